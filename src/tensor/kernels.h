@@ -1,0 +1,73 @@
+/* kernels.h - the loops everything else is made of: plain functions on arrays.
+ *
+ * Each is written once (src/tensor/kernels/, GCC vector types) and compiled for every instruction set; the table of the best
+ * one this machine has is chosen at start-up, or by REGARD_CPU=plain|baseline|avx2|avx512|neon. `plain` is the same list in
+ * ordinary loops: the reference of the tests, and the only table of the library that is compiled in double.
+ *
+ * Two rules make results independent of batch mates, blocking and threads:
+ *   - a product's output element is ONE chain of fused multiply-adds over k in rising order;
+ *   - a reduction over a row puts element j into lane j mod 16 on every instruction set, then folds the lanes in one
+ *     fixed order. */
+#ifndef RG_TENSOR_KERNELS_H
+#define RG_TENSOR_KERNELS_H
+
+#include "regard/tensor.h"
+
+/* Weights packed once: panels of RG_PANEL output columns, k-major, so that a product reads them in order.
+ *
+ *   B (K, N) row-major           panel p, row k:  B[k][16p .. 16p+15]        (the last panel is filled up with zeros)
+ */
+enum { RG_PANEL = 16 };
+
+typedef struct rg_pack {
+    size_t         K, N;
+    const rg_real *data; /* rg_pack_size(K, N) numbers */
+} rg_pack;
+
+size_t rg_pack_size(size_t K, size_t N); /* in numbers */
+
+typedef struct rg_kernels {
+    const char *name;
+
+    /* products -- C (M, N) = A (M, K) B, or C += A B. Rows of A, B, C are lda, ldb, ldc apart.
+     * One caller, no threads; product.h splits the work over a team. `scratch` holds gemm_scratch() numbers. */
+    void (*gemm_packed)(size_t M, size_t N, size_t K, const rg_real *a, size_t lda, const rg_real *panels,
+                        rg_real *c, size_t ldc, bool add, const rg_real *bias, rg_activation f);
+    void (*pack)(rg_real *panels, const rg_real *b, size_t ldb, size_t K, size_t N);            /* panels of B          */
+    void (*pack_transposed)(rg_real *panels, const rg_real *b, size_t ldb, size_t K, size_t N); /* of B^T; B is (N, K)  */
+
+    /* y[i] = f(x[i]), and dx[i] (+)= f'(x[i]) dy[i] with f' taken from x and y. y may be x; dx may be dy. */
+    void (*map)(rg_activation f, size_t n, rg_real *y, const rg_real *x);
+    void (*map_backward)(rg_activation f, size_t n, rg_real *dx, const rg_real *x, const rg_real *y, const rg_real *dy, bool add);
+
+    /* vectors */
+    void    (*add)(size_t n, rg_real *z, const rg_real *x, const rg_real *y);                    /* z = x + y       */
+    void    (*mul)(size_t n, rg_real *z, const rg_real *x, const rg_real *y, bool add);          /* z (+)= x y      */
+    void    (*axpy)(size_t n, rg_real *y, rg_real a, const rg_real *x);                          /* y += a x        */
+    void    (*scale)(size_t n, rg_real *y, rg_real a, const rg_real *x);                         /* y  = a x        */
+    rg_real (*dot)(size_t n, const rg_real *x, const rg_real *y);
+    rg_real (*sum)(size_t n, const rg_real *x);
+    rg_real (*max)(size_t n, const rg_real *x); /* n >= 1 */
+
+    /* rows: y = softmax(x) with the maximum taken out; returns log sum exp(x). y may be x. n = 0 is allowed: -inf. */
+    rg_real (*softmax)(size_t n, rg_real *y, const rg_real *x);
+    /* dx (+)= a (da - sum a da) */
+    void (*softmax_backward)(size_t n, rg_real *dx, const rg_real *a, const rg_real *da, bool add);
+    /* y = g (x - mean) / sqrt(var + eps) + b; keeps mean and 1/sqrt(var + eps) */
+    void (*norm)(size_t n, rg_real *y, rg_real *mean, rg_real *rstd, const rg_real *x, const rg_real *g, const rg_real *b, rg_real eps);
+    /* dx (+)= rstd (g dy - mean(g dy) - xhat mean(g dy xhat));  dg += dy xhat;  db += dy   (dg, db may be NULL) */
+    void (*norm_backward)(size_t n, rg_real *dx, rg_real *dg, rg_real *db, const rg_real *x, rg_real mean, rg_real rstd,
+                          const rg_real *g, const rg_real *dy, bool add);
+
+    /* Dropout of n numbers that start at `position` of a Philox stream: keep with probability 1-p and divide by 1-p.
+     * The draw of element i depends on key and position + i alone. y may be x. */
+    void (*dropout)(size_t n, rg_real *y, const rg_real *x, rg_real p, const uint32_t key[2], uint64_t stream, uint64_t position, bool add);
+} rg_kernels;
+
+/* The chosen table, the same for the life of the process. Never NULL. */
+const rg_kernels *rg_kernel(void);
+
+/* Every table this machine can run, for tests and benchmarks; ends with NULL. The first is `plain`. */
+const rg_kernels *const *rg_kernels_all(void);
+
+#endif
