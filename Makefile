@@ -1,0 +1,57 @@
+# A thin front of CMake: `make` builds build/release/regard and the library beside it. `make help` lists the rest.
+PREFIX  ?= /usr/local
+JOBS    ?= 2
+BUILD   := build/release
+CMAKE   := cmake -DCMAKE_INSTALL_PREFIX=$(PREFIX)
+BENCH   ?= all
+
+.PHONY: all setup demo test check tests sanitize debug tsan clang fuzz install format tidy bench campaign clean help
+
+all:             ## build the program and the library (build/release)
+	@tools/setup --quiet build
+	@tools/build release all
+
+setup:           ## install what building needs
+	@tools/setup build
+
+demo: setup      ## set up, build, train the built-in grammar and show its alignments
+	@tools/build release all
+	@$(BUILD)/regard demo
+
+test:            ## everything: set up, build with gcc and clang, run all tests plainly and under sanitizers
+	@tools/setup test
+	@tools/test
+
+check: all       ## quick: run the tests of the release build; T=regex chooses some
+	@tools/build release tests
+	@ctest --test-dir $(BUILD) --output-on-failure -j$(JOBS) $(if $(T),-R '$(T)')
+
+tests sanitize debug tsan clang fuzz: ## build tests, or one of the other presets (with its tests)
+	@tools/build $(if $(filter tests,$@),release,$@) tests
+
+install: all     ## install to PREFIX (under DESTDIR)
+	@$(CMAKE) $(BUILD) > /dev/null
+	@cmake --build $(BUILD) -j$(JOBS)
+	@cmake --install $(BUILD)
+
+format:          ## clang-format all C files
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+tidy:            ## clang-tidy all C files of src
+	@tools/build release all
+	@git ls-files 'src/*.c' | grep -v '^src/tensor/kernels/' | xargs -P$(JOBS) -n8 clang-tidy -quiet -p $(BUILD)
+
+bench:           ## measure us and PyTorch: BENCH=gemm,lstm BENCHFLAGS="--json FILE"
+	@tools/setup bench
+	@tools/build release bench
+	@bench/run $(BENCH) $(BENCHFLAGS)
+
+campaign:        ## the long tests before a release
+	@tools/setup test
+	@tools/campaign
+
+clean:           ## remove build/
+	@rm -rf build
+
+help:            ## this list
+	@sed -n 's/^\([a-z ]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12

@@ -1,0 +1,31 @@
+# src/tensor/kernels/*.c is compiled once for each instruction set, with RG_ISA (its name, the end of every symbol),
+# RG_ISA_<name> (to ask for it in #if) and RG_LANES (floats in a register).
+#
+# `wide` has the register width of AVX-512 in AVX2 instructions, so that the wide code is tested where AVX-512 is missing.
+# Vector types need gnu17, contraction is what makes a*b+c an FMA, and gcc contracts only from -O2 on: without it the bits differ.
+file(GLOB kernel_sources CONFIGURE_DEPENDS src/tensor/kernels/*.c)
+set(regard_kernel_objects)
+
+function(regard_kernels isa lanes)
+    if(NOT kernel_sources)
+        return()
+    endif()
+    set(target kernels_${isa})
+    add_library(${target} OBJECT ${kernel_sources})
+    set_target_properties(${target} PROPERTIES C_EXTENSIONS ON)
+    target_link_libraries(${target} PRIVATE regard_flags)
+    target_compile_definitions(${target} PRIVATE RG_ISA=${isa} RG_ISA_${isa}=1 RG_LANES=${lanes})
+    target_compile_options(${target} PRIVATE ${ARGN} -Wno-psabi -ffp-contract=fast $<IF:$<CONFIG:Release>,-O3,-O2>)
+    set(regard_kernel_objects ${regard_kernel_objects} $<TARGET_OBJECTS:${target}> PARENT_SCOPE)
+endfunction()
+
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
+    regard_kernels(baseline 4)
+    regard_kernels(avx2 8 -mavx2 -mfma)
+    regard_kernels(avx512 16 -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2 -mfma -mprefer-vector-width=512)
+    regard_kernels(wide 16 -mavx2 -mfma)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+    regard_kernels(neon 4)
+else()
+    regard_kernels(baseline 4)
+endif()

@@ -1,0 +1,23 @@
+# A module is a part of regard that needs a heavy library: build/<preset>/regard-<name>.so, opened on use by
+# rg_module_open() so that nobody else waits for cairo or an HTTP server to be loaded. It takes the library's symbols
+# from libregard.so, which the program has already loaded.
+#
+# Its objects also go into regard_modules, a static library from which tests take what they name.
+set_property(GLOBAL PROPERTY regard_module_libs)
+
+function(regard_module name folder deps)
+    file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.c)
+    if(NOT sources OR NOT deps)
+        message(STATUS "module ${name}: not built")
+        return()
+    endif()
+    add_library(regard_${name} MODULE ${sources})
+    set_target_properties(regard_${name} PROPERTIES PREFIX "" OUTPUT_NAME regard-${name}
+        BUILD_RPATH "\$ORIGIN" BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "\$ORIGIN/..")
+    target_link_libraries(regard_${name} PRIVATE regard_shared regard_flags ${deps})
+    install(TARGETS regard_${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/regard)
+
+    add_library(regard_${name}_static STATIC EXCLUDE_FROM_ALL ${sources})
+    target_link_libraries(regard_${name}_static PRIVATE regard_flags PUBLIC ${deps})
+    set_property(GLOBAL APPEND PROPERTY regard_module_libs regard_${name}_static)
+endfunction()

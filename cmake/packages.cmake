@@ -1,0 +1,25 @@
+# The libraries regard stands on. `regard_deps` is linked by the library; heavy ones belong to modules.
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+find_package(JPEG REQUIRED)
+pkg_check_modules(regard_packages REQUIRED IMPORTED_TARGET
+    jansson libutf8proc sentencepiece yaml-0.1 zlib libzip libpng)
+
+add_library(regard_deps INTERFACE)
+target_link_libraries(regard_deps INTERFACE $<BUILD_INTERFACE:PkgConfig::regard_packages> $<BUILD_INTERFACE:JPEG::JPEG>
+                                            Threads::Threads m ${CMAKE_DL_LIBS})
+
+# Optional: without them the command that needs them says so.
+pkg_check_modules(cairo IMPORTED_TARGET cairo pangocairo)
+pkg_check_modules(microhttpd IMPORTED_TARGET libmicrohttpd)
+if(cairo_FOUND)
+    set(regard_figures_deps PkgConfig::cairo)
+endif()
+if(microhttpd_FOUND)
+    set(regard_serve_deps PkgConfig::microhttpd)
+endif()
+option(REGARD_MPI "Train on several machines (needs MPI)" OFF)
+if(REGARD_MPI)
+    find_package(MPI REQUIRED COMPONENTS C)
+    set(regard_mpi_deps MPI::MPI_C)
+endif()

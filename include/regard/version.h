@@ -1,0 +1,15 @@
+/* version.h - which regard this is. */
+#ifndef REGARD_VERSION_H
+#define REGARD_VERSION_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* "0.1.0": of the library that is loaded, which may differ from the headers compiled against. */
+const char *rg_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,7 @@
+/* main.c - where the program starts; command.c has the table of commands. */
+#include "cli/command.h"
+
+int main(int argc, char **argv)
+{
+    return rg_cli_main(argc, argv);
+}
