@@ -112,7 +112,7 @@ double rg_now(void); /* seconds of a clock that only goes forward */
 /* Plain files through one seam: short counts and EINTR are looped, every failure names the path. */
 typedef struct rg_file rg_file;
 
-rg_status rg_file_open(rg_file **out, const char *path, const char *mode); /* "rb" or "wb" */
+rg_status rg_file_open(rg_file **out, const char *path, const char *mode); /* "rb", "wb"; "rr" reads regular files only */
 rg_status rg_file_read(rg_file *file, void *buffer, size_t bytes);         /* exactly; less is RG_EFORMAT "cut short" */
 rg_status rg_file_read_some(size_t *out_bytes, rg_file *file, void *buffer, size_t bytes); /* 0 at the end */
 rg_status rg_file_write(rg_file *file, const void *bytes, size_t count);
@@ -123,7 +123,7 @@ rg_status rg_file_close(rg_file *file); /* NULL is fine; a write error found her
 
 /* A file that appears whole or not at all: written beside `path`, synced, renamed, directory synced. */
 rg_status rg_file_replace_begin(rg_file **out, const char *path);
-rg_status rg_file_replace_commit(rg_file *file); /* closes it in every case; on failure the old file is still there */
+rg_status rg_file_replace_commit(rg_file *file); /* closes it in every case; on failure `path` is the old file, or the whole new one */
 void      rg_file_replace_abandon(rg_file *file);
 
 /* ---------------------------------------------------------------------------------------------------- random */
@@ -155,7 +155,8 @@ void      rg_team_free(rg_team *team);
 int       rg_team_size(const rg_team *team); /* NULL counts as 1 */
 
 /* Call work(context, member, begin, end) on contiguous shares of 0 .. n, each a multiple of `grain` but the last; returns when
- * all are done. A NULL team, a team of one or n <= grain runs on the caller as member 0. */
+ * all are done. A NULL team, a team of one or n <= grain runs on the caller as member 0; a call from inside work of the
+ * same team runs on that member alone. n = 0 calls nothing. */
 void rg_team_for(rg_team *team, size_t n, size_t grain, rg_team_work *work, void *context);
 
 /* At least `bytes` of memory of this member, 64-byte aligned, kept (not its content) until a larger request of the same
