@@ -1,0 +1,306 @@
+/* options.c - rows of settings: defaults, setting from words, finding, writing as YAML. options_yaml.c reads YAML. */
+#include "regard/options.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *field(const rg_option *row, void *values)
+{
+    return (char *)values + row->offset;
+}
+
+/* ------------------------------------------------------------------------------------------------ one value */
+
+static rg_status set_int(const rg_option *row, int64_t *out, const char *word)
+{
+    char *end;
+    errno = 0;
+    long long n = strtoll(word, &end, 10);
+    if (end != word && !*end && !errno) {
+        *out = n;
+        return RG_OK;
+    }
+    double x = strtod(word, &end); /* 1e6 is a whole number too */
+    if (end == word || *end || !(fabs(x) < 9e15) || x != floor(x))
+        return rg_fail(RG_EINVAL, "--%s takes a whole number, not \"%s\"", row->name, word);
+    *out = (int64_t)x;
+    return RG_OK;
+}
+
+static rg_status set_real(const rg_option *row, double *out, const char *word)
+{
+    char  *end;
+    double x = strtod(word, &end);
+    if (end == word || *end || !isfinite(x))
+        return rg_fail(RG_EINVAL, "--%s takes a number, not \"%s\"", row->name, word);
+    *out = x;
+    return RG_OK;
+}
+
+static rg_status set_bool(const rg_option *row, bool *out, const char *word)
+{
+    static const char *const yes[] = {"true", "yes", "on", "1"}, *const no[] = {"false", "no", "off", "0"};
+    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) {
+        if (!strcmp(word, yes[i])) return *out = true, RG_OK;
+        if (!strcmp(word, no[i])) return *out = false, RG_OK;
+    }
+    return rg_fail(RG_EINVAL, "--%s takes true or false, not \"%s\"", row->name, word);
+}
+
+static rg_status set_string(char **out, const char *word)
+{
+    char *copy = rg_strdup(word);
+    if (!copy) return RG_ENOMEM;
+    rg_free(*out);
+    *out = copy;
+    return RG_OK;
+}
+
+static void free_list(rg_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) rg_free(list->items[i]);
+    rg_free(list->items);
+    *list = (rg_list){0, NULL};
+}
+
+static rg_status set_list(rg_list *out, size_t count, const char *const *words)
+{
+    rg_list list = {0, rg_alloc_array(count ? count : 1, sizeof(char *))};
+    if (!list.items) return RG_ENOMEM;
+    for (; list.count < count; list.count++)
+        if (!(list.items[list.count] = rg_strdup(words[list.count]))) return free_list(&list), RG_ENOMEM;
+    free_list(out);
+    *out = list;
+    return RG_OK;
+}
+
+static rg_status check_choice(const rg_option *row, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *c = row->choices; c; c = strchr(c, '|') ? strchr(c, '|') + 1 : NULL)
+        if (!strncmp(c, word, length) && (c[length] == '|' || !c[length])) return RG_OK;
+    return rg_fail(RG_EINVAL, "--%s is one of %s, not \"%s\"", row->name, row->choices, word);
+}
+
+rg_status rg_option_set(const rg_option *row, void *values, size_t count, const char *const *words)
+{
+    void *out = field(row, values);
+
+    if (row->choices)
+        for (size_t i = 0; i < count; i++) RG_TRY(check_choice(row, words[i]));
+    if (row->kind == RG_OPTION_LIST) return set_list(out, count, words);
+    if (row->kind == RG_OPTION_BOOL && count == 0) return *(bool *)out = true, RG_OK;
+    if (count != 1) return rg_fail(RG_EINVAL, "--%s takes one value, not %zu", row->name, count);
+    switch (row->kind) {
+    case RG_OPTION_INT: return set_int(row, out, words[0]);
+    case RG_OPTION_REAL: return set_real(row, out, words[0]);
+    case RG_OPTION_BOOL: return set_bool(row, out, words[0]);
+    case RG_OPTION_STRING: return set_string(out, words[0]);
+    case RG_OPTION_LIST: break;
+    }
+    return rg_fail(RG_EINVAL, "--%s has an unknown kind %d", row->name, (int)row->kind);
+}
+
+/* ------------------------------------------------------------------------------------------------- defaults */
+
+/* Split a list's default at spaces, in place. */
+static rg_status set_default_list(const rg_option *row, void *values)
+{
+    const char *words[64];
+    size_t      count = 0;
+    char       *text = rg_strdup(row->value), *rest = NULL;
+    if (!text) return RG_ENOMEM;
+    for (char *word = strtok_r(text, " ", &rest); word && count < 64; word = strtok_r(NULL, " ", &rest)) words[count++] = word;
+    rg_status status = rg_option_set(row, values, count, words);
+    rg_free(text);
+    return status;
+}
+
+static void clear(const rg_option *row, void *values)
+{
+    if (row->kind == RG_OPTION_STRING) *(char **)field(row, values) = NULL;
+    if (row->kind == RG_OPTION_LIST) *(rg_list *)field(row, values) = (rg_list){0, NULL};
+}
+
+rg_status rg_options_init(const rg_option *rows, void *values)
+{
+    rg_status status = RG_OK;
+    for (const rg_option *row = rows; row->name; row++) clear(row, values);
+    for (const rg_option *row = rows; row->name && status == RG_OK; row++) {
+        rg_option free_choice = *row; /* "" may stand for "not chosen" */
+        if (!*row->value) free_choice.choices = NULL;
+        status = row->kind == RG_OPTION_LIST ? set_default_list(&free_choice, values)
+                                             : rg_option_set(&free_choice, values, 1, &row->value);
+    }
+    if (status != RG_OK) rg_options_fini(rows, values);
+    return status;
+}
+
+void rg_options_fini(const rg_option *rows, void *values)
+{
+    for (const rg_option *row = rows; row->name; row++) {
+        if (row->kind == RG_OPTION_STRING) rg_free(*(char **)field(row, values));
+        if (row->kind == RG_OPTION_LIST) free_list(field(row, values));
+        clear(row, values);
+    }
+}
+
+/* -------------------------------------------------------------------------------------------------- finding */
+
+const rg_option *rg_option_find(const rg_option_group *groups, size_t count, const char *name, size_t *out_group)
+{
+    for (size_t g = 0; g < count; g++)
+        for (const rg_option *row = groups[g].rows; row->name; row++)
+            if (!strcmp(row->name, name)) return *out_group = g, row;
+    return NULL;
+}
+
+const rg_option *rg_option_find_letter(const rg_option_group *groups, size_t count, char letter, size_t *out_group)
+{
+    for (size_t g = 0; g < count; g++)
+        for (const rg_option *row = groups[g].rows; row->name; row++)
+            if (row->letter && row->letter == letter) return *out_group = g, row;
+    return NULL;
+}
+
+enum { LONGEST_NAME = 64 };
+
+/* Insertions, removals, changes and swaps of neighbours that lead from a to b (optimal string alignment). */
+static size_t typing_errors(const char *a, const char *b)
+{
+    size_t n = strlen(a), m = strlen(b), rows[3][LONGEST_NAME + 1], *before = rows[0], *last = rows[1], *now = rows[2];
+    if (n > LONGEST_NAME || m > LONGEST_NAME) return SIZE_MAX;
+    for (size_t j = 0; j <= m; j++) last[j] = before[j] = j;
+    for (size_t i = 1; i <= n; i++) {
+        now[0] = i;
+        for (size_t j = 1; j <= m; j++) {
+            size_t best = last[j - 1] + (a[i - 1] != b[j - 1]);
+            if (last[j] + 1 < best) best = last[j] + 1;
+            if (now[j - 1] + 1 < best) best = now[j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < best) best = before[j - 2] + 1;
+            now[j] = best;
+        }
+        size_t *spare = before;
+        before = last, last = now, now = spare;
+    }
+    return last[m];
+}
+
+static void consider(const char **best, size_t *errors, const char *name, const char *word)
+{
+    size_t length = strlen(name), e = typing_errors(name, word);
+    if (length >= 2 && !strncmp(name, word, length)) e = 1; /* the beginning of it */
+    if (e < *errors && e <= (length < 4 ? 1 : 1 + length / 4)) *best = word, *errors = e;
+}
+
+const char *rg_nearest(const char *name, const char *const *words)
+{
+    const char *best = NULL;
+    size_t      errors = SIZE_MAX;
+    for (; *words; words++) consider(&best, &errors, name, *words);
+    return best;
+}
+
+rg_status rg_options_set(const rg_option_group *groups, size_t count, const char *name, size_t words, const char *const *word)
+{
+    size_t           group;
+    const rg_option *row = rg_option_find(groups, count, name, &group);
+    if (row) return rg_option_set(row, groups[group].values, words, word);
+
+    const char *best = NULL;
+    size_t      errors = SIZE_MAX;
+    for (size_t g = 0; g < count; g++)
+        for (row = groups[g].rows; row->name; row++) consider(&best, &errors, name, row->name);
+    if (best) return rg_fail(RG_EINVAL, "there is no option --%s; did you mean --%s?", name, best);
+    return rg_fail(RG_EINVAL, "there is no option --%s", name);
+}
+
+/* ------------------------------------------------------------------------------------------------- as YAML */
+
+typedef struct text {
+    char  *bytes;
+    size_t used, room;
+    bool   failed;
+} text;
+
+static void put_bytes(text *t, const char *bytes, size_t count)
+{
+    if (t->failed) return;
+    if (count >= t->room - t->used) {
+        size_t room = (t->used + count + 1) * 2;
+        char  *larger = rg_realloc(t->bytes, room);
+        if (!larger) {
+            t->failed = true;
+            return;
+        }
+        t->bytes = larger, t->room = room;
+    }
+    memcpy(t->bytes + t->used, bytes, count);
+    t->bytes[t->used += count] = 0;
+}
+
+static void put(text *t, const char *word)
+{
+    put_bytes(t, word, strlen(word));
+}
+
+/* A double-quoted YAML scalar: right for every string. */
+static void put_quoted(text *t, const char *word)
+{
+    put(t, "\"");
+    for (const char *c = word; *c; c++) {
+        char escape[8];
+        if (*c == '"' || *c == '\\') snprintf(escape, sizeof escape, "\\%c", *c);
+        else if ((unsigned char)*c < 0x20 || *c == 0x7f) snprintf(escape, sizeof escape, "\\x%02x", (unsigned char)*c);
+        else escape[0] = *c, escape[1] = 0;
+        put(t, escape);
+    }
+    put(t, "\"");
+}
+
+static void put_value(text *t, const rg_option *row, void *values)
+{
+    char number[40];
+    switch (row->kind) {
+    case RG_OPTION_INT:
+        snprintf(number, sizeof number, "%" PRId64, *(int64_t *)field(row, values));
+        put(t, number);
+        break;
+    case RG_OPTION_REAL: /* as short as reads back the same */
+        for (int digits = 6; digits <= 17; digits++) {
+            snprintf(number, sizeof number, "%.*g", digits, *(double *)field(row, values));
+            if (strtod(number, NULL) == *(double *)field(row, values)) break;
+        }
+        put(t, number);
+        break;
+    case RG_OPTION_BOOL: put(t, *(bool *)field(row, values) ? "true" : "false"); break;
+    case RG_OPTION_STRING: put_quoted(t, *(char **)field(row, values)); break;
+    case RG_OPTION_LIST: {
+        const rg_list *list = field(row, values);
+        put(t, "[");
+        for (size_t i = 0; i < list->count; i++) put(t, i ? ", " : ""), put_quoted(t, list->items[i]);
+        put(t, "]");
+        break;
+    }
+    }
+}
+
+char *rg_options_yaml(const rg_option_group *groups, size_t count)
+{
+    text t = {rg_alloc(1024), 0, 1024, false};
+    if (!t.bytes) return NULL;
+    t.bytes[0] = 0;
+    for (size_t g = 0; g < count; g++)
+        for (const rg_option *row = groups[g].rows; row->name; row++) {
+            put(&t, row->name);
+            put(&t, ": ");
+            put_value(&t, row, groups[g].values);
+            put(&t, "\n");
+        }
+    if (!t.failed) return t.bytes;
+    rg_free(t.bytes);
+    return NULL;
+}
