@@ -24,7 +24,7 @@ target_compile_definitions(regard_flags INTERFACE _POSIX_C_SOURCE=200809L _DEFAU
     REGARD_VERSION="${PROJECT_VERSION}" REGARD_LIBDIR="${CMAKE_INSTALL_FULL_LIBDIR}/regard"
     $<$<BOOL:${REGARD_POISON}>:RG_DEBUG>)
 target_compile_options(regard_flags INTERFACE -fno-semantic-interposition -fno-math-errno
-    -Wall -Wextra -Wpedantic -Wconversion -Wshadow $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes>
+    -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wno-missing-field-initializers $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes>
     $<$<BOOL:${REGARD_WERROR}>:-Werror>)
 target_link_options(regard_flags INTERFACE -Wl,--as-needed)
 

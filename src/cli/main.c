@@ -3,5 +3,5 @@
 
 int main(int argc, char **argv)
 {
-    return rg_cli_main(argc, argv);
+    return rg_cli_main(argc, (const char *const *)argv);
 }

@@ -1,0 +1,203 @@
+/* args.c - from words to values: defaults, then configuration files, then flags, wherever they stand.
+ *
+ *     --flag VALUE   --flag=VALUE   --flag (true)   --no-flag (false)   --list A B C   -f VALUE   --   word
+ *
+ * A value may start with a minus when a digit follows it. Everything after `--` is a word. */
+#include <ctype.h>
+#include <string.h>
+
+#include "cli/command.h"
+
+/* Flags every command has. They fill the call itself. */
+static const rg_option common[] = {
+    {RG_OPTION_LIST, "config", offsetof(rg_call, configs), "", "read options from YAML files; keys are the long flag names", 'c'},
+    {RG_OPTION_BOOL, "dump-config", offsetof(rg_call, dump_config), "false", "print all options as YAML instead of running"},
+    {RG_OPTION_BOOL, "help", offsetof(rg_call, help), "false", "print this instead of running", 'h'},
+    RG_OPTION_END,
+};
+
+const rg_option *rg_call_common(void)
+{
+    return common;
+}
+
+static const rg_option none[] = {RG_OPTION_END};
+
+static bool is_flag(const char *word)
+{
+    return word[0] == '-' && word[1] && !isdigit((unsigned char)word[1]) && word[1] != '.';
+}
+
+/* ----------------------------------------------------------------------------------------------- one look */
+
+typedef struct look {
+    rg_option_group groups[RG_CALL_GROUPS + 1]; /* the call's, then the common ones */
+    size_t          count;
+    bool            lenient; /* unknown flags are skipped: their rows may come later */
+    rg_call        *call;
+} look;
+
+static rg_status add_word(rg_call *call, const char *word)
+{
+    char **larger = rg_realloc(call->words.items, (call->words.count + 1) * sizeof(char *));
+    if (!larger) return RG_ENOMEM;
+    call->words.items = larger;
+    if (!(larger[call->words.count] = rg_strdup(word))) return RG_ENOMEM;
+    call->words.count++;
+    return RG_OK;
+}
+
+/* The row a flag means; *negated for --no-<bool>. NULL when there is none. */
+static const rg_option *match(const look *l, const char *name, size_t *group, bool *negated)
+{
+    const rg_option *row = rg_option_find(l->groups, l->count, name, group);
+    *negated = false;
+    if (row || strncmp(name, "no-", 3)) return row;
+    row = rg_option_find(l->groups, l->count, name + 3, group);
+    if (!row || row->kind != RG_OPTION_BOOL) return NULL;
+    *negated = true;
+    return row;
+}
+
+/* How many of the words that follow belong to this row. */
+static size_t take(const rg_option *row, int left, const char *const *words)
+{
+    size_t count = 0;
+    switch (row->kind) {
+    case RG_OPTION_LIST:
+        while (count < (size_t)left && !is_flag(words[count])) count++;
+        return count;
+    case RG_OPTION_BOOL: return left && (!strcmp(words[0], "true") || !strcmp(words[0], "false")) ? 1 : 0;
+    case RG_OPTION_INT:
+    case RG_OPTION_REAL:
+    case RG_OPTION_STRING: break;
+    }
+    return left && !is_flag(words[0]) ? 1 : 0;
+}
+
+/* Read the flag at words[0]; *used is how many words it took. */
+static rg_status read_flag(look *l, int left, const char *const *words, size_t *used)
+{
+    char             name[128];
+    const char      *equals = words[0][1] == '-' ? strchr(words[0], '=') : NULL;
+    const char      *value = equals ? equals + 1 : NULL;
+    const rg_option *row;
+    size_t           group;
+    bool             negated = false;
+
+    *used = 1;
+    if (words[0][1] == '-') {
+        snprintf(name, sizeof name, "%.*s", (int)(equals ? equals - words[0] - 2 : 120), words[0] + 2);
+        row = match(l, name, &group, &negated);
+    } else { /* -m VALUE, -mVALUE */
+        snprintf(name, sizeof name, "%.120s", words[0] + 1);
+        row = rg_option_find_letter(l->groups, l->count, words[0][1], &group);
+        if (words[0][2]) value = words[0] + 2;
+    }
+    if (!row && l->lenient) return RG_OK;
+    if (!row && words[0][1] != '-') return rg_fail(RG_EINVAL, "there is no option -%c", words[0][1]);
+    if (!row) return rg_options_set(l->groups, l->count, name, 0, NULL); /* fails, with the nearest name */
+
+    void *values = l->groups[group].values;
+    if (negated) {
+        static const char *const no[] = {"false"};
+        return value ? rg_fail(RG_EINVAL, "--%s takes no value", name) : rg_option_set(row, values, 1, no);
+    }
+    if (value) return rg_option_set(row, values, 1, &value);
+    size_t count = take(row, left - 1, words + 1);
+    *used += count;
+    if (count == 0 && row->kind != RG_OPTION_BOOL) return rg_fail(RG_EINVAL, "--%s needs a value", row->name);
+    return rg_option_set(row, values, count, words + 1);
+}
+
+static rg_status read_words(look *l, int argc, const char *const *argv)
+{
+    for (int i = 0; i < argc;) {
+        size_t used = 1;
+        if (!strcmp(argv[i], "--")) {
+            for (i++; i < argc; i++) RG_TRY(add_word(l->call, argv[i]));
+        } else if (is_flag(argv[i])) {
+            RG_TRY(read_flag(l, argc - i, argv + i, &used));
+            i += (int)used;
+        } else {
+            RG_TRY(add_word(l->call, argv[i++]));
+        }
+    }
+    return RG_OK;
+}
+
+static void free_words(rg_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) rg_free(list->items[i]);
+    rg_free(list->items);
+    *list = (rg_list){0, NULL};
+}
+
+static rg_status reset(rg_call *call)
+{
+    free_words(&call->words);
+    for (size_t g = 0; g < call->count; g++) {
+        rg_options_fini(call->groups[g].rows, call->groups[g].values);
+        RG_TRY(rg_options_init(call->groups[g].rows, call->groups[g].values));
+    }
+    return RG_OK;
+}
+
+/* Defaults, files, flags. The first reading of the words is for the names of the files. */
+static rg_status look_at(rg_call *call, int argc, const char *const *argv, bool lenient)
+{
+    look first = {.count = 1, .lenient = true, .call = call}, second = {.count = call->count + 1, .lenient = lenient, .call = call};
+    first.groups[0] = (rg_option_group){"common", common, call};
+    memcpy(second.groups, call->groups, call->count * sizeof *call->groups);
+    second.groups[call->count] = first.groups[0];
+
+    RG_TRY(read_words(&first, argc, argv));
+    RG_TRY(reset(call));
+    for (size_t i = 0; i < call->configs.count; i++)
+        RG_TRY(rg_options_read_file(call->groups, call->count, call->configs.items[i], lenient));
+    return read_words(&second, argc, argv);
+}
+
+/* --------------------------------------------------------------------------------------------------- calls */
+
+rg_status rg_call_add(rg_call *call, const char *title, const rg_option *rows, size_t size)
+{
+    if (call->count == RG_CALL_GROUPS) return rg_fail(RG_ELIMIT, "more than %d groups of options", RG_CALL_GROUPS);
+    void *values = rg_alloc_zero(size ? size : 1);
+    if (!values) return RG_ENOMEM;
+    call->groups[call->count++] = (rg_option_group){title, rows, values};
+    return rg_options_init(rows, values);
+}
+
+void *rg_call_values(const rg_call *call, const rg_option *rows)
+{
+    for (size_t g = 0; g < call->count; g++)
+        if (call->groups[g].rows == rows) return call->groups[g].values;
+    return NULL;
+}
+
+rg_status rg_call_init(rg_call *call, const rg_command *command, int argc, const char *const *argv)
+{
+    *call = (rg_call){.command = command};
+    RG_TRY(rg_call_add(call, "options", command->options ? command->options : none, command->size));
+    call->options = call->groups[0].values;
+    if (command->extend) {
+        RG_TRY(look_at(call, argc, argv, true));
+        RG_TRY(command->extend(call));
+    }
+    RG_TRY(look_at(call, argc, argv, false));
+    if (call->words.count && !command->arguments)
+        return rg_fail(RG_EINVAL, "what is \"%s\"? This command takes options only", call->words.items[0]);
+    return RG_OK;
+}
+
+void rg_call_fini(rg_call *call)
+{
+    for (size_t g = 0; g < call->count; g++) {
+        rg_options_fini(call->groups[g].rows, call->groups[g].values);
+        rg_free(call->groups[g].values);
+    }
+    free_words(&call->words);
+    rg_options_fini(common, call);
+    *call = (rg_call){0};
+}

@@ -1,0 +1,130 @@
+/* help.c - what --help and the manual say, made from the tables. */
+#include <string.h>
+
+#include "cli/command.h"
+#include "regard/version.h"
+
+enum { COLUMN = 30, WIDTH = 100 };
+
+static const char *value_word(const rg_option *row)
+{
+    switch (row->kind) {
+    case RG_OPTION_INT: return " N";
+    case RG_OPTION_REAL: return " X";
+    case RG_OPTION_STRING: return " TEXT";
+    case RG_OPTION_LIST: return " TEXT...";
+    case RG_OPTION_BOOL: break;
+    }
+    return "";
+}
+
+/* Words of `text` from column `at`, folded at WIDTH, later lines starting at `indent`. */
+static void fold(FILE *out, const char *text, int at, int indent)
+{
+    while (*text) {
+        int length = (int)strcspn(text, " \n");
+        if (at > indent && at + length > WIDTH) fprintf(out, "\n%*s", indent, ""), at = indent;
+        fprintf(out, "%.*s", length, text);
+        at += length;
+        text += length;
+        for (; *text == ' '; text++)
+            if (text[1] && text[1] != ' ') fputc(' ', out), at++;
+        if (*text == '\n') fprintf(out, "\n%*s", *++text ? indent : 0, ""), at = indent;
+    }
+    fputc('\n', out);
+}
+
+static void describe(char *line, size_t room, const rg_option *row)
+{
+    int used = snprintf(line, room, "%s", row->help);
+    if (row->choices && used >= 0 && (size_t)used < room) used += snprintf(line + used, room - (size_t)used, ": %s", row->choices);
+    bool shown = *row->value && row->kind != RG_OPTION_BOOL;
+    if (row->kind == RG_OPTION_BOOL) shown = !strcmp(row->value, "true");
+    if (shown && used >= 0 && (size_t)used < room) snprintf(line + used, room - (size_t)used, " (%s)", row->value);
+}
+
+static void help_row(FILE *out, const rg_option *row)
+{
+    char line[1024], letter[8] = "    ";
+    if (row->letter) snprintf(letter, sizeof letter, "-%c, ", row->letter);
+    int at = fprintf(out, "  %s--%s%s", letter, row->name, value_word(row));
+    if (at >= COLUMN) fprintf(out, "\n%*s", COLUMN, "");
+    else fprintf(out, "%*s", COLUMN - at, "");
+    describe(line, sizeof line, row);
+    fold(out, line, COLUMN, COLUMN);
+}
+
+void rg_help_command(FILE *out, const rg_call *call)
+{
+    const rg_command *command = call->command;
+    fprintf(out, "usage: regard %s [OPTION...]%s%s\n\n", command->name, command->arguments ? " " : "",
+            command->arguments ? command->arguments : "");
+    fold(out, command->summary, 0, 0);
+    if (command->details) {
+        fputc('\n', out);
+        fold(out, command->details, 0, 0);
+    }
+    for (size_t g = 0; g < call->count; g++) {
+        if (!call->groups[g].rows->name) continue;
+        fprintf(out, "\n%s:\n", call->groups[g].title);
+        for (const rg_option *row = call->groups[g].rows; row->name; row++) help_row(out, row);
+    }
+    fprintf(out, "\ncommon to all commands:\n");
+    for (const rg_option *row = rg_call_common(); row->name; row++) help_row(out, row);
+}
+
+void rg_help_program(FILE *out, const rg_command *const *commands)
+{
+    fprintf(out, "usage: regard COMMAND [OPTION...]\n\ntrains, runs and shows attention models on ordinary CPUs\n\ncommands:\n");
+    for (; *commands; commands++) fprintf(out, "  %-14s %s\n", (*commands)->name, (*commands)->summary);
+    fprintf(out, "\nregard COMMAND --help tells more; regard --version tells which regard this is.\n"
+                 "Exit codes: 0 done, 1 failed, 2 wrong usage.\n");
+}
+
+/* -------------------------------------------------------------------------------------------------- manual */
+
+/* Text in roff: a backslash is escaped, and a dot or quote at the start of a line, and a minus is a minus. */
+static void roff(FILE *out, const char *text)
+{
+    for (bool start = true; *text; text++) {
+        if (start && (*text == '.' || *text == '\'')) fputs("\\&", out);
+        if (*text == '\\') fputs("\\e", out);
+        else if (*text == '-') fputs("\\-", out);
+        else fputc(*text, out);
+        start = *text == '\n';
+    }
+}
+
+static void roff_row(FILE *out, const rg_option *row)
+{
+    char line[1024];
+    fputs(".TP\n.B ", out);
+    if (row->letter) fprintf(out, "\\-%c, ", row->letter);
+    fputs("\\-\\-", out);
+    roff(out, row->name);
+    roff(out, value_word(row));
+    fputc('\n', out);
+    describe(line, sizeof line, row);
+    roff(out, line);
+    fputc('\n', out);
+}
+
+void rg_help_manual(FILE *out, const rg_command *const *commands)
+{
+    fprintf(out, ".TH REGARD 1 \"\" \"regard %s\" \"User Commands\"\n", rg_version());
+    fputs(".SH NAME\nregard \\- attention models on ordinary CPUs\n"
+          ".SH SYNOPSIS\n.B regard\n.I COMMAND\n[\\fIOPTION\\fR...]\n"
+          ".SH DESCRIPTION\nTrains, runs and shows attention models. Options may also stand in YAML files given by\n"
+          ".BR \\-c ;\ntheir keys are the long flag names.\n.SH COMMANDS\n", out);
+    for (; *commands; commands++) {
+        const rg_command *c = *commands;
+        fprintf(out, ".SS regard %s%s%s\n", c->name, c->arguments ? " " : "", c->arguments ? c->arguments : "");
+        roff(out, c->summary);
+        fputs(".\n", out);
+        if (c->details) fputs(".PP\n", out), roff(out, c->details), fputc('\n', out);
+        for (const rg_option *row = c->options; row && row->name; row++) roff_row(out, row);
+    }
+    fputs(".SH COMMON OPTIONS\n", out);
+    for (const rg_option *row = rg_call_common(); row->name; row++) roff_row(out, row);
+    fputs(".SH EXIT STATUS\n0 done, 1 failed, 2 wrong usage.\n", out);
+}
