@@ -1,8 +1,11 @@
 /* kernels.h - the loops everything else is made of: plain functions on arrays.
  *
  * Each is written once (src/tensor/kernels/, GCC vector types) and compiled for every instruction set; the table of the best
- * one this machine has is chosen at start-up, or by REGARD_CPU=plain|baseline|avx2|avx512|neon. `plain` is the same list in
- * ordinary loops: the reference of the tests, and the only table of the library that is compiled in double.
+ * one this machine has is chosen at start-up, or by REGARD_CPU=plain|baseline|avx2|wide|avx512|neon. `plain` is the same list
+ * in ordinary loops: the reference of the tests, and the only table of the library that is compiled in double. `wide` is
+ * AVX-512's width compiled for AVX2: slow, there to be tested.
+ *
+ * To add a kernel: a line in rg_kernels, a function in plain.c, one in kernels/, and its name in both tables.
  *
  * Two rules make results independent of batch mates, blocking and threads:
  *   - a product's output element is ONE chain of fused multiply-adds over k in rising order;
@@ -29,14 +32,22 @@ size_t rg_pack_size(size_t K, size_t N); /* in numbers */
 typedef struct rg_kernels {
     const char *name;
 
-    /* products -- C (M, N) = A (M, K) B, or C += A B. Rows of A, B, C are lda, ldb, ldc apart.
-     * One caller, no threads; product.h splits the work over a team. `scratch` holds gemm_scratch() numbers. */
+    /* products -- C (M, N) = f(A (M, K) B + bias), or C += A B. Rows of A, B, C are lda, ldb, ldc apart; K may be 0.
+     * With `add` a chain starts from C, otherwise from 0; the bias (may be NULL) is added at the end, then f applied.
+     * One caller, no threads; product.h splits the work over a team. */
     void (*gemm_packed)(size_t M, size_t N, size_t K, const rg_real *a, size_t lda, const rg_real *panels,
                         rg_real *c, size_t ldc, bool add, const rg_real *bias, rg_activation f);
     void (*pack)(rg_real *panels, const rg_real *b, size_t ldb, size_t K, size_t N);            /* panels of B          */
     void (*pack_transposed)(rg_real *panels, const rg_real *b, size_t ldb, size_t K, size_t N); /* of B^T; B is (N, K)  */
 
-    /* y[i] = f(x[i]), and dx[i] (+)= f'(x[i]) dy[i] with f' taken from x and y. y may be x; dx may be dy. */
+    /* The left side in the order the product reads it, M * K numbers: tiles of rows, k-major inside a tile. Element (m, k) of
+     * A is a[m * row + k * step], so row = lda, step = 1 packs A and row = 1, step = lda packs a transposed A. How tall
+     * tiles are is the table's secret: only gemm_tiles of the same table, with the same M, can read them. */
+    void (*pack_tiles)(rg_real *tiles, const rg_real *a, size_t row, size_t step, size_t M, size_t K);
+    void (*gemm_tiles)(size_t M, size_t N, size_t K, const rg_real *tiles, const rg_real *panels, rg_real *c, size_t ldc, bool add);
+
+    /* y[i] = f(x[i]), and dx[i] (+)= f'(x[i]) dy[i] with f' taken from y = f(x); only gelu reads x (elsewhere it may be NULL). y may
+     * be x; dx may be dy. */
     void (*map)(rg_activation f, size_t n, rg_real *y, const rg_real *x);
     void (*map_backward)(rg_activation f, size_t n, rg_real *dx, const rg_real *x, const rg_real *y, const rg_real *dy, bool add);
 
@@ -49,7 +60,8 @@ typedef struct rg_kernels {
     rg_real (*sum)(size_t n, const rg_real *x);
     rg_real (*max)(size_t n, const rg_real *x); /* n >= 1 */
 
-    /* rows: y = softmax(x) with the maximum taken out; returns log sum exp(x). y may be x. n = 0 is allowed: -inf. */
+    /* rows: y = softmax(x) with the maximum taken out; returns log sum exp(x). y may be x. n = 0 is allowed: -inf.
+     * A row of -inf (nothing open) gives zeros and -inf. */
     rg_real (*softmax)(size_t n, rg_real *y, const rg_real *x);
     /* dx (+)= a (da - sum a da) */
     void (*softmax_backward)(size_t n, rg_real *dx, const rg_real *a, const rg_real *da, bool add);
@@ -60,9 +72,15 @@ typedef struct rg_kernels {
                           const rg_real *g, const rg_real *dy, bool add);
 
     /* Dropout of n numbers that start at `position` of a Philox stream: keep with probability 1-p and divide by 1-p.
-     * The draw of element i depends on key and position + i alone. y may be x. */
+     * The draw of element i depends on key, stream and position + i alone: with e = position + i it is word e mod 4 of the
+     * Philox block whose counter is (e / 4 low, e / 4 high, stream low, stream high). y may be x. */
     void (*dropout)(size_t n, rg_real *y, const rg_real *x, rg_real p, const uint32_t key[2], uint64_t stream, uint64_t position, bool add);
 } rg_kernels;
+
+/* Dropout keeps an element whose 32-bit draw is at least rg_dropout_least(p), times rg_dropout_factor(p). All tables use
+ * these two, so that a mask does not depend on the machine. */
+uint32_t rg_dropout_least(rg_real p);
+rg_real  rg_dropout_factor(rg_real p);
 
 /* The chosen table, the same for the life of the process. Never NULL. */
 const rg_kernels *rg_kernel(void);

@@ -1,0 +1,257 @@
+/* plain.c - the kernel table in ordinary loops: what the fast ones must equal, and the only one of the double library.
+ *
+ * Products keep the rule of kernels.h: one chain over k in rising order for each output. Reductions are summed in double,
+ * which makes this table the more exact one of the two that a test compares. */
+#include <math.h>
+#include <string.h>
+#include <tgmath.h>
+
+#include "tensor/kernels.h"
+
+/* ------------------------------------------------------------------------------------------------- functions */
+
+static rg_real apply(rg_activation f, rg_real x)
+{
+    const rg_real zero = 0, one = 1, half = (rg_real)0.5, slope = (rg_real)0.2;
+    switch (f) {
+    case RG_RELU: return x > zero ? x : x != x ? x : zero;
+    case RG_LEAKY_RELU: return x > zero ? x : slope * x;
+    case RG_ELU: return x > zero ? x : expm1(x);
+    case RG_GELU: return half * x * (one + erf(x * (rg_real)0.70710678118654752440));
+    case RG_TANH: return tanh(x);
+    case RG_SIGMOID: return x >= zero ? one / (one + exp(-x)) : exp(x) / (one + exp(x));
+    case RG_SOFTPLUS: return (x > zero ? x : zero) + log1p(exp(-fabs(x)));
+    case RG_EXP: return exp(x);
+    case RG_LOG: return log(x);
+    default: return x;
+    }
+}
+
+/* f'(x), from y = f(x) alone except for gelu. */
+static rg_real slope_of(rg_activation f, const rg_real *x, rg_real y)
+{
+    const rg_real zero = 0, one = 1, half = (rg_real)0.5, slope = (rg_real)0.2;
+    switch (f) {
+    case RG_RELU: return y > zero ? one : zero;
+    case RG_LEAKY_RELU: return y > zero ? one : slope;
+    case RG_ELU: return y > zero ? one : y + one;
+    case RG_GELU:
+        return half * (one + erf(*x * (rg_real)0.70710678118654752440)) +
+               *x * (rg_real)0.39894228040143267794 * exp(-half * *x * *x);
+    case RG_TANH: return one - y * y;
+    case RG_SIGMOID: return y * (one - y);
+    case RG_SOFTPLUS: return -expm1(-y);
+    case RG_EXP: return y;
+    case RG_LOG: return exp(-y);
+    default: return one;
+    }
+}
+
+static void map(rg_activation f, size_t n, rg_real *y, const rg_real *x)
+{
+    for (size_t i = 0; i < n; i++) y[i] = apply(f, x[i]);
+}
+
+static void map_backward(rg_activation f, size_t n, rg_real *dx, const rg_real *x, const rg_real *y, const rg_real *dy, bool add)
+{
+    for (size_t i = 0; i < n; i++) {
+        rg_real d = dy[i];
+        if (f == RG_GELU) d *= slope_of(f, x + i, 0);
+        else if (f != RG_IDENTITY) d *= slope_of(f, NULL, y[i]);
+        dx[i] = add ? dx[i] + d : d;
+    }
+}
+
+/* -------------------------------------------------------------------------------------------------- products */
+
+/* One row of A against one panel. */
+static void row_by_panel(size_t K, size_t columns, const rg_real *a, const rg_real *panel, rg_real *c, bool add,
+                         const rg_real *bias, rg_activation f)
+{
+    rg_real sum[RG_PANEL] = {0};
+    if (add) memcpy(sum, c, columns * sizeof *c);
+    for (size_t k = 0; k < K; k++)
+        for (size_t j = 0; j < RG_PANEL; j++) sum[j] += a[k] * panel[k * RG_PANEL + j];
+    for (size_t j = 0; j < columns; j++) c[j] = apply(f, bias ? sum[j] + bias[j] : sum[j]);
+}
+
+static void gemm_packed(size_t M, size_t N, size_t K, const rg_real *a, size_t lda, const rg_real *panels, rg_real *c,
+                        size_t ldc, bool add, const rg_real *bias, rg_activation f)
+{
+    for (size_t n = 0; n < N; n += RG_PANEL, panels += K * RG_PANEL) {
+        size_t columns = N - n < RG_PANEL ? N - n : RG_PANEL;
+        for (size_t m = 0; m < M; m++)
+            row_by_panel(K, columns, a + m * lda, panels, c + m * ldc + n, add, bias ? bias + n : NULL, f);
+    }
+}
+
+/* Tiles of one row: the tile form of A is then A itself without gaps. */
+static void pack_tiles(rg_real *tiles, const rg_real *a, size_t row, size_t step, size_t M, size_t K)
+{
+    for (size_t m = 0; m < M; m++)
+        for (size_t k = 0; k < K; k++) tiles[m * K + k] = a[m * row + k * step];
+}
+
+static void gemm_tiles(size_t M, size_t N, size_t K, const rg_real *tiles, const rg_real *panels, rg_real *c, size_t ldc, bool add)
+{
+    gemm_packed(M, N, K, tiles, K, panels, c, ldc, add, NULL, RG_IDENTITY);
+}
+
+static void pack(rg_real *panels, const rg_real *b, size_t ldb, size_t K, size_t N)
+{
+    for (size_t n = 0; n < N; n += RG_PANEL)
+        for (size_t k = 0; k < K; k++)
+            for (size_t j = 0; j < RG_PANEL; j++) *panels++ = n + j < N ? b[k * ldb + n + j] : 0;
+}
+
+static void pack_transposed(rg_real *panels, const rg_real *b, size_t ldb, size_t K, size_t N)
+{
+    for (size_t n = 0; n < N; n += RG_PANEL)
+        for (size_t k = 0; k < K; k++)
+            for (size_t j = 0; j < RG_PANEL; j++) *panels++ = n + j < N ? b[(n + j) * ldb + k] : 0;
+}
+
+/* --------------------------------------------------------------------------------------------------- vectors */
+
+static void add_vectors(size_t n, rg_real *z, const rg_real *x, const rg_real *y)
+{
+    for (size_t i = 0; i < n; i++) z[i] = x[i] + y[i];
+}
+
+static void mul(size_t n, rg_real *z, const rg_real *x, const rg_real *y, bool add)
+{
+    for (size_t i = 0; i < n; i++) z[i] = add ? z[i] + x[i] * y[i] : x[i] * y[i];
+}
+
+static void axpy(size_t n, rg_real *y, rg_real a, const rg_real *x)
+{
+    for (size_t i = 0; i < n; i++) y[i] += a * x[i];
+}
+
+static void scale(size_t n, rg_real *y, rg_real a, const rg_real *x)
+{
+    for (size_t i = 0; i < n; i++) y[i] = a * x[i];
+}
+
+static rg_real dot(size_t n, const rg_real *x, const rg_real *y)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) sum += (double)x[i] * (double)y[i];
+    return (rg_real)sum;
+}
+
+static rg_real sum_of(size_t n, const rg_real *x)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) sum += (double)x[i];
+    return (rg_real)sum;
+}
+
+static rg_real max_of(size_t n, const rg_real *x)
+{
+    rg_real most = x[0];
+    for (size_t i = 1; i < n; i++)
+        if (x[i] > most) most = x[i];
+    return most;
+}
+
+/* ------------------------------------------------------------------------------------------------------ rows */
+
+static rg_real softmax(size_t n, rg_real *y, const rg_real *x)
+{
+    const rg_real nothing = -(rg_real)INFINITY;
+    rg_real most = n ? max_of(n, x) : nothing;
+    if (most == nothing) { /* no element, or none with a weight */
+        for (size_t i = 0; i < n; i++) y[i] = 0;
+        return nothing;
+    }
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        y[i] = exp(x[i] - most);
+        sum += (double)y[i];
+    }
+    rg_real share = (rg_real)(1.0 / sum);
+    for (size_t i = 0; i < n; i++) y[i] *= share;
+    return most + log((rg_real)sum);
+}
+
+static void softmax_backward(size_t n, rg_real *dx, const rg_real *a, const rg_real *da, bool add)
+{
+    rg_real mean = dot(n, a, da);
+    for (size_t i = 0; i < n; i++) {
+        rg_real d = a[i] * (da[i] - mean);
+        dx[i] = add ? dx[i] + d : d;
+    }
+}
+
+static void norm(size_t n, rg_real *y, rg_real *mean, rg_real *rstd, const rg_real *x, const rg_real *g, const rg_real *b, rg_real eps)
+{
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < n; i++) sum += (double)x[i];
+    double middle = sum / (double)n;
+    for (size_t i = 0; i < n; i++) squares += ((double)x[i] - middle) * ((double)x[i] - middle);
+    double inverse = 1.0 / sqrt(squares / (double)n + (double)eps);
+    *mean = (rg_real)middle;
+    *rstd = (rg_real)inverse;
+    for (size_t i = 0; i < n; i++) y[i] = g[i] * ((x[i] - *mean) * *rstd) + b[i];
+}
+
+static void norm_backward(size_t n, rg_real *dx, rg_real *dg, rg_real *db, const rg_real *x, rg_real mean, rg_real rstd,
+                          const rg_real *g, const rg_real *dy, bool add)
+{
+    double sum = 0, along = 0; /* of g dy, and of g dy xhat */
+    for (size_t i = 0; i < n; i++) {
+        double gdy = (double)g[i] * (double)dy[i];
+        sum += gdy;
+        along += gdy * (double)((x[i] - mean) * rstd);
+    }
+    rg_real mean_gdy = (rg_real)(sum / (double)n), mean_along = (rg_real)(along / (double)n);
+    for (size_t i = 0; i < n; i++) {
+        rg_real xhat = (x[i] - mean) * rstd, dyi = dy[i];
+        rg_real d = rstd * (g[i] * dyi - mean_gdy - xhat * mean_along);
+        dx[i] = add ? dx[i] + d : d;
+        if (dg) dg[i] += dyi * xhat;
+        if (db) db[i] += dyi;
+    }
+}
+
+/* --------------------------------------------------------------------------------------------------- dropout */
+
+static void dropout(size_t n, rg_real *y, const rg_real *x, rg_real p, const uint32_t key[2], uint64_t stream, uint64_t position, bool add)
+{
+    const uint32_t least = rg_dropout_least(p);
+    const rg_real factor = rg_dropout_factor(p);
+    uint32_t words[4] = {0};
+    for (size_t i = 0; i < n; i++) {
+        uint64_t at = position + i, block = at / 4;
+        if (i == 0 || at % 4 == 0) {
+            uint32_t counter[4] = {(uint32_t)block, (uint32_t)(block >> 32), (uint32_t)stream, (uint32_t)(stream >> 32)};
+            rg_philox(words, counter, key);
+        }
+        rg_real kept = words[at % 4] >= least ? x[i] * factor : 0;
+        y[i] = add ? y[i] + kept : kept;
+    }
+}
+
+const rg_kernels rg_kernels_plain = {
+    .name = "plain",
+    .gemm_packed = gemm_packed,
+    .pack = pack,
+    .pack_transposed = pack_transposed,
+    .pack_tiles = pack_tiles,
+    .gemm_tiles = gemm_tiles,
+    .map = map,
+    .map_backward = map_backward,
+    .add = add_vectors,
+    .mul = mul,
+    .axpy = axpy,
+    .scale = scale,
+    .dot = dot,
+    .sum = sum_of,
+    .max = max_of,
+    .softmax = softmax,
+    .softmax_backward = softmax_backward,
+    .norm = norm,
+    .norm_backward = norm_backward,
+    .dropout = dropout,
+};
