@@ -8,9 +8,9 @@
 /* The tables of this build, slowest first, each with the test of whether this machine can run it. `wide` comes before avx2 so
  * that it is never the last, which is the one chosen by itself. */
 #if !defined(RG_REAL) && defined(__x86_64__)
-#define TABLES(X) X(plain) X(baseline) X(wide) X(avx2) X(avx512)
+#define TABLES(X) X(plain)
 #elif !defined(RG_REAL) && defined(__aarch64__)
-#define TABLES(X) X(plain) X(neon)
+#define TABLES(X) X(plain)
 #else
 #define TABLES(X) X(plain)
 #endif
