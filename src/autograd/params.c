@@ -1,0 +1,328 @@
+/* params.c - named parameters in one block, their initial values, their packs and their gradients. */
+#include "autograd/params.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ALIGN_NUMBERS = 64 / sizeof(rg_real) };
+
+/* -------------------------------------------------------------------------------------------------- declaring */
+
+rg_status rg_params_new(rg_params **out)
+{
+    *out = NULL;
+    rg_params *p = rg_alloc_zero(sizeof *p);
+    if (!p) return RG_ENOMEM;
+    rg_status status = rg_arena_new(&p->arena, 1 << 14);
+    if (status != RG_OK) {
+        rg_free(p);
+        return status;
+    }
+    *out = p;
+    return RG_OK;
+}
+
+void rg_params_free(rg_params *p)
+{
+    if (!p) return;
+    rg_free(p->transposed);
+    rg_free(p->forward);
+    rg_free(p->block);
+    rg_free(p->entry);
+    rg_arena_free(p->arena);
+    rg_free(p);
+}
+
+static rg_param *declare_fail(rg_params *p, rg_status status, const char *format, const char *name)
+{
+    if (p->status != RG_OK) return NULL;
+    p->status = status;
+    snprintf(p->message, sizeof p->message, format, name);
+    return NULL;
+}
+
+void rg_params_push(rg_params *p, const char *format, ...)
+{
+    size_t  at = strlen(p->scope);
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(p->scope + at, sizeof p->scope - at, format, args);
+    va_end(args);
+    at += n > 0 ? (size_t)n : 0;
+    if (at + 2 > sizeof p->scope) {
+        declare_fail(p, RG_ELIMIT, "the scope '%.100s...' is too long", p->scope);
+        return;
+    }
+    memcpy(p->scope + at, ".", 2);
+}
+
+void rg_params_pop(rg_params *p)
+{
+    size_t at = strlen(p->scope);
+    if (at) p->scope[at - 1] = 0; /* the dot that ends the scope */
+    char *dot = strrchr(p->scope, '.');
+    if (dot) dot[1] = 0;
+    else p->scope[0] = 0;
+}
+
+static bool make_room(rg_params *p)
+{
+    if (p->count < p->room) return true;
+    size_t     room = p->room ? 2 * p->room : 64;
+    rg_param **entry = rg_realloc(p->entry, room * sizeof *entry);
+    if (!entry) return false;
+    p->entry = entry;
+    p->room = room;
+    return true;
+}
+
+rg_param *rg_params_add(rg_params *p, const char *name, rg_param_kind kind, size_t rows, size_t cols, rg_init init, double scale)
+{
+    if (p->status != RG_OK) return NULL;
+    if (p->block) return declare_fail(p, RG_EINVAL, "parameter '%s' declared after the block was built", name);
+    char  *full = rg_arena_get(p->arena, strlen(p->scope) + strlen(name) + 1);
+    rg_param *e = rg_arena_get_zero(p->arena, sizeof *e);
+    if (!full || !e || !make_room(p)) return declare_fail(p, RG_ENOMEM, "no memory to declare parameter '%s'", name);
+    strcpy(full, p->scope);
+    strcat(full, name);
+    if (rg_params_find(p, full)) return declare_fail(p, RG_EINVAL, "parameter '%s' is declared twice", full);
+    size_t count, end;
+    if (!rg_size_mul(&count, rows, cols) || !rg_size_align(&count, count, ALIGN_NUMBERS) || !rg_size_add(&end, p->numbers, count))
+        return declare_fail(p, RG_ELIMIT, "parameter '%s' is too large", full);
+    *e = (rg_param){ .name = full, .kind = kind, .rows = rows, .cols = cols, .index = p->count, .offset = p->numbers,
+                     .init = init, .scale = scale, .rate = 1 };
+    p->numbers = end;
+    p->entry[p->count++] = e;
+    return e;
+}
+
+/* ---------------------------------------------------------------------------------------------- initial values */
+
+/* Gram-Schmidt on the rows of an n x n block. */
+static void orthogonal(rg_real *w, size_t n, size_t ld, double scale, rg_random *random)
+{
+    for (size_t i = 0; i < n; i++) {
+        rg_real *row = w + i * ld;
+        for (size_t j = 0; j < n; j++) row[j] = (rg_real)rg_random_normal(random);
+        for (int twice = 0; twice < 2; twice++)
+            for (size_t k = 0; k < i; k++) {
+                double dot = 0;
+                for (size_t j = 0; j < n; j++) dot += (double)row[j] * (double)w[k * ld + j];
+                for (size_t j = 0; j < n; j++) row[j] -= (rg_real)dot * w[k * ld + j];
+            }
+        double norm = 0;
+        for (size_t j = 0; j < n; j++) norm += (double)row[j] * (double)row[j];
+        for (size_t j = 0; j < n; j++) row[j] = (rg_real)((double)row[j] / sqrt(norm));
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++) w[i * ld + j] *= (rg_real)scale;
+}
+
+static rg_status fill(rg_param *e, uint64_t seed)
+{
+    rg_random    random = rg_random_new(seed, e->index + 1);
+    const size_t n = e->rows * e->cols;
+    const double glorot = e->scale * sqrt(6.0 / (double)(e->rows + e->cols));
+    switch (e->init) {
+    case RG_INIT_ZERO: break; /* the block was allocated as zeros */
+    case RG_INIT_ONE:
+        for (size_t i = 0; i < n; i++) e->data[i] = 1;
+        break;
+    case RG_INIT_UNIFORM:
+    case RG_INIT_GLOROT: {
+        double half = e->init == RG_INIT_GLOROT ? glorot : e->scale;
+        for (size_t i = 0; i < n; i++) e->data[i] = (rg_real)(half * (2 * rg_random_uniform(&random) - 1));
+        break;
+    }
+    case RG_INIT_NORMAL:
+        for (size_t i = 0; i < n; i++) e->data[i] = (rg_real)(e->scale * rg_random_normal(&random));
+        break;
+    case RG_INIT_ORTHOGONAL:
+        if (e->rows == 0 || e->cols % e->rows != 0)
+            return rg_fail(RG_ESHAPE, "%s: orthogonal blocks need columns (%zu) that are a multiple of rows (%zu)", e->name, e->cols, e->rows);
+        for (size_t b = 0; b < e->cols / e->rows; b++) orthogonal(e->data + b * e->rows, e->rows, e->cols, e->scale, &random);
+        break;
+    }
+    return RG_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------ packs */
+
+static bool packed(const rg_param *e) { return e->kind == RG_WEIGHT || e->kind == RG_TIED; }
+
+/* A weight (in, out) is the right side of x w, a tied table (V, D) that of x w^T; the gradient of x needs the other way. */
+static void shape_pack(rg_pack *pack, const rg_param *e, bool transposed)
+{
+    bool as_is = (e->kind == RG_WEIGHT) != transposed;
+    pack->K = as_is ? e->rows : e->cols;
+    pack->N = as_is ? e->cols : e->rows;
+}
+
+static void fill_pack(const rg_pack *pack, const rg_param *e, bool transposed)
+{
+    const rg_kernels *k = rg_kernel();
+    bool              as_is = (e->kind == RG_WEIGHT) != transposed;
+    (as_is ? k->pack : k->pack_transposed)((rg_real *)pack->data, e->data, e->cols, pack->K, pack->N);
+}
+
+void rg_param__repack(const rg_param *e)
+{
+    if (e->forward.data) fill_pack(&e->forward, e, false);
+    if (e->transposed.data) fill_pack(&e->transposed, e, true);
+}
+
+/* One allocation for all packs of one direction. */
+static rg_status make_packs(rg_params *p, bool transposed)
+{
+    size_t total = 0;
+    for (size_t i = 0; i < p->count; i++) {
+        if (!packed(p->entry[i])) continue;
+        rg_pack *pack = transposed ? &p->entry[i]->transposed : &p->entry[i]->forward;
+        shape_pack(pack, p->entry[i], transposed);
+        if (!rg_size_add(&total, total, rg_pack_size(pack->K, pack->N))) return rg_fail(RG_ELIMIT, "packed weights do not fit in memory");
+    }
+    rg_real *block = rg_alloc_array(total, sizeof *block);
+    if (!block) return RG_ENOMEM;
+    *(transposed ? &p->transposed : &p->forward) = block;
+    for (size_t i = 0; i < p->count; i++) {
+        if (!packed(p->entry[i])) continue;
+        rg_pack *pack = transposed ? &p->entry[i]->transposed : &p->entry[i]->forward;
+        pack->data = block;
+        fill_pack(pack, p->entry[i], transposed);
+        block += rg_pack_size(pack->K, pack->N);
+    }
+    return RG_OK;
+}
+
+rg_status rg_params_build(rg_params *p, uint64_t seed)
+{
+    if (p->status != RG_OK) return rg_fail(p->status, "%s", p->message);
+    if (p->block) return rg_fail(RG_EINVAL, "the parameters are built already");
+    size_t bytes;
+    if (!rg_size_mul(&bytes, p->numbers, sizeof *p->block)) return rg_fail(RG_ELIMIT, "%zu parameters do not fit in memory", p->numbers);
+    if (!(p->block = rg_alloc_zero(bytes))) return RG_ENOMEM;
+    for (size_t i = 0; i < p->count; i++) {
+        p->entry[i]->data = p->block + p->entry[i]->offset;
+        RG_TRY(fill(p->entry[i], seed));
+    }
+    return make_packs(p, false);
+}
+
+rg_status rg_params_repack(rg_params *p, rg_team *team)
+{
+    (void)team;
+    for (size_t i = 0; i < p->count; i++) rg_param__repack(p->entry[i]);
+    return RG_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------------- reading */
+
+size_t rg_params_count(const rg_params *p) { return p->count; }
+rg_param *rg_params_at(const rg_params *p, size_t index) { return index < p->count ? p->entry[index] : NULL; }
+
+size_t rg_params_numbers(const rg_params *p)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < p->count; i++)
+        if (p->entry[i]->kind != RG_KEPT) n += p->entry[i]->rows * p->entry[i]->cols;
+    return n;
+}
+
+rg_param *rg_params_find(const rg_params *p, const char *name)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (strcmp(p->entry[i]->name, name) == 0) return p->entry[i];
+    return NULL;
+}
+
+const char *rg_param_name(const rg_param *e) { return e->name; }
+rg_param_kind rg_param_get_kind(const rg_param *e) { return e->kind; }
+size_t rg_param_rows(const rg_param *e) { return e->rows; }
+size_t rg_param_cols(const rg_param *e) { return e->cols; }
+rg_real *rg_param_data(const rg_param *e) { return e->data; }
+
+/* '*' matches any run of characters; everything else itself. */
+static bool matches(const char *pattern, const char *name)
+{
+    const char *star = NULL, *retry = NULL;
+    while (*name) {
+        if (*pattern == '*') {
+            star = pattern++;
+            retry = name;
+        } else if (*pattern == *name) {
+            pattern++;
+            name++;
+        } else if (star) {
+            pattern = star + 1;
+            name = ++retry;
+        } else {
+            return false;
+        }
+    }
+    while (*pattern == '*') pattern++;
+    return *pattern == 0;
+}
+
+size_t rg_params_freeze(rg_params *p, const char *pattern, bool frozen)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < p->count; i++)
+        if (matches(pattern, p->entry[i]->name)) p->entry[i]->frozen = frozen, n++;
+    return n;
+}
+
+size_t rg_params_rate(rg_params *p, const char *pattern, double factor)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < p->count; i++)
+        if (matches(pattern, p->entry[i]->name)) p->entry[i]->rate = factor, n++;
+    return n;
+}
+
+size_t rg_params_decay(rg_params *p, const char *pattern, double decay)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < p->count; i++)
+        if (matches(pattern, p->entry[i]->name)) p->entry[i]->decay = decay, n++;
+    return n;
+}
+
+/* -------------------------------------------------------------------------------------------------- gradients */
+
+rg_status rg_grads_new(rg_grads **out, rg_params *params)
+{
+    *out = NULL;
+    if (!params->block) return rg_fail(RG_EINVAL, "gradients asked for before the parameters were built");
+    if (!params->transposed) RG_TRY(make_packs(params, true));
+    rg_grads *g = rg_alloc_zero(sizeof *g);
+    if (!g) return RG_ENOMEM;
+    g->params = params;
+    g->block = rg_alloc_zero(params->numbers * sizeof *g->block);
+    g->written = rg_alloc_zero(params->count * sizeof *g->written);
+    if (!g->block || !g->written) {
+        rg_grads_free(g);
+        return RG_ENOMEM;
+    }
+    *out = g;
+    return RG_OK;
+}
+
+void rg_grads_free(rg_grads *g)
+{
+    if (!g) return;
+    rg_free(g->written);
+    rg_free(g->block);
+    rg_free(g);
+}
+
+void rg_grads_reset(rg_grads *g)
+{
+    if (g->params->count) memset(g->written, 0, g->params->count * sizeof *g->written);
+}
+
+const rg_real *rg_grads_of(const rg_grads *g, const rg_param *param)
+{
+    return g->written[param->index] ? g->block + param->offset : NULL;
+}
+
+rg_real *rg_grads_block(const rg_grads *g) { return g->block; }

@@ -1,0 +1,49 @@
+/* params.h - the inside of parameters: one block of numbers, one of packs, named entries.
+ *
+ *   block  [ w (512, 512) | b (1, 512) | ... ]      every entry starts on 64 bytes; gradients have the same offsets
+ *   packs  [ panels of w | ... ]   and, once somebody learns, [ transposed panels of w | ... ] */
+#ifndef RG_AUTOGRAD_PARAMS_H
+#define RG_AUTOGRAD_PARAMS_H
+
+#include "regard/autograd.h"
+#include "tensor/kernels.h"
+
+struct rg_param {
+    const char   *name;
+    rg_param_kind kind;
+    size_t        rows, cols;
+    size_t        index;  /* among all entries          */
+    size_t        offset; /* in the block, in numbers   */
+    rg_init       init;
+    double        scale;
+    double        rate;   /* factor on the learning rate */
+    double        decay;  /* L2 of this entry            */
+    bool          frozen;
+    rg_real      *data;
+    rg_pack       forward;    /* right side of x w (weight) or x w^T (tied); data NULL: not packed */
+    rg_pack       transposed; /* right side of the input's gradient                                  */
+};
+
+struct rg_params {
+    rg_arena  *arena; /* entries and names */
+    rg_param **entry;
+    size_t     count, room;
+    size_t     numbers; /* length of the block */
+    rg_real   *block;
+    rg_real   *forward;    /* all forward packs */
+    rg_real   *transposed; /* all transposed packs, once somebody learns */
+    char       scope[256];
+    rg_status  status; /* first failure while declaring */
+    char       message[256];
+};
+
+struct rg_grads {
+    const rg_params *params;
+    rg_real         *block;   /* params->numbers */
+    bool            *written; /* an entry each   */
+};
+
+/* Pack one entry again from its numbers, each way it is packed. */
+void rg_param__repack(const rg_param *param);
+
+#endif
