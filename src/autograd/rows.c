@@ -6,7 +6,7 @@
 void rg_rows__copy(size_t rows, size_t cols, rg_real *y, size_t ldy, const rg_real *x, size_t ldx)
 {
     if (ldy == cols && ldx == cols) {
-        if (rows * cols) memcpy(y, x, rows * cols * sizeof *y);
+        if (rows && cols) memcpy(y, x, rows * cols * sizeof *y);
         return;
     }
     for (size_t i = 0; i < rows; i++) memcpy(y + i * ldy, x + i * ldx, cols * sizeof *y);
@@ -29,7 +29,7 @@ void rg_rows__axpy(size_t rows, size_t cols, rg_real *y, size_t ldy, rg_real a, 
 void rg_rows__zero(size_t rows, size_t cols, rg_real *y, size_t ldy)
 {
     if (ldy == cols) {
-        if (rows * cols) memset(y, 0, rows * cols * sizeof *y);
+        if (rows && cols) memset(y, 0, rows * cols * sizeof *y);
         return;
     }
     for (size_t i = 0; i < rows; i++) memset(y + i * ldy, 0, cols * sizeof *y);

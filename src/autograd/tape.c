@@ -266,7 +266,7 @@ rg_tensor *rg_constant(rg_tape *t, const rg_real *data, size_t rows, size_t cols
 {
     if (!rg_tape__begin(t, "constant", 0, NULL)) return NULL;
     rg_tensor *x = rg_tape__tensor(t, rows, cols, layout);
-    if (x && x->data && rows * cols) memcpy(x->data, data, rows * cols * sizeof(rg_real));
+    if (x && x->data && rows && cols) memcpy(x->data, data, rows * cols * sizeof(rg_real));
     return x;
 }
 
@@ -281,7 +281,7 @@ rg_tensor *rg_zeros(rg_tape *t, size_t rows, size_t cols, const rg_layout *layou
 {
     if (!rg_tape__begin(t, "zeros", 0, NULL)) return NULL;
     rg_tensor *x = rg_tape__tensor(t, rows, cols, layout);
-    if (x && x->data && rows * cols) memset(x->data, 0, rows * cols * sizeof(rg_real));
+    if (x && x->data && rows && cols) memset(x->data, 0, rows * cols * sizeof(rg_real));
     return x;
 }
 
