@@ -85,6 +85,7 @@ typedef struct rg_record {
     char           *title;
     char           *kind; /* "translation", "caption", "graph", "memory", "language", "training": free text */
     size_t          label_lists, maps, texts, curve_sets;
+    size_t          weights; /* in all maps together */
     rg_labels      *labels;
     rg_map         *map;
     rg_record_text *text;

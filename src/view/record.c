@@ -211,14 +211,6 @@ rg_status rg_record_add_grid(size_t *out_index, rg_record *r, const char *name, 
     return RG_OK;
 }
 
-/* Weights so far in all maps: the limit is on the sum. */
-static size_t weights_held(const rg_record *r)
-{
-    size_t sum = 0;
-    for (size_t i = 0; i < r->maps; i++) sum += r->map[i].from ? r->map[i].edges : r->map[i].rows * r->map[i].cols;
-    return sum;
-}
-
 enum { MOST_PLACE = 1000000 };
 
 static bool bad_place(int n)
@@ -266,6 +258,7 @@ static rg_status map_end(size_t *out_index, rg_record *r, rg_map *m, rg_status s
     }
     if (out_index) *out_index = r->maps;
     r->map[r->maps++] = *m;
+    r->weights += m->from ? m->edges : m->rows * m->cols;
     return RG_OK;
 }
 
@@ -275,7 +268,7 @@ rg_status rg_record_add_map(size_t *out_index, rg_record *r, rg_map_place place,
     rg_map    m = { 0 };
     rg_status status = map_begin(&m, r, place, row_labels, col_labels);
 
-    if (status == RG_OK) status = map_weights(&m, weights_held(r), weights, m.rows, m.cols, ld);
+    if (status == RG_OK) status = map_weights(&m, r->weights, weights, m.rows, m.cols, ld);
     return map_end(out_index, r, &m, status);
 }
 
@@ -286,7 +279,7 @@ rg_status rg_record_add_edges(size_t *out_index, rg_record *r, rg_map_place plac
     rg_map    m = { 0 };
     rg_status status = map_begin(&m, r, place, row_labels, col_labels);
 
-    if (status == RG_OK) status = map_weights(&m, weights_held(r), weights, 1, edges, edges);
+    if (status == RG_OK) status = map_weights(&m, r->weights, weights, 1, edges, edges);
     for (size_t e = 0; status == RG_OK && e < edges; e++)
         if (from[e] >= m.rows || to[e] >= m.cols)
             status = rg_fail(RG_ESHAPE, "map %s: edge %zu goes from %u to %u in %zu x %zu", m.name, e,

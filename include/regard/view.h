@@ -1,0 +1,129 @@
+/* view.h - ways to look at a record: in the terminal, as a figure, as a page; and the report of a training run.
+ *
+ * Everything here returns text or bytes; the program prints them or writes them to files. */
+#ifndef REGARD_VIEW_H
+#define REGARD_VIEW_H
+
+#include "regard/record.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --------------------------------------------------------------------------------------------------- colours */
+
+/* Colours from low to high. AUTO is BLUE on light ground and FIRE on dark ground. */
+typedef enum rg_palette { RG_PALETTE_AUTO, RG_PALETTE_BLUE, RG_PALETTE_FIRE, RG_PALETTE_GRAY } rg_palette;
+
+/* Red, green, blue in 0..1 for a value in 0..1 (values outside are clamped). */
+void rg_palette_colour(double out[3], rg_palette palette, double value);
+
+/* -------------------------------------------------------------------------------------------------- terminal */
+
+typedef enum rg_terminal_colour { RG_COLOUR_NONE, RG_COLOUR_256, RG_COLOUR_24BIT } rg_terminal_colour;
+
+typedef struct rg_terminal_options {
+    rg_terminal_colour colour;
+    bool               unicode; /* arrows, blocks and lines; otherwise ASCII                     */
+    int                width;   /* columns of the terminal, at least 20                          */
+    int                height;  /* most lines of a matrix; more are joined                       */
+    int                links;   /* how many of the strongest links to list                       */
+    rg_palette         palette; /* AUTO is FIRE                                                  */
+} rg_terminal_options;
+#define RG_TERMINAL_OPTIONS_DEFAULT { RG_COLOUR_NONE, true, 80, 60, 12, RG_PALETTE_AUTO }
+
+/* What the terminal can do, from NO_COLOR, COLORTERM, TERM, LC_ALL, LC_CTYPE, LANG and COLUMNS. Colour only when
+ * is_terminal. `width` is what the system says, or 0. */
+void rg_terminal_detect(rg_terminal_options *out, bool is_terminal, int width);
+
+/* One map as text with its title, heat map, colour scale and strongest links. to be freed with rg_free. Labels cannot
+ * smuggle escape sequences: control characters are shown as a replacement. */
+rg_status rg_terminal_draw(char **out, const rg_record *record, size_t map, const rg_terminal_options *options);
+
+/* The record's curves, drawn with dots. */
+rg_status rg_terminal_curves(char **out, const rg_curves *curves, const rg_terminal_options *options);
+
+/* Columns a text takes on a terminal: wide characters count 2, combining marks 0. */
+size_t rg_terminal_width(const char *text);
+
+/* --------------------------------------------------------------------------------------------------- figures */
+
+typedef enum rg_figure_style {
+    RG_FIGURE_AUTO,    /* by what the record holds                                      */
+    RG_FIGURE_MATRIX,  /* one map: rows down, columns across (Bahdanau 2015, figure 3)  */
+    RG_FIGURE_GRID,    /* every head of every layer, small                              */
+    RG_FIGURE_LINKS,   /* two columns of words and lines between them                   */
+    RG_FIGURE_PICTURE, /* the picture under a soft light, once for each word            */
+    RG_FIGURE_GRAPH,   /* nodes and edges                                               */
+    RG_FIGURE_CURVES,  /* series over axes                                              */
+    RG_FIGURE_STYLES
+} rg_figure_style;
+
+const char *rg_figure_style_name(rg_figure_style style); /* "auto" "matrix" "grid" "links" "picture" "graph" "curves" */
+
+typedef enum rg_figure_format { RG_FIGURE_PNG, RG_FIGURE_SVG, RG_FIGURE_PDF } rg_figure_format;
+
+typedef struct rg_figure_options {
+    rg_figure_style style;
+    size_t          map;       /* which map; past the last: the one rg_record_find(-1, -1, -1) names */
+    size_t          curves;    /* which set of curves                                                */
+    bool            dark;
+    bool            numbers;   /* write the weights into the cells where they fit                    */
+    bool            no_title;
+    rg_palette      palette;
+    float           threshold; /* links and edges below it are not drawn                             */
+    double          width;     /* points (1/72 inch); 0 lets the content decide                      */
+    double          scale;     /* pixels per point of a PNG                                          */
+    const char     *font;      /* a Pango family, NULL for "DejaVu Sans, Noto Sans, sans-serif"      */
+} rg_figure_options;
+#define RG_FIGURE_OPTIONS_DEFAULT \
+    { RG_FIGURE_AUTO, (size_t)-1, 0, false, false, false, RG_PALETTE_AUTO, 0.02f, 0, 2, NULL }
+
+/* What a drawing came to. missing_glyphs counts characters for which no installed font has a glyph. */
+typedef struct rg_figure_result {
+    double   width, height; /* points */
+    unsigned missing_glyphs;
+} rg_figure_result;
+
+/* Draw into memory (to be freed with rg_free) or into a file named *.png, *.svg or *.pdf. Opens the figures module, which
+ * needs cairo and pango; RG_EMATCH says that it is not installed. out_result may be NULL. */
+rg_status rg_figure_render(void **out, size_t *out_bytes, rg_figure_result *out_result, const rg_record *record,
+                           rg_figure_format format, const rg_figure_options *options);
+rg_status rg_figure_save(const char *path, rg_figure_result *out_result, const rg_record *record,
+                         const rg_figure_options *options);
+rg_status rg_figure_format_of(rg_figure_format *out, const char *path);
+
+/* The module's side: one table under one name, looked up when the first figure is drawn. */
+#define RG_FIGURES_MODULE_VERSION 1
+typedef struct rg_figures_module {
+    int version;
+    rg_status (*render)(void **out, size_t *out_bytes, rg_figure_result *out_result, const rg_record *record,
+                        rg_figure_format format, const rg_figure_options *options);
+} rg_figures_module;
+extern const rg_figures_module rg_figures_table; /* defined by the module only */
+
+/* ------------------------------------------------------------------------------------------------------ page */
+
+typedef struct rg_page_options {
+    bool live; /* served: the page shows a box to type into and asks /v1/attention and /translate */
+    bool dark; /* start dark whatever the reader's system prefers */
+} rg_page_options;
+
+/* One HTML file with the record inside; nothing else is loaded. record may be NULL when live. To be freed with rg_free. */
+rg_status rg_page_write(char **out, size_t *out_bytes, const rg_record *record, const rg_page_options *options);
+rg_status rg_page_save(const char *path, const rg_record *record, const rg_page_options *options);
+
+/* A set of curves as an <svg> element that follows the page's colours (CSS variables), without cairo. */
+rg_status rg_curves_svg(char **out, const rg_curves *curves, int width, int height);
+
+/* ---------------------------------------------------------------------------------------------------- report */
+
+/* A training log (JSON lines, docs/record.md) as a record: its curves and its samples as texts. */
+rg_status rg_report_read(rg_record **out, const char *path);
+/* The same as a page of curves, numbers and sample translations. */
+rg_status rg_report_write(char **out, size_t *out_bytes, const char *log_path);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

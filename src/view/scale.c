@@ -1,0 +1,89 @@
+/* scale.c - axes of curves. Linear ticks are 1, 2 or 5 times a power of ten; logarithmic ones powers of ten. */
+#include "view/scale.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static double round_step(double span, size_t most)
+{
+    double raw = span / (double)(most > 1 ? most - 1 : 1), power = pow(10, floor(log10(raw))), times = raw / power;
+    return power * (times <= 1 ? 1 : times <= 2 ? 2 : times <= 5 ? 5 : 10);
+}
+
+static void fit(rg_scale *s, double low, double high, bool log, bool loose)
+{
+    s->log = log;
+    if (!(low <= high)) low = log ? 0.1 : 0, high = 1; /* nothing to show */
+    if (log) {
+        s->low = loose ? pow(10, floor(log10(low) + 1e-9)) : low;
+        s->high = loose ? pow(10, ceil(log10(high) - 1e-9)) : high;
+        if (s->low >= s->high) s->high = s->low * 10;
+        return;
+    }
+    if (high - low < 1e-12 * fmax(fabs(low), fabs(high)) || high == low) {
+        double pad = high != 0 ? fabs(high) * 0.1 : 1;
+        low -= pad, high += pad;
+    }
+    s->low = low, s->high = high;
+    if (loose) {
+        double step = round_step(high - low, 6);
+        s->low = floor(low / step + 1e-9) * step;
+        s->high = ceil(high / step - 1e-9) * step;
+    }
+}
+
+void rg_scale_fit(rg_scale *x, rg_scale *y, const rg_curves *c)
+{
+    double lx = INFINITY, hx = -INFINITY, ly = INFINITY, hy = -INFINITY;
+
+    for (size_t i = 0; i < c->count; i++)
+        for (size_t k = 0; k < c->series[i].count; k++) {
+            double px = c->series[i].x[k], py = c->series[i].y[k];
+            if ((c->x_log && px <= 0) || (c->y_log && py <= 0)) continue;
+            lx = fmin(lx, px), hx = fmax(hx, px);
+            ly = fmin(ly, py), hy = fmax(hy, py);
+        }
+    fit(x, lx, hx, c->x_log, false);
+    fit(y, ly, hy, c->y_log, true);
+}
+
+bool rg_scale_place(double *out, const rg_scale *s, double v)
+{
+    if (s->log && v <= 0) return false;
+    *out = s->log ? log(v / s->low) / log(s->high / s->low) : (v - s->low) / (s->high - s->low);
+    return isfinite(*out);
+}
+
+double rg_scale_value(const rg_scale *s, double place)
+{
+    return s->log ? s->low * pow(s->high / s->low, place) : s->low + (s->high - s->low) * place;
+}
+
+size_t rg_scale_ticks(double out[RG_TICKS_MOST], const rg_scale *s, size_t most)
+{
+    size_t count = 0;
+
+    if (most > RG_TICKS_MOST) most = RG_TICKS_MOST;
+    if (most < 2) most = 2;
+    if (s->log) {
+        double first = ceil(log10(s->low) - 1e-9), last = floor(log10(s->high) + 1e-9);
+        double step = ceil((last - first + 1) / (double)most);
+        for (double e = first; e <= last && count < most; e += step) out[count++] = pow(10, e);
+        if (count >= 2) return count;
+        out[0] = s->low, out[1] = s->high; /* less than a decade */
+        return 2;
+    }
+    for (double step = round_step(s->high - s->low, most), at = ceil(s->low / step - 1e-9); count < most; at++) {
+        if (at * step > s->high + 1e-9 * step) break;
+        out[count++] = fabs(at) < 0.5 ? 0 : at * step;
+    }
+    return count;
+}
+
+void rg_scale_text(char out[32], const rg_scale *s, double tick)
+{
+    if (s->log && tick > 0 && fabs(log10(tick) - round(log10(tick))) < 1e-9 && (tick < 1e-3 || tick > 9999))
+        snprintf(out, 32, "1e%d", (int)round(log10(tick)));
+    else if (fabs(tick) >= 10000 && fmod(tick, 1000) == 0) snprintf(out, 32, "%gk", tick / 1000);
+    else snprintf(out, 32, "%.4g", tick);
+}

@@ -1,0 +1,106 @@
+/* terminal_curves.c - series over axes in Braille dots: each character is 2 x 4 of them. */
+#include "view/scale.h"
+#include "view/terminal.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { HIGH = 12, MARGIN = 10 };
+
+typedef struct plot {
+    size_t         wide;  /* characters */
+    unsigned char *dots;  /* HIGH x wide: Braille bits    */
+    unsigned char *owner; /* which series drew there last */
+} plot;
+
+static void put_dot(plot *p, long x, long y, size_t series)
+{
+    static const unsigned char bit[4][2] = { { 1, 8 }, { 2, 16 }, { 4, 32 }, { 64, 128 } };
+    size_t                     at;
+
+    if (x < 0 || y < 0 || x >= 2 * (long)p->wide || y >= 4 * HIGH) return;
+    at = (size_t)(y / 4) * p->wide + (size_t)(x / 2);
+    p->dots[at] |= bit[y % 4][x % 2];
+    p->owner[at] = (unsigned char)(series % 8 + 1);
+}
+
+static void put_series(plot *p, const rg_series *s, size_t index, const rg_scale *xs, const rg_scale *ys)
+{
+    double px = 0, py = 0;
+    bool   have = false;
+
+    for (size_t i = 0; i < s->count; i++) {
+        double x, y;
+        if (!rg_scale_place(&x, xs, s->x[i]) || !rg_scale_place(&y, ys, s->y[i])) {
+            have = false;
+            continue;
+        }
+        x *= 2 * (double)p->wide - 1;
+        y = (1 - y) * (4 * HIGH - 1);
+        if (!have) px = x, py = y;
+        for (int k = 0, n = 1 + (int)fmax(fabs(x - px), fabs(y - py)); k <= n; k++)
+            put_dot(p, lround(px + (x - px) * k / n), lround(py + (y - py) * k / n), index);
+        px = x, py = y, have = true;
+    }
+}
+
+static double hue(size_t series)
+{
+    static const double values[] = { 0.92, 0.62, 0.8, 0.45, 0.7, 0.98, 0.54, 0.86 };
+    return values[series % 8];
+}
+
+static void put_plot(rg_buffer *b, const plot *p, const rg_scale *ys, const rg_terminal_options *o)
+{
+    for (size_t line = 0; line < HIGH; line++) {
+        if (line % 4 == 0 || line == HIGH - 1)
+            rg_buffer_format(b, "%*.3g ", MARGIN - 1, rg_scale_value(ys, 1 - (double)line / (HIGH - 1)));
+        else rg_buffer_repeat(b, " ", MARGIN);
+        for (size_t x = 0; x < p->wide; x++) {
+            unsigned dots = p->dots[line * p->wide + x];
+            char     utf8[4] = { (char)0xe2, (char)(0xa0 + (dots >> 6)), (char)(0x80 + (dots & 63)), 0 };
+            if (dots) rg_terminal__ink(b, o, hue(p->owner[line * p->wide + x] - 1u));
+            rg_buffer_text(b, !dots ? " " : o->unicode ? utf8 : "*");
+        }
+        rg_terminal__plain(b, o);
+        rg_buffer_text(b, "\n");
+    }
+}
+
+rg_status rg_terminal_curves(char **out, const rg_curves *c, const rg_terminal_options *options)
+{
+    rg_terminal_options o = *options;
+    rg_buffer           b = RG_BUFFER_EMPTY;
+    rg_scale            xs, ys;
+    plot                p = { .wide = (size_t)(o.width < 40 ? 40 : o.width) - MARGIN - 2 };
+
+    p.dots = rg_alloc_zero(HIGH * p.wide);
+    p.owner = rg_alloc_zero(HIGH * p.wide);
+    if (!p.dots || !p.owner) {
+        rg_free(p.dots);
+        rg_free(p.owner);
+        return RG_ENOMEM;
+    }
+    rg_scale_fit(&xs, &ys, c);
+    for (size_t i = 0; i < c->count; i++) put_series(&p, &c->series[i], i, &xs, &ys);
+    rg_terminal__bold(&b, &o);
+    rg_terminal__label(&b, c->title, (size_t)o.width, o.unicode);
+    rg_terminal__plain(&b, &o);
+    rg_buffer_text(&b, "\n");
+    put_plot(&b, &p, &ys, &o);
+    rg_buffer_format(&b, "%*.4g", MARGIN + 1, rg_scale_value(&xs, 0));
+    rg_buffer_format(&b, "%*.4g  ", (int)p.wide - 2, rg_scale_value(&xs, 1));
+    rg_buffer_text(&b, "\n");
+    rg_buffer_repeat(&b, " ", MARGIN);
+    for (size_t i = 0; i < c->count; i++) {
+        rg_terminal__ink(&b, &o, hue(i));
+        rg_buffer_text(&b, o.unicode ? "━━ " : "-- ");
+        rg_terminal__plain(&b, &o);
+        rg_terminal__label(&b, c->series[i].name, 24, o.unicode);
+        rg_buffer_text(&b, "   ");
+    }
+    rg_buffer_text(&b, "\n");
+    rg_free(p.dots);
+    rg_free(p.owner);
+    return rg_buffer_take(out, NULL, &b);
+}
