@@ -140,7 +140,7 @@ static rg_status find_labels(rg_labels **out, rg_record *r, size_t labels)
 
 rg_status rg_record_set_boxes(rg_record *r, size_t labels, const float *boxes)
 {
-    rg_labels *l;
+    rg_labels *l = NULL;
     float     *copy;
 
     RG_TRY(find_labels(&l, r, labels));
@@ -153,7 +153,7 @@ rg_status rg_record_set_boxes(rg_record *r, size_t labels, const float *boxes)
 
 rg_status rg_record_set_places(rg_record *r, size_t labels, const float *places)
 {
-    rg_labels *l;
+    rg_labels *l = NULL;
     float     *copy;
 
     RG_TRY(find_labels(&l, r, labels));
@@ -166,7 +166,7 @@ rg_status rg_record_set_places(rg_record *r, size_t labels, const float *places)
 
 rg_status rg_record_set_picture(rg_record *r, size_t labels, const void *bytes, size_t count)
 {
-    rg_labels     *l;
+    rg_labels     *l = NULL;
     unsigned char *copy;
 
     RG_TRY(find_labels(&l, r, labels));
@@ -183,7 +183,7 @@ rg_status rg_record_add_grid(size_t *out_index, rg_record *r, const char *name, 
 {
     rg_status  status;
     size_t     count, index;
-    rg_labels *l;
+    rg_labels *l = NULL;
     float     *box;
 
     if (!rg_size_mul(&count, down, across) || count > RG_RECORD_MAX_LABELS)
@@ -220,7 +220,7 @@ static bool bad_place(int n)
 
 static rg_status map_begin(rg_map *m, rg_record *r, rg_map_place place, size_t row_labels, size_t col_labels)
 {
-    rg_labels *rows, *cols;
+    rg_labels *rows = NULL, *cols = NULL;
 
     if (bad_place(place.layer) || bad_place(place.head) || bad_place(place.step) || bad_place(place.hypothesis))
         return rg_fail(RG_EINVAL, "map %s: layer %d, head %d, step %d, hypothesis %d: each is -1 or 0 to %d",

@@ -89,7 +89,7 @@ static rg_status read_matrix(float *out, json_t *list, size_t rows, size_t cols)
             return rg_fail(RG_EFORMAT, "row %zu has %zu numbers, the columns %zu", i,
                            json_is_array(row) ? json_array_size(row) : 0, cols);
         for (size_t j = 0; j < cols; j++) {
-            double    v;
+            double    v = 0;
             rg_status status = get_number(&v, json_array_get(row, j));
             if (status != RG_OK) return rg_fail_in(status, "row %zu, column %zu: ", i, j);
             out[i * cols + j] = (float)v;
@@ -126,7 +126,7 @@ static rg_status read_f32(float *out, const unsigned char *in, size_t count)
 
 static rg_status read_u16(float *out, const unsigned char *in, size_t count, json_t *object)
 {
-    double low, high;
+    double low = 0, high = 0;
 
     RG_TRY(get_number(&low, json_object_get(object, "low")));
     RG_TRY(get_number(&high, json_object_get(object, "high")));
@@ -248,7 +248,7 @@ static rg_status read_map(rg_record *r, json_t *object, size_t bytes, const rg_w
 {
     rg_status    status;
     rg_map_place place = RG_MAP_PLACE_DEFAULT;
-    int          rows, cols;
+    int          rows = -1, cols = -1;
     json_t      *weights = json_object_get(object, "weights"), *edges;
 
     RG_TRY(get_string(&place.name, object, "name", "attention"));

@@ -1,0 +1,198 @@
+/* records.c - the records that tests of the view draw. A failure here is a failure of memory: the test stops. */
+#include "support/records.h"
+
+#include <math.h>
+#include <png.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MUST(call)                   \
+    do {                             \
+        if ((call) != RG_OK) abort(); \
+    } while (0)
+
+/* A peak at `centre` of n keys, sharper with `sharp`; sums to one. */
+static void peak(rg_real *w, size_t n, double centre, double sharp, rg_random *random)
+{
+    double sum = 0;
+
+    for (size_t j = 0; j < n; j++) {
+        double e = exp(-sharp * ((double)j - centre) * ((double)j - centre)) + 0.02 * rg_random_uniform(random);
+        w[j] = (rg_real)e;
+        sum += e;
+    }
+    for (size_t j = 0; j < n; j++) w[j] = (rg_real)((double)w[j] / sum);
+}
+
+static const char *const english[] = { "the", "agreement", "on", "the", "European", "Economic", "Area", "was",
+                                       "signed", "in", "August", "1992", ".", "</s>" };
+static const char *const french[] = { "L'", "accord", "sur", "la", "zone", "économique", "européenne", "a", "été",
+                                      "signé", "en", "août", "1992", ".", "</s>" };
+static const char *const other[] = { "L'", "accord", "sur", "l'", "espace", "européen", "fut", "signé", "en", "août",
+                                     "1992", ".", "</s>" };
+
+rg_record *test_record_translation(void)
+{
+    static const double place[15] = { 0, 1, 2, 3, 6, 5, 4, 7, 7, 8, 9, 10, 11, 12, 13 };
+    rg_record          *r = NULL;
+    rg_random           random = rg_random_new(7, 1);
+    rg_real             w[15 * 14];
+    size_t              source, target, alternative;
+
+    MUST(rg_record_new(&r, "Where a translator looks", "translation"));
+    MUST(rg_record_add_text(r, "source", "the agreement on the European Economic Area was signed in August 1992 .", 0, false));
+    MUST(rg_record_add_text(r, "hypothesis", "L' accord sur l' espace européen fut signé en août 1992 .", -7.25, false));
+    MUST(rg_record_add_text(r, "hypothesis", "L' accord sur la zone économique européenne a été signé en août 1992 .", -6.5,
+                            true));
+    MUST(rg_record_add_labels(&source, r, "source", RG_LABEL_TOKEN, english, 14));
+    MUST(rg_record_add_labels(&target, r, "output", RG_LABEL_TOKEN, french, 15));
+    MUST(rg_record_add_labels(&alternative, r, "output 1", RG_LABEL_TOKEN, other, 13));
+    for (int layer = 0; layer < 2; layer++)
+        for (int head = 0; head < 4; head++) {
+            rg_map_place at = { "decoder.cross", layer, head, -1, 1 };
+            for (size_t i = 0; i < 15; i++)
+                peak(w + 14 * i, 14, place[i] + (layer ? 0 : head - 1.5), layer ? 0.6 + head : 0.15 + 0.1 * head, &random);
+            MUST(rg_record_add_map(NULL, r, at, target, source, w, 14));
+        }
+    for (int head = 0; head < 4; head++) {
+        rg_map_place at = { "decoder.cross", 1, head, -1, 0 };
+        for (size_t i = 0; i < 13; i++) peak(w + 14 * i, 14, (double)i, 0.8, &random);
+        MUST(rg_record_add_map(NULL, r, at, alternative, source, w, 14));
+    }
+    return r;
+}
+
+rg_record *test_record_tokens(size_t n, int heads)
+{
+    rg_record  *r = NULL;
+    rg_random   random = rg_random_new(3, 2);
+    size_t      tokens;
+    char      **text = rg_alloc_array(n, sizeof *text);
+    rg_real    *w = rg_alloc_array(n * n, sizeof *w);
+
+    if (!text || !w) abort();
+    for (size_t i = 0; i < n; i++) text[i] = rg_format("token%zu", i);
+    MUST(rg_record_new(&r, "Many tokens", "language"));
+    MUST(rg_record_add_labels(&tokens, r, "tokens", RG_LABEL_TOKEN, (const char *const *)text, n));
+    for (int head = 0; head < heads; head++) {
+        rg_map_place at = { "encoder.self", 0, head, -1, -1 };
+        for (size_t i = 0; i < n; i++)
+            peak(w + n * i, n, head % 2 ? (double)(n - 1 - i) : (double)i - 3 * head, 0.02, &random);
+        MUST(rg_record_add_map(NULL, r, at, tokens, tokens, w, n));
+    }
+    for (size_t i = 0; i < n; i++) rg_free(text[i]);
+    rg_free(text);
+    rg_free(w);
+    return r;
+}
+
+/* A small landscape: sky, sun, hill, house. */
+static void paint(unsigned char *p, int wide, int high)
+{
+    for (int y = 0; y < high; y++)
+        for (int x = 0; x < wide; x++) {
+            unsigned char *c = p + 3 * (y * wide + x);
+            double         u = (double)x / wide, v = (double)y / high;
+            bool           sun = hypot(u - 0.8, v - 0.2) < 0.09, hill = v > 0.62 + 0.1 * sin(5 * u);
+            bool           house = u > 0.25 && u < 0.45 && v > 0.48 && v < 0.75, roof = v > 0.36 && v <= 0.48 && fabs(u - 0.35) < v - 0.36;
+            c[0] = (unsigned char)(sun ? 255 : roof ? 160 : house ? 235 : hill ? 80 : 120 + 80 * v);
+            c[1] = (unsigned char)(sun ? 220 : roof ? 60 : house ? 225 : hill ? 140 : 175 + 40 * v);
+            c[2] = (unsigned char)(sun ? 90 : roof ? 50 : house ? 200 : hill ? 70 : 235);
+        }
+}
+
+rg_record *test_record_picture(void)
+{
+    static const char *const words[] = { "a", "white", "house", "under", "the", "sun" };
+    static const double      at_y[] = { 3, 4, 4, 3, 1, 1 }, at_x[] = { 3, 2, 2, 3, 5, 5 };
+    static unsigned char     pixels[240 * 180 * 3];
+    rg_record               *r = NULL;
+    rg_map_place             place = RG_MAP_PLACE_DEFAULT;
+    rg_real                  w[6 * 49];
+    size_t                   rows, regions;
+    png_image                png = { .version = PNG_IMAGE_VERSION, .width = 240, .height = 180, .format = PNG_FORMAT_RGB };
+    png_alloc_size_t         bytes = 0;
+    void                    *file;
+
+    paint(pixels, 240, 180);
+    png_image_write_get_memory_size(png, bytes, 0, pixels, 0, NULL);
+    file = rg_alloc(bytes);
+    if (!file || !png_image_write_to_memory(&png, file, &bytes, 0, pixels, 0, NULL)) abort();
+    for (size_t i = 0; i < 6; i++) {
+        double sum = 0;
+        for (size_t k = 0; k < 49; k++) {
+            double dy = (double)(k / 7) - at_y[i], dx = (double)(k % 7) - at_x[i];
+            sum += w[49 * i + k] = (rg_real)exp(-(dy * dy + dx * dx) / (i == 0 || i == 3 ? 8 : 1.5));
+        }
+        for (size_t k = 0; k < 49; k++) w[49 * i + k] = (rg_real)((double)w[49 * i + k] / sum);
+    }
+    MUST(rg_record_new(&r, "What each word saw", "caption"));
+    MUST(rg_record_add_labels(&rows, r, "caption", RG_LABEL_TOKEN, words, 6));
+    MUST(rg_record_add_grid(&regions, r, "regions", 7, 7));
+    MUST(rg_record_set_picture(r, regions, file, bytes));
+    MUST(rg_record_add_map(NULL, r, place, rows, regions, w, 49));
+    rg_free(file);
+    return r;
+}
+
+rg_record *test_record_graph(void)
+{
+    static const char *const names[] = { "Alice", "Bob", "Carol", "Dan", "Eve", "Frank",
+                                         "Grace", "Heidi", "Ivan", "Judy", "Ken", "Lea" };
+    rg_record   *r = NULL;
+    rg_map_place place = { "gat", 0, 0, -1, -1 };
+    rg_random    random = rg_random_new(11, 0);
+    size_t       nodes;
+    uint32_t     from[64], to[64], edges = 0;
+    rg_real      w[64];
+
+    for (uint32_t i = 0; i < 12; i++) {
+        uint32_t ring = i / 6 * 6, next = ring + (i + 1 - ring) % 6, before = ring + (i + 5 - ring) % 6;
+        uint32_t ends[4] = { i, next, before, (i + 6) % 12 };
+        for (int k = 0; k < (i % 3 ? 3 : 4); k++) {
+            from[edges] = i;
+            to[edges] = ends[k];
+            w[edges++] = (rg_real)(0.05 + 0.9 * rg_random_uniform(&random) * rg_random_uniform(&random));
+        }
+    }
+    MUST(rg_record_new(&r, "Who listens to whom", "graph"));
+    MUST(rg_record_add_labels(&nodes, r, "people", RG_LABEL_NODE, names, 12));
+    MUST(rg_record_add_edges(NULL, r, place, nodes, nodes, from, to, w, edges));
+    return r;
+}
+
+rg_record *test_record_curves(void)
+{
+    rg_record *r = NULL;
+    size_t     set;
+    double     x[128], rnn[128], lstm[128];
+
+    for (int i = 0; i < 128; i++) {
+        x[i] = i;
+        rnn[i] = pow(0.86, 127 - i) * (1 + 0.2 * sin(i));
+        lstm[i] = pow(0.988, 127 - i) * (1 + 0.1 * sin(0.3 * i));
+    }
+    MUST(rg_record_new(&r, "Gradient over 128 steps", "training"));
+    MUST(rg_record_add_curves(&set, r, "Norm of the gradient by time step", "time step", "norm of dL/dh", false, true));
+    MUST(rg_record_add_series(r, set, "vanilla RNN", x, rnn, 128));
+    MUST(rg_record_add_series(r, set, "LSTM, forget bias 1", x, lstm, 128));
+    return r;
+}
+
+rg_record *test_record_scripts(void)
+{
+    static const char *const rows[] = { "naïve", "e\xcc\x81t\xe2\x80\xaf\x65", "άνθρωπος", "мир", "سلام", "שלום", "世界", "こんにちは", "안녕" };
+    static const char *const cols[] = { "hello", "Ελλάδα", "Москва", "العربية", "中文", "日本語", "한국어", "x̂" };
+    rg_record   *r = NULL;
+    rg_map_place place = { "scripts", 0, 0, -1, -1 };
+    rg_random    random = rg_random_new(5, 0);
+    rg_real      w[9 * 8];
+    size_t       a, b;
+
+    for (size_t i = 0; i < 9; i++) peak(w + 8 * i, 8, (double)i - 0.5, 0.7, &random);
+    MUST(rg_record_new(&r, "Every script — مرحبا 你好 γειά", "translation"));
+    MUST(rg_record_add_labels(&a, r, "rows", RG_LABEL_TOKEN, rows, 9));
+    MUST(rg_record_add_labels(&b, r, "columns", RG_LABEL_TOKEN, cols, 8));
+    MUST(rg_record_add_map(NULL, r, place, a, b, w, 8));
+    return r;
+}
