@@ -176,7 +176,7 @@ static void curves_are_drawn_with_their_names(void **state)
     (void)state;
     assert_int_equal(rg_terminal_curves(&drawn, &r->curves[0], &o), RG_OK);
     assert_non_null(strstr(drawn, "LSTM, forget bias 1"));
-    assert_non_null(strstr(drawn, "1e-08"));
+    assert_non_null(strstr(drawn, "1e-09"));
     rg_free(drawn);
     rg_record_free(r);
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <utf8proc.h>
 
-enum { LABEL_MOST = 24, TAIL_MOST = 14, STAIRS_MOST = 32, LETTERS_MOST = 12, PANELS_MOST = 3 };
+enum { LABEL_MOST = 24, TAIL_MOST = 14, STAIRS_MOST = 32, LETTERS_MOST = 12, PANELS_MOST = 3, ROLE = 10 };
 
 typedef struct drawing {
     rg_buffer                 *b;
@@ -189,9 +189,11 @@ static void put_overview(const drawing *d)
 
 static void put_scale(const drawing *d)
 {
+    int room = d->o->width - (int)d->side - 10, steps = room < 4 ? 4 : room > 20 ? 20 : room;
+
     rg_buffer_repeat(d->b, " ", d->side > 1 ? d->side - 1 : 0);
     rg_buffer_text(d->b, "0 ");
-    for (int i = 0; i <= 20; i++) put_cell(d, d->top * i / 20, 1);
+    for (int i = 0; i <= steps; i++) put_cell(d, d->top * i / steps, 1);
     rg_terminal__plain(d->b, d->o);
     rg_buffer_format(d->b, " %.3g\n", d->top);
 }
@@ -260,7 +262,8 @@ static rg_status put_links(const drawing *d)
 
 static void put_heading(const drawing *d, const rg_record *r)
 {
-    const char *dot = d->o->unicode ? " · " : ", ";
+    const char *dot = d->o->unicode ? " · " : ", ", *role;
+    size_t      width;
 
     if (*r->title) {
         rg_terminal__bold(d->b, d->o);
@@ -269,9 +272,13 @@ static void put_heading(const drawing *d, const rg_record *r)
     }
     for (size_t i = 0; i < r->texts; i++) {
         rg_terminal__dim(d->b, d->o);
-        rg_buffer_format(d->b, "%9s  ", r->text[i].chosen ? "chosen" : strlen(r->text[i].role) > 9 ? "text" : r->text[i].role);
+        role = r->text[i].chosen ? "chosen" : r->text[i].role;
+        width = rg_terminal_width(role);
+        rg_buffer_repeat(d->b, " ", width < ROLE ? ROLE - width : 0);
+        rg_terminal__label(d->b, role, ROLE, d->o->unicode);
+        rg_buffer_text(d->b, "  ");
         rg_terminal__plain(d->b, d->o);
-        rg_terminal__label(d->b, r->text[i].text, (size_t)(d->o->width > 31 ? d->o->width - 11 : 20), d->o->unicode);
+        rg_terminal__label(d->b, r->text[i].text, (size_t)d->o->width - ROLE - 2, d->o->unicode);
         rg_buffer_text(d->b, "\n");
     }
     rg_terminal__dim(d->b, d->o);
