@@ -1,7 +1,7 @@
 # What `make install` leaves is complete: a program of ours runs from there, a program of others compiles with pkg-config
 # and with CMake, and nothing points into the build tree.
+# release only
 set -eu
-[ "$BUILD_TYPE" = Release ] || exit 77
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cmake --install "$BUILD_DIR" --prefix "$work/usr" > "$work/log" || { cat "$work/log"; exit 1; }
