@@ -1,0 +1,43 @@
+/* bench.h - what a benchmark case is.
+ *
+ * A case is one file, bench/case_<name>.c, that ends in `const bench_case bench_case_<name> = { ... };`, and one word in the list of
+ * bench.c. Its peer, bench/peer_<name>.py, does the same work on the same numbers in PyTorch; without that file only ours is
+ * measured. bench/run alternates the two and prints a row for each. */
+#ifndef RG_BENCH_H
+#define RG_BENCH_H
+
+#include "regard/base.h"
+
+/* One line of the table. */
+typedef struct bench_row {
+    char   name[64];    /* "NN 256x512x512"                                                             */
+    char   params[256]; /* members of a JSON object, for the peer: "\"M\": 256, \"N\": 512"             */
+    double flops;       /* of one run; 0 when that is not what counts                                    */
+    double bytes;       /* read from memory in one run by a memory-bound row: it is compared with the bandwidth; or 0 */
+} bench_row;
+
+typedef struct bench_case {
+    const char *name;
+    const char *summary;
+    size_t      rows;
+    void (*describe)(bench_row *out, size_t row);
+
+    /* Build what one run needs. The team may be used by run(). On failure *out is NULL. */
+    rg_status (*setup)(void **out, size_t row, rg_team *team);
+    rg_status (*run)(void *state);
+    /* A number that must agree with the peer's: what was computed, not how fast. May be NULL. */
+    double (*check)(void *state);
+    void (*teardown)(void *state); /* takes NULL */
+} bench_case;
+
+/* The numbers both sides work on: uniform in [-0.5, 0.5), a function of seed and position alone (see bench/run_peer.py). */
+void bench_fill(rg_real *x, size_t n, uint32_t seed);
+
+/* Mean of |x|: the usual check. */
+double bench_mean_abs(const rg_real *x, size_t n);
+
+/* The machine, measured now: floating-point operations a second in registers, and bytes a second read from memory. */
+double bench_peak(rg_team *team);
+double bench_bandwidth(rg_team *team);
+
+#endif

@@ -1,0 +1,57 @@
+/* packed.c - C = A B with B packed once; several copies of B make it cold. */
+#include "packed.h"
+
+void bench_packed_teardown(void *state)
+{
+    bench_packed *p = state;
+    if (!p) return;
+    for (size_t i = 0; p->packs && i < p->copies; i++) rg_free((void *)p->packs[i].data);
+    rg_free(p->packs);
+    rg_free(p->a);
+    rg_free(p->c);
+    rg_free(p);
+}
+
+static rg_status fill(bench_packed *p)
+{
+    rg_real *b = rg_alloc_array(p->K * p->N, sizeof(rg_real));
+    if (!b || !p->a || !p->c || !p->packs) return rg_free(b), RG_ENOMEM;
+    bench_fill(p->a, p->M * p->K, 1);
+    bench_fill(b, p->K * p->N, 2);
+    for (size_t i = 0; i < p->copies; i++) {
+        rg_real *panels = rg_alloc_array(rg_pack_size(p->K, p->N), sizeof(rg_real));
+        if (!panels) return rg_free(b), RG_ENOMEM;
+        rg_kernel()->pack(panels, b, p->N, p->K, p->N);
+        p->packs[i] = (rg_pack){p->K, p->N, panels};
+    }
+    rg_free(b);
+    return RG_OK;
+}
+
+rg_status bench_packed_setup(void **out, size_t M, size_t N, size_t K, size_t copies, rg_team *team)
+{
+    bench_packed *p = rg_alloc(sizeof *p);
+    if (!p) return RG_ENOMEM;
+    *p = (bench_packed){.M = M, .N = N, .K = K, .copies = copies, .team = team};
+    p->a = rg_alloc_array(M * K, sizeof(rg_real));
+    p->c = rg_alloc_array(M * N, sizeof(rg_real));
+    p->packs = rg_alloc_zero(copies * sizeof *p->packs);
+    rg_status status = fill(p);
+    if (status != RG_OK) bench_packed_teardown(p), p = NULL;
+    *out = p;
+    return status;
+}
+
+rg_status bench_packed_run(void *state)
+{
+    bench_packed  *p = state;
+    const rg_pack *b = &p->packs[p->next];
+    p->next = p->next + 1 == p->copies ? 0 : p->next + 1;
+    return rg_product_packed(p->team, p->M, p->a, p->K, b, p->c, p->N, false, NULL, RG_IDENTITY);
+}
+
+double bench_packed_check(void *state)
+{
+    bench_packed *p = state;
+    return bench_mean_abs(p->c, p->M * p->N);
+}

@@ -1,0 +1,20 @@
+/* packed.h - a product with weights packed once, as the cases `packed` (hot) and `thin` (cold) measure it. */
+#ifndef RG_BENCH_PACKED_H
+#define RG_BENCH_PACKED_H
+
+#include "bench.h"
+#include "tensor/product.h"
+
+typedef struct bench_packed {
+    size_t   M, N, K, copies, next; /* runs take one copy of the weights after the other */
+    rg_real *a, *c;
+    rg_pack *packs;
+    rg_team *team;
+} bench_packed;
+
+rg_status bench_packed_setup(void **out, size_t M, size_t N, size_t K, size_t copies, rg_team *team);
+rg_status bench_packed_run(void *state);
+double    bench_packed_check(void *state);
+void      bench_packed_teardown(void *state);
+
+#endif
