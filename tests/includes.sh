@@ -1,39 +1,41 @@
 # Includes point one way: a folder of src may include itself and the folders before it, never a later one.
-# A public header regard/<name>.h belongs to the folder of that name, or to the folder that has <name>.c.
+# A public header regard/<name>.h belongs to the folder of that name, or to the folder that has <name>.c or <name>_*.c;
+# where neither says so, `homes` does.
 set -u
+homes="ops=autograd"
 order="base tensor autograd layers attention data decode models train tasks view serve cli"
 
-rank() { # rank FOLDER -> its place, empty when it is not in the list
-    n=0
-    for folder in $order; do
-        n=$((n + 1))
-        [ "$folder" != "$1" ] || { echo $n; return; }
+declare -A rank
+for folder in $order; do rank[$folder]=${#rank[@]}; done
+
+home_of() { # home_of TREE NAME: sets `home`, the folder a public header belongs to
+    home=$2
+    [ -z "${rank[$2]:-}" ] || return 0
+    for pair in $homes; do
+        if [ "${pair%=*}" = "$2" ]; then home=${pair#*=}; return; fi
+    done
+    for file in "$1"/src/*/"$2".c "$1"/src/*/"$2".cc "$1"/src/*/"$2"_*.c; do
+        if [ -e "$file" ]; then home=${file#"$1"/src/}; home=${home%%/*}; return; fi
     done
 }
 
-home_of() { # home_of TREE NAME -> the folder a public header belongs to
-    if [ -n "$(rank "$2")" ]; then echo "$2"; return; fi
-    for file in "$1"/src/*/"$2".c "$1"/src/*/"$2".cc; do
-        [ -e "$file" ] && { basename "$(dirname "$file")"; return; }
-    done
+folder_of() { # folder_of TREE PATH: sets `home`, of a file of ours or of an include as it is written
+    case $2 in
+    include/regard/*.h | regard/*.h) home=${2##*/}; home_of "$1" "${home%.h}" ;;
+    src/*) home=${2#src/}; home=${home%%/*} ;;
+    *) home=${2%%/*} ;;
+    esac
 }
 
 check() { # check TREE: prints what is wrong
-    for file in $(cd "$1" && find src include \( -name '*.c' -o -name '*.h' -o -name '*.cc' \) | sort); do
-        case $file in
-        include/regard/*) own=$(home_of "$1" "$(basename "$file" .h)") ;;
-        *) own=$(echo "$file" | cut -d/ -f2) ;;
-        esac
-        if [ -z "$(rank "$own")" ]; then echo "$file: in no folder of the order"; continue; fi
-        for name in $(sed -nE 's/^ *# *include +"([^"]+)".*/\1/p' "$1/$file"); do
-            case $name in
-            regard/*) other=$(home_of "$1" "$(basename "$name" .h)") ;;
-            */*) other=$(echo "$name" | cut -d/ -f1) ;;
-            *) other=$own ;;
-            esac
-            if [ -z "$(rank "$other")" ]; then echo "$file: includes $name, which is in no folder of the order"
-            elif [ "$(rank "$other")" -gt "$(rank "$own")" ]; then echo "$file: $own may not include $name of $other"; fi
-        done
+    (cd "$1" && grep -rEo --include='*.[ch]' --include='*.cc' '^ *# *include +"[^"]+/[^"]+"' src include) |
+        sed -E 's/:.*"([^"]+)"/ \1/' | while read -r file name; do
+        folder_of "$1" "$file"
+        own=$home
+        folder_of "$1" "$name"
+        if [ -z "${rank[$own]:-}" ]; then echo "$file: in no folder of the order"
+        elif [ -z "${rank[$home]:-}" ]; then echo "$file: includes $name, which is in no folder of the order"
+        elif [ "${rank[$home]}" -gt "${rank[$own]}" ]; then echo "$file: $own may not include $name of $home"; fi
     done
 }
 

@@ -5,8 +5,9 @@
 #ifndef RG_TENSOR_TENSOR_H
 #define RG_TENSOR_TENSOR_H
 
-#include "regard/autograd.h"
 #include "tensor/kernels.h"
+
+struct rg_param; /* of autograd: only its address is kept here */
 
 struct rg_tensor {
     size_t           rows, cols, ld;
@@ -19,7 +20,7 @@ struct rg_tensor {
     rg_tensor *pieces;  /* of a split whole                                 */
     rg_tensor *sibling; /* next piece                                       */
 
-    const rg_param *param; /* the parameter this is                        */
+    const struct rg_param *param; /* the parameter this is                        */
     uint64_t        serial;
     size_t          depth;
     bool            needs;   /* gradient wanted                              */
