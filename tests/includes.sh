@@ -5,8 +5,9 @@ set -u
 homes="ops=autograd"
 order="base tensor autograd layers attention data decode models train tasks view serve cli"
 
-declare -A rank
-for folder in $order; do rank[$folder]=${#rank[@]}; done
+declare -A rank=()
+place=0
+for folder in $order; do rank[$folder]=$((place++)); done
 
 home_of() { # home_of TREE NAME: sets `home`, the folder a public header belongs to
     home=$2
@@ -14,8 +15,8 @@ home_of() { # home_of TREE NAME: sets `home`, the folder a public header belongs
     for pair in $homes; do
         if [ "${pair%=*}" = "$2" ]; then home=${pair#*=}; return; fi
     done
-    for file in "$1"/src/*/"$2".c "$1"/src/*/"$2".cc "$1"/src/*/"$2"_*.c; do
-        if [ -e "$file" ]; then home=${file#"$1"/src/}; home=${home%%/*}; return; fi
+    for source in "$1"/src/*/"$2".c "$1"/src/*/"$2".cc "$1"/src/*/"$2"_*.c; do
+        if [ -e "$source" ]; then home=${source#"$1"/src/}; home=${home%%/*}; return; fi
     done
 }
 
