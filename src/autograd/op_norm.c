@@ -68,6 +68,7 @@ static rg_tensor *normalise(rg_tape *t, rg_tensor *x, rg_tensor *y, rg_tensor *g
         if (!now.mean || (!now.sum && x->rows)) return NULL;
         rg_tape__rows(t, x->rows, x->cols * 4, norm_rows, &now);
     }
+    rg_tape__will_keep(t, (2 * x->rows + (y ? x->rows * x->cols : 0)) * sizeof(rg_real));
     rg_tape__count(t, 8.0 * (double)(x->rows * x->cols));
     rg_tensor *in[] = { x, y, gain, bias };
     norm_node *n = rg_tape__node(t, sizeof *n, out, norm_backward, 4, in);

@@ -204,10 +204,15 @@ void rg_tape__will_need(rg_tape *t, size_t bytes)
     if (bytes > t->cost.bytes) t->cost.bytes = bytes; /* scratch is reused: the largest counts */
 }
 
+void rg_tape__will_keep(rg_tape *t, size_t bytes)
+{
+    if (t->config.dry) t->dry_bytes += (bytes + 63) / 64 * 64;
+}
+
 rg_tape_cost rg_tape_get_cost(const rg_tape *t)
 {
     rg_tape_cost cost = t->cost;
-    cost.bytes += rg_arena_peak(t->arena) + t->dry_bytes;
+    cost.bytes = t->config.dry ? cost.bytes + t->dry_bytes + rg_arena_peak(t->arena) : rg_arena_peak(t->arena);
     return cost;
 }
 

@@ -66,6 +66,8 @@ void           rg_tape__release(rg_tape *t, rg_arena_point point);
 /* Count work: flops of this op, and scratch bytes that it or its backward will want beside tensors and gradients. */
 void rg_tape__count(rg_tape *t, double flops);
 void rg_tape__will_need(rg_tape *t, size_t bytes);
+/* What a live tape takes by rg_tape__keep or rg_tape__reals for backward, told on a dry one. */
+void rg_tape__will_keep(rg_tape *t, size_t bytes);
 
 /* The key of the next random op: seed, step and the op's number make it. Returns the stream number. */
 uint64_t rg_tape__draw(rg_tape *t, uint32_t key[2]);
