@@ -24,10 +24,16 @@ expect 2 'no option --hepl; did you mean --help' version --hepl
 expect 2 'takes options only' version word
 expect 2 'no-such.yml' version -c no-such.yml
 expect 0 '^\.TH REGARD 1' --man
+expect 0 '^kernels: [a-z0-9]+ \(of plain' version
 for command in $("$REGARD" --help | sed -nE '/^commands:/,/^$/s/^  ([a-z-]+) .*/\1/p'); do
     expect 0 "^usage: regard $command" "$command" --help
     expect 0 "^usage: regard $command" help "$command"
 done
+
+case $(REGARD_CPU=plain "$REGARD" version) in
+*"kernels: plain (of"*) ;;
+*) echo "REGARD_CPU=plain was not followed"; failures=$((failures + 1)) ;;
+esac
 
 if "$REGARD" --help > /dev/full 2> "$work/out"; then
     echo "a full disk went unnoticed"

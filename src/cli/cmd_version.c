@@ -3,6 +3,7 @@
 
 #include "cli/command.h"
 #include "regard/version.h"
+#include "tensor/kernels.h"
 
 static rg_status run(rg_call *call)
 {
@@ -13,6 +14,9 @@ static rg_status run(rg_call *call)
 #elif defined(__GNUC__)
     printf("compiler: gcc %s\n", __VERSION__);
 #endif
+    printf("kernels: %s (of", rg_kernel()->name);
+    for (const rg_kernels *const *k = rg_kernels_all(); *k; k++) printf(" %s", (*k)->name);
+    printf(")\n");
     return RG_OK;
 }
 
