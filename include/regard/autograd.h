@@ -88,7 +88,7 @@ typedef struct rg_tape_config {
     bool        learn;   /* training: dropout drops, batch statistics are taken, kept values move */
     bool        dry;     /* shapes only                                                        */
     uint64_t    seed;    /* of everything random on this tape                                  */
-    rg_team    *team;    /* borrowed; NULL: the tape runs alone                                */
+    rg_team    *team;    /* borrowed; NULL: the tape makes a team of one                       */
     rg_grads   *grads;   /* borrowed; where gradients of parameters go; NULL: parameters are frozen */
     size_t      bytes;   /* first chunk of the arena; 0: a default                             */
 } rg_tape_config;

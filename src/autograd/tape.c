@@ -10,6 +10,7 @@ enum { FIRST_CHUNK = 1 << 20, SCOPE_ROOM = 256, MESSAGE_ROOM = 512 };
 struct rg_tape {
     rg_tape_config config;
     rg_arena      *arena;
+    rg_team       *alone; /* a team of one, when none was given */
     rg_node       *last;
     uint64_t       step, draws, serial;
     uint64_t       inner; /* tensors before this serial are outside the inner pass */
@@ -39,10 +40,12 @@ rg_status rg_tape_new(rg_tape **out, const rg_tape_config *config)
     if (!t) return RG_ENOMEM;
     t->config = *config;
     rg_status status = rg_arena_new(&t->arena, config->bytes ? config->bytes : FIRST_CHUNK);
+    if (status == RG_OK && !config->team) status = rg_team_new(&t->alone, 1);
     if (status != RG_OK) {
-        rg_free(t);
+        rg_tape_free(t);
         return status;
     }
+    if (!config->team) t->config.team = t->alone;
     *out = t;
     return RG_OK;
 }
@@ -50,6 +53,7 @@ rg_status rg_tape_new(rg_tape **out, const rg_tape_config *config)
 void rg_tape_free(rg_tape *t)
 {
     if (!t) return;
+    rg_team_free(t->alone);
     rg_arena_free(t->arena);
     rg_free(t);
 }

@@ -1,0 +1,156 @@
+/* attention.h - one attention: same principle, different queries, keys, values and score.
+ *
+ *   a   = rg_weigh(t, att, q, k, reach)      (P, H)      how much of each open pair: score, then softmax over each query's keys
+ *   out = rg_mix(t, a, v, reach)             (Nq, H*dv)  weighted sums of values
+ *
+ *   rg_attend = rg_mix(rg_weigh)             one fused pass when nobody needs the weights
+ *
+ * A mask is a graph: a *reach* lists for each query row the key rows it may look at. What a paper does between the halves is
+ * ordinary ops on `a`. */
+#ifndef REGARD_ATTENTION_H
+#define REGARD_ATTENTION_H
+
+#include "regard/ops.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ----------------------------------------------------------------------------------------------------- reach */
+
+/* Who may look at whom. Pairs are numbered query by query: those of query i are first[i] .. first[i+1]-1, their key rows either an
+ * interval, begin[i] and following, or a list, key[p].
+ *
+ *   groups           causal            window 3          edges
+ *   x x . . .        x . . . .         x x . . .         x . x . .
+ *   x x . . .        x x . . .         x x x . .         . x . . x
+ *   . . x x x        x x x . .         . x x x .         . . x . .       rows are queries, columns keys
+ *   . . x x x        x x x x .         . . x x x         x . . x .
+ */
+typedef struct rg_reach {
+    size_t         Nq, Nk, P;
+    const size_t  *first; /* Nq + 1                                                      */
+    const int32_t *begin; /* interval: first key row of each query; NULL: a list         */
+    const int32_t *key;   /* list: P key rows; NULL: intervals                           */
+    /* of a list, so that gradients of keys are gathered in fixed order, without atomics: */
+    const size_t  *back;  /* Nk + 1: pairs that end at key row j are pair[back[j]] ..    */
+    const size_t  *pair;
+    const int32_t *query; /* P: the query row of a pair                                  */
+    const rg_layout *rows; /* how the query rows group; NULL: not known                  */
+    void          *owned; /* rg_reach_free frees it; NULL: lives on a tape               */
+} rg_reach;
+
+/* On the tape, until its reset. NULL latches. */
+const rg_reach *rg_reach_groups(rg_tape *t, const rg_layout *queries, const rg_layout *keys); /* group g of queries sees group g of keys */
+const rg_reach *rg_reach_causal(rg_tape *t, const rg_layout *rows);                          /* itself and what came before       */
+const rg_reach *rg_reach_window(rg_tape *t, const rg_layout *rows, size_t r);                 /* the r positions centred on it    */
+const rg_reach *rg_reach_window_causal(rg_tape *t, const rg_layout *rows, size_t r);          /* the last r, itself among them    */
+const rg_reach *rg_reach_before(rg_tape *t, const rg_layout *rows, size_t r);                 /* the r before it, without itself   */
+/* Query i sees keys begin[i] .. end[i]-1. Copied. */
+const rg_reach *rg_reach_intervals(rg_tape *t, size_t Nq, size_t Nk, const int32_t *begin, const int32_t *end);
+/* Query i sees list[first[i]] .. list[first[i+1]-1]. Copied. */
+const rg_reach *rg_reach_lists(rg_tape *t, size_t Nq, size_t Nk, const size_t *first, const int32_t *list);
+
+/* The same lists, kept until rg_reach_free: a graph is read once and used every step. */
+rg_status rg_reach_new_lists(rg_reach **out, size_t Nq, size_t Nk, const size_t *first, const int32_t *list);
+/* P directed edges from[p] -> to[p]: node to[p] looks at node from[p]; with `self`, every node also at itself. Duplicates are
+ * refused (RG_EINVAL naming both edge numbers). */
+rg_status rg_reach_new_edges(rg_reach **out, size_t nodes, size_t P, const int32_t *from, const int32_t *to, bool self);
+void      rg_reach_free(rg_reach *reach);
+
+/* Every kind of reach by name, for the calculator, the tests and `regard explain`. `argument`: the window's r. */
+typedef struct rg_reach_kind {
+    const char *name, *summary;
+    const rg_reach *(*make)(rg_tape *t, const rg_layout *queries, const rg_layout *keys, size_t argument);
+} rg_reach_kind;
+const rg_reach_kind *const *rg_reach_kinds(void);                 /* ends with NULL */
+const rg_reach_kind        *rg_reach_kind_find(const char *name); /* NULL: none */
+
+/* ----------------------------------------------------------------------------------------------------- score */
+
+typedef struct rg_attention rg_attention;
+
+typedef struct rg_attention_config {
+    const char   *score;
+    size_t        heads;      /* H; queries, keys and values are H column blocks, or keys/values one block shared by all */
+    size_t        q_width;    /* all columns of q and of k as given to rg_attention_prepare */
+    size_t        k_width;
+    size_t        hidden;     /* additive, neural: width of the middle layer, a head */
+    rg_activation activation; /* linear: identity or leaky relu; additive: tanh or leaky relu */
+    double        bandwidth;  /* distance: h */
+    bool          learned;    /* distance, cosine: learn h or beta */
+    double        sharpness;  /* cosine: beta at the start */
+    size_t        positions;  /* location: longest group of keys */
+    bool          shared_values; /* v is one block that every head reads */
+} rg_attention_config;
+#define RG_ATTENTION_CONFIG_DEFAULT                                                                                        \
+    { .score = "scaled_dot", .heads = 1, .hidden = 64, .activation = RG_TANH, .bandwidth = 1, .sharpness = 1, .positions = 256 }
+
+/* A score is a file that ends in one of these constants, and a word in scores.c. */
+typedef struct rg_score {
+    const char *name;
+    const char *formula;
+    const char *paper;
+    const char *cost;   /* of one query over n keys of width d */
+    const char *note;   /* what to know before using it */
+    rg_status (*init)(rg_attention *att, rg_params *params); /* declare W, U, w ...; may be NULL              */
+    rg_tensor *(*prepare)(rg_tape *t, const rg_attention *att, rg_tensor *k); /* keys that do not change; may be NULL */
+    rg_tensor *(*query)(rg_tape *t, const rg_attention *att, rg_tensor *q);   /* the same for queries; may be NULL    */
+    rg_tensor *(*pairs)(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, const rg_reach *reach); /* (P, H) */
+    /* The whole attention in one pass; may be NULL, and may return NULL without a failure when this case is not its own. */
+    rg_tensor *(*fused)(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, rg_tensor *v, const rg_reach *reach);
+} rg_score;
+
+const rg_score *const *rg_score_all(void);            /* ends with NULL */
+const rg_score        *rg_score_find(const char *name); /* NULL: none */
+
+struct rg_attention {
+    const rg_score     *score;
+    rg_attention_config config;
+    rg_param           *w, *u, *v, *b; /* what the score learns; NULL where it has none */
+};
+
+/* Find the score by name and declare what it learns inside the current scope of `params`. */
+rg_status rg_attention_init(rg_attention *out, const rg_attention_config *config, rg_params *params);
+
+/* Do once what does not change from query to query. Every k given to weigh or attend has been through it. */
+rg_tensor *rg_attention_prepare(rg_tape *t, const rg_attention *att, rg_tensor *k);
+
+/* ---------------------------------------------------------------------------------------------- the three words */
+
+rg_tensor *rg_scores(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, const rg_reach *reach); /* (P, H) before softmax */
+rg_tensor *rg_softmax_over(rg_tape *t, rg_tensor *e, const rg_reach *reach); /* over the keys of each query; none: nothing */
+rg_tensor *rg_weigh(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, const rg_reach *reach);
+rg_tensor *rg_mix(rg_tape *t, rg_tensor *a, rg_tensor *v, const rg_reach *reach);        /* v: one block a head    */
+rg_tensor *rg_mix_shared(rg_tape *t, rg_tensor *a, rg_tensor *v, const rg_reach *reach); /* v: one block for all   */
+
+/* Read from v, weighted by how well each query fits each key it can reach.
+ *
+ *   q (Nq, H*dk)   k (Nk, H*dk)   v (Nk, H*dv)   ->   (Nq, H*dv)
+ *
+ * k has been through rg_attention_prepare(). A row that reaches none gives zeros. The weights are watched under the name
+ * "weights" of the current scope; not watched means never made. */
+rg_tensor *rg_attend(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, rg_tensor *v, const rg_reach *reach);
+
+/* --------------------------------------------------------------------------------------- heads with projections */
+
+/* Multi-head attention (Vaswani et al. 2017):  concat(heads of attend(x Wq, y Wk, y Wv)) Wo */
+typedef struct rg_heads {
+    rg_attention att;
+    size_t       width, heads;
+    bool         self;         /* q, k, v from the same rows: one product */
+    rg_param    *wqkv, *bqkv;  /* self: (d, 3d) */
+    rg_param    *wq, *bq, *wkv, *bkv;
+    rg_param    *wo, *bo;
+} rg_heads;
+
+rg_status  rg_heads_init(rg_heads *out, rg_params *params, size_t width, size_t heads, bool self, const char *score);
+rg_tensor *rg_heads_self(rg_tape *t, const rg_heads *h, rg_tensor *x, const rg_reach *reach);
+/* Keys and values of rows that do not change: (N, 2d), to be given to rg_heads_cross at every step. */
+rg_tensor *rg_heads_memory(rg_tape *t, const rg_heads *h, rg_tensor *y);
+rg_tensor *rg_heads_cross(rg_tape *t, const rg_heads *h, rg_tensor *x, rg_tensor *memory, const rg_reach *reach);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

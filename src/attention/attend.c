@@ -1,0 +1,40 @@
+/* attend.c - attention, once. Every system of this library ends here. */
+#include "attention/reach.h"
+#include "autograd/tape.h"
+
+rg_status rg_attention_init(rg_attention *out, const rg_attention_config *config, rg_params *params)
+{
+    *out = (rg_attention){ .score = rg_score_find(config->score), .config = *config };
+    if (!out->score) return rg_fail(RG_EINVAL, "there is no score '%s'; `regard scores` lists them", config->score);
+    if (config->heads == 0) return rg_fail(RG_EINVAL, "attention with 0 heads");
+    return out->score->init ? out->score->init(out, params) : RG_OK;
+}
+
+rg_tensor *rg_attention_prepare(rg_tape *t, const rg_attention *att, rg_tensor *k)
+{
+    return att->score->prepare ? att->score->prepare(t, att, k) : k;
+}
+
+rg_tensor *rg_scores(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, const rg_reach *reach)
+{
+    if (att->score->query) q = att->score->query(t, att, q);
+    return att->score->pairs(t, att, q, k, reach); /* (P, H) how well each open pair fits */
+}
+
+rg_tensor *rg_weigh(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, const rg_reach *reach)
+{
+    rg_tensor *e = rg_scores(t, att, q, k, reach);
+    rg_tensor *a = rg_softmax_over(t, e, reach); /* over the keys of each query: sums to 1 */
+    rg_tape_watch(t, "weights", a, reach);       /* what the viewer draws                   */
+    return a;
+}
+
+rg_tensor *rg_attend(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, rg_tensor *v, const rg_reach *reach)
+{
+    if (att->score->fused && reach && !rg_tape_watched(t, "weights")) {
+        rg_tensor *out = att->score->fused(t, att, att->score->query ? att->score->query(t, att, q) : q, k, v, reach);
+        if (out || rg_tape_status(t) != RG_OK) return out;
+    }
+    rg_tensor *a = rg_weigh(t, att, q, k, reach);
+    return att->config.shared_values ? rg_mix_shared(t, a, v, reach) : rg_mix(t, a, v, reach); /* (Nq, H*dv) */
+}

@@ -1,0 +1,234 @@
+/* pairs.c - scores of open pairs: dot products, sums, and w . f(x + y), each over any reach. */
+#include "attention/pairs.h"
+#include "autograd/tape.h"
+
+typedef struct {
+    rg_node         node;
+    rg_tensor      *q, *k, *v;
+    const rg_reach *reach;
+    size_t          heads, width, k_step; /* k_step: columns from one head of k to the next; 0 when shared */
+    rg_real         scale;
+    rg_activation   f;
+    rg_team        *team; /* additive: scratch of a row's width */
+} pairs_node;
+
+static bool rows_fit(rg_tape *t, const rg_tensor *q, const rg_tensor *k, const rg_reach *reach)
+{
+    if (!reach) {
+        rg_tape_fail(t, RG_EINVAL, "there is no reach");
+        return false;
+    }
+    if (q->rows == reach->Nq && k->rows == reach->Nk) return true;
+    rg_tape_fail(t, RG_ESHAPE, "the reach joins %zu queries and %zu keys; there are %zu and %zu rows", reach->Nq, reach->Nk, q->rows, k->rows);
+    return false;
+}
+
+/* ------------------------------------------------------------------------------------------ e = scale * q . k */
+
+static void dot_rows(void *context, int member, size_t begin, size_t end)
+{
+    (void)member;
+    const pairs_node *n = context;
+    const rg_reach   *r = n->reach;
+    for (size_t i = begin; i < end; i++)
+        for (size_t p = r->first[i]; p < r->first[i + 1]; p++) {
+            const rg_real *q = n->q->data + i * n->q->ld, *k = n->k->data + rg_reach__key(r, i, p) * n->k->ld;
+            rg_real       *e = n->node.out->data + p * n->heads;
+            for (size_t h = 0; h < n->heads; h++) e[h] = n->scale * rg_kernel()->dot(n->width, q + h * n->width, k + h * n->k_step);
+        }
+}
+
+/* forward was  e = s q . k      so  dq += s de k     dk += s de q */
+static void dot_backward(rg_tape *t, rg_node *node)
+{
+    const pairs_node *n = (pairs_node *)node;
+    const rg_reach   *r = n->reach;
+    const rg_real    *de = rg_tape__arrived(t, node->out);
+    rg_real          *dq = rg_tape__grad_add(t, n->q), *dk = rg_tape__grad_add(t, n->k);
+    for (size_t i = 0; i < r->Nq; i++)
+        for (size_t p = r->first[i]; p < r->first[i + 1]; p++) {
+            const size_t j = rg_reach__key(r, i, p);
+            for (size_t h = 0; h < n->heads; h++) {
+                const rg_real d = n->scale * de[p * n->heads + h];
+                const size_t  at_q = i * n->q->ld + h * n->width, at_k = j * n->k->ld + h * n->k_step;
+                if (dq) rg_kernel()->axpy(n->width, dq + at_q, d, n->k->data + at_k);
+                if (dk) rg_kernel()->axpy(n->width, dk + at_k, d, n->q->data + at_q);
+            }
+        }
+}
+
+rg_tensor *rg_pairs_dot(rg_tape *t, rg_tensor *q, rg_tensor *k, const rg_reach *reach, size_t heads, double scale)
+{
+    rg_tensor *in[] = { q, k };
+    if (!rg_tape__begin(t, "scores", 2, in) || !rows_fit(t, q, k, reach)) return NULL;
+    const bool shared = heads > 1 && k->cols * heads == q->cols;
+    if (heads == 0 || q->cols % heads || (!shared && k->cols != q->cols))
+        return rg_tape_fail(t, RG_ESHAPE, "keys are %zu wide, queries %zu, heads %zu", k->cols, q->cols, heads);
+    rg_tensor *e = rg_tape__tensor(t, reach->P, heads, NULL);
+    if (!e) return NULL;
+    pairs_node now = { .node.out = e, .q = q, .k = k, .reach = reach, .heads = heads, .width = q->cols / heads, .scale = (rg_real)scale };
+    now.k_step = shared ? 0 : now.width;
+    if (rg_tape__live(t)) rg_tape__rows(t, reach->Nq, reach->P / (reach->Nq + 1) * q->cols, dot_rows, &now);
+    rg_tape__count(t, 2.0 * (double)reach->P * (double)q->cols);
+    pairs_node *n = rg_tape__node(t, sizeof *n, e, dot_backward, 2, in);
+    if (n) now.node = n->node, *n = now;
+    return e;
+}
+
+/* ------------------------------------------------------------------------------------------------- e = u + z */
+
+static void sum_backward(rg_tape *t, rg_node *node)
+{
+    const pairs_node *n = (pairs_node *)node;
+    const rg_reach   *r = n->reach;
+    const rg_real    *de = rg_tape__arrived(t, node->out);
+    rg_real          *du = rg_tape__grad_add(t, n->q), *dz = rg_tape__grad_add(t, n->k);
+    for (size_t i = 0; i < r->Nq; i++)
+        for (size_t p = r->first[i]; p < r->first[i + 1]; p++)
+            for (size_t h = 0; h < n->heads; h++) {
+                if (du) du[i * n->q->ld + h] += de[p * n->heads + h];
+                if (dz) dz[rg_reach__key(r, i, p) * n->k->ld + h] += de[p * n->heads + h];
+            }
+}
+
+rg_tensor *rg_pairs_add(rg_tape *t, rg_tensor *u, rg_tensor *z, const rg_reach *reach)
+{
+    rg_tensor *in[] = { u, z };
+    if (!rg_tape__begin(t, "scores", 2, in) || !rows_fit(t, u, z, reach)) return NULL;
+    if (u->cols != z->cols) return rg_tape_fail(t, RG_ESHAPE, "%zu heads of queries, %zu of keys", u->cols, z->cols);
+    const size_t H = u->cols;
+    rg_tensor   *e = rg_tape__tensor(t, reach->P, H, NULL);
+    if (!e) return NULL;
+    for (size_t i = 0; rg_tape__live(t) && i < reach->Nq; i++)
+        for (size_t p = reach->first[i]; p < reach->first[i + 1]; p++)
+            for (size_t h = 0; h < H; h++) e->data[p * H + h] = u->data[i * u->ld + h] + z->data[rg_reach__key(reach, i, p) * z->ld + h];
+    rg_tape__count(t, (double)reach->P * (double)H);
+    pairs_node *n = rg_tape__node(t, sizeof *n, e, sum_backward, 2, in);
+    if (n) n->q = u, n->k = z, n->reach = reach, n->heads = H;
+    return e;
+}
+
+/* ------------------------------------------------------------------------------------------ e = v . f(x + y) */
+
+/* Scratch of one pair: the sum s = x + y and f(s), later f'(s) v de. */
+static void additive_pair(const pairs_node *n, size_t i, size_t j, rg_real *s, rg_real *y)
+{
+    const size_t cols = n->heads * n->width;
+    rg_kernel()->add(cols, s, n->q->data + i * n->q->ld, n->k->data + j * n->k->ld);
+    rg_kernel()->map(n->f, cols, y, s);
+}
+
+static void additive_rows(void *context, int member, size_t begin, size_t end)
+{
+    const pairs_node *n = context;
+    const rg_reach   *r = n->reach;
+    const size_t      d = n->width;
+    rg_real          *s = rg_team_scratch(n->team, member, n->heads * d * sizeof *s);
+    for (size_t i = begin; s && i < end; i++)
+        for (size_t p = r->first[i]; p < r->first[i + 1]; p++) {
+            additive_pair(n, i, rg_reach__key(r, i, p), s, s);
+            for (size_t h = 0; h < n->heads; h++)
+                n->node.out->data[p * n->heads + h] = rg_kernel()->dot(d, n->v->data + h * n->v->ld, s + h * d);
+        }
+}
+
+/* forward was  e = v . f(s), s = x + y      so  ds = f'(s) v de,  dx += ds,  dy += ds,  dv += f(s) de */
+static void additive_backward(rg_tape *t, rg_node *node)
+{
+    const pairs_node *n = (pairs_node *)node;
+    const rg_reach   *r = n->reach;
+    const size_t      d = n->width, cols = n->heads * d;
+    const rg_real    *de = rg_tape__arrived(t, node->out);
+    rg_real *dx = rg_tape__grad_add(t, n->q), *dy = rg_tape__grad_add(t, n->k), *dv = rg_tape__grad_add(t, n->v);
+    rg_arena_point    scratch = rg_tape__scratch(t);
+    rg_real          *s = rg_tape__reals(t, 3 * cols);
+    for (size_t i = 0; s && i < r->Nq; i++)
+        for (size_t p = r->first[i]; p < r->first[i + 1]; p++) {
+            const size_t j = rg_reach__key(r, i, p);
+            rg_real     *y = s + cols, *ds = y + cols;
+            additive_pair(n, i, j, s, y);
+            for (size_t h = 0; h < n->heads; h++) {
+                const rg_real g = de[p * n->heads + h];
+                rg_kernel()->scale(d, ds + h * d, g, n->v->data + h * n->v->ld);
+                if (dv) rg_kernel()->axpy(d, dv + h * n->v->ld, g, y + h * d);
+            }
+            rg_kernel()->map_backward(n->f, cols, ds, s, y, ds, false);
+            if (dx) rg_kernel()->axpy(cols, dx + i * n->q->ld, 1, ds);
+            if (dy) rg_kernel()->axpy(cols, dy + j * n->k->ld, 1, ds);
+        }
+    rg_tape__release(t, scratch);
+}
+
+rg_tensor *rg_pairs_additive(rg_tape *t, rg_tensor *x, rg_tensor *y, rg_tensor *v, const rg_reach *reach, rg_activation f)
+{
+    rg_tensor *in[] = { x, y, v };
+    if (!rg_tape__begin(t, "scores", 3, in) || !rows_fit(t, x, y, reach)) return NULL;
+    if (x->cols != y->cols || x->cols != v->rows * v->cols)
+        return rg_tape_fail(t, RG_ESHAPE, "queries are %zu wide, keys %zu, the vector %zu x %zu", x->cols, y->cols, v->rows, v->cols);
+    rg_tensor *e = rg_tape__tensor(t, reach->P, v->rows, NULL);
+    if (!e) return NULL;
+    pairs_node now = { .node.out = e, .q = x, .k = y, .v = v, .reach = reach, .heads = v->rows, .width = v->cols, .f = f };
+    now.team = rg_tape_team(t);
+    if (rg_tape__live(t)) rg_tape__rows(t, reach->Nq, reach->P / (reach->Nq + 1) * x->cols * 8, additive_rows, &now);
+    rg_tape__count(t, 10.0 * (double)reach->P * (double)x->cols);
+    pairs_node *n = rg_tape__node(t, sizeof *n, e, additive_backward, 3, in);
+    if (n) now.node = n->node, *n = now;
+    return e;
+}
+
+/* ------------------------------------------------------------------------------------------ e = x_i[place of j] */
+
+static void place_backward(rg_tape *t, rg_node *node)
+{
+    const pairs_node *n = (pairs_node *)node;
+    const rg_reach   *r = n->reach;
+    const rg_real    *de = rg_tape__arrived(t, node->out);
+    rg_real          *dx = rg_tape__grad_add(t, n->q);
+    for (size_t i = 0; dx && i < r->Nq; i++)
+        for (size_t p = r->first[i]; p < r->first[i + 1]; p++)
+            for (size_t h = 0; h < n->heads; h++) dx[i * n->q->ld + h * n->width + (p - r->first[i])] += de[p * n->heads + h];
+}
+
+rg_tensor *rg_pairs_place(rg_tape *t, rg_tensor *x, rg_tensor *k, const rg_reach *reach, size_t heads)
+{
+    rg_tensor *in[] = { x, k };
+    if (!rg_tape__begin(t, "scores", 2, in) || !rows_fit(t, x, k, reach)) return NULL;
+    const size_t S = x->cols / heads;
+    for (size_t i = 0; i < reach->Nq; i++)
+        if (reach->first[i + 1] - reach->first[i] > S)
+            return rg_tape_fail(t, RG_ELIMIT, "query %zu reaches %zu keys; the score was built for %zu places", i,
+                                reach->first[i + 1] - reach->first[i], S);
+    rg_tensor *e = rg_tape__tensor(t, reach->P, heads, NULL);
+    if (!e) return NULL;
+    for (size_t i = 0; rg_tape__live(t) && i < reach->Nq; i++)
+        for (size_t p = reach->first[i]; p < reach->first[i + 1]; p++)
+            for (size_t h = 0; h < heads; h++) e->data[p * heads + h] = x->data[i * x->ld + h * S + (p - reach->first[i])];
+    pairs_node *n = rg_tape__node(t, sizeof *n, e, place_backward, 1, &x);
+    if (n) n->q = x, n->reach = reach, n->heads = heads, n->width = S;
+    return e;
+}
+
+/* ------------------------------------------------------------------------------------------- rows a pair */
+
+/* Row numbers of every pair, on the tape. */
+static int32_t *pair_rows(rg_tape *t, const rg_reach *reach, bool keys)
+{
+    int32_t *index = rg_tape__keep(t, reach->P * sizeof *index);
+    for (size_t i = 0; index && i < reach->Nq; i++)
+        for (size_t p = reach->first[i]; p < reach->first[i + 1]; p++) index[p] = keys ? (int32_t)rg_reach__key(reach, i, p) : (int32_t)i;
+    return index;
+}
+
+rg_tensor *rg_pairs_queries(rg_tape *t, rg_tensor *q, const rg_reach *reach)
+{
+    if (!rg_tape__begin(t, "scores", 1, &q)) return NULL;
+    int32_t *index = pair_rows(t, reach, false);
+    return index ? rg_gather(t, q, index, reach->P, NULL) : NULL;
+}
+
+rg_tensor *rg_pairs_keys(rg_tape *t, rg_tensor *k, const rg_reach *reach)
+{
+    if (!rg_tape__begin(t, "scores", 1, &k)) return NULL;
+    int32_t *index = pair_rows(t, reach, true);
+    return index ? rg_gather(t, k, index, reach->P, NULL) : NULL;
+}

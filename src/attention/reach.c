@@ -1,0 +1,234 @@
+/* reach.c - who may look at whom: intervals and lists of key rows, and the table of kinds. */
+#include "attention/reach.h"
+#include "autograd/tape.h"
+
+#include <string.h>
+
+/* -------------------------------------------------------------------------------------------------- intervals */
+
+/* Room for Nq intervals on the tape; the caller fills begin and, through first[i+1], the counts. */
+static rg_reach *new_intervals(rg_tape *t, size_t Nq, size_t Nk, size_t **first, int32_t **begin)
+{
+    rg_reach *r = rg_tape__keep(t, sizeof *r);
+    *first = rg_tape__keep(t, (Nq + 1) * sizeof **first);
+    *begin = rg_tape__keep(t, Nq * sizeof **begin);
+    if (!r || !*first || !*begin) return NULL;
+    *r = (rg_reach){ .Nq = Nq, .Nk = Nk, .first = *first, .begin = *begin };
+    (*first)[0] = 0;
+    return r;
+}
+
+const rg_reach *rg_reach_intervals(rg_tape *t, size_t Nq, size_t Nk, const int32_t *begin, const int32_t *end)
+{
+    if (!rg_tape__begin(t, "reach", 0, NULL)) return NULL;
+    size_t   *first;
+    int32_t  *from;
+    rg_reach *r = new_intervals(t, Nq, Nk, &first, &from);
+    for (size_t i = 0; r && i < Nq; i++) {
+        if (begin[i] < 0 || end[i] < begin[i] || (size_t)end[i] > Nk) {
+            rg_tape_fail(t, RG_EINVAL, "query %zu reaches keys %d .. %d of %zu", i, begin[i], end[i], Nk);
+            return NULL;
+        }
+        from[i] = begin[i];
+        first[i + 1] = first[i] + (size_t)(end[i] - begin[i]);
+    }
+    if (r) r->P = first[Nq];
+    return r;
+}
+
+const rg_reach *rg_reach_groups(rg_tape *t, const rg_layout *queries, const rg_layout *keys)
+{
+    if (!rg_tape__begin(t, "reach", 0, NULL)) return NULL;
+    if (!queries || !keys || queries->groups != keys->groups) {
+        rg_tape_fail(t, RG_ESHAPE, "%zu groups of queries, %zu of keys", queries ? queries->groups : 0, keys ? keys->groups : 0);
+        return NULL;
+    }
+    size_t   *first;
+    int32_t  *begin;
+    rg_reach *r = new_intervals(t, (size_t)queries->start[queries->groups], (size_t)keys->start[keys->groups], &first, &begin);
+    if (r) r->rows = queries;
+    for (size_t g = 0; r && g < queries->groups; g++)
+        for (int32_t i = queries->start[g]; i < queries->start[g + 1]; i++) {
+            begin[i] = keys->start[g];
+            first[i + 1] = first[i] + (size_t)(keys->start[g + 1] - keys->start[g]);
+        }
+    if (r) r->P = first[r->Nq];
+    return r;
+}
+
+/* Row i of a group sees the rows from i - back to i + ahead that the group has. */
+static const rg_reach *band(rg_tape *t, const rg_layout *rows, int64_t back, int64_t ahead)
+{
+    if (!rg_tape__begin(t, "reach", 0, NULL)) return NULL;
+    if (!rows) {
+        rg_tape_fail(t, RG_EINVAL, "rows without layout have no order to look back in");
+        return NULL;
+    }
+    const size_t N = (size_t)rows->start[rows->groups];
+    size_t      *first;
+    int32_t     *begin;
+    rg_reach    *r = new_intervals(t, N, N, &first, &begin);
+    if (r) r->rows = rows;
+    for (size_t g = 0; r && g < rows->groups; g++)
+        for (int64_t i = rows->start[g]; i < rows->start[g + 1]; i++) {
+            int64_t from = i - back, to = i + ahead + 1;
+            if (from < rows->start[g]) from = rows->start[g];
+            if (to > rows->start[g + 1]) to = rows->start[g + 1];
+            begin[i] = (int32_t)from;
+            first[i + 1] = first[i] + (size_t)(to > from ? to - from : 0);
+        }
+    if (r) r->P = first[N];
+    return r;
+}
+
+const rg_reach *rg_reach_causal(rg_tape *t, const rg_layout *rows) { return band(t, rows, INT32_MAX, 0); }
+
+const rg_reach *rg_reach_window(rg_tape *t, const rg_layout *rows, size_t r)
+{
+    const int64_t back = (int64_t)(r ? r - 1 : 0) / 2; /* r = 4: one before, itself, two after */
+    return r ? band(t, rows, back, (int64_t)r - 1 - back) : band(t, rows, -1, 0);
+}
+
+const rg_reach *rg_reach_window_causal(rg_tape *t, const rg_layout *rows, size_t r) { return band(t, rows, (int64_t)r - 1, 0); }
+const rg_reach *rg_reach_before(rg_tape *t, const rg_layout *rows, size_t r) { return band(t, rows, (int64_t)r, -1); }
+
+/* ------------------------------------------------------------------------------------------------------ lists */
+
+/* Bytes a list with its transpose takes, laid out one array after another. */
+static bool list_bytes(size_t *out, size_t Nq, size_t Nk, size_t P)
+{
+    size_t words, pairs;
+    return rg_size_add(&words, Nq + 1, Nk + 1) && rg_size_add(&words, words, P) && rg_size_mul(&words, words, sizeof(size_t)) &&
+           rg_size_mul(&pairs, P, 2 * sizeof(int32_t)) && rg_size_add(out, words, pairs);
+}
+
+/* Copies the lists and counts their transpose: for each key row, its pairs in rising order. */
+static rg_status fill_lists(rg_reach *r, void *memory, size_t Nq, size_t Nk, const size_t *first, const int32_t *list)
+{
+    const size_t P = first[Nq];
+    size_t      *f = memory, *back = f + Nq + 1, *pair = back + Nk + 1;
+    int32_t     *key = (int32_t *)(pair + P), *query = key + P;
+    memcpy(f, first, (Nq + 1) * sizeof *f);
+    memset(back, 0, (Nk + 1) * sizeof *back);
+    for (size_t i = 0; i < Nq; i++)
+        for (size_t p = first[i]; p < first[i + 1]; p++) {
+            if (list[p] < 0 || (size_t)list[p] >= Nk)
+                return rg_fail(RG_EINVAL, "query %zu reaches key %d; there are keys 0 .. %zu", i, list[p], Nk - 1);
+            key[p] = list[p];
+            query[p] = (int32_t)i;
+            back[list[p] + 1]++;
+        }
+    for (size_t j = 0; j < Nk; j++) back[j + 1] += back[j];
+    for (size_t p = 0; p < P; p++) pair[back[key[p]]++] = p;
+    for (size_t j = Nk; j > 0; j--) back[j] = back[j - 1]; /* filling moved every start to its end */
+    back[0] = 0;
+    *r = (rg_reach){ .Nq = Nq, .Nk = Nk, .P = P, .first = f, .key = key, .back = back, .pair = pair, .query = query };
+    return RG_OK;
+}
+
+const rg_reach *rg_reach_lists(rg_tape *t, size_t Nq, size_t Nk, const size_t *first, const int32_t *list)
+{
+    if (!rg_tape__begin(t, "reach", 0, NULL)) return NULL;
+    size_t bytes = 0;
+    if (!list_bytes(&bytes, Nq, Nk, first[Nq])) {
+        rg_tape_fail(t, RG_ELIMIT, "%zu pairs do not fit in memory", first[Nq]);
+        return NULL;
+    }
+    rg_reach *r = rg_tape__keep(t, sizeof *r);
+    void     *memory = rg_tape__keep(t, bytes);
+    if (!r || !memory) return NULL;
+    rg_status status = fill_lists(r, memory, Nq, Nk, first, list);
+    rg_tape__check(t, status);
+    return status == RG_OK ? r : NULL;
+}
+
+rg_status rg_reach_new_lists(rg_reach **out, size_t Nq, size_t Nk, const size_t *first, const int32_t *list)
+{
+    *out = NULL;
+    size_t bytes = 0;
+    if (!list_bytes(&bytes, Nq, Nk, first[Nq])) return rg_fail(RG_ELIMIT, "%zu pairs do not fit in memory", first[Nq]);
+    rg_reach *r = rg_alloc_zero(sizeof *r);
+    void     *memory = rg_alloc(bytes);
+    rg_status status = r && memory ? fill_lists(r, memory, Nq, Nk, first, list) : RG_ENOMEM;
+    if (status != RG_OK) {
+        rg_free(memory);
+        rg_free(r);
+        return status;
+    }
+    r->owned = memory;
+    *out = r;
+    return RG_OK;
+}
+
+void rg_reach_free(rg_reach *r)
+{
+    if (!r) return;
+    rg_free(r->owned);
+    rg_free(r);
+}
+
+/* Counting sort of edges by the node that looks; within a node by the order given, itself first. */
+rg_status rg_reach_new_edges(rg_reach **out, size_t nodes, size_t P, const int32_t *from, const int32_t *to, bool self)
+{
+    *out = NULL;
+    rg_status status = RG_OK;
+    size_t   *first = rg_alloc_zero((nodes + 1) * sizeof *first), *next = rg_alloc_array(nodes + 1, sizeof *next);
+    int32_t  *list = rg_alloc_array(P + nodes, sizeof *list);
+    size_t   *seen = rg_alloc_zero(nodes * sizeof *seen); /* edge number + 1 that last led here */
+    if (!first || !next || !list || !seen) {
+        status = RG_ENOMEM;
+        goto done;
+    }
+    for (size_t p = 0; p < P; p++) {
+        if (from[p] < 0 || to[p] < 0 || (size_t)from[p] >= nodes || (size_t)to[p] >= nodes) {
+            status = rg_fail(RG_EINVAL, "edge %zu joins %d and %d; there are nodes 0 .. %zu", p + 1, from[p], to[p], nodes - 1);
+            goto done;
+        }
+        first[to[p] + 1]++;
+    }
+    for (size_t i = 0; i < nodes; i++) first[i + 1] += first[i] + (self ? 1 : 0);
+    memcpy(next, first, (nodes + 1) * sizeof *next);
+    for (size_t i = 0; self && i < nodes; i++) list[next[i]++] = (int32_t)i;
+    for (size_t p = 0; p < P; p++) list[next[to[p]]++] = from[p];
+    for (size_t i = 0; i < nodes; i++)
+        for (size_t p = first[i]; p < first[i + 1]; p++) {
+            if (seen[list[p]] > first[i]) {
+                status = rg_fail(RG_EINVAL, "node %zu looks at node %d twice: the edge, or a loop beside the added one, is there two times", i, list[p]);
+                goto done;
+            }
+            seen[list[p]] = p + 1;
+        }
+    status = rg_reach_new_lists(out, nodes, nodes, first, list);
+done:
+    rg_free(seen);
+    rg_free(list);
+    rg_free(next);
+    rg_free(first);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------ kinds */
+
+static const rg_reach *make_causal(rg_tape *t, const rg_layout *q, const rg_layout *k, size_t r) { return (void)k, (void)r, rg_reach_causal(t, q); }
+static const rg_reach *make_groups(rg_tape *t, const rg_layout *q, const rg_layout *k, size_t r) { return (void)r, rg_reach_groups(t, q, k); }
+static const rg_reach *make_window(rg_tape *t, const rg_layout *q, const rg_layout *k, size_t r) { return (void)k, rg_reach_window(t, q, r); }
+static const rg_reach *make_window_causal(rg_tape *t, const rg_layout *q, const rg_layout *k, size_t r) { return (void)k, rg_reach_window_causal(t, q, r); }
+static const rg_reach *make_before(rg_tape *t, const rg_layout *q, const rg_layout *k, size_t r) { return (void)k, rg_reach_before(t, q, r); }
+
+static const rg_reach_kind kinds[] = {
+    { "groups", "every key of the same sentence", make_groups },
+    { "causal", "itself and what came before", make_causal },
+    { "window", "the r positions centred on it", make_window },
+    { "window_causal", "the last r positions, itself among them", make_window_causal },
+    { "before", "the r positions before it, without itself", make_before },
+};
+static const rg_reach_kind *const table[] = { &kinds[0], &kinds[1], &kinds[2], &kinds[3], &kinds[4], NULL };
+
+const rg_reach_kind *const *rg_reach_kinds(void) { return table; }
+
+const rg_reach_kind *rg_reach_kind_find(const char *name)
+{
+    for (const rg_reach_kind *const *k = table; *k; k++)
+        if (strcmp((*k)->name, name) == 0) return *k;
+    return NULL;
+}

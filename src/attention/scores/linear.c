@@ -1,0 +1,44 @@
+/* Linear score with an activation:
+ *
+ *     e(q,k) = f(w_q . q + w_k . k)
+ *
+ * f = leaky relu is graph attention's score (Velickovic et al. 2018). f = identity is the concatenation score w . [q; k] of
+ * lectures: w_q . q is the same for every key and cancels in the softmax, so its weights do not depend on the query. It stands
+ * here as the control. Both halves are one number a row and head: O(d) a row, O(1) a pair. */
+#include "attention/blocks.h"
+#include "attention/pairs.h"
+
+static rg_status linear_init(rg_attention *att, rg_params *params)
+{
+    if (!att->config.q_width || !att->config.k_width) return rg_fail(RG_EINVAL, "the linear score needs the widths of queries and keys");
+    att->w = rg_params_add(params, "linear.wq", RG_VECTOR, 1, att->config.q_width, RG_INIT_GLOROT, 1);
+    att->u = rg_params_add(params, "linear.wk", RG_VECTOR, 1, att->config.k_width, RG_INIT_GLOROT, 1);
+    return RG_OK;
+}
+
+/* w . x of each head's block: (N, H) */
+static rg_tensor *half(rg_tape *t, const rg_attention *att, rg_tensor *x, const rg_param *w)
+{
+    return rg_block_dots(t, x, rg_use(t, w), att->config.heads);
+}
+
+static rg_tensor *linear_prepare(rg_tape *t, const rg_attention *att, rg_tensor *k) { return half(t, att, k, att->u); }
+static rg_tensor *linear_query(rg_tape *t, const rg_attention *att, rg_tensor *q) { return half(t, att, q, att->w); }
+
+static rg_tensor *linear_pairs(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, const rg_reach *reach)
+{
+    rg_tensor *e = rg_pairs_add(t, q, k, reach);
+    return att->config.activation == RG_IDENTITY ? e : rg_map(t, e, att->config.activation);
+}
+
+const rg_score rg_score_linear = {
+    .name = "linear",
+    .formula = "f(w_q . q + w_k . k)",
+    .paper = "Velickovic et al. 2018, Graph Attention Networks (f = leaky relu)",
+    .cost = "O(n), once O(d) a row",
+    .note = "with f = identity the weights do not depend on the query",
+    .init = linear_init,
+    .prepare = linear_prepare,
+    .query = linear_query,
+    .pairs = linear_pairs,
+};
