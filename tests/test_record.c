@@ -177,16 +177,16 @@ static void a_valid_file_cut_anywhere_is_refused(void **state)
 static void the_chosen_hypothesis_has_its_own_matrix(void **state)
 {
     rg_record *r = test_record_translation();
-    size_t     i = rg_record_find(r, -1, -1, -1);
+    size_t     i = rg_record_find(r, NULL, -1, -1, -1);
 
     (void)state;
     assert_int_equal(r->map[i].hypothesis, 1);
     assert_int_equal(r->map[i].layer, 1);
     assert_int_equal(r->map[i].head, 0);
-    i = rg_record_find(r, 0, 3, -1);
+    i = rg_record_find(r, NULL, 0, 3, -1);
     assert_int_equal(r->map[i].layer, 0);
     assert_int_equal(r->map[i].head, 3);
-    assert_int_equal(rg_record_find(r, 5, -1, -1), r->maps);
+    assert_int_equal(rg_record_find(r, NULL, 5, -1, -1), r->maps);
     rg_record_free(r);
 }
 

@@ -102,11 +102,11 @@ static void arrows_name_the_strongest_links(void **state)
     char               *drawn = NULL;
 
     (void)state;
-    assert_int_equal(rg_terminal_draw(&drawn, r, rg_record_find(r, 1, 3, -1), &o), RG_OK);
+    assert_int_equal(rg_terminal_draw(&drawn, r, rg_record_find(r, NULL, 1, 3, -1), &o), RG_OK);
     assert_non_null(strstr(drawn, "zone → Area"));
     rg_free(drawn);
     o.unicode = false;
-    assert_int_equal(rg_terminal_draw(&drawn, r, rg_record_find(r, 1, 3, -1), &o), RG_OK);
+    assert_int_equal(rg_terminal_draw(&drawn, r, rg_record_find(r, NULL, 1, 3, -1), &o), RG_OK);
     assert_non_null(strstr(drawn, "zone -> Area"));
     for (char *p = drawn; *p; p++) assert_true((unsigned char)*p < 0x80);
     rg_free(drawn);

@@ -133,9 +133,9 @@ float rg_map_weight(const rg_map *map, size_t row, size_t col);
 /* All of it as rows * cols numbers, sparse or not; to be freed with rg_free. RG_ELIMIT past `most` numbers. */
 rg_status rg_map_dense(float **out, const rg_map *map, size_t most);
 
-/* The map of that layer, head and step (-1: any); prefers the chosen hypothesis, then the last layer and step, then the
+/* The map of that name (NULL: any), layer, head and step (-1: any); prefers the chosen hypothesis, then the last layer and step, then the
  * first head. Returns the number of maps when there is none. */
-size_t rg_record_find(const rg_record *record, int layer, int head, int step);
+size_t rg_record_find(const rg_record *record, const char *name, int layer, int head, int step);
 
 /* Largest weights of a map, strongest first. Returns how many were written, at most `most`. */
 typedef struct rg_link {

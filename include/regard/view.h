@@ -43,6 +43,9 @@ rg_status rg_terminal_draw(char **out, const rg_record *record, size_t map, cons
 /* The record's curves, drawn with dots. */
 rg_status rg_terminal_curves(char **out, const rg_curves *curves, const rg_terminal_options *options);
 
+/* A new string without anything a terminal would obey; NULL when there is no memory. */
+char *rg_terminal_safe(const char *text);
+
 /* Columns a text takes on a terminal: wide characters count 2, combining marks 0. */
 size_t rg_terminal_width(const char *text);
 
@@ -85,22 +88,16 @@ typedef struct rg_figure_result {
     unsigned missing_glyphs;
 } rg_figure_result;
 
-/* Draw into memory (to be freed with rg_free) or into a file named *.png, *.svg or *.pdf. Opens the figures module, which
- * needs cairo and pango; RG_EMATCH says that it is not installed. out_result may be NULL. */
+/* Draw into memory (to be freed with rg_free) or into a file. Opens the figures module, which
+ * needs cairo and pango; RG_EIO says that it is not installed. out_result may be NULL. */
 rg_status rg_figure_render(void **out, size_t *out_bytes, rg_figure_result *out_result, const rg_record *record,
                            rg_figure_format format, const rg_figure_options *options);
-rg_status rg_figure_save(const char *path, rg_figure_result *out_result, const rg_record *record,
-                         const rg_figure_options *options);
-rg_status rg_figure_format_of(rg_figure_format *out, const char *path);
+rg_status rg_figure_save(const char *path, rg_figure_format format, rg_figure_result *out_result,
+                         const rg_record *record, const rg_figure_options *options);
 
-/* The module's side: one table under one name, looked up when the first figure is drawn. */
-#define RG_FIGURES_MODULE_VERSION 1
-typedef struct rg_figures_module {
-    int version;
-    rg_status (*render)(void **out, size_t *out_bytes, rg_figure_result *out_result, const rg_record *record,
-                        rg_figure_format format, const rg_figure_options *options);
-} rg_figures_module;
-extern const rg_figures_module rg_figures_table; /* defined by the module only */
+/* The module's own function, with all options decided: tests call it directly. */
+rg_status rg_figures_render(void **out, size_t *out_bytes, rg_figure_result *out_result, const rg_record *record,
+                            rg_figure_format format, const rg_figure_options *options);
 
 /* ------------------------------------------------------------------------------------------------------ page */
 

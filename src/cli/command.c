@@ -9,6 +9,7 @@
 
 /* One word a line, in the order --help shows them. */
 #define RG_COMMANDS(X) \
+    X(show) \
     X(version)
 
 #define DECLARE(name) extern const rg_command rg_command_##name;

@@ -391,7 +391,7 @@ static int chosen_hypothesis(const rg_record *r)
     return -1;
 }
 
-size_t rg_record_find(const rg_record *r, int layer, int head, int step)
+size_t rg_record_find(const rg_record *r, const char *name, int layer, int head, int step)
 {
     size_t  best = r->maps;
     int     chosen = chosen_hypothesis(r);
@@ -402,6 +402,7 @@ size_t rg_record_find(const rg_record *r, int layer, int head, int step)
         int64_t       rank = 0;
         if ((layer >= 0 && m->layer != layer) || (head >= 0 && m->head != head) || (step >= 0 && m->step != step))
             continue;
+        if (name && strcmp(m->name, name)) continue;
         if (chosen < 0 || m->hypothesis < 0 || m->hypothesis == chosen) rank += (int64_t)1 << 50;
         rank += (int64_t)(m->layer + 1) << 24;
         rank += m->step + 1;

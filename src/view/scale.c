@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static double round_step(double span, size_t most)
 {
@@ -80,10 +81,21 @@ size_t rg_scale_ticks(double out[RG_TICKS_MOST], const rg_scale *s, size_t most)
     return count;
 }
 
+/* 10 and a raised number */
+static void power_of_ten(char out[32], int exponent)
+{
+    static const char *const raised[] = { "⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹" };
+    char                     digits[16];
+    int                      used = snprintf(out, 32, "10%s", exponent < 0 ? "⁻" : "");
+
+    snprintf(digits, sizeof digits, "%d", abs(exponent));
+    for (const char *p = digits; *p && used < 28; p++) used += snprintf(out + used, (size_t)(32 - used), "%s", raised[*p - '0']);
+}
+
 void rg_scale_text(char out[32], const rg_scale *s, double tick)
 {
-    if (s->log && tick > 0 && fabs(log10(tick) - round(log10(tick))) < 1e-9 && (tick < 1e-3 || tick > 9999))
-        snprintf(out, 32, "1e%d", (int)round(log10(tick)));
+    if (s->log && tick > 0 && fabs(log10(tick) - round(log10(tick))) < 1e-9 && (s->low < 1e-3 || s->high > 1e4))
+        power_of_ten(out, (int)round(log10(tick)));
     else if (fabs(tick) >= 10000 && fmod(tick, 1000) == 0) snprintf(out, 32, "%gk", tick / 1000);
     else snprintf(out, 32, "%.4g", tick);
 }

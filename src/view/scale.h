@@ -16,7 +16,7 @@ void rg_scale_fit(rg_scale *x, rg_scale *y, const rg_curves *curves);
 bool   rg_scale_place(double *out, const rg_scale *scale, double value);
 double rg_scale_value(const rg_scale *scale, double place);
 
-/* Ticks at round values, at most `most`; returns how many. Written like "0.5", "200", "1e-6". */
+/* Ticks at round values, at most `most`; returns how many. Written like "0.5", "200", "10⁻⁶". */
 enum { RG_TICKS_MOST = 16 };
 size_t rg_scale_ticks(double out[RG_TICKS_MOST], const rg_scale *scale, size_t most);
 void   rg_scale_text(char out[32], const rg_scale *scale, double tick);

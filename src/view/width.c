@@ -49,6 +49,15 @@ static void put_code_point(rg_buffer *b, utf8proc_int32_t c)
     rg_buffer_put(b, bytes, (size_t)utf8proc_encode_char(c, bytes));
 }
 
+char *rg_terminal_safe(const char *text)
+{
+    rg_buffer b = RG_BUFFER_EMPTY;
+    char     *out = NULL;
+
+    rg_terminal__label(&b, text, SIZE_MAX, true);
+    return rg_buffer_take(&out, NULL, &b) == RG_OK ? out : NULL;
+}
+
 /* In a terminal that reorders right-to-left text, an isolate keeps a label where its column is; in one that does not, the
  * marks have no width. */
 static const char first_strong_isolate[] = "\xe2\x81\xa8", pop_isolate[] = "\xe2\x81\xa9", left_to_right[] = "\xe2\x80\x8e";

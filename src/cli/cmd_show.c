@@ -1,0 +1,167 @@
+/* cmd_show.c - look at a record: in the terminal, as a figure, as a page. */
+#include "cli/command.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli/show.h"
+#include "regard/view.h"
+
+typedef struct show_options {
+    char   *html, *png, *svg, *pdf, *style, *palette, *colour, *font, *name;
+    int64_t layer, head, step, links, width;
+    double  threshold, scale;
+    bool    dark, numbers, list;
+} show_options;
+
+static const rg_option rows[] = {
+    { RG_OPTION_STRING, "html", offsetof(show_options, html), "", "write one self-contained page", 0, NULL },
+    { RG_OPTION_STRING, "png", offsetof(show_options, png), "", "write a figure as PNG", 0, NULL },
+    { RG_OPTION_STRING, "svg", offsetof(show_options, svg), "", "write a figure as SVG", 0, NULL },
+    { RG_OPTION_STRING, "pdf", offsetof(show_options, pdf), "", "write a figure as PDF", 0, NULL },
+    { RG_OPTION_STRING, "style", offsetof(show_options, style), "auto", "what the figure draws", 0,
+      "auto|matrix|grid|links|picture|graph|curves" },
+    { RG_OPTION_STRING, "name", offsetof(show_options, name), "", "only maps of this name (decoder.cross)", 0, NULL },
+    { RG_OPTION_INT, "layer", offsetof(show_options, layer), "-1", "layer to show; -1 is the last", 0, NULL },
+    { RG_OPTION_INT, "head", offsetof(show_options, head), "-1", "head to show; -1 is the first", 0, NULL },
+    { RG_OPTION_INT, "step", offsetof(show_options, step), "-1", "step to show; -1 is the last", 0, NULL },
+    { RG_OPTION_INT, "links", offsetof(show_options, links), "12", "how many of the strongest links to list", 0, NULL },
+    { RG_OPTION_INT, "width", offsetof(show_options, width), "0", "columns to use; 0 is those of the terminal", 0, NULL },
+    { RG_OPTION_REAL, "threshold", offsetof(show_options, threshold), "0.02", "weights below are not drawn as links", 0,
+      NULL },
+    { RG_OPTION_REAL, "scale", offsetof(show_options, scale), "2", "pixels per point of a PNG", 0, NULL },
+    { RG_OPTION_STRING, "palette", offsetof(show_options, palette), "auto", "colours from low to high", 0,
+      "auto|blue|fire|gray" },
+    { RG_OPTION_STRING, "color", offsetof(show_options, colour), "auto", "colours in the terminal", 0,
+      "auto|never|256|24bit" },
+    { RG_OPTION_STRING, "font", offsetof(show_options, font), "", "font family of figures", 0, NULL },
+    { RG_OPTION_BOOL, "dark", offsetof(show_options, dark), "false", "light on dark", 0, NULL },
+    { RG_OPTION_BOOL, "numbers", offsetof(show_options, numbers), "false", "write weights into the cells of figures", 0,
+      NULL },
+    { RG_OPTION_BOOL, "list", offsetof(show_options, list), "false", "list the maps of the record", 'l', NULL },
+    RG_OPTION_END,
+};
+
+static rg_palette palette_of(const char *name)
+{
+    return !strcmp(name, "blue")   ? RG_PALETTE_BLUE
+           : !strcmp(name, "fire") ? RG_PALETTE_FIRE
+           : !strcmp(name, "gray") ? RG_PALETTE_GRAY
+                                   : RG_PALETTE_AUTO;
+}
+
+static rg_status list_maps(const rg_record *r)
+{
+    for (size_t i = 0; i < r->maps; i++) {
+        const rg_map *m = &r->map[i];
+        char         *name = rg_terminal_safe(m->name);
+        if (!name) return RG_ENOMEM;
+        printf("%zu\t%s\tlayer %d\thead %d\tstep %d\thypothesis %d\t%zu x %zu\n", i, name, m->layer, m->head, m->step,
+               m->hypothesis, m->rows, m->cols);
+        rg_free(name);
+    }
+    return RG_OK;
+}
+
+/* The map the flags name. A record without maps (curves only) gives r->maps. */
+static rg_status choose(size_t *out, const rg_record *r, const show_options *o)
+{
+    *out = rg_record_find(r, *o->name ? o->name : NULL, (int)o->layer, (int)o->head, (int)o->step);
+    if (*out < r->maps || (!r->maps && !*o->name && o->layer < 0 && o->head < 0 && o->step < 0)) return RG_OK;
+    return rg_fail(RG_EINVAL, "no map %swith layer %d, head %d, step %d among the %zu of the record; --list shows them",
+                   o->name, (int)o->layer, (int)o->head, (int)o->step, r->maps);
+}
+
+static rg_status print_terminal(const rg_record *r, size_t map, const show_options *o)
+{
+    struct winsize      size = { 0 };
+    rg_terminal_options t;
+    char               *text = NULL;
+    bool                tty = isatty(STDOUT_FILENO) == 1;
+
+    if (tty) ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+    rg_terminal_detect(&t, tty, o->width > 0 ? (int)o->width : size.ws_col);
+    t.links = (int)(o->links > 1000 ? 1000 : o->links);
+    t.palette = palette_of(o->palette);
+    if (!strcmp(o->colour, "never")) t.colour = RG_COLOUR_NONE;
+    if (!strcmp(o->colour, "256")) t.colour = RG_COLOUR_256;
+    if (!strcmp(o->colour, "24bit")) t.colour = RG_COLOUR_24BIT;
+    if (map < r->maps) {
+        RG_TRY(rg_terminal_draw(&text, r, map, &t));
+        fputs(text, stdout);
+        rg_free(text);
+    }
+    for (size_t i = 0; i < r->curve_sets; i++) {
+        RG_TRY(rg_terminal_curves(&text, &r->curves[i], &t));
+        fputs(text, stdout);
+        rg_free(text);
+    }
+    return RG_OK;
+}
+
+static rg_status save_figure(const rg_record *r, size_t map, const show_options *o, const char *path)
+{
+    rg_figure_options f = RG_FIGURE_OPTIONS_DEFAULT;
+    rg_figure_result  result = { 0 };
+    rg_figure_format  format;
+
+    if (!*path) return RG_OK;
+    for (int s = 0; s < RG_FIGURE_STYLES; s++)
+        if (!strcmp(o->style, rg_figure_style_name((rg_figure_style)s))) f.style = (rg_figure_style)s;
+    f.map = map;
+    f.dark = o->dark;
+    f.numbers = o->numbers;
+    f.palette = palette_of(o->palette);
+    f.threshold = (float)o->threshold;
+    f.scale = o->scale;
+    f.font = *o->font ? o->font : NULL;
+    format = path == o->svg ? RG_FIGURE_SVG : path == o->pdf ? RG_FIGURE_PDF : RG_FIGURE_PNG;
+    RG_TRY(rg_figure_save(path, format, &result, r, &f));
+    if (result.missing_glyphs)
+        fprintf(stderr, "regard show: no installed font has %u of the characters; they are drawn as boxes\n",
+                result.missing_glyphs);
+    return RG_OK;
+}
+
+/* Everything that can be shown of a record: shared with `show -m MODEL`, which makes the record first. */
+rg_status rg_cli_show_record(const rg_record *r, const void *options)
+{
+    const show_options *o = options;
+    rg_page_options     page = { .live = false, .dark = o->dark };
+    size_t              map;
+
+    if (o->list) return list_maps(r);
+    RG_TRY(choose(&map, r, o));
+    if (*o->html) RG_TRY(rg_page_save(o->html, r, &page));
+    RG_TRY(save_figure(r, map, o, o->png));
+    RG_TRY(save_figure(r, map, o, o->svg));
+    RG_TRY(save_figure(r, map, o, o->pdf));
+    if (*o->html || *o->png || *o->svg || *o->pdf) return RG_OK;
+    return print_terminal(r, map, o);
+}
+
+static rg_status run(rg_call *call)
+{
+    rg_status  status;
+    rg_record *r = NULL;
+
+    if (call->words.count != 1) return rg_fail(RG_EINVAL, "one RECORD is needed, %zu given", call->words.count);
+    RG_TRY(rg_record_load(&r, call->words.items[0]));
+    status = rg_cli_show_record(r, call->options);
+    rg_record_free(r);
+    return status;
+}
+
+const rg_command rg_command_show = {
+    .name = "show",
+    .summary = "show what was attended to: in the terminal, as a figure, as a page",
+    .arguments = "RECORD",
+    .details = "RECORD is a file written by `regard translate --attention FILE` (docs/record.md). Without --html, --png, --svg or\n"
+               "--pdf the map is drawn in the terminal. NO_COLOR, COLORTERM, TERM and the locale are honoured.",
+    .options = rows,
+    .size = sizeof(show_options),
+    .run = run,
+};

@@ -1,0 +1,10 @@
+/* show.h - what `regard show` does once it has a record. */
+#ifndef RG_CLI_SHOW_H
+#define RG_CLI_SHOW_H
+
+#include "regard/record.h"
+
+/* `options` is the filled struct of rg_command_show's rows. */
+rg_status rg_cli_show_record(const rg_record *record, const void *options);
+
+#endif

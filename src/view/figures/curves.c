@@ -1,0 +1,95 @@
+/* curves.c - several series over linear or logarithmic axes. */
+#include <math.h>
+
+#include "canvas.h"
+#include "view/scale.h"
+
+static const double wide = 400, high = 230;
+
+static void draw_axes(canvas *c, const rg_curves *v, const rg_scale *xs, const rg_scale *ys, double x, double y)
+{
+    double ticks[RG_TICKS_MOST], at;
+    char   text[32];
+    size_t n = rg_scale_ticks(ticks, ys, 6);
+
+    cairo_set_line_width(c->cr, 0.6);
+    for (size_t i = 0; i < n; i++) {
+        if (!rg_scale_place(&at, ys, ticks[i])) continue;
+        canvas_colour(c, c->line, 1);
+        cairo_move_to(c->cr, x, y + high * (1 - at));
+        cairo_line_to(c->cr, x + wide, y + high * (1 - at));
+        cairo_stroke(c->cr);
+        rg_scale_text(text, ys, ticks[i]);
+        canvas_text(c, x - 6, y + high * (1 - at), RIGHT, text, 8.5, c->dim, 0);
+    }
+    n = rg_scale_ticks(ticks, xs, 8);
+    for (size_t i = 0; i < n; i++) {
+        if (!rg_scale_place(&at, xs, ticks[i]) || at < -0.001 || at > 1.001) continue;
+        canvas_colour(c, c->dim, 1);
+        cairo_move_to(c->cr, x + wide * at, y + high);
+        cairo_line_to(c->cr, x + wide * at, y + high + 3);
+        cairo_stroke(c->cr);
+        rg_scale_text(text, xs, ticks[i]);
+        canvas_text(c, x + wide * at, y + high + 11, CENTRE, text, 8.5, c->dim, 0);
+    }
+    canvas_colour(c, c->dim, 1);
+    cairo_move_to(c->cr, x, y + high);
+    cairo_line_to(c->cr, x + wide, y + high);
+    cairo_stroke(c->cr);
+    canvas_text(c, x + wide / 2, y + high + 27, CENTRE, v->x_name, 9.5, c->ink, 0);
+    canvas_turned(c, MARGIN + 6, y + high / 2 + canvas_measure(c, v->y_name, 9.5).width / 2, -G_PI / 2, v->y_name, 9.5, c->ink,
+                  0);
+}
+
+static void draw_series(canvas *c, const rg_series *s, size_t index, const rg_scale *xs, const rg_scale *ys, double x, double y)
+{
+    bool pen = false;
+
+    cairo_set_line_join(c->cr, CAIRO_LINE_JOIN_ROUND);
+    cairo_set_line_width(c->cr, 1.6);
+    canvas_colour(c, canvas_series(c, index), 1);
+    for (size_t i = 0; i < s->count; i++) {
+        double px, py;
+        if (!rg_scale_place(&px, xs, s->x[i]) || !rg_scale_place(&py, ys, s->y[i])) {
+            pen = false;
+            continue;
+        }
+        px = x + wide * px, py = y + high * (1 - py);
+        if (pen) cairo_line_to(c->cr, px, py);
+        else cairo_move_to(c->cr, px, py);
+        pen = true;
+    }
+    cairo_stroke(c->cr);
+    if (s->count > 24) return;
+    for (size_t i = 0; i < s->count; i++) { /* few points: show them */
+        double px, py;
+        if (!rg_scale_place(&px, xs, s->x[i]) || !rg_scale_place(&py, ys, s->y[i])) continue;
+        cairo_arc(c->cr, x + wide * px, y + high * (1 - py), 2.4, 0, 2 * G_PI);
+        cairo_fill(c->cr);
+    }
+}
+
+rg_status draw_curves(canvas *c, const rg_curves *v)
+{
+    rg_scale xs, ys;
+    double   x = MARGIN + 52, y = canvas_heading(c, *v->title ? v->title : c->record->title, NULL), at = x;
+
+    rg_scale_fit(&xs, &ys, v);
+    for (size_t i = 0; i < v->count; i++) { /* the legend, in lines above the plot */
+        double w = 24 + canvas_measure(c, v->series[i].name, 9.5).width;
+        if (at > x && at + w > x + wide) at = x, y += 14;
+        canvas_colour(c, canvas_series(c, i), 1);
+        cairo_set_line_width(c->cr, 2.4);
+        cairo_move_to(c->cr, at, y + 6);
+        cairo_line_to(c->cr, at + 14, y + 6);
+        cairo_stroke(c->cr);
+        canvas_text(c, at + 19, y + 6, LEFT, v->series[i].name, 9.5, c->ink, 0);
+        at += w + 14;
+    }
+    y += 22;
+    draw_axes(c, v, &xs, &ys, x, y);
+    for (size_t i = 0; i < v->count; i++) draw_series(c, &v->series[i], i, &xs, &ys, x, y);
+    c->width = x + wide + MARGIN + 8;
+    c->height = y + high + 36 + MARGIN / 2;
+    return RG_OK;
+}

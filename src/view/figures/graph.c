@@ -1,0 +1,205 @@
+/* graph.c - nodes and the edges attention gave weight to. Given places are kept; otherwise springs find them (Fruchterman and
+ * Reingold 1991), from a circle, so that the same graph is drawn the same. A graph of more than 120 nodes is cut to the
+ * neighbourhood of the node with most weight. */
+#include <math.h>
+#include <string.h>
+
+#include "canvas.h"
+
+enum { MOST_NODES = 120, ROUNDS = 400 };
+
+typedef struct point {
+    double x, y;
+} point;
+
+typedef struct net {
+    const rg_map *m;
+    size_t        count;
+    size_t        node[MOST_NODES]; /* label of each drawn node */
+    long         *drawn;            /* label -> drawn node or -1 */
+    point         at[MOST_NODES];
+} net;
+
+static bool take(net *n, size_t label)
+{
+    if (n->drawn[label] >= 0 || n->count == MOST_NODES) return false;
+    n->drawn[label] = (long)n->count;
+    n->node[n->count++] = label;
+    return true;
+}
+
+/* All nodes when they fit; else breadth first from the busiest. */
+static rg_status choose_nodes(net *n, size_t labels)
+{
+    double *weight = rg_alloc_zero((labels + 1) * sizeof *weight);
+    size_t  busiest = 0;
+
+    n->drawn = rg_alloc_array(labels, sizeof *n->drawn);
+    if (!weight || !n->drawn) {
+        rg_free(weight);
+        return RG_ENOMEM;
+    }
+    for (size_t i = 0; i < labels; i++) n->drawn[i] = -1;
+    for (size_t e = 0; e < n->m->edges; e++) {
+        weight[n->m->from[e]] += (double)n->m->weights[e];
+        weight[n->m->to[e]] += (double)n->m->weights[e];
+    }
+    for (size_t i = 0; i < labels; i++)
+        if (weight[i] > weight[busiest]) busiest = i;
+    rg_free(weight);
+    if (labels <= MOST_NODES) {
+        for (size_t i = 0; i < labels; i++) take(n, i);
+        return RG_OK;
+    }
+    take(n, busiest);
+    for (size_t k = 0; k < n->count && n->count < MOST_NODES / 2; k++)
+        for (size_t e = 0; e < n->m->edges; e++) {
+            if (n->m->from[e] == n->node[k]) take(n, n->m->to[e]);
+            if (n->m->to[e] == n->node[k]) take(n, n->m->from[e]);
+        }
+    return RG_OK;
+}
+
+static void push(point *a, const point *b, double k, double pull)
+{
+    double dx = a->x - b->x, dy = a->y - b->y, d = fmax(1e-3, hypot(dx, dy)), f = pull > 0 ? -pull * d * d / k : k * k / d;
+    a->x += dx / d * f;
+    a->y += dy / d * f;
+}
+
+static void settle(net *n, double top)
+{
+    double k = sqrt(1.0 / (double)(n->count ? n->count : 1));
+    point  force[MOST_NODES];
+
+    for (size_t i = 0; i < n->count; i++) {
+        double turn = 2 * G_PI * (double)i / (double)n->count;
+        n->at[i] = (point){ 0.5 + 0.4 * cos(turn) + 0.003 * (double)(i % 7), 0.5 + 0.4 * sin(turn) + 0.003 * (double)(i % 5) };
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+        double heat = 0.08 * (1 - (double)round / ROUNDS);
+        for (size_t i = 0; i < n->count; i++) {
+            force[i] = n->at[i];
+            for (size_t j = 0; j < n->count; j++)
+                if (i != j) push(&force[i], &n->at[j], k, 0);
+            force[i].x += (0.5 - n->at[i].x) * 0.35 * k; /* a weak pull keeps parts together */
+            force[i].y += (0.5 - n->at[i].y) * 0.35 * k;
+        }
+        for (size_t e = 0; e < n->m->edges; e++) {
+            long a = n->drawn[n->m->from[e]], b = n->drawn[n->m->to[e]];
+            if (a < 0 || b < 0 || a == b) continue;
+            point pa = n->at[a], pb = n->at[b], da = pa, db = pb;
+            double pull = 0.10 + 0.25 * fmax(0, (double)n->m->weights[e]) / top;
+            push(&da, &pb, k, pull);
+            push(&db, &pa, k, pull);
+            force[a].x += da.x - pa.x, force[a].y += da.y - pa.y;
+            force[b].x += db.x - pb.x, force[b].y += db.y - pb.y;
+        }
+        for (size_t i = 0; i < n->count; i++) {
+            double dx = force[i].x - n->at[i].x, dy = force[i].y - n->at[i].y, d = fmax(1e-9, hypot(dx, dy));
+            n->at[i].x += dx / d * fmin(d, heat);
+            n->at[i].y += dy / d * fmin(d, heat);
+        }
+    }
+}
+
+/* To the unit square, whatever the unit was. */
+static void normalise(net *n)
+{
+    double lx = INFINITY, hx = -INFINITY, ly = INFINITY, hy = -INFINITY;
+
+    for (size_t i = 0; i < n->count; i++) {
+        lx = fmin(lx, n->at[i].x), hx = fmax(hx, n->at[i].x);
+        ly = fmin(ly, n->at[i].y), hy = fmax(hy, n->at[i].y);
+    }
+    for (size_t i = 0; i < n->count; i++) {
+        n->at[i].x = hx - lx > 1e-9 ? (n->at[i].x - lx) / (hx - lx) : 0.5;
+        n->at[i].y = hy - ly > 1e-9 ? (n->at[i].y - ly) / (hy - ly) : 0.5;
+    }
+}
+
+/* A bent line from a to b with a head at b; an edge and its opposite bend apart. */
+static void draw_edge(canvas *c, point a, point b, double radius, double strength)
+{
+    double dx = b.x - a.x, dy = b.y - a.y, d = hypot(dx, dy), bend = 0.12, ux, uy, head = 3 + 3.5 * strength;
+    point  mid = { (a.x + b.x) / 2 - dy * bend, (a.y + b.y) / 2 + dx * bend }, end;
+
+    if (d < 2 * radius) return;
+    ux = (b.x - mid.x), uy = (b.y - mid.y), d = hypot(ux, uy), ux /= d, uy /= d;
+    end = (point){ b.x - ux * (radius + 1), b.y - uy * (radius + 1) };
+    canvas_colour(c, c->accent, 0.15 + 0.85 * strength);
+    cairo_set_line_width(c->cr, 0.4 + 2.8 * strength);
+    cairo_move_to(c->cr, a.x, a.y);
+    cairo_curve_to(c->cr, (a.x + 2 * mid.x) / 3, (a.y + 2 * mid.y) / 3, (end.x + 2 * mid.x) / 3, (end.y + 2 * mid.y) / 3,
+                   end.x - ux * head * 0.7, end.y - uy * head * 0.7);
+    cairo_stroke(c->cr);
+    cairo_move_to(c->cr, end.x, end.y);
+    cairo_line_to(c->cr, end.x - ux * head - uy * head * 0.5, end.y - uy * head + ux * head * 0.5);
+    cairo_line_to(c->cr, end.x - ux * head + uy * head * 0.5, end.y - uy * head - ux * head * 0.5);
+    cairo_fill(c->cr);
+}
+
+static void draw_node(canvas *c, point at, double radius, double self)
+{
+    if (self > 0) { /* what the node gives itself, as a ring */
+        canvas_colour(c, c->accent, 0.25 + 0.75 * self);
+        cairo_set_line_width(c->cr, 0.5 + 3 * self);
+        cairo_arc(c->cr, at.x, at.y, radius + 2.5, 0, 2 * G_PI);
+        cairo_stroke(c->cr);
+    }
+    canvas_colour(c, c->ground, 1);
+    cairo_arc(c->cr, at.x, at.y, radius, 0, 2 * G_PI);
+    cairo_fill_preserve(c->cr);
+    canvas_colour(c, c->ink, 1);
+    cairo_set_line_width(c->cr, 1);
+    cairo_stroke(c->cr);
+}
+
+/* The name with a rim of ground around it, so that edges behind do not cross out its letters. */
+static void draw_name(canvas *c, point at, double radius, const char *text)
+{
+    for (int k = 0; k < 8; k++)
+        canvas_text(c, at.x + 1.1 * cos(k * G_PI / 4), at.y + radius + 9 + 1.1 * sin(k * G_PI / 4), CENTRE, text, 9, c->ground, 90);
+    canvas_text(c, at.x, at.y + radius + 9, CENTRE, text, 9, c->ink, 90);
+}
+
+rg_status draw_graph(canvas *c, const rg_map *m)
+{
+    const rg_labels *l = &c->record->labels[m->row_labels];
+    net              n = { .m = m };
+    double           size, radius, top = map_top(m), x = MARGIN + 34, y;
+    float            self[MOST_NODES] = { 0 };
+    char            *subtitle = map_subtitle(m);
+    rg_status        status;
+
+    if (!subtitle) return RG_ENOMEM;
+    y = canvas_heading(c, c->record->title, subtitle) + 8;
+    rg_free(subtitle);
+    if (!m->from || m->row_labels != m->col_labels)
+        return rg_fail(RG_EINVAL, "map %s is not a graph: it needs edges between nodes of one list", m->name);
+    if ((status = choose_nodes(&n, l->count)) != RG_OK) {
+        rg_free(n.drawn);
+        return status;
+    }
+    if (l->places)
+        for (size_t i = 0; i < n.count; i++)
+            n.at[i] = (point){ (double)l->places[2 * n.node[i]], (double)l->places[2 * n.node[i] + 1] };
+    else settle(&n, top);
+    normalise(&n);
+    size = 170 + 22 * sqrt((double)n.count * 2);
+    radius = n.count > 60 ? 3.5 : n.count > 24 ? 5 : 7;
+    for (size_t i = 0; i < n.count; i++) n.at[i] = (point){ x + size * n.at[i].x, y + size * 0.8 * n.at[i].y };
+    for (size_t e = 0; e < m->edges; e++) {
+        long a = n.drawn[m->from[e]], b = n.drawn[m->to[e]];
+        if (a < 0 || b < 0 || m->weights[e] < c->options->threshold) continue;
+        if (a == b) self[a] += m->weights[e];
+        else draw_edge(c, n.at[a], n.at[b], radius, fmax(0, (double)m->weights[e]) / top);
+    }
+    for (size_t i = 0; i < n.count; i++)
+        draw_node(c, n.at[i], radius, fmin(1, (double)self[i] / top));
+    for (size_t i = 0; i < n.count; i++) draw_name(c, n.at[i], radius, l->text[n.node[i]]);
+    rg_free(n.drawn);
+    c->width = fmax(x + size + 34, canvas_measure(c, c->record->title, 14).width + MARGIN) + MARGIN;
+    c->height = y + size * 0.8 + 24 + MARGIN;
+    return RG_OK;
+}

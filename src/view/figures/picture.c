@@ -1,0 +1,128 @@
+/* picture.c - attention over a picture (Xu et al. 2015, "Show, Attend and Tell"): the picture once for each word, lit where
+ * the word looked and dark elsewhere. Weights of boxes are spread over a fine grid and smoothed. */
+#include <math.h>
+#include <string.h>
+
+#include "canvas.h"
+
+enum { FINE = 56, ACROSS = 4, MOST_WORDS = 64 };
+
+/* light[y][x] in 0..1: the share of the strongest weight at that place. */
+static void spread(float light[FINE][FINE], const float *w, const rg_labels *l)
+{
+    float  soft[FINE][FINE];
+    double side = 1, sigma, top = 1e-12;
+
+    memset(light, 0, sizeof(float) * FINE * FINE);
+    for (size_t k = 0; k < l->count; k++) {
+        const float *b = l->boxes + 4 * k;
+        double       area = fmax(1e-6, ((double)b[2] - (double)b[0]) * ((double)b[3] - (double)b[1]));
+        side = fmin(side, sqrt(area));
+        for (int y = 0; y < FINE; y++)
+            for (int x = 0; x < FINE; x++) {
+                float u = ((float)x + 0.5f) / FINE, v = ((float)y + 0.5f) / FINE;
+                if (u >= b[0] && u < b[2] && v >= b[1] && v < b[3]) light[y][x] += (float)((double)w[k] / area);
+            }
+    }
+    sigma = fmax(1, side * FINE * 0.45); /* half a box */
+    for (int pass = 0; pass < 2; pass++) { /* along x, then along y */
+        for (int y = 0; y < FINE; y++)
+            for (int x = 0; x < FINE; x++) {
+                double sum = 0, norm = 0;
+                for (int d = -(int)(3 * sigma); d <= (int)(3 * sigma); d++) {
+                    int    xx = pass ? x : x + d, yy = pass ? y + d : y;
+                    double g = exp(-d * d / (2 * sigma * sigma));
+                    if (xx < 0 || yy < 0 || xx >= FINE || yy >= FINE) continue;
+                    sum += g * (double)light[yy][xx];
+                    norm += g;
+                }
+                soft[y][x] = (float)(sum / norm);
+            }
+        memcpy(light, soft, sizeof soft);
+    }
+    for (int i = 0; i < FINE * FINE; i++) top = fmax(top, (double)(&light[0][0])[i]);
+    for (int i = 0; i < FINE * FINE; i++) (&light[0][0])[i] = (float)((double)(&light[0][0])[i] / top);
+}
+
+static void paint_image(canvas *c, cairo_surface_t *image, double x, double y, double w, double h, cairo_filter_t filter)
+{
+    cairo_save(c->cr);
+    cairo_rectangle(c->cr, x, y, w, h);
+    cairo_clip(c->cr);
+    cairo_translate(c->cr, x, y);
+    cairo_scale(c->cr, w / cairo_image_surface_get_width(image), h / cairo_image_surface_get_height(image));
+    cairo_set_source_surface(c->cr, image, 0, 0);
+    cairo_pattern_set_filter(cairo_get_source(c->cr), filter);
+    cairo_pattern_set_extend(cairo_get_source(c->cr), CAIRO_EXTEND_PAD);
+    cairo_paint(c->cr);
+    cairo_restore(c->cr);
+}
+
+static void paint_shade(canvas *c, float light[FINE][FINE], double x, double y, double w, double h)
+{
+    cairo_surface_t *shade = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, FINE, FINE);
+    unsigned char   *data = cairo_image_surface_get_data(shade);
+
+    if (data) {
+        for (int i = 0; i < FINE; i++)
+            for (int j = 0; j < FINE; j++) { /* premultiplied: black with alpha, the strongest places a little warm */
+                uint32_t alpha = (uint32_t)(205 * (1 - pow((double)light[i][j], 0.8))), pixel = alpha << 24;
+                memcpy(data + i * cairo_image_surface_get_stride(shade) + 4 * j, &pixel, 4);
+            }
+        cairo_surface_mark_dirty(shade);
+        paint_image(c, shade, x, y, w, h, CAIRO_FILTER_BILINEAR);
+    }
+    cairo_surface_destroy(shade);
+}
+
+/* Without a picture the regions themselves are drawn, as heat. */
+static void paint_heat(canvas *c, const float *w, const rg_labels *l, double top, double x, double y, double pw, double ph)
+{
+    for (size_t k = 0; k < l->count; k++) {
+        const float *b = l->boxes + 4 * k;
+        canvas_colour(c, canvas_heat(c, (double)w[k] / top), 1);
+        cairo_rectangle(c->cr, x + pw * (double)b[0], y + ph * (double)b[1], pw * (double)(b[2] - b[0]), ph * (double)(b[3] - b[1]));
+        cairo_fill(c->cr);
+    }
+}
+
+rg_status draw_picture(canvas *c, const rg_map *m)
+{
+    const rg_labels *rows = &c->record->labels[m->row_labels], *regions = &c->record->labels[m->col_labels];
+    cairo_surface_t *image = NULL;
+    float           *w = NULL, light[FINE][FINE];
+    double           pw = 128, ph = 96, y, top = map_top(m);
+    size_t           words = m->rows < MOST_WORDS ? m->rows : MOST_WORDS, first;
+
+    if (!regions->boxes) return rg_fail(RG_EINVAL, "map %s: the columns have no boxes: it cannot be laid over a picture", m->name);
+    if (regions->picture) RG_TRY(image_decode(&image, regions->picture, regions->picture_bytes));
+    if (rg_map_dense(&w, m, (size_t)1 << 26) != RG_OK) {
+        cairo_surface_destroy(image);
+        return RG_ELIMIT;
+    }
+    if (image) ph = pw * fmin(2, fmax(0.4, (double)cairo_image_surface_get_height(image) / cairo_image_surface_get_width(image)));
+    y = canvas_heading(c, c->record->title, NULL);
+    first = image ? 1 : 0; /* the picture itself comes first */
+    for (size_t k = 0; k < words + first; k++) {
+        double px = MARGIN + (double)(k % ACROSS) * (pw + 10), py = y + (double)(k / ACROSS) * (ph + 30);
+        if (image) paint_image(c, image, px, py, pw, ph, CAIRO_FILTER_GOOD);
+        if (k >= first) {
+            const float *row = w + (k - first) * m->cols;
+            if (image) {
+                spread(light, row, regions);
+                paint_shade(c, light, px, py, pw, ph);
+            } else paint_heat(c, row, regions, top, px, py, pw, ph);
+            canvas_text(c, px + pw / 2, py + ph + 11, CENTRE, rows->text[k - first], 11, c->ink, pw);
+        }
+        canvas_colour(c, c->line, 1);
+        cairo_set_line_width(c->cr, 0.6);
+        cairo_rectangle(c->cr, px, py, pw, ph);
+        cairo_stroke(c->cr);
+    }
+    c->width = 2 * MARGIN + (double)(words + first < ACROSS ? words + first : ACROSS) * (pw + 10) - 10;
+    c->width = fmax(c->width, 2 * MARGIN + canvas_measure(c, c->record->title, 14).width);
+    c->height = y + (double)((words + first + ACROSS - 1) / ACROSS) * (ph + 30) + MARGIN - 6;
+    if (image) cairo_surface_destroy(image);
+    rg_free(w);
+    return RG_OK;
+}

@@ -1,0 +1,220 @@
+/* test_figures.c - every style in every format, light and dark; no box in place of a letter where a font is installed. */
+#include "regard/view.h"
+#include "support/records.h"
+
+#include <pango/pangocairo.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <png.h>
+#include <cmocka.h>
+
+typedef struct sample {
+    rg_figure_style style;
+    rg_record *(*make)(void);
+} sample;
+
+static const sample samples[] = {
+    { RG_FIGURE_MATRIX, test_record_translation }, { RG_FIGURE_GRID, test_record_translation },
+    { RG_FIGURE_LINKS, test_record_translation },  { RG_FIGURE_PICTURE, test_record_picture },
+    { RG_FIGURE_GRAPH, test_record_graph },        { RG_FIGURE_CURVES, test_record_curves },
+    { RG_FIGURE_AUTO, test_record_picture },       { RG_FIGURE_AUTO, test_record_graph },
+    { RG_FIGURE_AUTO, test_record_curves },        { RG_FIGURE_AUTO, test_record_scripts },
+};
+
+static void every_style_draws_in_every_format(void **state)
+{
+    static const char *const head[] = { "\x89PNG", "<?xml", "%PDF-" }, *const tail[] = { "IEND", "</svg>", "%%EOF" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
+        for (int format = 0; format < 3; format++)
+            for (int dark = 0; dark < 2; dark++) {
+                rg_record        *r = samples[i].make();
+                rg_figure_options o = RG_FIGURE_OPTIONS_DEFAULT;
+                rg_figure_result  result;
+                void             *bytes = NULL;
+                size_t            count = 0;
+                char              end[33] = "";
+                o.style = samples[i].style;
+                o.dark = dark;
+                assert_int_equal(rg_figures_render(&bytes, &count, &result, r, (rg_figure_format)format, &o), RG_OK);
+                assert_true(count > 500);
+                assert_memory_equal(bytes, head[format], strlen(head[format]));
+                for (size_t k = 0; k < 32; k++) {
+                    char ch = ((char *)bytes)[count - 32 + k];
+                    end[k] = ch ? ch : ' ';
+                }
+                assert_non_null(strstr(end, tail[format]));
+                assert_true(result.width > 50 && result.height > 50);
+                rg_free(bytes);
+                rg_record_free(r);
+            }
+}
+
+/* The pixels of a figure, as RGB. */
+static unsigned char *pixels_of(const rg_record *r, const rg_figure_options *o, unsigned *wide, unsigned *high)
+{
+    png_image      png = { .version = PNG_IMAGE_VERSION };
+    void          *bytes = NULL;
+    size_t         count = 0;
+    unsigned char *pixels;
+
+    assert_int_equal(rg_figures_render(&bytes, &count, NULL, r, RG_FIGURE_PNG, o), RG_OK);
+    assert_true(png_image_begin_read_from_memory(&png, bytes, count));
+    png.format = PNG_FORMAT_RGB;
+    pixels = malloc(PNG_IMAGE_SIZE(png));
+    assert_true(png_image_finish_read(&png, NULL, pixels, 0, NULL));
+    *wide = png.width;
+    *high = png.height;
+    rg_free(bytes);
+    return pixels;
+}
+
+static size_t count_colour(const unsigned char *p, size_t n, const double want[3])
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < n; i++)
+        found += abs(p[3 * i] - (int)(want[0] * 255 + 0.5)) < 2 && abs(p[3 * i + 1] - (int)(want[1] * 255 + 0.5)) < 2 &&
+                 abs(p[3 * i + 2] - (int)(want[2] * 255 + 0.5)) < 2;
+    return found;
+}
+
+static void the_strongest_cell_has_the_strongest_colour(void **state)
+{
+    rg_record        *r = test_record_scripts();
+    rg_figure_options o = RG_FIGURE_OPTIONS_DEFAULT;
+    unsigned          wide, high;
+    unsigned char    *p;
+    double            top[3];
+
+    (void)state;
+    for (size_t i = 0; i < 72; i++) r->map[0].weights[i] = i == 11 ? 1 : 0;
+    o.no_title = true;
+    p = pixels_of(r, &o, &wide, &high);
+    rg_palette_colour(top, RG_PALETTE_BLUE, 1);
+    /* one cell of 24 points at 2 pixels a point, without its rim; the scale's end adds a few */
+    size_t found = count_colour(p, (size_t)wide * high, top);
+    assert_true(found > 44 * 44 && found < 50 * 50 + 200);
+    free(p);
+    rg_record_free(r);
+}
+
+static void width_and_scale_are_kept(void **state)
+{
+    rg_record        *r = test_record_translation();
+    rg_figure_options o = RG_FIGURE_OPTIONS_DEFAULT;
+    unsigned          wide, high;
+
+    (void)state;
+    o.width = 240;
+    o.scale = 3;
+    free(pixels_of(r, &o, &wide, &high));
+    assert_true(wide >= 720 && wide <= 721);
+    rg_record_free(r);
+}
+
+/* Whether some installed font has this character. */
+static bool covered(const char *text)
+{
+    PangoFontMap *fonts = pango_cairo_font_map_get_default();
+    PangoContext *context = pango_font_map_create_context(fonts);
+    PangoLayout  *layout = pango_layout_new(context);
+    bool          yes;
+
+    pango_layout_set_text(layout, text, -1);
+    yes = pango_layout_get_unknown_glyphs_count(layout) == 0;
+    g_object_unref(layout);
+    g_object_unref(context);
+    return yes;
+}
+
+static void every_script_with_a_font_is_drawn_without_boxes(void **state)
+{
+    static const char *const needed[] = { "naïve", "άνθρωπος", "мир", "سلام", "שלום" }; /* DejaVu has these */
+    rg_record        *r = test_record_scripts();
+    rg_figure_options o = RG_FIGURE_OPTIONS_DEFAULT;
+    rg_figure_result  result;
+    void             *bytes = NULL;
+    size_t            count;
+    unsigned          expected = 0;
+
+    (void)state;
+    for (size_t i = 0; i < 5; i++) assert_true(covered(needed[i]));
+    for (int side = 0; side < 2; side++)
+        for (size_t i = 0; i < r->labels[side].count; i++) expected += !covered(r->labels[side].text[i]);
+    assert_int_equal(rg_figures_render(&bytes, &count, &result, r, RG_FIGURE_SVG, &o), RG_OK);
+    if (!expected && covered(r->title)) assert_int_equal(result.missing_glyphs, 0);
+    else print_message("no font for %u of the labels: install a CJK font to test them\n", expected);
+    rg_free(bytes);
+    rg_record_free(r);
+}
+
+static void a_missing_glyph_is_counted(void **state)
+{
+    static const char *const private[] = { "\xee\x80\x80\xee\x80\x81" }; /* private use: no font has it */
+    rg_record        *r = NULL;
+    rg_map_place      place = RG_MAP_PLACE_DEFAULT;
+    rg_figure_options o = RG_FIGURE_OPTIONS_DEFAULT;
+    rg_figure_result  result;
+    rg_real           one = 1;
+    void             *bytes = NULL;
+    size_t            l, count;
+
+    (void)state;
+    assert_int_equal(rg_record_new(&r, "", ""), RG_OK);
+    assert_int_equal(rg_record_add_labels(&l, r, "", RG_LABEL_TOKEN, private, 1), RG_OK);
+    assert_int_equal(rg_record_add_map(NULL, r, place, l, l, &one, 1), RG_OK);
+    assert_int_equal(rg_figures_render(&bytes, &count, &result, r, RG_FIGURE_PNG, &o), RG_OK);
+    assert_int_equal(result.missing_glyphs, 4);
+    rg_free(bytes);
+    rg_record_free(r);
+}
+
+static void what_cannot_be_drawn_is_refused(void **state)
+{
+    rg_record        *r = test_record_translation(), *empty = NULL;
+    rg_figure_options o = RG_FIGURE_OPTIONS_DEFAULT;
+    void             *bytes = NULL;
+    size_t            count;
+
+    (void)state;
+    o.style = RG_FIGURE_PICTURE;
+    assert_int_equal(rg_figures_render(&bytes, &count, NULL, r, RG_FIGURE_PNG, &o), RG_EINVAL);
+    o.style = RG_FIGURE_GRAPH;
+    assert_int_equal(rg_figures_render(&bytes, &count, NULL, r, RG_FIGURE_PNG, &o), RG_EINVAL);
+    o.style = RG_FIGURE_CURVES;
+    assert_int_equal(rg_figures_render(&bytes, &count, NULL, r, RG_FIGURE_PNG, &o), RG_EINVAL);
+    o.style = RG_FIGURE_MATRIX;
+    o.scale = 1000;
+    assert_int_equal(rg_figures_render(&bytes, &count, NULL, r, RG_FIGURE_PNG, &o), RG_ELIMIT);
+    assert_int_equal(rg_record_new(&empty, "", ""), RG_OK);
+    assert_int_equal(rg_figures_render(&bytes, &count, NULL, empty, RG_FIGURE_PNG, &o), RG_EINVAL);
+    rg_record_free(r);
+    rg_record_free(empty);
+    r = test_record_picture();
+    o.style = RG_FIGURE_PICTURE;
+    o.scale = 1;
+    memset(r->labels[1].picture + 16, 0xff, 8); /* a PNG that says it has 2^32 pixels a side */
+    assert_int_equal(rg_figures_render(&bytes, &count, NULL, r, RG_FIGURE_PNG, &o), RG_ELIMIT);
+    assert_int_equal(rg_record_set_picture(r, 1, "\xff\xd8\xff\xe0 not a JPEG", 16), RG_OK);
+    assert_int_equal(rg_figures_render(&bytes, &count, NULL, r, RG_FIGURE_PNG, &o), RG_EFORMAT);
+    rg_record_free(r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_style_draws_in_every_format),
+        cmocka_unit_test(the_strongest_cell_has_the_strongest_colour),
+        cmocka_unit_test(width_and_scale_are_kept),
+        cmocka_unit_test(every_script_with_a_font_is_drawn_without_boxes),
+        cmocka_unit_test(a_missing_glyph_is_counted),
+        cmocka_unit_test(what_cannot_be_drawn_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
