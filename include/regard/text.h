@@ -205,16 +205,16 @@ typedef struct rg_batch {
     const uint64_t *lines;      /* line number of each pair, from 1                                                    */
 } rg_batch;
 
-/* A contiguous share of a batch for worker `share` of `shares`, balanced by tokens of both sides; may be empty when there are more
- * workers than pairs. layout.first counts the rows before it. Row numbers come from `storage`, which holds room for
+/* A contiguous share of a batch for worker `share` of `shares`, balanced by tokens of both sides; may be empty when pairs are
+ * few. layout.first counts the rows before it. Row numbers come from `storage`, which holds room for
  * 2 * (pairs + 1) numbers and outlives out. */
 void rg_batch_share(rg_batch *out, int32_t *storage, const rg_batch *batch, size_t share, size_t shares);
 
 typedef struct rg_corpus_config {
     size_t      max_length;       /* longest side in pieces, </s> not counted; 0: no limit                          */
     bool        max_length_crop;  /* crop longer lines (counted) instead of skipping the pair                       */
-    size_t      mini_batch;       /* most pairs in a batch                                                          */
-    size_t      mini_batch_words; /* most target pieces in a batch, </s> counted; 0: only mini_batch limits         */
+    size_t      mini_batch;       /* pairs in a batch                                                               */
+    size_t      mini_batch_words; /* instead: most target pieces in a batch, </s> counted (a longer pair is alone)   */
     size_t      maxi_batch;       /* sort by length within so many times mini_batch pairs; 0: keep the order         */
     bool        shuffle;          /* a new order each epoch                                                         */
     bool        source_eos;       /* close source lines with </s>                                                   */

@@ -1,0 +1,307 @@
+/* batches.c - the endless sequence of batches of a corpus.
+ *
+ *   epoch e:  pairs in the order of a permutation that follows from (seed, e)
+ *             window w: W of them, sorted by length, cut into batches, batches shuffled by (seed, e, w)
+ *
+ * Everything is computed from (epoch, window, batch), so a place is three numbers and resuming is exact. The permutation is a
+ * Feistel network over Philox: a bijection of 2^2k numbers, walked until it falls inside the corpus; it needs no memory. */
+#include "data/corpus.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROUNDS = 6 };
+
+static uint32_t mix(const rg_corpus *c, uint64_t epoch, uint32_t round, uint32_t half)
+{
+    uint32_t out[4], counter[4] = { half, round, (uint32_t)epoch, (uint32_t)(epoch >> 32) };
+    uint32_t key[2] = { (uint32_t)c->config.seed, (uint32_t)(c->config.seed >> 32) };
+    rg_philox(out, counter, key);
+    return out[0];
+}
+
+/* Where place i of the epoch's order is in the file. */
+static uint64_t permute(const rg_corpus *c, uint64_t epoch, uint64_t i)
+{
+    unsigned half = 1;
+    if (!c->config.shuffle) return i;
+    while (half < 32 && (uint64_t)1 << (2 * half) < c->report.pairs) half++;
+    const uint32_t mask = half == 32 ? UINT32_MAX : (1u << half) - 1;
+    do {
+        uint32_t left = (uint32_t)(i >> half) & mask, right = (uint32_t)i & mask;
+        for (uint32_t round = 0; round < ROUNDS; round++) {
+            uint32_t next = left ^ (mix(c, epoch, round, right) & mask);
+            left = right;
+            right = next;
+        }
+        i = ((uint64_t)left << half) | right;
+    } while (i >= c->report.pairs);
+    return i;
+}
+
+/* -------------------------------------------------------------------------------------------------------- windows */
+
+static uint64_t window_size(const rg_corpus *c)
+{
+    uint64_t batch = c->config.mini_batch ? c->config.mini_batch : 64;
+    return c->config.maxi_batch ? c->config.maxi_batch * batch : 64 * batch;
+}
+
+static uint64_t window_count(const rg_corpus *c)
+{
+    return (c->report.pairs + window_size(c) - 1) / window_size(c);
+}
+
+static int short_first(const void *a, const void *b)
+{
+    const rg_entry *x = a, *y = b;
+    if (x->target != y->target) return x->target < y->target ? -1 : 1;
+    if (x->source != y->source) return x->source < y->source ? -1 : 1;
+    return x->pair < y->pair ? -1 : x->pair > y->pair;
+}
+
+static rg_status read_entry(rg_entry *entry, rg_corpus *c, uint64_t pair)
+{
+    rg_record      head;
+    const int32_t *ids;
+    RG_TRY(rg_corpus__record(&head, &ids, c, pair));
+    *entry = (rg_entry){ pair, (size_t)c->offsets[pair] + sizeof head, head.source, head.target };
+    if (!c->temp) return RG_OK;
+    entry->at = c->window.length + sizeof head;
+    RG_TRY(rg_text_add(&c->window, &head, sizeof head));
+    return rg_text_add(&c->window, ids, 4 * ((size_t)head.source + head.target));
+}
+
+static rg_status reserve_entries(rg_corpus *c, size_t count)
+{
+    if (count <= c->entry_room) return RG_OK;
+    rg_free(c->entries);
+    rg_free(c->cuts);
+    rg_free(c->order);
+    c->entry_room = 0;
+    c->entries = rg_alloc_array(count, sizeof *c->entries);
+    c->cuts = rg_alloc_array(count + 1, sizeof *c->cuts);
+    c->order = rg_alloc_array(count, sizeof *c->order);
+    if (!c->entries || !c->cuts || !c->order) return RG_ENOMEM;
+    c->entry_room = count;
+    return RG_OK;
+}
+
+/* Cut the sorted pairs into batches; each has at least one pair. */
+static void cut(rg_corpus *c)
+{
+    size_t words = 0, pairs = 0;
+    c->batch_count = 0;
+    for (size_t i = 0; i < c->entry_count; i++) {
+        size_t length = (size_t)c->entries[i].target + 1;
+        bool   full = c->config.mini_batch_words ? words + length > c->config.mini_batch_words : pairs == c->config.mini_batch;
+        if (pairs == 0 || full) {
+            c->cuts[c->batch_count++] = (uint32_t)i;
+            words = pairs = 0;
+        }
+        words += length;
+        pairs++;
+    }
+    c->cuts[c->batch_count] = (uint32_t)c->entry_count;
+}
+
+static void shuffle_batches(rg_corpus *c)
+{
+    for (size_t i = 0; i < c->batch_count; i++) c->order[i] = (uint32_t)i;
+    if (!c->config.shuffle) return;
+    rg_random random = rg_random_new(c->config.seed ^ 0x62617463, c->place.epoch << 24 ^ c->place.window);
+    for (size_t i = c->batch_count; i > 1; i--) {
+        size_t   j = (size_t)rg_random_below(&random, i);
+        uint32_t swap = c->order[i - 1];
+        c->order[i - 1] = c->order[j];
+        c->order[j] = swap;
+    }
+}
+
+/* Make the window of c->place the one at hand. */
+static rg_status load_window(rg_corpus *c)
+{
+    if (c->loaded && c->loaded_epoch == c->place.epoch && c->loaded_window == c->place.window) return RG_OK;
+    uint64_t begin = c->place.window * window_size(c), end = begin + window_size(c);
+    if (end > c->report.pairs) end = c->report.pairs;
+    c->loaded = false;
+    rg_text_clear(&c->window);
+    RG_TRY(reserve_entries(c, (size_t)(end - begin)));
+    c->entry_count = 0;
+    for (uint64_t i = begin; i < end; i++)
+        RG_TRY(read_entry(&c->entries[c->entry_count++], c, permute(c, c->place.epoch, i)));
+    if (c->config.maxi_batch) qsort(c->entries, c->entry_count, sizeof *c->entries, short_first);
+    cut(c);
+    shuffle_batches(c);
+    c->loaded = true;
+    c->loaded_epoch = c->place.epoch;
+    c->loaded_window = c->place.window;
+    return RG_OK;
+}
+
+/* -------------------------------------------------------------------------------------------------------- batches */
+
+static rg_status copy_ids(rg_ids *out, const int32_t *ids, size_t count)
+{
+    RG_TRY(rg_ids_reserve(out, count + 1));
+    if (count) memcpy(out->data + out->count, ids, 4 * count);
+    out->count += count;
+    return RG_OK;
+}
+
+static rg_status add_pair(rg_corpus *c, const int32_t *ids, size_t source, size_t target)
+{
+    int32_t eos = rg_vocab_eos(c->target);
+    if (c->source) {
+        RG_TRY(copy_ids(&c->source_ids, ids, source));
+        if (c->config.source_eos) RG_TRY(rg_ids_add(&c->source_ids, rg_vocab_eos(c->source)));
+    }
+    RG_TRY(copy_ids(&c->target_ids, ids + source, target));
+    RG_TRY(rg_ids_add(&c->target_ids, eos));
+    RG_TRY(rg_ids_add(&c->previous, rg_vocab_bos(c->target)));
+    RG_TRY(copy_ids(&c->previous, ids + source, target));
+    if (c->source_ids.count > INT32_MAX || c->target_ids.count > INT32_MAX)
+        return rg_fail(RG_ELIMIT, "a batch of more than 2^31 pieces: make mini-batch smaller or give max-length");
+    RG_TRY(rg_ids_add(&c->source_start, (int32_t)c->source_ids.count));
+    return rg_ids_add(&c->target_start, (int32_t)c->target_ids.count);
+}
+
+static rg_status begin_batch(rg_corpus *c, size_t pairs)
+{
+    c->source_ids.count = c->target_ids.count = c->previous.count = c->source_start.count = c->target_start.count = 0;
+    if (pairs > c->line_room) {
+        rg_free(c->lines);
+        c->line_room = 0;
+        if (!(c->lines = rg_alloc_array(pairs, sizeof *c->lines))) return RG_ENOMEM;
+        c->line_room = pairs;
+    }
+    RG_TRY(rg_ids_reserve(&c->source_ids, 1)); /* never NULL, even without a source */
+    RG_TRY(rg_ids_add(&c->source_start, 0));
+    return rg_ids_add(&c->target_start, 0);
+}
+
+static void show_batch(rg_batch *out, const rg_corpus *c, size_t pairs)
+{
+    *out = (rg_batch){ .pairs = pairs,
+                       .source = { .groups = pairs, .start = c->source_start.data },
+                       .target = { .groups = pairs, .start = c->target_start.data },
+                       .source_ids = c->source_ids.data,
+                       .target_ids = c->target_ids.data,
+                       .previous = c->previous.data,
+                       .lines = c->lines };
+}
+
+static uint64_t line_of(const char *record_ids)
+{
+    rg_record head;
+    memcpy(&head, record_ids - sizeof head, sizeof head);
+    return head.line;
+}
+
+static rg_status fill_batch(rg_batch *out, rg_corpus *c, size_t begin, size_t end)
+{
+    RG_TRY(begin_batch(c, end - begin));
+    for (size_t i = begin; i < end; i++) {
+        const rg_entry *entry = &c->entries[i];
+        const char     *ids = (c->temp ? c->window.data : c->block.data) + entry->at;
+        RG_TRY(add_pair(c, (const int32_t *)(const void *)ids, entry->source, entry->target));
+        c->lines[i - begin] = line_of(ids);
+    }
+    show_batch(out, c, end - begin);
+    return RG_OK;
+}
+
+static void step(rg_corpus *c)
+{
+    if (++c->place.batch < c->batch_count) return;
+    c->place.batch = 0;
+    if (++c->place.window < window_count(c)) return;
+    c->place.window = 0;
+    c->place.epoch++;
+    c->epoch_ended = true;
+}
+
+rg_status rg_corpus_next(rg_batch *out, bool *out_new_epoch, rg_corpus *c)
+{
+    if (!c->sealed) return rg_fail(RG_EINVAL, "a corpus gives batches only after it was sealed");
+    RG_TRY(load_window(c));
+    uint32_t b = c->order[c->place.batch];
+    RG_TRY(fill_batch(out, c, c->cuts[b], c->cuts[b + 1]));
+    if (out_new_epoch) *out_new_epoch = c->place.window == 0 && c->place.batch == 0;
+    c->epoch_ended = false;
+    step(c);
+    return RG_OK;
+}
+
+rg_status rg_corpus_next_in_epoch(bool *out_more, rg_batch *out, rg_corpus *c)
+{
+    *out_more = !c->epoch_ended;
+    c->epoch_ended = false;
+    return *out_more ? rg_corpus_next(out, NULL, c) : RG_OK;
+}
+
+rg_corpus_place rg_corpus_tell(const rg_corpus *c)
+{
+    return c->place;
+}
+
+rg_status rg_corpus_seek(rg_corpus *c, rg_corpus_place place)
+{
+    if (!c->sealed) return rg_fail(RG_EINVAL, "a corpus can be moved only after it was sealed");
+    if (place.window >= window_count(c))
+        return rg_fail(RG_EMATCH, "window %llu of a corpus that has %llu: the checkpoint is of other data or batch settings",
+                       (unsigned long long)place.window, (unsigned long long)window_count(c));
+    rg_corpus_place old = c->place;
+    c->place = place;
+    rg_status status = load_window(c);
+    if (status == RG_OK && place.batch >= c->batch_count)
+        status = rg_fail(RG_EMATCH, "batch %llu of a window that has %zu: the checkpoint is of other data or batch settings",
+                         (unsigned long long)place.batch, c->batch_count);
+    if (status != RG_OK) c->place = old;
+    else c->epoch_ended = false;
+    return status;
+}
+
+rg_status rg_corpus_pair(rg_batch *out, rg_corpus *c, uint64_t i)
+{
+    rg_record      head;
+    const int32_t *ids;
+    if (!c->sealed || i >= c->report.pairs)
+        return rg_fail(RG_EINVAL, "pair %llu of %llu", (unsigned long long)i, (unsigned long long)c->report.pairs);
+    RG_TRY(rg_corpus__record(&head, &ids, c, i));
+    RG_TRY(begin_batch(c, 1));
+    RG_TRY(add_pair(c, ids, head.source, head.target));
+    c->lines[0] = head.line;
+    show_batch(out, c, 1);
+    return RG_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- shares */
+
+/* The first pair at or past k of n equal parts of the tokens. */
+static size_t boundary(const rg_batch *b, size_t k, size_t n)
+{
+    if (k == 0) return 0;
+    if (k >= n) return b->pairs;
+    uint64_t total = (uint64_t)b->source.start[b->pairs] + (uint64_t)b->target.start[b->pairs], g = 0;
+    while (g < b->pairs && ((uint64_t)b->source.start[g] + (uint64_t)b->target.start[g]) * n < total * k) g++;
+    return (size_t)g;
+}
+
+static rg_layout share_layout(const rg_layout *whole, int32_t *start, size_t begin, size_t end)
+{
+    for (size_t g = begin; g <= end; g++) start[g - begin] = whole->start[g] - whole->start[begin];
+    return (rg_layout){ .groups = end - begin, .start = start, .first = whole->first + (uint64_t)whole->start[begin] };
+}
+
+void rg_batch_share(rg_batch *out, int32_t *storage, const rg_batch *batch, size_t share, size_t shares)
+{
+    size_t begin = boundary(batch, share, shares), end = boundary(batch, share + 1, shares);
+    *out = (rg_batch){ .pairs = end - begin,
+                       .source = share_layout(&batch->source, storage, begin, end),
+                       .target = share_layout(&batch->target, storage + batch->pairs + 1, begin, end),
+                       .source_ids = batch->source_ids + batch->source.start[begin],
+                       .target_ids = batch->target_ids + batch->target.start[begin],
+                       .previous = batch->previous + batch->target.start[begin],
+                       .lines = batch->lines + begin };
+}

@@ -1,0 +1,328 @@
+/* test_text_corpus.c - pairs of lines to batches: nothing lost, sorted, shuffled, resumable, the same from memory and disk. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "regard/text.h"
+
+enum { WORDS = 26 };
+
+/* Letters are words. */
+static rg_vocab *letters(void)
+{
+    static char       names[WORDS][2];
+    const char       *pieces[WORDS];
+    rg_vocab         *vocab = NULL;
+    for (int i = 0; i < WORDS; i++) {
+        names[i][0] = (char)('a' + i);
+        pieces[i] = names[i];
+    }
+    assert_int_equal(rg_vocab_from_pieces(&vocab, RG_VOCAB_WORDS, pieces, WORDS), RG_OK);
+    return vocab;
+}
+
+/* Pair n: a source and a target that can be told from n. */
+static void make_pair(char source[80], char target[80], unsigned n)
+{
+    unsigned s = 1 + n * 7 % 19, t = 1 + n * 11 % 23;
+    for (unsigned i = 0; i < s; i++) snprintf(source + 2 * i, 3, "%c ", 'a' + (int)((n + i) % WORDS));
+    for (unsigned i = 0; i < t; i++) snprintf(target + 2 * i, 3, "%c ", 'a' + (int)((n / WORDS + 3 * i) % WORDS));
+}
+
+static rg_corpus *make_corpus(const rg_corpus_config *config, const rg_vocab *vocab, unsigned pairs)
+{
+    rg_corpus *corpus = NULL;
+    assert_int_equal(rg_corpus_new(&corpus, config, vocab, vocab), RG_OK);
+    for (unsigned n = 0; n < pairs; n++) {
+        char source[80], target[80];
+        make_pair(source, target, n);
+        assert_int_equal(rg_corpus_add(corpus, source, target, n + 1), RG_OK);
+    }
+    assert_int_equal(rg_corpus_seal(corpus), RG_OK);
+    return corpus;
+}
+
+/* The batch says what its lines say. */
+static void check_batch(const rg_batch *b, const rg_vocab *vocab, bool source_eos)
+{
+    for (size_t g = 0; g < b->pairs; g++) {
+        char   source[80], target[80];
+        rg_ids s = { 0 }, t = { 0 };
+        make_pair(source, target, (unsigned)b->lines[g] - 1);
+        assert_int_equal(rg_vocab_encode(&s, NULL, vocab, source, strlen(source)), RG_OK);
+        assert_int_equal(rg_vocab_encode(&t, NULL, vocab, target, strlen(target)), RG_OK);
+        if (source_eos) assert_int_equal(rg_ids_add(&s, rg_vocab_eos(vocab)), RG_OK);
+        assert_int_equal(b->source.start[g + 1] - b->source.start[g], s.count);
+        assert_int_equal(b->target.start[g + 1] - b->target.start[g], t.count + 1);
+        assert_memory_equal(b->source_ids + b->source.start[g], s.data, 4 * s.count);
+        assert_memory_equal(b->target_ids + b->target.start[g], t.data, 4 * t.count);
+        assert_memory_equal(b->previous + b->target.start[g] + 1, t.data, 4 * t.count);
+        assert_int_equal(b->target_ids[b->target.start[g + 1] - 1], rg_vocab_eos(vocab));
+        assert_int_equal(b->previous[b->target.start[g]], rg_vocab_bos(vocab));
+        rg_ids_free(&s);
+        rg_ids_free(&t);
+    }
+}
+
+static const rg_corpus_config base = RG_CORPUS_CONFIG_DEFAULT;
+
+static void an_epoch_has_every_pair_once(void **state)
+{
+    (void)state;
+    rg_vocab *vocab = letters();
+    for (int variant = 0; variant < 8; variant++) {
+        unsigned         pairs = 1000 + (unsigned)variant;
+        rg_corpus_config config = base;
+        config.mini_batch = 16;
+        config.mini_batch_words = variant & 1 ? 200 : 0;
+        config.maxi_batch = variant & 2 ? 10 : 0;
+        config.shuffle = variant & 4;
+        config.source_eos = variant & 1;
+        rg_corpus *corpus = make_corpus(&config, vocab, pairs);
+        for (uint64_t epoch = 0; epoch < 2; epoch++) {
+            unsigned char *seen = calloc(pairs, 1);
+            unsigned       total = 0;
+            rg_batch       b;
+            bool           more;
+            for (;;) {
+                assert_int_equal(rg_corpus_next_in_epoch(&more, &b, corpus), RG_OK);
+                if (!more) break;
+                check_batch(&b, vocab, config.source_eos);
+                if (config.mini_batch_words) assert_true(b.target.start[b.pairs] <= 200);
+                else assert_true(b.pairs <= 16);
+                for (size_t g = 0; g < b.pairs; g++) {
+                    assert_int_equal(seen[b.lines[g] - 1]++, 0);
+                    if (!config.shuffle && !config.maxi_batch) assert_int_equal(b.lines[g], total + 1);
+                    if (config.maxi_batch && g)
+                        assert_true(b.target.start[g + 1] - b.target.start[g] >= b.target.start[g] - b.target.start[g - 1]);
+                    total++;
+                }
+            }
+            assert_int_equal(total, pairs);
+            free(seen);
+        }
+        rg_corpus_free(corpus);
+    }
+    rg_vocab_free(vocab);
+}
+
+/* A digest of the next n batches. */
+static uint64_t digest(rg_corpus *corpus, int n)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < n; i++) {
+        rg_batch b;
+        assert_int_equal(rg_corpus_next(&b, NULL, corpus), RG_OK);
+        for (size_t g = 0; g < b.pairs; g++) sum = sum * 1000003 + b.lines[g];
+        for (int32_t j = 0; j < b.target.start[b.pairs]; j++) sum = sum * 1000003 + (uint64_t)b.target_ids[j];
+        for (int32_t j = 0; j < b.source.start[b.pairs]; j++) sum = sum * 1000003 + (uint64_t)b.source_ids[j];
+    }
+    return sum;
+}
+
+static void order_follows_from_seed_and_epoch(void **state)
+{
+    (void)state;
+    rg_vocab        *vocab = letters();
+    rg_corpus_config config = base, other = base;
+    config.maxi_batch = 3;
+    other.maxi_batch = 3;
+    other.seed = 2;
+    rg_corpus *a = make_corpus(&config, vocab, 900), *b = make_corpus(&config, vocab, 900), *c = make_corpus(&other, vocab, 900);
+    uint64_t   first = digest(a, 15);
+    assert_true(first == digest(b, 15));
+    assert_true(first != digest(c, 15));
+    assert_true(rg_corpus_tell(a).epoch == 1);
+    assert_true(first != digest(a, 15)); /* the second epoch is another order */
+    assert_true(rg_corpus_checksum(a) == rg_corpus_checksum(b));
+    assert_true(rg_corpus_checksum(a) != rg_corpus_checksum(c));
+    rg_corpus_free(a);
+    rg_corpus_free(b);
+    rg_corpus_free(c);
+    rg_vocab_free(vocab);
+}
+
+static void a_corpus_resumes_at_any_place(void **state)
+{
+    (void)state;
+    rg_vocab        *vocab = letters();
+    rg_corpus_config config = base;
+    config.mini_batch_words = 150;
+    config.maxi_batch = 2;
+    rg_corpus *whole = make_corpus(&config, vocab, 500);
+    for (int at = 0; at < 120; at += 7) { /* over more than an epoch's end */
+        rg_corpus      *resumed = make_corpus(&config, vocab, 500);
+        rg_corpus_place zero = { 0, 0, 0 };
+        assert_int_equal(rg_corpus_seek(whole, zero), RG_OK);
+        digest(whole, at);
+        rg_corpus_place place = rg_corpus_tell(whole);
+        assert_int_equal(rg_corpus_seek(resumed, place), RG_OK);
+        assert_true(digest(whole, 20) == digest(resumed, 20));
+        rg_corpus_free(resumed);
+    }
+    rg_corpus_place bad[] = { { 0, 1000, 0 }, { 0, 0, 100000 } };
+    for (int i = 0; i < 2; i++) assert_int_equal(rg_corpus_seek(whole, bad[i]), RG_EMATCH);
+    rg_corpus_free(whole);
+    rg_vocab_free(vocab);
+}
+
+static void a_corpus_larger_than_memory_gives_the_same_batches(void **state)
+{
+    (void)state;
+    rg_vocab        *vocab = letters();
+    rg_corpus_config config = base, small = base;
+    config.maxi_batch = small.maxi_batch = 5;
+    small.memory = 5000;
+    small.temp = ".";
+    rg_corpus *a = make_corpus(&config, vocab, 2000), *b = make_corpus(&small, vocab, 2000);
+    rg_batch   x, y;
+    assert_true(digest(a, 80) == digest(b, 80));
+    for (uint64_t i = 0; i < 2000; i += 199) {
+        assert_int_equal(rg_corpus_pair(&x, a, i), RG_OK);
+        assert_int_equal(rg_corpus_pair(&y, b, i), RG_OK);
+        assert_int_equal(x.lines[0], i + 1);
+        assert_int_equal(y.lines[0], i + 1);
+        check_batch(&y, vocab, true);
+    }
+    assert_int_equal(rg_corpus_pair(&x, a, 2000), RG_EINVAL);
+    assert_int_equal(system("ls regard-corpus-* 2>/dev/null | grep -q ."), 256); /* no file is left */
+    rg_corpus_free(a);
+    rg_corpus_free(b);
+    rg_vocab_free(vocab);
+}
+
+static void shares_of_a_batch_are_the_batch(void **state)
+{
+    (void)state;
+    rg_vocab  *vocab = letters();
+    rg_corpus *corpus = make_corpus(&base, vocab, 64);
+    rg_batch   whole, part;
+    int32_t    storage[2 * 65];
+    assert_int_equal(rg_corpus_next(&whole, NULL, corpus), RG_OK);
+    for (size_t shares = 1; shares < 70; shares += 3) {
+        size_t pairs = 0;
+        for (size_t k = 0; k < shares; k++) {
+            rg_batch_share(&part, storage, &whole, k, shares);
+            assert_int_equal(part.source.start[0], 0);
+            assert_int_equal(part.source.first, whole.source.start[pairs]);
+            assert_int_equal(part.target.first, whole.target.start[pairs]);
+            check_batch(&part, vocab, true);
+            if (part.pairs) assert_int_equal(part.lines[0], whole.lines[pairs]);
+            pairs += part.pairs;
+        }
+        assert_int_equal(pairs, whole.pairs);
+    }
+    rg_batch_share(&part, storage, &whole, 0, 2); /* balanced */
+    int32_t tokens = part.source.start[part.pairs] + part.target.start[part.pairs];
+    int32_t all = whole.source.start[whole.pairs] + whole.target.start[whole.pairs];
+    assert_in_range(tokens, all / 2 - 1, all / 2 + 60);
+    rg_corpus_free(corpus);
+    rg_vocab_free(vocab);
+}
+
+static void write_file(const char *path, const char *text, size_t bytes)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    fwrite(text, 1, bytes, file);
+    fclose(file);
+}
+
+static void what_is_wrong_in_files_is_counted_with_lines(void **state)
+{
+    (void)state;
+    static const char source[] = "a b\n\nc\nd e f g\na \xFF\nb\0 c\nz\n", target[] = "x\ny\n\nz\nx\ny\na b c d e\n";
+    rg_vocab         *vocab = letters();
+    rg_corpus        *corpus = NULL;
+    rg_corpus_config  config = base;
+    rg_text           text = { 0 };
+    config.max_length = 3;
+    write_file("corpus-a.txt", source, sizeof source - 1);
+    write_file("corpus-b.txt", target, sizeof target - 1);
+    assert_int_equal(rg_corpus_open(&corpus, &config, "corpus-a.txt", "corpus-b.txt", vocab, vocab), RG_OK);
+    const rg_corpus_report *r = rg_corpus_counts(corpus);
+    assert_int_equal(r->lines, 7);
+    assert_int_equal(r->pairs, 3);
+    assert_int_equal(r->empty.count, 2);
+    assert_int_equal(r->empty.lines[1], 3);
+    assert_int_equal(r->too_long.count, 2);
+    assert_int_equal(r->too_long.lines[0], 4);
+    assert_int_equal(r->too_long.lines[1], 7);
+    assert_int_equal(r->bad_utf8.lines[0], 5);
+    assert_int_equal(r->nul.lines[0], 6);
+    assert_int_equal(rg_corpus_describe(&text, corpus), RG_OK);
+    assert_non_null(strstr(text.data, "3 of 7 pairs"));
+    assert_non_null(strstr(text.data, "2 too long, skipped (lines 4, 7)"));
+    rg_corpus_free(corpus);
+    corpus = NULL;
+
+    config.max_length_crop = true;
+    assert_int_equal(rg_corpus_open(&corpus, &config, "corpus-a.txt", "corpus-b.txt", vocab, vocab), RG_OK);
+    assert_int_equal(rg_corpus_pairs(corpus), 5);
+    assert_int_equal(rg_corpus_counts(corpus)->cropped.count, 2);
+    rg_batch b;
+    assert_int_equal(rg_corpus_pair(&b, corpus, 1), RG_OK);
+    assert_int_equal(b.source.start[1], 4); /* three and </s> */
+    rg_corpus_free(corpus);
+    corpus = NULL;
+
+    write_file("corpus-b.txt", target, sizeof target - 11);
+    assert_int_equal(rg_corpus_open(&corpus, &config, "corpus-a.txt", "corpus-b.txt", vocab, vocab), RG_EMATCH);
+    assert_non_null(strstr(rg_message(), "corpus-a.txt has 7 lines and corpus-b.txt has 6"));
+    write_file("corpus-b.txt", "\n\n", 2);
+    assert_int_equal(rg_corpus_open(&corpus, &config, "corpus-b.txt", "corpus-b.txt", vocab, vocab), RG_EINVAL);
+    assert_null(corpus);
+    unlink("corpus-a.txt");
+    unlink("corpus-b.txt");
+    rg_text_free(&text);
+    rg_vocab_free(vocab);
+}
+
+static void tsv_and_one_sided_corpora_are_read(void **state)
+{
+    (void)state;
+    rg_vocab  *vocab = letters();
+    rg_corpus *corpus = NULL;
+    rg_batch   b;
+    write_file("corpus.tsv", "a b\tc\td\nx\ty z\r\n", 15);
+    assert_int_equal(rg_corpus_open_tsv(&corpus, &base, "corpus.tsv", vocab, vocab), RG_OK);
+    assert_int_equal(rg_corpus_pairs(corpus), 2);
+    assert_int_equal(rg_corpus_pair(&b, corpus, 0), RG_OK);
+    assert_int_equal(b.source.start[1], 3);
+    assert_int_equal(b.target.start[1], 2);
+    rg_corpus_free(corpus);
+    corpus = NULL;
+    write_file("corpus.tsv", "a b\tc\nno tab\n", 13);
+    assert_int_equal(rg_corpus_open_tsv(&corpus, &base, "corpus.tsv", vocab, vocab), RG_EFORMAT);
+    assert_non_null(strstr(rg_message(), "line 2"));
+
+    write_file("corpus.tsv", "a b\nc\n", 6);
+    assert_int_equal(rg_corpus_open(&corpus, &base, NULL, "corpus.tsv", NULL, vocab), RG_OK);
+    assert_int_equal(rg_corpus_next(&b, NULL, corpus), RG_OK);
+    assert_int_equal(b.pairs, 2);
+    assert_int_equal(b.source.start[2], 0);
+    assert_int_equal(b.target.start[2], 5);
+    rg_corpus_free(corpus);
+    unlink("corpus.tsv");
+    rg_vocab_free(vocab);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_epoch_has_every_pair_once),
+        cmocka_unit_test(order_follows_from_seed_and_epoch),
+        cmocka_unit_test(a_corpus_resumes_at_any_place),
+        cmocka_unit_test(a_corpus_larger_than_memory_gives_the_same_batches),
+        cmocka_unit_test(shares_of_a_batch_are_the_batch),
+        cmocka_unit_test(what_is_wrong_in_files_is_counted_with_lines),
+        cmocka_unit_test(tsv_and_one_sided_corpora_are_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
