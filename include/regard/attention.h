@@ -48,7 +48,7 @@ const rg_reach *rg_reach_window_causal(rg_tape *t, const rg_layout *rows, size_t
 const rg_reach *rg_reach_before(rg_tape *t, const rg_layout *rows, size_t r);                 /* the r before it, without itself   */
 /* Query i sees keys begin[i] .. end[i]-1. Copied. */
 const rg_reach *rg_reach_intervals(rg_tape *t, size_t Nq, size_t Nk, const int32_t *begin, const int32_t *end);
-/* Query i sees list[first[i]] .. list[first[i+1]-1]. Copied. */
+/* Query i sees list[first[i]] .. list[first[i+1]-1]. Copied when the tape records, otherwise borrowed until the reset. */
 const rg_reach *rg_reach_lists(rg_tape *t, size_t Nq, size_t Nk, const size_t *first, const int32_t *list);
 
 /* The same lists, kept until rg_reach_free: a graph is read once and used every step. */
@@ -139,6 +139,7 @@ typedef struct rg_heads {
     rg_attention att;
     size_t       width, heads;
     bool         self;         /* q, k, v from the same rows: one product */
+    double       dropout;      /* on weights, while learning */
     rg_param    *wqkv, *bqkv;  /* self: (d, 3d) */
     rg_param    *wq, *bq, *wkv, *bkv;
     rg_param    *wo, *bo;
@@ -146,9 +147,13 @@ typedef struct rg_heads {
 
 rg_status  rg_heads_init(rg_heads *out, rg_params *params, size_t width, size_t heads, bool self, const char *score);
 rg_tensor *rg_heads_self(rg_tape *t, const rg_heads *h, rg_tensor *x, const rg_reach *reach);
-/* Keys and values of rows that do not change: (N, 2d), to be given to rg_heads_cross at every step. */
-rg_tensor *rg_heads_memory(rg_tape *t, const rg_heads *h, rg_tensor *y);
-rg_tensor *rg_heads_cross(rg_tape *t, const rg_heads *h, rg_tensor *x, rg_tensor *memory, const rg_reach *reach);
+rg_tensor *rg_heads_cross(rg_tape *t, const rg_heads *h, rg_tensor *x, rg_tensor *y, const rg_reach *reach);
+
+/* The same in pieces, for decoders that keep keys and values from step to step. k is prepared. */
+void       rg_heads_project(rg_tape *t, const rg_heads *h, rg_tensor *x, rg_tensor **q, rg_tensor **k, rg_tensor **v); /* self     */
+void       rg_heads_memory(rg_tape *t, const rg_heads *h, rg_tensor *y, rg_tensor **k, rg_tensor **v);                 /* cross    */
+rg_tensor *rg_heads_query(rg_tape *t, const rg_heads *h, rg_tensor *x);                                                /* cross    */
+rg_tensor *rg_heads_read(rg_tape *t, const rg_heads *h, rg_tensor *q, rg_tensor *k, rg_tensor *v, const rg_reach *reach); /* attend, Wo */
 
 #ifdef __cplusplus
 }

@@ -156,6 +156,8 @@ void rg_tape_watch(rg_tape *tape, const char *name, const rg_tensor *x, const vo
 /* Copy rows x cols numbers in; `layout` (may be NULL) is borrowed. rg_input's gradient can be asked for after backward. */
 rg_tensor *rg_input(rg_tape *t, const rg_real *data, size_t rows, size_t cols, const rg_layout *layout);
 rg_tensor *rg_constant(rg_tape *t, const rg_real *data, size_t rows, size_t cols, const rg_layout *layout);
+/* Not copied: rows `ld` apart that stay where they are until the reset (a decoder's cache). */
+rg_tensor *rg_borrow(rg_tape *t, const rg_real *data, size_t rows, size_t cols, size_t ld);
 rg_tensor *rg_zeros(rg_tape *t, size_t rows, size_t cols, const rg_layout *layout);
 rg_tensor *rg_use(rg_tape *t, const rg_param *param); /* a parameter, learning unless it or the tape is frozen */
 rg_tensor *rg_detach(rg_tape *t, rg_tensor *x);       /* same numbers, no gradient passes */

@@ -39,24 +39,45 @@ static rg_tensor *project(rg_tape *t, rg_tensor *x, const rg_param *w, const rg_
     return rg_linear(t, x, rg_use(t, w), rg_use(t, b), RG_IDENTITY);
 }
 
-rg_tensor *rg_heads_self(rg_tape *t, const rg_heads *h, rg_tensor *x, const rg_reach *reach)
+void rg_heads_project(rg_tape *t, const rg_heads *h, rg_tensor *x, rg_tensor **q, rg_tensor **k, rg_tensor **v)
 {
     rg_tensor *part[3];
     rg_split(t, project(t, x, h->wqkv, h->bqkv), 3, part);
-    rg_tensor *k = rg_attention_prepare(t, &h->att, part[1]);
-    return project(t, rg_attend(t, &h->att, part[0], k, part[2], reach), h->wo, h->bo);
+    *q = part[0];
+    *k = rg_attention_prepare(t, &h->att, part[1]);
+    *v = part[2];
 }
 
-rg_tensor *rg_heads_memory(rg_tape *t, const rg_heads *h, rg_tensor *y)
-{
-    return project(t, y, h->wkv, h->bkv);
-}
-
-rg_tensor *rg_heads_cross(rg_tape *t, const rg_heads *h, rg_tensor *x, rg_tensor *memory, const rg_reach *reach)
+void rg_heads_memory(rg_tape *t, const rg_heads *h, rg_tensor *y, rg_tensor **k, rg_tensor **v)
 {
     rg_tensor *part[2];
-    rg_split(t, memory, 2, part);
-    rg_tensor *q = project(t, x, h->wq, h->bq);
-    rg_tensor *k = rg_attention_prepare(t, &h->att, part[0]);
-    return project(t, rg_attend(t, &h->att, q, k, part[1], reach), h->wo, h->bo);
+    rg_split(t, project(t, y, h->wkv, h->bkv), 2, part);
+    *k = rg_attention_prepare(t, &h->att, part[0]);
+    *v = part[1];
+}
+
+rg_tensor *rg_heads_query(rg_tape *t, const rg_heads *h, rg_tensor *x) { return project(t, x, h->wq, h->bq); }
+
+rg_tensor *rg_heads_read(rg_tape *t, const rg_heads *h, rg_tensor *q, rg_tensor *k, rg_tensor *v, const rg_reach *reach)
+{
+    rg_tensor *read;
+    if (h->dropout > 0 && rg_tape_learning(t)) /* something comes between the halves */
+        read = rg_mix(t, rg_dropout(t, rg_weigh(t, &h->att, q, k, reach), h->dropout), v, reach);
+    else
+        read = rg_attend(t, &h->att, q, k, v, reach);
+    return project(t, read, h->wo, h->bo);
+}
+
+rg_tensor *rg_heads_self(rg_tape *t, const rg_heads *h, rg_tensor *x, const rg_reach *reach)
+{
+    rg_tensor *q, *k, *v;
+    rg_heads_project(t, h, x, &q, &k, &v);
+    return rg_heads_read(t, h, q, k, v, reach);
+}
+
+rg_tensor *rg_heads_cross(rg_tape *t, const rg_heads *h, rg_tensor *x, rg_tensor *y, const rg_reach *reach)
+{
+    rg_tensor *k, *v;
+    rg_heads_memory(t, h, y, &k, &v);
+    return rg_heads_read(t, h, rg_heads_query(t, h, x), k, v, reach);
 }

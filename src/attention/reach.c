@@ -126,9 +126,23 @@ static rg_status fill_lists(rg_reach *r, void *memory, size_t Nq, size_t Nk, con
     return RG_OK;
 }
 
+/* Without recording nobody asks for the transpose, and nobody changes the lists: they are borrowed. */
+static const rg_reach *borrow_lists(rg_tape *t, size_t Nq, size_t Nk, const size_t *first, const int32_t *list)
+{
+    for (size_t p = 0; p < first[Nq]; p++)
+        if (list[p] < 0 || (size_t)list[p] >= Nk) {
+            rg_tape_fail(t, RG_EINVAL, "pair %zu reaches key %d; there are %zu keys", p, list[p], Nk);
+            return NULL;
+        }
+    rg_reach *r = rg_tape__keep(t, sizeof *r);
+    if (r) *r = (rg_reach){ .Nq = Nq, .Nk = Nk, .P = first[Nq], .first = first, .key = list };
+    return r;
+}
+
 const rg_reach *rg_reach_lists(rg_tape *t, size_t Nq, size_t Nk, const size_t *first, const int32_t *list)
 {
     if (!rg_tape__begin(t, "reach", 0, NULL)) return NULL;
+    if (!rg_tape__recording(t)) return borrow_lists(t, Nq, Nk, first, list);
     size_t bytes = 0;
     if (!list_bytes(&bytes, Nq, Nk, first[Nq])) {
         rg_tape_fail(t, RG_ELIMIT, "%zu pairs do not fit in memory", first[Nq]);

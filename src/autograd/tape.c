@@ -286,6 +286,16 @@ rg_tensor *rg_input(rg_tape *t, const rg_real *data, size_t rows, size_t cols, c
     return x;
 }
 
+rg_tensor *rg_borrow(rg_tape *t, const rg_real *data, size_t rows, size_t cols, size_t ld)
+{
+    if (!rg_tape__begin(t, "borrow", 0, NULL)) return NULL;
+    rg_tensor *x = new_tensor(t, rows, cols, NULL);
+    if (!x) return NULL;
+    x->data = (rg_real *)data; /* nothing writes to a tensor that needs no gradient */
+    x->ld = ld;
+    return x;
+}
+
 rg_tensor *rg_zeros(rg_tape *t, size_t rows, size_t cols, const rg_layout *layout)
 {
     if (!rg_tape__begin(t, "zeros", 0, NULL)) return NULL;

@@ -1,0 +1,107 @@
+/* model.h - systems and models.
+ *
+ * A *system* is a paper: one file in src/models/ that says where its queries, keys and values come from. A *model* is a system with
+ * settings, sizes and parameters. Training sees only `loss`; search, sampling, ensembles, forced scoring and the server only
+ * start / step / keep. */
+#ifndef REGARD_MODEL_H
+#define REGARD_MODEL_H
+
+#include "regard/attention.h"
+#include "regard/options.h"
+#include "regard/text.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct rg_model rg_model;
+typedef struct rg_decoding rg_decoding;
+
+/* What a system's attention is, as data: for `regard explain`, the viewer and the documents. */
+typedef struct rg_attention_use {
+    const char *where, *queries, *keys, *values, *score, *reach;
+} rg_attention_use;
+
+/* Sizes that come from the data. */
+typedef struct rg_model_sizes {
+    size_t  source_vocabulary, target_vocabulary;
+    bool    joint; /* one vocabulary: source and target numbers mean the same */
+    int32_t bos, eos;
+} rg_model_sizes;
+
+typedef struct rg_system {
+    const char             *name, *summary, *paper;
+    const rg_attention_use *uses;         /* ends with where = NULL */
+    const rg_option        *options;      /* rows of its settings, which fill a struct of options_bytes */
+    size_t                  options_bytes;
+    size_t                  parts_bytes;  /* of the struct its build fills with layers and handles */
+
+    /* Declare parameters in model->params and fill model->parts. */
+    rg_status (*build)(rg_model *model);
+
+    /* Sum and count of the loss of a batch (src/tasks says what a batch is; for sequences an rg_batch). */
+    rg_loss (*loss)(rg_tape *t, const rg_model *model, const void *batch);
+
+    /* Decoding, NULL for systems that do not decode. `state` has state_bytes zeroed bytes and belongs to the decoding.
+     *   start   read the sources d->sources; what it makes on d->memory lives until the end
+     *   step    logits (n, V) of the next token after d->tokens, on tape t
+     *   keep    the next step's rows: row i continues row parents[i]
+     *   finish  free what start and step took by hand; may be NULL */
+    size_t state_bytes;
+    rg_status (*start)(rg_decoding *d);
+    rg_tensor *(*step)(rg_decoding *d, rg_tape *t);
+    rg_status (*keep)(rg_decoding *d, const int32_t *parents, size_t n);
+    void (*finish)(rg_decoding *d);
+} rg_system;
+
+const rg_system *const *rg_system_all(void);              /* ends with NULL */
+const rg_system        *rg_system_find(const char *name); /* NULL: none */
+
+struct rg_model {
+    const rg_system *system;
+    void            *options; /* filled from the system's rows */
+    void            *parts;
+    rg_model_sizes   sizes;
+    rg_params       *params;
+};
+
+/* A model with fresh parameters. `options` was filled by the system's rows and is copied (strings too). */
+rg_status rg_model_new(rg_model **out, const rg_system *system, const void *options, const rg_model_sizes *sizes, uint64_t seed);
+void      rg_model_free(rg_model *model);
+
+/* ---------------------------------------------------------------------------------------------------- decoding */
+
+/* n hypotheses are n rows; each belongs to a source. The fields are for systems; search uses the calls below. */
+struct rg_decoding {
+    const rg_model *model;
+    rg_tape        *memory;     /* what start made                                    */
+    const int32_t  *source_ids; /* while start runs                                   */
+    rg_layout       sources;    /* rows of each source; start[] copied                */
+    size_t          n;          /* hypotheses now                                     */
+    int32_t        *source_of;  /* the source of each                                 */
+    const int32_t  *tokens;     /* the last token of each                             */
+    size_t          steps;      /* tokens so far                                      */
+    void           *state;
+
+    /* of the engine */
+    rg_tape *tape;
+    size_t   room;
+    int32_t *spare;
+};
+
+rg_status rg_decoding_new(rg_decoding **out, const rg_model *model, rg_team *team); /* one caller at a time; model is shared */
+void      rg_decoding_free(rg_decoding *d);
+
+/* Read the sources (ids closed as in training); one hypothesis each. Whatever was there is dropped. */
+rg_status rg_decoding_start(rg_decoding *d, const int32_t *ids, const rg_layout *sources);
+/* Logits of the next token, (n, V), rows *out_ld apart; borrowed until the next call. The first step is given bos. */
+rg_status rg_decoding_step(const rg_real **out, size_t *out_ld, rg_decoding *d, const int32_t *tokens);
+/* Row i of the next step continues row parents[i] of the last: reordering, dropping and copying of hypotheses. */
+rg_status rg_decoding_keep(rg_decoding *d, const int32_t *parents, size_t n);
+/* Who watches the attention of the steps, and of start. */
+void rg_decoding_set_watcher(rg_decoding *d, const rg_watcher *watcher);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

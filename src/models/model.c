@@ -1,0 +1,63 @@
+/* model.c - a system with settings, sizes and parameters; and the engine that decodes with any of them. */
+#include "regard/model.h"
+
+#include <string.h>
+
+#define RG_SYSTEMS(X) X(transformer)
+#define DECLARE(name) extern const rg_system rg_system_##name;
+#define ENTRY(name)   &rg_system_##name,
+RG_SYSTEMS(DECLARE)
+static const rg_system *const table[] = { RG_SYSTEMS(ENTRY) NULL };
+
+const rg_system *const *rg_system_all(void) { return table; }
+
+const rg_system *rg_system_find(const char *name)
+{
+    for (const rg_system *const *s = table; name && *s; s++)
+        if (strcmp((*s)->name, name) == 0) return *s;
+    return NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------------ models */
+
+/* Through YAML, so that strings and lists become the copy's own. */
+static rg_status copy_options(const rg_system *system, void *to, const void *from)
+{
+    RG_TRY(rg_options_init(system->options, to));
+    const rg_option_group source = { .rows = system->options, .values = (void *)from }, target = { .rows = system->options, .values = to };
+    char     *yaml = rg_options_yaml(&source, 1);
+    rg_status status = yaml ? rg_options_read_yaml(&target, 1, yaml, strlen(yaml), "settings", false) : RG_ENOMEM;
+    rg_free(yaml);
+    return status;
+}
+
+rg_status rg_model_new(rg_model **out, const rg_system *system, const void *options, const rg_model_sizes *sizes, uint64_t seed)
+{
+    *out = NULL;
+    rg_model *m = rg_alloc_zero(sizeof *m);
+    if (!m) return RG_ENOMEM;
+    m->system = system;
+    m->sizes = *sizes;
+    m->options = rg_alloc_zero(system->options_bytes);
+    m->parts = rg_alloc_zero(system->parts_bytes);
+    rg_status status = m->options && m->parts ? rg_params_new(&m->params) : RG_ENOMEM;
+    if (status == RG_OK) status = copy_options(system, m->options, options);
+    if (status == RG_OK) status = system->build(m);
+    if (status == RG_OK) status = rg_params_build(m->params, seed);
+    if (status != RG_OK) {
+        rg_model_free(m);
+        return status;
+    }
+    *out = m;
+    return RG_OK;
+}
+
+void rg_model_free(rg_model *m)
+{
+    if (!m) return;
+    rg_params_free(m->params);
+    if (m->options) rg_options_fini(m->system->options, m->options);
+    rg_free(m->options);
+    rg_free(m->parts);
+    rg_free(m);
+}

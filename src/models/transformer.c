@@ -1,0 +1,425 @@
+/* The Transformer (Vaswani et al. 2017): no recurrence, only attention.
+ *
+ *     encoder layer   x <- norm(x + self(x))        x <- norm(x + ff(x))                        self: every word of the sentence
+ *     decoder layer   y <- norm(y + self(y))        y <- norm(y + cross(y, x))    y <- norm(y + ff(y))
+ *                     self: itself and what came before                cross: every word of the source
+ *
+ * Post-norm as printed; pre-norm (x + sub(norm(x)), one more norm after each stack) by option. One table E serves source, target
+ * and, transposed, the output; embeddings are multiplied by sqrt(d). */
+#include "regard/layers.h"
+#include "regard/model.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_LAYERS = 32 };
+
+typedef struct {
+    int64_t d, ff, heads, encoder, decoder, window, positions_learned;
+    double  dropout, dropout_attention, dropout_ff, smoothing;
+    char   *norm, *positions, *score, *activation;
+    bool    tied;
+} settings;
+
+static const rg_option options[] = {
+    { RG_OPTION_INT, "dim-emb", offsetof(settings, d), "256", "width of rows (d)", 0, NULL },
+    { RG_OPTION_INT, "transformer-dim-ffn", offsetof(settings, ff), "1024", "width inside the feed-forward network", 0, NULL },
+    { RG_OPTION_INT, "transformer-heads", offsetof(settings, heads), "4", "attention heads", 0, NULL },
+    { RG_OPTION_INT, "enc-depth", offsetof(settings, encoder), "3", "encoder layers", 0, NULL },
+    { RG_OPTION_INT, "dec-depth", offsetof(settings, decoder), "3", "decoder layers", 0, NULL },
+    { RG_OPTION_REAL, "transformer-dropout", offsetof(settings, dropout), "0.1", "share of sub-layer outputs dropped", 0, NULL },
+    { RG_OPTION_REAL, "transformer-dropout-attention", offsetof(settings, dropout_attention), "0", "share of weights dropped", 0, NULL },
+    { RG_OPTION_REAL, "transformer-dropout-ffn", offsetof(settings, dropout_ff), "0", "share dropped inside the feed-forward network", 0, NULL },
+    { RG_OPTION_REAL, "label-smoothing", offsetof(settings, smoothing), "0.1", "probability spread over all words", 0, NULL },
+    { RG_OPTION_STRING, "transformer-norm", offsetof(settings, norm), "post", "where the norm stands", 0, "post|pre" },
+    { RG_OPTION_STRING, "transformer-positions", offsetof(settings, positions), "sinusoidal", "how words know their place", 0, "sinusoidal|learned|none" },
+    { RG_OPTION_INT, "transformer-max-positions", offsetof(settings, positions_learned), "512", "places that learned positions know", 0, NULL },
+    { RG_OPTION_STRING, "transformer-ffn-activation", offsetof(settings, activation), "relu", "inside the feed-forward network", 0, "relu|gelu" },
+    { RG_OPTION_STRING, "score", offsetof(settings, score), "scaled_dot", "score of every attention (`regard scores`)", 0, NULL },
+    { RG_OPTION_INT, "window", offsetof(settings, window), "0", "restrict self-attention to so many positions; 0: all", 0, NULL },
+    { RG_OPTION_BOOL, "tied-embeddings-all", offsetof(settings, tied), "true", "one table for source, target and output (joint vocabulary)", 0, NULL },
+    RG_OPTION_END
+};
+
+typedef struct {
+    rg_heads        self, cross;
+    rg_feed_forward ff;
+    rg_norm         norm_self, norm_cross, norm_ff;
+} layer;
+
+typedef struct {
+    layer     encoder[MOST_LAYERS], decoder[MOST_LAYERS];
+    rg_norm   encoder_end, decoder_end; /* pre-norm only */
+    rg_param *source, *target, *output; /* tables (V, d); the same one when tied */
+    rg_param *output_bias;
+    rg_param *source_places, *target_places; /* learned positions */
+} parts;
+
+/* ------------------------------------------------------------------------------------------------------- build */
+
+static rg_status build_layer(layer *l, rg_params *p, const settings *s, bool decodes)
+{
+    const size_t d = (size_t)s->d;
+    rg_activation f;
+    RG_TRY(rg_activation_find(&f, s->activation));
+    rg_params_push(p, "self");
+    RG_TRY(rg_heads_init(&l->self, p, d, (size_t)s->heads, true, s->score));
+    rg_params_pop(p);
+    rg_norm_init(&l->norm_self, p, "self.norm", d);
+    if (decodes) {
+        rg_params_push(p, "cross");
+        RG_TRY(rg_heads_init(&l->cross, p, d, (size_t)s->heads, false, s->score));
+        rg_params_pop(p);
+        rg_norm_init(&l->norm_cross, p, "cross.norm", d);
+    }
+    rg_params_push(p, "ff");
+    rg_feed_forward_init(&l->ff, p, d, (size_t)s->ff, f);
+    rg_params_pop(p);
+    rg_norm_init(&l->norm_ff, p, "ff.norm", d);
+    l->self.dropout = l->cross.dropout = s->dropout_attention;
+    return RG_OK;
+}
+
+static rg_status build_stack(layer *stack, rg_norm *end, rg_params *p, const settings *s, const char *name, int64_t depth, bool decodes)
+{
+    for (int64_t i = 0; i < depth; i++) {
+        rg_params_push(p, "%s", name);
+        rg_params_push(p, "%lld", (long long)i);
+        RG_TRY(build_layer(&stack[i], p, s, decodes));
+        rg_params_pop(p);
+        rg_params_pop(p);
+    }
+    rg_params_push(p, "%s", name);
+    if (strcmp(s->norm, "pre") == 0) rg_norm_init(end, p, "end", (size_t)s->d);
+    rg_params_pop(p);
+    return RG_OK;
+}
+
+/* Embeddings have deviation d^-0.5, so that times sqrt(d) their variance is 1. */
+static void build_tables(rg_model *m, parts *q, const settings *s)
+{
+    const size_t d = (size_t)s->d, Vs = m->sizes.source_vocabulary, Vt = m->sizes.target_vocabulary;
+    const double deviation = 1 / sqrt((double)d);
+    if (s->tied && m->sizes.joint) {
+        q->source = q->target = q->output = rg_params_add(m->params, "embedding", RG_TIED, Vt, d, RG_INIT_NORMAL, deviation);
+    } else {
+        q->source = rg_params_add(m->params, "source.embedding", RG_TABLE, Vs, d, RG_INIT_NORMAL, deviation);
+        q->target = q->output = rg_params_add(m->params, "target.embedding", RG_TIED, Vt, d, RG_INIT_NORMAL, deviation);
+    }
+    q->output_bias = rg_params_add(m->params, "output.bias", RG_VECTOR, 1, Vt, RG_INIT_ZERO, 0);
+    if (strcmp(s->positions, "learned") != 0) return;
+    q->source_places = rg_params_add(m->params, "source.places", RG_TABLE, (size_t)s->positions_learned, d, RG_INIT_NORMAL, deviation);
+    q->target_places = rg_params_add(m->params, "target.places", RG_TABLE, (size_t)s->positions_learned, d, RG_INIT_NORMAL, deviation);
+}
+
+static rg_status build(rg_model *m)
+{
+    const settings *s = m->options;
+    parts          *q = m->parts;
+    if (s->d < 1 || s->ff < 1 || s->heads < 1 || s->positions_learned < 1)
+        return rg_fail(RG_EINVAL, "widths and heads must be positive: dim-emb %lld, ffn %lld, heads %lld", (long long)s->d, (long long)s->ff, (long long)s->heads);
+    if (s->encoder < 1 || s->decoder < 1 || s->encoder > MOST_LAYERS || s->decoder > MOST_LAYERS)
+        return rg_fail(RG_EINVAL, "enc-depth %lld and dec-depth %lld must lie in 1 .. %d", (long long)s->encoder, (long long)s->decoder, MOST_LAYERS);
+    if (s->window < 0) return rg_fail(RG_EINVAL, "a window of %lld positions", (long long)s->window);
+    build_tables(m, q, s);
+    RG_TRY(build_stack(q->encoder, &q->encoder_end, m->params, s, "encoder", s->encoder, false));
+    return build_stack(q->decoder, &q->decoder_end, m->params, s, "decoder", s->decoder, true);
+}
+
+/* ---------------------------------------------------------------------------------------------------- sub-layers */
+
+/* Names of messages and watch points: "decoder.2.cross". */
+static void enter(rg_tape *t, const char *stack, int64_t i)
+{
+    rg_tape_push(t, "%s", stack);
+    rg_tape_push(t, "%lld", (long long)i);
+}
+
+static void leave(rg_tape *t)
+{
+    rg_tape_pop(t);
+    rg_tape_pop(t);
+}
+
+/* Before a sub-layer: x itself, or norm(x) when the norm comes first. */
+static rg_tensor *before(rg_tape *t, const settings *s, const rg_norm *norm, rg_tensor *x)
+{
+    return s->norm[1] == 'r' ? rg_norm_run(t, norm, x) : x; /* "pre" */
+}
+
+/* After it: add what it made to x, and the norm when it comes last. */
+static rg_tensor *after(rg_tape *t, const settings *s, const rg_norm *norm, rg_tensor *x, rg_tensor *made)
+{
+    made = rg_dropout(t, made, s->dropout);
+    return s->norm[1] == 'r' ? rg_add(t, x, made) : rg_norm_sum(t, norm, x, made);
+}
+
+static rg_tensor *feed_forward(rg_tape *t, const settings *s, const layer *l, rg_tensor *x)
+{
+    rg_tensor *in = before(t, s, &l->norm_ff, x);
+    return after(t, s, &l->norm_ff, x, rg_feed_forward_run(t, &l->ff, in, s->dropout_ff));
+}
+
+static rg_tensor *self_attention(rg_tape *t, const settings *s, const layer *l, rg_tensor *x, const rg_reach *reach)
+{
+    rg_tape_push(t, "self");
+    x = after(t, s, &l->norm_self, x, rg_heads_self(t, &l->self, before(t, s, &l->norm_self, x), reach));
+    rg_tape_pop(t);
+    return x;
+}
+
+/* keys and values of the source are given: they are the same at every step */
+static rg_tensor *cross_attention(rg_tape *t, const settings *s, const layer *l, rg_tensor *y, rg_tensor *k, rg_tensor *v, const rg_reach *reach)
+{
+    rg_tape_push(t, "cross");
+    rg_tensor *q = rg_heads_query(t, &l->cross, before(t, s, &l->norm_cross, y));
+    y = after(t, s, &l->norm_cross, y, rg_heads_read(t, &l->cross, q, k, v, reach));
+    rg_tape_pop(t);
+    return y;
+}
+
+static rg_tensor *stack_end(rg_tape *t, const settings *s, const rg_norm *end, rg_tensor *x)
+{
+    return s->norm[1] == 'r' ? rg_norm_run(t, end, x) : x;
+}
+
+static rg_tensor *embed(rg_tape *t, const settings *s, const rg_param *table, const rg_param *places, const int32_t *ids, const rg_layout *layout)
+{
+    const size_t n = (size_t)layout->start[layout->groups];
+    rg_tensor   *x = rg_scale(t, rg_gather(t, rg_use(t, table), ids, n, layout), sqrt((double)s->d));
+    if (places) x = rg_add(t, x, rg_gather(t, rg_use(t, places), rg_places(t, layout), n, layout));
+    else if (s->positions[0] == 's') x = rg_add_positions(t, x);
+    return rg_dropout(t, x, s->dropout);
+}
+
+static rg_tensor *encode(rg_tape *t, const rg_model *m, const int32_t *ids, const rg_layout *layout)
+{
+    const settings *s = m->options;
+    const parts    *q = m->parts;
+    const rg_reach *reach = s->window ? rg_reach_window(t, layout, (size_t)s->window) : rg_reach_groups(t, layout, layout);
+    rg_tensor      *x = embed(t, s, q->source, q->source_places, ids, layout);
+    for (int64_t i = 0; i < s->encoder; i++) {
+        enter(t, "encoder", i);
+        x = self_attention(t, s, &q->encoder[i], x, reach);
+        x = feed_forward(t, s, &q->encoder[i], x);
+        leave(t);
+    }
+    return stack_end(t, s, &q->encoder_end, x);
+}
+
+static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
+{
+    const settings *s = m->options;
+    const parts    *q = m->parts;
+    const rg_batch *batch = data;
+    rg_tensor      *x = encode(t, m, batch->source_ids, &batch->source);
+    const rg_reach *past = s->window ? rg_reach_window_causal(t, &batch->target, (size_t)s->window) : rg_reach_causal(t, &batch->target);
+    const rg_reach *source = rg_reach_groups(t, &batch->target, &batch->source);
+    rg_tensor      *y = embed(t, s, q->target, q->target_places, batch->previous, &batch->target);
+    for (int64_t i = 0; i < s->decoder; i++) {
+        const layer *l = &q->decoder[i];
+        rg_tensor   *k, *v;
+        enter(t, "decoder", i);
+        y = self_attention(t, s, l, y, past);
+        rg_heads_memory(t, &l->cross, x, &k, &v);
+        y = cross_attention(t, s, l, y, k, v, source);
+        y = feed_forward(t, s, l, y);
+        leave(t);
+    }
+    y = stack_end(t, s, &q->decoder_end, y);
+    return (rg_loss){ rg_cross_entropy_over(t, y, rg_use(t, q->output), rg_use(t, q->output_bias), batch->target_ids, s->smoothing, 1),
+                      (double)batch->target.start[batch->target.groups] };
+}
+
+/* ------------------------------------------------------------------------------------------------------ decoding */
+
+/* Keys and values of past tokens are rows; each hypothesis owns a list of row numbers, so that reordering a beam moves numbers. */
+typedef struct {
+    rg_tensor *source_k[MOST_LAYERS], *source_v[MOST_LAYERS]; /* on the memory tape */
+    rg_real   *k[MOST_LAYERS], *v[MOST_LAYERS];               /* room rows each     */
+    size_t     k_cols, v_cols, rows, room;
+    int32_t   *past, *spare; /* (n, steps): the rows of each hypothesis' tokens */
+    size_t     past_room;    /* numbers */
+    size_t    *first;
+} cache;
+
+static void finish(rg_decoding *d)
+{
+    cache *c = d->state;
+    for (int i = 0; i < MOST_LAYERS; i++) {
+        rg_free(c->k[i]);
+        rg_free(c->v[i]);
+    }
+    rg_free(c->past);
+    rg_free(c->spare);
+    rg_free(c->first);
+    memset(c, 0, sizeof *c);
+}
+
+static rg_status start(rg_decoding *d)
+{
+    const settings *s = d->model->options;
+    const parts    *q = d->model->parts;
+    cache          *c = d->state;
+    rg_tensor      *x = encode(d->memory, d->model, d->source_ids, &d->sources);
+    for (int64_t i = 0; i < s->decoder; i++) rg_heads_memory(d->memory, &q->decoder[i].cross, x, &c->source_k[i], &c->source_v[i]);
+    c->rows = 0;
+    return rg_tape_status(d->memory);
+}
+
+static rg_status grow_rows(cache *c, int64_t layers, size_t more)
+{
+    if (c->rows + more <= c->room) return RG_OK;
+    size_t room = c->room ? 2 * c->room : 256;
+    while (room < c->rows + more) room *= 2;
+    for (int64_t i = 0; i < layers; i++) {
+        rg_real *k = rg_realloc(c->k[i], room * c->k_cols * sizeof *k);
+        if (k) c->k[i] = k;
+        rg_real *v = rg_realloc(c->v[i], room * c->v_cols * sizeof *v);
+        if (v) c->v[i] = v;
+        if (!k || !v) return RG_ENOMEM;
+    }
+    c->room = room;
+    return RG_OK;
+}
+
+static rg_status grow_past(cache *c, size_t n, size_t steps)
+{
+    if (n * steps > c->past_room) {
+        const size_t room = 2 * n * steps;
+        int32_t     *past = rg_realloc(c->past, room * sizeof *past);
+        if (past) c->past = past;
+        int32_t *spare = rg_realloc(c->spare, room * sizeof *spare);
+        if (spare) c->spare = spare;
+        if (!past || !spare) return RG_ENOMEM;
+        c->past_room = room;
+    }
+    size_t *first = rg_realloc(c->first, (n + 1) * sizeof *first);
+    if (!first) return RG_ENOMEM;
+    c->first = first;
+    for (size_t i = 0; i <= n; i++) first[i] = i * steps;
+    return RG_OK;
+}
+
+/* Every hypothesis gets one more row: its list of `steps` grows by the row its token will have. */
+static rg_status extend_past(cache *c, size_t n, size_t steps)
+{
+    RG_TRY(grow_past(c, n, steps + 1));
+    for (size_t i = 0; i < n; i++) {
+        memcpy(c->spare + i * (steps + 1), c->past + i * steps, steps * sizeof *c->past);
+        c->spare[i * (steps + 1) + steps] = (int32_t)(c->rows + i);
+    }
+    int32_t *swap = c->past;
+    c->past = c->spare;
+    c->spare = swap;
+    return RG_OK;
+}
+
+static void put_rows(rg_real *to, const rg_tensor *x, size_t at)
+{
+    const size_t cols = rg_tensor_cols(x);
+    for (size_t i = 0; i < rg_tensor_rows(x); i++) memcpy(to + (at + i) * cols, rg_tensor_row(x, i), cols * sizeof *to);
+}
+
+static rg_tensor *cached_self(rg_decoding *d, rg_tape *t, int64_t i, rg_tensor *y, const rg_reach *past)
+{
+    const settings *s = d->model->options;
+    const layer    *l = &((const parts *)d->model->parts)->decoder[i];
+    cache          *c = d->state;
+    rg_tensor      *q, *k, *v;
+    rg_tape_push(t, "self");
+    rg_heads_project(t, &l->self, before(t, s, &l->norm_self, y), &q, &k, &v);
+    if (rg_tape_status(t) != RG_OK) return NULL;
+    c->k_cols = rg_tensor_cols(k);
+    c->v_cols = rg_tensor_cols(v);
+    if (i == 0 && grow_rows(c, s->decoder, d->n) != RG_OK) return rg_tape_fail(t, RG_ENOMEM, "no memory for %zu cached rows", c->rows + d->n);
+    put_rows(c->k[i], k, c->rows);
+    put_rows(c->v[i], v, c->rows);
+    k = rg_borrow(t, c->k[i], c->rows + d->n, c->k_cols, c->k_cols);
+    v = rg_borrow(t, c->v[i], c->rows + d->n, c->v_cols, c->v_cols);
+    y = after(t, s, &l->norm_self, y, rg_heads_read(t, &l->self, q, k, v, past));
+    rg_tape_pop(t);
+    return y;
+}
+
+static const rg_reach *reach_sources(rg_decoding *d, rg_tape *t)
+{
+    int32_t *begin = rg_tape_memory(t, 2 * d->n * sizeof *begin), *end = begin + d->n;
+    for (size_t i = 0; begin && i < d->n; i++) {
+        begin[i] = d->sources.start[d->source_of[i]];
+        end[i] = d->sources.start[d->source_of[i] + 1];
+    }
+    return begin ? rg_reach_intervals(t, d->n, (size_t)d->sources.start[d->sources.groups], begin, end) : NULL;
+}
+
+static rg_tensor *embed_step(rg_decoding *d, rg_tape *t)
+{
+    const settings *s = d->model->options;
+    const parts    *q = d->model->parts;
+    rg_tensor      *y = rg_scale(t, rg_gather(t, rg_use(t, q->target), d->tokens, d->n, NULL), sqrt((double)s->d));
+    if (s->positions[0] == 's') return rg_add_position(t, y, d->steps);
+    if (!q->target_places) return y;
+    const int32_t place = (int32_t)d->steps;
+    return rg_add(t, y, rg_gather(t, rg_use(t, q->target_places), &place, 1, NULL));
+}
+
+static rg_tensor *step(rg_decoding *d, rg_tape *t)
+{
+    const settings *s = d->model->options;
+    const parts    *q = d->model->parts;
+    cache          *c = d->state;
+    if (extend_past(c, d->n, d->steps) != RG_OK) return rg_tape_fail(t, RG_ENOMEM, "no memory for the history of %zu hypotheses", d->n);
+    const size_t    seen = s->window && d->steps + 1 > (size_t)s->window ? (size_t)s->window : d->steps + 1;
+    const rg_reach *source = reach_sources(d, t);
+    rg_tensor      *y = embed_step(d, t);
+    for (size_t i = 0; i < d->n; i++) /* a window sees the last `seen` of each list */
+        if (seen <= d->steps) memmove(c->spare + i * seen, c->past + i * (d->steps + 1) + d->steps + 1 - seen, seen * sizeof *c->past);
+    for (size_t i = 0; i <= d->n; i++) c->first[i] = i * seen;
+    const rg_reach *past = rg_reach_lists(t, d->n, c->rows + d->n, c->first, seen <= d->steps ? c->spare : c->past);
+    for (int64_t i = 0; i < s->decoder; i++) {
+        enter(t, "decoder", i);
+        y = cached_self(d, t, i, y, past);
+        y = cross_attention(t, s, &q->decoder[i], y, c->source_k[i], c->source_v[i], source);
+        y = feed_forward(t, s, &q->decoder[i], y);
+        leave(t);
+    }
+    c->rows += d->n;
+    y = stack_end(t, s, &q->decoder_end, y);
+    return rg_add(t, rg_matmul_nt(t, y, rg_use(t, q->output)), rg_use(t, q->output_bias));
+}
+
+static rg_status keep(rg_decoding *d, const int32_t *parents, size_t n)
+{
+    cache       *c = d->state;
+    const size_t steps = d->steps;
+    RG_TRY(grow_past(c, n > d->n ? n : d->n, steps ? steps : 1));
+    for (size_t i = 0; i < n; i++) memcpy(c->spare + i * steps, c->past + (size_t)parents[i] * steps, steps * sizeof *c->past);
+    int32_t *swap = c->past;
+    c->past = c->spare;
+    c->spare = swap;
+    return RG_OK;
+}
+
+static const rg_attention_use uses[] = {
+    { "encoder layers", "source words", "source words", "source words", "scaled_dot", "groups" },
+    { "decoder layers, self", "target words", "target words so far", "target words so far", "scaled_dot", "causal" },
+    { "decoder layers, cross", "target words", "source words", "source words", "scaled_dot", "groups" },
+    { NULL, NULL, NULL, NULL, NULL, NULL },
+};
+
+const rg_system rg_system_transformer = {
+    .name = "transformer",
+    .summary = "encoder and decoder of self-attention and feed-forward layers, no recurrence",
+    .paper = "Vaswani et al. 2017, Attention Is All You Need",
+    .uses = uses,
+    .options = options,
+    .options_bytes = sizeof(settings),
+    .parts_bytes = sizeof(parts),
+    .build = build,
+    .loss = loss,
+    .state_bytes = sizeof(cache),
+    .start = start,
+    .step = step,
+    .keep = keep,
+    .finish = finish,
+};
