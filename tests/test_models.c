@@ -1,0 +1,138 @@
+/* Every system that decodes: step by step equals the pass over the whole sentence; hypotheses can be dropped, copied and reordered;
+ * neighbours do not matter. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "regard/model.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { V = 11 };
+
+static rg_model *make(const rg_system *system)
+{
+    static const char *const yaml = "dim-emb: 16\ntransformer-dim-ffn: 24\ntransformer-heads: 4\nenc-depth: 2\ndec-depth: 2\ndim-rnn: 12\n";
+    void                    *options = rg_alloc_zero(system->options_bytes);
+    assert_int_equal(rg_options_init(system->options, options), RG_OK);
+    const rg_option_group group = { .rows = system->options, .values = options };
+    assert_int_equal(rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "test", true), RG_OK);
+    const rg_model_sizes sizes = { .source_vocabulary = V, .target_vocabulary = V, .joint = true, .bos = 1, .eos = 2 };
+    rg_model            *m;
+    if (rg_model_new(&m, system, options, &sizes, 5) != RG_OK) fail_msg("%s: %s", system->name, rg_message());
+    rg_options_fini(system->options, options);
+    rg_free(options);
+    return m;
+}
+
+static double log_probability(const rg_real *logits, int32_t token)
+{
+    double max = -INFINITY, sum = 0;
+    for (int j = 0; j < V; j++) max = fmax(max, (double)logits[j]);
+    for (int j = 0; j < V; j++) sum += exp((double)logits[j] - max);
+    return (double)logits[token] - max - log(sum);
+}
+
+static const int32_t source_start[] = { 0, 4, 6 }, source_ids[] = { 5, 6, 7, 2, 8, 2 };
+static const int32_t answer[2][3] = { { 4, 9, 2 }, { 3, 3, 2 } };
+
+/* -log p of both answers by one pass over everything. */
+static double whole_pass(const rg_model *m)
+{
+    static const int32_t target_start[] = { 0, 3, 6 }, target[] = { 4, 9, 2, 3, 3, 2 }, previous[] = { 1, 4, 9, 1, 3, 3 };
+    const rg_batch batch = { .pairs = 2, .source = { .groups = 2, .start = source_start }, .target = { .groups = 2, .start = target_start },
+                             .source_ids = source_ids, .target_ids = target, .previous = previous };
+    const rg_tape_config config = { .record = false };
+    rg_tape             *t;
+    assert_int_equal(rg_tape_new(&t, &config), RG_OK);
+    rg_loss loss = m->system->loss(t, m, &batch);
+    if (rg_tape_status(t) != RG_OK) fail_msg("%s: %s", m->system->name, rg_message());
+    double value = (double)rg_tensor_at(loss.sum, 0, 0);
+    rg_tape_free(t);
+    return value;
+}
+
+static double stepwise(const rg_model *m, rg_decoding *d)
+{
+    double        total = 0;
+    int32_t       tokens[2] = { 1, 1 };
+    const rg_layout sources = { .groups = 2, .start = source_start };
+    if (rg_decoding_start(d, source_ids, &sources) != RG_OK) fail_msg("%s: %s", m->system->name, rg_message());
+    for (int step = 0; step < 3; step++) {
+        const rg_real *logits;
+        size_t         ld;
+        if (rg_decoding_step(&logits, &ld, d, tokens) != RG_OK) fail_msg("%s: %s", m->system->name, rg_message());
+        for (int i = 0; i < 2; i++) {
+            total -= log_probability(logits + (size_t)i * ld, answer[i][step]);
+            tokens[i] = answer[i][step];
+        }
+    }
+    return total;
+}
+
+static void stepping_equals_the_whole_pass(void **state)
+{
+    (void)state;
+    for (const rg_system *const *s = rg_system_all(); *s; s++) {
+        if (!(*s)->start) continue;
+        rg_model    *m = make(*s);
+        rg_decoding *d;
+        assert_int_equal(rg_decoding_new(&d, m, NULL), RG_OK);
+        /* label smoothing belongs to training: compare with a model whose loss has none */
+        const rg_option_group group = { .rows = (*s)->options, .values = m->options };
+        const char *const     none = "label-smoothing: 0";
+        assert_int_equal(rg_options_read_yaml(&group, 1, none, strlen(none), "test", true), RG_OK);
+        assert_float_equal(whole_pass(m), stepwise(m, d), 1e-4);
+        assert_float_equal(whole_pass(m), stepwise(m, d), 1e-4); /* a decoding can start again */
+        rg_decoding_free(d);
+        rg_model_free(m);
+    }
+}
+
+/* Decode one source alone and the same among others, reordered and copied on the way: the same bits. */
+static void neighbours_and_reordering_do_not_change_a_hypothesis(void **state)
+{
+    (void)state;
+    for (const rg_system *const *s = rg_system_all(); *s; s++) {
+        if (!(*s)->start) continue;
+        rg_model       *m = make(*s);
+        rg_decoding    *alone, *among;
+        const rg_layout both = { .groups = 2, .start = source_start };
+        const int32_t   one_start[] = { 0, 4 };
+        const rg_layout one = { .groups = 1, .start = one_start };
+        assert_int_equal(rg_decoding_new(&alone, m, NULL), RG_OK);
+        assert_int_equal(rg_decoding_new(&among, m, NULL), RG_OK);
+        assert_int_equal(rg_decoding_start(alone, source_ids, &one), RG_OK);
+        assert_int_equal(rg_decoding_start(among, source_ids, &both), RG_OK);
+        const rg_real *a, *b;
+        size_t         lda, ldb;
+        int32_t        bos[2] = { 1, 1 };
+        assert_int_equal(rg_decoding_step(&a, &lda, alone, bos), RG_OK);
+        assert_int_equal(rg_decoding_step(&b, &ldb, among, bos), RG_OK);
+        assert_memory_equal(a, b, V * sizeof *a);
+        const int32_t parents[] = { 1, 0, 0 }, tokens[] = { 3, 9, 4 }, mine[] = { 4 };
+        assert_int_equal(rg_decoding_keep(among, parents, 3), RG_OK);
+        assert_int_equal(rg_decoding_step(&a, &lda, alone, mine), RG_OK);
+        assert_int_equal(rg_decoding_step(&b, &ldb, among, tokens), RG_OK);
+        assert_memory_equal(a, b + 2 * ldb, V * sizeof *a);
+        const int32_t last[] = { 2 }, next[] = { 9 };
+        assert_int_equal(rg_decoding_keep(among, last, 1), RG_OK);
+        assert_int_equal(rg_decoding_step(&a, &lda, alone, next), RG_OK);
+        assert_int_equal(rg_decoding_step(&b, &ldb, among, next), RG_OK);
+        assert_memory_equal(a, b, V * sizeof *a);
+        rg_decoding_free(alone);
+        rg_decoding_free(among);
+        rg_model_free(m);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stepping_equals_the_whole_pass),
+        cmocka_unit_test(neighbours_and_reordering_do_not_change_a_hypothesis),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
