@@ -369,6 +369,12 @@ void *rg_tape__node(rg_tape *t, size_t bytes, rg_tensor *out, rg_backward *backw
     return node;
 }
 
+void rg_tape__deepen(rg_tape *t, rg_tensor *out, size_t steps)
+{
+    if (steps > 1) out->depth += steps - 1;
+    if (out->depth > t->cost.depth) t->cost.depth = out->depth;
+}
+
 uint64_t rg_tape__draw(rg_tape *t, uint32_t key[2])
 {
     const uint64_t op = t->draws++;

@@ -69,6 +69,9 @@ void rg_tape__will_need(rg_tape *t, size_t bytes);
 /* What a live tape takes by rg_tape__keep or rg_tape__reals for backward, told on a dry one. */
 void rg_tape__will_keep(rg_tape *t, size_t bytes);
 
+/* An op that is a chain of `steps` others: its result is that much deeper. Call after rg_tape__node. */
+void rg_tape__deepen(rg_tape *t, rg_tensor *out, size_t steps);
+
 /* The key of the next random op: seed, step and the op's number make it. Returns the stream number. */
 uint64_t rg_tape__draw(rg_tape *t, uint32_t key[2]);
 

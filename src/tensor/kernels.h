@@ -15,6 +15,7 @@
 #define RG_TENSOR_KERNELS_H
 
 #include "regard/tensor.h"
+#include "tensor/gates.h"
 
 /* Weights packed once: panels of RG_PANEL output columns, k-major, so that a product reads them in order.
  *
@@ -75,6 +76,8 @@ typedef struct rg_kernels {
      * The draw of element i depends on key, stream and position + i alone: with e = position + i it is word e mod 4 of the
      * Philox block whose counter is (e / 4 low, e / 4 high, stream low, stream high). y may be x. */
     void (*dropout)(size_t n, rg_real *y, const rg_real *x, rg_real p, const uint32_t key[2], uint64_t stream, uint64_t position, bool add);
+
+    const rg_gates *gates; /* rows of recurrent steps */
 } rg_kernels;
 
 /* Dropout keeps an element whose 32-bit draw is at least rg_dropout_least(p), times rg_dropout_factor(p). All tables use
@@ -84,6 +87,9 @@ rg_real  rg_dropout_factor(rg_real p);
 
 /* The chosen table, the same for the life of the process. Never NULL. */
 const rg_kernels *rg_kernel(void);
+
+/* The gates of the chosen table, the plain ones where it has none. */
+const rg_gates *rg_kernel_gates(void);
 
 /* Every table this machine can run, for tests and benchmarks; ends with NULL. The first is `plain`. */
 const rg_kernels *const *rg_kernels_all(void);

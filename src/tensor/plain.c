@@ -233,6 +233,8 @@ static void dropout(size_t n, rg_real *y, const rg_real *x, rg_real p, const uin
     }
 }
 
+extern const rg_gates rg_gates_plain; /* plain_gates.c */
+
 const rg_kernels rg_kernels_plain = {
     .name = "plain",
     .gemm_packed = gemm_packed,
@@ -254,4 +256,5 @@ const rg_kernels rg_kernels_plain = {
     .norm = norm,
     .norm_backward = norm_backward,
     .dropout = dropout,
+    .gates = &rg_gates_plain,
 };

@@ -1,0 +1,192 @@
+/* op_recurrent_back.c - recurrence, backward through time.
+ *
+ *   for t from the last step to the first:     dh += what arrived at the states of step t
+ *                                              dz_t = gates backward (dh, dc)            rows of one block (N, gu)
+ *                                              dh = dz_t U^T                             gradient of the states before
+ *   then, over all rows at once:               dU = H_before^T dz      dW = X^T dz      db = sum dz      dx = dz W^T
+ *
+ * Groups that end earlier join the block later; until then their rows of dh and dc are zero. */
+#include "autograd/recurrent.h"
+
+#include <string.h>
+
+typedef struct {
+    const rg_recurrent_node *n;
+    rg_real                 *dz, *da;   /* (N, gu) of the sums; of U h + b' where that differs, else the same place */
+    rg_real                 *dh, *dc;   /* (running, u) carried from later steps */
+    rg_real                 *drh;       /* (running, u) the GRU's reset states   */
+    const rg_real           *h_arrived, *c_arrived; /* (N, u) in the layout's order, or NULL */
+    size_t                   from;
+    const rg_real           *h0, *c0;
+    bool                     second;
+} back_job;
+
+size_t rg_recurrent__scratch(const rg_recurrent_node *n)
+{
+    const size_t N = n->steps->rows, blocks = n->kind == RG_GRU_RESET_AFTER ? 2 : 1;
+    return N * (blocks * n->gu + n->u + (n->w.w && !n->steps->as_is ? n->x->cols : 0)) + 3 * n->steps->running * n->u;
+}
+
+/* ------------------------------------------------------------------------------------------------------ one step */
+
+static void back_rows(void *context, int member, size_t begin, size_t end)
+{
+    const back_job          *job = context;
+    const rg_recurrent_node *n = job->n;
+    const rg_gates          *k = rg_kernel_gates();
+    const size_t             u = n->u;
+    (void)member;
+    for (size_t i = begin; i < end; i++) {
+        const size_t   row = job->from + i, at = (size_t)n->steps->row[row] * u;
+        rg_real       *dz = job->dz + row * n->gu, *dh = job->dh + i * u;
+        const rg_real *gates = n->gates + row * n->gu, *h0 = job->h0 ? job->h0 + i * u : NULL;
+        if (job->second) {
+            k->gru_reset_backward(u, dz, dh, job->drh + i * u, gates, h0);
+            continue;
+        }
+        if (job->h_arrived) rg_kernel()->axpy(u, dh, 1, job->h_arrived + at);
+        if (job->c_arrived) rg_kernel()->axpy(u, job->dc + i * u, 1, job->c_arrived + at);
+        switch (n->kind) {
+        case RG_LSTM: k->lstm_backward(u, dz, job->dc + i * u, gates, n->c + row * u, job->c0 ? job->c0 + i * u : NULL, dh); break;
+        case RG_GRU: k->gru_backward(u, dz, dh, gates, h0); break;
+        case RG_GRU_RESET_AFTER: k->gru_after_backward(u, dz, job->da + row * n->gu, dh, gates, n->extra + row * u, h0); break;
+        default: rg_kernel()->map_backward(RG_TANH, u, dz, gates, gates, dh, false); break;
+        }
+    }
+}
+
+static void back_step(rg_tape *t, back_job *job, size_t step, const rg_pack *u, const rg_pack *u_new, bool further)
+{
+    const rg_recurrent_node *n = job->n;
+    const size_t             rows = (size_t)n->steps->count[step], cost = n->gu * 8;
+    rg_team                 *team = rg_tape_team(t);
+    job->from = (size_t)n->steps->first[step];
+    job->h0 = rg_recurrent__before(n, n->h, n->start_h, step);
+    job->c0 = n->c ? rg_recurrent__before(n, n->c, n->start_c, step) : NULL;
+    job->second = false;
+    rg_tape__rows(t, rows, cost, back_rows, job);
+    rg_real *dz = job->dz + job->from * n->gu, *da = job->da + job->from * n->gu;
+    if (n->kind == RG_GRU) {
+        if (job->h0) rg_tape__check(t, rg_product_packed(team, rows, dz + 2 * n->u, n->gu, u_new, job->drh, n->u, false, NULL, RG_IDENTITY));
+        else memset(job->drh, 0, rows * n->u * sizeof *job->drh);
+        job->second = true;
+        rg_tape__rows(t, rows, cost, back_rows, job);
+    }
+    const bool direct = n->kind == RG_GRU || n->kind == RG_GRU_RESET_AFTER; /* dh holds the part that goes past the gates */
+    if (further) rg_tape__check(t, rg_product_packed(team, rows, da, n->gu, u, job->dh, n->u, direct, NULL, RG_IDENTITY));
+}
+
+/* ------------------------------------------------------------------------------------------- weights, all rows at once */
+
+typedef struct {
+    rg_real *at;
+    bool     add;
+} place;
+
+typedef struct {
+    place x, w, b, u, u_new, b_new, h0, c0;
+} places;
+
+static place place_of(rg_tape *t, rg_tensor *x)
+{
+    place p = { NULL, false };
+    p.at = rg_tape__grad(t, x, &p.add);
+    return p;
+}
+
+/* States before each row, from row `skip` on: those of the step above without the groups that ended there. */
+static const rg_real *states_before(rg_tape *t, const rg_recurrent_node *n, size_t skip)
+{
+    const rg_steps *s = n->steps;
+    const size_t    u = n->u;
+    if (skip && s->steps && (size_t)s->count[s->steps - 1] == s->running) return n->h; /* all equally long: the same rows, a block earlier */
+    rg_real *before = rg_tape__reals(t, (s->rows - skip) * u);
+    rg_real *to = before;
+    for (size_t step = skip ? 1 : 0; before && step < s->steps; step++) {
+        memcpy(to, rg_recurrent__before(n, n->h, n->start_h, step), (size_t)s->count[step] * u * sizeof *to);
+        to += (size_t)s->count[step] * u;
+    }
+    return before;
+}
+
+static void weight_gradient(rg_tape *t, place to, const rg_tensor *w, size_t rows, const rg_real *a, size_t lda, const rg_real *dz, size_t lddz)
+{
+    if (to.at) rg_tape__check(t, rg_product(rg_tape_team(t), RG_TN, w->rows, w->cols, rows, a, lda, dz, lddz, to.at, w->ld, to.add));
+}
+
+static void recurrent_weights(rg_tape *t, const back_job *job, const places *p)
+{
+    const rg_recurrent_node *n = job->n;
+    const size_t             N = n->steps->rows, skip = n->start_h ? 0 : n->steps->running; /* zeros before the first step give nothing */
+    if (p->u.at) {
+        const rg_real *before = states_before(t, n, skip);
+        if (before) weight_gradient(t, p->u, n->w.u, N - skip, before, n->u, job->da + skip * n->gu, n->gu);
+    }
+    weight_gradient(t, p->u_new, n->w.u_new, N, n->extra, n->u, job->dz + 2 * n->u, n->gu);
+    if (p->b_new.at) rg_rows__column_sums(N, n->u, p->b_new.at, job->da + 2 * n->u, n->gu, p->b_new.add);
+}
+
+/* y[row[i]] (+)= x[i] */
+static void spread(const rg_steps *s, size_t cols, place to, size_t ld, const rg_real *x)
+{
+    for (size_t i = 0; i < s->rows; i++) rg_rows__axpy(1, cols, to.at + (size_t)s->row[i] * ld, cols, 1, x + i * cols, cols, to.add);
+}
+
+static void inputs(rg_tape *t, const back_job *job, const places *p)
+{
+    const rg_recurrent_node *n = job->n;
+    const rg_steps          *s = n->steps;
+    rg_team                 *team = rg_tape_team(t);
+    if (p->b.at) rg_rows__column_sums(s->rows, n->gu, p->b.at, job->dz, n->gu, p->b.add);
+    weight_gradient(t, p->w, n->w.w, s->rows, n->xs, n->ld_xs, job->dz, n->gu);
+    if (!p->x.at) return;
+    if (!n->w.w) {
+        spread(s, n->gu, p->x, n->x->ld, job->dz);
+        return;
+    }
+    const rg_pack w = rg_recurrent__pack(t, n->w.w, true);
+    rg_real      *dxs = s->as_is ? p->x.at : rg_tape__reals(t, s->rows * n->x->cols);
+    if (!w.data || !dxs) return;
+    rg_tape__check(t, rg_product_packed(team, s->rows, job->dz, n->gu, &w, dxs, s->as_is ? n->x->ld : n->x->cols, s->as_is && p->x.add, NULL,
+                                        RG_IDENTITY));
+    if (!s->as_is) spread(s, n->x->cols, p->x, n->x->ld, dxs);
+}
+
+static void first_state(const rg_steps *s, place to, const rg_tensor *state, const rg_real *d)
+{
+    if (!to.at) return;
+    for (size_t i = 0; i < s->groups; i++) {
+        rg_real *at = to.at + (size_t)s->order[i] * state->ld;
+        if (i < s->running) rg_rows__axpy(1, state->cols, at, state->cols, 1, d + i * state->cols, state->cols, to.add);
+        else if (!to.add) memset(at, 0, state->cols * sizeof *at);
+    }
+}
+
+/* --------------------------------------------------------------------------------------------------------- backward */
+
+void rg_recurrent__backward(rg_tape *t, rg_node *node)
+{
+    rg_recurrent_node *n = (rg_recurrent_node *)node;
+    const rg_steps    *s = n->steps;
+    const size_t       N = s->rows, states = s->running * n->u;
+    const places p = { place_of(t, n->x), place_of(t, n->w.w), place_of(t, n->w.b), place_of(t, n->w.u), place_of(t, n->w.u_new),
+                       place_of(t, n->w.b_new), place_of(t, n->h0), place_of(t, n->c0) };
+    back_job     job = { .n = n, .h_arrived = rg_tape__arrived(t, n->h_out), .c_arrived = n->c_out ? rg_tape__arrived(t, n->c_out) : NULL };
+
+    rg_arena_point scratch = rg_tape__scratch(t);
+    job.dz = rg_tape__reals(t, N * n->gu);
+    job.da = n->kind == RG_GRU_RESET_AFTER ? rg_tape__reals(t, N * n->gu) : job.dz;
+    job.dh = rg_tape__reals(t, 3 * states);
+    const rg_pack u = rg_recurrent__pack(t, n->w.u, true), u_new = n->w.u_new ? rg_recurrent__pack(t, n->w.u_new, true) : (rg_pack){0};
+    if (rg_tape_status(t) != RG_OK) return;
+    job.dc = job.dh + states;
+    job.drh = job.dc + states;
+    memset(job.dh, 0, 2 * states * sizeof *job.dh);
+
+    for (size_t step = s->steps; step-- > 0 && rg_tape_status(t) == RG_OK;) back_step(t, &job, step, &u, &u_new, step > 0 || p.h0.at);
+    first_state(s, p.h0, n->h0, job.dh);
+    first_state(s, p.c0, n->c0, job.dc);
+    recurrent_weights(t, &job, &p);
+    inputs(t, &job, &p);
+    rg_tape__release(t, scratch);
+}

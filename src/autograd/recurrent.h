@@ -1,0 +1,42 @@
+/* recurrent.h - the inside of recurrence: what forward (op_recurrent.c) leaves for backward (op_recurrent_back.c).
+ *
+ * Everything is kept step by step: row first[t] + i belongs to the i-th longest group at step t, so a step is a block of rows, the
+ * states before it are the first rows of the block above, and the gradient of a weight is one product over all rows. */
+#ifndef RG_AUTOGRAD_RECURRENT_H
+#define RG_AUTOGRAD_RECURRENT_H
+
+#include "autograd/tape.h"
+#include "regard/recurrent.h"
+
+typedef struct rg_recurrent_node {
+    rg_node              node;
+    rg_recurrence        kind;
+    rg_recurrent_weights w;
+    rg_tensor           *x, *h0, *c0;
+    rg_tensor           *h_out, *c_out; /* c_out NULL: nobody asked for cells */
+    const rg_steps      *steps;
+    size_t               u, gu; /* width of a state; columns of all gates */
+
+    const rg_real *xs; /* (N, in) rows of x; NULL when x came projected */
+    size_t         ld_xs;
+    rg_real       *gates;            /* (N, gu) values of the gates; the RNN's are its states */
+    rg_real       *h, *c;            /* (N, u); c for the LSTM */
+    rg_real       *extra;            /* (N, u) r h of the GRU, U h + b' of the other one */
+    rg_real       *start_h, *start_c; /* (running, u) states before the first step, longest first; NULL: zeros */
+} rg_recurrent_node;
+
+/* States (or cells) before step t: a prefix of the step above. */
+static inline const rg_real *rg_recurrent__before(const rg_recurrent_node *n, const rg_real *states, const rg_real *start, size_t t)
+{
+    return t ? states + (size_t)n->steps->first[t - 1] * n->u : start;
+}
+
+/* The packed form of a right side: the parameter's own, or one made on the tape now. data NULL: no memory. */
+rg_pack rg_recurrent__pack(rg_tape *t, const rg_tensor *w, bool transposed);
+
+void rg_recurrent__backward(rg_tape *t, rg_node *node);
+
+/* Scratch numbers of backward. */
+size_t rg_recurrent__scratch(const rg_recurrent_node *n);
+
+#endif
