@@ -73,41 +73,47 @@ static rg_status draw(canvas *c, const rg_record *r, const rg_figure_options *o)
     }
 }
 
-static void replay(cairo_surface_t *target, cairo_surface_t *recording, const canvas *c, double scale)
+/* Draw again, on the target itself. Playing the recording there would do, but cairo 1.16 never frees a recording that SVG or
+ * PDF has used. */
+static rg_status redraw(cairo_surface_t *target, const canvas *measured, double scale)
 {
-    cairo_t *cr = cairo_create(target);
+    canvas    c = { .cr = cairo_create(target), .record = measured->record, .options = measured->options };
+    rg_status status;
 
-    cairo_scale(cr, scale, scale);
-    cairo_set_source_rgb(cr, c->ground.r, c->ground.g, c->ground.b);
-    cairo_paint(cr);
-    cairo_set_source_surface(cr, recording, 0, 0);
-    cairo_paint(cr);
-    cairo_destroy(cr);
+    set_theme(&c);
+    cairo_scale(c.cr, scale, scale);
+    cairo_set_source_rgb(c.cr, c.ground.r, c.ground.g, c.ground.b);
+    cairo_paint(c.cr);
+    status = draw(&c, c.record, c.options);
+    cairo_destroy(c.cr);
+    return status;
 }
 
 /* PNG is c->options->scale pixels a point; SVG and PDF keep lines and letters. */
-static rg_status emit(output *out, cairo_surface_t *recording, const canvas *c, rg_figure_format format, double zoom)
+static rg_status emit(output *out, const canvas *c, rg_figure_format format, double zoom)
 {
     double           w = c->width * zoom, h = c->height * zoom, pixels = c->options->scale > 0 ? c->options->scale : 2;
     cairo_surface_t *target;
     cairo_status_t   status;
+    rg_status        drawn;
 
     if (format == RG_FIGURE_PNG) {
         if (!(w * pixels <= MOST_PIXELS && h * pixels <= MOST_PIXELS))
             return rg_fail(RG_ELIMIT, "a picture of %.0f x %.0f pixels, a side has at most %d", w * pixels, h * pixels,
                            MOST_PIXELS);
         target = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)ceil(w * pixels), (int)ceil(h * pixels));
-        replay(target, recording, c, zoom * pixels);
+        drawn = redraw(target, c, zoom * pixels);
         status = cairo_surface_write_to_png_stream(target, write_bytes, out);
     } else {
         target = format == RG_FIGURE_SVG ? cairo_svg_surface_create_for_stream(write_bytes, out, w, h)
                                          : cairo_pdf_surface_create_for_stream(write_bytes, out, w, h);
         if (format == RG_FIGURE_PDF) cairo_pdf_surface_set_metadata(target, CAIRO_PDF_METADATA_TITLE, c->record->title);
-        replay(target, recording, c, zoom);
+        drawn = redraw(target, c, zoom);
         cairo_surface_finish(target);
         status = cairo_surface_status(target);
     }
     cairo_surface_destroy(target);
+    if (drawn != RG_OK) return drawn;
     if (status == CAIRO_STATUS_SUCCESS) return RG_OK;
     return rg_fail(status == CAIRO_STATUS_NO_MEMORY ? RG_ENOMEM : RG_EIO, "drawing: %s", cairo_status_to_string(status));
 }
@@ -124,7 +130,7 @@ rg_status rg_figures_render(void **out, size_t *out_bytes, rg_figure_result *out
     status = draw(&c, record, options);
     if (status == RG_OK) {
         double zoom = options->width > 0 ? options->width / c.width : 1;
-        status = emit(&bytes, recording, &c, format, zoom);
+        status = emit(&bytes, &c, format, zoom);
         if (out_result) *out_result = (rg_figure_result){ c.width * zoom, c.height * zoom, c.missing };
     }
     cairo_destroy(c.cr);
