@@ -1,0 +1,178 @@
+/* train.h - learning: optimisers, schedules, workers, checkpoints and the loop that joins them.
+ *
+ *   rg_workers_run(&losses, workers, &job)       every worker: its share of the batch -> loss -> gradients
+ *   rg_optimizer_step(&report, opt, grads, ...)  one pass: sum, scale, clip, update, pack
+ *
+ * Gradients are summed in the order of workers, ranges are fixed, so the number of threads never changes a bit: same seed
+ * and same number of workers, same numbers. */
+#ifndef REGARD_TRAIN_H
+#define REGARD_TRAIN_H
+
+#include "regard/autograd.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------------------------------------------ optimisers */
+
+typedef struct rg_optimizer_kind { /* one row of the table */
+    const char *name, *summary, *paper;
+    double      rate, a, b, eps; /* what RG_OPTIMIZER_DEFAULT fields become */
+} rg_optimizer_kind;
+
+/* All rows, ended by one without a name: sgd, nesterov, adam, adamw, adadelta, adagrad, rmsprop, rmsprop-centred, graves. */
+const rg_optimizer_kind *rg_optimizer_kinds(void);
+
+typedef struct rg_optimizer_config {
+    const char *name;       /* of the row                                                                       */
+    double      a, b, eps;  /* momentum or first beta, second beta or decay of averages, epsilon; < 0: the row's */
+    double      decay;      /* of every learned entry, on top of the entry's own; adamw: decoupled, others: L2   */
+    double      clip_norm;  /* the whole gradient is scaled down to this norm; 0: not                           */
+    double      clip_value; /* then each number is cut to +- this; 0: not                                       */
+    double      smoothing;  /* average += smoothing (w - average) after each step, faster in the first; 0: not  */
+    double      start;      /* adagrad: what the sum of squares starts from                                     */
+} rg_optimizer_config;
+#define RG_OPTIMIZER_CONFIG_DEFAULT { .name = "adam", .a = -1, .b = -1, .eps = -1 }
+
+typedef struct rg_optimizer rg_optimizer;
+
+/* For built parameters, which it borrows; the state is allocated here. RG_EINVAL names what makes no sense. */
+rg_status rg_optimizer_new(rg_optimizer **out, rg_params *params, const rg_optimizer_config *config);
+void      rg_optimizer_free(rg_optimizer *opt);
+
+typedef struct rg_step_report {
+    double norm;    /* of the gradient after division by count, before clipping */
+    bool   clipped; /* by norm                                                 */
+} rg_step_report;
+
+/* One pass over every learned parameter that is not frozen: sum the gradients of `workers` in their order (what a worker did
+ * not write counts as zero), divide by `count`, clip, update with learning rate `rate` times the entry's factor, and write
+ * both packs. A gradient that is not finite is RG_ENUMBER with the tensor's name, and nothing has changed. `team` may be
+ * NULL; its size changes no bit. Allocates nothing. */
+rg_status rg_optimizer_step(rg_step_report *out, rg_optimizer *opt, rg_grads *const *grads, size_t workers,
+                            double count, double rate, rg_team *team);
+
+uint64_t rg_optimizer_steps(const rg_optimizer *opt); /* taken so far */
+double   rg_optimizer_rate(const rg_optimizer *opt);  /* the row's default learning rate */
+
+/* Exchange parameters and their smoothed averages (and pack again), to validate or save the averages; once more to go on
+ * training. Nothing happens without smoothing. */
+rg_status rg_optimizer_swap(rg_optimizer *opt, rg_team *team);
+
+/* ------------------------------------------------------------------------------------------------- schedules */
+
+typedef struct rg_schedule {
+    const char *name;   /* of a row: constant, transformer, inverse-sqrt, exponential, step, cosine, linear         */
+    double      rate;   /* highest rate; transformer: the factor in front                                          */
+    double      warmup; /* the rate rises linearly for so many steps (transformer: up to its peak)                   */
+    double      start;  /* steps before it begins to fall                                                          */
+    double      every;  /* steps between two cuts; cosine and linear: steps until `least`                           */
+    double      decay;  /* factor of one cut                                                                       */
+    double      least;  /* never below this                                                                        */
+    double      width;  /* of the model, for transformer                                                           */
+} rg_schedule;
+#define RG_SCHEDULE_DEFAULT { .name = "constant", .rate = 1e-3, .decay = 0.5, .every = 1 }
+
+typedef struct rg_schedule_kind {
+    const char *name, *formula;
+    double (*rate)(const rg_schedule *s, double step);
+} rg_schedule_kind;
+
+const rg_schedule_kind *rg_schedule_kinds(void); /* ended by one without a name */
+rg_status rg_schedule_check(const rg_schedule *s);
+double    rg_schedule_rate(const rg_schedule *s, uint64_t step); /* of step 1, 2, ...; s was checked */
+
+/* --------------------------------------------------------------------------------------------------- workers */
+
+/* Worker i: a thread with a tape, a team and a gradient block of its own. */
+typedef struct rg_workers rg_workers;
+
+typedef struct rg_workers_config {
+    int      workers; /* gradient blocks; part of what decides the bits           */
+    int      threads; /* of each worker's team; changes no bits                   */
+    uint64_t seed;    /* of everything random on the tapes                        */
+    size_t   bytes;   /* first chunk of each tape's arena; 0: a default           */
+} rg_workers_config;
+#define RG_WORKERS_CONFIG_DEFAULT { .workers = 1, .threads = 1 }
+
+rg_status rg_workers_new(rg_workers **out, rg_params *params, const rg_workers_config *config);
+void      rg_workers_free(rg_workers *workers);
+int       rg_workers_count(const rg_workers *workers);
+rg_team  *rg_workers_team(const rg_workers *workers);          /* all threads together, for what happens between runs */
+rg_tape  *rg_workers_tape(const rg_workers *workers, int i);   /* of worker i, for what happens between runs          */
+rg_grads *const *rg_workers_grads(const rg_workers *workers);  /* rg_workers_count of them                             */
+
+/* The loss of one share on one worker's tape, called on the worker's thread. May return a loss without a sum when the share
+ * has nothing to learn from. */
+typedef rg_loss rg_loss_function(void *context, rg_tape *tape, const void *share, int worker);
+
+typedef struct rg_job {
+    const void *const *shares; /* share i goes to worker i                                             */
+    size_t             count;  /* at most one for each worker; the others rest                          */
+    uint64_t           step;   /* numbers the random draws; different for each run                      */
+    bool               add;    /* to the gradients that are there: a later part of a larger batch        */
+    rg_loss_function  *loss;
+    void              *context;
+} rg_job;
+
+typedef struct rg_losses {
+    double sum, count; /* of all shares, added in worker order                        */
+    size_t failed;     /* which share, when the run failed; the number of shares otherwise */
+} rg_losses;
+
+/* Loss and gradients of every share at the same time; returns when all are done. Of several failures the one of the
+ * first worker is reported, with its share in out->failed: RG_ENUMBER for a loss that is not finite. The tapes are empty
+ * afterwards. Once the largest batch has been seen, nothing is allocated. */
+rg_status rg_workers_run(rg_losses *out, rg_workers *workers, const rg_job *job);
+
+/* ----------------------------------------------------------------------------------------------------- state */
+
+/* Named numbers, texts and bytes that must survive: step, epoch, data position, patience, configuration. */
+typedef struct rg_state rg_state;
+
+rg_status rg_state_new(rg_state **out);
+void      rg_state_free(rg_state *state);
+
+/* A key that is there is replaced. Keys are printable ASCII without spaces, at most 200 characters. */
+rg_status rg_state_put_count(rg_state *state, const char *key, uint64_t value);
+rg_status rg_state_put_number(rg_state *state, const char *key, double value); /* kept exactly; may be infinite */
+rg_status rg_state_put_text(rg_state *state, const char *key, const char *value);
+rg_status rg_state_put_bytes(rg_state *state, const char *key, const void *bytes, size_t count);
+
+/* RG_EMATCH names the key that is missing or of another kind. Texts and bytes are borrowed. */
+rg_status rg_state_get_count(uint64_t *out, const rg_state *state, const char *key);
+rg_status rg_state_get_number(double *out, const rg_state *state, const char *key);
+rg_status rg_state_get_text(const char **out, const rg_state *state, const char *key);
+rg_status rg_state_get_bytes(const void **out, size_t *out_count, const rg_state *state, const char *key);
+bool      rg_state_has(const rg_state *state, const char *key);
+
+/* ----------------------------------------------------------------------------------------------- checkpoints */
+
+/* A checkpoint is one safetensors file: the parameters and kept values under their names, row-major F32; with an optimiser
+ * its state as optimizer.<array>.<name>; every text, number and count of `state` in the metadata, every bytes as a U8 tensor.
+ * `opt` and `state` may be NULL. A value that is not finite is RG_ENUMBER with the tensor's name and nothing is written.
+ * The file appears whole or not at all. */
+rg_status rg_checkpoint_save(const char *path, const rg_params *params, const rg_optimizer *opt, const rg_state *state);
+
+/* The same, but an older file at `path` is first kept as `path`.prev, so that two are there at any moment. */
+rg_status rg_checkpoint_rotate(const char *path, const rg_params *params, const rg_optimizer *opt, const rg_state *state);
+
+/* Read it back into parameters of the same names and shapes (RG_EMATCH says which one differs) and pack them. `opt` NULL: only
+ * weights, for inference. `state` (may be NULL) gets everything that is there. On failure nothing has changed. */
+rg_status rg_checkpoint_load(const char *path, rg_params *params, rg_optimizer *opt, rg_state *state, rg_team *team);
+
+/* Only the state, to build the model from its configuration before loading. */
+rg_status rg_checkpoint_state(const char *path, rg_state *state);
+
+/* `path`, or `path`.prev when that is missing or broken; *out_path (freed by the caller) says which. RG_EIO when there is
+ * neither: *out_path is then NULL. */
+rg_status rg_checkpoint_find(char **out_path, const char *path);
+
+/* The mean of the parameters of several checkpoints of one model, summed in the order given, into `params`. */
+rg_status rg_checkpoint_average(rg_params *params, const char *const *paths, size_t count, rg_team *team);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
