@@ -90,6 +90,7 @@ typedef struct rg_tape_config {
     uint64_t    seed;    /* of everything random on this tape                                  */
     rg_team    *team;    /* borrowed; NULL: the tape makes a team of one                       */
     rg_grads   *grads;   /* borrowed; where gradients of parameters go; NULL: parameters are frozen */
+    bool        gather;  /* rg_tape_reset leaves them: gradients of several passes are added up until rg_grads_reset */
     size_t      bytes;   /* first chunk of the arena; 0: a default                             */
 } rg_tape_config;
 #define RG_TAPE_CONFIG_DEFAULT { .record = true, .learn = true }

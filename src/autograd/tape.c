@@ -61,7 +61,7 @@ void rg_tape_free(rg_tape *t)
 void rg_tape_reset(rg_tape *t, uint64_t step)
 {
     rg_arena_reset(t->arena);
-    if (t->config.grads) rg_grads_reset(t->config.grads);
+    if (t->config.grads && !t->config.gather) rg_grads_reset(t->config.grads);
     t->last = NULL;
     t->step = step;
     t->draws = t->serial = t->inner = 0;
