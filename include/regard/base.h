@@ -126,6 +126,9 @@ rg_status rg_file_replace_begin(rg_file **out, const char *path);
 rg_status rg_file_replace_commit(rg_file *file); /* closes it in every case; on failure `path` is the old file, or the whole new one */
 void      rg_file_replace_abandon(rg_file *file);
 
+/* Give a file another name, replacing what had it; the directory is synced. */
+rg_status rg_file_rename(const char *from, const char *to);
+
 /* ---------------------------------------------------------------------------------------------------- random */
 
 /* Philox4x32-10 (Salmon et al. 2011): a block of four numbers from a counter and a key, no state. */

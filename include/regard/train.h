@@ -133,14 +133,16 @@ typedef struct rg_state rg_state;
 
 rg_status rg_state_new(rg_state **out);
 void      rg_state_free(rg_state *state);
+void      rg_state_clear(rg_state *state);
 
-/* A key that is there is replaced. Keys are printable ASCII without spaces, at most 200 characters. */
+/* A key that is there is replaced. Keys are printable ASCII without spaces, at most 200 characters. On failure the old
+ * value is still there. */
 rg_status rg_state_put_count(rg_state *state, const char *key, uint64_t value);
 rg_status rg_state_put_number(rg_state *state, const char *key, double value); /* kept exactly; may be infinite */
 rg_status rg_state_put_text(rg_state *state, const char *key, const char *value);
 rg_status rg_state_put_bytes(rg_state *state, const char *key, const void *bytes, size_t count);
 
-/* RG_EMATCH names the key that is missing or of another kind. Texts and bytes are borrowed. */
+/* RG_EMATCH names the key that is missing or of another kind. Texts and bytes are borrowed until the key is put again. */
 rg_status rg_state_get_count(uint64_t *out, const rg_state *state, const char *key);
 rg_status rg_state_get_number(double *out, const rg_state *state, const char *key);
 rg_status rg_state_get_text(const char **out, const rg_state *state, const char *key);
@@ -149,27 +151,28 @@ bool      rg_state_has(const rg_state *state, const char *key);
 
 /* ----------------------------------------------------------------------------------------------- checkpoints */
 
-/* A checkpoint is one safetensors file: the parameters and kept values under their names, row-major F32; with an optimiser
- * its state as optimizer.<array>.<name>; every text, number and count of `state` in the metadata, every bytes as a U8 tensor.
- * `opt` and `state` may be NULL. A value that is not finite is RG_ENUMBER with the tensor's name and nothing is written.
- * The file appears whole or not at all. */
+/* A checkpoint is one safetensors file: parameters and kept values under their names, row-major F32; with an optimiser its
+ * arrays as optimizer.<array>.<name>; every text and number of `state` in the metadata, every bytes as the U8 tensor
+ * state.<key>. Each array carries a checksum. `opt` and `state` may be NULL: a model for inference has no optimiser. A value that
+ * is not finite is RG_ENUMBER with the tensor's name. The file appears whole or not at all. */
 rg_status rg_checkpoint_save(const char *path, const rg_params *params, const rg_optimizer *opt, const rg_state *state);
 
-/* The same, but an older file at `path` is first kept as `path`.prev, so that two are there at any moment. */
+/* The same, and the file that was at `path` stays as `path`.prev: at any moment one of the two is whole. */
 rg_status rg_checkpoint_rotate(const char *path, const rg_params *params, const rg_optimizer *opt, const rg_state *state);
 
-/* Read it back into parameters of the same names and shapes (RG_EMATCH says which one differs) and pack them. `opt` NULL: only
- * weights, for inference. `state` (may be NULL) gets everything that is there. On failure nothing has changed. */
+/* Read it back into parameters of the same names and shapes and pack them. `opt` NULL: only weights. `state` (may be NULL) is
+ * cleared and gets what is there. RG_EMATCH names the tensor that is missing, unknown or of another shape before anything has
+ * changed; after a failed read (RG_EIO, RG_EFORMAT) the values are unspecified: load another file or free. */
 rg_status rg_checkpoint_load(const char *path, rg_params *params, rg_optimizer *opt, rg_state *state, rg_team *team);
 
 /* Only the state, to build the model from its configuration before loading. */
 rg_status rg_checkpoint_state(const char *path, rg_state *state);
 
-/* `path`, or `path`.prev when that is missing or broken; *out_path (freed by the caller) says which. RG_EIO when there is
- * neither: *out_path is then NULL. */
+/* Which file to resume from: `path` when it is whole (every checksum is verified), else `path`.prev. *out_path is freed by the
+ * caller; NULL and RG_OK when there is neither. RG_EFORMAT when files are there but none is whole. */
 rg_status rg_checkpoint_find(char **out_path, const char *path);
 
-/* The mean of the parameters of several checkpoints of one model, summed in the order given, into `params`. */
+/* The mean of the parameters of several checkpoints of one model, summed in the order given. Kept values are the last file's. */
 rg_status rg_checkpoint_average(rg_params *params, const char *const *paths, size_t count, rg_team *team);
 
 #ifdef __cplusplus

@@ -248,3 +248,10 @@ void rg_file_replace_abandon(rg_file *file)
     (void)close_once(file->fd);
     free_file(file);
 }
+
+rg_status rg_file_rename(const char *from, const char *to)
+{
+    const rg_file_calls *calls = rg_base__file_calls();
+    if (calls->rename(calls->context, from, to) != 0) return fail_errno(from, "give it another name");
+    return sync_folder_of(to);
+}
