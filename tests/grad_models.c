@@ -26,7 +26,7 @@ static rg_tensor *model_loss(rg_tape *t, rg_tensor *const *x, void *context)
 
 /* Settings small enough to differentiate by hand; names a system does not have are skipped. */
 static const char *const small = "dim-emb: 6\ntransformer-dim-ffn: 5\ntransformer-heads: 2\nenc-depth: 2\ndec-depth: 2\ndim-rnn: 5\n"
-                                 "transformer-dropout: 0.2\ndropout-rnn: 0.2\nlabel-smoothing: 0.1\n";
+                                 "transformer-dropout: 0.2\ndropout-rnn: 0.2\nlabel-smoothing: 0.1\ntransformer-ffn-activation: gelu\n"; /* relu has kinks that differences trip over */
 
 static rg_model *make(const rg_system *system, const char *more)
 {
@@ -63,7 +63,7 @@ static void every_variant_of_the_transformer_has_a_correct_gradient(void **state
 {
     (void)state;
     static const char *const variants[] = { "transformer-norm: pre", "transformer-positions: learned", "window: 2", "tied-embeddings-all: false",
-                                            "transformer-dropout-attention: 0.3", "transformer-ffn-activation: gelu", "score: additive", "score: general" };
+                                            "transformer-dropout-attention: 0.3", "transformer-ffn-activation: relu", "score: additive", "score: general" };
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) check(rg_system_find("transformer"), variants[i]);
 }
 
