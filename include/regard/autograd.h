@@ -31,7 +31,8 @@ typedef enum rg_init {
     RG_INIT_UNIFORM,   /* in +- scale                                          */
     RG_INIT_NORMAL,    /* deviation = scale                                    */
     RG_INIT_GLOROT,    /* uniform in +- scale sqrt(6 / (rows + cols))          */
-    RG_INIT_ORTHOGONAL /* square blocks of `rows` columns, each orthogonal     */
+    RG_INIT_ORTHOGONAL, /* square blocks of `rows` columns, each orthogonal    */
+    RG_INIT_FORGET     /* zeros, and scale in the second quarter of the columns: the forget gates of an LSTM's bias */
 } rg_init;
 
 typedef enum rg_param_kind {

@@ -3,7 +3,7 @@
 #ifndef REGARD_LAYERS_H
 #define REGARD_LAYERS_H
 
-#include "regard/ops.h"
+#include "regard/recurrent.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,6 +39,49 @@ rg_tensor *rg_add_position(rg_tape *t, rg_tensor *x, size_t from);
 
 /* The place of each row in its group, as numbers on the tape; NULL latches. For learned positions. */
 int32_t *rg_places(rg_tape *t, const rg_layout *layout);
+
+/* ------------------------------------------------------------------------------------------------- recurrence */
+
+/* A stack of recurrent layers; layer l reads the states of layer l-1. Dropout sits on what goes up, never on what goes on in time: on
+ * the input of every layer (Zaremba, Sutskever, Vinyals 2014); what leaves the top is the caller's to drop. */
+enum { RG_RECURRENT_DEPTH = 16 };
+
+typedef struct rg_recurrent_config {
+    rg_recurrence kind;
+    size_t        in, width, depth;
+    bool          bidirectional; /* every layer in both directions */
+    rg_combine    combine;
+    double        dropout;
+    double        uniform;     /* all weights in +- uniform; 0: Glorot for inputs, orthogonal for states */
+    double        forget_bias; /* of the LSTM */
+} rg_recurrent_config;
+#define RG_RECURRENT_CONFIG_DEFAULT { .kind = RG_LSTM, .depth = 1, .forget_bias = 1 }
+
+/* One layer, one direction. Named w, b, u and u_new or b_new inside the current scope. */
+typedef struct rg_recurrent_params {
+    rg_param *w, *b, *u, *u_new, *b_new;
+} rg_recurrent_params;
+void rg_recurrent_params_init(rg_recurrent_params *out, rg_params *p, const rg_recurrent_config *config, size_t in);
+rg_recurrent_weights rg_recurrent_params_use(rg_tape *t, const rg_recurrent_params *r);
+
+typedef struct rg_recurrent_stack {
+    rg_recurrent_config config;
+    rg_recurrent_params ahead[RG_RECURRENT_DEPTH], back[RG_RECURRENT_DEPTH];
+} rg_recurrent_stack;
+
+/* States between sequences or steps, a layer each; (G, width) or NULL for zeros. c of LSTMs only. */
+typedef struct rg_recurrent_states {
+    rg_tensor *h[RG_RECURRENT_DEPTH], *c[RG_RECURRENT_DEPTH];
+} rg_recurrent_states;
+
+void   rg_recurrent_stack_init(rg_recurrent_stack *out, rg_params *p, const char *name, const rg_recurrent_config *config);
+size_t rg_recurrent_stack_width(const rg_recurrent_stack *s); /* columns of what it returns: twice the width for concatenated directions */
+
+/* (N, in) -> (N, stack width) over the layout of x. `states` (may be NULL) is where every group starts and, on return, where it
+ * ended; both directions start from zeros and leave their ends combined as the rows are. */
+rg_tensor *rg_recurrent_stack_run(rg_tape *t, const rg_recurrent_stack *s, rg_tensor *x, rg_recurrent_states *states);
+/* One step of n rows: (n, in) -> (n, width); states are read and replaced. Not for both directions. */
+rg_tensor *rg_recurrent_stack_step(rg_tape *t, const rg_recurrent_stack *s, rg_tensor *x, rg_recurrent_states *states);
 
 #ifdef __cplusplus
 }

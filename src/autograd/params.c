@@ -142,6 +142,10 @@ static rg_status fill(rg_param *e, uint64_t seed)
             return rg_fail(RG_ESHAPE, "%s: orthogonal blocks need columns (%zu) that are a multiple of rows (%zu)", e->name, e->cols, e->rows);
         for (size_t b = 0; b < e->cols / e->rows; b++) orthogonal(e->data + b * e->rows, e->rows, e->cols, e->scale, &random);
         break;
+    case RG_INIT_FORGET:
+        for (size_t i = 0; i < n; i++)
+            if (i % e->cols / (e->cols / 4 ? e->cols / 4 : 1) == 1) e->data[i] = (rg_real)e->scale;
+        break;
     }
     return RG_OK;
 }
