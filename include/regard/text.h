@@ -87,7 +87,7 @@ rg_status rg_text_clean(rg_text *out, const char *line, size_t bytes, rg_text_fo
 /* Blanks at both ends dropped, runs of them made one, in place. Unicode blanks count. */
 void rg_text_squeeze(rg_text *text);
 
-/* Lower case, character by character, appended to out. */
+/* Lower case by Unicode's rules, final sigma included, appended to out. */
 rg_status rg_text_lower(rg_text *out, const char *text, size_t bytes);
 
 /* ---------------------------------------------------------------------------------------------------- lines */

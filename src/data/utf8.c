@@ -188,12 +188,45 @@ void rg_text_squeeze(rg_text *text)
     if (text->data) text->data[to] = '\0';
 }
 
-rg_status rg_text_lower(rg_text *out, const char *text, size_t bytes)
+/* Letters with case, and marks that do not interrupt a word: what the rule of the final sigma looks at. */
+static bool is_cased(uint32_t c)
+{
+    utf8proc_category_t category = utf8proc_category((utf8proc_int32_t)c);
+    return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LT;
+}
+
+static bool is_ignorable(uint32_t c)
+{
+    utf8proc_category_t category = utf8proc_category((utf8proc_int32_t)c);
+    return category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_ME || category == UTF8PROC_CATEGORY_CF ||
+           category == UTF8PROC_CATEGORY_LM || category == UTF8PROC_CATEGORY_SK || c == '\'' || c == '.' || c == ':' || c == 0xB7 ||
+           c == 0x2018 || c == 0x2019 || c == 0x2024 || c == 0x2027;
+}
+
+static bool letter_follows(const char *text, size_t bytes)
 {
     for (size_t i = 0, step; i < bytes; i += step) {
         uint32_t c;
         step = rg_utf8_next(&c, text + i, bytes - i);
-        RG_TRY(rg_utf8_add(out, (uint32_t)utf8proc_tolower((utf8proc_int32_t)c)));
+        if (!is_ignorable(c)) return is_cased(c);
     }
-    return RG_OK;
+    return false;
+}
+
+rg_status rg_text_lower(rg_text *out, const char *text, size_t bytes)
+{
+    bool after_letter = false;
+    for (size_t i = 0, step; i < bytes; i += step) {
+        uint32_t c;
+        step = rg_utf8_next(&c, text + i, bytes - i);
+        uint32_t lower = (uint32_t)utf8proc_tolower((utf8proc_int32_t)c);
+        if (c == 0x3A3 && after_letter && !letter_follows(text + i + step, bytes - i - step)) lower = 0x3C2; /* final sigma */
+        if (c == 0x130) { /* capital I with dot: i and the dot */
+            RG_TRY(rg_text_add(out, "i", 1));
+            lower = 0x307;
+        }
+        RG_TRY(rg_utf8_add(out, lower));
+        if (!is_ignorable(c)) after_letter = is_cased(c);
+    }
+    return rg_text_add(out, "", 0);
 }

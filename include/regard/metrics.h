@@ -1,0 +1,97 @@
+/* metrics.h - how good is it: BLEU, chrF, chrF++, TER, ROUGE with the numbers of sacreBLEU 2.6; alignment error, sets, perplexity.
+ *
+ * A metric of sentences turns each segment into a few numbers that are summed over the corpus before the score is taken. So one
+ * object serves the corpus score, sentence scores, parts of the corpus and bootstrap confidence. */
+#ifndef REGARD_METRICS_H
+#define REGARD_METRICS_H
+
+#include "regard/text.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum rg_tokenizer {
+    RG_TOKENIZE_13A,  /* mteval-v13a, WMT's                                */
+    RG_TOKENIZE_INTL, /* mteval-v14: punctuation and symbols of Unicode    */
+    RG_TOKENIZE_CHAR, /* each character                                     */
+    RG_TOKENIZE_NONE, /* blanks only: for text that is tokenised already    */
+    RG_TOKENIZE_ZH,   /* Chinese characters apart, the rest as 13a          */
+    RG_TOKENIZERS
+} rg_tokenizer;
+
+rg_status   rg_tokenizer_find(rg_tokenizer *out, const char *name); /* "13a" "intl" "char" "none" "zh" */
+const char *rg_tokenizer_name(rg_tokenizer tokenizer);
+/* Append the line with one blank between its tokens. */
+rg_status rg_tokenize(rg_text *out, rg_tokenizer tokenizer, const char *line, size_t bytes);
+
+typedef struct rg_scorer_config {
+    rg_tokenizer tokenizer;  /* bleu                                                             */
+    bool         lowercase;  /* bleu, chrf; ter and rouge are always lower-cased                 */
+    bool         normalized; /* ter: split punctuation, as tercom's -N                           */
+    size_t       max_bytes;  /* rouge: look at so many bytes of the output only (75 for DUC); 0: all */
+} rg_scorer_config;
+#define RG_SCORER_CONFIG_DEFAULT { RG_TOKENIZE_13A, false, false, 0 }
+
+typedef struct rg_scorer rg_scorer;
+
+/* name: "bleu", "chrf", "chrf++", "ter", "rouge1", "rouge2", "rougeL". NULL config: the default. */
+rg_status rg_scorer_new(rg_scorer **out, const char *name, const rg_scorer_config *config);
+void      rg_scorer_free(rg_scorer *scorer);
+/* One segment with its references, at least one, equally many for all segments. On failure nothing was added. */
+rg_status rg_scorer_add(rg_scorer *scorer, const char *hypothesis, const char *const *references, size_t count);
+size_t    rg_scorer_segments(const rg_scorer *scorer);
+
+/* Scores run from 0 to 100 (TER may exceed it; less is better there). Without a segment: 0. */
+double rg_scorer_score(const rg_scorer *scorer);
+double rg_scorer_sentence(const rg_scorer *scorer, size_t segment); /* BLEU: effective order */
+double rg_scorer_part(const rg_scorer *scorer, const size_t *segments, size_t count);
+
+/* 95 % interval by resampling segments: mean of the resampled scores and half the interval's width. */
+rg_status rg_scorer_bootstrap(double *out_mean, double *out_half, const rg_scorer *scorer, size_t samples, uint64_t seed);
+
+/* What makes a score comparable: "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0" (the numbers are that version's). */
+rg_status rg_scorer_signature(rg_text *out, const rg_scorer *scorer);
+/* "BLEU", "chrF2", "chrF2++", "TER", "ROUGE-1", ... */
+const char *rg_scorer_title(const rg_scorer *scorer);
+
+/* The parts of a corpus BLEU. */
+typedef struct rg_bleu_parts {
+    double   score, precisions[4], brevity;
+    uint64_t correct[4], total[4], hypothesis_length, reference_length;
+} rg_bleu_parts;
+rg_status rg_scorer_bleu(rg_bleu_parts *out, const rg_scorer *scorer); /* RG_EINVAL for other metrics */
+
+/* Recall, precision and F1 of ROUGE, means over the segments. */
+rg_status rg_scorer_rouge(double *out_precision, double *out_recall, double *out_f1, const rg_scorer *scorer);
+
+/* The score by length: segment i belongs to the first bucket b with length[i] <= edges[b], else to the last. out_scores and
+ * out_counts have count + 1 entries. */
+rg_status rg_scorer_by_length(double *out_scores, size_t *out_counts, const rg_scorer *scorer, const uint32_t *length,
+                              const uint32_t *edges, size_t count);
+
+/* --------------------------------------------------------------------------------------------- other measures */
+
+/* exp(nats / tokens); infinite without tokens. */
+double rg_perplexity(double nats, uint64_t tokens);
+
+/* Alignment error rate = 1 - (|A and S| + |A and P|) / (|A| + |S|), summed over lines. */
+typedef struct rg_aer {
+    uint64_t links, sure, in_sure, in_possible;
+} rg_aer;
+/* Pharaoh lines: "0-0 1-2"; in gold "3?4" or "3p4" is possible only, and sure links are possible too. */
+rg_status rg_aer_add(rg_aer *aer, const char *links, const char *gold);
+double    rg_aer_rate(const rg_aer *aer);
+
+/* Sets of labels: counts of one comparison, to be summed for the pooled form. */
+typedef struct rg_set_counts {
+    uint64_t hit, extra, missed;
+} rg_set_counts;
+rg_status rg_set_compare(rg_set_counts *out, const int32_t *predicted, size_t predicted_count, const int32_t *gold, size_t gold_count);
+double    rg_set_f1(rg_set_counts counts);  /* 1 when both are empty */
+double    rg_set_iou(rg_set_counts counts);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
