@@ -129,6 +129,8 @@ static void an_arena_that_failed_once_still_works(void **state)
 {
     (void)state;
     rg_arena *arena;
+    assert_int_equal(rg_arena_new(&arena, SIZE_MAX), RG_ENOMEM);
+    assert_null(arena);
     assert_int_equal(rg_arena_new(&arena, 1000), RG_OK);
     assert_non_null(rg_arena_get(arena, 900));
     faults_fail_alloc(1, true);

@@ -130,6 +130,10 @@ static void what_cannot_be_opened_is_named(void **state)
     assert_int_equal(rg_file_open(&file, box.folder, "rr"), RG_EIO);
     assert_int_equal(rg_file_open(&file, "/dev/zero", "rr"), RG_EIO);
     assert_non_null(strstr(rg_message(), "/dev/zero: is a pipe or a device"));
+    uint64_t size;
+    assert_int_equal(rg_file_open(&file, "/dev/zero", "rb"), RG_OK); /* readable, but of no size */
+    assert_int_equal(rg_file_size(&size, file), RG_EIO);
+    assert_int_equal(rg_file_close(file), RG_OK);
     snprintf(pipe_path, sizeof pipe_path, "%s/pipe", box.folder);
     assert_int_equal(mkfifo(pipe_path, 0600), 0);
     assert_int_equal(rg_file_open(&file, pipe_path, "rr"), RG_EIO); /* and does not wait for a writer */

@@ -61,6 +61,8 @@ static void a_terminal_gets_title_bar_percent_rate_and_time_left(void **state)
     setenv("NO_COLOR", "1", 1);
     held = 1000;
     assert_int_equal(rg_progress_new(&p, s.stream, "epoch 3", 4000), RG_OK);
+    rg_progress_set(p, 0, NULL);
+    assert_non_null(strstr(read_screen(&s), "0 %  0.0/s  eta --:--")); /* nobody knows yet */
     held = 1010;
     rg_progress_set(p, 1000, "loss 2.31");
     const char *text = read_screen(&s);

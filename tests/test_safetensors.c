@@ -391,6 +391,67 @@ static void more_arrays_than_the_limit_are_refused(void **state)
     free(header);
 }
 
+static void as_many_arrays_as_the_limit_are_written_and_read(void **state)
+{
+    (void)state;
+    const size_t dims[1] = { 1 };
+    const unsigned char byte = 7;
+    rg_safetensors_writer *w;
+    rg_safetensors *st;
+    void *bytes;
+    size_t count;
+    assert_int_equal(rg_safetensors_writer_new(&w), RG_OK);
+    for (int i = 0; i < RG_SAFETENSORS_COUNT_MAX; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "%d", i);
+        assert_int_equal(rg_safetensors_writer_add(w, name, RG_DTYPE_U8, dims, 1, &byte), RG_OK);
+    }
+    assert_int_equal(rg_safetensors_writer_add(w, "one more", RG_DTYPE_U8, dims, 1, &byte), RG_ELIMIT);
+    faults_fail_alloc(1, true);
+    assert_int_equal(rg_safetensors_writer_build(&bytes, &count, w), RG_ENOMEM);
+    faults_off();
+    assert_int_equal(rg_safetensors_writer_build(&bytes, &count, w), RG_OK);
+    rg_safetensors_writer_free(w);
+    assert_int_equal(rg_safetensors_open_memory(&st, "many", bytes, count), RG_OK);
+    assert_int_equal(rg_safetensors_count(st), RG_SAFETENSORS_COUNT_MAX);
+    unsigned char found = 0;
+    assert_int_equal(rg_safetensors_read(st, rg_safetensors_find(st, "65535"), &found, 1), RG_OK);
+    assert_int_equal(found, 7);
+    rg_safetensors_close(st);
+    rg_free(bytes);
+}
+
+static rg_status build_sample(void *context)
+{
+    rg_safetensors_writer *w;
+    void *bytes;
+    size_t count;
+    RG_TRY(sample_writer(&w, *(int *)context));
+    rg_status status = rg_safetensors_writer_build(&bytes, &count, w);
+    rg_safetensors_writer_free(w);
+    rg_free(bytes);
+    return status;
+}
+
+static void a_file_built_in_memory_fails_cleanly(void **state)
+{
+    (void)state;
+    int version = 1;
+    faults_every_alloc(build_sample, &version, NULL, false);
+}
+
+static void a_path_of_any_length_is_taken(void **state)
+{
+    (void)state;
+    static char path[20000];
+    rg_safetensors *st;
+    memset(path, 'x', sizeof path - 1);
+    assert_int_equal(rg_safetensors_open(&st, path), RG_EIO);
+    faults_fail_alloc(3, true); /* the arena has no room for it */
+    assert_int_equal(rg_safetensors_open(&st, path), RG_ENOMEM);
+    faults_off();
+}
+
 /* ------------------------------------------------------------------------------------------------------ damage */
 
 /* Opens and reads everything; RG_OK only if it is all there and right. */
@@ -546,6 +607,9 @@ int main(void)
         cmocka_unit_test(lengths_that_lie_are_refused_before_anything_is_allocated),
         cmocka_unit_test(bombs_are_refused_quickly_and_in_little_memory),
         cmocka_unit_test(more_arrays_than_the_limit_are_refused),
+        cmocka_unit_test(as_many_arrays_as_the_limit_are_written_and_read),
+        cmocka_unit_test(a_file_built_in_memory_fails_cleanly),
+        cmocka_unit_test(a_path_of_any_length_is_taken),
         cmocka_unit_test(a_file_cut_anywhere_is_refused),
         cmocka_unit_test(every_flipped_bit_is_found),
         cmocka_unit_test(a_damaged_array_is_named),

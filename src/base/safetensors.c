@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define PIECE_BYTES ((size_t)1 << 20) /* read and hashed at a time, while it is in cache */
+#define PIECE_BYTES ((size_t)1 << 18) /* read and hashed at a time, while it is in cache */
 
 /* `bytes` from `offset` on; the caller has compared them with st->size. */
 static rg_status copy_out(rg_safetensors *st, void *buffer, uint64_t offset, size_t bytes)

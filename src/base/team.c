@@ -13,10 +13,10 @@
 #include "regard/base.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <unistd.h>
 
 #if defined(__x86_64__) || defined(__i386__)
 #define RELAX() __builtin_ia32_pause()
@@ -197,6 +197,13 @@ static int start_helper(member *m)
     return error;
 }
 
+/* Cores this process may run on, which may be fewer than the machine has; 1 when there are too many to count. */
+static int cores(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
 static void init_members(rg_team *team)
 {
     memset(team->members, 0, (size_t)team->size * sizeof *team->members);
@@ -222,7 +229,7 @@ rg_status rg_team_new(rg_team **out, int members)
     rg_team *team = rg_alloc_zero(sizeof *team);
     if (team == NULL) return RG_ENOMEM;
     team->size = members;
-    team->spins = sysconf(_SC_NPROCESSORS_ONLN) >= members ? SPINS : 0; /* with too few cores spinning starves the others */
+    team->spins = cores() >= members ? SPINS : 0; /* with too few cores spinning keeps the others from working */
     if ((team->members = rg_alloc_array((size_t)members, sizeof *team->members)) == NULL) {
         rg_free(team);
         return RG_ENOMEM;
