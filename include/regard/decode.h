@@ -1,0 +1,66 @@
+/* decode.h - from a model to answers: greedy, beam search, sampling, forced prefixes and ensembles, over start / step / keep alone.
+ *
+ * Each source is searched as if it were alone: batch mates, threads and order change no bit of its answers. */
+#ifndef REGARD_DECODE_H
+#define REGARD_DECODE_H
+
+#include "regard/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct rg_search_config {
+    size_t   beam;          /* hypotheses kept; 1 is greedy                                                    */
+    size_t   n_best;        /* answers wanted, at most beam                                                    */
+    double   normalize;     /* score = log p / length^normalize; 0: log p                                       */
+    double   word_penalty;  /* added to the score for each word                                                */
+    double   coverage;      /* + coverage * sum_i log min(1, attention that source word i received) (GNMT)       */
+    double   length_factor; /* an answer is cut at factor * source length + length_extra tokens                 */
+    size_t   length_extra;
+    bool     no_unknown;    /* never answer the unknown word                                                   */
+    int32_t  unknown;
+    bool     sample;        /* draw instead of search (beam answers are n_best draws)                            */
+    double   temperature;
+    size_t   top;           /* draw among so many most likely tokens; 0: all                                    */
+    uint64_t seed;
+    bool     attention;     /* record what each answer attended to                                             */
+    const char *attention_name; /* watch point, "decoder.2.cross.weights"; NULL: the last one a step shows        */
+    int      attention_head;    /* -1: mean of the heads                                                       */
+} rg_search_config;
+#define RG_SEARCH_CONFIG_DEFAULT                                                                                            \
+    { .beam = 1, .n_best = 1, .normalize = 0.6, .length_factor = 2, .length_extra = 10, .temperature = 1, .attention_head = -1 }
+
+typedef struct rg_answer {
+    int32_t *tokens;    /* without bos; the closing eos is not among them                    */
+    double  *word;      /* log p of each token, and of the eos: length + 1 (length when cut)  */
+    size_t   length;
+    double   log_p;     /* of the whole answer                                               */
+    double   score;     /* what answers are ranked by                                        */
+    bool     cut;       /* the length limit ended it                                         */
+    rg_real *attention; /* (length + 1, source length): row per token, eos last; NULL: not asked */
+    size_t   source_length;
+} rg_answer;
+
+/* Answers of one source, best first. */
+typedef struct rg_answers {
+    rg_answer *answer;
+    size_t     count;
+} rg_answers;
+
+typedef struct rg_search rg_search;
+
+/* One model, or several that share a vocabulary (probabilities are averaged). Models are borrowed and may be shared by searches of
+ * other threads; a search has one caller at a time. */
+rg_status rg_search_new(rg_search **out, const rg_model *const *models, size_t count, rg_team *team);
+void      rg_search_free(rg_search *search);
+
+/* Answers for every source: out[groups], borrowed until the next run. `numbers` (may be NULL) gives each source the number its
+ * random draws depend on, its line; `prefix` (may be NULL) for each source tokens the answer must begin with. */
+rg_status rg_search_run(const rg_answers **out, rg_search *search, const rg_search_config *config, const int32_t *ids, const rg_layout *sources,
+                        const uint64_t *numbers, const rg_ids *prefix);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,345 @@
+/* beam.c - beams of all sources, side by side. Hypotheses form a tree: each remembers its token, its parent and its sums, so that
+ * extending one costs a node and nothing is copied. */
+#include "decode/beam.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct node {
+    const struct node *parent;
+    int32_t            token;
+    double             log_p, word; /* sum, and of this token */
+    size_t             length;      /* tokens from the root   */
+    const rg_real     *attention;   /* what was looked at when this token was chosen; NULL: not asked */
+    double            *covered;     /* attention each source word received so far; NULL: no coverage  */
+} node;
+
+typedef struct {
+    node  *end;
+    double score;
+    bool   cut;
+} finished;
+
+typedef struct { /* one source */
+    node         **live;
+    size_t         lives, most; /* most: slots left */
+    finished      *done;
+    size_t         dones;
+    size_t         words;  /* source length */
+    size_t         limit;  /* tokens an answer may have, eos among them */
+    uint64_t       number;
+    const int32_t *prefix;
+    size_t         prefixes;
+} beam;
+
+typedef struct {
+    double  log_p, word, key; /* key: what is compared */
+    size_t  row;              /* among the beam's live */
+    int32_t token;
+} candidate;
+
+struct rg_beams {
+    rg_arena        *arena;
+    rg_search_config config;
+    rg_model_sizes   sizes;
+    beam            *beam;
+    size_t           sources;
+    int32_t         *tokens, *parents;
+    size_t           lives, steps;
+    candidate       *best; /* beam width */
+    rg_real         *room; /* a row of the vocabulary */
+};
+
+rg_status rg_beams_new(rg_beams **out)
+{
+    *out = rg_alloc_zero(sizeof **out);
+    return *out ? RG_OK : RG_ENOMEM;
+}
+
+void rg_beams_free(rg_beams *b) { rg_free(b); }
+size_t rg_beams_live(const rg_beams *b) { return b->lives; }
+const int32_t *rg_beams_tokens(const rg_beams *b) { return b->tokens; }
+
+const int32_t *rg_beams_parents(const rg_beams *b, size_t *out_n)
+{
+    *out_n = b->lives;
+    return b->parents;
+}
+
+static node *new_node(rg_beams *b)
+{
+    return rg_arena_get_zero(b->arena, sizeof(node));
+}
+
+static rg_status start_beam(rg_beams *b, size_t i, size_t words, uint64_t number, const rg_ids *prefix)
+{
+    const size_t B = b->config.sample ? b->config.n_best : b->config.beam;
+    beam        *m = &b->beam[i];
+    *m = (beam){ .most = B, .words = words, .number = number };
+    if (prefix) m->prefix = prefix[i].data, m->prefixes = prefix[i].count;
+    const double limit = b->config.length_factor * (double)words + (double)b->config.length_extra + (double)m->prefixes;
+    m->limit = limit < 1 ? 1 : limit > 1e6 ? 1000000 : (size_t)limit;
+    m->live = rg_arena_get(b->arena, B * sizeof *m->live);
+    m->done = rg_arena_get(b->arena, (B + 1) * sizeof *m->done);
+    node *root = new_node(b);
+    if (!m->live || !m->done || !root) return RG_ENOMEM;
+    root->token = b->sizes.bos;
+    if (b->config.coverage != 0 && !(root->covered = rg_arena_get_zero(b->arena, words * sizeof *root->covered))) return RG_ENOMEM;
+    m->live[0] = root; /* one, not B copies: the first step has one hypothesis to extend */
+    m->lives = 1;
+    return RG_OK;
+}
+
+rg_status rg_beams_start(rg_beams *b, rg_arena *arena, const rg_search_config *c, const rg_model_sizes *sizes, const rg_layout *sources,
+                         const uint64_t *numbers, const rg_ids *prefix)
+{
+    const size_t most = sources->groups * (c->sample ? c->n_best : c->beam);
+    *b = (rg_beams){ .arena = arena, .config = *c, .sizes = *sizes, .sources = sources->groups, .lives = sources->groups };
+    b->beam = rg_arena_get(arena, (sources->groups + 1) * sizeof *b->beam);
+    b->tokens = rg_arena_get(arena, (most + 1) * sizeof *b->tokens);
+    b->parents = rg_arena_get(arena, (most + 1) * sizeof *b->parents);
+    b->best = rg_arena_get(arena, (c->beam + 1) * sizeof *b->best);
+    b->room = rg_arena_get(arena, sizes->target_vocabulary * sizeof *b->room);
+    if (!b->beam || !b->tokens || !b->parents || !b->best || !b->room) return RG_ENOMEM;
+    for (size_t i = 0; i < sources->groups; i++) {
+        RG_TRY(start_beam(b, i, (size_t)(sources->start[i + 1] - sources->start[i]), numbers ? numbers[i] : i, prefix));
+        b->tokens[i] = sizes->bos;
+    }
+    return RG_OK;
+}
+
+/* ----------------------------------------------------------------------------------------------------- choosing */
+
+/* Better: the higher key; of equals the earlier row, then the smaller token, so that ties have one answer. */
+static bool better(const candidate *x, const candidate *y)
+{
+    if (x->key != y->key) return x->key > y->key;
+    return x->row != y->row ? x->row < y->row : x->token < y->token;
+}
+
+static size_t insert(candidate *best, size_t count, size_t most, candidate c)
+{
+    size_t at = count < most ? count : most;
+    while (at > 0 && better(&c, &best[at - 1])) at--;
+    if (at >= most) return count;
+    if (count < most) count++;
+    memmove(best + at + 1, best + at, (count - 1 - at) * sizeof *best);
+    best[at] = c;
+    return count;
+}
+
+static bool allowed(const rg_beams *b, int32_t token)
+{
+    return token != b->sizes.bos && !(b->config.no_unknown && token == b->config.unknown);
+}
+
+/* Runs of columns whose largest score cannot enter the beam are passed over. */
+static size_t scan_row(rg_beams *b, size_t count, size_t most, const rg_real *scores, double base, double lse, size_t row)
+{
+    enum { RUN = 256 };
+    const size_t V = b->sizes.target_vocabulary;
+    for (size_t from = 0; from < V; from += RUN) {
+        const size_t n = V - from < RUN ? V - from : RUN;
+        if (count == most && base + (double)rg_kernel()->max(n, scores + from) - lse < b->best[most - 1].key) continue;
+        for (size_t j = from; j < from + n; j++) {
+            const double word = (double)scores[j] - lse;
+            if (count == most && base + word < b->best[most - 1].key) continue;
+            if (!allowed(b, (int32_t)j)) continue;
+            count = insert(b->best, count, most, (candidate){ base + word, word, base + word, row, (int32_t)j });
+        }
+    }
+    return count;
+}
+
+/* One token by its probability at a temperature: the largest of (log p / T + Gumbel noise). */
+static candidate draw(rg_beams *b, const beam *m, const rg_real *scores, double base, double lse, size_t row)
+{
+    const size_t V = b->sizes.target_vocabulary;
+    rg_random    random = rg_random_new(b->config.seed, (m->number * 1009 + row) * 100003 + b->steps);
+    double       floor = -INFINITY;
+    if (b->config.top && b->config.top < V) { /* the top-th largest score */
+        size_t     kept = 0;
+        candidate *list = rg_arena_get(b->arena, (b->config.top + 1) * sizeof *list);
+        for (size_t j = 0; list && j < V; j++)
+            kept = insert(list, kept, b->config.top, (candidate){ .key = (double)scores[j], .token = (int32_t)j });
+        if (list && kept) floor = list[kept - 1].key;
+    }
+    candidate best = { .key = -INFINITY, .row = row, .token = b->sizes.eos };
+    for (size_t j = 0; j < V; j++) {
+        const double noise = -log(-log(rg_random_uniform(&random) + 1e-300) + 1e-300);
+        if ((double)scores[j] < floor || !allowed(b, (int32_t)j)) continue;
+        const double word = (double)scores[j] - lse, key = word / b->config.temperature + noise;
+        if (key > best.key) best = (candidate){ base + word, word, key, row, (int32_t)j };
+    }
+    return best;
+}
+
+/* The candidates of one source, best first, in b->best; returns how many. */
+static size_t choose(rg_beams *b, const beam *m, const rg_real *scores, size_t ld)
+{
+    const size_t V = b->sizes.target_vocabulary;
+    size_t       count = 0;
+    for (size_t i = 0; i < m->lives; i++) {
+        const rg_real *row = scores + i * ld;
+        const double   base = m->live[i]->log_p, lse = (double)rg_kernel()->softmax(V, b->room, row);
+        if (b->steps < m->prefixes) {
+            const int32_t token = m->prefix[b->steps];
+            const double  word = (double)row[token] - lse;
+            b->best[count++] = (candidate){ base + word, word, base + word, i, token };
+        } else if (b->config.sample) {
+            const size_t draws = i == 0 && m->lives == 1 && b->steps == m->prefixes ? m->most : 1;
+            for (size_t k = 0; k < draws; k++) {
+                candidate c = draw(b, m, row, base, lse, draws > 1 ? k : i);
+                c.row = i;
+                b->best[count++] = c;
+            }
+        } else {
+            count = scan_row(b, count, m->most, row, base, lse, i);
+        }
+    }
+    return count;
+}
+
+/* ---------------------------------------------------------------------------------------------------- extending */
+
+/* score = log p / length^alpha + penalty * words + coverage * sum_i log min(1, covered_i) */
+static double final_score(const rg_beams *b, const beam *m, const node *n)
+{
+    const rg_search_config *c = &b->config;
+    double                  score = c->normalize > 0 ? n->log_p / pow((double)n->length, c->normalize) : n->log_p;
+    score += c->word_penalty * (double)n->length;
+    for (size_t i = 0; n->covered && i < m->words; i++) score += c->coverage * log(fmin(1, fmax(n->covered[i], 1e-10)));
+    return score;
+}
+
+static rg_status look(rg_beams *b, const beam *m, node *n, const rg_gaze *gaze, size_t row)
+{
+    if (!gaze || !gaze->rows) return RG_OK;
+    if (gaze->out_of_memory) return rg_fail(RG_ENOMEM, "no memory for the attention of %zu hypotheses", gaze->rows);
+    const size_t first = gaze->first[row], count = gaze->first[row + 1] - first;
+    if (count != m->words) return RG_OK; /* a reach that is not the whole source has no row here */
+    if (b->config.attention) {
+        rg_real *copy = rg_arena_get(b->arena, count * sizeof *copy);
+        if (!copy) return RG_ENOMEM;
+        memcpy(copy, gaze->weights + first, count * sizeof *copy);
+        n->attention = copy;
+    }
+    if (!n->parent->covered) return RG_OK;
+    if (!(n->covered = rg_arena_get(b->arena, count * sizeof *n->covered))) return RG_ENOMEM;
+    for (size_t i = 0; i < count; i++) n->covered[i] = n->parent->covered[i] + (double)gaze->weights[first + i];
+    return RG_OK;
+}
+
+/* Can a live hypothesis still get past the worst answer that counts? log p only falls; the most a length can do for it is the limit's. */
+static bool hopeless(const rg_beams *b, const beam *m)
+{
+    if (m->dones < b->config.n_best || b->config.word_penalty > 0 || b->config.sample) return false;
+    double worst = INFINITY;
+    for (size_t i = 0; i < m->dones; i++) worst = fmin(worst, m->done[i].score);
+    for (size_t i = 0; i < m->lives; i++) {
+        const double bound = b->config.normalize > 0 ? m->live[i]->log_p / pow((double)m->limit, b->config.normalize) : m->live[i]->log_p;
+        if (bound > worst) return false;
+    }
+    return true;
+}
+
+static void finish(rg_beams *b, beam *m, node *n, bool cut)
+{
+    m->done[m->dones++] = (finished){ n, final_score(b, m, n), cut };
+    if (m->most) m->most--;
+}
+
+/* Extend one beam by its chosen candidates. `row` is the number of its first live hypothesis among all; parents and tokens of the
+ * survivors are appended. */
+static rg_status extend(rg_beams *b, beam *m, size_t count, const rg_gaze *gaze, size_t row, size_t *lives)
+{
+    node       **old = m->live;
+    const size_t from = *lives;
+    node       **next = rg_arena_get(b->arena, (count + 1) * sizeof *next);
+    if (!next) return RG_ENOMEM;
+    size_t kept = 0;
+    for (size_t k = 0; k < count; k++) {
+        const candidate *c = &b->best[k];
+        node            *n = new_node(b);
+        if (!n) return RG_ENOMEM;
+        *n = (node){ .parent = old[c->row], .token = c->token, .log_p = c->log_p, .word = c->word, .length = old[c->row]->length + 1 };
+        RG_TRY(look(b, m, n, gaze, row + c->row));
+        const bool at_end = c->token == b->sizes.eos, cut = !at_end && n->length >= m->limit;
+        if (at_end || cut) {
+            finish(b, m, n, cut);
+            continue;
+        }
+        next[kept++] = n;
+        b->tokens[*lives] = c->token;
+        b->parents[(*lives)++] = (int32_t)(row + c->row);
+    }
+    m->live = next;
+    m->lives = kept;
+    if (hopeless(b, m)) {
+        *lives = from;
+        m->lives = 0;
+    }
+    return RG_OK;
+}
+
+rg_status rg_beams_step(rg_beams *b, const rg_real *scores, size_t ld, const rg_gaze *gaze)
+{
+    size_t row = 0, lives = 0;
+    for (size_t i = 0; i < b->sources; i++) {
+        beam        *m = &b->beam[i];
+        const size_t before = m->lives;
+        if (!before) continue;
+        const size_t count = choose(b, m, scores + row * ld, ld);
+        RG_TRY(extend(b, m, count, gaze, row, &lives));
+        row += before;
+    }
+    b->lives = lives;
+    b->steps++;
+    return RG_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------ answers */
+
+static rg_status write_answer(rg_answer *out, const rg_beams *b, const beam *m, const finished *f)
+{
+    const size_t all = f->end->length, words = f->cut ? all : all - 1; /* eos is not a word */
+    *out = (rg_answer){ .length = words, .log_p = f->end->log_p, .score = f->score, .cut = f->cut, .source_length = m->words };
+    out->tokens = rg_arena_get(b->arena, (words + 1) * sizeof *out->tokens);
+    out->word = rg_arena_get(b->arena, all * sizeof *out->word);
+    if (b->config.attention) out->attention = rg_arena_get_zero(b->arena, (words + 1) * m->words * sizeof *out->attention);
+    if (!out->tokens || !out->word || (b->config.attention && !out->attention)) return RG_ENOMEM;
+    for (const node *n = f->end; n->parent; n = n->parent) {
+        const size_t at = n->length - 1;
+        out->word[at] = n->word;
+        if (at < words) out->tokens[at] = n->token;
+        if (out->attention && n->attention) memcpy(out->attention + at * m->words, n->attention, m->words * sizeof *n->attention);
+    }
+    return RG_OK;
+}
+
+/* Best first; of equals the one that was finished first. */
+static void rank(finished *done, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        for (size_t j = i; j > 0 && done[j].score > done[j - 1].score; j--) {
+            const finished swap = done[j];
+            done[j] = done[j - 1];
+            done[j - 1] = swap;
+        }
+}
+
+rg_status rg_beams_answers(const rg_answers **out, rg_beams *b)
+{
+    rg_answers *all = rg_arena_get(b->arena, (b->sources + 1) * sizeof *all);
+    if (!all) return RG_ENOMEM;
+    for (size_t i = 0; i < b->sources; i++) {
+        beam *m = &b->beam[i];
+        rank(m->done, m->dones);
+        const size_t count = m->dones < b->config.n_best ? m->dones : b->config.n_best;
+        all[i] = (rg_answers){ .count = count, .answer = rg_arena_get(b->arena, (count + 1) * sizeof(rg_answer)) };
+        if (!all[i].answer) return RG_ENOMEM;
+        for (size_t k = 0; k < count; k++) RG_TRY(write_answer(&all[i].answer[k], b, m, &m->done[k]));
+    }
+    *out = all;
+    return RG_OK;
+}

@@ -1,0 +1,41 @@
+/* beam.h - the book-keeping of a search: who lives, what was chosen, what was attended to. No model here. */
+#ifndef RG_DECODE_BEAM_H
+#define RG_DECODE_BEAM_H
+
+#include "regard/decode.h"
+#include "tensor/kernels.h"
+
+/* What the hypotheses of a step looked at: filled by a watch point. */
+typedef struct rg_gaze {
+    const rg_decoding *decoding;
+    const char        *name;
+    int                head;
+    rg_real           *weights; /* of pairs, heads folded */
+    size_t             room;
+    size_t             rows;    /* hypotheses; 0: nothing was seen this step */
+    size_t            *first;   /* rows + 1                                   */
+    size_t             first_room;
+    bool               out_of_memory;
+} rg_gaze;
+
+void       rg_gaze_init(rg_gaze *gaze, const rg_decoding *d, const rg_search_config *c);
+void       rg_gaze_fini(rg_gaze *gaze);
+void       rg_gaze_clear(rg_gaze *gaze);
+rg_watcher rg_gaze_watcher(rg_gaze *gaze);
+
+typedef struct rg_beams rg_beams;
+
+rg_status rg_beams_new(rg_beams **out);
+void      rg_beams_free(rg_beams *b);
+
+/* One hypothesis a source. Everything a run allocates comes from `arena`. */
+rg_status rg_beams_start(rg_beams *b, rg_arena *arena, const rg_search_config *c, const rg_model_sizes *sizes, const rg_layout *sources,
+                         const uint64_t *numbers, const rg_ids *prefix);
+size_t         rg_beams_live(const rg_beams *b);
+const int32_t *rg_beams_tokens(const rg_beams *b); /* the last token of each live hypothesis */
+/* Choose among the scores of all next tokens. gaze may be NULL. */
+rg_status      rg_beams_step(rg_beams *b, const rg_real *scores, size_t ld, const rg_gaze *gaze);
+const int32_t *rg_beams_parents(const rg_beams *b, size_t *out_n); /* which old row each live hypothesis continues */
+rg_status      rg_beams_answers(const rg_answers **out, rg_beams *b);
+
+#endif

@@ -1,0 +1,128 @@
+/* search.c - beam search (Sutskever, Vinyals, Le 2014; normalisation and coverage: Wu et al. 2016).
+ *
+ * For each source up to B hypotheses live. A step extends each by every token and keeps the best B of all; one that takes eos
+ * leaves the beam for the set of answers and frees its slot. A source is done when no slot is left, or no live hypothesis can
+ * still win, or at its length limit. Greedy is B = 1; sampling replaces the choice by a draw. */
+#include "decode/beam.h"
+
+#include <math.h>
+#include <string.h>
+
+struct rg_search {
+    rg_decoding **part;
+    size_t        parts;
+    rg_beams     *beams;
+    rg_arena     *arena; /* of one run: answers and their tokens */
+    rg_watcher    watcher;
+    rg_gaze       gaze;
+    rg_real      *mean;   /* ensembles: log of the averaged probabilities */
+    size_t        mean_room;
+};
+
+rg_status rg_search_new(rg_search **out, const rg_model *const *models, size_t count, rg_team *team)
+{
+    *out = NULL;
+    for (size_t i = 1; i < count; i++)
+        if (models[i]->sizes.target_vocabulary != models[0]->sizes.target_vocabulary)
+            return rg_fail(RG_EMATCH, "model %zu answers with %zu words, model 1 with %zu: an ensemble shares its vocabulary", i + 1,
+                           models[i]->sizes.target_vocabulary, models[0]->sizes.target_vocabulary);
+    rg_search *s = rg_alloc_zero(sizeof *s);
+    if (!s) return RG_ENOMEM;
+    rg_status status = rg_arena_new(&s->arena, 1 << 16);
+    if (status == RG_OK && !(s->part = rg_alloc_zero(count * sizeof(rg_decoding *)))) status = RG_ENOMEM;
+    for (size_t i = 0; status == RG_OK && i < count; i++) {
+        status = rg_decoding_new(&s->part[i], models[i], team);
+        if (status == RG_OK) s->parts++;
+    }
+    if (status == RG_OK) status = rg_beams_new(&s->beams);
+    if (status != RG_OK) {
+        rg_search_free(s);
+        return status;
+    }
+    *out = s;
+    return RG_OK;
+}
+
+void rg_search_free(rg_search *s)
+{
+    if (!s) return;
+    for (size_t i = 0; i < s->parts; i++) rg_decoding_free(s->part[i]);
+    rg_free(s->part);
+    rg_beams_free(s->beams);
+    rg_arena_free(s->arena);
+    rg_free(s->mean);
+    rg_gaze_fini(&s->gaze);
+    rg_free(s);
+}
+
+/* Log of the mean of the models' probabilities, into s->mean (n, V). */
+static rg_status average(rg_search *s, const rg_real *const *logits, const size_t *ld, size_t n, size_t V)
+{
+    if (n * V > s->mean_room) {
+        rg_real *mean = rg_realloc(s->mean, 2 * n * V * sizeof *mean); /* the second half is one model's probabilities */
+        if (!mean) return RG_ENOMEM;
+        s->mean = mean;
+        s->mean_room = n * V;
+    }
+    rg_real *one = s->mean + s->mean_room;
+    memset(s->mean, 0, n * V * sizeof *s->mean);
+    for (size_t m = 0; m < s->parts; m++)
+        for (size_t i = 0; i < n; i++) {
+            rg_kernel()->softmax(V, one, logits[m] + i * ld[m]);
+            rg_kernel()->axpy(V, s->mean + i * V, (rg_real)(1.0 / (double)s->parts), one);
+        }
+    rg_kernel()->map(RG_LOG, n * V, s->mean, s->mean);
+    return RG_OK;
+}
+
+/* Scores of the next token of every live hypothesis, (n, V): logits of one model, log probabilities of several. */
+static rg_status next_scores(const rg_real **out, size_t *out_ld, rg_search *s, const int32_t *tokens, size_t V)
+{
+    enum { MOST = 64 };
+    const rg_real *logits[MOST];
+    size_t         ld[MOST];
+    if (s->parts > MOST) return rg_fail(RG_ELIMIT, "%zu models; an ensemble has at most %d", s->parts, MOST);
+    for (size_t m = 0; m < s->parts; m++) RG_TRY(rg_decoding_step(&logits[m], &ld[m], s->part[m], tokens));
+    *out = logits[0];
+    *out_ld = ld[0];
+    if (s->parts == 1) return RG_OK;
+    RG_TRY(average(s, logits, ld, s->part[0]->n, V));
+    *out = s->mean;
+    *out_ld = V;
+    return RG_OK;
+}
+
+static rg_status check(const rg_search_config *c)
+{
+    if (c->beam < 1 || c->beam > 1000) return rg_fail(RG_EINVAL, "a beam of %zu; it should be 1 .. 1000", c->beam);
+    if (c->n_best < 1 || c->n_best > c->beam) return rg_fail(RG_EINVAL, "%zu answers from a beam of %zu", c->n_best, c->beam);
+    if (c->sample && !(c->temperature > 0)) return rg_fail(RG_EINVAL, "a temperature of %g", c->temperature);
+    if (!(c->length_factor >= 0) || !(c->normalize >= 0)) return rg_fail(RG_EINVAL, "length factor %g, normalisation %g", c->length_factor, c->normalize);
+    return RG_OK;
+}
+
+rg_status rg_search_run(const rg_answers **out, rg_search *s, const rg_search_config *c, const int32_t *ids, const rg_layout *sources,
+                        const uint64_t *numbers, const rg_ids *prefix)
+{
+    RG_TRY(check(c));
+    rg_arena_reset(s->arena);
+    const rg_model *model = s->part[0]->model;
+    const bool      gazes = c->attention || c->coverage != 0;
+    rg_gaze_init(&s->gaze, s->part[0], c);
+    s->watcher = rg_gaze_watcher(&s->gaze);
+    rg_decoding_set_watcher(s->part[0], NULL);
+    for (size_t m = 0; m < s->parts; m++) RG_TRY(rg_decoding_start(s->part[m], ids, sources));
+    rg_decoding_set_watcher(s->part[0], gazes ? &s->watcher : NULL);
+    RG_TRY(rg_beams_start(s->beams, s->arena, c, &model->sizes, sources, numbers, prefix));
+    while (rg_beams_live(s->beams)) {
+        const rg_real *scores;
+        size_t         ld, n;
+        const int32_t *parents;
+        rg_gaze_clear(&s->gaze);
+        RG_TRY(next_scores(&scores, &ld, s, rg_beams_tokens(s->beams), model->sizes.target_vocabulary));
+        RG_TRY(rg_beams_step(s->beams, scores, ld, gazes ? &s->gaze : NULL));
+        parents = rg_beams_parents(s->beams, &n);
+        for (size_t m = 0; n && m < s->parts; m++) RG_TRY(rg_decoding_keep(s->part[m], parents, n));
+    }
+    return rg_beams_answers(out, s->beams);
+}
