@@ -72,6 +72,15 @@ typedef struct rg_kernels {
     void (*norm_backward)(size_t n, rg_real *dx, rg_real *dg, rg_real *db, const rg_real *x, rg_real mean, rg_real rstd,
                           const rg_real *g, const rg_real *dy, bool add);
 
+    /* attention -- row m of C (M, N) (+)= sum over k = low[m] .. high[m]-1 of a[m * row + k * step] B[k], one chain over its own k
+     * in rising order. What stands outside a row's range is never touched by it, not even as a zero times something. B is in
+     * panels, `panel` numbers from one to the next (K * RG_PANEL when all of a pack is used). */
+    void (*gemm_ranges)(size_t M, size_t N, const rg_real *a, size_t row, size_t step, const size_t *low, const size_t *high,
+                        const rg_real *panels, size_t panel, rg_real *c, size_t ldc, bool add);
+    rg_real (*exps)(size_t n, rg_real *y, const rg_real *x, rg_real shift); /* y = exp(x - shift), y may be x; returns the sum */
+    /* d = f a (d - level): softmax backward where level = sum a d is already known */
+    void (*slopes)(size_t n, rg_real *d, const rg_real *a, rg_real level, rg_real f);
+
     /* Dropout of n numbers that start at `position` of a Philox stream: keep with probability 1-p and divide by 1-p.
      * The draw of element i depends on key, stream and position + i alone: with e = position + i it is word e mod 4 of the
      * Philox block whose counter is (e / 4 low, e / 4 high, stream low, stream high). y may be x. */

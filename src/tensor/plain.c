@@ -215,6 +215,35 @@ static void norm_backward(size_t n, rg_real *dx, rg_real *dg, rg_real *db, const
     }
 }
 
+/* ------------------------------------------------------------------------------------------------- attention */
+
+static void gemm_ranges(size_t M, size_t N, const rg_real *a, size_t row, size_t step, const size_t *low, const size_t *high,
+                        const rg_real *panels, size_t panel, rg_real *c, size_t ldc, bool add)
+{
+    for (size_t m = 0; m < M; m++)
+        for (size_t n = 0; n < N; n++) {
+            const rg_real *b = panels + n / RG_PANEL * panel + n % RG_PANEL;
+            rg_real sum = add ? c[m * ldc + n] : 0;
+            for (size_t k = low[m]; k < high[m]; k++) sum += a[m * row + k * step] * b[k * RG_PANEL];
+            c[m * ldc + n] = sum;
+        }
+}
+
+static rg_real exps(size_t n, rg_real *y, const rg_real *x, rg_real shift)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        y[i] = exp(x[i] - shift);
+        sum += (double)y[i];
+    }
+    return (rg_real)sum;
+}
+
+static void slopes(size_t n, rg_real *d, const rg_real *a, rg_real level, rg_real f)
+{
+    for (size_t i = 0; i < n; i++) d[i] = f * a[i] * (d[i] - level);
+}
+
 /* --------------------------------------------------------------------------------------------------- dropout */
 
 static void dropout(size_t n, rg_real *y, const rg_real *x, rg_real p, const uint32_t key[2], uint64_t stream, uint64_t position, bool add)
@@ -255,6 +284,9 @@ const rg_kernels rg_kernels_plain = {
     .softmax_backward = softmax_backward,
     .norm = norm,
     .norm_backward = norm_backward,
+    .gemm_ranges = gemm_ranges,
+    .exps = exps,
+    .slopes = slopes,
     .dropout = dropout,
     .gates = &rg_gates_plain,
 };
