@@ -35,6 +35,19 @@ static bool forward(rg_tape *t, rg_tensor *y, rg_tensor *a, rg_tensor *b, rg_ten
     return rg_tape_status(t) == RG_OK;
 }
 
+rg_pack rg_tape__pack(rg_tape *t, const rg_tensor *w, bool transposed)
+{
+    if (w->param && w->param->kind == RG_WEIGHT) {
+        const rg_pack *own = transposed ? &w->param->transposed : &w->param->forward;
+        if (own->data) return *own;
+    }
+    rg_pack  pack = { transposed ? w->cols : w->rows, transposed ? w->rows : w->cols, NULL };
+    rg_real *room = rg_tape__reals(t, rg_pack_size(pack.K, pack.N));
+    if (room) (transposed ? rg_kernel()->pack_transposed : rg_kernel()->pack)(room, w->data, w->ld, pack.K, pack.N);
+    pack.data = room;
+    return pack;
+}
+
 /* Where a gradient goes; taken before scratch so that scratch can be given back. */
 typedef struct {
     rg_real *at;

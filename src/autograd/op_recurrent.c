@@ -1,6 +1,5 @@
 /* op_recurrent.c - recurrence over ragged groups, forward: one product projects all rows, then each step is one product of its block of
  * states with packed weights and one pass over its gates (kinds and formulas: regard/recurrent.h). */
-#include "autograd/params.h"
 #include "autograd/recurrent.h"
 
 #include <string.h>
@@ -26,19 +25,6 @@ rg_status rg_recurrence_find(rg_recurrence *out, const char *name)
             return RG_OK;
         }
     return rg_fail(RG_EINVAL, "'%s' is no recurrence; there are rnn, lstm, gru and gru-reset-after", name);
-}
-
-rg_pack rg_recurrent__pack(rg_tape *t, const rg_tensor *w, bool transposed)
-{
-    if (w->param && w->param->kind == RG_WEIGHT) {
-        const rg_pack *own = transposed ? &w->param->transposed : &w->param->forward;
-        if (own->data) return *own;
-    }
-    rg_pack  pack = { transposed ? w->cols : w->rows, transposed ? w->rows : w->cols, NULL };
-    rg_real *room = rg_tape__reals(t, rg_pack_size(pack.K, pack.N));
-    if (room) (transposed ? rg_kernel()->pack_transposed : rg_kernel()->pack)(room, w->data, w->ld, pack.K, pack.N);
-    pack.data = room;
-    return pack;
 }
 
 /* ------------------------------------------------------------------------------------------------------ one step */
@@ -118,7 +104,7 @@ static void project(rg_tape *t, rg_recurrent_node *n)
     const rg_steps *s = n->steps;
     const rg_real  *b = n->w.b ? n->w.b->data : NULL;
     if (n->w.w) {
-        const rg_pack w = rg_recurrent__pack(t, n->w.w, false);
+        const rg_pack w = rg_tape__pack(t, n->w.w, false);
         if (w.data)
             rg_tape__check(t, rg_product_packed(rg_tape_team(t), s->rows, n->xs, n->ld_xs, &w, n->gates, n->gu, false, b, RG_IDENTITY));
         return;
@@ -153,7 +139,7 @@ static void forward(rg_tape *t, rg_recurrent_node *n)
     const rg_steps *s = n->steps;
     if (!allocate(t, n)) return;
     rg_arena_point scratch = rg_tape__scratch(t);
-    const rg_pack  u = rg_recurrent__pack(t, n->w.u, false), u_new = n->w.u_new ? rg_recurrent__pack(t, n->w.u_new, false) : (rg_pack){0};
+    const rg_pack  u = rg_tape__pack(t, n->w.u, false), u_new = n->w.u_new ? rg_tape__pack(t, n->w.u_new, false) : (rg_pack){0};
     rg_real       *a = n->kind == RG_GRU_RESET_AFTER ? rg_tape__reals(t, s->running * n->gu) : NULL;
     project(t, n);
     for (size_t step = 0; step < s->steps && rg_tape_status(t) == RG_OK; step++) run_step(t, n, step, &u, &u_new, a);

@@ -144,7 +144,7 @@ static void inputs(rg_tape *t, const back_job *job, const places *p)
         spread(s, n->gu, p->x, n->x->ld, job->dz);
         return;
     }
-    const rg_pack w = rg_recurrent__pack(t, n->w.w, true);
+    const rg_pack w = rg_tape__pack(t, n->w.w, true);
     rg_real      *dxs = s->as_is ? p->x.at : rg_tape__reals(t, s->rows * n->x->cols);
     if (!w.data || !dxs) return;
     rg_tape__check(t, rg_product_packed(team, s->rows, job->dz, n->gu, &w, dxs, s->as_is ? n->x->ld : n->x->cols, s->as_is && p->x.add, NULL,
@@ -177,7 +177,7 @@ void rg_recurrent__backward(rg_tape *t, rg_node *node)
     job.dz = rg_tape__reals(t, N * n->gu);
     job.da = n->kind == RG_GRU_RESET_AFTER ? rg_tape__reals(t, N * n->gu) : job.dz;
     job.dh = rg_tape__reals(t, 3 * states);
-    const rg_pack u = rg_recurrent__pack(t, n->w.u, true), u_new = n->w.u_new ? rg_recurrent__pack(t, n->w.u_new, true) : (rg_pack){0};
+    const rg_pack u = rg_tape__pack(t, n->w.u, true), u_new = n->w.u_new ? rg_tape__pack(t, n->w.u_new, true) : (rg_pack){0};
     if (rg_tape_status(t) != RG_OK) return;
     job.dc = job.dh + states;
     job.drh = job.dc + states;

@@ -31,9 +31,6 @@ static inline const rg_real *rg_recurrent__before(const rg_recurrent_node *n, co
     return t ? states + (size_t)n->steps->first[t - 1] * n->u : start;
 }
 
-/* The packed form of a right side: the parameter's own, or one made on the tape now. data NULL: no memory. */
-rg_pack rg_recurrent__pack(rg_tape *t, const rg_tensor *w, bool transposed);
-
 void rg_recurrent__backward(rg_tape *t, rg_node *node);
 
 /* Scratch numbers of backward. */

@@ -78,6 +78,9 @@ uint64_t rg_tape__draw(rg_tape *t, uint32_t key[2]);
 /* A product failed inside forward or backward: latch its status. */
 void rg_tape__check(rg_tape *t, rg_status status);
 
+/* The packed form of a right side, w or w^T: the parameter's own, or one made in the arena now. data NULL: no memory. */
+rg_pack rg_tape__pack(rg_tape *t, const rg_tensor *w, bool transposed);
+
 /* Rows over the team: work(context, member, begin, end); `cost` is the numbers touched a row. */
 void rg_tape__rows(rg_tape *t, size_t rows, size_t cost, rg_team_work *work, void *context);
 

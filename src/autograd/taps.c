@@ -1,0 +1,77 @@
+/* taps.c - tables of what windows see: over time inside each group, over pictures. */
+#include "autograd/taps.h"
+
+bool rg_taps__span(rg_taps *out, rg_tape *t, const rg_layout *layout, const rg_span *span)
+{
+    if (!layout) return rg_tape_fail(t, RG_EINVAL, "rows without a layout have no neighbours");
+    if (span->taps == 0 || span->dilation == 0 || span->taps > INT32_MAX / span->dilation)
+        return rg_tape_fail(t, RG_EINVAL, "a window of %zu taps, %zu rows apart", span->taps, span->dilation);
+    const size_t  N = (size_t)layout->start[layout->groups], K = span->taps;
+    size_t        count, bytes;
+    if (!rg_size_mul(&count, N, K) || !rg_size_mul(&bytes, count, sizeof(int32_t)))
+        return rg_tape_fail(t, RG_ELIMIT, "%zu rows with %zu taps do not fit in memory", N, K);
+    int32_t *at = rg_tape__keep(t, bytes);
+    if (!at) return false;
+    const int64_t back = (int64_t)((span->causal ? K - 1 : (K - 1) / 2) * span->dilation);
+    for (size_t g = 0; g < layout->groups; g++)
+        for (int64_t i = layout->start[g]; i < layout->start[g + 1]; i++)
+            for (size_t j = 0; j < K; j++) {
+                const int64_t row = i - back + (int64_t)(j * span->dilation);
+                at[(size_t)i * K + j] = row >= layout->start[g] && row < layout->start[g + 1] ? (int32_t)row : -1;
+            }
+    *out = (rg_taps){ .K = K, .units = 1, .in = N, .out = N, .at = at, .layout = layout };
+    return true;
+}
+
+/* Places of a window along one side of a picture; 0: it does not fit. */
+static size_t places(size_t side, size_t taps, const rg_window *w)
+{
+    size_t padded, extent;
+    if (taps == 0 || w->stride == 0 || w->dilation == 0 || w->padding > INT32_MAX) return 0;
+    if (!rg_size_add(&padded, side, 2 * w->padding) || !rg_size_mul(&extent, w->dilation, taps - 1) || padded <= extent) return 0;
+    return (padded - extent - 1) / w->stride + 1;
+}
+
+static int32_t *picture_table(rg_tape *t, const rg_layout *layout, const rg_window *w, size_t height, size_t width)
+{
+    const size_t K = w->height * w->width;
+    int32_t     *at = rg_tape__keep(t, height * width * K * sizeof *at), *to = at;
+    for (size_t y = 0; at && y < height; y++)
+        for (size_t x = 0; x < width; x++)
+            for (size_t j = 0; j < K; j++) {
+                const int64_t py = (int64_t)(y * w->stride + j / w->width * w->dilation) - (int64_t)w->padding;
+                const int64_t px = (int64_t)(x * w->stride + j % w->width * w->dilation) - (int64_t)w->padding;
+                const bool    inside = py >= 0 && px >= 0 && py < (int64_t)layout->height && px < (int64_t)layout->width;
+                *to++ = inside ? (int32_t)(py * (int64_t)layout->width + px) : -1;
+            }
+    return at;
+}
+
+static const rg_layout *pictures(rg_tape *t, const rg_layout *from, size_t height, size_t width)
+{
+    if (from->height == height && from->width == width) return from;
+    const size_t size = height * width, was = from->height * from->width;
+    if (from->groups && size > INT32_MAX / from->groups)
+        return (void *)rg_tape_fail(t, RG_ELIMIT, "%zu pictures of %zu x %zu", from->groups, height, width);
+    rg_layout *layout = rg_tape__keep(t, sizeof *layout);
+    int32_t   *start = rg_tape__keep(t, (from->groups + 1) * sizeof *start);
+    if (!layout || !start) return NULL;
+    for (size_t g = 0; g <= from->groups; g++) start[g] = (int32_t)(g * size);
+    *layout = (rg_layout){ .groups = from->groups, .start = start, .height = height, .width = width, .first = from->first / was * size };
+    return layout;
+}
+
+bool rg_taps__window(rg_taps *out, rg_tape *t, const rg_layout *layout, const rg_window *w)
+{
+    if (!layout || !layout->height || !layout->width) return rg_tape_fail(t, RG_EINVAL, "rows whose layout has no height and width are no pictures");
+    const size_t height = places(layout->height, w->height, w), width = places(layout->width, w->width, w);
+    if (!height || !width || height > INT32_MAX / width || w->height > INT32_MAX / w->width / height / width)
+        return rg_tape_fail(t, RG_ESHAPE, "a window of %zu x %zu (stride %zu, padding %zu, dilation %zu) over pictures of %zu x %zu", w->height, w->width,
+                            w->stride, w->padding, w->dilation, layout->height, layout->width);
+    const int32_t   *at = picture_table(t, layout, w, height, width);
+    const rg_layout *result = pictures(t, layout, height, width);
+    if (!at || !result) return false;
+    *out = (rg_taps){ .K = w->height * w->width, .units = layout->groups, .in = layout->height * layout->width, .out = height * width, .at = at,
+                      .layout = result };
+    return true;
+}
