@@ -1,0 +1,81 @@
+/* translate.h - translators: load a model, give it lines, get lines.
+ *
+ *     rg_translator *translator;
+ *     rg_session    *session;
+ *     if (rg_translator_load(&translator, "model.safetensors") == RG_OK && rg_session_new(&session, &translator, 1, 2) == RG_OK) {
+ *         char *french = rg_session_line(session, "the red house");     yours: rg_free it; NULL: rg_message() tells why
+ *     }
+ *
+ * A translator never changes once loaded: any number of threads may share one, each with a session of its own. */
+#ifndef REGARD_TRANSLATE_H
+#define REGARD_TRANSLATE_H
+
+#include "regard/decode.h"
+#include "regard/train.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A model and the vocabularies it was trained with. */
+typedef struct rg_translator {
+    rg_model *model;
+    rg_vocab *source, *target; /* the same when joint */
+    char     *alignment_name;  /* watch point whose weights align best; "": the last one */
+    int       alignment_head;  /* -1: mean of the heads */
+} rg_translator;
+
+/* One file: weights, settings and vocabularies. RG_EMATCH when its parts do not belong together. */
+rg_status rg_translator_load(rg_translator **out, const char *path);
+/* Around parts that exist; takes them over, also on failure. target NULL: source serves both. */
+rg_status rg_translator_new(rg_translator **out, rg_model *model, rg_vocab *source, rg_vocab *target);
+void      rg_translator_free(rg_translator *translator);
+
+/* Everything but the weights, into what a checkpoint stores. */
+rg_status rg_translator_describe(rg_state *state, const rg_translator *translator);
+rg_status rg_translator_save(const rg_translator *translator, const char *path);
+
+/* -------------------------------------------------------------------------------------------------- translating */
+
+typedef struct rg_session_config {
+    rg_search_config search;
+    size_t           max_length;      /* source pieces read; longer lines are cut and say so      */
+    size_t           batch;           /* lines searched together                                 */
+    size_t           batch_words;     /* and at most so many source pieces                       */
+    bool             replace_unknown; /* <unk> becomes the source word it looked at most          */
+} rg_session_config;
+#define RG_SESSION_CONFIG_DEFAULT { .search = RG_SEARCH_CONFIG_DEFAULT, .max_length = 1000, .batch = 64, .batch_words = 4000 }
+
+typedef struct rg_translation {
+    char            *text;
+    const rg_answer *answer; /* tokens, scores, attention */
+} rg_translation;
+
+/* What became of one line. */
+typedef struct rg_translated {
+    rg_translation *best; /* `count` of them, best first */
+    size_t          count;
+    const int32_t  *source; /* its pieces, closed by </s> */
+    size_t          source_length;
+    size_t          cut; /* pieces past max_length that were not read */
+} rg_translated;
+
+typedef struct rg_session rg_session;
+
+/* Several translators are an ensemble; they must have equal vocabularies (RG_EMATCH). Files are shared out over `threads`; a single
+ * batch uses all of them together. */
+rg_status rg_session_new(rg_session **out, rg_translator *const *translators, size_t count, int threads);
+void      rg_session_free(rg_session *session);
+
+/* Lines of UTF-8 (bad bytes are replaced); out[n], in order, borrowed until the next call. An empty line gives an empty one.
+ * `first` numbers the first line: sampling depends on it. `prefix` (may be NULL) are texts the answers begin with. */
+rg_status rg_session_run(const rg_translated **out, rg_session *session, const rg_session_config *config, const char *const *lines, size_t n,
+                         uint64_t first, const char *const *prefix);
+
+/* One line with default settings. */
+char *rg_session_line(rg_session *session, const char *line);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

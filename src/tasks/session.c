@@ -1,0 +1,330 @@
+/* session.c - translating lines: encode, sort by length, search batches on all threads, decode, hand back in order.
+ *
+ * Every line is searched as if it were alone (decode.h), so how lines are batched and who searches them is only a matter of speed. */
+#include "regard/translate.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct { /* one line on its way */
+    rg_ids        source, prefix;
+    size_t        cut;
+    rg_translated result;
+} item;
+
+typedef struct {
+    size_t from, count; /* of the order */
+} span;
+
+struct rg_session {
+    rg_translator *const *translators;
+    size_t                count;
+    int                   threads;
+    rg_team              *team;
+    rg_search           **search; /* one a thread, alone   */
+    rg_search            *wide;   /* one with all threads   */
+    rg_arena            **arena;  /* results of each thread; the last belongs to `wide` */
+    item                 *items;
+    size_t                room, used;
+    size_t               *order;
+    span                 *spans;
+    size_t                batches;
+
+    const rg_session_config *config; /* of the run */
+    uint64_t                 first;
+    atomic_size_t            next;
+    rg_status               *status; /* of each thread, with its message */
+    char                   (*message)[512];
+};
+
+/* --------------------------------------------------------------------------------------------------------- life */
+
+static rg_status open_searches(rg_session *s)
+{
+    enum { MOST = 64 };
+    const rg_model *models[MOST];
+    if (s->count > MOST) return rg_fail(RG_ELIMIT, "%zu models; an ensemble has at most %d", s->count, MOST);
+    for (size_t i = 0; i < s->count; i++) models[i] = s->translators[i]->model;
+    RG_TRY(rg_team_new(&s->team, s->threads));
+    RG_TRY(rg_search_new(&s->wide, models, s->count, s->team));
+    for (int i = 0; i < s->threads; i++) RG_TRY(rg_search_new(&s->search[i], models, s->count, NULL));
+    for (int i = 0; i <= s->threads; i++) RG_TRY(rg_arena_new(&s->arena[i], 1 << 16));
+    return RG_OK;
+}
+
+static rg_status same_vocabularies(rg_translator *const *t, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (rg_vocab_checksum(t[i]->source) != rg_vocab_checksum(t[0]->source) || rg_vocab_checksum(t[i]->target) != rg_vocab_checksum(t[0]->target))
+            return rg_fail(RG_EMATCH, "model %zu has other vocabularies than model 1: an ensemble shares them", i + 1);
+    return RG_OK;
+}
+
+rg_status rg_session_new(rg_session **out, rg_translator *const *translators, size_t count, int threads)
+{
+    *out = NULL;
+    if (threads < 1) return rg_fail(RG_EINVAL, "%d threads", threads);
+    RG_TRY(same_vocabularies(translators, count));
+    rg_session *s = rg_alloc_zero(sizeof *s);
+    if (!s) return RG_ENOMEM;
+    s->count = count;
+    s->threads = threads;
+    rg_translator **copy = rg_alloc_array(count, sizeof *copy);
+    s->search = rg_alloc_zero((size_t)threads * sizeof(rg_search *));
+    s->arena = rg_alloc_zero(((size_t)threads + 1) * sizeof(rg_arena *));
+    s->status = rg_alloc_zero((size_t)threads * sizeof *s->status);
+    s->message = rg_alloc_zero((size_t)threads * sizeof *s->message);
+    s->translators = copy;
+    rg_status status = copy && s->search && s->arena && s->status && s->message ? RG_OK : RG_ENOMEM;
+    if (copy) memcpy(copy, translators, count * sizeof *copy);
+    if (status == RG_OK) status = open_searches(s);
+    if (status != RG_OK) {
+        rg_session_free(s);
+        return status;
+    }
+    *out = s;
+    return RG_OK;
+}
+
+void rg_session_free(rg_session *s)
+{
+    if (!s) return;
+    for (int i = 0; s->search && i < s->threads; i++) rg_search_free(s->search[i]);
+    for (int i = 0; s->arena && i <= s->threads; i++) rg_arena_free(s->arena[i]);
+    for (size_t i = 0; i < s->room; i++) {
+        rg_ids_free(&s->items[i].source);
+        rg_ids_free(&s->items[i].prefix);
+    }
+    rg_search_free(s->wide);
+    rg_team_free(s->team);
+    rg_free((void *)s->translators);
+    rg_free(s->search);
+    rg_free(s->arena);
+    rg_free(s->items);
+    rg_free(s->order);
+    rg_free(s->spans);
+    rg_free(s->status);
+    rg_free(s->message);
+    rg_free(s);
+}
+
+/* ----------------------------------------------------------------------------------------------------- encoding */
+
+static rg_status make_room(rg_session *s, size_t n)
+{
+    if (n <= s->room) return RG_OK;
+    item *items = rg_realloc(s->items, n * sizeof *items);
+    if (!items) return RG_ENOMEM;
+    memset(items + s->room, 0, (n - s->room) * sizeof *items);
+    s->items = items;
+    s->room = n;
+    size_t *order = rg_realloc(s->order, n * sizeof *order);
+    if (order) s->order = order;
+    span *spans = rg_realloc(s->spans, n * sizeof *spans);
+    if (spans) s->spans = spans;
+    return order && spans ? RG_OK : RG_ENOMEM;
+}
+
+static rg_status encode(rg_session *s, item *it, const char *line, const char *prefix)
+{
+    const rg_translator *t = s->translators[0];
+    it->source.count = it->prefix.count = 0;
+    it->cut = 0;
+    it->result = (rg_translated){ 0 };
+    RG_TRY(rg_vocab_encode(&it->source, NULL, t->source, line, strlen(line)));
+    if (it->source.count > s->config->max_length) {
+        it->cut = it->source.count - s->config->max_length;
+        it->source.count = s->config->max_length;
+    }
+    if (it->source.count) RG_TRY(rg_ids_add(&it->source, rg_vocab_eos(t->source)));
+    if (prefix && *prefix) RG_TRY(rg_vocab_encode(&it->prefix, NULL, t->target, prefix, strlen(prefix)));
+    return RG_OK;
+}
+
+typedef struct {
+    size_t length, index;
+} by_length;
+
+static int longest_first(const void *a, const void *b)
+{
+    const by_length *x = a, *y = b;
+    if (x->length != y->length) return x->length < y->length ? 1 : -1;
+    return x->index < y->index ? -1 : 1;
+}
+
+/* Lines of like length together; the longest first, so that no thread is left with a long batch at the end. */
+static rg_status plan(rg_session *s, size_t n)
+{
+    by_length *key = rg_alloc_array(n, sizeof *key);
+    size_t     used = 0;
+    if (!key) return RG_ENOMEM;
+    for (size_t i = 0; i < n; i++)
+        if (s->items[i].source.count) key[used++] = (by_length){ s->items[i].source.count, i };
+    qsort(key, used, sizeof *key, longest_first);
+    for (size_t i = 0; i < used; i++) s->order[i] = key[i].index;
+    s->batches = 0;
+    for (size_t i = 0, words = 0; i < used; i++) {
+        span *last = s->batches ? &s->spans[s->batches - 1] : NULL;
+        words += key[i].length;
+        if (!last || last->count >= s->config->batch || words > s->config->batch_words) {
+            s->spans[s->batches++] = (span){ i, 0 };
+            words = key[i].length;
+        }
+        s->spans[s->batches - 1].count++;
+    }
+    rg_free(key);
+    return RG_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------------- searching */
+
+/* The source piece that token k of an answer looked at most. */
+static size_t most_attended(const rg_answer *a, size_t k)
+{
+    const rg_real *row = a->attention + k * a->source_length;
+    size_t         best = 0;
+    for (size_t j = 1; j + 1 < a->source_length; j++) /* not the closing </s> */
+        if (row[j] > row[best]) best = j;
+    return best;
+}
+
+/* Text of an answer; unknown words are taken from the source where asked for. */
+static rg_status write_text(rg_session *s, char **out, rg_arena *arena, const rg_answer *a, const item *it)
+{
+    const rg_translator *t = s->translators[0];
+    rg_text              text = { 0 };
+    rg_status            status = RG_OK;
+    if (!s->config->replace_unknown || !a->attention) {
+        status = rg_vocab_decode(&text, t->target, a->tokens, a->length);
+    } else {
+        for (size_t k = 0, from = 0; status == RG_OK && k <= a->length; k++) {
+            const bool unknown = k < a->length && a->tokens[k] == rg_vocab_unk(t->target);
+            if (k < a->length && !unknown) continue;
+            if (k > from) {
+                if (text.length) status = rg_text_add_string(&text, " ");
+                if (status == RG_OK) status = rg_vocab_decode(&text, t->target, a->tokens + from, k - from);
+            }
+            if (unknown && status == RG_OK) {
+                if (text.length) status = rg_text_add_string(&text, " ");
+                if (status == RG_OK) status = rg_vocab_decode(&text, t->source, &it->source.data[most_attended(a, k)], 1);
+            }
+            from = k + 1;
+        }
+    }
+    *out = status == RG_OK ? rg_arena_get(arena, text.length + 1) : NULL;
+    if (status == RG_OK && !*out) status = RG_ENOMEM;
+    if (status == RG_OK) memcpy(*out, rg_text_c(&text), text.length + 1);
+    rg_text_free(&text);
+    return status;
+}
+
+static void *copy(rg_arena *arena, const void *from, size_t bytes)
+{
+    void *to = from ? rg_arena_get(arena, bytes) : NULL;
+    if (to) memcpy(to, from, bytes);
+    return to;
+}
+
+/* Answers live until the search's next batch: keep what is asked for. */
+static rg_status keep(rg_session *s, rg_arena *arena, item *it, const rg_answers *answers)
+{
+    rg_answer      *kept = rg_arena_get(arena, (answers->count + 1) * sizeof *kept);
+    rg_translation *best = rg_arena_get(arena, (answers->count + 1) * sizeof *best);
+    if (!kept || !best) return RG_ENOMEM;
+    for (size_t k = 0; k < answers->count; k++) {
+        const rg_answer *a = &answers->answer[k];
+        kept[k] = *a;
+        kept[k].tokens = copy(arena, a->tokens, (a->length + 1) * sizeof *a->tokens);
+        kept[k].word = copy(arena, a->word, (a->length + (a->cut ? 0 : 1)) * sizeof *a->word);
+        kept[k].attention = copy(arena, a->attention, (a->length + 1) * a->source_length * sizeof *a->attention);
+        if (!kept[k].tokens || !kept[k].word || (a->attention && !kept[k].attention)) return RG_ENOMEM;
+        best[k].answer = &kept[k];
+        RG_TRY(write_text(s, &best[k].text, arena, &kept[k], it));
+    }
+    it->result = (rg_translated){ .best = best, .count = answers->count, .source = it->source.data, .source_length = it->source.count, .cut = it->cut };
+    return RG_OK;
+}
+
+static rg_status search_batch(rg_session *s, rg_search *search, rg_arena *arena, span batch)
+{
+    size_t words = 0;
+    bool   forced = false;
+    for (size_t i = 0; i < batch.count; i++) {
+        const item *it = &s->items[s->order[batch.from + i]];
+        words += it->source.count;
+        forced = forced || it->prefix.count;
+    }
+    int32_t  *start = rg_arena_get(arena, (batch.count + 1) * sizeof *start), *ids = rg_arena_get(arena, words * sizeof *ids);
+    uint64_t *number = rg_arena_get(arena, batch.count * sizeof *number);
+    rg_ids   *prefix = forced ? rg_arena_get(arena, batch.count * sizeof *prefix) : NULL;
+    if (!start || !ids || !number || (forced && !prefix)) return RG_ENOMEM;
+    start[0] = 0;
+    for (size_t i = 0; i < batch.count; i++) {
+        const size_t at = s->order[batch.from + i];
+        const item  *it = &s->items[at];
+        memcpy(ids + start[i], it->source.data, it->source.count * sizeof *ids);
+        start[i + 1] = start[i] + (int32_t)it->source.count;
+        number[i] = s->first + at;
+        if (prefix) prefix[i] = it->prefix;
+    }
+    const rg_layout   layout = { .groups = batch.count, .start = start };
+    const rg_answers *answers;
+    rg_search_config  config = s->config->search;
+    config.attention = config.attention || s->config->replace_unknown;
+    if (!config.attention_name && s->translators[0]->alignment_name[0]) {
+        config.attention_name = s->translators[0]->alignment_name;
+        config.attention_head = s->translators[0]->alignment_head;
+    }
+    config.unknown = rg_vocab_unk(s->translators[0]->target);
+    RG_TRY(rg_search_run(&answers, search, &config, ids, &layout, number, prefix));
+    for (size_t i = 0; i < batch.count; i++) RG_TRY(keep(s, arena, &s->items[s->order[batch.from + i]], &answers[i]));
+    return RG_OK;
+}
+
+/* One thread: take batches until there are none. */
+static void work(void *context, int member, size_t begin, size_t end)
+{
+    rg_session *s = context;
+    for (size_t lane = begin; lane < end; lane++) {
+        rg_status status = RG_OK;
+        for (size_t b; status == RG_OK && (b = atomic_fetch_add(&s->next, 1)) < s->batches;)
+            status = search_batch(s, s->search[lane], s->arena[lane], s->spans[b]);
+        s->status[lane] = status;
+        if (status != RG_OK) snprintf(s->message[lane], sizeof s->message[lane], "%s", rg_message());
+    }
+    (void)member;
+}
+
+rg_status rg_session_run(const rg_translated **out, rg_session *s, const rg_session_config *config, const char *const *lines, size_t n, uint64_t first,
+                         const char *const *prefix)
+{
+    s->config = config;
+    s->first = first;
+    if (config->batch < 1 || config->max_length < 1) return rg_fail(RG_EINVAL, "batches of %zu lines of %zu pieces", config->batch, config->max_length);
+    RG_TRY(make_room(s, n));
+    for (int i = 0; i <= s->threads; i++) rg_arena_reset(s->arena[i]);
+    for (size_t i = 0; i < n; i++) RG_TRY(encode(s, &s->items[i], lines[i], prefix ? prefix[i] : NULL));
+    RG_TRY(plan(s, n));
+    if (s->batches == 1) {
+        RG_TRY(search_batch(s, s->wide, s->arena[s->threads], s->spans[0]));
+    } else if (s->batches > 1) {
+        atomic_store(&s->next, 0);
+        rg_team_for(s->team, (size_t)s->threads, 1, work, s);
+        for (int i = 0; i < s->threads; i++)
+            if (s->status[i] != RG_OK) return rg_fail(s->status[i], "%s", s->message[i]);
+    }
+    rg_translated *results = rg_arena_get(s->arena[s->threads], (n + 1) * sizeof *results);
+    if (!results) return RG_ENOMEM;
+    for (size_t i = 0; i < n; i++) results[i] = s->items[i].result;
+    *out = results;
+    return RG_OK;
+}
+
+char *rg_session_line(rg_session *s, const char *line)
+{
+    const rg_session_config config = RG_SESSION_CONFIG_DEFAULT;
+    const rg_translated    *result;
+    if (rg_session_run(&result, s, &config, &line, 1, 1, NULL) != RG_OK) return NULL;
+    return rg_strdup(result->count ? result->best[0].text : "");
+}
