@@ -139,6 +139,16 @@ bool rg_spm_encode(const rg_spm *spm, const char *text, size_t bytes, rg_spm_pie
     });
 }
 
+bool rg_spm_encode_ids(const rg_spm *spm, const char *text, size_t bytes, rg_spm_ids_sink *sink, void *context, char *why)
+{
+    return guarded(why, [&] {
+        std::vector<int> ids;
+        const auto       status = spm->processor.Encode({ text, bytes }, &ids);
+        if (!status.ok()) return status;
+        return sink(context, ids.data(), ids.size()) ? status : refuse("the ids could not be stored");
+    });
+}
+
 bool rg_spm_decode(const rg_spm *spm, const int32_t *ids, size_t count, rg_spm_sink *sink, void *context, char *why)
 {
     return guarded(why, [&] {

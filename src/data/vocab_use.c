@@ -110,10 +110,23 @@ static bool collect_spm(void *context, int32_t id, const char *text, size_t byte
     return c->status == RG_OK;
 }
 
+static bool collect_ids(void *context, const int32_t *ids, size_t count)
+{
+    collector *c = context;
+    c->status = rg_ids_reserve(c->ids, count);
+    if (c->status != RG_OK) return false;
+    if (count) memcpy(c->ids->data + c->ids->count, ids, count * sizeof *ids);
+    c->ids->count += count;
+    return true;
+}
+
 static rg_status encode_spm(collector *c, const char *line, size_t bytes)
 {
     char why[RG_SPM_WHY];
-    if (rg_spm_encode(c->vocab->spm, line, bytes, collect_spm, c, why)) return RG_OK;
+    bool only_ids = !c->spans && !c->text;
+    if (only_ids ? rg_spm_encode_ids(c->vocab->spm, line, bytes, collect_ids, c, why)
+                 : rg_spm_encode(c->vocab->spm, line, bytes, collect_spm, c, why))
+        return RG_OK;
     return c->status != RG_OK ? c->status : rg_fail(RG_EINVAL, "SentencePiece cannot cut the line: %s", why);
 }
 
