@@ -9,6 +9,7 @@
 
 /* One word a line, in the order --help shows them. */
 #define RG_COMMANDS(X) \
+    X(evaluate) \
     X(show) \
     X(version)
 

@@ -62,9 +62,9 @@ static int short_first(const void *a, const void *b)
 
 static rg_status read_entry(rg_entry *entry, rg_corpus *c, uint64_t pair)
 {
-    rg_record      head;
+    rg_pair_head      head;
     const int32_t *ids;
-    RG_TRY(rg_corpus__record(&head, &ids, c, pair));
+    RG_TRY(rg_corpus__pair(&head, &ids, c, pair));
     *entry = (rg_entry){ pair, (size_t)c->offsets[pair] + sizeof head, head.source, head.target };
     if (!c->temp) return RG_OK;
     entry->at = c->window.length + sizeof head;
@@ -193,7 +193,7 @@ static void show_batch(rg_batch *out, const rg_corpus *c, size_t pairs)
 
 static uint64_t line_of(const char *record_ids)
 {
-    rg_record head;
+    rg_pair_head head;
     memcpy(&head, record_ids - sizeof head, sizeof head);
     return head.line;
 }
@@ -264,11 +264,11 @@ rg_status rg_corpus_seek(rg_corpus *c, rg_corpus_place place)
 
 rg_status rg_corpus_pair(rg_batch *out, rg_corpus *c, uint64_t i)
 {
-    rg_record      head;
+    rg_pair_head      head;
     const int32_t *ids;
     if (!c->sealed || i >= c->report.pairs)
         return rg_fail(RG_EINVAL, "pair %llu of %llu", (unsigned long long)i, (unsigned long long)c->report.pairs);
-    RG_TRY(rg_corpus__record(&head, &ids, c, i));
+    RG_TRY(rg_corpus__pair(&head, &ids, c, i));
     RG_TRY(begin_batch(c, 1));
     RG_TRY(add_pair(c, ids, head.source, head.target));
     c->lines[0] = head.line;

@@ -108,7 +108,7 @@ static rg_status note_offset(rg_corpus *c)
 static rg_status store(rg_corpus *c, const rg_ids *source, const rg_ids *target, uint64_t line)
 {
     enum { FILE_BUFFER = 1 << 20 };
-    rg_record head = { line, (uint32_t)source->count, (uint32_t)target->count };
+    rg_pair_head head = { line, (uint32_t)source->count, (uint32_t)target->count };
     size_t    ids = 4 * (source->count + target->count), old = c->block.length;
     RG_TRY(note_offset(c));
     rg_status status = rg_text_add(&c->block, &head, sizeof head);
@@ -181,7 +181,7 @@ rg_status rg_corpus_seal(rg_corpus *c)
     return RG_OK;
 }
 
-rg_status rg_corpus__record(rg_record *head, const int32_t **ids, rg_corpus *c, uint64_t i)
+rg_status rg_corpus__pair(rg_pair_head *head, const int32_t **ids, rg_corpus *c, uint64_t i)
 {
     size_t bytes = (size_t)(c->offsets[i + 1] - c->offsets[i]);
     char  *at = c->block.data + c->offsets[i];

@@ -5,10 +5,10 @@
 #include "regard/text.h"
 
 /* An encoded pair as it stands in memory or in the temporary file: this head, then the ids of both sides, without </s>. */
-typedef struct rg_record {
+typedef struct rg_pair_head {
     uint64_t line;
     uint32_t source, target; /* how many ids */
-} rg_record;
+} rg_pair_head;
 
 /* A pair of the window at hand. */
 typedef struct rg_entry {
@@ -52,6 +52,6 @@ struct rg_corpus {
 };
 
 /* The record of pair i: its head copied to *head, its ids borrowed (until the next call when they come from the file). */
-rg_status rg_corpus__record(rg_record *head, const int32_t **ids, rg_corpus *corpus, uint64_t i);
+rg_status rg_corpus__pair(rg_pair_head *head, const int32_t **ids, rg_corpus *corpus, uint64_t i);
 
 #endif

@@ -1,0 +1,48 @@
+# regard evaluate from outside: the numbers, several references, gzip, JSON, files that do not belong together.
+set -u
+data=$SOURCE_DIR/tests/data/metrics
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+
+expect() { # expect CODE PATTERN HYPOTHESIS WORDS...
+    code=$1 pattern=$2 hypothesis=$3
+    shift 3
+    "$REGARD" evaluate "$@" < "$hypothesis" > "$work/out" 2>&1
+    got=$?
+    if [ $got != "$code" ] || ! grep -qE -- "$pattern" "$work/out"; then
+        echo "regard evaluate $*: exit $got, expected $code and /$pattern/:"
+        cat "$work/out"
+        failures=$((failures + 1))
+    fi
+}
+
+score() { # score SET KEY: what the stored numbers say, to two digits
+    awk -v set="\"$1\"" -v key="\"$2\"" 'index($0, " " set ":") { in_set = 1 } in_set && index($0, key) { in_key = 1 }
+        in_key && /"score"/ { sub(/.*: /, ""); printf "%.2f", $0; exit }' "$data/sacrebleu.json"
+}
+
+for set in free odd zh; do
+    expect 0 "^BLEU\|nrefs:1\|case:mixed\|eff:no\|tok:13a\|smooth:exp\|version:2.6.0 = $(score $set 'bleu tok=13a lc=False') " \
+        "$data/$set.hyp" --metrics bleu "$data/$set.ref"
+    expect 0 "^TER\|.* = $(score $set 'ter normalized=True')$" "$data/$set.hyp" --metrics ter --normalized -- "$data/$set.ref"
+    expect 0 "^chrF2\+\+\|.* = $(score $set 'chrf word_order=2 lc=True')$" "$data/$set.hyp" --lowercase --metrics chrf++ "$data/$set.ref"
+done
+expect 0 "tok:zh.* = $(score zh 'bleu tok=zh lc=False') " "$data/zh.hyp" --tokenize zh "$data/zh.ref"
+expect 0 '^BLEU\|nrefs:2.* = 100\.00 ' "$data/free.hyp" "$data/free.ref" "$data/free.hyp"
+expect 0 '^exact = 100.00' "$data/free.ref" --metrics exact "$data/free.ref"
+expect 0 '^ROUGE-L' "$data/free.hyp" --metrics rouge "$data/free.ref"
+expect 0 '"confidence_half": [0-9.]+' "$data/free.hyp" --json --confidence --metrics bleu "$data/free.ref"
+expect 0 '^BLEU of length 1-10 ' "$data/free.hyp" --by-length --metrics bleu "$data/free.ref"
+expect 0 '"line": 3, ' "$data/free.hyp" --json --sentences --metrics chrf "$data/free.ref"
+gzip -c "$data/free.ref" > "$work/free.ref.gz"
+expect 0 "^BLEU.* = $(score free 'bleu tok=13a lc=False') " "$data/free.hyp" "$work/free.ref.gz"
+expect 1 'has [0-9]+ lines, .*zh.ref [0-9]+' "$data/free.hyp" "$data/zh.ref"
+expect 1 'no-such-file' "$data/free.hyp" no-such-file
+expect 2 'at least one file' "$data/free.hyp"
+expect 2 'no metric is called "meteor"' "$data/free.hyp" --metrics meteor
+expect 2 'tokenize' "$data/free.hyp" --tokenize spm "$data/free.ref"
+printf '0-0 1-1\n' > "$work/links"
+printf '0-0 1?1 2-2\n' > "$work/gold"
+expect 0 '^AER = 25.00 ' "$work/links" --metrics aer "$work/gold"
+[ $failures = 0 ]
