@@ -7,19 +7,21 @@
 
 /* The tables of this build, slowest first, each with the test of whether this machine can run it. `wide` comes before avx2 so
  * that it is never the last, which is the one chosen by itself. */
-#if !defined(RG_REAL) && defined(RG_FAST) && defined(__x86_64__)
+#if defined(RG_REAL)
 #define TABLES(X) X(plain)
-#elif !defined(RG_REAL) && defined(RG_FAST) && defined(__aarch64__)
-#define TABLES(X) X(plain)
+#elif defined(__x86_64__)
+#define TABLES(X) X(plain) X(baseline) X(wide) X(avx2) X(avx512)
+#elif defined(__aarch64__)
+#define TABLES(X) X(plain) X(neon)
 #else
-#define TABLES(X) X(plain)
+#define TABLES(X) X(plain) X(baseline)
 #endif
 
 #define DECLARE(isa) extern const rg_kernels rg_kernels_##isa;
 TABLES(DECLARE)
 
 static bool has_plain(void) { return true; }
-#if !defined(RG_REAL) && defined(RG_FAST) && defined(__x86_64__)
+#if !defined(RG_REAL) && defined(__x86_64__)
 static bool has_baseline(void) { return true; }
 static bool has_avx2(void) { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
 static bool has_wide(void) { return has_avx2(); }
@@ -28,8 +30,10 @@ static bool has_avx512(void)
     return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
-#elif !defined(RG_REAL) && defined(RG_FAST) && defined(__aarch64__)
+#elif !defined(RG_REAL) && defined(__aarch64__)
 static bool has_neon(void) { return true; }
+#elif !defined(RG_REAL)
+static bool has_baseline(void) { return true; }
 #endif
 
 enum { MOST_TABLES = 8 };

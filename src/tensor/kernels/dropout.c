@@ -1,0 +1,99 @@
+/* dropout.c - dropout whose mask is drawn anew wherever it is needed: Philox4x32-10 (Salmon et al. 2011), RG_LANES blocks
+ * at a time. Lane l of the four registers is block number base + l; element e of the stream is word e mod 4 of block e / 4. */
+#include "tensor/kernels/isa.h"
+#include "tensor/kernels/vec.h"
+
+typedef struct words {
+    uvec of[4];
+} words;
+
+/* Even lanes of x times m: 32 x 32 -> 64 bits. */
+INLINE uvec64 times(uvec64 x, uint32_t m)
+{
+#if RG_LANES == 16 && defined(__AVX512F__)
+    return (uvec64)_mm512_mul_epu32((__m512i)x, _mm512_set1_epi64((long long)m));
+#elif RG_LANES == 8 && defined(__AVX2__)
+    return (uvec64)_mm256_mul_epu32((__m256i)x, _mm256_set1_epi64x((long long)m));
+#elif RG_LANES == 4 && defined(__SSE2__)
+    return (uvec64)_mm_mul_epu32((__m128i)x, _mm_set1_epi64x((long long)m));
+#elif RG_LANES == 4 && defined(__aarch64__)
+    return (uvec64)vmull_u32(vmovn_u64((uint64x2_t)x), vdup_n_u32(m));
+#else
+    return (x & 0xffffffffu) * (uint64_t)m;
+#endif
+}
+
+INLINE void multiply(uvec *high, uvec *low, uvec x, uint32_t m)
+{
+    uvec64 even = times((uvec64)x, m), odd = times((uvec64)x >> 32, m);
+    *low = (uvec)((even & 0xffffffffu) | (odd << 32));
+    *high = (uvec)((even >> 32) | (odd & 0xffffffff00000000u));
+}
+
+static words philox(uint64_t block, uint64_t stream, const uint32_t key[2])
+{
+    static const uint32_t lane[16] __attribute__((aligned(64))) = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    const uvec zero = {0};
+    uvec c0 = *(const uvec *)lane + (uint32_t)block;
+    uvec c1 = zero + (uint32_t)(block >> 32) - (uvec)(c0 < zero + (uint32_t)block); /* carry: a true comparison is -1 */
+    uvec c2 = zero + (uint32_t)stream, c3 = zero + (uint32_t)(stream >> 32);
+    uint32_t k0 = key[0], k1 = key[1];
+    for (int round = 0; round < 10; round++, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
+        uvec high0, low0, high1, low1;
+        multiply(&high0, &low0, c0, 0xD2511F53u);
+        multiply(&high1, &low1, c2, 0xCD9E8D57u);
+        c0 = high1 ^ c1 ^ k0;
+        c1 = low1;
+        c2 = high0 ^ c3 ^ k1;
+        c3 = low0;
+    }
+    return (words){{c0, c1, c2, c3}};
+}
+
+/* The draws of elements 4 block .. 4 (block + LANES), in their order. */
+static void draw(uint32_t *out, uint64_t block, uint64_t stream, const uint32_t key[2])
+{
+    words w = philox(block, stream, key);
+#if RG_LANES == 8
+#define LOW(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
+#define HIGH(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+#define LOW64(a, b) (uvec) __builtin_shufflevector((uvec64)(a), (uvec64)(b), 0, 4, 1, 5)
+#define HIGH64(a, b) (uvec) __builtin_shufflevector((uvec64)(a), (uvec64)(b), 2, 6, 3, 7)
+#elif RG_LANES == 4
+#define LOW(a, b) __builtin_shufflevector(a, b, 0, 4, 1, 5)
+#define HIGH(a, b) __builtin_shufflevector(a, b, 2, 6, 3, 7)
+#define LOW64(a, b) (uvec) __builtin_shufflevector((uvec64)(a), (uvec64)(b), 0, 2)
+#define HIGH64(a, b) (uvec) __builtin_shufflevector((uvec64)(a), (uvec64)(b), 1, 3)
+#else
+#define LOW(a, b) __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
+#define HIGH(a, b) __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
+#define LOW64(a, b) (uvec) __builtin_shufflevector((uvec64)(a), (uvec64)(b), 0, 8, 1, 9, 2, 10, 3, 11)
+#define HIGH64(a, b) (uvec) __builtin_shufflevector((uvec64)(a), (uvec64)(b), 4, 12, 5, 13, 6, 14, 7, 15)
+#endif
+    uvec low01 = LOW(w.of[0], w.of[1]), low23 = LOW(w.of[2], w.of[3]);
+    uvec high01 = HIGH(w.of[0], w.of[1]), high23 = HIGH(w.of[2], w.of[3]);
+    *(loose_uvec *)(out + 0 * LANES) = LOW64(low01, low23);
+    *(loose_uvec *)(out + 1 * LANES) = HIGH64(low01, low23);
+    *(loose_uvec *)(out + 2 * LANES) = LOW64(high01, high23);
+    *(loose_uvec *)(out + 3 * LANES) = HIGH64(high01, high23);
+}
+
+void ISA(dropout)(size_t n, float *y, const float *x, float p, const uint32_t key[2], uint64_t stream, uint64_t position, bool add)
+{
+    enum { DRAWS = 4 * RG_LANES };
+    uint32_t draws[DRAWS + RG_LANES] __attribute__((aligned(64))) = {0}; /* loads at the end may reach over it */
+    const uvec least = (uvec){0} + rg_dropout_least(p);
+    const vec factor = same(rg_dropout_factor(p));
+    for (size_t at = 0; at < n;) {
+        uint64_t element = position + at;
+        size_t skip = (size_t)(element % 4), count = DRAWS - skip < n - at ? DRAWS - skip : n - at;
+        draw(draws, element / 4, stream, key);
+        for (size_t i = 0; i < count; i += LANES) {
+            size_t c = count - i < LANES ? count - i : LANES;
+            ivec keep = (ivec)(*(const loose_uvec *)(draws + skip + i) >= least);
+            vec kept = (vec)((ivec)(get(x + at + i, c) * factor) & keep);
+            put(y + at + i, add ? get(y + at + i, c) + kept : kept, c);
+        }
+        at += count;
+    }
+}

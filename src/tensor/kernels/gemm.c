@@ -1,0 +1,251 @@
+/* gemm.c - the product with packed weights: register tiles, swept over blocks that fit the caches.
+ *
+ * A tile is R rows of A against P panels (16 columns each) of B, its sums held in registers:
+ *
+ *        b  [ 16 | 16 ]     for each k:  s[r][j] += a[r][k] * b[k][j]
+ *    a  R   s s   s s
+ *
+ * Every sum is one chain over k in rising order, started at 0 or at the C that is there, so neither the tile's height nor its
+ * width nor the block over k shows in the bits. Few rows take wide tiles: there must be about ten sums in flight
+ * to keep two multiply-add units busy through their latency of four cycles. */
+#include "tensor/kernels/isa.h"
+#include "tensor/kernels/plan.h"
+#include "tensor/kernels/vec.h"
+
+enum {
+    V = RG_PANEL / RG_LANES, /* registers in a panel */
+    GROUP = 6,               /* panels handled together; every tile width divides it */
+    BLOCK_K = 256,           /* one panel of a block is 16 KiB: half of L1 */
+    FEW = 12,                /* up to so many rows, weights are streamed once and K is hardly cut */
+    BLOCK_K_FEW = 2048,
+    AHEAD = 24               /* rows of a panel (64 bytes each) that a stream is fetched ahead */
+};
+
+/* A column of row tiles against the same panels. */
+typedef struct sweep {
+    size_t       K;
+    const float *a;
+    size_t       row, step;    /* element (r, k) of a tile is a[r * row + k * step] */
+    size_t       count, next;  /* tiles, and from one to the next                   */
+    const float *b;
+    size_t       panel;        /* from one panel to the next                        */
+    const float *soon;         /* the panel that comes after: fetched little by little, tile by tile */
+    bool         first;
+    bool         stream;       /* few rows: the first tile fetches its own panels some lines ahead  */
+    float       *c;
+    size_t       ldc;
+    bool         load;         /* continue from C */
+    const float *bias;         /* or NULL */
+    bool         relu;
+} sweep;
+
+enum { MOST_R = 12, MOST_W = 24 };
+
+/* One tile of R rows and W registers. b[w] is where register w of B starts; consecutive k are RG_PANEL apart. */
+INLINE void tile(const size_t R, const size_t W, const bool cold, const bool first, size_t K, const float *a, size_t row, size_t step,
+                 const float *const b[], const float *soon, unsigned slowly, float *c, const sweep *w)
+{
+    const size_t ldc = w->ldc;
+    const bool relu = w->relu;
+    vec s[MOST_R][MOST_W];
+    if (w->load) {
+        UNROLL for (size_t r = 0; r < R; r++)
+            UNROLL for (size_t j = 0; j < W; j++) s[r][j] = load(c + r * ldc + j * LANES);
+    } else {
+        UNROLL for (size_t r = 0; r < R; r++)
+            UNROLL for (size_t j = 0; j < W; j++) s[r][j] = (vec){0};
+    }
+    const float *const a3 = a + 3 * row, *const a6 = a + 6 * row, *const a9 = a + 9 * row;
+    for (size_t k = 0; k < K; k++) {
+        vec right[MOST_W];
+        if (!cold) __builtin_prefetch(soon + (k >> slowly) * RG_PANEL, 0, 2);
+        else if (R > 2) {
+            UNROLL for (size_t j = 0; j < W / V; j++) __builtin_prefetch(soon + (k * (W / V) + j) * RG_PANEL, 0, 2);
+            if (first) {
+                UNROLL for (size_t j = 0; j < W; j += V) __builtin_prefetch(b[j] + (k + AHEAD) * RG_PANEL, 0, 3);
+            }
+        }
+        UNROLL for (size_t j = 0; j < W; j++) right[j] = load(b[j] + k * RG_PANEL);
+        UNROLL for (size_t r = 0; r < R; r++) {
+            const float *from = r < 3 ? a : r < 6 ? a3 : r < 9 ? a6 : a9;
+            vec left = same(from[r % 3 * row + k * step]);
+            UNROLL for (size_t j = 0; j < W; j++) s[r][j] += left * right[j];
+        }
+    }
+    if (w->bias) {
+        UNROLL for (size_t j = 0; j < W; j++) {
+            vec bias = load(w->bias + j * LANES);
+            UNROLL for (size_t r = 0; r < R; r++) s[r][j] = s[r][j] + bias;
+        }
+    }
+    if (relu) {
+        UNROLL for (size_t r = 0; r < R; r++)
+            UNROLL for (size_t j = 0; j < W; j++) s[r][j] = larger((vec){0}, s[r][j]); /* keeps NaN */
+    }
+    UNROLL for (size_t r = 0; r < R; r++)
+        UNROLL for (size_t j = 0; j < W; j++) store(c + r * ldc + j * LANES, s[r][j]);
+}
+
+INLINE void sweep_tiles(const size_t R, const size_t W, const sweep *w, const float *const b[])
+{
+    const float *a = w->a, *soon = w->soon;
+    float *c = w->c;
+    size_t t = 0;
+    if (w->stream) {
+        if (w->first) tile(R, W, true, true, w->K, a, w->row, w->step, b, soon, 0, c, w);
+        else tile(R, W, true, false, w->K, a, w->row, w->step, b, soon, 0, c, w);
+        t++, a += w->next, c += R * w->ldc;
+    }
+    unsigned slowly = 0;
+    while (w->count >> (slowly + 1)) slowly++;
+    for (; t < w->count; t++, a += w->next, c += R * w->ldc, soon += (w->K >> slowly) * RG_PANEL) {
+        if (t + 1 < w->count)
+            UNROLL for (size_t r = 0; r < R; r++)
+                UNROLL for (size_t j = 0; j < W; j += 16 / LANES) __builtin_prefetch(c + (R + r) * w->ldc + j * LANES, 1, 3);
+        tile(R, W, false, false, w->K, a, w->row, w->step, b, soon, slowly, c, w);
+    }
+}
+
+/* Tiles of R rows and P panels; `slim` ones, one panel wide, finish a group that P does not divide. */
+#define SWEEP(kind, R, P)                                                                             \
+    static __attribute__((noinline)) void kind##_##R(const sweep *w)                                  \
+    {                                                                                                 \
+        const float *b[MOST_W];                                                                       \
+        UNROLL for (size_t j = 0; j < (P) * V; j++) b[j] = w->b + j / V * w->panel + j % V * LANES;   \
+        sweep_tiles(R, (P) * V, w, b);                                                                \
+    }
+#define SLIM(R, P) SWEEP(slim, R, 1)
+#define WIDE(R, P) SWEEP(wide, R, P)
+SHAPES(SLIM)
+SHAPES(WIDE)
+
+#define ENTRY(R, P) [R] = {wide_##R, slim_##R, P},
+static const struct shape {
+    void (*wide)(const sweep *), (*slim)(const sweep *);
+    size_t panels; /* of the wide one */
+} shapes[TALLEST + 1] = {SHAPES(ENTRY)};
+
+/* --------------------------------------------------------------------------------------------------- blocks */
+
+/* What all blocks of one product share. */
+typedef struct product {
+    size_t         N, K;
+    const float   *a;
+    size_t         lda; /* 0: a is in tiles */
+    const float   *panels;
+    float         *c;
+    size_t         ldc;
+    bool           add;
+    const float   *bias;
+    rg_activation  f;
+} product;
+
+typedef struct block {
+    size_t m, M, k, K; /* rows m .. m+M, and K of them from k on */
+} block;
+
+static void aim(sweep *w, const product *p, const block *at, const run *r)
+{
+    size_t m = at->m + r->first;
+    if (p->lda) { /* rows as they are */
+        w->a = p->a + m * p->lda + at->k;
+        w->row = p->lda;
+        w->step = 1;
+        w->next = r->R * p->lda;
+    } else {
+        w->a = p->a + m * p->K + at->k * r->R;
+        w->row = 1;
+        w->step = r->R;
+        w->next = r->R * p->K;
+    }
+    w->count = r->count;
+}
+
+/* The last panel when N ends inside it: through a buffer as wide as the panel, so that nothing beyond C is touched. */
+static void edge(const sweep *whole, const run *r, size_t columns)
+{
+    float buffer[TALLEST * RG_PANEL] __attribute__((aligned(64))), bias[RG_PANEL] = {0};
+    sweep w = *whole;
+    w.c = buffer;
+    w.ldc = RG_PANEL;
+    w.count = 1;
+    if (whole->bias) {
+        memcpy(bias, whole->bias, columns * sizeof *bias);
+        w.bias = bias;
+    }
+    float *c = whole->c;
+    for (size_t t = 0; t < whole->count; t++, w.a += w.next, c += r->R * whole->ldc) {
+        memset(buffer, 0, sizeof buffer);
+        if (w.load)
+            for (size_t i = 0; i < r->R; i++) memcpy(buffer + i * RG_PANEL, c + i * whole->ldc, columns * sizeof *c);
+        shapes[r->R].slim(&w);
+        for (size_t i = 0; i < r->R; i++) memcpy(c + i * whole->ldc, buffer + i * RG_PANEL, columns * sizeof *c);
+    }
+}
+
+/* One run of row tiles against the panels first .. end. */
+static void run_by_group(const product *p, const block *at, const run *r, size_t first, size_t end, sweep *w)
+{
+    const struct shape *shape = &shapes[r->R];
+    const float *bias = w->bias;
+    aim(w, p, at, r);
+    for (size_t n = first; n < end;) {
+        size_t left = p->N - n * RG_PANEL, wide = shape->panels;
+        w->first = n == 0;
+        bool fits = n + wide <= end && left >= wide * RG_PANEL;
+        w->b = p->panels + n * p->K * RG_PANEL + at->k * RG_PANEL;
+        w->panel = p->K * RG_PANEL;
+        w->soon = w->b + (fits ? wide : 1) * w->panel;
+        w->c = p->c + (at->m + r->first) * p->ldc + n * RG_PANEL;
+        w->bias = bias ? bias + n * RG_PANEL : NULL;
+        if (fits) shape->wide(w);
+        else if (left >= RG_PANEL) shape->slim(w);
+        else edge(w, r, left);
+        n += fits ? wide : 1;
+    }
+    w->bias = bias;
+}
+
+static void by_block(const product *p, const block *at)
+{
+    run runs[3];
+    size_t used = plan(runs, at->M), panels = (p->N + RG_PANEL - 1) / RG_PANEL;
+    bool done = at->k + at->K == p->K;
+    sweep w = {.K = at->K, .ldc = p->ldc, .load = p->add || at->k > 0, .bias = done ? p->bias : NULL,
+               .relu = done && p->f == RG_RELU};
+    bool few = at->M <= FEW;
+    bool map = done && p->f != RG_IDENTITY && p->f != RG_RELU;
+    for (size_t first = 0; first < panels; first += GROUP) {
+        size_t end = first + GROUP < panels ? first + GROUP : panels;
+        for (size_t r = 0; r < used; r++) {
+            w.stream = few && r == 0;
+            run_by_group(p, at, &runs[r], first, end, &w);
+        }
+        if (!map) continue;
+        size_t n = first * RG_PANEL, columns = end * RG_PANEL < p->N ? (end - first) * RG_PANEL : p->N - n;
+        for (size_t m = at->m; m < at->m + at->M; m++) ISA(map)(p->f, columns, p->c + m * p->ldc + n, p->c + m * p->ldc + n);
+    }
+}
+
+static void multiply(const product *p, size_t M)
+{
+    size_t cut = M <= FEW ? BLOCK_K_FEW : BLOCK_K;
+    for (size_t m = 0; m < M; m += BLOCK_M)
+        for (size_t k = 0; k < p->K || k == 0; k += cut) {
+            block at = {m, M - m < BLOCK_M ? M - m : BLOCK_M, k, p->K - k < cut ? p->K - k : cut};
+            by_block(p, &at);
+        }
+}
+
+void ISA(gemm_packed)(size_t M, size_t N, size_t K, const float *a, size_t lda, const float *panels, float *c, size_t ldc, bool add,
+                      const float *bias, rg_activation f)
+{
+    product p = {N, K, a, lda ? lda : 1, panels, c, ldc, add, bias, f};
+    multiply(&p, M);
+}
+
+void ISA(gemm_tiles)(size_t M, size_t N, size_t K, const float *tiles, const float *panels, float *c, size_t ldc, bool add)
+{
+    product p = {N, K, tiles, 0, panels, c, ldc, add, NULL, RG_IDENTITY};
+    multiply(&p, M);
+}

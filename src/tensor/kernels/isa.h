@@ -1,0 +1,44 @@
+/* isa.h - the functions one instruction set's table is made of; each is called rg_<isa>_<name>. */
+#ifndef RG_TENSOR_KERNELS_ISA_H
+#define RG_TENSOR_KERNELS_ISA_H
+
+#include "tensor/kernels.h"
+
+#define PASTE_(a, b, c) a##b##c
+#define PASTE(a, b, c) PASTE_(a, b, c)
+#define ISA(name) PASTE(rg_, RG_ISA, _##name)
+
+/* gemm.c */
+void ISA(gemm_packed)(size_t M, size_t N, size_t K, const float *a, size_t lda, const float *panels, float *c, size_t ldc,
+                      bool add, const float *bias, rg_activation f);
+void ISA(gemm_tiles)(size_t M, size_t N, size_t K, const float *tiles, const float *panels, float *c, size_t ldc, bool add);
+
+/* pack.c */
+void ISA(pack_tiles)(float *tiles, const float *a, size_t row, size_t step, size_t M, size_t K);
+void ISA(pack)(float *panels, const float *b, size_t ldb, size_t K, size_t N);
+void ISA(pack_transposed)(float *panels, const float *b, size_t ldb, size_t K, size_t N);
+
+/* map.c */
+void ISA(map)(rg_activation f, size_t n, float *y, const float *x);
+void ISA(map_backward)(rg_activation f, size_t n, float *dx, const float *x, const float *y, const float *dy, bool add);
+
+/* vectors.c */
+void  ISA(add)(size_t n, float *z, const float *x, const float *y);
+void  ISA(mul)(size_t n, float *z, const float *x, const float *y, bool add);
+void  ISA(axpy)(size_t n, float *y, float a, const float *x);
+void  ISA(scale)(size_t n, float *y, float a, const float *x);
+float ISA(dot)(size_t n, const float *x, const float *y);
+float ISA(sum)(size_t n, const float *x);
+float ISA(max)(size_t n, const float *x);
+
+/* rows.c */
+float ISA(softmax)(size_t n, float *y, const float *x);
+void  ISA(softmax_backward)(size_t n, float *dx, const float *a, const float *da, bool add);
+void  ISA(norm)(size_t n, float *y, float *mean, float *rstd, const float *x, const float *g, const float *b, float eps);
+void  ISA(norm_backward)(size_t n, float *dx, float *dg, float *db, const float *x, float mean, float rstd, const float *g,
+                         const float *dy, bool add);
+
+/* dropout.c */
+void ISA(dropout)(size_t n, float *y, const float *x, float p, const uint32_t key[2], uint64_t stream, uint64_t position, bool add);
+
+#endif

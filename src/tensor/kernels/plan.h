@@ -1,0 +1,42 @@
+/* plan.h - how rows of the left side are cut into register tiles, and those into blocks; gemm.c and pack.c agree on it. */
+#ifndef RG_TENSOR_KERNELS_PLAN_H
+#define RG_TENSOR_KERNELS_PLAN_H
+
+#include <stddef.h>
+
+/* The tallest tile of each instruction set, and how many panels wide a tile of R rows is. */
+#if RG_LANES == 16
+enum { TALLEST = 12 };
+#define SHAPES(X) X(1, 6) X(2, 6) X(3, 3) X(4, 3) X(5, 3) X(6, 3) X(7, 3) X(8, 3) X(9, 2) X(10, 2) X(11, 2) X(12, 2)
+#elif RG_LANES == 8 || defined(__aarch64__)
+enum { TALLEST = 6 };
+#define SHAPES(X) X(1, 2) X(2, 2) X(3, 1) X(4, 1) X(5, 1) X(6, 1)
+#else
+enum { TALLEST = 3 };
+#define SHAPES(X) X(1, 2) X(2, 1) X(3, 1)
+#endif
+
+enum { BLOCK_M = 240 }; /* rows of a block: 240 KiB of A, a quarter of L2; a multiple of every TALLEST */
+
+/* Rows as runs of equal tiles: tallest ones, then the rest. One or two rows left over join the last tall tile and are cut
+ * again in the middle, because low tiles are slow. */
+typedef struct run {
+    size_t R, count, first;
+} run;
+
+static inline size_t plan(run runs[3], size_t M)
+{
+    size_t tall = M / TALLEST, rest = M % TALLEST, second = 0, used = 0;
+    if (TALLEST == 6 && tall > 0 && (rest == 1 || rest == 2)) {
+        tall--;
+        second = rest + 2;
+        rest = 4;
+    }
+    size_t at = tall * TALLEST;
+    if (tall) runs[used++] = (run){TALLEST, tall, 0};
+    if (rest) runs[used++] = (run){rest, rest == second ? 2 : 1, at};
+    if (second && second != rest) runs[used++] = (run){second, 1, at + rest};
+    return used;
+}
+
+#endif

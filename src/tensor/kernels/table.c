@@ -1,0 +1,30 @@
+/* table.c - the kernels of one instruction set, gathered. */
+#include "tensor/kernels/isa.h"
+
+#define TEXT_(x) #x
+#define TEXT(x) TEXT_(x)
+#define TABLE PASTE(rg_kernels_, RG_ISA, )
+
+extern const rg_kernels TABLE;
+const rg_kernels TABLE = {
+    .name = TEXT(RG_ISA),
+    .gemm_packed = ISA(gemm_packed),
+    .pack = ISA(pack),
+    .pack_transposed = ISA(pack_transposed),
+    .pack_tiles = ISA(pack_tiles),
+    .gemm_tiles = ISA(gemm_tiles),
+    .map = ISA(map),
+    .map_backward = ISA(map_backward),
+    .add = ISA(add),
+    .mul = ISA(mul),
+    .axpy = ISA(axpy),
+    .scale = ISA(scale),
+    .dot = ISA(dot),
+    .sum = ISA(sum),
+    .max = ISA(max),
+    .softmax = ISA(softmax),
+    .softmax_backward = ISA(softmax_backward),
+    .norm = ISA(norm),
+    .norm_backward = ISA(norm_backward),
+    .dropout = ISA(dropout),
+};

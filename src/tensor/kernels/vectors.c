@@ -1,0 +1,50 @@
+/* vectors.c - sums, products and reductions of arrays. */
+#include "tensor/kernels/isa.h"
+#include "tensor/kernels/vec.h"
+
+void ISA(add)(size_t n, float *z, const float *x, const float *y)
+{
+    EACH(n, put(z + i, get(x + i, c) + get(y + i, c), c););
+}
+
+void ISA(mul)(size_t n, float *z, const float *x, const float *y, bool add)
+{
+    if (add) EACH(n, put(z + i, get(z + i, c) + get(x + i, c) * get(y + i, c), c););
+    else EACH(n, put(z + i, get(x + i, c) * get(y + i, c), c););
+}
+
+void ISA(axpy)(size_t n, float *y, float a, const float *x)
+{
+    EACH(n, put(y + i, get(y + i, c) + same(a) * get(x + i, c), c););
+}
+
+void ISA(scale)(size_t n, float *y, float a, const float *x)
+{
+    EACH(n, put(y + i, same(a) * get(x + i, c), c););
+}
+
+float ISA(dot)(size_t n, const float *x, const float *y)
+{
+    sums s = {0};
+    EACH(n, s.of[p] += get(x + i, c) * get(y + i, c););
+    return fold_sum(&s);
+}
+
+float ISA(sum)(size_t n, const float *x)
+{
+    sums s = {0};
+    EACH(n, s.of[p] += get(x + i, c););
+    return fold_sum(&s);
+}
+
+float ISA(max)(size_t n, const float *x)
+{
+    vec most[PARTS];
+    for (size_t p = 0; p < PARTS; p++) most[p] = same(x[0]);
+    EACH(n, most[p] = larger(only(get(x + i, c), c, x[0]), most[p]););
+    float lanes[FOLD];
+    UNROLL for (size_t p = 0; p < PARTS; p++) store(lanes + p * LANES, most[p]);
+    float best = lanes[0];
+    for (size_t i = 1; i < FOLD; i++) best = lanes[i] > best ? lanes[i] : best;
+    return best;
+}
