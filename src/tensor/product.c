@@ -18,7 +18,7 @@ enum {
     NC = 2048, /* a multiple of RG_PANEL */
     MC = 240,
     SMALL = 500 * 1000, /* multiply-adds below which waking helpers costs more than they bring */
-    ROW_GRAIN = 12      /* rows of a share: a multiple of every table's tile */
+    ROW_GRAIN = 24      /* rows of a share: a multiple of every table's tile */
 };
 
 static size_t smaller(size_t a, size_t b)

@@ -17,8 +17,7 @@ enum {
     GROUP = 6,               /* panels handled together; every tile width divides it */
     BLOCK_K = 256,           /* one panel of a block is 16 KiB: half of L1 */
     FEW = 12,                /* up to so many rows, weights are streamed once and K is hardly cut */
-    BLOCK_K_FEW = 2048,
-    AHEAD = 24               /* rows of a panel (64 bytes each) that a stream is fetched ahead */
+    BLOCK_K_FEW = 2048
 };
 
 /* A column of row tiles against the same panels. */
@@ -30,8 +29,6 @@ typedef struct sweep {
     const float *b;
     size_t       panel;        /* from one panel to the next                        */
     const float *soon;         /* the panel that comes after: fetched little by little, tile by tile */
-    bool         first;
-    bool         stream;       /* few rows: the first tile fetches its own panels some lines ahead  */
     float       *c;
     size_t       ldc;
     bool         load;         /* continue from C */
@@ -39,10 +36,10 @@ typedef struct sweep {
     bool         relu;
 } sweep;
 
-enum { MOST_R = 12, MOST_W = 24 };
+enum { MOST_R = TALLEST, MOST_W = GROUP * V };
 
 /* One tile of R rows and W registers. b[w] is where register w of B starts; consecutive k are RG_PANEL apart. */
-INLINE void tile(const size_t R, const size_t W, const bool cold, const bool first, size_t K, const float *a, size_t row, size_t step,
+INLINE void tile(const size_t R, const size_t W, size_t K, const float *a, size_t row, size_t step,
                  const float *const b[], const float *soon, unsigned slowly, float *c, const sweep *w)
 {
     const size_t ldc = w->ldc;
@@ -58,13 +55,7 @@ INLINE void tile(const size_t R, const size_t W, const bool cold, const bool fir
     const float *const a3 = a + 3 * row, *const a6 = a + 6 * row, *const a9 = a + 9 * row;
     for (size_t k = 0; k < K; k++) {
         vec right[MOST_W];
-        if (!cold) __builtin_prefetch(soon + (k >> slowly) * RG_PANEL, 0, 2);
-        else if (R > 2) {
-            UNROLL for (size_t j = 0; j < W / V; j++) __builtin_prefetch(soon + (k * (W / V) + j) * RG_PANEL, 0, 2);
-            if (first) {
-                UNROLL for (size_t j = 0; j < W; j += V) __builtin_prefetch(b[j] + (k + AHEAD) * RG_PANEL, 0, 3);
-            }
-        }
+        if (R > 2) __builtin_prefetch(soon + (k >> slowly) * RG_PANEL, 0, 2); /* to L2; lower tiles leave it to the machine */
         UNROLL for (size_t j = 0; j < W; j++) right[j] = load(b[j] + k * RG_PANEL);
         UNROLL for (size_t r = 0; r < R; r++) {
             const float *from = r < 3 ? a : r < 6 ? a3 : r < 9 ? a6 : a9;
@@ -90,19 +81,13 @@ INLINE void sweep_tiles(const size_t R, const size_t W, const sweep *w, const fl
 {
     const float *a = w->a, *soon = w->soon;
     float *c = w->c;
-    size_t t = 0;
-    if (w->stream) {
-        if (w->first) tile(R, W, true, true, w->K, a, w->row, w->step, b, soon, 0, c, w);
-        else tile(R, W, true, false, w->K, a, w->row, w->step, b, soon, 0, c, w);
-        t++, a += w->next, c += R * w->ldc;
-    }
     unsigned slowly = 0;
     while (w->count >> (slowly + 1)) slowly++;
-    for (; t < w->count; t++, a += w->next, c += R * w->ldc, soon += (w->K >> slowly) * RG_PANEL) {
+    for (size_t t = 0; t < w->count; t++, a += w->next, c += R * w->ldc, soon += (w->K >> slowly) * RG_PANEL) {
         if (t + 1 < w->count)
             UNROLL for (size_t r = 0; r < R; r++)
                 UNROLL for (size_t j = 0; j < W; j += 16 / LANES) __builtin_prefetch(c + (R + r) * w->ldc + j * LANES, 1, 3);
-        tile(R, W, false, false, w->K, a, w->row, w->step, b, soon, slowly, c, w);
+        tile(R, W, w->K, a, w->row, w->step, b, soon, slowly, c, w);
     }
 }
 
@@ -191,7 +176,6 @@ static void run_by_group(const product *p, const block *at, const run *r, size_t
     aim(w, p, at, r);
     for (size_t n = first; n < end;) {
         size_t left = p->N - n * RG_PANEL, wide = shape->panels;
-        w->first = n == 0;
         bool fits = n + wide <= end && left >= wide * RG_PANEL;
         w->b = p->panels + n * p->K * RG_PANEL + at->k * RG_PANEL;
         w->panel = p->K * RG_PANEL;
@@ -213,14 +197,10 @@ static void by_block(const product *p, const block *at)
     bool done = at->k + at->K == p->K;
     sweep w = {.K = at->K, .ldc = p->ldc, .load = p->add || at->k > 0, .bias = done ? p->bias : NULL,
                .relu = done && p->f == RG_RELU};
-    bool few = at->M <= FEW;
     bool map = done && p->f != RG_IDENTITY && p->f != RG_RELU;
     for (size_t first = 0; first < panels; first += GROUP) {
         size_t end = first + GROUP < panels ? first + GROUP : panels;
-        for (size_t r = 0; r < used; r++) {
-            w.stream = few && r == 0;
-            run_by_group(p, at, &runs[r], first, end, &w);
-        }
+        for (size_t r = 0; r < used; r++) run_by_group(p, at, &runs[r], first, end, &w);
         if (!map) continue;
         size_t n = first * RG_PANEL, columns = end * RG_PANEL < p->N ? (end - first) * RG_PANEL : p->N - n;
         for (size_t m = at->m; m < at->m + at->M; m++) ISA(map)(p->f, columns, p->c + m * p->ldc + n, p->c + m * p->ldc + n);

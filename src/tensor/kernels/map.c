@@ -1,4 +1,6 @@
-/* map.c - functions of one number over arrays, and their derivatives. */
+/* map.c - functions of one number over arrays, and their derivatives.
+ *
+ * Each function is a loop over whole registers; the end of an array goes through a padded register into the same loop. */
 #include "tensor/kernels/elementary.h"
 #include "tensor/kernels/isa.h"
 
@@ -8,47 +10,78 @@ INLINE vec leaky_relu(vec x) { return choose(x > 0.0f, x, 0.2f * x); }
 INLINE vec elu(vec x) { return choose(x > 0.0f, x, vec_expm1(smaller((vec){0}, x))); }
 INLINE vec gelu(vec x) { return 0.5f * x * (1.0f + vec_erf(x * 0.70710678f)); }
 
-#define MAP(call) EACH(n, vec v = get(x + i, c); put(y + i, call, c);)
-
-void ISA(map)(rg_activation f, size_t n, float *y, const float *x)
-{
-    switch (f) {
-    case RG_RELU: MAP(relu(v)); break;
-    case RG_LEAKY_RELU: MAP(leaky_relu(v)); break;
-    case RG_ELU: MAP(elu(v)); break;
-    case RG_GELU: MAP(gelu(v)); break;
-    case RG_TANH: MAP(vec_tanh(v)); break;
-    case RG_SIGMOID: MAP(vec_sigmoid(v)); break;
-    case RG_SOFTPLUS: MAP(vec_softplus(v)); break;
-    case RG_EXP: MAP(vec_exp(v)); break;
-    case RG_LOG: MAP(vec_log(v)); break;
-    default: MAP(identity(v)); break;
-    }
-}
+/* Slopes from y = f(x), but for gelu: from x. */
+INLINE vec identity_slope(vec y) { return (void)y, same(1.0f); }
+INLINE vec relu_slope(vec y) { return choose(y > 0.0f, same(1.0f), (vec){0}); }
+INLINE vec leaky_relu_slope(vec y) { return choose(y > 0.0f, same(1.0f), same(0.2f)); }
+INLINE vec elu_slope(vec y) { return choose(y > 0.0f, same(1.0f), y + 1.0f); }
+INLINE vec tanh_slope(vec y) { return 1.0f - y * y; }
+INLINE vec sigmoid_slope(vec y) { return y * (1.0f - y); }
+INLINE vec softplus_slope(vec y) { return -vec_expm1(-y); }
+INLINE vec exp_slope(vec y) { return y; }
+INLINE vec log_slope(vec y) { return vec_exp(-y); }
 
 /* d/dx [ x P(x) ] = P(x) + x p(x) with the normal distribution's P and density p */
 INLINE vec gelu_slope(vec x)
 {
-    return 0.5f * (1.0f + vec_erf(x * 0.70710678f)) + x * 0.39894228f * vec_exp(-0.5f * x * x);
+    vec below = 0.5f * vec_erf(x * 0.70710678f) + 0.5f;
+    return (x * 0.39894228f) * vec_exp(-0.5f * x * x) + below;
 }
 
-#define SLOPE(from, slope)                                       \
-    EACH(n, vec v = get((from) + i, c); (void)v; vec d = (slope) * get(dy + i, c); \
-         put(dx + i, add ? get(dx + i, c) + d : d, c);)
+/* n is a multiple of LANES. Two loops backward, so that every compiler fuses the sum with its product. */
+#define FUNCTION(name, value, slope)                                                                            \
+    static void name##_all(size_t n, float *y, const float *x)                                                  \
+    {                                                                                                           \
+        for (size_t i = 0; i < n; i += LANES) store(y + i, value(load(x + i)));                                 \
+    }                                                                                                           \
+    static void name##_back(size_t n, float *dx, const float *from, const float *dy, bool add)                  \
+    {                                                                                                           \
+        if (add)                                                                                                \
+            for (size_t i = 0; i < n; i += LANES) store(dx + i, slope(load(from + i)) * load(dy + i) + load(dx + i)); \
+        else                                                                                                    \
+            for (size_t i = 0; i < n; i += LANES) store(dx + i, slope(load(from + i)) * load(dy + i));          \
+    }
+FUNCTION(identity, identity, identity_slope)
+FUNCTION(relu, relu, relu_slope)
+FUNCTION(leaky_relu, leaky_relu, leaky_relu_slope)
+FUNCTION(elu, elu, elu_slope)
+FUNCTION(gelu, gelu, gelu_slope)
+FUNCTION(tanh, vec_tanh, tanh_slope)
+FUNCTION(sigmoid, vec_sigmoid, sigmoid_slope)
+FUNCTION(softplus, vec_softplus, softplus_slope)
+FUNCTION(exp, vec_exp, exp_slope)
+FUNCTION(log, vec_log, log_slope)
+
+#define ENTRY(f, name) [f] = {name##_all, name##_back},
+static const struct {
+    void (*all)(size_t n, float *y, const float *x);
+    void (*back)(size_t n, float *dx, const float *from, const float *dy, bool add);
+} functions[RG_ACTIVATIONS] = {
+    ENTRY(RG_IDENTITY, identity) ENTRY(RG_RELU, relu) ENTRY(RG_LEAKY_RELU, leaky_relu) ENTRY(RG_ELU, elu) ENTRY(RG_GELU, gelu)
+    ENTRY(RG_TANH, tanh) ENTRY(RG_SIGMOID, sigmoid) ENTRY(RG_SOFTPLUS, softplus) ENTRY(RG_EXP, exp) ENTRY(RG_LOG, log)
+};
+
+void ISA(map)(rg_activation f, size_t n, float *y, const float *x)
+{
+    size_t whole = n / LANES * LANES, rest = n - whole;
+    functions[f].all(whole, y, x);
+    if (!rest) return;
+    float end[LANES] __attribute__((aligned(64)));
+    store(end, load_part(x + whole, rest));
+    functions[f].all(LANES, end, end);
+    memcpy(y + whole, end, rest * sizeof *end);
+}
 
 void ISA(map_backward)(rg_activation f, size_t n, float *dx, const float *x, const float *y, const float *dy, bool add)
 {
-    const vec zero = {0}, one = same(1.0f);
-    switch (f) {
-    case RG_RELU: SLOPE(y, choose(v > zero, one, zero)); break;
-    case RG_LEAKY_RELU: SLOPE(y, choose(v > zero, one, same(0.2f))); break;
-    case RG_ELU: SLOPE(y, choose(v > zero, one, v + 1.0f)); break;
-    case RG_GELU: SLOPE(x, gelu_slope(v)); break;
-    case RG_TANH: SLOPE(y, one - v * v); break;
-    case RG_SIGMOID: SLOPE(y, v * (one - v)); break;
-    case RG_SOFTPLUS: SLOPE(y, -vec_expm1(-v)); break;
-    case RG_EXP: SLOPE(y, v); break;
-    case RG_LOG: SLOPE(y, vec_exp(-v)); break;
-    default: SLOPE(dy, one); break;
-    }
+    const float *from = f == RG_GELU ? x : f == RG_IDENTITY ? dy : y;
+    size_t whole = n / LANES * LANES, rest = n - whole;
+    functions[f].back(whole, dx, from, dy, add);
+    if (!rest) return;
+    float end[3][LANES] __attribute__((aligned(64)));
+    store(end[0], add ? load_part(dx + whole, rest) : (vec){0});
+    store(end[1], load_part(from + whole, rest));
+    store(end[2], load_part(dy + whole, rest));
+    functions[f].back(LANES, end[0], end[1], end[2], add);
+    memcpy(dx + whole, end[0], rest * sizeof *end[0]);
 }

@@ -6,8 +6,8 @@
 
 /* The tallest tile of each instruction set, and how many panels wide a tile of R rows is. */
 #if RG_LANES == 16
-enum { TALLEST = 12 };
-#define SHAPES(X) X(1, 6) X(2, 6) X(3, 3) X(4, 3) X(5, 3) X(6, 3) X(7, 3) X(8, 3) X(9, 2) X(10, 2) X(11, 2) X(12, 2)
+enum { TALLEST = 8 };
+#define SHAPES(X) X(1, 3) X(2, 3) X(3, 3) X(4, 3) X(5, 3) X(6, 3) X(7, 3) X(8, 3)
 #elif RG_LANES == 8 || defined(__aarch64__)
 enum { TALLEST = 6 };
 #define SHAPES(X) X(1, 2) X(2, 2) X(3, 1) X(4, 1) X(5, 1) X(6, 1)

@@ -45,7 +45,9 @@ void ISA(norm_backward)(size_t n, float *dx, float *dg, float *db, const float *
     EACH(n, vec gdy = get(g + i, c) * get(dy + i, c); vec xhat = (get(x + i, c) - mean) * rstd; s.of[p] += gdy;
          t.of[p] += gdy * xhat;); /* lanes beyond the end have gdy = 0 */
     vec level = same(fold_sum(&s) / (float)n), along = same(fold_sum(&t) / (float)n);
-    EACH(n, vec up = get(dy + i, c); vec xhat = (get(x + i, c) - mean) * rstd;
-         vec d = rstd * (get(g + i, c) * up - level - xhat * along); put(dx + i, add ? get(dx + i, c) + d : d, c);
-         if (dg) put(dg + i, get(dg + i, c) + up * xhat, c); if (db) put(db + i, get(db + i, c) + up, c););
+#define INPUT (get(g + i, c) * get(dy + i, c) - level - ((get(x + i, c) - mean) * rstd) * along)
+    if (add) EACH(n, put(dx + i, INPUT * rstd + get(dx + i, c), c););
+    else EACH(n, put(dx + i, INPUT * rstd, c););
+    if (dg) EACH(n, put(dg + i, get(dy + i, c) * ((get(x + i, c) - mean) * rstd) + get(dg + i, c), c););
+    if (db) EACH(n, put(db + i, get(dy + i, c) + get(db + i, c), c););
 }
