@@ -1,0 +1,286 @@
+/* cmd_translate.c - lines in, translations out: one for one, in order, at once when somebody waits. */
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "regard/translate.h"
+
+typedef struct {
+    rg_list models, prefix;
+    char   *input, *output, *alignment;
+    int64_t beam, n_best, mini_batch, maxi_batch, max_length, threads, seed, top;
+    double  normalize, penalty, coverage, factor, temperature;
+    bool    json, word_scores, allow_unknown, replace_unknown, sample, quiet;
+} settings;
+
+static const rg_option options[] = {
+    { RG_OPTION_LIST, "models", offsetof(settings, models), "", "model file; several are an ensemble", 'm', NULL },
+    { RG_OPTION_STRING, "input", offsetof(settings, input), "-", "file of lines, .gz allowed; -: standard input", 'i', NULL },
+    { RG_OPTION_STRING, "output", offsetof(settings, output), "-", "file to write; -: standard output", 'o', NULL },
+    { RG_OPTION_INT, "beam-size", offsetof(settings, beam), "4", "hypotheses kept; 1 is greedy", 'b', NULL },
+    { RG_OPTION_REAL, "normalize", offsetof(settings, normalize), "0.6", "score is log p / length^this; 0: log p", 'n', NULL },
+    { RG_OPTION_REAL, "word-penalty", offsetof(settings, penalty), "0", "added to the score for each word", 0, NULL },
+    { RG_OPTION_REAL, "coverage", offsetof(settings, coverage), "0", "weight of the penalty for source words not looked at", 0, NULL },
+    { RG_OPTION_INT, "n-best", offsetof(settings, n_best), "0", "print so many answers a line, in Moses' form; 0: the best alone", 0, NULL },
+    { RG_OPTION_STRING, "alignment", offsetof(settings, alignment), "", "append what was looked at: soft, hard, or links above a threshold", 0, NULL },
+    { RG_OPTION_BOOL, "word-scores", offsetof(settings, word_scores), "false", "append log p of each piece", 0, NULL },
+    { RG_OPTION_BOOL, "json", offsetof(settings, json), "false", "one JSON object a line", 0, NULL },
+    { RG_OPTION_LIST, "prefix", offsetof(settings, prefix), "", "words that every answer begins with", 0, NULL },
+    { RG_OPTION_INT, "max-length", offsetof(settings, max_length), "1000", "source pieces read; what is cut is said", 0, NULL },
+    { RG_OPTION_REAL, "max-length-factor", offsetof(settings, factor), "2", "answers end at this times the source length, plus 10", 0, NULL },
+    { RG_OPTION_BOOL, "allow-unk", offsetof(settings, allow_unknown), "true", "answers may hold the unknown word", 0, NULL },
+    { RG_OPTION_BOOL, "replace-unk", offsetof(settings, replace_unknown), "false", "put the source word looked at in its place", 0, NULL },
+    { RG_OPTION_BOOL, "sampling", offsetof(settings, sample), "false", "draw answers instead of searching for the best", 0, NULL },
+    { RG_OPTION_REAL, "temperature", offsetof(settings, temperature), "1", "of the draws", 0, NULL },
+    { RG_OPTION_INT, "top", offsetof(settings, top), "0", "draw among so many most likely pieces; 0: all", 0, NULL },
+    { RG_OPTION_INT, "seed", offsetof(settings, seed), "1", "of the draws", 0, NULL },
+    { RG_OPTION_INT, "mini-batch", offsetof(settings, mini_batch), "64", "lines searched together", 0, NULL },
+    { RG_OPTION_INT, "maxi-batch", offsetof(settings, maxi_batch), "100", "times mini-batch lines are read and sorted by length", 0, NULL },
+    { RG_OPTION_INT, "cpu-threads", offsetof(settings, threads), "0", "threads; 0: as many as there are cores", 0, NULL },
+    { RG_OPTION_BOOL, "quiet", offsetof(settings, quiet), "false", "no remarks about cut lines", 0, NULL },
+    RG_OPTION_END
+};
+
+typedef struct {
+    const settings    *s;
+    rg_session_config  config;
+    rg_session        *session;
+    rg_translator    **translators;
+    size_t             count;
+    FILE              *out;
+    double             threshold; /* of --alignment T */
+    uint64_t           cut_lines;
+} translation;
+
+/* ----------------------------------------------------------------------------------------------------- printing */
+
+/* Links "source-target": the strongest of each target piece (hard), or all at least the threshold. Rows of the closing </s> do not link. */
+static void print_links(const translation *t, const rg_answer *a)
+{
+    const char *gap = "";
+    for (size_t i = 0; i < a->length; i++) {
+        const rg_real *row = a->attention + i * a->source_length;
+        size_t         best = 0;
+        for (size_t j = 1; j + 1 < a->source_length; j++)
+            if (row[j] > row[best]) best = j;
+        for (size_t j = 0; j + 1 < a->source_length; j++) {
+            if (t->threshold < 0 ? j != best : (double)row[j] < t->threshold) continue;
+            fprintf(t->out, "%s%zu-%zu", gap, j, i);
+            gap = " ";
+        }
+    }
+}
+
+/* A row of numbers a target piece, </s> included, rows apart by blanks, numbers by commas. */
+static void print_soft(const translation *t, const rg_answer *a)
+{
+    for (size_t i = 0; i < a->length + (a->cut ? 0 : 1); i++) {
+        if (i) fputc(' ', t->out);
+        for (size_t j = 0; j < a->source_length; j++) fprintf(t->out, "%s%.4g", j ? "," : "", (double)a->attention[i * a->source_length + j]);
+    }
+}
+
+static void print_extras(const translation *t, const rg_answer *a)
+{
+    if (t->s->word_scores) {
+        fputs(" ||| WordScores=", t->out);
+        for (size_t i = 0; i < a->length + (a->cut ? 0 : 1); i++) fprintf(t->out, " %.5f", a->word[i]);
+    }
+    if (!a->attention || !t->s->alignment[0]) return;
+    fputs(" ||| ", t->out);
+    if (strcmp(t->s->alignment, "soft") == 0) print_soft(t, a);
+    else print_links(t, a);
+}
+
+static void print_plain(const translation *t, const rg_translated *r, uint64_t number)
+{
+    if (!t->s->n_best) {
+        if (r->count) {
+            fputs(r->best[0].text, t->out);
+            print_extras(t, r->best[0].answer);
+        }
+        fputc('\n', t->out);
+        return;
+    }
+    for (size_t k = 0; k < r->count; k++) { /* Moses: number ||| text ||| features ||| score */
+        const rg_answer *a = r->best[k].answer;
+        fprintf(t->out, "%llu ||| %s ||| F0= %.6f ||| %.6f", (unsigned long long)number, r->best[k].text, a->log_p, a->score);
+        print_extras(t, a);
+        fputc('\n', t->out);
+    }
+    if (!r->count) fprintf(t->out, "%llu |||  ||| F0= 0 ||| 0\n", (unsigned long long)number);
+}
+
+static json_t *pieces(const rg_vocab *vocab, const int32_t *ids, size_t n)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++) json_array_append_new(list, json_string(rg_vocab_piece(vocab, ids[i])));
+    return list;
+}
+
+static json_t *answer_json(const translation *t, const rg_translation *b)
+{
+    const rg_answer *a = b->answer;
+    json_t          *object = json_pack("{s:s, s:f, s:f, s:b}", "text", b->text, "score", a->score, "log_p", a->log_p, "cut", a->cut);
+    json_object_set_new(object, "pieces", pieces(t->translators[0]->target, a->tokens, a->length));
+    json_t *words = json_array();
+    for (size_t i = 0; i < a->length + (a->cut ? 0 : 1); i++) json_array_append_new(words, json_real(a->word[i]));
+    json_object_set_new(object, "word_scores", words);
+    if (!a->attention) return object;
+    json_t *rows = json_array();
+    for (size_t i = 0; i < a->length + (a->cut ? 0 : 1); i++) {
+        json_t *row = json_array();
+        for (size_t j = 0; j < a->source_length; j++) json_array_append_new(row, json_real(round((double)a->attention[i * a->source_length + j] * 1e5) / 1e5));
+        json_array_append_new(rows, row);
+    }
+    json_object_set_new(object, "attention", rows);
+    return object;
+}
+
+static void print_json(const translation *t, const rg_translated *r, uint64_t number)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "line", json_integer((json_int_t)number + 1));
+    json_object_set_new(object, "text", json_string(r->count ? r->best[0].text : ""));
+    json_object_set_new(object, "source_pieces", pieces(t->translators[0]->source, r->source, r->source_length));
+    json_object_set_new(object, "cut_pieces", json_integer((json_int_t)r->cut));
+    json_t *answers = json_array();
+    for (size_t k = 0; k < r->count; k++) json_array_append_new(answers, answer_json(t, &r->best[k]));
+    json_object_set_new(object, "answers", answers);
+    json_dumpf(object, t->out, JSON_COMPACT);
+    fputc('\n', t->out);
+    json_decref(object);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- run */
+
+static rg_status translate_lines(translation *t, char **lines, size_t n, uint64_t first)
+{
+    const rg_translated *results;
+    const char         **prefix = NULL;
+    char                *words = NULL;
+    if (t->s->prefix.count) { /* the same words for every line */
+        rg_text text = { 0 };
+        for (size_t i = 0; i < t->s->prefix.count; i++) rg_text_print(&text, "%s%s", i ? " " : "", t->s->prefix.items[i]);
+        words = text.data;
+        prefix = rg_alloc_array(n, sizeof *prefix);
+        if (!prefix || !words) {
+            rg_free(prefix);
+            rg_text_free(&text);
+            return RG_ENOMEM;
+        }
+        for (size_t i = 0; i < n; i++) prefix[i] = words;
+    }
+    rg_status status = rg_session_run(&results, t->session, &t->config, (const char *const *)lines, n, first, prefix);
+    rg_free(prefix);
+    rg_free(words);
+    if (status != RG_OK) return status;
+    for (size_t i = 0; i < n; i++) {
+        if (t->s->json) print_json(t, &results[i], first + i);
+        else print_plain(t, &results[i], first + i);
+        if (results[i].cut && !t->s->quiet)
+            fprintf(stderr, "line %llu: the last %zu of %zu pieces were not read; --max-length is %lld\n", (unsigned long long)(first + i + 1),
+                    results[i].cut, results[i].cut + results[i].source_length - 1, (long long)t->s->max_length);
+        for (size_t k = 0; k < results[i].count && !t->s->quiet; k++)
+            if (results[i].best[k].answer->cut) {
+                fprintf(stderr, "line %llu: the answer was ended at %zu pieces; --max-length-factor is %g\n", (unsigned long long)(first + i + 1),
+                        results[i].best[k].answer->length, t->s->factor);
+                break;
+            }
+    }
+    if (fflush(t->out) != 0) return rg_fail(RG_EIO, "cannot write the translations");
+    return RG_OK;
+}
+
+/* Read until enough lines are there to sort, or until one would have to be waited for. */
+static rg_status run_lines(translation *t, rg_lines *lines)
+{
+    const size_t most = (size_t)t->s->mini_batch * (size_t)t->s->maxi_batch;
+    char       **held = rg_alloc_array(most, sizeof *held);
+    uint64_t     first = 0;
+    size_t       n = 0;
+    bool         more = true;
+    rg_status    status = held ? RG_OK : RG_ENOMEM;
+    while (status == RG_OK && (more || n)) {
+        rg_line line;
+        if (more) status = rg_lines_next(&more, &line, lines);
+        if (status == RG_OK && more && !(held[n++] = rg_strdup(line.text))) status = RG_ENOMEM;
+        if (status != RG_OK || (more && n < most && !rg_lines_would_wait(lines))) continue;
+        if (n) status = translate_lines(t, held, n, first);
+        for (size_t i = 0; i < n; i++) rg_free(held[i]);
+        first += n;
+        n = 0;
+    }
+    for (size_t i = 0; held && i < n; i++) rg_free(held[i]);
+    rg_free(held);
+    return status;
+}
+
+static rg_status configure(translation *t)
+{
+    const settings *s = t->s;
+    if (!s->models.count) return rg_fail(RG_EINVAL, "which model? -m MODEL.safetensors");
+    if (s->beam < 1 || s->n_best < 0 || s->n_best > s->beam) return rg_fail(RG_EINVAL, "--n-best %lld from --beam-size %lld", (long long)s->n_best, (long long)s->beam);
+    if (s->mini_batch < 1 || s->maxi_batch < 1 || s->max_length < 1 || s->threads < 0 || s->top < 0)
+        return rg_fail(RG_EINVAL, "batches, lengths and threads must be positive");
+    t->threshold = -1;
+    if (s->alignment[0] && strcmp(s->alignment, "soft") != 0 && strcmp(s->alignment, "hard") != 0) {
+        char *end;
+        t->threshold = strtod(s->alignment, &end);
+        if (*end || !(t->threshold > 0 && t->threshold <= 1)) return rg_fail(RG_EINVAL, "--alignment %s: soft, hard or a threshold in (0, 1]", s->alignment);
+    }
+    t->config = (rg_session_config)RG_SESSION_CONFIG_DEFAULT;
+    rg_search_config *c = &t->config.search;
+    c->beam = (size_t)s->beam;
+    c->n_best = s->n_best ? (size_t)s->n_best : 1;
+    c->normalize = s->normalize;
+    c->word_penalty = s->penalty;
+    c->coverage = s->coverage;
+    c->length_factor = s->factor;
+    c->no_unknown = !s->allow_unknown;
+    c->sample = s->sample;
+    c->temperature = s->temperature;
+    c->top = (size_t)s->top;
+    c->seed = (uint64_t)s->seed;
+    c->attention = s->alignment[0] != 0 || s->json;
+    t->config.max_length = (size_t)s->max_length;
+    t->config.batch = (size_t)s->mini_batch;
+    t->config.batch_words = (size_t)s->mini_batch * 100;
+    t->config.replace_unknown = s->replace_unknown;
+    return RG_OK;
+}
+
+static rg_status run(rg_call *call)
+{
+    translation t = { .s = call->options, .out = stdout };
+    rg_lines   *lines = NULL;
+    rg_status   status = configure(&t);
+    const long  cores = sysconf(_SC_NPROCESSORS_ONLN);
+    const int   threads = t.s->threads ? (int)t.s->threads : cores > 0 ? (int)cores : 1;
+    if (status == RG_OK && !(t.translators = rg_alloc_zero(t.s->models.count * sizeof *t.translators))) status = RG_ENOMEM;
+    for (size_t i = 0; status == RG_OK && i < t.s->models.count; i++, t.count++) status = rg_translator_load(&t.translators[i], t.s->models.items[i]);
+    if (status == RG_OK) status = rg_session_new(&t.session, t.translators, t.count, threads);
+    if (status == RG_OK) status = rg_lines_open(&lines, t.s->input, NULL);
+    if (status == RG_OK && strcmp(t.s->output, "-") != 0 && !(t.out = fopen(t.s->output, "w"))) status = rg_fail(RG_EIO, "cannot write %s", t.s->output);
+    if (status == RG_OK) status = run_lines(&t, lines);
+    if (t.out && t.out != stdout && fclose(t.out) != 0 && status == RG_OK) status = rg_fail(RG_EIO, "cannot write %s", t.s->output);
+    rg_lines_close(lines);
+    rg_session_free(t.session);
+    for (size_t i = 0; i < t.count; i++) rg_translator_free(t.translators[i]);
+    rg_free(t.translators);
+    return status;
+}
+
+const rg_command rg_command_translate = {
+    .name = "translate",
+    .summary = "translate lines: one in, one out, in order",
+    .details = "Reads lines of UTF-8 and writes one translation a line, at once when the next line would have to be waited for. A line's translation "
+               "does not depend on its neighbours, on batches or on threads.",
+    .options = options,
+    .size = sizeof(settings),
+    .run = run,
+};
