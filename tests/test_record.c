@@ -1,6 +1,7 @@
 /* test_record.c - records: made, written, read back, refused (P1, P2, P3). */
 #include "base/seams.h"
 #include "regard/record.h"
+#include "regard/safetensors.h"
 #include "support/records.h"
 #include "view/buffer.h"
 #include "view/record_files.h"
@@ -68,7 +69,7 @@ static void a_record_survives_the_disk_in_both_forms(void **state)
     static const char *const names[] = { "record_test.json", "record_test.safetensors" };
 
     (void)state;
-    for (int f = 0; f < 1; f++)
+    for (int f = 0; f < 2; f++)
         for (int k = 0; k < MAKERS; k++) {
             rg_record *a = makers[k](), *b = NULL;
             assert_int_equal(rg_record_save(a, names[f]), RG_OK);
@@ -78,6 +79,33 @@ static void a_record_survives_the_disk_in_both_forms(void **state)
             rg_record_free(b);
             unlink(names[f]);
         }
+}
+
+static void a_safetensors_file_that_is_no_record_is_refused(void **state)
+{
+    rg_safetensors_writer *w = NULL;
+    rg_record             *r = NULL;
+    rg_record             *a = test_record_graph();
+    size_t                 dims[2] = { 2, 2 };
+    float                  four[4] = { 1, 2, 3, 4 };
+    char                  *json = NULL;
+
+    (void)state;
+    assert_int_equal(rg_safetensors_writer_new(&w), RG_OK);
+    assert_int_equal(rg_safetensors_writer_add(w, "map.0", RG_DTYPE_F32, dims, 2, four), RG_OK);
+    assert_int_equal(rg_safetensors_writer_save(w, "record_test.safetensors"), RG_OK);
+    assert_int_equal(rg_record_load(&r, "record_test.safetensors"), RG_EFORMAT);
+    assert_non_null(strstr(rg_message(), "not a record"));
+    /* the metadata of a graph of 12 nodes with a matrix of 2 x 2 */
+    assert_int_equal(rg_record__to_json(&json, NULL, a, RG_WEIGHTS_AUTO, false), RG_OK);
+    assert_int_equal(rg_safetensors_writer_metadata(w, "regard.record", json), RG_OK);
+    assert_int_equal(rg_safetensors_writer_save(w, "record_test.safetensors"), RG_OK);
+    assert_int_equal(rg_record_load(&r, "record_test.safetensors"), RG_EFORMAT);
+    assert_non_null(strstr(rg_message(), "map.0"));
+    rg_safetensors_writer_free(w);
+    rg_record_free(a);
+    rg_free(json);
+    unlink("record_test.safetensors");
 }
 
 static void a_file_that_is_not_a_record_is_refused_by_name(void **state)
@@ -282,6 +310,7 @@ int main(void)
         cmocka_unit_test(every_record_reads_back_to_the_same_bytes),
         cmocka_unit_test(sixteen_bits_are_enough_for_a_picture),
         cmocka_unit_test(a_record_survives_the_disk_in_both_forms),
+        cmocka_unit_test(a_safetensors_file_that_is_no_record_is_refused),
         cmocka_unit_test(a_file_that_is_not_a_record_is_refused_by_name),
         cmocka_unit_test(what_is_wrong_is_refused_with_its_place),
         cmocka_unit_test(deep_json_is_refused_before_it_is_parsed),

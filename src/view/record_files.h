@@ -4,7 +4,7 @@
 
 #include "regard/record.h"
 
-/* JSON with or without the weights; without them it is the metadata of the safetensors form. */
+/* JSON with or without the weights and pictures; without them it is the metadata of the safetensors form. */
 rg_status rg_record__to_json(char **out, size_t *out_bytes, const rg_record *record, rg_weights_as weights,
                              bool with_weights);
 

@@ -22,7 +22,7 @@ static void write_tuples(rg_buffer *b, const char *key, const float *v, size_t c
     rg_buffer_text(b, "]");
 }
 
-static void write_labels(rg_buffer *b, const rg_labels *l)
+static void write_labels(rg_buffer *b, const rg_labels *l, bool with_picture)
 {
     rg_buffer_text(b, "{\"name\":");
     rg_buffer_json(b, l->name);
@@ -34,7 +34,7 @@ static void write_labels(rg_buffer *b, const rg_labels *l)
     rg_buffer_text(b, "]");
     if (l->boxes) write_tuples(b, "boxes", l->boxes, l->count, 4);
     if (l->places) write_tuples(b, "places", l->places, l->count, 2);
-    if (l->picture) {
+    if (l->picture && with_picture) {
         rg_buffer_text(b, ",\"picture\":\"");
         rg_buffer_base64(b, l->picture, l->picture_bytes);
         rg_buffer_text(b, "\"");
@@ -203,7 +203,7 @@ rg_status rg_record__to_json(char **out, size_t *out_bytes, const rg_record *r, 
     rg_buffer_text(&b, ",\n\"kind\":");
     rg_buffer_json(&b, r->kind);
     WRITE_LIST("texts", r->texts, write_text(&b, &r->text[i]))
-    WRITE_LIST("labels", r->label_lists, write_labels(&b, &r->labels[i]))
+    WRITE_LIST("labels", r->label_lists, write_labels(&b, &r->labels[i], with_weights))
     WRITE_LIST("maps", r->maps, write_map(&b, &r->map[i], as, with_weights))
     WRITE_LIST("curves", r->curve_sets, write_curves(&b, &r->curves[i]))
     rg_buffer_text(&b, "}\n");
