@@ -12,6 +12,7 @@
     X(evaluate) \
     X(translate) \
     X(show) \
+    X(report) \
     X(version)
 
 #define DECLARE(name) extern const rg_command rg_command_##name;

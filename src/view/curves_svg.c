@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-enum { LEFT = 58, TOP = 58, RIGHT = 14, BOTTOM = 44, MOST_POINTS = 1600, LEGEND = 7 };
+enum { LEFT = 68, TOP = 58, RIGHT = 14, BOTTOM = 44, MOST_POINTS = 1600, LEGEND = 7 };
 
 typedef struct frame {
     rg_buffer *b;
@@ -37,7 +37,7 @@ static void put_axes(const frame *f, const rg_curves *c)
     rg_buffer_format(f->b, "<path d=\"M%d %.1fh%.1f\" stroke=\"var(--dim)\"/>", LEFT, TOP + f->high, f->wide);
     rg_buffer_format(f->b, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">", LEFT + f->wide / 2, TOP + f->high + 36);
     rg_buffer_html(f->b, c->x_name);
-    rg_buffer_format(f->b, "</text><text transform=\"translate(13 %.1f) rotate(-90)\" text-anchor=\"middle\">", TOP + f->high / 2);
+    rg_buffer_format(f->b, "</text><text transform=\"translate(11 %.1f) rotate(-90)\" text-anchor=\"middle\">", TOP + f->high / 2);
     rg_buffer_html(f->b, c->y_name);
     rg_buffer_text(f->b, "</text>");
 }

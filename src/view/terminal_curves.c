@@ -88,8 +88,8 @@ rg_status rg_terminal_curves(char **out, const rg_curves *c, const rg_terminal_o
     rg_terminal__plain(&b, &o);
     rg_buffer_text(&b, "\n");
     put_plot(&b, &p, &ys, &o);
-    rg_buffer_format(&b, "%*.4g", MARGIN + 1, rg_scale_value(&xs, 0));
-    rg_buffer_format(&b, "%*.4g  ", (int)p.wide - 2, rg_scale_value(&xs, 1));
+    rg_buffer_format(&b, "%*.6g", MARGIN + 1, rg_scale_value(&xs, 0));
+    rg_buffer_format(&b, "%*.6g  ", (int)p.wide - 2, rg_scale_value(&xs, 1));
     rg_buffer_text(&b, "\n");
     rg_buffer_repeat(&b, " ", MARGIN);
     for (size_t i = 0; i < c->count; i++) {
