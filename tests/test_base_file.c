@@ -142,6 +142,26 @@ static void what_cannot_be_opened_is_named(void **state)
     assert_null(file);
 }
 
+static void a_failed_close_is_reported_but_not_an_interrupted_one(void **state)
+{
+    (void)state;
+    static const struct {
+        int error;
+        rg_status status;
+    } cases[] = { { EIO, RG_EIO }, { ENOSPC, RG_EIO }, { EINTR, RG_OK } };
+    for (size_t i = 0; i < 3; i++) {
+        rg_file *file;
+        uint64_t size = 1;
+        assert_int_equal(rg_file_open(&file, box.path, "wb"), RG_OK);
+        assert_int_equal(rg_file_size(&size, file), RG_OK);
+        assert_int_equal(size, 0);
+        faults_fail_file(1, cases[i].error, false);
+        rg_status status = rg_file_close(file);
+        faults_off();
+        assert_int_equal(status, cases[i].status);
+    }
+}
+
 static void a_full_disk_is_reported_at_the_latest_by_close(void **state)
 {
     (void)state;
@@ -274,6 +294,7 @@ int main(void)
         cmocka_unit_test(what_is_written_is_read_and_positions_and_sizes_agree),
         cmocka_unit_test(interrupted_and_short_calls_change_nothing),
         cmocka_unit_test(what_cannot_be_opened_is_named),
+        cmocka_unit_test(a_failed_close_is_reported_but_not_an_interrupted_one),
         cmocka_unit_test(a_full_disk_is_reported_at_the_latest_by_close),
         cmocka_unit_test(a_replacement_is_whole_or_absent_after_any_failed_file_call),
         cmocka_unit_test(a_failed_write_or_sync_keeps_the_old_file),

@@ -200,6 +200,7 @@ static void the_writer_refuses_what_no_reader_could_take(void **state)
         assert_int_equal(rg_safetensors_writer_metadata(w, not_utf8[i], "value"), RG_EINVAL);
     }
     assert_int_equal(rg_safetensors_writer_add(w, "\xF0\x9F\x98\x80 \xED\x9F\xBF", RG_DTYPE_F32, dims, 1, &number), RG_OK);
+    assert_int_equal(rg_safetensors_writer_metadata(w, "limits", "\xC2\x80 \xE0\xA0\x80 \xEE\x80\x80 \xF0\x90\x80\x80 \xF4\x8F\xBF\xBF"), RG_OK);
     assert_int_equal(rg_safetensors_writer_metadata(w, "xxh64:x", "0"), RG_EINVAL);
     assert_int_equal(rg_safetensors_writer_metadata(w, "regard.header", "0"), RG_EINVAL);
     char *long_text = rg_alloc((size_t)9 << 20);
@@ -421,6 +422,34 @@ static void as_many_arrays_as_the_limit_are_written_and_read(void **state)
     rg_free(bytes);
 }
 
+static void a_header_as_long_as_the_limit_is_written_and_read_and_no_longer_one(void **state)
+{
+    (void)state;
+    const size_t most = RG_SAFETENSORS_HEADER_MAX / 64 * 64 - 8; /* with its length a multiple of 64 */
+    const size_t around = strlen("{\"__metadata__\":{\"regard.header\":\"0123456789abcdef\",\"k\":\"\"}}");
+    char *text = rg_alloc(most);
+    rg_safetensors_writer *w;
+    rg_safetensors *st;
+    void *bytes;
+    size_t count;
+    memset(text, 'x', most);
+    assert_int_equal(rg_safetensors_writer_new(&w), RG_OK);
+    text[most - around] = '\0';
+    assert_int_equal(rg_safetensors_writer_metadata(w, "k", text), RG_OK);
+    assert_int_equal(rg_safetensors_writer_build(&bytes, &count, w), RG_OK);
+    assert_int_equal(count, most + 8);
+    assert_int_equal(rg_safetensors_open_memory(&st, "long", bytes, count), RG_OK);
+    assert_string_equal(rg_safetensors_metadata(st, "k"), text);
+    rg_safetensors_close(st);
+    rg_free(bytes);
+    text[most - around] = 'x';
+    text[most - around + 1] = '\0';
+    assert_int_equal(rg_safetensors_writer_metadata(w, "k", text), RG_OK);
+    assert_int_equal(rg_safetensors_writer_build(&bytes, &count, w), RG_ELIMIT);
+    rg_safetensors_writer_free(w);
+    rg_free(text);
+}
+
 static rg_status build_sample(void *context)
 {
     rg_safetensors_writer *w;
@@ -583,6 +612,37 @@ static void a_load_that_fails_leaves_nothing(void **state)
     assert_int_equal(status, RG_OK);
 }
 
+/* Names and metadata too long for what the reader's arena begins with, so that each of them needs memory. */
+static rg_status load_long_names(void *context)
+{
+    rg_safetensors *st;
+    RG_TRY(rg_safetensors_open_memory(&st, "long", ((void **)context)[0], *((size_t **)context)[1]));
+    rg_status status = rg_safetensors_count(st) == 3 && rg_safetensors_metadata_count(st) == 2 ? RG_OK : RG_EMATCH;
+    rg_safetensors_close(st);
+    return status;
+}
+
+static void long_names_and_metadata_load_or_fail_cleanly(void **state)
+{
+    (void)state;
+    static char text[60000];
+    size_t count;
+    void *bytes, *context[2] = { NULL, &count };
+    rg_safetensors_writer *w;
+    memset(text, 'n', sizeof text - 1);
+    assert_int_equal(rg_safetensors_writer_new(&w), RG_OK);
+    for (int i = 0; i < 3; i++) {
+        text[0] = (char)('a' + i);
+        assert_int_equal(rg_safetensors_writer_add(w, text, RG_DTYPE_F32, NULL, 0, "1234"), RG_OK);
+        if (i < 2) assert_int_equal(rg_safetensors_writer_metadata(w, text, text), RG_OK);
+    }
+    assert_int_equal(rg_safetensors_writer_build(&bytes, &count, w), RG_OK);
+    context[0] = bytes;
+    faults_every_alloc(load_long_names, context, NULL, false);
+    rg_safetensors_writer_free(w);
+    rg_free(bytes);
+}
+
 static void what_is_no_file_is_refused(void **state)
 {
     (void)state;
@@ -608,6 +668,7 @@ int main(void)
         cmocka_unit_test(bombs_are_refused_quickly_and_in_little_memory),
         cmocka_unit_test(more_arrays_than_the_limit_are_refused),
         cmocka_unit_test(as_many_arrays_as_the_limit_are_written_and_read),
+        cmocka_unit_test(a_header_as_long_as_the_limit_is_written_and_read_and_no_longer_one),
         cmocka_unit_test(a_file_built_in_memory_fails_cleanly),
         cmocka_unit_test(a_path_of_any_length_is_taken),
         cmocka_unit_test(a_file_cut_anywhere_is_refused),
@@ -615,6 +676,7 @@ int main(void)
         cmocka_unit_test(a_damaged_array_is_named),
         cmocka_unit_test(a_save_that_fails_leaves_the_last_file),
         cmocka_unit_test(a_load_that_fails_leaves_nothing),
+        cmocka_unit_test(long_names_and_metadata_load_or_fail_cleanly),
         cmocka_unit_test(what_is_no_file_is_refused),
     };
     return cmocka_run_group_tests(tests, make_folder, drop_folder);
