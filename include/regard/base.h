@@ -128,6 +128,8 @@ void      rg_file_replace_abandon(rg_file *file);
 
 /* Give a file another name, replacing what had it; the directory is synced. */
 rg_status rg_file_rename(const char *from, const char *to);
+rg_status rg_file_remove(const char *path); /* RG_OK when it was not there */
+rg_status rg_file_exists(bool *out, const char *path); /* a file that is there but cannot be opened is RG_EIO */
 
 /* ---------------------------------------------------------------------------------------------------- random */
 

@@ -255,3 +255,18 @@ rg_status rg_file_rename(const char *from, const char *to)
     if (calls->rename(calls->context, from, to) != 0) return fail_errno(from, "give it another name");
     return sync_folder_of(to);
 }
+
+rg_status rg_file_remove(const char *path)
+{
+    const rg_file_calls *calls = rg_base__file_calls();
+    return calls->unlink(calls->context, path) == 0 || errno == ENOENT ? RG_OK : fail_errno(path, "remove");
+}
+
+rg_status rg_file_exists(bool *out, const char *path)
+{
+    int fd = open_looped(path, RG_FILE_READ);
+    *out = fd >= 0;
+    if (fd < 0) return errno == ENOENT ? RG_OK : fail_errno(path, "open");
+    close_once(fd);
+    return RG_OK;
+}

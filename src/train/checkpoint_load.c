@@ -158,28 +158,33 @@ static rg_status verify(const char *path)
     return status;
 }
 
-static bool is_there(const char *path)
+/* *out says whether it can be used; a file that is there but broken sets *out_broken. */
+static rg_status usable(bool *out, bool *out_broken, const char *path)
 {
-    rg_file *file;
-    if (rg_file_open(&file, path, "rb") != RG_OK) return false;
-    rg_file_close(file);
-    return true;
+    bool there;
+    *out = false;
+    RG_TRY(rg_file_exists(&there, path));
+    if (!there) return RG_OK;
+    rg_status status = verify(path);
+    if (status == RG_ENOMEM) return status;
+    *out = status == RG_OK;
+    *out_broken = *out_broken || status != RG_OK;
+    return RG_OK;
 }
 
 rg_status rg_checkpoint_find(char **out_path, const char *path)
 {
     *out_path = NULL;
-    bool some = false;
-    for (int i = 0; i < 2; i++) {
+    bool good = false, broken = false;
+    for (int i = 0; i < 2 && !good; i++) {
         char *name = rg_format(i ? "%s.prev" : "%s", path);
         if (!name) return RG_ENOMEM;
-        rg_status status = is_there(name) ? verify(name) : RG_EIO;
-        some = some || is_there(name);
-        if (status == RG_OK) *out_path = name;
+        rg_status status = usable(&good, &broken, name);
+        if (good) *out_path = name;
         else rg_free(name);
-        if (status == RG_OK || status == RG_ENOMEM) return status;
+        RG_TRY(status);
     }
-    return some ? rg_fail_in(RG_EFORMAT, "neither this checkpoint nor the one before it is whole: ") : RG_OK;
+    return good || !broken ? RG_OK : rg_fail_in(RG_EFORMAT, "neither this checkpoint nor the one before it is whole: ");
 }
 
 /* ------------------------------------------------------------------------------------------------- averaging */

@@ -96,22 +96,16 @@ done:
     return status;
 }
 
-static bool exists(const char *path)
-{
-    rg_file *file;
-    if (rg_file_open(&file, path, "rr") != RG_OK) return false;
-    rg_file_close(file);
-    return true;
-}
-
 /* next is whole on disk before path is moved away, so a cut between any two lines leaves path or path.prev whole. */
 rg_status rg_checkpoint_rotate(const char *path, const rg_params *params, const rg_optimizer *opt, const rg_state *state)
 {
     rg_status status = RG_ENOMEM;
+    bool      there;
     char     *next = rg_format("%s.next", path), *previous = rg_format("%s.prev", path);
     if (!next || !previous) goto done;
     if ((status = rg_checkpoint_save(next, params, opt, state)) != RG_OK) goto done;
-    if (exists(path) && (status = rg_file_rename(path, previous)) != RG_OK) goto done;
+    if ((status = rg_file_exists(&there, path)) != RG_OK) goto done;
+    if (there && (status = rg_file_rename(path, previous)) != RG_OK) goto done;
     status = rg_file_rename(next, path);
 done:
     rg_free(next);

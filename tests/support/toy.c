@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 rg_status toy_build(toy *t, uint64_t seed)
 {
@@ -64,4 +65,88 @@ rg_status toy_step(rg_losses *out, toy *t, rg_workers *workers, rg_optimizer *op
     RG_TRY(rg_workers_run(out, workers, &job));
     rg_team *team = rg_workers_team(workers);
     return rg_optimizer_step(NULL, opt, rg_workers_grads(workers), n, out->count, 0.01, team);
+}
+
+/* ------------------------------------------------------------------------------------------------ as a task */
+
+static rg_status next(void *context, rg_shares *out)
+{
+    toy_task *task = context;
+    size_t    n = (size_t)rg_workers_count(rg_trainer_workers(task->trainer));
+    if (task->slow) usleep((useconds_t)task->slow);
+    *out = (rg_shares){ .share = task->shares, .cost = TOY_ROWS };
+    if (task->batch % (TOY_EPOCH + 1) == TOY_EPOCH) { /* every eighth call ends an epoch */
+        task->batch++;
+        return RG_OK;
+    }
+    task->batch++;
+    for (size_t i = 0; i < n; i++) {
+        toy_draw(&task->share[i], task->batch, i * TOY_ROWS / n, (i + 1) * TOY_ROWS / n - i * TOY_ROWS / n);
+        task->shares[i] = &task->share[i];
+    }
+    out->count = n;
+    return RG_OK;
+}
+
+static rg_status validate(void *context, rg_metrics *out)
+{
+    toy_task *task = context;
+    rg_tape  *tape = rg_workers_tape(rg_trainer_workers(task->trainer), 0);
+    toy_share share;
+    toy_draw(&share, 1000000, 0, TOY_ROWS);
+    bool record = rg_tape_record(tape, false), learn = rg_tape_learn(tape, false);
+    rg_tape_reset(tape, 0);
+    rg_loss   loss = toy_loss(task, tape, &share, 0);
+    rg_status status = rg_tape_status(tape);
+    double    value = (double)rg_tensor_at(loss.sum, 0, 0) / TOY_ROWS;
+    rg_tape_reset(tape, 0);
+    rg_tape_record(tape, record);
+    rg_tape_learn(tape, learn);
+    RG_TRY(status);
+    RG_TRY(rg_metrics_add(out, "cross-entropy", value, false));
+    return rg_metrics_add(out, "negative", -value, true);
+}
+
+static rg_status describe(void *context, rg_state *state)
+{
+    (void)context;
+    return rg_state_put_text(state, "config", "type: toy\n");
+}
+
+static rg_status save(void *context, rg_state *state) { return rg_state_put_count(state, "batch", ((toy_task *)context)->batch); }
+static rg_status load(void *context, const rg_state *state) { return rg_state_get_count(&((toy_task *)context)->batch, state, "batch"); }
+static bool stop(void *context) { return ((toy_task *)context)->stop_at && ((toy_task *)context)->batch >= ((toy_task *)context)->stop_at; }
+
+static void blame(void *context, const void *share, char *out, size_t room)
+{
+    const toy_share *s = share;
+    (void)context;
+    snprintf(out, room, "rows %u to %u of batch %u", (unsigned)s->first + 1, (unsigned)(s->first + s->rows), (unsigned)s->batch);
+}
+
+static void note(void *context, const rg_train_log *log)
+{
+    toy_task *task = context;
+    task->logs += log->event == RG_TRAIN_LOG;
+    task->valids += log->event == RG_TRAIN_VALID;
+    task->saves += log->event == RG_TRAIN_SAVED;
+    if (log->event == RG_TRAIN_LOG) task->last_loss = log->loss;
+    if (log->event == RG_TRAIN_VALID) task->last_valid = log->metrics->metric[0].value;
+    if (log->event == RG_TRAIN_DONE) snprintf(task->reason, sizeof task->reason, "%s", log->reason);
+}
+
+rg_status toy_open(toy_task *task, const rg_trainer_config *config, void (*change)(rg_trainer_hooks *hooks))
+{
+    memset(task, 0, sizeof *task);
+    rg_trainer_hooks hooks = { .context = task, .next = next, .loss = toy_loss, .validate = validate, .describe = describe, .save = save,
+                               .load = load, .blame = blame, .log = note, .stop = stop };
+    if (change) change(&hooks);
+    RG_TRY(toy_build(&task->toy, 1));
+    return rg_trainer_new(&task->trainer, task->toy.params, config, &hooks);
+}
+
+void toy_close(toy_task *task)
+{
+    rg_trainer_free(task->trainer);
+    toy_free(&task->toy);
 }

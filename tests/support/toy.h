@@ -4,7 +4,7 @@
 #ifndef TESTS_SUPPORT_TOY_H
 #define TESTS_SUPPORT_TOY_H
 
-#include "regard/train.h"
+#include "regard/trainer.h"
 
 enum { TOY_IDS = 23, TOY_WIDTH = 19, TOY_CLASSES = 11, TOY_ROWS = 48 };
 
@@ -29,5 +29,25 @@ rg_loss toy_loss(void *context, rg_tape *tape, const void *share, int worker); /
 
 /* One optimiser step on batch number `batch`, cut evenly among the workers. */
 rg_status toy_step(rg_losses *out, toy *t, rg_workers *workers, rg_optimizer *opt, uint64_t batch);
+
+/* The toy as a task of the training loop: epochs of TOY_EPOCH batches, a validation loss on a batch nobody trains on. */
+enum { TOY_EPOCH = 7 };
+
+typedef struct toy_task {
+    toy         toy;       /* first: the loss gets the task */
+    rg_trainer *trainer;
+    uint64_t    batch;     /* drawn so far                  */
+    uint64_t    stop_at;   /* ask to stop after so many     */
+    uint64_t    slow;      /* microseconds to wait a batch  */
+    toy_share   share[4];
+    const void *shares[4];
+    size_t      logs, valids, saves;
+    double      last_loss, last_valid;
+    char        reason[80];
+} toy_task;
+
+/* Fresh parameters and a trainer with the toy's hooks (those may be changed by `change`, which may be NULL). */
+rg_status toy_open(toy_task *task, const rg_trainer_config *config, void (*change)(rg_trainer_hooks *hooks));
+void      toy_close(toy_task *task);
 
 #endif

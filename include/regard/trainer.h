@@ -1,0 +1,113 @@
+/* trainer.h - the training loop: batches, updates, validation, early stopping, checkpoints, resuming.
+ *
+ *   rg_trainer_new(&trainer, params, &config, &hooks);
+ *   rg_trainer_resume(&step, trainer);      continues bit for bit from the last checkpoint, if there is one
+ *   status = rg_trainer_run(trainer);       RG_OK: done; RG_ESTOP: asked to stop, everything is saved
+ *
+ * The loop knows nothing about text, graphs or pictures: a task gives it shares of batches and a loss. */
+#ifndef REGARD_TRAINER_H
+#define REGARD_TRAINER_H
+
+#include "regard/train.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct rg_trainer rg_trainer;
+
+typedef enum rg_stop_on { /* with several metrics, when are all of them out of patience? */
+    RG_STOP_ON_FIRST, /* the first metric decides      */
+    RG_STOP_ON_ALL,   /* when none has any left        */
+    RG_STOP_ON_ANY    /* as soon as one has none left  */
+} rg_stop_on;
+
+typedef struct rg_trainer_config {
+    rg_workers_config   workers;
+    rg_optimizer_config optimizer;
+    rg_schedule         schedule;
+    uint64_t            steps, epochs; /* most updates, most passes over the data; 0: no limit                         */
+    uint64_t            delay;         /* batches to an update                                                         */
+    uint64_t            validate_every, save_every, log_every; /* updates; 0: not by updates                            */
+    uint64_t            validate_epochs, save_epochs;          /* epochs; 0: not by epochs                              */
+    uint64_t            patience;      /* validations without a better value before it stops; 0: never                 */
+    rg_stop_on          stop_on;
+    double              stalled_decay; /* factor on the learning rate when the first metric stalls; 0 or 1: none        */
+    const char         *checkpoint;    /* file to resume from; NULL: none                                              */
+    const char         *model;         /* file for inference, smoothed when the optimiser smooths; NULL: none            */
+    bool                keep_best;     /* also NAME.best-METRIC of `model` for each metric's best                      */
+    size_t              average;       /* the final model is the mean of the models of so many saves; 0, 1: the last      */
+    bool                average_best;  /* of those with the best first metric instead of the last                      */
+} rg_trainer_config;
+#define RG_TRAINER_CONFIG_DEFAULT { .workers = RG_WORKERS_CONFIG_DEFAULT, .optimizer = RG_OPTIMIZER_CONFIG_DEFAULT, \
+    .schedule = RG_SCHEDULE_DEFAULT, .delay = 1, .log_every = 100 }
+
+/* A batch cut into shares of about equal cost, at most one for each worker. Borrowed until the next call of `next`. */
+typedef struct rg_shares {
+    const void *const *share;
+    size_t             count; /* 0: the epoch is over; the next call begins the next one */
+    double             cost;  /* what is counted a second: words, nodes, pictures        */
+} rg_shares;
+
+enum { RG_METRICS_MAX = 8, RG_METRIC_NAME = 32 };
+typedef struct rg_metric {
+    char     name[RG_METRIC_NAME];
+    double   value;
+    bool     higher; /* is better */
+    double   best;
+    uint64_t stalled; /* validations since the best; both filled by the loop */
+} rg_metric;
+typedef struct rg_metrics {
+    rg_metric metric[RG_METRICS_MAX];
+    size_t    count;
+} rg_metrics;
+/* Add one; more than RG_METRICS_MAX is RG_ELIMIT. */
+rg_status rg_metrics_add(rg_metrics *metrics, const char *name, double value, bool higher_is_better);
+
+typedef enum rg_train_event { RG_TRAIN_LOG, RG_TRAIN_VALID, RG_TRAIN_SAVED, RG_TRAIN_EPOCH, RG_TRAIN_DONE } rg_train_event;
+typedef struct rg_train_log { /* means and sums are of the time since the last RG_TRAIN_LOG */
+    rg_train_event    event;
+    uint64_t          step, epoch, batches; /* epochs from 1; batches of this epoch                */
+    double            loss, labels;         /* a label's mean loss; how many there were            */
+    double            cost, seconds;        /* words a second is cost / seconds                    */
+    double            rate, norm, clipped;  /* learning rate now; mean norm; share of clipped steps */
+    const rg_metrics *metrics;              /* RG_TRAIN_VALID                                       */
+    const char       *path;                 /* RG_TRAIN_SAVED: which file                           */
+    const char       *reason;               /* RG_TRAIN_DONE: why                                   */
+} rg_train_log;
+
+/* What a task gives. Only `next` and `loss` must be there. */
+typedef struct rg_trainer_hooks {
+    void *context; /* first argument of all */
+    rg_status (*next)(void *context, rg_shares *out);
+    rg_loss_function *loss;
+    rg_status (*validate)(void *context, rg_metrics *out);       /* parameters are those to be judged while it runs */
+    rg_status (*describe)(void *context, rg_state *state);       /* what every model file says: configuration, tokeniser */
+    rg_status (*save)(void *context, rg_state *state);           /* where the data stand                            */
+    rg_status (*load)(void *context, const rg_state *state);
+    void (*blame)(void *context, const void *share, char *out, size_t room); /* which lines, nodes, pictures a share is of */
+    void (*log)(void *context, const rg_train_log *log);
+    bool (*stop)(void *context);                                 /* asked after each update: a signal, a deadline   */
+} rg_trainer_hooks;
+
+/* For built parameters, which are borrowed; config and hooks are copied, their strings borrowed. */
+rg_status rg_trainer_new(rg_trainer **out, rg_params *params, const rg_trainer_config *config, const rg_trainer_hooks *hooks);
+void      rg_trainer_free(rg_trainer *trainer);
+
+/* Load the last whole checkpoint; *out_step is the number of updates it had, 0 when there is none. */
+rg_status rg_trainer_resume(uint64_t *out_step, rg_trainer *trainer);
+
+/* Train until a limit, patience or `stop`. RG_ENUMBER: a loss or gradient is not finite; the message names the step, the tensor
+ * and what the shares were of, and nothing of it is saved. */
+rg_status rg_trainer_run(rg_trainer *trainer); /* with `average`, the parameters are then the mean */
+
+/* Save now: the checkpoint, and the model. */
+rg_status rg_trainer_save(rg_trainer *trainer);
+
+rg_workers   *rg_trainer_workers(const rg_trainer *trainer);
+rg_optimizer *rg_trainer_optimizer(const rg_trainer *trainer);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

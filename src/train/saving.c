@@ -1,0 +1,259 @@
+/* saving.c - checkpoints to resume from, models to run, and the models that are averaged at the end.
+ *
+ *     model.checkpoint           everything, to go on
+ *     model.safetensors          weights and what the task says about them
+ *     model.best-bleu.safetensors
+ *     model.iter4000.safetensors kept while it may become part of the average */
+#include <string.h>
+
+#include "train/trainer.h"
+
+/* "a/model.safetensors", "best-bleu" -> "a/model.best-bleu.safetensors" */
+static char *name_with(const char *path, const char *word)
+{
+    static const char ending[] = ".safetensors";
+    size_t            n = strlen(path), e = sizeof ending - 1;
+    bool              ends = n > e && strcmp(path + n - e, ending) == 0;
+    return rg_format("%.*s.%s%s", (int)(ends ? n - e : n), path, word, ends ? ending : "");
+}
+
+static char *iter_name(const rg_trainer *t, uint64_t step)
+{
+    char word[40];
+    snprintf(word, sizeof word, "iter%llu", (unsigned long long)step);
+    return name_with(t->config.model, word);
+}
+
+/* ---------------------------------------------------------------------------------------------------- models */
+
+static rg_status write_model(rg_trainer *t, const char *path)
+{
+    rg_team  *team = rg_workers_team(t->workers);
+    rg_state *state;
+    RG_TRY(rg_state_new(&state));
+    rg_status status = t->hooks.describe ? t->hooks.describe(t->hooks.context, state) : RG_OK;
+    if (status == RG_OK) status = rg_state_put_count(state, "trained-steps", rg_optimizer_steps(t->opt));
+    if (status == RG_OK) {
+        (void)rg_optimizer_swap(t->opt, team);
+        status = rg_checkpoint_save(path, t->params, NULL, state);
+        (void)rg_optimizer_swap(t->opt, team);
+    }
+    rg_state_free(state);
+    if (status == RG_OK) rg_trainer__log(t, RG_TRAIN_SAVED, path, NULL);
+    return status;
+}
+
+rg_status rg_trainer__save_model(rg_trainer *t, const char *best_of)
+{
+    if (!t->config.model) return RG_OK;
+    if (!best_of) return write_model(t, t->config.model);
+    char word[RG_METRIC_NAME + 8];
+    snprintf(word, sizeof word, "best-%s", best_of);
+    char *path = name_with(t->config.model, word);
+    if (!path) return RG_ENOMEM;
+    rg_status status = write_model(t, path);
+    rg_free(path);
+    return status;
+}
+
+/* --------------------------------------------------------------------------------------------------- average */
+
+/* The one that goes when there are too many: the oldest, or the worst by the first metric. */
+static size_t one_to_drop(const rg_trainer *t)
+{
+    size_t     drop = 0;
+    const bool higher = t->at.metrics.count && t->at.metrics.metric[0].higher;
+    for (size_t i = 1; i < t->at.saved_count && t->config.average_best; i++) {
+        double a = t->at.saved[i].score, b = t->at.saved[drop].score;
+        if (higher ? a < b : a > b) drop = i;
+    }
+    return drop;
+}
+
+/* *out_drop is the step whose model is no longer needed, 0 if none. */
+static rg_status save_numbered(rg_trainer *t, uint64_t *out_drop)
+{
+    const uint64_t step = rg_optimizer_steps(t->opt);
+    *out_drop = 0;
+    if (t->config.average < 2 || !t->config.model) return RG_OK;
+    for (size_t i = 0; i < t->at.saved_count; i++)
+        if (t->at.saved[i].step == step) return RG_OK;
+    char *path = iter_name(t, step);
+    if (!path) return RG_ENOMEM;
+    rg_status status = write_model(t, path);
+    rg_free(path);
+    RG_TRY(status);
+    t->at.saved[t->at.saved_count++] = (rg_saved_model){ step, t->at.metrics.count ? t->at.metrics.metric[0].value : 0 };
+    if (t->at.saved_count <= t->config.average) return RG_OK;
+    size_t drop = one_to_drop(t);
+    *out_drop = t->at.saved[drop].step;
+    memmove(&t->at.saved[drop], &t->at.saved[drop + 1], (--t->at.saved_count - drop) * sizeof *t->at.saved);
+    return RG_OK;
+}
+
+static rg_status remove_numbered(rg_trainer *t, uint64_t step)
+{
+    char *path = iter_name(t, step);
+    if (!path) return RG_ENOMEM;
+    rg_status status = rg_file_remove(path);
+    rg_free(path);
+    return status;
+}
+
+static rg_status write_average(rg_trainer *t, const char *const *paths, size_t count)
+{
+    rg_state *state;
+    RG_TRY(rg_state_new(&state));
+    rg_status status = t->hooks.describe ? t->hooks.describe(t->hooks.context, state) : RG_OK;
+    if (status == RG_OK) status = rg_state_put_count(state, "trained-steps", rg_optimizer_steps(t->opt));
+    if (status == RG_OK) status = rg_state_put_count(state, "averaged-models", count);
+    if (status == RG_OK) status = rg_checkpoint_average(t->params, paths, count, rg_workers_team(t->workers));
+    if (status == RG_OK) status = rg_checkpoint_save(t->config.model, t->params, NULL, state);
+    rg_state_free(state);
+    if (status == RG_OK) rg_trainer__log(t, RG_TRAIN_SAVED, t->config.model, NULL);
+    return status;
+}
+
+rg_status rg_trainer__finish_model(rg_trainer *t)
+{
+    const size_t n = t->at.saved_count;
+    if (!t->config.model || t->config.average < 2 || n < 2) return RG_OK;
+    char     *paths[RG_AVERAGE_MAX + 1] = {0};
+    rg_status status = RG_OK;
+    for (size_t i = 0; i < n && status == RG_OK; i++)
+        if (!(paths[i] = iter_name(t, t->at.saved[i].step))) status = RG_ENOMEM;
+    if (status == RG_OK) status = write_average(t, (const char *const *)paths, n);
+    for (size_t i = 0; i < n; i++) rg_free(paths[i]);
+    return status;
+}
+
+/* ----------------------------------------------------------------------------------------------- checkpoints */
+
+/* Keys are made of a place and a word: trainer.metric.0.best */
+typedef struct key {
+    char text[80];
+} key;
+
+static const char *key_of(key *k, const char *list, size_t i, const char *word)
+{
+    snprintf(k->text, sizeof k->text, "trainer.%s.%zu.%s", list, i, word);
+    return k->text;
+}
+
+static rg_status put_place(const rg_trainer_at *at, rg_state *s)
+{
+    key k;
+    RG_TRY(rg_state_put_count(s, "trainer.epoch", at->epoch));
+    RG_TRY(rg_state_put_count(s, "trainer.epoch-batches", at->epoch_batches));
+    RG_TRY(rg_state_put_count(s, "trainer.batches", at->batches));
+    RG_TRY(rg_state_put_number(s, "trainer.rate-factor", at->rate_factor));
+    RG_TRY(rg_state_put_count(s, "trainer.metrics", at->metrics.count));
+    RG_TRY(rg_state_put_count(s, "trainer.saves", at->saved_count));
+    for (size_t i = 0; i < at->metrics.count; i++) {
+        const rg_metric *m = &at->metrics.metric[i];
+        RG_TRY(rg_state_put_text(s, key_of(&k, "metric", i, "name"), m->name));
+        RG_TRY(rg_state_put_number(s, key_of(&k, "metric", i, "value"), m->value));
+        RG_TRY(rg_state_put_number(s, key_of(&k, "metric", i, "best"), m->best));
+        RG_TRY(rg_state_put_count(s, key_of(&k, "metric", i, "stalled"), m->stalled));
+        RG_TRY(rg_state_put_count(s, key_of(&k, "metric", i, "higher"), m->higher));
+    }
+    for (size_t i = 0; i < at->saved_count; i++) {
+        RG_TRY(rg_state_put_count(s, key_of(&k, "save", i, "step"), at->saved[i].step));
+        RG_TRY(rg_state_put_number(s, key_of(&k, "save", i, "score"), at->saved[i].score));
+    }
+    return RG_OK;
+}
+
+static rg_status get_flag(bool *out, const rg_state *s, const char *name)
+{
+    uint64_t value;
+    RG_TRY(rg_state_get_count(&value, s, name));
+    *out = value != 0;
+    return RG_OK;
+}
+
+static rg_status get_size(size_t *out, const rg_state *s, const char *name, size_t most)
+{
+    uint64_t value;
+    RG_TRY(rg_state_get_count(&value, s, name));
+    if (value > most) return rg_fail(RG_ELIMIT, "the saved value '%s' is %llu, at most %zu", name, (unsigned long long)value, most);
+    *out = (size_t)value;
+    return RG_OK;
+}
+
+static rg_status get_metric(rg_metric *m, const rg_state *s, size_t i)
+{
+    key         k;
+    const char *name;
+    RG_TRY(rg_state_get_text(&name, s, key_of(&k, "metric", i, "name")));
+    if (strlen(name) >= sizeof m->name) return rg_fail(RG_ELIMIT, "the name of a saved metric is %zu characters long", strlen(name));
+    strcpy(m->name, name);
+    RG_TRY(rg_state_get_number(&m->value, s, key_of(&k, "metric", i, "value")));
+    RG_TRY(rg_state_get_number(&m->best, s, key_of(&k, "metric", i, "best")));
+    RG_TRY(rg_state_get_count(&m->stalled, s, key_of(&k, "metric", i, "stalled")));
+    return get_flag(&m->higher, s, key_of(&k, "metric", i, "higher"));
+}
+
+static rg_status get_place(rg_trainer_at *out, const rg_state *s)
+{
+    rg_trainer_at at = {0};
+    key           k;
+    RG_TRY(rg_state_get_count(&at.epoch, s, "trainer.epoch"));
+    RG_TRY(rg_state_get_count(&at.epoch_batches, s, "trainer.epoch-batches"));
+    RG_TRY(rg_state_get_count(&at.batches, s, "trainer.batches"));
+    RG_TRY(rg_state_get_number(&at.rate_factor, s, "trainer.rate-factor"));
+    RG_TRY(get_size(&at.metrics.count, s, "trainer.metrics", RG_METRICS_MAX));
+    RG_TRY(get_size(&at.saved_count, s, "trainer.saves", RG_AVERAGE_MAX));
+    for (size_t i = 0; i < at.metrics.count; i++) RG_TRY(get_metric(&at.metrics.metric[i], s, i));
+    for (size_t i = 0; i < at.saved_count; i++) {
+        RG_TRY(rg_state_get_count(&at.saved[i].step, s, key_of(&k, "save", i, "step")));
+        RG_TRY(rg_state_get_number(&at.saved[i].score, s, key_of(&k, "save", i, "score")));
+    }
+    *out = at;
+    return RG_OK;
+}
+
+static rg_status save_checkpoint(rg_trainer *t)
+{
+    rg_state *s;
+    if (!t->config.checkpoint) return RG_OK;
+    RG_TRY(rg_state_new(&s));
+    rg_status status = put_place(&t->at, s);
+    if (status == RG_OK && t->hooks.describe) status = t->hooks.describe(t->hooks.context, s);
+    if (status == RG_OK && t->hooks.save) status = t->hooks.save(t->hooks.context, s);
+    if (status == RG_OK) status = rg_checkpoint_rotate(t->config.checkpoint, t->params, t->opt, s);
+    rg_state_free(s);
+    if (status == RG_OK) rg_trainer__log(t, RG_TRAIN_SAVED, t->config.checkpoint, NULL);
+    return status;
+}
+
+/* A model that left the average is removed only when the checkpoint no longer names it. */
+rg_status rg_trainer_save(rg_trainer *t)
+{
+    uint64_t drop;
+    RG_TRY(save_numbered(t, &drop));
+    RG_TRY(rg_trainer__save_model(t, NULL));
+    RG_TRY(save_checkpoint(t));
+    return drop ? remove_numbered(t, drop) : RG_OK;
+}
+
+rg_status rg_trainer_resume(uint64_t *out_step, rg_trainer *t)
+{
+    char     *path = NULL;
+    rg_state *s = NULL;
+    rg_status status;
+    *out_step = 0;
+    if (!t->config.checkpoint) return RG_OK;
+    RG_TRY(rg_checkpoint_find(&path, t->config.checkpoint));
+    if (!path) return RG_OK;
+    if ((status = rg_state_new(&s)) != RG_OK) goto done;
+    if ((status = rg_checkpoint_load(path, t->params, t->opt, s, rg_workers_team(t->workers))) != RG_OK) goto done;
+    if ((status = get_place(&t->at, s)) != RG_OK) goto done;
+    if (t->hooks.load && (status = t->hooks.load(t->hooks.context, s)) != RG_OK) goto done;
+    *out_step = rg_optimizer_steps(t->opt);
+done:
+    if (status != RG_OK && status != RG_ENOMEM) status = rg_fail_in(status, "cannot resume from %s: ", path);
+    rg_state_free(s);
+    rg_free(path);
+    return status;
+}

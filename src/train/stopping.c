@@ -1,0 +1,76 @@
+/* stopping.c - validation: bests, patience, and a learning rate that falls when nothing gets better. */
+#include <math.h>
+#include <string.h>
+
+#include "train/trainer.h"
+
+rg_status rg_metrics_add(rg_metrics *m, const char *name, double value, bool higher)
+{
+    if (m->count == RG_METRICS_MAX) return rg_fail(RG_ELIMIT, "more than %d metrics", RG_METRICS_MAX);
+    if (!*name || strlen(name) >= RG_METRIC_NAME) return rg_fail(RG_EINVAL, "'%s' cannot be the name of a metric", name);
+    rg_metric *metric = &m->metric[m->count++];
+    *metric = (rg_metric){ .value = value, .higher = higher };
+    strcpy(metric->name, name);
+    return RG_OK;
+}
+
+static const rg_metric *find(const rg_metrics *m, const char *name)
+{
+    for (size_t i = 0; i < m->count; i++)
+        if (strcmp(m->metric[i].name, name) == 0) return &m->metric[i];
+    return NULL;
+}
+
+/* A value that is not a number is never better. */
+static bool better(const rg_metric *metric, double best) { return metric->higher ? metric->value > best : metric->value < best; }
+
+/* Carry bests and stalls over from the last validation. */
+static void compare(rg_metrics *now, const rg_metrics *before)
+{
+    for (size_t i = 0; i < now->count; i++) {
+        rg_metric       *m = &now->metric[i];
+        const rg_metric *old = find(before, m->name);
+        bool             improved = old ? better(m, old->best) : !isnan(m->value);
+        m->best = improved ? m->value : old ? old->best : m->higher ? -INFINITY : INFINITY;
+        m->stalled = improved ? 0 : (old ? old->stalled : 0) + 1;
+    }
+}
+
+bool rg_trainer__out_of_patience(const rg_trainer *t)
+{
+    const rg_metrics *m = &t->at.metrics;
+    const uint64_t    patience = t->config.patience;
+    if (!patience || !m->count) return false;
+    size_t out = 0;
+    for (size_t i = 0; i < m->count; i++) out += m->metric[i].stalled >= patience;
+    switch (t->config.stop_on) {
+    case RG_STOP_ON_ALL: return out == m->count;
+    case RG_STOP_ON_ANY: return out > 0;
+    default: return m->metric[0].stalled >= patience;
+    }
+}
+
+/* Smoothed parameters are the ones that are judged. */
+static rg_status ask(rg_trainer *t, rg_metrics *now)
+{
+    rg_team *team = rg_workers_team(t->workers);
+    RG_TRY(rg_optimizer_swap(t->opt, team));
+    rg_status status = t->hooks.validate(t->hooks.context, now);
+    rg_status back = rg_optimizer_swap(t->opt, team);
+    return status != RG_OK ? status : back;
+}
+
+rg_status rg_trainer__validate(rg_trainer *t)
+{
+    rg_metrics now = { .count = 0 };
+    if (!t->hooks.validate) return RG_OK;
+    RG_TRY(ask(t, &now));
+    compare(&now, &t->at.metrics);
+    t->at.metrics = now;
+    const double decay = t->config.stalled_decay;
+    if (decay > 0 && now.count && now.metric[0].stalled) t->at.rate_factor *= decay;
+    rg_trainer__log(t, RG_TRAIN_VALID, NULL, NULL);
+    for (size_t i = 0; i < now.count && t->config.keep_best && t->config.model; i++)
+        if (now.metric[i].stalled == 0) RG_TRY(rg_trainer__save_model(t, now.metric[i].name));
+    return RG_OK;
+}

@@ -1,0 +1,204 @@
+/* trainer.c - the training loop.
+ *
+ *     batch -> shares -> gradients ]  x delay   -> update -> log? validate? save? stop?
+ *
+ * Everything that decides what comes next is saved at the end of an update, never in the middle of one: the parameters, the
+ * optimiser, the place in the epoch, the number of batches (which numbers the random draws), bests and patience, and
+ * what the task says about its data. So a run that was killed and resumed equals one that was not, bit for bit. */
+#include "train/trainer.h"
+
+#include <math.h>
+
+/* ------------------------------------------------------------------------------------------------------ life */
+
+static rg_status check(const rg_trainer_config *c, const rg_trainer_hooks *hooks)
+{
+    if (!hooks->next || !hooks->loss) return rg_fail(RG_EINVAL, "a task must give batches and a loss");
+    if (c->delay == 0) return rg_fail(RG_EINVAL, "an update takes at least one batch");
+    if (c->average > RG_AVERAGE_MAX) return rg_fail(RG_ELIMIT, "at most %d models are averaged, not %zu", RG_AVERAGE_MAX, c->average);
+    if (!(c->stalled_decay >= 0 && c->stalled_decay <= 1))
+        return rg_fail(RG_EINVAL, "the factor for a stalled learning rate is %g, it must be from 0 to 1", c->stalled_decay);
+    if ((c->patience || c->keep_best) && !hooks->validate) return rg_fail(RG_EINVAL, "patience and best models need validation data");
+    return rg_schedule_check(&c->schedule);
+}
+
+rg_status rg_trainer_new(rg_trainer **out, rg_params *params, const rg_trainer_config *config, const rg_trainer_hooks *hooks)
+{
+    *out = NULL;
+    RG_TRY(check(config, hooks));
+    rg_trainer *t = rg_alloc_zero(sizeof *t);
+    if (!t) return RG_ENOMEM;
+    t->params = params;
+    t->config = *config;
+    t->hooks = *hooks;
+    t->at.epoch = 1;
+    t->at.rate_factor = 1;
+    rg_status status = rg_workers_new(&t->workers, params, &config->workers);
+    if (status == RG_OK) status = rg_optimizer_new(&t->opt, params, &config->optimizer);
+    if (status != RG_OK) rg_trainer_free(t);
+    else *out = t;
+    return status;
+}
+
+void rg_trainer_free(rg_trainer *t)
+{
+    if (!t) return;
+    rg_optimizer_free(t->opt);
+    rg_workers_free(t->workers);
+    rg_free(t);
+}
+
+rg_workers *rg_trainer_workers(const rg_trainer *t) { return t->workers; }
+rg_optimizer *rg_trainer_optimizer(const rg_trainer *t) { return t->opt; }
+
+/* --------------------------------------------------------------------------------------------------- logging */
+
+static void forget(rg_trainer *t)
+{
+    t->loss = t->labels = t->cost = t->norm = 0;
+    t->clipped = t->updates = 0;
+    t->since = rg_now();
+}
+
+void rg_trainer__log(rg_trainer *t, rg_train_event event, const char *path, const char *reason)
+{
+    if (t->hooks.log) {
+        const double n = t->updates ? (double)t->updates : 1;
+        rg_train_log log = {
+            .event = event, .step = rg_optimizer_steps(t->opt), .epoch = t->at.epoch, .batches = t->at.epoch_batches,
+            .loss = t->labels > 0 ? t->loss / t->labels : 0, .labels = t->labels, .cost = t->cost, .seconds = rg_now() - t->since,
+            .rate = t->rate, .norm = t->norm / n, .clipped = (double)t->clipped / n,
+            .metrics = event == RG_TRAIN_VALID ? &t->at.metrics : NULL, .path = path, .reason = reason,
+        };
+        t->hooks.log(t->hooks.context, &log);
+    }
+    if (event == RG_TRAIN_LOG) forget(t);
+}
+
+/* --------------------------------------------------------------------------------------------------- updates */
+
+typedef struct update { /* the batches of one update */
+    uint64_t batches;
+    double   labels;
+    bool     epoch_over;
+} update;
+
+static rg_status blame(rg_trainer *t, rg_status status, const rg_shares *shares, size_t failed)
+{
+    char words[256] = "";
+    if (t->hooks.blame && failed < shares->count) t->hooks.blame(t->hooks.context, shares->share[failed], words, sizeof words);
+    return rg_fail_in(status, "step %llu, epoch %llu, batch %llu%s%s: ", (unsigned long long)rg_optimizer_steps(t->opt) + 1,
+                      (unsigned long long)t->at.epoch, (unsigned long long)t->at.epoch_batches + 1, *words ? ", " : "", words);
+}
+
+static rg_status one_batch(rg_trainer *t, update *u, const rg_shares *shares)
+{
+    rg_losses losses;
+    rg_job    job = { .shares = shares->share, .count = shares->count, .step = t->at.batches + 1, .add = u->batches > 0,
+                      .loss = t->hooks.loss, .context = t->hooks.context };
+    rg_status status = rg_workers_run(&losses, t->workers, &job);
+    if (status != RG_OK) return blame(t, status, shares, losses.failed);
+    t->at.batches++;
+    t->at.epoch_batches++;
+    u->batches++;
+    u->labels += losses.count;
+    t->loss += losses.sum;
+    t->labels += losses.count;
+    t->cost += shares->cost;
+    return RG_OK;
+}
+
+/* Gradients of `delay` batches, or of what the epoch still had. */
+static rg_status gather(rg_trainer *t, update *u)
+{
+    while (u->batches < t->config.delay) {
+        rg_shares shares = {0};
+        RG_TRY(t->hooks.next(t->hooks.context, &shares));
+        if (shares.count == 0) {
+            u->epoch_over = true;
+            return RG_OK;
+        }
+        RG_TRY(one_batch(t, u, &shares));
+    }
+    return RG_OK;
+}
+
+static rg_status apply(rg_trainer *t, const update *u)
+{
+    rg_step_report report;
+    t->rate = t->at.rate_factor * rg_schedule_rate(&t->config.schedule, rg_optimizer_steps(t->opt) + 1);
+    rg_status status = rg_optimizer_step(&report, t->opt, rg_workers_grads(t->workers), (size_t)rg_workers_count(t->workers), u->labels,
+                                         t->rate, rg_workers_team(t->workers));
+    if (status != RG_OK) return blame(t, status, &(rg_shares){0}, 0);
+    t->updates++;
+    t->norm += report.norm;
+    t->clipped += report.clipped;
+    return RG_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------ loop */
+
+static bool due(uint64_t now, uint64_t every) { return every && now % every == 0; }
+
+static rg_status end_epoch(rg_trainer *t)
+{
+    if (t->at.epoch_batches == 0) return rg_fail(RG_EINVAL, "epoch %llu has no batch: is the training data empty?", (unsigned long long)t->at.epoch);
+    rg_trainer__log(t, RG_TRAIN_EPOCH, NULL, NULL);
+    t->at.epoch++;
+    t->at.epoch_batches = 0;
+    return RG_OK;
+}
+
+/* Why there is nothing left to do, or NULL. */
+static const char *over(const rg_trainer *t)
+{
+    const rg_trainer_config *c = &t->config;
+    if (rg_trainer__out_of_patience(t)) return "validation stopped getting better";
+    if (c->steps && rg_optimizer_steps(t->opt) >= c->steps) return "all steps are done";
+    if (c->epochs && t->at.epoch > c->epochs) return "all epochs are done";
+    return NULL;
+}
+
+/* What comes after an update. *out_saved: the checkpoint is that of this step. */
+static rg_status follow_up(rg_trainer *t, const update *u, bool *out_saved)
+{
+    const rg_trainer_config *c = &t->config;
+    const uint64_t           step = rg_optimizer_steps(t->opt), ended = t->at.epoch - 1;
+    const bool               updated = u->labels > 0;
+    *out_saved = false;
+    if (updated && due(step, c->log_every)) rg_trainer__log(t, RG_TRAIN_LOG, NULL, NULL);
+    if ((updated && due(step, c->validate_every)) || (u->epoch_over && due(ended, c->validate_epochs))) RG_TRY(rg_trainer__validate(t));
+    if ((updated && due(step, c->save_every)) || (u->epoch_over && due(ended, c->save_epochs)) || over(t)) {
+        RG_TRY(rg_trainer_save(t));
+        *out_saved = true;
+    }
+    return RG_OK;
+}
+
+static rg_status stop(rg_trainer *t, bool saved)
+{
+    const char *path = t->config.checkpoint;
+    if (!saved) RG_TRY(rg_trainer_save(t));
+    rg_trainer__log(t, RG_TRAIN_DONE, NULL, "asked to stop");
+    return rg_fail(RG_ESTOP, "stopped after step %llu%s%s", (unsigned long long)rg_optimizer_steps(t->opt),
+                   path ? "; to go on, run the same command again: everything is in " : "", path ? path : "");
+}
+
+rg_status rg_trainer_run(rg_trainer *t)
+{
+    if (over(t)) {
+        rg_trainer__log(t, RG_TRAIN_DONE, NULL, over(t));
+        return RG_OK;
+    }
+    for (forget(t); !over(t);) {
+        update u = {0};
+        bool   saved;
+        RG_TRY(gather(t, &u));
+        if (u.labels > 0) RG_TRY(apply(t, &u));
+        if (u.epoch_over) RG_TRY(end_epoch(t));
+        RG_TRY(follow_up(t, &u, &saved));
+        if (!over(t) && t->hooks.stop && t->hooks.stop(t->hooks.context)) return stop(t, saved);
+    }
+    rg_trainer__log(t, RG_TRAIN_DONE, NULL, over(t));
+    return rg_trainer__finish_model(t);
+}
