@@ -93,7 +93,7 @@ static const char *const headers[] = { /* with this many zeros behind them */
 
 size_t fuzz_seed(uint8_t *bytes, size_t room, unsigned index)
 {
-    size_t plain = sizeof headers / sizeof *headers, count;
+    size_t plain = sizeof headers / sizeof *headers, count = 0;
     if (index < plain) {
         const char *text = strchr(headers[index], ' ') + 1;
         size_t length = strlen(text), zeros = (size_t)atoi(headers[index]);
@@ -105,7 +105,7 @@ size_t fuzz_seed(uint8_t *bytes, size_t room, unsigned index)
     }
     if (index > plain + 1) return 0;
     rg_safetensors_writer *w;
-    void *built;
+    void *built = NULL;
     require(sample_writer(&w, 1) == RG_OK && rg_safetensors_writer_build(&built, &count, w) == RG_OK, "the sample");
     require(count <= room, "room for the sample");
     memcpy(bytes, built, count);
