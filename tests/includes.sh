@@ -2,7 +2,7 @@
 # A public header regard/<name>.h belongs to the folder of that name, or to the folder that has <name>.c or <name>_*.c;
 # where neither says so, `homes` does.
 set -u
-homes="ops=autograd"
+homes="ops=autograd recurrent=autograd"
 order="base tensor autograd layers attention data decode models train tasks view serve cli"
 
 declare -A rank=()

@@ -269,8 +269,8 @@ static void clipping_scales_the_norm_and_cuts_values(void **state)
         w->data[0] = w->data[1] = 0;
         OK(rg_optimizer_step(&report, opt, &g, 1, 2, 1, NULL));
         assert_float_equal(report.norm, 5, 1e-6);
-        assert_float_equal(w->data[0], value ? -3.0f : -0.6f, 1e-6);
-        assert_float_equal(w->data[1], value ? -3.5f : -0.8f, 1e-6);
+        assert_float_equal(w->data[0], (value ? -3.0f : -0.6f), 1e-6);
+        assert_float_equal(w->data[1], (value ? -3.5f : -0.8f), 1e-6);
         rg_optimizer_free(opt);
     }
     rg_grads_free(g);
