@@ -318,6 +318,11 @@ rg_status rg_vocab_from_bytes(rg_vocab **out, const void *bytes, size_t count)
     return from_bytes(out, bytes, count, false);
 }
 
+rg_status rg_vocab__from_file_bytes(rg_vocab **out, const void *bytes, size_t count)
+{
+    return from_bytes(out, bytes, count, true);
+}
+
 rg_status rg_vocab_save(const rg_vocab *v, const char *path)
 {
     rg_text   bytes = { 0 };
@@ -347,7 +352,7 @@ rg_status rg_vocab_load(rg_vocab **out, const char *path)
         if (status == RG_OK && bytes.length > LIMIT)
             status = rg_fail(RG_ELIMIT, "%s: a vocabulary of more than %d MiB", path, LIMIT >> 20);
     }
-    if (status == RG_OK && (status = from_bytes(out, bytes.data, bytes.length, true)) != RG_OK) rg_fail_in(status, "%s: ", path);
+    if (status == RG_OK && (status = from_bytes(out, rg_text_c(&bytes), bytes.length, true)) != RG_OK) rg_fail_in(status, "%s: ", path);
     rg_status closed = rg_file_close(file);
     if (status == RG_OK && closed != RG_OK) {
         rg_vocab_free(*out);

@@ -19,6 +19,9 @@ struct rg_vocab {
 
 enum { RG_VOCAB_MAX_PIECES = 1 << 24, RG_VOCAB_MAX_PIECE_BYTES = 1 << 16 };
 
+/* vocab.c: bytes of a file of any sort rg_vocab_load takes. */
+rg_status rg_vocab__from_file_bytes(rg_vocab **out, const void *bytes, size_t count);
+
 /* vocab_plain.c: our own words and characters. `text` is clean and squeezed, without U+2581. */
 typedef rg_status rg_plain_sink(void *context, const char *piece, size_t bytes, size_t begin, size_t end);
 rg_status rg_plain_cut(rg_vocab_kind kind, const char *text, size_t bytes, rg_plain_sink *sink, void *context);

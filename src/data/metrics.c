@@ -1,4 +1,4 @@
-/* scorer.c - one object for every metric of sentences: keeps each segment's numbers, sums any choice of them, takes the score. */
+/* metrics.c - one object for every metric of sentences: keeps each segment's numbers, sums any choice of them, takes the score. */
 #include "data/metric.h"
 
 #include <stdlib.h>
