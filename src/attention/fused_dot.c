@@ -144,7 +144,7 @@ static bool reserve(rg_tape *t, const rg_fused_node *n, size_t bytes)
 
 static bool fits(const rg_tensor *q, const rg_tensor *k, const rg_tensor *v, const rg_reach *r, size_t H)
 {
-    return rg_kernel()->gemm_ranges && r->begin && H && q->cols % H == 0 && k->cols == q->cols && v->cols % H == 0 && v->cols && q->cols && q->rows == r->Nq &&
+    return r->begin && H && q->cols % H == 0 && k->cols == q->cols && v->cols % H == 0 && v->cols && q->cols && q->rows == r->Nq &&
            k->rows == r->Nk && v->rows == r->Nk;
 }
 

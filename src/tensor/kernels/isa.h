@@ -38,6 +38,12 @@ void  ISA(norm)(size_t n, float *y, float *mean, float *rstd, const float *x, co
 void  ISA(norm_backward)(size_t n, float *dx, float *dg, float *db, const float *x, float mean, float rstd, const float *g,
                          const float *dy, bool add);
 
+/* attention.c */
+void  ISA(gemm_ranges)(size_t M, size_t N, const float *a, size_t row, size_t step, const size_t *low, const size_t *high,
+                       const float *panels, size_t panel, float *c, size_t ldc, bool add);
+float ISA(exps)(size_t n, float *y, const float *x, float shift);
+void  ISA(slopes)(size_t n, float *d, const float *a, float level, float f);
+
 /* dropout.c */
 void ISA(dropout)(size_t n, float *y, const float *x, float p, const uint32_t key[2], uint64_t stream, uint64_t position, bool add);
 

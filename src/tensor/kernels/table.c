@@ -26,5 +26,8 @@ const rg_kernels TABLE = {
     .softmax_backward = ISA(softmax_backward),
     .norm = ISA(norm),
     .norm_backward = ISA(norm_backward),
+    .gemm_ranges = ISA(gemm_ranges),
+    .exps = ISA(exps),
+    .slopes = ISA(slopes),
     .dropout = ISA(dropout),
 };

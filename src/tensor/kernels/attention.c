@@ -1,0 +1,135 @@
+/* attention.c - what fused attention needs beside products: sums over a range of its own for each row, and the two passes over a
+ * row of weights.
+ *
+ * Rows are taken six at a time. What all six sum over goes through a register tile as in gemm.c; what only some of them reach is
+ * added row by row before and after, so that every row stays one chain over its own range:
+ *
+ *      k  ->
+ *   row 0   . . x x|x x x x|. . .        . never touched
+ *   row 1   . . . x|x x x x|x . .        x alone, row by row      | the common part: one tile
+ *   row 2   . . . .|x x x x|x x . */
+#include "tensor/kernels/elementary.h"
+#include "tensor/kernels/isa.h"
+
+enum {
+    V = RG_PANEL / RG_LANES, /* registers in a panel */
+    TALL = 6,
+    WIDE = 4,                /* panels that a single row takes together */
+    BLOCK_K = 256            /* one panel of a block is 16 KiB: half of L1 */
+};
+
+/* R rows, P panels: c += a b over K steps. */
+INLINE void tile(const size_t R, const size_t P, size_t K, const float *a, size_t row, size_t step, const float *b, size_t panel,
+                 float *c, size_t ldc)
+{
+    vec s[TALL][WIDE * V];
+    UNROLL for (size_t r = 0; r < R; r++)
+        UNROLL for (size_t j = 0; j < P * V; j++) s[r][j] = load(c + r * ldc + j * LANES);
+    const float *const a3 = a + 3 * row;
+    for (size_t k = 0; k < K; k++) {
+        vec right[WIDE * V];
+        UNROLL for (size_t j = 0; j < P * V; j++) right[j] = load(b + j / V * panel + k * RG_PANEL + j % V * LANES);
+        UNROLL for (size_t r = 0; r < R; r++) {
+            vec left = same((r < 3 ? a : a3)[r % 3 * row + k * step]);
+            UNROLL for (size_t j = 0; j < P * V; j++) s[r][j] += left * right[j];
+        }
+    }
+    UNROLL for (size_t r = 0; r < R; r++)
+        UNROLL for (size_t j = 0; j < P * V; j++) store(c + r * ldc + j * LANES, s[r][j]);
+}
+
+#define TILE(R, P)                                                                                                               \
+    static __attribute__((noinline)) void tile_##R##_##P(size_t K, const float *a, size_t row, size_t step, const float *b,      \
+                                                         size_t panel, float *c, size_t ldc)                                     \
+    {                                                                                                                            \
+        tile(R, P, K, a, row, step, b, panel, c, ldc);                                                                           \
+    }
+TILE(1, 1) TILE(2, 1) TILE(3, 1) TILE(4, 1) TILE(5, 1) TILE(6, 1) TILE(1, 4)
+
+typedef void tile_function(size_t K, const float *a, size_t row, size_t step, const float *b, size_t panel, float *c, size_t ldc);
+static tile_function *const tiles[TALL + 1] = { NULL, tile_1_1, tile_2_1, tile_3_1, tile_4_1, tile_5_1, tile_6_1 };
+
+typedef struct job {
+    const float  *a;
+    size_t        row, step;
+    const size_t *low, *high;
+    const float  *panels;
+    size_t        panel;
+    float        *c;
+    size_t        ldc;
+} job;
+
+/* One row over k = from .. to-1, `count` panels wide. */
+static void one_row(const job *g, size_t m, size_t from, size_t to, const float *b, float *c, size_t count)
+{
+    if (from >= to) return;
+    const float *a = g->a + m * g->row + from * g->step;
+    size_t       p = 0;
+    for (; p + WIDE <= count; p += WIDE)
+        tile_1_4(to - from, a, g->row, g->step, b + p * g->panel + from * RG_PANEL, g->panel, c + p * RG_PANEL, g->ldc);
+    for (; p < count; p++) tile_1_1(to - from, a, g->row, g->step, b + p * g->panel + from * RG_PANEL, g->panel, c + p * RG_PANEL, g->ldc);
+}
+
+INLINE size_t least_of(size_t a, size_t b) { return a < b ? a : b; }
+INLINE size_t most_of(size_t a, size_t b) { return a > b ? a : b; }
+
+/* R rows from m on over the part of their ranges inside k0 .. k1-1, `count` whole panels from b and c on. */
+static void some_rows(const job *g, size_t m, size_t R, size_t k0, size_t k1, const float *b, float *c, size_t count)
+{
+    size_t from = k0, to = k1;
+    for (size_t r = m; r < m + R; r++) from = most_of(from, g->low[r]), to = least_of(to, g->high[r]);
+    if (from >= to) from = to = k1; /* nothing in common: all of it before */
+    for (size_t r = 0; r < R; r++)
+        one_row(g, m + r, most_of(k0, g->low[m + r]), least_of(from, g->high[m + r]), b, c + r * g->ldc, count);
+    if (from < to)
+        for (size_t p = 0; p < count; p++)
+            tiles[R](to - from, g->a + m * g->row + from * g->step, g->row, g->step, b + p * g->panel + from * RG_PANEL, g->panel,
+                     c + p * RG_PANEL, g->ldc);
+    for (size_t r = 0; to < k1 && r < R; r++) one_row(g, m + r, most_of(to, g->low[m + r]), least_of(k1, g->high[m + r]), b, c + r * g->ldc, count);
+}
+
+/* The last panel when N ends inside it: through a buffer as wide as the panel. */
+static void edge_rows(const job *g, size_t m, size_t R, size_t k0, size_t k1, const float *b, float *c, size_t columns)
+{
+    float buffer[TALL * RG_PANEL] __attribute__((aligned(64))) = {0};
+    job   inner = *g;
+    inner.ldc = RG_PANEL;
+    for (size_t r = 0; r < R; r++) memcpy(buffer + r * RG_PANEL, c + r * g->ldc, columns * sizeof *c);
+    some_rows(&inner, m, R, k0, k1, b, buffer, 1);
+    for (size_t r = 0; r < R; r++) memcpy(c + r * g->ldc, buffer + r * RG_PANEL, columns * sizeof *c);
+}
+
+void ISA(gemm_ranges)(size_t M, size_t N, const float *a, size_t row, size_t step, const size_t *low, const size_t *high,
+                      const float *panels, size_t panel, float *c, size_t ldc, bool add)
+{
+    const job    g = { a, row, step, low, high, panels, panel, c, ldc };
+    const size_t whole = N / RG_PANEL, rest = N % RG_PANEL;
+    size_t       from = SIZE_MAX, to = 0;
+    for (size_t m = 0; m < M; m++) {
+        if (!add) memset(c + m * ldc, 0, N * sizeof *c);
+        from = least_of(from, low[m]), to = most_of(to, high[m]);
+    }
+    for (size_t k = from; k < to; k += BLOCK_K) {
+        const size_t end = least_of(to, k + BLOCK_K);
+        for (size_t m = 0; m < M;) {
+            const size_t left = M - m, R = left > TALL && left < 2 * TALL ? (left + 1) / 2 : least_of(left, TALL);
+            if (whole) some_rows(&g, m, R, k, end, panels, c + m * ldc, whole);
+            if (rest) edge_rows(&g, m, R, k, end, panels + whole * panel, c + m * ldc + whole * RG_PANEL, rest);
+            m += R;
+        }
+    }
+}
+
+/* --------------------------------------------------------------------------------------------- rows of weights */
+
+float ISA(exps)(size_t n, float *y, const float *x, float shift)
+{
+    sums s = {0};
+    EACH(n, vec e = vec_exp(get(x + i, c) - shift); put(y + i, e, c); s.of[p] += only(e, c, 0););
+    return fold_sum(&s);
+}
+
+void ISA(slopes)(size_t n, float *d, const float *a, float level, float f)
+{
+    EACH(n, put(d + i, f * get(a + i, c) * (get(d + i, c) - level), c););
+}
