@@ -227,7 +227,8 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
         leave(t);
     }
     y = stack_end(t, s, &q->decoder_end, y);
-    return (rg_loss){ rg_cross_entropy_over(t, y, rg_use(t, q->output), rg_use(t, q->output_bias), batch->target_ids, s->smoothing, 1),
+    return (rg_loss){ rg_cross_entropy_over(t, y, rg_use(t, q->output), rg_use(t, q->output_bias), batch->target_ids,
+                                             rg_tape_learning(t) ? s->smoothing : 0, 1),
                       (double)batch->target.start[batch->target.groups] };
 }
 

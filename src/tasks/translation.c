@@ -1,0 +1,350 @@
+/* translation.c - from two text files to a translator: vocabularies, corpus, model, the trainer's hooks. */
+#include "tasks/translation.h"
+#include "tasks/validation.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct {
+    const rg_translation_options *o;
+    const rg_translation_report  *report;
+    rg_translator                *translator;
+    rg_corpus                    *corpus;
+    rg_validation                *validation;
+    rg_trainer                   *trainer;
+    int                           threads;
+    char                         *checkpoint;
+
+    /* the batch at hand */
+    rg_batch     batch, *share;
+    const void **share_of;
+    int32_t     *storage;
+    size_t       storage_room;
+} training;
+
+static void say(const training *t, const char *format, ...) RG_PRINTF(2, 3);
+static void say(const training *t, const char *format, ...)
+{
+    char    line[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    if (t->report->say) t->report->say(t->report->context, line);
+}
+
+/* ------------------------------------------------------------------------------------------------- vocabularies */
+
+static rg_status vocab_size(size_t *out, const rg_translation_options *o, size_t side)
+{
+    const char *text = o->dim_vocabs.count ? o->dim_vocabs.items[side < o->dim_vocabs.count ? side : o->dim_vocabs.count - 1] : "8000";
+    char       *end;
+    long long   n = strtoll(text, &end, 10);
+    if (*end || n < 0 || n > 10000000) return rg_fail(RG_EINVAL, "--dim-vocabs %s: a number of pieces", text);
+    *out = (size_t)n;
+    return RG_OK;
+}
+
+static rg_status learn_vocab(rg_vocab **out, const rg_translation_options *o, const char *const *paths, size_t count, size_t side, int column)
+{
+    rg_vocab_config c = RG_VOCAB_CONFIG_DEFAULT;
+    RG_TRY(rg_vocab_kind_find(&c.kind, o->vocab_kind));
+    RG_TRY(rg_text_form_find(&c.form, o->form));
+    RG_TRY(vocab_size(&c.size, o, side));
+    c.min_count = (size_t)o->vocab_min_count;
+    c.seed = (uint64_t)o->seed;
+    return rg_vocab_train_files(out, &c, paths, count, column);
+}
+
+static rg_status make_vocabs(rg_vocab **source, rg_vocab **target, const rg_translation_options *o)
+{
+    *source = *target = NULL;
+    if (o->vocabs.count > 2) return rg_fail(RG_EINVAL, "--vocabs takes one or two files, not %zu", o->vocabs.count);
+    if (o->vocabs.count) {
+        RG_TRY(rg_vocab_load(source, o->vocabs.items[0]));
+        rg_status status = o->vocabs.count == 2 ? rg_vocab_load(target, o->vocabs.items[1]) : RG_OK;
+        if (status == RG_OK && *target && rg_vocab_checksum(*source) == rg_vocab_checksum(*target)) { /* the same file twice is a joint one */
+            rg_vocab_free(*target);
+            *target = NULL;
+        }
+        if (status != RG_OK) rg_vocab_free(*source), *source = NULL;
+        return status;
+    }
+    const char *paths[2] = { o->train_sets.items[0], o->train_sets.items[o->tsv ? 0 : 1] };
+    if (o->joint && !o->tsv) return learn_vocab(source, o, paths, 2, 0, -1);
+    if (o->joint) return rg_fail(RG_EINVAL, "--tsv learns two vocabularies: say --joint-vocab false, or give one by --vocabs");
+    RG_TRY(learn_vocab(source, o, &paths[0], 1, 0, o->tsv ? 0 : -1));
+    rg_status status = learn_vocab(target, o, &paths[1], 1, 1, o->tsv ? 1 : -1);
+    if (status != RG_OK) rg_vocab_free(*source), *source = NULL;
+    return status;
+}
+
+/* -------------------------------------------------------------------------------------------------------- model */
+
+static rg_status make_translator(training *t, const rg_system *system, const void *options)
+{
+    rg_vocab *source, *target;
+    rg_model *model;
+    RG_TRY(make_vocabs(&source, &target, t->o));
+    const rg_vocab      *answers = target ? target : source;
+    const rg_model_sizes sizes = { .source_vocabulary = rg_vocab_size(source), .target_vocabulary = rg_vocab_size(answers), .joint = !target,
+                                   .bos = rg_vocab_bos(answers), .eos = rg_vocab_eos(answers) };
+    rg_status            status = rg_model_new(&model, system, options, &sizes, (uint64_t)t->o->seed);
+    if (status != RG_OK) {
+        rg_vocab_free(source);
+        rg_vocab_free(target);
+        return status;
+    }
+    RG_TRY(rg_translator_new(&t->translator, model, source, target));
+    if (target) say(t, "vocabularies of %zu and %zu pieces, %zu parameters", rg_vocab_size(source), rg_vocab_size(target), rg_params_numbers(model->params));
+    else say(t, "joint vocabulary of %zu pieces, %zu parameters", rg_vocab_size(source), rg_params_numbers(model->params));
+    return RG_OK;
+}
+
+/* Bytes of arena that one worker wants for `words` target pieces in sentences of `length`: from a dry tape. */
+static rg_status dry_bytes(size_t *out, const rg_model *m, size_t words, size_t length)
+{
+    const size_t         pairs = words / length ? words / length : 1, n = pairs * length;
+    int32_t             *start = rg_alloc_array(pairs + 1, sizeof *start), *ids = rg_alloc_array(n, sizeof *ids);
+    const rg_tape_config config = { .record = true, .learn = true, .dry = true };
+    rg_tape             *tape = NULL;
+    rg_status            status = start && ids ? rg_tape_new(&tape, &config) : RG_ENOMEM;
+    if (status == RG_OK) {
+        for (size_t i = 0; i <= pairs; i++) start[i] = (int32_t)(i * length);
+        for (size_t i = 0; i < n; i++) ids[i] = m->sizes.eos;
+        const rg_layout layout = { .groups = pairs, .start = start };
+        const rg_batch  batch = { .pairs = pairs, .source = layout, .target = layout, .source_ids = ids, .target_ids = ids, .previous = ids };
+        rg_loss         loss = m->system->loss(tape, m, &batch);
+        status = loss.sum ? rg_tape_backward(tape, loss.sum) : rg_tape_status(tape);
+        *out = rg_tape_get_cost(tape).bytes;
+    }
+    rg_tape_free(tape);
+    rg_free(start);
+    rg_free(ids);
+    return status;
+}
+
+/* The largest batch whose shares fit the workspace, whether its sentences are short or as long as allowed. */
+static rg_status words_for_workspace(size_t *out, training *t)
+{
+    const size_t budget = ((size_t)t->o->workspace << 20) / (size_t)t->threads, longest = (size_t)t->o->max_length + 1;
+    const size_t lengths[] = { longest < 8 ? longest : 8, longest < 30 ? longest : 30, longest };
+    size_t       words = 16;
+    for (size_t next = 2 * words; next <= 1u << 20; next *= 2) {
+        size_t worst = 0;
+        for (size_t i = 0; i < 3; i++) {
+            size_t bytes = 0;
+            RG_TRY(dry_bytes(&bytes, t->translator->model, next, lengths[i]));
+            if (bytes > worst) worst = bytes;
+        }
+        if (worst > budget) break;
+        words = next;
+    }
+    size_t least = 0;
+    RG_TRY(dry_bytes(&least, t->translator->model, longest, longest));
+    if (least > budget)
+        return rg_fail(RG_ELIMIT, "one sentence of %zu pieces needs %zu MiB for each of %d threads; --workspace is %lld MiB: raise it or lower --max-length", longest,
+                       least >> 20, t->threads, (long long)t->o->workspace);
+    *out = words * (size_t)t->threads;
+    say(t, "batches of %zu target pieces fit a workspace of %lld MiB on %d threads", *out, (long long)t->o->workspace, t->threads);
+    return RG_OK;
+}
+
+static rg_status open_corpus(training *t)
+{
+    const rg_translation_options *o = t->o;
+    rg_corpus_config              c = RG_CORPUS_CONFIG_DEFAULT;
+    c.max_length = (size_t)o->max_length;
+    c.max_length_crop = o->crop;
+    c.mini_batch = (size_t)o->mini_batch;
+    c.mini_batch_words = (size_t)o->mini_batch_words;
+    c.maxi_batch = (size_t)o->maxi_batch;
+    c.seed = (uint64_t)o->seed;
+    if (o->workspace) {
+        size_t words = 0;
+        RG_TRY(words_for_workspace(&words, t));
+        if (!c.mini_batch_words || words < c.mini_batch_words) c.mini_batch_words = words;
+    }
+    const rg_translator *r = t->translator;
+    if (o->tsv) RG_TRY(rg_corpus_open_tsv(&t->corpus, &c, o->train_sets.items[0], r->source, r->target));
+    else RG_TRY(rg_corpus_open(&t->corpus, &c, o->train_sets.items[0], o->train_sets.items[1], r->source, r->target));
+    rg_text text = { 0 };
+    if (rg_corpus_describe(&text, t->corpus) == RG_OK) say(t, "%s", rg_text_c(&text));
+    rg_text_free(&text);
+    return RG_OK;
+}
+
+/* -------------------------------------------------------------------------------------------------------- hooks */
+
+static rg_status next_batch(void *context, rg_shares *out)
+{
+    training *t = context;
+    bool      more;
+    *out = (rg_shares){ 0 };
+    RG_TRY(rg_corpus_next_in_epoch(&more, &t->batch, t->corpus));
+    if (!more) return RG_OK;
+    const size_t room = 2 * (t->batch.pairs + 1) * (size_t)t->threads;
+    if (room > t->storage_room) {
+        int32_t *storage = rg_realloc(t->storage, 2 * room * sizeof *storage);
+        if (!storage) return RG_ENOMEM;
+        t->storage = storage;
+        t->storage_room = 2 * room;
+    }
+    for (int i = 0; i < t->threads; i++) {
+        rg_batch_share(&t->share[out->count], t->storage + (size_t)i * 2 * (t->batch.pairs + 1), &t->batch, (size_t)i, (size_t)t->threads);
+        if (!t->share[out->count].pairs) continue;
+        t->share_of[out->count] = &t->share[out->count];
+        out->count++;
+    }
+    out->share = t->share_of;
+    out->cost = (double)t->batch.target.start[t->batch.pairs];
+    return RG_OK;
+}
+
+static rg_loss share_loss(void *context, rg_tape *tape, const void *share, int worker)
+{
+    const training *t = context;
+    (void)worker;
+    return t->translator->model->system->loss(tape, t->translator->model, share);
+}
+
+static rg_status validate(void *context, rg_metrics *out)
+{
+    training *t = context;
+    return rg_validation_run(out, t->validation, t->report, rg_optimizer_steps(rg_trainer_optimizer(t->trainer)));
+}
+
+static rg_status describe(void *context, rg_state *state) { return rg_translator_describe(state, ((const training *)context)->translator); }
+
+static rg_status save_place(void *context, rg_state *state)
+{
+    const training       *t = context;
+    const rg_corpus_place p = rg_corpus_tell(t->corpus);
+    RG_TRY(rg_state_put_count(state, "corpus.epoch", p.epoch));
+    RG_TRY(rg_state_put_count(state, "corpus.window", p.window));
+    RG_TRY(rg_state_put_count(state, "corpus.batch", p.batch));
+    return rg_state_put_count(state, "corpus.checksum", rg_corpus_checksum(t->corpus));
+}
+
+static rg_status load_place(void *context, const rg_state *state)
+{
+    training       *t = context;
+    rg_corpus_place p;
+    uint64_t        checksum;
+    RG_TRY(rg_state_get_count(&p.epoch, state, "corpus.epoch"));
+    RG_TRY(rg_state_get_count(&p.window, state, "corpus.window"));
+    RG_TRY(rg_state_get_count(&p.batch, state, "corpus.batch"));
+    RG_TRY(rg_state_get_count(&checksum, state, "corpus.checksum"));
+    if (checksum != rg_corpus_checksum(t->corpus))
+        return rg_fail(RG_EMATCH, "the checkpoint was trained on another corpus, vocabulary or batch size; --overwrite begins anew");
+    return rg_corpus_seek(t->corpus, p);
+}
+
+static void blame(void *context, const void *share, char *out, size_t room)
+{
+    (void)context;
+    const rg_batch *b = share;
+    size_t          at = 0;
+    at += (size_t)snprintf(out, room, "corpus lines");
+    for (size_t i = 0; i < b->pairs && i < 20 && at < room; i++) at += (size_t)snprintf(out + at, room - at, " %llu", (unsigned long long)b->lines[i]);
+    if (b->pairs > 20 && at < room) snprintf(out + at, room - at, " and %zu more", b->pairs - 20);
+}
+
+static void forward_log(void *context, const rg_train_log *log)
+{
+    const training *t = context;
+    if (t->report->log) t->report->log(t->report->context, log);
+}
+
+static bool forward_stop(void *context)
+{
+    const training *t = context;
+    return t->report->stop && t->report->stop(t->report->context);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- run */
+
+static rg_trainer_config trainer_config(const training *t)
+{
+    const rg_translation_options *o = t->o;
+    rg_trainer_config             c = RG_TRAINER_CONFIG_DEFAULT;
+    c.workers.workers = t->threads;
+    c.workers.seed = (uint64_t)o->seed;
+    c.optimizer.name = o->optimizer;
+    c.optimizer.a = o->beta1;
+    c.optimizer.b = o->beta2;
+    c.optimizer.eps = o->epsilon;
+    c.optimizer.decay = o->weight_decay;
+    c.optimizer.clip_norm = o->clip_norm;
+    c.optimizer.smoothing = o->smoothing;
+    c.schedule.name = o->decay_inv_sqrt > 0 ? "inverse-sqrt" : "constant";
+    c.schedule.rate = o->rate;
+    c.schedule.warmup = o->warmup;
+    c.schedule.start = o->decay_inv_sqrt;
+    c.steps = (uint64_t)o->updates;
+    c.epochs = (uint64_t)o->epochs;
+    c.delay = (uint64_t)o->delay;
+    c.validate_every = t->validation ? (uint64_t)o->valid_freq : 0;
+    c.save_every = (uint64_t)o->save_freq;
+    c.log_every = (uint64_t)o->disp_freq;
+    c.patience = (uint64_t)o->patience;
+    c.checkpoint = t->checkpoint;
+    c.model = o->model;
+    c.keep_best = o->keep_best && t->validation;
+    c.average = (size_t)o->average;
+    c.average_best = t->validation != NULL;
+    return c;
+}
+
+static rg_status check(const rg_translation_options *o)
+{
+    const size_t files = o->tsv ? 1 : 2;
+    if (o->train_sets.count != files) return rg_fail(RG_EINVAL, "--train-sets takes %s, not %zu files", o->tsv ? "one TSV file" : "two files, source and target", o->train_sets.count);
+    if (o->valid_sets.count && o->valid_sets.count != files) return rg_fail(RG_EINVAL, "--valid-sets takes %zu files like --train-sets, not %zu", files, o->valid_sets.count);
+    if (o->max_length < 1 || o->mini_batch < 1 || o->mini_batch_words < 0 || o->maxi_batch < 0 || o->workspace < 0 || o->delay < 1 || o->threads < 0 || o->epochs < 0 ||
+        o->updates < 0 || o->valid_freq < 0 || o->save_freq < 0 || o->disp_freq < 0 || o->patience < 0 || o->average < 0 || o->beam < 1 || o->vocab_min_count < 0 || o->samples < 0)
+        return rg_fail(RG_EINVAL, "lengths, batch sizes and frequencies must not be negative");
+    if (!o->mini_batch_words && !o->workspace) return rg_fail(RG_EINVAL, "--mini-batch-words 0 takes the batch size from --workspace: give one");
+    if (!o->epochs && !o->updates && !(o->patience && o->valid_sets.count))
+        return rg_fail(RG_EINVAL, "when should it stop? give --valid-sets for --early-stopping, or --after-epochs, or --after-batches");
+    return RG_OK;
+}
+
+static rg_status train(training *t, const rg_system *system, const void *options)
+{
+    RG_TRY(make_translator(t, system, options));
+    RG_TRY(open_corpus(t));
+    if (t->o->valid_sets.count) RG_TRY(rg_validation_new(&t->validation, t->translator, t->o, t->threads));
+    const rg_trainer_config config = trainer_config(t);
+    const rg_trainer_hooks  hooks = { .context = t, .next = next_batch, .loss = share_loss, .validate = t->validation ? validate : NULL, .describe = describe,
+                                      .save = save_place, .load = load_place, .blame = blame, .log = forward_log, .stop = forward_stop };
+    RG_TRY(rg_trainer_new(&t->trainer, t->translator->model->params, &config, &hooks));
+    uint64_t step = 0;
+    if (!t->o->overwrite) RG_TRY(rg_trainer_resume(&step, t->trainer));
+    if (step) say(t, "resuming after %llu updates from %s", (unsigned long long)step, t->checkpoint);
+    return rg_trainer_run(t->trainer);
+}
+
+rg_status rg_translation_train(rg_translator **out, const rg_system *system, const void *system_options, const rg_translation_options *options,
+                               const rg_translation_report *report)
+{
+    *out = NULL;
+    RG_TRY(check(options));
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    training   t = { .o = options, .report = report, .threads = options->threads ? (int)options->threads : cores > 0 ? (int)cores : 1 };
+    t.checkpoint = rg_format("%s.checkpoint", options->model);
+    t.share = rg_alloc_zero((size_t)t.threads * sizeof *t.share);
+    t.share_of = rg_alloc_zero((size_t)t.threads * sizeof *t.share_of);
+    rg_status status = t.checkpoint && t.share && t.share_of ? train(&t, system, system_options) : RG_ENOMEM;
+    rg_trainer_free(t.trainer);
+    rg_validation_free(t.validation);
+    rg_corpus_free(t.corpus);
+    rg_free(t.storage);
+    rg_free(t.share);
+    rg_free(t.share_of);
+    rg_free(t.checkpoint);
+    if (status == RG_OK) *out = t.translator;
+    else rg_translator_free(t.translator);
+    return status;
+}

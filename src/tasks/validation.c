@@ -1,0 +1,191 @@
+/* validation.c - BLEU, chrF and exact matches of real translations, perplexity of the references. */
+#include "tasks/validation.h"
+#include "regard/metrics.h"
+
+#include <string.h>
+
+struct rg_validation {
+    rg_translator                *translator;
+    const rg_translation_options *options;
+    rg_session                   *session;
+    rg_corpus                    *corpus; /* in file order, for perplexity */
+    rg_tape                      *tape;
+    char                        **source, **reference;
+    size_t                        lines;
+};
+
+/* ------------------------------------------------------------------------------------------------------- reading */
+
+static rg_status read_lines(char ***out, size_t *out_count, const char *path, int column)
+{
+    rg_lines *lines;
+    RG_TRY(rg_lines_open(&lines, path, NULL));
+    char    **list = NULL;
+    size_t    count = 0, room = 0;
+    bool      more = true;
+    rg_status status = RG_OK;
+    while (status == RG_OK && more) {
+        rg_line line;
+        status = rg_lines_next(&more, &line, lines);
+        if (status != RG_OK || !more) break;
+        if (count == room) {
+            char **next = rg_realloc(list, (room = room ? 2 * room : 1024) * sizeof *next);
+            if (!next) {
+                status = RG_ENOMEM;
+                break;
+            }
+            list = next;
+        }
+        const char *from = line.text, *tab = column >= 0 ? strchr(line.text, '\t') : NULL;
+        if (column == 1 && tab) from = tab + 1;
+        char *copy = rg_strdup(from);
+        if (copy && strchr(copy, '\t') && column >= 0) *strchr(copy, '\t') = 0;
+        if (!copy) status = RG_ENOMEM;
+        else list[count++] = copy;
+    }
+    rg_lines_close(lines);
+    *out = list;
+    *out_count = count;
+    return status;
+}
+
+static rg_status read_pairs(rg_validation *v)
+{
+    const rg_list *sets = &v->options->valid_sets;
+    const bool     tsv = v->options->tsv;
+    size_t         sources = 0, references = 0;
+    rg_status      status = read_lines(&v->source, &sources, sets->items[0], tsv ? 0 : -1);
+    if (status == RG_OK) status = read_lines(&v->reference, &references, sets->items[tsv ? 0 : 1], tsv ? 1 : -1);
+    v->lines = sources < references ? sources : references;
+    if (status == RG_OK && sources != references)
+        status = rg_fail(RG_EMATCH, "%s has %zu lines, %s has %zu", sets->items[0], sources, sets->items[1], references);
+    if (status == RG_OK && !v->lines) status = rg_fail(RG_EINVAL, "%s has no lines", sets->items[0]);
+    return status;
+}
+
+static rg_status open_corpus(rg_validation *v)
+{
+    const rg_list   *sets = &v->options->valid_sets;
+    rg_corpus_config c = RG_CORPUS_CONFIG_DEFAULT;
+    c.max_length = 0;
+    c.mini_batch_words = 2000;
+    c.mini_batch = 1000;
+    c.shuffle = false;
+    const rg_translator *t = v->translator;
+    return v->options->tsv ? rg_corpus_open_tsv(&v->corpus, &c, sets->items[0], t->source, t->target)
+                           : rg_corpus_open(&v->corpus, &c, sets->items[0], sets->items[1], t->source, t->target);
+}
+
+rg_status rg_validation_new(rg_validation **out, rg_translator *translator, const rg_translation_options *options, int threads)
+{
+    *out = NULL;
+    rg_validation *v = rg_alloc_zero(sizeof *v);
+    if (!v) return RG_ENOMEM;
+    *v = (rg_validation){ .translator = translator, .options = options };
+    const rg_tape_config config = { .record = false };
+    rg_status            status = read_pairs(v);
+    if (status == RG_OK) status = open_corpus(v);
+    if (status == RG_OK) status = rg_session_new(&v->session, &v->translator, 1, threads);
+    if (status == RG_OK) status = rg_tape_new(&v->tape, &config);
+    if (status != RG_OK) {
+        rg_validation_free(v);
+        return status;
+    }
+    *out = v;
+    return RG_OK;
+}
+
+void rg_validation_free(rg_validation *v)
+{
+    if (!v) return;
+    for (size_t i = 0; v->source && i < v->lines; i++) rg_free(v->source[i]);
+    for (size_t i = 0; v->reference && i < v->lines; i++) rg_free(v->reference[i]);
+    rg_free(v->source);
+    rg_free(v->reference);
+    rg_tape_free(v->tape);
+    rg_session_free(v->session);
+    rg_corpus_free(v->corpus);
+    rg_free(v);
+}
+
+/* ------------------------------------------------------------------------------------------------------- measuring */
+
+static rg_status perplexity(double *out, rg_validation *v)
+{
+    const rg_model *m = v->translator->model;
+    double          nats = 0, labels = 0;
+    for (bool more = true; more;) {
+        rg_batch batch;
+        RG_TRY(rg_corpus_next_in_epoch(&more, &batch, v->corpus));
+        if (!more) break;
+        rg_tape_reset(v->tape, 0);
+        const rg_loss loss = m->system->loss(v->tape, m, &batch); /* not learning: no dropout, no smoothing */
+        RG_TRY(rg_tape_status(v->tape));
+        nats += (double)rg_tensor_at(loss.sum, 0, 0);
+        labels += loss.count;
+    }
+    *out = rg_perplexity(nats, (uint64_t)labels);
+    return RG_OK;
+}
+
+static rg_status exact(double *out, const rg_validation *v, const rg_translated *results)
+{
+    size_t  same = 0;
+    rg_text norm = { 0 };
+    for (size_t i = 0; i < v->lines; i++) {
+        rg_text_clear(&norm);
+        RG_TRY(rg_vocab_normalize(&norm, v->translator->target, v->reference[i], strlen(v->reference[i])));
+        same += results[i].count && strcmp(results[i].best[0].text, rg_text_c(&norm)) == 0;
+    }
+    rg_text_free(&norm);
+    *out = 100.0 * (double)same / (double)v->lines;
+    return RG_OK;
+}
+
+static rg_status scored(double *out, const char *name, const rg_validation *v, const rg_translated *results)
+{
+    rg_scorer *scorer;
+    RG_TRY(rg_scorer_new(&scorer, name, NULL));
+    rg_status status = RG_OK;
+    for (size_t i = 0; status == RG_OK && i < v->lines; i++) {
+        const char *reference = v->reference[i];
+        status = rg_scorer_add(scorer, results[i].count ? results[i].best[0].text : "", &reference, 1);
+    }
+    *out = rg_scorer_score(scorer);
+    rg_scorer_free(scorer);
+    return status;
+}
+
+static void show_samples(const rg_validation *v, const rg_translated *results, const rg_translation_report *report, uint64_t step)
+{
+    const size_t n = (size_t)v->options->samples;
+    for (size_t k = 0; report->sample && k < n && k < v->lines; k++) {
+        const size_t i = k * (v->lines / (n ? n : 1));
+        report->sample(report->context, step, v->source[i], v->reference[i], results[i].count ? results[i].best[0].text : "");
+    }
+}
+
+rg_status rg_validation_run(rg_metrics *out, rg_validation *v, const rg_translation_report *report, uint64_t step)
+{
+    rg_session_config c = RG_SESSION_CONFIG_DEFAULT;
+    c.search.beam = (size_t)v->options->beam;
+    c.search.normalize = v->options->normalize;
+    c.search.length_factor = v->options->max_length_factor;
+    const rg_translated *results = NULL;
+    for (size_t i = 0; i < v->options->metrics.count; i++) {
+        const char *name = v->options->metrics.items[i];
+        double      value = 0;
+        if (strcmp(name, "perplexity") == 0) {
+            RG_TRY(perplexity(&value, v));
+            RG_TRY(rg_metrics_add(out, name, value, false));
+            continue;
+        }
+        if (!results) {
+            RG_TRY(rg_session_run(&results, v->session, &c, (const char *const *)v->source, v->lines, 0, NULL));
+            show_samples(v, results, report, step);
+        }
+        RG_TRY(strcmp(name, "exact") == 0 ? exact(&value, v, results) : scored(&value, name, v, results));
+        RG_TRY(rg_metrics_add(out, name, value, strcmp(name, "ter") != 0));
+    }
+    return RG_OK;
+}
