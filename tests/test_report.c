@@ -2,7 +2,7 @@
 #include "regard/view.h"
 #include "support/records.h"
 #include "view/buffer.h"
-#include "view/scale.h"
+#include "view/axis.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -123,8 +123,8 @@ static void ticks_are_round_and_inside(void **state)
     (void)state;
     for (int i = 0; i < 2000; i++) {
         double   low = (i % 17 - 8) * pow(10, i % 11 - 5), ticks[RG_TICKS_MOST];
-        rg_scale s = { low, low + pow(10, i % 7 - 3) * (1 + i % 13), false };
-        size_t   n = rg_scale_ticks(ticks, &s, 6);
+        rg_axis s = { low, low + pow(10, i % 7 - 3) * (1 + i % 13), false };
+        size_t   n = rg_axis_ticks(ticks, &s, 6);
         assert_in_range(n, 1, 6);
         for (size_t k = 0; k < n; k++) assert_true(ticks[k] >= s.low - 1e-6 * (s.high - s.low) && ticks[k] <= s.high + 1e-6 * (s.high - s.low));
     }

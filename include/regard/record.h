@@ -46,7 +46,7 @@ typedef struct rg_labels {
 
 /* One matrix of weights. `rows` look at `cols`: the weights of a row are what its query gave to each key.
  * Dense: weights[r * cols + c]. Sparse (from, to, weights, each `edges` long): only the pairs that were open. */
-typedef struct rg_map {
+typedef struct rg_record_map {
     char     *name;       /* "decoder.cross" */
     int       layer;      /* -1 where it does not apply, as for head, step and hypothesis */
     int       head;
@@ -58,7 +58,7 @@ typedef struct rg_map {
     float    *weights;
     size_t    edges;
     uint32_t *from, *to;  /* NULL when dense */
-} rg_map;
+} rg_record_map;
 
 /* A text that belongs to the record; role is "source", "output", "hypothesis", "reference" or "note". */
 typedef struct rg_record_text {
@@ -87,7 +87,7 @@ typedef struct rg_record {
     size_t          label_lists, maps, texts, curve_sets;
     size_t          weights; /* in all maps together */
     rg_labels      *labels;
-    rg_map         *map;
+    rg_record_map         *map;
     rg_record_text *text;
     rg_curves      *curves;
 } rg_record;
@@ -128,10 +128,10 @@ rg_status rg_record_add_series(rg_record *record, size_t curves, const char *nam
 /* ---------------------------------------------------------------------------------------------------- asking */
 
 /* Weight of one pair; 0 for a pair that is not among the edges. Indices must be inside. */
-float rg_map_weight(const rg_map *map, size_t row, size_t col);
+float rg_map_weight(const rg_record_map *map, size_t row, size_t col);
 
 /* All of it as rows * cols numbers, sparse or not; to be freed with rg_free. RG_ELIMIT past `most` numbers. */
-rg_status rg_map_dense(float **out, const rg_map *map, size_t most);
+rg_status rg_map_dense(float **out, const rg_record_map *map, size_t most);
 
 /* The map of that name (NULL: any), layer, head and step (-1: any); prefers the chosen hypothesis, then the last layer and step, then the
  * first head. Returns the number of maps when there is none. */
@@ -142,7 +142,7 @@ typedef struct rg_link {
     size_t row, col;
     float  weight;
 } rg_link;
-size_t rg_map_strongest(rg_link *out, const rg_map *map, float threshold, size_t most);
+size_t rg_map_strongest(rg_link *out, const rg_record_map *map, float threshold, size_t most);
 
 /* ----------------------------------------------------------------------------------------------------- files */
 

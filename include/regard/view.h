@@ -4,11 +4,30 @@
 #ifndef REGARD_VIEW_H
 #define REGARD_VIEW_H
 
+#include "regard/autograd.h"
 #include "regard/record.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ------------------------------------------------------------------------------------------------ collecting */
+
+/* Fills a record from the watch points of a tape while one sentence pair (or one graph) goes through it:
+ *
+ *     rg_collector_new(&c, record, source, target, -1);
+ *     rg_tape_set_watcher(tape, rg_collector_watcher(c));
+ *     ... the forward pass ...
+ *     rg_tape_set_watcher(tape, NULL);
+ *     RG_TRY(rg_collector_finish(c, NULL));
+ *
+ * "decoder.2.cross.weights" becomes maps named "decoder.cross" of layer 2, one a head, from target rows to source columns; names
+ * that begin with "encoder" stay in the source, all others in the target (a graph gives the same list twice, and nodes
+ * become edges). Watch points whose sizes are not those of the labels are counted in out_skipped. */
+typedef struct rg_collector rg_collector;
+rg_status         rg_collector_new(rg_collector **out, rg_record *record, size_t source_labels, size_t target_labels, int hypothesis);
+const rg_watcher *rg_collector_watcher(const rg_collector *collector);
+rg_status         rg_collector_finish(rg_collector *collector, size_t *out_skipped); /* frees it; reports the first failure */
 
 /* --------------------------------------------------------------------------------------------------- colours */
 
@@ -119,6 +138,19 @@ rg_status rg_curves_svg(char **out, const rg_curves *curves, int width, int heig
 rg_status rg_report_read(rg_record **out, const char *path);
 /* The same as a page of curves, numbers and sample translations. */
 rg_status rg_report_write(char **out, size_t *out_bytes, const char *log_path);
+
+/* ------------------------------------------------------------------------------------------------- gradients */
+
+typedef struct rg_gradients_options {
+    size_t   steps, width;
+    double   gain; /* the spectral radius the recurrent weights are drawn for */
+    uint64_t seed;
+} rg_gradients_options;
+#define RG_GRADIENTS_OPTIONS_DEFAULT { 128, 64, 0.9, 1 }
+
+/* The norm of dL/dh_t over the time steps for a plain network, an LSTM and a GRU with random weights: two sets of curves and
+ * a heat map. */
+rg_status rg_gradients_record(rg_record **out, const rg_gradients_options *options);
 
 #ifdef __cplusplus
 }

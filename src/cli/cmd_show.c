@@ -56,7 +56,7 @@ static rg_palette palette_of(const char *name)
 static rg_status list_maps(const rg_record *r)
 {
     for (size_t i = 0; i < r->maps; i++) {
-        const rg_map *m = &r->map[i];
+        const rg_record_map *m = &r->map[i];
         char         *name = rg_terminal_safe(m->name);
         if (!name) return RG_ENOMEM;
         printf("%zu\t%s\tlayer %d\thead %d\tstep %d\thypothesis %d\t%zu x %zu\n", i, name, m->layer, m->head, m->step,

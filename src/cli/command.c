@@ -14,6 +14,7 @@
     X(translate) \
     X(show) \
     X(report) \
+    X(gradients) \
     X(version)
 
 #define DECLARE(name) extern const rg_command rg_command_##name;

@@ -2,7 +2,7 @@
  * --s7), so that the same picture is right in light and dark. */
 #include "regard/view.h"
 #include "view/buffer.h"
-#include "view/scale.h"
+#include "view/axis.h"
 
 #include <math.h>
 
@@ -10,7 +10,7 @@ enum { LEFT = 68, TOP = 58, RIGHT = 14, BOTTOM = 44, MOST_POINTS = 1600, LEGEND 
 
 typedef struct frame {
     rg_buffer *b;
-    rg_scale   x, y;
+    rg_axis   x, y;
     double     wide, high; /* of the plot itself */
 } frame;
 
@@ -18,19 +18,19 @@ static void put_axes(const frame *f, const rg_curves *c)
 {
     double ticks[RG_TICKS_MOST], at;
     char   text[32];
-    size_t n = rg_scale_ticks(ticks, &f->y, 6);
+    size_t n = rg_axis_ticks(ticks, &f->y, 6);
 
     for (size_t i = 0; i < n; i++) {
-        if (!rg_scale_place(&at, &f->y, ticks[i])) continue;
+        if (!rg_axis_place(&at, &f->y, ticks[i])) continue;
         at = TOP + f->high * (1 - at);
-        rg_scale_text(text, &f->y, ticks[i]);
+        rg_axis_text(text, &f->y, ticks[i]);
         rg_buffer_format(f->b, "<path d=\"M%d %.1fh%.1f\" stroke=\"var(--line)\"/><text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>",
                          LEFT, at, f->wide, LEFT - 6, at + 4, text);
     }
-    n = rg_scale_ticks(ticks, &f->x, 7);
+    n = rg_axis_ticks(ticks, &f->x, 7);
     for (size_t i = 0; i < n; i++) {
-        if (!rg_scale_place(&at, &f->x, ticks[i]) || at < -0.001 || at > 1.001) continue;
-        rg_scale_text(text, &f->x, ticks[i]);
+        if (!rg_axis_place(&at, &f->x, ticks[i]) || at < -0.001 || at > 1.001) continue;
+        rg_axis_text(text, &f->x, ticks[i]);
         rg_buffer_format(f->b, "<path d=\"M%.1f %.1fv4\" stroke=\"var(--dim)\"/><text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>",
                          LEFT + f->wide * at, TOP + f->high, LEFT + f->wide * at, TOP + f->high + 17, text);
     }
@@ -59,7 +59,7 @@ static void put_series(const frame *f, const rg_series *s, size_t index)
         pick[1] = low < high ? high : low;
         for (int k = 0; k < (low == high ? 1 : 2); k++) {
             double x, y;
-            if (!rg_scale_place(&x, &f->x, s->x[pick[k]]) || !rg_scale_place(&y, &f->y, s->y[pick[k]])) {
+            if (!rg_axis_place(&x, &f->x, s->x[pick[k]]) || !rg_axis_place(&y, &f->y, s->y[pick[k]])) {
                 pen = false;
                 continue;
             }
@@ -70,7 +70,7 @@ static void put_series(const frame *f, const rg_series *s, size_t index)
     rg_buffer_text(f->b, "\"/>");
     for (size_t i = 0; s->count <= 40 && i < s->count; i++) {
         double x, y;
-        if (!rg_scale_place(&x, &f->x, s->x[i]) || !rg_scale_place(&y, &f->y, s->y[i])) continue;
+        if (!rg_axis_place(&x, &f->x, s->x[i]) || !rg_axis_place(&y, &f->y, s->y[i])) continue;
         rg_buffer_format(f->b, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.8\" fill=\"var(--s%zu)\"><title>", LEFT + f->wide * x,
                          TOP + f->high * (1 - y), index % 8);
         rg_buffer_html(f->b, s->name);
@@ -98,7 +98,7 @@ rg_status rg_curves_svg(char **out, const rg_curves *c, int width, int height)
     frame     f = { .b = &b, .wide = width - LEFT - RIGHT, .high = height - TOP - BOTTOM };
 
     if (width < 160 || height < 140) return rg_fail(RG_EINVAL, "curves in %d x %d: at least 160 x 140", width, height);
-    rg_scale_fit(&f.x, &f.y, c);
+    rg_axis_fit(&f.x, &f.y, c);
     rg_buffer_format(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" "
                          "font-size=\"12\" style=\"fill:var(--dim)\"><title>", width, height, width, height);
     rg_buffer_html(&b, c->title);

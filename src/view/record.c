@@ -37,7 +37,7 @@ static void labels_fini(rg_labels *l)
     rg_free(l->picture);
 }
 
-static void map_fini(rg_map *m)
+static void map_fini(rg_record_map *m)
 {
     rg_free(m->name);
     rg_free(m->weights);
@@ -218,7 +218,7 @@ static bool bad_place(int n)
     return n < -1 || n > MOST_PLACE;
 }
 
-static rg_status map_begin(rg_map *m, rg_record *r, rg_map_place place, size_t row_labels, size_t col_labels)
+static rg_status map_begin(rg_record_map *m, rg_record *r, rg_map_place place, size_t row_labels, size_t col_labels)
 {
     rg_labels *rows = NULL, *cols = NULL;
 
@@ -228,13 +228,13 @@ static rg_status map_begin(rg_map *m, rg_record *r, rg_map_place place, size_t r
     RG_TRY(find_labels(&rows, r, row_labels));
     RG_TRY(find_labels(&cols, r, col_labels));
     RG_TRY(one_more(&r->map, r->maps, sizeof *r->map, RG_RECORD_MAX_MAPS, "maps"));
-    *m = (rg_map){ .layer = place.layer, .head = place.head, .step = place.step, .hypothesis = place.hypothesis,
+    *m = (rg_record_map){ .layer = place.layer, .head = place.head, .step = place.step, .hypothesis = place.hypothesis,
                    .row_labels = row_labels, .col_labels = col_labels, .rows = rows->count, .cols = cols->count };
     return (m->name = rg_strdup(place.name ? place.name : "")) ? RG_OK : RG_ENOMEM;
 }
 
 /* `count` floats from numbers of the library's own kind, refusing what is not finite. */
-static rg_status map_weights(rg_map *m, size_t held, const rg_real *weights, size_t rows, size_t cols, size_t ld)
+static rg_status map_weights(rg_record_map *m, size_t held, const rg_real *weights, size_t rows, size_t cols, size_t ld)
 {
     size_t count;
 
@@ -250,7 +250,7 @@ static rg_status map_weights(rg_map *m, size_t held, const rg_real *weights, siz
     return RG_OK;
 }
 
-static rg_status map_end(size_t *out_index, rg_record *r, rg_map *m, rg_status status)
+static rg_status map_end(size_t *out_index, rg_record *r, rg_record_map *m, rg_status status)
 {
     if (status != RG_OK) {
         map_fini(m);
@@ -265,7 +265,7 @@ static rg_status map_end(size_t *out_index, rg_record *r, rg_map *m, rg_status s
 rg_status rg_record_add_map(size_t *out_index, rg_record *r, rg_map_place place, size_t row_labels, size_t col_labels,
                             const rg_real *weights, size_t ld)
 {
-    rg_map    m = { 0 };
+    rg_record_map    m = { 0 };
     rg_status status = map_begin(&m, r, place, row_labels, col_labels);
 
     if (status == RG_OK) status = map_weights(&m, r->weights, weights, m.rows, m.cols, ld);
@@ -276,7 +276,7 @@ rg_status rg_record_add_edges(size_t *out_index, rg_record *r, rg_map_place plac
                               size_t col_labels, const uint32_t *from, const uint32_t *to, const rg_real *weights,
                               size_t edges)
 {
-    rg_map    m = { 0 };
+    rg_record_map    m = { 0 };
     rg_status status = map_begin(&m, r, place, row_labels, col_labels);
 
     if (status == RG_OK) status = map_weights(&m, r->weights, weights, 1, edges, edges);
@@ -350,7 +350,7 @@ rg_status rg_record_add_series(rg_record *r, size_t curves, const char *name, co
 
 /* ---------------------------------------------------------------------------------------------------- asking */
 
-float rg_map_weight(const rg_map *m, size_t row, size_t col)
+float rg_map_weight(const rg_record_map *m, size_t row, size_t col)
 {
     float sum = 0;
 
@@ -360,7 +360,7 @@ float rg_map_weight(const rg_map *m, size_t row, size_t col)
     return sum;
 }
 
-rg_status rg_map_dense(float **out, const rg_map *m, size_t most)
+rg_status rg_map_dense(float **out, const rg_record_map *m, size_t most)
 {
     size_t count;
     float *w;
@@ -398,7 +398,7 @@ size_t rg_record_find(const rg_record *r, const char *name, int layer, int head,
     int64_t best_rank = -1;
 
     for (size_t i = 0; i < r->maps; i++) {
-        const rg_map *m = &r->map[i];
+        const rg_record_map *m = &r->map[i];
         int64_t       rank = 0;
         if ((layer >= 0 && m->layer != layer) || (head >= 0 && m->head != head) || (step >= 0 && m->step != step))
             continue;
@@ -425,7 +425,7 @@ static void keep_link(rg_link *out, size_t *count, size_t most, rg_link link)
     out[i] = link;
 }
 
-size_t rg_map_strongest(rg_link *out, const rg_map *m, float threshold, size_t most)
+size_t rg_map_strongest(rg_link *out, const rg_record_map *m, float threshold, size_t most)
 {
     size_t count = 0, entries = m->from ? m->edges : m->rows * m->cols;
 

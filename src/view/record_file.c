@@ -26,7 +26,7 @@ static rg_status add_array(rg_safetensors_writer *w, const char *kind, size_t in
     return status;
 }
 
-static rg_status add_map(rg_safetensors_writer *w, const rg_map *m, size_t index)
+static rg_status add_map(rg_safetensors_writer *w, const rg_record_map *m, size_t index)
 {
     size_t dims[2] = { m->rows, m->cols };
 

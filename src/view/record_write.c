@@ -91,7 +91,7 @@ static void write_u16(rg_buffer *b, const float *w, size_t count)
     rg_free(bytes);
 }
 
-static void write_weights(rg_buffer *b, const rg_map *m, rg_weights_as as)
+static void write_weights(rg_buffer *b, const rg_record_map *m, rg_weights_as as)
 {
     size_t count = m->rows * m->cols;
 
@@ -122,7 +122,7 @@ static void write_weights(rg_buffer *b, const rg_map *m, rg_weights_as as)
     }
 }
 
-static void write_map(rg_buffer *b, const rg_map *m, rg_weights_as as, bool with_weights)
+static void write_map(rg_buffer *b, const rg_record_map *m, rg_weights_as as, bool with_weights)
 {
     rg_buffer_text(b, "{\"name\":");
     rg_buffer_json(b, m->name);

@@ -10,12 +10,12 @@
 #include <string.h>
 #include <utf8proc.h>
 
-enum { LABEL_MOST = 24, TAIL_MOST = 14, STAIRS_MOST = 32, LETTERS_MOST = 12, PANELS_MOST = 3, ROLE = 10 };
+enum { LABEL_MOST = 24, TAIL_MOST = 14, STAIRS_MOST = 32, LETTERS_MOST = 12, PANELS_MOST = 3, ROLE = 10, FEW_ROWS = 16 };
 
 typedef struct drawing {
     rg_buffer                 *b;
     const rg_terminal_options *o;
-    const rg_map              *m;
+    const rg_record_map              *m;
     const rg_labels           *rows, *cols;
     const float               *w;    /* rows x cols */
     double                     top;  /* the weight of the strongest colour */
@@ -159,16 +159,24 @@ static void put_overview(const drawing *d)
     size_t pixels = halves ? 2 * tall : tall;
     size_t across = (d->m->cols + wide - 1) / wide, down = (d->m->rows + pixels - 1) / pixels;
 
-    /* Square pixels where a character is half as wide as tall. */
-    if (halves) across = down = across > down ? across : down;
+    /* Square pixels where a character is half as wide as tall; a few long rows are kept apart and named. */
+    if (d->m->rows <= FEW_ROWS) halves = false, down = 1, side = d->side < 6 ? 6 : d->side;
+    else if (halves) across = down = across > down ? across : down;
     else if (down < 2 * across) down = 2 * across;
     else across = (down + 1) / 2;
+    wide = (size_t)d->o->width - side - 1;
+    if (d->m->cols > across * wide) across = (d->m->cols + wide - 1) / wide;
     rg_terminal__dim(d->b, d->o);
     rg_buffer_format(d->b, "each dot is the maximum of %zu x %zu\n", down, across);
     rg_terminal__plain(d->b, d->o);
     for (size_t y = 0; y * down < d->m->rows; y += halves ? 2 : 1) {
         rg_terminal__dim(d->b, d->o);
-        if (y % 10 == 0) rg_buffer_format(d->b, "%*zu ", (int)side, y * down);
+        if (down == 1 && d->m->rows <= FEW_ROWS) {
+            size_t width = rg_terminal_width(d->rows->text[y]);
+            rg_buffer_repeat(d->b, " ", side > width ? side - width : 0);
+            rg_terminal__label(d->b, d->rows->text[y], side, d->o->unicode);
+            rg_buffer_text(d->b, " ");
+        } else if (y % 10 == 0) rg_buffer_format(d->b, "%*zu ", (int)side, y * down);
         else rg_buffer_repeat(d->b, " ", side + 1);
         rg_terminal__plain(d->b, d->o);
         for (size_t x = 0; x * across < d->m->cols; x++) {

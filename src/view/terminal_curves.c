@@ -1,5 +1,5 @@
 /* terminal_curves.c - series over axes in Braille dots: each character is 2 x 4 of them. */
-#include "view/scale.h"
+#include "view/axis.h"
 #include "view/terminal.h"
 
 #include <math.h>
@@ -24,14 +24,14 @@ static void put_dot(plot *p, long x, long y, size_t series)
     p->owner[at] = (unsigned char)(series % 8 + 1);
 }
 
-static void put_series(plot *p, const rg_series *s, size_t index, const rg_scale *xs, const rg_scale *ys)
+static void put_series(plot *p, const rg_series *s, size_t index, const rg_axis *xs, const rg_axis *ys)
 {
     double px = 0, py = 0;
     bool   have = false;
 
     for (size_t i = 0; i < s->count; i++) {
         double x, y;
-        if (!rg_scale_place(&x, xs, s->x[i]) || !rg_scale_place(&y, ys, s->y[i])) {
+        if (!rg_axis_place(&x, xs, s->x[i]) || !rg_axis_place(&y, ys, s->y[i])) {
             have = false;
             continue;
         }
@@ -50,11 +50,11 @@ static double hue(size_t series)
     return values[series % 8];
 }
 
-static void put_plot(rg_buffer *b, const plot *p, const rg_scale *ys, const rg_terminal_options *o)
+static void put_plot(rg_buffer *b, const plot *p, const rg_axis *ys, const rg_terminal_options *o)
 {
     for (size_t line = 0; line < HIGH; line++) {
         if (line % 4 == 0 || line == HIGH - 1)
-            rg_buffer_format(b, "%*.3g ", MARGIN - 1, rg_scale_value(ys, 1 - (double)line / (HIGH - 1)));
+            rg_buffer_format(b, "%*.3g ", MARGIN - 1, rg_axis_value(ys, 1 - (double)line / (HIGH - 1)));
         else rg_buffer_repeat(b, " ", MARGIN);
         for (size_t x = 0; x < p->wide; x++) {
             unsigned dots = p->dots[line * p->wide + x];
@@ -71,7 +71,7 @@ rg_status rg_terminal_curves(char **out, const rg_curves *c, const rg_terminal_o
 {
     rg_terminal_options o = *options;
     rg_buffer           b = RG_BUFFER_EMPTY;
-    rg_scale            xs, ys;
+    rg_axis            xs, ys;
     plot                p = { .wide = (size_t)(o.width < 40 ? 40 : o.width) - MARGIN - 2 };
 
     p.dots = rg_alloc_zero(HIGH * p.wide);
@@ -81,15 +81,15 @@ rg_status rg_terminal_curves(char **out, const rg_curves *c, const rg_terminal_o
         rg_free(p.owner);
         return RG_ENOMEM;
     }
-    rg_scale_fit(&xs, &ys, c);
+    rg_axis_fit(&xs, &ys, c);
     for (size_t i = 0; i < c->count; i++) put_series(&p, &c->series[i], i, &xs, &ys);
     rg_terminal__bold(&b, &o);
     rg_terminal__label(&b, c->title, (size_t)o.width, o.unicode);
     rg_terminal__plain(&b, &o);
     rg_buffer_text(&b, "\n");
     put_plot(&b, &p, &ys, &o);
-    rg_buffer_format(&b, "%*.6g", MARGIN + 1, rg_scale_value(&xs, 0));
-    rg_buffer_format(&b, "%*.6g  ", (int)p.wide - 2, rg_scale_value(&xs, 1));
+    rg_buffer_format(&b, "%*.6g", MARGIN + 1, rg_axis_value(&xs, 0));
+    rg_buffer_format(&b, "%*.6g  ", (int)p.wide - 2, rg_axis_value(&xs, 1));
     rg_buffer_text(&b, "\n");
     rg_buffer_repeat(&b, " ", MARGIN);
     for (size_t i = 0; i < c->count; i++) {

@@ -123,7 +123,7 @@ double canvas_heading(canvas *c, const char *title, const char *subtitle)
     return y + 6;
 }
 
-char *map_subtitle(const rg_map *m)
+char *map_subtitle(const rg_record_map *m)
 {
     char layer[32] = "", head[32] = "", step[32] = "";
 
@@ -133,7 +133,7 @@ char *map_subtitle(const rg_map *m)
     return rg_format("%s%s%s%s", m->name, layer, head, step);
 }
 
-double map_top(const rg_map *m)
+double map_top(const rg_record_map *m)
 {
     double top = 1e-9;
 

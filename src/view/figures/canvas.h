@@ -46,7 +46,7 @@ void canvas_turned(canvas *c, double x, double y, double angle, const char *text
 /* The title and what is shown, at the top left; returns the y below them. */
 double canvas_heading(canvas *c, const char *title, const char *subtitle);
 /* "decoder.cross · layer 1 · head 0"; to be freed with rg_free; NULL without memory. */
-char *map_subtitle(const rg_map *m);
+char *map_subtitle(const rg_record_map *m);
 
 /* rows x cols weights as cells of `cell` points with (x, y) as the upper left corner; weights / top picks the colour. */
 void canvas_cells(canvas *c, double x, double y, double cell_w, double cell_h, const float *w, size_t rows, size_t cols,
@@ -54,14 +54,14 @@ void canvas_cells(canvas *c, double x, double y, double cell_w, double cell_h, c
 /* A vertical scale of colours with its numbers; returns its width. */
 double canvas_scale(canvas *c, double x, double y, double height, double top);
 
-double map_top(const rg_map *m); /* the largest weight, at least 1e-9 */
+double map_top(const rg_record_map *m); /* the largest weight, at least 1e-9 */
 
 /* The drawings. */
-rg_status draw_matrix(canvas *c, const rg_map *m);
-rg_status draw_grid(canvas *c, const rg_map *m);
-rg_status draw_links(canvas *c, const rg_map *m);
-rg_status draw_picture(canvas *c, const rg_map *m);
-rg_status draw_graph(canvas *c, const rg_map *m);
+rg_status draw_matrix(canvas *c, const rg_record_map *m);
+rg_status draw_grid(canvas *c, const rg_record_map *m);
+rg_status draw_links(canvas *c, const rg_record_map *m);
+rg_status draw_picture(canvas *c, const rg_record_map *m);
+rg_status draw_graph(canvas *c, const rg_record_map *m);
 rg_status draw_curves(canvas *c, const rg_curves *curves);
 
 /* image.c: a PNG or JPEG as a cairo picture, at most 64 megapixels. */

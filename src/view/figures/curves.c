@@ -2,34 +2,34 @@
 #include <math.h>
 
 #include "canvas.h"
-#include "view/scale.h"
+#include "view/axis.h"
 
 static const double wide = 400, high = 230;
 
-static void draw_axes(canvas *c, const rg_curves *v, const rg_scale *xs, const rg_scale *ys, double x, double y)
+static void draw_axes(canvas *c, const rg_curves *v, const rg_axis *xs, const rg_axis *ys, double x, double y)
 {
     double ticks[RG_TICKS_MOST], at;
     char   text[32];
-    size_t n = rg_scale_ticks(ticks, ys, 6);
+    size_t n = rg_axis_ticks(ticks, ys, 6);
 
     cairo_set_line_width(c->cr, 0.6);
     for (size_t i = 0; i < n; i++) {
-        if (!rg_scale_place(&at, ys, ticks[i])) continue;
+        if (!rg_axis_place(&at, ys, ticks[i])) continue;
         canvas_colour(c, c->line, 1);
         cairo_move_to(c->cr, x, y + high * (1 - at));
         cairo_line_to(c->cr, x + wide, y + high * (1 - at));
         cairo_stroke(c->cr);
-        rg_scale_text(text, ys, ticks[i]);
+        rg_axis_text(text, ys, ticks[i]);
         canvas_text(c, x - 6, y + high * (1 - at), RIGHT, text, 8.5, c->dim, 0);
     }
-    n = rg_scale_ticks(ticks, xs, 8);
+    n = rg_axis_ticks(ticks, xs, 8);
     for (size_t i = 0; i < n; i++) {
-        if (!rg_scale_place(&at, xs, ticks[i]) || at < -0.001 || at > 1.001) continue;
+        if (!rg_axis_place(&at, xs, ticks[i]) || at < -0.001 || at > 1.001) continue;
         canvas_colour(c, c->dim, 1);
         cairo_move_to(c->cr, x + wide * at, y + high);
         cairo_line_to(c->cr, x + wide * at, y + high + 3);
         cairo_stroke(c->cr);
-        rg_scale_text(text, xs, ticks[i]);
+        rg_axis_text(text, xs, ticks[i]);
         canvas_text(c, x + wide * at, y + high + 11, CENTRE, text, 8.5, c->dim, 0);
     }
     canvas_colour(c, c->dim, 1);
@@ -41,7 +41,7 @@ static void draw_axes(canvas *c, const rg_curves *v, const rg_scale *xs, const r
                   0);
 }
 
-static void draw_series(canvas *c, const rg_series *s, size_t index, const rg_scale *xs, const rg_scale *ys, double x, double y)
+static void draw_series(canvas *c, const rg_series *s, size_t index, const rg_axis *xs, const rg_axis *ys, double x, double y)
 {
     bool pen = false;
 
@@ -50,7 +50,7 @@ static void draw_series(canvas *c, const rg_series *s, size_t index, const rg_sc
     canvas_colour(c, canvas_series(c, index), 1);
     for (size_t i = 0; i < s->count; i++) {
         double px, py;
-        if (!rg_scale_place(&px, xs, s->x[i]) || !rg_scale_place(&py, ys, s->y[i])) {
+        if (!rg_axis_place(&px, xs, s->x[i]) || !rg_axis_place(&py, ys, s->y[i])) {
             pen = false;
             continue;
         }
@@ -63,7 +63,7 @@ static void draw_series(canvas *c, const rg_series *s, size_t index, const rg_sc
     if (s->count > 24) return;
     for (size_t i = 0; i < s->count; i++) { /* few points: show them */
         double px, py;
-        if (!rg_scale_place(&px, xs, s->x[i]) || !rg_scale_place(&py, ys, s->y[i])) continue;
+        if (!rg_axis_place(&px, xs, s->x[i]) || !rg_axis_place(&py, ys, s->y[i])) continue;
         cairo_arc(c->cr, x + wide * px, y + high * (1 - py), 2.4, 0, 2 * G_PI);
         cairo_fill(c->cr);
     }
@@ -71,10 +71,10 @@ static void draw_series(canvas *c, const rg_series *s, size_t index, const rg_sc
 
 rg_status draw_curves(canvas *c, const rg_curves *v)
 {
-    rg_scale xs, ys;
+    rg_axis xs, ys;
     double   x = MARGIN + 52, y = canvas_heading(c, *v->title ? v->title : c->record->title, NULL), at = x;
 
-    rg_scale_fit(&xs, &ys, v);
+    rg_axis_fit(&xs, &ys, v);
     for (size_t i = 0; i < v->count; i++) { /* the legend, in lines above the plot */
         double w = 24 + canvas_measure(c, v->series[i].name, 9.5).width;
         if (at > x && at + w > x + wide) at = x, y += 14;

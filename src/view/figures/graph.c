@@ -13,7 +13,7 @@ typedef struct point {
 } point;
 
 typedef struct net {
-    const rg_map *m;
+    const rg_record_map *m;
     size_t        count;
     size_t        node[MOST_NODES]; /* label of each drawn node */
     long         *drawn;            /* label -> drawn node or -1 */
@@ -163,7 +163,7 @@ static void draw_name(canvas *c, point at, double radius, const char *text)
     canvas_text(c, at.x, at.y + radius + 9, CENTRE, text, 9, c->ink, 90);
 }
 
-rg_status draw_graph(canvas *c, const rg_map *m)
+rg_status draw_graph(canvas *c, const rg_record_map *m)
 {
     const rg_labels *l = &c->record->labels[m->row_labels];
     net              n = { .m = m };

@@ -16,7 +16,7 @@ static void draw_link(canvas *c, double x0, double y0, double x1, double y1, dou
     cairo_stroke(c->cr);
 }
 
-rg_status draw_links(canvas *c, const rg_map *m)
+rg_status draw_links(canvas *c, const rg_record_map *m)
 {
     const rg_labels *rows = &c->record->labels[m->row_labels], *cols = &c->record->labels[m->col_labels];
     double           line = 18, left = 0, right = 0, gap = 150, top = map_top(m), x0, x1, y, y_rows, y_cols;

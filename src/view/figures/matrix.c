@@ -55,15 +55,16 @@ static void write_numbers(canvas *c, const float *w, size_t rows, size_t cols, d
         }
 }
 
-rg_status draw_matrix(canvas *c, const rg_map *m)
+rg_status draw_matrix(canvas *c, const rg_record_map *m)
 {
     const rg_labels *rows = &c->record->labels[m->row_labels], *cols = &c->record->labels[m->col_labels];
-    double           top = map_top(m), cell = cell_size(m->rows > m->cols ? m->rows : m->cols), size, side, high, x, y, w, h;
+    double           top = map_top(m), cell = cell_size(m->rows > m->cols ? m->rows : m->cols), size, side, high, tall, x, y, w, h;
     char            *subtitle = map_subtitle(m);
     float           *weights = NULL;
 
     if (!subtitle) return RG_ENOMEM;
     if (c->options->numbers && m->cols <= 24) cell = 24;
+    tall = m->rows <= 12 && cell < 16 ? 16 : cell; /* a few long rows */
     size = cell < 12 ? 8 : fmin(10.5, cell * 0.62);
     y = canvas_heading(c, c->record->title, subtitle);
     rg_free(subtitle);
@@ -73,17 +74,17 @@ rg_status draw_matrix(canvas *c, const rg_map *m)
     high = cell < 12 ? high : high * sin(G_PI / 3.4) + size * 0.7;
     x = MARGIN + side + 6;
     y += high + 4;
-    w = (double)m->cols * cell, h = (double)m->rows * cell;
-    canvas_cells(c, x, y, cell, cell, weights, m->rows, m->cols, top);
+    w = (double)m->cols * cell, h = (double)m->rows * tall;
+    canvas_cells(c, x, y, cell, tall, weights, m->rows, m->cols, top);
     if (c->options->numbers && cell >= 20) write_numbers(c, weights, m->rows, m->cols, x, y, cell, top);
-    name_rows(c, rows, x, y, cell, size, 150);
+    name_rows(c, rows, x, y, tall, size, 150);
     name_cols(c, cols, x, y, cell, size, 130);
     rg_free(weights);
     /* slanted words lean out over the last column; the scale stands clear of them */
-    side = canvas_scale(c, x + w + 14, y, fmin(h, 160), top);
+    side = canvas_scale(c, x + w + 14, y, fmax(40, fmin(h, 160)), top);
     c->width = fmax(x + w + 14 + side, cell < 12 ? 0 : x + w - cell + widest(c, cols, size, 130) * cos(G_PI / 3.4)) + MARGIN;
     c->width = fmax(c->width, MARGIN * 2 + canvas_measure(c, c->record->title, 14).width);
-    c->height = y + h + MARGIN;
+    c->height = y + fmax(h, 44) + MARGIN;
     return RG_OK;
 }
 
@@ -93,13 +94,13 @@ typedef struct extent {
     int layers, heads; /* largest numbers + 1 */
 } extent;
 
-static bool belongs(const rg_map *a, const rg_map *m)
+static bool belongs(const rg_record_map *a, const rg_record_map *m)
 {
     return a->row_labels == m->row_labels && a->col_labels == m->col_labels && a->step == m->step &&
            a->hypothesis == m->hypothesis && !strcmp(a->name, m->name);
 }
 
-static extent count_heads(const rg_record *r, const rg_map *m)
+static extent count_heads(const rg_record *r, const rg_record_map *m)
 {
     extent e = { 0, 0 };
 
@@ -113,7 +114,7 @@ static extent count_heads(const rg_record *r, const rg_map *m)
     return e;
 }
 
-static rg_status draw_small(canvas *c, const rg_map *m, double x, double y, double w, double h)
+static rg_status draw_small(canvas *c, const rg_record_map *m, double x, double y, double w, double h)
 {
     float *weights = NULL;
 
@@ -123,7 +124,7 @@ static rg_status draw_small(canvas *c, const rg_map *m, double x, double y, doub
     return RG_OK;
 }
 
-rg_status draw_grid(canvas *c, const rg_map *m)
+rg_status draw_grid(canvas *c, const rg_record_map *m)
 {
     extent e = count_heads(c->record, m);
     double w = e.heads > 12 ? 46 : e.heads > 6 ? 64 : 92, h = w * fmin(2, fmax(0.5, (double)m->rows / (double)m->cols));
@@ -142,7 +143,7 @@ rg_status draw_grid(canvas *c, const rg_map *m)
                       8.5, c->dim, 0);
     }
     for (size_t i = 0; i < c->record->maps; i++) {
-        const rg_map *a = &c->record->map[i];
+        const rg_record_map *a = &c->record->map[i];
         if (belongs(a, m))
             RG_TRY(draw_small(c, a, x + (a->head > 0 ? a->head : 0) * (w + 8), y + (a->layer > 0 ? a->layer : 0) * (h + 8), w, h));
     }

@@ -86,7 +86,7 @@ static void paint_heat(canvas *c, const float *w, const rg_labels *l, double top
     }
 }
 
-rg_status draw_picture(canvas *c, const rg_map *m)
+rg_status draw_picture(canvas *c, const rg_record_map *m)
 {
     const rg_labels *rows = &c->record->labels[m->row_labels], *regions = &c->record->labels[m->col_labels];
     cairo_surface_t *image = NULL;

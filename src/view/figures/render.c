@@ -42,7 +42,7 @@ static void set_theme(canvas *c)
     if (c->palette == RG_PALETTE_AUTO) c->palette = dark ? RG_PALETTE_FIRE : RG_PALETTE_BLUE;
 }
 
-static rg_figure_style style_of(const rg_record *r, const rg_map *m, rg_figure_style asked)
+static rg_figure_style style_of(const rg_record *r, const rg_record_map *m, rg_figure_style asked)
 {
     if (asked != RG_FIGURE_AUTO) return asked;
     if (!m) return RG_FIGURE_CURVES;
@@ -54,7 +54,7 @@ static rg_figure_style style_of(const rg_record *r, const rg_map *m, rg_figure_s
 static rg_status draw(canvas *c, const rg_record *r, const rg_figure_options *o)
 {
     size_t          index = o->map < r->maps ? o->map : rg_record_find(r, NULL, -1, -1, -1);
-    const rg_map   *m = index < r->maps ? &r->map[index] : NULL;
+    const rg_record_map   *m = index < r->maps ? &r->map[index] : NULL;
     rg_figure_style style = style_of(r, m, o->style);
 
     if (style == RG_FIGURE_CURVES) {

@@ -7,7 +7,7 @@ const base = $('base'), over = $('over'), tip = $('tip');
 const theme = () => document.documentElement.dataset.theme === 'dark' ? 'dark' : 'light';
 const colour = name => getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim();
 const font = px => px + 'px "Noto Sans",system-ui,"Liberation Sans",sans-serif';
-const V = { zoom: 1, x: 0, y: 0, left: 0, top: 0, cell: 1, wide: 0, high: 0, dpr: 1, image: null, imageKey: '', fg: '', dim: '', accent: '', bg: '' };
+const V = { zoom: 1, tall: 1, x: 0, y: 0, left: 0, top: 0, cell: 1, wide: 0, high: 0, dpr: 1, image: null, imageKey: '', fg: '', dim: '', accent: '', bg: '' };
 
 function ramp(t) {
   const at = Math.min(Math.max(t, 0), 1) * 6, i = Math.min(at | 0, 5), a = stops[theme()][i], b = stops[theme()][i + 1];
@@ -60,10 +60,12 @@ function layout() {
     V.top = longest(x, c.cols, 120) * 0.82 + 18;
     const lean = Math.min(longest(x, [c.cols[c.cols.length - 1] || ''], 120) * 0.57, room * 0.2);
     V.cell = Math.min((room - V.left - 6 - lean) / c.cols.length, (most - V.top - 6) / c.rows.length, 40);
-    V.high = Math.max(120, V.top + V.cell * c.rows.length + 6);
+    V.tall = Math.max(1, Math.min(110 / (V.cell * c.rows.length), 22 / V.cell));
+    V.high = Math.max(120, V.top + V.cell * V.tall * c.rows.length + 6);
     V.wide = Math.min(room, Math.max(300, V.left + V.cell * c.cols.length + lean + 8));
   } else {
     V.top = 26;
+    V.tall = 1;
     V.cell = 22;
     V.wide = Math.min(room, 900);
     V.high = Math.max(160, Math.min(most, V.top + V.cell * Math.max(c.rows.length, c.cols.length) + 10));
@@ -76,20 +78,21 @@ function layout() {
 }
 
 const size = () => V.cell * V.zoom;
-const xOf = j => V.left + V.x + j * size(), yOf = i => V.top + V.y + i * size();
+const tall = () => size() * V.tall; /* cells of a few long rows are taller than wide */
+const xOf = j => V.left + V.x + j * size(), yOf = i => V.top + V.y + i * tall();
 
 function clampView() {
-  const c = current(), w = size() * c.cols.length, h = size() * (S.view === 'links' ? Math.max(c.rows.length, c.cols.length) : c.rows.length);
+  const c = current(), w = size() * c.cols.length, h = tall() * (S.view === 'links' ? Math.max(c.rows.length, c.cols.length) : c.rows.length);
   V.x = S.view === 'links' ? 0 : Math.min(0, Math.max(V.x, Math.min(0, V.wide - V.left - w - 6)));
   V.y = Math.min(0, Math.max(V.y, Math.min(0, V.high - V.top - h - 6)));
 }
 
 /* Every k-th label, so that they do not touch. */
 function labels(x, c) {
-  const s = size(), hits = new Set(S.hits), every = Math.max(1, Math.ceil(14 / s)), across = Math.max(1, Math.ceil(18 / s)), lean = -0.96, text = Math.min(14, Math.max(11, s * 0.6));
+  const s = size(), hits = new Set(S.hits), every = Math.max(1, Math.ceil(14 / tall())), across = Math.max(1, Math.ceil(18 / s)), lean = -0.96, text = Math.min(14, Math.max(11, s * 0.6));
   x.font = font(text); x.textBaseline = 'middle';
   x.save(); x.beginPath(); x.rect(0, V.top - 2, V.left, V.high); x.clip(); x.textAlign = 'right';
-  for (let i = Math.max(0, Math.floor(-V.y / s / every) * every); i < c.rows.length && yOf(i) < V.high; i += every) {
+  for (let i = Math.max(0, Math.floor(-V.y / tall() / every) * every); i < c.rows.length && yOf(i) < V.high; i += every) {
     x.fillStyle = hits.has('r' + i) ? V.accent : V.fg;
     x.fillText(shown(c.rows[i]), V.left - 6, yOf(i + 0.5), V.left - 6);
   }
@@ -107,14 +110,14 @@ function paintMatrix(x, c) {
   if (V.imageKey !== key || V.imageOf !== c) { V.image = heat(c.w, c.rows.length, c.cols.length, c.top, floor(c), pooled); V.imageKey = key; V.imageOf = c; }
   x.save(); x.beginPath(); x.rect(V.left, V.top, V.wide, V.high); x.clip();
   x.imageSmoothingEnabled = false;
-  x.drawImage(V.image, xOf(0), yOf(0), size() * c.cols.length, size() * c.rows.length);
+  x.drawImage(V.image, xOf(0), yOf(0), size() * c.cols.length, tall() * c.rows.length);
   if (size() >= 9) {
     x.strokeStyle = V.bg; x.lineWidth = 1; x.beginPath();
     for (let j = 1; j < c.cols.length; j++) { x.moveTo(xOf(j), yOf(0)); x.lineTo(xOf(j), yOf(c.rows.length)); }
     for (let i = 1; i < c.rows.length; i++) { x.moveTo(xOf(0), yOf(i)); x.lineTo(xOf(c.cols.length), yOf(i)); }
     x.stroke();
   }
-  x.strokeStyle = V.dim; x.lineWidth = 1; x.strokeRect(xOf(0), yOf(0), size() * c.cols.length, size() * c.rows.length);
+  x.strokeStyle = V.dim; x.lineWidth = 1; x.strokeRect(xOf(0), yOf(0), size() * c.cols.length, tall() * c.rows.length);
   x.restore();
   labels(x, c);
 }
@@ -226,9 +229,9 @@ function paintOver() {
   }
   x.save(); x.beginPath(); x.rect(0, 0, V.wide, V.high); x.clip(); x.lineWidth = 1.5;
   if (S.row >= 0 && yOf(S.row + 1) > V.top) {
-    x.globalAlpha = 0.14; x.fillRect(0, Math.max(V.top, yOf(S.row)), V.left, s); x.globalAlpha = 1;
-    x.strokeRect(Math.max(V.left, xOf(0)), yOf(S.row), s * c.cols.length, s);
+    x.globalAlpha = 0.14; x.fillRect(0, Math.max(V.top, yOf(S.row)), V.left, tall()); x.globalAlpha = 1;
+    x.strokeRect(Math.max(V.left, xOf(0)), yOf(S.row), s * c.cols.length, tall());
   }
-  if (S.col >= 0 && xOf(S.col + 1) > V.left) x.strokeRect(xOf(S.col), Math.max(V.top, yOf(0)), s, s * c.rows.length);
+  if (S.col >= 0 && xOf(S.col + 1) > V.left) x.strokeRect(xOf(S.col), Math.max(V.top, yOf(0)), s, tall() * c.rows.length);
   x.restore();
 }

@@ -2,18 +2,18 @@
 const xml = t => t.replace(/[&<>"]/g, c => '&#' + c.charCodeAt(0) + ';').replace(/[\x00-\x08\x0b\x0c\x0e-\x1f]/g, '');
 
 function svgMatrix(c) {
-  const s = size() < 6 && c.rows.length * c.cols.length > 10000 ? V.cell : size(), n = c.cols.length, out = [];
+  const s = size() < 6 && c.rows.length * c.cols.length > 10000 ? V.cell : size(), n = c.cols.length, out = [], h = s * V.tall;
   const left = V.left, top = V.top;
   if (c.rows.length * n > 10000) {
-    out.push(`<image x="${left}" y="${top}" width="${s * n}" height="${s * c.rows.length}" preserveAspectRatio="none" style="image-rendering:pixelated" href="${heat(c.w, c.rows.length, n, c.top, floor(c), 4096).toDataURL()}"/>`);
+    out.push(`<image x="${left}" y="${top}" width="${s * n}" height="${h * c.rows.length}" preserveAspectRatio="none" style="image-rendering:pixelated" href="${heat(c.w, c.rows.length, n, c.top, floor(c), 4096).toDataURL()}"/>`);
   } else {
-    c.w.forEach((v, i) => { if (v >= floor(c) && v / c.top > 0.004) out.push(`<rect x="${(left + (i % n) * s).toFixed(2)}" y="${(top + (i / n | 0) * s).toFixed(2)}" width="${s.toFixed(2)}" height="${s.toFixed(2)}" fill="${css(v / c.top)}"><title>${xml(c.rows[i / n | 0] + ' → ' + c.cols[i % n] + ' ' + v.toFixed(3))}</title></rect>`); });
+    c.w.forEach((v, i) => { if (v >= floor(c) && v / c.top > 0.004) out.push(`<rect x="${(left + (i % n) * s).toFixed(2)}" y="${(top + (i / n | 0) * h).toFixed(2)}" width="${s.toFixed(2)}" height="${h.toFixed(2)}" fill="${css(v / c.top)}"><title>${xml(c.rows[i / n | 0] + ' → ' + c.cols[i % n] + ' ' + v.toFixed(3))}</title></rect>`); });
   }
-  out.push(`<rect x="${left}" y="${top}" width="${s * n}" height="${s * c.rows.length}" fill="none" stroke="${V.dim}"/>`);
-  const every = Math.max(1, Math.ceil(14 / s)), across = Math.max(1, Math.ceil(18 / s));
-  c.rows.forEach((t, i) => { if (i % every === 0) out.push(`<text x="${left - 6}" y="${(top + (i + 0.5) * s + 4).toFixed(2)}" text-anchor="end">${xml(shown(t))}</text>`); });
+  out.push(`<rect x="${left}" y="${top}" width="${s * n}" height="${h * c.rows.length}" fill="none" stroke="${V.dim}"/>`);
+  const every = Math.max(1, Math.ceil(14 / h)), across = Math.max(1, Math.ceil(18 / s));
+  c.rows.forEach((t, i) => { if (i % every === 0) out.push(`<text x="${left - 6}" y="${(top + (i + 0.5) * h + 4).toFixed(2)}" text-anchor="end">${xml(shown(t))}</text>`); });
   c.cols.forEach((t, j) => { if (j % across === 0) out.push(`<text transform="translate(${(left + (j + 0.5) * s + 3).toFixed(2)} ${top - 5}) rotate(-55)">${xml(shown(t))}</text>`); });
-  return [out, left + s * n + 70, top + s * c.rows.length + 10];
+  return [out, left + s * n + 70, top + h * c.rows.length + 10];
 }
 
 function svgLinks(c) {

@@ -47,7 +47,7 @@ function caption() {
 }
 
 function describe() {
-  const c = current(), list = strongest(c, 20);
+  const c = current(), list = strongest(c, 12);
   $('subtitle').textContent = caption();
   $('strong').replaceChildren(...list.map(([i, j, v]) => item([bdi(c.rows[i]), ' → ', bdi(c.cols[j])], v, c.top)));
   over.setAttribute('aria-label', 'Attention, ' + caption() + ', ' + c.rows.length + ' by ' + c.cols.length +
@@ -76,7 +76,8 @@ function details() {
     if (chip.look === look) continue; /* most words stay as they are: touching them all would cost a layout */
     chip.look = look;
     chip.e.style.background = level ? css(level / 40) : '';
-    chip.e.style.color = level ? (theme() === 'dark' ? (level > 24 ? '#16181f' : '#fff') : (level > 18 ? '#fff' : '#1a1e26')) : '';
+    const [r, g, b] = ramp(level / 40);
+    chip.e.style.color = level ? (0.299 * r + 0.587 * g + 0.114 * b > 135 ? '#16181f' : '#fff') : '';
     chip.e.classList.toggle('at', at);
   }
 }
@@ -103,15 +104,15 @@ function under(px, py) {
     const side = px < V.wide / 2 ? 'r' : 'c', i = Math.floor((py - V.top - V.y) / size() - shift(c, side));
     return side === 'r' ? [inside(i, c.rows.length), -1] : [-1, inside(i, c.cols.length)];
   }
-  const i = inside(Math.floor((py - V.top - V.y) / size()), c.rows.length), j = inside(Math.floor((px - V.left - V.x) / size()), c.cols.length);
+  const i = inside(Math.floor((py - V.top - V.y) / tall()), c.rows.length), j = inside(Math.floor((px - V.left - V.x) / size()), c.cols.length);
   return [py < V.top ? -1 : i, px < V.left ? -1 : j];
 }
 
 function zoomAt(k, px, py) {
-  const old = size(), next = Math.min(Math.max(V.zoom * k, 1), Math.max(1, 48 / V.cell));
-  const i = (py - V.top - V.y) / old, j = (px - V.left - V.x) / old;
+  const old = size(), up = tall(), next = Math.min(Math.max(V.zoom * k, 1), Math.max(1, 48 / V.cell));
+  const i = (py - V.top - V.y) / up, j = (px - V.left - V.x) / old;
   V.zoom = next;
-  V.x = px - V.left - j * size(); V.y = py - V.top - i * size();
+  V.x = px - V.left - j * size(); V.y = py - V.top - i * tall();
   clampView(); soon();
 }
 let waiting = false;
@@ -182,7 +183,7 @@ function nextHit() {
   hit = (hit + 1) % S.hits.length;
   const i = +S.hits[hit].slice(1), row = S.hits[hit][0] === 'r';
   S.held = true;
-  if (S.view === 'links' || row) V.y = V.high / 3 - V.top - i * size();
+  if (S.view === 'links' || row) V.y = V.high / 3 - V.top - i * tall();
   if (S.view === 'matrix' && !row) V.x = V.wide / 3 - V.left - i * size();
   clampView(); paint(); point(row ? i : -1, row ? -1 : i);
 }

@@ -1,5 +1,5 @@
-/* scale.c - axes of curves. Linear ticks are 1, 2 or 5 times a power of ten; logarithmic ones powers of ten. */
-#include "view/scale.h"
+/* axis.c - axes of curves. Linear ticks are 1, 2 or 5 times a power of ten; logarithmic ones powers of ten. */
+#include "view/axis.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@ static double round_step(double span, size_t most)
     return power * (times <= 1 ? 1 : times <= 2 ? 2 : times <= 5 ? 5 : 10);
 }
 
-static void fit(rg_scale *s, double low, double high, bool log, bool loose)
+static void fit(rg_axis *s, double low, double high, bool log, bool loose)
 {
     s->log = log;
     if (!(low <= high)) low = log ? 0.1 : 0, high = 1; /* nothing to show */
@@ -33,7 +33,7 @@ static void fit(rg_scale *s, double low, double high, bool log, bool loose)
     }
 }
 
-void rg_scale_fit(rg_scale *x, rg_scale *y, const rg_curves *c)
+void rg_axis_fit(rg_axis *x, rg_axis *y, const rg_curves *c)
 {
     double lx = INFINITY, hx = -INFINITY, ly = INFINITY, hy = -INFINITY;
 
@@ -48,19 +48,19 @@ void rg_scale_fit(rg_scale *x, rg_scale *y, const rg_curves *c)
     fit(y, ly, hy, c->y_log, true);
 }
 
-bool rg_scale_place(double *out, const rg_scale *s, double v)
+bool rg_axis_place(double *out, const rg_axis *s, double v)
 {
     if (s->log && v <= 0) return false;
     *out = s->log ? log(v / s->low) / log(s->high / s->low) : (v - s->low) / (s->high - s->low);
     return isfinite(*out);
 }
 
-double rg_scale_value(const rg_scale *s, double place)
+double rg_axis_value(const rg_axis *s, double place)
 {
     return s->log ? s->low * pow(s->high / s->low, place) : s->low + (s->high - s->low) * place;
 }
 
-size_t rg_scale_ticks(double out[RG_TICKS_MOST], const rg_scale *s, size_t most)
+size_t rg_axis_ticks(double out[RG_TICKS_MOST], const rg_axis *s, size_t most)
 {
     size_t count = 0;
 
@@ -92,7 +92,7 @@ static void power_of_ten(char out[32], int exponent)
     for (const char *p = digits; *p && used < 28; p++) used += snprintf(out + used, (size_t)(32 - used), "%s", raised[*p - '0']);
 }
 
-void rg_scale_text(char out[32], const rg_scale *s, double tick)
+void rg_axis_text(char out[32], const rg_axis *s, double tick)
 {
     if (s->log && tick > 0 && fabs(log10(tick) - round(log10(tick))) < 1e-9 && (s->low < 1e-3 || s->high > 1e4))
         power_of_ten(out, (int)round(log10(tick)));

@@ -1,0 +1,155 @@
+/* collect.c - from watch points to a record: every attention a tape computes while it is watched becomes maps, one a head.
+ *
+ * A watch point "decoder.2.cross.weights" gives (P, H) weights of the open pairs and their reach. Its number is the layer, the rest
+ * the name ("decoder.cross"). Which labels name its rows and columns follows from the name, and the sizes must agree: what
+ * contains "cross" goes from target to source, what begins with "encoder" stays in the source, all else in the target. */
+#include "regard/attention.h"
+#include "regard/view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct rg_collector {
+    rg_record *record;
+    size_t     source, target; /* label lists */
+    int        hypothesis;
+    rg_status  status;
+    char      *message;
+    size_t     skipped;
+    rg_watcher watcher;
+};
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), k = strlen(end);
+    return n >= k && !strcmp(text + n - k, end);
+}
+
+static bool wants(void *context, const char *name)
+{
+    (void)context;
+    return !strcmp(name, "weights") || ends_with(name, ".weights");
+}
+
+/* "decoder.2.cross.weights" -> "decoder.cross" and 2. `out` has room for the whole name. */
+static int split_name(char *out, const char *name)
+{
+    int    layer = -1;
+    size_t used = 0;
+
+    for (const char *at = name; *at;) {
+        size_t n = strcspn(at, ".");
+        bool   number = n > 0 && n < 6 && strspn(at, "0123456789") == n, last = !at[n];
+        if (number && layer < 0) layer = atoi(at);
+        else if (!(last && used && n == 7 && !strncmp(at, "weights", 7))) {
+            if (used) out[used++] = '.';
+            memcpy(out + used, at, n);
+            used += n;
+        }
+        at += n + (at[n] == '.');
+    }
+    out[used] = 0;
+    return layer;
+}
+
+static rg_status add_head(rg_collector *c, rg_map_place place, size_t rows, size_t cols, const rg_tensor *x, const rg_reach *reach)
+{
+    rg_status status;
+    rg_real  *w = rg_alloc_zero(reach->Nq * reach->Nk * sizeof *w + 1);
+
+    if (!w) return RG_ENOMEM;
+    for (size_t i = 0; i < reach->Nq; i++)
+        for (size_t p = reach->first[i]; p < reach->first[i + 1]; p++) {
+            size_t key = (size_t)(reach->begin ? reach->begin[i] + (int32_t)(p - reach->first[i]) : reach->key[p]);
+            w[i * reach->Nk + key] = rg_tensor_at(x, p, (size_t)place.head);
+        }
+    status = rg_record_add_map(NULL, c->record, place, rows, cols, w, reach->Nk);
+    rg_free(w);
+    return status;
+}
+
+/* Graphs: the pairs as they are. */
+static rg_status add_head_edges(rg_collector *c, rg_map_place place, size_t rows, size_t cols, const rg_tensor *x,
+                                const rg_reach *reach)
+{
+    rg_status status = RG_ENOMEM;
+    uint32_t *from = rg_alloc_array(reach->P, sizeof *from), *to = rg_alloc_array(reach->P, sizeof *to);
+    rg_real  *w = rg_alloc_array(reach->P, sizeof *w);
+
+    if (from && to && w) {
+        for (size_t i = 0; i < reach->Nq; i++)
+            for (size_t p = reach->first[i]; p < reach->first[i + 1]; p++) {
+                from[p] = (uint32_t)i;
+                to[p] = (uint32_t)reach->key[p];
+                w[p] = rg_tensor_at(x, p, (size_t)place.head);
+            }
+        status = rg_record_add_edges(NULL, c->record, place, rows, cols, from, to, w, reach->P);
+    }
+    rg_free(from);
+    rg_free(to);
+    rg_free(w);
+    return status;
+}
+
+static void see(void *context, const char *name, const rg_tensor *x, const void *reach_of)
+{
+    rg_collector   *c = context;
+    const rg_reach *reach = reach_of;
+    bool            cross = strstr(name, "cross") != NULL, encoder = !strncmp(name, "encoder", 7);
+    size_t          rows = encoder ? c->source : c->target, cols = cross || encoder ? c->source : c->target, count;
+    rg_map_place    place = { NULL, -1, -1, -1, c->hypothesis };
+    char           *short_name;
+
+    if (c->status != RG_OK) return;
+    if (!reach || reach->Nq != c->record->labels[rows].count || reach->Nk != c->record->labels[cols].count ||
+        rg_tensor_rows(x) != reach->P || !rg_size_mul(&count, reach->Nq, reach->Nk)) {
+        c->skipped++;
+        return;
+    }
+    if (!(short_name = rg_alloc(strlen(name) + 1))) {
+        c->status = RG_ENOMEM;
+        return;
+    }
+    place.layer = split_name(short_name, name);
+    place.name = *short_name ? short_name : "attention";
+    for (size_t h = 0; h < rg_tensor_cols(x) && c->status == RG_OK; h++) {
+        place.head = (int)h;
+        if (reach->key && c->record->labels[rows].kind == RG_LABEL_NODE)
+            c->status = add_head_edges(c, place, rows, cols, x, reach);
+        else c->status = add_head(c, place, rows, cols, x, reach);
+    }
+    if (c->status != RG_OK) c->message = rg_strdup(rg_message());
+    rg_free(short_name);
+}
+
+rg_status rg_collector_new(rg_collector **out, rg_record *record, size_t source_labels, size_t target_labels, int hypothesis)
+{
+    rg_collector *c;
+
+    if (source_labels >= record->label_lists || target_labels >= record->label_lists)
+        return rg_fail(RG_EINVAL, "label lists %zu and %zu of a record with %zu", source_labels, target_labels, record->label_lists);
+    if (!(c = rg_alloc_zero(sizeof *c))) return RG_ENOMEM;
+    c->record = record;
+    c->source = source_labels;
+    c->target = target_labels;
+    c->hypothesis = hypothesis;
+    c->watcher = (rg_watcher){ c, wants, see };
+    *out = c;
+    return RG_OK;
+}
+
+const rg_watcher *rg_collector_watcher(const rg_collector *c)
+{
+    return &c->watcher;
+}
+
+rg_status rg_collector_finish(rg_collector *c, size_t *out_skipped)
+{
+    rg_status status = c ? c->status : RG_OK;
+
+    if (c && out_skipped) *out_skipped = c->skipped;
+    if (status != RG_OK) rg_fail(status, "%s", c->message ? c->message : "no memory for a map");
+    if (c) rg_free(c->message);
+    rg_free(c);
+    return status;
+}

@@ -1,0 +1,134 @@
+/* test_gradients.c - records made from the tape: watched attention, and the picture of vanishing gradients. */
+#include "regard/attention.h"
+#include "regard/view.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+static void a_watched_attention_becomes_maps(void **state)
+{
+    static const char *const source[] = { "a", "b", "c" }, *const target[] = { "x", "y" };
+    rg_tape_config      tape_config = RG_TAPE_CONFIG_DEFAULT;
+    rg_attention_config config = RG_ATTENTION_CONFIG_DEFAULT;
+    rg_tape            *t = NULL;
+    rg_params          *params = NULL;
+    rg_attention        att;
+    rg_record          *r = NULL;
+    rg_collector       *c = NULL;
+    rg_random           random = rg_random_new(1, 1);
+    rg_real             q[2 * 8], k[3 * 8];
+    int32_t             q_start[] = { 0, 2 }, k_start[] = { 0, 3 };
+    rg_layout           ql = { .groups = 1, .start = q_start }, kl = { .groups = 1, .start = k_start };
+    size_t              s, o, skipped = 0;
+
+    (void)state;
+    for (size_t i = 0; i < 16; i++) q[i] = (rg_real)rg_random_normal(&random);
+    for (size_t i = 0; i < 24; i++) k[i] = (rg_real)rg_random_normal(&random);
+    config.heads = 2;
+    config.q_width = config.k_width = 8;
+    assert_int_equal(rg_params_new(&params), RG_OK);
+    assert_int_equal(rg_attention_init(&att, &config, params), RG_OK);
+    assert_int_equal(rg_params_build(params, 1), RG_OK);
+    assert_int_equal(rg_tape_new(&t, &tape_config), RG_OK);
+    assert_int_equal(rg_record_new(&r, "watched", "translation"), RG_OK);
+    assert_int_equal(rg_record_add_labels(&s, r, "source", RG_LABEL_TOKEN, source, 3), RG_OK);
+    assert_int_equal(rg_record_add_labels(&o, r, "output", RG_LABEL_TOKEN, target, 2), RG_OK);
+    assert_int_equal(rg_collector_new(&c, r, s, o, -1), RG_OK);
+    rg_tape_set_watcher(t, rg_collector_watcher(c));
+    rg_tensor *tq = rg_input(t, q, 2, 8, &ql), *tk = rg_input(t, k, 3, 8, &kl);
+    const rg_reach *reach = rg_reach_groups(t, &ql, &kl);
+    rg_tape_push(t, "decoder");
+    rg_tape_push(t, "%d", 2);
+    rg_tape_push(t, "cross");
+    assert_non_null(rg_attend(t, &att, tq, rg_attention_prepare(t, &att, tk), tk, reach));
+    rg_tape_pop(t);
+    rg_tape_push(t, "self"); /* sizes that are not the target's: counted, not guessed */
+    assert_non_null(rg_attend(t, &att, tq, rg_attention_prepare(t, &att, tk), tk, reach));
+    rg_tape_set_watcher(t, NULL);
+    assert_int_equal(rg_collector_finish(c, &skipped), RG_OK);
+    assert_int_equal(skipped, 1);
+    assert_int_equal(r->maps, 2);
+    for (int h = 0; h < 2; h++) {
+        const rg_record_map *m = &r->map[h];
+        assert_string_equal(m->name, "decoder.cross");
+        assert_int_equal(m->layer, 2);
+        assert_int_equal(m->head, h);
+        for (size_t i = 0; i < 2; i++) {
+            double e[3], sum = 0;
+            for (size_t j = 0; j < 3; j++) {
+                double dot = 0;
+                for (size_t x = 0; x < 4; x++) dot += (double)q[8 * i + 4 * (size_t)h + x] * (double)k[8 * j + 4 * (size_t)h + x];
+                sum += e[j] = exp(dot / 2);
+            }
+            for (size_t j = 0; j < 3; j++) assert_true(fabs((double)m->weights[3 * i + j] - e[j] / sum) < 1e-5);
+        }
+    }
+    rg_record_free(r);
+    rg_tape_free(t);
+    rg_params_free(params);
+}
+
+static const rg_series *series(const rg_record *r, const char *name)
+{
+    for (size_t i = 0; i < r->curves[0].count; i++)
+        if (!strncmp(r->curves[0].series[i].name, name, strlen(name))) return &r->curves[0].series[i];
+    fail_msg("no series %s", name);
+    return NULL;
+}
+
+static void the_lstm_keeps_a_thousand_times_more_after_100_steps(void **state)
+{
+    rg_gradients_options o = RG_GRADIENTS_OPTIONS_DEFAULT;
+    rg_record           *r = NULL;
+
+    (void)state;
+    for (o.seed = 1; o.seed <= 3; o.seed++) {
+        assert_int_equal(rg_gradients_record(&r, &o), RG_OK);
+        const rg_series *rnn = series(r, "RNN"), *lstm = series(r, "LSTM");
+        assert_int_equal(rnn->count, 128);
+        assert_true(lstm->y[27] / lstm->y[127] > 1e3 * rnn->y[27] / rnn->y[127]);
+        assert_int_equal(r->map[0].cols, 128);
+        rg_record_free(r);
+    }
+}
+
+static void a_plain_network_loses_a_constant_factor_a_step(void **state)
+{
+    rg_gradients_options o = RG_GRADIENTS_OPTIONS_DEFAULT;
+    rg_record           *r = NULL;
+
+    (void)state;
+    assert_int_equal(rg_gradients_record(&r, &o), RG_OK);
+    const rg_series *rnn = series(r, "RNN");
+    double           first = log(rnn->y[120] / rnn->y[70]) / 50, second = log(rnn->y[70] / rnn->y[20]) / 50;
+    assert_true(first > 0.05 && fabs(first - second) < 0.15 * first); /* a straight line on a logarithmic axis */
+    rg_record_free(r);
+}
+
+static void sizes_out_of_range_are_refused(void **state)
+{
+    rg_gradients_options o = RG_GRADIENTS_OPTIONS_DEFAULT;
+    rg_record           *r = NULL;
+
+    (void)state;
+    o.steps = 1;
+    assert_int_equal(rg_gradients_record(&r, &o), RG_EINVAL);
+    o.steps = 128;
+    o.gain = NAN;
+    assert_int_equal(rg_gradients_record(&r, &o), RG_EINVAL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_watched_attention_becomes_maps),
+        cmocka_unit_test(the_lstm_keeps_a_thousand_times_more_after_100_steps),
+        cmocka_unit_test(a_plain_network_loses_a_constant_factor_a_step),
+        cmocka_unit_test(sizes_out_of_range_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
