@@ -16,6 +16,7 @@
     X(attention)       \
     X(gemm)            \
     X(packed)          \
+    X(lstm)            \
     X(thin)
 
 #define DECLARE(name) extern const bench_case bench_case_##name;

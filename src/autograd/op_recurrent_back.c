@@ -33,7 +33,7 @@ static void back_rows(void *context, int member, size_t begin, size_t end)
 {
     const back_job          *job = context;
     const rg_recurrent_node *n = job->n;
-    const rg_gates          *k = rg_kernel_gates();
+    const rg_gates          *k = rg_kernel()->gates;
     const size_t             u = n->u;
     (void)member;
     for (size_t i = begin; i < end; i++) {

@@ -97,9 +97,6 @@ rg_real  rg_dropout_factor(rg_real p);
 /* The chosen table, the same for the life of the process. Never NULL. */
 const rg_kernels *rg_kernel(void);
 
-/* The gates of the chosen table, the plain ones where it has none. */
-const rg_gates *rg_kernel_gates(void);
-
 /* Every table this machine can run, for tests and benchmarks; ends with NULL. The first is `plain`. */
 const rg_kernels *const *rg_kernels_all(void);
 

@@ -106,9 +106,3 @@ static void gru_after_backward(size_t u, rg_real *dgates, rg_real *da, rg_real *
 
 extern const rg_gates rg_gates_plain;
 const rg_gates rg_gates_plain = { lstm, lstm_backward, gru_reset, gru, gru_backward, gru_reset_backward, gru_after, gru_after_backward };
-
-const rg_gates *rg_kernel_gates(void)
-{
-    const rg_gates *own = rg_kernel()->gates;
-    return own ? own : &rg_gates_plain;
-}

@@ -47,4 +47,7 @@ void  ISA(slopes)(size_t n, float *d, const float *a, float level, float f);
 /* dropout.c */
 void ISA(dropout)(size_t n, float *y, const float *x, float p, const uint32_t key[2], uint64_t stream, uint64_t position, bool add);
 
+/* gates.c */
+extern const rg_gates ISA(gates);
+
 #endif

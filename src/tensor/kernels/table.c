@@ -30,4 +30,5 @@ const rg_kernels TABLE = {
     .exps = ISA(exps),
     .slopes = ISA(slopes),
     .dropout = ISA(dropout),
+    .gates = &ISA(gates),
 };
