@@ -1,8 +1,9 @@
 # Includes point one way: a folder of src may include itself and the folders before it, never a later one.
 # A public header regard/<name>.h belongs to the folder of that name, or to the folder that has <name>.c or <name>_*.c;
-# where neither says so, `homes` does.
+# where neither says so, `homes` does; a header nobody claims belongs where the latest header it includes does.
 set -u
-homes="ops=autograd recurrent=autograd"
+# model.h is what search knows of a model (start, step, keep), so it comes with decode.
+homes="ops=autograd recurrent=autograd conv=autograd metrics=data model=decode translate=tasks"
 order="base tensor autograd layers attention data decode models train tasks view serve cli"
 
 declare -A rank=()
@@ -18,6 +19,12 @@ home_of() { # home_of TREE NAME: sets `home`, the folder a public header belongs
     for source in "$1"/src/*/"$2".c "$1"/src/*/"$2".cc "$1"/src/*/"$2"_*.c; do
         if [ -e "$source" ]; then home=${source#"$1"/src/}; home=${home%%/*}; return; fi
     done
+    latest=base
+    for name_of in $(sed -nE 's/^ *# *include +"regard\/([^"]+)\.h".*/\1/p' "$1/include/regard/$2.h" 2> /dev/null); do
+        home_of "$1" "$name_of"
+        [ -z "${rank[$home]:-}" ] || [ "${rank[$home]}" -le "${rank[$latest]}" ] || latest=$home
+    done
+    home=$latest
 }
 
 folder_of() { # folder_of TREE PATH: sets `home`, of a file of ours or of an include as it is written
