@@ -19,7 +19,7 @@ home_of() { # home_of TREE NAME: sets `home`, the folder a public header belongs
     for source in "$1"/src/*/"$2".c "$1"/src/*/"$2".cc "$1"/src/*/"$2"_*.c; do
         if [ -e "$source" ]; then home=${source#"$1"/src/}; home=${home%%/*}; return; fi
     done
-    latest=base
+    local latest=base name_of
     for name_of in $(sed -nE 's/^ *# *include +"regard\/([^"]+)\.h".*/\1/p' "$1/include/regard/$2.h" 2> /dev/null); do
         home_of "$1" "$name_of"
         [ -z "${rank[$home]:-}" ] || [ "${rank[$home]}" -le "${rank[$latest]}" ] || latest=$home
