@@ -317,7 +317,8 @@ async function liveBox() {
   } catch { /* a model that does not name its languages */ }
   $('live').onsubmit = async e => {
     e.preventDefault();
-    const body = { q: $('text').value, source: $('from').value || 'auto', target: $('to').value || 'auto' };
+    const body = { q: $('text').value, source: $('from').value || 'auto', target: $('to').value || 'auto' }, key = new URLSearchParams(location.hash.slice(1)).get('key');
+    if (key) body.api_key = key; /* a server that asks for one: /#key=... */
     try {
       const translation = ask('/translate', body), attention = ask('/v1/attention', body);
       attention.catch(() => 0);
