@@ -8,15 +8,16 @@
  *       KC |  B   |              pack B (KC, NC) into panels              stays in L3
  *          +------+              for each block of rows:
  *    KC    +------+                pack A (MC, KC) into tiles             stays in L2
- *   +---+  |      |                C block (+)= tiles times panels        one panel (KC, 16) at a time in L1
+ *   +---+  |      |                C block (+)= tiles times panels        one panel (KC, 16) after the other
  * MC| A |  |  C   |
  *   +---+  +------+ */
 #include "tensor/product.h"
 
 enum {
-    KC = 256,
+    KC = 512,
     NC = 2048, /* a multiple of RG_PANEL */
-    MC = 240,
+    MC = 120,
+    FAR = 1024,         /* numbers from row to row */
     SMALL = 500 * 1000, /* multiply-adds below which waking helpers costs more than they bring */
     ROW_GRAIN = 24      /* rows of a share: a multiple of every table's tile */
 };
@@ -107,19 +108,39 @@ static void pack_left(const job *j, rg_real *tiles, size_t k, size_t kb, size_t 
     else j->kernel->pack_tiles(tiles, j->a + m * j->lda + k, j->lda, 1, mb, kb);
 }
 
+typedef struct span {
+    size_t first, count;
+} span;
+
+/* One block of C. Rows that lie close together are read where they are; far apart ones fall on each other in the caches and are
+ * packed first, like those of a transposed A. */
+static void block(const job *j, rg_real *tiles, const rg_real *panels, span m, span n, span k)
+{
+    rg_real *c = j->c + m.first * j->ldc + n.first;
+    bool add = j->add || k.first > 0;
+    if (j->form != RG_TN && j->lda < FAR) {
+        const rg_real *a = j->a + m.first * j->lda + k.first;
+        j->kernel->gemm_packed(m.count, n.count, k.count, a, j->lda, panels, c, j->ldc, add, NULL, RG_IDENTITY);
+    } else {
+        pack_left(j, tiles, k.first, k.count, m.first, m.count);
+        j->kernel->gemm_tiles(m.count, n.count, k.count, tiles, panels, c, j->ldc, add);
+    }
+}
+
 /* Rows m0 .. m1 and columns n0 .. n1 of C. */
 static void part(const job *j, int member, size_t m0, size_t m1, size_t n0, size_t n1)
 {
     rg_real *panels = scratch_of(j, member), *tiles = panels + j->panel_numbers;
+    size_t blocks = (j->K + KC - 1) / KC, cut = blocks ? (j->K + blocks - 1) / blocks : 1; /* equal blocks over K */
+    size_t heights = (m1 - m0 + MC - 1) / MC, high = smaller(MC, ((m1 - m0) / heights / ROW_GRAIN + 1) * ROW_GRAIN);
     for (size_t n = n0; n < n1; n += NC) {
         size_t nb = smaller(NC, n1 - n);
-        for (size_t k = 0; k < j->K || k == 0; k += KC) {
-            size_t kb = smaller(KC, j->K - k);
+        for (size_t k = 0; k < j->K || k == 0; k += cut) {
+            size_t kb = smaller(cut, j->K - k);
             pack_right(j, panels, k, kb, n, nb);
-            for (size_t m = m0; m < m1; m += MC) {
-                size_t mb = smaller(MC, m1 - m);
-                pack_left(j, tiles, k, kb, m, mb);
-                j->kernel->gemm_tiles(mb, nb, kb, tiles, panels, j->c + m * j->ldc + n, j->ldc, j->add || k > 0);
+            for (size_t m = m0; m < m1; m += high) {
+                size_t mb = smaller(high, m1 - m);
+                block(j, tiles, panels, (span){m, mb}, (span){n, nb}, (span){k, kb});
             }
         }
     }

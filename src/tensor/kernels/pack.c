@@ -45,21 +45,23 @@ INLINE void transpose(square x[T])
 
 /* --------------------------------------------------------------------------------------------------- panels */
 
+/* Eight rows at a time along all whole panels: each row is read in order, each panel written in pieces of 512 bytes. */
 static void copy_panels(float *panels, const float *b, size_t ldb, size_t K, size_t count)
 {
-    for (size_t k = 0; k < K; k++)
+    enum { ROWS = 8 };
+    for (size_t first = 0; first < K; first += ROWS) {
+        size_t end = K - first < ROWS ? K : first + ROWS;
         for (size_t p = 0; p < count; p++)
-            UNROLL for (size_t j = 0; j < RG_PANEL; j += LANES)
-                store(panels + (p * K + k) * RG_PANEL + j, load(b + k * ldb + p * RG_PANEL + j));
+            for (size_t k = first; k < end; k++)
+                UNROLL for (size_t j = 0; j < RG_PANEL; j += LANES)
+                    store(panels + (p * K + k) * RG_PANEL + j, load(b + k * ldb + p * RG_PANEL + j));
+    }
 }
 
-/* Whole panels are copied four at a time, so that each row of B is read in pieces of 256 bytes. */
 void ISA(pack)(float *panels, const float *b, size_t ldb, size_t K, size_t N)
 {
-    enum { TOGETHER = 4 };
-    size_t whole = N / RG_PANEL, rest = N % RG_PANEL, p = 0;
-    for (; p + TOGETHER <= whole; p += TOGETHER) copy_panels(panels + p * K * RG_PANEL, b + p * RG_PANEL, ldb, K, TOGETHER);
-    for (; p < whole; p++) copy_panels(panels + p * K * RG_PANEL, b + p * RG_PANEL, ldb, K, 1);
+    size_t p = N / RG_PANEL, rest = N % RG_PANEL;
+    copy_panels(panels, b, ldb, K, p);
     if (!rest) return;
     panels += p * K * RG_PANEL;
     b += p * RG_PANEL;
@@ -130,28 +132,36 @@ INLINE void copy_tile(float *tile, const float *a, size_t step, const size_t R, 
         UNROLL for (size_t g = 0; g < registers(R); g++) write(tile + k * R + g * T, read(a + k * step + g * T));
 }
 
-/* A transposed: eight of its rows at a time, along all tiles of a run. Reading in whole registers must not pass the last number. */
+/* Of rows `step` apart, how many can be read as whole registers before that would pass the last number of the last row. */
+static size_t rows_to_read(size_t R, size_t K, size_t step)
+{
+    size_t numbers = (K - 1) * step + R, whole = registers(R) * T;
+    return numbers < whole ? 0 : (numbers - whole) / step + 1;
+}
+
+/* A transposed: eight of its rows at a time, along all tiles of a run. */
 static void copy_run(float *tiles, const float *a, size_t step, const run *r, size_t K)
 {
     enum { ROWS = 8 };
+    size_t room = rows_with_room(r->R, K), safe = K ? rows_to_read(r->R, K, step) : 0, fast = room < safe ? room : safe;
     for (size_t k = 0; k < K; k += ROWS) {
-        size_t end = K - k < ROWS ? K : k + ROWS;
+        size_t end = K - k < ROWS ? K : k + ROWS, middle = fast < k ? k : fast < end ? fast : end;
         for (size_t t = 0; t < r->count; t++) {
             float *tile = tiles + t * r->R * K;
             const float *from = a + t * r->R;
-            bool last = t + 1 == r->count;
-            size_t room = rows_with_room(r->R, K), fast = last || r->R != TALLEST ? k : room < end ? room : end;
-            if (fast > k) copy_tile(tile, from, step, TALLEST, k, fast);
-            exact_tile(tile, from, 1, step, r->R, fast > k ? fast : k, end);
+            if (r->R == TALLEST) copy_tile(tile, from, step, TALLEST, k, middle);
+            else copy_tile(tile, from, step, r->R, k, middle);
+            exact_tile(tile, from, 1, step, r->R, middle, end);
         }
     }
 }
 
 void ISA(pack_tiles)(float *tiles, const float *a, size_t row, size_t step, size_t M, size_t K)
 {
-    for (size_t m = 0; m < M; m += BLOCK_M) {
+    size_t high = block_rows(M);
+    for (size_t m = 0; m < M; m += high) {
         run runs[3];
-        size_t used = plan(runs, M - m < BLOCK_M ? M - m : BLOCK_M);
+        size_t used = plan(runs, M - m < high ? M - m : high);
         for (size_t n = 0; n < used; n++) {
             const run *r = &runs[n];
             size_t at = m + r->first;

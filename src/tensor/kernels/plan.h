@@ -16,7 +16,13 @@ enum { TALLEST = 3 };
 #define SHAPES(X) X(1, 2) X(2, 1) X(3, 1)
 #endif
 
-enum { BLOCK_M = 240 }; /* rows of a block: 240 KiB of A, a quarter of L2; a multiple of every TALLEST */
+/* Rows of a block: about equal blocks of at most 120 rows (with 512 columns of A 240 KiB, a quarter of L2) and of whole tiles. */
+static inline size_t block_rows(size_t M)
+{
+    enum { MOST = 120, WHOLE = 24 }; /* WHOLE: a multiple of every TALLEST */
+    size_t blocks = (M + MOST - 1) / MOST;
+    return M ? (((M + blocks - 1) / blocks + WHOLE - 1) / WHOLE) * WHOLE : WHOLE;
+}
 
 /* Rows as runs of equal tiles: tallest ones, then the rest. One or two rows left over join the last tall tile and are cut
  * again in the middle, because low tiles are slow. */
