@@ -6,7 +6,9 @@
  *
  * No sum here has two products, because a compiler may fuse either: all instruction sets with FMA agree bit for bit.
  *
- *     exp 1 ulp   log 1 ulp   tanh 2 ulp   sigmoid 2 ulp   erf 2 ulp     infinities and NaN as in libm */
+ *     exp 1.02   log 0.83   tanh 1.23   sigmoid 1.91   softplus 1.79   elu 0.84   gelu above 0 (erf) 1.50 ulp
+ *
+ * Infinities and NaN as in libm. */
 #ifndef RG_TENSOR_KERNELS_ELEMENTARY_H
 #define RG_TENSOR_KERNELS_ELEMENTARY_H
 
