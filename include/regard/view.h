@@ -6,6 +6,7 @@
 
 #include "regard/autograd.h"
 #include "regard/record.h"
+#include "regard/translate.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,6 +29,9 @@ typedef struct rg_collector rg_collector;
 rg_status         rg_collector_new(rg_collector **out, rg_record *record, size_t source_labels, size_t target_labels, int hypothesis);
 const rg_watcher *rg_collector_watcher(const rg_collector *collector);
 rg_status         rg_collector_finish(rg_collector *collector, size_t *out_skipped); /* frees it; reports the first failure */
+
+/* What each piece of a translation looked at: a map for each answer. The translation was made with attention asked for. */
+rg_status rg_record_of_translation(rg_record **out, const rg_translator *translator, const rg_translated *translated);
 
 /* --------------------------------------------------------------------------------------------------- colours */
 

@@ -10,6 +10,7 @@
 /* One word a line, in the order --help shows them. */
 #define RG_COMMANDS(X) \
     X(evaluate) \
+    X(demo) \
     X(train) \
     X(translate) \
     X(show) \

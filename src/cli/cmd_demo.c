@@ -1,0 +1,225 @@
+/* cmd_demo.c - the built-in default: write an English-French corpus, learn it, translate what was never seen, show where it looked. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/training.h"
+#include "regard/grammar.h"
+#include "regard/view.h"
+
+typedef struct {
+    char   *output, *type;
+    int64_t sentences, tests, updates, seed, threads;
+} settings;
+
+static const rg_option options[] = {
+    { RG_OPTION_STRING, "output", offsetof(settings, output), "regard-demo", "folder for the corpus, the model and the figures", 'o', NULL },
+    { RG_OPTION_STRING, "type", offsetof(settings, type), "transformer", "which system learns it", 0, NULL },
+    { RG_OPTION_INT, "sentences", offsetof(settings, sentences), "16000", "sentences to learn from", 0, NULL },
+    { RG_OPTION_INT, "tests", offsetof(settings, tests), "1000", "unseen sentences to be tested on", 0, NULL },
+    { RG_OPTION_INT, "after-batches", offsetof(settings, updates), "1200", "updates", 0, NULL },
+    { RG_OPTION_INT, "seed", offsetof(settings, seed), "1", "of sentences and weights", 0, NULL },
+    { RG_OPTION_INT, "cpu-threads", offsetof(settings, threads), "0", "threads; 0: one a core", 0, NULL },
+    RG_OPTION_END
+};
+
+/* What the demo is trained with; the same words would do on the command line of `regard train`. */
+static const char *const training_settings = "vocab-kind: words\ndim-vocabs: 0\njoint-vocab: true\nmini-batch-words: 1500\nlearn-rate: 0.002\nlr-warmup: 150\n"
+                                             "lr-decay-inv-sqrt: 300\nclip-norm: 1\nexponential-smoothing: 0.005\nvalid-freq: 0\nsave-freq: 0\ndisp-freq: 10\nearly-stopping: 0\nkeep-best: false\noverwrite: true\n";
+static const char *const system_settings = "dim-emb: 96\ntransformer-dim-ffn: 256\ntransformer-heads: 4\nenc-depth: 2\ndec-depth: 2\ntransformer-dropout: 0.1\n"
+                                           "label-smoothing: 0.05\ndim-rnn: 128\n";
+
+/* Sentences whose words do not follow each other: the article waits for its noun, the adjective moves. */
+static const char *const shown[] = { "the red house is big", "the small black cat sees the old man", "she does not eat the green apples" };
+
+typedef struct {
+    char *train_en, *train_fr, *test_en, *test_fr, *model, *json;
+} files;
+
+static void free_files(files *f)
+{
+    rg_free(f->train_en);
+    rg_free(f->train_fr);
+    rg_free(f->test_en);
+    rg_free(f->test_fr);
+    rg_free(f->model);
+    rg_free(f->json);
+}
+
+static rg_status name_files(files *f, const char *folder)
+{
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST) return rg_fail(RG_EIO, "cannot make the folder %s: %s", folder, strerror(errno));
+    *f = (files){ rg_format("%s/train.en", folder), rg_format("%s/train.fr", folder), rg_format("%s/test.en", folder), rg_format("%s/test.fr", folder),
+                  rg_format("%s/model.safetensors", folder), rg_format("%s/log.jsonl", folder) };
+    return f->train_en && f->train_fr && f->test_en && f->test_fr && f->model && f->json ? RG_OK : RG_ENOMEM;
+}
+
+static rg_status write_corpus(const settings *s, const files *f)
+{
+    rg_grammar *grammar;
+    RG_TRY(rg_grammar_new(&grammar, (uint64_t)s->seed));
+    rg_status status = rg_grammar_write(grammar, RG_GRAMMAR_TRAIN, (size_t)s->sentences, f->train_en, f->train_fr, NULL);
+    if (status == RG_OK) status = rg_grammar_write(grammar, RG_GRAMMAR_TEST, (size_t)s->tests, f->test_en, f->test_fr, NULL);
+    rg_grammar_free(grammar);
+    return status;
+}
+
+/* ----------------------------------------------------------------------------------------------------- learning */
+
+static rg_status train(rg_translator **out, const settings *s, const files *f)
+{
+    const rg_system *system = rg_system_find(s->type);
+    if (!system) return rg_fail(RG_EINVAL, "there is no system '%s'; `regard systems` lists them", s->type);
+    rg_translation_options o = { 0 };
+    void                  *values = rg_alloc_zero(system->options_bytes);
+    if (!values) return RG_ENOMEM;
+    rg_status status = rg_options_init(rg_translation_rows, &o);
+    if (status == RG_OK) status = rg_options_init(system->options, values);
+    const rg_option_group task = { .rows = rg_translation_rows, .values = &o }, own = { .rows = system->options, .values = values };
+    char                  counts[128];
+    snprintf(counts, sizeof counts, "after-batches: %lld\nseed: %lld\ncpu-threads: %lld\n", (long long)s->updates, (long long)s->seed, (long long)s->threads);
+    if (status == RG_OK) status = rg_options_read_yaml(&task, 1, training_settings, strlen(training_settings), "demo", false);
+    if (status == RG_OK) status = rg_options_read_yaml(&task, 1, counts, strlen(counts), "demo", false);
+    if (status == RG_OK) status = rg_options_read_yaml(&own, 1, system_settings, strlen(system_settings), "demo", true);
+    const char *sets[] = { f->train_en, f->train_fr }, *model = f->model;
+    if (status == RG_OK) status = rg_options_set(&task, 1, "train-sets", 2, sets);
+    if (status == RG_OK) status = rg_options_set(&task, 1, "model", 1, &model);
+    rg_console console = { 0 };
+    remove(f->json);
+    if (status == RG_OK) status = rg_console_open(&console, f->json, (uint64_t)s->updates, false);
+    if (status == RG_OK) {
+        const rg_translation_report report = rg_console_report(&console);
+        status = rg_translation_train(out, system, values, &o, &report);
+    }
+    rg_console_close(&console);
+    rg_options_fini(system->options, values);
+    rg_options_fini(rg_translation_rows, &o);
+    rg_free(values);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------ testing */
+
+typedef struct {
+    char **line;
+    size_t count;
+} lines;
+
+static void free_lines(lines *l)
+{
+    for (size_t i = 0; i < l->count; i++) rg_free(l->line[i]);
+    rg_free(l->line);
+}
+
+static rg_status read_lines(lines *out, const char *path, size_t most)
+{
+    rg_lines *reader;
+    *out = (lines){ 0 };
+    RG_TRY(rg_lines_open(&reader, path, NULL));
+    rg_status status = (out->line = rg_alloc_zero(most * sizeof *out->line)) ? RG_OK : RG_ENOMEM;
+    for (bool more = true; status == RG_OK && more && out->count < most;) {
+        rg_line line;
+        status = rg_lines_next(&more, &line, reader);
+        if (status == RG_OK && more && !(out->line[out->count++] = rg_strdup(line.text))) status = RG_ENOMEM;
+    }
+    rg_lines_close(reader);
+    return status;
+}
+
+static rg_status count_exact(size_t *out_same, size_t *out_all, rg_session *session, const settings *s, const files *f)
+{
+    lines                english = { 0 }, french = { 0 };
+    rg_session_config    config = RG_SESSION_CONFIG_DEFAULT;
+    const rg_translated *results;
+    *out_same = *out_all = 0;
+    rg_status status = read_lines(&english, f->test_en, (size_t)s->tests);
+    if (status == RG_OK) status = read_lines(&french, f->test_fr, (size_t)s->tests);
+    if (status == RG_OK) status = rg_session_run(&results, session, &config, (const char *const *)english.line, english.count, 0, NULL);
+    for (size_t i = 0, wrong = 0; status == RG_OK && i < english.count; i++, ++*out_all) {
+        const char *text = results[i].count ? results[i].best[0].text : "";
+        if (strcmp(text, french.line[i]) == 0) ++*out_same;
+        else if (wrong++ < 3) printf("wrong: %s\n    -> %s\n     = %s\n", english.line[i], text, french.line[i]);
+    }
+    free_lines(&english);
+    free_lines(&french);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------ showing */
+
+static rg_terminal_options terminal(void)
+{
+    rg_terminal_options o = RG_TERMINAL_OPTIONS_DEFAULT;
+    struct winsize      size;
+    const bool          tty = isatty(STDOUT_FILENO);
+    rg_terminal_detect(&o, tty, tty && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0);
+    o.links = 0;
+    return o;
+}
+
+static rg_status show_one(const settings *s, const rg_translator *translator, const rg_translated *translated, const char *english, size_t number)
+{
+    rg_record *record;
+    char      *drawing = NULL;
+    RG_TRY(rg_record_of_translation(&record, translator, translated));
+    const rg_terminal_options o = terminal();
+    rg_status                 status = rg_terminal_draw(&drawing, record, 0, &o);
+    if (status == RG_OK) printf("\n%s\n-> %s\n\n%s", english, translated->best[0].text, drawing);
+    char *path = rg_format("%s/alignment%zu.svg", s->output, number);
+    const rg_figure_options figure = RG_FIGURE_OPTIONS_DEFAULT;
+    if (status == RG_OK && path && rg_figure_save(path, RG_FIGURE_SVG, NULL, record, &figure) != RG_OK)
+        fprintf(stderr, "no figure: %s\n", rg_message()); /* the terminal has shown it already */
+    rg_free(path);
+    rg_free(drawing);
+    rg_record_free(record);
+    return status;
+}
+
+static rg_status show(const settings *s, rg_translator *translator, rg_session *session)
+{
+    rg_session_config    config = RG_SESSION_CONFIG_DEFAULT;
+    const rg_translated *results;
+    const size_t         n = sizeof shown / sizeof *shown;
+    config.search.attention = true;
+    RG_TRY(rg_session_run(&results, session, &config, shown, n, 0, NULL));
+    for (size_t i = 0; i < n; i++) RG_TRY(show_one(s, translator, &results[i], shown[i], i + 1));
+    return RG_OK;
+}
+
+static rg_status run(rg_call *call)
+{
+    const settings *s = call->options;
+    const double    started = rg_now();
+    files           f = { 0 };
+    rg_translator  *translator = NULL;
+    rg_session     *session = NULL;
+    size_t          same = 0, all = 0;
+    if (s->sentences < 1 || s->tests < 1 || s->updates < 1 || s->threads < 0) return rg_fail(RG_EINVAL, "sentences, tests and updates must be positive");
+    rg_status status = name_files(&f, s->output);
+    if (status == RG_OK) status = write_corpus(s, &f);
+    if (status == RG_OK) status = train(&translator, s, &f);
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    if (status == RG_OK) status = rg_session_new(&session, &translator, 1, s->threads ? (int)s->threads : cores > 0 ? (int)cores : 1);
+    if (status == RG_OK) status = show(s, translator, session);
+    if (status == RG_OK) status = count_exact(&same, &all, session, s, &f);
+    if (status == RG_OK) {
+        printf("\nTry it:  echo 'the white horse drinks the cold water' | regard translate -m %s\n", f.model);
+        printf("demo: %zu of %zu unseen sentences exact (%.1f %%) in %.0f s\n", same, all, 100.0 * (double)same / (double)all, rg_now() - started);
+    }
+    rg_session_free(session);
+    rg_translator_free(translator);
+    free_files(&f);
+    return status;
+}
+
+const rg_command rg_command_demo = {
+    .name = "demo",
+    .summary = "learn a built-in English-French grammar and show where the model looks (about a minute)",
+    .options = options,
+    .size = sizeof(settings),
+    .run = run,
+};
