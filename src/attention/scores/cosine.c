@@ -38,6 +38,7 @@ static rg_tensor *cosine_pairs(rg_tape *t, const rg_attention *att, rg_tensor *q
 
 static rg_tensor *cosine_fused(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, rg_tensor *v, const rg_reach *reach)
 {
+    if (att->config.shared_values) return NULL;
     return rg_fused_dot(t, q, k, v, reach, att->config.heads, 1);
 }
 

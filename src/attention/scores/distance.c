@@ -22,13 +22,16 @@ static rg_tensor *precision(rg_tape *t, const rg_attention *att)
     return rg_map(t, rg_scale(t, log_h, -2), RG_EXP);
 }
 
-/* -|x|^2/2 of each head's block of each row: (N, H) */
-static rg_tensor *minus_half_square(rg_tape *t, rg_tensor *x, size_t heads)
+/* -|x|^2/2 of each head's block of each row: (N, H). One block of `width` columns serves all heads. */
+static rg_tensor *minus_half_square(rg_tape *t, rg_tensor *x, size_t heads, size_t width)
 {
     rg_tensor *part[64];
     if (heads > 64) return rg_tape_fail(t, RG_ELIMIT, "%zu heads; the distance score takes at most 64", heads);
-    const size_t width = rg_tensor_cols(x) / heads;
     for (size_t h = 0; h < heads; h++) {
+        if (h && rg_tensor_cols(x) == width) {
+            part[h] = part[0];
+            continue;
+        }
         rg_tensor *block = rg_columns(t, x, h * width, width);
         part[h] = rg_scale(t, rg_dot_rows(t, block, block), -0.5);
     }
@@ -37,9 +40,10 @@ static rg_tensor *minus_half_square(rg_tape *t, rg_tensor *x, size_t heads)
 
 static rg_tensor *distance_pairs(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, const rg_reach *reach)
 {
-    const size_t H = att->config.heads;
-    rg_tensor   *product = rg_pairs_dot(t, q, k, reach, H, 1);
-    rg_tensor   *squares = rg_pairs_add(t, minus_half_square(t, q, H), minus_half_square(t, k, H), reach);
+    const size_t H = att->config.heads, width = rg_tensor_cols(q) / H;
+    rg_tensor   *product = rg_pairs_dot(t, q, k, reach, H, 1); /* refuses widths that do not fit */
+    if (!product) return NULL;
+    rg_tensor *squares = rg_pairs_add(t, minus_half_square(t, q, H, width), minus_half_square(t, k, H, width), reach);
     rg_tensor   *e = rg_add(t, product, squares); /* q.k - |q|^2/2 - |k|^2/2 = -|q-k|^2/2 */
     if (att->b) return rg_mul(t, e, precision(t, att));
     return rg_scale(t, e, 1 / (att->config.bandwidth * att->config.bandwidth));

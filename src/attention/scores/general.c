@@ -25,6 +25,7 @@ static rg_tensor *general_pairs(rg_tape *t, const rg_attention *att, rg_tensor *
 
 static rg_tensor *general_fused(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, rg_tensor *v, const rg_reach *reach)
 {
+    if (att->config.shared_values) return NULL;
     return rg_fused_dot(t, q, k, v, reach, att->config.heads, 1);
 }
 

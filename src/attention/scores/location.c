@@ -1,8 +1,9 @@
 /* Location score (Luong, Pham, Manning 2015):
  *
- *     e(q, k_j) = (W q)_j                   j the place of the key in its group; the keys themselves play no part
+ *     e(q, k_j) = (W q)_j                   j the place of the key among those the query reaches; the keys themselves play no part
  *
- * W has a row for each of `positions` places: undefined past them, so a longer group is an error. */
+ * Over groups and causal reaches that is its place in the sentence; in a window, its place in the window.
+ * W has a row for each of `positions` places: undefined past them, so more keys are an error. */
 #include "attention/pairs.h"
 
 static rg_status location_init(rg_attention *att, rg_params *params)
