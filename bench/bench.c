@@ -15,6 +15,7 @@
 #define BENCH_CASES(X) \
     X(attention)       \
     X(gemm)            \
+    X(optimizer)       \
     X(packed)          \
     X(lstm)            \
     X(thin)
