@@ -65,7 +65,7 @@ static void pack_span(const rg_fused_node *n, const rg_fused_span *s, size_t h, 
 }
 
 /* exp(e - max) of one row; returns 1 / sum. A row that reaches nothing, or only -inf, has weights of 0. */
-static rg_real weigh_row(const rg_fused_node *n, size_t i, size_t h, rg_real *e, size_t count)
+static rg_real weigh_row(const rg_fused_node *n, const rg_fused_span *s, size_t i, size_t h, rg_real *e, size_t count)
 {
     const rg_kernels *k = rg_kernel();
     const rg_real     nothing = -(rg_real)INFINITY;
@@ -78,7 +78,7 @@ static rg_real weigh_row(const rg_fused_node *n, size_t i, size_t h, rg_real *e,
         share = 1 / sum;
         log_sum = most + (rg_real)log((double)sum);
     }
-    if (n->stat) n->stat[i * n->H + h] = n->kept ? share : log_sum;
+    if (n->stat) n->stat[i * n->H + h] = s->keep ? share : log_sum;
     return share;
 }
 
@@ -87,7 +87,7 @@ static void forward_block(const rg_fused_node *n, const rg_fused_span *s, const 
     const rg_kernels *k = rg_kernel();
     const rg_tensor  *out = n->node.out;
     const size_t      rows = b->q1 - b->q0;
-    rg_real          *e = n->kept ? n->kept + b->kept + h * rows * b->ld : r->e, *o = out->data + b->q0 * out->ld + h * n->dv;
+    rg_real          *e = n->stat && s->keep ? n->kept + b->kept + h * rows * b->ld : r->e, *o = out->data + b->q0 * out->ld + h * n->dv;
     size_t            low[RG_FUSED_ROWS], high[RG_FUSED_ROWS];
     rg_real           share[RG_FUSED_ROWS];
 
@@ -96,7 +96,7 @@ static void forward_block(const rg_fused_node *n, const rg_fused_span *s, const 
     for (size_t i = 0; i < rows; i++) {
         low[i] = rg_fused__begin(n->plan->reach, s, b->q0 + i) - b->low;
         high[i] = rg_fused__end(n->plan->reach, s, b->q0 + i) - b->low;
-        share[i] = weigh_row(n, b->q0 + i, h, e + i * b->ld + low[i], high[i] - low[i]);
+        share[i] = weigh_row(n, s, b->q0 + i, h, e + i * b->ld + low[i], high[i] - low[i]);
     }
     k->gemm_ranges(rows, n->dv, e, b->ld, 1, low, high, r->values + b->low * RG_PANEL, (s->k1 - s->k0) * RG_PANEL, o, out->ld, false);
     for (size_t i = 0; i < rows; i++) k->scale(n->dv, o + i * out->ld, share[i], o + i * out->ld);
@@ -158,7 +158,7 @@ rg_tensor *rg_fused_dot(rg_tape *t, rg_tensor *q, rg_tensor *k, rg_tensor *v, co
     rg_fused_node now = { .node.out = out, .q = q, .k = k, .v = v, .plan = plan, .H = heads, .dk = q->cols / heads,
                           .dv = v->cols / heads, .scale = (rg_real)scale, .team = rg_tape_team(t) };
     const bool   learns = rg_tape__recording(t) && (rg_tape__wants(t, q) || rg_tape__wants(t, k) || rg_tape__wants(t, v));
-    const size_t kept = learns && plan->most_keys <= RG_FUSED_KEEP ? plan->kept : 0, stats = learns ? q->rows * heads : 0;
+    const size_t kept = learns ? plan->kept : 0, stats = learns ? q->rows * heads : 0;
     if (rg_tape__live(t)) {
         if (stats && !(now.stat = rg_tape__reals(t, stats))) return NULL;
         if (kept && !(now.kept = rg_tape__reals(t, kept))) return NULL;

@@ -5,10 +5,7 @@
 #include "attention/fused_plan.h"
 #include "autograd/tape.h"
 
-enum {
-    RG_FUSED_KEEP = 512, /* weights of spans of up to so many keys are kept for backward, others computed again */
-    RG_FUSED_KEYS = 512  /* keys of a block that backward takes at a time */
-};
+enum { RG_FUSED_KEYS = 512 }; /* keys of a block that backward takes at a time */
 
 typedef struct rg_fused_node {
     rg_node              node;
@@ -16,8 +13,8 @@ typedef struct rg_fused_node {
     const rg_fused_plan *plan;
     size_t               H, dk, dv;
     rg_real              scale;
-    rg_real             *kept; /* exp(e - max) of every block and head, or NULL                    */
-    rg_real             *stat; /* (Nq, H): kept: 1 / sum exp(e - max); not kept: log sum exp(e)     */
+    rg_real             *kept; /* exp(e - max) of every block and head of spans that are kept        */
+    rg_real             *stat; /* (Nq, H): kept: 1 / sum exp(e - max); not kept: log sum exp(e); NULL: nobody asks */
     rg_team             *team;
 } rg_fused_node;
 

@@ -46,14 +46,14 @@ static size_t lay_out(room *r, const rg_fused_node *n, rg_real *base)
     size_t       used = 0;
     r->key_panels = take(base, &used, keys * wk);
     r->values = take(base, &used, keys * n->dv);
-    r->keys = n->kept ? NULL : take(base, &used, keys * n->dk);
+    r->keys = !n->plan->again ? NULL : take(base, &used, keys * n->dk);
     r->sum_k = take(base, &used, keys * n->dk);
     r->sum_v = take(base, &used, keys * n->dv);
     r->q = take(base, &used, rows * n->dk);
     r->q_panels = take(base, &used, rows * wk);
     r->d = take(base, &used, rows * n->dv);
     r->d_panels = take(base, &used, rows * wv);
-    r->a = n->kept ? NULL : take(base, &used, rows * LD);
+    r->a = !n->plan->again ? NULL : take(base, &used, rows * LD);
     r->s = take(base, &used, rows * LD);
     return used;
 }
@@ -89,15 +89,15 @@ static void some_keys(const job *g, const rg_fused_span *s, const rg_fused_block
     const size_t         rows = b->q1 - b->q0, total = s->k1 - s->k0, some = smaller(high, total) - low;
     const rg_real       *a = r->a;
     size_t               ld = LD, from[RG_FUSED_KEYS], to[RG_FUSED_KEYS];
-    if (n->kept) a = n->kept + b->kept + h * rows * b->ld + (low - b->low), ld = b->ld;
+    if (s->keep) a = n->kept + b->kept + h * rows * b->ld + (low - b->low), ld = b->ld;
     else rg_fused__scores(p, s, b, low, high, n->dk, r->q, n->dk, r->keys, r->a, LD);
     rg_fused__scores(p, s, b, low, high, n->dv, g->dout + b->q0 * n->node.out->ld + h * n->dv, n->node.out->ld, r->values, r->s, LD);
     for (size_t i = 0; i < rows; i++) {
         const rg_real stat = n->stat[(b->q0 + i) * n->H + h];
         from[i] = larger(low, rg_fused__begin(p->reach, s, b->q0 + i)) - low;
         to[i] = larger(low + from[i], smaller(high, rg_fused__end(p->reach, s, b->q0 + i))) - low;
-        if (!n->kept) k->exps(to[i] - from[i], r->a + i * LD + from[i], r->a + i * LD + from[i], stat);
-        k->slopes(to[i] - from[i], r->s + i * LD + from[i], a + i * ld + from[i], level[i], n->kept ? stat * n->scale : n->scale);
+        if (!s->keep) k->exps(to[i] - from[i], r->a + i * LD + from[i], r->a + i * LD + from[i], stat);
+        k->slopes(to[i] - from[i], r->s + i * LD + from[i], a + i * ld + from[i], level[i], s->keep ? stat * n->scale : n->scale);
     }
     if (g->dq)
         k->gemm_ranges(rows, n->dk, r->s, LD, 1, from, to, r->key_panels + low * RG_PANEL, total * RG_PANEL,
@@ -118,8 +118,8 @@ static void block_backward(const job *g, const rg_fused_span *s, const rg_fused_
         const size_t   at = (b->q0 + i) * out->ld + h * n->dv;
         const rg_real *d = g->dout + at;
         level[i] = k->dot(n->dv, d, out->data + at);
-        k->scale(n->dv, r->d + i * n->dv, n->kept ? n->stat[(b->q0 + i) * n->H + h] : 1, d); /* what is kept lacks its 1 / sum */
-        if (!n->kept) k->scale(n->dk, r->q + i * n->dk, n->scale, n->q->data + (b->q0 + i) * n->q->ld + h * n->dk);
+        k->scale(n->dv, r->d + i * n->dv, s->keep ? n->stat[(b->q0 + i) * n->H + h] : 1, d); /* what is kept lacks its 1 / sum */
+        if (!s->keep) k->scale(n->dk, r->q + i * n->dk, n->scale, n->q->data + (b->q0 + i) * n->q->ld + h * n->dk);
     }
     if (g->dv) k->pack(r->d_panels, r->d, n->dv, rows, n->dv);
     if (g->dk) k->pack(r->q_panels, n->q->data + b->q0 * n->q->ld + h * n->dk, n->q->ld, rows, n->dk);
@@ -133,7 +133,7 @@ static void pack_span(const job *g, const rg_fused_span *s, size_t h, const room
     const size_t         keys = s->k1 - s->k0;
     const rg_real       *from = n->k->data + s->k0 * n->k->ld + h * n->dk;
     if (g->dq) k->pack(r->key_panels, from, n->k->ld, keys, n->dk);
-    if (!n->kept) k->pack_transposed(r->keys, from, n->k->ld, n->dk, keys);
+    if (!s->keep) k->pack_transposed(r->keys, from, n->k->ld, n->dk, keys);
     k->pack_transposed(r->values, n->v->data + s->k0 * n->v->ld + h * n->dv, n->v->ld, n->dv, keys);
     memset(r->sum_k, 0, keys * n->dk * sizeof(rg_real));
     memset(r->sum_v, 0, keys * n->dv * sizeof(rg_real));

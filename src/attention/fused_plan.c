@@ -46,7 +46,7 @@ static void add_block(rg_fused_plan *p, const rg_fused_span *s, rg_fused_block *
     if (b->ld % 64 == 0) b->ld += 16; /* rows a power of two apart fall into the same few lines of the cache */
     b->kept = p->kept;
     const size_t scores = (q1 - q0) * b->ld;
-    p->kept += scores * p->heads;
+    if (s->keep) p->kept += scores * p->heads;
     if (scores > p->most_scores) p->most_scores = scores;
     if (q1 - q0 > p->most_rows) p->most_rows = q1 - q0;
 }
@@ -58,6 +58,8 @@ static void add_span(rg_fused_plan *p, rg_fused_span *s, size_t q0, size_t q1, s
     const size_t    rows = block_rows(r, q0, q1);
     *s = (rg_fused_span){ .q0 = q0, .q1 = q1, .block = block, .unit = p->units };
     if (any) s->k0 = (size_t)r->begin[q0], s->k1 = end_of(r, q1 - 1);
+    s->keep = s->k1 - s->k0 <= RG_FUSED_KEEP;
+    p->again = p->again || !s->keep;
     for (size_t i = q0; i < q1; i += rows) add_block(p, s, &p->block[block + s->blocks++], i, i + rows < q1 ? i + rows : q1);
     p->units += s->blocks * p->heads;
     if (s->k1 - s->k0 > p->most_keys) p->most_keys = s->k1 - s->k0;

@@ -14,7 +14,10 @@
 
 #include "attention/reach.h"
 
-enum { RG_FUSED_ROWS = 96 }; /* most queries of a block */
+enum {
+    RG_FUSED_ROWS = 96, /* most queries of a block */
+    RG_FUSED_KEEP = 512 /* weights of spans of up to so many keys are kept for backward, others computed again */
+};
 
 typedef struct rg_fused_block {
     size_t q0, q1;    /* query rows                                                */
@@ -27,6 +30,7 @@ typedef struct rg_fused_span {
     size_t q0, q1, k0, k1;
     size_t block, blocks; /* first, and how many */
     size_t unit;          /* blocks of all heads of the spans before it */
+    bool   keep;          /* its weights are kept: a matter of its own length, so that batch mates do not change its bits */
 } rg_fused_span;
 
 typedef struct rg_fused_plan {
@@ -37,7 +41,8 @@ typedef struct rg_fused_plan {
     size_t          most_keys;   /* of a span */
     size_t          most_rows;   /* of a block */
     size_t          most_scores; /* rows x ld of a block */
-    size_t          kept;        /* numbers of all scores of all heads */
+    size_t          kept;        /* numbers of all scores of all heads of spans that are kept */
+    bool            again;       /* there are others */
     bool            disjoint;    /* no two spans share a key */
 } rg_fused_plan;
 

@@ -1,0 +1,201 @@
+/* test_fused.c - the fused paths in float: equal to the pair path, and which bits may change (none). */
+#include "attention/fused.h"
+#include "attention/pairs.h"
+#include "support/gradient.h"
+#include "tensor/kernels.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* --------------------------------------------------------------------------------------------------------- kernels */
+
+static void ranged_products_of_every_table_equal_the_plain_one(void **state)
+{
+    (void)state;
+    enum { M = 23, K = 300, N = 37, LD = 40 };
+    static rg_real a[M * K], at[K * M], b[K * N], panels[K * 48], c[2][M * LD];
+    size_t         low[M], high[M];
+    rg_test_fill(a, M * K, 1, -1, 1);
+    rg_test_fill(b, K * N, 2, -1, 1);
+    for (size_t m = 0; m < M; m++)
+        for (size_t k = 0; k < K; k++) at[k * M + m] = a[m * K + k];
+    for (size_t shape = 0; shape < 4; shape++) {
+        for (size_t m = 0; m < M; m++) { /* everything; causal; a band; nothing in common */
+            low[m] = shape == 2 ? m * 7 : shape == 3 ? (m % 2) * 200 : 0;
+            high[m] = shape == 1 ? m + 1 : shape == 2 ? m * 7 + 33 : shape == 3 ? low[m] + (m % 5) * 20 : K;
+        }
+        for (const rg_kernels *const *table = rg_kernels_all(); *table; table++)
+            for (int add = 0; add < 2; add++)
+                for (int turned = 0; turned < 2; turned++) {
+                    rg_test_fill(c[0], M * LD, 3, -1, 1);
+                    memcpy(c[1], c[0], sizeof c[0]);
+                    (*table)->pack(panels, b, N, K, N);
+                    rg_kernels_all()[0]->gemm_ranges(M, N, a, K, 1, low, high, panels, K * RG_PANEL, c[0], LD, add);
+                    (*table)->gemm_ranges(M, N, turned ? at : a, turned ? 1 : K, turned ? M : 1, low, high, panels, K * RG_PANEL, c[1], LD, add);
+                    for (size_t i = 0; i < M * LD; i++)
+                        if (fabsf(c[0][i] - c[1][i]) > 1e-5f) fail_msg("%s: shape %zu, number %zu: %g is not %g", (*table)->name, shape, i, (double)c[1][i], (double)c[0][i]);
+                }
+    }
+}
+
+/* ----------------------------------------------------------------------------------------------------- one attention */
+
+enum { MOST = 1400, H = 3, DK = 20, DV = 12 };
+
+typedef enum { GROUPS, CAUSAL, WINDOW, KINDS } kind;
+
+typedef struct {
+    rg_real x[3][MOST * H * DK]; /* q, k, v */
+    rg_real dout[MOST * H * DV];
+    rg_real out[MOST * H * DV], d[3][MOST * H * DK];
+} attention;
+
+static const size_t width[3] = { H * DK, H * DK, H * DV };
+
+static void fill(attention *a)
+{
+    for (uint64_t i = 0; i < 3; i++) rg_test_fill(a->x[i], MOST * width[i], i, -2, 2);
+    rg_test_fill(a->dout, MOST * H * DV, 9, -1, 1);
+}
+
+static const rg_reach *reach_of(rg_tape *t, kind which, const rg_layout *l)
+{
+    return which == GROUPS ? rg_reach_groups(t, l, l) : which == CAUSAL ? rg_reach_causal(t, l) : rg_reach_window(t, l, 9);
+}
+
+/* The rows of `layout` from row `first` of a's numbers on. */
+static void run(attention *a, size_t first, const rg_layout *layout, kind which, bool general, int members)
+{
+    const size_t N = (size_t)layout->start[layout->groups];
+    rg_team     *team = NULL;
+    rg_tape     *t = NULL;
+    assert_int_equal(rg_team_new(&team, members), RG_OK);
+    rg_tape_config config = { .record = true, .learn = true, .team = team };
+    assert_int_equal(rg_tape_new(&t, &config), RG_OK);
+    rg_tensor *x[3];
+    for (size_t i = 0; i < 3; i++) x[i] = rg_input(t, a->x[i] + first * width[i], N, width[i], layout);
+    const rg_reach *r = reach_of(t, which, layout);
+    rg_tensor      *out = general ? rg_mix(t, rg_softmax_over(t, rg_pairs_dot(t, x[0], x[1], r, H, 0.3), r), x[2], r)
+                                  : rg_fused_dot(t, x[0], x[1], x[2], r, H, 0.3);
+    assert_non_null(out);
+    assert_int_equal(rg_tape_backward_from(t, out, a->dout + first * H * DV), RG_OK);
+    memcpy(a->out + first * H * DV, rg_tensor_data(out), N * H * DV * sizeof(rg_real));
+    for (size_t i = 0; i < 3; i++) memcpy(a->d[i] + first * width[i], rg_tape_gradient(t, x[i]), N * width[i] * sizeof(rg_real));
+    rg_tape_free(t);
+    rg_team_free(team);
+}
+
+static void agree(const char *name, kind which, const rg_real *a, const rg_real *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!(fabsf(a[i] - b[i]) <= 1e-5f * fmaxf(1, fabsf(b[i]))))
+            fail_msg("%s of reach %d: number %zu is %.8g, the pair path gives %.8g", name, (int)which, i, (double)a[i], (double)b[i]);
+}
+
+static const int32_t   sizes[] = { 0, 5, 6, 106, 106, 639 };
+static const rg_layout layout = { .groups = 5, .start = sizes };
+
+static void the_fused_dot_equals_the_pair_path(void **state)
+{
+    (void)state;
+    static attention a, b;
+    for (kind which = 0; which < KINDS; which++) {
+        fill(&a), fill(&b);
+        run(&a, 0, &layout, which, false, 2);
+        run(&b, 0, &layout, which, true, 1);
+        agree("out", which, a.out, b.out, 639 * H * DV);
+        for (size_t i = 0; i < 3; i++) agree("gradient", which, a.d[i], b.d[i], 639 * width[i]);
+    }
+}
+
+static void a_sentence_has_the_same_bits_alone_and_in_a_batch_and_for_every_team(void **state)
+{
+    (void)state;
+    static attention a, b;
+    for (kind which = 0; which < KINDS; which++) {
+        fill(&a), fill(&b);
+        run(&a, 0, &layout, which, false, 1);
+        for (size_t g = 0; g < layout.groups; g++) {
+            const int32_t   alone[] = { 0, sizes[g + 1] - sizes[g] };
+            const rg_layout one = { .groups = 1, .start = alone };
+            if (alone[1]) run(&b, (size_t)sizes[g], &one, which, false, 3);
+        }
+        assert_memory_equal(a.out, b.out, 639 * H * DV * sizeof(rg_real));
+        for (size_t i = 0; i < 2; i++) assert_memory_equal(a.d[i], b.d[i], 639 * width[i] * sizeof(rg_real));
+        assert_memory_equal(a.d[2], b.d[2], 639 * width[2] * sizeof(rg_real));
+    }
+}
+
+static void what_comes_later_changes_no_bit_of_a_causal_past(void **state)
+{
+    (void)state;
+    static attention a, b;
+    static const int32_t long_one[] = { 0, 700 }, short_one[] = { 0, 333 };
+    fill(&a), fill(&b);
+    for (size_t i = 0; i < 3; i++) rg_test_fill(b.x[i] + 333 * width[i], 300 * width[i], 77, -3, 3);
+    for (size_t i = 0; i < 3; i++) b.x[i][500 * width[i]] = NAN;
+    run(&a, 0, &(rg_layout){ .groups = 1, .start = short_one }, CAUSAL, false, 1);
+    run(&b, 0, &(rg_layout){ .groups = 1, .start = long_one }, CAUSAL, false, 2);
+    assert_memory_equal(a.out, b.out, 333 * H * DV * sizeof(rg_real));
+}
+
+static void closed_pairs_never_matter_even_if_they_are_not_numbers(void **state)
+{
+    (void)state;
+    static attention a, b;
+    static const int32_t one[] = { 0, 200 };
+    const rg_layout      l = { .groups = 1, .start = one };
+    const size_t         bad = 100; /* its query, key and value are NaN: rows out of its sight keep their bits, gradients too */
+    for (kind which = CAUSAL; which < KINDS; which++) {
+        fill(&a), fill(&b);
+        for (size_t i = 0; i < 3; i++)
+            for (size_t c = 0; c < width[i]; c++) b.x[i][bad * width[i] + c] = NAN;
+        run(&a, 0, &l, which, false, 1);
+        run(&b, 0, &l, which, false, 1);
+        for (size_t r = 0; r < 200; r++) {
+            const bool before = r < bad, far = r + 9 < bad || r > bad + 9;
+            if (which == CAUSAL ? before : far) assert_memory_equal(a.out + r * H * DV, b.out + r * H * DV, H * DV * sizeof(rg_real));
+            if (which == CAUSAL ? before : far) assert_memory_equal(a.d[0] + r * width[0], b.d[0] + r * width[0], width[0] * sizeof(rg_real));
+            if (which == WINDOW && far)
+                for (size_t i = 1; i < 3; i++) assert_memory_equal(a.d[i] + r * width[i], b.d[i] + r * width[i], width[i] * sizeof(rg_real));
+        }
+    }
+}
+
+/* Bytes beyond q, k, v, out and their gradients. */
+static void memory_is_linear_in_the_length(void **state)
+{
+    (void)state;
+    enum { N = 2048, WIDE = 64 };
+    static const int32_t one[] = { 0, N };
+    const rg_layout      l = { .groups = 1, .start = one };
+    static rg_real       x[N * WIDE];
+    rg_tape_config       config = RG_TAPE_CONFIG_DEFAULT;
+    rg_tape             *t = NULL;
+    rg_test_fill(x, N * WIDE, 1, -1, 1);
+    assert_int_equal(rg_tape_new(&t, &config), RG_OK);
+    rg_tensor *q = rg_input(t, x, N, WIDE, &l);
+    rg_tensor *out = rg_fused_dot(t, q, q, q, rg_reach_groups(t, &l, &l), 4, 0.25);
+    assert_int_equal(rg_tape_backward_from(t, out, x), RG_OK);
+    assert_true(rg_tape_get_cost(t).bytes < 8 * sizeof x);
+    rg_tape_free(t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ranged_products_of_every_table_equal_the_plain_one),
+        cmocka_unit_test(the_fused_dot_equals_the_pair_path),
+        cmocka_unit_test(a_sentence_has_the_same_bits_alone_and_in_a_batch_and_for_every_team),
+        cmocka_unit_test(what_comes_later_changes_no_bit_of_a_causal_past),
+        cmocka_unit_test(closed_pairs_never_matter_even_if_they_are_not_numbers),
+        cmocka_unit_test(memory_is_linear_in_the_length),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
