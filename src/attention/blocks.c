@@ -8,6 +8,8 @@ typedef struct {
     rg_node    node;
     rg_tensor *x, *w;
     size_t     heads, width;
+    const rg_real *dy; /* while backward runs */
+    rg_real       *dx, *dw;
 } block_node;
 
 static bool divides(rg_tape *t, const rg_tensor *x, size_t heads)
@@ -19,19 +21,40 @@ static bool divides(rg_tape *t, const rg_tensor *x, size_t heads)
 
 /* ------------------------------------------------------------------------------------------------- y = w_h . x_h */
 
+static void dots_rows(void *context, int member, size_t begin, size_t end)
+{
+    (void)member;
+    const block_node *n = context;
+    const rg_tensor  *y = n->node.out;
+    for (size_t i = begin; i < end; i++)
+        rg_kernel()->heads_dot(n->heads, n->width, y->data + i * y->ld, 1, 1, n->w->data, n->width, n->x->data + i * n->x->ld, n->width);
+}
+
+static void dots_rows_backward(void *context, int member, size_t begin, size_t end)
+{
+    (void)member;
+    const block_node *n = context;
+    for (size_t i = begin; i < end; i++)
+        rg_kernel()->heads_axpy(n->heads, n->width, n->dx + i * n->x->ld, n->width, n->dy + i * n->heads, 1, n->w->data, n->width);
+}
+
+static void dots_heads_backward(void *context, int member, size_t begin, size_t end)
+{
+    (void)member;
+    const block_node *n = context;
+    const size_t      at = begin * n->width;
+    for (size_t i = 0; i < n->x->rows; i++)
+        rg_kernel()->heads_axpy(end - begin, n->width, n->dw + at, n->width, n->dy + i * n->heads + begin, 1, n->x->data + i * n->x->ld + at, n->width);
+}
+
 static void dots_backward(rg_tape *t, rg_node *node)
 {
-    const block_node *n = (block_node *)node;
-    const rg_tensor  *y = node->out;
-    const rg_real    *dy = rg_tape__arrived(t, node->out);
-    rg_real          *dx = rg_tape__grad_add(t, n->x), *dw = rg_tape__grad_add(t, n->w);
-    for (size_t i = 0; i < y->rows; i++)
-        for (size_t h = 0; h < n->heads; h++) {
-            const rg_real d = dy[i * y->ld + h];
-            const size_t  at = i * n->x->ld + h * n->width;
-            if (dx) rg_kernel()->axpy(n->width, dx + at, d, n->w->data + h * n->width);
-            if (dw) rg_kernel()->axpy(n->width, dw + h * n->width, d, n->x->data + at);
-        }
+    block_node *n = (block_node *)node;
+    n->dy = rg_tape__arrived(t, node->out);
+    n->dx = rg_tape__grad_add(t, n->x);
+    n->dw = rg_tape__grad_add(t, n->w);
+    if (n->dx) rg_tape__rows(t, n->x->rows, n->x->cols, dots_rows_backward, n);
+    if (n->dw) rg_tape__rows(t, n->heads, n->x->rows * n->width, dots_heads_backward, n);
 }
 
 rg_tensor *rg_block_dots(rg_tape *t, rg_tensor *x, rg_tensor *w, size_t heads)
@@ -42,12 +65,11 @@ rg_tensor *rg_block_dots(rg_tape *t, rg_tensor *x, rg_tensor *w, size_t heads)
     const size_t width = x->cols / heads;
     rg_tensor   *y = rg_tape__tensor(t, x->rows, heads, x->layout);
     if (!y) return NULL;
-    for (size_t i = 0; rg_tape__live(t) && i < x->rows; i++)
-        for (size_t h = 0; h < heads; h++)
-            y->data[i * heads + h] = rg_kernel()->dot(width, w->data + h * width, x->data + i * x->ld + h * width);
+    block_node now = { .node.out = y, .x = x, .w = w, .heads = heads, .width = width };
+    if (rg_tape__live(t)) rg_tape__rows(t, x->rows, x->cols, dots_rows, &now);
     rg_tape__count(t, 2.0 * (double)(x->rows * x->cols));
     block_node *n = rg_tape__node(t, sizeof *n, y, dots_backward, 2, in);
-    if (n) n->x = x, n->w = w, n->heads = heads, n->width = width;
+    if (n) now.node = n->node, *n = now;
     return y;
 }
 

@@ -10,6 +10,8 @@ typedef struct {
     rg_real         scale;
     rg_activation   f;
     rg_team        *team; /* additive: scratch of a row's width */
+    const rg_real  *de;   /* while backward runs */
+    rg_real        *dq, *dk, *dv;
 } pairs_node;
 
 static bool rows_fit(rg_tape *t, const rg_tensor *q, const rg_tensor *k, const rg_reach *reach)
@@ -34,27 +36,62 @@ static void dot_rows(void *context, int member, size_t begin, size_t end)
         for (size_t p = r->first[i]; p < r->first[i + 1]; p++) {
             const rg_real *q = n->q->data + i * n->q->ld, *k = n->k->data + rg_reach__key(r, i, p) * n->k->ld;
             rg_real       *e = n->node.out->data + p * n->heads;
-            for (size_t h = 0; h < n->heads; h++) e[h] = n->scale * rg_kernel()->dot(n->width, q + h * n->width, k + h * n->k_step);
+            rg_kernel()->heads_dot(n->heads, n->width, e, 1, n->scale, q, n->width, k, n->k_step);
         }
 }
 
-/* forward was  e = s q . k      so  dq += s de k     dk += s de q */
+/* forward was  e = s q . k      so  dq += s de k     dk += s de q
+ *
+ * Queries by query. Keys by key, from the transpose, when the reach has one; else by heads: nothing is written by two. */
+static void scaled_axpy(const pairs_node *n, size_t p, size_t h, size_t heads, rg_real *y, size_t y_step, const rg_real *x, size_t x_step)
+{
+    for (size_t end = h + heads; h < end; h++, y += y_step, x += x_step) rg_kernel()->axpy(n->width, y, n->scale * n->de[p * n->heads + h], x);
+}
+
+static void dot_queries(void *context, int member, size_t begin, size_t end)
+{
+    (void)member;
+    const pairs_node *n = context;
+    const rg_reach   *r = n->reach;
+    for (size_t i = begin; i < end; i++)
+        for (size_t p = r->first[i]; p < r->first[i + 1]; p++)
+            scaled_axpy(n, p, 0, n->heads, n->dq + i * n->q->ld, n->width, n->k->data + rg_reach__key(r, i, p) * n->k->ld, n->k_step);
+}
+
+static void dot_keys(void *context, int member, size_t begin, size_t end)
+{
+    (void)member;
+    const pairs_node *n = context;
+    const rg_reach   *r = n->reach;
+    for (size_t j = begin; j < end; j++)
+        for (size_t at = r->back[j]; at < r->back[j + 1]; at++) {
+            const size_t p = r->pair[at];
+            scaled_axpy(n, p, 0, n->heads, n->dk + j * n->k->ld, n->k_step, n->q->data + (size_t)r->query[p] * n->q->ld, n->width);
+        }
+}
+
+static void dot_heads(void *context, int member, size_t begin, size_t end)
+{
+    (void)member;
+    const pairs_node *n = context;
+    const rg_reach   *r = n->reach;
+    for (size_t i = 0; i < r->Nq; i++)
+        for (size_t p = r->first[i]; p < r->first[i + 1]; p++)
+            scaled_axpy(n, p, begin, end - begin, n->dk + rg_reach__key(r, i, p) * n->k->ld + begin * n->k_step, n->k_step,
+                        n->q->data + i * n->q->ld + begin * n->width, n->width);
+}
+
 static void dot_backward(rg_tape *t, rg_node *node)
 {
-    const pairs_node *n = (pairs_node *)node;
-    const rg_reach   *r = n->reach;
-    const rg_real    *de = rg_tape__arrived(t, node->out);
-    rg_real          *dq = rg_tape__grad_add(t, n->q), *dk = rg_tape__grad_add(t, n->k);
-    for (size_t i = 0; i < r->Nq; i++)
-        for (size_t p = r->first[i]; p < r->first[i + 1]; p++) {
-            const size_t j = rg_reach__key(r, i, p);
-            for (size_t h = 0; h < n->heads; h++) {
-                const rg_real d = n->scale * de[p * n->heads + h];
-                const size_t  at_q = i * n->q->ld + h * n->width, at_k = j * n->k->ld + h * n->k_step;
-                if (dq) rg_kernel()->axpy(n->width, dq + at_q, d, n->k->data + at_k);
-                if (dk) rg_kernel()->axpy(n->width, dk + at_k, d, n->q->data + at_q);
-            }
-        }
+    pairs_node     *n = (pairs_node *)node;
+    const rg_reach *r = n->reach;
+    n->de = rg_tape__arrived(t, node->out);
+    n->dq = rg_tape__grad_add(t, n->q);
+    n->dk = rg_tape__grad_add(t, n->k);
+    if (n->dq) rg_tape__rows(t, r->Nq, r->P / (r->Nq + 1) * n->q->cols, dot_queries, n);
+    if (n->dk && r->back) rg_tape__rows(t, r->Nk, r->P / (r->Nk + 1) * n->q->cols, dot_keys, n);
+    else if (n->dk && n->k_step) rg_tape__rows(t, n->heads, r->P * n->width, dot_heads, n);
+    else if (n->dk) dot_heads(n, 0, 0, n->heads); /* all heads write the same keys */
 }
 
 rg_tensor *rg_pairs_dot(rg_tape *t, rg_tensor *q, rg_tensor *k, const rg_reach *reach, size_t heads, double scale)
@@ -77,18 +114,56 @@ rg_tensor *rg_pairs_dot(rg_tape *t, rg_tensor *q, rg_tensor *k, const rg_reach *
 
 /* ------------------------------------------------------------------------------------------------- e = u + z */
 
+static void sum_rows(void *context, int member, size_t begin, size_t end)
+{
+    (void)member;
+    const pairs_node *n = context;
+    const rg_reach   *r = n->reach;
+    const size_t      H = n->heads;
+    for (size_t i = begin; i < end; i++)
+        for (size_t p = r->first[i]; p < r->first[i + 1]; p++)
+            rg_kernel()->add(H, n->node.out->data + p * H, n->q->data + i * n->q->ld, n->k->data + rg_reach__key(r, i, p) * n->k->ld);
+}
+
+static void sum_queries(void *context, int member, size_t begin, size_t end)
+{
+    (void)member;
+    const pairs_node *n = context;
+    const rg_reach   *r = n->reach;
+    for (size_t i = begin; i < end; i++)
+        for (size_t p = r->first[i]; p < r->first[i + 1]; p++) {
+            rg_real *du = n->dq + i * n->q->ld;
+            rg_kernel()->add(n->heads, du, du, n->de + p * n->heads);
+        }
+}
+
+/* By key, from the transpose. */
+static void sum_keys(void *context, int member, size_t begin, size_t end)
+{
+    (void)member;
+    const pairs_node *n = context;
+    const rg_reach   *r = n->reach;
+    for (size_t j = begin; j < end; j++)
+        for (size_t at = r->back[j]; at < r->back[j + 1]; at++) {
+            rg_real *dz = n->dk + j * n->k->ld;
+            rg_kernel()->add(n->heads, dz, dz, n->de + r->pair[at] * n->heads);
+        }
+}
+
 static void sum_backward(rg_tape *t, rg_node *node)
 {
-    const pairs_node *n = (pairs_node *)node;
-    const rg_reach   *r = n->reach;
-    const rg_real    *de = rg_tape__arrived(t, node->out);
-    rg_real          *du = rg_tape__grad_add(t, n->q), *dz = rg_tape__grad_add(t, n->k);
-    for (size_t i = 0; i < r->Nq; i++)
-        for (size_t p = r->first[i]; p < r->first[i + 1]; p++)
-            for (size_t h = 0; h < n->heads; h++) {
-                if (du) du[i * n->q->ld + h] += de[p * n->heads + h];
-                if (dz) dz[rg_reach__key(r, i, p) * n->k->ld + h] += de[p * n->heads + h];
-            }
+    pairs_node     *n = (pairs_node *)node;
+    const rg_reach *r = n->reach;
+    n->de = rg_tape__arrived(t, node->out);
+    n->dq = rg_tape__grad_add(t, n->q);
+    n->dk = rg_tape__grad_add(t, n->k);
+    if (n->dq) rg_tape__rows(t, r->Nq, r->P / (r->Nq + 1) * n->heads * 2, sum_queries, n);
+    if (n->dk && r->back) rg_tape__rows(t, r->Nk, r->P / (r->Nk + 1) * n->heads * 2, sum_keys, n);
+    for (size_t i = 0; n->dk && !r->back && i < r->Nq; i++)
+        for (size_t p = r->first[i]; p < r->first[i + 1]; p++) {
+            rg_real *dz = n->dk + rg_reach__key(r, i, p) * n->k->ld;
+            rg_kernel()->add(n->heads, dz, dz, n->de + p * n->heads);
+        }
 }
 
 rg_tensor *rg_pairs_add(rg_tape *t, rg_tensor *u, rg_tensor *z, const rg_reach *reach)
@@ -99,12 +174,11 @@ rg_tensor *rg_pairs_add(rg_tape *t, rg_tensor *u, rg_tensor *z, const rg_reach *
     const size_t H = u->cols;
     rg_tensor   *e = rg_tape__tensor(t, reach->P, H, NULL);
     if (!e) return NULL;
-    for (size_t i = 0; rg_tape__live(t) && i < reach->Nq; i++)
-        for (size_t p = reach->first[i]; p < reach->first[i + 1]; p++)
-            for (size_t h = 0; h < H; h++) e->data[p * H + h] = u->data[i * u->ld + h] + z->data[rg_reach__key(reach, i, p) * z->ld + h];
+    pairs_node now = { .node.out = e, .q = u, .k = z, .reach = reach, .heads = H };
+    if (rg_tape__live(t)) rg_tape__rows(t, reach->Nq, reach->P / (reach->Nq + 1) * H * 2, sum_rows, &now);
     rg_tape__count(t, (double)reach->P * (double)H);
     pairs_node *n = rg_tape__node(t, sizeof *n, e, sum_backward, 2, in);
-    if (n) n->q = u, n->k = z, n->reach = reach, n->heads = H;
+    if (n) now.node = n->node, *n = now;
     return e;
 }
 

@@ -9,65 +9,38 @@ typedef struct {
     rg_tensor      *a, *v;
     const rg_reach *reach;
     size_t          heads, width, v_step;
-    rg_team        *team;
     const rg_real  *dy;
-    rg_real        *dx;
+    rg_real        *dx, *dv;
     bool            add;
 } weigh_node;
 
+enum { MOST_HEADS = 64 }; /* dots of so many heads at a time before they are added */
+
 /* ------------------------------------------------------------------------------------------ softmax over keys */
-
-/* Columns of (P, H) are H apart; one head of one query is gathered, worked on and put back. With one head nothing moves. */
-static void fetch(rg_real *to, const rg_real *from, size_t n, size_t step)
-{
-    for (size_t i = 0; i < n; i++) to[i] = from[i * step];
-}
-
-static void store(rg_real *to, const rg_real *from, size_t n, size_t step, bool add)
-{
-    for (size_t i = 0; i < n; i++) to[i * step] = add ? to[i * step] + from[i] : from[i];
-}
 
 static void softmax_rows(void *context, int member, size_t begin, size_t end)
 {
+    (void)member;
     const weigh_node *n = context;
     const size_t      H = n->heads;
     for (size_t i = begin; i < end; i++) {
-        const size_t   first = n->reach->first[i], count = n->reach->first[i + 1] - first;
-        const rg_real *e = n->a->data + first * H;
-        rg_real       *a = n->node.out->data + first * H;
-        if (H == 1) {
-            rg_kernel()->softmax(count, a, e);
-            continue;
-        }
-        rg_real *row = rg_team_scratch(n->team, member, count * sizeof *row);
-        for (size_t h = 0; row && h < H; h++) {
-            fetch(row, e + h, count, H);
-            rg_kernel()->softmax(count, row, row);
-            store(a + h, row, count, H, false);
-        }
+        const size_t first = n->reach->first[i], count = n->reach->first[i + 1] - first;
+        if (H == 1) rg_kernel()->softmax(count, n->node.out->data + first, n->a->data + first);
+        else rg_kernel()->columns_softmax(count, H, n->node.out->data + first * H, n->a->data + first * H);
     }
 }
 
 /* forward was  a = softmax(e)     so  de = a (da - sum a da) */
 static void softmax_rows_backward(void *context, int member, size_t begin, size_t end)
 {
+    (void)member;
     const weigh_node *n = context;
     const size_t      H = n->heads;
     for (size_t i = begin; i < end; i++) {
         const size_t   first = n->reach->first[i], count = n->reach->first[i + 1] - first;
         const rg_real *a = n->node.out->data + first * H, *da = n->dy + first * H;
-        if (H == 1) {
-            rg_kernel()->softmax_backward(count, n->dx + first, a, da, n->add);
-            continue;
-        }
-        rg_real *row = rg_team_scratch(n->team, member, 2 * count * sizeof *row);
-        for (size_t h = 0; row && h < H; h++) {
-            fetch(row, a + h, count, H);
-            fetch(row + count, da + h, count, H);
-            rg_kernel()->softmax_backward(count, row + count, row, row + count, false);
-            store(n->dx + first * H + h, row + count, count, H, n->add);
-        }
+        if (H == 1) rg_kernel()->softmax_backward(count, n->dx + first, a, da, n->add);
+        else rg_kernel()->columns_softmax_backward(count, H, n->dx + first * H, a, da, n->add);
     }
 }
 
@@ -86,7 +59,7 @@ rg_tensor *rg_softmax_over(rg_tape *t, rg_tensor *e, const rg_reach *reach)
     if (e->ld != e->cols) return rg_tape_fail(t, RG_ESHAPE, "scores are a view of %zu of %zu columns", e->cols, e->ld);
     rg_tensor *a = rg_tape__tensor(t, e->rows, e->cols, e->layout);
     if (!a) return NULL;
-    weigh_node now = { .node.out = a, .a = e, .reach = reach, .heads = e->cols, .team = rg_tape_team(t) };
+    weigh_node now = { .node.out = a, .a = e, .reach = reach, .heads = e->cols };
     if (rg_tape__live(t)) rg_tape__rows(t, reach->Nq, reach->P / (reach->Nq + 1) * e->cols * 8, softmax_rows, &now);
     rg_tape__count(t, 5.0 * (double)(e->rows * e->cols));
     weigh_node *n = rg_tape__node(t, sizeof *n, a, softmax_over_backward, 1, &e);
@@ -105,30 +78,69 @@ static void mix_rows(void *context, int member, size_t begin, size_t end)
     for (size_t i = begin; i < end; i++) {
         rg_real *o = out->data + i * out->ld;
         memset(o, 0, out->cols * sizeof *o);
-        for (size_t p = r->first[i]; p < r->first[i + 1]; p++) {
-            const rg_real *v = n->v->data + rg_reach__key(r, i, p) * n->v->ld, *a = n->a->data + p * n->a->ld;
-            for (size_t h = 0; h < n->heads; h++) rg_kernel()->axpy(n->width, o + h * n->width, a[h], v + h * n->v_step);
-        }
+        for (size_t p = r->first[i]; p < r->first[i + 1]; p++)
+            rg_kernel()->heads_axpy(n->heads, n->width, o, n->width, n->a->data + p * n->a->ld, 1,
+                                    n->v->data + rg_reach__key(r, i, p) * n->v->ld, n->v_step);
     }
 }
 
-/* forward was  out_i = sum_p a_p v_j      so  da_p = dout_i . v_j     dv_j += a_p dout_i */
+/* forward was  out_i = sum_p a_p v_j      so  da_p = dout_i . v_j     dv_j += a_p dout_i
+ *
+ * Weights by query. Values by key, from the transpose, when the reach has one; else by heads: nothing is written by two. */
+static void weights_backward(void *context, int member, size_t begin, size_t end)
+{
+    (void)member;
+    const weigh_node *n = context;
+    const rg_reach   *r = n->reach;
+    const size_t      H = n->heads;
+    rg_real           some[MOST_HEADS];
+    for (size_t i = begin; i < end; i++)
+        for (size_t p = r->first[i]; p < r->first[i + 1]; p++)
+            for (size_t h = 0; h < H; h += MOST_HEADS) {
+                const size_t few = H - h < MOST_HEADS ? H - h : MOST_HEADS;
+                rg_real     *da = n->dx + p * n->a->ld + h, *to = n->add ? some : da;
+                rg_kernel()->heads_dot(few, n->width, to, 1, 1, n->dy + i * n->node.out->ld + h * n->width, n->width,
+                                       n->v->data + rg_reach__key(r, i, p) * n->v->ld + h * n->v_step, n->v_step);
+                for (size_t j = 0; n->add && j < few; j++) da[j] += some[j];
+            }
+}
+
+static void values_by_key(void *context, int member, size_t begin, size_t end)
+{
+    (void)member;
+    const weigh_node *n = context;
+    const rg_reach   *r = n->reach;
+    for (size_t j = begin; j < end; j++)
+        for (size_t at = r->back[j]; at < r->back[j + 1]; at++) {
+            const size_t p = r->pair[at];
+            rg_kernel()->heads_axpy(n->heads, n->width, n->dv + j * n->v->ld, n->v_step, n->a->data + p * n->a->ld, 1,
+                                    n->dy + (size_t)r->query[p] * n->node.out->ld, n->width);
+        }
+}
+
+static void values_by_head(void *context, int member, size_t begin, size_t end)
+{
+    (void)member;
+    const weigh_node *n = context;
+    const rg_reach   *r = n->reach;
+    for (size_t i = 0; i < r->Nq; i++)
+        for (size_t p = r->first[i]; p < r->first[i + 1]; p++)
+            rg_kernel()->heads_axpy(end - begin, n->width, n->dv + rg_reach__key(r, i, p) * n->v->ld + begin * n->v_step, n->v_step,
+                                    n->a->data + p * n->a->ld + begin, 1, n->dy + i * n->node.out->ld + begin * n->width, n->width);
+}
+
 static void mix_backward(rg_tape *t, rg_node *node)
 {
-    const weigh_node *n = (weigh_node *)node;
-    const rg_reach   *r = n->reach;
-    const rg_real    *dout = rg_tape__arrived(t, node->out);
-    rg_real          *da = rg_tape__grad_add(t, n->a), *dv = rg_tape__grad_add(t, n->v);
-    for (size_t i = 0; i < r->Nq; i++)
-        for (size_t p = r->first[i]; p < r->first[i + 1]; p++) {
-            const size_t j = rg_reach__key(r, i, p);
-            for (size_t h = 0; h < n->heads; h++) {
-                const rg_real *d = dout + i * node->out->ld + h * n->width;
-                const size_t   at = j * n->v->ld + h * n->v_step;
-                if (da) da[p * n->a->ld + h] += rg_kernel()->dot(n->width, d, n->v->data + at);
-                if (dv) rg_kernel()->axpy(n->width, dv + at, n->a->data[p * n->a->ld + h], d);
-            }
-        }
+    weigh_node     *n = (weigh_node *)node;
+    const rg_reach *r = n->reach;
+    const size_t    cost = r->P / (r->Nq + 1) * n->heads * n->width;
+    n->dy = rg_tape__arrived(t, node->out);
+    n->dx = rg_tape__grad(t, n->a, &n->add);
+    n->dv = rg_tape__grad_add(t, n->v);
+    if (n->dx) rg_tape__rows(t, r->Nq, cost, weights_backward, n);
+    if (n->dv && r->back) rg_tape__rows(t, r->Nk, r->P / (r->Nk + 1) * n->heads * n->width, values_by_key, n);
+    else if (n->dv && n->v_step) rg_tape__rows(t, n->heads, r->P * n->width, values_by_head, n);
+    else if (n->dv) values_by_head(n, 0, 0, n->heads); /* all heads write the same values */
 }
 
 static rg_tensor *mix(rg_tape *t, rg_tensor *a, rg_tensor *v, const rg_reach *reach, bool shared)

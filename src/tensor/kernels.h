@@ -81,6 +81,14 @@ typedef struct rg_kernels {
     /* d = f a (d - level): softmax backward where level = sum a d is already known */
     void (*slopes)(size_t n, rg_real *d, const rg_real *a, rg_real level, rg_real f);
 
+    /* heads -- H blocks of d numbers of a row at once; *_step is from one head to the next, 0 when all share it. */
+    void (*heads_dot)(size_t H, size_t d, rg_real *e, size_t e_step, rg_real scale, const rg_real *x, size_t x_step, const rg_real *y,
+                      size_t y_step); /* e_h = scale x_h . y_h */
+    void (*heads_axpy)(size_t H, size_t d, rg_real *y, size_t y_step, const rg_real *a, size_t a_step, const rg_real *x, size_t x_step); /* y_h += a_h x_h */
+    /* softmax of each of the H columns of n rows, and its backward; y may be x, dx may be da. A column of -inf gives zeros. */
+    void (*columns_softmax)(size_t n, size_t H, rg_real *y, const rg_real *x);
+    void (*columns_softmax_backward)(size_t n, size_t H, rg_real *dx, const rg_real *a, const rg_real *da, bool add);
+
     /* Dropout of n numbers that start at `position` of a Philox stream: keep with probability 1-p and divide by 1-p.
      * The draw of element i depends on key, stream and position + i alone: with e = position + i it is word e mod 4 of the
      * Philox block whose counter is (e / 4 low, e / 4 high, stream low, stream high). y may be x. */

@@ -244,6 +244,45 @@ static void slopes(size_t n, rg_real *d, const rg_real *a, rg_real level, rg_rea
     for (size_t i = 0; i < n; i++) d[i] = f * a[i] * (d[i] - level);
 }
 
+static void heads_dot(size_t H, size_t d, rg_real *e, size_t e_step, rg_real factor, const rg_real *x, size_t x_step, const rg_real *y, size_t y_step)
+{
+    for (size_t h = 0; h < H; h++) e[h * e_step] = factor * dot(d, x + h * x_step, y + h * y_step);
+}
+
+static void heads_axpy(size_t H, size_t d, rg_real *y, size_t y_step, const rg_real *a, size_t a_step, const rg_real *x, size_t x_step)
+{
+    for (size_t h = 0; h < H; h++) axpy(d, y + h * y_step, a[h * a_step], x + h * x_step);
+}
+
+static void columns_softmax(size_t n, size_t H, rg_real *y, const rg_real *x)
+{
+    for (size_t h = 0; h < H; h++) {
+        rg_real most = -(rg_real)INFINITY;
+        double sum = 0;
+        for (size_t i = 0; i < n; i++)
+            if (x[i * H + h] > most) most = x[i * H + h];
+        const rg_real shift = most == -(rg_real)INFINITY ? 0 : most;
+        for (size_t i = 0; i < n; i++) {
+            y[i * H + h] = exp(x[i * H + h] - shift);
+            sum += (double)y[i * H + h];
+        }
+        const rg_real share = sum == 0 ? 0 : (rg_real)(1.0 / sum);
+        for (size_t i = 0; i < n; i++) y[i * H + h] *= share;
+    }
+}
+
+static void columns_softmax_backward(size_t n, size_t H, rg_real *dx, const rg_real *a, const rg_real *da, bool add)
+{
+    for (size_t h = 0; h < H; h++) {
+        double mean = 0;
+        for (size_t i = 0; i < n; i++) mean += (double)a[i * H + h] * (double)da[i * H + h];
+        for (size_t i = 0; i < n; i++) {
+            const rg_real d = a[i * H + h] * (da[i * H + h] - (rg_real)mean);
+            dx[i * H + h] = add ? dx[i * H + h] + d : d;
+        }
+    }
+}
+
 /* --------------------------------------------------------------------------------------------------- dropout */
 
 static void dropout(size_t n, rg_real *y, const rg_real *x, rg_real p, const uint32_t key[2], uint64_t stream, uint64_t position, bool add)
@@ -287,6 +326,10 @@ const rg_kernels rg_kernels_plain = {
     .gemm_ranges = gemm_ranges,
     .exps = exps,
     .slopes = slopes,
+    .heads_dot = heads_dot,
+    .heads_axpy = heads_axpy,
+    .columns_softmax = columns_softmax,
+    .columns_softmax_backward = columns_softmax_backward,
     .dropout = dropout,
     .gates = &rg_gates_plain,
 };

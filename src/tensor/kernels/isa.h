@@ -44,6 +44,12 @@ void  ISA(gemm_ranges)(size_t M, size_t N, const float *a, size_t row, size_t st
 float ISA(exps)(size_t n, float *y, const float *x, float shift);
 void  ISA(slopes)(size_t n, float *d, const float *a, float level, float f);
 
+/* heads.c */
+void ISA(heads_dot)(size_t H, size_t d, float *e, size_t e_step, float scale, const float *x, size_t x_step, const float *y, size_t y_step);
+void ISA(heads_axpy)(size_t H, size_t d, float *y, size_t y_step, const float *a, size_t a_step, const float *x, size_t x_step);
+void ISA(columns_softmax)(size_t n, size_t H, float *y, const float *x);
+void ISA(columns_softmax_backward)(size_t n, size_t H, float *dx, const float *a, const float *da, bool add);
+
 /* dropout.c */
 void ISA(dropout)(size_t n, float *y, const float *x, float p, const uint32_t key[2], uint64_t stream, uint64_t position, bool add);
 

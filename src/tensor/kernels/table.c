@@ -29,6 +29,10 @@ const rg_kernels TABLE = {
     .gemm_ranges = ISA(gemm_ranges),
     .exps = ISA(exps),
     .slopes = ISA(slopes),
+    .heads_dot = ISA(heads_dot),
+    .heads_axpy = ISA(heads_axpy),
+    .columns_softmax = ISA(columns_softmax),
+    .columns_softmax_backward = ISA(columns_softmax_backward),
     .dropout = ISA(dropout),
     .gates = &ISA(gates),
 };

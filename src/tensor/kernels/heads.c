@@ -1,0 +1,59 @@
+/* heads.c - all heads of a row at once: dots, weighted sums, and softmax over the pairs of one query, a lane a head. */
+#include "tensor/kernels/elementary.h"
+#include "tensor/kernels/isa.h"
+
+void ISA(heads_dot)(size_t H, size_t d, float *e, size_t e_step, float scale, const float *x, size_t x_step, const float *y, size_t y_step)
+{
+    for (size_t h = 0; h < H; h++, x += x_step, y += y_step) {
+        sums s = {0};
+        EACH(d, s.of[p] += get(x + i, c) * get(y + i, c););
+        e[h * e_step] = scale * fold_sum(&s);
+    }
+}
+
+void ISA(heads_axpy)(size_t H, size_t d, float *y, size_t y_step, const float *a, size_t a_step, const float *x, size_t x_step)
+{
+    for (size_t h = 0; h < H; h++, y += y_step, x += x_step) {
+        const vec left = same(a[h * a_step]);
+        EACH(d, put(y + i, get(y + i, c) + left * get(x + i, c), c););
+    }
+}
+
+/* LANES columns, or the `c` that are left. */
+INLINE void some_columns(size_t n, size_t H, float *y, const float *x, const size_t c)
+{
+    vec most = same(-INFINITY), sum = {0};
+    for (size_t i = 0; i < n; i++) most = larger(get(x + i * H, c), most);
+    const vec shift = choose(most == same(-INFINITY), (vec){0}, most);
+    for (size_t i = 0; i < n; i++) {
+        const vec e = vec_exp(get(x + i * H, c) - shift);
+        put(y + i * H, e, c);
+        sum += e;
+    }
+    const vec share = choose(sum == (vec){0}, (vec){0}, 1.0f / sum);
+    for (size_t i = 0; i < n; i++) put(y + i * H, get(y + i * H, c) * share, c);
+}
+
+void ISA(columns_softmax)(size_t n, size_t H, float *y, const float *x)
+{
+    size_t h = 0;
+    for (; h + LANES <= H; h += LANES) some_columns(n, H, y + h, x + h, LANES);
+    if (h < H) some_columns(n, H, y + h, x + h, H - h);
+}
+
+INLINE void some_columns_backward(size_t n, size_t H, float *dx, const float *a, const float *da, bool add, const size_t c)
+{
+    vec mean = {0};
+    for (size_t i = 0; i < n; i++) mean += get(a + i * H, c) * get(da + i * H, c);
+    for (size_t i = 0; i < n; i++) {
+        const vec d = get(a + i * H, c) * (get(da + i * H, c) - mean);
+        put(dx + i * H, add ? get(dx + i * H, c) + d : d, c);
+    }
+}
+
+void ISA(columns_softmax_backward)(size_t n, size_t H, float *dx, const float *a, const float *da, bool add)
+{
+    size_t h = 0;
+    for (; h + LANES <= H; h += LANES) some_columns_backward(n, H, dx + h, a + h, da + h, add, LANES);
+    if (h < H) some_columns_backward(n, H, dx + h, a + h, da + h, add, H - h);
+}
