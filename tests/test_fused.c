@@ -168,6 +168,33 @@ static void closed_pairs_never_matter_even_if_they_are_not_numbers(void **state)
     }
 }
 
+static void lists_without_gradients_equal_the_pair_path(void **state)
+{
+    (void)state;
+    static attention a;
+    enum { NQ = 7, NK = 90 };
+    size_t  first[NQ + 1] = { 0 };
+    int32_t list[NQ * NK];
+    for (size_t i = 0; i < NQ; i++) {
+        first[i + 1] = first[i] + i * 12;
+        for (size_t p = first[i]; p < first[i + 1]; p++) list[p] = (int32_t)((p * 37 + i) % NK);
+    }
+    fill(&a);
+    rg_team *team = NULL;
+    rg_tape *t = NULL;
+    assert_int_equal(rg_team_new(&team, 2), RG_OK);
+    rg_tape_config config = { .team = team };
+    assert_int_equal(rg_tape_new(&t, &config), RG_OK);
+    rg_tensor      *q = rg_constant(t, a.x[0], NQ, width[0], NULL), *k = rg_constant(t, a.x[1], NK, width[1], NULL), *v = rg_constant(t, a.x[2], NK, width[2], NULL);
+    const rg_reach *r = rg_reach_lists(t, NQ, NK, first, list);
+    rg_tensor      *one = rg_fused_dot(t, q, k, v, r, H, 0.3), *two = rg_mix(t, rg_softmax_over(t, rg_pairs_dot(t, q, k, r, H, 0.3), r), v, r);
+    assert_non_null(one);
+    assert_non_null(two);
+    agree("out", KINDS, rg_tensor_data(one), rg_tensor_data(two), NQ * H * DV);
+    rg_tape_free(t);
+    rg_team_free(team);
+}
+
 /* Bytes beyond q, k, v, out and their gradients. */
 static void memory_is_linear_in_the_length(void **state)
 {
@@ -195,6 +222,7 @@ int main(void)
         cmocka_unit_test(a_sentence_has_the_same_bits_alone_and_in_a_batch_and_for_every_team),
         cmocka_unit_test(what_comes_later_changes_no_bit_of_a_causal_past),
         cmocka_unit_test(closed_pairs_never_matter_even_if_they_are_not_numbers),
+        cmocka_unit_test(lists_without_gradients_equal_the_pair_path),
         cmocka_unit_test(memory_is_linear_in_the_length),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

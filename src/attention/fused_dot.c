@@ -144,7 +144,7 @@ static bool reserve(rg_tape *t, const rg_fused_node *n, size_t bytes)
 
 static bool fits(const rg_tensor *q, const rg_tensor *k, const rg_tensor *v, const rg_reach *r, size_t H)
 {
-    return r->begin && H && q->cols % H == 0 && k->cols == q->cols && v->cols % H == 0 && v->cols && q->cols && q->rows == r->Nq &&
+    return H && q->cols % H == 0 && k->cols == q->cols && v->cols % H == 0 && v->cols && q->cols && q->rows == r->Nq &&
            k->rows == r->Nk && v->rows == r->Nk;
 }
 
@@ -152,12 +152,13 @@ rg_tensor *rg_fused_dot(rg_tape *t, rg_tensor *q, rg_tensor *k, rg_tensor *v, co
 {
     rg_tensor *in[] = { q, k, v };
     if (!rg_tape__begin(t, "attend", 3, in) || !fits(q, k, v, reach, heads)) return NULL;
+    const bool learns = rg_tape__recording(t) && (rg_tape__wants(t, q) || rg_tape__wants(t, k) || rg_tape__wants(t, v));
+    if (!reach->begin) return learns ? NULL : rg_fused__lists(t, q, k, v, reach, heads, scale);
     rg_fused_plan *plan = rg_fused_plan_new(t, reach, heads);
     rg_tensor     *out = plan ? rg_tape__tensor(t, q->rows, v->cols, reach->rows) : NULL;
     if (!out) return NULL;
     rg_fused_node now = { .node.out = out, .q = q, .k = k, .v = v, .plan = plan, .H = heads, .dk = q->cols / heads,
                           .dv = v->cols / heads, .scale = (rg_real)scale, .team = rg_tape_team(t) };
-    const bool   learns = rg_tape__recording(t) && (rg_tape__wants(t, q) || rg_tape__wants(t, k) || rg_tape__wants(t, v));
     const size_t kept = learns ? plan->kept : 0, stats = learns ? q->rows * heads : 0;
     if (rg_tape__live(t)) {
         if (stats && !(now.stat = rg_tape__reals(t, stats))) return NULL;

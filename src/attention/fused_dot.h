@@ -23,6 +23,9 @@ typedef struct rg_fused_node {
 void rg_fused__scores(const rg_fused_plan *p, const rg_fused_span *s, const rg_fused_block *b, size_t low, size_t high, size_t d,
                       const rg_real *left, size_t ld_left, const rg_real *panels, rg_real *e, size_t ld);
 
+/* The forward pass over lists (fused_lists.c): shapes were checked, nothing is recorded. */
+rg_tensor *rg_fused__lists(rg_tape *t, rg_tensor *q, rg_tensor *k, rg_tensor *v, const rg_reach *reach, size_t heads, double scale);
+
 void rg_fused__backward(rg_tape *t, rg_node *node);
 
 #endif
