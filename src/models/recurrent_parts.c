@@ -1,0 +1,93 @@
+/* recurrent_parts.c - what the recurrent translators share. */
+#include "models/recurrent_parts.h"
+
+#include <string.h>
+
+static rg_status find_combine(rg_combine *out, const char *name)
+{
+    *out = name[0] == 'c' ? RG_COMBINE_CONCAT : name[0] == 'a' ? RG_COMBINE_ADD : RG_COMBINE_MULTIPLY; /* the option's row allows no other */
+    return RG_OK;
+}
+
+rg_status rg_rnn_build(rg_rnn_parts *out, rg_model *m, const rg_rnn_settings *s, size_t answer)
+{
+    if (s->d < 1 || s->width < 1) return rg_fail(RG_EINVAL, "widths must be positive: dim-emb %lld, dim-rnn %lld", (long long)s->d, (long long)s->width);
+    if (s->encoder < 1 || s->encoder > RG_RECURRENT_DEPTH) return rg_fail(RG_EINVAL, "enc-depth %lld must lie in 1 .. %d", (long long)s->encoder, RG_RECURRENT_DEPTH);
+    RG_TRY(rg_recurrence_find(&out->cell, s->cell));
+    const size_t d = (size_t)s->d, V = m->sizes.target_vocabulary;
+    const bool   tied = s->tied && answer == d;
+    if (s->tied && !tied) return rg_fail(RG_EINVAL, "--tied-embeddings needs embeddings as wide as what is answered from: %zu, not %zu", answer, d);
+    out->source = rg_params_add(m->params, "source.embedding", RG_TABLE, m->sizes.source_vocabulary, d, RG_INIT_NORMAL, 0.1);
+    out->target = rg_params_add(m->params, "target.embedding", tied ? RG_TIED : RG_TABLE, V, d, RG_INIT_NORMAL, 0.1);
+    out->output = tied ? out->target : rg_params_add(m->params, "output", RG_TIED, V, answer, RG_INIT_GLOROT, 1);
+    out->output_bias = rg_params_add(m->params, "output.bias", RG_VECTOR, 1, V, RG_INIT_ZERO, 0);
+    rg_recurrent_config c = RG_RECURRENT_CONFIG_DEFAULT;
+    c.kind = out->cell;
+    c.in = d;
+    c.width = (size_t)s->width;
+    c.depth = (size_t)s->encoder;
+    c.bidirectional = s->bidirectional;
+    c.dropout = s->dropout;
+    RG_TRY(find_combine(&c.combine, s->combine));
+    rg_recurrent_stack_init(&out->encoder, m->params, "encoder", &c);
+    return RG_OK;
+}
+
+/* Each sentence backwards, the closing </s> still last: words, not rows of other sentences, change places. */
+static const int32_t *reversed(rg_tape *t, const int32_t *ids, const rg_layout *layout)
+{
+    const size_t n = (size_t)layout->start[layout->groups];
+    int32_t     *out = rg_tape_memory(t, n * sizeof *out);
+    for (size_t g = 0; out && g < layout->groups; g++) {
+        const int32_t from = layout->start[g], to = layout->start[g + 1] - 1; /* `to` is </s> */
+        for (int32_t i = from; i < to; i++) out[i] = ids[to - 1 - (i - from)];
+        if (to >= from) out[to] = ids[to];
+    }
+    return out;
+}
+
+rg_tensor *rg_rnn_encode(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings *s, const int32_t *ids, const rg_layout *layout, rg_recurrent_states *ends)
+{
+    rg_tape_push(t, "encoder");
+    if (s->reverse) ids = reversed(t, ids, layout);
+    rg_tensor *x = ids ? rg_gather(t, rg_use(t, p->source), ids, (size_t)layout->start[layout->groups], layout) : NULL;
+    rg_tensor *h = x ? rg_recurrent_stack_run(t, &p->encoder, x, ends) : NULL; /* drops what goes into each layer */
+    rg_tape_pop(t);
+    return h;
+}
+
+rg_tensor *rg_rnn_embed(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings *s, const int32_t *ids, size_t n, const rg_layout *layout)
+{
+    return rg_dropout(t, rg_gather(t, rg_use(t, p->target), ids, n, layout), s->dropout);
+}
+
+rg_loss rg_rnn_loss(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings *s, rg_tensor *y, const rg_batch *batch)
+{
+    y = rg_dropout(t, y, s->dropout);
+    const double smoothing = rg_tape_learning(t) ? s->smoothing : 0;
+    return (rg_loss){ rg_cross_entropy_over(t, y, rg_use(t, p->output), rg_use(t, p->output_bias), batch->target_ids, smoothing, 1),
+                      (double)batch->target.start[batch->target.groups] };
+}
+
+rg_tensor *rg_rnn_logits(rg_tape *t, const rg_rnn_parts *p, rg_tensor *y)
+{
+    return rg_add(t, rg_matmul_nt(t, y, rg_use(t, p->output)), rg_use(t, p->output_bias));
+}
+
+/* n queries, query i looking at the whole of source number group[i]. */
+static const rg_reach *reach_groups_of(rg_tape *t, const int32_t *group, size_t n, const rg_layout *source)
+{
+    int32_t *begin = rg_tape_memory(t, 2 * n * sizeof *begin), *end = begin + n;
+    for (size_t i = 0; begin && i < n; i++) {
+        begin[i] = source->start[group[i]];
+        end[i] = source->start[group[i] + 1];
+    }
+    return begin ? rg_reach_intervals(t, n, (size_t)source->start[source->groups], begin, end) : NULL;
+}
+
+const rg_reach *rg_rnn_reach_step(rg_tape *t, const rg_steps *steps, size_t step, const rg_layout *source)
+{
+    return reach_groups_of(t, steps->order, (size_t)steps->count[step], source);
+}
+
+const rg_reach *rg_rnn_reach_sources(rg_tape *t, const rg_decoding *d) { return reach_groups_of(t, d->source_of, d->n, &d->sources); }

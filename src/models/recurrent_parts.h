@@ -1,0 +1,54 @@
+/* recurrent_parts.h - what the recurrent translators share: settings, tables, the encoder, and walking a target step by step. */
+#ifndef RG_MODELS_RECURRENT_PARTS_H
+#define RG_MODELS_RECURRENT_PARTS_H
+
+#include "models/bank.h"
+#include "regard/layers.h"
+#include "regard/model.h"
+
+/* Settings that every recurrent translator has; the first member of its own settings. */
+typedef struct rg_rnn_settings {
+    int64_t d, width, encoder, decoder;
+    char   *cell, *combine;
+    bool    bidirectional, reverse, tied;
+    double  dropout, smoothing;
+} rg_rnn_settings;
+
+/* Their rows; S is the settings struct, `rnn` the name of its rg_rnn_settings member. */
+#define RG_RNN_ROWS(S, bidirectional_default)                                                                                                        \
+    { RG_OPTION_INT, "dim-emb", offsetof(S, rnn.d), "256", "width of embeddings", 0, NULL },                                                          \
+    { RG_OPTION_INT, "dim-rnn", offsetof(S, rnn.width), "512", "width of states", 0, NULL },                                                          \
+    { RG_OPTION_INT, "enc-depth", offsetof(S, rnn.encoder), "1", "encoder layers", 0, NULL },                                                         \
+    { RG_OPTION_STRING, "enc-combine", offsetof(S, rnn.combine), "concat", "how the two directions are joined", 0, "concat|add|multiply" },            \
+    { RG_OPTION_BOOL, "enc-bidirectional", offsetof(S, rnn.bidirectional), bidirectional_default, "read the source in both directions", 0, NULL },     \
+    { RG_OPTION_BOOL, "reverse", offsetof(S, rnn.reverse), "false", "read the source backwards (Sutskever)", 0, NULL },                                 \
+    { RG_OPTION_BOOL, "tied-embeddings", offsetof(S, rnn.tied), "false", "one table for target words and output", 0, NULL },                            \
+    { RG_OPTION_REAL, "dropout-rnn", offsetof(S, rnn.dropout), "0.2", "share of embeddings, states and outputs dropped", 0, NULL },                      \
+    { RG_OPTION_REAL, "label-smoothing", offsetof(S, rnn.smoothing), "0.1", "probability spread over all words", 0, NULL }
+
+typedef struct rg_rnn_parts {
+    rg_param          *source, *target;     /* tables */
+    rg_param          *output, *output_bias; /* (V, width of what is answered from) */
+    rg_recurrent_stack encoder;
+    rg_recurrence      cell;
+} rg_rnn_parts;
+
+/* Tables, encoder and output; `answer` is the width the output reads. */
+rg_status rg_rnn_build(rg_rnn_parts *out, rg_model *model, const rg_rnn_settings *s, size_t answer);
+
+/* States of the source words, (N, encoder width); `ends` (may be NULL) gets where each sentence ended. */
+rg_tensor *rg_rnn_encode(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings *s, const int32_t *ids, const rg_layout *layout, rg_recurrent_states *ends);
+
+/* Embedded target words, with dropout. */
+rg_tensor *rg_rnn_embed(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings *s, const int32_t *ids, size_t n, const rg_layout *layout);
+
+/* Loss of rows that answer the target words. */
+rg_loss rg_rnn_loss(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings *s, rg_tensor *y, const rg_batch *batch);
+rg_tensor *rg_rnn_logits(rg_tape *t, const rg_rnn_parts *p, rg_tensor *y);
+
+/* Reach of the queries of step t of a batch: each sees the source of its sentence. */
+const rg_reach *rg_rnn_reach_step(rg_tape *t, const rg_steps *steps, size_t step, const rg_layout *source);
+/* The same for the hypotheses of a decoding. */
+const rg_reach *rg_rnn_reach_sources(rg_tape *t, const rg_decoding *d);
+
+#endif

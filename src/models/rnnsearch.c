@@ -1,0 +1,240 @@
+/* RNNsearch (Bahdanau, Cho, Bengio 2015): a decoder that looks back at the source before every word.
+ *
+ *     h_j = [forward_j; backward_j]                               states of a bidirectional GRU: keys and values
+ *     c_i = attend(s_{i-1}, h)                                    the query is the state BEFORE this word
+ *     s_i = GRU(E y_{i-1}, s_{i-1}, c_i)                          the context goes into every gate
+ *     t_i = maxout(U_o s + V_o E y_{i-1} + C_o c_i)               p(y_i) = softmax(W_o t_i)
+ *     s_0 = tanh(W_s backward_1)
+ *
+ * The appendix prints s_{i-1} in the output, later codes use s_i: --output-state previous|current. */
+#include "models/recurrent_parts.h"
+
+#include <string.h>
+
+typedef struct {
+    rg_rnn_settings rnn;
+    char           *score, *output_state;
+    int64_t         align, maxout;
+} settings;
+
+static const rg_option options[] = {
+    RG_RNN_ROWS(settings, "true"),
+    { RG_OPTION_STRING, "cell", offsetof(settings, rnn.cell), "gru", "kind of recurrence", 0, "lstm|gru|rnn|gru-reset-after" },
+    { RG_OPTION_STRING, "score", offsetof(settings, score), "additive", "score of the attention (`regard scores`)", 0, NULL },
+    { RG_OPTION_INT, "dim-align", offsetof(settings, align), "0", "width inside the score; 0: that of states", 0, NULL },
+    { RG_OPTION_INT, "dim-maxout", offsetof(settings, maxout), "0", "width of the output layer after maxout; 0: that of embeddings", 0, NULL },
+    { RG_OPTION_STRING, "output-state", offsetof(settings, output_state), "current", "which state the output reads; the paper's appendix prints previous", 0, "previous|current" },
+    RG_OPTION_END
+};
+
+typedef struct {
+    rg_rnn_parts        rnn;
+    rg_attention        att;
+    rg_param           *key;          /* keys as wide as queries, for scores that need it; or NULL */
+    rg_recurrent_params cell;         /* reads the embedded word */
+    rg_param           *context;      /* C: (encoder width, gates) */
+    rg_dense            initial;      /* s_0 from the encoder's backward end */
+    rg_dense            from_state;   /* U_o, with the bias */
+    rg_param           *from_word, *from_context; /* V_o, C_o */
+} parts;
+
+/* ------------------------------------------------------------------------------------------------------- build */
+
+static bool needs_equal_widths(const char *score)
+{
+    return strcmp(score, "dot") == 0 || strcmp(score, "scaled_dot") == 0 || strcmp(score, "cosine") == 0 || strcmp(score, "distance") == 0;
+}
+
+static rg_status build_attention(rg_model *m, parts *p, const settings *s, size_t keys)
+{
+    rg_attention_config c = RG_ATTENTION_CONFIG_DEFAULT;
+    const size_t        u = (size_t)s->rnn.width;
+    const bool          project = keys != u && needs_equal_widths(s->score);
+    c.score = s->score;
+    c.q_width = u;
+    c.k_width = project ? u : keys;
+    c.hidden = s->align > 0 ? (size_t)s->align : u;
+    c.learned = true; /* cosine's sharpness, the distance's bandwidth */
+    c.sharpness = 4;
+    if (strcmp(s->score, "linear") == 0) c.activation = RG_IDENTITY;
+    rg_params_push(m->params, "attention");
+    if (project) p->key = rg_params_add(m->params, "key", RG_WEIGHT, keys, u, RG_INIT_GLOROT, 1);
+    RG_TRY(rg_attention_init(&p->att, &c, m->params));
+    rg_params_pop(m->params);
+    return RG_OK;
+}
+
+static rg_status build(rg_model *m)
+{
+    const settings *s = m->options;
+    parts          *p = m->parts;
+    const size_t    d = (size_t)s->rnn.d, u = (size_t)s->rnn.width, out = s->maxout > 0 ? (size_t)s->maxout : d;
+    RG_TRY(rg_rnn_build(&p->rnn, m, &s->rnn, out));
+    const size_t keys = rg_recurrent_stack_width(&p->rnn.encoder);
+    RG_TRY(build_attention(m, p, s, keys));
+    rg_recurrent_config c = p->rnn.encoder.config;
+    rg_params_push(m->params, "decoder");
+    rg_recurrent_params_init(&p->cell, m->params, &c, d);
+    p->context = rg_params_add(m->params, "context", RG_WEIGHT, keys, rg_recurrence_gates(p->rnn.cell) * u, RG_INIT_GLOROT, 1);
+    rg_dense_init(&p->initial, m->params, "initial", u, u, RG_TANH);
+    rg_dense_init(&p->from_state, m->params, "output.state", u, 2 * out, RG_IDENTITY);
+    p->from_word = rg_params_add(m->params, "output.word", RG_WEIGHT, d, 2 * out, RG_INIT_GLOROT, 1);
+    p->from_context = rg_params_add(m->params, "output.context", RG_WEIGHT, keys, 2 * out, RG_INIT_GLOROT, 1);
+    rg_params_pop(m->params);
+    return RG_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------- one decoder step */
+
+typedef struct {
+    rg_tensor *h, *c; /* state; cell of an LSTM */
+} state;
+
+static rg_tensor *look(rg_tape *t, const parts *p, rg_tensor *s, rg_tensor *keys, rg_tensor *values, const rg_reach *reach)
+{
+    rg_tape_push(t, "attention");
+    rg_tensor *context = rg_attend(t, &p->att, s, keys, values, reach);
+    rg_tape_pop(t);
+    return context;
+}
+
+/* x: the word's share of the gates, W E y + b */
+static state advance(rg_tape *t, const parts *p, rg_tensor *x, rg_tensor *context, state before)
+{
+    rg_recurrent_weights w = rg_recurrent_params_use(t, &p->cell);
+    w.w = NULL; /* projected already */
+    w.b = NULL;
+    rg_tensor *gates = rg_add(t, x, rg_matmul(t, context, rg_use(t, p->context)));
+    state      next = { 0 };
+    next.h = rg_recurrent_cell(t, p->rnn.cell, &w, gates, before.h, before.c, p->rnn.cell == RG_LSTM ? &next.c : NULL);
+    return next;
+}
+
+static rg_tensor *word_gates(rg_tape *t, const parts *p, rg_tensor *y)
+{
+    const rg_recurrent_weights w = rg_recurrent_params_use(t, &p->cell);
+    return rg_linear(t, y, w.w, w.b, RG_IDENTITY);
+}
+
+static rg_tensor *deep_output(rg_tape *t, const parts *p, rg_tensor *s, rg_tensor *y, rg_tensor *context)
+{
+    rg_tensor *sum = rg_dense_run(t, &p->from_state, s);
+    sum = rg_add(t, sum, rg_matmul(t, y, rg_use(t, p->from_word)));
+    sum = rg_add(t, sum, rg_matmul(t, context, rg_use(t, p->from_context)));
+    return rg_max_pairs(t, sum);
+}
+
+static rg_tensor *prepare_keys(rg_tape *t, const parts *p, rg_tensor *h)
+{
+    rg_tensor *k = p->key ? rg_matmul(t, h, rg_use(t, p->key)) : h;
+    return rg_attention_prepare(t, &p->att, k);
+}
+
+/* s_0 = tanh(W_s backward_1): the last u columns of the first row of each sentence; one direction: of its last row. */
+static state first_state(rg_tape *t, const parts *p, const settings *s, rg_tensor *h)
+{
+    const size_t u = (size_t)s->rnn.width, width = rg_tensor_cols(h);
+    rg_tensor   *ends = rg_columns(t, rg_last_rows(t, h, s->rnn.bidirectional), width - u, u);
+    state        first = { .h = rg_dense_run(t, &p->initial, ends) };
+    if (first.h && p->rnn.cell == RG_LSTM) first.c = rg_zeros(t, rg_tensor_rows(first.h), u, NULL);
+    return first;
+}
+
+/* -------------------------------------------------------------------------------------------------------- training */
+
+static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
+{
+    const settings *s = m->options;
+    const parts    *p = m->parts;
+    const rg_batch *batch = data;
+    const bool      current = s->output_state[0] == 'c';
+    rg_tensor      *h = rg_rnn_encode(t, &p->rnn, &s->rnn, batch->source_ids, &batch->source, NULL);
+    rg_tensor      *keys = prepare_keys(t, p, h);
+    const size_t    N = (size_t)batch->target.start[batch->target.groups];
+    rg_tensor      *y = rg_rnn_embed(t, &p->rnn, &s->rnn, batch->previous, N, &batch->target);
+    rg_tensor      *gates = word_gates(t, p, y); /* of all words: one product */
+    const rg_steps *steps = rg_steps_new(t, &batch->target, false);
+    rg_tensor      *states = rg_rows_new(t, N, (size_t)s->rnn.width, &batch->target);
+    rg_tensor      *contexts = rg_rows_new(t, N, h ? rg_tensor_cols(h) : 0, &batch->target);
+    if (!steps || !states || !contexts || !gates) return (rg_loss){ NULL, 0 };
+    state now = first_state(t, p, s, h);
+    now.h = rg_gather(t, now.h, steps->order, steps->running, NULL); /* longest sentence first */
+    if (now.c) now.c = rg_rows(t, now.c, 0, steps->running);
+    rg_tape_push(t, "decoder");
+    for (size_t i = 0; i < steps->steps; i++) {
+        const size_t   n = (size_t)steps->count[i];
+        const int32_t *rows = steps->row + steps->first[i];
+        state          before = { rg_rows(t, now.h, 0, n), now.c ? rg_rows(t, now.c, 0, n) : NULL };
+        rg_tensor     *context = look(t, p, before.h, keys, h, rg_rnn_reach_step(t, steps, i, &batch->source));
+        now = advance(t, p, rg_gather(t, gates, rows, n, NULL), context, before);
+        if (!now.h) break;
+        rg_rows_put(t, states, rows, current ? now.h : before.h);
+        rg_rows_put(t, contexts, rows, context);
+    }
+    rg_tape_pop(t);
+    return rg_rnn_loss(t, &p->rnn, &s->rnn, deep_output(t, p, states, y, contexts), batch);
+}
+
+/* -------------------------------------------------------------------------------------------------------- decoding */
+
+typedef struct {
+    rg_bank    bank; /* 0: state, 1: cell */
+    rg_tensor *keys, *values;
+} memory;
+
+static rg_status start(rg_decoding *d)
+{
+    const settings *s = d->model->options;
+    const parts    *p = d->model->parts;
+    memory         *mem = d->state;
+    mem->values = rg_rnn_encode(d->memory, &p->rnn, &s->rnn, d->source_ids, &d->sources, NULL);
+    mem->keys = prepare_keys(d->memory, p, mem->values);
+    const state first = first_state(d->memory, p, s, mem->values);
+    RG_TRY(rg_tape_status(d->memory));
+    RG_TRY(rg_bank_put(&mem->bank, 0, first.h));
+    return rg_bank_put(&mem->bank, 1, first.c);
+}
+
+static rg_tensor *step(rg_decoding *d, rg_tape *t)
+{
+    const settings *s = d->model->options;
+    const parts    *p = d->model->parts;
+    memory         *mem = d->state;
+    const state     before = { rg_bank_use(t, &mem->bank, 0), p->rnn.cell == RG_LSTM ? rg_bank_use(t, &mem->bank, 1) : NULL };
+    rg_tensor      *y = rg_rnn_embed(t, &p->rnn, &s->rnn, d->tokens, d->n, NULL);
+    rg_tape_push(t, "decoder");
+    rg_tensor  *context = look(t, p, before.h, mem->keys, mem->values, rg_rnn_reach_sources(t, d));
+    const state now = advance(t, p, word_gates(t, p, y), context, before);
+    rg_tensor  *out = deep_output(t, p, s->output_state[0] == 'c' ? now.h : before.h, y, context);
+    rg_tape_pop(t);
+    rg_tensor *logits = rg_rnn_logits(t, &p->rnn, out);
+    if (!logits) return NULL;
+    if (rg_bank_put(&mem->bank, 0, now.h) != RG_OK || rg_bank_put(&mem->bank, 1, now.c) != RG_OK)
+        return rg_tape_fail(t, RG_ENOMEM, "no memory for the states of %zu hypotheses", d->n);
+    return logits;
+}
+
+static rg_status keep(rg_decoding *d, const int32_t *parents, size_t n) { return rg_bank_keep(&((memory *)d->state)->bank, parents, n); }
+static void finish(rg_decoding *d) { rg_bank_fini(&((memory *)d->state)->bank); }
+
+static const rg_attention_use uses[] = {
+    { "before every target word", "the decoder's previous state", "states of the source words", "states of the source words", "additive", "groups" },
+    { NULL, NULL, NULL, NULL, NULL, NULL },
+};
+
+const rg_system rg_system_rnnsearch = {
+    .name = "rnnsearch",
+    .summary = "a bidirectional GRU reads, a GRU that looks back before every word writes; maxout output",
+    .paper = "Bahdanau, Cho, Bengio 2015, Neural Machine Translation by Jointly Learning to Align and Translate",
+    .uses = uses,
+    .options = options,
+    .options_bytes = sizeof(settings),
+    .parts_bytes = sizeof(parts),
+    .build = build,
+    .loss = loss,
+    .state_bytes = sizeof(memory),
+    .start = start,
+    .step = step,
+    .keep = keep,
+    .finish = finish,
+};
