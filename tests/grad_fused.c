@@ -63,6 +63,52 @@ static void the_fused_dot_has_a_correct_gradient_for_every_reach(void **state)
         }
 }
 
+/* ----------------------------------------------------------------------------------------------------- the pair path */
+
+static const rg_reach *edges(rg_tape *t)
+{
+    static const size_t  first[] = { 0, 3, 3, 5, 9, 10 };
+    static const int32_t list[] = { 4, 0, 2, 1, 1, 5, 0, 3, 2, 4 };
+    return rg_reach_lists(t, 5, 7, first, list);
+}
+
+static rg_tensor *pairs_dot(rg_tape *t, rg_tensor *const *x, void *c)
+{
+    const context  *g = c;
+    const rg_reach *r = g->make(t);
+    return rg_mix(t, rg_softmax_over(t, rg_pairs_dot(t, x[0], x[1], r, g->heads, 0.7), r), x[2], r);
+}
+
+static rg_tensor *pairs_linear(rg_tape *t, rg_tensor *const *x, void *c)
+{
+    const context  *g = c;
+    const rg_reach *r = g->make(t);
+    return rg_mix_shared(t, rg_softmax_over(t, rg_pairs_add(t, x[0], x[1], r), r), x[2], r);
+}
+
+static rg_tensor *pairs_additive(rg_tape *t, rg_tensor *const *x, void *c)
+{
+    const context *g = c;
+    return rg_pairs_additive(t, x[0], x[1], x[2], g->make(t), RG_TANH);
+}
+
+static void the_pair_path_has_a_correct_gradient_for_every_reach(void **state)
+{
+    (void)state;
+    static const reach_case all[] = { { "groups", groups, 11, 17 }, { "window", window, 11, 11 }, { "shared", shared, 8, 17 }, { "edges", edges, 5, 7 } };
+    for (size_t i = 0; i < 4; i++)
+        for (size_t heads = 1; heads <= 3; heads += 2) {
+            context      c = { all[i].make, heads };
+            const size_t Nq = all[i].Nq, Nk = all[i].Nk;
+            rg_expect_gradient(&(rg_gradient_case){ .name = all[i].name, .function = pairs_dot, .context = &c, .plain_only = true,
+                                                    .input = { { Nq, 5 * heads }, { Nk, 5 * heads }, { Nk, 3 * heads } } });
+            rg_expect_gradient(&(rg_gradient_case){ .name = all[i].name, .function = pairs_linear, .context = &c, .plain_only = true,
+                                                    .input = { { Nq, heads }, { Nk, heads }, { Nk, 3 } } });
+            rg_expect_gradient(&(rg_gradient_case){ .name = all[i].name, .function = pairs_additive, .context = &c, .plain_only = true,
+                                                    .input = { { Nq, 4 * heads }, { Nk, 4 * heads }, { heads, 4 } } });
+        }
+}
+
 /* ------------------------------------------------------------------------------------------ against the pair path */
 
 enum { MOST = 1400, WIDTH = 24 };
@@ -120,6 +166,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_fused_dot_has_a_correct_gradient_for_every_reach),
+        cmocka_unit_test(the_pair_path_has_a_correct_gradient_for_every_reach),
         cmocka_unit_test(the_fused_dot_equals_the_pair_path_for_kept_and_for_recomputed_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

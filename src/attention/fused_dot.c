@@ -14,7 +14,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { STEP = 24 }; /* queries that share a range of keys in the product */
+enum {
+    STEP = 24, /* queries that share a range of keys in the product */
+    SLACK = 16 /* numbers past a row that its kernels may touch */
+};
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
@@ -44,7 +47,7 @@ typedef struct {
 static size_t room_numbers(const rg_fused_node *n)
 {
     const rg_fused_plan *p = n->plan;
-    return rg_fused__up(p->most_keys) * n->dk + p->most_keys * rg_fused__up(n->dv) + p->most_rows * n->dk + p->most_scores + 64;
+    return rg_fused__up(p->most_keys) * n->dk + p->most_keys * rg_fused__up(n->dv) + p->most_rows * n->dk + p->most_scores + 2 * SLACK;
 }
 
 static room room_of(const rg_fused_node *n, int member)
@@ -53,7 +56,7 @@ static room room_of(const rg_fused_node *n, int member)
     room r = { .keys = rg_team_scratch(n->team, member, room_numbers(n) * sizeof(rg_real)) };
     r.values = r.keys + rg_fused__up(p->most_keys) * n->dk;
     r.e = r.values + rg_fused__up(p->most_keys * rg_fused__up(n->dv));
-    r.q = r.e + p->most_scores;
+    r.q = r.e + p->most_scores + SLACK;
     return r;
 }
 
@@ -64,22 +67,13 @@ static void pack_span(const rg_fused_node *n, const rg_fused_span *s, size_t h, 
     rg_kernel()->pack(r->values, n->v->data + s->k0 * n->v->ld + h * n->dv, n->v->ld, keys, n->dv);
 }
 
-/* exp(e - max) of one row; returns 1 / sum. A row that reaches nothing, or only -inf, has weights of 0. */
-static rg_real weigh_row(const rg_fused_node *n, const rg_fused_span *s, size_t i, size_t h, rg_real *e, size_t count)
+/* What backward wants to know of a row: 1 / sum where the weights are kept, else log sum exp (so that a row of nothing gets zeros again). */
+static void keep_stat(const rg_fused_node *n, const rg_fused_span *s, const rg_fused_block *b, size_t h, const rg_real *share, const rg_real *top)
 {
-    const rg_kernels *k = rg_kernel();
-    const rg_real     nothing = -(rg_real)INFINITY;
-    const rg_real     most = count ? k->max(count, e) : nothing;
-    rg_real           share = 0, log_sum = (rg_real)INFINITY;
-    if (most == nothing) {
-        memset(e, 0, count * sizeof *e);
-    } else {
-        const rg_real sum = k->exps(count, e, e, most);
-        share = 1 / sum;
-        log_sum = most + (rg_real)log((double)sum);
+    for (size_t i = 0; i < b->q1 - b->q0; i++) {
+        const rg_real log_sum = share[i] == 0 ? (rg_real)INFINITY : top[i] - (rg_real)log((double)share[i]);
+        n->stat[(b->q0 + i) * n->H + h] = s->keep ? share[i] : log_sum;
     }
-    if (n->stat) n->stat[i * n->H + h] = s->keep ? share : log_sum;
-    return share;
 }
 
 static void forward_block(const rg_fused_node *n, const rg_fused_span *s, const rg_fused_block *b, size_t h, const room *r)
@@ -89,15 +83,16 @@ static void forward_block(const rg_fused_node *n, const rg_fused_span *s, const 
     const size_t      rows = b->q1 - b->q0;
     rg_real          *e = n->stat && s->keep ? n->kept + b->kept + h * rows * b->ld : r->e, *o = out->data + b->q0 * out->ld + h * n->dv;
     size_t            low[RG_FUSED_ROWS], high[RG_FUSED_ROWS];
-    rg_real           share[RG_FUSED_ROWS];
+    rg_real           share[RG_FUSED_ROWS], top[RG_FUSED_ROWS];
 
     for (size_t i = 0; i < rows; i++) k->scale(n->dk, r->q + i * n->dk, n->scale, n->q->data + (b->q0 + i) * n->q->ld + h * n->dk);
     rg_fused__scores(n->plan, s, b, b->low, b->high, n->dk, r->q, n->dk, r->keys, e, b->ld);
     for (size_t i = 0; i < rows; i++) {
         low[i] = rg_fused__begin(n->plan->reach, s, b->q0 + i) - b->low;
         high[i] = rg_fused__end(n->plan->reach, s, b->q0 + i) - b->low;
-        share[i] = weigh_row(n, s, b->q0 + i, h, e + i * b->ld + low[i], high[i] - low[i]);
     }
+    k->weigh_rows(rows, e, b->ld, low, high, share, top);
+    if (n->stat) keep_stat(n, s, b, h, share, top);
     k->gemm_ranges(rows, n->dv, e, b->ld, 1, low, high, r->values + b->low * RG_PANEL, (s->k1 - s->k0) * RG_PANEL, o, out->ld, false);
     for (size_t i = 0; i < rows; i++) k->scale(n->dv, o + i * out->ld, share[i], o + i * out->ld);
 }
@@ -159,7 +154,7 @@ rg_tensor *rg_fused_dot(rg_tape *t, rg_tensor *q, rg_tensor *k, rg_tensor *v, co
     if (!out) return NULL;
     rg_fused_node now = { .node.out = out, .q = q, .k = k, .v = v, .plan = plan, .H = heads, .dk = q->cols / heads,
                           .dv = v->cols / heads, .scale = (rg_real)scale, .team = rg_tape_team(t) };
-    const size_t kept = learns ? plan->kept : 0, stats = learns ? q->rows * heads : 0;
+    const size_t kept = learns && plan->kept ? plan->kept + SLACK : 0, stats = learns ? q->rows * heads : 0;
     if (rg_tape__live(t)) {
         if (stats && !(now.stat = rg_tape__reals(t, stats))) return NULL;
         if (kept && !(now.kept = rg_tape__reals(t, kept))) return NULL;

@@ -53,8 +53,8 @@ static size_t lay_out(room *r, const rg_fused_node *n, rg_real *base)
     r->q_panels = take(base, &used, rows * wk);
     r->d = take(base, &used, rows * n->dv);
     r->d_panels = take(base, &used, rows * wv);
-    r->a = !n->plan->again ? NULL : take(base, &used, rows * LD);
-    r->s = take(base, &used, rows * LD);
+    r->a = !n->plan->again ? NULL : take(base, &used, rows * LD + 16); /* a row's kernels may touch 15 numbers past it */
+    r->s = take(base, &used, rows * LD + 16);
     return used;
 }
 
@@ -92,13 +92,15 @@ static void some_keys(const job *g, const rg_fused_span *s, const rg_fused_block
     if (s->keep) a = n->kept + b->kept + h * rows * b->ld + (low - b->low), ld = b->ld;
     else rg_fused__scores(p, s, b, low, high, n->dk, r->q, n->dk, r->keys, r->a, LD);
     rg_fused__scores(p, s, b, low, high, n->dv, g->dout + b->q0 * n->node.out->ld + h * n->dv, n->node.out->ld, r->values, r->s, LD);
+    rg_real factor[RG_FUSED_ROWS];
     for (size_t i = 0; i < rows; i++) {
         const rg_real stat = n->stat[(b->q0 + i) * n->H + h];
+        factor[i] = s->keep ? stat * n->scale : n->scale;
         from[i] = larger(low, rg_fused__begin(p->reach, s, b->q0 + i)) - low;
         to[i] = larger(low + from[i], smaller(high, rg_fused__end(p->reach, s, b->q0 + i))) - low;
         if (!s->keep) k->exps(to[i] - from[i], r->a + i * LD + from[i], r->a + i * LD + from[i], stat);
-        k->slopes(to[i] - from[i], r->s + i * LD + from[i], a + i * ld + from[i], level[i], s->keep ? stat * n->scale : n->scale);
     }
+    k->slope_rows(rows, r->s, LD, a, ld, from, to, level, factor);
     if (g->dq)
         k->gemm_ranges(rows, n->dk, r->s, LD, 1, from, to, r->key_panels + low * RG_PANEL, total * RG_PANEL,
                        g->dq + b->q0 * n->q->ld + h * n->dk, n->q->ld, g->add_q || low > b->low);

@@ -1,6 +1,9 @@
 /* pairs.c - scores of open pairs: dot products, sums, and w . f(x + y), each over any reach. */
 #include "attention/pairs.h"
+#include "attention/fused_plan.h"
 #include "autograd/tape.h"
+
+#include <string.h>
 
 typedef struct {
     rg_node         node;
@@ -10,9 +13,13 @@ typedef struct {
     rg_real         scale;
     rg_activation   f;
     rg_team        *team; /* additive: scratch of a row's width */
+    size_t          parts; /* additive: pieces of work of backward */
+    const rg_fused_plan *plan;
     const rg_real  *de;   /* while backward runs */
     rg_real        *dq, *dk, *dv;
 } pairs_node;
+
+enum { MOST_PARTS = 64 };
 
 static bool rows_fit(rg_tape *t, const rg_tensor *q, const rg_tensor *k, const rg_reach *reach)
 {
@@ -198,38 +205,72 @@ static void additive_rows(void *context, int member, size_t begin, size_t end)
     const rg_reach   *r = n->reach;
     const size_t      d = n->width;
     rg_real          *s = rg_team_scratch(n->team, member, n->heads * d * sizeof *s);
-    for (size_t i = begin; s && i < end; i++)
+    for (size_t i = begin; i < end; i++)
         for (size_t p = r->first[i]; p < r->first[i + 1]; p++) {
             additive_pair(n, i, rg_reach__key(r, i, p), s, s);
-            for (size_t h = 0; h < n->heads; h++)
-                n->node.out->data[p * n->heads + h] = rg_kernel()->dot(d, n->v->data + h * n->v->ld, s + h * d);
+            rg_kernel()->heads_dot(n->heads, d, n->node.out->data + p * n->heads, 1, 1, n->v->data, n->v->ld, s, d);
         }
 }
 
-/* forward was  e = v . f(s), s = x + y      so  ds = f'(s) v de,  dx += ds,  dy += ds,  dv += f(s) de */
-static void additive_backward(rg_tape *t, rg_node *node)
+/* forward was  e = v . f(s), s = x + y      so  ds = f'(s) v de,  dx += ds,  dy += ds,  dv += f(s) de
+ *
+ * Queries of different spans share no key, so spans can be done at the same time: in parts whose number does not depend on the team,
+ * each with its own sum for dv. */
+static void additive_queries(const pairs_node *n, size_t begin, size_t end, rg_real *dv, rg_real *s)
 {
-    const pairs_node *n = (pairs_node *)node;
-    const rg_reach   *r = n->reach;
-    const size_t      d = n->width, cols = n->heads * d;
-    const rg_real    *de = rg_tape__arrived(t, node->out);
-    rg_real *dx = rg_tape__grad_add(t, n->q), *dy = rg_tape__grad_add(t, n->k), *dv = rg_tape__grad_add(t, n->v);
-    rg_arena_point    scratch = rg_tape__scratch(t);
-    rg_real          *s = rg_tape__reals(t, 3 * cols);
-    for (size_t i = 0; s && i < r->Nq; i++)
+    const rg_reach *r = n->reach;
+    const size_t    d = n->width, cols = n->heads * d;
+    rg_real        *y = s + cols, *ds = y + cols;
+    for (size_t i = begin; i < end; i++)
         for (size_t p = r->first[i]; p < r->first[i + 1]; p++) {
             const size_t j = rg_reach__key(r, i, p);
-            rg_real     *y = s + cols, *ds = y + cols;
             additive_pair(n, i, j, s, y);
-            for (size_t h = 0; h < n->heads; h++) {
-                const rg_real g = de[p * n->heads + h];
-                rg_kernel()->scale(d, ds + h * d, g, n->v->data + h * n->v->ld);
-                if (dv) rg_kernel()->axpy(d, dv + h * n->v->ld, g, y + h * d);
-            }
+            for (size_t h = 0; h < n->heads; h++) rg_kernel()->scale(d, ds + h * d, n->de[p * n->heads + h], n->v->data + h * n->v->ld);
+            if (dv) rg_kernel()->heads_axpy(n->heads, d, dv, d, n->de + p * n->heads, 1, y, d);
             rg_kernel()->map_backward(n->f, cols, ds, s, y, ds, false);
-            if (dx) rg_kernel()->axpy(cols, dx + i * n->q->ld, 1, ds);
-            if (dy) rg_kernel()->axpy(cols, dy + j * n->k->ld, 1, ds);
+            if (n->dq) rg_kernel()->add(cols, n->dq + i * n->q->ld, n->dq + i * n->q->ld, ds);
+            if (n->dk) rg_kernel()->add(cols, n->dk + j * n->k->ld, n->dk + j * n->k->ld, ds);
         }
+}
+
+/* Where part `part` of the queries begins: at the start of a span. */
+static size_t part_begin(const pairs_node *n, size_t part)
+{
+    if (n->parts == 1) return part ? n->reach->Nq : 0;
+    const size_t span = part * n->plan->spans / n->parts;
+    return span == n->plan->spans ? n->reach->Nq : n->plan->span[span].q0;
+}
+
+static void additive_parts(void *context, int member, size_t begin, size_t end)
+{
+    const pairs_node *n = context;
+    const size_t      cols = n->heads * n->width;
+    rg_real          *s = rg_team_scratch(n->team, member, 3 * cols * sizeof *s);
+    for (size_t part = begin; part < end; part++) {
+        rg_real *dv = n->dv ? n->dv + part * cols : NULL;
+        if (dv) memset(dv, 0, cols * sizeof *dv);
+        additive_queries(n, part_begin(n, part), part_begin(n, part + 1), dv, s);
+    }
+}
+
+static void additive_backward(rg_tape *t, rg_node *node)
+{
+    pairs_node  *n = (pairs_node *)node;
+    const size_t cols = n->heads * n->width;
+    n->de = rg_tape__arrived(t, node->out);
+    n->dq = rg_tape__grad_add(t, n->q);
+    n->dk = rg_tape__grad_add(t, n->k);
+    rg_real       *dv = rg_tape__grad_add(t, n->v);
+    rg_arena_point scratch = rg_tape__scratch(t);
+    n->dv = dv ? rg_tape__reals(t, n->parts * cols) : NULL;
+    for (int member = 0; member < rg_team_size(n->team); member++)
+        if (!rg_team_scratch(n->team, member, 3 * cols * sizeof(rg_real))) rg_tape__check(t, RG_ENOMEM);
+    if (rg_tape_status(t) == RG_OK) {
+        rg_tape__rows(t, n->parts, n->reach->P / n->parts * cols * 16, additive_parts, n);
+        for (size_t part = 0; dv && part < n->parts; part++)
+            for (size_t h = 0; h < n->heads; h++)
+                rg_kernel()->add(n->width, dv + h * n->v->ld, dv + h * n->v->ld, n->dv + part * cols + h * n->width);
+    }
     rg_tape__release(t, scratch);
 }
 
@@ -243,7 +284,16 @@ rg_tensor *rg_pairs_additive(rg_tape *t, rg_tensor *x, rg_tensor *y, rg_tensor *
     if (!e) return NULL;
     pairs_node now = { .node.out = e, .q = x, .k = y, .v = v, .reach = reach, .heads = v->rows, .width = v->cols, .f = f };
     now.team = rg_tape_team(t);
-    if (rg_tape__live(t)) rg_tape__rows(t, reach->Nq, reach->P / (reach->Nq + 1) * x->cols * 8, additive_rows, &now);
+    now.parts = 1;
+    if (rg_tape__live(t)) {
+        for (int member = 0; member < rg_team_size(now.team); member++)
+            if (!rg_team_scratch(now.team, member, x->cols * sizeof(rg_real))) return rg_tape__check(t, RG_ENOMEM), NULL;
+        rg_tape__rows(t, reach->Nq, reach->P / (reach->Nq + 1) * x->cols * 8, additive_rows, &now);
+    }
+    if (reach->begin && rg_tape__recording(t)) {
+        if (!(now.plan = rg_fused_plan_new(t, reach, 1))) return NULL;
+        if (now.plan->disjoint && now.plan->spans) now.parts = now.plan->spans < MOST_PARTS ? now.plan->spans : MOST_PARTS;
+    }
     rg_tape__count(t, 10.0 * (double)reach->P * (double)x->cols);
     pairs_node *n = rg_tape__node(t, sizeof *n, e, additive_backward, 3, in);
     if (n) now.node = n->node, *n = now;

@@ -77,9 +77,13 @@ typedef struct rg_kernels {
      * panels, `panel` numbers from one to the next (K * RG_PANEL when all of a pack is used). */
     void (*gemm_ranges)(size_t M, size_t N, const rg_real *a, size_t row, size_t step, const size_t *low, const size_t *high,
                         const rg_real *panels, size_t panel, rg_real *c, size_t ldc, bool add);
-    rg_real (*exps)(size_t n, rg_real *y, const rg_real *x, rg_real shift); /* y = exp(x - shift), y may be x; returns the sum */
-    /* d = f a (d - level): softmax backward where level = sum a d is already known */
-    void (*slopes)(size_t n, rg_real *d, const rg_real *a, rg_real level, rg_real f);
+    /* Scores to weights, row m from low[m] to high[m]: e = exp(e - max), share = 1 / sum, top = max; a row of nothing, or of -inf only: zeros,
+     * 0 and -inf. Up to 15 numbers past the end of a row are read and written back unchanged. */
+    void (*weigh_rows)(size_t M, rg_real *e, size_t ld, const size_t *low, const size_t *high, rg_real *share, rg_real *top);
+    void (*exps)(size_t n, rg_real *y, const rg_real *x, rg_real shift); /* y = exp(x - shift); y may be x */
+    /* d = factor a (d - level), row m from low[m] to high[m]: softmax backward where level = sum a d is already known. Past the end as above. */
+    void (*slope_rows)(size_t M, rg_real *d, size_t ldd, const rg_real *a, size_t lda, const size_t *low, const size_t *high,
+                       const rg_real *level, const rg_real *factor);
 
     /* heads -- H blocks of d numbers of a row at once; *_step is from one head to the next, 0 when all share it. */
     void (*heads_dot)(size_t H, size_t d, rg_real *e, size_t e_step, rg_real scale, const rg_real *x, size_t x_step, const rg_real *y,

@@ -229,19 +229,33 @@ static void gemm_ranges(size_t M, size_t N, const rg_real *a, size_t row, size_t
         }
 }
 
-static rg_real exps(size_t n, rg_real *y, const rg_real *x, rg_real shift)
+static void exps(size_t n, rg_real *y, const rg_real *x, rg_real shift)
 {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) {
-        y[i] = exp(x[i] - shift);
-        sum += (double)y[i];
-    }
-    return (rg_real)sum;
+    for (size_t i = 0; i < n; i++) y[i] = exp(x[i] - shift);
 }
 
-static void slopes(size_t n, rg_real *d, const rg_real *a, rg_real level, rg_real f)
+static void weigh_rows(size_t M, rg_real *e, size_t ld, const size_t *low, const size_t *high, rg_real *share, rg_real *top)
 {
-    for (size_t i = 0; i < n; i++) d[i] = f * a[i] * (d[i] - level);
+    const rg_real nothing = -(rg_real)INFINITY;
+    for (size_t m = 0; m < M; m++) {
+        double sum = 0;
+        rg_real most = nothing;
+        for (size_t i = low[m]; i < high[m]; i++)
+            if (e[m * ld + i] > most) most = e[m * ld + i];
+        for (size_t i = low[m]; i < high[m]; i++) {
+            e[m * ld + i] = exp(e[m * ld + i] - (most == nothing ? 0 : most));
+            sum += (double)e[m * ld + i];
+        }
+        share[m] = sum == 0 ? 0 : (rg_real)(1.0 / sum);
+        top[m] = most;
+    }
+}
+
+static void slope_rows(size_t M, rg_real *d, size_t ldd, const rg_real *a, size_t lda, const size_t *low, const size_t *high,
+                       const rg_real *level, const rg_real *factor)
+{
+    for (size_t m = 0; m < M; m++)
+        for (size_t i = low[m]; i < high[m]; i++) d[m * ldd + i] = factor[m] * a[m * lda + i] * (d[m * ldd + i] - level[m]);
 }
 
 static void heads_dot(size_t H, size_t d, rg_real *e, size_t e_step, rg_real factor, const rg_real *x, size_t x_step, const rg_real *y, size_t y_step)
@@ -325,7 +339,8 @@ const rg_kernels rg_kernels_plain = {
     .norm_backward = norm_backward,
     .gemm_ranges = gemm_ranges,
     .exps = exps,
-    .slopes = slopes,
+    .weigh_rows = weigh_rows,
+    .slope_rows = slope_rows,
     .heads_dot = heads_dot,
     .heads_axpy = heads_axpy,
     .columns_softmax = columns_softmax,

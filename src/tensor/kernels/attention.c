@@ -122,14 +122,83 @@ void ISA(gemm_ranges)(size_t M, size_t N, const float *a, size_t row, size_t ste
 
 /* --------------------------------------------------------------------------------------------- rows of weights */
 
-float ISA(exps)(size_t n, float *y, const float *x, float shift)
+/* exp(x) for x <= 0 in one scaling: what would lie below the normal numbers is 0. A NaN stays. */
+INLINE vec exp_below(vec x)
 {
-    sums s = {0};
-    EACH(n, vec e = vec_exp(get(x + i, c) - shift); put(y + i, e, c); s.of[p] += only(e, c, 0););
-    return fold_sum(&s);
+    ivec n;
+    vec  p = exp_rest(larger(same(-87.0f), x), &n) + 1.0f;
+    return (vec)((ivec)(p * power_of_two(n)) & ~(ivec)(x < -87.0f));
 }
 
-void ISA(slopes)(size_t n, float *d, const float *a, float level, float f)
+void ISA(exps)(size_t n, float *y, const float *x, float shift)
 {
-    EACH(n, put(d + i, f * get(a + i, c) * (get(d + i, c) - level), c););
+    EACH(n, put(y + i, vec_exp(get(x + i, c) - shift), c););
+}
+
+/* As EACH, but always whole registers are loaded; `c` tells how many numbers of the last one count. */
+#define EACH_WHOLE(n, ...)                                        \
+    do {                                                          \
+        size_t i = 0;                                             \
+        for (; i + FOLD <= (n); i += FOLD) {                      \
+            const size_t c = LANES;                               \
+            UNROLL for (size_t p = 0; p < PARTS; p++)             \
+            {                                                     \
+                const size_t at = i + p * LANES;                  \
+                __VA_ARGS__                                       \
+            }                                                     \
+        }                                                         \
+        UNROLL for (size_t p = 0; p < PARTS; p++)                 \
+        {                                                         \
+            const size_t at = i + p * LANES;                      \
+            if (at >= (n)) break;                                 \
+            const size_t c = (n) - at < LANES ? (n) - at : LANES; \
+            __VA_ARGS__                                           \
+        }                                                         \
+    } while (0)
+
+/* The first c lanes of x, the others of `rest`. */
+INLINE vec mixed(vec x, vec rest, size_t c)
+{
+    static const int32_t number[16] __attribute__((aligned(64))) = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    return c == LANES ? x : choose(*(const ivec *)number < same_int((int32_t)c), x, rest);
+}
+
+INLINE float top_of(size_t n, const float *e)
+{
+    vec most[PARTS];
+    UNROLL for (size_t p = 0; p < PARTS; p++) most[p] = same(-INFINITY);
+    EACH_WHOLE(n, most[p] = larger(mixed(load(e + at), same(-INFINITY), c), most[p]););
+    float x[FOLD] __attribute__((aligned(64)));
+    UNROLL for (size_t p = 0; p < PARTS; p++) store(x + p * LANES, most[p]);
+    UNROLL for (size_t i = 0; i < 8; i++) x[i] = x[i] > x[i + 8] ? x[i] : x[i + 8];
+    UNROLL for (size_t i = 0; i < 4; i++) x[i] = x[i] > x[i + 4] ? x[i] : x[i + 4];
+    x[0] = x[0] > x[2] ? x[0] : x[2];
+    x[1] = x[1] > x[3] ? x[1] : x[3];
+    return x[0] > x[1] ? x[0] : x[1];
+}
+
+void ISA(weigh_rows)(size_t M, float *e, size_t ld, const size_t *low, const size_t *high, float *share, float *top)
+{
+    for (size_t m = 0; m < M; m++) {
+        float       *row = e + m * ld + low[m];
+        const size_t n = high[m] - low[m];
+        const float  most = top_of(n, row), shift = most == -INFINITY ? 0 : most;
+        sums         s = {0};
+        EACH_WHOLE(n, const vec old = load(row + at); const vec x = exp_below(old - shift); store(row + at, mixed(x, old, c));
+                   s.of[p] += mixed(x, (vec){0}, c););
+        const float sum = fold_sum(&s);
+        share[m] = sum == 0 ? 0 : 1.0f / sum;
+        top[m] = most;
+    }
+}
+
+void ISA(slope_rows)(size_t M, float *d, size_t ldd, const float *a, size_t lda, const size_t *low, const size_t *high, const float *level,
+                     const float *factor)
+{
+    for (size_t m = 0; m < M; m++) {
+        float       *row = d + m * ldd + low[m];
+        const float *weight = a + m * lda + low[m];
+        const vec    l = same(level[m]), f = same(factor[m]);
+        EACH_WHOLE(high[m] - low[m], const vec old = load(row + at); store(row + at, mixed(f * load(weight + at) * (old - l), old, c)););
+    }
 }

@@ -41,8 +41,10 @@ void  ISA(norm_backward)(size_t n, float *dx, float *dg, float *db, const float 
 /* attention.c */
 void  ISA(gemm_ranges)(size_t M, size_t N, const float *a, size_t row, size_t step, const size_t *low, const size_t *high,
                        const float *panels, size_t panel, float *c, size_t ldc, bool add);
-float ISA(exps)(size_t n, float *y, const float *x, float shift);
-void  ISA(slopes)(size_t n, float *d, const float *a, float level, float f);
+void  ISA(exps)(size_t n, float *y, const float *x, float shift);
+void  ISA(weigh_rows)(size_t M, float *e, size_t ld, const size_t *low, const size_t *high, float *share, float *top);
+void  ISA(slope_rows)(size_t M, float *d, size_t ldd, const float *a, size_t lda, const size_t *low, const size_t *high,
+                      const float *level, const float *factor);
 
 /* heads.c */
 void ISA(heads_dot)(size_t H, size_t d, float *e, size_t e_step, float scale, const float *x, size_t x_step, const float *y, size_t y_step);
