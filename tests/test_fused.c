@@ -44,6 +44,46 @@ static void ranged_products_of_every_table_equal_the_plain_one(void **state)
     }
 }
 
+static void near(const char *table, const char *what, const rg_real *a, const rg_real *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!(fabsf(a[i] - b[i]) <= 2e-6f * fmaxf(1, fabsf(b[i])))) fail_msg("%s: %s: number %zu is %.8g, plain gives %.8g", table, what, i, (double)a[i], (double)b[i]);
+}
+
+static void rows_of_heads_and_additive_scores_of_every_table_equal_the_plain_ones(void **state)
+{
+    (void)state;
+    static const size_t widths[] = { 1, 4, 7, 8, 16, 20, 64 };
+    static const rg_activation functions[] = { RG_TANH, RG_LEAKY_RELU, RG_SIGMOID, RG_GELU };
+    enum { HEADS = 9, MOST_NUMBERS = HEADS * 64 };
+    const rg_kernels *plain = rg_kernels_all()[0];
+    rg_real x[MOST_NUMBERS], y[MOST_NUMBERS], v[MOST_NUMBERS], a[4][MOST_NUMBERS], b[4][MOST_NUMBERS];
+    rg_test_fill(x, MOST_NUMBERS, 1, -3, 3);
+    rg_test_fill(y, MOST_NUMBERS, 2, -3, 3);
+    rg_test_fill(v, MOST_NUMBERS, 3, -0.2, 0.2);
+    for (const rg_kernels *const *k = rg_kernels_all(); *k; k++)
+        for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
+            const size_t d = widths[w], n = HEADS * d;
+            for (size_t i = 0; i < 4; i++) memcpy(a[i], v, sizeof v), memcpy(b[i], v, sizeof v);
+            (*k)->heads_dot(HEADS, d, a[0], 1, 0.1f, x, d, v, d), plain->heads_dot(HEADS, d, b[0], 1, 0.1f, x, d, v, d);
+            (*k)->heads_axpy(HEADS, d, a[1], d, y, 1, x, d), plain->heads_axpy(HEADS, d, b[1], d, y, 1, x, d);
+            (*k)->columns_softmax(d, HEADS, a[2], x), plain->columns_softmax(d, HEADS, b[2], x);
+            (*k)->columns_softmax_backward(d, HEADS, a[3], b[2], y, true), plain->columns_softmax_backward(d, HEADS, b[3], b[2], y, true);
+            near((*k)->name, "dots", a[0], b[0], HEADS);
+            near((*k)->name, "sums", a[1], b[1], n);
+            near((*k)->name, "softmax", a[2], b[2], n);
+            near((*k)->name, "softmax backward", a[3], b[3], n);
+            for (size_t f = 0; f < 4; f++) {
+                for (size_t i = 0; i < 3; i++) memcpy(a[i], v, sizeof v), memcpy(b[i], v, sizeof v);
+                a[3][0] = (*k)->additive(functions[f], n, x, y, v), b[3][0] = plain->additive(functions[f], n, x, y, v);
+                (*k)->additive_backward(functions[f], n, a[0], a[1], a[2], x, y, v, 0.7f);
+                plain->additive_backward(functions[f], n, b[0], b[1], b[2], x, y, v, 0.7f);
+                near((*k)->name, "additive", a[3], b[3], 1);
+                for (size_t i = 0; i < 3; i++) near((*k)->name, "additive backward", a[i], b[i], n);
+            }
+        }
+}
+
 /* ----------------------------------------------------------------------------------------------------- one attention */
 
 enum { MOST = 1400, H = 3, DK = 20, DV = 12 };
@@ -218,6 +258,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranged_products_of_every_table_equal_the_plain_one),
+        cmocka_unit_test(rows_of_heads_and_additive_scores_of_every_table_equal_the_plain_ones),
         cmocka_unit_test(the_fused_dot_equals_the_pair_path),
         cmocka_unit_test(a_sentence_has_the_same_bits_alone_and_in_a_batch_and_for_every_team),
         cmocka_unit_test(what_comes_later_changes_no_bit_of_a_causal_past),

@@ -12,7 +12,7 @@ typedef struct {
     size_t          heads, width, k_step; /* k_step: columns from one head of k to the next; 0 when shared */
     rg_real         scale;
     rg_activation   f;
-    rg_team        *team; /* additive: scratch of a row's width */
+    rg_team        *team;
     size_t          parts; /* additive: pieces of work of backward */
     const rg_fused_plan *plan;
     const rg_real  *de;   /* while backward runs */
@@ -191,24 +191,17 @@ rg_tensor *rg_pairs_add(rg_tape *t, rg_tensor *u, rg_tensor *z, const rg_reach *
 
 /* ------------------------------------------------------------------------------------------ e = v . f(x + y) */
 
-/* Scratch of one pair: the sum s = x + y and f(s), later f'(s) v de. */
-static void additive_pair(const pairs_node *n, size_t i, size_t j, rg_real *s, rg_real *y)
-{
-    const size_t cols = n->heads * n->width;
-    rg_kernel()->add(cols, s, n->q->data + i * n->q->ld, n->k->data + j * n->k->ld);
-    rg_kernel()->map(n->f, cols, y, s);
-}
-
 static void additive_rows(void *context, int member, size_t begin, size_t end)
 {
+    (void)member;
     const pairs_node *n = context;
     const rg_reach   *r = n->reach;
     const size_t      d = n->width;
-    rg_real          *s = rg_team_scratch(n->team, member, n->heads * d * sizeof *s);
     for (size_t i = begin; i < end; i++)
         for (size_t p = r->first[i]; p < r->first[i + 1]; p++) {
-            additive_pair(n, i, rg_reach__key(r, i, p), s, s);
-            rg_kernel()->heads_dot(n->heads, d, n->node.out->data + p * n->heads, 1, 1, n->v->data, n->v->ld, s, d);
+            const rg_real *x = n->q->data + i * n->q->ld, *y = n->k->data + rg_reach__key(r, i, p) * n->k->ld;
+            for (size_t h = 0; h < n->heads; h++)
+                n->node.out->data[p * n->heads + h] = rg_kernel()->additive(n->f, d, x + h * d, y + h * d, n->v->data + h * n->v->ld);
         }
 }
 
@@ -216,20 +209,18 @@ static void additive_rows(void *context, int member, size_t begin, size_t end)
  *
  * Queries of different spans share no key, so spans can be done at the same time: in parts whose number does not depend on the team,
  * each with its own sum for dv. */
-static void additive_queries(const pairs_node *n, size_t begin, size_t end, rg_real *dv, rg_real *s)
+static void additive_queries(const pairs_node *n, size_t begin, size_t end, rg_real *dv, rg_real *spare)
 {
     const rg_reach *r = n->reach;
-    const size_t    d = n->width, cols = n->heads * d;
-    rg_real        *y = s + cols, *ds = y + cols;
+    const size_t    d = n->width;
     for (size_t i = begin; i < end; i++)
         for (size_t p = r->first[i]; p < r->first[i + 1]; p++) {
             const size_t j = rg_reach__key(r, i, p);
-            additive_pair(n, i, j, s, y);
-            for (size_t h = 0; h < n->heads; h++) rg_kernel()->scale(d, ds + h * d, n->de[p * n->heads + h], n->v->data + h * n->v->ld);
-            if (dv) rg_kernel()->heads_axpy(n->heads, d, dv, d, n->de + p * n->heads, 1, y, d);
-            rg_kernel()->map_backward(n->f, cols, ds, s, y, ds, false);
-            if (n->dq) rg_kernel()->add(cols, n->dq + i * n->q->ld, n->dq + i * n->q->ld, ds);
-            if (n->dk) rg_kernel()->add(cols, n->dk + j * n->k->ld, n->dk + j * n->k->ld, ds);
+            for (size_t h = 0; h < n->heads; h++) {
+                const size_t at_x = i * n->q->ld + h * d, at_y = j * n->k->ld + h * d;
+                rg_kernel()->additive_backward(n->f, d, n->dq ? n->dq + at_x : spare, n->dk ? n->dk + at_y : spare, dv ? dv + h * d : spare,
+                                               n->q->data + at_x, n->k->data + at_y, n->v->data + h * n->v->ld, n->de[p * n->heads + h]);
+            }
         }
 }
 
@@ -245,11 +236,12 @@ static void additive_parts(void *context, int member, size_t begin, size_t end)
 {
     const pairs_node *n = context;
     const size_t      cols = n->heads * n->width;
-    rg_real          *s = rg_team_scratch(n->team, member, 3 * cols * sizeof *s);
+    rg_real          *spare = rg_team_scratch(n->team, member, n->width * sizeof *spare); /* of gradients that nobody asks for */
+    memset(spare, 0, n->width * sizeof *spare);
     for (size_t part = begin; part < end; part++) {
         rg_real *dv = n->dv ? n->dv + part * cols : NULL;
         if (dv) memset(dv, 0, cols * sizeof *dv);
-        additive_queries(n, part_begin(n, part), part_begin(n, part + 1), dv, s);
+        additive_queries(n, part_begin(n, part), part_begin(n, part + 1), dv, spare);
     }
 }
 
@@ -264,7 +256,7 @@ static void additive_backward(rg_tape *t, rg_node *node)
     rg_arena_point scratch = rg_tape__scratch(t);
     n->dv = dv ? rg_tape__reals(t, n->parts * cols) : NULL;
     for (int member = 0; member < rg_team_size(n->team); member++)
-        if (!rg_team_scratch(n->team, member, 3 * cols * sizeof(rg_real))) rg_tape__check(t, RG_ENOMEM);
+        if (!rg_team_scratch(n->team, member, n->width * sizeof(rg_real))) rg_tape__check(t, RG_ENOMEM);
     if (rg_tape_status(t) == RG_OK) {
         rg_tape__rows(t, n->parts, n->reach->P / n->parts * cols * 16, additive_parts, n);
         for (size_t part = 0; dv && part < n->parts; part++)
@@ -285,11 +277,7 @@ rg_tensor *rg_pairs_additive(rg_tape *t, rg_tensor *x, rg_tensor *y, rg_tensor *
     pairs_node now = { .node.out = e, .q = x, .k = y, .v = v, .reach = reach, .heads = v->rows, .width = v->cols, .f = f };
     now.team = rg_tape_team(t);
     now.parts = 1;
-    if (rg_tape__live(t)) {
-        for (int member = 0; member < rg_team_size(now.team); member++)
-            if (!rg_team_scratch(now.team, member, x->cols * sizeof(rg_real))) return rg_tape__check(t, RG_ENOMEM), NULL;
-        rg_tape__rows(t, reach->Nq, reach->P / (reach->Nq + 1) * x->cols * 8, additive_rows, &now);
-    }
+    if (rg_tape__live(t)) rg_tape__rows(t, reach->Nq, reach->P / (reach->Nq + 1) * x->cols * 8, additive_rows, &now);
     if (reach->begin && rg_tape__recording(t)) {
         if (!(now.plan = rg_fused_plan_new(t, reach, 1))) return NULL;
         if (now.plan->disjoint && now.plan->spans) now.parts = now.plan->spans < MOST_PARTS ? now.plan->spans : MOST_PARTS;

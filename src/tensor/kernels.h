@@ -99,6 +99,12 @@ typedef struct rg_kernels {
     void (*dropout)(size_t n, rg_real *y, const rg_real *x, rg_real p, const uint32_t key[2], uint64_t stream, uint64_t position, bool add);
 
     const rg_gates *gates; /* rows of recurrent steps */
+
+    /* The additive score of one pair and head: sum of v f(x + y), and from its gradient de:  g = de v f'(x + y),  dx += g,  dy += g,
+     * dv += de f(x + y). Nothing of the pair is stored. */
+    rg_real (*additive)(rg_activation f, size_t n, const rg_real *x, const rg_real *y, const rg_real *v);
+    void (*additive_backward)(rg_activation f, size_t n, rg_real *dx, rg_real *dy, rg_real *dv, const rg_real *x, const rg_real *y,
+                              const rg_real *v, rg_real de);
 } rg_kernels;
 
 /* Dropout keeps an element whose 32-bit draw is at least rg_dropout_least(p), times rg_dropout_factor(p). All tables use

@@ -268,6 +268,24 @@ static void heads_axpy(size_t H, size_t d, rg_real *y, size_t y_step, const rg_r
     for (size_t h = 0; h < H; h++) axpy(d, y + h * y_step, a[h * a_step], x + h * x_step);
 }
 
+static rg_real additive(rg_activation f, size_t n, const rg_real *x, const rg_real *y, const rg_real *v)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) sum += (double)v[i] * (double)apply(f, x[i] + y[i]);
+    return (rg_real)sum;
+}
+
+static void additive_backward(rg_activation f, size_t n, rg_real *dx, rg_real *dy, rg_real *dv, const rg_real *x, const rg_real *y,
+                              const rg_real *v, rg_real de)
+{
+    for (size_t i = 0; i < n; i++) {
+        const rg_real s = x[i] + y[i], z = apply(f, s), g = de * v[i] * slope_of(f, &s, z);
+        dx[i] += g;
+        dy[i] += g;
+        dv[i] += de * z;
+    }
+}
+
 static void columns_softmax(size_t n, size_t H, rg_real *y, const rg_real *x)
 {
     for (size_t h = 0; h < H; h++) {
@@ -343,6 +361,8 @@ const rg_kernels rg_kernels_plain = {
     .slope_rows = slope_rows,
     .heads_dot = heads_dot,
     .heads_axpy = heads_axpy,
+    .additive = additive,
+    .additive_backward = additive_backward,
     .columns_softmax = columns_softmax,
     .columns_softmax_backward = columns_softmax_backward,
     .dropout = dropout,

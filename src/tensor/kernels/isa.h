@@ -52,6 +52,10 @@ void ISA(heads_axpy)(size_t H, size_t d, float *y, size_t y_step, const float *a
 void ISA(columns_softmax)(size_t n, size_t H, float *y, const float *x);
 void ISA(columns_softmax_backward)(size_t n, size_t H, float *dx, const float *a, const float *da, bool add);
 
+/* additive.c */
+float ISA(additive)(rg_activation f, size_t n, const float *x, const float *y, const float *v);
+void  ISA(additive_backward)(rg_activation f, size_t n, float *dx, float *dy, float *dv, const float *x, const float *y, const float *v, float de);
+
 /* dropout.c */
 void ISA(dropout)(size_t n, float *y, const float *x, float p, const uint32_t key[2], uint64_t stream, uint64_t position, bool add);
 
