@@ -9,10 +9,12 @@
 #include "support/faults.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 static struct {
-    size_t allocs, alloc_nth;
+    atomic_size_t allocs; /* several threads allocate */
+    size_t alloc_nth;
     bool alloc_later;
     size_t calls, call_nth;
     int call_error;
@@ -25,8 +27,8 @@ static struct {
 static bool refuse(void *context, size_t bytes)
 {
     (void)context, (void)bytes;
-    plan.allocs++;
-    return plan.alloc_nth != 0 && (plan.allocs == plan.alloc_nth || (plan.alloc_later && plan.allocs > plan.alloc_nth));
+    size_t now = atomic_fetch_add(&plan.allocs, 1) + 1;
+    return plan.alloc_nth != 0 && (now == plan.alloc_nth || (plan.alloc_later && now > plan.alloc_nth));
 }
 
 void faults_fail_alloc(size_t nth, bool later)
