@@ -119,6 +119,11 @@ typedef struct spm_feed {
     rg_status      status;
 } spm_feed;
 
+typedef struct trained {
+    rg_text  *model;
+    rg_status status;
+} trained;
+
 static int next_for_spm(void *context, const char **text, size_t *bytes)
 {
     spm_feed *f = context;
@@ -134,7 +139,9 @@ static int next_for_spm(void *context, const char **text, size_t *bytes)
 
 static bool store(void *context, const char *bytes, size_t count)
 {
-    return rg_text_add(context, bytes, count) == RG_OK;
+    trained *t = context;
+    t->status = rg_text_add(t->model, bytes, count);
+    return t->status == RG_OK;
 }
 
 static rg_status train_spm(rg_vocab *v, const rg_vocab_config *config, rg_vocab_feed *feed, void *context)
@@ -146,9 +153,11 @@ static rg_status train_spm(rg_vocab *v, const rg_vocab_config *config, rg_vocab_
                                  .seed = (uint32_t)(config->seed ^ (config->seed >> 32)), .next = next_for_spm, .context = &lines };
     if (config->size < 8 || config->size > RG_VOCAB_MAX_PIECES)
         return rg_fail(RG_EINVAL, "a SentencePiece vocabulary of %zu pieces: give 8 to %d", config->size, RG_VOCAB_MAX_PIECES);
-    bool done = rg_spm_train(store, &v->model, &training, why);
+    trained result = { &v->model, RG_OK };
+    bool    done = rg_spm_train(store, &result, &training, why);
     rg_text_free(&lines.line);
     if (lines.status != RG_OK) return lines.status;
+    if (result.status != RG_OK) return result.status;
     if (!done) return rg_fail(RG_EINVAL, "cannot learn a %s vocabulary of %zu pieces: %s", training.type, config->size, why);
     return start_spm(v);
 }

@@ -160,18 +160,21 @@ rg_status rg_vocab_normalize(rg_text *out, const rg_vocab *v, const char *line, 
     return status;
 }
 
-static bool store(void *context, const char *bytes, size_t count)
+static bool collect_text(void *context, const char *bytes, size_t count)
 {
-    return rg_text_add(context, bytes, count) == RG_OK;
+    collector *c = context;
+    c->status = rg_text_add(c->text, bytes, count);
+    return c->status == RG_OK;
 }
 
 rg_status rg_vocab_decode(rg_text *out, const rg_vocab *v, const int32_t *ids, size_t count)
 {
-    char why[RG_SPM_WHY];
+    char      why[RG_SPM_WHY];
+    collector c = { .vocab = v, .text = out };
     for (size_t i = 0; i < count; i++)
         if (!inside(v, ids[i]))
             return rg_fail(RG_EINVAL, "id %d at place %zu is outside the vocabulary of %zu pieces", ids[i], i, v->size);
     if (!v->spm) return rg_plain_join(out, v, ids, count);
-    if (rg_spm_decode(v->spm, ids, count, store, out, why)) return rg_text_add(out, "", 0);
-    return rg_fail(RG_EINVAL, "SentencePiece cannot join the pieces: %s", why);
+    if (rg_spm_decode(v->spm, ids, count, collect_text, &c, why)) return rg_text_add(out, "", 0);
+    return c.status != RG_OK ? c.status : rg_fail(RG_EINVAL, "SentencePiece cannot join the pieces: %s", why);
 }
