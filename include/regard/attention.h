@@ -155,6 +155,26 @@ void       rg_heads_memory(rg_tape *t, const rg_heads *h, rg_tensor *y, rg_tenso
 rg_tensor *rg_heads_query(rg_tape *t, const rg_heads *h, rg_tensor *x);                                                /* cross    */
 rg_tensor *rg_heads_read(rg_tape *t, const rg_heads *h, rg_tensor *q, rg_tensor *k, rg_tensor *v, const rg_reach *reach); /* attend, Wo */
 
+/* ------------------------------------------------------------------------------------------------ a decoder's past */
+
+/* Keys and values of past tokens are rows, a store for each layer; each hypothesis owns a list of row numbers, so that reordering a beam
+ * moves numbers, not memory.
+ *
+ *   each step     reach = rg_cache_step(t, cache, n, window);         every hypothesis gets a row for its token
+ *   each layer    rg_cache_put(t, cache, layer, &k, &v);              k and v (n rows) go in; all rows come out
+ *                 out = rg_attend(t, att, q, k, v, reach);
+ *   between       rg_cache_keep(cache, parents, n);                   row i of the next step continues row parents[i]
+ *
+ * For tapes that do not record: what comes out is borrowed until the next step. */
+typedef struct rg_cache rg_cache;
+rg_status       rg_cache_new(rg_cache **out, size_t layers);
+void            rg_cache_free(rg_cache *cache);
+void            rg_cache_clear(rg_cache *cache);       /* the next step is the first; memory is kept */
+size_t          rg_cache_steps(const rg_cache *cache); /* since then */
+const rg_reach *rg_cache_step(rg_tape *t, rg_cache *cache, size_t n, size_t window); /* window 0: all that came before */
+void            rg_cache_put(rg_tape *t, rg_cache *cache, size_t layer, rg_tensor **k, rg_tensor **v);
+rg_status       rg_cache_keep(rg_cache *cache, const int32_t *parents, size_t n);
+
 #ifdef __cplusplus
 }
 #endif

@@ -234,26 +234,15 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
 
 /* ------------------------------------------------------------------------------------------------------ decoding */
 
-/* Keys and values of past tokens are rows; each hypothesis owns a list of row numbers, so that reordering a beam moves numbers. */
 typedef struct {
     rg_tensor *source_k[MOST_LAYERS], *source_v[MOST_LAYERS]; /* on the memory tape */
-    rg_real   *k[MOST_LAYERS], *v[MOST_LAYERS];               /* room rows each     */
-    size_t     k_cols, v_cols, rows, room;
-    int32_t   *past, *spare; /* (n, steps): the rows of each hypothesis' tokens */
-    size_t     past_room;    /* numbers */
-    size_t    *first;
-} cache;
+    rg_cache  *past;                                          /* of the target      */
+} memory;
 
 static void finish(rg_decoding *d)
 {
-    cache *c = d->state;
-    for (int i = 0; i < MOST_LAYERS; i++) {
-        rg_free(c->k[i]);
-        rg_free(c->v[i]);
-    }
-    rg_free(c->past);
-    rg_free(c->spare);
-    rg_free(c->first);
+    memory *c = d->state;
+    rg_cache_free(c->past);
     memset(c, 0, sizeof *c);
 }
 
@@ -261,83 +250,22 @@ static rg_status start(rg_decoding *d)
 {
     const settings *s = d->model->options;
     const parts    *q = d->model->parts;
-    cache          *c = d->state;
-    rg_tensor      *x = encode(d->memory, d->model, d->source_ids, &d->sources);
+    memory         *c = d->state;
+    if (!c->past) RG_TRY(rg_cache_new(&c->past, (size_t)s->decoder));
+    rg_cache_clear(c->past);
+    rg_tensor *x = encode(d->memory, d->model, d->source_ids, &d->sources);
     for (int64_t i = 0; i < s->decoder; i++) rg_heads_memory(d->memory, &q->decoder[i].cross, x, &c->source_k[i], &c->source_v[i]);
-    c->rows = 0;
     return rg_tape_status(d->memory);
-}
-
-static rg_status grow_rows(cache *c, int64_t layers, size_t more)
-{
-    if (c->rows + more <= c->room) return RG_OK;
-    size_t room = c->room ? 2 * c->room : 256;
-    while (room < c->rows + more) room *= 2;
-    for (int64_t i = 0; i < layers; i++) {
-        rg_real *k = rg_realloc(c->k[i], room * c->k_cols * sizeof *k);
-        if (k) c->k[i] = k;
-        rg_real *v = rg_realloc(c->v[i], room * c->v_cols * sizeof *v);
-        if (v) c->v[i] = v;
-        if (!k || !v) return RG_ENOMEM;
-    }
-    c->room = room;
-    return RG_OK;
-}
-
-static rg_status grow_past(cache *c, size_t n, size_t steps)
-{
-    if (n * steps > c->past_room) {
-        const size_t room = 2 * n * steps;
-        int32_t     *past = rg_realloc(c->past, room * sizeof *past);
-        if (past) c->past = past;
-        int32_t *spare = rg_realloc(c->spare, room * sizeof *spare);
-        if (spare) c->spare = spare;
-        if (!past || !spare) return RG_ENOMEM;
-        c->past_room = room;
-    }
-    size_t *first = rg_realloc(c->first, (n + 1) * sizeof *first);
-    if (!first) return RG_ENOMEM;
-    c->first = first;
-    for (size_t i = 0; i <= n; i++) first[i] = i * steps;
-    return RG_OK;
-}
-
-/* Every hypothesis gets one more row: its list of `steps` grows by the row its token will have. */
-static rg_status extend_past(cache *c, size_t n, size_t steps)
-{
-    RG_TRY(grow_past(c, n, steps + 1));
-    for (size_t i = 0; i < n; i++) {
-        memcpy(c->spare + i * (steps + 1), c->past + i * steps, steps * sizeof *c->past);
-        c->spare[i * (steps + 1) + steps] = (int32_t)(c->rows + i);
-    }
-    int32_t *swap = c->past;
-    c->past = c->spare;
-    c->spare = swap;
-    return RG_OK;
-}
-
-static void put_rows(rg_real *to, const rg_tensor *x, size_t at)
-{
-    const size_t cols = rg_tensor_cols(x);
-    for (size_t i = 0; i < rg_tensor_rows(x); i++) memcpy(to + (at + i) * cols, rg_tensor_row(x, i), cols * sizeof *to);
 }
 
 static rg_tensor *cached_self(rg_decoding *d, rg_tape *t, int64_t i, rg_tensor *y, const rg_reach *past)
 {
     const settings *s = d->model->options;
     const layer    *l = &((const parts *)d->model->parts)->decoder[i];
-    cache          *c = d->state;
     rg_tensor      *q, *k, *v;
     rg_tape_push(t, "self");
     rg_heads_project(t, &l->self, before(t, s, &l->norm_self, y), &q, &k, &v);
-    if (rg_tape_status(t) != RG_OK) return NULL;
-    c->k_cols = rg_tensor_cols(k);
-    c->v_cols = rg_tensor_cols(v);
-    if (i == 0 && grow_rows(c, s->decoder, d->n) != RG_OK) return rg_tape_fail(t, RG_ENOMEM, "no memory for %zu cached rows", c->rows + d->n);
-    put_rows(c->k[i], k, c->rows);
-    put_rows(c->v[i], v, c->rows);
-    k = rg_borrow(t, c->k[i], c->rows + d->n, c->k_cols, c->k_cols);
-    v = rg_borrow(t, c->v[i], c->rows + d->n, c->v_cols, c->v_cols);
+    rg_cache_put(t, ((memory *)d->state)->past, (size_t)i, &k, &v);
     y = after(t, s, &l->norm_self, y, rg_heads_read(t, &l->self, q, k, v, past));
     rg_tape_pop(t);
     return y;
@@ -368,15 +296,9 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
 {
     const settings *s = d->model->options;
     const parts    *q = d->model->parts;
-    cache          *c = d->state;
-    if (extend_past(c, d->n, d->steps) != RG_OK) return rg_tape_fail(t, RG_ENOMEM, "no memory for the history of %zu hypotheses", d->n);
-    const size_t    seen = s->window && d->steps + 1 > (size_t)s->window ? (size_t)s->window : d->steps + 1;
-    const rg_reach *source = reach_sources(d, t);
+    memory         *c = d->state;
+    const rg_reach *past = rg_cache_step(t, c->past, d->n, (size_t)s->window), *source = reach_sources(d, t);
     rg_tensor      *y = embed_step(d, t);
-    for (size_t i = 0; i < d->n; i++) /* a window sees the last `seen` of each list */
-        if (seen <= d->steps) memmove(c->spare + i * seen, c->past + i * (d->steps + 1) + d->steps + 1 - seen, seen * sizeof *c->past);
-    for (size_t i = 0; i <= d->n; i++) c->first[i] = i * seen;
-    const rg_reach *past = rg_reach_lists(t, d->n, c->rows + d->n, c->first, seen <= d->steps ? c->spare : c->past);
     for (int64_t i = 0; i < s->decoder; i++) {
         enter(t, "decoder", i);
         y = cached_self(d, t, i, y, past);
@@ -384,22 +306,11 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
         y = feed_forward(t, s, &q->decoder[i], y);
         leave(t);
     }
-    c->rows += d->n;
     y = stack_end(t, s, &q->decoder_end, y);
     return rg_add(t, rg_matmul_nt(t, y, rg_use(t, q->output)), rg_use(t, q->output_bias));
 }
 
-static rg_status keep(rg_decoding *d, const int32_t *parents, size_t n)
-{
-    cache       *c = d->state;
-    const size_t steps = d->steps;
-    RG_TRY(grow_past(c, n > d->n ? n : d->n, steps ? steps : 1));
-    for (size_t i = 0; i < n; i++) memcpy(c->spare + i * steps, c->past + (size_t)parents[i] * steps, steps * sizeof *c->past);
-    int32_t *swap = c->past;
-    c->past = c->spare;
-    c->spare = swap;
-    return RG_OK;
-}
+static rg_status keep(rg_decoding *d, const int32_t *parents, size_t n) { return rg_cache_keep(((memory *)d->state)->past, parents, n); }
 
 static const rg_attention_use uses[] = {
     { "encoder layers", "source words", "source words", "source words", "scaled_dot", "groups" },
@@ -418,7 +329,7 @@ const rg_system rg_system_transformer = {
     .parts_bytes = sizeof(parts),
     .build = build,
     .loss = loss,
-    .state_bytes = sizeof(cache),
+    .state_bytes = sizeof(memory),
     .start = start,
     .step = step,
     .keep = keep,
