@@ -16,6 +16,10 @@
     X(show) \
     X(report) \
     X(gradients) \
+    X(attend) \
+    X(systems) \
+    X(scores) \
+    X(explain) \
     X(version)
 
 #define DECLARE(name) extern const rg_command rg_command_##name;

@@ -1,0 +1,113 @@
+/* cmd_explain.c - what a system, a score or a reach is, from the tables. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "regard/model.h"
+
+enum { MOST_NAMES = 128, DRAWN = 6 };
+
+static void line(const char *what, const char *text)
+{
+    if (text && *text) printf("  %-9s %s\n", what, text);
+}
+
+/* Every system whose attention names this score or reach. */
+static void print_users(const char *name, bool reach)
+{
+    for (const rg_system *const *s = rg_system_all(); *s; s++)
+        for (const rg_attention_use *u = (*s)->uses; u && u->where; u++)
+            if (!strcmp(reach ? u->reach : u->score, name)) printf("  %-9s %s, %s\n", "used by", (*s)->name, u->where);
+}
+
+static void explain_score(const rg_score *s)
+{
+    printf("%s: a score, how well a query q fits a key k\n", s->name);
+    line("e(q, k)", s->formula);
+    line("paper", s->paper);
+    line("cost", s->cost);
+    line("note", s->note);
+    line("learns", s->init ? "yes, or when asked to" : "nothing");
+    line("keys", s->prepare ? "prepared once for all queries" : "taken as they are");
+    line("one pass", s->fused ? "yes: the weights are made only when somebody watches" : "no: the weights of all open pairs are made");
+    print_users(s->name, false);
+}
+
+/* The reach itself draws what it lets through: two sentences of 2 and 4 rows. */
+static rg_status explain_reach(const rg_reach_kind *k)
+{
+    static const int32_t   start[] = { 0, 2, DRAWN };
+    static const rg_layout two = { .groups = 2, .start = start };
+    rg_tape_config         config = RG_TAPE_CONFIG_DEFAULT;
+    rg_tape               *t = NULL;
+    RG_TRY(rg_tape_new(&t, &config));
+    const rg_reach *r = k->make(t, &two, &two, 3);
+    printf("%s: a reach, which keys a query may look at\n", k->name);
+    line("a query", k->summary);
+    printf("  %-9s two sentences of 2 and 4 words; rows are queries, columns keys%s\n", "drawn", strstr(k->summary, " r ") ? "; r = 3" : "");
+    for (size_t i = 0; r && i < DRAWN; i++) {
+        printf("  %-9s", "");
+        for (size_t j = 0; j < DRAWN; j++) {
+            const size_t from = (size_t)r->begin[i], count = r->first[i + 1] - r->first[i];
+            printf(" %c", j >= from && j < from + count ? 'x' : '.');
+        }
+        printf("\n");
+    }
+    print_users(k->name, true);
+    const rg_status status = rg_tape_status(t);
+    rg_tape_free(t);
+    return status;
+}
+
+static void explain_system(const rg_system *s)
+{
+    printf("%s: a system, %s\n", s->name, s->summary);
+    line("paper", s->paper);
+    for (const rg_attention_use *u = s->uses; u && u->where; u++) {
+        printf("\n  %s\n", u->where);
+        const rg_score *score = rg_score_find(u->score);
+        printf("    %-9s %s\n    %-9s %s\n    %-9s %s\n", "queries", u->queries, "keys", u->keys, "values", u->values);
+        printf("    %-9s %s%s%s\n", "score", u->score, score ? ": " : "", score ? score->formula : "");
+        const rg_reach_kind *kind = rg_reach_kind_find(u->reach);
+        printf("    %-9s %s%s%s\n", "reach", u->reach, kind ? ": " : "", kind ? kind->summary : "");
+        if (score) printf("    %-9s %s\n", "cost", score->cost);
+    }
+    printf("\n  regard train --type %s --help lists its settings\n", s->name);
+}
+
+static rg_status unknown(const char *name)
+{
+    const char *names[MOST_NAMES + 1];
+    size_t      n = 0;
+    for (const rg_system *const *s = rg_system_all(); *s && n < MOST_NAMES; s++) names[n++] = (*s)->name;
+    for (const rg_score *const *s = rg_score_all(); *s && n < MOST_NAMES; s++) names[n++] = (*s)->name;
+    for (const rg_reach_kind *const *k = rg_reach_kinds(); *k && n < MOST_NAMES; k++) names[n++] = (*k)->name;
+    names[n] = NULL;
+    const char *near = rg_nearest(name, names);
+    if (near) return rg_fail(RG_EINVAL, "there is no system, score or reach '%s'; did you mean %s?", name, near);
+    return rg_fail(RG_EINVAL, "there is no system, score or reach '%s'; regard systems and regard scores list them", name);
+}
+
+static rg_status run(rg_call *call)
+{
+    if (call->words.count == 0) return rg_fail(RG_EINVAL, "the NAME of a system, a score or a reach is needed");
+    for (size_t i = 0; i < call->words.count; i++) {
+        const char          *name = call->words.items[i];
+        const rg_system     *system = rg_system_find(name);
+        const rg_score      *score = rg_score_find(name);
+        const rg_reach_kind *kind = rg_reach_kind_find(name);
+        if (!system && !score && !kind) return unknown(name);
+        if (i) printf("\n");
+        if (system) explain_system(system);
+        if (score) explain_score(score);
+        if (kind) RG_TRY(explain_reach(kind));
+    }
+    return RG_OK;
+}
+
+const rg_command rg_command_explain = {
+    .name = "explain",
+    .summary = "explain a system, a score or a reach by name",
+    .arguments = "NAME...",
+    .run = run,
+};
