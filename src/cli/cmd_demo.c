@@ -19,9 +19,9 @@ typedef struct {
 static const rg_option options[] = {
     { RG_OPTION_STRING, "output", offsetof(settings, output), "regard-demo", "folder for the corpus, the model and the figures", 'o', NULL },
     { RG_OPTION_STRING, "type", offsetof(settings, type), "transformer", "which system learns it", 0, NULL },
-    { RG_OPTION_INT, "sentences", offsetof(settings, sentences), "16000", "sentences to learn from", 0, NULL },
+    { RG_OPTION_INT, "sentences", offsetof(settings, sentences), "40000", "sentences to learn from", 0, NULL },
     { RG_OPTION_INT, "tests", offsetof(settings, tests), "1000", "unseen sentences to be tested on", 0, NULL },
-    { RG_OPTION_INT, "after-batches", offsetof(settings, updates), "1200", "updates", 0, NULL },
+    { RG_OPTION_INT, "after-batches", offsetof(settings, updates), "1400", "updates", 0, NULL },
     { RG_OPTION_INT, "seed", offsetof(settings, seed), "1", "of sentences and weights", 0, NULL },
     { RG_OPTION_INT, "cpu-threads", offsetof(settings, threads), "0", "threads; 0: one a core", 0, NULL },
     RG_OPTION_END
