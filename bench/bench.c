@@ -13,6 +13,7 @@
 
 /* One word a line. */
 #define BENCH_CASES(X) \
+    X(additive)        \
     X(attention)       \
     X(gemm)            \
     X(optimizer)       \
