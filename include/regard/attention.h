@@ -82,6 +82,7 @@ typedef struct rg_attention_config {
     double        sharpness;  /* cosine: beta at the start */
     size_t        positions;  /* location: longest group of keys */
     bool          shared_values; /* v is one block that every head reads */
+    bool          biased;     /* linear: a bias a head in both halves */
 } rg_attention_config;
 #define RG_ATTENTION_CONFIG_DEFAULT                                                                                        \
     { .score = "scaled_dot", .heads = 1, .hidden = 64, .activation = RG_TANH, .bandwidth = 1, .sharpness = 1, .positions = 256 }

@@ -27,10 +27,12 @@ typedef struct rg_model_sizes {
     size_t  source_vocabulary, target_vocabulary;
     bool    joint; /* one vocabulary: source and target numbers mean the same */
     int32_t bos, eos;
+    size_t  features, classes; /* of graphs: columns that go in, columns that come out */
 } rg_model_sizes;
 
 typedef struct rg_system {
     const char             *name, *summary, *paper;
+    const char             *task;         /* what it learns from: "translation", "graph", "memory"; NULL: translation */
     const rg_attention_use *uses;         /* ends with where = NULL */
     const rg_option        *options;      /* rows of its settings, which fill a struct of options_bytes */
     size_t                  options_bytes;
@@ -41,6 +43,9 @@ typedef struct rg_system {
 
     /* Sum and count of the loss of a batch (src/tasks says what a batch is; for sequences an rg_batch). */
     rg_loss (*loss)(rg_tape *t, const rg_model *model, const void *batch);
+
+    /* Answers of systems that predict: a row of logits for each node, or each step that is asked for. NULL for those that decode. */
+    rg_tensor *(*predict)(rg_tape *t, const rg_model *model, const void *batch);
 
     /* Decoding, NULL for systems that do not decode. `state` has state_bytes zeroed bytes and belongs to the decoding.
      *   start   read the sources d->sources; what it makes on d->memory lives until the end

@@ -32,6 +32,7 @@ typedef struct rg_trainer_config {
     uint64_t            validate_epochs, save_epochs;          /* epochs; 0: not by epochs                              */
     uint64_t            patience;      /* validations without a better value before it stops; 0: never                 */
     rg_stop_on          stop_on;
+    bool                ties;          /* a value as good as the best counts as better                                 */
     double              stalled_decay; /* factor on the learning rate when the first metric stalls; 0 or 1: none        */
     const char         *checkpoint;    /* file to resume from; NULL: none                                              */
     const char         *model;         /* file for inference, smoothed when the optimiser smooths; NULL: none            */

@@ -1,8 +1,9 @@
-/* cmd_train.c - train any system. The system named by --type brings its own settings. */
+/* cmd_train.c - train any system. The system named by --type brings its own settings, and its task those of learning. */
 #include <string.h>
 
 #include "cli/command.h"
 #include "cli/training.h"
+#include "tasks/graph_task.h"
 
 typedef struct {
     char *type;
@@ -15,6 +16,66 @@ static const rg_option options[] = {
     RG_OPTION_END
 };
 
+/* ------------------------------------------------------------------------------------------------------------- tasks */
+
+typedef struct task {
+    const char      *name, *unit; /* unit: what is counted a second */
+    const rg_option *rows;
+    size_t           size;
+    rg_status (*run)(const rg_system *system, const void *system_options, const void *options, rg_console *console);
+    /* Where the log goes, and how many updates a bar may expect (0: not known). */
+    const char *(*model)(const void *options);
+    const char *(*log_json)(const void *options);
+    int64_t (*updates)(const void *options);
+} task;
+
+static rg_status translation(const rg_system *system, const void *system_options, const void *o, rg_console *console)
+{
+    const rg_translation_report report = rg_console_report(console);
+    rg_translator              *translator = NULL;
+    rg_status                   status = rg_translation_train(&translator, system, system_options, o, &report);
+    rg_translator_free(translator);
+    return status;
+}
+static const char *translation_model(const void *o) { return ((const rg_translation_options *)o)->model; }
+static const char *translation_log(const void *o) { return ((const rg_translation_options *)o)->log_json; }
+static int64_t     translation_updates(const void *o) { return ((const rg_translation_options *)o)->updates; }
+
+static rg_status graph(const rg_system *system, const void *system_options, const void *o, rg_console *console)
+{
+    const rg_train_report report = rg_console_report(console);
+    rg_graph_data         data;
+    rg_graph_result       result;
+    RG_TRY(rg_graph_data_load(&data, o));
+    rg_status status = rg_graph_train(&result, NULL, system, system_options, o, &data, &report);
+    char      line[256];
+    snprintf(line, sizeof line, "kept weights: validation loss %.4f, %s %.4f, test %.4f; %llu epochs in %.1f s, %.2f ms an update, %.2f ms a validation", result.valid_loss,
+             data.several ? "micro-F1" : "accuracy", result.valid_score, result.test_score, (unsigned long long)result.epochs, result.seconds, 1e3 * result.step_seconds,
+             1e3 * result.valid_seconds);
+    if (status == RG_OK) report.say(report.context, line);
+    rg_graph_data_free(&data);
+    return status;
+}
+static const char *graph_model(const void *o) { return ((const rg_graph_options *)o)->model; }
+static const char *graph_log(const void *o) { return ((const rg_graph_options *)o)->log_json; }
+static int64_t     graph_updates(const void *o) { return (void)o, 0; }
+
+static const task tasks[] = {
+    { "translation", "words", rg_translation_rows, sizeof(rg_translation_options), translation, translation_model, translation_log, translation_updates },
+    { "graph", "nodes", rg_graph_rows, sizeof(rg_graph_options), graph, graph_model, graph_log, graph_updates },
+};
+
+static const task *task_of(const rg_system *system)
+{
+    const char *name = system->task ? system->task : "translation";
+    for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++)
+        if (strcmp(tasks[i].name, name) == 0) return &tasks[i];
+    rg_fail(RG_EINVAL, "%s learns '%s', which `regard train` does not know", system->name, name);
+    return NULL;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- command */
+
 static const rg_system *find_system(const char *name)
 {
     const rg_system *system = rg_system_find(name);
@@ -26,25 +87,25 @@ static rg_status extend(rg_call *call)
 {
     const settings  *s = call->options;
     const rg_system *system = find_system(s->type);
-    if (!system) return RG_EINVAL;
-    RG_TRY(rg_call_add(call, "training", rg_translation_rows, sizeof(rg_translation_options)));
+    const task      *task = system ? task_of(system) : NULL;
+    if (!task) return RG_EINVAL;
+    RG_TRY(rg_call_add(call, "training", task->rows, task->size));
     return rg_call_add(call, system->name, system->options, system->options_bytes);
 }
 
 static rg_status run(rg_call *call)
 {
-    const settings               *s = call->options;
-    const rg_system              *system = find_system(s->type);
-    const rg_translation_options *o = rg_call_values(call, rg_translation_rows);
-    char                         *json = o->log_json[0] ? rg_strdup(o->log_json) : rg_format("%s.jsonl", o->model);
-    rg_console                    console;
-    rg_status                     status = json ? rg_console_open(&console, json, (uint64_t)o->updates, s->quiet) : RG_ENOMEM;
+    const settings  *s = call->options;
+    const rg_system *system = find_system(s->type);
+    const task      *task = task_of(system);
+    const void      *o = rg_call_values(call, task->rows);
+    char            *json = task->log_json(o)[0] ? rg_strdup(task->log_json(o)) : rg_format("%s.jsonl", task->model(o));
+    rg_console       console;
+    rg_status        status = json ? rg_console_open(&console, json, (uint64_t)task->updates(o), s->quiet) : RG_ENOMEM;
     rg_free(json);
     if (status != RG_OK) return status;
-    const rg_translation_report report = rg_console_report(&console);
-    rg_translator              *translator = NULL;
-    status = rg_translation_train(&translator, system, rg_call_values(call, system->options), o, &report);
-    rg_translator_free(translator);
+    console.unit = task->unit;
+    status = task->run(system, rg_call_values(call, system->options), o, &console);
     rg_console_close(&console);
     return status;
 }
@@ -54,7 +115,7 @@ const rg_command rg_command_train = {
     .summary = "train a system; goes on by itself where it was stopped",
     .details = "Writes MODEL after every save and validation, and MODEL.checkpoint, from which the same command goes on bit for bit. SIGTERM and "
                "Ctrl-C save and stop. On a terminal a bar shows the time left; elsewhere log lines are printed. MODEL.jsonl holds the "
-               "same as JSON lines: `regard report` draws them.",
+               "same as JSON lines: `regard report` draws them. Systems on graphs (gat, gcn, mlp) learn from folders: --graph DIR.",
     .options = options,
     .size = sizeof(settings),
     .extend = extend,

@@ -17,7 +17,7 @@ static void on_signal(int number)
 
 rg_status rg_console_open(rg_console *c, const char *json_path, uint64_t total_updates, bool quiet)
 {
-    *c = (rg_console){ .total = total_updates, .started = rg_now(), .quiet = quiet, .samples = true };
+    *c = (rg_console){ .total = total_updates, .started = rg_now(), .quiet = quiet, .samples = true, .unit = "words" };
     asked_to_stop = 0;
     struct sigaction action = { .sa_handler = on_signal };
     sigaction(SIGTERM, &action, NULL);
@@ -112,11 +112,11 @@ static void on_log(void *context, const rg_train_log *log)
     json_event(c, log);
     if (log->event == RG_TRAIN_LOG && c->bar) {
         char note[256];
-        snprintf(note, sizeof note, "loss %.3f, %.0f words/s%s%s", log->loss, log->seconds > 0 ? log->cost / log->seconds : 0.0, c->last_valid[0] ? ", " : "", c->last_valid);
+        snprintf(note, sizeof note, "loss %.3f, %.0f %s/s%s%s", log->loss, log->seconds > 0 ? log->cost / log->seconds : 0.0, c->unit, c->last_valid[0] ? ", " : "", c->last_valid);
         rg_progress_set(c->bar, log->step, note);
     } else if (log->event == RG_TRAIN_LOG) {
-        print_line(c, "Ep. %llu : Up. %llu : Cost %.5f : Time %.2fs : %.2f words/s : gNorm %.4f : L.r. %.4e", (unsigned long long)log->epoch,
-                   (unsigned long long)log->step, log->loss, log->seconds, log->seconds > 0 ? log->cost / log->seconds : 0.0, log->norm, log->rate);
+        print_line(c, "Ep. %llu : Up. %llu : Cost %.5f : Time %.2fs : %.2f %s/s : gNorm %.4f : L.r. %.4e", (unsigned long long)log->epoch,
+                   (unsigned long long)log->step, log->loss, log->seconds, log->seconds > 0 ? log->cost / log->seconds : 0.0, c->unit, log->norm, log->rate);
     } else if (log->event == RG_TRAIN_VALID) {
         print_valid(c, log);
         drop_samples(c);

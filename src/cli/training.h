@@ -16,6 +16,7 @@ typedef struct rg_console {
     } sample[8];
     size_t samples_held;
     char   last_valid[128];
+    const char *unit; /* what is counted a second: "words" */
 } rg_console;
 
 /* Opens the JSON log for appending (path "" : none), takes over SIGTERM and SIGINT so that a run saves and stops. */

@@ -5,6 +5,7 @@
 #include "regard/options.h"
 #include "regard/trainer.h"
 #include "regard/translate.h"
+#include "tasks/report.h"
 
 /* Settings of the task, beside those of the system. Names are Marian's where Marian has one. */
 typedef struct rg_translation_options {
@@ -20,14 +21,7 @@ typedef struct rg_translation_options {
 
 extern const rg_option rg_translation_rows[];
 
-/* What a run tells while it goes on, beside the trainer's log. */
-typedef struct rg_translation_report {
-    void *context;
-    void (*log)(void *context, const rg_train_log *log);
-    void (*say)(void *context, const char *line); /* remarks: counts of the corpus, sizes */
-    void (*sample)(void *context, uint64_t step, const char *source, const char *reference, const char *output);
-    bool (*stop)(void *context);
-} rg_translation_report;
+typedef rg_train_report rg_translation_report;
 
 /* Train `system` with its filled settings; resumes by itself when the model's checkpoint is there. On success the translator (for
  * the caller to free) has the final weights. RG_ESTOP: asked to stop, everything is saved. */

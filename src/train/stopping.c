@@ -22,15 +22,18 @@ static const rg_metric *find(const rg_metrics *m, const char *name)
 }
 
 /* A value that is not a number is never better. */
-static bool better(const rg_metric *metric, double best) { return metric->higher ? metric->value > best : metric->value < best; }
+static bool better(const rg_metric *metric, double best, bool ties)
+{
+    return (metric->higher ? metric->value > best : metric->value < best) || (ties && metric->value == best);
+}
 
 /* Carry bests and stalls over from the last validation. */
-static void compare(rg_metrics *now, const rg_metrics *before)
+static void compare(rg_metrics *now, const rg_metrics *before, bool ties)
 {
     for (size_t i = 0; i < now->count; i++) {
         rg_metric       *m = &now->metric[i];
         const rg_metric *old = find(before, m->name);
-        bool             improved = old ? better(m, old->best) : !isnan(m->value);
+        bool             improved = old ? better(m, old->best, ties) : !isnan(m->value);
         m->best = improved ? m->value : old ? old->best : m->higher ? -INFINITY : INFINITY;
         m->stalled = improved ? 0 : (old ? old->stalled : 0) + 1;
     }
@@ -65,7 +68,7 @@ rg_status rg_trainer__validate(rg_trainer *t)
     rg_metrics now = { .count = 0 };
     if (!t->hooks.validate) return RG_OK;
     RG_TRY(ask(t, &now));
-    compare(&now, &t->at.metrics);
+    compare(&now, &t->at.metrics, t->config.ties);
     t->at.metrics = now;
     const double decay = t->config.stalled_decay;
     if (decay > 0 && now.count && now.metric[0].stalled) t->at.rate_factor *= decay;

@@ -8,22 +8,31 @@
 #include "attention/blocks.h"
 #include "attention/pairs.h"
 
+#include <math.h>
+
+/* Glorot's range for one head's vector: sqrt(6 / (1 + d)), whatever the number of heads. */
+static double a_head(const rg_attention *att, size_t width) { return sqrt((double)(1 + width) / (1 + (double)width / (double)att->config.heads)); }
+
 static rg_status linear_init(rg_attention *att, rg_params *params)
 {
     if (!att->config.q_width || !att->config.k_width) return rg_fail(RG_EINVAL, "the linear score needs the widths of queries and keys");
-    att->w = rg_params_add(params, "linear.wq", RG_VECTOR, 1, att->config.q_width, RG_INIT_GLOROT, 1);
-    att->u = rg_params_add(params, "linear.wk", RG_VECTOR, 1, att->config.k_width, RG_INIT_GLOROT, 1);
+    att->w = rg_params_add(params, "linear.wq", RG_VECTOR, 1, att->config.q_width, RG_INIT_GLOROT, a_head(att, att->config.q_width));
+    att->u = rg_params_add(params, "linear.wk", RG_VECTOR, 1, att->config.k_width, RG_INIT_GLOROT, a_head(att, att->config.k_width));
+    if (!att->config.biased) return RG_OK;
+    att->b = rg_params_add(params, "linear.bq", RG_VECTOR, 1, att->config.heads, RG_INIT_ZERO, 0);
+    att->v = rg_params_add(params, "linear.bk", RG_VECTOR, 1, att->config.heads, RG_INIT_ZERO, 0);
     return RG_OK;
 }
 
-/* w . x of each head's block: (N, H) */
-static rg_tensor *half(rg_tape *t, const rg_attention *att, rg_tensor *x, const rg_param *w)
+/* w . x (+ b) of each head's block: (N, H) */
+static rg_tensor *half(rg_tape *t, const rg_attention *att, rg_tensor *x, const rg_param *w, const rg_param *b)
 {
-    return rg_block_dots(t, x, rg_use(t, w), att->config.heads);
+    rg_tensor *y = rg_block_dots(t, x, rg_use(t, w), att->config.heads);
+    return b ? rg_add(t, y, rg_use(t, b)) : y;
 }
 
-static rg_tensor *linear_prepare(rg_tape *t, const rg_attention *att, rg_tensor *k) { return half(t, att, k, att->u); }
-static rg_tensor *linear_query(rg_tape *t, const rg_attention *att, rg_tensor *q) { return half(t, att, q, att->w); }
+static rg_tensor *linear_prepare(rg_tape *t, const rg_attention *att, rg_tensor *k) { return half(t, att, k, att->u, att->v); }
+static rg_tensor *linear_query(rg_tape *t, const rg_attention *att, rg_tensor *q) { return half(t, att, q, att->w, att->b); }
 
 static rg_tensor *linear_pairs(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, const rg_reach *reach)
 {

@@ -1,0 +1,169 @@
+/* Graph attention networks (Velickovic et al. 2018): a node reads from its neighbours, weighted by how well they fit.
+ *
+ *     e_ij = LeakyReLU(a1 . W h_i + a2 . W h_j)      a_ij = softmax over the neighbours j of i and i itself
+ *     h'_i = ELU(concat over heads of sum_j a_ij W h_j + b)          the last layer: the mean over heads, no ELU
+ *
+ * As in the authors' program: the input's mask is drawn anew for each head, dropout also falls on the normalised weights and on W h
+ * before the sum, both halves of a score have a bias. Weights w_ij of edges multiply: softmax(e + log w). With --score additive the
+ * activation stands between a and the sum, e_ij = a . LeakyReLU(W1 W h_i + W2 W h_j) (GATv2: Brody, Alon, Yahav 2022). */
+#include "regard/graph.h"
+#include "regard/model.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_LAYERS = 16 };
+
+typedef struct {
+    int64_t layers, heads, width, output_heads;
+    double  dropout, dropout_attention;
+    char   *score;
+    bool    skip;
+} settings;
+
+static const rg_option options[] = {
+    { RG_OPTION_INT, "layers", offsetof(settings, layers), "2", "layers of attention", 0, NULL },
+    { RG_OPTION_INT, "heads", offsetof(settings, heads), "8", "heads of every layer but the last", 0, NULL },
+    { RG_OPTION_INT, "width", offsetof(settings, width), "8", "features of one head", 0, NULL },
+    { RG_OPTION_INT, "output-heads", offsetof(settings, output_heads), "1", "heads of the last layer, averaged", 0, NULL },
+    { RG_OPTION_REAL, "dropout", offsetof(settings, dropout), "0.6", "share of inputs dropped, and of W h", 0, NULL },
+    { RG_OPTION_REAL, "dropout-attention", offsetof(settings, dropout_attention), "0.6", "share of normalised weights dropped", 0, NULL },
+    { RG_OPTION_STRING, "score", offsetof(settings, score), "linear", "linear: as published; additive: GATv2", 0, "linear|additive" },
+    { RG_OPTION_BOOL, "skip", offsetof(settings, skip), "false", "add what went in where a layer keeps the width", 0, NULL },
+    RG_OPTION_END
+};
+
+typedef struct {
+    rg_attention att;
+    rg_param    *w, *b;
+    size_t       heads, width, in;
+} layer;
+
+typedef struct {
+    layer layer[MOST_LAYERS];
+} parts;
+
+/* ------------------------------------------------------------------------------------------------------------ build */
+
+/* Glorot as if every head were a layer of its own. */
+static rg_status build_layer(layer *l, rg_params *p, const settings *s, bool first, bool last)
+{
+    const size_t        out = l->heads * l->width;
+    rg_attention_config c = RG_ATTENTION_CONFIG_DEFAULT;
+    c.score = s->score;
+    c.heads = l->heads;
+    c.q_width = c.k_width = out;
+    c.hidden = l->width;
+    c.activation = RG_LEAKY_RELU;
+    c.biased = true;
+    l->w = rg_params_add(p, "w", first ? RG_TABLE : RG_WEIGHT, l->in, out, RG_INIT_GLOROT, sqrt((double)(l->in + out) / (double)(l->in + l->width)));
+    l->b = rg_params_add(p, "b", RG_VECTOR, 1, last ? l->width : out, RG_INIT_ZERO, 0);
+    return rg_attention_init(&l->att, &c, p);
+}
+
+static rg_status build(rg_model *m)
+{
+    const settings *s = m->options;
+    parts          *q = m->parts;
+    if (s->layers < 1 || s->layers > MOST_LAYERS || s->heads < 1 || s->width < 1 || s->output_heads < 1)
+        return rg_fail(RG_EINVAL, "%lld layers of %lld heads of %lld, %lld at the end: 1 .. %d layers, the others from 1", (long long)s->layers, (long long)s->heads,
+                       (long long)s->width, (long long)s->output_heads, MOST_LAYERS);
+    size_t in = m->sizes.features;
+    for (int64_t i = 0; i < s->layers; i++) {
+        const bool last = i + 1 == s->layers;
+        layer     *l = &q->layer[i];
+        l->heads = (size_t)(last ? s->output_heads : s->heads);
+        l->width = last ? m->sizes.classes : (size_t)s->width;
+        l->in = in;
+        rg_params_push(m->params, "%lld", (long long)i);
+        RG_TRY(build_layer(l, m->params, s, i == 0, last));
+        rg_params_pop(m->params);
+        in = l->heads * l->width;
+    }
+    return RG_OK;
+}
+
+/* -------------------------------------------------------------------------------------------------------------- run */
+
+/* x W with a mask of x for each head. */
+static rg_tensor *project(rg_tape *t, const layer *l, rg_tensor *x, double dropout)
+{
+    rg_tensor *w = rg_use(t, l->w);
+    if (l->heads == 1 || !rg_tape_learning(t) || dropout == 0) return rg_matmul(t, rg_dropout(t, x, dropout), w);
+    rg_tensor **part = rg_tape_memory(t, l->heads * sizeof(rg_tensor *));
+    if (!part) return NULL;
+    for (size_t h = 0; h < l->heads; h++) part[h] = rg_matmul(t, rg_dropout(t, x, dropout), rg_columns(t, w, h * l->width, l->width));
+    return rg_concat_columns(t, l->heads, part);
+}
+
+/* softmax(e + log w): weights of edges multiply what the score says. */
+static rg_tensor *weigh_edges(rg_tape *t, const layer *l, rg_tensor *q, rg_tensor *k, const rg_graph *g)
+{
+    if (!g->weight) return rg_weigh(t, &l->att, q, k, g->reach);
+    rg_real   *ones = rg_tape_memory(t, l->heads * sizeof *ones);
+    for (size_t h = 0; ones && h < l->heads; h++) ones[h] = 1;
+    rg_tensor *log_w = rg_map(t, rg_borrow(t, g->weight, g->reach->P, 1, 1), RG_LOG);
+    rg_tensor *e = rg_add(t, rg_scores(t, &l->att, q, k, g->reach), rg_matmul(t, log_w, rg_borrow(t, ones, 1, l->heads, l->heads)));
+    rg_tensor *a = rg_softmax_over(t, e, g->reach);
+    rg_tape_watch(t, "weights", a, g->reach);
+    return a;
+}
+
+static rg_tensor *mean_of_heads(rg_tape *t, rg_tensor *x, size_t heads)
+{
+    if (heads == 1) return x;
+    rg_tensor **part = rg_tape_memory(t, heads * sizeof(rg_tensor *));
+    if (!part) return NULL;
+    rg_split(t, x, heads, part);
+    rg_tensor *sum = part[0];
+    for (size_t h = 1; h < heads; h++) sum = rg_add(t, sum, part[h]);
+    return rg_scale(t, sum, 1 / (double)heads);
+}
+
+static rg_tensor *attend(rg_tape *t, const settings *s, const layer *l, rg_tensor *wh, const rg_graph *g, bool last)
+{
+    rg_tensor *k = rg_attention_prepare(t, &l->att, wh);
+    rg_tensor *a = rg_dropout(t, weigh_edges(t, l, wh, k, g), s->dropout_attention); /* (edges, heads), not made to sum to 1 again */
+    rg_tensor *x = rg_mix(t, a, rg_dropout(t, wh, s->dropout), g->reach);
+    return rg_add(t, last ? mean_of_heads(t, x, l->heads) : x, rg_use(t, l->b));
+}
+
+static rg_tensor *predict(rg_tape *t, const rg_model *m, const void *data)
+{
+    const settings       *s = m->options;
+    const parts          *q = m->parts;
+    const rg_graph       *g = ((const rg_graph_batch *)data)->graph;
+    rg_tensor            *x = NULL;
+    for (int64_t i = 0; i < s->layers; i++) {
+        const layer *l = &q->layer[i];
+        const bool   last = i + 1 == s->layers;
+        rg_tape_push(t, "%lld", (long long)i);
+        rg_tensor *wh = i == 0 ? rg_graph_product(t, g, rg_use(t, l->w), l->heads, s->dropout) : project(t, l, x, s->dropout);
+        rg_tensor *y = attend(t, s, l, wh, g, last);
+        if (s->skip && x && rg_tensor_cols(x) == rg_tensor_cols(y)) y = rg_add(t, y, x);
+        x = last ? y : rg_map(t, y, RG_ELU);
+        rg_tape_pop(t);
+    }
+    return x;
+}
+
+static rg_loss loss(rg_tape *t, const rg_model *m, const void *batch) { return rg_graph_loss(t, batch, predict(t, m, batch)); }
+
+static const rg_attention_use uses[] = {
+    { "every layer", "the node, W h", "its neighbours and itself, W h", "the same, W h", "linear (leaky relu)", "edges with loops" },
+    { 0 },
+};
+
+const rg_system rg_system_gat = {
+    .name = "gat",
+    .summary = "graph attention network: nodes read from their neighbours",
+    .paper = "Velickovic et al. 2018, Graph Attention Networks",
+    .task = "graph",
+    .uses = uses,
+    .options = options,
+    .options_bytes = sizeof(settings),
+    .parts_bytes = sizeof(parts),
+    .build = build,
+    .loss = loss,
+    .predict = predict,
+};

@@ -1,0 +1,90 @@
+/* model_file.c - see model_file.h. */
+#include "tasks/model_file.h"
+
+#include <string.h>
+
+rg_status rg_model_describe(rg_state *state, const rg_model *m)
+{
+    const rg_option_group group = { .rows = m->system->options, .values = m->options };
+    char                 *yaml = rg_options_yaml(&group, 1);
+    rg_status             status = yaml ? rg_state_put_text(state, "regard.settings", yaml) : RG_ENOMEM;
+    rg_free(yaml);
+    RG_TRY(status);
+    RG_TRY(rg_state_put_text(state, "regard.task", m->system->task));
+    RG_TRY(rg_state_put_text(state, "regard.system", m->system->name));
+    RG_TRY(rg_state_put_count(state, "sizes.features", m->sizes.features));
+    return rg_state_put_count(state, "sizes.classes", m->sizes.classes);
+}
+
+rg_status rg_model_save(const rg_model *m, rg_state *state, const char *path) { return rg_checkpoint_save(path, m->params, NULL, state); }
+
+static rg_status make(rg_model **out, const rg_state *state, const char *task)
+{
+    const char *its_task, *name, *yaml;
+    uint64_t    features, classes;
+    RG_TRY(rg_state_get_text(&its_task, state, "regard.task"));
+    if (strcmp(its_task, task) != 0) return rg_fail(RG_EMATCH, "the file holds a model for '%s', not for '%s'", its_task, task);
+    RG_TRY(rg_state_get_text(&name, state, "regard.system"));
+    RG_TRY(rg_state_get_text(&yaml, state, "regard.settings"));
+    RG_TRY(rg_state_get_count(&features, state, "sizes.features"));
+    RG_TRY(rg_state_get_count(&classes, state, "sizes.classes"));
+    const rg_system *system = rg_system_find(name);
+    if (!system) return rg_fail(RG_EMATCH, "the file holds a '%s', which this program does not know; `regard systems` lists what it knows", name);
+    void *options = rg_alloc_zero(system->options_bytes);
+    if (!options) return RG_ENOMEM;
+    const rg_option_group group = { .rows = system->options, .values = options };
+    const rg_model_sizes  sizes = { .features = (size_t)features, .classes = (size_t)classes };
+    rg_status             status = rg_options_init(system->options, options);
+    if (status == RG_OK) status = rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "settings of the model", true);
+    if (status == RG_OK) status = rg_model_new(out, system, options, &sizes, 0);
+    rg_options_fini(system->options, options);
+    rg_free(options);
+    return status;
+}
+
+rg_status rg_model_load(rg_model **out, const char *path, const char *task, rg_state *given)
+{
+    *out = NULL;
+    rg_state *state = given;
+    if (!given) RG_TRY(rg_state_new(&state));
+    rg_status status = rg_checkpoint_state(path, state);
+    if (status == RG_OK) status = make(out, state, task);
+    if (status == RG_OK) status = rg_checkpoint_load(path, (*out)->params, NULL, NULL, NULL);
+    if (status != RG_OK) {
+        rg_model_free(*out);
+        *out = NULL;
+        if (!strstr(rg_message(), path)) rg_fail_in(status, "%s: ", path);
+    }
+    if (!given) rg_state_free(state);
+    return status;
+}
+
+/* --------------------------------------------------------------------------------------------------- numbers kept aside */
+
+static size_t numbers_of(const rg_param *p) { return rg_param_rows(p) * rg_param_cols(p); }
+
+size_t rg_params_kept_size(const rg_params *params)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < rg_params_count(params); i++) n += numbers_of(rg_params_at(params, i));
+    return n;
+}
+
+void rg_params_keep(rg_real *to, const rg_params *params)
+{
+    for (size_t i = 0; i < rg_params_count(params); i++) {
+        const rg_param *p = rg_params_at(params, i);
+        memcpy(to, rg_param_data(p), numbers_of(p) * sizeof *to);
+        to += numbers_of(p);
+    }
+}
+
+rg_status rg_params_restore(rg_params *params, const rg_real *from, rg_team *team)
+{
+    for (size_t i = 0; i < rg_params_count(params); i++) {
+        const rg_param *p = rg_params_at(params, i);
+        memcpy(rg_param_data(p), from, numbers_of(p) * sizeof *from);
+        from += numbers_of(p);
+    }
+    return rg_params_repack(params, team);
+}

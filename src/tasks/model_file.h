@@ -1,0 +1,21 @@
+/* model_file.h - models that need no vocabulary, as one file: weights, settings, sizes.
+ *
+ *   state of the checkpoint      regard.task  graph       regard.system  gat       regard.settings  YAML of the system's options
+ *                                sizes.features, sizes.classes */
+#ifndef RG_TASKS_MODEL_FILE_H
+#define RG_TASKS_MODEL_FILE_H
+
+#include "regard/model.h"
+#include "regard/train.h"
+
+rg_status rg_model_describe(rg_state *state, const rg_model *model);
+rg_status rg_model_save(const rg_model *model, rg_state *state, const char *path); /* `state` has been described */
+/* RG_EMATCH when it is a model for another task. `state` (may be NULL) is cleared and gets what the file says. */
+rg_status rg_model_load(rg_model **out, const char *path, const char *task, rg_state *state);
+
+/* The learned numbers, one after the other, to keep the best of a run in memory. */
+size_t    rg_params_kept_size(const rg_params *params);
+void      rg_params_keep(rg_real *to, const rg_params *params);
+rg_status rg_params_restore(rg_params *params, const rg_real *from, rg_team *team);
+
+#endif
