@@ -18,7 +18,7 @@ static const rg_option options[] = {
 
 /* ------------------------------------------------------------------------------------------------------------- tasks */
 
-typedef struct task {
+typedef struct {
     const char      *name, *unit; /* unit: what is counted a second */
     const rg_option *rows;
     size_t           size;
@@ -87,9 +87,9 @@ static rg_status extend(rg_call *call)
 {
     const settings  *s = call->options;
     const rg_system *system = find_system(s->type);
-    const task      *task = system ? task_of(system) : NULL;
-    if (!task) return RG_EINVAL;
-    RG_TRY(rg_call_add(call, "training", task->rows, task->size));
+    const task      *its = system ? task_of(system) : NULL;
+    if (!its) return RG_EINVAL;
+    RG_TRY(rg_call_add(call, "training", its->rows, its->size));
     return rg_call_add(call, system->name, system->options, system->options_bytes);
 }
 
@@ -97,15 +97,15 @@ static rg_status run(rg_call *call)
 {
     const settings  *s = call->options;
     const rg_system *system = find_system(s->type);
-    const task      *task = task_of(system);
-    const void      *o = rg_call_values(call, task->rows);
-    char            *json = task->log_json(o)[0] ? rg_strdup(task->log_json(o)) : rg_format("%s.jsonl", task->model(o));
+    const task      *its = task_of(system);
+    const void      *o = rg_call_values(call, its->rows);
+    char            *json = its->log_json(o)[0] ? rg_strdup(its->log_json(o)) : rg_format("%s.jsonl", its->model(o));
     rg_console       console;
-    rg_status        status = json ? rg_console_open(&console, json, (uint64_t)task->updates(o), s->quiet) : RG_ENOMEM;
+    rg_status        status = json ? rg_console_open(&console, json, (uint64_t)its->updates(o), s->quiet) : RG_ENOMEM;
     rg_free(json);
     if (status != RG_OK) return status;
-    console.unit = task->unit;
-    status = task->run(system, rg_call_values(call, system->options), o, &console);
+    console.unit = its->unit;
+    status = its->run(system, rg_call_values(call, system->options), o, &console);
     rg_console_close(&console);
     return status;
 }
