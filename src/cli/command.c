@@ -20,6 +20,7 @@
     X(systems) \
     X(scores) \
     X(explain) \
+    X(reproduce) \
     X(version)
 
 #define DECLARE(name) extern const rg_command rg_command_##name;
