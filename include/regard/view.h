@@ -30,8 +30,11 @@ rg_status         rg_collector_new(rg_collector **out, rg_record *record, size_t
 const rg_watcher *rg_collector_watcher(const rg_collector *collector);
 rg_status         rg_collector_finish(rg_collector *collector, size_t *out_skipped); /* frees it; reports the first failure */
 
-/* What each piece of a translation looked at: a map for each answer. The translation was made with attention asked for. */
+/* What each piece of a translation looked at: a map "alignment" for each answer, where attention was asked for. An empty line gives a
+ * record without maps. */
 rg_status rg_record_of_translation(rg_record **out, const rg_translator *translator, const rg_translated *translated);
+/* The same and, by a forced pass of every answer, the maps of all layers and heads a watcher sees. */
+rg_status rg_record_of_heads(rg_record **out, const rg_translator *translator, const rg_translated *translated, rg_team *team);
 
 /* --------------------------------------------------------------------------------------------------- colours */
 

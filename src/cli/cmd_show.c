@@ -8,16 +8,21 @@
 #include <unistd.h>
 
 #include "cli/show.h"
+#include "regard/translate.h"
 #include "regard/view.h"
 
 typedef struct show_options {
-    char   *html, *png, *svg, *pdf, *style, *palette, *colour, *font, *name;
-    int64_t layer, head, step, links, width;
+    char   *model, *json, *html, *png, *svg, *pdf, *style, *palette, *colour, *font, *name;
+    int64_t beam, n_best, layer, head, step, links, width;
     double  threshold, scale;
     bool    dark, numbers, list;
 } show_options;
 
 static const rg_option rows[] = {
+    { RG_OPTION_STRING, "model", offsetof(show_options, model), "", "translate the words with this model and show that", 'm', NULL },
+    { RG_OPTION_INT, "beam-size", offsetof(show_options, beam), "4", "with -m: hypotheses kept", 'b', NULL },
+    { RG_OPTION_INT, "n-best", offsetof(show_options, n_best), "1", "with -m: answers in the record, each with its own maps", 0, NULL },
+    { RG_OPTION_STRING, "json", offsetof(show_options, json), "", "write the record; .safetensors is binary, all else JSON", 0, NULL },
     { RG_OPTION_STRING, "html", offsetof(show_options, html), "", "write one self-contained page", 0, NULL },
     { RG_OPTION_STRING, "png", offsetof(show_options, png), "", "write a figure as PNG", 0, NULL },
     { RG_OPTION_STRING, "svg", offsetof(show_options, svg), "", "write a figure as SVG", 0, NULL },
@@ -66,10 +71,18 @@ static rg_status list_maps(const rg_record *r)
     return RG_OK;
 }
 
+/* Where source and target meet: what is asked for when nothing is. */
+static const char *default_name(const rg_record *r, const show_options *o)
+{
+    if (*o->name) return o->name;
+    if (o->layer < 0 && o->head < 0 && rg_record_find(r, "alignment", -1, -1, (int)o->step) < r->maps) return "alignment";
+    return rg_record_find(r, "decoder.cross", (int)o->layer, (int)o->head, (int)o->step) < r->maps ? "decoder.cross" : NULL;
+}
+
 /* The map the flags name. A record without maps (curves only) gives r->maps. */
 static rg_status choose(size_t *out, const rg_record *r, const show_options *o)
 {
-    *out = rg_record_find(r, *o->name ? o->name : NULL, (int)o->layer, (int)o->head, (int)o->step);
+    *out = rg_record_find(r, default_name(r, o), (int)o->layer, (int)o->head, (int)o->step);
     if (*out < r->maps || (!r->maps && !*o->name && o->layer < 0 && o->head < 0 && o->step < 0)) return RG_OK;
     return rg_fail(RG_EINVAL, "no map %swith layer %d, head %d, step %d among the %zu of the record; --list shows them",
                    o->name, (int)o->layer, (int)o->head, (int)o->step, r->maps);
@@ -135,19 +148,59 @@ rg_status rg_cli_show_record(const rg_record *r, const void *options)
 
     if (o->list) return list_maps(r);
     RG_TRY(choose(&map, r, o));
+    if (*o->json) RG_TRY(rg_record_save(r, o->json));
     if (*o->html) RG_TRY(rg_page_save(o->html, r, &page));
     RG_TRY(save_figure(r, map, o, o->png));
     RG_TRY(save_figure(r, map, o, o->svg));
     RG_TRY(save_figure(r, map, o, o->pdf));
-    if (*o->html || *o->png || *o->svg || *o->pdf) return RG_OK;
+    if (*o->json || *o->html || *o->png || *o->svg || *o->pdf) return RG_OK;
     return print_terminal(r, map, o);
+}
+
+/* Translate the words and look at every layer and head. */
+static rg_status translate(rg_record **out, const show_options *o, const char *line)
+{
+    rg_session_config    config = RG_SESSION_CONFIG_DEFAULT;
+    rg_translator       *translator = NULL;
+    rg_session          *session = NULL;
+    const rg_translated *result;
+
+    if (o->beam < 1 || o->n_best < 1 || o->n_best > o->beam)
+        return rg_fail(RG_EINVAL, "--n-best %lld from --beam-size %lld", (long long)o->n_best, (long long)o->beam);
+    config.search.beam = (size_t)o->beam;
+    config.search.n_best = (size_t)o->n_best;
+    config.search.attention = true;
+    rg_status status = rg_translator_load(&translator, o->model);
+    if (status == RG_OK) status = rg_session_new(&session, &translator, 1, 1);
+    if (status == RG_OK) status = rg_session_run(&result, session, &config, &line, 1, 0, NULL);
+    if (status == RG_OK) status = rg_record_of_heads(out, translator, result, NULL);
+    rg_session_free(session);
+    rg_translator_free(translator);
+    return status;
+}
+
+static rg_status show_translation(const show_options *o, const rg_list *words)
+{
+    rg_text    line = { 0 };
+    rg_record *r = NULL;
+    rg_status  status = RG_OK;
+
+    if (!words->count) return rg_fail(RG_EINVAL, "which text? regard show -m MODEL \"some words\"");
+    for (size_t i = 0; status == RG_OK && i < words->count; i++) status = rg_text_print(&line, "%s%s", i ? " " : "", words->items[i]);
+    if (status == RG_OK) status = translate(&r, o, rg_text_c(&line));
+    if (status == RG_OK) status = rg_cli_show_record(r, o);
+    rg_record_free(r);
+    rg_text_free(&line);
+    return status;
 }
 
 static rg_status run(rg_call *call)
 {
-    rg_status  status;
-    rg_record *r = NULL;
+    rg_status           status;
+    rg_record          *r = NULL;
+    const show_options *o = call->options;
 
+    if (*o->model) return show_translation(o, &call->words);
     if (call->words.count != 1) return rg_fail(RG_EINVAL, "one RECORD is needed, %zu given", call->words.count);
     RG_TRY(rg_record_load(&r, call->words.items[0]));
     status = rg_cli_show_record(r, call->options);
@@ -158,9 +211,9 @@ static rg_status run(rg_call *call)
 const rg_command rg_command_show = {
     .name = "show",
     .summary = "show what was attended to: in the terminal, as a figure, as a page",
-    .arguments = "RECORD",
-    .details = "RECORD is a file written by `regard translate --attention FILE` (docs/record.md). Without --html, --png, --svg or\n"
-               "--pdf the map is drawn in the terminal. NO_COLOR, COLORTERM, TERM and the locale are honoured.",
+    .arguments = "RECORD | -m MODEL TEXT...",
+    .details = "RECORD is a file written by `regard translate --attention FILE` (docs/record.md); with -m the words are translated and\n"
+               "every layer and head of it is the record. Without --json, --html, --png, --svg or --pdf the map is drawn in the terminal. NO_COLOR, COLORTERM, TERM and the locale are honoured.",
     .options = rows,
     .size = sizeof(show_options),
     .run = run,

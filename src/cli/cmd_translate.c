@@ -8,10 +8,11 @@
 
 #include "cli/command.h"
 #include "regard/translate.h"
+#include "regard/view.h"
 
 typedef struct {
     rg_list models, prefix;
-    char   *input, *output, *alignment;
+    char   *input, *output, *alignment, *attention;
     int64_t beam, n_best, mini_batch, maxi_batch, max_length, threads, seed, top;
     double  normalize, penalty, coverage, factor, temperature;
     bool    json, word_scores, allow_unknown, replace_unknown, sample, quiet;
@@ -27,6 +28,7 @@ static const rg_option options[] = {
     { RG_OPTION_REAL, "coverage", offsetof(settings, coverage), "0", "weight of the penalty for source words not looked at", 0, NULL },
     { RG_OPTION_INT, "n-best", offsetof(settings, n_best), "0", "print so many answers a line, in Moses' form; 0: the best alone", 0, NULL },
     { RG_OPTION_STRING, "alignment", offsetof(settings, alignment), "", "append what was looked at: soft, hard, or links above a threshold", 0, NULL },
+    { RG_OPTION_STRING, "attention", offsetof(settings, attention), "", "write the record of every layer and head; from the second line on FILE.2.json, ...", 0, NULL },
     { RG_OPTION_BOOL, "word-scores", offsetof(settings, word_scores), "false", "append log p of each piece", 0, NULL },
     { RG_OPTION_BOOL, "json", offsetof(settings, json), "false", "one JSON object a line", 0, NULL },
     { RG_OPTION_LIST, "prefix", offsetof(settings, prefix), "", "words that every answer begins with", 0, NULL },
@@ -156,6 +158,22 @@ static void print_json(const translation *t, const rg_translated *r, uint64_t nu
     json_decref(object);
 }
 
+/* ------------------------------------------------------------------------------------------------------ records */
+
+/* One record a line: a.json, a.2.json, a.3.json. Of an ensemble the first model is watched. */
+static rg_status save_record(const translation *t, const rg_translated *r, uint64_t number)
+{
+    const char *path = t->s->attention, *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+    const int   stem = dot ? (int)(dot - path) : (int)strlen(path);
+    rg_record  *record = NULL;
+    char       *name = number ? rg_format("%.*s.%llu%s", stem, path, (unsigned long long)number + 1, dot ? dot : "") : rg_strdup(path);
+    rg_status   status = name ? rg_record_of_heads(&record, t->translators[0], r, NULL) : RG_ENOMEM;
+    if (status == RG_OK) status = rg_record_save(record, name);
+    rg_record_free(record);
+    rg_free(name);
+    return status;
+}
+
 /* ---------------------------------------------------------------------------------------------------------- run */
 
 static rg_status translate_lines(translation *t, char **lines, size_t n, uint64_t first)
@@ -180,6 +198,7 @@ static rg_status translate_lines(translation *t, char **lines, size_t n, uint64_
     rg_free(words);
     if (status != RG_OK) return status;
     for (size_t i = 0; i < n; i++) {
+        if (t->s->attention[0]) RG_TRY(save_record(t, &results[i], first + i));
         if (t->s->json) print_json(t, &results[i], first + i);
         else print_plain(t, &results[i], first + i);
         if (results[i].cut && !t->s->quiet)
@@ -246,7 +265,7 @@ static rg_status configure(translation *t)
     c->temperature = s->temperature;
     c->top = (size_t)s->top;
     c->seed = (uint64_t)s->seed;
-    c->attention = s->alignment[0] != 0 || s->json;
+    c->attention = s->alignment[0] != 0 || s->attention[0] != 0 || s->json;
     t->config.max_length = (size_t)s->max_length;
     t->config.batch = (size_t)s->mini_batch;
     t->config.batch_words = (size_t)s->mini_batch * 100;

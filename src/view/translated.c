@@ -1,4 +1,5 @@
-/* translated.c - a translation as a record: what each target piece looked at, one matrix for each answer. */
+/* translated.c - a translation as a record: what each target piece looked at, one matrix for each answer; or every layer and head, by
+ * sending the pair through the model once more with somebody watching. */
 #include "regard/translate.h"
 #include "regard/view.h"
 
@@ -20,20 +21,29 @@ static rg_status add_pieces(size_t *out, rg_record *record, const char *name, co
     return status;
 }
 
+static rg_status add_source(size_t *out, rg_record *record, const rg_translator *t, const rg_translated *r)
+{
+    rg_text   text = { 0 };
+    rg_status status = rg_vocab_decode(&text, t->source, r->source, r->source_length);
+    if (status == RG_OK) status = rg_record_add_text(record, "source", rg_text_c(&text), 0, false);
+    if (status == RG_OK) status = add_pieces(out, record, "source", t->source, r->source, r->source_length, false);
+    rg_text_free(&text);
+    return status;
+}
+
 rg_status rg_record_of_translation(rg_record **out, const rg_translator *t, const rg_translated *r)
 {
     *out = NULL;
-    if (!r->count || !r->best[0].answer->attention) return rg_fail(RG_EINVAL, "the translation was made without its attention");
     rg_record *record;
-    RG_TRY(rg_record_new(&record, r->best[0].text, "translation"));
+    RG_TRY(rg_record_new(&record, r->count ? r->best[0].text : "", "translation"));
     size_t    source = 0;
-    rg_status status = add_pieces(&source, record, "source", t->source, r->source, r->source_length, false);
+    rg_status status = add_source(&source, record, t, r);
     for (size_t k = 0; status == RG_OK && k < r->count; k++) {
         const rg_answer   *a = r->best[k].answer;
         size_t             target = 0;
         const rg_map_place place = { "alignment", -1, -1, -1, (int)k };
         status = add_pieces(&target, record, "output", t->target, a->tokens, a->length, !a->cut);
-        if (status == RG_OK) status = rg_record_add_map(NULL, record, place, target, source, a->attention, a->source_length);
+        if (status == RG_OK && a->attention) status = rg_record_add_map(NULL, record, place, target, source, a->attention, a->source_length);
         if (status == RG_OK) status = rg_record_add_text(record, "output", r->best[k].text, a->score, k == 0);
     }
     if (status != RG_OK) {
@@ -42,4 +52,50 @@ rg_status rg_record_of_translation(rg_record **out, const rg_translator *t, cons
     }
     *out = record;
     return RG_OK;
+}
+
+/* The answer through the model as if it were the reference. The row of </s> is there unless the answer was cut: then its last token is
+ * what is predicted last. */
+static rg_status watch_answer(rg_tape *tape, rg_record *record, const rg_translator *t, const rg_translated *r, size_t k)
+{
+    const rg_answer *a = r->best[k].answer;
+    const size_t     rows = a->length + (a->cut ? 0 : 1);
+    int32_t         *target = rg_alloc_array(2 * rows + 2, sizeof *target), *previous = target + rows;
+    rg_collector    *collector = NULL;
+    if (!target) return RG_ENOMEM;
+    memcpy(target, a->tokens, a->length * sizeof *target);
+    if (!a->cut) target[a->length] = rg_vocab_eos(t->target);
+    previous[0] = rg_vocab_bos(t->target);
+    memcpy(previous + 1, target, (rows ? rows - 1 : 0) * sizeof *target);
+    const int32_t  source_start[2] = { 0, (int32_t)r->source_length }, target_start[2] = { 0, (int32_t)rows };
+    const uint64_t line = 1;
+    const rg_batch batch = { .pairs = 1, .source = { .groups = 1, .start = source_start }, .target = { .groups = 1, .start = target_start },
+                             .source_ids = r->source, .target_ids = target, .previous = previous, .lines = &line };
+    rg_status status = rows ? rg_collector_new(&collector, record, 0, 1 + k, (int)k) : RG_OK;
+    if (collector) {
+        rg_tape_reset(tape, 0);
+        rg_tape_set_watcher(tape, rg_collector_watcher(collector));
+        t->model->system->loss(tape, t->model, &batch);
+        rg_tape_set_watcher(tape, NULL);
+        status = rg_tape_status(tape);
+        const rg_status collected = rg_collector_finish(collector, NULL);
+        if (status == RG_OK) status = collected;
+    }
+    rg_free(target);
+    return status;
+}
+
+rg_status rg_record_of_heads(rg_record **out, const rg_translator *t, const rg_translated *r, rg_team *team)
+{
+    rg_tape             *tape = NULL;
+    const rg_tape_config config = { .team = team };
+    RG_TRY(rg_record_of_translation(out, t, r));
+    rg_status status = rg_tape_new(&tape, &config);
+    for (size_t k = 0; status == RG_OK && k < r->count; k++) status = watch_answer(tape, *out, t, r, k);
+    rg_tape_free(tape);
+    if (status != RG_OK) {
+        rg_record_free(*out);
+        *out = NULL;
+    }
+    return status;
 }
