@@ -27,6 +27,9 @@ extern "C" {
  * become edges). Watch points whose sizes are not those of the labels are counted in out_skipped. */
 typedef struct rg_collector rg_collector;
 rg_status         rg_collector_new(rg_collector **out, rg_record *record, size_t source_labels, size_t target_labels, int hypothesis);
+/* Only watch points whose full name matches ('*' any run of characters: "decoder.*.cross.weights"), and one head (-1: all). The others are
+ * never made. */
+rg_status         rg_collector_only(rg_collector *collector, const char *pattern, int head);
 const rg_watcher *rg_collector_watcher(const rg_collector *collector);
 rg_status         rg_collector_finish(rg_collector *collector, size_t *out_skipped); /* frees it; reports the first failure */
 

@@ -13,6 +13,8 @@ struct rg_collector {
     rg_record *record;
     size_t     source, target; /* label lists */
     int        hypothesis;
+    char      *pattern; /* of names; NULL: all */
+    int        head;    /* -1: all             */
     rg_status  status;
     char      *message;
     size_t     skipped;
@@ -25,10 +27,22 @@ static bool ends_with(const char *text, const char *end)
     return n >= k && !strcmp(text + n - k, end);
 }
 
+/* '*' matches any run of characters; everything else itself. */
+static bool matches(const char *pattern, const char *name)
+{
+    for (; *pattern && *pattern != '*'; pattern++, name++)
+        if (*pattern != *name) return false;
+    if (!*pattern) return !*name;
+    for (pattern++;; name++) {
+        if (matches(pattern, name)) return true;
+        if (!*name) return false;
+    }
+}
+
 static bool wants(void *context, const char *name)
 {
-    (void)context;
-    return !strcmp(name, "weights") || ends_with(name, ".weights");
+    const rg_collector *c = context;
+    return (!strcmp(name, "weights") || ends_with(name, ".weights")) && (!c->pattern || matches(c->pattern, name));
 }
 
 /* "decoder.2.cross.weights" -> "decoder.cross" and 2. `out` has room for the whole name. */
@@ -113,6 +127,7 @@ static void see(void *context, const char *name, const rg_tensor *x, const void 
     place.layer = split_name(short_name, name);
     place.name = *short_name ? short_name : "attention";
     for (size_t h = 0; h < rg_tensor_cols(x) && c->status == RG_OK; h++) {
+        if (c->head >= 0 && (size_t)c->head != h) continue;
         place.head = (int)h;
         if (reach->key && c->record->labels[rows].kind == RG_LABEL_NODE)
             c->status = add_head_edges(c, place, rows, cols, x, reach);
@@ -133,8 +148,19 @@ rg_status rg_collector_new(rg_collector **out, rg_record *record, size_t source_
     c->source = source_labels;
     c->target = target_labels;
     c->hypothesis = hypothesis;
+    c->head = -1;
     c->watcher = (rg_watcher){ c, wants, see };
     *out = c;
+    return RG_OK;
+}
+
+rg_status rg_collector_only(rg_collector *c, const char *pattern, int head)
+{
+    char *copy = rg_strdup(pattern);
+    if (!copy) return RG_ENOMEM;
+    rg_free(c->pattern);
+    c->pattern = copy;
+    c->head = head;
     return RG_OK;
 }
 
@@ -149,7 +175,7 @@ rg_status rg_collector_finish(rg_collector *c, size_t *out_skipped)
 
     if (c && out_skipped) *out_skipped = c->skipped;
     if (status != RG_OK) rg_fail(status, "%s", c->message ? c->message : "no memory for a map");
-    if (c) rg_free(c->message);
+    if (c) rg_free(c->message), rg_free(c->pattern);
     rg_free(c);
     return status;
 }
