@@ -25,7 +25,7 @@ static rg_tensor *model_loss(rg_tape *t, rg_tensor *const *x, void *context)
 }
 
 /* Settings small enough to differentiate by hand; names a system does not have are skipped. */
-static const char *const small = "dim-emb: 6\ntransformer-dim-ffn: 5\ntransformer-heads: 2\nenc-depth: 2\ndec-depth: 2\ndim-rnn: 5\n"
+static const char *const small = "dim-emb: 4\ntransformer-dim-ffn: 3\ntransformer-heads: 2\nenc-depth: 2\ndec-depth: 2\ndim-rnn: 3\n"
                                  "transformer-dropout: 0.2\ndropout-rnn: 0.2\nlabel-smoothing: 0.1\ntransformer-ffn-activation: gelu\n"; /* relu has kinks that differences trip over */
 
 static rg_model *make(const rg_system *system, const char *more)
@@ -67,11 +67,21 @@ static void every_variant_of_the_transformer_has_a_correct_gradient(void **state
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) check(rg_system_find("transformer"), variants[i]);
 }
 
+static void every_variant_of_luong_has_a_correct_gradient(void **state)
+{
+    (void)state;
+    static const char *const variants[] = { "input-feeding: false", "attention-kind: local-m\nwindow: 1", "attention-kind: local-p\nwindow: 2", "score: dot\nenc-bidirectional: true",
+                                            "attention-kind: local-p\nwindow: 1\ninput-feeding: false", "attention-kind: local-m\nwindow: 1\ninput-feeding: false",
+                                            "score: concat", "score: location", "cell: gru" };
+    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) check(rg_system_find("luong"), variants[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_system_has_a_correct_gradient),
         cmocka_unit_test(every_variant_of_the_transformer_has_a_correct_gradient),
+        cmocka_unit_test(every_variant_of_luong_has_a_correct_gradient),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,13 +12,14 @@
 
 enum { V = 11 };
 
-static rg_model *make(const rg_system *system)
+static rg_model *make(const rg_system *system, const char *more)
 {
     static const char *const yaml = "dim-emb: 16\ntransformer-dim-ffn: 24\ntransformer-heads: 4\nenc-depth: 2\ndec-depth: 2\ndim-rnn: 12\n";
     void                    *options = rg_alloc_zero(system->options_bytes);
     assert_int_equal(rg_options_init(system->options, options), RG_OK);
     const rg_option_group group = { .rows = system->options, .values = options };
     assert_int_equal(rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "test", true), RG_OK);
+    if (more) assert_int_equal(rg_options_read_yaml(&group, 1, more, strlen(more), "test", true), RG_OK);
     const rg_model_sizes sizes = { .source_vocabulary = V, .target_vocabulary = V, .joint = true, .bos = 1, .eos = 2 };
     rg_model            *m;
     if (rg_model_new(&m, system, options, &sizes, 5) != RG_OK) fail_msg("%s: %s", system->name, rg_message());
@@ -77,7 +78,7 @@ static void stepping_equals_the_whole_pass(void **state)
     (void)state;
     for (const rg_system *const *s = rg_system_all(); *s; s++) {
         if (!(*s)->start) continue;
-        rg_model    *m = make(*s);
+        rg_model    *m = make(*s, NULL);
         rg_decoding *d;
         assert_int_equal(rg_decoding_new(&d, m, NULL), RG_OK);
         /* label smoothing belongs to training: compare with a model whose loss has none */
@@ -91,13 +92,28 @@ static void stepping_equals_the_whole_pass(void **state)
     }
 }
 
+static void every_kind_of_local_attention_steps_like_the_whole_pass(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = { "attention-kind: local-m\nwindow: 1", "attention-kind: local-p\nwindow: 1", "input-feeding: false",
+                                         "attention-kind: local-p\nwindow: 2\ninput-feeding: false", "enc-bidirectional: true\nscore: dot", "score: location" };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        rg_model    *m = make(rg_system_find("luong"), kinds[i]);
+        rg_decoding *d;
+        assert_int_equal(rg_decoding_new(&d, m, NULL), RG_OK);
+        assert_float_equal(whole_pass(m), stepwise(m, d), 1e-4);
+        rg_decoding_free(d);
+        rg_model_free(m);
+    }
+}
+
 /* Decode one source alone and the same among others, reordered and copied on the way: the same bits. */
 static void neighbours_and_reordering_do_not_change_a_hypothesis(void **state)
 {
     (void)state;
     for (const rg_system *const *s = rg_system_all(); *s; s++) {
         if (!(*s)->start) continue;
-        rg_model       *m = make(*s);
+        rg_model       *m = make(*s, NULL);
         rg_decoding    *alone, *among;
         const rg_layout both = { .groups = 2, .start = source_start };
         const int32_t   one_start[] = { 0, 4 };
@@ -132,6 +148,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stepping_equals_the_whole_pass),
+        cmocka_unit_test(every_kind_of_local_attention_steps_like_the_whole_pass),
         cmocka_unit_test(neighbours_and_reordering_do_not_change_a_hypothesis),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

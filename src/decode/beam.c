@@ -212,12 +212,12 @@ static double final_score(const rg_beams *b, const beam *m, const node *n)
     return score;
 }
 
-static rg_status look(rg_beams *b, const beam *m, node *n, const rg_gaze *gaze, size_t row)
+static rg_status look(rg_beams *b, node *n, const rg_gaze *gaze, size_t row)
 {
+    n->covered = n->parent->covered;
     if (!gaze || !gaze->rows) return RG_OK;
     if (gaze->out_of_memory) return rg_fail(RG_ENOMEM, "no memory for the attention of %zu hypotheses", gaze->rows);
     const size_t first = gaze->first[row], count = gaze->first[row + 1] - first;
-    if (count != m->words) return RG_OK; /* a reach that is not the whole source has no row here */
     if (b->config.attention) {
         rg_real *copy = rg_arena_get(b->arena, count * sizeof *copy);
         if (!copy) return RG_ENOMEM;
@@ -263,7 +263,7 @@ static rg_status extend(rg_beams *b, beam *m, size_t count, const rg_gaze *gaze,
         node            *n = new_node(b);
         if (!n) return RG_ENOMEM;
         *n = (node){ .parent = old[c->row], .token = c->token, .log_p = c->log_p, .word = c->word, .length = old[c->row]->length + 1 };
-        RG_TRY(look(b, m, n, gaze, row + c->row));
+        RG_TRY(look(b, n, gaze, row + c->row));
         const bool at_end = c->token == b->sizes.eos, cut = !at_end && n->length >= m->limit;
         if (at_end || cut) {
             finish(b, m, n, cut);

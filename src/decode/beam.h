@@ -10,7 +10,7 @@ typedef struct rg_gaze {
     const rg_decoding *decoding;
     const char        *name;
     int                head;
-    rg_real           *weights; /* of pairs, heads folded */
+    rg_real           *weights; /* a row of its whole source for each hypothesis, heads folded */
     size_t             room;
     size_t             rows;    /* hypotheses; 0: nothing was seen this step */
     size_t            *first;   /* rows + 1                                   */

@@ -45,26 +45,52 @@ static bool make_room(rg_gaze *g, size_t rows, size_t pairs)
     return true;
 }
 
-/* The last watch point of a step that fits is the one kept: the top layer. */
+/* Key rows of query i within its source, from *from: false when it looks at something else. A local window is part of its source. */
+static bool part_of_source(size_t *from, const rg_gaze *g, const rg_reach *reach, size_t i)
+{
+    const rg_decoding *d = g->decoding;
+    const size_t       source = (size_t)d->source_of[i], count = reach->first[i + 1] - reach->first[i];
+    if (!reach->begin || reach->begin[i] < d->sources.start[source]) return false;
+    *from = (size_t)(reach->begin[i] - d->sources.start[source]);
+    return *from + count <= (size_t)(d->sources.start[source + 1] - d->sources.start[source]);
+}
+
+static void fold(rg_gaze *g, rg_real *to, const rg_tensor *x, size_t from, size_t count)
+{
+    const size_t H = rg_tensor_cols(x);
+    for (size_t p = 0; p < count; p++) {
+        const rg_real *a = rg_tensor_row(x, from + p);
+        rg_real        sum = 0;
+        for (size_t h = 0; h < H; h++) sum += a[h];
+        to[p] = g->head >= 0 && (size_t)g->head < H ? a[g->head] : sum / (rg_real)H;
+    }
+}
+
+/* The last watch point of a step that fits is the one kept: the top layer. What was out of reach has weight 0. */
 static void see(void *context, const char *name, const rg_tensor *x, const void *data)
 {
     (void)name;
-    rg_gaze        *g = context;
-    const rg_reach *reach = data;
-    const size_t    H = rg_tensor_cols(x);
-    if (!reach || reach->Nq != g->decoding->n || reach->P != rg_tensor_rows(x)) return;
-    if (!make_room(g, reach->Nq, reach->P)) {
+    rg_gaze           *g = context;
+    const rg_reach    *reach = data;
+    const rg_decoding *d = g->decoding;
+    if (!reach || reach->Nq != d->n || reach->P != rg_tensor_rows(x) || reach->Nk != (size_t)d->sources.start[d->sources.groups]) return;
+    size_t all = 0, from = 0;
+    for (size_t i = 0; i < d->n; i++) {
+        if (!part_of_source(&from, g, reach, i)) return;
+        all += (size_t)(d->sources.start[d->source_of[i] + 1] - d->sources.start[d->source_of[i]]);
+    }
+    if (!make_room(g, d->n, all)) {
         g->out_of_memory = true;
         return;
     }
-    memcpy(g->first, reach->first, (reach->Nq + 1) * sizeof *g->first);
-    for (size_t p = 0; p < reach->P; p++) {
-        const rg_real *a = rg_tensor_row(x, p);
-        rg_real        sum = 0;
-        for (size_t h = 0; h < H; h++) sum += a[h];
-        g->weights[p] = g->head >= 0 && (size_t)g->head < H ? a[g->head] : sum / (rg_real)H;
+    memset(g->weights, 0, all * sizeof *g->weights);
+    g->first[0] = 0;
+    for (size_t i = 0; i < d->n; i++) {
+        part_of_source(&from, g, reach, i);
+        fold(g, g->weights + g->first[i] + from, x, reach->first[i], reach->first[i + 1] - reach->first[i]);
+        g->first[i + 1] = g->first[i] + (size_t)(d->sources.start[d->source_of[i] + 1] - d->sources.start[d->source_of[i]]);
     }
-    g->rows = reach->Nq;
+    g->rows = d->n;
 }
 
 rg_watcher rg_gaze_watcher(rg_gaze *g) { return (rg_watcher){ .context = g, .wants = wants, .see = see }; }

@@ -74,6 +74,36 @@ rg_tensor *rg_rnn_logits(rg_tape *t, const rg_rnn_parts *p, rg_tensor *y)
     return rg_add(t, rg_matmul_nt(t, y, rg_use(t, p->output)), rg_use(t, p->output_bias));
 }
 
+/* ------------------------------------------------------------------------------------------------------ attention */
+
+static bool needs_equal_widths(const char *score)
+{
+    return strcmp(score, "dot") == 0 || strcmp(score, "scaled_dot") == 0 || strcmp(score, "cosine") == 0 || strcmp(score, "distance") == 0;
+}
+
+rg_status rg_rnn_attention(rg_attention *out, rg_param **out_key, rg_model *m, const char *score, size_t q, size_t keys, size_t hidden)
+{
+    rg_attention_config c = RG_ATTENTION_CONFIG_DEFAULT;
+    const bool          project = keys != q && needs_equal_widths(score);
+    c.score = score;
+    c.q_width = q;
+    c.k_width = project ? q : keys;
+    c.hidden = hidden;
+    c.learned = true; /* cosine's sharpness, the distance's bandwidth */
+    c.sharpness = 4;
+    if (strcmp(score, "linear") == 0) c.activation = RG_IDENTITY;
+    rg_params_push(m->params, "attention");
+    *out_key = project ? rg_params_add(m->params, "key", RG_WEIGHT, keys, q, RG_INIT_GLOROT, 1) : NULL;
+    RG_TRY(rg_attention_init(out, &c, m->params));
+    rg_params_pop(m->params);
+    return RG_OK;
+}
+
+rg_tensor *rg_rnn_keys(rg_tape *t, const rg_attention *att, const rg_param *key, rg_tensor *h)
+{
+    return rg_attention_prepare(t, att, key ? rg_matmul(t, h, rg_use(t, key)) : h);
+}
+
 /* n queries, query i looking at the whole of source number group[i]. */
 static const rg_reach *reach_groups_of(rg_tape *t, const int32_t *group, size_t n, const rg_layout *source)
 {

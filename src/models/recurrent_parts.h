@@ -46,6 +46,11 @@ rg_tensor *rg_rnn_embed(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings
 rg_loss rg_rnn_loss(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings *s, rg_tensor *y, const rg_batch *batch);
 rg_tensor *rg_rnn_logits(rg_tape *t, const rg_rnn_parts *p, rg_tensor *y);
 
+/* The attention of queries `q` wide over keys `keys` wide, in the scope "attention". Scores that compare the two directly get a learned
+ * projection of the keys, *out_key, where the widths differ; else it is NULL. */
+rg_status rg_rnn_attention(rg_attention *out, rg_param **out_key, rg_model *model, const char *score, size_t q, size_t keys, size_t hidden);
+rg_tensor *rg_rnn_keys(rg_tape *t, const rg_attention *att, const rg_param *key, rg_tensor *h); /* prepared keys of the source's states */
+
 /* Reach of the queries of step t of a batch: each sees the source of its sentence. */
 const rg_reach *rg_rnn_reach_step(rg_tape *t, const rg_steps *steps, size_t step, const rg_layout *source);
 /* The same for the hypotheses of a decoding. */

@@ -9,8 +9,6 @@
  * The appendix prints s_{i-1} in the output, later codes use s_i: --output-state previous|current. */
 #include "models/recurrent_parts.h"
 
-#include <string.h>
-
 typedef struct {
     rg_rnn_settings rnn;
     char           *score, *output_state;
@@ -40,30 +38,6 @@ typedef struct {
 
 /* ------------------------------------------------------------------------------------------------------- build */
 
-static bool needs_equal_widths(const char *score)
-{
-    return strcmp(score, "dot") == 0 || strcmp(score, "scaled_dot") == 0 || strcmp(score, "cosine") == 0 || strcmp(score, "distance") == 0;
-}
-
-static rg_status build_attention(rg_model *m, parts *p, const settings *s, size_t keys)
-{
-    rg_attention_config c = RG_ATTENTION_CONFIG_DEFAULT;
-    const size_t        u = (size_t)s->rnn.width;
-    const bool          project = keys != u && needs_equal_widths(s->score);
-    c.score = s->score;
-    c.q_width = u;
-    c.k_width = project ? u : keys;
-    c.hidden = s->align > 0 ? (size_t)s->align : u;
-    c.learned = true; /* cosine's sharpness, the distance's bandwidth */
-    c.sharpness = 4;
-    if (strcmp(s->score, "linear") == 0) c.activation = RG_IDENTITY;
-    rg_params_push(m->params, "attention");
-    if (project) p->key = rg_params_add(m->params, "key", RG_WEIGHT, keys, u, RG_INIT_GLOROT, 1);
-    RG_TRY(rg_attention_init(&p->att, &c, m->params));
-    rg_params_pop(m->params);
-    return RG_OK;
-}
-
 static rg_status build(rg_model *m)
 {
     const settings *s = m->options;
@@ -71,7 +45,7 @@ static rg_status build(rg_model *m)
     const size_t    d = (size_t)s->rnn.d, u = (size_t)s->rnn.width, out = s->maxout > 0 ? (size_t)s->maxout : d;
     RG_TRY(rg_rnn_build(&p->rnn, m, &s->rnn, out));
     const size_t keys = rg_recurrent_stack_width(&p->rnn.encoder);
-    RG_TRY(build_attention(m, p, s, keys));
+    RG_TRY(rg_rnn_attention(&p->att, &p->key, m, s->score, u, keys, s->align > 0 ? (size_t)s->align : u));
     rg_recurrent_config c = p->rnn.encoder.config;
     rg_params_push(m->params, "decoder");
     rg_recurrent_params_init(&p->cell, m->params, &c, d);
@@ -124,12 +98,6 @@ static rg_tensor *deep_output(rg_tape *t, const parts *p, rg_tensor *s, rg_tenso
     return rg_max_pairs(t, sum);
 }
 
-static rg_tensor *prepare_keys(rg_tape *t, const parts *p, rg_tensor *h)
-{
-    rg_tensor *k = p->key ? rg_matmul(t, h, rg_use(t, p->key)) : h;
-    return rg_attention_prepare(t, &p->att, k);
-}
-
 /* s_0 = tanh(W_s backward_1): the last u columns of the first row of each sentence; one direction: of its last row. */
 static state first_state(rg_tape *t, const parts *p, const settings *s, rg_tensor *h)
 {
@@ -149,7 +117,7 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
     const rg_batch *batch = data;
     const bool      current = s->output_state[0] == 'c';
     rg_tensor      *h = rg_rnn_encode(t, &p->rnn, &s->rnn, batch->source_ids, &batch->source, NULL);
-    rg_tensor      *keys = prepare_keys(t, p, h);
+    rg_tensor      *keys = rg_rnn_keys(t, &p->att, p->key, h);
     const size_t    N = (size_t)batch->target.start[batch->target.groups];
     rg_tensor      *y = rg_rnn_embed(t, &p->rnn, &s->rnn, batch->previous, N, &batch->target);
     rg_tensor      *gates = word_gates(t, p, y); /* of all words: one product */
@@ -188,7 +156,7 @@ static rg_status start(rg_decoding *d)
     const parts    *p = d->model->parts;
     memory         *mem = d->state;
     mem->values = rg_rnn_encode(d->memory, &p->rnn, &s->rnn, d->source_ids, &d->sources, NULL);
-    mem->keys = prepare_keys(d->memory, p, mem->values);
+    mem->keys = rg_rnn_keys(d->memory, &p->att, p->key, mem->values);
     const state first = first_state(d->memory, p, s, mem->values);
     RG_TRY(rg_tape_status(d->memory));
     RG_TRY(rg_bank_put(&mem->bank, 0, first.h));

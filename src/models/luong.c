@@ -1,0 +1,254 @@
+/* Luong attention (Luong, Pham, Manning 2015): the decoder moves first, then looks back with its CURRENT top state.
+ *
+ *     h_t  = LSTM([E y_{t-1}; h~_{t-1}], h_{t-1})           input feeding; without it the input is E y_{t-1} alone
+ *     c_t  = attend(h_t, hbar)                              hbar: top states of the source words, keys and values
+ *     h~_t = tanh(W_c [c_t; h_t])                           the attention vector
+ *     p(y_t) = softmax(W_s h~_t)                            h~_0 = 0; the encoder's last states start the decoder
+ *
+ * --attention-kind global looks at the whole source, local-m at 2D + 1 words around the place of the target word, local-p around a
+ * place it predicts, p_t = S sigma(v . tanh(W h_t)), with weights times a Gaussian of deviation D/2. */
+#include "models/recurrent_parts.h"
+#include "regard/between.h"
+
+typedef struct {
+    rg_rnn_settings rnn;
+    char           *score, *kind;
+    int64_t         align, window;
+    bool            feeding;
+} settings;
+
+static const rg_option options[] = {
+    RG_RNN_ROWS(settings, "false"),
+    { RG_OPTION_STRING, "cell", offsetof(settings, rnn.cell), "lstm", "kind of recurrence", 0, "lstm|gru|rnn|gru-reset-after" },
+    { RG_OPTION_STRING, "score", offsetof(settings, score), "general", "score of the attention (`regard scores`); the paper's concat is additive", 0, NULL },
+    { RG_OPTION_STRING, "attention-kind", offsetof(settings, kind), "global", "how much of the source a word looks at", 0, "global|local-m|local-p" },
+    { RG_OPTION_INT, "window", offsetof(settings, window), "10", "local attention: D words to either side", 0, NULL },
+    { RG_OPTION_INT, "dim-align", offsetof(settings, align), "0", "width inside the score and of the predicted place; 0: that of states", 0, NULL },
+    { RG_OPTION_BOOL, "input-feeding", offsetof(settings, feeding), "true", "the attention vector is part of the next input", 0, NULL },
+    RG_OPTION_END
+};
+
+typedef struct {
+    rg_rnn_parts       rnn;
+    rg_recurrent_stack decoder;
+    rg_attention       att;
+    rg_param          *key;    /* keys as wide as queries, for scores that need it; or NULL */
+    rg_local           local;  /* the predicted place of local-p */
+    rg_param          *vector; /* W_c: (context and state, width) */
+} parts;
+
+static bool is_local(const settings *s) { return s->kind[0] == 'l'; }
+static bool predicts(const settings *s) { return is_local(s) && s->kind[6] == 'p'; } /* local-p */
+
+static rg_status build(rg_model *m)
+{
+    const settings *s = m->options;
+    parts          *p = m->parts;
+    const size_t    d = (size_t)s->rnn.d, u = (size_t)s->rnn.width, hidden = s->align > 0 ? (size_t)s->align : u;
+    if (s->window < 1 || s->window > 100000) return rg_fail(RG_EINVAL, "--window %lld words to either side; it should be at least 1", (long long)s->window);
+    RG_TRY(rg_rnn_build(&p->rnn, m, &s->rnn, u));
+    const size_t keys = rg_recurrent_stack_width(&p->rnn.encoder);
+    RG_TRY(rg_rnn_attention(&p->att, &p->key, m, s->score, u, keys, hidden));
+    rg_recurrent_config c = p->rnn.encoder.config;
+    c.bidirectional = false;
+    c.in = s->feeding ? d + u : d;
+    rg_recurrent_stack_init(&p->decoder, m->params, "decoder", &c);
+    rg_params_push(m->params, "attention");
+    if (predicts(s)) rg_local_init(&p->local, m->params, u, hidden);
+    p->vector = rg_params_add(m->params, "vector", RG_WEIGHT, keys + u, u, RG_INIT_GLOROT, 1);
+    rg_params_pop(m->params);
+    return RG_OK;
+}
+
+/* --------------------------------------------------------------------------------------------------- looking back */
+
+typedef struct {
+    rg_tensor *keys, *values;
+} memory_of_source;
+
+static rg_tensor *read_local(rg_tape *t, const parts *p, const settings *s, rg_tensor *h, const memory_of_source *source, const rg_reach *whole,
+                             const int32_t *place)
+{
+    const size_t    D = (size_t)s->window;
+    rg_tensor      *centre = predicts(s) ? rg_local_centres(t, &p->local, h, whole) : NULL;
+    const rg_reach *near = predicts(s) ? rg_reach_local_p(t, whole, centre, D) : rg_reach_local_m(t, whole, place, D);
+    rg_tensor      *a = rg_weigh(t, &p->att, h, source->keys, near);
+    if (predicts(s)) {
+        a = rg_local_gaussian(t, a, centre, near, whole, (double)D);
+        rg_tape_watch(t, "weights", a, near);
+    }
+    return rg_mix(t, a, source->values, near);
+}
+
+/* h~ of states h. place (NULL: from the rows of `whole`) is how many words came before each. */
+static rg_tensor *attention_vector(rg_tape *t, const parts *p, const settings *s, rg_tensor *h, const memory_of_source *source, const rg_reach *whole,
+                                   const int32_t *place)
+{
+    rg_tape_push(t, "attention");
+    rg_tensor *context = is_local(s) ? read_local(t, p, s, h, source, whole, place) : rg_attend(t, &p->att, h, source->keys, source->values, whole);
+    rg_tensor *both[] = { context, h };
+    rg_tensor *vector = context && h ? rg_linear(t, rg_concat_columns(t, 2, both), rg_use(t, p->vector), NULL, RG_TANH) : NULL;
+    rg_tape_pop(t);
+    return vector;
+}
+
+static const int32_t *same_place(rg_tape *t, size_t n, size_t place)
+{
+    int32_t *places = rg_tape_memory(t, n * sizeof *places);
+    for (size_t i = 0; places && i < n; i++) places[i] = (int32_t)place;
+    return places;
+}
+
+/* The source's states, and where the decoder starts: the encoder's ends, of two directions the one that ends at the first word. */
+static memory_of_source encode(rg_tape *t, const parts *p, const settings *s, const int32_t *ids, const rg_layout *layout, rg_recurrent_states *first)
+{
+    const size_t     u = (size_t)s->rnn.width;
+    rg_tensor       *h = rg_rnn_encode(t, &p->rnn, &s->rnn, ids, layout, first);
+    memory_of_source source = { .keys = rg_rnn_keys(t, &p->att, p->key, h), .values = h };
+    for (size_t l = 0; l < p->decoder.config.depth; l++) {
+        if (first->h[l] && rg_tensor_cols(first->h[l]) > u) first->h[l] = rg_columns(t, first->h[l], rg_tensor_cols(first->h[l]) - u, u);
+        if (first->c[l] && rg_tensor_cols(first->c[l]) > u) first->c[l] = rg_columns(t, first->c[l], rg_tensor_cols(first->c[l]) - u, u);
+    }
+    return source;
+}
+
+/* -------------------------------------------------------------------------------------------------------- training */
+
+/* The first n rows of every layer's states. */
+static void narrow(rg_tape *t, rg_recurrent_states *states, size_t depth, size_t n)
+{
+    for (size_t l = 0; l < depth; l++) {
+        states->h[l] = rg_rows(t, states->h[l], 0, n);
+        if (states->c[l]) states->c[l] = rg_rows(t, states->c[l], 0, n);
+    }
+}
+
+/* With input feeding: a word needs the attention vector before it, so sentences are walked step by step, side by side. */
+static rg_tensor *run_fed(rg_tape *t, const parts *p, const settings *s, rg_tensor *y, const rg_batch *batch, const memory_of_source *source,
+                          rg_recurrent_states *states)
+{
+    const size_t    depth = p->decoder.config.depth, u = (size_t)s->rnn.width, N = rg_tensor_rows(y);
+    const rg_steps *steps = rg_steps_new(t, &batch->target, false);
+    rg_tensor      *vectors = rg_rows_new(t, N, u, &batch->target);
+    if (!steps || !vectors) return NULL;
+    for (size_t l = 0; l < depth; l++) { /* longest sentence first */
+        states->h[l] = rg_gather(t, states->h[l], steps->order, steps->running, NULL);
+        if (states->c[l]) states->c[l] = rg_gather(t, states->c[l], steps->order, steps->running, NULL);
+    }
+    rg_tensor *vector = rg_zeros(t, steps->running, u, NULL);
+    for (size_t i = 0; i < steps->steps && vector; i++) {
+        const size_t    n = (size_t)steps->count[i];
+        const int32_t  *rows = steps->row + steps->first[i];
+        const rg_reach *whole = rg_rnn_reach_step(t, steps, i, &batch->source);
+        rg_tensor      *in[] = { rg_gather(t, y, rows, n, NULL), rg_rows(t, vector, 0, n) };
+        narrow(t, states, depth, n);
+        if (!in[0] || !in[1]) return NULL;
+        rg_tensor *h = rg_recurrent_stack_step(t, &p->decoder, rg_concat_columns(t, 2, in), states);
+        vector = attention_vector(t, p, s, h, source, whole, is_local(s) ? same_place(t, n, i) : NULL);
+        if (vector) rg_rows_put(t, vectors, rows, vector);
+    }
+    return vector || !steps->steps ? vectors : NULL;
+}
+
+/* Without it all words move at once and look at once. */
+static rg_tensor *run_plain(rg_tape *t, const parts *p, const settings *s, rg_tensor *y, const rg_batch *batch, const memory_of_source *source,
+                            rg_recurrent_states *states)
+{
+    rg_tensor *h = rg_recurrent_stack_run(t, &p->decoder, y, states);
+    return attention_vector(t, p, s, h, source, rg_reach_groups(t, &batch->target, &batch->source), NULL);
+}
+
+static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
+{
+    const settings        *s = m->options;
+    const parts           *p = m->parts;
+    const rg_batch        *batch = data;
+    rg_recurrent_states    states = { 0 };
+    const memory_of_source source = encode(t, p, s, batch->source_ids, &batch->source, &states);
+    const size_t           N = (size_t)batch->target.start[batch->target.groups];
+    rg_tensor             *y = rg_gather(t, rg_use(t, p->rnn.target), batch->previous, N, &batch->target); /* the stack drops what goes in */
+    if (!y || !source.keys) return (rg_loss){ NULL, 0 };
+    rg_tape_push(t, "decoder");
+    rg_tensor *vectors = (s->feeding ? run_fed : run_plain)(t, p, s, y, batch, &source, &states);
+    rg_tape_pop(t);
+    return rg_rnn_loss(t, &p->rnn, &s->rnn, vectors, batch);
+}
+
+/* -------------------------------------------------------------------------------------------------------- decoding */
+
+typedef struct {
+    rg_bank          bank; /* 2l: h of layer l, 2l + 1: its c; the last block: the attention vector */
+    memory_of_source source;
+} memory;
+
+enum { VECTOR = RG_BANK_BLOCKS - 1 };
+
+static rg_status put_states(rg_bank *bank, const rg_recurrent_states *states, size_t depth)
+{
+    for (size_t l = 0; l < depth; l++) {
+        RG_TRY(rg_bank_put(bank, 2 * l, states->h[l]));
+        if (states->c[l]) RG_TRY(rg_bank_put(bank, 2 * l + 1, states->c[l]));
+    }
+    return RG_OK;
+}
+
+static rg_status start(rg_decoding *d)
+{
+    const settings     *s = d->model->options;
+    const parts        *p = d->model->parts;
+    memory             *mem = d->state;
+    rg_recurrent_states states = { 0 };
+    mem->source = encode(d->memory, p, s, d->source_ids, &d->sources, &states);
+    rg_tensor *zero = rg_zeros(d->memory, d->n, (size_t)s->rnn.width, NULL);
+    RG_TRY(rg_tape_status(d->memory));
+    RG_TRY(rg_bank_put(&mem->bank, VECTOR, zero));
+    return put_states(&mem->bank, &states, p->decoder.config.depth);
+}
+
+static rg_tensor *step(rg_decoding *d, rg_tape *t)
+{
+    const settings     *s = d->model->options;
+    const parts        *p = d->model->parts;
+    memory             *mem = d->state;
+    rg_recurrent_states states = { 0 };
+    for (size_t l = 0; l < p->decoder.config.depth; l++) {
+        states.h[l] = rg_bank_use(t, &mem->bank, 2 * l);
+        if (p->rnn.cell == RG_LSTM) states.c[l] = rg_bank_use(t, &mem->bank, 2 * l + 1);
+    }
+    rg_tensor *in[] = { rg_rnn_embed(t, &p->rnn, &s->rnn, d->tokens, d->n, NULL), rg_bank_use(t, &mem->bank, VECTOR) };
+    if (!in[0] || !in[1]) return NULL;
+    rg_tape_push(t, "decoder");
+    rg_tensor *h = rg_recurrent_stack_step(t, &p->decoder, s->feeding ? rg_concat_columns(t, 2, in) : in[0], &states);
+    rg_tensor *vector = attention_vector(t, p, s, h, &mem->source, rg_rnn_reach_sources(t, d), is_local(s) ? same_place(t, d->n, d->steps) : NULL);
+    rg_tape_pop(t);
+    rg_tensor *logits = rg_rnn_logits(t, &p->rnn, vector);
+    if (!logits) return NULL;
+    if (rg_bank_put(&mem->bank, VECTOR, vector) != RG_OK || put_states(&mem->bank, &states, p->decoder.config.depth) != RG_OK)
+        return rg_tape_fail(t, RG_ENOMEM, "no memory for the states of %zu hypotheses", d->n);
+    return logits;
+}
+
+static rg_status keep(rg_decoding *d, const int32_t *parents, size_t n) { return rg_bank_keep(&((memory *)d->state)->bank, parents, n); }
+static void finish(rg_decoding *d) { rg_bank_fini(&((memory *)d->state)->bank); }
+
+static const rg_attention_use uses[] = {
+    { "after every decoder step", "the decoder's current top state", "top states of the source words", "top states of the source words", "general", "groups" },
+    { NULL, NULL, NULL, NULL, NULL, NULL },
+};
+
+const rg_system rg_system_luong = {
+    .name = "luong",
+    .summary = "a deep LSTM reads and writes, looking back with its current state; global or local, input feeding",
+    .paper = "Luong, Pham, Manning 2015, Effective Approaches to Attention-based Neural Machine Translation",
+    .uses = uses,
+    .options = options,
+    .options_bytes = sizeof(settings),
+    .parts_bytes = sizeof(parts),
+    .build = build,
+    .loss = loss,
+    .state_bytes = sizeof(memory),
+    .start = start,
+    .step = step,
+    .keep = keep,
+    .finish = finish,
+};
