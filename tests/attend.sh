@@ -54,8 +54,11 @@ for score in $("$REGARD" scores | awk 'NR > 1 { print $1 }'); do
     "$REGARD" attend -q q.tsv -s "$score" -r causal > out 2> err || complain "score $score fails: $(cat err)"
     awk '{ s = 0; for (i = 1; i <= NF; i++) s += $i; if (s < 0.9999 || s > 1.0001) bad = 1 } END { exit bad || NR != 5 }' out || complain "score $score: rows do not sum to 1"
     expect 0 "^$score: a score" explain "$score"
+    [ -f "$SOURCE_DIR/docs/scores/$score.md" ] || complain "docs/scores/$score.md is missing"
+    grep -q "scores/$score.md" "$SOURCE_DIR/docs/attention.md" || complain "docs/attention.md does not name $score"
 done
-for system in $("$REGARD" systems | sed -nE 's/^([a-z0-9_-]+): .*/\1/p'); do expect 0 'queries' explain "$system"; done
+for system in $("$REGARD" systems | sed -nE 's/^([a-z0-9_-]+): .*/\1/p'); do expect 0 "^$system: a system" explain "$system"; done
+expect 0 '^    queries +target words' explain transformer
 expect 0 '^ +x x x \. \. \.$|^ +\. \. x \. \. \.$' explain causal
 expect 2 'did you mean additive' explain aditive
 

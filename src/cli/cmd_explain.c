@@ -72,7 +72,10 @@ static void explain_system(const rg_system *s)
         printf("    %-9s %s%s%s\n", "reach", u->reach, kind ? ": " : "", kind ? kind->summary : "");
         if (score) printf("    %-9s %s\n", "cost", score->cost);
     }
-    printf("\n  regard train --type %s --help lists its settings\n", s->name);
+    if (!s->uses || !s->uses->where) printf("\n  no attention: it stands beside the others for comparison\n");
+    if (s->options && s->options->name) printf("\n  settings\n");
+    for (const rg_option *row = s->options; row && row->name; row++)
+        printf("    --%-30s %s%s%s%s\n", row->name, row->help, *row->value ? " (" : "", row->value, *row->value ? ")" : "");
 }
 
 static rg_status unknown(const char *name)
