@@ -60,6 +60,7 @@ rg_status rg_params_build(rg_params *params, uint64_t seed);
 rg_status rg_params_repack(rg_params *params, rg_team *team);
 
 size_t      rg_params_count(const rg_params *params);   /* entries */
+rg_status   rg_params_build_empty(rg_params *params); /* zeros: somebody fills them and calls rg_params_repack */
 size_t      rg_params_numbers(const rg_params *params); /* learned numbers, frozen ones included, kept ones not */
 rg_param   *rg_params_at(const rg_params *params, size_t index);
 rg_param   *rg_params_find(const rg_params *params, const char *name); /* NULL when there is none */

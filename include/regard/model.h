@@ -30,12 +30,18 @@ typedef struct rg_model_sizes {
     size_t  features, classes; /* of graphs: columns that go in, columns that come out */
 } rg_model_sizes;
 
+/* Settings that go together, under a name: YAML with the keys of the system's rows (and of training). */
+typedef struct rg_preset {
+    const char *name, *summary, *yaml;
+} rg_preset;
+
 typedef struct rg_system {
     const char             *name, *summary, *paper;
     const char             *task;         /* what it learns from: "translation", "graph", "memory"; NULL: translation */
     const rg_attention_use *uses;         /* ends with where = NULL */
     const rg_option        *options;      /* rows of its settings, which fill a struct of options_bytes */
     size_t                  options_bytes;
+    const rg_preset        *presets;      /* ends with name = NULL; NULL: none */
     size_t                  parts_bytes;  /* of the struct its build fills with layers and handles */
 
     /* Declare parameters in model->params and fill model->parts. */
@@ -72,7 +78,11 @@ struct rg_model {
 
 /* A model with fresh parameters. `options` was filled by the system's rows and is copied (strings too). */
 rg_status rg_model_new(rg_model **out, const rg_system *system, const void *options, const rg_model_sizes *sizes, uint64_t seed);
+/* The same with parameters that are zeros, for rg_checkpoint_load to fill: nothing is drawn. */
+rg_status rg_model_new_empty(rg_model **out, const rg_system *system, const void *options, const rg_model_sizes *sizes);
 void      rg_model_free(rg_model *model);
+/* The preset of that name, or NULL with a message that lists what there is. */
+const rg_preset *rg_preset_find(const rg_system *system, const char *name);
 
 /* ---------------------------------------------------------------------------------------------------- decoding */
 

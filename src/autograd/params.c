@@ -198,17 +198,27 @@ static rg_status make_packs(rg_params *p, bool transposed)
     return RG_OK;
 }
 
-rg_status rg_params_build(rg_params *p, uint64_t seed)
+static rg_status make_block(rg_params *p)
 {
     if (p->status != RG_OK) return rg_fail(p->status, "%s", p->message);
     if (p->block) return rg_fail(RG_EINVAL, "the parameters are built already");
     size_t bytes;
     if (!rg_size_mul(&bytes, p->numbers, sizeof *p->block)) return rg_fail(RG_ELIMIT, "%zu parameters do not fit in memory", p->numbers);
     if (!(p->block = rg_alloc_zero(bytes))) return RG_ENOMEM;
-    for (size_t i = 0; i < p->count; i++) {
-        p->entry[i]->data = p->block + p->entry[i]->offset;
-        RG_TRY(fill(p->entry[i], seed));
-    }
+    for (size_t i = 0; i < p->count; i++) p->entry[i]->data = p->block + p->entry[i]->offset;
+    return RG_OK;
+}
+
+rg_status rg_params_build(rg_params *p, uint64_t seed)
+{
+    RG_TRY(make_block(p));
+    for (size_t i = 0; i < p->count; i++) RG_TRY(fill(p->entry[i], seed));
+    return make_packs(p, false);
+}
+
+rg_status rg_params_build_empty(rg_params *p)
+{
+    RG_TRY(make_block(p));
     return make_packs(p, false);
 }
 

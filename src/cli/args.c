@@ -1,4 +1,4 @@
-/* args.c - from words to values: defaults, then configuration files, then flags, wherever they stand.
+/* args.c - from words to values: defaults, then a preset, then configuration files, then flags, wherever they stand.
  *
  *     --flag VALUE   --flag=VALUE   --flag (true)   --no-flag (false)   --list A B C   -f VALUE   --   word
  *
@@ -153,6 +153,7 @@ static rg_status look_at(rg_call *call, int argc, const char *const *argv, bool 
 
     RG_TRY(read_words(&first, argc, argv));
     RG_TRY(reset(call));
+    if (call->preset) RG_TRY(rg_options_read_yaml(call->groups, call->count, call->preset, strlen(call->preset), "preset", true));
     for (size_t i = 0; i < call->configs.count; i++)
         RG_TRY(rg_options_read_file(call->groups, call->count, call->configs.items[i], lenient));
     return read_words(&second, argc, argv);

@@ -6,12 +6,13 @@
 #include "tasks/graph_task.h"
 
 typedef struct {
-    char *type;
+    char *type, *preset;
     bool  quiet;
 } settings;
 
 static const rg_option options[] = {
     { RG_OPTION_STRING, "type", offsetof(settings, type), "transformer", "which system (`regard systems` lists them)", 0, NULL },
+    { RG_OPTION_STRING, "preset", offsetof(settings, preset), "", "sizes under a name (transformer: tiny, small, base, big); other options go before it", 0, NULL },
     { RG_OPTION_BOOL, "quiet", offsetof(settings, quiet), "false", "no log lines", 0, NULL },
     RG_OPTION_END
 };
@@ -89,6 +90,11 @@ static rg_status extend(rg_call *call)
     const rg_system *system = find_system(s->type);
     const task      *its = system ? task_of(system) : NULL;
     if (!its) return RG_EINVAL;
+    if (s->preset[0]) {
+        const rg_preset *preset = rg_preset_find(system, s->preset);
+        if (!preset) return RG_EINVAL;
+        call->preset = preset->yaml;
+    }
     RG_TRY(rg_call_add(call, "training", its->rows, its->size));
     return rg_call_add(call, system->name, system->options, system->options_bytes);
 }

@@ -1,6 +1,7 @@
 /* model.c - a system with settings, sizes and parameters; and the engine that decodes with any of them. */
 #include "regard/model.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define RG_SYSTEMS(X) X(seq2seq) X(rnnsearch) X(luong) X(transformer) X(gat) X(gcn) X(mlp)
@@ -18,6 +19,19 @@ const rg_system *rg_system_find(const char *name)
     return NULL;
 }
 
+const rg_preset *rg_preset_find(const rg_system *system, const char *name)
+{
+    char   known[256] = "";
+    size_t at = 0;
+    for (const rg_preset *p = system->presets; p && p->name; p++) {
+        if (strcmp(p->name, name) == 0) return p;
+        at += (size_t)snprintf(known + at, sizeof known - at, "%s%s", at ? ", " : "", p->name);
+        if (at >= sizeof known) at = sizeof known - 1;
+    }
+    rg_fail(RG_EINVAL, "%s has no preset '%s'; it has %s", system->name, name, at ? known : "none");
+    return NULL;
+}
+
 /* ------------------------------------------------------------------------------------------------------ models */
 
 /* Through YAML, so that strings and lists become the copy's own. */
@@ -31,7 +45,8 @@ static rg_status copy_options(const rg_system *system, void *to, const void *fro
     return status;
 }
 
-rg_status rg_model_new(rg_model **out, const rg_system *system, const void *options, const rg_model_sizes *sizes, uint64_t seed)
+static rg_status make(rg_model **out, const rg_system *system, const void *options, const rg_model_sizes *sizes, rg_status (*fill)(rg_params *, uint64_t),
+                      uint64_t seed)
 {
     *out = NULL;
     rg_model *m = rg_alloc_zero(sizeof *m);
@@ -43,13 +58,25 @@ rg_status rg_model_new(rg_model **out, const rg_system *system, const void *opti
     rg_status status = m->options && m->parts ? rg_params_new(&m->params) : RG_ENOMEM;
     if (status == RG_OK) status = copy_options(system, m->options, options);
     if (status == RG_OK) status = system->build(m);
-    if (status == RG_OK) status = rg_params_build(m->params, seed);
+    if (status == RG_OK) status = fill(m->params, seed);
     if (status != RG_OK) {
         rg_model_free(m);
         return status;
     }
     *out = m;
     return RG_OK;
+}
+
+rg_status rg_model_new(rg_model **out, const rg_system *system, const void *options, const rg_model_sizes *sizes, uint64_t seed)
+{
+    return make(out, system, options, sizes, rg_params_build, seed);
+}
+
+static rg_status leave_zeros(rg_params *params, uint64_t seed) { return (void)seed, rg_params_build_empty(params); }
+
+rg_status rg_model_new_empty(rg_model **out, const rg_system *system, const void *options, const rg_model_sizes *sizes)
+{
+    return make(out, system, options, sizes, leave_zeros, 0);
 }
 
 void rg_model_free(rg_model *m)

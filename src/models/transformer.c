@@ -312,6 +312,18 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
 
 static rg_status keep(rg_decoding *d, const int32_t *parents, size_t n) { return rg_cache_keep(((memory *)d->state)->past, parents, n); }
 
+static const rg_preset presets[] = {
+    { "tiny", "for small corpora such as Multi30k: 2.6 M parameters with 10,000 pieces",
+      "dim-emb: 128\ntransformer-dim-ffn: 256\ntransformer-heads: 4\nenc-depth: 4\ndec-depth: 4\ntransformer-dropout: 0.3\n" },
+    { "small", "the default sizes",
+      "dim-emb: 256\ntransformer-dim-ffn: 1024\ntransformer-heads: 4\nenc-depth: 3\ndec-depth: 3\ntransformer-dropout: 0.1\n" },
+    { "base", "the paper's base model, 65 M parameters with 37,000 pieces",
+      "dim-emb: 512\ntransformer-dim-ffn: 2048\ntransformer-heads: 8\nenc-depth: 6\ndec-depth: 6\ntransformer-dropout: 0.1\n" },
+    { "big", "the paper's big model, 213 M parameters with 37,000 pieces",
+      "dim-emb: 1024\ntransformer-dim-ffn: 4096\ntransformer-heads: 16\nenc-depth: 6\ndec-depth: 6\ntransformer-dropout: 0.3\n" },
+    { NULL, NULL, NULL },
+};
+
 static const rg_attention_use uses[] = {
     { "encoder layers", "source words", "source words", "source words", "scaled_dot", "groups" },
     { "decoder layers, self", "target words", "target words so far", "target words so far", "scaled_dot", "causal" },
@@ -326,6 +338,7 @@ const rg_system rg_system_transformer = {
     .uses = uses,
     .options = options,
     .options_bytes = sizeof(settings),
+    .presets = presets,
     .parts_bytes = sizeof(parts),
     .build = build,
     .loss = loss,

@@ -94,7 +94,7 @@ static rg_status make_model(rg_model **out, const rg_state *state, const rg_voca
                                     .joint = source == target, .bos = rg_vocab_bos(target), .eos = rg_vocab_eos(target) };
     rg_status status = rg_options_init(system->options, options);
     if (status == RG_OK) status = rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "settings of the model", true);
-    if (status == RG_OK) status = rg_model_new(out, system, options, &sizes, 0);
+    if (status == RG_OK) status = rg_model_new_empty(out, system, options, &sizes);
     rg_options_fini(system->options, options);
     rg_free(options);
     return status;
