@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/training.h"
 #include "tasks/graph_task.h"
+#include "tasks/memory_task.h"
 
 typedef struct {
     char *type, *preset;
@@ -61,9 +62,19 @@ static const char *graph_model(const void *o) { return ((const rg_graph_options 
 static const char *graph_log(const void *o) { return ((const rg_graph_options *)o)->log_json; }
 static int64_t     graph_updates(const void *o) { return (void)o, 0; }
 
+static rg_status memory(const rg_system *system, const void *system_options, const void *o, rg_console *console)
+{
+    const rg_train_report report = rg_console_report(console);
+    return rg_memory_train(NULL, system, system_options, o, &report);
+}
+static const char *memory_model(const void *o) { return ((const rg_memory_options *)o)->model; }
+static const char *memory_log(const void *o) { return ((const rg_memory_options *)o)->log_json; }
+static int64_t     memory_updates(const void *o) { const rg_memory_options *m = o; return m->mini_batch > 0 ? m->sequences / m->mini_batch : 0; }
+
 static const task tasks[] = {
     { "translation", "words", rg_translation_rows, sizeof(rg_translation_options), translation, translation_model, translation_log, translation_updates },
     { "graph", "nodes", rg_graph_rows, sizeof(rg_graph_options), graph, graph_model, graph_log, graph_updates },
+    { "memory", "sequences", rg_memory_rows, sizeof(rg_memory_options), memory, memory_model, memory_log, memory_updates },
 };
 
 static const task *task_of(const rg_system *system)

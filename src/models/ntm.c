@@ -1,0 +1,235 @@
+/* Neural Turing machine (Graves, Wayne, Danihelka 2014): a network with a memory that it reads and writes by attention.
+ *
+ *     controller   h = f(x_t, r_t-1)                                    an LSTM, or a layer of tanh
+ *     content      c = softmax over rows (beta cos(k, M))               beta = softplus
+ *     gate         w = g c + (1 - g) w_t-1                              g logistic
+ *     shift        w(x) = sum_j s(j) w(x - j)                           s = softmax over -1, 0, +1
+ *     sharpen      w(x) = w(x)^gamma / sum                              gamma = 1 + softplus; = softmax(gamma log w)
+ *     read         r = sum_x w(x) M(x)
+ *     write        M(x) = M(x) (1 - w(x) e) + w(x) a                    e logistic, a tanh; all erases before all adds
+ *     answer       W [h; r]
+ *
+ * All heads address M_t-1; reading comes before writing; each head keeps its own weights. Memory starts as 1e-6 everywhere, first weights
+ * and first reads are learned. Heads are columns: content is one weigh over the rows of each sequence's memory, reading one mix. */
+#include "attention/pairs.h"
+#include "models/ntm_ops.h"
+#include "regard/layers.h"
+#include "regard/model.h"
+#include "regard/puzzles.h"
+
+#include <string.h>
+
+enum { SHIFTS = 3 };
+
+typedef struct {
+    char   *controller;
+    int64_t units, rows, width, readers, writers;
+} settings;
+
+static const rg_option options[] = {
+    { RG_OPTION_STRING, "controller", offsetof(settings, controller), "lstm", "what drives the heads", 0, "lstm|feed-forward" },
+    { RG_OPTION_INT, "units", offsetof(settings, units), "100", "units of the controller", 0, NULL },
+    { RG_OPTION_INT, "memory-rows", offsetof(settings, rows), "128", "rows of memory", 0, NULL },
+    { RG_OPTION_INT, "memory-width", offsetof(settings, width), "20", "numbers in a row", 0, NULL },
+    { RG_OPTION_INT, "read-heads", offsetof(settings, readers), "1", "heads that read", 0, NULL },
+    { RG_OPTION_INT, "write-heads", offsetof(settings, writers), "1", "heads that write", 0, NULL },
+    RG_OPTION_END
+};
+
+typedef struct {
+    rg_recurrent_params lstm;
+    rg_dense            layer, heads, output;
+    rg_param           *first_weights, *first_reads;
+    rg_attention        content;
+} parts;
+
+/* --------------------------------------------------------------------------------------------------------------- build */
+
+/* Columns of what the controller tells the heads. */
+typedef struct {
+    size_t H, key, beta, gamma, gate, shift, erase, add, all;
+} columns;
+
+static columns columns_of(const settings *s)
+{
+    columns c = { .H = (size_t)(s->readers + s->writers) };
+    const size_t W = (size_t)s->width, written = (size_t)s->writers * W;
+    c.beta = c.key + c.H * W;
+    c.gamma = c.beta + c.H;
+    c.gate = c.gamma + c.H;
+    c.shift = c.gate + c.H;
+    c.erase = c.shift + c.H * SHIFTS;
+    c.add = c.erase + written;
+    c.all = c.add + written;
+    return c;
+}
+
+static rg_status build(rg_model *m)
+{
+    const settings *s = m->options;
+    parts          *q = m->parts;
+    rg_params      *p = m->params;
+    if (s->units < 1 || s->rows < SHIFTS || s->width < 1 || s->readers < 1 || s->writers < 1 || s->readers + s->writers > 64)
+        return rg_fail(RG_EINVAL, "%lld units, memory of %lld x %lld, %lld reading and %lld writing heads: all from 1, rows from %d, heads to 64", (long long)s->units,
+                       (long long)s->rows, (long long)s->width, (long long)s->readers, (long long)s->writers, SHIFTS);
+    const columns c = columns_of(s);
+    const size_t  reads = (size_t)(s->readers * s->width), in = m->sizes.features + reads, units = (size_t)s->units;
+    rg_params_push(p, "controller");
+    rg_recurrent_config recurrent = RG_RECURRENT_CONFIG_DEFAULT;
+    recurrent.in = in;
+    recurrent.width = units;
+    if (s->controller[0] == 'l') rg_recurrent_params_init(&q->lstm, p, &recurrent, in);
+    else rg_dense_init(&q->layer, p, "layer", in, units, RG_TANH);
+    rg_params_pop(p);
+    rg_dense_init(&q->heads, p, "heads", units, c.all, RG_IDENTITY);
+    rg_dense_init(&q->output, p, "output", units + reads, m->sizes.classes, RG_IDENTITY);
+    q->first_weights = rg_params_add(p, "first_weights", RG_TABLE, (size_t)s->rows, c.H, RG_INIT_NORMAL, 1);
+    q->first_reads = rg_params_add(p, "first_reads", RG_TABLE, 1, reads, RG_INIT_NORMAL, 0.1);
+    rg_attention_config content = RG_ATTENTION_CONFIG_DEFAULT;
+    content.score = "cosine";
+    content.heads = c.H;
+    content.q_width = c.H * (size_t)s->width;
+    content.k_width = (size_t)s->width;
+    return rg_attention_init(&q->content, &content, p);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- addressing */
+
+/* softmax of each head's shifts */
+static rg_tensor *shifts(rg_tape *t, const columns *c, rg_tensor *told)
+{
+    rg_tensor *part[64];
+    for (size_t h = 0; h < c->H; h++) part[h] = rg_softmax(t, rg_columns(t, told, c->shift + h * SHIFTS, SHIFTS));
+    return rg_concat_columns(t, c->H, part);
+}
+
+/* (P, H) weights of all heads over the rows of memory, from those of the last step. */
+static rg_tensor *address(rg_tape *t, const parts *q, const columns *c, rg_tensor *told, rg_tensor *memory, rg_tensor *before, const rg_reach *reach)
+{
+    const size_t H = c->H;
+    rg_tensor   *k = rg_tanh(t, rg_columns(t, told, c->key, c->beta - c->key));
+    rg_tensor   *positive = rg_map(t, rg_columns(t, told, c->beta, 2 * H), RG_SOFTPLUS); /* beta, gamma - 1 */
+    rg_tensor   *numbers[] = { positive, rg_sigmoid(t, rg_columns(t, told, c->gate, H)) };
+    rg_tensor   *each = rg_pairs_queries(t, rg_concat_columns(t, 2, numbers), reach); /* the same for every row of a memory */
+    rg_tensor   *beta = rg_columns(t, each, 0, H), *gamma = rg_columns(t, each, H, H), *g = rg_columns(t, each, 2 * H, H);
+
+    rg_tensor *e = rg_mul(t, rg_scores(t, &q->content, k, rg_attention_prepare(t, &q->content, memory), reach), beta);
+    rg_tensor *content = rg_softmax_over(t, e, reach);
+    rg_tensor *gated = rg_add(t, before, rg_mul(t, rg_sub(t, content, before), g));
+    rg_tensor *moved = rg_roll(t, gated, shifts(t, c, told), reach);
+    rg_tensor *logs = rg_map(t, rg_shift(t, moved, 1e-16), RG_LOG);
+    return rg_softmax_over(t, rg_mul(t, logs, rg_shift(t, gamma, 1)), reach);
+}
+
+static rg_tensor *change_memory(rg_tape *t, const settings *s, const columns *c, rg_tensor *told, rg_tensor *memory, rg_tensor *w, const rg_reach *reach)
+{
+    const size_t W = (size_t)s->width, R = (size_t)s->readers, N = (size_t)s->writers;
+    rg_tensor   *e = rg_sigmoid(t, rg_columns(t, told, c->erase, N * W)), *a = rg_tanh(t, rg_columns(t, told, c->add, N * W));
+    for (size_t h = 0; h < N; h++) memory = rg_erase(t, memory, rg_columns(t, w, R + h, 1), rg_columns(t, e, h * W, W), reach);
+    for (size_t h = 0; h < N; h++) memory = rg_write(t, memory, rg_columns(t, w, R + h, 1), rg_columns(t, a, h * W, W), reach);
+    return memory;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ run */
+
+typedef struct {
+    rg_tensor *memory, *w, *reads, *h, *c;
+    const rg_reach *reach; /* machine b sees its own rows */
+} machine;
+
+static int32_t *numbers(rg_tape *t, size_t n, size_t first, size_t step, size_t modulus)
+{
+    int32_t *index = rg_tape_memory(t, n * sizeof *index);
+    for (size_t i = 0; index && i < n; i++) index[i] = (int32_t)((first + i * step) % modulus);
+    return index;
+}
+
+static rg_layout *even_layout(rg_tape *t, size_t groups, size_t rows)
+{
+    int32_t *start = rg_tape_memory(t, (groups + 1) * sizeof *start);
+    for (size_t g = 0; start && g <= groups; g++) start[g] = (int32_t)(g * rows);
+    return start ? rg_tape_layout(t, groups, start) : NULL;
+}
+
+static bool begin(machine *x, rg_tape *t, const rg_model *m, size_t B)
+{
+    const settings *s = m->options;
+    const parts    *q = m->parts;
+    const size_t    N = (size_t)s->rows, W = (size_t)s->width;
+    *x = (machine){ .reach = NULL };
+    rg_layout *one = even_layout(t, B, 1), *rows = even_layout(t, B, N);
+    if (one && rows) x->reach = rg_reach_groups(t, one, rows);
+    int32_t *of_memory = numbers(t, B * N, 0, 1, N), *zeros = numbers(t, B, 0, 0, 1);
+    if (!x->reach || !of_memory || !zeros) return false;
+    x->memory = rg_shift(t, rg_zeros(t, B * N, W, NULL), 1e-6);
+    x->w = rg_softmax_over(t, rg_gather(t, rg_use(t, q->first_weights), of_memory, B * N, NULL), x->reach);
+    x->reads = rg_gather(t, rg_use(t, q->first_reads), zeros, B, NULL);
+    x->h = x->c = rg_zeros(t, B, (size_t)s->units, NULL);
+    return true;
+}
+
+/* [h; r] after one step. */
+static rg_tensor *step(machine *x, rg_tape *t, const rg_model *m, const columns *c, const rg_recurrent_weights *lstm, rg_tensor *input)
+{
+    const settings *s = m->options;
+    const parts    *q = m->parts;
+    rg_tensor      *in[] = { input, x->reads };
+    rg_tensor      *given = rg_concat_columns(t, 2, in);
+    if (lstm) x->h = rg_recurrent_cell(t, RG_LSTM, lstm, given, x->h, x->c, &x->c);
+    else x->h = rg_dense_run(t, &q->layer, given);
+    rg_tensor *told = rg_dense_run(t, &q->heads, x->h);
+    x->w = address(t, q, c, told, x->memory, x->w, x->reach);
+    rg_tape_watch(t, "heads", x->w, x->reach);
+    x->reads = rg_mix_shared(t, rg_columns(t, x->w, 0, (size_t)s->readers), x->memory, x->reach);
+    x->memory = change_memory(t, s, c, told, x->memory, x->w, x->reach);
+    rg_tensor *out[] = { x->h, x->reads };
+    return rg_concat_columns(t, 2, out);
+}
+
+static rg_tensor *predict(rg_tape *t, const rg_model *m, const void *data)
+{
+    const settings        *s = m->options;
+    const parts           *q = m->parts;
+    const rg_puzzle_batch *b = data;
+    const columns          c = columns_of(s);
+    const size_t           B = b->sequences, T = b->steps, A = b->answers, asked = T - A;
+    rg_recurrent_weights   weights = { 0 };
+    machine                x;
+    if (s->controller[0] == 'l') weights = rg_recurrent_params_use(t, &q->lstm);
+    rg_tensor *input = rg_borrow(t, b->input, B * T, b->in, b->in);
+    if (!begin(&x, t, m, B)) return NULL;
+    rg_tensor *rows = rg_rows_new(t, B * A, (size_t)(s->units + s->readers * s->width), NULL);
+    for (size_t i = 0; i < T && rows; i++) {
+        int32_t *from = numbers(t, B, i, T, B * T), *to = i >= asked ? numbers(t, B, i - asked, A, B * A) : NULL;
+        if (!from || (i >= asked && !to)) return NULL;
+        rg_tensor *y = step(&x, t, m, &c, weights.w ? &weights : NULL, rg_gather(t, input, from, B, NULL));
+        if (!y) return NULL;
+        if (to) rg_rows_put(t, rows, to, y);
+    }
+    return rg_dense_run(t, &q->output, rows);
+}
+
+static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
+{
+    const rg_puzzle_batch *b = data;
+    return (rg_loss){ rg_binary_cross_entropy(t, predict(t, m, data), b->target), (double)b->sequences };
+}
+
+static const rg_attention_use uses[] = {
+    { "every head, every step", "key from the controller", "rows of memory", "rows of memory", "cosine times beta; then gate, shift, sharpen", "its own memory" },
+    { 0 },
+};
+
+const rg_system rg_system_ntm = {
+    .name = "ntm",
+    .summary = "neural Turing machine: a controller with a memory it addresses by content and place",
+    .paper = "Graves, Wayne, Danihelka 2014, Neural Turing Machines",
+    .task = "memory",
+    .uses = uses,
+    .options = options,
+    .options_bytes = sizeof(settings),
+    .parts_bytes = sizeof(parts),
+    .build = build,
+    .loss = loss,
+    .predict = predict,
+};
