@@ -13,6 +13,7 @@
     X(demo) \
     X(train) \
     X(translate) \
+    X(serve) \
     X(show) \
     X(report) \
     X(gradients) \

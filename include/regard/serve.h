@@ -1,0 +1,38 @@
+/* serve.h - the HTTP server: LibreTranslate's API, the page with a box to type into, records of attention. docs/serve.md has the rest.
+ *
+ * It lives in the module regard-serve.so; the program finds rg_serve_run with rg_module_open("serve"). */
+#ifndef REGARD_SERVE_H
+#define REGARD_SERVE_H
+
+#include "regard/translate.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct rg_serve_config {
+    const char *host;        /* an address of this machine                                                     */
+    int         port;        /* 0: any free one                                                                */
+    const char *api_key;     /* NULL or "": nobody is asked                                                    */
+    const char *source, *target; /* language codes: en, fr                                                     */
+    int         threads;     /* of the translator                                                              */
+    size_t      beam;        /* also the most answers a text can have                                          */
+    double      normalize;
+    size_t      queue;       /* lines waiting; more are answered 503                                           */
+    size_t      char_limit;  /* characters of one request                                                      */
+    size_t      per_address; /* connections of one address                                                     */
+    size_t      per_minute;  /* requests of one address, 429 beyond; 0: any number                             */
+    double      header_seconds, body_seconds, drain_seconds; /* absolute, not between reads                     */
+} rg_serve_config;
+#define RG_SERVE_CONFIG_DEFAULT                                                                                             \
+    { .host = "127.0.0.1", .port = 8080, .source = "en", .target = "fr", .threads = 1, .beam = 4, .normalize = 0.6, .queue = 4096,  \
+      .char_limit = 5000, .per_address = 256, .header_seconds = 10, .body_seconds = 30, .drain_seconds = 10 }
+
+/* Serve until `stop` (a pipe, a signalfd) can be read; then take no more connections, answer what was asked, and return. `ready` is
+ * called once with the address. The translator is borrowed. */
+rg_status rg_serve_run(const rg_serve_config *config, rg_translator *translator, int stop, void (*ready)(void *context, const char *address), void *context);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,106 @@
+/* cmd_serve.c - translate over HTTP until told to stop. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/module.h"
+#include "cli/command.h"
+#include "regard/serve.h"
+
+typedef struct {
+    char   *model, *host, *api_key, *source, *target;
+    int64_t port, beam, threads, queue, char_limit, per_address, per_minute;
+    double  normalize, header_seconds, body_seconds, drain_seconds;
+} settings;
+
+static const rg_option options[] = {
+    { RG_OPTION_STRING, "model", offsetof(settings, model), "", "model file", 'm', NULL },
+    { RG_OPTION_STRING, "host", offsetof(settings, host), "127.0.0.1", "address to listen on; 0.0.0.0 is every one of this machine", 0, NULL },
+    { RG_OPTION_INT, "port", offsetof(settings, port), "8080", "port; 0: any free one", 'p', NULL },
+    { RG_OPTION_STRING, "api-key", offsetof(settings, api_key), "", "requests must carry this key; better REGARD_API_KEY, which others cannot see", 0, NULL },
+    { RG_OPTION_STRING, "source", offsetof(settings, source), "en", "code of the language translated from", 0, NULL },
+    { RG_OPTION_STRING, "target", offsetof(settings, target), "fr", "code of the language translated to", 0, NULL },
+    { RG_OPTION_INT, "beam-size", offsetof(settings, beam), "4", "hypotheses kept; alternatives are among them", 'b', NULL },
+    { RG_OPTION_REAL, "normalize", offsetof(settings, normalize), "0.6", "score is log p / length^this", 'n', NULL },
+    { RG_OPTION_INT, "cpu-threads", offsetof(settings, threads), "0", "threads; 0: as many as there are cores", 0, NULL },
+    { RG_OPTION_INT, "queue", offsetof(settings, queue), "4096", "lines that may wait; beyond, 503", 0, NULL },
+    { RG_OPTION_INT, "char-limit", offsetof(settings, char_limit), "5000", "characters of one request", 0, NULL },
+    { RG_OPTION_INT, "connections", offsetof(settings, per_address), "256", "connections of one address", 0, NULL },
+    { RG_OPTION_INT, "req-limit", offsetof(settings, per_minute), "0", "requests of one address in a minute; beyond, 429; 0: any number", 0, NULL },
+    { RG_OPTION_REAL, "header-seconds", offsetof(settings, header_seconds), "10", "time for a whole header", 0, NULL },
+    { RG_OPTION_REAL, "body-seconds", offsetof(settings, body_seconds), "30", "time for a whole body, and for reading the answer", 0, NULL },
+    { RG_OPTION_REAL, "drain-seconds", offsetof(settings, drain_seconds), "10", "time for what was asked before SIGTERM", 0, NULL },
+    RG_OPTION_END
+};
+
+typedef rg_status serve_function(const rg_serve_config *, rg_translator *, int, void (*)(void *, const char *), void *);
+
+static void say_address(void *context, const char *address)
+{
+    (void)context;
+    printf("regard serve: %s\n", address);
+    fflush(stdout);
+}
+
+/* SIGTERM and SIGINT as something to read, for every thread there will be. */
+static rg_status catch_signals(int *out)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    if (sigprocmask(SIG_BLOCK, &set, NULL) != 0 || (*out = signalfd(-1, &set, SFD_CLOEXEC)) < 0) return rg_fail(RG_EIO, "signals cannot be waited for");
+    return RG_OK;
+}
+
+static rg_status run(rg_call *call)
+{
+    const settings     *s = call->options;
+    rg_serve_config     c = RG_SERVE_CONFIG_DEFAULT;
+    rg_translator      *translator = NULL;
+    rg_module_function *function = NULL;
+    int                 stop = -1;
+    const long          cores = sysconf(_SC_NPROCESSORS_ONLN);
+    const char         *key = getenv("REGARD_API_KEY");
+    if (!*s->model) return rg_fail(RG_EINVAL, "which model? -m MODEL.safetensors");
+    if (s->port < 0 || s->port > 65535) return rg_fail(RG_EINVAL, "--port %lld is none", (long long)s->port);
+    if (s->beam < 1 || s->beam > 1000 || s->threads < 0 || s->threads > 1024 || s->queue < 1 || s->char_limit < 1 || s->char_limit > 1 << 20 ||
+        s->per_address < 1 || s->per_address > 100000 || s->per_minute < 0)
+        return rg_fail(RG_EINVAL, "beam, threads, queue and limits must be positive");
+    c.host = s->host;
+    c.port = (int)s->port;
+    c.api_key = *s->api_key ? s->api_key : key;
+    c.source = s->source;
+    c.target = s->target;
+    c.threads = s->threads ? (int)s->threads : cores > 0 ? (int)cores : 1;
+    c.beam = (size_t)s->beam;
+    c.normalize = s->normalize;
+    c.queue = (size_t)s->queue;
+    c.char_limit = (size_t)s->char_limit;
+    c.per_address = (size_t)s->per_address;
+    c.per_minute = (size_t)s->per_minute;
+    c.header_seconds = s->header_seconds;
+    c.body_seconds = s->body_seconds;
+    c.drain_seconds = s->drain_seconds;
+    rg_status status = catch_signals(&stop);
+    if (status == RG_OK) status = rg_translator_load(&translator, s->model);
+    if (status == RG_OK) status = rg_module_open(&function, "serve", "rg_serve_run");
+    if (status == RG_OK) status = ((serve_function *)function)(&c, translator, stop, say_address, NULL);
+    rg_translator_free(translator);
+    if (stop >= 0) close(stop);
+    return status;
+}
+
+const rg_command rg_command_serve = {
+    .name = "serve",
+    .summary = "translate over HTTP: LibreTranslate's API and a page to type into",
+    .details = "Prints its address and serves until SIGTERM or SIGINT, then answers what was asked before and ends. Open the address in a browser to type\n"
+               "and see translation and attention. POST /translate and /detect, GET /languages, /health and /metrics are LibreTranslate's; POST\n"
+               "/v1/attention gives the record of a line (docs/serve.md).",
+    .options = options,
+    .size = sizeof(settings),
+    .run = run,
+};

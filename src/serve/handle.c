@@ -1,0 +1,209 @@
+/* handle.c - one request: what is refused before its body is read, the body, the route, the answer. */
+#include "serve/serve.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <netinet/in.h>
+
+/* ------------------------------------------------------------------------------------------------------- answers */
+
+void rg_serve__answer(rg_request *r, unsigned code, json_t *value)
+{
+    char *text = value ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+    json_decref(value);
+    rg_free(r->answer);
+    r->answer = rg_strdup(text ? text : "{\"error\":\"No memory\"}");
+    r->answer_bytes = r->answer ? strlen(r->answer) : 0;
+    r->code = text ? code : 503;
+    free(text);
+}
+
+void rg_serve__error(rg_request *r, unsigned code, const char *format, ...)
+{
+    char    message[512];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    if (n >= (int)sizeof message) /* not in the middle of a character */
+        for (size_t end = sizeof message - 1; end > 0 && (message[end - 1] & 0x80);) message[--end] = 0;
+    json_t *text = json_string(message);
+    rg_serve__answer(r, code, json_pack("{s:o}", "error", text ? text : json_string("Invalid request")));
+}
+
+static enum MHD_Result send_answer(rg_request *r)
+{
+    rg_server           *s = r->server;
+    struct MHD_Response *response = MHD_create_response_from_buffer(r->answer_bytes, r->answer ? r->answer : "", MHD_RESPMEM_MUST_COPY);
+    if (!response) return MHD_NO;
+    MHD_add_response_header(response, "Content-Type", r->type ? r->type : "application/json");
+    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    if (r->code == 503 || r->code == 429) MHD_add_response_header(response, "Retry-After", r->code == 503 ? "1" : "60");
+    if (r->code == 405) MHD_add_response_header(response, "Allow", r->post ? "GET, HEAD" : "POST");
+    if (atomic_load(&s->draining) || r->code == 413) MHD_add_response_header(response, "Connection", "close");
+    rg_serve__phase(r, RG_PHASE_ANSWER);
+    atomic_fetch_add(&s->codes[r->code < RG_SERVE_CODES ? r->code : 0], 1);
+    enum MHD_Result result = MHD_queue_response(r->connection, r->code, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+/* -------------------------------------------------------------------------------------------------------- routes */
+
+static bool answer_page(rg_request *r)
+{
+    if (!(r->answer = rg_alloc(r->server->page_bytes + 1))) {
+        rg_serve__error(r, 503, "No memory");
+        return false;
+    }
+    memcpy(r->answer, r->server->page, r->server->page_bytes);
+    r->answer_bytes = r->server->page_bytes;
+    r->type = "text/html; charset=utf-8";
+    r->code = 200;
+    return false;
+}
+
+static bool answer_health(rg_request *r) { return rg_serve__answer(r, 200, json_pack("{s:s}", "status", "ok")), false; }
+static bool answer_translate(rg_request *r) { return rg_serve__translate(r, false); }
+static bool answer_attention(rg_request *r) { return rg_serve__translate(r, true); }
+
+static const struct {
+    const char *path;
+    bool        post;
+    bool (*answer)(rg_request *r); /* true: it is in the queue */
+} routes[] = {
+    { "/", false, answer_page },
+    { "/translate", true, answer_translate },
+    { "/detect", true, rg_serve__detect },
+    { "/v1/attention", true, answer_attention },
+    { "/languages", false, rg_serve__languages },
+    { "/frontend/settings", false, rg_serve__settings },
+    { "/health", false, answer_health },
+    { "/metrics", false, rg_serve__metrics },
+};
+
+static bool route(rg_request *r, const char *url, const char *method)
+{
+    const bool get = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+    r->post = strcmp(method, "POST") == 0;
+    for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
+        if (strcmp(url, routes[i].path) != 0) continue;
+        if (routes[i].post ? r->post : get) {
+            return routes[i].answer(r);
+        } else {
+            r->post = !routes[i].post; /* for Allow */
+            rg_serve__error(r, 405, "The method is not allowed for the requested URL.");
+        }
+        return false;
+    }
+    rg_serve__error(r, 404, "Not Found");
+    return false;
+}
+
+/* ------------------------------------------------------------------------------------------- before the body */
+
+typedef struct {
+    size_t bytes, lengths, codings;
+    bool   bad_length;
+} header_facts;
+
+static enum MHD_Result count_header(void *context, enum MHD_ValueKind kind, const char *key, const char *value)
+{
+    header_facts *facts = context;
+    (void)kind;
+    facts->bytes += strlen(key) + (value ? strlen(value) : 0) + 4;
+    if (strcasecmp(key, "Transfer-Encoding") == 0) facts->codings++;
+    if (strcasecmp(key, "Content-Length") == 0) {
+        facts->lengths++;
+        facts->bad_length = !value || !*value || value[strspn(value, "0123456789")] != 0;
+    }
+    return MHD_YES;
+}
+
+/* Requests of an address in the minute at hand. */
+static bool over_quota(rg_request *r)
+{
+    rg_server                      *s = r->server;
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(r->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    uint64_t                        address = 14695981039346656037u;
+    if (!s->config->per_minute || !info || !info->client_addr) return false;
+    const struct sockaddr *from = info->client_addr;
+    const bool             six = from->sa_family == AF_INET6;
+    const unsigned char   *bytes = six ? (const void *)&((const struct sockaddr_in6 *)(const void *)from)->sin6_addr
+                                       : (const void *)&((const struct sockaddr_in *)(const void *)from)->sin_addr;
+    for (size_t i = 0; i < (six ? 8 : 4); i++) address = (address ^ bytes[i]) * 1099511628211u; /* a /64 is one address */
+    rg_quota    *q = &s->quota[address % (sizeof s->quota / sizeof *s->quota)];
+    const double now = rg_now();
+    if (q->address != address || now - q->since >= 60) *q = (rg_quota){ .address = address, .since = now };
+    return ++q->count > s->config->per_minute;
+}
+
+static void refuse_early(rg_request *r, const char *url, const char *method)
+{
+    header_facts facts = { 0 };
+    const char  *length = MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, "Content-Length");
+    MHD_get_connection_values(r->connection, MHD_HEADER_KIND, count_header, &facts);
+    if (strlen(url) + strlen(method) > RG_SERVE_LINE) rg_serve__error(r, 414, "The request line is longer than %d bytes", RG_SERVE_LINE);
+    else if (facts.bytes > RG_SERVE_HEADER) rg_serve__error(r, 431, "The header is larger than %d bytes", RG_SERVE_HEADER);
+    else if (facts.lengths > 1 || facts.codings > 1 || (facts.lengths && facts.codings) || facts.bad_length)
+        rg_serve__error(r, 400, "Invalid request: the length of the body is not clear");
+    else if (length && strtoull(length, NULL, 10) > RG_SERVE_BODY) rg_serve__error(r, 413, "The body is larger than %d bytes", RG_SERVE_BODY);
+    else if (strcmp(method, "POST") == 0 && over_quota(r)) rg_serve__error(r, 429, "Too many requests: %zu in a minute", r->server->config->per_minute);
+}
+
+/* ------------------------------------------------------------------------------------------------------- engine */
+
+static rg_request *begin(rg_server *s, struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    rg_request                     *r = rg_alloc_zero(sizeof *r);
+    if (!r) return NULL;
+    r->server = s;
+    r->connection = connection;
+    r->peer = info ? info->socket_context : NULL;
+    atomic_fetch_add(&s->active, 1);
+    rg_serve__phase(r, RG_PHASE_BODY);
+    return r;
+}
+
+enum MHD_Result rg_serve__handle(void *context, struct MHD_Connection *connection, const char *url, const char *method, const char *version,
+                                 const char *data, size_t *data_bytes, void **state)
+{
+    rg_request *r = *state;
+    (void)version;
+    if (!r) {
+        if (!(*state = r = begin(context, connection))) return MHD_NO;
+        refuse_early(r, url, method);
+        return r->code ? send_answer(r) : MHD_YES;
+    }
+    if (*data_bytes) { /* a part of the body; past the limit it is read and dropped, then refused */
+        if (r->body.length + *data_bytes > RG_SERVE_BODY) rg_serve__error(r, 413, "The body is larger than %d bytes", RG_SERVE_BODY);
+        else if (!r->code && rg_text_add(&r->body, data, *data_bytes) != RG_OK) rg_serve__error(r, 503, "No memory");
+        *data_bytes = 0;
+        return MHD_YES;
+    }
+    if (!r->code && !r->dispatched) {
+        r->dispatched = true;
+        if (route(r, url, method)) return MHD_YES; /* in the queue: not ours until it is resumed and we are called again */
+    }
+    return send_answer(r);
+}
+
+void rg_serve__completed(void *context, struct MHD_Connection *connection, void **state, enum MHD_RequestTerminationCode why)
+{
+    rg_server  *s = context;
+    rg_request *r = *state;
+    (void)connection;
+    (void)why;
+    if (!r) return;
+    rg_serve__phase(r, RG_PHASE_HEADER);
+    for (size_t i = 0; i < r->count; i++) rg_segments_free(&r->texts[i]);
+    rg_free(r->texts);
+    rg_text_free(&r->body);
+    rg_free(r->answer);
+    rg_free(r);
+    *state = NULL;
+    atomic_fetch_sub(&s->active, 1);
+}
