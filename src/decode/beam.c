@@ -77,6 +77,9 @@ static rg_status start_beam(rg_beams *b, size_t i, size_t words, uint64_t number
     beam        *m = &b->beam[i];
     *m = (beam){ .most = B, .words = words, .number = number };
     if (prefix) m->prefix = prefix[i].data, m->prefixes = prefix[i].count;
+    for (size_t k = 0; k < m->prefixes; k++)
+        if (m->prefix[k] < 0 || (size_t)m->prefix[k] >= b->sizes.target_vocabulary)
+            return rg_fail(RG_EINVAL, "source %zu: forced token %d is not among %zu", i, m->prefix[k], b->sizes.target_vocabulary);
     const double limit = b->config.length_factor * (double)words + (double)b->config.length_extra + (double)m->prefixes;
     m->limit = limit < 1 ? 1 : limit > 1e6 ? 1000000 : (size_t)limit;
     m->live = rg_arena_get(b->arena, B * sizeof *m->live);
