@@ -15,11 +15,14 @@
 #define BENCH_CASES(X) \
     X(additive)        \
     X(attention)       \
+    X(decode)          \
+    X(entropy)         \
     X(gemm)            \
     X(optimizer)       \
     X(packed)          \
     X(lstm)            \
-    X(thin)
+    X(thin)            \
+    X(train)
 
 #define DECLARE(name) extern const bench_case bench_case_##name;
 #define ENTRY(name)   &bench_case_##name,
@@ -93,8 +96,8 @@ static void list(void)
         for (size_t row = 0; row < table[i]->rows; row++) {
             bench_row r = {0};
             table[i]->describe(&r, row);
-            printf("{\"case\": \"%s\", \"row\": %zu, \"name\": \"%s\", \"params\": {%s}, \"flops\": %.0f, \"bytes\": %.0f}\n", table[i]->name,
-                   row, r.name, r.params, r.flops, r.bytes);
+            printf("{\"case\": \"%s\", \"row\": %zu, \"name\": \"%s\", \"params\": {%s}, \"flops\": %.0f, \"bytes\": %.0f, \"items\": %.0f}\n", table[i]->name,
+                   row, r.name, r.params, r.flops, r.bytes, r.items);
         }
     printf("{}\n");
 }

@@ -14,6 +14,7 @@ typedef struct bench_row {
     char   params[256]; /* members of a JSON object, for the peer: "\"M\": 256, \"N\": 512"             */
     double flops;       /* of one run; 0 when that is not what counts                                    */
     double bytes;       /* read from memory in one run by a memory-bound row: it is compared with the bandwidth; or 0 */
+    double items;       /* words of one run, where words a second are what one asks for; or 0            */
 } bench_row;
 
 typedef struct bench_case {

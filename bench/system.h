@@ -1,0 +1,31 @@
+/* system.h - translators with fresh parameters, and batches of sentences that all have the same length, for the cases that measure whole
+ * models (`train`, `decode`). */
+#ifndef RG_BENCH_SYSTEM_H
+#define RG_BENCH_SYSTEM_H
+
+#include "bench.h"
+#include "regard/model.h"
+
+enum { BENCH_WORDS = 30 }; /* of every sentence */
+
+typedef struct bench_system {
+    const char *name;     /* "small"                                   */
+    const char *system;   /* "transformer"                             */
+    const char *settings; /* YAML                                      */
+    const char *peer;     /* the same as members of a JSON object      */
+    size_t      vocabulary, batch;
+    double      products; /* multiply-adds of a training step's forward pass for each target word; see system.c */
+} bench_system;
+
+enum { BENCH_SMALL, BENCH_BASE, BENCH_SMALL_DROPOUT, BENCH_RNNSEARCH, BENCH_SYSTEMS };
+
+const bench_system *bench_system_of(size_t which);
+
+/* No token closes an answer when `endless`: it has the length it is allowed. */
+rg_status bench_model_new(rg_model **out, const bench_system *s, bool endless);
+
+/* Pairs of BENCH_WORDS words each, the numbers a function of the seed. Everything is in one block that begins with the batch. */
+rg_status bench_batch_new(rg_batch **out, size_t pairs, size_t vocabulary, uint32_t seed);
+void      bench_batch_free(rg_batch *batch);
+
+#endif
