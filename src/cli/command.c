@@ -13,6 +13,8 @@
     X(demo) \
     X(train) \
     X(translate) \
+    X(score) \
+    X(average) \
     X(serve) \
     X(show) \
     X(report) \
