@@ -161,6 +161,15 @@ static rg_terminal_options terminal(void)
     return o;
 }
 
+static rg_status save_figure(const settings *s, const rg_record *record, size_t number, rg_figure_format format, const char *ending)
+{
+    const rg_figure_options o = RG_FIGURE_OPTIONS_DEFAULT;
+    char                   *path = rg_format("%s/alignment%zu.%s", s->output, number, ending);
+    rg_status               status = path ? rg_figure_save(path, format, NULL, record, &o) : RG_ENOMEM;
+    rg_free(path);
+    return status;
+}
+
 static rg_status show_one(const settings *s, const rg_translator *translator, const rg_translated *translated, const char *english, size_t number)
 {
     rg_record *record;
@@ -169,11 +178,8 @@ static rg_status show_one(const settings *s, const rg_translator *translator, co
     const rg_terminal_options o = terminal();
     rg_status                 status = rg_terminal_draw(&drawing, record, 0, &o);
     if (status == RG_OK) printf("\n%s\n-> %s\n\n%s", english, translated->best[0].text, drawing);
-    char *path = rg_format("%s/alignment%zu.svg", s->output, number);
-    const rg_figure_options figure = RG_FIGURE_OPTIONS_DEFAULT;
-    if (status == RG_OK && path && rg_figure_save(path, RG_FIGURE_SVG, NULL, record, &figure) != RG_OK)
+    if (status == RG_OK && (save_figure(s, record, number, RG_FIGURE_SVG, "svg") != RG_OK || save_figure(s, record, number, RG_FIGURE_PNG, "png") != RG_OK))
         fprintf(stderr, "no figure: %s\n", rg_message()); /* the terminal has shown it already */
-    rg_free(path);
     rg_free(drawing);
     rg_record_free(record);
     return status;
@@ -207,7 +213,7 @@ static rg_status run(rg_call *call)
     if (status == RG_OK) status = show(s, translator, session);
     if (status == RG_OK) status = count_exact(&same, &all, session, s, &f);
     if (status == RG_OK) {
-        printf("\nTry it:  echo 'the white horse drinks the cold water' | regard translate -m %s\n", f.model);
+        printf("\nTry it:  echo 'the white horse sees the small birds' | regard translate -m %s\n", f.model);
         printf("demo: %zu of %zu unseen sentences exact (%.1f %%) in %.0f s\n", same, all, 100.0 * (double)same / (double)all, rg_now() - started);
     }
     rg_session_free(session);
