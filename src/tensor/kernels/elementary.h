@@ -58,8 +58,8 @@ INLINE vec vec_log(vec x)
 {
     ivec tiny = x < 1.17549435e-38f;
     vec y = choose(tiny, x * 8388608.0f, x);
-    ivec e = ((ivec)y - 0x3f3504f3) >> 23; /* sqrt(1/2) <= fraction < sqrt 2 */
-    vec fraction = (vec)((ivec)y - (e << 23)) - 1.0f;
+    ivec e = (ivec)((uvec)y - 0x3f3504f3u) >> 23; /* sqrt(1/2) <= fraction < sqrt 2; unsigned: negative x wraps to a NaN below */
+    vec fraction = (vec)((uvec)y - ((uvec)e << 23)) - 1.0f;
     vec n = __builtin_convertvector(e - (tiny & 23), vec);
     vec f = fraction, p = same(6.746638566e-02f);
     p = p * f - 1.167565137e-01f;
