@@ -45,10 +45,12 @@ static rg_status open_all(scoring *w, const rg_call *call)
 {
     const settings *s = w->s;
     if (!s->models.count) return rg_fail(RG_EINVAL, "which model? -m MODEL.safetensors");
-    if (call->words.count != 2) return rg_fail(RG_EINVAL, "give two files, source and target, not %zu", call->words.count);
+    const bool   together = !call->words.count && s->models.count > 2; /* -m MODEL SOURCE TARGET: the list took them all */
+    const size_t n = s->models.count - (together ? 2 : 0);
+    char *const *files = together ? s->models.items + n : call->words.items;
+    if (!together && call->words.count != 2) return rg_fail(RG_EINVAL, "give two files, source and target, not %zu", call->words.count);
     if (s->mini_batch < 1 || s->mini_batch > 100000 || s->threads < 0 || s->threads > 1024) return rg_fail(RG_EINVAL, "batches and threads must be positive");
     const rg_model *models[64];
-    const size_t    n = s->models.count;
     if (n > 64) return rg_fail(RG_ELIMIT, "%zu models; an ensemble has at most 64", n);
     if (!(w->translators = rg_alloc_zero(n * sizeof *w->translators))) return RG_ENOMEM;
     for (; w->count < n; w->count++) {
@@ -66,8 +68,8 @@ static rg_status open_all(scoring *w, const rg_call *call)
     w->forced = rg_alloc_zero((size_t)s->mini_batch * sizeof *w->forced);
     w->start = rg_alloc_zero(((size_t)s->mini_batch + 1) * sizeof *w->start);
     if (!w->forced || !w->start) return RG_ENOMEM;
-    RG_TRY(rg_lines_open(&w->source, call->words.items[0], NULL));
-    return rg_lines_open(&w->target, call->words.items[1], NULL);
+    RG_TRY(rg_lines_open(&w->source, files[0], NULL));
+    return rg_lines_open(&w->target, files[1], NULL);
 }
 
 /* The next pairs into the batch; *more is false at the end of both files. */

@@ -1,4 +1,5 @@
 /* cmd_train.c - train any system. The system named by --type brings its own settings, and its task those of learning. */
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/command.h"
@@ -124,14 +125,16 @@ static rg_status run(rg_call *call)
     console.unit = its->unit;
     status = its->run(system, rg_call_values(call, system->options), o, &console);
     rg_console_close(&console);
-    return status;
+    if (status != RG_ESTOP) return status;
+    fprintf(stderr, "stopped as asked; everything is saved, and the same command goes on from here\n");
+    return RG_OK;
 }
 
 const rg_command rg_command_train = {
     .name = "train",
     .summary = "train a system; goes on by itself where it was stopped",
     .details = "Writes MODEL after every save and validation, and MODEL.checkpoint, from which the same command goes on bit for bit. SIGTERM and "
-               "Ctrl-C save and stop. On a terminal a bar shows the time left; elsewhere log lines are printed. MODEL.jsonl holds the "
+               "Ctrl-C save and stop, with exit code 0. On a terminal a bar shows the time left; elsewhere log lines are printed. MODEL.jsonl holds the "
                "same as JSON lines: `regard report` draws them. Systems on graphs (gat, gcn, mlp) learn from folders: --graph DIR.",
     .options = options,
     .size = sizeof(settings),

@@ -288,7 +288,7 @@ static rg_trainer_config trainer_config(const training *t)
     c.validate_every = t->validation ? (uint64_t)o->valid_freq : 0;
     c.save_every = (uint64_t)o->save_freq;
     c.log_every = (uint64_t)o->disp_freq;
-    c.patience = (uint64_t)o->patience;
+    c.patience = t->validation ? (uint64_t)o->patience : 0;
     c.checkpoint = t->checkpoint;
     c.model = o->model;
     c.keep_best = o->keep_best && t->validation;

@@ -1,0 +1,86 @@
+# Training from outside: killed and resumed runs end with the same bytes; SIGTERM saves; nonsense is refused by name; nothing that is not
+# finite reaches a file; the workspace is honoured.
+set -u
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
+cd "$work" || exit 1
+
+"$REGARD" demo -o demo --sentences 400 --tests 20 --after-batches 1 --cpu-threads 1 > log 2>&1 || { cat log; exit 1; }
+cat > small.yml <<'YAML'
+type: transformer
+train-sets: [demo/train.en, demo/train.fr]
+vocab-kind: words
+dim-vocabs: [0]
+dim-emb: 16
+transformer-dim-ffn: 24
+transformer-heads: 2
+enc-depth: 1
+dec-depth: 1
+mini-batch-words: 100
+after-batches: 600
+save-freq: 7
+disp-freq: 50
+cpu-threads: 1
+YAML
+train() { "$REGARD" train -c small.yml "$@"; }
+
+train -m whole.st > log 2>&1 || { cat log; fail "an undisturbed run"; }
+
+# kill -9 at random moments, resume, compare (P4, P5)
+seed=${SEED:-$$}
+echo "seed $seed"
+killed=0
+for n in 1 2 3 4 5 6 7 8 9 10; do
+    "$REGARD" train -c small.yml -m killed.st > log 2>&1 &
+    child=$!
+    seed=$(((seed * 1103515245 + 12345) % 2147483648))
+    sleep "0.$(printf %02d $((2 + seed / 65536 % 12)))"
+    kill -9 $child 2> /dev/null
+    wait $child 2> /dev/null
+    [ $? = 137 ] && killed=$((killed + 1))
+done
+[ $killed -ge 3 ] || fail "only $killed of 10 runs were killed before their end"
+train -m killed.st > log 2>&1 || { cat log; fail "resuming after kill -9"; }
+cmp -s whole.st killed.st || fail "a killed and resumed run ended with other weights"
+
+# SIGTERM saves and stops; the same command goes on
+"$REGARD" train -c small.yml -m asked.st --disp-freq 1 > log 2>&1 &
+child=$!
+for _ in $(seq 200); do grep -q 'Up. 3 ' log && break; sleep 0.02; done
+kill -TERM $child
+wait $child
+code=$?
+[ -f asked.st.checkpoint ] || fail "SIGTERM left no checkpoint (exit $code)"
+[ $code = 0 ] || fail "SIGTERM: exit $code"
+train -m asked.st > log 2>&1 || fail "going on after SIGTERM"
+cmp -s whole.st asked.st || fail "a stopped and resumed run ended with other weights"
+
+# an absurd learning rate: named, and never in a file (P9)
+train -m absurd.st --learn-rate 1e30 --lr-warmup 0 --clip-norm 0 > log 2>&1 && fail "a learning rate of 1e30 went unnoticed"
+grep -qE 'corpus lines [0-9]' log || { fail "a loss that is not finite does not name its lines:"; tail -2 log; }
+for file in absurd.st absurd.st.checkpoint; do
+    [ ! -f $file ] || "$REGARD" translate -m $file --quiet < demo/test.en > /dev/null 2> err || fail "$file cannot be loaded: $(cat err)"
+done
+
+# refusals
+head -5 demo/train.fr > short.fr
+train -m x.st --train-sets demo/train.en short.fr > log 2>&1 && fail "sides of different length were accepted"
+grep -q short.fr log || fail "sides of different length: $(tail -1 log)"
+train -m x.st --learning-rate 1 > log 2>&1 && fail "an unknown flag was accepted"
+grep -q 'did you mean --learn-rate' log || fail "no suggestion: $(cat log)"
+train -m x.st --train-sets demo/train.en > log 2>&1 && fail "one file was accepted"
+train -m whole.st --train-sets demo/test.en demo/test.fr --after-batches 610 > log 2>&1 && fail "a checkpoint of another corpus was resumed"
+
+# what --dump-config prints is a configuration
+train --dump-config --enc-depth 2 > dumped.yml || fail "--dump-config"
+"$REGARD" train -c dumped.yml --dump-config > again.yml || fail "the dumped configuration cannot be read"
+cmp -s dumped.yml again.yml || fail "the dumped configuration is not the same again"
+
+# the workspace: batches are made to fit, what cannot fit is refused
+train -m w.st --workspace 8 --mini-batch-words 0 --after-batches 3 > log 2>&1 || fail "--workspace 8: $(tail -1 log)"
+grep -q 'fit a workspace of 8 MiB' log || fail "the batch size was not taken from the workspace"
+train -m w2.st --workspace 1 --max-length 100000 --after-batches 1 > log 2>&1 && fail "a sentence of 100,000 pieces in 1 MiB"
+grep -q 'raise it or lower --max-length' log || fail "--workspace 1: $(tail -1 log)"
+[ $failures = 0 ]
