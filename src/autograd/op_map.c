@@ -169,6 +169,9 @@ typedef struct {
 static size_t row_step(const rg_tensor *y) { return y->rows == 1 ? 0 : y->ld; }
 static size_t col_step(const rg_tensor *y) { return y->cols == 1 ? 0 : 1; }
 
+/* Two whole tensors of one shape: one run of numbers instead of rows. */
+static bool tight(const rg_tensor *x, const rg_tensor *y) { return x->rows == y->rows && x->cols == y->cols && x->ld == x->cols && y->ld == y->cols; }
+
 static void mul_backward(rg_tape *t, rg_node *node)
 {
     mul_node        *n = (mul_node *)node;
@@ -177,6 +180,12 @@ static void mul_backward(rg_tape *t, rg_node *node)
     const size_t     ry = row_step(y), cy = col_step(y);
     bool             add;
     rg_real         *dx = rg_tape__grad(t, n->x, &add);
+    if (tight(x, y)) {
+        if (dx) rg_kernel()->mul(z->rows * z->cols, dx, y->data, dz, add);
+        rg_real *dy = rg_tape__grad(t, n->y, &add);
+        if (dy) rg_kernel()->mul(z->rows * z->cols, dy, x->data, dz, add);
+        return;
+    }
     for (size_t i = 0; dx && i < z->rows; i++) {
         const rg_real *yi = y->data + i * ry, *dzi = dz + i * z->ld;
         rg_real       *dxi = dx + i * x->ld;
@@ -201,7 +210,8 @@ rg_tensor *rg_mul(rg_tape *t, rg_tensor *x, rg_tensor *y)
     rg_tensor *z = rg_tape__tensor(t, x->rows, x->cols, x->layout);
     if (!z) return NULL;
     const size_t ry = row_step(y), cy = col_step(y);
-    for (size_t i = 0; rg_tape__live(t) && i < z->rows; i++) {
+    if (rg_tape__live(t) && tight(x, y)) rg_kernel()->mul(z->rows * z->cols, z->data, x->data, y->data, false);
+    for (size_t i = 0; rg_tape__live(t) && !tight(x, y) && i < z->rows; i++) {
         const rg_real *xi = x->data + i * x->ld, *yi = y->data + i * ry;
         if (cy) rg_kernel()->mul(z->cols, z->data + i * z->ld, xi, yi, false);
         else rg_kernel()->scale(z->cols, z->data + i * z->ld, *yi, xi);

@@ -9,8 +9,9 @@
  *     write        M(x) = M(x) (1 - w(x) e) + w(x) a                    e logistic, a tanh; all erases before all adds
  *     answer       W [h; r]
  *
- * All heads address M_t-1; reading comes before writing; each head keeps its own weights. Memory starts as 1e-6 everywhere, first weights
- * and first reads are learned. Heads are columns: content is one weigh over the rows of each sequence's memory, reading one mix. */
+ * All heads address M_t-1; reading comes before writing; each head keeps its own weights. Memory starts as 0.1 everywhere (near 0 the
+ * cosine makes a cliff of every write); first weights stand on row 0 and are learned, as first reads are. Heads are columns: content is one
+ * weigh over the rows of each sequence's memory, reading one mix. */
 #include "attention/pairs.h"
 #include "models/ntm_ops.h"
 #include "regard/layers.h"
@@ -19,7 +20,8 @@
 
 #include <string.h>
 
-enum { SHIFTS = 3 };
+#define START 0.1
+enum { SHIFTS = 3, FOCUS = 10 }; /* FOCUS: how much likelier than another row 0 is to begin with, as a logarithm */
 
 typedef struct {
     char   *controller;
@@ -83,7 +85,7 @@ static rg_status build(rg_model *m)
     rg_params_pop(p);
     rg_dense_init(&q->heads, p, "heads", units, c.all, RG_IDENTITY);
     rg_dense_init(&q->output, p, "output", units + reads, m->sizes.classes, RG_IDENTITY);
-    q->first_weights = rg_params_add(p, "first_weights", RG_TABLE, (size_t)s->rows, c.H, RG_INIT_NORMAL, 1);
+    q->first_weights = rg_params_add(p, "first_weights", RG_TABLE, (size_t)s->rows, c.H, RG_INIT_ZERO, 0);
     q->first_reads = rg_params_add(p, "first_reads", RG_TABLE, 1, reads, RG_INIT_NORMAL, 0.1);
     rg_attention_config content = RG_ATTENTION_CONFIG_DEFAULT;
     content.score = "cosine";
@@ -109,16 +111,16 @@ static rg_tensor *address(rg_tape *t, const parts *q, const columns *c, rg_tenso
     const size_t H = c->H;
     rg_tensor   *k = rg_tanh(t, rg_columns(t, told, c->key, c->beta - c->key));
     rg_tensor   *positive = rg_map(t, rg_columns(t, told, c->beta, 2 * H), RG_SOFTPLUS); /* beta, gamma - 1 */
-    rg_tensor   *numbers[] = { positive, rg_sigmoid(t, rg_columns(t, told, c->gate, H)) };
-    rg_tensor   *each = rg_pairs_queries(t, rg_concat_columns(t, 2, numbers), reach); /* the same for every row of a memory */
-    rg_tensor   *beta = rg_columns(t, each, 0, H), *gamma = rg_columns(t, each, H, H), *g = rg_columns(t, each, 2 * H, H);
+    rg_tensor   *beta = rg_pairs_queries(t, rg_columns(t, positive, 0, H), reach);      /* the same for every row of a memory */
+    rg_tensor   *gamma = rg_pairs_queries(t, rg_shift(t, rg_columns(t, positive, H, H), 1), reach);
+    rg_tensor   *g = rg_pairs_queries(t, rg_sigmoid(t, rg_columns(t, told, c->gate, H)), reach);
 
     rg_tensor *e = rg_mul(t, rg_scores(t, &q->content, k, rg_attention_prepare(t, &q->content, memory), reach), beta);
     rg_tensor *content = rg_softmax_over(t, e, reach);
     rg_tensor *gated = rg_add(t, before, rg_mul(t, rg_sub(t, content, before), g));
     rg_tensor *moved = rg_roll(t, gated, shifts(t, c, told), reach);
     rg_tensor *logs = rg_map(t, rg_shift(t, moved, 1e-16), RG_LOG);
-    return rg_softmax_over(t, rg_mul(t, logs, rg_shift(t, gamma, 1)), reach);
+    return rg_softmax_over(t, rg_mul(t, logs, gamma), reach);
 }
 
 static rg_tensor *change_memory(rg_tape *t, const settings *s, const columns *c, rg_tensor *told, rg_tensor *memory, rg_tensor *w, const rg_reach *reach)
@@ -151,6 +153,14 @@ static rg_layout *even_layout(rg_tape *t, size_t groups, size_t rows)
     return start ? rg_tape_layout(t, groups, start) : NULL;
 }
 
+/* Logarithms of first weights that stand on row 0 of each memory; what is learned is added. */
+static rg_tensor *focus(rg_tape *t, size_t B, size_t N, size_t H)
+{
+    rg_real *e = rg_tape_memory(t, B * N * H * sizeof *e);
+    for (size_t i = 0; e && i < B * N * H; i++) e[i] = i / H % N == 0 ? (rg_real)FOCUS : 0;
+    return e ? rg_borrow(t, e, B * N, H, H) : NULL;
+}
+
 static bool begin(machine *x, rg_tape *t, const rg_model *m, size_t B)
 {
     const settings *s = m->options;
@@ -161,8 +171,9 @@ static bool begin(machine *x, rg_tape *t, const rg_model *m, size_t B)
     if (one && rows) x->reach = rg_reach_groups(t, one, rows);
     int32_t *of_memory = numbers(t, B * N, 0, 1, N), *zeros = numbers(t, B, 0, 0, 1);
     if (!x->reach || !of_memory || !zeros) return false;
-    x->memory = rg_shift(t, rg_zeros(t, B * N, W, NULL), 1e-6);
-    x->w = rg_softmax_over(t, rg_gather(t, rg_use(t, q->first_weights), of_memory, B * N, NULL), x->reach);
+    x->memory = rg_shift(t, rg_zeros(t, B * N, W, NULL), START);
+    rg_tensor *first = rg_gather(t, rg_use(t, q->first_weights), of_memory, B * N, NULL);
+    x->w = rg_softmax_over(t, rg_add(t, first, focus(t, B, N, columns_of(s).H)), x->reach);
     x->reads = rg_gather(t, rg_use(t, q->first_reads), zeros, B, NULL);
     x->h = x->c = rg_zeros(t, B, (size_t)s->units, NULL);
     return true;
