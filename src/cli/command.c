@@ -17,6 +17,7 @@
     X(average) \
     X(serve) \
     X(show) \
+    X(heads) \
     X(report) \
     X(gradients) \
     X(attend) \

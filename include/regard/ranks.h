@@ -1,0 +1,38 @@
+/* ranks.h - which head aligns? Attention over the source compared with a word aligner, or with links made by people. */
+#ifndef REGARD_RANKS_H
+#define REGARD_RANKS_H
+
+#include "regard/translate.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct rg_head_ranks_config {
+    int         iterations; /* of the aligner                                                       */
+    size_t      most;       /* pairs that go through the model; the aligner learns from all           */
+    const char *gold;       /* links "3-4 5?6" a line, source-target, words counted from 0; NULL: the aligner */
+} rg_head_ranks_config;
+#define RG_HEAD_RANKS_CONFIG_DEFAULT { 5, 1000, NULL }
+
+typedef struct rg_head_score {
+    char  *name;  /* watch point: "decoder.1.cross.weights"                                     */
+    int    head;  /* -1: mean of the heads                                                     */
+    double score; /* share of the aligner's links it finds; with gold links 1 - AER (Och and Ney 2003) */
+} rg_head_score;
+
+typedef struct rg_head_ranks {
+    rg_head_score *score; /* best first */
+    size_t         count, pairs, links;
+} rg_head_ranks;
+
+/* Forced passes of the pairs of `corpus`. RG_EINVAL when the model has no attention over its source. */
+rg_status rg_head_ranks_new(rg_head_ranks **out, const rg_translator *translator, rg_corpus *corpus, const rg_head_ranks_config *config);
+void      rg_head_ranks_free(rg_head_ranks *heads);
+/* Make this one the translator's alignment. */
+rg_status rg_head_ranks_choose(rg_translator *translator, const rg_head_score *score);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,81 @@
+/* cmd_heads.c - ranks the heads of a model by how well they align, and stores the best in the model. */
+#include <stdio.h>
+
+#include "cli/command.h"
+#include "regard/ranks.h"
+
+typedef struct {
+    char   *model, *gold, *output;
+    rg_list data;
+    int64_t iterations, most, top;
+    bool    dry;
+} settings;
+
+static const rg_option options[] = {
+    { RG_OPTION_STRING, "model", offsetof(settings, model), "", "model file", 'm', NULL },
+    { RG_OPTION_LIST, "data", offsetof(settings, data), "", "two files of lines that translate each other", 'd', NULL },
+    { RG_OPTION_STRING, "gold", offsetof(settings, gold), "", "links a line, 0-1 2?3: source-target, words counted from 0", 'g', NULL },
+    { RG_OPTION_INT, "iterations", offsetof(settings, iterations), "5", "rounds of the aligner", 0, NULL },
+    { RG_OPTION_INT, "pairs", offsetof(settings, most), "1000", "pairs that go through the model; the aligner learns from all", 0, NULL },
+    { RG_OPTION_INT, "top", offsetof(settings, top), "0", "print so many heads; 0: all", 0, NULL },
+    { RG_OPTION_STRING, "output", offsetof(settings, output), "", "write the model here instead of in its own place", 'o', NULL },
+    { RG_OPTION_BOOL, "dry-run", offsetof(settings, dry), "false", "only print", 0, NULL },
+    RG_OPTION_END
+};
+
+static rg_status rank(rg_translator *translator, const settings *s)
+{
+    rg_corpus_config corpus_config = RG_CORPUS_CONFIG_DEFAULT;
+    rg_head_ranks_config  config = RG_HEAD_RANKS_CONFIG_DEFAULT;
+    rg_corpus       *corpus = NULL;
+    rg_head_ranks        *heads = NULL;
+    corpus_config.shuffle = false;
+    corpus_config.maxi_batch = 0;
+    config.iterations = (int)s->iterations;
+    config.most = (size_t)s->most;
+    config.gold = *s->gold ? s->gold : NULL;
+    rg_status status = rg_corpus_open(&corpus, &corpus_config, s->data.items[0], s->data.items[1], translator->source, translator->target);
+    if (status == RG_OK) status = rg_head_ranks_new(&heads, translator, corpus, &config);
+    if (status == RG_OK) {
+        printf("%8s  head  watch point\n", config.gold ? "1 - AER" : "agree");
+        for (size_t i = 0; i < heads->count && (!s->top || i < (size_t)s->top); i++) {
+            const rg_head_score *h = &heads->score[i];
+            if (h->head < 0) printf("%8.4f  mean  %s\n", h->score, h->name);
+            else printf("%8.4f  %4d  %s\n", h->score, h->head, h->name);
+        }
+        printf("%zu pairs, %zu links %s\n", heads->pairs, heads->links, config.gold ? "of the gold file" : "of IBM model 1, both ways");
+        status = rg_head_ranks_choose(translator, &heads->score[0]);
+    }
+    rg_head_ranks_free(heads);
+    rg_corpus_free(corpus);
+    return status;
+}
+
+static rg_status run(rg_call *call)
+{
+    const settings *s = call->options;
+    rg_translator  *translator = NULL;
+    const char     *path = *s->output ? s->output : s->model;
+    if (!*s->model) return rg_fail(RG_EINVAL, "which model? -m MODEL.safetensors");
+    if (s->data.count != 2) return rg_fail(RG_EINVAL, "--data takes two files, source and target; %zu given", s->data.count);
+    if (s->iterations < 1 || s->iterations > 1000 || s->most < 1 || s->top < 0) return rg_fail(RG_EINVAL, "iterations and pairs must be positive");
+    RG_TRY(rg_translator_load(&translator, s->model));
+    rg_status status = rank(translator, s);
+    if (status == RG_OK && !s->dry) {
+        status = rg_translator_save(translator, path);
+        if (status == RG_OK) printf("%s: --alignment now follows %s, head %d\n", path, translator->alignment_name, translator->alignment_head);
+    }
+    rg_translator_free(translator);
+    return status;
+}
+
+const rg_command rg_command_heads = {
+    .name = "heads",
+    .summary = "which head aligns? rank them and store the best in the model",
+    .details = "Every head that looks at the source is compared with a word aligner trained on the same lines (IBM model 1 both ways, what both agree on), or\n"
+               "with links made by people (--gold). The best becomes what `regard translate --alignment` and `regard show -m` draw. The model file is\n"
+               "replaced whole.",
+    .options = options,
+    .size = sizeof(settings),
+    .run = run,
+};

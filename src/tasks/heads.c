@@ -1,0 +1,296 @@
+/* heads.c - ranks the heads that look at the source by how well they align.
+ *
+ * Each pair goes through the model with the reference as its answer; a head links every target piece with the source piece it looks at
+ * most, </s> left out on both sides. Against the aligner the score is the share of its links found; against gold links, piece
+ * links become word links and the score is 1 - AER,  AER = 1 - (|A n S| + |A n P|) / (|A| + |S|). */
+#include "regard/ranks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/ibm1.h"
+
+enum { POINTS = 64, WORDS = 256 };
+
+typedef struct {
+    char   *name;
+    size_t  heads, row;
+    double *hit, *sure_hit, *made; /* heads + 1 each, the last is the mean */
+} point;
+
+typedef struct {
+    const rg_translator *translator;
+    const int32_t       *link;   /* of the target pieces of the pair at hand; NULL: gold */
+    unsigned char      (*gold)[WORDS]; /* [source word][target word]: 2 sure, 1 possible */
+    int                 *source_word, *target_word;
+    size_t               source_length, target_length; /* pieces, </s> not counted */
+    double               links;                        /* the aligner's, or sure ones */
+    point                point[POINTS];
+    size_t               points;
+    rg_status            status;
+} ranking;
+
+/* ------------------------------------------------------------------------------------------------------ watching */
+
+static bool wants(void *context, const char *name)
+{
+    const size_t n = strlen(name);
+    (void)context;
+    return n >= 7 && strcmp(name + n - 7, "weights") == 0 && !strstr(name, "self") && strncmp(name, "encoder", 7) != 0;
+}
+
+static point *point_of(ranking *r, const char *name, size_t heads)
+{
+    for (size_t i = 0; i < r->points; i++)
+        if (strcmp(r->point[i].name, name) == 0) return r->point[i].heads == heads ? &r->point[i] : NULL;
+    if (r->points == POINTS) return NULL;
+    point  *p = &r->point[r->points];
+    double *numbers = rg_alloc_zero(3 * (heads + 1) * sizeof *numbers);
+    char   *copy = rg_strdup(name);
+    if (!numbers || !copy) {
+        rg_free(numbers);
+        rg_free(copy);
+        r->status = RG_ENOMEM;
+        return NULL;
+    }
+    *p = (point){ .name = copy, .heads = heads, .hit = numbers, .sure_hit = numbers + heads + 1, .made = numbers + 2 * (heads + 1) };
+    r->points++;
+    return p;
+}
+
+static void count(ranking *r, point *p, size_t head, size_t row, size_t best)
+{
+    if (r->link) {
+        if (r->link[row] >= 0 && (size_t)r->link[row] == best) p->hit[head]++;
+        return;
+    }
+    const int i = r->source_word[best], j = r->target_word[row];
+    if (i >= WORDS || j >= WORDS) return;
+    p->made[head]++;
+    p->hit[head] += r->gold[i][j] >= 1;
+    p->sure_hit[head] += r->gold[i][j] == 2;
+}
+
+/* Rows of one step, or of all: they come in order. */
+static void see(void *context, const char *name, const rg_tensor *x, const void *data)
+{
+    ranking        *r = context;
+    const rg_reach *reach = data;
+    const size_t    H = rg_tensor_cols(x);
+    if (!reach || reach->Nk != r->source_length + 1 || rg_tensor_rows(x) != reach->P || r->status != RG_OK) return;
+    point *p = point_of(r, name, H);
+    if (!p) return;
+    for (size_t q = 0; q < reach->Nq; q++, p->row++) {
+        if (p->row >= r->target_length || reach->first[q + 1] - reach->first[q] != reach->Nk) continue;
+        for (size_t h = 0; h <= H; h++) {
+            size_t best = 0;
+            double most = -1;
+            for (size_t k = 0; k < r->source_length; k++) {
+                const rg_real *a = rg_tensor_row(x, reach->first[q] + k);
+                double         weight = 0;
+                if (h < H) weight = (double)a[h];
+                else
+                    for (size_t g = 0; g < H; g++) weight += (double)a[g];
+                if (weight > most) {
+                    most = weight;
+                    best = k;
+                }
+            }
+            count(r, p, h, p->row, best);
+        }
+    }
+}
+
+/* --------------------------------------------------------------------------------------------------------- words */
+
+/* The number of the word, between blanks, that each piece belongs to. */
+static void number_words(int *out, const rg_vocab *vocab, const int32_t *ids, size_t n)
+{
+    const bool plain = rg_vocab_kind_of(vocab) == RG_VOCAB_WORDS;
+    int        word = -1;
+    for (size_t i = 0; i < n; i++) {
+        const char  *piece = rg_vocab_piece(vocab, ids[i]), *before = i ? rg_vocab_piece(vocab, ids[i - 1]) : "";
+        const size_t end = strlen(before);
+        if (!i || (plain ? end == 0 || before[end - 1] != '\'' : strncmp(piece, "\xe2\x96\x81", 3) == 0)) word++;
+        out[i] = word;
+    }
+}
+
+/* "0-1 2?3": sure and possible links. */
+static rg_status read_gold(ranking *r, const rg_line *line)
+{
+    memset(r->gold, 0, WORDS * sizeof *r->gold);
+    for (const char *at = line->text; *at;) {
+        char      *end;
+        while (*at == ' ' || *at == '\t') at++;
+        if (!*at) break;
+        const long i = strtol(at, &end, 10);
+        const char kind = *end;
+        if (end == at || (kind != '-' && kind != '?' && kind != 'p')) return rg_fail(RG_EFORMAT, "line %llu: \"%.20s\" is no link; 3-4 is one, 3?4 a possible one",
+                                                                                     (unsigned long long)line->number, at);
+        at = end + 1;
+        const long j = strtol(at, &end, 10);
+        if (end == at || i < 0 || j < 0) return rg_fail(RG_EFORMAT, "line %llu: a link without a word", (unsigned long long)line->number);
+        at = end;
+        if (i < WORDS && j < WORDS) {
+            r->gold[i][j] = kind == '-' ? 2 : 1;
+            r->links += kind == '-';
+        }
+    }
+    return RG_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------- ranking */
+
+/* All pairs, </s> left out, for the aligner: *out_links has an entry for each target piece, *out_start where each pair begins. */
+static rg_status align_all(int32_t **out_links, size_t **out_start, rg_corpus *corpus, int iterations)
+{
+    const uint64_t n = rg_corpus_pairs(corpus);
+    rg_ids         source = { 0 }, target = { 0 };
+    size_t        *start = rg_alloc_array(2 * (n + 1), sizeof *start);
+    rg_status      status = start ? RG_OK : RG_ENOMEM;
+    for (uint64_t p = 0; status == RG_OK && p <= n; p++) {
+        rg_batch b;
+        start[p] = target.count;
+        start[n + 1 + p] = source.count;
+        if (p < n) status = rg_corpus_pair(&b, corpus, p);
+        for (int32_t i = 0; p < n && status == RG_OK && i + 1 < b.source.start[1]; i++) status = rg_ids_add(&source, b.source_ids[i]);
+        for (int32_t i = 0; p < n && status == RG_OK && i + 1 < b.target.start[1]; i++) status = rg_ids_add(&target, b.target_ids[i]);
+    }
+    int32_t *links = status == RG_OK ? rg_alloc_array(target.count + 1, sizeof *links) : NULL;
+    if (status == RG_OK && !links) status = RG_ENOMEM;
+    if (status == RG_OK) {
+        const rg_bitext text = { .pairs = n, .source = source.data, .target = target.data, .source_start = start + n + 1, .target_start = start };
+        status = rg_ibm1_align(links, &text, iterations);
+    }
+    rg_ids_free(&source);
+    rg_ids_free(&target);
+    *out_links = links;
+    *out_start = start;
+    return status;
+}
+
+static rg_status watch_pair(ranking *r, rg_tape *tape, const rg_batch *b)
+{
+    const rg_watcher watcher = { r, wants, see };
+    const rg_model  *m = r->translator->model;
+    for (size_t i = 0; i < r->points; i++) r->point[i].row = 0;
+    rg_tape_reset(tape, 0);
+    rg_tape_set_watcher(tape, &watcher);
+    m->system->loss(tape, m, b);
+    rg_tape_set_watcher(tape, NULL);
+    RG_TRY(rg_tape_status(tape));
+    return r->status;
+}
+
+static rg_status run(ranking *r, rg_corpus *corpus, const rg_head_ranks_config *c, size_t *out_pairs)
+{
+    const rg_tape_config config = { .record = false };
+    rg_tape             *tape = NULL;
+    rg_lines            *gold = NULL;
+    int32_t             *links = NULL;
+    size_t              *start = NULL;
+    rg_ids               source_words = { 0 }, target_words = { 0 };
+    rg_status            status = rg_tape_new(&tape, &config);
+    if (status == RG_OK) status = c->gold ? rg_lines_open(&gold, c->gold, NULL) : align_all(&links, &start, corpus, c->iterations);
+    for (uint64_t p = 0; status == RG_OK && p < rg_corpus_pairs(corpus) && p < c->most; p++) {
+        rg_batch b;
+        if ((status = rg_corpus_pair(&b, corpus, p)) != RG_OK) break;
+        r->source_length = (size_t)b.source.start[1] - 1;
+        r->target_length = (size_t)b.target.start[1] - 1;
+        if (gold) {
+            rg_line line = { 0 };
+            bool    more = true;
+            while (status == RG_OK && more && line.number < b.lines[0]) status = rg_lines_next(&more, &line, gold);
+            if (status == RG_OK && !more) status = rg_fail(RG_EMATCH, "%s ends before line %llu", c->gold, (unsigned long long)b.lines[0]);
+            if (status == RG_OK) status = read_gold(r, &line);
+            if (status == RG_OK) status = rg_ids_reserve(&source_words, r->source_length);
+            if (status == RG_OK) status = rg_ids_reserve(&target_words, r->target_length);
+            if (status != RG_OK) break;
+            number_words(r->source_word = source_words.data, r->translator->source, b.source_ids, r->source_length);
+            number_words(r->target_word = target_words.data, r->translator->target, b.target_ids, r->target_length);
+        } else {
+            r->link = links + start[p];
+            for (size_t j = 0; j < r->target_length; j++) r->links += r->link[j] >= 0;
+        }
+        status = watch_pair(r, tape, &b);
+        *out_pairs = (size_t)p + 1;
+    }
+    rg_ids_free(&source_words);
+    rg_ids_free(&target_words);
+    rg_lines_close(gold);
+    rg_free(links);
+    rg_free(start);
+    rg_tape_free(tape);
+    return status;
+}
+
+static int best_first(const void *a, const void *b)
+{
+    const rg_head_score *x = a, *y = b;
+    if (x->score != y->score) return x->score > y->score ? -1 : 1;
+    const int name = strcmp(x->name, y->name);
+    return name ? name : x->head - y->head;
+}
+
+static rg_status collect(rg_head_ranks *out, const ranking *r, bool gold)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < r->points; i++) n += r->point[i].heads + 1;
+    if (!n) return rg_fail(RG_EINVAL, "a %s does not look at its source: there is no head to rank", r->translator->model->system->name);
+    if (!(out->score = rg_alloc_zero(n * sizeof *out->score))) return RG_ENOMEM;
+    out->links = (size_t)r->links;
+    for (size_t i = 0; i < r->points; i++) {
+        const point *p = &r->point[i];
+        for (size_t h = 0; h <= p->heads; h++) {
+            if (h == p->heads && p->heads == 1) continue; /* the mean of one */
+            const double   of = gold ? p->made[h] + r->links : r->links;
+            rg_head_score *s = &out->score[out->count];
+            if (!(s->name = rg_strdup(p->name))) return RG_ENOMEM;
+            s->head = h == p->heads ? -1 : (int)h;
+            s->score = of > 0 ? (gold ? p->hit[h] + p->sure_hit[h] : p->hit[h]) / of : 0;
+            out->count++;
+        }
+    }
+    qsort(out->score, out->count, sizeof *out->score, best_first);
+    return RG_OK;
+}
+
+rg_status rg_head_ranks_new(rg_head_ranks **out, const rg_translator *translator, rg_corpus *corpus, const rg_head_ranks_config *config)
+{
+    ranking  *r = rg_alloc_zero(sizeof *r);
+    rg_head_ranks *heads = rg_alloc_zero(sizeof *heads);
+    rg_status status = r && heads ? RG_OK : RG_ENOMEM;
+    *out = NULL;
+    if (status == RG_OK) r->translator = translator;
+    if (status == RG_OK && config->gold && !(r->gold = rg_alloc_zero(WORDS * sizeof *r->gold))) status = RG_ENOMEM;
+    if (status == RG_OK) status = run(r, corpus, config, &heads->pairs);
+    if (status == RG_OK) status = collect(heads, r, config->gold != NULL);
+    for (size_t i = 0; r && i < r->points; i++) {
+        rg_free(r->point[i].name);
+        rg_free(r->point[i].hit);
+    }
+    if (r) rg_free(r->gold);
+    rg_free(r);
+    if (status != RG_OK) rg_head_ranks_free(heads);
+    else *out = heads;
+    return status;
+}
+
+void rg_head_ranks_free(rg_head_ranks *heads)
+{
+    if (!heads) return;
+    for (size_t i = 0; i < heads->count; i++) rg_free(heads->score[i].name);
+    rg_free(heads->score);
+    rg_free(heads);
+}
+
+rg_status rg_head_ranks_choose(rg_translator *t, const rg_head_score *score)
+{
+    char *name = rg_strdup(score->name);
+    if (!name) return RG_ENOMEM;
+    rg_free(t->alignment_name);
+    t->alignment_name = name;
+    t->alignment_head = score->head;
+    return RG_OK;
+}

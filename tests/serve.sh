@@ -1,0 +1,10 @@
+#!/bin/bash
+# The server from the outside: a small model is trained, then serve.py asks it in every way, good and bad. Skipped without python or the module.
+# release only
+set -u
+command -v python3 > /dev/null || { echo "no python3: skipped"; exit 77; }
+[ -e "$BUILD_DIR/regard-serve.so" ] || { echo "no server module: skipped"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+"$REGARD" demo -o "$work" --after-batches 30 --sentences 500 --tests 10 > "$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+python3 "$SOURCE_DIR/tests/serve.py" "$REGARD" "$work/model.safetensors" "$work/test.en"

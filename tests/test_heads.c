@@ -1,0 +1,185 @@
+/* The aligner finds a made-up dictionary; heads are ranked, the best is stored in the model file and read again; gold links are read. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "data/ibm1.h"
+#include "regard/ranks.h"
+
+/* Source word w is target word w + 100; the target stands in reverse order, and word 999 comes from nothing. */
+static void the_aligner_finds_a_dictionary_in_reversed_sentences(void **state)
+{
+    enum { PAIRS = 400, LENGTH = 6, WORDS = 30 };
+    static int32_t source[PAIRS * LENGTH], target[PAIRS * (LENGTH + 1)], link[PAIRS * (LENGTH + 1)];
+    static size_t  source_start[PAIRS + 1], target_start[PAIRS + 1];
+    rg_random      random = rg_random_new(3, 0);
+    size_t         right = 0, wrong = 0;
+    (void)state;
+    for (size_t p = 0; p < PAIRS; p++) {
+        int32_t *s = source + p * LENGTH, *t = target + p * (LENGTH + 1);
+        for (size_t i = 0; i < LENGTH; i++) { /* no word twice: both ways must agree on one */
+            bool again = true;
+            while (again) {
+                s[i] = (int32_t)rg_random_below(&random, WORDS);
+                again = false;
+                for (size_t k = 0; k < i; k++) again = again || s[k] == s[i];
+            }
+        }
+        for (size_t i = 0; i < LENGTH; i++) t[LENGTH - 1 - i] = s[i] + 100;
+        t[LENGTH] = 999;
+        source_start[p + 1] = (p + 1) * LENGTH;
+        target_start[p + 1] = (p + 1) * (LENGTH + 1);
+    }
+    const rg_bitext text = { .pairs = PAIRS, .source = source, .target = target, .source_start = source_start, .target_start = target_start };
+    assert_int_equal(rg_ibm1_align(link, &text, 8), RG_OK);
+    for (size_t p = 0; p < PAIRS; p++) {
+        const int32_t *found = link + p * (LENGTH + 1);
+        for (size_t j = 0; j < LENGTH; j++) *(found[j] == (int32_t)(LENGTH - 1 - j) ? &right : &wrong) += 1;
+        assert_int_equal(found[LENGTH], -1);
+    }
+    assert_int_equal(wrong, 0);
+    assert_int_equal(right, PAIRS * LENGTH);
+}
+
+static void a_text_without_pairs_or_words_is_aligned_to_nothing(void **state)
+{
+    const size_t    start[] = { 0, 0, 1 }, target_start[] = { 0, 1, 1 };
+    const int32_t   words[] = { 7 };
+    int32_t         link[1] = { 5 };
+    const rg_bitext none = { .pairs = 0, .source = words, .target = words, .source_start = start, .target_start = start };
+    const rg_bitext odd = { .pairs = 2, .source = words, .target = words, .source_start = start, .target_start = target_start };
+    (void)state;
+    assert_int_equal(rg_ibm1_align(link, &none, 5), RG_OK);
+    assert_int_equal(rg_ibm1_align(link, &odd, 5), RG_OK);
+    assert_int_equal(link[0], -1);
+}
+
+/* ------------------------------------------------------------------------------------------------------ ranking */
+
+static rg_translator *make_translator(const char *name)
+{
+    static const char *const pieces[] = { "a", "b", "c", "d", "e" };
+    static const char *const yaml = "dim-emb: 16\ntransformer-dim-ffn: 24\ntransformer-heads: 4\nenc-depth: 2\ndec-depth: 2\ndim-rnn: 12\n";
+    const rg_system         *system = rg_system_find(name);
+    void                    *options = rg_alloc_zero(system->options_bytes);
+    const rg_option_group    group = { .rows = system->options, .values = options };
+    rg_vocab                *vocab;
+    rg_model                *model;
+    rg_translator           *t;
+    assert_int_equal(rg_vocab_from_pieces(&vocab, RG_VOCAB_WORDS, pieces, 5), RG_OK);
+    assert_int_equal(rg_options_init(system->options, options), RG_OK);
+    rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "test", true);
+    const rg_model_sizes sizes = { .source_vocabulary = rg_vocab_size(vocab), .target_vocabulary = rg_vocab_size(vocab), .joint = true, .bos = 1, .eos = 2 };
+    assert_int_equal(rg_model_new(&model, system, options, &sizes, 5), RG_OK);
+    rg_options_fini(system->options, options);
+    rg_free(options);
+    assert_int_equal(rg_translator_new(&t, model, vocab, NULL), RG_OK);
+    return t;
+}
+
+static rg_corpus *make_corpus(const rg_translator *t)
+{
+    rg_corpus_config c = RG_CORPUS_CONFIG_DEFAULT;
+    rg_corpus       *corpus;
+    c.shuffle = false;
+    c.maxi_batch = 0;
+    assert_int_equal(rg_corpus_new(&corpus, &c, t->source, t->target), RG_OK);
+    assert_int_equal(rg_corpus_add(corpus, "a b c", "c b a", 1), RG_OK);
+    assert_int_equal(rg_corpus_add(corpus, "a d", "d a", 2), RG_OK);
+    assert_int_equal(rg_corpus_add(corpus, "e", "e", 3), RG_OK);
+    assert_int_equal(rg_corpus_seal(corpus), RG_OK);
+    return corpus;
+}
+
+static void heads_are_ranked_and_the_best_is_kept_in_the_model_file(void **state)
+{
+    const char          *path = "test_heads.safetensors";
+    rg_head_ranks_config config = RG_HEAD_RANKS_CONFIG_DEFAULT;
+    (void)state;
+    rg_translator *t = make_translator("transformer"), *again;
+    rg_corpus     *corpus = make_corpus(t);
+    rg_head_ranks *ranks;
+    assert_int_equal(rg_head_ranks_new(&ranks, t, corpus, &config), RG_OK);
+    assert_int_equal(ranks->count, 10); /* two layers of four heads and their mean */
+    assert_int_equal(ranks->pairs, 3);
+    assert_true(ranks->links > 0);
+    for (size_t i = 0; i < ranks->count; i++) {
+        assert_true(ranks->score[i].score >= 0 && ranks->score[i].score <= 1);
+        assert_true(i == 0 || ranks->score[i].score <= ranks->score[i - 1].score);
+    }
+    assert_int_equal(rg_head_ranks_choose(t, &ranks->score[3]), RG_OK);
+    assert_int_equal(rg_translator_save(t, path), RG_OK);
+    assert_int_equal(rg_translator_load(&again, path), RG_OK);
+    assert_string_equal(again->alignment_name, ranks->score[3].name);
+    assert_int_equal(again->alignment_head, ranks->score[3].head);
+    rg_translator_free(again);
+    rg_head_ranks_free(ranks);
+    rg_corpus_free(corpus);
+    rg_translator_free(t);
+    unlink(path);
+}
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    assert_true(fputs(text, f) >= 0);
+    assert_int_equal(fclose(f), 0);
+}
+
+/* When every link is gold and sure, each head's links A lie in S: 1 - AER = 2 |A| / (|A| + |S|). */
+static void gold_links_give_the_alignment_error_rate(void **state)
+{
+    const char          *path = "test_heads.gold";
+    rg_head_ranks_config config = RG_HEAD_RANKS_CONFIG_DEFAULT;
+    (void)state;
+    rg_translator *t = make_translator("transformer");
+    rg_corpus     *corpus = make_corpus(t);
+    rg_head_ranks *ranks;
+    config.gold = path;
+    write_file(path, "0-0 0-1 0-2 1-0 1-1 1-2 2-0 2-1 2-2\n0-0 0-1 1-0 1-1\n0-0\n");
+    assert_int_equal(rg_head_ranks_new(&ranks, t, corpus, &config), RG_OK);
+    assert_int_equal(ranks->links, 14);
+    for (size_t i = 0; i < ranks->count; i++) assert_float_equal(ranks->score[i].score, 2.0 * 6 / (6 + 14), 1e-12);
+    rg_head_ranks_free(ranks);
+    write_file(path, "0?0 0?1 0?2 1?0 1?1 1?2 2?0 2?1 2?2\n0-0 0-1 1-0 1-1\n0-0\n"); /* possible ones count once */
+    assert_int_equal(rg_head_ranks_new(&ranks, t, corpus, &config), RG_OK);
+    for (size_t i = 0; i < ranks->count; i++) assert_float_equal(ranks->score[i].score, (6.0 + 3) / (6 + 5), 1e-12);
+    rg_head_ranks_free(ranks);
+    write_file(path, "0-0\n0-x\n");
+    assert_int_equal(rg_head_ranks_new(&ranks, t, corpus, &config), RG_EFORMAT);
+    write_file(path, "0-0\n");
+    assert_int_equal(rg_head_ranks_new(&ranks, t, corpus, &config), RG_EMATCH);
+    rg_corpus_free(corpus);
+    rg_translator_free(t);
+    unlink(path);
+}
+
+static void a_model_that_does_not_look_back_has_no_heads_to_rank(void **state)
+{
+    const rg_head_ranks_config config = RG_HEAD_RANKS_CONFIG_DEFAULT;
+    (void)state;
+    rg_translator *t = make_translator("seq2seq");
+    rg_corpus     *corpus = make_corpus(t);
+    rg_head_ranks *ranks;
+    assert_int_equal(rg_head_ranks_new(&ranks, t, corpus, &config), RG_EINVAL);
+    rg_corpus_free(corpus);
+    rg_translator_free(t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_aligner_finds_a_dictionary_in_reversed_sentences),
+        cmocka_unit_test(a_text_without_pairs_or_words_is_aligned_to_nothing),
+        cmocka_unit_test(heads_are_ranked_and_the_best_is_kept_in_the_model_file),
+        cmocka_unit_test(gold_links_give_the_alignment_error_rate),
+        cmocka_unit_test(a_model_that_does_not_look_back_has_no_heads_to_rank),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
