@@ -1,0 +1,227 @@
+/* The server inside one process: threads, memory and lives. What clients see is the business of serve.py. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/seams.h"
+#include "regard/serve.h"
+#include "serve/serve.h"
+
+/* ------------------------------------------------------------------------------------------------------ a server */
+
+static rg_translator *make_translator(void)
+{
+    static const char *const pieces[] = { "a", "b", "c", "d", "e" };
+    static const char *const yaml = "dim-emb: 16\ntransformer-dim-ffn: 24\ntransformer-heads: 4\nenc-depth: 1\ndec-depth: 2\n";
+    const rg_system         *system = rg_system_find("transformer");
+    void                    *options = rg_alloc_zero(system->options_bytes);
+    const rg_option_group    group = { .rows = system->options, .values = options };
+    rg_vocab                *vocab;
+    rg_model                *model;
+    rg_translator           *t;
+    assert_int_equal(rg_vocab_from_pieces(&vocab, RG_VOCAB_WORDS, pieces, 5), RG_OK);
+    assert_int_equal(rg_options_init(system->options, options), RG_OK);
+    assert_int_equal(rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "test", true), RG_OK);
+    const rg_model_sizes sizes = { .source_vocabulary = rg_vocab_size(vocab), .target_vocabulary = rg_vocab_size(vocab), .joint = true, .bos = 1, .eos = 2 };
+    assert_int_equal(rg_model_new(&model, system, options, &sizes, 5), RG_OK);
+    rg_options_fini(system->options, options);
+    rg_free(options);
+    assert_int_equal(rg_translator_new(&t, model, vocab, NULL), RG_OK);
+    return t;
+}
+
+typedef struct {
+    rg_serve_config config;
+    rg_translator  *translator;
+    int             stop[2], ready[2], port;
+    rg_status       status;
+    pthread_t       thread;
+} life;
+
+static void is_ready(void *context, const char *address)
+{
+    life      *l = context;
+    const int  port = atoi(strrchr(address, ':') + 1);
+    if (write(l->ready[1], &port, sizeof port) != sizeof port) abort();
+}
+
+static void *serve(void *context)
+{
+    life *l = context;
+    l->status = rg_serve_run(&l->config, l->translator, l->stop[0], is_ready, l);
+    return NULL;
+}
+
+static void begin(life *l, rg_translator *translator)
+{
+    *l = (life){ .config = RG_SERVE_CONFIG_DEFAULT, .translator = translator };
+    l->config.port = 0;
+    l->config.threads = 2;
+    assert_int_equal(pipe(l->stop) | pipe(l->ready), 0);
+    assert_int_equal(pthread_create(&l->thread, NULL, serve, l), 0);
+    assert_int_equal(read(l->ready[0], &l->port, sizeof l->port), sizeof l->port);
+}
+
+static void end(life *l)
+{
+    assert_int_equal(write(l->stop[1], "x", 1), 1);
+    pthread_join(l->thread, NULL);
+    assert_int_equal(l->status, RG_OK);
+    for (int i = 0; i < 2; i++) {
+        close(l->stop[i]);
+        close(l->ready[i]);
+    }
+}
+
+/* The whole answer of one request; "" when the server is gone. */
+static void ask(char *out, size_t room, int port, const char *path, const char *body)
+{
+    struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    const int          fd = socket(AF_INET, SOCK_STREAM, 0);
+    char               request[512];
+    size_t             used = 0;
+    const int n = snprintf(request, sizeof request, "POST %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %zu\r\n\r\n%s", path, strlen(body), body);
+    if (connect(fd, (struct sockaddr *)&to, sizeof to) == 0 && send(fd, request, (size_t)n, MSG_NOSIGNAL) == n)
+        for (ssize_t got; used + 1 < room && (got = recv(fd, out + used, room - 1 - used, 0)) > 0;) used += (size_t)got;
+    out[used] = 0;
+    close(fd);
+}
+
+static const char *const bodies[] = { "{\"q\":\"a b c\",\"source\":\"en\",\"target\":\"fr\"}", "{\"q\":[\"e\",\"d c\"],\"source\":\"en\",\"target\":\"fr\",\"alternatives\":2}",
+                                      "{\"q\":\"<b>a</b> d\",\"source\":\"auto\",\"target\":\"fr\",\"format\":\"html\"}" };
+
+typedef struct {
+    int    port, number, rounds;
+    char (*alone)[2048];
+    size_t wrong;
+} asker;
+
+static void *ask_often(void *context)
+{
+    asker *a = context;
+    char   answer[2048], record[65536];
+    for (int i = 0; i < a->rounds; i++) {
+        const int k = (a->number + i) % 3;
+        ask(answer, sizeof answer, a->port, "/translate", bodies[k]);
+        const char *text = strstr(answer, "\r\n\r\n");
+        a->wrong += !text || strcmp(text, a->alone[k]) != 0;
+        if (i % 4) continue;
+        ask(record, sizeof record, a->port, "/v1/attention", bodies[0]);
+        a->wrong += strstr(record, "regard-record/1") == NULL;
+    }
+    return NULL;
+}
+
+/* --------------------------------------------------------------------------------------------------------- tests */
+
+static void every_thread_gets_the_answer_it_would_get_alone(void **state)
+{
+    enum { THREADS = 8 };
+    static char    alone[3][2048], answer[2048];
+    pthread_t      thread[THREADS];
+    asker          a[THREADS];
+    life           l;
+    rg_translator *t = make_translator();
+    (void)state;
+    begin(&l, t);
+    for (int k = 0; k < 3; k++) {
+        ask(answer, sizeof answer, l.port, "/translate", bodies[k]);
+        assert_non_null(strstr(answer, "HTTP/1.1 200"));
+        snprintf(alone[k], sizeof alone[k], "%s", strstr(answer, "\r\n\r\n"));
+    }
+    for (int i = 0; i < THREADS; i++) {
+        a[i] = (asker){ .port = l.port, .number = i, .rounds = 30, .alone = alone };
+        assert_int_equal(pthread_create(&thread[i], NULL, ask_often, &a[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(thread[i], NULL);
+        assert_int_equal(a[i].wrong, 0);
+    }
+    end(&l);
+    rg_translator_free(t);
+}
+
+static void twenty_lives_leave_no_memory_behind(void **state)
+{
+    char           answer[2048];
+    rg_translator *t = make_translator();
+    size_t         before = 0;
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        life l;
+        if (i == 1) before = rg_base__live_blocks();
+        begin(&l, t);
+        ask(answer, sizeof answer, l.port, "/translate", bodies[i % 3]);
+        assert_non_null(strstr(answer, "HTTP/1.1 200"));
+        end(&l);
+    }
+    assert_int_equal(rg_base__live_blocks(), before);
+    rg_translator_free(t);
+}
+
+static void a_port_that_is_taken_is_named(void **state)
+{
+    life           l;
+    rg_translator *t = make_translator();
+    (void)state;
+    begin(&l, t);
+    rg_serve_config second = l.config;
+    second.port = l.port;
+    assert_int_equal(rg_serve_run(&second, t, l.stop[0], NULL, NULL), RG_EIO);
+    assert_non_null(strstr(rg_message(), "127.0.0.1 port"));
+    second.host = "no such host";
+    assert_int_equal(rg_serve_run(&second, t, l.stop[0], NULL, NULL), RG_EIO);
+    second.beam = 0;
+    assert_int_equal(rg_serve_run(&second, t, l.stop[0], NULL, NULL), RG_EINVAL);
+    end(&l);
+    rg_translator_free(t);
+}
+
+/* Whatever the text: put together again without a change, it is the text. */
+static void cut_texts_join_to_the_same_text(void **state)
+{
+    static const char *const texts[] = { "", "a", " a ", "\n", "a\r\n\r\n b\t\n", "<p>a</p>", "a<", "<", "<script>if (a<b) c</script> d", "<!-- a > b -->c", "&amp; &lt;x", "<p", "a>b" };
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        for (int html = 0; html < 2; html++) {
+            rg_segments    s;
+            rg_translation best[16];
+            rg_translated  results[16];
+            rg_text        out = { 0 };
+            size_t         n = 0;
+            assert_int_equal(rg_segments_cut(&s, texts[i], html), RG_OK);
+            for (size_t k = 0; k < s.count; k++) {
+                if (!s.part[k].line) continue;
+                best[n] = (rg_translation){ .text = s.part[k].text };
+                results[n] = (rg_translated){ .best = &best[n], .count = 1 };
+                n++;
+            }
+            assert_int_equal(n, s.lines);
+            assert_int_equal(rg_segments_join(&out, &s, results, 0, html), RG_OK);
+            if (html && strcmp(texts[i], "a>b") == 0) assert_string_equal(rg_text_c(&out), "a&gt;b");
+            else assert_string_equal(rg_text_c(&out), texts[i]);
+            rg_text_free(&out);
+            rg_segments_free(&s);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cut_texts_join_to_the_same_text),
+        cmocka_unit_test(every_thread_gets_the_answer_it_would_get_alone),
+        cmocka_unit_test(twenty_lives_leave_no_memory_behind),
+        cmocka_unit_test(a_port_that_is_taken_is_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
