@@ -8,3 +8,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$REGARD" demo -o "$work" --after-batches 30 --sentences 500 --tests 10 > "$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 python3 "$SOURCE_DIR/tests/serve.py" "$REGARD" "$work/model.safetensors" "$work/test.en"
+failed=$?
+chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || { echo "no chromium: the live page is not tested"; exit $failed; }
+python3 "$SOURCE_DIR/tests/serve_page.py" "$REGARD" "$work/model.safetensors" "$chromium" "$(head -1 "$work/test.en")" || failed=1
+exit $failed
