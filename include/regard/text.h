@@ -128,6 +128,15 @@ uint64_t        rg_lines_count(const rg_lines *lines); /* lines given so far */
 const char     *rg_lines_name(const rg_lines *lines);
 const rg_fault *rg_lines_fault(const rg_lines *lines, unsigned bit); /* one RG_LINE_ bit */
 
+/* All lines of a file, for sets small enough to hold. column -1 takes whole lines, 0, 1, ... the field of a tab-separated file ("" when a
+ * line has none). All zero is empty. */
+typedef struct rg_line_list {
+    char **line;
+    size_t count, room;
+} rg_line_list;
+rg_status rg_line_list_read(rg_line_list *out, const char *path, int column);
+void      rg_line_list_free(rg_line_list *list); /* and empty it */
+
 /* ----------------------------------------------------------------------------------------------- vocabulary */
 
 typedef enum rg_vocab_kind {

@@ -104,48 +104,22 @@ static rg_status train(rg_translator **out, const settings *s, const files *f)
 
 /* ------------------------------------------------------------------------------------------------------ testing */
 
-typedef struct {
-    char **line;
-    size_t count;
-} lines;
-
-static void free_lines(lines *l)
+static rg_status count_exact(size_t *out_same, size_t *out_all, rg_session *session, const files *f)
 {
-    for (size_t i = 0; i < l->count; i++) rg_free(l->line[i]);
-    rg_free(l->line);
-}
-
-static rg_status read_lines(lines *out, const char *path, size_t most)
-{
-    rg_lines *reader;
-    *out = (lines){ 0 };
-    RG_TRY(rg_lines_open(&reader, path, NULL));
-    rg_status status = (out->line = rg_alloc_zero(most * sizeof *out->line)) ? RG_OK : RG_ENOMEM;
-    for (bool more = true; status == RG_OK && more && out->count < most;) {
-        rg_line line;
-        status = rg_lines_next(&more, &line, reader);
-        if (status == RG_OK && more && !(out->line[out->count++] = rg_strdup(line.text))) status = RG_ENOMEM;
-    }
-    rg_lines_close(reader);
-    return status;
-}
-
-static rg_status count_exact(size_t *out_same, size_t *out_all, rg_session *session, const settings *s, const files *f)
-{
-    lines                english = { 0 }, french = { 0 };
+    rg_line_list         english = { 0 }, french = { 0 };
     rg_session_config    config = RG_SESSION_CONFIG_DEFAULT;
     const rg_translated *results;
     *out_same = *out_all = 0;
-    rg_status status = read_lines(&english, f->test_en, (size_t)s->tests);
-    if (status == RG_OK) status = read_lines(&french, f->test_fr, (size_t)s->tests);
+    rg_status status = rg_line_list_read(&english, f->test_en, -1);
+    if (status == RG_OK) status = rg_line_list_read(&french, f->test_fr, -1);
     if (status == RG_OK) status = rg_session_run(&results, session, &config, (const char *const *)english.line, english.count, 0, NULL);
     for (size_t i = 0, wrong = 0; status == RG_OK && i < english.count; i++, ++*out_all) {
         const char *text = results[i].count ? results[i].best[0].text : "";
         if (strcmp(text, french.line[i]) == 0) ++*out_same;
         else if (wrong++ < 3) printf("wrong: %s\n    -> %s\n     = %s\n", english.line[i], text, french.line[i]);
     }
-    free_lines(&english);
-    free_lines(&french);
+    rg_line_list_free(&english);
+    rg_line_list_free(&french);
     return status;
 }
 
@@ -211,7 +185,7 @@ static rg_status run(rg_call *call)
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     if (status == RG_OK) status = rg_session_new(&session, &translator, 1, s->threads ? (int)s->threads : cores > 0 ? (int)cores : 1);
     if (status == RG_OK) status = show(s, translator, session);
-    if (status == RG_OK) status = count_exact(&same, &all, session, s, &f);
+    if (status == RG_OK) status = count_exact(&same, &all, session, &f);
     if (status == RG_OK) {
         printf("\nTry it:  echo 'the white horse sees the small birds' | regard translate -m %s\n", f.model);
         printf("demo: %zu of %zu unseen sentences exact (%.1f %%) in %.0f s\n", same, all, 100.0 * (double)same / (double)all, rg_now() - started);

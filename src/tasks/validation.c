@@ -10,57 +10,20 @@ struct rg_validation {
     rg_session                   *session;
     rg_corpus                    *corpus; /* in file order, for perplexity */
     rg_tape                      *tape;
-    char                        **source, **reference;
-    size_t                        lines;
+    rg_line_list                  source, reference;
 };
 
 /* ------------------------------------------------------------------------------------------------------- reading */
-
-static rg_status read_lines(char ***out, size_t *out_count, const char *path, int column)
-{
-    rg_lines *lines;
-    RG_TRY(rg_lines_open(&lines, path, NULL));
-    char    **list = NULL;
-    size_t    count = 0, room = 0;
-    bool      more = true;
-    rg_status status = RG_OK;
-    while (status == RG_OK && more) {
-        rg_line line;
-        status = rg_lines_next(&more, &line, lines);
-        if (status != RG_OK || !more) break;
-        if (count == room) {
-            char **next = rg_realloc(list, (room = room ? 2 * room : 1024) * sizeof *next);
-            if (!next) {
-                status = RG_ENOMEM;
-                break;
-            }
-            list = next;
-        }
-        const char *from = line.text, *tab = column >= 0 ? strchr(line.text, '\t') : NULL;
-        if (column == 1 && tab) from = tab + 1;
-        char *copy = rg_strdup(from);
-        if (copy && strchr(copy, '\t') && column >= 0) *strchr(copy, '\t') = 0;
-        if (!copy) status = RG_ENOMEM;
-        else list[count++] = copy;
-    }
-    rg_lines_close(lines);
-    *out = list;
-    *out_count = count;
-    return status;
-}
 
 static rg_status read_pairs(rg_validation *v)
 {
     const rg_list *sets = &v->options->valid_sets;
     const bool     tsv = v->options->tsv;
-    size_t         sources = 0, references = 0;
-    rg_status      status = read_lines(&v->source, &sources, sets->items[0], tsv ? 0 : -1);
-    if (status == RG_OK) status = read_lines(&v->reference, &references, sets->items[tsv ? 0 : 1], tsv ? 1 : -1);
-    v->lines = sources < references ? sources : references;
-    if (status == RG_OK && sources != references)
-        status = rg_fail(RG_EMATCH, "%s has %zu lines, %s has %zu", sets->items[0], sources, sets->items[1], references);
-    if (status == RG_OK && !v->lines) status = rg_fail(RG_EINVAL, "%s has no lines", sets->items[0]);
-    return status;
+    RG_TRY(rg_line_list_read(&v->source, sets->items[0], tsv ? 0 : -1));
+    RG_TRY(rg_line_list_read(&v->reference, sets->items[tsv ? 0 : 1], tsv ? 1 : -1));
+    if (v->source.count != v->reference.count)
+        return rg_fail(RG_EMATCH, "%s has %zu lines, %s has %zu", sets->items[0], v->source.count, sets->items[1], v->reference.count);
+    return v->source.count ? RG_OK : rg_fail(RG_EINVAL, "%s has no lines", sets->items[0]);
 }
 
 static rg_status open_corpus(rg_validation *v)
@@ -98,10 +61,8 @@ rg_status rg_validation_new(rg_validation **out, rg_translator *translator, cons
 void rg_validation_free(rg_validation *v)
 {
     if (!v) return;
-    for (size_t i = 0; v->source && i < v->lines; i++) rg_free(v->source[i]);
-    for (size_t i = 0; v->reference && i < v->lines; i++) rg_free(v->reference[i]);
-    rg_free(v->source);
-    rg_free(v->reference);
+    rg_line_list_free(&v->source);
+    rg_line_list_free(&v->reference);
     rg_tape_free(v->tape);
     rg_session_free(v->session);
     rg_corpus_free(v->corpus);
@@ -132,13 +93,13 @@ static rg_status exact(double *out, const rg_validation *v, const rg_translated 
 {
     size_t  same = 0;
     rg_text norm = { 0 };
-    for (size_t i = 0; i < v->lines; i++) {
+    for (size_t i = 0; i < v->source.count; i++) {
         rg_text_clear(&norm);
-        RG_TRY(rg_vocab_normalize(&norm, v->translator->target, v->reference[i], strlen(v->reference[i])));
+        RG_TRY(rg_vocab_normalize(&norm, v->translator->target, v->reference.line[i], strlen(v->reference.line[i])));
         same += results[i].count && strcmp(results[i].best[0].text, rg_text_c(&norm)) == 0;
     }
     rg_text_free(&norm);
-    *out = 100.0 * (double)same / (double)v->lines;
+    *out = 100.0 * (double)same / (double)v->source.count;
     return RG_OK;
 }
 
@@ -147,8 +108,8 @@ static rg_status scored(double *out, const char *name, const rg_validation *v, c
     rg_scorer *scorer;
     RG_TRY(rg_scorer_new(&scorer, name, NULL));
     rg_status status = RG_OK;
-    for (size_t i = 0; status == RG_OK && i < v->lines; i++) {
-        const char *reference = v->reference[i];
+    for (size_t i = 0; status == RG_OK && i < v->source.count; i++) {
+        const char *reference = v->reference.line[i];
         status = rg_scorer_add(scorer, results[i].count ? results[i].best[0].text : "", &reference, 1);
     }
     *out = rg_scorer_score(scorer);
@@ -159,9 +120,9 @@ static rg_status scored(double *out, const char *name, const rg_validation *v, c
 static void show_samples(const rg_validation *v, const rg_translated *results, const rg_translation_report *report, uint64_t step)
 {
     const size_t n = (size_t)v->options->samples;
-    for (size_t k = 0; report->sample && k < n && k < v->lines; k++) {
-        const size_t i = k * (v->lines / (n ? n : 1));
-        report->sample(report->context, step, v->source[i], v->reference[i], results[i].count ? results[i].best[0].text : "");
+    for (size_t k = 0; report->sample && k < n && k < v->source.count; k++) {
+        const size_t i = k * (v->source.count / (n ? n : 1));
+        report->sample(report->context, step, v->source.line[i], v->reference.line[i], results[i].count ? results[i].best[0].text : "");
     }
 }
 
@@ -181,7 +142,7 @@ rg_status rg_validation_run(rg_metrics *out, rg_validation *v, const rg_translat
             continue;
         }
         if (!results) {
-            RG_TRY(rg_session_run(&results, v->session, &c, (const char *const *)v->source, v->lines, 0, NULL));
+            RG_TRY(rg_session_run(&results, v->session, &c, (const char *const *)v->source.line, v->source.count, 0, NULL));
             show_samples(v, results, report, step);
         }
         RG_TRY(strcmp(name, "exact") == 0 ? exact(&value, v, results) : scored(&value, name, v, results));
