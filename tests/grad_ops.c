@@ -113,6 +113,7 @@ static void ops_of_two_tensors_have_correct_gradients_for_every_shape_they_accep
 OP1(matmul_it, rg_matmul(t, x[0], x[1]))
 OP1(matmul_nt_it, rg_matmul_nt(t, x[0], x[1]))
 static rg_tensor *linear_it(rg_tape *t, rg_tensor *const *x, void *context) { return rg_linear(t, x[0], x[1], x[2], *(const rg_activation *)context); }
+OP1(linear_nt_it, rg_linear_nt(t, x[0], x[1], x[2]))
 
 static void products_of_tensors_have_correct_gradients(void **state)
 {
@@ -123,6 +124,7 @@ static void products_of_tensors_have_correct_gradients(void **state)
         two("matmul", matmul_it, M, K, K, N, -1);
         two("matmul_nt", matmul_nt_it, M, K, N, K, -1);
     }
+    rg_expect_gradient(&(rg_gradient_case){ .name = "linear_nt", .function = linear_nt_it, .input = { { 3, 7 }, { 9, 7 }, { 1, 9 } } });
     for (rg_activation f = RG_IDENTITY; f < RG_EXP; f++)
         rg_expect_gradient(&(rg_gradient_case){ .name = "linear", .function = linear_it, .context = &f, .input = { { 3, 7 }, { 7, 9 }, { 1, 9 } } });
 }

@@ -1,11 +1,13 @@
 /* Every system that decodes: step by step equals the pass over the whole sentence; hypotheses can be dropped, copied and reordered;
- * neighbours do not matter. */
+ * neighbours do not matter. And a training step takes no memory after the first. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "base/seams.h"
 #include "regard/model.h"
+#include "regard/train.h"
 
 #include <math.h>
 #include <string.h>
@@ -144,12 +146,57 @@ static void neighbours_and_reordering_do_not_change_a_hypothesis(void **state)
     }
 }
 
+/* ---------------------------------------------------------------------------------------------------------- training */
+
+static rg_loss loss_of(void *context, rg_tape *t, const void *share, int worker)
+{
+    (void)worker;
+    const rg_model *m = context;
+    return m->system->loss(t, m, share);
+}
+
+static void a_training_step_allocates_nothing_after_the_first(void **state)
+{
+    (void)state;
+    static const int32_t target_start[] = { 0, 3, 6 }, target[] = { 4, 9, 2, 3, 3, 2 }, previous[] = { 1, 4, 9, 1, 3, 3 };
+    const rg_batch batch = { .pairs = 2, .source = { .groups = 2, .start = source_start }, .target = { .groups = 2, .start = target_start },
+                             .source_ids = source_ids, .target_ids = target, .previous = previous };
+    const rg_workers_config   config = { .workers = 2, .threads = 1, .seed = 3 };
+    const rg_optimizer_config adam = RG_OPTIMIZER_CONFIG_DEFAULT;
+    for (const rg_system *const *system = rg_system_all(); *system; system++) {
+        if (!(*system)->start) continue;
+        rg_model     *m = make(*system, NULL);
+        rg_workers   *workers;
+        rg_optimizer *opt;
+        int32_t       storage[2][6];
+        rg_batch      share[2];
+        const void   *shares[2] = { &share[0], &share[1] };
+        size_t        before = 0;
+        assert_int_equal(rg_workers_new(&workers, m->params, &config), RG_OK);
+        assert_int_equal(rg_optimizer_new(&opt, m->params, &adam), RG_OK);
+        for (uint64_t step = 1; step < 5; step++) {
+            rg_losses      losses;
+            rg_step_report report;
+            for (size_t i = 0; i < 2; i++) rg_batch_share(&share[i], storage[i], &batch, i, 2);
+            const rg_job job = { .shares = shares, .count = 2, .step = step, .loss = loss_of, .context = m };
+            if (rg_workers_run(&losses, workers, &job) != RG_OK) fail_msg("%s: %s", (*system)->name, rg_message());
+            assert_int_equal(rg_optimizer_step(&report, opt, rg_workers_grads(workers), 2, losses.count, 1e-3, rg_workers_team(workers)), RG_OK);
+            if (step == 1) before = rg_base__alloc_calls();
+        }
+        if (rg_base__alloc_calls() != before) fail_msg("%s: %zu allocations after the first step", (*system)->name, rg_base__alloc_calls() - before);
+        rg_optimizer_free(opt);
+        rg_workers_free(workers);
+        rg_model_free(m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stepping_equals_the_whole_pass),
         cmocka_unit_test(every_kind_of_local_attention_steps_like_the_whole_pass),
         cmocka_unit_test(neighbours_and_reordering_do_not_change_a_hypothesis),
+        cmocka_unit_test(a_training_step_allocates_nothing_after_the_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

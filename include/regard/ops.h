@@ -14,6 +14,8 @@ rg_tensor *rg_matmul(rg_tape *t, rg_tensor *a, rg_tensor *b);    /* (M, K) (K, N
 rg_tensor *rg_matmul_nt(rg_tape *t, rg_tensor *a, rg_tensor *b); /* (M, K) (N, K) -> (M, N)     a b^T */
 /* f(x w + b); b may be NULL. w (in, out). */
 rg_tensor *rg_linear(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, rg_activation f);
+/* x w^T + b for a table w (out, in), as over a vocabulary; b may be NULL. */
+rg_tensor *rg_linear_nt(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b);
 
 /* one number at a time */
 rg_tensor *rg_map(rg_tape *t, rg_tensor *x, rg_activation f);

@@ -139,3 +139,9 @@ rg_tensor *rg_linear(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, rg_ac
     if (from_output(f)) return product(t, x, w, b, f, false);
     return rg_map(t, product(t, x, w, b, RG_IDENTITY, false), f);
 }
+
+rg_tensor *rg_linear_nt(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b)
+{
+    rg_tensor *in[] = { x, w };
+    return rg_tape__begin(t, "linear_nt", 2, in) ? product(t, x, w, b, RG_IDENTITY, true) : NULL;
+}

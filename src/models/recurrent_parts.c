@@ -71,7 +71,7 @@ rg_loss rg_rnn_loss(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings *s,
 
 rg_tensor *rg_rnn_logits(rg_tape *t, const rg_rnn_parts *p, rg_tensor *y)
 {
-    return rg_add(t, rg_matmul_nt(t, y, rg_use(t, p->output)), rg_use(t, p->output_bias));
+    return rg_linear_nt(t, y, rg_use(t, p->output), rg_use(t, p->output_bias));
 }
 
 /* ------------------------------------------------------------------------------------------------------ attention */

@@ -307,7 +307,7 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
         leave(t);
     }
     y = stack_end(t, s, &q->decoder_end, y);
-    return rg_add(t, rg_matmul_nt(t, y, rg_use(t, q->output)), rg_use(t, q->output_bias));
+    return rg_linear_nt(t, y, rg_use(t, q->output), rg_use(t, q->output_bias));
 }
 
 static rg_status keep(rg_decoding *d, const int32_t *parents, size_t n) { return rg_cache_keep(((memory *)d->state)->past, parents, n); }
