@@ -78,8 +78,9 @@ struct rg_model {
 
 /* A model with fresh parameters. `options` was filled by the system's rows and is copied (strings too). */
 rg_status rg_model_new(rg_model **out, const rg_system *system, const void *options, const rg_model_sizes *sizes, uint64_t seed);
-/* The same with parameters that are zeros, for rg_checkpoint_load to fill: nothing is drawn. */
-rg_status rg_model_new_empty(rg_model **out, const rg_system *system, const void *options, const rg_model_sizes *sizes);
+/* The same with parameters that are zeros, for rg_checkpoint_load to fill: nothing is drawn. RG_EMATCH, before anything
+ * is allocated, when the settings ask for more than `most` numbers: what a file can hold. */
+rg_status rg_model_new_empty(rg_model **out, const rg_system *system, const void *options, const rg_model_sizes *sizes, size_t most);
 void      rg_model_free(rg_model *model);
 /* The preset of that name, or NULL with a message that lists what there is. */
 const rg_preset *rg_preset_find(const rg_system *system, const char *name);

@@ -45,8 +45,7 @@ static rg_status copy_options(const rg_system *system, void *to, const void *fro
     return status;
 }
 
-static rg_status make(rg_model **out, const rg_system *system, const void *options, const rg_model_sizes *sizes, rg_status (*fill)(rg_params *, uint64_t),
-                      uint64_t seed)
+static rg_status make(rg_model **out, const rg_system *system, const void *options, const rg_model_sizes *sizes, bool empty, uint64_t seed, size_t most)
 {
     *out = NULL;
     rg_model *m = rg_alloc_zero(sizeof *m);
@@ -58,7 +57,9 @@ static rg_status make(rg_model **out, const rg_system *system, const void *optio
     rg_status status = m->options && m->parts ? rg_params_new(&m->params) : RG_ENOMEM;
     if (status == RG_OK) status = copy_options(system, m->options, options);
     if (status == RG_OK) status = system->build(m);
-    if (status == RG_OK) status = fill(m->params, seed);
+    if (status == RG_OK && rg_params_numbers(m->params) > most)
+        status = rg_fail(RG_EMATCH, "the settings ask for %zu numbers, the file has room for %zu", rg_params_numbers(m->params), most);
+    if (status == RG_OK) status = empty ? rg_params_build_empty(m->params) : rg_params_build(m->params, seed);
     if (status != RG_OK) {
         rg_model_free(m);
         return status;
@@ -69,14 +70,12 @@ static rg_status make(rg_model **out, const rg_system *system, const void *optio
 
 rg_status rg_model_new(rg_model **out, const rg_system *system, const void *options, const rg_model_sizes *sizes, uint64_t seed)
 {
-    return make(out, system, options, sizes, rg_params_build, seed);
+    return make(out, system, options, sizes, false, seed, SIZE_MAX);
 }
 
-static rg_status leave_zeros(rg_params *params, uint64_t seed) { return (void)seed, rg_params_build_empty(params); }
-
-rg_status rg_model_new_empty(rg_model **out, const rg_system *system, const void *options, const rg_model_sizes *sizes)
+rg_status rg_model_new_empty(rg_model **out, const rg_system *system, const void *options, const rg_model_sizes *sizes, size_t most)
 {
-    return make(out, system, options, sizes, leave_zeros, 0);
+    return make(out, system, options, sizes, true, 0, most);
 }
 
 void rg_model_free(rg_model *m)

@@ -5,6 +5,7 @@
 #include "regard/translate.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 rg_status rg_translator_new(rg_translator **out, rg_model *model, rg_vocab *source, rg_vocab *target)
 {
@@ -80,7 +81,7 @@ static rg_status get_vocab(rg_vocab **out, const rg_state *state, const char *ke
     return rg_vocab_from_bytes(out, bytes, count);
 }
 
-static rg_status make_model(rg_model **out, const rg_state *state, const rg_vocab *source, const rg_vocab *target)
+static rg_status make_model(rg_model **out, const rg_state *state, const rg_vocab *source, const rg_vocab *target, size_t most)
 {
     const char *name, *yaml;
     RG_TRY(rg_state_get_text(&name, state, "regard.system"));
@@ -94,7 +95,7 @@ static rg_status make_model(rg_model **out, const rg_state *state, const rg_voca
                                     .joint = source == target, .bos = rg_vocab_bos(target), .eos = rg_vocab_eos(target) };
     rg_status status = rg_options_init(system->options, options);
     if (status == RG_OK) status = rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "settings of the model", true);
-    if (status == RG_OK) status = rg_model_new_empty(out, system, options, &sizes);
+    if (status == RG_OK) status = rg_model_new_empty(out, system, options, &sizes, most);
     rg_options_fini(system->options, options);
     rg_free(options);
     return status;
@@ -115,6 +116,14 @@ static rg_status read_alignment(rg_translator *t, const rg_state *state)
     return RG_OK;
 }
 
+static bool system_decodes(const rg_state *state)
+{
+    const char      *name;
+    const rg_system *system = rg_state_get_text(&name, state, "regard.system") == RG_OK ? rg_system_find(name) : NULL;
+    if (system && !system->start) rg_fail(RG_EMATCH, "the file holds a '%s', which does not translate", name);
+    return !system || system->start; /* an unknown one is refused by name later */
+}
+
 static rg_status load(rg_translator **out, const rg_state *state, const char *path)
 {
     const char *task;
@@ -124,7 +133,10 @@ static rg_status load(rg_translator **out, const rg_state *state, const char *pa
     if (strcmp(task, "translation") != 0) return rg_fail(RG_EMATCH, "the file holds a model for '%s', not a translator", task);
     rg_status status = get_vocab(&source, state, "vocab.source");
     if (status == RG_OK && rg_state_has(state, "vocab.target")) status = get_vocab(&target, state, "vocab.target");
-    if (status == RG_OK) status = make_model(&model, state, source, target ? target : source);
+    struct stat file = { 0 };
+    if (status == RG_OK && stat(path, &file) != 0) status = rg_fail(RG_EIO, "cannot look at the file");
+    if (status == RG_OK && !system_decodes(state)) status = RG_EMATCH;
+    if (status == RG_OK) status = make_model(&model, state, source, target ? target : source, (size_t)file.st_size / sizeof(float));
     if (status == RG_OK) status = rg_checkpoint_load(path, model->params, NULL, NULL, NULL);
     if (status == RG_OK) {
         RG_TRY(rg_translator_new(out, model, source, target));
