@@ -6,7 +6,9 @@
 
 /* One word a line. */
 #define RG_EXPERIMENTS(X) \
-    X(table1)
+    X(table1) \
+    X(gat) \
+    X(ntm)
 
 #define DECLARE(name) extern const rg_experiment rg_experiment_##name;
 #define ENTRY(name)   &rg_experiment_##name,

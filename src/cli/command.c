@@ -12,6 +12,7 @@
     X(evaluate) \
     X(demo) \
     X(train) \
+    X(predict) \
     X(translate) \
     X(score) \
     X(average) \

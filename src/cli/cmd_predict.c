@@ -1,0 +1,168 @@
+/* cmd_predict.c - what a model trained on graphs says of every node, as TSV; and what its nodes look at, as a record. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "regard/view.h"
+#include "tasks/graph_task.h"
+#include "tasks/model_file.h"
+
+typedef struct {
+    char   *model, *graph, *record;
+    int64_t node, hops;
+} settings;
+
+static const rg_option options[] = {
+    { RG_OPTION_STRING, "model", offsetof(settings, model), "model.safetensors", "model trained by `regard train --type gat` (gcn, mlp)", 'm', NULL },
+    { RG_OPTION_STRING, "graph", offsetof(settings, graph), "", "folder of the graph; labels and split are not needed", 0, NULL },
+    { RG_OPTION_STRING, "attention", offsetof(settings, record), "", "also write who looks at whom to this record (.json or .safetensors; `regard show` draws it)", 0, NULL },
+    { RG_OPTION_INT, "node", offsetof(settings, node), "-1", "of the record: only around this node", 0, NULL },
+    { RG_OPTION_INT, "hops", offsetof(settings, hops), "2", "of the record: how far around it", 0, NULL },
+    RG_OPTION_END
+};
+
+/* --------------------------------------------------------------------------------------------------------- attention */
+
+typedef struct {
+    const rg_graph *graph;
+    rg_record      *record;
+    int32_t        *place; /* of a node among the labels, -1: not shown */
+    size_t          labels;
+    int             layer;
+    rg_status       status;
+} watching;
+
+static bool wants(void *context, const char *name) { return (void)context, strstr(name, "weights") != NULL; }
+
+static void see(void *context, const char *name, const rg_tensor *x, const void *reach_of)
+{
+    watching       *w = context;
+    const rg_reach *r = reach_of;
+    uint32_t       *from = rg_alloc_array(r->P, sizeof *from), *to = rg_alloc_array(r->P, sizeof *to);
+    rg_real        *a = rg_alloc_array(r->P, sizeof *a);
+    (void)name;
+    if (!from || !to || !a) w->status = RG_ENOMEM;
+    for (size_t h = 0; w->status == RG_OK && h < rg_tensor_cols(x); h++) {
+        size_t n = 0;
+        for (size_t p = 0; p < r->P; p++) {
+            if (w->place[r->query[p]] < 0 || w->place[r->key[p]] < 0) continue;
+            from[n] = (uint32_t)w->place[r->query[p]];
+            to[n] = (uint32_t)w->place[r->key[p]];
+            a[n++] = rg_tensor_at(x, p, h);
+        }
+        const rg_map_place place = { "attention", w->layer, (int)h, -1, -1 };
+        w->status = rg_record_add_edges(NULL, w->record, place, w->labels, w->labels, from, to, a, n);
+    }
+    w->layer++;
+    rg_free(from);
+    rg_free(to);
+    rg_free(a);
+}
+
+/* Mark the nodes at most `hops` steps from `node`; all when node < 0. */
+static size_t mark(int32_t *place, const rg_graph *g, int64_t node, int64_t hops)
+{
+    for (size_t i = 0; i < g->nodes; i++) place[i] = node < 0 ? 0 : -1;
+    if (node >= 0) place[node] = 0;
+    for (int64_t h = 1; node >= 0 && h <= hops; h++)
+        for (size_t i = 0; i < g->nodes; i++)
+            for (size_t p = g->reach->first[i]; place[i] == h - 1 && p < g->reach->first[i + 1]; p++)
+                if (place[g->reach->key[p]] < 0) place[g->reach->key[p]] = (int32_t)h;
+    size_t n = 0;
+    for (size_t i = 0; i < g->nodes; i++)
+        if (place[i] >= 0) place[i] = (int32_t)n++;
+    return n;
+}
+
+static rg_status name_nodes(watching *w, size_t n)
+{
+    const char **text = rg_alloc_zero((n + 1) * sizeof *text);
+    rg_status    status = text ? RG_OK : RG_ENOMEM;
+    for (size_t i = 0; status == RG_OK && i < w->graph->nodes; i++)
+        if (w->place[i] >= 0 && !(text[w->place[i]] = w->graph->label && w->graph->label[i] >= 0 ? rg_format("%zu (%d)", i, w->graph->label[i]) : rg_format("%zu", i))) status = RG_ENOMEM;
+    if (status == RG_OK) status = rg_record_add_labels(&w->labels, w->record, "nodes", RG_LABEL_NODE, text, n);
+    for (size_t i = 0; text && i < n; i++) rg_free((char *)text[i]);
+    rg_free(text);
+    return status;
+}
+
+static rg_status write_record(const settings *s, const rg_model *m, const rg_graph *g)
+{
+    watching  w = { .graph = g };
+    rg_real  *logits = NULL;
+    rg_status status = s->node < (int64_t)g->nodes ? RG_OK : rg_fail(RG_EINVAL, "--node %lld; there are nodes 0 .. %zu", (long long)s->node, g->nodes - 1);
+    if (status == RG_OK && !(w.place = rg_alloc_array(g->nodes, sizeof *w.place))) status = RG_ENOMEM;
+    if (status == RG_OK) status = rg_record_new(&w.record, g->name, "graph");
+    if (status == RG_OK) status = name_nodes(&w, mark(w.place, g, s->node, s->hops));
+    const rg_watcher watcher = { &w, wants, see };
+    if (status == RG_OK) status = rg_graph_predict(&logits, m, g, NULL, &watcher);
+    if (status == RG_OK) status = w.status;
+    if (status == RG_OK) status = rg_record_save(w.record, s->record);
+    rg_free(logits);
+    rg_record_free(w.record);
+    rg_free(w.place);
+    return status;
+}
+
+/* -------------------------------------------------------------------------------------------------------- predictions */
+
+static void print_node(size_t i, const rg_real *x, size_t C, bool several)
+{
+    size_t best = 0;
+    double sum = 0;
+    printf("%zu\t", i);
+    if (several) {
+        for (size_t c = 0, n = 0; c < C; c++)
+            if (x[c] > 0) printf("%s%zu", n++ ? " " : "", c);
+        printf("\n");
+        return;
+    }
+    for (size_t c = 1; c < C; c++)
+        if (x[c] > x[best]) best = c;
+    for (size_t c = 0; c < C; c++) sum += exp((double)(x[c] - x[best]));
+    printf("%zu\t%.4f\n", best, 1 / sum);
+}
+
+static rg_status say(const settings *s, const rg_model *m, const rg_state *state)
+{
+    uint64_t several, directed, normalize;
+    RG_TRY(rg_state_get_count(&several, state, "graph.several"));
+    RG_TRY(rg_state_get_count(&directed, state, "graph.directed"));
+    RG_TRY(rg_state_get_count(&normalize, state, "graph.normalize"));
+    const rg_graph_config config = { .directed = directed, .normalize = normalize, .features = m->sizes.features, .classes = m->sizes.classes, .several = several };
+    rg_graph             *g;
+    rg_real              *logits = NULL;
+    RG_TRY(rg_graph_load(&g, s->graph, &config));
+    rg_status status = rg_graph_predict(&logits, m, g, NULL, NULL);
+    if (status == RG_OK) printf(several ? "node\tclasses\n" : "node\tclass\tprobability\n");
+    for (size_t i = 0; status == RG_OK && i < g->nodes; i++) print_node(i, logits + i * m->sizes.classes, m->sizes.classes, several);
+    if (status == RG_OK && s->record[0]) status = write_record(s, m, g);
+    rg_free(logits);
+    rg_graph_free(g);
+    return status;
+}
+
+static rg_status run(rg_call *call)
+{
+    const settings *s = call->options;
+    rg_state       *state;
+    rg_model       *m = NULL;
+    if (!s->graph[0]) return rg_fail(RG_EINVAL, "--graph names the folder of the graph");
+    RG_TRY(rg_state_new(&state));
+    rg_status status = rg_model_load(&m, s->model, "graph", state);
+    if (status == RG_OK) status = say(s, m, state);
+    rg_model_free(m);
+    rg_state_free(state);
+    return status;
+}
+
+const rg_command rg_command_predict = {
+    .name = "predict",
+    .summary = "labels of a graph's nodes as TSV, and what each node looks at",
+    .details = "Prints node, class and probability, a line a node. With --attention FILE the weights of every layer and head are written as a record, which "
+               "`regard show FILE` draws; --node N keeps it to a neighbourhood.",
+    .options = options,
+    .size = sizeof(settings),
+    .run = run,
+};
