@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_NODES = 1 << 30 };
+enum { MOST_NODES = 1 << 30, MOST_FEATURES = 1 << 24 };
 
 static rg_status complain(const rg_lines *lines, const rg_line *line, const char *format, ...) RG_PRINTF(3, 4);
 static rg_status complain(const rg_lines *lines, const rg_line *line, const char *format, ...)
@@ -106,7 +106,7 @@ static rg_status sparse_line(rg_ragged *out, size_t *features, const rg_lines *l
         const char *colon = memchr(word, ':', bytes);
         long long   n;
         double      value = 1;
-        if (!to_int(&n, word, colon ? (size_t)(colon - word) : bytes) || n < 0 || n >= MOST_NODES || (colon && !to_real(&value, colon + 1, bytes - (size_t)(colon - word) - 1)))
+        if (!to_int(&n, word, colon ? (size_t)(colon - word) : bytes) || n < 0 || n >= MOST_FEATURES || (colon && !to_real(&value, colon + 1, bytes - (size_t)(colon - word) - 1)))
             return complain(lines, line, "'%.*s' is not a feature: number or number:value", (int)(bytes < 40 ? bytes : 40), word);
         if (n <= last) return complain(lines, line, "feature %lld stands after feature %lld; they must rise", n, last);
         if (most && (size_t)n >= most) return complain(lines, line, "feature %lld; the model knows 0 .. %zu", n, most - 1);
