@@ -8,7 +8,8 @@
 #define RG_EXPERIMENTS(X) \
     X(table1) \
     X(gat) \
-    X(ntm)
+    X(ntm) \
+    X(multi30k)
 
 #define DECLARE(name) extern const rg_experiment rg_experiment_##name;
 #define ENTRY(name)   &rg_experiment_##name,

@@ -70,8 +70,9 @@ static json_t *samples_json(const rg_console *c)
 static void json_event(rg_console *c, const rg_train_log *log)
 {
     if (log->event == RG_TRAIN_LOG) {
-        write_json(c, json_pack("{s:I, s:I, s:f, s:f, s:f, s:f, s:f}", "step", (json_int_t)log->step, "epoch", (json_int_t)log->epoch, "loss", log->loss, "lr",
-                                log->rate, "words_per_second", log->seconds > 0 ? log->cost / log->seconds : 0.0, "grad_norm", log->norm, "clipped", log->clipped));
+        write_json(c, json_pack("{s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "step", (json_int_t)log->step, "epoch", (json_int_t)log->epoch, "loss", log->loss, "lr",
+                                log->rate, "words_per_second", log->seconds > 0 ? log->cost / log->seconds : 0.0, "words", log->cost, "seconds", log->seconds, "grad_norm", log->norm,
+                                "clipped", log->clipped));
     } else if (log->event == RG_TRAIN_VALID) {
         json_t *valid = json_object();
         for (size_t i = 0; i < log->metrics->count; i++) json_object_set_new(valid, log->metrics->metric[i].name, json_real(log->metrics->metric[i].value));

@@ -188,7 +188,7 @@ rg_status rg_trainer_run(rg_trainer *t)
 {
     if (over(t)) {
         rg_trainer__log(t, RG_TRAIN_DONE, NULL, over(t));
-        return RG_OK;
+        return rg_trainer__finish_model(t); /* the run may have been killed before it did */
     }
     for (forget(t); !over(t);) {
         update u = {0};

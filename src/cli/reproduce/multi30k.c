@@ -1,0 +1,148 @@
+/* multi30k.c - `regard reproduce multi30k`: plain seq2seq, RNNsearch, Luong and the Transformer on one corpus, every score of the attention.
+ *
+ * Each row is a training with ordinary options of `regard train` into a folder of its own; what is finished is read back, what was
+ * stopped goes on. So the table can be made in pieces, by several processes with different --only. */
+#include "cli/reproduce/multi30k.h"
+#include "cli/reproduce/experiment.h"
+
+#include <string.h>
+
+/* -------------------------------------------------------------------------------------------------------- the rows */
+
+#define LEARN "--vocab-kind bpe --joint-vocab --exponential-smoothing 0.001 --valid-freq 1000 --valid-metrics bleu --beam-size 4 --samples 0 "
+
+/* Transformer-Tiny of Wu et al. 2021: 4+4 layers, d 128, 4 heads, joint BPE of 10,000 pieces, 2.6 M parameters. */
+#define TINY LEARN "--type transformer --preset tiny --dim-vocabs 10000 --mini-batch-words 2500 --learn-rate 0.004 --lr-warmup 1500 " \
+                   "--lr-decay-inv-sqrt 1500 --beta2 0.98 --average 5 --early-stopping 8 --after-epochs 60"
+
+#define RNN LEARN "--dim-vocabs 5000 --dim-emb 128 --dim-rnn 256 --tied-embeddings --dropout-rnn 0.4 --mini-batch-words 1000 --learn-rate 0.001 " \
+                  "--lr-warmup 400 --lr-decay-inv-sqrt 2000 --average 4 --early-stopping 6 --after-epochs 25 "
+
+/* name, from, to, published, at least, seeds, options of `regard train` (tied embeddings of Luong and seq2seq are as wide as the states) */
+const multi30k_row multi30k_rows[] = {
+    { "ende-transformer", "en", "de", 41.0, 40, 1, TINY },
+    { "ende-rnnsearch", "en", "de", 38.1, 37, 1, RNN "--type rnnsearch" },
+    { "ende-luong", "en", "de", 38.1, 37, 1, RNN "--type luong --enc-bidirectional --dim-emb 256" },
+    { "ende-seq2seq", "en", "de", 0, 0, 1, RNN "--type seq2seq --reverse --dim-emb 256" },
+    { "enfr-transformer", "en", "fr", 61.8, 60, 1, TINY },
+    { "enfr-rnnsearch", "en", "fr", 52.5, 52, 1, RNN "--type rnnsearch" },
+    { "enfr-luong", "en", "fr", 52.5, 52, 1, RNN "--type luong --enc-bidirectional --dim-emb 256" },
+    { "enfr-seq2seq", "en", "fr", 0, 0, 1, RNN "--type seq2seq --reverse --dim-emb 256" },
+    { "score-dot", "en", "de", 0, 0, 1, RNN "--type rnnsearch --score dot" }, /* additive is ende-rnnsearch */
+    { "score-scaled_dot", "en", "de", 0, 0, 1, RNN "--type rnnsearch --score scaled_dot" },
+    { "score-general", "en", "de", 0, 0, 1, RNN "--type rnnsearch --score general" },
+    { "score-cosine", "en", "de", 0, 0, 1, RNN "--type rnnsearch --score cosine" },
+    { "score-distance", "en", "de", 0, 0, 1, RNN "--type rnnsearch --score distance" },
+    { "score-linear", "en", "de", 0, 0, 1, RNN "--type rnnsearch --score linear" },
+    { "score-concat", "en", "de", 0, 0, 1, RNN "--type rnnsearch --score concat" },
+    { "score-location", "en", "de", 0, 0, 1, RNN "--type rnnsearch --score location" },
+    { "score-neural", "en", "de", 0, 0, 1, RNN "--type rnnsearch --score neural" },
+    { "score-vector", "en", "de", 0, 0, 1, RNN "--type rnnsearch --score vector" },
+    { NULL, NULL, NULL, 0, 0, 0, NULL },
+};
+
+/* --------------------------------------------------------------------------------------------------------- command */
+
+typedef struct {
+    char   *data, *out, *extra;
+    rg_list only;
+    int64_t epochs, seed, seeds, threads;
+    bool    quick, overwrite, report, list;
+} settings;
+
+static const rg_option options[] = {
+    { RG_OPTION_STRING, "data", offsetof(settings, data), "", "folder with train, val and test_2016_flickr (.en, .de, .fr; .gz allowed), or its parent", 0, NULL },
+    { RG_OPTION_STRING, "out", offsetof(settings, out), "multi30k-runs", "folder for the runs and the table", 'o', NULL },
+    { RG_OPTION_LIST, "only", offsetof(settings, only), "", "train these rows only: names or their beginnings, separated by blanks or commas", 0, NULL },
+    { RG_OPTION_INT, "epochs", offsetof(settings, epochs), "0", "most passes over the corpus; 0: the row's own", 'e', NULL },
+    { RG_OPTION_INT, "seed", offsetof(settings, seed), "1", "first seed", 0, NULL },
+    { RG_OPTION_INT, "seeds", offsetof(settings, seeds), "0", "runs of each row; 0: the row's own number", 0, NULL },
+    { RG_OPTION_INT, "cpu-threads", offsetof(settings, threads), "0", "threads; 0: one a core", 0, NULL },
+    { RG_OPTION_STRING, "options", offsetof(settings, extra), "", "words of `regard train` appended to every row: --options='--dim-emb 64'", 0, NULL },
+    { RG_OPTION_BOOL, "quick", offsetof(settings, quick), "false", "60 updates a row, to see it work; no claim is judged", 0, NULL },
+    { RG_OPTION_BOOL, "overwrite", offsetof(settings, overwrite), "false", "train again what was trained with other options", 0, NULL },
+    { RG_OPTION_BOOL, "report", offsetof(settings, report), "false", "train nothing: the table of what is finished", 0, NULL },
+    { RG_OPTION_BOOL, "list", offsetof(settings, list), "false", "print the rows as commands of `regard train`", 0, NULL },
+    RG_OPTION_END
+};
+
+/* Is the row's name, or a beginning of it, among "a,b c"? */
+static bool chosen(const rg_list *only, const char *name)
+{
+    for (size_t i = 0; i < only->count; i++)
+        for (const char *at = only->items[i]; *at;) {
+            const size_t n = strcspn(at, ",");
+            if (n && strncmp(name, at, n) == 0) return true;
+            at += n + (at[n] == ',');
+        }
+    return only->count == 0;
+}
+
+static rg_status some_row(const settings *s)
+{
+    for (const multi30k_row *r = multi30k_rows; r->name; r++)
+        if (chosen(&s->only, r->name)) return RG_OK;
+    return rg_fail(RG_EINVAL, "--only %s: no row begins so; --list prints them", s->only.items[0]);
+}
+
+static void list_rows(const settings *s)
+{
+    for (const multi30k_row *r = multi30k_rows; r->name; r++)
+        if (chosen(&s->only, r->name))
+            printf("# %s\nregard train --train-sets train.%s train.%s --valid-sets val.%s val.%s %s\n", r->name, r->source, r->target, r->source, r->target, r->options);
+}
+
+/* Rows that are chosen are run; of the others what is finished is read. */
+static rg_status fill(multi30k_line *line, const settings *s, const multi30k_job *job, const multi30k_row *row)
+{
+    const int64_t seeds = s->seeds ? s->seeds : row->seeds;
+    const bool    train = !s->report && chosen(&s->only, row->name);
+    line->row = row;
+    for (int64_t seed = s->seed; seed < s->seed + seeds; seed++) {
+        bool found = train;
+        RG_TRY(train ? multi30k_run(&line->result[line->runs], job, row, seed) : multi30k_read(&found, &line->result[line->runs], job, row, seed));
+        if (found) line->seed[line->runs++] = seed;
+    }
+    return RG_OK;
+}
+
+static rg_status run_all(rg_call *call, const settings *s, multi30k_line *lines)
+{
+    const multi30k_job job = { .data = s->data, .out = s->out, .extra = s->extra, .epochs = s->epochs, .threads = s->threads, .quick = s->quick, .overwrite = s->overwrite };
+    size_t             count = 0;
+    rg_status          status = RG_OK;
+    for (const multi30k_row *r = multi30k_rows; status == RG_OK && r->name; r++) status = fill(&lines[count++], s, &job, r);
+    const bool stopped = status == RG_ESTOP;
+    if (stopped) fprintf(stderr, "stopped as asked; everything is saved, and the same command goes on from here\n");
+    else RG_TRY(status);
+    bool holds = true;
+    RG_TRY(multi30k_table(&holds, &job, lines, count));
+    if (!holds && !s->quick && !stopped) call->exit_code = 1;
+    return RG_OK;
+}
+
+static rg_status run(rg_call *call, const void *values)
+{
+    const settings *s = values;
+    RG_TRY(some_row(s));
+    if (s->list) {
+        list_rows(s);
+        return RG_OK;
+    }
+    if (!s->data[0] && !s->report) return rg_fail(RG_EINVAL, "--data names the folder of Multi30k");
+    if (s->epochs < 0 || s->threads < 0 || s->seeds < 0 || s->seeds > MULTI30K_SEEDS || s->seed < 0)
+        return rg_fail(RG_EINVAL, "--epochs, --seed and --cpu-threads are 0 or more, --seeds at most %d", MULTI30K_SEEDS);
+    multi30k_line *lines = rg_alloc_zero(MULTI30K_ROWS * sizeof *lines);
+    rg_status      status = lines ? run_all(call, s, lines) : RG_ENOMEM;
+    rg_free(lines);
+    return status;
+}
+
+const rg_experiment rg_experiment_multi30k = {
+    .name = "multi30k",
+    .summary = "translation of picture captions: seq2seq, RNNsearch, Luong, Transformer and every score, BLEU and cost side by side",
+    .source = "Vaswani et al. 2017, table 2; Bahdanau et al. 2015, figure 2; Caglayan et al. 2017 and Wu et al. 2021 on Multi30k",
+    .options = options,
+    .size = sizeof(settings),
+    .run = run,
+};
