@@ -11,8 +11,10 @@
  *
  * All heads address M_t-1; reading comes before writing; each head keeps its own weights. Memory starts as 0.1 everywhere (near 0 the
  * cosine makes a cliff of every write); first weights stand on row 0 and are learned, as first reads are. Heads are columns: content is one
- * weigh over the rows of each sequence's memory, reading one mix. */
+ * weigh over the rows of each sequence's memory, reading one mix. This chain of ordinary ops runs when somebody watches the heads; otherwise
+ * what they do in a step is one op (ntm_fused.h). */
 #include "attention/pairs.h"
+#include "models/ntm_fused.h"
 #include "models/ntm_ops.h"
 #include "regard/layers.h"
 #include "regard/model.h"
@@ -21,7 +23,7 @@
 #include <string.h>
 
 #define START 0.1
-enum { SHIFTS = 3, FOCUS = 10 }; /* FOCUS: how much likelier than another row 0 is to begin with, as a logarithm */
+enum { SHIFTS = RG_NTM_SHIFTS, FOCUS = 10 }; /* FOCUS: how much likelier than another row 0 is to begin with, as a logarithm */
 
 typedef struct {
     char   *controller;
@@ -47,23 +49,15 @@ typedef struct {
 
 /* --------------------------------------------------------------------------------------------------------------- build */
 
-/* Columns of what the controller tells the heads. */
-typedef struct {
-    size_t H, key, beta, gamma, gate, shift, erase, add, all;
-} columns;
-
-static columns columns_of(const settings *s)
+static rg_ntm_sizes sizes_of(const settings *s)
 {
-    columns c = { .H = (size_t)(s->readers + s->writers) };
-    const size_t W = (size_t)s->width, written = (size_t)s->writers * W;
-    c.beta = c.key + c.H * W;
-    c.gamma = c.beta + c.H;
-    c.gate = c.gamma + c.H;
-    c.shift = c.gate + c.H;
-    c.erase = c.shift + c.H * SHIFTS;
-    c.add = c.erase + written;
-    c.all = c.add + written;
-    return c;
+    return (rg_ntm_sizes){ .rows = (size_t)s->rows, .width = (size_t)s->width, .readers = (size_t)s->readers, .writers = (size_t)s->writers };
+}
+
+static rg_ntm_columns columns_of(const settings *s)
+{
+    const rg_ntm_sizes sizes = sizes_of(s);
+    return rg_ntm_columns_of(&sizes);
 }
 
 static rg_status build(rg_model *m)
@@ -74,7 +68,7 @@ static rg_status build(rg_model *m)
     if (s->units < 1 || s->rows < SHIFTS || s->width < 1 || s->readers < 1 || s->writers < 1 || s->readers + s->writers > 64)
         return rg_fail(RG_EINVAL, "%lld units, memory of %lld x %lld, %lld reading and %lld writing heads: all from 1, rows from %d, heads to 64", (long long)s->units,
                        (long long)s->rows, (long long)s->width, (long long)s->readers, (long long)s->writers, SHIFTS);
-    const columns c = columns_of(s);
+    const rg_ntm_columns c = columns_of(s);
     const size_t  reads = (size_t)(s->readers * s->width), in = m->sizes.features + reads, units = (size_t)s->units;
     rg_params_push(p, "controller");
     rg_recurrent_config recurrent = RG_RECURRENT_CONFIG_DEFAULT;
@@ -98,7 +92,7 @@ static rg_status build(rg_model *m)
 /* ----------------------------------------------------------------------------------------------------------- addressing */
 
 /* softmax of each head's shifts */
-static rg_tensor *shifts(rg_tape *t, const columns *c, rg_tensor *told)
+static rg_tensor *shifts(rg_tape *t, const rg_ntm_columns *c, rg_tensor *told)
 {
     rg_tensor *part[64];
     for (size_t h = 0; h < c->H; h++) part[h] = rg_softmax(t, rg_columns(t, told, c->shift + h * SHIFTS, SHIFTS));
@@ -106,7 +100,7 @@ static rg_tensor *shifts(rg_tape *t, const columns *c, rg_tensor *told)
 }
 
 /* (P, H) weights of all heads over the rows of memory, from those of the last step. */
-static rg_tensor *address(rg_tape *t, const parts *q, const columns *c, rg_tensor *told, rg_tensor *memory, rg_tensor *before, const rg_reach *reach)
+static rg_tensor *address(rg_tape *t, const parts *q, const rg_ntm_columns *c, rg_tensor *told, rg_tensor *memory, rg_tensor *before, const rg_reach *reach)
 {
     const size_t H = c->H;
     rg_tensor   *k = rg_tanh(t, rg_columns(t, told, c->key, c->beta - c->key));
@@ -119,11 +113,11 @@ static rg_tensor *address(rg_tape *t, const parts *q, const columns *c, rg_tenso
     rg_tensor *content = rg_softmax_over(t, e, reach);
     rg_tensor *gated = rg_add(t, before, rg_mul(t, rg_sub(t, content, before), g));
     rg_tensor *moved = rg_roll(t, gated, shifts(t, c, told), reach);
-    rg_tensor *logs = rg_map(t, rg_shift(t, moved, 1e-16), RG_LOG);
+    rg_tensor *logs = rg_map(t, rg_shift(t, moved, RG_NTM_TINY), RG_LOG);
     return rg_softmax_over(t, rg_mul(t, logs, gamma), reach);
 }
 
-static rg_tensor *change_memory(rg_tape *t, const settings *s, const columns *c, rg_tensor *told, rg_tensor *memory, rg_tensor *w, const rg_reach *reach)
+static rg_tensor *change_memory(rg_tape *t, const settings *s, const rg_ntm_columns *c, rg_tensor *told, rg_tensor *memory, rg_tensor *w, const rg_reach *reach)
 {
     const size_t W = (size_t)s->width, R = (size_t)s->readers, N = (size_t)s->writers;
     rg_tensor   *e = rg_sigmoid(t, rg_columns(t, told, c->erase, N * W)), *a = rg_tanh(t, rg_columns(t, told, c->add, N * W));
@@ -135,8 +129,10 @@ static rg_tensor *change_memory(rg_tape *t, const settings *s, const columns *c,
 /* ------------------------------------------------------------------------------------------------------------------ run */
 
 typedef struct {
-    rg_tensor *memory, *w, *reads, *h, *c;
-    const rg_reach *reach; /* machine b sees its own rows */
+    rg_tensor      *reads, *h, *c;
+    rg_tensor      *whole;       /* memory and weights of all machines when nobody watches; else */
+    rg_tensor      *memory, *w;  /* rows of memory, and weights over the pairs of                */
+    const rg_reach *reach;       /* machine b sees its own rows                                  */
 } machine;
 
 static int32_t *numbers(rg_tape *t, size_t n, size_t first, size_t step, size_t modulus)
@@ -161,13 +157,13 @@ static rg_tensor *focus(rg_tape *t, size_t B, size_t N, size_t H)
     return e ? rg_borrow(t, e, B * N, H, H) : NULL;
 }
 
-static bool begin(machine *x, rg_tape *t, const rg_model *m, size_t B)
+/* Rows of memory, and weights over them. */
+static bool begin_watched(machine *x, rg_tape *t, const rg_model *m, size_t B)
 {
     const settings *s = m->options;
     const parts    *q = m->parts;
     const size_t    N = (size_t)s->rows, W = (size_t)s->width;
-    *x = (machine){ .reach = NULL };
-    rg_layout *one = even_layout(t, B, 1), *rows = even_layout(t, B, N);
+    rg_layout      *one = even_layout(t, B, 1), *rows = even_layout(t, B, N);
     if (one && rows) x->reach = rg_reach_groups(t, one, rows);
     int32_t *of_memory = numbers(t, B * N, 0, 1, N), *zeros = numbers(t, B, 0, 0, 1);
     if (!x->reach || !of_memory || !zeros) return false;
@@ -175,24 +171,49 @@ static bool begin(machine *x, rg_tape *t, const rg_model *m, size_t B)
     rg_tensor *first = rg_gather(t, rg_use(t, q->first_weights), of_memory, B * N, NULL);
     x->w = rg_softmax_over(t, rg_add(t, first, focus(t, B, N, columns_of(s).H)), x->reach);
     x->reads = rg_gather(t, rg_use(t, q->first_reads), zeros, B, NULL);
-    x->h = x->c = rg_zeros(t, B, (size_t)s->units, NULL);
     return true;
 }
 
-/* [h; r] after one step. */
-static rg_tensor *step(machine *x, rg_tape *t, const rg_model *m, const columns *c, const rg_recurrent_weights *lstm, rg_tensor *input)
+static bool begin(machine *x, rg_tape *t, const rg_model *m, size_t B)
 {
-    const settings *s = m->options;
-    const parts    *q = m->parts;
-    rg_tensor      *in[] = { input, x->reads };
-    rg_tensor      *given = rg_concat_columns(t, 2, in);
+    const settings    *s = m->options;
+    const parts       *q = m->parts;
+    const rg_ntm_sizes sizes = sizes_of(s);
+    *x = (machine){ .reach = NULL };
+    x->h = x->c = rg_zeros(t, B, (size_t)s->units, NULL);
+    if (rg_tape_watched(t, "heads")) return begin_watched(x, t, m, B);
+    x->whole = rg_ntm_start(t, &sizes, B, rg_use(t, q->first_weights), rg_use(t, q->first_reads), START, FOCUS);
+    x->reads = rg_ntm_reads(t, &sizes, x->whole);
+    return x->reads != NULL;
+}
+
+/* All that the heads do in a step, as ordinary ops: address, read, then write. */
+static void move_heads(machine *x, rg_tape *t, const rg_model *m, rg_tensor *told)
+{
+    const settings      *s = m->options;
+    const rg_ntm_columns c = columns_of(s);
+    x->w = address(t, m->parts, &c, told, x->memory, x->w, x->reach);
+    rg_tape_watch(t, "heads", x->w, x->reach);
+    x->reads = rg_mix_shared(t, rg_columns(t, x->w, 0, (size_t)s->readers), x->memory, x->reach);
+    x->memory = change_memory(t, s, &c, told, x->memory, x->w, x->reach);
+}
+
+/* [h; r] after one step. */
+static rg_tensor *step(machine *x, rg_tape *t, const rg_model *m, const rg_recurrent_weights *lstm, rg_tensor *input)
+{
+    const parts       *q = m->parts;
+    const rg_ntm_sizes sizes = sizes_of(m->options);
+    rg_tensor         *in[] = { input, x->reads };
+    rg_tensor         *given = rg_concat_columns(t, 2, in);
     if (lstm) x->h = rg_recurrent_cell(t, RG_LSTM, lstm, given, x->h, x->c, &x->c);
     else x->h = rg_dense_run(t, &q->layer, given);
     rg_tensor *told = rg_dense_run(t, &q->heads, x->h);
-    x->w = address(t, q, c, told, x->memory, x->w, x->reach);
-    rg_tape_watch(t, "heads", x->w, x->reach);
-    x->reads = rg_mix_shared(t, rg_columns(t, x->w, 0, (size_t)s->readers), x->memory, x->reach);
-    x->memory = change_memory(t, s, c, told, x->memory, x->w, x->reach);
+    if (x->whole) {
+        x->whole = rg_ntm_step(t, &sizes, told, x->whole);
+        x->reads = rg_ntm_reads(t, &sizes, x->whole);
+    } else {
+        move_heads(x, t, m, told);
+    }
     rg_tensor *out[] = { x->h, x->reads };
     return rg_concat_columns(t, 2, out);
 }
@@ -202,7 +223,6 @@ static rg_tensor *predict(rg_tape *t, const rg_model *m, const void *data)
     const settings        *s = m->options;
     const parts           *q = m->parts;
     const rg_puzzle_batch *b = data;
-    const columns          c = columns_of(s);
     const size_t           B = b->sequences, T = b->steps, A = b->answers, asked = T - A;
     rg_recurrent_weights   weights = { 0 };
     machine                x;
@@ -213,7 +233,7 @@ static rg_tensor *predict(rg_tape *t, const rg_model *m, const void *data)
     for (size_t i = 0; i < T && rows; i++) {
         int32_t *from = numbers(t, B, i, T, B * T), *to = i >= asked ? numbers(t, B, i - asked, A, B * A) : NULL;
         if (!from || (i >= asked && !to)) return NULL;
-        rg_tensor *y = step(&x, t, m, &c, weights.w ? &weights : NULL, rg_gather(t, input, from, B, NULL));
+        rg_tensor *y = step(&x, t, m, weights.w ? &weights : NULL, rg_gather(t, input, from, B, NULL));
         if (!y) return NULL;
         if (to) rg_rows_put(t, rows, to, y);
     }
