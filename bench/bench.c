@@ -24,6 +24,7 @@
     X(optimizer)       \
     X(packed)          \
     X(lstm)            \
+    X(ntm)             \
     X(thin)            \
     X(train)
 

@@ -1,6 +1,7 @@
 """Peer of case_ntm.c: the same machine in PyTorch, both heads addressed by one set of batched ops, RMSprop with momentum and clipped gradients.
 
-Eager is what it runs as: torch.jit.script of the same step was no faster here (its profiling passes aside)."""
+Eager PyTorch is what one finds machines like this written in."""
+
 import torch
 import torch.nn.functional as F
 from run_peer import fill

@@ -7,11 +7,11 @@
 #include "tasks/report.h"
 
 typedef struct rg_memory_options {
-    char   *task, *model, *log_json, *optimizer;
+    char   *task, *model, *log_json, *optimizer, *schedule;
     bool    overwrite;
     int64_t bits, min_length, max_length, max_repeats;
     int64_t sequences, mini_batch, valid_freq, valid_length, valid_count, save_freq, disp_freq, threads, seed;
-    double  rate, momentum, clip_value;
+    double  rate, momentum, clip_value, clip_norm;
 } rg_memory_options;
 
 extern const rg_option rg_memory_rows[];

@@ -19,8 +19,10 @@ const rg_option rg_memory_rows[] = {
     { RG_OPTION_BOOL, "overwrite", AT(overwrite), "false", "begin anew although a checkpoint is there", 0, NULL },
     { RG_OPTION_STRING, "optimizer", AT(optimizer), "graves", "graves (RMSProp of Graves 2013), adam, ...", 'o', NULL },
     { RG_OPTION_REAL, "learn-rate", AT(rate), "0.0003", "step size (the paper: 0.0001)", 'l', NULL },
+    { RG_OPTION_STRING, "lr-schedule", AT(schedule), "linear", "the step size falls to 0 over --sequences, or stays", 0, "linear|cosine|constant" },
     { RG_OPTION_REAL, "momentum", AT(momentum), "0.9", "momentum or first beta; -1: the optimiser's own", 0, NULL },
     { RG_OPTION_REAL, "clip-value", AT(clip_value), "10", "largest component of the gradient; 0: not cut", 0, NULL },
+    { RG_OPTION_REAL, "clip-norm", AT(clip_norm), "0", "largest norm of the gradient; 0: not cut", 0, NULL },
     { RG_OPTION_INT, "sequences", AT(sequences), "50000", "sequences to learn from", 0, NULL },
     { RG_OPTION_INT, "mini-batch", AT(mini_batch), "1", "sequences to an update, all of one length", 0, NULL },
     { RG_OPTION_INT, "valid-freq", AT(valid_freq), "2000", "updates between validations; 0: none", 0, NULL },
@@ -186,8 +188,11 @@ static rg_status train(training *t, const rg_system *system, const void *options
     c.optimizer.name = o->optimizer;
     c.optimizer.a = o->momentum;
     c.optimizer.clip_value = o->clip_value;
-    c.schedule.rate = o->rate;
+    c.optimizer.clip_norm = o->clip_norm;
     c.steps = (uint64_t)((o->sequences + o->mini_batch - 1) / o->mini_batch);
+    c.schedule.name = o->schedule;
+    c.schedule.rate = o->rate;
+    c.schedule.every = (double)c.steps;
     c.validate_every = (uint64_t)o->valid_freq;
     c.save_every = o->model[0] ? (uint64_t)o->save_freq : 0;
     c.log_every = (uint64_t)o->disp_freq;
