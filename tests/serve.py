@@ -1,105 +1,47 @@
-"""The server under test: a LibreTranslate-shaped client, malformed requests over raw sockets, slow clients, load, drain. Standard library only."""
+"""The server under test: refusals, malformed requests over raw sockets, slow clients, load, overload, drain. Standard library only."""
 import http.client
 import json
 import random
 import re
-import signal
 import socket
-import subprocess
 import sys
 import threading
 import time
-import urllib.parse
+
+import serve_client
+from serve_support import FORM, Server as AnyServer, alone, check, failures, raw
 
 REGARD, MODEL, TEXTS = sys.argv[1:4]
-failures = []
 
 
-def check(good, what):
-    if not good:
-        failures.append(what)
-        print("FAIL", what)
+def Server(*flags):
+    return AnyServer(REGARD, MODEL, *flags)
 
 
-class Server:
-    def __init__(self, *flags):
-        self.process = subprocess.Popen([REGARD, "serve", "-m", MODEL, "--port", "0", *flags], stdout=subprocess.PIPE, text=True)
-        line = self.process.stdout.readline()
-        self.port = int(re.search(r"http://127\.0\.0\.1:(\d+)/", line).group(1))
-
-    def stop(self, wait=20):
-        self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(wait)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            check(self.stop() == 0, "SIGTERM does not end in exit 0")
-
-    def ask(self, method, path, body=None, kind="application/json", connection=None):
-        c = connection or http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
-        if body is not None and kind == "application/json" and not isinstance(body, bytes):
-            body = json.dumps(body)
-        elif body is not None and not isinstance(body, (str, bytes)):
-            body = urllib.parse.urlencode(body, doseq=True)
-        c.request(method, path, body, {"Content-Type": kind} if body is not None else {})
-        answer = c.getresponse()
-        text = answer.read()
-        return answer.status, json.loads(text) if "json" in answer.getheader("Content-Type", "") else text.decode(), answer
-
-    def translate(self, q, connection=None, **more):
-        return self.ask("POST", "/translate", {"q": q, "source": "en", "target": "fr", **more}, connection=connection)
-
-
-FORM = "application/x-www-form-urlencoded"
-
-
-def alone(lines):
-    """What `regard translate` says."""
-    out = subprocess.run([REGARD, "translate", "-m", MODEL, "-b", "4"], input="\n".join(lines) + "\n", capture_output=True, text=True, check=True)
-    return dict(zip(lines, out.stdout.split("\n")))
-
-
-def client(s, known):
-    a, b = list(known)[:2]
-    check(s.translate(a)[:2] == (200, {"translatedText": known[a]}), "a text")
-    check(s.translate([a, b])[1] == {"translatedText": [known[a], known[b]]}, "a list of texts")
-    check(s.translate(a + "\n\n  " + b + "\n")[1] == {"translatedText": known[a] + "\n\n  " + known[b] + "\n"}, "lines and blanks stay")
-    check(s.translate("")[1] == {"translatedText": ""} and s.translate([])[1] == {"translatedText": []}, "nothing")
-    check(s.ask("POST", "/translate", {"q": a, "source": "en", "target": "fr"}, FORM)[1] == {"translatedText": known[a]}, "a form")
-    check(s.ask("POST", "/translate", {"q": [a, b], "source": "en", "target": "fr"}, FORM)[1] == {"translatedText": [known[a], known[b]]}, "a form's list")
-    one = s.translate(a, alternatives=3)[1]
-    check(one["translatedText"] == known[a] and 1 <= len(one["alternatives"]) <= 3 and known[a] not in one["alternatives"], "alternatives")
-    two = s.translate([a, b], alternatives="2")[1]
-    check([len(x) <= 2 for x in two["alternatives"]] == [True, True], "alternatives of a list")
-    auto = s.ask("POST", "/translate", {"q": a, "source": "auto", "target": "fr"})[1]
-    check(auto["translatedText"] == known[a] and auto["detectedLanguage"]["language"] == "en" and auto["detectedLanguage"]["confidence"] > 0, "source auto")
-    html = s.translate(f"<p class='x'>{a}</p><!-- <b> --><script>a < b</script>&nbsp;", format="html")[1]["translatedText"]
-    check(html.startswith(f"<p class='x'>{known[a]}</p><!-- <b> --><script>a < b</script>"), "HTML: " + html)
-    check([l["code"] for l in s.ask("GET", "/languages")[1]] == ["en", "fr"] and s.ask("GET", "/languages")[1][0]["targets"] == ["fr"], "/languages")
-    for text, code in (("the cat is on the table", "en"), ("le chat est sur la table", "fr")):
-        found = s.ask("POST", "/detect", {"q": text})[1]
-        check(found[0]["language"] == code and sum(x["confidence"] for x in found) == 100, f"/detect {text}")
-    check(s.ask("GET", "/health")[:2] == (200, {"status": "ok"}), "/health")
-    check(s.ask("GET", "/frontend/settings")[1]["keyRequired"] is False, "/frontend/settings")
-    check('name="regard-live"' in s.ask("GET", "/")[1], "the page")
-    record = s.ask("POST", "/v1/attention", {"q": a, "source": "en", "target": "fr", "alternatives": 1})[1]
-    check(record["format"] == "regard-record/1" and record["title"] == known[a], "/v1/attention")
-    check({m["name"] for m in record["maps"]} == {"alignment", "encoder.self", "decoder.self", "decoder.cross"}, "maps of the record")
-    check({m["hypothesis"] for m in record["maps"]} == {0, 1}, "each alternative has its maps")
-    metrics = s.ask("GET", "/metrics")[1]
-    check(re.search(r'^regard_requests_total\{code="200"\} \d+$', metrics, re.M) and "# TYPE regard_queue_lines gauge" in metrics, "/metrics")
+def bent_forms():
+    """Multipart forms with something wrong."""
+    good, kind = serve_client.multipart({"q": "the cat", "source": "en", "target": "fr"}, boundary="x")
+    yield from ((good[:n], kind) for n in (0, 1, 2, 3, 5, 40, 60, len(good) - 6))
+    yield from ((good, "multipart/form-data" + x) for x in ("", "; boundary", "; boundary=", '; boundary="', "; boundary=y", "; boundary=" + "x" * 71))
+    yield good.replace(b"name=", b"nome="), kind
+    yield good.replace(b"Content-Disposition", b"Content-Type"), kind
+    yield good.replace(b"the cat", b"\xff"), kind
+    yield good.replace(b"the cat", b"a\x00b"), kind
+    yield good.replace(b'"q"', b'""'), kind
+    yield good.replace(b'"q"', b'"' + b"q" * 64 + b'"'), kind
+    yield good.replace(b'"q"', b'"q"; filename="x.txt"'), kind
+    yield good.replace(b"\r\n", b"\n"), kind
+    yield good.replace(b"\r\n\r\n", b"\r\n"), kind
+    yield b"--x\r\n" * 1000, kind
 
 
 def refusals(s):
     good = {"q": "the cat", "source": "en", "target": "fr"}
     wrong = [(400, {k: v for k, v in good.items() if k != gone}) for gone in good]
     wrong += [(400, {**good, **x}) for x in (
-        {"source": "xx"}, {"target": "xx"}, {"source": "fr", "target": "en"}, {"source": 3}, {"target": None}, {"q": 3}, {"q": None}, {"q": [3]}, {"q": [[]]},
+        {"source": "xx"}, {"target": "xx"}, {"source": "fr", "target": "en"}, {"source": ""}, {"target": ""}, {"source": ["en"]}, {"source": 3}, {"target": None}, {"q": 3}, {"q": None}, {"q": [3]}, {"q": [[]]},
         {"q": {}}, {"q": "x" * 5001}, {"q": ["x"] * 257}, {"q": "a " * 1200}, {"format": "pdf"}, {"format": 1}, {"alternatives": -1}, {"alternatives": 4},
-        {"alternatives": "many"}, {"alternatives": 1e30}, {"alternatives": 10 ** 18}, {"alternatives": "99999999999999999999"}, {"alternatives": []})]
+        {"alternatives": "many"}, {"alternatives": ""}, {"alternatives": True}, {"alternatives": 1e30}, {"alternatives": 10 ** 18}, {"alternatives": "99999999999999999999"}, {"alternatives": []})]
     for code, body in wrong:
         status, answer, _ = s.ask("POST", "/translate", body)
         check(status == code and set(answer) == {"error"}, f"{str(body)[:80]}: {status} {str(answer)[:80]}")
@@ -111,39 +53,16 @@ def refusals(s):
             check(answer.status == 400 and "error" in json.loads(answer.read()), f"{path} {str(body)[:40]}: {answer.status}")
         for body in (b"q=%", b"q=%zz", b"q=%00", b"q=\xff", b"q=%ff", b"=", b"&&&", b"x" * 70000):
             check(s.ask("POST", path, body, FORM)[0] == 400, f"{path} form {body[:20]}")
-        check(s.ask("POST", path, b"x", "multipart/form-data; boundary=x")[0] == 400, "multipart")
+        for body, kind in bent_forms():
+            check(s.ask("POST", path, body, kind)[0] == 400, f"{path} {kind} {body[:60]}")
         check(s.ask("GET", path)[0] == 405 and s.ask("PUT", path, b"")[0] == 405, f"GET {path}")
     for path in ("/x", "/../etc/passwd", "/%2e%2e/etc/passwd", "//", "/translate/", "/languages/..", "/" + "a" * 4000):
         check(s.ask("GET", path)[0] == 404, path[:40])
     check(s.ask("POST", "/v1/attention", {**good, "q": "a\nb"})[0] == 400, "the record of two lines")
-    check(s.ask("POST", "/health", b"")[2].getheader("Allow") == "GET, HEAD", "Allow")
+    check(s.ask("POST", "/health", b"")[2].getheader("Allow") == "GET, HEAD, OPTIONS", "Allow")
     check(raw(s, b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: 1048577\r\n\r\n") == 413, "a body past the limit")
     many = b"8000\r\n" + b"x" * 0x8000 + b"\r\n"
     check(raw(s, b"POST /translate HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" + 33 * many + b"0\r\n\r\n") == 413, "chunks past the limit")
-
-
-def raw(s, data, step=0, wait=5.0, close=True):
-    """Send bytes, maybe one by one, and give the status code that comes back; 0: closed without one, -1: still waiting."""
-    c = socket.create_connection(("127.0.0.1", s.port), timeout=wait)
-    try:
-        for i in range(0, len(data), step or len(data)):
-            c.sendall(data[i:i + (step or len(data))])
-        if close:
-            c.shutdown(socket.SHUT_WR)
-        answer = b""
-        while b"\r\n" not in answer:
-            more = c.recv(4096)
-            if not more:
-                break
-            answer += more
-        found = re.match(rb"HTTP/1\.[01] (\d\d\d)", answer)
-        return int(found.group(1)) if found else 0
-    except TimeoutError:
-        return -1
-    except OSError:
-        return 0
-    finally:
-        c.close()
 
 
 def malformed(s):
@@ -273,12 +192,14 @@ def overload(known):
 
 
 def keys():
-    with Server("--api-key", "secret", "--req-limit", "6") as s:
+    with Server("--api-key", "secret", "--req-limit", "9") as s:
         check(s.translate("the cat")[0] == 403 and s.translate("the cat", api_key="secre")[0] == 403 and s.translate("the cat", api_key=3)[0] == 403, "no key")
-        check(s.translate("the cat", api_key="secret")[0] == 200 and s.ask("GET", "/languages")[0] == 200, "the key")
+        check(s.translate("the cat", api_key="secret")[0] == 200 and s.translate("the cat", api_key="secret")[2].getheader("Retry-After") is None, "the key")
+        check(s.ask("POST", "/translate?api_key=secret", {"q": "the cat", "source": "en", "target": "fr"})[0] == 200 and s.ask("GET", "/languages")[0] == 200, "the key in the query")
         check(s.ask("POST", "/v1/attention", {"q": "a", "source": "en", "target": "fr"})[0] == 403 and s.ask("POST", "/detect", {"q": "a"})[0] == 403, "no key elsewhere")
-        status, _, answer = s.translate("the cat", api_key="secret")
-        check(status == 429 and answer.getheader("Retry-After") == "60", f"past the limit of a minute: {status}")
+        check(s.ask("POST", "/translate", {"q": "the cat", "source": "en", "target": "fr", "api_key": "secret"}, FORM)[0] == 200, "the key of a form")
+        status, error, answer = s.translate("the cat", api_key="secret")
+        check(status == 429 and error == {"error": "Slowdown: 9 per 1 minute"} and answer.getheader("Retry-After") == "60", f"past the limit of a minute: {status}")
 
 
 def drain(known):
@@ -317,10 +238,10 @@ def drain(known):
 
 
 lines = [x.strip() for x in open(TEXTS, encoding="utf-8")][:10]
-known = alone(lines + [" ".join(x.split()[:n]) for x in lines for n in (1, 2, 3)])
+known = alone(REGARD, MODEL, lines + [" ".join(x.split()[:n]) for x in lines for n in (1, 2, 3)])
 known.pop("", None)
 with Server() as server:
-    client(server, known)
+    serve_client.run(server, known)
     refusals(server)
     malformed(server)
     load(server, known, 3)

@@ -1,5 +1,6 @@
 #!/bin/bash
-# The server from the outside: a small model is trained, then serve.py asks it in every way, good and bad. Skipped without python or the module.
+# The server from the outside: a small model is trained, then serve.py asks it in every way, good and bad, and serve_load.py
+# in great numbers (60 seconds in a campaign). Skipped without python or the module.
 # release only
 set -u
 command -v python3 > /dev/null || { echo "no python3: skipped"; exit 77; }
@@ -9,6 +10,10 @@ trap 'rm -rf "$work"' EXIT
 "$REGARD" demo -o "$work" --after-batches 30 --sentences 500 --tests 10 > "$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 python3 "$SOURCE_DIR/tests/serve.py" "$REGARD" "$work/model.safetensors" "$work/test.en"
 failed=$?
+load="--seconds 5"
+[ -z "${CAMPAIGN:-}" ] || load="--seconds 60 --strict"
+# shellcheck disable=SC2086
+python3 "$SOURCE_DIR/tests/serve_load.py" "$REGARD" "$work/model.safetensors" "$work/test.en" $load || failed=1
 chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || { echo "no chromium: the live page is not tested"; exit $failed; }
 python3 "$SOURCE_DIR/tests/serve_page.py" "$REGARD" "$work/model.safetensors" "$chromium" "$(head -1 "$work/test.en")" || failed=1
 exit $failed

@@ -3,81 +3,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "regard/view.h"
 
-/* ------------------------------------------------------------------------------------------------------- fields */
-
-static int hex(char c) { return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1; }
-
-/* + and %XX of a form, in place; false for a % that is none, or a zero byte. */
-static bool decode_form(char *text, size_t *bytes)
-{
-    size_t to = 0;
-    for (size_t i = 0; i < *bytes; i++) {
-        char c = text[i] == '+' ? ' ' : text[i];
-        if (c == '%') {
-            if (i + 2 >= *bytes || hex(text[i + 1]) < 0 || hex(text[i + 2]) < 0) return false;
-            c = (char)(16 * hex(text[i + 1]) + hex(text[i + 2]));
-            i += 2;
-        }
-        if (!c) return false;
-        text[to++] = c;
-    }
-    *bytes = to;
-    return true;
-}
-
-/* a=b&c=d as an object of strings; a name that comes twice becomes a list. */
-static json_t *read_form(char *text, size_t bytes)
-{
-    json_t *object = json_object();
-    for (size_t at = 0; object && at < bytes;) {
-        char  *pair = text + at, *end = memchr(pair, '&', bytes - at);
-        size_t n = end ? (size_t)(end - pair) : bytes - at;
-        char  *equals = memchr(pair, '=', n);
-        size_t name = equals ? (size_t)(equals - pair) : n, value = equals ? n - name - 1 : 0;
-        at += n + 1;
-        if (!n) continue;
-        char key[64];
-        bool good = decode_form(pair, &name) && (!equals || decode_form(equals + 1, &value)) && name < sizeof key;
-        json_t *string = good ? json_stringn(equals ? equals + 1 : "", value) : NULL; /* NULL also for what is not UTF-8 */
-        if (!string) {
-            json_decref(object);
-            return NULL;
-        }
-        memcpy(key, pair, name);
-        key[name] = 0;
-        json_t *there = json_object_get(object, key);
-        if (!there) json_object_set_new(object, key, string);
-        else if (json_is_array(there)) json_array_append_new(there, string);
-        else json_object_set_new(object, key, json_pack("[Oo]", there, string));
-    }
-    return object;
-}
-
-/* The body's fields, or an answer that says what is wrong with it. */
-static json_t *read_fields(rg_request *r)
-{
-    const char  *type = MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, "Content-Type");
-    const size_t n = type ? strcspn(type, "; ") : 0;
-    json_t      *object = NULL;
-    if (!n || (n == 16 && strncasecmp(type, "application/json", n) == 0)) {
-        json_error_t error;
-        object = json_loadb(r->body.data ? r->body.data : "", r->body.length, JSON_REJECT_DUPLICATES, &error);
-        if (!object) rg_serve__error(r, 400, "Invalid JSON: %s (line %d, column %d)", error.text, error.line, error.column);
-        else if (!json_is_object(object)) {
-            rg_serve__error(r, 400, "Invalid JSON format");
-            json_decref(object);
-            object = NULL;
-        }
-    } else if (n == 33 && strncasecmp(type, "application/x-www-form-urlencoded", n) == 0) {
-        object = read_form(r->body.data, r->body.length);
-        if (!object) rg_serve__error(r, 400, "Invalid form: fields are name=value in UTF-8, joined by &");
-    } else rg_serve__error(r, 400, "Invalid request: Content-Type is neither application/json nor application/x-www-form-urlencoded");
-    return object;
-}
+/* ---------------------------------------------------------------------------------------------------- who may ask */
 
 /* Every character of the longer one is looked at, so that the time tells nothing. */
 static bool same_key(const char *a, const char *b)
@@ -106,9 +35,15 @@ static size_t characters(const char *text)
 
 static const char *name_of(const char *code)
 {
-    static const char *const names[][2] = { { "en", "English" }, { "fr", "French" }, { "de", "German" }, { "es", "Spanish" }, { "it", "Italian" },
-                                            { "nl", "Dutch" }, { "pt", "Portuguese" }, { "cs", "Czech" }, { "ru", "Russian" }, { "zh", "Chinese" },
-                                            { "ja", "Japanese" }, { "ar", "Arabic" }, { "pl", "Polish" }, { "sv", "Swedish" }, { "fi", "Finnish" } };
+    static const char *const names[][2] = {
+        { "ar", "Arabic" },  { "bg", "Bulgarian" }, { "bn", "Bengali" },   { "ca", "Catalan" },    { "cs", "Czech" },     { "cy", "Welsh" },      { "da", "Danish" },
+        { "de", "German" },  { "el", "Greek" },     { "en", "English" },   { "eo", "Esperanto" },  { "es", "Spanish" },   { "et", "Estonian" },   { "eu", "Basque" },
+        { "fa", "Persian" }, { "fi", "Finnish" },   { "fr", "French" },    { "ga", "Irish" },      { "gl", "Galician" },  { "he", "Hebrew" },     { "hi", "Hindi" },
+        { "hr", "Croatian" }, { "hu", "Hungarian" }, { "id", "Indonesian" }, { "is", "Icelandic" }, { "it", "Italian" },   { "ja", "Japanese" },   { "ko", "Korean" },
+        { "la", "Latin" },   { "lt", "Lithuanian" }, { "lv", "Latvian" },   { "ms", "Malay" },      { "mt", "Maltese" },   { "nb", "Norwegian" },  { "nl", "Dutch" },
+        { "pl", "Polish" },  { "pt", "Portuguese" }, { "ro", "Romanian" },  { "ru", "Russian" },    { "sk", "Slovak" },    { "sl", "Slovenian" },  { "sq", "Albanian" },
+        { "sr", "Serbian" }, { "sv", "Swedish" },   { "sw", "Swahili" },   { "ta", "Tamil" },      { "th", "Thai" },      { "tl", "Tagalog" },    { "tr", "Turkish" },
+        { "uk", "Ukrainian" }, { "ur", "Urdu" },    { "vi", "Vietnamese" }, { "zh", "Chinese" } };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i][0], code) == 0) return names[i][1];
     return code;
@@ -116,14 +51,34 @@ static const char *name_of(const char *code)
 
 /* ---------------------------------------------------------------------------------------------------- translate */
 
-/* The text or texts of q, cut into lines. */
+/* What is translated is cut into lines; a text that is in the target language already stays as it is, as LibreTranslate leaves it. */
+static bool read_text(rg_request *r, rg_segments *out, const char *text)
+{
+    const rg_serve_config *c = r->server->config;
+    bool                   first = strcmp(r->source, c->source) == 0; /* in the language that is translated from? */
+    double                 p = 1;
+    if (r->detected) {
+        if (rg_serve__source_likelihood(&p, r->server, text) != RG_OK) return rg_serve__error(r, 503, "%s", rg_message()), false;
+        first = p >= 0.5;
+    }
+    const char *from = first ? c->source : c->target;
+    const bool  pair = first && strcmp(r->target, c->target) == 0;
+    if (!pair && strcmp(from, r->target) != 0)
+        return rg_serve__error(r, 400, "%s (%s) is not available as a target language from %s (%s)", name_of(r->target), r->target, name_of(from), from), false;
+    if ((pair ? rg_segments_cut(out, text, r->html) : rg_segments_keep(out, text)) != RG_OK) return rg_serve__error(r, 503, "No memory"), false;
+    out->language = from;
+    out->confidence = first ? p : 1 - p;
+    return true;
+}
+
+/* The text or texts of q. */
 static bool read_texts(rg_request *r, const json_t *q)
 {
     const rg_serve_config *c = r->server->config;
     size_t                 all = 0;
     r->array = json_is_array(q);
     const size_t n = r->array ? json_array_size(q) : 1;
-    if (n > RG_SERVE_TEXTS) return rg_serve__error(r, 400, "Invalid request: %zu texts exceed the limit of %d", n, RG_SERVE_TEXTS), false;
+    if (n > RG_SERVE_TEXTS) return rg_serve__error(r, 400, "Invalid request: request (%zu) exceeds text limit (%d)", n, RG_SERVE_TEXTS), false;
     if (!(r->texts = rg_alloc_zero((n + 1) * sizeof *r->texts))) return rg_serve__error(r, 503, "No memory"), false;
     for (size_t i = 0; i < n; i++) {
         const char *text = json_string_value(r->array ? json_array_get(q, i) : q);
@@ -131,27 +86,28 @@ static bool read_texts(rg_request *r, const json_t *q)
         all += characters(text);
         if (all > c->char_limit) return rg_serve__error(r, 400, "Invalid request: request (%zu) exceeds text limit (%zu)", all, c->char_limit), false;
         r->count = i + 1;
-        if (rg_segments_cut(&r->texts[i], text, r->html) != RG_OK) return rg_serve__error(r, 503, "No memory"), false;
+        if (!read_text(r, &r->texts[i], text)) return false;
         r->lines += r->texts[i].lines;
     }
-    if (r->lines > c->queue) return rg_serve__error(r, 400, "Invalid request: %zu lines exceed the limit of %zu", r->lines, c->queue), false;
+    if (r->lines > c->queue) return rg_serve__error(r, 400, "Invalid request: request (%zu lines) exceeds text limit (%zu)", r->lines, c->queue), false;
     return true;
+}
+
+/* The configuration's own string for a code, or NULL. */
+static const char *served(const rg_serve_config *c, const char *code)
+{
+    return strcmp(code, c->source) == 0 ? c->source : strcmp(code, c->target) == 0 ? c->target : NULL;
 }
 
 static bool read_languages(rg_request *r, const json_t *fields)
 {
-    const rg_serve_config *c = r->server->config;
-    const char            *source = json_string_value(json_object_get(fields, "source")), *target = json_string_value(json_object_get(fields, "target"));
-    if (!source) return rg_serve__error(r, 400, "Invalid request: missing source parameter"), false;
-    if (!target) return rg_serve__error(r, 400, "Invalid request: missing target parameter"), false;
+    const char *source = json_string_value(json_object_get(fields, "source")), *target = json_string_value(json_object_get(fields, "target"));
+    if (!source || !*source) return rg_serve__error(r, 400, "Invalid request: missing source parameter"), false;
+    if (!target || !*target) return rg_serve__error(r, 400, "Invalid request: missing target parameter"), false;
     r->detected = strcmp(source, "auto") == 0;
-    if (!r->detected && strcmp(source, c->source) != 0 && strcmp(source, c->target) != 0)
-        return rg_serve__error(r, 400, "%s is not supported", source), false;
-    if (strcmp(target, c->source) != 0 && strcmp(target, c->target) != 0) return rg_serve__error(r, 400, "%s is not supported", target), false;
-    if (strcmp(target, c->target) != 0 || (!r->detected && strcmp(source, c->source) != 0)) {
-        const char *from = r->detected ? c->source : source;
-        return rg_serve__error(r, 400, "%s (%s) is not available as a target language from %s (%s)", name_of(target), target, name_of(from), from), false;
-    }
+    r->source = r->detected ? "auto" : served(r->server->config, source);
+    r->target = served(r->server->config, target);
+    if (!r->source || !r->target) return rg_serve__error(r, 400, "%s is not supported", r->source ? target : source), false;
     return true;
 }
 
@@ -160,35 +116,35 @@ static bool read_extras(rg_request *r, const json_t *fields)
     const json_t *format = json_object_get(fields, "format"), *wanted = json_object_get(fields, "alternatives");
     const size_t  most = r->server->config->beam - 1;
     const char   *name = json_string_value(format);
-    if (format && (!name || (strcmp(name, "text") != 0 && strcmp(name, "html") != 0)))
+    if (format && !json_is_null(format) && (!name || (*name && strcmp(name, "text") != 0 && strcmp(name, "html") != 0)))
         return rg_serve__error(r, 400, "%s format is not supported", name ? name : "this"), false;
     r->html = name && strcmp(name, "html") == 0;
-    if (!wanted) return true;
-    char     *end = NULL;
-    long long n = json_is_string(wanted) ? strtoll(json_string_value(wanted), &end, 10) : json_is_integer(wanted) ? json_integer_value(wanted) : -1;
-    if (n < 0 || (end && *end)) return rg_serve__error(r, 400, "Invalid request: alternatives parameter is not a number"), false;
+    if (!wanted || json_is_null(wanted)) return true;
+    char        *end = NULL;
+    const char  *text = json_string_value(wanted);
+    const double real = json_number_value(wanted);
+    long long    n = text ? strtoll(text, &end, 10) : json_is_number(wanted) && real >= 0 && real < 1e15 ? (long long)real : -1;
+    if (n < 0 || (text && (*end || end == text))) return rg_serve__error(r, 400, "Invalid request: alternatives parameter is not a number"), false;
     if ((unsigned long long)n > most) return rg_serve__error(r, 400, "Invalid request: alternatives (%lld) exceed the limit (%zu)", n, most), false;
     r->alternatives = (size_t)n;
     return true;
 }
 
-/* The texts' own language when it is not said; the first text stands for all. */
-static bool detect_source(rg_request *r, const json_t *q)
+/* LibreTranslate's `if not q`: absent, null, "" and [] are all nothing. */
+static bool has_text(const json_t *q)
 {
-    const char *text = json_string_value(r->array ? json_array_get(q, 0) : q);
-    if (!r->detected) return true;
-    if (rg_serve__source_likelihood(&r->confidence, r->server, text ? text : "") != RG_OK) return rg_serve__error(r, 503, "%s", rg_message()), false;
-    return true;
+    return q && !json_is_null(q) && !(json_is_string(q) && !json_string_length(q)) && !(json_is_array(q) && !json_array_size(q));
 }
 
 bool rg_serve__translate(rg_request *r, bool attention)
 {
     bool    queued = false;
-    json_t *fields = read_fields(r), *q;
+    json_t *fields = rg_serve__fields(r), *q;
     if (!fields) return false;
     r->attention = attention;
     if (!allowed(r, fields)) goto done;
-    if (!(q = json_object_get(fields, "q"))) {
+    q = json_object_get(fields, "q");
+    if (!has_text(q)) {
         rg_serve__error(r, 400, "Invalid request: missing q parameter");
         goto done;
     }
@@ -196,8 +152,8 @@ bool rg_serve__translate(rg_request *r, bool attention)
         rg_serve__error(r, 400, "Invalid request: the record of one text, q is a string");
         goto done;
     }
-    if (!read_languages(r, fields) || !read_extras(r, fields) || !read_texts(r, q) || !detect_source(r, q)) goto done;
-    if (attention && (r->lines != 1 || r->html)) rg_serve__error(r, 400, "Invalid request: the record of one line, not of %zu", r->lines);
+    if (!read_languages(r, fields) || !read_extras(r, fields) || !read_texts(r, q)) goto done;
+    if (attention && (r->lines != 1 || r->html)) rg_serve__error(r, 400, "Invalid request: the record of one line to translate, not of %zu", r->lines);
     else if (r->lines == 0) rg_serve__translated(r, NULL);
     else if (!(queued = rg_queue_put(r))) rg_serve__error(r, 503, "Too many requests are waiting");
 done:
@@ -245,7 +201,7 @@ static void answer_texts(rg_request *r, const rg_translated *results)
         json_t *best = joined(r, i, results, 0);
         json_array_append_new(alternatives, others(r, i, results, best));
         json_array_append_new(texts, best);
-        json_array_append_new(languages, json_pack("{s:f, s:s}", "confidence", (double)(int)(100 * r->confidence + 0.5), "language", r->server->config->source));
+        json_array_append_new(languages, json_pack("{s:f, s:s}", "confidence", (double)(int)(100 * r->texts[i].confidence + 0.5), "language", r->texts[i].language));
     }
     json_object_set(object, "translatedText", r->array ? texts : json_array_get(texts, 0));
     if (r->alternatives) json_object_set(object, "alternatives", r->array ? alternatives : json_array_get(alternatives, 0));
@@ -283,7 +239,7 @@ void rg_serve__translated(rg_request *r, const rg_translated *results)
 bool rg_serve__detect(rg_request *r)
 {
     const rg_serve_config *c = r->server->config;
-    json_t                *fields = read_fields(r);
+    json_t                *fields = rg_serve__fields(r);
     const json_t          *q;
     const char            *text;
     double                 p;
@@ -291,7 +247,7 @@ bool rg_serve__detect(rg_request *r)
     if (!allowed(r, fields)) goto done;
     q = json_object_get(fields, "q");
     text = json_string_value(json_is_array(q) ? json_array_get(q, 0) : q);
-    if (!text) rg_serve__error(r, 400, "Invalid request: missing q parameter");
+    if (!text || !*text) rg_serve__error(r, 400, "Invalid request: missing q parameter");
     else if (characters(text) > c->char_limit) rg_serve__error(r, 400, "Invalid request: request (%zu) exceeds text limit (%zu)", characters(text), c->char_limit);
     else if (rg_serve__source_likelihood(&p, r->server, text) != RG_OK) rg_serve__error(r, 503, "%s", rg_message());
     else {
@@ -305,11 +261,15 @@ done:
     return false;
 }
 
+/* As LibreTranslate lists them, each language is also a target of itself. */
 bool rg_serve__languages(rg_request *r)
 {
     const rg_serve_config *c = r->server->config;
-    rg_serve__answer(r, 200, json_pack("[{s:s, s:s, s:[s]}, {s:s, s:s, s:[]}]", "code", c->source, "name", name_of(c->source), "targets", c->target, "code",
-                                       c->target, "name", name_of(c->target), "targets"));
+    const bool             ordered = strcmp(c->source, c->target) < 0;
+    json_t *list = json_pack("[{s:s, s:s, s:[s, s]}, {s:s, s:s, s:[s]}]", "code", c->source, "name", name_of(c->source), "targets", ordered ? c->source : c->target,
+                             ordered ? c->target : c->source, "code", c->target, "name", name_of(c->target), "targets", c->target);
+    if (strcmp(c->source, c->target) == 0) json_array_remove(list, 1), json_array_remove(json_object_get(json_array_get(list, 0), "targets"), 1);
+    rg_serve__answer(r, 200, list);
     return false;
 }
 
@@ -329,6 +289,17 @@ static void metric(rg_text *out, const char *name, const char *type, const char 
     rg_text_print(out, "# HELP regard_%s %s\n# TYPE regard_%s %s\nregard_%s %.17g\n", name, help, name, type, name, value);
 }
 
+static void durations(rg_text *out, rg_server *s)
+{
+    unsigned long long sum = 0;
+    rg_text_print(out, "# HELP regard_request_seconds From the header of a request to its answer\n# TYPE regard_request_seconds histogram\n");
+    for (size_t i = 0; i < RG_SERVE_BUCKETS; i++)
+        rg_text_print(out, "regard_request_seconds_bucket{le=\"%g\"} %llu\n", rg_serve__buckets[i], sum += atomic_load(&s->duration[i]));
+    sum += atomic_load(&s->duration[RG_SERVE_BUCKETS]);
+    rg_text_print(out, "regard_request_seconds_bucket{le=\"+Inf\"} %llu\nregard_request_seconds_sum %.6f\nregard_request_seconds_count %llu\n", sum,
+                  (double)atomic_load(&s->duration_us) * 1e-6, sum);
+}
+
 bool rg_serve__metrics(rg_request *r)
 {
     rg_server *s = r->server;
@@ -341,6 +312,7 @@ bool rg_serve__metrics(rg_request *r)
         const unsigned long long n = atomic_load(&s->codes[code]);
         if (n) rg_text_print(&out, "regard_requests_total{code=\"%u\"} %llu\n", code, n);
     }
+    durations(&out, s);
     metric(&out, "requests_in_flight", "gauge", "Requests begun and not yet answered", (double)atomic_load(&s->active));
     metric(&out, "queue_lines", "gauge", "Lines waiting to be translated", waiting);
     metric(&out, "lines_total", "counter", "Lines translated", (double)atomic_load(&s->lines));

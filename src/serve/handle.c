@@ -33,6 +33,29 @@ void rg_serve__error(rg_request *r, unsigned code, const char *format, ...)
     rg_serve__answer(r, code, json_pack("{s:o}", "error", text ? text : json_string("Invalid request")));
 }
 
+const double rg_serve__buckets[RG_SERVE_BUCKETS] = { 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10 };
+
+static void count_answer(rg_request *r)
+{
+    rg_server   *s = r->server;
+    const double took = rg_now() - r->began;
+    size_t       bucket = 0;
+    while (bucket < RG_SERVE_BUCKETS && took > rg_serve__buckets[bucket]) bucket++;
+    atomic_fetch_add(&s->codes[r->code < RG_SERVE_CODES ? r->code : 0], 1);
+    atomic_fetch_add(&s->duration[bucket], 1);
+    atomic_fetch_add(&s->duration_us, (unsigned long long)(took * 1e6));
+}
+
+/* Pages of other servers may ask, as they may LibreTranslate: there is nothing here but what was sent. */
+static void allow_other_origins(struct MHD_Response *response)
+{
+    MHD_add_response_header(response, "Access-Control-Allow-Origin", "*");
+    MHD_add_response_header(response, "Access-Control-Allow-Headers", "Authorization, Content-Type");
+    MHD_add_response_header(response, "Access-Control-Expose-Headers", "Authorization");
+    MHD_add_response_header(response, "Access-Control-Allow-Methods", "GET, POST");
+    MHD_add_response_header(response, "Access-Control-Max-Age", "1728000");
+}
+
 static enum MHD_Result send_answer(rg_request *r)
 {
     rg_server           *s = r->server;
@@ -41,10 +64,11 @@ static enum MHD_Result send_answer(rg_request *r)
     MHD_add_response_header(response, "Content-Type", r->type ? r->type : "application/json");
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     if (r->code == 503 || r->code == 429) MHD_add_response_header(response, "Retry-After", r->code == 503 ? "1" : "60");
-    if (r->code == 405) MHD_add_response_header(response, "Allow", r->post ? "GET, HEAD" : "POST");
+    if (r->allow) MHD_add_response_header(response, "Allow", r->allow);
+    allow_other_origins(response);
     if (atomic_load(&s->draining) || r->code == 413) MHD_add_response_header(response, "Connection", "close");
     rg_serve__phase(r, RG_PHASE_ANSWER);
-    atomic_fetch_add(&s->codes[r->code < RG_SERVE_CODES ? r->code : 0], 1);
+    count_answer(r);
     enum MHD_Result result = MHD_queue_response(r->connection, r->code, response);
     MHD_destroy_response(response);
     return result;
@@ -66,6 +90,8 @@ static bool answer_page(rg_request *r)
 }
 
 static bool answer_health(rg_request *r) { return rg_serve__answer(r, 200, json_pack("{s:s}", "status", "ok")), false; }
+static bool answer_file(rg_request *r) { return rg_serve__error(r, 403, "Files translation are disabled on this server."), false; }
+static bool answer_suggest(rg_request *r) { return rg_serve__error(r, 403, "Suggestions are disabled on this server."), false; }
 static bool answer_translate(rg_request *r) { return rg_serve__translate(r, false); }
 static bool answer_attention(rg_request *r) { return rg_serve__translate(r, true); }
 
@@ -78,6 +104,8 @@ static const struct {
     { "/translate", true, answer_translate },
     { "/detect", true, rg_serve__detect },
     { "/v1/attention", true, answer_attention },
+    { "/translate_file", true, answer_file }, /* no path from a request to a file */
+    { "/suggest", true, answer_suggest },
     { "/languages", false, rg_serve__languages },
     { "/frontend/settings", false, rg_serve__settings },
     { "/health", false, answer_health },
@@ -86,16 +114,15 @@ static const struct {
 
 static bool route(rg_request *r, const char *url, const char *method)
 {
-    const bool get = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
-    r->post = strcmp(method, "POST") == 0;
+    const bool get = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0, post = strcmp(method, "POST") == 0;
     for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
         if (strcmp(url, routes[i].path) != 0) continue;
-        if (routes[i].post ? r->post : get) {
-            return routes[i].answer(r);
-        } else {
-            r->post = !routes[i].post; /* for Allow */
-            rg_serve__error(r, 405, "The method is not allowed for the requested URL.");
-        }
+        if (routes[i].post ? post : get) return routes[i].answer(r);
+        r->allow = routes[i].post ? "OPTIONS, POST" : "GET, HEAD, OPTIONS";
+        if (strcmp(method, "OPTIONS") == 0) { /* a browser asks before it asks */
+            r->type = "text/plain; charset=utf-8";
+            r->code = 200;
+        } else rg_serve__error(r, 405, "The method is not allowed for the requested URL.");
         return false;
     }
     rg_serve__error(r, 404, "Not Found");
@@ -150,7 +177,7 @@ static void refuse_early(rg_request *r, const char *url, const char *method)
     else if (facts.lengths > 1 || facts.codings > 1 || (facts.lengths && facts.codings) || facts.bad_length)
         rg_serve__error(r, 400, "Invalid request: the length of the body is not clear");
     else if (length && strtoull(length, NULL, 10) > RG_SERVE_BODY) rg_serve__error(r, 413, "The body is larger than %d bytes", RG_SERVE_BODY);
-    else if (strcmp(method, "POST") == 0 && over_quota(r)) rg_serve__error(r, 429, "Too many requests: %zu in a minute", r->server->config->per_minute);
+    else if (strcmp(method, "POST") == 0 && over_quota(r)) rg_serve__error(r, 429, "Slowdown: %zu per 1 minute", r->server->config->per_minute);
 }
 
 /* ------------------------------------------------------------------------------------------------------- engine */
@@ -162,6 +189,7 @@ static rg_request *begin(rg_server *s, struct MHD_Connection *connection)
     if (!r) return NULL;
     r->server = s;
     r->connection = connection;
+    r->began = rg_now();
     r->peer = info ? info->socket_context : NULL;
     atomic_fetch_add(&s->active, 1);
     rg_serve__phase(r, RG_PHASE_BODY);

@@ -4,7 +4,21 @@
  * answer does not depend on its neighbours, so nobody notices but the clock. */
 #include "serve/serve.h"
 
-enum { RUN_LINES = 256 };
+#include <time.h>
+
+enum { RUN_LINES = 256, BATCH_LINES = 64, LEAST_LINES = 4 };
+
+/* Clients that were just answered ask again in a moment. As long as fewer lines wait than the last run had, it is worth a tenth of the
+ * last run's time to wait for them: a run of many costs little more than a run of few. A lone client never waits. */
+static void gather(rg_queue *q)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += (long)(1e9 * (q->last_seconds < 0.1 ? 0.1 * q->last_seconds : 0.01));
+    if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
+    while (q->lines < q->last_lines && !q->stopping)
+        if (pthread_cond_timedwait(&q->wake, &q->lock, &until) != 0) break;
+}
 
 /* Requests that fit one run, in order; NULL when it is time to go. */
 static rg_request *take(rg_queue *q, size_t *lines)
@@ -13,6 +27,7 @@ static rg_request *take(rg_queue *q, size_t *lines)
     *lines = 0;
     pthread_mutex_lock(&q->lock);
     while (!q->first && !q->stopping) pthread_cond_wait(&q->wake, &q->lock);
+    gather(q);
     first = q->first;
     for (rg_request *r = first; r && (!last || *lines + r->lines <= RUN_LINES); r = r->next) {
         *lines += r->lines;
@@ -28,10 +43,13 @@ static rg_request *take(rg_queue *q, size_t *lines)
     return first;
 }
 
-/* All answers of a line are found in one search: asking for more of them changes no better one. */
-static rg_session_config config_of(const rg_server *s, const rg_request *first)
+/* All answers of a line are found in one search: asking for more of them changes no better one. A batch for each thread, where there are
+ * lines enough: two threads with a batch each do more than two that share the steps of one. */
+static rg_session_config config_of(const rg_server *s, const rg_request *first, size_t n)
 {
     rg_session_config c = RG_SESSION_CONFIG_DEFAULT;
+    const size_t      threads = (size_t)s->config->threads, each = (n + threads - 1) / threads;
+    c.batch = n < LEAST_LINES ? n : each < BATCH_LINES ? each : BATCH_LINES;
     c.search.beam = s->config->beam;
     c.search.normalize = s->config->normalize;
     c.max_length = RG_SERVE_PIECES;
@@ -42,10 +60,9 @@ static rg_session_config config_of(const rg_server *s, const rg_request *first)
     return c;
 }
 
-static rg_status run(rg_server *s, rg_request *first, size_t n)
+static rg_status run(const rg_translated **out, rg_server *s, rg_request *first, size_t n)
 {
-    const rg_session_config c = config_of(s, first);
-    const rg_translated    *results = NULL;
+    const rg_session_config c = config_of(s, first, n);
     const char            **lines = rg_alloc_array(n + 1, sizeof *lines);
     size_t                  at = 0;
     if (!lines) return RG_ENOMEM;
@@ -53,12 +70,35 @@ static rg_status run(rg_server *s, rg_request *first, size_t n)
         for (size_t t = 0; t < r->count; t++)
             for (size_t i = 0; i < r->texts[t].count; i++)
                 if (r->texts[t].part[i].line) lines[at++] = r->texts[t].part[i].text;
-    rg_status status = rg_session_run(&results, s->session, &c, lines, n, 0, NULL);
+    rg_status status = rg_session_run(out, s->session, &c, lines, n, 0, NULL);
     rg_free(lines);
-    if (status != RG_OK) return status;
-    at = 0;
-    for (rg_request *r = first; r; at += r->lines, r = r->next) rg_serve__translated(r, results + at);
-    return RG_OK;
+    return status;
+}
+
+/* Everybody gets their answer as soon as it is written; records, which take another pass through the model, come last. Once resumed, a
+ * request is no longer ours. */
+static void hand_out(rg_request *first, const rg_translated *results, rg_status status)
+{
+    rg_request *records = NULL, **last = &records;
+    for (rg_request *r = first, *next; r; r = next) {
+        next = r->next;
+        r->results = results;
+        if (status == RG_OK) results += r->lines;
+        if (status == RG_OK && r->attention) {
+            r->next = NULL;
+            *last = r;
+            last = &r->next;
+            continue;
+        }
+        if (status == RG_OK) rg_serve__translated(r, r->results);
+        else rg_serve__error(r, status == RG_ENOMEM ? 503 : 500, "Cannot translate text: %s", rg_message());
+        MHD_resume_connection(r->connection);
+    }
+    for (rg_request *r = records, *next; r; r = next) {
+        next = r->next;
+        rg_serve__translated(r, r->results);
+        MHD_resume_connection(r->connection);
+    }
 }
 
 static void *work(void *context)
@@ -67,16 +107,15 @@ static void *work(void *context)
     size_t      n;
     rg_request *first;
     while ((first = take(&s->queue, &n))) {
-        const double    began = rg_now();
-        const rg_status status = run(s, first, n);
+        const rg_translated *results = NULL;
+        const double         began = rg_now();
+        const rg_status      status = run(&results, s, first, n);
+        s->queue.last_lines = n; /* this thread's own */
+        s->queue.last_seconds = rg_now() - began;
         atomic_fetch_add(&s->batches, 1);
         atomic_fetch_add(&s->lines, n);
+        hand_out(first, results, status);
         atomic_fetch_add(&s->busy_us, (unsigned long long)((rg_now() - began) * 1e6));
-        for (rg_request *r = first, *next; r; r = next) { /* once resumed, a request is no longer ours */
-            next = r->next;
-            if (status != RG_OK) rg_serve__error(r, status == RG_ENOMEM ? 503 : 500, "Cannot translate text: %s", rg_message());
-            MHD_resume_connection(r->connection);
-        }
     }
     return NULL;
 }

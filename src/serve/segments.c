@@ -109,6 +109,12 @@ rg_status rg_segments_cut(rg_segments *out, const char *text, bool html)
     return RG_OK;
 }
 
+rg_status rg_segments_keep(rg_segments *out, const char *text)
+{
+    *out = (rg_segments){ 0 };
+    return add(out, text, strlen(text), false);
+}
+
 rg_status rg_segments_join(rg_text *out, const rg_segments *s, const rg_translated *results, size_t rank, bool html)
 {
     for (size_t i = 0, line = 0; i < s->count; i++) {

@@ -1,7 +1,8 @@
 /* serve.h - what the parts of the server share.
  *
  *   server.c    daemon, connections and their deadlines, drain          handle.c    one request: limits, body, routes
- *   api.c       LibreTranslate's fields and answers                     queue.c     waiting lines, the thread that translates them
+ *   fields.c    JSON, forms and queries as one object                   api.c       LibreTranslate's fields and answers
+ *   queue.c     waiting lines, the thread that translates them
  *   segments.c  a text cut into lines to translate and what stays       detect.c    which of the two languages
  *
  * A request belongs to the HTTP thread; while it waits in the queue it is suspended and belongs to the translating thread, which gives
@@ -23,7 +24,8 @@ enum {
     RG_SERVE_TEXTS = 256,        /* texts of one request                 */
     RG_SERVE_PIECES = 1000,      /* pieces of one line                   */
     RG_SERVE_WATCHED = 256,      /* pieces of a line whose record is asked */
-    RG_SERVE_CODES = 600
+    RG_SERVE_CODES = 600,
+    RG_SERVE_BUCKETS = 11        /* of the histogram of durations         */
 };
 
 /* A text: parts that are copied and lines that are translated. */
@@ -34,9 +36,12 @@ typedef struct rg_part {
 typedef struct rg_segments {
     rg_part *part;
     size_t   count, room, lines;
+    const char *language; /* it is in, found or said; borrowed */
+    double      confidence;
 } rg_segments;
 
 rg_status rg_segments_cut(rg_segments *out, const char *text, bool html); /* rg_segments_free also after a failure */
+rg_status rg_segments_keep(rg_segments *out, const char *text);           /* nothing of it is translated */
 void      rg_segments_free(rg_segments *segments);
 /* The whole again, with answer number `rank` (or the last there is) of each line. `results` has segments->lines entries. */
 rg_status rg_segments_join(rg_text *out, const rg_segments *segments, const rg_translated *results, size_t rank, bool html);
@@ -59,17 +64,21 @@ typedef struct rg_request {
     struct MHD_Connection *connection;
     rg_peer               *peer;
     struct rg_request     *next; /* in the queue */
-    bool                   post, dispatched;
+    bool                   dispatched;
+    const char            *allow; /* methods of the address, for 405 and OPTIONS */
+    double                 began;
     unsigned               code; /* of the answer; 0: not there yet */
     rg_text                body;
     char                  *answer;
     size_t                 answer_bytes;
     const char            *type;
 
+    const rg_translated *results; /* of its lines, until it is answered */
+
     rg_segments *texts;
     size_t       count, lines, alternatives;
+    const char  *source, *target; /* codes of the configuration, or "auto" */
     bool         array, html, attention, detected;
-    double       confidence; /* of the detected language */
 } rg_request;
 
 typedef struct rg_queue {
@@ -79,6 +88,8 @@ typedef struct rg_queue {
     rg_request     *first, *last;
     size_t          lines;
     bool            stopping;
+    size_t          last_lines; /* of the run before, and how long it took */
+    double          last_seconds;
 } rg_queue;
 
 typedef struct rg_quota {
@@ -105,6 +116,7 @@ struct rg_server {
     atomic_size_t active; /* requests begun and not completed */
     atomic_ullong codes[RG_SERVE_CODES], lines, batches, late, connections;
     atomic_ullong busy_us; /* of the translating thread */
+    atomic_ullong duration[RG_SERVE_BUCKETS + 1], duration_us;
 };
 
 void rg_serve__phase(rg_request *request, rg_phase phase);
@@ -116,6 +128,11 @@ void rg_serve__completed(void *context, struct MHD_Connection *connection, void 
 /* Set the answer: JSON of `value` (taken over), or {"error": ...}. */
 void rg_serve__answer(rg_request *request, unsigned code, json_t *value);
 void rg_serve__error(rg_request *request, unsigned code, const char *format, ...) RG_PRINTF(3, 4);
+
+extern const double rg_serve__buckets[RG_SERVE_BUCKETS]; /* seconds */
+
+/* fields.c: NULL when the answer says what is wrong with them. */
+json_t *rg_serve__fields(rg_request *request);
 
 /* api.c: each sets the answer, or has put the request into the queue and says true: it is then no longer the caller's. */
 bool rg_serve__translate(rg_request *request, bool attention);

@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "regard/view.h"
@@ -181,7 +182,11 @@ rg_status rg_serve_run(const rg_serve_config *config, rg_translator *translator,
     s->started = rg_now();
     pthread_mutex_init(&s->lock, NULL);
     pthread_mutex_init(&s->queue.lock, NULL);
-    pthread_cond_init(&s->queue.wake, NULL);
+    pthread_condattr_t clock;
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&s->queue.wake, &clock);
+    pthread_condattr_destroy(&clock);
     rg_status status = rg_page_write(&s->page, &s->page_bytes, NULL, &live);
     if (status == RG_OK) status = rg_session_new(&s->session, &translator, 1, config->threads);
     if (status == RG_OK) status = serve(s, stop, ready, context);

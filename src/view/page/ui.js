@@ -311,12 +311,13 @@ async function ask(path, body) {
 async function liveBox() {
   $('live').hidden = false;
   try {
-    const languages = await (await fetch('/languages')).json(), targets = [...new Set(languages.flatMap(l => l.targets || []))];
+    const languages = await (await fetch('/languages')).json(), targets = [...new Set(languages.flatMap(l => (l.targets || []).filter(t => t !== l.code)))];
     options($('from'), languages.map(l => l.code), languages[0].code, code => languages.find(l => l.code === code).name);
     options($('to'), targets, targets.find(t => t !== languages[0].code) || targets[0], code => (languages.find(l => l.code === code) || { name: code }).name);
   } catch { /* a model that does not name its languages */ }
   $('live').onsubmit = async e => {
     e.preventDefault();
+    if (!$('text').value.trim()) { $('answer').textContent = ''; return; }
     const body = { q: $('text').value, source: $('from').value || 'auto', target: $('to').value || 'auto' }, key = new URLSearchParams(location.hash.slice(1)).get('key');
     if (key) body.api_key = key; /* a server that asks for one: /#key=... */
     try {
