@@ -1,24 +1,28 @@
-/* cmd_predict.c - what a model trained on graphs says of every node, as TSV; and what its nodes look at, as a record. */
+/* cmd_predict.c - what a model trained on graphs says of every node, or one trained on puzzles of new ones, as TSV; and what it looks at, as a record. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/predict_memory.h"
 #include "regard/view.h"
 #include "tasks/graph_task.h"
 #include "tasks/model_file.h"
 
 typedef struct {
     char   *model, *graph, *record;
-    int64_t node, hops;
+    int64_t node, hops, length, sequences, seed;
 } settings;
 
 static const rg_option options[] = {
-    { RG_OPTION_STRING, "model", offsetof(settings, model), "model.safetensors", "model trained by `regard train --type gat` (gcn, mlp)", 'm', NULL },
+    { RG_OPTION_STRING, "model", offsetof(settings, model), "model.safetensors", "model trained by `regard train --type gat` (gcn, mlp; ntm, lstm-copy)", 'm', NULL },
     { RG_OPTION_STRING, "graph", offsetof(settings, graph), "", "folder of the graph; labels and split are not needed", 0, NULL },
     { RG_OPTION_STRING, "attention", offsetof(settings, record), "", "also write who looks at whom to this record (.json or .safetensors; `regard show` draws it)", 0, NULL },
     { RG_OPTION_INT, "node", offsetof(settings, node), "-1", "of the record: only around this node", 0, NULL },
     { RG_OPTION_INT, "hops", offsetof(settings, hops), "2", "of the record: how far around it", 0, NULL },
+    { RG_OPTION_INT, "length", offsetof(settings, length), "0", "puzzles: their length (recall: items); 0: the longest it learned from", 0, NULL },
+    { RG_OPTION_INT, "sequences", offsetof(settings, sequences), "1", "puzzles: how many; the record is of the first", 0, NULL },
+    { RG_OPTION_INT, "seed", offsetof(settings, seed), "1", "puzzles: of what is drawn", 0, NULL },
     RG_OPTION_END
 };
 
@@ -143,25 +147,45 @@ static rg_status say(const settings *s, const rg_model *m, const rg_state *state
     return status;
 }
 
-static rg_status run(rg_call *call)
+static rg_status predict_graph(const settings *s, rg_state *state)
 {
-    const settings *s = call->options;
-    rg_state       *state;
-    rg_model       *m = NULL;
+    rg_model *m = NULL;
     if (!s->graph[0]) return rg_fail(RG_EINVAL, "--graph names the folder of the graph");
-    RG_TRY(rg_state_new(&state));
     rg_status status = rg_model_load(&m, s->model, "graph", state);
     if (status == RG_OK) status = say(s, m, state);
     rg_model_free(m);
+    return status;
+}
+
+static rg_status predict_memory(const settings *s, rg_state *state)
+{
+    const rg_memory_asking asking = { .length = s->length, .count = s->sequences, .seed = s->seed, .record = s->record };
+    rg_model              *m = NULL;
+    rg_status              status = s->graph[0] ? rg_fail(RG_EINVAL, "%s learned puzzles: there is no --graph for it", s->model) : rg_model_load(&m, s->model, "memory", state);
+    if (status == RG_OK) status = rg_predict_memory(m, state, &asking);
+    rg_model_free(m);
+    return status;
+}
+
+static rg_status run(rg_call *call)
+{
+    const settings *s = call->options;
+    const char     *task = "graph";
+    rg_state       *state;
+    RG_TRY(rg_state_new(&state));
+    rg_status status = rg_checkpoint_state(s->model, state);
+    if (status == RG_OK && rg_state_get_text(&task, state, "regard.task") != RG_OK) task = "graph"; /* loading it says what is missing */
+    if (status == RG_OK) status = strcmp(task, "memory") == 0 ? predict_memory(s, state) : predict_graph(s, state);
     rg_state_free(state);
     return status;
 }
 
 const rg_command rg_command_predict = {
     .name = "predict",
-    .summary = "labels of a graph's nodes as TSV, and what each node looks at",
-    .details = "Prints node, class and probability, a line a node. With --attention FILE the weights of every layer and head are written as a record, which "
-               "`regard show FILE` draws; --node N keeps it to a neighbourhood.",
+    .summary = "labels of a graph's nodes, or answers to puzzles, as TSV; and what was looked at",
+    .details = "Prints node, class and probability, a line a node; for a model that learned puzzles (ntm, lstm-copy) what was asked for, the answer and the number of wrong "
+               "bits, a line a step. With --attention FILE the weights of every layer and head, or where the heads of the memory stood at every step, are written as a "
+               "record, which `regard show FILE` draws; --node N keeps that of a graph to a neighbourhood.",
     .options = options,
     .size = sizeof(settings),
     .run = run,

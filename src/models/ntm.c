@@ -121,6 +121,7 @@ static rg_tensor *change_memory(rg_tape *t, const settings *s, const rg_ntm_colu
 {
     const size_t W = (size_t)s->width, R = (size_t)s->readers, N = (size_t)s->writers;
     rg_tensor   *e = rg_sigmoid(t, rg_columns(t, told, c->erase, N * W)), *a = rg_tanh(t, rg_columns(t, told, c->add, N * W));
+    rg_tape_watch(t, "adds", a, NULL);
     for (size_t h = 0; h < N; h++) memory = rg_erase(t, memory, rg_columns(t, w, R + h, 1), rg_columns(t, e, h * W, W), reach);
     for (size_t h = 0; h < N; h++) memory = rg_write(t, memory, rg_columns(t, w, R + h, 1), rg_columns(t, a, h * W, W), reach);
     return memory;
@@ -195,6 +196,7 @@ static void move_heads(machine *x, rg_tape *t, const rg_model *m, rg_tensor *tol
     x->w = address(t, m->parts, &c, told, x->memory, x->w, x->reach);
     rg_tape_watch(t, "heads", x->w, x->reach);
     x->reads = rg_mix_shared(t, rg_columns(t, x->w, 0, (size_t)s->readers), x->memory, x->reach);
+    rg_tape_watch(t, "reads", x->reads, NULL);
     x->memory = change_memory(t, s, &c, told, x->memory, x->w, x->reach);
 }
 

@@ -3,7 +3,7 @@
 #include "regard/view.h"
 #include "view/buffer.h"
 
-static const char *const style_names[RG_FIGURE_STYLES] = { "auto", "matrix", "grid", "links", "picture", "graph", "curves" };
+static const char *const style_names[RG_FIGURE_STYLES] = { "auto", "matrix", "grid", "links", "picture", "graph", "curves", "memory" };
 
 const char *rg_figure_style_name(rg_figure_style style)
 {

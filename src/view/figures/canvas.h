@@ -62,6 +62,7 @@ rg_status draw_grid(canvas *c, const rg_record_map *m);
 rg_status draw_links(canvas *c, const rg_record_map *m);
 rg_status draw_picture(canvas *c, const rg_record_map *m);
 rg_status draw_graph(canvas *c, const rg_record_map *m);
+rg_status draw_memory(canvas *c, const rg_record_map *m);
 rg_status draw_curves(canvas *c, const rg_curves *curves);
 
 /* image.c: a PNG or JPEG as a cairo picture, at most 64 megapixels. */

@@ -48,6 +48,7 @@ static rg_figure_style style_of(const rg_record *r, const rg_record_map *m, rg_f
     if (!m) return RG_FIGURE_CURVES;
     if (r->labels[m->col_labels].picture) return RG_FIGURE_PICTURE;
     if (m->from && r->labels[m->row_labels].kind == RG_LABEL_NODE) return RG_FIGURE_GRAPH;
+    if (r->labels[m->col_labels].kind == RG_LABEL_SLOT) return RG_FIGURE_MEMORY;
     return RG_FIGURE_MATRIX;
 }
 
@@ -69,6 +70,7 @@ static rg_status draw(canvas *c, const rg_record *r, const rg_figure_options *o)
     case RG_FIGURE_LINKS: return draw_links(c, m);
     case RG_FIGURE_PICTURE: return draw_picture(c, m);
     case RG_FIGURE_GRAPH: return draw_graph(c, m);
+    case RG_FIGURE_MEMORY: return draw_memory(c, m);
     default: return draw_matrix(c, m);
     }
 }

@@ -1,0 +1,233 @@
+/* predict_memory.c - a model that learned puzzles answers new ones; the record of the first holds what went in and out and where every head stood,
+ * step by step: maps input, output, target, adds, reads (steps x numbers), read and write (steps x slots, one a head). */
+#include "cli/predict_memory.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "regard/view.h"
+#include "tasks/memory_task.h"
+
+/* ------------------------------------------------------------------------------------------------------------- watching */
+
+/* One watch point, its rows gathered step by step. */
+typedef struct {
+    const char *name;
+    size_t      width, steps; /* numbers a step, steps seen */
+    rg_real    *x;
+} trace;
+
+enum { HEADS, ADDS, READS, TRACES };
+
+typedef struct {
+    trace     trace[TRACES];
+    size_t    most; /* steps there will be */
+    size_t    heads;
+    rg_status status;
+} watching;
+
+static trace *trace_of(watching *w, const char *name)
+{
+    for (size_t i = 0; i < TRACES; i++)
+        if (strcmp(w->trace[i].name, name) == 0) return &w->trace[i];
+    return NULL;
+}
+
+static bool wants(void *context, const char *name) { return trace_of(context, name) != NULL; }
+
+/* Weights come as (slots, heads), the rest as one row; kept as they come. */
+static void see(void *context, const char *name, const rg_tensor *x, const void *reach)
+{
+    watching    *w = context;
+    trace       *t = trace_of(w, name);
+    const size_t rows = rg_tensor_rows(x), cols = rg_tensor_cols(x);
+    (void)reach;
+    if (w->status != RG_OK || t->steps >= w->most) return;
+    if (!t->x) {
+        t->width = rows * cols;
+        t->x = rg_alloc_array(w->most * t->width, sizeof *t->x);
+        if (t == &w->trace[HEADS]) w->heads = cols;
+    }
+    if (!t->x || rows * cols != t->width) {
+        w->status = t->x ? rg_fail(RG_ESHAPE, "%s: %zu numbers in one step, %zu in another", name, rows * cols, t->width) : RG_ENOMEM;
+        return;
+    }
+    for (size_t i = 0; i < t->width; i++) t->x[t->steps * t->width + i] = rg_tensor_at(x, i / cols, i % cols);
+    t->steps++;
+}
+
+/* --------------------------------------------------------------------------------------------------------------- record */
+
+/* Labels 0 .. n-1, or from 1. */
+static rg_status number_labels(size_t *out, rg_record *r, const char *name, rg_label_kind kind, size_t n, size_t from)
+{
+    char (*text)[24] = rg_alloc_array(n + 1, sizeof *text);
+    const char **list = rg_alloc_array(n + 1, sizeof *list);
+    rg_status    status = text && list ? RG_OK : RG_ENOMEM;
+    for (size_t i = 0; status == RG_OK && i < n; i++) {
+        snprintf(text[i], sizeof text[i], "%zu", i + from);
+        list[i] = text[i];
+    }
+    if (status == RG_OK) status = rg_record_add_labels(out, r, name, kind, list, n);
+    rg_free(list);
+    rg_free(text);
+    return status;
+}
+
+/* rows x cols numbers of steps as a map with columns of its own. */
+static rg_status add_numbers(rg_record *r, const char *name, size_t steps, const rg_real *x, size_t cols)
+{
+    size_t             labels;
+    const rg_map_place place = { name, -1, -1, -1, -1 };
+    RG_TRY(number_labels(&labels, r, name, RG_LABEL_TOKEN, cols, 1));
+    return rg_record_add_map(NULL, r, place, steps, labels, x, cols);
+}
+
+/* Weights of head h over the steps, readers counted apart from writers. */
+static rg_status add_head(rg_record *r, const watching *w, size_t steps, size_t slots, size_t h, size_t readers)
+{
+    const trace *t = &w->trace[HEADS];
+    const size_t N = t->width / w->heads;
+    rg_real     *x = rg_alloc_array(t->steps * N, sizeof *x);
+    if (!x) return RG_ENOMEM;
+    for (size_t i = 0; i < t->steps * N; i++) x[i] = t->x[i / N * t->width + i % N * w->heads + h];
+    const rg_map_place place = { h < readers ? "read" : "write", -1, (int)(h < readers ? h : h - readers), -1, -1 };
+    rg_status          status = rg_record_add_map(NULL, r, place, steps, slots, x, N);
+    rg_free(x);
+    return status;
+}
+
+/* The answers' rows stand at the end of all steps; before them there is nothing. */
+static rg_status add_answers(rg_record *r, const char *name, size_t steps, const rg_puzzle_batch *b, const rg_real *x)
+{
+    rg_real *all = rg_alloc_zero(b->steps * b->out * sizeof *all);
+    if (!all) return RG_ENOMEM;
+    memcpy(all + (b->steps - b->answers) * b->out, x, b->answers * b->out * sizeof *x);
+    rg_status status = add_numbers(r, name, steps, all, b->out);
+    rg_free(all);
+    return status;
+}
+
+static rg_status fill_record(rg_record *r, const watching *w, const rg_puzzle_batch *b, const rg_real *chances)
+{
+    size_t       steps, slots;
+    const trace *heads = &w->trace[HEADS], *adds = &w->trace[ADDS], *reads = &w->trace[READS];
+    RG_TRY(number_labels(&steps, r, "steps", RG_LABEL_TOKEN, b->steps, 0));
+    if (heads->steps == b->steps && adds->steps == b->steps && reads->steps == b->steps && reads->width) {
+        /* reads and adds are as wide as memory, once a head */
+        const size_t width = (reads->width + adds->width) / w->heads, readers = reads->width / width;
+        RG_TRY(number_labels(&slots, r, "slots", RG_LABEL_SLOT, heads->width / w->heads, 0));
+        for (size_t h = 0; h < w->heads; h++) RG_TRY(add_head(r, w, steps, slots, h, readers));
+        RG_TRY(add_numbers(r, "adds", steps, adds->x, adds->width));
+        RG_TRY(add_numbers(r, "reads", steps, reads->x, reads->width));
+    }
+    RG_TRY(add_numbers(r, "input", steps, b->input, b->in));
+    RG_TRY(add_answers(r, "output", steps, b, chances));
+    return add_answers(r, "target", steps, b, b->target);
+}
+
+static rg_status save_record(const rg_memory_asking *a, const char *title, const watching *w, const rg_puzzle_batch *b, const rg_real *chances)
+{
+    rg_record *r = NULL;
+    rg_status  status = rg_record_new(&r, title, "memory");
+    if (status == RG_OK) status = fill_record(r, w, b, chances);
+    if (status == RG_OK) status = rg_record_save(r, a->record);
+    rg_record_free(r);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- answers */
+
+static void print_bits(const rg_real *x, size_t n, double above)
+{
+    for (size_t i = 0; i < n; i++) putchar((double)x[i] > above ? '1' : '0');
+}
+
+static void print_answers(size_t sequence, const rg_puzzle_batch *b, const rg_real *chances, double *wrong, double *all)
+{
+    for (size_t i = 0; i < b->answers; i++) {
+        const rg_real *target = b->target + i * b->out, *said = chances + i * b->out;
+        size_t         bad = 0;
+        for (size_t j = 0; j < b->out; j++) bad += (said[j] > (rg_real)0.5) != (target[j] > (rg_real)0.5);
+        printf("%zu\t%zu\t", sequence, b->steps - b->answers + i);
+        print_bits(target, b->out, 0.5);
+        putchar('\t');
+        print_bits(said, b->out, 0.5);
+        printf("\t%zu\n", bad);
+        *wrong += (double)bad;
+        *all += (double)b->out;
+    }
+}
+
+static rg_status answer(rg_real **out_chances, rg_tape *t, const rg_model *m, const rg_puzzle_batch *b, watching *w)
+{
+    const rg_watcher watcher = { w, wants, see };
+    rg_tape_reset(t, 0);
+    rg_tape_set_watcher(t, w ? &watcher : NULL);
+    const rg_tensor *y = rg_sigmoid(t, m->system->predict(t, m, b));
+    rg_tape_set_watcher(t, NULL);
+    RG_TRY(rg_tape_status(t));
+    if (w) RG_TRY(w->status);
+    rg_real *chances = rg_alloc_array(b->answers * b->out, sizeof *chances);
+    if (!chances) return RG_ENOMEM;
+    for (size_t i = 0; i < b->answers * b->out; i++) chances[i] = rg_tensor_at(y, i / b->out, i % b->out);
+    *out_chances = chances;
+    return RG_OK;
+}
+
+static rg_status answer_all(const rg_model *m, const rg_puzzle_config *puzzle, const rg_memory_asking *a, rg_tape *t, rg_puzzle_batch *b)
+{
+    double wrong = 0, all = 0;
+    char   title[160];
+    snprintf(title, sizeof title, "%s, %s of length %zu", m->system->name, puzzle->kind, puzzle->max_length);
+    printf("sequence\tstep\ttarget\tanswer\twrong\n");
+    for (int64_t i = 0; i < a->count; i++) {
+        const bool recorded = i == 0 && a->record[0];
+        rg_real   *chances = NULL;
+        RG_TRY(rg_puzzle_draw(b, puzzle, (uint64_t)a->seed, UINT64_MAX / 2 + (uint64_t)i, 0, 1)); /* numbers neither training nor validation reaches */
+        watching  w = { .trace = { { .name = "heads" }, { .name = "adds" }, { .name = "reads" } }, .most = b->steps };
+        rg_status status = answer(&chances, t, m, b, recorded ? &w : NULL);
+        if (status == RG_OK) print_answers((size_t)i, b, chances, &wrong, &all);
+        if (status == RG_OK && recorded) status = save_record(a, title, &w, b, chances);
+        for (size_t k = 0; k < TRACES; k++) rg_free(w.trace[k].x);
+        rg_free(chances);
+        RG_TRY(status);
+    }
+    fprintf(stderr, "%.0f of %.0f bits wrong (%.2f %%)\n", wrong, all, all > 0 ? 100 * wrong / all : 0.0);
+    return RG_OK;
+}
+
+/* The puzzle it learned, at the length that is asked for. */
+static rg_status puzzle_of(rg_puzzle_config *out, rg_memory_options *o, const rg_state *state, const rg_memory_asking *a)
+{
+    const rg_option_group group = { .rows = rg_memory_rows, .values = o };
+    const char           *yaml;
+    RG_TRY(rg_state_get_text(&yaml, state, "memory.settings"));
+    RG_TRY(rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "settings of the model", true));
+    if (a->length < 0 || a->count < 1) return rg_fail(RG_EINVAL, "--length %lld, --sequences %lld: from 1", (long long)a->length, (long long)a->count);
+    *out = rg_memory_puzzle(o);
+    if (a->length) out->max_length = (size_t)a->length;
+    out->min_length = out->max_length;
+    return rg_puzzle_check(out);
+}
+
+rg_status rg_predict_memory(const rg_model *m, const rg_state *state, const rg_memory_asking *a)
+{
+    rg_memory_options    o = { 0 };
+    rg_puzzle_config     puzzle;
+    rg_puzzle_batch      batch = { 0 };
+    rg_tape             *t = NULL;
+    const rg_tape_config asking = { .record = false };
+    RG_TRY(rg_options_init(rg_memory_rows, &o));
+    rg_status status = puzzle_of(&puzzle, &o, state, a);
+    if (status == RG_OK && (rg_puzzle_in(&puzzle) != m->sizes.features || rg_puzzle_out(&puzzle) != m->sizes.classes))
+        status = rg_fail(RG_EMATCH, "the model takes %zu numbers and gives %zu, its puzzle has %zu and %zu", m->sizes.features, m->sizes.classes, rg_puzzle_in(&puzzle),
+                         rg_puzzle_out(&puzzle));
+    if (status == RG_OK) status = rg_tape_new(&t, &asking);
+    if (status == RG_OK) status = answer_all(m, &puzzle, a, t, &batch);
+    rg_puzzle_free(&batch);
+    rg_tape_free(t);
+    rg_options_fini(rg_memory_rows, &o);
+    return status;
+}
