@@ -29,7 +29,7 @@ typedef struct {
     rg_tensor     *first_weights, *first_reads; /* of the start */
     rg_real       *blocks; /* B blocks of kept */
     size_t         block;  /* numbers in one   */
-    rg_real       *work;   /* B vectors of scratch */
+    rg_real       *work;   /* scratch of each member of the team */
     const rg_real *d;      /* while backward runs */
     rg_real       *dtold, *dbefore;
 } step_node;
@@ -107,7 +107,7 @@ static void cosines(const step_node *n, const kept *k, const rg_real *memory)
     for (size_t c = 0; c < W; c++) {
         const rg_real *m = memory + c * N;
         K->mul(N, k->length, m, m, true);
-        for (size_t h = 0; h < H; h++) K->axpy(N, k->cosine + h * N, k->unit[h * W + c], m);
+        K->heads_axpy(H, N, k->cosine, N, k->unit + c, W, m, 0);
     }
     for (size_t x = 0; x < N; x++) k->length[x] = (rg_real)sqrt((double)k->length[x]);
     for (size_t h = 0; h < H; h++)
@@ -160,15 +160,19 @@ static void address(const step_node *n, const kept *k, size_t h, rg_real *w, con
     K->softmax(N, w, w);
 }
 
-/* y = m (1 - w1 e1) (1 - w2 e2) .. + w1 a1 + w2 a2 .. */
-static void change_column(const step_node *n, const kept *k, size_t c, rg_real *y, const rg_real *m, const rg_real *w)
+/* after = m (1 - w1 e1) (1 - w2 e2) .. + w1 a1 + w2 a2 ..     column by column */
+static void change(const step_node *n, const kept *k, rg_real *after, const rg_real *memory, const rg_real *w)
 {
     const size_t N = n->sizes.rows, W = n->sizes.width;
-    for (size_t h = 0; h < n->sizes.writers; h++) {
-        const rg_real  e = k->told[n->columns.erase + h * W + c], *from = h ? y : m, *wh = w + h * N;
-        for (size_t x = 0; x < N; x++) y[x] = from[x] - from[x] * wh[x] * e;
+    for (size_t h = 0; h < n->sizes.writers; h++, w += N) {
+        const rg_real *e = k->told + n->columns.erase + h * W;
+        for (size_t c = 0; c < W; c++) {
+            const rg_real *from = (h ? after : memory) + c * N;
+            rg_real       *y = after + c * N;
+            for (size_t x = 0; x < N; x++) y[x] = from[x] - from[x] * w[x] * e[c];
+        }
     }
-    for (size_t h = 0; h < n->sizes.writers; h++) rg_kernel()->axpy(N, y, k->told[n->columns.add + h * W + c], w + h * N);
+    for (size_t h = n->sizes.writers; h-- > 0;) rg_kernel()->heads_axpy(W, N, after, N, k->told + n->columns.add + h * W, 1, w -= N, 0);
 }
 
 static void step_rows(void *context, int member, size_t begin, size_t end)
@@ -183,37 +187,38 @@ static void step_rows(void *context, int member, size_t begin, size_t end)
         activate(n, &k, n->told->data + b * n->told->ld);
         cosines(n, &k, memory);
         for (size_t h = 0; h < n->columns.H; h++) address(n, &k, h, w + h * N, before + h * N, after);
-        for (size_t c = 0; c < W; c++) {
-            for (size_t r = 0; r < R; r++) reads[r * W + c] = rg_kernel()->dot(N, w + r * N, memory + c * N);
-            change_column(n, &k, c, after + c * N, memory + c * N, w + R * N);
-        }
+        for (size_t r = 0; r < R; r++) rg_kernel()->heads_dot(W, N, reads + r * W, 1, 1, memory, N, w + r * N, 0);
+        change(n, &k, after, memory, w + R * N);
         memset(reads + R * W, 0, (n->at.all - n->at.reads - R * W) * sizeof *reads);
     }
 }
 
 /* ------------------------------------------------------------------------------------------------------------ backward */
 
-/* forward was  y = m prod_h (1 - w_h e_h) + sum_h w_h a_h. d holds dy and leaves as dm; dw += its share; de, da are written.
+/* forward was  y = m prod_h (1 - w_h e_h) + sum_h w_h a_h. d (W, N) holds dy and leaves as dm; dw gets its share, dtold is written.
  *   add     da_h = w_h . d                    dw_h += a_h d
  *   erase   de_h = - w_h . (d m_h)            dw_h -= e_h d m_h        d = d (1 - w_h e_h)      m_h: what erase h found, the last first */
-static void change_backward(const step_node *n, const kept *k, size_t c, rg_real *d, rg_real *scratch, const rg_real *m, const rg_real *w, rg_real *dw, rg_real *dtold)
+static void change_backward(const step_node *n, const kept *k, rg_real *d, const rg_real *memory, const rg_real *w, rg_real *dw, rg_real *dtold, rg_real *dm, rg_real *sum)
 {
     const rg_kernels *K = rg_kernel();
-    const size_t      N = n->sizes.rows, W = n->sizes.width, writers = n->sizes.writers;
+    const size_t      N = n->sizes.rows, W = n->sizes.width, writers = n->sizes.writers, erase = n->columns.erase, add = n->columns.add;
     for (size_t h = 0; h < writers; h++) {
-        dtold[n->columns.add + h * W + c] = K->dot(N, w + h * N, d);
-        K->axpy(N, dw + h * N, k->told[n->columns.add + h * W + c], d);
+        K->heads_dot(W, N, dtold + add + h * W, 1, 1, d, N, w + h * N, 0);
+        K->heads_axpy(W, N, dw + h * N, 0, k->told + add + h * W, 1, d, N);
     }
     for (size_t h = writers; h-- > 0;) {
-        const rg_real e = k->told[n->columns.erase + h * W + c], *wh = w + h * N;
-        K->mul(N, scratch, d, m, false);
-        for (size_t before = 0; before < h; before++) { /* several writers: what the erases before this one left */
-            const rg_real f = k->told[n->columns.erase + before * W + c], *v = w + before * N;
-            for (size_t x = 0; x < N; x++) scratch[x] -= scratch[x] * v[x] * f;
+        const rg_real *e = k->told + erase + h * W, *wh = w + h * N;
+        K->mul(W * N, dm, d, memory, false);
+        for (size_t i = 0; i < h * W * N; i++) { /* several writers: what the erases before this one left */
+            const size_t before = i / (W * N), at = i % (W * N);
+            dm[at] -= dm[at] * w[before * N + at % N] * k->told[erase + before * W + at / N];
         }
-        dtold[n->columns.erase + h * W + c] = -K->dot(N, wh, scratch);
-        K->axpy(N, dw + h * N, -e, scratch);
-        for (size_t x = 0; x < N; x++) d[x] -= d[x] * wh[x] * e;
+        K->heads_dot(W, N, dtold + erase + h * W, 1, -1, dm, N, wh, 0);
+        memset(sum, 0, N * sizeof *sum);
+        K->heads_axpy(W, N, sum, 0, e, 1, dm, N);
+        K->axpy(N, dw + h * N, -1, sum);
+        for (size_t c = 0; c < W; c++)
+            for (size_t x = 0; x < N; x++) d[c * N + x] -= d[c * N + x] * wh[x] * e[c];
     }
 }
 
@@ -256,16 +261,10 @@ static void cosines_backward(const step_node *n, const kept *k, rg_real *de, con
         K->mul(N, q, p, k->cosine + h * N, true);
     }
     for (size_t x = 0; x < N; x++) q[x] = k->length[x] > 0 ? -q[x] / k->length[x] : 0;
-    for (size_t c = 0; c < W; c++) {
-        const rg_real *m = memory + c * N;
-        rg_real       *dm = dmemory + c * N;
-        K->mul(N, dm, q, m, true);
-        for (size_t h = 0; h < H; h++) {
-            K->axpy(N, dm, k->unit[h * W + c], de + h * N);
-            dtold[h * W + c] = K->dot(N, de + h * N, m);
-        }
-    }
+    for (size_t c = 0; c < W; c++) K->mul(N, dmemory + c * N, q, memory + c * N, true);
     for (size_t h = 0; h < H; h++) {
+        K->heads_axpy(W, N, dmemory, N, k->unit + h * W, 1, de + h * N, 0);
+        K->heads_dot(W, N, dtold + h * W, 1, 1, memory, N, de + h * N, 0);
         const rg_real *unit = k->unit + h * W, r = k->key_length[h], along = K->dot(W, unit, dtold + h * W);
         K->scale(W, dtold + h * W, 1 / (r + (rg_real)UNIT_EPS), dtold + h * W);
         if (r > 0) K->axpy(W, dtold + h * W, -along / r, unit);
@@ -289,30 +288,25 @@ static void activate_backward(const step_node *n, const kept *k, rg_real *to, co
     K->map_backward(RG_TANH, written, to + c->add, NULL, k->told + c->add, d + c->add, true);
 }
 
-static size_t scratch_size(const step_node *n) { return (n->columns.H + 2) * n->sizes.rows + n->columns.all; }
+static size_t scratch_size(const step_node *n) { return whole_vectors((n->columns.H + 2 + n->sizes.width) * n->sizes.rows + n->columns.all); }
 
 static void back_rows(void *context, int member, size_t begin, size_t end)
 {
     const step_node  *n = context;
     const rg_kernels *K = rg_kernel();
     const size_t      N = n->sizes.rows, W = n->sizes.width, R = n->sizes.readers, H = n->columns.H;
-    (void)member;
+    rg_real *dw = n->work + (size_t)member * scratch_size(n), *scratch = dw + H * N, *dm = scratch + 2 * N, *dtold = dm + W * N;
     for (size_t b = begin; b < end; b++) {
         const kept     k = kept_of(n, b);
         const rg_real *memory = n->before->data + b * n->at.all, *before = memory + n->at.weights, *w = n->node.out->data + b * n->at.all + n->at.weights;
         const rg_real *d = n->d + b * n->at.all, *dreads = d + n->at.reads;
         rg_real       *dmemory = n->dbefore + b * n->at.all, *dbefore = dmemory + n->at.weights;
-        rg_real       *dw = n->work + b * scratch_size(n), *scratch = dw + H * N, *dtold = scratch + 2 * N;
         memcpy(dw, d + n->at.weights, H * N * sizeof *dw);
-        for (size_t c = 0; c < W; c++) {
-            const rg_real *m = memory + c * N;
-            rg_real       *dm = dmemory + c * N;
-            memcpy(dm, d + c * N, N * sizeof *dm);
-            change_backward(n, &k, c, dm, scratch, m, w + R * N, dw + R * N, dtold);
-            for (size_t r = 0; r < R; r++) { /* reads = sum_x w m */
-                K->axpy(N, dm, dreads[r * W + c], w + r * N);
-                K->axpy(N, dw + r * N, dreads[r * W + c], m);
-            }
+        memcpy(dmemory, d, W * N * sizeof *dmemory);
+        change_backward(n, &k, dmemory, memory, w + R * N, dw + R * N, dtold, dm, scratch);
+        for (size_t r = 0; r < R; r++) { /* reads = sum_x w m */
+            K->heads_axpy(W, N, dmemory, N, dreads + r * W, 1, w + r * N, 0);
+            K->heads_axpy(W, N, dw + r * N, 0, dreads + r * W, 1, memory, N);
         }
         memset(dbefore, 0, (n->at.all - n->at.weights) * sizeof *dbefore);
         for (size_t h = 0; h < H; h++) address_backward(n, &k, h, dw + h * N, w + h * N, before + h * N, dbefore + h * N, dtold, scratch);
@@ -331,7 +325,7 @@ static void step_backward(rg_tape *t, rg_node *node)
     rg_real             *place = rg_tape__grad(t, n->before, &add);
     const rg_arena_point scratch = rg_tape__scratch(t);
     n->dbefore = place && !add ? place : rg_tape__reals(t, numbers);
-    n->work = rg_tape__reals(t, B * scratch_size(n));
+    n->work = rg_tape__reals(t, (size_t)rg_team_size(rg_tape_team(t)) * scratch_size(n));
     if (rg_tape_status(t) != RG_OK) return;
     rg_tape__rows(t, B, 20 * n->at.all, back_rows, n);
     if (place && add) rg_kernel()->axpy(numbers, place, 1, n->dbefore);
