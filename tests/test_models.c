@@ -190,9 +190,23 @@ static void a_training_step_allocates_nothing_after_the_first(void **state)
     }
 }
 
+static void parameters_are_named_by_their_place(void **state)
+{
+    (void)state;
+    static const char *const places[][2] = { { "transformer", "encoder.1.self.norm.gain" }, { "transformer", "decoder.1.cross.wkv" },
+                                             { "transformer", "decoder.1.ff.norm.bias" },   { "rnnsearch", "decoder.output.state.w" },
+                                             { "rnnsearch", "decoder.output.word" } };
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        rg_model *m = make(rg_system_find(places[i][0]), NULL);
+        if (!rg_params_find(m->params, places[i][1])) fail_msg("%s has no %s", places[i][0], places[i][1]);
+        rg_model_free(m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parameters_are_named_by_their_place),
         cmocka_unit_test(stepping_equals_the_whole_pass),
         cmocka_unit_test(every_kind_of_local_attention_steps_like_the_whole_pass),
         cmocka_unit_test(neighbours_and_reordering_do_not_change_a_hypothesis),

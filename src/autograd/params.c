@@ -43,27 +43,14 @@ static rg_param *declare_fail(rg_params *p, rg_status status, const char *format
 
 void rg_params_push(rg_params *p, const char *format, ...)
 {
-    size_t  at = strlen(p->scope);
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(p->scope + at, sizeof p->scope - at, format, args);
+    const bool fits = rg_scope_push(&p->scope, format, args);
     va_end(args);
-    at += n > 0 ? (size_t)n : 0;
-    if (at + 2 > sizeof p->scope) {
-        declare_fail(p, RG_ELIMIT, "the scope '%.100s...' is too long", p->scope);
-        return;
-    }
-    memcpy(p->scope + at, ".", 2);
+    if (!fits) declare_fail(p, RG_ELIMIT, "the scope '%.100s...' is too long or too deep", p->scope.text);
 }
 
-void rg_params_pop(rg_params *p)
-{
-    size_t at = strlen(p->scope);
-    if (at) p->scope[at - 1] = 0; /* the dot that ends the scope */
-    char *dot = strrchr(p->scope, '.');
-    if (dot) dot[1] = 0;
-    else p->scope[0] = 0;
-}
+void rg_params_pop(rg_params *p) { rg_scope_pop(&p->scope); }
 
 static bool make_room(rg_params *p)
 {
@@ -80,11 +67,11 @@ rg_param *rg_params_add(rg_params *p, const char *name, rg_param_kind kind, size
 {
     if (p->status != RG_OK) return NULL;
     if (p->block) return declare_fail(p, RG_EINVAL, "parameter '%s' declared after the block was built", name);
-    char  *full = rg_arena_get(p->arena, strlen(p->scope) + strlen(name) + 1);
+    const size_t room = strlen(p->scope.text) + strlen(name) + 2;
+    char     *full = rg_arena_get(p->arena, room);
     rg_param *e = rg_arena_get_zero(p->arena, sizeof *e);
     if (!full || !e || !make_room(p)) return declare_fail(p, RG_ENOMEM, "no memory to declare parameter '%s'", name);
-    strcpy(full, p->scope);
-    strcat(full, name);
+    rg_scope_join(&p->scope, name, full, room);
     if (rg_params_find(p, full)) return declare_fail(p, RG_EINVAL, "parameter '%s' is declared twice", full);
     size_t count, end;
     if (!rg_size_mul(&count, rows, cols) || !rg_size_align(&count, count, ALIGN_NUMBERS) || !rg_size_add(&end, p->numbers, count))

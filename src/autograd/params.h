@@ -5,6 +5,7 @@
 #ifndef RG_AUTOGRAD_PARAMS_H
 #define RG_AUTOGRAD_PARAMS_H
 
+#include "autograd/scope.h"
 #include "regard/autograd.h"
 #include "tensor/kernels.h"
 
@@ -32,7 +33,7 @@ struct rg_params {
     rg_real   *block;
     rg_real   *forward;    /* all forward packs */
     rg_real   *transposed; /* all transposed packs, once somebody learns */
-    char       scope[256];
+    rg_scope   scope;
     rg_status  status; /* first failure while declaring */
     char       message[256];
 };

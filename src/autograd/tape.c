@@ -1,11 +1,12 @@
 /* tape.c - the tape: an arena, a list of nodes, the first failure, and where gradients go. */
 #include "autograd/tape.h"
 #include "autograd/params.h"
+#include "autograd/scope.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { FIRST_CHUNK = 1 << 20, SCOPE_ROOM = 256, MESSAGE_ROOM = 512 };
+enum { FIRST_CHUNK = 1 << 20, NAME_ROOM = RG_SCOPE_ROOM + 64, MESSAGE_ROOM = 512 };
 
 struct rg_tape {
     rg_tape_config config;
@@ -16,7 +17,7 @@ struct rg_tape {
     uint64_t       inner; /* tensors before this serial are outside the inner pass */
     rg_status      status;
     char           message[MESSAGE_ROOM];
-    char           scope[SCOPE_ROOM];
+    rg_scope       scope;
     const char    *op;
     rg_tape_cost   cost;
     size_t         dry_bytes; /* numbers a dry tape would have taken */
@@ -66,7 +67,8 @@ void rg_tape_reset(rg_tape *t, uint64_t step)
     t->step = step;
     t->draws = t->serial = t->inner = 0;
     t->status = RG_OK;
-    t->message[0] = t->scope[0] = 0;
+    t->message[0] = 0;
+    t->scope = (rg_scope){0};
     t->op = NULL;
     t->cost = (rg_tape_cost){0};
     t->dry_bytes = 0;
@@ -98,7 +100,7 @@ rg_tensor *rg_tape_fail(rg_tape *t, rg_status status, const char *format, ...)
 {
     if (t->status != RG_OK) return NULL; /* the first failure is the one that tells */
     t->status = status;
-    int at = snprintf(t->message, sizeof t->message, "%s%s%s: ", t->scope, t->scope[0] ? "." : "", t->op ? t->op : "tape");
+    int at = snprintf(t->message, sizeof t->message, "%s%s%s: ", t->scope.text, t->scope.text[0] ? "." : "", t->op ? t->op : "tape");
     if (at < 0) at = 0;
     if ((size_t)at < sizeof t->message) {
         va_list args;
@@ -121,42 +123,31 @@ void rg_tape__check(rg_tape *t, rg_status status)
 
 void rg_tape_push(rg_tape *t, const char *format, ...)
 {
-    size_t at = strlen(t->scope);
-    if (at && at + 1 < sizeof t->scope) t->scope[at++] = '.';
     va_list args;
     va_start(args, format);
-    vsnprintf(t->scope + at, sizeof t->scope - at, format, args);
+    rg_scope_push(&t->scope, format, args); /* names of messages and watch points only: a long one is cut */
     va_end(args);
 }
 
-void rg_tape_pop(rg_tape *t)
-{
-    char *dot = strrchr(t->scope, '.');
-    *(dot ? dot : t->scope) = 0;
-}
+void rg_tape_pop(rg_tape *t) { rg_scope_pop(&t->scope); }
 
 /* -------------------------------------------------------------------------------------------------- watching */
 
 void rg_tape_set_watcher(rg_tape *t, const rg_watcher *watcher) { t->watcher = watcher; }
 
-static void full_name(const rg_tape *t, const char *name, char *out, size_t room)
-{
-    snprintf(out, room, "%s%s%s", t->scope, t->scope[0] ? "." : "", name);
-}
-
 bool rg_tape_watched(const rg_tape *t, const char *name)
 {
     if (!t->watcher || t->config.dry || t->status != RG_OK) return false;
-    char full[SCOPE_ROOM + 64];
-    full_name(t, name, full, sizeof full);
+    char full[NAME_ROOM];
+    rg_scope_join(&t->scope, name, full, sizeof full);
     return t->watcher->wants(t->watcher->context, full);
 }
 
 void rg_tape_watch(rg_tape *t, const char *name, const rg_tensor *x, const void *reach)
 {
     if (!x || !rg_tape_watched(t, name)) return;
-    char full[SCOPE_ROOM + 64];
-    full_name(t, name, full, sizeof full);
+    char full[NAME_ROOM];
+    rg_scope_join(&t->scope, name, full, sizeof full);
     t->watcher->see(t->watcher->context, full, x, reach);
 }
 

@@ -83,10 +83,8 @@ static rg_status build_layer(layer *l, rg_params *p, const settings *s, bool dec
 static rg_status build_stack(layer *stack, rg_norm *end, rg_params *p, const settings *s, const char *name, int64_t depth, bool decodes)
 {
     for (int64_t i = 0; i < depth; i++) {
-        rg_params_push(p, "%s", name);
-        rg_params_push(p, "%lld", (long long)i);
+        rg_params_push(p, "%s.%lld", name, (long long)i);
         RG_TRY(build_layer(&stack[i], p, s, decodes));
-        rg_params_pop(p);
         rg_params_pop(p);
     }
     rg_params_push(p, "%s", name);
@@ -127,19 +125,6 @@ static rg_status build(rg_model *m)
 }
 
 /* ---------------------------------------------------------------------------------------------------- sub-layers */
-
-/* Names of messages and watch points: "decoder.2.cross". */
-static void enter(rg_tape *t, const char *stack, int64_t i)
-{
-    rg_tape_push(t, "%s", stack);
-    rg_tape_push(t, "%lld", (long long)i);
-}
-
-static void leave(rg_tape *t)
-{
-    rg_tape_pop(t);
-    rg_tape_pop(t);
-}
 
 /* Before a sub-layer: x itself, or norm(x) when the norm comes first. */
 static rg_tensor *before(rg_tape *t, const settings *s, const rg_norm *norm, rg_tensor *x)
@@ -199,10 +184,10 @@ static rg_tensor *encode(rg_tape *t, const rg_model *m, const int32_t *ids, cons
     const rg_reach *reach = s->window ? rg_reach_window(t, layout, (size_t)s->window) : rg_reach_groups(t, layout, layout);
     rg_tensor      *x = embed(t, s, q->source, q->source_places, ids, layout);
     for (int64_t i = 0; i < s->encoder; i++) {
-        enter(t, "encoder", i);
+        rg_tape_push(t, "encoder.%lld", (long long)i);
         x = self_attention(t, s, &q->encoder[i], x, reach);
         x = feed_forward(t, s, &q->encoder[i], x);
-        leave(t);
+        rg_tape_pop(t);
     }
     return stack_end(t, s, &q->encoder_end, x);
 }
@@ -219,12 +204,12 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
     for (int64_t i = 0; i < s->decoder; i++) {
         const layer *l = &q->decoder[i];
         rg_tensor   *k, *v;
-        enter(t, "decoder", i);
+        rg_tape_push(t, "decoder.%lld", (long long)i);
         y = self_attention(t, s, l, y, past);
         rg_heads_memory(t, &l->cross, x, &k, &v);
         y = cross_attention(t, s, l, y, k, v, source);
         y = feed_forward(t, s, l, y);
-        leave(t);
+        rg_tape_pop(t);
     }
     y = stack_end(t, s, &q->decoder_end, y);
     return (rg_loss){ rg_cross_entropy_over(t, y, rg_use(t, q->output), rg_use(t, q->output_bias), batch->target_ids,
@@ -300,11 +285,11 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
     const rg_reach *past = rg_cache_step(t, c->past, d->n, (size_t)s->window), *source = reach_sources(d, t);
     rg_tensor      *y = embed_step(d, t);
     for (int64_t i = 0; i < s->decoder; i++) {
-        enter(t, "decoder", i);
+        rg_tape_push(t, "decoder.%lld", (long long)i);
         y = cached_self(d, t, i, y, past);
         y = cross_attention(t, s, &q->decoder[i], y, c->source_k[i], c->source_v[i], source);
         y = feed_forward(t, s, &q->decoder[i], y);
-        leave(t);
+        rg_tape_pop(t);
     }
     y = stack_end(t, s, &q->decoder_end, y);
     return rg_linear_nt(t, y, rg_use(t, q->output), rg_use(t, q->output_bias));
