@@ -299,7 +299,8 @@ static rg_status keep(rg_decoding *d, const int32_t *parents, size_t n) { return
 
 static const rg_preset presets[] = {
     { "tiny", "for small corpora such as Multi30k: 2.6 M parameters with 10,000 pieces",
-      "dim-emb: 128\ntransformer-dim-ffn: 256\ntransformer-heads: 4\nenc-depth: 4\ndec-depth: 4\ntransformer-dropout: 0.3\n" },
+      "dim-emb: 128\ntransformer-dim-ffn: 256\ntransformer-heads: 4\nenc-depth: 4\ndec-depth: 4\ntransformer-dropout: 0.3\n"
+      "transformer-norm: pre\n" },
     { "small", "the default sizes",
       "dim-emb: 256\ntransformer-dim-ffn: 1024\ntransformer-heads: 4\nenc-depth: 3\ndec-depth: 3\ntransformer-dropout: 0.1\n" },
     { "base", "the paper's base model, 65 M parameters with 37,000 pieces",

@@ -12,8 +12,8 @@
 #define LEARN "--vocab-kind bpe --joint-vocab --exponential-smoothing 0.001 --valid-freq 1000 --valid-metrics bleu --beam-size 4 --samples 0 "
 
 /* Transformer-Tiny of Wu et al. 2021: 4+4 layers, d 128, 4 heads, joint BPE of 10,000 pieces, 2.6 M parameters. */
-#define TINY LEARN "--type transformer --preset tiny --dim-vocabs 10000 --mini-batch-words 2500 --learn-rate 0.004 --lr-warmup 1500 " \
-                   "--lr-decay-inv-sqrt 1500 --beta2 0.98 --average 5 --early-stopping 8 --after-epochs 60"
+#define TINY LEARN "--type transformer --preset tiny --dim-vocabs 10000 --mini-batch-words 1500 --learn-rate 0.003 --lr-warmup 600 " \
+                   "--lr-decay-inv-sqrt 600 --beta2 0.98 --average 5 --early-stopping 8 --after-epochs 50"
 
 #define RNN LEARN "--dim-vocabs 5000 --dim-emb 128 --dim-rnn 256 --tied-embeddings --dropout-rnn 0.4 --mini-batch-words 1000 --learn-rate 0.001 " \
                   "--lr-warmup 400 --lr-decay-inv-sqrt 2000 --average 4 --early-stopping 6 --after-epochs 25 "
