@@ -56,6 +56,7 @@ static void rows_of_heads_and_additive_scores_of_every_table_equal_the_plain_one
     static const size_t widths[] = { 1, 4, 7, 8, 16, 20, 64 };
     static const rg_activation functions[] = { RG_TANH, RG_LEAKY_RELU, RG_SIGMOID, RG_GELU };
     enum { HEADS = 9, MOST_NUMBERS = HEADS * 64 };
+    static const int32_t list[HEADS] = { 3, 0, 0, 8, 5, 1, 7, 2, 6 };
     const rg_kernels *plain = rg_kernels_all()[0];
     rg_real x[MOST_NUMBERS], y[MOST_NUMBERS], v[MOST_NUMBERS], a[4][MOST_NUMBERS], b[4][MOST_NUMBERS];
     rg_test_fill(x, MOST_NUMBERS, 1, -3, 3);
@@ -73,6 +74,10 @@ static void rows_of_heads_and_additive_scores_of_every_table_equal_the_plain_one
             near((*k)->name, "sums", a[1], b[1], n);
             near((*k)->name, "softmax", a[2], b[2], n);
             near((*k)->name, "softmax backward", a[3], b[3], n);
+            (*k)->rows_dot(HEADS, d, a[0], 0.1f, y, x, d, list), plain->rows_dot(HEADS, d, b[0], 0.1f, y, x, d, list);
+            (*k)->rows_sum(HEADS, d, a[1], y, x, d, list), plain->rows_sum(HEADS, d, b[1], y, x, d, list);
+            near((*k)->name, "dots of a list", a[0], b[0], HEADS);
+            near((*k)->name, "sum of a list", a[1], b[1], d);
             for (size_t f = 0; f < 4; f++) {
                 for (size_t i = 0; i < 3; i++) memcpy(a[i], v, sizeof v), memcpy(b[i], v, sizeof v);
                 a[3][0] = (*k)->additive(functions[f], n, x, y, v), b[3][0] = plain->additive(functions[f], n, x, y, v);

@@ -100,6 +100,7 @@ typedef struct rg_score {
     rg_tensor *(*pairs)(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, const rg_reach *reach); /* (P, H) */
     /* The whole attention in one pass; may be NULL, and may return NULL without a failure when this case is not its own. */
     rg_tensor *(*fused)(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, rg_tensor *v, const rg_reach *reach);
+    bool panels; /* and that pass reads keys and values in panels: settling them pays */
 } rg_score;
 
 const rg_score *const *rg_score_all(void);            /* ends with NULL */
@@ -116,6 +117,10 @@ rg_status rg_attention_init(rg_attention *out, const rg_attention_config *config
 
 /* Do once what does not change from query to query. Every k given to weigh or attend has been through it. */
 rg_tensor *rg_attention_prepare(rg_tape *t, const rg_attention *att, rg_tensor *k);
+
+/* Keys and values that many later calls read, group by group, such as a source: what each call would do first is done once, here. Only
+ * speed changes. k is prepared, `groups` are its rows' groups; tapes that record gain nothing from it. */
+void rg_attention_settle(rg_tape *t, const rg_attention *att, rg_tensor *k, rg_tensor *v, const rg_layout *groups);
 
 /* ---------------------------------------------------------------------------------------------- the three words */
 

@@ -10,6 +10,7 @@
  * the batch, the team, the blocking and what comes after. Long rows make low blocks, so memory is linear in the number of keys. */
 #include "attention/fused.h"
 #include "attention/fused_dot.h"
+#include "attention/settled.h"
 
 #include <math.h>
 #include <string.h>
@@ -120,8 +121,9 @@ static void forward_units(void *context, int member, size_t begin, size_t end)
             forward_nothing(n, b, h);
             continue;
         }
-        if (packed != h) pack_span(n, s, packed = h, &r);
-        forward_block(n, s, b, h, &r);
+        room now = r;
+        if (!rg_settled__find(n->k, n->v, n->H, s->k0, s->k1, h, &now.keys, &now.values) && packed != h) pack_span(n, s, packed = h, &r);
+        forward_block(n, s, b, h, &now);
     }
 }
 

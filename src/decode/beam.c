@@ -38,6 +38,8 @@ typedef struct {
     int32_t token;
 } candidate;
 
+enum { RUN = 256 }; /* columns of the vocabulary that are looked at together */
+
 struct rg_beams {
     rg_arena        *arena;
     rg_search_config config;
@@ -47,7 +49,7 @@ struct rg_beams {
     int32_t         *tokens, *parents;
     size_t           lives, steps;
     candidate       *best; /* beam width */
-    rg_real         *room; /* a row of the vocabulary */
+    rg_real         *most; /* the largest score of every run of a row */
 };
 
 rg_status rg_beams_new(rg_beams **out)
@@ -102,8 +104,8 @@ rg_status rg_beams_start(rg_beams *b, rg_arena *arena, const rg_search_config *c
     b->tokens = rg_arena_get(arena, (most + 1) * sizeof *b->tokens);
     b->parents = rg_arena_get(arena, (most + 1) * sizeof *b->parents);
     b->best = rg_arena_get(arena, (c->beam + 1) * sizeof *b->best);
-    b->room = rg_arena_get(arena, sizes->target_vocabulary * sizeof *b->room);
-    if (!b->beam || !b->tokens || !b->parents || !b->best || !b->room) return RG_ENOMEM;
+    b->most = rg_arena_get(arena, (sizes->target_vocabulary / RUN + 1) * sizeof *b->most);
+    if (!b->beam || !b->tokens || !b->parents || !b->best || !b->most) return RG_ENOMEM;
     for (size_t i = 0; i < sources->groups; i++) {
         RG_TRY(start_beam(b, i, (size_t)(sources->start[i + 1] - sources->start[i]), numbers ? numbers[i] : i, prefix));
         b->tokens[i] = sizes->bos;
@@ -136,20 +138,33 @@ static bool allowed(const rg_beams *b, int32_t token)
     return token != b->sizes.bos && !(b->config.no_unknown && token == b->config.unknown);
 }
 
-/* Runs of columns whose largest score cannot enter the beam are passed over. */
+static size_t scan_run(rg_beams *b, size_t count, size_t most, const rg_real *scores, size_t from, double base, double lse, size_t row)
+{
+    const size_t left = b->sizes.target_vocabulary - from, end = from + (left < RUN ? left : RUN);
+    for (size_t j = from; j < end; j++) {
+        const double word = (double)scores[j] - lse;
+        if (count == most && base + word < b->best[most - 1].key) continue;
+        if (!allowed(b, (int32_t)j)) continue;
+        count = insert(b->best, count, most, (candidate){ base + word, word, base + word, row, (int32_t)j });
+    }
+    return count;
+}
+
+/* Runs of columns whose largest score cannot enter the beam are passed over; the run with the largest of all comes first, so that most can
+ * be. The order of runs does not matter: `better` knows what to do with equals. */
 static size_t scan_row(rg_beams *b, size_t count, size_t most, const rg_real *scores, double base, double lse, size_t row)
 {
-    enum { RUN = 256 };
-    const size_t V = b->sizes.target_vocabulary;
-    for (size_t from = 0; from < V; from += RUN) {
-        const size_t n = V - from < RUN ? V - from : RUN;
-        if (count == most && base + (double)rg_kernel()->max(n, scores + from) - lse < b->best[most - 1].key) continue;
-        for (size_t j = from; j < from + n; j++) {
-            const double word = (double)scores[j] - lse;
-            if (count == most && base + word < b->best[most - 1].key) continue;
-            if (!allowed(b, (int32_t)j)) continue;
-            count = insert(b->best, count, most, (candidate){ base + word, word, base + word, row, (int32_t)j });
-        }
+    const size_t V = b->sizes.target_vocabulary, runs = (V + RUN - 1) / RUN;
+    size_t       first = 0;
+    for (size_t r = 0; r < runs; r++) {
+        const size_t left = V - r * RUN;
+        b->most[r] = rg_kernel()->max(left < RUN ? left : RUN, scores + r * RUN);
+        if (b->most[r] > b->most[first]) first = r;
+    }
+    count = scan_run(b, count, most, scores, first * RUN, base, lse, row);
+    for (size_t r = 0; r < runs; r++) {
+        if (r == first || (count == most && base + ((double)b->most[r] - lse) < b->best[most - 1].key)) continue;
+        count = scan_run(b, count, most, scores, r * RUN, base, lse, row);
     }
     return count;
 }
@@ -184,7 +199,7 @@ static size_t choose(rg_beams *b, const beam *m, const rg_real *scores, size_t l
     size_t       count = 0;
     for (size_t i = 0; i < m->lives; i++) {
         const rg_real *row = scores + i * ld;
-        const double   base = m->live[i]->log_p, lse = (double)rg_kernel()->softmax(V, b->room, row);
+        const double   base = m->live[i]->log_p, lse = (double)rg_kernel()->softmax(V, NULL, row);
         if (b->steps < m->prefixes) {
             const int32_t token = m->prefix[b->steps];
             const double  word = (double)row[token] - lse;

@@ -239,7 +239,11 @@ static rg_status start(rg_decoding *d)
     if (!c->past) RG_TRY(rg_cache_new(&c->past, (size_t)s->decoder));
     rg_cache_clear(c->past);
     rg_tensor *x = encode(d->memory, d->model, d->source_ids, &d->sources);
-    for (int64_t i = 0; i < s->decoder; i++) rg_heads_memory(d->memory, &q->decoder[i].cross, x, &c->source_k[i], &c->source_v[i]);
+    for (int64_t i = 0; i < s->decoder; i++) {
+        const rg_heads *cross = &q->decoder[i].cross;
+        rg_heads_memory(d->memory, cross, x, &c->source_k[i], &c->source_v[i]);
+        rg_attention_settle(d->memory, &cross->att, c->source_k[i], c->source_v[i], &d->sources);
+    }
     return rg_tape_status(d->memory);
 }
 

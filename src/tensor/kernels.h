@@ -61,8 +61,8 @@ typedef struct rg_kernels {
     rg_real (*sum)(size_t n, const rg_real *x);
     rg_real (*max)(size_t n, const rg_real *x); /* n >= 1 */
 
-    /* rows: y = softmax(x) with the maximum taken out; returns log sum exp(x). y may be x. n = 0 is allowed: -inf.
-     * A row of -inf (nothing open) gives zeros and -inf. */
+    /* rows: y = softmax(x) with the maximum taken out; returns log sum exp(x). y may be x, or NULL: only the sum is wanted. n = 0 is
+     * allowed: -inf. A row of -inf (nothing open) gives zeros and -inf. */
     rg_real (*softmax)(size_t n, rg_real *y, const rg_real *x);
     /* dx (+)= a (da - sum a da) */
     void (*softmax_backward)(size_t n, rg_real *dx, const rg_real *a, const rg_real *da, bool add);
@@ -89,6 +89,10 @@ typedef struct rg_kernels {
     void (*heads_dot)(size_t H, size_t d, rg_real *e, size_t e_step, rg_real scale, const rg_real *x, size_t x_step, const rg_real *y,
                       size_t y_step); /* e_h = scale x_h . y_h */
     void (*heads_axpy)(size_t H, size_t d, rg_real *y, size_t y_step, const rg_real *a, size_t a_step, const rg_real *x, size_t x_step); /* y_h += a_h x_h */
+    /* a query over a list of n rows of x, ld apart: e_p = scale y . x[row_p], and y = sum of a_p x[row_p], one chain
+     * in the order of the list. */
+    void (*rows_dot)(size_t n, size_t d, rg_real *e, rg_real scale, const rg_real *y, const rg_real *x, size_t ld, const int32_t *row);
+    void (*rows_sum)(size_t n, size_t d, rg_real *y, const rg_real *a, const rg_real *x, size_t ld, const int32_t *row);
     /* softmax of each of the H columns of n rows, and its backward; y may be x, dx may be da. A column of -inf gives zeros. */
     void (*columns_softmax)(size_t n, size_t H, rg_real *y, const rg_real *x);
     void (*columns_softmax_backward)(size_t n, size_t H, rg_real *dx, const rg_real *a, const rg_real *da, bool add);

@@ -162,16 +162,17 @@ static rg_real softmax(size_t n, rg_real *y, const rg_real *x)
     const rg_real nothing = -(rg_real)INFINITY;
     rg_real most = n ? max_of(n, x) : nothing;
     if (most == nothing) { /* no element, or none with a weight */
-        for (size_t i = 0; i < n; i++) y[i] = 0;
+        for (size_t i = 0; y && i < n; i++) y[i] = 0;
         return nothing;
     }
     double sum = 0;
     for (size_t i = 0; i < n; i++) {
-        y[i] = exp(x[i] - most);
-        sum += (double)y[i];
+        const rg_real e = exp(x[i] - most);
+        if (y) y[i] = e;
+        sum += (double)e;
     }
     rg_real share = (rg_real)(1.0 / sum);
-    for (size_t i = 0; i < n; i++) y[i] *= share;
+    for (size_t i = 0; y && i < n; i++) y[i] *= share;
     return most + log((rg_real)sum);
 }
 
@@ -286,6 +287,17 @@ static void additive_backward(rg_activation f, size_t n, rg_real *dx, rg_real *d
     }
 }
 
+static void rows_dot(size_t n, size_t d, rg_real *e, rg_real factor, const rg_real *y, const rg_real *x, size_t ld, const int32_t *row)
+{
+    for (size_t i = 0; i < n; i++) heads_dot(1, d, e + i, 1, factor, y, 0, x + (size_t)row[i] * ld, 0);
+}
+
+static void rows_sum(size_t n, size_t d, rg_real *y, const rg_real *a, const rg_real *x, size_t ld, const int32_t *row)
+{
+    for (size_t j = 0; j < d; j++) y[j] = 0;
+    for (size_t i = 0; i < n; i++) axpy(d, y, a[i], x + (size_t)row[i] * ld);
+}
+
 static void columns_softmax(size_t n, size_t H, rg_real *y, const rg_real *x)
 {
     for (size_t h = 0; h < H; h++) {
@@ -361,6 +373,8 @@ const rg_kernels rg_kernels_plain = {
     .slope_rows = slope_rows,
     .heads_dot = heads_dot,
     .heads_axpy = heads_axpy,
+    .rows_dot = rows_dot,
+    .rows_sum = rows_sum,
     .additive = additive,
     .additive_backward = additive_backward,
     .columns_softmax = columns_softmax,

@@ -53,4 +53,5 @@ const rg_score rg_score_cosine = {
     .query = cosine_query,
     .pairs = cosine_pairs,
     .fused = cosine_fused,
+    .panels = true,
 };

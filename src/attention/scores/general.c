@@ -39,4 +39,5 @@ const rg_score rg_score_general = {
     .prepare = general_prepare,
     .pairs = general_pairs,
     .fused = general_fused,
+    .panels = true,
 };

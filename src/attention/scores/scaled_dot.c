@@ -32,4 +32,5 @@ const rg_score rg_score_scaled_dot = {
     .note = "d is the width of one head, not the length of the sequence",
     .pairs = scaled_dot_pairs,
     .fused = scaled_dot_fused,
+    .panels = true,
 };

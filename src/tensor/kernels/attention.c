@@ -76,6 +76,10 @@ INLINE size_t most_of(size_t a, size_t b) { return a > b ? a : b; }
 /* R rows from m on over the part of their ranges inside k0 .. k1-1, `count` whole panels from b and c on. */
 static void some_rows(const job *g, size_t m, size_t R, size_t k0, size_t k1, const float *b, float *c, size_t count)
 {
+    if (R == 1) {
+        one_row(g, m, most_of(k0, g->low[m]), least_of(k1, g->high[m]), b, c, count);
+        return;
+    }
     size_t from = k0, to = k1;
     for (size_t r = m; r < m + R; r++) from = most_of(from, g->low[r]), to = least_of(to, g->high[r]);
     if (from >= to) from = to = k1; /* nothing in common: all of it before */

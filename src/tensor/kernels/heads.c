@@ -48,6 +48,55 @@ void ISA(heads_axpy)(size_t H, size_t d, float *y, size_t y_step, const float *a
     }
 }
 
+/* --------------------------------------------------------------------------------------------------- lists of rows */
+
+enum { TOGETHER = 4, COLUMNS = 8 }; /* rows a dot takes together; registers a sum holds */
+
+INLINE void fetch_row(const float *x, size_t d)
+{
+    for (size_t i = 0; i < d; i += 16) __builtin_prefetch(x + i, 0, 3);
+}
+
+/* Rows are far apart: those of the next turn are called for before this one's are used. */
+void ISA(rows_dot)(size_t n, size_t d, float *e, float scale, const float *y, const float *x, size_t ld, const int32_t *row)
+{
+    size_t at = 0;
+    for (; at + TOGETHER <= n; at += TOGETHER) {
+        const float *from[TOGETHER];
+        sums         s[TOGETHER] = {0};
+        UNROLL for (size_t r = 0; r < TOGETHER; r++) from[r] = x + (size_t)row[at + r] * ld;
+        for (size_t r = at + TOGETHER; r < n && r < at + 2 * TOGETHER; r++) fetch_row(x + (size_t)row[r] * ld, d);
+        EACH(d, const vec left = get(y + i, c); UNROLL for (size_t r = 0; r < TOGETHER; r++) s[r].of[p] += left * get(from[r] + i, c););
+        UNROLL for (size_t r = 0; r < TOGETHER; r++) e[at + r] = scale * fold_sum(&s[r]);
+    }
+    for (; at < n; at++) ISA(heads_dot)(1, d, e + at, 1, scale, y, 0, x + (size_t)row[at] * ld, 0);
+}
+
+/* `count` registers of columns. */
+INLINE void sum_columns(size_t n, const size_t count, float *y, const float *a, const float *x, size_t ld, const int32_t *row)
+{
+    vec s[COLUMNS];
+    UNROLL for (size_t j = 0; j < count; j++) s[j] = (vec){0};
+    for (size_t i = 0; i < n; i++) {
+        const float *from = x + (size_t)row[i] * ld;
+        const vec    left = same(a[i]);
+        if (i + TOGETHER < n) fetch_row(x + (size_t)row[i + TOGETHER] * ld, count * LANES);
+        UNROLL for (size_t j = 0; j < count; j++) s[j] += left * load(from + j * LANES);
+    }
+    UNROLL for (size_t j = 0; j < count; j++) store(y + j * LANES, s[j]);
+}
+
+void ISA(rows_sum)(size_t n, size_t d, float *y, const float *a, const float *x, size_t ld, const int32_t *row)
+{
+    size_t at = 0;
+    for (; at + COLUMNS * LANES <= d; at += COLUMNS * LANES) sum_columns(n, COLUMNS, y + at, a, x + at, ld, row);
+    for (; at + LANES <= d; at += LANES) sum_columns(n, 1, y + at, a, x + at, ld, row);
+    if (at == d) return;
+    vec s = {0};
+    for (size_t i = 0; i < n; i++) s += same(a[i]) * load_part(x + (size_t)row[i] * ld + at, d - at);
+    store_part(y + at, s, d - at);
+}
+
 /* LANES columns, or the `c` that are left. */
 INLINE void some_columns(size_t n, size_t H, float *y, const float *x, const size_t c)
 {

@@ -48,6 +48,8 @@ void  ISA(slope_rows)(size_t M, float *d, size_t ldd, const float *a, size_t lda
 
 /* heads.c */
 void ISA(heads_dot)(size_t H, size_t d, float *e, size_t e_step, float scale, const float *x, size_t x_step, const float *y, size_t y_step);
+void ISA(rows_dot)(size_t n, size_t d, float *e, float scale, const float *y, const float *x, size_t ld, const int32_t *row);
+void ISA(rows_sum)(size_t n, size_t d, float *y, const float *a, const float *x, size_t ld, const int32_t *row);
 void ISA(heads_axpy)(size_t H, size_t d, float *y, size_t y_step, const float *a, size_t a_step, const float *x, size_t x_step);
 void ISA(columns_softmax)(size_t n, size_t H, float *y, const float *x);
 void ISA(columns_softmax_backward)(size_t n, size_t H, float *dx, const float *a, const float *da, bool add);

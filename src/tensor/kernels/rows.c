@@ -6,13 +6,14 @@ float ISA(softmax)(size_t n, float *y, const float *x)
 {
     float most = n ? ISA(max)(n, x) : -INFINITY;
     if (most == -INFINITY) { /* no element, or none with a weight */
-        for (size_t i = 0; i < n; i++) y[i] = 0;
+        for (size_t i = 0; y && i < n; i++) y[i] = 0;
         return -INFINITY;
     }
     sums s = {0};
-    EACH(n, vec e = vec_exp(get(x + i, c) - most); put(y + i, e, c); s.of[p] += only(e, c, 0););
+    if (y) EACH(n, vec e = vec_exp(get(x + i, c) - most); put(y + i, e, c); s.of[p] += only(e, c, 0););
+    else EACH(n, s.of[p] += only(vec_exp(get(x + i, c) - most), c, 0););
     float sum = fold_sum(&s);
-    ISA(scale)(n, y, 1.0f / sum, y);
+    if (y) ISA(scale)(n, y, 1.0f / sum, y);
     vec log_sum = vec_log(same(sum));
     return most + log_sum[0];
 }
