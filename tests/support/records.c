@@ -101,23 +101,54 @@ static void paint(unsigned char *p, int wide, int high)
         }
 }
 
-rg_record *test_record_picture(void)
+/* The landscape as a PNG file, to be freed. */
+static void *landscape(size_t *out_bytes)
 {
-    static const char *const words[] = { "a", "white", "house", "under", "the", "sun" };
-    static const double      at_y[] = { 3, 4, 4, 3, 1, 1 }, at_x[] = { 3, 2, 2, 3, 5, 5 };
-    static unsigned char     pixels[240 * 180 * 3];
-    rg_record               *r = NULL;
-    rg_map_place             place = RG_MAP_PLACE_DEFAULT;
-    rg_real                  w[6 * 49];
-    size_t                   rows, regions;
-    png_image                png = { .version = PNG_IMAGE_VERSION, .width = 240, .height = 180, .format = PNG_FORMAT_RGB };
-    png_alloc_size_t         bytes = 0;
-    void                    *file;
+    static unsigned char pixels[240 * 180 * 3];
+    png_image            png = { .version = PNG_IMAGE_VERSION, .width = 240, .height = 180, .format = PNG_FORMAT_RGB };
+    png_alloc_size_t     bytes = 0;
+    void                *file;
 
     paint(pixels, 240, 180);
     png_image_write_get_memory_size(png, bytes, 0, pixels, 0, NULL);
     file = rg_alloc(bytes);
     if (!file || !png_image_write_to_memory(&png, file, &bytes, 0, pixels, 0, NULL)) abort();
+    *out_bytes = bytes;
+    return file;
+}
+
+/* Regions that somebody found: boxes of any size, which overlap. */
+rg_record *test_record_boxes(void)
+{
+    static const char *const words[] = { "a", "house", "with", "a", "red", "roof" }, *const things[] = { "house", "roof", "sun", "hill", "sky" };
+    static const float       boxes[] = { 0.24f, 0.36f, 0.46f, 0.76f, 0.23f, 0.35f, 0.47f, 0.49f, 0.7f, 0.1f, 0.9f, 0.3f, 0, 0.53f, 1, 1, 0, 0, 1, 0.55f };
+    static const rg_real     w[] = { 0.4f, 0.1f, 0.1f, 0.2f, 0.2f, 0.85f, 0.1f, 0, 0.05f, 0, 0.5f, 0.3f, 0, 0.1f, 0.1f,
+                                     0.4f, 0.4f, 0, 0.1f, 0.1f, 0.2f, 0.75f, 0, 0.05f, 0, 0.08f, 0.9f, 0, 0.02f, 0 };
+    rg_record   *r = NULL;
+    rg_map_place place = RG_MAP_PLACE_DEFAULT;
+    size_t       rows, regions, bytes;
+    void        *file = landscape(&bytes);
+
+    MUST(rg_record_new(&r, "What each word saw", "caption"));
+    MUST(rg_record_add_labels(&rows, r, "caption", RG_LABEL_TOKEN, words, 6));
+    MUST(rg_record_add_labels(&regions, r, "things", RG_LABEL_REGION, things, 5));
+    MUST(rg_record_set_boxes(r, regions, boxes));
+    MUST(rg_record_set_picture(r, regions, file, bytes));
+    MUST(rg_record_add_map(NULL, r, place, rows, regions, w, 5));
+    rg_free(file);
+    return r;
+}
+
+rg_record *test_record_picture(void)
+{
+    static const char *const words[] = { "a", "white", "house", "under", "the", "sun" };
+    static const double      at_y[] = { 3, 4, 4, 3, 1, 1 }, at_x[] = { 3, 2, 2, 3, 5, 5 };
+    rg_record               *r = NULL;
+    rg_map_place             place = RG_MAP_PLACE_DEFAULT;
+    rg_real                  w[6 * 49];
+    size_t                   rows, regions, bytes;
+    void                    *file = landscape(&bytes);
+
     for (size_t i = 0; i < 6; i++) {
         double sum = 0;
         for (size_t k = 0; k < 49; k++) {
@@ -194,5 +225,66 @@ rg_record *test_record_scripts(void)
     MUST(rg_record_add_labels(&a, r, "rows", RG_LABEL_TOKEN, rows, 9));
     MUST(rg_record_add_labels(&b, r, "columns", RG_LABEL_TOKEN, cols, 8));
     MUST(rg_record_add_map(NULL, r, place, a, b, w, 8));
+    return r;
+}
+
+/* Heads of a memory that copies six items: written along one diagonal, read along the next. */
+rg_record *test_record_memory(void)
+{
+    enum { ITEMS = 8, STEPS = 2 * ITEMS + 2, SLOTS = 32 };
+    static const char *const heads[] = { "write", "read" };
+    rg_record *r = NULL;
+    rg_random  random = rg_random_new(13, 0);
+    rg_real    w[STEPS * SLOTS];
+    char      *text[SLOTS];
+    size_t     steps, slots;
+
+    MUST(rg_record_new(&r, "Copying eight items", "memory"));
+    for (size_t i = 0; i < SLOTS; i++) text[i] = rg_format("%zu", i);
+    MUST(rg_record_add_labels(&steps, r, "time step", RG_LABEL_TOKEN, (const char *const *)text, STEPS));
+    MUST(rg_record_add_labels(&slots, r, "memory", RG_LABEL_SLOT, (const char *const *)text, SLOTS));
+    for (int head = 0; head < 2; head++) {
+        rg_map_place at = { heads[head], -1, 0, -1, -1 };
+        for (size_t t = 0; t < STEPS; t++) {
+            const bool answers = t > ITEMS;
+            const double where = head ? (answers ? 10 + (double)(t - ITEMS - 1) : 9) : 10 + fmin((double)t, ITEMS);
+            peak(w + t * SLOTS, SLOTS, where, head != (int)answers ? 0.4 : 3, &random);
+        }
+        MUST(rg_record_add_map(NULL, r, at, steps, slots, w, SLOTS));
+    }
+    for (size_t i = 0; i < SLOTS; i++) rg_free(text[i]);
+    return r;
+}
+
+/* A graph too large to be drawn whole: 40 rings of 25, each with a bridge to the next. */
+rg_record *test_record_rings(void)
+{
+    enum { RINGS = 40, SIZE = 25, NODES = RINGS * SIZE };
+    rg_record   *r = NULL;
+    rg_map_place place = { "gat", 0, 0, -1, -1 };
+    rg_random    random = rg_random_new(17, 0);
+    char       **text = rg_alloc_array(NODES, sizeof *text);
+    uint32_t    *from = rg_alloc_array(3 * NODES, sizeof *from), *to = rg_alloc_array(3 * NODES, sizeof *to), edges = 0;
+    rg_real     *w = rg_alloc_array(3 * NODES, sizeof *w);
+    size_t       nodes;
+
+    if (!text || !from || !to || !w) abort();
+    for (uint32_t i = 0; i < NODES; i++) {
+        const uint32_t ring = i / SIZE * SIZE, ends[3] = { i, ring + (i + 1 - ring) % SIZE, i == ring ? (i + SIZE) % NODES : ring };
+        text[i] = rg_format("paper %u", i);
+        for (int k = 0; k < 3; k++) {
+            from[edges] = i;
+            to[edges] = ends[k];
+            w[edges++] = (rg_real)(0.1 + 0.8 * rg_random_uniform(&random));
+        }
+    }
+    MUST(rg_record_new(&r, "A thousand papers", "graph"));
+    MUST(rg_record_add_labels(&nodes, r, "papers", RG_LABEL_NODE, (const char *const *)text, NODES));
+    MUST(rg_record_add_edges(NULL, r, place, nodes, nodes, from, to, w, edges));
+    for (size_t i = 0; i < NODES; i++) rg_free(text[i]);
+    rg_free(text);
+    rg_free(from);
+    rg_free(to);
+    rg_free(w);
     return r;
 }

@@ -12,6 +12,9 @@ rg_record *test_record_tokens(size_t n, int heads);
 rg_record *test_record_picture(void);
 /* Twelve nodes in two rings, edges with weights. */
 rg_record *test_record_graph(void);
+rg_record *test_record_memory(void);
+rg_record *test_record_boxes(void);
+rg_record *test_record_rings(void);
 /* Gradient norms of a network that forgets and one that does not. */
 rg_record *test_record_curves(void);
 /* Labels in Latin, Greek, Cyrillic, Arabic, Hebrew, Chinese, Japanese, Korean, with marks and wide characters. */

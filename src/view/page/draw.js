@@ -71,6 +71,8 @@ function layout() {
     V.high = Math.max(160, Math.min(most, V.top + V.cell * Math.max(c.rows.length, c.cols.length) + 10));
   }
   if (S.view === 'picture') V.high = Math.min(most, room * 0.7);
+  if (S.view === 'memory') layoutMemory(c, room, most);
+  if (S.view === 'graph') { V.wide = Math.min(room, 1000); V.high = Math.min(most, Math.max(320, V.wide * 0.78)); V.left = V.wide / 2; V.top = V.high / 2; V.cell = V.tall = 1; }
   for (const k of [base, over]) {
     k.width = Math.round(V.wide * V.dpr); k.height = Math.round(V.high * V.dpr);
     k.style.width = V.wide + 'px'; k.style.height = V.high + 'px';
@@ -82,6 +84,8 @@ const tall = () => size() * V.tall; /* cells of a few long rows are taller than 
 const xOf = j => V.left + V.x + j * size(), yOf = i => V.top + V.y + i * tall();
 
 function clampView() {
+  if (S.view === 'graph') { for (const [k, room] of [['x', V.wide], ['y', V.high]]) V[k] = Math.max(-room * V.zoom / 2, Math.min(room * V.zoom / 2, V[k])); return; }
+  if (S.view === 'memory') { V.zoom = 1; V.x = V.y = 0; return; }
   const c = current(), w = size() * c.cols.length, h = tall() * (S.view === 'links' ? Math.max(c.rows.length, c.cols.length) : c.rows.length);
   V.x = S.view === 'links' ? 0 : Math.min(0, Math.max(V.x, Math.min(0, V.wide - V.left - w - 6)));
   V.y = Math.min(0, Math.max(V.y, Math.min(0, V.high - V.top - h - 6)));
@@ -176,8 +180,27 @@ function paintPicture(x, c) {
   s.putImageData(image, 0, 0);
   x.save(); x.beginPath(); x.rect(left, 0, w, h); x.clip(); x.imageSmoothingEnabled = true; x.imageSmoothingQuality = 'high';
   x.drawImage(shade, -w / fine + left, -h / fine, w + 2 * w / fine, h + 2 * h / fine); x.restore(); /* the rim of a smoothed picture fades: leave it outside */
+  P = { left, w, h };
+  const tiles = l.boxes.reduce((s, [x0, y0, x1, y1]) => s + (x1 - x0) * (y1 - y0), 0), regular = Math.abs(tiles - 1) < 0.01; /* a grid needs no lines */
+  const lined = regular ? [] : bestOf(c, row, -1, 3).filter(([, v]) => v >= floor(c) && v > 0.5 * bestOf(c, row, -1, 1)[0][1]);
+  if (S.col >= 0 && !lined.some(([b]) => b === S.col)) lined.push([S.col, weightAt(c, row, S.col)]);
+  for (const [b, v] of lined) {
+    const [x0, y0, x1, y1] = l.boxes[b], text = (/^\d+,\d+$/.test(c.cols[b]) ? '' : shown(c.cols[b]) + ' ') + v.toFixed(2);
+    x.strokeStyle = '#fff'; x.lineWidth = 4; x.strokeRect(left + x0 * w, y0 * h, (x1 - x0) * w, (y1 - y0) * h);
+    x.strokeStyle = '#0f5ea8'; x.lineWidth = 2; x.strokeRect(left + x0 * w, y0 * h, (x1 - x0) * w, (y1 - y0) * h);
+    x.font = font(13); x.textAlign = 'left'; x.textBaseline = 'middle';
+    x.fillStyle = '#0f5ea8'; x.fillRect(left + x0 * w, y0 * h, x.measureText(text).width + 10, 20); x.fillStyle = '#fff'; x.fillText(text, left + x0 * w + 5, y0 * h + 10);
+  }
   x.font = font(18); x.textAlign = 'center'; x.textBaseline = 'middle'; x.fillStyle = V.fg;
   x.fillText(shown(c.rows[row]), V.wide / 2, h + 16);
+}
+/* The smallest region under the pointer. */
+let P = { left: 0, w: 1, h: 1 };
+function regionUnder(px, py) {
+  const u = (px - P.left) / P.w, v = py / P.h;
+  let best = -1, least = 2;
+  record.labels[theMap().cols].boxes.forEach(([x0, y0, x1, y1], b) => { const area = (x1 - x0) * (y1 - y0); if (u >= x0 && u < x1 && v >= y0 && v < y1 && area < least) { least = area; best = b; } });
+  return best;
 }
 /* Gaussian along one axis of a square; at the rim the weights that are left count fully. */
 function blur(a, n, sigma, alongX) {
@@ -204,6 +227,8 @@ function paint() {
   x.setTransform(V.dpr, 0, 0, V.dpr, 0, 0);
   x.clearRect(0, 0, V.wide, V.high);
   if (S.view === 'picture') paintPicture(x, c);
+  else if (S.view === 'graph') paintGraph(x, c);
+  else if (S.view === 'memory') paintMemory(x, c);
   else if (S.view === 'links' || !c.w) paintLinks(x, c);
   else paintMatrix(x, c);
   paintOver();
@@ -214,8 +239,10 @@ function paintOver() {
   x.setTransform(V.dpr, 0, 0, V.dpr, 0, 0);
   x.clearRect(0, 0, V.wide, V.high);
   const at = S.row >= 0 || S.col >= 0;
-  base.style.opacity = at && S.view === 'links' ? 0.25 : 1;
+  base.style.opacity = at && (S.view === 'links' || S.view === 'graph') ? 0.25 : 1;
   if (!at || S.view === 'picture') return;
+  if (S.view === 'graph') { paintGraphOver(x, c); return; }
+  if (S.view === 'memory') { paintMemoryOver(x, c); return; }
   x.strokeStyle = V.accent; x.fillStyle = V.accent;
   if (S.view === 'links') {
     if (S.row >= 0) for (const [j, v] of bestOf(c, S.row, -1, 60)) if (v >= floor(c)) link(x, c, S.row, j, v);

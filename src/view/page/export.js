@@ -29,8 +29,8 @@ function svgLinks(c) {
 
 function svg() {
   const c = current();
-  if (S.view === 'picture') return `<svg xmlns="http://www.w3.org/2000/svg" width="${V.wide}" height="${V.high}"><image width="${V.wide}" height="${V.high}" href="${base.toDataURL()}"/></svg>`;
-  const [out, w, h] = S.view === 'links' || !c.w ? svgLinks(c) : svgMatrix(c);
+  if (S.view === 'picture' || S.view === 'memory') return `<svg xmlns="http://www.w3.org/2000/svg" width="${V.wide}" height="${V.high}"><image width="${V.wide}" height="${V.high}" href="${base.toDataURL()}"/></svg>`;
+  const [out, w, h] = S.view === 'graph' ? svgGraph(c) : S.view === 'links' || !c.w ? svgLinks(c) : svgMatrix(c);
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${Math.ceil(w)}" height="${Math.ceil(h)}" viewBox="0 0 ${Math.ceil(w)} ${Math.ceil(h)}" font-family="Noto Sans,Liberation Sans,sans-serif" font-size="13" fill="${V.fg}"><title>${xml(record.title + ' · ' + caption())}</title><rect width="100%" height="100%" fill="${V.bg}"/>${out.join('')}</svg>`;
 }
 

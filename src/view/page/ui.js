@@ -23,9 +23,9 @@ function settle() {
   if (S.combine === 'rollout' && !canRoll()) S.combine = 'one';
   $('combine').value = S.combine;
   const c = current(), l = record.labels[c.map.cols], canPicture = !!(l.picture && l.boxes && c.w);
-  document.querySelector('[data-view=picture]').hidden = !canPicture;
-  if (S.view === 'picture' && !canPicture) S.view = 'matrix';
-  if (!c.w) S.view = 'links';
+  const can = { matrix: !!c.w, links: true, picture: canPicture, graph: isGraph(c.map), memory: isMemory(c.map) };
+  for (const k in can) document.querySelector('[data-view=' + k + ']').hidden = !can[k];
+  if (!can[S.view]) S.view = c.w ? 'matrix' : can.graph ? 'graph' : 'links';
   if (S.row >= c.rows.length) S.row = -1;
   if (S.col >= c.cols.length) S.col = -1;
 }
@@ -66,7 +66,7 @@ function details() {
   const c = current(), row = S.row, col = S.col;
   const title = (e, word, text) => e.replaceChildren(...(word === null ? [text] : [make('mark', { textContent: shown(word), dir: 'auto' }), text]));
   const a = row >= 0 ? bestOf(c, row, -1, 8) : [], b = col >= 0 ? bestOf(c, -1, col, 8) : [];
-  title($('out-title'), row >= 0 ? c.rows[row] : null, row >= 0 ? ' looks at' : col >= 0 ? '' : 'Point at a word');
+  title($('out-title'), row >= 0 ? c.rows[row] : null, row >= 0 ? ' looks at' : col >= 0 ? '' : 'Point at a ' + ({ node: 'node', slot: 'place' }[record.labels[c.map.cols].kind] || 'word'));
   title($('in-title'), col >= 0 ? c.cols[col] : null, col >= 0 ? ' is looked at by' : '');
   $('out').replaceChildren(...a.map(([j, v]) => item([bdi(c.cols[j])], v, c.top)));
   $('in').replaceChildren(...b.map(([i, v]) => item([bdi(c.rows[i])], v, c.top)));
@@ -99,7 +99,9 @@ function point(row, col, px, py) {
 /* Which row and column are at a place of the canvas. */
 function under(px, py) {
   const c = current(), inside = (i, n) => i >= 0 && i < n ? i : -1;
-  if (S.view === 'picture') return [S.row, -1];
+  if (S.view === 'picture') return [Math.max(0, S.row), regionUnder(px, py)];
+  if (S.view === 'memory') return memoryUnder(px, py);
+  if (S.view === 'graph') { const i = nodeUnder(px, py); return [i, i]; }
   if (S.view === 'links') {
     const side = px < V.wide / 2 ? 'r' : 'c', i = Math.floor((py - V.top - V.y) / size() - shift(c, side));
     return side === 'r' ? [inside(i, c.rows.length), -1] : [-1, inside(i, c.cols.length)];
@@ -137,9 +139,9 @@ function pointers() {
   over.addEventListener('pointerdown', e => { touches.set(e.pointerId, place(e)); dragged = false; try { over.setPointerCapture(e.pointerId); } catch { /* a made-up event */ } });
   for (const end of ['pointerup', 'pointercancel']) over.addEventListener(end, e => {
     touches.delete(e.pointerId);
-    if (end === 'pointerup' && !dragged) { const [px, py] = place(e), at = under(px, py); S.held = !(S.held && at[0] === S.row && at[1] === S.col) && (at[0] >= 0 || at[1] >= 0); point(...at, px, py); }
+    if (end === 'pointerup' && !dragged) { const [px, py] = place(e), at = under(px, py); S.held = !(S.held && at[0] === S.row && at[1] === S.col) && (at[0] >= 0 || at[1] >= 0); point(...at, px, py); if (S.held) centreOn(at[0]); }
   });
-  over.addEventListener('pointerleave', () => { if (!S.held) point(-1, -1); tip.hidden = true; });
+  over.addEventListener('pointerleave', () => { if (!S.held) point(S.view === 'picture' ? S.row : -1, -1); tip.hidden = true; });
   over.addEventListener('wheel', e => {
     const [px, py] = place(e);
     if (S.view === 'links' && !e.ctrlKey) { const y = V.y; V.y -= e.deltaY; clampView(); if (V.y !== y) { e.preventDefault(); soon(); } return; }
@@ -156,16 +158,16 @@ function words() {
   if (chipsOf === c.map.rows + ',' + c.map.cols) return;
   chipsOf = c.map.rows + ',' + c.map.cols; chips = [];
   const line = (name, side, text) => make('div', {}, make('b', { textContent: name }), ...text.map((t, i) => {
-    const e = make('button', { className: 'chip', type: 'button', textContent: shown(t), dir: 'auto' }), at = () => side === 'r' ? [i, -1] : [-1, i];
+    const e = make('button', { className: 'chip', type: 'button', textContent: shown(t), dir: 'auto' }), at = () => isGraph(c.map) ? [i, i] : side === 'r' ? [i, -1] : [S.view === 'picture' ? Math.max(0, S.row) : -1, i];
     e.onmouseenter = e.onfocus = () => { if (!S.held) point(...at()); };
-    e.onmouseleave = e.onblur = () => { if (!S.held) point(-1, -1); };
-    e.onclick = () => { S.held = !S.held; point(...at()); };
+    e.onmouseleave = e.onblur = () => { if (!S.held && S.view !== 'picture') point(-1, -1); };
+    e.onclick = () => { S.held = !S.held; point(...at()); if (S.held) centreOn(i); };
     chips.push({ e, side, i });
     return e;
   }));
   $('chips').replaceChildren();
   if (c.rows.length > chipsMost || c.cols.length > chipsMost) return;
-  const fill = () => { $('chips').replaceChildren(line(c.rowName || 'rows', 'r', c.rows), line(c.colName || 'columns', 'c', c.cols)); details(); };
+  const fill = () => { $('chips').replaceChildren(line(c.rowName || 'rows', 'r', c.rows), ...(isGraph(c.map) ? [] : [line(c.colName || 'columns', 'c', c.cols)])); details(); };
   if (c.rows.length + c.cols.length < 100) fill();
   else setTimeout(() => { if (chipsOf === c.map.rows + ',' + c.map.cols) fill(); }, 60);
 }
@@ -185,6 +187,7 @@ function nextHit() {
   S.held = true;
   if (S.view === 'links' || row) V.y = V.high / 3 - V.top - i * tall();
   if (S.view === 'matrix' && !row) V.x = V.wide / 3 - V.left - i * size();
+  if (S.view === 'graph') { V.x = V.y = 0; centreOn(i); point(i, i); return; }
   clampView(); paint(); point(row ? i : -1, row ? -1 : i);
 }
 
@@ -257,7 +260,7 @@ function key(e) {
   const keys = {
     ArrowLeft: () => move(0, -1), ArrowRight: () => move(0, 1), ArrowUp: () => move(-1, 0), ArrowDown: () => move(1, 0),
     h: () => turn('head', 1), H: () => turn('head', -1), l: () => turn('layer', 1), L: () => turn('layer', -1), s: () => turn('step', 1), S: () => turn('step', -1),
-    m: () => setView('matrix'), b: () => setView('links'), p: () => setView('picture'),
+    m: () => setView('matrix'), b: () => setView('links'), p: () => setView('picture'), g: () => setView('graph'), e: () => setView('memory'),
     o: () => setCombine('one'), a: () => setCombine('mean'), x: () => setCombine('max'), r: () => setCombine('rollout'),
     '+': () => zoomAt(1.4, V.wide / 2, V.high / 2), '-': () => zoomAt(1 / 1.4, V.wide / 2, V.high / 2), 0: () => { V.zoom = 1; V.x = V.y = 0; paint(); },
     '/': () => $('search').focus(), t: toggleTheme, '?': () => $('help').showModal(), Escape: () => { S.held = false; point(-1, -1); },
@@ -297,7 +300,8 @@ function load(r) {
   if (!record.maps.length) return;
   const l = record.labels[record.maps[0].cols];
   S.name = (record.maps.find(m => m.hypothesis === undefined || m.hypothesis === S.hyp) || record.maps[0]).name; S.step = S.layer = S.head = -2;
-  if (l.picture && l.boxes) S.view = 'picture';
+  S.view = l.picture && l.boxes ? 'picture' : isGraph(record.maps[0]) ? 'graph' : isMemory(record.maps[0]) ? 'memory' : S.view === 'links' ? 'links' : 'matrix';
+  G.centre = -1; G.key = '';
   refresh(true);
   glance();
 }
