@@ -15,9 +15,7 @@
 enum {
     V = RG_PANEL / RG_LANES, /* registers in a panel */
     GROUP = 6,               /* panels handled together; every tile width divides it */
-    BLOCK_K = 512,           /* a panel of a block is 32 KiB, read again and again from L2; 256 is 2 % slower */
-    FEW = 12,                /* up to so many rows, weights are streamed once and K is hardly cut */
-    BLOCK_K_FEW = 2048,
+    BLOCK_K = 2048,          /* a panel of a block is read again and again from L2; every cut costs a pass over C: 512 is 2 % slower */
     LARGE = 1 << 17          /* weights that L2 does not hold beside the rest */
 };
 
@@ -25,7 +23,8 @@ enum {
 typedef struct sweep {
     size_t       K;
     const float *a;
-    size_t       row, step;    /* element (r, k) of a tile is a[r * row + k * step] */
+    size_t       row;          /* rows as they are: from one to the next */
+    bool         packed;       /* rows in tiles */
     size_t       count, next;  /* tiles, and from one to the next                   */
     const float *b;
     size_t       panel;        /* from one panel to the next                        */
@@ -78,8 +77,10 @@ INLINE void tile(const size_t R, const size_t W, size_t K, const float *a, size_
         UNROLL for (size_t j = 0; j < W; j++) store(c + r * ldc + j * LANES, s[r][j]);
 }
 
-INLINE void sweep_tiles(const size_t R, const size_t W, const sweep *w, const float *const b[])
+/* `packed`: rows of A in tiles, so that the distances are known and every tile is one stream. */
+INLINE void sweep_tiles(const size_t R, const size_t W, const bool packed, const sweep *w, const float *const b[])
 {
+    const size_t row = packed ? 1 : w->row, step = packed ? R : 1;
     const float *a = w->a, *soon = w->soon;
     float *c = w->c;
     unsigned slowly = 0;
@@ -88,27 +89,27 @@ INLINE void sweep_tiles(const size_t R, const size_t W, const sweep *w, const fl
         const float *then = t + 1 < w->count ? c + R * w->ldc : w->c + W * LANES; /* the next tile: below, or on top to the right */
         UNROLL for (size_t r = 0; r < R; r++)
             UNROLL for (size_t j = 0; j < W; j += V) __builtin_prefetch(then + r * w->ldc + j * LANES, 1, 3);
-        tile(R, W, w->K, a, w->row, w->step, b, soon, slowly, c, w);
+        tile(R, W, w->K, a, row, step, b, soon, slowly, c, w);
     }
 }
 
 /* Tiles of R rows and P panels; `slim` ones, one panel wide, finish a group that P does not divide. */
-#define SWEEP(kind, R, P)                                                                             \
+#define SWEEP(kind, R, P, packed)                                                                     \
     static __attribute__((noinline)) void kind##_##R(const sweep *w)                                  \
     {                                                                                                 \
         const float *b[MOST_W];                                                                       \
         UNROLL for (size_t j = 0; j < (P) * V; j++) b[j] = w->b + j / V * w->panel + j % V * LANES;   \
-        sweep_tiles(R, (P) * V, w, b);                                                                \
+        sweep_tiles(R, (P) * V, packed, w, b);                                                        \
     }
-#define SLIM(R, P) SWEEP(slim, R, 1)
-#define WIDE(R, P) SWEEP(wide, R, P)
+#define SLIM(R, P) SWEEP(slim, R, 1, false) SWEEP(slim_packed, R, 1, true)
+#define WIDE(R, P) SWEEP(wide, R, P, false) SWEEP(wide_packed, R, P, true)
 SHAPES(SLIM)
 SHAPES(WIDE)
 
-#define ENTRY(R, P) [R] = {wide_##R, slim_##R, P},
+#define ENTRY(R, P) [R] = {{wide_##R, wide_packed_##R}, {slim_##R, slim_packed_##R}, P},
 static const struct shape {
-    void (*wide)(const sweep *), (*slim)(const sweep *);
-    size_t panels; /* of the wide one */
+    void (*wide[2])(const sweep *), (*slim[2])(const sweep *); /* rows of A as they are, or in tiles */
+    size_t panels;                                             /* of the wide one */
 } shapes[TALLEST + 1] = {SHAPES(ENTRY)};
 
 /* --------------------------------------------------------------------------------------------------- blocks */
@@ -136,14 +137,12 @@ static void aim(sweep *w, const product *p, const block *at, const run *r)
     if (p->lda) { /* rows as they are */
         w->a = p->a + m * p->lda + at->k;
         w->row = p->lda;
-        w->step = 1;
         w->next = r->R * p->lda;
     } else {
         w->a = p->a + m * p->K + at->k * r->R;
-        w->row = 1;
-        w->step = r->R;
         w->next = r->R * p->K;
     }
+    w->packed = !p->lda;
     w->count = r->count;
 }
 
@@ -164,7 +163,7 @@ static void edge(const sweep *whole, const run *r, size_t columns)
         memset(buffer, 0, sizeof buffer);
         if (w.load)
             for (size_t i = 0; i < r->R; i++) memcpy(buffer + i * RG_PANEL, c + i * whole->ldc, columns * sizeof *c);
-        shapes[r->R].slim(&w);
+        shapes[r->R].slim[w.packed](&w);
         for (size_t i = 0; i < r->R; i++) memcpy(c + i * whole->ldc, buffer + i * RG_PANEL, columns * sizeof *c);
     }
 }
@@ -184,8 +183,8 @@ static void run_by_group(const product *p, const block *at, const run *r, size_t
         w->soon = w->b + (fits ? wide : 1) * w->panel;
         w->c = p->c + (at->m + r->first) * p->ldc + n * RG_PANEL;
         w->bias = bias ? bias + n * RG_PANEL : NULL;
-        if (fits) shape->wide(w);
-        else if (left >= RG_PANEL) shape->slim(w);
+        if (fits) shape->wide[w->packed](w);
+        else if (left >= RG_PANEL) shape->slim[w->packed](w);
         else edge(w, r, left);
         n += fits ? wide : 1;
     }
@@ -211,7 +210,7 @@ static void by_block(const product *p, const block *at)
 
 static void multiply(const product *p, size_t M)
 {
-    size_t most = M <= FEW ? BLOCK_K_FEW : BLOCK_K, blocks = (p->K + most - 1) / most;
+    size_t blocks = (p->K + BLOCK_K - 1) / BLOCK_K;
     size_t cut = blocks ? (p->K + blocks - 1) / blocks : 1; /* equal blocks */
     size_t high = block_rows(M);
     for (size_t m = 0; m < M; m += high)

@@ -16,15 +16,15 @@ enum { TALLEST = 3 };
 #define SHAPES(X) X(1, 2) X(2, 1) X(3, 1)
 #endif
 
-/* Rows of a block: about equal blocks of at most 120 rows (with 512 columns of A 240 KiB, a quarter of L2) and of whole tiles. */
+/* Rows of a block: about equal blocks of at most 72 rows (with 2048 columns of A 576 KiB, half of L2) and of whole tiles. */
 static inline size_t block_rows(size_t M)
 {
-    enum { MOST = 120, WHOLE = 24 }; /* WHOLE: a multiple of every TALLEST */
+    enum { MOST = 72, WHOLE = 24 }; /* WHOLE: a multiple of every TALLEST */
     size_t blocks = (M + MOST - 1) / MOST;
     return M ? (((M + blocks - 1) / blocks + WHOLE - 1) / WHOLE) * WHOLE : WHOLE;
 }
 
-/* Rows as runs of equal tiles: tallest ones, then the rest. One or two rows left over join the last tall tile and are cut
+/* Rows as runs of equal tiles: tallest ones, then the rest. One, two or four rows left over join the last tall tile and are cut
  * again in the middle, because low tiles are slow. */
 typedef struct run {
     size_t R, count, first;
@@ -33,10 +33,10 @@ typedef struct run {
 static inline size_t plan(run runs[3], size_t M)
 {
     size_t tall = M / TALLEST, rest = M % TALLEST, second = 0, used = 0;
-    if (TALLEST == 6 && tall > 0 && (rest == 1 || rest == 2)) {
+    if (TALLEST == 6 && tall > 0 && (rest == 1 || rest == 2 || rest == 4)) {
         tall--;
-        second = rest + 2;
-        rest = 4;
+        second = (rest + TALLEST) / 2;
+        rest = rest + TALLEST - second;
     }
     size_t at = tall * TALLEST;
     if (tall) runs[used++] = (run){TALLEST, tall, 0};
