@@ -40,7 +40,7 @@ typedef enum rg_param_kind {
     RG_WEIGHT,  /* (in, out), right side of products: packed forward and transposed             */
     RG_TABLE,   /* rows are looked up (embedding): never packed                                */
     RG_TIED,    /* (V, D) table that is also the right side of x w^T: packed both ways          */
-    RG_KEPT     /* kept value: saved and resumed, never optimised                               */
+    RG_KEPT     /* kept value: saved and resumed, never optimised; moved once a step by rg_params_settle */
 } rg_param_kind;
 
 rg_status rg_params_new(rg_params **out);
@@ -82,6 +82,11 @@ void           rg_grads_free(rg_grads *grads);
 void           rg_grads_reset(rg_grads *grads);                                /* nothing written yet */
 const rg_real *rg_grads_of(const rg_grads *grads, const rg_param *param);      /* NULL: never written since the reset */
 rg_real       *rg_grads_block(const rg_grads *grads);                          /* all, in the order of the parameters' block */
+
+/* Kept values (running statistics, baselines) are only read while passes run: what a pass would change waits in its gradient block. This
+ * moves each by the mean of what all passes since the reset asked for, summed in the order of the workers, so workers do not
+ * race and the result does not depend on who came first. rg_optimizer_step calls it. Frozen ones stay. */
+void rg_params_settle(rg_params *params, rg_grads *const *grads, size_t count);
 
 /* ------------------------------------------------------------------------------------------------------ tape */
 

@@ -58,7 +58,7 @@ rg_tensor *rg_pick(rg_tape *t, rg_tensor *x, const int32_t *column); /* (N, 1): 
 rg_tensor *rg_layer_norm(rg_tape *t, rg_tensor *x, rg_tensor *gain, rg_tensor *bias, double eps);
 /* layer_norm(x + y), the residual sum taken in the same pass. */
 rg_tensor *rg_add_norm(rg_tape *t, rg_tensor *x, rg_tensor *y, rg_tensor *gain, rg_tensor *bias, double eps);
-/* Statistics over all rows while learning (kept mean and variance move by `momentum`), kept ones otherwise. */
+/* Statistics over all rows while learning (kept mean and variance move by `momentum`: rg_params_settle), kept ones otherwise. */
 rg_tensor *rg_batch_norm(rg_tape *t, rg_tensor *x, rg_tensor *gain, rg_tensor *bias, rg_param *mean, rg_param *variance,
                          double momentum, double eps);
 

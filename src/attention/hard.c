@@ -3,7 +3,7 @@
  *
  *     j ~ Categorical(a)     loss = - lambda_r (R - b) log a_j - lambda_e H(a)
  *
- * R and b are constants there, so the gradient of it is Williams' estimator of d E[R]; the mean of R moves b. */
+ * R and b are constants there, so the gradient of it is Williams' estimator of d E[R]; the mean of R moves b (a kept value). */
 #include "autograd/tape.h"
 #include "regard/between.h"
 
@@ -173,13 +173,14 @@ rg_tensor *rg_hard_loss(rg_tape *t, rg_hard *hard, rg_tensor *a, rg_tensor *pick
     if (!rg_tape__begin(t, "hard_loss", 2, in) || !fits(t, a, reach)) return NULL;
     rg_real *by = rg_tape__reals(t, reach->Nq + 1);
     if (!by) return NULL;
-    rg_real *b = rg_param_data(hard->baseline);
-    double   sum = 0;
+    const rg_real *b = rg_param_data(hard->baseline);
+    double         sum = 0;
     for (size_t i = 0; rg_tape__live(t) && i < reach->Nq; i++) {
         by[i] = (rg_real)(-hard->reward * ((double)reward[i] - (double)*b));
         sum += (double)reward[i];
     }
-    if (rg_tape__live(t) && rg_tape_learning(t) && reach->Nq) *b = (rg_real)(hard->decay * (double)*b + (1 - hard->decay) * sum / (double)reach->Nq);
+    rg_real *move = reach->Nq ? rg_tape__moves(t, hard->baseline) : NULL;
+    if (move) *move += (rg_real)((1 - hard->decay) * (sum / (double)reach->Nq - (double)*b));
     rg_tensor *term = rg_mul(t, rg_log_picked(t, a, picked, reach), rg_constant(t, by, reach->Nq, 1, NULL));
     return rg_sum(t, rg_add(t, term, rg_scale(t, rg_entropy_over(t, a, reach), -hard->entropy)));
 }

@@ -1,7 +1,7 @@
 /* op_batch_norm.c - batch normalisation (Ioffe, Szegedy 2015): statistics of each column over all rows.
  *
  *   y = g xhat + b        xhat = (x - mean) rstd        rstd = 1 / sqrt(var + eps)
- *   learning:  dx = g rstd (dy - mean(dy) - xhat mean(dy xhat))        kept += momentum (batch - kept), the variance without bias
+ *   learning:  dx = g rstd (dy - mean(dy) - xhat mean(dy xhat))        the kept ones move by momentum (batch - kept), the variance without bias
  *   otherwise: dx = g rstd dy, with the kept statistics */
 #include "autograd/tape.h"
 
@@ -26,21 +26,31 @@ static void moments(const rg_tensor *x, const rg_real *mean, double *sum, double
         }
 }
 
-static void take_statistics(batch_node *n, double *work, rg_param *mean, rg_param *variance, double momentum, double eps)
+/* Mean and rstd of this batch; work holds the variance (D numbers) afterwards. */
+static void take_statistics(batch_node *n, double *work, double eps)
 {
     const rg_tensor *x = n->x;
     const size_t     D = x->cols;
     const double     N = x->rows ? (double)x->rows : 1;
-    rg_real         *kept_mean = rg_param_data(mean), *kept_variance = rg_param_data(variance);
     moments(x, NULL, work, work + D);
     for (size_t j = 0; j < D; j++) n->mean[j] = (rg_real)(work[j] / N);
     moments(x, n->mean, work, work + D); /* a second pass about the mean: no cancellation */
     for (size_t j = 0; j < D; j++) {
         const double rest = work[j] / N, var = work[D + j] / N - rest * rest;
         n->rstd[j] = (rg_real)(1 / sqrt(var + eps));
-        if (!x->rows) continue;
-        kept_mean[j] += (rg_real)(momentum * ((double)n->mean[j] - (double)kept_mean[j]));
-        kept_variance[j] += (rg_real)(momentum * (var * N / (N > 1 ? N - 1 : 1) - (double)kept_variance[j]));
+        work[j] = var;
+    }
+}
+
+static void move(rg_tape *t, const batch_node *n, const double *var, rg_param *mean, rg_param *variance, double momentum)
+{
+    const double N = (double)n->x->rows;
+    if (!n->x->rows) return;
+    rg_real       *dm = rg_tape__moves(t, mean), *dv = rg_tape__moves(t, variance);
+    const rg_real *m = rg_param_data(mean), *v = rg_param_data(variance);
+    for (size_t j = 0; dm && dv && j < n->x->cols; j++) {
+        dm[j] += (rg_real)(momentum * ((double)n->mean[j] - (double)m[j]));
+        dv[j] += (rg_real)(momentum * (var[j] * N / (N > 1 ? N - 1 : 1) - (double)v[j]));
     }
 }
 
@@ -94,7 +104,8 @@ static bool forward(rg_tape *t, batch_node *n, rg_param *mean, rg_param *varianc
         rg_arena_point scratch = rg_tape__scratch(t);
         double        *work = rg_tape__keep(t, 2 * D * sizeof *work);
         if (!work) return false;
-        take_statistics(n, work, mean, variance, momentum, eps);
+        take_statistics(n, work, eps);
+        move(t, n, work, mean, variance, momentum);
         rg_tape__release(t, scratch);
     } else {
         for (size_t j = 0; j < D; j++) n->mean[j] = rg_param_data(mean)[j], n->rstd[j] = (rg_real)(1 / sqrt((double)rg_param_data(variance)[j] + eps));

@@ -149,17 +149,32 @@ static void shape_pack(rg_pack *pack, const rg_param *e, bool transposed)
     pack->N = as_is ? e->cols : e->rows;
 }
 
-static void fill_pack(const rg_pack *pack, const rg_param *e, bool transposed)
+static size_t panels_of(const rg_pack *pack) { return pack->data ? (pack->N + RG_PANEL - 1) / RG_PANEL : 0; }
+
+/* Panels first .. end of a pack. */
+static void fill_panels(const rg_pack *pack, const rg_param *e, bool transposed, size_t first, size_t end)
 {
     const rg_kernels *k = rg_kernel();
-    bool              as_is = (e->kind == RG_WEIGHT) != transposed;
-    (as_is ? k->pack : k->pack_transposed)((rg_real *)pack->data, e->data, e->cols, pack->K, pack->N);
+    const size_t      n = first * RG_PANEL, count = (end * RG_PANEL < pack->N ? end * RG_PANEL : pack->N) - n;
+    rg_real          *to = (rg_real *)pack->data + n * pack->K;
+    if ((e->kind == RG_WEIGHT) != transposed) k->pack(to, e->data + n, e->cols, pack->K, count);
+    else k->pack_transposed(to, e->data + n * e->cols, e->cols, pack->K, count);
 }
 
-void rg_param__repack(const rg_param *e)
+/* Panels begin .. end of all packs, counted through the entries and both ways of each. */
+static void repack_panels(void *context, int member, size_t begin, size_t end)
 {
-    if (e->forward.data) fill_pack(&e->forward, e, false);
-    if (e->transposed.data) fill_pack(&e->transposed, e, true);
+    const rg_params *p = context;
+    size_t           at = 0;
+    (void)member;
+    for (size_t i = 0; i < p->count && at < end; i++)
+        for (int transposed = 0; transposed < 2; transposed++) {
+            const rg_param *e = p->entry[i];
+            const rg_pack  *pack = transposed ? &e->transposed : &e->forward;
+            const size_t    count = panels_of(pack), first = begin > at ? begin - at : 0, last = end > at ? end - at : 0;
+            if (first < count && last > first) fill_panels(pack, e, transposed, first, last < count ? last : count);
+            at += count;
+        }
 }
 
 /* One allocation for all packs of one direction. */
@@ -179,7 +194,7 @@ static rg_status make_packs(rg_params *p, bool transposed)
         if (!packed(p->entry[i])) continue;
         rg_pack *pack = transposed ? &p->entry[i]->transposed : &p->entry[i]->forward;
         pack->data = block;
-        fill_pack(pack, p->entry[i], transposed);
+        fill_panels(pack, p->entry[i], transposed, 0, panels_of(pack));
         block += rg_pack_size(pack->K, pack->N);
     }
     return RG_OK;
@@ -211,8 +226,9 @@ rg_status rg_params_build_empty(rg_params *p)
 
 rg_status rg_params_repack(rg_params *p, rg_team *team)
 {
-    (void)team;
-    for (size_t i = 0; i < p->count; i++) rg_param__repack(p->entry[i]);
+    size_t panels = 0;
+    for (size_t i = 0; i < p->count; i++) panels += panels_of(&p->entry[i]->forward) + panels_of(&p->entry[i]->transposed);
+    rg_team_for(team, panels, 8, repack_panels, p);
     return RG_OK;
 }
 
@@ -300,7 +316,8 @@ rg_status rg_grads_new(rg_grads **out, rg_params *params)
     g->params = params;
     g->block = rg_alloc_zero(params->numbers * sizeof *g->block);
     g->written = rg_alloc_zero(params->count * sizeof *g->written);
-    if (!g->block || !g->written) {
+    g->moves = rg_alloc_zero(params->count * sizeof *g->moves);
+    if (!g->block || !g->written || !g->moves) {
         rg_grads_free(g);
         return RG_ENOMEM;
     }
@@ -311,6 +328,7 @@ rg_status rg_grads_new(rg_grads **out, rg_params *params)
 void rg_grads_free(rg_grads *g)
 {
     if (!g) return;
+    rg_free(g->moves);
     rg_free(g->written);
     rg_free(g->block);
     rg_free(g);
@@ -318,7 +336,9 @@ void rg_grads_free(rg_grads *g)
 
 void rg_grads_reset(rg_grads *g)
 {
-    if (g->params->count) memset(g->written, 0, g->params->count * sizeof *g->written);
+    if (!g->params->count) return;
+    memset(g->written, 0, g->params->count * sizeof *g->written);
+    memset(g->moves, 0, g->params->count * sizeof *g->moves);
 }
 
 const rg_real *rg_grads_of(const rg_grads *g, const rg_param *param)
@@ -327,3 +347,33 @@ const rg_real *rg_grads_of(const rg_grads *g, const rg_param *param)
 }
 
 rg_real *rg_grads_block(const rg_grads *g) { return g->block; }
+
+/* ------------------------------------------------------------------------------------------------ kept values */
+
+rg_real *rg_grads__moves(rg_grads *g, const rg_param *kept)
+{
+    rg_real *at = g->block + kept->offset;
+    if (g->moves[kept->index]++ == 0) memset(at, 0, kept->rows * kept->cols * sizeof *at);
+    return at;
+}
+
+static void settle(const rg_param *e, rg_grads *const *grads, size_t count)
+{
+    size_t moves = 0;
+    for (size_t k = 0; k < count; k++) moves += grads[k]->moves[e->index];
+    if (!moves || e->frozen) return;
+    for (size_t j = 0; j < e->rows * e->cols; j++) {
+        double sum = 0;
+        for (size_t k = 0; k < count; k++)
+            if (grads[k]->moves[e->index]) sum += (double)grads[k]->block[e->offset + j];
+        e->data[j] += (rg_real)(sum / (double)moves);
+    }
+}
+
+void rg_params_settle(rg_params *p, rg_grads *const *grads, size_t count)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (p->entry[i]->kind == RG_KEPT) settle(p->entry[i], grads, count);
+    for (size_t k = 0; k < count; k++)
+        if (p->count) memset(grads[k]->moves, 0, p->count * sizeof *grads[k]->moves);
+}

@@ -42,9 +42,10 @@ struct rg_grads {
     const rg_params *params;
     rg_real         *block;   /* params->numbers */
     bool            *written; /* an entry each   */
+    unsigned        *moves;   /* an entry each: how many steps of a kept value the block holds the sum of */
 };
 
-/* Pack one entry again from its numbers, each way it is packed. */
-void rg_param__repack(const rg_param *param);
+/* Where one more step of a kept value is to be added, zeros at first. */
+rg_real *rg_grads__moves(rg_grads *grads, const rg_param *kept);
 
 #endif

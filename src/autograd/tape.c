@@ -15,6 +15,7 @@ struct rg_tape {
     rg_node       *last;
     uint64_t       step, draws, serial;
     uint64_t       inner; /* tensors before this serial are outside the inner pass */
+    unsigned       marks; /* inner passes this is inside of */
     rg_status      status;
     char           message[MESSAGE_ROOM];
     rg_scope       scope;
@@ -66,6 +67,7 @@ void rg_tape_reset(rg_tape *t, uint64_t step)
     t->last = NULL;
     t->step = step;
     t->draws = t->serial = t->inner = 0;
+    t->marks = 0;
     t->status = RG_OK;
     t->message[0] = 0;
     t->scope = (rg_scope){0};
@@ -403,6 +405,12 @@ static rg_real *param_grad(rg_tape *t, rg_tensor *x, bool *add)
     return grads->block + x->param->offset;
 }
 
+rg_real *rg_tape__moves(rg_tape *t, rg_param *kept)
+{
+    if (t->config.dry || !t->config.learn || t->marks) return NULL;
+    return t->config.grads ? rg_grads__moves(t->config.grads, kept) : kept->data;
+}
+
 static rg_real *piece_grad(rg_tape *t, rg_tensor *x, bool *add)
 {
     rg_tensor *whole = x->whole;
@@ -504,6 +512,7 @@ rg_tape_point *rg_tape_mark(rg_tape *t)
     *point = (rg_tape_point){ .arena = rg_arena_mark(t->arena), .last = t->last, .grads = t->config.grads, .inner = t->inner };
     t->config.grads = NULL;
     t->inner = t->serial;
+    t->marks++;
     return point;
 }
 
@@ -513,6 +522,7 @@ void rg_tape_rewind(rg_tape *t, rg_tape_point *point)
     t->last = point->last;
     t->config.grads = point->grads;
     t->inner = point->inner;
+    t->marks--;
     rg_arena_rewind(t->arena, point->arena);
 }
 

@@ -56,6 +56,11 @@ rg_real *rg_tape__grad_add(rg_tape *t, rg_tensor *x);
 const rg_real *rg_tape__arrived(rg_tape *t, rg_tensor *x);
 bool           rg_tape__wants(const rg_tape *t, const rg_tensor *x); /* rg_tape__grad would give a place */
 
+/* A kept value moves: add the step, in the value's own numbers, where this points. NULL when it must not (a dry tape, not learning, or
+ * an inner pass). With gradients the step waits there for rg_params_settle, so that workers never write what others read; a tape
+ * without any moves the value at once. */
+rg_real *rg_tape__moves(rg_tape *t, rg_param *kept);
+
 /* Arena memory: kept until reset. Latches on failure. Scratch is dropped at the matching release. */
 void          *rg_tape__keep(rg_tape *t, size_t bytes);
 rg_real       *rg_tape__reals(rg_tape *t, size_t count);

@@ -272,6 +272,7 @@ rg_status rg_optimizer_step(rg_step_report *out, rg_optimizer *opt, rg_grads *co
     prepare(&p, scale);
     p.work = update_piece;
     run(&p, team);
+    rg_params_settle(opt->params, grads, workers);
     opt->steps++;
     if (out) *out = report;
     return RG_OK;
