@@ -6,6 +6,7 @@
 #include "tasks/model_file.h"
 
 #include <math.h>
+#include <string.h>
 #include <unistd.h>
 
 #define AT(field) offsetof(rg_memory_options, field)
@@ -170,9 +171,19 @@ static bool forward_stop(void *context)
 
 static rg_status check(const rg_memory_options *o)
 {
-    if (o->bits < 1 || o->min_length < 1 || o->max_length < 1 || o->max_repeats < 1 || o->sequences < 1 || o->mini_batch < 1 || o->valid_freq < 0 || o->valid_length < 1 ||
-        o->valid_count < 1 || o->save_freq < 0 || o->disp_freq < 0 || o->threads < 0)
-        return rg_fail(RG_EINVAL, "lengths, counts and frequencies must be positive");
+    const struct {
+        const char *name;
+        int64_t     value, least;
+    } counts[] = { { "bits", o->bits, 1 }, { "min-length", o->min_length, 1 }, { "max-length", o->max_length, o->min_length }, { "max-repeats", o->max_repeats, 1 },
+                   { "sequences", o->sequences, 1 }, { "mini-batch", o->mini_batch, 1 }, { "valid-freq", o->valid_freq, 0 }, { "valid-length", o->valid_length, 1 },
+                   { "valid-count", o->valid_count, 1 }, { "save-freq", o->save_freq, 0 }, { "disp-freq", o->disp_freq, 0 }, { "cpu-threads", o->threads, 0 } };
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        if (counts[i].value < counts[i].least)
+            return rg_fail(RG_EINVAL, "--%s is %lld; the least is %lld", counts[i].name, (long long)counts[i].value, (long long)counts[i].least);
+    if (!(o->rate > 0) || !(o->clip_value >= 0) || !(o->clip_norm >= 0))
+        return rg_fail(RG_EINVAL, "--learn-rate %g, --clip-value %g, --clip-norm %g: the first must be above 0, the others not below", o->rate, o->clip_value, o->clip_norm);
+    if (strcmp(o->task, "recall") == 0 && o->min_length < 2)
+        return rg_fail(RG_EINVAL, "recall needs two items, the one asked for and the one after it: --min-length 2 (and --max-length 6 for the paper's)");
     const rg_puzzle_config puzzle = rg_memory_puzzle(o);
     return rg_puzzle_check(&puzzle);
 }
