@@ -40,11 +40,11 @@ rg_status rg_translator_save(const rg_translator *translator, const char *path);
 typedef struct rg_session_config {
     rg_search_config search;
     size_t           max_length;      /* source pieces read; longer lines are cut and say so      */
-    size_t           batch;           /* lines searched together                                 */
-    size_t           batch_words;     /* and at most so many source pieces                       */
+    size_t           batch;           /* most lines searched together                            */
+    size_t           batch_words;     /* and at most so many source pieces; by a wide beam fewer  */
     bool             replace_unknown; /* <unk> becomes the source word it looked at most          */
 } rg_session_config;
-#define RG_SESSION_CONFIG_DEFAULT { .search = RG_SEARCH_CONFIG_DEFAULT, .max_length = 1000, .batch = 64, .batch_words = 4000 }
+#define RG_SESSION_CONFIG_DEFAULT { .search = RG_SEARCH_CONFIG_DEFAULT, .max_length = 1000, .batch = 64, .batch_words = 1024 }
 
 typedef struct rg_translation {
     char            *text;

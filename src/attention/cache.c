@@ -133,10 +133,11 @@ static rg_tensor *put(rg_tape *t, const rg_cache *c, rg_real **data, size_t *col
     if (!rg_size_mul(&numbers, c->rows, x->cols) || !rg_size_mul(&bytes, numbers, 2 * sizeof **data))
         return rg_tape_fail(t, RG_ELIMIT, "%zu cached rows do not fit in memory", c->rows);
     if (numbers > *room) {
-        rg_real *larger = rg_realloc(*data, bytes);
+        const size_t wanted = numbers + (c->steps < 8 ? numbers : numbers / 4); /* doubled at first, then by a quarter */
+        rg_real     *larger = rg_realloc(*data, wanted * sizeof **data);
         if (!larger) return rg_tape_fail(t, RG_ENOMEM, "no memory for %zu cached rows", c->rows);
         *data = larger;
-        *room = 2 * numbers;
+        *room = wanted;
     }
     if (rg_tape__live(t)) rg_rows__copy(x->rows, x->cols, *data + first * x->cols, x->cols, x->data, x->ld);
     return rg_borrow(t, *data, c->rows, x->cols, x->cols);

@@ -231,19 +231,62 @@ static void finish(rg_decoding *d)
     memset(c, 0, sizeof *c);
 }
 
+/* Rows of x go to rows first .. of *all, which the first of them makes. */
+static void collect(rg_decoding *d, rg_tensor **all, rg_tensor *x, const int32_t *rows)
+{
+    if (!x) return;
+    if (!*all) *all = rg_rows_new(d->memory, (size_t)d->sources.start[d->sources.groups], rg_tensor_cols(x), NULL);
+    rg_rows_put(d->memory, *all, rows, x);
+}
+
+/* Sources g .. end-1, on the tape of steps: of all that the encoder computes only keys and values stay. */
+static rg_status encode_some(rg_decoding *d, size_t g, size_t end)
+{
+    const settings *s = d->model->options;
+    const parts    *q = d->model->parts;
+    memory         *c = d->state;
+    const int32_t   first = d->sources.start[g], n = d->sources.start[end] - first;
+    rg_tape_reset(d->tape, 0);
+    int32_t *start = rg_tape_memory(d->tape, (end - g + 1) * sizeof *start), *rows = rg_tape_memory(d->tape, (size_t)n * sizeof *rows);
+    if (!start || !rows) return rg_tape_status(d->tape);
+    for (size_t i = g; i <= end; i++) start[i - g] = d->sources.start[i] - first;
+    for (int32_t i = 0; i < n; i++) rows[i] = first + i;
+    const rg_layout layout = { .groups = end - g, .start = start };
+    rg_tensor      *x = encode(d->tape, d->model, d->source_ids + first, &layout);
+    for (int64_t i = 0; i < s->decoder; i++) {
+        rg_tensor *k, *v;
+        rg_heads_memory(d->tape, &q->decoder[i].cross, x, &k, &v);
+        collect(d, &c->source_k[i], k, rows);
+        collect(d, &c->source_v[i], v, rows);
+    }
+    return rg_tape_status(d->tape);
+}
+
+/* Room for the keys and values of all layers, as rows and in panels, in one piece: growing towards it would take half as much again. */
+static void reserve(rg_decoding *d)
+{
+    const settings *s = d->model->options;
+    const size_t    rows = (size_t)d->sources.start[d->sources.groups] + 8 * d->sources.groups; /* panels are filled up to 16 */
+    rg_tape_point  *point = rg_tape_mark(d->memory);
+    rg_tape_memory(d->memory, rows * (size_t)s->d * (size_t)s->decoder * 4 * sizeof(rg_real));
+    rg_tape_rewind(d->memory, point);
+}
+
 static rg_status start(rg_decoding *d)
 {
+    enum { AT_ONCE = 128 }; /* source rows: products run as fast as on more, and their results stay in the cache */
     const settings *s = d->model->options;
     const parts    *q = d->model->parts;
     memory         *c = d->state;
     if (!c->past) RG_TRY(rg_cache_new(&c->past, (size_t)s->decoder));
     rg_cache_clear(c->past);
-    rg_tensor *x = encode(d->memory, d->model, d->source_ids, &d->sources);
-    for (int64_t i = 0; i < s->decoder; i++) {
-        const rg_heads *cross = &q->decoder[i].cross;
-        rg_heads_memory(d->memory, cross, x, &c->source_k[i], &c->source_v[i]);
-        rg_attention_settle(d->memory, &cross->att, c->source_k[i], c->source_v[i], &d->sources);
+    reserve(d);
+    for (int64_t i = 0; i < s->decoder; i++) c->source_k[i] = c->source_v[i] = NULL;
+    for (size_t g = 0, end; g < d->sources.groups; g = end) {
+        for (end = g + 1; end < d->sources.groups && d->sources.start[end + 1] - d->sources.start[g] <= AT_ONCE;) end++;
+        RG_TRY(encode_some(d, g, end));
     }
+    for (int64_t i = 0; i < s->decoder; i++) rg_attention_settle(d->memory, &q->decoder[i].cross.att, c->source_k[i], c->source_v[i], &d->sources);
     return rg_tape_status(d->memory);
 }
 

@@ -23,7 +23,7 @@ struct rg_session {
     int                   threads;
     rg_team              *team;
     rg_search           **search; /* one a thread, alone   */
-    rg_search            *wide;   /* one with all threads   */
+    rg_search            *wide;   /* one with all threads; NULL when there is one thread */
     rg_arena            **arena;  /* results of each thread; the last belongs to `wide` */
     item                 *items;
     size_t                room, used;
@@ -47,7 +47,7 @@ static rg_status open_searches(rg_session *s)
     if (s->count > MOST) return rg_fail(RG_ELIMIT, "%zu models; an ensemble has at most %d", s->count, MOST);
     for (size_t i = 0; i < s->count; i++) models[i] = s->translators[i]->model;
     RG_TRY(rg_team_new(&s->team, s->threads));
-    RG_TRY(rg_search_new(&s->wide, models, s->count, s->team));
+    if (s->threads > 1) RG_TRY(rg_search_new(&s->wide, models, s->count, s->team));
     for (int i = 0; i < s->threads; i++) RG_TRY(rg_search_new(&s->search[i], models, s->count, NULL));
     for (int i = 0; i <= s->threads; i++) RG_TRY(rg_arena_new(&s->arena[i], 1 << 16));
     return RG_OK;
@@ -153,7 +153,8 @@ static int longest_first(const void *a, const void *b)
     return x->index < y->index ? -1 : 1;
 }
 
-/* Lines of like length together; the longest first, so that no thread is left with a long batch at the end. */
+/* Lines of like length together; the longest first, so that no thread is left with a long batch at the end. Few lines are shared out, one
+ * batch a thread: only a line that comes alone has all threads work on each of its products. */
 static rg_status plan(rg_session *s, size_t n)
 {
     by_length *key = rg_alloc_array(n, sizeof *key);
@@ -163,11 +164,13 @@ static rg_status plan(rg_session *s, size_t n)
         if (s->items[i].source.count) key[used++] = (by_length){ s->items[i].source.count, i };
     qsort(key, used, sizeof *key, longest_first);
     for (size_t i = 0; i < used; i++) s->order[i] = key[i].index;
+    const size_t threads = (size_t)s->threads, share = (used + threads - 1) / threads, most = share < s->config->batch ? share : s->config->batch;
+    const size_t beam = s->config->search.beam, room = s->config->batch_words / (beam > 2 ? beam / 2 : 1); /* memory grows with words and beam */
     s->batches = 0;
     for (size_t i = 0, words = 0; i < used; i++) {
         span *last = s->batches ? &s->spans[s->batches - 1] : NULL;
         words += key[i].length;
-        if (!last || last->count >= s->config->batch || words > s->config->batch_words) {
+        if (!last || last->count >= most || words > room) {
             s->spans[s->batches++] = (span){ i, 0 };
             words = key[i].length;
         }
@@ -307,7 +310,7 @@ rg_status rg_session_run(const rg_translated **out, rg_session *s, const rg_sess
     for (size_t i = 0; i < n; i++) RG_TRY(encode(s, &s->items[i], lines[i], prefix ? prefix[i] : NULL));
     RG_TRY(plan(s, n));
     if (s->batches == 1) {
-        RG_TRY(search_batch(s, s->wide, s->arena[s->threads], s->spans[0]));
+        RG_TRY(search_batch(s, s->wide ? s->wide : s->search[0], s->arena[s->threads], s->spans[0]));
     } else if (s->batches > 1) {
         atomic_store(&s->next, 0);
         rg_team_for(s->team, (size_t)s->threads, 1, work, s);
