@@ -1,5 +1,6 @@
 /* test_gradients.c - records made from the tape: watched attention, and the picture of vanishing gradients. */
 #include "regard/attention.h"
+#include "regard/recurrent.h"
 #include "regard/view.h"
 
 #include <setjmp.h>
@@ -109,6 +110,55 @@ static void a_plain_network_loses_a_constant_factor_a_step(void **state)
     rg_record_free(r);
 }
 
+/* What the Jacobians of the same network say, without a tape: h_t = tanh(x_t + h_{t-1} U), so that a small change of h_{t-1} reaches h_t through
+ * diag(1 - h_t^2) U^T. The loss's own direction is sent back through them: ln of the factor a step, between two steps. */
+static double rate_of_jacobians(const rg_gradients_options *o, size_t from, size_t to)
+{
+    enum { UNITS = 64, STEPS = 128 };
+    static double u[UNITS][UNITS], h[STEPS][UNITS];
+    rg_random     random = rg_random_new(o->seed, (uint64_t)RG_RNN);
+    double        v[UNITS], next[UNITS], sum = 0, range = o->gain * sqrt(3.0 / UNITS);
+
+    assert_true(o->width == UNITS && o->steps == STEPS);
+    for (size_t i = 0; i < UNITS; i++)
+        for (size_t j = 0; j < UNITS; j++) u[i][j] = (double)(float)(range * (2 * rg_random_uniform(&random) - 1));
+    for (size_t t = 0; t < STEPS; t++)
+        for (size_t j = 0; j < UNITS; j++) {
+            double e = (double)(float)(0.5 * rg_random_normal(&random));
+            for (size_t i = 0; t && i < UNITS; i++) e += h[t - 1][i] * u[i][j];
+            h[t][j] = tanh(e);
+        }
+    for (size_t j = 0; j < UNITS; j++) v[j] = 2 * rg_random_uniform(&random) - 1; /* the loss is v . h_T */
+    for (size_t t = STEPS - 1; t > to; t--) {
+        double norm = 0;
+        for (size_t i = 0; i < UNITS; i++) {
+            next[i] = 0;
+            for (size_t j = 0; j < UNITS; j++) next[i] += u[i][j] * (1 - h[t][j] * h[t][j]) * v[j];
+            norm += next[i] * next[i];
+        }
+        norm = sqrt(norm);
+        for (size_t i = 0; i < UNITS; i++) v[i] = next[i] / norm;
+        if (t <= from) sum += log(norm);
+    }
+    return sum / (double)(from - to);
+}
+
+static void the_slope_of_the_plain_network_is_that_of_its_jacobians(void **state)
+{
+    rg_gradients_options o = RG_GRADIENTS_OPTIONS_DEFAULT;
+    rg_record           *r = NULL;
+
+    (void)state;
+    for (o.seed = 1; o.seed <= 3; o.seed++)
+        for (o.gain = 0.7; o.gain < 1.7; o.gain += 0.3) {
+            assert_int_equal(rg_gradients_record(&r, &o), RG_OK);
+            const rg_series *rnn = series(r, "RNN");
+            const double     slope = log(rnn->y[5] / rnn->y[100]) / 95, jacobians = rate_of_jacobians(&o, 100, 5);
+            assert_true(fabs(slope - jacobians) < 0.05 * fabs(jacobians));
+            rg_record_free(r);
+        }
+}
+
 static void sizes_out_of_range_are_refused(void **state)
 {
     rg_gradients_options o = RG_GRADIENTS_OPTIONS_DEFAULT;
@@ -128,6 +178,7 @@ int main(void)
         cmocka_unit_test(a_watched_attention_becomes_maps),
         cmocka_unit_test(the_lstm_keeps_a_thousand_times_more_after_100_steps),
         cmocka_unit_test(a_plain_network_loses_a_constant_factor_a_step),
+        cmocka_unit_test(the_slope_of_the_plain_network_is_that_of_its_jacobians),
         cmocka_unit_test(sizes_out_of_range_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,8 @@
 
 #include "data/ibm1.h"
 #include "regard/ranks.h"
+#include "regard/view.h"
+#include "tasks/content.h"
 
 /* Source word w is target word w + 100; the target stands in reverse order, and word 999 comes from nothing. */
 static void the_aligner_finds_a_dictionary_in_reversed_sentences(void **state)
@@ -61,7 +63,7 @@ static void a_text_without_pairs_or_words_is_aligned_to_nothing(void **state)
 
 /* ------------------------------------------------------------------------------------------------------ ranking */
 
-static rg_translator *make_translator(const char *name)
+static rg_translator *make_translator_with(const char *name, const char *more)
 {
     static const char *const pieces[] = { "a", "b", "c", "d", "e" };
     static const char *const yaml = "dim-emb: 16\ntransformer-dim-ffn: 24\ntransformer-heads: 4\nenc-depth: 2\ndec-depth: 2\ndim-rnn: 12\n";
@@ -74,6 +76,7 @@ static rg_translator *make_translator(const char *name)
     assert_int_equal(rg_vocab_from_pieces(&vocab, RG_VOCAB_WORDS, pieces, 5), RG_OK);
     assert_int_equal(rg_options_init(system->options, options), RG_OK);
     rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "test", true);
+    if (*more) assert_int_equal(rg_options_read_yaml(&group, 1, more, strlen(more), "test", true), RG_OK);
     const rg_model_sizes sizes = { .source_vocabulary = rg_vocab_size(vocab), .target_vocabulary = rg_vocab_size(vocab), .joint = true, .bos = 1, .eos = 2 };
     assert_int_equal(rg_model_new(&model, system, options, &sizes, 5), RG_OK);
     rg_options_fini(system->options, options);
@@ -81,6 +84,8 @@ static rg_translator *make_translator(const char *name)
     assert_int_equal(rg_translator_new(&t, model, vocab, NULL), RG_OK);
     return t;
 }
+
+static rg_translator *make_translator(const char *name) { return make_translator_with(name, ""); }
 
 static rg_corpus *make_corpus(const rg_translator *t)
 {
@@ -110,7 +115,9 @@ static void heads_are_ranked_and_the_best_is_kept_in_the_model_file(void **state
     assert_true(ranks->links > 0);
     for (size_t i = 0; i < ranks->count; i++) {
         assert_true(ranks->score[i].score >= 0 && ranks->score[i].score <= 1);
-        assert_true(i == 0 || ranks->score[i].score <= ranks->score[i - 1].score);
+        assert_true(ranks->score[i].content >= 0 && ranks->score[i].content <= 1);
+        assert_true(i == 0 || ranks->score[i].content < ranks->score[i - 1].content ||
+                    (ranks->score[i].content == ranks->score[i - 1].content && ranks->score[i].score <= ranks->score[i - 1].score));
     }
     assert_int_equal(rg_head_ranks_choose(t, &ranks->score[3]), RG_OK);
     assert_int_equal(rg_translator_save(t, path), RG_OK);
@@ -122,6 +129,68 @@ static void heads_are_ranked_and_the_best_is_kept_in_the_model_file(void **state
     rg_corpus_free(corpus);
     rg_translator_free(t);
     unlink(path);
+}
+
+static void content_words_are_no_punctuation_and_no_small_words(void **state)
+{
+    static const char *const pieces[] = { "the", "dog", "runs", "in", "a", "park", ".", ",", "der", "Hund", "rennt", "im", "Park", "ein", "42" };
+    static const int32_t     english[] = { 0, 1, 2, 3, 4, 5, 6, 14 }, german[] = { 8, 9, 10, 11, 12, 7, 6 };
+    static const bool        content[] = { false, true, true, false, false, true, false, true }, inhalt[] = { false, true, true, false, true, false, false };
+    rg_vocab      *vocab;
+    rg_small_words en = { 0 }, de = { 0 }, none = { 0 };
+    int32_t        ids[8];
+    bool           found[8];
+    (void)state;
+    assert_int_equal(rg_vocab_from_pieces(&vocab, RG_VOCAB_WORDS, pieces, 15), RG_OK);
+    int32_t first = 0;
+    while (strcmp(rg_vocab_piece(vocab, first), "the") != 0) first++;
+    for (int i = 0; i < 8; i++) ids[i] = english[i] + first;
+    assert_int_equal(rg_content_count(&en, vocab, ids, 8), RG_OK);
+    assert_string_equal(rg_content_language(&en), "en");
+    assert_int_equal(rg_content_mark(found, "en", vocab, ids, 8), RG_OK);
+    assert_memory_equal(found, content, 8);
+    for (int i = 0; i < 7; i++) ids[i] = german[i] + first;
+    assert_int_equal(rg_content_count(&de, vocab, ids, 7), RG_OK);
+    assert_string_equal(rg_content_language(&de), "de");
+    assert_int_equal(rg_content_mark(found, "de", vocab, ids, 7), RG_OK);
+    assert_memory_equal(found, inhalt, 7);
+    assert_null(rg_content_language(&none));
+    rg_vocab_free(vocab);
+}
+
+/* What the search saw step by step is what a second pass sees, for every recurrent decoder that looks back. */
+static void a_recurrent_decoder_gives_the_map_it_searched_with(void **state)
+{
+    static const char *const systems[][2] = { { "rnnsearch", "" }, { "luong", "" }, { "luong", "attention-kind: local-p\n" }, { "luong", "input-feeding: false\n" } };
+    (void)state;
+    for (size_t k = 0; k < sizeof systems / sizeof *systems; k++) {
+        const char          *line = "a b c d e a";
+        rg_translator       *t = make_translator_with(systems[k][0], systems[k][1]);
+        rg_session_config    config = RG_SESSION_CONFIG_DEFAULT;
+        rg_session          *session;
+        const rg_translated *result;
+        rg_record           *r;
+        config.search.attention = true;
+        config.search.n_best = 2;
+        config.search.beam = 3;
+        config.search.length_factor = 1;
+        assert_int_equal(rg_session_new(&session, &t, 1, 1), RG_OK);
+        assert_int_equal(rg_session_run(&result, session, &config, &line, 1, 0, NULL), RG_OK);
+        assert_int_equal(rg_record_of_heads(&r, t, result, NULL), RG_OK);
+        assert_int_equal(r->maps, 4); /* two answers, each as it was searched and as it is seen again */
+        for (size_t a = 0; a < 2; a++) {
+            const rg_record_map *searched = &r->map[a], *seen = &r->map[2 + a];
+            assert_string_equal(searched->name, "alignment");
+            assert_string_equal(seen->name, "decoder.attention");
+            assert_int_equal(seen->hypothesis, (int)a);
+            assert_true(searched->rows == seen->rows && searched->cols == seen->cols && seen->rows > 0);
+            assert_true(searched->row_labels == seen->row_labels && searched->col_labels == seen->col_labels);
+            for (size_t i = 0; i < seen->rows * seen->cols; i++) assert_float_equal(searched->weights[i], seen->weights[i], 1e-4);
+        }
+        rg_record_free(r);
+        rg_session_free(session);
+        rg_translator_free(t);
+    }
 }
 
 static void write_file(const char *path, const char *text)
@@ -178,6 +247,8 @@ int main(void)
         cmocka_unit_test(the_aligner_finds_a_dictionary_in_reversed_sentences),
         cmocka_unit_test(a_text_without_pairs_or_words_is_aligned_to_nothing),
         cmocka_unit_test(heads_are_ranked_and_the_best_is_kept_in_the_model_file),
+        cmocka_unit_test(content_words_are_no_punctuation_and_no_small_words),
+        cmocka_unit_test(a_recurrent_decoder_gives_the_map_it_searched_with),
         cmocka_unit_test(gold_links_give_the_alignment_error_rate),
         cmocka_unit_test(a_model_that_does_not_look_back_has_no_heads_to_rank),
     };

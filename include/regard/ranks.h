@@ -19,11 +19,13 @@ typedef struct rg_head_score {
     char  *name;  /* watch point: "decoder.1.cross.weights"                                     */
     int    head;  /* -1: mean of the heads                                                     */
     double score; /* share of the aligner's links it finds; with gold links 1 - AER (Och and Ney 2003) */
+    double content; /* the same share of the links between content words; with gold links 0    */
 } rg_head_score;
 
 typedef struct rg_head_ranks {
-    rg_head_score *score; /* best first */
-    size_t         count, pairs, links;
+    rg_head_score *score; /* best first: by content, then by score */
+    size_t         count, pairs, links, content_links;
+    const char    *source_language, *target_language; /* whose small words are no content ("en"); NULL: none that is known, only punctuation is none */
 } rg_head_ranks;
 
 /* Forced passes of the pairs of `corpus`. RG_EINVAL when the model has no attention over its source. */

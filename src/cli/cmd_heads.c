@@ -37,13 +37,19 @@ static rg_status rank(rg_translator *translator, const settings *s)
     rg_status status = rg_corpus_open(&corpus, &corpus_config, s->data.items[0], s->data.items[1], translator->source, translator->target);
     if (status == RG_OK) status = rg_head_ranks_new(&heads, translator, corpus, &config);
     if (status == RG_OK) {
-        printf("%8s  head  watch point\n", config.gold ? "1 - AER" : "agree");
+        printf(config.gold ? " 1 - AER  head  watch point\n" : " content      all  head  watch point\n");
         for (size_t i = 0; i < heads->count && (!s->top || i < (size_t)s->top); i++) {
             const rg_head_score *h = &heads->score[i];
+            if (!config.gold) printf("%8.4f ", h->content);
             if (h->head < 0) printf("%8.4f  mean  %s\n", h->score, h->name);
             else printf("%8.4f  %4d  %s\n", h->score, h->head, h->name);
         }
         printf("%zu pairs, %zu links %s\n", heads->pairs, heads->links, config.gold ? "of the gold file" : "of IBM model 1, both ways");
+        if (!config.gold) {
+            printf("%zu of them between content words: no punctuation, no small words (source: %s, target: %s)\n", heads->content_links,
+                   heads->source_language ? heads->source_language : "no list", heads->target_language ? heads->target_language : "no list");
+            printf("the best finds %.1f %% of the links between content words, %.1f %% of all\n", 100 * heads->score[0].content, 100 * heads->score[0].score);
+        }
         status = rg_head_ranks_choose(translator, &heads->score[0]);
     }
     rg_head_ranks_free(heads);
@@ -72,8 +78,8 @@ static rg_status run(rg_call *call)
 const rg_command rg_command_heads = {
     .name = "heads",
     .summary = "which head aligns? rank them and store the best in the model",
-    .details = "Every head that looks at the source is compared with a word aligner trained on the same lines (IBM model 1 both ways, what both agree on), or\n"
-               "with links made by people (--gold). The best becomes what `regard translate --alignment` and `regard show -m` draw. The model file is\n"
+    .details = "Every head that looks at the source is compared with a word aligner trained on the same lines (IBM model 1 both ways, what both agree on), by the share of\n"
+               "the links between content words it finds (not punctuation, not the small words of a language), or with links made by people (--gold). The best becomes what `regard translate --alignment` and `regard show -m` draw. The model file is\n"
                "replaced whole.",
     .options = options,
     .size = sizeof(settings),

@@ -1,7 +1,8 @@
 /* heads.c - ranks the heads that look at the source by how well they align.
  *
  * Each pair goes through the model with the reference as its answer; a head links every target piece with the source piece it looks at
- * most, </s> left out on both sides. Against the aligner the score is the share of its links found; against gold links, piece
+ * most, </s> left out on both sides. Against the aligner the score is the share of its links found, of all and of those between content words
+ * (content.h), by which the heads are ordered; against gold links, piece
  * links become word links and the score is 1 - AER,  AER = 1 - (|A n S| + |A n P|) / (|A| + |S|). */
 #include "regard/ranks.h"
 
@@ -9,13 +10,14 @@
 #include <string.h>
 
 #include "data/ibm1.h"
+#include "tasks/content.h"
 
 enum { POINTS = 64, WORDS = 256 };
 
 typedef struct {
     char   *name;
     size_t  heads, row;
-    double *hit, *sure_hit, *made; /* heads + 1 each, the last is the mean */
+    double *hit, *sure_hit, *made, *content; /* heads + 1 each, the last is the mean */
 } point;
 
 typedef struct {
@@ -25,6 +27,9 @@ typedef struct {
     int                 *source_word, *target_word;
     size_t               source_length, target_length; /* pieces, </s> not counted */
     double               links;                        /* the aligner's, or sure ones */
+    double               content_links;                /* the aligner's between content words */
+    bool                *source_content, *target_content; /* of the pieces of the pair at hand */
+    const char          *source_language, *target_language; /* whose small words are no content; NULL: none is known */
     point                point[POINTS];
     size_t               points;
     rg_status            status;
@@ -45,7 +50,7 @@ static point *point_of(ranking *r, const char *name, size_t heads)
         if (strcmp(r->point[i].name, name) == 0) return r->point[i].heads == heads ? &r->point[i] : NULL;
     if (r->points == POINTS) return NULL;
     point  *p = &r->point[r->points];
-    double *numbers = rg_alloc_zero(3 * (heads + 1) * sizeof *numbers);
+    double *numbers = rg_alloc_zero(4 * (heads + 1) * sizeof *numbers);
     char   *copy = rg_strdup(name);
     if (!numbers || !copy) {
         rg_free(numbers);
@@ -53,7 +58,8 @@ static point *point_of(ranking *r, const char *name, size_t heads)
         r->status = RG_ENOMEM;
         return NULL;
     }
-    *p = (point){ .name = copy, .heads = heads, .hit = numbers, .sure_hit = numbers + heads + 1, .made = numbers + 2 * (heads + 1) };
+    *p = (point){ .name = copy, .heads = heads, .hit = numbers, .sure_hit = numbers + heads + 1, .made = numbers + 2 * (heads + 1),
+                  .content = numbers + 3 * (heads + 1) };
     r->points++;
     return p;
 }
@@ -61,7 +67,9 @@ static point *point_of(ranking *r, const char *name, size_t heads)
 static void count(ranking *r, point *p, size_t head, size_t row, size_t best)
 {
     if (r->link) {
-        if (r->link[row] >= 0 && (size_t)r->link[row] == best) p->hit[head]++;
+        if (r->link[row] < 0 || (size_t)r->link[row] != best) return;
+        p->hit[head]++;
+        p->content[head] += r->source_content[best] && r->target_content[row];
         return;
     }
     const int i = r->source_word[best], j = r->target_word[row];
@@ -103,19 +111,6 @@ static void see(void *context, const char *name, const rg_tensor *x, const void 
 
 /* --------------------------------------------------------------------------------------------------------- words */
 
-/* The number of the word, between blanks, that each piece belongs to. */
-static void number_words(int *out, const rg_vocab *vocab, const int32_t *ids, size_t n)
-{
-    const bool plain = rg_vocab_kind_of(vocab) == RG_VOCAB_WORDS;
-    int        word = -1;
-    for (size_t i = 0; i < n; i++) {
-        const char  *piece = rg_vocab_piece(vocab, ids[i]), *before = i ? rg_vocab_piece(vocab, ids[i - 1]) : "";
-        const size_t end = strlen(before);
-        if (!i || (plain ? end == 0 || before[end - 1] != '\'' : strncmp(piece, "\xe2\x96\x81", 3) == 0)) word++;
-        out[i] = word;
-    }
-}
-
 /* "0-1 2?3": sure and possible links. */
 static rg_status read_gold(ranking *r, const rg_line *line)
 {
@@ -143,8 +138,9 @@ static rg_status read_gold(ranking *r, const rg_line *line)
 /* ------------------------------------------------------------------------------------------------------- ranking */
 
 /* All pairs, </s> left out, for the aligner: *out_links has an entry for each target piece, *out_start where each pair begins. */
-static rg_status align_all(int32_t **out_links, size_t **out_start, rg_corpus *corpus, int iterations)
+static rg_status align_all(int32_t **out_links, size_t **out_start, ranking *r, rg_corpus *corpus, int iterations)
 {
+    rg_small_words source_words = { 0 }, target_words = { 0 };
     const uint64_t n = rg_corpus_pairs(corpus);
     rg_ids         source = { 0 }, target = { 0 };
     size_t        *start = rg_alloc_array(2 * (n + 1), sizeof *start);
@@ -157,6 +153,13 @@ static rg_status align_all(int32_t **out_links, size_t **out_start, rg_corpus *c
         for (int32_t i = 0; p < n && status == RG_OK && i + 1 < b.source.start[1]; i++) status = rg_ids_add(&source, b.source_ids[i]);
         for (int32_t i = 0; p < n && status == RG_OK && i + 1 < b.target.start[1]; i++) status = rg_ids_add(&target, b.target_ids[i]);
     }
+    for (uint64_t p = 0; status == RG_OK && p < n; p++) {
+        const size_t *at = start + p, *from = start + n + 1 + p;
+        status = rg_content_count(&source_words, r->translator->source, source.data + from[0], from[1] - from[0]);
+        if (status == RG_OK) status = rg_content_count(&target_words, r->translator->target, target.data + at[0], at[1] - at[0]);
+    }
+    r->source_language = rg_content_language(&source_words);
+    r->target_language = rg_content_language(&target_words);
     int32_t *links = status == RG_OK ? rg_alloc_array(target.count + 1, sizeof *links) : NULL;
     if (status == RG_OK && !links) status = RG_ENOMEM;
     if (status == RG_OK) {
@@ -183,6 +186,16 @@ static rg_status watch_pair(ranking *r, rg_tape *tape, const rg_batch *b)
     return r->status;
 }
 
+static rg_status mark_content(ranking *r, const rg_batch *b)
+{
+    rg_free(r->source_content);
+    rg_free(r->target_content);
+    r->target_content = NULL;
+    if (!(r->source_content = rg_alloc_zero(r->source_length + 1)) || !(r->target_content = rg_alloc_zero(r->target_length + 1))) return RG_ENOMEM;
+    RG_TRY(rg_content_mark(r->source_content, r->source_language, r->translator->source, b->source_ids, r->source_length));
+    return rg_content_mark(r->target_content, r->target_language, r->translator->target, b->target_ids, r->target_length);
+}
+
 static rg_status run(ranking *r, rg_corpus *corpus, const rg_head_ranks_config *c, size_t *out_pairs)
 {
     const rg_tape_config config = { .record = false };
@@ -192,7 +205,7 @@ static rg_status run(ranking *r, rg_corpus *corpus, const rg_head_ranks_config *
     size_t              *start = NULL;
     rg_ids               source_words = { 0 }, target_words = { 0 };
     rg_status            status = rg_tape_new(&tape, &config);
-    if (status == RG_OK) status = c->gold ? rg_lines_open(&gold, c->gold, NULL) : align_all(&links, &start, corpus, c->iterations);
+    if (status == RG_OK) status = c->gold ? rg_lines_open(&gold, c->gold, NULL) : align_all(&links, &start, r, corpus, c->iterations);
     for (uint64_t p = 0; status == RG_OK && p < rg_corpus_pairs(corpus) && p < c->most; p++) {
         rg_batch b;
         if ((status = rg_corpus_pair(&b, corpus, p)) != RG_OK) break;
@@ -207,11 +220,15 @@ static rg_status run(ranking *r, rg_corpus *corpus, const rg_head_ranks_config *
             if (status == RG_OK) status = rg_ids_reserve(&source_words, r->source_length);
             if (status == RG_OK) status = rg_ids_reserve(&target_words, r->target_length);
             if (status != RG_OK) break;
-            number_words(r->source_word = source_words.data, r->translator->source, b.source_ids, r->source_length);
-            number_words(r->target_word = target_words.data, r->translator->target, b.target_ids, r->target_length);
+            rg_content_number(r->source_word = source_words.data, r->translator->source, b.source_ids, r->source_length);
+            rg_content_number(r->target_word = target_words.data, r->translator->target, b.target_ids, r->target_length);
         } else {
             r->link = links + start[p];
-            for (size_t j = 0; j < r->target_length; j++) r->links += r->link[j] >= 0;
+            if ((status = mark_content(r, &b)) != RG_OK) break;
+            for (size_t j = 0; j < r->target_length; j++) {
+                r->links += r->link[j] >= 0;
+                r->content_links += r->link[j] >= 0 && r->target_content[j] && r->source_content[r->link[j]];
+            }
         }
         status = watch_pair(r, tape, &b);
         *out_pairs = (size_t)p + 1;
@@ -228,6 +245,7 @@ static rg_status run(ranking *r, rg_corpus *corpus, const rg_head_ranks_config *
 static int best_first(const void *a, const void *b)
 {
     const rg_head_score *x = a, *y = b;
+    if (x->content != y->content) return x->content > y->content ? -1 : 1;
     if (x->score != y->score) return x->score > y->score ? -1 : 1;
     const int name = strcmp(x->name, y->name);
     return name ? name : x->head - y->head;
@@ -240,6 +258,9 @@ static rg_status collect(rg_head_ranks *out, const ranking *r, bool gold)
     if (!n) return rg_fail(RG_EINVAL, "a %s does not look at its source: there is no head to rank", r->translator->model->system->name);
     if (!(out->score = rg_alloc_zero(n * sizeof *out->score))) return RG_ENOMEM;
     out->links = (size_t)r->links;
+    out->content_links = (size_t)r->content_links;
+    out->source_language = r->source_language;
+    out->target_language = r->target_language;
     for (size_t i = 0; i < r->points; i++) {
         const point *p = &r->point[i];
         for (size_t h = 0; h <= p->heads; h++) {
@@ -249,6 +270,7 @@ static rg_status collect(rg_head_ranks *out, const ranking *r, bool gold)
             if (!(s->name = rg_strdup(p->name))) return RG_ENOMEM;
             s->head = h == p->heads ? -1 : (int)h;
             s->score = of > 0 ? (gold ? p->hit[h] + p->sure_hit[h] : p->hit[h]) / of : 0;
+            s->content = r->content_links > 0 ? p->content[h] / r->content_links : 0;
             out->count++;
         }
     }
@@ -270,7 +292,11 @@ rg_status rg_head_ranks_new(rg_head_ranks **out, const rg_translator *translator
         rg_free(r->point[i].name);
         rg_free(r->point[i].hit);
     }
-    if (r) rg_free(r->gold);
+    if (r) {
+        rg_free(r->gold);
+        rg_free(r->source_content);
+        rg_free(r->target_content);
+    }
     rg_free(r);
     if (status != RG_OK) rg_head_ranks_free(heads);
     else *out = heads;

@@ -1,16 +1,28 @@
 /* collect.c - from watch points to a record: every attention a tape computes while it is watched becomes maps, one a head.
  *
  * A watch point "decoder.2.cross.weights" gives (P, H) weights of the open pairs and their reach. Its number is the layer, the rest
- * the name ("decoder.cross"). Which labels name its rows and columns follows from the name, and the sizes must agree: what
- * contains "cross" goes from target to source, what begins with "encoder" stays in the source, all else in the target. */
+ * the name ("decoder.cross"). Which labels name its rows and columns follows from the name, and the sizes must agree: what begins with "encoder"
+ * stays in the source, what contains "self" in the target, all else goes from target to source.
+ *
+ * A recurrent decoder looks once a step: its watch point comes with one row after the other, and the map is there with the last of them. One that
+ * weighs again (a Gaussian over the weights of a window) is seen twice with the same reach: the later one counts. */
 #include "regard/attention.h"
 #include "regard/view.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+typedef struct walk { /* a map that comes row by row */
+    char       *name;
+    rg_real    *w; /* (heads, rows, cols) */
+    size_t      rows, cols, heads, filled, last;
+    const void *reach; /* of the last rows */
+    struct walk *next;
+} walk;
+
 struct rg_collector {
     rg_record *record;
+    walk      *walks;
     size_t     source, target; /* label lists */
     int        hypothesis;
     char      *pattern; /* of names; NULL: all */
@@ -105,36 +117,102 @@ static rg_status add_head_edges(rg_collector *c, rg_map_place place, size_t rows
     return status;
 }
 
+/* Heads of a map that is there at once. */
+static rg_status add_whole(rg_collector *c, const char *name, size_t rows, size_t cols, const rg_tensor *x, const rg_reach *reach)
+{
+    rg_status    status = RG_OK;
+    rg_map_place place = { NULL, -1, -1, -1, c->hypothesis };
+    char        *short_name = rg_alloc(strlen(name) + 1);
+
+    if (!short_name) return RG_ENOMEM;
+    place.layer = split_name(short_name, name);
+    place.name = *short_name ? short_name : "attention";
+    for (size_t h = 0; h < rg_tensor_cols(x) && status == RG_OK; h++) {
+        if (c->head >= 0 && (size_t)c->head != h) continue;
+        place.head = (int)h;
+        if (reach->key && c->record->labels[rows].kind == RG_LABEL_NODE) status = add_head_edges(c, place, rows, cols, x, reach);
+        else status = add_head(c, place, rows, cols, x, reach);
+    }
+    rg_free(short_name);
+    return status;
+}
+
+static rg_status walk_of(walk **out, rg_collector *c, const char *name, size_t rows, size_t cols, size_t heads)
+{
+    size_t count, bytes;
+    for (*out = c->walks; *out; *out = (*out)->next)
+        if (strcmp((*out)->name, name) == 0) return RG_OK;
+    walk *w = rg_alloc_zero(sizeof *w);
+    if (!w) return RG_ENOMEM;
+    *w = (walk){ .rows = rows, .cols = cols, .heads = heads, .name = rg_strdup(name) };
+    if (rg_size_mul(&count, rows, cols) && rg_size_mul(&count, count, heads) && rg_size_mul(&bytes, count, sizeof *w->w)) w->w = rg_alloc_zero(bytes + 1);
+    walk **end = &c->walks;
+    while (*end) end = &(*end)->next;
+    *end = *out = w; /* in the order in which they were first seen */
+    return w->name && w->w ? RG_OK : RG_ENOMEM;
+}
+
+/* Some rows more. */
+static rg_status add_rows(rg_collector *c, const char *name, size_t rows, const rg_tensor *x, const rg_reach *reach)
+{
+    walk *w;
+    RG_TRY(walk_of(&w, c, name, c->record->labels[rows].count, reach->Nk, rg_tensor_cols(x)));
+    const bool   again = w->reach == reach && w->filled;
+    const size_t first = again ? w->last : w->filled;
+    if (first + reach->Nq > w->rows || rg_tensor_cols(x) != w->heads || reach->Nk != w->cols) {
+        c->skipped++;
+        return RG_OK;
+    }
+    for (size_t h = 0; h < w->heads; h++)
+        for (size_t i = 0; i < reach->Nq; i++) {
+            rg_real *row = w->w + ((h * w->rows) + first + i) * w->cols;
+            memset(row, 0, w->cols * sizeof *row);
+            for (size_t p = reach->first[i]; p < reach->first[i + 1]; p++)
+                row[reach->begin ? reach->begin[i] + (int32_t)(p - reach->first[i]) : reach->key[p]] = rg_tensor_at(x, p, h);
+        }
+    w->last = first;
+    w->filled = first + reach->Nq;
+    w->reach = reach;
+    return RG_OK;
+}
+
+/* The maps whose rows are all there; others are counted as skipped. */
+static rg_status add_walks(rg_collector *c)
+{
+    rg_status status = RG_OK;
+    for (const walk *w = c->walks; w && status == RG_OK; w = w->next) {
+        rg_map_place place = { NULL, -1, -1, -1, c->hypothesis };
+        char        *short_name = rg_alloc(strlen(w->name) + 1);
+        if (!short_name) return RG_ENOMEM;
+        place.layer = split_name(short_name, w->name);
+        place.name = *short_name ? short_name : "attention";
+        if (w->filled < w->rows) c->skipped++;
+        for (size_t h = 0; h < w->heads && status == RG_OK && w->filled == w->rows; h++) {
+            if (c->head >= 0 && (size_t)c->head != h) continue;
+            place.head = (int)h;
+            status = rg_record_add_map(NULL, c->record, place, c->target, c->source, w->w + h * w->rows * w->cols, w->cols);
+        }
+        rg_free(short_name);
+    }
+    return status;
+}
+
 static void see(void *context, const char *name, const rg_tensor *x, const void *reach_of)
 {
     rg_collector   *c = context;
     const rg_reach *reach = reach_of;
-    bool            cross = strstr(name, "cross") != NULL, encoder = !strncmp(name, "encoder", 7);
-    size_t          rows = encoder ? c->source : c->target, cols = cross || encoder ? c->source : c->target, count;
-    rg_map_place    place = { NULL, -1, -1, -1, c->hypothesis };
-    char           *short_name;
+    bool            encoder = !strncmp(name, "encoder", 7), self = strstr(name, "self") != NULL;
+    size_t          rows = encoder ? c->source : c->target, cols = self && !encoder ? c->target : c->source, count;
 
     if (c->status != RG_OK) return;
-    if (!reach || reach->Nq != c->record->labels[rows].count || reach->Nk != c->record->labels[cols].count ||
-        rg_tensor_rows(x) != reach->P || !rg_size_mul(&count, reach->Nq, reach->Nk)) {
+    if (!reach || reach->Nk != c->record->labels[cols].count || rg_tensor_rows(x) != reach->P || !rg_size_mul(&count, reach->Nq, reach->Nk)) {
         c->skipped++;
         return;
     }
-    if (!(short_name = rg_alloc(strlen(name) + 1))) {
-        c->status = RG_ENOMEM;
-        return;
-    }
-    place.layer = split_name(short_name, name);
-    place.name = *short_name ? short_name : "attention";
-    for (size_t h = 0; h < rg_tensor_cols(x) && c->status == RG_OK; h++) {
-        if (c->head >= 0 && (size_t)c->head != h) continue;
-        place.head = (int)h;
-        if (reach->key && c->record->labels[rows].kind == RG_LABEL_NODE)
-            c->status = add_head_edges(c, place, rows, cols, x, reach);
-        else c->status = add_head(c, place, rows, cols, x, reach);
-    }
+    if (!self && !encoder && c->source != c->target) c->status = add_rows(c, name, rows, x, reach);
+    else if (reach->Nq == c->record->labels[rows].count) c->status = add_whole(c, name, rows, cols, x, reach);
+    else c->skipped++;
     if (c->status != RG_OK) c->message = rg_strdup(rg_message());
-    rg_free(short_name);
 }
 
 rg_status rg_collector_new(rg_collector **out, rg_record *record, size_t source_labels, size_t target_labels, int hypothesis)
@@ -173,8 +251,15 @@ rg_status rg_collector_finish(rg_collector *c, size_t *out_skipped)
 {
     rg_status status = c ? c->status : RG_OK;
 
-    if (c && out_skipped) *out_skipped = c->skipped;
     if (status != RG_OK) rg_fail(status, "%s", c->message ? c->message : "no memory for a map");
+    else if (c) status = add_walks(c);
+    if (c && out_skipped) *out_skipped = c->skipped;
+    for (walk *w = c ? c->walks : NULL, *next; w; w = next) {
+        next = w->next;
+        rg_free(w->name);
+        rg_free(w->w);
+        rg_free(w);
+    }
     if (c) rg_free(c->message), rg_free(c->pattern);
     rg_free(c);
     return status;
