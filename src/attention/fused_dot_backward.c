@@ -5,8 +5,8 @@
  *               dQ = dS K       dK = dS^T Q
  *
  * block by block of queries, some keys at a time, each product through register tiles on small packed blocks. A is what forward kept or,
- * for long spans, exp(e - log sum exp) of scores computed again. dK and dV are summed beside and added once at the end: one chain over
- * the queries in rising order for each number. The unit of work is a head of a span, so nothing is written by two. */
+ * for long spans, exp(e - log sum exp) of scores computed again. dK and dV are one chain over the queries in rising order for each number,
+ * summed beside and added once at the end where there are several blocks. The unit of work is a head of a span, so nothing is written by two. */
 #include "attention/fused_dot.h"
 
 #include <string.h>
@@ -18,10 +18,18 @@ typedef struct {
     bool                 add_q, add_k, add_v;
 } job;
 
+/* Where dK or dV of a span and head is summed: beside, or at once where it goes when one block does all of it and nothing is there. */
+typedef struct {
+    rg_real *at;
+    size_t   ld;
+    bool     direct;
+} sums;
+
 typedef struct {
     rg_real *key_panels;       /* K (keys, dk): right side of dQ            */
     rg_real *keys, *values;    /* K^T and V^T: right sides of E and of dA    */
     rg_real *sum_k, *sum_v;    /* (keys, dk) and (keys, dv)                  */
+    sums     to_k, to_v;       /* where they really go                       */
     rg_real *q, *q_panels;     /* scaled rows of a block; its panels for dK  */
     rg_real *d, *d_panels;     /* the same of dO                             */
     rg_real *a, *s;            /* weights, and dA which becomes dS           */
@@ -105,8 +113,10 @@ static void some_keys(const job *g, const rg_fused_span *s, const rg_fused_block
         k->gemm_ranges(rows, n->dk, r->s, LD, 1, from, to, r->key_panels + low * RG_PANEL, total * RG_PANEL,
                        g->dq + b->q0 * n->q->ld + h * n->dk, n->q->ld, g->add_q || low > b->low);
     ranges_of_keys(p, s, b, low, low + some, from, to);
-    if (g->dv) k->gemm_ranges(some, n->dv, a, 1, ld, from, to, r->d_panels, rows * RG_PANEL, r->sum_v + low * n->dv, n->dv, true);
-    if (g->dk) k->gemm_ranges(some, n->dk, r->s, 1, LD, from, to, r->q_panels, rows * RG_PANEL, r->sum_k + low * n->dk, n->dk, true);
+    if (g->dv)
+        k->gemm_ranges(some, n->dv, a, 1, ld, from, to, r->d_panels, rows * RG_PANEL, r->to_v.at + low * r->to_v.ld, r->to_v.ld, !r->to_v.direct);
+    if (g->dk)
+        k->gemm_ranges(some, n->dk, r->s, 1, LD, from, to, r->q_panels, rows * RG_PANEL, r->to_k.at + low * r->to_k.ld, r->to_k.ld, !r->to_k.direct);
 }
 
 static void block_backward(const job *g, const rg_fused_span *s, const rg_fused_block *b, size_t h, const room *r)
@@ -137,11 +147,27 @@ static void pack_span(const job *g, const rg_fused_span *s, size_t h, const room
     if (g->dq) k->pack(r->key_panels, from, n->k->ld, keys, n->dk);
     if (!s->keep) k->pack_transposed(r->keys, from, n->k->ld, n->dk, keys);
     k->pack_transposed(r->values, n->v->data + s->k0 * n->v->ld + h * n->dv, n->v->ld, n->dv, keys);
-    memset(r->sum_k, 0, keys * n->dk * sizeof(rg_real));
-    memset(r->sum_v, 0, keys * n->dv * sizeof(rg_real));
 }
 
-static void span_backward(const job *g, const rg_fused_span *s, size_t h, const room *r)
+static sums sums_of(const rg_fused_span *s, rg_real *gradient, bool add, size_t ld, size_t width, rg_real *beside)
+{
+    if (gradient && !add && s->blocks == 1) return (sums){ gradient, ld, true };
+    if (gradient) memset(beside, 0, (s->k1 - s->k0) * width * sizeof *beside);
+    return (sums){ beside, width, false };
+}
+
+static void soon(const job *g, const rg_fused_span *s, size_t h)
+{
+    const rg_fused_node *n = g->n;
+    if (h >= n->H) return;
+    rg_fused__soon(n->q->data, n->q->ld, s->q0, s->q1, h * n->dk, n->dk);
+    rg_fused__soon(n->k->data, n->k->ld, s->k0, s->k1, h * n->dk, n->dk);
+    rg_fused__soon(n->v->data, n->v->ld, s->k0, s->k1, h * n->dv, n->dv);
+    rg_fused__soon(g->dout, n->node.out->ld, s->q0, s->q1, h * n->dv, n->dv);
+    rg_fused__soon(n->node.out->data, n->node.out->ld, s->q0, s->q1, h * n->dv, n->dv);
+}
+
+static void span_backward(const job *g, const rg_fused_span *s, size_t h, room *r)
 {
     const rg_fused_node *n = g->n;
     const size_t         keys = s->k1 - s->k0;
@@ -149,10 +175,14 @@ static void span_backward(const job *g, const rg_fused_span *s, size_t h, const 
         if (g->dq && !g->add_q) rg_rows__zero(s->q1 - s->q0, n->dk, g->dq + s->q0 * n->q->ld + h * n->dk, n->q->ld);
         return;
     }
+    rg_real *dk = g->dk ? g->dk + s->k0 * n->k->ld + h * n->dk : NULL, *dv = g->dv ? g->dv + s->k0 * n->v->ld + h * n->dv : NULL;
+    r->to_k = sums_of(s, dk, g->add_k, n->k->ld, n->dk, r->sum_k);
+    r->to_v = sums_of(s, dv, g->add_v, n->v->ld, n->dv, r->sum_v);
     pack_span(g, s, h, r);
+    soon(g, s, h + 1);
     for (size_t b = s->block; b < s->block + s->blocks; b++) block_backward(g, s, &n->plan->block[b], h, r);
-    if (g->dk) rg_rows__axpy(keys, n->dk, g->dk + s->k0 * n->k->ld + h * n->dk, n->k->ld, 1, r->sum_k, n->dk, g->add_k);
-    if (g->dv) rg_rows__axpy(keys, n->dv, g->dv + s->k0 * n->v->ld + h * n->dv, n->v->ld, 1, r->sum_v, n->dv, g->add_v);
+    if (dk && !r->to_k.direct) rg_rows__axpy(keys, n->dk, dk, n->k->ld, 1, r->sum_k, n->dk, g->add_k);
+    if (dv && !r->to_v.direct) rg_rows__axpy(keys, n->dv, dv, n->v->ld, 1, r->sum_v, n->dv, g->add_v);
 }
 
 /* --------------------------------------------------------------------------------------------------------- team */

@@ -15,8 +15,8 @@
 #include "attention/reach.h"
 
 enum {
-    RG_FUSED_ROWS = 96, /* most queries of a block */
-    RG_FUSED_KEEP = 512 /* weights of spans of up to so many keys are kept for backward, others computed again */
+    RG_FUSED_ROWS = 132, /* most queries of a block: a sentence is one */
+    RG_FUSED_KEEP = 512  /* weights of spans of up to so many keys are kept for backward, others computed again */
 };
 
 typedef struct rg_fused_block {

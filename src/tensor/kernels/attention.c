@@ -18,13 +18,18 @@ enum {
     BLOCK_K = 256            /* one panel of a block is 16 KiB: half of L1 */
 };
 
-/* R rows, P panels: c += a b over K steps. */
+/* R rows, P panels: c += a b over K steps, or c = a b when `fresh`. */
 INLINE void tile(const size_t R, const size_t P, size_t K, const float *a, size_t row, size_t step, const float *b, size_t panel,
-                 float *c, size_t ldc)
+                 float *c, size_t ldc, bool fresh)
 {
     vec s[TALL][WIDE * V];
-    UNROLL for (size_t r = 0; r < R; r++)
-        UNROLL for (size_t j = 0; j < P * V; j++) s[r][j] = load(c + r * ldc + j * LANES);
+    if (fresh) {
+        UNROLL for (size_t r = 0; r < R; r++)
+            UNROLL for (size_t j = 0; j < P * V; j++) s[r][j] = (vec){0};
+    } else {
+        UNROLL for (size_t r = 0; r < R; r++)
+            UNROLL for (size_t j = 0; j < P * V; j++) s[r][j] = load(c + r * ldc + j * LANES);
+    }
     const float *const a3 = a + 3 * row;
     for (size_t k = 0; k < K; k++) {
         vec right[WIDE * V];
@@ -40,13 +45,13 @@ INLINE void tile(const size_t R, const size_t P, size_t K, const float *a, size_
 
 #define TILE(R, P)                                                                                                               \
     static __attribute__((noinline)) void tile_##R##_##P(size_t K, const float *a, size_t row, size_t step, const float *b,      \
-                                                         size_t panel, float *c, size_t ldc)                                     \
+                                                         size_t panel, float *c, size_t ldc, bool fresh)                         \
     {                                                                                                                            \
-        tile(R, P, K, a, row, step, b, panel, c, ldc);                                                                           \
+        tile(R, P, K, a, row, step, b, panel, c, ldc, fresh);                                                                    \
     }
 TILE(1, 1) TILE(2, 1) TILE(3, 1) TILE(4, 1) TILE(5, 1) TILE(6, 1) TILE(1, 4)
 
-typedef void tile_function(size_t K, const float *a, size_t row, size_t step, const float *b, size_t panel, float *c, size_t ldc);
+typedef void tile_function(size_t K, const float *a, size_t row, size_t step, const float *b, size_t panel, float *c, size_t ldc, bool fresh);
 static tile_function *const tiles[TALL + 1] = { NULL, tile_1_1, tile_2_1, tile_3_1, tile_4_1, tile_5_1, tile_6_1 };
 
 typedef struct job {
@@ -66,29 +71,38 @@ static void one_row(const job *g, size_t m, size_t from, size_t to, const float 
     const float *a = g->a + m * g->row + from * g->step;
     size_t       p = 0;
     for (; p + WIDE <= count; p += WIDE)
-        tile_1_4(to - from, a, g->row, g->step, b + p * g->panel + from * RG_PANEL, g->panel, c + p * RG_PANEL, g->ldc);
-    for (; p < count; p++) tile_1_1(to - from, a, g->row, g->step, b + p * g->panel + from * RG_PANEL, g->panel, c + p * RG_PANEL, g->ldc);
+        tile_1_4(to - from, a, g->row, g->step, b + p * g->panel + from * RG_PANEL, g->panel, c + p * RG_PANEL, g->ldc, false);
+    for (; p < count; p++) tile_1_1(to - from, a, g->row, g->step, b + p * g->panel + from * RG_PANEL, g->panel, c + p * RG_PANEL, g->ldc, false);
 }
 
 INLINE size_t least_of(size_t a, size_t b) { return a < b ? a : b; }
 INLINE size_t most_of(size_t a, size_t b) { return a > b ? a : b; }
 
-/* R rows from m on over the part of their ranges inside k0 .. k1-1, `count` whole panels from b and c on. */
-static void some_rows(const job *g, size_t m, size_t R, size_t k0, size_t k1, const float *b, float *c, size_t count)
+static void zero_rows(size_t R, size_t columns, float *c, size_t ldc)
+{
+    for (size_t r = 0; r < R; r++) memset(c + r * ldc, 0, columns * sizeof *c);
+}
+
+/* R rows from m on over the part of their ranges inside k0 .. k1-1, `count` whole panels from b and c on; `fresh`: nothing is in c yet. */
+static void some_rows(const job *g, size_t m, size_t R, size_t k0, size_t k1, const float *b, float *c, size_t count, bool fresh)
 {
     if (R == 1) {
+        if (fresh) zero_rows(1, count * RG_PANEL, c, g->ldc);
         one_row(g, m, most_of(k0, g->low[m]), least_of(k1, g->high[m]), b, c, count);
         return;
     }
     size_t from = k0, to = k1;
     for (size_t r = m; r < m + R; r++) from = most_of(from, g->low[r]), to = least_of(to, g->high[r]);
     if (from >= to) from = to = k1; /* nothing in common: all of it before */
+    bool first = from < to; /* the common part comes first for every row */
+    for (size_t r = m; r < m + R; r++) first = first && most_of(k0, g->low[r]) == from;
+    if (fresh && !first) zero_rows(R, count * RG_PANEL, c, g->ldc);
     for (size_t r = 0; r < R; r++)
         one_row(g, m + r, most_of(k0, g->low[m + r]), least_of(from, g->high[m + r]), b, c + r * g->ldc, count);
     if (from < to)
         for (size_t p = 0; p < count; p++)
             tiles[R](to - from, g->a + m * g->row + from * g->step, g->row, g->step, b + p * g->panel + from * RG_PANEL, g->panel,
-                     c + p * RG_PANEL, g->ldc);
+                     c + p * RG_PANEL, g->ldc, fresh && first);
     for (size_t r = 0; to < k1 && r < R; r++) one_row(g, m + r, most_of(to, g->low[m + r]), least_of(k1, g->high[m + r]), b, c + r * g->ldc, count);
 }
 
@@ -99,7 +113,7 @@ static void edge_rows(const job *g, size_t m, size_t R, size_t k0, size_t k1, co
     job   inner = *g;
     inner.ldc = RG_PANEL;
     for (size_t r = 0; r < R; r++) memcpy(buffer + r * RG_PANEL, c + r * g->ldc, columns * sizeof *c);
-    some_rows(&inner, m, R, k0, k1, b, buffer, 1);
+    some_rows(&inner, m, R, k0, k1, b, buffer, 1, false);
     for (size_t r = 0; r < R; r++) memcpy(c + r * g->ldc, buffer + r * RG_PANEL, columns * sizeof *c);
 }
 
@@ -109,15 +123,14 @@ void ISA(gemm_ranges)(size_t M, size_t N, const float *a, size_t row, size_t ste
     const job    g = { a, row, step, low, high, panels, panel, c, ldc };
     const size_t whole = N / RG_PANEL, rest = N % RG_PANEL;
     size_t       from = SIZE_MAX, to = 0;
-    for (size_t m = 0; m < M; m++) {
-        if (!add) memset(c + m * ldc, 0, N * sizeof *c);
-        from = least_of(from, low[m]), to = most_of(to, high[m]);
-    }
+    for (size_t m = 0; m < M; m++) from = least_of(from, low[m]), to = most_of(to, high[m]);
+    if (!add && rest) zero_rows(M, rest, c + whole * RG_PANEL, ldc);
+    if (!add && from >= to) zero_rows(M, whole * RG_PANEL, c, ldc);
     for (size_t k = from; k < to; k += BLOCK_K) {
         const size_t end = least_of(to, k + BLOCK_K);
         for (size_t m = 0; m < M;) {
             const size_t left = M - m, R = left > TALL && left < 2 * TALL ? (left + 1) / 2 : least_of(left, TALL);
-            if (whole) some_rows(&g, m, R, k, end, panels, c + m * ldc, whole);
+            if (whole) some_rows(&g, m, R, k, end, panels, c + m * ldc, whole, !add && k == from);
             if (rest) edge_rows(&g, m, R, k, end, panels + whole * panel, c + m * ldc + whole * RG_PANEL, rest);
             m += R;
         }
