@@ -44,7 +44,7 @@ rg_status rg_record_of_translation(rg_record **out, const rg_translator *t, cons
         const rg_map_place place = { "alignment", -1, -1, -1, (int)k };
         status = add_pieces(&target, record, "output", t->target, a->tokens, a->length, !a->cut);
         if (status == RG_OK && a->attention) status = rg_record_add_map(NULL, record, place, target, source, a->attention, a->source_length);
-        if (status == RG_OK) status = rg_record_add_text(record, "output", r->best[k].text, a->score, k == 0);
+        if (status == RG_OK) status = rg_record_add_text(record, r->count > 1 ? "hypothesis" : "output", r->best[k].text, a->score, k == 0);
     }
     if (status != RG_OK) {
         rg_record_free(record);

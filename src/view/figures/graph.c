@@ -60,11 +60,12 @@ static rg_status choose_nodes(net *n, size_t labels)
     return RG_OK;
 }
 
-static void push(point *a, const point *b, double k, double pull)
+/* Adds to `force` what b does to a: away from it, or towards it when they are linked. */
+static void push(point *force, point a, point b, double k, double pull)
 {
-    double dx = a->x - b->x, dy = a->y - b->y, d = fmax(1e-3, hypot(dx, dy)), f = pull > 0 ? -pull * d * d / k : k * k / d;
-    a->x += dx / d * f;
-    a->y += dy / d * f;
+    double dx = a.x - b.x, dy = a.y - b.y, d = fmax(1e-3, hypot(dx, dy)), f = pull > 0 ? -pull * d * d / k : k * k / d;
+    force->x += dx / d * f;
+    force->y += dy / d * f;
 }
 
 static void settle(net *n, double top)
@@ -79,31 +80,26 @@ static void settle(net *n, double top)
     for (int round = 0; round < ROUNDS; round++) {
         double heat = 0.08 * (1 - (double)round / ROUNDS);
         for (size_t i = 0; i < n->count; i++) {
-            force[i] = n->at[i];
+            force[i] = (point){ (0.5 - n->at[i].x) * 0.35 * k, (0.5 - n->at[i].y) * 0.35 * k }; /* a weak pull keeps parts together */
             for (size_t j = 0; j < n->count; j++)
-                if (i != j) push(&force[i], &n->at[j], k, 0);
-            force[i].x += (0.5 - n->at[i].x) * 0.35 * k; /* a weak pull keeps parts together */
-            force[i].y += (0.5 - n->at[i].y) * 0.35 * k;
+                if (i != j) push(&force[i], n->at[i], n->at[j], k, 0);
         }
         for (size_t e = 0; e < n->m->edges; e++) {
             long a = n->drawn[n->m->from[e]], b = n->drawn[n->m->to[e]];
             if (a < 0 || b < 0 || a == b) continue;
-            point pa = n->at[a], pb = n->at[b], da = pa, db = pb;
             double pull = 0.10 + 0.25 * fmax(0, (double)n->m->weights[e]) / top;
-            push(&da, &pb, k, pull);
-            push(&db, &pa, k, pull);
-            force[a].x += da.x - pa.x, force[a].y += da.y - pa.y;
-            force[b].x += db.x - pb.x, force[b].y += db.y - pb.y;
+            push(&force[a], n->at[a], n->at[b], k, pull);
+            push(&force[b], n->at[b], n->at[a], k, pull);
         }
         for (size_t i = 0; i < n->count; i++) {
-            double dx = force[i].x - n->at[i].x, dy = force[i].y - n->at[i].y, d = fmax(1e-9, hypot(dx, dy));
-            n->at[i].x += dx / d * fmin(d, heat);
-            n->at[i].y += dy / d * fmin(d, heat);
+            double d = fmax(1e-9, hypot(force[i].x, force[i].y));
+            n->at[i].x += force[i].x / d * fmin(d, heat);
+            n->at[i].y += force[i].y / d * fmin(d, heat);
         }
     }
 }
 
-/* To the unit square, whatever the unit was. */
+/* To the unit square, whatever the unit was; a long graph is stretched a little, not to a square. */
 static void normalise(net *n)
 {
     double lx = INFINITY, hx = -INFINITY, ly = INFINITY, hy = -INFINITY;
@@ -112,9 +108,10 @@ static void normalise(net *n)
         lx = fmin(lx, n->at[i].x), hx = fmax(hx, n->at[i].x);
         ly = fmin(ly, n->at[i].y), hy = fmax(hy, n->at[i].y);
     }
+    const double wide = fmax(hx - lx, 0.6 * (hy - ly)), high = fmax(hy - ly, 0.6 * (hx - lx));
     for (size_t i = 0; i < n->count; i++) {
-        n->at[i].x = hx - lx > 1e-9 ? (n->at[i].x - lx) / (hx - lx) : 0.5;
-        n->at[i].y = hy - ly > 1e-9 ? (n->at[i].y - ly) / (hy - ly) : 0.5;
+        n->at[i].x = wide > 1e-9 ? 0.5 + (n->at[i].x - (lx + hx) / 2) / wide : 0.5;
+        n->at[i].y = high > 1e-9 ? 0.5 + (n->at[i].y - (ly + hy) / 2) / high : 0.5;
     }
 }
 
@@ -163,6 +160,31 @@ static void draw_name(canvas *c, point at, double radius, const char *text)
     canvas_text(c, at.x, at.y + radius + 9, CENTRE, text, 9, c->ink, 90);
 }
 
+/* Names, those of the nodes with most weight first; one that would lie on another is left out. */
+static void draw_names(canvas *c, const net *n, const rg_labels *l, double radius)
+{
+    double weight[MOST_NODES] = { 0 }, half[MOST_NODES];
+    bool   done[MOST_NODES] = { false }, named[MOST_NODES] = { false };
+
+    for (size_t e = 0; e < n->m->edges; e++) {
+        const long a = n->drawn[n->m->from[e]], b = n->drawn[n->m->to[e]];
+        if (a >= 0) weight[a] += (double)n->m->weights[e];
+        if (b >= 0) weight[b] += (double)n->m->weights[e];
+    }
+    for (size_t i = 0; i < n->count; i++) half[i] = fmin(90, canvas_measure(c, l->text[n->node[i]], 9).width) / 2;
+    for (size_t k = 0; k < n->count; k++) {
+        size_t next = n->count;
+        for (size_t i = 0; i < n->count; i++)
+            if (!done[i] && (next == n->count || weight[i] > weight[next])) next = i;
+        done[next] = true;
+        bool free_place = true;
+        for (size_t i = 0; i < n->count && free_place && n->count > 24; i++)
+            free_place = !named[i] || fabs(n->at[i].y - n->at[next].y) > 10 || fabs(n->at[i].x - n->at[next].x) > half[i] + half[next] + 2;
+        named[next] = free_place;
+        if (free_place) draw_name(c, n->at[next], radius, l->text[n->node[next]]);
+    }
+}
+
 rg_status draw_graph(canvas *c, const rg_record_map *m)
 {
     const rg_labels *l = &c->record->labels[m->row_labels];
@@ -197,7 +219,7 @@ rg_status draw_graph(canvas *c, const rg_record_map *m)
     }
     for (size_t i = 0; i < n.count; i++)
         draw_node(c, n.at[i], radius, fmin(1, (double)self[i] / top));
-    for (size_t i = 0; i < n.count; i++) draw_name(c, n.at[i], radius, l->text[n.node[i]]);
+    draw_names(c, &n, l, radius);
     rg_free(n.drawn);
     c->width = fmax(x + size + 34, canvas_measure(c, c->record->title, 14).width + MARGIN) + MARGIN;
     c->height = y + size * 0.8 + 24 + MARGIN;

@@ -15,6 +15,7 @@
     for (const k of ['view', 'combine', 'name']) if (wish.has(k)) S[k] = wish.get(k);
     S.held = S.row >= 0 || S.col >= 0;
     refresh(true);
+    glance();
   }
   drawnAt = performance.now();
   if (live) liveBox();
