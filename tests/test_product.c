@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "support/faults.h"
+
 #ifdef HAVE_CBLAS
 #include <cblas.h>
 #endif
@@ -235,6 +237,43 @@ static void wrong_strides_are_refused_with_their_numbers(void **state)
     assert_int_equal(rg_product(NULL, RG_NN, 0, 8, 8, x, 8, x, 8, x, 8, false), RG_OK);
 }
 
+typedef struct {
+    int     members; /* 0: no team */
+    float  *a, *b, *c;
+} scarce;
+
+/* A team of its own, one product of each form that packs, and everything given back. */
+static rg_status multiply_once(void *context)
+{
+    scarce   *s = context;
+    rg_team  *team = NULL;
+    rg_status status = s->members ? rg_team_new(&team, s->members) : RG_OK;
+    for (rg_product_form form = RG_NN; form <= RG_TN && status == RG_OK; form++)
+        status = rg_product(team, form, 130, 130, 130, s->a, 130, s->b, 130, s->c, 130, false);
+    rg_team_free(team);
+    return status;
+}
+
+static void memory_that_runs_out_is_reported_and_c_is_left_alone(void **state)
+{
+    (void)state;
+    for (int members = 0; members < 3; members++) {
+        scarce s = { members, numbers(130 * 130, 1), numbers(130 * 130, 2), numbers(130 * 130, 3) };
+        float *before = numbers(130 * 130, 3);
+        faults_every_alloc(multiply_once, &s, NULL, false);
+        rg_team *team = NULL;
+        if (members) assert_int_equal(rg_team_new(&team, members), RG_OK);
+        memcpy(s.c, before, 130 * 130 * sizeof *s.c);
+        faults_fail_alloc(1, true);
+        assert_int_equal(rg_product(team, RG_TN, 130, 130, 130, s.a, 130, s.b, 130, s.c, 130, false), RG_ENOMEM);
+        faults_off();
+        assert_memory_equal(s.c, before, 130 * 130 * sizeof *s.c);
+        assert_int_equal(rg_product(team, RG_TN, 130, 130, 130, s.a, 130, s.b, 130, s.c, 130, false), RG_OK);
+        rg_team_free(team);
+        rg_free(s.a), rg_free(s.b), rg_free(s.c), rg_free(before);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +285,7 @@ int main(void)
         cmocka_unit_test(packed_and_unpacked_products_have_the_same_bits_on_any_team),
         cmocka_unit_test(products_equal_those_of_blas),
         cmocka_unit_test(wrong_strides_are_refused_with_their_numbers),
+        cmocka_unit_test(memory_that_runs_out_is_reported_and_c_is_left_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
