@@ -150,7 +150,7 @@ static void over_block(rg_tape *t, const rg_tensor *x, const rg_tensor *w, const
     else if (g->dx)
         rg_tape__check(t, rg_product(team, RG_NN, rows, D, V, job->logits, V, w->data, w->ld, g->dx + from * D, D, false));
     if (g->dw) rg_tape__check(t, rg_product(team, RG_TN, V, D, rows, job->logits, V, xs, x->ld, g->dw, w->ld, g->add_w));
-    if (g->db) rg_rows__column_sums(rows, V, g->db, job->logits, V, g->add_b);
+    if (g->db) rg_tape__column_sums(t, rows, V, g->db, job->logits, V, g->add_b);
     g->add_w = g->add_b = true;
 }
 

@@ -82,6 +82,21 @@ static void backward_right(rg_tape *t, const product_node *n, place db, const rg
         rg_tape__check(t, rg_product(rg_tape_team(t), RG_TN, b->rows, b->cols, a->rows, a->data, a->ld, dz, N, db.at, b->ld, db.add));
 }
 
+typedef struct {
+    rg_activation  f;
+    size_t         cols;
+    rg_real       *dz;
+    const rg_real *y, *dy;
+} slope_job;
+
+static void slope_rows(void *context, int member, size_t begin, size_t end)
+{
+    const slope_job *j = context;
+    const size_t     at = begin * j->cols;
+    (void)member;
+    rg_kernel()->map_backward(j->f, (end - begin) * j->cols, j->dz + at, j->y + at, j->y + at, j->dy + at, false);
+}
+
 static void product_backward(rg_tape *t, rg_node *node)
 {
     product_node  *n = (product_node *)node;
@@ -92,12 +107,12 @@ static void product_backward(rg_tape *t, rg_node *node)
     if (n->f != RG_IDENTITY) { /* y = f(z):  dz = f'(z) dy */
         rg_real *room = rg_tape__reals(t, y->rows * y->cols);
         if (!room) return;
-        rg_kernel()->map_backward(n->f, y->rows * y->cols, room, y->data, y->data, dz, false);
+        rg_tape__rows(t, y->rows, y->cols, slope_rows, &(slope_job){ n->f, y->cols, room, y->data, dz });
         dz = room;
     }
     if (da.at) backward_left(t, n, da, dz);
     if (db.at) backward_right(t, n, db, dz);
-    if (dbias.at) rg_rows__column_sums(y->rows, y->cols, dbias.at, dz, y->cols, dbias.add);
+    if (dbias.at) rg_tape__column_sums(t, y->rows, y->cols, dbias.at, dz, y->cols, dbias.add);
     rg_tape__release(t, scratch);
 }
 

@@ -85,16 +85,37 @@ static void run_step(rg_tape *t, const rg_recurrent_node *n, size_t step, const 
 
 /* ------------------------------------------------------------------------------------------------------- all steps */
 
-/* rows of src by number, one after another */
-static void collect(size_t rows, size_t cols, rg_real *dst, const rg_real *src, size_t ld, const int32_t *index)
+typedef struct {
+    size_t         cols, ld;
+    rg_real       *dst;
+    const rg_real *src;
+    const int32_t *index;
+} copying;
+
+static void collect_rows(void *context, int member, size_t begin, size_t end)
 {
-    for (size_t i = 0; i < rows; i++) memcpy(dst + i * cols, src + (size_t)index[i] * ld, cols * sizeof *dst);
+    const copying *c = context;
+    (void)member;
+    for (size_t i = begin; i < end; i++) memcpy(c->dst + i * c->cols, c->src + (size_t)c->index[i] * c->ld, c->cols * sizeof *c->dst);
+}
+
+static void spread_rows(void *context, int member, size_t begin, size_t end)
+{
+    const copying *c = context;
+    (void)member;
+    for (size_t i = begin; i < end; i++) memcpy(c->dst + (size_t)c->index[i] * c->ld, c->src + i * c->cols, c->cols * sizeof *c->dst);
+}
+
+/* rows of src by number, one after another */
+static void collect(rg_tape *t, size_t rows, size_t cols, rg_real *dst, const rg_real *src, size_t ld, const int32_t *index)
+{
+    rg_tape__rows(t, rows, cols, collect_rows, &(copying){ cols, ld, dst, src, index });
 }
 
 static rg_real *starting(rg_tape *t, const rg_steps *s, const rg_tensor *state)
 {
     rg_real *rows = state ? rg_tape__reals(t, s->running * state->cols) : NULL;
-    if (rows) collect(s->running, state->cols, rows, state->data, state->ld, s->order);
+    if (rows) collect(t, s->running, state->cols, rows, state->data, state->ld, s->order);
     return rows;
 }
 
@@ -109,7 +130,7 @@ static void project(rg_tape *t, rg_recurrent_node *n)
             rg_tape__check(t, rg_product_packed(rg_tape_team(t), s->rows, n->xs, n->ld_xs, &w, n->gates, n->gu, false, b, RG_IDENTITY));
         return;
     }
-    collect(s->rows, n->gu, n->gates, n->x->data, n->x->ld, s->row);
+    collect(t, s->rows, n->gu, n->gates, n->x->data, n->x->ld, s->row);
     for (size_t i = 0; b && i < s->rows; i++) rg_kernel()->axpy(n->gu, n->gates + i * n->gu, 1, b);
 }
 
@@ -127,7 +148,7 @@ static bool allocate(rg_tape *t, rg_recurrent_node *n)
     n->ld_xs = n->x->ld;
     if (n->w.w && !s->as_is) {
         rg_real *xs = rg_tape__reals(t, N * n->x->cols);
-        if (xs) collect(N, n->x->cols, xs, n->x->data, n->x->ld, s->row);
+        if (xs) collect(t, N, n->x->cols, xs, n->x->data, n->x->ld, s->row);
         n->xs = xs;
         n->ld_xs = n->x->cols;
     }
@@ -146,8 +167,8 @@ static void forward(rg_tape *t, rg_recurrent_node *n)
     rg_tape__release(t, scratch);
     if (s->as_is || rg_tape_status(t) != RG_OK) return;
     rg_real *h = n->node.out->data, *c = h + s->rows * n->u;
-    for (size_t i = 0; i < s->rows; i++) memcpy(h + (size_t)s->row[i] * n->u, n->h + i * n->u, n->u * sizeof *h);
-    for (size_t i = 0; n->c_out && i < s->rows; i++) memcpy(c + (size_t)s->row[i] * n->u, n->c + i * n->u, n->u * sizeof *c);
+    rg_tape__rows(t, s->rows, n->u, spread_rows, &(copying){ n->u, n->u, h, n->h, s->row });
+    if (n->c_out) rg_tape__rows(t, s->rows, n->u, spread_rows, &(copying){ n->u, n->u, c, n->c, s->row });
 }
 
 /* ----------------------------------------------------------------------------------------------------------- the op */

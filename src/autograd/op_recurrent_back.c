@@ -123,13 +123,28 @@ static void recurrent_weights(rg_tape *t, const back_job *job, const places *p)
         if (before) weight_gradient(t, p->u, n->w.u, N - skip, before, n->u, job->da + skip * n->gu, n->gu);
     }
     weight_gradient(t, p->u_new, n->w.u_new, N, n->extra, n->u, job->dz + 2 * n->u, n->gu);
-    if (p->b_new.at) rg_rows__column_sums(N, n->u, p->b_new.at, job->da + 2 * n->u, n->gu, p->b_new.add);
+    if (p->b_new.at) rg_tape__column_sums(t, N, n->u, p->b_new.at, job->da + 2 * n->u, n->gu, p->b_new.add);
+}
+
+typedef struct {
+    const rg_steps *steps;
+    size_t          cols, ld;
+    place           to;
+    const rg_real  *x;
+} spreading;
+
+static void spread_rows(void *context, int member, size_t begin, size_t end)
+{
+    const spreading *w = context;
+    (void)member;
+    for (size_t i = begin; i < end; i++)
+        rg_rows__axpy(1, w->cols, w->to.at + (size_t)w->steps->row[i] * w->ld, w->cols, 1, w->x + i * w->cols, w->cols, w->to.add);
 }
 
 /* y[row[i]] (+)= x[i] */
-static void spread(const rg_steps *s, size_t cols, place to, size_t ld, const rg_real *x)
+static void spread(rg_tape *t, const rg_steps *s, size_t cols, place to, size_t ld, const rg_real *x)
 {
-    for (size_t i = 0; i < s->rows; i++) rg_rows__axpy(1, cols, to.at + (size_t)s->row[i] * ld, cols, 1, x + i * cols, cols, to.add);
+    rg_tape__rows(t, s->rows, cols, spread_rows, &(spreading){ s, cols, ld, to, x });
 }
 
 static void inputs(rg_tape *t, const back_job *job, const places *p)
@@ -137,11 +152,11 @@ static void inputs(rg_tape *t, const back_job *job, const places *p)
     const rg_recurrent_node *n = job->n;
     const rg_steps          *s = n->steps;
     rg_team                 *team = rg_tape_team(t);
-    if (p->b.at) rg_rows__column_sums(s->rows, n->gu, p->b.at, job->dz, n->gu, p->b.add);
+    if (p->b.at) rg_tape__column_sums(t, s->rows, n->gu, p->b.at, job->dz, n->gu, p->b.add);
     weight_gradient(t, p->w, n->w.w, s->rows, n->xs, n->ld_xs, job->dz, n->gu);
     if (!p->x.at) return;
     if (!n->w.w) {
-        spread(s, n->gu, p->x, n->x->ld, job->dz);
+        spread(t, s, n->gu, p->x, n->x->ld, job->dz);
         return;
     }
     const rg_pack w = rg_tape__pack(t, n->w.w, true);
@@ -149,7 +164,7 @@ static void inputs(rg_tape *t, const back_job *job, const places *p)
     if (!w.data || !dxs) return;
     rg_tape__check(t, rg_product_packed(team, s->rows, job->dz, n->gu, &w, dxs, s->as_is ? n->x->ld : n->x->cols, s->as_is && p->x.add, NULL,
                                         RG_IDENTITY));
-    if (!s->as_is) spread(s, n->x->cols, p->x, n->x->ld, dxs);
+    if (!s->as_is) spread(t, s, n->x->cols, p->x, n->x->ld, dxs);
 }
 
 static void first_state(const rg_steps *s, place to, const rg_tensor *state, const rg_real *d)

@@ -94,5 +94,7 @@ void rg_rows__copy(size_t rows, size_t cols, rg_real *y, size_t ldy, const rg_re
 void rg_rows__axpy(size_t rows, size_t cols, rg_real *y, size_t ldy, rg_real a, const rg_real *x, size_t ldx, bool add); /* y (+)= a x */
 void rg_rows__zero(size_t rows, size_t cols, rg_real *y, size_t ldy);
 void rg_rows__column_sums(size_t rows, size_t cols, rg_real *y, const rg_real *x, size_t ldx, bool add); /* y (+)= sum of rows */
+/* The same over the team, by columns: each is one chain over the rows whoever takes it. */
+void rg_tape__column_sums(rg_tape *t, size_t rows, size_t cols, rg_real *y, const rg_real *x, size_t ldx, bool add);
 
 #endif
