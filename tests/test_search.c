@@ -261,6 +261,71 @@ static void forced_scores_are_the_searchs_and_the_loss_passs(void **state)
     }
 }
 
+/* Greedy answers of the three sources, closed, as a batch. */
+typedef struct {
+    int32_t  target[3 * MOST], previous[3 * MOST], start[4];
+    uint64_t lines[3];
+    rg_batch batch;
+} given;
+
+static void give(given *a, const rg_answers *answers)
+{
+    a->start[0] = 0;
+    for (size_t g = 0; g < 3; g++) {
+        const rg_answer *b = &answers[g].answer[0];
+        int32_t          at = a->start[g];
+        for (size_t i = 0; i < b->length; i++) a->target[at++] = b->tokens[i];
+        a->target[at++] = EOS;
+        a->start[g + 1] = at;
+        a->previous[a->start[g]] = BOS;
+        for (int32_t i = a->start[g] + 1; i < at; i++) a->previous[i] = a->target[i - 1];
+        a->lines[g] = g + 1;
+    }
+    a->batch = (rg_batch){ .pairs = 3, .source = sources, .target = { .groups = 3, .start = a->start }, .source_ids = ids, .target_ids = a->target, .previous = a->previous,
+                           .lines = a->lines };
+}
+
+/* The words of every answer, in one pass, are what steps give them; whether one model or two, one thread or two. */
+static void one_pass_scores_as_the_steps_do(void **state)
+{
+    (void)state;
+    EVERY_DECODER(s) {
+        const rg_model *a = make(*s, 9, V), *b = make(*s, 10, V), *pair[] = { a, b };
+        for (size_t count = 1; count <= 2; count++) {
+            rg_search       *search = search_of(pair, count);
+            rg_forced       *alone, *shared;
+            rg_team         *team;
+            rg_search_config c = RG_SEARCH_CONFIG_DEFAULT;
+            c.length_factor = 1;
+            const rg_answers *found = run(search, &c, NULL);
+            given             answers;
+            rg_ids            prefix[3];
+            const double     *word, *again;
+            give(&answers, found);
+            for (size_t g = 0; g < 3; g++) prefix[g] = (rg_ids){ .data = answers.target + answers.start[g], .count = (size_t)(answers.start[g + 1] - answers.start[g]) };
+            found = run(search, &c, prefix);
+            assert_int_equal(rg_team_new(&team, 2), RG_OK);
+            assert_int_equal(rg_forced_new(&alone, pair, count, NULL), RG_OK);
+            assert_int_equal(rg_forced_new(&shared, pair, count, team), RG_OK);
+            assert_int_equal(rg_forced_run(&word, alone, &answers.batch), RG_OK);
+            assert_int_equal(rg_forced_run(&again, shared, &answers.batch), RG_OK);
+            for (size_t g = 0; g < 3; g++)
+                for (size_t i = 0; i < prefix[g].count; i++) {
+                    const size_t at = (size_t)answers.start[g] + i;
+                    if (!(fabs(word[at] - found[g].answer[0].word[i]) < 1e-5))
+                        fail_msg("%s: source %zu, token %zu: %g in one pass, %g by steps", (*s)->name, g, i, word[at], found[g].answer[0].word[i]);
+                    assert_true(word[at] == again[at]);
+                }
+            rg_forced_free(alone);
+            rg_forced_free(shared);
+            rg_team_free(team);
+            rg_search_free(search);
+        }
+        rg_model_free((rg_model *)a);
+        rg_model_free((rg_model *)b);
+    }
+}
+
 static void a_token_outside_the_vocabulary_cannot_be_forced(void **state)
 {
     (void)state;
@@ -466,6 +531,7 @@ int main(void)
         cmocka_unit_test(a_beam_that_holds_every_prefix_is_exhaustive),
         cmocka_unit_test(the_best_of_many_is_the_best_alone),
         cmocka_unit_test(forced_scores_are_the_searchs_and_the_loss_passs),
+        cmocka_unit_test(one_pass_scores_as_the_steps_do),
         cmocka_unit_test(a_token_outside_the_vocabulary_cannot_be_forced),
         cmocka_unit_test(an_ensemble_of_one_is_one_and_of_two_alike_too),
         cmocka_unit_test(a_limit_marks_what_it_cut),

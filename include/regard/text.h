@@ -230,8 +230,9 @@ typedef struct rg_corpus_config {
     uint64_t    seed;
     size_t      memory;           /* bytes of encoded pairs kept in memory; more goes to a temporary file            */
     const char *temp;             /* its directory; NULL: $TMPDIR or /tmp                                            */
+    size_t      source_words;     /* with mini_batch_words: also at most so many source pieces; 0: no limit           */
 } rg_corpus_config;
-#define RG_CORPUS_CONFIG_DEFAULT { 100, false, 64, 0, 100, true, true, 1, (size_t)1 << 30, NULL }
+#define RG_CORPUS_CONFIG_DEFAULT { 100, false, 64, 0, 100, true, true, 1, (size_t)1 << 30, NULL, 0 }
 
 typedef struct rg_corpus_report {
     uint64_t lines; /* pairs of lines read                */

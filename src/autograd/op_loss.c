@@ -154,7 +154,8 @@ static void over_block(rg_tape *t, const rg_tensor *x, const rg_tensor *w, const
     g->add_w = g->add_b = true;
 }
 
-static double over_blocks(rg_tape *t, const rg_tensor *x, const rg_tensor *w, const rg_tensor *b, rows_job *job, size_t block, over_gradients *g)
+/* Returns the sum; `each` (may be NULL) gets the loss of every row. */
+static double over_blocks(rg_tape *t, const rg_tensor *x, const rg_tensor *w, const rg_tensor *b, rows_job *job, size_t block, over_gradients *g, rg_real *each)
 {
     const int32_t *target = job->target;
     double         sum = 0;
@@ -163,6 +164,7 @@ static double over_blocks(rg_tape *t, const rg_tensor *x, const rg_tensor *w, co
         job->target = target + from;
         over_block(t, x, w, b, from, job, rows, g);
         for (size_t i = 0; i < rows; i++) sum += job->loss[i];
+        for (size_t i = 0; each && i < rows; i++) each[from + i] = (rg_real)job->loss[i];
     }
     return sum;
 }
@@ -188,12 +190,14 @@ rg_tensor *rg_cross_entropy_over(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tens
     }
     rg_tape__will_need(t, block * V * sizeof(rg_real) + x->rows * x->cols * sizeof(rg_real));
     if (!rg_tape__live(t)) return out;
+    rg_tensor     *each = rg_tape_watched(t, "losses") ? rg_tape__tensor(t, x->rows, 1, NULL) : NULL;
     rg_arena_point scratch = rg_tape__scratch(t);
     rows_job       job = { .V = V, .target = target, .smoothing = smoothing, .weight = weight };
     job.logits = rg_tape__reals(t, block * V);
     job.loss = rg_tape__keep(t, block * sizeof *job.loss);
-    if (job.logits && job.loss) *out->data = (rg_real)over_blocks(t, x, w, b, &job, block, &g);
+    if (job.logits && job.loss) *out->data = (rg_real)over_blocks(t, x, w, b, &job, block, &g, each ? each->data : NULL);
     rg_tape__release(t, scratch);
+    if (job.logits && job.loss) rg_tape_watch(t, "losses", each, NULL);
     return rg_tape_status(t) == RG_OK ? out : NULL;
 }
 

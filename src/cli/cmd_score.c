@@ -1,4 +1,4 @@
-/* cmd_score.c - how likely a model finds given translations: log p(target | source) of every pair of lines, by forced decoding. */
+/* cmd_score.c - how likely a model finds given translations: log p(target | source) of every pair of lines, by the pass training uses. */
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
@@ -29,17 +29,20 @@ typedef struct {
     rg_translator **translators;
     size_t          count; /* of translators */
     rg_team        *team;
-    rg_search      *search;
+    rg_forced      *forced;
     rg_lines       *source, *target;
 
-    /* the batch: source pieces one after another, and a list of target pieces for each pair */
-    rg_ids   ids, *forced;
-    int32_t *start;
-    size_t   pairs;
+    /* the batch: pieces of both sides one after another */
+    rg_ids    source_ids, target_ids, previous;
+    int32_t  *source_start, *target_start;
+    uint64_t *numbers;
+    size_t    pairs;
 
     uint64_t lines;
     double   nats, labels;
 } scoring;
+
+enum { BATCH_PIECES = 4000 }; /* of either side */
 
 static rg_status open_all(scoring *w, const rg_call *call)
 {
@@ -64,21 +67,44 @@ static rg_status open_all(scoring *w, const rg_call *call)
     }
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     RG_TRY(rg_team_new(&w->team, s->threads ? (int)s->threads : cores > 0 ? (int)cores : 1));
-    RG_TRY(rg_search_new(&w->search, models, n, w->team));
-    w->forced = rg_alloc_zero((size_t)s->mini_batch * sizeof *w->forced);
-    w->start = rg_alloc_zero(((size_t)s->mini_batch + 1) * sizeof *w->start);
-    if (!w->forced || !w->start) return RG_ENOMEM;
+    RG_TRY(rg_forced_new(&w->forced, models, n, w->team));
+    w->source_start = rg_alloc_zero(((size_t)s->mini_batch + 1) * sizeof *w->source_start);
+    w->target_start = rg_alloc_zero(((size_t)s->mini_batch + 1) * sizeof *w->target_start);
+    w->numbers = rg_alloc_zero(((size_t)s->mini_batch + 1) * sizeof *w->numbers);
+    if (!w->source_start || !w->target_start || !w->numbers) return RG_ENOMEM;
     RG_TRY(rg_lines_open(&w->source, files[0], NULL));
     return rg_lines_open(&w->target, files[1], NULL);
+}
+
+/* What the decoder is given before each piece: <s>, then the pieces but the last. */
+static rg_status add_previous(scoring *w, size_t from)
+{
+    RG_TRY(rg_ids_add(&w->previous, w->translators[0]->model->sizes.bos));
+    for (size_t i = from; i + 1 < w->target_ids.count; i++) RG_TRY(rg_ids_add(&w->previous, w->target_ids.data[i]));
+    return RG_OK;
+}
+
+static rg_status add_pair(scoring *w, const rg_line *source, const rg_line *target)
+{
+    const rg_translator *t = w->translators[0];
+    const size_t         from = w->target_ids.count;
+    RG_TRY(rg_vocab_encode(&w->source_ids, NULL, t->source, source->text, source->bytes));
+    RG_TRY(rg_ids_add(&w->source_ids, rg_vocab_eos(t->source)));
+    RG_TRY(rg_vocab_encode(&w->target_ids, NULL, t->target, target->text, target->bytes));
+    RG_TRY(rg_ids_add(&w->target_ids, rg_vocab_eos(t->target)));
+    RG_TRY(add_previous(w, from));
+    if (w->source_ids.count > INT32_MAX || w->target_ids.count > INT32_MAX) return rg_fail(RG_ELIMIT, "a batch of %zu and %zu pieces", w->source_ids.count, w->target_ids.count);
+    w->numbers[w->pairs++] = source->number;
+    w->source_start[w->pairs] = (int32_t)w->source_ids.count;
+    w->target_start[w->pairs] = (int32_t)w->target_ids.count;
+    return RG_OK;
 }
 
 /* The next pairs into the batch; *more is false at the end of both files. */
 static rg_status fill(bool *more, scoring *w)
 {
-    const rg_translator *t = w->translators[0];
-    w->pairs = 0;
-    w->ids.count = 0;
-    for (*more = true; *more && w->pairs < (size_t)w->s->mini_batch;) {
+    w->pairs = w->source_ids.count = w->target_ids.count = w->previous.count = 0;
+    for (*more = true; *more && w->pairs < (size_t)w->s->mini_batch && w->source_ids.count < BATCH_PIECES && w->target_ids.count < BATCH_PIECES;) {
         rg_line source, target;
         bool    another;
         RG_TRY(rg_lines_next(more, &source, w->source));
@@ -86,50 +112,46 @@ static rg_status fill(bool *more, scoring *w)
         if (*more != another)
             return rg_fail(RG_EMATCH, "%s ends after %llu lines, %s goes on", rg_lines_name(*more ? w->target : w->source),
                            (unsigned long long)(rg_lines_count(*more ? w->target : w->source)), rg_lines_name(*more ? w->source : w->target));
-        if (!*more) break;
-        rg_ids *forced = &w->forced[w->pairs];
-        forced->count = 0;
-        RG_TRY(rg_vocab_encode(&w->ids, NULL, t->source, source.text, source.bytes));
-        RG_TRY(rg_ids_add(&w->ids, rg_vocab_eos(t->source)));
-        RG_TRY(rg_vocab_encode(forced, NULL, t->target, target.text, target.bytes));
-        RG_TRY(rg_ids_add(forced, rg_vocab_eos(t->target)));
-        if (w->ids.count > INT32_MAX) return rg_fail(RG_ELIMIT, "a batch of %zu pieces", w->ids.count);
-        w->start[++w->pairs] = (int32_t)w->ids.count;
+        if (*more) RG_TRY(add_pair(w, &source, &target));
     }
     return RG_OK;
 }
 
-static void print_json(const scoring *w, const rg_answer *a, double score)
+static void print_json(const scoring *w, const int32_t *tokens, const double *word, size_t n, double log_p, double score)
 {
     const rg_vocab *vocab = w->translators[0]->target;
     json_t         *pieces = json_array(), *words = json_array();
-    for (size_t i = 0; i <= a->length; i++) {
-        json_array_append_new(pieces, json_string(i < a->length ? rg_vocab_piece(vocab, a->tokens[i]) : "</s>"));
-        json_array_append_new(words, json_real(a->word[i]));
+    for (size_t i = 0; i < n; i++) {
+        json_array_append_new(pieces, json_string(i + 1 < n ? rg_vocab_piece(vocab, tokens[i]) : "</s>"));
+        json_array_append_new(words, json_real(word[i]));
     }
-    json_t *object = json_pack("{s:I, s:f, s:f, s:o, s:o}", "line", (json_int_t)w->lines, "score", score, "log_p", a->log_p, "pieces", pieces, "word_scores", words);
+    json_t *object = json_pack("{s:I, s:f, s:f, s:o, s:o}", "line", (json_int_t)w->lines, "score", score, "log_p", log_p, "pieces", pieces, "word_scores", words);
     json_dumpf(object, stdout, JSON_COMPACT);
     json_decref(object);
 }
 
+static void print_pair(scoring *w, const int32_t *tokens, const double *word, size_t n)
+{
+    double log_p = 0;
+    for (size_t k = 0; k < n; k++) log_p += word[k];
+    const double score = w->s->normalize ? log_p / (double)n : log_p;
+    w->lines++;
+    w->nats -= log_p;
+    w->labels += (double)n;
+    if (w->s->json) print_json(w, tokens, word, n, log_p, score);
+    else printf("%.6f", score);
+    for (size_t k = 0; w->s->word_scores && !w->s->json && k < n; k++) printf("%s%.5f", k ? " " : " ||| ", word[k]);
+    putchar('\n');
+}
+
 static rg_status score_batch(scoring *w)
 {
-    rg_search_config  c = RG_SEARCH_CONFIG_DEFAULT;
-    const rg_layout   layout = { .groups = w->pairs, .start = w->start };
-    const rg_answers *answers;
-    c.normalize = 0;
-    RG_TRY(rg_search_run(&answers, w->search, &c, w->ids.data, &layout, NULL, w->forced));
-    for (size_t i = 0; i < w->pairs; i++) {
-        const rg_answer *a = &answers[i].answer[0];
-        const double     labels = (double)a->length + 1, score = w->s->normalize ? a->log_p / labels : a->log_p;
-        w->lines++;
-        w->nats -= a->log_p;
-        w->labels += labels;
-        if (w->s->json) print_json(w, a, score);
-        else printf("%.6f", score);
-        for (size_t k = 0; w->s->word_scores && !w->s->json && k <= a->length; k++) printf("%s%.5f", k ? " " : " ||| ", a->word[k]);
-        putchar('\n');
-    }
+    const rg_batch batch = { .pairs = w->pairs, .source = { .groups = w->pairs, .start = w->source_start }, .target = { .groups = w->pairs, .start = w->target_start },
+                             .source_ids = w->source_ids.data, .target_ids = w->target_ids.data, .previous = w->previous.data, .lines = w->numbers };
+    const double  *word;
+    RG_TRY(rg_forced_run(&word, w->forced, &batch));
+    for (size_t i = 0; i < w->pairs; i++)
+        print_pair(w, w->target_ids.data + w->target_start[i], word + w->target_start[i], (size_t)(w->target_start[i + 1] - w->target_start[i]));
     return fflush(stdout) == 0 ? RG_OK : rg_fail(RG_EIO, "cannot write the scores");
 }
 
@@ -137,11 +159,13 @@ static void close_all(scoring *w)
 {
     rg_lines_close(w->source);
     rg_lines_close(w->target);
-    for (int64_t i = 0; w->forced && i < w->s->mini_batch; i++) rg_ids_free(&w->forced[i]);
-    rg_free(w->forced);
-    rg_free(w->start);
-    rg_ids_free(&w->ids);
-    rg_search_free(w->search);
+    rg_forced_free(w->forced);
+    rg_free(w->source_start);
+    rg_free(w->target_start);
+    rg_free(w->numbers);
+    rg_ids_free(&w->source_ids);
+    rg_ids_free(&w->target_ids);
+    rg_ids_free(&w->previous);
     rg_team_free(w->team);
     for (size_t i = 0; i < w->count; i++) rg_translator_free(w->translators[i]);
     rg_free(w->translators);

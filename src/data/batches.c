@@ -90,16 +90,17 @@ static rg_status reserve_entries(rg_corpus *c, size_t count)
 /* Cut the sorted pairs into batches; each has at least one pair. */
 static void cut(rg_corpus *c)
 {
-    size_t words = 0, pairs = 0;
+    size_t words = 0, sources = 0, pairs = 0;
     c->batch_count = 0;
     for (size_t i = 0; i < c->entry_count; i++) {
-        size_t length = (size_t)c->entries[i].target + 1;
+        size_t length = (size_t)c->entries[i].target + 1, source = (size_t)c->entries[i].source + 1;
         bool   full = c->config.mini_batch_words ? words + length > c->config.mini_batch_words : pairs == c->config.mini_batch;
-        if (pairs == 0 || full) {
+        if (pairs == 0 || full || (c->config.source_words && sources + source > c->config.source_words)) {
             c->cuts[c->batch_count++] = (uint32_t)i;
-            words = pairs = 0;
+            words = sources = pairs = 0;
         }
         words += length;
+        sources += source;
         pairs++;
     }
     c->cuts[c->batch_count] = (uint32_t)c->entry_count;

@@ -33,7 +33,9 @@ rg_status rg_corpus_new(rg_corpus **out, const rg_corpus_config *config, const r
     uint64_t settings[] = { config->max_length,  config->max_length_crop, config->mini_batch, config->mini_batch_words,
                             config->maxi_batch,  config->shuffle,         config->source_eos, config->seed,
                             source ? rg_vocab_checksum(source) : 0, rg_vocab_checksum(target) };
+    const uint64_t source_words = config->source_words;
     c->sum = rg_hash_bytes(RG_HASH_START, settings, sizeof settings);
+    if (source_words) c->sum = rg_hash_bytes(c->sum, &source_words, sizeof source_words);
     *out = c;
     return RG_OK;
 }

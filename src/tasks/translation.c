@@ -125,28 +125,29 @@ static rg_status dry_bytes(size_t *out, const rg_model *m, size_t words, size_t 
     return status;
 }
 
-/* The largest batch whose shares fit the workspace, whether its sentences are short or as long as allowed. */
+static size_t budget_of(const training *t) { return ((size_t)t->o->workspace << 20) / (size_t)t->threads; }
+
+/* The largest batch whose shares fit the workspace, whether its sentences are short or as long as allowed. Both sides have at most so many pieces,
+ * and a share may be larger than the others by a sentence. */
 static rg_status words_for_workspace(size_t *out, training *t)
 {
-    const size_t budget = ((size_t)t->o->workspace << 20) / (size_t)t->threads, longest = (size_t)t->o->max_length + 1;
+    const size_t budget = budget_of(t), longest = (size_t)t->o->max_length + 1;
     const size_t lengths[] = { longest < 8 ? longest : 8, longest < 30 ? longest : 30, longest };
-    size_t       words = 16;
-    for (size_t next = 2 * words; next <= 1u << 20; next *= 2) {
-        size_t worst = 0;
+    size_t       words = 0, least = 0;
+    RG_TRY(dry_bytes(&least, t->translator->model, longest, longest));
+    if (least > budget)
+        return rg_fail(RG_ELIMIT, "one sentence of %zu pieces needs %zu MiB for each of %d threads; --workspace is %lld MiB: raise it or lower --max-length", longest,
+                       (least >> 20) + 1, t->threads, (long long)t->o->workspace);
+    for (size_t next = 16, worst = 0; next <= 1u << 20; next *= 2) {
         for (size_t i = 0; i < 3; i++) {
             size_t bytes = 0;
-            RG_TRY(dry_bytes(&bytes, t->translator->model, next, lengths[i]));
+            RG_TRY(dry_bytes(&bytes, t->translator->model, t->threads > 1 ? next + longest : next, lengths[i]));
             if (bytes > worst) worst = bytes;
         }
         if (worst > budget) break;
         words = next;
     }
-    size_t least = 0;
-    RG_TRY(dry_bytes(&least, t->translator->model, longest, longest));
-    if (least > budget)
-        return rg_fail(RG_ELIMIT, "one sentence of %zu pieces needs %zu MiB for each of %d threads; --workspace is %lld MiB: raise it or lower --max-length", longest,
-                       least >> 20, t->threads, (long long)t->o->workspace);
-    *out = words * (size_t)t->threads;
+    *out = words ? words * (size_t)t->threads : 1; /* 1: every sentence is a batch */
     say(t, "batches of %zu target pieces fit a workspace of %lld MiB on %d threads", *out, (long long)t->o->workspace, t->threads);
     return RG_OK;
 }
@@ -165,6 +166,7 @@ static rg_status open_corpus(training *t)
         size_t words = 0;
         RG_TRY(words_for_workspace(&words, t));
         if (!c.mini_batch_words || words < c.mini_batch_words) c.mini_batch_words = words;
+        c.source_words = words;
     }
     const rg_translator *r = t->translator;
     if (o->tsv) RG_TRY(rg_corpus_open_tsv(&t->corpus, &c, o->train_sets.items[0], r->source, r->target));
@@ -271,6 +273,7 @@ static rg_trainer_config trainer_config(const training *t)
     rg_trainer_config             c = RG_TRAINER_CONFIG_DEFAULT;
     c.workers.workers = t->threads;
     c.workers.seed = (uint64_t)o->seed;
+    if (o->workspace) c.workers.bytes = budget_of(t); /* taken once: an arena that grows on its way holds more than it was asked for */
     c.optimizer.name = o->optimizer;
     c.optimizer.a = o->beta1;
     c.optimizer.b = o->beta2;
