@@ -13,9 +13,10 @@ for language in en:en de:fr fr:fr; do
     gzip -c demo/test.${language#*:} > data/multi30k/val.${language%:*}.gz
     cp demo/test.${language#*:} data/multi30k/test_2016_flickr.${language%:*} # not packed: both are read
 done
-small="--vocab-kind words --dim-vocabs 0 --mini-batch-words 100 --after-batches 2 --valid-freq 2 --save-freq 2 --disp-freq 1 --average 2 --max-length-factor 0.3"
+small="--vocab-kind words --dim-vocabs 0 --mini-batch-words 100 --after-batches 2 --valid-freq 2 --save-freq 0 --disp-freq 1 --average 0 --max-length-factor 0.3"
 table() { "$REGARD" reproduce multi30k --data data --cpu-threads 1 --options="$small" "$@"; }
 
+if [ "${BUILD_TYPE:-Release}" = Release ]; then # 18 rows are for the fast build; the others learn enough from one
 # every row trains; claims that do not hold give exit 1
 table --out runs > out 2> err
 [ $? = 1 ] || { fail "claims of two updates held, or worse:"; tail -3 err; }
@@ -48,8 +49,10 @@ rm runs/enfr-seq2seq.s1/result.json
 table --out runs --report > out 2> err || fail "what is not measured counts as failed: $(cat out)"
 grep -q ' 0 do not, 2 are not measured$' out || fail "without a row: $(tail -4 out)"
 
+fi
+
 # a run that was killed goes on and ends with the same bytes
-small="$small --after-batches 20 --mini-batch-words 50"
+small="$small --after-batches 20 --mini-batch-words 50 --save-freq 2 --average 2"
 table --out whole --only ende-luong > out 2> err
 "$REGARD" reproduce multi30k --data data --cpu-threads 1 --options="$small" --out killed --only ende-luong > out 2> err &
 child=$!
