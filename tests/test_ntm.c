@@ -10,6 +10,7 @@
 #include "regard/autograd.h"
 #include "tasks/memory_task.h"
 #include "tasks/model_file.h"
+#include "tensor/kernels.h"
 
 #include <math.h>
 #include <string.h>
@@ -240,6 +241,42 @@ static void the_plain_ops_roll_erase_and_write_exactly(void **state)
             assert_true(rg_tensor_at(more, x, i) == (focus[x] > 0 ? was + v[machine * 2 + i] : was));
         }
     rg_tape_free(t);
+}
+
+/* Every table of kernels against the plain one; those with fused multiply-adds bit for bit. */
+static void memory_kernels_agree_on_every_instruction_set(void **state)
+{
+    (void)state;
+    enum { MOST = 131, EDGE = 99 };
+    static const size_t sizes[] = { 0, 1, 3, 8, 15, 16, 17, 31, 128, 131 };
+    rg_real             m[MOST], w[MOST], d[MOST], base[MOST];
+    for (size_t i = 0; i < MOST; i++) m[i] = (rg_real)sin((double)i), w[i] = (rg_real)(0.5 + 0.5 * cos(3.0 * (double)i)), d[i] = (rg_real)cos(1.3 * (double)i), base[i] = (rg_real)i / 100;
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        const size_t n = sizes[s];
+        rg_real      expected[4][MOST + 1], fast[4][MOST + 1];
+        bool         have = false;
+        for (size_t table = 0; rg_kernels_all()[table]; table++) {
+            const rg_kernels *K = rg_kernels_all()[table];
+            rg_real           got[4][MOST + 1], dots[3];
+            for (size_t k = 0; k < 4; k++)
+                for (size_t i = 0; i <= MOST; i++) got[k][i] = i < n ? base[i] : EDGE;
+            K->rewrite(n, got[0], m, (rg_real)0.7, (rg_real)-0.4, w);
+            K->rewrite_backward(n, got[1], got[2], &dots[0], &dots[1], d, m, (rg_real)0.7, (rg_real)-0.4, w);
+            dots[2] = K->axpy_dot(n, got[3], (rg_real)0.3, d, m);
+            for (size_t k = 0; k < 4; k++) assert_true(got[k][n] == EDGE); /* nothing past the end */
+            for (size_t k = 0; k < 3; k++) got[k][MOST] = dots[k];
+            if (table == 0) memcpy(expected, got, sizeof got);
+            for (size_t k = 0; k < 4; k++)
+                for (size_t i = 0; i <= MOST; i++)
+                    if (i < n || (i == MOST && k < 3)) expect_near(got[k][i], expected[k][i], 2e-5);
+            const bool fuses = table && strcmp(K->name, "baseline") != 0;
+            for (size_t k = 0; fuses && have && k < 4; k++)
+                for (size_t i = 0; i <= MOST; i++)
+                    if ((i < n || (i == MOST && k < 3)) && memcmp(&fast[k][i], &got[k][i], sizeof(rg_real)) != 0)
+                        fail_msg("%s: result %zu at %zu of %zu is %a, %a in the table before", K->name, k, i, n, (double)got[k][i], (double)fast[k][i]);
+            if (fuses) memcpy(fast, got, sizeof got), have = true;
+        }
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------------ whole machines */
@@ -535,6 +572,7 @@ int main(void)
         cmocka_unit_test(a_head_on_one_slot_erases_and_adds_there_and_nowhere_else),
         cmocka_unit_test(shapes_that_do_not_fit_are_named),
         cmocka_unit_test(the_plain_ops_roll_erase_and_write_exactly),
+        cmocka_unit_test(memory_kernels_agree_on_every_instruction_set),
         cmocka_unit_test(the_fused_step_is_the_chain_of_ordinary_ops),
         cmocka_unit_test(wrong_sizes_of_a_machine_are_refused),
         cmocka_unit_test(puzzles_ask_for_what_they_showed),

@@ -16,7 +16,7 @@ typedef struct {
 /* What backward needs of a machine's step, one block. */
 typedef struct {
     rg_real *told, *unit, *key_length; /* told after its activations; keys / (|key| + eps); |key| */
-    rg_real *length;                   /* |slot|                        (N)    */
+    rg_real *length, *inverse;         /* |slot|, 1 / (|slot| + eps)    (N)    */
     rg_real *cosine, *content, *moved, *logs; /*                        (H, N) */
 } kept;
 
@@ -60,14 +60,15 @@ static size_t whole_vectors(size_t n) { return (n + 15) / 16 * 16; }
 static size_t kept_size(const step_node *n)
 {
     const size_t N = n->sizes.rows, H = n->columns.H;
-    return whole_vectors(N) + 4 * whole_vectors(H * N) + whole_vectors(n->columns.all) + whole_vectors(H * n->sizes.width) + whole_vectors(H);
+    return 2 * whole_vectors(N) + 4 * whole_vectors(H * N) + whole_vectors(n->columns.all) + whole_vectors(H * n->sizes.width) + whole_vectors(H);
 }
 
 static kept kept_of(const step_node *n, size_t b)
 {
     const size_t N = n->sizes.rows, H = n->columns.H, heads = whole_vectors(H * N);
     kept         k = { .length = n->blocks + b * n->block };
-    k.cosine = k.length + whole_vectors(N);
+    k.inverse = k.length + whole_vectors(N);
+    k.cosine = k.inverse + whole_vectors(N);
     k.content = k.cosine + heads;
     k.moved = k.content + heads;
     k.logs = k.moved + heads;
@@ -97,6 +98,8 @@ static void activate(const step_node *n, const kept *k, const rg_real *told)
     }
 }
 
+static rg_real root(rg_real x) { return sizeof x == sizeof(float) ? (rg_real)sqrtf((float)x) : (rg_real)sqrt((double)x); }
+
 /* cosine of every key with every slot: sums over the columns of memory */
 static void cosines(const step_node *n, const kept *k, const rg_real *memory)
 {
@@ -109,9 +112,11 @@ static void cosines(const step_node *n, const kept *k, const rg_real *memory)
         K->mul(N, k->length, m, m, true);
         K->heads_axpy(H, N, k->cosine, N, k->unit + c, W, m, 0);
     }
-    for (size_t x = 0; x < N; x++) k->length[x] = (rg_real)sqrt((double)k->length[x]);
-    for (size_t h = 0; h < H; h++)
-        for (size_t x = 0; x < N; x++) k->cosine[h * N + x] /= k->length[x] + (rg_real)UNIT_EPS;
+    for (size_t x = 0; x < N; x++) {
+        k->length[x] = root(k->length[x]);
+        k->inverse[x] = 1 / (k->length[x] + (rg_real)UNIT_EPS);
+    }
+    for (size_t h = 0; h < H; h++) K->mul(N, k->cosine + h * N, k->cosine + h * N, k->inverse, false);
 }
 
 /* y(x) += s a(x - by), by = -1, 0, 1 around n slots */
@@ -160,19 +165,18 @@ static void address(const step_node *n, const kept *k, size_t h, rg_real *w, con
     K->softmax(N, w, w);
 }
 
-/* after = m (1 - w1 e1) (1 - w2 e2) .. + w1 a1 + w2 a2 ..     column by column */
+/* after = m (1 - w1 e1) (1 - w2 e2) .. + w1 a1 + w2 a2 ..     column by column; the last to erase is the first to add */
 static void change(const step_node *n, const kept *k, rg_real *after, const rg_real *memory, const rg_real *w)
 {
-    const size_t N = n->sizes.rows, W = n->sizes.width;
-    for (size_t h = 0; h < n->sizes.writers; h++, w += N) {
-        const rg_real *e = k->told + n->columns.erase + h * W;
-        for (size_t c = 0; c < W; c++) {
-            const rg_real *from = (h ? after : memory) + c * N;
-            rg_real       *y = after + c * N;
-            for (size_t x = 0; x < N; x++) y[x] = from[x] - from[x] * w[x] * e[c];
-        }
+    const size_t   N = n->sizes.rows, W = n->sizes.width, last = n->sizes.writers - 1;
+    const rg_real *erase = k->told + n->columns.erase, *add = k->told + n->columns.add;
+    for (size_t c = 0; c < W; c++) {
+        const rg_real *from = memory + c * N;
+        rg_real       *y = after + c * N;
+        for (size_t h = 0; h < last; h++, from = y) rg_kernel()->rewrite(N, y, from, erase[h * W + c], 0, w + h * N);
+        rg_kernel()->rewrite(N, y, from, erase[last * W + c], add[last * W + c], w + last * N);
+        for (size_t h = 0; h < last; h++) rg_kernel()->axpy(N, y, add[h * W + c], w + h * N);
     }
-    for (size_t h = n->sizes.writers; h-- > 0;) rg_kernel()->heads_axpy(W, N, after, N, k->told + n->columns.add + h * W, 1, w -= N, 0);
 }
 
 static void step_rows(void *context, int member, size_t begin, size_t end)
@@ -195,30 +199,19 @@ static void step_rows(void *context, int member, size_t begin, size_t end)
 
 /* ------------------------------------------------------------------------------------------------------------ backward */
 
-/* forward was  y = m prod_h (1 - w_h e_h) + sum_h w_h a_h. d (W, N) holds dy and leaves as dm; dw gets its share, dtold is written.
+/* forward was  y = m prod_h (1 - w_h e_h) + sum_h w_h a_h, of column c. dm is written, dw gets its share, dtold is written; `left` is scratch.
  *   add     da_h = w_h . d                    dw_h += a_h d
  *   erase   de_h = - w_h . (d m_h)            dw_h -= e_h d m_h        d = d (1 - w_h e_h)      m_h: what erase h found, the last first */
-static void change_backward(const step_node *n, const kept *k, rg_real *d, const rg_real *memory, const rg_real *w, rg_real *dw, rg_real *dtold, rg_real *dm, rg_real *sum)
+static void change_backward(const step_node *n, const kept *k, size_t c, rg_real *dm, const rg_real *d, const rg_real *m, const rg_real *w, rg_real *dw, rg_real *dtold, rg_real *left)
 {
     const rg_kernels *K = rg_kernel();
-    const size_t      N = n->sizes.rows, W = n->sizes.width, writers = n->sizes.writers, erase = n->columns.erase, add = n->columns.add;
-    for (size_t h = 0; h < writers; h++) {
-        K->heads_dot(W, N, dtold + add + h * W, 1, 1, d, N, w + h * N, 0);
-        K->heads_axpy(W, N, dw + h * N, 0, k->told + add + h * W, 1, d, N);
-    }
-    for (size_t h = writers; h-- > 0;) {
-        const rg_real *e = k->told + erase + h * W, *wh = w + h * N;
-        K->mul(W * N, dm, d, memory, false);
-        for (size_t i = 0; i < h * W * N; i++) { /* several writers: what the erases before this one left */
-            const size_t before = i / (W * N), at = i % (W * N);
-            dm[at] -= dm[at] * w[before * N + at % N] * k->told[erase + before * W + at / N];
-        }
-        K->heads_dot(W, N, dtold + erase + h * W, 1, -1, dm, N, wh, 0);
-        memset(sum, 0, N * sizeof *sum);
-        K->heads_axpy(W, N, sum, 0, e, 1, dm, N);
-        K->axpy(N, dw + h * N, -1, sum);
-        for (size_t c = 0; c < W; c++)
-            for (size_t x = 0; x < N; x++) d[c * N + x] -= d[c * N + x] * wh[x] * e[c];
+    const size_t      N = n->sizes.rows, W = n->sizes.width, last = n->sizes.writers - 1, erase = n->columns.erase + c, add = n->columns.add + c;
+    for (size_t h = 0; h < last; h++) dtold[add + h * W] = K->axpy_dot(N, dw + h * N, k->told[add + h * W], d, w + h * N);
+    for (size_t h = last + 1; h-- > 0; d = dm) {
+        const rg_real *found = m;
+        rg_real        none, *da = h == last ? &dtold[add + h * W] : &none;
+        for (size_t before = 0; before < h; before++, found = left) K->rewrite(N, left, found, k->told[erase + before * W], 0, w + before * N);
+        K->rewrite_backward(N, dm, dw + h * N, &dtold[erase + h * W], da, d, found, k->told[erase + h * W], h == last ? k->told[add + h * W] : 0, w + h * N);
     }
 }
 
@@ -255,16 +248,17 @@ static void cosines_backward(const step_node *n, const kept *k, rg_real *de, con
     const size_t      N = n->sizes.rows, W = n->sizes.width, H = n->columns.H;
     memset(q, 0, N * sizeof *q);
     for (size_t h = 0; h < H; h++) {
-        const rg_real beta = k->told[n->columns.beta + h];
-        rg_real      *p = de + h * N;
-        for (size_t x = 0; x < N; x++) p[x] *= beta / (k->length[x] + (rg_real)UNIT_EPS);
+        rg_real *p = de + h * N;
+        K->scale(N, p, k->told[n->columns.beta + h], p);
+        K->mul(N, p, p, k->inverse, false);
         K->mul(N, q, p, k->cosine + h * N, true);
     }
     for (size_t x = 0; x < N; x++) q[x] = k->length[x] > 0 ? -q[x] / k->length[x] : 0;
-    for (size_t c = 0; c < W; c++) K->mul(N, dmemory + c * N, q, memory + c * N, true);
+    for (size_t c = 0; c < W; c++) {
+        K->mul(N, dmemory + c * N, q, memory + c * N, true);
+        for (size_t h = 0; h < H; h++) dtold[h * W + c] = K->axpy_dot(N, dmemory + c * N, k->unit[h * W + c], de + h * N, memory + c * N);
+    }
     for (size_t h = 0; h < H; h++) {
-        K->heads_axpy(W, N, dmemory, N, k->unit + h * W, 1, de + h * N, 0);
-        K->heads_dot(W, N, dtold + h * W, 1, 1, memory, N, de + h * N, 0);
         const rg_real *unit = k->unit + h * W, r = k->key_length[h], along = K->dot(W, unit, dtold + h * W);
         K->scale(W, dtold + h * W, 1 / (r + (rg_real)UNIT_EPS), dtold + h * W);
         if (r > 0) K->axpy(W, dtold + h * W, -along / r, unit);
@@ -288,22 +282,22 @@ static void activate_backward(const step_node *n, const kept *k, rg_real *to, co
     K->map_backward(RG_TANH, written, to + c->add, NULL, k->told + c->add, d + c->add, true);
 }
 
-static size_t scratch_size(const step_node *n) { return whole_vectors((n->columns.H + 2 + n->sizes.width) * n->sizes.rows + n->columns.all); }
+static size_t scratch_size(const step_node *n) { return whole_vectors((n->columns.H + 2) * n->sizes.rows + n->columns.all); }
 
 static void back_rows(void *context, int member, size_t begin, size_t end)
 {
     const step_node  *n = context;
     const rg_kernels *K = rg_kernel();
     const size_t      N = n->sizes.rows, W = n->sizes.width, R = n->sizes.readers, H = n->columns.H;
-    rg_real *dw = n->work + (size_t)member * scratch_size(n), *scratch = dw + H * N, *dm = scratch + 2 * N, *dtold = dm + W * N;
+    rg_real *dw = n->work + (size_t)member * scratch_size(n), *scratch = dw + H * N, *dtold = scratch + 2 * N;
     for (size_t b = begin; b < end; b++) {
         const kept     k = kept_of(n, b);
         const rg_real *memory = n->before->data + b * n->at.all, *before = memory + n->at.weights, *w = n->node.out->data + b * n->at.all + n->at.weights;
         const rg_real *d = n->d + b * n->at.all, *dreads = d + n->at.reads;
         rg_real       *dmemory = n->dbefore + b * n->at.all, *dbefore = dmemory + n->at.weights;
         memcpy(dw, d + n->at.weights, H * N * sizeof *dw);
-        memcpy(dmemory, d, W * N * sizeof *dmemory);
-        change_backward(n, &k, dmemory, memory, w + R * N, dw + R * N, dtold, dm, scratch);
+        for (size_t c = 0; c < W; c++)
+            change_backward(n, &k, c, dmemory + c * N, d + c * N, memory + c * N, w + R * N, dw + R * N, dtold, scratch);
         for (size_t r = 0; r < R; r++) { /* reads = sum_x w m */
             K->heads_axpy(W, N, dmemory, N, dreads + r * W, 1, w + r * N, 0);
             K->heads_axpy(W, N, dw + r * N, 0, dreads + r * W, 1, memory, N);

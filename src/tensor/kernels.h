@@ -109,6 +109,13 @@ typedef struct rg_kernels {
     rg_real (*additive)(rg_activation f, size_t n, const rg_real *x, const rg_real *y, const rg_real *v);
     void (*additive_backward)(rg_activation f, size_t n, rg_real *dx, rg_real *dy, rg_real *dv, const rg_real *x, const rg_real *y,
                               const rg_real *v, rg_real de);
+
+    /* memories -- a column m of n slots, written by a head with weights w: y = m - e m w + a w (y may be m), and from dy: dm = dy - e w dy (may be dy),
+     * dw += a dy - e m dy, *de = - w . (m dy), *da = w . dy. */
+    void (*rewrite)(size_t n, rg_real *y, const rg_real *m, rg_real e, rg_real a, const rg_real *w);
+    void (*rewrite_backward)(size_t n, rg_real *dm, rg_real *dw, rg_real *de, rg_real *da, const rg_real *dy, const rg_real *m, rg_real e, rg_real a, const rg_real *w);
+    /* y += a x; returns x . z */
+    rg_real (*axpy_dot)(size_t n, rg_real *y, rg_real a, const rg_real *x, const rg_real *z);
 } rg_kernels;
 
 /* Dropout keeps an element whose 32-bit draw is at least rg_dropout_least(p), times rg_dropout_factor(p). All tables use

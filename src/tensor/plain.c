@@ -327,6 +327,34 @@ static void columns_softmax_backward(size_t n, size_t H, rg_real *dx, const rg_r
     }
 }
 
+/* ------------------------------------------------------------------------------------------------- memories */
+
+static void rewrite(size_t n, rg_real *y, const rg_real *m, rg_real e, rg_real a, const rg_real *w)
+{
+    for (size_t i = 0; i < n; i++) y[i] = m[i] - e * m[i] * w[i] + a * w[i];
+}
+
+static void rewrite_backward(size_t n, rg_real *dm, rg_real *dw, rg_real *de, rg_real *da, const rg_real *dy, const rg_real *m, rg_real e, rg_real a, const rg_real *w)
+{
+    double erased = 0, added = 0;
+    for (size_t i = 0; i < n; i++) {
+        const rg_real d = dy[i];
+        erased -= (double)w[i] * (double)(m[i] * d);
+        added += (double)w[i] * (double)d;
+        dw[i] += a * d - e * m[i] * d;
+        dm[i] = d - e * w[i] * d;
+    }
+    *de = (rg_real)erased;
+    *da = (rg_real)added;
+}
+
+static rg_real axpy_dot(size_t n, rg_real *y, rg_real a, const rg_real *x, const rg_real *z)
+{
+    const rg_real product = dot(n, x, z);
+    axpy(n, y, a, x);
+    return product;
+}
+
 /* --------------------------------------------------------------------------------------------------- dropout */
 
 static void dropout(size_t n, rg_real *y, const rg_real *x, rg_real p, const uint32_t key[2], uint64_t stream, uint64_t position, bool add)
@@ -377,6 +405,9 @@ const rg_kernels rg_kernels_plain = {
     .rows_sum = rows_sum,
     .additive = additive,
     .additive_backward = additive_backward,
+    .rewrite = rewrite,
+    .rewrite_backward = rewrite_backward,
+    .axpy_dot = axpy_dot,
     .columns_softmax = columns_softmax,
     .columns_softmax_backward = columns_softmax_backward,
     .dropout = dropout,

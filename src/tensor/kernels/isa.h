@@ -58,6 +58,11 @@ void ISA(columns_softmax_backward)(size_t n, size_t H, float *dx, const float *a
 float ISA(additive)(rg_activation f, size_t n, const float *x, const float *y, const float *v);
 void  ISA(additive_backward)(rg_activation f, size_t n, float *dx, float *dy, float *dv, const float *x, const float *y, const float *v, float de);
 
+/* memory.c */
+void  ISA(rewrite)(size_t n, float *y, const float *m, float e, float a, const float *w);
+void  ISA(rewrite_backward)(size_t n, float *dm, float *dw, float *de, float *da, const float *dy, const float *m, float e, float a, const float *w);
+float ISA(axpy_dot)(size_t n, float *y, float a, const float *x, const float *z);
+
 /* dropout.c */
 void ISA(dropout)(size_t n, float *y, const float *x, float p, const uint32_t key[2], uint64_t stream, uint64_t position, bool add);
 
