@@ -69,7 +69,8 @@ static rg_status run(rg_call *call)
     rg_status status = rank(translator, s);
     if (status == RG_OK && !s->dry) {
         status = rg_translator_save(translator, path);
-        if (status == RG_OK) printf("%s: --alignment now follows %s, head %d\n", path, translator->alignment_name, translator->alignment_head);
+        if (status == RG_OK && translator->alignment_head < 0) printf("%s: --alignment now follows %s, the mean of its heads\n", path, translator->alignment_name);
+        else if (status == RG_OK) printf("%s: --alignment now follows %s, head %d\n", path, translator->alignment_name, translator->alignment_head);
     }
     rg_translator_free(translator);
     return status;
