@@ -7,7 +7,7 @@ command -v python3 > /dev/null || { echo "no python3: skipped"; exit 77; }
 [ -e "$BUILD_DIR/regard-serve.so" ] || { echo "no server module: skipped"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-"$REGARD" demo -o "$work" --after-batches 30 --sentences 500 --tests 10 > "$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+"${TRAINER:-$REGARD}" demo -o "$work" --after-batches 30 --sentences 500 --tests 10 > "$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 python3 "$SOURCE_DIR/tests/serve.py" "$REGARD" "$work/model.safetensors" "$work/test.en"
 failed=$?
 load="--seconds 5"

@@ -95,7 +95,7 @@ function clampView() {
 function labels(x, c) {
   const s = size(), hits = new Set(S.hits), every = Math.max(1, Math.ceil(14 / tall())), across = Math.max(1, Math.ceil(18 / s)), lean = -0.96, text = Math.min(14, Math.max(11, s * 0.6));
   x.font = font(text); x.textBaseline = 'middle';
-  x.save(); x.beginPath(); x.rect(0, V.top - 2, V.left, V.high); x.clip(); x.textAlign = 'right';
+  x.save(); x.beginPath(); x.rect(0, V.top - 8, V.left, V.high); x.clip(); x.textAlign = 'right';
   for (let i = Math.max(0, Math.floor(-V.y / tall() / every) * every); i < c.rows.length && yOf(i) < V.high; i += every) {
     x.fillStyle = hits.has('r' + i) ? V.accent : V.fg;
     x.fillText(shown(c.rows[i]), V.left - 6, yOf(i + 0.5), V.left - 6);
