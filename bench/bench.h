@@ -10,7 +10,7 @@
 
 /* One line of the table. */
 typedef struct bench_row {
-    char   name[64];    /* "NN 256x512x512"                                                             */
+    char   name[64];    /* "NN 256x512x512"; left empty: what the row needs is not there                 */
     char   params[256]; /* members of a JSON object, for the peer: "\"M\": 256, \"N\": 512"             */
     double flops;       /* of one run; 0 when that is not what counts                                    */
     double bytes;       /* read from memory in one run by a memory-bound row: it is compared with the bandwidth; or 0 */

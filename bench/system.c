@@ -24,6 +24,11 @@ static const bench_system systems[BENCH_SYSTEMS] = {
                               TRANSFORMER(256, 1024, 3, 8000) },
     [BENCH_RNNSEARCH] = { "rnnsearch", "rnnsearch", "dim-emb: 256\ndim-rnn: 512\ncell: gru-reset-after\ndropout-rnn: 0\n",
                           "\"d\": 256, \"u\": 512, \"V\": 8000", 8000, 64, RNNSEARCH(256, 512, 8000) },
+    [BENCH_TINY] = { "tiny", "transformer",
+                     "dim-emb: 128\ntransformer-dim-ffn: 256\ntransformer-heads: 4\nenc-depth: 4\ndec-depth: 4\ntransformer-dropout: 0.3\n"
+                     "transformer-norm: pre\ntied-embeddings-all: true\n",
+                     "\"d\": 128, \"ff\": 256, \"heads\": 4, \"layers\": 4, \"V\": 10000, \"dropout\": 0.3", 10000, 0,
+                     TRANSFORMER(128, 256, 4, 10000) },
 };
 
 const bench_system *bench_system_of(size_t which) { return &systems[which]; }
@@ -36,7 +41,7 @@ rg_status bench_model_new(rg_model **out, const bench_system *s, bool endless)
     void *options = rg_alloc_zero(system->options_bytes);
     if (!options) return RG_ENOMEM;
     const rg_option_group group = { .rows = system->options, .values = options };
-    const rg_model_sizes  sizes = { .source_vocabulary = s->vocabulary, .target_vocabulary = s->vocabulary, .bos = 1, .eos = endless ? -1 : 2 };
+    const rg_model_sizes  sizes = { .source_vocabulary = s->vocabulary, .target_vocabulary = s->vocabulary, .joint = true, .bos = 1, .eos = endless ? -1 : 2 };
     rg_status             status = rg_options_init(system->options, options);
     if (status == RG_OK) status = rg_options_read_yaml(&group, 1, s->settings, strlen(s->settings), s->name, false);
     if (status == RG_OK) status = rg_model_new(out, system, options, &sizes, 1);
