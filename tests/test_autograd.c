@@ -146,6 +146,35 @@ static void what_does_not_make_sense_is_refused_with_the_numbers(void **state)
 
 /* ------------------------------------------------------------------------------------------ what gets a gradient */
 
+/* A weight that a loop uses step by step gets the gradient that one use over all rows gives. */
+static void a_weight_used_in_every_step_of_a_loop_gets_the_gradient_of_all_its_rows(void **state)
+{
+    (void)state;
+    enum { STEPS = 6, EACH = 5 };
+    rg_real together[WIDTH * WIDTH], bias[WIDTH];
+    net     n;
+    assert_int_equal(net_open(&n, false, 1), RG_OK);
+    for (int loop = 0; loop < 2; loop++) {
+        rg_tape *t = n.tape;
+        int32_t  token[STEPS * EACH];
+        rg_tape_reset(t, 1);
+        for (int i = 0; i < STEPS * EACH; i++) token[i] = (i * 7) % 50;
+        rg_tensor *x = rg_gather(t, rg_use(t, n.table), token, STEPS * EACH, NULL), *sum = NULL;
+        for (size_t i = 0; i < (loop ? STEPS : 1); i++) {
+            rg_tensor *some = loop ? rg_rows(t, x, i * EACH, EACH) : x;
+            rg_tensor *y = rg_linear(t, some, rg_use(t, n.w), rg_use(t, n.b), RG_TANH);
+            rg_tensor *part = rg_sum(t, rg_mul(t, y, y));
+            sum = sum ? rg_add(t, sum, part) : part;
+        }
+        assert_int_equal(rg_tape_backward(t, sum), RG_OK);
+        const rg_real *dw = rg_grads_of(n.grads, n.w), *db = rg_grads_of(n.grads, n.b);
+        if (!loop) memcpy(together, dw, sizeof together), memcpy(bias, db, sizeof bias);
+        for (size_t i = 0; loop && i < WIDTH * WIDTH; i++) assert_true(fabs((double)(dw[i] - together[i])) <= 2e-5 * fmax(1, fabs((double)together[i])));
+        for (size_t i = 0; loop && i < WIDTH; i++) assert_true(fabs((double)(db[i] - bias[i])) <= 2e-5 * fmax(1, fabs((double)bias[i])));
+    }
+    net_close(&n);
+}
+
 static void a_detached_tensor_passes_no_gradient(void **state)
 {
     (void)state;
@@ -438,6 +467,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_failure_stays_with_its_scope_and_NULL_flows_through),
         cmocka_unit_test(what_does_not_make_sense_is_refused_with_the_numbers),
+        cmocka_unit_test(a_weight_used_in_every_step_of_a_loop_gets_the_gradient_of_all_its_rows),
         cmocka_unit_test(a_detached_tensor_passes_no_gradient),
         cmocka_unit_test(a_frozen_parameter_gets_no_gradient_and_the_others_the_same),
         cmocka_unit_test(without_recording_the_numbers_are_the_same_and_nothing_is_kept_for_backward),

@@ -6,6 +6,7 @@
  *   then, over all rows at once:               dU = H_before^T dz      dW = X^T dz      db = sum dz      dx = dz W^T
  *
  * Groups that end earlier join the block later; until then their rows of dh and dc are zero. */
+#include "autograd/later.h"
 #include "autograd/recurrent.h"
 
 #include <string.h>
@@ -84,7 +85,8 @@ typedef struct {
 } place;
 
 typedef struct {
-    place x, w, b, u, u_new, b_new, h0, c0;
+    place     x, w, b, u, u_new, b_new, h0, c0;
+    rg_later *later, *later_new; /* of u, of u_new */
 } places;
 
 static place place_of(rg_tape *t, rg_tensor *x)
@@ -109,6 +111,12 @@ static const rg_real *states_before(rg_tape *t, const rg_recurrent_node *n, size
     return before;
 }
 
+/* A cell is one step of somebody's loop: the gradients of its U may wait for the others. */
+static rg_later *waits(rg_tape *t, const rg_recurrent_node *n, const rg_tensor *u)
+{
+    return n->steps->steps == 1 && n->start_h ? rg_later_find(t, u) : NULL;
+}
+
 static void weight_gradient(rg_tape *t, place to, const rg_tensor *w, size_t rows, const rg_real *a, size_t lda, const rg_real *dz, size_t lddz)
 {
     if (to.at) rg_tape__check(t, rg_product(rg_tape_team(t), RG_TN, w->rows, w->cols, rows, a, lda, dz, lddz, to.at, w->ld, to.add));
@@ -118,6 +126,8 @@ static void recurrent_weights(rg_tape *t, const back_job *job, const places *p)
 {
     const rg_recurrent_node *n = job->n;
     const size_t             N = n->steps->rows, skip = n->start_h ? 0 : n->steps->running; /* zeros before the first step give nothing */
+    if (p->later) rg_later_add(p->later, N, n->start_h, n->u, job->da, n->gu);
+    if (p->later_new) rg_later_add(p->later_new, N, n->extra, n->u, job->dz + 2 * n->u, n->gu);
     if (p->u.at) {
         const rg_real *before = states_before(t, n, skip);
         if (before) weight_gradient(t, p->u, n->w.u, N - skip, before, n->u, job->da + skip * n->gu, n->gu);
@@ -184,8 +194,10 @@ void rg_recurrent__backward(rg_tape *t, rg_node *node)
     rg_recurrent_node *n = (rg_recurrent_node *)node;
     const rg_steps    *s = n->steps;
     const size_t       N = s->rows, states = s->running * n->u;
-    const places p = { place_of(t, n->x), place_of(t, n->w.w), place_of(t, n->w.b), place_of(t, n->w.u), place_of(t, n->w.u_new),
-                       place_of(t, n->w.b_new), place_of(t, n->h0), place_of(t, n->c0) };
+    rg_later    *later = waits(t, n, n->w.u), *later_new = waits(t, n, n->w.u_new);
+    const places p = { place_of(t, n->x), place_of(t, n->w.w), place_of(t, n->w.b), later ? (place){ NULL, false } : place_of(t, n->w.u),
+                       later_new ? (place){ NULL, false } : place_of(t, n->w.u_new), place_of(t, n->w.b_new), place_of(t, n->h0),
+                       place_of(t, n->c0), later, later_new };
     back_job     job = { .n = n, .h_arrived = rg_tape__arrived(t, n->h_out), .c_arrived = n->c_out ? rg_tape__arrived(t, n->c_out) : NULL };
 
     rg_arena_point scratch = rg_tape__scratch(t);

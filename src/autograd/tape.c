@@ -1,5 +1,6 @@
 /* tape.c - the tape: an arena, a list of nodes, the first failure, and where gradients go. */
 #include "autograd/tape.h"
+#include "autograd/later.h"
 #include "autograd/params.h"
 #include "autograd/scope.h"
 
@@ -13,6 +14,7 @@ struct rg_tape {
     rg_arena      *arena;
     rg_team       *alone; /* a team of one, when none was given */
     rg_node       *last;
+    rg_later      *later;
     uint64_t       step, draws, serial;
     uint64_t       inner; /* tensors before this serial are outside the inner pass */
     unsigned       marks; /* inner passes this is inside of */
@@ -29,6 +31,7 @@ struct rg_tape {
 struct rg_tape_point {
     rg_arena_point arena;
     rg_node       *last;
+    rg_later      *later;
     rg_grads      *grads;
     uint64_t       inner;
 };
@@ -65,6 +68,7 @@ void rg_tape_reset(rg_tape *t, uint64_t step)
     rg_arena_reset(t->arena);
     if (t->config.grads && !t->config.gather) rg_grads_reset(t->config.grads);
     t->last = NULL;
+    t->later = NULL;
     t->step = step;
     t->draws = t->serial = t->inner = 0;
     t->marks = 0;
@@ -92,6 +96,7 @@ bool rg_tape_learn(rg_tape *t, bool learn)
 
 bool rg_tape_learning(const rg_tape *t) { return t->config.learn; }
 bool rg_tape_dry(const rg_tape *t) { return t->config.dry; }
+rg_later **rg_tape__later(rg_tape *t) { return &t->later; }
 rg_team *rg_tape_team(const rg_tape *t) { return t->config.team; }
 bool rg_tape__live(const rg_tape *t) { return !t->config.dry; }
 bool rg_tape__recording(const rg_tape *t) { return t->config.record; }
@@ -474,6 +479,7 @@ static rg_status walk_back(rg_tape *t)
 {
     for (rg_node *n = t->last; n && n->out->serial > t->inner && t->status == RG_OK; n = n->previous)
         if (rg_tape__arrived(t, n->out)) n->backward(t, n);
+    if (t->status == RG_OK) rg_later_flush(t);
     return rg_tape_status(t);
 }
 
@@ -509,7 +515,7 @@ rg_tape_point *rg_tape_mark(rg_tape *t)
 {
     rg_tape_point *point = rg_tape__keep(t, sizeof *point);
     if (!point) return NULL;
-    *point = (rg_tape_point){ .arena = rg_arena_mark(t->arena), .last = t->last, .grads = t->config.grads, .inner = t->inner };
+    *point = (rg_tape_point){ .arena = rg_arena_mark(t->arena), .last = t->last, .later = t->later, .grads = t->config.grads, .inner = t->inner };
     t->config.grads = NULL;
     t->inner = t->serial;
     t->marks++;
@@ -520,6 +526,7 @@ void rg_tape_rewind(rg_tape *t, rg_tape_point *point)
 {
     if (!point) return;
     t->last = point->last;
+    t->later = point->later;
     t->config.grads = point->grads;
     t->inner = point->inner;
     t->marks--;

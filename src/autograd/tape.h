@@ -80,6 +80,9 @@ void rg_tape__deepen(rg_tape *t, rg_tensor *out, size_t steps);
 /* The key of the next random op: seed, step and the op's number make it. Returns the stream number. */
 uint64_t rg_tape__draw(rg_tape *t, uint32_t key[2]);
 
+/* Weights whose gradients wait for the end of backward (later.h). */
+struct rg_later **rg_tape__later(rg_tape *t);
+
 /* A product failed inside forward or backward: latch its status. */
 void rg_tape__check(rg_tape *t, rg_status status);
 
