@@ -177,20 +177,11 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
 /* -------------------------------------------------------------------------------------------------------- decoding */
 
 typedef struct {
-    rg_bank          bank; /* 2l: h of layer l, 2l + 1: its c; the last block: the attention vector */
+    rg_bank          bank; /* states, and in the last block the attention vector */
     memory_of_source source;
 } memory;
 
 enum { VECTOR = RG_BANK_BLOCKS - 1 };
-
-static rg_status put_states(rg_bank *bank, const rg_recurrent_states *states, size_t depth)
-{
-    for (size_t l = 0; l < depth; l++) {
-        RG_TRY(rg_bank_put(bank, 2 * l, states->h[l]));
-        if (states->c[l]) RG_TRY(rg_bank_put(bank, 2 * l + 1, states->c[l]));
-    }
-    return RG_OK;
-}
 
 static rg_status start(rg_decoding *d)
 {
@@ -202,7 +193,9 @@ static rg_status start(rg_decoding *d)
     rg_tensor *zero = rg_zeros(d->memory, d->n, (size_t)s->rnn.width, NULL);
     RG_TRY(rg_tape_status(d->memory));
     RG_TRY(rg_bank_put(&mem->bank, VECTOR, zero));
-    return put_states(&mem->bank, &states, p->decoder.config.depth);
+    if (!is_local(s)) rg_attention_settle(d->memory, &p->att, mem->source.keys, mem->source.values, &d->sources);
+    RG_TRY(rg_tape_status(d->memory));
+    return rg_rnn_put_states(&mem->bank, &states, p->decoder.config.depth);
 }
 
 static rg_tensor *step(rg_decoding *d, rg_tape *t)
@@ -210,26 +203,18 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
     const settings     *s = d->model->options;
     const parts        *p = d->model->parts;
     memory             *mem = d->state;
-    rg_recurrent_states states = { 0 };
-    for (size_t l = 0; l < p->decoder.config.depth; l++) {
-        states.h[l] = rg_bank_use(t, &mem->bank, 2 * l);
-        if (p->rnn.cell == RG_LSTM) states.c[l] = rg_bank_use(t, &mem->bank, 2 * l + 1);
-    }
+    const size_t        depth = p->decoder.config.depth;
+    rg_recurrent_states states;
+    rg_rnn_use_states(&states, t, &mem->bank, p->rnn.cell, depth);
     rg_tensor *in[] = { rg_rnn_embed(t, &p->rnn, &s->rnn, d->tokens, d->n, NULL), rg_bank_use(t, &mem->bank, VECTOR) };
     if (!in[0] || !in[1]) return NULL;
     rg_tape_push(t, "decoder");
     rg_tensor *h = rg_recurrent_stack_step(t, &p->decoder, s->feeding ? rg_concat_columns(t, 2, in) : in[0], &states);
     rg_tensor *vector = attention_vector(t, p, s, h, &mem->source, rg_rnn_reach_sources(t, d), is_local(s) ? same_place(t, d->n, d->steps) : NULL);
     rg_tape_pop(t);
-    rg_tensor *logits = rg_rnn_logits(t, &p->rnn, vector);
-    if (!logits) return NULL;
-    if (rg_bank_put(&mem->bank, VECTOR, vector) != RG_OK || put_states(&mem->bank, &states, p->decoder.config.depth) != RG_OK)
-        return rg_tape_fail(t, RG_ENOMEM, "no memory for the states of %zu hypotheses", d->n);
-    return logits;
+    if (vector && rg_bank_put(&mem->bank, VECTOR, vector) != RG_OK) return rg_tape_fail(t, RG_ENOMEM, "no memory for the states of %zu hypotheses", d->n);
+    return rg_rnn_answer(d, t, &p->rnn, vector, &states, depth);
 }
-
-static rg_status keep(rg_decoding *d, const int32_t *parents, size_t n) { return rg_bank_keep(&((memory *)d->state)->bank, parents, n); }
-static void finish(rg_decoding *d) { rg_bank_fini(&((memory *)d->state)->bank); }
 
 static const rg_attention_use uses[] = {
     { "after every decoder step", "the decoder's current top state", "top states of the source words", "top states of the source words", "general", "groups" },
@@ -249,6 +234,6 @@ const rg_system rg_system_luong = {
     .state_bytes = sizeof(memory),
     .start = start,
     .step = step,
-    .keep = keep,
-    .finish = finish,
+    .keep = rg_rnn_keep,
+    .finish = rg_rnn_finish,
 };

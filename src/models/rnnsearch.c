@@ -157,10 +157,11 @@ static rg_status start(rg_decoding *d)
     memory         *mem = d->state;
     mem->values = rg_rnn_encode(d->memory, &p->rnn, &s->rnn, d->source_ids, &d->sources, NULL);
     mem->keys = rg_rnn_keys(d->memory, &p->att, p->key, mem->values);
-    const state first = first_state(d->memory, p, s, mem->values);
+    rg_attention_settle(d->memory, &p->att, mem->keys, mem->values, &d->sources);
+    const state               first = first_state(d->memory, p, s, mem->values);
+    const rg_recurrent_states states = { .h = { first.h }, .c = { first.c } };
     RG_TRY(rg_tape_status(d->memory));
-    RG_TRY(rg_bank_put(&mem->bank, 0, first.h));
-    return rg_bank_put(&mem->bank, 1, first.c);
+    return rg_rnn_put_states(&mem->bank, &states, 1);
 }
 
 static rg_tensor *step(rg_decoding *d, rg_tape *t)
@@ -168,22 +169,19 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
     const settings *s = d->model->options;
     const parts    *p = d->model->parts;
     memory         *mem = d->state;
-    const state     before = { rg_bank_use(t, &mem->bank, 0), p->rnn.cell == RG_LSTM ? rg_bank_use(t, &mem->bank, 1) : NULL };
+    rg_recurrent_states states;
+    rg_rnn_use_states(&states, t, &mem->bank, p->rnn.cell, 1);
+    const state     before = { states.h[0], states.c[0] };
     rg_tensor      *y = rg_rnn_embed(t, &p->rnn, &s->rnn, d->tokens, d->n, NULL);
     rg_tape_push(t, "decoder");
     rg_tensor  *context = look(t, p, before.h, mem->keys, mem->values, rg_rnn_reach_sources(t, d));
     const state now = advance(t, p, word_gates(t, p, y), context, before);
     rg_tensor  *out = deep_output(t, p, s->output_state[0] == 'c' ? now.h : before.h, y, context);
     rg_tape_pop(t);
-    rg_tensor *logits = rg_rnn_logits(t, &p->rnn, out);
-    if (!logits) return NULL;
-    if (rg_bank_put(&mem->bank, 0, now.h) != RG_OK || rg_bank_put(&mem->bank, 1, now.c) != RG_OK)
-        return rg_tape_fail(t, RG_ENOMEM, "no memory for the states of %zu hypotheses", d->n);
-    return logits;
+    states.h[0] = now.h;
+    states.c[0] = now.c;
+    return rg_rnn_answer(d, t, &p->rnn, out, &states, 1);
 }
-
-static rg_status keep(rg_decoding *d, const int32_t *parents, size_t n) { return rg_bank_keep(&((memory *)d->state)->bank, parents, n); }
-static void finish(rg_decoding *d) { rg_bank_fini(&((memory *)d->state)->bank); }
 
 static const rg_attention_use uses[] = {
     { "before every target word", "the decoder's previous state", "states of the source words", "states of the source words", "additive", "groups" },
@@ -203,6 +201,6 @@ const rg_system rg_system_rnnsearch = {
     .state_bytes = sizeof(memory),
     .start = start,
     .step = step,
-    .keep = keep,
-    .finish = finish,
+    .keep = rg_rnn_keep,
+    .finish = rg_rnn_finish,
 };

@@ -46,16 +46,6 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
     return rg_rnn_loss(t, &p->rnn, s, y, batch);
 }
 
-/* Block 2l of the bank is h of layer l, block 2l + 1 its c. */
-static rg_status put_states(rg_bank *bank, const rg_recurrent_states *states, size_t depth)
-{
-    for (size_t l = 0; l < depth; l++) {
-        RG_TRY(rg_bank_put(bank, 2 * l, states->h[l]));
-        if (states->c[l]) RG_TRY(rg_bank_put(bank, 2 * l + 1, states->c[l]));
-    }
-    return RG_OK;
-}
-
 static rg_status start(rg_decoding *d)
 {
     const rg_rnn_settings *s = &((const settings *)d->model->options)->rnn;
@@ -63,28 +53,19 @@ static rg_status start(rg_decoding *d)
     rg_recurrent_states    states = { 0 };
     rg_rnn_encode(d->memory, &p->rnn, s, d->source_ids, &d->sources, &states);
     RG_TRY(rg_tape_status(d->memory));
-    return put_states(d->state, &states, p->decoder.config.depth);
+    return rg_rnn_put_states(d->state, &states, p->decoder.config.depth);
 }
 
 static rg_tensor *step(rg_decoding *d, rg_tape *t)
 {
     const rg_rnn_settings *s = &((const settings *)d->model->options)->rnn;
     const parts           *p = d->model->parts;
-    rg_bank               *bank = d->state;
-    rg_recurrent_states    states = { 0 };
-    for (size_t l = 0; l < p->decoder.config.depth; l++) {
-        states.h[l] = rg_bank_use(t, bank, 2 * l);
-        if (p->rnn.cell == RG_LSTM) states.c[l] = rg_bank_use(t, bank, 2 * l + 1);
-    }
+    const size_t           depth = p->decoder.config.depth;
+    rg_recurrent_states    states;
+    rg_rnn_use_states(&states, t, d->state, p->rnn.cell, depth);
     rg_tensor *y = rg_rnn_embed(t, &p->rnn, s, d->tokens, d->n, NULL);
-    y = rg_recurrent_stack_step(t, &p->decoder, y, &states);
-    if (!y) return NULL;
-    if (put_states(bank, &states, p->decoder.config.depth) != RG_OK) return rg_tape_fail(t, RG_ENOMEM, "no memory for the states of %zu hypotheses", d->n);
-    return rg_rnn_logits(t, &p->rnn, y);
+    return rg_rnn_answer(d, t, &p->rnn, rg_recurrent_stack_step(t, &p->decoder, y, &states), &states, depth);
 }
-
-static rg_status keep(rg_decoding *d, const int32_t *parents, size_t n) { return rg_bank_keep(d->state, parents, n); }
-static void finish(rg_decoding *d) { rg_bank_fini(d->state); }
 
 static const rg_attention_use uses[] = { { NULL, NULL, NULL, NULL, NULL, NULL } };
 
@@ -101,6 +82,6 @@ const rg_system rg_system_seq2seq = {
     .state_bytes = sizeof(rg_bank),
     .start = start,
     .step = step,
-    .keep = keep,
-    .finish = finish,
+    .keep = rg_rnn_keep,
+    .finish = rg_rnn_finish,
 };
