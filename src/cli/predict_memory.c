@@ -180,7 +180,7 @@ static rg_status answer_all(const rg_model *m, const rg_puzzle_config *puzzle, c
 {
     double wrong = 0, all = 0;
     char   title[160];
-    snprintf(title, sizeof title, "%s, %s of length %zu", m->system->name, puzzle->kind, puzzle->max_length);
+    snprintf(title, sizeof title, strcmp(puzzle->kind, "recall") == 0 ? "%s, %s of %zu items" : "%s, %s of length %zu", m->system->name, puzzle->kind, puzzle->max_length);
     printf("sequence\tstep\ttarget\tanswer\twrong\n");
     for (int64_t i = 0; i < a->count; i++) {
         const bool recorded = i == 0 && a->record[0];

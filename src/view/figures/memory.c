@@ -60,10 +60,11 @@ static rg_status used_slots(range *out, const canvas *c, size_t slots)
     return RG_OK;
 }
 
-/* Steps across, columns `shown` of the map down; numbers below 0 move the middle of the colours to 0. */
+/* Steps across, columns `shown` of the map down. What is added and read may be negative: the middle of the colours is 0 then. Inputs are drawn by their size. */
 static rg_status draw_panel(canvas *c, sheet *s, int side, const char *name, const rg_record_map *m, range shown, double row)
 {
     const size_t rows = shown.count;
+    const bool   two_ways = !strcmp(m->name, "adds") || !strcmp(m->name, "reads");
     float       *weights = NULL, *across;
     float        least = 0, most = 1e-9f;
     RG_TRY(rg_map_dense(&weights, m, MOST_CELLS));
@@ -76,7 +77,7 @@ static rg_status draw_panel(canvas *c, sheet *s, int side, const char *name, con
         least = fminf(least, across[i]);
         most = fmaxf(most, fabsf(across[i]));
     }
-    for (size_t i = 0; least < 0 && i < rows * m->rows; i++) across[i] = (across[i] + most) / 2;
+    for (size_t i = 0; least < 0 && i < rows * m->rows; i++) across[i] = two_ways ? (across[i] + most) / 2 : fabsf(across[i]);
     canvas_text(c, s->x[side], s->y[side], LEFT, name, 9.5, c->ink, 0);
     s->y[side] += 9;
     const double top = s->y[side], h = (double)rows * row;
