@@ -94,6 +94,59 @@ static void the_team_does_not_change_a_bit(void **state)
     }
 }
 
+/* Eighty groups, some a step shorter: enough for members of a team to run through all steps of their own groups. */
+enum { MANY = 80, LONG = 5, SHORT = 4, MANY_ROWS = MANY * LONG - SHORT };
+
+static void groups_run_apart_on_a_team_without_changing_a_bit(void **state)
+{
+    (void)state;
+    static rg_real x[MANY_ROWS * IN], h0[MANY * WIDTH], y[MANY_ROWS * WIDTH], gradient[2][(IN + WIDTH) * 4 * WIDTH + MANY_ROWS * IN + MANY * WIDTH];
+    int32_t        many[MANY + 1] = { 0 };
+    rg_random      random = rg_random_new(4, 1);
+    for (size_t g = 0; g < MANY; g++) many[g + 1] = many[g] + (g % 20 == 3 ? LONG - 1 : LONG);
+    assert_int_equal(many[MANY], MANY_ROWS);
+    const rg_layout groups = { .groups = MANY, .start = many };
+    for (size_t i = 0; i < MANY_ROWS * IN; i++) x[i] = (rg_real)rg_random_normal(&random);
+    for (size_t i = 0; i < MANY * WIDTH; i++) h0[i] = (rg_real)rg_random_normal(&random);
+    for (size_t i = 0; i < MANY_ROWS * WIDTH; i++) y[i] = (rg_real)rg_random_normal(&random);
+    for (rg_recurrence kind = RG_RNN; kind < RG_RECURRENCES; kind++)
+        for (int members = 1; members < 4; members++) {
+            const size_t gu = rg_recurrence_gates(kind) * WIDTH, ru = kind == RG_GRU ? 2 * WIDTH : gu;
+            rg_params   *params;
+            rg_grads    *grads;
+            rg_team     *team;
+            rg_tape     *t;
+            assert_int_equal(rg_params_new(&params), RG_OK);
+            rg_param *part[] = { rg_params_add(params, "w", RG_WEIGHT, IN, gu, RG_INIT_GLOROT, 1), rg_params_add(params, "u", RG_WEIGHT, WIDTH, ru, RG_INIT_GLOROT, 1),
+                                 kind == RG_GRU ? rg_params_add(params, "u_new", RG_WEIGHT, WIDTH, WIDTH, RG_INIT_GLOROT, 1) : NULL,
+                                 rg_params_add(params, "x", RG_TABLE, MANY_ROWS, IN, RG_INIT_ZERO, 0), rg_params_add(params, "h0", RG_TABLE, MANY, WIDTH, RG_INIT_ZERO, 0) };
+            assert_int_equal(rg_params_build(params, 9), RG_OK);
+            memcpy(rg_param_data(part[3]), x, sizeof x);
+            memcpy(rg_param_data(part[4]), h0, sizeof h0);
+            assert_int_equal(rg_grads_new(&grads, params), RG_OK);
+            assert_int_equal(rg_team_new(&team, members), RG_OK);
+            assert_int_equal(rg_tape_new(&t, &(rg_tape_config){ .record = true, .learn = true, .team = team, .grads = grads }), RG_OK);
+            const rg_recurrent_weights w = { .w = rg_use(t, part[0]), .u = rg_use(t, part[1]), .u_new = part[2] ? rg_use(t, part[2]) : NULL };
+            rg_tensor *rows = rg_with_layout(t, rg_use(t, part[3]), &groups);
+            rg_tensor *ahead = rg_recurrent(t, kind, &w, rows, rg_use(t, part[4]), NULL, false, NULL);
+            rg_tensor *back = rg_recurrent(t, kind, &w, rows, rg_use(t, part[4]), NULL, true, NULL);
+            assert_int_equal(rg_tape_backward_from(t, rg_add(t, ahead, back), y), RG_OK);
+            size_t   at = 0;
+            rg_real *all = gradient[members > 1];
+            for (size_t i = 0; i < 5; i++) {
+                if (!part[i]) continue;
+                const size_t n = rg_param_rows(part[i]) * rg_param_cols(part[i]);
+                memcpy(all + at, rg_grads_of(grads, part[i]), n * sizeof *all);
+                at += n;
+            }
+            if (members > 1) assert_memory_equal(gradient[0], gradient[1], at * sizeof *all);
+            rg_tape_free(t);
+            rg_team_free(team);
+            rg_grads_free(grads);
+            rg_params_free(params);
+        }
+}
+
 static void a_group_has_the_same_bits_alone_and_among_others(void **state)
 {
     (void)state;
@@ -189,6 +242,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_team_does_not_change_a_bit),
+        cmocka_unit_test(groups_run_apart_on_a_team_without_changing_a_bit),
         cmocka_unit_test(a_group_has_the_same_bits_alone_and_among_others),
         cmocka_unit_test(after_the_first_step_nothing_is_allocated),
         cmocka_unit_test(any_allocation_may_fail_and_nothing_leaks),

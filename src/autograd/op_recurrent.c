@@ -63,25 +63,76 @@ static void step_rows(void *context, int member, size_t begin, size_t end)
     }
 }
 
-static void run_step(rg_tape *t, const rg_recurrent_node *n, size_t step, const rg_pack *u, const rg_pack *u_new, rg_real *a)
+typedef struct {
+    rg_tape                 *t;
+    const rg_recurrent_node *n;
+    rg_pack                  u, u_new;
+    rg_real                 *a; /* (running, gu) U h0 of the reset-after GRU */
+} sequence;
+
+/* Rows begin .. end of one step; the team (NULL: nobody) splits each of its products and passes. */
+static rg_status some_rows_of_step(const sequence *q, rg_team *team, size_t step, size_t begin, size_t end)
 {
-    const rg_steps *s = n->steps;
-    const size_t    from = (size_t)s->first[step], rows = (size_t)s->count[step], cost = n->gu * 8;
-    rg_team        *team = rg_tape_team(t);
-    step_job        job = { .n = n, .from = from, .h0 = rg_recurrent__before(n, n->h, n->start_h, step) };
-    if (n->c) job.c0 = rg_recurrent__before(n, n->c, n->start_c, step);
-    rg_real   *sums = n->gates + from * n->gu;
-    const bool after = n->kind == RG_GRU_RESET_AFTER;
-    if (job.h0) {
-        rg_tape__check(t, rg_product_packed(team, rows, job.h0, n->u, u, after ? a : sums, after ? u->N : n->gu, !after, NULL, RG_IDENTITY));
-        job.a = after ? a : NULL;
-    }
-    rg_tape__rows(t, rows, cost, step_rows, &job);
-    if (n->kind != RG_GRU) return;
-    if (job.h0)
-        rg_tape__check(t, rg_product_packed(team, rows, n->extra + from * n->u, n->u, u_new, sums + 2 * n->u, n->gu, true, NULL, RG_IDENTITY));
+    const rg_recurrent_node *n = q->n;
+    const size_t             from = (size_t)n->steps->first[step], rows = end - begin, u = n->u;
+    const bool               after = n->kind == RG_GRU_RESET_AFTER;
+    const rg_real           *h0 = rg_recurrent__before(n, n->h, n->start_h, step), *c0 = n->c ? rg_recurrent__before(n, n->c, n->start_c, step) : NULL;
+    step_job                 job = { .n = n, .from = from + begin };
+    rg_real                 *sums = n->gates + job.from * n->gu;
+    if (h0) job.h0 = h0 + begin * u;
+    if (c0) job.c0 = c0 + begin * u;
+    if (h0 && after) job.a = q->a + begin * n->gu;
+    if (h0) RG_TRY(rg_product_packed(team, rows, job.h0, u, &q->u, after ? q->a + begin * n->gu : sums, n->gu, !after, NULL, RG_IDENTITY));
+    rg_recurrent__rows(team, n, rows, step_rows, &job);
+    if (n->kind != RG_GRU) return RG_OK;
+    if (h0) RG_TRY(rg_product_packed(team, rows, n->extra + job.from * u, u, &q->u_new, sums + 2 * u, n->gu, true, NULL, RG_IDENTITY));
     job.second = true;
-    rg_tape__rows(t, rows, cost, step_rows, &job);
+    rg_recurrent__rows(team, n, rows, step_rows, &job);
+    return RG_OK;
+}
+
+/* Groups begin .. end through all their steps: nothing here can fail, the shapes were looked at before. */
+static void some_groups(void *context, int member, size_t begin, size_t end)
+{
+    const sequence *q = context;
+    const rg_steps *s = q->n->steps;
+    (void)member;
+    for (size_t step = 0; step < s->steps && (size_t)s->count[step] > begin; step++)
+        (void)some_rows_of_step(q, NULL, step, begin, (size_t)s->count[step] < end ? (size_t)s->count[step] : end);
+}
+
+static void all_steps(const sequence *q)
+{
+    const rg_steps *s = q->n->steps;
+    rg_team        *team = rg_tape_team(q->t);
+    if (rg_recurrent__apart(q->t, s)) {
+        rg_team_for(team, s->running, 1, some_groups, (void *)q);
+        return;
+    }
+    for (size_t step = 0; step < s->steps && rg_tape_status(q->t) == RG_OK; step++)
+        rg_tape__check(q->t, some_rows_of_step(q, team, step, 0, (size_t)s->count[step]));
+}
+
+/* Cut as rg_team_for cuts: do all members get about the same number of rows? */
+bool rg_recurrent__apart(const rg_tape *t, const rg_steps *s)
+{
+    enum { LEAST_ROWS = 24 };
+    const size_t members = (size_t)rg_team_size(rg_tape_team(t));
+    if (members < 2 || s->running < members * LEAST_ROWS) return false;
+    for (size_t i = 0; i < members; i++) {
+        const size_t begin = s->running * i / members, end = s->running * (i + 1) / members;
+        size_t       rows = 0;
+        for (size_t step = 0; step < s->steps && (size_t)s->count[step] > begin; step++)
+            rows += ((size_t)s->count[step] < end ? (size_t)s->count[step] : end) - begin;
+        if (rows * members * 20 > s->rows * 21) return false; /* more than 5 % over its share */
+    }
+    return true;
+}
+
+void rg_recurrent__rows(rg_team *team, const rg_recurrent_node *n, size_t rows, rg_team_work *work, void *context)
+{
+    enum { WORTH = 1 << 11 }; /* gates below which waking a thread costs more than it brings */
+    rg_team_for(team, rows, WORTH / n->gu + 1, work, context);
 }
 
 /* ------------------------------------------------------------------------------------------------------- all steps */
@@ -161,10 +212,11 @@ static void forward(rg_tape *t, rg_recurrent_node *n)
     const rg_steps *s = n->steps;
     if (!allocate(t, n)) return;
     rg_arena_point scratch = rg_tape__scratch(t);
-    const rg_pack  u = rg_tape__pack(t, n->w.u, false), u_new = n->w.u_new ? rg_tape__pack(t, n->w.u_new, false) : (rg_pack){0};
-    rg_real       *a = n->kind == RG_GRU_RESET_AFTER ? rg_tape__reals(t, s->running * n->gu) : NULL;
+    sequence       q = { .t = t, .n = n, .u = rg_tape__pack(t, n->w.u, false) };
+    if (n->w.u_new) q.u_new = rg_tape__pack(t, n->w.u_new, false);
+    if (n->kind == RG_GRU_RESET_AFTER) q.a = rg_tape__reals(t, s->running * n->gu);
     project(t, n);
-    for (size_t step = 0; step < s->steps && rg_tape_status(t) == RG_OK; step++) run_step(t, n, step, &u, &u_new, a);
+    if (rg_tape_status(t) == RG_OK) all_steps(&q);
     rg_tape__release(t, scratch);
     if (s->as_is || rg_tape_status(t) != RG_OK) return;
     rg_real *h = n->node.out->data, *c = h + s->rows * n->u;

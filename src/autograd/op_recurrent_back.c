@@ -22,6 +22,8 @@ typedef struct {
     bool                     second;
 } back_job;
 
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+
 size_t rg_recurrent__scratch(const rg_recurrent_node *n)
 {
     const size_t N = n->steps->rows, blocks = n->kind == RG_GRU_RESET_AFTER ? 2 : 1;
@@ -56,25 +58,58 @@ static void back_rows(void *context, int member, size_t begin, size_t end)
     }
 }
 
-static void back_step(rg_tape *t, back_job *job, size_t step, const rg_pack *u, const rg_pack *u_new, bool further)
+typedef struct {
+    back_job job; /* of the whole: its step is filled in */
+    rg_pack  u, u_new;
+    bool     first; /* the states before the first step want a gradient */
+} back_sequence;
+
+/* Rows begin .. end of one step; the team (NULL: nobody) splits each of its products and passes. */
+static rg_status some_rows_of_step(const back_sequence *q, rg_team *team, size_t step, size_t begin, size_t end)
 {
-    const rg_recurrent_node *n = job->n;
-    const size_t             rows = (size_t)n->steps->count[step], cost = n->gu * 8;
-    rg_team                 *team = rg_tape_team(t);
-    job->from = (size_t)n->steps->first[step];
-    job->h0 = rg_recurrent__before(n, n->h, n->start_h, step);
-    job->c0 = n->c ? rg_recurrent__before(n, n->c, n->start_c, step) : NULL;
-    job->second = false;
-    rg_tape__rows(t, rows, cost, back_rows, job);
-    rg_real *dz = job->dz + job->from * n->gu, *da = job->da + job->from * n->gu;
+    back_job                 job = q->job;
+    const rg_recurrent_node *n = job.n;
+    const size_t             rows = end - begin, u = n->u;
+    const rg_real           *h0 = rg_recurrent__before(n, n->h, n->start_h, step), *c0 = n->c ? rg_recurrent__before(n, n->c, n->start_c, step) : NULL;
+    job.from = (size_t)n->steps->first[step] + begin;
+    job.h0 = h0 ? h0 + begin * u : NULL;
+    job.c0 = c0 ? c0 + begin * u : NULL;
+    job.dh += begin * u;
+    job.dc += begin * u;
+    job.drh += begin * u;
+    rg_recurrent__rows(team, n, rows, back_rows, &job);
+    rg_real *dz = job.dz + job.from * n->gu, *da = job.da + job.from * n->gu;
     if (n->kind == RG_GRU) {
-        if (job->h0) rg_tape__check(t, rg_product_packed(team, rows, dz + 2 * n->u, n->gu, u_new, job->drh, n->u, false, NULL, RG_IDENTITY));
-        else memset(job->drh, 0, rows * n->u * sizeof *job->drh);
-        job->second = true;
-        rg_tape__rows(t, rows, cost, back_rows, job);
+        if (h0) RG_TRY(rg_product_packed(team, rows, dz + 2 * u, n->gu, &q->u_new, job.drh, u, false, NULL, RG_IDENTITY));
+        else memset(job.drh, 0, rows * u * sizeof *job.drh);
+        job.second = true;
+        rg_recurrent__rows(team, n, rows, back_rows, &job);
     }
+    if (step == 0 && !q->first) return RG_OK;
     const bool direct = n->kind == RG_GRU || n->kind == RG_GRU_RESET_AFTER; /* dh holds the part that goes past the gates */
-    if (further) rg_tape__check(t, rg_product_packed(team, rows, da, n->gu, u, job->dh, n->u, direct, NULL, RG_IDENTITY));
+    return rg_product_packed(team, rows, da, n->gu, &q->u, job.dh, u, direct, NULL, RG_IDENTITY);
+}
+
+/* Groups begin .. end back through all their steps: nothing here can fail, the shapes were looked at before. */
+static void some_groups(void *context, int member, size_t begin, size_t end)
+{
+    const back_sequence *q = context;
+    const rg_steps      *s = q->job.n->steps;
+    (void)member;
+    for (size_t step = s->steps; step-- > 0;)
+        if ((size_t)s->count[step] > begin) (void)some_rows_of_step(q, NULL, step, begin, smaller((size_t)s->count[step], end));
+}
+
+static void all_steps(rg_tape *t, const back_sequence *q)
+{
+    const rg_steps *s = q->job.n->steps;
+    rg_team        *team = rg_tape_team(t);
+    if (rg_recurrent__apart(t, s)) {
+        rg_team_for(team, s->running, 1, some_groups, (void *)q);
+        return;
+    }
+    for (size_t step = s->steps; step-- > 0 && rg_tape_status(t) == RG_OK;)
+        rg_tape__check(t, some_rows_of_step(q, team, step, 0, (size_t)s->count[step]));
 }
 
 /* ------------------------------------------------------------------------------------------- weights, all rows at once */
@@ -204,13 +239,15 @@ void rg_recurrent__backward(rg_tape *t, rg_node *node)
     job.dz = rg_tape__reals(t, N * n->gu);
     job.da = n->kind == RG_GRU_RESET_AFTER ? rg_tape__reals(t, N * n->gu) : job.dz;
     job.dh = rg_tape__reals(t, 3 * states);
-    const rg_pack u = rg_tape__pack(t, n->w.u, true), u_new = n->w.u_new ? rg_tape__pack(t, n->w.u_new, true) : (rg_pack){0};
+    back_sequence q = { .u = rg_tape__pack(t, n->w.u, true), .first = p.h0.at != NULL };
+    if (n->w.u_new) q.u_new = rg_tape__pack(t, n->w.u_new, true);
     if (rg_tape_status(t) != RG_OK) return;
     job.dc = job.dh + states;
     job.drh = job.dc + states;
     memset(job.dh, 0, 2 * states * sizeof *job.dh);
 
-    for (size_t step = s->steps; step-- > 0 && rg_tape_status(t) == RG_OK;) back_step(t, &job, step, &u, &u_new, step > 0 || p.h0.at);
+    q.job = job;
+    all_steps(t, &q);
     first_state(s, p.h0, n->h0, job.dh);
     first_state(s, p.c0, n->c0, job.dc);
     recurrent_weights(t, &job, &p);

@@ -178,7 +178,7 @@ static void repack_panels(void *context, int member, size_t begin, size_t end)
 }
 
 /* One allocation for all packs of one direction. */
-static rg_status make_packs(rg_params *p, bool transposed)
+static rg_status make_packs(rg_params *p, bool transposed, bool fill)
 {
     size_t total = 0;
     for (size_t i = 0; i < p->count; i++) {
@@ -194,7 +194,7 @@ static rg_status make_packs(rg_params *p, bool transposed)
         if (!packed(p->entry[i])) continue;
         rg_pack *pack = transposed ? &p->entry[i]->transposed : &p->entry[i]->forward;
         pack->data = block;
-        fill_panels(pack, p->entry[i], transposed, 0, panels_of(pack));
+        if (fill) fill_panels(pack, p->entry[i], transposed, 0, panels_of(pack));
         block += rg_pack_size(pack->K, pack->N);
     }
     return RG_OK;
@@ -215,13 +215,13 @@ rg_status rg_params_build(rg_params *p, uint64_t seed)
 {
     RG_TRY(make_block(p));
     for (size_t i = 0; i < p->count; i++) RG_TRY(fill(p->entry[i], seed));
-    return make_packs(p, false);
+    return make_packs(p, false, true);
 }
 
 rg_status rg_params_build_empty(rg_params *p)
 {
     RG_TRY(make_block(p));
-    return make_packs(p, false);
+    return make_packs(p, false, false); /* whoever fills the numbers packs them */
 }
 
 rg_status rg_params_repack(rg_params *p, rg_team *team)
@@ -310,7 +310,7 @@ rg_status rg_grads_new(rg_grads **out, rg_params *params)
 {
     *out = NULL;
     if (!params->block) return rg_fail(RG_EINVAL, "gradients asked for before the parameters were built");
-    if (!params->transposed) RG_TRY(make_packs(params, true));
+    if (!params->transposed) RG_TRY(make_packs(params, true, true));
     rg_grads *g = rg_alloc_zero(sizeof *g);
     if (!g) return RG_ENOMEM;
     g->params = params;

@@ -31,6 +31,12 @@ static inline const rg_real *rg_recurrent__before(const rg_recurrent_node *n, co
     return t ? states + (size_t)n->steps->first[t - 1] * n->u : start;
 }
 
+/* Groups do not see each other, so members of a team may take groups and run through all their steps without meeting. Worth it when
+ * each has enough rows a step for a good product and they end about together; else every step is split by itself. */
+bool rg_recurrent__apart(const rg_tape *t, const rg_steps *s);
+/* A pass over the gates of some rows of a step. */
+void rg_recurrent__rows(rg_team *team, const rg_recurrent_node *n, size_t rows, rg_team_work *work, void *context);
+
 void rg_recurrent__backward(rg_tape *t, rg_node *node);
 
 /* Scratch numbers of backward. */
