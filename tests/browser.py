@@ -123,11 +123,12 @@ class Browser:
             time.sleep(0.03)
 
     def open(self, url, ready="document.readyState === 'complete'"):
-        """Always a new document, even where only the part behind # differs."""
-        self.call("Page.navigate", url="about:blank")
-        self.wait("location.href === 'about:blank'", "an empty page")
-        self.call("Page.navigate", url=url)
-        return self.wait(f"location.href !== 'about:blank' && ({ready})", f"{url} is there")
+        """Always a new document, even where only the part behind # differs: each has a number in its address."""
+        self.number += 1
+        page, _, part = url.partition("#")
+        mark = f"?{self.number}"
+        self.call("Page.navigate", url=page + mark + ("#" + part if part else ""))
+        return self.wait(f"location.search === '{mark}' && ({ready})", f"{url} is there")
 
     def size(self, wide, high):
         self.call("Emulation.setDeviceMetricsOverride", width=wide, height=high, deviceScaleFactor=1, mobile=wide < 600)
