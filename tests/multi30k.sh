@@ -67,6 +67,9 @@ for _ in $(seq 500); do [ -f killed/ende-luong.s1/model.safetensors.checkpoint.p
 kill -9 $child 2> /dev/null
 wait $child 2> /dev/null
 killed=$?
+table --out killed --only ende-luong enfr --judge > out 2> err
+grep -q '^ende-luong ' out && ! grep -q '^enfr' out || fail "--judge: $(cat out err)"
+grep -q 'resuming' err && fail "--judge trained"
 table --out killed --only ende-luong > out 2> err
 [ $killed != 137 ] || grep -q 'resuming after' err || fail "a killed run began anew"
 cmp -s whole/ende-luong.s1/model.safetensors killed/ende-luong.s1/model.safetensors || fail "a killed run ended with other weights"

@@ -47,7 +47,7 @@ typedef struct {
     char   *data, *out, *extra;
     rg_list only;
     int64_t epochs, seed, seeds, threads;
-    bool    quick, overwrite, report, list;
+    bool    quick, overwrite, judge, report, list;
 } settings;
 
 static const rg_option options[] = {
@@ -61,6 +61,7 @@ static const rg_option options[] = {
     { RG_OPTION_STRING, "options", offsetof(settings, extra), "", "words of `regard train` appended to every row: --options='--dim-emb 64'", 0, NULL },
     { RG_OPTION_BOOL, "quick", offsetof(settings, quick), "false", "60 updates a row, to see it work; no claim is judged", 0, NULL },
     { RG_OPTION_BOOL, "overwrite", offsetof(settings, overwrite), "false", "train again what was trained with other options", 0, NULL },
+    { RG_OPTION_BOOL, "judge", offsetof(settings, judge), "false", "judge rows that are still in training by their weights so far; the same command without it goes on", 0, NULL },
     { RG_OPTION_BOOL, "report", offsetof(settings, report), "false", "train nothing: the table of what is finished", 0, NULL },
     { RG_OPTION_BOOL, "list", offsetof(settings, list), "false", "print the rows as commands of `regard train`", 0, NULL },
     RG_OPTION_END
@@ -100,6 +101,8 @@ static rg_status fill(multi30k_line *line, const settings *s, const multi30k_job
     line->row = row;
     for (int64_t seed = s->seed; seed < s->seed + seeds; seed++) {
         bool found = train;
+        if (train && job->judge) RG_TRY(multi30k_begun(&found, job, row, seed));
+        if (train && !found) continue;
         RG_TRY(train ? multi30k_run(&line->result[line->runs], job, row, seed) : multi30k_read(&found, &line->result[line->runs], job, row, seed));
         if (found) line->seed[line->runs++] = seed;
     }
@@ -108,7 +111,8 @@ static rg_status fill(multi30k_line *line, const settings *s, const multi30k_job
 
 static rg_status run_all(rg_call *call, const settings *s, multi30k_line *lines)
 {
-    const multi30k_job job = { .data = s->data, .out = s->out, .extra = s->extra, .epochs = s->epochs, .threads = s->threads, .quick = s->quick, .overwrite = s->overwrite };
+    const multi30k_job job = { .data = s->data, .out = s->out, .extra = s->extra, .epochs = s->epochs, .threads = s->threads, .quick = s->quick, .overwrite = s->overwrite,
+                               .judge = s->judge };
     size_t             count = 0;
     rg_status          status = RG_OK;
     for (const multi30k_row *r = multi30k_rows; status == RG_OK && r->name; r++) status = fill(&lines[count++], s, &job, r);

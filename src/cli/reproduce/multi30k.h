@@ -20,6 +20,7 @@ typedef struct multi30k_job {
     const char *data, *out, *extra; /* folders; options appended to every row */
     int64_t     epochs, threads;
     bool        quick, overwrite;
+    bool        judge; /* the weights as they are now: no training */
 } multi30k_job;
 
 /* Classes of source length: the first has up to edges[0] words, the last more than the last edge. */
@@ -35,7 +36,7 @@ typedef struct multi30k_result {
     double flops_word, flops_training;   /* forward, a target word; forward and backward, all pieces seen */
     double updates, epochs, seconds, words_second; /* training, validations included; the median speed */
     double translate_seconds;
-    double epochs_cap;                   /* what --epochs was; 0: the row's own limits                 */
+    double epochs_cap;                   /* what --epochs was; 0: the row's own limits; -1: judged before its end */
     double class_bleu[MULTI30K_CLASSES], class_lines[MULTI30K_CLASSES];
 } multi30k_result;
 
@@ -49,6 +50,8 @@ extern const multi30k_field multi30k_fields[]; /* ends with name = NULL; the cla
 
 /* Where a run lives: OUT/NAME.sSEED. A new string. */
 char *multi30k_folder(const multi30k_job *job, const multi30k_row *row, int64_t seed);
+/* Is there a model to be judged? */
+rg_status multi30k_begun(bool *out, const multi30k_job *job, const multi30k_row *row, int64_t seed);
 /* Train (or go on, or nothing when it is finished) and judge. RG_ESTOP: asked to stop, everything is saved. */
 rg_status multi30k_run(multi30k_result *out, const multi30k_job *job, const multi30k_row *row, int64_t seed);
 /* What a finished run came to; *found is false when there is none with these options. */

@@ -304,8 +304,8 @@ static rg_status train_and_judge(multi30k_result *out, const multi30k_job *job, 
     fprintf(stderr, "== %s, seed %lld\n", row->name, (long long)seed);
     rg_status status = make_words(&w, job, row, folder, seed);
     if (status == RG_OK) status = rg_call_init(&train_call, &rg_command_train, w.count, w.word);
-    if (status == RG_OK) status = train(&train_call);
-    *out = (multi30k_result){ .epochs_cap = (double)job->epochs };
+    if (status == RG_OK && !job->judge) status = train(&train_call);
+    *out = (multi30k_result){ .epochs_cap = job->judge ? -1 : (double)job->epochs };
     if (status == RG_OK) {
         const rg_translation_options *o = rg_call_values(&train_call, rg_translation_rows);
         status = multi30k_judge(out, job, row, folder, o->normalize, o->max_length_factor);
@@ -320,13 +320,23 @@ static rg_status train_and_judge(multi30k_result *out, const multi30k_job *job, 
     return status;
 }
 
+rg_status multi30k_begun(bool *out, const multi30k_job *job, const multi30k_row *row, int64_t seed)
+{
+    char     *folder = multi30k_folder(job, row, seed), *path = folder ? rg_format("%s/model.safetensors", folder) : NULL;
+    rg_status status = path ? rg_file_exists(out, path) : RG_ENOMEM;
+    rg_free(path);
+    rg_free(folder);
+    return status;
+}
+
 rg_status multi30k_run(multi30k_result *out, const multi30k_job *job, const multi30k_row *row, int64_t seed)
 {
     char     *folder = multi30k_folder(job, row, seed);
     bool      found = false;
     rg_status status = folder ? claim_folder(job, row, folder) : RG_ENOMEM;
     if (status == RG_OK) status = read_result(&found, out, folder);
-    if (status == RG_OK && (!found || out->epochs_cap != (double)job->epochs)) status = train_and_judge(out, job, row, folder, seed);
+    const bool finished = found && out->epochs_cap == (double)job->epochs;
+    if (status == RG_OK && !finished) status = train_and_judge(out, job, row, folder, seed);
     rg_free(folder);
     return status;
 }
