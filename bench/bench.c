@@ -20,6 +20,7 @@
     X(attention)       \
     X(decode)          \
     X(entropy)         \
+    X(gat)             \
     X(gemm)            \
     X(multi30k)        \
     X(optimizer)       \
