@@ -97,10 +97,32 @@ typedef struct rg_kernels {
     void (*columns_softmax)(size_t n, size_t H, rg_real *y, const rg_real *x);
     void (*columns_softmax_backward)(size_t n, size_t H, rg_real *dx, const rg_real *a, const rg_real *da, bool add);
 
+    /* lists -- y (H blocks of d) (+)= sum over t < n of a_h x_h: row t of `a` times row row[t] of `x`, or, when `pair` is given, row pair[t] of `a` times row
+     * row[pair[t]] of `x`; one chain over t in rising order. `marked`: numbers of `a` below 0 count as 0. */
+    void (*lists_mix)(size_t n, size_t H, size_t d, rg_real *y, bool add, const rg_real *a, size_t lda, const size_t *pair, const rg_real *x, size_t ldx,
+                      const int32_t *row, bool marked);
+    void (*lists_sum)(size_t n, size_t H, rg_real *y, bool add, const rg_real *x, const size_t *pair); /* y (H) (+)= sum over t of row pair[t] of x (., H) */
+    /* a (n, H) = value[p] * factor where bit p * H + h of `bits` is set, else 0; p is pair[t], or from + t when `pair` is NULL */
+    void (*lists_expand)(size_t n, size_t H, rg_real *a, const uint8_t *bits, const rg_real *value, rg_real factor, const size_t *pair, size_t from);
+
+    /* Graph attention's weights of some queries, whose pairs are first[0] .. first[queries] - 1; key, a and d begin at pair first[0], u and du at the first query.
+     *
+     *     a = softmax over the pairs of a query of f(u_i + z_j)         f(s) = s, below 0: slope s
+     *
+     * edges_slope: from d = da, what arrived at the weights, to d = ds, with s = u_i + z_j:  ds = f'(s) w (g - sum w g),  du (+)= sum ds. `a` carries the
+     * mask of dropout: w / share where a weight was kept, then g = da / share; -w where it was dropped, then g = 0. Without dropout share is 1. */
+    void (*edges_weigh)(size_t queries, const size_t *first, const int32_t *key, size_t H, rg_real *a, const rg_real *u, size_t ldu, const rg_real *z, size_t ldz,
+                        rg_real slope);
+    void (*edges_slope)(size_t queries, const size_t *first, const int32_t *key, size_t H, rg_real *d, const rg_real *a, rg_real share, const rg_real *u, size_t ldu,
+                        const rg_real *z, size_t ldz, rg_real slope, rg_real *du, size_t lddu, bool add);
+
     /* Dropout of n numbers that start at `position` of a Philox stream: keep with probability 1-p and divide by 1-p.
      * The draw of element i depends on key, stream and position + i alone: with e = position + i it is word e mod 4 of the
      * Philox block whose counter is (e / 4 low, e / 4 high, stream low, stream high). y may be x. */
     void (*dropout)(size_t n, rg_real *y, const rg_real *x, rg_real p, const uint32_t key[2], uint64_t stream, uint64_t position, bool add);
+
+    /* A mask as bits, for those who keep it: byte i is block position + i; bit 2 k + h: half h (0: low) of word k is at least p 2^16, rounded; set: keep. */
+    void (*dropout_bits)(size_t bytes, uint8_t *bits, rg_real p, const uint32_t key[2], uint64_t stream, uint64_t position);
 
     const rg_gates *gates; /* rows of recurrent steps */
 

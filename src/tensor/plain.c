@@ -355,6 +355,72 @@ static rg_real axpy_dot(size_t n, rg_real *y, rg_real a, const rg_real *x, const
     return product;
 }
 
+/* ---------------------------------------------------------------------------------------------------- lists */
+
+static void lists_mix(size_t n, size_t H, size_t d, rg_real *y, bool add, const rg_real *a, size_t lda, const size_t *pair, const rg_real *x, size_t ldx,
+                      const int32_t *row, bool marked)
+{
+    for (size_t j = 0; j < H * d; j++) {
+        rg_real sum = add ? y[j] : 0;
+        for (size_t t = 0; t < n; t++) {
+            const size_t  p = pair ? pair[t] : t;
+            const rg_real left = a[p * lda + j / d];
+            sum += (marked && left < 0 ? 0 : left) * x[(size_t)row[p] * ldx + j];
+        }
+        y[j] = sum;
+    }
+}
+
+static void lists_sum(size_t n, size_t H, rg_real *y, bool add, const rg_real *x, const size_t *pair)
+{
+    for (size_t h = 0; h < H; h++) {
+        rg_real sum = add ? y[h] : 0;
+        for (size_t t = 0; t < n; t++) sum += x[pair[t] * H + h];
+        y[h] = sum;
+    }
+}
+
+static void lists_expand(size_t n, size_t H, rg_real *a, const uint8_t *bits, const rg_real *value, rg_real factor, const size_t *pair, size_t from)
+{
+    for (size_t t = 0; t < n; t++)
+        for (size_t h = 0; h < H; h++) {
+            const size_t p = pair ? pair[t] : from + t, bit = p * H + h;
+            a[t * H + h] = bits[bit / 8] >> bit % 8 & 1 ? value[p] * factor : 0;
+        }
+}
+
+static void edges_weigh(size_t queries, const size_t *first, const int32_t *key, size_t H, rg_real *a, const rg_real *u, size_t ldu, const rg_real *z, size_t ldz,
+                        rg_real slope)
+{
+    for (size_t i = 0; i < queries; i++) {
+        const size_t begin = first[i] - first[0], end = first[i + 1] - first[0];
+        for (size_t p = begin; p < end; p++)
+            for (size_t h = 0; h < H; h++) {
+                const rg_real s = u[i * ldu + h] + z[(size_t)key[p] * ldz + h];
+                a[p * H + h] = s > 0 ? s : slope * s;
+            }
+        columns_softmax(end - begin, H, a + begin * H, a + begin * H);
+    }
+}
+
+static void edges_slope(size_t queries, const size_t *first, const int32_t *key, size_t H, rg_real *d, const rg_real *a, rg_real share, const rg_real *u, size_t ldu,
+                        const rg_real *z, size_t ldz, rg_real slope, rg_real *du, size_t lddu, bool add)
+{
+    for (size_t i = 0; i < queries; i++)
+        for (size_t h = 0; h < H; h++) {
+            const size_t begin = first[i] - first[0], end = first[i + 1] - first[0];
+            double       level = 0, sum = add ? (double)du[i * lddu + h] : 0;
+            for (size_t p = begin; p < end; p++)
+                if (a[p * H + h] > 0) level += (double)a[p * H + h] * (double)d[p * H + h];
+            for (size_t p = begin; p < end; p++) {
+                const rg_real w = a[p * H + h], s = u[i * ldu + h] + z[(size_t)key[p] * ldz + h];
+                const rg_real g = w > 0 ? d[p * H + h] / share : 0, weight = w > 0 ? w * share : -w;
+                sum += (double)(d[p * H + h] = weight * (g - (rg_real)level) * (s > 0 ? 1 : slope));
+            }
+            du[i * lddu + h] = (rg_real)sum;
+        }
+}
+
 /* --------------------------------------------------------------------------------------------------- dropout */
 
 static void dropout(size_t n, rg_real *y, const rg_real *x, rg_real p, const uint32_t key[2], uint64_t stream, uint64_t position, bool add)
@@ -370,6 +436,20 @@ static void dropout(size_t n, rg_real *y, const rg_real *x, rg_real p, const uin
         }
         rg_real kept = words[at % 4] >= least ? x[i] * factor : 0;
         y[i] = add ? y[i] + kept : kept;
+    }
+}
+
+static void dropout_bits(size_t bytes, uint8_t *bits, rg_real p, const uint32_t key[2], uint64_t stream, uint64_t position)
+{
+    const uint32_t least = (uint32_t)(((uint64_t)rg_dropout_least(p) + 0x8000u) >> 16);
+    for (size_t i = 0; i < bytes; i++) {
+        const uint64_t block = position + i;
+        const uint32_t counter[4] = {(uint32_t)block, (uint32_t)(block >> 32), (uint32_t)stream, (uint32_t)(stream >> 32)};
+        uint32_t words[4];
+        rg_philox(words, counter, key);
+        bits[i] = 0;
+        for (unsigned b = 0; b < 8; b++)
+            if ((words[b / 2] >> 16 * (b % 2) & 0xffffu) >= least) bits[i] = (uint8_t)(bits[i] | 1u << b);
     }
 }
 
@@ -410,6 +490,12 @@ const rg_kernels rg_kernels_plain = {
     .axpy_dot = axpy_dot,
     .columns_softmax = columns_softmax,
     .columns_softmax_backward = columns_softmax_backward,
+    .lists_mix = lists_mix,
+    .lists_sum = lists_sum,
+    .lists_expand = lists_expand,
+    .edges_weigh = edges_weigh,
+    .edges_slope = edges_slope,
     .dropout = dropout,
+    .dropout_bits = dropout_bits,
     .gates = &rg_gates_plain,
 };

@@ -26,34 +26,46 @@ INLINE uvec64 times(uvec64 x, uint32_t m)
 INLINE void multiply(uvec *high, uvec *low, uvec x, uint32_t m)
 {
     uvec64 even = times((uvec64)x, m), odd = times((uvec64)x >> 32, m);
+#if RG_LANES == 8 && defined(__AVX2__)
+    *low = (uvec)_mm256_blend_epi32((__m256i)even, (__m256i)(odd << 32), 0xaa);
+    *high = (uvec)_mm256_blend_epi32((__m256i)(even >> 32), (__m256i)odd, 0xaa);
+#else
     *low = (uvec)((even & 0xffffffffu) | (odd << 32));
     *high = (uvec)((even >> 32) | (odd & 0xffffffff00000000u));
+#endif
 }
 
-static words philox(uint64_t block, uint64_t stream, const uint32_t key[2])
+/* Blocks from `block` on, TWINS registers of them: a round waits for its products, so two go side by side. */
+enum { TWINS = 2 };
+
+INLINE void philox(words *out, uint64_t block, uint64_t stream, const uint32_t key[2])
 {
     static const uint32_t lane[16] __attribute__((aligned(64))) = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     const uvec zero = {0};
-    uvec c0 = *(const uvec *)lane + (uint32_t)block;
-    uvec c1 = zero + (uint32_t)(block >> 32) - (uvec)(c0 < zero + (uint32_t)block); /* carry: a true comparison is -1 */
-    uvec c2 = zero + (uint32_t)stream, c3 = zero + (uint32_t)(stream >> 32);
-    uint32_t k0 = key[0], k1 = key[1];
-    for (int round = 0; round < 10; round++, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
-        uvec high0, low0, high1, low1;
-        multiply(&high0, &low0, c0, 0xD2511F53u);
-        multiply(&high1, &low1, c2, 0xCD9E8D57u);
-        c0 = high1 ^ c1 ^ k0;
-        c1 = low1;
-        c2 = high0 ^ c3 ^ k1;
-        c3 = low0;
+    uvec c0[TWINS], c1[TWINS], c2[TWINS], c3[TWINS];
+    UNROLL for (size_t w = 0; w < TWINS; w++)
+    {
+        const uint64_t first = block + w * LANES;
+        c0[w] = *(const uvec *)lane + (uint32_t)first;
+        c1[w] = zero + (uint32_t)(first >> 32) - (uvec)(c0[w] < zero + (uint32_t)first); /* carry: a true comparison is -1 */
+        c2[w] = zero + (uint32_t)stream;
+        c3[w] = zero + (uint32_t)(stream >> 32);
     }
-    return (words){{c0, c1, c2, c3}};
+    uvec k0 = zero + key[0], k1 = zero + key[1];
+    for (int round = 0; round < 10; round++, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u)
+        UNROLL for (size_t w = 0; w < TWINS; w++)
+        {
+            uvec high0, low0, high1, low1;
+            multiply(&high0, &low0, c0[w], 0xD2511F53u);
+            multiply(&high1, &low1, c2[w], 0xCD9E8D57u);
+            c0[w] = high1 ^ c1[w] ^ k0;
+            c1[w] = low1;
+            c2[w] = high0 ^ c3[w] ^ k1;
+            c3[w] = low0;
+        }
+    UNROLL for (size_t w = 0; w < TWINS; w++) out[w] = (words){{c0[w], c1[w], c2[w], c3[w]}};
 }
 
-/* The draws of elements 4 block .. 4 (block + LANES), in their order. */
-static void draw(uint32_t *out, uint64_t block, uint64_t stream, const uint32_t key[2])
-{
-    words w = philox(block, stream, key);
 #if RG_LANES == 8
 #define LOW(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
 #define HIGH(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
@@ -70,17 +82,27 @@ static void draw(uint32_t *out, uint64_t block, uint64_t stream, const uint32_t 
 #define LOW64(a, b) (uvec) __builtin_shufflevector((uvec64)(a), (uvec64)(b), 0, 8, 1, 9, 2, 10, 3, 11)
 #define HIGH64(a, b) (uvec) __builtin_shufflevector((uvec64)(a), (uvec64)(b), 4, 12, 5, 13, 6, 14, 7, 15)
 #endif
-    uvec low01 = LOW(w.of[0], w.of[1]), low23 = LOW(w.of[2], w.of[3]);
-    uvec high01 = HIGH(w.of[0], w.of[1]), high23 = HIGH(w.of[2], w.of[3]);
-    *(loose_uvec *)(out + 0 * LANES) = LOW64(low01, low23);
-    *(loose_uvec *)(out + 1 * LANES) = HIGH64(low01, low23);
-    *(loose_uvec *)(out + 2 * LANES) = LOW64(high01, high23);
-    *(loose_uvec *)(out + 3 * LANES) = HIGH64(high01, high23);
+
+enum { DRAWS = TWINS * 4 * RG_LANES }; /* of one call */
+
+/* The draws of elements 4 block .. 4 block + DRAWS, in their order. */
+static void draw(uint32_t *out, uint64_t block, uint64_t stream, const uint32_t key[2])
+{
+    words w[TWINS];
+    philox(w, block, stream, key);
+    UNROLL for (size_t i = 0; i < TWINS; i++, out += 4 * LANES)
+    {
+        uvec low01 = LOW(w[i].of[0], w[i].of[1]), low23 = LOW(w[i].of[2], w[i].of[3]);
+        uvec high01 = HIGH(w[i].of[0], w[i].of[1]), high23 = HIGH(w[i].of[2], w[i].of[3]);
+        *(loose_uvec *)(out + 0 * LANES) = LOW64(low01, low23);
+        *(loose_uvec *)(out + 1 * LANES) = HIGH64(low01, low23);
+        *(loose_uvec *)(out + 2 * LANES) = LOW64(high01, high23);
+        *(loose_uvec *)(out + 3 * LANES) = HIGH64(high01, high23);
+    }
 }
 
 void ISA(dropout)(size_t n, float *y, const float *x, float p, const uint32_t key[2], uint64_t stream, uint64_t position, bool add)
 {
-    enum { DRAWS = 4 * RG_LANES };
     uint32_t draws[DRAWS + RG_LANES] __attribute__((aligned(64))) = {0}; /* loads at the end may reach over it */
     const uvec least = (uvec){0} + rg_dropout_least(p);
     const vec factor = same(rg_dropout_factor(p));
@@ -95,5 +117,25 @@ void ISA(dropout)(size_t n, float *y, const float *x, float p, const uint32_t ke
             put(y + at + i, add ? get(y + at + i, c) + kept : kept, c);
         }
         at += count;
+    }
+}
+
+/* Both halves of a word draw: a block is the eight bits of a byte. */
+void ISA(dropout_bits)(size_t bytes, uint8_t *bits, float p, const uint32_t key[2], uint64_t stream, uint64_t position)
+{
+    const uvec least = (uvec){0} + (uint32_t)(((uint64_t)rg_dropout_least(p) + 0x8000u) >> 16);
+    for (size_t at = 0; at < bytes; at += TWINS * LANES) {
+        const size_t some = bytes - at < TWINS * LANES ? bytes - at : TWINS * LANES;
+        uint32_t byte[TWINS * RG_LANES] __attribute__((aligned(64)));
+        words w[TWINS];
+        philox(w, position + at, stream, key);
+        UNROLL for (size_t i = 0; i < TWINS; i++)
+        {
+            uvec mine = {0};
+            UNROLL for (uint32_t k = 0; k < 4; k++)
+                mine |= ((uvec)((w[i].of[k] & 0xffffu) >= least) & (1u << 2 * k)) | ((uvec)((w[i].of[k] >> 16) >= least) & (2u << 2 * k));
+            *(loose_uvec *)(byte + i * LANES) = mine;
+        }
+        for (size_t i = 0; i < some; i++) bits[at + i] = (uint8_t)byte[i];
     }
 }

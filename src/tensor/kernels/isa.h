@@ -54,6 +54,15 @@ void ISA(heads_axpy)(size_t H, size_t d, float *y, size_t y_step, const float *a
 void ISA(columns_softmax)(size_t n, size_t H, float *y, const float *x);
 void ISA(columns_softmax_backward)(size_t n, size_t H, float *dx, const float *a, const float *da, bool add);
 
+/* lists.c */
+void ISA(lists_mix)(size_t n, size_t H, size_t d, float *y, bool add, const float *a, size_t lda, const size_t *pair, const float *x, size_t ldx, const int32_t *row,
+                    bool marked);
+void ISA(lists_sum)(size_t n, size_t H, float *y, bool add, const float *x, const size_t *pair);
+void ISA(lists_expand)(size_t n, size_t H, float *a, const uint8_t *bits, const float *value, float factor, const size_t *pair, size_t from);
+void ISA(edges_weigh)(size_t queries, const size_t *first, const int32_t *key, size_t H, float *a, const float *u, size_t ldu, const float *z, size_t ldz, float slope);
+void ISA(edges_slope)(size_t queries, const size_t *first, const int32_t *key, size_t H, float *d, const float *a, float share, const float *u, size_t ldu,
+                      const float *z, size_t ldz, float slope, float *du, size_t lddu, bool add);
+
 /* additive.c */
 float ISA(additive)(rg_activation f, size_t n, const float *x, const float *y, const float *v);
 void  ISA(additive_backward)(rg_activation f, size_t n, float *dx, float *dy, float *dv, const float *x, const float *y, const float *v, float de);
@@ -65,6 +74,7 @@ float ISA(axpy_dot)(size_t n, float *y, float a, const float *x, const float *z)
 
 /* dropout.c */
 void ISA(dropout)(size_t n, float *y, const float *x, float p, const uint32_t key[2], uint64_t stream, uint64_t position, bool add);
+void ISA(dropout_bits)(size_t bytes, uint8_t *bits, float p, const uint32_t key[2], uint64_t stream, uint64_t position);
 
 /* gates.c */
 extern const rg_gates ISA(gates);

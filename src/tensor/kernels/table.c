@@ -41,6 +41,12 @@ const rg_kernels TABLE = {
     .axpy_dot = ISA(axpy_dot),
     .columns_softmax = ISA(columns_softmax),
     .columns_softmax_backward = ISA(columns_softmax_backward),
+    .lists_mix = ISA(lists_mix),
+    .lists_sum = ISA(lists_sum),
+    .lists_expand = ISA(lists_expand),
+    .edges_weigh = ISA(edges_weigh),
+    .edges_slope = ISA(edges_slope),
     .dropout = ISA(dropout),
+    .dropout_bits = ISA(dropout_bits),
     .gates = &ISA(gates),
 };
