@@ -83,6 +83,7 @@ typedef struct rg_attention_config {
     size_t        positions;  /* location: longest group of keys */
     bool          shared_values; /* v is one block that every head reads */
     bool          biased;     /* linear: a bias a head in both halves */
+    double        dropout;    /* share of the weights that rg_attend drops while learning; they are not made to sum to 1 again */
 } rg_attention_config;
 #define RG_ATTENTION_CONFIG_DEFAULT                                                                                        \
     { .score = "scaled_dot", .heads = 1, .hidden = 64, .activation = RG_TANH, .bandwidth = 1, .sharpness = 1, .positions = 256 }
@@ -101,6 +102,7 @@ typedef struct rg_score {
     /* The whole attention in one pass; may be NULL, and may return NULL without a failure when this case is not its own. */
     rg_tensor *(*fused)(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, rg_tensor *v, const rg_reach *reach);
     bool panels; /* and that pass reads keys and values in panels: settling them pays */
+    bool drops; /* `fused` drops weights too */
 } rg_score;
 
 const rg_score *const *rg_score_all(void);            /* ends with NULL */

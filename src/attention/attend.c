@@ -31,10 +31,11 @@ rg_tensor *rg_weigh(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor
 
 rg_tensor *rg_attend(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, rg_tensor *v, const rg_reach *reach)
 {
-    if (att->score->fused && reach && !rg_tape_watched(t, "weights")) {
+    const bool drops = att->config.dropout > 0 && rg_tape_learning(t);
+    if (att->score->fused && reach && (!drops || att->score->drops) && !rg_tape_watched(t, "weights")) {
         rg_tensor *out = att->score->fused(t, att, att->score->query ? att->score->query(t, att, q) : q, k, v, reach);
         if (out || rg_tape_status(t) != RG_OK) return out;
     }
-    rg_tensor *a = rg_weigh(t, att, q, k, reach);
+    rg_tensor *a = rg_dropout(t, rg_weigh(t, att, q, k, reach), att->config.dropout);
     return att->config.shared_values ? rg_mix_shared(t, a, v, reach) : rg_mix(t, a, v, reach); /* (Nq, H*dv) */
 }

@@ -10,4 +10,22 @@ static inline size_t rg_reach__key(const rg_reach *r, size_t i, size_t p)
     return r->key ? (size_t)r->key[p] : (size_t)r->begin[i] + (p - r->first[i]);
 }
 
+/* Lists are worked on in pieces of about so many pairs, whatever the degrees are: piece k of n is rows cut(k) .. cut(k + 1) - 1. A row counts as one more
+ * pair, so that rows without any are shared out too. */
+enum { RG_REACH_PIECE = 512 };
+
+static inline size_t rg_reach__pieces(size_t P, size_t rows) { return (P + rows) / RG_REACH_PIECE + 1; }
+
+static inline size_t rg_reach__cut(const size_t *first, size_t rows, size_t piece, size_t pieces)
+{
+    const size_t all = first[rows] + rows, goal = all / pieces * piece + all % pieces * piece / pieces;
+    size_t       low = 0, high = rows; /* the first row i with first[i] + i >= goal */
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (first[middle] + middle < goal) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
 #endif

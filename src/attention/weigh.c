@@ -9,9 +9,10 @@ typedef struct {
     rg_tensor      *a, *v;
     const rg_reach *reach;
     size_t          heads, width, v_step;
+    size_t          pieces; /* of a list */
     const rg_real  *dy;
     rg_real        *dx, *dv;
-    bool            add;
+    bool            add, add_v;
 } weigh_node;
 
 enum { MOST_HEADS = 64 }; /* dots of so many heads at a time before they are added */
@@ -84,6 +85,20 @@ static void mix_rows(void *context, int member, size_t begin, size_t end)
     }
 }
 
+/* The same over lists, a block of values a head: sums stay in registers. */
+static void mix_pieces(void *context, int member, size_t begin, size_t end)
+{
+    (void)member;
+    const weigh_node *n = context;
+    const rg_reach   *r = n->reach;
+    const rg_kernels *k = rg_kernel();
+    const rg_tensor  *out = n->node.out;
+    const size_t      low = rg_reach__cut(r->first, r->Nq, begin, n->pieces), high = rg_reach__cut(r->first, r->Nq, end, n->pieces);
+    for (size_t i = low; i < high; i++)
+        k->lists_mix(r->first[i + 1] - r->first[i], n->heads, n->width, out->data + i * out->ld, false, n->a->data + r->first[i] * n->a->ld, n->a->ld, NULL, n->v->data,
+                     n->v->ld, r->key + r->first[i], false);
+}
+
 /* forward was  out_i = sum_p a_p v_j      so  da_p = dout_i . v_j     dv_j += a_p dout_i
  *
  * Weights by query. Values by key, from the transpose, when the reach has one; else by heads: nothing is written by two. */
@@ -110,12 +125,13 @@ static void values_by_key(void *context, int member, size_t begin, size_t end)
     (void)member;
     const weigh_node *n = context;
     const rg_reach   *r = n->reach;
-    for (size_t j = begin; j < end; j++)
-        for (size_t at = r->back[j]; at < r->back[j + 1]; at++) {
-            const size_t p = r->pair[at];
-            rg_kernel()->heads_axpy(n->heads, n->width, n->dv + j * n->v->ld, n->v_step, n->a->data + p * n->a->ld, 1,
-                                    n->dy + (size_t)r->query[p] * n->node.out->ld, n->width);
-        }
+    const rg_kernels *k = rg_kernel();
+    const size_t      low = rg_reach__cut(r->back, r->Nk, begin, n->pieces), high = rg_reach__cut(r->back, r->Nk, end, n->pieces);
+    const size_t      shares = n->v_step ? 1 : n->heads, H = n->heads / shares; /* values that heads share are summed up head by head */
+    for (size_t j = low; j < high; j++)
+        for (size_t h = 0; h < shares; h++)
+            k->lists_mix(r->back[j + 1] - r->back[j], H, n->width, n->dv + j * n->v->ld, n->add_v || h, n->a->data + h, n->a->ld, r->pair + r->back[j],
+                         n->dy + h * n->width, n->node.out->ld, r->query, false);
 }
 
 static void values_by_head(void *context, int member, size_t begin, size_t end)
@@ -136,9 +152,10 @@ static void mix_backward(rg_tape *t, rg_node *node)
     const size_t    cost = r->P / (r->Nq + 1) * n->heads * n->width;
     n->dy = rg_tape__arrived(t, node->out);
     n->dx = rg_tape__grad(t, n->a, &n->add);
-    n->dv = rg_tape__grad_add(t, n->v);
+    n->dv = r->back ? rg_tape__grad(t, n->v, &n->add_v) : rg_tape__grad_add(t, n->v);
     if (n->dx) rg_tape__rows(t, r->Nq, cost, weights_backward, n);
-    if (n->dv && r->back) rg_tape__rows(t, r->Nk, r->P / (r->Nk + 1) * n->heads * n->width, values_by_key, n);
+    n->pieces = rg_reach__pieces(r->P, r->Nk);
+    if (n->dv && r->back) rg_tape__rows(t, n->pieces, RG_REACH_PIECE * n->heads * n->width, values_by_key, n);
     else if (n->dv && n->v_step) rg_tape__rows(t, n->heads, r->P * n->width, values_by_head, n);
     else if (n->dv) values_by_head(n, 0, 0, n->heads); /* all heads write the same values */
 }
@@ -156,7 +173,9 @@ static rg_tensor *mix(rg_tape *t, rg_tensor *a, rg_tensor *v, const rg_reach *re
     rg_tensor   *out = rg_tape__tensor(t, reach->Nq, H * width, reach->rows);
     if (!out) return NULL;
     weigh_node now = { .node.out = out, .a = a, .v = v, .reach = reach, .heads = H, .width = width, .v_step = shared ? 0 : width };
-    if (rg_tape__live(t)) rg_tape__rows(t, reach->Nq, reach->P / (reach->Nq + 1) * v->cols, mix_rows, &now);
+    now.pieces = rg_reach__pieces(reach->P, reach->Nq);
+    if (rg_tape__live(t) && reach->key && !shared) rg_tape__rows(t, now.pieces, RG_REACH_PIECE * v->cols, mix_pieces, &now);
+    else if (rg_tape__live(t)) rg_tape__rows(t, reach->Nq, reach->P / (reach->Nq + 1) * v->cols, mix_rows, &now);
     rg_tape__count(t, 2.0 * (double)reach->P * (double)(H * width));
     weigh_node *n = rg_tape__node(t, sizeof *n, out, mix_backward, 2, in);
     if (n) now.node = n->node, *n = now;

@@ -119,6 +119,26 @@ static void add_backward(rg_tape *t, rg_node *node)
     }
 }
 
+typedef struct {
+    rg_tensor       *z;
+    const rg_tensor *x, *y;
+    rg_real          a;
+    bool             same, row;
+} adding;
+
+static void add_rows(void *context, int member, size_t begin, size_t end)
+{
+    (void)member;
+    const adding *j = context;
+    for (size_t i = begin; i < end; i++) {
+        rg_real       *zi = j->z->data + i * j->z->ld;
+        const rg_real *xi = j->x->data + i * j->x->ld, *yi = j->y->data + (j->same ? i * j->y->ld : 0);
+        if (j->a == 1 && (j->same || j->row)) rg_kernel()->add(j->z->cols, zi, xi, yi);
+        else
+            for (size_t c = 0; c < j->z->cols; c++) zi[c] = xi[c] + j->a * yi[j->same || j->row ? c : 0];
+    }
+}
+
 static rg_tensor *sum_of(rg_tape *t, rg_tensor *x, rg_tensor *y, rg_real a)
 {
     const bool same = x->rows == y->rows && x->cols == y->cols;
@@ -127,15 +147,8 @@ static rg_tensor *sum_of(rg_tape *t, rg_tensor *x, rg_tensor *y, rg_real a)
         return rg_tape_fail(t, RG_ESHAPE, "%zu x %zu and %zu x %zu do not add: same shape, one row or one number", x->rows, x->cols, y->rows, y->cols);
     rg_tensor *z = rg_tape__tensor(t, x->rows, x->cols, x->layout ? x->layout : y->layout);
     if (!z) return NULL;
-    if (rg_tape__live(t)) {
-        for (size_t i = 0; i < z->rows; i++) {
-            rg_real       *zi = z->data + i * z->ld;
-            const rg_real *xi = x->data + i * x->ld, *yi = y->data + (same ? i * y->ld : 0);
-            if (a == 1 && (same || row)) rg_kernel()->add(z->cols, zi, xi, yi);
-            else
-                for (size_t j = 0; j < z->cols; j++) zi[j] = xi[j] + a * yi[same || row ? j : 0];
-        }
-    }
+    adding job = { z, x, y, a, same, row };
+    if (rg_tape__live(t)) rg_tape__rows(t, z->rows, z->cols, add_rows, &job);
     rg_tape__count(t, (double)(z->rows * z->cols));
     rg_tensor *in[] = { x, y };
     add_node  *n = rg_tape__node(t, sizeof *n, z, add_backward, 2, in);
@@ -277,16 +290,33 @@ typedef struct {
 } dropout_node;
 
 /* The draw of a number depends on seed, step, op, its row in the whole batch and its column: not on worker or thread. */
-static void drop(const dropout_node *n, rg_real *y, size_t ldy, const rg_real *x, size_t ldx, bool add)
+typedef struct {
+    const dropout_node *n;
+    rg_real            *y;
+    const rg_real      *x;
+    size_t              ldy, ldx;
+    bool                add;
+} dropping;
+
+static void drop_rows(void *context, int member, size_t begin, size_t end)
 {
-    const size_t   rows = n->x->rows, cols = n->x->cols;
-    const uint64_t first = n->x->layout ? n->x->layout->first : 0;
-    if (ldy == cols && ldx == cols) {
-        rg_kernel()->dropout(rows * cols, y, x, (rg_real)n->p, n->key, n->stream, first * cols, add);
+    (void)member;
+    const dropping     *d = context;
+    const dropout_node *n = d->n;
+    const size_t        cols = n->x->cols, rows = end - begin;
+    const uint64_t      first = n->x->layout ? n->x->layout->first : 0;
+    if (d->ldy == cols && d->ldx == cols) {
+        rg_kernel()->dropout(rows * cols, d->y + begin * cols, d->x + begin * cols, (rg_real)n->p, n->key, n->stream, (first + begin) * cols, d->add);
         return;
     }
-    for (size_t i = 0; i < rows; i++)
-        rg_kernel()->dropout(cols, y + i * ldy, x + i * ldx, (rg_real)n->p, n->key, n->stream, (first + i) * cols, add);
+    for (size_t i = begin; i < end; i++)
+        rg_kernel()->dropout(cols, d->y + i * d->ldy, d->x + i * d->ldx, (rg_real)n->p, n->key, n->stream, (first + i) * cols, d->add);
+}
+
+static void drop(rg_tape *t, const dropout_node *n, rg_real *y, size_t ldy, const rg_real *x, size_t ldx, bool add)
+{
+    dropping d = { .n = n, .y = y, .x = x, .ldy = ldy, .ldx = ldx, .add = add };
+    rg_tape__rows(t, n->x->rows, n->x->cols * 2, drop_rows, &d);
 }
 
 static void dropout_backward(rg_tape *t, rg_node *node)
@@ -294,7 +324,7 @@ static void dropout_backward(rg_tape *t, rg_node *node)
     dropout_node *n = (dropout_node *)node;
     bool          add;
     rg_real      *dx = rg_tape__grad(t, n->x, &add);
-    if (dx) drop(n, dx, n->x->ld, rg_tape__arrived(t, node->out), node->out->ld, add);
+    if (dx) drop(t, n, dx, n->x->ld, rg_tape__arrived(t, node->out), node->out->ld, add);
 }
 
 rg_tensor *rg_dropout(rg_tape *t, rg_tensor *x, double p)
@@ -306,7 +336,7 @@ rg_tensor *rg_dropout(rg_tape *t, rg_tensor *x, double p)
     if (!y) return NULL;
     dropout_node now = { .x = x, .p = p };
     now.stream = rg_tape__draw(t, now.key);
-    if (rg_tape__live(t)) drop(&now, y->data, y->ld, x->data, x->ld, false);
+    if (rg_tape__live(t)) drop(t, &now, y->data, y->ld, x->data, x->ld, false);
     rg_tape__count(t, (double)(x->rows * x->cols));
     dropout_node *n = rg_tape__node(t, sizeof *n, y, dropout_backward, 1, &x);
     if (n) n->x = x, n->p = p, n->key[0] = now.key[0], n->key[1] = now.key[1], n->stream = now.stream;

@@ -6,6 +6,7 @@
  * lectures: w_q . q is the same for every key and cancels in the softmax, so its weights do not depend on the query. It stands
  * here as the control. Both halves are one number a row and head: O(d) a row, O(1) a pair. */
 #include "attention/blocks.h"
+#include "attention/fused.h"
 #include "attention/pairs.h"
 
 #include <math.h>
@@ -40,6 +41,14 @@ static rg_tensor *linear_pairs(rg_tape *t, const rg_attention *att, rg_tensor *q
     return att->config.activation == RG_IDENTITY ? e : rg_map(t, e, att->config.activation);
 }
 
+/* Over lists, with an activation that is two straight lines. */
+static rg_tensor *linear_fused(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, rg_tensor *v, const rg_reach *reach)
+{
+    const rg_attention_config *c = &att->config;
+    if (!reach->key || c->shared_values || (c->activation != RG_IDENTITY && c->activation != RG_LEAKY_RELU)) return NULL;
+    return rg_fused_linear(t, q, k, v, reach, c->activation == RG_LEAKY_RELU ? 0.2 : 1, c->dropout);
+}
+
 const rg_score rg_score_linear = {
     .name = "linear",
     .formula = "f(w_q . q + w_k . k)",
@@ -50,4 +59,6 @@ const rg_score rg_score_linear = {
     .prepare = linear_prepare,
     .query = linear_query,
     .pairs = linear_pairs,
+    .fused = linear_fused,
+    .drops = true,
 };
