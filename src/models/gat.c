@@ -6,13 +6,10 @@
  * As in the authors' program: the input's mask is drawn anew for each head, dropout also falls on the normalised weights and on W h
  * before the sum, both halves of a score have a bias. Weights w_ij of edges multiply: softmax(e + log w). With --score additive the
  * activation stands between a and the sum, e_ij = a . LeakyReLU(W1 W h_i + W2 W h_j) (GATv2: Brody, Alon, Yahav 2022). */
-#include "regard/graph.h"
-#include "regard/model.h"
+#include "models/graph_parts.h"
 
 #include <math.h>
 #include <string.h>
-
-enum { MOST_LAYERS = 16 };
 
 typedef struct {
     int64_t layers, heads, width, output_heads;
@@ -40,7 +37,7 @@ typedef struct {
 } layer;
 
 typedef struct {
-    layer layer[MOST_LAYERS];
+    layer layer[RG_GRAPH_LAYERS];
 } parts;
 
 /* ------------------------------------------------------------------------------------------------------------ build */
@@ -56,6 +53,7 @@ static rg_status build_layer(layer *l, rg_params *p, const settings *s, bool fir
     c.hidden = l->width;
     c.activation = RG_LEAKY_RELU;
     c.biased = true;
+    c.dropout = s->dropout_attention;
     l->w = rg_params_add(p, "w", first ? RG_TABLE : RG_WEIGHT, l->in, out, RG_INIT_GLOROT, sqrt((double)(l->in + out) / (double)(l->in + l->width)));
     l->b = rg_params_add(p, "b", RG_VECTOR, 1, last ? l->width : out, RG_INIT_ZERO, 0);
     return rg_attention_init(&l->att, &c, p);
@@ -65,9 +63,8 @@ static rg_status build(rg_model *m)
 {
     const settings *s = m->options;
     parts          *q = m->parts;
-    if (s->layers < 1 || s->layers > MOST_LAYERS || s->heads < 1 || s->width < 1 || s->output_heads < 1)
-        return rg_fail(RG_EINVAL, "%lld layers of %lld heads of %lld, %lld at the end: 1 .. %d layers, the others from 1", (long long)s->layers, (long long)s->heads,
-                       (long long)s->width, (long long)s->output_heads, MOST_LAYERS);
+    RG_TRY(rg_graph_parts_check(s->layers, s->width));
+    if (s->heads < 1 || s->output_heads < 1) return rg_fail(RG_EINVAL, "%lld heads, %lld at the end: from 1", (long long)s->heads, (long long)s->output_heads);
     size_t in = m->sizes.features;
     for (int64_t i = 0; i < s->layers; i++) {
         const bool last = i + 1 == s->layers;
@@ -85,21 +82,9 @@ static rg_status build(rg_model *m)
 
 /* -------------------------------------------------------------------------------------------------------------- run */
 
-/* x W with a mask of x for each head. */
-static rg_tensor *project(rg_tape *t, const layer *l, rg_tensor *x, double dropout)
-{
-    rg_tensor *w = rg_use(t, l->w);
-    if (l->heads == 1 || !rg_tape_learning(t) || dropout == 0) return rg_matmul(t, rg_dropout(t, x, dropout), w);
-    rg_tensor **part = rg_tape_memory(t, l->heads * sizeof(rg_tensor *));
-    if (!part) return NULL;
-    for (size_t h = 0; h < l->heads; h++) part[h] = rg_matmul(t, rg_dropout(t, x, dropout), rg_columns(t, w, h * l->width, l->width));
-    return rg_concat_columns(t, l->heads, part);
-}
-
 /* softmax(e + log w): weights of edges multiply what the score says. */
 static rg_tensor *weigh_edges(rg_tape *t, const layer *l, rg_tensor *q, rg_tensor *k, const rg_graph *g)
 {
-    if (!g->weight) return rg_weigh(t, &l->att, q, k, g->reach);
     rg_real   *ones = rg_tape_memory(t, l->heads * sizeof *ones);
     for (size_t h = 0; ones && h < l->heads; h++) ones[h] = 1;
     rg_tensor *log_w = rg_map(t, rg_borrow(t, g->weight, g->reach->P, 1, 1), RG_LOG);
@@ -122,9 +107,8 @@ static rg_tensor *mean_of_heads(rg_tape *t, rg_tensor *x, size_t heads)
 
 static rg_tensor *attend(rg_tape *t, const settings *s, const layer *l, rg_tensor *wh, const rg_graph *g, bool last)
 {
-    rg_tensor *k = rg_attention_prepare(t, &l->att, wh);
-    rg_tensor *a = rg_dropout(t, weigh_edges(t, l, wh, k, g), s->dropout_attention); /* (edges, heads), not made to sum to 1 again */
-    rg_tensor *x = rg_mix(t, a, rg_dropout(t, wh, s->dropout), g->reach);
+    rg_tensor *k = rg_attention_prepare(t, &l->att, wh), *v = rg_dropout(t, wh, s->dropout);
+    rg_tensor *x = g->weight ? rg_mix(t, rg_dropout(t, weigh_edges(t, l, wh, k, g), s->dropout_attention), v, g->reach) : rg_attend(t, &l->att, wh, k, v, g->reach);
     return rg_add(t, last ? mean_of_heads(t, x, l->heads) : x, rg_use(t, l->b));
 }
 
@@ -138,7 +122,7 @@ static rg_tensor *predict(rg_tape *t, const rg_model *m, const void *data)
         const layer *l = &q->layer[i];
         const bool   last = i + 1 == s->layers;
         rg_tape_push(t, "%lld", (long long)i);
-        rg_tensor *wh = i == 0 ? rg_graph_product(t, g, rg_use(t, l->w), l->heads, s->dropout) : project(t, l, x, s->dropout);
+        rg_tensor *wh = rg_graph_parts_product(t, g, x, l->w, l->heads, s->dropout);
         rg_tensor *y = attend(t, s, l, wh, g, last);
         if (s->skip && x && rg_tensor_cols(x) == rg_tensor_cols(y)) y = rg_add(t, y, x);
         x = last ? y : rg_map(t, y, RG_ELU);
@@ -146,8 +130,6 @@ static rg_tensor *predict(rg_tape *t, const rg_model *m, const void *data)
     }
     return x;
 }
-
-static rg_loss loss(rg_tape *t, const rg_model *m, const void *batch) { return rg_graph_loss(t, batch, predict(t, m, batch)); }
 
 static const rg_attention_use uses[] = {
     { "every layer", "the node, W h", "its neighbours and itself, W h", "the same, W h", "linear (leaky relu)", "edges with loops" },
@@ -164,6 +146,6 @@ const rg_system rg_system_gat = {
     .options_bytes = sizeof(settings),
     .parts_bytes = sizeof(parts),
     .build = build,
-    .loss = loss,
+    .loss = rg_graph_parts_loss,
     .predict = predict,
 };

@@ -3,10 +3,7 @@
  *     h' = f(D^-1/2 (A + I) D^-1/2 h W + b)           f = ReLU, nothing after the last layer
  *
  * The normalised adjacency is a weight a pair of the same reach, so the layer is the mix of graph attention without its weigh. */
-#include "regard/graph.h"
-#include "regard/model.h"
-
-enum { MOST_LAYERS = 16 };
+#include "models/graph_parts.h"
 
 typedef struct {
     int64_t layers, width;
@@ -21,15 +18,14 @@ static const rg_option options[] = {
 };
 
 typedef struct {
-    rg_param *w[MOST_LAYERS], *b[MOST_LAYERS];
+    rg_param *w[RG_GRAPH_LAYERS], *b[RG_GRAPH_LAYERS];
 } parts;
 
 static rg_status build(rg_model *m)
 {
     const settings *s = m->options;
     parts          *q = m->parts;
-    if (s->layers < 1 || s->layers > MOST_LAYERS || s->width < 1)
-        return rg_fail(RG_EINVAL, "%lld layers of %lld units: 1 .. %d layers, units from 1", (long long)s->layers, (long long)s->width, MOST_LAYERS);
+    RG_TRY(rg_graph_parts_check(s->layers, s->width));
     for (int64_t i = 0; i < s->layers; i++) {
         const size_t in = i ? (size_t)s->width : m->sizes.features, out = i + 1 == s->layers ? m->sizes.classes : (size_t)s->width;
         rg_params_push(m->params, "%lld", (long long)i);
@@ -47,14 +43,12 @@ static rg_tensor *predict(rg_tape *t, const rg_model *m, const void *data)
     const rg_graph *g = ((const rg_graph_batch *)data)->graph;
     rg_tensor      *a = rg_borrow(t, g->even, g->reach->P, 1, 1), *x = NULL;
     for (int64_t i = 0; i < s->layers; i++) {
-        rg_tensor *wh = i ? rg_matmul(t, rg_dropout(t, x, s->dropout), rg_use(t, q->w[i])) : rg_graph_product(t, g, rg_use(t, q->w[i]), 1, s->dropout);
+        rg_tensor *wh = rg_graph_parts_product(t, g, x, q->w[i], 1, s->dropout);
         rg_tensor *y = rg_add(t, rg_mix(t, a, wh, g->reach), rg_use(t, q->b[i]));
         x = i + 1 == s->layers ? y : rg_relu(t, y);
     }
     return x;
 }
-
-static rg_loss loss(rg_tape *t, const rg_model *m, const void *batch) { return rg_graph_loss(t, batch, predict(t, m, batch)); }
 
 static const rg_attention_use uses[] = {
     { "every layer", "the node", "its neighbours and itself", "the same, W h", "none: 1 / sqrt(degrees)", "edges with loops" },
@@ -71,6 +65,6 @@ const rg_system rg_system_gcn = {
     .options_bytes = sizeof(settings),
     .parts_bytes = sizeof(parts),
     .build = build,
-    .loss = loss,
+    .loss = rg_graph_parts_loss,
     .predict = predict,
 };

@@ -1,8 +1,7 @@
 /* A network of two layers that does not look at the edges: what features alone can tell.
  *
  *     y = relu(x W1 + b1) W2 + b2 */
-#include "regard/graph.h"
-#include "regard/model.h"
+#include "models/graph_parts.h"
 
 typedef struct {
     int64_t width;
@@ -23,7 +22,7 @@ static rg_status build(rg_model *m)
 {
     const settings *s = m->options;
     parts          *q = m->parts;
-    if (s->width < 1) return rg_fail(RG_EINVAL, "a hidden layer of %lld units", (long long)s->width);
+    RG_TRY(rg_graph_parts_check(2, s->width));
     q->w1 = rg_params_add(m->params, "w1", RG_TABLE, m->sizes.features, (size_t)s->width, RG_INIT_GLOROT, 1);
     q->b1 = rg_params_add(m->params, "b1", RG_VECTOR, 1, (size_t)s->width, RG_INIT_ZERO, 0);
     q->w2 = rg_params_add(m->params, "w2", RG_WEIGHT, (size_t)s->width, m->sizes.classes, RG_INIT_GLOROT, 1);
@@ -36,11 +35,9 @@ static rg_tensor *predict(rg_tape *t, const rg_model *m, const void *data)
     const settings *s = m->options;
     const parts    *q = m->parts;
     const rg_graph *g = ((const rg_graph_batch *)data)->graph;
-    rg_tensor      *x = rg_relu(t, rg_add(t, rg_graph_product(t, g, rg_use(t, q->w1), 1, s->dropout), rg_use(t, q->b1)));
-    return rg_linear(t, rg_dropout(t, x, s->dropout), rg_use(t, q->w2), rg_use(t, q->b2), RG_IDENTITY);
+    rg_tensor      *x = rg_relu(t, rg_add(t, rg_graph_parts_product(t, g, NULL, q->w1, 1, s->dropout), rg_use(t, q->b1)));
+    return rg_add(t, rg_graph_parts_product(t, g, x, q->w2, 1, s->dropout), rg_use(t, q->b2));
 }
-
-static rg_loss loss(rg_tape *t, const rg_model *m, const void *batch) { return rg_graph_loss(t, batch, predict(t, m, batch)); }
 
 static const rg_attention_use uses[] = { { 0 } };
 
@@ -54,6 +51,6 @@ const rg_system rg_system_mlp = {
     .options_bytes = sizeof(settings),
     .parts_bytes = sizeof(parts),
     .build = build,
-    .loss = loss,
+    .loss = rg_graph_parts_loss,
     .predict = predict,
 };

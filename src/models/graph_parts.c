@@ -1,0 +1,22 @@
+/* graph_parts.c - what the systems on graphs share. */
+#include "models/graph_parts.h"
+
+rg_status rg_graph_parts_check(int64_t layers, int64_t width)
+{
+    if (layers >= 1 && layers <= RG_GRAPH_LAYERS && width >= 1) return RG_OK;
+    return rg_fail(RG_EINVAL, "%lld layers of width %lld: 1 .. %d layers, a width from 1", (long long)layers, (long long)width, RG_GRAPH_LAYERS);
+}
+
+rg_tensor *rg_graph_parts_product(rg_tape *t, const rg_graph *g, rg_tensor *x, const rg_param *param, size_t heads, double dropout)
+{
+    rg_tensor *w = rg_use(t, param);
+    if (!x) return rg_graph_product(t, g, w, heads, dropout);
+    if (heads == 1 || !rg_tape_learning(t) || dropout == 0) return rg_matmul(t, rg_dropout(t, x, dropout), w);
+    const size_t width = rg_param_cols(param) / heads;
+    rg_tensor  **part = rg_tape_memory(t, heads * sizeof(rg_tensor *));
+    if (!part) return NULL;
+    for (size_t h = 0; h < heads; h++) part[h] = rg_matmul(t, rg_dropout(t, x, dropout), rg_columns(t, w, h * width, width));
+    return rg_concat_columns(t, heads, part);
+}
+
+rg_loss rg_graph_parts_loss(rg_tape *t, const rg_model *m, const void *batch) { return rg_graph_loss(t, batch, m->system->predict(t, m, batch)); }

@@ -1,0 +1,19 @@
+/* graph_parts.h - what the systems on graphs share: products that drop what goes in, and the loss of what they predict. */
+#ifndef RG_MODELS_GRAPH_PARTS_H
+#define RG_MODELS_GRAPH_PARTS_H
+
+#include "regard/graph.h"
+#include "regard/model.h"
+
+enum { RG_GRAPH_LAYERS = 16 }; /* at most */
+
+/* RG_EINVAL unless 1 <= layers <= RG_GRAPH_LAYERS and width >= 1. */
+rg_status rg_graph_parts_check(int64_t layers, int64_t width);
+
+/* drop(x) w; x NULL: the features of the graph's nodes. While learning each of `heads` column blocks of w sees a mask of its own. */
+rg_tensor *rg_graph_parts_product(rg_tape *t, const rg_graph *graph, rg_tensor *x, const rg_param *w, size_t heads, double dropout);
+
+/* The `loss` of a system whose `predict` gives logits. */
+rg_loss rg_graph_parts_loss(rg_tape *t, const rg_model *model, const void *batch);
+
+#endif
