@@ -91,13 +91,25 @@ static rg_status name_nodes(watching *w, size_t n)
     return status;
 }
 
+/* "cora, around node 5" */
+static char *title_of(const settings *s, const rg_graph *g)
+{
+    size_t end = strlen(g->name), begin;
+    while (end > 1 && g->name[end - 1] == '/') end--;
+    for (begin = end; begin > 0 && g->name[begin - 1] != '/';) begin--;
+    const int n = (int)(end - begin);
+    return s->node < 0 ? rg_format("%.*s", n, g->name + begin) : rg_format("%.*s, around node %lld", n, g->name + begin, (long long)s->node);
+}
+
 static rg_status write_record(const settings *s, const rg_model *m, const rg_graph *g)
 {
     watching  w = { .graph = g };
     rg_real  *logits = NULL;
     rg_status status = s->node < (int64_t)g->nodes ? RG_OK : rg_fail(RG_EINVAL, "--node %lld; there are nodes 0 .. %zu", (long long)s->node, g->nodes - 1);
     if (status == RG_OK && !(w.place = rg_alloc_array(g->nodes, sizeof *w.place))) status = RG_ENOMEM;
-    if (status == RG_OK) status = rg_record_new(&w.record, g->name, "graph");
+    char *title = status == RG_OK ? title_of(s, g) : NULL;
+    if (status == RG_OK) status = title ? rg_record_new(&w.record, title, "graph") : RG_ENOMEM;
+    rg_free(title);
     if (status == RG_OK) status = name_nodes(&w, mark(w.place, g, s->node, s->hops));
     const rg_watcher watcher = { &w, wants, see };
     if (status == RG_OK) status = rg_graph_predict(&logits, m, g, NULL, &watcher);
