@@ -360,6 +360,35 @@ static void the_fused_step_is_the_chain_of_ordinary_ops(void **state)
     compare("units: 10\nmemory-rows: 3\nmemory-width: 1\n", "copy");
 }
 
+static rg_tape_cost cost_of(const rg_model *m, rg_grads *grads, const rg_puzzle_batch *b, bool dry)
+{
+    rg_tape             *t;
+    const rg_tape_config config = { .record = true, .learn = true, .grads = grads, .dry = dry };
+    rg_grads_reset(grads);
+    assert_int_equal(rg_tape_new(&t, &config), RG_OK);
+    if (rg_tape_backward(t, m->system->loss(t, m, b).sum) != RG_OK) fail_msg("%s", rg_message());
+    const rg_tape_cost cost = rg_tape_get_cost(t);
+    rg_tape_free(t);
+    return cost;
+}
+
+static void a_dry_pass_tells_what_a_real_one_takes(void **state)
+{
+    (void)state;
+    const rg_puzzle_config puzzle = { .kind = "copy", .bits = 8, .min_length = 10, .max_length = 10, .max_repeats = 1 };
+    rg_model              *m = new_model("ntm", "units: 30\n", &puzzle);
+    rg_puzzle_batch        b = { 0 };
+    rg_grads              *grads;
+    assert_int_equal(rg_puzzle_draw(&b, &puzzle, 1, 3, 0, 4), RG_OK);
+    assert_int_equal(rg_grads_new(&grads, m->params), RG_OK);
+    const rg_tape_cost dry = cost_of(m, grads, &b, true), real = cost_of(m, grads, &b, false);
+    assert_true(dry.flops > 0 && dry.flops == real.flops && dry.depth == real.depth && dry.ops == real.ops);
+    if (dry.bytes < real.bytes * 9 / 10 || dry.bytes > real.bytes * 3 / 2) fail_msg("a dry pass says %zu bytes, a real one took %zu", dry.bytes, real.bytes);
+    rg_grads_free(grads);
+    rg_puzzle_free(&b);
+    rg_model_free(m);
+}
+
 static void wrong_sizes_of_a_machine_are_refused(void **state)
 {
     (void)state;
@@ -574,6 +603,7 @@ int main(void)
         cmocka_unit_test(the_plain_ops_roll_erase_and_write_exactly),
         cmocka_unit_test(memory_kernels_agree_on_every_instruction_set),
         cmocka_unit_test(the_fused_step_is_the_chain_of_ordinary_ops),
+        cmocka_unit_test(a_dry_pass_tells_what_a_real_one_takes),
         cmocka_unit_test(wrong_sizes_of_a_machine_are_refused),
         cmocka_unit_test(puzzles_ask_for_what_they_showed),
         cmocka_unit_test(a_sequence_depends_on_seed_and_number_and_not_on_its_batch),
