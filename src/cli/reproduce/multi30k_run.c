@@ -73,7 +73,8 @@ static char *options_of(const multi30k_job *job, const multi30k_row *row)
 
 static rg_status remove_files(const char *folder)
 {
-    static const char *const names[] = { "result.json", "model.safetensors.checkpoint", "model.safetensors.checkpoint.prev", "model.best-bleu.safetensors", "model.safetensors.jsonl" };
+    static const char *const names[] = { "result.json", "model.safetensors.checkpoint", "model.safetensors.checkpoint.prev",
+                                         "model.best-bleu.safetensors", "model.safetensors.jsonl" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char     *path = rg_format("%s/%s", folder, names[i]);
         rg_status status = path ? rg_file_remove(path) : RG_ENOMEM;
@@ -92,7 +93,8 @@ static rg_status claim_folder(const multi30k_job *job, const multi30k_row *row, 
     if (status == RG_OK) status = read_text(&then, folder, "options");
     if (status == RG_OK && then[0] && strcmp(now, then) != 0) {
         if (!job->overwrite)
-            status = rg_fail(RG_EMATCH, "%s was trained with other options:\n  then: %s\n  now:  %s\n--overwrite trains it again; another --out keeps both", folder, then, now);
+            status = rg_fail(RG_EMATCH, "%s was trained with other options:\n  then: %s\n  now:  %s\n--overwrite trains it again; another --out keeps both",
+                             folder, then, now);
         else status = remove_files(folder);
     }
     if (status == RG_OK) status = write_text(folder, "options", now);

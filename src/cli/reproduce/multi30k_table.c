@@ -120,18 +120,21 @@ static void judge(verdicts *v, bool measured, bool holds, const char *format, ..
 
 static void judge_least(verdicts *v, const multi30k_line *l)
 {
-    if (!l->row->least) return;
+    if (!(l->row->least > 0)) return;
     if (l->runs) judge(v, true, MEAN(l, bleu) >= l->row->least, "%s: BLEU %.2f, at least %.0f", l->row->name, MEAN(l, bleu), l->row->least);
     else judge(v, false, false, "%s: BLEU at least %.0f", l->row->name, l->row->least);
 }
 
 static void judge_attention(verdicts *v, const multi30k_line *lines, size_t count)
 {
-    static const char *const pairs[][2] = { { "ende-rnnsearch", "ende-seq2seq" }, { "ende-luong", "ende-seq2seq" }, { "enfr-rnnsearch", "enfr-seq2seq" }, { "enfr-luong", "enfr-seq2seq" } };
+    static const char *const pairs[][2] = {
+        { "ende-rnnsearch", "ende-seq2seq" }, { "ende-luong", "ende-seq2seq" }, { "enfr-rnnsearch", "enfr-seq2seq" }, { "enfr-luong", "enfr-seq2seq" }
+    };
     const double             margin = 8;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         const multi30k_line *a = find(lines, count, pairs[i][0]), *b = find(lines, count, pairs[i][1]);
-        if (a && b) judge(v, true, MEAN(a, bleu) - MEAN(b, bleu) >= margin, "%s is %.2f above %s, at least %.0f", pairs[i][0], MEAN(a, bleu) - MEAN(b, bleu), pairs[i][1], margin);
+        const double above = a && b ? MEAN(a, bleu) - MEAN(b, bleu) : 0;
+        if (a && b) judge(v, true, above >= margin, "%s is %.2f above %s, at least %.0f", pairs[i][0], above, pairs[i][1], margin);
         else judge(v, false, false, "%s is at least %.0f above %s", pairs[i][0], margin, pairs[i][1]);
     }
 }
@@ -198,8 +201,8 @@ static rg_status write_tsv(rg_text *t, const multi30k_line *lines, size_t count)
 
 static json_t *row_json(const multi30k_line *l)
 {
-    json_t *object = json_pack("{s:s, s:s, s:s, s:s, s:I, s:f, s:f}", "row", l->row->name, "source", l->row->source, "target", l->row->target, "options", l->row->options, "seeds",
-                               (json_int_t)l->runs, "published", l->row->published, "least", l->row->least);
+    json_t *object = json_pack("{s:s, s:s, s:s, s:s, s:I, s:f, s:f}", "row", l->row->name, "source", l->row->source, "target", l->row->target,
+                               "options", l->row->options, "seeds", (json_int_t)l->runs, "published", l->row->published, "least", l->row->least);
     json_t *classes = json_array();
     for (const multi30k_field *f = multi30k_fields; f->name; f++) json_object_set_new(object, f->name, json_real(mean(l, f->offset)));
     for (size_t b = 0; b < MULTI30K_CLASSES; b++) {
