@@ -28,7 +28,7 @@ void rg_key_value_split(rg_tape *t, const rg_key_value *kv, rg_tensor *h, rg_ten
     *q = part[0];
     *k = rg_attention_prepare(t, &kv->att, part[0]);
     *v = kv->parts == 1 ? part[0] : part[1];
-    *x = part[kv->parts - 1];
+    *x = kv->parts == 1 ? part[0] : kv->parts == 2 ? part[1] : part[2];
 }
 
 rg_tensor *rg_key_value_read(rg_tape *t, const rg_key_value *kv, rg_tensor *q, rg_tensor *k, rg_tensor *v, rg_tensor *x, const rg_reach *reach)

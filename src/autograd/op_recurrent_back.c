@@ -154,7 +154,7 @@ static rg_later *waits(rg_tape *t, const rg_recurrent_node *n, const rg_tensor *
 
 static void weight_gradient(rg_tape *t, place to, const rg_tensor *w, size_t rows, const rg_real *a, size_t lda, const rg_real *dz, size_t lddz)
 {
-    if (to.at) rg_tape__check(t, rg_product(rg_tape_team(t), RG_TN, w->rows, w->cols, rows, a, lda, dz, lddz, to.at, w->ld, to.add));
+    if (to.at && w) rg_tape__check(t, rg_product(rg_tape_team(t), RG_TN, w->rows, w->cols, rows, a, lda, dz, lddz, to.at, w->ld, to.add));
 }
 
 static void recurrent_weights(rg_tape *t, const back_job *job, const places *p)
