@@ -44,7 +44,7 @@ typedef struct rg_session_config {
     size_t           batch_words;     /* and at most so many source pieces; by a wide beam fewer  */
     bool             replace_unknown; /* <unk> becomes the source word it looked at most          */
 } rg_session_config;
-#define RG_SESSION_CONFIG_DEFAULT { .search = RG_SEARCH_CONFIG_DEFAULT, .max_length = 1000, .batch = 64, .batch_words = 1024 }
+#define RG_SESSION_CONFIG_DEFAULT { .search = RG_SEARCH_CONFIG_DEFAULT, .max_length = 1000, .batch = 32, .batch_words = 512 }
 
 typedef struct rg_translation {
     char            *text;

@@ -40,7 +40,7 @@ static const rg_option options[] = {
     { RG_OPTION_REAL, "temperature", offsetof(settings, temperature), "1", "of the draws", 0, NULL },
     { RG_OPTION_INT, "top", offsetof(settings, top), "0", "draw among so many most likely pieces; 0: all", 0, NULL },
     { RG_OPTION_INT, "seed", offsetof(settings, seed), "1", "of the draws", 0, NULL },
-    { RG_OPTION_INT, "mini-batch", offsetof(settings, mini_batch), "64", "most lines searched together; long ones are fewer", 0, NULL },
+    { RG_OPTION_INT, "mini-batch", offsetof(settings, mini_batch), "32", "most lines searched together; long ones are fewer", 0, NULL },
     { RG_OPTION_INT, "maxi-batch", offsetof(settings, maxi_batch), "100", "times mini-batch lines are read and sorted by length", 0, NULL },
     { RG_OPTION_INT, "cpu-threads", offsetof(settings, threads), "0", "threads; 0: as many as there are cores", 0, NULL },
     { RG_OPTION_BOOL, "quiet", offsetof(settings, quiet), "false", "no remarks about cut lines", 0, NULL },
