@@ -30,7 +30,7 @@ for source in tests/test_kernel*.c tests/test_product*.c tests/test_tensor*.c; d
     [ -e "$source" ] || continue
     name=$(basename "$source" .c)
     # shellcheck disable=SC2086
-    $cc $flags -std=c17 -static "$source" "$work/libregard.a" -lm -lpthread -o "$work/$name"
+    $cc $flags -std=c17 -static "$source" tests/support/faults.c "$work/libregard.a" -lm -lpthread -o "$work/$name"
     echo "== $name"
     qemu-aarch64 "$work/$name" > "$work/log" 2>&1 || { cat "$work/log"; exit 1; }
     tail -3 "$work/log"
