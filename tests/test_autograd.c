@@ -462,6 +462,43 @@ static void a_watcher_sees_what_it_asked_for_by_full_name(void **state)
     rg_tape_free(t);
 }
 
+/* dW of y = x w summed over several uses: rows that wait and rows that do not, gathered over two passes. */
+static void a_weight_used_again_and_again_gets_the_sum_of_its_uses(void **state)
+{
+    (void)state;
+    enum { K = 3, N = 2, MOST = 300 };
+    static const size_t rows[] = { MOST, 5, 200, 7, 256, 257, 1 };
+    static rg_real      x[MOST * K];
+    for (size_t i = 0; i < MOST * K; i++) x[i] = (rg_real)(i % 7) - 3;
+    rg_params *params;
+    rg_grads  *grads;
+    rg_tape   *t;
+    assert_int_equal(rg_params_new(&params), RG_OK);
+    rg_param *w = rg_params_add(params, "w", RG_WEIGHT, K, N, RG_INIT_ONE, 1);
+    assert_int_equal(rg_params_build(params, 1), RG_OK);
+    assert_int_equal(rg_grads_new(&grads, params), RG_OK);
+    const rg_tape_config config = { .record = true, .learn = true, .grads = grads, .gather = true };
+    assert_int_equal(rg_tape_new(&t, &config), RG_OK);
+    rg_grads_reset(grads);
+    double expected[K] = { 0 };
+    for (int pass = 0; pass < 2; pass++) {
+        rg_tensor *loss = NULL;
+        rg_tape_reset(t, (uint64_t)pass);
+        for (size_t u = 0; u < sizeof rows / sizeof *rows; u++) {
+            rg_tensor *sum = rg_sum(t, rg_matmul(t, rg_borrow(t, x, rows[u], K, K), rg_use(t, w)));
+            loss = loss ? rg_add(t, loss, sum) : sum;
+            for (size_t i = 0; i < rows[u] * K; i++) expected[i % K] += (double)x[i];
+        }
+        assert_non_null(loss);
+        assert_int_equal(rg_tape_backward(t, loss), RG_OK);
+    }
+    for (size_t k = 0; k < K; k++)
+        for (size_t j = 0; j < N; j++) assert_float_equal((float)rg_grads_of(grads, w)[k * N + j], (float)expected[k], 1e-3f);
+    rg_tape_free(t);
+    rg_grads_free(grads);
+    rg_params_free(params);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -481,6 +518,7 @@ int main(void)
         cmocka_unit_test(the_same_seed_gives_the_same_bits_whatever_the_team),
         cmocka_unit_test(a_row_is_dropped_alike_in_whichever_share_of_the_batch_it_stands),
         cmocka_unit_test(a_watcher_sees_what_it_asked_for_by_full_name),
+        cmocka_unit_test(a_weight_used_again_and_again_gets_the_sum_of_its_uses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

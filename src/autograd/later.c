@@ -35,10 +35,10 @@ void rg_later_use(rg_tape *t, rg_tensor *w, size_t rows)
     if (l->uses >= OFTEN) rg_tape__will_keep(t, (l->uses == OFTEN ? l->rows : rows) * (w->rows + w->cols) * sizeof(rg_real));
 }
 
-rg_later *rg_later_find(rg_tape *t, const rg_tensor *w)
+rg_later *rg_later_find(rg_tape *t, const rg_tensor *w, size_t rows)
 {
     rg_later *l = find(t, w);
-    if (!l || l->uses < OFTEN) return NULL;
+    if (!l || l->uses < OFTEN || rows > FEW_ROWS || !rg_tape__wants(t, w)) return NULL; /* an inner pass wants no weights */
     if (!l->a) {
         l->a = rg_tape__reals(t, l->rows * w->rows);
         l->dz = rg_tape__reals(t, l->rows * w->cols);
@@ -60,8 +60,9 @@ void rg_later_flush(rg_tape *t)
         const size_t K = l->w->rows, N = l->w->cols, rows = l->filled;
         bool         add;
         if (!rows) continue;
-        l->filled = 0;
         rg_real *dw = rg_tape__grad(t, l->w, &add);
         if (dw) rg_tape__check(t, rg_product(rg_tape_team(t), RG_TN, K, N, rows, l->a, K, l->dz, N, dw, l->w->ld, add));
+        l->uses = l->rows = l->filled = 0; /* uses recorded after this walk count anew, and have room of their own */
+        l->a = l->dz = NULL;
     }
 }

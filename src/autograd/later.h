@@ -14,8 +14,8 @@ typedef struct rg_later rg_later;
 /* Forward: y = a w with so many rows was recorded. */
 void rg_later_use(rg_tape *t, rg_tensor *w, size_t rows);
 
-/* Backward: where rows of w's gradient wait, or NULL: it does not, multiply now. Before any scratch is taken. */
-rg_later *rg_later_find(rg_tape *t, const rg_tensor *w);
+/* Backward: where the gradient of a use of w with so many rows waits, or NULL: it does not, multiply now. Before any scratch is taken. */
+rg_later *rg_later_find(rg_tape *t, const rg_tensor *w, size_t rows);
 void      rg_later_add(rg_later *later, size_t rows, const rg_real *a, size_t lda, const rg_real *dz, size_t lddz);
 
 /* The end of a walk back: what waits is multiplied. */

@@ -103,7 +103,7 @@ static void product_backward(rg_tape *t, rg_node *node)
     product_node  *n = (product_node *)node;
     rg_tensor     *y = node->out;
     const rg_real *dz = rg_tape__arrived(t, y);
-    rg_later      *later = n->nt ? NULL : rg_later_find(t, n->b);
+    rg_later      *later = n->nt ? NULL : rg_later_find(t, n->b, y->rows);
     const place    da = place_of(t, n->a), db = later ? (place){ NULL, false } : place_of(t, n->b), dbias = place_of(t, n->bias);
     rg_arena_point scratch = rg_tape__scratch(t);
     if (n->f != RG_IDENTITY) { /* y = f(z):  dz = f'(z) dy */

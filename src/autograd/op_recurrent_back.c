@@ -149,7 +149,7 @@ static const rg_real *states_before(rg_tape *t, const rg_recurrent_node *n, size
 /* A cell is one step of somebody's loop: the gradients of its U may wait for the others. */
 static rg_later *waits(rg_tape *t, const rg_recurrent_node *n, const rg_tensor *u)
 {
-    return n->steps->steps == 1 && n->start_h ? rg_later_find(t, u) : NULL;
+    return n->steps->steps == 1 && n->start_h ? rg_later_find(t, u, n->steps->rows) : NULL;
 }
 
 static void weight_gradient(rg_tape *t, place to, const rg_tensor *w, size_t rows, const rg_real *a, size_t lda, const rg_real *dz, size_t lddz)
