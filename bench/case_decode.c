@@ -86,6 +86,7 @@ static rg_status search_one(state *s, size_t i)
     rg_search_config c = RG_SEARCH_CONFIG_DEFAULT;
     c.beam = s->row->beam;
     c.length_factor = 0;
+    c.unscored = true; /* the peers take the largest logit too */
     c.length_extra = BENCH_WORDS;
     const rg_answers *answers;
     RG_TRY(rg_search_run(&answers, s->search[i], &c, s->part[i]->source_ids, &s->part[i]->source, NULL, NULL));

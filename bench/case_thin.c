@@ -2,7 +2,7 @@
  * reads them from memory. One row is bound by that reading. */
 #include "packed.h"
 
-static const size_t rows[] = {1, 2, 4, 8};
+static const size_t rows[] = {1, 2, 4, 8, 64};
 static const size_t layers[][2] = {{256, 1024}, {512, 512}, {512, 1536}, {512, 2048}, {2048, 512}, {512, 32000}}; /* K, N */
 
 enum { COLD = 160 << 20 }; /* bytes of all copies together */
@@ -29,8 +29,8 @@ static rg_status setup(void **out, size_t index, rg_team *team)
 
 const bench_case bench_case_thin = {
     .name = "thin",
-    .summary = "1, 2, 4, 8 rows on packed weights that are cold",
-    .rows = 24,
+    .summary = "1, 2, 4, 8, 64 rows on packed weights that are cold",
+    .rows = 30,
     .describe = describe,
     .setup = setup,
     .run = bench_packed_run,

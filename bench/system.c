@@ -11,15 +11,15 @@
 static const bench_system systems[BENCH_SYSTEMS] = {
     [BENCH_SMALL] = { "small", "transformer",
                       "dim-emb: 256\ntransformer-dim-ffn: 1024\ntransformer-heads: 4\nenc-depth: 3\ndec-depth: 3\ntransformer-dropout: 0\n"
-                      "tied-embeddings-all: false\n",
+                      "transformer-norm: post\ntied-embeddings-all: false\n",
                       "\"d\": 256, \"ff\": 1024, \"heads\": 4, \"layers\": 3, \"V\": 8000, \"dropout\": 0", 8000, 64, TRANSFORMER(256, 1024, 3, 8000) },
     [BENCH_BASE] = { "base", "transformer",
                      "dim-emb: 512\ntransformer-dim-ffn: 2048\ntransformer-heads: 8\nenc-depth: 6\ndec-depth: 6\ntransformer-dropout: 0\n"
-                     "tied-embeddings-all: false\n",
+                     "transformer-norm: post\ntied-embeddings-all: false\n",
                      "\"d\": 512, \"ff\": 2048, \"heads\": 8, \"layers\": 6, \"V\": 32000, \"dropout\": 0", 32000, 32, TRANSFORMER(512, 2048, 6, 32000) },
     [BENCH_SMALL_DROPOUT] = { "small dropout", "transformer",
                               "dim-emb: 256\ntransformer-dim-ffn: 1024\ntransformer-heads: 4\nenc-depth: 3\ndec-depth: 3\n"
-                              "transformer-dropout: 0.1\ntied-embeddings-all: false\n",
+                              "transformer-dropout: 0.1\ntransformer-norm: post\ntied-embeddings-all: false\n",
                               "\"d\": 256, \"ff\": 1024, \"heads\": 4, \"layers\": 3, \"V\": 8000, \"dropout\": 0.1", 8000, 64,
                               TRANSFORMER(256, 1024, 3, 8000) },
     [BENCH_RNNSEARCH] = { "rnnsearch", "rnnsearch", "dim-emb: 256\ndim-rnn: 512\ncell: gru-reset-after\ndropout-rnn: 0\n",

@@ -62,7 +62,7 @@ static void every_system_has_a_correct_gradient(void **state)
 static void every_variant_of_the_transformer_has_a_correct_gradient(void **state)
 {
     (void)state;
-    static const char *const variants[] = { "transformer-norm: pre", "transformer-positions: learned", "window: 2", "tied-embeddings-all: false",
+    static const char *const variants[] = { "transformer-norm: post", "transformer-positions: learned", "window: 2", "tied-embeddings-all: false",
                                             "transformer-dropout-attention: 0.3", "transformer-ffn-activation: relu", "score: additive", "score: general" };
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) check(rg_system_find("transformer"), variants[i]);
 }

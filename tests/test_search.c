@@ -122,6 +122,31 @@ static void a_beam_of_one_is_greedy(void **state)
     }
 }
 
+static void without_scores_greedy_answers_are_the_same(void **state)
+{
+    (void)state;
+    EVERY_DECODER(s) {
+        const rg_model  *m = make(*s, 3, V);
+        rg_search       *scored = search_of(&m, 1), *bare = search_of(&m, 1);
+        rg_search_config c = RG_SEARCH_CONFIG_DEFAULT;
+        const rg_answers *expected = run(scored, &c, NULL);
+        c.unscored = true;
+        const rg_answers *found = run(bare, &c, NULL);
+        for (size_t g = 0; g < 3; g++) {
+            const rg_answer *a = &expected[g].answer[0], *b = &found[g].answer[0];
+            assert_true(a->log_p < 0 && b->log_p == 0 && b->score == 0);
+            assert_int_equal(a->length, b->length);
+            assert_int_equal(a->cut, b->cut);
+            assert_memory_equal(a->tokens, b->tokens, a->length * sizeof *a->tokens);
+        }
+        c.beam = 2; /* a beam compares sums: the word is overruled */
+        assert_true(run(bare, &c, NULL)[0].answer[0].log_p < 0);
+        rg_search_free(scored);
+        rg_search_free(bare);
+        rg_model_free((rg_model *)m);
+    }
+}
+
 typedef struct {
     int32_t tokens[4];
     size_t  n; /* eos among them */
@@ -528,6 +553,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_beam_of_one_is_greedy),
+        cmocka_unit_test(without_scores_greedy_answers_are_the_same),
         cmocka_unit_test(a_beam_that_holds_every_prefix_is_exhaustive),
         cmocka_unit_test(the_best_of_many_is_the_best_alone),
         cmocka_unit_test(forced_scores_are_the_searchs_and_the_loss_passs),

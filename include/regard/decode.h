@@ -24,6 +24,7 @@ typedef struct rg_search_config {
     double   temperature;
     size_t   top;           /* draw among so many most likely tokens; 0: all                                    */
     uint64_t seed;
+    bool     unscored;      /* greedy only: log p is not asked for and stays 0, which saves a sum over the vocabulary */
     bool     attention;     /* record what each answer attended to                                             */
     const char *attention_name; /* watch point, "decoder.2.cross.weights"; NULL: the last one a step shows        */
     int      attention_head;    /* -1: mean of the heads                                                       */

@@ -265,6 +265,7 @@ static rg_status configure(translation *t)
     c->temperature = s->temperature;
     c->top = (size_t)s->top;
     c->seed = (uint64_t)s->seed;
+    c->unscored = !s->json && !s->word_scores && !s->n_best;
     c->attention = s->alignment[0] != 0 || s->attention[0] != 0 || s->json;
     t->config.max_length = (size_t)s->max_length;
     t->config.batch = (size_t)s->mini_batch;

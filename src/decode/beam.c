@@ -192,14 +192,21 @@ static candidate draw(rg_beams *b, const beam *m, const rg_real *scores, double 
     return best;
 }
 
+/* The largest logit is the likeliest token: with one hypothesis nothing needs their sum, unless the answer's probability is asked for. */
+static bool unscored(const rg_beams *b)
+{
+    return b->config.unscored && b->config.beam == 1 && !b->config.sample;
+}
+
 /* The candidates of one source, best first, in b->best; returns how many. */
 static size_t choose(rg_beams *b, const beam *m, const rg_real *scores, size_t ld)
 {
     const size_t V = b->sizes.target_vocabulary;
+    const bool   summed = !unscored(b);
     size_t       count = 0;
     for (size_t i = 0; i < m->lives; i++) {
         const rg_real *row = scores + i * ld;
-        const double   base = m->live[i]->log_p, lse = (double)rg_kernel()->softmax(V, NULL, row);
+        const double   base = m->live[i]->log_p, lse = summed ? (double)rg_kernel()->softmax(V, NULL, row) : 0;
         if (b->steps < m->prefixes) {
             const int32_t token = m->prefix[b->steps];
             const double  word = (double)row[token] - lse;
@@ -215,6 +222,7 @@ static size_t choose(rg_beams *b, const beam *m, const rg_real *scores, size_t l
             count = scan_row(b, count, m->most, row, base, lse, i);
         }
     }
+    for (size_t i = 0; !summed && i < count; i++) b->best[i].log_p = b->best[i].word = 0;
     return count;
 }
 

@@ -31,7 +31,7 @@ static const rg_option options[] = {
     { RG_OPTION_REAL, "transformer-dropout-attention", offsetof(settings, dropout_attention), "0", "share of weights dropped", 0, NULL },
     { RG_OPTION_REAL, "transformer-dropout-ffn", offsetof(settings, dropout_ff), "0", "share dropped inside the feed-forward network", 0, NULL },
     { RG_OPTION_REAL, "label-smoothing", offsetof(settings, smoothing), "0.1", "probability spread over all words", 0, NULL },
-    { RG_OPTION_STRING, "transformer-norm", offsetof(settings, norm), "post", "where the norm stands", 0, "post|pre" },
+    { RG_OPTION_STRING, "transformer-norm", offsetof(settings, norm), "pre", "where the norm stands: pre learns faster, post is the paper's", 0, "pre|post" },
     { RG_OPTION_STRING, "transformer-positions", offsetof(settings, positions), "sinusoidal", "how words know their place", 0, "sinusoidal|learned|none" },
     { RG_OPTION_INT, "transformer-max-positions", offsetof(settings, positions_learned), "512", "places that learned positions know", 0, NULL },
     { RG_OPTION_STRING, "transformer-ffn-activation", offsetof(settings, activation), "relu", "inside the feed-forward network", 0, "relu|gelu" },
@@ -346,14 +346,15 @@ static rg_status keep(rg_decoding *d, const int32_t *parents, size_t n) { return
 
 static const rg_preset presets[] = {
     { "tiny", "for small corpora such as Multi30k: 2.6 M parameters with 10,000 pieces",
-      "dim-emb: 128\ntransformer-dim-ffn: 256\ntransformer-heads: 4\nenc-depth: 4\ndec-depth: 4\ntransformer-dropout: 0.3\n"
-      "transformer-norm: pre\n" },
+      "dim-emb: 128\ntransformer-dim-ffn: 256\ntransformer-heads: 4\nenc-depth: 4\ndec-depth: 4\ntransformer-dropout: 0.3\n" },
     { "small", "the default sizes",
       "dim-emb: 256\ntransformer-dim-ffn: 1024\ntransformer-heads: 4\nenc-depth: 3\ndec-depth: 3\ntransformer-dropout: 0.1\n" },
     { "base", "the paper's base model, 65 M parameters with 37,000 pieces",
-      "dim-emb: 512\ntransformer-dim-ffn: 2048\ntransformer-heads: 8\nenc-depth: 6\ndec-depth: 6\ntransformer-dropout: 0.1\n" },
+      "dim-emb: 512\ntransformer-dim-ffn: 2048\ntransformer-heads: 8\nenc-depth: 6\ndec-depth: 6\ntransformer-dropout: 0.1\n"
+      "transformer-norm: post\n" },
     { "big", "the paper's big model, 213 M parameters with 37,000 pieces",
-      "dim-emb: 1024\ntransformer-dim-ffn: 4096\ntransformer-heads: 16\nenc-depth: 6\ndec-depth: 6\ntransformer-dropout: 0.3\n" },
+      "dim-emb: 1024\ntransformer-dim-ffn: 4096\ntransformer-heads: 16\nenc-depth: 6\ndec-depth: 6\ntransformer-dropout: 0.3\n"
+      "transformer-norm: post\n" },
     { NULL, NULL, NULL },
 };
 
