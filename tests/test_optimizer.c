@@ -381,6 +381,11 @@ static void schedules_follow_their_formulas(void **state)
         { { .name = "cosine", .rate = 1, .every = 100, .least = 0.2 }, 50, 0.6 },
         { { .name = "cosine", .rate = 1, .every = 100, .least = 0.2 }, 500, 0.2 },
         { { .name = "linear", .rate = 1, .every = 100 }, 75, 0.25 },
+        { { .name = "constant", .rate = 1, .end = 100, .cooldown = 20 }, 80, 1 },
+        { { .name = "constant", .rate = 1, .end = 10, .cooldown = 20 }, 6, 0.5 }, /* longer than all: down from the first step */
+        { { .name = "constant", .rate = 1, .end = 100, .cooldown = 20 }, 91, 0.5 },
+        { { .name = "constant", .rate = 1, .end = 100, .cooldown = 20 }, 100, 0.05 },
+        { { .name = "inverse-sqrt", .rate = 3e-4, .warmup = 100, .start = 400, .end = 1700, .cooldown = 202 }, 1600, 0.75e-4 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         OK(rg_schedule_check(&rows[i].s));
@@ -407,8 +412,9 @@ static void settings_that_make_no_sense_are_refused(void **state)
     c.b = -1;
     c.clip_norm = NAN;
     assert_int_equal(rg_optimizer_new(&opt, params, &c), RG_EINVAL);
-    const rg_schedule wrong[] = { { .name = "nowhere" }, { .name = "transformer", .rate = 1 }, { .name = "step", .rate = 1 }, { .name = "constant", .rate = NAN } };
-    for (size_t i = 0; i < 4; i++) assert_int_equal(rg_schedule_check(&wrong[i]), RG_EINVAL);
+    const rg_schedule wrong[] = { { .name = "nowhere" }, { .name = "transformer", .rate = 1 }, { .name = "step", .rate = 1 }, { .name = "constant", .rate = NAN },
+                                  { .name = "constant", .rate = 1, .cooldown = 11 } };
+    for (size_t i = 0; i < 5; i++) assert_int_equal(rg_schedule_check(&wrong[i]), RG_EINVAL);
     rg_params_free(params);
 }
 

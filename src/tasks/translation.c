@@ -285,6 +285,8 @@ static rg_trainer_config trainer_config(const training *t)
     c.schedule.rate = o->rate;
     c.schedule.warmup = o->warmup;
     c.schedule.start = o->decay_inv_sqrt;
+    c.schedule.end = (double)o->updates;
+    c.schedule.cooldown = o->cooldown;
     c.steps = (uint64_t)o->updates;
     c.epochs = (uint64_t)o->epochs;
     c.delay = (uint64_t)o->delay;
@@ -309,6 +311,7 @@ static rg_status check(const rg_translation_options *o)
         o->updates < 0 || o->valid_freq < 0 || o->save_freq < 0 || o->disp_freq < 0 || o->patience < 0 || o->average < 0 || o->beam < 1 || o->vocab_min_count < 0 || o->samples < 0)
         return rg_fail(RG_EINVAL, "lengths, batch sizes and frequencies must not be negative");
     if (!o->mini_batch_words && !o->workspace) return rg_fail(RG_EINVAL, "--mini-batch-words 0 takes the batch size from --workspace: give one");
+    if (o->cooldown > 0 && !o->updates) return rg_fail(RG_EINVAL, "--lr-cooldown %g counts back from the end of --after-batches: give one", o->cooldown);
     if (!o->epochs && !o->updates && !(o->patience && o->valid_sets.count))
         return rg_fail(RG_EINVAL, "when should it stop? give --valid-sets for --early-stopping, or --after-epochs, or --after-batches");
     return RG_OK;

@@ -15,7 +15,7 @@ typedef struct rg_translation_options {
     int64_t vocab_min_count, max_length, mini_batch, mini_batch_words, maxi_batch, workspace;
     int64_t epochs, updates, valid_freq, save_freq, disp_freq, patience, delay, average;
     int64_t beam, threads, seed, samples;
-    double  rate, warmup, decay_inv_sqrt, clip_norm, smoothing, normalize, max_length_factor;
+    double  rate, warmup, decay_inv_sqrt, cooldown, clip_norm, smoothing, normalize, max_length_factor;
     double  beta1, beta2, epsilon, weight_decay;
 } rg_translation_options;
 

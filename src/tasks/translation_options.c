@@ -26,6 +26,7 @@ const rg_option rg_translation_rows[] = {
     { RG_OPTION_REAL, "learn-rate", AT(rate), "0.001", "highest step size", 'l', NULL },
     { RG_OPTION_REAL, "lr-warmup", AT(warmup), "1000", "updates over which it rises", 0, NULL },
     { RG_OPTION_REAL, "lr-decay-inv-sqrt", AT(decay_inv_sqrt), "1000", "then it falls by sqrt(this / updates); 0: it stays", 0, NULL },
+    { RG_OPTION_REAL, "lr-cooldown", AT(cooldown), "0", "over the last so many of --after-batches it falls to 0", 0, NULL },
     { RG_OPTION_REAL, "beta1", AT(beta1), "-1", "momentum or first beta; -1: the optimiser's own", 0, NULL },
     { RG_OPTION_REAL, "beta2", AT(beta2), "-1", "second beta or decay of averages; -1: the optimiser's own", 0, NULL },
     { RG_OPTION_REAL, "epsilon", AT(epsilon), "-1", "epsilon; -1: the optimiser's own", 0, NULL },

@@ -8,6 +8,9 @@
 static double warm(const rg_schedule *s, double t) { return s->warmup > 0 && t < s->warmup ? t / s->warmup : 1; }
 static double past(const rg_schedule *s, double t) { return t > s->start ? t - s->start : 0; }
 
+/* 1 until the last `cooldown` steps, then down a line that would reach 0 one step after the end. */
+static double cool(const rg_schedule *s, double t) { return fmin(1, fmax(0, s->end + 1 - t) / fmin(s->cooldown, s->end)); }
+
 static double constant(const rg_schedule *s, double t) { return s->rate * warm(s, t); }
 
 /* Vaswani et al. 2017, equation 3 */
@@ -71,6 +74,7 @@ rg_status rg_schedule_check(const rg_schedule *s)
     if (!kind) return rg_fail(RG_EINVAL, "there is no learning-rate schedule '%s'", s->name ? s->name : "");
     const struct { const char *name; double value; } rows[] = {
         { "rate", s->rate }, { "warm-up", s->warmup }, { "start", s->start }, { "least rate", s->least }, { "decay", s->decay },
+        { "cooldown", s->cooldown }, { "end", s->end },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (!(rows[i].value >= 0) || !isfinite(rows[i].value))
@@ -78,6 +82,7 @@ rg_status rg_schedule_check(const rg_schedule *s)
     if (kind->rate == transformer && !(s->width > 0)) return rg_fail(RG_EINVAL, "schedule transformer: the model's width is %g", s->width);
     bool cuts = kind->rate == exponential || kind->rate == in_steps || kind->rate == cosine || kind->rate == linear;
     if (cuts && !(s->every > 0)) return rg_fail(RG_EINVAL, "schedule %s: every %g steps", s->name, s->every);
+    if (s->cooldown > 0 && !(s->end > 0)) return rg_fail(RG_EINVAL, "schedule %s: %g steps of cooldown before an end that is not known", s->name, s->cooldown);
     return RG_OK;
 }
 
@@ -85,5 +90,6 @@ double rg_schedule_rate(const rg_schedule *s, uint64_t step)
 {
     const rg_schedule_kind *kind = find(s->name);
     double                  rate = kind ? kind->rate(s, step ? (double)step : 1) : s->rate;
+    if (s->cooldown > 0) return rate * cool(s, (double)step);
     return rate > s->least || (s->warmup > 0 && (double)step < s->warmup) ? rate : s->least;
 }

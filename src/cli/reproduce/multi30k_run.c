@@ -157,6 +157,11 @@ rg_status multi30k_read(bool *found, multi30k_result *out, const multi30k_job *j
     *found = false;
     if (status == RG_OK && strcmp(now, then) == 0) status = read_result(found, out, folder);
     else if (status == RG_OK && then[0]) fprintf(stderr, "%s was trained with other options and is left out\n", folder);
+    if (status == RG_EFORMAT) { /* of an older program, or damaged: the other rows still have their table */
+        fprintf(stderr, "%s\n", rg_message());
+        *found = false;
+        status = RG_OK;
+    }
     rg_free(folder);
     rg_free(now);
     rg_free(then);
