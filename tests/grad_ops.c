@@ -1,4 +1,5 @@
 /* grad_ops.c - every op of ops.h against central differences, at odd sizes, with inputs worn in every way. */
+#include "autograd/bias.h"
 #include "support/gradient.h"
 
 #include <setjmp.h>
@@ -113,7 +114,20 @@ static void ops_of_two_tensors_have_correct_gradients_for_every_shape_they_accep
 OP1(matmul_it, rg_matmul(t, x[0], x[1]))
 OP1(matmul_nt_it, rg_matmul_nt(t, x[0], x[1]))
 static rg_tensor *linear_it(rg_tape *t, rg_tensor *const *x, void *context) { return rg_linear(t, x[0], x[1], x[2], *(const rg_activation *)context); }
+static rg_tensor *bias_it(rg_tape *t, rg_tensor *const *x, void *context) { return rg_bias_map(t, x[0], x[1], *(const rg_activation *)context); }
 OP1(linear_nt_it, rg_linear_nt(t, x[0], x[1], x[2]))
+
+/* Activations whose slope the result tells; rows of less and more than a block. */
+static void a_bias_and_an_activation_in_one_pass_have_correct_gradients(void **state)
+{
+    (void)state;
+    static const rg_activation all[] = { RG_IDENTITY, RG_RELU, RG_LEAKY_RELU, RG_ELU, RG_TANH, RG_SIGMOID };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        for (size_t rows = 1; rows < 80; rows += 35) {
+            rg_activation f = all[i];
+            rg_expect_gradient(&(rg_gradient_case){ .name = "bias", .function = bias_it, .context = &f, .input = { { rows, 3 }, { 1, 3 } } });
+        }
+}
 
 static void products_of_tensors_have_correct_gradients(void **state)
 {
@@ -416,6 +430,7 @@ int main(void)
         cmocka_unit_test(every_activation_has_a_correct_gradient),
         cmocka_unit_test(ops_of_one_tensor_have_correct_gradients),
         cmocka_unit_test(ops_of_two_tensors_have_correct_gradients_for_every_shape_they_accept),
+        cmocka_unit_test(a_bias_and_an_activation_in_one_pass_have_correct_gradients),
         cmocka_unit_test(products_of_tensors_have_correct_gradients),
         cmocka_unit_test(products_with_packed_weights_have_correct_gradients),
         cmocka_unit_test(ops_that_move_rows_and_columns_have_correct_gradients),

@@ -36,6 +36,7 @@ typedef struct rg_reach {
     const size_t  *back;  /* Nk + 1: pairs that end at key row j are pair[back[j]] ..    */
     const size_t  *pair;
     const int32_t *query; /* P: the query row of a pair                                  */
+    const int32_t *asker; /* P: query[pair[t]], in the order of `pair`                   */
     const rg_layout *rows; /* how the query rows group; NULL: not known                  */
     void          *owned; /* rg_reach_free frees it; NULL: lives on a tape               */
 } rg_reach;

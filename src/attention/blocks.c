@@ -3,13 +3,17 @@
 #include "autograd/tape.h"
 
 #include <math.h>
+#include <string.h>
+
+enum { ROWS = 32 }; /* of a block of rows */
 
 typedef struct {
     rg_node    node;
-    rg_tensor *x, *w;
+    rg_tensor *x, *w, *b;
     size_t     heads, width;
     const rg_real *dy; /* while backward runs */
-    rg_real       *dx, *dw;
+    rg_real       *dx, *parts; /* parts: what each block of rows gives to dw and db, H d + H numbers */
+    bool           add;
 } block_node;
 
 static bool divides(rg_tape *t, const rg_tensor *x, size_t heads)
@@ -19,57 +23,82 @@ static bool divides(rg_tape *t, const rg_tensor *x, size_t heads)
     return false;
 }
 
-/* ------------------------------------------------------------------------------------------------- y = w_h . x_h */
+/* ------------------------------------------------------------------------------------------- y = w_h . x_h + b_h */
+
+static size_t blocks_of(const rg_tensor *x) { return (x->rows + ROWS - 1) / ROWS; }
 
 static void dots_rows(void *context, int member, size_t begin, size_t end)
 {
     (void)member;
     const block_node *n = context;
     const rg_tensor  *y = n->node.out;
-    for (size_t i = begin; i < end; i++)
-        rg_kernel()->heads_dot(n->heads, n->width, y->data + i * y->ld, 1, 1, n->w->data, n->width, n->x->data + i * n->x->ld, n->width);
+    for (size_t i = begin; i < end; i++) {
+        rg_real *to = y->data + i * y->ld;
+        rg_kernel()->heads_dot(n->heads, n->width, to, 1, 1, n->w->data, n->width, n->x->data + i * n->x->ld, n->width);
+        for (size_t h = 0; n->b && h < n->heads; h++) to[h] += n->b->data[h];
+    }
 }
 
-static void dots_rows_backward(void *context, int member, size_t begin, size_t end)
+/* One look at a block of rows gives dx and the block's share of dw and db; shares are added in their order, whoever made them. */
+static void dots_blocks_backward(void *context, int member, size_t begin, size_t end)
 {
     (void)member;
     const block_node *n = context;
-    for (size_t i = begin; i < end; i++)
-        rg_kernel()->heads_axpy(n->heads, n->width, n->dx + i * n->x->ld, n->width, n->dy + i * n->heads, 1, n->w->data, n->width);
+    const rg_kernels *k = rg_kernel();
+    const size_t      H = n->heads, d = n->width, D = H * d;
+    for (size_t block = begin; block < end; block++) {
+        const size_t low = block * ROWS, high = low + ROWS < n->x->rows ? low + ROWS : n->x->rows;
+        rg_real     *dw = n->parts + block * (D + H);
+        memset(dw, 0, D * sizeof *dw);
+        for (size_t i = low; i < high; i++) {
+            rg_real *dx = n->dx ? n->dx + i * n->x->ld : NULL;
+            if (dx && !n->add) memset(dx, 0, D * sizeof *dx);
+            if (dx) k->heads_axpy(H, d, dx, d, n->dy + i * H, 1, n->w->data, d);
+            k->heads_axpy(H, d, dw, d, n->dy + i * H, 1, n->x->data + i * n->x->ld, d);
+        }
+        k->lists_sum(high - low, H, dw + D, false, n->dy + low * H, NULL);
+    }
 }
 
-static void dots_heads_backward(void *context, int member, size_t begin, size_t end)
+static void add_parts(rg_real *to, bool add, size_t count, const block_node *n, size_t at)
 {
-    (void)member;
-    const block_node *n = context;
-    const size_t      at = begin * n->width;
-    for (size_t i = 0; i < n->x->rows; i++)
-        rg_kernel()->heads_axpy(end - begin, n->width, n->dw + at, n->width, n->dy + i * n->heads + begin, 1, n->x->data + i * n->x->ld + at, n->width);
+    const size_t blocks = blocks_of(n->x), step = n->x->cols + n->heads;
+    if (!add) memset(to, 0, count * sizeof *to);
+    for (size_t block = 0; block < blocks; block++) rg_kernel()->axpy(count, to, 1, n->parts + block * step + at);
 }
 
 static void dots_backward(rg_tape *t, rg_node *node)
 {
     block_node *n = (block_node *)node;
+    bool        add_w = false, add_b = false;
     n->dy = rg_tape__arrived(t, node->out);
-    n->dx = rg_tape__grad_add(t, n->x);
-    n->dw = rg_tape__grad_add(t, n->w);
-    if (n->dx) rg_tape__rows(t, n->x->rows, n->x->cols, dots_rows_backward, n);
-    if (n->dw) rg_tape__rows(t, n->heads, n->x->rows * n->width, dots_heads_backward, n);
+    n->dx = rg_tape__grad(t, n->x, &n->add);
+    rg_real *dw = rg_tape__grad(t, n->w, &add_w), *db = rg_tape__grad(t, n->b, &add_b);
+    rg_arena_point scratch = rg_tape__scratch(t);
+    n->parts = rg_tape__reals(t, blocks_of(n->x) * (n->x->cols + n->heads));
+    if (n->parts) {
+        rg_tape__rows(t, blocks_of(n->x), 2 * ROWS * n->x->cols, dots_blocks_backward, n);
+        if (dw) add_parts(dw, add_w, n->x->cols, n, 0);
+        if (db) add_parts(db, add_b, n->heads, n, n->x->cols);
+    }
+    rg_tape__release(t, scratch);
 }
 
-rg_tensor *rg_block_dots(rg_tape *t, rg_tensor *x, rg_tensor *w, size_t heads)
+rg_tensor *rg_block_dots(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, size_t heads)
 {
-    rg_tensor *in[] = { x, w };
+    rg_tensor *in[] = { x, w, b };
     if (!rg_tape__begin(t, "block_dots", 2, in) || !divides(t, x, heads)) return NULL;
     if (w->rows != 1 || w->cols != x->cols) return rg_tape_fail(t, RG_ESHAPE, "rows are %zu wide, the vector %zu x %zu", x->cols, w->rows, w->cols);
+    if (b && (b->rows != 1 || b->cols != heads)) return rg_tape_fail(t, RG_ESHAPE, "the bias of %zu heads is %zu x %zu", heads, b->rows, b->cols);
     const size_t width = x->cols / heads;
     rg_tensor   *y = rg_tape__tensor(t, x->rows, heads, x->layout);
     if (!y) return NULL;
-    block_node now = { .node.out = y, .x = x, .w = w, .heads = heads, .width = width };
+    block_node now = { .node.out = y, .x = x, .w = w, .b = b, .heads = heads, .width = width };
     if (rg_tape__live(t)) rg_tape__rows(t, x->rows, x->cols, dots_rows, &now);
     rg_tape__count(t, 2.0 * (double)(x->rows * x->cols));
-    block_node *n = rg_tape__node(t, sizeof *n, y, dots_backward, 2, in);
+    block_node *n = rg_tape__node(t, sizeof *n, y, dots_backward, 3, in);
     if (n) now.node = n->node, *n = now;
+    if (n) rg_tape__will_need(t, blocks_of(x) * (x->cols + heads) * sizeof(rg_real));
     return y;
 }
 

@@ -99,7 +99,7 @@ static bool list_bytes(size_t *out, size_t Nq, size_t Nk, size_t P)
 {
     size_t words, pairs;
     return rg_size_add(&words, Nq + 1, Nk + 1) && rg_size_add(&words, words, P) && rg_size_mul(&words, words, sizeof(size_t)) &&
-           rg_size_mul(&pairs, P, 2 * sizeof(int32_t)) && rg_size_add(out, words, pairs);
+           rg_size_mul(&pairs, P, 3 * sizeof(int32_t)) && rg_size_add(out, words, pairs);
 }
 
 /* Copies the lists and counts their transpose: for each key row, its pairs in rising order. */
@@ -107,7 +107,7 @@ static rg_status fill_lists(rg_reach *r, void *memory, size_t Nq, size_t Nk, con
 {
     const size_t P = first[Nq];
     size_t      *f = memory, *back = f + Nq + 1, *pair = back + Nk + 1;
-    int32_t     *key = (int32_t *)(pair + P), *query = key + P;
+    int32_t     *key = (int32_t *)(pair + P), *query = key + P, *asker = query + P;
     memcpy(f, first, (Nq + 1) * sizeof *f);
     memset(back, 0, (Nk + 1) * sizeof *back);
     for (size_t i = 0; i < Nq; i++)
@@ -119,10 +119,14 @@ static rg_status fill_lists(rg_reach *r, void *memory, size_t Nq, size_t Nk, con
             back[list[p] + 1]++;
         }
     for (size_t j = 0; j < Nk; j++) back[j + 1] += back[j];
-    for (size_t p = 0; p < P; p++) pair[back[key[p]]++] = p;
+    for (size_t p = 0; p < P; p++) {
+        const size_t t = back[key[p]]++;
+        pair[t] = p;
+        asker[t] = query[p];
+    }
     for (size_t j = Nk; j > 0; j--) back[j] = back[j - 1]; /* filling moved every start to its end */
     back[0] = 0;
-    *r = (rg_reach){ .Nq = Nq, .Nk = Nk, .P = P, .first = f, .key = key, .back = back, .pair = pair, .query = query };
+    *r = (rg_reach){ .Nq = Nq, .Nk = Nk, .P = P, .first = f, .key = key, .back = back, .pair = pair, .query = query, .asker = asker };
     return RG_OK;
 }
 

@@ -287,36 +287,49 @@ typedef struct {
     double     p;
     uint32_t   key[2];
     uint64_t   stream;
+    uint8_t   *bits; /* the mask, for backward; NULL: nobody will ask */
 } dropout_node;
 
-/* The draw of a number depends on seed, step, op, its row in the whole batch and its column: not on worker or thread. */
 typedef struct {
     const dropout_node *n;
     rg_real            *y;
     const rg_real      *x;
     size_t              ldy, ldx;
-    bool                add;
+    bool                add, draw;
 } dropping;
 
-static void drop_rows(void *context, int member, size_t begin, size_t end)
+enum { ROWS = 8, MOST_BITS = 8192 }; /* rows of a block: its mask is whole bytes; numbers whose mask is drawn at a time */
+
+/* `count` numbers, side by side, the first of which is number `from` of the tensor.
+ *
+ * The draw of a number depends on seed, step, op, its row in the whole batch and its column: not on worker or thread. */
+static void drop_some(const dropping *d, size_t from, size_t count, rg_real *y, const rg_real *x)
 {
-    (void)member;
-    const dropping     *d = context;
     const dropout_node *n = d->n;
-    const size_t        cols = n->x->cols, rows = end - begin;
-    const uint64_t      first = n->x->layout ? n->x->layout->first : 0;
-    if (d->ldy == cols && d->ldx == cols) {
-        rg_kernel()->dropout(rows * cols, d->y + begin * cols, d->x + begin * cols, (rg_real)n->p, n->key, n->stream, (first + begin) * cols, d->add);
-        return;
+    const uint64_t      before = n->x->layout ? n->x->layout->first * n->x->cols : 0;
+    for (size_t at = 0, some; n->bits && at < count; at += some) {
+        some = count - at < MOST_BITS ? count - at : MOST_BITS;
+        uint8_t *bits = n->bits + (from + at) / 8;
+        if (d->draw) rg_kernel()->dropout_mask(some, bits, (rg_real)n->p, n->key, n->stream, before + from + at);
+        rg_kernel()->dropout_by(some, y + at, x + at, (rg_real)n->p, bits, d->add);
     }
-    for (size_t i = begin; i < end; i++)
-        rg_kernel()->dropout(cols, d->y + i * d->ldy, d->x + i * d->ldx, (rg_real)n->p, n->key, n->stream, (first + i) * cols, d->add);
+    if (!n->bits) rg_kernel()->dropout(count, y, x, (rg_real)n->p, n->key, n->stream, before + from, d->add);
 }
 
-static void drop(rg_tape *t, const dropout_node *n, rg_real *y, size_t ldy, const rg_real *x, size_t ldx, bool add)
+static void drop_blocks(void *context, int member, size_t begin, size_t end)
 {
-    dropping d = { .n = n, .y = y, .x = x, .ldy = ldy, .ldx = ldx, .add = add };
-    rg_tape__rows(t, n->x->rows, n->x->cols * 2, drop_rows, &d);
+    (void)member;
+    const dropping *d = context;
+    const size_t    cols = d->n->x->cols, low = begin * ROWS, high = end * ROWS < d->n->x->rows ? end * ROWS : d->n->x->rows;
+    if (d->ldy == cols && d->ldx == cols) drop_some(d, low * cols, (high - low) * cols, d->y + low * cols, d->x + low * cols);
+    else
+        for (size_t i = low; i < high; i++) drop_some(d, i * cols, cols, d->y + i * d->ldy, d->x + i * d->ldx);
+}
+
+static void drop(rg_tape *t, const dropout_node *n, rg_real *y, size_t ldy, const rg_real *x, size_t ldx, bool add, bool draw)
+{
+    dropping d = { .n = n, .y = y, .x = x, .ldy = ldy, .ldx = ldx, .add = add, .draw = draw };
+    rg_tape__rows(t, (n->x->rows + ROWS - 1) / ROWS, n->x->cols * 2 * ROWS, drop_blocks, &d);
 }
 
 static void dropout_backward(rg_tape *t, rg_node *node)
@@ -324,8 +337,11 @@ static void dropout_backward(rg_tape *t, rg_node *node)
     dropout_node *n = (dropout_node *)node;
     bool          add;
     rg_real      *dx = rg_tape__grad(t, n->x, &add);
-    if (dx) drop(t, n, dx, n->x->ld, rg_tape__arrived(t, node->out), node->out->ld, add);
+    if (dx) drop(t, n, dx, n->x->ld, rg_tape__arrived(t, node->out), node->out->ld, add, false);
 }
+
+/* The mask is kept where its rows are whole bytes or lie side by side; else it is drawn anew. */
+static bool keeps_mask(rg_tape *t, const rg_tensor *x) { return rg_tape__recording(t) && x->needs && (x->cols % 8 == 0 || x->ld == x->cols); }
 
 rg_tensor *rg_dropout(rg_tape *t, rg_tensor *x, double p)
 {
@@ -336,10 +352,15 @@ rg_tensor *rg_dropout(rg_tape *t, rg_tensor *x, double p)
     if (!y) return NULL;
     dropout_node now = { .x = x, .p = p };
     now.stream = rg_tape__draw(t, now.key);
-    if (rg_tape__live(t)) drop(t, &now, y->data, y->ld, x->data, x->ld, false);
+    if (keeps_mask(t, x)) {
+        const size_t bytes = x->rows * x->cols / 8 + 1;
+        rg_tape__will_keep(t, bytes);
+        if (rg_tape__live(t) && !(now.bits = rg_tape__keep(t, bytes))) return NULL;
+    }
+    if (rg_tape__live(t)) drop(t, &now, y->data, y->ld, x->data, x->ld, false, true);
     rg_tape__count(t, (double)(x->rows * x->cols));
     dropout_node *n = rg_tape__node(t, sizeof *n, y, dropout_backward, 1, &x);
-    if (n) n->x = x, n->p = p, n->key[0] = now.key[0], n->key[1] = now.key[1], n->stream = now.stream;
+    if (n) now.node = n->node, *n = now;
     return y;
 }
 

@@ -48,7 +48,7 @@ static void node_pieces(void *context, int member, size_t begin, size_t end)
         for (size_t at = 0; at == 0 || at < count; at += SOME) {
             const size_t some = count - at < SOME ? count - at : SOME;
             k->lists_expand(some, n->heads, a, n->bits, n->value, factor, NULL, first + at);
-            k->lists_mix(some, n->heads, n->width, y->data + i * y->ld, at > 0, a, n->heads, NULL, n->w->data, n->w->ld, r->key + first + at, false);
+            k->lists_mix(some, n->heads, n->width, y->data + i * y->ld, at > 0, a, n->heads, NULL, n->w->data, n->w->ld, r->key + first + at, r->first[high] - first - at - some);
         }
     }
 }
@@ -62,14 +62,12 @@ static void feature_pieces(void *context, int member, size_t begin, size_t end)
     const size_t        low = rg_reach__cut(r->back, r->Nk, begin, n->pieces), high = rg_reach__cut(r->back, r->Nk, end, n->pieces);
     const rg_real       factor = rg_dropout_factor((rg_real)n->p);
     rg_real             a[SOME * MOST_HEADS];
-    int32_t             row[SOME];
     for (size_t j = low; j < high; j++) {
         const size_t first = r->back[j], count = r->back[j + 1] - first;
         for (size_t at = 0; at == 0 || at < count; at += SOME) {
             const size_t some = count - at < SOME ? count - at : SOME;
-            for (size_t t = 0; t < some; t++) row[t] = r->query[r->pair[first + at + t]];
             k->lists_expand(some, n->heads, a, n->bits, n->value, factor, r->pair + first + at, 0);
-            k->lists_mix(some, n->heads, n->width, n->dw + j * n->w->ld, n->add || at > 0, a, n->heads, NULL, n->dy, n->node.out->ld, row, false);
+            k->lists_mix(some, n->heads, n->width, n->dw + j * n->w->ld, n->add || at > 0, a, n->heads, NULL, n->dy, n->node.out->ld, r->asker + first + at, r->back[high] - first - at - some);
         }
     }
 }

@@ -7,6 +7,7 @@
  * before the sum, both halves of a score have a bias. Weights w_ij of edges multiply: softmax(e + log w). With --score additive the
  * activation stands between a and the sum, e_ij = a . LeakyReLU(W1 W h_i + W2 W h_j) (GATv2: Brody, Alon, Yahav 2022). */
 #include "models/graph_parts.h"
+#include "autograd/bias.h"
 
 #include <math.h>
 #include <string.h>
@@ -105,11 +106,11 @@ static rg_tensor *mean_of_heads(rg_tape *t, rg_tensor *x, size_t heads)
     return rg_scale(t, sum, 1 / (double)heads);
 }
 
-static rg_tensor *attend(rg_tape *t, const settings *s, const layer *l, rg_tensor *wh, const rg_graph *g, bool last)
+static rg_tensor *attend(rg_tape *t, const settings *s, const layer *l, rg_tensor *wh, const rg_graph *g, bool last, rg_activation f)
 {
     rg_tensor *k = rg_attention_prepare(t, &l->att, wh), *v = rg_dropout(t, wh, s->dropout);
     rg_tensor *x = g->weight ? rg_mix(t, rg_dropout(t, weigh_edges(t, l, wh, k, g), s->dropout_attention), v, g->reach) : rg_attend(t, &l->att, wh, k, v, g->reach);
-    return rg_add(t, last ? mean_of_heads(t, x, l->heads) : x, rg_use(t, l->b));
+    return rg_bias_map(t, last ? mean_of_heads(t, x, l->heads) : x, rg_use(t, l->b), f);
 }
 
 static rg_tensor *predict(rg_tape *t, const rg_model *m, const void *data)
@@ -123,9 +124,10 @@ static rg_tensor *predict(rg_tape *t, const rg_model *m, const void *data)
         const bool   last = i + 1 == s->layers;
         rg_tape_push(t, "%lld", (long long)i);
         rg_tensor *wh = rg_graph_parts_product(t, g, x, l->w, l->heads, s->dropout);
-        rg_tensor *y = attend(t, s, l, wh, g, last);
-        if (s->skip && x && rg_tensor_cols(x) == rg_tensor_cols(y)) y = rg_add(t, y, x);
-        x = last ? y : rg_map(t, y, RG_ELU);
+        const bool skips = s->skip && x && rg_tensor_cols(x) == (last ? l->width : l->heads * l->width);
+        rg_tensor *y = attend(t, s, l, wh, g, last, last || skips ? RG_IDENTITY : RG_ELU);
+        if (skips) y = rg_add(t, y, x);
+        x = skips && !last ? rg_map(t, y, RG_ELU) : y;
         rg_tape_pop(t);
     }
     return x;

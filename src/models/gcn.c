@@ -4,6 +4,7 @@
  *
  * The normalised adjacency is a weight a pair of the same reach, so the layer is the mix of graph attention without its weigh. */
 #include "models/graph_parts.h"
+#include "autograd/bias.h"
 
 typedef struct {
     int64_t layers, width;
@@ -44,8 +45,7 @@ static rg_tensor *predict(rg_tape *t, const rg_model *m, const void *data)
     rg_tensor      *a = rg_borrow(t, g->even, g->reach->P, 1, 1), *x = NULL;
     for (int64_t i = 0; i < s->layers; i++) {
         rg_tensor *wh = rg_graph_parts_product(t, g, x, q->w[i], 1, s->dropout);
-        rg_tensor *y = rg_add(t, rg_mix(t, a, wh, g->reach), rg_use(t, q->b[i]));
-        x = i + 1 == s->layers ? y : rg_relu(t, y);
+        x = rg_bias_map(t, rg_mix(t, a, wh, g->reach), rg_use(t, q->b[i]), i + 1 == s->layers ? RG_IDENTITY : RG_RELU);
     }
     return x;
 }

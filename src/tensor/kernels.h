@@ -98,30 +98,42 @@ typedef struct rg_kernels {
     void (*columns_softmax_backward)(size_t n, size_t H, rg_real *dx, const rg_real *a, const rg_real *da, bool add);
 
     /* lists -- y (H blocks of d) (+)= sum over t < n of a_h x_h: row t of `a` times row row[t] of `x`, or, when `pair` is given, row pair[t] of `a` times row
-     * row[pair[t]] of `x`; one chain over t in rising order. `marked`: numbers of `a` below 0 count as 0. */
+     * row[pair[t]] of `x`; one chain over t in rising order. `more`: so many entries follow the n in `row` (or `pair`), whose rows will be wanted next and are far away; 0
+     * when the nearest caches hold everything. */
     void (*lists_mix)(size_t n, size_t H, size_t d, rg_real *y, bool add, const rg_real *a, size_t lda, const size_t *pair, const rg_real *x, size_t ldx,
-                      const int32_t *row, bool marked);
-    void (*lists_sum)(size_t n, size_t H, rg_real *y, bool add, const rg_real *x, const size_t *pair); /* y (H) (+)= sum over t of row pair[t] of x (., H) */
+                      const int32_t *row, size_t more);
+    /* y (H) (+)= sum over t of row pair[t] of x (., H), or of row t when `pair` is NULL */
+    void (*lists_sum)(size_t n, size_t H, rg_real *y, bool add, const rg_real *x, const size_t *pair);
     /* a (n, H) = value[p] * factor where bit p * H + h of `bits` is set, else 0; p is pair[t], or from + t when `pair` is NULL */
     void (*lists_expand)(size_t n, size_t H, rg_real *a, const uint8_t *bits, const rg_real *value, rg_real factor, const size_t *pair, size_t from);
 
-    /* Graph attention's weights of some queries, whose pairs are first[0] .. first[queries] - 1; key, a and d begin at pair first[0], u and du at the first query.
+    /* Graph attention's weights of some queries, whose pairs are first[0] .. first[queries] - 1; key and a begin at pair first[0], u and seats at the first query.
      *
-     *     a = softmax over the pairs of a query of f(u_i + z_j)         f(s) = s, below 0: slope s
+     *     w = softmax over the pairs of a query of f(u_i + z_j)         f(s) = s, below 0: slope s         a = w, with dropout: w factor, or 0
      *
-     * edges_slope: from d = da, what arrived at the weights, to d = ds, with s = u_i + z_j:  ds = f'(s) w (g - sum w g),  du (+)= sum ds. `a` carries the
-     * mask of dropout: w / share where a weight was kept, then g = da / share; -w where it was dropped, then g = 0. Without dropout share is 1. */
+     * Bit p * H + h of `bits` says whether pair p keeps head h's weight; NULL: all are kept, and factor is 1. Unless `seats` is NULL, a f'(s) of all pairs follows `a`, and
+     * each query gets its seat, 4 H numbers: u, top (the largest f) and share (1 / the sum of exponentials), which make w again, and the sum of w f'(s). */
     void (*edges_weigh)(size_t queries, const size_t *first, const int32_t *key, size_t H, rg_real *a, const rg_real *u, size_t ldu, const rg_real *z, size_t ldz,
-                        rg_real slope);
-    void (*edges_slope)(size_t queries, const size_t *first, const int32_t *key, size_t H, rg_real *d, const rg_real *a, rg_real share, const rg_real *u, size_t ldu,
-                        const rg_real *z, size_t ldz, rg_real slope, rg_real *du, size_t lddu, bool add);
+                        rg_real slope, rg_real *seats, const uint8_t *bits, rg_real factor);
+    /* Back to one key with values v (H blocks of d) from n pairs that end at it, pair[t] of query query[t]. The last H of a seat now hold its level, the sum over the
+     * query's pairs of a da, which is out_i . dout_i. With da = dout_i . v:
+     *
+     *     g = factor da where kept, else 0        ds = f'(s) w (g - level)  to row pair[t] of ds (., H)        dz (H) += ds        a (n, H): as in forward
+     *
+     * ds NULL: not stored. `more` as for lists_mix. */
+    void (*edges_back)(size_t n, size_t H, size_t d, rg_real *ds, rg_real *a, rg_real *dz, const size_t *pair, const int32_t *query, const rg_real *seats,
+                       const rg_real *dout, size_t ldo, const rg_real *z, const rg_real *v, rg_real slope, const uint8_t *bits, rg_real factor, size_t more);
 
     /* Dropout of n numbers that start at `position` of a Philox stream: keep with probability 1-p and divide by 1-p.
      * The draw of element i depends on key, stream and position + i alone: with e = position + i it is word e mod 4 of the
      * Philox block whose counter is (e / 4 low, e / 4 high, stream low, stream high). y may be x. */
     void (*dropout)(size_t n, rg_real *y, const rg_real *x, rg_real p, const uint32_t key[2], uint64_t stream, uint64_t position, bool add);
 
-    /* A mask as bits, for those who keep it: byte i is block position + i; bit 2 k + h: half h (0: low) of word k is at least p 2^16, rounded; set: keep. */
+    /* The same mask kept: bit i says whether element position + i stays ((n + 7) / 8 bytes, bits past n are 0); and y (+)= x / (1 - p) where it does, 0 elsewhere. */
+    void (*dropout_mask)(size_t n, uint8_t *bits, rg_real p, const uint32_t key[2], uint64_t stream, uint64_t position);
+    void (*dropout_by)(size_t n, rg_real *y, const rg_real *x, rg_real p, const uint8_t *bits, bool add);
+
+    /* Another mask, two draws a word: byte i is block position + i; bit 2 k + h: half h (0: low) of word k is at least p 2^16, rounded; set: keep. */
     void (*dropout_bits)(size_t bytes, uint8_t *bits, rg_real p, const uint32_t key[2], uint64_t stream, uint64_t position);
 
     const rg_gates *gates; /* rows of recurrent steps */

@@ -28,8 +28,7 @@ static rg_status linear_init(rg_attention *att, rg_params *params)
 /* w . x (+ b) of each head's block: (N, H) */
 static rg_tensor *half(rg_tape *t, const rg_attention *att, rg_tensor *x, const rg_param *w, const rg_param *b)
 {
-    rg_tensor *y = rg_block_dots(t, x, rg_use(t, w), att->config.heads);
-    return b ? rg_add(t, y, rg_use(t, b)) : y;
+    return rg_block_dots(t, x, rg_use(t, w), b ? rg_use(t, b) : NULL, att->config.heads);
 }
 
 static rg_tensor *linear_prepare(rg_tape *t, const rg_attention *att, rg_tensor *k) { return half(t, att, k, att->u, att->v); }

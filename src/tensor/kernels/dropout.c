@@ -1,7 +1,7 @@
-/* dropout.c - dropout whose mask is drawn anew wherever it is needed: Philox4x32-10 (Salmon et al. 2011), RG_LANES blocks
+/* dropout.c - dropout whose mask is drawn anew wherever it is needed, or kept as bits: Philox4x32-10 (Salmon et al. 2011), RG_LANES blocks
  * at a time. Lane l of the four registers is block number base + l; element e of the stream is word e mod 4 of block e / 4. */
 #include "tensor/kernels/isa.h"
-#include "tensor/kernels/vec.h"
+#include "tensor/kernels/part.h"
 
 typedef struct words {
     uvec of[4];
@@ -117,6 +117,43 @@ void ISA(dropout)(size_t n, float *y, const float *x, float p, const uint32_t ke
             put(y + at + i, add ? get(y + at + i, c) + kept : kept, c);
         }
         at += count;
+    }
+}
+
+/* Whether eight draws stay: a byte. */
+INLINE uint8_t staying(const uint32_t *draws, uint32_t least)
+{
+#if RG_LANES == 8 && defined(__AVX2__)
+    const uvec keep = (uvec)(*(const loose_uvec *)draws >= (uvec){0} + least);
+    return (uint8_t)_mm256_movemask_ps((__m256)keep);
+#else
+    unsigned byte = 0;
+    UNROLL for (unsigned b = 0; b < 8; b++) byte |= (unsigned)(draws[b] >= least) << b;
+    return (uint8_t)byte;
+#endif
+}
+
+void ISA(dropout_mask)(size_t n, uint8_t *bits, float p, const uint32_t key[2], uint64_t stream, uint64_t position)
+{
+    enum { ROUND = DRAWS - 8 }; /* bits of a turn: whole bytes, wherever in a block the first of them lies */
+    uint32_t draws[DRAWS + 8] __attribute__((aligned(64))) = {0};
+    const uint32_t least = rg_dropout_least(p);
+    const size_t skip = (size_t)(position % 4), round = skip ? ROUND : DRAWS;
+    for (size_t at = 0; at < n; at += round) {
+        const size_t count = n - at < round ? n - at : round;
+        draw(draws, (position + at) / 4, stream, key);
+        for (size_t i = 0; i < count; i += 8) bits[(at + i) / 8] = staying(draws + skip + i, least);
+    }
+    if (n % 8) bits[n / 8] &= (uint8_t)((1u << n % 8) - 1);
+}
+
+void ISA(dropout_by)(size_t n, float *y, const float *x, float p, const uint8_t *bits, bool add)
+{
+    const vec factor = same(rg_dropout_factor(p));
+    for (size_t i = 0; i < n; i += LANES) {
+        const size_t c = n - i < LANES ? n - i : LANES;
+        const vec kept = (vec)((ivec)(take(x + i, c) * factor) & lanes_kept(bits, i, n));
+        give(y + i, add ? take(y + i, c) + kept : kept, c);
     }
 }
 

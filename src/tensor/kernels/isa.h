@@ -56,12 +56,15 @@ void ISA(columns_softmax_backward)(size_t n, size_t H, float *dx, const float *a
 
 /* lists.c */
 void ISA(lists_mix)(size_t n, size_t H, size_t d, float *y, bool add, const float *a, size_t lda, const size_t *pair, const float *x, size_t ldx, const int32_t *row,
-                    bool marked);
+                    size_t more);
 void ISA(lists_sum)(size_t n, size_t H, float *y, bool add, const float *x, const size_t *pair);
 void ISA(lists_expand)(size_t n, size_t H, float *a, const uint8_t *bits, const float *value, float factor, const size_t *pair, size_t from);
-void ISA(edges_weigh)(size_t queries, const size_t *first, const int32_t *key, size_t H, float *a, const float *u, size_t ldu, const float *z, size_t ldz, float slope);
-void ISA(edges_slope)(size_t queries, const size_t *first, const int32_t *key, size_t H, float *d, const float *a, float share, const float *u, size_t ldu,
-                      const float *z, size_t ldz, float slope, float *du, size_t lddu, bool add);
+
+/* edges.c */
+void ISA(edges_weigh)(size_t queries, const size_t *first, const int32_t *key, size_t H, float *a, const float *u, size_t ldu, const float *z, size_t ldz, float slope,
+                      float *seats, const uint8_t *bits, float factor);
+void ISA(edges_back)(size_t n, size_t H, size_t d, float *ds, float *a, float *dz, const size_t *pair, const int32_t *query, const float *seats, const float *dout,
+                     size_t ldo, const float *z, const float *v, float slope, const uint8_t *bits, float factor, size_t more);
 
 /* additive.c */
 float ISA(additive)(rg_activation f, size_t n, const float *x, const float *y, const float *v);
@@ -74,6 +77,8 @@ float ISA(axpy_dot)(size_t n, float *y, float a, const float *x, const float *z)
 
 /* dropout.c */
 void ISA(dropout)(size_t n, float *y, const float *x, float p, const uint32_t key[2], uint64_t stream, uint64_t position, bool add);
+void ISA(dropout_mask)(size_t n, uint8_t *bits, float p, const uint32_t key[2], uint64_t stream, uint64_t position);
+void ISA(dropout_by)(size_t n, float *y, const float *x, float p, const uint8_t *bits, bool add);
 void ISA(dropout_bits)(size_t bytes, uint8_t *bits, float p, const uint32_t key[2], uint64_t stream, uint64_t position);
 
 /* gates.c */

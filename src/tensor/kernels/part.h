@@ -23,4 +23,14 @@ INLINE vec take(const float *x, size_t c) { return get(x, c); }
 INLINE void give(float *x, vec value, size_t c) { put(x, value, c); }
 #endif
 
+/* Numbers `at` .. at + LANES - 1 of a mask of n bits, as lanes of all ones (kept) or zeros; `at` a multiple of LANES. */
+INLINE ivec lanes_kept(const uint8_t *bits, size_t at, size_t n)
+{
+    static const int32_t one[16] __attribute__((aligned(64))) = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
+    uint32_t some = (uint32_t)bits[at / 8] >> at % 8;
+    if (LANES > 8 && at + 8 < n) some |= (uint32_t)bits[at / 8 + 1] << 8;
+    const ivec mine = *(const ivec *)one;
+    return (mine & same_int((int32_t)some)) == mine;
+}
+
 #endif

@@ -45,8 +45,10 @@ const rg_kernels TABLE = {
     .lists_sum = ISA(lists_sum),
     .lists_expand = ISA(lists_expand),
     .edges_weigh = ISA(edges_weigh),
-    .edges_slope = ISA(edges_slope),
+    .edges_back = ISA(edges_back),
     .dropout = ISA(dropout),
+    .dropout_mask = ISA(dropout_mask),
+    .dropout_by = ISA(dropout_by),
     .dropout_bits = ISA(dropout_bits),
     .gates = &ISA(gates),
 };

@@ -1,0 +1,243 @@
+/* edges.c - graph attention over the pairs of a reach: the softmax of its score query by query, and back from what arrived key by key.
+ *
+ * With eight heads a pair's numbers fill a register; one head goes over several pairs at once, because a node has few of them. */
+#include "tensor/kernels/elementary.h"
+#include "tensor/kernels/folds.h"
+#include "tensor/kernels/isa.h"
+#include "tensor/kernels/part.h"
+
+enum { AHEAD = 12, LINE = 16, FEW = 64 }; /* pairs called for before they are used; floats of a line of the cache; pairs of one head at a time */
+
+INLINE vec leaky(vec x, vec slope) { return choose(x > 0.0f, x, slope * x); }
+INLINE bool bit_of(const uint8_t *bits, size_t at) { return !bits || (bits[at / 8] >> at % 8 & 1); }
+
+/* Weights times `factor` where they are kept, 0 where they were dropped; pair p's bits begin at p * H. */
+INLINE vec dropped(vec w, const uint8_t *bits, size_t bit, size_t H, vec factor, const size_t c)
+{
+    if (!bits) return w;
+    if (H == 8 && LANES <= 8) return (vec)((ivec)(w * factor) & lanes_kept(bits + bit / 8, bit % 8, 8));
+    float lane[LANES] __attribute__((aligned(64))) = {0};
+    for (size_t h = 0; h < c; h++) lane[h] = bit_of(bits, bit + h) ? 1.0f : 0.0f;
+    return w * factor * load(lane);
+}
+
+/* ------------------------------------------------------------------------------------------------------- weights of a query */
+
+/* LANES heads of one query, or the c that are left; `bit`: of the first pair and head; `bent`: where a f'(s) goes. */
+INLINE void weigh_columns(size_t n, size_t H, float *a, const float *u, const float *z, size_t ldz, const int32_t *key, float slope, float *seat, float *bent,
+                          const uint8_t *bits, size_t bit, float factor, const size_t c)
+{
+    const vec mine = take(u, c), f = same(slope), one = same(1.0f);
+    vec most = same(-INFINITY), sum = {0}, steep = {0};
+    for (size_t t = 0; t < n; t++) {
+        const vec s = mine + take(z + (size_t)key[t] * ldz, c), e = leaky(s, f);
+        give(a + t * H, e, c);
+        most = larger(e, most);
+    }
+    for (size_t t = 0; t < n; t++) {
+        const vec e = vec_exp(take(a + t * H, c) - most);
+        if (seat) give(bent + t * H, choose(take(a + t * H, c) > 0.0f, one, f), c);
+        give(a + t * H, e, c);
+        sum += e;
+    }
+    const vec share = 1.0f / sum, times = same(factor);
+    for (size_t t = 0; t < n; t++) {
+        const vec w = take(a + t * H, c) * share, kept = dropped(w, bits, bit + t * H, H, times, c);
+        give(a + t * H, kept, c);
+        if (!seat) continue;
+        const vec bend = take(bent + t * H, c);
+        steep += w * bend;
+        give(bent + t * H, kept * bend, c);
+    }
+    if (!seat) return;
+    give(seat, mine, c);
+    give(seat + H, most, c);
+    give(seat + 2 * H, share, c);
+    give(seat + 3 * H, steep, c);
+}
+
+/* One head: queries have few pairs, so the exponentials of all of them are taken together. */
+static void weigh_single(size_t queries, const size_t *first, const int32_t *key, float *a, const float *u, size_t ldu, const float *z, size_t ldz, float slope,
+                         float *seats, const uint8_t *bits, float factor)
+{
+    const size_t begin = first[0], pairs = first[queries] - begin;
+    float *bent = a + pairs;
+    for (size_t i = 0; i < queries; i++) {
+        float most = -INFINITY;
+        for (size_t p = first[i] - begin; p < first[i + 1] - begin; p++) {
+            const float s = u[i * ldu] + z[(size_t)key[p] * ldz], e = s > 0 ? s : slope * s;
+            a[p] = e;
+            most = e > most ? e : most;
+        }
+        if (seats) {
+            seats[4 * i] = u[i * ldu], seats[4 * i + 1] = most;
+            for (size_t p = first[i] - begin; p < first[i + 1] - begin; p++) bent[p] = a[p] > 0 ? 1 : slope;
+        }
+        for (size_t p = first[i] - begin; p < first[i + 1] - begin; p++) a[p] -= most;
+    }
+    for (size_t i = 0; i < pairs; i += LANES) {
+        const size_t c = pairs - i < LANES ? pairs - i : LANES;
+        give(a + i, vec_exp(take(a + i, c)), c);
+    }
+    const float times[2] = {0, factor};
+    for (size_t i = 0; i < queries; i++) {
+        float sum = 0, steep = 0;
+        for (size_t p = first[i] - begin; p < first[i + 1] - begin; p++) sum += a[p];
+        const float share = 1 / sum;
+        for (size_t p = first[i] - begin; p < first[i + 1] - begin; p++) {
+            const float w = a[p] * share;
+            a[p] = bits ? w * times[bit_of(bits, begin + p)] : w;
+            if (!seats) continue;
+            steep += w * bent[p];
+            bent[p] *= a[p];
+        }
+        if (seats) seats[4 * i + 2] = share, seats[4 * i + 3] = steep;
+    }
+}
+
+void ISA(edges_weigh)(size_t queries, const size_t *first, const int32_t *key, size_t H, float *a, const float *u, size_t ldu, const float *z, size_t ldz, float slope,
+                      float *seats, const uint8_t *bits, float factor)
+{
+    if (H == 1) {
+        weigh_single(queries, first, key, a, u, ldu, z, ldz, slope, seats, bits, factor);
+        return;
+    }
+    const size_t pairs = first[queries] - first[0];
+    for (size_t i = 0; i < queries; i++)
+        for (size_t h = 0; h < H; h += LANES) {
+            const size_t at = first[i] - first[0], n = first[i + 1] - first[i], bit = first[i] * H + h;
+            float       *to = a + at * H + h, *seat = seats ? seats + 4 * H * i + h : NULL, *bent = to + pairs * H;
+            const float *mine = u + i * ldu + h;
+            if (H - h >= LANES) weigh_columns(n, H, to, mine, z + h, ldz, key + at, slope, seat, bent, bits, bit, factor, LANES);
+            else weigh_columns(n, H, to, mine, z + h, ldz, key + at, slope, seat, bent, bits, bit, factor, H - h);
+        }
+}
+
+/* ------------------------------------------------------------------------------------------------------------ back to a key */
+
+/* Everything of one key and n of its pairs. */
+typedef struct back {
+    size_t         H, d;
+    float         *ds, *a, *dz;
+    const size_t  *pair;
+    const int32_t *query;
+    const float   *seats, *dout;
+    size_t         ldo;
+    const float   *z, *v;
+    vec            slope, factor;
+    const uint8_t *bits;
+} back;
+
+INLINE void call_for(const back *b, size_t t)
+{
+    const float *row = b->dout + (size_t)b->query[t] * b->ldo, *who = b->seats + (size_t)b->query[t] * 4 * b->H;
+    for (size_t i = 0; i < b->H * b->d; i += LINE) __builtin_prefetch(row + i, 0, 3);
+    for (size_t i = 0; i < 4 * b->H; i += LINE) __builtin_prefetch(who + i, 0, 3);
+    if (b->ds) __builtin_prefetch(b->ds + b->pair[t] * b->H, 1, 3);
+    if (b->bits) __builtin_prefetch(b->bits + b->pair[t] * b->H / 8, 0, 3);
+}
+
+/* The weight again, as forward made it; then  ds = f'(s) w (g - level),  with g what arrived at the weight before dropout. */
+INLINE vec slope_of(const back *b, vec s, vec top, vec share, vec level, vec da, ivec kept, vec *a)
+{
+    const vec w = vec_exp(leaky(s, b->slope) - top) * share;
+    *a = (vec)((ivec)(w * b->factor) & kept);
+    return w * ((vec)((ivec)(da * b->factor) & kept) - level) * choose(s > (vec){0}, same(1.0f), b->slope);
+}
+
+INLINE ivec kept_lanes(const uint8_t *bits, size_t bit, size_t H, const size_t c)
+{
+    if (!bits) return same_int(-1);
+    if (H == 8 && LANES <= 8) return lanes_kept(bits + bit / 8, bit % 8, 8);
+    int32_t lane[LANES] __attribute__((aligned(64))) = {0};
+    for (size_t h = 0; h < c; h++) lane[h] = bit_of(bits, bit + h) ? -1 : 0;
+    return *(const ivec *)lane;
+}
+
+/* Heads h .. h + c - 1 of pair t, from what arrived at their weights. */
+INLINE vec slope_columns(const back *b, size_t t, size_t h, vec da, const size_t c)
+{
+    const float *who = b->seats + (size_t)b->query[t] * 4 * b->H + h;
+    const vec    s = take(who, c) + take(b->z + h, c);
+    vec          a;
+    const vec    ds = slope_of(b, s, take(who + b->H, c), take(who + 2 * b->H, c), take(who + 3 * b->H, c), da, kept_lanes(b->bits, b->pair[t] * b->H + h, b->H, c), &a);
+    give(b->a + t * b->H + h, a, c);
+    if (b->ds) give(b->ds + b->pair[t] * b->H + h, ds, c);
+    return ds;
+}
+
+#if RG_LANES == 8
+/* Eight heads of eight: what arrived at a pair's weights never leaves the registers. */
+static void back_eight(const back *b, size_t n, size_t more)
+{
+    vec dz = load(b->dz);
+    for (size_t t = 0; t < n; t++) {
+        const float *row = b->dout + (size_t)b->query[t] * b->ldo;
+        if (t + AHEAD < n + more) call_for(b, t + AHEAD);
+        vec terms[8];
+        UNROLL for (size_t h = 0; h < 8; h++) terms[h] = load(row + 8 * h) * load(b->v + 8 * h);
+        dz += slope_columns(b, t, 0, fold_eight(terms), LANES);
+    }
+    store(b->dz, dz);
+}
+#endif
+
+static void back_heads(const back *b, size_t n, size_t more)
+{
+    for (size_t t = 0; t < n; t++) {
+        float *da = b->a + t * b->H; /* makes way for the weights */
+        if (t + AHEAD < n + more) call_for(b, t + AHEAD);
+        ISA(heads_dot)(b->H, b->d, da, 1, 1.0f, b->v, b->d, b->dout + (size_t)b->query[t] * b->ldo, b->d);
+        for (size_t h = 0; h < b->H; h += LANES) {
+            const size_t c = b->H - h < LANES ? b->H - h : LANES;
+            give(b->dz + h, take(b->dz + h, c) + slope_columns(b, t, h, take(da + h, c), c), c);
+        }
+    }
+}
+
+/* v . a row of dout */
+INLINE float arrived_at(const back *b, const float *row)
+{
+    float da;
+    if (RG_LANES == 8 && b->d <= LANES) return fold_one(take(b->v, b->d) * take(row, b->d));
+    ISA(heads_dot)(1, b->d, &da, 1, 1.0f, b->v, b->d, row, b->d);
+    return da;
+}
+
+/* One head: the numbers of several pairs are laid side by side. */
+static void back_single(const back *b, size_t n, size_t more)
+{
+    float s[FEW], top[FEW], share[FEW], level[FEW], da[FEW], kept[FEW];
+    for (size_t t = 0; t < n; t++) {
+        const float *who = b->seats + (size_t)b->query[t] * 4;
+        if (t + AHEAD < n + more) call_for(b, t + AHEAD);
+        da[t] = arrived_at(b, b->dout + (size_t)b->query[t] * b->ldo);
+        s[t] = who[0] + *b->z, top[t] = who[1], share[t] = who[2], level[t] = who[3];
+        kept[t] = bit_of(b->bits, b->pair[t]) ? 1.0f : 0.0f;
+    }
+    for (size_t t = 0; t < n; t += LANES) {
+        const size_t c = n - t < LANES ? n - t : LANES;
+        vec          a;
+        const vec    ds = slope_of(b, take(s + t, c), take(top + t, c), take(share + t, c), take(level + t, c), take(da + t, c), take(kept + t, c) > (vec){0}, &a);
+        give(b->a + t, a, c);
+        give(da + t, ds, c);
+    }
+    for (size_t t = 0; t < n; t++) *b->dz += da[t];
+    for (size_t t = 0; b->ds && t < n; t++) b->ds[b->pair[t]] = da[t];
+}
+
+void ISA(edges_back)(size_t n, size_t H, size_t d, float *ds, float *a, float *dz, const size_t *pair, const int32_t *query, const float *seats, const float *dout,
+                     size_t ldo, const float *z, const float *v, float slope, const uint8_t *bits, float factor, size_t more)
+{
+    while (n) {
+        const size_t some = n < FEW ? n : FEW;
+        const back   b = {H, d, ds, a, dz, pair, query, seats, dout, ldo, z, v, same(slope), same(factor), bits};
+        n -= some;
+        if (H == 1) back_single(&b, some, more + n);
+#if RG_LANES == 8
+        else if (H == 8 && d == 8) back_eight(&b, some, more + n);
+#endif
+        else back_heads(&b, some, more + n);
+        pair += some, query += some, a += some * H;
+    }
+}
