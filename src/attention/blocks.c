@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROWS = 32 }; /* of a block of rows */
+enum { ROWS = 32, CALLS = 64 }; /* rows of a block; what the calls for a row cost, in numbers */
 
 typedef struct {
     rg_node    node;
@@ -77,7 +77,7 @@ static void dots_backward(rg_tape *t, rg_node *node)
     rg_arena_point scratch = rg_tape__scratch(t);
     n->parts = rg_tape__reals(t, blocks_of(n->x) * (n->x->cols + n->heads));
     if (n->parts) {
-        rg_tape__rows(t, blocks_of(n->x), 2 * ROWS * n->x->cols, dots_blocks_backward, n);
+        rg_tape__rows(t, blocks_of(n->x), ROWS * (2 * n->x->cols + CALLS), dots_blocks_backward, n);
         if (dw) add_parts(dw, add_w, n->x->cols, n, 0);
         if (db) add_parts(db, add_b, n->heads, n, n->x->cols);
     }
@@ -94,7 +94,7 @@ rg_tensor *rg_block_dots(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, s
     rg_tensor   *y = rg_tape__tensor(t, x->rows, heads, x->layout);
     if (!y) return NULL;
     block_node now = { .node.out = y, .x = x, .w = w, .b = b, .heads = heads, .width = width };
-    if (rg_tape__live(t)) rg_tape__rows(t, x->rows, x->cols, dots_rows, &now);
+    if (rg_tape__live(t)) rg_tape__rows(t, x->rows, x->cols + CALLS / 2, dots_rows, &now);
     rg_tape__count(t, 2.0 * (double)(x->rows * x->cols));
     block_node *n = rg_tape__node(t, sizeof *n, y, dots_backward, 3, in);
     if (n) now.node = n->node, *n = now;

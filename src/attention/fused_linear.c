@@ -137,7 +137,7 @@ static void linear_backward(rg_tape *t, rg_node *node)
     rg_real       *spare = n->dz ? NULL : rg_tape__reals(t, r->Nk * n->z->ld);
     if (!n->dz) n->dz = spare, n->add_z = false;
     if (rg_tape_status(t) == RG_OK && scratch_for(t, n, SOME)) {
-        rg_tape__rows(t, r->Nq, 2 * node->out->cols, seat_rows, n);
+        rg_tape__rows(t, r->Nq, 2 * node->out->cols + 64, seat_rows, n); /* the calls count too */
         rg_tape__rows(t, n->back_pieces, RG_REACH_PIECE * n->heads * (n->width + 16), key_pieces, n);
     }
     rg_tape__release(t, scratch);

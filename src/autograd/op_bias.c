@@ -60,7 +60,7 @@ static void bias_backward(rg_tape *t, rg_node *node)
     n->parts = db ? rg_tape__reals(t, blocks_of(n->x) * D) : NULL;
     n->room = !n->dx || n->add || n->x->ld != D ? rg_tape__reals(t, n->x->rows * D) : NULL;
     if (rg_tape_status(t) == RG_OK) {
-        rg_tape__rows(t, blocks_of(n->x), ROWS * D * 2, bias_blocks_backward, n);
+        rg_tape__rows(t, blocks_of(n->x), ROWS * D * 4, bias_blocks_backward, n);
         if (db) rg_kernel()->lists_sum(blocks_of(n->x), D, db, add, n->parts, NULL);
     }
     rg_tape__release(t, scratch);
@@ -74,7 +74,7 @@ rg_tensor *rg_bias_map(rg_tape *t, rg_tensor *x, rg_tensor *b, rg_activation f)
     rg_tensor *y = rg_tape__tensor(t, x->rows, x->cols, x->layout);
     if (!y) return NULL;
     bias_node now = { .node.out = y, .x = x, .b = b, .f = f };
-    if (rg_tape__live(t)) rg_tape__rows(t, blocks_of(x), ROWS * x->cols * 2, bias_blocks, &now);
+    if (rg_tape__live(t)) rg_tape__rows(t, blocks_of(x), ROWS * (x->cols * 4 + 16), bias_blocks, &now);
     rg_tape__count(t, 2.0 * (double)(x->rows * x->cols));
     bias_node *n = rg_tape__node(t, sizeof *n, y, bias_backward, 2, in);
     if (n) now.node = n->node, *n = now;

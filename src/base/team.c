@@ -6,7 +6,7 @@
  *     caller:  runs share 0, waits until done == ticket of every mailbox it filled
  *
  * Only helpers that get a share are touched, so a small op costs a 64-thread team no more than a 2-thread one. Both sides
- * spin for some tens of microseconds - ops follow each other that closely - and then sleep. The sleeper announces
+ * spin for about a hundred microseconds - ops follow each other that closely - and then sleep. The sleeper announces
  * itself before its last look and the other side looks for sleepers after its store (both sequentially consistent), so
  * no wake-up is lost and nobody takes a lock while everyone is awake. */
 #define _GNU_SOURCE 1
@@ -26,7 +26,7 @@
 #define RELAX() ((void)0)
 #endif
 
-enum { SPINS = 1000, MEMBERS_MAX = 1024 }; /* a pause takes 10 to 50 ns */
+enum { SPINS = 4000, MEMBERS_MAX = 1024 }; /* a pause takes 10 to 50 ns; being woken costs as much as the longest spin */
 
 typedef struct member { /* cache lines of its own: helpers must not disturb each other */
     _Alignas(64) atomic_uint ticket; /* written by the caller */

@@ -14,7 +14,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { PIECE_NUMBERS = 1 << 14, PIECE_COLS = 1024, TAKE = 4, MOST_WORKERS = 256 };
+enum { PIECE_NUMBERS = 1 << 14, PIECE_COLS = 1024, MOST_TAKEN = 4, MOST_WORKERS = 256 };
 #define STREAM_NUMBERS ((size_t)4 << 20) /* packs beyond 16 MiB leave the caches anyway: write them past those */
 
 const char *rg_optimizer__array_name(size_t i)
@@ -140,6 +140,7 @@ typedef struct pass {
     double             rate;
     rg_update          update; /* what all entries share */
     atomic_size_t      next;   /* piece nobody has taken */
+    size_t             take;   /* pieces at a time */
     void (*work)(struct pass *pass, rg_piece *piece, const rg_real *const *grads, size_t count);
 } pass;
 
@@ -158,9 +159,9 @@ static void take_pieces(void *context, int member, size_t begin, size_t end)
     const rg_real *blocks[MOST_WORKERS];
     (void)member, (void)begin, (void)end;
     for (;;) {
-        size_t first = atomic_fetch_add_explicit(&p->next, TAKE, memory_order_relaxed);
+        size_t first = atomic_fetch_add_explicit(&p->next, p->take, memory_order_relaxed);
         if (first >= p->opt->pieces) return;
-        for (size_t i = first; i < least(first + TAKE, p->opt->pieces); i++) {
+        for (size_t i = first; i < least(first + p->take, p->opt->pieces); i++) {
             rg_piece       *piece = &p->opt->piece[i];
             const rg_param *e = p->opt->params->entry[piece->entry];
             if (!e->frozen) p->work(p, piece, blocks, blocks_of(p, e, blocks));
@@ -171,6 +172,7 @@ static void take_pieces(void *context, int member, size_t begin, size_t end)
 static void run(pass *p, rg_team *team)
 {
     atomic_store(&p->next, 0);
+    p->take = least(MOST_TAKEN, p->opt->pieces / (8 * (size_t)rg_team_size(team)) + 1);
     rg_team_for(team, (size_t)rg_team_size(team), 1, take_pieces, p);
 }
 

@@ -39,13 +39,16 @@ static rg_status one_system(rg_call *call, const settings *s, const char *name, 
     double    sum = 0, squares = 0, steps = 0, valids = 0, epochs = 0;
     for (int64_t i = 1; status == RG_OK && i <= s->seeds; i++) {
         rg_graph_result r;
+        const double    begun = rg_now();
         o->seed = i;
-        status = rg_graph_train(&r, NULL, system, settings_of, o, data, NULL);
+        if ((status = rg_graph_train(&r, NULL, system, settings_of, o, data, NULL)) != RG_OK) break;
         sum += 100 * r.test_score;
         squares += 1e4 * r.test_score * r.test_score;
         steps += r.step_seconds;
         valids += r.valid_seconds;
         epochs += (double)r.epochs;
+        fprintf(stderr, "== %s, seed %lld of %lld: %.2f %% after %lld epochs, %.1f s; mean so far %.2f %%\n", name, (long long)i, (long long)s->seeds, 100 * r.test_score,
+                (long long)r.epochs, rg_now() - begun, sum / (double)i);
     }
     if (status == RG_OK) {
         const double n = (double)s->seeds, mean = sum / n, deviation = n > 1 ? sqrt(fmax(0, (squares - n * mean * mean) / (n - 1))) : 0;

@@ -39,6 +39,10 @@ void ISA(heads_axpy)(size_t H, size_t d, float *y, size_t y_step, const float *a
         for (size_t h = 0; h < H; h++, y += y_step, x += x_step) store(y, load(y) + same(a[h * a_step]) * load(x));
         return;
     }
+    if (d < SLIM) {
+        for (size_t h = 0; h < H; h++, y += y_step, x += x_step) give(y, take(y, d) + same(a[h * a_step]) * take(x, d), d);
+        return;
+    }
     for (size_t h = 0; h < H; h++, y += y_step, x += x_step) {
         const vec left = same(a[h * a_step]);
         EACH(d, put(y + i, get(y + i, c) + left * get(x + i, c), c););
