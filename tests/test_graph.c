@@ -9,6 +9,7 @@
 #include "tasks/graph_task.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef struct {
@@ -179,6 +180,51 @@ static void a_complete_graph_of_words_is_self_attention(void **state)
     rg_reach_free(edges);
 }
 
+/* Nodes whose rows exceed a turn of the way back (graph_product.c), the last of them with another number of words. */
+static rg_graph *graph_of_many_words(size_t nodes)
+{
+    char     *text = rg_alloc(nodes * 16 + 1), *at = text;
+    rg_graph *g;
+    for (size_t i = 0; i < nodes; i++) at += sprintf(at, "%zu:0.5 %zu\n", i * 7 % 10, 10 + i * i % 9);
+    sprintf(at - 1, " 19\n");
+    const files f = { .edges = "0\t1\n", .features = text };
+    assert_int_equal(read(&g, &f), RG_OK);
+    rg_free(text);
+    return g;
+}
+
+/* With y = D w, whatever the mask in D is, the sums of dy y and of dw w are the same number. */
+static void the_gradient_of_feature_weights_is_the_way_back_whatever_the_turns_and_the_team(void **state)
+{
+    (void)state;
+    enum { NODES = 9601, FEATURES = 20, HEADS = 8, WIDTH = 8, D = HEADS * WIDTH };
+    rg_graph       *g = graph_of_many_words(NODES);
+    rg_real        *dy = rg_alloc(NODES * D * sizeof *dy);
+    static rg_real  w[FEATURES * D], kept[FEATURES * D];
+    for (size_t i = 0; i < FEATURES * D; i++) w[i] = (rg_real)((double)(i * 2654435761u % 1000) / 500 - 1);
+    for (size_t i = 0; i < NODES * D; i++) dy[i] = (rg_real)((double)(i * 40503u % 997) / 500 - 1);
+    for (int members = 1; members < 4; members++) {
+        rg_team *team;
+        rg_tape *t;
+        assert_int_equal(rg_team_new(&team, members), RG_OK);
+        const rg_tape_config config = { .record = true, .learn = true, .team = team, .seed = 3 };
+        assert_int_equal(rg_tape_new(&t, &config), RG_OK);
+        rg_tensor *x = rg_input(t, w, FEATURES, D, NULL), *y = rg_graph_product(t, g, x, HEADS, 0.4);
+        assert_int_equal(rg_tape_backward_from(t, y, dy), RG_OK);
+        const rg_real *dw = rg_tape_gradient(t, x);
+        double         there = 0, back = 0, size = 0;
+        for (size_t i = 0; i < NODES * D; i++) there += (double)dy[i] * (double)rg_tensor_data(y)[i], size += fabs((double)dy[i] * (double)rg_tensor_data(y)[i]);
+        for (size_t i = 0; i < FEATURES * D; i++) back += (double)dw[i] * (double)w[i];
+        assert_true(fabs(there - back) < 1e-6 * size);
+        if (members == 1) memcpy(kept, dw, sizeof kept);
+        assert_memory_equal(kept, dw, sizeof kept);
+        rg_tape_free(t);
+        rg_team_free(team);
+    }
+    rg_free(dy);
+    rg_graph_free(g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,6 +232,7 @@ int main(void)
         cmocka_unit_test(faults_name_the_file_and_the_line),
         cmocka_unit_test(relabelled_nodes_give_the_same_answers_relabelled),
         cmocka_unit_test(a_complete_graph_of_words_is_self_attention),
+        cmocka_unit_test(the_gradient_of_feature_weights_is_the_way_back_whatever_the_turns_and_the_team),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,4 +28,16 @@ static inline size_t rg_reach__cut(const size_t *first, size_t rows, size_t piec
     return low;
 }
 
+/* Gathered rows should stay in a cache: a transposed list is then walked in turns, each over a range of query rows. `at` is where a turn begins, the result where it
+ * ends: the first pair of a key's list, which ends at `last`, whose query is not below `limit`. Queries rise within a list. */
+static inline size_t rg_reach__turn_end(const rg_reach *r, size_t at, size_t last, size_t limit)
+{
+    if (at == last || (size_t)r->asker[last - 1] < limit) return last;
+    while ((size_t)r->asker[at] < limit) at++;
+    return at;
+}
+
+/* Where turn `turn` of `turns` over N rows ends. */
+static inline size_t rg_reach__turn_limit(size_t N, size_t turn, size_t turns) { return turn + 1 == turns ? N : N / turns * (turn + 1); }
+
 #endif

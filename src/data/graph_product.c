@@ -9,6 +9,7 @@
 #include "regard/graph.h"
 
 enum { SOME = 64, MOST_HEADS = 64 }; /* pairs of a buffer; heads */
+#define TURN_BYTES ((size_t)768 << 10) /* rows of more are gathered in several turns */
 
 typedef struct {
     rg_node         node;
@@ -24,6 +25,7 @@ typedef struct {
     const rg_real  *dy; /* while backward runs */
     rg_real        *dw;
     bool            add;
+    size_t          turns, *next; /* next: where each feature's list goes on in the next turn */
 } product_node;
 
 static void draw_bits(void *context, int member, size_t begin, size_t end)
@@ -53,23 +55,41 @@ static void node_pieces(void *context, int member, size_t begin, size_t end)
     }
 }
 
+/* Words at .. end - 1 of the transposed list, which are feature j of their nodes. */
+static void back_to_feature(const product_node *n, size_t j, size_t at, size_t end, bool add)
+{
+    const rg_reach   *r = n->reach;
+    const rg_kernels *k = rg_kernel();
+    const rg_real     factor = rg_dropout_factor((rg_real)n->p);
+    rg_real           a[SOME * MOST_HEADS];
+    for (bool any = false; at < end || !any; at += SOME, any = add = true) {
+        const size_t some = end - at < SOME ? end - at : SOME;
+        k->lists_expand(some, n->heads, a, n->bits, n->value, factor, r->pair + at, 0);
+        k->lists_mix(some, n->heads, n->width, n->dw + j * n->w->ld, add, a, n->heads, NULL, n->dy, n->node.out->ld, r->asker + at, end - at - some);
+    }
+}
+
 static void feature_pieces(void *context, int member, size_t begin, size_t end)
 {
     (void)member;
     const product_node *n = context;
     const rg_reach     *r = n->reach;
-    const rg_kernels   *k = rg_kernel();
     const size_t        low = rg_reach__cut(r->back, r->Nk, begin, n->pieces), high = rg_reach__cut(r->back, r->Nk, end, n->pieces);
-    const rg_real       factor = rg_dropout_factor((rg_real)n->p);
-    rg_real             a[SOME * MOST_HEADS];
-    for (size_t j = low; j < high; j++) {
-        const size_t first = r->back[j], count = r->back[j + 1] - first;
-        for (size_t at = 0; at == 0 || at < count; at += SOME) {
-            const size_t some = count - at < SOME ? count - at : SOME;
-            k->lists_expand(some, n->heads, a, n->bits, n->value, factor, r->pair + first + at, 0);
-            k->lists_mix(some, n->heads, n->width, n->dw + j * n->w->ld, n->add || at > 0, a, n->heads, NULL, n->dy, n->node.out->ld, r->asker + first + at, r->back[high] - first - at - some);
+    for (size_t turn = 0; turn < n->turns; turn++) {
+        const size_t limit = rg_reach__turn_limit(r->Nq, turn, n->turns);
+        for (size_t j = low; j < high; j++) {
+            const size_t at = turn ? n->next[j] : r->back[j], stop = rg_reach__turn_end(r, at, r->back[j + 1], limit);
+            if (turn == 0 || at < stop) back_to_feature(n, j, at, stop, n->add || turn);
+            n->next[j] = stop;
         }
     }
+}
+
+/* Turns that keep rows of dy in the second cache, as long as a turn finds some words of most features. */
+static size_t turns_of(const product_node *n)
+{
+    const size_t turns = n->reach->Nq * n->node.out->ld * sizeof(rg_real) / TURN_BYTES + 1, most = n->reach->P / (16 * n->reach->Nk + 1);
+    return turns < most ? turns : most ? most : 1;
 }
 
 static void product_backward(rg_tape *t, rg_node *node)
@@ -78,7 +98,11 @@ static void product_backward(rg_tape *t, rg_node *node)
     n->dy = rg_tape__arrived(t, node->out);
     n->dw = rg_tape__grad(t, n->w, &n->add);
     n->pieces = rg_reach__pieces(n->reach->P, n->reach->Nk);
-    if (n->dw) rg_tape__rows(t, n->pieces, RG_REACH_PIECE * n->w->cols, feature_pieces, n);
+    n->turns = turns_of(n);
+    rg_arena_point scratch = rg_tape__scratch(t);
+    n->next = rg_tape__keep(t, n->reach->Nk * sizeof *n->next);
+    if (n->dw && n->next) rg_tape__rows(t, n->pieces, RG_REACH_PIECE * n->w->cols, feature_pieces, n);
+    rg_tape__release(t, scratch);
 }
 
 /* Features are given: only w has a gradient. */
