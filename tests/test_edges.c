@@ -70,7 +70,7 @@ typedef struct {
 
 static void weigh_and_go_back(edge_numbers *to, const rg_kernels *k, size_t H, size_t d, const size_t *first, const int32_t *key, const uint8_t *bits, size_t more)
 {
-    static rg_real u[QUERIES * MOST_HEADS], z[KEYS * MOST_HEADS], v[MOST_HEADS * 9], dout[QUERIES * MOST_HEADS * 9];
+    static rg_real u[QUERIES * MOST_HEADS], z[KEYS * MOST_HEADS], v[MOST_HEADS * 9], dout[QUERIES * MOST_HEADS * 9], tilt[MOST_PAIRS];
     const size_t   from = 2, pairs = first[QUERIES] - first[from];
     size_t         pair[QUERIES];
     int32_t        query[QUERIES];
@@ -79,16 +79,17 @@ static void weigh_and_go_back(edge_numbers *to, const rg_kernels *k, size_t H, s
     rg_test_fill(v, sizeof v / sizeof *v, 3, -1, 1);
     rg_test_fill(dout, sizeof dout / sizeof *dout, 4, -1, 1);
     rg_test_fill(to->dz, MOST_HEADS, 5, -1, 1);
+    rg_test_fill(tilt, MOST_PAIRS, 6, -1, 1);
     memset(to->ds, 0, sizeof to->ds);
-    k->edges_weigh(QUERIES - from, first + from, key + first[from], H, to->a, u, MOST_HEADS, z, MOST_HEADS, 0.2f, NULL, bits, bits ? 2 : 1);
+    k->edges_weigh(QUERIES - from, first + from, key + first[from], H, to->a, u, MOST_HEADS, z, MOST_HEADS, 0.2f, more ? tilt + first[from] : NULL, NULL, bits, bits ? 2 : 1);
     memcpy(to->again, to->a, pairs * H * sizeof *to->a);
-    k->edges_weigh(QUERIES - from, first + from, key + first[from], H, to->a, u, MOST_HEADS, z, MOST_HEADS, 0.2f, to->seats, bits, bits ? 2 : 1);
+    k->edges_weigh(QUERIES - from, first + from, key + first[from], H, to->a, u, MOST_HEADS, z, MOST_HEADS, 0.2f, more ? tilt + first[from] : NULL, to->seats, bits, bits ? 2 : 1);
     assert_memory_equal(to->again, to->a, pairs * H * sizeof *to->a); /* seats or none */
     memcpy(to->steep, to->seats, sizeof to->steep);
     for (size_t i = 0; i < QUERIES - from; i++)
         for (size_t h = 0; h < H; h++) to->seats[(4 * i + 3) * H + h] = (rg_real)(i + 1) / (rg_real)(h + 2);
     for (size_t t = 0; t < QUERIES - from; t++) pair[t] = first[from + t + 1] - 1, query[t] = (int32_t)t; /* the last pair of each query */
-    k->edges_back(QUERIES - from - 1 - more, H, d, more ? NULL : to->ds, to->again, to->dz, pair + 1, query + 1, to->seats, dout, MOST_HEADS * 9, z, v, 0.2f, bits, bits ? 2 : 1, more);
+    k->edges_back(QUERIES - from - 1 - more, H, d, more ? NULL : to->ds, to->again, to->dz, pair + 1, query + 1, to->seats, dout, MOST_HEADS * 9, z, v, 0.2f, more ? tilt : NULL, bits, bits ? 2 : 1, more);
 }
 
 static void weights_of_edges_and_the_way_back_of_every_table_equal_the_plain_ones(void **state)
@@ -194,21 +195,27 @@ typedef struct {
 } result;
 
 /* u and z are columns of one wider thing. */
-static void run(result *to, const rg_reach *r, size_t H, size_t d, double dropout, bool general, int members)
+static void run(result *to, const rg_reach *r, size_t H, size_t d, double dropout, bool tilted, bool general, int members)
 {
-    static rg_real x[3][NODES * HEADS * WIDTH * 2], dout[NODES * HEADS * WIDTH];
+    static rg_real x[3][NODES * HEADS * WIDTH * 2], dout[NODES * HEADS * WIDTH], weight[EDGES + NODES], ones[HEADS];
     rg_team       *team = NULL;
     rg_tape       *t = NULL;
     for (uint64_t i = 0; i < 3; i++) rg_test_fill(x[i], sizeof x[i] / sizeof *x[i], i + 1, -2, 2);
     rg_test_fill(dout, sizeof dout / sizeof *dout, 9, -1, 1);
+    rg_test_fill(weight, sizeof weight / sizeof *weight, 10, -1, 1);
+    for (size_t h = 0; h < HEADS; h++) ones[h] = 1;
     assert_int_equal(rg_team_new(&team, members), RG_OK);
     rg_tape_config config = { .record = true, .learn = true, .team = team, .seed = 5 };
     assert_int_equal(rg_tape_new(&t, &config), RG_OK);
     rg_tape_reset(t, 3);
     rg_tensor *both = rg_input(t, x[0], NODES, 2 * H, NULL), *v = rg_input(t, x[2], NODES, H * d, NULL);
     rg_tensor *u = rg_columns(t, both, 0, H), *z = rg_columns(t, both, H, H), *out;
-    if (general) out = rg_mix(t, rg_dropout(t, rg_softmax_over(t, rg_map(t, rg_pairs_add(t, u, z, r), RG_LEAKY_RELU), r), dropout), v, r);
-    else out = rg_fused_linear(t, u, z, v, r, 0.2, dropout);
+    rg_tensor *tilt = tilted ? rg_borrow(t, weight, r->P, 1, 1) : NULL;
+    if (general) {
+        rg_tensor *e = rg_map(t, rg_pairs_add(t, u, z, r), RG_LEAKY_RELU);
+        if (tilted) e = rg_add(t, e, rg_matmul(t, tilt, rg_borrow(t, ones, 1, H, H)));
+        out = rg_mix(t, rg_dropout(t, rg_softmax_over(t, e, r), dropout), v, r);
+    } else out = rg_fused_linear(t, u, z, v, r, 0.2, dropout, tilt);
     assert_non_null(out);
     assert_int_equal(rg_tape_backward_from(t, out, dout), RG_OK);
     memcpy(to->out, rg_tensor_data(out), NODES * H * d * sizeof(rg_real));
@@ -232,10 +239,11 @@ static void the_linear_score_in_one_pass_equals_the_pair_path_with_and_without_d
     static const size_t heads[] = { 1, 8, 3 }, widths[] = { 7, 8, 5 };
     for (int self = 0; self < 2; self++) {
         rg_reach *r = graph(self);
-        for (size_t i = 0; i < 6; i++) {
+        for (size_t i = 0; i < 12; i++) {
             const size_t H = heads[i % 3], d = widths[i % 3];
-            run(&a, r, H, d, i < 3 ? 0.6 : 0, false, 2);
-            run(&b, r, H, d, i < 3 ? 0.6 : 0, true, 1);
+            const double drop = i / 3 % 2 ? 0 : 0.6;
+            run(&a, r, H, d, drop, i >= 6, false, 2);
+            run(&b, r, H, d, drop, i >= 6, true, 1);
             agree("out", H, a.out, b.out, NODES * H * d);
             agree("gradient of the halves", H, a.d[0], b.d[0], NODES * 2 * H);
             agree("gradient of values", H, a.d[1], b.d[1], NODES * H * d);
@@ -252,8 +260,8 @@ static void the_size_of_the_team_changes_no_bit(void **state)
     for (int members = 2; members < 6; members++)
         for (size_t H = 1; H <= HEADS; H += 7) {
             memset(&a, 0, sizeof a), memset(&b, 0, sizeof b);
-            run(&a, r, H, WIDTH, 0.6, false, 1);
-            run(&b, r, H, WIDTH, 0.6, false, members);
+            run(&a, r, H, WIDTH, 0.6, H == 1, false, 1);
+            run(&b, r, H, WIDTH, 0.6, H == 1, false, members);
             assert_memory_equal(&a, &b, sizeof a);
         }
     rg_reach_free(r);
@@ -312,7 +320,7 @@ static void a_row_out_of_sight_may_be_anything(void **state)
     z[3] = NAN;
     assert_int_equal(rg_tape_new(&t, &config), RG_OK);
     const rg_reach *r = rg_reach_lists(t, 3, 6, first, key);
-    rg_tensor      *out = rg_fused_linear(t, rg_input(t, u, 3, 1, NULL), rg_input(t, z, 6, 1, NULL), rg_input(t, v, 6, 1, NULL), r, 0.2, 0);
+    rg_tensor      *out = rg_fused_linear(t, rg_input(t, u, 3, 1, NULL), rg_input(t, z, 6, 1, NULL), rg_input(t, v, 6, 1, NULL), r, 0.2, 0, NULL);
     assert_int_equal(rg_tape_status(t), RG_OK);
     assert_float_equal(rg_tensor_at(out, 0, 0), 2, 1e-6);
     assert_float_equal(rg_tensor_at(out, 1, 0), 0, 0); /* sees nobody */
@@ -330,7 +338,7 @@ static void memory_is_one_bit_a_pair_and_head(void **state)
     static rg_real x[NODES * HEADS * WIDTH];
     rg_test_fill(x, NODES * HEADS * WIDTH, 1, -1, 1);
     assert_int_equal(rg_tape_new(&t, &config), RG_OK);
-    rg_tensor *u = rg_input(t, x, NODES, HEADS, NULL), *v = rg_input(t, x, NODES, HEADS * WIDTH, NULL), *out = rg_fused_linear(t, u, u, v, r, 0.2, 0.6);
+    rg_tensor *u = rg_input(t, x, NODES, HEADS, NULL), *v = rg_input(t, x, NODES, HEADS * WIDTH, NULL), *out = rg_fused_linear(t, u, u, v, r, 0.2, 0.6, NULL);
     assert_int_equal(rg_tape_backward_from(t, out, x), RG_OK);
     const size_t nodes = NODES * (7 * HEADS + 5 * HEADS * WIDTH) * sizeof(rg_real), pairs = r->P * HEADS / 8;
     if (rg_tape_get_cost(t).bytes > nodes + pairs + 4096) fail_msg("%zu bytes, more than %zu", rg_tape_get_cost(t).bytes, nodes + pairs + 4096);

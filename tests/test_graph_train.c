@@ -210,7 +210,7 @@ static void a_training_step_stays_within_the_stated_memory(void **state)
     const rg_graph_batch batch = { .graph = g, .split = RG_GRAPH_TRAIN };
     assert_int_equal(rg_tape_backward(t, system->loss(t, model, &batch).sum), RG_OK);
     const size_t N = g->nodes, P = g->reach->P, F = g->words->P, C = g->classes;
-    const size_t bound = 4 * (17 * P + N * (12 * 64 + 12 * C + 96)) + F + 65536;
+    const size_t bound = 2 * P + 4 * N * (11 * 64 + 12 * C + 144) + F + 65536;
     if (rg_tape_get_cost(t).bytes > bound) fail_msg("%zu bytes, stated are %zu", rg_tape_get_cost(t).bytes, bound);
     rg_tape_free(t);
     rg_grads_free(grads);

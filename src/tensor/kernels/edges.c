@@ -24,19 +24,19 @@ INLINE vec dropped(vec w, const uint8_t *bits, size_t bit, size_t H, vec factor,
 /* ------------------------------------------------------------------------------------------------------- weights of a query */
 
 /* LANES heads of one query, or the c that are left; `bit`: of the first pair and head; `bent`: where a f'(s) goes. */
-INLINE void weigh_columns(size_t n, size_t H, float *a, const float *u, const float *z, size_t ldz, const int32_t *key, float slope, float *seat, float *bent,
+INLINE void weigh_columns(size_t n, size_t H, float *a, const float *u, const float *z, size_t ldz, const int32_t *key, float slope, const float *tilt, float *seat, float *bent,
                           const uint8_t *bits, size_t bit, float factor, const size_t c)
 {
     const vec mine = take(u, c), f = same(slope), one = same(1.0f);
     vec most = same(-INFINITY), sum = {0}, steep = {0};
     for (size_t t = 0; t < n; t++) {
-        const vec s = mine + take(z + (size_t)key[t] * ldz, c), e = leaky(s, f);
+        const vec s = mine + take(z + (size_t)key[t] * ldz, c), e = tilt ? leaky(s, f) + same(tilt[t]) : leaky(s, f);
+        if (seat) give(bent + t * H, choose(s > 0.0f, one, f), c);
         give(a + t * H, e, c);
         most = larger(e, most);
     }
     for (size_t t = 0; t < n; t++) {
         const vec e = vec_exp(take(a + t * H, c) - most);
-        if (seat) give(bent + t * H, choose(take(a + t * H, c) > 0.0f, one, f), c);
         give(a + t * H, e, c);
         sum += e;
     }
@@ -56,9 +56,20 @@ INLINE void weigh_columns(size_t n, size_t H, float *a, const float *u, const fl
     give(seat + 3 * H, steep, c);
 }
 
+/* By itself: a compiler that saw slope * s + tilt might fuse it here and not there. Returns the largest. */
+static __attribute__((noinline)) float add_tilt(size_t n, float *a, const float *tilt)
+{
+    float most = -INFINITY;
+    for (size_t p = 0; p < n; p++) {
+        a[p] += tilt[p];
+        most = a[p] > most ? a[p] : most;
+    }
+    return most;
+}
+
 /* One head: queries have few pairs, so the exponentials of all of them are taken together. */
 static void weigh_single(size_t queries, const size_t *first, const int32_t *key, float *a, const float *u, size_t ldu, const float *z, size_t ldz, float slope,
-                         float *seats, const uint8_t *bits, float factor)
+                         const float *tilt, float *seats, const uint8_t *bits, float factor)
 {
     const size_t begin = first[0], pairs = first[queries] - begin;
     float *bent = a + pairs;
@@ -66,13 +77,12 @@ static void weigh_single(size_t queries, const size_t *first, const int32_t *key
         float most = -INFINITY;
         for (size_t p = first[i] - begin; p < first[i + 1] - begin; p++) {
             const float s = u[i * ldu] + z[(size_t)key[p] * ldz], e = s > 0 ? s : slope * s;
+            if (seats) bent[p] = s > 0 ? 1 : slope;
             a[p] = e;
             most = e > most ? e : most;
         }
-        if (seats) {
-            seats[4 * i] = u[i * ldu], seats[4 * i + 1] = most;
-            for (size_t p = first[i] - begin; p < first[i + 1] - begin; p++) bent[p] = a[p] > 0 ? 1 : slope;
-        }
+        if (tilt) most = add_tilt(first[i + 1] - first[i], a + first[i] - begin, tilt + first[i] - begin);
+        if (seats) seats[4 * i] = u[i * ldu], seats[4 * i + 1] = most;
         for (size_t p = first[i] - begin; p < first[i + 1] - begin; p++) a[p] -= most;
     }
     for (size_t i = 0; i < pairs; i += LANES) {
@@ -96,10 +106,10 @@ static void weigh_single(size_t queries, const size_t *first, const int32_t *key
 }
 
 void ISA(edges_weigh)(size_t queries, const size_t *first, const int32_t *key, size_t H, float *a, const float *u, size_t ldu, const float *z, size_t ldz, float slope,
-                      float *seats, const uint8_t *bits, float factor)
+                      const float *tilt, float *seats, const uint8_t *bits, float factor)
 {
     if (H == 1) {
-        weigh_single(queries, first, key, a, u, ldu, z, ldz, slope, seats, bits, factor);
+        weigh_single(queries, first, key, a, u, ldu, z, ldz, slope, tilt, seats, bits, factor);
         return;
     }
     const size_t pairs = first[queries] - first[0];
@@ -107,9 +117,9 @@ void ISA(edges_weigh)(size_t queries, const size_t *first, const int32_t *key, s
         for (size_t h = 0; h < H; h += LANES) {
             const size_t at = first[i] - first[0], n = first[i + 1] - first[i], bit = first[i] * H + h;
             float       *to = a + at * H + h, *seat = seats ? seats + 4 * H * i + h : NULL, *bent = to + pairs * H;
-            const float *mine = u + i * ldu + h;
-            if (H - h >= LANES) weigh_columns(n, H, to, mine, z + h, ldz, key + at, slope, seat, bent, bits, bit, factor, LANES);
-            else weigh_columns(n, H, to, mine, z + h, ldz, key + at, slope, seat, bent, bits, bit, factor, H - h);
+            const float *mine = u + i * ldu + h, *lean = tilt ? tilt + at : NULL;
+            if (H - h >= LANES) weigh_columns(n, H, to, mine, z + h, ldz, key + at, slope, lean, seat, bent, bits, bit, factor, LANES);
+            else weigh_columns(n, H, to, mine, z + h, ldz, key + at, slope, lean, seat, bent, bits, bit, factor, H - h);
         }
 }
 
@@ -123,7 +133,7 @@ typedef struct back {
     const int32_t *query;
     const float   *seats, *dout;
     size_t         ldo;
-    const float   *z, *v;
+    const float   *z, *v, *tilt;
     vec            slope, factor;
     const uint8_t *bits;
 } back;
@@ -138,9 +148,9 @@ INLINE void call_for(const back *b, size_t t)
 }
 
 /* The weight again, as forward made it; then  ds = f'(s) w (g - level),  with g what arrived at the weight before dropout. */
-INLINE vec slope_of(const back *b, vec s, vec top, vec share, vec level, vec da, ivec kept, vec *a)
+INLINE vec slope_of(const back *b, vec s, vec tilt, vec top, vec share, vec level, vec da, ivec kept, vec *a)
 {
-    const vec w = vec_exp(leaky(s, b->slope) - top) * share;
+    const vec w = vec_exp(leaky(s, b->slope) + tilt - top) * share;
     *a = (vec)((ivec)(w * b->factor) & kept);
     return w * ((vec)((ivec)(da * b->factor) & kept) - level) * choose(s > (vec){0}, same(1.0f), b->slope);
 }
@@ -160,7 +170,7 @@ INLINE vec slope_columns(const back *b, size_t t, size_t h, vec da, const size_t
     const float *who = b->seats + (size_t)b->query[t] * 4 * b->H + h;
     const vec    s = take(who, c) + take(b->z + h, c);
     vec          a;
-    const vec    ds = slope_of(b, s, take(who + b->H, c), take(who + 2 * b->H, c), take(who + 3 * b->H, c), da, kept_lanes(b->bits, b->pair[t] * b->H + h, b->H, c), &a);
+    const vec    ds = slope_of(b, s, same(b->tilt ? b->tilt[b->pair[t]] : 0.0f), take(who + b->H, c), take(who + 2 * b->H, c), take(who + 3 * b->H, c), da, kept_lanes(b->bits, b->pair[t] * b->H + h, b->H, c), &a);
     give(b->a + t * b->H + h, a, c);
     if (b->ds) give(b->ds + b->pair[t] * b->H + h, ds, c);
     return ds;
@@ -207,18 +217,18 @@ INLINE float arrived_at(const back *b, const float *row)
 /* One head: the numbers of several pairs are laid side by side. */
 static void back_single(const back *b, size_t n, size_t more)
 {
-    float s[FEW], top[FEW], share[FEW], level[FEW], da[FEW], kept[FEW];
+    float s[FEW], tilt[FEW], top[FEW], share[FEW], level[FEW], da[FEW], kept[FEW];
     for (size_t t = 0; t < n; t++) {
         const float *who = b->seats + (size_t)b->query[t] * 4;
         if (t + AHEAD < n + more) call_for(b, t + AHEAD);
         da[t] = arrived_at(b, b->dout + (size_t)b->query[t] * b->ldo);
-        s[t] = who[0] + *b->z, top[t] = who[1], share[t] = who[2], level[t] = who[3];
+        s[t] = who[0] + *b->z, tilt[t] = b->tilt ? b->tilt[b->pair[t]] : 0, top[t] = who[1], share[t] = who[2], level[t] = who[3];
         kept[t] = bit_of(b->bits, b->pair[t]) ? 1.0f : 0.0f;
     }
     for (size_t t = 0; t < n; t += LANES) {
         const size_t c = n - t < LANES ? n - t : LANES;
         vec          a;
-        const vec    ds = slope_of(b, take(s + t, c), take(top + t, c), take(share + t, c), take(level + t, c), take(da + t, c), take(kept + t, c) > (vec){0}, &a);
+        const vec    ds = slope_of(b, take(s + t, c), take(tilt + t, c), take(top + t, c), take(share + t, c), take(level + t, c), take(da + t, c), take(kept + t, c) > (vec){0}, &a);
         give(b->a + t, a, c);
         give(da + t, ds, c);
     }
@@ -227,11 +237,11 @@ static void back_single(const back *b, size_t n, size_t more)
 }
 
 void ISA(edges_back)(size_t n, size_t H, size_t d, float *ds, float *a, float *dz, const size_t *pair, const int32_t *query, const float *seats, const float *dout,
-                     size_t ldo, const float *z, const float *v, float slope, const uint8_t *bits, float factor, size_t more)
+                     size_t ldo, const float *z, const float *v, float slope, const float *tilt, const uint8_t *bits, float factor, size_t more)
 {
     while (n) {
         const size_t some = n < FEW ? n : FEW;
-        const back   b = {H, d, ds, a, dz, pair, query, seats, dout, ldo, z, v, same(slope), same(factor), bits};
+        const back   b = {H, d, ds, a, dz, pair, query, seats, dout, ldo, z, v, tilt, same(slope), same(factor), bits};
         n -= some;
         if (H == 1) back_single(&b, some, more + n);
 #if RG_LANES == 8
