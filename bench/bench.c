@@ -85,9 +85,10 @@ static rg_status time_runs(const bench_case *c, void *state, double seconds, boo
 
 static rg_status measure(const bench_case *c, size_t row, double seconds, bool cpu, rg_team *team)
 {
-    void     *state = NULL;
-    double    best, median;
-    rg_status status = c->setup(&state, row, team);
+    void  *state = rg_alloc_zero(c->bytes);
+    double best, median;
+    if (!state) return RG_ENOMEM;
+    rg_status status = c->setup(state, row, team);
     if (status == RG_OK) status = time_runs(c, state, seconds, cpu, &best, &median);
     if (status == RG_OK) {
         printf("{\"best\": %.9g, \"median\": %.9g", best, median);
@@ -95,6 +96,7 @@ static rg_status measure(const bench_case *c, size_t row, double seconds, bool c
         printf("}\n");
     }
     c->teardown(state);
+    rg_free(state);
     return status;
 }
 

@@ -23,12 +23,13 @@ typedef struct bench_case {
     size_t      rows;
     void (*describe)(bench_row *out, size_t row);
 
-    /* Build what one run needs. The team may be used by run(). On failure *out is NULL. */
-    rg_status (*setup)(void **out, size_t row, rg_team *team);
+    /* Build what one run needs in a state of `bytes`, all 0. The team may be used by run(). */
+    size_t bytes;
+    rg_status (*setup)(void *state, size_t row, rg_team *team);
     rg_status (*run)(void *state);
     /* A number that must agree with the peer's: what was computed, not how fast. May be NULL. */
     double (*check)(void *state);
-    void (*teardown)(void *state); /* takes NULL */
+    void (*teardown)(void *state); /* frees what setup() made, also when that failed half-way */
 } bench_case;
 
 /* The numbers both sides work on: uniform in [-0.5, 0.5), a function of seed and position alone (see bench/run_peer.py). */

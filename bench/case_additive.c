@@ -28,18 +28,18 @@ static void describe(bench_row *out, size_t index)
 static void teardown(void *state)
 {
     additive *a = state;
-    if (!a) return;
     rg_tape_free(a->tape);
     rg_grads_free(a->grads);
     rg_params_free(a->params);
     rg_free(a->dout);
-    rg_free(a);
 }
 
-static rg_status open(additive *a, rg_team *team)
+static rg_status setup(void *state, size_t row, rg_team *team)
 {
+    additive                *a = state;
     static const char *const names[] = { "x", "y", "values" };
     rg_attention_config      config = RG_ATTENTION_CONFIG_DEFAULT;
+    a->train = row > 0;
     config.score = "additive";
     config.q_width = config.k_width = config.hidden = WIDE;
     for (int32_t g = 0; g <= BATCH; g++) a->start[g] = g * LENGTH;
@@ -55,17 +55,6 @@ static rg_status open(additive *a, rg_team *team)
     RG_TRY(rg_grads_new(&a->grads, a->params));
     rg_tape_config tape = { .record = a->train, .learn = true, .team = team, .grads = a->grads };
     return rg_tape_new(&a->tape, &tape);
-}
-
-static rg_status setup(void **out, size_t index, rg_team *team)
-{
-    additive *a = rg_alloc_zero(sizeof *a);
-    if (!a) return RG_ENOMEM;
-    a->train = index > 0;
-    rg_status status = open(a, team);
-    if (status != RG_OK) teardown(a), a = NULL;
-    *out = a;
-    return status;
 }
 
 static rg_status run(void *state)
@@ -95,6 +84,7 @@ const bench_case bench_case_additive = {
     .summary = "attention with the additive score, forward and training",
     .rows = 2,
     .describe = describe,
+    .bytes = sizeof(additive),
     .setup = setup,
     .run = run,
     .check = check,

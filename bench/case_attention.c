@@ -44,20 +44,20 @@ static void describe(bench_row *out, size_t index)
 static void teardown(void *state)
 {
     attention *a = state;
-    if (!a) return;
     rg_tape_free(a->tape);
     rg_grads_free(a->grads);
     rg_params_free(a->params);
     rg_free(a->start);
     rg_free(a->dout);
-    rg_free(a);
 }
 
-static rg_status open(attention *a, rg_team *team)
+static rg_status setup(void *state, size_t row, rg_team *team)
 {
     static const char *const names[] = { "q", "k", "v" };
-    const size_t             N = a->N, D = a->D;
+    attention               *a = state;
     rg_attention_config      config = RG_ATTENTION_CONFIG_DEFAULT;
+    a->shape = shapes[row];
+    const size_t N = a->N = a->shape.n * a->shape.batch, D = a->D = a->shape.heads * WIDE;
     config.heads = a->shape.heads;
     if (!(a->start = rg_alloc_array(a->shape.batch + 1, sizeof *a->start)) || !(a->dout = rg_alloc_array(N * D, sizeof(rg_real)))) return RG_ENOMEM;
     for (size_t g = 0; g <= a->shape.batch; g++) a->start[g] = (int32_t)(g * a->shape.n);
@@ -71,19 +71,6 @@ static rg_status open(attention *a, rg_team *team)
     RG_TRY(rg_grads_new(&a->grads, a->params));
     rg_tape_config tape = { .record = a->shape.train, .learn = true, .team = team, .grads = a->grads };
     return rg_tape_new(&a->tape, &tape);
-}
-
-static rg_status setup(void **out, size_t index, rg_team *team)
-{
-    attention *a = rg_alloc_zero(sizeof *a);
-    if (!a) return RG_ENOMEM;
-    a->shape = shapes[index];
-    a->N = a->shape.n * a->shape.batch;
-    a->D = a->shape.heads * WIDE;
-    rg_status status = open(a, team);
-    if (status != RG_OK) teardown(a), a = NULL;
-    *out = a;
-    return status;
 }
 
 static rg_status run(void *state)
@@ -114,6 +101,7 @@ const bench_case bench_case_attention = {
     .summary = "scaled dot attention, forward and training",
     .rows = sizeof shapes / sizeof *shapes,
     .describe = describe,
+    .bytes = sizeof(attention),
     .setup = setup,
     .run = run,
     .check = check,

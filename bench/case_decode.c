@@ -45,19 +45,19 @@ static void describe(bench_row *out, size_t index)
 static void teardown(void *context)
 {
     state *s = context;
-    if (!s) return;
     for (size_t i = 0; i < s->searches; i++) {
         rg_search_free(s->search[i]);
         bench_batch_free(s->part[i]);
     }
     rg_model_free(s->model);
-    rg_free(s);
 }
 
-static rg_status build(state *s, rg_team *team)
+static rg_status setup(void *context, size_t row, rg_team *team)
 {
-    const bench_system *b = bench_system_of(s->row->which);
-    const size_t        threads = (size_t)rg_team_size(team), all = s->row->batch;
+    state              *s = context;
+    const bench_system *b = bench_system_of(rows[row].which);
+    const size_t        threads = (size_t)rg_team_size(team), all = rows[row].batch;
+    s->row = &rows[row];
     RG_TRY(bench_model_new(&s->model, b, true));
     const size_t searches = all < threads ? all : threads < MOST ? threads : MOST;
     s->team = searches > 1 ? team : NULL;
@@ -67,18 +67,6 @@ static rg_status build(state *s, rg_team *team)
         RG_TRY(rg_search_new(&s->search[i], (const rg_model *const *)&s->model, 1, searches > 1 ? NULL : team));
     }
     return RG_OK;
-}
-
-static rg_status setup(void **out, size_t index, rg_team *team)
-{
-    *out = NULL;
-    state *s = rg_alloc_zero(sizeof *s);
-    if (!s) return RG_ENOMEM;
-    s->row = &rows[index];
-    rg_status status = build(s, team);
-    if (status == RG_OK) *out = s;
-    else teardown(s);
-    return status;
 }
 
 static rg_status search_one(state *s, size_t i)
@@ -125,6 +113,7 @@ const bench_case bench_case_decode = {
     .summary = "translating with random weights, 30 words in, 30 out",
     .rows = ROWS,
     .describe = describe,
+    .bytes = sizeof(state),
     .setup = setup,
     .run = run,
     .check = check,

@@ -30,17 +30,17 @@ static void describe(bench_row *out, size_t row)
 static void teardown(void *context)
 {
     state *s = context;
-    if (!s) return;
     rg_tape_free(s->tape);
     rg_grads_free(s->grads);
     rg_params_free(s->params);
     rg_free(s->x);
     rg_free(s->target);
-    rg_free(s);
 }
 
-static rg_status build(state *s, rg_team *team)
+static rg_status setup(void *context, size_t row, rg_team *team)
 {
+    (void)row;
+    state *s = context;
     RG_TRY(rg_params_new(&s->params));
     s->w = rg_params_add(s->params, "w", RG_TIED, V, D, RG_INIT_ZERO, 0);
     s->b = rg_params_add(s->params, "b", RG_VECTOR, 1, V, RG_INIT_ZERO, 0);
@@ -56,18 +56,6 @@ static rg_status build(state *s, rg_team *team)
     bench_fill(s->x, (size_t)N * D, 1);
     for (int32_t i = 0; i < N; i++) s->target[i] = (i * 7919) % V;
     return RG_OK;
-}
-
-static rg_status setup(void **out, size_t row, rg_team *team)
-{
-    (void)row;
-    *out = NULL;
-    state *s = rg_alloc_zero(sizeof *s);
-    if (!s) return RG_ENOMEM;
-    rg_status status = build(s, team);
-    if (status == RG_OK) *out = s;
-    else teardown(s);
-    return status;
 }
 
 static rg_status run(void *context)
@@ -95,6 +83,7 @@ const bench_case bench_case_entropy = {
     .summary = "label-smoothed cross-entropy over a vocabulary, forward and backward with the product",
     .rows = 1,
     .describe = describe,
+    .bytes = sizeof(state),
     .setup = setup,
     .run = run,
     .check = check,

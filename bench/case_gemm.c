@@ -39,24 +39,20 @@ static void describe(bench_row *out, size_t index)
 static void teardown(void *state)
 {
     gemm *g = state;
-    if (!g) return;
     rg_free(g->a);
     rg_free(g->b);
     rg_free(g->c);
-    rg_free(g);
 }
 
-static rg_status setup(void **out, size_t index, rg_team *team)
+static rg_status setup(void *state, size_t index, rg_team *team)
 {
-    gemm *g = rg_alloc(sizeof *g);
-    if (!g) return RG_ENOMEM;
+    gemm *g = state;
     *g = shape_of(index);
     g->team = team;
     g->a = rg_alloc_array(g->M * g->K, sizeof(rg_real));
     g->b = rg_alloc_array(g->K * g->N, sizeof(rg_real));
     g->c = rg_alloc_array(g->M * g->N, sizeof(rg_real));
-    *out = g;
-    if (!g->a || !g->b || !g->c) return teardown(g), *out = NULL, RG_ENOMEM;
+    if (!g->a || !g->b || !g->c) return RG_ENOMEM;
     bench_fill(g->a, g->M * g->K, 1);
     bench_fill(g->b, g->K * g->N, 2);
     return RG_OK;
@@ -79,6 +75,7 @@ const bench_case bench_case_gemm = {
     .summary = "products of training, nothing packed beforehand",
     .rows = 54,
     .describe = describe,
+    .bytes = sizeof(gemm),
     .setup = setup,
     .run = run,
     .check = check,

@@ -38,18 +38,20 @@ static void describe(bench_row *out, size_t index)
 static void teardown(void *context)
 {
     state *s = context;
-    if (!s) return;
     rg_tape_free(s->tape);
     rg_grads_free(s->grads);
     rg_params_free(s->params);
     rg_free(s->x);
     rg_free(s->dy);
     rg_free(s->out);
-    rg_free(s);
 }
 
-static rg_status build(state *s, rg_team *team)
+static rg_status setup(void *context, size_t row, rg_team *team)
 {
+    state *s = context;
+    s->u = widths[row / 4];
+    s->kind = kinds[row / 2 % 2];
+    s->backward = row % 2 == 0;
     const size_t u = s->u, gu = rg_recurrence_gates(s->kind) * u;
     RG_TRY(rg_params_new(&s->params));
     s->w = rg_params_add(s->params, "w", RG_WEIGHT, u, gu, RG_INIT_ZERO, 0);
@@ -73,20 +75,6 @@ static rg_status build(state *s, rg_team *team)
     bench_fill(s->x, ROWS * u, 1);
     bench_fill(s->dy, ROWS * u, 4);
     return RG_OK;
-}
-
-static rg_status setup(void **out, size_t index, rg_team *team)
-{
-    *out = NULL;
-    state *s = rg_alloc_zero(sizeof *s);
-    if (!s) return RG_ENOMEM;
-    s->u = widths[index / 4];
-    s->kind = kinds[index / 2 % 2];
-    s->backward = index % 2 == 0;
-    rg_status status = build(s, team);
-    if (status == RG_OK) *out = s;
-    else teardown(s);
-    return status;
 }
 
 static rg_status run(void *context)
@@ -114,6 +102,7 @@ const bench_case bench_case_lstm = {
     .summary = "recurrent layers, 64 sentences of 40 words",
     .rows = 12,
     .describe = describe,
+    .bytes = sizeof(state),
     .setup = setup,
     .run = run,
     .check = check,

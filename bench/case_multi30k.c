@@ -41,17 +41,18 @@ static void describe(bench_row *out, size_t row)
 static void teardown(void *context)
 {
     state *s = context;
-    if (!s) return;
     rg_optimizer_free(s->opt);
     rg_workers_free(s->workers);
     rg_model_free(s->model);
     bench_corpus_close(&s->corpus);
     rg_free(s->storage);
-    rg_free(s);
 }
 
-static rg_status build(state *s, int threads)
+static rg_status setup(void *context, size_t row, rg_team *team)
 {
+    (void)row;
+    state    *s = context;
+    const int threads = rg_team_size(team);
     if (threads > MOST) return rg_fail(RG_EINVAL, "at most %d threads", MOST);
     if (!bench_corpus_folder()) return rg_fail(RG_EINVAL, "REGARD_MULTI30K names no folder");
     RG_TRY(bench_corpus_open(&s->corpus, bench_corpus_folder()));
@@ -66,25 +67,6 @@ static rg_status build(state *s, int threads)
     return s->storage ? RG_OK : RG_ENOMEM;
 }
 
-static rg_status setup(void **out, size_t row, rg_team *team)
-{
-    (void)row;
-    *out = NULL;
-    state *s = rg_alloc_zero(sizeof *s);
-    if (!s) return RG_ENOMEM;
-    rg_status status = build(s, rg_team_size(team));
-    if (status == RG_OK) *out = s;
-    else teardown(s);
-    return status;
-}
-
-static rg_loss loss(void *context, rg_tape *t, const void *share, int worker)
-{
-    (void)worker;
-    const state *s = context;
-    return s->model->system->loss(t, s->model, share);
-}
-
 static rg_status train_on(state *s, const rg_batch *batch)
 {
     rg_losses      losses;
@@ -95,7 +77,7 @@ static rg_status train_on(state *s, const rg_batch *batch)
         rg_batch_share(&s->share[i], s->storage + i * s->room, batch, i, n);
         shares[i] = &s->share[i];
     }
-    const rg_job job = { .shares = shares, .count = n, .step = ++s->step, .loss = loss, .context = s };
+    const rg_job job = { .shares = shares, .count = n, .step = ++s->step, .loss = bench_loss, .context = s->model };
     RG_TRY(rg_workers_run(&losses, s->workers, &job));
     s->loss = losses.sum / losses.count;
     return rg_optimizer_step(&report, s->opt, rg_workers_grads(s->workers), n, losses.count, 1e-4, rg_workers_team(s->workers));
@@ -120,6 +102,7 @@ const bench_case bench_case_multi30k = {
     .summary = "training Transformer-Tiny on real sentences",
     .rows = 1,
     .describe = describe,
+    .bytes = sizeof(state),
     .setup = setup,
     .run = run,
     .check = check,

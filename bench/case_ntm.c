@@ -2,7 +2,7 @@
  *
  * The machine of the paper: LSTM of 100 units, memory of 128 x 20, one head that reads and one that writes. Both sides start from the same weights;
  * the loss of the first step must agree. */
-#include "bench.h"
+#include "system.h"
 
 #include "regard/model.h"
 #include "regard/puzzles.h"
@@ -35,12 +35,10 @@ static void describe(bench_row *out, size_t row)
 static void teardown(void *context)
 {
     state *s = context;
-    if (!s) return;
     rg_optimizer_free(s->optimizer);
     rg_workers_free(s->workers);
     rg_model_free(s->model);
     for (size_t w = 0; w < MOST; w++) rg_puzzle_free(&s->batch[w]);
-    rg_free(s);
 }
 
 /* The peer's numbers, parameter by parameter. */
@@ -80,8 +78,10 @@ static rg_status draw(state *s, size_t row)
     return status;
 }
 
-static rg_status build(state *s, size_t row, int threads)
+static rg_status setup(void *context, size_t row, rg_team *team)
 {
+    state                *s = context;
+    const size_t          threads = (size_t)rg_team_size(team);
     const rg_system      *system = rg_system_find("ntm");
     const rg_model_sizes  sizes = { .features = BITS + 2, .classes = BITS };
     void                 *options = rg_alloc_zero(system->options_bytes);
@@ -92,7 +92,7 @@ static rg_status build(state *s, size_t row, int threads)
     rg_free(options);
     RG_TRY(status);
     RG_TRY(fill_weights(s->model->params));
-    s->count = rows[row].batch < (size_t)threads ? rows[row].batch : (size_t)threads;
+    s->count = rows[row].batch < threads ? rows[row].batch : threads;
     if (s->count > MOST) s->count = MOST;
     const rg_workers_config workers = { .workers = (int)s->count, .threads = 1, .seed = 1 };
     rg_optimizer_config     graves = RG_OPTIMIZER_CONFIG_DEFAULT;
@@ -104,30 +104,12 @@ static rg_status build(state *s, size_t row, int threads)
     return draw(s, row);
 }
 
-static rg_status setup(void **out, size_t row, rg_team *team)
-{
-    *out = NULL;
-    state *s = rg_alloc_zero(sizeof *s);
-    if (!s) return RG_ENOMEM;
-    rg_status status = build(s, row, rg_team_size(team));
-    if (status == RG_OK) *out = s;
-    else teardown(s);
-    return status;
-}
-
-static rg_loss loss(void *context, rg_tape *t, const void *share, int worker)
-{
-    (void)worker;
-    const state *s = context;
-    return s->model->system->loss(t, s->model, share);
-}
-
 static rg_status run(void *context)
 {
     state         *s = context;
     rg_losses      losses;
     rg_step_report report;
-    const rg_job   job = { .shares = s->shares, .count = s->count, .step = ++s->step, .loss = loss, .context = s };
+    const rg_job   job = { .shares = s->shares, .count = s->count, .step = ++s->step, .loss = bench_loss, .context = s->model };
     RG_TRY(rg_workers_run(&losses, s->workers, &job));
     if (s->step == 1) s->loss = losses.sum / losses.count;
     return rg_optimizer_step(&report, s->optimizer, rg_workers_grads(s->workers), s->count, losses.count, 1e-4, rg_workers_team(s->workers));
@@ -140,6 +122,7 @@ const bench_case bench_case_ntm = {
     .summary = "a training step of the neural Turing machine on copy; items are sequences",
     .rows = sizeof rows / sizeof *rows,
     .describe = describe,
+    .bytes = sizeof(state),
     .setup = setup,
     .run = run,
     .check = check,

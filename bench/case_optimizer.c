@@ -57,15 +57,15 @@ static void describe(bench_row *out, size_t row)
 static void teardown(void *state)
 {
     tail *t = state;
-    if (!t) return;
     rg_optimizer_free(t->opt);
     for (int i = 0; i < 2; i++) rg_grads_free(t->grads[i]);
     rg_params_free(t->params);
-    rg_free(t);
 }
 
-static rg_status build(tail *t, size_t row)
+static rg_status setup(void *state, size_t row, rg_team *team)
 {
+    tail *t = state;
+    t->team = team;
     RG_TRY(rg_params_new(&t->params));
     declare(t->params);
     RG_TRY(rg_params_build(t->params, 1));
@@ -80,18 +80,6 @@ static rg_status build(tail *t, size_t row)
     return rg_optimizer_new(&t->opt, t->params, &c);
 }
 
-static rg_status setup(void **out, size_t row, rg_team *team)
-{
-    *out = NULL;
-    tail *t = rg_alloc_zero(sizeof *t);
-    if (!t) return RG_ENOMEM;
-    t->team = team;
-    rg_status status = build(t, row);
-    if (status != RG_OK) teardown(t);
-    else *out = t;
-    return status;
-}
-
 static rg_status run(void *state)
 {
     tail *t = state;
@@ -103,6 +91,7 @@ const bench_case bench_case_optimizer = {
     .summary = "sum, norm, clip, Adam and both packs of 77 M parameters",
     .rows = 2,
     .describe = describe,
+    .bytes = sizeof(tail),
     .setup = setup,
     .run = run,
     .teardown = teardown,

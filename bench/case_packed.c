@@ -12,9 +12,9 @@ static void describe(bench_row *out, size_t index)
     out->flops = 2.0 * (double)M * (double)N * (double)K;
 }
 
-static rg_status setup(void **out, size_t index, rg_team *team)
+static rg_status setup(void *state, size_t index, rg_team *team)
 {
-    return bench_packed_setup(out, rows[index / 6], layers[index % 6][1], layers[index % 6][0], 1, team);
+    return bench_packed_setup(state, rows[index / 6], layers[index % 6][1], layers[index % 6][0], 1, team);
 }
 
 const bench_case bench_case_packed = {
@@ -22,6 +22,7 @@ const bench_case bench_case_packed = {
     .summary = "products with packed weights, warm",
     .rows = 36,
     .describe = describe,
+    .bytes = sizeof(bench_packed),
     .setup = setup,
     .run = bench_packed_run,
     .check = bench_packed_check,

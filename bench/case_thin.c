@@ -21,10 +21,10 @@ static void describe(bench_row *out, size_t index)
     out->bytes = (double)N * (double)K * sizeof(rg_real);
 }
 
-static rg_status setup(void **out, size_t index, rg_team *team)
+static rg_status setup(void *state, size_t index, rg_team *team)
 {
     size_t K = layers[index % 6][0], N = layers[index % 6][1];
-    return bench_packed_setup(out, rows[index / 6], N, K, copies_of(N, K), team);
+    return bench_packed_setup(state, rows[index / 6], N, K, copies_of(N, K), team);
 }
 
 const bench_case bench_case_thin = {
@@ -32,6 +32,7 @@ const bench_case bench_case_thin = {
     .summary = "1, 2, 4, 8, 64 rows on packed weights that are cold",
     .rows = 30,
     .describe = describe,
+    .bytes = sizeof(bench_packed),
     .setup = setup,
     .run = bench_packed_run,
     .check = bench_packed_check,

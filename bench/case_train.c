@@ -36,17 +36,18 @@ static void describe(bench_row *out, size_t row)
 static void teardown(void *context)
 {
     state *s = context;
-    if (!s) return;
     rg_optimizer_free(s->opt);
     rg_workers_free(s->workers);
     rg_model_free(s->model);
     bench_batch_free(s->batch);
     rg_free(s->storage);
-    rg_free(s);
 }
 
-static rg_status build(state *s, const bench_system *b, int threads)
+static rg_status setup(void *context, size_t row, rg_team *team)
 {
+    state              *s = context;
+    const bench_system *b = bench_system_of(which[row]);
+    const int           threads = rg_team_size(team);
     if (threads > MOST) return rg_fail(RG_EINVAL, "at most %d threads", MOST);
     RG_TRY(bench_model_new(&s->model, b, false));
     RG_TRY(bench_batch_new(&s->batch, b->batch, b->vocabulary, 7));
@@ -64,31 +65,13 @@ static rg_status build(state *s, const bench_system *b, int threads)
     return RG_OK;
 }
 
-static rg_status setup(void **out, size_t row, rg_team *team)
-{
-    *out = NULL;
-    state *s = rg_alloc_zero(sizeof *s);
-    if (!s) return RG_ENOMEM;
-    rg_status status = build(s, bench_system_of(which[row]), rg_team_size(team));
-    if (status == RG_OK) *out = s;
-    else teardown(s);
-    return status;
-}
-
-static rg_loss loss(void *context, rg_tape *t, const void *share, int worker)
-{
-    (void)worker;
-    const state *s = context;
-    return s->model->system->loss(t, s->model, share);
-}
-
 static rg_status run(void *context)
 {
     state         *s = context;
     rg_losses      losses;
     rg_step_report report;
     const size_t   n = (size_t)rg_workers_count(s->workers);
-    const rg_job   job = { .shares = s->shares, .count = n, .step = ++s->step, .loss = loss, .context = s };
+    const rg_job   job = { .shares = s->shares, .count = n, .step = ++s->step, .loss = bench_loss, .context = s->model };
     RG_TRY(rg_workers_run(&losses, s->workers, &job));
     s->loss = losses.sum / losses.count;
     return rg_optimizer_step(&report, s->opt, rg_workers_grads(s->workers), n, losses.count, 1e-4, rg_workers_team(s->workers));
@@ -105,6 +88,7 @@ const bench_case bench_case_train = {
     .summary = "a training step of whole models",
     .rows = ROWS,
     .describe = describe,
+    .bytes = sizeof(state),
     .setup = setup,
     .run = run,
     .check = check,

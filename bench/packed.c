@@ -4,12 +4,10 @@
 void bench_packed_teardown(void *state)
 {
     bench_packed *p = state;
-    if (!p) return;
     for (size_t i = 0; p->packs && i < p->copies; i++) rg_free((void *)p->packs[i].data);
     rg_free(p->packs);
     rg_free(p->a);
     rg_free(p->c);
-    rg_free(p);
 }
 
 static rg_status fill(bench_packed *p)
@@ -28,18 +26,13 @@ static rg_status fill(bench_packed *p)
     return RG_OK;
 }
 
-rg_status bench_packed_setup(void **out, size_t M, size_t N, size_t K, size_t copies, rg_team *team)
+rg_status bench_packed_setup(bench_packed *p, size_t M, size_t N, size_t K, size_t copies, rg_team *team)
 {
-    bench_packed *p = rg_alloc(sizeof *p);
-    if (!p) return RG_ENOMEM;
     *p = (bench_packed){.M = M, .N = N, .K = K, .copies = copies, .team = team};
     p->a = rg_alloc_array(M * K, sizeof(rg_real));
     p->c = rg_alloc_array(M * N, sizeof(rg_real));
     p->packs = rg_alloc_zero(copies * sizeof *p->packs);
-    rg_status status = fill(p);
-    if (status != RG_OK) bench_packed_teardown(p), p = NULL;
-    *out = p;
-    return status;
+    return fill(p);
 }
 
 rg_status bench_packed_run(void *state)

@@ -12,7 +12,7 @@ typedef struct bench_packed {
     rg_team *team;
 } bench_packed;
 
-rg_status bench_packed_setup(void **out, size_t M, size_t N, size_t K, size_t copies, rg_team *team);
+rg_status bench_packed_setup(bench_packed *p, size_t M, size_t N, size_t K, size_t copies, rg_team *team);
 rg_status bench_packed_run(void *state);
 double    bench_packed_check(void *state);
 void      bench_packed_teardown(void *state);

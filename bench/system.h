@@ -24,6 +24,9 @@ const bench_system *bench_system_of(size_t which);
 /* No token closes an answer when `endless`: it has the length it is allowed. */
 rg_status bench_model_new(rg_model **out, const bench_system *s, bool endless);
 
+/* The loss of a share, by the model that is the context: for rg_job. */
+rg_loss bench_loss(void *model, rg_tape *t, const void *share, int worker);
+
 /* Pairs of BENCH_WORDS words each, the numbers a function of the seed. Everything is in one block that begins with the batch. */
 rg_status bench_batch_new(rg_batch **out, size_t pairs, size_t vocabulary, uint32_t seed);
 void      bench_batch_free(rg_batch *batch);
