@@ -14,10 +14,11 @@
 enum { V = 6, BOS = 1, EOS = 2, MOST = 40 };
 
 /* Random weights with a wide output, so that answers differ and probabilities are not all alike. */
-static rg_model *make(const rg_system *system, uint64_t seed, size_t words)
+static rg_model *make_with(const rg_system *system, uint64_t seed, size_t words, const char *more)
 {
-    static const char *const yaml = "dim-emb: 16\ntransformer-dim-ffn: 24\ntransformer-heads: 4\nenc-depth: 2\ndec-depth: 2\ndim-rnn: 16\n";
-    void                    *options = rg_alloc_zero(system->options_bytes);
+    char  yaml[256];
+    void *options = rg_alloc_zero(system->options_bytes);
+    snprintf(yaml, sizeof yaml, "dim-emb: 16\ntransformer-dim-ffn: 24\ntransformer-heads: 4\nenc-depth: 2\ndec-depth: 2\ndim-rnn: 16\n%s", more);
     assert_int_equal(rg_options_init(system->options, options), RG_OK);
     const rg_option_group group = { .rows = system->options, .values = options };
     assert_int_equal(rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "test", true), RG_OK);
@@ -28,6 +29,8 @@ static rg_model *make(const rg_system *system, uint64_t seed, size_t words)
     rg_free(options);
     return m;
 }
+
+static rg_model *make(const rg_system *system, uint64_t seed, size_t words) { return make_with(system, seed, words, ""); }
 
 static const int32_t   start[] = { 0, 4, 6, 9 }, ids[] = { 5, 3, 4, 2, 3, 2, 4, 4, 2 };
 static const rg_layout sources = { .groups = 3, .start = start };
@@ -120,6 +123,31 @@ static void a_beam_of_one_is_greedy(void **state)
         rg_search_free(search);
         rg_model_free((rg_model *)m);
     }
+}
+
+static void slim_parameters_answer_the_same(void **state)
+{
+    (void)state;
+    EVERY_DECODER(s)
+        for (const rg_score *const *score = rg_score_all(); *score; score++) {
+            char more[64];
+            snprintf(more, sizeof more, "score: %s\n", (*score)->name);
+            rg_model *fat = make_with(*s, 3, V, more), *slim = make_with(*s, 3, V, more);
+            assert_int_equal(rg_params_slim(slim->params), RG_OK);
+            assert_int_equal(rg_params_slim(slim->params), RG_OK); /* once is enough */
+            rg_search        *first = search_of((const rg_model *const *)&fat, 1), *second = search_of((const rg_model *const *)&slim, 1);
+            rg_search_config  c = RG_SEARCH_CONFIG_DEFAULT;
+            c.beam = 2;
+            const rg_answers *expected = run(first, &c, NULL), *found = run(second, &c, NULL);
+            for (size_t g = 0; g < 3; g++) assert_same(&expected[g].answer[0], &found[g].answer[0], 0);
+            rg_grads *grads;
+            assert_int_equal(rg_grads_new(&grads, slim->params), RG_EINVAL);
+            assert_int_equal(rg_params_repack(slim->params, NULL), RG_EINVAL);
+            rg_search_free(first);
+            rg_search_free(second);
+            rg_model_free(fat);
+            rg_model_free(slim);
+        }
 }
 
 static void without_scores_greedy_answers_are_the_same(void **state)
@@ -554,6 +582,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_beam_of_one_is_greedy),
         cmocka_unit_test(without_scores_greedy_answers_are_the_same),
+        cmocka_unit_test(slim_parameters_answer_the_same),
         cmocka_unit_test(a_beam_that_holds_every_prefix_is_exhaustive),
         cmocka_unit_test(the_best_of_many_is_the_best_alone),
         cmocka_unit_test(forced_scores_are_the_searchs_and_the_loss_passs),

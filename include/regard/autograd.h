@@ -59,6 +59,10 @@ rg_status rg_params_build(rg_params *params, uint64_t seed);
 /* Write the packs again after values were changed from outside (loading, averaging). */
 rg_status rg_params_repack(rg_params *params, rg_team *team);
 
+/* For reading only: weights live on in their packs alone, their own numbers are freed (rg_param_data is NULL then). Nothing can be learned,
+ * loaded or saved with these parameters any more. */
+rg_status rg_params_slim(rg_params *params);
+
 size_t      rg_params_count(const rg_params *params);   /* entries */
 rg_status   rg_params_build_empty(rg_params *params); /* zeros: somebody fills them and calls rg_params_repack */
 size_t      rg_params_numbers(const rg_params *params); /* learned numbers, frozen ones included, kept ones not */

@@ -27,7 +27,7 @@ static bool forward(rg_tape *t, rg_tensor *y, rg_tensor *a, rg_tensor *b, rg_ten
     if (w && w->forward.data && nt == (w->kind == RG_TIED)) {
         rg_tape__check(t, rg_product_packed(rg_tape_team(t), a->rows, a->data, a->ld, &w->forward, y->data, y->ld, false,
                                             bias ? bias->data : NULL, f));
-    } else {
+    } else if (rg_tape__there(t, a) && rg_tape__there(t, b)) {
         rg_tape__check(t, rg_product(rg_tape_team(t), nt ? RG_NT : RG_NN, a->rows, y->cols, a->cols, a->data, a->ld, b->data, b->ld,
                                      y->data, y->ld, false));
         for (size_t i = 0; bias && i < y->rows; i++) rg_kernel()->axpy(y->cols, y->data + i * y->ld, 1, bias->data);

@@ -6,6 +6,9 @@
 
 enum { ALIGN_NUMBERS = 64 / sizeof(rg_real) };
 
+/* Numbers of an entry in the block, up to where the next may start. It fits: rg_params_add saw to that. */
+static size_t room_of(const rg_param *e) { return (e->rows * e->cols + ALIGN_NUMBERS - 1) / ALIGN_NUMBERS * ALIGN_NUMBERS; }
+
 /* -------------------------------------------------------------------------------------------------- declaring */
 
 rg_status rg_params_new(rg_params **out)
@@ -28,6 +31,7 @@ void rg_params_free(rg_params *p)
     rg_free(p->transposed);
     rg_free(p->forward);
     rg_free(p->block);
+    rg_free(p->slim);
     rg_free(p->entry);
     rg_arena_free(p->arena);
     rg_free(p);
@@ -227,8 +231,31 @@ rg_status rg_params_build_empty(rg_params *p)
 rg_status rg_params_repack(rg_params *p, rg_team *team)
 {
     size_t panels = 0;
+    if (p->slim) return rg_fail(RG_EINVAL, "the parameters are for reading only: there is nothing to pack them from");
     for (size_t i = 0; i < p->count; i++) panels += panels_of(&p->entry[i]->forward) + panels_of(&p->entry[i]->transposed);
     rg_team_for(team, panels, 8, repack_panels, p);
+    return RG_OK;
+}
+
+/* A tied table is kept: its rows are looked up. */
+rg_status rg_params_slim(rg_params *p)
+{
+    size_t numbers = 0, at = 0;
+    if (!p->block) return p->slim ? RG_OK : rg_fail(RG_EINVAL, "the parameters must be built before they are made slim");
+    for (size_t i = 0; i < p->count; i++)
+        if (p->entry[i]->kind != RG_WEIGHT) numbers += room_of(p->entry[i]);
+    if (!(p->slim = rg_alloc_array(numbers, sizeof *p->slim))) return RG_ENOMEM;
+    for (size_t i = 0; i < p->count; i++) {
+        rg_param *e = p->entry[i];
+        rg_real  *to = e->kind == RG_WEIGHT ? NULL : p->slim + at;
+        if (to) memcpy(to, e->data, e->rows * e->cols * sizeof *to);
+        if (to) at += room_of(e);
+        e->data = to;
+        e->transposed = (rg_pack){ 0 };
+    }
+    rg_free(p->transposed);
+    rg_free(p->block);
+    p->block = p->transposed = NULL;
     return RG_OK;
 }
 
@@ -309,7 +336,7 @@ size_t rg_params_decay(rg_params *p, const char *pattern, double decay)
 rg_status rg_grads_new(rg_grads **out, rg_params *params)
 {
     *out = NULL;
-    if (!params->block) return rg_fail(RG_EINVAL, "gradients asked for before the parameters were built");
+    if (!params->block) return rg_fail(RG_EINVAL, "gradients asked for %s", params->slim ? "of parameters that are for reading only" : "before the parameters were built");
     if (!params->transposed) RG_TRY(make_packs(params, true, true));
     rg_grads *g = rg_alloc_zero(sizeof *g);
     if (!g) return RG_ENOMEM;

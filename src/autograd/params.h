@@ -30,7 +30,8 @@ struct rg_params {
     rg_param **entry;
     size_t     count, room;
     size_t     numbers; /* length of the block */
-    rg_real   *block;
+    rg_real   *block;      /* NULL before it is built, and once slim   */
+    rg_real   *slim;       /* then: what is not packed                 */
     rg_real   *forward;    /* all forward packs */
     rg_real   *transposed; /* all transposed packs, once somebody learns */
     rg_scope   scope;

@@ -256,8 +256,16 @@ rg_tensor *rg_tape__tensor(rg_tape *t, size_t rows, size_t cols, const rg_layout
     return x->data ? x : NULL;
 }
 
+bool rg_tape__there(rg_tape *t, const rg_tensor *x)
+{
+    if (x->data || t->config.dry || !x->param) return true;
+    rg_tape_fail(t, RG_EINVAL, "the numbers of %s are asked for, but its parameters were made slim: only their packs are there", rg_param_name(x->param));
+    return false;
+}
+
 rg_tensor *rg_tape__view(rg_tape *t, rg_tensor *x, size_t row, size_t col, size_t rows, size_t cols)
 {
+    if (!rg_tape__there(t, x)) return NULL;
     rg_tensor *v = new_tensor(t, rows, cols, NULL);
     if (!v) return NULL;
     v->ld = x->ld;

@@ -35,6 +35,8 @@ bool rg_tape__begin(rg_tape *t, const char *op, size_t n, rg_tensor *const *inpu
 
 /* A new tensor, numbers not set. NULL latches RG_ENOMEM. */
 rg_tensor *rg_tape__tensor(rg_tape *t, size_t rows, size_t cols, const rg_layout *layout);
+/* Are its numbers there? A weight of slim parameters has only packs: the tape fails. */
+bool rg_tape__there(rg_tape *t, const rg_tensor *x);
 /* A view of rows x cols at (row, col) of x. */
 rg_tensor *rg_tape__view(rg_tape *t, rg_tensor *x, size_t row, size_t col, size_t rows, size_t cols);
 

@@ -87,6 +87,7 @@ static rg_status run(rg_call *call)
     c.drain_seconds = s->drain_seconds;
     rg_status status = catch_signals(&stop);
     if (status == RG_OK) status = rg_translator_load(&translator, s->model);
+    if (status == RG_OK) status = rg_translator_slim(translator);
     if (status == RG_OK) status = rg_module_open(&function, "serve", "rg_serve_run");
     if (status == RG_OK) status = ((serve_function *)function)(&c, translator, stop, say_address, NULL);
     rg_translator_free(translator);

@@ -282,7 +282,10 @@ static rg_status run(rg_call *call)
     const long  cores = sysconf(_SC_NPROCESSORS_ONLN);
     const int   threads = t.s->threads ? (int)t.s->threads : cores > 0 ? (int)cores : 1;
     if (status == RG_OK && !(t.translators = rg_alloc_zero(t.s->models.count * sizeof *t.translators))) status = RG_ENOMEM;
-    for (size_t i = 0; status == RG_OK && i < t.s->models.count; i++, t.count++) status = rg_translator_load(&t.translators[i], t.s->models.items[i]);
+    for (size_t i = 0; status == RG_OK && i < t.s->models.count; i++, t.count++) {
+        status = rg_translator_load(&t.translators[i], t.s->models.items[i]);
+        if (status == RG_OK) status = rg_translator_slim(t.translators[i]);
+    }
     if (status == RG_OK) status = rg_session_new(&t.session, t.translators, t.count, threads);
     if (status == RG_OK) status = rg_lines_open(&lines, t.s->input, NULL);
     if (status == RG_OK && strcmp(t.s->output, "-") != 0 && !(t.out = fopen(t.s->output, "w"))) status = rg_fail(RG_EIO, "cannot write %s", t.s->output);

@@ -148,6 +148,8 @@ static rg_status load(rg_translator **out, const rg_state *state, const char *pa
     return status;
 }
 
+rg_status rg_translator_slim(rg_translator *t) { return rg_params_slim(t->model->params); }
+
 rg_status rg_translator_load(rg_translator **out, const char *path)
 {
     *out = NULL;
