@@ -52,12 +52,12 @@ static void teardown(void *context)
     rg_model_free(s->model);
 }
 
-static rg_status setup(void *context, size_t row, rg_team *team)
+static rg_status setup(void *context, size_t index, rg_team *team)
 {
     state              *s = context;
-    const bench_system *b = bench_system_of(rows[row].which);
-    const size_t        threads = (size_t)rg_team_size(team), all = rows[row].batch;
-    s->row = &rows[row];
+    const bench_system *b = bench_system_of(rows[index].which);
+    const size_t        threads = (size_t)rg_team_size(team), all = rows[index].batch;
+    s->row = &rows[index];
     RG_TRY(bench_model_new(&s->model, b, true));
     const size_t searches = all < threads ? all : threads < MOST ? threads : MOST;
     s->team = searches > 1 ? team : NULL;

@@ -4,7 +4,7 @@
  * The graph is made up, with Cora's numbers of nodes, edges, features and words a node; newer nodes cite older ones, the oldest most often. Rows of
  * 10,000 to 1,000,000 edges show how time grows: ten edges a node, 16 of 512 features. What both sides must agree on is computed before the
  * first run, without dropout: mean |logit|, or for training the mean |gradient| of the first layer's weights. */
-#include "bench.h"
+#include "system.h"
 
 #include "regard/graph.h"
 #include "regard/model.h"
@@ -49,13 +49,11 @@ static void describe(bench_row *out, size_t row)
 static void teardown(void *context)
 {
     state *s = context;
-    if (!s) return;
     rg_tape_free(s->judge);
     rg_optimizer_free(s->opt);
     rg_workers_free(s->workers);
     rg_model_free(s->model);
     rg_graph_free(s->graph);
-    rg_free(s);
 }
 
 /* ------------------------------------------------------------------------------------------------------- the graph */
@@ -203,9 +201,10 @@ static rg_status agree(state *s)
     return status;
 }
 
-static rg_status build(state *s, size_t row, int threads)
+static rg_status setup(void *context, size_t row, rg_team *team)
 {
-    const rg_workers_config workers = { .workers = 1, .threads = threads, .seed = 1 };
+    state                  *s = context;
+    const rg_workers_config workers = { .workers = 1, .threads = rg_team_size(team), .seed = 1 };
     rg_optimizer_config     adam = RG_OPTIMIZER_CONFIG_DEFAULT;
     adam.b = 0.999;
     adam.eps = 1e-8;
@@ -222,31 +221,13 @@ static rg_status build(state *s, size_t row, int threads)
     return rg_tape_new(&s->judge, &judging);
 }
 
-static rg_status setup(void **out, size_t row, rg_team *team)
-{
-    *out = NULL;
-    state *s = rg_alloc_zero(sizeof *s);
-    if (!s) return RG_ENOMEM;
-    rg_status status = build(s, row, rg_team_size(team));
-    if (status == RG_OK) *out = s;
-    else teardown(s);
-    return status;
-}
-
-static rg_loss loss(void *context, rg_tape *t, const void *share, int worker)
-{
-    (void)worker;
-    const state *s = context;
-    return s->model->system->loss(t, s->model, share);
-}
-
 static rg_status run(void *context)
 {
     state         *s = context;
     rg_losses      losses;
     rg_step_report report;
     if (!s->train) return evaluate(s);
-    const rg_job job = { .shares = &s->share, .count = 1, .step = ++s->step, .loss = loss, .context = s };
+    const rg_job job = { .shares = &s->share, .count = 1, .step = ++s->step, .loss = bench_loss, .context = s->model };
     RG_TRY(rg_workers_run(&losses, s->workers, &job));
     return rg_optimizer_step(&report, s->opt, rg_workers_grads(s->workers), 1, losses.count, 0.005, rg_workers_team(s->workers));
 }
@@ -258,6 +239,7 @@ const bench_case bench_case_gat = {
     .summary = "graph attention: a training step and an evaluation, and time over edges",
     .rows = ROWS,
     .describe = describe,
+    .bytes = sizeof(state),
     .setup = setup,
     .run = run,
     .check = check,
