@@ -31,7 +31,7 @@ extern const uint32_t multi30k_edges[MULTI30K_CLASSES - 1];
 typedef struct multi30k_result {
     double bleu, bleu_cased, chrf;       /* test2016, beam 5, 13a                                     */
     double perplexity, word_perplexity;  /* of the references: a piece, a word between blanks          */
-    double valid_bleu, normalize;        /* lower-cased; the weights and the exponent were chosen by it */
+    double valid_bleu;                   /* lower-cased, of the weights that were chosen by it         */
     double parameters;
     double flops_word, flops_training;   /* forward, a target word; forward and backward, all pieces seen */
     double updates, epochs, seconds, words_second; /* training, validations included; the median speed */
@@ -60,7 +60,7 @@ rg_status multi30k_read(bool *found, multi30k_result *out, const multi30k_job *j
 /* --- multi30k_judge.c */
 
 /* Everything that needs the trained weights: fills the figures that are not of the training. */
-rg_status multi30k_judge(multi30k_result *out, const multi30k_job *job, const multi30k_row *row, const char *folder, double length_factor);
+rg_status multi30k_judge(multi30k_result *out, const multi30k_job *job, const multi30k_row *row, const char *folder, double normalize, double length_factor);
 /* DIR/SET.LANGUAGE.gz or without .gz, in DIR or DIR/multi30k. A new string, or RG_EIO that names what is missing. */
 rg_status multi30k_file(char **out, const multi30k_job *job, const char *set, const char *language);
 

@@ -1,7 +1,6 @@
 /* multi30k_judge.c - a trained run on test2016: beam 5, BLEU with and without case, chrF, perplexity, BLEU by source length, operations.
  *
- * `regard train` leaves the last (or averaged) weights and those that were best in validation; validation decides between them, and on
- * the length normalisation. */
+ * `regard train` leaves the last (or averaged) weights and those that were best in validation; validation decides between them. */
 #include "cli/reproduce/multi30k.h"
 #include "regard/metrics.h"
 #include "regard/translate.h"
@@ -135,48 +134,35 @@ static rg_status write_output(const char *folder, const char *language, const rg
     return status;
 }
 
-/* Which weights are judged, and how long hypotheses are favoured: score / length^normalize. */
-typedef struct {
-    char  *path; /* freed by the caller */
-    double normalize, bleu;
-} choice;
-
-/* Validation with one file of weights and every exponent: what is better than `best` replaces it. */
-static rg_status improve(choice *best, const multi30k_job *job, const pairs *valid, char *path, double length_factor)
-{
-    static const double  exponents[] = { 0.6, 1, 1.4 };
-    rg_translator       *translator = NULL;
-    rg_session          *session = NULL;
-    rg_status            status = open_session(&translator, &session, job, path);
-    for (size_t i = 0; status == RG_OK && i < sizeof exponents / sizeof *exponents; i++) {
-        const rg_translated *results;
-        choice               now = { .path = path, .normalize = exponents[i] };
-        status = translate(&results, session, valid, now.normalize, length_factor);
-        if (status == RG_OK) status = score_number(&now.bleu, "bleu", true, valid, results);
-        if (status == RG_OK && now.bleu > best->bleu) *best = now;
-    }
-    rg_session_free(session);
-    rg_translator_free(translator);
-    return status;
-}
-
-/* Of the weights `regard train` left and the exponents, what has most BLEU in validation. */
-static rg_status choose(choice *best, const multi30k_job *job, const multi30k_row *row, const char *folder, double length_factor)
+/* Of the two files the one with more BLEU in validation; *out is freed by the caller. */
+static rg_status choose(char **out, double *best, const multi30k_job *job, const multi30k_row *row, const char *folder, double normalize, double length_factor)
 {
     static const char *const names[] = { "model.safetensors", "model.best-bleu.safetensors" };
-    pairs                    valid;
-    rg_status                status = read_pairs(&valid, job, row, "val");
-    *best = (choice){ .bleu = -1 };
+    pairs                    p;
+    rg_status                status = read_pairs(&p, job, row, "val");
+    *out = NULL;
+    *best = -1;
     for (size_t i = 0; status == RG_OK && i < 2; i++) {
-        const choice before = *best;
-        bool         there = false;
-        char        *path = rg_format("%s/%s", folder, names[i]);
+        rg_translator       *translator = NULL;
+        rg_session          *session = NULL;
+        const rg_translated *results;
+        double               bleu = 0;
+        bool                 there = false;
+        char                *path = rg_format("%s/%s", folder, names[i]);
         status = path ? rg_file_exists(&there, path) : RG_ENOMEM;
-        if (status == RG_OK && there) status = improve(best, job, &valid, path, length_factor);
-        rg_free(best->path == path ? before.path : path);
+        if (status == RG_OK && there) status = open_session(&translator, &session, job, path);
+        if (status == RG_OK && there) status = translate(&results, session, &p, normalize, length_factor);
+        if (status == RG_OK && there) status = score_number(&bleu, "bleu", true, &p, results);
+        rg_session_free(session);
+        rg_translator_free(translator);
+        if (status == RG_OK && there && bleu > *best) {
+            rg_free(*out);
+            *out = path;
+            *best = bleu;
+        } else rg_free(path);
     }
-    free_pairs(&valid);
-    if (status == RG_OK && !best->path) status = rg_fail(RG_EIO, "%s has no model.safetensors", folder);
+    free_pairs(&p);
+    if (status == RG_OK && !*out) status = rg_fail(RG_EIO, "%s has no model.safetensors", folder);
     return status;
 }
 
@@ -249,18 +235,16 @@ static rg_status measure(multi30k_result *r, const multi30k_job *job, const mult
     return status;
 }
 
-rg_status multi30k_judge(multi30k_result *out, const multi30k_job *job, const multi30k_row *row, const char *folder, double length_factor)
+rg_status multi30k_judge(multi30k_result *out, const multi30k_job *job, const multi30k_row *row, const char *folder, double normalize, double length_factor)
 {
     rg_translator *translator = NULL;
     rg_session    *session = NULL;
-    choice         best;
-    rg_status      status = choose(&best, job, row, folder, length_factor);
-    out->valid_bleu = best.bleu;
-    out->normalize = best.normalize;
-    if (status == RG_OK) status = open_session(&translator, &session, job, best.path);
-    if (status == RG_OK) status = measure(out, job, row, folder, translator, session, best.normalize, length_factor);
+    char          *path = NULL;
+    rg_status      status = choose(&path, &out->valid_bleu, job, row, folder, normalize, length_factor);
+    if (status == RG_OK) status = open_session(&translator, &session, job, path);
+    if (status == RG_OK) status = measure(out, job, row, folder, translator, session, normalize, length_factor);
     rg_session_free(session);
     rg_translator_free(translator);
-    rg_free(best.path);
+    rg_free(path);
     return status;
 }

@@ -18,7 +18,7 @@
 
 const multi30k_field multi30k_fields[] = {
     { "bleu", AT(bleu) }, { "bleu_cased", AT(bleu_cased) }, { "chrf", AT(chrf) }, { "perplexity", AT(perplexity) }, { "word_perplexity", AT(word_perplexity) },
-    { "valid_bleu", AT(valid_bleu) }, { "normalize", AT(normalize) }, { "parameters", AT(parameters) }, { "flops_word", AT(flops_word) }, { "flops_training", AT(flops_training) },
+    { "valid_bleu", AT(valid_bleu) }, { "parameters", AT(parameters) }, { "flops_word", AT(flops_word) }, { "flops_training", AT(flops_training) },
     { "updates", AT(updates) }, { "epochs", AT(epochs) }, { "seconds", AT(seconds) }, { "words_second", AT(words_second) },
     { "translate_seconds", AT(translate_seconds) }, { "epochs_cap", AT(epochs_cap) }, { NULL, 0 }
 };
@@ -315,7 +315,7 @@ static rg_status train_and_judge(multi30k_result *out, const multi30k_job *job, 
     *out = (multi30k_result){ .epochs_cap = job->judge ? -1 : (double)job->epochs };
     if (status == RG_OK) {
         const rg_translation_options *o = rg_call_values(&train_call, rg_translation_rows);
-        status = multi30k_judge(out, job, row, folder, o->max_length_factor);
+        status = multi30k_judge(out, job, row, folder, o->normalize, o->max_length_factor);
     }
     if (status == RG_OK) status = read_log(out, &pieces, folder);
     out->flops_training *= pieces; /* of one piece until now */
