@@ -153,6 +153,22 @@ static void a_finished_run_has_nothing_to_do_until_it_gets_more_steps(void **sta
     toy_close(&whole);
 }
 
+static void the_last_weights_are_validated_once(void **state)
+{
+    (void)state;
+    const struct { uint64_t steps, valids; } rows[] = { { 20, 5 }, { 21, 6 }, { 23, 6 }, { 3, 1 } }; /* every 4 */
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        rg_trainer_config c = usual();
+        toy_task          a;
+        c.checkpoint = NULL;
+        c.steps = rows[i].steps;
+        OK(toy_open(&a, &c, NULL));
+        OK(rg_trainer_run(a.trainer));
+        assert_int_equal(a.valids, rows[i].valids);
+        toy_close(&a);
+    }
+}
+
 static void a_broken_checkpoint_is_passed_over_for_the_one_before(void **state)
 {
     (void)state;
@@ -398,6 +414,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(resuming_after_any_step_equals_the_uninterrupted_run, no_files),
         cmocka_unit_test_setup(a_finished_run_has_nothing_to_do_until_it_gets_more_steps, no_files),
+        cmocka_unit_test_setup(the_last_weights_are_validated_once, no_files),
         cmocka_unit_test_setup(a_broken_checkpoint_is_passed_over_for_the_one_before, no_files),
         cmocka_unit_test_setup(epochs_end_training_and_trigger_validation_and_saves, no_files),
         cmocka_unit_test_setup(patience_stops_and_survives_a_restart, no_files),

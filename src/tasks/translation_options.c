@@ -35,7 +35,7 @@ const rg_option rg_translation_rows[] = {
     { RG_OPTION_REAL, "exponential-smoothing", AT(smoothing), "0", "share of new weights in their running average; 0: none", 0, NULL },
     { RG_OPTION_INT, "after-epochs", AT(epochs), "0", "stop after so many passes over the corpus; 0: no limit", 'e', NULL },
     { RG_OPTION_INT, "after-batches", AT(updates), "0", "stop after so many updates; 0: no limit", 0, NULL },
-    { RG_OPTION_INT, "valid-freq", AT(valid_freq), "1000", "updates between validations", 0, NULL },
+    { RG_OPTION_INT, "valid-freq", AT(valid_freq), "1000", "updates between validations; the last one is followed by one too", 0, NULL },
     { RG_OPTION_LIST, "valid-metrics", AT(metrics), "bleu chrf perplexity", "the first one decides: bleu, chrf, perplexity, exact", 0, NULL },
     { RG_OPTION_INT, "early-stopping", AT(patience), "10", "validations without a better first metric before it stops; 0: never", 0, NULL },
     { RG_OPTION_BOOL, "keep-best", AT(keep_best), "true", "also keep MODEL.best-METRIC", 0, NULL },

@@ -167,7 +167,9 @@ static rg_status follow_up(rg_trainer *t, const update *u, bool *out_saved)
     const bool               updated = u->labels > 0;
     *out_saved = false;
     if (updated && due(step, c->log_every)) rg_trainer__log(t, RG_TRAIN_LOG, NULL, NULL);
-    if ((updated && due(step, c->validate_every)) || (u->epoch_over && due(ended, c->validate_epochs))) RG_TRY(rg_trainer__validate(t));
+    const bool asked = (updated && due(step, c->validate_every)) || (u->epoch_over && due(ended, c->validate_epochs));
+    const bool last = over(t) && c->validate_every && !due(step, c->validate_every); /* what the run came to may be its best */
+    if (asked || last) RG_TRY(rg_trainer__validate(t));
     if ((updated && due(step, c->save_every)) || (u->epoch_over && due(ended, c->save_epochs)) || over(t)) {
         RG_TRY(rg_trainer_save(t));
         *out_saved = true;
