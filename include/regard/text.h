@@ -196,6 +196,12 @@ bool          rg_vocab_is_special(const rg_vocab *vocab, int32_t id);  /* <unk>,
 /* Append the ids of a line (raw: it is cleaned first), without <s> and </s>. spans, if not NULL, gets for each id the bytes of
  * rg_vocab_normalize's text that it covers (the blank before a word belongs to the word). */
 rg_status rg_vocab_encode(rg_ids *out, rg_spans *spans, const rg_vocab *vocab, const char *line, size_t bytes);
+/* Append another cut of a line that rg_vocab_encode cut into `ids`, drawn at random: the same text in other pieces.
+ *   bpe      each merge is left out with probability alpha       unigram  cuts are drawn in proportion to p^alpha
+ * alpha is above 0, at most 1. Words with an unknown piece or of more than 256 characters stay as they are. Other kinds of vocabulary
+ * are RG_EINVAL: rg_vocab_can_sample tells. */
+rg_status rg_vocab_sample(rg_ids *out, const rg_vocab *vocab, const int32_t *ids, size_t count, double alpha, rg_random *random);
+bool      rg_vocab_can_sample(const rg_vocab *vocab);
 /* Append the text of ids; <s>, </s> and control pieces give nothing, <unk> its sign. decode(encode(x)) is normalize(x) when x has
  * no unknown piece. Ids outside the vocabulary are RG_EINVAL. */
 rg_status rg_vocab_decode(rg_text *out, const rg_vocab *vocab, const int32_t *ids, size_t count);
@@ -231,8 +237,9 @@ typedef struct rg_corpus_config {
     size_t      memory;           /* bytes of encoded pairs kept in memory; more goes to a temporary file            */
     const char *temp;             /* its directory; NULL: $TMPDIR or /tmp                                            */
     size_t      source_words;     /* with mini_batch_words: also at most so many source pieces; 0: no limit           */
+    double      source_alpha, target_alpha; /* rg_vocab_sample cuts the side anew each epoch; 0: always the same cut */
 } rg_corpus_config;
-#define RG_CORPUS_CONFIG_DEFAULT { 100, false, 64, 0, 100, true, true, 1, (size_t)1 << 30, NULL, 0 }
+#define RG_CORPUS_CONFIG_DEFAULT { 100, false, 64, 0, 100, true, true, 1, (size_t)1 << 30, NULL, 0, 0, 0 }
 
 typedef struct rg_corpus_report {
     uint64_t lines; /* pairs of lines read                */

@@ -57,19 +57,50 @@ static int short_first(const void *a, const void *b)
     const rg_entry *x = a, *y = b;
     if (x->target != y->target) return x->target < y->target ? -1 : 1;
     if (x->source != y->source) return x->source < y->source ? -1 : 1;
-    return x->pair < y->pair ? -1 : x->pair > y->pair;
+    return x->place < y->place ? -1 : x->place > y->place; /* other epochs, other mates in a batch */
 }
 
-static rg_status read_entry(rg_entry *entry, rg_corpus *c, uint64_t pair)
+static rg_status copy_ids(rg_ids *out, const int32_t *ids, size_t count)
 {
-    rg_pair_head      head;
-    const int32_t *ids;
-    RG_TRY(rg_corpus__pair(&head, &ids, c, pair));
-    *entry = (rg_entry){ pair, (size_t)c->offsets[pair] + sizeof head, head.source, head.target };
-    if (!c->temp) return RG_OK;
+    RG_TRY(rg_ids_reserve(out, count + 1));
+    if (count) memcpy(out->data + out->count, ids, 4 * count);
+    out->count += count;
+    return RG_OK;
+}
+
+/* One side of a pair as it is learned from in this epoch: a cut that follows from seed, epoch and pair. One that is longer than allowed is not taken. */
+static rg_status cut_anew(rg_ids *out, const rg_corpus *c, const rg_vocab *vocab, const int32_t *ids, size_t count, double alpha, uint64_t stream)
+{
+    rg_random random = rg_random_new(c->config.seed ^ 0x70696563, c->place.epoch << 40 ^ stream);
+    out->count = 0;
+    if (alpha > 0) RG_TRY(rg_vocab_sample(out, vocab, ids, count, alpha, &random));
+    if (alpha > 0 && (!c->config.max_length || out->count <= c->config.max_length)) return RG_OK;
+    out->count = 0;
+    return copy_ids(out, ids, count);
+}
+
+/* The pair's record at the end of the window's block. */
+static rg_status copy_entry(rg_entry *entry, rg_corpus *c, uint64_t pair, rg_pair_head head, const int32_t *ids)
+{
+    rg_ids *s = &c->scratch_source, *t = &c->scratch_target;
+    RG_TRY(cut_anew(s, c, c->source, ids, head.source, c->config.source_alpha, 2 * pair));
+    RG_TRY(cut_anew(t, c, c->target, ids + head.source, head.target, c->config.target_alpha, 2 * pair + 1));
+    head.source = entry->source = (uint32_t)s->count;
+    head.target = entry->target = (uint32_t)t->count;
     entry->at = c->window.length + sizeof head;
     RG_TRY(rg_text_add(&c->window, &head, sizeof head));
-    return rg_text_add(&c->window, ids, 4 * ((size_t)head.source + head.target));
+    if (s->count) RG_TRY(rg_text_add(&c->window, s->data, 4 * s->count));
+    return t->count ? rg_text_add(&c->window, t->data, 4 * t->count) : RG_OK;
+}
+
+static rg_status read_entry(rg_entry *entry, rg_corpus *c, uint64_t place)
+{
+    const uint64_t pair = permute(c, c->place.epoch, place);
+    rg_pair_head   head;
+    const int32_t *ids;
+    RG_TRY(rg_corpus__pair(&head, &ids, c, pair));
+    *entry = (rg_entry){ place, (size_t)c->offsets[pair] + sizeof head, head.source, head.target };
+    return c->windowed ? copy_entry(entry, c, pair, head, ids) : RG_OK;
 }
 
 static rg_status reserve_entries(rg_corpus *c, size_t count)
@@ -129,8 +160,7 @@ static rg_status load_window(rg_corpus *c)
     rg_text_clear(&c->window);
     RG_TRY(reserve_entries(c, (size_t)(end - begin)));
     c->entry_count = 0;
-    for (uint64_t i = begin; i < end; i++)
-        RG_TRY(read_entry(&c->entries[c->entry_count++], c, permute(c, c->place.epoch, i)));
+    for (uint64_t i = begin; i < end; i++) RG_TRY(read_entry(&c->entries[c->entry_count++], c, i));
     if (c->config.maxi_batch) qsort(c->entries, c->entry_count, sizeof *c->entries, short_first);
     cut(c);
     shuffle_batches(c);
@@ -141,14 +171,6 @@ static rg_status load_window(rg_corpus *c)
 }
 
 /* -------------------------------------------------------------------------------------------------------- batches */
-
-static rg_status copy_ids(rg_ids *out, const int32_t *ids, size_t count)
-{
-    RG_TRY(rg_ids_reserve(out, count + 1));
-    if (count) memcpy(out->data + out->count, ids, 4 * count);
-    out->count += count;
-    return RG_OK;
-}
 
 static rg_status add_pair(rg_corpus *c, const int32_t *ids, size_t source, size_t target)
 {
@@ -204,7 +226,7 @@ static rg_status fill_batch(rg_batch *out, rg_corpus *c, size_t begin, size_t en
     RG_TRY(begin_batch(c, end - begin));
     for (size_t i = begin; i < end; i++) {
         const rg_entry *entry = &c->entries[i];
-        const char     *ids = (c->temp ? c->window.data : c->block.data) + entry->at;
+        const char     *ids = (c->windowed ? c->window.data : c->block.data) + entry->at;
         RG_TRY(add_pair(c, (const int32_t *)(const void *)ids, entry->source, entry->target));
         c->lines[i - begin] = line_of(ids);
     }

@@ -14,10 +14,21 @@
 
 /* ----------------------------------------------------------------------------------------------------- new, free */
 
+static rg_status check_alpha(const rg_vocab *vocab, double alpha, const char *side)
+{
+    if (alpha == 0) return RG_OK;
+    if (!(alpha > 0 && alpha <= 1)) return rg_fail(RG_EINVAL, "%s pieces cut anew with alpha %g: it is above 0, at most 1", side, alpha);
+    if (vocab && rg_vocab_can_sample(vocab)) return RG_OK;
+    return rg_fail(RG_EINVAL, "%s pieces cannot be cut anew each epoch: that needs a vocabulary of kind unigram or bpe%s%s", side, vocab ? ", not " : "",
+                   vocab ? rg_vocab_kind_name(rg_vocab_kind_of(vocab)) : "");
+}
+
 rg_status rg_corpus_new(rg_corpus **out, const rg_corpus_config *config, const rg_vocab *source, const rg_vocab *target)
 {
     if (!config->mini_batch && !config->mini_batch_words)
         return rg_fail(RG_EINVAL, "batches of no pairs: give mini-batch or mini-batch-words");
+    RG_TRY(check_alpha(source, config->source_alpha, "source"));
+    RG_TRY(check_alpha(target, config->target_alpha, "target"));
     rg_corpus *c = rg_alloc_zero(sizeof *c);
     if (!c) return RG_ENOMEM;
     c->config = *config;
@@ -36,6 +47,9 @@ rg_status rg_corpus_new(rg_corpus **out, const rg_corpus_config *config, const r
     const uint64_t source_words = config->source_words;
     c->sum = rg_hash_bytes(RG_HASH_START, settings, sizeof settings);
     if (source_words) c->sum = rg_hash_bytes(c->sum, &source_words, sizeof source_words);
+    const double alphas[] = { config->source_alpha, config->target_alpha };
+    c->windowed = alphas[0] > 0 || alphas[1] > 0; /* and once pairs go to a file */
+    if (c->windowed) c->sum = rg_hash_bytes(c->sum, alphas, sizeof alphas);
     *out = c;
     return RG_OK;
 }
@@ -78,6 +92,7 @@ static rg_status spill(rg_corpus *c)
     if (fd < 0) return rg_fail(RG_EIO, "%s: cannot make a temporary file: %s", c->temp_path, strerror(errno));
     close(fd);
     rg_status status = rg_file_open(&c->temp, c->temp_path, "wb");
+    c->windowed = true;
     if (status != RG_OK) {
         unlink(c->temp_path);
         return status;

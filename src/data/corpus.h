@@ -12,8 +12,8 @@ typedef struct rg_pair_head {
 
 /* A pair of the window at hand. */
 typedef struct rg_entry {
-    uint64_t pair; /* number in file order */
-    size_t   at;   /* of its ids in the window's block, or in the corpus's; its head stands before them */
+    uint64_t place; /* in the epoch's order */
+    size_t   at;    /* of its ids in the window's block, or in the corpus's; its head stands before them */
     uint32_t source, target;
 } rg_entry;
 
@@ -38,7 +38,8 @@ struct rg_corpus {
     /* The window at hand: pairs sorted, cut into batches, batches shuffled. */
     bool      loaded;
     uint64_t  loaded_epoch, loaded_window;
-    rg_text   window; /* records read from the temporary file */
+    rg_text   window; /* its records, where they come from the temporary file or are cut anew; otherwise they stand in block */
+    bool      windowed;
     rg_entry *entries;
     size_t    entry_count, entry_room;
     uint32_t *cuts;  /* batch b is entries cuts[b] .. cuts[b+1]-1 */

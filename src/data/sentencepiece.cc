@@ -189,6 +189,18 @@ int32_t rg_spm_find(const rg_spm *spm, const char *piece)
     return spm->processor.PieceToId(piece);
 }
 
+int32_t rg_spm_find_ordinary(const rg_spm *spm, const char *text, size_t bytes)
+{
+    const auto &p = spm->processor;
+    const int   id = p.PieceToId({ text, bytes });
+    return p.IsUnknown(id) || p.IsControl(id) || p.IsByte(id) || p.IsUnused(id) ? -1 : id;
+}
+
+double rg_spm_score(const rg_spm *spm, int32_t id)
+{
+    return static_cast<double>(spm->processor.GetScore(id));
+}
+
 bool rg_spm_is_control(const rg_spm *spm, int32_t id)
 {
     return spm->processor.IsControl(id) || spm->processor.IsUnknown(id);

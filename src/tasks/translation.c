@@ -152,6 +152,19 @@ static rg_status words_for_workspace(size_t *out, training *t)
     return RG_OK;
 }
 
+/* --sentencepiece-alphas A B, or one for both sides; none: 0. */
+static rg_status alpha_of(double *out, const rg_translation_options *o, size_t side)
+{
+    *out = 0;
+    if (!o->alphas.count) return RG_OK;
+    if (o->alphas.count > 2) return rg_fail(RG_EINVAL, "--sentencepiece-alphas takes one or two numbers, not %zu", o->alphas.count);
+    const char *text = o->alphas.items[side < o->alphas.count ? side : 0];
+    char       *end;
+    *out = strtod(text, &end);
+    if (end == text || *end || !(*out >= 0 && *out <= 1)) return rg_fail(RG_EINVAL, "--sentencepiece-alphas %s: a number from 0 (off) to 1", text);
+    return RG_OK;
+}
+
 static rg_status open_corpus(training *t)
 {
     const rg_translation_options *o = t->o;
@@ -162,6 +175,8 @@ static rg_status open_corpus(training *t)
     c.mini_batch_words = (size_t)o->mini_batch_words;
     c.maxi_batch = (size_t)o->maxi_batch;
     c.seed = (uint64_t)o->seed;
+    RG_TRY(alpha_of(&c.source_alpha, o, 0));
+    RG_TRY(alpha_of(&c.target_alpha, o, 1));
     if (o->workspace) {
         size_t words = 0;
         RG_TRY(words_for_workspace(&words, t));

@@ -9,7 +9,7 @@
 
 /* Settings of the task, beside those of the system. Names are Marian's where Marian has one. */
 typedef struct rg_translation_options {
-    rg_list train_sets, valid_sets, vocabs, dim_vocabs, metrics;
+    rg_list train_sets, valid_sets, vocabs, dim_vocabs, alphas, metrics;
     char   *vocab_kind, *optimizer, *model, *log_json, *valid_log, *form;
     bool    joint, tsv, crop, smoothing_given, keep_best, overwrite, replace_unknown;
     int64_t vocab_min_count, max_length, mini_batch, mini_batch_words, maxi_batch, workspace;
