@@ -448,6 +448,32 @@ static void check_window(const setup *s)
 
 static void a_window_of_2n_minus_1_equals_full_attention(void **state) { (void)state, each_setup(check_window); }
 
+/* Given weights multiply: a w / sum of a w, whatever the score and whichever path. */
+static void check_tilt(const setup *s)
+{
+    const numbers x = sample(5);
+    result        plain, tilted;
+    rg_real       w[PAIRS], tilt[PAIRS];
+    run(&plain, s, &x);
+    rg_test_fill(w, PAIRS, 6, 0.2, 3);
+    for (size_t p = 0; p < plain.P; p++) tilt[p] = (rg_real)log((double)w[p]);
+    rg_reach *lists = as_lists(&plain);
+    run_over(&plain, s, &x, &layout, lists, NULL);
+    lists->tilt = tilt;
+    run_over(&tilted, s, &x, &layout, lists, NULL);
+    for (size_t i = 0; i < plain.Nq; i++)
+        for (size_t h = 0; h < s->heads; h++) {
+            double sum = 0;
+            for (size_t p = plain.first[i]; p < plain.first[i + 1]; p++) sum += (double)(plain.a[p * s->heads + h] * w[p]);
+            for (size_t p = plain.first[i]; p < plain.first[i + 1]; p++)
+                near(s, "tilted weight", p, tilted.a[p * s->heads + h], (rg_real)((double)(plain.a[p * s->heads + h] * w[p]) / sum), 1e-6);
+        }
+    for (size_t i = 0; i < plain.Nq * s->heads * DV; i++) near(s, "number of the tilted output", i, tilted.out[i], tilted.mixed[i], 1e-6);
+    rg_reach_free(lists);
+}
+
+static void a_tilt_multiplies_the_weights(void **state) { (void)state, each_setup(check_tilt); }
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -464,6 +490,7 @@ int main(void)
         cmocka_unit_test(the_size_of_the_team_does_not_change_a_bit),
         cmocka_unit_test(lists_equal_intervals),
         cmocka_unit_test(a_window_of_2n_minus_1_equals_full_attention),
+        cmocka_unit_test(a_tilt_multiplies_the_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

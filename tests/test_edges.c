@@ -195,7 +195,7 @@ typedef struct {
 } result;
 
 /* u and z are columns of one wider thing. */
-static void run(result *to, const rg_reach *r, size_t H, size_t d, double dropout, bool tilted, bool general, int members)
+static void run(result *to, const rg_reach *plain, size_t H, size_t d, double dropout, bool tilted, bool general, int members)
 {
     static rg_real x[3][NODES * HEADS * WIDTH * 2], dout[NODES * HEADS * WIDTH], weight[EDGES + NODES], ones[HEADS];
     rg_team       *team = NULL;
@@ -210,12 +210,14 @@ static void run(result *to, const rg_reach *r, size_t H, size_t d, double dropou
     rg_tape_reset(t, 3);
     rg_tensor *both = rg_input(t, x[0], NODES, 2 * H, NULL), *v = rg_input(t, x[2], NODES, H * d, NULL);
     rg_tensor *u = rg_columns(t, both, 0, H), *z = rg_columns(t, both, H, H), *out;
-    rg_tensor *tilt = tilted ? rg_borrow(t, weight, r->P, 1, 1) : NULL;
+    rg_reach   leaning = *plain;
+    leaning.tilt = tilted ? weight : NULL;
+    const rg_reach *r = &leaning;
     if (general) {
         rg_tensor *e = rg_map(t, rg_pairs_add(t, u, z, r), RG_LEAKY_RELU);
-        if (tilted) e = rg_add(t, e, rg_matmul(t, tilt, rg_borrow(t, ones, 1, H, H)));
+        if (tilted) e = rg_add(t, e, rg_matmul(t, rg_borrow(t, weight, r->P, 1, 1), rg_borrow(t, ones, 1, H, H)));
         out = rg_mix(t, rg_dropout(t, rg_softmax_over(t, e, r), dropout), v, r);
-    } else out = rg_fused_linear(t, u, z, v, r, 0.2, dropout, tilt);
+    } else out = rg_fused_linear(t, u, z, v, r, 0.2, dropout);
     assert_non_null(out);
     assert_int_equal(rg_tape_backward_from(t, out, dout), RG_OK);
     memcpy(to->out, rg_tensor_data(out), NODES * H * d * sizeof(rg_real));
@@ -320,7 +322,7 @@ static void a_row_out_of_sight_may_be_anything(void **state)
     z[3] = NAN;
     assert_int_equal(rg_tape_new(&t, &config), RG_OK);
     const rg_reach *r = rg_reach_lists(t, 3, 6, first, key);
-    rg_tensor      *out = rg_fused_linear(t, rg_input(t, u, 3, 1, NULL), rg_input(t, z, 6, 1, NULL), rg_input(t, v, 6, 1, NULL), r, 0.2, 0, NULL);
+    rg_tensor      *out = rg_fused_linear(t, rg_input(t, u, 3, 1, NULL), rg_input(t, z, 6, 1, NULL), rg_input(t, v, 6, 1, NULL), r, 0.2, 0);
     assert_int_equal(rg_tape_status(t), RG_OK);
     assert_float_equal(rg_tensor_at(out, 0, 0), 2, 1e-6);
     assert_float_equal(rg_tensor_at(out, 1, 0), 0, 0); /* sees nobody */
@@ -338,7 +340,7 @@ static void memory_is_one_bit_a_pair_and_head(void **state)
     static rg_real x[NODES * HEADS * WIDTH];
     rg_test_fill(x, NODES * HEADS * WIDTH, 1, -1, 1);
     assert_int_equal(rg_tape_new(&t, &config), RG_OK);
-    rg_tensor *u = rg_input(t, x, NODES, HEADS, NULL), *v = rg_input(t, x, NODES, HEADS * WIDTH, NULL), *out = rg_fused_linear(t, u, u, v, r, 0.2, 0.6, NULL);
+    rg_tensor *u = rg_input(t, x, NODES, HEADS, NULL), *v = rg_input(t, x, NODES, HEADS * WIDTH, NULL), *out = rg_fused_linear(t, u, u, v, r, 0.2, 0.6);
     assert_int_equal(rg_tape_backward_from(t, out, x), RG_OK);
     const size_t nodes = NODES * (7 * HEADS + 5 * HEADS * WIDTH) * sizeof(rg_real), pairs = r->P * HEADS / 8;
     if (rg_tape_get_cost(t).bytes > nodes + pairs + 4096) fail_msg("%zu bytes, more than %zu", rg_tape_get_cost(t).bytes, nodes + pairs + 4096);

@@ -38,6 +38,7 @@ typedef struct rg_reach {
     const int32_t *query; /* P: the query row of a pair                                  */
     const int32_t *asker; /* P: query[pair[t]], in the order of `pair`                   */
     const rg_layout *rows; /* how the query rows group; NULL: not known                  */
+    const rg_real  *tilt; /* P: given numbers that are added to the scores of all heads, such as log w of a weighted edge; NULL: none */
     void          *owned; /* rg_reach_free frees it; NULL: lives on a tape               */
 } rg_reach;
 
@@ -104,6 +105,7 @@ typedef struct rg_score {
     rg_tensor *(*fused)(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, rg_tensor *v, const rg_reach *reach);
     bool panels; /* and that pass reads keys and values in panels: settling them pays */
     bool drops; /* `fused` drops weights too */
+    bool tilts; /* and adds the reach's tilt */
 } rg_score;
 
 const rg_score *const *rg_score_all(void);            /* ends with NULL */
@@ -127,7 +129,7 @@ void rg_attention_settle(rg_tape *t, const rg_attention *att, rg_tensor *k, rg_t
 
 /* ---------------------------------------------------------------------------------------------- the three words */
 
-rg_tensor *rg_scores(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, const rg_reach *reach); /* (P, H) before softmax */
+rg_tensor *rg_scores(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, const rg_reach *reach); /* (P, H) before softmax, tilted */
 rg_tensor *rg_softmax_over(rg_tape *t, rg_tensor *e, const rg_reach *reach); /* over the keys of each query; none: nothing */
 rg_tensor *rg_weigh(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, const rg_reach *reach);
 rg_tensor *rg_mix(rg_tape *t, rg_tensor *a, rg_tensor *v, const rg_reach *reach);        /* v: one block a head    */

@@ -25,6 +25,7 @@ rg_tensor *rg_relu(rg_tape *t, rg_tensor *x);
 rg_tensor *rg_scale(rg_tape *t, rg_tensor *x, double a);           /* a x      */
 rg_tensor *rg_shift(rg_tape *t, rg_tensor *x, double a);           /* x + a    */
 rg_tensor *rg_add(rg_tape *t, rg_tensor *x, rg_tensor *y);         /* same shape, or y is one row (a bias), or y is (1, 1)     */
+rg_tensor *rg_bias_map(rg_tape *t, rg_tensor *x, rg_tensor *b, rg_activation f); /* f(x + b), b one row: a layer's end */
 rg_tensor *rg_sub(rg_tape *t, rg_tensor *x, rg_tensor *y);         /* same shape */
 rg_tensor *rg_mul(rg_tape *t, rg_tensor *x, rg_tensor *y);         /* same shape, or y is one column (a weight a row), or one row */
 rg_tensor *rg_power(rg_tape *t, rg_tensor *x, rg_tensor *gamma);   /* x^gamma, x >= 0; gamma (N, 1) or same shape              */

@@ -1,6 +1,6 @@
 /* fused_linear.c - attention with the linear score over lists in one pass: graph attention (Velickovic et al. 2018).
  *
- *     s_p = u_i + z_j       a = softmax over the pairs p of query i of f(s) + tilt       out_i = sum over p of drop(a)_p v_j
+ *     s_p = u_i + z_j       a = softmax over the pairs p of query i of f(s_p) + tilt_p       out_i = sum over p of drop(a)_p v_j
  *
  * Forward goes query by query. When backward will come it keeps dropout's mask, a bit a pair and head, and for each query its seat, what the weights are
  * made of again, and a second sum, bent_i = sum over p of f'(s_p) drop(a)_p v_j. No number a pair is stored, because what backward needs of all pairs of a query is
@@ -25,7 +25,7 @@ enum { SOME = 32, MOST_HEADS = 64 }; /* pairs of a key at a time: their rows of 
 
 typedef struct {
     rg_node         node;
-    rg_tensor      *u, *z, *v, *tilt; /* tilt: of the pairs; NULL: none */
+    rg_tensor      *u, *z, *v;
     const rg_reach *reach;
     size_t          heads, width;
     rg_real         slope, factor; /* factor: of weights that are kept */
@@ -62,7 +62,7 @@ static void forward_pieces(void *context, int member, size_t begin, size_t end)
     for (size_t piece = begin; piece < end; piece++) {
         const size_t low = rg_reach__cut(r->first, r->Nq, piece, n->pieces), high = rg_reach__cut(r->first, r->Nq, piece + 1, n->pieces);
         const size_t first = r->first[low], last = r->first[high];
-        k->edges_weigh(high - low, r->first + low, r->key + first, H, a, n->u->data + low * n->u->ld, n->u->ld, n->z->data, n->z->ld, n->slope, n->tilt ? n->tilt->data + first : NULL,
+        k->edges_weigh(high - low, r->first + low, r->key + first, H, a, n->u->data + low * n->u->ld, n->u->ld, n->z->data, n->z->ld, n->slope, r->tilt ? r->tilt + first : NULL,
                        n->seats ? n->seats + low * 4 * H : NULL, n->bits, n->factor);
         for (size_t i = low; i < high && n->seats; i++) memcpy(n->steep + i * H, n->seats + (4 * i + 3) * H, H * sizeof(rg_real));
         for (size_t i = low; i < high; i++) {
@@ -111,7 +111,7 @@ static void key_pieces(void *context, int member, size_t begin, size_t end)
         for (size_t at = r->back[j], last = r->back[j + 1], first = at; at < last || at == first; at += SOME) {
             const size_t some = last - at < SOME ? last - at : SOME, more = n->far ? r->back[high] - at - some : 0;
             k->edges_back(some, H, n->width, NULL, a, dz, r->pair + at, r->asker + at, n->seats, n->dout, ldo, n->z->data + j * n->z->ld, n->v->data + j * n->v->ld,
-                          n->slope, n->tilt ? n->tilt->data : NULL, n->bits, n->factor, more);
+                          n->slope, r->tilt, n->bits, n->factor, more);
             if (n->dv) k->lists_mix(some, H, n->width, n->dv + j * n->v->ld, n->add_v || at > first, a, H, NULL, n->dout, ldo, r->asker + at, 0);
         }
     }
@@ -178,7 +178,7 @@ static void compute(rg_tape *t, linear_node *n)
     rg_tape__rows(t, n->pieces, RG_REACH_PIECE * n->heads * (n->width + 16), forward_pieces, n);
 }
 
-rg_tensor *rg_fused_linear(rg_tape *t, rg_tensor *u, rg_tensor *z, rg_tensor *v, const rg_reach *reach, double slope, double dropout, rg_tensor *tilt)
+rg_tensor *rg_fused_linear(rg_tape *t, rg_tensor *u, rg_tensor *z, rg_tensor *v, const rg_reach *reach, double slope, double dropout)
 {
     rg_tensor *in[] = { u, z, v };
     if (!rg_tape__begin(t, "attend", 3, in)) return NULL;
@@ -187,12 +187,10 @@ rg_tensor *rg_fused_linear(rg_tape *t, rg_tensor *u, rg_tensor *z, rg_tensor *v,
         return rg_tape_fail(t, RG_ESHAPE, "the reach joins %zu queries and %zu keys; there are %zu, %zu and %zu rows", reach->Nq, reach->Nk, u->rows, z->rows, v->rows);
     const size_t H = u->cols;
     if (z->cols != H || v->cols % H) return rg_tape_fail(t, RG_ESHAPE, "%zu heads of queries, %zu of keys; values are %zu wide", H, z->cols, v->cols);
-    if (tilt && (tilt->rows != reach->P || tilt->cols != 1 || tilt->ld != 1 || tilt->needs))
-        return rg_tape_fail(t, RG_ESHAPE, "%zu x %zu numbers tilt %zu pairs: they should be one a pair, and given", tilt->rows, tilt->cols, reach->P);
     if (!(dropout >= 0 && dropout < 1)) return rg_tape_fail(t, RG_EINVAL, "the share to drop is %g; it should be at least 0 and below 1", dropout);
     rg_tensor *out = rg_tape__tensor(t, reach->Nq, v->cols, reach->rows);
     if (!out) return NULL;
-    linear_node now = { .node.out = out, .u = u, .z = z, .v = v, .tilt = tilt, .reach = reach, .heads = H, .width = v->cols / H, .slope = (rg_real)slope, .team = rg_tape_team(t) };
+    linear_node now = { .node.out = out, .u = u, .z = z, .v = v, .reach = reach, .heads = H, .width = v->cols / H, .slope = (rg_real)slope, .team = rg_tape_team(t) };
     now.dropout = rg_tape_learning(t) ? dropout : 0;
     now.factor = now.dropout > 0 ? rg_dropout_factor((rg_real)now.dropout) : 1;
     now.far = is_far(v);

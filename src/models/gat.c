@@ -4,14 +4,11 @@
  *     h'_i = ELU(concat over heads of sum_j a_ij W h_j + b)          the last layer: the mean over heads, no ELU
  *
  * As in the authors' program: the input's mask is drawn anew for each head, dropout also falls on the normalised weights and on W h
- * before the sum, both halves of a score have a bias. Weights w_ij of edges multiply: softmax(e + log w). With --score additive the
+ * before the sum, both halves of a score have a bias. Weights w_ij of edges multiply: softmax(e + log w), which is the graph's reach. With --score additive the
  * activation stands between a and the sum, e_ij = a . LeakyReLU(W1 W h_i + W2 W h_j) (GATv2: Brody, Alon, Yahav 2022). */
 #include "models/graph_parts.h"
-#include "attention/fused.h"
-#include "autograd/bias.h"
 
 #include <math.h>
-#include <string.h>
 
 typedef struct {
     int64_t layers, heads, width, output_heads;
@@ -84,28 +81,6 @@ static rg_status build(rg_model *m)
 
 /* -------------------------------------------------------------------------------------------------------------- run */
 
-/* softmax(e + log w): weights of edges multiply what the score says. */
-static rg_tensor *weigh_edges(rg_tape *t, const layer *l, rg_tensor *q, rg_tensor *k, const rg_graph *g)
-{
-    rg_real   *ones = rg_tape_memory(t, l->heads * sizeof *ones);
-    for (size_t h = 0; ones && h < l->heads; h++) ones[h] = 1;
-    rg_tensor *log_w = rg_map(t, rg_borrow(t, g->weight, g->reach->P, 1, 1), RG_LOG);
-    rg_tensor *e = rg_add(t, rg_scores(t, &l->att, q, k, g->reach), rg_matmul(t, log_w, rg_borrow(t, ones, 1, l->heads, l->heads)));
-    rg_tensor *a = rg_softmax_over(t, e, g->reach);
-    rg_tape_watch(t, "weights", a, g->reach);
-    return a;
-}
-
-/* The same and the sum over neighbours, in one pass where nobody asks for the weights. */
-static rg_tensor *attend_weighted(rg_tape *t, const settings *s, const layer *l, rg_tensor *wh, rg_tensor *k, rg_tensor *v, const rg_graph *g)
-{
-    if (strcmp(s->score, "linear") == 0 && !rg_tape_watched(t, "weights")) {
-        rg_tensor *log_w = rg_map(t, rg_borrow(t, g->weight, g->reach->P, 1, 1), RG_LOG);
-        return log_w ? rg_fused_linear(t, l->att.score->query(t, &l->att, wh), k, v, g->reach, 0.2, s->dropout_attention, log_w) : NULL;
-    }
-    return rg_mix(t, rg_dropout(t, weigh_edges(t, l, wh, k, g), s->dropout_attention), v, g->reach);
-}
-
 static rg_tensor *mean_of_heads(rg_tape *t, rg_tensor *x, size_t heads)
 {
     if (heads == 1) return x;
@@ -120,7 +95,7 @@ static rg_tensor *mean_of_heads(rg_tape *t, rg_tensor *x, size_t heads)
 static rg_tensor *attend(rg_tape *t, const settings *s, const layer *l, rg_tensor *wh, const rg_graph *g, bool last, rg_activation f)
 {
     rg_tensor *k = rg_attention_prepare(t, &l->att, wh), *v = rg_dropout(t, wh, s->dropout);
-    rg_tensor *x = g->weight ? attend_weighted(t, s, l, wh, k, v, g) : rg_attend(t, &l->att, wh, k, v, g->reach);
+    rg_tensor *x = rg_attend(t, &l->att, wh, k, v, g->reach);
     return rg_bias_map(t, last ? mean_of_heads(t, x, l->heads) : x, rg_use(t, l->b), f);
 }
 

@@ -4,7 +4,6 @@
  *
  * The normalised adjacency is a weight a pair of the same reach, so the layer is the mix of graph attention without its weigh. */
 #include "models/graph_parts.h"
-#include "autograd/bias.h"
 
 typedef struct {
     int64_t layers, width;

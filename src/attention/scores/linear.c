@@ -45,7 +45,7 @@ static rg_tensor *linear_fused(rg_tape *t, const rg_attention *att, rg_tensor *q
 {
     const rg_attention_config *c = &att->config;
     if (!reach->key || c->shared_values || (c->activation != RG_IDENTITY && c->activation != RG_LEAKY_RELU)) return NULL;
-    return rg_fused_linear(t, q, k, v, reach, c->activation == RG_LEAKY_RELU ? 0.2 : 1, c->dropout, NULL);
+    return rg_fused_linear(t, q, k, v, reach, c->activation == RG_LEAKY_RELU ? 0.2 : 1, c->dropout);
 }
 
 const rg_score rg_score_linear = {
@@ -60,4 +60,5 @@ const rg_score rg_score_linear = {
     .pairs = linear_pairs,
     .fused = linear_fused,
     .drops = true,
+    .tilts = true,
 };
