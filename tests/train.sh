@@ -57,6 +57,15 @@ code=$?
 train -m asked.st > log 2>&1 || fail "going on after SIGTERM"
 cmp -s whole.st asked.st || fail "a stopped and resumed run ended with other weights"
 
+# lines cut into other pieces each epoch: stopped in the middle of one, it goes on alike; what cannot be cut anew is refused
+anew() { train --vocab-kind bpe --dim-vocabs 200 --sentencepiece-alphas 0.2 "$@"; }
+anew -m anew.st --after-batches 40 > log 2>&1 || { cat log; fail "--sentencepiece-alphas"; }
+anew -m parts.st --after-batches 23 > log 2>&1 && anew -m parts.st --after-batches 40 > log 2>&1 || fail "going on with --sentencepiece-alphas"
+cmp -s anew.st parts.st || fail "pieces cut anew differ after resuming"
+train -m x.st --sentencepiece-alphas 0.2 > log 2>&1 && fail "words were cut anew"
+grep -q 'unigram or bpe, not words' log || fail "words cut anew: $(tail -1 log)"
+anew -m x.st --sentencepiece-alphas 2 > log 2>&1 && fail "an alpha of 2 was accepted"
+
 # an absurd learning rate: named, and never in a file (P9)
 train -m absurd.st --learn-rate 1e30 --lr-warmup 0 --clip-norm 0 > log 2>&1 && fail "a learning rate of 1e30 went unnoticed"
 grep -qE 'corpus lines [0-9]' log || { fail "a loss that is not finite does not name its lines:"; tail -2 log; }
