@@ -24,21 +24,6 @@ static void expect_ok(rg_status status, const char *call)
 static char folder[] = "test_checkpoint.XXXXXX";
 static char path[64], path_prev[80], other[64];
 
-/* These tests are about what is written, not about when the disk has it: syncs would be nearly all of their time. */
-static int no_sync(void *context, int fd)
-{
-    (void)context, (void)fd;
-    return 0;
-}
-
-static void without_sync(void)
-{
-    static rg_file_calls calls;
-    calls = *rg_base__file_calls_real();
-    calls.sync = no_sync;
-    rg_base__seam_file(&calls);
-}
-
 static int make_folder(void **state)
 {
     (void)state;
@@ -61,7 +46,7 @@ static int no_files(void **state)
 {
     (void)state;
     char command[128];
-    without_sync();
+    faults_no_sync(); /* what is written matters here, not when the disk has it */
     snprintf(command, sizeof command, "rm -f '%s'/*", folder);
     return system(command);
 }

@@ -4,37 +4,13 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "regard/translate.h"
 #include "support/faults.h"
+#include "support/small_translator.h"
 
-#include <string.h>
 #include <unistd.h>
 
 static const char *const place = "test_translate_faults.safetensors";
 static const char *const lines[] = { "a b c", "", "c a" };
-
-static rg_status make_file(const char *name)
-{
-    static const char *const yaml = "dim-emb: 8\ntransformer-dim-ffn: 8\ntransformer-heads: 2\nenc-depth: 1\ndec-depth: 1\ndim-rnn: 8\n";
-    static const char *const pieces[] = { "a", "b", "c" };
-    const rg_system         *system = rg_system_find(name);
-    rg_vocab                *vocab = NULL;
-    rg_model                *m = NULL;
-    rg_translator           *t = NULL;
-    void                    *options = rg_alloc_zero(system->options_bytes);
-    const rg_option_group    group = { .rows = system->options, .values = options };
-    const rg_model_sizes     sizes = { .source_vocabulary = 6, .target_vocabulary = 6, .joint = true, .bos = 1, .eos = 2 };
-    rg_status                status = rg_options_init(system->options, options);
-    if (status == RG_OK) status = rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "test", true);
-    if (status == RG_OK) status = rg_vocab_from_pieces(&vocab, RG_VOCAB_WORDS, pieces, 3);
-    if (status == RG_OK) status = rg_model_new(&m, system, options, &sizes, 1);
-    if (status == RG_OK) status = rg_translator_new(&t, m, vocab, NULL);
-    if (status == RG_OK) status = rg_translator_save(t, place);
-    rg_translator_free(t);
-    rg_options_fini(system->options, options);
-    rg_free(options);
-    return status;
-}
 
 static rg_status three_lines(void *context)
 {
@@ -60,7 +36,7 @@ static void every_allocation_may_fail(void **state)
     (void)state;
     static const char *const systems[] = { "transformer", "luong" };
     for (size_t i = 0; i < 2; i++) {
-        assert_int_equal(make_file(systems[i]), RG_OK);
+        assert_int_equal(small_translator_save(place, systems[i], 8), RG_OK);
         faults_every_alloc(three_lines, NULL, NULL, true); /* an arena that cannot join its chunks goes on without */
         assert_int_equal(three_lines(NULL), RG_OK);
         unlink(place);

@@ -26,6 +26,9 @@ size_t faults_file_calls(void);
 /* Every second read and write gives EINTR, the others one byte or a few: nothing may come of it. */
 void faults_file_teasing(uint64_t seed);
 
+/* Syncs do nothing: they would be nearly all of the time of tests that write many files. */
+void faults_no_sync(void);
+
 /* Put memory and files back to normal. */
 void faults_off(void);
 
