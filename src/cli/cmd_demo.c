@@ -29,7 +29,8 @@ static const rg_option options[] = {
 
 /* What the demo is trained with; the same words would do on the command line of `regard train`. */
 static const char *const training_settings = "vocab-kind: words\ndim-vocabs: 0\njoint-vocab: true\nmini-batch-words: 1500\nlearn-rate: 0.002\nlr-warmup: 150\n"
-                                             "lr-decay-inv-sqrt: 300\nclip-norm: 1\nexponential-smoothing: 0.005\nvalid-freq: 0\nsave-freq: 0\ndisp-freq: 10\nearly-stopping: 0\nkeep-best: false\noverwrite: true\n";
+                                             "lr-decay-inv-sqrt: 300\nclip-norm: 1\nexponential-smoothing: 0.005\nvalid-freq: 0\nsave-freq: 0\n"
+                                             "disp-freq: 10\nearly-stopping: 0\nkeep-best: false\noverwrite: true\n";
 static const char *const system_settings = "dim-emb: 96\ntransformer-dim-ffn: 256\ntransformer-heads: 4\nenc-depth: 2\ndec-depth: 2\ntransformer-dropout: 0.1\n"
                                            "transformer-norm: post\nlabel-smoothing: 0.05\ndim-rnn: 128\n";
 

@@ -170,7 +170,8 @@ INLINE vec slope_columns(const back *b, size_t t, size_t h, vec da, const size_t
     const float *who = b->seats + (size_t)b->query[t] * 4 * b->H + h;
     const vec    s = take(who, c) + take(b->z + h, c);
     vec          a;
-    const vec    ds = slope_of(b, s, same(b->tilt ? b->tilt[b->pair[t]] : 0.0f), take(who + b->H, c), take(who + 2 * b->H, c), take(who + 3 * b->H, c), da, kept_lanes(b->bits, b->pair[t] * b->H + h, b->H, c), &a);
+    const vec    ds = slope_of(b, s, same(b->tilt ? b->tilt[b->pair[t]] : 0.0f), take(who + b->H, c), take(who + 2 * b->H, c), take(who + 3 * b->H, c), da,
+                               kept_lanes(b->bits, b->pair[t] * b->H + h, b->H, c), &a);
     give(b->a + t * b->H + h, a, c);
     if (b->ds) give(b->ds + b->pair[t] * b->H + h, ds, c);
     return ds;
