@@ -21,15 +21,15 @@ static const rg_option options[] = {
     { RG_OPTION_STRING, "type", offsetof(settings, type), "transformer", "which system learns it", 0, NULL },
     { RG_OPTION_INT, "sentences", offsetof(settings, sentences), "40000", "sentences to learn from", 0, NULL },
     { RG_OPTION_INT, "tests", offsetof(settings, tests), "1000", "unseen sentences to be tested on", 0, NULL },
-    { RG_OPTION_INT, "after-batches", offsetof(settings, updates), "1400", "updates", 0, NULL },
+    { RG_OPTION_INT, "after-batches", offsetof(settings, updates), "1200", "updates", 0, NULL },
     { RG_OPTION_INT, "seed", offsetof(settings, seed), "1", "of sentences and weights", 0, NULL },
     { RG_OPTION_INT, "cpu-threads", offsetof(settings, threads), "0", "threads; 0: one a core", 0, NULL },
     RG_OPTION_END
 };
 
 /* What the demo is trained with; the same words would do on the command line of `regard train`. */
-static const char *const training_settings = "vocab-kind: words\ndim-vocabs: 0\njoint-vocab: true\nmini-batch-words: 1500\nlearn-rate: 0.002\nlr-warmup: 150\n"
-                                             "lr-decay-inv-sqrt: 300\nclip-norm: 1\nexponential-smoothing: 0.005\nvalid-freq: 0\nsave-freq: 0\n"
+static const char *const training_settings = "vocab-kind: words\ndim-vocabs: 0\njoint-vocab: true\nmini-batch-words: 1500\nlearn-rate: 0.003\nlr-warmup: 150\n"
+                                             "lr-decay-inv-sqrt: 0\nclip-norm: 1\nexponential-smoothing: 0.005\nvalid-freq: 0\nsave-freq: 0\n"
                                              "disp-freq: 10\nearly-stopping: 0\nkeep-best: false\noverwrite: true\n";
 static const char *const system_settings = "dim-emb: 96\ntransformer-dim-ffn: 256\ntransformer-heads: 4\nenc-depth: 2\ndec-depth: 2\ntransformer-dropout: 0.1\n"
                                            "transformer-norm: post\nlabel-smoothing: 0.05\ndim-rnn: 128\n";
@@ -82,7 +82,7 @@ static rg_status train(rg_translator **out, const settings *s, const files *f)
     if (status == RG_OK) status = rg_options_init(system->options, values);
     const rg_option_group task = { .rows = rg_translation_rows, .values = &o }, own = { .rows = system->options, .values = values };
     char                  counts[128];
-    snprintf(counts, sizeof counts, "after-batches: %lld\nseed: %lld\ncpu-threads: %lld\n", (long long)s->updates, (long long)s->seed, (long long)s->threads);
+    snprintf(counts, sizeof counts, "after-batches: %lld\nlr-cooldown: %lld\nseed: %lld\ncpu-threads: %lld\n", (long long)s->updates, (long long)s->updates, (long long)s->seed, (long long)s->threads);
     if (status == RG_OK) status = rg_options_read_yaml(&task, 1, training_settings, strlen(training_settings), "demo", false);
     if (status == RG_OK) status = rg_options_read_yaml(&task, 1, counts, strlen(counts), "demo", false);
     if (status == RG_OK) status = rg_options_read_yaml(&own, 1, system_settings, strlen(system_settings), "demo", true);
