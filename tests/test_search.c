@@ -440,6 +440,7 @@ static void attention_has_a_row_for_each_token_and_coverage_a_penalty(void **sta
         rg_search_config c = RG_SEARCH_CONFIG_DEFAULT;
         c.beam = c.n_best = 3;
         c.attention = true;
+        c.normalize = 0.6;
         const rg_answers *free_ones = run(plain, &c, NULL);
         c.coverage = 0.2;
         const rg_answers *answers = run(search, &c, NULL);

@@ -30,7 +30,7 @@ typedef struct rg_search_config {
     int      attention_head;    /* -1: mean of the heads                                                       */
 } rg_search_config;
 #define RG_SEARCH_CONFIG_DEFAULT                                                                                            \
-    { .beam = 1, .n_best = 1, .normalize = 0.6, .length_factor = 2, .length_extra = 10, .temperature = 1, .attention_head = -1 }
+    { .beam = 1, .n_best = 1, .normalize = 1, .length_factor = 2, .length_extra = 10, .temperature = 1, .attention_head = -1 }
 
 typedef struct rg_answer {
     int32_t *tokens;    /* without bos; the closing eos is not among them                    */

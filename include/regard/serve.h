@@ -25,7 +25,7 @@ typedef struct rg_serve_config {
     double      header_seconds, body_seconds, drain_seconds; /* absolute, not between reads                     */
 } rg_serve_config;
 #define RG_SERVE_CONFIG_DEFAULT                                                                                             \
-    { .host = "127.0.0.1", .port = 8080, .source = "en", .target = "fr", .threads = 1, .beam = 4, .normalize = 0.6, .queue = 4096,  \
+    { .host = "127.0.0.1", .port = 8080, .source = "en", .target = "fr", .threads = 1, .beam = 4, .normalize = 1, .queue = 4096,  \
       .char_limit = 5000, .per_address = 256, .header_seconds = 10, .body_seconds = 30, .drain_seconds = 10 }
 
 /* Serve until `stop` (a pipe, a signalfd) can be read; then take no more connections, answer what was asked, and return. `ready` is

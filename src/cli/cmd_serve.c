@@ -24,7 +24,7 @@ static const rg_option options[] = {
     { RG_OPTION_STRING, "source", offsetof(settings, source), "en", "code of the language translated from", 0, NULL },
     { RG_OPTION_STRING, "target", offsetof(settings, target), "fr", "code of the language translated to", 0, NULL },
     { RG_OPTION_INT, "beam-size", offsetof(settings, beam), "4", "hypotheses kept; alternatives are among them", 'b', NULL },
-    { RG_OPTION_REAL, "normalize", offsetof(settings, normalize), "0.6", "score is log p / length^this", 'n', NULL },
+    { RG_OPTION_REAL, "normalize", offsetof(settings, normalize), "1", "score is log p / length^this", 'n', NULL },
     { RG_OPTION_INT, "cpu-threads", offsetof(settings, threads), "0", "threads; 0: as many as there are cores", 0, NULL },
     { RG_OPTION_INT, "queue", offsetof(settings, queue), "4096", "lines that may wait; beyond, 503", 0, NULL },
     { RG_OPTION_INT, "char-limit", offsetof(settings, char_limit), "5000", "characters of one request", 0, NULL },

@@ -23,7 +23,7 @@ static const rg_option options[] = {
     { RG_OPTION_STRING, "input", offsetof(settings, input), "-", "file of lines, .gz allowed; -: standard input", 'i', NULL },
     { RG_OPTION_STRING, "output", offsetof(settings, output), "-", "file to write; -: standard output", 'o', NULL },
     { RG_OPTION_INT, "beam-size", offsetof(settings, beam), "4", "hypotheses kept; 1 is greedy", 'b', NULL },
-    { RG_OPTION_REAL, "normalize", offsetof(settings, normalize), "0.6", "score is log p / length^this; 0: log p", 'n', NULL },
+    { RG_OPTION_REAL, "normalize", offsetof(settings, normalize), "1", "score is log p / length^this; 0: log p", 'n', NULL },
     { RG_OPTION_REAL, "word-penalty", offsetof(settings, penalty), "0", "added to the score for each word", 0, NULL },
     { RG_OPTION_REAL, "coverage", offsetof(settings, coverage), "0", "weight of the penalty for source words not looked at", 0, NULL },
     { RG_OPTION_INT, "n-best", offsetof(settings, n_best), "0", "print so many answers a line, in Moses' form; 0: the best alone", 0, NULL },

@@ -42,7 +42,7 @@ const rg_option rg_translation_rows[] = {
     { RG_OPTION_BOOL, "keep-best", AT(keep_best), "true", "also keep MODEL.best-METRIC", 0, NULL },
     { RG_OPTION_INT, "average", AT(average), "0", "the final model is the mean of so many best ones", 0, NULL },
     { RG_OPTION_INT, "beam-size", AT(beam), "4", "of validation", 'b', NULL },
-    { RG_OPTION_REAL, "normalize", AT(normalize), "0.6", "of validation: score is log p / length^this", 0, NULL },
+    { RG_OPTION_REAL, "normalize", AT(normalize), "1", "of validation: score is log p / length^this", 0, NULL },
     { RG_OPTION_REAL, "max-length-factor", AT(max_length_factor), "2", "of validation: answers end at this times the source length", 0, NULL },
     { RG_OPTION_INT, "samples", AT(samples), "3", "translations shown at each validation", 0, NULL },
     { RG_OPTION_INT, "save-freq", AT(save_freq), "1000", "updates between checkpoints", 0, NULL },
