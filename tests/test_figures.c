@@ -120,7 +120,7 @@ static void width_and_scale_are_kept(void **state)
     rg_record_free(r);
 }
 
-/* The fonts that tools/setup installs (DejaVu, Droid Sans Fallback) have all of these. */
+/* The fonts that tools/setup installs (DejaVu, WenQuanYi Micro Hei) have all of these. */
 static const char *const scripts[][2] = {
     { "Latin", "Zażółć gęślą jaźń Čeština İstanbul Đặng Quốc œuvre façade Straße Ærø" },
     { "Greek", "Ξεσκεπάζω την ψυχοφθόρα βδελυγμία ἀρχὴ ᾧ" },
