@@ -104,7 +104,8 @@ static rg_status make_reach(work *w)
     if (strcmp(name, "groups") && w->q.rows != w->k.rows)
         return rg_fail(RG_EINVAL, "%zu queries and %zu keys; %s looks from rows at themselves", w->q.rows, w->k.rows, name);
     if (!strcmp(name, "groups") && w->q.groups != w->k.groups)
-        return rg_fail(RG_EINVAL, "%zu groups of queries in %s, %zu of keys in %s; an empty line starts a group", w->q.groups, w->q.path, w->k.groups, w->k.path);
+        return rg_fail(RG_EINVAL, "%zu groups of queries in %s, %zu of keys in %s; an empty line starts a group", w->q.groups, w->q.path,
+                       w->k.groups, w->k.path);
     w->reach = kind->make(w->tape, &w->queries, &w->keys, (size_t)r);
     return rg_tape_status(w->tape);
 }
@@ -146,7 +147,8 @@ static rg_status make_attention(work *w)
     RG_TRY(rg_attention_init(&w->att, &c, w->params));
     RG_TRY(rg_params_build(w->params, (uint64_t)o->seed));
     if (rg_params_numbers(w->params))
-        rg_log(RG_LOG_INFO, "the %s score learns %zu numbers; here they are drawn from seed %lld", o->score, rg_params_numbers(w->params), (long long)o->seed);
+        rg_log(RG_LOG_INFO, "the %s score learns %zu numbers; here they are drawn from seed %lld", o->score, rg_params_numbers(w->params),
+               (long long)o->seed);
     return RG_OK;
 }
 
@@ -189,7 +191,8 @@ static void print_output(const work *w, const char *between, const char *open, c
 {
     for (size_t i = 0; i < rg_tensor_rows(w->out); i++) {
         fputs(open, stdout);
-        for (size_t j = 0; j < rg_tensor_cols(w->out); j++) printf("%s%.*g", j ? between : "", (int)w->o->digits, (double)rg_tensor_at(w->out, i, j));
+        for (size_t j = 0; j < rg_tensor_cols(w->out); j++)
+            printf("%s%.*g", j ? between : "", (int)w->o->digits, (double)rg_tensor_at(w->out, i, j));
         fputs(i + 1 < rg_tensor_rows(w->out) ? close : *open ? "]" : "\n", stdout);
     }
 }
@@ -291,7 +294,8 @@ static rg_status run(rg_call *call)
 const rg_command rg_command_attend = {
     .name = "attend",
     .summary = "attention on numbers from files: any score, any reach, weights and output",
-    .details = "Files hold a row a line, numbers separated by tabs or blanks; # begins a remark, an empty line starts a new group (a sentence).\n"
+    .details = "Files hold a row a line, numbers separated by tabs or blanks; # begins a remark, an empty line starts a new "
+               "group (a sentence).\n"
                "Prints a line of weights a query (a point where the pair is closed), then a line of output a query.\n"
                "edges:FILE has lines `query key`, counted from 1.",
     .options = rows,

@@ -16,10 +16,12 @@ static rg_status check_vocabularies(const rg_translator *first, const char *path
 {
     rg_translator *other;
     RG_TRY(rg_translator_load(&other, path));
-    const bool same = rg_vocab_checksum(first->source) == rg_vocab_checksum(other->source) && rg_vocab_checksum(first->target) == rg_vocab_checksum(other->target) &&
-                      first->model->system == other->model->system;
+    const bool same = rg_vocab_checksum(first->source) == rg_vocab_checksum(other->source) &&
+                      rg_vocab_checksum(first->target) == rg_vocab_checksum(other->target) && first->model->system == other->model->system;
     rg_translator_free(other);
-    return same ? RG_OK : rg_fail(RG_EMATCH, "%s is of another system or has other vocabularies: only models of one training can be averaged", path);
+    return same
+               ? RG_OK
+               : rg_fail(RG_EMATCH, "%s is of another system or has other vocabularies: only models of one training can be averaged", path);
 }
 
 static rg_status run(rg_call *call)
@@ -41,8 +43,9 @@ const rg_command rg_command_average = {
     .name = "average",
     .summary = "the mean of several models of one training",
     .arguments = "MODEL...",
-    .details = "Averages the weights of models saved at different moments of one training, such as MODEL.best-bleu and MODEL, and writes a model that "
-               "translates like any other. Models of another system or with other vocabularies are refused.",
+    .details = "Averages the weights of models saved at different moments of one training, such as MODEL.best-bleu and MODEL, "
+               "and writes a model that translates like any other. Models of another system or with other vocabularies are "
+               "refused.",
     .options = options,
     .size = sizeof(settings),
     .run = run,

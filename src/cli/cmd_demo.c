@@ -28,11 +28,13 @@ static const rg_option options[] = {
 };
 
 /* What the demo is trained with; the same words would do on the command line of `regard train`. */
-static const char *const training_settings = "vocab-kind: words\ndim-vocabs: 0\njoint-vocab: true\nmini-batch-words: 1500\nlearn-rate: 0.003\nlr-warmup: 150\n"
-                                             "lr-decay-inv-sqrt: 0\nclip-norm: 1\nexponential-smoothing: 0.005\nvalid-freq: 0\nsave-freq: 0\n"
-                                             "disp-freq: 10\nearly-stopping: 0\nkeep-best: false\noverwrite: true\n";
-static const char *const system_settings = "dim-emb: 96\ntransformer-dim-ffn: 256\ntransformer-heads: 4\nenc-depth: 2\ndec-depth: 2\ntransformer-dropout: 0.1\n"
-                                           "transformer-norm: post\nlabel-smoothing: 0.05\ndim-rnn: 128\n";
+static const char *const training_settings =
+    "vocab-kind: words\ndim-vocabs: 0\njoint-vocab: true\nmini-batch-words: 1500\nlearn-rate: 0.003\nlr-warmup: 150\n"
+    "lr-decay-inv-sqrt: 0\nclip-norm: 1\nexponential-smoothing: 0.005\nvalid-freq: 0\nsave-freq: 0\n"
+    "disp-freq: 10\nearly-stopping: 0\nkeep-best: false\noverwrite: true\n";
+static const char *const system_settings =
+    "dim-emb: 96\ntransformer-dim-ffn: 256\ntransformer-heads: 4\nenc-depth: 2\ndec-depth: 2\ntransformer-dropout: 0.1\n"
+    "transformer-norm: post\nlabel-smoothing: 0.05\ndim-rnn: 128\n";
 
 /* Sentences whose words do not follow each other: the article waits for its noun, the adjective moves. */
 static const char *const shown[] = { "the red house is big", "the small black cat sees the old man", "she does not eat the green apples" };
@@ -54,8 +56,8 @@ static void free_files(files *f)
 static rg_status name_files(files *f, const char *folder)
 {
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) return rg_fail(RG_EIO, "cannot make the folder %s: %s", folder, strerror(errno));
-    *f = (files){ rg_format("%s/train.en", folder), rg_format("%s/train.fr", folder), rg_format("%s/test.en", folder), rg_format("%s/test.fr", folder),
-                  rg_format("%s/model.safetensors", folder), rg_format("%s/log.jsonl", folder) };
+    *f = (files){ rg_format("%s/train.en", folder), rg_format("%s/train.fr", folder),          rg_format("%s/test.en", folder),
+                  rg_format("%s/test.fr", folder),  rg_format("%s/model.safetensors", folder), rg_format("%s/log.jsonl", folder) };
     return f->train_en && f->train_fr && f->test_en && f->test_fr && f->model && f->json ? RG_OK : RG_ENOMEM;
 }
 
@@ -82,7 +84,8 @@ static rg_status train(rg_translator **out, const settings *s, const files *f)
     if (status == RG_OK) status = rg_options_init(system->options, values);
     const rg_option_group task = { .rows = rg_translation_rows, .values = &o }, own = { .rows = system->options, .values = values };
     char                  counts[128];
-    snprintf(counts, sizeof counts, "after-batches: %lld\nlr-cooldown: %lld\nseed: %lld\ncpu-threads: %lld\n", (long long)s->updates, (long long)s->updates, (long long)s->seed, (long long)s->threads);
+    snprintf(counts, sizeof counts, "after-batches: %lld\nlr-cooldown: %lld\nseed: %lld\ncpu-threads: %lld\n", (long long)s->updates,
+             (long long)s->updates, (long long)s->seed, (long long)s->threads);
     if (status == RG_OK) status = rg_options_read_yaml(&task, 1, training_settings, strlen(training_settings), "demo", false);
     if (status == RG_OK) status = rg_options_read_yaml(&task, 1, counts, strlen(counts), "demo", false);
     if (status == RG_OK) status = rg_options_read_yaml(&own, 1, system_settings, strlen(system_settings), "demo", true);
@@ -145,7 +148,8 @@ static rg_status save_figure(const settings *s, const rg_record *record, size_t 
     return status;
 }
 
-static rg_status show_one(const settings *s, const rg_translator *translator, const rg_translated *translated, const char *english, size_t number)
+static rg_status show_one(const settings *s, const rg_translator *translator, const rg_translated *translated, const char *english,
+                          size_t number)
 {
     rg_record *record;
     char      *drawing = NULL;
@@ -153,7 +157,8 @@ static rg_status show_one(const settings *s, const rg_translator *translator, co
     const rg_terminal_options o = terminal();
     rg_status                 status = rg_terminal_draw(&drawing, record, 0, &o);
     if (status == RG_OK) printf("\n%s\n-> %s\n\n%s", english, translated->best[0].text, drawing);
-    if (status == RG_OK && (save_figure(s, record, number, RG_FIGURE_SVG, "svg") != RG_OK || save_figure(s, record, number, RG_FIGURE_PNG, "png") != RG_OK))
+    if (status == RG_OK &&
+        (save_figure(s, record, number, RG_FIGURE_SVG, "svg") != RG_OK || save_figure(s, record, number, RG_FIGURE_PNG, "png") != RG_OK))
         fprintf(stderr, "no figure: %s\n", rg_message()); /* the terminal has shown it already */
     rg_free(drawing);
     rg_record_free(record);
@@ -179,7 +184,8 @@ static rg_status run(rg_call *call)
     rg_translator  *translator = NULL;
     rg_session     *session = NULL;
     size_t          same = 0, all = 0;
-    if (s->sentences < 1 || s->tests < 1 || s->updates < 1 || s->threads < 0) return rg_fail(RG_EINVAL, "sentences, tests and updates must be positive");
+    if (s->sentences < 1 || s->tests < 1 || s->updates < 1 || s->threads < 0)
+        return rg_fail(RG_EINVAL, "sentences, tests and updates must be positive");
     rg_status status = name_files(&f, s->output);
     if (status == RG_OK) status = write_corpus(s, &f);
     if (status == RG_OK) status = train(&translator, s, &f);
@@ -189,7 +195,8 @@ static rg_status run(rg_call *call)
     if (status == RG_OK) status = count_exact(&same, &all, session, &f);
     if (status == RG_OK) {
         printf("\nTry it:  echo 'the white horse sees the small birds' | regard translate -m %s\n", f.model);
-        printf("demo: %zu of %zu unseen sentences exact (%.1f %%) in %.0f s\n", same, all, 100.0 * (double)same / (double)all, rg_now() - started);
+        printf("demo: %zu of %zu unseen sentences exact (%.1f %%) in %.0f s\n", same, all, 100.0 * (double)same / (double)all,
+               rg_now() - started);
     }
     rg_session_free(session);
     rg_translator_free(translator);

@@ -424,11 +424,12 @@ const rg_command rg_command_evaluate = {
     .name = "evaluate",
     .summary = "compare output with references: BLEU, chrF, TER, ROUGE",
     .arguments = "REFERENCE...",
-    .details = "Reads the output to judge from standard input (or --hypothesis) and compares it line by line with one or more\n"
-               "files of references. BLEU, chrF, chrF++ and TER give sacreBLEU's numbers and signatures. For aer, output and\n"
+    .details = "Reads the output to judge from standard input (or --hypothesis) and compares it line by line with one or more "
+               "files of references. BLEU, chrF, chrF++ and TER give sacreBLEU's numbers and signatures. For aer, output and "
                "reference are alignments in Pharaoh form (3-4, possible links 3?4). Files may be gzip.\n"
                "\n"
-               "    regard translate -m model.safetensors < test.en | regard evaluate --metrics bleu chrf test.de",
+               "    regard translate -m model.safetensors < test.en |\n"
+               "        regard evaluate --metrics bleu chrf test.de",
     .options = rows,
     .size = sizeof(evaluate_options),
     .run = run,

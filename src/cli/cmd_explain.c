@@ -44,7 +44,8 @@ static rg_status explain_reach(const rg_reach_kind *k)
     const rg_reach *r = k->make(t, &two, &two, 3);
     printf("%s: a reach, which keys a query may look at\n", k->name);
     line("a query", k->summary);
-    printf("  %-9s two sentences of 2 and 4 words; rows are queries, columns keys%s\n", "drawn", strstr(k->summary, " r ") ? "; r = 3" : "");
+    printf("  %-9s two sentences of 2 and 4 words; rows are queries, columns keys%s\n", "drawn",
+           strstr(k->summary, " r ") ? "; r = 3" : "");
     for (size_t i = 0; r && i < DRAWN; i++) {
         printf("  %-9s", "");
         for (size_t j = 0; j < DRAWN; j++) {

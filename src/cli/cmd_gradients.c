@@ -46,8 +46,8 @@ static rg_status run(rg_call *call)
 const rg_command rg_command_gradients = {
     .name = "gradients",
     .summary = "show how gradients vanish over time steps in an RNN, an LSTM and a GRU",
-    .details = "Networks with random weights run over random inputs; the loss stands at the last step, and the norm of its gradient at each\n"
-               "step before is drawn. Figures: --style curves or matrix; --html has both.",
+    .details = "Networks with random weights run over random inputs; the loss stands at the last step, and the norm of its "
+               "gradient at each step before is drawn. Figures: --style curves or matrix; --html has both.",
     .options = rows,
     .size = sizeof(gradients_options),
     .extend = extend,

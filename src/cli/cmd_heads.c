@@ -47,8 +47,10 @@ static rg_status rank(rg_translator *translator, const settings *s)
         printf("%zu pairs, %zu links %s\n", heads->pairs, heads->links, config.gold ? "of the gold file" : "of IBM model 1, both ways");
         if (!config.gold) {
             printf("%zu of them between content words: no punctuation, no small words (source: %s, target: %s)\n", heads->content_links,
-                   heads->source_language ? heads->source_language : "no list", heads->target_language ? heads->target_language : "no list");
-            printf("the best finds %.1f %% of the links between content words, %.1f %% of all\n", 100 * heads->score[0].content, 100 * heads->score[0].score);
+                   heads->source_language ? heads->source_language : "no list",
+                   heads->target_language ? heads->target_language : "no list");
+            printf("the best finds %.1f %% of the links between content words, %.1f %% of all\n", 100 * heads->score[0].content,
+                   100 * heads->score[0].score);
         }
         status = rg_head_ranks_choose(translator, &heads->score[0]);
     }
@@ -64,13 +66,16 @@ static rg_status run(rg_call *call)
     const char     *path = *s->output ? s->output : s->model;
     if (!*s->model) return rg_fail(RG_EINVAL, "which model? -m MODEL.safetensors");
     if (s->data.count != 2) return rg_fail(RG_EINVAL, "--data takes two files, source and target; %zu given", s->data.count);
-    if (s->iterations < 1 || s->iterations > 1000 || s->most < 1 || s->top < 0) return rg_fail(RG_EINVAL, "iterations and pairs must be positive");
+    if (s->iterations < 1 || s->iterations > 1000 || s->most < 1 || s->top < 0)
+        return rg_fail(RG_EINVAL, "iterations and pairs must be positive");
     RG_TRY(rg_translator_load(&translator, s->model));
     rg_status status = rank(translator, s);
     if (status == RG_OK && !s->dry) {
         status = rg_translator_save(translator, path);
-        if (status == RG_OK && translator->alignment_head < 0) printf("%s: --alignment now follows %s, the mean of its heads\n", path, translator->alignment_name);
-        else if (status == RG_OK) printf("%s: --alignment now follows %s, head %d\n", path, translator->alignment_name, translator->alignment_head);
+        if (status == RG_OK && translator->alignment_head < 0)
+            printf("%s: --alignment now follows %s, the mean of its heads\n", path, translator->alignment_name);
+        else if (status == RG_OK)
+            printf("%s: --alignment now follows %s, head %d\n", path, translator->alignment_name, translator->alignment_head);
     }
     rg_translator_free(translator);
     return status;
@@ -79,9 +84,10 @@ static rg_status run(rg_call *call)
 const rg_command rg_command_heads = {
     .name = "heads",
     .summary = "which head aligns? rank them and store the best in the model",
-    .details = "Every head that looks at the source is compared with a word aligner trained on the same lines (IBM model 1 both ways, what both agree on), by the share of\n"
-               "the links between content words it finds (not punctuation, not the small words of a language), or with links made by people (--gold). The best becomes what `regard translate --alignment` and `regard show -m` draw. The model file is\n"
-               "replaced whole.",
+    .details = "Every head that looks at the source is compared with a word aligner trained on the same lines (IBM model 1 both "
+               "ways, what both agree on), by the share of the links between content words it finds (not punctuation, not the "
+               "small words of a language), or with links made by people (--gold). The best becomes what `regard translate "
+               "--alignment` and `regard show -m` draw. The model file is replaced whole.",
     .options = options,
     .size = sizeof(settings),
     .run = run,

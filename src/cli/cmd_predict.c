@@ -1,4 +1,5 @@
-/* cmd_predict.c - what a model trained on graphs says of every node, or one trained on puzzles of new ones, as TSV; and what it looks at, as a record. */
+/* cmd_predict.c - what a model trained on graphs says of every node, or one trained on puzzles of new ones, as TSV; and what it looks at,
+ * as a record. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -84,7 +85,10 @@ static rg_status name_nodes(watching *w, size_t n)
     const char **text = rg_alloc_zero((n + 1) * sizeof *text);
     rg_status    status = text ? RG_OK : RG_ENOMEM;
     for (size_t i = 0; status == RG_OK && i < w->graph->nodes; i++)
-        if (w->place[i] >= 0 && !(text[w->place[i]] = w->graph->label && w->graph->label[i] >= 0 ? rg_format("%zu (%d)", i, w->graph->label[i]) : rg_format("%zu", i))) status = RG_ENOMEM;
+        if (w->place[i] >= 0 &&
+            !(text[w->place[i]] =
+                  w->graph->label && w->graph->label[i] >= 0 ? rg_format("%zu (%d)", i, w->graph->label[i]) : rg_format("%zu", i)))
+            status = RG_ENOMEM;
     if (status == RG_OK) status = rg_record_add_labels(&w->labels, w->record, "nodes", RG_LABEL_NODE, text, n);
     for (size_t i = 0; text && i < n; i++) rg_free((char *)text[i]);
     rg_free(text);
@@ -98,14 +102,16 @@ static char *title_of(const settings *s, const rg_graph *g)
     while (end > 1 && g->name[end - 1] == '/') end--;
     for (begin = end; begin > 0 && g->name[begin - 1] != '/';) begin--;
     const int n = (int)(end - begin);
-    return s->node < 0 ? rg_format("%.*s", n, g->name + begin) : rg_format("%.*s, around node %lld", n, g->name + begin, (long long)s->node);
+    return s->node < 0 ? rg_format("%.*s", n, g->name + begin)
+                       : rg_format("%.*s, around node %lld", n, g->name + begin, (long long)s->node);
 }
 
 static rg_status write_record(const settings *s, const rg_model *m, const rg_graph *g)
 {
     watching  w = { .graph = g };
     rg_real  *logits = NULL;
-    rg_status status = s->node < (int64_t)g->nodes ? RG_OK : rg_fail(RG_EINVAL, "--node %lld; there are nodes 0 .. %zu", (long long)s->node, g->nodes - 1);
+    rg_status status =
+        s->node < (int64_t)g->nodes ? RG_OK : rg_fail(RG_EINVAL, "--node %lld; there are nodes 0 .. %zu", (long long)s->node, g->nodes - 1);
     if (status == RG_OK && !(w.place = rg_alloc_array(g->nodes, sizeof *w.place))) status = RG_ENOMEM;
     char *title = status == RG_OK ? title_of(s, g) : NULL;
     if (status == RG_OK) status = title ? rg_record_new(&w.record, title, "graph") : RG_ENOMEM;
@@ -146,7 +152,9 @@ static rg_status say(const settings *s, const rg_model *m, const rg_state *state
     RG_TRY(rg_state_get_count(&several, state, "graph.several"));
     RG_TRY(rg_state_get_count(&directed, state, "graph.directed"));
     RG_TRY(rg_state_get_count(&normalize, state, "graph.normalize"));
-    const rg_graph_config config = { .directed = directed, .normalize = normalize, .features = m->sizes.features, .classes = m->sizes.classes, .several = several };
+    const rg_graph_config config = {
+        .directed = directed, .normalize = normalize, .features = m->sizes.features, .classes = m->sizes.classes, .several = several
+    };
     rg_graph             *g;
     rg_real              *logits = NULL;
     RG_TRY(rg_graph_load(&g, s->graph, &config));
@@ -173,7 +181,8 @@ static rg_status predict_memory(const settings *s, rg_state *state)
 {
     const rg_memory_asking asking = { .length = s->length, .count = s->sequences, .seed = s->seed, .record = s->record };
     rg_model              *m = NULL;
-    rg_status              status = s->graph[0] ? rg_fail(RG_EINVAL, "%s learned puzzles: there is no --graph for it", s->model) : rg_model_load(&m, s->model, "memory", state);
+    rg_status              status = s->graph[0] ? rg_fail(RG_EINVAL, "%s learned puzzles: there is no --graph for it", s->model)
+                                                : rg_model_load(&m, s->model, "memory", state);
     if (status == RG_OK) status = rg_predict_memory(m, state, &asking);
     rg_model_free(m);
     return status;
@@ -195,9 +204,10 @@ static rg_status run(rg_call *call)
 const rg_command rg_command_predict = {
     .name = "predict",
     .summary = "labels of a graph's nodes, or answers to puzzles, as TSV; and what was looked at",
-    .details = "Prints node, class and probability, a line a node; for a model that learned puzzles (ntm, lstm-copy) what was asked for, the answer and the number of wrong "
-               "bits, a line a step. With --attention FILE the weights of every layer and head, or where the heads of the memory stood at every step, are written as a "
-               "record, which `regard show FILE` draws; --node N keeps that of a graph to a neighbourhood.",
+    .details = "Prints node, class and probability, a line a node; for a model that learned puzzles (ntm, lstm-copy) what was "
+               "asked for, the answer and the number of wrong bits, a line a step. With --attention FILE the weights of every "
+               "layer and head, or where the heads of the memory stood at every step, are written as a record, which `regard "
+               "show FILE` draws; --node N keeps that of a graph to a neighbourhood.",
     .options = options,
     .size = sizeof(settings),
     .run = run,

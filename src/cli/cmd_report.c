@@ -72,8 +72,8 @@ const rg_command rg_command_report = {
     .name = "report",
     .summary = "draw a training run: loss, validation, learning rate, samples",
     .arguments = "RUN",
-    .details = "RUN is a training log in JSON lines (docs/record.md), or a folder with a log.jsonl. Without --html or --json the curves are\n"
-               "drawn in the terminal.",
+    .details = "RUN is a training log in JSON lines (docs/record.md), or a folder with a log.jsonl. Without --html or --json the "
+               "curves are drawn in the terminal.",
     .options = rows,
     .size = sizeof(report_options),
     .run = run,

@@ -43,15 +43,16 @@ static rg_status run(rg_call *call)
     const char *names[COUNT + 1] = { NULL };
     for (size_t i = 0; i < COUNT; i++) names[i] = table[i]->name;
     const char *near = rg_nearest(call->words.items[0], names);
-    return rg_fail(RG_EINVAL, "there is no experiment '%s'; %s%s", call->words.items[0], near ? "did you mean " : "regard reproduce lists them",
-                   near ? near : "");
+    return rg_fail(RG_EINVAL, "there is no experiment '%s'; %s%s", call->words.items[0],
+                   near ? "did you mean " : "regard reproduce lists them", near ? near : "");
 }
 
 const rg_command rg_command_reproduce = {
     .name = "reproduce",
     .summary = "measure what papers and lectures claim; without a name, list the experiments",
     .arguments = "[NAME]",
-    .details = "regard reproduce NAME --help lists the options of an experiment. The exit code is 1 when the claim does not hold.",
+    .details = "regard reproduce NAME --help lists the options of an experiment. The exit code is 1 when the claim does not "
+               "hold.",
     .extend = extend,
     .run = run,
 };

@@ -52,7 +52,8 @@ static rg_status open_all(scoring *w, const rg_call *call)
     const size_t n = s->models.count - (together ? 2 : 0);
     char *const *files = together ? s->models.items + n : call->words.items;
     if (!together && call->words.count != 2) return rg_fail(RG_EINVAL, "give two files, source and target, not %zu", call->words.count);
-    if (s->mini_batch < 1 || s->mini_batch > 100000 || s->threads < 0 || s->threads > 1024) return rg_fail(RG_EINVAL, "batches and threads must be positive");
+    if (s->mini_batch < 1 || s->mini_batch > 100000 || s->threads < 0 || s->threads > 1024)
+        return rg_fail(RG_EINVAL, "batches and threads must be positive");
     const rg_model *models[64];
     if (n > 64) return rg_fail(RG_ELIMIT, "%zu models; an ensemble has at most 64", n);
     if (!(w->translators = rg_alloc_zero(n * sizeof *w->translators))) return RG_ENOMEM;
@@ -62,7 +63,8 @@ static rg_status open_all(scoring *w, const rg_call *call)
         const rg_translator *a = w->translators[0], *b = w->translators[w->count];
         if (rg_vocab_checksum(a->source) != rg_vocab_checksum(b->source) || rg_vocab_checksum(a->target) != rg_vocab_checksum(b->target)) {
             w->count++; /* it is loaded: to be freed */
-            return rg_fail(RG_EMATCH, "%s has other vocabularies than %s: an ensemble shares them", s->models.items[w->count - 1], s->models.items[0]);
+            return rg_fail(RG_EMATCH, "%s has other vocabularies than %s: an ensemble shares them", s->models.items[w->count - 1],
+                           s->models.items[0]);
         }
     }
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -93,7 +95,8 @@ static rg_status add_pair(scoring *w, const rg_line *source, const rg_line *targ
     RG_TRY(rg_vocab_encode(&w->target_ids, NULL, t->target, target->text, target->bytes));
     RG_TRY(rg_ids_add(&w->target_ids, rg_vocab_eos(t->target)));
     RG_TRY(add_previous(w, from));
-    if (w->source_ids.count > INT32_MAX || w->target_ids.count > INT32_MAX) return rg_fail(RG_ELIMIT, "a batch of %zu and %zu pieces", w->source_ids.count, w->target_ids.count);
+    if (w->source_ids.count > INT32_MAX || w->target_ids.count > INT32_MAX)
+        return rg_fail(RG_ELIMIT, "a batch of %zu and %zu pieces", w->source_ids.count, w->target_ids.count);
     w->numbers[w->pairs++] = source->number;
     w->source_start[w->pairs] = (int32_t)w->source_ids.count;
     w->target_start[w->pairs] = (int32_t)w->target_ids.count;
@@ -104,14 +107,16 @@ static rg_status add_pair(scoring *w, const rg_line *source, const rg_line *targ
 static rg_status fill(bool *more, scoring *w)
 {
     w->pairs = w->source_ids.count = w->target_ids.count = w->previous.count = 0;
-    for (*more = true; *more && w->pairs < (size_t)w->s->mini_batch && w->source_ids.count < BATCH_PIECES && w->target_ids.count < BATCH_PIECES;) {
+    for (*more = true;
+         *more && w->pairs < (size_t)w->s->mini_batch && w->source_ids.count < BATCH_PIECES && w->target_ids.count < BATCH_PIECES;) {
         rg_line source, target;
         bool    another;
         RG_TRY(rg_lines_next(more, &source, w->source));
         RG_TRY(rg_lines_next(&another, &target, w->target));
         if (*more != another)
             return rg_fail(RG_EMATCH, "%s ends after %llu lines, %s goes on", rg_lines_name(*more ? w->target : w->source),
-                           (unsigned long long)(rg_lines_count(*more ? w->target : w->source)), rg_lines_name(*more ? w->source : w->target));
+                           (unsigned long long)(rg_lines_count(*more ? w->target : w->source)),
+                           rg_lines_name(*more ? w->source : w->target));
         if (*more) RG_TRY(add_pair(w, &source, &target));
     }
     return RG_OK;
@@ -125,7 +130,8 @@ static void print_json(const scoring *w, const int32_t *tokens, const double *wo
         json_array_append_new(pieces, json_string(i + 1 < n ? rg_vocab_piece(vocab, tokens[i]) : "</s>"));
         json_array_append_new(words, json_real(word[i]));
     }
-    json_t *object = json_pack("{s:I, s:f, s:f, s:o, s:o}", "line", (json_int_t)w->lines, "score", score, "log_p", log_p, "pieces", pieces, "word_scores", words);
+    json_t *object = json_pack("{s:I, s:f, s:f, s:o, s:o}", "line", (json_int_t)w->lines, "score", score, "log_p", log_p, "pieces", pieces,
+                               "word_scores", words);
     json_dumpf(object, stdout, JSON_COMPACT);
     json_decref(object);
 }
@@ -146,12 +152,18 @@ static void print_pair(scoring *w, const int32_t *tokens, const double *word, si
 
 static rg_status score_batch(scoring *w)
 {
-    const rg_batch batch = { .pairs = w->pairs, .source = { .groups = w->pairs, .start = w->source_start }, .target = { .groups = w->pairs, .start = w->target_start },
-                             .source_ids = w->source_ids.data, .target_ids = w->target_ids.data, .previous = w->previous.data, .lines = w->numbers };
+    const rg_batch batch = { .pairs = w->pairs,
+                             .source = { .groups = w->pairs, .start = w->source_start },
+                             .target = { .groups = w->pairs, .start = w->target_start },
+                             .source_ids = w->source_ids.data,
+                             .target_ids = w->target_ids.data,
+                             .previous = w->previous.data,
+                             .lines = w->numbers };
     const double  *word;
     RG_TRY(rg_forced_run(&word, w->forced, &batch));
     for (size_t i = 0; i < w->pairs; i++)
-        print_pair(w, w->target_ids.data + w->target_start[i], word + w->target_start[i], (size_t)(w->target_start[i + 1] - w->target_start[i]));
+        print_pair(w, w->target_ids.data + w->target_start[i], word + w->target_start[i],
+                   (size_t)(w->target_start[i + 1] - w->target_start[i]));
     return fflush(stdout) == 0 ? RG_OK : rg_fail(RG_EIO, "cannot write the scores");
 }
 
@@ -180,7 +192,8 @@ static rg_status run(rg_call *call)
         if (status == RG_OK && w.pairs) status = score_batch(&w);
     }
     if (status == RG_OK && !w.s->quiet && w.labels > 0)
-        fprintf(stderr, "%llu pairs, %.0f pieces, log p %.4f, perplexity %.4f\n", (unsigned long long)w.lines, w.labels, -w.nats, exp(w.nats / w.labels));
+        fprintf(stderr, "%llu pairs, %.0f pieces, log p %.4f, perplexity %.4f\n", (unsigned long long)w.lines, w.labels, -w.nats,
+                exp(w.nats / w.labels));
     close_all(&w);
     return status;
 }
@@ -189,8 +202,8 @@ const rg_command rg_command_score = {
     .name = "score",
     .summary = "log p of given translations, a number a line",
     .arguments = "SOURCE TARGET",
-    .details = "Prints log p(target | source) in nats for every pair of lines of the two files, </s> included: what the model would have given that "
-               "answer had search found it. Standard error gets the sum and the perplexity a piece.",
+    .details = "Prints log p(target | source) in nats for every pair of lines of the two files, </s> included: what the model "
+               "would have given that answer had search found it. Standard error gets the sum and the perplexity a piece.",
     .options = options,
     .size = sizeof(settings),
     .run = run,

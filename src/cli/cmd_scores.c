@@ -8,7 +8,8 @@ static rg_status run(rg_call *call)
 {
     (void)call;
     printf("%-12s %-30s %-30s %s\n", "score", "e(q, k)", "cost a query", "paper");
-    for (const rg_score *const *s = rg_score_all(); *s; s++) printf("%-12s %-30s %-30s %s\n", (*s)->name, (*s)->formula, (*s)->cost, (*s)->paper);
+    for (const rg_score *const *s = rg_score_all(); *s; s++)
+        printf("%-12s %-30s %-30s %s\n", (*s)->name, (*s)->formula, (*s)->cost, (*s)->paper);
     return RG_OK;
 }
 

@@ -52,7 +52,8 @@ static rg_status catch_signals(int *out)
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
-    if (sigprocmask(SIG_BLOCK, &set, NULL) != 0 || (*out = signalfd(-1, &set, SFD_CLOEXEC)) < 0) return rg_fail(RG_EIO, "signals cannot be waited for");
+    if (sigprocmask(SIG_BLOCK, &set, NULL) != 0 || (*out = signalfd(-1, &set, SFD_CLOEXEC)) < 0)
+        return rg_fail(RG_EIO, "signals cannot be waited for");
     return RG_OK;
 }
 
@@ -67,8 +68,8 @@ static rg_status run(rg_call *call)
     const char         *key = getenv("REGARD_API_KEY");
     if (!*s->model) return rg_fail(RG_EINVAL, "which model? -m MODEL.safetensors");
     if (s->port < 0 || s->port > 65535) return rg_fail(RG_EINVAL, "--port %lld is none", (long long)s->port);
-    if (s->beam < 1 || s->beam > 1000 || s->threads < 0 || s->threads > 1024 || s->queue < 1 || s->char_limit < 1 || s->char_limit > 1 << 20 ||
-        s->per_address < 1 || s->per_address > 100000 || s->per_minute < 0)
+    if (s->beam < 1 || s->beam > 1000 || s->threads < 0 || s->threads > 1024 || s->queue < 1 || s->char_limit < 1 ||
+        s->char_limit > 1 << 20 || s->per_address < 1 || s->per_address > 100000 || s->per_minute < 0)
         return rg_fail(RG_EINVAL, "beam, threads, queue and limits must be positive");
     c.host = s->host;
     c.port = (int)s->port;
@@ -98,9 +99,9 @@ static rg_status run(rg_call *call)
 const rg_command rg_command_serve = {
     .name = "serve",
     .summary = "translate over HTTP: LibreTranslate's API and a page to type into",
-    .details = "Prints its address and serves until SIGTERM or SIGINT, then answers what was asked before and ends. Open the address in a browser to type\n"
-               "and see translation and attention. POST /translate and /detect, GET /languages, /health and /metrics are LibreTranslate's; POST\n"
-               "/v1/attention gives the record of a line (docs/serve.md).",
+    .details = "Prints its address and serves until SIGTERM or SIGINT, then answers what was asked before and ends. Open the "
+               "address in a browser to type and see translation and attention. POST /translate and /detect, GET /languages, "
+               "/health and /metrics are LibreTranslate's; POST /v1/attention gives the record of a line (docs/serve.md).",
     .options = options,
     .size = sizeof(settings),
     .run = run,

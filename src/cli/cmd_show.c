@@ -212,8 +212,9 @@ const rg_command rg_command_show = {
     .name = "show",
     .summary = "show what was attended to: in the terminal, as a figure, as a page",
     .arguments = "RECORD | -m MODEL TEXT...",
-    .details = "RECORD is a file written by `regard translate --attention FILE` (docs/record.md); with -m the words are translated and\n"
-               "every layer and head of it is the record. Without --json, --html, --png, --svg or --pdf the map is drawn in the terminal. NO_COLOR, COLORTERM, TERM and the locale are honoured.",
+    .details = "RECORD is a file written by `regard translate --attention FILE` (docs/record.md); with -m the words are "
+               "translated and every layer and head of it is the record. Without --json, --html, --png, --svg or --pdf the map "
+               "is drawn in the terminal. NO_COLOR, COLORTERM, TERM and the locale are honoured.",
     .options = rows,
     .size = sizeof(show_options),
     .run = run,

@@ -52,9 +52,10 @@ static rg_status graph(const rg_system *system, const void *system_options, cons
     RG_TRY(rg_graph_data_load(&data, o));
     rg_status status = rg_graph_train(&result, NULL, system, system_options, o, &data, &report);
     char      line[256];
-    snprintf(line, sizeof line, "kept weights: validation loss %.4f, %s %.4f, test %.4f; %llu epochs in %.1f s, %.2f ms an update, %.2f ms a validation", result.valid_loss,
-             data.several ? "micro-F1" : "accuracy", result.valid_score, result.test_score, (unsigned long long)result.epochs, result.seconds, 1e3 * result.step_seconds,
-             1e3 * result.valid_seconds);
+    snprintf(line, sizeof line,
+             "kept weights: validation loss %.4f, %s %.4f, test %.4f; %llu epochs in %.1f s, %.2f ms an update, %.2f ms a validation",
+             result.valid_loss, data.several ? "micro-F1" : "accuracy", result.valid_score, result.test_score,
+             (unsigned long long)result.epochs, result.seconds, 1e3 * result.step_seconds, 1e3 * result.valid_seconds);
     if (status == RG_OK) report.say(report.context, line);
     rg_graph_data_free(&data);
     return status;
@@ -70,7 +71,11 @@ static rg_status memory(const rg_system *system, const void *system_options, con
 }
 static const char *memory_model(const void *o) { return ((const rg_memory_options *)o)->model; }
 static const char *memory_log(const void *o) { return ((const rg_memory_options *)o)->log_json; }
-static int64_t     memory_updates(const void *o) { const rg_memory_options *m = o; return m->mini_batch > 0 ? m->sequences / m->mini_batch : 0; }
+static int64_t memory_updates(const void *o)
+{
+    const rg_memory_options *m = o;
+    return m->mini_batch > 0 ? m->sequences / m->mini_batch : 0;
+}
 
 static const task tasks[] = {
     { "translation", "words", rg_translation_rows, sizeof(rg_translation_options), translation, translation_model, translation_log, translation_updates },
@@ -133,9 +138,10 @@ static rg_status run(rg_call *call)
 const rg_command rg_command_train = {
     .name = "train",
     .summary = "train a system; goes on by itself where it was stopped",
-    .details = "Writes MODEL after every save and validation, and MODEL.checkpoint, from which the same command goes on bit for bit. SIGTERM and "
-               "Ctrl-C save and stop, with exit code 0. On a terminal a bar shows the time left; elsewhere log lines are printed. MODEL.jsonl holds the "
-               "same as JSON lines: `regard report` draws them. Systems on graphs (gat, gcn, mlp) learn from folders: --graph DIR.",
+    .details = "Writes MODEL after every save and validation, and MODEL.checkpoint, from which the same command goes on bit for "
+               "bit. SIGTERM and Ctrl-C save and stop, with exit code 0. On a terminal a bar shows the time left; elsewhere log "
+               "lines are printed. MODEL.jsonl holds the same as JSON lines: `regard report` draws them. Systems on graphs (gat, "
+               "gcn, mlp) learn from folders: --graph DIR.",
     .options = options,
     .size = sizeof(settings),
     .extend = extend,

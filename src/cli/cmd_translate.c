@@ -82,7 +82,8 @@ static void print_soft(const translation *t, const rg_answer *a)
 {
     for (size_t i = 0; i < a->length + (a->cut ? 0 : 1); i++) {
         if (i) fputc(' ', t->out);
-        for (size_t j = 0; j < a->source_length; j++) fprintf(t->out, "%s%.4g", j ? "," : "", (double)a->attention[i * a->source_length + j]);
+        for (size_t j = 0; j < a->source_length; j++)
+            fprintf(t->out, "%s%.4g", j ? "," : "", (double)a->attention[i * a->source_length + j]);
     }
 }
 
@@ -136,7 +137,8 @@ static json_t *answer_json(const translation *t, const rg_translation *b)
     json_t *rows = json_array();
     for (size_t i = 0; i < a->length + (a->cut ? 0 : 1); i++) {
         json_t *row = json_array();
-        for (size_t j = 0; j < a->source_length; j++) json_array_append_new(row, json_real(round((double)a->attention[i * a->source_length + j] * 1e5) / 1e5));
+        for (size_t j = 0; j < a->source_length; j++)
+            json_array_append_new(row, json_real(round((double)a->attention[i * a->source_length + j] * 1e5) / 1e5));
         json_array_append_new(rows, row);
     }
     json_object_set_new(object, "attention", rows);
@@ -202,12 +204,13 @@ static rg_status translate_lines(translation *t, char **lines, size_t n, uint64_
         if (t->s->json) print_json(t, &results[i], first + i);
         else print_plain(t, &results[i], first + i);
         if (results[i].cut && !t->s->quiet)
-            fprintf(stderr, "line %llu: the last %zu of %zu pieces were not read; --max-length is %lld\n", (unsigned long long)(first + i + 1),
-                    results[i].cut, results[i].cut + results[i].source_length - 1, (long long)t->s->max_length);
+            fprintf(stderr, "line %llu: the last %zu of %zu pieces were not read; --max-length is %lld\n",
+                    (unsigned long long)(first + i + 1), results[i].cut, results[i].cut + results[i].source_length - 1,
+                    (long long)t->s->max_length);
         for (size_t k = 0; k < results[i].count && !t->s->quiet; k++)
             if (results[i].best[k].answer->cut) {
-                fprintf(stderr, "line %llu: the answer was ended at %zu pieces; --max-length-factor is %g\n", (unsigned long long)(first + i + 1),
-                        results[i].best[k].answer->length, t->s->factor);
+                fprintf(stderr, "line %llu: the answer was ended at %zu pieces; --max-length-factor is %g\n",
+                        (unsigned long long)(first + i + 1), results[i].best[k].answer->length, t->s->factor);
                 break;
             }
     }
@@ -243,14 +246,16 @@ static rg_status configure(translation *t)
 {
     const settings *s = t->s;
     if (!s->models.count) return rg_fail(RG_EINVAL, "which model? -m MODEL.safetensors");
-    if (s->beam < 1 || s->n_best < 0 || s->n_best > s->beam) return rg_fail(RG_EINVAL, "--n-best %lld from --beam-size %lld", (long long)s->n_best, (long long)s->beam);
+    if (s->beam < 1 || s->n_best < 0 || s->n_best > s->beam)
+        return rg_fail(RG_EINVAL, "--n-best %lld from --beam-size %lld", (long long)s->n_best, (long long)s->beam);
     if (s->mini_batch < 1 || s->maxi_batch < 1 || s->max_length < 1 || s->threads < 0 || s->top < 0)
         return rg_fail(RG_EINVAL, "batches, lengths and threads must be positive");
     t->threshold = -1;
     if (s->alignment[0] && strcmp(s->alignment, "soft") != 0 && strcmp(s->alignment, "hard") != 0) {
         char *end;
         t->threshold = strtod(s->alignment, &end);
-        if (*end || !(t->threshold > 0 && t->threshold <= 1)) return rg_fail(RG_EINVAL, "--alignment %s: soft, hard or a threshold in (0, 1]", s->alignment);
+        if (*end || !(t->threshold > 0 && t->threshold <= 1))
+            return rg_fail(RG_EINVAL, "--alignment %s: soft, hard or a threshold in (0, 1]", s->alignment);
     }
     t->config = (rg_session_config)RG_SESSION_CONFIG_DEFAULT;
     rg_search_config *c = &t->config.search;
@@ -288,7 +293,8 @@ static rg_status run(rg_call *call)
     }
     if (status == RG_OK) status = rg_session_new(&t.session, t.translators, t.count, threads);
     if (status == RG_OK) status = rg_lines_open(&lines, t.s->input, NULL);
-    if (status == RG_OK && strcmp(t.s->output, "-") != 0 && !(t.out = fopen(t.s->output, "w"))) status = rg_fail(RG_EIO, "cannot write %s", t.s->output);
+    if (status == RG_OK && strcmp(t.s->output, "-") != 0 && !(t.out = fopen(t.s->output, "w")))
+        status = rg_fail(RG_EIO, "cannot write %s", t.s->output);
     if (status == RG_OK) status = run_lines(&t, lines);
     if (t.out && t.out != stdout && fclose(t.out) != 0 && status == RG_OK) status = rg_fail(RG_EIO, "cannot write %s", t.s->output);
     rg_lines_close(lines);
@@ -301,8 +307,8 @@ static rg_status run(rg_call *call)
 const rg_command rg_command_translate = {
     .name = "translate",
     .summary = "translate lines: one in, one out, in order",
-    .details = "Reads lines of UTF-8 and writes one translation a line, at once when the next line would have to be waited for. A line's translation "
-               "does not depend on its neighbours, on batches or on threads.",
+    .details = "Reads lines of UTF-8 and writes one translation a line, at once when the next line would have to be waited for. "
+               "A line's translation does not depend on its neighbours, on batches or on threads.",
     .options = options,
     .size = sizeof(settings),
     .run = run,

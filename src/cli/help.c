@@ -4,7 +4,7 @@
 #include "cli/command.h"
 #include "regard/version.h"
 
-enum { COLUMN = 30, WIDTH = 100 };
+enum { COLUMN = 30, WIDTH = 80 };
 
 static const char *value_word(const rg_option *row)
 {
@@ -18,18 +18,17 @@ static const char *value_word(const rg_option *row)
     return "";
 }
 
-/* Words of `text` from column `at`, folded at WIDTH, later lines starting at `indent`. */
+/* Words of `text` from column `at`, folded at WIDTH, later lines starting at `indent`; a line feed in the text ends a line. */
 static void fold(FILE *out, const char *text, int at, int indent)
 {
-    while (*text) {
-        int length = (int)strcspn(text, " \n");
-        if (at > indent && at + length > WIDTH) fprintf(out, "\n%*s", indent, ""), at = indent;
-        fprintf(out, "%.*s", length, text);
-        at += length;
+    for (int blanks = 0; *text;) { /* blanks: owed before the next word, so that none stands at the end of a line */
+        const int length = (int)strcspn(text, " \n");
+        if (at > indent && at + blanks + length > WIDTH) fputc('\n', out), at = 0, blanks = indent;
+        if (length) at += fprintf(out, "%*s%.*s", blanks, "", length, text), blanks = 0;
         text += length;
-        for (; *text == ' '; text++)
-            if (text[1] && text[1] != ' ') fputc(' ', out), at++;
-        if (*text == '\n') fprintf(out, "\n%*s", *++text ? indent : 0, ""), at = indent;
+        if (*text == '\n') fputc('\n', out), at = 0, blanks = indent;
+        else if (*text) blanks = at > indent ? 1 : blanks + 1; /* a line may be indented further */
+        if (*text) text++;
     }
     fputc('\n', out);
 }
