@@ -107,8 +107,9 @@ static void list(void)
             bench_row r = {0};
             table[i]->describe(&r, row);
             if (!r.name[0]) continue; /* what it needs is not there */
-            printf("{\"case\": \"%s\", \"row\": %zu, \"name\": \"%s\", \"params\": {%s}, \"flops\": %.0f, \"bytes\": %.0f, \"items\": %.0f}\n", table[i]->name,
-                   row, r.name, r.params, r.flops, r.bytes, r.items);
+            printf(
+                "{\"case\": \"%s\", \"row\": %zu, \"name\": \"%s\", \"params\": {%s}, \"flops\": %.0f, \"bytes\": %.0f, \"items\": %.0f}\n",
+                table[i]->name, row, r.name, r.params, r.flops, r.bytes, r.items);
         }
     printf("{}\n");
 }

@@ -35,7 +35,11 @@ static void describe(bench_row *out, size_t index)
 {
     const struct shape s = shapes[index];
     const double       pairs = (double)s.n * (double)s.n / (s.causal ? 2 : 1);
-    snprintf(out->name, sizeof out->name, "n=%zu %s %s", s.n, s.window ? "window" : s.causal ? "causal" : "full", s.train ? "train" : "forward");
+    snprintf(out->name, sizeof out->name, "n=%zu %s %s", s.n,
+             s.window   ? "window"
+             : s.causal ? "causal"
+                        : "full",
+             s.train ? "train" : "forward");
     snprintf(out->params, sizeof out->params, "\"n\": %zu, \"B\": %zu, \"H\": %zu, \"window\": %zu, \"causal\": %s, \"train\": %s", s.n,
              s.batch, s.heads, s.window, s.causal ? "true" : "false", s.train ? "true" : "false");
     if (!s.window) out->flops = 4.0 * (double)(s.batch * s.heads) * pairs * WIDE * (s.train ? 3 : 1);
@@ -59,7 +63,8 @@ static rg_status setup(void *state, size_t row, rg_team *team)
     a->shape = shapes[row];
     const size_t N = a->N = a->shape.n * a->shape.batch, D = a->D = a->shape.heads * WIDE;
     config.heads = a->shape.heads;
-    if (!(a->start = rg_alloc_array(a->shape.batch + 1, sizeof *a->start)) || !(a->dout = rg_alloc_array(N * D, sizeof(rg_real)))) return RG_ENOMEM;
+    if (!(a->start = rg_alloc_array(a->shape.batch + 1, sizeof *a->start)) || !(a->dout = rg_alloc_array(N * D, sizeof(rg_real))))
+        return RG_ENOMEM;
     for (size_t g = 0; g <= a->shape.batch; g++) a->start[g] = (int32_t)(g * a->shape.n);
     a->layout = (rg_layout){ .groups = a->shape.batch, .start = a->start };
     bench_fill(a->dout, N * D, 4);

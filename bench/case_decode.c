@@ -29,14 +29,16 @@ typedef struct state {
 /* Numbers a decoder step multiplies with: the decoder's matrices and the output table. */
 static double weights_of(const bench_system *s)
 {
-    return s->vocabulary == 32000 ? 6 * (6.0 * 512 * 512 + 2.0 * 512 * 2048) + 32000.0 * 512 : 3 * (6.0 * 256 * 256 + 2.0 * 256 * 1024) + 8000.0 * 256;
+    return s->vocabulary == 32000 ? 6 * (6.0 * 512 * 512 + 2.0 * 512 * 2048) + 32000.0 * 512
+                                  : 3 * (6.0 * 256 * 256 + 2.0 * 256 * 1024) + 8000.0 * 256;
 }
 
 static void describe(bench_row *out, size_t index)
 {
     const row          *r = &rows[index];
     const bench_system *s = bench_system_of(r->which);
-    snprintf(out->name, sizeof out->name, "%s %s, %zu sentence%s", s->name, r->beam == 1 ? "greedy" : "beam 4", r->batch, r->batch == 1 ? "" : "s");
+    snprintf(out->name, sizeof out->name, "%s %s, %zu sentence%s", s->name, r->beam == 1 ? "greedy" : "beam 4", r->batch,
+             r->batch == 1 ? "" : "s");
     snprintf(out->params, sizeof out->params, "\"batch\": %zu, \"beam\": %zu, \"words\": %d, %s", r->batch, r->beam, BENCH_WORDS, s->peer);
     out->items = (double)(r->batch * BENCH_WORDS);
     if (r->batch == 1 && r->beam == 1 && r->which == BENCH_BASE) out->bytes = BENCH_WORDS * 4 * weights_of(s);

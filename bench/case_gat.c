@@ -1,9 +1,10 @@
-/* case_gat.c - graph attention as published for Cora: 8 heads of 8, then one head of as many columns as there are classes, dropout 0.6 on features (a mask
- * a head), on W h and on the weights. A training step (forward, loss, backward, Adam with L2) and an evaluation of all nodes.
+/* case_gat.c - graph attention as published for Cora: 8 heads of 8, then one head of as many columns as there are classes, dropout 0.6 on
+ * features (a mask a head), on W h and on the weights. A training step (forward, loss, backward, Adam with L2) and an evaluation of all
+ * nodes.
  *
- * The graph is made up, with Cora's numbers of nodes, edges, features and words a node; newer nodes cite older ones, the oldest most often. Rows of
- * 10,000 to 1,000,000 edges show how time grows: ten edges a node, 16 of 512 features. What both sides must agree on is computed before the
- * first run, without dropout: mean |logit|, or for training the mean |gradient| of the first layer's weights. */
+ * The graph is made up, with Cora's numbers of nodes, edges, features and words a node; newer nodes cite older ones, the oldest most often.
+ * Rows of 10,000 to 1,000,000 edges show how time grows: ten edges a node, 16 of 512 features. What both sides must agree on is computed
+ * before the first run, without dropout: mean |logit|, or for training the mean |gradient| of the first layer's weights. */
 #include "system.h"
 
 #include "regard/graph.h"
@@ -42,8 +43,10 @@ typedef struct state {
 static void describe(bench_row *out, size_t row)
 {
     snprintf(out->name, sizeof out->name, "%s", shape[row].name);
-    snprintf(out->params, sizeof out->params, "\"nodes\": %zu, \"edges\": %zu, \"features\": %zu, \"words\": %zu, \"classes\": %zu, \"labelled\": %zu, \"train\": %s",
-             shape[row].nodes, shape[row].edges, shape[row].features, shape[row].words, shape[row].classes, shape[row].labelled, shape[row].train ? "true" : "false");
+    snprintf(out->params, sizeof out->params,
+             "\"nodes\": %zu, \"edges\": %zu, \"features\": %zu, \"words\": %zu, \"classes\": %zu, \"labelled\": %zu, \"train\": %s",
+             shape[row].nodes, shape[row].edges, shape[row].features, shape[row].words, shape[row].classes, shape[row].labelled,
+             shape[row].train ? "true" : "false");
 }
 
 static void teardown(void *context)

@@ -31,7 +31,8 @@ static void describe(bench_row *out, size_t index)
     const bool   lstm = index / 2 % 2 == 0, backward = index % 2 == 0;
     const double gates = lstm ? 4 : 3;
     snprintf(out->name, sizeof out->name, "%s %zu %s", lstm ? "lstm" : "gru", u, backward ? "forward+backward" : "forward");
-    snprintf(out->params, sizeof out->params, "\"kind\": \"%s\", \"u\": %zu, \"backward\": %s", lstm ? "LSTM" : "GRU", u, backward ? "true" : "false");
+    snprintf(out->params, sizeof out->params, "\"kind\": \"%s\", \"u\": %zu, \"backward\": %s", lstm ? "LSTM" : "GRU", u,
+             backward ? "true" : "false");
     out->flops = (backward ? 3 : 1) * 2.0 * 2 * gates * (double)u * (double)u * ROWS;
 }
 
@@ -83,7 +84,9 @@ static rg_status run(void *context)
     rg_tape *t = s->tape;
     rg_tape_reset(t, ++s->step);
     rg_tensor *x = rg_input(t, s->x, ROWS, s->u, &s->layout);
-    const rg_recurrent_weights w = { .w = rg_use(t, s->w), .u = rg_use(t, s->v), .b = rg_use(t, s->b), .b_new = s->b_new ? rg_use(t, s->b_new) : NULL };
+    const rg_recurrent_weights w = {
+        .w = rg_use(t, s->w), .u = rg_use(t, s->v), .b = rg_use(t, s->b), .b_new = s->b_new ? rg_use(t, s->b_new) : NULL
+    };
     rg_tensor *y = rg_recurrent(t, s->kind, &w, x, NULL, NULL, false, NULL);
     if (s->backward) RG_TRY(rg_tape_backward_from(t, y, s->dy));
     const rg_real *result = s->backward ? rg_tape_gradient(t, x) : rg_tensor_data(y);

@@ -1,5 +1,6 @@
-/* case_multi30k.c - training Transformer-Tiny on real sentences: forward, label smoothing 0.1, dropout 0.3, backward, Adam over some batches of about
- * 2,000 target words. Ours has no padding; the peer pads its batches, which hold sentences of nearly the same length. One worker a thread.
+/* case_multi30k.c - training Transformer-Tiny on real sentences: forward, label smoothing 0.1, dropout 0.3, backward, Adam over some
+ * batches of about 2,000 target words. Ours has no padding; the peer pads its batches, which hold sentences of nearly the same length. One
+ * worker a thread.
  *
  * Needs the corpus: REGARD_MULTI30K names the folder of train.en.gz and train.de.gz. Without it there are no rows. */
 #include "bench.h"
@@ -31,8 +32,8 @@ static void describe(bench_row *out, size_t row)
     if (!bench_corpus_folder() || bench_corpus_open(&c, bench_corpus_folder()) != RG_OK) return; /* no name: no row */
     const bench_system *s = bench_system_of(BENCH_TINY);
     snprintf(out->name, sizeof out->name, "tiny, %zu batches", c.batches);
-    snprintf(out->params, sizeof out->params, "\"folder\": \"%.100s\", \"most\": %d, \"every\": %d, %s", bench_corpus_folder(), BENCH_CORPUS_WORDS,
-             BENCH_CORPUS_EVERY, s->peer);
+    snprintf(out->params, sizeof out->params, "\"folder\": \"%.100s\", \"most\": %d, \"every\": %d, %s", bench_corpus_folder(),
+             BENCH_CORPUS_WORDS, BENCH_CORPUS_EVERY, s->peer);
     out->items = (double)c.words;
     out->flops = 3 * 2.0 * s->products * (double)c.words;
     bench_corpus_close(&c);

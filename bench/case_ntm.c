@@ -1,7 +1,7 @@
 /* case_ntm.c - the Turing machine learns to copy: forward, backward, clipping and RMSProp for a batch of sequences of one length.
  *
- * The machine of the paper: LSTM of 100 units, memory of 128 x 20, one head that reads and one that writes. Both sides start from the same weights;
- * the loss of the first step must agree. */
+ * The machine of the paper: LSTM of 100 units, memory of 128 x 20, one head that reads and one that writes. Both sides start from the same
+ * weights; the loss of the first step must agree. */
 #include "system.h"
 
 #include "regard/model.h"
@@ -44,7 +44,8 @@ static void teardown(void *context)
 /* The peer's numbers, parameter by parameter. */
 static rg_status fill_weights(rg_params *p)
 {
-    static const char *const names[] = { "controller.w", "controller.b", "controller.u", "heads.w", "heads.b", "output.w", "output.b", "first_weights", "first_reads" };
+    static const char *const names[] = { "controller.w", "controller.b", "controller.u",  "heads.w",    "heads.b",
+                                         "output.w",     "output.b",     "first_weights", "first_reads" };
     for (uint32_t i = 0; i < sizeof names / sizeof *names; i++) {
         const rg_param *param = rg_params_find(p, names[i]);
         if (!param) return rg_fail(RG_EINVAL, "there is no parameter '%s'", names[i]);
@@ -112,7 +113,8 @@ static rg_status run(void *context)
     const rg_job   job = { .shares = s->shares, .count = s->count, .step = ++s->step, .loss = bench_loss, .context = s->model };
     RG_TRY(rg_workers_run(&losses, s->workers, &job));
     if (s->step == 1) s->loss = losses.sum / losses.count;
-    return rg_optimizer_step(&report, s->optimizer, rg_workers_grads(s->workers), s->count, losses.count, 1e-4, rg_workers_team(s->workers));
+    return rg_optimizer_step(&report, s->optimizer, rg_workers_grads(s->workers), s->count, losses.count, 1e-4,
+                             rg_workers_team(s->workers));
 }
 
 static double check(void *context) { return ((const state *)context)->loss; }

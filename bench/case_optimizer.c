@@ -43,7 +43,8 @@ static void declare(rg_params *p)
     }
 }
 
-static const double numbers = 2.0 * V * D + LAYERS * (12.0 * D * D + 4.0 * D * F), packed = 1.0 * V * D + LAYERS * (12.0 * D * D + 4.0 * D * F);
+static const double numbers = 2.0 * V * D + LAYERS * (12.0 * D * D + 4.0 * D * F),
+                    packed = 1.0 * V * D + LAYERS * (12.0 * D * D + 4.0 * D * F);
 
 static void describe(bench_row *out, size_t row)
 {

@@ -1,5 +1,5 @@
-/* case_thin.c - few rows on cold weights: what a decoder does. The weights are taken from copies that together exceed every cache, so each run
- * reads them from memory. One row is bound by that reading. */
+/* case_thin.c - few rows on cold weights: what a decoder does. The weights are taken from copies that together exceed every cache, so each
+ * run reads them from memory. One row is bound by that reading. */
 #include "packed.h"
 
 static const size_t rows[] = {1, 2, 4, 8, 64};

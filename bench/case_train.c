@@ -28,7 +28,8 @@ static void describe(bench_row *out, size_t row)
 {
     const bench_system *s = bench_system_of(which[row]);
     snprintf(out->name, sizeof out->name, "%s %zux%d", s->name, s->batch, BENCH_WORDS);
-    snprintf(out->params, sizeof out->params, "\"system\": \"%s\", \"batch\": %zu, \"words\": %d, %s", s->system, s->batch, BENCH_WORDS, s->peer);
+    snprintf(out->params, sizeof out->params, "\"system\": \"%s\", \"batch\": %zu, \"words\": %d, %s", s->system, s->batch, BENCH_WORDS,
+             s->peer);
     out->flops = 3 * 2.0 * s->products * (double)(s->batch * BENCH_WORDS);
     out->items = (double)(s->batch * BENCH_WORDS);
 }

@@ -1,5 +1,5 @@
-/* corpus.c - train.en.gz and train.de.gz as batches: pairs sorted by target length, then source length, then line; cut where target words would
- * pass BENCH_CORPUS_WORDS; every BENCH_CORPUS_EVERYth batch is kept. peer_multi30k.py makes the same ones. */
+/* corpus.c - train.en.gz and train.de.gz as batches: pairs sorted by target length, then source length, then line; cut where target words
+ * would pass BENCH_CORPUS_WORDS; every BENCH_CORPUS_EVERYth batch is kept. peer_multi30k.py makes the same ones. */
 #include "corpus.h"
 
 #include <stdlib.h>
@@ -40,7 +40,8 @@ static rg_status add_line(side *s, const char *text)
         s->room = room;
     }
     s->first[s->lines++] = s->ids.count;
-    for (const char *at = text; *(at += strspn(at, " ")); at += strcspn(at, " ")) RG_TRY(rg_ids_add(&s->ids, word_id(at, strcspn(at, " "))));
+    for (const char *at = text; *(at += strspn(at, " ")); at += strcspn(at, " "))
+        RG_TRY(rg_ids_add(&s->ids, word_id(at, strcspn(at, " "))));
     RG_TRY(rg_ids_add(&s->ids, 2));
     s->first[s->lines] = s->ids.count;
     return RG_OK;
@@ -77,7 +78,8 @@ static size_t cut(const pair *pairs, size_t from, size_t n, size_t *words)
 }
 
 /* One batch in `numbers`; returns how many it took. */
-static size_t fill(rg_batch *out, int32_t *numbers, uint64_t *lines, const pair *pairs, size_t count, const side *source, const side *target)
+static size_t fill(rg_batch *out, int32_t *numbers, uint64_t *lines, const pair *pairs, size_t count, const side *source,
+                   const side *target)
 {
     size_t ns = 0, nt = 0;
     for (size_t i = 0; i < count; i++) ns += (size_t)pairs[i].source, nt += (size_t)pairs[i].target;
@@ -95,8 +97,13 @@ static size_t fill(rg_batch *out, int32_t *numbers, uint64_t *lines, const pair 
         target_start[i + 1] = target_start[i] + p->target;
         lines[i] = p->line + 1;
     }
-    *out = (rg_batch){ .pairs = count, .source = { .groups = count, .start = source_start }, .target = { .groups = count, .start = target_start },
-                       .source_ids = s, .target_ids = t, .previous = previous, .lines = lines };
+    *out = (rg_batch){ .pairs = count,
+                       .source = { .groups = count, .start = source_start },
+                       .target = { .groups = count, .start = target_start },
+                       .source_ids = s,
+                       .target_ids = t,
+                       .previous = previous,
+                       .lines = lines };
     return ns + 2 * nt + 2 * (count + 1);
 }
 

@@ -1,10 +1,11 @@
-/* system.c - the models whose speed docs/performance.md states. `products` counts the multiply-adds of the matrix products for one target word and the
- * source word that goes with it; attention itself is small beside them and not counted. */
+/* system.c - the models whose speed docs/performance.md states. `products` counts the multiply-adds of the matrix products for one target
+ * word and the source word that goes with it; attention itself is small beside them and not counted. */
 #include "system.h"
 
 #include <string.h>
 
-#define TRANSFORMER(d, ff, layers, V) (layers * (12.0 * d * d + 4.0 * d * ff) + (double)V * d) /* 4 + 8 square matrices, 2 x 2 of the network */
+/* 4 + 8 square matrices, 2 x 2 of the network */
+#define TRANSFORMER(d, ff, layers, V) (layers * (12.0 * d * d + 4.0 * d * ff) + (double)V * d)
 #define RNNSEARCH(d, u, V)                                                                                                             \
     (2 * 3.0 * u * (d + u) + 2.0 * u * u + 1.0 * u * u + 3.0 * u * (d + u + 2 * u) + 2.0 * d * (u + d + 2 * u) + (double)V * d)
 
@@ -12,11 +13,13 @@ static const bench_system systems[BENCH_SYSTEMS] = {
     [BENCH_SMALL] = { "small", "transformer",
                       "dim-emb: 256\ntransformer-dim-ffn: 1024\ntransformer-heads: 4\nenc-depth: 3\ndec-depth: 3\ntransformer-dropout: 0\n"
                       "transformer-norm: post\ntied-embeddings-all: false\n",
-                      "\"d\": 256, \"ff\": 1024, \"heads\": 4, \"layers\": 3, \"V\": 8000, \"dropout\": 0", 8000, 64, TRANSFORMER(256, 1024, 3, 8000) },
+                      "\"d\": 256, \"ff\": 1024, \"heads\": 4, \"layers\": 3, \"V\": 8000, \"dropout\": 0", 8000, 64,
+                      TRANSFORMER(256, 1024, 3, 8000) },
     [BENCH_BASE] = { "base", "transformer",
                      "dim-emb: 512\ntransformer-dim-ffn: 2048\ntransformer-heads: 8\nenc-depth: 6\ndec-depth: 6\ntransformer-dropout: 0\n"
                      "transformer-norm: post\ntied-embeddings-all: false\n",
-                     "\"d\": 512, \"ff\": 2048, \"heads\": 8, \"layers\": 6, \"V\": 32000, \"dropout\": 0", 32000, 32, TRANSFORMER(512, 2048, 6, 32000) },
+                     "\"d\": 512, \"ff\": 2048, \"heads\": 8, \"layers\": 6, \"V\": 32000, \"dropout\": 0", 32000, 32,
+                     TRANSFORMER(512, 2048, 6, 32000) },
     [BENCH_SMALL_DROPOUT] = { "small dropout", "transformer",
                               "dim-emb: 256\ntransformer-dim-ffn: 1024\ntransformer-heads: 4\nenc-depth: 3\ndec-depth: 3\n"
                               "transformer-dropout: 0.1\ntransformer-norm: post\ntied-embeddings-all: false\n",
@@ -41,7 +44,9 @@ rg_status bench_model_new(rg_model **out, const bench_system *s, bool endless)
     void *options = rg_alloc_zero(system->options_bytes);
     if (!options) return RG_ENOMEM;
     const rg_option_group group = { .rows = system->options, .values = options };
-    const rg_model_sizes  sizes = { .source_vocabulary = s->vocabulary, .target_vocabulary = s->vocabulary, .joint = true, .bos = 1, .eos = endless ? -1 : 2 };
+    const rg_model_sizes  sizes = {
+         .source_vocabulary = s->vocabulary, .target_vocabulary = s->vocabulary, .joint = true, .bos = 1, .eos = endless ? -1 : 2
+    };
     rg_status             status = rg_options_init(system->options, options);
     if (status == RG_OK) status = rg_options_read_yaml(&group, 1, s->settings, strlen(s->settings), s->name, false);
     if (status == RG_OK) status = rg_model_new(out, system, options, &sizes, 1);
@@ -78,7 +83,13 @@ rg_status bench_batch_new(rg_batch **out, size_t pairs, size_t vocabulary, uint3
     for (size_t i = 0; i <= pairs; i++) start[i] = (int32_t)(i * BENCH_WORDS);
     for (size_t i = 0; i < pairs; i++) lines[i] = i + 1;
     const rg_layout layout = { .groups = pairs, .start = start };
-    **out = (rg_batch){ .pairs = pairs, .source = layout, .target = layout, .source_ids = ids, .target_ids = ids + n, .previous = ids + 2 * n, .lines = lines };
+    **out = (rg_batch){ .pairs = pairs,
+                        .source = layout,
+                        .target = layout,
+                        .source_ids = ids,
+                        .target_ids = ids + n,
+                        .previous = ids + 2 * n,
+                        .lines = lines };
     return RG_OK;
 }
 

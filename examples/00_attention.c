@@ -2,8 +2,8 @@
  *
  *     e = how well the query fits each key        a = softmax(e)        out = sum a v
  *
- * The worked example of many lectures: q . k is 112 and 96, keys are 64 wide, 112 / 8 = 14 and 96 / 8 = 12, and the softmax of 14 and 12 is 0.88
- * and 0.12. Build: cc 00_attention.c -lregard */
+ * The worked example of many lectures: q . k is 112 and 96, keys are 64 wide, 112 / 8 = 14 and 96 / 8 = 12, and the softmax of 14 and 12 is
+ * 0.88 and 0.12. Build: cc 00_attention.c -lregard */
 #include <math.h>
 #include <stdio.h>
 
@@ -40,7 +40,8 @@ int main(void)
         fprintf(stderr, "%s\n", rg_message());
         return 1;
     }
-    printf("weights %.2f and %.2f, output %.2f\n", (double)rg_tensor_at(a, 0, 0), (double)rg_tensor_at(a, 1, 0), (double)rg_tensor_at(out, 0, 0));
+    printf("weights %.2f and %.2f, output %.2f\n", (double)rg_tensor_at(a, 0, 0), (double)rg_tensor_at(a, 1, 0),
+           (double)rg_tensor_at(out, 0, 0));
 
     /* The same tape knows the way back: d out / d v is the weights. */
     const rg_real one = 1;

@@ -1,7 +1,8 @@
 /* Lesson 1: a dictionary that forgives.
  *
- * A dictionary gives v_j when q equals k_j. A soft one gives sum_j softmax(beta cos(q, k_j)) v_j: with a large beta the value of the nearest key,
- * with beta = 0 the mean of all. Here 1,000 random keys of 64 numbers, asked with noise of 0.1 on every number, and beta = 50. */
+ * A dictionary gives v_j when q equals k_j. A soft one gives sum_j softmax(beta cos(q, k_j)) v_j: with a large beta the value of the
+ * nearest key, with beta = 0 the mean of all. Here 1,000 random keys of 64 numbers, asked with noise of 0.1 on every number, and beta
+ * = 50. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

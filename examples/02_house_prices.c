@@ -2,8 +2,9 @@
  *
  *     price(q) = sum_j softmax(-|q - k_j|^2 / (2 h^2)) v_j          Nadaraya and Watson's kernel regression
  *
- * is attention with the distance score. The bandwidth h is learned here by gradient descent: each house is priced from all the others (a reach
- * of lists that leaves itself out), and log h goes down the slope of the squared error. Then it is compared with the mean of the k nearest. */
+ * is attention with the distance score. The bandwidth h is learned here by gradient descent: each house is priced from all the others (a
+ * reach of lists that leaves itself out), and log h goes down the slope of the squared error. Then it is compared with the mean of the k
+ * nearest. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,8 +109,9 @@ int main(void)
     const int32_t   unsold[] = { 0, HOUSES - SOLD }, sold[] = { 0, SOLD };
     const rg_layout q = { .groups = 1, .start = unsold }, k = { .groups = 1, .start = sold };
     rg_tape_reset(tape, 0);
-    rg_tensor *guess = rg_attend(tape, &att, rg_input(tape, house + SOLD * ATTRIBUTES, HOUSES - SOLD, ATTRIBUTES, &q),
-                                 rg_input(tape, house, SOLD, ATTRIBUTES, &k), rg_input(tape, price, SOLD, 1, &k), rg_reach_groups(tape, &q, &k));
+    rg_tensor *guess =
+        rg_attend(tape, &att, rg_input(tape, house + SOLD * ATTRIBUTES, HOUSES - SOLD, ATTRIBUTES, &q),
+                  rg_input(tape, house, SOLD, ATTRIBUTES, &k), rg_input(tape, price, SOLD, 1, &k), rg_reach_groups(tape, &q, &k));
     if (rg_tape_status(tape) != RG_OK) return fprintf(stderr, "%s\n", rg_message()), 1;
     double attention = 0, uniform = INFINITY;
     for (size_t i = SOLD; i < HOUSES; i++) attention += pow((double)(rg_tensor_at(guess, i - SOLD, 0) - price[i]), 2) / (HOUSES - SOLD);

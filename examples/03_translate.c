@@ -28,7 +28,8 @@ int main(int argc, char **argv)
             size_t best = 0;
             for (size_t j = 1; j < a->source_length; j++)
                 if (a->attention[i * a->source_length + j] > a->attention[i * a->source_length + best]) best = j;
-            printf("  %-12s %s\n", rg_vocab_piece(translator->target, a->tokens[i]), rg_vocab_piece(translator->source, result->source[best]));
+            printf("  %-12s %s\n", rg_vocab_piece(translator->target, a->tokens[i]),
+                   rg_vocab_piece(translator->source, result->source[best]));
         }
     }
     if (status != RG_OK) fprintf(stderr, "%s\n", rg_message());

@@ -33,8 +33,14 @@ void fuzzed_error(rg_request *request, unsigned code, const char *format, ...)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const types[] = { NULL, "application/json", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x",
-                                         "multipart/form-data; boundary=\"--x y\"; charset=utf-8", "multipart/form-data", "text/plain", "application/a+json; q=1" };
+    static const char *const types[] = { NULL,
+                                         "application/json",
+                                         "application/x-www-form-urlencoded",
+                                         "multipart/form-data; boundary=x",
+                                         "multipart/form-data; boundary=\"--x y\"; charset=utf-8",
+                                         "multipart/form-data",
+                                         "text/plain",
+                                         "application/a+json; q=1" };
     rg_request r = { 0 };
     if (!size) return 0;
     type = types[data[0] % 8];

@@ -49,7 +49,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 
 size_t fuzz_seed(uint8_t *bytes, size_t room, unsigned index)
 {
-    static const char *const seeds[] = { "0\t1\n1\t2\n\f0 2\n1\n0:0.5 1\n\f0\n1\n-1\n\ftrain\t0\nval\t1\n", "0 1 2.5\n1 1 3\n\f1 0\n0 2\n\f0 1\n\n\f", "0\t1\n0\t1\n\f0\n1\n", "\f\f\f" };
+    static const char *const seeds[] = { "0\t1\n1\t2\n\f0 2\n1\n0:0.5 1\n\f0\n1\n-1\n\ftrain\t0\nval\t1\n",
+                                         "0 1 2.5\n1 1 3\n\f1 0\n0 2\n\f0 1\n\n\f", "0\t1\n0\t1\n\f0\n1\n", "\f\f\f" };
     if (index >= sizeof seeds / sizeof *seeds || strlen(seeds[index]) > room) return 0;
     memcpy(bytes, seeds[index], strlen(seeds[index]));
     return strlen(seeds[index]);

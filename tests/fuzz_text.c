@@ -98,8 +98,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 size_t fuzz_seed(uint8_t *bytes, size_t room, unsigned index)
 {
     static const char *const seeds[] = {
-        "l'homme a l' \xC3\xA9t\xC3\xA9\r\n\r\nthe dogs' bone, 3.50 (4-5)!\n", "\xEF\xBB\xBFwith a mark\n\n\n", "\xFF\xC3(\xED\xA0\x80 bad\n",
-        "e\xCC\x81 \xEF\xAC\x81 \xE2\x84\xAB \xCE\xA3\xCE\x91\xCE\xA3 \xC4\xB0\n", "0-0 1?2 3p4\n0-0\n", "\xE4\xBD\xA0\xE5\xA5\xBD,\xE3\x80\x82 &amp;lt; <skipped>\n",
+        "l'homme a l' \xC3\xA9t\xC3\xA9\r\n\r\nthe dogs' bone, 3.50 (4-5)!\n",
+        "\xEF\xBB\xBFwith a mark\n\n\n",
+        "\xFF\xC3(\xED\xA0\x80 bad\n",
+        "e\xCC\x81 \xEF\xAC\x81 \xE2\x84\xAB \xCE\xA3\xCE\x91\xCE\xA3 \xC4\xB0\n",
+        "0-0 1?2 3p4\n0-0\n",
+        "\xE4\xBD\xA0\xE5\xA5\xBD,\xE3\x80\x82 &amp;lt; <skipped>\n",
     };
     if (index < sizeof seeds / sizeof *seeds) {
         size_t length = strlen(seeds[index]);

@@ -30,7 +30,8 @@ static void store(const rg_vocab *vocab)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
-    static const char *const lines[] = { "", "the old dog", "l'homme n'a pas \xEF\xBC\xA1\xE2\x91\xA0 \xE4\xBD\xA0\xF0\x9F\x98\x80", "  a \xFF b\t" };
+    static const char *const lines[] = { "", "the old dog", "l'homme n'a pas \xEF\xBC\xA1\xE2\x91\xA0 \xE4\xBD\xA0\xF0\x9F\x98\x80",
+                                         "  a \xFF b\t" };
     rg_vocab                *vocab = NULL;
     if (rg_vocab__from_file_bytes(&vocab, bytes, count) != RG_OK) return 0;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
@@ -51,7 +52,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 
 static rg_status feed(bool *more, const char **text, size_t *bytes, void *context)
 {
-    static const char *const lines[] = { "the old dog sees the cat", "l'homme n'a pas le chat", "a b c d e f g h i", "the dogs see the old man" };
+    static const char *const lines[] = { "the old dog sees the cat", "l'homme n'a pas le chat", "a b c d e f g h i",
+                                         "the dogs see the old man" };
     size_t                  *next = context;
     *more = *next < 40;
     *text = lines[(*next)++ % 4];

@@ -55,8 +55,13 @@ static void expect(const rg_attention_config *config, context *c, const char *re
     assert_int_equal(rg_attention_init(&c->att, config, params), RG_OK);
     assert_int_equal(rg_params_build(params, 11), RG_OK);
     const size_t H = config->heads;
-    rg_expect_gradient(&(rg_gradient_case){ .name = name, .function = function, .context = c, .params = params, .plain_only = plain,
-                                            .input = { { N, H * DK, &layout, 0, 0 }, { N, H * DK, &layout, 0, 0 }, { N, H * DV, &layout, 0, 0 } } });
+    rg_expect_gradient(
+        &(rg_gradient_case){ .name = name,
+                             .function = function,
+                             .context = c,
+                             .params = params,
+                             .plain_only = plain,
+                             .input = { { N, H * DK, &layout, 0, 0 }, { N, H * DK, &layout, 0, 0 }, { N, H * DV, &layout, 0, 0 } } });
     rg_params_free(params);
 }
 
@@ -135,8 +140,12 @@ static void keys_and_values_shared_by_the_heads_have_correct_gradients(void **st
             assert_int_equal(rg_params_new(&params), RG_OK);
             assert_int_equal(rg_attention_init(&c.att, &config, params), RG_OK);
             assert_int_equal(rg_params_build(params, 11), RG_OK);
-            rg_expect_gradient(&(rg_gradient_case){ .name = names[n], .function = shared, .context = &c, .params = params,
-                                                    .input = { { N, 2 * DK, &layout, 0, 0 }, { N, DK, &layout, 0, 0 }, { N, DV, &layout, 0, 0 } } });
+            rg_expect_gradient(
+                &(rg_gradient_case){ .name = names[n],
+                                     .function = shared,
+                                     .context = &c,
+                                     .params = params,
+                                     .input = { { N, 2 * DK, &layout, 0, 0 }, { N, DK, &layout, 0, 0 }, { N, DV, &layout, 0, 0 } } });
             rg_params_free(params);
         }
 }
@@ -158,7 +167,10 @@ static void multi_head_attention_has_a_correct_gradient(void **state)
         assert_int_equal(rg_params_new(&params), RG_OK);
         assert_int_equal(rg_heads_init(&h, params, 4, 2, self, NULL), RG_OK);
         assert_int_equal(rg_params_build(params, 5), RG_OK);
-        rg_gradient_case c = { .name = self ? "self" : "cross", .function = self ? self_heads : cross_heads, .context = &h, .params = params,
+        rg_gradient_case c = { .name = self ? "self" : "cross",
+                               .function = self ? self_heads : cross_heads,
+                               .context = &h,
+                               .params = params,
                                .input = { { N, 4, &layout, 0, 0 }, { self ? 0 : N, self ? 0 : 4, &layout, 0, 0 } } };
         rg_expect_gradient(&c);
         rg_params_free(params);

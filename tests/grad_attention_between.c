@@ -36,14 +36,16 @@ static rg_tensor *log_picked(rg_tape *t, rg_tensor *const *x, void *c)
 static void every_op_between_the_halves_has_a_correct_gradient(void **state)
 {
     (void)state;
-    rg_expect_gradient(&(rg_gradient_case){ .name = "gaussian", .function = gaussian, .input = { { PAIRS, 2, NULL, 0, 0 }, { 4, 1, NULL, 0, 5 } } });
+    rg_expect_gradient(
+        &(rg_gradient_case){ .name = "gaussian", .function = gaussian, .input = { { PAIRS, 2, NULL, 0, 0 }, { 4, 1, NULL, 0, 5 } } });
     rg_expect_gradient(&(rg_gradient_case){ .name = "gaussian, normalised", .function = gaussian_normalised,
                                             .input = { { PAIRS, 2, NULL, 0.1, 1 }, { 4, 1, NULL, 0, 5 } } });
     rg_expect_gradient(&(rg_gradient_case){ .name = "normalise", .function = normalise, .input = { { PAIRS, 3, NULL, 0.1, 1 } } });
     rg_expect_gradient(&(rg_gradient_case){ .name = "overlap", .function = overlap, .input = { { PAIRS, 3, NULL, 0, 1 } } });
     rg_expect_gradient(&(rg_gradient_case){ .name = "entropy", .function = entropy, .input = { { PAIRS, 2, NULL, 0.1, 1 } } });
     rg_expect_gradient(&(rg_gradient_case){ .name = "log_picked", .function = log_picked, .input = { { PAIRS, 2, NULL, 0.1, 1 } } });
-    rg_expect_gradient(&(rg_gradient_case){ .name = "gumbel", .function = gumbel, .plain_only = true, .input = { { PAIRS, 2, NULL, -1, 1 } } });
+    rg_expect_gradient(
+        &(rg_gradient_case){ .name = "gumbel", .function = gumbel, .plain_only = true, .input = { { PAIRS, 2, NULL, -1, 1 } } });
 }
 
 /* A whole attention with a predicted centre: window and rounding are constants, p learns through the Gaussian. */
@@ -88,7 +90,8 @@ static void key_value_attention_has_a_correct_gradient(void **state)
         assert_int_equal(rg_params_new(&params), RG_OK);
         assert_int_equal(rg_key_value_init(&kv, params, 6, parts, 2), RG_OK);
         assert_int_equal(rg_params_build(params, 3), RG_OK);
-        rg_expect_gradient(&(rg_gradient_case){ .name = "key-value", .function = key_value, .context = &kv, .params = params, .input = { { 8, 6, &source, 0, 0 } } });
+        rg_expect_gradient(&(rg_gradient_case){
+            .name = "key-value", .function = key_value, .context = &kv, .params = params, .input = { { 8, 6, &source, 0, 0 } } });
         rg_params_free(params);
     }
 }

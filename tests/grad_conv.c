@@ -67,7 +67,9 @@ static void convolutions_and_pools_over_pictures_have_correct_gradients(void **s
         c = (rg_gradient_case){ .name = "depthwise2d", .function = depthwise2d_it, .context = (void *)&windows[i],
                                 .input = { { 30, 3, &pictures }, { K, 3 }, { 1, 3 } } };
         rg_expect_gradient(&c);
-        c = (rg_gradient_case){ .name = "max_pool2d", .function = max_pool_it, .context = (void *)&windows[i], .input = { { 30, 3, &pictures } } };
+        c = (rg_gradient_case){
+            .name = "max_pool2d", .function = max_pool_it, .context = (void *)&windows[i], .input = { { 30, 3, &pictures } }
+        };
         rg_expect_gradient(&c);
         c.name = "average_pool2d", c.function = average_pool_it;
         rg_expect_gradient(&c);
@@ -175,7 +177,9 @@ static void a_window_that_sees_nothing_or_does_not_fit_is_handled(void **state)
     rg_tensor *x = rg_constant(t, zeros, 30, 3, &pictures), *y = rg_max_pool2d(t, rg_shift(t, x, -2), &far_out);
     assert_int_equal(rg_tensor_rows(y), 2 * 5 * 7);
     assert_true(rg_tensor_at(y, 0, 0) == 0 && rg_tensor_at(y, 8, 0) == -2);
-    static const rg_window bad[] = { { 4, 3, 1, 0, 1 }, { 3, 3, 0, 1, 1 }, { 0, 3, 1, 1, 1 }, { 3, 3, 1, 1, 0 }, { 2, 2, 1, 0, (size_t)1 << 63 } };
+    static const rg_window bad[] = {
+        { 4, 3, 1, 0, 1 }, { 3, 3, 0, 1, 1 }, { 0, 3, 1, 1, 1 }, { 3, 3, 1, 1, 0 }, { 2, 2, 1, 0, (size_t)1 << 63 }
+    };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         rg_tape_reset(t, 0);
         assert_null(rg_average_pool2d(t, rg_constant(t, zeros, 30, 3, &pictures), &bad[i]));
@@ -215,7 +219,11 @@ static void batch_normalisation_has_correct_gradients_learning_and_not(void **st
         for (size_t D = 1; D < 20; D += 6) {
             rg_params *params;
             kept       k = keep(&params, D);
-            rg_expect_gradient(&(rg_gradient_case){ .name = "batch_norm", .function = batch_norm_it, .context = &k, .params = params, .no_learn = !learn,
+            rg_expect_gradient(&(rg_gradient_case){ .name = "batch_norm",
+                                                    .function = batch_norm_it,
+                                                    .context = &k,
+                                                    .params = params,
+                                                    .no_learn = !learn,
                                                     .input = { { 9, D }, { 1, D }, { 1, D } } });
             rg_params_free(params);
         }
@@ -229,7 +237,8 @@ static void kept_statistics_move_only_while_learning(void **state)
     rg_tape_config config = { .record = true, .learn = true };
     rg_tape       *t;
     assert_int_equal(rg_tape_new(&t, &config), RG_OK);
-    rg_tensor *x = rg_input(t, (const rg_real[]){ 1, 3 }, 2, 1, NULL), *one = rg_input(t, (const rg_real[]){ 1 }, 1, 1, NULL), *zero = rg_zeros(t, 1, 1, NULL);
+    rg_tensor *x = rg_input(t, (const rg_real[]){ 1, 3 }, 2, 1, NULL), *one = rg_input(t, (const rg_real[]){ 1 }, 1, 1, NULL),
+              *zero = rg_zeros(t, 1, 1, NULL);
     rg_tensor *y = rg_batch_norm(t, x, one, zero, k.mean, k.variance, 0.25, 0);
     assert_true(fabs(rg_tensor_at(y, 0, 0) + 1) < 1e-12 && fabs(rg_tensor_at(y, 1, 0) - 1) < 1e-12);
     assert_true(fabs(rg_param_data(k.mean)[0] - 0.5) < 1e-12);              /* 0 + 0.25 (2 - 0) */

@@ -58,8 +58,11 @@ static void the_fused_dot_has_a_correct_gradient_for_every_reach(void **state)
     for (size_t i = 0; i < REACHES; i++)
         for (size_t heads = 1; heads <= 3; heads += 2) {
             context c = { reaches[i].make, heads };
-            rg_expect_gradient(&(rg_gradient_case){ .name = reaches[i].name, .function = fused, .context = &c,
-                                                    .input = { { reaches[i].Nq, 5 * heads }, { reaches[i].Nk, 5 * heads }, { reaches[i].Nk, 3 * heads } } });
+            rg_expect_gradient(&(rg_gradient_case){
+                .name = reaches[i].name,
+                .function = fused,
+                .context = &c,
+                .input = { { reaches[i].Nq, 5 * heads }, { reaches[i].Nk, 5 * heads }, { reaches[i].Nk, 3 * heads } } });
         }
 }
 
@@ -95,7 +98,9 @@ static rg_tensor *pairs_additive(rg_tape *t, rg_tensor *const *x, void *c)
 static void the_pair_path_has_a_correct_gradient_for_every_reach(void **state)
 {
     (void)state;
-    static const reach_case all[] = { { "groups", groups, 11, 17 }, { "window", window, 11, 11 }, { "shared", shared, 8, 17 }, { "edges", edges, 5, 7 } };
+    static const reach_case all[] = {
+        { "groups", groups, 11, 17 }, { "window", window, 11, 11 }, { "shared", shared, 8, 17 }, { "edges", edges, 5, 7 }
+    };
     for (size_t i = 0; i < 4; i++)
         for (size_t heads = 1; heads <= 3; heads += 2) {
             context      c = { all[i].make, heads };
@@ -125,7 +130,7 @@ static void attend(result *r, bool general, const rg_layout *layout, bool is_cau
     rg_tape_config config = RG_TAPE_CONFIG_DEFAULT;
     rg_tape       *t = NULL;
     assert_int_equal(rg_tape_new(&t, &config), RG_OK);
-    rg_tensor      *q = rg_input(t, x[0], N, WIDTH, layout), *k = rg_input(t, x[1], N, WIDTH, layout), *v = rg_input(t, x[2], N, WIDTH, layout);
+    rg_tensor *q = rg_input(t, x[0], N, WIDTH, layout), *k = rg_input(t, x[1], N, WIDTH, layout), *v = rg_input(t, x[2], N, WIDTH, layout);
     const rg_reach *reach = is_causal ? rg_reach_causal(t, layout) : rg_reach_groups(t, layout, layout);
     rg_tensor      *out = general ? rg_mix(t, rg_softmax_over(t, rg_pairs_dot(t, q, k, reach, heads, 0.5), reach), v, reach)
                                   : rg_fused_dot(t, q, k, v, reach, heads, 0.5);
@@ -141,7 +146,8 @@ static void attend(result *r, bool general, const rg_layout *layout, bool is_cau
 static void agree(const char *name, const rg_real *a, const rg_real *b, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (!(fabs((double)(a[i] - b[i])) <= 1e-10)) fail_msg("%s: number %zu is %.12g, the pair path gives %.12g", name, i, (double)a[i], (double)b[i]);
+        if (!(fabs((double)(a[i] - b[i])) <= 1e-10))
+            fail_msg("%s: number %zu is %.12g, the pair path gives %.12g", name, i, (double)a[i], (double)b[i]);
 }
 
 static void the_fused_dot_equals_the_pair_path_for_kept_and_for_recomputed_weights(void **state)

@@ -63,12 +63,14 @@ static void check(const char *name, const char *yaml, const rg_graph *g)
     rg_free(options);
 }
 
-static const char *const edges = "0\t1\n1\t2\n2\t3\n0\t3\n3\t4\n", *const features = "0 2\n1\n0 1 3\n2:0.5 3:1.5\n\n", *const labels = "0\n2\n1\n1\n-1\n";
+static const char *const edges = "0\t1\n1\t2\n2\t3\n0\t3\n3\t4\n", *const features = "0 2\n1\n0 1 3\n2:0.5 3:1.5\n\n",
+                         *const labels = "0\n2\n1\n1\n-1\n";
 
 static void every_system_on_graphs_has_a_correct_gradient(void **state)
 {
     (void)state;
-    static const char *const variants[] = { "heads: 2\nwidth: 3\n", "heads: 2\nwidth: 3\nscore: additive\n", "heads: 2\nwidth: 3\nlayers: 3\nskip: true\noutput-heads: 2\n",
+    static const char *const variants[] = { "heads: 2\nwidth: 3\n", "heads: 2\nwidth: 3\nscore: additive\n",
+                                            "heads: 2\nwidth: 3\nlayers: 3\nskip: true\noutput-heads: 2\n",
                                             "heads: 3\nwidth: 2\ndropout: 0\ndropout-attention: 0\n" };
     rg_graph *g = graph_of(edges, features, labels, false);
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) check("gat", variants[i], g);
@@ -80,7 +82,8 @@ static void every_system_on_graphs_has_a_correct_gradient(void **state)
 static void weights_directions_and_several_labels_keep_the_gradient_correct(void **state)
 {
     (void)state;
-    rg_graph *weighted = graph_of("0\t1\t0.5\n1\t2\t2\n2\t3\t1\n1\t1\t3\n", features, labels, true), *several = graph_of(edges, features, "0 2\n1\n\n0 1 2\n2\n", false);
+    rg_graph *weighted = graph_of("0\t1\t0.5\n1\t2\t2\n2\t3\t1\n1\t1\t3\n", features, labels, true),
+             *several = graph_of(edges, features, "0 2\n1\n\n0 1 2\n2\n", false);
     check("gat", "heads: 2\nwidth: 3\n", weighted);
     check("gcn", "width: 4\n", weighted);
     check("gat", "heads: 2\nwidth: 3\n", several);

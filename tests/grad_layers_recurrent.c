@@ -28,7 +28,8 @@ static void stacks_of_every_kind_have_correct_gradients_one_way_and_both_ways(vo
     for (rg_recurrence kind = RG_RNN; kind < RG_RECURRENCES; kind++)
         for (int both = 0; both < 4; both++) {
             rg_recurrent_config config = RG_RECURRENT_CONFIG_DEFAULT;
-            config.kind = kind, config.in = 3, config.width = 3, config.depth = 2, config.dropout = 0.2, config.uniform = both == 2 ? 0.5 : 0;
+            config.kind = kind, config.in = 3, config.width = 3, config.depth = 2, config.dropout = 0.2,
+            config.uniform = both == 2 ? 0.5 : 0;
             config.bidirectional = both > 0, config.combine = both ? (rg_combine)(both - 1) : RG_COMBINE_CONCAT;
             rg_params         *params;
             rg_recurrent_stack stack;
@@ -36,8 +37,12 @@ static void stacks_of_every_kind_have_correct_gradients_one_way_and_both_ways(vo
             rg_recurrent_stack_init(&stack, params, "encoder", &config);
             assert_int_equal(rg_params_build(params, 3), RG_OK);
             assert_non_null(rg_params_find(params, both ? "encoder.1.back.u" : "encoder.1.u"));
-            rg_expect_gradient(&(rg_gradient_case){ .name = rg_recurrence_name(kind), .function = run_it, .context = &stack, .params = params,
-                                                    .plain_only = true, .input = { { 8, 3, &ragged } } });
+            rg_expect_gradient(&(rg_gradient_case){ .name = rg_recurrence_name(kind),
+                                                    .function = run_it,
+                                                    .context = &stack,
+                                                    .params = params,
+                                                    .plain_only = true,
+                                                    .input = { { 8, 3, &ragged } } });
             rg_params_free(params);
         }
 }
@@ -62,7 +67,8 @@ static void parts_and_steps_with_carried_states_equal_the_whole(void **state)
     (void)state;
     enum { T = 7, CUT = 3, D = 3, U = 5 };
     static const int32_t whole_start[] = { 0, T }, left_start[] = { 0, CUT }, right_start[] = { 0, T - CUT };
-    const rg_layout whole = { .groups = 1, .start = whole_start }, left = { .groups = 1, .start = left_start }, right = { .groups = 1, .start = right_start };
+    const rg_layout      whole = { .groups = 1, .start = whole_start }, left = { .groups = 1, .start = left_start },
+                    right = { .groups = 1, .start = right_start };
     rg_real         xs[T * D];
     rg_test_fill(xs, T * D, 1, -1, 1);
     for (rg_recurrence kind = RG_RNN; kind < RG_RECURRENCES; kind++) {

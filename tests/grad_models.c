@@ -14,8 +14,12 @@ static const int32_t source_start[] = { 0, 3, 4, 6 }, target_start[] = { 0, 2, 6
 static const int32_t source_ids[] = { 4, 5, 2, 2, 6, 2 }, target_ids[] = { 3, 2, 4, 5, 6, 2, 2 }, previous[] = { 1, 3, 1, 4, 5, 6, 1 };
 
 /* layouts are borrowed until the walk back is over */
-static const rg_batch batch = { .pairs = 3, .source = { .groups = 3, .start = source_start }, .target = { .groups = 3, .start = target_start },
-                                .source_ids = source_ids, .target_ids = target_ids, .previous = previous };
+static const rg_batch batch = { .pairs = 3,
+                                .source = { .groups = 3, .start = source_start },
+                                .target = { .groups = 3, .start = target_start },
+                                .source_ids = source_ids,
+                                .target_ids = target_ids,
+                                .previous = previous };
 
 static rg_tensor *model_loss(rg_tape *t, rg_tensor *const *x, void *context)
 {
@@ -24,9 +28,11 @@ static rg_tensor *model_loss(rg_tape *t, rg_tensor *const *x, void *context)
     return m->system->loss(t, m, &batch).sum;
 }
 
-/* Settings small enough to differentiate by hand; names a system does not have are skipped. */
-static const char *const small = "dim-emb: 4\ntransformer-dim-ffn: 3\ntransformer-heads: 2\nenc-depth: 2\ndec-depth: 2\ndim-rnn: 3\n"
-                                 "transformer-dropout: 0.2\ndropout-rnn: 0.2\nlabel-smoothing: 0.1\ntransformer-ffn-activation: gelu\n"; /* relu has kinks that differences trip over */
+/* Settings small enough to differentiate by hand; names a system does not have are skipped.
+ * Gelu: relu has kinks that differences trip over. */
+static const char *const small =
+    "dim-emb: 4\ntransformer-dim-ffn: 3\ntransformer-heads: 2\nenc-depth: 2\ndec-depth: 2\ndim-rnn: 3\n"
+    "transformer-dropout: 0.2\ndropout-rnn: 0.2\nlabel-smoothing: 0.1\ntransformer-ffn-activation: gelu\n";
 
 static rg_model *make(const rg_system *system, const char *more)
 {
@@ -62,17 +68,29 @@ static void every_system_has_a_correct_gradient(void **state)
 static void every_variant_of_the_transformer_has_a_correct_gradient(void **state)
 {
     (void)state;
-    static const char *const variants[] = { "transformer-norm: post", "transformer-positions: learned", "window: 2", "tied-embeddings-all: false",
-                                            "transformer-dropout-attention: 0.3", "transformer-ffn-activation: relu", "score: additive", "score: general" };
+    static const char *const variants[] = { "transformer-norm: post",
+                                            "transformer-positions: learned",
+                                            "window: 2",
+                                            "tied-embeddings-all: false",
+                                            "transformer-dropout-attention: 0.3",
+                                            "transformer-ffn-activation: relu",
+                                            "score: additive",
+                                            "score: general" };
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) check(rg_system_find("transformer"), variants[i]);
 }
 
 static void every_variant_of_luong_has_a_correct_gradient(void **state)
 {
     (void)state;
-    static const char *const variants[] = { "input-feeding: false", "attention-kind: local-m\nwindow: 1", "attention-kind: local-p\nwindow: 2", "score: dot\nenc-bidirectional: true",
-                                            "attention-kind: local-p\nwindow: 1\ninput-feeding: false", "attention-kind: local-m\nwindow: 1\ninput-feeding: false",
-                                            "score: concat", "score: location", "cell: gru" };
+    static const char *const variants[] = { "input-feeding: false",
+                                            "attention-kind: local-m\nwindow: 1",
+                                            "attention-kind: local-p\nwindow: 2",
+                                            "score: dot\nenc-bidirectional: true",
+                                            "attention-kind: local-p\nwindow: 1\ninput-feeding: false",
+                                            "attention-kind: local-m\nwindow: 1\ninput-feeding: false",
+                                            "score: concat",
+                                            "score: location",
+                                            "cell: gru" };
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) check(rg_system_find("luong"), variants[i]);
 }
 

@@ -1,5 +1,5 @@
-/* The Turing machine: gradients of every step of addressing, of erasing and writing, and of the whole machine with every controller and number of
- * heads, once as the chain of ordinary ops that runs when heads are watched, once with the fused step. */
+/* The Turing machine: gradients of every step of addressing, of erasing and writing, and of the whole machine with every controller and
+ * number of heads, once as the chain of ordinary ops that runs when heads are watched, once with the fused step. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,12 +16,24 @@
 static const int32_t   one_start[] = { 0, 1, 2 }, rows_start[] = { 0, 5, 9 };
 static const rg_layout ones = { .groups = 2, .start = one_start }, rows = { .groups = 2, .start = rows_start };
 
-static rg_tensor *roll_it(rg_tape *t, rg_tensor *const *x, void *context) { return (void)context, rg_roll(t, x[0], x[1], rg_reach_groups(t, &ones, &rows)); }
-static rg_tensor *erase_it(rg_tape *t, rg_tensor *const *x, void *context) { return (void)context, rg_erase(t, x[0], x[1], x[2], rg_reach_groups(t, &ones, &rows)); }
-static rg_tensor *write_it(rg_tape *t, rg_tensor *const *x, void *context) { return (void)context, rg_write(t, x[0], x[1], x[2], rg_reach_groups(t, &ones, &rows)); }
+static rg_tensor *roll_it(rg_tape *t, rg_tensor *const *x, void *context)
+{
+    return (void)context, rg_roll(t, x[0], x[1], rg_reach_groups(t, &ones, &rows));
+}
+static rg_tensor *erase_it(rg_tape *t, rg_tensor *const *x, void *context)
+{
+    return (void)context, rg_erase(t, x[0], x[1], x[2], rg_reach_groups(t, &ones, &rows));
+}
+static rg_tensor *write_it(rg_tape *t, rg_tensor *const *x, void *context)
+{
+    return (void)context, rg_write(t, x[0], x[1], x[2], rg_reach_groups(t, &ones, &rows));
+}
 
 /* interpolation and sharpening as the machine does them */
-static rg_tensor *gate_it(rg_tape *t, rg_tensor *const *x, void *context) { return (void)context, rg_add(t, x[1], rg_mul(t, rg_sub(t, x[0], x[1]), x[2])); }
+static rg_tensor *gate_it(rg_tape *t, rg_tensor *const *x, void *context)
+{
+    return (void)context, rg_add(t, x[1], rg_mul(t, rg_sub(t, x[0], x[1]), x[2]));
+}
 static rg_tensor *sharpen_it(rg_tape *t, rg_tensor *const *x, void *context)
 {
     (void)context;
@@ -47,8 +59,13 @@ static void the_fused_step_has_a_correct_gradient(void **state)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         const rg_ntm_sizes    *s = &sizes[i];
         const rg_ntm_columns   c = rg_ntm_columns_of(s);
-        const rg_gradient_case both = { .name = "ntm_step", .function = steps_it, .context = &sizes[i],
-                                        .input = { { 2, c.all, NULL, 0, 0 }, { 2, c.all, NULL, 0, 0 }, { s->rows, c.H, NULL, 0, 0 }, { 1, s->readers * s->width, NULL, 0, 0 } } };
+        const rg_gradient_case both = { .name = "ntm_step",
+                                        .function = steps_it,
+                                        .context = &sizes[i],
+                                        .input = { { 2, c.all, NULL, 0, 0 },
+                                                   { 2, c.all, NULL, 0, 0 },
+                                                   { s->rows, c.H, NULL, 0, 0 },
+                                                   { 1, s->readers * s->width, NULL, 0, 0 } } };
         rg_expect_gradient(&both);
     }
 }
@@ -86,7 +103,10 @@ typedef struct {
 } work;
 
 static bool wants(void *context, const char *name) { return (void)context, strcmp(name, "heads") == 0; }
-static void see(void *context, const char *name, const rg_tensor *x, const void *reach) { (void)name, (void)x, (void)reach, ((work *)context)->seen++; }
+static void see(void *context, const char *name, const rg_tensor *x, const void *reach)
+{
+    (void)name, (void)x, (void)reach, ((work *)context)->seen++;
+}
 
 static rg_tensor *model_loss(rg_tape *t, rg_tensor *const *x, void *context)
 {

@@ -112,8 +112,14 @@ static void ops_of_two_tensors_have_correct_gradients_for_every_shape_they_accep
 
 OP1(matmul_it, rg_matmul(t, x[0], x[1]))
 OP1(matmul_nt_it, rg_matmul_nt(t, x[0], x[1]))
-static rg_tensor *linear_it(rg_tape *t, rg_tensor *const *x, void *context) { return rg_linear(t, x[0], x[1], x[2], *(const rg_activation *)context); }
-static rg_tensor *bias_it(rg_tape *t, rg_tensor *const *x, void *context) { return rg_bias_map(t, x[0], x[1], *(const rg_activation *)context); }
+static rg_tensor *linear_it(rg_tape *t, rg_tensor *const *x, void *context)
+{
+    return rg_linear(t, x[0], x[1], x[2], *(const rg_activation *)context);
+}
+static rg_tensor *bias_it(rg_tape *t, rg_tensor *const *x, void *context)
+{
+    return rg_bias_map(t, x[0], x[1], *(const rg_activation *)context);
+}
 OP1(linear_nt_it, rg_linear_nt(t, x[0], x[1], x[2]))
 
 /* Rows of less and more than a block. */
@@ -124,14 +130,16 @@ static void a_bias_and_an_activation_in_one_pass_have_correct_gradients(void **s
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         for (size_t rows = 1; rows < 80; rows += 35) {
             rg_activation f = all[i];
-            rg_expect_gradient(&(rg_gradient_case){ .name = "bias", .function = bias_it, .context = &f, .input = { { rows, 3 }, { 1, 3 } } });
+            rg_expect_gradient(
+                &(rg_gradient_case){ .name = "bias", .function = bias_it, .context = &f, .input = { { rows, 3 }, { 1, 3 } } });
         }
 }
 
 static void products_of_tensors_have_correct_gradients(void **state)
 {
     (void)state;
-    static const size_t mkn[][3] = { { 1, 1, 1 }, { 1, 7, 3 }, { 3, 1, 9 }, { 7, 9, 1 }, { 3, 17, 7 }, { 7, 3, 17 }, { 1, 31, 3 }, { 3, 3, 33 } };
+    static const size_t mkn[][3] = { { 1, 1, 1 },  { 1, 7, 3 },  { 3, 1, 9 },  { 7, 9, 1 },
+                                     { 3, 17, 7 }, { 7, 3, 17 }, { 1, 31, 3 }, { 3, 3, 33 } };
     for (size_t i = 0; i < sizeof mkn / sizeof *mkn; i++) {
         const size_t M = mkn[i][0], K = mkn[i][1], N = mkn[i][2];
         two("matmul", matmul_it, M, K, K, N, -1);
@@ -139,7 +147,8 @@ static void products_of_tensors_have_correct_gradients(void **state)
     }
     rg_expect_gradient(&(rg_gradient_case){ .name = "linear_nt", .function = linear_nt_it, .input = { { 3, 7 }, { 9, 7 }, { 1, 9 } } });
     for (rg_activation f = RG_IDENTITY; f < RG_EXP; f++)
-        rg_expect_gradient(&(rg_gradient_case){ .name = "linear", .function = linear_it, .context = &f, .input = { { 3, 7 }, { 7, 9 }, { 1, 9 } } });
+        rg_expect_gradient(
+            &(rg_gradient_case){ .name = "linear", .function = linear_it, .context = &f, .input = { { 3, 7 }, { 7, 9 }, { 1, 9 } } });
 }
 
 typedef struct {
@@ -290,7 +299,10 @@ static void layer_norms_have_correct_gradients(void **state)
 /* --------------------------------------------------------------------------------------------------------- losses */
 
 static const int32_t classes[] = { 2, 0, -1, 6, 6 };
-static rg_tensor *entropy_it(rg_tape *t, rg_tensor *const *x, void *context) { return rg_cross_entropy(t, x[0], classes, *(const double *)context); }
+static rg_tensor    *entropy_it(rg_tape *t, rg_tensor *const *x, void *context)
+{
+    return rg_cross_entropy(t, x[0], classes, *(const double *)context);
+}
 
 static rg_tensor *binary_it(rg_tape *t, rg_tensor *const *x, void *context)
 {
@@ -363,7 +375,8 @@ static void an_embedding_table_gets_the_sum_of_its_rows_gradients(void **state)
     assert_int_equal(rg_params_new(&params), RG_OK);
     embedding e = { rg_params_add(params, "table", RG_TABLE, 9, 7, RG_INIT_NORMAL, 1) };
     assert_int_equal(rg_params_build(params, 6), RG_OK);
-    rg_expect_gradient(&(rg_gradient_case){ .name = "embedding", .function = embed_it, .context = &e, .params = params, .input = { { 5, 7 } } });
+    rg_expect_gradient(
+        &(rg_gradient_case){ .name = "embedding", .function = embed_it, .context = &e, .params = params, .input = { { 5, 7 } } });
     rg_params_free(params);
 }
 

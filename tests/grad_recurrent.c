@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-static const int32_t ragged_start[] = { 0, 2, 2, 6, 7, 10, 10 }, even_start[] = { 0, 3, 6, 9 }, one_start[] = { 0, 5 }, none_start[] = { 0, 0, 0 },
-                     sorted_start[] = { 0, 1, 2, 3 };
+static const int32_t ragged_start[] = { 0, 2, 2, 6, 7, 10, 10 }, even_start[] = { 0, 3, 6, 9 }, one_start[] = { 0, 5 },
+                     none_start[] = { 0, 0, 0 }, sorted_start[] = { 0, 1, 2, 3 };
 static const rg_layout layouts[] = {
     { .groups = 6, .start = ragged_start },
     { .groups = 3, .start = even_start },
@@ -28,7 +28,8 @@ static void steps_read_a_layout_longest_group_first(void **state)
 {
     (void)state;
     static const int32_t start[] = { 0, 2, 6, 6, 7 };
-    static const int32_t ahead[] = { 2, 0, 6, 3, 1, 4, 5 }, back[] = { 5, 1, 6, 4, 0, 3, 2 }, order[] = { 1, 0, 3, 2 }, count[] = { 3, 2, 1, 1 };
+    static const int32_t ahead[] = { 2, 0, 6, 3, 1, 4, 5 }, back[] = { 5, 1, 6, 4, 0, 3, 2 }, order[] = { 1, 0, 3, 2 },
+                         count[] = { 3, 2, 1, 1 };
     const rg_layout      layout = { .groups = 4, .start = start };
     rg_tape_config       config = RG_TAPE_CONFIG_DEFAULT;
     rg_tape             *t;
@@ -80,7 +81,8 @@ static rg_tensor *formula(rg_tape *t, rg_recurrence kind, const rg_recurrent_wei
         *c = rg_add(t, rg_mul(t, f, *c), rg_mul(t, i, rg_tanh(t, gate(t, s, 3, u))));
         return rg_mul(t, o, rg_tanh(t, *c));
     }
-    rg_tensor *z = rg_sigmoid(t, rg_add(t, gate(t, x, 0, u), gate(t, a, 0, u))), *r = rg_sigmoid(t, rg_add(t, gate(t, x, 1, u), gate(t, a, 1, u)));
+    rg_tensor *z = rg_sigmoid(t, rg_add(t, gate(t, x, 0, u), gate(t, a, 0, u))),
+              *r = rg_sigmoid(t, rg_add(t, gate(t, x, 1, u), gate(t, a, 1, u)));
     rg_tensor *rest = rg_shift(t, rg_scale(t, z, -1), 1); /* 1 - z */
     if (kind == RG_GRU) {
         rg_tensor *n = rg_tanh(t, rg_add(t, gate(t, x, 2, u), rg_matmul(t, rg_mul(t, r, h), w->u_new)));
@@ -92,8 +94,8 @@ static rg_tensor *formula(rg_tape *t, rg_recurrence kind, const rg_recurrent_wei
 }
 
 /* Group by group, row by row, into rows[] of states and cells. */
-static void by_formula(rg_tape *t, const setup *s, const rg_recurrent_weights *w, rg_tensor *x, rg_tensor *h0, rg_tensor *c0, rg_tensor **h_rows,
-                       rg_tensor **c_rows)
+static void by_formula(rg_tape *t, const setup *s, const rg_recurrent_weights *w, rg_tensor *x, rg_tensor *h0, rg_tensor *c0,
+                       rg_tensor **h_rows, rg_tensor **c_rows)
 {
     const size_t u = rg_tensor_rows(w->u);
     rg_tensor   *p = w->w ? rg_linear(t, x, w->w, w->b, RG_IDENTITY) : w->b ? rg_add(t, x, w->b) : x;
@@ -259,8 +261,11 @@ static void cells_one_step_at_a_time_have_correct_gradients(void **state)
     (void)state;
     for (rg_recurrence kind = RG_RNN; kind < RG_RECURRENCES; kind++) {
         const size_t     u = 7, gu = rg_recurrence_gates(kind) * u;
-        rg_gradient_case c = { .name = rg_recurrence_name(kind), .function = decoder_it, .context = &kind,
-                               .input = { { 6, gu }, { 3, u }, { 3, u }, { u, kind == RG_GRU ? 2 * u : gu }, { kind == RG_GRU ? u : 1, u } } };
+        rg_gradient_case c = { .name = rg_recurrence_name(kind),
+                               .function = decoder_it,
+                               .context = &kind,
+                               .input = {
+                                   { 6, gu }, { 3, u }, { 3, u }, { u, kind == RG_GRU ? 2 * u : gu }, { kind == RG_GRU ? u : 1, u } } };
         rg_expect_gradient(&c);
     }
 }
@@ -269,8 +274,8 @@ static rg_tensor *last_it(rg_tape *t, rg_tensor *const *x, void *context) { retu
 
 static rg_tensor *both_it(rg_tape *t, rg_tensor *const *x, void *context)
 {
-    return rg_bidirectional(t, RG_GRU_RESET_AFTER, &(rg_recurrent_weights){ .w = x[1], .u = x[2] }, &(rg_recurrent_weights){ .w = x[3], .u = x[4] },
-                            x[0], *(const rg_combine *)context);
+    return rg_bidirectional(t, RG_GRU_RESET_AFTER, &(rg_recurrent_weights){ .w = x[1], .u = x[2] },
+                            &(rg_recurrent_weights){ .w = x[3], .u = x[4] }, x[0], *(const rg_combine *)context);
 }
 
 static void ends_of_groups_and_both_directions_have_correct_gradients(void **state)
@@ -278,7 +283,8 @@ static void ends_of_groups_and_both_directions_have_correct_gradients(void **sta
     (void)state;
     for (int reverse = 0; reverse < 2; reverse++) {
         bool back = reverse;
-        rg_expect_gradient(&(rg_gradient_case){ .name = "last_rows", .function = last_it, .context = &back, .input = { { 10, 3, &layouts[0] } } });
+        rg_expect_gradient(
+            &(rg_gradient_case){ .name = "last_rows", .function = last_it, .context = &back, .input = { { 10, 3, &layouts[0] } } });
     }
     for (rg_combine how = RG_COMBINE_CONCAT; how <= RG_COMBINE_MULTIPLY; how++)
         rg_expect_gradient(&(rg_gradient_case){ .name = "bidirectional", .function = both_it, .context = &how, .plain_only = true,

@@ -43,7 +43,8 @@ static const rg_reach *make_reach(rg_tape *t, const reach_case *c, const rg_layo
 {
     static const size_t  first[N + 1] = { 0, 3, 4, 4, 6, 11, 12, 14, 15, 15, 18, 20, 22, 23, 24 };
     static const int32_t list[] = { 4, 0, 2, 1, 13, 3, 9, 1, 5, 12, 0, 7, 2, 6, 8, 11, 10, 9, 3, 4, 13, 0, 12, 5 };
-    static const int32_t begin[N] = { 0, 0, 5, 1, 4, 4, 0, 9, 13, 2, 2, 12, 0, 6 }, end[N] = { 4, 6, 5, 3, 9, 9, 4, 10, 14, 14, 2, 14, 14, 7 };
+    static const int32_t begin[N] = { 0, 0, 5, 1, 4, 4, 0, 9, 13, 2, 2, 12, 0, 6 },
+                         end[N] = { 4, 6, 5, 3, 9, 9, 4, 10, 14, 14, 2, 14, 14, 7 };
     if (c->kind) return c->kind->make(t, rows, rows, 3);
     return c->lists ? rg_reach_lists(t, N, N, first, list) : rg_reach_intervals(t, N, N, begin, end);
 }
@@ -132,7 +133,7 @@ static void run_over(result *r, const setup *s, const numbers *x, const rg_layou
     rg_tape       *t = NULL;
     config.team = team;
     assert_int_equal(rg_tape_new(&t, &config), RG_OK);
-    rg_tensor      *q = rg_input(t, x->q, n, H * DK, rows), *k = rg_input(t, x->k, m, H * DK, rows), *v = rg_input(t, x->v, m, H * DV, rows);
+    rg_tensor *q = rg_input(t, x->q, n, H * DK, rows), *k = rg_input(t, x->k, m, H * DK, rows), *v = rg_input(t, x->v, m, H * DV, rows);
     const rg_reach *reach = lists ? lists : make_reach(t, &s->reach, rows);
     assert_non_null(reach);
     rg_tensor *prepared = rg_attention_prepare(t, &s->att, k);
@@ -177,7 +178,8 @@ static void near(const setup *s, const char *what, size_t at, rg_real a, rg_real
 static void same_bits(const setup *s, const char *what, const rg_real *a, const rg_real *b, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (memcmp(&a[i], &b[i], sizeof *a)) fail_msg("%s: number %zu of %s was %.9g and is %.9g", s->name, i, what, (double)a[i], (double)b[i]);
+        if (memcmp(&a[i], &b[i], sizeof *a))
+            fail_msg("%s: number %zu of %s was %.9g and is %.9g", s->name, i, what, (double)a[i], (double)b[i]);
 }
 
 static bool sees_keys(const rg_score *score) { return strcmp(score->name, "location") != 0; }
@@ -222,13 +224,16 @@ static void check_nothing(const setup *s)
     for (size_t i = 0; i < r.Nq; i++) {
         if (r.first[i + 1] > r.first[i]) continue;
         for (size_t c = 0; c < s->heads * DV; c++) near(s, "output of a query without keys, column", c, r.out[i * s->heads * DV + c], 0, 0);
-        for (size_t c = 0; c < s->heads * DK; c++) near(s, "gradient of a query without keys, column", c, r.dq[i * s->heads * DK + c], 0, 0);
+        for (size_t c = 0; c < s->heads * DK; c++)
+            near(s, "gradient of a query without keys, column", c, r.dq[i * s->heads * DK + c], 0, 0);
     }
     for (size_t j = 0; j < r.Nk; j++) {
         bool seen = false;
         for (size_t p = 0; p < r.P; p++) seen = seen || r.key[p] == j;
-        for (size_t c = 0; !seen && c < s->heads * DK; c++) near(s, "gradient of a key nobody sees, column", c, r.dk[j * s->heads * DK + c], 0, 0);
-        for (size_t c = 0; !seen && c < s->heads * DV; c++) near(s, "gradient of a value nobody sees, column", c, r.dv[j * s->heads * DV + c], 0, 0);
+        for (size_t c = 0; !seen && c < s->heads * DK; c++)
+            near(s, "gradient of a key nobody sees, column", c, r.dk[j * s->heads * DK + c], 0, 0);
+        for (size_t c = 0; !seen && c < s->heads * DV; c++)
+            near(s, "gradient of a value nobody sees, column", c, r.dv[j * s->heads * DV + c], 0, 0);
     }
 }
 
@@ -289,7 +294,8 @@ static void check_query_order(const setup *s)
     assert_int_equal(rg_reach_new_lists(&reach, N, N, first, list), RG_OK);
     run_over(&other, s, &y, NULL, reach, NULL);
     for (size_t i = 0; i < N; i++)
-        for (size_t c = 0; c < s->heads * DV; c++) near(s, "column", c, other.out[i * s->heads * DV + c], r.out[order[i] * s->heads * DV + c], 1e-6);
+        for (size_t c = 0; c < s->heads * DV; c++)
+            near(s, "column", c, other.out[i * s->heads * DV + c], r.out[order[i] * s->heads * DV + c], 1e-6);
     rg_reach_free(reach);
 }
 
@@ -304,7 +310,8 @@ static void check_same_keys(const setup *s)
     run(&r, s, &x);
     for (size_t i = 0; i < N; i++)
         for (size_t p = r.first[i]; p < r.first[i + 1]; p++)
-            for (size_t h = 0; h < s->heads; h++) near(s, "pair", p, r.a[p * s->heads + h], (rg_real)(1.0 / (double)(r.first[i + 1] - r.first[i])), 1e-6);
+            for (size_t h = 0; h < s->heads; h++)
+                near(s, "pair", p, r.a[p * s->heads + h], (rg_real)(1.0 / (double)(r.first[i + 1] - r.first[i])), 1e-6);
 }
 
 static void identical_keys_get_uniform_weights(void **state) { (void)state, each_setup(check_same_keys); }
@@ -323,7 +330,8 @@ static void check_hull(const setup *s)
                 high = fmax(high, (double)x.v[r.key[p] * cols + c]);
             }
             const double y = (double)r.out[i * cols + c];
-            if (!(y >= low - 1e-6 && y <= high + 1e-6)) fail_msg("%s: query %zu reads %g from values in %g .. %g", s->name, i, y, low, high);
+            if (!(y >= low - 1e-6 && y <= high + 1e-6))
+                fail_msg("%s: query %zu reads %g from values in %g .. %g", s->name, i, y, low, high);
         }
 }
 
@@ -430,7 +438,10 @@ static void check_lists(const setup *s)
 
 static void lists_equal_intervals(void **state) { (void)state, each_setup(check_lists); }
 
-static const rg_reach *wide_window(rg_tape *t, const rg_layout *q, const rg_layout *k, size_t r) { return (void)k, rg_reach_window(t, q, 2 * r + 3); }
+static const rg_reach *wide_window(rg_tape *t, const rg_layout *q, const rg_layout *k, size_t r)
+{
+    return (void)k, rg_reach_window(t, q, 2 * r + 3);
+}
 
 static void check_window(const setup *s)
 {

@@ -129,7 +129,8 @@ static void estimate(double baseline, double *mean, double *variance)
     for (size_t i = 0; i < DRAWS * KEYS; i++) e[i] = (rg_real)score[i % KEYS];
     for (size_t i = 0; i < DRAWS; i++) begin[i] = 0, end[i] = KEYS;
     const rg_reach *reach = rg_reach_intervals(t, DRAWS, KEYS, begin, end);
-    rg_tensor      *scores = rg_input(t, e, DRAWS * KEYS, 1, NULL), *a = rg_softmax_over(t, scores, reach), *picked = rg_hard_sample(t, a, reach);
+    rg_tensor      *scores = rg_input(t, e, DRAWS * KEYS, 1, NULL), *a = rg_softmax_over(t, scores, reach),
+              *picked = rg_hard_sample(t, a, reach);
     assert_non_null(picked);
     for (size_t i = 0; i < DRAWS; i++) {
         size_t ones = 0;
@@ -204,7 +205,8 @@ static void the_largest_weight_is_picked_at_test_time_and_a_query_without_keys_p
     (void)state;
     rg_tape        *t = new_tape(1);
     const int32_t   begin[] = { 0, 2, 0 }, end[] = { 3, 2, 2 };
-    const rg_real   w[] = { (rg_real)0.2, (rg_real)0.7, (rg_real)0.5, (rg_real)0.2, (rg_real)0.3, (rg_real)0.1, (rg_real)0.5, (rg_real)0.4, (rg_real)0.5, (rg_real)0.6 };
+    const rg_real   w[] = { (rg_real)0.2, (rg_real)0.7, (rg_real)0.5, (rg_real)0.2, (rg_real)0.3,
+                            (rg_real)0.1, (rg_real)0.5, (rg_real)0.4, (rg_real)0.5, (rg_real)0.6 };
     const rg_reach *reach = rg_reach_intervals(t, 3, 3, begin, end);
     rg_tensor      *p = rg_hard_argmax(t, rg_input(t, w, 5, 2, NULL), reach);
     const rg_real   want[] = { 0, 1, 1, 0, 0, 0, 1, 0, 0, 1 };
@@ -310,7 +312,8 @@ static void key_value_attention_looks_at_the_last_rows_without_its_own(void **st
         memcpy(other, h, sizeof h);
         for (size_t c = 0; c < 6; c++) other[1 * 6 + c] += 1; /* row 1 of the first text: seen by rows 1, 2 and 3 */
         rg_tape   *t = new_tape(1);
-        rg_tensor *y = rg_key_value_run(t, &kv, rg_input(t, h, 11, 6, &source)), *z = rg_key_value_run(t, &kv, rg_input(t, other, 11, 6, &source));
+        rg_tensor *y = rg_key_value_run(t, &kv, rg_input(t, h, 11, 6, &source)),
+                  *z = rg_key_value_run(t, &kv, rg_input(t, other, 11, 6, &source));
         assert_int_equal(rg_tape_status(t), RG_OK);
         assert_int_equal(rg_tensor_cols(y), 6 / parts);
         for (size_t i = 0; i < 11; i++) {

@@ -186,7 +186,8 @@ static void the_distance_score_is_what_its_formula_says(void **state)
                 for (size_t h = 0; h < 2; h++) {
                     double square = 0;
                     for (size_t d = 0; d < D; d++) {
-                        const double x = (double)rg_tensor_at(q, i, h * D + d) - (double)rg_tensor_at(k, (size_t)reach->begin[i] + p - reach->first[i], h * D + d);
+                        const double x = (double)rg_tensor_at(q, i, h * D + d) -
+                                         (double)rg_tensor_at(k, (size_t)reach->begin[i] + p - reach->first[i], h * D + d);
                         square += x * x;
                     }
                     assert_true(fabs((double)rg_tensor_at(e, p, h) + square / (2 * 0.25)) < 1e-5);
@@ -215,7 +216,8 @@ static void cosine_weights_do_not_see_lengths_and_sharpen_with_beta(void **state
         for (size_t p = 0; p < reach->P; p++) assert_true(fabs((double)rg_tensor_at(e, p, 1)) <= c.sharpness * 1.000001);
         rg_tensor *a = rg_softmax_over(t, e, reach);
         top[sharp] = 0;
-        for (size_t p = reach->first[2]; p < reach->first[3]; p++) top[sharp] = rg_tensor_at(a, p, 0) > top[sharp] ? rg_tensor_at(a, p, 0) : top[sharp];
+        for (size_t p = reach->first[2]; p < reach->first[3]; p++)
+            top[sharp] = rg_tensor_at(a, p, 0) > top[sharp] ? rg_tensor_at(a, p, 0) : top[sharp];
         rg_tape_free(t);
         rg_params_free(params);
     }
@@ -266,7 +268,7 @@ static void keys_shared_by_all_heads_equal_keys_repeated_for_each(void **state)
             rg_attention        att;
             rg_params          *params = new_attention(&att, &c);
             rg_tape            *t = new_tape();
-            rg_tensor          *q = random_rows(t, 3 * D, 1), *k = random_rows(t, D, 2), *v = random_rows(t, 3 * 2, 3), *thrice[] = { k, k, k };
+            rg_tensor *q = random_rows(t, 3 * D, 1), *k = random_rows(t, D, 2), *v = random_rows(t, 3 * 2, 3), *thrice[] = { k, k, k };
             static const size_t  first[] = { 0, 2, 4, 4, 7, 8, 9 };
             static const int32_t list[] = { 1, 0, 5, 2, 3, 4, 1, 0, 0 };
             const rg_reach *reach = interval ? rg_reach_causal(t, &two_groups) : rg_reach_lists(t, N, N, first, list);
@@ -289,10 +291,11 @@ static void values_shared_by_all_heads_equal_values_repeated_for_each(void **sta
         sharing = att;
         sharing.config.shared_values = true;
         rg_tape        *t = new_tape();
-        rg_tensor      *q = random_rows(t, 2 * D, 1), *k = rg_attention_prepare(t, &att, random_rows(t, 2 * D, 2)), *v = random_rows(t, 6, 3);
+        rg_tensor *q = random_rows(t, 2 * D, 1), *k = rg_attention_prepare(t, &att, random_rows(t, 2 * D, 2)), *v = random_rows(t, 6, 3);
         rg_tensor      *twice[] = { v, v };
         const rg_reach *reach = rg_reach_causal(t, &two_groups);
-        rg_tensor      *shared = rg_attend(t, &sharing, q, k, v, reach), *whole = rg_attend(t, &att, q, k, rg_concat_columns(t, 2, twice), reach);
+        rg_tensor      *shared = rg_attend(t, &sharing, q, k, v, reach),
+                  *whole = rg_attend(t, &att, q, k, rg_concat_columns(t, 2, twice), reach);
         if (rg_tape_status(t) != RG_OK) fail_msg("%s: %s", (*s)->name, rg_message());
         near_all(shared, whole, 1e-5);
         rg_tape_free(t);

@@ -169,7 +169,8 @@ static void a_weight_used_in_every_step_of_a_loop_gets_the_gradient_of_all_its_r
         assert_int_equal(rg_tape_backward(t, sum), RG_OK);
         const rg_real *dw = rg_grads_of(n.grads, n.w), *db = rg_grads_of(n.grads, n.b);
         if (!loop) memcpy(together, dw, sizeof together), memcpy(bias, db, sizeof bias);
-        for (size_t i = 0; loop && i < WIDTH * WIDTH; i++) assert_true(fabs((double)(dw[i] - together[i])) <= 2e-5 * fmax(1, fabs((double)together[i])));
+        for (size_t i = 0; loop && i < WIDTH * WIDTH; i++)
+            assert_true(fabs((double)(dw[i] - together[i])) <= 2e-5 * fmax(1, fabs((double)together[i])));
         for (size_t i = 0; loop && i < WIDTH; i++) assert_true(fabs((double)(db[i] - bias[i])) <= 2e-5 * fmax(1, fabs((double)bias[i])));
     }
     net_close(&n);

@@ -251,7 +251,8 @@ static void files_of_another_model_are_refused_and_change_nothing(void **unused)
         for (size_t k = 0; k < r.toy.params->count; k++) {
             const rg_param *e = r.toy.params->entry[k];
             bool            change = rows[i].name && strcmp(e->name, "w2") == 0;
-            rg_params_add(p, change ? rows[i].name : e->name, e->kind, change ? rows[i].rows : e->rows, change ? rows[i].cols : e->cols, RG_INIT_ONE, 1);
+            rg_params_add(p, change ? rows[i].name : e->name, e->kind, change ? rows[i].rows : e->rows, change ? rows[i].cols : e->cols,
+                          RG_INIT_ONE, 1);
         }
         if (!rows[i].name) rg_params_add(p, "extra", RG_VECTOR, 1, 1, RG_INIT_ONE, 1);
         OK(rg_params_build(p, 1));

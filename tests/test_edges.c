@@ -31,7 +31,8 @@ static size_t make_lists(size_t *first, int32_t *key, size_t *pair)
 static void near(const char *table, const char *what, const rg_real *a, const rg_real *b, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (!(fabsf(a[i] - b[i]) <= 4e-6f * fmaxf(1, fabsf(b[i])))) fail_msg("%s: %s: number %zu is %.8g, plain gives %.8g", table, what, i, (double)a[i], (double)b[i]);
+        if (!(fabsf(a[i] - b[i]) <= 4e-6f * fmaxf(1, fabsf(b[i]))))
+            fail_msg("%s: %s: number %zu is %.8g, plain gives %.8g", table, what, i, (double)a[i], (double)b[i]);
 }
 
 static void sums_over_lists_of_every_table_equal_the_plain_ones(void **state)
@@ -65,10 +66,12 @@ static void sums_over_lists_of_every_table_equal_the_plain_ones(void **state)
 
 /* Room that seats, weights and slopes of one table go to. */
 typedef struct {
-    rg_real a[2 * MOST_PAIRS * MOST_HEADS], seats[QUERIES * 4 * MOST_HEADS], steep[QUERIES * 4 * MOST_HEADS], ds[MOST_PAIRS * MOST_HEADS], again[MOST_PAIRS * MOST_HEADS], dz[MOST_HEADS];
+    rg_real a[2 * MOST_PAIRS * MOST_HEADS], seats[QUERIES * 4 * MOST_HEADS], steep[QUERIES * 4 * MOST_HEADS], ds[MOST_PAIRS * MOST_HEADS],
+        again[MOST_PAIRS * MOST_HEADS], dz[MOST_HEADS];
 } edge_numbers;
 
-static void weigh_and_go_back(edge_numbers *to, const rg_kernels *k, size_t H, size_t d, const size_t *first, const int32_t *key, const uint8_t *bits, size_t more)
+static void weigh_and_go_back(edge_numbers *to, const rg_kernels *k, size_t H, size_t d, const size_t *first, const int32_t *key,
+                              const uint8_t *bits, size_t more)
 {
     static rg_real u[QUERIES * MOST_HEADS], z[KEYS * MOST_HEADS], v[MOST_HEADS * 9], dout[QUERIES * MOST_HEADS * 9], tilt[MOST_PAIRS];
     const size_t   from = 2, pairs = first[QUERIES] - first[from];
@@ -81,15 +84,18 @@ static void weigh_and_go_back(edge_numbers *to, const rg_kernels *k, size_t H, s
     rg_test_fill(to->dz, MOST_HEADS, 5, -1, 1);
     rg_test_fill(tilt, MOST_PAIRS, 6, -1, 1);
     memset(to->ds, 0, sizeof to->ds);
-    k->edges_weigh(QUERIES - from, first + from, key + first[from], H, to->a, u, MOST_HEADS, z, MOST_HEADS, 0.2f, more ? tilt + first[from] : NULL, NULL, bits, bits ? 2 : 1);
+    k->edges_weigh(QUERIES - from, first + from, key + first[from], H, to->a, u, MOST_HEADS, z, MOST_HEADS, 0.2f,
+                   more ? tilt + first[from] : NULL, NULL, bits, bits ? 2 : 1);
     memcpy(to->again, to->a, pairs * H * sizeof *to->a);
-    k->edges_weigh(QUERIES - from, first + from, key + first[from], H, to->a, u, MOST_HEADS, z, MOST_HEADS, 0.2f, more ? tilt + first[from] : NULL, to->seats, bits, bits ? 2 : 1);
+    k->edges_weigh(QUERIES - from, first + from, key + first[from], H, to->a, u, MOST_HEADS, z, MOST_HEADS, 0.2f,
+                   more ? tilt + first[from] : NULL, to->seats, bits, bits ? 2 : 1);
     assert_memory_equal(to->again, to->a, pairs * H * sizeof *to->a); /* seats or none */
     memcpy(to->steep, to->seats, sizeof to->steep);
     for (size_t i = 0; i < QUERIES - from; i++)
         for (size_t h = 0; h < H; h++) to->seats[(4 * i + 3) * H + h] = (rg_real)(i + 1) / (rg_real)(h + 2);
     for (size_t t = 0; t < QUERIES - from; t++) pair[t] = first[from + t + 1] - 1, query[t] = (int32_t)t; /* the last pair of each query */
-    k->edges_back(QUERIES - from - 1 - more, H, d, more ? NULL : to->ds, to->again, to->dz, pair + 1, query + 1, to->seats, dout, MOST_HEADS * 9, z, v, 0.2f, more ? tilt : NULL, bits, bits ? 2 : 1, more);
+    k->edges_back(QUERIES - from - 1 - more, H, d, more ? NULL : to->ds, to->again, to->dz, pair + 1, query + 1, to->seats, dout,
+                  MOST_HEADS * 9, z, v, 0.2f, more ? tilt : NULL, bits, bits ? 2 : 1, more);
 }
 
 static void weights_of_edges_and_the_way_back_of_every_table_equal_the_plain_ones(void **state)
@@ -165,7 +171,8 @@ static void masks_as_bits_of_every_table_equal_the_plain_ones_and_keep_the_right
             for (int through = 0; through < 2; through++) {
                 for (int s = 0; s < 2; s++) {
                     a[s][30 * heads[h]] = 7;
-                    (s ? *k : rg_kernels_all()[0])->lists_expand(through ? 30 : 20, heads[h], a[s], bits, value, 2.5f, through ? pair : NULL, 10);
+                    (s ? *k : rg_kernels_all()[0])
+                        ->lists_expand(through ? 30 : 20, heads[h], a[s], bits, value, 2.5f, through ? pair : NULL, 10);
                 }
                 assert_memory_equal(a[0], a[1], (through ? 30 : 20) * heads[h] * sizeof(rg_real));
                 assert_true(a[1][30 * heads[h]] == 7);
@@ -340,10 +347,12 @@ static void memory_is_one_bit_a_pair_and_head(void **state)
     static rg_real x[NODES * HEADS * WIDTH];
     rg_test_fill(x, NODES * HEADS * WIDTH, 1, -1, 1);
     assert_int_equal(rg_tape_new(&t, &config), RG_OK);
-    rg_tensor *u = rg_input(t, x, NODES, HEADS, NULL), *v = rg_input(t, x, NODES, HEADS * WIDTH, NULL), *out = rg_fused_linear(t, u, u, v, r, 0.2, 0.6);
+    rg_tensor *u = rg_input(t, x, NODES, HEADS, NULL), *v = rg_input(t, x, NODES, HEADS * WIDTH, NULL),
+              *out = rg_fused_linear(t, u, u, v, r, 0.2, 0.6);
     assert_int_equal(rg_tape_backward_from(t, out, x), RG_OK);
     const size_t nodes = NODES * (7 * HEADS + 5 * HEADS * WIDTH) * sizeof(rg_real), pairs = r->P * HEADS / 8;
-    if (rg_tape_get_cost(t).bytes > nodes + pairs + 4096) fail_msg("%zu bytes, more than %zu", rg_tape_get_cost(t).bytes, nodes + pairs + 4096);
+    if (rg_tape_get_cost(t).bytes > nodes + pairs + 4096)
+        fail_msg("%zu bytes, more than %zu", rg_tape_get_cost(t).bytes, nodes + pairs + 4096);
     rg_tape_free(t);
     rg_reach_free(r);
 }

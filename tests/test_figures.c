@@ -151,7 +151,8 @@ static void every_script_is_drawn_without_boxes(void **state)
             assert_int_equal(rg_record_add_labels(&l, r, "", RG_LABEL_TOKEN, &scripts[i][1], 1), RG_OK);
             assert_int_equal(rg_record_add_map(NULL, r, place, l, l, &one, 1), RG_OK);
             assert_int_equal(rg_figures_render(&bytes, &count, &result, r, formats[f], &o), RG_OK);
-            if (result.missing_glyphs) print_error("%s: no font for %u of the characters of %s\n", scripts[i][0], result.missing_glyphs, scripts[i][1]);
+            if (result.missing_glyphs)
+                print_error("%s: no font for %u of the characters of %s\n", scripts[i][0], result.missing_glyphs, scripts[i][1]);
             assert_int_equal(result.missing_glyphs, 0);
             rg_free(bytes);
             rg_record_free(r);

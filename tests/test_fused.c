@@ -37,9 +37,11 @@ static void ranged_products_of_every_table_equal_the_plain_one(void **state)
                     memcpy(c[1], c[0], sizeof c[0]);
                     (*table)->pack(panels, b, N, K, N);
                     rg_kernels_all()[0]->gemm_ranges(M, N, a, K, 1, low, high, panels, K * RG_PANEL, c[0], LD, add);
-                    (*table)->gemm_ranges(M, N, turned ? at : a, turned ? 1 : K, turned ? M : 1, low, high, panels, K * RG_PANEL, c[1], LD, add);
+                    (*table)->gemm_ranges(M, N, turned ? at : a, turned ? 1 : K, turned ? M : 1, low, high, panels, K * RG_PANEL, c[1], LD,
+                                          add);
                     for (size_t i = 0; i < M * LD; i++)
-                        if (fabsf(c[0][i] - c[1][i]) > 1e-5f) fail_msg("%s: shape %zu, number %zu: %g is not %g", (*table)->name, shape, i, (double)c[1][i], (double)c[0][i]);
+                        if (fabsf(c[0][i] - c[1][i]) > 1e-5f)
+                            fail_msg("%s: shape %zu, number %zu: %g is not %g", (*table)->name, shape, i, (double)c[1][i], (double)c[0][i]);
                 }
     }
 }
@@ -47,7 +49,8 @@ static void ranged_products_of_every_table_equal_the_plain_one(void **state)
 static void near(const char *table, const char *what, const rg_real *a, const rg_real *b, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (!(fabsf(a[i] - b[i]) <= 2e-6f * fmaxf(1, fabsf(b[i])))) fail_msg("%s: %s: number %zu is %.8g, plain gives %.8g", table, what, i, (double)a[i], (double)b[i]);
+        if (!(fabsf(a[i] - b[i]) <= 2e-6f * fmaxf(1, fabsf(b[i]))))
+            fail_msg("%s: %s: number %zu is %.8g, plain gives %.8g", table, what, i, (double)a[i], (double)b[i]);
 }
 
 static void rows_of_heads_and_additive_scores_of_every_table_equal_the_plain_ones(void **state)
@@ -206,9 +209,11 @@ static void closed_pairs_never_matter_even_if_they_are_not_numbers(void **state)
         for (size_t r = 0; r < 200; r++) {
             const bool before = r < bad, far = r + 9 < bad || r > bad + 9;
             if (which == CAUSAL ? before : far) assert_memory_equal(a.out + r * H * DV, b.out + r * H * DV, H * DV * sizeof(rg_real));
-            if (which == CAUSAL ? before : far) assert_memory_equal(a.d[0] + r * width[0], b.d[0] + r * width[0], width[0] * sizeof(rg_real));
+            if (which == CAUSAL ? before : far)
+                assert_memory_equal(a.d[0] + r * width[0], b.d[0] + r * width[0], width[0] * sizeof(rg_real));
             if (which == WINDOW && far)
-                for (size_t i = 1; i < 3; i++) assert_memory_equal(a.d[i] + r * width[i], b.d[i] + r * width[i], width[i] * sizeof(rg_real));
+                for (size_t i = 1; i < 3; i++)
+                    assert_memory_equal(a.d[i] + r * width[i], b.d[i] + r * width[i], width[i] * sizeof(rg_real));
         }
     }
 }
@@ -230,9 +235,10 @@ static void lists_without_gradients_equal_the_pair_path(void **state)
     assert_int_equal(rg_team_new(&team, 2), RG_OK);
     rg_tape_config config = { .team = team };
     assert_int_equal(rg_tape_new(&t, &config), RG_OK);
-    rg_tensor      *q = rg_constant(t, a.x[0], NQ, width[0], NULL), *k = rg_constant(t, a.x[1], NK, width[1], NULL), *v = rg_constant(t, a.x[2], NK, width[2], NULL);
+    rg_tensor *q = rg_constant(t, a.x[0], NQ, width[0], NULL), *k = rg_constant(t, a.x[1], NK, width[1], NULL),
+              *v = rg_constant(t, a.x[2], NK, width[2], NULL);
     const rg_reach *r = rg_reach_lists(t, NQ, NK, first, list);
-    rg_tensor      *one = rg_fused_dot(t, q, k, v, r, H, 0.3), *two = rg_mix(t, rg_softmax_over(t, rg_pairs_dot(t, q, k, r, H, 0.3), r), v, r);
+    rg_tensor *one = rg_fused_dot(t, q, k, v, r, H, 0.3), *two = rg_mix(t, rg_softmax_over(t, rg_pairs_dot(t, q, k, r, H, 0.3), r), v, r);
     assert_non_null(one);
     assert_non_null(two);
     agree("out", KINDS, rg_tensor_data(one), rg_tensor_data(two), NQ * H * DV);

@@ -66,8 +66,8 @@ static void every_table_computes_the_gates_of_the_plain_one(void **state)
                 for (size_t b = 0; b < BLOCKS; b++)
                     for (size_t i = 0; i < 4 * MOST; i++)
                         if (!(fabsf(got.x[b][i] - want.x[b][i]) <= 2e-6f * (1 + fabsf(want.x[b][i]))))
-                            fail_msg("%s: u %zu, block %zu, number %zu is %.9g, plain has %.9g", all[k]->name, sizes[s], b, i, (double)got.x[b][i],
-                                     (double)want.x[b][i]);
+                            fail_msg("%s: u %zu, block %zu, number %zu is %.9g, plain has %.9g", all[k]->name, sizes[s], b, i,
+                                     (double)got.x[b][i], (double)want.x[b][i]);
                 if (strcmp(all[k]->name, "baseline") == 0 || moved) continue;
                 if (have) assert_memory_equal(&fused, &got, sizeof got);
                 fused = got;

@@ -110,8 +110,8 @@ static void a_plain_network_loses_a_constant_factor_a_step(void **state)
     rg_record_free(r);
 }
 
-/* What the Jacobians of the same network say, without a tape: h_t = tanh(x_t + h_{t-1} U), so that a small change of h_{t-1} reaches h_t through
- * diag(1 - h_t^2) U^T. The loss's own direction is sent back through them: ln of the factor a step, between two steps. */
+/* What the Jacobians of the same network say, without a tape: h_t = tanh(x_t + h_{t-1} U), so that a small change of h_{t-1} reaches h_t
+ * through diag(1 - h_t^2) U^T. The loss's own direction is sent back through them: ln of the factor a step, between two steps. */
 static double rate_of_jacobians(const rg_gradients_options *o, size_t from, size_t to)
 {
     enum { UNITS = 64, STEPS = 128 };

@@ -130,7 +130,8 @@ static void relabelled_nodes_give_the_same_answers_relabelled(void **state)
         assert_int_equal(rg_graph_predict(&x, m, g, NULL, NULL), RG_OK);
         assert_int_equal(rg_graph_predict(&y, m, h, NULL, NULL), RG_OK);
         for (size_t i = 0; i < 5; i++)
-            for (size_t c = 0; c < 3; c++) assert_true(x[i * 3 + c] == y[(3 * i + 1) % 5 * 3 + c]); /* every bit: edges are listed in the same order */
+            for (size_t c = 0; c < 3; c++)
+                assert_true(x[i * 3 + c] == y[(3 * i + 1) % 5 * 3 + c]); /* every bit: edges are listed in the same order */
         rg_free(x);
         rg_free(y);
         rg_model_free(m);
@@ -170,7 +171,7 @@ static void a_complete_graph_of_words_is_self_attention(void **state)
         const int32_t   start[] = { 0, N };
         const rg_layout words = { .groups = 1, .start = start };
         rg_tensor      *x = rg_input(t, numbers, N, D, &words), *k = rg_attention_prepare(t, &att, x);
-        rg_tensor      *sentence = rg_attend(t, &att, x, k, x, rg_reach_groups(t, &words, &words)), *graph = rg_attend(t, &att, x, k, x, edges);
+        rg_tensor *sentence = rg_attend(t, &att, x, k, x, rg_reach_groups(t, &words, &words)), *graph = rg_attend(t, &att, x, k, x, edges);
         assert_int_equal(rg_tape_status(t), RG_OK);
         for (size_t i = 0; i < N; i++)
             for (size_t j = 0; j < D; j++) assert_float_equal(rg_tensor_at(sentence, i, j), rg_tensor_at(graph, i, j), 1e-6);
@@ -213,7 +214,8 @@ static void the_gradient_of_feature_weights_is_the_way_back_whatever_the_turns_a
         assert_int_equal(rg_tape_backward_from(t, y, dy), RG_OK);
         const rg_real *dw = rg_tape_gradient(t, x);
         double         there = 0, back = 0, size = 0;
-        for (size_t i = 0; i < NODES * D; i++) there += (double)dy[i] * (double)rg_tensor_data(y)[i], size += fabs((double)dy[i] * (double)rg_tensor_data(y)[i]);
+        for (size_t i = 0; i < NODES * D; i++)
+            there += (double)dy[i] * (double)rg_tensor_data(y)[i], size += fabs((double)dy[i] * (double)rg_tensor_data(y)[i]);
         for (size_t i = 0; i < FEATURES * D; i++) back += (double)dw[i] * (double)w[i];
         assert_true(fabs(there - back) < 1e-6 * size);
         if (members == 1) memcpy(kept, dw, sizeof kept);

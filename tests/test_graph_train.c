@@ -1,5 +1,5 @@
-/* test_graph_train.c - learning labels of nodes as a user does: folders in, a model out. The graphs are made up by this file: papers of four subjects whose words and
- * citations mostly stay inside their subject. */
+/* test_graph_train.c - learning labels of nodes as a user does: folders in, a model out. The graphs are made up by this file: papers of
+ * four subjects whose words and citations mostly stay inside their subject. */
 #define _GNU_SOURCE 1
 #include "tasks/graph_task.h"
 #include "tasks/model_file.h"
@@ -41,11 +41,13 @@ static FILE *open_in(const char *name, const char *file)
 /* Seven of ten citations stay inside the subject, four of ten words do: features alone tell less than the neighbours. */
 static void write_graph(const char *name, uint32_t nodes, uint32_t seed, bool split, bool weighted)
 {
-    FILE *edges = open_in(name, "edges.tsv"), *features = open_in(name, "features.txt"), *labels = open_in(name, "labels.txt"), *parts = split ? open_in(name, "split.tsv") : NULL;
+    FILE *edges = open_in(name, "edges.tsv"), *features = open_in(name, "features.txt"), *labels = open_in(name, "labels.txt"),
+         *parts = split ? open_in(name, "split.tsv") : NULL;
     for (uint32_t i = 0; i < nodes; i++) {
         bool     has[FEATURES] = { false };
         uint32_t cited[3], n = 0;
-        for (int w = 0; w < 6; w++) has[draw(&seed) % 10 < 4 ? i % SUBJECTS * WORDS_OF_ONE + draw(&seed) % WORDS_OF_ONE : draw(&seed) % FEATURES] = true;
+        for (int w = 0; w < 6; w++)
+            has[draw(&seed) % 10 < 4 ? i % SUBJECTS * WORDS_OF_ONE + draw(&seed) % WORDS_OF_ONE : draw(&seed) % FEATURES] = true;
         for (int w = 0, first = 1; w < FEATURES; w++)
             if (has[w]) first = (fprintf(features, first ? "%d" : " %d", w), 0);
         fputc('\n', features);
@@ -147,7 +149,8 @@ static void same_numbers(const rg_model *a, const rg_model *b)
 {
     for (size_t i = 0; i < rg_params_count(a->params); i++) {
         const rg_param *p = rg_params_at(a->params, i), *q = rg_params_at(b->params, i);
-        if (memcmp(rg_param_data(p), rg_param_data(q), rg_param_rows(p) * rg_param_cols(p) * sizeof(rg_real)) != 0) fail_msg("%s differs", rg_param_name(p));
+        if (memcmp(rg_param_data(p), rg_param_data(q), rg_param_rows(p) * rg_param_cols(p) * sizeof(rg_real)) != 0)
+            fail_msg("%s differs", rg_param_name(p));
     }
 }
 

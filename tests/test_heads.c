@@ -37,7 +37,9 @@ static void the_aligner_finds_a_dictionary_in_reversed_sentences(void **state)
         source_start[p + 1] = (p + 1) * LENGTH;
         target_start[p + 1] = (p + 1) * (LENGTH + 1);
     }
-    const rg_bitext text = { .pairs = PAIRS, .source = source, .target = target, .source_start = source_start, .target_start = target_start };
+    const rg_bitext text = {
+        .pairs = PAIRS, .source = source, .target = target, .source_start = source_start, .target_start = target_start
+    };
     assert_int_equal(rg_ibm1_align(link, &text, 8), RG_OK);
     for (size_t p = 0; p < PAIRS; p++) {
         const int32_t *found = link + p * (LENGTH + 1);
@@ -77,7 +79,9 @@ static rg_translator *make_translator_with(const char *name, const char *more)
     assert_int_equal(rg_options_init(system->options, options), RG_OK);
     rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "test", true);
     if (*more) assert_int_equal(rg_options_read_yaml(&group, 1, more, strlen(more), "test", true), RG_OK);
-    const rg_model_sizes sizes = { .source_vocabulary = rg_vocab_size(vocab), .target_vocabulary = rg_vocab_size(vocab), .joint = true, .bos = 1, .eos = 2 };
+    const rg_model_sizes sizes = {
+        .source_vocabulary = rg_vocab_size(vocab), .target_vocabulary = rg_vocab_size(vocab), .joint = true, .bos = 1, .eos = 2
+    };
     assert_int_equal(rg_model_new(&model, system, options, &sizes, 5), RG_OK);
     rg_options_fini(system->options, options);
     rg_free(options);
@@ -133,9 +137,11 @@ static void heads_are_ranked_and_the_best_is_kept_in_the_model_file(void **state
 
 static void content_words_are_no_punctuation_and_no_small_words(void **state)
 {
-    static const char *const pieces[] = { "the", "dog", "runs", "in", "a", "park", ".", ",", "der", "Hund", "rennt", "im", "Park", "ein", "42" };
+    static const char *const pieces[] = { "the", "dog",  "runs",  "in", "a",    "park", ".", ",",
+                                          "der", "Hund", "rennt", "im", "Park", "ein",  "42" };
     static const int32_t     english[] = { 0, 1, 2, 3, 4, 5, 6, 14 }, german[] = { 8, 9, 10, 11, 12, 7, 6 };
-    static const bool        content[] = { false, true, true, false, false, true, false, true }, inhalt[] = { false, true, true, false, true, false, false };
+    static const bool        content[] = { false, true, true, false, false, true, false, true },
+                      inhalt[] = { false, true, true, false, true, false, false };
     rg_vocab      *vocab;
     rg_small_words en = { 0 }, de = { 0 }, none = { 0 };
     int32_t        ids[8];
@@ -161,7 +167,9 @@ static void content_words_are_no_punctuation_and_no_small_words(void **state)
 /* What the search saw step by step is what a second pass sees, for every recurrent decoder that looks back. */
 static void a_recurrent_decoder_gives_the_map_it_searched_with(void **state)
 {
-    static const char *const systems[][2] = { { "rnnsearch", "" }, { "luong", "" }, { "luong", "attention-kind: local-p\n" }, { "luong", "input-feeding: false\n" } };
+    static const char *const systems[][2] = {
+        { "rnnsearch", "" }, { "luong", "" }, { "luong", "attention-kind: local-p\n" }, { "luong", "input-feeding: false\n" }
+    };
     (void)state;
     for (size_t k = 0; k < sizeof systems / sizeof *systems; k++) {
         const char          *line = "a b c d e a";

@@ -200,8 +200,10 @@ static double one(const char *metric, const char *hyp, const char *ref)
 static void rouge_is_as_counted_by_hand(void **state)
 {
     (void)state;
-    near("hand", "rouge1", one("rouge1", "the cat was found", "The cat was under the bed."), 100 * 2 * (3.0 / 4) * (3.0 / 6) / (3.0 / 4 + 3.0 / 6));
-    near("hand", "rouge2", one("rouge2", "the cat was found", "the cat was under the bed"), 100 * 2 * (2.0 / 3) * (2.0 / 5) / (2.0 / 3 + 2.0 / 5));
+    near("hand", "rouge1", one("rouge1", "the cat was found", "The cat was under the bed."),
+         100 * 2 * (3.0 / 4) * (3.0 / 6) / (3.0 / 4 + 3.0 / 6));
+    near("hand", "rouge2", one("rouge2", "the cat was found", "the cat was under the bed"),
+         100 * 2 * (2.0 / 3) * (2.0 / 5) / (2.0 / 3 + 2.0 / 5));
     near("hand", "rougeL", one("rougeL", "police killed the gunman", "police kill the gunman"), 75);
     near("hand", "rougeL", one("rougeL", "the gunman police killed", "police killed the gunman"), 50);
     near("hand", "rouge1", one("rouge1", "", "a b"), 0);

@@ -97,8 +97,12 @@ static void stepping_equals_the_whole_pass(void **state)
 static void every_kind_of_local_attention_steps_like_the_whole_pass(void **state)
 {
     (void)state;
-    static const char *const kinds[] = { "attention-kind: local-m\nwindow: 1", "attention-kind: local-p\nwindow: 1", "input-feeding: false",
-                                         "attention-kind: local-p\nwindow: 2\ninput-feeding: false", "enc-bidirectional: true\nscore: dot", "score: location" };
+    static const char *const kinds[] = { "attention-kind: local-m\nwindow: 1",
+                                         "attention-kind: local-p\nwindow: 1",
+                                         "input-feeding: false",
+                                         "attention-kind: local-p\nwindow: 2\ninput-feeding: false",
+                                         "enc-bidirectional: true\nscore: dot",
+                                         "score: location" };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         rg_model    *m = make(rg_system_find("luong"), kinds[i]);
         rg_decoding *d;
@@ -180,10 +184,12 @@ static void a_training_step_allocates_nothing_after_the_first(void **state)
             for (size_t i = 0; i < 2; i++) rg_batch_share(&share[i], storage[i], &batch, i, 2);
             const rg_job job = { .shares = shares, .count = 2, .step = step, .loss = loss_of, .context = m };
             if (rg_workers_run(&losses, workers, &job) != RG_OK) fail_msg("%s: %s", (*system)->name, rg_message());
-            assert_int_equal(rg_optimizer_step(&report, opt, rg_workers_grads(workers), 2, losses.count, 1e-3, rg_workers_team(workers)), RG_OK);
+            assert_int_equal(rg_optimizer_step(&report, opt, rg_workers_grads(workers), 2, losses.count, 1e-3, rg_workers_team(workers)),
+                             RG_OK);
             if (step == 1) before = rg_base__alloc_calls();
         }
-        if (rg_base__alloc_calls() != before) fail_msg("%s: %zu allocations after the first step", (*system)->name, rg_base__alloc_calls() - before);
+        if (rg_base__alloc_calls() != before)
+            fail_msg("%s: %zu allocations after the first step", (*system)->name, rg_base__alloc_calls() - before);
         rg_optimizer_free(opt);
         rg_workers_free(workers);
         rg_model_free(m);

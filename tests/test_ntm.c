@@ -1,5 +1,5 @@
-/* The Turing machine: what each step of addressing does at its extremes, what writing leaves, that the fused step is the chain of ordinary ops, and that
- * a machine learns, is saved and goes on. */
+/* The Turing machine: what each step of addressing does at its extremes, what writing leaves, that the fused step is the chain of ordinary
+ * ops, and that a machine learns, is saved and goes on. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,8 +32,8 @@ static void near_at(int line, double a, double b, double most)
 
 static const rg_real *weights(const rg_real *machine, int head) { return machine + W * N + head * N; }
 
-/* A machine whose memory is different in every slot, whose heads stand on slots 2 and 5, and which is told to do nothing: gates shut, no shift, gamma near 1,
- * nothing erased, nothing added. */
+/* A machine whose memory is different in every slot, whose heads stand on slots 2 and 5, and which is told to do nothing: gates shut, no
+ * shift, gamma near 1, nothing erased, nothing added. */
 static void prepare(bench *b)
 {
     const rg_ntm_columns c = rg_ntm_columns_of(&small);
@@ -72,7 +72,8 @@ static double sum(const rg_real *x, size_t n)
 static void expect_focus(const rg_real *w, size_t slot)
 {
     for (size_t x = 0; x < N; x++)
-        if (fabs((double)w[x] - (x == slot)) > 1e-5) fail_msg("weight of slot %zu is %g; the head should stand on %zu", x, (double)w[x], slot);
+        if (fabs((double)w[x] - (x == slot)) > 1e-5)
+            fail_msg("weight of slot %zu is %g; the head should stand on %zu", x, (double)w[x], slot);
 }
 
 static void a_machine_that_is_told_nothing_stays_as_it_is(void **state)
@@ -132,7 +133,8 @@ static void a_gate_mixes_what_fits_with_where_the_head_was(void **state)
     step(&b);
     expect_focus(weights(shut.after, READ), 2);
     assert_true(weights(open.after, READ)[2] < (rg_real)0.9);
-    for (size_t x = 0; x < N; x++) expect_near(weights(b.after, READ)[x], 0.25 * (double)weights(open.after, READ)[x] + 0.75 * (x == 2), 1e-4);
+    for (size_t x = 0; x < N; x++)
+        expect_near(weights(b.after, READ)[x], 0.25 * (double)weights(open.after, READ)[x] + 0.75 * (x == 2), 1e-4);
 }
 
 static void a_shift_moves_a_head_around_the_ring(void **state)
@@ -250,7 +252,9 @@ static void memory_kernels_agree_on_every_instruction_set(void **state)
     enum { MOST = 131, EDGE = 99 };
     static const size_t sizes[] = { 0, 1, 3, 8, 15, 16, 17, 31, 128, 131 };
     rg_real             m[MOST], w[MOST], d[MOST], base[MOST];
-    for (size_t i = 0; i < MOST; i++) m[i] = (rg_real)sin((double)i), w[i] = (rg_real)(0.5 + 0.5 * cos(3.0 * (double)i)), d[i] = (rg_real)cos(1.3 * (double)i), base[i] = (rg_real)i / 100;
+    for (size_t i = 0; i < MOST; i++)
+        m[i] = (rg_real)sin((double)i), w[i] = (rg_real)(0.5 + 0.5 * cos(3.0 * (double)i)), d[i] = (rg_real)cos(1.3 * (double)i),
+        base[i] = (rg_real)i / 100;
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         const size_t n = sizes[s];
         rg_real      expected[4][MOST + 1], fast[4][MOST + 1];
@@ -273,7 +277,8 @@ static void memory_kernels_agree_on_every_instruction_set(void **state)
             for (size_t k = 0; fuses && have && k < 4; k++)
                 for (size_t i = 0; i <= MOST; i++)
                     if ((i < n || (i == MOST && k < 3)) && memcmp(&fast[k][i], &got[k][i], sizeof(rg_real)) != 0)
-                        fail_msg("%s: result %zu at %zu of %zu is %a, %a in the table before", K->name, k, i, n, (double)got[k][i], (double)fast[k][i]);
+                        fail_msg("%s: result %zu at %zu of %zu is %a, %a in the table before", K->name, k, i, n, (double)got[k][i],
+                                 (double)fast[k][i]);
             if (fuses) memcpy(fast, got, sizeof got), have = true;
         }
     }
@@ -383,7 +388,8 @@ static void a_dry_pass_tells_what_a_real_one_takes(void **state)
     assert_int_equal(rg_grads_new(&grads, m->params), RG_OK);
     const rg_tape_cost dry = cost_of(m, grads, &b, true), real = cost_of(m, grads, &b, false);
     assert_true(dry.flops > 0 && dry.flops == real.flops && dry.depth == real.depth && dry.ops == real.ops);
-    if (dry.bytes < real.bytes * 9 / 10 || dry.bytes > real.bytes * 3 / 2) fail_msg("a dry pass says %zu bytes, a real one took %zu", dry.bytes, real.bytes);
+    if (dry.bytes < real.bytes * 9 / 10 || dry.bytes > real.bytes * 3 / 2)
+        fail_msg("a dry pass says %zu bytes, a real one took %zu", dry.bytes, real.bytes);
     rg_grads_free(grads);
     rg_puzzle_free(&b);
     rg_model_free(m);
@@ -392,7 +398,8 @@ static void a_dry_pass_tells_what_a_real_one_takes(void **state)
 static void wrong_sizes_of_a_machine_are_refused(void **state)
 {
     (void)state;
-    const char *bad[] = { "units: 0", "memory-rows: 2", "memory-width: 0", "read-heads: 0", "write-heads: 0", "read-heads: 60\nwrite-heads: 5" };
+    const char          *bad[] = { "units: 0",      "memory-rows: 2", "memory-width: 0",
+                                   "read-heads: 0", "write-heads: 0", "read-heads: 60\nwrite-heads: 5" };
     const rg_system     *system = rg_system_find("ntm");
     const rg_model_sizes sizes = { .features = 4, .classes = 2 };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -452,7 +459,8 @@ static void puzzles_ask_for_what_they_showed(void **state)
         size_t asked = 0;
         while (asked < items && memcmp(input_row(&b, 0, asked * 4 + 1), input_row(&b, 0, query + 1), 3 * 7 * sizeof(rg_real)) != 0) asked++;
         assert_true(asked + 1 < items); /* it has one after it */
-        for (size_t i = 0; i < 3; i++) assert_memory_equal(target_row(&b, 0, i), input_row(&b, 0, (asked + 1) * 4 + 1 + i), 5 * sizeof(rg_real));
+        for (size_t i = 0; i < 3; i++)
+            assert_memory_equal(target_row(&b, 0, i), input_row(&b, 0, (asked + 1) * 4 + 1 + i), 5 * sizeof(rg_real));
         assert_true(input_row(&b, 0, 0)[5] == 1 && input_row(&b, 0, query)[6] == 1 && input_row(&b, 0, query + 4)[6] == 1);
     }
     rg_puzzle_free(&b);
@@ -520,7 +528,8 @@ static rg_status learn(rg_model **out, curve *c, const char *name, const char *s
 }
 
 #define TINY "units: 20\nmemory-rows: 10\nmemory-width: 6\n"
-#define QUICK "model: \"\"\nbits: 3\nmax-length: 3\nvalid-freq: 0\nmini-batch: 8\noptimizer: adam\nlearn-rate: 0.01\nmomentum: -1\nclip-norm: 5\ndisp-freq: 20\ncpu-threads: 1\n"
+#define QUICK "model: \"\"\nbits: 3\nmax-length: 3\nvalid-freq: 0\nmini-batch: 8\noptimizer: adam\nlearn-rate: 0.01\n" \
+              "momentum: -1\nclip-norm: 5\ndisp-freq: 20\ncpu-threads: 1\n"
 
 static void training_lowers_the_loss_of_every_puzzle_and_machine(void **state)
 {
@@ -549,7 +558,8 @@ static void expect_same(const rg_model *a, const rg_model *b)
     assert_int_equal(rg_params_count(a->params), rg_params_count(b->params));
     for (size_t i = 0; i < rg_params_count(a->params); i++) {
         const rg_param *p = rg_params_at(a->params, i), *q = rg_params_at(b->params, i);
-        if (memcmp(rg_param_data(p), rg_param_data(q), rg_param_rows(p) * rg_param_cols(p) * sizeof(rg_real)) != 0) fail_msg("%s differs", rg_param_name(p));
+        if (memcmp(rg_param_data(p), rg_param_data(q), rg_param_rows(p) * rg_param_cols(p) * sizeof(rg_real)) != 0)
+            fail_msg("%s differs", rg_param_name(p));
     }
 }
 
@@ -580,8 +590,8 @@ static void a_stopped_run_goes_on_bit_for_bit_and_its_file_is_the_same_model(voi
 static void wrong_settings_of_learning_are_refused(void **state)
 {
     (void)state;
-    const char *bad[] = { QUICK "sequences: 0\n", QUICK "mini-batch: 0\n", QUICK "task: recall\n", QUICK "min-length: 9\n", QUICK "clip-norm: -1\n", QUICK "learn-rate: -1\n",
-                          QUICK "optimizer: newton\n" };
+    const char *bad[] = { QUICK "sequences: 0\n",  QUICK "mini-batch: 0\n",  QUICK "task: recall\n",     QUICK "min-length: 9\n",
+                          QUICK "clip-norm: -1\n", QUICK "learn-rate: -1\n", QUICK "optimizer: newton\n" };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         curve     c = { 0 };
         rg_model *m = NULL;

@@ -141,7 +141,8 @@ static void expect_fresh_packs(rg_params *params)
             float *was = malloc(n);
             memcpy(was, packs[p]->data, n);
             OK(rg_params_repack(params, NULL));
-            if (memcmp(was, packs[p]->data, n) != 0) fail_msg("%s: the %s pack is not that of its numbers", e->name, p ? "transposed" : "forward");
+            if (memcmp(was, packs[p]->data, n) != 0)
+                fail_msg("%s: the %s pack is not that of its numbers", e->name, p ? "transposed" : "forward");
             free(was);
         }
     }
@@ -337,8 +338,21 @@ static void fast_loops_equal_plain_ones(void **state)
             }
             const float *const blocks[2] = { grads[0], grads[1] };
             for (int side = 0; side < 2; side++) {
-                rg_update u = { .rule = (rg_rule)rule, .w = w[side], .m = m[side], .v = v[side], .d = d[side], .scale = 0.3f, .limit = 0.4f,
-                                .decay = 0.01f, .keep = 0.99f, .rate = 0.1f, .a = 0.9f, .b = 0.95f, .eps = 1e-3f, .rate1 = 0.2f, .rate2 = 1.5f };
+                rg_update u = { .rule = (rg_rule)rule,
+                                .w = w[side],
+                                .m = m[side],
+                                .v = v[side],
+                                .d = d[side],
+                                .scale = 0.3f,
+                                .limit = 0.4f,
+                                .decay = 0.01f,
+                                .keep = 0.99f,
+                                .rate = 0.1f,
+                                .a = 0.9f,
+                                .b = 0.95f,
+                                .eps = 1e-3f,
+                                .rate1 = 0.2f,
+                                .rate2 = 1.5f };
                 loops[side]->update(&u, blocks, 2, 3, LONG - 5);
             }
             for (int i = 0; i < LONG; i++) assert_float_equal(w[0][i], w[1][i], 1e-5);
@@ -352,7 +366,8 @@ static void fast_loops_equal_plain_ones(void **state)
                 static float matrix[ROWS * COLS];
                 for (int i = 0; i < ROWS * COLS; i++) matrix[i] = (float)i + 1;
                 for (int side = 0; side < 2; side++)
-                    (way ? loops[side]->pack_transposed : loops[side]->pack)(room[side], way ? COLS : ROWS, matrix, COLS, ROWS, COLS, stream);
+                    (way ? loops[side]->pack_transposed : loops[side]->pack)(room[side], way ? COLS : ROWS, matrix, COLS, ROWS, COLS,
+                                                                             stream);
                 assert_memory_equal(room[0], room[1], (way ? 48 * COLS : 64 * ROWS) * sizeof(float));
             }
     }
@@ -390,7 +405,8 @@ static void schedules_follow_their_formulas(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         OK(rg_schedule_check(&rows[i].s));
         double rate = rg_schedule_rate(&rows[i].s, rows[i].step);
-        if (fabs(rate - rows[i].want) > 1e-9 * rows[i].want) fail_msg("%s at %u: %.12g, not %.12g", rows[i].s.name, (unsigned)rows[i].step, rate, rows[i].want);
+        if (fabs(rate - rows[i].want) > 1e-9 * rows[i].want)
+            fail_msg("%s at %u: %.12g, not %.12g", rows[i].s.name, (unsigned)rows[i].step, rate, rows[i].want);
     }
 }
 
@@ -412,7 +428,10 @@ static void settings_that_make_no_sense_are_refused(void **state)
     c.b = -1;
     c.clip_norm = NAN;
     assert_int_equal(rg_optimizer_new(&opt, params, &c), RG_EINVAL);
-    const rg_schedule wrong[] = { { .name = "nowhere" }, { .name = "transformer", .rate = 1 }, { .name = "step", .rate = 1 }, { .name = "constant", .rate = NAN },
+    const rg_schedule wrong[] = { { .name = "nowhere" },
+                                  { .name = "transformer", .rate = 1 },
+                                  { .name = "step", .rate = 1 },
+                                  { .name = "constant", .rate = NAN },
                                   { .name = "constant", .rate = 1, .cooldown = 11 } };
     for (size_t i = 0; i < 5; i++) assert_int_equal(rg_schedule_check(&wrong[i]), RG_EINVAL);
     rg_params_free(params);

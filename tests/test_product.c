@@ -35,7 +35,8 @@ static bool has_fma(const rg_kernels *k)
 }
 
 /* The definition: one chain over k in rising order. Element (m, k) of A is a[m * row + k * step]. */
-static void by_definition(size_t M, size_t N, size_t K, const float *a, size_t row, size_t step, const float *b, float *c, size_t ldc, bool add)
+static void by_definition(size_t M, size_t N, size_t K, const float *a, size_t row, size_t step, const float *b, float *c, size_t ldc,
+                          bool add)
 {
     for (size_t m = 0; m < M; m++)
         for (size_t n = 0; n < N; n++) {
@@ -59,7 +60,8 @@ static void expect(const rg_kernels *k, size_t M, size_t N, size_t K, const floa
 static void every_table_multiplies_in_one_chain(void **state)
 {
     (void)state;
-    static const size_t Ms[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 17, 31, 250}, Ns[] = {1, 3, 9, 16, 17, 33, 100, 112}, Ks[] = {0, 1, 7, 33, 300};
+    static const size_t Ms[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 17, 31, 250 }, Ns[] = { 1, 3, 9, 16, 17, 33, 100, 112 },
+                        Ks[] = { 0, 1, 7, 33, 300 };
     EACH_TABLE(k)
     for (size_t i = 0; i < sizeof Ms / sizeof *Ms; i++)
         for (size_t j = 0; j < sizeof Ns / sizeof *Ns; j++)

@@ -86,7 +86,8 @@ static void the_team_does_not_change_a_bit(void **state)
             assert_int_equal(net_step(&more, 1), RG_OK);
             for (size_t i = 0; i < rg_params_count(one.params); i++) {
                 const rg_param *a = rg_params_at(one.params, i), *b = rg_params_at(more.params, i);
-                assert_memory_equal(rg_grads_of(one.grads, a), rg_grads_of(more.grads, b), rg_param_rows(a) * rg_param_cols(a) * sizeof(rg_real));
+                assert_memory_equal(rg_grads_of(one.grads, a), rg_grads_of(more.grads, b),
+                                    rg_param_rows(a) * rg_param_cols(a) * sizeof(rg_real));
             }
             net_close(&more);
         }
@@ -100,7 +101,8 @@ enum { MANY = 80, LONG = 5, SHORT = 4, MANY_ROWS = MANY * LONG - SHORT };
 static void groups_run_apart_on_a_team_without_changing_a_bit(void **state)
 {
     (void)state;
-    static rg_real x[MANY_ROWS * IN], h0[MANY * WIDTH], y[MANY_ROWS * WIDTH], gradient[2][(IN + WIDTH) * 4 * WIDTH + MANY_ROWS * IN + MANY * WIDTH];
+    static rg_real x[MANY_ROWS * IN], h0[MANY * WIDTH], y[MANY_ROWS * WIDTH],
+        gradient[2][(IN + WIDTH) * 4 * WIDTH + MANY_ROWS * IN + MANY * WIDTH];
     int32_t        many[MANY + 1] = { 0 };
     rg_random      random = rg_random_new(4, 1);
     for (size_t g = 0; g < MANY; g++) many[g + 1] = many[g] + (g % 20 == 3 ? LONG - 1 : LONG);
@@ -117,16 +119,20 @@ static void groups_run_apart_on_a_team_without_changing_a_bit(void **state)
             rg_team     *team;
             rg_tape     *t;
             assert_int_equal(rg_params_new(&params), RG_OK);
-            rg_param *part[] = { rg_params_add(params, "w", RG_WEIGHT, IN, gu, RG_INIT_GLOROT, 1), rg_params_add(params, "u", RG_WEIGHT, WIDTH, ru, RG_INIT_GLOROT, 1),
+            rg_param *part[] = { rg_params_add(params, "w", RG_WEIGHT, IN, gu, RG_INIT_GLOROT, 1),
+                                 rg_params_add(params, "u", RG_WEIGHT, WIDTH, ru, RG_INIT_GLOROT, 1),
                                  kind == RG_GRU ? rg_params_add(params, "u_new", RG_WEIGHT, WIDTH, WIDTH, RG_INIT_GLOROT, 1) : NULL,
-                                 rg_params_add(params, "x", RG_TABLE, MANY_ROWS, IN, RG_INIT_ZERO, 0), rg_params_add(params, "h0", RG_TABLE, MANY, WIDTH, RG_INIT_ZERO, 0) };
+                                 rg_params_add(params, "x", RG_TABLE, MANY_ROWS, IN, RG_INIT_ZERO, 0),
+                                 rg_params_add(params, "h0", RG_TABLE, MANY, WIDTH, RG_INIT_ZERO, 0) };
             assert_int_equal(rg_params_build(params, 9), RG_OK);
             memcpy(rg_param_data(part[3]), x, sizeof x);
             memcpy(rg_param_data(part[4]), h0, sizeof h0);
             assert_int_equal(rg_grads_new(&grads, params), RG_OK);
             assert_int_equal(rg_team_new(&team, members), RG_OK);
             assert_int_equal(rg_tape_new(&t, &(rg_tape_config){ .record = true, .learn = true, .team = team, .grads = grads }), RG_OK);
-            const rg_recurrent_weights w = { .w = rg_use(t, part[0]), .u = rg_use(t, part[1]), .u_new = part[2] ? rg_use(t, part[2]) : NULL };
+            const rg_recurrent_weights w = { .w = rg_use(t, part[0]),
+                                             .u = rg_use(t, part[1]),
+                                             .u_new = part[2] ? rg_use(t, part[2]) : NULL };
             rg_tensor *rows = rg_with_layout(t, rg_use(t, part[3]), &groups);
             rg_tensor *ahead = rg_recurrent(t, kind, &w, rows, rg_use(t, part[4]), NULL, false, NULL);
             rg_tensor *back = rg_recurrent(t, kind, &w, rows, rg_use(t, part[4]), NULL, true, NULL);

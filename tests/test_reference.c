@@ -133,7 +133,8 @@ static void norms_equal_pytorch(void **state)
 
     rg_params *params;
     assert_int_equal(rg_params_new(&params), RG_OK);
-    rg_param *mean = rg_params_add(params, "mean", RG_KEPT, 1, 7, RG_INIT_ZERO, 0), *variance = rg_params_add(params, "variance", RG_KEPT, 1, 7, RG_INIT_ONE, 0);
+    rg_param *mean = rg_params_add(params, "mean", RG_KEPT, 1, 7, RG_INIT_ZERO, 0),
+             *variance = rg_params_add(params, "variance", RG_KEPT, 1, 7, RG_INIT_ONE, 0);
     assert_int_equal(rg_params_build(params, 1), RG_OK);
     open_case(&b, "batch_norm");
     x = in(&b, "x", NULL), g = in(&b, "g", NULL);

@@ -126,7 +126,8 @@ static void ticks_are_round_and_inside(void **state)
         rg_axis s = { low, low + pow(10, i % 7 - 3) * (1 + i % 13), false };
         size_t   n = rg_axis_ticks(ticks, &s, 6);
         assert_in_range(n, 1, 6);
-        for (size_t k = 0; k < n; k++) assert_true(ticks[k] >= s.low - 1e-6 * (s.high - s.low) && ticks[k] <= s.high + 1e-6 * (s.high - s.low));
+        for (size_t k = 0; k < n; k++)
+            assert_true(ticks[k] >= s.low - 1e-6 * (s.high - s.low) && ticks[k] <= s.high + 1e-6 * (s.high - s.low));
     }
 }
 

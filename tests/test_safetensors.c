@@ -200,7 +200,8 @@ static void the_writer_refuses_what_no_reader_could_take(void **state)
         assert_int_equal(rg_safetensors_writer_metadata(w, not_utf8[i], "value"), RG_EINVAL);
     }
     assert_int_equal(rg_safetensors_writer_add(w, "\xF0\x9F\x98\x80 \xED\x9F\xBF", RG_DTYPE_F32, dims, 1, &number), RG_OK);
-    assert_int_equal(rg_safetensors_writer_metadata(w, "limits", "\xC2\x80 \xE0\xA0\x80 \xEE\x80\x80 \xF0\x90\x80\x80 \xF4\x8F\xBF\xBF"), RG_OK);
+    assert_int_equal(rg_safetensors_writer_metadata(w, "limits", "\xC2\x80 \xE0\xA0\x80 \xEE\x80\x80 \xF0\x90\x80\x80 \xF4\x8F\xBF\xBF"),
+                     RG_OK);
     assert_int_equal(rg_safetensors_writer_metadata(w, "xxh64:x", "0"), RG_EINVAL);
     assert_int_equal(rg_safetensors_writer_metadata(w, "regard.header", "0"), RG_EINVAL);
     char *long_text = rg_alloc((size_t)9 << 20);

@@ -18,7 +18,8 @@ static rg_model *make_with(const rg_system *system, uint64_t seed, size_t words,
 {
     char  yaml[256];
     void *options = rg_alloc_zero(system->options_bytes);
-    snprintf(yaml, sizeof yaml, "dim-emb: 16\ntransformer-dim-ffn: 24\ntransformer-heads: 4\nenc-depth: 2\ndec-depth: 2\ndim-rnn: 16\n%s", more);
+    snprintf(yaml, sizeof yaml, "dim-emb: 16\ntransformer-dim-ffn: 24\ntransformer-heads: 4\nenc-depth: 2\ndec-depth: 2\ndim-rnn: 16\n%s",
+             more);
     assert_int_equal(rg_options_init(system->options, options), RG_OK);
     const rg_option_group group = { .rows = system->options, .values = options };
     assert_int_equal(rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "test", true), RG_OK);
@@ -334,7 +335,12 @@ static void give(given *a, const rg_answers *answers)
         for (int32_t i = a->start[g] + 1; i < at; i++) a->previous[i] = a->target[i - 1];
         a->lines[g] = g + 1;
     }
-    a->batch = (rg_batch){ .pairs = 3, .source = sources, .target = { .groups = 3, .start = a->start }, .source_ids = ids, .target_ids = a->target, .previous = a->previous,
+    a->batch = (rg_batch){ .pairs = 3,
+                           .source = sources,
+                           .target = { .groups = 3, .start = a->start },
+                           .source_ids = ids,
+                           .target_ids = a->target,
+                           .previous = a->previous,
                            .lines = a->lines };
 }
 
@@ -355,7 +361,9 @@ static void one_pass_scores_as_the_steps_do(void **state)
             rg_ids            prefix[3];
             const double     *word, *again;
             give(&answers, found);
-            for (size_t g = 0; g < 3; g++) prefix[g] = (rg_ids){ .data = answers.target + answers.start[g], .count = (size_t)(answers.start[g + 1] - answers.start[g]) };
+            for (size_t g = 0; g < 3; g++)
+                prefix[g] =
+                    (rg_ids){ .data = answers.target + answers.start[g], .count = (size_t)(answers.start[g + 1] - answers.start[g]) };
             found = run(search, &c, prefix);
             assert_int_equal(rg_team_new(&team, 2), RG_OK);
             assert_int_equal(rg_forced_new(&alone, pair, count, NULL), RG_OK);
@@ -366,7 +374,8 @@ static void one_pass_scores_as_the_steps_do(void **state)
                 for (size_t i = 0; i < prefix[g].count; i++) {
                     const size_t at = (size_t)answers.start[g] + i;
                     if (!(fabs(word[at] - found[g].answer[0].word[i]) < 1e-5))
-                        fail_msg("%s: source %zu, token %zu: %g in one pass, %g by steps", (*s)->name, g, i, word[at], found[g].answer[0].word[i]);
+                        fail_msg("%s: source %zu, token %zu: %g in one pass, %g by steps", (*s)->name, g, i, word[at],
+                                 found[g].answer[0].word[i]);
                     assert_true(word[at] == again[at]);
                 }
             rg_forced_free(alone);
@@ -525,7 +534,9 @@ static void a_line_does_not_depend_on_batch_neighbours_or_threads(void **state)
         const size_t n = (size_t)(rg_random_uniform(&random) * 16);
         size_t       at = 0;
         text[i][0] = 0;
-        for (size_t k = 0; k < n; k++) at += (size_t)snprintf(text[i] + at, sizeof text[i] - at, "%s%c", k ? " " : "", (char)('a' + (int)(rg_random_uniform(&random) * 8)));
+        for (size_t k = 0; k < n; k++)
+            at += (size_t)snprintf(text[i] + at, sizeof text[i] - at, "%s%c", k ? " " : "",
+                                   (char)('a' + (int)(rg_random_uniform(&random) * 8)));
         lines[i] = text[i];
     }
     static const char *const systems[] = { "transformer", "rnnsearch", "luong" };

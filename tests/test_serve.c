@@ -32,7 +32,9 @@ static rg_translator *make_translator(void)
     assert_int_equal(rg_vocab_from_pieces(&vocab, RG_VOCAB_WORDS, pieces, 5), RG_OK);
     assert_int_equal(rg_options_init(system->options, options), RG_OK);
     assert_int_equal(rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "test", true), RG_OK);
-    const rg_model_sizes sizes = { .source_vocabulary = rg_vocab_size(vocab), .target_vocabulary = rg_vocab_size(vocab), .joint = true, .bos = 1, .eos = 2 };
+    const rg_model_sizes sizes = {
+        .source_vocabulary = rg_vocab_size(vocab), .target_vocabulary = rg_vocab_size(vocab), .joint = true, .bos = 1, .eos = 2
+    };
     assert_int_equal(rg_model_new(&model, system, options, &sizes, 5), RG_OK);
     rg_options_fini(system->options, options);
     rg_free(options);
@@ -90,14 +92,16 @@ static void ask(char *out, size_t room, int port, const char *path, const char *
     const int          fd = socket(AF_INET, SOCK_STREAM, 0);
     char               request[512];
     size_t             used = 0;
-    const int n = snprintf(request, sizeof request, "POST %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %zu\r\n\r\n%s", path, strlen(body), body);
+    const int n = snprintf(request, sizeof request, "POST %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %zu\r\n\r\n%s",
+                           path, strlen(body), body);
     if (connect(fd, (struct sockaddr *)&to, sizeof to) == 0 && send(fd, request, (size_t)n, MSG_NOSIGNAL) == n)
         for (ssize_t got; used + 1 < room && (got = recv(fd, out + used, room - 1 - used, 0)) > 0;) used += (size_t)got;
     out[used] = 0;
     close(fd);
 }
 
-static const char *const bodies[] = { "{\"q\":\"a b c\",\"source\":\"en\",\"target\":\"fr\"}", "{\"q\":[\"e\",\"d c\"],\"source\":\"en\",\"target\":\"fr\",\"alternatives\":2}",
+static const char *const bodies[] = { "{\"q\":\"a b c\",\"source\":\"en\",\"target\":\"fr\"}",
+                                      "{\"q\":[\"e\",\"d c\"],\"source\":\"en\",\"target\":\"fr\",\"alternatives\":2}",
                                       "{\"q\":\"<b>a</b> d\",\"source\":\"auto\",\"target\":\"fr\",\"format\":\"html\"}" };
 
 typedef struct {
@@ -190,7 +194,19 @@ static void a_port_that_is_taken_is_named(void **state)
 /* Whatever the text: put together again without a change, it is the text. */
 static void cut_texts_join_to_the_same_text(void **state)
 {
-    static const char *const texts[] = { "", "a", " a ", "\n", "a\r\n\r\n b\t\n", "<p>a</p>", "a<", "<", "<script>if (a<b) c</script> d", "<!-- a > b -->c", "&amp; &lt;x", "<p", "a>b" };
+    static const char *const texts[] = { "",
+                                         "a",
+                                         " a ",
+                                         "\n",
+                                         "a\r\n\r\n b\t\n",
+                                         "<p>a</p>",
+                                         "a<",
+                                         "<",
+                                         "<script>if (a<b) c</script> d",
+                                         "<!-- a > b -->c",
+                                         "&amp; &lt;x",
+                                         "<p",
+                                         "a>b" };
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         for (int html = 0; html < 2; html++) {

@@ -32,8 +32,18 @@ static void utf8_is_told_from_what_is_not(void **state)
     (void)state;
     static const char *const good[] = { "", "a", "\xC2\x80", "\xDF\xBF", "\xE0\xA0\x80", "\xED\x9F\xBF", "\xEE\x80\x80", "\xF0\x90\x80\x80",
                                         "\xF4\x8F\xBF\xBF" };
-    static const char *const bad[] = { "\x80", "\xC0\xAF", "\xC1\xBF", "\xC2", "\xE0\x9F\xBF", "\xED\xA0\x80", "\xE2\x82", "\xF0\x8F\xBF\xBF",
-                                       "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xFF", "\xFE" };
+    static const char *const bad[] = { "\x80",
+                                       "\xC0\xAF",
+                                       "\xC1\xBF",
+                                       "\xC2",
+                                       "\xE0\x9F\xBF",
+                                       "\xED\xA0\x80",
+                                       "\xE2\x82",
+                                       "\xF0\x8F\xBF\xBF",
+                                       "\xF4\x90\x80\x80",
+                                       "\xF5\x80\x80\x80",
+                                       "\xFF",
+                                       "\xFE" };
     size_t at;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) assert_true(rg_utf8_check(good[i], strlen(good[i]), NULL));
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_false(rg_utf8_check(bad[i], strlen(bad[i]), NULL));

@@ -15,7 +15,8 @@
 #include "regard/metrics.h"
 #include "support/faults.h"
 
-static const char *const lines[] = { "l'homme voit le chat", "the dogs' bone", "un \xC3\xA9te\xCC\x81 chaud", "a b c d e f", "le vieil homme" };
+static const char *const lines[] = { "l'homme voit le chat", "the dogs' bone", "un \xC3\xA9te\xCC\x81 chaud", "a b c d e f",
+                                     "le vieil homme" };
 enum { LINES = sizeof lines / sizeof *lines };
 
 static rg_status feed(bool *more, const char **text, size_t *bytes, void *context)

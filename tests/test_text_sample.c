@@ -67,7 +67,8 @@ static void another_cut_is_the_same_text(void **state)
         unsigned  other = 0;
         for (uint64_t seed = 0; seed < 30; seed++)
             for (size_t i = 0; i < LINES; i++) {
-                rg_ids  ids = encode(vocab, lines[i]), cut = sample(vocab, &ids, seed % 3 ? 0.2 : 1, seed), again = sample(vocab, &ids, seed % 3 ? 0.2 : 1, seed);
+                rg_ids ids = encode(vocab, lines[i]), cut = sample(vocab, &ids, seed % 3 ? 0.2 : 1, seed),
+                       again = sample(vocab, &ids, seed % 3 ? 0.2 : 1, seed);
                 rg_text text = { 0 };
                 assert_int_equal(rg_vocab_decode(&text, vocab, cut.data, cut.count), RG_OK);
                 assert_string_equal(rg_text_c(&text), lines[i]);
@@ -200,7 +201,8 @@ static rg_corpus *make_corpus(const rg_corpus_config *config, const rg_vocab *vo
 {
     rg_corpus *corpus = NULL;
     assert_int_equal(rg_corpus_new(&corpus, config, vocab, vocab), RG_OK);
-    for (uint64_t i = 0; i < 5 * LINES; i++) assert_int_equal(rg_corpus_add(corpus, lines[i % LINES], lines[(i + 2) % LINES], i + 1), RG_OK);
+    for (uint64_t i = 0; i < 5 * LINES; i++)
+        assert_int_equal(rg_corpus_add(corpus, lines[i % LINES], lines[(i + 2) % LINES], i + 1), RG_OK);
     assert_int_equal(rg_corpus_seal(corpus), RG_OK);
     return corpus;
 }

@@ -161,7 +161,8 @@ static void parts_of_a_batch_add_up(void **state)
     }
     assert_float_equal(sum, all.sum, 1e-4);
     for (size_t i = 0; i < whole.toy.params->numbers; i++)
-        assert_float_equal(rg_grads_block(rg_workers_grads(whole.workers)[0])[i], rg_grads_block(rg_workers_grads(parts.workers)[0])[i], 1e-4);
+        assert_float_equal(rg_grads_block(rg_workers_grads(whole.workers)[0])[i], rg_grads_block(rg_workers_grads(parts.workers)[0])[i],
+                           1e-4);
     close_run(&whole);
     close_run(&parts);
 }

@@ -129,7 +129,8 @@ void rg_attention_settle(rg_tape *t, const rg_attention *att, rg_tensor *k, rg_t
 
 /* ---------------------------------------------------------------------------------------------- the three words */
 
-rg_tensor *rg_scores(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, const rg_reach *reach); /* (P, H) before softmax, tilted */
+rg_tensor *rg_scores(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k,
+                     const rg_reach *reach); /* (P, H) before softmax, tilted */
 rg_tensor *rg_softmax_over(rg_tape *t, rg_tensor *e, const rg_reach *reach); /* over the keys of each query; none: nothing */
 rg_tensor *rg_weigh(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, const rg_reach *reach);
 rg_tensor *rg_mix(rg_tape *t, rg_tensor *a, rg_tensor *v, const rg_reach *reach);        /* v: one block a head    */

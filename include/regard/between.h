@@ -61,7 +61,8 @@ bool rg_hard_coin(rg_tape *t, const rg_hard *hard);  /* true with probability so
 
 rg_tensor *rg_hard_sample(rg_tape *t, rg_tensor *a, const rg_reach *reach); /* 1 at one key a query and head, 0 elsewhere; a constant */
 rg_tensor *rg_hard_argmax(rg_tape *t, rg_tensor *a, const rg_reach *reach); /* the same at the largest: what to use at test time     */
-rg_tensor *rg_hard_loss(rg_tape *t, rg_hard *hard, rg_tensor *a, rg_tensor *picked, const rg_real *reward, const rg_reach *reach); /* (1, 1) */
+rg_tensor *rg_hard_loss(rg_tape *t, rg_hard *hard, rg_tensor *a, rg_tensor *picked, const rg_real *reward,
+                        const rg_reach *reach); /* (1, 1) */
 
 /* The terms of it: log of the probability of what was picked, and the entropy, summed over the heads. (Nq, 1) each. */
 rg_tensor *rg_log_picked(rg_tape *t, rg_tensor *a, rg_tensor *picked, const rg_reach *reach);
@@ -98,7 +99,8 @@ rg_tensor *rg_key_value_run(rg_tape *t, const rg_key_value *kv, rg_tensor *h); /
 
 /* In pieces, for rows that follow kept ones: k is prepared; x stands beside what was read. */
 void       rg_key_value_split(rg_tape *t, const rg_key_value *kv, rg_tensor *h, rg_tensor **q, rg_tensor **k, rg_tensor **v, rg_tensor **x);
-rg_tensor *rg_key_value_read(rg_tape *t, const rg_key_value *kv, rg_tensor *q, rg_tensor *k, rg_tensor *v, rg_tensor *x, const rg_reach *reach);
+rg_tensor *rg_key_value_read(rg_tape *t, const rg_key_value *kv, rg_tensor *q, rg_tensor *k, rg_tensor *v, rg_tensor *x,
+                             const rg_reach *reach);
 
 #ifdef __cplusplus
 }

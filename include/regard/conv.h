@@ -31,7 +31,8 @@ typedef struct rg_window {
 } rg_window;
 #define RG_WINDOW_DEFAULT { .height = 3, .width = 3, .stride = 1, .padding = 1, .dilation = 1 }
 
-/* (G * H * W, D) -> (G * H' * W', E) with H' = (H + 2 padding - dilation (height - 1) - 1) / stride + 1, W' alike; w (height * width * D, E). */
+/* (G * H * W, D) -> (G * H' * W', E) with H' = (H + 2 padding - dilation (height - 1) - 1) / stride + 1, W' alike; w (height * width * D,
+ * E). */
 rg_tensor *rg_conv2d(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, const rg_window *window);
 rg_tensor *rg_depthwise2d(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, const rg_window *window); /* w (height * width, D) */
 

@@ -58,19 +58,19 @@ void      rg_search_free(rg_search *search);
 
 /* Answers for every source: out[groups], borrowed until the next run. `numbers` (may be NULL) gives each source the number its
  * random draws depend on, its line; `prefix` (may be NULL) for each source tokens the answer must begin with. */
-rg_status rg_search_run(const rg_answers **out, rg_search *search, const rg_search_config *config, const int32_t *ids, const rg_layout *sources,
-                        const uint64_t *numbers, const rg_ids *prefix);
+rg_status rg_search_run(const rg_answers **out, rg_search *search, const rg_search_config *config, const int32_t *ids,
+                        const rg_layout *sources, const uint64_t *numbers, const rg_ids *prefix);
 
 /* ------------------------------------------------------------------------------------------------------ given answers */
 
 typedef struct rg_forced rg_forced;
 
-/* log p of answers that are given, by the pass training uses: one pass a batch instead of a step a token, and the numbers search would have given
- * them. Models are borrowed, several are an ensemble; the team's members take shares of a batch. */
+/* log p of answers that are given, by the pass training uses: one pass a batch instead of a step a token, and the numbers search would have
+ * given them. Models are borrowed, several are an ensemble; the team's members take shares of a batch. */
 rg_status rg_forced_new(rg_forced **out, const rg_model *const *models, size_t count, rg_team *team);
 void      rg_forced_free(rg_forced *forced);
-/* *out: log p of every target token of the batch (batch->target.start[pairs] of them), borrowed until the next run. A pair's numbers do not depend
- * on the other pairs. batch->lines must be there. */
+/* *out: log p of every target token of the batch (batch->target.start[pairs] of them), borrowed until the next run. A pair's numbers do not
+ * depend on the other pairs. batch->lines must be there. */
 rg_status rg_forced_run(const double **out, rg_forced *forced, const rg_batch *batch);
 
 #ifdef __cplusplus

@@ -78,7 +78,8 @@ rg_tensor *rg_cross_entropy(rg_tape *t, rg_tensor *logits, const int32_t *target
 /* The same for logits = x w^T + b that are never stored: w is a table (V, D), b (1, V) may be NULL. The gradient is made
  * in the forward pass, times `weight`; nothing may scale the result afterwards but addition to other losses. The watch point "losses" gives
  * the loss of each row, (N, 1). */
-rg_tensor *rg_cross_entropy_over(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, const int32_t *target, double smoothing, double weight);
+rg_tensor *rg_cross_entropy_over(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, const int32_t *target, double smoothing,
+                                 double weight);
 /* sum of log(1 + exp(x)) - y x: y in [0, 1] given as numbers, same shape */
 rg_tensor *rg_binary_cross_entropy(rg_tape *t, rg_tensor *logits, const rg_real *target);
 rg_tensor *rg_squared_error(rg_tape *t, rg_tensor *x, const rg_real *target); /* sum (x - y)^2 */

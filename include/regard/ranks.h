@@ -25,7 +25,7 @@ typedef struct rg_head_score {
 typedef struct rg_head_ranks {
     rg_head_score *score; /* best first: by content, then by score */
     size_t         count, pairs, links, content_links;
-    const char    *source_language, *target_language; /* whose small words are no content ("en"); NULL: none that is known, only punctuation is none */
+    const char    *source_language, *target_language; /* whose small words are no content ("en"); NULL: only punctuation is none */
 } rg_head_ranks;
 
 /* Forced passes of the pairs of `corpus`. RG_EINVAL when the model has no attention over its source. */

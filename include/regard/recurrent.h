@@ -2,9 +2,9 @@
  *
  *   kind                 columns of the gates   step
  *   RG_RNN               n                      h' = tanh(x + U h)
- *   RG_LSTM              i | f | o | n          c' = f c + i n         h' = o tanh(c')              (Hochreiter, Schmidhuber 1997; Gers 2000)
- *   RG_GRU               z | r | n              n = tanh(x + U (r h))  h' = (1-z) h + z n           (Chung et al. 2014; Bahdanau et al. 2015)
- *   RG_GRU_RESET_AFTER   z | r | n              n = tanh(x + r (U h + b'))  h' = (1-z) n + z h      (cuDNN, PyTorch)
+ *   RG_LSTM              i | f | o | n          c' = f c + i n         h' = o tanh(c')    (Hochreiter, Schmidhuber 1997; Gers 2000)
+ *   RG_GRU               z | r | n              n = tanh(x + U (r h))  h' = (1-z) h + z n (Chung et al. 2014; Bahdanau et al. 2015)
+ *   RG_GRU_RESET_AFTER   z | r | n              n = tanh(x + r (U h + b'))  h' = (1-z) n + z h   (cuDNN, PyTorch)
  *
  * i f o z r are logistic, n is tanh; x is the projected input W x + b. The two GRUs are different functions: a file says which
  * one it holds. (PyTorch orders its columns i f g o and r z n.) Groups are worked on together, longest first; no group

@@ -30,7 +30,8 @@ typedef struct rg_serve_config {
 
 /* Serve until `stop` (a pipe, a signalfd) can be read; then take no more connections, answer what was asked, and return. `ready` is
  * called once with the address. The translator is borrowed. */
-rg_status rg_serve_run(const rg_serve_config *config, rg_translator *translator, int stop, void (*ready)(void *context, const char *address), void *context);
+rg_status rg_serve_run(const rg_serve_config *config, rg_translator *translator, int stop,
+                       void (*ready)(void *context, const char *address), void *context);
 
 #ifdef __cplusplus
 }

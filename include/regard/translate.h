@@ -31,7 +31,8 @@ rg_status rg_translator_load(rg_translator **out, const char *path);
 rg_status rg_translator_new(rg_translator **out, rg_model *model, rg_vocab *source, rg_vocab *target);
 void      rg_translator_free(rg_translator *translator);
 
-/* For translating only: frees what products do not read, about a third of the memory. Before the first session. It cannot be saved or averaged then. */
+/* For translating only: frees what products do not read, about a third of the memory. Before the first session. It cannot be saved or
+ * averaged then. */
 rg_status rg_translator_slim(rg_translator *translator);
 
 /* Everything but the weights, into what a checkpoint stores. */
@@ -72,8 +73,8 @@ void      rg_session_free(rg_session *session);
 
 /* Lines of UTF-8 (bad bytes are replaced); out[n], in order, borrowed until the next call. An empty line gives an empty one.
  * `first` numbers the first line: sampling depends on it. `prefix` (may be NULL) are texts the answers begin with. */
-rg_status rg_session_run(const rg_translated **out, rg_session *session, const rg_session_config *config, const char *const *lines, size_t n,
-                         uint64_t first, const char *const *prefix);
+rg_status rg_session_run(const rg_translated **out, rg_session *session, const rg_session_config *config, const char *const *lines,
+                         size_t n, uint64_t first, const char *const *prefix);
 
 /* One line with default settings. */
 char *rg_session_line(rg_session *session, const char *line);

@@ -22,10 +22,10 @@ extern "C" {
  *     rg_tape_set_watcher(tape, NULL);
  *     RG_TRY(rg_collector_finish(c, NULL));
  *
- * "decoder.2.cross.weights" becomes maps named "decoder.cross" of layer 2, one a head, from target rows to source columns; names that begin with
- * "encoder" stay in the source, those that contain "self" in the target (a graph gives the same list twice, and nodes become edges). Rows from target
- * to source may come one after the other, as a recurrent decoder makes them: the map is added by rg_collector_finish. Watch points whose
- * sizes are not those of the labels are counted in out_skipped. */
+ * "decoder.2.cross.weights" becomes maps named "decoder.cross" of layer 2, one a head, from target rows to source columns; names that begin
+ * with "encoder" stay in the source, those that contain "self" in the target (a graph gives the same list twice, and nodes become edges).
+ * Rows from target to source may come one after the other, as a recurrent decoder makes them: the map is added by rg_collector_finish.
+ * Watch points whose sizes are not those of the labels are counted in out_skipped. */
 typedef struct rg_collector rg_collector;
 rg_status         rg_collector_new(rg_collector **out, rg_record *record, size_t source_labels, size_t target_labels, int hypothesis);
 /* Only watch points whose full name matches ('*' any run of characters: "decoder.*.cross.weights"), and one head (-1: all). The others are

@@ -88,8 +88,10 @@ rg_tensor *rg_block_dots(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, s
 {
     rg_tensor *in[] = { x, w, b };
     if (!rg_tape__begin(t, "block_dots", 2, in) || !divides(t, x, heads)) return NULL;
-    if (w->rows != 1 || w->cols != x->cols) return rg_tape_fail(t, RG_ESHAPE, "rows are %zu wide, the vector %zu x %zu", x->cols, w->rows, w->cols);
-    if (b && (b->rows != 1 || b->cols != heads)) return rg_tape_fail(t, RG_ESHAPE, "the bias of %zu heads is %zu x %zu", heads, b->rows, b->cols);
+    if (w->rows != 1 || w->cols != x->cols)
+        return rg_tape_fail(t, RG_ESHAPE, "rows are %zu wide, the vector %zu x %zu", x->cols, w->rows, w->cols);
+    if (b && (b->rows != 1 || b->cols != heads))
+        return rg_tape_fail(t, RG_ESHAPE, "the bias of %zu heads is %zu x %zu", heads, b->rows, b->cols);
     const size_t width = x->cols / heads;
     rg_tensor   *y = rg_tape__tensor(t, x->rows, heads, x->layout);
     if (!y) return NULL;

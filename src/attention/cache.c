@@ -164,7 +164,8 @@ rg_status rg_cache_keep(rg_cache *c, const int32_t *parents, size_t n)
         if (parents[i] < 0 || (size_t)parents[i] >= c->n)
             return rg_fail(RG_EINVAL, "row %zu continues row %d; there were %zu", i, parents[i], c->n);
     RG_TRY(grow_lists(c, n, c->steps ? c->steps : 1));
-    for (size_t i = 0; c->steps && i < n; i++) memcpy(c->spare + i * c->steps, c->past + (size_t)parents[i] * c->steps, c->steps * sizeof *c->past);
+    for (size_t i = 0; c->steps && i < n; i++)
+        memcpy(c->spare + i * c->steps, c->past + (size_t)parents[i] * c->steps, c->steps * sizeof *c->past);
     swap_lists(c);
     c->n = n;
     return RG_OK;

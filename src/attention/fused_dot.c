@@ -33,8 +33,8 @@ void rg_fused__scores(const rg_fused_plan *p, const rg_fused_span *s, const rg_f
         const size_t to = smaller(high, rg_fused__up(rg_fused__end(p->reach, s, end - 1)));
         if (from >= to) continue;
         const size_t row = i - b->q0;
-        k->gemm_packed(end - i, to - from, d, left + row * ld_left, ld_left, panels + from * d, e + row * ld + (from - low), ld, false, NULL,
-                       RG_IDENTITY);
+        k->gemm_packed(end - i, to - from, d, left + row * ld_left, ld_left, panels + from * d, e + row * ld + (from - low), ld, false,
+                       NULL, RG_IDENTITY);
     }
 }
 
@@ -68,8 +68,10 @@ static void pack_span(const rg_fused_node *n, const rg_fused_span *s, size_t h, 
     rg_kernel()->pack(r->values, n->v->data + s->k0 * n->v->ld + h * n->dv, n->v->ld, keys, n->dv);
 }
 
-/* What backward wants to know of a row: 1 / sum where the weights are kept, else log sum exp (so that a row of nothing gets zeros again). */
-static void keep_stat(const rg_fused_node *n, const rg_fused_span *s, const rg_fused_block *b, size_t h, const rg_real *share, const rg_real *top)
+/* What backward wants to know of a row: 1 / sum where the weights are kept, else log sum exp (so that a row of nothing gets
+ * zeros again). */
+static void keep_stat(const rg_fused_node *n, const rg_fused_span *s, const rg_fused_block *b, size_t h, const rg_real *share,
+                      const rg_real *top)
 {
     for (size_t i = 0; i < b->q1 - b->q0; i++) {
         const rg_real log_sum = share[i] == 0 ? (rg_real)INFINITY : top[i] - (rg_real)log((double)share[i]);

@@ -6,7 +6,8 @@
  *
  * block by block of queries, some keys at a time, each product through register tiles on small packed blocks. A is what forward kept or,
  * for long spans, exp(e - log sum exp) of scores computed again. dK and dV are one chain over the queries in rising order for each number,
- * summed beside and added once at the end where there are several blocks. The unit of work is a head of a span, so nothing is written by two. */
+ * summed beside and added once at the end where there are several blocks. The unit of work is a head of a span, so nothing is written by
+ * two. */
 #include "attention/fused_dot.h"
 
 #include <string.h>
@@ -114,9 +115,11 @@ static void some_keys(const job *g, const rg_fused_span *s, const rg_fused_block
                        g->dq + b->q0 * n->q->ld + h * n->dk, n->q->ld, g->add_q || low > b->low);
     ranges_of_keys(p, s, b, low, low + some, from, to);
     if (g->dv)
-        k->gemm_ranges(some, n->dv, a, 1, ld, from, to, r->d_panels, rows * RG_PANEL, r->to_v.at + low * r->to_v.ld, r->to_v.ld, !r->to_v.direct);
+        k->gemm_ranges(some, n->dv, a, 1, ld, from, to, r->d_panels, rows * RG_PANEL, r->to_v.at + low * r->to_v.ld, r->to_v.ld,
+                       !r->to_v.direct);
     if (g->dk)
-        k->gemm_ranges(some, n->dk, r->s, 1, LD, from, to, r->q_panels, rows * RG_PANEL, r->to_k.at + low * r->to_k.ld, r->to_k.ld, !r->to_k.direct);
+        k->gemm_ranges(some, n->dk, r->s, 1, LD, from, to, r->q_panels, rows * RG_PANEL, r->to_k.at + low * r->to_k.ld, r->to_k.ld,
+                       !r->to_k.direct);
 }
 
 static void block_backward(const job *g, const rg_fused_span *s, const rg_fused_block *b, size_t h, const room *r)
@@ -135,7 +138,8 @@ static void block_backward(const job *g, const rg_fused_span *s, const rg_fused_
     }
     if (g->dv) k->pack(r->d_panels, r->d, n->dv, rows, n->dv);
     if (g->dk) k->pack(r->q_panels, n->q->data + b->q0 * n->q->ld + h * n->dk, n->q->ld, rows, n->dk);
-    for (size_t low = b->low; low < b->high; low += RG_FUSED_KEYS) some_keys(g, s, b, h, r, low, smaller(low + RG_FUSED_KEYS, b->high), level);
+    for (size_t low = b->low; low < b->high; low += RG_FUSED_KEYS)
+        some_keys(g, s, b, h, r, low, smaller(low + RG_FUSED_KEYS, b->high), level);
 }
 
 static void pack_span(const job *g, const rg_fused_span *s, size_t h, const room *r)

@@ -2,9 +2,9 @@
  *
  *     s_p = u_i + z_j       a = softmax over the pairs p of query i of f(s_p) + tilt_p       out_i = sum over p of drop(a)_p v_j
  *
- * Forward goes query by query. When backward will come it keeps dropout's mask, a bit a pair and head, and for each query its seat, what the weights are
- * made of again, and a second sum, bent_i = sum over p of f'(s_p) drop(a)_p v_j. No number a pair is stored, because what backward needs of all pairs of a query is
- * known before any of them is looked at:
+ * Forward goes query by query. When backward will come it keeps dropout's mask, a bit a pair and head, and for each query its seat, what
+ * the weights are made of again, and a second sum, bent_i = sum over p of f'(s_p) drop(a)_p v_j. No number a pair is stored, because what
+ * backward needs of all pairs of a query is known before any of them is looked at:
  *
  *     level_i = sum over p of drop(a)_p da_p = out_i . dout_i
  *     du_i    = sum over p of ds_p           = bent_i . dout_i - level_i sum over p of f'(s_p) a_p
@@ -20,7 +20,10 @@
 
 #include <string.h>
 
-enum { SOME = 32, MOST_HEADS = 64 }; /* pairs of a key at a time: their rows of dout stay in the nearest cache between two uses; heads of a row at a time */
+enum {
+    SOME = 32,      /* pairs of a key at a time: their rows of dout stay in the nearest cache between two uses */
+    MOST_HEADS = 64 /* heads of a row at a time */
+};
 #define NEAR_BYTES ((size_t)512 << 10) /* rows of more are called for before their turn */
 
 typedef struct {
@@ -62,15 +65,17 @@ static void forward_pieces(void *context, int member, size_t begin, size_t end)
     for (size_t piece = begin; piece < end; piece++) {
         const size_t low = rg_reach__cut(r->first, r->Nq, piece, n->pieces), high = rg_reach__cut(r->first, r->Nq, piece + 1, n->pieces);
         const size_t first = r->first[low], last = r->first[high];
-        k->edges_weigh(high - low, r->first + low, r->key + first, H, a, n->u->data + low * n->u->ld, n->u->ld, n->z->data, n->z->ld, n->slope, r->tilt ? r->tilt + first : NULL,
-                       n->seats ? n->seats + low * 4 * H : NULL, n->bits, n->factor);
+        k->edges_weigh(high - low, r->first + low, r->key + first, H, a, n->u->data + low * n->u->ld, n->u->ld, n->z->data, n->z->ld,
+                       n->slope, r->tilt ? r->tilt + first : NULL, n->seats ? n->seats + low * 4 * H : NULL, n->bits, n->factor);
         for (size_t i = low; i < high && n->seats; i++) memcpy(n->steep + i * H, n->seats + (4 * i + 3) * H, H * sizeof(rg_real));
         for (size_t i = low; i < high; i++) {
             const size_t   count = r->first[i + 1] - r->first[i], more = n->far ? last - r->first[i + 1] : 0;
             const rg_real *mine = a + (r->first[i] - first) * H;
-            k->lists_mix(count, H, n->width, out->data + i * out->ld, false, mine, H, NULL, n->v->data, n->v->ld, r->key + r->first[i], more);
+            k->lists_mix(count, H, n->width, out->data + i * out->ld, false, mine, H, NULL, n->v->data, n->v->ld, r->key + r->first[i],
+                         more);
             if (n->bent)
-                k->lists_mix(count, H, n->width, n->bent + i * out->ld, false, mine + (last - first) * H, H, NULL, n->v->data, n->v->ld, r->key + r->first[i], 0);
+                k->lists_mix(count, H, n->width, n->bent + i * out->ld, false, mine + (last - first) * H, H, NULL, n->v->data, n->v->ld,
+                             r->key + r->first[i], 0);
         }
     }
 }
@@ -83,7 +88,8 @@ static void seat_rows(void *context, int member, size_t begin, size_t end)
     const rg_kernels  *k = rg_kernel();
     const size_t       H = n->heads, d = n->width, ld = n->node.out->ld;
     for (size_t i = begin; i < end; i++) {
-        rg_real level[MOST_HEADS], bent[MOST_HEADS], *seat = n->seats + (4 * i + 3) * H, *steep = n->steep + i * H, *du = n->du ? n->du + i * n->u->ld : NULL;
+        rg_real  level[MOST_HEADS], bent[MOST_HEADS];
+        rg_real *seat = n->seats + (4 * i + 3) * H, *steep = n->steep + i * H, *du = n->du ? n->du + i * n->u->ld : NULL;
         for (size_t h = 0; h < H; h += MOST_HEADS) {
             const size_t   some = H - h < MOST_HEADS ? H - h : MOST_HEADS;
             const rg_real *dout = n->dout + i * ld + h * d;
@@ -103,16 +109,17 @@ static void key_pieces(void *context, int member, size_t begin, size_t end)
     const rg_reach    *r = n->reach;
     const rg_kernels  *k = rg_kernel();
     const size_t       H = n->heads, ldo = n->node.out->ld;
-    const size_t       low = rg_reach__cut(r->back, r->Nk, begin, n->back_pieces), high = rg_reach__cut(r->back, r->Nk, end, n->back_pieces);
+    const size_t low = rg_reach__cut(r->back, r->Nk, begin, n->back_pieces), high = rg_reach__cut(r->back, r->Nk, end, n->back_pieces);
     rg_real           *a = rg_team_scratch(n->team, member, SOME * H * sizeof *a);
     for (size_t j = low; j < high; j++) {
         rg_real *dz = n->dz + j * n->z->ld;
         if (!n->add_z) memset(dz, 0, H * sizeof *dz);
         for (size_t at = r->back[j], last = r->back[j + 1], first = at; at < last || at == first; at += SOME) {
             const size_t some = last - at < SOME ? last - at : SOME, more = n->far ? r->back[high] - at - some : 0;
-            k->edges_back(some, H, n->width, NULL, a, dz, r->pair + at, r->asker + at, n->seats, n->dout, ldo, n->z->data + j * n->z->ld, n->v->data + j * n->v->ld,
-                          n->slope, r->tilt, n->bits, n->factor, more);
-            if (n->dv) k->lists_mix(some, H, n->width, n->dv + j * n->v->ld, n->add_v || at > first, a, H, NULL, n->dout, ldo, r->asker + at, 0);
+            k->edges_back(some, H, n->width, NULL, a, dz, r->pair + at, r->asker + at, n->seats, n->dout, ldo, n->z->data + j * n->z->ld,
+                          n->v->data + j * n->v->ld, n->slope, r->tilt, n->bits, n->factor, more);
+            if (n->dv)
+                k->lists_mix(some, H, n->width, n->dv + j * n->v->ld, n->add_v || at > first, a, H, NULL, n->dout, ldo, r->asker + at, 0);
         }
     }
 }
@@ -148,7 +155,8 @@ static size_t most_pairs(const rg_reach *r, size_t pieces)
 {
     size_t most = 0;
     for (size_t piece = 0; piece < pieces; piece++) {
-        const size_t pairs = r->first[rg_reach__cut(r->first, r->Nq, piece + 1, pieces)] - r->first[rg_reach__cut(r->first, r->Nq, piece, pieces)];
+        const size_t pairs =
+            r->first[rg_reach__cut(r->first, r->Nq, piece + 1, pieces)] - r->first[rg_reach__cut(r->first, r->Nq, piece, pieces)];
         if (pairs > most) most = pairs;
     }
     return most;
@@ -157,7 +165,8 @@ static size_t most_pairs(const rg_reach *r, size_t pieces)
 /* Room for the weights of a piece, the mask, and what backward reads. */
 static bool find_room(rg_tape *t, linear_node *n)
 {
-    const size_t seats = n->reach->Nq * 4 * n->heads, sums = n->reach->Nq * (n->node.out->cols + n->heads), bytes = n->dropout > 0 ? n->reach->P * n->heads / 8 + 1 : 0;
+    const size_t seats = n->reach->Nq * 4 * n->heads, sums = n->reach->Nq * (n->node.out->cols + n->heads),
+                 bytes = n->dropout > 0 ? n->reach->P * n->heads / 8 + 1 : 0;
     rg_tape__will_keep(t, bytes);
     if (rg_tape__recording(t)) rg_tape__will_keep(t, (seats + sums) * sizeof(rg_real));
     if (!rg_tape__live(t)) return true;
@@ -184,13 +193,24 @@ rg_tensor *rg_fused_linear(rg_tape *t, rg_tensor *u, rg_tensor *z, rg_tensor *v,
     if (!rg_tape__begin(t, "attend", 3, in)) return NULL;
     if (!reach->key || (rg_tape__recording(t) && !reach->back)) return NULL;
     if (u->rows != reach->Nq || z->rows != reach->Nk || v->rows != reach->Nk)
-        return rg_tape_fail(t, RG_ESHAPE, "the reach joins %zu queries and %zu keys; there are %zu, %zu and %zu rows", reach->Nq, reach->Nk, u->rows, z->rows, v->rows);
+        return rg_tape_fail(t, RG_ESHAPE, "the reach joins %zu queries and %zu keys; there are %zu, %zu and %zu rows", reach->Nq, reach->Nk,
+                            u->rows, z->rows, v->rows);
     const size_t H = u->cols;
-    if (z->cols != H || v->cols % H) return rg_tape_fail(t, RG_ESHAPE, "%zu heads of queries, %zu of keys; values are %zu wide", H, z->cols, v->cols);
-    if (!(dropout >= 0 && dropout < 1)) return rg_tape_fail(t, RG_EINVAL, "the share to drop is %g; it should be at least 0 and below 1", dropout);
+    if (z->cols != H || v->cols % H)
+        return rg_tape_fail(t, RG_ESHAPE, "%zu heads of queries, %zu of keys; values are %zu wide", H, z->cols, v->cols);
+    if (!(dropout >= 0 && dropout < 1))
+        return rg_tape_fail(t, RG_EINVAL, "the share to drop is %g; it should be at least 0 and below 1", dropout);
     rg_tensor *out = rg_tape__tensor(t, reach->Nq, v->cols, reach->rows);
     if (!out) return NULL;
-    linear_node now = { .node.out = out, .u = u, .z = z, .v = v, .reach = reach, .heads = H, .width = v->cols / H, .slope = (rg_real)slope, .team = rg_tape_team(t) };
+    linear_node now = { .node.out = out,
+                        .u = u,
+                        .z = z,
+                        .v = v,
+                        .reach = reach,
+                        .heads = H,
+                        .width = v->cols / H,
+                        .slope = (rg_real)slope,
+                        .team = rg_tape_team(t) };
     now.dropout = rg_tape_learning(t) ? dropout : 0;
     now.factor = now.dropout > 0 ? rg_dropout_factor((rg_real)now.dropout) : 1;
     now.far = is_far(v);

@@ -26,7 +26,8 @@ static draw new_draw(rg_tape *t, const rg_reach *reach)
 static double uniform(const draw *d, size_t row, size_t place)
 {
     const uint64_t at = d->first + row;
-    const uint32_t counter[4] = { (uint32_t)at, (uint32_t)(at >> 32) ^ (uint32_t)d->stream, (uint32_t)place, (uint32_t)((uint64_t)place >> 32) };
+    const uint32_t counter[4] = { (uint32_t)at, (uint32_t)(at >> 32) ^ (uint32_t)d->stream, (uint32_t)place,
+                                  (uint32_t)((uint64_t)place >> 32) };
     uint32_t       out[4];
     rg_philox(out, counter, d->key);
     return ((double)(((uint64_t)out[0] << 21) ^ (uint64_t)(out[1] >> 11)) + 0.5) / 9007199254740992.0; /* inside (0, 1) */

@@ -9,7 +9,9 @@
 rg_status rg_key_value_init(rg_key_value *out, rg_params *params, size_t width, size_t parts, size_t window)
 {
     if (parts < 1 || parts > 3 || width % parts || !width)
-        return rg_fail(RG_EINVAL, "rows of %zu columns cut into %zu parts; there are 1 (attention), 2 (key-value) and 3 (key-value-predict)", width, parts);
+        return rg_fail(RG_EINVAL,
+                       "rows of %zu columns cut into %zu parts; there are 1 (attention), 2 (key-value) and 3 (key-value-predict)", width,
+                       parts);
     const size_t d = width / parts;
     *out = (rg_key_value){ .parts = parts, .window = window };
     rg_attention_config c = RG_ATTENTION_CONFIG_DEFAULT;
@@ -31,7 +33,8 @@ void rg_key_value_split(rg_tape *t, const rg_key_value *kv, rg_tensor *h, rg_ten
     *x = kv->parts == 1 ? part[0] : kv->parts == 2 ? part[1] : part[2];
 }
 
-rg_tensor *rg_key_value_read(rg_tape *t, const rg_key_value *kv, rg_tensor *q, rg_tensor *k, rg_tensor *v, rg_tensor *x, const rg_reach *reach)
+rg_tensor *rg_key_value_read(rg_tape *t, const rg_key_value *kv, rg_tensor *q, rg_tensor *k, rg_tensor *v, rg_tensor *x,
+                             const rg_reach *reach)
 {
     rg_tensor *r = rg_attend(t, &kv->att, q, k, v, reach);
     return rg_tanh(t, rg_add(t, rg_matmul(t, r, rg_use(t, kv->wr)), rg_matmul(t, x, rg_use(t, kv->wx))));

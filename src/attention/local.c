@@ -137,8 +137,8 @@ rg_tensor *rg_local_gaussian(rg_tape *t, rg_tensor *a, rg_tensor *p, const rg_re
     if (!rg_tape__begin(t, "local_gaussian", 2, in) || !is_whole(t, whole)) return NULL;
     if (!(D > 0)) return rg_tape_fail(t, RG_EINVAL, "a Gaussian of width %g; D must be positive", D);
     if (!reach || a->rows != reach->P || p->rows != reach->Nq || p->cols != 1 || whole->Nq != reach->Nq || whole->Nk != reach->Nk)
-        return rg_tape_fail(t, RG_ESHAPE, "%zu weights and %zu centres for %zu pairs of %zu queries", a->rows, p->rows, reach ? reach->P : 0,
-                            reach ? reach->Nq : 0);
+        return rg_tape_fail(t, RG_ESHAPE, "%zu weights and %zu centres for %zu pairs of %zu queries", a->rows, p->rows,
+                            reach ? reach->P : 0, reach ? reach->Nq : 0);
     rg_tensor *y = rg_tape__tensor(t, a->rows, a->cols, a->layout);
     if (!y) return NULL;
     local_node now = { .node.out = y, .a = a, .p = p, .reach = reach, .whole = whole, .sigma = D / 2 };

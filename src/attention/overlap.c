@@ -36,7 +36,8 @@ static void normalise_backward(rg_tape *t, rg_node *node)
         for (size_t h = 0; h < y->cols; h++) {
             const double sum = column_sum(n->a, n->reach, i, h);
             double       shared = 0;
-            for (size_t p = n->reach->first[i]; p < n->reach->first[i + 1]; p++) shared += (double)y->data[p * y->ld + h] * (double)dy[p * y->ld + h];
+            for (size_t p = n->reach->first[i]; p < n->reach->first[i + 1]; p++)
+                shared += (double)y->data[p * y->ld + h] * (double)dy[p * y->ld + h];
             for (size_t p = n->reach->first[i]; sum != 0 && p < n->reach->first[i + 1]; p++)
                 da[p * n->a->ld + h] += (rg_real)(((double)dy[p * y->ld + h] - shared) / sum);
         }
@@ -80,7 +81,8 @@ static void overlap_backward(rg_tape *t, rg_node *node)
         for (size_t g = 0; g < n->a->cols && r->first[i + 1] > r->first[i]; g++)
             for (size_t h = 0; h < n->a->cols; h++) {
                 const double e = d * excess(n->a, r, i, g, h);
-                for (size_t p = r->first[i]; p < r->first[i + 1]; p++) da[p * n->a->ld + g] += (rg_real)(e * (double)n->a->data[p * n->a->ld + h]);
+                for (size_t p = r->first[i]; p < r->first[i + 1]; p++)
+                    da[p * n->a->ld + g] += (rg_real)(e * (double)n->a->data[p * n->a->ld + h]);
             }
 }
 

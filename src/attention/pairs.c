@@ -28,7 +28,8 @@ static bool rows_fit(rg_tape *t, const rg_tensor *q, const rg_tensor *k, const r
         return false;
     }
     if (q->rows == reach->Nq && k->rows == reach->Nk) return true;
-    rg_tape_fail(t, RG_ESHAPE, "the reach joins %zu queries and %zu keys; there are %zu and %zu rows", reach->Nq, reach->Nk, q->rows, k->rows);
+    rg_tape_fail(t, RG_ESHAPE, "the reach joins %zu queries and %zu keys; there are %zu and %zu rows", reach->Nq, reach->Nk, q->rows,
+                 k->rows);
     return false;
 }
 
@@ -52,7 +53,8 @@ static void dot_rows(void *context, int member, size_t begin, size_t end)
  * Queries by query. Keys by key, from the transpose, when the reach has one; else by heads: nothing is written by two. */
 static void scaled_axpy(const pairs_node *n, size_t p, size_t h, size_t heads, rg_real *y, size_t y_step, const rg_real *x, size_t x_step)
 {
-    for (size_t end = h + heads; h < end; h++, y += y_step, x += x_step) rg_kernel()->axpy(n->width, y, n->scale * n->de[p * n->heads + h], x);
+    for (size_t end = h + heads; h < end; h++, y += y_step, x += x_step)
+        rg_kernel()->axpy(n->width, y, n->scale * n->de[p * n->heads + h], x);
 }
 
 static void dot_queries(void *context, int member, size_t begin, size_t end)

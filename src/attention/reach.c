@@ -211,7 +211,8 @@ rg_status rg_reach_new_edges(rg_reach **out, size_t nodes, size_t P, const int32
     for (size_t i = 0; i < nodes; i++)
         for (size_t p = first[i]; p < first[i + 1]; p++) {
             if (seen[list[p]] > first[i]) {
-                status = rg_fail(RG_EINVAL, "node %zu looks at node %d twice: the edge, or a loop beside the added one, is there two times", i, list[p]);
+                status = rg_fail(RG_EINVAL, "node %zu looks at node %d twice: the edge, or a loop beside the added one, is there two times",
+                                 i, list[p]);
                 goto done;
             }
             seen[list[p]] = p + 1;
@@ -227,11 +228,26 @@ done:
 
 /* ------------------------------------------------------------------------------------------------------ kinds */
 
-static const rg_reach *make_causal(rg_tape *t, const rg_layout *q, const rg_layout *k, size_t r) { return (void)k, (void)r, rg_reach_causal(t, q); }
-static const rg_reach *make_groups(rg_tape *t, const rg_layout *q, const rg_layout *k, size_t r) { return (void)r, rg_reach_groups(t, q, k); }
-static const rg_reach *make_window(rg_tape *t, const rg_layout *q, const rg_layout *k, size_t r) { return (void)k, rg_reach_window(t, q, r); }
-static const rg_reach *make_window_causal(rg_tape *t, const rg_layout *q, const rg_layout *k, size_t r) { return (void)k, rg_reach_window_causal(t, q, r); }
-static const rg_reach *make_before(rg_tape *t, const rg_layout *q, const rg_layout *k, size_t r) { return (void)k, rg_reach_before(t, q, r); }
+static const rg_reach *make_causal(rg_tape *t, const rg_layout *q, const rg_layout *k, size_t r)
+{
+    return (void)k, (void)r, rg_reach_causal(t, q);
+}
+static const rg_reach *make_groups(rg_tape *t, const rg_layout *q, const rg_layout *k, size_t r)
+{
+    return (void)r, rg_reach_groups(t, q, k);
+}
+static const rg_reach *make_window(rg_tape *t, const rg_layout *q, const rg_layout *k, size_t r)
+{
+    return (void)k, rg_reach_window(t, q, r);
+}
+static const rg_reach *make_window_causal(rg_tape *t, const rg_layout *q, const rg_layout *k, size_t r)
+{
+    return (void)k, rg_reach_window_causal(t, q, r);
+}
+static const rg_reach *make_before(rg_tape *t, const rg_layout *q, const rg_layout *k, size_t r)
+{
+    return (void)k, rg_reach_before(t, q, r);
+}
 
 static const rg_reach_kind kinds[] = {
     { "groups", "every key of the same sentence", make_groups },

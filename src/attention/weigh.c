@@ -95,8 +95,8 @@ static void mix_pieces(void *context, int member, size_t begin, size_t end)
     const rg_tensor  *out = n->node.out;
     const size_t      low = rg_reach__cut(r->first, r->Nq, begin, n->pieces), high = rg_reach__cut(r->first, r->Nq, end, n->pieces);
     for (size_t i = low; i < high; i++)
-        k->lists_mix(r->first[i + 1] - r->first[i], n->heads, n->width, out->data + i * out->ld, false, n->a->data + r->first[i] * n->a->ld, n->a->ld, NULL, n->v->data,
-                     n->v->ld, r->key + r->first[i], 0);
+        k->lists_mix(r->first[i + 1] - r->first[i], n->heads, n->width, out->data + i * out->ld, false, n->a->data + r->first[i] * n->a->ld,
+                     n->a->ld, NULL, n->v->data, n->v->ld, r->key + r->first[i], 0);
 }
 
 /* forward was  out_i = sum_p a_p v_j      so  da_p = dout_i . v_j     dv_j += a_p dout_i
@@ -130,8 +130,8 @@ static void values_by_key(void *context, int member, size_t begin, size_t end)
     const size_t      shares = n->v_step ? 1 : n->heads, H = n->heads / shares; /* values that heads share are summed up head by head */
     for (size_t j = low; j < high; j++)
         for (size_t h = 0; h < shares; h++)
-            k->lists_mix(r->back[j + 1] - r->back[j], H, n->width, n->dv + j * n->v->ld, n->add_v || h, n->a->data + h, n->a->ld, r->pair + r->back[j],
-                         n->dy + h * n->width, n->node.out->ld, r->query, 0);
+            k->lists_mix(r->back[j + 1] - r->back[j], H, n->width, n->dv + j * n->v->ld, n->add_v || h, n->a->data + h, n->a->ld,
+                         r->pair + r->back[j], n->dy + h * n->width, n->node.out->ld, r->query, 0);
 }
 
 static void values_by_head(void *context, int member, size_t begin, size_t end)

@@ -1,8 +1,10 @@
 /* op_batch_norm.c - batch normalisation (Ioffe, Szegedy 2015): statistics of each column over all rows.
  *
  *   y = g xhat + b        xhat = (x - mean) rstd        rstd = 1 / sqrt(var + eps)
- *   learning:  dx = g rstd (dy - mean(dy) - xhat mean(dy xhat))        the kept ones move by momentum (batch - kept), the variance without bias
- *   otherwise: dx = g rstd dy, with the kept statistics */
+ *   learning:  dx = g rstd (dy - mean(dy) - xhat mean(dy xhat))
+ *   otherwise: dx = g rstd dy, with the kept statistics
+ *
+ * While learning the kept statistics move by momentum (batch - kept), the variance without bias. */
 #include "autograd/tape.h"
 
 #include <math.h>
@@ -108,7 +110,8 @@ static bool forward(rg_tape *t, batch_node *n, rg_param *mean, rg_param *varianc
         move(t, n, work, mean, variance, momentum);
         rg_tape__release(t, scratch);
     } else {
-        for (size_t j = 0; j < D; j++) n->mean[j] = rg_param_data(mean)[j], n->rstd[j] = (rg_real)(1 / sqrt((double)rg_param_data(variance)[j] + eps));
+        for (size_t j = 0; j < D; j++)
+            n->mean[j] = rg_param_data(mean)[j], n->rstd[j] = (rg_real)(1 / sqrt((double)rg_param_data(variance)[j] + eps));
     }
     for (size_t i = 0; i < x->rows; i++)
         for (size_t j = 0; j < D; j++)
@@ -116,13 +119,15 @@ static bool forward(rg_tape *t, batch_node *n, rg_param *mean, rg_param *varianc
     return true;
 }
 
-rg_tensor *rg_batch_norm(rg_tape *t, rg_tensor *x, rg_tensor *gain, rg_tensor *bias, rg_param *mean, rg_param *variance, double momentum, double eps)
+rg_tensor *rg_batch_norm(rg_tape *t, rg_tensor *x, rg_tensor *gain, rg_tensor *bias, rg_param *mean, rg_param *variance, double momentum,
+                         double eps)
 {
     rg_tensor *in[] = { x, gain, bias };
     if (!rg_tape__begin(t, "batch_norm", 3, in)) return NULL;
     if (!mean || !variance) return rg_tape_fail(t, RG_EINVAL, "the kept mean and variance are missing");
     if (!fits(t, x, gain->rows, gain->cols, "gain") || !fits(t, x, bias->rows, bias->cols, "bias") ||
-        !fits(t, x, rg_param_rows(mean), rg_param_cols(mean), "kept mean") || !fits(t, x, rg_param_rows(variance), rg_param_cols(variance), "kept variance"))
+        !fits(t, x, rg_param_rows(mean), rg_param_cols(mean), "kept mean") ||
+        !fits(t, x, rg_param_rows(variance), rg_param_cols(variance), "kept variance"))
         return NULL;
     rg_tensor *y = rg_tape__tensor(t, x->rows, x->cols, x->layout);
     if (!y) return NULL;

@@ -2,8 +2,8 @@
  *
  *     y = f(x + b)        dx = f'(x + b) dy        db = sum over rows of dx
  *
- * Rows are worked on in blocks that stay in the nearest cache. A block has its own sum of rows; sums of blocks are added in their order, so that
- * the team's size shows nowhere. */
+ * Rows are worked on in blocks that stay in the nearest cache. A block has its own sum of rows; sums of blocks are added in their order, so
+ * that the team's size shows nowhere. */
 #include "autograd/tape.h"
 
 enum { ROWS = 32 }; /* of a block */
@@ -70,7 +70,8 @@ rg_tensor *rg_bias_map(rg_tape *t, rg_tensor *x, rg_tensor *b, rg_activation f)
     rg_tensor *in[] = { x, b };
     if (f == RG_GELU) return rg_map(t, rg_add(t, x, b), f); /* its slope does not follow from its result */
     if (!rg_tape__begin(t, "bias", 2, in)) return NULL;
-    if (b->rows != 1 || b->cols != x->cols) return rg_tape_fail(t, RG_ESHAPE, "the bias is %zu x %zu, it should be 1 x %zu", b->rows, b->cols, x->cols);
+    if (b->rows != 1 || b->cols != x->cols)
+        return rg_tape_fail(t, RG_ESHAPE, "the bias is %zu x %zu, it should be 1 x %zu", b->rows, b->cols, x->cols);
     rg_tensor *y = rg_tape__tensor(t, x->rows, x->cols, x->layout);
     if (!y) return NULL;
     bias_node now = { .node.out = y, .x = x, .b = b, .f = f };

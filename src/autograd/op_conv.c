@@ -62,8 +62,8 @@ static void forward(rg_tape *t, rg_tensor *y, const rg_taps *taps, const rg_tens
     for (size_t from = 0; columns && pack.data && from < y->rows; from += block) {
         const size_t rows = y->rows - from < block ? y->rows - from : block;
         make_columns(t, taps, x, columns, from, rows);
-        rg_tape__check(t, rg_product_packed(rg_tape_team(t), rows, columns, width, &pack, y->data + from * y->ld, y->ld, false, b ? b->data : NULL,
-                                            RG_IDENTITY));
+        rg_tape__check(t, rg_product_packed(rg_tape_team(t), rows, columns, width, &pack, y->data + from * y->ld, y->ld, false,
+                                            b ? b->data : NULL, RG_IDENTITY));
     }
     rg_tape__release(t, scratch);
 }
@@ -109,8 +109,10 @@ static rg_tensor *convolve(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b,
 {
     const size_t D = x->cols, E = w->cols;
     if (w->rows != taps->K * D)
-        return rg_tape_fail(t, RG_ESHAPE, "weights of %zu x %zu; %zu taps on %zu columns need %zu rows", w->rows, E, taps->K, D, taps->K * D);
-    if (b && (b->rows != 1 || b->cols != E)) return rg_tape_fail(t, RG_ESHAPE, "the bias is %zu x %zu, it should be 1 x %zu", b->rows, b->cols, E);
+        return rg_tape_fail(t, RG_ESHAPE, "weights of %zu x %zu; %zu taps on %zu columns need %zu rows", w->rows, E, taps->K, D,
+                            taps->K * D);
+    if (b && (b->rows != 1 || b->cols != E))
+        return rg_tape_fail(t, RG_ESHAPE, "the bias is %zu x %zu, it should be 1 x %zu", b->rows, b->cols, E);
     rg_tensor *y = rg_tape__tensor(t, rows_out(taps), E, taps->layout);
     if (!y) return NULL;
     if (rg_tape__live(t)) forward(t, y, taps, x, w, b);

@@ -47,7 +47,8 @@ static void depth_backward(rg_tape *t, rg_node *node)
 static rg_tensor *depthwise(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, const rg_taps *taps)
 {
     if (w->rows != taps->K || w->cols != x->cols)
-        return rg_tape_fail(t, RG_ESHAPE, "weights of %zu x %zu; %zu taps on %zu columns need %zu x %zu", w->rows, w->cols, taps->K, x->cols, taps->K, x->cols);
+        return rg_tape_fail(t, RG_ESHAPE, "weights of %zu x %zu; %zu taps on %zu columns need %zu x %zu", w->rows, w->cols, taps->K,
+                            x->cols, taps->K, x->cols);
     if (b && (b->rows != 1 || b->cols != x->cols))
         return rg_tape_fail(t, RG_ESHAPE, "the bias is %zu x %zu, it should be 1 x %zu", b->rows, b->cols, x->cols);
     rg_tensor *y = rg_tape__tensor(t, taps->units * taps->out, x->cols, taps->layout);

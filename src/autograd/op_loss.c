@@ -155,7 +155,8 @@ static void over_block(rg_tape *t, const rg_tensor *x, const rg_tensor *w, const
 }
 
 /* Returns the sum; `each` (may be NULL) gets the loss of every row. */
-static double over_blocks(rg_tape *t, const rg_tensor *x, const rg_tensor *w, const rg_tensor *b, rows_job *job, size_t block, over_gradients *g, rg_real *each)
+static double over_blocks(rg_tape *t, const rg_tensor *x, const rg_tensor *w, const rg_tensor *b, rows_job *job, size_t block,
+                          over_gradients *g, rg_real *each)
 {
     const int32_t *target = job->target;
     double         sum = 0;
@@ -169,7 +170,8 @@ static double over_blocks(rg_tape *t, const rg_tensor *x, const rg_tensor *w, co
     return sum;
 }
 
-rg_tensor *rg_cross_entropy_over(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, const int32_t *target, double smoothing, double weight)
+rg_tensor *rg_cross_entropy_over(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, const int32_t *target, double smoothing,
+                                 double weight)
 {
     rg_tensor *in[] = { x, w, b };
     if (!rg_tape__begin(t, "cross_entropy_over", 2, in) || !targets_fit(t, target, x->rows, w->rows)) return NULL;

@@ -144,7 +144,8 @@ static rg_tensor *sum_of(rg_tape *t, rg_tensor *x, rg_tensor *y, rg_real a)
     const bool same = x->rows == y->rows && x->cols == y->cols;
     const bool row = y->rows == 1 && y->cols == x->cols, one = y->rows == 1 && y->cols == 1;
     if (!same && !row && !one)
-        return rg_tape_fail(t, RG_ESHAPE, "%zu x %zu and %zu x %zu do not add: same shape, one row or one number", x->rows, x->cols, y->rows, y->cols);
+        return rg_tape_fail(t, RG_ESHAPE, "%zu x %zu and %zu x %zu do not add: same shape, one row or one number", x->rows, x->cols,
+                            y->rows, y->cols);
     rg_tensor *z = rg_tape__tensor(t, x->rows, x->cols, x->layout ? x->layout : y->layout);
     if (!z) return NULL;
     adding job = { z, x, y, a, same, row };
@@ -183,7 +184,10 @@ static size_t row_step(const rg_tensor *y) { return y->rows == 1 ? 0 : y->ld; }
 static size_t col_step(const rg_tensor *y) { return y->cols == 1 ? 0 : 1; }
 
 /* Two whole tensors of one shape: one run of numbers instead of rows. */
-static bool tight(const rg_tensor *x, const rg_tensor *y) { return x->rows == y->rows && x->cols == y->cols && x->ld == x->cols && y->ld == y->cols; }
+static bool tight(const rg_tensor *x, const rg_tensor *y)
+{
+    return x->rows == y->rows && x->cols == y->cols && x->ld == x->cols && y->ld == y->cols;
+}
 
 static void mul_backward(rg_tape *t, rg_node *node)
 {
@@ -341,7 +345,10 @@ static void dropout_backward(rg_tape *t, rg_node *node)
 }
 
 /* The mask is kept where its rows are whole bytes or lie side by side; else it is drawn anew. */
-static bool keeps_mask(rg_tape *t, const rg_tensor *x) { return rg_tape__recording(t) && x->needs && (x->cols % 8 == 0 || x->ld == x->cols); }
+static bool keeps_mask(rg_tape *t, const rg_tensor *x)
+{
+    return rg_tape__recording(t) && x->needs && (x->cols % 8 == 0 || x->ld == x->cols);
+}
 
 rg_tensor *rg_dropout(rg_tape *t, rg_tensor *x, double p)
 {

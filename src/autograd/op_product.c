@@ -70,7 +70,8 @@ static void backward_left(rg_tape *t, const product_node *n, place da, const rg_
     if (w && w->transposed.data && n->nt == (w->kind == RG_TIED))
         rg_tape__check(t, rg_product_packed(rg_tape_team(t), a->rows, dz, N, &w->transposed, da.at, a->ld, da.add, NULL, RG_IDENTITY));
     else
-        rg_tape__check(t, rg_product(rg_tape_team(t), n->nt ? RG_NN : RG_NT, a->rows, a->cols, N, dz, N, b->data, b->ld, da.at, a->ld, da.add));
+        rg_tape__check(t, rg_product(rg_tape_team(t), n->nt ? RG_NN : RG_NT, a->rows, a->cols, N, dz, N, b->data, b->ld, da.at, a->ld,
+                                     da.add));
 }
 
 static void backward_right(rg_tape *t, const product_node *n, place db, const rg_real *dz)

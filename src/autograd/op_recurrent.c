@@ -76,7 +76,8 @@ static rg_status some_rows_of_step(const sequence *q, rg_team *team, size_t step
     const rg_recurrent_node *n = q->n;
     const size_t             from = (size_t)n->steps->first[step], rows = end - begin, u = n->u;
     const bool               after = n->kind == RG_GRU_RESET_AFTER;
-    const rg_real           *h0 = rg_recurrent__before(n, n->h, n->start_h, step), *c0 = n->c ? rg_recurrent__before(n, n->c, n->start_c, step) : NULL;
+    const rg_real           *h0 = rg_recurrent__before(n, n->h, n->start_h, step);
+    const rg_real           *c0 = n->c ? rg_recurrent__before(n, n->c, n->start_c, step) : NULL;
     step_job                 job = { .n = n, .from = from + begin };
     rg_real                 *sums = n->gates + job.from * n->gu;
     if (h0) job.h0 = h0 + begin * u;
@@ -229,7 +230,8 @@ static void forward(rg_tape *t, rg_recurrent_node *n)
 static bool state_fits(rg_tape *t, const char *what, const rg_tensor *state, size_t groups, size_t u)
 {
     if (!state || (state->rows == groups && state->cols == u)) return true;
-    rg_tape_fail(t, RG_ESHAPE, "%s is %zu x %zu; %zu groups with states of %zu need %zu x %zu", what, state->rows, state->cols, groups, u, groups, u);
+    rg_tape_fail(t, RG_ESHAPE, "%s is %zu x %zu; %zu groups with states of %zu need %zu x %zu", what, state->rows, state->cols, groups, u,
+                 groups, u);
     return false;
 }
 
@@ -237,11 +239,12 @@ static bool weights_fit(rg_tape *t, rg_recurrence kind, const rg_recurrent_weigh
 {
     const size_t u = w->u->rows, G = kinds[kind].gates;
     if (w->u->cols != kinds[kind].recurrent * u)
-        return rg_tape_fail(t, RG_ESHAPE, "recurrent weights of %zu x %zu; this kind has %zu columns a state", w->u->rows, w->u->cols, kinds[kind].recurrent);
+        return rg_tape_fail(t, RG_ESHAPE, "recurrent weights of %zu x %zu; this kind has %zu columns a state", w->u->rows, w->u->cols,
+                            kinds[kind].recurrent);
     const rg_tensor *sums = w->w ? w->w : x;
     if (sums->cols != G * u || (w->w && w->w->rows != x->cols))
-        return rg_tape_fail(t, RG_ESHAPE, "x is %zu x %zu, the input weights %zu x %zu; %zu gates of %zu need %zu columns", x->rows, x->cols,
-                            w->w ? w->w->rows : 0, w->w ? w->w->cols : 0, G, u, G * u);
+        return rg_tape_fail(t, RG_ESHAPE, "x is %zu x %zu, the input weights %zu x %zu; %zu gates of %zu need %zu columns", x->rows,
+                            x->cols, w->w ? w->w->rows : 0, w->w ? w->w->cols : 0, G, u, G * u);
     if (w->b && (w->b->rows != 1 || w->b->cols != G * u))
         return rg_tape_fail(t, RG_ESHAPE, "the bias is %zu x %zu, it should be 1 x %zu", w->b->rows, w->b->cols, G * u);
     if ((kind == RG_GRU) != (w->u_new != NULL) || (w->u_new && (w->u_new->rows != u || w->u_new->cols != u)))
@@ -272,7 +275,8 @@ static rg_tensor *recur(rg_tape *t, rg_recurrent_node *now, rg_tensor **out_c)
     now->c_out = cells ? out : NULL;
     rg_arena_point before = rg_tape__scratch(t);
     if (rg_tape__live(t)) forward(t, now);
-    rg_tape__count(t, 2.0 * (double)N * (double)now->u * (double)now->gu + (now->w.w ? 2.0 * (double)N * (double)now->x->cols * (double)now->gu : 0));
+    rg_tape__count(t, 2.0 * (double)N * (double)now->u * (double)now->gu +
+                          (now->w.w ? 2.0 * (double)N * (double)now->x->cols * (double)now->gu : 0));
 
     const rg_recurrent_weights *w = &now->w;
     rg_tensor         *in[] = { now->x, w->w, w->b, w->u, w->u_new, w->b_new, now->h0, now->c0 };
@@ -319,8 +323,8 @@ static bool ready(rg_tape *t, const char *op, rg_recurrence kind, const rg_recur
     return false;
 }
 
-rg_tensor *rg_recurrent(rg_tape *t, rg_recurrence kind, const rg_recurrent_weights *w, rg_tensor *x, rg_tensor *h0, rg_tensor *c0, bool reverse,
-                        rg_tensor **out_c)
+rg_tensor *rg_recurrent(rg_tape *t, rg_recurrence kind, const rg_recurrent_weights *w, rg_tensor *x, rg_tensor *h0, rg_tensor *c0,
+                        bool reverse, rg_tensor **out_c)
 {
     if (!ready(t, "recurrent", kind, w, x, out_c)) return NULL;
     const rg_steps *steps = rg_steps_new(t, x->layout, reverse);
@@ -328,7 +332,8 @@ rg_tensor *rg_recurrent(rg_tape *t, rg_recurrence kind, const rg_recurrent_weigh
 }
 
 /* One step: every row is a group. */
-rg_tensor *rg_recurrent_cell(rg_tape *t, rg_recurrence kind, const rg_recurrent_weights *w, rg_tensor *x, rg_tensor *h, rg_tensor *c, rg_tensor **out_c)
+rg_tensor *rg_recurrent_cell(rg_tape *t, rg_recurrence kind, const rg_recurrent_weights *w, rg_tensor *x, rg_tensor *h, rg_tensor *c,
+                             rg_tensor **out_c)
 {
     if (!ready(t, "recurrent_cell", kind, w, x, out_c)) return NULL;
     const size_t n = x->rows;
@@ -385,8 +390,8 @@ rg_tensor *rg_combined(rg_tape *t, rg_combine how, rg_tensor *forward_states, rg
     }
 }
 
-rg_tensor *rg_bidirectional(rg_tape *t, rg_recurrence kind, const rg_recurrent_weights *ahead, const rg_recurrent_weights *back, rg_tensor *x,
-                            rg_combine how)
+rg_tensor *rg_bidirectional(rg_tape *t, rg_recurrence kind, const rg_recurrent_weights *ahead, const rg_recurrent_weights *back,
+                            rg_tensor *x, rg_combine how)
 {
     rg_tensor *h = rg_recurrent(t, kind, ahead, x, NULL, NULL, false, NULL);
     return rg_combined(t, how, h, rg_recurrent(t, kind, back, x, NULL, NULL, true, NULL));

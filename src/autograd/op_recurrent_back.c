@@ -70,7 +70,8 @@ static rg_status some_rows_of_step(const back_sequence *q, rg_team *team, size_t
     back_job                 job = q->job;
     const rg_recurrent_node *n = job.n;
     const size_t             rows = end - begin, u = n->u;
-    const rg_real           *h0 = rg_recurrent__before(n, n->h, n->start_h, step), *c0 = n->c ? rg_recurrent__before(n, n->c, n->start_c, step) : NULL;
+    const rg_real           *h0 = rg_recurrent__before(n, n->h, n->start_h, step);
+    const rg_real           *c0 = n->c ? rg_recurrent__before(n, n->c, n->start_c, step) : NULL;
     job.from = (size_t)n->steps->first[step] + begin;
     job.h0 = h0 ? h0 + begin * u : NULL;
     job.c0 = c0 ? c0 + begin * u : NULL;
@@ -136,7 +137,8 @@ static const rg_real *states_before(rg_tape *t, const rg_recurrent_node *n, size
 {
     const rg_steps *s = n->steps;
     const size_t    u = n->u;
-    if (skip && s->steps && (size_t)s->count[s->steps - 1] == s->running) return n->h; /* all equally long: the same rows, a block earlier */
+    if (skip && s->steps && (size_t)s->count[s->steps - 1] == s->running)
+        return n->h; /* all equally long: the same rows, a block earlier */
     rg_real *before = rg_tape__reals(t, (s->rows - skip) * u);
     rg_real *to = before;
     for (size_t step = skip ? 1 : 0; before && step < s->steps; step++) {
@@ -152,7 +154,8 @@ static rg_later *waits(rg_tape *t, const rg_recurrent_node *n, const rg_tensor *
     return n->steps->steps == 1 && n->start_h ? rg_later_find(t, u, n->steps->rows) : NULL;
 }
 
-static void weight_gradient(rg_tape *t, place to, const rg_tensor *w, size_t rows, const rg_real *a, size_t lda, const rg_real *dz, size_t lddz)
+static void weight_gradient(rg_tape *t, place to, const rg_tensor *w, size_t rows, const rg_real *a, size_t lda, const rg_real *dz,
+                            size_t lddz)
 {
     if (to.at && w) rg_tape__check(t, rg_product(rg_tape_team(t), RG_TN, w->rows, w->cols, rows, a, lda, dz, lddz, to.at, w->ld, to.add));
 }
@@ -207,8 +210,8 @@ static void inputs(rg_tape *t, const back_job *job, const places *p)
     const rg_pack w = rg_tape__pack(t, n->w.w, true);
     rg_real      *dxs = s->as_is ? p->x.at : rg_tape__reals(t, s->rows * n->x->cols);
     if (!w.data || !dxs) return;
-    rg_tape__check(t, rg_product_packed(team, s->rows, job->dz, n->gu, &w, dxs, s->as_is ? n->x->ld : n->x->cols, s->as_is && p->x.add, NULL,
-                                        RG_IDENTITY));
+    rg_tape__check(t, rg_product_packed(team, s->rows, job->dz, n->gu, &w, dxs, s->as_is ? n->x->ld : n->x->cols, s->as_is && p->x.add,
+                                        NULL, RG_IDENTITY));
     if (!s->as_is) spread(t, s, n->x->cols, p->x, n->x->ld, dxs);
 }
 

@@ -134,8 +134,14 @@ static rg_tensor *reduce_groups(rg_tape *t, rg_tensor *x, group_kind kind)
     return y;
 }
 
-rg_tensor *rg_sum_groups(rg_tape *t, rg_tensor *x) { return rg_tape__begin(t, "sum_groups", 1, &x) ? reduce_groups(t, x, GROUP_SUM) : NULL; }
-rg_tensor *rg_mean_groups(rg_tape *t, rg_tensor *x) { return rg_tape__begin(t, "mean_groups", 1, &x) ? reduce_groups(t, x, GROUP_MEAN) : NULL; }
+rg_tensor *rg_sum_groups(rg_tape *t, rg_tensor *x)
+{
+    return rg_tape__begin(t, "sum_groups", 1, &x) ? reduce_groups(t, x, GROUP_SUM) : NULL;
+}
+rg_tensor *rg_mean_groups(rg_tape *t, rg_tensor *x)
+{
+    return rg_tape__begin(t, "mean_groups", 1, &x) ? reduce_groups(t, x, GROUP_MEAN) : NULL;
+}
 
 static void max_groups_backward(rg_tape *t, rg_node *node)
 {
@@ -188,7 +194,8 @@ rg_tensor *rg_dot_rows(rg_tape *t, rg_tensor *x, rg_tensor *y)
         return rg_tape_fail(t, RG_ESHAPE, "%zu x %zu and %zu x %zu differ", x->rows, x->cols, y->rows, y->cols);
     rg_tensor *z = rg_tape__tensor(t, x->rows, 1, x->layout);
     if (!z) return NULL;
-    for (size_t i = 0; rg_tape__live(t) && i < x->rows; i++) z->data[i] = rg_kernel()->dot(x->cols, x->data + i * x->ld, y->data + i * y->ld);
+    for (size_t i = 0; rg_tape__live(t) && i < x->rows; i++)
+        z->data[i] = rg_kernel()->dot(x->cols, x->data + i * x->ld, y->data + i * y->ld);
     rg_tape__count(t, 2.0 * (double)(x->rows * x->cols));
     reduce_node *n = rg_tape__node(t, sizeof *n, z, dot_rows_backward, 2, in);
     if (n) n->x = x, n->y = y;

@@ -69,8 +69,8 @@ static rg_tensor *concat(rg_tape *t, size_t n, rg_tensor *const *parts, bool by_
     size_t rows = by_rows ? 0 : parts[0]->rows, cols = by_rows ? parts[0]->cols : 0;
     for (size_t i = 0; i < n; i++) {
         if (by_rows ? parts[i]->cols != cols : parts[i]->rows != rows)
-            return rg_tape_fail(t, RG_ESHAPE, "part 1 is %zu x %zu, part %zu is %zu x %zu", parts[0]->rows, parts[0]->cols, i + 1, parts[i]->rows,
-                                parts[i]->cols);
+            return rg_tape_fail(t, RG_ESHAPE, "part 1 is %zu x %zu, part %zu is %zu x %zu", parts[0]->rows, parts[0]->cols, i + 1,
+                                parts[i]->rows, parts[i]->cols);
         if (by_rows) rows += parts[i]->rows;
         else cols += parts[i]->cols;
     }
@@ -129,7 +129,8 @@ static void spread(size_t cols, const int32_t *index, size_t count, rg_real *dst
         if (index[i] >= 0) rg_kernel()->axpy(cols, dst + (size_t)index[i] * ld_dst, 1, src + i * ld_src);
 }
 
-static void collect(size_t cols, const int32_t *index, size_t count, rg_real *dst, size_t ld_dst, const rg_real *src, size_t ld_src, bool add)
+static void collect(size_t cols, const int32_t *index, size_t count, rg_real *dst, size_t ld_dst, const rg_real *src, size_t ld_src,
+                    bool add)
 {
     for (size_t i = 0; i < count; i++) {
         rg_real *to = dst + i * ld_dst;

@@ -130,7 +130,8 @@ static rg_status fill(rg_param *e, uint64_t seed)
         break;
     case RG_INIT_ORTHOGONAL:
         if (e->rows == 0 || e->cols % e->rows != 0)
-            return rg_fail(RG_ESHAPE, "%s: orthogonal blocks need columns (%zu) that are a multiple of rows (%zu)", e->name, e->cols, e->rows);
+            return rg_fail(RG_ESHAPE, "%s: orthogonal blocks need columns (%zu) that are a multiple of rows (%zu)", e->name, e->cols,
+                           e->rows);
         for (size_t b = 0; b < e->cols / e->rows; b++) orthogonal(e->data + b * e->rows, e->rows, e->cols, e->scale, &random);
         break;
     case RG_INIT_FORGET:
@@ -336,7 +337,9 @@ size_t rg_params_decay(rg_params *p, const char *pattern, double decay)
 rg_status rg_grads_new(rg_grads **out, rg_params *params)
 {
     *out = NULL;
-    if (!params->block) return rg_fail(RG_EINVAL, "gradients asked for %s", params->slim ? "of parameters that are for reading only" : "before the parameters were built");
+    if (!params->block)
+        return rg_fail(RG_EINVAL, "gradients asked for %s",
+                       params->slim ? "of parameters that are for reading only" : "before the parameters were built");
     if (!params->transposed) RG_TRY(make_packs(params, true, true));
     rg_grads *g = rg_alloc_zero(sizeof *g);
     if (!g) return RG_ENOMEM;

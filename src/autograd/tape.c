@@ -259,7 +259,8 @@ rg_tensor *rg_tape__tensor(rg_tape *t, size_t rows, size_t cols, const rg_layout
 bool rg_tape__there(rg_tape *t, const rg_tensor *x)
 {
     if (x->data || t->config.dry || !x->param) return true;
-    rg_tape_fail(t, RG_EINVAL, "the numbers of %s are asked for, but its parameters were made slim: only their packs are there", rg_param_name(x->param));
+    rg_tape_fail(t, RG_EINVAL, "the numbers of %s are asked for, but its parameters were made slim: only their packs are there",
+                 rg_param_name(x->param));
     return false;
 }
 
@@ -523,7 +524,9 @@ rg_tape_point *rg_tape_mark(rg_tape *t)
 {
     rg_tape_point *point = rg_tape__keep(t, sizeof *point);
     if (!point) return NULL;
-    *point = (rg_tape_point){ .arena = rg_arena_mark(t->arena), .last = t->last, .later = t->later, .grads = t->config.grads, .inner = t->inner };
+    *point = (rg_tape_point){
+        .arena = rg_arena_mark(t->arena), .last = t->last, .later = t->later, .grads = t->config.grads, .inner = t->inner
+    };
     t->config.grads = NULL;
     t->inner = t->serial;
     t->marks++;

@@ -63,15 +63,20 @@ static const rg_layout *pictures(rg_tape *t, const rg_layout *from, size_t heigh
 
 bool rg_taps__window(rg_taps *out, rg_tape *t, const rg_layout *layout, const rg_window *w)
 {
-    if (!layout || !layout->height || !layout->width) return rg_tape_fail(t, RG_EINVAL, "rows whose layout has no height and width are no pictures");
+    if (!layout || !layout->height || !layout->width)
+        return rg_tape_fail(t, RG_EINVAL, "rows whose layout has no height and width are no pictures");
     const size_t height = places(layout->height, w->height, w), width = places(layout->width, w->width, w);
     if (!height || !width || height > INT32_MAX / width || w->height > INT32_MAX / w->width / height / width)
-        return rg_tape_fail(t, RG_ESHAPE, "a window of %zu x %zu (stride %zu, padding %zu, dilation %zu) over pictures of %zu x %zu", w->height, w->width,
-                            w->stride, w->padding, w->dilation, layout->height, layout->width);
+        return rg_tape_fail(t, RG_ESHAPE, "a window of %zu x %zu (stride %zu, padding %zu, dilation %zu) over pictures of %zu x %zu",
+                            w->height, w->width, w->stride, w->padding, w->dilation, layout->height, layout->width);
     const int32_t   *at = picture_table(t, layout, w, height, width);
     const rg_layout *result = pictures(t, layout, height, width);
     if (!at || !result) return false;
-    *out = (rg_taps){ .K = w->height * w->width, .units = layout->groups, .in = layout->height * layout->width, .out = height * width, .at = at,
+    *out = (rg_taps){ .K = w->height * w->width,
+                      .units = layout->groups,
+                      .in = layout->height * layout->width,
+                      .out = height * width,
+                      .at = at,
                       .layout = result };
     return true;
 }

@@ -49,7 +49,8 @@ static rg_status read_row(rg_numbers *n, rooms *room, const rg_line *line)
         at += length;
     }
     if (n->rows && column != n->cols)
-        return rg_fail(RG_EFORMAT, "%s, line %llu: %zu numbers; the lines before have %zu", n->path, (unsigned long long)line->number, column, n->cols);
+        return rg_fail(RG_EFORMAT, "%s, line %llu: %zu numbers; the lines before have %zu", n->path, (unsigned long long)line->number,
+                       column, n->cols);
     if (n->rows == MOST_ROWS) return rg_fail(RG_ELIMIT, "%s: more than %d rows", n->path, MOST_ROWS);
     n->cols = column;
     size_t lines = room->rows;

@@ -1,5 +1,5 @@
-/* predict_memory.c - a model that learned puzzles answers new ones; the record of the first holds what went in and out and where every head stood,
- * step by step: maps input, output, target, adds, reads (steps x numbers), read and write (steps x slots, one a head). */
+/* predict_memory.c - a model that learned puzzles answers new ones; the record of the first holds what went in and out and where every head
+ * stood, step by step: maps input, output, target, adds, reads (steps x numbers), read and write (steps x slots, one a head). */
 #include "cli/predict_memory.h"
 
 #include <math.h>
@@ -127,7 +127,8 @@ static rg_status fill_record(rg_record *r, const watching *w, const rg_puzzle_ba
     return add_answers(r, "target", steps, b, b->target);
 }
 
-static rg_status save_record(const rg_memory_asking *a, const char *title, const watching *w, const rg_puzzle_batch *b, const rg_real *chances)
+static rg_status save_record(const rg_memory_asking *a, const char *title, const watching *w, const rg_puzzle_batch *b,
+                             const rg_real *chances)
 {
     rg_record *r = NULL;
     rg_status  status = rg_record_new(&r, title, "memory");
@@ -180,12 +181,14 @@ static rg_status answer_all(const rg_model *m, const rg_puzzle_config *puzzle, c
 {
     double wrong = 0, all = 0;
     char   title[160];
-    snprintf(title, sizeof title, strcmp(puzzle->kind, "recall") == 0 ? "%s, %s of %zu items" : "%s, %s of length %zu", m->system->name, puzzle->kind, puzzle->max_length);
+    snprintf(title, sizeof title, strcmp(puzzle->kind, "recall") == 0 ? "%s, %s of %zu items" : "%s, %s of length %zu", m->system->name,
+             puzzle->kind, puzzle->max_length);
     printf("sequence\tstep\ttarget\tanswer\twrong\n");
     for (int64_t i = 0; i < a->count; i++) {
         const bool recorded = i == 0 && a->record[0];
         rg_real   *chances = NULL;
-        RG_TRY(rg_puzzle_draw(b, puzzle, (uint64_t)a->seed, UINT64_MAX / 2 + (uint64_t)i, 0, 1)); /* numbers neither training nor validation reaches */
+        RG_TRY(rg_puzzle_draw(b, puzzle, (uint64_t)a->seed, UINT64_MAX / 2 + (uint64_t)i, 0,
+                              1)); /* numbers neither training nor validation reaches */
         watching  w = { .trace = { { .name = "heads" }, { .name = "adds" }, { .name = "reads" } }, .most = b->steps };
         rg_status status = answer(&chances, t, m, b, recorded ? &w : NULL);
         if (status == RG_OK) print_answers((size_t)i, b, chances, &wrong, &all);
@@ -205,7 +208,8 @@ static rg_status puzzle_of(rg_puzzle_config *out, rg_memory_options *o, const rg
     const char           *yaml;
     RG_TRY(rg_state_get_text(&yaml, state, "memory.settings"));
     RG_TRY(rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "settings of the model", true));
-    if (a->length < 0 || a->count < 1) return rg_fail(RG_EINVAL, "--length %lld, --sequences %lld: from 1", (long long)a->length, (long long)a->count);
+    if (a->length < 0 || a->count < 1)
+        return rg_fail(RG_EINVAL, "--length %lld, --sequences %lld: from 1", (long long)a->length, (long long)a->count);
     *out = rg_memory_puzzle(o);
     if (a->length) out->max_length = (size_t)a->length;
     out->min_length = out->max_length;
@@ -222,8 +226,8 @@ rg_status rg_predict_memory(const rg_model *m, const rg_state *state, const rg_m
     RG_TRY(rg_options_init(rg_memory_rows, &o));
     rg_status status = puzzle_of(&puzzle, &o, state, a);
     if (status == RG_OK && (rg_puzzle_in(&puzzle) != m->sizes.features || rg_puzzle_out(&puzzle) != m->sizes.classes))
-        status = rg_fail(RG_EMATCH, "the model takes %zu numbers and gives %zu, its puzzle has %zu and %zu", m->sizes.features, m->sizes.classes, rg_puzzle_in(&puzzle),
-                         rg_puzzle_out(&puzzle));
+        status = rg_fail(RG_EMATCH, "the model takes %zu numbers and gives %zu, its puzzle has %zu and %zu", m->sizes.features,
+                         m->sizes.classes, rg_puzzle_in(&puzzle), rg_puzzle_out(&puzzle));
     if (status == RG_OK) status = rg_tape_new(&t, &asking);
     if (status == RG_OK) status = answer_all(m, &puzzle, a, t, &batch);
     rg_puzzle_free(&batch);

@@ -1,4 +1,5 @@
-/* training.c - a training run on the console: a bar with time left on a terminal, Marian-like lines otherwise, JSON lines for `regard report`. */
+/* training.c - a training run on the console: a bar with time left on a terminal, Marian-like lines otherwise, JSON lines for `regard
+ * report`. */
 #include "cli/training.h"
 
 #include <jansson.h>
@@ -63,20 +64,24 @@ static json_t *samples_json(const rg_console *c)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < c->samples_held; i++)
-        json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "source", c->sample[i].source, "reference", c->sample[i].reference, "output", c->sample[i].output));
+        json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "source", c->sample[i].source, "reference", c->sample[i].reference,
+                                              "output", c->sample[i].output));
     return list;
 }
 
 static void json_event(rg_console *c, const rg_train_log *log)
 {
     if (log->event == RG_TRAIN_LOG) {
-        write_json(c, json_pack("{s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "step", (json_int_t)log->step, "epoch", (json_int_t)log->epoch, "loss", log->loss, "lr",
-                                log->rate, "words_per_second", log->seconds > 0 ? log->cost / log->seconds : 0.0, "words", log->cost, "seconds", log->seconds, "grad_norm", log->norm,
-                                "clipped", log->clipped));
+        write_json(c, json_pack("{s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "step", (json_int_t)log->step, "epoch",
+                                (json_int_t)log->epoch, "loss", log->loss, "lr", log->rate, "words_per_second",
+                                log->seconds > 0 ? log->cost / log->seconds : 0.0, "words", log->cost, "seconds", log->seconds, "grad_norm",
+                                log->norm, "clipped", log->clipped));
     } else if (log->event == RG_TRAIN_VALID) {
         json_t *valid = json_object();
-        for (size_t i = 0; i < log->metrics->count; i++) json_object_set_new(valid, log->metrics->metric[i].name, json_real(log->metrics->metric[i].value));
-        write_json(c, json_pack("{s:I, s:I, s:o, s:o}", "step", (json_int_t)log->step, "epoch", (json_int_t)log->epoch, "valid", valid, "samples", samples_json(c)));
+        for (size_t i = 0; i < log->metrics->count; i++)
+            json_object_set_new(valid, log->metrics->metric[i].name, json_real(log->metrics->metric[i].value));
+        write_json(c, json_pack("{s:I, s:I, s:o, s:o}", "step", (json_int_t)log->step, "epoch", (json_int_t)log->epoch, "valid", valid,
+                                "samples", samples_json(c)));
     }
 }
 
@@ -99,9 +104,12 @@ static void print_valid(rg_console *c, const rg_train_log *log)
     for (size_t i = 0; i < log->metrics->count; i++) {
         const rg_metric *m = &log->metrics->metric[i];
         if (i == 0) snprintf(c->last_valid, sizeof c->last_valid, "%s %.2f", m->name, m->value);
-        if (m->stalled) print_line(c, "[valid] Ep. %llu : Up. %llu : %s : %.4f : stalled %llu times (last best: %.4f)", (unsigned long long)log->epoch,
-                                   (unsigned long long)log->step, m->name, m->value, (unsigned long long)m->stalled, m->best);
-        else print_line(c, "[valid] Ep. %llu : Up. %llu : %s : %.4f : new best", (unsigned long long)log->epoch, (unsigned long long)log->step, m->name, m->value);
+        if (m->stalled)
+            print_line(c, "[valid] Ep. %llu : Up. %llu : %s : %.4f : stalled %llu times (last best: %.4f)", (unsigned long long)log->epoch,
+                       (unsigned long long)log->step, m->name, m->value, (unsigned long long)m->stalled, m->best);
+        else
+            print_line(c, "[valid] Ep. %llu : Up. %llu : %s : %.4f : new best", (unsigned long long)log->epoch,
+                       (unsigned long long)log->step, m->name, m->value);
     }
     for (size_t i = 0; c->samples && i < c->samples_held; i++)
         print_line(c, "        %s\n     -> %s\n      = %s", c->sample[i].source, c->sample[i].output, c->sample[i].reference);
@@ -113,11 +121,13 @@ static void on_log(void *context, const rg_train_log *log)
     json_event(c, log);
     if (log->event == RG_TRAIN_LOG && c->bar) {
         char note[256];
-        snprintf(note, sizeof note, "loss %.3f, %.0f %s/s%s%s", log->loss, log->seconds > 0 ? log->cost / log->seconds : 0.0, c->unit, c->last_valid[0] ? ", " : "", c->last_valid);
+        snprintf(note, sizeof note, "loss %.3f, %.0f %s/s%s%s", log->loss, log->seconds > 0 ? log->cost / log->seconds : 0.0, c->unit,
+                 c->last_valid[0] ? ", " : "", c->last_valid);
         rg_progress_set(c->bar, log->step, note);
     } else if (log->event == RG_TRAIN_LOG) {
         print_line(c, "Ep. %llu : Up. %llu : Cost %.5f : Time %.2fs : %.2f %s/s : gNorm %.4f : L.r. %.4e", (unsigned long long)log->epoch,
-                   (unsigned long long)log->step, log->loss, log->seconds, log->seconds > 0 ? log->cost / log->seconds : 0.0, c->unit, log->norm, log->rate);
+                   (unsigned long long)log->step, log->loss, log->seconds, log->seconds > 0 ? log->cost / log->seconds : 0.0, c->unit,
+                   log->norm, log->rate);
     } else if (log->event == RG_TRAIN_VALID) {
         print_valid(c, log);
         drop_samples(c);

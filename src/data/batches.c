@@ -68,8 +68,10 @@ static rg_status copy_ids(rg_ids *out, const int32_t *ids, size_t count)
     return RG_OK;
 }
 
-/* One side of a pair as it is learned from in this epoch: a cut that follows from seed, epoch and pair. One that is longer than allowed is not taken. */
-static rg_status cut_anew(rg_ids *out, const rg_corpus *c, const rg_vocab *vocab, const int32_t *ids, size_t count, double alpha, uint64_t stream)
+/* One side of a pair as it is learned from in this epoch: a cut that follows from seed, epoch and pair. One that is longer than allowed is
+ * not taken. */
+static rg_status cut_anew(rg_ids *out, const rg_corpus *c, const rg_vocab *vocab, const int32_t *ids, size_t count, double alpha,
+                          uint64_t stream)
 {
     rg_random random = rg_random_new(c->config.seed ^ 0x70696563, c->place.epoch << 40 ^ stream);
     out->count = 0;

@@ -19,8 +19,8 @@ static rg_status check_alpha(const rg_vocab *vocab, double alpha, const char *si
     if (alpha == 0) return RG_OK;
     if (!(alpha > 0 && alpha <= 1)) return rg_fail(RG_EINVAL, "%s pieces cut anew with alpha %g: it is above 0, at most 1", side, alpha);
     if (vocab && rg_vocab_can_sample(vocab)) return RG_OK;
-    return rg_fail(RG_EINVAL, "%s pieces cannot be cut anew each epoch: that needs a vocabulary of kind unigram or bpe%s%s", side, vocab ? ", not " : "",
-                   vocab ? rg_vocab_kind_name(rg_vocab_kind_of(vocab)) : "");
+    return rg_fail(RG_EINVAL, "%s pieces cannot be cut anew each epoch: that needs a vocabulary of kind unigram or bpe%s%s", side,
+                   vocab ? ", not " : "", vocab ? rg_vocab_kind_name(rg_vocab_kind_of(vocab)) : "");
 }
 
 rg_status rg_corpus_new(rg_corpus **out, const rg_corpus_config *config, const rg_vocab *source, const rg_vocab *target)

@@ -95,7 +95,8 @@ static rg_status make_even(rg_graph *g)
         for (size_t p = r->first[i]; p < r->first[i + 1]; p++) degree[i] += g->weight ? (double)g->weight[p] : 1;
     for (size_t i = 0; i < g->nodes; i++)
         for (size_t p = r->first[i]; p < r->first[i + 1]; p++)
-            g->even[p] = (rg_real)((g->weight ? (double)g->weight[p] : 1) / (g->directed ? degree[i] : sqrt(degree[i] * degree[r->key[p]])));
+            g->even[p] =
+                (rg_real)((g->weight ? (double)g->weight[p] : 1) / (g->directed ? degree[i] : sqrt(degree[i] * degree[r->key[p]])));
     rg_free(degree);
     return RG_OK;
 }
@@ -134,7 +135,8 @@ static rg_status make_sets(rg_graph *g, const rg_ragged *labels, rg_lines *lines
     if (status == RG_OK && lines) status = rg_graph__read_split(split, lines, g->nodes);
     for (uint8_t s = 0; status == RG_OK && s < RG_GRAPH_SPLITS; s++) status = fill_set(g, &g->set[s], labels, split, (uint8_t)(s + 1));
     for (size_t i = 0; status == RG_OK && split && !g->several && i < g->nodes; i++)
-        if (split[i] == 1 && g->label[i] < 0) status = rg_fail(RG_EFORMAT, "%s: node %zu is to be learned from but its label is missing (-1)", rg_lines_name(lines), i);
+        if (split[i] == 1 && g->label[i] < 0)
+            status = rg_fail(RG_EFORMAT, "%s: node %zu is to be learned from but its label is missing (-1)", rg_lines_name(lines), i);
     g->has_split = lines != NULL;
     rg_free(split);
     return status;
@@ -152,7 +154,8 @@ rg_status rg_graph_take_all(rg_graph *g, rg_graph_split split)
 
 /* ---------------------------------------------------------------------------------------------------------- reading */
 
-static rg_status build(rg_graph *g, const rg_graph_sources *s, const rg_graph_config *config, rg_ragged *features, rg_ragged *labels, rg_edges *edges)
+static rg_status build(rg_graph *g, const rg_graph_sources *s, const rg_graph_config *config, rg_ragged *features, rg_ragged *labels,
+                       rg_edges *edges)
 {
     RG_TRY(rg_graph__read_features(features, &g->features, s->features, s->dense, config));
     g->nodes = features->rows;

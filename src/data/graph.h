@@ -28,7 +28,8 @@ void      rg_ragged__free(rg_ragged *r);
 
 /* graph_read.c: file by file; each fails with file, line and reason. */
 rg_status rg_graph__read_features(rg_ragged *out, size_t *out_features, rg_lines *lines, bool dense, const rg_graph_config *config);
-rg_status rg_graph__read_labels(rg_ragged *out, size_t *out_classes, bool *out_several, rg_lines *lines, size_t nodes, const rg_graph_config *config);
+rg_status rg_graph__read_labels(rg_ragged *out, size_t *out_classes, bool *out_several, rg_lines *lines, size_t nodes,
+                                const rg_graph_config *config);
 rg_status rg_graph__read_edges(rg_edges *out, rg_lines *lines, size_t nodes, bool directed);
 rg_status rg_graph__read_split(uint8_t *out, rg_lines *lines, size_t nodes); /* out[nodes]: 0 none, else split + 1 */
 void      rg_edges__free(rg_edges *e);

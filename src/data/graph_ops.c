@@ -7,7 +7,8 @@ rg_loss rg_graph_loss(rg_tape *t, const rg_graph_batch *batch, rg_tensor *logits
 {
     const rg_graph_set *s = &batch->graph->set[batch->split];
     rg_tensor          *rows = rg_gather(t, logits, s->node, s->count, NULL);
-    return (rg_loss){ s->targets ? rg_binary_cross_entropy(t, rows, s->targets) : rg_cross_entropy(t, rows, s->label, 0), (double)s->count };
+    return (rg_loss){ s->targets ? rg_binary_cross_entropy(t, rows, s->targets) : rg_cross_entropy(t, rows, s->label, 0),
+                      (double)s->count };
 }
 
 static size_t largest(const rg_real *x, size_t n)

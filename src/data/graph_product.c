@@ -2,8 +2,8 @@
  *
  *     (X w)_ih = sum over the features j of node i of  m_ijh x_ij w_jh / (1 - p)       m: kept with probability 1 - p
  *
- * Without dropout it is a mix with given weights: rows of w are the values. With it, a mask is one bit a pair and head, drawn before and kept for
- * backward; what a pair weighs for each head stands only in a buffer that the nearest cache holds. */
+ * Without dropout it is a mix with given weights: rows of w are the values. With it, a mask is one bit a pair and head, drawn before and
+ * kept for backward; what a pair weighs for each head stands only in a buffer that the nearest cache holds. */
 #include "attention/reach.h"
 #include "autograd/tape.h"
 #include "regard/graph.h"
@@ -50,7 +50,8 @@ static void node_pieces(void *context, int member, size_t begin, size_t end)
         for (size_t at = 0; at == 0 || at < count; at += SOME) {
             const size_t some = count - at < SOME ? count - at : SOME;
             k->lists_expand(some, n->heads, a, n->bits, n->value, factor, NULL, first + at);
-            k->lists_mix(some, n->heads, n->width, y->data + i * y->ld, at > 0, a, n->heads, NULL, n->w->data, n->w->ld, r->key + first + at, r->first[high] - first - at - some);
+            k->lists_mix(some, n->heads, n->width, y->data + i * y->ld, at > 0, a, n->heads, NULL, n->w->data, n->w->ld,
+                         r->key + first + at, r->first[high] - first - at - some);
         }
     }
 }
@@ -65,7 +66,8 @@ static void back_to_feature(const product_node *n, size_t j, size_t at, size_t e
     for (bool any = false; at < end || !any; at += SOME, any = add = true) {
         const size_t some = end - at < SOME ? end - at : SOME;
         k->lists_expand(some, n->heads, a, n->bits, n->value, factor, r->pair + at, 0);
-        k->lists_mix(some, n->heads, n->width, n->dw + j * n->w->ld, add, a, n->heads, NULL, n->dy, n->node.out->ld, r->asker + at, end - at - some);
+        k->lists_mix(some, n->heads, n->width, n->dw + j * n->w->ld, add, a, n->heads, NULL, n->dy, n->node.out->ld, r->asker + at,
+                     end - at - some);
     }
 }
 
@@ -109,7 +111,8 @@ static void product_backward(rg_tape *t, rg_node *node)
 static rg_tensor *dropped(rg_tape *t, const rg_graph *g, rg_tensor *w, size_t heads, double p)
 {
     if (!rg_tape__begin(t, "features", 1, &w)) return NULL;
-    if (w->rows != g->words->Nk || w->cols % heads) return rg_tape_fail(t, RG_ESHAPE, "%zu features for weights %zu x %zu of %zu heads", g->words->Nk, w->rows, w->cols, heads);
+    if (w->rows != g->words->Nk || w->cols % heads)
+        return rg_tape_fail(t, RG_ESHAPE, "%zu features for weights %zu x %zu of %zu heads", g->words->Nk, w->rows, w->cols, heads);
     if (heads > MOST_HEADS) return rg_tape_fail(t, RG_ELIMIT, "features for %zu heads; at most %d", heads, MOST_HEADS);
     if (!(p < 1)) return rg_tape_fail(t, RG_EINVAL, "the share to drop is %g; it should be at least 0 and below 1", p);
     rg_tensor *y = rg_tape__tensor(t, g->nodes, w->cols, NULL);

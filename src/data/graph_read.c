@@ -47,7 +47,8 @@ static bool to_real(double *out, const char *word, size_t bytes)
 static rg_status read_node(int32_t *out, const rg_lines *lines, const rg_line *line, const char *word, size_t bytes, size_t nodes)
 {
     long long n;
-    if (!to_int(&n, word, bytes)) return complain(lines, line, "'%.*s' is not a node: a whole number from 0", (int)(bytes < 40 ? bytes : 40), word);
+    if (!to_int(&n, word, bytes))
+        return complain(lines, line, "'%.*s' is not a node: a whole number from 0", (int)(bytes < 40 ? bytes : 40), word);
     if (n < 0 || (uint64_t)n >= nodes) return complain(lines, line, "node %lld; there are nodes 0 .. %zu", n, nodes - 1);
     *out = (int32_t)n;
     return RG_OK;
@@ -106,7 +107,8 @@ static rg_status sparse_line(rg_ragged *out, size_t *features, const rg_lines *l
         const char *colon = memchr(word, ':', bytes);
         long long   n;
         double      value = 1;
-        if (!to_int(&n, word, colon ? (size_t)(colon - word) : bytes) || n < 0 || n >= MOST_FEATURES || (colon && !to_real(&value, colon + 1, bytes - (size_t)(colon - word) - 1)))
+        if (!to_int(&n, word, colon ? (size_t)(colon - word) : bytes) || n < 0 || n >= MOST_FEATURES ||
+            (colon && !to_real(&value, colon + 1, bytes - (size_t)(colon - word) - 1)))
             return complain(lines, line, "'%.*s' is not a feature: number or number:value", (int)(bytes < 40 ? bytes : 40), word);
         if (n <= last) return complain(lines, line, "feature %lld stands after feature %lld; they must rise", n, last);
         if (most && (size_t)n >= most) return complain(lines, line, "feature %lld; the model knows 0 .. %zu", n, most - 1);
@@ -169,8 +171,11 @@ static rg_status label_line(rg_ragged *out, size_t *classes, const rg_lines *lin
     long long   last = -2;
     for (; next_word(&at, &word, &bytes); n++) {
         long long c;
-        if (!to_int(&c, word, bytes) || c < -1 || c >= 1 << 20) return complain(lines, line, "'%.*s' is not a class: a whole number from 0, or -1 for none", (int)(bytes < 40 ? bytes : 40), word);
-        if (c <= last || (n && last < 0)) return complain(lines, line, "class %lld stands after class %lld; several classes must rise", c, last);
+        if (!to_int(&c, word, bytes) || c < -1 || c >= 1 << 20)
+            return complain(lines, line, "'%.*s' is not a class: a whole number from 0, or -1 for none", (int)(bytes < 40 ? bytes : 40),
+                            word);
+        if (c <= last || (n && last < 0))
+            return complain(lines, line, "class %lld stands after class %lld; several classes must rise", c, last);
         if (most && c >= (long long)most) return complain(lines, line, "class %lld; the model knows 0 .. %zu", c, most - 1);
         RG_TRY(rg_ragged__add(out, (int32_t)c, 1));
         if (c >= 0 && (size_t)c >= *classes) *classes = (size_t)c + 1;
@@ -179,7 +184,8 @@ static rg_status label_line(rg_ragged *out, size_t *classes, const rg_lines *lin
     return rg_ragged__end_row(out);
 }
 
-rg_status rg_graph__read_labels(rg_ragged *out, size_t *out_classes, bool *out_several, rg_lines *lines, size_t nodes, const rg_graph_config *config)
+rg_status rg_graph__read_labels(rg_ragged *out, size_t *out_classes, bool *out_several, rg_lines *lines, size_t nodes,
+                                const rg_graph_config *config)
 {
     rg_line  line;
     bool     more;
@@ -196,10 +202,11 @@ rg_status rg_graph__read_labels(rg_ragged *out, size_t *out_classes, bool *out_s
         if (out->count == first && !empty) empty = line.number;
     }
     if (out->rows < nodes)
-        return rg_fail(RG_EFORMAT, "%s: line %zu: missing: %zu labels for %zu nodes; -1 stands for a label that is not known", rg_lines_name(lines), out->rows + 1, out->rows, nodes);
+        return rg_fail(RG_EFORMAT, "%s: line %zu: missing: %zu labels for %zu nodes; -1 stands for a label that is not known",
+                       rg_lines_name(lines), out->rows + 1, out->rows, nodes);
     if (empty && !*out_several)
-        return rg_fail(RG_EFORMAT, "%s: line %llu: the label of node %llu is missing; -1 stands for a label that is not known", rg_lines_name(lines), (unsigned long long)empty,
-                       (unsigned long long)empty - 1);
+        return rg_fail(RG_EFORMAT, "%s: line %llu: the label of node %llu is missing; -1 stands for a label that is not known",
+                       rg_lines_name(lines), (unsigned long long)empty, (unsigned long long)empty - 1);
     if (!*out_classes && !config->classes) return rg_fail(RG_EFORMAT, "%s: no node has a label", rg_lines_name(lines));
     if (config->classes) *out_classes = config->classes;
     return RG_OK;
@@ -261,8 +268,9 @@ static rg_status refuse_twins(const rg_edges *e, const rg_lines *lines, bool dir
     if (n) qsort(n, e->count, sizeof *n, by_pair);
     for (size_t i = 1; status == RG_OK && i < e->count; i++)
         if (n[i].pair == n[i - 1].pair)
-            status = rg_fail(RG_EFORMAT, "%s: line %llu: the edge of nodes %llu and %llu is there already, at line %llu%s", rg_lines_name(lines), (unsigned long long)n[i].line,
-                             (unsigned long long)(n[i].pair >> 32), (unsigned long long)(n[i].pair & UINT32_MAX), (unsigned long long)n[i - 1].line,
+            status = rg_fail(RG_EFORMAT, "%s: line %llu: the edge of nodes %llu and %llu is there already, at line %llu%s",
+                             rg_lines_name(lines), (unsigned long long)n[i].line, (unsigned long long)(n[i].pair >> 32),
+                             (unsigned long long)(n[i].pair & UINT32_MAX), (unsigned long long)n[i - 1].line,
                              directed ? "" : " (edges have no direction: list each once, or say that they have one)");
     rg_free(n);
     return status;
@@ -284,7 +292,8 @@ rg_status rg_graph__read_edges(rg_edges *out, rg_lines *lines, size_t nodes, boo
         if (!next_word(&at, &v, &v_bytes)) return complain(lines, &line, "one node; an edge has two");
         RG_TRY(read_node(&to, lines, &line, v, v_bytes, nodes));
         if (next_word(&at, &w, &w_bytes)) {
-            if (!to_real(&weight, w, w_bytes) || !(weight > 0)) return complain(lines, &line, "'%.*s' is not a weight: a number above 0", (int)(w_bytes < 40 ? w_bytes : 40), w);
+            if (!to_real(&weight, w, w_bytes) || !(weight > 0))
+                return complain(lines, &line, "'%.*s' is not a weight: a number above 0", (int)(w_bytes < 40 ? w_bytes : 40), w);
             out->weighted = true;
         }
         if (next_word(&at, &w, &w_bytes)) return complain(lines, &line, "more than two nodes and a weight");
@@ -309,7 +318,8 @@ rg_status rg_graph__read_split(uint8_t *out, rg_lines *lines, size_t nodes)
         if (!next_word(&at, &part, &part_bytes)) continue;
         while (which < 4 && (strlen(names[which]) != part_bytes || memcmp(names[which], part, part_bytes) != 0)) which++;
         if (which == 4) return complain(lines, &line, "'%.*s' is not train, val or test", (int)(part_bytes < 40 ? part_bytes : 40), part);
-        if (!next_word(&at, &node, &node_bytes) || next_word(&at, &rest, &rest_bytes)) return complain(lines, &line, "train, val or test, and one node, belong on a line");
+        if (!next_word(&at, &node, &node_bytes) || next_word(&at, &rest, &rest_bytes))
+            return complain(lines, &line, "train, val or test, and one node, belong on a line");
         int32_t i = 0;
         RG_TRY(read_node(&i, lines, &line, node, node_bytes, nodes));
         if (out[i]) return complain(lines, &line, "node %d is in the split already, as %s", i, names[out[i] - 1]);

@@ -29,7 +29,8 @@ static uint64_t key_of(int32_t from, int32_t to) { return (uint64_t)(uint32_t)(f
 
 static rg_status number_meetings(way *w)
 {
-    for (size_t p = 0; p < w->pairs; p++) w->meetings += (w->from_start[p + 1] - w->from_start[p] + 1) * (w->to_start[p + 1] - w->to_start[p]);
+    for (size_t p = 0; p < w->pairs; p++)
+        w->meetings += (w->from_start[p + 1] - w->from_start[p] + 1) * (w->to_start[p + 1] - w->to_start[p]);
     if (w->meetings > UINT32_MAX / 2) return rg_fail(RG_ELIMIT, "%zu pairs of words are too many to align; give fewer lines", w->meetings);
     uint64_t *all = rg_alloc_array(w->meetings + 1, sizeof *all);
     w->keys = rg_alloc_array(w->meetings + 1, sizeof *w->keys);
@@ -107,7 +108,7 @@ static rg_status align_way(int32_t *best, way *w, int iterations)
 
 rg_status rg_ibm1_align(int32_t *out, const rg_bitext *x, int iterations)
 {
-    way      forward = { .from = x->source, .to = x->target, .from_start = x->source_start, .to_start = x->target_start, .pairs = x->pairs };
+    way forward = { .from = x->source, .to = x->target, .from_start = x->source_start, .to_start = x->target_start, .pairs = x->pairs };
     way      back = { .from = x->target, .to = x->source, .from_start = x->target_start, .to_start = x->source_start, .pairs = x->pairs };
     int32_t *target_of = rg_alloc_array(x->source_start[x->pairs] + 1, sizeof *target_of);
     if (!target_of) return RG_ENOMEM;

@@ -19,9 +19,12 @@ static kind find(const char *name)
 rg_status rg_puzzle_check(const rg_puzzle_config *c)
 {
     if (find(c->kind) == KINDS) return rg_fail(RG_EINVAL, "there is no puzzle '%s': copy, repeat-copy, recall", c->kind);
-    if (!c->bits || c->bits > 1024 || !c->max_length || c->max_length > 100000 || c->min_length < 1 || c->min_length > c->max_length || !c->max_repeats || c->max_repeats > 1000)
-        return rg_fail(RG_EINVAL, "vectors of %zu bits, lengths %zu .. %zu, up to %zu repeats: all from 1, rising", c->bits, c->min_length, c->max_length, c->max_repeats);
-    if (find(c->kind) == RECALL && c->min_length < 2) return rg_fail(RG_EINVAL, "recall needs two items: the one asked for and the one after it");
+    if (!c->bits || c->bits > 1024 || !c->max_length || c->max_length > 100000 || c->min_length < 1 || c->min_length > c->max_length ||
+        !c->max_repeats || c->max_repeats > 1000)
+        return rg_fail(RG_EINVAL, "vectors of %zu bits, lengths %zu .. %zu, up to %zu repeats: all from 1, rising", c->bits, c->min_length,
+                       c->max_length, c->max_repeats);
+    if (find(c->kind) == RECALL && c->min_length < 2)
+        return rg_fail(RG_EINVAL, "recall needs two items: the one asked for and the one after it");
     return RG_OK;
 }
 
@@ -67,7 +70,8 @@ static void copy_vectors(rg_real *to, size_t ld_to, const rg_real *from, size_t 
     for (size_t i = 0; i < rows; i++) memcpy(to + i * ld_to, from + i * ld_from, bits * sizeof *to);
 }
 
-static void draw_copy(const rg_puzzle_batch *b, rg_real *x, rg_real *y, size_t bits, size_t length, size_t repeats, size_t most, bool repeat, rg_random *random)
+static void draw_copy(const rg_puzzle_batch *b, rg_real *x, rg_real *y, size_t bits, size_t length, size_t repeats, size_t most,
+                      bool repeat, rg_random *random)
 {
     draw_vectors(x, b->in, length, bits, random);
     /* how often, as a number of mean 0 and deviation 1 over 1 .. most */

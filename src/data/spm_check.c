@@ -148,7 +148,8 @@ static rg_status check_map(reader map)
 {
     uint64_t bytes;
     if (map.at == map.end) return RG_OK;
-    if (!fixed(&bytes, &map, 4) || bytes == 0 || bytes % 4 || bytes > MAX_TRIE || bytes >= (uint64_t)(map.end - map.at) || map.end[-1] != '\0')
+    if (!fixed(&bytes, &map, 4) || bytes == 0 || bytes % 4 || bytes > MAX_TRIE || bytes >= (uint64_t)(map.end - map.at) ||
+        map.end[-1] != '\0')
         return rg_fail(RG_EFORMAT, "the character map of the SentencePiece model is malformed");
     trie t = { .units = map.at, .count = (size_t)bytes / 4, .strings = (size_t)(map.end - map.at) - (size_t)bytes };
     t.stack = rg_alloc_array(t.count, sizeof *t.stack);

@@ -162,7 +162,8 @@ bool rg_vocab_can_sample(const rg_vocab *v) { return v->kind == RG_VOCAB_BPE || 
 rg_status rg_vocab_sample(rg_ids *out, const rg_vocab *v, const int32_t *ids, size_t count, double alpha, rg_random *random)
 {
     word w = { .vocab = v };
-    if (!rg_vocab_can_sample(v)) return rg_fail(RG_EINVAL, "a vocabulary of kind %s cuts a line in one way only", rg_vocab_kind_name(v->kind));
+    if (!rg_vocab_can_sample(v))
+        return rg_fail(RG_EINVAL, "a vocabulary of kind %s cuts a line in one way only", rg_vocab_kind_name(v->kind));
     for (size_t begin = 0, end; begin < count; begin = end) {
         for (end = begin + 1; end < count && !begins_word(rg_vocab_piece(v, ids[end])); end++) {}
         RG_TRY(sample_word(out, &w, ids + begin, end - begin, alpha, random));

@@ -1,7 +1,9 @@
-/* forced.c - log p of given answers by the pass that training uses: all tokens at once, each seeing the right ones before it (teacher forcing).
+/* forced.c - log p of given answers by the pass that training uses: all tokens at once, each seeing the right ones before it (teacher
+ * forcing).
  *
- * A step of search and a row of this pass compute the same function, so the numbers are those that search would have given; a sentence of n tokens
- * takes one pass instead of n steps. Several models: log p = log mean_m p_m of each token, which needs only the p_m of the right one. */
+ * A step of search and a row of this pass compute the same function, so the numbers are those that search would have given; a sentence of n
+ * tokens takes one pass instead of n steps. Several models: log p = log mean_m p_m of each token, which needs only the p_m of the right
+ * one. */
 #include "regard/decode.h"
 
 #include <math.h>

@@ -97,7 +97,8 @@ static rg_status check(const rg_search_config *c)
     if (c->beam < 1 || c->beam > 1000) return rg_fail(RG_EINVAL, "a beam of %zu; it should be 1 .. 1000", c->beam);
     if (c->n_best < 1 || c->n_best > c->beam) return rg_fail(RG_EINVAL, "%zu answers from a beam of %zu", c->n_best, c->beam);
     if (c->sample && !(c->temperature > 0)) return rg_fail(RG_EINVAL, "a temperature of %g", c->temperature);
-    if (!(c->length_factor >= 0) || !(c->normalize >= 0)) return rg_fail(RG_EINVAL, "length factor %g, normalisation %g", c->length_factor, c->normalize);
+    if (!(c->length_factor >= 0) || !(c->normalize >= 0))
+        return rg_fail(RG_EINVAL, "length factor %g, normalisation %g", c->length_factor, c->normalize);
     return RG_OK;
 }
 

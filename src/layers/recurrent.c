@@ -20,7 +20,10 @@ void rg_recurrent_params_init(rg_recurrent_params *out, rg_params *p, const rg_r
 
 rg_recurrent_weights rg_recurrent_params_use(rg_tape *t, const rg_recurrent_params *r)
 {
-    return (rg_recurrent_weights){ .w = rg_use(t, r->w), .b = rg_use(t, r->b), .u = rg_use(t, r->u), .u_new = r->u_new ? rg_use(t, r->u_new) : NULL,
+    return (rg_recurrent_weights){ .w = rg_use(t, r->w),
+                                   .b = rg_use(t, r->b),
+                                   .u = rg_use(t, r->u),
+                                   .u_new = r->u_new ? rg_use(t, r->u_new) : NULL,
                                    .b_new = r->b_new ? rg_use(t, r->b_new) : NULL };
 }
 
@@ -60,8 +63,8 @@ static bool runs(rg_tape *t, const rg_recurrent_stack *s)
 }
 
 /* One direction of layer l over all rows; *end gets the states where it ends. */
-static rg_tensor *one_way(rg_tape *t, const rg_recurrent_stack *s, const rg_recurrent_params *params, rg_tensor *x, rg_tensor **h, rg_tensor **c,
-                          bool reverse)
+static rg_tensor *one_way(rg_tape *t, const rg_recurrent_stack *s, const rg_recurrent_params *params, rg_tensor *x, rg_tensor **h,
+                          rg_tensor **c, bool reverse)
 {
     const rg_recurrent_weights w = rg_recurrent_params_use(t, params);
     const bool                 cells = c && s->config.kind == RG_LSTM;

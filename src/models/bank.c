@@ -37,7 +37,8 @@ rg_status rg_bank_keep(rg_bank *b, const int32_t *parents, size_t n)
         const size_t cols = b->block[i].cols;
         if (!cols) continue;
         RG_TRY(make_room(b, i, n * cols));
-        for (size_t r = 0; r < n; r++) memcpy(b->block[i].spare + r * cols, b->block[i].data + (size_t)parents[r] * cols, cols * sizeof(rg_real));
+        for (size_t r = 0; r < n; r++)
+            memcpy(b->block[i].spare + r * cols, b->block[i].data + (size_t)parents[r] * cols, cols * sizeof(rg_real));
         rg_real *swap = b->block[i].data;
         b->block[i].data = b->block[i].spare;
         b->block[i].spare = swap;

@@ -3,9 +3,9 @@
  *     e_ij = LeakyReLU(a1 . W h_i + a2 . W h_j)      a_ij = softmax over the neighbours j of i and i itself
  *     h'_i = ELU(concat over heads of sum_j a_ij W h_j + b)          the last layer: the mean over heads, no ELU
  *
- * As in the authors' program: the input's mask is drawn anew for each head, dropout also falls on the normalised weights and on W h
- * before the sum, both halves of a score have a bias. Weights w_ij of edges multiply: softmax(e + log w), which is the graph's reach. With --score additive the
- * activation stands between a and the sum, e_ij = a . LeakyReLU(W1 W h_i + W2 W h_j) (GATv2: Brody, Alon, Yahav 2022). */
+ * As in the authors' program: the input's mask is drawn anew for each head, dropout also falls on the normalised weights and on W h before
+ * the sum, both halves of a score have a bias. Weights w_ij of edges multiply: softmax(e + log w), which is the graph's reach. With --score
+ * additive the activation stands between a and the sum, e_ij = a . LeakyReLU(W1 W h_i + W2 W h_j) (GATv2: Brody, Alon, Yahav 2022). */
 #include "models/graph_parts.h"
 
 #include <math.h>
@@ -53,7 +53,8 @@ static rg_status build_layer(layer *l, rg_params *p, const settings *s, bool fir
     c.activation = RG_LEAKY_RELU;
     c.biased = true;
     c.dropout = s->dropout_attention;
-    l->w = rg_params_add(p, "w", first ? RG_TABLE : RG_WEIGHT, l->in, out, RG_INIT_GLOROT, sqrt((double)(l->in + out) / (double)(l->in + l->width)));
+    l->w = rg_params_add(p, "w", first ? RG_TABLE : RG_WEIGHT, l->in, out, RG_INIT_GLOROT,
+                         sqrt((double)(l->in + out) / (double)(l->in + l->width)));
     l->b = rg_params_add(p, "b", RG_VECTOR, 1, last ? l->width : out, RG_INIT_ZERO, 0);
     return rg_attention_init(&l->att, &c, p);
 }
@@ -63,7 +64,8 @@ static rg_status build(rg_model *m)
     const settings *s = m->options;
     parts          *q = m->parts;
     RG_TRY(rg_graph_parts_check(s->layers, s->width));
-    if (s->heads < 1 || s->output_heads < 1) return rg_fail(RG_EINVAL, "%lld heads, %lld at the end: from 1", (long long)s->heads, (long long)s->output_heads);
+    if (s->heads < 1 || s->output_heads < 1)
+        return rg_fail(RG_EINVAL, "%lld heads, %lld at the end: from 1", (long long)s->heads, (long long)s->output_heads);
     size_t in = m->sizes.features;
     for (int64_t i = 0; i < s->layers; i++) {
         const bool last = i + 1 == s->layers;

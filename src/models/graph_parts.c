@@ -4,7 +4,8 @@
 rg_status rg_graph_parts_check(int64_t layers, int64_t width)
 {
     if (layers >= 1 && layers <= RG_GRAPH_LAYERS && width >= 1) return RG_OK;
-    return rg_fail(RG_EINVAL, "%lld layers of width %lld: 1 .. %d layers, a width from 1", (long long)layers, (long long)width, RG_GRAPH_LAYERS);
+    return rg_fail(RG_EINVAL, "%lld layers of width %lld: 1 .. %d layers, a width from 1", (long long)layers, (long long)width,
+                   RG_GRAPH_LAYERS);
 }
 
 rg_tensor *rg_graph_parts_product(rg_tape *t, const rg_graph *g, rg_tensor *x, const rg_param *param, size_t heads, double dropout)
@@ -19,4 +20,7 @@ rg_tensor *rg_graph_parts_product(rg_tape *t, const rg_graph *g, rg_tensor *x, c
     return rg_concat_columns(t, heads, part);
 }
 
-rg_loss rg_graph_parts_loss(rg_tape *t, const rg_model *m, const void *batch) { return rg_graph_loss(t, batch, m->system->predict(t, m, batch)); }
+rg_loss rg_graph_parts_loss(rg_tape *t, const rg_model *m, const void *batch)
+{
+    return rg_graph_loss(t, batch, m->system->predict(t, m, batch));
+}

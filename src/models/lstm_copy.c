@@ -23,7 +23,8 @@ static rg_status build(rg_model *m)
     const settings *s = m->options;
     parts          *q = m->parts;
     if (s->layers < 1 || s->layers > RG_RECURRENT_DEPTH || s->units < 1)
-        return rg_fail(RG_EINVAL, "%lld layers of %lld units: 1 .. %d layers, units from 1", (long long)s->layers, (long long)s->units, RG_RECURRENT_DEPTH);
+        return rg_fail(RG_EINVAL, "%lld layers of %lld units: 1 .. %d layers, units from 1", (long long)s->layers, (long long)s->units,
+                       RG_RECURRENT_DEPTH);
     rg_recurrent_config c = RG_RECURRENT_CONFIG_DEFAULT;
     c.in = m->sizes.features;
     c.width = (size_t)s->units;

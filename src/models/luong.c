@@ -45,7 +45,8 @@ static rg_status build(rg_model *m)
     const settings *s = m->options;
     parts          *p = m->parts;
     const size_t    d = (size_t)s->rnn.d, u = (size_t)s->rnn.width, hidden = s->align > 0 ? (size_t)s->align : u;
-    if (s->window < 1 || s->window > 100000) return rg_fail(RG_EINVAL, "--window %lld words to either side; it should be at least 1", (long long)s->window);
+    if (s->window < 1 || s->window > 100000)
+        return rg_fail(RG_EINVAL, "--window %lld words to either side; it should be at least 1", (long long)s->window);
     RG_TRY(rg_rnn_build(&p->rnn, m, &s->rnn, u));
     const size_t keys = rg_recurrent_stack_width(&p->rnn.encoder);
     RG_TRY(rg_rnn_attention(&p->att, &p->key, m, s->score, u, keys, hidden));
@@ -66,8 +67,8 @@ typedef struct {
     rg_tensor *keys, *values;
 } memory_of_source;
 
-static rg_tensor *read_local(rg_tape *t, const parts *p, const settings *s, rg_tensor *h, const memory_of_source *source, const rg_reach *whole,
-                             const int32_t *place)
+static rg_tensor *read_local(rg_tape *t, const parts *p, const settings *s, rg_tensor *h, const memory_of_source *source,
+                             const rg_reach *whole, const int32_t *place)
 {
     const size_t    D = (size_t)s->window;
     rg_tensor      *centre = predicts(s) ? rg_local_centres(t, &p->local, h, whole) : NULL;
@@ -81,11 +82,12 @@ static rg_tensor *read_local(rg_tape *t, const parts *p, const settings *s, rg_t
 }
 
 /* h~ of states h. place (NULL: from the rows of `whole`) is how many words came before each. */
-static rg_tensor *attention_vector(rg_tape *t, const parts *p, const settings *s, rg_tensor *h, const memory_of_source *source, const rg_reach *whole,
-                                   const int32_t *place)
+static rg_tensor *attention_vector(rg_tape *t, const parts *p, const settings *s, rg_tensor *h, const memory_of_source *source,
+                                   const rg_reach *whole, const int32_t *place)
 {
     rg_tape_push(t, "attention");
-    rg_tensor *context = is_local(s) ? read_local(t, p, s, h, source, whole, place) : rg_attend(t, &p->att, h, source->keys, source->values, whole);
+    rg_tensor *context =
+        is_local(s) ? read_local(t, p, s, h, source, whole, place) : rg_attend(t, &p->att, h, source->keys, source->values, whole);
     rg_tensor *both[] = { context, h };
     rg_tensor *vector = context && h ? rg_linear(t, rg_concat_columns(t, 2, both), rg_use(t, p->vector), NULL, RG_TANH) : NULL;
     rg_tape_pop(t);
@@ -100,7 +102,8 @@ static const int32_t *same_place(rg_tape *t, size_t n, size_t place)
 }
 
 /* The source's states, and where the decoder starts: the encoder's ends, of two directions the one that ends at the first word. */
-static memory_of_source encode(rg_tape *t, const parts *p, const settings *s, const int32_t *ids, const rg_layout *layout, rg_recurrent_states *first)
+static memory_of_source encode(rg_tape *t, const parts *p, const settings *s, const int32_t *ids, const rg_layout *layout,
+                               rg_recurrent_states *first)
 {
     const size_t     u = (size_t)s->rnn.width;
     rg_tensor       *h = rg_rnn_encode(t, &p->rnn, &s->rnn, ids, layout, first);
@@ -124,8 +127,8 @@ static void narrow(rg_tape *t, rg_recurrent_states *states, size_t depth, size_t
 }
 
 /* With input feeding: a word needs the attention vector before it, so sentences are walked step by step, side by side. */
-static rg_tensor *run_fed(rg_tape *t, const parts *p, const settings *s, rg_tensor *y, const rg_batch *batch, const memory_of_source *source,
-                          rg_recurrent_states *states)
+static rg_tensor *run_fed(rg_tape *t, const parts *p, const settings *s, rg_tensor *y, const rg_batch *batch,
+                          const memory_of_source *source, rg_recurrent_states *states)
 {
     const size_t    depth = p->decoder.config.depth, u = (size_t)s->rnn.width, N = rg_tensor_rows(y);
     const rg_steps *steps = rg_steps_new(t, &batch->target, false);
@@ -151,8 +154,8 @@ static rg_tensor *run_fed(rg_tape *t, const parts *p, const settings *s, rg_tens
 }
 
 /* Without it all words move at once and look at once. */
-static rg_tensor *run_plain(rg_tape *t, const parts *p, const settings *s, rg_tensor *y, const rg_batch *batch, const memory_of_source *source,
-                            rg_recurrent_states *states)
+static rg_tensor *run_plain(rg_tape *t, const parts *p, const settings *s, rg_tensor *y, const rg_batch *batch,
+                            const memory_of_source *source, rg_recurrent_states *states)
 {
     rg_tensor *h = rg_recurrent_stack_run(t, &p->decoder, y, states);
     return attention_vector(t, p, s, h, source, rg_reach_groups(t, &batch->target, &batch->source), NULL);
@@ -166,7 +169,7 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
     rg_recurrent_states    states = { 0 };
     const memory_of_source source = encode(t, p, s, batch->source_ids, &batch->source, &states);
     const size_t           N = (size_t)batch->target.start[batch->target.groups];
-    rg_tensor             *y = rg_gather(t, rg_use(t, p->rnn.target), batch->previous, N, &batch->target); /* the stack drops what goes in */
+    rg_tensor *y = rg_gather(t, rg_use(t, p->rnn.target), batch->previous, N, &batch->target); /* the stack drops what goes in */
     if (!y || !source.keys) return (rg_loss){ NULL, 0 };
     rg_tape_push(t, "decoder");
     rg_tensor *vectors = (s->feeding ? run_fed : run_plain)(t, p, s, y, batch, &source, &states);
@@ -210,9 +213,11 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
     if (!in[0] || !in[1]) return NULL;
     rg_tape_push(t, "decoder");
     rg_tensor *h = rg_recurrent_stack_step(t, &p->decoder, s->feeding ? rg_concat_columns(t, 2, in) : in[0], &states);
-    rg_tensor *vector = attention_vector(t, p, s, h, &mem->source, rg_rnn_reach_sources(t, d), is_local(s) ? same_place(t, d->n, d->steps) : NULL);
+    rg_tensor *vector =
+        attention_vector(t, p, s, h, &mem->source, rg_rnn_reach_sources(t, d), is_local(s) ? same_place(t, d->n, d->steps) : NULL);
     rg_tape_pop(t);
-    if (vector && rg_bank_put(&mem->bank, VECTOR, vector) != RG_OK) return rg_tape_fail(t, RG_ENOMEM, "no memory for the states of %zu hypotheses", d->n);
+    if (vector && rg_bank_put(&mem->bank, VECTOR, vector) != RG_OK)
+        return rg_tape_fail(t, RG_ENOMEM, "no memory for the states of %zu hypotheses", d->n);
     return rg_rnn_answer(d, t, &p->rnn, vector, &states, depth);
 }
 

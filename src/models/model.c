@@ -45,7 +45,8 @@ static rg_status copy_options(const rg_system *system, void *to, const void *fro
     return status;
 }
 
-static rg_status make(rg_model **out, const rg_system *system, const void *options, const rg_model_sizes *sizes, bool empty, uint64_t seed, size_t most)
+static rg_status make(rg_model **out, const rg_system *system, const void *options, const rg_model_sizes *sizes, bool empty, uint64_t seed,
+                      size_t most)
 {
     *out = NULL;
     rg_model *m = rg_alloc_zero(sizeof *m);

@@ -11,8 +11,8 @@
  *
  * All heads address M_t-1; reading comes before writing; each head keeps its own weights. Memory starts as 0.1 everywhere (near 0 the
  * cosine makes a cliff of every write); first weights stand on row 0 and are learned, as first reads are. Heads are columns: content is one
- * weigh over the rows of each sequence's memory, reading one mix. This chain of ordinary ops runs when somebody watches the heads; otherwise
- * what they do in a step is one op (ntm_fused.h). */
+ * weigh over the rows of each sequence's memory, reading one mix. This chain of ordinary ops runs when somebody watches the heads;
+ * otherwise what they do in a step is one op (ntm_fused.h). */
 #include "attention/pairs.h"
 #include "models/ntm_fused.h"
 #include "models/ntm_ops.h"
@@ -51,7 +51,8 @@ typedef struct {
 
 static rg_ntm_sizes sizes_of(const settings *s)
 {
-    return (rg_ntm_sizes){ .rows = (size_t)s->rows, .width = (size_t)s->width, .readers = (size_t)s->readers, .writers = (size_t)s->writers };
+    return (rg_ntm_sizes){ .rows = (size_t)s->rows, .width = (size_t)s->width,
+                           .readers = (size_t)s->readers, .writers = (size_t)s->writers };
 }
 
 static rg_ntm_columns columns_of(const settings *s)
@@ -66,8 +67,9 @@ static rg_status build(rg_model *m)
     parts          *q = m->parts;
     rg_params      *p = m->params;
     if (s->units < 1 || s->rows < SHIFTS || s->width < 1 || s->readers < 1 || s->writers < 1 || s->readers + s->writers > 64)
-        return rg_fail(RG_EINVAL, "%lld units, memory of %lld x %lld, %lld reading and %lld writing heads: all from 1, rows from %d, heads to 64", (long long)s->units,
-                       (long long)s->rows, (long long)s->width, (long long)s->readers, (long long)s->writers, SHIFTS);
+        return rg_fail(RG_EINVAL,
+                       "%lld units, memory of %lld x %lld, %lld reading and %lld writing heads: all from 1, rows from %d, heads to 64",
+                       (long long)s->units, (long long)s->rows, (long long)s->width, (long long)s->readers, (long long)s->writers, SHIFTS);
     const rg_ntm_columns c = columns_of(s);
     const size_t  reads = (size_t)(s->readers * s->width), in = m->sizes.features + reads, units = (size_t)s->units;
     rg_params_push(p, "controller");
@@ -100,7 +102,8 @@ static rg_tensor *shifts(rg_tape *t, const rg_ntm_columns *c, rg_tensor *told)
 }
 
 /* (P, H) weights of all heads over the rows of memory, from those of the last step. */
-static rg_tensor *address(rg_tape *t, const parts *q, const rg_ntm_columns *c, rg_tensor *told, rg_tensor *memory, rg_tensor *before, const rg_reach *reach)
+static rg_tensor *address(rg_tape *t, const parts *q, const rg_ntm_columns *c, rg_tensor *told, rg_tensor *memory, rg_tensor *before,
+                          const rg_reach *reach)
 {
     const size_t H = c->H;
     rg_tensor   *k = rg_tanh(t, rg_columns(t, told, c->key, c->beta - c->key));
@@ -117,7 +120,8 @@ static rg_tensor *address(rg_tape *t, const parts *q, const rg_ntm_columns *c, r
     return rg_softmax_over(t, rg_mul(t, logs, gamma), reach);
 }
 
-static rg_tensor *change_memory(rg_tape *t, const settings *s, const rg_ntm_columns *c, rg_tensor *told, rg_tensor *memory, rg_tensor *w, const rg_reach *reach)
+static rg_tensor *change_memory(rg_tape *t, const settings *s, const rg_ntm_columns *c, rg_tensor *told, rg_tensor *memory, rg_tensor *w,
+                                const rg_reach *reach)
 {
     const size_t W = (size_t)s->width, R = (size_t)s->readers, N = (size_t)s->writers;
     rg_tensor   *e = rg_sigmoid(t, rg_columns(t, told, c->erase, N * W)), *a = rg_tanh(t, rg_columns(t, told, c->add, N * W));

@@ -1,6 +1,7 @@
 /* ntm_fused.c - a step of all heads in one op. See ntm_fused.h for what stands where in a row, ntm.c for the formulas.
  *
- * Letters as there: N slots, W numbers in a slot, H heads of which R read; vectors of N numbers are named m (a column of memory), w (weights). */
+ * Letters as there: N slots, W numbers in a slot, H heads of which R read; vectors of N numbers are named m (a column of memory), w
+ * (weights). */
 #include "models/ntm_fused.h"
 #include "autograd/tape.h"
 
@@ -60,7 +61,8 @@ static size_t whole_vectors(size_t n) { return (n + 15) / 16 * 16; }
 static size_t kept_size(const step_node *n)
 {
     const size_t N = n->sizes.rows, H = n->columns.H;
-    return 2 * whole_vectors(N) + 4 * whole_vectors(H * N) + whole_vectors(n->columns.all) + whole_vectors(H * n->sizes.width) + whole_vectors(H);
+    return 2 * whole_vectors(N) + 4 * whole_vectors(H * N) + whole_vectors(n->columns.all) + whole_vectors(H * n->sizes.width) +
+           whole_vectors(H);
 }
 
 static kept kept_of(const step_node *n, size_t b)
@@ -88,7 +90,8 @@ static void activate(const step_node *n, const kept *k, const rg_real *told)
     K->map(RG_TANH, c->beta, k->told, told);
     K->map(RG_SOFTPLUS, 2 * c->H, k->told + c->beta, told + c->beta);
     K->map(RG_SIGMOID, c->H, k->told + c->gate, told + c->gate);
-    for (size_t h = 0; h < c->H; h++) K->softmax(RG_NTM_SHIFTS, k->told + c->shift + h * RG_NTM_SHIFTS, told + c->shift + h * RG_NTM_SHIFTS);
+    for (size_t h = 0; h < c->H; h++)
+        K->softmax(RG_NTM_SHIFTS, k->told + c->shift + h * RG_NTM_SHIFTS, told + c->shift + h * RG_NTM_SHIFTS);
     K->map(RG_SIGMOID, written, k->told + c->erase, told + c->erase);
     K->map(RG_TANH, written, k->told + c->add, told + c->add);
     for (size_t h = 0; h < c->H; h++) {
@@ -199,24 +202,29 @@ static void step_rows(void *context, int member, size_t begin, size_t end)
 
 /* ------------------------------------------------------------------------------------------------------------ backward */
 
-/* forward was  y = m prod_h (1 - w_h e_h) + sum_h w_h a_h, of column c. dm is written, dw gets its share, dtold is written; `left` is scratch.
+/* forward was  y = m prod_h (1 - w_h e_h) + sum_h w_h a_h, of column c. dm is written, dw gets its share, dtold is written; `left` is
+ * scratch.
  *   add     da_h = w_h . d                    dw_h += a_h d
  *   erase   de_h = - w_h . (d m_h)            dw_h -= e_h d m_h        d = d (1 - w_h e_h)      m_h: what erase h found, the last first */
-static void change_backward(const step_node *n, const kept *k, size_t c, rg_real *dm, const rg_real *d, const rg_real *m, const rg_real *w, rg_real *dw, rg_real *dtold, rg_real *left)
+static void change_backward(const step_node *n, const kept *k, size_t c, rg_real *dm, const rg_real *d, const rg_real *m, const rg_real *w,
+                            rg_real *dw, rg_real *dtold, rg_real *left)
 {
     const rg_kernels *K = rg_kernel();
-    const size_t      N = n->sizes.rows, W = n->sizes.width, last = n->sizes.writers - 1, erase = n->columns.erase + c, add = n->columns.add + c;
+    const size_t N = n->sizes.rows, W = n->sizes.width, last = n->sizes.writers - 1, erase = n->columns.erase + c, add = n->columns.add + c;
     for (size_t h = 0; h < last; h++) dtold[add + h * W] = K->axpy_dot(N, dw + h * N, k->told[add + h * W], d, w + h * N);
     for (size_t h = last + 1; h-- > 0; d = dm) {
         const rg_real *found = m;
         rg_real        none, *da = h == last ? &dtold[add + h * W] : &none;
-        for (size_t before = 0; before < h; before++, found = left) K->rewrite(N, left, found, k->told[erase + before * W], 0, w + before * N);
-        K->rewrite_backward(N, dm, dw + h * N, &dtold[erase + h * W], da, d, found, k->told[erase + h * W], h == last ? k->told[add + h * W] : 0, w + h * N);
+        for (size_t before = 0; before < h; before++, found = left)
+            K->rewrite(N, left, found, k->told[erase + before * W], 0, w + before * N);
+        K->rewrite_backward(N, dm, dw + h * N, &dtold[erase + h * W], da, d, found, k->told[erase + h * W],
+                            h == last ? k->told[add + h * W] : 0, w + h * N);
     }
 }
 
 /* dw (N) of head h becomes the gradient of e = beta cosine; dbefore gets its share, dtold those of gamma, shifts, gate and beta. */
-static void address_backward(const step_node *n, const kept *k, size_t h, rg_real *dw, const rg_real *w, const rg_real *before, rg_real *dbefore, rg_real *dtold, rg_real *scratch)
+static void address_backward(const step_node *n, const kept *k, size_t h, rg_real *dw, const rg_real *w, const rg_real *before,
+                             rg_real *dbefore, rg_real *dtold, rg_real *scratch)
 {
     const rg_kernels     *K = rg_kernel();
     const rg_ntm_columns *c = &n->columns;
@@ -242,7 +250,8 @@ static void address_backward(const step_node *n, const kept *k, size_t h, rg_rea
 
 /* forward was  cosine(h, x) = unit_h . m_x / s_x, s = |m_x| + eps. With p = beta de / s and q = sum_h beta de cosine / (|m_x| s):
  *   dm_x += sum_h p_h unit_h - q m_x        dunit_h = sum_x p_h m_x        dkey = dunit / (|key| + eps) - unit (unit . dunit) / |key| */
-static void cosines_backward(const step_node *n, const kept *k, rg_real *de, const rg_real *memory, rg_real *dmemory, rg_real *dtold, rg_real *q)
+static void cosines_backward(const step_node *n, const kept *k, rg_real *de, const rg_real *memory, rg_real *dmemory, rg_real *dtold,
+                             rg_real *q)
 {
     const rg_kernels *K = rg_kernel();
     const size_t      N = n->sizes.rows, W = n->sizes.width, H = n->columns.H;
@@ -292,7 +301,8 @@ static void back_rows(void *context, int member, size_t begin, size_t end)
     rg_real *dw = n->work + (size_t)member * scratch_size(n), *scratch = dw + H * N, *dtold = scratch + 2 * N;
     for (size_t b = begin; b < end; b++) {
         const kept     k = kept_of(n, b);
-        const rg_real *memory = n->before->data + b * n->at.all, *before = memory + n->at.weights, *w = n->node.out->data + b * n->at.all + n->at.weights;
+        const rg_real *memory = n->before->data + b * n->at.all, *before = memory + n->at.weights,
+                      *w = n->node.out->data + b * n->at.all + n->at.weights;
         const rg_real *d = n->d + b * n->at.all, *dreads = d + n->at.reads;
         rg_real       *dmemory = n->dbefore + b * n->at.all, *dbefore = dmemory + n->at.weights;
         memcpy(dw, d + n->at.weights, H * N * sizeof *dw);
@@ -332,14 +342,15 @@ rg_tensor *rg_ntm_step(rg_tape *t, const rg_ntm_sizes *sizes, rg_tensor *told, r
     if (!rg_tape__begin(t, "ntm_step", 2, in)) return NULL;
     step_node now = { .sizes = *sizes, .columns = rg_ntm_columns_of(sizes), .at = places_of(sizes), .told = told, .before = before };
     if (told->cols != now.columns.all || before->cols != now.at.all || told->rows != before->rows || before->ld != before->cols)
-        return rg_tape_fail(t, RG_ESHAPE, "told %zu x %zu, machines %zu x %zu; they need %zu and %zu columns", told->rows, told->cols, before->rows, before->cols,
-                            now.columns.all, now.at.all);
+        return rg_tape_fail(t, RG_ESHAPE, "told %zu x %zu, machines %zu x %zu; they need %zu and %zu columns", told->rows, told->cols,
+                            before->rows, before->cols, now.columns.all, now.at.all);
     rg_tensor *after = rg_tape__tensor(t, before->rows, before->cols, NULL);
     if (!after) return NULL;
     now.node.out = after;
     now.block = kept_size(&now);
     const rg_arena_point dropped = rg_tape__scratch(t);
-    if (rg_tape__live(t) && (now.blocks = rg_tape__reals(t, before->rows * now.block))) rg_tape__rows(t, before->rows, 8 * now.at.all, step_rows, &now);
+    if (rg_tape__live(t) && (now.blocks = rg_tape__reals(t, before->rows * now.block)))
+        rg_tape__rows(t, before->rows, 8 * now.at.all, step_rows, &now);
     if (rg_tape_status(t) != RG_OK) return NULL;
     rg_tape__count(t, (double)before->rows * (double)(sizes->rows * sizes->width) * (double)(2 + 4 * now.columns.H + 2 * sizes->writers));
     step_node *n = rg_tape__node(t, sizeof *n, after, step_backward, 2, in);
@@ -383,14 +394,21 @@ static void start_row(const step_node *n, rg_real *row, double fill, double focu
     memcpy(row + n->at.reads, n->first_reads->data, reads * sizeof *row);
 }
 
-rg_tensor *rg_ntm_start(rg_tape *t, const rg_ntm_sizes *sizes, size_t B, rg_tensor *first_weights, rg_tensor *first_reads, double fill, double focus)
+rg_tensor *rg_ntm_start(rg_tape *t, const rg_ntm_sizes *sizes, size_t B, rg_tensor *first_weights, rg_tensor *first_reads, double fill,
+                        double focus)
 {
     rg_tensor *in[] = { first_weights, first_reads };
     if (!rg_tape__begin(t, "ntm_start", 2, in)) return NULL;
-    step_node now = { .sizes = *sizes, .columns = rg_ntm_columns_of(sizes), .at = places_of(sizes), .first_weights = first_weights, .first_reads = first_reads };
-    if (first_weights->rows != sizes->rows || first_weights->cols != now.columns.H || first_reads->rows != 1 || first_reads->cols != sizes->readers * sizes->width)
-        return rg_tape_fail(t, RG_ESHAPE, "first weights %zu x %zu, first reads %zu x %zu; memory of %zu x %zu, %zu heads", first_weights->rows, first_weights->cols,
-                            first_reads->rows, first_reads->cols, sizes->rows, sizes->width, now.columns.H);
+    step_node now = { .sizes = *sizes,
+                      .columns = rg_ntm_columns_of(sizes),
+                      .at = places_of(sizes),
+                      .first_weights = first_weights,
+                      .first_reads = first_reads };
+    if (first_weights->rows != sizes->rows || first_weights->cols != now.columns.H || first_reads->rows != 1 ||
+        first_reads->cols != sizes->readers * sizes->width)
+        return rg_tape_fail(t, RG_ESHAPE, "first weights %zu x %zu, first reads %zu x %zu; memory of %zu x %zu, %zu heads",
+                            first_weights->rows, first_weights->cols, first_reads->rows, first_reads->cols, sizes->rows, sizes->width,
+                            now.columns.H);
     rg_tensor *y = rg_tape__tensor(t, B, now.at.all, NULL);
     if (!y) return NULL;
     if (rg_tape__live(t) && B) start_row(&now, y->data, fill, focus);
@@ -400,4 +418,7 @@ rg_tensor *rg_ntm_start(rg_tape *t, const rg_ntm_sizes *sizes, size_t B, rg_tens
     return y;
 }
 
-rg_tensor *rg_ntm_reads(rg_tape *t, const rg_ntm_sizes *sizes, rg_tensor *machines) { return rg_columns(t, machines, places_of(sizes).reads, sizes->readers * sizes->width); }
+rg_tensor *rg_ntm_reads(rg_tape *t, const rg_ntm_sizes *sizes, rg_tensor *machines)
+{
+    return rg_columns(t, machines, places_of(sizes).reads, sizes->readers * sizes->width);
+}

@@ -52,7 +52,8 @@ rg_tensor *rg_roll(rg_tape *t, rg_tensor *a, rg_tensor *s, const rg_reach *r)
     rg_tensor *in[] = { a, s };
     if (!rg_tape__begin(t, "roll", 2, in)) return NULL;
     if (!r || a->rows != r->P || s->rows != r->Nq || s->cols % a->cols)
-        return rg_tape_fail(t, RG_ESHAPE, "weights %zu x %zu, shifts %zu x %zu, %zu pairs of %zu queries", a->rows, a->cols, s->rows, s->cols, r ? r->P : 0, r ? r->Nq : 0);
+        return rg_tape_fail(t, RG_ESHAPE, "weights %zu x %zu, shifts %zu x %zu, %zu pairs of %zu queries", a->rows, a->cols, s->rows,
+                            s->cols, r ? r->P : 0, r ? r->Nq : 0);
     const size_t H = a->cols, S = s->cols / H;
     rg_tensor   *y = rg_tape__tensor(t, a->rows, H, a->layout);
     if (!y) return NULL;
@@ -61,7 +62,8 @@ rg_tensor *rg_roll(rg_tape *t, rg_tensor *a, rg_tensor *s, const rg_reach *r)
         const size_t first = r->first[i], count = r->first[i + 1] - first;
         for (size_t h = 0; h < H && count; h++)
             for (size_t k = 0; k < S; k++)
-                roll_add(count, y->ld, y->data + first * y->ld + h, forward_by(k, S, count), s->data[i * s->ld + h * S + k], a->data + first * a->ld + h, a->ld);
+                roll_add(count, y->ld, y->data + first * y->ld + h, forward_by(k, S, count), s->data[i * s->ld + h * S + k],
+                         a->data + first * a->ld + h, a->ld);
     }
     rg_tape__count(t, 2.0 * (double)(a->rows * s->cols));
     head_node *n = rg_tape__node(t, sizeof *n, y, roll_backward, 2, in);
@@ -114,7 +116,8 @@ static rg_tensor *change(rg_tape *t, rg_tensor *m, rg_tensor *w, rg_tensor *v, c
     rg_tensor *in[] = { m, w, v };
     if (!rg_tape__begin(t, erase ? "erase" : "write", 3, in)) return NULL;
     if (!r || w->rows != r->P || w->cols != 1 || m->rows != r->Nk || r->P != r->Nk || v->rows != r->Nq || v->cols != m->cols)
-        return rg_tape_fail(t, RG_ESHAPE, "memory %zu x %zu, weights %zu x %zu, vectors %zu x %zu for %zu pairs", m->rows, m->cols, w->rows, w->cols, v->rows, v->cols, r ? r->P : 0);
+        return rg_tape_fail(t, RG_ESHAPE, "memory %zu x %zu, weights %zu x %zu, vectors %zu x %zu for %zu pairs", m->rows, m->cols, w->rows,
+                            w->cols, v->rows, v->cols, r ? r->P : 0);
     const size_t W = m->cols;
     rg_tensor   *y = rg_tape__tensor(t, m->rows, W, m->layout);
     if (!y) return NULL;

@@ -5,18 +5,23 @@
 
 static rg_status find_combine(rg_combine *out, const char *name)
 {
-    *out = name[0] == 'c' ? RG_COMBINE_CONCAT : name[0] == 'a' ? RG_COMBINE_ADD : RG_COMBINE_MULTIPLY; /* the option's row allows no other */
+    *out = name[0] == 'c'   ? RG_COMBINE_CONCAT
+           : name[0] == 'a' ? RG_COMBINE_ADD
+                            : RG_COMBINE_MULTIPLY; /* the option's row allows no other */
     return RG_OK;
 }
 
 rg_status rg_rnn_build(rg_rnn_parts *out, rg_model *m, const rg_rnn_settings *s, size_t answer)
 {
-    if (s->d < 1 || s->width < 1) return rg_fail(RG_EINVAL, "widths must be positive: dim-emb %lld, dim-rnn %lld", (long long)s->d, (long long)s->width);
-    if (s->encoder < 1 || s->encoder > RG_RECURRENT_DEPTH) return rg_fail(RG_EINVAL, "enc-depth %lld must lie in 1 .. %d", (long long)s->encoder, RG_RECURRENT_DEPTH);
+    if (s->d < 1 || s->width < 1)
+        return rg_fail(RG_EINVAL, "widths must be positive: dim-emb %lld, dim-rnn %lld", (long long)s->d, (long long)s->width);
+    if (s->encoder < 1 || s->encoder > RG_RECURRENT_DEPTH)
+        return rg_fail(RG_EINVAL, "enc-depth %lld must lie in 1 .. %d", (long long)s->encoder, RG_RECURRENT_DEPTH);
     RG_TRY(rg_recurrence_find(&out->cell, s->cell));
     const size_t d = (size_t)s->d, V = m->sizes.target_vocabulary;
     const bool   tied = s->tied && answer == d;
-    if (s->tied && !tied) return rg_fail(RG_EINVAL, "--tied-embeddings needs embeddings as wide as what is answered from: %zu, not %zu", answer, d);
+    if (s->tied && !tied)
+        return rg_fail(RG_EINVAL, "--tied-embeddings needs embeddings as wide as what is answered from: %zu, not %zu", answer, d);
     out->source = rg_params_add(m->params, "source.embedding", RG_TABLE, m->sizes.source_vocabulary, d, RG_INIT_NORMAL, 0.1);
     out->target = rg_params_add(m->params, "target.embedding", tied ? RG_TIED : RG_TABLE, V, d, RG_INIT_NORMAL, 0.1);
     out->output = tied ? out->target : rg_params_add(m->params, "output", RG_TIED, V, answer, RG_INIT_GLOROT, 1);
@@ -46,7 +51,8 @@ static const int32_t *reversed(rg_tape *t, const int32_t *ids, const rg_layout *
     return out;
 }
 
-rg_tensor *rg_rnn_encode(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings *s, const int32_t *ids, const rg_layout *layout, rg_recurrent_states *ends)
+rg_tensor *rg_rnn_encode(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings *s, const int32_t *ids, const rg_layout *layout,
+                         rg_recurrent_states *ends)
 {
     rg_tape_push(t, "encoder");
     if (s->reverse) ids = reversed(t, ids, layout);
@@ -145,7 +151,8 @@ void rg_rnn_use_states(rg_recurrent_states *out, rg_tape *t, const rg_bank *bank
 rg_tensor *rg_rnn_answer(rg_decoding *d, rg_tape *t, const rg_rnn_parts *p, rg_tensor *y, const rg_recurrent_states *states, size_t depth)
 {
     rg_tensor *logits = y ? rg_rnn_logits(t, p, y) : NULL;
-    if (logits && rg_rnn_put_states(d->state, states, depth) != RG_OK) return rg_tape_fail(t, RG_ENOMEM, "no memory for the states of %zu hypotheses", d->n);
+    if (logits && rg_rnn_put_states(d->state, states, depth) != RG_OK)
+        return rg_tape_fail(t, RG_ENOMEM, "no memory for the states of %zu hypotheses", d->n);
     return logits;
 }
 

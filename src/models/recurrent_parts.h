@@ -15,15 +15,15 @@ typedef struct rg_rnn_settings {
 } rg_rnn_settings;
 
 /* Their rows; S is the settings struct, `rnn` the name of its rg_rnn_settings member. */
-#define RG_RNN_ROWS(S, bidirectional_default)                                                                                                        \
-    { RG_OPTION_INT, "dim-emb", offsetof(S, rnn.d), "256", "width of embeddings", 0, NULL },                                                          \
-    { RG_OPTION_INT, "dim-rnn", offsetof(S, rnn.width), "512", "width of states", 0, NULL },                                                          \
-    { RG_OPTION_INT, "enc-depth", offsetof(S, rnn.encoder), "1", "encoder layers", 0, NULL },                                                         \
-    { RG_OPTION_STRING, "enc-combine", offsetof(S, rnn.combine), "concat", "how the two directions are joined", 0, "concat|add|multiply" },            \
-    { RG_OPTION_BOOL, "enc-bidirectional", offsetof(S, rnn.bidirectional), bidirectional_default, "read the source in both directions", 0, NULL },     \
-    { RG_OPTION_BOOL, "reverse", offsetof(S, rnn.reverse), "false", "read the source backwards (Sutskever)", 0, NULL },                                 \
-    { RG_OPTION_BOOL, "tied-embeddings", offsetof(S, rnn.tied), "false", "one table for target words and output", 0, NULL },                            \
-    { RG_OPTION_REAL, "dropout-rnn", offsetof(S, rnn.dropout), "0.2", "share of embeddings, states and outputs dropped", 0, NULL },                      \
+#define RG_RNN_ROWS(S, bidirectional_default)                                                                                           \
+    { RG_OPTION_INT, "dim-emb", offsetof(S, rnn.d), "256", "width of embeddings", 0, NULL },                                            \
+    { RG_OPTION_INT, "dim-rnn", offsetof(S, rnn.width), "512", "width of states", 0, NULL },                                            \
+    { RG_OPTION_INT, "enc-depth", offsetof(S, rnn.encoder), "1", "encoder layers", 0, NULL },                                           \
+    { RG_OPTION_STRING, "enc-combine", offsetof(S, rnn.combine), "concat", "how the two directions are joined", 0, "concat|add|multiply" }, \
+    { RG_OPTION_BOOL, "enc-bidirectional", offsetof(S, rnn.bidirectional), bidirectional_default, "read the source in both directions", 0, NULL }, \
+    { RG_OPTION_BOOL, "reverse", offsetof(S, rnn.reverse), "false", "read the source backwards (Sutskever)", 0, NULL },                 \
+    { RG_OPTION_BOOL, "tied-embeddings", offsetof(S, rnn.tied), "false", "one table for target words and output", 0, NULL },            \
+    { RG_OPTION_REAL, "dropout-rnn", offsetof(S, rnn.dropout), "0.2", "share of embeddings, states and outputs dropped", 0, NULL },     \
     { RG_OPTION_REAL, "label-smoothing", offsetof(S, rnn.smoothing), "0.1", "probability spread over all words", 0, NULL }
 
 typedef struct rg_rnn_parts {
@@ -37,7 +37,8 @@ typedef struct rg_rnn_parts {
 rg_status rg_rnn_build(rg_rnn_parts *out, rg_model *model, const rg_rnn_settings *s, size_t answer);
 
 /* States of the source words, (N, encoder width); `ends` (may be NULL) gets where each sentence ended. */
-rg_tensor *rg_rnn_encode(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings *s, const int32_t *ids, const rg_layout *layout, rg_recurrent_states *ends);
+rg_tensor *rg_rnn_encode(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings *s, const int32_t *ids, const rg_layout *layout,
+                         rg_recurrent_states *ends);
 
 /* Embedded target words, with dropout. */
 rg_tensor *rg_rnn_embed(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings *s, const int32_t *ids, size_t n, const rg_layout *layout);

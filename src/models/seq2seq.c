@@ -25,7 +25,9 @@ static rg_status build(rg_model *m)
 {
     const rg_rnn_settings *s = &((const settings *)m->options)->rnn;
     parts                 *p = m->parts;
-    if (s->bidirectional) return rg_fail(RG_EINVAL, "the decoder starts from the encoder's last states, which one direction alone has: --enc-bidirectional false");
+    if (s->bidirectional)
+        return rg_fail(RG_EINVAL,
+                       "the decoder starts from the encoder's last states, which one direction alone has: --enc-bidirectional false");
     RG_TRY(rg_rnn_build(&p->rnn, m, s, (size_t)s->width));
     rg_recurrent_config c = p->rnn.encoder.config;
     rg_recurrent_stack_init(&p->decoder, m->params, "decoder", &c);
@@ -40,7 +42,8 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
     rg_recurrent_states    states = { 0 };
     rg_rnn_encode(t, &p->rnn, s, batch->source_ids, &batch->source, &states);
     rg_tape_push(t, "decoder");
-    rg_tensor *y = rg_gather(t, rg_use(t, p->rnn.target), batch->previous, (size_t)batch->target.start[batch->target.groups], &batch->target);
+    rg_tensor *y =
+        rg_gather(t, rg_use(t, p->rnn.target), batch->previous, (size_t)batch->target.start[batch->target.groups], &batch->target);
     y = y ? rg_recurrent_stack_run(t, &p->decoder, y, &states) : NULL;
     rg_tape_pop(t);
     return rg_rnn_loss(t, &p->rnn, s, y, batch);

@@ -115,9 +115,11 @@ static rg_status build(rg_model *m)
     const settings *s = m->options;
     parts          *q = m->parts;
     if (s->d < 1 || s->ff < 1 || s->heads < 1 || s->positions_learned < 1)
-        return rg_fail(RG_EINVAL, "widths and heads must be positive: dim-emb %lld, ffn %lld, heads %lld", (long long)s->d, (long long)s->ff, (long long)s->heads);
+        return rg_fail(RG_EINVAL, "widths and heads must be positive: dim-emb %lld, ffn %lld, heads %lld", (long long)s->d,
+                       (long long)s->ff, (long long)s->heads);
     if (s->encoder < 1 || s->decoder < 1 || s->encoder > MOST_LAYERS || s->decoder > MOST_LAYERS)
-        return rg_fail(RG_EINVAL, "enc-depth %lld and dec-depth %lld must lie in 1 .. %d", (long long)s->encoder, (long long)s->decoder, MOST_LAYERS);
+        return rg_fail(RG_EINVAL, "enc-depth %lld and dec-depth %lld must lie in 1 .. %d", (long long)s->encoder, (long long)s->decoder,
+                       MOST_LAYERS);
     if (s->window < 0) return rg_fail(RG_EINVAL, "a window of %lld positions", (long long)s->window);
     build_tables(m, q, s);
     RG_TRY(build_stack(q->encoder, &q->encoder_end, m->params, s, "encoder", s->encoder, false));
@@ -154,7 +156,8 @@ static rg_tensor *self_attention(rg_tape *t, const settings *s, const layer *l, 
 }
 
 /* keys and values of the source are given: they are the same at every step */
-static rg_tensor *cross_attention(rg_tape *t, const settings *s, const layer *l, rg_tensor *y, rg_tensor *k, rg_tensor *v, const rg_reach *reach)
+static rg_tensor *cross_attention(rg_tape *t, const settings *s, const layer *l, rg_tensor *y, rg_tensor *k, rg_tensor *v,
+                                  const rg_reach *reach)
 {
     rg_tape_push(t, "cross");
     rg_tensor *q = rg_heads_query(t, &l->cross, before(t, s, &l->norm_cross, y));
@@ -168,7 +171,8 @@ static rg_tensor *stack_end(rg_tape *t, const settings *s, const rg_norm *end, r
     return s->norm[1] == 'r' ? rg_norm_run(t, end, x) : x;
 }
 
-static rg_tensor *embed(rg_tape *t, const settings *s, const rg_param *table, const rg_param *places, const int32_t *ids, const rg_layout *layout)
+static rg_tensor *embed(rg_tape *t, const settings *s, const rg_param *table, const rg_param *places, const int32_t *ids,
+                        const rg_layout *layout)
 {
     const size_t n = (size_t)layout->start[layout->groups];
     rg_tensor   *x = rg_scale(t, rg_gather(t, rg_use(t, table), ids, n, layout), sqrt((double)s->d));
@@ -286,7 +290,8 @@ static rg_status start(rg_decoding *d)
         for (end = g + 1; end < d->sources.groups && d->sources.start[end + 1] - d->sources.start[g] <= AT_ONCE;) end++;
         RG_TRY(encode_some(d, g, end));
     }
-    for (int64_t i = 0; i < s->decoder; i++) rg_attention_settle(d->memory, &q->decoder[i].cross.att, c->source_k[i], c->source_v[i], &d->sources);
+    for (int64_t i = 0; i < s->decoder; i++)
+        rg_attention_settle(d->memory, &q->decoder[i].cross.att, c->source_k[i], c->source_v[i], &d->sources);
     return rg_tape_status(d->memory);
 }
 

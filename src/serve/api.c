@@ -64,8 +64,11 @@ static bool read_text(rg_request *r, rg_segments *out, const char *text)
     const char *from = first ? c->source : c->target;
     const bool  pair = first && strcmp(r->target, c->target) == 0;
     if (!pair && strcmp(from, r->target) != 0)
-        return rg_serve__error(r, 400, "%s (%s) is not available as a target language from %s (%s)", name_of(r->target), r->target, name_of(from), from), false;
-    if ((pair ? rg_segments_cut(out, text, r->html) : rg_segments_keep(out, text)) != RG_OK) return rg_serve__error(r, 503, "No memory"), false;
+        return rg_serve__error(r, 400, "%s (%s) is not available as a target language from %s (%s)", name_of(r->target), r->target,
+                               name_of(from), from),
+               false;
+    if ((pair ? rg_segments_cut(out, text, r->html) : rg_segments_keep(out, text)) != RG_OK)
+        return rg_serve__error(r, 503, "No memory"), false;
     out->language = from;
     out->confidence = first ? p : 1 - p;
     return true;
@@ -78,18 +81,21 @@ static bool read_texts(rg_request *r, const json_t *q)
     size_t                 all = 0;
     r->array = json_is_array(q);
     const size_t n = r->array ? json_array_size(q) : 1;
-    if (n > RG_SERVE_TEXTS) return rg_serve__error(r, 400, "Invalid request: request (%zu) exceeds text limit (%d)", n, RG_SERVE_TEXTS), false;
+    if (n > RG_SERVE_TEXTS)
+        return rg_serve__error(r, 400, "Invalid request: request (%zu) exceeds text limit (%d)", n, RG_SERVE_TEXTS), false;
     if (!(r->texts = rg_alloc_zero((n + 1) * sizeof *r->texts))) return rg_serve__error(r, 503, "No memory"), false;
     for (size_t i = 0; i < n; i++) {
         const char *text = json_string_value(r->array ? json_array_get(q, i) : q);
         if (!text) return rg_serve__error(r, 400, "Invalid request: q is a string or a list of strings"), false;
         all += characters(text);
-        if (all > c->char_limit) return rg_serve__error(r, 400, "Invalid request: request (%zu) exceeds text limit (%zu)", all, c->char_limit), false;
+        if (all > c->char_limit)
+            return rg_serve__error(r, 400, "Invalid request: request (%zu) exceeds text limit (%zu)", all, c->char_limit), false;
         r->count = i + 1;
         if (!read_text(r, &r->texts[i], text)) return false;
         r->lines += r->texts[i].lines;
     }
-    if (r->lines > c->queue) return rg_serve__error(r, 400, "Invalid request: request (%zu lines) exceeds text limit (%zu)", r->lines, c->queue), false;
+    if (r->lines > c->queue)
+        return rg_serve__error(r, 400, "Invalid request: request (%zu lines) exceeds text limit (%zu)", r->lines, c->queue), false;
     return true;
 }
 
@@ -101,7 +107,8 @@ static const char *served(const rg_serve_config *c, const char *code)
 
 static bool read_languages(rg_request *r, const json_t *fields)
 {
-    const char *source = json_string_value(json_object_get(fields, "source")), *target = json_string_value(json_object_get(fields, "target"));
+    const char *source = json_string_value(json_object_get(fields, "source")),
+               *target = json_string_value(json_object_get(fields, "target"));
     if (!source || !*source) return rg_serve__error(r, 400, "Invalid request: missing source parameter"), false;
     if (!target || !*target) return rg_serve__error(r, 400, "Invalid request: missing target parameter"), false;
     r->detected = strcmp(source, "auto") == 0;
@@ -124,8 +131,10 @@ static bool read_extras(rg_request *r, const json_t *fields)
     const char  *text = json_string_value(wanted);
     const double real = json_number_value(wanted);
     long long    n = text ? strtoll(text, &end, 10) : json_is_number(wanted) && real >= 0 && real < 1e15 ? (long long)real : -1;
-    if (n < 0 || (text && (*end || end == text))) return rg_serve__error(r, 400, "Invalid request: alternatives parameter is not a number"), false;
-    if ((unsigned long long)n > most) return rg_serve__error(r, 400, "Invalid request: alternatives (%lld) exceed the limit (%zu)", n, most), false;
+    if (n < 0 || (text && (*end || end == text)))
+        return rg_serve__error(r, 400, "Invalid request: alternatives parameter is not a number"), false;
+    if ((unsigned long long)n > most)
+        return rg_serve__error(r, 400, "Invalid request: alternatives (%lld) exceed the limit (%zu)", n, most), false;
     r->alternatives = (size_t)n;
     return true;
 }
@@ -153,7 +162,8 @@ bool rg_serve__translate(rg_request *r, bool attention)
         goto done;
     }
     if (!read_languages(r, fields) || !read_extras(r, fields) || !read_texts(r, q)) goto done;
-    if (attention && (r->lines != 1 || r->html)) rg_serve__error(r, 400, "Invalid request: the record of one line to translate, not of %zu", r->lines);
+    if (attention && (r->lines != 1 || r->html))
+        rg_serve__error(r, 400, "Invalid request: the record of one line to translate, not of %zu", r->lines);
     else if (r->lines == 0) rg_serve__translated(r, NULL);
     else if (!(queued = rg_queue_put(r))) rg_serve__error(r, 503, "Too many requests are waiting");
 done:
@@ -201,7 +211,8 @@ static void answer_texts(rg_request *r, const rg_translated *results)
         json_t *best = joined(r, i, results, 0);
         json_array_append_new(alternatives, others(r, i, results, best));
         json_array_append_new(texts, best);
-        json_array_append_new(languages, json_pack("{s:f, s:s}", "confidence", (double)(int)(100 * r->texts[i].confidence + 0.5), "language", r->texts[i].language));
+        json_array_append_new(languages, json_pack("{s:f, s:s}", "confidence", (double)(int)(100 * r->texts[i].confidence + 0.5),
+                                                   "language", r->texts[i].language));
     }
     json_object_set(object, "translatedText", r->array ? texts : json_array_get(texts, 0));
     if (r->alternatives) json_object_set(object, "alternatives", r->array ? alternatives : json_array_get(alternatives, 0));
@@ -248,13 +259,15 @@ bool rg_serve__detect(rg_request *r)
     q = json_object_get(fields, "q");
     text = json_string_value(json_is_array(q) ? json_array_get(q, 0) : q);
     if (!text || !*text) rg_serve__error(r, 400, "Invalid request: missing q parameter");
-    else if (characters(text) > c->char_limit) rg_serve__error(r, 400, "Invalid request: request (%zu) exceeds text limit (%zu)", characters(text), c->char_limit);
+    else if (characters(text) > c->char_limit)
+        rg_serve__error(r, 400, "Invalid request: request (%zu) exceeds text limit (%zu)", characters(text), c->char_limit);
     else if (rg_serve__source_likelihood(&p, r->server, text) != RG_OK) rg_serve__error(r, 503, "%s", rg_message());
     else {
         const bool first = p >= 0.5;
         const double a = (double)(int)(100 * (first ? p : 1 - p) + 0.5);
-        rg_serve__answer(r, 200, json_pack("[{s:f, s:s}, {s:f, s:s}]", "confidence", a, "language", first ? c->source : c->target, "confidence",
-                                           100 - a, "language", first ? c->target : c->source));
+        rg_serve__answer(r, 200,
+                         json_pack("[{s:f, s:s}, {s:f, s:s}]", "confidence", a, "language", first ? c->source : c->target, "confidence",
+                                   100 - a, "language", first ? c->target : c->source));
     }
 done:
     json_decref(fields);
@@ -266,9 +279,11 @@ bool rg_serve__languages(rg_request *r)
 {
     const rg_serve_config *c = r->server->config;
     const bool             ordered = strcmp(c->source, c->target) < 0;
-    json_t *list = json_pack("[{s:s, s:s, s:[s, s]}, {s:s, s:s, s:[s]}]", "code", c->source, "name", name_of(c->source), "targets", ordered ? c->source : c->target,
-                             ordered ? c->target : c->source, "code", c->target, "name", name_of(c->target), "targets", c->target);
-    if (strcmp(c->source, c->target) == 0) json_array_remove(list, 1), json_array_remove(json_object_get(json_array_get(list, 0), "targets"), 1);
+    json_t *list = json_pack("[{s:s, s:s, s:[s, s]}, {s:s, s:s, s:[s]}]", "code", c->source, "name", name_of(c->source), "targets",
+                             ordered ? c->source : c->target, ordered ? c->target : c->source, "code", c->target, "name",
+                             name_of(c->target), "targets", c->target);
+    if (strcmp(c->source, c->target) == 0)
+        json_array_remove(list, 1), json_array_remove(json_object_get(json_array_get(list, 0), "targets"), 1);
     rg_serve__answer(r, 200, list);
     return false;
 }
@@ -277,10 +292,11 @@ bool rg_serve__settings(rg_request *r)
 {
     const rg_serve_config *c = r->server->config;
     const bool             keys = c->api_key && *c->api_key;
-    rg_serve__answer(r, 200, json_pack("{s:b, s:i, s:i, s:b, s:b, s:b, s:[], s:{s:{s:s, s:s}, s:{s:s, s:s}}}", "apiKeys", keys, "charLimit", (int)c->char_limit,
-                                       "frontendTimeout", 500, "keyRequired", keys, "suggestions", 0, "filesTranslation", 0, "supportedFilesFormat",
-                                       "language", "source", "code", c->source, "name", name_of(c->source), "target", "code", c->target, "name",
-                                       name_of(c->target)));
+    rg_serve__answer(r, 200,
+                     json_pack("{s:b, s:i, s:i, s:b, s:b, s:b, s:[], s:{s:{s:s, s:s}, s:{s:s, s:s}}}", "apiKeys", keys, "charLimit",
+                               (int)c->char_limit, "frontendTimeout", 500, "keyRequired", keys, "suggestions", 0, "filesTranslation", 0,
+                               "supportedFilesFormat", "language", "source", "code", c->source, "name", name_of(c->source), "target",
+                               "code", c->target, "name", name_of(c->target)));
     return false;
 }
 
@@ -292,12 +308,14 @@ static void metric(rg_text *out, const char *name, const char *type, const char 
 static void durations(rg_text *out, rg_server *s)
 {
     unsigned long long sum = 0;
-    rg_text_print(out, "# HELP regard_request_seconds From the header of a request to its answer\n# TYPE regard_request_seconds histogram\n");
+    rg_text_print(out,
+                  "# HELP regard_request_seconds From the header of a request to its answer\n# TYPE regard_request_seconds histogram\n");
     for (size_t i = 0; i < RG_SERVE_BUCKETS; i++)
         rg_text_print(out, "regard_request_seconds_bucket{le=\"%g\"} %llu\n", rg_serve__buckets[i], sum += atomic_load(&s->duration[i]));
     sum += atomic_load(&s->duration[RG_SERVE_BUCKETS]);
-    rg_text_print(out, "regard_request_seconds_bucket{le=\"+Inf\"} %llu\nregard_request_seconds_sum %.6f\nregard_request_seconds_count %llu\n", sum,
-                  (double)atomic_load(&s->duration_us) * 1e-6, sum);
+    rg_text_print(out,
+                  "regard_request_seconds_bucket{le=\"+Inf\"} %llu\nregard_request_seconds_sum %.6f\nregard_request_seconds_count %llu\n",
+                  sum, (double)atomic_load(&s->duration_us) * 1e-6, sum);
 }
 
 bool rg_serve__metrics(rg_request *r)

@@ -1,5 +1,5 @@
-/* fields.c - the fields of a request as one JSON object, whichever way they came: a JSON body, a form (urlencoded or multipart), the
- * query of the address. A name that comes twice becomes a list. Names and values are UTF-8 without zero bytes, or the request is refused. */
+/* fields.c - the fields of a request as one JSON object, whichever way they came: a JSON body, a form (urlencoded or multipart), the query
+ * of the address. A name that comes twice becomes a list. Names and values are UTF-8 without zero bytes, or the request is refused. */
 #include "serve/serve.h"
 
 #include <string.h>
@@ -169,7 +169,8 @@ static bool is_type(const char *type, size_t bytes, const char *name)
 /* application/json, application/x+json */
 static bool is_json(const char *type, size_t bytes)
 {
-    return is_type(type, bytes, "application/json") || (bytes > 17 && strncasecmp(type, "application/", 12) == 0 && strncasecmp(type + bytes - 5, "+json", 5) == 0);
+    return is_type(type, bytes, "application/json") ||
+           (bytes > 17 && strncasecmp(type, "application/", 12) == 0 && strncasecmp(type + bytes - 5, "+json", 5) == 0);
 }
 
 static json_t *read_json(rg_request *r)

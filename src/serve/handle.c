@@ -176,8 +176,10 @@ static void refuse_early(rg_request *r, const char *url, const char *method)
     else if (facts.bytes > RG_SERVE_HEADER) rg_serve__error(r, 431, "The header is larger than %d bytes", RG_SERVE_HEADER);
     else if (facts.lengths > 1 || facts.codings > 1 || (facts.lengths && facts.codings) || facts.bad_length)
         rg_serve__error(r, 400, "Invalid request: the length of the body is not clear");
-    else if (length && strtoull(length, NULL, 10) > RG_SERVE_BODY) rg_serve__error(r, 413, "The body is larger than %d bytes", RG_SERVE_BODY);
-    else if (strcmp(method, "POST") == 0 && over_quota(r)) rg_serve__error(r, 429, "Slowdown: %zu per 1 minute", r->server->config->per_minute);
+    else if (length && strtoull(length, NULL, 10) > RG_SERVE_BODY)
+        rg_serve__error(r, 413, "The body is larger than %d bytes", RG_SERVE_BODY);
+    else if (strcmp(method, "POST") == 0 && over_quota(r))
+        rg_serve__error(r, 429, "Slowdown: %zu per 1 minute", r->server->config->per_minute);
 }
 
 /* ------------------------------------------------------------------------------------------------------- engine */

@@ -121,8 +121,8 @@ static rg_status start_daemon(rg_server *s, int listening)
                                  MHD_OPTION_LISTEN_SOCKET, listening, MHD_OPTION_NOTIFY_COMPLETED, rg_serve__completed, s,
                                  MHD_OPTION_NOTIFY_CONNECTION, connected, s, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
                                  MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)s->config->per_address, MHD_OPTION_CONNECTION_TIMEOUT, 60u,
-                                 MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)(RG_SERVE_HEADER + RG_SERVE_LINE + 8192), MHD_OPTION_STRICT_FOR_CLIENT, 1,
-                                 MHD_OPTION_END);
+                                 MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)(RG_SERVE_HEADER + RG_SERVE_LINE + 8192),
+                                 MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
     if (s->daemon) return RG_OK;
     close(listening);
     return rg_fail(RG_EIO, "the HTTP server cannot be started: %s", strerror(errno));
@@ -164,17 +164,19 @@ static rg_status serve(rg_server *s, int stop, void (*ready)(void *context, cons
         return status;
     }
     if (ready) ready(context, url);
-    for (struct pollfd p = { .fd = stop, .events = POLLIN }; poll(&p, 1, TICK_MS) == 0 || (p.revents == 0 && errno == EINTR);) end_late_ones(s);
+    for (struct pollfd p = { .fd = stop, .events = POLLIN }; poll(&p, 1, TICK_MS) == 0 || (p.revents == 0 && errno == EINTR);)
+        end_late_ones(s);
     drain(s);
     return RG_OK;
 }
 
-rg_status rg_serve_run(const rg_serve_config *config, rg_translator *translator, int stop, void (*ready)(void *context, const char *address), void *context)
+rg_status rg_serve_run(const rg_serve_config *config, rg_translator *translator, int stop,
+                       void (*ready)(void *context, const char *address), void *context)
 {
     const rg_page_options live = { .live = true };
     if (config->port < 0 || config->port > 65535 || config->beam < 1 || config->threads < 1 || config->queue < 1 || config->char_limit < 1)
-        return rg_fail(RG_EINVAL, "port %d, beam %zu, %d threads, queue of %zu, %zu characters: one is out of range", config->port, config->beam,
-                       config->threads, config->queue, config->char_limit);
+        return rg_fail(RG_EINVAL, "port %d, beam %zu, %d threads, queue of %zu, %zu characters: one is out of range", config->port,
+                       config->beam, config->threads, config->queue, config->char_limit);
     rg_server *s = rg_alloc_zero(sizeof *s);
     if (!s) return RG_ENOMEM;
     s->config = config;

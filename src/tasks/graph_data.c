@@ -14,7 +14,9 @@ void rg_graph_data_free(rg_graph_data *d)
 static rg_status load_list(rg_graph_data *d, size_t at, const rg_list *list, const rg_graph_options *o)
 {
     for (size_t i = 0; i < list->count; i++) {
-        const rg_graph_config c = { .directed = o->directed, .normalize = o->normalize, .features = d->features, .classes = d->classes, .several = d->several };
+        const rg_graph_config c = {
+            .directed = o->directed, .normalize = o->normalize, .features = d->features, .classes = d->classes, .several = d->several
+        };
         RG_TRY(rg_graph_load(&d->graph[at + i], list->items[i], &c));
         if (!d->graph[at + i]->label) return rg_fail(RG_EFORMAT, "%s: no labels.txt: nothing to learn from", list->items[i]);
     }
@@ -64,7 +66,8 @@ static rg_status take_wholes(rg_graph_data *d)
     for (size_t i = 0; i < d->train; i++) learn += d->graph[i]->set[RG_GRAPH_TRAIN].count;
     if (!learn) return rg_fail(RG_EFORMAT, "%s: the split names no labelled node to learn from", d->graph[0]->name);
     if (!lists && !d->graph[0]->has_split)
-        return rg_fail(RG_EFORMAT, "%s: no split.tsv says which nodes to learn from; give one, or --valid-graph and --test-graph", d->graph[0]->name);
+        return rg_fail(RG_EFORMAT, "%s: no split.tsv says which nodes to learn from; give one, or --valid-graph and --test-graph",
+                       d->graph[0]->name);
     return RG_OK;
 }
 
@@ -83,7 +86,8 @@ rg_status rg_graph_data_load(rg_graph_data *out, const rg_graph_options *o)
 rg_status rg_graph_predict(rg_real **out, const rg_model *m, const rg_graph *g, rg_team *team, const rg_watcher *watcher)
 {
     *out = NULL;
-    if (g->features != m->sizes.features) return rg_fail(RG_EMATCH, "the graph has %zu features a node, the model knows %zu", g->features, m->sizes.features);
+    if (g->features != m->sizes.features)
+        return rg_fail(RG_EMATCH, "the graph has %zu features a node, the model knows %zu", g->features, m->sizes.features);
     const rg_tape_config config = { .record = false, .team = team };
     const rg_graph_batch batch = { .graph = g };
     rg_tape             *t;

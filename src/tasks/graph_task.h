@@ -35,8 +35,8 @@ typedef struct rg_graph_result {
 
 /* Train on loaded graphs. A model named "" is not written. out_model (may be NULL) is the caller's to free. RG_ESTOP: asked to stop;
  * the best weights so far are in the model's file, and the same call goes on from the checkpoint. */
-rg_status rg_graph_train(rg_graph_result *out, rg_model **out_model, const rg_system *system, const void *system_options, const rg_graph_options *options,
-                         const rg_graph_data *data, const rg_train_report *report);
+rg_status rg_graph_train(rg_graph_result *out, rg_model **out_model, const rg_system *system, const void *system_options,
+                         const rg_graph_options *options, const rg_graph_data *data, const rg_train_report *report);
 
 /* Logits of every node, (nodes, classes) tightly packed, for rg_free. `watcher` (may be NULL) sees the attention. */
 rg_status rg_graph_predict(rg_real **out, const rg_model *model, const rg_graph *graph, rg_team *team, const rg_watcher *watcher);

@@ -214,7 +214,8 @@ static rg_status make(training *t, const rg_system *system, const void *options)
     if (t->o->model[0] && !(t->checkpoint = rg_format("%s.checkpoint", t->o->model))) return RG_ENOMEM;
     size_t nodes = 0, edges = 0;
     for (size_t i = 0; i < d->train; i++) nodes += d->graph[i]->nodes, edges += d->graph[i]->edges;
-    say(t, "%zu nodes, %zu edges, %zu features, %zu classes; %zu parameters", nodes, edges, d->features, d->classes, rg_params_numbers(t->model->params));
+    say(t, "%zu nodes, %zu edges, %zu features, %zu classes; %zu parameters", nodes, edges, d->features, d->classes,
+        rg_params_numbers(t->model->params));
     return RG_OK;
 }
 
@@ -222,8 +223,15 @@ static rg_status train(rg_graph_result *out, training *t, const rg_system *syste
 {
     RG_TRY(make(t, system, options));
     const rg_trainer_config config = trainer_config(t);
-    const rg_trainer_hooks  hooks = { .context = t, .next = next_graph, .loss = graph_loss, .validate = validate, .save = save_best, .load = load_best, .blame = blame,
-                                      .log = forward_log, .stop = forward_stop };
+    const rg_trainer_hooks  hooks = { .context = t,
+                                      .next = next_graph,
+                                      .loss = graph_loss,
+                                      .validate = validate,
+                                      .save = save_best,
+                                      .load = load_best,
+                                      .blame = blame,
+                                      .log = forward_log,
+                                      .stop = forward_stop };
     RG_TRY(rg_trainer_new(&t->trainer, t->model->params, &config, &hooks));
     const rg_tape_config judging = { .record = false, .team = rg_workers_team(rg_trainer_workers(t->trainer)) };
     RG_TRY(rg_tape_new(&t->judge, &judging));
@@ -245,16 +253,24 @@ static rg_status train(rg_graph_result *out, training *t, const rg_system *syste
     return finished != RG_OK ? finished : status;
 }
 
-rg_status rg_graph_train(rg_graph_result *out, rg_model **out_model, const rg_system *system, const void *system_options, const rg_graph_options *options,
-                         const rg_graph_data *data, const rg_train_report *report)
+rg_status rg_graph_train(rg_graph_result *out, rg_model **out_model, const rg_system *system, const void *system_options,
+                         const rg_graph_options *options, const rg_graph_data *data, const rg_train_report *report)
 {
     *out = (rg_graph_result){ 0 };
     if (out_model) *out_model = NULL;
     if (options->threads < 0 || options->epochs < 1 || options->patience < 0 || options->disp_freq < 0)
         return rg_fail(RG_EINVAL, "threads, epochs, patience and frequencies must not be negative");
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    training   t = { .o = options, .data = data, .report = report, .threads = options->threads ? (int)options->threads : cores > 0 ? (int)cores : 1,
-                     .best_loss = INFINITY, .best_score = -INFINITY, .kept_loss = INFINITY, .kept_score = -INFINITY };
+    training   t = { .o = options,
+                     .data = data,
+                     .report = report,
+                     .threads = options->threads ? (int)options->threads
+                                : cores > 0      ? (int)cores
+                                                 : 1,
+                     .best_loss = INFINITY,
+                     .best_score = -INFINITY,
+                     .kept_loss = INFINITY,
+                     .kept_score = -INFINITY };
     rg_status  status = train(out, &t, system, system_options);
     rg_tape_free(t.judge);
     rg_trainer_free(t.trainer);

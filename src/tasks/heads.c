@@ -1,9 +1,9 @@
 /* heads.c - ranks the heads that look at the source by how well they align.
  *
  * Each pair goes through the model with the reference as its answer; a head links every target piece with the source piece it looks at
- * most, </s> left out on both sides. Against the aligner the score is the share of its links found, of all and of those between content words
- * (content.h), by which the heads are ordered; against gold links, piece
- * links become word links and the score is 1 - AER,  AER = 1 - (|A n S| + |A n P|) / (|A| + |S|). */
+ * most, </s> left out on both sides. Against the aligner the score is the share of its links found, of all and of those between content
+ * words (content.h), by which the heads are ordered; against gold links, piece links become word links and the score is 1 - AER,  AER = 1 -
+ * (|A n S| + |A n P|) / (|A| + |S|). */
 #include "regard/ranks.h"
 
 #include <stdlib.h>
@@ -121,8 +121,9 @@ static rg_status read_gold(ranking *r, const rg_line *line)
         if (!*at) break;
         const long i = strtol(at, &end, 10);
         const char kind = *end;
-        if (end == at || (kind != '-' && kind != '?' && kind != 'p')) return rg_fail(RG_EFORMAT, "line %llu: \"%.20s\" is no link; 3-4 is one, 3?4 a possible one",
-                                                                                     (unsigned long long)line->number, at);
+        if (end == at || (kind != '-' && kind != '?' && kind != 'p'))
+            return rg_fail(RG_EFORMAT, "line %llu: \"%.20s\" is no link; 3-4 is one, 3?4 a possible one", (unsigned long long)line->number,
+                           at);
         at = end + 1;
         const long j = strtol(at, &end, 10);
         if (end == at || i < 0 || j < 0) return rg_fail(RG_EFORMAT, "line %llu: a link without a word", (unsigned long long)line->number);
@@ -163,7 +164,9 @@ static rg_status align_all(int32_t **out_links, size_t **out_start, ranking *r, 
     int32_t *links = status == RG_OK ? rg_alloc_array(target.count + 1, sizeof *links) : NULL;
     if (status == RG_OK && !links) status = RG_ENOMEM;
     if (status == RG_OK) {
-        const rg_bitext text = { .pairs = n, .source = source.data, .target = target.data, .source_start = start + n + 1, .target_start = start };
+        const rg_bitext text = {
+            .pairs = n, .source = source.data, .target = target.data, .source_start = start + n + 1, .target_start = start
+        };
         status = rg_ibm1_align(links, &text, iterations);
     }
     rg_ids_free(&source);
@@ -191,7 +194,8 @@ static rg_status mark_content(ranking *r, const rg_batch *b)
     rg_free(r->source_content);
     rg_free(r->target_content);
     r->target_content = NULL;
-    if (!(r->source_content = rg_alloc_zero(r->source_length + 1)) || !(r->target_content = rg_alloc_zero(r->target_length + 1))) return RG_ENOMEM;
+    if (!(r->source_content = rg_alloc_zero(r->source_length + 1)) || !(r->target_content = rg_alloc_zero(r->target_length + 1)))
+        return RG_ENOMEM;
     RG_TRY(rg_content_mark(r->source_content, r->source_language, r->translator->source, b->source_ids, r->source_length));
     return rg_content_mark(r->target_content, r->target_language, r->translator->target, b->target_ids, r->target_length);
 }

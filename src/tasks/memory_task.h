@@ -19,10 +19,11 @@ extern const rg_option rg_memory_rows[];
 rg_puzzle_config rg_memory_puzzle(const rg_memory_options *options);
 
 /* Bits of surprise a sequence and the share of wrong bits, over `count` sequences of `length` (items). */
-rg_status rg_memory_judge(double *out_bits, double *out_wrong, const rg_model *model, const rg_puzzle_config *puzzle, size_t length, size_t count, uint64_t seed,
-                          rg_team *team);
+rg_status rg_memory_judge(double *out_bits, double *out_wrong, const rg_model *model, const rg_puzzle_config *puzzle, size_t length,
+                          size_t count, uint64_t seed, rg_team *team);
 
 /* A model named "" is not written. out_model (may be NULL) is the caller's to free. */
-rg_status rg_memory_train(rg_model **out_model, const rg_system *system, const void *system_options, const rg_memory_options *options, const rg_train_report *report);
+rg_status rg_memory_train(rg_model **out_model, const rg_system *system, const void *system_options, const rg_memory_options *options,
+                          const rg_train_report *report);
 
 #endif

@@ -1,7 +1,8 @@
 /* memory_train.c - learning puzzles that need a memory: sequences drawn at random, loss in bits a sequence.
  *
- * RMSProp as in Graves 2013, momentum 0.9, every component of the gradient cut to +- 10, as in the paper. Ours: the rate is 3e-4 (theirs 1e-4) and falls to 0,
- * and the norm of the gradient is cut to 1: once a puzzle is solved gradients are tiny, and without that one surprise undoes what was learned. */
+ * RMSProp as in Graves 2013, momentum 0.9, every component of the gradient cut to +- 10, as in the paper. Ours: the rate is 3e-4 (theirs
+ * 1e-4) and falls to 0, and the norm of the gradient is cut to 1: once a puzzle is solved gradients are tiny, and without that one surprise
+ * undoes what was learned. */
 #include "tasks/memory_task.h"
 #include "tasks/model_file.h"
 
@@ -55,7 +56,10 @@ typedef struct {
 
 rg_puzzle_config rg_memory_puzzle(const rg_memory_options *o)
 {
-    return (rg_puzzle_config){ .kind = o->task, .bits = (size_t)o->bits, .min_length = (size_t)o->min_length, .max_length = (size_t)o->max_length,
+    return (rg_puzzle_config){ .kind = o->task,
+                               .bits = (size_t)o->bits,
+                               .min_length = (size_t)o->min_length,
+                               .max_length = (size_t)o->max_length,
                                .max_repeats = (size_t)o->max_repeats };
 }
 
@@ -74,7 +78,8 @@ static rg_status judge_one(double *bits, double *wrong, double *all, rg_tape *t,
     return RG_OK;
 }
 
-rg_status rg_memory_judge(double *out_bits, double *out_wrong, const rg_model *m, const rg_puzzle_config *puzzle, size_t length, size_t count, uint64_t seed, rg_team *team)
+rg_status rg_memory_judge(double *out_bits, double *out_wrong, const rg_model *m, const rg_puzzle_config *puzzle, size_t length,
+                          size_t count, uint64_t seed, rg_team *team)
 {
     rg_puzzle_config     config = *puzzle;
     const rg_tape_config judging = { .record = false, .team = team };
@@ -124,7 +129,8 @@ static rg_status add_judgement(rg_metrics *out, training *t, size_t length)
 {
     double bits, wrong;
     char   name[RG_METRIC_NAME];
-    RG_TRY(rg_memory_judge(&bits, &wrong, t->model, &t->puzzle, length, (size_t)t->o->valid_count, (uint64_t)t->o->seed, rg_workers_team(rg_trainer_workers(t->trainer))));
+    RG_TRY(rg_memory_judge(&bits, &wrong, t->model, &t->puzzle, length, (size_t)t->o->valid_count, (uint64_t)t->o->seed,
+                           rg_workers_team(rg_trainer_workers(t->trainer))));
     snprintf(name, sizeof name, "bits-%zu", length);
     RG_TRY(rg_metrics_add(out, name, bits, false));
     snprintf(name, sizeof name, "wrong-%zu", length);
@@ -148,8 +154,14 @@ static rg_status describe(void *context, rg_state *state)
     return status == RG_OK ? rg_model_describe(state, t->model) : status;
 }
 
-static rg_status save_place(void *context, rg_state *state) { return rg_state_put_count(state, "puzzle.number", ((const training *)context)->number); }
-static rg_status load_place(void *context, const rg_state *state) { return rg_state_get_count(&((training *)context)->number, state, "puzzle.number"); }
+static rg_status save_place(void *context, rg_state *state)
+{
+    return rg_state_put_count(state, "puzzle.number", ((const training *)context)->number);
+}
+static rg_status load_place(void *context, const rg_state *state)
+{
+    return rg_state_get_count(&((training *)context)->number, state, "puzzle.number");
+}
 
 /* Losses in bits, as the paper's curves. */
 static void forward_log(void *context, const rg_train_log *log)
@@ -174,16 +186,29 @@ static rg_status check(const rg_memory_options *o)
     const struct {
         const char *name;
         int64_t     value, least;
-    } counts[] = { { "bits", o->bits, 1 }, { "min-length", o->min_length, 1 }, { "max-length", o->max_length, o->min_length }, { "max-repeats", o->max_repeats, 1 },
-                   { "sequences", o->sequences, 1 }, { "mini-batch", o->mini_batch, 1 }, { "valid-freq", o->valid_freq, 0 }, { "valid-length", o->valid_length, 1 },
-                   { "valid-count", o->valid_count, 1 }, { "save-freq", o->save_freq, 0 }, { "disp-freq", o->disp_freq, 0 }, { "cpu-threads", o->threads, 0 } };
+    } counts[] = { { "bits", o->bits, 1 },
+                   { "min-length", o->min_length, 1 },
+                   { "max-length", o->max_length, o->min_length },
+                   { "max-repeats", o->max_repeats, 1 },
+                   { "sequences", o->sequences, 1 },
+                   { "mini-batch", o->mini_batch, 1 },
+                   { "valid-freq", o->valid_freq, 0 },
+                   { "valid-length", o->valid_length, 1 },
+                   { "valid-count", o->valid_count, 1 },
+                   { "save-freq", o->save_freq, 0 },
+                   { "disp-freq", o->disp_freq, 0 },
+                   { "cpu-threads", o->threads, 0 } };
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         if (counts[i].value < counts[i].least)
-            return rg_fail(RG_EINVAL, "--%s is %lld; the least is %lld", counts[i].name, (long long)counts[i].value, (long long)counts[i].least);
+            return rg_fail(RG_EINVAL, "--%s is %lld; the least is %lld", counts[i].name, (long long)counts[i].value,
+                           (long long)counts[i].least);
     if (!(o->rate > 0) || !(o->clip_value >= 0) || !(o->clip_norm >= 0))
-        return rg_fail(RG_EINVAL, "--learn-rate %g, --clip-value %g, --clip-norm %g: the first must be above 0, the others not below", o->rate, o->clip_value, o->clip_norm);
+        return rg_fail(RG_EINVAL, "--learn-rate %g, --clip-value %g, --clip-norm %g: the first must be above 0, the others not below",
+                       o->rate, o->clip_value, o->clip_norm);
     if (strcmp(o->task, "recall") == 0 && o->min_length < 2)
-        return rg_fail(RG_EINVAL, "recall needs two items, the one asked for and the one after it: --min-length 2 (and --max-length 6 for the paper's)");
+        return rg_fail(
+            RG_EINVAL,
+            "recall needs two items, the one asked for and the one after it: --min-length 2 (and --max-length 6 for the paper's)");
     const rg_puzzle_config puzzle = rg_memory_puzzle(o);
     return rg_puzzle_check(&puzzle);
 }
@@ -210,15 +235,23 @@ static rg_status train(training *t, const rg_system *system, const void *options
     c.log_every = (uint64_t)o->disp_freq;
     c.checkpoint = t->checkpoint;
     c.model = o->model[0] ? o->model : NULL;
-    const rg_trainer_hooks hooks = { .context = t, .next = next_batch, .loss = puzzle_loss, .validate = validate, .describe = describe, .save = save_place, .load = load_place,
-                                     .log = forward_log, .stop = forward_stop };
+    const rg_trainer_hooks hooks = { .context = t,
+                                     .next = next_batch,
+                                     .loss = puzzle_loss,
+                                     .validate = validate,
+                                     .describe = describe,
+                                     .save = save_place,
+                                     .load = load_place,
+                                     .log = forward_log,
+                                     .stop = forward_stop };
     RG_TRY(rg_trainer_new(&t->trainer, t->model->params, &c, &hooks));
     uint64_t step = 0;
     if (!o->overwrite && t->checkpoint) RG_TRY(rg_trainer_resume(&step, t->trainer));
     return rg_trainer_run(t->trainer);
 }
 
-rg_status rg_memory_train(rg_model **out_model, const rg_system *system, const void *system_options, const rg_memory_options *options, const rg_train_report *report)
+rg_status rg_memory_train(rg_model **out_model, const rg_system *system, const void *system_options, const rg_memory_options *options,
+                          const rg_train_report *report)
 {
     if (out_model) *out_model = NULL;
     RG_TRY(check(options));

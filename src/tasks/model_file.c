@@ -29,7 +29,8 @@ static rg_status make(rg_model **out, const rg_state *state, const char *task)
     RG_TRY(rg_state_get_count(&features, state, "sizes.features"));
     RG_TRY(rg_state_get_count(&classes, state, "sizes.classes"));
     const rg_system *system = rg_system_find(name);
-    if (!system) return rg_fail(RG_EMATCH, "the file holds a '%s', which this program does not know; `regard systems` lists what it knows", name);
+    if (!system)
+        return rg_fail(RG_EMATCH, "the file holds a '%s', which this program does not know; `regard systems` lists what it knows", name);
     void *options = rg_alloc_zero(system->options_bytes);
     if (!options) return RG_ENOMEM;
     const rg_option_group group = { .rows = system->options, .values = options };

@@ -56,7 +56,8 @@ static rg_status open_searches(rg_session *s)
 static rg_status same_vocabularies(rg_translator *const *t, size_t count)
 {
     for (size_t i = 1; i < count; i++)
-        if (rg_vocab_checksum(t[i]->source) != rg_vocab_checksum(t[0]->source) || rg_vocab_checksum(t[i]->target) != rg_vocab_checksum(t[0]->target))
+        if (rg_vocab_checksum(t[i]->source) != rg_vocab_checksum(t[0]->source) ||
+            rg_vocab_checksum(t[i]->target) != rg_vocab_checksum(t[0]->target))
             return rg_fail(RG_EMATCH, "model %zu has other vocabularies than model 1: an ensemble shares them", i + 1);
     return RG_OK;
 }
@@ -164,8 +165,10 @@ static rg_status plan(rg_session *s, size_t n)
         if (s->items[i].source.count) key[used++] = (by_length){ s->items[i].source.count, i };
     qsort(key, used, sizeof *key, longest_first);
     for (size_t i = 0; i < used; i++) s->order[i] = key[i].index;
-    const size_t threads = (size_t)s->threads, share = (used + threads - 1) / threads, most = share < s->config->batch ? share : s->config->batch;
-    const size_t beam = s->config->search.beam, room = s->config->batch_words / (beam > 2 ? beam / 2 : 1); /* memory grows with words and beam */
+    const size_t threads = (size_t)s->threads, share = (used + threads - 1) / threads,
+                 most = share < s->config->batch ? share : s->config->batch;
+    const size_t beam = s->config->search.beam,
+                 room = s->config->batch_words / (beam > 2 ? beam / 2 : 1); /* memory grows with words and beam */
     s->batches = 0;
     for (size_t i = 0, words = 0; i < used; i++) {
         span *last = s->batches ? &s->spans[s->batches - 1] : NULL;
@@ -245,7 +248,9 @@ static rg_status keep(rg_session *s, rg_arena *arena, item *it, const rg_answers
         best[k].answer = &kept[k];
         RG_TRY(write_text(s, &best[k].text, arena, &kept[k], it));
     }
-    it->result = (rg_translated){ .best = best, .count = answers->count, .source = it->source.data, .source_length = it->source.count, .cut = it->cut };
+    it->result = (rg_translated){
+        .best = best, .count = answers->count, .source = it->source.data, .source_length = it->source.count, .cut = it->cut
+    };
     return RG_OK;
 }
 
@@ -299,12 +304,13 @@ static void work(void *context, int member, size_t begin, size_t end)
     (void)member;
 }
 
-rg_status rg_session_run(const rg_translated **out, rg_session *s, const rg_session_config *config, const char *const *lines, size_t n, uint64_t first,
-                         const char *const *prefix)
+rg_status rg_session_run(const rg_translated **out, rg_session *s, const rg_session_config *config, const char *const *lines, size_t n,
+                         uint64_t first, const char *const *prefix)
 {
     s->config = config;
     s->first = first;
-    if (config->batch < 1 || config->max_length < 1) return rg_fail(RG_EINVAL, "batches of %zu lines of %zu pieces", config->batch, config->max_length);
+    if (config->batch < 1 || config->max_length < 1)
+        return rg_fail(RG_EINVAL, "batches of %zu lines of %zu pieces", config->batch, config->max_length);
     RG_TRY(make_room(s, n));
     for (int i = 0; i <= s->threads; i++) rg_arena_reset(s->arena[i]);
     for (size_t i = 0; i < n; i++) RG_TRY(encode(s, &s->items[i], lines[i], prefix ? prefix[i] : NULL));

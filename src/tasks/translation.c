@@ -46,7 +46,8 @@ static rg_status vocab_size(size_t *out, const rg_translation_options *o, size_t
     return RG_OK;
 }
 
-static rg_status learn_vocab(rg_vocab **out, const rg_translation_options *o, const char *const *paths, size_t count, size_t side, int column)
+static rg_status learn_vocab(rg_vocab **out, const rg_translation_options *o, const char *const *paths, size_t count, size_t side,
+                             int column)
 {
     rg_vocab_config c = RG_VOCAB_CONFIG_DEFAULT;
     RG_TRY(rg_vocab_kind_find(&c.kind, o->vocab_kind));
@@ -64,7 +65,8 @@ static rg_status make_vocabs(rg_vocab **source, rg_vocab **target, const rg_tran
     if (o->vocabs.count) {
         RG_TRY(rg_vocab_load(source, o->vocabs.items[0]));
         rg_status status = o->vocabs.count == 2 ? rg_vocab_load(target, o->vocabs.items[1]) : RG_OK;
-        if (status == RG_OK && *target && rg_vocab_checksum(*source) == rg_vocab_checksum(*target)) { /* the same file twice is a joint one */
+        if (status == RG_OK && *target &&
+            rg_vocab_checksum(*source) == rg_vocab_checksum(*target)) { /* the same file twice is a joint one */
             rg_vocab_free(*target);
             *target = NULL;
         }
@@ -88,8 +90,11 @@ static rg_status make_translator(training *t, const rg_system *system, const voi
     rg_model *model;
     RG_TRY(make_vocabs(&source, &target, t->o));
     const rg_vocab      *answers = target ? target : source;
-    const rg_model_sizes sizes = { .source_vocabulary = rg_vocab_size(source), .target_vocabulary = rg_vocab_size(answers), .joint = !target,
-                                   .bos = rg_vocab_bos(answers), .eos = rg_vocab_eos(answers) };
+    const rg_model_sizes sizes = { .source_vocabulary = rg_vocab_size(source),
+                                   .target_vocabulary = rg_vocab_size(answers),
+                                   .joint = !target,
+                                   .bos = rg_vocab_bos(answers),
+                                   .eos = rg_vocab_eos(answers) };
     rg_status            status = rg_model_new(&model, system, options, &sizes, (uint64_t)t->o->seed);
     if (status != RG_OK) {
         rg_vocab_free(source);
@@ -97,7 +102,9 @@ static rg_status make_translator(training *t, const rg_system *system, const voi
         return status;
     }
     RG_TRY(rg_translator_new(&t->translator, model, source, target));
-    if (target) say(t, "vocabularies of %zu and %zu pieces, %zu parameters", rg_vocab_size(source), rg_vocab_size(target), rg_params_numbers(model->params));
+    if (target)
+        say(t, "vocabularies of %zu and %zu pieces, %zu parameters", rg_vocab_size(source), rg_vocab_size(target),
+            rg_params_numbers(model->params));
     else say(t, "joint vocabulary of %zu pieces, %zu parameters", rg_vocab_size(source), rg_params_numbers(model->params));
     return RG_OK;
 }
@@ -114,7 +121,9 @@ static rg_status dry_bytes(size_t *out, const rg_model *m, size_t words, size_t 
         for (size_t i = 0; i <= pairs; i++) start[i] = (int32_t)(i * length);
         for (size_t i = 0; i < n; i++) ids[i] = m->sizes.eos;
         const rg_layout layout = { .groups = pairs, .start = start };
-        const rg_batch  batch = { .pairs = pairs, .source = layout, .target = layout, .source_ids = ids, .target_ids = ids, .previous = ids };
+        const rg_batch  batch = {
+             .pairs = pairs, .source = layout, .target = layout, .source_ids = ids, .target_ids = ids, .previous = ids
+        };
         rg_loss         loss = m->system->loss(tape, m, &batch);
         status = loss.sum ? rg_tape_backward(tape, loss.sum) : rg_tape_status(tape);
         *out = rg_tape_get_cost(tape).bytes;
@@ -127,8 +136,8 @@ static rg_status dry_bytes(size_t *out, const rg_model *m, size_t words, size_t 
 
 static size_t budget_of(const training *t) { return ((size_t)t->o->workspace << 20) / (size_t)t->threads; }
 
-/* The largest batch whose shares fit the workspace, whether its sentences are short or as long as allowed. Both sides have at most so many pieces,
- * and a share may be larger than the others by a sentence. */
+/* The largest batch whose shares fit the workspace, whether its sentences are short or as long as allowed. Both sides have at most so many
+ * pieces, and a share may be larger than the others by a sentence. */
 static rg_status words_for_workspace(size_t *out, training *t)
 {
     const size_t budget = budget_of(t), longest = (size_t)t->o->max_length + 1;
@@ -136,8 +145,10 @@ static rg_status words_for_workspace(size_t *out, training *t)
     size_t       words = 0, least = 0;
     RG_TRY(dry_bytes(&least, t->translator->model, longest, longest));
     if (least > budget)
-        return rg_fail(RG_ELIMIT, "one sentence of %zu pieces needs %zu MiB for each of %d threads; --workspace is %lld MiB: raise it or lower --max-length", longest,
-                       (least >> 20) + 1, t->threads, (long long)t->o->workspace);
+        return rg_fail(
+            RG_ELIMIT,
+            "one sentence of %zu pieces needs %zu MiB for each of %d threads; --workspace is %lld MiB: raise it or lower --max-length",
+            longest, (least >> 20) + 1, t->threads, (long long)t->o->workspace);
     for (size_t next = 16, worst = 0; next <= 1u << 20; next *= 2) {
         for (size_t i = 0; i < 3; i++) {
             size_t bytes = 0;
@@ -161,7 +172,8 @@ static rg_status alpha_of(double *out, const rg_translation_options *o, size_t s
     const char *text = o->alphas.items[side < o->alphas.count ? side : 0];
     char       *end;
     *out = strtod(text, &end);
-    if (end == text || *end || !(*out >= 0 && *out <= 1)) return rg_fail(RG_EINVAL, "--sentencepiece-alphas %s: a number from 0 (off) to 1", text);
+    if (end == text || *end || !(*out >= 0 && *out <= 1))
+        return rg_fail(RG_EINVAL, "--sentencepiece-alphas %s: a number from 0 (off) to 1", text);
     return RG_OK;
 }
 
@@ -264,7 +276,8 @@ static void blame(void *context, const void *share, char *out, size_t room)
     const rg_batch *b = share;
     size_t          at = 0;
     at += (size_t)snprintf(out, room, "corpus lines");
-    for (size_t i = 0; i < b->pairs && i < 20 && at < room; i++) at += (size_t)snprintf(out + at, room - at, " %llu", (unsigned long long)b->lines[i]);
+    for (size_t i = 0; i < b->pairs && i < 20 && at < room; i++)
+        at += (size_t)snprintf(out + at, room - at, " %llu", (unsigned long long)b->lines[i]);
     if (b->pairs > 20 && at < room) snprintf(out + at, room - at, " and %zu more", b->pairs - 20);
 }
 
@@ -320,13 +333,19 @@ static rg_trainer_config trainer_config(const training *t)
 static rg_status check(const rg_translation_options *o)
 {
     const size_t files = o->tsv ? 1 : 2;
-    if (o->train_sets.count != files) return rg_fail(RG_EINVAL, "--train-sets takes %s, not %zu files", o->tsv ? "one TSV file" : "two files, source and target", o->train_sets.count);
-    if (o->valid_sets.count && o->valid_sets.count != files) return rg_fail(RG_EINVAL, "--valid-sets takes %zu files like --train-sets, not %zu", files, o->valid_sets.count);
-    if (o->max_length < 1 || o->mini_batch < 1 || o->mini_batch_words < 0 || o->maxi_batch < 0 || o->workspace < 0 || o->delay < 1 || o->threads < 0 || o->epochs < 0 ||
-        o->updates < 0 || o->valid_freq < 0 || o->save_freq < 0 || o->disp_freq < 0 || o->patience < 0 || o->average < 0 || o->beam < 1 || o->vocab_min_count < 0 || o->samples < 0)
+    if (o->train_sets.count != files)
+        return rg_fail(RG_EINVAL, "--train-sets takes %s, not %zu files", o->tsv ? "one TSV file" : "two files, source and target",
+                       o->train_sets.count);
+    if (o->valid_sets.count && o->valid_sets.count != files)
+        return rg_fail(RG_EINVAL, "--valid-sets takes %zu files like --train-sets, not %zu", files, o->valid_sets.count);
+    if (o->max_length < 1 || o->mini_batch < 1 || o->mini_batch_words < 0 || o->maxi_batch < 0 || o->workspace < 0 || o->delay < 1 ||
+        o->threads < 0 || o->epochs < 0 || o->updates < 0 || o->valid_freq < 0 || o->save_freq < 0 || o->disp_freq < 0 || o->patience < 0 ||
+        o->average < 0 || o->beam < 1 || o->vocab_min_count < 0 || o->samples < 0)
         return rg_fail(RG_EINVAL, "lengths, batch sizes and frequencies must not be negative");
-    if (!o->mini_batch_words && !o->workspace) return rg_fail(RG_EINVAL, "--mini-batch-words 0 takes the batch size from --workspace: give one");
-    if (o->cooldown > 0 && !o->updates) return rg_fail(RG_EINVAL, "--lr-cooldown %g counts back from the end of --after-batches: give one", o->cooldown);
+    if (!o->mini_batch_words && !o->workspace)
+        return rg_fail(RG_EINVAL, "--mini-batch-words 0 takes the batch size from --workspace: give one");
+    if (o->cooldown > 0 && !o->updates)
+        return rg_fail(RG_EINVAL, "--lr-cooldown %g counts back from the end of --after-batches: give one", o->cooldown);
     if (!o->epochs && !o->updates && !(o->patience && o->valid_sets.count))
         return rg_fail(RG_EINVAL, "when should it stop? give --valid-sets for --early-stopping, or --after-epochs, or --after-batches");
     return RG_OK;
@@ -338,8 +357,16 @@ static rg_status train(training *t, const rg_system *system, const void *options
     RG_TRY(open_corpus(t));
     if (t->o->valid_sets.count) RG_TRY(rg_validation_new(&t->validation, t->translator, t->o, t->threads));
     const rg_trainer_config config = trainer_config(t);
-    const rg_trainer_hooks  hooks = { .context = t, .next = next_batch, .loss = share_loss, .validate = t->validation ? validate : NULL, .describe = describe,
-                                      .save = save_place, .load = load_place, .blame = blame, .log = forward_log, .stop = forward_stop };
+    const rg_trainer_hooks  hooks = { .context = t,
+                                      .next = next_batch,
+                                      .loss = share_loss,
+                                      .validate = t->validation ? validate : NULL,
+                                      .describe = describe,
+                                      .save = save_place,
+                                      .load = load_place,
+                                      .blame = blame,
+                                      .log = forward_log,
+                                      .stop = forward_stop };
     RG_TRY(rg_trainer_new(&t->trainer, t->translator->model->params, &config, &hooks));
     uint64_t step = 0;
     if (!t->o->overwrite) RG_TRY(rg_trainer_resume(&step, t->trainer));
@@ -347,8 +374,8 @@ static rg_status train(training *t, const rg_system *system, const void *options
     return rg_trainer_run(t->trainer);
 }
 
-rg_status rg_translation_train(rg_translator **out, const rg_system *system, const void *system_options, const rg_translation_options *options,
-                               const rg_translation_report *report)
+rg_status rg_translation_train(rg_translator **out, const rg_system *system, const void *system_options,
+                               const rg_translation_options *options, const rg_translation_report *report)
 {
     *out = NULL;
     RG_TRY(check(options));

@@ -19,7 +19,9 @@ rg_status rg_translator_new(rg_translator **out, rg_model *model, rg_vocab *sour
         *out = NULL;
         return RG_ENOMEM;
     }
-    *t = (rg_translator){ .model = model, .source = source, .target = target ? target : source, .alignment_name = name, .alignment_head = -1 };
+    *t = (rg_translator){
+        .model = model, .source = source, .target = target ? target : source, .alignment_name = name, .alignment_head = -1
+    };
     *out = t;
     return RG_OK;
 }
@@ -87,7 +89,8 @@ static rg_status make_model(rg_model **out, const rg_state *state, const rg_voca
     RG_TRY(rg_state_get_text(&name, state, "regard.system"));
     RG_TRY(rg_state_get_text(&yaml, state, "regard.settings"));
     const rg_system *system = rg_system_find(name);
-    if (!system) return rg_fail(RG_EMATCH, "the file holds a '%s', which this program does not know; `regard systems` lists what it knows", name);
+    if (!system)
+        return rg_fail(RG_EMATCH, "the file holds a '%s', which this program does not know; `regard systems` lists what it knows", name);
     void *options = rg_alloc_zero(system->options_bytes);
     if (!options) return RG_ENOMEM;
     const rg_option_group group = { .rows = system->options, .values = options };

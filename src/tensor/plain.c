@@ -259,7 +259,8 @@ static void slope_rows(size_t M, rg_real *d, size_t ldd, const rg_real *a, size_
         for (size_t i = low[m]; i < high[m]; i++) d[m * ldd + i] = factor[m] * a[m * lda + i] * (d[m * ldd + i] - level[m]);
 }
 
-static void heads_dot(size_t H, size_t d, rg_real *e, size_t e_step, rg_real factor, const rg_real *x, size_t x_step, const rg_real *y, size_t y_step)
+static void heads_dot(size_t H, size_t d, rg_real *e, size_t e_step, rg_real factor, const rg_real *x, size_t x_step, const rg_real *y,
+                      size_t y_step)
 {
     for (size_t h = 0; h < H; h++) e[h * e_step] = factor * dot(d, x + h * x_step, y + h * y_step);
 }
@@ -334,7 +335,8 @@ static void rewrite(size_t n, rg_real *y, const rg_real *m, rg_real e, rg_real a
     for (size_t i = 0; i < n; i++) y[i] = m[i] - e * m[i] * w[i] + a * w[i];
 }
 
-static void rewrite_backward(size_t n, rg_real *dm, rg_real *dw, rg_real *de, rg_real *da, const rg_real *dy, const rg_real *m, rg_real e, rg_real a, const rg_real *w)
+static void rewrite_backward(size_t n, rg_real *dm, rg_real *dw, rg_real *de, rg_real *da, const rg_real *dy, const rg_real *m, rg_real e,
+                             rg_real a, const rg_real *w)
 {
     double erased = 0, added = 0;
     for (size_t i = 0; i < n; i++) {

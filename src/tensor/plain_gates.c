@@ -24,7 +24,8 @@ static void lstm(size_t u, rg_real *gates, rg_real *c, rg_real *h, const rg_real
 
 /* forward was  c = f c0 + i n      h = o tanh(c)
  * so           do = dh tanh(c)     dc += dh o (1 - tanh(c)^2)     di = dc n     df = dc c0     dn = dc i     dc0 = dc f */
-static void lstm_backward(size_t u, rg_real *dz, rg_real *dc, const rg_real *gates, const rg_real *c, const rg_real *c_before, const rg_real *dh)
+static void lstm_backward(size_t u, rg_real *dz, rg_real *dc, const rg_real *gates, const rg_real *c, const rg_real *c_before,
+                          const rg_real *dh)
 {
     for (size_t j = 0; j < u; j++) {
         const rg_real i = gates[j], f = gates[u + j], o = gates[2 * u + j], n = gates[3 * u + j], tc = tanh(c[j]);
@@ -91,7 +92,8 @@ static void gru_after(size_t u, rg_real *gates, rg_real *hn, rg_real *h, const r
 
 /* forward was  n = tanh(x + r hn)     h = (1-z) n + z h0
  * so           dz = dh (h0 - n) z (1-z)     dn = dh (1-z) (1 - n^2)     dr = dn hn r (1-r)     dhn = dn r     dh0 = dh z + ... */
-static void gru_after_backward(size_t u, rg_real *dgates, rg_real *da, rg_real *dh, const rg_real *gates, const rg_real *hn, const rg_real *before)
+static void gru_after_backward(size_t u, rg_real *dgates, rg_real *da, rg_real *dh, const rg_real *gates, const rg_real *hn,
+                               const rg_real *before)
 {
     for (size_t j = 0; j < u; j++) {
         const rg_real z = gates[j], r = gates[u + j], n = gates[2 * u + j], d = dh[j];

@@ -14,8 +14,8 @@ static rg_real dot(size_t n, const rg_real *x, const rg_real *y)
 
 /* ---------------------------------------------------------------------------------------------------- lists */
 
-void rg_plain__lists_mix(size_t n, size_t H, size_t d, rg_real *y, bool add, const rg_real *a, size_t lda, const size_t *pair, const rg_real *x, size_t ldx,
-                          const int32_t *row, size_t more)
+void rg_plain__lists_mix(size_t n, size_t H, size_t d, rg_real *y, bool add, const rg_real *a, size_t lda, const size_t *pair,
+                         const rg_real *x, size_t ldx, const int32_t *row, size_t more)
 {
     (void)more;
     for (size_t j = 0; j < H * d; j++) {
@@ -37,7 +37,8 @@ void rg_plain__lists_sum(size_t n, size_t H, rg_real *y, bool add, const rg_real
     }
 }
 
-void rg_plain__lists_expand(size_t n, size_t H, rg_real *a, const uint8_t *bits, const rg_real *value, rg_real factor, const size_t *pair, size_t from)
+void rg_plain__lists_expand(size_t n, size_t H, rg_real *a, const uint8_t *bits, const rg_real *value, rg_real factor, const size_t *pair,
+                            size_t from)
 {
     for (size_t t = 0; t < n; t++)
         for (size_t h = 0; h < H; h++) {
@@ -48,8 +49,9 @@ void rg_plain__lists_expand(size_t n, size_t H, rg_real *a, const uint8_t *bits,
 
 static bool bit_of(const uint8_t *bits, size_t at) { return !bits || (bits[at / 8] >> at % 8 & 1); }
 
-void rg_plain__edges_weigh(size_t queries, const size_t *first, const int32_t *key, size_t H, rg_real *a, const rg_real *u, size_t ldu, const rg_real *z, size_t ldz,
-                        rg_real slope, const rg_real *tilt, rg_real *seats, const uint8_t *bits, rg_real factor)
+void rg_plain__edges_weigh(size_t queries, const size_t *first, const int32_t *key, size_t H, rg_real *a, const rg_real *u, size_t ldu,
+                           const rg_real *z, size_t ldz, rg_real slope, const rg_real *tilt, rg_real *seats, const uint8_t *bits,
+                           rg_real factor)
 {
     for (size_t i = 0; i < queries; i++)
         for (size_t h = 0; h < H; h++) {
@@ -78,8 +80,9 @@ void rg_plain__edges_weigh(size_t queries, const size_t *first, const int32_t *k
         }
 }
 
-void rg_plain__edges_back(size_t n, size_t H, size_t d, rg_real *ds, rg_real *a, rg_real *dz, const size_t *pair, const int32_t *query, const rg_real *seats,
-                       const rg_real *dout, size_t ldo, const rg_real *z, const rg_real *v, rg_real slope, const rg_real *tilt, const uint8_t *bits, rg_real factor, size_t more)
+void rg_plain__edges_back(size_t n, size_t H, size_t d, rg_real *ds, rg_real *a, rg_real *dz, const size_t *pair, const int32_t *query,
+                          const rg_real *seats, const rg_real *dout, size_t ldo, const rg_real *z, const rg_real *v, rg_real slope,
+                          const rg_real *tilt, const uint8_t *bits, rg_real factor, size_t more)
 {
     (void)more;
     for (size_t t = 0; t < n; t++)
@@ -97,7 +100,8 @@ void rg_plain__edges_back(size_t n, size_t H, size_t d, rg_real *ds, rg_real *a,
 
 /* --------------------------------------------------------------------------------------------------- dropout */
 
-void rg_plain__dropout(size_t n, rg_real *y, const rg_real *x, rg_real p, const uint32_t key[2], uint64_t stream, uint64_t position, bool add)
+void rg_plain__dropout(size_t n, rg_real *y, const rg_real *x, rg_real p, const uint32_t key[2], uint64_t stream, uint64_t position,
+                       bool add)
 {
     const uint32_t least = rg_dropout_least(p);
     const rg_real factor = rg_dropout_factor(p);

@@ -67,7 +67,8 @@ static rg_status optimizer_steps(uint64_t *out, const loading *l, const rg_optim
     const char *name = rg_safetensors_metadata(l->file, RG_CHECKPOINT_OPTIMIZER "name");
     const char *steps = rg_safetensors_metadata(l->file, RG_CHECKPOINT_OPTIMIZER "steps");
     if (!name || !steps) return rg_fail(RG_EMATCH, "%s: holds no optimiser; training cannot be resumed from it", path);
-    if (strcmp(name, opt->config.name) != 0) return rg_fail(RG_EMATCH, "%s: was trained with %s, not with %s", path, name, opt->config.name);
+    if (strcmp(name, opt->config.name) != 0)
+        return rg_fail(RG_EMATCH, "%s: was trained with %s, not with %s", path, name, opt->config.name);
     char *end;
     *out = strtoull(steps, &end, 10);
     return end != steps && !*end ? RG_OK : rg_fail(RG_EFORMAT, "%s: the optimiser took '%.40s' steps", path, steps);
@@ -221,7 +222,8 @@ rg_status rg_checkpoint_average(rg_params *params, const char *const *paths, siz
     if (!params->block) return rg_fail(RG_EINVAL, "the parameters must be built before checkpoints are averaged into them");
     averaging a = {0};
     size_t    bytes;
-    if (!rg_size_mul(&bytes, params->numbers, sizeof *a.sum)) return rg_fail(RG_ELIMIT, "%zu numbers do not fit in memory", params->numbers);
+    if (!rg_size_mul(&bytes, params->numbers, sizeof *a.sum))
+        return rg_fail(RG_ELIMIT, "%zu numbers do not fit in memory", params->numbers);
     if (!(a.sum = rg_alloc_zero(bytes))) return RG_ENOMEM;
     rg_status status = RG_OK;
     for (size_t i = 0; i < count && status == RG_OK; i++) status = add_file(&a, params, paths[i]);

@@ -84,7 +84,10 @@ rg_status rg_checkpoint_save(const char *path, const rg_params *params, const rg
 {
     saving    s = {0};
     rg_status status;
-    if (!params->block) return rg_fail(RG_EINVAL, "%s: %s", path, params->slim ? "the parameters were made slim for reading and cannot be saved" : "there are no parameters to save yet");
+    if (!params->block)
+        return rg_fail(RG_EINVAL, "%s: %s", path,
+                       params->slim ? "the parameters were made slim for reading and cannot be saved"
+                                    : "there are no parameters to save yet");
     if ((status = rg_safetensors_writer_new(&s.writer)) != RG_OK) goto done;
     if (sizeof(rg_real) != sizeof(float) && (status = rg_arena_new(&s.floats, 1 << 16)) != RG_OK) goto done;
     rg_safetensors_writer_finite_only(s.writer, true);

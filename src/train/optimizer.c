@@ -39,7 +39,8 @@ static size_t cut(const rg_param *e, rg_piece *to)
     if (high < RG_PANEL) high = RG_PANEL;
     for (size_t r = 0; r < rows; r += high)
         for (size_t c = 0; c < cols; c += wide, n++)
-            if (to) to[n] = (rg_piece){ .entry = e->index, .row = r, .rows = least(high, rows - r), .col = c, .cols = least(wide, cols - c) };
+            if (to)
+                to[n] = (rg_piece){ .entry = e->index, .row = r, .rows = least(high, rows - r), .col = c, .cols = least(wide, cols - c) };
     return n;
 }
 
@@ -73,7 +74,8 @@ static rg_status check(const rg_optimizer_config *c)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (!(rows[i].value >= 0 && rows[i].value < rows[i].end))
-            return rg_fail(RG_EINVAL, "optimiser %s: %s is %g, it must be from 0 to less than %g", c->name, rows[i].name, rows[i].value, rows[i].end);
+            return rg_fail(RG_EINVAL, "optimiser %s: %s is %g, it must be from 0 to less than %g", c->name, rows[i].name, rows[i].value,
+                           rows[i].end);
     return RG_OK;
 }
 
@@ -205,9 +207,11 @@ static void pack_piece(const pass *p, const rg_piece *piece, const rg_param *e)
     const rg_real *w = e->data + piece->row * e->cols + piece->col;
     const bool     stream = p->opt->stream;
     if (straight->data)
-        p->loops->pack((rg_real *)straight->data + piece->col * straight->K + piece->row * RG_PANEL, straight->K, w, e->cols, piece->rows, piece->cols, stream);
+        p->loops->pack((rg_real *)straight->data + piece->col * straight->K + piece->row * RG_PANEL, straight->K, w, e->cols, piece->rows,
+                       piece->cols, stream);
     if (turned->data)
-        p->loops->pack_transposed((rg_real *)turned->data + piece->row * turned->K + piece->col * RG_PANEL, turned->K, w, e->cols, piece->rows, piece->cols, stream);
+        p->loops->pack_transposed((rg_real *)turned->data + piece->row * turned->K + piece->col * RG_PANEL, turned->K, w, e->cols,
+                                  piece->rows, piece->cols, stream);
 }
 
 static void update_piece(pass *p, rg_piece *piece, const rg_real *const *grads, size_t count)

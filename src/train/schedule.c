@@ -82,7 +82,8 @@ rg_status rg_schedule_check(const rg_schedule *s)
     if (kind->rate == transformer && !(s->width > 0)) return rg_fail(RG_EINVAL, "schedule transformer: the model's width is %g", s->width);
     bool cuts = kind->rate == exponential || kind->rate == in_steps || kind->rate == cosine || kind->rate == linear;
     if (cuts && !(s->every > 0)) return rg_fail(RG_EINVAL, "schedule %s: every %g steps", s->name, s->every);
-    if (s->cooldown > 0 && !(s->end > 0)) return rg_fail(RG_EINVAL, "schedule %s: %g steps of cooldown before an end that is not known", s->name, s->cooldown);
+    if (s->cooldown > 0 && !(s->end > 0))
+        return rg_fail(RG_EINVAL, "schedule %s: %g steps of cooldown before an end that is not known", s->name, s->cooldown);
     return RG_OK;
 }
 

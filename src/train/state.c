@@ -113,7 +113,8 @@ static rg_status get(const rg_state_entry **out, const rg_state *s, const char *
 {
     *out = find(s, key);
     if (!*out) return rg_fail(RG_EMATCH, "no value '%s' was saved", key);
-    if ((*out)->text != text) return rg_fail(RG_EMATCH, "the saved value '%s' is %s", key, text ? "bytes, not a text" : "a text, not bytes");
+    if ((*out)->text != text)
+        return rg_fail(RG_EMATCH, "the saved value '%s' is %s", key, text ? "bytes, not a text" : "a text, not bytes");
     return RG_OK;
 }
 

@@ -142,7 +142,8 @@ static bool due(uint64_t now, uint64_t every) { return every && now % every == 0
 
 static rg_status end_epoch(rg_trainer *t)
 {
-    if (t->at.epoch_batches == 0) return rg_fail(RG_EINVAL, "epoch %llu has no batch: is the training data empty?", (unsigned long long)t->at.epoch);
+    if (t->at.epoch_batches == 0)
+        return rg_fail(RG_EINVAL, "epoch %llu has no batch: is the training data empty?", (unsigned long long)t->at.epoch);
     rg_trainer__log(t, RG_TRAIN_EPOCH, NULL, NULL);
     t->at.epoch++;
     t->at.epoch_batches = 0;

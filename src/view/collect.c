@@ -1,11 +1,11 @@
 /* collect.c - from watch points to a record: every attention a tape computes while it is watched becomes maps, one a head.
  *
- * A watch point "decoder.2.cross.weights" gives (P, H) weights of the open pairs and their reach. Its number is the layer, the rest
- * the name ("decoder.cross"). Which labels name its rows and columns follows from the name, and the sizes must agree: what begins with "encoder"
- * stays in the source, what contains "self" in the target, all else goes from target to source.
+ * A watch point "decoder.2.cross.weights" gives (P, H) weights of the open pairs and their reach. Its number is the layer, the rest the
+ * name ("decoder.cross"). Which labels name its rows and columns follows from the name, and the sizes must agree: what begins with
+ * "encoder" stays in the source, what contains "self" in the target, all else goes from target to source.
  *
- * A recurrent decoder looks once a step: its watch point comes with one row after the other, and the map is there with the last of them. One that
- * weighs again (a Gaussian over the weights of a window) is seen twice with the same reach: the later one counts. */
+ * A recurrent decoder looks once a step: its watch point comes with one row after the other, and the map is there with the last of them.
+ * One that weighs again (a Gaussian over the weights of a window) is seen twice with the same reach: the later one counts. */
 #include "regard/attention.h"
 #include "regard/view.h"
 
@@ -145,7 +145,8 @@ static rg_status walk_of(walk **out, rg_collector *c, const char *name, size_t r
     walk *w = rg_alloc_zero(sizeof *w);
     if (!w) return RG_ENOMEM;
     *w = (walk){ .rows = rows, .cols = cols, .heads = heads, .name = rg_strdup(name) };
-    if (rg_size_mul(&count, rows, cols) && rg_size_mul(&count, count, heads) && rg_size_mul(&bytes, count, sizeof *w->w)) w->w = rg_alloc_zero(bytes + 1);
+    if (rg_size_mul(&count, rows, cols) && rg_size_mul(&count, count, heads) && rg_size_mul(&bytes, count, sizeof *w->w))
+        w->w = rg_alloc_zero(bytes + 1);
     walk **end = &c->walks;
     while (*end) end = &(*end)->next;
     *end = *out = w; /* in the order in which they were first seen */
@@ -205,7 +206,8 @@ static void see(void *context, const char *name, const rg_tensor *x, const void 
     size_t          rows = encoder ? c->source : c->target, cols = self && !encoder ? c->target : c->source, count;
 
     if (c->status != RG_OK) return;
-    if (!reach || reach->Nk != c->record->labels[cols].count || rg_tensor_rows(x) != reach->P || !rg_size_mul(&count, reach->Nq, reach->Nk)) {
+    if (!reach || reach->Nk != c->record->labels[cols].count || rg_tensor_rows(x) != reach->P ||
+        !rg_size_mul(&count, reach->Nq, reach->Nk)) {
         c->skipped++;
         return;
     }

@@ -31,7 +31,8 @@ static void put_axes(const frame *f, const rg_curves *c)
     for (size_t i = 0; i < n; i++) {
         if (!rg_axis_place(&at, &f->x, ticks[i]) || at < -0.001 || at > 1.001) continue;
         rg_axis_text(text, &f->x, ticks[i]);
-        rg_buffer_format(f->b, "<path d=\"M%.1f %.1fv4\" stroke=\"var(--dim)\"/><text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>",
+        rg_buffer_format(f->b,
+                         "<path d=\"M%.1f %.1fv4\" stroke=\"var(--dim)\"/><text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>",
                          LEFT + f->wide * at, TOP + f->high, LEFT + f->wide * at, TOP + f->high + 17, text);
     }
     rg_buffer_format(f->b, "<path d=\"M%d %.1fh%.1f\" stroke=\"var(--dim)\"/>", LEFT, TOP + f->high, f->wide);
@@ -83,8 +84,9 @@ static void put_legend(const frame *f, const rg_curves *c)
     double x = LEFT;
 
     for (size_t i = 0; i < c->count; i++) {
-        rg_buffer_format(f->b, "<path d=\"M%.1f 38h16\" stroke=\"var(--s%zu)\" stroke-width=\"3\"/><text x=\"%.1f\" y=\"42\" style=\"fill:var(--fg)\">",
-                         x, i % 8, x + 21);
+        rg_buffer_format(
+            f->b, "<path d=\"M%.1f 38h16\" stroke=\"var(--s%zu)\" stroke-width=\"3\"/><text x=\"%.1f\" y=\"42\" style=\"fill:var(--fg)\">",
+            x, i % 8, x + 21);
         rg_buffer_html(f->b, c->series[i].name);
         rg_buffer_text(f->b, "</text>");
         for (const char *p = c->series[i].name; *p; p++) x += ((unsigned char)*p & 0xc0) != 0x80 ? LEGEND : 0;

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-#define FILES(X) X(page_html) X(page_css) X(start_js) X(data_js) X(draw_js) X(graph_js) X(memory_js) X(export_js) X(ui_js) X(test_js) X(end_js)
+#define FILES(X) X(page_html) X(page_css) X(start_js) X(data_js) X(draw_js) X(graph_js) X(memory_js) \
+                 X(export_js) X(ui_js) X(test_js) X(end_js)
 #define DECLARE(name)                             \
     extern const unsigned char rg_embed_##name[]; \
     extern const size_t        rg_embed_##name##_bytes;

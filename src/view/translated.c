@@ -6,7 +6,8 @@
 #include <string.h>
 
 /* Labels of pieces: the mark of a word's start is no part of the word. */
-static rg_status add_pieces(size_t *out, rg_record *record, const char *name, const rg_vocab *vocab, const int32_t *ids, size_t n, bool closed)
+static rg_status add_pieces(size_t *out, rg_record *record, const char *name, const rg_vocab *vocab, const int32_t *ids, size_t n,
+                            bool closed)
 {
     const char **text = rg_alloc_array(n + 1, sizeof *text);
     if (!text) return RG_ENOMEM;
@@ -43,7 +44,8 @@ rg_status rg_record_of_translation(rg_record **out, const rg_translator *t, cons
         size_t             target = 0;
         const rg_map_place place = { "alignment", -1, -1, -1, (int)k };
         status = add_pieces(&target, record, "output", t->target, a->tokens, a->length, !a->cut);
-        if (status == RG_OK && a->attention) status = rg_record_add_map(NULL, record, place, target, source, a->attention, a->source_length);
+        if (status == RG_OK && a->attention)
+            status = rg_record_add_map(NULL, record, place, target, source, a->attention, a->source_length);
         if (status == RG_OK) status = rg_record_add_text(record, r->count > 1 ? "hypothesis" : "output", r->best[k].text, a->score, k == 0);
     }
     if (status != RG_OK) {

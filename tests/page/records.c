@@ -23,6 +23,7 @@ int main(int argc, char **argv)
     return put(empty, argv[1], "empty") | put(test_record_translation(), argv[1], "translation") |
            put(test_record_picture(), argv[1], "picture") | put(test_record_graph(), argv[1], "graph") |
            put(test_record_curves(), argv[1], "curves") | put(test_record_scripts(), argv[1], "scripts") |
-           put(test_record_memory(), argv[1], "memory") | put(test_record_boxes(), argv[1], "boxes") | put(test_record_rings(), argv[1], "rings") |
-           put(test_record_tokens(200, 4), argv[1], "tokens200") | put(test_record_tokens(1000, 2), argv[1], "tokens1000");
+           put(test_record_memory(), argv[1], "memory") | put(test_record_boxes(), argv[1], "boxes") |
+           put(test_record_rings(), argv[1], "rings") | put(test_record_tokens(200, 4), argv[1], "tokens200") |
+           put(test_record_tokens(1000, 2), argv[1], "tokens1000");
 }

@@ -13,7 +13,8 @@
 static const double STEP = 1e-5, RELATIVE = 1e-6, FLOOR = 1e-9;
 
 typedef enum { PLAIN, COLUMNS, ROWS, PIECES, TWICE, WAYS } way;
-static const char *const way_name[WAYS] = { "plain", "columns of a wider tensor", "rows of a taller tensor", "pieces of a split", "used twice" };
+static const char *const way_name[WAYS] = { "plain", "columns of a wider tensor", "rows of a taller tensor", "pieces of a split",
+                                            "used twice" };
 
 typedef struct {
     const rg_gradient_case *c;
@@ -109,8 +110,8 @@ static void compare(check *k, const char *what, size_t row, size_t col, double t
     if (close_to(tape, difference)) return;
     difference = (4 * difference - slope(k, at, 2 * STEP)) / 3;
     if (close_to(tape, difference)) return;
-    fail_msg("%s (%s): gradient of %s at (%zu, %zu) is %.12g on the tape, %.12g by differences", k->c->name, way_name[k->worn], what, row, col,
-             tape, difference);
+    fail_msg("%s (%s): gradient of %s at (%zu, %zu) is %.12g on the tape, %.12g by differences", k->c->name, way_name[k->worn], what, row,
+             col, tape, difference);
 }
 
 /* ----------------------------------------------------------------------------------------- inputs and parameters */

@@ -120,8 +120,10 @@ static void *landscape(size_t *out_bytes)
 /* Regions that somebody found: boxes of any size, which overlap. */
 rg_record *test_record_boxes(void)
 {
-    static const char *const words[] = { "a", "house", "with", "a", "red", "roof" }, *const things[] = { "house", "roof", "sun", "hill", "sky" };
-    static const float       boxes[] = { 0.24f, 0.36f, 0.46f, 0.76f, 0.23f, 0.35f, 0.47f, 0.49f, 0.7f, 0.1f, 0.9f, 0.3f, 0, 0.53f, 1, 1, 0, 0, 1, 0.55f };
+    static const char *const words[] = { "a", "house", "with", "a", "red", "roof" }, *const things[] = { "house", "roof", "sun", "hill",
+                                                                                                         "sky" };
+    static const float       boxes[] = { 0.24f, 0.36f, 0.46f, 0.76f, 0.23f, 0.35f, 0.47f, 0.49f, 0.7f, 0.1f,
+                                         0.9f,  0.3f,  0,     0.53f, 1,     1,     0,     0,     1,    0.55f };
     static const rg_real     w[] = { 0.4f, 0.1f, 0.1f, 0.2f, 0.2f, 0.85f, 0.1f, 0, 0.05f, 0, 0.5f, 0.3f, 0, 0.1f, 0.1f,
                                      0.4f, 0.4f, 0, 0.1f, 0.1f, 0.2f, 0.75f, 0, 0.05f, 0, 0.08f, 0.9f, 0, 0.02f, 0 };
     rg_record   *r = NULL;
@@ -212,7 +214,8 @@ rg_record *test_record_curves(void)
 
 rg_record *test_record_scripts(void)
 {
-    static const char *const rows[] = { "naïve", "e\xcc\x81t\xe2\x80\xaf\x65", "άνθρωπος", "мир", "سلام", "שלום", "世界", "こんにちは", "안녕" };
+    static const char *const rows[] = { "naïve", "e\xcc\x81t\xe2\x80\xaf\x65", "άνθρωπος", "мир", "سلام", "שלום", "世界", "こんにちは",
+                                        "안녕" };
     static const char *const cols[] = { "hello", "Ελλάδα", "Москва", "العربية", "中文", "日本語", "한국어", "x̂" };
     rg_record   *r = NULL;
     rg_map_place place = { "scripts", 0, 0, -1, -1 };

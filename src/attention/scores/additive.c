@@ -9,7 +9,8 @@
 static rg_status additive_init(rg_attention *att, rg_params *params)
 {
     const rg_attention_config *c = &att->config;
-    if (!c->q_width || !c->k_width || !c->hidden) return rg_fail(RG_EINVAL, "the additive score needs the widths of queries, keys and the hidden layer");
+    if (!c->q_width || !c->k_width || !c->hidden)
+        return rg_fail(RG_EINVAL, "the additive score needs the widths of queries, keys and the hidden layer");
     att->w = rg_params_add(params, "additive.w", RG_WEIGHT, c->q_width, c->heads * c->hidden, RG_INIT_GLOROT, 1);
     att->u = rg_params_add(params, "additive.u", RG_WEIGHT, c->k_width, c->heads * c->hidden, RG_INIT_GLOROT, 1);
     att->b = rg_params_add(params, "additive.b", RG_VECTOR, 1, c->heads * c->hidden, RG_INIT_ZERO, 0);

@@ -12,7 +12,10 @@
 #include <math.h>
 
 /* Glorot's range for one head's vector: sqrt(6 / (1 + d)), whatever the number of heads. */
-static double a_head(const rg_attention *att, size_t width) { return sqrt((double)(1 + width) / (1 + (double)width / (double)att->config.heads)); }
+static double a_head(const rg_attention *att, size_t width)
+{
+    return sqrt((double)(1 + width) / (1 + (double)width / (double)att->config.heads));
+}
 
 static rg_status linear_init(rg_attention *att, rg_params *params)
 {

@@ -9,7 +9,8 @@
 static rg_status location_init(rg_attention *att, rg_params *params)
 {
     const rg_attention_config *c = &att->config;
-    if (!c->q_width || !c->positions) return rg_fail(RG_EINVAL, "the location score needs the width of queries and the number of positions");
+    if (!c->q_width || !c->positions)
+        return rg_fail(RG_EINVAL, "the location score needs the width of queries and the number of positions");
     att->w = rg_params_add(params, "location.w", RG_WEIGHT, c->q_width, c->heads * c->positions, RG_INIT_GLOROT, 1);
     return RG_OK;
 }

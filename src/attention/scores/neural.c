@@ -9,7 +9,8 @@
 static rg_status neural_init(rg_attention *att, rg_params *params)
 {
     const rg_attention_config *c = &att->config;
-    if (!c->q_width || !c->k_width || !c->hidden) return rg_fail(RG_EINVAL, "the neural score needs the widths of queries, keys and the hidden layer");
+    if (!c->q_width || !c->k_width || !c->hidden)
+        return rg_fail(RG_EINVAL, "the neural score needs the widths of queries, keys and the hidden layer");
     att->w = rg_params_add(params, "neural.m", RG_WEIGHT, c->q_width + c->k_width, c->hidden, RG_INIT_GLOROT, 1);
     att->b = rg_params_add(params, "neural.b", RG_VECTOR, 1, c->hidden, RG_INIT_ZERO, 0);
     att->v = rg_params_add(params, "neural.v", RG_WEIGHT, c->hidden, c->heads, RG_INIT_GLOROT, 1);

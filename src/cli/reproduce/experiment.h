@@ -1,7 +1,7 @@
 /* experiment.h - what `regard reproduce NAME` runs: a claim of a paper or a lecture, measured.
  *
- * An experiment is one file, src/cli/reproduce/<name>.c, that ends in `const rg_experiment rg_experiment_<name> = { ... };`, and one word in the
- * list of cmd_reproduce.c. */
+ * An experiment is one file, src/cli/reproduce/<name>.c, that ends in `const rg_experiment rg_experiment_<name> = { ... };`, and one word
+ * in the list of cmd_reproduce.c. */
 #ifndef RG_CLI_EXPERIMENT_H
 #define RG_CLI_EXPERIMENT_H
 

@@ -28,7 +28,8 @@ static const struct {
 static rg_status one_system(rg_call *call, const settings *s, const char *name, rg_graph_options *o, const rg_graph_data *data)
 {
     const rg_system *system = rg_system_find(name);
-    if (!system || !system->predict || !system->task || strcmp(system->task, "graph") != 0) return rg_fail(RG_EINVAL, "'%s' is not a system on graphs", name);
+    if (!system || !system->predict || !system->task || strcmp(system->task, "graph") != 0)
+        return rg_fail(RG_EINVAL, "'%s' is not a system on graphs", name);
     size_t k = 0;
     while (k < 3 && strcmp(known[k].name, name) != 0) k++;
     const rg_option_group rows = { .rows = rg_graph_rows, .values = o };
@@ -47,13 +48,13 @@ static rg_status one_system(rg_call *call, const settings *s, const char *name, 
         steps += r.step_seconds;
         valids += r.valid_seconds;
         epochs += (double)r.epochs;
-        fprintf(stderr, "== %s, seed %lld of %lld: %.2f %% after %lld epochs, %.1f s; mean so far %.2f %%\n", name, (long long)i, (long long)s->seeds, 100 * r.test_score,
-                (long long)r.epochs, rg_now() - begun, sum / (double)i);
+        fprintf(stderr, "== %s, seed %lld of %lld: %.2f %% after %lld epochs, %.1f s; mean so far %.2f %%\n", name, (long long)i,
+                (long long)s->seeds, 100 * r.test_score, (long long)r.epochs, rg_now() - begun, sum / (double)i);
     }
     if (status == RG_OK) {
         const double n = (double)s->seeds, mean = sum / n, deviation = n > 1 ? sqrt(fmax(0, (squares - n * mean * mean) / (n - 1))) : 0;
-        printf("%-6s %6.2f +- %.2f %%   over %lld seeds, %.0f epochs, %.2f ms an update, %.2f ms a validation", name, mean, deviation, (long long)s->seeds, epochs / n,
-               1e3 * steps / n, 1e3 * valids / n);
+        printf("%-6s %6.2f +- %.2f %%   over %lld seeds, %.0f epochs, %.2f ms an update, %.2f ms a validation", name, mean, deviation,
+               (long long)s->seeds, epochs / n, 1e3 * steps / n, 1e3 * valids / n);
         if (k < 3) printf("   (published for Cora: %.1f)", known[k].published);
         printf("\n");
         fflush(stdout);
@@ -69,7 +70,8 @@ static rg_status run(rg_call *call, const void *values)
     const settings  *s = values;
     rg_graph_options o = { 0 };
     rg_graph_data    data = { 0 };
-    if (!s->data[0] || s->seeds < 1 || s->threads < 0) return rg_fail(RG_EINVAL, "--data names the folder of the graph; --seeds counts from 1");
+    if (!s->data[0] || s->seeds < 1 || s->threads < 0)
+        return rg_fail(RG_EINVAL, "--data names the folder of the graph; --seeds counts from 1");
     RG_TRY(rg_options_init(rg_graph_rows, &o));
     const rg_option_group rows = { .rows = rg_graph_rows, .values = &o };
     const char *const     none = "";

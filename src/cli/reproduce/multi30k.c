@@ -1,4 +1,5 @@
-/* multi30k.c - `regard reproduce multi30k`: plain seq2seq, RNNsearch, Luong and the Transformer on one corpus, every score of the attention.
+/* multi30k.c - `regard reproduce multi30k`: plain seq2seq, RNNsearch, Luong and the Transformer on one corpus, every score of the
+ * attention.
  *
  * Each row is a training with ordinary options of `regard train` into a folder of its own; what is finished is read back, what was
  * stopped goes on. So the table can be made in pieces, by several processes with different --only. */
@@ -9,14 +10,15 @@
 
 /* -------------------------------------------------------------------------------------------------------- the rows */
 
-#define LEARN "--vocab-kind bpe --joint-vocab --exponential-smoothing 0.001 --valid-freq 1000 --valid-metrics bleu --beam-size 4 --normalize 1 --samples 0 "
+#define LEARN "--vocab-kind bpe --joint-vocab --exponential-smoothing 0.001 " \
+              "--valid-freq 1000 --valid-metrics bleu --beam-size 4 --normalize 1 --samples 0 "
 
 /* Transformer-Tiny of Wu et al. 2021: 4+4 layers, d 128, 4 heads, joint BPE of 10,000 pieces, 2.6 M parameters. */
-#define TINY LEARN "--type transformer --preset tiny --dim-vocabs 10000 --mini-batch-words 1500 --maxi-batch 2 --learn-rate 0.003 --lr-warmup 1000 " \
-                   "--lr-decay-inv-sqrt 0 --beta2 0.98 --average 3 "
+#define TINY LEARN "--type transformer --preset tiny --dim-vocabs 10000 --mini-batch-words 1500 --maxi-batch 2 " \
+                   "--learn-rate 0.003 --lr-warmup 1000 --lr-decay-inv-sqrt 0 --beta2 0.98 --average 3 "
 
-#define RNN LEARN "--dim-vocabs 5000 --dim-emb 128 --dim-rnn 256 --tied-embeddings --dropout-rnn 0.2 --mini-batch-words 1000 --learn-rate 0.003 " \
-                  "--lr-warmup 400 --lr-decay-inv-sqrt 0 --lr-cooldown 4600 --after-batches 5000 --average 3 "
+#define RNN LEARN "--dim-vocabs 5000 --dim-emb 128 --dim-rnn 256 --tied-embeddings --dropout-rnn 0.2 --mini-batch-words 1000 " \
+                  "--learn-rate 0.003 --lr-warmup 400 --lr-decay-inv-sqrt 0 --lr-cooldown 4600 --after-batches 5000 --average 3 "
 
 /* name, from, to, published, at least, seeds, options of `regard train` (tied embeddings of Luong and seq2seq are as wide as the states) */
 const multi30k_row multi30k_rows[] = {
@@ -90,7 +92,8 @@ static void list_rows(const settings *s)
 {
     for (const multi30k_row *r = multi30k_rows; r->name; r++)
         if (chosen(&s->only, r->name))
-            printf("# %s\nregard train --train-sets train.%s train.%s --valid-sets val.%s val.%s %s\n", r->name, r->source, r->target, r->source, r->target, r->options);
+            printf("# %s\nregard train --train-sets train.%s train.%s --valid-sets val.%s val.%s %s\n", r->name, r->source, r->target,
+                   r->source, r->target, r->options);
 }
 
 /* Rows that are chosen are run; of the others what is finished is read. */
@@ -103,7 +106,8 @@ static rg_status fill(multi30k_line *line, const settings *s, const multi30k_job
         bool found = train;
         if (train && job->judge) RG_TRY(multi30k_begun(&found, job, row, seed));
         if (train && !found) continue;
-        RG_TRY(train ? multi30k_run(&line->result[line->runs], job, row, seed) : multi30k_read(&found, &line->result[line->runs], job, row, seed));
+        RG_TRY(train ? multi30k_run(&line->result[line->runs], job, row, seed)
+                     : multi30k_read(&found, &line->result[line->runs], job, row, seed));
         if (found) line->seed[line->runs++] = seed;
     }
     return RG_OK;
@@ -111,7 +115,13 @@ static rg_status fill(multi30k_line *line, const settings *s, const multi30k_job
 
 static rg_status run_all(rg_call *call, const settings *s, multi30k_line *lines)
 {
-    const multi30k_job job = { .data = s->data, .out = s->out, .extra = s->extra, .epochs = s->epochs, .threads = s->threads, .quick = s->quick, .overwrite = s->overwrite,
+    const multi30k_job job = { .data = s->data,
+                               .out = s->out,
+                               .extra = s->extra,
+                               .epochs = s->epochs,
+                               .threads = s->threads,
+                               .quick = s->quick,
+                               .overwrite = s->overwrite,
                                .judge = s->judge };
     size_t             count = 0;
     rg_status          status = RG_OK;

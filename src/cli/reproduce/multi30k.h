@@ -60,7 +60,8 @@ rg_status multi30k_read(bool *found, multi30k_result *out, const multi30k_job *j
 /* --- multi30k_judge.c */
 
 /* Everything that needs the trained weights: fills the figures that are not of the training. */
-rg_status multi30k_judge(multi30k_result *out, const multi30k_job *job, const multi30k_row *row, const char *folder, double normalize, double length_factor);
+rg_status multi30k_judge(multi30k_result *out, const multi30k_job *job, const multi30k_row *row, const char *folder, double normalize,
+                         double length_factor);
 /* DIR/SET.LANGUAGE.gz or without .gz, in DIR or DIR/multi30k. A new string, or RG_EIO that names what is missing. */
 rg_status multi30k_file(char **out, const multi30k_job *job, const char *set, const char *language);
 

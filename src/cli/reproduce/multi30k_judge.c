@@ -22,7 +22,8 @@ rg_status multi30k_file(char **out, const multi30k_job *job, const char *set, co
         rg_free(path);
     }
     *out = NULL;
-    return rg_fail(RG_EIO, "%s has no %s.%s.gz (nor without .gz, nor in a folder multi30k): --data names the folder of Multi30k", job->data, set, language);
+    return rg_fail(RG_EIO, "%s has no %s.%s.gz (nor without .gz, nor in a folder multi30k): --data names the folder of Multi30k", job->data,
+                   set, language);
 }
 
 /* -------------------------------------------------------------------------------------------------------- the test set */
@@ -135,7 +136,8 @@ static rg_status write_output(const char *folder, const char *language, const rg
 }
 
 /* Of the two files the one with more BLEU in validation; *out is freed by the caller. */
-static rg_status choose(char **out, double *best, const multi30k_job *job, const multi30k_row *row, const char *folder, double normalize, double length_factor)
+static rg_status choose(char **out, double *best, const multi30k_job *job, const multi30k_row *row, const char *folder, double normalize,
+                        double length_factor)
 {
     static const char *const names[] = { "model.safetensors", "model.best-bleu.safetensors" };
     pairs                    p;
@@ -190,7 +192,8 @@ static rg_status pass(double *nats, double *labels, double *flops, const rg_mode
     return status;
 }
 
-static rg_status measure_passes(multi30k_result *r, const multi30k_job *job, const multi30k_row *row, const rg_translator *t, const pairs *p)
+static rg_status measure_passes(multi30k_result *r, const multi30k_job *job, const multi30k_row *row, const rg_translator *t,
+                                const pairs *p)
 {
     rg_corpus_config c = RG_CORPUS_CONFIG_DEFAULT;
     rg_corpus       *corpus = NULL;
@@ -216,8 +219,8 @@ static rg_status measure_passes(multi30k_result *r, const multi30k_job *job, con
     return status;
 }
 
-static rg_status measure(multi30k_result *r, const multi30k_job *job, const multi30k_row *row, const char *folder, rg_translator *translator, rg_session *session,
-                         double normalize, double length_factor)
+static rg_status measure(multi30k_result *r, const multi30k_job *job, const multi30k_row *row, const char *folder,
+                         rg_translator *translator, rg_session *session, double normalize, double length_factor)
 {
     pairs                p;
     const rg_translated *results = NULL;
@@ -235,7 +238,8 @@ static rg_status measure(multi30k_result *r, const multi30k_job *job, const mult
     return status;
 }
 
-rg_status multi30k_judge(multi30k_result *out, const multi30k_job *job, const multi30k_row *row, const char *folder, double normalize, double length_factor)
+rg_status multi30k_judge(multi30k_result *out, const multi30k_job *job, const multi30k_row *row, const char *folder, double normalize,
+                         double length_factor)
 {
     rg_translator *translator = NULL;
     rg_session    *session = NULL;

@@ -67,7 +67,8 @@ static rg_status read_text(char **out, const char *folder, const char *name)
 /* Everything that decides the weights but the data, the limit of epochs and the seed. */
 static char *options_of(const multi30k_job *job, const multi30k_row *row)
 {
-    static const char quick[] = " --after-batches 60 --valid-freq 60 --save-freq 30 --disp-freq 10 --lr-warmup 20 --exponential-smoothing 0.05 --average 0";
+    static const char quick[] =
+        " --after-batches 60 --valid-freq 60 --save-freq 30 --disp-freq 10 --lr-warmup 20 --exponential-smoothing 0.05 --average 0";
     return rg_format("%s%s%s%s", row->options, job->quick ? quick : "", job->extra[0] ? " " : "", job->extra);
 }
 
@@ -93,8 +94,10 @@ static rg_status claim_folder(const multi30k_job *job, const multi30k_row *row, 
     if (status == RG_OK) status = read_text(&then, folder, "options");
     if (status == RG_OK && then[0] && strcmp(now, then) != 0) {
         if (!job->overwrite)
-            status = rg_fail(RG_EMATCH, "%s was trained with other options:\n  then: %s\n  now:  %s\n--overwrite trains it again; another --out keeps both",
-                             folder, then, now);
+            status =
+                rg_fail(RG_EMATCH,
+                        "%s was trained with other options:\n  then: %s\n  now:  %s\n--overwrite trains it again; another --out keeps both",
+                        folder, then, now);
         else status = remove_files(folder);
     }
     if (status == RG_OK) status = write_text(folder, "options", now);
@@ -107,13 +110,15 @@ static rg_status claim_folder(const multi30k_job *job, const multi30k_row *row, 
 
 static rg_status write_result(const char *folder, const multi30k_row *row, int64_t seed, const char *words, multi30k_result *r)
 {
-    json_t *object = json_pack("{s:s, s:s, s:s, s:I, s:s}", "row", row->name, "source", row->source, "target", row->target, "seed", (json_int_t)seed, "options", words);
+    json_t *object = json_pack("{s:s, s:s, s:s, s:I, s:s}", "row", row->name, "source", row->source, "target", row->target, "seed",
+                               (json_int_t)seed, "options", words);
     json_t *classes = json_array();
     for (const multi30k_field *f = multi30k_fields; f->name; f++) json_object_set_new(object, f->name, json_real(*field_of(r, f)));
     for (size_t b = 0; b < MULTI30K_CLASSES; b++) json_array_append_new(classes, json_pack("[f, f]", r->class_lines[b], r->class_bleu[b]));
     json_object_set_new(object, "by_length", classes);
     char     *text = json_dumps(object, JSON_INDENT(2));
-    rg_status status = text ? write_text(folder, "result.json", text) : rg_fail(RG_ENUMBER, "the figures of %s cannot be written: one of them is not finite", row->name);
+    rg_status status = text ? write_text(folder, "result.json", text)
+                            : rg_fail(RG_ENUMBER, "the figures of %s cannot be written: one of them is not finite", row->name);
     free(text);
     json_decref(object);
     return status;

@@ -1,5 +1,5 @@
-/* multi30k_table.c - all runs side by side: our version of table 2 of Vaswani et al. 2017 (quality beside cost), BLEU by source length, and the
- * claims. Figures of several seeds are means; a run that is not finished has no line. */
+/* multi30k_table.c - all runs side by side: our version of table 2 of Vaswani et al. 2017 (quality beside cost), BLEU by source length, and
+ * the claims. Figures of several seeds are means; a run that is not finished has no line. */
 #include "cli/reproduce/multi30k.h"
 
 #include <jansson.h>
@@ -46,15 +46,17 @@ static void number_or_dash(double value, int width, int digits)
 
 static void print_table(const multi30k_line *lines, size_t count)
 {
-    printf("Multi30k test2016, beam 5. BLEU: sacreBLEU 13a, lower-cased; ppl: a piece; FLOPs: forward, a target word; training: forward and backward, in 10^15\n\n");
-    printf("%-18s %5s %9s %6s %6s %6s %7s %7s %8s %6s %6s %8s %6s\n", "row", "BLEU", "published", "cased", "chrF", "ppl", "param.", "MFLOP/w", "training", "epochs", "min",
-           "pieces/s", "seeds");
+    printf("Multi30k test2016, beam 5. BLEU: sacreBLEU 13a, lower-cased; ppl: a piece; FLOPs: forward, a target word; "
+           "training: forward and backward, in 10^15\n\n");
+    printf("%-18s %5s %9s %6s %6s %6s %7s %7s %8s %6s %6s %8s %6s\n", "row", "BLEU", "published", "cased", "chrF", "ppl", "param.",
+           "MFLOP/w", "training", "epochs", "min", "pieces/s", "seeds");
     for (size_t i = 0; i < count; i++) {
         const multi30k_line *l = &lines[i];
         if (!l->runs) continue;
         printf("%-18s %5.2f", l->row->name, MEAN(l, bleu));
         number_or_dash(l->row->published, 9, 1);
-        printf(" %6.2f %6.2f %6.2f %6.2fM %7.1f", MEAN(l, bleu_cased), MEAN(l, chrf), MEAN(l, perplexity), 1e-6 * MEAN(l, parameters), 1e-6 * MEAN(l, flops_word));
+        printf(" %6.2f %6.2f %6.2f %6.2fM %7.1f", MEAN(l, bleu_cased), MEAN(l, chrf), MEAN(l, perplexity), 1e-6 * MEAN(l, parameters),
+               1e-6 * MEAN(l, flops_word));
         number_or_dash(1e-15 * MEAN(l, flops_training), 8, 3);
         number_or_dash(MEAN(l, epochs), 6, 1);
         number_or_dash(MEAN(l, seconds) / 60, 6, 1);
@@ -150,7 +152,9 @@ static void judge_scores(verdicts *v, const multi30k_line *lines, size_t count)
         measured = measured && l;
         if (l) low = fmin(low, MEAN(l, bleu)), high = fmax(high, MEAN(l, bleu));
     }
-    if (measured) judge(v, true, high - low <= apart, "dot, scaled, additive, general and cosine scores lie within %.2f BLEU, at most %.0f", high - low, apart);
+    if (measured)
+        judge(v, true, high - low <= apart, "dot, scaled, additive, general and cosine scores lie within %.2f BLEU, at most %.0f",
+              high - low, apart);
     else judge(v, false, false, "dot, scaled, additive, general and cosine scores lie within %.0f BLEU", apart);
 }
 
@@ -178,7 +182,8 @@ static rg_status save(const char *folder, const char *name, const char *text, si
 
 static rg_status write_tsv_line(rg_text *t, const multi30k_line *l, size_t run)
 {
-    RG_TRY(rg_text_print(t, "%s\t%s\t%s\t%lld\t%g\t%g", l->row->name, l->row->source, l->row->target, (long long)l->seed[run], l->row->published, l->row->least));
+    RG_TRY(rg_text_print(t, "%s\t%s\t%s\t%lld\t%g\t%g", l->row->name, l->row->source, l->row->target, (long long)l->seed[run],
+                         l->row->published, l->row->least));
     for (const multi30k_field *f = multi30k_fields; f->name; f++) RG_TRY(rg_text_print(t, "\t%.10g", value_of(&l->result[run], f->offset)));
     for (size_t b = 0; b < MULTI30K_CLASSES; b++) RG_TRY(rg_text_print(t, "\t%.4f", l->result[run].class_bleu[b]));
     return rg_text_add_string(t, "\n");
@@ -201,14 +206,16 @@ static rg_status write_tsv(rg_text *t, const multi30k_line *lines, size_t count)
 
 static json_t *row_json(const multi30k_line *l)
 {
-    json_t *object = json_pack("{s:s, s:s, s:s, s:s, s:I, s:f, s:f}", "row", l->row->name, "source", l->row->source, "target", l->row->target,
-                               "options", l->row->options, "seeds", (json_int_t)l->runs, "published", l->row->published, "least", l->row->least);
+    json_t *object =
+        json_pack("{s:s, s:s, s:s, s:s, s:I, s:f, s:f}", "row", l->row->name, "source", l->row->source, "target", l->row->target, "options",
+                  l->row->options, "seeds", (json_int_t)l->runs, "published", l->row->published, "least", l->row->least);
     json_t *classes = json_array();
     for (const multi30k_field *f = multi30k_fields; f->name; f++) json_object_set_new(object, f->name, json_real(mean(l, f->offset)));
     for (size_t b = 0; b < MULTI30K_CLASSES; b++) {
         char name[24];
         class_name(name, sizeof name, b);
-        json_array_append_new(classes, json_pack("{s:s, s:f, s:f}", "words", name, "sentences", l->result[0].class_lines[b], "bleu", class_mean(l, b)));
+        json_array_append_new(classes, json_pack("{s:s, s:f, s:f}", "words", name, "sentences", l->result[0].class_lines[b], "bleu",
+                                                 class_mean(l, b)));
     }
     json_object_set_new(object, "bleu_deviation", json_real(deviation(l)));
     json_object_set_new(object, "by_length", classes);
@@ -258,7 +265,8 @@ static rg_status curves_of(rg_record *r, size_t *series, const multi30k_line *li
     return RG_OK;
 }
 
-static rg_status draw(const multi30k_job *job, const multi30k_line *lines, size_t count, const char *prefix, const char *title, const char *name)
+static rg_status draw(const multi30k_job *job, const multi30k_line *lines, size_t count, const char *prefix, const char *title,
+                      const char *name)
 {
     rg_record *r = NULL;
     size_t     series = 0;

@@ -1,5 +1,5 @@
-/* ntm.c - `regard reproduce ntm`: the copy task, learned on lengths 1 .. 20, tested at 20, 40 and 100, against LSTM layers; mean and deviation
- * over seeds. */
+/* ntm.c - `regard reproduce ntm`: the copy task, learned on lengths 1 .. 20, tested at 20, 40 and 100, against LSTM layers; mean and
+ * deviation over seeds. */
 #include "cli/reproduce/experiment.h"
 #include "tasks/memory_task.h"
 
@@ -33,7 +33,8 @@ static rg_status judge(results *r, const rg_model *model, const rg_puzzle_config
     for (size_t i = 0; i < LENGTHS; i++) {
         double bits, wrong;
         RG_TRY(rg_memory_judge(&bits, &wrong, model, puzzle, r->length[i], JUDGED, seed, NULL));
-        printf("           %s %3zu   %10.4f bits a sequence   %6.2f %% of bits wrong\n", strcmp(puzzle->kind, "recall") == 0 ? "items " : "length", r->length[i], bits, 100 * wrong);
+        printf("           %s %3zu   %10.4f bits a sequence   %6.2f %% of bits wrong\n",
+               strcmp(puzzle->kind, "recall") == 0 ? "items " : "length", r->length[i], bits, 100 * wrong);
         r->bits[i] += bits;
         r->bits_squared[i] += bits * bits;
         r->wrong[i] += 100 * wrong;
@@ -55,8 +56,8 @@ static rg_status one_seed(results *r, const rg_system *system, const rg_memory_o
     rg_status    status = rg_options_init(system->options, values);
     if (status == RG_OK) status = rg_memory_train(&model, system, values, o, NULL);
     if (status == RG_OK)
-        printf("%-10s seed %lld, %zu parameters, %lld sequences, %.0f a second\n", system->name, (long long)o->seed, rg_params_numbers(model->params), (long long)o->sequences,
-               (double)o->sequences / (rg_now() - begun));
+        printf("%-10s seed %lld, %zu parameters, %lld sequences, %.0f a second\n", system->name, (long long)o->seed,
+               rg_params_numbers(model->params), (long long)o->sequences, (double)o->sequences / (rg_now() - begun));
     if (status == RG_OK) status = judge(r, model, &puzzle, (uint64_t)o->seed);
     rg_model_free(model);
     rg_options_fini(system->options, values);
@@ -74,8 +75,9 @@ static rg_status several_seeds(results *r, const char *name, rg_memory_options *
         RG_TRY(one_seed(r, rg_system_find(name), o));
     }
     for (size_t i = 0; seeds > 1 && i < LENGTHS; i++)
-        printf("%-10s %3zu over %lld seeds   %.4f +- %.4f bits a sequence   %.2f +- %.2f %% of bits wrong\n", name, r->length[i], (long long)seeds, r->bits[i] / n,
-               deviation(r->bits[i], r->bits_squared[i], n), r->wrong[i] / n, deviation(r->wrong[i], r->wrong_squared[i], n));
+        printf("%-10s %3zu over %lld seeds   %.4f +- %.4f bits a sequence   %.2f +- %.2f %% of bits wrong\n", name, r->length[i],
+               (long long)seeds, r->bits[i] / n, deviation(r->bits[i], r->bits_squared[i], n), r->wrong[i] / n,
+               deviation(r->wrong[i], r->wrong_squared[i], n));
     fflush(stdout);
     return RG_OK;
 }
@@ -101,7 +103,8 @@ static rg_status run(rg_call *call, const void *given)
     const bool        copy = strcmp(s->task, "copy") == 0, recall = strcmp(s->task, "recall") == 0;
     rg_memory_options o = { 0 };
     results           machine = { .length = { 20, 40, 100 } }, lstm;
-    if (s->sequences < 1 || s->baseline < 0 || s->seeds < 1 || s->baseline_seeds < 0) return rg_fail(RG_EINVAL, "--sequences and --seeds count from 1");
+    if (s->sequences < 1 || s->baseline < 0 || s->seeds < 1 || s->baseline_seeds < 0)
+        return rg_fail(RG_EINVAL, "--sequences and --seeds count from 1");
     if (recall) machine = (results){ .length = { 6, 10, 20 } };
     if (!copy && !recall) machine = (results){ .length = { 10, 20, 40 } };
     lstm = machine;
@@ -115,8 +118,10 @@ static rg_status run(rg_call *call, const void *given)
     if (status == RG_OK && compared) status = several_seeds(&lstm, "lstm-copy", &o, s->seed, s->baseline_seeds);
     rg_options_fini(rg_memory_rows, &o);
     if (status != RG_OK || !copy) return status;
-    printf("published: a machine trained on lengths 1 .. 20 copies lengths up to about 120 almost without error; LSTM layers fail beyond 20\n");
-    if (machine.worst_bits >= 0.1 || machine.worst_wrong >= 0.05 || (compared && machine.worst_wrong >= lstm.worst_wrong)) call->exit_code = 1;
+    printf("published: a machine trained on lengths 1 .. 20 copies lengths up to about 120 almost without error; "
+           "LSTM layers fail beyond 20\n");
+    if (machine.worst_bits >= 0.1 || machine.worst_wrong >= 0.05 || (compared && machine.worst_wrong >= lstm.worst_wrong))
+        call->exit_code = 1;
     return RG_OK;
 }
 

@@ -155,8 +155,8 @@ static bool print_operations(const measures *m)
         fit(want, m, (const double(*)[MOST])theory);
         fit(got, m, (const double(*)[MOST])m->operations[l]);
         const bool fits = fabs(want[0] - got[0]) <= 0.1 && fabs(want[1] - got[1]) <= 0.1;
-        printf("  %-22s %-16s n^%.2f d^%.2f      n^%.2f d^%.2f%s\n", table1_layers[l].name, table1_layers[l].work, want[0], want[1], got[0], got[1],
-               fits ? "" : "   more than 0.1 off");
+        printf("  %-22s %-16s n^%.2f d^%.2f      n^%.2f d^%.2f%s\n", table1_layers[l].name, table1_layers[l].work, want[0], want[1], got[0],
+               got[1], fits ? "" : "   more than 0.1 off");
         right = right && fits;
     }
     return right;
@@ -165,12 +165,12 @@ static bool print_operations(const measures *m)
 static void print_time(const measures *m)
 {
     const size_t n0 = m->ns > 4 ? m->ns - 4 : 0, d0 = m->ds > 3 ? m->ds - 3 : 0;
-    printf("\ntime, the fastest of %lld: exponents over the largest sizes (n = %g .. %g at d = %g; d = %g .. %g at n = %g)\n", (long long)m->o->repeat,
-           m->n[n0], m->n[m->ns - 1], m->d[m->middle_d], m->d[d0], m->d[m->ds - 1], m->n[m->middle_n]);
+    printf("\ntime, the fastest of %lld: exponents over the largest sizes (n = %g .. %g at d = %g; d = %g .. %g at n = %g)\n",
+           (long long)m->o->repeat, m->n[n0], m->n[m->ns - 1], m->d[m->middle_d], m->d[d0], m->d[m->ds - 1], m->n[m->middle_n]);
     printf("  %-22s %-16s %-18s %s\n", "layer", "theory", "measured", "milliseconds at the largest n");
     for (size_t l = 0; l < TABLE1_LAYERS; l++)
-        printf("  %-22s %-16s n^%.2f d^%.2f      %.3f\n", table1_layers[l].name, table1_layers[l].work, slope(m->n, m->seconds_n[l], n0, m->ns),
-               slope(m->d, m->seconds_d[l], d0, m->ds), 1e3 * m->seconds_n[l][m->ns - 1]);
+        printf("  %-22s %-16s n^%.2f d^%.2f      %.3f\n", table1_layers[l].name, table1_layers[l].work,
+               slope(m->n, m->seconds_n[l], n0, m->ns), slope(m->d, m->seconds_d[l], d0, m->ds), 1e3 * m->seconds_n[l][m->ns - 1]);
 }
 
 static bool print_depth(const measures *m)
@@ -192,7 +192,8 @@ static bool print_depth(const measures *m)
 static bool print_paths(const measures *m)
 {
     bool right = true;
-    printf("\nlongest path: layers (or steps of time) until the two ends see each other, by the support of gradients\n  %-22s %-8s", "layer", "theory");
+    printf("\nlongest path: layers (or steps of time) until the two ends see each other, by the support of gradients\n  %-22s %-8s",
+           "layer", "theory");
     for (size_t i = 0; i < PATHS; i++) printf("  n = %-5zu", path_rows[i]);
     printf("\n");
     for (size_t l = 0; l < TABLE1_LAYERS; l++) {
@@ -229,14 +230,16 @@ static void print_crossover(const measures *m)
     }
     const double at = m->o->repeat ? crossing(m->n, m->seconds_n[0], m->seconds_n[2], m->ns) : 0;
     if (at > 0) printf("  n = %-6.0f by time at d = %g\n", at, m->d[m->middle_d]);
-    else if (m->o->repeat && m->seconds_n[0][0] < m->seconds_n[2][0]) printf("  never by time up to n = %g at d = %g\n", m->n[m->ns - 1], m->d[m->middle_d]);
+    else if (m->o->repeat && m->seconds_n[0][0] < m->seconds_n[2][0])
+        printf("  never by time up to n = %g at d = %g\n", m->n[m->ns - 1], m->d[m->middle_d]);
 }
 
 /* ------------------------------------------------------------------------------------------------------- drawing */
 
 static rg_status make_record(rg_record **out, const measures *m)
 {
-    static const char *const titles[] = { "Operations of one layer", "Longest chain of ops", "Layers until the ends see each other", "Time of one layer" };
+    static const char *const titles[] = { "Operations of one layer", "Longest chain of ops", "Layers until the ends see each other",
+                                          "Time of one layer" };
     static const char *const units[] = { "operations", "ops", "layers", "seconds" };
     const size_t             sets = m->o->repeat ? 4 : 3;
     RG_TRY(rg_record_new(out, "Table 1, measured", "training"));
@@ -248,7 +251,10 @@ static rg_status make_record(rg_record **out, const measures *m)
             size_t count = s == 2 ? PATHS : m->ns;
             for (size_t i = 0; i < count; i++) {
                 x[i] = s == 2 ? (double)path_rows[i] : m->n[i];
-                y[i] = s == 0 ? m->operations[l][i][m->middle_d] : s == 1 ? m->depth[l][i] : s == 2 ? (double)m->path[l][i] : m->seconds_n[l][i];
+                y[i] = s == 0   ? m->operations[l][i][m->middle_d]
+                       : s == 1 ? m->depth[l][i]
+                       : s == 2 ? (double)m->path[l][i]
+                                : m->seconds_n[l][i];
             }
             const char *name = table1_layers[l].name;
             RG_TRY(rg_record_add_series(*out, set, name + strspn(name, " "), x, y, count));

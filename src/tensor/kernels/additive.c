@@ -47,7 +47,8 @@ float ISA(additive)(rg_activation f, size_t n, const float *x, const float *y, c
     return fold_sum(&s);
 }
 
-static void pieces_backward(rg_activation f, size_t n, float *dx, float *dy, float *dv, const float *x, const float *y, const float *v, float de)
+static void pieces_backward(rg_activation f, size_t n, float *dx, float *dy, float *dv, const float *x, const float *y, const float *v,
+                            float de)
 {
     for (size_t at = 0; at < n; at += PIECE) {
         const size_t some = n - at < PIECE ? n - at : PIECE;
@@ -66,7 +67,8 @@ static void pieces_backward(rg_activation f, size_t n, float *dx, float *dy, flo
     EACH(n, const vec z = function(get(x + i, c) + get(y + i, c)); const vec g = de * get(v + i, c) * (slope); \
          put(dx + i, get(dx + i, c) + g, c); put(dy + i, get(dy + i, c) + g, c); put(dv + i, get(dv + i, c) + de * z, c);)
 
-void ISA(additive_backward)(rg_activation f, size_t n, float *dx, float *dy, float *dv, const float *x, const float *y, const float *v, float de)
+void ISA(additive_backward)(rg_activation f, size_t n, float *dx, float *dy, float *dv, const float *x, const float *y, const float *v,
+                            float de)
 {
     if (f == RG_TANH) BACKWARD(quick_tanh, 1.0f - z * z);
     else if (f == RG_LEAKY_RELU) BACKWARD(leaky_relu, choose(z > 0.0f, same(1.0f), same(0.2f)));

@@ -51,7 +51,8 @@ INLINE void tile(const size_t R, const size_t P, size_t K, const float *a, size_
     }
 TILE(1, 1) TILE(2, 1) TILE(3, 1) TILE(4, 1) TILE(5, 1) TILE(6, 1) TILE(1, 4)
 
-typedef void tile_function(size_t K, const float *a, size_t row, size_t step, const float *b, size_t panel, float *c, size_t ldc, bool fresh);
+typedef void tile_function(size_t K, const float *a, size_t row, size_t step, const float *b, size_t panel, float *c, size_t ldc,
+                           bool fresh);
 static tile_function *const tiles[TALL + 1] = { NULL, tile_1_1, tile_2_1, tile_3_1, tile_4_1, tile_5_1, tile_6_1 };
 
 typedef struct job {
@@ -72,7 +73,8 @@ static void one_row(const job *g, size_t m, size_t from, size_t to, const float 
     size_t       p = 0;
     for (; p + WIDE <= count; p += WIDE)
         tile_1_4(to - from, a, g->row, g->step, b + p * g->panel + from * RG_PANEL, g->panel, c + p * RG_PANEL, g->ldc, false);
-    for (; p < count; p++) tile_1_1(to - from, a, g->row, g->step, b + p * g->panel + from * RG_PANEL, g->panel, c + p * RG_PANEL, g->ldc, false);
+    for (; p < count; p++)
+        tile_1_1(to - from, a, g->row, g->step, b + p * g->panel + from * RG_PANEL, g->panel, c + p * RG_PANEL, g->ldc, false);
 }
 
 INLINE size_t least_of(size_t a, size_t b) { return a < b ? a : b; }
@@ -103,7 +105,8 @@ static void some_rows(const job *g, size_t m, size_t R, size_t k0, size_t k1, co
         for (size_t p = 0; p < count; p++)
             tiles[R](to - from, g->a + m * g->row + from * g->step, g->row, g->step, b + p * g->panel + from * RG_PANEL, g->panel,
                      c + p * RG_PANEL, g->ldc, fresh && first);
-    for (size_t r = 0; to < k1 && r < R; r++) one_row(g, m + r, most_of(to, g->low[m + r]), least_of(k1, g->high[m + r]), b, c + r * g->ldc, count);
+    for (size_t r = 0; to < k1 && r < R; r++)
+        one_row(g, m + r, most_of(to, g->low[m + r]), least_of(k1, g->high[m + r]), b, c + r * g->ldc, count);
 }
 
 /* The last panel when N ends inside it: through a buffer as wide as the panel. */

@@ -6,7 +6,11 @@
 #include "tensor/kernels/isa.h"
 #include "tensor/kernels/part.h"
 
-enum { AHEAD = 12, LINE = 16, FEW = 64 }; /* pairs called for before they are used; floats of a line of the cache; pairs of one head at a time */
+enum {
+    AHEAD = 12, /* pairs called for before they are used */
+    LINE = 16,  /* floats of a line of the cache */
+    FEW = 64    /* pairs of one head at a time */
+};
 
 INLINE vec leaky(vec x, vec slope) { return choose(x > 0.0f, x, slope * x); }
 INLINE bool bit_of(const uint8_t *bits, size_t at) { return !bits || (bits[at / 8] >> at % 8 & 1); }
@@ -24,8 +28,8 @@ INLINE vec dropped(vec w, const uint8_t *bits, size_t bit, size_t H, vec factor,
 /* ------------------------------------------------------------------------------------------------------- weights of a query */
 
 /* LANES heads of one query, or the c that are left; `bit`: of the first pair and head; `bent`: where a f'(s) goes. */
-INLINE void weigh_columns(size_t n, size_t H, float *a, const float *u, const float *z, size_t ldz, const int32_t *key, float slope, const float *tilt, float *seat, float *bent,
-                          const uint8_t *bits, size_t bit, float factor, const size_t c)
+INLINE void weigh_columns(size_t n, size_t H, float *a, const float *u, const float *z, size_t ldz, const int32_t *key, float slope,
+                          const float *tilt, float *seat, float *bent, const uint8_t *bits, size_t bit, float factor, const size_t c)
 {
     const vec mine = take(u, c), f = same(slope), one = same(1.0f);
     vec most = same(-INFINITY), sum = {0}, steep = {0};
@@ -68,8 +72,8 @@ static __attribute__((noinline)) float add_tilt(size_t n, float *a, const float 
 }
 
 /* One head: queries have few pairs, so the exponentials of all of them are taken together. */
-static void weigh_single(size_t queries, const size_t *first, const int32_t *key, float *a, const float *u, size_t ldu, const float *z, size_t ldz, float slope,
-                         const float *tilt, float *seats, const uint8_t *bits, float factor)
+static void weigh_single(size_t queries, const size_t *first, const int32_t *key, float *a, const float *u, size_t ldu, const float *z,
+                         size_t ldz, float slope, const float *tilt, float *seats, const uint8_t *bits, float factor)
 {
     const size_t begin = first[0], pairs = first[queries] - begin;
     float *bent = a + pairs;
@@ -105,8 +109,8 @@ static void weigh_single(size_t queries, const size_t *first, const int32_t *key
     }
 }
 
-void ISA(edges_weigh)(size_t queries, const size_t *first, const int32_t *key, size_t H, float *a, const float *u, size_t ldu, const float *z, size_t ldz, float slope,
-                      const float *tilt, float *seats, const uint8_t *bits, float factor)
+void ISA(edges_weigh)(size_t queries, const size_t *first, const int32_t *key, size_t H, float *a, const float *u, size_t ldu,
+                      const float *z, size_t ldz, float slope, const float *tilt, float *seats, const uint8_t *bits, float factor)
 {
     if (H == 1) {
         weigh_single(queries, first, key, a, u, ldu, z, ldz, slope, tilt, seats, bits, factor);
@@ -170,8 +174,8 @@ INLINE vec slope_columns(const back *b, size_t t, size_t h, vec da, const size_t
     const float *who = b->seats + (size_t)b->query[t] * 4 * b->H + h;
     const vec    s = take(who, c) + take(b->z + h, c);
     vec          a;
-    const vec    ds = slope_of(b, s, same(b->tilt ? b->tilt[b->pair[t]] : 0.0f), take(who + b->H, c), take(who + 2 * b->H, c), take(who + 3 * b->H, c), da,
-                               kept_lanes(b->bits, b->pair[t] * b->H + h, b->H, c), &a);
+    const vec    ds = slope_of(b, s, same(b->tilt ? b->tilt[b->pair[t]] : 0.0f), take(who + b->H, c), take(who + 2 * b->H, c),
+                               take(who + 3 * b->H, c), da, kept_lanes(b->bits, b->pair[t] * b->H + h, b->H, c), &a);
     give(b->a + t * b->H + h, a, c);
     if (b->ds) give(b->ds + b->pair[t] * b->H + h, ds, c);
     return ds;
@@ -229,7 +233,8 @@ static void back_single(const back *b, size_t n, size_t more)
     for (size_t t = 0; t < n; t += LANES) {
         const size_t c = n - t < LANES ? n - t : LANES;
         vec          a;
-        const vec    ds = slope_of(b, take(s + t, c), take(tilt + t, c), take(top + t, c), take(share + t, c), take(level + t, c), take(da + t, c), take(kept + t, c) > (vec){0}, &a);
+        const vec    ds = slope_of(b, take(s + t, c), take(tilt + t, c), take(top + t, c), take(share + t, c), take(level + t, c),
+                                   take(da + t, c), take(kept + t, c) > (vec){ 0 }, &a);
         give(b->a + t, a, c);
         give(da + t, ds, c);
     }
@@ -237,8 +242,9 @@ static void back_single(const back *b, size_t n, size_t more)
     for (size_t t = 0; b->ds && t < n; t++) b->ds[b->pair[t]] = da[t];
 }
 
-void ISA(edges_back)(size_t n, size_t H, size_t d, float *ds, float *a, float *dz, const size_t *pair, const int32_t *query, const float *seats, const float *dout,
-                     size_t ldo, const float *z, const float *v, float slope, const float *tilt, const uint8_t *bits, float factor, size_t more)
+void ISA(edges_back)(size_t n, size_t H, size_t d, float *ds, float *a, float *dz, const size_t *pair, const int32_t *query,
+                     const float *seats, const float *dout, size_t ldo, const float *z, const float *v, float slope, const float *tilt,
+                     const uint8_t *bits, float factor, size_t more)
 {
     while (n) {
         const size_t some = n < FEW ? n : FEW;

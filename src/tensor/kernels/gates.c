@@ -11,7 +11,8 @@ static void lstm(size_t u, float *gates, float *cell, float *h, const float *c_b
 {
     float *gi = gates, *gf = gates + u, *go = gates + 2 * u, *gn = gates + 3 * u;
     EACH(u, {
-        vec in = vec_sigmoid(get(gi + i, c)), forget = vec_sigmoid(get(gf + i, c)), out = vec_sigmoid(get(go + i, c)), n = vec_tanh(get(gn + i, c));
+        vec in = vec_sigmoid(get(gi + i, c)), forget = vec_sigmoid(get(gf + i, c)), out = vec_sigmoid(get(go + i, c)),
+            n = vec_tanh(get(gn + i, c));
         vec now = in * n;
         if (c_before) now = forget * get(c_before + i, c) + now;
         put(gi + i, in, c);

@@ -55,24 +55,28 @@ void ISA(columns_softmax)(size_t n, size_t H, float *y, const float *x);
 void ISA(columns_softmax_backward)(size_t n, size_t H, float *dx, const float *a, const float *da, bool add);
 
 /* lists.c */
-void ISA(lists_mix)(size_t n, size_t H, size_t d, float *y, bool add, const float *a, size_t lda, const size_t *pair, const float *x, size_t ldx, const int32_t *row,
-                    size_t more);
+void ISA(lists_mix)(size_t n, size_t H, size_t d, float *y, bool add, const float *a, size_t lda, const size_t *pair, const float *x,
+                    size_t ldx, const int32_t *row, size_t more);
 void ISA(lists_sum)(size_t n, size_t H, float *y, bool add, const float *x, const size_t *pair);
-void ISA(lists_expand)(size_t n, size_t H, float *a, const uint8_t *bits, const float *value, float factor, const size_t *pair, size_t from);
+void ISA(lists_expand)(size_t n, size_t H, float *a, const uint8_t *bits, const float *value, float factor, const size_t *pair,
+                       size_t from);
 
 /* edges.c */
-void ISA(edges_weigh)(size_t queries, const size_t *first, const int32_t *key, size_t H, float *a, const float *u, size_t ldu, const float *z, size_t ldz, float slope,
-                      const float *tilt, float *seats, const uint8_t *bits, float factor);
-void ISA(edges_back)(size_t n, size_t H, size_t d, float *ds, float *a, float *dz, const size_t *pair, const int32_t *query, const float *seats, const float *dout,
-                     size_t ldo, const float *z, const float *v, float slope, const float *tilt, const uint8_t *bits, float factor, size_t more);
+void ISA(edges_weigh)(size_t queries, const size_t *first, const int32_t *key, size_t H, float *a, const float *u, size_t ldu,
+                      const float *z, size_t ldz, float slope, const float *tilt, float *seats, const uint8_t *bits, float factor);
+void ISA(edges_back)(size_t n, size_t H, size_t d, float *ds, float *a, float *dz, const size_t *pair, const int32_t *query,
+                     const float *seats, const float *dout, size_t ldo, const float *z, const float *v, float slope, const float *tilt,
+                     const uint8_t *bits, float factor, size_t more);
 
 /* additive.c */
 float ISA(additive)(rg_activation f, size_t n, const float *x, const float *y, const float *v);
-void  ISA(additive_backward)(rg_activation f, size_t n, float *dx, float *dy, float *dv, const float *x, const float *y, const float *v, float de);
+void  ISA(additive_backward)(rg_activation f, size_t n, float *dx, float *dy, float *dv, const float *x, const float *y, const float *v,
+                            float de);
 
 /* memory.c */
 void  ISA(rewrite)(size_t n, float *y, const float *m, float e, float a, const float *w);
-void  ISA(rewrite_backward)(size_t n, float *dm, float *dw, float *de, float *da, const float *dy, const float *m, float e, float a, const float *w);
+void  ISA(rewrite_backward)(size_t n, float *dm, float *dw, float *de, float *da, const float *dy, const float *m, float e, float a,
+                           const float *w);
 float ISA(axpy_dot)(size_t n, float *y, float a, const float *x, const float *z);
 
 /* dropout.c */

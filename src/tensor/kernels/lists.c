@@ -1,7 +1,7 @@
 /* lists.c - rows picked by lists of row numbers: sums of them.
  *
- * A sum stays in registers from the first row of its list to the last. With heads as wide as a register, eight of them go side by side; other
- * shapes go head by head. Rows beyond the nearest caches are called for AHEAD of their turn, also those of the next list. */
+ * A sum stays in registers from the first row of its list to the last. With heads as wide as a register, eight of them go side by side;
+ * other shapes go head by head. Rows beyond the nearest caches are called for AHEAD of their turn, also those of the next list. */
 #include "tensor/kernels/elementary.h"
 #include "tensor/kernels/isa.h"
 #include "tensor/kernels/part.h"
@@ -29,7 +29,8 @@ INLINE void call_for(const float *x, size_t numbers)
 }
 
 /* Columns from `at`: R registers, the last of them c wide; register r takes its weight from column h + r * step. */
-INLINE void some_registers(size_t n, float *y, bool add, const picks *s, size_t at, size_t h, const size_t R, const size_t step, const size_t c, const bool far)
+INLINE void some_registers(size_t n, float *y, bool add, const picks *s, size_t at, size_t h, const size_t R, const size_t step,
+                           const size_t c, const bool far)
 {
     vec sum[WIDE];
     UNROLL for (size_t r = 0; r < R; r++) sum[r] = add ? take(y + at + r * LANES, r + 1 < R ? LANES : c) : (vec){0};
@@ -57,8 +58,8 @@ static void one_head(size_t n, size_t d, float *y, bool add, const picks *s, siz
     if (left) registers(n, y, add, s, at, h, 1, 0, left);
 }
 
-void ISA(lists_mix)(size_t n, size_t H, size_t d, float *y, bool add, const float *a, size_t lda, const size_t *pair, const float *x, size_t ldx, const int32_t *row,
-                    size_t more)
+void ISA(lists_mix)(size_t n, size_t H, size_t d, float *y, bool add, const float *a, size_t lda, const size_t *pair, const float *x,
+                    size_t ldx, const int32_t *row, size_t more)
 {
     const picks s = {a, lda, pair, x, ldx, row, more};
     size_t h = 0;

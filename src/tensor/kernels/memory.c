@@ -11,12 +11,14 @@ void ISA(rewrite)(size_t n, float *y, const float *m, float e, float a, const fl
     });
 }
 
-void ISA(rewrite_backward)(size_t n, float *dm, float *dw, float *de, float *da, const float *dy, const float *m, float e, float a, const float *w)
+void ISA(rewrite_backward)(size_t n, float *dm, float *dw, float *de, float *da, const float *dy, const float *m, float e, float a,
+                           const float *w)
 {
     const vec erase = same(e), add = same(a);
     sums      erased = {0}, added = {0};
     EACH(n, {
-        const vec d = get(dy + i, c), was = get(m + i, c), there = get(w + i, c), d_was = d * was; /* no product has two uses: all tables contract alike */
+        const vec d = get(dy + i, c), was = get(m + i, c), there = get(w + i, c),
+                  d_was = d * was; /* no product has two uses: all tables contract alike */
         added.of[p] += there * d;
         erased.of[p] -= there * d_was;
         put(dw + i, get(dw + i, c) + d * (add - erase * was), c);

@@ -1,4 +1,5 @@
-/* part.h - ends of rows without a detour over memory, for kernels whose rows are mostly shorter than a register. Same numbers as get and put of vec.h. */
+/* part.h - ends of rows without a detour over memory, for kernels whose rows are mostly shorter than a register. Same numbers as get and
+ * put of vec.h. */
 #ifndef RG_TENSOR_KERNELS_PART_H
 #define RG_TENSOR_KERNELS_PART_H
 
@@ -26,7 +27,8 @@ INLINE void give(float *x, vec value, size_t c) { put(x, value, c); }
 /* Numbers `at` .. at + LANES - 1 of a mask of n bits, as lanes of all ones (kept) or zeros; `at` a multiple of LANES. */
 INLINE ivec lanes_kept(const uint8_t *bits, size_t at, size_t n)
 {
-    static const int32_t one[16] __attribute__((aligned(64))) = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
+    static const int32_t one[16]
+        __attribute__((aligned(64))) = { 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768 };
     uint32_t some = (uint32_t)bits[at / 8] >> at % 8;
     if (LANES > 8 && at + 8 < n) some |= (uint32_t)bits[at / 8 + 1] << 8;
     const ivec mine = *(const ivec *)one;

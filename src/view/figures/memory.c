@@ -1,5 +1,6 @@
-/* memory.c - a machine at work (Graves, Wayne, Danihelka 2014, figure 6): time across; on the left what came in, what was added to memory and where
- * the writing heads stood, on the right what came out, what was read and where the reading heads stood. Only slots that a head used are shown. */
+/* memory.c - a machine at work (Graves, Wayne, Danihelka 2014, figure 6): time across; on the left what came in, what was added to memory
+ * and where the writing heads stood, on the right what came out, what was read and where the reading heads stood. Only slots that a head
+ * used are shown. */
 #include <math.h>
 #include <string.h>
 
@@ -60,7 +61,8 @@ static rg_status used_slots(range *out, const canvas *c, size_t slots)
     return RG_OK;
 }
 
-/* Steps across, columns `shown` of the map down. What is added and read may be negative: the middle of the colours is 0 then. Inputs are drawn by their size. */
+/* Steps across, columns `shown` of the map down. What is added and read may be negative: the middle of the colours is 0 then. Inputs are
+ * drawn by their size. */
 static rg_status draw_panel(canvas *c, sheet *s, int side, const char *name, const rg_record_map *m, range shown, double row)
 {
     const size_t rows = shown.count;
