@@ -14,7 +14,7 @@ typedef struct {
 
 static const rg_option options[] = {
     { RG_OPTION_STRING, "type", offsetof(settings, type), "transformer", "which system (`regard systems` lists them)", 0, NULL },
-    { RG_OPTION_STRING, "preset", offsetof(settings, preset), "", "sizes under a name (transformer: tiny, small, base, big); other options go before it", 0, NULL },
+    { RG_OPTION_STRING, "preset", offsetof(settings, preset), "", "sizes under a name (transformer: tiny, small, base, big); what other options say counts more", 0, NULL },
     { RG_OPTION_BOOL, "quiet", offsetof(settings, quiet), "false", "no log lines", 0, NULL },
     RG_OPTION_END
 };

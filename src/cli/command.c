@@ -9,13 +9,13 @@
 
 /* One word a line, in the order --help shows them. */
 #define RG_COMMANDS(X) \
-    X(evaluate) \
     X(demo) \
     X(train) \
-    X(predict) \
     X(translate) \
     X(score) \
+    X(evaluate) \
     X(average) \
+    X(predict) \
     X(serve) \
     X(show) \
     X(heads) \

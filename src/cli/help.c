@@ -75,7 +75,10 @@ void rg_help_command(FILE *out, const rg_call *call)
 void rg_help_program(FILE *out, const rg_command *const *commands)
 {
     fprintf(out, "usage: regard COMMAND [OPTION...]\n\ntrains, runs and shows attention models on ordinary CPUs\n\ncommands:\n");
-    for (; *commands; commands++) fprintf(out, "  %-14s %s\n", (*commands)->name, (*commands)->summary);
+    for (; *commands; commands++) {
+        fprintf(out, "  %-12s ", (*commands)->name);
+        fold(out, (*commands)->summary, 15, 15);
+    }
     fprintf(out, "\nregard COMMAND --help tells more; regard --version tells which regard this is.\n"
                  "Exit codes: 0 done, 1 failed, 2 wrong usage.\n");
 }
