@@ -124,8 +124,9 @@ static void forward_units(void *context, int member, size_t begin, size_t end)
             continue;
         }
         room now = r;
-        if (!rg_settled__find(n->k, n->v, n->H, s->k0, s->k1, h, &now.keys, &now.values) && packed != h) pack_span(n, s, packed = h, &r);
-        if (b->q0 == s->q0 && h + 1 < n->H) {
+        const bool settled = rg_settled__find(n->k, n->v, n->H, s->k0, s->k1, h, &now.keys, &now.values);
+        if (!settled && packed != h) pack_span(n, s, packed = h, &r);
+        if (!settled && b->q0 == s->q0 && h + 1 < n->H) {
             rg_fused__soon(n->q->data, n->q->ld, s->q0, s->q1, (h + 1) * n->dk, n->dk);
             rg_fused__soon(n->k->data, n->k->ld, s->k0, s->k1, (h + 1) * n->dk, n->dk);
             rg_fused__soon(n->v->data, n->v->ld, s->k0, s->k1, (h + 1) * n->dv, n->dv);
