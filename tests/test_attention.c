@@ -485,6 +485,33 @@ static void check_tilt(const setup *s)
 
 static void a_tilt_multiplies_the_weights(void **state) { (void)state, each_setup(check_tilt); }
 
+/* What `one_width` says of a score is so: with keys wider than queries it fails with both widths in the message, or works. */
+static void scores_say_whether_queries_and_keys_have_one_width(void **state)
+{
+    (void)state;
+    const numbers x = sample(8);
+    for (const rg_score *const *score = rg_score_all(); *score; score++) {
+        rg_attention_config c = RG_ATTENTION_CONFIG_DEFAULT;
+        rg_tape_config      config = RG_TAPE_CONFIG_DEFAULT;
+        rg_params          *params;
+        rg_attention        att;
+        rg_tape            *t;
+        c.score = (*score)->name;
+        c.q_width = DK, c.k_width = DK + 3, c.hidden = 5, c.positions = N;
+        assert_int_equal(rg_params_new(&params), RG_OK);
+        assert_int_equal(rg_attention_init(&att, &c, params), RG_OK);
+        assert_int_equal(rg_params_build(params, 7), RG_OK);
+        assert_int_equal(rg_tape_new(&t, &config), RG_OK);
+        rg_tensor *q = rg_input(t, x.q, N, DK, &layout), *k = rg_input(t, x.k, N, DK + 3, &layout);
+        rg_weigh(t, &att, q, rg_attention_prepare(t, &att, k), rg_reach_groups(t, &layout, &layout));
+        const rg_status status = rg_tape_status(t);
+        if (status != ((*score)->one_width ? RG_ESHAPE : RG_OK)) fail_msg("%s: %s", (*score)->name, status == RG_OK ? "works" : rg_message());
+        if (status != RG_OK && (!strstr(rg_message(), "4") || !strstr(rg_message(), "7"))) fail_msg("%s: %s", (*score)->name, rg_message());
+        rg_tape_free(t);
+        rg_params_free(params);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -502,6 +529,7 @@ int main(void)
         cmocka_unit_test(lists_equal_intervals),
         cmocka_unit_test(a_window_of_2n_minus_1_equals_full_attention),
         cmocka_unit_test(a_tilt_multiplies_the_weights),
+        cmocka_unit_test(scores_say_whether_queries_and_keys_have_one_width),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -103,9 +103,10 @@ typedef struct rg_score {
     rg_tensor *(*pairs)(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, const rg_reach *reach); /* (P, H) */
     /* The whole attention in one pass; may be NULL, and may return NULL without a failure when this case is not its own. */
     rg_tensor *(*fused)(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, rg_tensor *v, const rg_reach *reach);
-    bool panels; /* and that pass reads keys and values in panels: settling them pays */
-    bool drops; /* `fused` drops weights too */
-    bool tilts; /* and adds the reach's tilt */
+    bool one_width; /* queries and keys must be equally wide */
+    bool panels;    /* `fused` reads keys and values in panels: settling them pays */
+    bool drops;     /* it drops weights too */
+    bool tilts;     /* and adds the reach's tilt */
 } rg_score;
 
 const rg_score *const *rg_score_all(void);            /* ends with NULL */

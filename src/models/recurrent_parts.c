@@ -82,15 +82,11 @@ rg_tensor *rg_rnn_logits(rg_tape *t, const rg_rnn_parts *p, rg_tensor *y)
 
 /* ------------------------------------------------------------------------------------------------------ attention */
 
-static bool needs_equal_widths(const char *score)
-{
-    return strcmp(score, "dot") == 0 || strcmp(score, "scaled_dot") == 0 || strcmp(score, "cosine") == 0 || strcmp(score, "distance") == 0;
-}
-
 rg_status rg_rnn_attention(rg_attention *out, rg_param **out_key, rg_model *m, const char *score, size_t q, size_t keys, size_t hidden)
 {
     rg_attention_config c = RG_ATTENTION_CONFIG_DEFAULT;
-    const bool          project = keys != q && needs_equal_widths(score);
+    const rg_score     *row = rg_score_find(score); /* a name that is none fails below */
+    const bool          project = keys != q && row && row->one_width;
     c.score = score;
     c.q_width = q;
     c.k_width = project ? q : keys;

@@ -53,5 +53,6 @@ const rg_score rg_score_cosine = {
     .query = cosine_query,
     .pairs = cosine_pairs,
     .fused = cosine_fused,
+    .one_width = true,
     .panels = true,
 };

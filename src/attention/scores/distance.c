@@ -57,4 +57,5 @@ const rg_score rg_score_distance = {
     .note = "standardise the columns first; h can be learned",
     .init = distance_init,
     .pairs = distance_pairs,
+    .one_width = true,
 };

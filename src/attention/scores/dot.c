@@ -23,5 +23,6 @@ const rg_score rg_score_dot = {
     .note = "saturates the softmax when d is large: see scaled_dot",
     .pairs = dot_pairs,
     .fused = dot_fused,
+    .one_width = true,
     .panels = true,
 };

@@ -32,5 +32,6 @@ const rg_score rg_score_scaled_dot = {
     .note = "d is the width of one head, not the length of the sequence",
     .pairs = scaled_dot_pairs,
     .fused = scaled_dot_fused,
+    .one_width = true,
     .panels = true,
 };
