@@ -191,6 +191,12 @@ static rg_status replace(void *context)
     return status;
 }
 
+static rg_status replace_at_once(void *context)
+{
+    (void)context;
+    return rg_file_replace(box.path, box.new_bytes, BIG);
+}
+
 static void file_is_old_or_new_and_whole(void *context, rg_status status)
 {
     (void)context;
@@ -206,6 +212,8 @@ static void a_replacement_is_whole_or_absent_after_any_failed_file_call(void **s
     (void)state;
     assert_int_equal(write_file(box.path, box.old_bytes, sizeof box.old_bytes), RG_OK);
     faults_every_file_call(replace, NULL, file_is_old_or_new_and_whole);
+    assert_int_equal(write_file(box.path, box.old_bytes, sizeof box.old_bytes), RG_OK);
+    faults_every_file_call(replace_at_once, NULL, file_is_old_or_new_and_whole);
     assert_int_equal(replace(NULL), RG_OK); /* the leftovers of failed ones are not in the way */
     assert_int_not_equal(access(box.temp, F_OK), 0);
 }

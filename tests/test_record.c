@@ -113,7 +113,7 @@ static void a_file_that_is_not_a_record_is_refused_by_name(void **state)
     rg_record *r = NULL;
 
     (void)state;
-    assert_int_equal(rg_view__write_file("record_test.bad", "hello", 5), RG_OK);
+    assert_int_equal(rg_file_replace("record_test.bad", "hello", 5), RG_OK);
     assert_int_not_equal(rg_record_load(&r, "record_test.bad"), RG_OK);
     assert_non_null(strstr(rg_message(), "record_test.bad"));
     unlink("record_test.bad");

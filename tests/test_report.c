@@ -24,7 +24,7 @@ static const char log_text[] =
 
 static void put(const char *path, const char *text)
 {
-    assert_int_equal(rg_view__write_file(path, text, strlen(text)), RG_OK);
+    assert_int_equal(rg_file_replace(path, text, strlen(text)), RG_OK);
 }
 
 static void a_log_becomes_curves_and_the_last_samples(void **state)

@@ -125,6 +125,7 @@ rg_status rg_file_close(rg_file *file); /* NULL is fine; a write error found her
 rg_status rg_file_replace_begin(rg_file **out, const char *path);
 rg_status rg_file_replace_commit(rg_file *file); /* closes it in every case; on failure `path` is the old file, or the whole new one */
 void      rg_file_replace_abandon(rg_file *file);
+rg_status rg_file_replace(const char *path, const void *bytes, size_t count); /* all of it at once */
 
 /* Give a file another name, replacing what had it; the directory is synced. */
 rg_status rg_file_rename(const char *from, const char *to);

@@ -249,6 +249,16 @@ void rg_file_replace_abandon(rg_file *file)
     free_file(file);
 }
 
+rg_status rg_file_replace(const char *path, const void *bytes, size_t count)
+{
+    rg_file *file = NULL;
+    RG_TRY(rg_file_replace_begin(&file, path));
+    const rg_status status = rg_file_write(file, bytes, count);
+    if (status == RG_OK) return rg_file_replace_commit(file);
+    rg_file_replace_abandon(file);
+    return status;
+}
+
 rg_status rg_file_rename(const char *from, const char *to)
 {
     const rg_file_calls *calls = rg_base__file_calls();

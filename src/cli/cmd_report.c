@@ -21,16 +21,10 @@ static const rg_option rows[] = {
 
 static rg_status write_page(const char *run, const char *path)
 {
-    rg_status status;
-    rg_file  *file = NULL;
-    char     *html = NULL;
-    size_t    bytes = 0;
-
+    char  *html = NULL;
+    size_t bytes = 0;
     RG_TRY(rg_report_write(&html, &bytes, run));
-    if ((status = rg_file_replace_begin(&file, path)) == RG_OK) {
-        if ((status = rg_file_write(file, html, bytes)) == RG_OK) status = rg_file_replace_commit(file);
-        else rg_file_replace_abandon(file);
-    }
+    const rg_status status = rg_file_replace(path, html, bytes);
     rg_free(html);
     return status;
 }

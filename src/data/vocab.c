@@ -335,14 +335,8 @@ rg_status rg_vocab__from_file_bytes(rg_vocab **out, const void *bytes, size_t co
 rg_status rg_vocab_save(const rg_vocab *v, const char *path)
 {
     rg_text   bytes = { 0 };
-    rg_file  *file = NULL;
     rg_status status = rg_vocab_to_bytes(&bytes, v);
-    if (status == RG_OK) status = rg_file_replace_begin(&file, path);
-    if (status == RG_OK) {
-        status = rg_file_write(file, bytes.data, bytes.length);
-        if (status == RG_OK) status = rg_file_replace_commit(file);
-        else rg_file_replace_abandon(file);
-    }
+    if (status == RG_OK) status = rg_file_replace(path, bytes.data, bytes.length);
     rg_text_free(&bytes);
     return status;
 }

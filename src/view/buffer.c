@@ -211,16 +211,3 @@ rg_status rg_view__read_file(char **out, size_t *out_bytes, const char *path, si
     }
     return rg_buffer_take(out, out_bytes, &buffer);
 }
-
-rg_status rg_view__write_file(const char *path, const void *bytes, size_t count)
-{
-    rg_status status;
-    rg_file  *file = NULL;
-
-    RG_TRY(rg_file_replace_begin(&file, path));
-    if ((status = rg_file_write(file, bytes, count)) != RG_OK) {
-        rg_file_replace_abandon(file);
-        return status;
-    }
-    return rg_file_replace_commit(file);
-}

@@ -38,7 +38,5 @@ rg_status rg_base64_decode(size_t *out_bytes, unsigned char *out, const char *te
 
 /* A whole file, with a zero byte behind it that out_bytes does not count. RG_ELIMIT when it is larger than `most`. */
 rg_status rg_view__read_file(char **out, size_t *out_bytes, const char *path, size_t most);
-/* Written whole or not at all. */
-rg_status rg_view__write_file(const char *path, const void *bytes, size_t count);
 
 #endif

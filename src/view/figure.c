@@ -30,7 +30,7 @@ rg_status rg_figure_save(const char *path, rg_figure_format format, rg_figure_re
     size_t    count = 0;
 
     RG_TRY(rg_figure_render(&bytes, &count, out_result, record, format, options));
-    status = rg_view__write_file(path, bytes, count);
+    status = rg_file_replace(path, bytes, count);
     rg_free(bytes);
     return status;
 }

@@ -102,7 +102,7 @@ rg_status rg_page_save(const char *path, const rg_record *r, const rg_page_optio
     size_t    bytes = 0;
 
     RG_TRY(rg_page_write(&html, &bytes, r, options));
-    status = rg_view__write_file(path, html, bytes);
+    status = rg_file_replace(path, html, bytes);
     rg_free(html);
     return status;
 }

@@ -69,7 +69,7 @@ static rg_status save_json(const rg_record *r, const char *path)
     RG_TRY(rg_record_to_json(&json, &bytes, r, RG_WEIGHTS_AUTO));
     status = bytes > RG_RECORD_MAX_JSON
                  ? rg_fail(RG_ELIMIT, "%s: %zu bytes of JSON, at most %zu: name it .safetensors", path, bytes, RG_RECORD_MAX_JSON)
-                 : rg_view__write_file(path, json, bytes);
+                 : rg_file_replace(path, json, bytes);
     rg_free(json);
     return status;
 }

@@ -50,6 +50,8 @@ extern const multi30k_field multi30k_fields[]; /* ends with name = NULL; the cla
 
 /* Where a run lives: OUT/NAME.sSEED. A new string. */
 char *multi30k_folder(const multi30k_job *job, const multi30k_row *row, int64_t seed);
+/* FOLDER/NAME, replaced whole. */
+rg_status multi30k_save(const char *folder, const char *name, const char *text);
 /* Is there a model to be judged? */
 rg_status multi30k_begun(bool *out, const multi30k_job *job, const multi30k_row *row, int64_t seed);
 /* Train (or go on, or nothing when it is finished) and judge. RG_ESTOP: asked to stop, everything is saved. */

@@ -38,13 +38,10 @@ static rg_status make_folder(const char *path)
     return RG_OK;
 }
 
-static rg_status write_text(const char *folder, const char *name, const char *text)
+rg_status multi30k_save(const char *folder, const char *name, const char *text)
 {
     char     *path = rg_format("%s/%s", folder, name);
-    rg_file  *file = NULL;
-    rg_status status = path ? rg_file_replace_begin(&file, path) : RG_ENOMEM;
-    if (status == RG_OK && (status = rg_file_write(file, text, strlen(text))) != RG_OK) rg_file_replace_abandon(file);
-    else if (status == RG_OK) status = rg_file_replace_commit(file);
+    rg_status status = path ? rg_file_replace(path, text, strlen(text)) : RG_ENOMEM;
     rg_free(path);
     return status;
 }
@@ -100,7 +97,7 @@ static rg_status claim_folder(const multi30k_job *job, const multi30k_row *row, 
                         folder, then, now);
         else status = remove_files(folder);
     }
-    if (status == RG_OK) status = write_text(folder, "options", now);
+    if (status == RG_OK) status = multi30k_save(folder, "options", now);
     rg_free(now);
     rg_free(then);
     return status;
@@ -117,7 +114,7 @@ static rg_status write_result(const char *folder, const multi30k_row *row, int64
     for (size_t b = 0; b < MULTI30K_CLASSES; b++) json_array_append_new(classes, json_pack("[f, f]", r->class_lines[b], r->class_bleu[b]));
     json_object_set_new(object, "by_length", classes);
     char     *text = json_dumps(object, JSON_INDENT(2));
-    rg_status status = text ? write_text(folder, "result.json", text)
+    rg_status status = text ? multi30k_save(folder, "result.json", text)
                             : rg_fail(RG_ENUMBER, "the figures of %s cannot be written: one of them is not finite", row->name);
     free(text);
     json_decref(object);

@@ -169,17 +169,6 @@ static void judge_all(verdicts *v, const multi30k_line *lines, size_t count)
 
 /* ----------------------------------------------------------------------------------------------------------- files */
 
-static rg_status save(const char *folder, const char *name, const char *text, size_t bytes)
-{
-    char     *path = rg_format("%s/%s", folder, name);
-    rg_file  *file = NULL;
-    rg_status status = path ? rg_file_replace_begin(&file, path) : RG_ENOMEM;
-    if (status == RG_OK && (status = rg_file_write(file, text, bytes)) != RG_OK) rg_file_replace_abandon(file);
-    else if (status == RG_OK) status = rg_file_replace_commit(file);
-    rg_free(path);
-    return status;
-}
-
 static rg_status write_tsv_line(rg_text *t, const multi30k_line *l, size_t run)
 {
     RG_TRY(rg_text_print(t, "%s\t%s\t%s\t%lld\t%g\t%g", l->row->name, l->row->source, l->row->target, (long long)l->seed[run],
@@ -226,7 +215,7 @@ static rg_status write_files(const multi30k_job *job, const multi30k_line *lines
 {
     rg_text   t = { 0 };
     rg_status status = write_tsv(&t, lines, count);
-    if (status == RG_OK) status = save(job->out, "comparison.tsv", rg_text_c(&t), t.length);
+    if (status == RG_OK) status = multi30k_save(job->out, "comparison.tsv", rg_text_c(&t));
     rg_text_free(&t);
     RG_TRY(status);
     json_t *rows = json_array();
@@ -234,7 +223,7 @@ static rg_status write_files(const multi30k_job *job, const multi30k_line *lines
         if (lines[i].runs) json_array_append_new(rows, row_json(&lines[i]));
     json_t *all = json_pack("{s:s, s:o, s:O}", "corpus", "Multi30k test2016", "rows", rows, "claims", claims);
     char   *text = json_dumps(all, JSON_INDENT(1));
-    status = text ? save(job->out, "comparison.json", text, strlen(text)) : RG_ENOMEM;
+    status = text ? multi30k_save(job->out, "comparison.json", text) : RG_ENOMEM;
     free(text);
     json_decref(all);
     return status;
