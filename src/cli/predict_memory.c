@@ -185,10 +185,10 @@ static rg_status answer_all(const rg_model *m, const rg_puzzle_config *puzzle, c
              puzzle->kind, puzzle->max_length);
     printf("sequence\tstep\ttarget\tanswer\twrong\n");
     for (int64_t i = 0; i < a->count; i++) {
-        const bool recorded = i == 0 && a->record[0];
-        rg_real   *chances = NULL;
-        RG_TRY(rg_puzzle_draw(b, puzzle, (uint64_t)a->seed, UINT64_MAX / 2 + (uint64_t)i, 0,
-                              1)); /* numbers neither training nor validation reaches */
+        const bool     recorded = i == 0 && a->record[0];
+        rg_real       *chances = NULL;
+        const uint64_t number = UINT64_MAX / 2 + (uint64_t)i; /* neither training nor validation reaches it */
+        RG_TRY(rg_puzzle_draw(b, puzzle, (uint64_t)a->seed, number, 0, 1));
         watching  w = { .trace = { { .name = "heads" }, { .name = "adds" }, { .name = "reads" } }, .most = b->steps };
         rg_status status = answer(&chances, t, m, b, recorded ? &w : NULL);
         if (status == RG_OK) print_answers((size_t)i, b, chances, &wrong, &all);

@@ -46,8 +46,7 @@ int32_t     rg_spm_bos(const rg_spm *spm);
 int32_t     rg_spm_eos(const rg_spm *spm);
 const char *rg_spm_piece(const rg_spm *spm, int32_t id); /* id within size */
 int32_t     rg_spm_find(const rg_spm *spm, const char *piece);
-int32_t     rg_spm_find_ordinary(const rg_spm *spm, const char *text,
-                                 size_t bytes); /* -1: no piece, or a control, unknown, byte or unused one */
+int32_t     rg_spm_find_ordinary(const rg_spm *spm, const char *text, size_t bytes); /* also -1: control, unknown, byte, unused */
 double      rg_spm_score(const rg_spm *spm, int32_t id);                             /* unigram: log p; bpe: higher merges first */
 bool        rg_spm_is_control(const rg_spm *spm, int32_t id);
 

@@ -11,8 +11,8 @@ static rg_status concat_init(rg_attention *att, rg_params *params)
     const rg_attention_config *c = &att->config;
     if (!c->q_width || !c->k_width || !c->hidden)
         return rg_fail(RG_EINVAL, "the concat score needs the widths of queries, keys and the hidden layer");
-    att->w = rg_params_add(params, "concat.m", RG_TABLE, c->q_width + c->k_width, c->heads * c->hidden, RG_INIT_GLOROT,
-                           1); /* read in parts: no pack */
+    /* a table, because it is read in parts: no pack */
+    att->w = rg_params_add(params, "concat.m", RG_TABLE, c->q_width + c->k_width, c->heads * c->hidden, RG_INIT_GLOROT, 1);
     att->b = rg_params_add(params, "concat.b", RG_VECTOR, 1, c->heads * c->hidden, RG_INIT_ZERO, 0);
     att->v = rg_params_add(params, "concat.v", RG_VECTOR, c->heads, c->hidden, RG_INIT_GLOROT, 1);
     return RG_OK;
