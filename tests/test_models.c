@@ -75,6 +75,14 @@ static double stepwise(const rg_model *m, rg_decoding *d)
     return total;
 }
 
+/* Label smoothing belongs to training: what decoding is compared with has none. */
+static void without_smoothing(rg_model *m)
+{
+    const rg_option_group group = { .rows = m->system->options, .values = m->options };
+    const char *const     none = "label-smoothing: 0";
+    assert_int_equal(rg_options_read_yaml(&group, 1, none, strlen(none), "test", true), RG_OK);
+}
+
 static void stepping_equals_the_whole_pass(void **state)
 {
     (void)state;
@@ -83,10 +91,7 @@ static void stepping_equals_the_whole_pass(void **state)
         rg_model    *m = make(*s, NULL);
         rg_decoding *d;
         assert_int_equal(rg_decoding_new(&d, m, NULL), RG_OK);
-        /* label smoothing belongs to training: compare with a model whose loss has none */
-        const rg_option_group group = { .rows = (*s)->options, .values = m->options };
-        const char *const     none = "label-smoothing: 0";
-        assert_int_equal(rg_options_read_yaml(&group, 1, none, strlen(none), "test", true), RG_OK);
+        without_smoothing(m);
         assert_float_equal(whole_pass(m), stepwise(m, d), 1e-4);
         assert_float_equal(whole_pass(m), stepwise(m, d), 1e-4); /* a decoding can start again */
         rg_decoding_free(d);
@@ -94,19 +99,34 @@ static void stepping_equals_the_whole_pass(void **state)
     }
 }
 
-static void every_kind_of_local_attention_steps_like_the_whole_pass(void **state)
+static void every_variant_steps_like_the_whole_pass(void **state)
 {
     (void)state;
-    static const char *const kinds[] = { "attention-kind: local-m\nwindow: 1",
-                                         "attention-kind: local-p\nwindow: 1",
-                                         "input-feeding: false",
-                                         "attention-kind: local-p\nwindow: 2\ninput-feeding: false",
-                                         "enc-bidirectional: true\nscore: dot",
-                                         "score: location" };
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        rg_model    *m = make(rg_system_find("luong"), kinds[i]);
+    static const struct {
+        const char *system, *options;
+    } variants[] = {
+        { "transformer", "transformer-norm: post" },
+        { "transformer", "transformer-positions: none" },
+        { "transformer", "transformer-positions: learned" },
+        { "rnnsearch", "output-state: previous" },
+        { "rnnsearch", "output-layer: tanh" },
+        { "rnnsearch", "enc-combine: add" },
+        { "rnnsearch", "enc-combine: multiply" },
+        { "rnnsearch", "enc-bidirectional: false\nreverse: true" },
+        { "rnnsearch", "cell: lstm" },
+        { "seq2seq", "reverse: true" },
+        { "luong", "attention-kind: local-m\nwindow: 1" },
+        { "luong", "attention-kind: local-p\nwindow: 1" },
+        { "luong", "input-feeding: false" },
+        { "luong", "attention-kind: local-p\nwindow: 2\ninput-feeding: false" },
+        { "luong", "enc-bidirectional: true\nscore: dot" },
+        { "luong", "score: location" },
+    };
+    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
+        rg_model    *m = make(rg_system_find(variants[i].system), variants[i].options);
         rg_decoding *d;
         assert_int_equal(rg_decoding_new(&d, m, NULL), RG_OK);
+        without_smoothing(m);
         assert_float_equal(whole_pass(m), stepwise(m, d), 1e-4);
         rg_decoding_free(d);
         rg_model_free(m);
@@ -214,7 +234,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parameters_are_named_by_their_place),
         cmocka_unit_test(stepping_equals_the_whole_pass),
-        cmocka_unit_test(every_kind_of_local_attention_steps_like_the_whole_pass),
+        cmocka_unit_test(every_variant_steps_like_the_whole_pass),
         cmocka_unit_test(neighbours_and_reordering_do_not_change_a_hypothesis),
         cmocka_unit_test(a_training_step_allocates_nothing_after_the_first),
     };

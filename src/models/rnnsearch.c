@@ -6,12 +6,13 @@
  *     t_i = maxout(U_o s + V_o E y_{i-1} + C_o c_i)               p(y_i) = softmax(W_o t_i)
  *     s_0 = tanh(W_s backward_1)
  *
- * The appendix prints s_{i-1} in the output, later codes use s_i: --output-state previous|current. */
+ * The appendix prints s_{i-1} in the output, later codes use s_i: --output-state previous|current. --output-layer tanh takes maxout away:
+ * tanh of a sum half as wide. */
 #include "models/recurrent_parts.h"
 
 typedef struct {
     rg_rnn_settings rnn;
-    char           *score, *output_state;
+    char           *score, *output_state, *output_layer;
     int64_t         align, maxout;
 } settings;
 
@@ -20,7 +21,8 @@ static const rg_option options[] = {
     { RG_OPTION_STRING, "cell", offsetof(settings, rnn.cell), "gru", "kind of recurrence", 0, "lstm|gru|rnn|gru-reset-after" },
     { RG_OPTION_STRING, "score", offsetof(settings, score), "additive", "score of the attention (`regard scores`)", 0, NULL },
     { RG_OPTION_INT, "dim-align", offsetof(settings, align), "0", "width inside the score; 0: that of states", 0, NULL },
-    { RG_OPTION_INT, "dim-maxout", offsetof(settings, maxout), "0", "width of the output layer after maxout; 0: that of embeddings", 0, NULL },
+    { RG_OPTION_INT, "dim-maxout", offsetof(settings, maxout), "0", "width of the output layer, after maxout; 0: that of embeddings", 0, NULL },
+    { RG_OPTION_STRING, "output-layer", offsetof(settings, output_layer), "maxout", "between states and words: maxout is the paper's", 0, "maxout|tanh" },
     { RG_OPTION_STRING, "output-state", offsetof(settings, output_state), "current", "which state the output reads; the paper's appendix prints previous", 0, "previous|current" },
     RG_OPTION_END
 };
@@ -36,6 +38,8 @@ typedef struct {
     rg_param           *from_word, *from_context; /* V_o, C_o */
 } parts;
 
+static bool has_maxout(const settings *s) { return s->output_layer[0] == 'm'; }
+
 /* ------------------------------------------------------------------------------------------------------- build */
 
 static rg_status build(rg_model *m)
@@ -43,6 +47,7 @@ static rg_status build(rg_model *m)
     const settings *s = m->options;
     parts          *p = m->parts;
     const size_t    d = (size_t)s->rnn.d, u = (size_t)s->rnn.width, out = s->maxout > 0 ? (size_t)s->maxout : d;
+    const size_t    sums = has_maxout(s) ? 2 * out : out;
     RG_TRY(rg_rnn_build(&p->rnn, m, &s->rnn, out));
     const size_t keys = rg_recurrent_stack_width(&p->rnn.encoder);
     RG_TRY(rg_rnn_attention(&p->att, &p->key, m, s->score, u, keys, s->align > 0 ? (size_t)s->align : u));
@@ -51,9 +56,9 @@ static rg_status build(rg_model *m)
     rg_recurrent_params_init(&p->cell, m->params, &c, d);
     p->context = rg_params_add(m->params, "context", RG_WEIGHT, keys, rg_recurrence_gates(p->rnn.cell) * u, RG_INIT_GLOROT, 1);
     rg_dense_init(&p->initial, m->params, "initial", u, u, RG_TANH);
-    rg_dense_init(&p->from_state, m->params, "output.state", u, 2 * out, RG_IDENTITY);
-    p->from_word = rg_params_add(m->params, "output.word", RG_WEIGHT, d, 2 * out, RG_INIT_GLOROT, 1);
-    p->from_context = rg_params_add(m->params, "output.context", RG_WEIGHT, keys, 2 * out, RG_INIT_GLOROT, 1);
+    rg_dense_init(&p->from_state, m->params, "output.state", u, sums, RG_IDENTITY);
+    p->from_word = rg_params_add(m->params, "output.word", RG_WEIGHT, d, sums, RG_INIT_GLOROT, 1);
+    p->from_context = rg_params_add(m->params, "output.context", RG_WEIGHT, keys, sums, RG_INIT_GLOROT, 1);
     rg_params_pop(m->params);
     return RG_OK;
 }
@@ -90,12 +95,12 @@ static rg_tensor *word_gates(rg_tape *t, const parts *p, rg_tensor *y)
     return rg_linear(t, y, w.w, w.b, RG_IDENTITY);
 }
 
-static rg_tensor *deep_output(rg_tape *t, const parts *p, rg_tensor *s, rg_tensor *y, rg_tensor *context)
+static rg_tensor *deep_output(rg_tape *t, const parts *p, bool maxout, rg_tensor *s, rg_tensor *y, rg_tensor *context)
 {
     rg_tensor *sum = rg_dense_run(t, &p->from_state, s);
     sum = rg_add(t, sum, rg_matmul(t, y, rg_use(t, p->from_word)));
     sum = rg_add(t, sum, rg_matmul(t, context, rg_use(t, p->from_context)));
-    return rg_max_pairs(t, sum);
+    return maxout ? rg_max_pairs(t, sum) : rg_tanh(t, sum);
 }
 
 /* s_0 = tanh(W_s backward_1): the last u columns of the first row of each sentence; one direction: of its last row. */
@@ -140,7 +145,7 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
         rg_rows_put(t, contexts, rows, context);
     }
     rg_tape_pop(t);
-    return rg_rnn_loss(t, &p->rnn, &s->rnn, deep_output(t, p, states, y, contexts), batch);
+    return rg_rnn_loss(t, &p->rnn, &s->rnn, deep_output(t, p, has_maxout(s), states, y, contexts), batch);
 }
 
 /* -------------------------------------------------------------------------------------------------------- decoding */
@@ -176,7 +181,7 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
     rg_tape_push(t, "decoder");
     rg_tensor  *context = look(t, p, before.h, mem->keys, mem->values, rg_rnn_reach_sources(t, d));
     const state now = advance(t, p, word_gates(t, p, y), context, before);
-    rg_tensor  *out = deep_output(t, p, s->output_state[0] == 'c' ? now.h : before.h, y, context);
+    rg_tensor  *out = deep_output(t, p, has_maxout(s), s->output_state[0] == 'c' ? now.h : before.h, y, context);
     rg_tape_pop(t);
     states.h[0] = now.h;
     states.c[0] = now.c;
