@@ -18,15 +18,19 @@ small="$base --dim-rnn 16"
 table() { "$REGARD" reproduce multi30k --data data --cpu-threads 1 --options="$small" "$@"; }
 
 # every row trains, the recurrent ones with their options and the transformers with theirs; claims that do not hold give exit 1
-rows=$("$REGARD" reproduce multi30k --list | sed -n 's/^# //p')
-recurrent=$(echo "$rows" | grep -v transformer)
+"$REGARD" reproduce multi30k --list > list
+rows=$(sed -n 's/^# //p' list)
+of_type() { sed -n '/^# /{s///;N;/--type '"$1"'/s/\n.*//p}' list; }
+recurrent=$(of_type '[^t]')
+attentive=$(of_type transformer)
+[ $(echo $recurrent $attentive | wc -w) = $(echo $rows | wc -w) ] || fail "rows of no type: $rows"
 table --out runs --only $recurrent > out 2> err
 [ $? = 1 ] || { fail "claims of two updates held, or worse:"; tail -3 err; }
 [ "$(ls runs/*/result.json | wc -l)" = "$(echo "$recurrent" | wc -l)" ] || fail "$recurrent, but: $(ls runs/*/result.json)"
 [ "$(wc -l < runs/comparison.tsv)" = $(($(echo "$recurrent" | wc -l) + 1)) ] || fail "comparison.tsv: $(cat runs/comparison.tsv)"
 for file in comparison.json bleu-by-length-ende.svg bleu-by-length-enfr.png; do [ -s runs/$file ] || fail "no $file"; done
 [ "$(wc -l < runs/enfr-luong.s1/test2016.fr)" = 6 ] || fail "not all of the test set was translated"
-"$REGARD" reproduce multi30k --data data --cpu-threads 1 --options="$base" --out attentive --only ende-transformer enfr-transformer > attentive.out 2> err
+"$REGARD" reproduce multi30k --data data --cpu-threads 1 --options="$base" --out attentive --only $attentive > attentive.out 2> err
 [ $? = 1 ] && grep -q 'does not hold  ende-transformer: BLEU .* at least 40' attentive.out || fail "no claim: $(cat attentive.out err)"
 # the figures of a run are those of the other commands
 "$REGARD" evaluate --lowercase --metrics bleu --width 8 --json demo/test.fr < runs/ende-rnnsearch.s1/test2016.de > bleu.json || fail "evaluate"
@@ -47,13 +51,18 @@ done
 judge() { "$REGARD" reproduce multi30k --out hand --report > out 2> err; }
 bleu() { sed -i "s/\"bleu\": .*/\"bleu\": $2,/" hand/$1.s1/result.json; }
 for row in $rows; do bleu $row 61; done
-bleu ende-seq2seq 50; bleu enfr-seq2seq 53
+bleu ende-seq2seq 50; bleu enfr-seq2seq 53; bleu part-no-positions 56; bleu part-no-dropout 59; bleu part-cold-post 51
 judge || fail "claims that hold: $(cat out err)"
 grep -q ' 0 do not, 0 are not measured$' out || fail "claims that hold: $(cat out err)"
 bleu score-cosine 58.9
 judge && fail "scores 2.1 apart pass for equal"
 bleu score-cosine 61; bleu enfr-seq2seq 53.1
 judge && fail "attention 7.9 above passes for 8"
+bleu enfr-seq2seq 53; bleu ladder-reverse 60.9
+judge && fail "reading backwards was worse and passes for better"
+bleu ladder-reverse 61; sed -i 's/"perplexity": .*/"perplexity": 1e9,/' hand/part-no-smoothing.s1/result.json
+judge && fail "perplexity was better with smoothing and passes for worse"
+cp hand/part-transformer.s1/result.json hand/part-no-smoothing.s1/
 rm hand/enfr-seq2seq.s1/result.json
 judge || fail "what is not measured counts as failed: $(cat out)"
 grep -q ' 0 do not, 2 are not measured$' out || fail "without a row: $(tail -4 out)"

@@ -1,5 +1,5 @@
-/* multi30k.c - `regard reproduce multi30k`: plain seq2seq, RNNsearch, Luong and the Transformer on one corpus, every score of the
- * attention.
+/* multi30k.c - `regard reproduce multi30k`: plain seq2seq, RNNsearch, Luong and the Transformer on one corpus; every score of the
+ * attention; what each part of a system is worth, by taking it away.
  *
  * Each row is a training with ordinary options of `regard train` into a folder of its own; what is finished is read back, what was
  * stopped goes on. So the table can be made in pieces, by several processes with different --only. */
@@ -19,6 +19,10 @@
 
 #define RNN LEARN "--dim-vocabs 5000 --dim-emb 128 --dim-rnn 256 --tied-embeddings --dropout-rnn 0.2 --mini-batch-words 1000 " \
                   "--learn-rate 0.003 --lr-warmup 400 --lr-decay-inv-sqrt 0 --lr-cooldown 4600 --after-batches 5000 --average 3 "
+
+/* Rows that only compare parts learn for less long. */
+#define RNN_PART RNN "--lr-cooldown 2300 --after-batches 2500 --valid-freq 500 "
+#define TINY_PART TINY "--transformer-dropout 0.2 --lr-cooldown 2000 --after-batches 3000 --valid-freq 500 "
 
 /* name, from, to, published, at least, seeds, options of `regard train` (tied embeddings of Luong and seq2seq are as wide as the states) */
 const multi30k_row multi30k_rows[] = {
@@ -40,6 +44,32 @@ const multi30k_row multi30k_rows[] = {
     { "score-location", "en", "de", 0, 0, 1, RNN "--type rnnsearch --score location" },
     { "score-neural", "en", "de", 0, 0, 1, RNN "--type rnnsearch --score neural" },
     { "score-vector", "en", "de", 0, 0, 1, RNN "--type rnnsearch --score vector" },
+
+    /* RNNsearch: how the source is read, and what stands before the words */
+    { "part-rnnsearch", "en", "de", 0, 0, 1, RNN_PART "--type rnnsearch" },
+    { "part-one-direction", "en", "de", 0, 0, 1, RNN_PART "--type rnnsearch --enc-bidirectional false" },
+    { "part-add", "en", "de", 0, 0, 1, RNN_PART "--type rnnsearch --enc-combine add" },
+    { "part-multiply", "en", "de", 0, 0, 1, RNN_PART "--type rnnsearch --enc-combine multiply" },
+    { "part-tanh", "en", "de", 0, 0, 1, RNN_PART "--type rnnsearch --output-layer tanh" },
+    { "part-words", "en", "de", 0, 0, 1, RNN_PART "--type rnnsearch --vocab-kind words --dim-vocabs 2000 --joint-vocab false" },
+
+    /* the ladder of Luong et al. 2015, table 1: each row adds one thing */
+    { "ladder-plain", "en", "de", 0, 0, 1, RNN_PART "--type seq2seq --dim-emb 256 --dropout-rnn 0" },
+    { "ladder-reverse", "en", "de", 0, 0, 1, RNN_PART "--type seq2seq --dim-emb 256 --dropout-rnn 0 --reverse" },
+    { "ladder-dropout", "en", "de", 0, 0, 1, RNN_PART "--type seq2seq --dim-emb 256 --reverse" },
+    { "ladder-location", "en", "de", 0, 0, 1, RNN_PART "--type luong --dim-emb 256 --reverse --score location --input-feeding false" },
+    { "ladder-feed", "en", "de", 0, 0, 1, RNN_PART "--type luong --dim-emb 256 --reverse --score location" },
+    { "ladder-local-p", "en", "de", 0, 0, 1, RNN_PART "--type luong --dim-emb 256 --reverse --attention-kind local-p" },
+
+    /* the Transformer without one thing; "average" has neither cooldown nor running mean, for which the mean of checkpoints stands in */
+    { "part-transformer", "en", "de", 0, 0, 1, TINY_PART "--transformer-norm pre" },
+    { "part-no-dropout", "en", "de", 0, 0, 1, TINY_PART "--transformer-dropout 0" },
+    { "part-no-positions", "en", "de", 0, 0, 1, TINY_PART "--transformer-positions none" },
+    { "part-no-smoothing", "en", "de", 0, 0, 1, TINY_PART "--label-smoothing 0" },
+    { "part-untied", "en", "de", 0, 0, 1, TINY_PART "--tied-embeddings-all false" },
+    { "part-average", "en", "de", 0, 0, 1, TINY_PART "--lr-cooldown 0 --exponential-smoothing 0 --average 5 --valid-freq 200" },
+    { "part-cold-pre", "en", "de", 0, 0, 1, TINY_PART "--after-batches 1500 --lr-cooldown 500 --lr-warmup 0" },
+    { "part-cold-post", "en", "de", 0, 0, 1, TINY_PART "--after-batches 1500 --lr-cooldown 500 --lr-warmup 0 --transformer-norm post" },
     { NULL, NULL, NULL, 0, 0, 0, NULL },
 };
 

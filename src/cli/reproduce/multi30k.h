@@ -13,7 +13,7 @@ typedef struct multi30k_row {
 } multi30k_row;
 
 extern const multi30k_row multi30k_rows[]; /* ends with name = NULL */
-enum { MULTI30K_ROWS = 32, MULTI30K_SEEDS = 16 };
+enum { MULTI30K_ROWS = 64, MULTI30K_SEEDS = 16 };
 
 /* What the user asked for. */
 typedef struct multi30k_job {
