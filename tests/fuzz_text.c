@@ -71,7 +71,7 @@ static void use_metrics(const rg_line *line)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
-    rg_lines_config config = { (rg_text_form)(count % 3), 1000 };
+    rg_lines_config config = { (rg_text_form)(count % RG_TEXT_FORMS), 1000 };
     rg_lines       *lines = NULL;
     rg_line         line;
     bool            more = true, gzip = count >= 2 && bytes[0] == 0x1F && bytes[1] == 0x8B;

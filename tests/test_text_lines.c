@@ -66,6 +66,11 @@ static void a_line_is_repaired_and_normalised(void **state)
     EXPECT_CLEAN("a\xFF\xFE", RG_TEXT_NFC, "a\xEF\xBF\xBD\xEF\xBF\xBD", RG_LINE_BAD_UTF8);
     EXPECT_CLEAN("a\0b", RG_TEXT_NFC, "a\xEF\xBF\xBD" "b", RG_LINE_NUL);
     EXPECT_CLEAN("", RG_TEXT_NFKC, "", 0);
+    EXPECT_CLEAN("Ein Stra\xC3\x9F" "enCAF\xC3\x89", RG_TEXT_LOWER, "ein stra\xC3\x9F" "encaf\xC3\xA9", 0); /* no ss for the sharp s */
+    EXPECT_CLEAN("CAFE\xCC\x81 \xC4\xB0", RG_TEXT_LOWER, "caf\xC3\xA9 i\xCC\x87", 0);
+    EXPECT_CLEAN("\xCE\x9F\xCE\x94\xCE\x9F\xCE\xA3", RG_TEXT_LOWER, "\xCE\xBF\xCE\xB4\xCE\xBF\xCF\x82", 0); /* a sigma at the end */
+    EXPECT_CLEAN("A\xFF", RG_TEXT_LOWER, "a\xEF\xBF\xBD", RG_LINE_BAD_UTF8);
+    EXPECT_CLEAN("", RG_TEXT_LOWER, "", 0);
 }
 
 static void cleaning_twice_changes_nothing(void **state)
@@ -75,7 +80,7 @@ static void cleaning_twice_changes_nothing(void **state)
     for (int round = 0; round < 2000; round++) {
         char         line[40];
         size_t       bytes = rg_random_below(&random, sizeof line);
-        rg_text_form form = (rg_text_form)rg_random_below(&random, 3);
+        rg_text_form form = (rg_text_form)rg_random_below(&random, RG_TEXT_FORMS);
         for (size_t i = 0; i < bytes; i++) line[i] = (char)(rg_random_below(&random, 2) ? rg_random_below(&random, 256) : 'a');
         unsigned faults;
         char    *once = clean(line, bytes, form, NULL), *twice = clean(once, strlen(once), form, &faults);

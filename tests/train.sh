@@ -57,6 +57,19 @@ code=$?
 train -m asked.st > log 2>&1 || fail "going on after SIGTERM"
 cmp -s whole.st asked.st || fail "a stopped and resumed run ended with other weights"
 
+# in lower case capitals make no difference: not to the weights, not to validation, not to answers
+mkdir capitals
+for file in train.en train.fr test.en test.fr; do tr a-z A-Z < demo/$file > capitals/$file; done
+for folder in demo capitals; do
+    train -m lower.st --overwrite --train-sets $folder/train.en $folder/train.fr --valid-sets $folder/test.en $folder/test.fr --valid-metrics bleu chrf \
+        --valid-freq 300 --normalization lower > $folder.log 2>&1 || { cat $folder.log; fail "--normalization lower"; }
+    grep -o 'Up. .*\(bleu\|chrf\) : [0-9.]*' $folder.log > $folder.valid
+    "$REGARD" translate -m lower.st < $folder/test.en > $folder.out || fail "translating in lower case"
+done
+cmp -s demo.out capitals.out || fail "capitals changed an answer in lower case"
+grep -q '[A-Z]' capitals.out && fail "answers in lower case have capitals"
+[ -s demo.valid ] && cmp -s demo.valid capitals.valid || fail "capitals changed validation in lower case: $(cat demo.valid capitals.valid)"
+
 # lines cut into other pieces each epoch: stopped in the middle of one, it goes on alike; what cannot be cut anew is refused
 anew() { train --vocab-kind bpe --dim-vocabs 200 --sentencepiece-alphas 0.2 "$@"; }
 anew -m anew.st --after-batches 40 > log 2>&1 || { cat log; fail "--sentencepiece-alphas"; }

@@ -64,12 +64,14 @@ size_t rg_utf8_next(uint32_t *out, const char *text, size_t bytes);
 rg_status rg_utf8_add(rg_text *text, uint32_t character);
 
 typedef enum rg_text_form {
-    RG_TEXT_NFC,  /* composed characters, the default                             */
-    RG_TEXT_NFKC, /* compatibility forms too: ligatures, full-width letters, ...  */
-    RG_TEXT_AS_IS /* only made valid                                              */
+    RG_TEXT_NFC,   /* composed characters, the default                             */
+    RG_TEXT_NFKC,  /* compatibility forms too: ligatures, full-width letters, ...  */
+    RG_TEXT_AS_IS, /* only made valid                                              */
+    RG_TEXT_LOWER, /* composed, in lower case: what is read and what is written    */
+    RG_TEXT_FORMS  /* how many there are                                           */
 } rg_text_form;
 
-rg_status   rg_text_form_find(rg_text_form *out, const char *name); /* "nfc", "nfkc", "none" */
+rg_status   rg_text_form_find(rg_text_form *out, const char *name); /* "nfc", "nfkc", "none", "lower" */
 const char *rg_text_form_name(rg_text_form form);
 
 /* What was wrong with a line; bits. */
@@ -186,6 +188,7 @@ uint64_t  rg_vocab_checksum(const rg_vocab *vocab); /* equal for equal vocabular
 
 size_t        rg_vocab_size(const rg_vocab *vocab);
 rg_vocab_kind rg_vocab_kind_of(const rg_vocab *vocab);
+rg_text_form  rg_vocab_form_of(const rg_vocab *vocab);
 int32_t       rg_vocab_unk(const rg_vocab *vocab); /* 0 in vocabularies trained here */
 int32_t       rg_vocab_bos(const rg_vocab *vocab); /* 1; the </s> of a loaded model that has no <s>     */
 int32_t       rg_vocab_eos(const rg_vocab *vocab); /* 2 */

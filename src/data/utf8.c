@@ -70,17 +70,17 @@ rg_status rg_utf8_add(rg_text *text, uint32_t character)
 
 /* ----------------------------------------------------------------------------------------------- normal forms */
 
-static const char *const form_names[] = { "nfc", "nfkc", "none" };
+static const char *const form_names[RG_TEXT_FORMS] = { "nfc", "nfkc", "none", "lower" };
 
 rg_status rg_text_form_find(rg_text_form *out, const char *name)
 {
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < RG_TEXT_FORMS; i++) {
         if (strcmp(name, form_names[i]) == 0) {
             *out = (rg_text_form)i;
             return RG_OK;
         }
     }
-    return rg_fail(RG_EINVAL, "no normal form is called \"%s\"; there are nfc, nfkc and none", name);
+    return rg_fail(RG_EINVAL, "no normal form is called \"%s\"; there are nfc, nfkc, none and lower", name);
 }
 
 const char *rg_text_form_name(rg_text_form form)
@@ -146,6 +146,17 @@ static rg_status normalize(rg_text *out, size_t from, rg_text_form form)
     return status;
 }
 
+/* Replace out[from..] by its lower case. */
+static rg_status lower_from(rg_text *out, size_t from)
+{
+    rg_text   lower = { 0 };
+    rg_status status = rg_text_lower(&lower, out->data + from, out->length - from);
+    out->length = from;
+    if (status == RG_OK) status = rg_text_add(out, lower.data, lower.length);
+    rg_text_free(&lower);
+    return status;
+}
+
 rg_status rg_text_clean(rg_text *out, const char *line, size_t bytes, rg_text_form form, unsigned *out_faults)
 {
     size_t   from = out->length;
@@ -154,7 +165,8 @@ rg_status rg_text_clean(rg_text *out, const char *line, size_t bytes, rg_text_fo
     if (bytes && line[bytes - 1] == '\r') bytes--;
     RG_TRY(repair(out, line, bytes, &faults, &plain));
     if (!out->data) RG_TRY(rg_text_add(out, "", 0));
-    bool done = form == RG_TEXT_AS_IS || (form == RG_TEXT_NFC && plain);
+    if (form == RG_TEXT_LOWER) RG_TRY(lower_from(out, from));
+    bool done = form == RG_TEXT_AS_IS || (form != RG_TEXT_NFKC && plain);
     if (!done && out->length > from) RG_TRY(normalize(out, from, form));
     if (out_faults) *out_faults = faults;
     return RG_OK;

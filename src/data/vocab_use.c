@@ -18,6 +18,11 @@ rg_vocab_kind rg_vocab_kind_of(const rg_vocab *v)
     return v->kind;
 }
 
+rg_text_form rg_vocab_form_of(const rg_vocab *v)
+{
+    return v->form;
+}
+
 int32_t rg_vocab_unk(const rg_vocab *v)
 {
     return v->unk;

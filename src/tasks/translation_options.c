@@ -14,7 +14,7 @@ const rg_option rg_translation_rows[] = {
     { RG_OPTION_STRING, "vocab-kind", AT(vocab_kind), "unigram", "how text is cut into pieces", 0, "unigram|bpe|char|word|words|characters" },
     { RG_OPTION_INT, "vocab-min-count", AT(vocab_min_count), "1", "words and characters: rarer ones become unknown", 0, NULL },
     { RG_OPTION_LIST, "sentencepiece-alphas", AT(alphas), "", "cut source and target into other pieces each epoch: bpe leaves out such a share of merges, unigram draws by p^this", 0, NULL },
-    { RG_OPTION_STRING, "normalization", AT(form), "nfc", "Unicode form of the text", 0, "nfc|nfkc|none" },
+    { RG_OPTION_STRING, "normalization", AT(form), "nfc", "form of the text; lower: composed (nfc) and in lower case, answers too", 0, "nfc|nfkc|none|lower" },
     { RG_OPTION_BOOL, "joint-vocab", AT(joint), "true", "one vocabulary for both languages", 0, NULL },
     { RG_OPTION_INT, "max-length", AT(max_length), "100", "longest sentence in pieces", 0, NULL },
     { RG_OPTION_BOOL, "max-length-crop", AT(crop), "false", "crop longer ones instead of leaving the pair out", 0, NULL },

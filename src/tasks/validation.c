@@ -91,22 +91,26 @@ static rg_status perplexity(double *out, rg_validation *v)
 
 static rg_status exact(double *out, const rg_validation *v, const rg_translated *results)
 {
-    size_t  same = 0;
-    rg_text norm = { 0 };
-    for (size_t i = 0; i < v->source.count; i++) {
+    size_t    same = 0;
+    rg_text   norm = { 0 };
+    rg_status status = RG_OK;
+    for (size_t i = 0; status == RG_OK && i < v->source.count; i++) {
         rg_text_clear(&norm);
-        RG_TRY(rg_vocab_normalize(&norm, v->translator->target, v->reference.line[i], strlen(v->reference.line[i])));
+        status = rg_vocab_normalize(&norm, v->translator->target, v->reference.line[i], strlen(v->reference.line[i]));
         same += results[i].count && strcmp(results[i].best[0].text, rg_text_c(&norm)) == 0;
     }
     rg_text_free(&norm);
     *out = 100.0 * (double)same / (double)v->source.count;
-    return RG_OK;
+    return status;
 }
 
+/* A model that writes in lower case is judged in lower case. */
 static rg_status scored(double *out, const char *name, const rg_validation *v, const rg_translated *results)
 {
-    rg_scorer *scorer;
-    RG_TRY(rg_scorer_new(&scorer, name, NULL));
+    rg_scorer       *scorer;
+    rg_scorer_config config = RG_SCORER_CONFIG_DEFAULT;
+    config.lowercase = rg_vocab_form_of(v->translator->target) == RG_TEXT_LOWER;
+    RG_TRY(rg_scorer_new(&scorer, name, &config));
     rg_status status = RG_OK;
     for (size_t i = 0; status == RG_OK && i < v->source.count; i++) {
         const char *reference = v->reference.line[i];
