@@ -171,9 +171,14 @@ typedef struct rg_vocab rg_vocab; /* never changes once made: any number of thre
 typedef rg_status rg_vocab_feed(bool *out_more, const char **out_text, size_t *out_bytes, void *context);
 
 rg_status rg_vocab_train(rg_vocab **out, const rg_vocab_config *config, rg_vocab_feed *feed, void *context);
-/* Lines of files; give both sides of a corpus for a joint vocabulary. column -1 takes whole lines, 0, 1, ... the field of a
- * tab-separated file. */
-rg_status rg_vocab_train_files(rg_vocab **out, const rg_vocab_config *config, const char *const *paths, size_t count, int column);
+/* Text in a file: whole lines (column -1), or field 0, 1, ... of a tab-separated one. */
+typedef struct rg_text_side {
+    const char *path;
+    int         column;
+} rg_text_side;
+
+/* Lines of files, one after another: both sides of a corpus make a joint vocabulary. */
+rg_status rg_vocab_train_files(rg_vocab **out, const rg_vocab_config *config, const rg_text_side *sides, size_t count);
 /* Given pieces, in order, after <unk> <s> </s>. WORDS or CHARACTERS. */
 rg_status rg_vocab_from_pieces(rg_vocab **out, rg_vocab_kind kind, const char *const *pieces, size_t count);
 void      rg_vocab_free(rg_vocab *vocab);

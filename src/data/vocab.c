@@ -172,10 +172,9 @@ rg_status rg_vocab_train(rg_vocab **out, const rg_vocab_config *config, rg_vocab
 }
 
 typedef struct file_feed {
-    const char *const *paths;
-    size_t             count, next;
-    int                column;
-    rg_lines          *lines;
+    const rg_text_side *sides;
+    size_t              count, next; /* next: after the one being read */
+    rg_lines           *lines;
 } file_feed;
 
 /* Field `column` of a line; empty where there are fewer. */
@@ -201,13 +200,13 @@ static rg_status next_of_files(bool *out_more, const char **text, size_t *bytes,
         if (!f->lines) {
             *out_more = f->next < f->count;
             if (!*out_more) return RG_OK;
-            RG_TRY(rg_lines_open(&f->lines, f->paths[f->next++], NULL));
+            RG_TRY(rg_lines_open(&f->lines, f->sides[f->next++].path, NULL));
         }
         RG_TRY(rg_lines_next(out_more, &line, f->lines));
         if (*out_more) {
             *text = line.text;
             *bytes = line.bytes;
-            choose_column(text, bytes, f->column);
+            choose_column(text, bytes, f->sides[f->next - 1].column);
             return RG_OK;
         }
         rg_lines_close(f->lines);
@@ -215,9 +214,9 @@ static rg_status next_of_files(bool *out_more, const char **text, size_t *bytes,
     }
 }
 
-rg_status rg_vocab_train_files(rg_vocab **out, const rg_vocab_config *config, const char *const *paths, size_t count, int column)
+rg_status rg_vocab_train_files(rg_vocab **out, const rg_vocab_config *config, const rg_text_side *sides, size_t count)
 {
-    file_feed feed = { .paths = paths, .count = count, .column = column };
+    file_feed feed = { .sides = sides, .count = count };
     rg_status status = rg_vocab_train(out, config, next_of_files, &feed);
     rg_lines_close(feed.lines);
     return status;

@@ -46,16 +46,18 @@ static rg_status vocab_size(size_t *out, const rg_translation_options *o, size_t
     return RG_OK;
 }
 
-static rg_status learn_vocab(rg_vocab **out, const rg_translation_options *o, const char *const *paths, size_t count, size_t side,
-                             int column)
+/* From `count` sides of the corpus, beginning with `first`. */
+static rg_status learn_vocab(rg_vocab **out, const rg_translation_options *o, size_t first, size_t count)
 {
-    rg_vocab_config c = RG_VOCAB_CONFIG_DEFAULT;
+    const rg_text_side sides[2] = { { o->train_sets.items[0], o->tsv ? 0 : -1 },
+                                    { o->train_sets.items[o->tsv ? 0 : 1], o->tsv ? 1 : -1 } };
+    rg_vocab_config    c = RG_VOCAB_CONFIG_DEFAULT;
     RG_TRY(rg_vocab_kind_find(&c.kind, o->vocab_kind));
     RG_TRY(rg_text_form_find(&c.form, o->form));
-    RG_TRY(vocab_size(&c.size, o, side));
+    RG_TRY(vocab_size(&c.size, o, first));
     c.min_count = (size_t)o->vocab_min_count;
     c.seed = (uint64_t)o->seed;
-    return rg_vocab_train_files(out, &c, paths, count, column);
+    return rg_vocab_train_files(out, &c, sides + first, count);
 }
 
 static rg_status make_vocabs(rg_vocab **source, rg_vocab **target, const rg_translation_options *o)
@@ -73,11 +75,9 @@ static rg_status make_vocabs(rg_vocab **source, rg_vocab **target, const rg_tran
         if (status != RG_OK) rg_vocab_free(*source), *source = NULL;
         return status;
     }
-    const char *paths[2] = { o->train_sets.items[0], o->train_sets.items[o->tsv ? 0 : 1] };
-    if (o->joint && !o->tsv) return learn_vocab(source, o, paths, 2, 0, -1);
-    if (o->joint) return rg_fail(RG_EINVAL, "--tsv learns two vocabularies: say --joint-vocab false, or give one by --vocabs");
-    RG_TRY(learn_vocab(source, o, &paths[0], 1, 0, o->tsv ? 0 : -1));
-    rg_status status = learn_vocab(target, o, &paths[1], 1, 1, o->tsv ? 1 : -1);
+    if (o->joint) return learn_vocab(source, o, 0, 2);
+    RG_TRY(learn_vocab(source, o, 0, 1));
+    rg_status status = learn_vocab(target, o, 1, 1);
     if (status != RG_OK) rg_vocab_free(*source), *source = NULL;
     return status;
 }
