@@ -82,6 +82,44 @@ static void decode_of_encode_is_the_normalised_line(void **state)
     }
 }
 
+/* With the text it came from in its place, an unknown piece no longer shows, whatever stands beside it. */
+static void what_stands_in_for_unknown_pieces_is_joined_like_them(void **state)
+{
+    (void)state;
+    static const char *const lines[] = { "the zebra\xCE\xA9 table", "\xCE\xA9", "\xCE\xA9 the", "the \xCE\xA9", "l'\xCE\xA9 old", "the\xCE\xA9\xCE\xA8 old \xCE\xA9", "" };
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        rg_vocab *vocab = train(kinds[k], 90);
+        for (size_t n = 0; n < sizeof lines / sizeof *lines; n++) {
+            rg_ids      ids = { 0 };
+            rg_spans    spans = { 0 };
+            rg_text     back = { 0 }, normal = { 0 };
+            char        word[64][64];
+            const char *instead[64] = { NULL };
+            size_t      unknown = 0;
+            assert_int_equal(rg_vocab_encode(&ids, &spans, vocab, lines[n], strlen(lines[n])), RG_OK);
+            assert_int_equal(rg_vocab_normalize(&normal, vocab, lines[n], strlen(lines[n])), RG_OK);
+            assert_true(ids.count < 64);
+            for (size_t i = 0; i < ids.count; i++) {
+                if (ids.data[i] != rg_vocab_unk(vocab)) continue;
+                const char *text = normal.data + spans.data[i].begin;
+                size_t      bytes = spans.data[i].end - spans.data[i].begin;
+                if (bytes && *text == ' ') text++, bytes--;
+                snprintf(word[i], sizeof word[i], "%.*s", (int)bytes, text);
+                instead[i] = word[i];
+                unknown++;
+            }
+            assert_true(unknown || !*lines[n]);
+            assert_int_equal(rg_vocab_decode_with(&back, vocab, ids.data, ids.count, instead), RG_OK);
+            assert_string_equal(rg_text_c(&back), rg_text_c(&normal));
+            rg_ids_free(&ids);
+            rg_spans_free(&spans);
+            rg_text_free(&back);
+            rg_text_free(&normal);
+        }
+        rg_vocab_free(vocab);
+    }
+}
+
 static void training_twice_gives_the_same_bytes(void **state)
 {
     (void)state;
@@ -259,6 +297,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(decode_of_encode_is_the_normalised_line),
+        cmocka_unit_test(what_stands_in_for_unknown_pieces_is_joined_like_them),
         cmocka_unit_test(training_twice_gives_the_same_bytes),
         cmocka_unit_test(bytes_give_the_vocabulary_back_or_are_refused),
         cmocka_unit_test(words_are_cut_after_the_apostrophe_of_an_elision),

@@ -57,6 +57,12 @@ cmp -s "$work/a" "$work/b" || fail "the first of n best is not the best"
 "$REGARD" translate -m "$model" --quiet --json < "$test_en" 2> /dev/null | head -1 | grep -q '"attention":\[\[' || fail "no attention in --json"
 [ "$("$REGARD" translate -m "$model" --quiet --alignment hard < "$test_en" | grep -cE ' \|\|\| ([0-9]+-[0-9]+ ?)*$')" = 20 ] || fail "alignments"
 
+# Unknown words are said to be unknown, or taken from the source as they stand there although the source does not know them either.
+forced() { echo "Zebu" | "$REGARD" translate -m "$model" --quiet --prefix qqq "l'qqq" "$@"; }
+forced | grep -q "^<unk> l'<unk>" || fail "an unknown word: $(forced)"
+forced --replace-unk | grep -q "^Zebu l'Zebu" || fail "--replace-unk: $(forced --replace-unk)"
+"$REGARD" translate -m "$model" --quiet --replace-unk < "$test_en" | cmp -s "$work/a" - || fail "--replace-unk changed answers without unknown words"
+
 # The example of the C API gives what the program gives.
 example=$BUILD_DIR/examples/03_translate
 if [ -x "$example" ]; then

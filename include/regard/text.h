@@ -213,6 +213,8 @@ bool      rg_vocab_can_sample(const rg_vocab *vocab);
 /* Append the text of ids; <s>, </s> and control pieces give nothing, <unk> its sign. decode(encode(x)) is normalize(x) when x has
  * no unknown piece. Ids outside the vocabulary are RG_EINVAL. */
 rg_status rg_vocab_decode(rg_text *out, const rg_vocab *vocab, const int32_t *ids, size_t count);
+/* The same with instead[i] where id i stands, for those that are not NULL. */
+rg_status rg_vocab_decode_with(rg_text *out, const rg_vocab *vocab, const int32_t *ids, size_t count, const char *const *instead);
 /* Append the line as the vocabulary sees it: clean, in its form, blanks squeezed. */
 rg_status rg_vocab_normalize(rg_text *out, const rg_vocab *vocab, const char *line, size_t bytes);
 

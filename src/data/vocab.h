@@ -25,7 +25,7 @@ rg_status rg_vocab__from_file_bytes(rg_vocab **out, const void *bytes, size_t co
 /* vocab_plain.c: our own words and characters. `text` is clean and squeezed, without U+2581. */
 typedef rg_status rg_plain_sink(void *context, const char *piece, size_t bytes, size_t begin, size_t end);
 rg_status rg_plain_cut(rg_vocab_kind kind, const char *text, size_t bytes, rg_plain_sink *sink, void *context);
-rg_status rg_plain_join(rg_text *out, const rg_vocab *vocab, const int32_t *ids, size_t count);
+rg_status rg_plain_join(rg_text *out, const rg_vocab *vocab, const int32_t *ids, size_t count, const char *const *instead);
 rg_status rg_plain_train(rg_vocab *vocab, const rg_vocab_config *config, rg_vocab_feed *feed, void *context);
 rg_status rg_plain_begin(rg_vocab *vocab); /* adds <unk> <s> </s> */
 rg_status rg_plain_add(rg_vocab *vocab, const char *piece, size_t bytes);

@@ -88,15 +88,14 @@ rg_status rg_plain_cut(rg_vocab_kind kind, const char *text, size_t bytes, rg_pl
     return RG_OK;
 }
 
-rg_status rg_plain_join(rg_text *out, const rg_vocab *vocab, const int32_t *ids, size_t count)
+rg_status rg_plain_join(rg_text *out, const rg_vocab *vocab, const int32_t *ids, size_t count, const char *const *instead)
 {
     bool blank = false; /* is one due before the next piece? */
     for (size_t i = 0; i < count; i++) {
         if (ids[i] == vocab->bos || ids[i] == vocab->eos) continue;
-        const rg_word *word = &vocab->pieces.words[ids[i]];
-        const char    *piece = rg_words_get(&vocab->pieces, (size_t)ids[i]);
-        size_t         bytes = word->bytes;
-        bool           marked = bytes >= 3 && memcmp(piece + bytes - 3, RG_BLANK_MARK, 3) == 0;
+        const char *other = instead ? instead[i] : NULL, *piece = other ? other : rg_words_get(&vocab->pieces, (size_t)ids[i]);
+        size_t      bytes = other ? strlen(other) : vocab->pieces.words[ids[i]].bytes;
+        bool        marked = !other && bytes >= 3 && memcmp(piece + bytes - 3, RG_BLANK_MARK, 3) == 0;
         if (vocab->kind == RG_VOCAB_CHARACTERS) {
             RG_TRY(marked ? rg_text_add(out, " ", 1) : rg_text_add(out, piece, bytes));
             continue;

@@ -172,14 +172,34 @@ static bool collect_text(void *context, const char *bytes, size_t count)
     return c->status == RG_OK;
 }
 
-rg_status rg_vocab_decode(rg_text *out, const rg_vocab *v, const int32_t *ids, size_t count)
+/* SentencePiece writes its own sign for what is unknown: pieces are joined here. One of the kind `word` is a whole word with the blank
+ * before it, and so is what stands in its place. */
+static rg_status join_with(rg_text *out, const rg_vocab *v, const int32_t *ids, size_t count, const char *const *instead)
+{
+    collector c = { .vocab = v, .text = out };
+    for (size_t i = 0; i < count; i++) {
+        if (!instead[i] && ids[i] != v->unk && rg_vocab_is_special(v, ids[i])) continue;
+        const char *piece = instead[i] ? instead[i] : rg_vocab_piece(v, ids[i]);
+        if (instead[i] && v->kind == RG_VOCAB_WORD) RG_TRY(add_surface(&c, RG_BLANK_MARK, 3, -1));
+        RG_TRY(add_surface(&c, piece, strlen(piece), -1));
+    }
+    return rg_text_add(out, "", 0);
+}
+
+rg_status rg_vocab_decode_with(rg_text *out, const rg_vocab *v, const int32_t *ids, size_t count, const char *const *instead)
 {
     char      why[RG_SPM_WHY];
     collector c = { .vocab = v, .text = out };
     for (size_t i = 0; i < count; i++)
         if (!inside(v, ids[i]))
             return rg_fail(RG_EINVAL, "id %d at place %zu is outside the vocabulary of %zu pieces", ids[i], i, v->size);
-    if (!v->spm) return rg_plain_join(out, v, ids, count);
+    if (!v->spm) return rg_plain_join(out, v, ids, count, instead);
+    if (instead) return join_with(out, v, ids, count, instead);
     if (rg_spm_decode(v->spm, ids, count, collect_text, &c, why)) return rg_text_add(out, "", 0);
     return c.status != RG_OK ? c.status : rg_fail(RG_EINVAL, "SentencePiece cannot join the pieces: %s", why);
+}
+
+rg_status rg_vocab_decode(rg_text *out, const rg_vocab *v, const int32_t *ids, size_t count)
+{
+    return rg_vocab_decode_with(out, v, ids, count, NULL);
 }

@@ -9,6 +9,8 @@
 
 typedef struct { /* one line on its way */
     rg_ids        source, prefix;
+    rg_text       line;   /* as the vocabulary sees it, and the part of each piece; only when unknown words are replaced */
+    rg_spans      spans;
     size_t        cut;
     rg_translated result;
 } item;
@@ -96,6 +98,8 @@ void rg_session_free(rg_session *s)
     for (size_t i = 0; i < s->room; i++) {
         rg_ids_free(&s->items[i].source);
         rg_ids_free(&s->items[i].prefix);
+        rg_text_free(&s->items[i].line);
+        rg_spans_free(&s->items[i].spans);
     }
     rg_search_free(s->wide);
     rg_team_free(s->team);
@@ -130,10 +134,13 @@ static rg_status make_room(rg_session *s, size_t n)
 static rg_status encode(rg_session *s, item *it, const char *line, const char *prefix)
 {
     const rg_translator *t = s->translators[0];
-    it->source.count = it->prefix.count = 0;
+    const bool           replace = s->config->replace_unknown;
+    it->source.count = it->prefix.count = it->spans.count = 0;
     it->cut = 0;
     it->result = (rg_translated){ 0 };
-    RG_TRY(rg_vocab_encode(&it->source, NULL, t->source, line, strlen(line)));
+    rg_text_clear(&it->line);
+    RG_TRY(rg_vocab_encode(&it->source, replace ? &it->spans : NULL, t->source, line, strlen(line)));
+    if (replace) RG_TRY(rg_vocab_normalize(&it->line, t->source, line, strlen(line)));
     if (it->source.count > s->config->max_length) {
         it->cut = it->source.count - s->config->max_length;
         it->source.count = s->config->max_length;
@@ -195,29 +202,35 @@ static size_t most_attended(const rg_answer *a, size_t k)
     return best;
 }
 
-/* Text of an answer; unknown words are taken from the source where asked for. */
+/* The text of the line that source piece j stands for, without the blank before it. */
+static char *source_word(rg_arena *arena, const item *it, size_t j)
+{
+    const rg_span part = it->spans.data[j];
+    const size_t  begin = part.begin + (part.begin < part.end && it->line.data[part.begin] == ' '), bytes = part.end - begin;
+    char         *word = rg_arena_get_zero(arena, bytes + 1);
+    if (word) memcpy(word, it->line.data + begin, bytes);
+    return word;
+}
+
+/* For every unknown word of the answer the source word it looked at; *out is NULL when there is none. */
+static rg_status stand_ins(const char ***out, const rg_session *s, rg_arena *arena, const rg_answer *a, const item *it)
+{
+    const int32_t unknown = rg_vocab_unk(s->translators[0]->target);
+    *out = NULL;
+    for (size_t k = 0; s->config->replace_unknown && a->attention && k < a->length; k++) {
+        if (a->tokens[k] != unknown) continue;
+        if (!*out && !(*out = rg_arena_get_zero(arena, a->length * sizeof **out))) return RG_ENOMEM;
+        if (!((*out)[k] = source_word(arena, it, most_attended(a, k)))) return RG_ENOMEM;
+    }
+    return RG_OK;
+}
+
 static rg_status write_text(rg_session *s, char **out, rg_arena *arena, const rg_answer *a, const item *it)
 {
-    const rg_translator *t = s->translators[0];
-    rg_text              text = { 0 };
-    rg_status            status = RG_OK;
-    if (!s->config->replace_unknown || !a->attention) {
-        status = rg_vocab_decode(&text, t->target, a->tokens, a->length);
-    } else {
-        for (size_t k = 0, from = 0; status == RG_OK && k <= a->length; k++) {
-            const bool unknown = k < a->length && a->tokens[k] == rg_vocab_unk(t->target);
-            if (k < a->length && !unknown) continue;
-            if (k > from) {
-                if (text.length) status = rg_text_add_string(&text, " ");
-                if (status == RG_OK) status = rg_vocab_decode(&text, t->target, a->tokens + from, k - from);
-            }
-            if (unknown && status == RG_OK) {
-                if (text.length) status = rg_text_add_string(&text, " ");
-                if (status == RG_OK) status = rg_vocab_decode(&text, t->source, &it->source.data[most_attended(a, k)], 1);
-            }
-            from = k + 1;
-        }
-    }
+    rg_text      text = { 0 };
+    const char **instead;
+    RG_TRY(stand_ins(&instead, s, arena, a, it));
+    rg_status status = rg_vocab_decode_with(&text, s->translators[0]->target, a->tokens, a->length, instead);
     *out = status == RG_OK ? rg_arena_get(arena, text.length + 1) : NULL;
     if (status == RG_OK && !*out) status = RG_ENOMEM;
     if (status == RG_OK) memcpy(*out, rg_text_c(&text), text.length + 1);

@@ -11,7 +11,7 @@
 typedef struct rg_translation_options {
     rg_list train_sets, valid_sets, vocabs, dim_vocabs, alphas, metrics;
     char   *vocab_kind, *optimizer, *model, *log_json, *valid_log, *form;
-    bool    joint, tsv, crop, smoothing_given, keep_best, overwrite, replace_unknown;
+    bool    joint, tsv, crop, keep_best, overwrite;
     int64_t vocab_min_count, max_length, mini_batch, mini_batch_words, maxi_batch, workspace;
     int64_t epochs, updates, valid_freq, save_freq, disp_freq, patience, delay, average;
     int64_t beam, threads, seed, samples;
