@@ -34,6 +34,16 @@ expect 0 '^exact = 100.00' "$data/free.ref" --metrics exact "$data/free.ref"
 expect 0 '^ROUGE-L' "$data/free.hyp" --metrics rouge "$data/free.ref"
 expect 0 '"confidence_half": [0-9.]+' "$data/free.hyp" --json --confidence --metrics bleu "$data/free.ref"
 expect 0 '^BLEU of length 1-10 ' "$data/free.hyp" --by-length --metrics bleu "$data/free.ref"
+expect 0 '^chrF2 of length 6-9 ' "$data/free.hyp" --lengths 5 9 --plot "$work/lengths.svg" --metrics bleu chrf "$data/free.ref"
+cp "$work/lengths.svg" "$work/two.svg"
+expect 0 '^BLEU of length 6-9 ' "$data/free.hyp" --lengths 5 9 --plot "$work/lengths.svg" --metrics bleu "$data/free.ref"
+colours() { grep -o 'stroke:rgb[^;]*' "$1" | sort -u | wc -l; }
+[ "$(colours "$work/two.svg")" = $(($(colours "$work/lengths.svg") + 1)) ] || { echo "two metrics are not two curves"; failures=$((failures + 1)); }
+expect 2 'lengths.xyz: a name that ends in .png' "$data/free.hyp" --plot "$work/lengths.xyz" "$data/free.ref"
+expect 2 'draws bleu, chrf' "$data/free.hyp" --plot "$work/exact.png" --metrics exact "$data/free.ref"
+expect 2 'rising whole numbers, not "5"' "$data/free.hyp" --lengths 9 5 --by-length "$data/free.ref"
+expect 0 '^ROUGE-1.*value:recall\|bytes:75 = ' "$data/free.hyp" --rouge-bytes 75 --metrics rouge1 "$data/free.ref"
+"$REGARD" evaluate -i "$data/free.hyp" "$data/free.ref" < /dev/null | grep -q "= $(score free 'bleu tok=13a lc=False') " || { echo "--hypothesis"; failures=$((failures + 1)); }
 expect 0 '"line": 3, ' "$data/free.hyp" --json --sentences --metrics chrf "$data/free.ref"
 gzip -c "$data/free.ref" > "$work/free.ref.gz"
 expect 0 "^BLEU.* = $(score free 'bleu tok=13a lc=False') " "$data/free.hyp" "$work/free.ref.gz"

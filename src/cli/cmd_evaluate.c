@@ -107,6 +107,8 @@ typedef struct job {
     text_file               hypothesis, source, *references;
     size_t                  count; /* of references */
     uint32_t               *lengths, *edges;
+    rg_record              *plot;   /* a series a metric, for --plot */
+    rg_figure_format        format;
 } job;
 
 static void print_number(const job *j, double value)
@@ -215,25 +217,59 @@ static void print_class(const job *j, const rg_scorer *s, size_t b, double score
     else printf("%s of length %-8s %6zu lines  %.*f\n", rg_scorer_title(s), name, count, (int)j->options->width, score);
 }
 
-static rg_status save_plot(const rg_record *record, const char *path)
+static rg_status new_curves(rg_record **out, const job *j, const char *scale)
 {
-    rg_figure_options options = RG_FIGURE_OPTIONS_DEFAULT;
-    size_t            n = strlen(path);
-    options.style = RG_FIGURE_CURVES;
-    rg_figure_format format = n > 4 && !strcmp(path + n - 4, ".svg")   ? RG_FIGURE_SVG
-                              : n > 4 && !strcmp(path + n - 4, ".pdf") ? RG_FIGURE_PDF
-                                                                       : RG_FIGURE_PNG;
-    return rg_figure_save(path, format, NULL, record, &options);
+    size_t      curves;
+    const char *words = *j->options->source ? "source words" : "reference words";
+    RG_TRY(rg_record_new(out, "score by length", "evaluation"));
+    return rg_record_add_curves(&curves, *out, "score by length", words, scale, false, false);
 }
 
-/* The classes as points at their middle, drawn in the terminal and to --plot. */
-static rg_status draw(const job *j, const rg_scorer *s, const double *scores, const size_t *counts)
+static rg_status open_plot(job *j)
 {
-    size_t     n = j->options->lengths.count + 1, points = 0;
-    double    *x = rg_alloc_array(2 * n, sizeof *x), *y = x + n;
-    rg_record *record = NULL;
-    size_t     curves = 0;
-    char      *drawn = NULL;
+    static const struct {
+        const char      *ending;
+        rg_figure_format format;
+    } formats[] = { { ".png", RG_FIGURE_PNG }, { ".svg", RG_FIGURE_SVG }, { ".pdf", RG_FIGURE_PDF } };
+    const char *path = j->options->plot, *dot = strrchr(path, '.');
+    for (size_t i = 0; dot && i < sizeof formats / sizeof *formats; i++)
+        if (!strcmp(dot, formats[i].ending)) {
+            j->format = formats[i].format;
+            return new_curves(&j->plot, j, "score");
+        }
+    return rg_fail(RG_EINVAL, "--plot %s: a name that ends in .png, .svg or .pdf", path);
+}
+
+static rg_status save_plot(const job *j)
+{
+    rg_figure_options options = RG_FIGURE_OPTIONS_DEFAULT;
+    options.style = RG_FIGURE_CURVES;
+    if (!j->plot->curves[0].count) return rg_fail(RG_EINVAL, "--plot draws bleu, chrf, ter and rouge: name one of them in --metrics");
+    return rg_figure_save(j->options->plot, j->format, NULL, j->plot, &options);
+}
+
+static rg_status print_curve(const job *j, const char *title, const double *x, const double *y, size_t points)
+{
+    rg_terminal_options options = RG_TERMINAL_OPTIONS_DEFAULT;
+    rg_record          *record = NULL;
+    char               *drawn = NULL;
+    rg_terminal_detect(&options, false, 0);
+    options.height = 14;
+    rg_status status = new_curves(&record, j, title);
+    if (status == RG_OK) status = rg_record_add_series(record, 0, title, x, y, points);
+    if (status == RG_OK) status = rg_terminal_curves(&drawn, &record->curves[0], &options);
+    if (status == RG_OK) fputs(drawn, stdout);
+    rg_free(drawn);
+    rg_record_free(record);
+    return status;
+}
+
+/* The classes as points at their middle, drawn in the terminal and kept for --plot. */
+static rg_status draw(const job *j, const char *title, const double *scores, const size_t *counts)
+{
+    const size_t n = j->options->lengths.count + 1;
+    size_t       points = 0;
+    double      *x = rg_alloc_array(2 * n, sizeof *x), *y = x + n;
     if (!x) return RG_ENOMEM;
     for (size_t b = 0; b < n; b++) {
         double low = b ? j->edges[b - 1] : 0, high = b + 1 < n ? j->edges[b] : low + (b > 1 ? low - j->edges[b - 2] : 10);
@@ -241,21 +277,8 @@ static rg_status draw(const job *j, const rg_scorer *s, const double *scores, co
         x[points] = (low + high) / 2;
         y[points++] = scores[b];
     }
-    rg_status status = rg_record_new(&record, "score by length", "evaluation");
-    if (status == RG_OK)
-        status = rg_record_add_curves(&curves, record, "score by length", *j->options->source ? "source words" : "reference words",
-                                      rg_scorer_title(s), false, false);
-    if (status == RG_OK) status = rg_record_add_series(record, curves, rg_scorer_title(s), x, y, points);
-    if (status == RG_OK && !j->options->json) {
-        rg_terminal_options options = RG_TERMINAL_OPTIONS_DEFAULT;
-        rg_terminal_detect(&options, false, 0);
-        options.height = 14;
-        status = rg_terminal_curves(&drawn, &record->curves[curves], &options);
-        if (status == RG_OK) fputs(drawn, stdout);
-    }
-    if (status == RG_OK && *j->options->plot) status = save_plot(record, j->options->plot);
-    rg_free(drawn);
-    rg_record_free(record);
+    rg_status status = j->options->json ? RG_OK : print_curve(j, title, x, y, points);
+    if (status == RG_OK && j->plot) status = rg_record_add_series(j->plot, 0, title, x, y, points);
     rg_free(x);
     return status;
 }
@@ -270,7 +293,7 @@ static rg_status print_by_length(const job *j, const rg_scorer *s)
     if (status == RG_OK) {
         for (size_t b = 0; b < n; b++)
             if (counts[b]) print_class(j, s, b, scores[b], counts[b]);
-        status = draw(j, s, scores, counts);
+        status = draw(j, rg_scorer_title(s), scores, counts);
     }
     rg_free(scores);
     rg_free(counts);
@@ -407,16 +430,19 @@ static rg_status run(rg_call *call)
     if (!metrics) return rg_fail(RG_EINVAL, "no metric is called \"%s\"", o->metrics.count ? o->metrics.items[0] : "");
     if (metrics == o->metrics.count && !call->words.count)
         return rg_fail(RG_EINVAL, "give at least one file of references; see regard evaluate --help");
-    rg_status status = read_file(&j.hypothesis, o->hypothesis);
+    rg_status status = *o->plot ? open_plot(&j) : RG_OK;
+    if (status == RG_OK) status = read_file(&j.hypothesis, o->hypothesis);
     if (status == RG_OK) status = read_references(&j, call, metrics);
     if (status == RG_OK && (o->by_length || *o->plot)) status = read_lengths(&j);
     for (size_t i = 0; i < metrics && status == RG_OK; i++) status = evaluate(&j, o->metrics.items[i]);
+    if (status == RG_OK && j.plot) status = save_plot(&j);
     for (size_t r = 0; r < j.count; r++) free_file(&j.references[r]);
     rg_free(j.references);
     free_file(&j.hypothesis);
     free_file(&j.source);
     rg_free(j.lengths);
     rg_free(j.edges);
+    rg_record_free(j.plot);
     return status;
 }
 

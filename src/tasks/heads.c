@@ -220,7 +220,7 @@ static rg_status run(ranking *r, rg_corpus *corpus, const rg_head_ranks_config *
             bool    more = true;
             while (status == RG_OK && more && line.number < b.lines[0]) status = rg_lines_next(&more, &line, gold);
             if (status == RG_OK && !more) status = rg_fail(RG_EMATCH, "%s ends before line %llu", c->gold, (unsigned long long)b.lines[0]);
-            if (status == RG_OK) status = read_gold(r, &line);
+            if (status == RG_OK && (status = read_gold(r, &line)) != RG_OK) rg_fail_in(status, "%s, ", c->gold);
             if (status == RG_OK) status = rg_ids_reserve(&source_words, r->source_length);
             if (status == RG_OK) status = rg_ids_reserve(&target_words, r->target_length);
             if (status != RG_OK) break;
