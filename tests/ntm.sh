@@ -42,7 +42,7 @@ refuse 'copy' train --type ntm --task sort
 refuse 'recall needs two items' train --type ntm --task recall -m no.safetensors
 refuse 'heads' train --type ntm --read-heads 0 -m no.safetensors
 refuse 'lstm' train --type ntm --controller gru
-refuse 'max-length is 20; the least is 30' train --type ntm --min-length 30 -m no.safetensors
+refuse 'max-length is 20; the least is --min-length, 30' train --type ntm --min-length 30 -m no.safetensors
 refuse 'sequences' predict -m two.safetensors --sequences 0
 refuse 'puzzles' predict -m two.safetensors --graph .
 refuse 'no.safetensors' predict -m no.safetensors

@@ -136,6 +136,42 @@ static void wrong_flags_are_refused_and_the_nearest_is_named(void **state)
     rg_call_fini(&call);
 }
 
+typedef struct ranged {
+    int64_t count;
+    double  share, above;
+} ranged;
+
+static void numbers_stay_in_their_range(void **state)
+{
+    static const rg_option ranges[] = {
+        {RG_OPTION_INT, "count", offsetof(ranged, count), "1", "how many", 0, "[1,64]"},
+        {RG_OPTION_REAL, "share", offsetof(ranged, share), "0", "share", 0, "[0,1)"},
+        {RG_OPTION_REAL, "above", offsetof(ranged, above), "1", "above 0", 0, "(0,inf)"},
+        RG_OPTION_END,
+    };
+    static const struct { const char *name, *value, *message; } cases[] = {
+        {"count", "1", NULL}, {"count", "64", NULL}, {"count", "6.4e1", NULL}, {"share", "0", NULL}, {"share", "0.999", NULL}, {"above", "1e-9", NULL},
+        {"count", "0", "--count is 0; it should be at least 1 and at most 64"},
+        {"count", "65", "--count is 65; it should be at least 1 and at most 64"},
+        {"count", "1e3", "--count is 1e3; it should be at least 1 and at most 64"},
+        {"share", "1", "--share is 1; it should be at least 0 and below 1"},
+        {"share", "-1e-9", "--share is -1e-9; it should be at least 0 and below 1"},
+        {"above", "0", "--above is 0; it should be above 0"},
+    };
+    (void)state;
+    ranged                values = {0};
+    const rg_option_group group = {.rows = ranges, .values = &values};
+    assert_int_equal(rg_options_init(ranges, &values), RG_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const ranged before = values;
+        assert_int_equal(rg_options_set(&group, 1, cases[i].name, 1, &cases[i].value), cases[i].message ? RG_EINVAL : RG_OK);
+        if (!cases[i].message) continue;
+        assert_string_equal(rg_message(), cases[i].message);
+        assert_memory_equal(&before, &values, sizeof values);
+    }
+    rg_options_fini(ranges, &values);
+}
+
 static void an_extended_command_knows_the_flags_of_what_was_chosen(void **state)
 {
     rg_call call;
@@ -290,6 +326,7 @@ int main(void)
         cmocka_unit_test(flags_set_values_of_every_kind),
         cmocka_unit_test(a_negative_number_is_a_value_and_a_later_flag_wins),
         cmocka_unit_test(wrong_flags_are_refused_and_the_nearest_is_named),
+        cmocka_unit_test(numbers_stay_in_their_range),
         cmocka_unit_test(an_extended_command_knows_the_flags_of_what_was_chosen),
         cmocka_unit_test(yaml_sets_what_flags_set),
         cmocka_unit_test(wrong_yaml_is_refused_with_its_line),

@@ -90,6 +90,23 @@ train -m x.st --sentencepiece-alphas 0.2 > log 2>&1 && fail "words were cut anew
 grep -q 'unigram or bpe, not words' log || fail "words cut anew: $(tail -1 log)"
 anew -m x.st --sentencepiece-alphas 2 > log 2>&1 && fail "an alpha of 2 was accepted"
 
+# positions that were learned: what is longer is refused in training and cut, with a word, in translation
+places() { train -m places.st --overwrite --transformer-positions learned --transformer-max-positions 12 --after-batches 20 "$@"; }
+places > log 2>&1 && fail "sentences longer than the learned positions"
+grep -q '100 pieces (--max-length) and their end do not fit 12 positions' log || fail "too few positions: $(tail -1 log)"
+places --max-length 11 --valid-sets demo/test.en demo/test.fr --valid-freq 20 > log 2>&1 || { cat log; fail "learned positions"; }
+{ head -1 demo/test.en; yes the | head -40 | tr '\n' ' '; echo; head -1 demo/test.en; } > long.en
+"$REGARD" translate -m places.st < long.en > long.out 2> err || fail "a line longer than the learned positions: $(cat err)"
+[ "$(wc -l < long.out)" = 3 ] && [ "$(sed -n 1p long.out)" = "$(sed -n 3p long.out)" ] || fail "lines beside one that is too long: $(cat long.out)"
+grep -q 'line 2: the last 29 of 40 pieces were not read; the model has learned positions for 11' err || fail "it is not said what was cut: $(cat err)"
+[ "$(awk '{ if (NF > n) n = NF } END { print n }' long.out)" -le 12 ] || fail "an answer longer than the learned positions"
+
+# numbers out of range and metrics nobody knows are refused at once
+train -m x.st --label-smoothing 1.5 > log 2>&1 && fail "a label smoothing of 1.5"
+grep -q -- '--label-smoothing is 1.5; it should be at least 0 and below 1' log || fail "label smoothing: $(tail -2 log)"
+train -m x.st --valid-sets demo/test.en demo/test.fr --valid-metrics bleu nonsense > log 2>&1 && fail "a metric nobody knows"
+grep -q 'no metric is called "nonsense"' log && ! grep -q 'Up. ' log || fail "a metric nobody knows: $(tail -2 log)"
+
 # an absurd learning rate: named, and never in a file (P9)
 train -m absurd.st --learn-rate 1e30 --lr-warmup 0 --clip-norm 0 > log 2>&1 && fail "a learning rate of 1e30 went unnoticed"
 grep -qE 'corpus lines [0-9]' log || { fail "a loss that is not finite does not name its lines:"; tail -2 log; }

@@ -18,6 +18,7 @@ typedef struct rg_search_config {
     double   coverage;      /* + coverage * sum_i log min(1, attention that source word i received) (GNMT)       */
     double   length_factor; /* an answer is cut at factor * source length + length_extra tokens                 */
     size_t   length_extra;
+    size_t   longest;       /* and at so many tokens, if not 0; a model that knows only so many positions lowers it */
     bool     no_unknown;    /* never answer the unknown word                                                   */
     int32_t  unknown;
     bool     sample;        /* draw instead of search (beam answers are n_best draws)                            */

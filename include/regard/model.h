@@ -74,6 +74,7 @@ struct rg_model {
     void            *parts;
     rg_model_sizes   sizes;
     rg_params       *params;
+    size_t           longest; /* rows a sequence may have, its closing </s> among them; 0: any number */
 };
 
 /* A model with fresh parameters. `options` was filled by the system's rows and is copied (strings too). */

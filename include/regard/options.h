@@ -6,7 +6,7 @@
  *     typedef struct train_options { int64_t steps; double rate; char *model; bool tied; rg_list sets; } train_options;
  *
  *     static const rg_option rows[] = {
- *         { RG_OPTION_INT,    "steps",      offsetof(train_options, steps), "1000",  "optimiser steps" },
+ *         { RG_OPTION_INT,    "steps",      offsetof(train_options, steps), "1000",  "optimiser steps", 0, "[1,inf)" },
  *         { RG_OPTION_REAL,   "learn-rate", offsetof(train_options, rate),  "1e-3",  "step size" },
  *         { RG_OPTION_STRING, "model",      offsetof(train_options, model), "",      "model file", 'm' },
  *         { RG_OPTION_BOOL,   "tied",       offsetof(train_options, tied),  "false", "share embeddings" },
@@ -43,7 +43,7 @@ typedef struct rg_option {
     const char    *value;  /* the default, as text                              */
     const char    *help;   /* a line; lower case, no full stop                  */
     char           letter; /* 'm' for -m, or 0                                  */
-    const char    *choices; /* "dot|general|additive": the only values allowed; or NULL */
+    const char    *choices; /* the only values allowed: "dot|general|additive"; of numbers "[0,1)", "(0,inf)"; or NULL */
 } rg_option;
 
 #define RG_OPTION_END { RG_OPTION_INT, NULL, 0, NULL, NULL, 0, NULL }

@@ -14,19 +14,32 @@ static void *field(const rg_option *row, void *values)
 
 /* ------------------------------------------------------------------------------------------------ one value */
 
+/* Does x lie in the row's interval: "[0,1)", "(0,inf)"? */
+static rg_status check_range(const rg_option *row, double x, const char *word)
+{
+    if (!row->choices) return RG_OK;
+    char        *at;
+    const double low = strtod(row->choices + 1, &at), high = strtod(at + 1, &at);
+    const bool   low_open = row->choices[0] == '(', high_open = *at == ')';
+    if ((low_open ? x > low : x >= low) && (high_open ? x < high : x <= high)) return RG_OK;
+    if (isinf(high)) return rg_fail(RG_EINVAL, "--%s is %s; it should be %s %g", row->name, word, low_open ? "above" : "at least", low);
+    return rg_fail(RG_EINVAL, "--%s is %s; it should be %s %g and %s %g", row->name, word, low_open ? "above" : "at least", low,
+                   high_open ? "below" : "at most", high);
+}
+
 static rg_status set_int(const rg_option *row, int64_t *out, const char *word)
 {
     char *end;
     errno = 0;
-    long long n = strtoll(word, &end, 10);
-    if (end != word && !*end && !errno) {
-        *out = n;
-        return RG_OK;
+    int64_t n = strtoll(word, &end, 10);
+    if (end == word || *end || errno) {
+        const double x = strtod(word, &end); /* 1e6 is a whole number too */
+        if (end == word || *end || !(fabs(x) < 9e15) || x != floor(x))
+            return rg_fail(RG_EINVAL, "--%s takes a whole number, not \"%s\"", row->name, word);
+        n = (int64_t)x;
     }
-    double x = strtod(word, &end); /* 1e6 is a whole number too */
-    if (end == word || *end || !(fabs(x) < 9e15) || x != floor(x))
-        return rg_fail(RG_EINVAL, "--%s takes a whole number, not \"%s\"", row->name, word);
-    *out = (int64_t)x;
+    RG_TRY(check_range(row, (double)n, word));
+    *out = n;
     return RG_OK;
 }
 
@@ -36,6 +49,7 @@ static rg_status set_real(const rg_option *row, double *out, const char *word)
     double x = strtod(word, &end);
     if (end == word || *end || !isfinite(x))
         return rg_fail(RG_EINVAL, "--%s takes a number, not \"%s\"", row->name, word);
+    RG_TRY(check_range(row, x, word));
     *out = x;
     return RG_OK;
 }
@@ -89,7 +103,7 @@ rg_status rg_option_set(const rg_option *row, void *values, size_t count, const 
 {
     void *out = field(row, values);
 
-    if (row->choices)
+    if (row->choices && (row->kind == RG_OPTION_STRING || row->kind == RG_OPTION_LIST))
         for (size_t i = 0; i < count; i++) RG_TRY(check_choice(row, words[i]));
     if (row->kind == RG_OPTION_LIST) return set_list(out, count, words);
     if (row->kind == RG_OPTION_BOOL && count == 0) return *(bool *)out = true, RG_OK;

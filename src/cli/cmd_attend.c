@@ -22,14 +22,14 @@ static const rg_option rows[] = {
     { RG_OPTION_STRING, "score", offsetof(attend_options, score), "scaled_dot", "how well a query fits a key (`regard scores`)", 's', NULL },
     { RG_OPTION_STRING, "reach", offsetof(attend_options, reach), "groups",
       "who looks at whom: groups, causal, window:R, window_causal:R, before:R, edges:FILE", 'r', NULL },
-    { RG_OPTION_INT, "heads", offsetof(attend_options, heads), "1", "heads: the columns are cut into so many blocks", 0, NULL },
-    { RG_OPTION_INT, "hidden", offsetof(attend_options, hidden), "8", "additive, concat, neural, vector: width of the hidden layer", 0, NULL },
+    { RG_OPTION_INT, "heads", offsetof(attend_options, heads), "1", "heads: the columns are cut into so many blocks", 0, "[1,inf)" },
+    { RG_OPTION_INT, "hidden", offsetof(attend_options, hidden), "8", "additive, concat, neural, vector: width of the hidden layer", 0, "[1,inf)" },
     { RG_OPTION_STRING, "activation", offsetof(attend_options, activation), "tanh", "linear, additive, concat: the function inside", 0, NULL },
-    { RG_OPTION_REAL, "bandwidth", offsetof(attend_options, bandwidth), "1", "distance: h", 0, NULL },
+    { RG_OPTION_REAL, "bandwidth", offsetof(attend_options, bandwidth), "1", "distance: h", 0, "(0,inf)" },
     { RG_OPTION_REAL, "sharpness", offsetof(attend_options, sharpness), "1", "cosine: beta", 0, NULL },
-    { RG_OPTION_INT, "seed", offsetof(attend_options, seed), "1", "random seed of what a score would learn", 0, NULL },
+    { RG_OPTION_INT, "seed", offsetof(attend_options, seed), "1", "random seed of what a score would learn", 0, "[0,inf)" },
     { RG_OPTION_STRING, "print", offsetof(attend_options, print), "both", "what to print", 0, "both|weights|output|nothing" },
-    { RG_OPTION_INT, "digits", offsetof(attend_options, digits), "6", "significant digits", 0, NULL },
+    { RG_OPTION_INT, "digits", offsetof(attend_options, digits), "6", "significant digits", 0, "[1,17]" },
     { RG_OPTION_BOOL, "json", offsetof(attend_options, json), "false", "print JSON", 0, NULL },
     { RG_OPTION_STRING, "attention", offsetof(attend_options, record), "", "write the weights as a record for regard show", 'a', NULL },
     RG_OPTION_END,
@@ -130,8 +130,6 @@ static rg_status make_attention(work *w)
 {
     const attend_options *o = w->o;
     rg_attention_config   c = RG_ATTENTION_CONFIG_DEFAULT;
-    if (o->heads < 1 || o->hidden < 1) return rg_fail(RG_EINVAL, "--heads and --hidden are numbers above 0");
-    if (!(o->bandwidth > 0)) return rg_fail(RG_EINVAL, "a bandwidth of %g; it must be positive", o->bandwidth);
     RG_TRY(rg_activation_find(&c.activation, o->activation));
     c.score = o->score;
     c.heads = (size_t)o->heads;
@@ -264,7 +262,6 @@ static rg_status calculate(work *w)
 {
     rg_tape_config config = RG_TAPE_CONFIG_DEFAULT;
     config.record = config.learn = false;
-    if (w->o->digits < 1 || w->o->digits > 17) return rg_fail(RG_EINVAL, "--digits %lld; 1 to 17 make sense", (long long)w->o->digits);
     RG_TRY(read_files(w));
     RG_TRY(make_attention(w));
     RG_TRY(rg_tape_new(&w->tape, &config));

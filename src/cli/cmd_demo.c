@@ -19,11 +19,11 @@ typedef struct {
 static const rg_option options[] = {
     { RG_OPTION_STRING, "output", offsetof(settings, output), "regard-demo", "folder for the corpus, the model and the figures", 'o', NULL },
     { RG_OPTION_STRING, "type", offsetof(settings, type), "transformer", "which system learns it", 0, NULL },
-    { RG_OPTION_INT, "sentences", offsetof(settings, sentences), "40000", "sentences to learn from", 0, NULL },
-    { RG_OPTION_INT, "tests", offsetof(settings, tests), "1000", "unseen sentences to be tested on", 0, NULL },
-    { RG_OPTION_INT, "after-batches", offsetof(settings, updates), "1200", "updates", 0, NULL },
-    { RG_OPTION_INT, "seed", offsetof(settings, seed), "1", "of sentences and weights", 0, NULL },
-    { RG_OPTION_INT, "cpu-threads", offsetof(settings, threads), "0", "threads; 0: one a core", 0, NULL },
+    { RG_OPTION_INT, "sentences", offsetof(settings, sentences), "40000", "sentences to learn from", 0, "[1,inf)" },
+    { RG_OPTION_INT, "tests", offsetof(settings, tests), "1000", "unseen sentences to be tested on", 0, "[1,inf)" },
+    { RG_OPTION_INT, "after-batches", offsetof(settings, updates), "1200", "updates", 0, "[1,inf)" },
+    { RG_OPTION_INT, "seed", offsetof(settings, seed), "1", "of sentences and weights", 0, "[0,inf)" },
+    { RG_OPTION_INT, "cpu-threads", offsetof(settings, threads), "0", "threads; 0: one a core", 0, "[0,1024]" },
     RG_OPTION_END
 };
 
@@ -184,8 +184,6 @@ static rg_status run(rg_call *call)
     rg_translator  *translator = NULL;
     rg_session     *session = NULL;
     size_t          same = 0, all = 0;
-    if (s->sentences < 1 || s->tests < 1 || s->updates < 1 || s->threads < 0)
-        return rg_fail(RG_EINVAL, "sentences, tests and updates must be positive");
     rg_status status = name_files(&f, s->output);
     if (status == RG_OK) status = write_corpus(s, &f);
     if (status == RG_OK) status = train(&translator, s, &f);

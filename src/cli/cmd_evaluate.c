@@ -26,10 +26,10 @@ static const rg_option rows[] = {
     { RG_OPTION_BOOL, "lowercase", offsetof(evaluate_options, lowercase), "false", "compare without case (BLEU, chrF, exact)", 0, NULL },
     { RG_OPTION_BOOL, "normalized", offsetof(evaluate_options, normalized), "false", "TER: split punctuation", 0, NULL },
     { RG_OPTION_INT, "rouge-bytes", offsetof(evaluate_options, rouge_bytes), "0",
-      "ROUGE: recall of the first so many bytes of the output (75 for DUC)", 0, NULL },
+      "ROUGE: recall of the first so many bytes of the output (75 for DUC)", 0, "[0,inf)" },
     { RG_OPTION_BOOL, "confidence", offsetof(evaluate_options, confidence), "false", "95 % interval by resampling", 0, NULL },
-    { RG_OPTION_INT, "samples", offsetof(evaluate_options, samples), "1000", "how often to resample", 0, NULL },
-    { RG_OPTION_INT, "seed", offsetof(evaluate_options, seed), "12345", "seed of the resampling", 0, NULL },
+    { RG_OPTION_INT, "samples", offsetof(evaluate_options, samples), "1000", "how often to resample", 0, "[40,1000000]" },
+    { RG_OPTION_INT, "seed", offsetof(evaluate_options, seed), "12345", "seed of the resampling", 0, "[0,inf)" },
     { RG_OPTION_BOOL, "sentences", offsetof(evaluate_options, sentences), "false", "also the score of each line", 0, NULL },
     { RG_OPTION_BOOL, "by-length", offsetof(evaluate_options, by_length), "false", "also the score by length of the source", 0, NULL },
     { RG_OPTION_STRING, "source", offsetof(evaluate_options, source), "", "source text; its words are the lengths, else the reference's",
@@ -37,7 +37,7 @@ static const rg_option rows[] = {
     { RG_OPTION_LIST, "lengths", offsetof(evaluate_options, lengths), "10 20 30 40 50", "last lengths of the classes", 0, NULL },
     { RG_OPTION_STRING, "plot", offsetof(evaluate_options, plot), "", "draw the score by length: a .png, .svg or .pdf file", 0, NULL },
     { RG_OPTION_BOOL, "json", offsetof(evaluate_options, json), "false", "one JSON object a line", 0, NULL },
-    { RG_OPTION_INT, "width", offsetof(evaluate_options, width), "2", "digits after the point", 'w', NULL },
+    { RG_OPTION_INT, "width", offsetof(evaluate_options, width), "2", "digits after the point", 'w', "[0,15]" },
     RG_OPTION_END,
 };
 
@@ -412,20 +412,11 @@ static rg_status read_references(job *j, const rg_call *call, size_t metrics)
     return j->count ? RG_OK : rg_fail(RG_EINVAL, "give at least one file of references; see regard evaluate --help");
 }
 
-static rg_status check_options(const evaluate_options *o)
-{
-    if (o->width < 0 || o->width > 15) return rg_fail(RG_EINVAL, "--width %" PRId64 ": 0 to 15", o->width);
-    if (o->samples < 40 || o->samples > 1000000) return rg_fail(RG_EINVAL, "--samples %" PRId64 ": 40 to 1000000", o->samples);
-    if (o->rouge_bytes < 0) return rg_fail(RG_EINVAL, "--rouge-bytes %" PRId64 ": 0 or more", o->rouge_bytes);
-    return RG_OK;
-}
-
 static rg_status run(rg_call *call)
 {
     const evaluate_options *o = call->options;
     job                     j = { .options = o };
     size_t                  metrics = 0;
-    RG_TRY(check_options(o));
     while (metrics < o->metrics.count && is_metric(o->metrics.items[metrics])) metrics++;
     if (!metrics) return rg_fail(RG_EINVAL, "no metric is called \"%s\"", o->metrics.count ? o->metrics.items[0] : "");
     if (metrics == o->metrics.count && !call->words.count)

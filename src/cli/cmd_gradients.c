@@ -13,10 +13,10 @@ typedef struct gradients_options {
 } gradients_options;
 
 static const rg_option rows[] = {
-    { RG_OPTION_INT, "steps", offsetof(gradients_options, steps), "128", "time steps", 0, NULL },
-    { RG_OPTION_INT, "units", offsetof(gradients_options, width), "64", "units of each network", 0, NULL },
+    { RG_OPTION_INT, "steps", offsetof(gradients_options, steps), "128", "time steps", 0, "[1,inf)" },
+    { RG_OPTION_INT, "units", offsetof(gradients_options, width), "64", "units of each network", 0, "[1,inf)" },
     { RG_OPTION_REAL, "gain", offsetof(gradients_options, gain), "0.9", "spectral radius of the recurrent weights", 0, NULL },
-    { RG_OPTION_INT, "seed", offsetof(gradients_options, seed), "1", "random seed", 0, NULL },
+    { RG_OPTION_INT, "seed", offsetof(gradients_options, seed), "1", "random seed", 0, "[0,inf)" },
     { RG_OPTION_STRING, "output", offsetof(gradients_options, output), "", "write the record to this file", 'o', NULL },
     RG_OPTION_END,
 };
@@ -36,7 +36,6 @@ static rg_status run(rg_call *call)
     rg_record               *r = NULL;
 
     if (call->words.count) return rg_fail(RG_EINVAL, "no words are expected, %zu given", call->words.count);
-    if (o->steps < 0 || o->width < 0) return rg_fail(RG_EINVAL, "steps and units are numbers above 0");
     RG_TRY(rg_gradients_record(&r, &g));
     status = *o->output ? rg_record_save(r, o->output) : rg_cli_show_record(r, rg_call_values(call, rg_command_show.options));
     rg_record_free(r);

@@ -19,11 +19,11 @@ static const rg_option options[] = {
     { RG_OPTION_STRING, "model", offsetof(settings, model), "model.safetensors", "model trained by `regard train --type gat` (gcn, mlp; ntm, lstm-copy)", 'm', NULL },
     { RG_OPTION_STRING, "graph", offsetof(settings, graph), "", "folder of the graph; labels and split are not needed", 0, NULL },
     { RG_OPTION_STRING, "attention", offsetof(settings, record), "", "also write who looks at whom to this record (.json or .safetensors; `regard show` draws it)", 0, NULL },
-    { RG_OPTION_INT, "node", offsetof(settings, node), "-1", "of the record: only around this node", 0, NULL },
-    { RG_OPTION_INT, "hops", offsetof(settings, hops), "2", "of the record: how far around it", 0, NULL },
-    { RG_OPTION_INT, "length", offsetof(settings, length), "0", "puzzles: their length (recall: items); 0: the longest it learned from", 0, NULL },
-    { RG_OPTION_INT, "sequences", offsetof(settings, sequences), "1", "puzzles: how many; the record is of the first", 0, NULL },
-    { RG_OPTION_INT, "seed", offsetof(settings, seed), "1", "puzzles: of what is drawn", 0, NULL },
+    { RG_OPTION_INT, "node", offsetof(settings, node), "-1", "of the record: only around this node", 0, "[-1,inf)" },
+    { RG_OPTION_INT, "hops", offsetof(settings, hops), "2", "of the record: how far around it", 0, "[0,inf)" },
+    { RG_OPTION_INT, "length", offsetof(settings, length), "0", "puzzles: their length (recall: items); 0: the longest it learned from", 0, "[0,inf)" },
+    { RG_OPTION_INT, "sequences", offsetof(settings, sequences), "1", "puzzles: how many; the record is of the first", 0, "[1,inf)" },
+    { RG_OPTION_INT, "seed", offsetof(settings, seed), "1", "puzzles: of what is drawn", 0, "[0,inf)" },
     RG_OPTION_END
 };
 

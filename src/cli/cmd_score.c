@@ -18,8 +18,8 @@ static const rg_option options[] = {
     { RG_OPTION_BOOL, "word-scores", offsetof(settings, word_scores), "false", "append log p of each piece, </s> last", 0, NULL },
     { RG_OPTION_BOOL, "normalize", offsetof(settings, normalize), "false", "divide by the number of pieces, </s> among them", 'n', NULL },
     { RG_OPTION_BOOL, "json", offsetof(settings, json), "false", "one JSON object a line", 0, NULL },
-    { RG_OPTION_INT, "mini-batch", offsetof(settings, mini_batch), "64", "pairs scored together", 0, NULL },
-    { RG_OPTION_INT, "cpu-threads", offsetof(settings, threads), "0", "threads; 0: as many as there are cores", 0, NULL },
+    { RG_OPTION_INT, "mini-batch", offsetof(settings, mini_batch), "64", "pairs scored together", 0, "[1,100000]" },
+    { RG_OPTION_INT, "cpu-threads", offsetof(settings, threads), "0", "threads; 0: as many as there are cores", 0, "[0,1024]" },
     { RG_OPTION_BOOL, "quiet", offsetof(settings, quiet), "false", "no summary on standard error", 0, NULL },
     RG_OPTION_END
 };
@@ -52,8 +52,6 @@ static rg_status open_all(scoring *w, const rg_call *call)
     const size_t n = s->models.count - (together ? 2 : 0);
     char *const *files = together ? s->models.items + n : call->words.items;
     if (!together && call->words.count != 2) return rg_fail(RG_EINVAL, "give two files, source and target, not %zu", call->words.count);
-    if (s->mini_batch < 1 || s->mini_batch > 100000 || s->threads < 0 || s->threads > 1024)
-        return rg_fail(RG_EINVAL, "batches and threads must be positive");
     const rg_model *models[64];
     if (n > 64) return rg_fail(RG_ELIMIT, "%zu models; an ensemble has at most 64", n);
     if (!(w->translators = rg_alloc_zero(n * sizeof *w->translators))) return RG_ENOMEM;

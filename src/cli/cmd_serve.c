@@ -19,20 +19,20 @@ typedef struct {
 static const rg_option options[] = {
     { RG_OPTION_STRING, "model", offsetof(settings, model), "", "model file", 'm', NULL },
     { RG_OPTION_STRING, "host", offsetof(settings, host), "127.0.0.1", "address to listen on; 0.0.0.0 is every one of this machine", 0, NULL },
-    { RG_OPTION_INT, "port", offsetof(settings, port), "8080", "port; 0: any free one", 'p', NULL },
+    { RG_OPTION_INT, "port", offsetof(settings, port), "8080", "port; 0: any free one", 'p', "[0,65535]" },
     { RG_OPTION_STRING, "api-key", offsetof(settings, api_key), "", "requests must carry this key; better REGARD_API_KEY, which others cannot see", 0, NULL },
     { RG_OPTION_STRING, "source", offsetof(settings, source), "en", "code of the language translated from", 0, NULL },
     { RG_OPTION_STRING, "target", offsetof(settings, target), "fr", "code of the language translated to", 0, NULL },
-    { RG_OPTION_INT, "beam-size", offsetof(settings, beam), "4", "hypotheses kept; alternatives are among them", 'b', NULL },
-    { RG_OPTION_REAL, "normalize", offsetof(settings, normalize), "1", "score is log p / length^this", 'n', NULL },
-    { RG_OPTION_INT, "cpu-threads", offsetof(settings, threads), "0", "threads; 0: as many as there are cores", 0, NULL },
-    { RG_OPTION_INT, "queue", offsetof(settings, queue), "4096", "lines that may wait; beyond, 503", 0, NULL },
-    { RG_OPTION_INT, "char-limit", offsetof(settings, char_limit), "5000", "characters of one request", 0, NULL },
-    { RG_OPTION_INT, "connections", offsetof(settings, per_address), "256", "connections of one address", 0, NULL },
-    { RG_OPTION_INT, "req-limit", offsetof(settings, per_minute), "0", "requests of one address in a minute; beyond, 429; 0: any number", 0, NULL },
-    { RG_OPTION_REAL, "header-seconds", offsetof(settings, header_seconds), "10", "time for a whole header", 0, NULL },
-    { RG_OPTION_REAL, "body-seconds", offsetof(settings, body_seconds), "30", "time for a whole body, and for reading the answer", 0, NULL },
-    { RG_OPTION_REAL, "drain-seconds", offsetof(settings, drain_seconds), "10", "time for what was asked before SIGTERM", 0, NULL },
+    { RG_OPTION_INT, "beam-size", offsetof(settings, beam), "4", "hypotheses kept; alternatives are among them", 'b', "[1,1000]" },
+    { RG_OPTION_REAL, "normalize", offsetof(settings, normalize), "1", "score is log p / length^this", 'n', "[0,inf)" },
+    { RG_OPTION_INT, "cpu-threads", offsetof(settings, threads), "0", "threads; 0: as many as there are cores", 0, "[0,1024]" },
+    { RG_OPTION_INT, "queue", offsetof(settings, queue), "4096", "lines that may wait; beyond, 503", 0, "[1,inf)" },
+    { RG_OPTION_INT, "char-limit", offsetof(settings, char_limit), "5000", "characters of one request", 0, "[1,1048576]" },
+    { RG_OPTION_INT, "connections", offsetof(settings, per_address), "256", "connections of one address", 0, "[1,100000]" },
+    { RG_OPTION_INT, "req-limit", offsetof(settings, per_minute), "0", "requests of one address in a minute; beyond, 429; 0: any number", 0, "[0,inf)" },
+    { RG_OPTION_REAL, "header-seconds", offsetof(settings, header_seconds), "10", "time for a whole header", 0, "(0,inf)" },
+    { RG_OPTION_REAL, "body-seconds", offsetof(settings, body_seconds), "30", "time for a whole body, and for reading the answer", 0, "(0,inf)" },
+    { RG_OPTION_REAL, "drain-seconds", offsetof(settings, drain_seconds), "10", "time for what was asked before SIGTERM", 0, "[0,inf)" },
     RG_OPTION_END
 };
 
@@ -67,10 +67,6 @@ static rg_status run(rg_call *call)
     const long          cores = sysconf(_SC_NPROCESSORS_ONLN);
     const char         *key = getenv("REGARD_API_KEY");
     if (!*s->model) return rg_fail(RG_EINVAL, "which model? -m MODEL.safetensors");
-    if (s->port < 0 || s->port > 65535) return rg_fail(RG_EINVAL, "--port %lld is none", (long long)s->port);
-    if (s->beam < 1 || s->beam > 1000 || s->threads < 0 || s->threads > 1024 || s->queue < 1 || s->char_limit < 1 ||
-        s->char_limit > 1 << 20 || s->per_address < 1 || s->per_address > 100000 || s->per_minute < 0)
-        return rg_fail(RG_EINVAL, "beam, threads, queue and limits must be positive");
     c.host = s->host;
     c.port = (int)s->port;
     c.api_key = *s->api_key ? s->api_key : key;

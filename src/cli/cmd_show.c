@@ -20,8 +20,8 @@ typedef struct show_options {
 
 static const rg_option rows[] = {
     { RG_OPTION_STRING, "model", offsetof(show_options, model), "", "translate the words with this model and show that", 'm', NULL },
-    { RG_OPTION_INT, "beam-size", offsetof(show_options, beam), "4", "with -m: hypotheses kept", 'b', NULL },
-    { RG_OPTION_INT, "n-best", offsetof(show_options, n_best), "1", "with -m: answers in the record, each with its own maps", 0, NULL },
+    { RG_OPTION_INT, "beam-size", offsetof(show_options, beam), "4", "with -m: hypotheses kept", 'b', "[1,1000]" },
+    { RG_OPTION_INT, "n-best", offsetof(show_options, n_best), "1", "with -m: answers in the record, each with its own maps", 0, "[1,inf)" },
     { RG_OPTION_STRING, "json", offsetof(show_options, json), "", "write the record; .safetensors is binary, all else JSON", 0, NULL },
     { RG_OPTION_STRING, "html", offsetof(show_options, html), "", "write one self-contained page", 0, NULL },
     { RG_OPTION_STRING, "png", offsetof(show_options, png), "", "write a figure as PNG", 0, NULL },
@@ -33,11 +33,11 @@ static const rg_option rows[] = {
     { RG_OPTION_INT, "layer", offsetof(show_options, layer), "-1", "layer to show; -1 is the last", 0, NULL },
     { RG_OPTION_INT, "head", offsetof(show_options, head), "-1", "head to show; -1 is the first", 0, NULL },
     { RG_OPTION_INT, "step", offsetof(show_options, step), "-1", "step to show; -1 is the last", 0, NULL },
-    { RG_OPTION_INT, "links", offsetof(show_options, links), "12", "how many of the strongest links to list", 0, NULL },
-    { RG_OPTION_INT, "width", offsetof(show_options, width), "0", "columns to use; 0 is those of the terminal", 0, NULL },
+    { RG_OPTION_INT, "links", offsetof(show_options, links), "12", "how many of the strongest links to list", 0, "[0,inf)" },
+    { RG_OPTION_INT, "width", offsetof(show_options, width), "0", "columns to use; 0 is those of the terminal", 0, "[0,inf)" },
     { RG_OPTION_REAL, "threshold", offsetof(show_options, threshold), "0.02", "weights below are not drawn as links", 0,
       NULL },
-    { RG_OPTION_REAL, "scale", offsetof(show_options, scale), "2", "pixels per point of a PNG", 0, NULL },
+    { RG_OPTION_REAL, "scale", offsetof(show_options, scale), "2", "pixels per point of a PNG", 0, "(0,100]" },
     { RG_OPTION_STRING, "palette", offsetof(show_options, palette), "auto", "colours from low to high", 0,
       "auto|blue|fire|gray" },
     { RG_OPTION_STRING, "color", offsetof(show_options, colour), "auto", "colours in the terminal", 0,
@@ -165,7 +165,7 @@ static rg_status translate(rg_record **out, const show_options *o, const char *l
     rg_session          *session = NULL;
     const rg_translated *result;
 
-    if (o->beam < 1 || o->n_best < 1 || o->n_best > o->beam)
+    if (o->n_best > o->beam)
         return rg_fail(RG_EINVAL, "--n-best %lld from --beam-size %lld", (long long)o->n_best, (long long)o->beam);
     config.search.beam = (size_t)o->beam;
     config.search.n_best = (size_t)o->n_best;

@@ -22,27 +22,27 @@ static const rg_option options[] = {
     { RG_OPTION_LIST, "models", offsetof(settings, models), "", "model file; several are an ensemble", 'm', NULL },
     { RG_OPTION_STRING, "input", offsetof(settings, input), "-", "file of lines, .gz allowed; -: standard input", 'i', NULL },
     { RG_OPTION_STRING, "output", offsetof(settings, output), "-", "file to write; -: standard output", 'o', NULL },
-    { RG_OPTION_INT, "beam-size", offsetof(settings, beam), "4", "hypotheses kept; 1 is greedy", 'b', NULL },
-    { RG_OPTION_REAL, "normalize", offsetof(settings, normalize), "1", "score is log p / length^this; 0: log p", 'n', NULL },
+    { RG_OPTION_INT, "beam-size", offsetof(settings, beam), "4", "hypotheses kept; 1 is greedy", 'b', "[1,1000]" },
+    { RG_OPTION_REAL, "normalize", offsetof(settings, normalize), "1", "score is log p / length^this; 0: log p", 'n', "[0,inf)" },
     { RG_OPTION_REAL, "word-penalty", offsetof(settings, penalty), "0", "added to the score for each word", 0, NULL },
-    { RG_OPTION_REAL, "coverage", offsetof(settings, coverage), "0", "weight of the penalty for source words not looked at", 0, NULL },
-    { RG_OPTION_INT, "n-best", offsetof(settings, n_best), "0", "print so many answers a line, in Moses' form; 0: the best alone", 0, NULL },
+    { RG_OPTION_REAL, "coverage", offsetof(settings, coverage), "0", "weight of the penalty for source words not looked at", 0, "[0,inf)" },
+    { RG_OPTION_INT, "n-best", offsetof(settings, n_best), "0", "print so many answers a line, in Moses' form; 0: the best alone", 0, "[0,inf)" },
     { RG_OPTION_STRING, "alignment", offsetof(settings, alignment), "", "append what was looked at: soft, hard, or links above a threshold", 0, NULL },
     { RG_OPTION_STRING, "attention", offsetof(settings, attention), "", "write the record of every layer and head; from the second line on FILE.2.json, ...", 0, NULL },
     { RG_OPTION_BOOL, "word-scores", offsetof(settings, word_scores), "false", "append log p of each piece", 0, NULL },
     { RG_OPTION_BOOL, "json", offsetof(settings, json), "false", "one JSON object a line", 0, NULL },
     { RG_OPTION_LIST, "prefix", offsetof(settings, prefix), "", "words that every answer begins with", 0, NULL },
-    { RG_OPTION_INT, "max-length", offsetof(settings, max_length), "1000", "source pieces read; what is cut is said", 0, NULL },
-    { RG_OPTION_REAL, "max-length-factor", offsetof(settings, factor), "2", "answers end at this times the source length, plus 10", 0, NULL },
+    { RG_OPTION_INT, "max-length", offsetof(settings, max_length), "1000", "source pieces read; what is cut is said", 0, "[1,1000000]" },
+    { RG_OPTION_REAL, "max-length-factor", offsetof(settings, factor), "2", "answers end at this times the source length, plus 10", 0, "[0,inf)" },
     { RG_OPTION_BOOL, "allow-unk", offsetof(settings, allow_unknown), "true", "answers may hold the unknown word", 0, NULL },
     { RG_OPTION_BOOL, "replace-unk", offsetof(settings, replace_unknown), "false", "put the source word looked at in its place", 0, NULL },
     { RG_OPTION_BOOL, "sampling", offsetof(settings, sample), "false", "draw answers instead of searching for the best", 0, NULL },
-    { RG_OPTION_REAL, "temperature", offsetof(settings, temperature), "1", "of the draws", 0, NULL },
-    { RG_OPTION_INT, "top", offsetof(settings, top), "0", "draw among so many most likely pieces; 0: all", 0, NULL },
-    { RG_OPTION_INT, "seed", offsetof(settings, seed), "1", "of the draws", 0, NULL },
-    { RG_OPTION_INT, "mini-batch", offsetof(settings, mini_batch), "32", "most lines searched together; long ones are fewer", 0, NULL },
-    { RG_OPTION_INT, "maxi-batch", offsetof(settings, maxi_batch), "100", "times mini-batch lines are read and sorted by length", 0, NULL },
-    { RG_OPTION_INT, "cpu-threads", offsetof(settings, threads), "0", "threads; 0: as many as there are cores", 0, NULL },
+    { RG_OPTION_REAL, "temperature", offsetof(settings, temperature), "1", "of the draws", 0, "(0,inf)" },
+    { RG_OPTION_INT, "top", offsetof(settings, top), "0", "draw among so many most likely pieces; 0: all", 0, "[0,inf)" },
+    { RG_OPTION_INT, "seed", offsetof(settings, seed), "1", "of the draws", 0, "[0,inf)" },
+    { RG_OPTION_INT, "mini-batch", offsetof(settings, mini_batch), "32", "most lines searched together; long ones are fewer", 0, "[1,100000]" },
+    { RG_OPTION_INT, "maxi-batch", offsetof(settings, maxi_batch), "100", "times mini-batch lines are read and sorted by length", 0, "[1,100000]" },
+    { RG_OPTION_INT, "cpu-threads", offsetof(settings, threads), "0", "threads; 0: as many as there are cores", 0, "[0,1024]" },
     { RG_OPTION_BOOL, "quiet", offsetof(settings, quiet), "false", "no remarks about cut lines", 0, NULL },
     RG_OPTION_END
 };
@@ -178,6 +178,13 @@ static rg_status save_record(const translation *t, const rg_translated *r, uint6
 
 /* ---------------------------------------------------------------------------------------------------------- run */
 
+static void say_cut(const translation *t, const rg_translated *r, uint64_t number)
+{
+    const size_t read = r->source_length - 1; /* without </s> */
+    fprintf(stderr, "line %llu: the last %zu of %zu pieces were not read; %s %zu\n", (unsigned long long)number + 1, r->cut, r->cut + read,
+            read < (size_t)t->s->max_length ? "the model has learned positions for" : "--max-length is", read);
+}
+
 static rg_status translate_lines(translation *t, char **lines, size_t n, uint64_t first)
 {
     const rg_translated *results;
@@ -204,9 +211,7 @@ static rg_status translate_lines(translation *t, char **lines, size_t n, uint64_
         if (t->s->json) print_json(t, &results[i], first + i);
         else print_plain(t, &results[i], first + i);
         if (results[i].cut && !t->s->quiet)
-            fprintf(stderr, "line %llu: the last %zu of %zu pieces were not read; --max-length is %lld\n",
-                    (unsigned long long)(first + i + 1), results[i].cut, results[i].cut + results[i].source_length - 1,
-                    (long long)t->s->max_length);
+            say_cut(t, &results[i], first + i);
         for (size_t k = 0; k < results[i].count && !t->s->quiet; k++)
             if (results[i].best[k].answer->cut) {
                 fprintf(stderr, "line %llu: the answer was ended at %zu pieces; --max-length-factor is %g\n",
@@ -246,10 +251,8 @@ static rg_status configure(translation *t)
 {
     const settings *s = t->s;
     if (!s->models.count) return rg_fail(RG_EINVAL, "which model? -m MODEL.safetensors");
-    if (s->beam < 1 || s->n_best < 0 || s->n_best > s->beam)
+    if (s->n_best > s->beam)
         return rg_fail(RG_EINVAL, "--n-best %lld from --beam-size %lld", (long long)s->n_best, (long long)s->beam);
-    if (s->mini_batch < 1 || s->maxi_batch < 1 || s->max_length < 1 || s->threads < 0 || s->top < 0)
-        return rg_fail(RG_EINVAL, "batches, lengths and threads must be positive");
     t->threshold = -1;
     if (s->alignment[0] && strcmp(s->alignment, "soft") != 0 && strcmp(s->alignment, "hard") != 0) {
         char *end;

@@ -36,7 +36,8 @@ static void fold(FILE *out, const char *text, int at, int indent)
 static void describe(char *line, size_t room, const rg_option *row)
 {
     int used = snprintf(line, room, "%s", row->help);
-    if (row->choices && used >= 0 && (size_t)used < room) used += snprintf(line + used, room - (size_t)used, ": %s", row->choices);
+    const bool words = row->choices && (row->kind == RG_OPTION_STRING || row->kind == RG_OPTION_LIST);
+    if (words && used >= 0 && (size_t)used < room) used += snprintf(line + used, room - (size_t)used, ": %s", row->choices);
     bool shown = *row->value && row->kind != RG_OPTION_BOOL;
     if (row->kind == RG_OPTION_BOOL) shown = !strcmp(row->value, "true");
     if (shown && used >= 0 && (size_t)used < room) snprintf(line + used, room - (size_t)used, " (%s)", row->value);

@@ -208,8 +208,6 @@ static rg_status puzzle_of(rg_puzzle_config *out, rg_memory_options *o, const rg
     const char           *yaml;
     RG_TRY(rg_state_get_text(&yaml, state, "memory.settings"));
     RG_TRY(rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "settings of the model", true));
-    if (a->length < 0 || a->count < 1)
-        return rg_fail(RG_EINVAL, "--length %lld, --sequences %lld: from 1", (long long)a->length, (long long)a->count);
     *out = rg_memory_puzzle(o);
     if (a->length) out->max_length = (size_t)a->length;
     out->min_length = out->max_length;

@@ -84,6 +84,7 @@ static rg_status start_beam(rg_beams *b, size_t i, size_t words, uint64_t number
             return rg_fail(RG_EINVAL, "source %zu: forced token %d is not among %zu", i, m->prefix[k], b->sizes.target_vocabulary);
     const double limit = b->config.length_factor * (double)words + (double)b->config.length_extra + (double)m->prefixes;
     m->limit = limit < 1 ? 1 : limit > 1e6 ? 1000000 : (size_t)limit;
+    if (b->config.longest && m->limit > b->config.longest) m->limit = b->config.longest;
     m->live = rg_arena_get(b->arena, B * sizeof *m->live);
     m->done = rg_arena_get(b->arena, (B + 1) * sizeof *m->done);
     node *root = new_node(b);

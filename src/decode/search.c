@@ -107,17 +107,22 @@ rg_status rg_search_run(const rg_answers **out, rg_search *s, const rg_search_co
 {
     RG_TRY(check(c));
     rg_arena_reset(s->arena);
-    const rg_model *model = s->part[0]->model;
+    const rg_model  *model = s->part[0]->model;
+    rg_search_config own = *c;
+    for (size_t m = 0; m < s->parts; m++) {
+        const size_t longest = s->part[m]->model->longest;
+        if (longest && (!own.longest || longest < own.longest)) own.longest = longest;
+    }
     const bool      gazes = c->attention || c->coverage != 0;
     rg_gaze_init(&s->gaze, s->part[0], c);
     s->watcher = rg_gaze_watcher(&s->gaze);
     rg_decoding_set_watcher(s->part[0], NULL);
     for (size_t m = 0; m < s->parts; m++) RG_TRY(rg_decoding_start(s->part[m], ids, sources));
     rg_decoding_set_watcher(s->part[0], gazes ? &s->watcher : NULL);
-    RG_TRY(rg_beams_start(s->beams, s->arena, c, &model->sizes, sources, numbers, prefix));
+    RG_TRY(rg_beams_start(s->beams, s->arena, &own, &model->sizes, sources, numbers, prefix));
     while (rg_beams_live(s->beams)) {
-        const rg_real *scores;
-        size_t         ld, n;
+        const rg_real *scores = NULL;
+        size_t         ld = 0, n;
         const int32_t *parents;
         rg_gaze_clear(&s->gaze);
         RG_TRY(next_scores(&scores, &ld, s, rg_beams_tokens(s->beams), model->sizes.target_vocabulary));

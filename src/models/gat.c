@@ -19,11 +19,11 @@ typedef struct {
 
 static const rg_option options[] = {
     { RG_OPTION_INT, "layers", offsetof(settings, layers), "2", "layers of attention", 0, NULL },
-    { RG_OPTION_INT, "heads", offsetof(settings, heads), "8", "heads of every layer but the last", 0, NULL },
-    { RG_OPTION_INT, "width", offsetof(settings, width), "8", "features of one head", 0, NULL },
-    { RG_OPTION_INT, "output-heads", offsetof(settings, output_heads), "1", "heads of the last layer, averaged", 0, NULL },
-    { RG_OPTION_REAL, "dropout", offsetof(settings, dropout), "0.6", "share of inputs dropped, and of W h", 0, NULL },
-    { RG_OPTION_REAL, "dropout-attention", offsetof(settings, dropout_attention), "0.6", "share of normalised weights dropped", 0, NULL },
+    { RG_OPTION_INT, "heads", offsetof(settings, heads), "8", "heads of every layer but the last", 0, "[1,1000000]" },
+    { RG_OPTION_INT, "width", offsetof(settings, width), "8", "features of one head", 0, "[1,1000000]" },
+    { RG_OPTION_INT, "output-heads", offsetof(settings, output_heads), "1", "heads of the last layer, averaged", 0, "[1,1000000]" },
+    { RG_OPTION_REAL, "dropout", offsetof(settings, dropout), "0.6", "share of inputs dropped, and of W h", 0, "[0,1)" },
+    { RG_OPTION_REAL, "dropout-attention", offsetof(settings, dropout_attention), "0.6", "share of normalised weights dropped", 0, "[0,1)" },
     { RG_OPTION_STRING, "score", offsetof(settings, score), "linear", "linear: as published; additive: GATv2", 0, "linear|additive" },
     { RG_OPTION_BOOL, "skip", offsetof(settings, skip), "false", "add what went in where a layer keeps the width", 0, NULL },
     RG_OPTION_END
@@ -63,9 +63,7 @@ static rg_status build(rg_model *m)
 {
     const settings *s = m->options;
     parts          *q = m->parts;
-    RG_TRY(rg_graph_parts_check(s->layers, s->width));
-    if (s->heads < 1 || s->output_heads < 1)
-        return rg_fail(RG_EINVAL, "%lld heads, %lld at the end: from 1", (long long)s->heads, (long long)s->output_heads);
+    RG_TRY(rg_graph_parts_check(s->layers));
     size_t in = m->sizes.features;
     for (int64_t i = 0; i < s->layers; i++) {
         const bool last = i + 1 == s->layers;

@@ -12,8 +12,8 @@ typedef struct {
 
 static const rg_option options[] = {
     { RG_OPTION_INT, "layers", offsetof(settings, layers), "2", "layers", 0, NULL },
-    { RG_OPTION_INT, "width", offsetof(settings, width), "16", "units of a hidden layer", 0, NULL },
-    { RG_OPTION_REAL, "dropout", offsetof(settings, dropout), "0.5", "share of every layer's inputs dropped", 0, NULL },
+    { RG_OPTION_INT, "width", offsetof(settings, width), "16", "units of a hidden layer", 0, "[1,1000000]" },
+    { RG_OPTION_REAL, "dropout", offsetof(settings, dropout), "0.5", "share of every layer's inputs dropped", 0, "[0,1)" },
     RG_OPTION_END
 };
 
@@ -25,7 +25,7 @@ static rg_status build(rg_model *m)
 {
     const settings *s = m->options;
     parts          *q = m->parts;
-    RG_TRY(rg_graph_parts_check(s->layers, s->width));
+    RG_TRY(rg_graph_parts_check(s->layers));
     for (int64_t i = 0; i < s->layers; i++) {
         const size_t in = i ? (size_t)s->width : m->sizes.features, out = i + 1 == s->layers ? m->sizes.classes : (size_t)s->width;
         rg_params_push(m->params, "%lld", (long long)i);

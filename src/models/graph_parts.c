@@ -1,11 +1,10 @@
 /* graph_parts.c - what the systems on graphs share. */
 #include "models/graph_parts.h"
 
-rg_status rg_graph_parts_check(int64_t layers, int64_t width)
+rg_status rg_graph_parts_check(int64_t layers)
 {
-    if (layers >= 1 && layers <= RG_GRAPH_LAYERS && width >= 1) return RG_OK;
-    return rg_fail(RG_EINVAL, "%lld layers of width %lld: 1 .. %d layers, a width from 1", (long long)layers, (long long)width,
-                   RG_GRAPH_LAYERS);
+    if (layers >= 1 && layers <= RG_GRAPH_LAYERS) return RG_OK;
+    return rg_fail(RG_EINVAL, "--layers is %lld; it should be at least 1 and at most %d", (long long)layers, RG_GRAPH_LAYERS);
 }
 
 rg_tensor *rg_graph_parts_product(rg_tape *t, const rg_graph *g, rg_tensor *x, const rg_param *param, size_t heads, double dropout)

@@ -8,7 +8,7 @@
 enum { RG_GRAPH_LAYERS = 16 }; /* at most */
 
 /* RG_EINVAL unless 1 <= layers <= RG_GRAPH_LAYERS and width >= 1. */
-rg_status rg_graph_parts_check(int64_t layers, int64_t width);
+rg_status rg_graph_parts_check(int64_t layers);
 
 /* drop(x) w; x NULL: the features of the graph's nodes. While learning each of `heads` column blocks of w sees a mask of its own. */
 rg_tensor *rg_graph_parts_product(rg_tape *t, const rg_graph *graph, rg_tensor *x, const rg_param *w, size_t heads, double dropout);

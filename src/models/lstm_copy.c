@@ -9,7 +9,7 @@ typedef struct {
 
 static const rg_option options[] = {
     { RG_OPTION_INT, "layers", offsetof(settings, layers), "3", "LSTM layers", 0, NULL },
-    { RG_OPTION_INT, "units", offsetof(settings, units), "256", "units of a layer", 0, NULL },
+    { RG_OPTION_INT, "units", offsetof(settings, units), "256", "units of a layer", 0, "[1,1000000]" },
     RG_OPTION_END
 };
 

@@ -22,8 +22,8 @@ static const rg_option options[] = {
     { RG_OPTION_STRING, "cell", offsetof(settings, rnn.cell), "lstm", "kind of recurrence", 0, "lstm|gru|rnn|gru-reset-after" },
     { RG_OPTION_STRING, "score", offsetof(settings, score), "general", "score of the attention (`regard scores`); the paper's concat is additive", 0, NULL },
     { RG_OPTION_STRING, "attention-kind", offsetof(settings, kind), "global", "how much of the source a word looks at", 0, "global|local-m|local-p" },
-    { RG_OPTION_INT, "window", offsetof(settings, window), "10", "local attention: D words to either side", 0, NULL },
-    { RG_OPTION_INT, "dim-align", offsetof(settings, align), "0", "width inside the score and of the predicted place; 0: that of states", 0, NULL },
+    { RG_OPTION_INT, "window", offsetof(settings, window), "10", "local attention: D words to either side", 0, "[1,100000]" },
+    { RG_OPTION_INT, "dim-align", offsetof(settings, align), "0", "width inside the score and of the predicted place; 0: that of states", 0, "[0,1000000]" },
     { RG_OPTION_BOOL, "input-feeding", offsetof(settings, feeding), "true", "the attention vector is part of the next input", 0, NULL },
     RG_OPTION_END
 };
@@ -45,8 +45,6 @@ static rg_status build(rg_model *m)
     const settings *s = m->options;
     parts          *p = m->parts;
     const size_t    d = (size_t)s->rnn.d, u = (size_t)s->rnn.width, hidden = s->align > 0 ? (size_t)s->align : u;
-    if (s->window < 1 || s->window > 100000)
-        return rg_fail(RG_EINVAL, "--window %lld words to either side; it should be at least 1", (long long)s->window);
     RG_TRY(rg_rnn_build(&p->rnn, m, &s->rnn, u));
     const size_t keys = rg_recurrent_stack_width(&p->rnn.encoder);
     RG_TRY(rg_rnn_attention(&p->att, &p->key, m, s->score, u, keys, hidden));

@@ -9,8 +9,8 @@ typedef struct {
 } settings;
 
 static const rg_option options[] = {
-    { RG_OPTION_INT, "width", offsetof(settings, width), "64", "units of the hidden layer", 0, NULL },
-    { RG_OPTION_REAL, "dropout", offsetof(settings, dropout), "0.5", "share of every layer's inputs dropped", 0, NULL },
+    { RG_OPTION_INT, "width", offsetof(settings, width), "64", "units of the hidden layer", 0, "[1,1000000]" },
+    { RG_OPTION_REAL, "dropout", offsetof(settings, dropout), "0.5", "share of every layer's inputs dropped", 0, "[0,1)" },
     RG_OPTION_END
 };
 
@@ -22,7 +22,6 @@ static rg_status build(rg_model *m)
 {
     const settings *s = m->options;
     parts          *q = m->parts;
-    RG_TRY(rg_graph_parts_check(2, s->width));
     q->w1 = rg_params_add(m->params, "w1", RG_TABLE, m->sizes.features, (size_t)s->width, RG_INIT_GLOROT, 1);
     q->b1 = rg_params_add(m->params, "b1", RG_VECTOR, 1, (size_t)s->width, RG_INIT_ZERO, 0);
     q->w2 = rg_params_add(m->params, "w2", RG_WEIGHT, (size_t)s->width, m->sizes.classes, RG_INIT_GLOROT, 1);

@@ -32,11 +32,11 @@ typedef struct {
 
 static const rg_option options[] = {
     { RG_OPTION_STRING, "controller", offsetof(settings, controller), "lstm", "what drives the heads", 0, "lstm|feed-forward" },
-    { RG_OPTION_INT, "units", offsetof(settings, units), "100", "units of the controller", 0, NULL },
-    { RG_OPTION_INT, "memory-rows", offsetof(settings, rows), "128", "rows of memory", 0, NULL },
-    { RG_OPTION_INT, "memory-width", offsetof(settings, width), "20", "numbers in a row", 0, NULL },
-    { RG_OPTION_INT, "read-heads", offsetof(settings, readers), "1", "heads that read", 0, NULL },
-    { RG_OPTION_INT, "write-heads", offsetof(settings, writers), "1", "heads that write", 0, NULL },
+    { RG_OPTION_INT, "units", offsetof(settings, units), "100", "units of the controller", 0, "[1,1000000]" },
+    { RG_OPTION_INT, "memory-rows", offsetof(settings, rows), "128", "rows of memory", 0, "[1,1000000]" },
+    { RG_OPTION_INT, "memory-width", offsetof(settings, width), "20", "numbers in a row", 0, "[1,1000000]" },
+    { RG_OPTION_INT, "read-heads", offsetof(settings, readers), "1", "heads that read", 0, "[1,63]" },
+    { RG_OPTION_INT, "write-heads", offsetof(settings, writers), "1", "heads that write", 0, "[1,63]" },
     RG_OPTION_END
 };
 
@@ -66,10 +66,9 @@ static rg_status build(rg_model *m)
     const settings *s = m->options;
     parts          *q = m->parts;
     rg_params      *p = m->params;
-    if (s->units < 1 || s->rows < SHIFTS || s->width < 1 || s->readers < 1 || s->writers < 1 || s->readers + s->writers > 64)
-        return rg_fail(RG_EINVAL,
-                       "%lld units, memory of %lld x %lld, %lld reading and %lld writing heads: all from 1, rows from %d, heads to 64",
-                       (long long)s->units, (long long)s->rows, (long long)s->width, (long long)s->readers, (long long)s->writers, SHIFTS);
+    if (s->rows < SHIFTS || s->readers + s->writers > 64)
+        return rg_fail(RG_EINVAL, "a memory of %lld rows, %lld heads that read and %lld that write: rows from %d, heads to 64",
+                       (long long)s->rows, (long long)s->readers, (long long)s->writers, SHIFTS);
     const rg_ntm_columns c = columns_of(s);
     const size_t  reads = (size_t)(s->readers * s->width), in = m->sizes.features + reads, units = (size_t)s->units;
     rg_params_push(p, "controller");

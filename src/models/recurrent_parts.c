@@ -13,8 +13,6 @@ static rg_status find_combine(rg_combine *out, const char *name)
 
 rg_status rg_rnn_build(rg_rnn_parts *out, rg_model *m, const rg_rnn_settings *s, size_t answer)
 {
-    if (s->d < 1 || s->width < 1)
-        return rg_fail(RG_EINVAL, "widths must be positive: dim-emb %lld, dim-rnn %lld", (long long)s->d, (long long)s->width);
     if (s->encoder < 1 || s->encoder > RG_RECURRENT_DEPTH)
         return rg_fail(RG_EINVAL, "enc-depth %lld must lie in 1 .. %d", (long long)s->encoder, RG_RECURRENT_DEPTH);
     RG_TRY(rg_recurrence_find(&out->cell, s->cell));

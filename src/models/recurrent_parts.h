@@ -16,15 +16,15 @@ typedef struct rg_rnn_settings {
 
 /* Their rows; S is the settings struct, `rnn` the name of its rg_rnn_settings member. */
 #define RG_RNN_ROWS(S, bidirectional_default)                                                                                           \
-    { RG_OPTION_INT, "dim-emb", offsetof(S, rnn.d), "256", "width of embeddings", 0, NULL },                                            \
-    { RG_OPTION_INT, "dim-rnn", offsetof(S, rnn.width), "512", "width of states", 0, NULL },                                            \
+    { RG_OPTION_INT, "dim-emb", offsetof(S, rnn.d), "256", "width of embeddings", 0, "[1,1000000]" },                                            \
+    { RG_OPTION_INT, "dim-rnn", offsetof(S, rnn.width), "512", "width of states", 0, "[1,1000000]" },                                            \
     { RG_OPTION_INT, "enc-depth", offsetof(S, rnn.encoder), "1", "encoder layers", 0, NULL },                                           \
     { RG_OPTION_STRING, "enc-combine", offsetof(S, rnn.combine), "concat", "how the two directions are joined", 0, "concat|add|multiply" }, \
     { RG_OPTION_BOOL, "enc-bidirectional", offsetof(S, rnn.bidirectional), bidirectional_default, "read the source in both directions", 0, NULL }, \
     { RG_OPTION_BOOL, "reverse", offsetof(S, rnn.reverse), "false", "read the source backwards (Sutskever)", 0, NULL },                 \
     { RG_OPTION_BOOL, "tied-embeddings", offsetof(S, rnn.tied), "false", "one table for target words and output", 0, NULL },            \
-    { RG_OPTION_REAL, "dropout-rnn", offsetof(S, rnn.dropout), "0.2", "share of embeddings, states and outputs dropped", 0, NULL },     \
-    { RG_OPTION_REAL, "label-smoothing", offsetof(S, rnn.smoothing), "0.1", "probability spread over all words", 0, NULL }
+    { RG_OPTION_REAL, "dropout-rnn", offsetof(S, rnn.dropout), "0.2", "share of embeddings, states and outputs dropped", 0, "[0,1)" },     \
+    { RG_OPTION_REAL, "label-smoothing", offsetof(S, rnn.smoothing), "0.1", "probability spread over all words", 0, "[0,1)" }
 
 typedef struct rg_rnn_parts {
     rg_param          *source, *target;     /* tables */

@@ -20,8 +20,8 @@ static const rg_option options[] = {
     RG_RNN_ROWS(settings, "true"),
     { RG_OPTION_STRING, "cell", offsetof(settings, rnn.cell), "gru", "kind of recurrence", 0, "lstm|gru|rnn|gru-reset-after" },
     { RG_OPTION_STRING, "score", offsetof(settings, score), "additive", "score of the attention (`regard scores`)", 0, NULL },
-    { RG_OPTION_INT, "dim-align", offsetof(settings, align), "0", "width inside the score; 0: that of states", 0, NULL },
-    { RG_OPTION_INT, "dim-maxout", offsetof(settings, maxout), "0", "width of the output layer, after maxout; 0: that of embeddings", 0, NULL },
+    { RG_OPTION_INT, "dim-align", offsetof(settings, align), "0", "width inside the score; 0: that of states", 0, "[0,1000000]" },
+    { RG_OPTION_INT, "dim-maxout", offsetof(settings, maxout), "0", "width of the output layer, after maxout; 0: that of embeddings", 0, "[0,1000000]" },
     { RG_OPTION_STRING, "output-layer", offsetof(settings, output_layer), "maxout", "between states and words: maxout is the paper's", 0, "maxout|tanh" },
     { RG_OPTION_STRING, "output-state", offsetof(settings, output_state), "current", "which state the output reads; the paper's appendix prints previous", 0, "previous|current" },
     RG_OPTION_END

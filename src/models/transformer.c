@@ -22,21 +22,21 @@ typedef struct {
 } settings;
 
 static const rg_option options[] = {
-    { RG_OPTION_INT, "dim-emb", offsetof(settings, d), "256", "width of rows (d)", 0, NULL },
-    { RG_OPTION_INT, "transformer-dim-ffn", offsetof(settings, ff), "1024", "width inside the feed-forward network", 0, NULL },
-    { RG_OPTION_INT, "transformer-heads", offsetof(settings, heads), "4", "attention heads", 0, NULL },
+    { RG_OPTION_INT, "dim-emb", offsetof(settings, d), "256", "width of rows (d)", 0, "[1,1000000]" },
+    { RG_OPTION_INT, "transformer-dim-ffn", offsetof(settings, ff), "1024", "width inside the feed-forward network", 0, "[1,1000000]" },
+    { RG_OPTION_INT, "transformer-heads", offsetof(settings, heads), "4", "attention heads", 0, "[1,1000000]" },
     { RG_OPTION_INT, "enc-depth", offsetof(settings, encoder), "3", "encoder layers", 0, NULL },
     { RG_OPTION_INT, "dec-depth", offsetof(settings, decoder), "3", "decoder layers", 0, NULL },
-    { RG_OPTION_REAL, "transformer-dropout", offsetof(settings, dropout), "0.1", "share of sub-layer outputs dropped", 0, NULL },
-    { RG_OPTION_REAL, "transformer-dropout-attention", offsetof(settings, dropout_attention), "0", "share of weights dropped", 0, NULL },
-    { RG_OPTION_REAL, "transformer-dropout-ffn", offsetof(settings, dropout_ff), "0", "share dropped inside the feed-forward network", 0, NULL },
-    { RG_OPTION_REAL, "label-smoothing", offsetof(settings, smoothing), "0.1", "probability spread over all words", 0, NULL },
+    { RG_OPTION_REAL, "transformer-dropout", offsetof(settings, dropout), "0.1", "share of sub-layer outputs dropped", 0, "[0,1)" },
+    { RG_OPTION_REAL, "transformer-dropout-attention", offsetof(settings, dropout_attention), "0", "share of weights dropped", 0, "[0,1)" },
+    { RG_OPTION_REAL, "transformer-dropout-ffn", offsetof(settings, dropout_ff), "0", "share dropped inside the feed-forward network", 0, "[0,1)" },
+    { RG_OPTION_REAL, "label-smoothing", offsetof(settings, smoothing), "0.1", "probability spread over all words", 0, "[0,1)" },
     { RG_OPTION_STRING, "transformer-norm", offsetof(settings, norm), "pre", "where the norm stands: pre learns faster, post is the paper's", 0, "pre|post" },
     { RG_OPTION_STRING, "transformer-positions", offsetof(settings, positions), "sinusoidal", "how words know their place", 0, "sinusoidal|learned|none" },
-    { RG_OPTION_INT, "transformer-max-positions", offsetof(settings, positions_learned), "512", "places that learned positions know", 0, NULL },
+    { RG_OPTION_INT, "transformer-max-positions", offsetof(settings, positions_learned), "512", "places that learned positions know", 0, "[2,1000000]" },
     { RG_OPTION_STRING, "transformer-ffn-activation", offsetof(settings, activation), "relu", "inside the feed-forward network", 0, "relu|gelu" },
     { RG_OPTION_STRING, "score", offsetof(settings, score), "scaled_dot", "score of every attention (`regard scores`)", 0, NULL },
-    { RG_OPTION_INT, "window", offsetof(settings, window), "0", "restrict self-attention to so many positions; 0: all", 0, NULL },
+    { RG_OPTION_INT, "window", offsetof(settings, window), "0", "restrict self-attention to so many positions; 0: all", 0, "[0,inf)" },
     { RG_OPTION_BOOL, "tied-embeddings-all", offsetof(settings, tied), "true", "one table for source, target and output (joint vocabulary)", 0, NULL },
     RG_OPTION_END
 };
@@ -106,6 +106,7 @@ static void build_tables(rg_model *m, parts *q, const settings *s)
     }
     q->output_bias = rg_params_add(m->params, "output.bias", RG_VECTOR, 1, Vt, RG_INIT_ZERO, 0);
     if (strcmp(s->positions, "learned") != 0) return;
+    m->longest = (size_t)s->positions_learned;
     q->source_places = rg_params_add(m->params, "source.places", RG_TABLE, (size_t)s->positions_learned, d, RG_INIT_NORMAL, deviation);
     q->target_places = rg_params_add(m->params, "target.places", RG_TABLE, (size_t)s->positions_learned, d, RG_INIT_NORMAL, deviation);
 }
@@ -114,13 +115,9 @@ static rg_status build(rg_model *m)
 {
     const settings *s = m->options;
     parts          *q = m->parts;
-    if (s->d < 1 || s->ff < 1 || s->heads < 1 || s->positions_learned < 1)
-        return rg_fail(RG_EINVAL, "widths and heads must be positive: dim-emb %lld, ffn %lld, heads %lld", (long long)s->d,
-                       (long long)s->ff, (long long)s->heads);
     if (s->encoder < 1 || s->decoder < 1 || s->encoder > MOST_LAYERS || s->decoder > MOST_LAYERS)
         return rg_fail(RG_EINVAL, "enc-depth %lld and dec-depth %lld must lie in 1 .. %d", (long long)s->encoder, (long long)s->decoder,
                        MOST_LAYERS);
-    if (s->window < 0) return rg_fail(RG_EINVAL, "a window of %lld positions", (long long)s->window);
     build_tables(m, q, s);
     RG_TRY(build_stack(q->encoder, &q->encoder_end, m->params, s, "encoder", s->encoder, false));
     return build_stack(q->decoder, &q->decoder_end, m->params, s, "decoder", s->decoder, true);
@@ -171,12 +168,22 @@ static rg_tensor *stack_end(rg_tape *t, const settings *s, const rg_norm *end, r
     return s->norm[1] == 'r' ? rg_norm_run(t, end, x) : x;
 }
 
+/* Places 0, 1, ... of every sentence, none beyond those that were learned. */
+static rg_tensor *learned_places(rg_tape *t, const rg_param *places, const rg_layout *layout)
+{
+    for (size_t g = 0; g < layout->groups; g++)
+        if ((size_t)(layout->start[g + 1] - layout->start[g]) > rg_param_rows(places))
+            return rg_tape_fail(t, RG_ELIMIT, "a sentence of %d pieces; positions were learned for %zu (--transformer-max-positions)",
+                                (int)(layout->start[g + 1] - layout->start[g]), rg_param_rows(places));
+    return rg_gather(t, rg_use(t, places), rg_places(t, layout), (size_t)layout->start[layout->groups], layout);
+}
+
 static rg_tensor *embed(rg_tape *t, const settings *s, const rg_param *table, const rg_param *places, const int32_t *ids,
                         const rg_layout *layout)
 {
     const size_t n = (size_t)layout->start[layout->groups];
     rg_tensor   *x = rg_scale(t, rg_gather(t, rg_use(t, table), ids, n, layout), sqrt((double)s->d));
-    if (places) x = rg_add(t, x, rg_gather(t, rg_use(t, places), rg_places(t, layout), n, layout));
+    if (places) x = rg_add(t, x, learned_places(t, places, layout));
     else if (s->positions[0] == 's') x = rg_add_positions(t, x);
     return rg_dropout(t, x, s->dropout);
 }

@@ -258,8 +258,6 @@ rg_status rg_graph_train(rg_graph_result *out, rg_model **out_model, const rg_sy
 {
     *out = (rg_graph_result){ 0 };
     if (out_model) *out_model = NULL;
-    if (options->threads < 0 || options->epochs < 1 || options->patience < 0 || options->disp_freq < 0)
-        return rg_fail(RG_EINVAL, "threads, epochs, patience and frequencies must not be negative");
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     training   t = { .o = options,
                      .data = data,

@@ -14,28 +14,28 @@
 
 const rg_option rg_memory_rows[] = {
     { RG_OPTION_STRING, "task", AT(task), "copy", "the puzzle", 0, "copy|repeat-copy|recall" },
-    { RG_OPTION_INT, "bits", AT(bits), "8", "of a vector", 0, NULL },
-    { RG_OPTION_INT, "min-length", AT(min_length), "1", "shortest sequence; recall: items", 0, NULL },
-    { RG_OPTION_INT, "max-length", AT(max_length), "20", "longest sequence to learn from", 0, NULL },
-    { RG_OPTION_INT, "max-repeats", AT(max_repeats), "10", "repeat-copy: most repeats", 0, NULL },
+    { RG_OPTION_INT, "bits", AT(bits), "8", "of a vector", 0, "[1,inf)" },
+    { RG_OPTION_INT, "min-length", AT(min_length), "1", "shortest sequence; recall: items", 0, "[1,inf)" },
+    { RG_OPTION_INT, "max-length", AT(max_length), "20", "longest sequence to learn from", 0, "[1,inf)" },
+    { RG_OPTION_INT, "max-repeats", AT(max_repeats), "10", "repeat-copy: most repeats", 0, "[1,inf)" },
     { RG_OPTION_STRING, "model", AT(model), "model.safetensors", "file to write; MODEL.checkpoint beside it is resumed from", 'm', NULL },
     { RG_OPTION_BOOL, "overwrite", AT(overwrite), "false", "begin anew although a checkpoint is there", 0, NULL },
     { RG_OPTION_STRING, "optimizer", AT(optimizer), "graves", "graves (RMSProp of Graves 2013), adam, ...", 'o', NULL },
-    { RG_OPTION_REAL, "learn-rate", AT(rate), "0.0003", "step size (the paper: 0.0001)", 'l', NULL },
+    { RG_OPTION_REAL, "learn-rate", AT(rate), "0.0003", "step size (the paper: 0.0001)", 'l', "(0,inf)" },
     { RG_OPTION_STRING, "lr-schedule", AT(schedule), "linear", "the step size falls to 0 over --sequences, or stays", 0, "linear|cosine|constant" },
-    { RG_OPTION_REAL, "momentum", AT(momentum), "0.9", "momentum or first beta; -1: the optimiser's own", 0, NULL },
-    { RG_OPTION_REAL, "clip-value", AT(clip_value), "10", "largest component of the gradient; 0: not cut", 0, NULL },
-    { RG_OPTION_REAL, "clip-norm", AT(clip_norm), "1", "largest norm of the gradient; 0: not cut", 0, NULL },
-    { RG_OPTION_INT, "sequences", AT(sequences), "50000", "sequences to learn from", 0, NULL },
-    { RG_OPTION_INT, "mini-batch", AT(mini_batch), "1", "sequences to an update, all of one length", 0, NULL },
-    { RG_OPTION_INT, "valid-freq", AT(valid_freq), "2000", "updates between validations; 0: none", 0, NULL },
-    { RG_OPTION_INT, "valid-length", AT(valid_length), "100", "length of the second validation: longer than any that was learned from", 0, NULL },
-    { RG_OPTION_INT, "valid-count", AT(valid_count), "20", "sequences of a validation", 0, NULL },
-    { RG_OPTION_INT, "save-freq", AT(save_freq), "2000", "updates between checkpoints", 0, NULL },
-    { RG_OPTION_INT, "disp-freq", AT(disp_freq), "500", "updates between log lines", 0, NULL },
+    { RG_OPTION_REAL, "momentum", AT(momentum), "0.9", "momentum or first beta; -1: the optimiser's own", 0, "[-1,1)" },
+    { RG_OPTION_REAL, "clip-value", AT(clip_value), "10", "largest component of the gradient; 0: not cut", 0, "[0,inf)" },
+    { RG_OPTION_REAL, "clip-norm", AT(clip_norm), "1", "largest norm of the gradient; 0: not cut", 0, "[0,inf)" },
+    { RG_OPTION_INT, "sequences", AT(sequences), "50000", "sequences to learn from", 0, "[1,inf)" },
+    { RG_OPTION_INT, "mini-batch", AT(mini_batch), "1", "sequences to an update, all of one length", 0, "[1,inf)" },
+    { RG_OPTION_INT, "valid-freq", AT(valid_freq), "2000", "updates between validations; 0: none", 0, "[0,inf)" },
+    { RG_OPTION_INT, "valid-length", AT(valid_length), "100", "length of the second validation: longer than any that was learned from", 0, "[1,inf)" },
+    { RG_OPTION_INT, "valid-count", AT(valid_count), "20", "sequences of a validation", 0, "[1,inf)" },
+    { RG_OPTION_INT, "save-freq", AT(save_freq), "2000", "updates between checkpoints", 0, "[0,inf)" },
+    { RG_OPTION_INT, "disp-freq", AT(disp_freq), "500", "updates between log lines", 0, "[0,inf)" },
     { RG_OPTION_STRING, "log-json", AT(log_json), "", "log as JSON lines; empty: MODEL.jsonl", 0, NULL },
-    { RG_OPTION_INT, "cpu-threads", AT(threads), "0", "threads, each with a share of the batch; 0: one a core", 0, NULL },
-    { RG_OPTION_INT, "seed", AT(seed), "1", "of weights and sequences", 0, NULL },
+    { RG_OPTION_INT, "cpu-threads", AT(threads), "0", "threads, each with a share of the batch; 0: one a core", 0, "[0,1024]" },
+    { RG_OPTION_INT, "seed", AT(seed), "1", "of weights and sequences", 0, "[0,inf)" },
     RG_OPTION_END
 };
 
@@ -183,28 +183,8 @@ static bool forward_stop(void *context)
 
 static rg_status check(const rg_memory_options *o)
 {
-    const struct {
-        const char *name;
-        int64_t     value, least;
-    } counts[] = { { "bits", o->bits, 1 },
-                   { "min-length", o->min_length, 1 },
-                   { "max-length", o->max_length, o->min_length },
-                   { "max-repeats", o->max_repeats, 1 },
-                   { "sequences", o->sequences, 1 },
-                   { "mini-batch", o->mini_batch, 1 },
-                   { "valid-freq", o->valid_freq, 0 },
-                   { "valid-length", o->valid_length, 1 },
-                   { "valid-count", o->valid_count, 1 },
-                   { "save-freq", o->save_freq, 0 },
-                   { "disp-freq", o->disp_freq, 0 },
-                   { "cpu-threads", o->threads, 0 } };
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        if (counts[i].value < counts[i].least)
-            return rg_fail(RG_EINVAL, "--%s is %lld; the least is %lld", counts[i].name, (long long)counts[i].value,
-                           (long long)counts[i].least);
-    if (!(o->rate > 0) || !(o->clip_value >= 0) || !(o->clip_norm >= 0))
-        return rg_fail(RG_EINVAL, "--learn-rate %g, --clip-value %g, --clip-norm %g: the first must be above 0, the others not below",
-                       o->rate, o->clip_value, o->clip_norm);
+    if (o->max_length < o->min_length)
+        return rg_fail(RG_EINVAL, "--max-length is %lld; the least is --min-length, %lld", (long long)o->max_length, (long long)o->min_length);
     if (strcmp(o->task, "recall") == 0 && o->min_length < 2)
         return rg_fail(
             RG_EINVAL,

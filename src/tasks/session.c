@@ -34,6 +34,7 @@ struct rg_session {
     size_t                batches;
 
     const rg_session_config *config; /* of the run */
+    size_t                   most; /* source pieces read: what is asked for, or what a model can */
     uint64_t                 first;
     atomic_size_t            next;
     rg_status               *status; /* of each thread, with its message */
@@ -141,9 +142,9 @@ static rg_status encode(rg_session *s, item *it, const char *line, const char *p
     rg_text_clear(&it->line);
     RG_TRY(rg_vocab_encode(&it->source, replace ? &it->spans : NULL, t->source, line, strlen(line)));
     if (replace) RG_TRY(rg_vocab_normalize(&it->line, t->source, line, strlen(line)));
-    if (it->source.count > s->config->max_length) {
-        it->cut = it->source.count - s->config->max_length;
-        it->source.count = s->config->max_length;
+    if (it->source.count > s->most) {
+        it->cut = it->source.count - s->most;
+        it->source.count = s->most;
     }
     if (it->source.count) RG_TRY(rg_ids_add(&it->source, rg_vocab_eos(t->source)));
     if (prefix && *prefix) RG_TRY(rg_vocab_encode(&it->prefix, NULL, t->target, prefix, strlen(prefix)));
@@ -324,6 +325,11 @@ rg_status rg_session_run(const rg_translated **out, rg_session *s, const rg_sess
     s->first = first;
     if (config->batch < 1 || config->max_length < 1)
         return rg_fail(RG_EINVAL, "batches of %zu lines of %zu pieces", config->batch, config->max_length);
+    s->most = config->max_length;
+    for (size_t i = 0; i < s->count; i++) {
+        const size_t longest = s->translators[i]->model->longest;
+        if (longest && s->most > longest - 1) s->most = longest - 1;
+    }
     RG_TRY(make_room(s, n));
     for (int i = 0; i <= s->threads; i++) rg_arena_reset(s->arena[i]);
     for (size_t i = 0; i < n; i++) RG_TRY(encode(s, &s->items[i], lines[i], prefix ? prefix[i] : NULL));

@@ -338,10 +338,6 @@ static rg_status check(const rg_translation_options *o)
                        o->train_sets.count);
     if (o->valid_sets.count && o->valid_sets.count != files)
         return rg_fail(RG_EINVAL, "--valid-sets takes %zu files like --train-sets, not %zu", files, o->valid_sets.count);
-    if (o->max_length < 1 || o->mini_batch < 1 || o->mini_batch_words < 0 || o->maxi_batch < 0 || o->workspace < 0 || o->delay < 1 ||
-        o->threads < 0 || o->epochs < 0 || o->updates < 0 || o->valid_freq < 0 || o->save_freq < 0 || o->disp_freq < 0 || o->patience < 0 ||
-        o->average < 0 || o->beam < 1 || o->vocab_min_count < 0 || o->samples < 0)
-        return rg_fail(RG_EINVAL, "lengths, batch sizes and frequencies must not be negative");
     if (!o->mini_batch_words && !o->workspace)
         return rg_fail(RG_EINVAL, "--mini-batch-words 0 takes the batch size from --workspace: give one");
     if (o->cooldown > 0 && !o->updates)
@@ -354,6 +350,10 @@ static rg_status check(const rg_translation_options *o)
 static rg_status train(training *t, const rg_system *system, const void *options)
 {
     RG_TRY(make_translator(t, system, options));
+    const size_t longest = t->translator->model->longest;
+    if (longest && (size_t)t->o->max_length + 1 > longest)
+        return rg_fail(RG_EINVAL, "sentences of %lld pieces (--max-length) and their end do not fit %zu positions (--transformer-max-positions)",
+                       (long long)t->o->max_length, longest);
     RG_TRY(open_corpus(t));
     if (t->o->valid_sets.count) RG_TRY(rg_validation_new(&t->validation, t->translator, t->o, t->threads));
     const rg_trainer_config config = trainer_config(t);

@@ -30,13 +30,28 @@ static rg_status open_corpus(rg_validation *v)
 {
     const rg_list   *sets = &v->options->valid_sets;
     rg_corpus_config c = RG_CORPUS_CONFIG_DEFAULT;
-    c.max_length = 0;
+    c.max_length = v->translator->model->longest ? v->translator->model->longest - 1 : 0;
     c.mini_batch_words = 2000;
     c.mini_batch = 1000;
     c.shuffle = false;
     const rg_translator *t = v->translator;
     return v->options->tsv ? rg_corpus_open_tsv(&v->corpus, &c, sets->items[0], t->source, t->target)
                            : rg_corpus_open(&v->corpus, &c, sets->items[0], sets->items[1], t->source, t->target);
+}
+
+static bool is_ours(const char *name) { return strcmp(name, "perplexity") == 0 || strcmp(name, "exact") == 0; }
+
+/* A name that nobody knows should not wait for the first validation to be told so. */
+static rg_status check_metrics(const rg_list *metrics)
+{
+    for (size_t i = 0; i < metrics->count; i++) {
+        rg_scorer *scorer = NULL;
+        if (is_ours(metrics->items[i])) continue;
+        rg_status status = rg_scorer_new(&scorer, metrics->items[i], NULL);
+        rg_scorer_free(scorer);
+        if (status != RG_OK) return rg_fail_in(status, "--valid-metrics (which also knows perplexity and exact): ");
+    }
+    return metrics->count ? RG_OK : rg_fail(RG_EINVAL, "--valid-metrics names none");
 }
 
 rg_status rg_validation_new(rg_validation **out, rg_translator *translator, const rg_translation_options *options, int threads)
@@ -46,7 +61,8 @@ rg_status rg_validation_new(rg_validation **out, rg_translator *translator, cons
     if (!v) return RG_ENOMEM;
     *v = (rg_validation){ .translator = translator, .options = options };
     const rg_tape_config config = { .record = false };
-    rg_status            status = read_pairs(v);
+    rg_status            status = check_metrics(&options->metrics);
+    if (status == RG_OK) status = read_pairs(v);
     if (status == RG_OK) status = open_corpus(v);
     if (status == RG_OK) status = rg_session_new(&v->session, &v->translator, 1, threads);
     if (status == RG_OK) status = rg_tape_new(&v->tape, &config);

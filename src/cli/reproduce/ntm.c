@@ -13,11 +13,11 @@ typedef struct {
 
 static const rg_option options[] = {
     { RG_OPTION_STRING, "task", offsetof(settings, task), "copy", "the puzzle", 0, "copy|repeat-copy|recall" },
-    { RG_OPTION_INT, "sequences", offsetof(settings, sequences), "50000", "sequences the machine learns from", 0, NULL },
-    { RG_OPTION_INT, "baseline-sequences", offsetof(settings, baseline), "50000", "sequences the LSTM baseline learns from; 0: no baseline", 0, NULL },
-    { RG_OPTION_INT, "seed", offsetof(settings, seed), "1", "the first seed, of weights and sequences", 0, NULL },
-    { RG_OPTION_INT, "seeds", offsetof(settings, seeds), "3", "runs of the machine", 0, NULL },
-    { RG_OPTION_INT, "baseline-seeds", offsetof(settings, baseline_seeds), "1", "runs of the baseline, which takes ten times as long", 0, NULL },
+    { RG_OPTION_INT, "sequences", offsetof(settings, sequences), "50000", "sequences the machine learns from", 0, "[1,inf)" },
+    { RG_OPTION_INT, "baseline-sequences", offsetof(settings, baseline), "50000", "sequences the LSTM baseline learns from; 0: no baseline", 0, "[0,inf)" },
+    { RG_OPTION_INT, "seed", offsetof(settings, seed), "1", "the first seed, of weights and sequences", 0, "[0,inf)" },
+    { RG_OPTION_INT, "seeds", offsetof(settings, seeds), "3", "runs of the machine", 0, "[1,inf)" },
+    { RG_OPTION_INT, "baseline-seeds", offsetof(settings, baseline_seeds), "1", "runs of the baseline, which takes ten times as long", 0, "[0,inf)" },
     RG_OPTION_END
 };
 
@@ -103,8 +103,6 @@ static rg_status run(rg_call *call, const void *given)
     const bool        copy = strcmp(s->task, "copy") == 0, recall = strcmp(s->task, "recall") == 0;
     rg_memory_options o = { 0 };
     results           machine = { .length = { 20, 40, 100 } }, lstm;
-    if (s->sequences < 1 || s->baseline < 0 || s->seeds < 1 || s->baseline_seeds < 0)
-        return rg_fail(RG_EINVAL, "--sequences and --seeds count from 1");
     if (recall) machine = (results){ .length = { 6, 10, 20 } };
     if (!copy && !recall) machine = (results){ .length = { 10, 20, 40 } };
     lstm = machine;
