@@ -7,7 +7,7 @@
 
 enum { RG_GRAPH_LAYERS = 16 }; /* at most */
 
-/* RG_EINVAL unless 1 <= layers <= RG_GRAPH_LAYERS and width >= 1. */
+/* RG_EINVAL unless 1 <= layers <= RG_GRAPH_LAYERS. */
 rg_status rg_graph_parts_check(int64_t layers);
 
 /* drop(x) w; x NULL: the features of the graph's nodes. While learning each of `heads` column blocks of w sees a mask of its own. */
