@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 static const char *const place = "test_translate_faults.safetensors";
-static const char *const lines[] = { "a b c", "", "c a" };
+static const char *const lines[] = { "a b c", "", "c a" }, *const beginnings[] = { "zzz", "", "zzz a" }; /* zzz: unknown, and replaced */
 
 static rg_status three_lines(void *context)
 {
@@ -23,9 +23,10 @@ static rg_status three_lines(void *context)
     c.search.attention = true;
     c.search.length_extra = 3;
     c.search.length_factor = 0;
+    c.replace_unknown = true;
     rg_status status = rg_translator_load(&t, place);
     if (status == RG_OK) status = rg_session_new(&session, &t, 1, 1);
-    if (status == RG_OK) status = rg_session_run(&out, session, &c, lines, 3, 0, NULL);
+    if (status == RG_OK) status = rg_session_run(&out, session, &c, lines, 3, 0, beginnings);
     rg_session_free(session);
     rg_translator_free(t);
     return status;
