@@ -3,6 +3,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <setjmp.h>
+#include <locale.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -172,6 +174,42 @@ static void numbers_stay_in_their_range(void **state)
     rg_options_fini(ranges, &values);
 }
 
+/* A locale whose decimal point is a comma, made here: a bare machine has none. */
+static bool choose_comma_locale(void)
+{
+    char folder[] = "/tmp/regard-locale-XXXXXX", command[256];
+    if (!mkdtemp(folder)) return false;
+    snprintf(command, sizeof command,
+             "cd %s && printf 'LC_NUMERIC\\ndecimal_point \",\"\\nthousands_sep \"\"\\ngrouping -1\\nEND LC_NUMERIC\\n' > source && "
+             "localedef -c -i ./source -f ANSI_X3.4-1968 ./xx_YY > /dev/null 2>&1; [ -f xx_YY/LC_NUMERIC ]",
+             folder);
+    const bool made = system(command) == 0 && setenv("LOCPATH", folder, 1) == 0 && setlocale(LC_NUMERIC, "xx_YY");
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command) == 0 && made;
+}
+
+static void numbers_have_a_point_whatever_the_locale(void **state)
+{
+    static const rg_option real[] = {{RG_OPTION_REAL, "share", 0, "0.25", "share", 0, "[0,1)"}, RG_OPTION_END};
+    (void)state;
+    double                share = 0;
+    char                  text[16];
+    const rg_option_group group = {.rows = real, .values = &share};
+    if (!choose_comma_locale()) skip();
+    snprintf(text, sizeof text, "%.1f", 0.5);
+    assert_string_equal(text, "0,5"); /* it is in force */
+    assert_int_equal(rg_options_init(real, &share), RG_OK);
+    assert_true(share == 0.25);
+    share = 0.125;
+    char *yaml = rg_options_yaml(&group, 1);
+    assert_string_equal(yaml, "share: 0.125\n");
+    share = 0;
+    assert_int_equal(rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "test", false), RG_OK);
+    assert_true(share == 0.125);
+    rg_free(yaml);
+    setlocale(LC_NUMERIC, "C");
+}
+
 static void an_extended_command_knows_the_flags_of_what_was_chosen(void **state)
 {
     rg_call call;
@@ -327,6 +365,7 @@ int main(void)
         cmocka_unit_test(a_negative_number_is_a_value_and_a_later_flag_wins),
         cmocka_unit_test(wrong_flags_are_refused_and_the_nearest_is_named),
         cmocka_unit_test(numbers_stay_in_their_range),
+        cmocka_unit_test(numbers_have_a_point_whatever_the_locale),
         cmocka_unit_test(an_extended_command_knows_the_flags_of_what_was_chosen),
         cmocka_unit_test(yaml_sets_what_flags_set),
         cmocka_unit_test(wrong_yaml_is_refused_with_its_line),

@@ -1,5 +1,6 @@
 /* options.c - rows of settings: defaults, setting from words, finding, writing as YAML. options_yaml.c reads YAML. */
 #include "regard/options.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -19,7 +20,7 @@ static rg_status check_range(const rg_option *row, double x, const char *word)
 {
     if (!row->choices) return RG_OK;
     char        *at;
-    const double low = strtod(row->choices + 1, &at), high = strtod(at + 1, &at);
+    const double low = rg_real_parse(row->choices + 1, &at), high = rg_real_parse(at + 1, &at);
     const bool   low_open = row->choices[0] == '(', high_open = *at == ')';
     if ((low_open ? x > low : x >= low) && (high_open ? x < high : x <= high)) return RG_OK;
     if (isinf(high)) return rg_fail(RG_EINVAL, "--%s is %s; it should be %s %g", row->name, word, low_open ? "above" : "at least", low);
@@ -33,7 +34,7 @@ static rg_status set_int(const rg_option *row, int64_t *out, const char *word)
     errno = 0;
     int64_t n = strtoll(word, &end, 10);
     if (end == word || *end || errno) {
-        const double x = strtod(word, &end); /* 1e6 is a whole number too */
+        const double x = rg_real_parse(word, &end); /* 1e6 is a whole number too */
         if (end == word || *end || !(fabs(x) < 9e15) || x != floor(x))
             return rg_fail(RG_EINVAL, "--%s takes a whole number, not \"%s\"", row->name, word);
         n = (int64_t)x;
@@ -46,7 +47,7 @@ static rg_status set_int(const rg_option *row, int64_t *out, const char *word)
 static rg_status set_real(const rg_option *row, double *out, const char *word)
 {
     char  *end;
-    double x = strtod(word, &end);
+    double x = rg_real_parse(word, &end);
     if (end == word || *end || !isfinite(x))
         return rg_fail(RG_EINVAL, "--%s takes a number, not \"%s\"", row->name, word);
     RG_TRY(check_range(row, x, word));
@@ -284,10 +285,7 @@ static void put_value(text *t, const rg_option *row, void *values)
         put(t, number);
         break;
     case RG_OPTION_REAL: /* as short as reads back the same */
-        for (int digits = 6; digits <= 17; digits++) {
-            snprintf(number, sizeof number, "%.*g", digits, *(double *)field(row, values));
-            if (strtod(number, NULL) == *(double *)field(row, values)) break;
-        }
+        rg_real_print_double(number, sizeof number, 6, *(double *)field(row, values));
         put(t, number);
         break;
     case RG_OPTION_BOOL: put(t, *(bool *)field(row, values) ? "true" : "false"); break;

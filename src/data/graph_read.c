@@ -1,5 +1,6 @@
 /* graph_read.c - the files of a graph: edges, features, labels, split. Every complaint names the file, the line and the number. */
 #include "data/graph.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <math.h>
@@ -40,7 +41,7 @@ static bool to_int(long long *out, const char *word, size_t bytes)
 static bool to_real(double *out, const char *word, size_t bytes)
 {
     char *end;
-    *out = strtod(word, &end);
+    *out = rg_real_parse(word, &end);
     return bytes && end == word + bytes && isfinite(*out) && fabs(*out) < 1e30;
 }
 

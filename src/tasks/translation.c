@@ -1,5 +1,6 @@
 /* translation.c - from two text files to a translator: vocabularies, corpus, model, the trainer's hooks. */
 #include "tasks/translation.h"
+#include "base/number.h"
 #include "tasks/validation.h"
 
 #include <stdlib.h>
@@ -171,7 +172,7 @@ static rg_status alpha_of(double *out, const rg_translation_options *o, size_t s
     if (o->alphas.count > 2) return rg_fail(RG_EINVAL, "--sentencepiece-alphas takes one or two numbers, not %zu", o->alphas.count);
     const char *text = o->alphas.items[side < o->alphas.count ? side : 0];
     char       *end;
-    *out = strtod(text, &end);
+    *out = rg_real_parse(text, &end);
     if (end == text || *end || !(*out >= 0 && *out <= 1))
         return rg_fail(RG_EINVAL, "--sentencepiece-alphas %s: a number from 0 (off) to 1", text);
     return RG_OK;

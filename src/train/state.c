@@ -2,6 +2,7 @@
  *
  * Numbers are kept as the text that reads back as the same bits, because a checkpoint's metadata are texts. */
 #include "train/state.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -103,7 +104,7 @@ rg_status rg_state_put_count(rg_state *s, const char *key, uint64_t value)
 rg_status rg_state_put_number(rg_state *s, const char *key, double value)
 {
     char text[40];
-    snprintf(text, sizeof text, "%.17g", value);
+    rg_real_print(text, sizeof text, 17, value);
     return rg_state_put_text(s, key, text);
 }
 
@@ -152,7 +153,7 @@ rg_status rg_state_get_number(double *out, const rg_state *s, const char *key)
     const char *text;
     char       *end;
     RG_TRY(rg_state_get_text(&text, s, key));
-    double value = strtod(text, &end);
+    double value = rg_real_parse(text, &end);
     if (end == text || *end) return rg_fail(RG_EMATCH, "the saved value '%s' is '%.40s', not a number", key, text);
     *out = value;
     return RG_OK;

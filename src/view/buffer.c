@@ -1,6 +1,8 @@
 /* buffer.c - text that grows, escapes, base64, whole files. */
 #include "view/buffer.h"
 
+#include "base/number.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,10 +95,7 @@ void rg_buffer_float(rg_buffer *b, float value)
 {
     char text[32];
 
-    for (int digits = 4; digits <= 9; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, (double)value);
-        if (digits == 9 || strtof(text, NULL) == value) break;
-    }
+    rg_real_print_float(text, sizeof text, 4, value);
     rg_buffer_text(b, text);
 }
 
@@ -104,10 +103,7 @@ void rg_buffer_double(rg_buffer *b, double value)
 {
     char text[40];
 
-    for (int digits = 6; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (digits == 17 || strtod(text, NULL) == value) break;
-    }
+    rg_real_print_double(text, sizeof text, 6, value);
     rg_buffer_text(b, text);
 }
 
