@@ -146,7 +146,7 @@ static const claim claims[] = {
     { "part-rnnsearch", "part-one-direction", 0, BLEU },
     { "ladder-reverse", "ladder-plain", 0, BLEU },
     { "part-transformer", "part-no-positions", 5, BLEU },
-    { "part-transformer", "part-no-dropout", 2, BLEU },
+    { "ende-transformer", "part-no-dropout", 2, BLEU },
     { "part-transformer", "part-no-smoothing", 0, BLEU },
     { "part-transformer", "part-no-smoothing", 0, PERPLEXITY },
     { "part-cold-pre", "part-cold-post", 10, BLEU },
