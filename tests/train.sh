@@ -93,7 +93,7 @@ anew -m x.st --sentencepiece-alphas 2 > log 2>&1 && fail "an alpha of 2 was acce
 # positions that were learned: what is longer is refused in training and cut, with a word, in translation
 places() { train -m places.st --overwrite --transformer-positions learned --transformer-max-positions 12 --after-batches 20 "$@"; }
 places > log 2>&1 && fail "sentences longer than the learned positions"
-grep -q '100 pieces (--max-length) and their end do not fit 12 positions' log || fail "too few positions: $(tail -1 log)"
+grep -q '100 pieces (--max-length) and their end do not fit the 12 positions' log || fail "too few positions: $(tail -1 log)"
 places --max-length 11 --valid-sets demo/test.en demo/test.fr --valid-freq 20 > log 2>&1 || { cat log; fail "learned positions"; }
 { head -1 demo/test.en; yes the | head -40 | tr '\n' ' '; echo; head -1 demo/test.en; } > long.en
 "$REGARD" translate -m places.st < long.en > long.out 2> err || fail "a line longer than the learned positions: $(cat err)"

@@ -353,7 +353,7 @@ static rg_status train(training *t, const rg_system *system, const void *options
     RG_TRY(make_translator(t, system, options));
     const size_t longest = t->translator->model->longest;
     if (longest && (size_t)t->o->max_length + 1 > longest)
-        return rg_fail(RG_EINVAL, "sentences of %lld pieces (--max-length) and their end do not fit %zu positions (--transformer-max-positions)",
+        return rg_fail(RG_EINVAL, "sentences of %lld pieces (--max-length) and their end do not fit the %zu positions of the model",
                        (long long)t->o->max_length, longest);
     RG_TRY(open_corpus(t));
     if (t->o->valid_sets.count) RG_TRY(rg_validation_new(&t->validation, t->translator, t->o, t->threads));
