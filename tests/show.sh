@@ -38,12 +38,16 @@ refuse() { # CODE WORD COMMAND...
 refuse 2 RECORD show
 refuse 2 RECORD show a b
 refuse 1 nothing.json show nothing.json
-refuse 2 'layer 7' show translation.json --layer 7
+refuse 2 'is --layer 7; --list' show translation.json --layer 7
+refuse 2 'is --name x --head 3; --list' show translation.json --name x --head 3
+refuse 2 '0 sets of curves' show translation.json --style curves --png a.png
 refuse 2 style show translation.json --style oil
 echo '{"format":"regard-record/1","labels":3}' > bad.json
 refuse 1 'bad.json: "labels"' show bad.json
 refuse 1 no/folder show translation.json --html no/folder/a.html
 refuse 2 RUN report
+mkdir empty
+refuse 1 'empty: neither log.jsonl' report empty
 refuse 2 steps gradients --steps 1
 
 "$REGARD" gradients --units 8 --steps 40 -o g.safetensors || fail "gradients"
@@ -52,5 +56,7 @@ grep -q '<svg' g.html || fail "the page of gradients has no curve"
 printf '{"step":1,"loss":3.5}\n{"step":2,"loss":2.5}\n' > log.jsonl
 "$REGARD" report . --html r.html --json r.json || fail "report"
 grep -q 'Training loss' r.html || fail "the report has no loss"
+mv log.jsonl m.safetensors.jsonl
+"$REGARD" report m.safetensors | grep > /dev/null Loss || fail "the report of a model"
 "$REGARD" show r.json | grep > /dev/null Loss || fail "the report's record"
 exit $failed

@@ -66,8 +66,8 @@ const rg_command rg_command_report = {
     .name = "report",
     .summary = "draw a training run: loss, validation, learning rate, samples",
     .arguments = "RUN",
-    .details = "RUN is a training log in JSON lines (docs/record.md), or a folder with a log.jsonl. Without --html or --json the "
-               "curves are drawn in the terminal.",
+    .details = "RUN is a model trained by `regard train` (its log lies beside it), a log in JSON lines (docs/record.md), or a "
+               "folder with a log.jsonl or model.safetensors.jsonl. Without --html or --json the curves are drawn in the terminal.",
     .options = rows,
     .size = sizeof(report_options),
     .run = run,

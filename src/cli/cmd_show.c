@@ -36,7 +36,7 @@ static const rg_option rows[] = {
     { RG_OPTION_INT, "links", offsetof(show_options, links), "12", "how many of the strongest links to list", 0, "[0,inf)" },
     { RG_OPTION_INT, "width", offsetof(show_options, width), "0", "columns to use; 0 is those of the terminal", 0, "[0,inf)" },
     { RG_OPTION_REAL, "threshold", offsetof(show_options, threshold), "0.02", "weights below are not drawn as links", 0,
-      NULL },
+      "[0,1]" },
     { RG_OPTION_REAL, "scale", offsetof(show_options, scale), "2", "pixels per point of a PNG", 0, "(0,100]" },
     { RG_OPTION_STRING, "palette", offsetof(show_options, palette), "auto", "colours from low to high", 0,
       "auto|blue|fire|gray" },
@@ -79,13 +79,28 @@ static const char *default_name(const rg_record *r, const show_options *o)
     return rg_record_find(r, "decoder.cross", (int)o->layer, (int)o->head, (int)o->step) < r->maps ? "decoder.cross" : NULL;
 }
 
+/* Say what was asked for: the flags that were given, and no others. */
+static rg_status fail_without_map(const rg_record *r, const show_options *o)
+{
+    const struct {
+        const char *name;
+        int64_t     value;
+    } asked[] = { { "layer", o->layer }, { "head", o->head }, { "step", o->step } };
+    rg_text   text = { 0 };
+    rg_status status = *o->name ? rg_text_print(&text, " --name %s", o->name) : RG_OK;
+    for (size_t i = 0; status == RG_OK && i < sizeof asked / sizeof *asked; i++)
+        if (asked[i].value >= 0) status = rg_text_print(&text, " --%s %lld", asked[i].name, (long long)asked[i].value);
+    if (status == RG_OK) status = rg_fail(RG_EINVAL, "no map of the record's %zu is%s; --list shows them", r->maps, rg_text_c(&text));
+    rg_text_free(&text);
+    return status;
+}
+
 /* The map the flags name. A record without maps (curves only) gives r->maps. */
 static rg_status choose(size_t *out, const rg_record *r, const show_options *o)
 {
     *out = rg_record_find(r, default_name(r, o), (int)o->layer, (int)o->head, (int)o->step);
     if (*out < r->maps || (!r->maps && !*o->name && o->layer < 0 && o->head < 0 && o->step < 0)) return RG_OK;
-    return rg_fail(RG_EINVAL, "no map %swith layer %d, head %d, step %d among the %zu of the record; --list shows them",
-                   o->name, (int)o->layer, (int)o->head, (int)o->step, r->maps);
+    return fail_without_map(r, o);
 }
 
 static rg_status print_terminal(const rg_record *r, size_t map, const show_options *o)
@@ -166,7 +181,8 @@ static rg_status translate(rg_record **out, const show_options *o, const char *l
     const rg_translated *result;
 
     if (o->n_best > o->beam)
-        return rg_fail(RG_EINVAL, "--n-best %lld from --beam-size %lld", (long long)o->n_best, (long long)o->beam);
+        return rg_fail(RG_EINVAL, "--n-best is %lld; --beam-size %lld keeps no more than that many", (long long)o->n_best,
+                       (long long)o->beam);
     config.search.beam = (size_t)o->beam;
     config.search.n_best = (size_t)o->n_best;
     config.search.attention = true;
@@ -185,8 +201,8 @@ static rg_status show_translation(const show_options *o, const rg_list *words)
     rg_record *r = NULL;
     rg_status  status = RG_OK;
 
-    if (!words->count) return rg_fail(RG_EINVAL, "which text? regard show -m MODEL \"some words\"");
     for (size_t i = 0; status == RG_OK && i < words->count; i++) status = rg_text_print(&line, "%s%s", i ? " " : "", words->items[i]);
+    if (status == RG_OK && !line.length) status = rg_fail(RG_EINVAL, "which text? regard show -m MODEL \"some words\"");
     if (status == RG_OK) status = translate(&r, o, rg_text_c(&line));
     if (status == RG_OK) status = rg_cli_show_record(r, o);
     rg_record_free(r);

@@ -252,7 +252,8 @@ static rg_status configure(translation *t)
     const settings *s = t->s;
     if (!s->models.count) return rg_fail(RG_EINVAL, "which model? -m MODEL.safetensors");
     if (s->n_best > s->beam)
-        return rg_fail(RG_EINVAL, "--n-best %lld from --beam-size %lld", (long long)s->n_best, (long long)s->beam);
+        return rg_fail(RG_EINVAL, "--n-best is %lld; --beam-size %lld keeps no more than that many", (long long)s->n_best,
+                       (long long)s->beam);
     t->threshold = -1;
     if (s->alignment[0] && strcmp(s->alignment, "soft") != 0 && strcmp(s->alignment, "hard") != 0) {
         char *end;

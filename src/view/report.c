@@ -166,13 +166,22 @@ static rg_status add_curves(rg_record *r, const log_state *s)
     return RG_OK;
 }
 
-/* A folder means its log.jsonl. */
+/* Where a run's log lies, seen from what people name: a model has it beside itself, a folder inside, a log is it. */
+static const char *const log_places[] = { ".jsonl", "/log.jsonl", "/model.safetensors.jsonl" };
+
 static rg_status find_log(char **out, const char *path)
 {
     struct stat st;
 
-    *out = stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? rg_format("%s/log.jsonl", path) : rg_strdup(path);
-    return *out ? RG_OK : RG_ENOMEM;
+    for (size_t i = 0; i < sizeof log_places / sizeof *log_places; i++) {
+        if (!(*out = rg_format("%s%s", path, log_places[i]))) return RG_ENOMEM;
+        if (stat(*out, &st) == 0) return RG_OK;
+        rg_free(*out);
+    }
+    *out = NULL;
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        return rg_fail(RG_EIO, "%s: neither log.jsonl nor model.safetensors.jsonl is in this folder", path);
+    return (*out = rg_strdup(path)) ? RG_OK : RG_ENOMEM;
 }
 
 rg_status rg_report_read(rg_record **out, const char *run)

@@ -166,9 +166,11 @@ static void put_overview(const drawing *d)
     else across = (down + 1) / 2;
     wide = (size_t)d->o->width - side - 1;
     if (d->m->cols > across * wide) across = (d->m->cols + wide - 1) / wide;
-    rg_terminal__dim(d->b, d->o);
-    rg_buffer_format(d->b, "each dot is the maximum of %zu x %zu\n", down, across);
-    rg_terminal__plain(d->b, d->o);
+    if (down * across > 1) {
+        rg_terminal__dim(d->b, d->o);
+        rg_buffer_format(d->b, "each dot is the maximum of %zu x %zu\n", down, across);
+        rg_terminal__plain(d->b, d->o);
+    }
     for (size_t y = 0; y * down < d->m->rows; y += halves ? 2 : 1) {
         rg_terminal__dim(d->b, d->o);
         if (down == 1 && d->m->rows <= FEW_ROWS) {

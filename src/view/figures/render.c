@@ -60,7 +60,7 @@ static rg_status draw(canvas *c, const rg_record *r, const rg_figure_options *o)
 
     if (style == RG_FIGURE_CURVES) {
         if (o->curves >= r->curve_sets)
-            return rg_fail(RG_EINVAL, "curves %zu of a record with %zu", o->curves, r->curve_sets);
+            return rg_fail(RG_EINVAL, "the record has %zu sets of curves; set %zu cannot be drawn", r->curve_sets, o->curves);
         return draw_curves(c, &r->curves[o->curves]);
     }
     if (!m) return rg_fail(RG_EINVAL, "the record has no map to draw");
