@@ -50,9 +50,14 @@ expect 0 "^BLEU.* = $(score free 'bleu tok=13a lc=False') " "$data/free.hyp" "$w
 expect 1 'has [0-9]+ lines, .*zh.ref [0-9]+' "$data/free.hyp" "$data/zh.ref"
 expect 1 'no-such-file' "$data/free.hyp" no-such-file
 expect 2 'at least one file' "$data/free.hyp"
-expect 2 'no metric is called "meteor"' "$data/free.hyp" --metrics meteor
+expect 2 'no metric is called "meteor"; there are bleu, chrf' "$data/free.hyp" --metrics meteor
 expect 2 'tokenize' "$data/free.hyp" --tokenize spm "$data/free.ref"
 printf '0-0 1-1\n' > "$work/links"
 printf '0-0 1?1 2-2\n' > "$work/gold"
 expect 0 '^AER = 25.00 ' "$work/links" --metrics aer "$work/gold"
+printf '0-0 x 2-2\n' > "$work/links"
+expect 1 'line 1: output: "x" is not a link' "$work/links" --metrics aer "$work/gold"
+expect 1 'line 1: reference: "x" is not a link' "$work/gold" --metrics aer "$work/links"
+: > "$work/none"
+expect 1 'nothing to judge' "$work/none" "$work/none"
 [ $failures = 0 ]

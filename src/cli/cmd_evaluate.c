@@ -418,12 +418,13 @@ static rg_status run(rg_call *call)
     job                     j = { .options = o };
     size_t                  metrics = 0;
     while (metrics < o->metrics.count && is_metric(o->metrics.items[metrics])) metrics++;
-    if (!metrics) return rg_fail(RG_EINVAL, "no metric is called \"%s\"", o->metrics.count ? o->metrics.items[0] : "");
+    if (!metrics) return rg_fail(RG_EINVAL, "no metric is called \"%s\"; there are %s", o->metrics.count ? o->metrics.items[0] : "", rows[0].help);
     if (metrics == o->metrics.count && !call->words.count)
         return rg_fail(RG_EINVAL, "give at least one file of references; see regard evaluate --help");
     rg_status status = *o->plot ? open_plot(&j) : RG_OK;
     if (status == RG_OK) status = read_file(&j.hypothesis, o->hypothesis);
     if (status == RG_OK) status = read_references(&j, call, metrics);
+    if (status == RG_OK && !j.hypothesis.count) status = rg_fail(RG_EFORMAT, "%s has no line: there is nothing to judge", j.hypothesis.name);
     if (status == RG_OK && (o->by_length || *o->plot)) status = read_lengths(&j);
     for (size_t i = 0; i < metrics && status == RG_OK; i++) status = evaluate(&j, o->metrics.items[i]);
     if (status == RG_OK && j.plot) status = save_plot(&j);

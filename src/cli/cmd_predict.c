@@ -170,8 +170,8 @@ static rg_status say(const settings *s, const rg_model *m, const rg_state *state
 static rg_status predict_graph(const settings *s, rg_state *state)
 {
     rg_model *m = NULL;
-    if (!s->graph[0]) return rg_fail(RG_EINVAL, "--graph names the folder of the graph");
     rg_status status = rg_model_load(&m, s->model, "graph", state);
+    if (status == RG_OK && !s->graph[0]) status = rg_fail(RG_EINVAL, "which graph? --graph names its folder");
     if (status == RG_OK) status = say(s, m, state);
     rg_model_free(m);
     return status;

@@ -52,7 +52,7 @@ static rg_status read_links(link **out, size_t *out_count, const char *line)
         good = good && read_number(&now.target, &at) && (!*at || strchr(" \t\r", *at));
         if (!good || count == room) {
             rg_free(links);
-            return rg_fail(RG_EFORMAT, "\"%.20s\" is not a link: they look like 3-4, possible ones like 3?4", begin);
+            return rg_fail(RG_EFORMAT, "\"%.*s\" is not a link: they look like 3-4, possible ones like 3?4", (int)strcspn(begin, " \t\r"), begin);
         }
         links[count++] = now;
     }
@@ -68,9 +68,10 @@ rg_status rg_aer_add(rg_aer *aer, const char *links, const char *gold)
 {
     link  *a = NULL, *g = NULL;
     size_t a_count = 0, g_count = 0, j = 0;
-    RG_TRY(read_links(&a, &a_count, links));
-    rg_status status = read_links(&g, &g_count, gold);
-    if (status == RG_OK) {
+    rg_status status = read_links(&a, &a_count, links);
+    if (status != RG_OK) return rg_fail_in(status, "output: ");
+    if ((status = read_links(&g, &g_count, gold)) != RG_OK) rg_fail_in(status, "reference: ");
+    else {
         aer->links += a_count;
         for (size_t i = 0; i < g_count; i++) aer->sure += g[i].sure;
         for (size_t i = 0; i < a_count; i++) {
