@@ -96,7 +96,7 @@ static rg_status train(rg_translator **out, const settings *s, const files *f)
     remove(f->json);
     if (status == RG_OK) status = rg_console_open(&console, f->json, (uint64_t)s->updates, false);
     if (status == RG_OK) {
-        const rg_translation_report report = rg_console_report(&console);
+        const rg_train_report report = rg_console_report(&console);
         status = rg_translation_train(out, system, values, &o, &report);
     }
     rg_console_close(&console);

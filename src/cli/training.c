@@ -154,7 +154,7 @@ static bool on_stop(void *context)
     return asked_to_stop;
 }
 
-rg_translation_report rg_console_report(rg_console *c)
+rg_train_report rg_console_report(rg_console *c)
 {
-    return (rg_translation_report){ .context = c, .log = on_log, .say = on_say, .sample = on_sample, .stop = on_stop };
+    return (rg_train_report){ .context = c, .log = on_log, .say = on_say, .sample = on_sample, .stop = on_stop };
 }

@@ -22,6 +22,6 @@ typedef struct rg_console {
 /* Opens the JSON log for appending (path "" : none), takes over SIGTERM and SIGINT so that a run saves and stops. */
 rg_status rg_console_open(rg_console *c, const char *json_path, uint64_t total_updates, bool quiet);
 void      rg_console_close(rg_console *c);
-rg_translation_report rg_console_report(rg_console *c);
+rg_train_report rg_console_report(rg_console *c);
 
 #endif

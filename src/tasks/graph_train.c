@@ -30,17 +30,6 @@ typedef struct {
     uint64_t validations;
 } training;
 
-static void say(const training *t, const char *format, ...) RG_PRINTF(2, 3);
-static void say(const training *t, const char *format, ...)
-{
-    char    line[1024];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
-    va_end(args);
-    if (t->report && t->report->say) t->report->say(t->report->context, line);
-}
-
 /* -------------------------------------------------------------------------------------------------------------- hooks */
 
 /* An epoch is each graph once. */
@@ -148,15 +137,15 @@ static void blame(void *context, const void *share, char *out, size_t room)
 static void forward_log(void *context, const rg_train_log *log)
 {
     const training *t = context;
-    if (!t->report || !t->report->log || log->event == RG_TRAIN_SAVED) return;
+    if (log->event == RG_TRAIN_SAVED) return;
     if (log->event == RG_TRAIN_VALID && t->o->disp_freq && log->step % (uint64_t)t->o->disp_freq != 0) return;
-    t->report->log(t->report->context, log);
+    rg_tell_log(t->report, log);
 }
 
 static bool forward_stop(void *context)
 {
     const training *t = context;
-    return t->report && t->report->stop && t->report->stop(t->report->context);
+    return rg_told_to_stop(t->report);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------- run */
@@ -214,7 +203,7 @@ static rg_status make(training *t, const rg_system *system, const void *options)
     if (t->o->model[0] && !(t->checkpoint = rg_format("%s.checkpoint", t->o->model))) return RG_ENOMEM;
     size_t nodes = 0, edges = 0;
     for (size_t i = 0; i < d->train; i++) nodes += d->graph[i]->nodes, edges += d->graph[i]->edges;
-    say(t, "%zu nodes, %zu edges, %zu features, %zu classes; %zu parameters", nodes, edges, d->features, d->classes,
+    rg_tell(t->report, "%zu nodes, %zu edges, %zu features, %zu classes; %zu parameters", nodes, edges, d->features, d->classes,
         rg_params_numbers(t->model->params));
     return RG_OK;
 }
@@ -237,7 +226,7 @@ static rg_status train(rg_graph_result *out, training *t, const rg_system *syste
     RG_TRY(rg_tape_new(&t->judge, &judging));
     uint64_t step = 0;
     if (!t->o->overwrite && t->checkpoint) RG_TRY(rg_trainer_resume(&step, t->trainer));
-    if (step) say(t, "resuming after %llu updates from %s", (unsigned long long)step, t->checkpoint);
+    if (step) rg_tell(t->report, "resuming after %llu updates from %s", (unsigned long long)step, t->checkpoint);
     const double    begun = rg_now();
     const rg_status status = rg_trainer_run(t->trainer);
     if (status != RG_OK && status != RG_ESTOP) return status;

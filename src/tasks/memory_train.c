@@ -167,16 +167,16 @@ static rg_status load_place(void *context, const rg_state *state)
 static void forward_log(void *context, const rg_train_log *log)
 {
     const training *t = context;
-    if (!t->report || !t->report->log || log->event == RG_TRAIN_SAVED) return;
+    if (log->event == RG_TRAIN_SAVED) return;
     rg_train_log in_bits = *log;
     in_bits.loss /= 0.69314718055994531; /* ln 2 */
-    t->report->log(t->report->context, &in_bits);
+    rg_tell_log(t->report, &in_bits);
 }
 
 static bool forward_stop(void *context)
 {
     const training *t = context;
-    return t->report && t->report->stop && t->report->stop(t->report->context);
+    return rg_told_to_stop(t->report);
 }
 
 /* ----------------------------------------------------------------------------------------------------------------- run */

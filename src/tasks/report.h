@@ -12,4 +12,9 @@ typedef struct rg_train_report {
     bool (*stop)(void *context);
 } rg_train_report;
 
+/* Each does nothing where the report, or what it needs of it, is NULL. */
+void rg_tell_log(const rg_train_report *report, const rg_train_log *log);
+void rg_tell(const rg_train_report *report, const char *format, ...) RG_PRINTF(2, 3);
+bool rg_told_to_stop(const rg_train_report *report);
+
 #endif

@@ -9,7 +9,7 @@
 
 typedef struct {
     const rg_translation_options *o;
-    const rg_translation_report  *report;
+    const rg_train_report        *report;
     rg_translator                *translator;
     rg_corpus                    *corpus;
     rg_validation                *validation;
@@ -23,17 +23,6 @@ typedef struct {
     int32_t     *storage;
     size_t       storage_room;
 } training;
-
-static void say(const training *t, const char *format, ...) RG_PRINTF(2, 3);
-static void say(const training *t, const char *format, ...)
-{
-    char    line[1024];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
-    va_end(args);
-    if (t->report->say) t->report->say(t->report->context, line);
-}
 
 /* ------------------------------------------------------------------------------------------------- vocabularies */
 
@@ -104,9 +93,9 @@ static rg_status make_translator(training *t, const rg_system *system, const voi
     }
     RG_TRY(rg_translator_new(&t->translator, model, source, target));
     if (target)
-        say(t, "vocabularies of %zu and %zu pieces, %zu parameters", rg_vocab_size(source), rg_vocab_size(target),
+        rg_tell(t->report, "vocabularies of %zu and %zu pieces, %zu parameters", rg_vocab_size(source), rg_vocab_size(target),
             rg_params_numbers(model->params));
-    else say(t, "joint vocabulary of %zu pieces, %zu parameters", rg_vocab_size(source), rg_params_numbers(model->params));
+    else rg_tell(t->report, "joint vocabulary of %zu pieces, %zu parameters", rg_vocab_size(source), rg_params_numbers(model->params));
     return RG_OK;
 }
 
@@ -160,7 +149,7 @@ static rg_status words_for_workspace(size_t *out, training *t)
         words = next;
     }
     *out = words ? words * (size_t)t->threads : 1; /* 1: every sentence is a batch */
-    say(t, "batches of %zu target pieces fit a workspace of %lld MiB on %d threads", *out, (long long)t->o->workspace, t->threads);
+    rg_tell(t->report, "batches of %zu target pieces fit a workspace of %lld MiB on %d threads", *out, (long long)t->o->workspace, t->threads);
     return RG_OK;
 }
 
@@ -200,7 +189,7 @@ static rg_status open_corpus(training *t)
     if (o->tsv) RG_TRY(rg_corpus_open_tsv(&t->corpus, &c, o->train_sets.items[0], r->source, r->target));
     else RG_TRY(rg_corpus_open(&t->corpus, &c, o->train_sets.items[0], o->train_sets.items[1], r->source, r->target));
     rg_text text = { 0 };
-    if (rg_corpus_describe(&text, t->corpus) == RG_OK) say(t, "%s", rg_text_c(&text));
+    if (rg_corpus_describe(&text, t->corpus) == RG_OK) rg_tell(t->report, "%s", rg_text_c(&text));
     rg_text_free(&text);
     return RG_OK;
 }
@@ -285,13 +274,13 @@ static void blame(void *context, const void *share, char *out, size_t room)
 static void forward_log(void *context, const rg_train_log *log)
 {
     const training *t = context;
-    if (t->report->log) t->report->log(t->report->context, log);
+    rg_tell_log(t->report, log);
 }
 
 static bool forward_stop(void *context)
 {
     const training *t = context;
-    return t->report->stop && t->report->stop(t->report->context);
+    return rg_told_to_stop(t->report);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- run */
@@ -371,12 +360,12 @@ static rg_status train(training *t, const rg_system *system, const void *options
     RG_TRY(rg_trainer_new(&t->trainer, t->translator->model->params, &config, &hooks));
     uint64_t step = 0;
     if (!t->o->overwrite) RG_TRY(rg_trainer_resume(&step, t->trainer));
-    if (step) say(t, "resuming after %llu updates from %s", (unsigned long long)step, t->checkpoint);
+    if (step) rg_tell(t->report, "resuming after %llu updates from %s", (unsigned long long)step, t->checkpoint);
     return rg_trainer_run(t->trainer);
 }
 
 rg_status rg_translation_train(rg_translator **out, const rg_system *system, const void *system_options,
-                               const rg_translation_options *options, const rg_translation_report *report)
+                               const rg_translation_options *options, const rg_train_report *report)
 {
     *out = NULL;
     RG_TRY(check(options));

@@ -21,11 +21,9 @@ typedef struct rg_translation_options {
 
 extern const rg_option rg_translation_rows[];
 
-typedef rg_train_report rg_translation_report;
-
 /* Train `system` with its filled settings; resumes by itself when the model's checkpoint is there. On success the translator (for
  * the caller to free) has the final weights. RG_ESTOP: asked to stop, everything is saved. */
 rg_status rg_translation_train(rg_translator **out, const rg_system *system, const void *system_options,
-                               const rg_translation_options *options, const rg_translation_report *report);
+                               const rg_translation_options *options, const rg_train_report *report);
 
 #endif

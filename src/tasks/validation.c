@@ -137,16 +137,16 @@ static rg_status scored(double *out, const char *name, const rg_validation *v, c
     return status;
 }
 
-static void show_samples(const rg_validation *v, const rg_translated *results, const rg_translation_report *report, uint64_t step)
+static void show_samples(const rg_validation *v, const rg_translated *results, const rg_train_report *report, uint64_t step)
 {
     const size_t n = (size_t)v->options->samples;
-    for (size_t k = 0; report->sample && k < n && k < v->source.count; k++) {
+    for (size_t k = 0; report && report->sample && k < n && k < v->source.count; k++) {
         const size_t i = k * (v->source.count / (n ? n : 1));
         report->sample(report->context, step, v->source.line[i], v->reference.line[i], results[i].count ? results[i].best[0].text : "");
     }
 }
 
-rg_status rg_validation_run(rg_metrics *out, rg_validation *v, const rg_translation_report *report, uint64_t step)
+rg_status rg_validation_run(rg_metrics *out, rg_validation *v, const rg_train_report *report, uint64_t step)
 {
     rg_session_config c = RG_SESSION_CONFIG_DEFAULT;
     c.search.beam = (size_t)v->options->beam;
