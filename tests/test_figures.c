@@ -121,6 +121,38 @@ static void width_and_scale_are_kept(void **state)
 }
 
 /* The fonts that tools/setup installs (DejaVu, WenQuanYi Micro Hei) have all of these. */
+static void retitle(char **title, size_t letters)
+{
+    rg_free(*title);
+    assert_non_null(*title = rg_alloc_zero(letters + 1));
+    memset(*title, 'W', letters);
+}
+
+/* However long the title, its last letter (or the ellipsis) stands within the margin. */
+static void a_long_title_is_not_cut_off(void **state)
+{
+    static const size_t letters[] = { 40, 5000 };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
+        for (size_t k = 0; k < 2; k++) {
+            rg_record        *r = samples[i].make();
+            rg_figure_options o = RG_FIGURE_OPTIONS_DEFAULT;
+            unsigned          wide, high;
+
+            retitle(&r->title, letters[k]);
+            if (r->curve_sets) retitle(&r->curves[0].title, letters[k]);
+            o.style = samples[i].style;
+            o.scale = 1;
+            unsigned char *p = pixels_of(r, &o, &wide, &high);
+            assert_true(wide > 400 && wide < 2000);
+            for (size_t y = 0; y < high; y++)
+                for (size_t x = wide - 10; x < wide; x++) assert_memory_equal(p + 3 * (y * wide + x), p, 3);
+            free(p);
+            rg_record_free(r);
+        }
+}
+
 static const char *const scripts[][2] = {
     { "Latin", "Zażółć gęślą jaźń Čeština İstanbul Đặng Quốc œuvre façade Straße Ærø" },
     { "Greek", "Ξεσκεπάζω την ψυχοφθόρα βδελυγμία ἀρχὴ ᾧ" },
@@ -238,6 +270,7 @@ int main(void)
         cmocka_unit_test(every_style_draws_in_every_format),
         cmocka_unit_test(the_strongest_cell_has_the_strongest_colour),
         cmocka_unit_test(width_and_scale_are_kept),
+        cmocka_unit_test(a_long_title_is_not_cut_off),
         cmocka_unit_test(every_script_is_drawn_without_boxes),
         cmocka_unit_test(arabic_is_shaped),
         cmocka_unit_test(a_missing_glyph_is_counted),

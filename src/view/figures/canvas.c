@@ -5,6 +5,7 @@
 #include <string.h>
 
 static const char default_font[] = "Noto Sans, Source Sans 3, Liberation Sans, DejaVu Sans, sans-serif";
+static const double most_title = 900;
 
 void canvas_colour(canvas *c, rgb v, double alpha)
 {
@@ -77,25 +78,23 @@ text_size canvas_measure(canvas *c, const char *text, double size)
     return s;
 }
 
-static void show(canvas *c, PangoLayout *layout, double x, double y, text_side align, rgb colour)
+/* Draws, frees the layout and returns the right end. */
+static double show(canvas *c, PangoLayout *layout, double x, double y, text_side align, rgb colour)
 {
     text_size s = size_of(layout);
 
+    x -= align == LEFT ? 0 : align == CENTRE ? s.width / 2 : s.width;
     canvas_colour(c, colour, 1);
-    cairo_move_to(c->cr, x - (align == LEFT ? 0 : align == CENTRE ? s.width / 2 : s.width), y - s.height / 2);
+    cairo_move_to(c->cr, x, y - s.height / 2);
     pango_cairo_show_layout(c->cr, layout);
     cairo_new_path(c->cr); /* the point moved to is not the start of the next line */
     g_object_unref(layout);
+    return x + s.width;
 }
 
 void canvas_text(canvas *c, double x, double y, text_side align, const char *text, double size, rgb colour, double most)
 {
     show(c, layout_of(c, text, size, false, most), x, y, align, colour);
-}
-
-void canvas_bold(canvas *c, double x, double y, text_side align, const char *text, double size, rgb colour)
-{
-    show(c, layout_of(c, text, size, true, 0), x, y, align, colour);
 }
 
 void canvas_turned(canvas *c, double x, double y, double angle, const char *text, double size, rgb colour, double most)
@@ -113,11 +112,11 @@ double canvas_heading(canvas *c, const char *title, const char *subtitle)
 
     if (c->options->no_title) return y;
     if (*title) {
-        canvas_bold(c, MARGIN, y + 8, LEFT, title, 13, c->ink);
+        c->heading = show(c, layout_of(c, title, 13, true, most_title), MARGIN, y + 8, LEFT, c->ink);
         y += 20;
     }
     if (subtitle && *subtitle) {
-        canvas_text(c, MARGIN, y + 5, LEFT, subtitle, 9, c->dim, 0);
+        c->heading = fmax(c->heading, show(c, layout_of(c, subtitle, 9, false, most_title), MARGIN, y + 5, LEFT, c->dim));
         y += 14;
     }
     return y + 6;

@@ -21,6 +21,7 @@ typedef struct canvas {
     rg_palette               palette;
     rgb                      ground, ink, dim, line, accent;
     double                   width, height; /* set by the drawing */
+    double                   heading;       /* right end of the heading: the figure is at least as wide */
     unsigned                 missing;       /* glyphs no font has */
 } canvas;
 
@@ -39,11 +40,10 @@ typedef struct text_size {
 text_size canvas_measure(canvas *c, const char *text, double size);
 /* (x, y): the left, middle or right end of the text, and the middle of its height. `most` cuts with an ellipsis; 0 does not. */
 void canvas_text(canvas *c, double x, double y, text_side align, const char *text, double size, rgb colour, double most);
-void canvas_bold(canvas *c, double x, double y, text_side align, const char *text, double size, rgb colour);
 /* Turned by `angle` (radians, clockwise) around its left end at (x, y). */
 void canvas_turned(canvas *c, double x, double y, double angle, const char *text, double size, rgb colour, double most);
 
-/* The title and what is shown, at the top left; returns the y below them. */
+/* The title, cut when it is very long, and what is shown, at the top left; returns the y below them. */
 double canvas_heading(canvas *c, const char *title, const char *subtitle);
 /* "decoder.cross · layer 1 · head 0"; to be freed with rg_free; NULL without memory. */
 char *map_subtitle(const rg_record_map *m);

@@ -221,7 +221,7 @@ rg_status draw_graph(canvas *c, const rg_record_map *m)
         draw_node(c, n.at[i], radius, fmin(1, (double)self[i] / top));
     draw_names(c, &n, l, radius);
     rg_free(n.drawn);
-    c->width = fmax(x + size + 34, canvas_measure(c, c->record->title, 14).width + MARGIN) + MARGIN;
+    c->width = x + size + 34 + MARGIN;
     c->height = y + size * 0.8 + 24 + MARGIN;
     return RG_OK;
 }

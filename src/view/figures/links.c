@@ -49,7 +49,7 @@ rg_status draw_links(canvas *c, const rg_record_map *m)
     rg_free(links);
     for (size_t i = 0; i < m->rows; i++) canvas_text(c, x0 - 6, y_rows + (double)i * line, RIGHT, rows->text[i], 11, c->ink, 200);
     for (size_t j = 0; j < m->cols; j++) canvas_text(c, x1 + 6, y_cols + (double)j * line, LEFT, cols->text[j], 11, c->ink, 200);
-    c->width = fmax(x1 + 6 + right, MARGIN + canvas_measure(c, c->record->title, 14).width) + MARGIN;
+    c->width = x1 + 6 + right + MARGIN;
     c->height = y + 20 + (double)tall * line - line / 2 + MARGIN;
     return RG_OK;
 }

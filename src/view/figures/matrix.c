@@ -83,7 +83,6 @@ rg_status draw_matrix(canvas *c, const rg_record_map *m)
     /* slanted words lean out over the last column; the scale stands clear of them */
     side = canvas_scale(c, x + w + 14, y, fmax(40, fmin(h, 160)), top);
     c->width = fmax(x + w + 14 + side, cell < 12 ? 0 : x + w - cell + widest(c, cols, size, 130) * cos(G_PI / 3.4)) + MARGIN;
-    c->width = fmax(c->width, MARGIN * 2 + canvas_measure(c, c->record->title, 14).width);
     c->height = y + fmax(h, 44) + MARGIN;
     return RG_OK;
 }
@@ -147,7 +146,7 @@ rg_status draw_grid(canvas *c, const rg_record_map *m)
         if (belongs(a, m))
             RG_TRY(draw_small(c, a, x + (a->head > 0 ? a->head : 0) * (w + 8), y + (a->layer > 0 ? a->layer : 0) * (h + 8), w, h));
     }
-    c->width = fmax(x + e.heads * (w + 8) - 8, MARGIN + canvas_measure(c, c->record->title, 14).width) + MARGIN;
+    c->width = x + e.heads * (w + 8) - 8 + MARGIN;
     c->height = y + e.layers * (h + 8) - 8 + MARGIN;
     return RG_OK;
 }

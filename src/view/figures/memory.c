@@ -165,7 +165,7 @@ rg_status draw_memory(canvas *c, const rg_record_map *m)
     RG_TRY(draw_all(c, &s, 1, "read", "Read weights, slot by slot", slot));
     draw_times(c, &s, 0);
     draw_times(c, &s, 1);
-    c->width = fmax(s.x[1] + (double)s.steps * s.cell, MARGIN + canvas_measure(c, c->record->title, 14).width) + MARGIN;
+    c->width = s.x[1] + (double)s.steps * s.cell + MARGIN;
     c->height = fmax(s.y[0], s.y[1]) + 8 + MARGIN;
     return RG_OK;
 }

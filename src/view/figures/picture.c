@@ -120,7 +120,6 @@ rg_status draw_picture(canvas *c, const rg_record_map *m)
         cairo_stroke(c->cr);
     }
     c->width = 2 * MARGIN + (double)(words + first < ACROSS ? words + first : ACROSS) * (pw + 10) - 10;
-    c->width = fmax(c->width, 2 * MARGIN + canvas_measure(c, c->record->title, 14).width);
     c->height = y + (double)((words + first + ACROSS - 1) / ACROSS) * (ph + 30) + MARGIN - 6;
     if (image) cairo_surface_destroy(image);
     rg_free(w);

@@ -52,7 +52,7 @@ static rg_figure_style style_of(const rg_record *r, const rg_record_map *m, rg_f
     return RG_FIGURE_MATRIX;
 }
 
-static rg_status draw(canvas *c, const rg_record *r, const rg_figure_options *o)
+static rg_status draw_body(canvas *c, const rg_record *r, const rg_figure_options *o)
 {
     size_t          index = o->map < r->maps ? o->map : rg_record_find(r, NULL, -1, -1, -1);
     const rg_record_map   *m = index < r->maps ? &r->map[index] : NULL;
@@ -73,6 +73,13 @@ static rg_status draw(canvas *c, const rg_record *r, const rg_figure_options *o)
     case RG_FIGURE_MEMORY: return draw_memory(c, m);
     default: return draw_matrix(c, m);
     }
+}
+
+static rg_status draw(canvas *c, const rg_record *r, const rg_figure_options *o)
+{
+    RG_TRY(draw_body(c, r, o));
+    c->width = fmax(c->width, c->heading + MARGIN);
+    return RG_OK;
 }
 
 /* Draw again, on the target itself. Playing the recording there would do, but cairo 1.16 never frees a recording that SVG or
