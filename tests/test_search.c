@@ -589,6 +589,20 @@ static void an_ensemble_with_other_vocabularies_is_refused(void **state)
     rg_translator_free(pair[1]);
 }
 
+static void an_ensemble_has_one_model_to_64(void **state)
+{
+    (void)state;
+    rg_translator *t = translator("transformer", 1), *many[65];
+    rg_session    *session;
+    for (size_t i = 0; i < 65; i++) many[i] = t;
+    assert_int_equal(rg_session_new(&session, many, 0, 1), RG_ELIMIT);
+    assert_int_equal(rg_session_new(&session, many, 65, 2), RG_ELIMIT);
+    assert_null(session);
+    assert_int_equal(rg_session_new(&session, many, 64, 1), RG_OK);
+    rg_session_free(session);
+    rg_translator_free(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -606,6 +620,7 @@ int main(void)
         cmocka_unit_test(draws_follow_the_seed_and_the_line_not_the_neighbours),
         cmocka_unit_test(a_line_does_not_depend_on_batch_neighbours_or_threads),
         cmocka_unit_test(an_ensemble_with_other_vocabularies_is_refused),
+        cmocka_unit_test(an_ensemble_has_one_model_to_64),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

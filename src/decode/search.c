@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { MOST_MODELS = 64 }; /* of an ensemble */
+
 struct rg_search {
     rg_decoding **part;
     size_t        parts;
@@ -22,6 +24,7 @@ struct rg_search {
 rg_status rg_search_new(rg_search **out, const rg_model *const *models, size_t count, rg_team *team)
 {
     *out = NULL;
+    if (count < 1 || count > MOST_MODELS) return rg_fail(RG_ELIMIT, "%zu models; an ensemble has 1 .. %d", count, MOST_MODELS);
     for (size_t i = 1; i < count; i++)
         if (models[i]->sizes.target_vocabulary != models[0]->sizes.target_vocabulary)
             return rg_fail(RG_EMATCH, "model %zu answers with %zu words, model 1 with %zu: an ensemble shares its vocabulary", i + 1,
@@ -78,10 +81,8 @@ static rg_status average(rg_search *s, const rg_real *const *logits, const size_
 /* Scores of the next token of every live hypothesis, (n, V): logits of one model, log probabilities of several. */
 static rg_status next_scores(const rg_real **out, size_t *out_ld, rg_search *s, const int32_t *tokens, size_t V)
 {
-    enum { MOST = 64 };
-    const rg_real *logits[MOST];
-    size_t         ld[MOST];
-    if (s->parts > MOST) return rg_fail(RG_ELIMIT, "%zu models; an ensemble has at most %d", s->parts, MOST);
+    const rg_real *logits[MOST_MODELS];
+    size_t         ld[MOST_MODELS];
     for (size_t m = 0; m < s->parts; m++) RG_TRY(rg_decoding_step(&logits[m], &ld[m], s->part[m], tokens));
     *out = logits[0];
     *out_ld = ld[0];

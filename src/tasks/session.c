@@ -45,15 +45,14 @@ struct rg_session {
 
 static rg_status open_searches(rg_session *s)
 {
-    enum { MOST = 64 };
-    const rg_model *models[MOST];
-    if (s->count > MOST) return rg_fail(RG_ELIMIT, "%zu models; an ensemble has at most %d", s->count, MOST);
-    for (size_t i = 0; i < s->count; i++) models[i] = s->translators[i]->model;
-    RG_TRY(rg_team_new(&s->team, s->threads));
-    if (s->threads > 1) RG_TRY(rg_search_new(&s->wide, models, s->count, s->team));
-    for (int i = 0; i < s->threads; i++) RG_TRY(rg_search_new(&s->search[i], models, s->count, NULL));
-    for (int i = 0; i <= s->threads; i++) RG_TRY(rg_arena_new(&s->arena[i], 1 << 16));
-    return RG_OK;
+    const rg_model **models = rg_alloc_array(s->count, sizeof *models);
+    rg_status        status = models ? rg_team_new(&s->team, s->threads) : RG_ENOMEM;
+    for (size_t i = 0; models && i < s->count; i++) models[i] = s->translators[i]->model;
+    if (status == RG_OK && s->threads > 1) status = rg_search_new(&s->wide, models, s->count, s->team);
+    for (int i = 0; status == RG_OK && i < s->threads; i++) status = rg_search_new(&s->search[i], models, s->count, NULL);
+    for (int i = 0; status == RG_OK && i <= s->threads; i++) status = rg_arena_new(&s->arena[i], 1 << 16);
+    rg_free(models);
+    return status;
 }
 
 static rg_status same_vocabularies(rg_translator *const *t, size_t count)
