@@ -40,16 +40,22 @@ if "$REGARD" --help > /dev/full 2> "$work/out"; then
     failures=$((failures + 1))
 fi
 
-# Under 10 ms to start (the best of 20: other programs run too); sanitizers are slow by nature.
+# Under 10 ms to start: the best of 20 by the clock, or on a busy machine their mean by the processor. Sanitizers are slow by nature.
 if [ "$BUILD_TYPE" = Release ]; then
+    twenty="1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20"
     best=999999999
-    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    for _ in $twenty; do
         begin=$(date +%s%N)
         "$REGARD" --version > /dev/null
         end=$(date +%s%N)
         [ $((end - begin)) -ge $best ] || best=$((end - begin))
     done
-    echo "starts in $((best / 1000)) us, date included"
-    [ $best -lt 10000000 ] || { echo "that is more than 10 ms"; failures=$((failures + 1)); }
+    times > "$work/before"
+    for _ in $twenty; do "$REGARD" --version > /dev/null; done
+    times > "$work/after"
+    mean=$(awk 'FNR == 2 { split($1 "m" $2, t, /[ms]+/); sum = (60 * (t[1] + t[3]) + t[2] + t[4]) - sum } END { print int(sum / 20 * 1e6) }' \
+        "$work/before" "$work/after")
+    echo "starts in $((best / 1000)) us, date included; $mean us of the processor"
+    [ $best -lt 10000000 ] || [ "$mean" -lt 10000 ] || { echo "that is more than 10 ms"; failures=$((failures + 1)); }
 fi
 [ $failures = 0 ]

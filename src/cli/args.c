@@ -202,3 +202,9 @@ void rg_call_fini(rg_call *call)
     rg_options_fini(common, call);
     *call = (rg_call){0};
 }
+
+rg_status rg_words_join(rg_text *out, const rg_list *words)
+{
+    for (size_t i = 0; i < words->count; i++) RG_TRY(rg_text_print(out, "%s%s", i ? " " : "", words->items[i]));
+    return RG_OK;
+}

@@ -199,9 +199,8 @@ static rg_status show_translation(const show_options *o, const rg_list *words)
 {
     rg_text    line = { 0 };
     rg_record *r = NULL;
-    rg_status  status = RG_OK;
+    rg_status  status = rg_words_join(&line, words);
 
-    for (size_t i = 0; status == RG_OK && i < words->count; i++) status = rg_text_print(&line, "%s%s", i ? " " : "", words->items[i]);
     if (status == RG_OK && !line.length) status = rg_fail(RG_EINVAL, "which text? regard show -m MODEL \"some words\"");
     if (status == RG_OK) status = translate(&r, o, rg_text_c(&line));
     if (status == RG_OK) status = rg_cli_show_record(r, o);

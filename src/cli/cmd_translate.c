@@ -1,4 +1,5 @@
 /* cmd_translate.c - lines in, translations out: one for one, in order, at once when somebody waits. */
+#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -6,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "cli/command.h"
 #include "regard/translate.h"
 #include "regard/view.h"
@@ -55,7 +57,7 @@ typedef struct {
     size_t             count;
     FILE              *out;
     double             threshold; /* of --alignment T */
-    uint64_t           cut_lines;
+    rg_text            prefix;    /* the same words for every line */
 } translation;
 
 /* ----------------------------------------------------------------------------------------------------- printing */
@@ -188,24 +190,12 @@ static void say_cut(const translation *t, const rg_translated *r, uint64_t numbe
 static rg_status translate_lines(translation *t, char **lines, size_t n, uint64_t first)
 {
     const rg_translated *results;
-    const char         **prefix = NULL;
-    char                *words = NULL;
-    if (t->s->prefix.count) { /* the same words for every line */
-        rg_text text = { 0 };
-        for (size_t i = 0; i < t->s->prefix.count; i++) rg_text_print(&text, "%s%s", i ? " " : "", t->s->prefix.items[i]);
-        words = text.data;
-        prefix = rg_alloc_array(n, sizeof *prefix);
-        if (!prefix || !words) {
-            rg_free(prefix);
-            rg_text_free(&text);
-            return RG_ENOMEM;
-        }
-        for (size_t i = 0; i < n; i++) prefix[i] = words;
-    }
-    rg_status status = rg_session_run(&results, t->session, &t->config, (const char *const *)lines, n, first, prefix);
+    const char         **prefix = rg_alloc_array(n, sizeof *prefix);
+    if (!prefix) return RG_ENOMEM;
+    for (size_t i = 0; i < n; i++) prefix[i] = rg_text_c(&t->prefix);
+    const rg_status status = rg_session_run(&results, t->session, &t->config, (const char *const *)lines, n, first, prefix);
     rg_free(prefix);
-    rg_free(words);
-    if (status != RG_OK) return status;
+    RG_TRY(status);
     for (size_t i = 0; i < n; i++) {
         if (t->s->attention[0]) RG_TRY(save_record(t, &results[i], first + i));
         if (t->s->json) print_json(t, &results[i], first + i);
@@ -219,7 +209,7 @@ static rg_status translate_lines(translation *t, char **lines, size_t n, uint64_
                 break;
             }
     }
-    if (fflush(t->out) != 0) return rg_fail(RG_EIO, "cannot write the translations");
+    if (fflush(t->out) != 0) return rg_fail(RG_EIO, "cannot write the translations: %s", strerror(errno));
     return RG_OK;
 }
 
@@ -254,10 +244,11 @@ static rg_status configure(translation *t)
     if (s->n_best > s->beam)
         return rg_fail(RG_EINVAL, "--n-best is %lld; --beam-size %lld keeps no more than that many", (long long)s->n_best,
                        (long long)s->beam);
+    RG_TRY(rg_words_join(&t->prefix, &s->prefix));
     t->threshold = -1;
     if (s->alignment[0] && strcmp(s->alignment, "soft") != 0 && strcmp(s->alignment, "hard") != 0) {
         char *end;
-        t->threshold = strtod(s->alignment, &end);
+        t->threshold = rg_real_parse(s->alignment, &end);
         if (*end || !(t->threshold > 0 && t->threshold <= 1))
             return rg_fail(RG_EINVAL, "--alignment %s: soft, hard or a threshold in (0, 1]", s->alignment);
     }
@@ -298,13 +289,15 @@ static rg_status run(rg_call *call)
     if (status == RG_OK) status = rg_session_new(&t.session, t.translators, t.count, threads);
     if (status == RG_OK) status = rg_lines_open(&lines, t.s->input, NULL);
     if (status == RG_OK && strcmp(t.s->output, "-") != 0 && !(t.out = fopen(t.s->output, "w")))
-        status = rg_fail(RG_EIO, "cannot write %s", t.s->output);
+        status = rg_fail(RG_EIO, "%s: cannot write: %s", t.s->output, strerror(errno));
     if (status == RG_OK) status = run_lines(&t, lines);
-    if (t.out && t.out != stdout && fclose(t.out) != 0 && status == RG_OK) status = rg_fail(RG_EIO, "cannot write %s", t.s->output);
+    if (t.out && t.out != stdout && fclose(t.out) != 0 && status == RG_OK)
+        status = rg_fail(RG_EIO, "%s: cannot write: %s", t.s->output, strerror(errno));
     rg_lines_close(lines);
     rg_session_free(t.session);
     for (size_t i = 0; i < t.count; i++) rg_translator_free(t.translators[i]);
     rg_free(t.translators);
+    rg_text_free(&t.prefix);
     return status;
 }
 

@@ -6,6 +6,7 @@
 #define RG_CLI_COMMAND_H
 
 #include "regard/options.h"
+#include "regard/text.h"
 
 typedef struct rg_call rg_call;
 
@@ -51,6 +52,9 @@ void *rg_call_values(const rg_call *call, const rg_option *rows);
 /* args.c: from the words after the command's name to a filled call. Always to be followed by rg_call_fini(). */
 rg_status rg_call_init(rg_call *call, const rg_command *command, int argc, const char *const *argv);
 void      rg_call_fini(rg_call *call);
+
+/* args.c: words as one line, a blank between them, appended to `out`. */
+rg_status rg_words_join(rg_text *out, const rg_list *words);
 
 /* The flags every command has; their offsets are into rg_call. */
 const rg_option *rg_call_common(void);

@@ -2,6 +2,7 @@
  * report`. */
 #include "cli/training.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <signal.h>
 #include <string.h>
@@ -23,7 +24,7 @@ rg_status rg_console_open(rg_console *c, const char *json_path, uint64_t total_u
     struct sigaction action = { .sa_handler = on_signal };
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
-    if (json_path && *json_path && !(c->json = fopen(json_path, "a"))) return rg_fail(RG_EIO, "cannot write %s", json_path);
+    if (json_path && *json_path && !(c->json = fopen(json_path, "a"))) return rg_fail(RG_EIO, "%s: cannot write: %s", json_path, strerror(errno));
     if (!quiet && isatty(fileno(stderr)) && total_updates) return rg_progress_new(&c->bar, stderr, "training", total_updates);
     return RG_OK;
 }
