@@ -68,7 +68,7 @@ const multi30k_row multi30k_rows[] = {
     { "part-no-positions", "en", "de", 0, 0, 1, TINY_PART "--transformer-positions none" },
     { "part-no-smoothing", "en", "de", 0, 0, 1, TINY_PART "--label-smoothing 0" },
     { "part-untied", "en", "de", 0, 0, 1, TINY_PART "--tied-embeddings-all false" },
-    { "part-average", "en", "de", 0, 0, 1, TINY_PART "--lr-cooldown 0 --exponential-smoothing 0 --average 5 --valid-freq 200" },
+    { "part-average", "en", "de", 0, 0, 1, TINY_PART "--lr-cooldown 0 --exponential-smoothing 0 --average 5 --valid-freq 200 --save-freq 200" },
     { "part-cold-pre", "en", "de", 0, 0, 1, TINY_PART "--after-batches 1500 --lr-cooldown 500 --lr-warmup 0" },
     { "part-cold-post", "en", "de", 0, 0, 1, TINY_PART "--after-batches 1500 --lr-cooldown 500 --lr-warmup 0 --transformer-norm post" },
     { NULL, NULL, NULL, 0, 0, 0, NULL },
