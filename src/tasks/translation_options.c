@@ -40,7 +40,7 @@ const rg_option rg_translation_rows[] = {
     { RG_OPTION_LIST, "valid-metrics", AT(metrics), "bleu chrf perplexity", "the first one decides: bleu, chrf, perplexity, exact", 0, NULL },
     { RG_OPTION_INT, "early-stopping", AT(patience), "10", "validations without a better first metric before it stops; 0: never", 0, "[0,inf)" },
     { RG_OPTION_BOOL, "keep-best", AT(keep_best), "true", "also keep MODEL.best-METRIC", 0, NULL },
-    { RG_OPTION_INT, "average", AT(average), "0", "the final model is the mean of so many best ones", 0, "[0,inf)" },
+    { RG_OPTION_INT, "average", AT(average), "0", "the final model is the mean of so many saved ones, the best (--save-freq)", 0, "[0,inf)" },
     { RG_OPTION_INT, "beam-size", AT(beam), "4", "of validation", 'b', "[1,1000]" },
     { RG_OPTION_REAL, "normalize", AT(normalize), "1", "of validation: score is log p / length^this", 0, "[0,inf)" },
     { RG_OPTION_REAL, "max-length-factor", AT(max_length_factor), "2", "of validation: answers end at this times the source length", 0, "[0,inf)" },
