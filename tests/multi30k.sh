@@ -42,6 +42,11 @@ table --out runs --only $recurrent > again 2> err
 [ $? = 1 ] && cmp -s out again || fail "the second time it came out differently"
 grep -q '^==' err && fail "a finished row was trained again"
 
+# another seed stands beside the first
+table --out runs --only ende-luong --seed 2 --seeds 1 > out 2> err
+grep -qE '^ende-luong .* 2  \+- [0-9.]+$' out && grep -qE '^enfr-luong .* 1$' out || fail "two seeds: $(cat out err)"
+rm -r runs/ende-luong.s2
+
 # claims: figures written by hand into the files of every row
 "$REGARD" reproduce multi30k --list | sed -n 's/^# //; s/^regard train .* val\.[a-z]* val\.[a-z]* //; p' | while read -r row && read -r options; do
     mkdir -p hand/$row.s1

@@ -127,21 +127,51 @@ static void list_rows(const settings *s)
                    r->source, r->target, r->options);
 }
 
-/* Rows that are chosen are run; of the others what is finished is read. */
-static rg_status fill(multi30k_line *line, const settings *s, const multi30k_job *job, const multi30k_row *row)
+static int64_t seeds_of(const settings *s, const multi30k_row *row) { return s->seeds ? s->seeds : row->seeds; }
+
+static rg_status train(multi30k_line *line, const settings *s, const multi30k_job *job)
 {
-    const int64_t seeds = s->seeds ? s->seeds : row->seeds;
-    const bool    train = !s->report && chosen(&s->only, row->name);
-    line->row = row;
-    for (int64_t seed = s->seed; seed < s->seed + seeds; seed++) {
-        bool found = train;
-        if (train && job->judge) RG_TRY(multi30k_begun(&found, job, row, seed));
-        if (train && !found) continue;
-        RG_TRY(train ? multi30k_run(&line->result[line->runs], job, row, seed)
-                     : multi30k_read(&found, &line->result[line->runs], job, row, seed));
+    const int64_t end = s->seed + seeds_of(s, line->row);
+    for (int64_t seed = s->seed; seed < end; seed++) {
+        bool begun = true;
+        if (job->judge) RG_TRY(multi30k_begun(&begun, job, line->row, seed));
+        if (!begun) continue;
+        RG_TRY(multi30k_run(&line->result[line->runs], job, line->row, seed));
+        line->seed[line->runs++] = seed;
+    }
+    return RG_OK;
+}
+
+/* Seeds first .. end - 1 that are finished and not in the line yet. */
+static rg_status read_finished(multi30k_line *line, const multi30k_job *job, int64_t first, int64_t end)
+{
+    for (int64_t seed = first; seed < end && line->runs < MULTI30K_SEEDS; seed++) {
+        bool   found = false;
+        size_t known = 0;
+        while (known < line->runs && line->seed[known] != seed) known++;
+        if (known == line->runs) RG_TRY(multi30k_read(&found, &line->result[known], job, line->row, seed));
         if (found) line->seed[line->runs++] = seed;
     }
     return RG_OK;
+}
+
+/* Train what is chosen, then read whatever else is finished: other processes may have worked on other rows and seeds meanwhile. */
+static rg_status fill(multi30k_line *lines, size_t *out_count, const settings *s, const multi30k_job *job)
+{
+    size_t    count = 0;
+    rg_status status = RG_OK;
+    for (const multi30k_row *r = multi30k_rows; r->name; r++) lines[count++].row = r;
+    for (size_t i = 0; status == RG_OK && i < count; i++)
+        if (!s->report && chosen(&s->only, lines[i].row->name)) status = train(&lines[i], s, job);
+    if (status != RG_OK && status != RG_ESTOP) return status;
+    for (size_t i = 0; i < count; i++) {
+        const int64_t end = s->seed + seeds_of(s, lines[i].row), usual = MULTI30K_SEEDS + 1;
+        RG_TRY(read_finished(&lines[i], job, s->seed, end));
+        RG_TRY(read_finished(&lines[i], job, 1, s->seed < usual ? s->seed : usual));
+        RG_TRY(read_finished(&lines[i], job, end, usual));
+    }
+    *out_count = count;
+    return status;
 }
 
 static rg_status run_all(rg_call *call, const settings *s, multi30k_line *lines)
@@ -155,9 +185,8 @@ static rg_status run_all(rg_call *call, const settings *s, multi30k_line *lines)
                                .overwrite = s->overwrite,
                                .judge = s->judge };
     size_t             count = 0;
-    rg_status          status = RG_OK;
-    for (const multi30k_row *r = multi30k_rows; status == RG_OK && r->name; r++) status = fill(&lines[count++], s, &job, r);
-    const bool stopped = status == RG_ESTOP;
+    const rg_status    status = fill(lines, &count, s, &job);
+    const bool         stopped = status == RG_ESTOP;
     if (stopped) fprintf(stderr, "stopped as asked; everything is saved, and the same command goes on from here\n");
     else RG_TRY(status);
     bool holds = true;
