@@ -35,8 +35,8 @@ typedef struct {
 static rg_status translation(const rg_system *system, const void *system_options, const void *o, rg_console *console)
 {
     const rg_train_report report = rg_console_report(console);
-    rg_translator              *translator = NULL;
-    rg_status                   status = rg_translation_train(&translator, system, system_options, o, &report);
+    rg_translator        *translator = NULL;
+    rg_status             status = rg_translation_train(&translator, system, system_options, o, &report);
     rg_translator_free(translator);
     return status;
 }

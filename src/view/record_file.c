@@ -148,7 +148,7 @@ static rg_status load_safetensors(rg_record **out, const char *path)
     source.context = st;
     json = rg_safetensors_metadata(st, metadata_key);
     status = json ? rg_record__from_json(&r, json, strlen(json), &source)
-                  : rg_fail(RG_EFORMAT, "not a record: it has no \"%s\"; a model is shown by regard show -m FILE TEXT", metadata_key);
+                  : rg_fail(RG_EFORMAT, "not a record: it has no \"%s\" (`regard show -m` shows what a model looks at)", metadata_key);
     if (status == RG_OK && (status = read_pictures(r, st)) != RG_OK) rg_record_free(r);
     rg_safetensors_close(st);
     if (status != RG_OK) return rg_fail_in(status, "%s: ", path);
