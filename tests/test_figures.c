@@ -233,6 +233,74 @@ static void a_missing_glyph_is_counted(void **state)
     rg_record_free(r);
 }
 
+/* How often `what` stands in the SVG of a record: a letter is one <use>. */
+static size_t count_in_svg(const rg_record *r, const rg_figure_options *o, const char *what)
+{
+    void  *bytes = NULL;
+    size_t count = 0, found = 0;
+
+    assert_int_equal(rg_figures_render(&bytes, &count, NULL, r, RG_FIGURE_SVG, o), RG_OK);
+    for (size_t i = 0; i + strlen(what) <= count; i++) found += memcmp((char *)bytes + i, what, strlen(what)) == 0;
+    rg_free(bytes);
+    return found;
+}
+
+/* 0.996 is written as 1.00, 0.99 as .99. */
+static void numbers_in_cells_are_rounded_before_their_zero_is_left_out(void **state)
+{
+    static const float weights[] = { 1, 0.996f, 0.995001f, 0.99f, 0.5f };
+    rg_record         *r = test_record_scripts();
+    rg_figure_options  o = RG_FIGURE_OPTIONS_DEFAULT;
+    size_t             letters[5];
+
+    (void)state;
+    o.numbers = true;
+    for (size_t k = 0; k < 5; k++) {
+        for (size_t i = 0; i < 72; i++) r->map[0].weights[i] = i == 11 ? 1 : i == 12 ? weights[k] : 0;
+        letters[k] = count_in_svg(r, &o, "<use ");
+    }
+    assert_int_equal(letters[1], letters[0]);
+    assert_int_equal(letters[2], letters[0]);
+    assert_int_equal(letters[3], letters[0] - 1);
+    assert_int_equal(letters[4], letters[0] - 1);
+    rg_record_free(r);
+}
+
+/* Without a map, a grid has every head of every attention; with one, those of its name. */
+static void a_grid_draws_every_head_of_every_name(void **state)
+{
+    rg_record        *r = test_record_translation();
+    rg_figure_options o = RG_FIGURE_OPTIONS_DEFAULT;
+    rg_figure_result  one, all;
+    rg_real           w[14 * 14];
+    rg_map_place      alignment = { "alignment", -1, -1, -1, 1 };
+    void             *bytes = NULL;
+    size_t            count, cross;
+
+    (void)state;
+    for (size_t i = 0; i < 14 * 14; i++) w[i] = (rg_real)(i % 15 == 0);
+    for (int layer = 0; layer < 3; layer++)
+        for (int head = 0; head < 6; head++) {
+            rg_map_place place = { "encoder.self", layer, head, -1, -1 };
+            assert_int_equal(rg_record_add_map(NULL, r, place, 0, 0, w, 14), RG_OK);
+        }
+    rg_real aligned[15 * 14] = { 0 };
+    assert_int_equal(rg_record_add_map(NULL, r, alignment, 1, 0, aligned, 14), RG_OK);
+    cross = rg_record_find(r, "decoder.cross", -1, -1, -1);
+    o.style = RG_FIGURE_GRID;
+    o.no_title = true;
+    o.map = cross;
+    assert_int_equal(rg_figures_render(&bytes, &count, &one, r, RG_FIGURE_SVG, &o), RG_OK);
+    rg_free(bytes);
+    o.map = (size_t)-1;
+    assert_int_equal(rg_figures_render(&bytes, &count, &all, r, RG_FIGURE_SVG, &o), RG_OK);
+    rg_free(bytes);
+    /* 2 x 4 maps of decoder.cross; with 3 x 6 of encoder.self below them it is wider by two and higher by three */
+    assert_true(all.width > one.width * 1.3);
+    assert_true(all.height > one.height * 2.2);
+    rg_record_free(r);
+}
+
 static void what_cannot_be_drawn_is_refused(void **state)
 {
     rg_record        *r = test_record_translation(), *empty = NULL;
@@ -274,6 +342,8 @@ int main(void)
         cmocka_unit_test(every_script_is_drawn_without_boxes),
         cmocka_unit_test(arabic_is_shaped),
         cmocka_unit_test(a_missing_glyph_is_counted),
+        cmocka_unit_test(numbers_in_cells_are_rounded_before_their_zero_is_left_out),
+        cmocka_unit_test(a_grid_draws_every_head_of_every_name),
         cmocka_unit_test(what_cannot_be_drawn_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -57,6 +57,14 @@ cmp -s "$work/a" "$work/b" || fail "the first of n best is not the best"
 "$REGARD" translate -m "$model" --quiet --json < "$test_en" 2> /dev/null | head -1 | grep -q '"attention":\[\[' || fail "no attention in --json"
 [ "$("$REGARD" translate -m "$model" --quiet --alignment hard < "$test_en" | grep -cE ' \|\|\| ([0-9]+-[0-9]+ ?)*$')" = 20 ] || fail "alignments"
 
+# A grid of a translation has every head of every layer, not the alignment alone.
+if [ -e "$BUILD_DIR/regard-figures.so" ]; then
+    tall() { sed -nE 's/.*<svg .* height="([0-9]+).*/\1/p' "$1" | head -1; }
+    "$REGARD" show -m "$model" --style grid --svg "$work/all.svg" the cat || fail "show -m --style grid"
+    "$REGARD" show -m "$model" --style grid --name alignment --svg "$work/one.svg" the cat || fail "show -m --style grid --name"
+    [ "$(tall "$work/all.svg")" -gt $((3 * $(tall "$work/one.svg"))) ] || fail "the grid of a translation is $(tall "$work/all.svg") points high"
+fi
+
 # Unknown words are said to be unknown, or taken from the source as they stand there although the source does not know them either.
 forced() { echo "Zebu" | "$REGARD" translate -m "$model" --quiet --prefix qqq "l'qqq" "$@"; }
 forced | grep -q "^<unk> l'<unk>" || fail "an unknown word: $(forced)"

@@ -99,7 +99,8 @@ typedef enum rg_figure_format { RG_FIGURE_PNG, RG_FIGURE_SVG, RG_FIGURE_PDF } rg
 
 typedef struct rg_figure_options {
     rg_figure_style style;
-    size_t          map;       /* which map; past the last: the one rg_record_find(-1, -1, -1) names */
+    size_t          map;       /* which map; past the last: the one rg_record_find(-1, -1, -1) names;
+                                  of a grid: every head of every name                                */
     size_t          curves;    /* which set of curves                                                */
     bool            dark;
     bool            numbers;   /* write the weights into the cells where they fit                    */

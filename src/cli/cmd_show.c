@@ -27,7 +27,7 @@ static const rg_option rows[] = {
     { RG_OPTION_STRING, "png", offsetof(show_options, png), "", "write a figure as PNG", 0, NULL },
     { RG_OPTION_STRING, "svg", offsetof(show_options, svg), "", "write a figure as SVG", 0, NULL },
     { RG_OPTION_STRING, "pdf", offsetof(show_options, pdf), "", "write a figure as PDF", 0, NULL },
-    { RG_OPTION_STRING, "style", offsetof(show_options, style), "auto", "what the figure draws", 0,
+    { RG_OPTION_STRING, "style", offsetof(show_options, style), "auto", "what the figure draws; grid: every head of every layer", 0,
       "auto|matrix|grid|links|picture|graph|curves|memory" },
     { RG_OPTION_STRING, "name", offsetof(show_options, name), "", "only maps of this name (decoder.cross)", 0, NULL },
     { RG_OPTION_INT, "layer", offsetof(show_options, layer), "-1", "layer to show; -1 is the last", 0, NULL },
@@ -139,7 +139,8 @@ static rg_status save_figure(const rg_record *r, size_t map, const show_options 
     if (!*path) return RG_OK;
     for (int s = 0; s < RG_FIGURE_STYLES; s++)
         if (!strcmp(o->style, rg_figure_style_name((rg_figure_style)s))) f.style = (rg_figure_style)s;
-    f.map = map;
+    const bool every = f.style == RG_FIGURE_GRID && !*o->name && o->layer < 0 && o->head < 0 && o->step < 0;
+    f.map = every ? SIZE_MAX : map;
     f.dark = o->dark;
     f.numbers = o->numbers;
     f.palette = palette_of(o->palette);

@@ -26,6 +26,7 @@ typedef struct canvas {
 } canvas;
 
 #define MARGIN 14.0
+enum { MOST_CELLS = 4000 * 4000 }; /* of a map that is drawn as cells */
 
 void canvas_colour(canvas *c, rgb colour, double alpha);
 rgb  canvas_heat(const canvas *c, double value); /* palette colour of 0..1 */
@@ -58,7 +59,7 @@ double map_top(const rg_record_map *m); /* the largest weight, at least 1e-9 */
 
 /* The drawings. */
 rg_status draw_matrix(canvas *c, const rg_record_map *m);
-rg_status draw_grid(canvas *c, const rg_record_map *m);
+rg_status draw_grid(canvas *c, const rg_record_map *m); /* NULL: every attention of the record */
 rg_status draw_links(canvas *c, const rg_record_map *m);
 rg_status draw_picture(canvas *c, const rg_record_map *m);
 rg_status draw_graph(canvas *c, const rg_record_map *m);
