@@ -23,6 +23,7 @@ typedef struct rg_translator {
     rg_vocab *source, *target; /* the same when joint */
     char     *alignment_name;  /* watch point whose weights align best; "": the last one */
     int       alignment_head;  /* -1: mean of the heads */
+    char     *language[2];     /* of source and target; see rg_translator_language */
 } rg_translator;
 
 /* One file: weights, settings and vocabularies. RG_EMATCH when its parts do not belong together. */
@@ -30,6 +31,12 @@ rg_status rg_translator_load(rg_translator **out, const char *path);
 /* Around parts that exist; takes them over, also on failure. target NULL: source serves both. */
 rg_status rg_translator_new(rg_translator **out, rg_model *model, rg_vocab *source, rg_vocab *target);
 void      rg_translator_free(rg_translator *translator);
+
+/* The language a translator reads (side 0) or writes (side 1), as stored in its file when it was trained: "en", "pt-BR"; "" when it is not
+ * known, as in files of older versions. Borrowed from the translator. */
+const char *rg_translator_language(const rg_translator *translator, int side);
+/* Both at once; copied. "" is not known. RG_EINVAL unless each is a language code; then nothing has changed. */
+rg_status rg_translator_set_languages(rg_translator *translator, const char *source, const char *target);
 
 /* For translating only: frees what products do not read, about a third of the memory. Before the first session. It cannot be saved or
  * averaged then. */

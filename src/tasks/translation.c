@@ -1,6 +1,7 @@
 /* translation.c - from two text files to a translator: vocabularies, corpus, model, the trainer's hooks. */
 #include "tasks/translation.h"
 #include "base/number.h"
+#include "tasks/language.h"
 #include "tasks/validation.h"
 
 #include <stdlib.h>
@@ -74,6 +75,19 @@ static rg_status make_vocabs(rg_vocab **source, rg_vocab **target, const rg_tran
 
 /* -------------------------------------------------------------------------------------------------------- model */
 
+/* Given, or guessed from the names of the training files. */
+static rg_status set_languages(const training *t)
+{
+    const rg_translation_options *o = t->o;
+    char                          guess[2][RG_LANGUAGE_ROOM];
+    if (o->tsv) rg_languages_of_path(guess[0], guess[1], o->train_sets.items[0]);
+    for (size_t side = 0; side < 2 && !o->tsv; side++) rg_language_of_path(guess[side], o->train_sets.items[side]);
+    const char *source = o->source_lang[0] ? o->source_lang : guess[0], *target = o->target_lang[0] ? o->target_lang : guess[1];
+    RG_TRY(rg_translator_set_languages(t->translator, source, target));
+    if (*source && *target) rg_tell(t->report, "languages: %s to %s", source, target);
+    return RG_OK;
+}
+
 static rg_status make_translator(training *t, const rg_system *system, const void *options)
 {
     rg_vocab *source, *target;
@@ -92,6 +106,7 @@ static rg_status make_translator(training *t, const rg_system *system, const voi
         return status;
     }
     RG_TRY(rg_translator_new(&t->translator, model, source, target));
+    RG_TRY(set_languages(t));
     if (target)
         rg_tell(t->report, "vocabularies of %zu and %zu pieces, %zu parameters", rg_vocab_size(source), rg_vocab_size(target),
             rg_params_numbers(model->params));
@@ -328,6 +343,8 @@ static rg_status check(const rg_translation_options *o)
                        o->train_sets.count);
     if (o->valid_sets.count && o->valid_sets.count != files)
         return rg_fail(RG_EINVAL, "--valid-sets takes %zu files like --train-sets, not %zu", files, o->valid_sets.count);
+    if (rg_language_check(o->source_lang) != RG_OK) return rg_fail_in(RG_EINVAL, "--source-lang: ");
+    if (rg_language_check(o->target_lang) != RG_OK) return rg_fail_in(RG_EINVAL, "--target-lang: ");
     if (!o->mini_batch_words && !o->workspace)
         return rg_fail(RG_EINVAL, "--mini-batch-words 0 takes the batch size from --workspace: give one");
     if (o->cooldown > 0 && !o->updates)

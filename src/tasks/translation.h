@@ -10,7 +10,7 @@
 /* Settings of the task, beside those of the system. Names are Marian's where Marian has one. */
 typedef struct rg_translation_options {
     rg_list train_sets, valid_sets, vocabs, dim_vocabs, alphas, metrics;
-    char   *vocab_kind, *optimizer, *model, *log_json, *valid_log, *form;
+    char   *vocab_kind, *optimizer, *model, *log_json, *valid_log, *form, *source_lang, *target_lang;
     bool    joint, tsv, crop, keep_best, overwrite;
     int64_t vocab_min_count, max_length, mini_batch, mini_batch_words, maxi_batch, workspace;
     int64_t epochs, updates, valid_freq, save_freq, disp_freq, patience, delay, average;

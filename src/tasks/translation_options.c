@@ -6,6 +6,8 @@
 const rg_option rg_translation_rows[] = {
     { RG_OPTION_LIST, "train-sets", AT(train_sets), "", "source and target file, line by line the same sentences; .gz allowed", 't', NULL },
     { RG_OPTION_LIST, "valid-sets", AT(valid_sets), "", "the same for validation", 0, NULL },
+    { RG_OPTION_STRING, "source-lang", AT(source_lang), "", "language translated from, stored in the model; empty: guessed from the file's ending (train.en: en)", 0, NULL },
+    { RG_OPTION_STRING, "target-lang", AT(target_lang), "", "language translated to, likewise", 0, NULL },
     { RG_OPTION_BOOL, "tsv", AT(tsv), "false", "sets are one file each: source TAB target", 0, NULL },
     { RG_OPTION_STRING, "model", AT(model), "model.safetensors", "file to write; MODEL.checkpoint beside it is resumed from", 'm', NULL },
     { RG_OPTION_BOOL, "overwrite", AT(overwrite), "false", "begin anew although a checkpoint is there", 0, NULL },

@@ -1,8 +1,10 @@
 /* translator.c - a model and its vocabularies as one file.
  *
  *   state of the checkpoint      regard.system   transformer            regard.settings  YAML of the system's options
- *                                vocab.source    bytes                  vocab.target     bytes, absent when joint */
+ *                                vocab.source    bytes                  vocab.target     bytes, absent when joint
+ *                                language.source, language.target       codes such as en, absent when not known */
 #include "regard/translate.h"
+#include "tasks/language.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -33,7 +35,48 @@ void rg_translator_free(rg_translator *t)
     if (t->target != t->source) rg_vocab_free(t->target);
     rg_vocab_free(t->source);
     rg_free(t->alignment_name);
+    rg_free(t->language[0]);
+    rg_free(t->language[1]);
     rg_free(t);
+}
+
+/* ---------------------------------------------------------------------------------------------------- languages */
+
+const char *rg_translator_language(const rg_translator *t, int side) { return t->language[side != 0] ? t->language[side != 0] : ""; }
+
+rg_status rg_translator_set_languages(rg_translator *t, const char *source, const char *target)
+{
+    RG_TRY(rg_language_check(source));
+    RG_TRY(rg_language_check(target));
+    char *copy[2] = { rg_strdup(source), rg_strdup(target) };
+    if (!copy[0] || !copy[1]) {
+        rg_free(copy[0]);
+        rg_free(copy[1]);
+        return RG_ENOMEM;
+    }
+    for (int side = 0; side < 2; side++) {
+        rg_free(t->language[side]);
+        t->language[side] = copy[side];
+    }
+    return RG_OK;
+}
+
+static const char *const language_key[2] = { "language.source", "language.target" };
+
+static rg_status put_languages(rg_state *state, const rg_translator *t)
+{
+    for (int side = 0; side < 2; side++)
+        if (rg_translator_language(t, side)[0]) RG_TRY(rg_state_put_text(state, language_key[side], rg_translator_language(t, side)));
+    return RG_OK;
+}
+
+static rg_status read_languages(rg_translator *t, const rg_state *state)
+{
+    const char *code[2] = { "", "" };
+    for (int side = 0; side < 2; side++)
+        if (rg_state_has(state, language_key[side])) RG_TRY(rg_state_get_text(&code[side], state, language_key[side]));
+    const rg_status status = rg_translator_set_languages(t, code[0], code[1]);
+    return status == RG_EINVAL ? rg_fail_in(RG_EFORMAT, "the languages in the file: ") : status;
 }
 
 /* ------------------------------------------------------------------------------------------------------- saving */
@@ -60,6 +103,7 @@ rg_status rg_translator_describe(rg_state *state, const rg_translator *t)
     if (status == RG_OK && t->target != t->source) status = put_vocab(state, "vocab.target", t->target);
     if (status == RG_OK) status = rg_state_put_text(state, "alignment.name", t->alignment_name);
     if (status == RG_OK) status = rg_state_put_number(state, "alignment.head", t->alignment_head);
+    if (status == RG_OK) status = put_languages(state, t);
     return status;
 }
 
@@ -143,7 +187,8 @@ static rg_status load(rg_translator **out, const rg_state *state, const char *pa
     if (status == RG_OK) status = rg_checkpoint_load(path, model->params, NULL, NULL, NULL);
     if (status == RG_OK) {
         RG_TRY(rg_translator_new(out, model, source, target));
-        return read_alignment(*out, state);
+        RG_TRY(read_alignment(*out, state));
+        return read_languages(*out, state);
     }
     rg_model_free(model);
     rg_vocab_free(target);
