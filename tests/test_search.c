@@ -509,6 +509,69 @@ static void draws_follow_the_seed_and_the_line_not_the_neighbours(void **state)
     rg_model_free((rg_model *)m);
 }
 
+/* --------------------------------------------------------------------------------------------------------- stopping */
+
+typedef struct {
+    uint64_t number; /* of the source that is given up after `patience` questions; UINT64_MAX: all are */
+    size_t   patience, all;
+} impatience;
+
+static bool impatient(void *context, uint64_t number)
+{
+    impatience *i = context;
+    i->all++;
+    if (number != i->number && i->number != UINT64_MAX) return false;
+    if (i->patience == 0) return true;
+    i->patience--;
+    return false;
+}
+
+static void a_source_that_is_given_up_changes_no_other(void **state)
+{
+    (void)state;
+    EVERY_DECODER(s)
+    {
+        const rg_model  *m = make(*s, 5, V);
+        rg_search       *search = search_of(&m, 1), *other = search_of(&m, 1);
+        rg_search_config c = RG_SEARCH_CONFIG_DEFAULT;
+        c.beam = c.n_best = 3;
+        const rg_answers *whole = run(other, &c, NULL);
+        for (size_t patience = 0; patience < 3; patience++) {
+            impatience i = { .number = 1, .patience = patience };
+            c.stop = impatient;
+            c.stop_context = &i;
+            const rg_answers *out = run(search, &c, NULL);
+            assert_true(out[1].stopped && out[1].count == 0);
+            for (size_t k = 0; k < 3; k += 2) {
+                assert_true(!out[k].stopped && out[k].count == whole[k].count);
+                for (size_t n = 0; n < out[k].count; n++) assert_same(&out[k].answer[n], &whole[k].answer[n], 0);
+            }
+        }
+        rg_search_free(search);
+        rg_search_free(other);
+        rg_model_free((rg_model *)(uintptr_t)m);
+    }
+}
+
+static void a_search_that_nobody_wants_ends_at_its_next_step(void **state)
+{
+    (void)state;
+    EVERY_DECODER(s)
+    {
+        const rg_model  *m = make(*s, 5, V);
+        rg_search       *search = search_of(&m, 1);
+        rg_search_config c = RG_SEARCH_CONFIG_DEFAULT;
+        impatience       i = { .number = UINT64_MAX };
+        c.stop = impatient;
+        c.stop_context = &i;
+        const rg_answers *out = run(search, &c, NULL);
+        assert_int_equal(i.all, 3); /* one question per source, and no step after it */
+        for (size_t k = 0; k < 3; k++) assert_true(out[k].stopped && out[k].count == 0);
+        rg_search_free(search);
+        rg_model_free((rg_model *)(uintptr_t)m);
+    }
+}
+
 /* -------------------------------------------------------------------------------------------------------- sessions */
 
 enum { LINES = 90 };
@@ -574,6 +637,39 @@ static void a_line_does_not_depend_on_batch_neighbours_or_threads(void **state)
     }
 }
 
+/* Lines 0, 3, 6, ... are given up; the callback runs on several threads. */
+static bool every_third(void *context, uint64_t number)
+{
+    (void)context;
+    return number % 3 == 0;
+}
+
+static void lines_that_are_given_up_say_so_and_the_rest_is_answered(void **state)
+{
+    static const char *const lines[] = { "a b c", "d e", "", "a a a a a a", "f", "g h", "b" };
+    rg_translator           *t = translator("transformer", 3);
+    (void)state;
+    for (size_t batch = 1; batch <= 7; batch += 3) {
+        rg_session          *session, *other;
+        rg_session_config    c = RG_SESSION_CONFIG_DEFAULT;
+        const rg_translated *out, *whole;
+        assert_int_equal(rg_session_new(&session, &t, 1, 2), RG_OK);
+        assert_int_equal(rg_session_new(&other, &t, 1, 1), RG_OK);
+        c.batch = batch;
+        assert_int_equal(rg_session_run(&whole, other, &c, lines, 7, 0, NULL), RG_OK);
+        c.search.stop = every_third;
+        assert_int_equal(rg_session_run(&out, session, &c, lines, 7, 0, NULL), RG_OK);
+        for (size_t i = 0; i < 7; i++) {
+            assert_int_equal(out[i].stopped, i % 3 == 0);
+            if (i % 3 == 0) assert_int_equal(out[i].count, 0);
+            else if (whole[i].count) assert_string_equal(out[i].best[0].text, whole[i].best[0].text);
+        }
+        rg_session_free(session);
+        rg_session_free(other);
+    }
+    rg_translator_free(t);
+}
+
 static void an_ensemble_with_other_vocabularies_is_refused(void **state)
 {
     (void)state;
@@ -618,6 +714,9 @@ int main(void)
         cmocka_unit_test(a_limit_marks_what_it_cut),
         cmocka_unit_test(attention_has_a_row_for_each_token_and_coverage_a_penalty),
         cmocka_unit_test(draws_follow_the_seed_and_the_line_not_the_neighbours),
+        cmocka_unit_test(a_source_that_is_given_up_changes_no_other),
+        cmocka_unit_test(a_search_that_nobody_wants_ends_at_its_next_step),
+        cmocka_unit_test(lines_that_are_given_up_say_so_and_the_rest_is_answered),
         cmocka_unit_test(a_line_does_not_depend_on_batch_neighbours_or_threads),
         cmocka_unit_test(an_ensemble_with_other_vocabularies_is_refused),
         cmocka_unit_test(an_ensemble_has_one_model_to_64),

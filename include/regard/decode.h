@@ -29,6 +29,12 @@ typedef struct rg_search_config {
     bool     attention;     /* record what each answer attended to                                             */
     const char *attention_name; /* watch point, "decoder.2.cross.weights"; NULL: the last one a step shows        */
     int      attention_head;    /* -1: mean of the heads                                                       */
+
+    /* Deadlines, clients that left, a user who has seen enough: asked before a batch and once per step for each source that is still
+     * searched, with its number, on the thread that searches. True: that source is given up and has no answers; the others go on and do not change. NULL:
+     * never. It must be quick. */
+    bool (*stop)(void *context, uint64_t number);
+    void *stop_context;
 } rg_search_config;
 #define RG_SEARCH_CONFIG_DEFAULT                                                                                            \
     { .beam = 1, .n_best = 1, .normalize = 1, .length_factor = 2, .length_extra = 10, .temperature = 1, .attention_head = -1 }
@@ -48,6 +54,7 @@ typedef struct rg_answer {
 typedef struct rg_answers {
     rg_answer *answer;
     size_t     count;
+    bool       stopped; /* given up by rg_search_config.stop: no answers */
 } rg_answers;
 
 typedef struct rg_search rg_search;

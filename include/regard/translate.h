@@ -69,6 +69,7 @@ typedef struct rg_translated {
     const int32_t  *source; /* its pieces, closed by </s> */
     size_t          source_length;
     size_t          cut; /* pieces past max_length that were not read */
+    bool            stopped; /* given up by the search's `stop`, which was asked with the line's number (`first` and on) */
 } rg_translated;
 
 typedef struct rg_session rg_session;

@@ -28,6 +28,7 @@ typedef struct { /* one source */
     size_t         words;  /* source length */
     size_t         limit;  /* tokens an answer may have, eos among them */
     uint64_t       number;
+    bool           stopped;
     const int32_t *prefix;
     size_t         prefixes;
 } beam;
@@ -309,6 +310,14 @@ static rg_status extend(rg_beams *b, beam *m, size_t count, const rg_gaze *gaze,
     return RG_OK;
 }
 
+/* Somebody no longer wants this source: nothing of it lives, and what was finished does not count. */
+static bool give_up(const rg_beams *b, beam *m)
+{
+    if (!b->config.stop || !b->config.stop(b->config.stop_context, m->number)) return false;
+    m->lives = m->dones = 0;
+    return m->stopped = true;
+}
+
 rg_status rg_beams_step(rg_beams *b, const rg_real *scores, size_t ld, const rg_gaze *gaze)
 {
     size_t row = 0, lives = 0;
@@ -316,6 +325,10 @@ rg_status rg_beams_step(rg_beams *b, const rg_real *scores, size_t ld, const rg_
         beam        *m = &b->beam[i];
         const size_t before = m->lives;
         if (!before) continue;
+        if (give_up(b, m)) {
+            row += before;
+            continue;
+        }
         const size_t count = choose(b, m, scores + row * ld, ld);
         RG_TRY(extend(b, m, count, gaze, row, &lives));
         row += before;
@@ -363,7 +376,7 @@ rg_status rg_beams_answers(const rg_answers **out, rg_beams *b)
         beam *m = &b->beam[i];
         rank(m->done, m->dones);
         const size_t count = m->dones < b->config.n_best ? m->dones : b->config.n_best;
-        all[i] = (rg_answers){ .count = count, .answer = rg_arena_get(b->arena, (count + 1) * sizeof(rg_answer)) };
+        all[i] = (rg_answers){ .count = count, .stopped = m->stopped, .answer = rg_arena_get(b->arena, (count + 1) * sizeof(rg_answer)) };
         if (!all[i].answer) return RG_ENOMEM;
         for (size_t k = 0; k < count; k++) RG_TRY(write_answer(&all[i].answer[k], b, m, &m->done[k]));
     }

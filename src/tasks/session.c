@@ -262,15 +262,30 @@ static rg_status keep(rg_session *s, rg_arena *arena, item *it, const rg_answers
         RG_TRY(write_text(s, &best[k].text, arena, &kept[k], it));
     }
     it->result = (rg_translated){
-        .best = best, .count = answers->count, .source = it->source.data, .source_length = it->source.count, .cut = it->cut
+        .best = best, .count = answers->count, .source = it->source.data, .source_length = it->source.count, .cut = it->cut,
+        .stopped = answers->stopped
     };
     return RG_OK;
+}
+
+/* Nobody wants any line of the batch: it is not even encoded. */
+static bool unwanted(rg_session *s, span batch)
+{
+    const rg_search_config *c = &s->config->search;
+    for (size_t i = 0; i < batch.count; i++)
+        if (!c->stop || !c->stop(c->stop_context, s->first + s->order[batch.from + i])) return false;
+    for (size_t i = 0; i < batch.count; i++) {
+        item *it = &s->items[s->order[batch.from + i]];
+        it->result = (rg_translated){ .source = it->source.data, .source_length = it->source.count, .cut = it->cut, .stopped = true };
+    }
+    return true;
 }
 
 static rg_status search_batch(rg_session *s, rg_search *search, rg_arena *arena, span batch)
 {
     size_t words = 0;
     bool   forced = false;
+    if (unwanted(s, batch)) return RG_OK;
     for (size_t i = 0; i < batch.count; i++) {
         const item *it = &s->items[s->order[batch.from + i]];
         words += it->source.count;
