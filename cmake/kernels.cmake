@@ -3,8 +3,10 @@
 #
 # `wide` has the register width of AVX-512 in AVX2 instructions, so that the wide code is tested where AVX-512 is missing.
 # Vector types need gnu17, contraction is what makes a*b+c an FMA, and gcc decides where to contract as it optimises:
-# one level for all builds, or the bits differ.
+# one level for all builds, or the bits differ. The optimiser's loops are sums of two products, where either may be fused
+# and compilers choose differently for each instruction set: without contraction all give the bits of plain C.
 file(GLOB kernel_sources CONFIGURE_DEPENDS src/tensor/kernels/*.c)
+set_source_files_properties(src/tensor/kernels/optimise.c PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
 set(regard_kernel_objects)
 
 function(regard_kernels isa lanes)
