@@ -19,7 +19,7 @@
 
 enum { SUBJECTS = 4, WORDS_OF_ONE = 20, FEATURES = SUBJECTS * WORDS_OF_ONE };
 
-static char folder[] = "/tmp/regard-graph-XXXXXX";
+static char folder[] = "test_graph_train.XXXXXX";
 
 static uint32_t draw(uint32_t *seed)
 {
