@@ -161,7 +161,7 @@ static rg_status make_graph(rg_graph **out, size_t row)
 static rg_status new_model(state *s)
 {
     const rg_system     *system = rg_system_find("gat");
-    const rg_model_sizes sizes = { .features = s->graph->features, .classes = s->graph->classes };
+    const rg_sizes sizes = { { { "features", s->graph->features }, { "classes", s->graph->classes } } };
     void                *options = rg_alloc_zero(system->options_bytes);
     if (!options) return RG_ENOMEM;
     rg_status status = rg_options_init(system->options, options);

@@ -84,7 +84,7 @@ static rg_status setup(void *context, size_t row, rg_team *team)
     state                *s = context;
     const size_t          threads = (size_t)rg_team_size(team);
     const rg_system      *system = rg_system_find("ntm");
-    const rg_model_sizes  sizes = { .features = BITS + 2, .classes = BITS };
+    const rg_sizes  sizes = { { { "features", BITS + 2 }, { "classes", BITS } } };
     void                 *options = rg_alloc_zero(system->options_bytes);
     if (!options) return RG_ENOMEM;
     rg_status status = rg_options_init(system->options, options);

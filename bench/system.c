@@ -44,9 +44,8 @@ rg_status bench_model_new(rg_model **out, const bench_system *s, bool endless)
     void *options = rg_alloc_zero(system->options_bytes);
     if (!options) return RG_ENOMEM;
     const rg_option_group group = { .rows = system->options, .values = options };
-    const rg_model_sizes  sizes = {
-         .source_vocabulary = s->vocabulary, .target_vocabulary = s->vocabulary, .joint = true, .bos = 1, .eos = endless ? -1 : 2
-    };
+    const rg_sizes  sizes = { { { "source-vocabulary", s->vocabulary }, { "target-vocabulary", s->vocabulary },
+                             { "joint-vocabulary", true }, { "bos", 1 }, { "eos", endless ? SIZE_MAX : 2 } } };
     rg_status             status = rg_options_init(system->options, options);
     if (status == RG_OK) status = rg_options_read_yaml(&group, 1, s->settings, strlen(s->settings), s->name, false);
     if (status == RG_OK) status = rg_model_new(out, system, options, &sizes, 1);

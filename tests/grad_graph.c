@@ -46,7 +46,7 @@ static void check(const char *name, const char *yaml, const rg_graph *g)
     const rg_system      *system = rg_system_find(name);
     void                 *options = rg_alloc_zero(system->options_bytes);
     const rg_option_group group = { .rows = system->options, .values = options };
-    const rg_model_sizes  sizes = { .features = g->features, .classes = g->classes };
+    const rg_sizes  sizes = { { { "features", g->features }, { "classes", g->classes } } };
     work                  w = { .batch = { .graph = g, .split = RG_GRAPH_TRAIN } };
     assert_int_equal(rg_options_init(system->options, options), RG_OK);
     assert_int_equal(rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "test", true), RG_OK);

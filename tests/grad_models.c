@@ -41,7 +41,8 @@ static rg_model *make(const rg_system *system, const char *more)
     const rg_option_group group = { .rows = system->options, .values = options };
     assert_int_equal(rg_options_read_yaml(&group, 1, small, strlen(small), "test", true), RG_OK);
     if (more) assert_int_equal(rg_options_read_yaml(&group, 1, more, strlen(more), "test", true), RG_OK);
-    const rg_model_sizes sizes = { .source_vocabulary = 7, .target_vocabulary = 7, .joint = true, .bos = 1, .eos = 2 };
+    const rg_sizes sizes = { { { "source-vocabulary", 7 }, { "target-vocabulary", 7 },
+                             { "joint-vocabulary", true }, { "bos", 1 }, { "eos", 2 } } };
     rg_model            *m;
     rg_status            status = rg_model_new(&m, system, options, &sizes, 3);
     if (status != RG_OK) fail_msg("%s: %s", system->name, rg_message());

@@ -125,7 +125,7 @@ static void check_either(const char *name, const char *yaml, const char *kind, b
     void                  *options = rg_alloc_zero(system->options_bytes);
     const rg_option_group  group = { .rows = system->options, .values = options };
     const rg_puzzle_config puzzle = { .kind = kind, .bits = 2, .min_length = 2, .max_length = 2, .max_repeats = 2 };
-    const rg_model_sizes   sizes = { .features = rg_puzzle_in(&puzzle), .classes = rg_puzzle_out(&puzzle) };
+    const rg_sizes   sizes = { { { "features", rg_puzzle_in(&puzzle) }, { "classes", rg_puzzle_out(&puzzle) } } };
     work                   w = { .watched = watched };
     assert_int_equal(rg_puzzle_draw(&w.batch, &puzzle, 1, 2, 0, 2), RG_OK);
     assert_int_equal(rg_options_init(system->options, options), RG_OK);

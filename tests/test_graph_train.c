@@ -203,7 +203,7 @@ static void a_training_step_stays_within_the_stated_memory(void **state)
     snprintf(path, sizeof path, "%s/many", folder);
     assert_int_equal(rg_graph_load(&g, path, &c), RG_OK);
     const rg_system     *system = rg_system_find("gat");
-    const rg_model_sizes sizes = { .features = g->features, .classes = g->classes };
+    const rg_sizes sizes = { { { "features", g->features }, { "classes", g->classes } } };
     void                *settings = rg_alloc_zero(system->options_bytes);
     assert_int_equal(rg_options_init(system->options, settings), RG_OK);
     assert_int_equal(rg_model_new(&model, system, settings, &sizes, 1), RG_OK);

@@ -291,7 +291,7 @@ static rg_model *new_model(const char *name, const char *yaml, const rg_puzzle_c
     const rg_system      *system = rg_system_find(name);
     void                 *options = rg_alloc_zero(system->options_bytes);
     const rg_option_group group = { .rows = system->options, .values = options };
-    const rg_model_sizes  sizes = { .features = rg_puzzle_in(puzzle), .classes = rg_puzzle_out(puzzle) };
+    const rg_sizes  sizes = { { { "features", rg_puzzle_in(puzzle) }, { "classes", rg_puzzle_out(puzzle) } } };
     rg_model             *m = NULL;
     assert_int_equal(rg_options_init(system->options, options), RG_OK);
     assert_int_equal(rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "test", true), RG_OK);
@@ -401,7 +401,7 @@ static void wrong_sizes_of_a_machine_are_refused(void **state)
     const char          *bad[] = { "units: 0",      "memory-rows: 2", "memory-width: 0",
                                    "read-heads: 0", "write-heads: 0", "read-heads: 60\nwrite-heads: 5" };
     const rg_system     *system = rg_system_find("ntm");
-    const rg_model_sizes sizes = { .features = 4, .classes = 2 };
+    const rg_sizes sizes = { { { "features", 4 }, { "classes", 2 } } };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         void                 *options = rg_alloc_zero(system->options_bytes);
         const rg_option_group group = { .rows = system->options, .values = options };

@@ -23,7 +23,8 @@ static rg_model *make_with(const rg_system *system, uint64_t seed, size_t words,
     assert_int_equal(rg_options_init(system->options, options), RG_OK);
     const rg_option_group group = { .rows = system->options, .values = options };
     assert_int_equal(rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "test", true), RG_OK);
-    const rg_model_sizes sizes = { .source_vocabulary = words, .target_vocabulary = words, .joint = true, .bos = BOS, .eos = EOS };
+    const rg_sizes sizes = { { { "source-vocabulary", words }, { "target-vocabulary", words },
+                             { "joint-vocabulary", true }, { "bos", BOS }, { "eos", EOS } } };
     rg_model            *m;
     if (rg_model_new(&m, system, options, &sizes, seed) != RG_OK) fail_msg("%s: %s", system->name, rg_message());
     rg_options_fini(system->options, options);

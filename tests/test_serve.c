@@ -32,9 +32,7 @@ static rg_translator *make_translator(void)
     assert_int_equal(rg_vocab_from_pieces(&vocab, RG_VOCAB_WORDS, pieces, 5), RG_OK);
     assert_int_equal(rg_options_init(system->options, options), RG_OK);
     assert_int_equal(rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "test", true), RG_OK);
-    const rg_model_sizes sizes = {
-        .source_vocabulary = rg_vocab_size(vocab), .target_vocabulary = rg_vocab_size(vocab), .joint = true, .bos = 1, .eos = 2
-    };
+    const rg_sizes sizes = rg_sizes_of_text(vocab, vocab);
     assert_int_equal(rg_model_new(&model, system, options, &sizes, 5), RG_OK);
     rg_options_fini(system->options, options);
     rg_free(options);

@@ -22,13 +22,18 @@ typedef struct rg_attention_use {
     const char *where, *queries, *keys, *values, *score, *reach;
 } rg_attention_use;
 
-/* Sizes that come from the data. */
-typedef struct rg_model_sizes {
-    size_t  source_vocabulary, target_vocabulary;
-    bool    joint; /* one vocabulary: source and target numbers mean the same */
-    int32_t bos, eos;
-    size_t  features, classes; /* of graphs: columns that go in, columns that come out */
-} rg_model_sizes;
+/* Named numbers that the data decide and a system is built from: "source-vocabulary", "classes", "features", "eos". A name that is empty
+ * ends the list: rg_sizes sizes = { { { "features", 8 }, { "classes", 3 } } }; */
+enum { RG_SIZES_MAX = 16 };
+typedef struct rg_sizes {
+    struct {
+        char   name[24];
+        size_t value;
+    } size[RG_SIZES_MAX];
+} rg_sizes;
+
+rg_status rg_sizes_put(rg_sizes *sizes, const char *name, size_t value); /* a name that is there is replaced; RG_ELIMIT: too many, too long */
+bool      rg_sizes_get(size_t *out, const rg_sizes *sizes, const char *name);
 
 /* Settings that go together, under a name: YAML with the keys of the system's rows (and of training). */
 typedef struct rg_preset {
@@ -72,17 +77,19 @@ struct rg_model {
     const rg_system *system;
     void            *options; /* filled from the system's rows */
     void            *parts;
-    rg_model_sizes   sizes;
+    rg_sizes         sizes;
     rg_params       *params;
     size_t           longest; /* rows a sequence may have, its closing </s> among them; 0: any number */
 };
 
 /* A model with fresh parameters. `options` was filled by the system's rows and is copied (strings too). */
-rg_status rg_model_new(rg_model **out, const rg_system *system, const void *options, const rg_model_sizes *sizes, uint64_t seed);
+rg_status rg_model_new(rg_model **out, const rg_system *system, const void *options, const rg_sizes *sizes, uint64_t seed);
 /* The same with parameters that are zeros, for rg_checkpoint_load to fill: nothing is drawn. RG_EMATCH, before anything
  * is allocated, when the settings ask for more than `most` numbers: what a file can hold. */
-rg_status rg_model_new_empty(rg_model **out, const rg_system *system, const void *options, const rg_model_sizes *sizes, size_t most);
+rg_status rg_model_new_empty(rg_model **out, const rg_system *system, const void *options, const rg_sizes *sizes, size_t most);
 void      rg_model_free(rg_model *model);
+
+size_t rg_model_size(const rg_model *model, const char *name); /* one of its sizes; 0: there is none of that name */
 /* The preset of that name, or NULL with a message that lists what there is. */
 const rg_preset *rg_preset_find(const rg_system *system, const char *name);
 

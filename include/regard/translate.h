@@ -38,6 +38,9 @@ const char *rg_translator_language(const rg_translator *translator, int side);
 /* Both at once; copied. "" is not known. RG_EINVAL unless each is a language code; then nothing has changed. */
 rg_status rg_translator_set_languages(rg_translator *translator, const char *source, const char *target);
 
+/* What a model that reads one vocabulary and writes another (or the same: joint) is built from. */
+rg_sizes rg_sizes_of_text(const rg_vocab *source, const rg_vocab *target);
+
 /* For translating only: frees what products do not read, about a third of the memory. Before the first session. It cannot be saved or
  * averaged then. */
 rg_status rg_translator_slim(rg_translator *translator);

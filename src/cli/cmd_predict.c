@@ -153,14 +153,14 @@ static rg_status say(const settings *s, const rg_model *m, const rg_state *state
     RG_TRY(rg_state_get_count(&directed, state, "graph.directed"));
     RG_TRY(rg_state_get_count(&normalize, state, "graph.normalize"));
     const rg_graph_config config = {
-        .directed = directed, .normalize = normalize, .features = m->sizes.features, .classes = m->sizes.classes, .several = several
+        .directed = directed, .normalize = normalize, .features = rg_model_size(m, "features"), .classes = rg_model_size(m, "classes"), .several = several
     };
     rg_graph             *g;
     rg_real              *logits = NULL;
     RG_TRY(rg_graph_load(&g, s->graph, &config));
     rg_status status = rg_graph_predict(&logits, m, g, NULL, NULL);
     if (status == RG_OK) printf(several ? "node\tclasses\n" : "node\tclass\tprobability\n");
-    for (size_t i = 0; status == RG_OK && i < g->nodes; i++) print_node(i, logits + i * m->sizes.classes, m->sizes.classes, several);
+    for (size_t i = 0; status == RG_OK && i < g->nodes; i++) print_node(i, logits + i * rg_model_size(m, "classes"), rg_model_size(m, "classes"), several);
     if (status == RG_OK && s->record[0]) status = write_record(s, m, g);
     rg_free(logits);
     rg_graph_free(g);

@@ -79,7 +79,7 @@ static rg_status open_all(scoring *w, const rg_call *call)
 /* What the decoder is given before each piece: <s>, then the pieces but the last. */
 static rg_status add_previous(scoring *w, size_t from)
 {
-    RG_TRY(rg_ids_add(&w->previous, w->translators[0]->model->sizes.bos));
+    RG_TRY(rg_ids_add(&w->previous, (int32_t)rg_model_size(w->translators[0]->model, "bos")));
     for (size_t i = from; i + 1 < w->target_ids.count; i++) RG_TRY(rg_ids_add(&w->previous, w->target_ids.data[i]));
     return RG_OK;
 }

@@ -223,9 +223,9 @@ rg_status rg_predict_memory(const rg_model *m, const rg_state *state, const rg_m
     const rg_tape_config asking = { .record = false };
     RG_TRY(rg_options_init(rg_memory_rows, &o));
     rg_status status = puzzle_of(&puzzle, &o, state, a);
-    if (status == RG_OK && (rg_puzzle_in(&puzzle) != m->sizes.features || rg_puzzle_out(&puzzle) != m->sizes.classes))
-        status = rg_fail(RG_EMATCH, "the model takes %zu numbers and gives %zu, its puzzle has %zu and %zu", m->sizes.features,
-                         m->sizes.classes, rg_puzzle_in(&puzzle), rg_puzzle_out(&puzzle));
+    if (status == RG_OK && (rg_puzzle_in(&puzzle) != rg_model_size(m, "features") || rg_puzzle_out(&puzzle) != rg_model_size(m, "classes")))
+        status = rg_fail(RG_EMATCH, "the model takes %zu numbers and gives %zu, its puzzle has %zu and %zu", rg_model_size(m, "features"),
+                         rg_model_size(m, "classes"), rg_puzzle_in(&puzzle), rg_puzzle_out(&puzzle));
     if (status == RG_OK) status = rg_tape_new(&t, &asking);
     if (status == RG_OK) status = answer_all(m, &puzzle, a, t, &batch);
     rg_puzzle_free(&batch);

@@ -44,7 +44,7 @@ enum { RUN = 256 }; /* columns of the vocabulary that are looked at together */
 struct rg_beams {
     rg_arena        *arena;
     rg_search_config config;
-    rg_model_sizes   sizes;
+    rg_beam_words    words;
     beam            *beam;
     size_t           sources;
     int32_t         *tokens, *parents;
@@ -81,8 +81,8 @@ static rg_status start_beam(rg_beams *b, size_t i, size_t words, uint64_t number
     *m = (beam){ .most = B, .words = words, .number = number };
     if (prefix) m->prefix = prefix[i].data, m->prefixes = prefix[i].count;
     for (size_t k = 0; k < m->prefixes; k++)
-        if (m->prefix[k] < 0 || (size_t)m->prefix[k] >= b->sizes.target_vocabulary)
-            return rg_fail(RG_EINVAL, "source %zu: forced token %d is not among %zu", i, m->prefix[k], b->sizes.target_vocabulary);
+        if (m->prefix[k] < 0 || (size_t)m->prefix[k] >= b->words.count)
+            return rg_fail(RG_EINVAL, "source %zu: forced token %d is not among %zu", i, m->prefix[k], b->words.count);
     const double limit = b->config.length_factor * (double)words + (double)b->config.length_extra + (double)m->prefixes;
     m->limit = limit < 1 ? 1 : limit > 1e6 ? 1000000 : (size_t)limit;
     if (b->config.longest && m->limit > b->config.longest) m->limit = b->config.longest;
@@ -90,27 +90,27 @@ static rg_status start_beam(rg_beams *b, size_t i, size_t words, uint64_t number
     m->done = rg_arena_get(b->arena, (B + 1) * sizeof *m->done);
     node *root = new_node(b);
     if (!m->live || !m->done || !root) return RG_ENOMEM;
-    root->token = b->sizes.bos;
+    root->token = b->words.bos;
     if (b->config.coverage != 0 && !(root->covered = rg_arena_get_zero(b->arena, words * sizeof *root->covered))) return RG_ENOMEM;
     m->live[0] = root; /* one, not B copies: the first step has one hypothesis to extend */
     m->lives = 1;
     return RG_OK;
 }
 
-rg_status rg_beams_start(rg_beams *b, rg_arena *arena, const rg_search_config *c, const rg_model_sizes *sizes, const rg_layout *sources,
+rg_status rg_beams_start(rg_beams *b, rg_arena *arena, const rg_search_config *c, const rg_beam_words *words, const rg_layout *sources,
                          const uint64_t *numbers, const rg_ids *prefix)
 {
     const size_t most = sources->groups * (c->sample ? c->n_best : c->beam);
-    *b = (rg_beams){ .arena = arena, .config = *c, .sizes = *sizes, .sources = sources->groups, .lives = sources->groups };
+    *b = (rg_beams){ .arena = arena, .config = *c, .words = *words, .sources = sources->groups, .lives = sources->groups };
     b->beam = rg_arena_get(arena, (sources->groups + 1) * sizeof *b->beam);
     b->tokens = rg_arena_get(arena, (most + 1) * sizeof *b->tokens);
     b->parents = rg_arena_get(arena, (most + 1) * sizeof *b->parents);
     b->best = rg_arena_get(arena, (c->beam + 1) * sizeof *b->best);
-    b->most = rg_arena_get(arena, (sizes->target_vocabulary / RUN + 1) * sizeof *b->most);
+    b->most = rg_arena_get(arena, (words->count / RUN + 1) * sizeof *b->most);
     if (!b->beam || !b->tokens || !b->parents || !b->best || !b->most) return RG_ENOMEM;
     for (size_t i = 0; i < sources->groups; i++) {
         RG_TRY(start_beam(b, i, (size_t)(sources->start[i + 1] - sources->start[i]), numbers ? numbers[i] : i, prefix));
-        b->tokens[i] = sizes->bos;
+        b->tokens[i] = words->bos;
     }
     return RG_OK;
 }
@@ -137,12 +137,12 @@ static size_t insert(candidate *best, size_t count, size_t most, candidate c)
 
 static bool allowed(const rg_beams *b, int32_t token)
 {
-    return token != b->sizes.bos && !(b->config.no_unknown && token == b->config.unknown);
+    return token != b->words.bos && !(b->config.no_unknown && token == b->config.unknown);
 }
 
 static size_t scan_run(rg_beams *b, size_t count, size_t most, const rg_real *scores, size_t from, double base, double lse, size_t row)
 {
-    const size_t left = b->sizes.target_vocabulary - from, end = from + (left < RUN ? left : RUN);
+    const size_t left = b->words.count - from, end = from + (left < RUN ? left : RUN);
     for (size_t j = from; j < end; j++) {
         const double word = (double)scores[j] - lse;
         if (count == most && base + word < b->best[most - 1].key) continue;
@@ -156,7 +156,7 @@ static size_t scan_run(rg_beams *b, size_t count, size_t most, const rg_real *sc
  * be. The order of runs does not matter: `better` knows what to do with equals. */
 static size_t scan_row(rg_beams *b, size_t count, size_t most, const rg_real *scores, double base, double lse, size_t row)
 {
-    const size_t V = b->sizes.target_vocabulary, runs = (V + RUN - 1) / RUN;
+    const size_t V = b->words.count, runs = (V + RUN - 1) / RUN;
     size_t       first = 0;
     for (size_t r = 0; r < runs; r++) {
         const size_t left = V - r * RUN;
@@ -174,7 +174,7 @@ static size_t scan_row(rg_beams *b, size_t count, size_t most, const rg_real *sc
 /* One token by its probability at a temperature: the largest of (log p / T + Gumbel noise). */
 static candidate draw(rg_beams *b, const beam *m, const rg_real *scores, double base, double lse, size_t row)
 {
-    const size_t V = b->sizes.target_vocabulary;
+    const size_t V = b->words.count;
     rg_random    random = rg_random_new(b->config.seed, (m->number * 1009 + row) * 100003 + b->steps);
     double       floor = -INFINITY;
     if (b->config.top && b->config.top < V) { /* the top-th largest score */
@@ -184,7 +184,7 @@ static candidate draw(rg_beams *b, const beam *m, const rg_real *scores, double 
             kept = insert(list, kept, b->config.top, (candidate){ .key = (double)scores[j], .token = (int32_t)j });
         if (list && kept) floor = list[kept - 1].key;
     }
-    candidate best = { .key = -INFINITY, .row = row, .token = b->sizes.eos };
+    candidate best = { .key = -INFINITY, .row = row, .token = b->words.eos };
     for (size_t j = 0; j < V; j++) {
         const double noise = -log(-log(rg_random_uniform(&random) + 1e-300) + 1e-300);
         if ((double)scores[j] < floor || !allowed(b, (int32_t)j)) continue;
@@ -203,7 +203,7 @@ static bool unscored(const rg_beams *b)
 /* The candidates of one source, best first, in b->best; returns how many. */
 static size_t choose(rg_beams *b, const beam *m, const rg_real *scores, size_t ld)
 {
-    const size_t V = b->sizes.target_vocabulary;
+    const size_t V = b->words.count;
     const bool   summed = !unscored(b);
     size_t       count = 0;
     for (size_t i = 0; i < m->lives; i++) {
@@ -292,7 +292,7 @@ static rg_status extend(rg_beams *b, beam *m, size_t count, const rg_gaze *gaze,
         if (!n) return RG_ENOMEM;
         *n = (node){ .parent = old[c->row], .token = c->token, .log_p = c->log_p, .word = c->word, .length = old[c->row]->length + 1 };
         RG_TRY(look(b, n, gaze, row + c->row));
-        const bool at_end = c->token == b->sizes.eos, cut = !at_end && n->length >= m->limit;
+        const bool at_end = c->token == b->words.eos, cut = !at_end && n->length >= m->limit;
         if (at_end || cut) {
             finish(b, m, n, cut);
             continue;

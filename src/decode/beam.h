@@ -23,13 +23,19 @@ void       rg_gaze_fini(rg_gaze *gaze);
 void       rg_gaze_clear(rg_gaze *gaze);
 rg_watcher rg_gaze_watcher(rg_gaze *gaze);
 
+/* What can be answered: tokens 0 .. count - 1, the one every answer starts from, the one that ends it. */
+typedef struct rg_beam_words {
+    size_t  count;
+    int32_t bos, eos;
+} rg_beam_words;
+
 typedef struct rg_beams rg_beams;
 
 rg_status rg_beams_new(rg_beams **out);
 void      rg_beams_free(rg_beams *b);
 
 /* One hypothesis a source. Everything a run allocates comes from `arena`. */
-rg_status rg_beams_start(rg_beams *b, rg_arena *arena, const rg_search_config *c, const rg_model_sizes *sizes, const rg_layout *sources,
+rg_status rg_beams_start(rg_beams *b, rg_arena *arena, const rg_search_config *c, const rg_beam_words *words, const rg_layout *sources,
                          const uint64_t *numbers, const rg_ids *prefix);
 size_t         rg_beams_live(const rg_beams *b);
 const int32_t *rg_beams_tokens(const rg_beams *b); /* the last token of each live hypothesis */

@@ -34,9 +34,9 @@ rg_status rg_forced_new(rg_forced **out, const rg_model *const *models, size_t c
 {
     *out = NULL;
     for (size_t i = 1; i < count; i++)
-        if (models[i]->sizes.target_vocabulary != models[0]->sizes.target_vocabulary)
+        if (rg_model_size(models[i], "target-vocabulary") != rg_model_size(models[0], "target-vocabulary"))
             return rg_fail(RG_EMATCH, "model %zu answers with %zu words, model 1 with %zu: an ensemble shares its vocabulary", i + 1,
-                           models[i]->sizes.target_vocabulary, models[0]->sizes.target_vocabulary);
+                           rg_model_size(models[i], "target-vocabulary"), rg_model_size(models[0], "target-vocabulary"));
     rg_forced *f = rg_alloc_zero(sizeof *f);
     if (!f) return RG_ENOMEM;
     f->count = count;

@@ -26,9 +26,9 @@ rg_status rg_search_new(rg_search **out, const rg_model *const *models, size_t c
     *out = NULL;
     if (count < 1 || count > MOST_MODELS) return rg_fail(RG_ELIMIT, "%zu models; an ensemble has 1 .. %d", count, MOST_MODELS);
     for (size_t i = 1; i < count; i++)
-        if (models[i]->sizes.target_vocabulary != models[0]->sizes.target_vocabulary)
+        if (rg_model_size(models[i], "target-vocabulary") != rg_model_size(models[0], "target-vocabulary"))
             return rg_fail(RG_EMATCH, "model %zu answers with %zu words, model 1 with %zu: an ensemble shares its vocabulary", i + 1,
-                           models[i]->sizes.target_vocabulary, models[0]->sizes.target_vocabulary);
+                           rg_model_size(models[i], "target-vocabulary"), rg_model_size(models[0], "target-vocabulary"));
     rg_search *s = rg_alloc_zero(sizeof *s);
     if (!s) return RG_ENOMEM;
     rg_status status = rg_arena_new(&s->arena, 1 << 16);
@@ -114,19 +114,21 @@ rg_status rg_search_run(const rg_answers **out, rg_search *s, const rg_search_co
         const size_t longest = s->part[m]->model->longest;
         if (longest && (!own.longest || longest < own.longest)) own.longest = longest;
     }
+    const rg_beam_words words = { rg_model_size(model, "target-vocabulary"), (int32_t)rg_model_size(model, "bos"),
+                                  (int32_t)rg_model_size(model, "eos") };
     const bool      gazes = c->attention || c->coverage != 0;
     rg_gaze_init(&s->gaze, s->part[0], c);
     s->watcher = rg_gaze_watcher(&s->gaze);
     rg_decoding_set_watcher(s->part[0], NULL);
     for (size_t m = 0; m < s->parts; m++) RG_TRY(rg_decoding_start(s->part[m], ids, sources));
     rg_decoding_set_watcher(s->part[0], gazes ? &s->watcher : NULL);
-    RG_TRY(rg_beams_start(s->beams, s->arena, &own, &model->sizes, sources, numbers, prefix));
+    RG_TRY(rg_beams_start(s->beams, s->arena, &own, &words, sources, numbers, prefix));
     while (rg_beams_live(s->beams)) {
         const rg_real *scores = NULL;
         size_t         ld = 0, n;
         const int32_t *parents;
         rg_gaze_clear(&s->gaze);
-        RG_TRY(next_scores(&scores, &ld, s, rg_beams_tokens(s->beams), model->sizes.target_vocabulary));
+        RG_TRY(next_scores(&scores, &ld, s, rg_beams_tokens(s->beams), words.count));
         RG_TRY(rg_beams_step(s->beams, scores, ld, gazes ? &s->gaze : NULL));
         parents = rg_beams_parents(s->beams, &n);
         for (size_t m = 0; n && m < s->parts; m++) RG_TRY(rg_decoding_keep(s->part[m], parents, n));

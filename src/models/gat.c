@@ -64,12 +64,12 @@ static rg_status build(rg_model *m)
     const settings *s = m->options;
     parts          *q = m->parts;
     RG_TRY(rg_graph_parts_check(s->layers));
-    size_t in = m->sizes.features;
+    size_t in = rg_model_size(m, "features");
     for (int64_t i = 0; i < s->layers; i++) {
         const bool last = i + 1 == s->layers;
         layer     *l = &q->layer[i];
         l->heads = (size_t)(last ? s->output_heads : s->heads);
-        l->width = last ? m->sizes.classes : (size_t)s->width;
+        l->width = last ? rg_model_size(m, "classes") : (size_t)s->width;
         l->in = in;
         rg_params_push(m->params, "%lld", (long long)i);
         RG_TRY(build_layer(l, m->params, s, i == 0, last));

@@ -27,7 +27,7 @@ static rg_status build(rg_model *m)
     parts          *q = m->parts;
     RG_TRY(rg_graph_parts_check(s->layers));
     for (int64_t i = 0; i < s->layers; i++) {
-        const size_t in = i ? (size_t)s->width : m->sizes.features, out = i + 1 == s->layers ? m->sizes.classes : (size_t)s->width;
+        const size_t in = i ? (size_t)s->width : rg_model_size(m, "features"), out = i + 1 == s->layers ? rg_model_size(m, "classes") : (size_t)s->width;
         rg_params_push(m->params, "%lld", (long long)i);
         q->w[i] = rg_params_add(m->params, "w", i ? RG_WEIGHT : RG_TABLE, in, out, RG_INIT_GLOROT, 1);
         q->b[i] = rg_params_add(m->params, "b", RG_VECTOR, 1, out, RG_INIT_ZERO, 0);

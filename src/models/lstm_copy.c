@@ -26,11 +26,11 @@ static rg_status build(rg_model *m)
         return rg_fail(RG_EINVAL, "%lld layers of %lld units: 1 .. %d layers, units from 1", (long long)s->layers, (long long)s->units,
                        RG_RECURRENT_DEPTH);
     rg_recurrent_config c = RG_RECURRENT_CONFIG_DEFAULT;
-    c.in = m->sizes.features;
+    c.in = rg_model_size(m, "features");
     c.width = (size_t)s->units;
     c.depth = (size_t)s->layers;
     rg_recurrent_stack_init(&q->stack, m->params, "lstm", &c);
-    rg_dense_init(&q->output, m->params, "output", c.width, m->sizes.classes, RG_IDENTITY);
+    rg_dense_init(&q->output, m->params, "output", c.width, rg_model_size(m, "classes"), RG_IDENTITY);
     return RG_OK;
 }
 

@@ -22,10 +22,10 @@ static rg_status build(rg_model *m)
 {
     const settings *s = m->options;
     parts          *q = m->parts;
-    q->w1 = rg_params_add(m->params, "w1", RG_TABLE, m->sizes.features, (size_t)s->width, RG_INIT_GLOROT, 1);
+    q->w1 = rg_params_add(m->params, "w1", RG_TABLE, rg_model_size(m, "features"), (size_t)s->width, RG_INIT_GLOROT, 1);
     q->b1 = rg_params_add(m->params, "b1", RG_VECTOR, 1, (size_t)s->width, RG_INIT_ZERO, 0);
-    q->w2 = rg_params_add(m->params, "w2", RG_WEIGHT, (size_t)s->width, m->sizes.classes, RG_INIT_GLOROT, 1);
-    q->b2 = rg_params_add(m->params, "b2", RG_VECTOR, 1, m->sizes.classes, RG_INIT_ZERO, 0);
+    q->w2 = rg_params_add(m->params, "w2", RG_WEIGHT, (size_t)s->width, rg_model_size(m, "classes"), RG_INIT_GLOROT, 1);
+    q->b2 = rg_params_add(m->params, "b2", RG_VECTOR, 1, rg_model_size(m, "classes"), RG_INIT_ZERO, 0);
     return RG_OK;
 }
 

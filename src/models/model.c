@@ -32,6 +32,33 @@ const rg_preset *rg_preset_find(const rg_system *system, const char *name)
     return NULL;
 }
 
+/* ------------------------------------------------------------------------------------------------------- sizes */
+
+bool rg_sizes_get(size_t *out, const rg_sizes *s, const char *name)
+{
+    for (size_t i = 0; i < RG_SIZES_MAX && s->size[i].name[0]; i++)
+        if (strcmp(s->size[i].name, name) == 0) return *out = s->size[i].value, true;
+    return false;
+}
+
+rg_status rg_sizes_put(rg_sizes *s, const char *name, size_t value)
+{
+    size_t i = 0;
+    while (i < RG_SIZES_MAX && s->size[i].name[0] && strcmp(s->size[i].name, name) != 0) i++;
+    if (i == RG_SIZES_MAX || !*name || strlen(name) >= sizeof s->size[i].name)
+        return rg_fail(RG_ELIMIT, "'%.40s' cannot be one more size: there are at most %d, with names of at most %zu characters", name,
+                       RG_SIZES_MAX, sizeof s->size[0].name - 1);
+    strcpy(s->size[i].name, name);
+    s->size[i].value = value;
+    return RG_OK;
+}
+
+size_t rg_model_size(const rg_model *m, const char *name)
+{
+    size_t value = 0;
+    return rg_sizes_get(&value, &m->sizes, name) ? value : 0;
+}
+
 /* ------------------------------------------------------------------------------------------------------ models */
 
 /* Through YAML, so that strings and lists become the copy's own. */
@@ -45,7 +72,7 @@ static rg_status copy_options(const rg_system *system, void *to, const void *fro
     return status;
 }
 
-static rg_status make(rg_model **out, const rg_system *system, const void *options, const rg_model_sizes *sizes, bool empty, uint64_t seed,
+static rg_status make(rg_model **out, const rg_system *system, const void *options, const rg_sizes *sizes, bool empty, uint64_t seed,
                       size_t most)
 {
     *out = NULL;
@@ -69,12 +96,12 @@ static rg_status make(rg_model **out, const rg_system *system, const void *optio
     return RG_OK;
 }
 
-rg_status rg_model_new(rg_model **out, const rg_system *system, const void *options, const rg_model_sizes *sizes, uint64_t seed)
+rg_status rg_model_new(rg_model **out, const rg_system *system, const void *options, const rg_sizes *sizes, uint64_t seed)
 {
     return make(out, system, options, sizes, false, seed, SIZE_MAX);
 }
 
-rg_status rg_model_new_empty(rg_model **out, const rg_system *system, const void *options, const rg_model_sizes *sizes, size_t most)
+rg_status rg_model_new_empty(rg_model **out, const rg_system *system, const void *options, const rg_sizes *sizes, size_t most)
 {
     return make(out, system, options, sizes, true, 0, most);
 }

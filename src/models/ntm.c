@@ -70,7 +70,7 @@ static rg_status build(rg_model *m)
         return rg_fail(RG_EINVAL, "a memory of %lld rows, %lld heads that read and %lld that write: rows from %d, heads to 64",
                        (long long)s->rows, (long long)s->readers, (long long)s->writers, SHIFTS);
     const rg_ntm_columns c = columns_of(s);
-    const size_t  reads = (size_t)(s->readers * s->width), in = m->sizes.features + reads, units = (size_t)s->units;
+    const size_t  reads = (size_t)(s->readers * s->width), in = rg_model_size(m, "features") + reads, units = (size_t)s->units;
     rg_params_push(p, "controller");
     rg_recurrent_config recurrent = RG_RECURRENT_CONFIG_DEFAULT;
     recurrent.in = in;
@@ -79,7 +79,7 @@ static rg_status build(rg_model *m)
     else rg_dense_init(&q->layer, p, "layer", in, units, RG_TANH);
     rg_params_pop(p);
     rg_dense_init(&q->heads, p, "heads", units, c.all, RG_IDENTITY);
-    rg_dense_init(&q->output, p, "output", units + reads, m->sizes.classes, RG_IDENTITY);
+    rg_dense_init(&q->output, p, "output", units + reads, rg_model_size(m, "classes"), RG_IDENTITY);
     q->first_weights = rg_params_add(p, "first_weights", RG_TABLE, (size_t)s->rows, c.H, RG_INIT_ZERO, 0);
     q->first_reads = rg_params_add(p, "first_reads", RG_TABLE, 1, reads, RG_INIT_NORMAL, 0.1);
     rg_attention_config content = RG_ATTENTION_CONFIG_DEFAULT;

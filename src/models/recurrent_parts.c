@@ -16,11 +16,11 @@ rg_status rg_rnn_build(rg_rnn_parts *out, rg_model *m, const rg_rnn_settings *s,
     if (s->encoder < 1 || s->encoder > RG_RECURRENT_DEPTH)
         return rg_fail(RG_EINVAL, "enc-depth %lld must lie in 1 .. %d", (long long)s->encoder, RG_RECURRENT_DEPTH);
     RG_TRY(rg_recurrence_find(&out->cell, s->cell));
-    const size_t d = (size_t)s->d, V = m->sizes.target_vocabulary;
+    const size_t d = (size_t)s->d, V = rg_model_size(m, "target-vocabulary");
     const bool   tied = s->tied && answer == d;
     if (s->tied && !tied)
         return rg_fail(RG_EINVAL, "--tied-embeddings needs embeddings as wide as what is answered from: %zu, not %zu", answer, d);
-    out->source = rg_params_add(m->params, "source.embedding", RG_TABLE, m->sizes.source_vocabulary, d, RG_INIT_NORMAL, 0.1);
+    out->source = rg_params_add(m->params, "source.embedding", RG_TABLE, rg_model_size(m, "source-vocabulary"), d, RG_INIT_NORMAL, 0.1);
     out->target = rg_params_add(m->params, "target.embedding", tied ? RG_TIED : RG_TABLE, V, d, RG_INIT_NORMAL, 0.1);
     out->output = tied ? out->target : rg_params_add(m->params, "output", RG_TIED, V, answer, RG_INIT_GLOROT, 1);
     out->output_bias = rg_params_add(m->params, "output.bias", RG_VECTOR, 1, V, RG_INIT_ZERO, 0);

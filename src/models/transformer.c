@@ -96,9 +96,9 @@ static rg_status build_stack(layer *stack, rg_norm *end, rg_params *p, const set
 /* Embeddings have deviation d^-0.5, so that times sqrt(d) their variance is 1. */
 static void build_tables(rg_model *m, parts *q, const settings *s)
 {
-    const size_t d = (size_t)s->d, Vs = m->sizes.source_vocabulary, Vt = m->sizes.target_vocabulary;
+    const size_t d = (size_t)s->d, Vs = rg_model_size(m, "source-vocabulary"), Vt = rg_model_size(m, "target-vocabulary");
     const double deviation = 1 / sqrt((double)d);
-    if (s->tied && m->sizes.joint) {
+    if (s->tied && rg_model_size(m, "joint-vocabulary")) {
         q->source = q->target = q->output = rg_params_add(m->params, "embedding", RG_TIED, Vt, d, RG_INIT_NORMAL, deviation);
     } else {
         q->source = rg_params_add(m->params, "source.embedding", RG_TABLE, Vs, d, RG_INIT_NORMAL, deviation);

@@ -86,8 +86,8 @@ rg_status rg_graph_data_load(rg_graph_data *out, const rg_graph_options *o)
 rg_status rg_graph_predict(rg_real **out, const rg_model *m, const rg_graph *g, rg_team *team, const rg_watcher *watcher)
 {
     *out = NULL;
-    if (g->features != m->sizes.features)
-        return rg_fail(RG_EMATCH, "the graph has %zu features a node, the model knows %zu", g->features, m->sizes.features);
+    if (g->features != rg_model_size(m, "features"))
+        return rg_fail(RG_EMATCH, "the graph has %zu features a node, the model knows %zu", g->features, rg_model_size(m, "features"));
     const rg_tape_config config = { .record = false, .team = team };
     const rg_graph_batch batch = { .graph = g };
     rg_tape             *t;
@@ -95,7 +95,7 @@ rg_status rg_graph_predict(rg_real **out, const rg_model *m, const rg_graph *g, 
     rg_tape_set_watcher(t, watcher);
     const rg_tensor *y = m->system->predict(t, m, &batch);
     rg_status        status = rg_tape_status(t);
-    const size_t     C = m->sizes.classes;
+    const size_t     C = rg_model_size(m, "classes");
     if (status == RG_OK && !(*out = rg_alloc_array(g->nodes * C, sizeof **out))) status = RG_ENOMEM;
     for (size_t i = 0; status == RG_OK && i < g->nodes; i++) memcpy(*out + i * C, rg_tensor_row(y, i), C * sizeof **out);
     rg_tape_free(t);

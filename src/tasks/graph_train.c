@@ -195,7 +195,7 @@ static rg_status finish(rg_graph_result *out, training *t)
 static rg_status make(training *t, const rg_system *system, const void *options)
 {
     const rg_graph_data *d = t->data;
-    const rg_model_sizes sizes = { .features = d->features, .classes = d->classes };
+    const rg_sizes sizes = { { { "features", d->features }, { "classes", d->classes } } };
     RG_TRY(rg_model_new(&t->model, system, options, &sizes, (uint64_t)t->o->seed));
     t->kept_size = rg_params_kept_size(t->model->params);
     if (!(t->kept = rg_alloc_array(t->kept_size, sizeof *t->kept))) return RG_ENOMEM;

@@ -1,6 +1,7 @@
 /* model_file.c - see model_file.h. */
 #include "tasks/model_file.h"
 
+#include <stdio.h>
 #include <string.h>
 
 rg_status rg_model_describe(rg_state *state, const rg_model *m)
@@ -12,8 +13,12 @@ rg_status rg_model_describe(rg_state *state, const rg_model *m)
     RG_TRY(status);
     RG_TRY(rg_state_put_text(state, "regard.task", m->system->task));
     RG_TRY(rg_state_put_text(state, "regard.system", m->system->name));
-    RG_TRY(rg_state_put_count(state, "sizes.features", m->sizes.features));
-    return rg_state_put_count(state, "sizes.classes", m->sizes.classes);
+    for (size_t i = 0; i < RG_SIZES_MAX && m->sizes.size[i].name[0]; i++) {
+        char key[40];
+        snprintf(key, sizeof key, "sizes.%s", m->sizes.size[i].name);
+        RG_TRY(rg_state_put_count(state, key, m->sizes.size[i].value));
+    }
+    return RG_OK;
 }
 
 rg_status rg_model_save(const rg_model *m, rg_state *state, const char *path) { return rg_checkpoint_save(path, m->params, NULL, state); }
@@ -34,7 +39,7 @@ static rg_status make(rg_model **out, const rg_state *state, const char *task)
     void *options = rg_alloc_zero(system->options_bytes);
     if (!options) return RG_ENOMEM;
     const rg_option_group group = { .rows = system->options, .values = options };
-    const rg_model_sizes  sizes = { .features = (size_t)features, .classes = (size_t)classes };
+    const rg_sizes  sizes = { { { "features", (size_t)features }, { "classes", (size_t)classes } } };
     rg_status             status = rg_options_init(system->options, options);
     if (status == RG_OK) status = rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "settings of the model", true);
     if (status == RG_OK) status = rg_model_new(out, system, options, &sizes, 0);

@@ -93,12 +93,7 @@ static rg_status make_translator(training *t, const rg_system *system, const voi
     rg_vocab *source, *target;
     rg_model *model;
     RG_TRY(make_vocabs(&source, &target, t->o));
-    const rg_vocab      *answers = target ? target : source;
-    const rg_model_sizes sizes = { .source_vocabulary = rg_vocab_size(source),
-                                   .target_vocabulary = rg_vocab_size(answers),
-                                   .joint = !target,
-                                   .bos = rg_vocab_bos(answers),
-                                   .eos = rg_vocab_eos(answers) };
+    const rg_sizes sizes = rg_sizes_of_text(source, target ? target : source);
     rg_status            status = rg_model_new(&model, system, options, &sizes, (uint64_t)t->o->seed);
     if (status != RG_OK) {
         rg_vocab_free(source);
@@ -124,7 +119,7 @@ static rg_status dry_bytes(size_t *out, const rg_model *m, size_t words, size_t 
     rg_status            status = start && ids ? rg_tape_new(&tape, &config) : RG_ENOMEM;
     if (status == RG_OK) {
         for (size_t i = 0; i <= pairs; i++) start[i] = (int32_t)(i * length);
-        for (size_t i = 0; i < n; i++) ids[i] = m->sizes.eos;
+        for (size_t i = 0; i < n; i++) ids[i] = (int32_t)rg_model_size(m, "eos");
         const rg_layout layout = { .groups = pairs, .start = start };
         const rg_batch  batch = {
              .pairs = pairs, .source = layout, .target = layout, .source_ids = ids, .target_ids = ids, .previous = ids

@@ -127,6 +127,15 @@ static rg_status get_vocab(rg_vocab **out, const rg_state *state, const char *ke
     return rg_vocab_from_bytes(out, bytes, count);
 }
 
+rg_sizes rg_sizes_of_text(const rg_vocab *source, const rg_vocab *target)
+{
+    return (rg_sizes){ { { "source-vocabulary", rg_vocab_size(source) },
+                         { "target-vocabulary", rg_vocab_size(target) },
+                         { "joint-vocabulary", source == target },
+                         { "bos", (size_t)rg_vocab_bos(target) },
+                         { "eos", (size_t)rg_vocab_eos(target) } } };
+}
+
 static rg_status make_model(rg_model **out, const rg_state *state, const rg_vocab *source, const rg_vocab *target, size_t most)
 {
     const char *name, *yaml;
@@ -138,8 +147,7 @@ static rg_status make_model(rg_model **out, const rg_state *state, const rg_voca
     void *options = rg_alloc_zero(system->options_bytes);
     if (!options) return RG_ENOMEM;
     const rg_option_group group = { .rows = system->options, .values = options };
-    const rg_model_sizes  sizes = { .source_vocabulary = rg_vocab_size(source), .target_vocabulary = rg_vocab_size(target),
-                                    .joint = source == target, .bos = rg_vocab_bos(target), .eos = rg_vocab_eos(target) };
+    const rg_sizes        sizes = rg_sizes_of_text(source, target);
     rg_status status = rg_options_init(system->options, options);
     if (status == RG_OK) status = rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "settings of the model", true);
     if (status == RG_OK) status = rg_model_new_empty(out, system, options, &sizes, most);

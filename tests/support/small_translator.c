@@ -4,7 +4,8 @@
 static rg_status build(rg_model **out, const rg_system *system, void *options, const char *yaml, size_t bytes)
 {
     const rg_option_group group = { .rows = system->options, .values = options };
-    const rg_model_sizes  sizes = { .source_vocabulary = 6, .target_vocabulary = 6, .joint = true, .bos = 1, .eos = 2 };
+    const rg_sizes  sizes = { { { "source-vocabulary", 6 }, { "target-vocabulary", 6 },
+                             { "joint-vocabulary", true }, { "bos", 1 }, { "eos", 2 } } };
     RG_TRY(rg_options_read_yaml(&group, 1, yaml, bytes, "test", true));
     return rg_model_new(out, system, options, &sizes, 1);
 }
