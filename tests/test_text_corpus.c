@@ -158,7 +158,7 @@ static void a_corpus_resumes_at_any_place(void **state)
     rg_corpus *whole = make_corpus(&config, vocab, 500);
     for (int at = 0; at < 120; at += 7) { /* over more than an epoch's end */
         rg_corpus      *resumed = make_corpus(&config, vocab, 500);
-        rg_corpus_place zero = { 0, 0, 0 };
+        rg_corpus_place zero = { 0 };
         assert_int_equal(rg_corpus_seek(whole, zero), RG_OK);
         digest(whole, at);
         rg_corpus_place place = rg_corpus_tell(whole);
@@ -166,7 +166,7 @@ static void a_corpus_resumes_at_any_place(void **state)
         assert_true(digest(whole, 20) == digest(resumed, 20));
         rg_corpus_free(resumed);
     }
-    rg_corpus_place bad[] = { { 0, 1000, 0 }, { 0, 0, 100000 } };
+    rg_corpus_place bad[] = { { .window = 1000 }, { .batch = 100000 } };
     for (int i = 0; i < 2; i++) assert_int_equal(rg_corpus_seek(whole, bad[i]), RG_EMATCH);
     rg_corpus_free(whole);
     rg_vocab_free(vocab);

@@ -269,16 +269,19 @@ static void a_model_file_holds_smoothed_weights_and_the_configuration(void **sta
     toy_close(&b);
 }
 
+static void without_validation(rg_trainer_hooks *hooks) { hooks->validate = NULL; }
+
 static void the_final_model_is_the_mean_of_the_last_saves(void **state)
 {
     (void)state;
     rg_trainer_config c = usual();
     toy_task          a;
+    c.validate_every = 0;
     c.optimizer.smoothing = 0;
     c.model = model;
     c.save_every = 5;
     c.average = 2;
-    OK(toy_open(&a, &c, NULL));
+    OK(toy_open(&a, &c, without_validation));
     OK(rg_trainer_run(a.trainer));
     toy_task    m;
     const char *paths[2];
@@ -296,6 +299,167 @@ static void the_final_model_is_the_mean_of_the_last_saves(void **state)
     assert_true(same(&a, &m));
     toy_close(&a);
     toy_close(&m);
+}
+
+/* Validations as written down, one after the other; and what was said about the average. */
+static struct {
+    double       value[2];
+    size_t       calls;
+    rg_train_log averaged;
+    char         resumed[400];
+} written;
+
+static rg_status next_value(void *context, rg_metrics *out)
+{
+    (void)context;
+    return rg_metrics_add(out, "bleu", written.value[written.calls++ % 2], true);
+}
+
+static void keep_log(void *context, const rg_train_log *log)
+{
+    (void)context;
+    if (log->event == RG_TRAIN_AVERAGED) written.averaged = *log;
+    if (log->event == RG_TRAIN_RESUMED) snprintf(written.resumed, sizeof written.resumed, "%s", log->reason ? log->reason : "");
+}
+
+static void with_written_values(rg_trainer_hooks *hooks)
+{
+    hooks->validate = next_value;
+    hooks->log = keep_log;
+}
+
+static bool is_a_mean(const char *path)
+{
+    rg_state *s;
+    OK(rg_state_new(&s));
+    OK(rg_checkpoint_state(path, s));
+    const bool mean = rg_state_has(s, "averaged-models");
+    rg_state_free(s);
+    return mean;
+}
+
+static void the_mean_replaces_the_last_weights_only_when_it_validates_as_well(void **state)
+{
+    (void)state;
+    const struct { double last, mean; bool chosen; } rows[] = { { 34.82, 32.93, false }, { 32.93, 34.82, true }, { 30, 30, true }, { 30, NAN, false } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int again = 0; again < 2; again++) { /* a run that is over already decides the same */
+            rg_trainer_config c = usual();
+            toy_task          a, plain;
+            uint64_t          step;
+            if (!again) no_files(NULL);
+            c.model = model;
+            c.validate_every = 20;
+            c.save_every = 5;
+            c.average = 3;
+            memset(&written, 0, sizeof written);
+            written.value[0] = again ? rows[i].mean : rows[i].last; /* the checkpoint knows what the last weights were worth */
+            written.value[1] = rows[i].mean;
+            OK(toy_open(&a, &c, with_written_values));
+            OK(rg_trainer_resume(&step, a.trainer));
+            OK(rg_trainer_run(a.trainer));
+            assert_int_equal(written.averaged.averaged, 3);
+            assert_int_equal(written.averaged.chosen, rows[i].chosen);
+            assert_int_equal(is_a_mean(model), rows[i].chosen);
+            c.average = 0;
+            c.checkpoint = c.model = NULL;
+            OK(toy_open(&plain, &c, with_written_values));
+            OK(rg_trainer_run(plain.trainer));
+            assert_int_equal(same(&a, &plain), !rows[i].chosen);
+            toy_close(&plain);
+            toy_close(&a);
+        }
+}
+
+/* ---------------------------------------------------------------------------------------------------- by time */
+
+static toy_task *clocked;
+static double    by_batches(void *context)
+{
+    (void)context;
+    return clocked ? 300 * (double)clocked->batch : 0;
+}
+
+static void time_saves_too_and_changes_nothing_that_is_learned(void **state)
+{
+    (void)state;
+    rg_trainer_config c = usual();
+    toy_task          by_steps, by_time;
+    c.model = model;
+    c.average = 2;
+    c.save_every = 8;
+    c.checkpoint = NULL;
+    OK(toy_open(&by_steps, &c, without_validation));
+    OK(rg_trainer_run(by_steps.trainer));
+    no_files(NULL);
+    c.checkpoint = checkpoint;
+    c.save_seconds = 1000; /* of a clock that makes 300 a batch */
+    OK(toy_open(&by_time, &c, without_validation));
+    clocked = &by_time;
+    rg_base__seam_now(by_batches, NULL);
+    by_time.stop_at = 5;
+    assert_int_equal(rg_trainer_run(by_time.trainer), RG_ESTOP);
+    assert_int_equal(by_time.saves, 2 + 2); /* model and checkpoint after 4, and again when asked to stop after 5 */
+    by_time.stop_at = 0;
+    OK(rg_trainer_run(by_time.trainer));
+    rg_base__seam_now(NULL, NULL);
+    clocked = NULL;
+    assert_true(by_time.saves > 2 * 3 + 4 + 4);
+    assert_true(same(&by_steps, &by_time));
+    toy_close(&by_steps);
+    toy_close(&by_time);
+}
+
+/* ------------------------------------------------------------------------------------------- changed settings */
+
+static void a_resumed_run_says_what_is_set_otherwise(void **state)
+{
+    (void)state;
+    rg_trainer_config c = usual(), other;
+    toy_task          a, b;
+    uint64_t          step;
+    OK(toy_open(&a, &c, NULL));
+    a.stop_at = 5;
+    assert_int_equal(rg_trainer_run(a.trainer), RG_ESTOP);
+    toy_close(&a);
+    const char *const says[] = {
+        "",
+        "learning rate 0.01 -> 0.02: from here on it learns with the new settings, so it is no longer bit for bit the run that was stopped",
+        "workers (threads with a share of the batch each) 2 -> 1: the same training, but sums are rounded in another order: it is no longer "
+        "bit for bit the run that was stopped",
+        "", /* threads inside a worker and limits decide no bit */
+    };
+    for (int i = 0; i < 4; i++) {
+        other = c;
+        if (i == 1) other.schedule.rate = 0.02;
+        if (i == 2) other.workers.workers = 1;
+        if (i == 3) other.workers.threads = 2, other.steps = 33, other.save_every = 3, other.log_every = 1;
+        strcpy(written.resumed, "nothing");
+        OK(toy_open(&b, &other, with_written_values));
+        OK(rg_trainer_resume(&step, b.trainer));
+        assert_string_equal(written.resumed, says[i]);
+        toy_close(&b);
+    }
+}
+
+static void two_broken_checkpoints_say_what_to_do(void **state)
+{
+    (void)state;
+    rg_trainer_config c = usual();
+    toy_task          a;
+    uint64_t          step;
+    char              previous[80];
+    c.save_every = 5;
+    OK(toy_open(&a, &c, NULL));
+    OK(rg_trainer_run(a.trainer));
+    snprintf(previous, sizeof previous, "%s.prev", checkpoint);
+    assert_int_equal(truncate(checkpoint, 3000), 0);
+    assert_int_equal(truncate(previous, 3000), 0);
+    assert_int_equal(rg_trainer_resume(&step, a.trainer), RG_EFORMAT);
+    if (!strstr(rg_message(), checkpoint) || !strstr(rg_message(), previous) || !strstr(rg_message(), "copy one back from a backup") ||
+        !strstr(rg_message(), "--overwrite"))
+        fail_msg("it says: %s", rg_message());
+    toy_close(&a);
 }
 
 /* ------------------------------------------------------------------------------------------------------ trouble */
@@ -345,7 +509,6 @@ static rg_status no_batches(void *context, rg_shares *out)
     return RG_OK;
 }
 static void with_no_batches(rg_trainer_hooks *hooks) { hooks->next = no_batches; }
-static void without_validation(rg_trainer_hooks *hooks) { hooks->validate = NULL; }
 
 static void settings_and_data_that_make_no_sense_are_refused(void **state)
 {
@@ -405,6 +568,10 @@ int main(void)
         cmocka_unit_test_setup(patience_stops_and_survives_a_restart, no_files),
         cmocka_unit_test_setup(a_model_file_holds_smoothed_weights_and_the_configuration, no_files),
         cmocka_unit_test_setup(the_final_model_is_the_mean_of_the_last_saves, no_files),
+        cmocka_unit_test_setup(the_mean_replaces_the_last_weights_only_when_it_validates_as_well, no_files),
+        cmocka_unit_test_setup(time_saves_too_and_changes_nothing_that_is_learned, no_files),
+        cmocka_unit_test_setup(a_resumed_run_says_what_is_set_otherwise, no_files),
+        cmocka_unit_test_setup(two_broken_checkpoints_say_what_to_do, no_files),
         cmocka_unit_test_setup(a_poisoned_batch_stops_training_and_is_never_saved, no_files),
         cmocka_unit_test_setup(an_absurd_learning_rate_never_leaves_a_broken_checkpoint, no_files),
         cmocka_unit_test_setup(settings_and_data_that_make_no_sense_are_refused, no_files),

@@ -58,11 +58,11 @@ train -m asked.st > log 2>&1 || fail "going on after SIGTERM"
 cmp -s whole.st asked.st || fail "a stopped and resumed run ended with other weights"
 
 # one tab-separated file is as good as two
-paste demo/train.en demo/train.fr > train.tsv
+paste demo/train.en demo/train.fr > train.en-fr.tsv
 paste demo/test.en demo/test.fr > test.tsv
 for joint in true false; do
     train -m two.st --overwrite --joint-vocab $joint --valid-sets demo/test.en demo/test.fr --valid-freq 300 > log 2>&1 || { cat log; fail "two files"; }
-    train -m one.st --overwrite --joint-vocab $joint --tsv --train-sets train.tsv --valid-sets test.tsv --valid-freq 300 > log.tsv 2>&1 ||
+    train -m one.st --overwrite --joint-vocab $joint --tsv --train-sets train.en-fr.tsv --valid-sets test.tsv --valid-freq 300 > log.tsv 2>&1 ||
         { cat log.tsv; fail "--tsv"; }
     cmp -s two.st one.st || fail "--tsv ended with other weights (--joint-vocab $joint)"
     [ "$(grep -c valid log)" = 6 ] && [ "$(grep valid log)" = "$(grep valid log.tsv)" ] || fail "--tsv is validated otherwise: $(grep valid log log.tsv)"

@@ -262,6 +262,7 @@ typedef struct rg_corpus_report {
 /* Where in its endless sequence of epochs a corpus stands. Plain numbers: save them, give them back, and the same batches follow. */
 typedef struct rg_corpus_place {
     uint64_t epoch, window, batch;
+    bool     ended; /* the epoch before is over and rg_corpus_next_in_epoch has yet to say so */
 } rg_corpus_place;
 
 typedef struct rg_corpus rg_corpus;

@@ -30,6 +30,8 @@ typedef struct rg_trainer_config {
     uint64_t            delay;         /* batches to an update                                                         */
     uint64_t            validate_every, save_every, log_every; /* updates; 0: not by updates                            */
     uint64_t            validate_epochs, save_epochs;          /* epochs; 0: not by epochs                              */
+    double              save_seconds;  /* also save when so much time has passed since the last save; 0: not by time. Such saves
+                                        * never become part of an average: time must not decide what is learned           */
     uint64_t            patience;      /* validations without a better value before it stops; 0: never                 */
     rg_stop_on          stop_on;
     bool                ties;          /* a value as good as the best counts as better                                 */
@@ -37,7 +39,8 @@ typedef struct rg_trainer_config {
     const char         *checkpoint;    /* file to resume from; NULL: none                                              */
     const char         *model;         /* file for inference, smoothed when the optimiser smooths; NULL: none            */
     bool                keep_best;     /* also NAME.best-METRIC of `model` for each metric's best                      */
-    size_t              average;       /* the final model is the mean of the models of so many saves; 0, 1: the last      */
+    size_t              average;       /* the final model is the mean of the models of so many saves, unless the last weights validate
+                                        * better; 0, 1: the last weights                                                 */
     bool                average_best;  /* of those with the best first metric instead of the last                      */
 } rg_trainer_config;
 #define RG_TRAINER_CONFIG_DEFAULT { .workers = RG_WORKERS_CONFIG_DEFAULT, .optimizer = RG_OPTIMIZER_CONFIG_DEFAULT, \
@@ -65,16 +68,32 @@ typedef struct rg_metrics {
 /* Add one; more than RG_METRICS_MAX is RG_ELIMIT. */
 rg_status rg_metrics_add(rg_metrics *metrics, const char *name, double value, bool higher_is_better);
 
-typedef enum rg_train_event { RG_TRAIN_LOG, RG_TRAIN_VALID, RG_TRAIN_SAVED, RG_TRAIN_EPOCH, RG_TRAIN_DONE } rg_train_event;
+typedef enum rg_train_event {
+    RG_TRAIN_RESUMED,  /* from `path`; `reason`: what is set otherwise than before, and what that means, or NULL  */
+    RG_TRAIN_START,    /* the loop begins, behind `step` updates                                            */
+    RG_TRAIN_UPDATE,   /* each one: for a bar                                                               */
+    RG_TRAIN_LOG,      /* every log_every updates                                                           */
+    RG_TRAIN_VALID,
+    RG_TRAIN_SAVED,
+    RG_TRAIN_EPOCH,
+    RG_TRAIN_AVERAGED, /* the mean of `averaged` models was compared with the last weights                   */
+    RG_TRAIN_DONE
+} rg_train_event;
 typedef struct rg_train_log { /* means and sums are of the time since the last RG_TRAIN_LOG */
     rg_train_event    event;
     uint64_t          step, epoch, batches; /* epochs from 1; batches of this epoch                */
     double            loss, labels;         /* a label's mean loss; how many there were            */
     double            cost, seconds;        /* words a second is cost / seconds                    */
     double            rate, norm, clipped;  /* learning rate now; mean norm; share of clipped steps */
-    const rg_metrics *metrics;              /* RG_TRAIN_VALID                                       */
-    const char       *path;                 /* RG_TRAIN_SAVED: which file                           */
-    const char       *reason;               /* RG_TRAIN_DONE: why                                   */
+    double            part;                 /* of the run that is done, by its limits, 0 to 1; below 0: it has no limit  */
+    const rg_metrics *metrics;              /* RG_TRAIN_VALID; RG_TRAIN_AVERAGED: of the mean, NULL when nothing is validated;
+                                             * RG_TRAIN_DONE: of the last validation, NULL when there was none */
+    const rg_metrics *last;                 /* RG_TRAIN_AVERAGED: of the last weights, or NULL      */
+    size_t            averaged;             /* RG_TRAIN_AVERAGED: how many models                   */
+    bool              chosen;               /* RG_TRAIN_AVERAGED: the mean is the model now         */
+    const char       *path;                 /* RG_TRAIN_SAVED, RG_TRAIN_RESUMED: which file; RG_TRAIN_DONE: the file that validated best,
+                                             * NULL when no model is written                        */
+    const char       *reason;               /* RG_TRAIN_DONE: why; RG_TRAIN_RESUMED: see there      */
 } rg_train_log;
 
 /* What a task gives. Only `next` and `loss` must be there. */
@@ -89,18 +108,20 @@ typedef struct rg_trainer_hooks {
     void (*blame)(void *context, const void *share, char *out, size_t room); /* which lines, nodes, pictures a share is of */
     void (*log)(void *context, const rg_train_log *log);
     bool (*stop)(void *context);                                 /* asked after each update: a signal, a deadline   */
+    double (*epoch_part)(void *context);                         /* share of the epoch's data that was given, 0 to 1 */
 } rg_trainer_hooks;
 
 /* For built parameters, which are borrowed; config and hooks are copied, their strings borrowed. */
 rg_status rg_trainer_new(rg_trainer **out, rg_params *params, const rg_trainer_config *config, const rg_trainer_hooks *hooks);
 void      rg_trainer_free(rg_trainer *trainer);
 
-/* Load the last whole checkpoint; *out_step is the number of updates it had, 0 when there is none. */
+/* Load the last whole checkpoint; *out_step is the number of updates it had, 0 when there is none. Settings that differ from those it was
+ * written with are named in RG_TRAIN_RESUMED, with what they mean for the bits. RG_EFORMAT when files are there but none is whole. */
 rg_status rg_trainer_resume(uint64_t *out_step, rg_trainer *trainer);
 
 /* Train until a limit, patience or `stop`. RG_ENUMBER: a loss or gradient is not finite; the message names the step, the tensor
  * and what the shares were of, and nothing of it is saved. */
-rg_status rg_trainer_run(rg_trainer *trainer); /* with `average`, the parameters are then the mean */
+rg_status rg_trainer_run(rg_trainer *trainer); /* with `average`, the parameters are then the mean, or the last ones where those validate better */
 
 /* Save now: the checkpoint, and the model. */
 rg_status rg_trainer_save(rg_trainer *trainer);

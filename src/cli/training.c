@@ -116,6 +116,18 @@ static void print_valid(rg_console *c, const rg_train_log *log)
         print_line(c, "        %s\n     -> %s\n      = %s", c->sample[i].source, c->sample[i].output, c->sample[i].reference);
 }
 
+static void print_average(const rg_console *c, const rg_train_log *log)
+{
+    if (!log->metrics || !log->last) {
+        print_line(c, "%s is the mean of %zu saved models; without --valid-sets nobody knows whether it is better", log->path, log->averaged);
+        return;
+    }
+    const rg_metric *mean = &log->metrics->metric[0], *last = &log->last->metric[0];
+    print_line(c, "%s is %s: %s %.2f; %s has %.2f", log->path, log->chosen ? "the mean of the saved models" : "the last weights", mean->name,
+               log->chosen ? mean->value : last->value, log->chosen ? "the last weights" : "the mean of the saved models",
+               log->chosen ? last->value : mean->value);
+}
+
 static void on_log(void *context, const rg_train_log *log)
 {
     rg_console *c = context;
@@ -132,6 +144,11 @@ static void on_log(void *context, const rg_train_log *log)
     } else if (log->event == RG_TRAIN_VALID) {
         print_valid(c, log);
         drop_samples(c);
+    } else if (log->event == RG_TRAIN_RESUMED) {
+        print_line(c, "resuming after %llu updates from %s", (unsigned long long)log->step, log->path);
+        if (log->reason) print_line(c, "changed since: %s", log->reason);
+    } else if (log->event == RG_TRAIN_AVERAGED) {
+        print_average(c, log);
     } else if (log->event == RG_TRAIN_DONE) {
         print_line(c, "Done after %llu updates: %s", (unsigned long long)log->step, log->reason ? log->reason : "");
     }

@@ -3,8 +3,9 @@
  *   epoch e:  pairs in the order of a permutation that follows from (seed, e)
  *             window w: W of them, sorted by length, cut into batches, batches shuffled by (seed, e, w)
  *
- * Everything is computed from (epoch, window, batch), so a place is three numbers and resuming is exact. The permutation is a
- * Feistel network over Philox: a bijection of 2^2k numbers, walked until it falls inside the corpus; it needs no memory. */
+ * Everything is computed from (epoch, window, batch), so a place is three numbers (and whether the end of an epoch has
+ * yet to be reported), and resuming is exact. The permutation is a Feistel network over Philox: a bijection of 2^2k numbers, walked until
+ * it falls inside the corpus; it needs no memory. */
 #include "data/corpus.h"
 
 #include <stdlib.h>
@@ -243,7 +244,7 @@ static void step(rg_corpus *c)
     if (++c->place.window < window_count(c)) return;
     c->place.window = 0;
     c->place.epoch++;
-    c->epoch_ended = true;
+    c->place.ended = true;
 }
 
 rg_status rg_corpus_next(rg_batch *out, bool *out_new_epoch, rg_corpus *c)
@@ -253,15 +254,15 @@ rg_status rg_corpus_next(rg_batch *out, bool *out_new_epoch, rg_corpus *c)
     uint32_t b = c->order[c->place.batch];
     RG_TRY(fill_batch(out, c, c->cuts[b], c->cuts[b + 1]));
     if (out_new_epoch) *out_new_epoch = c->place.window == 0 && c->place.batch == 0;
-    c->epoch_ended = false;
+    c->place.ended = false;
     step(c);
     return RG_OK;
 }
 
 rg_status rg_corpus_next_in_epoch(bool *out_more, rg_batch *out, rg_corpus *c)
 {
-    *out_more = !c->epoch_ended;
-    c->epoch_ended = false;
+    *out_more = !c->place.ended;
+    c->place.ended = false;
     return *out_more ? rg_corpus_next(out, NULL, c) : RG_OK;
 }
 
@@ -283,7 +284,6 @@ rg_status rg_corpus_seek(rg_corpus *c, rg_corpus_place place)
         status = rg_fail(RG_EMATCH, "batch %llu of a window that has %zu: the checkpoint is of other data or batch settings",
                          (unsigned long long)place.batch, c->batch_count);
     if (status != RG_OK) c->place = old;
-    else c->epoch_ended = false;
     return status;
 }
 

@@ -33,7 +33,6 @@ struct rg_corpus {
     rg_ids    scratch_source, scratch_target;
 
     rg_corpus_place place;
-    bool            epoch_ended; /* the last batch of an epoch was given, and not yet told by next_in_epoch */
 
     /* The window at hand: pairs sorted, cut into batches, batches shuffled. */
     bool      loaded;

@@ -19,6 +19,7 @@ const rg_option rg_graph_rows[] = {
     { RG_OPTION_REAL, "weight-decay", AT(weight_decay), "0.0005", "L2 of every weight and bias", 0, "[0,inf)" },
     { RG_OPTION_INT, "after-epochs", AT(epochs), "100000", "most passes over the graphs", 'e', "[1,inf)" },
     { RG_OPTION_INT, "early-stopping", AT(patience), "100", "passes without a better loss or a better score on validation nodes before it stops; 0: never", 0, "[0,inf)" },
+    { RG_OPTION_REAL, "save-minutes", AT(save_minutes), "5", "most minutes between checkpoints; 0: save only at the end", 0, "[0,inf)" },
     { RG_OPTION_INT, "disp-freq", AT(disp_freq), "100", "updates between log lines", 0, "[0,inf)" },
     { RG_OPTION_STRING, "log-json", AT(log_json), "", "log as JSON lines; empty: MODEL.jsonl", 0, NULL },
     { RG_OPTION_INT, "cpu-threads", AT(threads), "0", "threads that share the work on a graph; 0: one a core", 0, "[0,1024]" },

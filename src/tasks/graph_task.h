@@ -11,7 +11,7 @@ typedef struct rg_graph_options {
     char   *model, *log_json, *optimizer;
     bool    directed, normalize, overwrite;
     int64_t epochs, patience, disp_freq, threads, seed;
-    double  rate, beta1, beta2, epsilon, weight_decay;
+    double  rate, beta1, beta2, epsilon, weight_decay, save_minutes;
 } rg_graph_options;
 
 extern const rg_option rg_graph_rows[];

@@ -97,6 +97,8 @@ static rg_status validate(void *context, rg_metrics *out)
     return rg_metrics_add(out, t->data->several ? "micro-f1" : "accuracy", score, true);
 }
 
+static rg_status describe(void *context, rg_state *state) { return rg_model_describe(state, ((const training *)context)->model); }
+
 static rg_status save_best(void *context, rg_state *state)
 {
     const training *t = context;
@@ -124,6 +126,7 @@ static rg_status load_best(void *context, const rg_state *state)
         return rg_fail(RG_EMATCH, "the checkpoint belongs to another model or other graphs; --overwrite begins anew");
     memcpy(t->kept, bytes, count);
     t->next = (size_t)next;
+    rg_tell_changed_settings(t->report, state, t->model);
     return RG_OK;
 }
 
@@ -169,6 +172,7 @@ static rg_trainer_config trainer_config(const training *t)
     c.stop_on = RG_STOP_ON_ALL;
     c.ties = true;
     c.checkpoint = t->checkpoint;
+    c.save_seconds = t->checkpoint ? 60 * t->o->save_minutes : 0;
     return c;
 }
 
@@ -216,6 +220,7 @@ static rg_status train(rg_graph_result *out, training *t, const rg_system *syste
                                       .next = next_graph,
                                       .loss = graph_loss,
                                       .validate = validate,
+                                      .describe = describe,
                                       .save = save_best,
                                       .load = load_best,
                                       .blame = blame,
@@ -226,7 +231,6 @@ static rg_status train(rg_graph_result *out, training *t, const rg_system *syste
     RG_TRY(rg_tape_new(&t->judge, &judging));
     uint64_t step = 0;
     if (!t->o->overwrite && t->checkpoint) RG_TRY(rg_trainer_resume(&step, t->trainer));
-    if (step) rg_tell(t->report, "resuming after %llu updates from %s", (unsigned long long)step, t->checkpoint);
     const double    begun = rg_now();
     const rg_status status = rg_trainer_run(t->trainer);
     if (status != RG_OK && status != RG_ESTOP) return status;

@@ -11,7 +11,7 @@ typedef struct rg_memory_options {
     bool    overwrite;
     int64_t bits, min_length, max_length, max_repeats;
     int64_t sequences, mini_batch, valid_freq, valid_length, valid_count, save_freq, disp_freq, threads, seed;
-    double  rate, momentum, clip_value, clip_norm;
+    double  rate, momentum, clip_value, clip_norm, save_minutes;
 } rg_memory_options;
 
 extern const rg_option rg_memory_rows[];

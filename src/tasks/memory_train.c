@@ -32,6 +32,7 @@ const rg_option rg_memory_rows[] = {
     { RG_OPTION_INT, "valid-length", AT(valid_length), "100", "length of the second validation: longer than any that was learned from", 0, "[1,inf)" },
     { RG_OPTION_INT, "valid-count", AT(valid_count), "20", "sequences of a validation", 0, "[1,inf)" },
     { RG_OPTION_INT, "save-freq", AT(save_freq), "2000", "updates between checkpoints", 0, "[0,inf)" },
+    { RG_OPTION_REAL, "save-minutes", AT(save_minutes), "5", "most minutes between checkpoints; 0: save by updates only", 0, "[0,inf)" },
     { RG_OPTION_INT, "disp-freq", AT(disp_freq), "500", "updates between log lines", 0, "[0,inf)" },
     { RG_OPTION_STRING, "log-json", AT(log_json), "", "log as JSON lines; empty: MODEL.jsonl", 0, NULL },
     { RG_OPTION_INT, "cpu-threads", AT(threads), "0", "threads, each with a share of the batch; 0: one a core", 0, "[0,1024]" },
@@ -160,7 +161,10 @@ static rg_status save_place(void *context, rg_state *state)
 }
 static rg_status load_place(void *context, const rg_state *state)
 {
-    return rg_state_get_count(&((training *)context)->number, state, "puzzle.number");
+    training *t = context;
+    RG_TRY(rg_state_get_count(&t->number, state, "puzzle.number"));
+    rg_tell_changed_settings(t->report, state, t->model);
+    return RG_OK;
 }
 
 /* Losses in bits, as the paper's curves. */
@@ -212,6 +216,7 @@ static rg_status train(training *t, const rg_system *system, const void *options
     c.schedule.every = (double)c.steps;
     c.validate_every = (uint64_t)o->valid_freq;
     c.save_every = o->model[0] ? (uint64_t)o->save_freq : 0;
+    c.save_seconds = o->model[0] ? 60 * o->save_minutes : 0;
     c.log_every = (uint64_t)o->disp_freq;
     c.checkpoint = t->checkpoint;
     c.model = o->model[0] ? o->model : NULL;

@@ -65,6 +65,38 @@ rg_status rg_model_load(rg_model **out, const char *path, const char *task, rg_s
     return status;
 }
 
+/* ----------------------------------------------------------------------------------------------------- changed settings */
+
+/* The value of `name: value` in YAML with one setting per line; its length in *out_length. NULL when it is not there. */
+static const char *value_in(const char *yaml, const char *name, size_t name_length, size_t *out_length)
+{
+    for (const char *line = yaml; *line; line += strcspn(line, "\n"), line += *line == '\n')
+        if (strncmp(line, name, name_length) == 0 && line[name_length] == ':') {
+            const char *value = line + name_length + 1;
+            value += *value == ' ';
+            *out_length = strcspn(value, "\n");
+            return value;
+        }
+    return NULL;
+}
+
+void rg_tell_changed_settings(const rg_train_report *report, const rg_state *state, const rg_model *m)
+{
+    const rg_option_group group = { .rows = m->system->options, .values = m->options };
+    const char           *before;
+    if (!rg_state_has(state, "regard.settings") || rg_state_get_text(&before, state, "regard.settings") != RG_OK) return;
+    char *now = rg_options_yaml(&group, 1);
+    for (const char *line = now ? now : ""; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        const size_t name = strcspn(line, ":\n");
+        size_t       old_length = 0, new_length = 0;
+        const char  *old_value = value_in(before, line, name, &old_length), *new_value = value_in(now, line, name, &new_length);
+        if (!old_value || !new_value || (old_length == new_length && strncmp(old_value, new_value, new_length) == 0)) continue;
+        rg_tell(report, "--%.*s was %.*s, it is %.*s now: from here on it is no longer bit for bit the run that was stopped", (int)name, line,
+                (int)old_length, old_value, (int)new_length, new_value);
+    }
+    rg_free(now);
+}
+
 /* --------------------------------------------------------------------------------------------------- numbers kept aside */
 
 static size_t numbers_of(const rg_param *p) { return rg_param_rows(p) * rg_param_cols(p); }

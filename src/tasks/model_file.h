@@ -7,11 +7,15 @@
 
 #include "regard/model.h"
 #include "regard/train.h"
+#include "tasks/report.h"
 
 rg_status rg_model_describe(rg_state *state, const rg_model *model);
 rg_status rg_model_save(const rg_model *model, rg_state *state, const char *path); /* `state` has been described */
 /* RG_EMATCH when it is a model for another task. `state` (may be NULL) is cleared and gets what the file says. */
 rg_status rg_model_load(rg_model **out, const char *path, const char *task, rg_state *state);
+
+/* Tell which settings of the system differ from those a checkpoint was written with: they may, where the sizes are the same. */
+void rg_tell_changed_settings(const rg_train_report *report, const rg_state *state, const rg_model *model);
 
 /* The learned numbers, one after the other, to keep the best of a run in memory. */
 size_t    rg_params_kept_size(const rg_params *params);

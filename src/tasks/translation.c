@@ -2,6 +2,7 @@
 #include "tasks/translation.h"
 #include "base/number.h"
 #include "tasks/language.h"
+#include "tasks/model_file.h"
 #include "tasks/validation.h"
 
 #include <stdlib.h>
@@ -253,7 +254,22 @@ static rg_status save_place(void *context, rg_state *state)
     RG_TRY(rg_state_put_count(state, "corpus.epoch", p.epoch));
     RG_TRY(rg_state_put_count(state, "corpus.window", p.window));
     RG_TRY(rg_state_put_count(state, "corpus.batch", p.batch));
+    RG_TRY(rg_state_put_count(state, "corpus.ended", p.ended));
     return rg_state_put_count(state, "corpus.checksum", rg_corpus_checksum(t->corpus));
+}
+
+/* Files of older versions do not say whether the loop has counted the epoch that ended: its own count (from 1) tells. */
+static rg_status was_ended(bool *out, const rg_state *state, uint64_t corpus_epoch)
+{
+    uint64_t value;
+    if (rg_state_has(state, "corpus.ended")) {
+        RG_TRY(rg_state_get_count(&value, state, "corpus.ended"));
+        *out = value != 0;
+        return RG_OK;
+    }
+    RG_TRY(rg_state_get_count(&value, state, "trainer.epoch"));
+    *out = value == corpus_epoch;
+    return RG_OK;
 }
 
 static rg_status load_place(void *context, const rg_state *state)
@@ -264,9 +280,11 @@ static rg_status load_place(void *context, const rg_state *state)
     RG_TRY(rg_state_get_count(&p.epoch, state, "corpus.epoch"));
     RG_TRY(rg_state_get_count(&p.window, state, "corpus.window"));
     RG_TRY(rg_state_get_count(&p.batch, state, "corpus.batch"));
+    RG_TRY(was_ended(&p.ended, state, p.epoch));
     RG_TRY(rg_state_get_count(&checksum, state, "corpus.checksum"));
     if (checksum != rg_corpus_checksum(t->corpus))
         return rg_fail(RG_EMATCH, "the checkpoint was trained on another corpus, vocabulary or batch size; --overwrite begins anew");
+    rg_tell_changed_settings(t->report, state, t->translator->model);
     return rg_corpus_seek(t->corpus, p);
 }
 
@@ -320,6 +338,7 @@ static rg_trainer_config trainer_config(const training *t)
     c.delay = (uint64_t)o->delay;
     c.validate_every = t->validation ? (uint64_t)o->valid_freq : 0;
     c.save_every = (uint64_t)o->save_freq;
+    c.save_seconds = 60 * o->save_minutes;
     c.log_every = (uint64_t)o->disp_freq;
     c.patience = t->validation ? (uint64_t)o->patience : 0;
     c.checkpoint = t->checkpoint;
@@ -372,7 +391,6 @@ static rg_status train(training *t, const rg_system *system, const void *options
     RG_TRY(rg_trainer_new(&t->trainer, t->translator->model->params, &config, &hooks));
     uint64_t step = 0;
     if (!t->o->overwrite) RG_TRY(rg_trainer_resume(&step, t->trainer));
-    if (step) rg_tell(t->report, "resuming after %llu updates from %s", (unsigned long long)step, t->checkpoint);
     return rg_trainer_run(t->trainer);
 }
 

@@ -16,7 +16,7 @@ typedef struct rg_translation_options {
     int64_t epochs, updates, valid_freq, save_freq, disp_freq, patience, delay, average;
     int64_t beam, threads, seed, samples;
     double  rate, warmup, decay_inv_sqrt, cooldown, clip_norm, smoothing, normalize, max_length_factor;
-    double  beta1, beta2, epsilon, weight_decay;
+    double  beta1, beta2, epsilon, weight_decay, save_minutes;
 } rg_translation_options;
 
 extern const rg_option rg_translation_rows[];

@@ -185,7 +185,14 @@ rg_status rg_checkpoint_find(char **out_path, const char *path)
         else rg_free(name);
         RG_TRY(status);
     }
-    return good || !broken ? RG_OK : rg_fail_in(RG_EFORMAT, "neither this checkpoint nor the one before it is whole: ");
+    if (good || !broken) return RG_OK;
+    char *why = rg_strdup(rg_message());
+    rg_fail(RG_EFORMAT,
+            "neither the checkpoint %s nor the one before it, %s.prev, is whole (%s): copy one back from a backup and run again, or train from the "
+            "beginning with --overwrite",
+            path, path, why ? why : "out of memory");
+    rg_free(why);
+    return RG_EFORMAT;
 }
 
 /* ------------------------------------------------------------------------------------------------- averaging */

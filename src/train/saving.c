@@ -1,9 +1,9 @@
-/* saving.c - checkpoints to resume from, models to run, and the models that are averaged at the end.
+/* saving.c - checkpoints to resume from and models to run.
  *
- *     model.checkpoint           everything, to go on
+ *     model.checkpoint           everything, to resume from
  *     model.safetensors          weights and what the task says about them
  *     model.best-bleu.safetensors
- *     model.iter4000.safetensors kept while it may become part of the average */
+ *     model.iter4000.safetensors kept while it may become part of the average (averaging.c) */
 #include <string.h>
 
 #include "train/trainer.h"
@@ -17,26 +17,40 @@ static char *name_with(const char *path, const char *word)
     return rg_format("%.*s.%s%s", (int)(ends ? n - e : n), path, word, ends ? ending : "");
 }
 
-static char *iter_name(const rg_trainer *t, uint64_t step)
+char *rg_trainer__iter_name(const rg_trainer *t, uint64_t step)
 {
     char word[40];
     snprintf(word, sizeof word, "iter%llu", (unsigned long long)step);
     return name_with(t->config.model, word);
 }
 
+char *rg_trainer__best_name(const rg_trainer *t, const char *metric)
+{
+    char word[RG_METRIC_NAME + 8];
+    snprintf(word, sizeof word, "best-%s", metric);
+    return name_with(t->config.model, word);
+}
+
 /* ---------------------------------------------------------------------------------------------------- models */
 
-static rg_status write_model(rg_trainer *t, const char *path)
+static rg_status describe_model(rg_state *state, const rg_trainer *t, size_t averaged)
+{
+    if (t->hooks.describe) RG_TRY(t->hooks.describe(t->hooks.context, state));
+    RG_TRY(rg_state_put_count(state, "trained-steps", rg_optimizer_steps(t->opt)));
+    return averaged ? rg_state_put_count(state, "averaged-models", averaged) : RG_OK;
+}
+
+/* Where the optimiser smooths, the smoothed weights are written; the models of a mean were. */
+rg_status rg_trainer__write_model(rg_trainer *t, const char *path, size_t averaged)
 {
     rg_team  *team = rg_workers_team(t->workers);
     rg_state *state;
     RG_TRY(rg_state_new(&state));
-    rg_status status = t->hooks.describe ? t->hooks.describe(t->hooks.context, state) : RG_OK;
-    if (status == RG_OK) status = rg_state_put_count(state, "trained-steps", rg_optimizer_steps(t->opt));
+    rg_status status = describe_model(state, t, averaged);
     if (status == RG_OK) {
-        (void)rg_optimizer_swap(t->opt, team);
+        if (!averaged) (void)rg_optimizer_swap(t->opt, team);
         status = rg_checkpoint_save(path, t->params, NULL, state);
-        (void)rg_optimizer_swap(t->opt, team);
+        if (!averaged) (void)rg_optimizer_swap(t->opt, team);
     }
     rg_state_free(state);
     if (status == RG_OK) rg_trainer__log(t, RG_TRAIN_SAVED, path, NULL);
@@ -46,84 +60,11 @@ static rg_status write_model(rg_trainer *t, const char *path)
 rg_status rg_trainer__save_model(rg_trainer *t, const char *best_of)
 {
     if (!t->config.model) return RG_OK;
-    if (!best_of) return write_model(t, t->config.model);
-    char word[RG_METRIC_NAME + 8];
-    snprintf(word, sizeof word, "best-%s", best_of);
-    char *path = name_with(t->config.model, word);
+    if (!best_of) return rg_trainer__write_model(t, t->config.model, 0);
+    char *path = rg_trainer__best_name(t, best_of);
     if (!path) return RG_ENOMEM;
-    rg_status status = write_model(t, path);
+    rg_status status = rg_trainer__write_model(t, path, 0);
     rg_free(path);
-    return status;
-}
-
-/* --------------------------------------------------------------------------------------------------- average */
-
-/* The one that goes when there are too many: the oldest, or the worst by the first metric. */
-static size_t one_to_drop(const rg_trainer *t)
-{
-    size_t     drop = 0;
-    const bool higher = t->at.metrics.count && t->at.metrics.metric[0].higher;
-    for (size_t i = 1; i < t->at.saved_count && t->config.average_best; i++) {
-        double a = t->at.saved[i].score, b = t->at.saved[drop].score;
-        if (higher ? a < b : a > b) drop = i;
-    }
-    return drop;
-}
-
-/* *out_drop is the step whose model is no longer needed, 0 if none. */
-static rg_status save_numbered(rg_trainer *t, uint64_t *out_drop)
-{
-    const uint64_t step = rg_optimizer_steps(t->opt);
-    *out_drop = 0;
-    if (t->config.average < 2 || !t->config.model) return RG_OK;
-    for (size_t i = 0; i < t->at.saved_count; i++)
-        if (t->at.saved[i].step == step) return RG_OK;
-    char *path = iter_name(t, step);
-    if (!path) return RG_ENOMEM;
-    rg_status status = write_model(t, path);
-    rg_free(path);
-    RG_TRY(status);
-    t->at.saved[t->at.saved_count++] = (rg_saved_model){ step, t->at.metrics.count ? t->at.metrics.metric[0].value : 0 };
-    if (t->at.saved_count <= t->config.average) return RG_OK;
-    size_t drop = one_to_drop(t);
-    *out_drop = t->at.saved[drop].step;
-    memmove(&t->at.saved[drop], &t->at.saved[drop + 1], (--t->at.saved_count - drop) * sizeof *t->at.saved);
-    return RG_OK;
-}
-
-static rg_status remove_numbered(rg_trainer *t, uint64_t step)
-{
-    char *path = iter_name(t, step);
-    if (!path) return RG_ENOMEM;
-    rg_status status = rg_file_remove(path);
-    rg_free(path);
-    return status;
-}
-
-static rg_status write_average(rg_trainer *t, const char *const *paths, size_t count)
-{
-    rg_state *state;
-    RG_TRY(rg_state_new(&state));
-    rg_status status = t->hooks.describe ? t->hooks.describe(t->hooks.context, state) : RG_OK;
-    if (status == RG_OK) status = rg_state_put_count(state, "trained-steps", rg_optimizer_steps(t->opt));
-    if (status == RG_OK) status = rg_state_put_count(state, "averaged-models", count);
-    if (status == RG_OK) status = rg_checkpoint_average(t->params, paths, count, rg_workers_team(t->workers));
-    if (status == RG_OK) status = rg_checkpoint_save(t->config.model, t->params, NULL, state);
-    rg_state_free(state);
-    if (status == RG_OK) rg_trainer__log(t, RG_TRAIN_SAVED, t->config.model, NULL);
-    return status;
-}
-
-rg_status rg_trainer__finish_model(rg_trainer *t)
-{
-    const size_t n = t->at.saved_count;
-    if (!t->config.model || t->config.average < 2 || n < 2) return RG_OK;
-    char     *paths[RG_AVERAGE_MAX + 1] = {0};
-    rg_status status = RG_OK;
-    for (size_t i = 0; i < n && status == RG_OK; i++)
-        if (!(paths[i] = iter_name(t, t->at.saved[i].step))) status = RG_ENOMEM;
-    if (status == RG_OK) status = write_average(t, (const char *const *)paths, n);
-    for (size_t i = 0; i < n; i++) rg_free(paths[i]);
     return status;
 }
 
@@ -219,6 +160,7 @@ static rg_status save_checkpoint(rg_trainer *t)
     if (!t->config.checkpoint) return RG_OK;
     RG_TRY(rg_state_new(&s));
     rg_status status = put_place(&t->at, s);
+    if (status == RG_OK) status = rg_trainer__put_settings(t, s);
     if (status == RG_OK && t->hooks.describe) status = t->hooks.describe(t->hooks.context, s);
     if (status == RG_OK && t->hooks.save) status = t->hooks.save(t->hooks.context, s);
     if (status == RG_OK) status = rg_checkpoint_rotate(t->config.checkpoint, t->params, t->opt, s);
@@ -227,33 +169,53 @@ static rg_status save_checkpoint(rg_trainer *t)
     return status;
 }
 
-/* A model that left the average is removed only when the checkpoint no longer names it. */
 rg_status rg_trainer_save(rg_trainer *t)
 {
-    uint64_t drop;
-    RG_TRY(save_numbered(t, &drop));
     RG_TRY(rg_trainer__save_model(t, NULL));
     RG_TRY(save_checkpoint(t));
-    return drop ? remove_numbered(t, drop) : RG_OK;
+    t->saved_at = rg_now();
+    return RG_OK;
+}
+
+/* Only saves that come at a fixed step give a model to the average: a signal or the clock must not decide what it is made of. A model that
+ * left the average is removed only when the checkpoint no longer names it. */
+rg_status rg_trainer__save_due(rg_trainer *t)
+{
+    uint64_t drop;
+    RG_TRY(rg_trainer__save_numbered(t, &drop));
+    RG_TRY(rg_trainer_save(t));
+    return drop ? rg_trainer__remove_numbered(t, drop) : RG_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------- resuming */
+
+static rg_status read_checkpoint(rg_trainer *t, const char *path, char **out_changes)
+{
+    rg_state *s;
+    RG_TRY(rg_state_new(&s));
+    rg_status status = rg_checkpoint_load(path, t->params, t->opt, s, rg_workers_team(t->workers));
+    if (status == RG_OK) status = get_place(&t->at, s);
+    if (status == RG_OK && t->hooks.load) status = t->hooks.load(t->hooks.context, s);
+    if (status == RG_OK) status = rg_trainer__changes(out_changes, t, s);
+    rg_state_free(s);
+    return status;
 }
 
 rg_status rg_trainer_resume(uint64_t *out_step, rg_trainer *t)
 {
-    char     *path = NULL;
-    rg_state *s = NULL;
-    rg_status status;
+    char *path = NULL, *changes = NULL;
     *out_step = 0;
     if (!t->config.checkpoint) return RG_OK;
     RG_TRY(rg_checkpoint_find(&path, t->config.checkpoint));
     if (!path) return RG_OK;
-    if ((status = rg_state_new(&s)) != RG_OK) goto done;
-    if ((status = rg_checkpoint_load(path, t->params, t->opt, s, rg_workers_team(t->workers))) != RG_OK) goto done;
-    if ((status = get_place(&t->at, s)) != RG_OK) goto done;
-    if (t->hooks.load && (status = t->hooks.load(t->hooks.context, s)) != RG_OK) goto done;
-    *out_step = rg_optimizer_steps(t->opt);
-done:
-    if (status != RG_OK && status != RG_ENOMEM) status = rg_fail_in(status, "cannot resume from %s: ", path);
-    rg_state_free(s);
+    rg_status status = read_checkpoint(t, path, &changes);
+    if (status == RG_OK) {
+        *out_step = rg_optimizer_steps(t->opt);
+        rg_trainer__log(t, RG_TRAIN_RESUMED, path, changes);
+    } else if (status != RG_ENOMEM) {
+        status = rg_fail_in(status, "cannot resume from %s: ", path);
+    }
+    rg_free(changes);
     rg_free(path);
     return status;
 }

@@ -27,6 +27,8 @@ static bool better(const rg_metric *metric, double best, bool ties)
     return (metric->higher ? metric->value > best : metric->value < best) || (ties && metric->value == best);
 }
 
+bool rg_trainer__at_least(const rg_metric *a, const rg_metric *b) { return better(a, b->value, true); }
+
 /* Carry bests and stalls over from the last validation. */
 static void compare(rg_metrics *now, const rg_metrics *before, bool ties)
 {
@@ -53,21 +55,27 @@ bool rg_trainer__out_of_patience(const rg_trainer *t)
     }
 }
 
+rg_status rg_trainer__judge(rg_trainer *t, rg_metrics *out)
+{
+    *out = (rg_metrics){ .count = 0 };
+    return t->hooks.validate ? t->hooks.validate(t->hooks.context, out) : RG_OK;
+}
+
 /* Smoothed parameters are the ones that are judged. */
-static rg_status ask(rg_trainer *t, rg_metrics *now)
+rg_status rg_trainer__judge_smoothed(rg_trainer *t, rg_metrics *out)
 {
     rg_team *team = rg_workers_team(t->workers);
     RG_TRY(rg_optimizer_swap(t->opt, team));
-    rg_status status = t->hooks.validate(t->hooks.context, now);
+    rg_status status = rg_trainer__judge(t, out);
     rg_status back = rg_optimizer_swap(t->opt, team);
     return status != RG_OK ? status : back;
 }
 
 rg_status rg_trainer__validate(rg_trainer *t)
 {
-    rg_metrics now = { .count = 0 };
+    rg_metrics now;
     if (!t->hooks.validate) return RG_OK;
-    RG_TRY(ask(t, &now));
+    RG_TRY(rg_trainer__judge_smoothed(t, &now));
     compare(&now, &t->at.metrics, t->config.ties);
     t->at.metrics = now;
     const double decay = t->config.stalled_decay;

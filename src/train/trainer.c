@@ -60,19 +60,48 @@ static void forget(rg_trainer *t)
     t->since = rg_now();
 }
 
+/* How much of the run is done, by the limit that will be reached first; below 0 when it has none. */
+static double part_done(const rg_trainer *t)
+{
+    const rg_trainer_config *c = &t->config;
+    const double             in_epoch = t->hooks.epoch_part ? t->hooks.epoch_part(t->hooks.context) : 0;
+    const double             by_steps = c->steps ? (double)rg_optimizer_steps(t->opt) / (double)c->steps : -1;
+    const double             by_epochs = c->epochs ? ((double)(t->at.epoch - 1) + in_epoch) / (double)c->epochs : -1;
+    return fmin(1, fmax(by_steps, by_epochs));
+}
+
+static rg_train_log log_of(const rg_trainer *t, rg_train_event event)
+{
+    const double n = t->updates ? (double)t->updates : 1;
+    return (rg_train_log){
+        .event = event, .step = rg_optimizer_steps(t->opt), .epoch = t->at.epoch, .batches = t->at.epoch_batches,
+        .loss = t->labels > 0 ? t->loss / t->labels : 0, .labels = t->labels, .cost = t->cost, .seconds = rg_now() - t->since,
+        .rate = t->rate, .norm = t->norm / n, .clipped = (double)t->clipped / n, .part = part_done(t),
+    };
+}
+
 void rg_trainer__log(rg_trainer *t, rg_train_event event, const char *path, const char *reason)
 {
     if (t->hooks.log) {
-        const double n = t->updates ? (double)t->updates : 1;
-        rg_train_log log = {
-            .event = event, .step = rg_optimizer_steps(t->opt), .epoch = t->at.epoch, .batches = t->at.epoch_batches,
-            .loss = t->labels > 0 ? t->loss / t->labels : 0, .labels = t->labels, .cost = t->cost, .seconds = rg_now() - t->since,
-            .rate = t->rate, .norm = t->norm / n, .clipped = (double)t->clipped / n,
-            .metrics = event == RG_TRAIN_VALID ? &t->at.metrics : NULL, .path = path, .reason = reason,
-        };
+        rg_train_log log = log_of(t, event);
+        log.path = path;
+        log.reason = reason;
+        if (event == RG_TRAIN_VALID || (event == RG_TRAIN_DONE && t->at.metrics.count)) log.metrics = &t->at.metrics;
         t->hooks.log(t->hooks.context, &log);
     }
     if (event == RG_TRAIN_LOG) forget(t);
+}
+
+void rg_trainer__log_average(rg_trainer *t, const rg_metrics *mean, const rg_metrics *last, bool chosen)
+{
+    if (!t->hooks.log) return;
+    rg_train_log log = log_of(t, RG_TRAIN_AVERAGED);
+    log.metrics = mean->count ? mean : NULL;
+    log.last = last->count ? last : NULL;
+    log.averaged = t->at.saved_count;
+    log.chosen = chosen;
+    log.path = t->config.model;
+    t->hooks.log(t->hooks.context, &log);
 }
 
 /* --------------------------------------------------------------------------------------------------- updates */
@@ -167,14 +196,16 @@ static rg_status follow_up(rg_trainer *t, const update *u, bool *out_saved)
     const uint64_t           step = rg_optimizer_steps(t->opt), ended = t->at.epoch - 1;
     const bool               updated = u->labels > 0;
     *out_saved = false;
+    if (updated) rg_trainer__log(t, RG_TRAIN_UPDATE, NULL, NULL);
     if (updated && due(step, c->log_every)) rg_trainer__log(t, RG_TRAIN_LOG, NULL, NULL);
     const bool asked = (updated && due(step, c->validate_every)) || (u->epoch_over && due(ended, c->validate_epochs));
     const bool last = over(t) && c->validate_every && !due(step, c->validate_every); /* what the run came to may be its best */
     if (asked || last) RG_TRY(rg_trainer__validate(t));
-    if ((updated && due(step, c->save_every)) || (u->epoch_over && due(ended, c->save_epochs)) || over(t)) {
-        RG_TRY(rg_trainer_save(t));
-        *out_saved = true;
-    }
+    const bool now = (updated && due(step, c->save_every)) || (u->epoch_over && due(ended, c->save_epochs)) || over(t);
+    const bool late = c->save_seconds > 0 && rg_now() - t->saved_at >= c->save_seconds;
+    if (now) RG_TRY(rg_trainer__save_due(t));
+    else if (late) RG_TRY(rg_trainer_save(t));
+    *out_saved = now || late;
     return RG_OK;
 }
 
@@ -182,17 +213,27 @@ static rg_status stop(rg_trainer *t, bool saved)
 {
     const char *path = t->config.checkpoint;
     if (!saved) RG_TRY(rg_trainer_save(t));
-    rg_trainer__log(t, RG_TRAIN_DONE, NULL, "asked to stop");
+    rg_trainer__log(t, RG_TRAIN_DONE, t->config.model, "asked to stop");
     return rg_fail(RG_ESTOP, "stopped after step %llu%s%s", (unsigned long long)rg_optimizer_steps(t->opt),
-                   path ? "; to go on, run the same command again: everything is in " : "", path ? path : "");
+                   path ? "; to resume, run the same command again: everything is in " : "", path ? path : "");
+}
+
+/* The model file and its relatives, as they validated: which one to use? */
+static rg_status done(rg_trainer *t)
+{
+    const rg_metric *model = t->model.count ? &t->model.metric[0] : NULL, *run = t->at.metrics.count ? &t->at.metrics.metric[0] : NULL;
+    const bool       better = model && run && (run->higher ? run->best > model->value : run->best < model->value);
+    char            *best = better && t->config.keep_best && t->config.model ? rg_trainer__best_name(t, run->name) : NULL;
+    if (better && t->config.keep_best && t->config.model && !best) return RG_ENOMEM;
+    rg_trainer__log(t, RG_TRAIN_DONE, best ? best : t->config.model, over(t));
+    rg_free(best);
+    return RG_OK;
 }
 
 rg_status rg_trainer_run(rg_trainer *t)
 {
-    if (over(t)) {
-        rg_trainer__log(t, RG_TRAIN_DONE, NULL, over(t));
-        return rg_trainer__finish_model(t); /* the run may have been killed before it did */
-    }
+    rg_trainer__log(t, RG_TRAIN_START, NULL, NULL);
+    t->saved_at = rg_now();
     for (forget(t); !over(t);) {
         update u = {0};
         bool   saved;
@@ -202,6 +243,6 @@ rg_status rg_trainer_run(rg_trainer *t)
         RG_TRY(follow_up(t, &u, &saved));
         if (!over(t) && t->hooks.stop && t->hooks.stop(t->hooks.context)) return stop(t, saved);
     }
-    rg_trainer__log(t, RG_TRAIN_DONE, NULL, over(t));
-    return rg_trainer__finish_model(t);
+    RG_TRY(rg_trainer__finish_model(t)); /* a run that was over already may have been killed before it did */
+    return done(t);
 }

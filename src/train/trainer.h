@@ -33,16 +33,36 @@ struct rg_trainer {
     double   loss, labels, cost, norm, since;
     uint64_t clipped, updates;
     double   rate;
+
+    double     saved_at; /* when: for saves by time                                                  */
+    rg_metrics model;    /* how the model file validated in the end; none when it was not validated    */
 };
 
 void rg_trainer__log(rg_trainer *t, rg_train_event event, const char *path, const char *reason);
+void rg_trainer__log_average(rg_trainer *t, const rg_metrics *mean, const rg_metrics *last, bool chosen);
 
 /* stopping.c */
 rg_status rg_trainer__validate(rg_trainer *t); /* ask the task, compare with the bests, keep the models of new ones */
 bool      rg_trainer__out_of_patience(const rg_trainer *t);
 
+rg_status rg_trainer__judge(rg_trainer *t, rg_metrics *out);          /* the task's validation of the parameters as they are now */
+rg_status rg_trainer__judge_smoothed(rg_trainer *t, rg_metrics *out); /* of what the model file holds */
+bool      rg_trainer__at_least(const rg_metric *a, const rg_metric *b); /* a's value as good as b's or better */
+
 /* saving.c */
 rg_status rg_trainer__save_model(rg_trainer *t, const char *best_of); /* NULL: the model itself; else its .best- file */
-rg_status rg_trainer__finish_model(rg_trainer *t);                    /* the average, when one was asked for; it stays in the parameters */
+rg_status rg_trainer__save_due(rg_trainer *t);                        /* rg_trainer_save, and a numbered model to be averaged */
+rg_status rg_trainer__write_model(rg_trainer *t, const char *path, size_t averaged); /* averaged > 0: the parameters are a mean */
+char     *rg_trainer__best_name(const rg_trainer *t, const char *metric); /* model.best-bleu.safetensors; NULL: no memory */
+char     *rg_trainer__iter_name(const rg_trainer *t, uint64_t step);      /* model.iter4000.safetensors                  */
+
+/* averaging.c */
+rg_status rg_trainer__save_numbered(rg_trainer *t, uint64_t *out_drop); /* *out_drop: the step whose model is no longer needed; 0: none */
+rg_status rg_trainer__remove_numbered(rg_trainer *t, uint64_t step);
+rg_status rg_trainer__finish_model(rg_trainer *t); /* the average, when one was asked for and is better; it stays in the parameters */
+
+/* changes.c */
+rg_status rg_trainer__put_settings(const rg_trainer *t, rg_state *state);
+rg_status rg_trainer__changes(char **out, const rg_trainer *t, const rg_state *state); /* NULL in *out when nothing changed */
 
 #endif
