@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "base/finite.h"
 #include "base/hash.h"
 #include "base/json_scan.h"
 #include "support/faults.h"
@@ -654,9 +655,45 @@ static void what_is_no_file_is_refused(void **state)
     assert_int_equal(rg_safetensors_open(&st, "/dev/zero"), RG_EIO);
 }
 
+/* One value that is not finite, at every place of arrays of many lengths, is found; without it none is. */
+static void the_first_value_that_is_not_finite_is_found(void **state)
+{
+    static const struct {
+        rg_dtype dtype;
+        uint64_t finite, odd[2]; /* the largest number; infinity and not-a-number */
+    } types[] = {
+        { RG_DTYPE_F64, 0x7FEFFFFFFFFFFFFF, { 0x7FF0000000000000, 0xFFF8000000000000 } },
+        { RG_DTYPE_F32, 0x7F7FFFFF, { 0xFF800000, 0x7FC00000 } },
+        { RG_DTYPE_F16, 0x7BFF, { 0x7C00, 0xFE00 } },
+        { RG_DTYPE_BF16, 0xFF7F, { 0x7F80, 0x7FC0 } },
+        { RG_DTYPE_F8_E5M2, 0x7B, { 0x7C, 0xFE } },
+        { RG_DTYPE_F8_E4M3, 0x7E, { 0x7F, 0xFF } },
+    };
+    static const size_t counts[] = { 1, 7, 4096, 4097, 9000 };
+    static unsigned char data[9000 * 8];
+    (void)state;
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+        const size_t width = rg_dtype_bytes(types[t].dtype);
+        for (size_t i = 0; i < 9000; i++) memcpy(data + i * width, &types[t].finite, width);
+        for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+            assert_int_equal(rg_finite_until(types[t].dtype, data, counts[c]), counts[c]);
+            for (size_t at = 0; at < counts[c]; at += at < 8 ? 1 : 509)
+                for (size_t k = 0; k < 2; k++) {
+                    memcpy(data + at * width, &types[t].odd[k], width);
+                    assert_int_equal(rg_finite_until(types[t].dtype, data, counts[c]), at);
+                    memcpy(data + at * width, &types[t].finite, width);
+                }
+        }
+    }
+    memset(data, 0xFF, sizeof data);
+    assert_int_equal(rg_finite_until(RG_DTYPE_I64, data, 9000), 9000);
+    assert_int_equal(rg_finite_until(RG_DTYPE_U8, data, 9000), 9000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_first_value_that_is_not_finite_is_found),
         cmocka_unit_test(the_hash_gives_the_published_numbers_in_any_pieces),
         cmocka_unit_test(brackets_are_counted_outside_of_strings_only),
         cmocka_unit_test(every_dtype_has_a_name_that_finds_it),

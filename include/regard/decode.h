@@ -65,7 +65,8 @@ rg_status rg_search_new(rg_search **out, const rg_model *const *models, size_t c
 void      rg_search_free(rg_search *search);
 
 /* Answers for every source: out[groups], borrowed until the next run. `numbers` (may be NULL) gives each source the number its
- * random draws depend on, its line; `prefix` (may be NULL) for each source tokens the answer must begin with. */
+ * random draws depend on, its line; `prefix` (may be NULL) for each source tokens the answer must begin with. RG_ENUMBER
+ * names the line for which no answer has a finite score. */
 rg_status rg_search_run(const rg_answers **out, rg_search *search, const rg_search_config *config, const int32_t *ids,
                         const rg_layout *sources, const uint64_t *numbers, const rg_ids *prefix);
 

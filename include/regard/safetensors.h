@@ -60,6 +60,9 @@ const char *rg_safetensors_metadata(const rg_safetensors *st, const char *key); 
 size_t      rg_safetensors_metadata_count(const rg_safetensors *st);
 void        rg_safetensors_metadata_at(const char **out_key, const char **out_value, const rg_safetensors *st, size_t index);
 
+/* With true, reading an array with a value that is infinite or not a number fails with RG_ENUMBER and names both. Off at first. */
+void rg_safetensors_finite_only(rg_safetensors *st, bool finite_only);
+
 /* Copy an array to `buffer`, straight from the file. `bytes` must be entry->bytes. A checksum that does not match is RG_EFORMAT and
  * names the array. One thread at a time for one file. */
 rg_status rg_safetensors_read(rg_safetensors *st, const rg_safetensors_entry *entry, void *buffer, size_t bytes);
@@ -79,7 +82,7 @@ rg_status rg_safetensors_writer_add(rg_safetensors_writer *writer, const char *n
                                     size_t ndim, const void *data);
 rg_status rg_safetensors_writer_metadata(rg_safetensors_writer *writer, const char *key, const char *value);
 
-/* With true, saving fails with RG_ENUMBER and names the array when an F32 or F64 value is not finite. Off at first. */
+/* With true, saving fails with RG_ENUMBER and names the array when a value is not finite. Off at first. */
 void rg_safetensors_writer_finite_only(rg_safetensors_writer *writer, bool finite_only);
 
 /* The same arrays and metadata give the same bytes, whatever the order they were added in. The file appears whole or not at all. */

@@ -163,7 +163,8 @@ rg_status rg_checkpoint_rotate(const char *path, const rg_params *params, const 
 
 /* Read it back into parameters of the same names and shapes and pack them. `opt` NULL: only weights. `state` (may be NULL) is
  * cleared and gets what is there. RG_EMATCH names the tensor that is missing, unknown or of another shape before anything has
- * changed; after a failed read (RG_EIO, RG_EFORMAT) the values are unspecified: load another file or free. */
+ * changed; RG_ENUMBER names one with a value that is infinite or not a number. After a failed read (RG_EIO, RG_EFORMAT, RG_ENUMBER)
+ * the values are unspecified: load another file or free. */
 rg_status rg_checkpoint_load(const char *path, rg_params *params, rg_optimizer *opt, rg_state *state, rg_team *team);
 
 /* Only the state, to build the model from its configuration before loading. */

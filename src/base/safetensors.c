@@ -1,6 +1,7 @@
 /* safetensors.c - open a safetensors file, find and read its arrays. */
 #include "base/safetensors.h"
 
+#include "base/finite.h"
 #include "base/hash.h"
 
 #include <inttypes.h>
@@ -154,10 +155,25 @@ static rg_safetensors_item *item_of(rg_safetensors *st, const rg_safetensors_ent
     return &st->items[index];
 }
 
+void rg_safetensors_finite_only(rg_safetensors *st, bool finite_only)
+{
+    st->finite_only = finite_only;
+}
+
+/* Numbers `done` and on of an array, while they are in cache. A piece holds whole numbers. */
+static rg_status check_piece(const rg_safetensors *st, const rg_safetensors_entry *entry, const unsigned char *piece, size_t done, size_t bytes)
+{
+    const size_t width = rg_dtype_bytes(entry->dtype), count = bytes / width, at = rg_finite_until(entry->dtype, piece, count);
+    if (at == count) return RG_OK;
+    return rg_fail(RG_ENUMBER, "%s: array \"%s\": value %zu of %zu is infinite or not a number; a model with it cannot be used", st->path,
+                   entry->name, done / width + at, entry->bytes / width);
+}
+
 rg_status rg_safetensors_read(rg_safetensors *st, const rg_safetensors_entry *entry, void *buffer, size_t bytes)
 {
     const rg_safetensors_item *item = item_of(st, entry);
     unsigned char *to = buffer;
+    rg_status finite = RG_OK; /* said last: a damaged array may hold anything */
     rg_hash64 hash;
     if (bytes != entry->bytes)
         return rg_fail(RG_ESHAPE, "%s: array \"%s\" has %zu bytes, %zu were asked for", st->path, entry->name, entry->bytes,
@@ -168,9 +184,10 @@ rg_status rg_safetensors_read(rg_safetensors *st, const rg_safetensors_entry *en
         rg_status status = copy_out(st, to + done, entry->offset + done, piece);
         if (status != RG_OK) return rg_fail_in(status, "array \"%s\": ", entry->name);
         if (item->has_sum) rg_hash64_add(&hash, to + done, piece);
+        if (st->finite_only && finite == RG_OK) finite = check_piece(st, entry, to + done, done, piece);
         done += piece;
     }
-    if (!item->has_sum || rg_hash64_end(&hash) == item->sum) return RG_OK;
+    if (!item->has_sum || rg_hash64_end(&hash) == item->sum) return finite;
     return rg_fail(RG_EFORMAT,
                    "%s: array \"%s\" is damaged: bytes %" PRIu64 " to %" PRIu64 " have checksum %016" PRIx64
                    ", the header says %016" PRIx64 " (or a program changed it and kept the old checksum)",

@@ -32,6 +32,7 @@ struct rg_safetensors {
     size_t count;
     rg_safetensors_pair *metadata; /* by key */
     size_t metadata_count;
+    bool finite_only;
 };
 
 /* Fill items and metadata from the header text; its data part begins at byte 8 + header_bytes of a file of st->size. */

@@ -4,6 +4,7 @@
  * is compact JSON, metadata by key, padded with spaces to a multiple of 64 with its length. */
 #include "base/safetensors.h"
 
+#include "base/finite.h"
 #include "base/hash.h"
 
 #include <inttypes.h>
@@ -232,36 +233,11 @@ static rg_status dump_header(char **out, size_t *out_bytes, json_t *root)
     return RG_OK;
 }
 
-/* Not finite means that all bits of the exponent are set; no early exit, so that the loop runs at memory speed. */
-static bool block_is_finite(const piece *p, size_t begin, size_t end)
-{
-    const unsigned char *bytes = p->data;
-    const uint32_t mask32 = 0x7F800000u;
-    const uint64_t mask64 = (uint64_t)0x7FF << 52;
-    uint32_t bits32, odd = 0;
-    uint64_t bits64;
-    for (; p->dtype == RG_DTYPE_F32 && begin < end; begin++) {
-        memcpy(&bits32, bytes + begin * sizeof bits32, sizeof bits32);
-        odd |= (bits32 & mask32) == mask32;
-    }
-    for (; p->dtype == RG_DTYPE_F64 && begin < end; begin++) {
-        memcpy(&bits64, bytes + begin * sizeof bits64, sizeof bits64);
-        odd |= (bits64 & mask64) == mask64;
-    }
-    return odd == 0;
-}
-
 static rg_status check_finite(const piece *p)
 {
-    const size_t block = 4096, count = p->bytes / rg_dtype_bytes(p->dtype);
-    for (size_t begin = 0; begin < count; begin += block) {
-        size_t end = count - begin < block ? count : begin + block;
-        if (block_is_finite(p, begin, end)) continue;
-        size_t at = begin;
-        while (block_is_finite(p, at, at + 1)) at++;
-        return rg_fail(RG_ENUMBER, "array \"%s\": value %zu of %zu is not finite; nothing is saved", p->name, at, count);
-    }
-    return RG_OK;
+    const size_t count = p->bytes / rg_dtype_bytes(p->dtype), at = rg_finite_until(p->dtype, p->data, count);
+    if (at == count) return RG_OK;
+    return rg_fail(RG_ENUMBER, "array \"%s\": value %zu of %zu is not finite; nothing is saved", p->name, at, count);
 }
 
 static rg_status make_header(char **out, size_t *out_bytes, size_t *out_data_bytes, rg_safetensors_writer *w)
@@ -269,7 +245,7 @@ static rg_status make_header(char **out, size_t *out_bytes, size_t *out_data_byt
     size_t end = 0;
     *out = NULL;
     for (size_t i = 0; w->finite_only && i < w->count; i++)
-        if (w->pieces[i].dtype == RG_DTYPE_F32 || w->pieces[i].dtype == RG_DTYPE_F64) RG_TRY(check_finite(&w->pieces[i]));
+        RG_TRY(check_finite(&w->pieces[i]));
     if (w->count > 0) qsort(w->pieces, w->count, sizeof *w->pieces, by_type_and_name);
     if (w->metadata_count > 0) qsort(w->metadata, w->metadata_count, sizeof *w->metadata, by_key);
 

@@ -194,8 +194,8 @@ static rg_status run(rg_call *call)
     const char     *task = "graph";
     rg_state       *state;
     RG_TRY(rg_state_new(&state));
-    rg_status status = rg_checkpoint_state(s->model, state);
-    if (status == RG_OK && rg_state_get_text(&task, state, "regard.task") != RG_OK) task = "graph"; /* loading it says what is missing */
+    rg_status status = rg_model_file_state(state, s->model);
+    if (status == RG_OK && rg_state_get_text(&task, state, "regard.task") != RG_OK) task = "graph"; /* loading it says what is wrong with it */
     if (status == RG_OK) status = strcmp(task, "memory") == 0 ? predict_memory(s, state) : predict_graph(s, state);
     rg_state_free(state);
     return status;

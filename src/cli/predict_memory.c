@@ -172,8 +172,11 @@ static rg_status answer(rg_real **out_chances, rg_tape *t, const rg_model *m, co
     if (w) RG_TRY(w->status);
     rg_real *chances = rg_alloc_array(b->answers * b->out, sizeof *chances);
     if (!chances) return RG_ENOMEM;
-    for (size_t i = 0; i < b->answers * b->out; i++) chances[i] = rg_tensor_at(y, i / b->out, i % b->out);
     *out_chances = chances;
+    for (size_t i = 0; i < b->answers * b->out; i++) {
+        chances[i] = rg_tensor_at(y, i / b->out, i % b->out);
+        if (!isfinite(chances[i])) return rg_fail(RG_ENUMBER, "answer %zu is not finite; the model's weights give infinite numbers", i / b->out);
+    }
     return RG_OK;
 }
 

@@ -146,7 +146,7 @@ static size_t scan_run(rg_beams *b, size_t count, size_t most, const rg_real *sc
     for (size_t j = from; j < end; j++) {
         const double word = (double)scores[j] - lse;
         if (count == most && base + word < b->best[most - 1].key) continue;
-        if (!allowed(b, (int32_t)j)) continue;
+        if (!isfinite(word) || !allowed(b, (int32_t)j)) continue;
         count = insert(b->best, count, most, (candidate){ base + word, word, base + word, row, (int32_t)j });
     }
     return count;
@@ -184,7 +184,7 @@ static candidate draw(rg_beams *b, const beam *m, const rg_real *scores, double 
             kept = insert(list, kept, b->config.top, (candidate){ .key = (double)scores[j], .token = (int32_t)j });
         if (list && kept) floor = list[kept - 1].key;
     }
-    candidate best = { .key = -INFINITY, .row = row, .token = b->words.eos };
+    candidate best = { .key = -INFINITY, .log_p = NAN, .row = row, .token = b->words.eos };
     for (size_t j = 0; j < V; j++) {
         const double noise = -log(-log(rg_random_uniform(&random) + 1e-300) + 1e-300);
         if ((double)scores[j] < floor || !allowed(b, (int32_t)j)) continue;
@@ -200,6 +200,9 @@ static bool unscored(const rg_beams *b)
     return b->config.unscored && b->config.beam == 1 && !b->config.sample;
 }
 
+/* A probability of 0, as float has it in an ensemble, does not end an answer that must begin so. */
+static double at_least(double word, double least) { return word < least ? least : word; }
+
 /* The candidates of one source, best first, in b->best; returns how many. */
 static size_t choose(rg_beams *b, const beam *m, const rg_real *scores, size_t ld)
 {
@@ -211,7 +214,7 @@ static size_t choose(rg_beams *b, const beam *m, const rg_real *scores, size_t l
         const double   base = m->live[i]->log_p, lse = summed ? (double)rg_kernel()->softmax(V, NULL, row) : 0;
         if (b->steps < m->prefixes) {
             const int32_t token = m->prefix[b->steps];
-            const double  word = (double)row[token] - lse;
+            const double  word = at_least((double)row[token] - lse, -1e4);
             b->best[count++] = (candidate){ base + word, word, base + word, i, token };
         } else if (b->config.sample) {
             const size_t draws = i == 0 && m->lives == 1 && b->steps == m->prefixes ? m->most : 1;
@@ -224,7 +227,8 @@ static size_t choose(rg_beams *b, const beam *m, const rg_real *scores, size_t l
             count = scan_row(b, count, m->most, row, base, lse, i);
         }
     }
-    for (size_t i = 0; !summed && i < count; i++) b->best[i].log_p = b->best[i].word = 0;
+    for (size_t i = 0; !summed && i < count; i++)
+        if (isfinite(b->best[i].log_p)) b->best[i].log_p = b->best[i].word = 0;
     return count;
 }
 
@@ -288,7 +292,8 @@ static rg_status extend(rg_beams *b, beam *m, size_t count, const rg_gaze *gaze,
     size_t kept = 0;
     for (size_t k = 0; k < count; k++) {
         const candidate *c = &b->best[k];
-        node            *n = new_node(b);
+        if (!isfinite(c->log_p)) continue;
+        node *n = new_node(b);
         if (!n) return RG_ENOMEM;
         *n = (node){ .parent = old[c->row], .token = c->token, .log_p = c->log_p, .word = c->word, .length = old[c->row]->length + 1 };
         RG_TRY(look(b, n, gaze, row + c->row));
@@ -375,6 +380,9 @@ rg_status rg_beams_answers(const rg_answers **out, rg_beams *b)
     for (size_t i = 0; i < b->sources; i++) {
         beam *m = &b->beam[i];
         rank(m->done, m->dones);
+        if (!m->stopped && (!m->dones || !isfinite(m->done[0].score)))
+            return rg_fail(RG_ENUMBER, "line %llu: no answer has a finite score; the model's weights give infinite numbers",
+                           (unsigned long long)m->number + 1);
         const size_t count = m->dones < b->config.n_best ? m->dones : b->config.n_best;
         all[i] = (rg_answers){ .count = count, .stopped = m->stopped, .answer = rg_arena_get(b->arena, (count + 1) * sizeof(rg_answer)) };
         if (!all[i].answer) return RG_ENOMEM;

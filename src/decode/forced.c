@@ -143,6 +143,16 @@ static rg_status make_room(rg_forced *f, const rg_batch *batch)
     return RG_OK;
 }
 
+static rg_status check_finite(const rg_forced *f, const rg_batch *batch)
+{
+    for (size_t i = 0; i < batch->pairs; i++)
+        for (int32_t k = batch->target.start[i]; k < batch->target.start[i + 1]; k++)
+            if (!isfinite(f->log_p[k]))
+                return rg_fail(RG_ENUMBER, "line %llu: log p of piece %d is not finite; the model's weights give infinite numbers",
+                               (unsigned long long)(batch->lines ? batch->lines[i] : i + 1), k - batch->target.start[i] + 1);
+    return RG_OK;
+}
+
 rg_status rg_forced_run(const double **out, rg_forced *f, const rg_batch *batch)
 {
     RG_TRY(make_room(f, batch));
@@ -155,5 +165,5 @@ rg_status rg_forced_run(const double **out, rg_forced *f, const rg_batch *batch)
     for (size_t i = 0; i < f->lane_count; i++)
         if (f->lanes[i].status != RG_OK) return rg_fail(f->lanes[i].status, "%s", f->lanes[i].message);
     *out = f->log_p;
-    return RG_OK;
+    return check_finite(f, batch);
 }

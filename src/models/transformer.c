@@ -36,7 +36,7 @@ static const rg_option options[] = {
     { RG_OPTION_INT, "transformer-max-positions", offsetof(settings, positions_learned), "512", "places that learned positions know", 0, "[2,1000000]" },
     { RG_OPTION_STRING, "transformer-ffn-activation", offsetof(settings, activation), "relu", "inside the feed-forward network", 0, "relu|gelu" },
     { RG_OPTION_STRING, "score", offsetof(settings, score), "scaled_dot", "score of every attention (`regard scores`)", 0, NULL },
-    { RG_OPTION_INT, "window", offsetof(settings, window), "0", "restrict self-attention to so many positions; 0: all", 0, "[0,inf)" },
+    { RG_OPTION_INT, "window", offsetof(settings, window), "0", "restrict self-attention to so many positions; 0: all", 0, "[0,1000000]" },
     { RG_OPTION_BOOL, "tied-embeddings-all", offsetof(settings, tied), "true", "one table for source, target and output (joint vocabulary)", 0, NULL },
     RG_OPTION_END
 };

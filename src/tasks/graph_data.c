@@ -1,6 +1,7 @@
 /* graph_data.c - the graphs of a run, which must know the same features and classes; and what a model says of a graph. */
 #include "tasks/graph_task.h"
 
+#include <math.h>
 #include <string.h>
 
 void rg_graph_data_free(rg_graph_data *d)
@@ -83,6 +84,15 @@ rg_status rg_graph_data_load(rg_graph_data *out, const rg_graph_options *o)
     return status;
 }
 
+static rg_status check_scores(const rg_real *x, size_t nodes, size_t C)
+{
+    for (size_t i = 0; i < nodes * C; i++)
+        if (!isfinite(x[i]))
+            return rg_fail(RG_ENUMBER, "node %zu: the score of class %zu is not finite; the model's weights give infinite numbers", i / C,
+                           i % C);
+    return RG_OK;
+}
+
 rg_status rg_graph_predict(rg_real **out, const rg_model *m, const rg_graph *g, rg_team *team, const rg_watcher *watcher)
 {
     *out = NULL;
@@ -98,6 +108,11 @@ rg_status rg_graph_predict(rg_real **out, const rg_model *m, const rg_graph *g, 
     const size_t     C = rg_model_size(m, "classes");
     if (status == RG_OK && !(*out = rg_alloc_array(g->nodes * C, sizeof **out))) status = RG_ENOMEM;
     for (size_t i = 0; status == RG_OK && i < g->nodes; i++) memcpy(*out + i * C, rg_tensor_row(y, i), C * sizeof **out);
+    if (status == RG_OK) status = check_scores(*out, g->nodes, C);
+    if (status != RG_OK) {
+        rg_free(*out);
+        *out = NULL;
+    }
     rg_tape_free(t);
     return status;
 }

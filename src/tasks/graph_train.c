@@ -125,6 +125,8 @@ static rg_status load_best(void *context, const rg_state *state)
     if (count != t->kept_size * sizeof *t->kept || next > t->data->train)
         return rg_fail(RG_EMATCH, "the checkpoint belongs to another model or other graphs; --overwrite begins anew");
     memcpy(t->kept, bytes, count);
+    for (size_t i = 0; i < t->kept_size; i++)
+        if (!isfinite(t->kept[i])) return rg_fail(RG_ENUMBER, "the best weights so far: value %zu of %zu is not finite", i, t->kept_size);
     t->next = (size_t)next;
     rg_tell_changed_settings(t->report, state, t->model);
     return RG_OK;

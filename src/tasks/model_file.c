@@ -1,8 +1,75 @@
 /* model_file.c - see model_file.h. */
 #include "tasks/model_file.h"
 
+#include "regard/safetensors.h"
+
 #include <stdio.h>
 #include <string.h>
+
+enum { MOST_FEATURES = 1 << 24, MOST_CLASSES = 1 << 20 }; /* what a graph may have (graph_read.c) */
+
+/* --------------------------------------------------------------------------------------------------- is it a model? */
+
+/* Where the text of a JSON header begins, after the 8 bytes of its length. */
+static bool begins_like_safetensors(const char *path)
+{
+    char     head[9];
+    rg_file *file = NULL;
+    bool     like = rg_file_open(&file, path, "rr") == RG_OK && rg_file_read(file, head, sizeof head) == RG_OK && head[8] == '{';
+    (void)rg_file_close(file);
+    return like;
+}
+
+/* `why` is the message of a failure to read `path`, and may begin with that name. */
+static void refuse(rg_status status, const char *path, const char *what, const char *why)
+{
+    const size_t n = strlen(path);
+    const bool   named = strncmp(why, path, n) == 0 && strncmp(why + n, ": ", 2) == 0;
+    rg_fail(status, "%s: %s: %s", path, what, named ? why + n + 2 : why);
+}
+
+/* A valid safetensors file of something else. */
+static rg_status refuse_other(const rg_state *state, const char *path)
+{
+    if (rg_state_has(state, "regard.record")) return rg_fail(RG_EMATCH, "%s: not a model but a record; `regard show %s` draws it", path, path);
+    if (rg_state_has(state, "trainer.epoch"))
+        return rg_fail(RG_EMATCH, "%s: not a model but a checkpoint, which `regard train` resumes from; the model is beside it", path);
+    return rg_fail(RG_EMATCH, "%s: not a model: nothing in it says what it was trained for (regard.task); `regard train` writes models", path);
+}
+
+static bool names_no_task(const char *path)
+{
+    rg_safetensors *file = NULL;
+    const bool      none = rg_safetensors_open(&file, path) == RG_OK && !rg_safetensors_metadata(file, "regard.task");
+    rg_safetensors_close(file);
+    return none;
+}
+
+rg_status rg_model_file_state(rg_state *state, const char *path)
+{
+    const rg_status status = rg_checkpoint_state(path, state);
+    if (status == RG_OK) return rg_state_has(state, "regard.task") ? RG_OK : refuse_other(state, path);
+    if (status != RG_EFORMAT && status != RG_ELIMIT) return status;
+    char *message = rg_strdup(rg_message());
+    if (!message) return RG_ENOMEM;
+    if (begins_like_safetensors(path)) refuse(status, path, names_no_task(path) ? "not a model" : "not a whole model", message);
+    else rg_fail(status, "%s: not a model: it is no safetensors file, which is what `regard train` writes", path);
+    rg_free(message);
+    return status;
+}
+
+rg_status rg_model_file_room(size_t *out, const char *path)
+{
+    rg_file *file;
+    uint64_t bytes = 0;
+    RG_TRY(rg_file_open(&file, path, "rr"));
+    const rg_status status = rg_file_size(&bytes, file);
+    (void)rg_file_close(file);
+    *out = (size_t)(bytes / sizeof(float));
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------ save and load */
 
 rg_status rg_model_describe(rg_state *state, const rg_model *m)
 {
@@ -23,26 +90,35 @@ rg_status rg_model_describe(rg_state *state, const rg_model *m)
 
 rg_status rg_model_save(const rg_model *m, rg_state *state, const char *path) { return rg_checkpoint_save(path, m->params, NULL, state); }
 
-static rg_status make(rg_model **out, const rg_state *state, const char *task)
+static rg_status get_size(rg_sizes *out, const rg_state *state, const char *name, uint64_t most)
+{
+    char     key[40];
+    uint64_t size;
+    snprintf(key, sizeof key, "sizes.%s", name);
+    RG_TRY(rg_state_get_count(&size, state, key));
+    if (size >= 1 && size <= most) return rg_sizes_put(out, name, (size_t)size);
+    return rg_fail(RG_ELIMIT, "%s is %llu; it should be 1 .. %llu", key, (unsigned long long)size, (unsigned long long)most);
+}
+
+static rg_status make(rg_model **out, const rg_state *state, const char *task, size_t most)
 {
     const char *its_task, *name, *yaml;
-    uint64_t    features, classes;
+    rg_sizes    sizes = { 0 };
     RG_TRY(rg_state_get_text(&its_task, state, "regard.task"));
     if (strcmp(its_task, task) != 0) return rg_fail(RG_EMATCH, "the file holds a model for '%s', not for '%s'", its_task, task);
     RG_TRY(rg_state_get_text(&name, state, "regard.system"));
     RG_TRY(rg_state_get_text(&yaml, state, "regard.settings"));
-    RG_TRY(rg_state_get_count(&features, state, "sizes.features"));
-    RG_TRY(rg_state_get_count(&classes, state, "sizes.classes"));
+    RG_TRY(get_size(&sizes, state, "features", MOST_FEATURES));
+    RG_TRY(get_size(&sizes, state, "classes", MOST_CLASSES));
     const rg_system *system = rg_system_find(name);
     if (!system)
         return rg_fail(RG_EMATCH, "the file holds a '%s', which this program does not know; `regard systems` lists what it knows", name);
     void *options = rg_alloc_zero(system->options_bytes);
     if (!options) return RG_ENOMEM;
     const rg_option_group group = { .rows = system->options, .values = options };
-    const rg_sizes  sizes = { { { "features", (size_t)features }, { "classes", (size_t)classes } } };
     rg_status             status = rg_options_init(system->options, options);
     if (status == RG_OK) status = rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "settings of the model", true);
-    if (status == RG_OK) status = rg_model_new(out, system, options, &sizes, 0);
+    if (status == RG_OK) status = rg_model_new_empty(out, system, options, &sizes, most);
     rg_options_fini(system->options, options);
     rg_free(options);
     return status;
@@ -53,12 +129,15 @@ rg_status rg_model_load(rg_model **out, const char *path, const char *task, rg_s
     *out = NULL;
     rg_state *state = given;
     if (!given) RG_TRY(rg_state_new(&state));
-    rg_status status = rg_checkpoint_state(path, state);
-    if (status == RG_OK) status = make(out, state, task);
+    size_t    room;
+    rg_status status = rg_model_file_state(state, path);
+    if (status == RG_OK) status = rg_model_file_room(&room, path);
+    if (status == RG_OK) status = make(out, state, task, room);
     if (status == RG_OK) status = rg_checkpoint_load(path, (*out)->params, NULL, NULL, NULL);
     if (status != RG_OK) {
         rg_model_free(*out);
         *out = NULL;
+        if (status == RG_EINVAL) status = RG_EFORMAT; /* a setting of the file, not of the caller */
         if (!strstr(rg_message(), path)) rg_fail_in(status, "%s: ", path);
     }
     if (!given) rg_state_free(state);

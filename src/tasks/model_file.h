@@ -1,13 +1,18 @@
 /* model_file.h - models that need no vocabulary, as one file: weights, settings, sizes.
  *
  *   state of the checkpoint      regard.task  graph       regard.system  gat       regard.settings  YAML of the system's options
- *                                sizes.features, sizes.classes */
+ *                                sizes.features (at most 2^24), sizes.classes (at most 2^20) */
 #ifndef RG_TASKS_MODEL_FILE_H
 #define RG_TASKS_MODEL_FILE_H
 
 #include "regard/model.h"
 #include "regard/train.h"
 #include "tasks/report.h"
+
+/* What a model file says of itself, into `state`. A file that is none is refused with the words "not a model". */
+rg_status rg_model_file_state(rg_state *state, const char *path);
+/* How many numbers the file has room for: no model that is loaded from it may have more. */
+rg_status rg_model_file_room(size_t *out, const char *path);
 
 rg_status rg_model_describe(rg_state *state, const rg_model *model);
 rg_status rg_model_save(const rg_model *model, rg_state *state, const char *path); /* `state` has been described */

@@ -5,9 +5,9 @@
  *                                language.source, language.target       codes such as en, absent when not known */
 #include "regard/translate.h"
 #include "tasks/language.h"
+#include "tasks/model_file.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 rg_status rg_translator_new(rg_translator **out, rg_model *model, rg_vocab *source, rg_vocab *target)
 {
@@ -163,6 +163,7 @@ static rg_status read_alignment(rg_translator *t, const rg_state *state)
     if (!rg_state_has(state, "alignment.name")) return RG_OK;
     RG_TRY(rg_state_get_text(&name, state, "alignment.name"));
     RG_TRY(rg_state_get_number(&head, state, "alignment.head"));
+    if (!(head >= -1 && head < 1 << 20)) return rg_fail(RG_ELIMIT, "alignment.head is %g; it should be -1 .. %d", head, (1 << 20) - 1);
     char *copy = rg_strdup(name);
     if (!copy) return RG_ENOMEM;
     rg_free(t->alignment_name);
@@ -188,10 +189,10 @@ static rg_status load(rg_translator **out, const rg_state *state, const char *pa
     if (strcmp(task, "translation") != 0) return rg_fail(RG_EMATCH, "the file holds a model for '%s', not a translator", task);
     rg_status status = get_vocab(&source, state, "vocab.source");
     if (status == RG_OK && rg_state_has(state, "vocab.target")) status = get_vocab(&target, state, "vocab.target");
-    struct stat file = { 0 };
-    if (status == RG_OK && stat(path, &file) != 0) status = rg_fail(RG_EIO, "cannot look at the file");
+    size_t room = 0;
+    if (status == RG_OK) status = rg_model_file_room(&room, path);
     if (status == RG_OK && !system_decodes(state)) status = RG_EMATCH;
-    if (status == RG_OK) status = make_model(&model, state, source, target ? target : source, (size_t)file.st_size / sizeof(float));
+    if (status == RG_OK) status = make_model(&model, state, source, target ? target : source, room);
     if (status == RG_OK) status = rg_checkpoint_load(path, model->params, NULL, NULL, NULL);
     if (status == RG_OK) {
         RG_TRY(rg_translator_new(out, model, source, target));
@@ -211,11 +212,12 @@ rg_status rg_translator_load(rg_translator **out, const char *path)
     *out = NULL;
     rg_state *state;
     RG_TRY(rg_state_new(&state));
-    rg_status status = rg_checkpoint_state(path, state);
+    rg_status status = rg_model_file_state(state, path);
     if (status == RG_OK) status = load(out, state, path);
     if (status != RG_OK) {
         rg_translator_free(*out);
         *out = NULL;
+        if (status == RG_EINVAL) status = RG_EFORMAT; /* a setting of the file, not of the caller */
         if (!strstr(rg_message(), path)) rg_fail_in(status, "%s: ", path);
     }
     rg_state_free(state);

@@ -13,6 +13,14 @@ typedef struct loading {
     size_t          largest;
 } loading;
 
+/* Weights are numbers: whoever computes with an infinite one answers nonsense. Checked while the bytes are in cache for the checksum. */
+static rg_status open_finite(rg_safetensors **out, const char *path)
+{
+    RG_TRY(rg_safetensors_open(out, path));
+    rg_safetensors_finite_only(*out, true);
+    return RG_OK;
+}
+
 /* ---------------------------------------------------------------------------------------------------- arrays */
 
 static bool same_shape(const rg_safetensors_entry *a, const rg_param *e)
@@ -131,7 +139,7 @@ rg_status rg_checkpoint_load(const char *path, rg_params *params, rg_optimizer *
 {
     loading l = {0};
     if (!params->block) return rg_fail(RG_EINVAL, "%s: the parameters must be built before they are loaded", path);
-    RG_TRY(rg_safetensors_open(&l.file, path));
+    RG_TRY(open_finite(&l.file, path));
     rg_status status = load(&l, params, opt, state, team);
     rg_free(l.floats);
     rg_safetensors_close(l.file);
@@ -140,12 +148,12 @@ rg_status rg_checkpoint_load(const char *path, rg_params *params, rg_optimizer *
 
 /* --------------------------------------------------------------------------------------------------- finding */
 
-/* Reads everything, so that every checksum is compared. */
+/* Reads everything, so that every checksum is compared and every weight looked at. */
 static rg_status verify(const char *path)
 {
     rg_safetensors *file;
     size_t          largest = 1;
-    RG_TRY(rg_safetensors_open(&file, path));
+    RG_TRY(open_finite(&file, path));
     for (size_t i = 0; i < rg_safetensors_count(file); i++)
         if (rg_safetensors_at(file, i)->bytes > largest) largest = rg_safetensors_at(file, i)->bytes;
     void     *room = rg_alloc(largest);
@@ -213,7 +221,7 @@ static rg_status add_in(void *context, const char *name, const rg_param *e, rg_r
 static rg_status add_file(averaging *a, rg_params *params, const char *path)
 {
     a->l = (loading){0};
-    RG_TRY(rg_safetensors_open(&a->l.file, path));
+    RG_TRY(open_finite(&a->l.file, path));
     rg_status status = rg_checkpoint__walk(params, NULL, compare, &a->l);
     if (status == RG_OK) status = no_strangers(&a->l, params);
     if (status == RG_OK) status = room_for_floats(&a->l);
