@@ -95,7 +95,7 @@ static void an_epoch_has_every_pair_once(void **state)
                 if (!more) break;
                 check_batch(&b, vocab, config.source_eos);
                 if (config.mini_batch_words) assert_true(b.target.start[b.pairs] <= 200);
-                else assert_true(b.pairs <= 16);
+                assert_true(b.pairs <= 16);
                 for (size_t g = 0; g < b.pairs; g++) {
                     assert_int_equal(seen[b.lines[g] - 1]++, 0);
                     if (!config.shuffle && !config.maxi_batch) assert_int_equal(b.lines[g], total + 1);
@@ -109,6 +109,85 @@ static void an_epoch_has_every_pair_once(void **state)
         }
         rg_corpus_free(corpus);
     }
+    rg_vocab_free(vocab);
+}
+
+/* The largest and the smallest batch of an epoch, in pairs and in target pieces. */
+typedef struct {
+    size_t  batches, pairs_most, pairs_least;
+    int32_t words_most, words_least;
+} extremes;
+
+static extremes measure_epoch(rg_corpus *corpus)
+{
+    extremes e = { .pairs_least = SIZE_MAX, .words_least = INT32_MAX };
+    rg_batch b;
+    bool     more;
+    for (;; e.batches++) {
+        assert_int_equal(rg_corpus_next_in_epoch(&more, &b, corpus), RG_OK);
+        if (!more) return e;
+        const int32_t words = b.target.start[b.pairs];
+        if (b.pairs > e.pairs_most) e.pairs_most = b.pairs;
+        if (b.pairs < e.pairs_least) e.pairs_least = b.pairs;
+        if (words > e.words_most) e.words_most = words;
+        if (words < e.words_least) e.words_least = words;
+    }
+}
+
+static void pairs_and_pieces_limit_a_batch_together(void **state)
+{
+    (void)state;
+    const struct { size_t pairs, words, maxi; } rows[] = { { 9, 200, 10 }, { 36, 150, 10 }, { 36, 100000, 0 }, { 0, 150, 10 }, { 1, 40, 3 } };
+    rg_vocab *vocab = letters();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        rg_corpus_config config = base;
+        config.mini_batch = rows[i].pairs;
+        config.mini_batch_words = rows[i].words;
+        config.maxi_batch = rows[i].maxi;
+        rg_corpus     *corpus = make_corpus(&config, vocab, 1000);
+        const extremes e = measure_epoch(corpus);
+        if (rows[i].pairs) assert_true(e.pairs_most <= rows[i].pairs);
+        assert_true(e.words_most <= (int32_t)rows[i].words);
+        assert_true(e.pairs_most == rows[i].pairs || (size_t)e.words_most + 30 > rows[i].words); /* and one of them is reached */
+        rg_corpus_free(corpus);
+    }
+    rg_vocab_free(vocab);
+}
+
+/* 7 windows and one pair, or batches and one pair: what is left over is no batch of its own. */
+static void what_is_left_over_is_shared_out_instead_of_being_a_small_batch(void **state)
+{
+    (void)state;
+    rg_vocab *vocab = letters();
+    for (unsigned pairs = 1; pairs <= 1281; pairs += pairs % 160 == 1 ? 9 : 1) {
+        rg_corpus_config config = base;
+        config.mini_batch = 16;
+        config.maxi_batch = 10;
+        rg_corpus     *corpus = make_corpus(&config, vocab, pairs);
+        const extremes e = measure_epoch(corpus);
+        assert_true(e.pairs_most <= 16);
+        assert_true(e.pairs_least >= (pairs < 8 ? pairs : 8));
+        rg_corpus_free(corpus);
+        config.mini_batch = 0;
+        config.mini_batch_words = 300;
+        corpus = make_corpus(&config, vocab, pairs);
+        const extremes w = measure_epoch(corpus);
+        assert_true(w.words_most <= 300);
+        if (w.batches > 1) assert_true(w.words_least >= 100);
+        rg_corpus_free(corpus);
+    }
+    rg_vocab_free(vocab);
+}
+
+static void a_window_of_absurdly_many_batches_is_the_whole_corpus(void **state)
+{
+    (void)state;
+    rg_vocab        *vocab = letters();
+    rg_corpus_config config = base;
+    config.mini_batch = config.maxi_batch = (size_t)1 << 32; /* their product is 0 in 64 bits */
+    rg_corpus *corpus = make_corpus(&config, vocab, 50);
+    assert_int_equal(measure_epoch(corpus).batches, 1);
+    rg_corpus_free(corpus);
     rg_vocab_free(vocab);
 }
 
@@ -317,6 +396,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_epoch_has_every_pair_once),
+        cmocka_unit_test(pairs_and_pieces_limit_a_batch_together),
+        cmocka_unit_test(what_is_left_over_is_shared_out_instead_of_being_a_small_batch),
+        cmocka_unit_test(a_window_of_absurdly_many_batches_is_the_whole_corpus),
         cmocka_unit_test(order_follows_from_seed_and_epoch),
         cmocka_unit_test(a_corpus_resumes_at_any_place),
         cmocka_unit_test(a_corpus_larger_than_memory_gives_the_same_batches),

@@ -128,6 +128,15 @@ train --dump-config --enc-depth 2 > dumped.yml || fail "--dump-config"
 "$REGARD" train -c dumped.yml --dump-config > again.yml || fail "the dumped configuration cannot be read"
 cmp -s dumped.yml again.yml || fail "the dumped configuration is not the same again"
 
+# pairs and pieces limit a batch together: 400 pairs are at least 40 batches of 10, and no limit at all is refused
+for limits in "--mini-batch 10:40" "--mini-batch 10 --mini-batch-words 0:40" "--mini-batch 10 --maxi-batch 0:40" "--mini-batch 0 --mini-batch-words 100000:1"; do
+    train -m limits.st --overwrite --mini-batch-words 100000 ${limits%:*} --after-batches 0 --after-epochs 1 --save-freq 0 > log 2>&1 || { cat log; fail "$limits"; }
+    grep -q "Done after ${limits#*:} updates" log || fail "$limits: $(tail -1 log)"
+done
+train -m limits.st --overwrite --mini-batch 0 --mini-batch-words 0 > log 2>&1 && fail "batches without a limit"
+grep -q "nothing limits a batch" log || fail "batches without a limit: $(cat log)"
+rm -f limits.st*
+
 # the workspace: batches are made to fit, what cannot fit is refused
 train -m w.st --workspace 8 --mini-batch-words 0 --after-batches 3 > log 2>&1 || fail "--workspace 8: $(tail -1 log)"
 grep -q 'fit a workspace of 8 MiB' log || fail "the batch size was not taken from the workspace"

@@ -238,15 +238,15 @@ void rg_batch_share(rg_batch *out, int32_t *storage, const rg_batch *batch, size
 typedef struct rg_corpus_config {
     size_t      max_length;       /* longest side in pieces, </s> not counted; 0: no limit                          */
     bool        max_length_crop;  /* crop longer lines (counted) instead of skipping the pair                       */
-    size_t      mini_batch;       /* pairs in a batch                                                               */
-    size_t      mini_batch_words; /* instead: most target pieces in a batch, </s> counted (a longer pair is alone)   */
-    size_t      maxi_batch;       /* sort by length within so many times mini_batch pairs; 0: keep the order         */
+    size_t      mini_batch;       /* most pairs in a batch; 0: no limit. All limits hold together                   */
+    size_t      mini_batch_words; /* most target pieces in a batch, </s> counted (a longer pair is alone); 0: no limit */
+    size_t      maxi_batch;       /* sort by length within so many times mini_batch (0: 1000) pairs; 0: keep the order */
     bool        shuffle;          /* a new order each epoch                                                         */
     bool        source_eos;       /* close source lines with </s>                                                   */
     uint64_t    seed;
     size_t      memory;           /* bytes of encoded pairs kept in memory; more goes to a temporary file            */
     const char *temp;             /* its directory; NULL: $TMPDIR or /tmp                                            */
-    size_t      source_words;     /* with mini_batch_words: also at most so many source pieces; 0: no limit           */
+    size_t      source_words;     /* most source pieces in a batch; 0: no limit                                     */
     double      source_alpha, target_alpha; /* rg_vocab_sample cuts the side anew each epoch; 0: always the same cut */
 } rg_corpus_config;
 #define RG_CORPUS_CONFIG_DEFAULT { 100, false, 64, 0, 100, true, true, 1, (size_t)1 << 30, NULL, 0, 0, 0 }

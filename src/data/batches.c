@@ -2,6 +2,7 @@
  *
  *   epoch e:  pairs in the order of a permutation that follows from (seed, e)
  *             window w: W of them, sorted by length, cut into batches, batches shuffled by (seed, e, w)
+ *             a batch keeps the limits of pairs and of pieces; the last two of a window share evenly what is left
  *
  * Everything is computed from (epoch, window, batch), so a place is three numbers (and whether the end of an epoch has
  * yet to be reported), and resuming is exact. The permutation is a Feistel network over Philox: a bijection of 2^2k numbers, walked until
@@ -42,15 +43,20 @@ static uint64_t permute(const rg_corpus *c, uint64_t epoch, uint64_t i)
 
 /* -------------------------------------------------------------------------------------------------------- windows */
 
+enum { WINDOW_PAIRS = 1000, WINDOW_BATCHES = 64 }; /* where mini_batch or maxi_batch is 0 */
+
 static uint64_t window_size(const rg_corpus *c)
 {
-    uint64_t batch = c->config.mini_batch ? c->config.mini_batch : 64;
-    return c->config.maxi_batch ? c->config.maxi_batch * batch : 64 * batch;
+    const uint64_t batch = c->config.mini_batch ? c->config.mini_batch : WINDOW_PAIRS;
+    const uint64_t batches = c->config.maxi_batch ? c->config.maxi_batch : WINDOW_BATCHES;
+    return batch < c->report.pairs / batches + 1 ? batch * batches : c->report.pairs; /* the product may not fit 64 bits */
 }
 
+/* The last window takes what is left over when that is less than half a window. */
 static uint64_t window_count(const rg_corpus *c)
 {
-    return (c->report.pairs + window_size(c) - 1) / window_size(c);
+    const uint64_t size = window_size(c), whole = c->report.pairs / size, rest = c->report.pairs % size;
+    return whole + (whole == 0 || rest > size / 2);
 }
 
 static int short_first(const void *a, const void *b)
@@ -121,23 +127,69 @@ static rg_status reserve_entries(rg_corpus *c, size_t count)
     return RG_OK;
 }
 
-/* Cut the sorted pairs into batches; each has at least one pair. */
+/* What a batch holds, </s> counted. */
+typedef struct {
+    size_t words, sources, pairs;
+} load;
+
+static load with(load l, const rg_entry *e)
+{
+    return (load){ l.words + e->target + 1, l.sources + e->source + 1, l.pairs + 1 };
+}
+
+static load without(load l, const rg_entry *e)
+{
+    return (load){ l.words - e->target - 1, l.sources - e->source - 1, l.pairs - 1 };
+}
+
+static load load_of(const rg_corpus *c, size_t begin, size_t end)
+{
+    load l = { 0, 0, 0 };
+    for (size_t i = begin; i < end; i++) l = with(l, &c->entries[i]);
+    return l;
+}
+
+/* The largest share of a limit that is used: at most 1 where none is exceeded. */
+static double fullness(const rg_corpus *c, load l)
+{
+    const size_t used[] = { l.words, l.sources, l.pairs };
+    const size_t most[] = { c->config.mini_batch_words, c->config.source_words, c->config.mini_batch };
+    double       full = 0;
+    for (size_t i = 0; i < 3; i++)
+        if (most[i] && (double)used[i] / (double)most[i] > full) full = (double)used[i] / (double)most[i];
+    return full;
+}
+
+/* The last batch of a window is what was left over. An update counts as much with a few pairs as with many, so the last two batches share
+ * their pairs evenly. */
+static void even_out(rg_corpus *c)
+{
+    if (c->batch_count < 2) return;
+    const size_t begin = c->cuts[c->batch_count - 2];
+    size_t       at = c->cuts[c->batch_count - 1];
+    load         before = load_of(c, begin, at), after = load_of(c, at, c->entry_count);
+    while (at > begin + 1) {
+        before = without(before, &c->entries[at - 1]);
+        after = with(after, &c->entries[at - 1]);
+        if (fullness(c, after) > fullness(c, before)) break;
+        at--;
+    }
+    c->cuts[c->batch_count - 1] = (uint32_t)at;
+}
+
+/* Cut the sorted pairs into batches that keep all limits; each has at least one pair. */
 static void cut(rg_corpus *c)
 {
-    size_t words = 0, sources = 0, pairs = 0;
+    load now = { 0, 0, 0 };
     c->batch_count = 0;
     for (size_t i = 0; i < c->entry_count; i++) {
-        size_t length = (size_t)c->entries[i].target + 1, source = (size_t)c->entries[i].source + 1;
-        bool   full = c->config.mini_batch_words ? words + length > c->config.mini_batch_words : pairs == c->config.mini_batch;
-        if (pairs == 0 || full || (c->config.source_words && sources + source > c->config.source_words)) {
-            c->cuts[c->batch_count++] = (uint32_t)i;
-            words = sources = pairs = 0;
-        }
-        words += length;
-        sources += source;
-        pairs++;
+        const load next = with(now, &c->entries[i]);
+        const bool begins = now.pairs == 0 || fullness(c, next) > 1;
+        if (begins) c->cuts[c->batch_count++] = (uint32_t)i;
+        now = begins ? with((load){ 0, 0, 0 }, &c->entries[i]) : next;
     }
     c->cuts[c->batch_count] = (uint32_t)c->entry_count;
+    even_out(c);
 }
 
 static void shuffle_batches(rg_corpus *c)
@@ -157,8 +209,8 @@ static void shuffle_batches(rg_corpus *c)
 static rg_status load_window(rg_corpus *c)
 {
     if (c->loaded && c->loaded_epoch == c->place.epoch && c->loaded_window == c->place.window) return RG_OK;
-    uint64_t begin = c->place.window * window_size(c), end = begin + window_size(c);
-    if (end > c->report.pairs) end = c->report.pairs;
+    const uint64_t begin = c->place.window * window_size(c);
+    const uint64_t end = c->place.window + 1 < window_count(c) ? begin + window_size(c) : c->report.pairs;
     c->loaded = false;
     rg_text_clear(&c->window);
     RG_TRY(reserve_entries(c, (size_t)(end - begin)));

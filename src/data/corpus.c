@@ -26,7 +26,7 @@ static rg_status check_alpha(const rg_vocab *vocab, double alpha, const char *si
 rg_status rg_corpus_new(rg_corpus **out, const rg_corpus_config *config, const rg_vocab *source, const rg_vocab *target)
 {
     if (!config->mini_batch && !config->mini_batch_words)
-        return rg_fail(RG_EINVAL, "batches of no pairs: give mini-batch or mini-batch-words");
+        return rg_fail(RG_EINVAL, "batches without a limit: give mini-batch (pairs) or mini-batch-words (target pieces)");
     RG_TRY(check_alpha(source, config->source_alpha, "source"));
     RG_TRY(check_alpha(target, config->target_alpha, "target"));
     rg_corpus *c = rg_alloc_zero(sizeof *c);
@@ -41,7 +41,8 @@ rg_status rg_corpus_new(rg_corpus **out, const rg_corpus_config *config, const r
     }
     c->source = source;
     c->target = target;
-    uint64_t settings[] = { config->max_length,  config->max_length_crop, config->mini_batch, config->mini_batch_words,
+    const size_t window = config->mini_batch ? config->mini_batch : 1000; /* the default before 0 meant no limit: same batches */
+    uint64_t settings[] = { config->max_length,  config->max_length_crop, window,             config->mini_batch_words,
                             config->maxi_batch,  config->shuffle,         config->source_eos, config->seed,
                             source ? rg_vocab_checksum(source) : 0, rg_vocab_checksum(target) };
     const uint64_t source_words = config->source_words;

@@ -359,8 +359,8 @@ static rg_status check(const rg_translation_options *o)
         return rg_fail(RG_EINVAL, "--valid-sets takes %zu files like --train-sets, not %zu", files, o->valid_sets.count);
     if (rg_language_check(o->source_lang) != RG_OK) return rg_fail_in(RG_EINVAL, "--source-lang: ");
     if (rg_language_check(o->target_lang) != RG_OK) return rg_fail_in(RG_EINVAL, "--target-lang: ");
-    if (!o->mini_batch_words && !o->workspace)
-        return rg_fail(RG_EINVAL, "--mini-batch-words 0 takes the batch size from --workspace: give one");
+    if (!o->mini_batch && !o->mini_batch_words && !o->workspace)
+        return rg_fail(RG_EINVAL, "nothing limits a batch: give --mini-batch (pairs), --mini-batch-words (target pieces) or --workspace");
     if (o->cooldown > 0 && !o->updates)
         return rg_fail(RG_EINVAL, "--lr-cooldown %g counts back from the end of --after-batches: give one", o->cooldown);
     if (!o->epochs && !o->updates && !(o->patience && o->valid_sets.count))
