@@ -24,10 +24,10 @@ int fake_values(struct MHD_Connection *connection, enum MHD_ValueKind kind, MHD_
     return 1;
 }
 
-void fuzzed_error(rg_request *request, unsigned code, const char *format, ...)
+void fuzzed_error(rg_reply *reply, unsigned code, const char *format, ...)
 {
     (void)format;
-    request->code = code;
+    reply->code = code;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     argument = data[0] & 8 ? "key" : NULL;
     if (size > 1 && rg_text_add(&r.body, (const char *)data + 1, size - 1) != RG_OK) return 0;
     json_t *fields = rg_serve__fields(&r);
-    if (!fields != (r.code != 0)) __builtin_trap(); /* either fields or a reason */
+    if (!fields != (r.reply.code != 0)) __builtin_trap(); /* either fields or a reason */
     json_decref(fields);
     rg_text_free(&r.body);
     return 0;

@@ -164,7 +164,7 @@ def load(s, known, seconds):
 
 
 def overload(known):
-    with Server("--queue", "8") as s:
+    with Server("--queue", "150") as s:
         codes, texts = [], list(known)[:8]
 
         def work():

@@ -207,7 +207,7 @@ def main():
     load = startup()
     part = max(1.0, args.seconds / 6)
     known, rate, cpu = alone(lines, part, load)
-    server = Server(args.regard, args.model, "--source", args.source, "--target", args.target, "--connections", "500")
+    server = Server(args.regard, args.model, "--source-lang", args.source, "--target-lang", args.target, "--connections", "500")
     with server as s:
         loop, pid, rss = Loop(s.port, known, args.lines), s.process.pid, []
         loop.run(args.clients, 0, 0.5)  # it settles in

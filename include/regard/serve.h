@@ -14,19 +14,21 @@ typedef struct rg_serve_config {
     const char *host;        /* an address of this machine                                                     */
     int         port;        /* 0: any free one                                                                */
     const char *api_key;     /* NULL or "": nobody is asked                                                    */
-    const char *source, *target; /* language codes: en, fr                                                     */
+    const char *source, *target; /* language codes (en, fr); NULL or "": what the model file says, else "und"   */
     int         threads;     /* of the translator                                                              */
     size_t      beam;        /* also the most answers a text can have                                          */
     double      normalize;
-    size_t      queue;       /* lines waiting; more are answered 503                                           */
+    size_t      queue;       /* subwords waiting; more are answered 503                                        */
     size_t      char_limit;  /* characters of one request                                                      */
     size_t      per_address; /* connections of one address                                                     */
     size_t      per_minute;  /* requests of one address, 429 beyond; 0: any number                             */
     double      header_seconds, body_seconds, drain_seconds; /* absolute, not between reads                     */
+    double      request_seconds; /* for waiting and translating together; beyond, 503                          */
 } rg_serve_config;
 #define RG_SERVE_CONFIG_DEFAULT                                                                                             \
-    { .host = "127.0.0.1", .port = 8080, .source = "en", .target = "fr", .threads = 1, .beam = 4, .normalize = 1, .queue = 4096,  \
-      .char_limit = 5000, .per_address = 256, .header_seconds = 10, .body_seconds = 30, .drain_seconds = 10 }
+    { .host = "127.0.0.1", .port = 8080, .threads = 1, .beam = 4, .normalize = 1, .queue = 65536, \
+      .char_limit = 5000, .per_address = 256, .header_seconds = 10, .body_seconds = 30, .drain_seconds = 10, \
+      .request_seconds = 30 }
 
 /* Serve until `stop` (a pipe, a signalfd) can be read; then take no more connections, answer what was asked, and return. `ready` is
  * called once with the address. The translator is borrowed. */

@@ -177,9 +177,9 @@ static json_t *read_json(rg_request *r)
 {
     json_error_t error;
     json_t      *object = json_loadb(r->body.data ? r->body.data : "", r->body.length, JSON_REJECT_DUPLICATES, &error);
-    if (!object) rg_serve__error(r, 400, "Invalid JSON: %s (line %d, column %d)", error.text, error.line, error.column);
+    if (!object) rg_serve__error(&r->reply, 400, "Invalid JSON: %s (line %d, column %d)", error.text, error.line, error.column);
     if (!object || json_is_object(object)) return object;
-    rg_serve__error(r, 400, "Invalid JSON format");
+    rg_serve__error(&r->reply, 400, "Invalid JSON format");
     json_decref(object);
     return NULL;
 }
@@ -202,12 +202,12 @@ json_t *rg_serve__fields(rg_request *r)
     if (good && n && is_type(type, n, "application/x-www-form-urlencoded")) good = read_form(q.object, r->body.data, r->body.length);
     else if (good && n && is_type(type, n, "multipart/form-data")) good = read_multipart(q.object, r->body.data, r->body.length, type);
     else if (good && n && !json_object_get(q.object, "q")) {
-        rg_serve__error(r, 400, "Invalid request: Content-Type is neither application/json nor that of a form");
+        rg_serve__error(&r->reply, 400, "Invalid request: Content-Type is neither application/json nor that of a form");
         json_decref(q.object);
         return NULL;
     }
     if (good) return q.object;
-    rg_serve__error(r, 400, "Invalid form: names and values are UTF-8, at most %d bytes a name", NAME - 1);
+    rg_serve__error(&r->reply, 400, "Invalid form: names and values are UTF-8, at most %d bytes a name", NAME - 1);
     json_decref(q.object);
     return NULL;
 }

@@ -4,33 +4,37 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/socket.h>
-#include <netinet/in.h>
 
 /* ------------------------------------------------------------------------------------------------------- answers */
 
-void rg_serve__answer(rg_request *r, unsigned code, json_t *value)
+void rg_serve__answer(rg_reply *reply, unsigned code, json_t *value)
 {
     char *text = value ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
     json_decref(value);
-    rg_free(r->answer);
-    r->answer = rg_strdup(text ? text : "{\"error\":\"No memory\"}");
-    r->answer_bytes = r->answer ? strlen(r->answer) : 0;
-    r->code = text ? code : 503;
+    rg_free(reply->text);
+    reply->text = rg_strdup(text ? text : "{\"error\":\"No memory\"}");
+    reply->bytes = reply->text ? strlen(reply->text) : 0;
+    reply->code = text ? code : 503;
     free(text);
 }
 
-void rg_serve__error(rg_request *r, unsigned code, const char *format, ...)
+/* A message may hold what a client sent: it is cut where it is long, between two characters. */
+void rg_serve__error(rg_reply *reply, unsigned code, const char *format, ...)
 {
-    char    message[512];
+    enum { ROOM = 1024 };
+    char    message[ROOM + 4];
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(message, sizeof message, format, args);
+    const int n = vsnprintf(message, ROOM, format, args);
     va_end(args);
-    if (n >= (int)sizeof message) /* not in the middle of a character */
-        for (size_t end = sizeof message - 1; end > 0 && (message[end - 1] & 0x80);) message[--end] = 0;
+    if (n >= ROOM) {
+        size_t end = ROOM - 1;
+        while (end > 0 && ((unsigned char)message[end - 1] & 0xC0) == 0x80) end--; /* back over the rest of the last character */
+        if (end > 0 && ((unsigned char)message[end - 1] & 0x80)) end--;            /* and over its first byte                 */
+        memcpy(message + end, "\xe2\x80\xa6", 4);                                  /* an ellipsis                             */
+    }
     json_t *text = json_string(message);
-    rg_serve__answer(r, code, json_pack("{s:o}", "error", text ? text : json_string("Invalid request")));
+    rg_serve__answer(reply, code, json_pack("{s:o}", "error", text ? text : json_string("Invalid request")));
 }
 
 const double rg_serve__buckets[RG_SERVE_BUCKETS] = { 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10 };
@@ -41,7 +45,7 @@ static void count_answer(rg_request *r)
     const double took = rg_now() - r->began;
     size_t       bucket = 0;
     while (bucket < RG_SERVE_BUCKETS && took > rg_serve__buckets[bucket]) bucket++;
-    atomic_fetch_add(&s->codes[r->code < RG_SERVE_CODES ? r->code : 0], 1);
+    atomic_fetch_add(&s->codes[r->reply.code < RG_SERVE_CODES ? r->reply.code : 0], 1);
     atomic_fetch_add(&s->duration[bucket], 1);
     atomic_fetch_add(&s->duration_us, (unsigned long long)(took * 1e6));
 }
@@ -59,17 +63,17 @@ static void allow_other_origins(struct MHD_Response *response)
 static enum MHD_Result send_answer(rg_request *r)
 {
     rg_server           *s = r->server;
-    struct MHD_Response *response = MHD_create_response_from_buffer(r->answer_bytes, r->answer ? r->answer : "", MHD_RESPMEM_MUST_COPY);
+    struct MHD_Response *response = MHD_create_response_from_buffer(r->reply.bytes, r->reply.text ? r->reply.text : "", MHD_RESPMEM_MUST_COPY);
     if (!response) return MHD_NO;
-    MHD_add_response_header(response, "Content-Type", r->type ? r->type : "application/json");
+    MHD_add_response_header(response, "Content-Type", r->reply.type ? r->reply.type : "application/json");
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-    if (r->code == 503 || r->code == 429) MHD_add_response_header(response, "Retry-After", r->code == 503 ? "1" : "60");
+    if (r->reply.code == 503 || r->reply.code == 429) MHD_add_response_header(response, "Retry-After", r->reply.code == 503 ? "1" : "60");
     if (r->allow) MHD_add_response_header(response, "Allow", r->allow);
     allow_other_origins(response);
-    if (atomic_load(&s->draining) || r->code == 413) MHD_add_response_header(response, "Connection", "close");
+    if (atomic_load(&s->draining) || r->reply.code == 413) MHD_add_response_header(response, "Connection", "close");
     rg_serve__phase(r, RG_PHASE_ANSWER);
     count_answer(r);
-    enum MHD_Result result = MHD_queue_response(r->connection, r->code, response);
+    enum MHD_Result result = MHD_queue_response(r->connection, r->reply.code, response);
     MHD_destroy_response(response);
     return result;
 }
@@ -78,20 +82,20 @@ static enum MHD_Result send_answer(rg_request *r)
 
 static bool answer_page(rg_request *r)
 {
-    if (!(r->answer = rg_alloc(r->server->page_bytes + 1))) {
-        rg_serve__error(r, 503, "No memory");
+    if (!(r->reply.text = rg_alloc(r->server->page_bytes + 1))) {
+        rg_serve__error(&r->reply, 503, "No memory");
         return false;
     }
-    memcpy(r->answer, r->server->page, r->server->page_bytes);
-    r->answer_bytes = r->server->page_bytes;
-    r->type = "text/html; charset=utf-8";
-    r->code = 200;
+    memcpy(r->reply.text, r->server->page, r->server->page_bytes);
+    r->reply.bytes = r->server->page_bytes;
+    r->reply.type = "text/html; charset=utf-8";
+    r->reply.code = 200;
     return false;
 }
 
-static bool answer_health(rg_request *r) { return rg_serve__answer(r, 200, json_pack("{s:s}", "status", "ok")), false; }
-static bool answer_file(rg_request *r) { return rg_serve__error(r, 403, "Files translation are disabled on this server."), false; }
-static bool answer_suggest(rg_request *r) { return rg_serve__error(r, 403, "Suggestions are disabled on this server."), false; }
+static bool answer_health(rg_request *r) { return rg_serve__answer(&r->reply, 200, json_pack("{s:s}", "status", "ok")), false; }
+static bool answer_file(rg_request *r) { return rg_serve__error(&r->reply, 403, "Files translation are disabled on this server."), false; }
+static bool answer_suggest(rg_request *r) { return rg_serve__error(&r->reply, 403, "Suggestions are disabled on this server."), false; }
 static bool answer_translate(rg_request *r) { return rg_serve__translate(r, false); }
 static bool answer_attention(rg_request *r) { return rg_serve__translate(r, true); }
 
@@ -120,12 +124,12 @@ static bool route(rg_request *r, const char *url, const char *method)
         if (routes[i].post ? post : get) return routes[i].answer(r);
         r->allow = routes[i].post ? "OPTIONS, POST" : "GET, HEAD, OPTIONS";
         if (strcmp(method, "OPTIONS") == 0) { /* a browser asks before it asks */
-            r->type = "text/plain; charset=utf-8";
-            r->code = 200;
-        } else rg_serve__error(r, 405, "The method is not allowed for the requested URL.");
+            r->reply.type = "text/plain; charset=utf-8";
+            r->reply.code = 200;
+        } else rg_serve__error(&r->reply, 405, "The method is not allowed for the requested URL.");
         return false;
     }
-    rg_serve__error(r, 404, "Not Found");
+    rg_serve__error(&r->reply, 404, "Not Found");
     return false;
 }
 
@@ -149,37 +153,19 @@ static enum MHD_Result count_header(void *context, enum MHD_ValueKind kind, cons
     return MHD_YES;
 }
 
-/* Requests of an address in the minute at hand. */
-static bool over_quota(rg_request *r)
-{
-    rg_server                      *s = r->server;
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(r->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    uint64_t                        address = 14695981039346656037u;
-    if (!s->config->per_minute || !info || !info->client_addr) return false;
-    const struct sockaddr *from = info->client_addr;
-    const bool             six = from->sa_family == AF_INET6;
-    const unsigned char   *bytes = six ? (const void *)&((const struct sockaddr_in6 *)(const void *)from)->sin6_addr
-                                       : (const void *)&((const struct sockaddr_in *)(const void *)from)->sin_addr;
-    for (size_t i = 0; i < (six ? 8 : 4); i++) address = (address ^ bytes[i]) * 1099511628211u; /* a /64 is one address */
-    rg_quota    *q = &s->quota[address % (sizeof s->quota / sizeof *s->quota)];
-    const double now = rg_now();
-    if (q->address != address || now - q->since >= 60) *q = (rg_quota){ .address = address, .since = now };
-    return ++q->count > s->config->per_minute;
-}
-
 static void refuse_early(rg_request *r, const char *url, const char *method)
 {
     header_facts facts = { 0 };
     const char  *length = MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, "Content-Length");
     MHD_get_connection_values(r->connection, MHD_HEADER_KIND, count_header, &facts);
-    if (strlen(url) + strlen(method) > RG_SERVE_LINE) rg_serve__error(r, 414, "The request line is longer than %d bytes", RG_SERVE_LINE);
-    else if (facts.bytes > RG_SERVE_HEADER) rg_serve__error(r, 431, "The header is larger than %d bytes", RG_SERVE_HEADER);
+    if (strlen(url) + strlen(method) > RG_SERVE_LINE) rg_serve__error(&r->reply, 414, "The request line is longer than %d bytes", RG_SERVE_LINE);
+    else if (facts.bytes > RG_SERVE_HEADER) rg_serve__error(&r->reply, 431, "The header is larger than %d bytes", RG_SERVE_HEADER);
     else if (facts.lengths > 1 || facts.codings > 1 || (facts.lengths && facts.codings) || facts.bad_length)
-        rg_serve__error(r, 400, "Invalid request: the length of the body is not clear");
+        rg_serve__error(&r->reply, 400, "Invalid request: the length of the body is not clear");
     else if (length && strtoull(length, NULL, 10) > RG_SERVE_BODY)
-        rg_serve__error(r, 413, "The body is larger than %d bytes", RG_SERVE_BODY);
-    else if (strcmp(method, "POST") == 0 && over_quota(r))
-        rg_serve__error(r, 429, "Slowdown: %zu per 1 minute", r->server->config->per_minute);
+        rg_serve__error(&r->reply, 413, "The body is larger than %d bytes", RG_SERVE_BODY);
+    else if (strcmp(method, "POST") == 0 && rg_serve__over_quota(r))
+        rg_serve__error(&r->reply, 429, "Slowdown: %zu per 1 minute", r->server->config->per_minute);
 }
 
 /* ------------------------------------------------------------------------------------------------------- engine */
@@ -206,19 +192,29 @@ enum MHD_Result rg_serve__handle(void *context, struct MHD_Connection *connectio
     if (!r) {
         if (!(*state = r = begin(context, connection))) return MHD_NO;
         refuse_early(r, url, method);
-        return r->code ? send_answer(r) : MHD_YES;
+        return r->reply.code ? send_answer(r) : MHD_YES;
     }
     if (*data_bytes) { /* a part of the body; past the limit it is read and dropped, then refused */
-        if (r->body.length + *data_bytes > RG_SERVE_BODY) rg_serve__error(r, 413, "The body is larger than %d bytes", RG_SERVE_BODY);
-        else if (!r->code && rg_text_add(&r->body, data, *data_bytes) != RG_OK) rg_serve__error(r, 503, "No memory");
+        if (r->body.length + *data_bytes > RG_SERVE_BODY) rg_serve__error(&r->reply, 413, "The body is larger than %d bytes", RG_SERVE_BODY);
+        else if (!r->reply.code && rg_text_add(&r->body, data, *data_bytes) != RG_OK) rg_serve__error(&r->reply, 503, "No memory");
         *data_bytes = 0;
         return MHD_YES;
     }
-    if (!r->code && !r->dispatched) {
+    if (!r->reply.code && !r->dispatched) {
         r->dispatched = true;
         if (route(r, url, method)) return MHD_YES; /* in the queue: not ours until it is resumed and we are called again */
     }
     return send_answer(r);
+}
+
+void rg_serve__free(rg_request *r)
+{
+    for (size_t i = 0; i < r->count; i++) rg_segments_free(&r->texts[i]);
+    rg_free(r->texts);
+    rg_free(r->line);
+    rg_text_free(&r->body);
+    rg_free(r->reply.text);
+    rg_free(r);
 }
 
 void rg_serve__completed(void *context, struct MHD_Connection *connection, void **state, enum MHD_RequestTerminationCode why)
@@ -229,11 +225,7 @@ void rg_serve__completed(void *context, struct MHD_Connection *connection, void 
     (void)why;
     if (!r) return;
     rg_serve__phase(r, RG_PHASE_HEADER);
-    for (size_t i = 0; i < r->count; i++) rg_segments_free(&r->texts[i]);
-    rg_free(r->texts);
-    rg_text_free(&r->body);
-    rg_free(r->answer);
-    rg_free(r);
+    rg_queue_release(r);
     *state = NULL;
     atomic_fetch_sub(&s->active, 1);
 }

@@ -1,163 +1,293 @@
-/* queue.c - lines of all connections, translated together.
+/* queue.c - requests whose lines wait: who may come in, who is next, whose time is over.
  *
- * While the thread translates, requests gather; then it takes what is there, up to a limit of lines, as one run of the session. A line's
- * answer does not depend on its neighbours, so nobody notices but the clock. */
+ * Everything is counted in subwords, which is what a search costs, and counted before a request is let in. Two lanes translate: one for
+ * lines of usual length, one for long lines, which keep a search busy for seconds and get half of the threads. In each lane
+ *
+ *     between addresses   the one that was served least is next (start-time fair queueing), line by line
+ *     within an address   by urgency = time of arrival + subwords / PATIENCE: a small request passes large ones, and nobody waits for ever
+ *
+ * When the queue is full, the address that fills it most loses its youngest request or is not let in; the others do not notice. */
+#define _GNU_SOURCE 1 /* POLLRDHUP */
 #include "serve/serve.h"
 
+#include <poll.h>
 #include <time.h>
 
-enum { RUN_LINES = 256, BATCH_LINES = 64, LEAST_LINES = 4 };
+enum {
+    LONG_LINE = 128,  /* subwords from which a line takes the long lane                                 */
+    QUANTUM = 256,    /* subwords taken from one address before the next has its turn                   */
+    PATIENCE = 500,   /* subwords for which a request waits a second longer than an empty one           */
+    LEAST_RUN = 64,   /* subwords of a run of a lane: as many as it translates in RUN_MS, in these bounds */
+    MOST_RUN = 4096,
+    RUN_MS = 250
+};
 
-/* Clients that were just answered ask again in a moment. As long as fewer lines wait than the last run had, it is worth a tenth of the
- * last run's time to wait for them: a run of many costs little more than a run of few. A lone client never waits. */
-static void gather(rg_queue *q)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += (long)(1e9 * (q->last_seconds < 0.1 ? 0.1 * q->last_seconds : 0.01));
-    if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
-    while (q->lines < q->last_lines && !q->stopping)
-        if (pthread_cond_timedwait(&q->wake, &q->lock, &until) != 0) break;
-}
+/* --------------------------------------------------------------------------------------------------------- in and out */
 
-/* Requests that fit one run, in order; NULL when it is time to go. */
-static rg_request *take(rg_queue *q, size_t *lines)
+static rg_flow *find_flow(rg_queue *q, uint64_t address)
 {
-    rg_request *first, *last = NULL;
-    *lines = 0;
-    pthread_mutex_lock(&q->lock);
-    while (!q->first && !q->stopping) pthread_cond_wait(&q->wake, &q->lock);
-    gather(q);
-    first = q->first;
-    for (rg_request *r = first; r && (!last || *lines + r->lines <= RUN_LINES); r = r->next) {
-        *lines += r->lines;
-        last = r;
-    }
-    if (last) {
-        q->first = last->next;
-        if (!q->first) q->last = NULL;
-        last->next = NULL;
-        q->lines -= *lines;
-    }
-    pthread_mutex_unlock(&q->lock);
-    return first;
-}
-
-/* All answers of a line are found in one search: asking for more of them changes no better one. A batch for each thread, where there are
- * lines enough: two threads with a batch each do more than two that share the steps of one. */
-static rg_session_config config_of(const rg_server *s, const rg_request *first, size_t n)
-{
-    rg_session_config c = RG_SESSION_CONFIG_DEFAULT;
-    const size_t      threads = (size_t)s->config->threads, each = (n + threads - 1) / threads;
-    c.batch = n < LEAST_LINES ? n : each < BATCH_LINES ? each : BATCH_LINES;
-    c.search.beam = s->config->beam;
-    c.search.normalize = s->config->normalize;
-    c.max_length = RG_SERVE_PIECES;
-    for (const rg_request *r = first; r; r = r->next) {
-        if (r->alternatives + 1 > c.search.n_best) c.search.n_best = r->alternatives + 1;
-        c.search.attention = c.search.attention || r->attention;
-    }
-    return c;
-}
-
-static rg_status run(const rg_translated **out, rg_server *s, rg_request *first, size_t n)
-{
-    const rg_session_config c = config_of(s, first, n);
-    const char            **lines = rg_alloc_array(n + 1, sizeof *lines);
-    size_t                  at = 0;
-    if (!lines) return RG_ENOMEM;
-    for (const rg_request *r = first; r; r = r->next)
-        for (size_t t = 0; t < r->count; t++)
-            for (size_t i = 0; i < r->texts[t].count; i++)
-                if (r->texts[t].part[i].line) lines[at++] = r->texts[t].part[i].text;
-    rg_status status = rg_session_run(out, s->session, &c, lines, n, 0, NULL);
-    rg_free(lines);
-    return status;
-}
-
-/* Everybody gets their answer as soon as it is written; records, which take another pass through the model, come last. Once resumed, a
- * request is no longer ours. */
-static void hand_out(rg_request *first, const rg_translated *results, rg_status status)
-{
-    rg_request *records = NULL, **last = &records;
-    for (rg_request *r = first, *next; r; r = next) {
-        next = r->next;
-        r->results = results;
-        if (status == RG_OK) results += r->lines;
-        if (status == RG_OK && r->attention) {
-            r->next = NULL;
-            *last = r;
-            last = &r->next;
-            continue;
-        }
-        if (status == RG_OK) rg_serve__translated(r, r->results);
-        else rg_serve__error(r, status == RG_ENOMEM ? 503 : 500, "Cannot translate text: %s", rg_message());
-        MHD_resume_connection(r->connection);
-    }
-    for (rg_request *r = records, *next; r; r = next) {
-        next = r->next;
-        rg_serve__translated(r, r->results);
-        MHD_resume_connection(r->connection);
-    }
-}
-
-static void *work(void *context)
-{
-    rg_server  *s = context;
-    size_t      n;
-    rg_request *first;
-    while ((first = take(&s->queue, &n))) {
-        const rg_translated *results = NULL;
-        const double         began = rg_now();
-        const rg_status      status = run(&results, s, first, n);
-        s->queue.last_lines = n; /* this thread's own */
-        s->queue.last_seconds = rg_now() - began;
-        atomic_fetch_add(&s->batches, 1);
-        atomic_fetch_add(&s->lines, n);
-        hand_out(first, results, status);
-        atomic_fetch_add(&s->busy_us, (unsigned long long)((rg_now() - began) * 1e6));
-    }
+    for (rg_flow *f = q->flows; f; f = f->next)
+        if (f->address == address) return f;
     return NULL;
 }
 
-rg_status rg_queue_start(rg_server *s)
+static rg_flow *get_flow(rg_queue *q, uint64_t address)
 {
-    if (pthread_create(&s->queue.thread, NULL, work, s) != 0) return rg_fail(RG_EIO, "cannot start the translating thread");
-    return RG_OK;
+    rg_flow *f = find_flow(q, address);
+    if (f || !(f = rg_alloc_zero(sizeof *f))) return f;
+    *f = (rg_flow){ .next = q->flows, .address = address };
+    return q->flows = f;
 }
 
-/* Those still waiting are told so; the run at hand is finished. */
-void rg_queue_stop(rg_server *s)
+static void leave_flow(rg_queue *q, rg_flow *flow)
 {
-    pthread_mutex_lock(&s->queue.lock);
-    rg_request *left = s->queue.first;
-    s->queue.first = s->queue.last = NULL;
-    s->queue.lines = 0;
-    s->queue.stopping = true;
-    pthread_cond_signal(&s->queue.wake);
-    pthread_mutex_unlock(&s->queue.lock);
-    for (rg_request *next; left; left = next) {
-        next = left->next;
-        rg_serve__error(left, 503, "The server is going down");
-        MHD_resume_connection(left->connection);
+    rg_flow **at = &q->flows;
+    if (--flow->requests) return;
+    while (*at != flow) at = &(*at)->next;
+    *at = flow->next;
+    rg_free(flow);
+}
+
+static void enter(rg_queue *q, rg_request *r, rg_flow *flow)
+{
+    rg_lane *lane = &q->lane[r->lane];
+    r->flow = flow;
+    r->next = q->requests;
+    if (r->next) r->next->previous = r;
+    q->requests = r;
+    flow->requests++;
+    flow->waiting += r->subwords;
+    if (flow->served[r->lane] < lane->clock) flow->served[r->lane] = lane->clock; /* time spent away earns nothing */
+    q->subwords += r->subwords;
+    lane->lines += r->lines;
+}
+
+/* Its answer is there: nothing of it waits any longer, and its connection goes on. Searches that still run for it end at their next step.
+ * Once it is resumed and the lock is gone, a request that is not running is no longer ours. */
+static void answer(rg_request *r, const rg_reply *reply)
+{
+    rg_queue *q = &r->server->queue;
+    q->subwords -= r->subwords;
+    r->flow->waiting -= r->subwords;
+    q->lane[r->lane].lines -= r->lines - r->taken;
+    r->subwords = 0;
+    r->taken = r->lines;
+    leave_flow(q, r->flow);
+    if (r->previous) r->previous->next = r->next;
+    else q->requests = r->next;
+    if (r->next) r->next->previous = r->previous;
+    r->reply = *reply;
+    r->answered = true;
+    atomic_store(&r->unwanted, true);
+    MHD_resume_connection(r->connection);
+}
+
+static void refuse(rg_request *r, unsigned code, const char *why)
+{
+    rg_reply reply = { 0 };
+    rg_serve__error(&reply, code, "%s", why);
+    answer(r, &reply);
+}
+
+/* The youngest request of a flow that no lane has begun; NULL: none. */
+static rg_request *youngest(rg_queue *q, const rg_flow *flow)
+{
+    rg_request *found = NULL;
+    for (rg_request *r = q->requests; r; r = r->next)
+        if (r->flow == flow && !r->taken && (!found || r->began > found->began)) found = r;
+    return found;
+}
+
+/* Room for a request of `flow`; false when the flow itself is the one that fills the queue. */
+static bool make_room(rg_queue *q, size_t limit, const rg_flow *flow, size_t subwords)
+{
+    while (q->subwords + subwords > limit) {
+        const rg_flow *most = NULL;
+        for (const rg_flow *f = q->flows; f; f = f->next)
+            if (!most || f->waiting > most->waiting) most = f;
+        rg_request *last = most && most->waiting > flow->waiting + subwords ? youngest(q, most) : NULL;
+        if (!last) return false;
+        refuse(last, 503, "Too many requests are waiting");
     }
-    pthread_join(s->queue.thread, NULL);
+    return true;
 }
 
 bool rg_queue_put(rg_request *r)
 {
     rg_queue *q = &r->server->queue;
+    r->deadline = rg_now() + r->server->config->request_seconds;
+    r->subwords = 0;
+    r->lane = RG_LANE_SHORT;
+    for (size_t i = 0; i < r->lines; i++) {
+        r->subwords += r->line[i]->subwords;
+        if (r->line[i]->subwords > LONG_LINE) r->lane = RG_LANE_LONG;
+    }
+    r->urgency = rg_now() + (double)r->subwords / PATIENCE;
     pthread_mutex_lock(&q->lock);
-    const bool fits = !q->stopping && q->lines + r->lines <= r->server->config->queue;
+    rg_flow   *flow = q->stopping ? NULL : get_flow(q, rg_serve__address(r->connection));
+    const bool fits = flow && make_room(q, r->server->config->queue, flow, r->subwords);
     if (fits) {
         rg_serve__phase(r, RG_PHASE_WAITING);
         MHD_suspend_connection(r->connection);
-        r->next = NULL;
-        *(q->last ? &q->last->next : &q->first) = r;
-        q->last = r;
-        q->lines += r->lines;
-        pthread_cond_signal(&q->wake);
+        enter(q, r, flow);
+        pthread_cond_signal(&q->lane[r->lane].wake);
+    } else if (flow) {
+        flow->requests++; /* a flow that was made for nothing goes again */
+        leave_flow(q, flow);
     }
     pthread_mutex_unlock(&q->lock);
     return fits;
+}
+
+void rg_queue_release(rg_request *r)
+{
+    pthread_mutex_t *lock = &r->server->queue.lock;
+    pthread_mutex_lock(lock);
+    const bool running = r->running;
+    r->orphan = true;
+    pthread_mutex_unlock(lock);
+    if (!running) rg_serve__free(r);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- clock */
+
+static bool has_left(const struct pollfd *p) { return p->revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL); }
+
+/* A client that has closed its side of the connection has left. */
+void rg_queue_tick(rg_server *s)
+{
+    rg_queue     *q = &s->queue;
+    struct pollfd fd[RG_SERVE_CONNECTIONS];
+    nfds_t        n = 0, at = 0;
+    const double  now = rg_now();
+    pthread_mutex_lock(&q->lock);
+    for (const rg_request *r = q->requests; r && n < RG_SERVE_CONNECTIONS; r = r->next)
+        fd[n++] = (struct pollfd){ .fd = r->peer ? r->peer->fd : -1, .events = POLLRDHUP };
+    if (n && poll(fd, n, 0) < 0) n = 0;
+    for (rg_request *r = q->requests, *next; r; r = next, at++) {
+        next = r->next;
+        if (at < n && has_left(&fd[at])) {
+            atomic_fetch_add(&s->left, 1);
+            refuse(r, 499, "The client has left");
+        } else if (now >= r->deadline) {
+            atomic_fetch_add(&s->expired, 1);
+            refuse(r, 503, RG_SERVE_EXPIRED);
+        }
+    }
+    pthread_mutex_unlock(&q->lock);
+}
+
+/* -------------------------------------------------------------------------------------------------------- who is next */
+
+static bool before(const rg_request *a, const rg_request *b)
+{
+    const double x = a->flow->served[a->lane], y = b->flow->served[b->lane];
+    return x != y ? x < y : a->urgency < b->urgency;
+}
+
+static rg_request *next_request(const rg_queue *q, const rg_lane *lane)
+{
+    rg_request *best = NULL;
+    for (rg_request *r = q->requests; r; r = r->next)
+        if (r->lane == lane->name && r->taken < r->lines && (!best || before(r, best))) best = r;
+    return best;
+}
+
+static void take_line(rg_queue *q, rg_lane *lane, rg_request *r)
+{
+    rg_part *line = r->line[r->taken++];
+    if (!r->running) lane->holder[lane->holders++] = r;
+    r->running = true;
+    lane->part[lane->count] = line;
+    lane->owner[lane->count++] = r;
+    lane->subwords += line->subwords;
+    lane->lines--;
+    r->subwords -= line->subwords;
+    r->flow->waiting -= line->subwords;
+    r->flow->served[r->lane] += (double)line->subwords;
+    q->subwords -= line->subwords;
+}
+
+/* Clients that were just answered ask again in a moment. As long as fewer lines wait than the last run had, it is worth a tenth of the
+ * last run's time to wait for them: a run of many costs little more than a run of few. A lone client never waits. */
+static void gather(rg_queue *q, rg_lane *lane)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += (long)(1e9 * (lane->last_seconds < 0.1 ? 0.1 * lane->last_seconds : 0.01));
+    if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
+    while (lane->lines < lane->last_lines && !q->stopping)
+        if (pthread_cond_timedwait(&lane->wake, &q->lock, &until) != 0) break;
+}
+
+bool rg_queue_take(rg_lane *lane)
+{
+    rg_queue    *q = &lane->server->queue;
+    const double fits = lane->speed * RUN_MS / 1000;
+    const size_t most = fits < LEAST_RUN ? LEAST_RUN : fits > MOST_RUN ? MOST_RUN : (size_t)fits;
+    lane->count = lane->holders = lane->subwords = 0;
+    pthread_mutex_lock(&q->lock);
+    while (!q->stopping && !lane->count) {
+        while (!lane->lines && !q->stopping) pthread_cond_wait(&lane->wake, &q->lock);
+        gather(q, lane);
+        for (rg_request *r; lane->count < RG_SERVE_RUN && (r = next_request(q, lane));) {
+            if (lane->count && lane->subwords + r->line[r->taken]->subwords > most) break;
+            lane->clock = r->flow->served[r->lane];
+            for (const size_t begin = lane->subwords; r->taken < r->lines && lane->count < RG_SERVE_RUN;) {
+                const size_t next = lane->subwords + r->line[r->taken]->subwords;
+                if (lane->count && (next > most || (lane->subwords > begin && next - begin > QUANTUM))) break;
+                take_line(q, lane, r);
+            }
+        }
+    }
+    const bool go = !q->stopping;
+    pthread_mutex_unlock(&q->lock);
+    return go;
+}
+
+/* ------------------------------------------------------------------------------------------------------- a lane's side */
+
+void rg_queue_answer(rg_request *r, rg_reply *reply)
+{
+    pthread_mutex_t *lock = &r->server->queue.lock;
+    pthread_mutex_lock(lock);
+    if (r->answered) rg_free(reply->text);
+    else answer(r, reply);
+    pthread_mutex_unlock(lock);
+}
+
+void rg_queue_drop(rg_request *r)
+{
+    pthread_mutex_t *lock = &r->server->queue.lock;
+    pthread_mutex_lock(lock);
+    const bool orphan = r->orphan;
+    r->running = false;
+    pthread_mutex_unlock(lock);
+    if (orphan) rg_serve__free(r);
+}
+
+/* -------------------------------------------------------------------------------------------------------------- life */
+
+rg_status rg_queue_start(rg_server *s)
+{
+    const int threads[RG_LANES] = { s->config->threads, s->config->threads > 1 ? s->config->threads / 2 : 1 };
+    rg_status status = RG_OK;
+    for (int i = 0; status == RG_OK && i < RG_LANES; i++) {
+        s->queue.lane[i] = (rg_lane){ .server = s, .name = (rg_lane_name)i };
+        status = rg_lane_start(&s->queue.lane[i], threads[i]);
+    }
+    if (status != RG_OK) rg_queue_stop(s);
+    return status;
+}
+
+void rg_queue_stop(rg_server *s)
+{
+    rg_queue *q = &s->queue;
+    pthread_mutex_lock(&q->lock);
+    q->stopping = true;
+    while (q->requests) refuse(q->requests, 503, "The server is going down");
+    for (int i = 0; i < RG_LANES; i++)
+        if (q->lane[i].started) pthread_cond_signal(&q->lane[i].wake);
+    pthread_mutex_unlock(&q->lock);
+    for (int i = 0; i < RG_LANES; i++) rg_lane_join(&q->lane[i]);
 }

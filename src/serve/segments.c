@@ -9,7 +9,11 @@
 
 void rg_segments_free(rg_segments *s)
 {
-    for (size_t i = 0; i < s->count; i++) rg_free(s->part[i].text);
+    for (size_t i = 0; i < s->count; i++) {
+        for (size_t k = 0; k < s->part[i].count; k++) rg_free(s->part[i].best[k]);
+        rg_free(s->part[i].best);
+        rg_free(s->part[i].text);
+    }
     rg_free(s->part);
     *s = (rg_segments){ 0 };
 }
@@ -28,7 +32,7 @@ static rg_status add(rg_segments *s, const char *text, size_t bytes, bool line)
     if (!copy) return RG_ENOMEM;
     memcpy(copy, text, bytes);
     copy[bytes] = 0;
-    s->part[s->count++] = (rg_part){ copy, line };
+    s->part[s->count++] = (rg_part){ .text = copy, .line = line };
     if (line) s->lines++;
     return RG_OK;
 }
@@ -115,15 +119,29 @@ rg_status rg_segments_keep(rg_segments *out, const char *text)
     return add(out, text, strlen(text), false);
 }
 
-rg_status rg_segments_join(rg_text *out, const rg_segments *s, const rg_translated *results, size_t rank, bool html)
+static rg_status one_translation(char **out, const char *text, bool html)
 {
-    for (size_t i = 0, line = 0; i < s->count; i++) {
-        const char *text = s->part[i].text;
-        if (s->part[i].line) {
-            const rg_translated *r = &results[line++];
-            text = r->count ? r->best[rank < r->count ? rank : r->count - 1].text : "";
-        }
-        RG_TRY(html && s->part[i].line ? escape(out, text) : rg_text_add_string(out, text));
+    rg_text   whole = { 0 };
+    rg_status status = html ? escape(&whole, text) : rg_text_add_string(&whole, text);
+    if (status == RG_OK && !(*out = rg_strdup(rg_text_c(&whole)))) status = RG_ENOMEM;
+    rg_text_free(&whole);
+    return status;
+}
+
+rg_status rg_segments_translated(rg_part *line, const rg_translated *result, bool html)
+{
+    if (!(line->best = rg_alloc_zero((result->count + 1) * sizeof *line->best))) return RG_ENOMEM;
+    for (; line->count < result->count; line->count++)
+        RG_TRY(one_translation(&line->best[line->count], result->best[line->count].text, html));
+    return RG_OK;
+}
+
+rg_status rg_segments_join(rg_text *out, const rg_segments *s, size_t rank)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        const rg_part *p = &s->part[i];
+        const char    *text = !p->line ? p->text : p->count ? p->best[rank < p->count ? rank : p->count - 1] : "";
+        RG_TRY(rg_text_add_string(out, text));
     }
     return RG_OK;
 }

@@ -1,0 +1,116 @@
+/* lane.c - a thread that translates what the queue gives it, run by run.
+ *
+ * Lines of all connections are translated together. A line's answer does not depend on its neighbours, so nobody notices but the clock; a
+ * line that cannot be translated is tried again alone, so that it spoils no other. */
+#include "serve/serve.h"
+
+#include <time.h>
+
+enum { BATCH_LINES = 64, LEAST_LINES = 4 };
+
+/* Asked by the search once per step and line: is anybody still waiting for it? */
+static bool unwanted(void *context, uint64_t number)
+{
+    const rg_lane    *l = context;
+    const rg_request *r = l->owner[number];
+    return atomic_load(&r->unwanted) || rg_now() >= r->deadline;
+}
+
+/* All answers of a line are found in one search: asking for more of them changes no better one. A batch for each thread, where there are
+ * lines enough: two threads with a batch each do more than two that share the steps of one. */
+static rg_session_config config_of(rg_lane *l, size_t from, size_t n)
+{
+    const rg_serve_config *s = l->server->config;
+    rg_session_config      c = RG_SESSION_CONFIG_DEFAULT;
+    const size_t           threads = (size_t)s->threads, each = (n + threads - 1) / threads;
+    c.batch = n < LEAST_LINES ? n : each < BATCH_LINES ? each : BATCH_LINES;
+    c.search.beam = s->beam;
+    c.search.normalize = s->normalize;
+    c.search.stop = unwanted;
+    c.search.stop_context = l;
+    c.max_length = RG_SERVE_LONGEST;
+    for (size_t i = from; i < from + n; i++) {
+        const rg_request *r = l->owner[i];
+        if (r->alternatives + 1 > c.search.n_best) c.search.n_best = r->alternatives + 1;
+        c.search.attention = c.search.attention || r->attention;
+    }
+    return c;
+}
+
+static rg_status search(const rg_translated **out, rg_lane *l, size_t from, size_t n)
+{
+    const rg_session_config c = config_of(l, from, n);
+    const char             *lines[RG_SERVE_RUN];
+    for (size_t i = 0; i < n; i++) lines[i] = l->part[from + i]->text;
+    return rg_session_run(out, l->session, &c, lines, n, from, NULL);
+}
+
+/* One line has its result, or a status that says why not. The last line of a request makes its answer. */
+static void settle(rg_request *r, rg_part *line, const rg_translated *result, rg_status status)
+{
+    rg_reply reply = { 0 };
+    if (status == RG_OK && !result->stopped) status = rg_segments_translated(line, result, r->html);
+    if (status != RG_OK) rg_serve__error(&reply, status == RG_ENOMEM ? 503 : 500, "Cannot translate text: %s", rg_message());
+    else if (result->stopped) rg_serve__error(&reply, 503, RG_SERVE_EXPIRED);
+    else if (++r->finished == r->lines) rg_serve__translated(&reply, r, result);
+    if (reply.code) rg_queue_answer(r, &reply);
+}
+
+/* Everybody gets their answer as soon as it is written; records, which take another pass through the model, come last. */
+static void translate(rg_lane *l, size_t from, size_t n)
+{
+    const rg_translated *results = NULL;
+    const rg_status      status = search(&results, l, from, n);
+    if (status != RG_OK && n > 1) {
+        for (size_t i = 0; i < n; i++) translate(l, from + i, 1);
+        return;
+    }
+    for (int records = 0; records < 2; records++)
+        for (size_t i = 0; i < n; i++)
+            if (l->owner[from + i]->attention == records)
+                settle(l->owner[from + i], l->part[from + i], status == RG_OK ? &results[i] : NULL, status);
+}
+
+static void *work(void *context)
+{
+    rg_lane   *l = context;
+    rg_server *s = l->server;
+    while (rg_queue_take(l)) {
+        const double began = rg_now();
+        translate(l, 0, l->count);
+        for (size_t i = 0; i < l->holders; i++) rg_queue_drop(l->holder[i]);
+        l->last_lines = l->count;
+        l->last_seconds = rg_now() - began;
+        const double speed = (double)l->subwords / (l->last_seconds + 1e-6);
+        l->speed += (l->speed > 0 ? 0.3 : 1) * (speed - l->speed);
+        atomic_fetch_add(&s->batches, 1);
+        atomic_fetch_add(&s->lines, l->count);
+        atomic_fetch_add(&s->busy_us, (unsigned long long)(l->last_seconds * 1e6));
+    }
+    return NULL;
+}
+
+rg_status rg_lane_start(rg_lane *l, int threads)
+{
+    pthread_condattr_t clock;
+    RG_TRY(rg_session_new(&l->session, &l->server->translator, 1, threads));
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&l->wake, &clock);
+    pthread_condattr_destroy(&clock);
+    l->started = pthread_create(&l->thread, NULL, work, l) == 0;
+    if (l->started) return RG_OK;
+    pthread_cond_destroy(&l->wake);
+    rg_session_free(l->session);
+    l->session = NULL;
+    return rg_fail(RG_EIO, "cannot start a translating thread");
+}
+
+void rg_lane_join(rg_lane *l)
+{
+    if (!l->started) return;
+    pthread_join(l->thread, NULL);
+    pthread_cond_destroy(&l->wake);
+    rg_session_free(l->session);
+    l->started = false;
+}
