@@ -65,7 +65,25 @@ def translate(s, known):
     # HTML
     html = s.translate(f"<p class='x'>{a}</p><!-- <b> --><script>a < b</script>&nbsp;", format="html")[1]["translatedText"]
     check(html.startswith(f"<p class='x'>{known[a]}</p><!-- <b> --><script>a < b</script>"), "HTML: " + html)
+    markup(s, known)
     check(s.translate(a, format="pdf")[:2] == (400, {"error": "pdf format is not supported"}), "a format that is none")
+
+
+def markup(s, known):
+    """HTML without its tags is what the text without tags is translated to; every tag is there once; one line in is one line out."""
+    for text in list(known)[:8]:
+        words = text.split()
+        for i, word in enumerate(words):
+            html = " ".join(words[:i] + [f'<a href="x">{word}</a>'] + words[i + 1:])
+            answer = s.translate(f"<p>{html}<br>\n<i>{text}</i></p>", format="html")[1]["translatedText"]
+            check(re.sub("<[^>]*>", "", answer) == known[text] + "\n" + known[text], f"HTML without tags: {html}: {answer}")
+            check([answer.count(t) for t in ("<p>", '<a href="x">', "</a>", "<br>", "<i>", "</i>", "</p>", "\n")] == [1] * 8, f"tags: {answer}")
+            html = " ".join(words[:i] + [f"<code>{word}</code>", '<b translate="no">Wörter &amp; words</b>', "<!-- c -->"] + words[i + 1:])
+            answer = s.translate(html, format="html")[1]["translatedText"]
+            check(f"<code>{word}</code>" in answer and '<b translate="no">Wörter &amp; words</b>' in answer and "<!-- c -->" in answer, f"what is not translated: {html}: {answer}")
+    check(s.translate("<p>&nbsp;</p>\n\n<br/>", format="html")[1] == {"translatedText": "<p>&nbsp;</p>\n\n<br/>"}, "HTML without a word")
+    record = s.ask("POST", "/v1/attention", {"q": f"<b>{text}</b>", "source": "en", "target": "fr", "format": "html"})
+    check(record[0] == 200 and record[1]["title"] == known[text], f"/v1/attention of HTML: {record[0]}")
 
 
 def others(s):

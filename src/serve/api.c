@@ -67,7 +67,9 @@ static bool read_text(rg_request *r, rg_segments *out, const char *text)
         return rg_serve__error(&r->reply, 400, "%s (%s) is not available as a target language from %s (%s)", name_of(r->target), r->target,
                                name_of(from), from),
                false;
-    if ((pair ? rg_segments_cut(out, text, r->html) : rg_segments_keep(out, text)) != RG_OK)
+    const rg_attention_use *uses = r->server->translator->model->system->uses;
+    const bool              aligned = uses && uses[0].where;
+    if ((!pair ? rg_segments_keep(out, text) : r->html ? rg_segments_cut_html(out, text, aligned) : rg_segments_cut(out, text)) != RG_OK)
         return rg_serve__error(&r->reply, 503, "No memory"), false;
     out->language = from;
     out->confidence = first ? p : 1 - p;
@@ -198,7 +200,7 @@ bool rg_serve__translate(rg_request *r, bool attention)
         goto done;
     }
     if (!read_languages(r, fields) || !read_extras(r, fields) || !read_texts(r, q)) goto done;
-    if (attention && (r->lines != 1 || r->html))
+    if (attention && r->lines != 1)
         rg_serve__error(&r->reply, 400, "Invalid request: the record of one line to translate, not of %zu", r->lines);
     else if (r->lines == 0) rg_serve__translated(&r->reply, r, NULL);
     else if (!(queued = rg_queue_put(r))) rg_serve__error(&r->reply, 503, "Too many requests are waiting");

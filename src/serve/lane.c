@@ -32,7 +32,7 @@ static rg_session_config config_of(rg_lane *l, size_t from, size_t n)
     for (size_t i = from; i < from + n; i++) {
         const rg_request *r = l->owner[i];
         if (r->alternatives + 1 > c.search.n_best) c.search.n_best = r->alternatives + 1;
-        c.search.attention = c.search.attention || r->attention;
+        c.search.attention = c.search.attention || r->attention || l->part[i]->marks;
     }
     return c;
 }
@@ -49,7 +49,7 @@ static rg_status search(const rg_translated **out, rg_lane *l, size_t from, size
 static void settle(rg_request *r, rg_part *line, const rg_translated *result, rg_status status)
 {
     rg_reply reply = { 0 };
-    if (status == RG_OK && !result->stopped) status = rg_segments_translated(line, result, r->html);
+    if (status == RG_OK && !result->stopped) status = rg_segments_translated(line, r->server->translator, result, r->html);
     if (status != RG_OK) rg_serve__error(&reply, status == RG_ENOMEM ? 503 : 500, "Cannot translate text: %s", rg_message());
     else if (result->stopped) rg_serve__error(&reply, 503, RG_SERVE_EXPIRED);
     else if (++r->finished == r->lines) rg_serve__translated(&reply, r, result);

@@ -4,7 +4,7 @@
  *   handle.c    one request: limits, body, routes                       fields.c    JSON, forms and queries as one object
  *   api.c       LibreTranslate's fields and answers                     detect.c    which of the two languages
  *   queue.c     who waits, who is next, whose time is over              lane.c      a thread that translates what is next
- *   segments.c  a text cut into lines to translate and what stays
+ *   segments.c  a text cut into lines to translate and what stays       markup.h    the same of HTML, and the tags inside a line
  *
  * A request belongs to the HTTP thread. From rg_queue_put() to its answer its connection is suspended, and the lock of the queue guards it:
  * whoever answers it first (a lane that has translated it, the clock whose deadline has passed, the drain) resumes the connection, once. A
@@ -33,6 +33,22 @@ enum {
     RG_SERVE_BUCKETS = 11        /* of the histogram of durations         */
 };
 
+/* A tag inside a line, as html.c found it. */
+typedef enum rg_mark_kind {
+    RG_MARK_ELEMENT, /* both tags are on the line                     */
+    RG_MARK_OPEN,    /* the closing one is not                        */
+    RG_MARK_CLOSE,   /* the opening one is not                        */
+    RG_MARK_POINT,   /* stands alone: img, a comment                  */
+    RG_MARK_KEEP     /* an element that is not translated             */
+} rg_mark_kind;
+typedef struct rg_mark {
+    rg_mark_kind kind;
+    size_t       begin, end; /* bytes of the line's text that it encloses */
+    int          parent;     /* the mark around it, or -1                 */
+    bool         spaced;     /* around nothing, with a blank on both sides, of which the line has one */
+    char        *open, *close; /* of OPEN, CLOSE and POINT only `open`; of KEEP it is the whole element */
+} rg_mark;
+
 /* A text: parts that are copied and lines that are translated. */
 typedef struct rg_part {
     char  *text;
@@ -40,6 +56,8 @@ typedef struct rg_part {
     size_t subwords; /* of a line */
     char **best;     /* its translations, best first, once they are there */
     size_t count;
+    rg_mark *mark; /* tags inside a line */
+    size_t   marks;
 } rg_part;
 typedef struct rg_segments {
     rg_part *part;
@@ -48,11 +66,13 @@ typedef struct rg_segments {
     double      confidence;
 } rg_segments;
 
-rg_status rg_segments_cut(rg_segments *out, const char *text, bool html); /* rg_segments_free also after a failure */
+rg_status rg_segments_cut(rg_segments *out, const char *text); /* rg_segments_free also after a failure */
+/* Of HTML. aligned: translations come with attention, by which tags find their place (markup.h). */
+rg_status rg_segments_cut_html(rg_segments *out, const char *text, bool aligned);
 rg_status rg_segments_keep(rg_segments *out, const char *text);           /* nothing of it is translated */
 void      rg_segments_free(rg_segments *segments);
-/* Keep what became of a line, as it will stand in the text. */
-rg_status rg_segments_translated(rg_part *line, const rg_translated *result, bool html);
+/* Keep what became of a line, as it will stand in the text; of HTML with its tags. */
+rg_status rg_segments_translated(rg_part *line, const rg_translator *translator, const rg_translated *result, bool html);
 /* The whole again, with translation number `rank` (or the last there is) of each line. */
 rg_status rg_segments_join(rg_text *out, const rg_segments *segments, size_t rank);
 
