@@ -202,6 +202,22 @@ def keys():
         check(status == 429 and error == {"error": "Slowdown: 9 per 1 minute"} and answer.getheader("Retry-After") == "60", f"past the limit of a minute: {status}")
 
 
+def languages(known):
+    """What the model says, what the flags say, or honestly nothing."""
+    a = list(known)[0]
+    with Server("--source-lang", "de", "--target-lang", "pt-BR") as s:
+        check([(x["code"], x["targets"]) for x in s.ask("GET", "/languages")[1]] == [("de", ["de", "pt-BR"]), ("pt-BR", ["pt-BR"])], f"/languages by flags: {s.ask('GET', '/languages')[1]}")
+        check(s.translate(a)[0] == 400 and s.translate(a, source="de", target="pt-BR")[1] == {"translatedText": known[a]}, "languages of the flags")
+        check({k: v["code"] for k, v in s.ask("GET", "/frontend/settings")[1]["language"].items()} == {"source": "de", "target": "pt-BR"}, "settings by flags")
+    with Server("--source-lang", "und", "--target-lang", "und") as s:  # as a model without languages is served
+        check(s.ask("GET", "/languages")[1] == [{"code": "und", "name": "unknown language", "targets": ["und"]}], f"/languages of nothing: {s.ask('GET', '/languages')[1]}")
+        for source in ("und", "auto"):
+            check(s.translate(a, source=source, target="und")[1]["translatedText"] == known[a], f"from {source} to und")
+        status, answer, _ = s.translate(a)
+        check(status == 400 and "--source-lang" in answer["error"], f"a language where none is known: {status} {answer}")
+        check(s.ask("POST", "/detect", {"q": a})[1] == [{"confidence": 100.0, "language": "und"}], "/detect where none is known")
+
+
 def drain(known):
     for _ in range(5):
         s, texts, bad, answered = Server(), list(known), [], [0]
@@ -249,6 +265,7 @@ with Server() as server:
     load(server, known, 3)
     check(server.stop() == 0, "exit code")
 keys()
+languages(known)
 overload(known)
 slow(known)
 drain(known)

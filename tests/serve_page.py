@@ -14,7 +14,7 @@ try:
         page.open(re.search(r"http://\S+", server.stdout.readline()).group(0))
         page.wait("document.readyState === 'complete' && document.getElementById('from').options.length === 2", "the languages are in the box")
         page.evaluate(f"document.getElementById('text').value = {json.dumps(TEXT)}; document.getElementById('live').requestSubmit()")
-        known = subprocess.run([REGARD, "translate", "-m", MODEL], input=TEXT + "\n", capture_output=True, text=True, check=True).stdout.strip()
+        known = subprocess.run([REGARD, "translate", "-m", MODEL, "-b", "4"], input=TEXT + "\n", capture_output=True, text=True, check=True).stdout.strip()
         page.wait(f"document.getElementById('answer').textContent === {json.dumps(known)}", f"the translation {known} is shown")
         page.wait("!document.getElementById('viewer').hidden && document.getElementById('base').width > 50", "the matrix is shown")
         page.wait("(() => { const c = document.getElementById('base'), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; "
@@ -24,6 +24,19 @@ try:
         time.sleep(0.3)
         page.evaluate(f"document.getElementById('text').value = {json.dumps(TEXT)}; document.getElementById('live').requestSubmit()")
         page.wait(f"document.getElementById('answer').textContent === {json.dumps(known)}", "a text after an empty one")
+        two = [TEXT, TEXT.split()[0]]
+        lines = subprocess.run([REGARD, "translate", "-m", MODEL, "-b", "4"], input="\n".join(two) + "\n", capture_output=True, text=True, check=True).stdout.strip("\n").split("\n")
+        page.evaluate(f"document.getElementById('text').value = {json.dumps(chr(10).join(two) + chr(10))}; document.getElementById('live').requestSubmit()")
+        page.wait(f"document.getElementById('answer').textContent === {json.dumps(chr(10).join(lines))}", f"the translations of two pasted lines: {lines}")
+        page.wait(f"document.getElementById('title').textContent === {json.dumps(lines[0] or 'Attention')} && !document.getElementById('viewer').hidden", "the attention of the first line")
+        page.evaluate("document.querySelectorAll('#answer .line')[1].click()")
+        page.wait("document.querySelector('#texts span').textContent === " + json.dumps(two[1]), "the attention of the second line when it is chosen")
+        page.wait("document.getElementById('note').textContent === ''", "no complaint")
+        html = "<p>" + TEXT.replace(" ", " <b>", 1) + "</b></p>"
+        page.evaluate(f"document.getElementById('as-html').checked = true; document.getElementById('text').value = {json.dumps(html)}; document.getElementById('live').requestSubmit()")
+        page.wait(f"document.getElementById('answer').textContent.replace(/<[^>]*>/g, '') === {json.dumps(lines[0])} && /^<p>.*<b>.*<.b>.*<.p>$/.test(document.getElementById('answer').textContent)",
+                  "HTML with its tags")
+        page.wait("document.getElementById('note').textContent === ''", "no complaint about HTML")
         print("passed: the live page")
 finally:
     server.terminate()

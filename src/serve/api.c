@@ -43,13 +43,16 @@ static const char *name_of(const char *code)
         { "la", "Latin" },   { "lt", "Lithuanian" }, { "lv", "Latvian" },   { "ms", "Malay" },      { "mt", "Maltese" },   { "nb", "Norwegian" },  { "nl", "Dutch" },
         { "pl", "Polish" },  { "pt", "Portuguese" }, { "ro", "Romanian" },  { "ru", "Russian" },    { "sk", "Slovak" },    { "sl", "Slovenian" },  { "sq", "Albanian" },
         { "sr", "Serbian" }, { "sv", "Swedish" },   { "sw", "Swahili" },   { "ta", "Tamil" },      { "th", "Thai" },      { "tl", "Tagalog" },    { "tr", "Turkish" },
-        { "uk", "Ukrainian" }, { "ur", "Urdu" },    { "vi", "Vietnamese" }, { "zh", "Chinese" } };
+        { "uk", "Ukrainian" }, { RG_SERVE_UNKNOWN, "unknown language" }, { "ur", "Urdu" },    { "vi", "Vietnamese" }, { "zh", "Chinese" } };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i][0], code) == 0) return names[i][1];
     return code;
 }
 
 /* ---------------------------------------------------------------------------------------------------- translate */
+
+/* Nothing tells the two languages apart: one to itself, or neither is known. */
+static bool alike(const rg_serve_config *c) { return strcmp(c->source, c->target) == 0; }
 
 /* What is translated is cut into lines; a text that is in the target language already stays as it is, as LibreTranslate leaves it. */
 static bool read_text(rg_request *r, rg_segments *out, const char *text)
@@ -59,7 +62,7 @@ static bool read_text(rg_request *r, rg_segments *out, const char *text)
     double                 p = 1;
     if (r->detected) {
         if (rg_serve__source_likelihood(&p, r->server, text) != RG_OK) return rg_serve__error(&r->reply, 503, "%s", rg_message()), false;
-        first = p >= 0.5;
+        first = p >= 0.5 || alike(c);
     }
     const char *from = first ? c->source : c->target;
     const bool  pair = first && strcmp(r->target, c->target) == 0;
@@ -143,6 +146,8 @@ static const char *served(const rg_serve_config *c, const char *code)
     return strcmp(code, c->source) == 0 ? c->source : strcmp(code, c->target) == 0 ? c->target : NULL;
 }
 
+static bool known(const rg_serve_config *c) { return strcmp(c->source, RG_SERVE_UNKNOWN) != 0 && strcmp(c->target, RG_SERVE_UNKNOWN) != 0; }
+
 static bool read_languages(rg_request *r, const json_t *fields)
 {
     const char *source = json_string_value(json_object_get(fields, "source")),
@@ -152,8 +157,12 @@ static bool read_languages(rg_request *r, const json_t *fields)
     r->detected = strcmp(source, "auto") == 0;
     r->source = r->detected ? "auto" : served(r->server->config, source);
     r->target = served(r->server->config, target);
-    if (!r->source || !r->target) return rg_serve__error(&r->reply, 400, "%s is not supported", r->source ? target : source), false;
-    return true;
+    if (r->source && r->target) return true;
+    const char *unknown = r->source ? target : source;
+    if (known(r->server->config)) rg_serve__error(&r->reply, 400, "%s is not supported", unknown);
+    else rg_serve__error(&r->reply, 400, "%s is not supported: the model does not say which languages it translates. Ask for %s, or start the "
+                         "server with --source-lang and --target-lang", unknown, RG_SERVE_UNKNOWN);
+    return false;
 }
 
 static bool read_extras(rg_request *r, const json_t *fields)
@@ -294,6 +303,7 @@ bool rg_serve__detect(rg_request *r)
     else if (characters(text) > c->char_limit)
         rg_serve__error(&r->reply, 400, "Invalid request: request (%zu) exceeds text limit (%zu)", characters(text), c->char_limit);
     else if (rg_serve__source_likelihood(&p, r->server, text) != RG_OK) rg_serve__error(&r->reply, 503, "%s", rg_message());
+    else if (alike(c)) rg_serve__answer(&r->reply, 200, json_pack("[{s:f, s:s}]", "confidence", 100.0, "language", c->source));
     else {
         const bool first = p >= 0.5;
         const double a = (double)(int)(100 * (first ? p : 1 - p) + 0.5);
@@ -314,7 +324,7 @@ bool rg_serve__languages(rg_request *r)
     json_t *list = json_pack("[{s:s, s:s, s:[s, s]}, {s:s, s:s, s:[s]}]", "code", c->source, "name", name_of(c->source), "targets",
                              ordered ? c->source : c->target, ordered ? c->target : c->source, "code", c->target, "name",
                              name_of(c->target), "targets", c->target);
-    if (strcmp(c->source, c->target) == 0)
+    if (alike(c))
         json_array_remove(list, 1), json_array_remove(json_object_get(json_array_get(list, 0), "targets"), 1);
     rg_serve__answer(&r->reply, 200, list);
     return false;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define FILES(X) X(page_html) X(page_css) X(start_js) X(data_js) X(draw_js) X(graph_js) X(memory_js) \
-                 X(export_js) X(ui_js) X(test_js) X(end_js)
+                 X(export_js) X(ui_js) X(live_js) X(test_js) X(end_js)
 #define DECLARE(name)                             \
     extern const unsigned char rg_embed_##name[]; \
     extern const size_t        rg_embed_##name##_bytes;
@@ -89,6 +89,7 @@ rg_status rg_page_write(char **out, size_t *out_bytes, const rg_record *r, const
     PUT(memory_js);
     PUT(export_js);
     PUT(ui_js);
+    PUT(live_js);
     PUT(test_js);
     PUT(end_js);
     rg_buffer_text(b, "})();\n</script>\n</body>\n</html>\n");

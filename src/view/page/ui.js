@@ -305,31 +305,3 @@ function load(r) {
   refresh(true);
   glance();
 }
-
-/* The server's box: the translation at once, the attention when it is there. */
-async function ask(path, body) {
-  const answer = await fetch(path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }), json = await answer.json();
-  if (!answer.ok) throw new Error(json.error || answer.statusText);
-  return json;
-}
-async function liveBox() {
-  $('live').hidden = false;
-  try {
-    const languages = await (await fetch('/languages')).json(), targets = [...new Set(languages.flatMap(l => (l.targets || []).filter(t => t !== l.code)))];
-    options($('from'), languages.map(l => l.code), languages[0].code, code => languages.find(l => l.code === code).name);
-    options($('to'), targets, targets.find(t => t !== languages[0].code) || targets[0], code => (languages.find(l => l.code === code) || { name: code }).name);
-  } catch { /* a model that does not name its languages */ }
-  $('live').onsubmit = async e => {
-    e.preventDefault();
-    if (!$('text').value.trim()) { $('answer').textContent = ''; return; }
-    const body = { q: $('text').value, source: $('from').value || 'auto', target: $('to').value || 'auto' }, key = new URLSearchParams(location.hash.slice(1)).get('key');
-    if (key) body.api_key = key; /* a server that asks for one: /#key=... */
-    try {
-      const translation = ask('/translate', body), attention = ask('/v1/attention', body);
-      attention.catch(() => 0);
-      $('answer').textContent = (await translation).translatedText;
-      load(await attention);
-    } catch (error) { $('answer').textContent = error.message; }
-  };
-  $('text').onkeydown = e => { if (e.key === 'Enter' && !e.shiftKey) { e.preventDefault(); $('live').requestSubmit(); } };
-}
