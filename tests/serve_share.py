@@ -2,6 +2,7 @@
 the middle of all that. Clients of several addresses are sockets bound to 127.0.0.2 and on; everything stays on the loopback interface. Standard library only."""
 import http.client
 import json
+import os
 import re
 import resource
 import socket
@@ -12,6 +13,7 @@ import time
 from serve_support import Server as AnyServer, alone, check, failures
 
 REGARD, MODEL, TEXTS = sys.argv[1:4]
+SLACK = 5 if "TSAN_OPTIONS" in os.environ else 1  # times are those of an ordinary build
 PAIR = {"source": "en", "target": "fr"}
 LONG = "the " * 990  # one line of 5 kB in nearly as many subwords as a line may have, and a model that seldom finds the end of it
 
@@ -75,14 +77,14 @@ def expensive(small, known):
             good = one.code == 200 and (known in (one.answer.get("translatedText"), one.answer.get("title")))
             check(good, f"a small request among 20 expensive ones: {one.code} {str(one.answer)[:100]}")
             times.append(one.seconds)
-        check(max(times) < 3, f"a small request among 20 expensive ones took {max(times):.1f} s")
+        check(max(times) < 3 * SLACK, f"a small request among 20 expensive ones took {max(times):.1f} s")
         refused = Asker(s, {"q": "the " * 1200}).wait()
-        check(refused.code == 400 and "1200" in refused.answer["error"] and refused.seconds < 1, f"a line of 1200 subwords: {refused.code} {refused.answer} after {refused.seconds:.1f} s")
+        check(refused.code == 400 and "1200" in refused.answer["error"] and refused.seconds < SLACK, f"a line of 1200 subwords: {refused.code} {refused.answer} after {refused.seconds:.1f} s")
         for one in many:
             one.wait()
         late = max(one.seconds or 99 for one in many)
         codes = sorted({one.code for one in many})
-        check(set(codes) <= {200, 503} and late < deadline + 1, f"expensive requests: codes {codes}, the last after {late:.1f} s of {deadline}")
+        check(set(codes) <= {200, 503} and late < deadline + SLACK, f"expensive requests: codes {codes}, the last after {late:.1f} s of {deadline}")
         check(until(lambda: metric(s, "queue_subwords") == 0, 2), "nothing waits when all are answered")
         check(s.translate(small)[1] == {"translatedText": known}, "after expensive requests")
         print(f"share: {len(many)} expensive requests, codes {codes}, the last after {late:.1f} s; small ones took at most {1000 * max(times):.0f} ms")
@@ -101,7 +103,7 @@ def stop_under_load(small):
             code = error
             s.process.kill()
         took = time.time() - began
-        check(code == 0 and took < drain + 0.5, f"SIGTERM under load: exit {code} after {took:.1f} s, --drain-seconds {drain}")
+        check(code == 0 and took < drain + 0.5 * SLACK, f"SIGTERM under load: exit {code} after {took:.1f} s, --drain-seconds {drain}")
         codes = sorted({one.wait(5).code for one in many})
         check(0 not in codes, f"requests that were not answered at SIGTERM: codes {codes}")
         print(f"share: SIGTERM under 20 expensive requests: exit {code} after {took:.2f} s of {drain}, codes {codes}")
@@ -117,7 +119,7 @@ def leaving(small, known):
             c.close()
         check(until(lambda: metric(s, "requests_in_flight") == 1 and metric(s, "queue_subwords") == 0, 2), f"requests of clients that left: {metric(s, 'requests_in_flight'):g} in flight")
         began = time.time()
-        check(s.translate(small)[1] == {"translatedText": known} and time.time() - began < 1, f"after clients that left: {time.time() - began:.1f} s")
+        check(s.translate(small)[1] == {"translatedText": known} and time.time() - began < SLACK, f"after clients that left: {time.time() - began:.1f} s")
 
 
 def full_queue(small, known):
@@ -150,7 +152,7 @@ def half_open(small, known):
             one = Asker(s, {"q": small}, "127.0.0.9").wait(15)
             check(one.code == 200 and one.answer == {"translatedText": known}, f"beside half-open connections: {one.code} {one.answer}")
             times.append(one.seconds)
-        check(max(x or 99 for x in times) < 2, f"beside half-open connections: {times}")
+        check(max(x or 99 for x in times) < 2 * SLACK, f"beside half-open connections: {times}")
         for c in held:
             c.close()
 
