@@ -76,7 +76,7 @@ expect 1 'bad.tsv, line 1: there is no pair 1 9' attend -q q.tsv -r edges:bad.ts
 expect 1 'no-such.tsv' attend -q no-such.tsv
 expect 2 'queries is needed' attend
 expect 2 "no score 'dott'" attend -q q.tsv -s dott
-expect 2 'a window has a size' attend -q q.tsv -r window
+expect 2 'give its size' attend -q q.tsv -r window
 expect 2 'there is no reach' attend -q q.tsv -r sideways
 expect 2 'do not make 3 heads' attend -q q.tsv --heads 3
 printf '1 2\n' > one.tsv

@@ -443,10 +443,51 @@ static const rg_reach *wide_window(rg_tape *t, const rg_layout *q, const rg_layo
     return (void)k, rg_reach_window(t, q, 2 * r + 3);
 }
 
+/* What a kind makes of layouts is what it says of positions, and what a decoder takes in its place never looks ahead. */
+static void every_reach_sees_what_it_makes(void **state)
+{
+    (void)state;
+    const rg_tape_config config = { .record = true };
+    rg_tape             *t;
+    assert_int_equal(rg_tape_new(&t, &config), RG_OK);
+    for (const rg_reach_kind *const *k = rg_reach_kinds(); *k; k++) {
+        const rg_reach_kind *past = rg_reach_kind_find((*k)->past);
+        assert_non_null(past);
+        for (size_t size = 1; size < 7; size++) {
+            const rg_reach *r = (*k)->make(t, &layout, &layout, size);
+            assert_non_null(r);
+            for (size_t g = 0; g < layout.groups; g++)
+                for (int32_t from = ragged[g], i = from; i < ragged[g + 1]; i++)
+                    for (int32_t j = 0; j < N; j++) {
+                        const bool inside = j >= from && j < ragged[g + 1];
+                        const bool sees = inside && (*k)->sees((size_t)(i - from), (size_t)(j - from), size);
+                        if (reaches(r, (size_t)i, (size_t)j) != sees) fail_msg("%s:%zu, row %d, key %d", (*k)->name, size, i, j);
+                        if (inside && j > i) assert_false(past->sees((size_t)(i - from), (size_t)(j - from), size));
+                    }
+        }
+    }
+    rg_tape_free(t);
+}
+
+static void a_reach_is_chosen_by_name_and_size(void **state)
+{
+    (void)state;
+    rg_reach_choice c;
+    assert_int_equal(rg_reach_choose(&c, "causal"), RG_OK);
+    assert_string_equal(c.kind->name, "causal");
+    assert_int_equal(rg_reach_choose(&c, "window:5"), RG_OK);
+    assert_int_equal(c.size, 5);
+    assert_string_equal(rg_reach_past(c).kind->name, "window_causal");
+    static const char *const wrong[] = { "windows:3", "window", "window:", "window:0", "window:x", "window:-1", "window:99999999999", "causal:3", "" };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) assert_int_equal(rg_reach_choose(&c, wrong[i]), RG_EINVAL);
+    assert_int_equal(rg_reach_choose(&c, "windows:3"), RG_EINVAL);
+    assert_non_null(strstr(rg_message(), "window:R"));
+}
+
 static void check_window(const setup *s)
 {
     if (strcmp(s->reach.name, "groups") != 0) return;
-    static const rg_reach_kind wide = { "a window as wide as twice the group", "", wide_window }; /* r = 9 = 2 * 5 - 1 */
+    static const rg_reach_kind wide = { .name = "a window as wide as twice the group", .make = wide_window }; /* r = 9 = 2 * 5 - 1 */
     numbers                    x = sample(21);
     setup                      other = *s;
     result                     full, band;
@@ -527,6 +568,8 @@ int main(void)
         cmocka_unit_test(the_future_does_not_change_a_bit_of_a_causal_past),
         cmocka_unit_test(the_size_of_the_team_does_not_change_a_bit),
         cmocka_unit_test(lists_equal_intervals),
+        cmocka_unit_test(every_reach_sees_what_it_makes),
+        cmocka_unit_test(a_reach_is_chosen_by_name_and_size),
         cmocka_unit_test(a_window_of_2n_minus_1_equals_full_attention),
         cmocka_unit_test(a_tilt_multiplies_the_weights),
         cmocka_unit_test(scores_say_whether_queries_and_keys_have_one_width),

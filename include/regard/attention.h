@@ -60,13 +60,33 @@ rg_status rg_reach_new_lists(rg_reach **out, size_t Nq, size_t Nk, const size_t 
 rg_status rg_reach_new_edges(rg_reach **out, size_t nodes, size_t P, const int32_t *from, const int32_t *to, bool self);
 void      rg_reach_free(rg_reach *reach);
 
-/* Every kind of reach by name, for the calculator, the tests and `regard explain`. `argument`: the window's r. */
+/* A kind of reach: one file in src/attention/reaches that ends in such a constant, and one word in RG_REACHES. */
 typedef struct rg_reach_kind {
     const char *name, *summary;
-    const rg_reach *(*make)(rg_tape *t, const rg_layout *queries, const rg_layout *keys, size_t argument);
+    const char *paper;  /* may be NULL                                                                          */
+    const char *past;   /* name of the kind a decoder takes in its place, which sees nothing ahead; may be its own */
+    bool        sized;  /* it has a size r, as in window:3                                                       */
+    bool        across; /* queries and keys may be different rows; otherwise rows look at rows of their own group */
+    const rg_reach *(*make)(rg_tape *t, const rg_layout *queries, const rg_layout *keys, size_t size);
+    bool (*sees)(size_t query, size_t key, size_t size); /* the same, of two positions in one group */
 } rg_reach_kind;
+
+#define RG_REACHES(X) X(groups) X(causal) X(window) X(window_causal) X(before) X(strided) X(strided_causal)
+#define RG_REACH_DECLARE(name) extern const rg_reach_kind rg_reach_kind_##name;
+RG_REACHES(RG_REACH_DECLARE)
+#undef RG_REACH_DECLARE
+
 const rg_reach_kind *const *rg_reach_kinds(void);                 /* ends with NULL */
 const rg_reach_kind        *rg_reach_kind_find(const char *name); /* NULL: none */
+
+/* A kind and its size, from "causal" or "window:3". RG_EINVAL lists what there is. */
+typedef struct rg_reach_choice {
+    const rg_reach_kind *kind;
+    size_t               size;
+} rg_reach_choice;
+rg_status       rg_reach_choose(rg_reach_choice *out, const char *text);
+rg_reach_choice rg_reach_past(rg_reach_choice choice); /* for a decoder */
+const rg_reach *rg_reach_within(rg_tape *t, rg_reach_choice choice, const rg_layout *rows); /* rows that look at themselves */
 
 /* ----------------------------------------------------------------------------------------------------- score */
 
@@ -152,7 +172,6 @@ typedef struct rg_heads {
     rg_attention att;
     size_t       width, heads;
     bool         self;         /* q, k, v from the same rows: one product */
-    double       dropout;      /* on weights, while learning */
     rg_param    *wqkv, *bqkv;  /* self: (d, 3d) */
     rg_param    *wq, *bq, *wkv, *bkv;
     rg_param    *wo, *bo;
@@ -173,7 +192,7 @@ rg_tensor *rg_heads_read(rg_tape *t, const rg_heads *h, rg_tensor *q, rg_tensor 
 /* Keys and values of past tokens are rows, a store for each layer; each hypothesis owns a list of row numbers, so that reordering a beam
  * moves numbers, not memory.
  *
- *   each step     reach = rg_cache_step(t, cache, n, window);         every hypothesis gets a row for its token
+ *   each step     reach = rg_cache_step(t, cache, n, past);           every hypothesis gets a row for its token
  *   each layer    rg_cache_put(t, cache, layer, &k, &v);              k and v (n rows) go in; all rows come out
  *                 out = rg_attend(t, att, q, k, v, reach);
  *   between       rg_cache_keep(cache, parents, n);                   row i of the next step continues row parents[i]
@@ -184,7 +203,7 @@ rg_status       rg_cache_new(rg_cache **out, size_t layers);
 void            rg_cache_free(rg_cache *cache);
 void            rg_cache_clear(rg_cache *cache);       /* the next step is the first; memory is kept */
 size_t          rg_cache_steps(const rg_cache *cache); /* since then */
-const rg_reach *rg_cache_step(rg_tape *t, rg_cache *cache, size_t n, size_t window); /* window 0: all that came before */
+const rg_reach *rg_cache_step(rg_tape *t, rg_cache *cache, size_t n, rg_reach_choice past); /* what of its past each sees */
 void            rg_cache_put(rg_tape *t, rg_cache *cache, size_t layer, rg_tensor **k, rg_tensor **v);
 rg_status       rg_cache_keep(rg_cache *cache, const int32_t *parents, size_t n);
 

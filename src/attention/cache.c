@@ -105,7 +105,19 @@ static rg_status extend(rg_cache *c, size_t n)
     return RG_OK;
 }
 
-const rg_reach *rg_cache_step(rg_tape *t, rg_cache *c, size_t n, size_t window)
+/* Of each list the rows whose positions the last one sees, gathered in `spare`; their number is the same for all lists. */
+static size_t choose(rg_cache *c, rg_reach_choice past)
+{
+    const size_t steps = c->steps, last = steps - 1;
+    size_t       seen = 0;
+    for (size_t j = 0; j < steps; j++) seen += past.kind->sees(last, j, past.size);
+    for (size_t i = 0; seen < steps && i < c->n; i++)
+        for (size_t j = 0, at = i * seen; j < steps; j++)
+            if (past.kind->sees(last, j, past.size)) c->spare[at++] = c->past[i * steps + j];
+    return seen;
+}
+
+const rg_reach *rg_cache_step(rg_tape *t, rg_cache *c, size_t n, rg_reach_choice past)
 {
     if (!rg_tape__begin(t, "cache", 0, NULL)) return NULL;
     if (c->steps && n != c->n) {
@@ -115,9 +127,7 @@ const rg_reach *rg_cache_step(rg_tape *t, rg_cache *c, size_t n, size_t window)
     const rg_status status = extend(c, n);
     rg_tape__check(t, status);
     if (status != RG_OK) return NULL;
-    const size_t seen = window && window < c->steps ? window : c->steps;
-    for (size_t i = 0; seen < c->steps && i < n; i++) /* the last `seen` of each list */
-        memcpy(c->spare + i * seen, c->past + (i + 1) * c->steps - seen, seen * sizeof *c->past);
+    const size_t seen = choose(c, past);
     for (size_t i = 0; i <= n; i++) c->first[i] = i * seen;
     return rg_reach_lists(t, n, c->rows, c->first, seen < c->steps ? c->spare : c->past);
 }

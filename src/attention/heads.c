@@ -60,12 +60,7 @@ rg_tensor *rg_heads_query(rg_tape *t, const rg_heads *h, rg_tensor *x) { return 
 
 rg_tensor *rg_heads_read(rg_tape *t, const rg_heads *h, rg_tensor *q, rg_tensor *k, rg_tensor *v, const rg_reach *reach)
 {
-    rg_tensor *read;
-    if (h->dropout > 0 && rg_tape_learning(t)) /* something comes between the halves */
-        read = rg_mix(t, rg_dropout(t, rg_weigh(t, &h->att, q, k, reach), h->dropout), v, reach);
-    else
-        read = rg_attend(t, &h->att, q, k, v, reach);
-    return project(t, read, h->wo, h->bo);
+    return project(t, rg_attend(t, &h->att, q, k, v, reach), h->wo, h->bo);
 }
 
 rg_tensor *rg_heads_self(rg_tape *t, const rg_heads *h, rg_tensor *x, const rg_reach *reach)

@@ -1,4 +1,4 @@
-/* reach.c - who may look at whom: intervals and lists of key rows, and the table of kinds. */
+/* reach.c - who may look at whom (an attention mask, a sparsity pattern): intervals and lists of key rows. The kinds are in reaches/. */
 #include "attention/reach.h"
 #include "autograd/tape.h"
 
@@ -7,7 +7,7 @@
 /* -------------------------------------------------------------------------------------------------- intervals */
 
 /* Room for Nq intervals on the tape; the caller fills begin and, through first[i+1], the counts. */
-static rg_reach *new_intervals(rg_tape *t, size_t Nq, size_t Nk, size_t **first, int32_t **begin)
+rg_reach *rg_reach__new_intervals(rg_tape *t, size_t Nq, size_t Nk, size_t **first, int32_t **begin)
 {
     rg_reach *r = rg_tape__keep(t, sizeof *r);
     *first = rg_tape__keep(t, (Nq + 1) * sizeof **first);
@@ -23,7 +23,7 @@ const rg_reach *rg_reach_intervals(rg_tape *t, size_t Nq, size_t Nk, const int32
     if (!rg_tape__begin(t, "reach", 0, NULL)) return NULL;
     size_t   *first;
     int32_t  *from;
-    rg_reach *r = new_intervals(t, Nq, Nk, &first, &from);
+    rg_reach *r = rg_reach__new_intervals(t, Nq, Nk, &first, &from);
     for (size_t i = 0; r && i < Nq; i++) {
         if (begin[i] < 0 || end[i] < begin[i] || (size_t)end[i] > Nk) {
             rg_tape_fail(t, RG_EINVAL, "query %zu reaches keys %d .. %d of %zu", i, begin[i], end[i], Nk);
@@ -36,28 +36,8 @@ const rg_reach *rg_reach_intervals(rg_tape *t, size_t Nq, size_t Nk, const int32
     return r;
 }
 
-const rg_reach *rg_reach_groups(rg_tape *t, const rg_layout *queries, const rg_layout *keys)
-{
-    if (!rg_tape__begin(t, "reach", 0, NULL)) return NULL;
-    if (!queries || !keys || queries->groups != keys->groups) {
-        rg_tape_fail(t, RG_ESHAPE, "%zu groups of queries, %zu of keys", queries ? queries->groups : 0, keys ? keys->groups : 0);
-        return NULL;
-    }
-    size_t   *first;
-    int32_t  *begin;
-    rg_reach *r = new_intervals(t, (size_t)queries->start[queries->groups], (size_t)keys->start[keys->groups], &first, &begin);
-    if (r) r->rows = queries;
-    for (size_t g = 0; r && g < queries->groups; g++)
-        for (int32_t i = queries->start[g]; i < queries->start[g + 1]; i++) {
-            begin[i] = keys->start[g];
-            first[i + 1] = first[i] + (size_t)(keys->start[g + 1] - keys->start[g]);
-        }
-    if (r) r->P = first[r->Nq];
-    return r;
-}
-
 /* Row i of a group sees the rows from i - back to i + ahead that the group has. */
-static const rg_reach *band(rg_tape *t, const rg_layout *rows, int64_t back, int64_t ahead)
+const rg_reach *rg_reach__band(rg_tape *t, const rg_layout *rows, int64_t back, int64_t ahead)
 {
     if (!rg_tape__begin(t, "reach", 0, NULL)) return NULL;
     if (!rows) {
@@ -67,7 +47,7 @@ static const rg_reach *band(rg_tape *t, const rg_layout *rows, int64_t back, int
     const size_t N = (size_t)rows->start[rows->groups];
     size_t      *first;
     int32_t     *begin;
-    rg_reach    *r = new_intervals(t, N, N, &first, &begin);
+    rg_reach    *r = rg_reach__new_intervals(t, N, N, &first, &begin);
     if (r) r->rows = rows;
     for (size_t g = 0; r && g < rows->groups; g++)
         for (int64_t i = rows->start[g]; i < rows->start[g + 1]; i++) {
@@ -80,17 +60,6 @@ static const rg_reach *band(rg_tape *t, const rg_layout *rows, int64_t back, int
     if (r) r->P = first[N];
     return r;
 }
-
-const rg_reach *rg_reach_causal(rg_tape *t, const rg_layout *rows) { return band(t, rows, INT32_MAX, 0); }
-
-const rg_reach *rg_reach_window(rg_tape *t, const rg_layout *rows, size_t r)
-{
-    const int64_t back = (int64_t)(r ? r - 1 : 0) / 2; /* r = 4: one before, itself, two after */
-    return r ? band(t, rows, back, (int64_t)r - 1 - back) : band(t, rows, -1, 0);
-}
-
-const rg_reach *rg_reach_window_causal(rg_tape *t, const rg_layout *rows, size_t r) { return band(t, rows, (int64_t)r - 1, 0); }
-const rg_reach *rg_reach_before(rg_tape *t, const rg_layout *rows, size_t r) { return band(t, rows, (int64_t)r, -1); }
 
 /* ------------------------------------------------------------------------------------------------------ lists */
 
@@ -160,6 +129,34 @@ const rg_reach *rg_reach_lists(rg_tape *t, size_t Nq, size_t Nk, const size_t *f
     return status == RG_OK ? r : NULL;
 }
 
+/* Pairs of a group whose positions the rule lets through, as lists. */
+const rg_reach *rg_reach__where(rg_tape *t, const rg_layout *rows, const rg_reach_kind *kind, size_t size)
+{
+    if (!rg_tape__begin(t, "reach", 0, NULL)) return NULL;
+    if (!rows) {
+        rg_tape_fail(t, RG_EINVAL, "rows without layout have no positions");
+        return NULL;
+    }
+    const size_t N = (size_t)rows->start[rows->groups];
+    size_t      *first = rg_tape__keep(t, (N + 1) * sizeof *first), P = 0;
+    for (int pass = 0; first && pass < 2; pass++) { /* count, then fill */
+        int32_t *list = pass ? rg_tape__keep(t, (P + 1) * sizeof *list) : NULL;
+        if (pass && !list) return NULL;
+        P = first[0] = 0;
+        for (size_t g = 0; g < rows->groups; g++)
+            for (int32_t begin = rows->start[g], i = begin; i < rows->start[g + 1]; i++) {
+                for (int32_t j = begin; j < rows->start[g + 1]; j++) {
+                    if (!kind->sees((size_t)(i - begin), (size_t)(j - begin), size)) continue;
+                    if (list) list[P] = j;
+                    P++;
+                }
+                first[i + 1] = P;
+            }
+        if (pass) return rg_reach_lists(t, N, N, first, list);
+    }
+    return NULL;
+}
+
 rg_status rg_reach_new_lists(rg_reach **out, size_t Nq, size_t Nk, const size_t *first, const int32_t *list)
 {
     *out = NULL;
@@ -224,45 +221,4 @@ done:
     rg_free(next);
     rg_free(first);
     return status;
-}
-
-/* ------------------------------------------------------------------------------------------------------ kinds */
-
-static const rg_reach *make_causal(rg_tape *t, const rg_layout *q, const rg_layout *k, size_t r)
-{
-    return (void)k, (void)r, rg_reach_causal(t, q);
-}
-static const rg_reach *make_groups(rg_tape *t, const rg_layout *q, const rg_layout *k, size_t r)
-{
-    return (void)r, rg_reach_groups(t, q, k);
-}
-static const rg_reach *make_window(rg_tape *t, const rg_layout *q, const rg_layout *k, size_t r)
-{
-    return (void)k, rg_reach_window(t, q, r);
-}
-static const rg_reach *make_window_causal(rg_tape *t, const rg_layout *q, const rg_layout *k, size_t r)
-{
-    return (void)k, rg_reach_window_causal(t, q, r);
-}
-static const rg_reach *make_before(rg_tape *t, const rg_layout *q, const rg_layout *k, size_t r)
-{
-    return (void)k, rg_reach_before(t, q, r);
-}
-
-static const rg_reach_kind kinds[] = {
-    { "groups", "every key of the same sentence", make_groups },
-    { "causal", "itself and what came before", make_causal },
-    { "window", "the r positions centred on it", make_window },
-    { "window_causal", "the last r positions, itself among them", make_window_causal },
-    { "before", "the r positions before it, without itself", make_before },
-};
-static const rg_reach_kind *const table[] = { &kinds[0], &kinds[1], &kinds[2], &kinds[3], &kinds[4], NULL };
-
-const rg_reach_kind *const *rg_reach_kinds(void) { return table; }
-
-const rg_reach_kind *rg_reach_kind_find(const char *name)
-{
-    for (const rg_reach_kind *const *k = table; *k; k++)
-        if (strcmp((*k)->name, name) == 0) return *k;
-    return NULL;
 }

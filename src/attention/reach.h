@@ -4,6 +4,11 @@
 
 #include "regard/attention.h"
 
+/* reach.c: for the kinds in reaches/. Each lives on the tape; NULL latches. */
+rg_reach       *rg_reach__new_intervals(rg_tape *t, size_t Nq, size_t Nk, size_t **first, int32_t **begin); /* to be filled */
+const rg_reach *rg_reach__band(rg_tape *t, const rg_layout *rows, int64_t back, int64_t ahead); /* i - back .. i + ahead of its group */
+const rg_reach *rg_reach__where(rg_tape *t, const rg_layout *rows, const rg_reach_kind *kind, size_t size); /* what kind->sees lets through */
+
 /* The key row of pair p of query i. */
 static inline size_t rg_reach__key(const rg_reach *r, size_t i, size_t p)
 {

@@ -21,7 +21,7 @@ static const rg_option rows[] = {
     { RG_OPTION_STRING, "values", offsetof(attend_options, values), "", "file of values; without it the weights alone are printed", 'v', NULL },
     { RG_OPTION_STRING, "score", offsetof(attend_options, score), "scaled_dot", "how well a query fits a key (`regard scores`)", 's', NULL },
     { RG_OPTION_STRING, "reach", offsetof(attend_options, reach), "groups",
-      "who looks at whom: groups, causal, window:R, window_causal:R, before:R, edges:FILE", 'r', NULL },
+      "who looks at whom: groups, causal, window:R, ... (`regard list reaches`), or edges:FILE", 'r', NULL },
     { RG_OPTION_INT, "heads", offsetof(attend_options, heads), "1", "heads: the columns are cut into so many blocks", 0, "[1,inf)" },
     { RG_OPTION_INT, "hidden", offsetof(attend_options, hidden), "8", "additive, concat, neural, vector: width of the hidden layer", 0, "[1,inf)" },
     { RG_OPTION_STRING, "activation", offsetof(attend_options, activation), "tanh", "linear, additive, concat: the function inside", 0, NULL },
@@ -73,40 +73,23 @@ static rg_status read_edges(work *w, const char *path)
     return status;
 }
 
-static rg_status unknown_reach(const char *name)
-{
-    char list[256] = "";
-    for (const rg_reach_kind *const *k = rg_reach_kinds(); *k; k++) {
-        strncat(list, (*k)->name, sizeof list - strlen(list) - 1);
-        strncat(list, ", ", sizeof list - strlen(list) - 1);
-    }
-    return rg_fail(RG_EINVAL, "there is no reach '%s'; there are %sedges:FILE", name, list);
-}
-
 static rg_status make_reach(work *w)
 {
-    const char *text = w->o->reach, *colon = strchr(text, ':');
-    char        name[32];
-    snprintf(name, sizeof name, "%.*s", (int)(colon ? colon - text : 31), text);
-    if (!strcmp(name, "edges")) {
-        if (!colon || !colon[1]) return rg_fail(RG_EINVAL, "--reach edges needs a file: edges:FILE");
-        RG_TRY(read_edges(w, colon + 1));
+    const char     *text = w->o->reach;
+    rg_reach_choice c;
+    if (!strncmp(text, "edges", 5)) {
+        if (text[5] != ':' || !text[6]) return rg_fail(RG_EINVAL, "--reach edges needs a file: edges:FILE");
+        RG_TRY(read_edges(w, text + 6));
         w->reach = w->lists;
         return RG_OK;
     }
-    const rg_reach_kind *kind = rg_reach_kind_find(name);
-    if (!kind) return unknown_reach(name);
-    char     *end = NULL;
-    long long r = colon ? strtoll(colon + 1, &end, 10) : 0;
-    const bool windowed = !strncmp(name, "window", 6) || !strcmp(name, "before");
-    if (windowed != (colon != NULL) || (colon && (*end || end == colon + 1 || r < 1)))
-        return rg_fail(RG_EINVAL, windowed ? "--reach %s: a window has a size, as in %s:3" : "--reach %s: %s has no size", text, name);
-    if (strcmp(name, "groups") && w->q.rows != w->k.rows)
-        return rg_fail(RG_EINVAL, "%zu queries and %zu keys; %s looks from rows at themselves", w->q.rows, w->k.rows, name);
-    if (!strcmp(name, "groups") && w->q.groups != w->k.groups)
+    RG_TRY(rg_reach_choose(&c, text));
+    if (!c.kind->across && w->q.rows != w->k.rows)
+        return rg_fail(RG_EINVAL, "%zu queries and %zu keys; %s looks from rows at themselves", w->q.rows, w->k.rows, c.kind->name);
+    if (c.kind->across && w->q.groups != w->k.groups)
         return rg_fail(RG_EINVAL, "%zu groups of queries in %s, %zu of keys in %s; an empty line starts a group", w->q.groups, w->q.path,
                        w->k.groups, w->k.path);
-    w->reach = kind->make(w->tape, &w->queries, &w->keys, (size_t)r);
+    w->reach = c.kind->make(w->tape, &w->queries, &w->keys, c.size);
     return rg_tape_status(w->tape);
 }
 

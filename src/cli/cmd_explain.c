@@ -44,13 +44,17 @@ static rg_status explain_reach(const rg_reach_kind *k)
     const rg_reach *r = k->make(t, &two, &two, 3);
     printf("%s: a reach, which keys a query may look at\n", k->name);
     line("a query", k->summary);
+    line("paper", k->paper);
+    line("decoders", k->past && strcmp(k->past, k->name) != 0 ? k->past : NULL);
     printf("  %-9s two sentences of 2 and 4 words; rows are queries, columns keys%s\n", "drawn",
-           strstr(k->summary, " r ") ? "; r = 3" : "");
+           k->sized ? "; r = 3" : "");
     for (size_t i = 0; r && i < DRAWN; i++) {
         printf("  %-9s", "");
         for (size_t j = 0; j < DRAWN; j++) {
-            const size_t from = (size_t)r->begin[i], count = r->first[i + 1] - r->first[i];
-            printf(" %c", j >= from && j < from + count ? 'x' : '.');
+            bool open = false;
+            for (size_t p = r->first[i]; p < r->first[i + 1]; p++)
+                open = open || (r->key ? (size_t)r->key[p] : (size_t)r->begin[i] + (p - r->first[i])) == j;
+            printf(" %c", open ? 'x' : '.');
         }
         printf("\n");
     }

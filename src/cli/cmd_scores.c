@@ -1,17 +1,8 @@
-/* cmd_scores.c - the table of scores, printed. */
-#include <stdio.h>
-
+/* cmd_scores.c - the same as `regard list scores`. */
 #include "cli/command.h"
-#include "regard/attention.h"
+#include "cli/lists.h"
 
-static rg_status run(rg_call *call)
-{
-    (void)call;
-    printf("%-12s %-30s %-30s %s\n", "score", "e(q, k)", "cost a query", "paper");
-    for (const rg_score *const *s = rg_score_all(); *s; s++)
-        printf("%-12s %-30s %-30s %s\n", (*s)->name, (*s)->formula, (*s)->cost, (*s)->paper);
-    return RG_OK;
-}
+static rg_status run(rg_call *call) { return (void)call, rg_list_scores(), RG_OK; }
 
 const rg_command rg_command_scores = {
     .name = "scores",

@@ -22,6 +22,7 @@
     X(report) \
     X(gradients) \
     X(attend) \
+    X(list) \
     X(systems) \
     X(scores) \
     X(explain) \

@@ -17,7 +17,7 @@ enum { MOST_LAYERS = 32 };
 typedef struct {
     int64_t d, ff, heads, encoder, decoder, window, positions_learned;
     double  dropout, dropout_attention, dropout_ff, smoothing;
-    char   *norm, *positions, *score, *activation;
+    char   *norm, *positions, *score, *reach, *activation;
     bool    tied;
 } settings;
 
@@ -36,7 +36,8 @@ static const rg_option options[] = {
     { RG_OPTION_INT, "transformer-max-positions", offsetof(settings, positions_learned), "512", "places that learned positions know", 0, "[2,1000000]" },
     { RG_OPTION_STRING, "transformer-ffn-activation", offsetof(settings, activation), "relu", "inside the feed-forward network", 0, "relu|gelu" },
     { RG_OPTION_STRING, "score", offsetof(settings, score), "scaled_dot", "score of every attention (`regard scores`)", 0, NULL },
-    { RG_OPTION_INT, "window", offsetof(settings, window), "0", "restrict self-attention to so many positions; 0: all", 0, "[0,1000000]" },
+    { RG_OPTION_STRING, "reach", offsetof(settings, reach), "groups", "who looks at whom in self-attention: NAME or NAME:SIZE (`regard list reaches`); the decoder takes what of it lies behind", 0, NULL },
+    { RG_OPTION_INT, "window", offsetof(settings, window), "0", "the same as --reach window:N; 0: what --reach says", 0, "[0,1000000]" },
     { RG_OPTION_BOOL, "tied-embeddings-all", offsetof(settings, tied), "true", "one table for source, target and output (joint vocabulary)", 0, NULL },
     RG_OPTION_END
 };
@@ -53,6 +54,7 @@ typedef struct {
     rg_param *source, *target, *output; /* tables (V, d); the same one when tied */
     rg_param *output_bias;
     rg_param *source_places, *target_places; /* learned positions */
+    rg_reach_choice around, past;            /* of self-attention in encoder and decoder */
 } parts;
 
 /* ------------------------------------------------------------------------------------------------------- build */
@@ -76,7 +78,7 @@ static rg_status build_layer(layer *l, rg_params *p, const settings *s, bool dec
     rg_feed_forward_init(&l->ff, p, d, (size_t)s->ff, f);
     rg_params_pop(p);
     rg_norm_init(&l->norm_ff, p, "ff.norm", d);
-    l->self.dropout = l->cross.dropout = s->dropout_attention;
+    l->self.att.config.dropout = l->cross.att.config.dropout = s->dropout_attention;
     return RG_OK;
 }
 
@@ -118,6 +120,9 @@ static rg_status build(rg_model *m)
     if (s->encoder < 1 || s->decoder < 1 || s->encoder > MOST_LAYERS || s->decoder > MOST_LAYERS)
         return rg_fail(RG_EINVAL, "enc-depth %lld and dec-depth %lld must lie in 1 .. %d", (long long)s->encoder, (long long)s->decoder,
                        MOST_LAYERS);
+    RG_TRY(rg_reach_choose(&q->around, s->window ? "window:1" : s->reach));
+    if (s->window) q->around.size = (size_t)s->window;
+    q->past = rg_reach_past(q->around);
     build_tables(m, q, s);
     RG_TRY(build_stack(q->encoder, &q->encoder_end, m->params, s, "encoder", s->encoder, false));
     return build_stack(q->decoder, &q->decoder_end, m->params, s, "decoder", s->decoder, true);
@@ -192,7 +197,7 @@ static rg_tensor *encode(rg_tape *t, const rg_model *m, const int32_t *ids, cons
 {
     const settings *s = m->options;
     const parts    *q = m->parts;
-    const rg_reach *reach = s->window ? rg_reach_window(t, layout, (size_t)s->window) : rg_reach_groups(t, layout, layout);
+    const rg_reach *reach = rg_reach_within(t, q->around, layout);
     rg_tensor      *x = embed(t, s, q->source, q->source_places, ids, layout);
     for (int64_t i = 0; i < s->encoder; i++) {
         rg_tape_push(t, "encoder.%lld", (long long)i);
@@ -209,7 +214,7 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
     const parts    *q = m->parts;
     const rg_batch *batch = data;
     rg_tensor      *x = encode(t, m, batch->source_ids, &batch->source);
-    const rg_reach *past = s->window ? rg_reach_window_causal(t, &batch->target, (size_t)s->window) : rg_reach_causal(t, &batch->target);
+    const rg_reach *past = rg_reach_within(t, q->past, &batch->target);
     const rg_reach *source = rg_reach_groups(t, &batch->target, &batch->source);
     rg_tensor      *y = embed(t, s, q->target, q->target_places, batch->previous, &batch->target);
     for (int64_t i = 0; i < s->decoder; i++) {
@@ -341,7 +346,7 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
     const settings *s = d->model->options;
     const parts    *q = d->model->parts;
     memory         *c = d->state;
-    const rg_reach *past = rg_cache_step(t, c->past, d->n, (size_t)s->window), *source = reach_sources(d, t);
+    const rg_reach *past = rg_cache_step(t, c->past, d->n, q->past), *source = reach_sources(d, t);
     rg_tensor      *y = embed_step(d, t);
     for (int64_t i = 0; i < s->decoder; i++) {
         rg_tape_push(t, "decoder.%lld", (long long)i);
