@@ -62,9 +62,11 @@ static void *serve(void *context)
     return NULL;
 }
 
-static void begin(life *l, rg_translator *translator)
+static void begin_with(life *l, rg_translator *translator, double request_seconds, double drain_seconds)
 {
     *l = (life){ .config = RG_SERVE_CONFIG_DEFAULT, .translator = translator };
+    l->config.request_seconds = request_seconds;
+    l->config.drain_seconds = drain_seconds;
     l->config.port = 0;
     l->config.threads = 2;
     l->config.source = "en";
@@ -73,6 +75,8 @@ static void begin(life *l, rg_translator *translator)
     assert_int_equal(pthread_create(&l->thread, NULL, serve, l), 0);
     assert_int_equal(read(l->ready[0], &l->port, sizeof l->port), sizeof l->port);
 }
+
+static void begin(life *l, rg_translator *translator) { begin_with(l, translator, 30, 10); }
 
 static void end(life *l)
 {
@@ -90,7 +94,7 @@ static void ask(char *out, size_t room, int port, const char *path, const char *
 {
     struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     const int          fd = socket(AF_INET, SOCK_STREAM, 0);
-    char               request[512];
+    char               request[4096];
     size_t             used = 0;
     const int n = snprintf(request, sizeof request, "POST %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %zu\r\n\r\n%s",
                            path, strlen(body), body);
@@ -173,6 +177,89 @@ static void twenty_lives_leave_no_memory_behind(void **state)
     rg_translator_free(t);
 }
 
+/* ------------------------------------------------------------------------------------------ searches that are given up */
+
+enum { EXPENSIVE = 8 };
+
+/* A line of 900 subwords, and a model that knows no end. */
+static const char *expensive(void)
+{
+    static char body[2048];
+    strcpy(body, "{\"source\":\"en\",\"target\":\"fr\",\"q\":\"");
+    for (int i = 0; i < 900; i++) strcat(body, i % 2 ? "a " : "b ");
+    return strcat(body, "\"}");
+}
+
+typedef struct {
+    int         port;
+    const char *path, *body;
+    char        answer[512];
+} lone_asker;
+
+static void *ask_once(void *context)
+{
+    lone_asker *a = context;
+    ask(a->answer, sizeof a->answer, a->port, a->path, a->body);
+    return NULL;
+}
+
+static void everybody_is_answered_when_the_server_is_stopped_or_the_deadline_passes(void **state)
+{
+    rg_translator    *t = make_translator();
+    const char *const body = expensive();
+    (void)state;
+    for (int late = 0; late < 2; late++) { /* the drain ends, or the deadline comes first */
+        static lone_asker a[EXPENSIVE];
+        pthread_t         thread[EXPENSIVE];
+        life              l;
+        begin_with(&l, t, late ? 0.3 : 30, late ? 10 : 0.4);
+        for (int i = 0; i < EXPENSIVE; i++) {
+            a[i] = (lone_asker){ .port = l.port, .path = i % 4 == 3 ? "/detect" : "/translate", .body = body };
+            assert_int_equal(pthread_create(&thread[i], NULL, ask_once, &a[i]), 0);
+        }
+        usleep(100000);
+        const double began = rg_now();
+        end(&l);
+        const double took = rg_now() - began;
+        for (int i = 0; i < EXPENSIVE; i++) {
+            pthread_join(thread[i], NULL);
+            if (!strstr(a[i].answer, "HTTP/1.1 503") && !strstr(a[i].answer, "HTTP/1.1 200")) fail_msg("request %d: %.200s", i, a[i].answer);
+        }
+        if (took > 8) fail_msg("it took %.1f seconds to end", took); /* generous: sanitizers, a busy machine */
+    }
+    rg_translator_free(t);
+}
+
+static void clients_that_leave_leave_nothing_behind(void **state)
+{
+    rg_translator    *t = make_translator();
+    const char *const body = expensive();
+    size_t            before = 0;
+    (void)state;
+    for (int round = 0; round < 3; round++) {
+        struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+        char               request[4096], answer[2048];
+        int                fd[EXPENSIVE];
+        life               l;
+        if (round == 1) before = rg_base__live_blocks();
+        begin(&l, t);
+        to.sin_port = htons((uint16_t)l.port);
+        const int n = snprintf(request, sizeof request, "POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n%s", strlen(body), body);
+        for (int i = 0; i < EXPENSIVE; i++) {
+            fd[i] = socket(AF_INET, SOCK_STREAM, 0);
+            assert_int_equal(connect(fd[i], (struct sockaddr *)&to, sizeof to), 0);
+            assert_int_equal(send(fd[i], request, (size_t)n, MSG_NOSIGNAL), n);
+        }
+        usleep(50000);
+        for (int i = 0; i < EXPENSIVE; i++) close(fd[i]);
+        ask(answer, sizeof answer, l.port, "/translate", bodies[0]);
+        assert_non_null(strstr(answer, "HTTP/1.1 200"));
+        end(&l);
+    }
+    assert_int_equal(rg_base__live_blocks(), before);
+    rg_translator_free(t);
+}
+
 static void a_port_that_is_taken_is_named(void **state)
 {
     life           l;
@@ -222,6 +309,8 @@ int main(void)
         cmocka_unit_test(cut_texts_join_to_the_same_text),
         cmocka_unit_test(every_thread_gets_the_answer_it_would_get_alone),
         cmocka_unit_test(twenty_lives_leave_no_memory_behind),
+        cmocka_unit_test(everybody_is_answered_when_the_server_is_stopped_or_the_deadline_passes),
+        cmocka_unit_test(clients_that_leave_leave_nothing_behind),
         cmocka_unit_test(a_port_that_is_taken_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
