@@ -4,7 +4,7 @@
 set -u
 # model.h is what search knows of a model (start, step, keep), so it comes with decode.
 homes="ops=autograd recurrent=autograd conv=autograd metrics=data model=decode translate=tasks"
-order="base tensor autograd layers attention data decode models train tasks view serve cli"
+order="base tensor autograd attention layers data decode models train tasks view serve cli"
 
 declare -A rank=()
 place=0

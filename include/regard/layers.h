@@ -1,8 +1,9 @@
-/* layers.h - parts without attention: what several systems are built from. Each has an init that declares its parameters inside the
+/* layers.h - parts that several systems are built from; the blocks of Transformers are in transformer.h. Each has an init that declares its parameters inside the
  * current scope and a function that runs it. */
 #ifndef REGARD_LAYERS_H
 #define REGARD_LAYERS_H
 
+#include "regard/attention.h"
 #include "regard/recurrent.h"
 
 #ifdef __cplusplus
@@ -18,8 +19,10 @@ void       rg_dense_init(rg_dense *out, rg_params *p, const char *name, size_t i
 rg_tensor *rg_dense_run(rg_tape *t, const rg_dense *d, rg_tensor *x);
 
 /* Layer normalisation over the columns of each row. */
+#define RG_NORM_EPSILON 1e-6
 typedef struct rg_norm {
     rg_param *gain, *bias;
+    double    epsilon; /* rg_norm_init sets RG_NORM_EPSILON */
 } rg_norm;
 void       rg_norm_init(rg_norm *out, rg_params *p, const char *name, size_t width);
 rg_tensor *rg_norm_run(rg_tape *t, const rg_norm *n, rg_tensor *x);

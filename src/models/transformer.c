@@ -6,13 +6,11 @@
  *
  * Post-norm as printed; pre-norm (x + sub(norm(x)), one more norm after each stack) by option. One table E serves source, target
  * and, transposed, the output; embeddings are multiplied by sqrt(d). */
-#include "regard/layers.h"
 #include "regard/model.h"
+#include "regard/transformer.h"
 
 #include <math.h>
 #include <string.h>
-
-enum { MOST_LAYERS = 32 };
 
 typedef struct {
     int64_t d, ff, heads, encoder, decoder, window, positions_learned;
@@ -43,14 +41,7 @@ static const rg_option options[] = {
 };
 
 typedef struct {
-    rg_heads        self, cross;
-    rg_feed_forward ff;
-    rg_norm         norm_self, norm_cross, norm_ff;
-} layer;
-
-typedef struct {
-    layer     encoder[MOST_LAYERS], decoder[MOST_LAYERS];
-    rg_norm   encoder_end, decoder_end; /* pre-norm only */
+    rg_stack  encoder, decoder;
     rg_param *source, *target, *output; /* tables (V, d); the same one when tied */
     rg_param *output_bias;
     rg_param *source_places, *target_places; /* learned positions */
@@ -59,40 +50,17 @@ typedef struct {
 
 /* ------------------------------------------------------------------------------------------------------- build */
 
-static rg_status build_layer(layer *l, rg_params *p, const settings *s, bool decodes)
+static rg_status block_config(rg_block_config *out, const settings *s)
 {
-    const size_t d = (size_t)s->d;
-    rg_activation f;
-    RG_TRY(rg_activation_find(&f, s->activation));
-    rg_params_push(p, "self");
-    RG_TRY(rg_heads_init(&l->self, p, d, (size_t)s->heads, true, s->score));
-    rg_params_pop(p);
-    rg_norm_init(&l->norm_self, p, "self.norm", d);
-    if (decodes) {
-        rg_params_push(p, "cross");
-        RG_TRY(rg_heads_init(&l->cross, p, d, (size_t)s->heads, false, s->score));
-        rg_params_pop(p);
-        rg_norm_init(&l->norm_cross, p, "cross.norm", d);
-    }
-    rg_params_push(p, "ff");
-    rg_feed_forward_init(&l->ff, p, d, (size_t)s->ff, f);
-    rg_params_pop(p);
-    rg_norm_init(&l->norm_ff, p, "ff.norm", d);
-    l->self.att.config.dropout = l->cross.att.config.dropout = s->dropout_attention;
-    return RG_OK;
-}
-
-static rg_status build_stack(layer *stack, rg_norm *end, rg_params *p, const settings *s, const char *name, int64_t depth, bool decodes)
-{
-    for (int64_t i = 0; i < depth; i++) {
-        rg_params_push(p, "%s.%lld", name, (long long)i);
-        RG_TRY(build_layer(&stack[i], p, s, decodes));
-        rg_params_pop(p);
-    }
-    rg_params_push(p, "%s", name);
-    if (strcmp(s->norm, "pre") == 0) rg_norm_init(end, p, "end", (size_t)s->d);
-    rg_params_pop(p);
-    return RG_OK;
+    *out = (rg_block_config){ .width = (size_t)s->d,
+                              .hidden = (size_t)s->ff,
+                              .heads = (size_t)s->heads,
+                              .score = s->score,
+                              .pre = strcmp(s->norm, "pre") == 0,
+                              .dropout = s->dropout,
+                              .dropout_attention = s->dropout_attention,
+                              .dropout_hidden = s->dropout_ff };
+    return rg_activation_find(&out->activation, s->activation);
 }
 
 /* Embeddings have deviation d^-0.5, so that times sqrt(d) their variance is 1. */
@@ -117,61 +85,20 @@ static rg_status build(rg_model *m)
 {
     const settings *s = m->options;
     parts          *q = m->parts;
-    if (s->encoder < 1 || s->decoder < 1 || s->encoder > MOST_LAYERS || s->decoder > MOST_LAYERS)
+    rg_block_config c;
+    if (s->encoder < 1 || s->decoder < 1 || s->encoder > RG_STACK_DEPTH || s->decoder > RG_STACK_DEPTH)
         return rg_fail(RG_EINVAL, "enc-depth %lld and dec-depth %lld must lie in 1 .. %d", (long long)s->encoder, (long long)s->decoder,
-                       MOST_LAYERS);
+                       RG_STACK_DEPTH);
+    RG_TRY(block_config(&c, s));
     RG_TRY(rg_reach_choose(&q->around, s->window ? "window:1" : s->reach));
     if (s->window) q->around.size = (size_t)s->window;
     q->past = rg_reach_past(q->around);
     build_tables(m, q, s);
-    RG_TRY(build_stack(q->encoder, &q->encoder_end, m->params, s, "encoder", s->encoder, false));
-    return build_stack(q->decoder, &q->decoder_end, m->params, s, "decoder", s->decoder, true);
+    RG_TRY(rg_stack_init(&q->encoder, m->params, "encoder", &c, (size_t)s->encoder, false));
+    return rg_stack_init(&q->decoder, m->params, "decoder", &c, (size_t)s->decoder, true);
 }
 
-/* ---------------------------------------------------------------------------------------------------- sub-layers */
-
-/* Before a sub-layer: x itself, or norm(x) when the norm comes first. */
-static rg_tensor *before(rg_tape *t, const settings *s, const rg_norm *norm, rg_tensor *x)
-{
-    return s->norm[1] == 'r' ? rg_norm_run(t, norm, x) : x; /* "pre" */
-}
-
-/* After it: add what it made to x, and the norm when it comes last. */
-static rg_tensor *after(rg_tape *t, const settings *s, const rg_norm *norm, rg_tensor *x, rg_tensor *made)
-{
-    made = rg_dropout(t, made, s->dropout);
-    return s->norm[1] == 'r' ? rg_add(t, x, made) : rg_norm_sum(t, norm, x, made);
-}
-
-static rg_tensor *feed_forward(rg_tape *t, const settings *s, const layer *l, rg_tensor *x)
-{
-    rg_tensor *in = before(t, s, &l->norm_ff, x);
-    return after(t, s, &l->norm_ff, x, rg_feed_forward_run(t, &l->ff, in, s->dropout_ff));
-}
-
-static rg_tensor *self_attention(rg_tape *t, const settings *s, const layer *l, rg_tensor *x, const rg_reach *reach)
-{
-    rg_tape_push(t, "self");
-    x = after(t, s, &l->norm_self, x, rg_heads_self(t, &l->self, before(t, s, &l->norm_self, x), reach));
-    rg_tape_pop(t);
-    return x;
-}
-
-/* keys and values of the source are given: they are the same at every step */
-static rg_tensor *cross_attention(rg_tape *t, const settings *s, const layer *l, rg_tensor *y, rg_tensor *k, rg_tensor *v,
-                                  const rg_reach *reach)
-{
-    rg_tape_push(t, "cross");
-    rg_tensor *q = rg_heads_query(t, &l->cross, before(t, s, &l->norm_cross, y));
-    y = after(t, s, &l->norm_cross, y, rg_heads_read(t, &l->cross, q, k, v, reach));
-    rg_tape_pop(t);
-    return y;
-}
-
-static rg_tensor *stack_end(rg_tape *t, const settings *s, const rg_norm *end, rg_tensor *x)
-{
-    return s->norm[1] == 'r' ? rg_norm_run(t, end, x) : x;
-}
+/* ------------------------------------------------------------------------------------------------------ learning */
 
 /* Places 0, 1, ... of every sentence, none beyond those that were learned. */
 static rg_tensor *learned_places(rg_tape *t, const rg_param *places, const rg_layout *layout)
@@ -199,13 +126,7 @@ static rg_tensor *encode(rg_tape *t, const rg_model *m, const int32_t *ids, cons
     const parts    *q = m->parts;
     const rg_reach *reach = rg_reach_within(t, q->around, layout);
     rg_tensor      *x = embed(t, s, q->source, q->source_places, ids, layout);
-    for (int64_t i = 0; i < s->encoder; i++) {
-        rg_tape_push(t, "encoder.%lld", (long long)i);
-        x = self_attention(t, s, &q->encoder[i], x, reach);
-        x = feed_forward(t, s, &q->encoder[i], x);
-        rg_tape_pop(t);
-    }
-    return stack_end(t, s, &q->encoder_end, x);
+    return rg_stack_run(t, &q->encoder, "encoder", x, reach);
 }
 
 static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
@@ -217,17 +138,16 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
     const rg_reach *past = rg_reach_within(t, q->past, &batch->target);
     const rg_reach *source = rg_reach_groups(t, &batch->target, &batch->source);
     rg_tensor      *y = embed(t, s, q->target, q->target_places, batch->previous, &batch->target);
-    for (int64_t i = 0; i < s->decoder; i++) {
-        const layer *l = &q->decoder[i];
-        rg_tensor   *k, *v;
-        rg_tape_push(t, "decoder.%lld", (long long)i);
-        y = self_attention(t, s, l, y, past);
-        rg_heads_memory(t, &l->cross, x, &k, &v);
-        y = cross_attention(t, s, l, y, k, v, source);
-        y = feed_forward(t, s, l, y);
+    for (size_t i = 0; i < q->decoder.depth; i++) {
+        rg_tensor *k, *v;
+        rg_tape_push(t, "decoder.%zu", i);
+        y = rg_block_self(t, &q->decoder, i, y, past);
+        rg_heads_memory(t, &q->decoder.block[i].cross, x, &k, &v);
+        y = rg_block_cross(t, &q->decoder, i, y, k, v, source);
+        y = rg_block_feed_forward(t, &q->decoder, i, y);
         rg_tape_pop(t);
     }
-    y = stack_end(t, s, &q->decoder_end, y);
+    y = rg_stack_end(t, &q->decoder, y);
     return (rg_loss){ rg_cross_entropy_over(t, y, rg_use(t, q->output), rg_use(t, q->output_bias), batch->target_ids,
                                              rg_tape_learning(t) ? s->smoothing : 0, 1),
                       (double)batch->target.start[batch->target.groups] };
@@ -236,7 +156,7 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
 /* ------------------------------------------------------------------------------------------------------ decoding */
 
 typedef struct {
-    rg_tensor *source_k[MOST_LAYERS], *source_v[MOST_LAYERS]; /* on the memory tape */
+    rg_tensor *source_k[RG_STACK_DEPTH], *source_v[RG_STACK_DEPTH]; /* on the memory tape */
     rg_cache  *past;                                          /* of the target      */
 } memory;
 
@@ -258,7 +178,6 @@ static void collect(rg_decoding *d, rg_tensor **all, rg_tensor *x, const int32_t
 /* Sources g .. end-1, on the tape of steps: of all that the encoder computes only keys and values stay. */
 static rg_status encode_some(rg_decoding *d, size_t g, size_t end)
 {
-    const settings *s = d->model->options;
     const parts    *q = d->model->parts;
     memory         *c = d->state;
     const int32_t   first = d->sources.start[g], n = d->sources.start[end] - first;
@@ -269,9 +188,9 @@ static rg_status encode_some(rg_decoding *d, size_t g, size_t end)
     for (int32_t i = 0; i < n; i++) rows[i] = first + i;
     const rg_layout layout = { .groups = end - g, .start = start };
     rg_tensor      *x = encode(d->tape, d->model, d->source_ids + first, &layout);
-    for (int64_t i = 0; i < s->decoder; i++) {
+    for (size_t i = 0; i < q->decoder.depth; i++) {
         rg_tensor *k, *v;
-        rg_heads_memory(d->tape, &q->decoder[i].cross, x, &k, &v);
+        rg_heads_memory(d->tape, &q->decoder.block[i].cross, x, &k, &v);
         collect(d, &c->source_k[i], k, rows);
         collect(d, &c->source_v[i], v, rows);
     }
@@ -303,21 +222,8 @@ static rg_status start(rg_decoding *d)
         RG_TRY(encode_some(d, g, end));
     }
     for (int64_t i = 0; i < s->decoder; i++)
-        rg_attention_settle(d->memory, &q->decoder[i].cross.att, c->source_k[i], c->source_v[i], &d->sources);
+        rg_attention_settle(d->memory, &q->decoder.block[i].cross.att, c->source_k[i], c->source_v[i], &d->sources);
     return rg_tape_status(d->memory);
-}
-
-static rg_tensor *cached_self(rg_decoding *d, rg_tape *t, int64_t i, rg_tensor *y, const rg_reach *past)
-{
-    const settings *s = d->model->options;
-    const layer    *l = &((const parts *)d->model->parts)->decoder[i];
-    rg_tensor      *q, *k, *v;
-    rg_tape_push(t, "self");
-    rg_heads_project(t, &l->self, before(t, s, &l->norm_self, y), &q, &k, &v);
-    rg_cache_put(t, ((memory *)d->state)->past, (size_t)i, &k, &v);
-    y = after(t, s, &l->norm_self, y, rg_heads_read(t, &l->self, q, k, v, past));
-    rg_tape_pop(t);
-    return y;
 }
 
 static const rg_reach *reach_sources(rg_decoding *d, rg_tape *t)
@@ -343,19 +249,18 @@ static rg_tensor *embed_step(rg_decoding *d, rg_tape *t)
 
 static rg_tensor *step(rg_decoding *d, rg_tape *t)
 {
-    const settings *s = d->model->options;
     const parts    *q = d->model->parts;
     memory         *c = d->state;
     const rg_reach *past = rg_cache_step(t, c->past, d->n, q->past), *source = reach_sources(d, t);
     rg_tensor      *y = embed_step(d, t);
-    for (int64_t i = 0; i < s->decoder; i++) {
-        rg_tape_push(t, "decoder.%lld", (long long)i);
-        y = cached_self(d, t, i, y, past);
-        y = cross_attention(t, s, &q->decoder[i], y, c->source_k[i], c->source_v[i], source);
-        y = feed_forward(t, s, &q->decoder[i], y);
+    for (size_t i = 0; i < q->decoder.depth; i++) {
+        rg_tape_push(t, "decoder.%zu", i);
+        y = rg_block_step(t, &q->decoder, i, y, c->past, past);
+        y = rg_block_cross(t, &q->decoder, i, y, c->source_k[i], c->source_v[i], source);
+        y = rg_block_feed_forward(t, &q->decoder, i, y);
         rg_tape_pop(t);
     }
-    y = stack_end(t, s, &q->decoder_end, y);
+    y = rg_stack_end(t, &q->decoder, y);
     return rg_linear_nt(t, y, rg_use(t, q->output), rg_use(t, q->output_bias));
 }
 
