@@ -227,6 +227,45 @@ static void order_follows_from_seed_and_epoch(void **state)
     rg_vocab_free(vocab);
 }
 
+/* Checkpoints hold the place and the checksum of a corpus: what these were, they stay. */
+static void order_and_checksum_are_those_of_all_versions(void **state)
+{
+    (void)state;
+    static const uint64_t known[16][2] = {
+        { 0x725c9b34fb99a17eu, 0x3f97e3dbb1d7c367u },
+        { 0xdfe02fef923e3a1fu, 0xdf28e2344ed3351au },
+        { 0xb4c8e3d2b9ee9e80u, 0xc5cd91599cb6b6dbu },
+        { 0x8470f3a726922699u, 0xb6872726502b165fu },
+        { 0x19550805a6f92027u, 0xb0643b2ca68e0313u },
+        { 0xdf6603ea1037e116u, 0x4dc13c447c566c69u },
+        { 0x167c8d3034e7fc71u, 0xdf8feaee612b4d23u },
+        { 0xf2cae4d78b7bdea8u, 0xcccabba4ff3de1fau },
+        { 0x05ee0815eb5889c2u, 0x7934bc57b8b4f13cu },
+        { 0x3f579554aa2cc433u, 0x085ca98a0c3a96d8u },
+        { 0xc6ff5fa4f4c49ca4u, 0x35e44f0207013b58u },
+        { 0xdd851beef6843a8du, 0xb0afe83530318c73u },
+        { 0x99ae33e157ec1c9bu, 0x6b1e8809ab0b6674u },
+        { 0x4fb95fbb7487eb5au, 0xaa6e39ca65d2c86au },
+        { 0xb0cff3aaf849ae05u, 0x21e4ac74ad1c4b02u },
+        { 0xcdeabd0d4804310cu, 0xc4b3750b18e92eb1u },
+    };
+    rg_vocab *vocab = letters();
+    for (int variant = 0; variant < 16; variant++) {
+        rg_corpus_config config = base;
+        config.mini_batch = 16;
+        config.mini_batch_words = variant & 1 ? 200 : 0;
+        config.maxi_batch = variant & 2 ? 10 : 0;
+        config.shuffle = variant & 4;
+        config.source_eos = variant & 1;
+        config.source_words = variant & 8 ? 100 : 0;
+        rg_corpus *corpus = make_corpus(&config, vocab, 1000);
+        assert_true(rg_corpus_checksum(corpus) == known[variant][0]);
+        assert_true(digest(corpus, 150) == known[variant][1]);
+        rg_corpus_free(corpus);
+    }
+    rg_vocab_free(vocab);
+}
+
 static void a_corpus_resumes_at_any_place(void **state)
 {
     (void)state;
@@ -400,6 +439,7 @@ int main(void)
         cmocka_unit_test(what_is_left_over_is_shared_out_instead_of_being_a_small_batch),
         cmocka_unit_test(a_window_of_absurdly_many_batches_is_the_whole_corpus),
         cmocka_unit_test(order_follows_from_seed_and_epoch),
+        cmocka_unit_test(order_and_checksum_are_those_of_all_versions),
         cmocka_unit_test(a_corpus_resumes_at_any_place),
         cmocka_unit_test(a_corpus_larger_than_memory_gives_the_same_batches),
         cmocka_unit_test(shares_of_a_batch_are_the_batch),

@@ -8,6 +8,7 @@
 #define REGARD_TEXT_H
 
 #include "regard/base.h"
+#include "regard/batch.h"
 #include "regard/tensor.h"
 
 #ifdef __cplusplus
@@ -220,6 +221,9 @@ rg_status rg_vocab_normalize(rg_text *out, const rg_vocab *vocab, const char *li
 
 /* -------------------------------------------------------------------------------------------------- batches */
 
+/* The fields of a batch of pairs. */
+enum { RG_SOURCE, RG_TARGET };
+
 /* Pairs of a batch, one after another, no padding. Borrowed from the object that filled it, except after rg_batch_share. */
 typedef struct rg_batch {
     size_t          pairs;
@@ -259,11 +263,7 @@ typedef struct rg_corpus_report {
     rg_fault empty, too_long, cropped, bad_utf8, nul, line_limit;
 } rg_corpus_report;
 
-/* Where in its endless sequence of epochs a corpus stands. Plain numbers: save them, give them back, and the same batches follow. */
-typedef struct rg_corpus_place {
-    uint64_t epoch, window, batch;
-    bool     ended; /* the epoch before is over and rg_corpus_next_in_epoch has yet to say so */
-} rg_corpus_place;
+typedef rg_place rg_corpus_place; /* where a corpus stands: batch.h */
 
 typedef struct rg_corpus rg_corpus;
 

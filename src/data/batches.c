@@ -1,20 +1,20 @@
-/* batches.c - the endless sequence of batches of a corpus.
+/* batches.c - the endless sequence of batches of a store of examples.
  *
- *   epoch e:  pairs in the order of a permutation that follows from (seed, e)
+ *   epoch e:  examples in the order of a permutation that follows from (seed, e)
  *             window w: W of them, sorted by length, cut into batches, batches shuffled by (seed, e, w)
- *             a batch keeps the limits of pairs and of pieces; the last two of a window share evenly what is left
+ *             a batch keeps the limits of examples and of rows; the last two of a window share evenly what is left
  *
- * Everything is computed from (epoch, window, batch), so a place is three numbers (and whether the end of an epoch has
- * yet to be reported), and resuming is exact. The permutation is a Feistel network over Philox: a bijection of 2^2k numbers, walked until
- * it falls inside the corpus; it needs no memory. */
-#include "data/corpus.h"
+ * Everything is computed from (epoch, window, batch), so a place is three numbers (and whether the end of an epoch has yet
+ * to be reported) and resuming is exact. The permutation is a Feistel network over Philox: a bijection of 2^2k numbers, walked until it
+ * falls inside the store; it needs no memory. */
+#include "data/examples.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { ROUNDS = 6 };
 
-static uint32_t mix(const rg_corpus *c, uint64_t epoch, uint32_t round, uint32_t half)
+static uint32_t mix(const rg_examples *c, uint64_t epoch, uint32_t round, uint32_t half)
 {
     uint32_t out[4], counter[4] = { half, round, (uint32_t)epoch, (uint32_t)(epoch >> 32) };
     uint32_t key[2] = { (uint32_t)c->config.seed, (uint32_t)(c->config.seed >> 32) };
@@ -23,11 +23,11 @@ static uint32_t mix(const rg_corpus *c, uint64_t epoch, uint32_t round, uint32_t
 }
 
 /* Where place i of the epoch's order is in the file. */
-static uint64_t permute(const rg_corpus *c, uint64_t epoch, uint64_t i)
+static uint64_t permute(const rg_examples *c, uint64_t epoch, uint64_t i)
 {
     unsigned half = 1;
     if (!c->config.shuffle) return i;
-    while (half < 32 && (uint64_t)1 << (2 * half) < c->report.pairs) half++;
+    while (half < 32 && (uint64_t)1 << (2 * half) < c->report.examples) half++;
     const uint32_t mask = half == 32 ? UINT32_MAX : (1u << half) - 1;
     do {
         uint32_t left = (uint32_t)(i >> half) & mask, right = (uint32_t)i & mask;
@@ -37,82 +37,92 @@ static uint64_t permute(const rg_corpus *c, uint64_t epoch, uint64_t i)
             right = next;
         }
         i = ((uint64_t)left << half) | right;
-    } while (i >= c->report.pairs);
+    } while (i >= c->report.examples);
     return i;
 }
 
 /* -------------------------------------------------------------------------------------------------------- windows */
 
-enum { WINDOW_PAIRS = 1000, WINDOW_BATCHES = 64 }; /* where mini_batch or maxi_batch is 0 */
+enum { WINDOW_EXAMPLES = 1000, WINDOW_BATCHES = 64 }; /* where batch or window is 0 */
 
-static uint64_t window_size(const rg_corpus *c)
+static uint64_t window_size(const rg_examples *c)
 {
-    const uint64_t batch = c->config.mini_batch ? c->config.mini_batch : WINDOW_PAIRS;
-    const uint64_t batches = c->config.maxi_batch ? c->config.maxi_batch : WINDOW_BATCHES;
-    return batch < c->report.pairs / batches + 1 ? batch * batches : c->report.pairs; /* the product may not fit 64 bits */
+    const uint64_t batch = c->config.batch ? c->config.batch : WINDOW_EXAMPLES;
+    const uint64_t batches = c->config.window ? c->config.window : WINDOW_BATCHES;
+    return batch < c->report.examples / batches + 1 ? batch * batches : c->report.examples; /* the product may not fit 64 bits */
 }
 
 /* The last window takes what is left over when that is less than half a window. */
-static uint64_t window_count(const rg_corpus *c)
+static uint64_t window_count(const rg_examples *c)
 {
-    const uint64_t size = window_size(c), whole = c->report.pairs / size, rest = c->report.pairs % size;
+    const uint64_t size = window_size(c), whole = c->report.examples / size, rest = c->report.examples % size;
     return whole + (whole == 0 || rest > size / 2);
 }
 
+/* By rows, the last field first. */
 static int short_first(const void *a, const void *b)
 {
     const rg_entry *x = a, *y = b;
-    if (x->target != y->target) return x->target < y->target ? -1 : 1;
-    if (x->source != y->source) return x->source < y->source ? -1 : 1;
+    for (size_t f = RG_BATCH_FIELDS; f-- > 0;)
+        if (x->cost[f] != y->cost[f]) return x->cost[f] < y->cost[f] ? -1 : 1;
     return x->place < y->place ? -1 : x->place > y->place; /* other epochs, other mates in a batch */
 }
 
-static rg_status copy_ids(rg_ids *out, const int32_t *ids, size_t count)
+/* A text as it is learned from in this epoch: a cut that follows from seed, epoch and example. One that is longer than allowed is not
+ * taken. Leaves it in c->ids; false: the words stay as they are. */
+static rg_status cut_anew(bool *out_cut, rg_examples *c, const rg_field_spec *spec, const int32_t *ids, size_t count, uint64_t stream)
 {
-    RG_TRY(rg_ids_reserve(out, count + 1));
-    if (count) memcpy(out->data + out->count, ids, 4 * count);
-    out->count += count;
+    rg_random random = rg_random_new(c->config.seed ^ 0x70696563, c->place.epoch << 40 ^ stream);
+    *out_cut = false;
+    if (!(spec->alpha > 0)) return RG_OK;
+    c->ids.count = 0;
+    RG_TRY(rg_vocab_sample(&c->ids, spec->vocab, ids, count, spec->alpha, &random));
+    *out_cut = !spec->max_rows || c->ids.count <= spec->max_rows;
     return RG_OK;
 }
 
-/* One side of a pair as it is learned from in this epoch: a cut that follows from seed, epoch and pair. One that is longer than allowed is
- * not taken. */
-static rg_status cut_anew(rg_ids *out, const rg_corpus *c, const rg_vocab *vocab, const int32_t *ids, size_t count, double alpha,
-                          uint64_t stream)
+/* The example's record at the end of the window's block. */
+static rg_status copy_record(rg_record_head *head, rg_examples *c, uint64_t example, const int32_t *words)
 {
-    rg_random random = rg_random_new(c->config.seed ^ 0x70696563, c->place.epoch << 40 ^ stream);
-    out->count = 0;
-    if (alpha > 0) RG_TRY(rg_vocab_sample(out, vocab, ids, count, alpha, &random));
-    if (alpha > 0 && (!c->config.max_length || out->count <= c->config.max_length)) return RG_OK;
-    out->count = 0;
-    return copy_ids(out, ids, count);
+    const size_t at = c->window.length;
+    RG_TRY(rg_text_add(&c->window, head, c->head_bytes));
+    for (size_t f = 0; f < c->fields; f++) {
+        const uint32_t count = head->count[f];
+        bool           cut;
+        RG_TRY(cut_anew(&cut, c, &c->spec[f], words, count, c->fields * example + f));
+        if (cut) head->count[f] = (uint32_t)c->ids.count;
+        RG_TRY(rg_text_add(&c->window, cut ? c->ids.data : words, 4 * (size_t)head->count[f]));
+        words += count;
+    }
+    memcpy(c->window.data + at, head, c->head_bytes); /* the counts as they are now */
+    return RG_OK;
 }
 
-/* The pair's record at the end of the window's block. */
-static rg_status copy_entry(rg_entry *entry, rg_corpus *c, uint64_t pair, rg_pair_head head, const int32_t *ids)
+static void count_costs(rg_entry *entry, const rg_examples *c, const rg_record_head *head, const int32_t *words)
 {
-    rg_ids *s = &c->scratch_source, *t = &c->scratch_target;
-    RG_TRY(cut_anew(s, c, c->source, ids, head.source, c->config.source_alpha, 2 * pair));
-    RG_TRY(cut_anew(t, c, c->target, ids + head.source, head.target, c->config.target_alpha, 2 * pair + 1));
-    head.source = entry->source = (uint32_t)s->count;
-    head.target = entry->target = (uint32_t)t->count;
-    entry->at = c->window.length + sizeof head;
-    RG_TRY(rg_text_add(&c->window, &head, sizeof head));
-    if (s->count) RG_TRY(rg_text_add(&c->window, s->data, 4 * s->count));
-    return t->count ? rg_text_add(&c->window, t->data, 4 * t->count) : RG_OK;
+    for (size_t f = 0; f < c->fields; f++) {
+        const rg_field_spec *spec = &c->spec[f];
+        entry->cost[f] = (uint32_t)rg_kinds[spec->kind].rows(spec, words, head->count[f]) + (spec->kind == RG_FIELD_IDS);
+        words += head->count[f];
+    }
 }
 
-static rg_status read_entry(rg_entry *entry, rg_corpus *c, uint64_t place)
+static rg_status read_entry(rg_entry *entry, rg_examples *c, uint64_t place)
 {
-    const uint64_t pair = permute(c, c->place.epoch, place);
-    rg_pair_head   head;
-    const int32_t *ids;
-    RG_TRY(rg_corpus__pair(&head, &ids, c, pair));
-    *entry = (rg_entry){ place, (size_t)c->offsets[pair] + sizeof head, head.source, head.target };
-    return c->windowed ? copy_entry(entry, c, pair, head, ids) : RG_OK;
+    const uint64_t example = permute(c, c->place.epoch, place);
+    rg_record_head head = { 0 };
+    const int32_t *words;
+    RG_TRY(rg_examples__record(&head, &words, c, example));
+    *entry = (rg_entry){ .place = place, .at = c->windowed ? c->window.length : (size_t)c->offsets[example] };
+    if (c->windowed) {
+        RG_TRY(copy_record(&head, c, example, words));
+        words = rg_examples__split(&head, c, c->window.data + entry->at);
+    }
+    count_costs(entry, c, &head, words);
+    return RG_OK;
 }
 
-static rg_status reserve_entries(rg_corpus *c, size_t count)
+static rg_status reserve_entries(rg_examples *c, size_t count)
 {
     if (count <= c->entry_room) return RG_OK;
     rg_free(c->entries);
@@ -129,70 +139,72 @@ static rg_status reserve_entries(rg_corpus *c, size_t count)
 
 /* What a batch holds, </s> counted. */
 typedef struct {
-    size_t words, sources, pairs;
+    size_t examples, rows[RG_BATCH_FIELDS];
 } load;
 
-static load with(load l, const rg_entry *e)
+static void put(load *l, const rg_examples *c, const rg_entry *e)
 {
-    return (load){ l.words + e->target + 1, l.sources + e->source + 1, l.pairs + 1 };
+    for (size_t f = 0; f < c->fields; f++) l->rows[f] += e->cost[f];
+    l->examples++;
 }
 
-static load without(load l, const rg_entry *e)
+static void take(load *l, const rg_examples *c, const rg_entry *e)
 {
-    return (load){ l.words - e->target - 1, l.sources - e->source - 1, l.pairs - 1 };
+    for (size_t f = 0; f < c->fields; f++) l->rows[f] -= e->cost[f];
+    l->examples--;
 }
 
-static load load_of(const rg_corpus *c, size_t begin, size_t end)
+static load load_of(const rg_examples *c, size_t begin, size_t end)
 {
-    load l = { 0, 0, 0 };
-    for (size_t i = begin; i < end; i++) l = with(l, &c->entries[i]);
+    load l = { 0 };
+    for (size_t i = begin; i < end; i++) put(&l, c, &c->entries[i]);
     return l;
 }
 
 /* The largest share of a limit that is used: at most 1 where none is exceeded. */
-static double fullness(const rg_corpus *c, load l)
+static double fullness(const rg_examples *c, const load *l)
 {
-    const size_t used[] = { l.words, l.sources, l.pairs };
-    const size_t most[] = { c->config.mini_batch_words, c->config.source_words, c->config.mini_batch };
-    double       full = 0;
-    for (size_t i = 0; i < 3; i++)
-        if (most[i] && (double)used[i] / (double)most[i] > full) full = (double)used[i] / (double)most[i];
+    double full = c->config.batch ? (double)l->examples / (double)c->config.batch : 0;
+    for (size_t f = 0; f < c->fields; f++) {
+        const size_t most = c->spec[f].batch_rows;
+        if (most && (double)l->rows[f] / (double)most > full) full = (double)l->rows[f] / (double)most;
+    }
     return full;
 }
 
-/* The last batch of a window is what was left over. An update counts as much with a few pairs as with many, so the last two batches share
- * their pairs evenly. */
-static void even_out(rg_corpus *c)
+/* The last batch of a window is what was left over. An update counts as much with a few examples as with many, so the last two batches
+ * share their examples evenly. */
+static void even_out(rg_examples *c)
 {
     if (c->batch_count < 2) return;
     const size_t begin = c->cuts[c->batch_count - 2];
     size_t       at = c->cuts[c->batch_count - 1];
     load         before = load_of(c, begin, at), after = load_of(c, at, c->entry_count);
     while (at > begin + 1) {
-        before = without(before, &c->entries[at - 1]);
-        after = with(after, &c->entries[at - 1]);
-        if (fullness(c, after) > fullness(c, before)) break;
+        take(&before, c, &c->entries[at - 1]);
+        put(&after, c, &c->entries[at - 1]);
+        if (fullness(c, &after) > fullness(c, &before)) break;
         at--;
     }
     c->cuts[c->batch_count - 1] = (uint32_t)at;
 }
 
-/* Cut the sorted pairs into batches that keep all limits; each has at least one pair. */
-static void cut(rg_corpus *c)
+/* Cut the sorted examples into batches that keep all limits; each has at least one example. */
+static void cut(rg_examples *c)
 {
-    load now = { 0, 0, 0 };
+    load now = { 0 };
     c->batch_count = 0;
     for (size_t i = 0; i < c->entry_count; i++) {
-        const load next = with(now, &c->entries[i]);
-        const bool begins = now.pairs == 0 || fullness(c, next) > 1;
-        if (begins) c->cuts[c->batch_count++] = (uint32_t)i;
-        now = begins ? with((load){ 0, 0, 0 }, &c->entries[i]) : next;
+        put(&now, c, &c->entries[i]);
+        if (now.examples > 1 && fullness(c, &now) <= 1) continue;
+        c->cuts[c->batch_count++] = (uint32_t)i;
+        now = load_of(c, i, i + 1);
     }
     c->cuts[c->batch_count] = (uint32_t)c->entry_count;
     even_out(c);
 }
 
-static void shuffle_batches(rg_corpus *c)
+static void shuffle_batches(rg_examples *c)
 {
     for (size_t i = 0; i < c->batch_count; i++) c->order[i] = (uint32_t)i;
     if (!c->config.shuffle) return;
@@ -206,17 +218,17 @@ static void shuffle_batches(rg_corpus *c)
 }
 
 /* Make the window of c->place the one at hand. */
-static rg_status load_window(rg_corpus *c)
+static rg_status load_window(rg_examples *c)
 {
     if (c->loaded && c->loaded_epoch == c->place.epoch && c->loaded_window == c->place.window) return RG_OK;
     const uint64_t begin = c->place.window * window_size(c);
-    const uint64_t end = c->place.window + 1 < window_count(c) ? begin + window_size(c) : c->report.pairs;
+    const uint64_t end = c->place.window + 1 < window_count(c) ? begin + window_size(c) : c->report.examples;
     c->loaded = false;
     rg_text_clear(&c->window);
     RG_TRY(reserve_entries(c, (size_t)(end - begin)));
     c->entry_count = 0;
     for (uint64_t i = begin; i < end; i++) RG_TRY(read_entry(&c->entries[c->entry_count++], c, i));
-    if (c->config.maxi_batch) qsort(c->entries, c->entry_count, sizeof *c->entries, short_first);
+    if (c->config.window) qsort(c->entries, c->entry_count, sizeof *c->entries, short_first);
     cut(c);
     shuffle_batches(c);
     c->loaded = true;
@@ -227,69 +239,83 @@ static rg_status load_window(rg_corpus *c)
 
 /* -------------------------------------------------------------------------------------------------------- batches */
 
-static rg_status add_pair(rg_corpus *c, const int32_t *ids, size_t source, size_t target)
+static rg_status add_record(rg_examples *c, const rg_record_head *head, const int32_t *words)
 {
-    int32_t eos = rg_vocab_eos(c->target);
-    if (c->source) {
-        RG_TRY(copy_ids(&c->source_ids, ids, source));
-        if (c->config.source_eos) RG_TRY(rg_ids_add(&c->source_ids, rg_vocab_eos(c->source)));
+    for (size_t f = 0; f < c->fields; f++) {
+        const rg_field_spec *spec = &c->spec[f];
+        rg_column           *column = &c->column[f];
+        const rg_kind       *kind = &rg_kinds[spec->kind];
+        RG_TRY(kind->unpack(column, spec, words, head->count[f]));
+        const size_t rows = kind->ids ? column->ids.count : (size_t)column->start.data[column->start.count - 1] +
+                                                                kind->rows(spec, words, head->count[f]);
+        if (rows > INT32_MAX)
+            return rg_fail(RG_ELIMIT, "a batch of more than 2^31 rows of field %s: make batches smaller or limit the length", spec->name);
+        RG_TRY(rg_ids_add(&column->start, (int32_t)rows));
+        words += head->count[f];
     }
-    RG_TRY(copy_ids(&c->target_ids, ids + source, target));
-    RG_TRY(rg_ids_add(&c->target_ids, eos));
-    RG_TRY(rg_ids_add(&c->previous, rg_vocab_bos(c->target)));
-    RG_TRY(copy_ids(&c->previous, ids + source, target));
-    if (c->source_ids.count > INT32_MAX || c->target_ids.count > INT32_MAX)
-        return rg_fail(RG_ELIMIT, "a batch of more than 2^31 pieces: make mini-batch smaller or give max-length");
-    RG_TRY(rg_ids_add(&c->source_start, (int32_t)c->source_ids.count));
-    return rg_ids_add(&c->target_start, (int32_t)c->target_ids.count);
+    return RG_OK;
 }
 
-static rg_status begin_batch(rg_corpus *c, size_t pairs)
+static rg_status begin_batch(rg_examples *c, size_t examples)
 {
-    c->source_ids.count = c->target_ids.count = c->previous.count = c->source_start.count = c->target_start.count = 0;
-    if (pairs > c->line_room) {
+    if (examples > c->line_room) {
         rg_free(c->lines);
         c->line_room = 0;
-        if (!(c->lines = rg_alloc_array(pairs, sizeof *c->lines))) return RG_ENOMEM;
-        c->line_room = pairs;
+        if (!(c->lines = rg_alloc_array(examples, sizeof *c->lines))) return RG_ENOMEM;
+        c->line_room = examples;
     }
-    RG_TRY(rg_ids_reserve(&c->source_ids, 1)); /* never NULL, even without a source */
-    RG_TRY(rg_ids_add(&c->source_start, 0));
-    return rg_ids_add(&c->target_start, 0);
+    for (size_t f = 0; f < c->fields; f++) {
+        rg_column *column = &c->column[f];
+        column->ids.count = column->previous.count = column->start.count = column->size.count = column->value_count = 0;
+        RG_TRY(rg_ids_reserve(&column->ids, 1)); /* never NULL, even without a row */
+        RG_TRY(rg_ids_add(&column->start, 0));
+    }
+    return RG_OK;
 }
 
-static void show_batch(rg_batch *out, const rg_corpus *c, size_t pairs)
+/* Height and width of the layout where all pictures have them in common. */
+static void show_size(rg_layout *layout, const rg_ids *size, size_t examples)
 {
-    *out = (rg_batch){ .pairs = pairs,
-                       .source = { .groups = pairs, .start = c->source_start.data },
-                       .target = { .groups = pairs, .start = c->target_start.data },
-                       .source_ids = c->source_ids.data,
-                       .target_ids = c->target_ids.data,
-                       .previous = c->previous.data,
-                       .lines = c->lines };
+    if (size->count < 2 || size->count != 2 * examples || !size->data[0]) return;
+    for (size_t i = 2; i < size->count; i++)
+        if (size->data[i] != size->data[i % 2]) return;
+    layout->height = (size_t)size->data[0];
+    layout->width = (size_t)size->data[1];
 }
 
-static uint64_t line_of(const char *record_ids)
+static void show_batch(rg_fields *out, const rg_examples *c, size_t examples)
 {
-    rg_pair_head head;
-    memcpy(&head, record_ids - sizeof head, sizeof head);
-    return head.line;
+    *out = (rg_fields){ .examples = examples, .fields = c->fields, .lines = c->lines };
+    for (size_t f = 0; f < c->fields; f++) {
+        const rg_field_spec *spec = &c->spec[f];
+        const rg_kind       *kind = &rg_kinds[spec->kind];
+        const rg_column     *column = &c->column[f];
+        rg_field            *field = &out->field[f];
+        *field = (rg_field){ .kind = spec->kind, .layout = { .groups = examples, .start = column->start.data } };
+        if (kind->ids) field->ids = column->ids.data;
+        if (kind->values) field->values = column->values;
+        if (kind->values) field->width = spec->kind == RG_FIELD_COUNTS ? 1 : spec->width;
+        if (spec->predicted) field->previous = column->previous.data;
+        if (spec->kind != RG_FIELD_PIXELS) continue;
+        field->size = column->size.data;
+        show_size(&field->layout, &column->size, examples);
+    }
 }
 
-static rg_status fill_batch(rg_batch *out, rg_corpus *c, size_t begin, size_t end)
+static rg_status fill_batch(rg_fields *out, rg_examples *c, size_t begin, size_t end)
 {
     RG_TRY(begin_batch(c, end - begin));
     for (size_t i = begin; i < end; i++) {
-        const rg_entry *entry = &c->entries[i];
-        const char     *ids = (c->windowed ? c->window.data : c->block.data) + entry->at;
-        RG_TRY(add_pair(c, (const int32_t *)(const void *)ids, entry->source, entry->target));
-        c->lines[i - begin] = line_of(ids);
+        rg_record_head head = { 0 };
+        const int32_t *words = rg_examples__split(&head, c, (c->windowed ? c->window.data : c->block.data) + c->entries[i].at);
+        RG_TRY(add_record(c, &head, words));
+        c->lines[i - begin] = head.line;
     }
     show_batch(out, c, end - begin);
     return RG_OK;
 }
 
-static void step(rg_corpus *c)
+static void step(rg_examples *c)
 {
     if (++c->place.batch < c->batch_count) return;
     c->place.batch = 0;
@@ -299,9 +325,9 @@ static void step(rg_corpus *c)
     c->place.ended = true;
 }
 
-rg_status rg_corpus_next(rg_batch *out, bool *out_new_epoch, rg_corpus *c)
+rg_status rg_examples_next(rg_fields *out, bool *out_new_epoch, rg_examples *c)
 {
-    if (!c->sealed) return rg_fail(RG_EINVAL, "a corpus gives batches only after it was sealed");
+    if (!c->sealed) return rg_fail(RG_EINVAL, "a store gives batches only after it was sealed");
     RG_TRY(load_window(c));
     uint32_t b = c->order[c->place.batch];
     RG_TRY(fill_batch(out, c, c->cuts[b], c->cuts[b + 1]));
@@ -311,25 +337,25 @@ rg_status rg_corpus_next(rg_batch *out, bool *out_new_epoch, rg_corpus *c)
     return RG_OK;
 }
 
-rg_status rg_corpus_next_in_epoch(bool *out_more, rg_batch *out, rg_corpus *c)
+rg_status rg_examples_next_in_epoch(bool *out_more, rg_fields *out, rg_examples *c)
 {
     *out_more = !c->place.ended;
     c->place.ended = false;
-    return *out_more ? rg_corpus_next(out, NULL, c) : RG_OK;
+    return *out_more ? rg_examples_next(out, NULL, c) : RG_OK;
 }
 
-rg_corpus_place rg_corpus_tell(const rg_corpus *c)
+rg_place rg_examples_tell(const rg_examples *c)
 {
     return c->place;
 }
 
-rg_status rg_corpus_seek(rg_corpus *c, rg_corpus_place place)
+rg_status rg_examples_seek(rg_examples *c, rg_place place)
 {
-    if (!c->sealed) return rg_fail(RG_EINVAL, "a corpus can be moved only after it was sealed");
+    if (!c->sealed) return rg_fail(RG_EINVAL, "a store can be moved only after it was sealed");
     if (place.window >= window_count(c))
-        return rg_fail(RG_EMATCH, "window %llu of a corpus that has %llu: the checkpoint is of other data or batch settings",
+        return rg_fail(RG_EMATCH, "window %llu of data that have %llu: the checkpoint is of other data or batch settings",
                        (unsigned long long)place.window, (unsigned long long)window_count(c));
-    rg_corpus_place old = c->place;
+    rg_place old = c->place;
     c->place = place;
     rg_status status = load_window(c);
     if (status == RG_OK && place.batch >= c->batch_count)
@@ -339,46 +365,16 @@ rg_status rg_corpus_seek(rg_corpus *c, rg_corpus_place place)
     return status;
 }
 
-rg_status rg_corpus_pair(rg_batch *out, rg_corpus *c, uint64_t i)
+rg_status rg_examples_one(rg_fields *out, rg_examples *c, uint64_t i)
 {
-    rg_pair_head      head;
-    const int32_t *ids;
-    if (!c->sealed || i >= c->report.pairs)
-        return rg_fail(RG_EINVAL, "pair %llu of %llu", (unsigned long long)i, (unsigned long long)c->report.pairs);
-    RG_TRY(rg_corpus__pair(&head, &ids, c, i));
+    rg_record_head head = { 0 };
+    const int32_t *words;
+    if (!c->sealed || i >= c->report.examples)
+        return rg_fail(RG_EINVAL, "example %llu of %llu", (unsigned long long)i, (unsigned long long)c->report.examples);
+    RG_TRY(rg_examples__record(&head, &words, c, i));
     RG_TRY(begin_batch(c, 1));
-    RG_TRY(add_pair(c, ids, head.source, head.target));
+    RG_TRY(add_record(c, &head, words));
     c->lines[0] = head.line;
     show_batch(out, c, 1);
     return RG_OK;
-}
-
-/* ---------------------------------------------------------------------------------------------------------- shares */
-
-/* The first pair at or past k of n equal parts of the tokens. */
-static size_t boundary(const rg_batch *b, size_t k, size_t n)
-{
-    if (k == 0) return 0;
-    if (k >= n) return b->pairs;
-    uint64_t total = (uint64_t)b->source.start[b->pairs] + (uint64_t)b->target.start[b->pairs], g = 0;
-    while (g < b->pairs && ((uint64_t)b->source.start[g] + (uint64_t)b->target.start[g]) * n < total * k) g++;
-    return (size_t)g;
-}
-
-static rg_layout share_layout(const rg_layout *whole, int32_t *start, size_t begin, size_t end)
-{
-    for (size_t g = begin; g <= end; g++) start[g - begin] = whole->start[g] - whole->start[begin];
-    return (rg_layout){ .groups = end - begin, .start = start, .first = whole->first + (uint64_t)whole->start[begin] };
-}
-
-void rg_batch_share(rg_batch *out, int32_t *storage, const rg_batch *batch, size_t share, size_t shares)
-{
-    size_t begin = boundary(batch, share, shares), end = boundary(batch, share + 1, shares);
-    *out = (rg_batch){ .pairs = end - begin,
-                       .source = share_layout(&batch->source, storage, begin, end),
-                       .target = share_layout(&batch->target, storage + batch->pairs + 1, begin, end),
-                       .source_ids = batch->source_ids + batch->source.start[begin],
-                       .target_ids = batch->target_ids + batch->target.start[begin],
-                       .previous = batch->previous + batch->target.start[begin],
-                       .lines = batch->lines + begin };
 }

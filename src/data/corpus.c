@@ -1,223 +1,100 @@
-/* corpus.c - reads pairs of lines once, encodes them and keeps the ids, in memory or, past the budget, in a temporary file.
+/* corpus.c - pairs of lines: a store of examples with two fields of ids, source and target, and the openers that read them.
  *
- *   head { line, source count, target count } source ids target ids | head ...        offsets[i]: where pair i begins
- *
- * The file has no name any more once it is open for reading: nothing is left behind, whatever happens to the program. */
-#include "data/corpus.h"
+ * What is stored, the order of batches and the checksum are those of examples.c and batches.c; the checksum starts from the settings below, so
+ * that checkpoints of all versions resume. */
+#include "data/examples.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "data/words.h"
 
+struct rg_corpus {
+    rg_examples     *examples;
+    rg_corpus_report report;
+};
+
 /* ----------------------------------------------------------------------------------------------------- new, free */
 
-static rg_status check_alpha(const rg_vocab *vocab, double alpha, const char *side)
+static uint64_t settings_sum(const rg_corpus_config *config, const rg_vocab *source, const rg_vocab *target)
 {
-    if (alpha == 0) return RG_OK;
-    if (!(alpha > 0 && alpha <= 1)) return rg_fail(RG_EINVAL, "%s pieces cut anew with alpha %g: it is above 0, at most 1", side, alpha);
-    if (vocab && rg_vocab_can_sample(vocab)) return RG_OK;
-    return rg_fail(RG_EINVAL, "%s pieces cannot be cut anew each epoch: that needs a vocabulary of kind unigram or bpe%s%s", side,
-                   vocab ? ", not " : "", vocab ? rg_vocab_kind_name(rg_vocab_kind_of(vocab)) : "");
+    const uint64_t batch = config->mini_batch ? config->mini_batch : 1000; /* the default before 0 meant no limit: same batches */
+    const uint64_t settings[] = { config->max_length,  config->max_length_crop, batch,              config->mini_batch_words,
+                                  config->maxi_batch,  config->shuffle,         config->source_eos, config->seed,
+                                  source ? rg_vocab_checksum(source) : 0, rg_vocab_checksum(target) };
+    const uint64_t source_words = config->source_words;
+    const double   alphas[] = { config->source_alpha, config->target_alpha };
+    uint64_t       sum = rg_hash_bytes(RG_HASH_START, settings, sizeof settings);
+    if (source_words) sum = rg_hash_bytes(sum, &source_words, sizeof source_words);
+    if (alphas[0] > 0 || alphas[1] > 0) sum = rg_hash_bytes(sum, alphas, sizeof alphas);
+    return sum;
 }
 
 rg_status rg_corpus_new(rg_corpus **out, const rg_corpus_config *config, const rg_vocab *source, const rg_vocab *target)
 {
     if (!config->mini_batch && !config->mini_batch_words)
         return rg_fail(RG_EINVAL, "batches without a limit: give mini-batch (pairs) or mini-batch-words (target pieces)");
-    RG_TRY(check_alpha(source, config->source_alpha, "source"));
-    RG_TRY(check_alpha(target, config->target_alpha, "target"));
+    const rg_field_spec specs[] = {
+        [RG_SOURCE] = { .name = "source", .kind = RG_FIELD_IDS, .vocab = source, .max_rows = config->max_length,
+                        .crop = config->max_length_crop, .batch_rows = config->source_words, .eos = config->source_eos,
+                        .alpha = config->source_alpha },
+        [RG_TARGET] = { .name = "target", .kind = RG_FIELD_IDS, .vocab = target, .max_rows = config->max_length,
+                        .crop = config->max_length_crop, .batch_rows = config->mini_batch_words, .predicted = true,
+                        .alpha = config->target_alpha },
+    };
+    const rg_examples_config settings = { config->mini_batch, config->maxi_batch, config->shuffle, config->seed, config->memory, config->temp };
     rg_corpus *c = rg_alloc_zero(sizeof *c);
     if (!c) return RG_ENOMEM;
-    c->config = *config;
-    c->config.temp = NULL; /* only needed, and copied, when the file is made */
-    const char *directory = config->temp ? config->temp : getenv("TMPDIR");
-    c->temp_path = rg_format("%s/regard-corpus-XXXXXX", directory && *directory ? directory : "/tmp");
-    if (!c->temp_path) {
+    rg_status status = rg_examples__new(&c->examples, &settings, specs, 2, settings_sum(config, source, target));
+    if (status != RG_OK) {
         rg_free(c);
-        return RG_ENOMEM;
+        return status;
     }
-    c->source = source;
-    c->target = target;
-    const size_t window = config->mini_batch ? config->mini_batch : 1000; /* the default before 0 meant no limit: same batches */
-    uint64_t settings[] = { config->max_length,  config->max_length_crop, window,             config->mini_batch_words,
-                            config->maxi_batch,  config->shuffle,         config->source_eos, config->seed,
-                            source ? rg_vocab_checksum(source) : 0, rg_vocab_checksum(target) };
-    const uint64_t source_words = config->source_words;
-    c->sum = rg_hash_bytes(RG_HASH_START, settings, sizeof settings);
-    if (source_words) c->sum = rg_hash_bytes(c->sum, &source_words, sizeof source_words);
-    const double alphas[] = { config->source_alpha, config->target_alpha };
-    c->windowed = alphas[0] > 0 || alphas[1] > 0; /* and once pairs go to a file */
-    if (c->windowed) c->sum = rg_hash_bytes(c->sum, alphas, sizeof alphas);
     *out = c;
     return RG_OK;
-}
-
-static void drop_temp(rg_corpus *c)
-{
-    if (c->temp) (void)rg_file_close(c->temp); /* thrown away: an error tells nothing */
-    if (c->temp && !c->sealed) unlink(c->temp_path);
-    c->temp = NULL;
 }
 
 void rg_corpus_free(rg_corpus *c)
 {
     if (!c) return;
-    drop_temp(c);
-    rg_text_free(&c->block);
-    rg_text_free(&c->window);
-    rg_free(c->offsets);
-    rg_free(c->temp_path);
-    rg_ids_free(&c->scratch_source);
-    rg_ids_free(&c->scratch_target);
-    rg_free(c->entries);
-    rg_free(c->cuts);
-    rg_free(c->order);
-    rg_ids_free(&c->source_ids);
-    rg_ids_free(&c->target_ids);
-    rg_ids_free(&c->previous);
-    rg_ids_free(&c->source_start);
-    rg_ids_free(&c->target_start);
-    rg_free(c->lines);
+    rg_examples_free(c->examples);
     rg_free(c);
 }
 
-/* ------------------------------------------------------------------------------------------------------- storing */
+/* -------------------------------------------------------------------------------------------------------- adding */
 
-/* Move what is in memory to a file and go on there. */
-static rg_status spill(rg_corpus *c)
+/* What the store counted, beside what the readers flagged. */
+static void take_counts(rg_corpus *c)
 {
-    int fd = mkstemp(c->temp_path);
-    if (fd < 0) return rg_fail(RG_EIO, "%s: cannot make a temporary file: %s", c->temp_path, strerror(errno));
-    close(fd);
-    rg_status status = rg_file_open(&c->temp, c->temp_path, "wb");
-    c->windowed = true;
-    if (status != RG_OK) {
-        unlink(c->temp_path);
-        return status;
-    }
-    rg_log(RG_LOG_INFO, "the encoded corpus is larger than %zu MiB: it goes to %s", c->config.memory >> 20, c->temp_path);
-    return RG_OK;
-}
-
-static rg_status flush(rg_corpus *c)
-{
-    if (!c->temp) RG_TRY(spill(c));
-    RG_TRY(rg_file_write(c->temp, c->block.data, c->block.length));
-    rg_text_clear(&c->block);
-    return RG_OK;
-}
-
-static rg_status note_offset(rg_corpus *c)
-{
-    if (c->report.pairs + 2 > c->offset_room) {
-        size_t    room = c->offset_room ? 2 * c->offset_room : 1024;
-        uint64_t *offsets = room <= SIZE_MAX / sizeof *offsets ? rg_realloc(c->offsets, room * sizeof *offsets) : NULL;
-        if (!offsets) return RG_ENOMEM;
-        c->offsets = offsets;
-        c->offset_room = room;
-    }
-    c->offsets[c->report.pairs] = c->bytes;
-    return RG_OK;
-}
-
-static rg_status store(rg_corpus *c, const rg_ids *source, const rg_ids *target, uint64_t line)
-{
-    enum { FILE_BUFFER = 1 << 20 };
-    rg_pair_head head = { line, (uint32_t)source->count, (uint32_t)target->count };
-    size_t    ids = 4 * (source->count + target->count), old = c->block.length;
-    RG_TRY(note_offset(c));
-    rg_status status = rg_text_add(&c->block, &head, sizeof head);
-    if (status == RG_OK) status = rg_text_add(&c->block, source->data, 4 * source->count);
-    if (status == RG_OK) status = rg_text_add(&c->block, target->data, 4 * target->count);
-    if (status != RG_OK) {
-        c->block.length = old;
-        return status;
-    }
-    c->sum = rg_hash_bytes(c->sum, c->block.data + old, sizeof head + ids);
-    c->bytes += sizeof head + ids;
-    c->report.pairs++;
-    c->report.source_tokens += source->count + (c->config.source_eos && c->source);
-    c->report.target_tokens += target->count + 1;
-    return c->block.length > (c->temp ? (size_t)FILE_BUFFER : c->config.memory) ? flush(c) : RG_OK;
-}
-
-static uint64_t count_unknown(const rg_ids *ids, int32_t unk)
-{
-    uint64_t count = 0;
-    for (size_t i = 0; i < ids->count; i++) count += ids->data[i] == unk;
-    return count;
+    const rg_examples_report *r = rg_examples_counts(c->examples);
+    c->report.pairs = r->examples;
+    c->report.source_tokens = r->rows[RG_SOURCE];
+    c->report.target_tokens = r->rows[RG_TARGET];
+    c->report.source_unknown = r->unknown[RG_SOURCE];
+    c->report.target_unknown = r->unknown[RG_TARGET];
+    if (!r->files) return;
+    c->report.empty = r->faults->empty;
+    c->report.too_long = r->faults->too_long;
+    c->report.cropped = r->faults->cropped;
 }
 
 rg_status rg_corpus_add(rg_corpus *c, const char *source, const char *target, uint64_t line)
 {
-    rg_ids *s = &c->scratch_source, *t = &c->scratch_target;
-    size_t  most = c->config.max_length ? c->config.max_length : INT32_MAX / 4;
-    if (c->sealed) return rg_fail(RG_EINVAL, "a sealed corpus takes no more pairs");
-    s->count = t->count = 0;
-    if (c->source) RG_TRY(rg_vocab_encode(s, NULL, c->source, source, strlen(source)));
-    RG_TRY(rg_vocab_encode(t, NULL, c->target, target, strlen(target)));
+    const rg_cell cells[] = { { .bytes = source ? source : "", .count = source ? strlen(source) : 0 },
+                              { .bytes = target, .count = strlen(target) } };
+    RG_TRY(rg_examples_add(c->examples, cells, line));
     c->report.lines++;
-    if (!t->count || (c->source && !s->count)) {
-        rg_fault_note(&c->report.empty, line);
-        return RG_OK;
-    }
-    if (s->count > most || t->count > most) {
-        rg_fault_note(c->config.max_length_crop ? &c->report.cropped : &c->report.too_long, line);
-        if (!c->config.max_length_crop) return RG_OK;
-        if (s->count > most) s->count = most;
-        if (t->count > most) t->count = most;
-    }
-    if (c->source) c->report.source_unknown += count_unknown(s, rg_vocab_unk(c->source));
-    c->report.target_unknown += count_unknown(t, rg_vocab_unk(c->target));
-    return store(c, s, t, line);
+    take_counts(c);
+    return RG_OK;
 }
 
 rg_status rg_corpus_seal(rg_corpus *c)
 {
-    if (c->sealed) return RG_OK;
-    if (!c->report.pairs) {
-        rg_text why = { 0 };
-        (void)rg_corpus_describe(&why, c);
-        rg_status status = rg_fail(RG_EINVAL, "the corpus has no usable pair: %s", rg_text_c(&why));
-        rg_text_free(&why);
-        return status;
-    }
-    RG_TRY(note_offset(c)); /* the end */
-    if (c->temp) {
-        RG_TRY(flush(c));
-        rg_text_free(&c->block);
-        rg_status status = rg_file_close(c->temp);
-        c->temp = NULL;
-        if (status == RG_OK) status = rg_file_open(&c->temp, c->temp_path, "rb");
-        unlink(c->temp_path);
-        if (status != RG_OK) return status;
-    }
-    c->sealed = true;
-    return RG_OK;
-}
-
-rg_status rg_corpus__pair(rg_pair_head *head, const int32_t **ids, rg_corpus *c, uint64_t i)
-{
-    size_t bytes = (size_t)(c->offsets[i + 1] - c->offsets[i]);
-    char  *at = c->block.data + c->offsets[i];
-    if (c->temp) {
-        rg_text_clear(&c->block);
-        if (c->block.room < bytes + 1) {
-            rg_text_free(&c->block);
-            char *room = rg_alloc(bytes + 1);
-            if (!room) return RG_ENOMEM;
-            c->block = (rg_text){ room, 0, bytes + 1 };
-        }
-        RG_TRY(rg_file_seek(c->temp, c->offsets[i]));
-        RG_TRY(rg_file_read(c->temp, c->block.data, bytes));
-        at = c->block.data;
-    }
-    memcpy(head, at, sizeof *head);
-    *ids = (const int32_t *)(const void *)(at + sizeof *head);
-    return RG_OK;
+    if (c->report.pairs) return rg_examples_seal(c->examples);
+    rg_text why = { 0 };
+    (void)rg_corpus_describe(&why, c);
+    rg_status status = rg_fail(RG_EINVAL, "the corpus has no usable pair: %s", rg_text_c(&why));
+    rg_text_free(&why);
+    return status;
 }
 
 /* ------------------------------------------------------------------------------------------------------- reading */
@@ -333,6 +210,63 @@ rg_status rg_corpus_open_tsv(rg_corpus **out, const rg_corpus_config *config, co
     return open_with(out, config, NULL, path, true, source, target);
 }
 
+/* ------------------------------------------------------------------------------------------------------- batches */
+
+/* A batch of the store as pairs. */
+static void to_pairs(rg_batch *out, const rg_fields *b)
+{
+    *out = (rg_batch){ .pairs = b->examples,
+                       .source = b->field[RG_SOURCE].layout,
+                       .target = b->field[RG_TARGET].layout,
+                       .source_ids = b->field[RG_SOURCE].ids,
+                       .target_ids = b->field[RG_TARGET].ids,
+                       .previous = b->field[RG_TARGET].previous,
+                       .lines = b->lines };
+}
+
+rg_status rg_corpus_next(rg_batch *out, bool *out_new_epoch, rg_corpus *c)
+{
+    rg_fields b;
+    RG_TRY(rg_examples_next(&b, out_new_epoch, c->examples));
+    to_pairs(out, &b);
+    return RG_OK;
+}
+
+rg_status rg_corpus_next_in_epoch(bool *out_more, rg_batch *out, rg_corpus *c)
+{
+    rg_fields b;
+    RG_TRY(rg_examples_next_in_epoch(out_more, &b, c->examples));
+    if (*out_more) to_pairs(out, &b);
+    return RG_OK;
+}
+
+rg_status rg_corpus_pair(rg_batch *out, rg_corpus *c, uint64_t i)
+{
+    rg_fields b;
+    RG_TRY(rg_examples_one(&b, c->examples, i));
+    to_pairs(out, &b);
+    return RG_OK;
+}
+
+void rg_batch_share(rg_batch *out, int32_t *storage, const rg_batch *batch, size_t share, size_t shares)
+{
+    rg_fields whole = { .examples = batch->pairs, .fields = 2, .lines = batch->lines }, part;
+    whole.field[RG_SOURCE] = (rg_field){ .layout = batch->source, .ids = batch->source_ids };
+    whole.field[RG_TARGET] = (rg_field){ .layout = batch->target, .ids = batch->target_ids, .previous = batch->previous };
+    rg_fields_share(&part, storage, &whole, share, shares);
+    to_pairs(out, &part);
+}
+
+rg_corpus_place rg_corpus_tell(const rg_corpus *c)
+{
+    return rg_examples_tell(c->examples);
+}
+
+rg_status rg_corpus_seek(rg_corpus *c, rg_corpus_place place)
+{
+    return rg_examples_seek(c->examples, place);
+}
+
 /* ------------------------------------------------------------------------------------------------------- telling */
 
 uint64_t rg_corpus_pairs(const rg_corpus *c)
@@ -347,7 +281,7 @@ const rg_corpus_report *rg_corpus_counts(const rg_corpus *c)
 
 uint64_t rg_corpus_checksum(const rg_corpus *c)
 {
-    return c->sum;
+    return rg_examples_checksum(c->examples);
 }
 
 rg_status rg_corpus_describe(rg_text *out, const rg_corpus *c)

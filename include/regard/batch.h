@@ -1,0 +1,66 @@
+/* batch.h - what a training step sees: a batch of examples, each of them a few fields, without padding.
+ *
+ *     field 0 (text, IDS)      | ids of example 0 | ids of 1 | ids of 2    |      layout.start = 0 3 5 9
+ *     field 1 (label, CLASS)   | class            | class    | class       |      layout.start = 0 1 2 3
+ *
+ * A field is rows; its layout says which rows belong to which example. A row is a token, a number, a pixel, a class. What an example does
+ * not have (the label of an unlabelled text, the source of a language model) is no row. */
+#ifndef REGARD_BATCH_H
+#define REGARD_BATCH_H
+
+#include "regard/tensor.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum rg_field_kind {     /*              rows of one example                               what a row has            */
+    RG_FIELD_IDS,                /* the pieces of a text                                           ids                       */
+    RG_FIELD_CLASS,              /* one class                                                      ids                       */
+    RG_FIELD_NUMBERS,            /* one row                                                        values, `width` of them   */
+    RG_FIELD_COUNTS,             /* the features that are not zero, numbers rising                 ids, values (width 1)     */
+    RG_FIELD_PIXELS,             /* the pixels of a picture, line after line                       values, `width` channels  */
+    RG_FIELD_SET,                /* the members of a set of classes, numbers rising                ids                       */
+    RG_FIELD_TAGS,               /* one class for each row of a text; -1 where a word continues    ids                       */
+    RG_FIELD_KINDS               /* how many kinds there are                                                                 */
+} rg_field_kind;
+
+const char *rg_field_kind_name(rg_field_kind kind); /* "ids", "class", ... */
+
+/* One column of a batch: the rows of all its examples, one example after another. */
+typedef struct rg_field {
+    rg_field_kind  kind;
+    rg_layout      layout;   /* rows of each example; height and width are set when all pictures are of one size            */
+    const int32_t *ids;      /* one per row; NULL for NUMBERS and PIXELS                                                    */
+    const int32_t *previous; /* IDS to be predicted: ids shifted right within each example, <s> first; otherwise NULL       */
+    const rg_real *values;   /* rows * width: NUMBERS, COUNTS, PIXELS (0 .. 1); otherwise NULL                              */
+    size_t         width;    /* values per row; 0 where there are none                                                      */
+    const int32_t *size;     /* PIXELS: height and width of each picture; otherwise NULL                                    */
+} rg_field;
+
+enum { RG_BATCH_FIELDS = 8 };
+
+/* Borrowed from the object that filled it; a share borrows from its batch too. */
+typedef struct rg_fields {
+    size_t          examples, fields;
+    rg_field        field[RG_BATCH_FIELDS];
+    const uint64_t *lines; /* where each example stands in its file: line or number, from 1 */
+} rg_fields;
+
+/* A contiguous share of a batch for worker `share` of `shares`, balanced by the rows of all fields; may be empty when examples are few.
+ * layout.first counts the rows before it. Row numbers come from `storage`, which has room for rg_fields_share_room(batch) numbers and
+ * outlives out. */
+void   rg_fields_share(rg_fields *out, int32_t *storage, const rg_fields *batch, size_t share, size_t shares);
+size_t rg_fields_share_room(const rg_fields *batch);
+
+/* Where in its endless sequence of epochs a store of examples stands. Plain numbers: save them, give them back, and the same batches
+ * follow. */
+typedef struct rg_place {
+    uint64_t epoch, window, batch;
+    bool     ended; /* the epoch before is over and rg_examples_next_in_epoch has yet to say so */
+} rg_place;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

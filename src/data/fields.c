@@ -1,0 +1,382 @@
+/* fields.c - how each kind of field is packed into words of four bytes, and unpacked into the rows of a batch.
+ *
+ *     ids, class, set, tags   one word per row: the id             numbers   one word per number (float)
+ *     counts                  ids of all features, then values      pixels    height, width, bytes line by line, filled up to a word */
+#include "data/examples.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+
+enum { SHOWN = 40 }; /* bytes of a bad cell in a message */
+
+static int shown(size_t bytes)
+{
+    return (int)(bytes < SHOWN ? bytes : SHOWN);
+}
+
+/* ------------------------------------------------------------------------------------------------- parts of cells */
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+static void trim(const char **text, size_t *bytes)
+{
+    while (*bytes && is_blank((*text)[0])) (*text)++, (*bytes)--;
+    while (*bytes && is_blank((*text)[*bytes - 1])) (*bytes)--;
+}
+
+/* The next part of a cell: of lines where it has several (lists of JSON, sentences of CoNLL), otherwise what stands between `separators`.
+ * Parts are trimmed; empty ones are passed over. */
+typedef struct {
+    const char *at, *end, *separators;
+} parts;
+
+static parts parts_of(const rg_cell *cell, const char *separators)
+{
+    const bool lines = memchr(cell->bytes, '\n', cell->count) != NULL;
+    return (parts){ cell->bytes, cell->bytes + cell->count, lines ? "\n" : separators };
+}
+
+static bool next_part(const char **out, size_t *out_bytes, parts *p)
+{
+    while (p->at < p->end) {
+        const char *begin = p->at;
+        while (p->at < p->end && !(*p->at && strchr(p->separators, *p->at))) p->at++;
+        *out = begin;
+        *out_bytes = (size_t)(p->at - begin);
+        if (p->at < p->end) p->at++;
+        trim(out, out_bytes);
+        if (*out_bytes) return true;
+    }
+    return false;
+}
+
+/* A finite decimal number that is all of the text. Digits alone are read here: most features of counts are. */
+static bool to_real(float *out, const char *text, size_t bytes)
+{
+    char   copy[64], *end;
+    size_t digits = 0;
+    double value = 0;
+    while (digits < bytes && text[digits] >= '0' && text[digits] <= '9') value = 10 * value + (text[digits++] - '0');
+    if (!bytes || bytes >= sizeof copy || strspn(text, "0123456789+-.eE") < bytes) return false;
+    if (digits < bytes || bytes > 15) {
+        memcpy(copy, text, bytes);
+        copy[bytes] = '\0';
+        value = rg_real_parse(copy, &end);
+        if (end != copy + bytes) return false;
+    }
+    *out = (float)value;
+    return isfinite(*out);
+}
+
+static bool to_index(uint32_t *out, const char *text, size_t bytes)
+{
+    uint64_t value = 0;
+    if (!bytes || bytes > 9) return false;
+    for (size_t i = 0; i < bytes; i++) {
+        if (text[i] < '0' || text[i] > '9') return false;
+        value = 10 * value + (uint64_t)(text[i] - '0');
+    }
+    *out = (uint32_t)value;
+    return true;
+}
+
+static rg_status add_word(rg_text *out, int32_t word)
+{
+    return rg_text_add(out, &word, sizeof word);
+}
+
+static rg_status add_float(rg_text *out, float value)
+{
+    return rg_text_add(out, &value, sizeof value);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ rows */
+
+static size_t word_per_row(const rg_field_spec *spec, const int32_t *words, size_t count)
+{
+    (void)spec, (void)words;
+    return count;
+}
+
+static size_t one_row(const rg_field_spec *spec, const int32_t *words, size_t count)
+{
+    (void)spec, (void)words;
+    return count > 0;
+}
+
+static size_t two_words_per_row(const rg_field_spec *spec, const int32_t *words, size_t count)
+{
+    (void)spec, (void)words;
+    return count / 2;
+}
+
+static size_t pixel_rows(const rg_field_spec *spec, const int32_t *words, size_t count)
+{
+    (void)spec;
+    return count ? (size_t)words[0] * (size_t)words[1] : 0;
+}
+
+/* --------------------------------------------------------------------------------------------------------- columns */
+
+static rg_status copy_ids(rg_ids *out, const int32_t *ids, size_t count)
+{
+    RG_TRY(rg_ids_reserve(out, count + 1));
+    if (count) memcpy(out->data + out->count, ids, 4 * count);
+    out->count += count;
+    return RG_OK;
+}
+
+/* Room for so many values more; *out is where they go. */
+static rg_status add_values(rg_real **out, rg_column *column, size_t count)
+{
+    size_t need, bytes;
+    if (!rg_size_add(&need, column->value_count, count)) return rg_fail(RG_ELIMIT, "%zu values are too many for a batch", count);
+    if (need > column->value_room || !column->values) {
+        size_t room = need < 16 ? 16 : need + need / 2;
+        if (!rg_size_mul(&bytes, room, sizeof *column->values)) return rg_fail(RG_ELIMIT, "%zu values are too many for a batch", need);
+        rg_real *values = rg_realloc(column->values, bytes);
+        if (!values) return RG_ENOMEM;
+        column->values = values;
+        column->value_room = room;
+    }
+    *out = column->values + column->value_count;
+    column->value_count = need;
+    return RG_OK;
+}
+
+static rg_status unpack_ids(rg_column *out, const rg_field_spec *spec, const int32_t *words, size_t count)
+{
+    (void)spec;
+    return copy_ids(&out->ids, words, count);
+}
+
+static rg_status unpack_text(rg_column *out, const rg_field_spec *spec, const int32_t *words, size_t count)
+{
+    if (!spec->vocab || (!count && spec->optional)) return RG_OK;
+    RG_TRY(copy_ids(&out->ids, words, count));
+    if (spec->eos) RG_TRY(rg_ids_add(&out->ids, rg_vocab_eos(spec->vocab)));
+    if (!spec->predicted) return RG_OK;
+    RG_TRY(rg_ids_add(&out->previous, rg_vocab_bos(spec->vocab)));
+    return copy_ids(&out->previous, words, count);
+}
+
+static rg_status unpack_floats(rg_column *out, const int32_t *words, size_t count)
+{
+    rg_real *values = NULL;
+    RG_TRY(add_values(&values, out, count));
+    for (size_t i = 0; i < count; i++) {
+        float value;
+        memcpy(&value, words + i, sizeof value);
+        values[i] = (rg_real)value;
+    }
+    return RG_OK;
+}
+
+static rg_status unpack_numbers(rg_column *out, const rg_field_spec *spec, const int32_t *words, size_t count)
+{
+    (void)spec;
+    return unpack_floats(out, words, count);
+}
+
+static rg_status unpack_counts(rg_column *out, const rg_field_spec *spec, const int32_t *words, size_t count)
+{
+    (void)spec;
+    RG_TRY(copy_ids(&out->ids, words, count / 2));
+    return unpack_floats(out, words + count / 2, count / 2);
+}
+
+static rg_status unpack_pixels(rg_column *out, const rg_field_spec *spec, const int32_t *words, size_t count)
+{
+    rg_real     *values = NULL;
+    const size_t numbers = pixel_rows(spec, words, count) * spec->width;
+    RG_TRY(add_values(&values, out, numbers));
+    RG_TRY(rg_ids_add(&out->size, count ? words[0] : 0));
+    RG_TRY(rg_ids_add(&out->size, count ? words[1] : 0));
+    const unsigned char *bytes = (const unsigned char *)(words + 2);
+    for (size_t i = 0; i < numbers; i++) values[i] = (rg_real)bytes[i] / 255;
+    return RG_OK;
+}
+
+/* --------------------------------------------------------------------------------------------------------- packing */
+
+static rg_status pack_words(rg_examples *c, const rg_vocab *vocab, const rg_cell *cell)
+{
+    parts       p = parts_of(cell, " \t");
+    const char *word;
+    size_t      bytes;
+    c->word_rows.count = 0;
+    while (next_part(&word, &bytes, &p)) {
+        const size_t before = c->ids.count;
+        RG_TRY(rg_vocab_encode(&c->ids, NULL, vocab, word, bytes));
+        if (c->ids.count == before) RG_TRY(rg_ids_add(&c->ids, rg_vocab_unk(vocab))); /* a word that normalises to nothing is still one */
+        RG_TRY(rg_ids_add(&c->word_rows, (int32_t)(c->ids.count - before)));
+    }
+    return RG_OK;
+}
+
+static rg_status pack_text(rg_examples *c, size_t field, const rg_cell *cell)
+{
+    const rg_field_spec *spec = &c->spec[field];
+    if (!spec->vocab) return RG_OK;
+    c->ids.count = 0;
+    if (spec->words) RG_TRY(pack_words(c, spec->vocab, cell));
+    else RG_TRY(rg_vocab_encode(&c->ids, NULL, spec->vocab, cell->bytes, cell->count));
+    return rg_text_add(&c->packed[field], c->ids.data, 4 * c->ids.count);
+}
+
+/* A class by its name; a name nobody knows is told together with those that are known. */
+static rg_status find_name(int32_t *out, const rg_field_spec *spec, const char *name, size_t bytes)
+{
+    *out = rg_names_find(spec->names, name, bytes);
+    if (*out >= 0) return RG_OK;
+    rg_text known = { 0 };
+    (void)rg_names_print(&known, spec->names, 8);
+    rg_fail(RG_EMATCH, "'%.*s' is not one of the %zu classes that were learned (%s); correct it, or train with data that have it",
+            shown(bytes), name, rg_names_count(spec->names), rg_text_c(&known));
+    rg_text_free(&known);
+    return RG_EMATCH;
+}
+
+static rg_status pack_class(rg_examples *c, size_t field, const rg_cell *cell)
+{
+    const char *name = cell->bytes;
+    size_t      bytes = cell->count;
+    int32_t     id;
+    trim(&name, &bytes);
+    if (!bytes) return RG_OK;
+    RG_TRY(find_name(&id, &c->spec[field], name, bytes));
+    return add_word(&c->packed[field], id);
+}
+
+static int rising(const void *a, const void *b)
+{
+    int32_t x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return x < y ? -1 : x > y;
+}
+
+static rg_status pack_set(rg_examples *c, size_t field, const rg_cell *cell)
+{
+    parts       p = parts_of(cell, "|");
+    const char *name;
+    size_t      bytes, kept = 0;
+    c->ids.count = 0;
+    while (next_part(&name, &bytes, &p)) {
+        int32_t id = 0;
+        RG_TRY(find_name(&id, &c->spec[field], name, bytes));
+        RG_TRY(rg_ids_add(&c->ids, id));
+    }
+    if (c->ids.count > 1) qsort(c->ids.data, c->ids.count, sizeof *c->ids.data, rising);
+    for (size_t i = 0; i < c->ids.count; i++)
+        if (!i || c->ids.data[i] != c->ids.data[i - 1]) c->ids.data[kept++] = c->ids.data[i];
+    return rg_text_add(&c->packed[field], c->ids.data, 4 * kept);
+}
+
+static rg_status pack_tags(rg_examples *c, size_t field, const rg_cell *cell)
+{
+    parts       p = parts_of(cell, " \t");
+    const char *name;
+    size_t      bytes, tags = 0;
+    for (; next_part(&name, &bytes, &p); tags++) {
+        int32_t id = 0;
+        RG_TRY(find_name(&id, &c->spec[field], name, bytes));
+        if (tags >= c->word_rows.count) continue;
+        RG_TRY(add_word(&c->packed[field], id));
+        for (int32_t row = 1; row < c->word_rows.data[tags]; row++) RG_TRY(add_word(&c->packed[field], -1));
+    }
+    if (tags == c->word_rows.count) return RG_OK;
+    return rg_fail(RG_EFORMAT, "%zu tags for %zu words: each word has one tag", tags, c->word_rows.count);
+}
+
+static rg_status pack_numbers(rg_examples *c, size_t field, const rg_cell *cell)
+{
+    const size_t width = c->spec[field].width;
+    rg_text     *out = &c->packed[field];
+    parts        p = { cell->bytes, cell->bytes + cell->count, " \t\n," };
+    const char  *number;
+    size_t       bytes, count = 0;
+    if (cell->height) {
+        for (size_t i = 0; i < cell->count && cell->count == width; i++) RG_TRY(add_float(out, (float)(unsigned char)cell->bytes[i] / 255));
+        return cell->count == width ? RG_OK : rg_fail(RG_EFORMAT, "a picture of %zu numbers; %zu are wanted", cell->count, width);
+    }
+    for (; next_part(&number, &bytes, &p); count++) {
+        float value = 0;
+        if (!to_real(&value, number, bytes)) return rg_fail(RG_EFORMAT, "'%.*s' is not a number", shown(bytes), number);
+        if (count < width) RG_TRY(add_float(out, value));
+    }
+    if (count && count != width) return rg_fail(RG_EFORMAT, "%zu number%s; %zu wanted", count, count > 1 ? "s" : "", width);
+    return RG_OK;
+}
+
+/* "17:0.5", or "17" for 17:1. Values wait in c->text until all ids stand. */
+static rg_status pack_counts(rg_examples *c, size_t field, const rg_cell *cell)
+{
+    parts       p = { cell->bytes, cell->bytes + cell->count, " \t\n" };
+    const char *part;
+    size_t      bytes;
+    int64_t     last = -1;
+    rg_text_clear(&c->text);
+    while (next_part(&part, &bytes, &p)) {
+        const char  *colon = memchr(part, ':', bytes);
+        const size_t digits = colon ? (size_t)(colon - part) : bytes;
+        uint32_t     id = 0;
+        float        value = 1;
+        if (!to_index(&id, part, digits) || (colon && !to_real(&value, colon + 1, bytes - digits - 1)))
+            return rg_fail(RG_EFORMAT, "'%.*s' is not a feature: number:value", shown(bytes), part);
+        if (id <= last) return rg_fail(RG_EFORMAT, "feature %u stands after feature %lld; they must rise", id, (long long)last);
+        last = id;
+        if (id >= c->spec[field].width) c->dropped[field]++;
+        if (id >= c->spec[field].width || value == 0) continue;
+        RG_TRY(add_word(&c->packed[field], (int32_t)id));
+        RG_TRY(add_float(&c->text, value));
+    }
+    return rg_text_add(&c->packed[field], c->text.data, c->text.length);
+}
+
+static rg_status pack_pixels(rg_examples *c, size_t field, const rg_cell *cell)
+{
+    const rg_field_spec *spec = &c->spec[field];
+    size_t               height = cell->height, width = cell->width, rows, numbers;
+    const rg_text       *decoded = NULL;
+    if (!height && !cell->count) return RG_OK;
+    if (!height && !spec->decode)
+        return rg_fail(RG_EINVAL, "a picture file, and nothing here decodes it: give raw pixels (idx)");
+    if (!height) {
+        rg_text_clear(&c->text);
+        RG_TRY(spec->decode(&c->text, &height, &width, spec->width, cell, spec->context));
+        decoded = &c->text;
+    } else if (cell->channels != spec->width) {
+        return rg_fail(RG_EFORMAT, "a picture of %zu channels; %zu wanted", cell->channels, spec->width);
+    }
+    const size_t bytes = decoded ? decoded->length : cell->count;
+    if (!rg_size_mul(&rows, height, width) || !rg_size_mul(&numbers, rows, spec->width) || numbers > INT32_MAX / 2 || numbers != bytes)
+        return rg_fail(RG_EFORMAT, "a picture of %zu x %zu pixels in %zu bytes", height, width, bytes);
+    RG_TRY(add_word(&c->packed[field], (int32_t)height));
+    RG_TRY(add_word(&c->packed[field], (int32_t)width));
+    RG_TRY(rg_text_add(&c->packed[field], decoded ? decoded->data : cell->bytes, bytes));
+    return rg_text_add(&c->packed[field], "\0\0\0", (4 - bytes % 4) % 4);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- table */
+
+const rg_kind rg_kinds[RG_FIELD_KINDS] = {
+    [RG_FIELD_IDS] = { "ids", true, false, pack_text, word_per_row, unpack_text },
+    [RG_FIELD_CLASS] = { "class", true, false, pack_class, word_per_row, unpack_ids },
+    [RG_FIELD_NUMBERS] = { "numbers", false, true, pack_numbers, one_row, unpack_numbers },
+    [RG_FIELD_COUNTS] = { "counts", true, true, pack_counts, two_words_per_row, unpack_counts },
+    [RG_FIELD_PIXELS] = { "pixels", false, true, pack_pixels, pixel_rows, unpack_pixels },
+    [RG_FIELD_SET] = { "set", true, false, pack_set, word_per_row, unpack_ids },
+    [RG_FIELD_TAGS] = { "tags", true, false, pack_tags, word_per_row, unpack_ids },
+};
+
+const char *rg_field_kind_name(rg_field_kind kind)
+{
+    return (unsigned)kind < RG_FIELD_KINDS ? rg_kinds[kind].name : "";
+}
