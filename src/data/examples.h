@@ -77,6 +77,14 @@ struct rg_examples {
     size_t    line_room;
 };
 
+/* The parts of a cell, one after another: its lines where it has several (lists of JSON, sentences of CoNLL), otherwise what stands between
+ * `separators`. Parts are trimmed; empty ones are passed over. */
+typedef struct rg_cell_parts {
+    const char *at, *end, *separators;
+} rg_cell_parts;
+rg_cell_parts rg_cell__parts(const rg_cell *cell, const char *separators);
+bool          rg_cell__next(const char **out, size_t *out_bytes, rg_cell_parts *parts);
+
 /* rg_examples_new with the sum that the checksum starts from. */
 rg_status rg_examples__new(rg_examples **out, const rg_examples_config *config, const rg_field_spec *specs, size_t fields, uint64_t sum);
 /* The record of example i: its head copied to *head, its words borrowed (until the next call when they come from the file). */

@@ -30,19 +30,13 @@ static void trim(const char **text, size_t *bytes)
     while (*bytes && is_blank((*text)[*bytes - 1])) (*bytes)--;
 }
 
-/* The next part of a cell: of lines where it has several (lists of JSON, sentences of CoNLL), otherwise what stands between `separators`.
- * Parts are trimmed; empty ones are passed over. */
-typedef struct {
-    const char *at, *end, *separators;
-} parts;
-
-static parts parts_of(const rg_cell *cell, const char *separators)
+rg_cell_parts rg_cell__parts(const rg_cell *cell, const char *separators)
 {
     const bool lines = memchr(cell->bytes, '\n', cell->count) != NULL;
-    return (parts){ cell->bytes, cell->bytes + cell->count, lines ? "\n" : separators };
+    return (rg_cell_parts){ cell->bytes, cell->bytes + cell->count, lines ? "\n" : separators };
 }
 
-static bool next_part(const char **out, size_t *out_bytes, parts *p)
+bool rg_cell__next(const char **out, size_t *out_bytes, rg_cell_parts *p)
 {
     while (p->at < p->end) {
         const char *begin = p->at;
@@ -207,11 +201,11 @@ static rg_status unpack_pixels(rg_column *out, const rg_field_spec *spec, const 
 
 static rg_status pack_words(rg_examples *c, const rg_vocab *vocab, const rg_cell *cell)
 {
-    parts       p = parts_of(cell, " \t");
+    rg_cell_parts       p = rg_cell__parts(cell, " \t");
     const char *word;
     size_t      bytes;
     c->word_rows.count = 0;
-    while (next_part(&word, &bytes, &p)) {
+    while (rg_cell__next(&word, &bytes, &p)) {
         const size_t before = c->ids.count;
         RG_TRY(rg_vocab_encode(&c->ids, NULL, vocab, word, bytes));
         if (c->ids.count == before) RG_TRY(rg_ids_add(&c->ids, rg_vocab_unk(vocab))); /* a word that normalises to nothing is still one */
@@ -264,11 +258,11 @@ static int rising(const void *a, const void *b)
 
 static rg_status pack_set(rg_examples *c, size_t field, const rg_cell *cell)
 {
-    parts       p = parts_of(cell, "|");
+    rg_cell_parts       p = rg_cell__parts(cell, "|");
     const char *name;
     size_t      bytes, kept = 0;
     c->ids.count = 0;
-    while (next_part(&name, &bytes, &p)) {
+    while (rg_cell__next(&name, &bytes, &p)) {
         int32_t id = 0;
         RG_TRY(find_name(&id, &c->spec[field], name, bytes));
         RG_TRY(rg_ids_add(&c->ids, id));
@@ -281,10 +275,10 @@ static rg_status pack_set(rg_examples *c, size_t field, const rg_cell *cell)
 
 static rg_status pack_tags(rg_examples *c, size_t field, const rg_cell *cell)
 {
-    parts       p = parts_of(cell, " \t");
+    rg_cell_parts       p = rg_cell__parts(cell, " \t");
     const char *name;
     size_t      bytes, tags = 0;
-    for (; next_part(&name, &bytes, &p); tags++) {
+    for (; rg_cell__next(&name, &bytes, &p); tags++) {
         int32_t id = 0;
         RG_TRY(find_name(&id, &c->spec[field], name, bytes));
         if (tags >= c->word_rows.count) continue;
@@ -299,14 +293,14 @@ static rg_status pack_numbers(rg_examples *c, size_t field, const rg_cell *cell)
 {
     const size_t width = c->spec[field].width;
     rg_text     *out = &c->packed[field];
-    parts        p = { cell->bytes, cell->bytes + cell->count, " \t\n," };
+    rg_cell_parts        p = { cell->bytes, cell->bytes + cell->count, " \t\n," };
     const char  *number;
     size_t       bytes, count = 0;
     if (cell->height) {
         for (size_t i = 0; i < cell->count && cell->count == width; i++) RG_TRY(add_float(out, (float)(unsigned char)cell->bytes[i] / 255));
         return cell->count == width ? RG_OK : rg_fail(RG_EFORMAT, "a picture of %zu numbers; %zu are wanted", cell->count, width);
     }
-    for (; next_part(&number, &bytes, &p); count++) {
+    for (; rg_cell__next(&number, &bytes, &p); count++) {
         float value = 0;
         if (!to_real(&value, number, bytes)) return rg_fail(RG_EFORMAT, "'%.*s' is not a number", shown(bytes), number);
         if (count < width) RG_TRY(add_float(out, value));
@@ -318,12 +312,12 @@ static rg_status pack_numbers(rg_examples *c, size_t field, const rg_cell *cell)
 /* "17:0.5", or "17" for 17:1. Values wait in c->text until all ids stand. */
 static rg_status pack_counts(rg_examples *c, size_t field, const rg_cell *cell)
 {
-    parts       p = { cell->bytes, cell->bytes + cell->count, " \t\n" };
+    rg_cell_parts       p = { cell->bytes, cell->bytes + cell->count, " \t\n" };
     const char *part;
     size_t      bytes;
     int64_t     last = -1;
     rg_text_clear(&c->text);
-    while (next_part(&part, &bytes, &p)) {
+    while (rg_cell__next(&part, &bytes, &p)) {
         const char  *colon = memchr(part, ':', bytes);
         const size_t digits = colon ? (size_t)(colon - part) : bytes;
         uint32_t     id = 0;
