@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/progress.h"
 #include "support/faults.h"
 
 #include <fcntl.h>
@@ -79,6 +80,36 @@ static void a_terminal_gets_title_bar_percent_rate_and_time_left(void **state)
     assert_non_null(strstr(read_screen(&s), "100 %"));
     rg_progress_end(p);
     assert_string_equal(read_screen(&s), "\r\033[K");
+    unsetenv("NO_COLOR");
+    close_screen(&s);
+}
+
+static void a_share_gives_the_time_left_of_what_was_done_here(void **state)
+{
+    (void)state;
+    screen s;
+    rg_progress *p;
+    if (!open_screen(&s, 80)) skip();
+    setenv("NO_COLOR", "1", 1);
+    held = 1000;
+    assert_int_equal(rg_progress_new(&p, s.stream, "", 0), RG_OK);
+    rg_progress_part(p, 0.5, "epoch 1", "loss 5");
+    assert_non_null(strstr(read_screen(&s), "epoch 1  [")); /* a bar at once, half of it done by an earlier run */
+    held = 1010;
+    rg_progress_part(p, 0.6, "epoch 2", "loss 4");
+    const char *text = read_screen(&s);
+    assert_non_null(strstr(text, "epoch 2  [===="));
+    assert_non_null(strstr(text, "60 %  0:40 left  loss 4")); /* a tenth in 10 s, four tenths to go */
+    rg_progress_clear(p);
+    assert_string_equal(read_screen(&s), "\r\033[K");
+    rg_progress_clear(p);
+    assert_string_equal(read_screen(&s), "");
+    held = 1100;
+    rg_progress_part(p, -1, "epoch 2", "no limit");
+    text = read_screen(&s);
+    assert_non_null(strstr(text, "epoch 2  1:40  no limit"));
+    assert_null(strchr(text + 4, '['));
+    rg_progress_end(p);
     unsetenv("NO_COLOR");
     close_screen(&s);
 }
@@ -166,6 +197,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_terminal_gets_title_bar_percent_rate_and_time_left),
+        cmocka_unit_test(a_share_gives_the_time_left_of_what_was_done_here),
         cmocka_unit_test(a_narrow_terminal_is_never_overrun),
         cmocka_unit_test(without_a_total_it_counts_and_colour_is_the_default),
         cmocka_unit_test(nothing_is_drawn_where_there_is_no_terminal),

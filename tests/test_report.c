@@ -46,6 +46,32 @@ static void a_log_becomes_curves_and_the_last_samples(void **state)
     unlink("report_test.jsonl");
 }
 
+static void only_the_last_run_of_a_log_is_drawn(void **state)
+{
+    static const struct {
+        const char *text, *what;
+        size_t      points;
+        double      last;
+    } rows[] = {
+        { "{\"step\":10,\"loss\":5}\n{\"step\":20,\"loss\":4}\n{\"step\":30,\"loss\":3}\n{\"step\":20,\"begin\":\"resumed\"}\n"
+          "{\"step\":30,\"loss\":3.5}\n", "resumed after step 20", 3, 3.5 },
+        { "{\"step\":5,\"loss\":6}\n{\"step\":10,\"loss\":5}\n{\"step\":0,\"begin\":\"new\"}\n{\"step\":10,\"loss\":4}\n", "begun anew", 1, 4 },
+        { "{\"step\":10,\"loss\":5}\n{\"step\":20,\"loss\":4}\n{\"step\":10,\"loss\":3}\n", "an old log, begun anew", 1, 3 },
+        { "{\"step\":10,\"loss\":5}\n{\"step\":20,\"loss\":4}\n{\"step\":20,\"loss\":3}\n", "an old log, a line repeated", 2, 3 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        rg_record *r = NULL;
+        put("report_test_runs.jsonl", rows[i].text);
+        assert_int_equal(rg_report_read(&r, "report_test_runs.jsonl"), RG_OK);
+        const rg_series *loss = &r->curves[0].series[0];
+        if (loss->count != rows[i].points || loss->y[loss->count - 1] != rows[i].last)
+            fail_msg("%s: %zu points, the last is %g", rows[i].what, loss->count, loss->y[loss->count - 1]);
+        rg_record_free(r);
+    }
+    unlink("report_test_runs.jsonl");
+}
+
 static void the_page_shows_the_best_and_escapes_what_it_shows(void **state)
 {
     char  *html = NULL;
@@ -157,6 +183,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_log_becomes_curves_and_the_last_samples),
+        cmocka_unit_test(only_the_last_run_of_a_log_is_drawn),
         cmocka_unit_test(the_page_shows_the_best_and_escapes_what_it_shows),
         cmocka_unit_test(a_damaged_line_is_named),
         cmocka_unit_test(the_page_cannot_be_broken_by_a_label),

@@ -121,6 +121,7 @@ rg_status rg_examples_next(rg_fields *out, bool *out_new_epoch, rg_examples *exa
 /* The same, but false in *out_more at the end of the epoch; the call after that starts the next. */
 rg_status rg_examples_next_in_epoch(bool *out_more, rg_fields *out, rg_examples *examples);
 rg_place  rg_examples_tell(const rg_examples *examples);
+double    rg_examples_epoch_part(const rg_examples *examples); /* share of this epoch's examples that was given, 0 to 1 */
 rg_status rg_examples_seek(rg_examples *examples, rg_place place); /* of other data or settings: RG_EMATCH where visible */
 /* Example i in file order. Borrowed like a batch. */
 rg_status rg_examples_one(rg_fields *out, rg_examples *examples, uint64_t i);

@@ -140,6 +140,14 @@ typedef struct rg_line_list {
 rg_status rg_line_list_read(rg_line_list *out, const char *path, int column);
 void      rg_line_list_free(rg_line_list *list); /* and empty it */
 
+/* Whoever reads much asks this every RG_READ_EVERY lines, with the number of lines so far: to show progress, and to end early. False makes the
+ * reading fail with RG_ESTOP. */
+enum { RG_READ_EVERY = 256 };
+typedef struct rg_read_watch {
+    bool (*go_on)(void *context, uint64_t lines);
+    void *context;
+} rg_read_watch;
+
 /* ----------------------------------------------------------------------------------------------- vocabulary */
 
 typedef enum rg_vocab_kind {
@@ -163,8 +171,9 @@ typedef struct rg_vocab_config {
     bool          byte_fallback; /* SentencePiece: unknown characters become their bytes instead of <unk>                  */
     size_t        max_lines;     /* SentencePiece: learn from a seeded sample of so many lines; 0: all                     */
     uint64_t      seed;
+    const rg_read_watch *watch; /* of rg_vocab_train_files, while it reads; NULL: nobody */
 } rg_vocab_config;
-#define RG_VOCAB_CONFIG_DEFAULT { RG_VOCAB_UNIGRAM, 8000, 1, RG_TEXT_NFC, 1.0, false, 2000000, 1 }
+#define RG_VOCAB_CONFIG_DEFAULT { RG_VOCAB_UNIGRAM, 8000, 1, RG_TEXT_NFC, 1.0, false, 2000000, 1, NULL }
 
 typedef struct rg_vocab rg_vocab; /* never changes once made: any number of threads may use one */
 
@@ -252,8 +261,9 @@ typedef struct rg_corpus_config {
     const char *temp;             /* its directory; NULL: $TMPDIR or /tmp                                            */
     size_t      source_words;     /* most source pieces in a batch; 0: no limit                                     */
     double      source_alpha, target_alpha; /* rg_vocab_sample cuts the side anew each epoch; 0: always the same cut */
+    const rg_read_watch *watch;   /* while files are read and encoded; NULL: nobody                                   */
 } rg_corpus_config;
-#define RG_CORPUS_CONFIG_DEFAULT { 100, false, 64, 0, 100, true, true, 1, (size_t)1 << 30, NULL, 0, 0, 0 }
+#define RG_CORPUS_CONFIG_DEFAULT { 100, false, 64, 0, 100, true, true, 1, (size_t)1 << 30, NULL, 0, 0, 0, NULL }
 
 typedef struct rg_corpus_report {
     uint64_t lines; /* pairs of lines read                */
@@ -291,6 +301,7 @@ rg_status       rg_corpus_next(rg_batch *out, bool *out_new_epoch, rg_corpus *co
 /* The same, but false in *out_more at the end of the epoch; the call after that starts the next. */
 rg_status       rg_corpus_next_in_epoch(bool *out_more, rg_batch *out, rg_corpus *corpus);
 rg_corpus_place rg_corpus_tell(const rg_corpus *corpus);
+double          rg_corpus_epoch_part(const rg_corpus *corpus); /* share of this epoch's pairs that was given, 0 to 1 */
 rg_status       rg_corpus_seek(rg_corpus *corpus, rg_corpus_place place); /* of another corpus or settings: RG_EMATCH where visible */
 /* Pair i in file order, for samples and scoring. Borrowed like a batch. */
 rg_status       rg_corpus_pair(rg_batch *out, rg_corpus *corpus, uint64_t i);

@@ -90,7 +90,8 @@ typedef struct rg_train_log { /* means and sums are of the time since the last R
                                              * RG_TRAIN_DONE: of the last validation, NULL when there was none */
     const rg_metrics *last;                 /* RG_TRAIN_AVERAGED: of the last weights, or NULL      */
     size_t            averaged;             /* RG_TRAIN_AVERAGED: how many models                   */
-    bool              chosen;               /* RG_TRAIN_AVERAGED: the mean is the model now         */
+    bool              chosen;               /* RG_TRAIN_AVERAGED: the mean is the model now; RG_TRAIN_DONE: `path` is the best of a validation,
+                                             * better than the model at the end                     */
     const char       *path;                 /* RG_TRAIN_SAVED, RG_TRAIN_RESUMED: which file; RG_TRAIN_DONE: the file that validated best,
                                              * NULL when no model is written                        */
     const char       *reason;               /* RG_TRAIN_DONE: why; RG_TRAIN_RESUMED: see there      */

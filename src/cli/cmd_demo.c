@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/lines.h"
 #include "cli/training.h"
 #include "regard/grammar.h"
 #include "regard/view.h"
@@ -93,8 +94,7 @@ static rg_status train(rg_translator **out, const settings *s, const files *f)
     if (status == RG_OK) status = rg_options_set(&task, 1, "train-sets", 2, sets);
     if (status == RG_OK) status = rg_options_set(&task, 1, "model", 1, &model);
     rg_console console = { 0 };
-    remove(f->json);
-    if (status == RG_OK) status = rg_console_open(&console, f->json, (uint64_t)s->updates, false);
+    if (status == RG_OK) status = rg_console_open(&console, f->json, true, false);
     if (status == RG_OK) {
         const rg_train_report report = rg_console_report(&console);
         status = rg_translation_train(out, system, values, &o, &report);
@@ -192,7 +192,10 @@ static rg_status run(rg_call *call)
     if (status == RG_OK) status = show(s, translator, session);
     if (status == RG_OK) status = count_exact(&same, &all, session, &f);
     if (status == RG_OK) {
-        printf("\nTry it:  echo 'the white horse sees the small birds' | regard translate -m %s\n", f.model);
+        char *model = rg_lines_quote(f.model);
+        printf("\nTry it:\n  echo 'the white horse sees the small birds' | %s translate -m %s\n  %s serve -m %s\n\n", rg_program(),
+               model ? model : f.model, rg_program(), model ? model : f.model);
+        rg_free(model);
         printf("demo: %zu of %zu unseen sentences exact (%.1f %%) in %.0f s\n", same, all, 100.0 * (double)same / (double)all,
                rg_now() - started);
     }

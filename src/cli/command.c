@@ -7,6 +7,12 @@
 
 #include "regard/version.h"
 
+#include "cli/lines.h"
+
+static char *program; /* argv[0], quoted; written once, before anything else runs */
+
+const char *rg_program(void) { return program ? program : "regard"; }
+
 /* One word a line, in the order --help shows them. */
 #define RG_COMMANDS(X) \
     X(demo) \
@@ -108,6 +114,10 @@ int rg_cli_main(int argc, const char *const *argv)
 {
     static const char *const help[] = {"--help"};
 
+    if (argc > 0 && argv[0] && argv[0][0]) {
+        rg_free(program);
+        program = rg_lines_quote(argv[0]);
+    }
     signal(SIGPIPE, SIG_IGN); /* a closed pipe or a full quota comes back as an error of the write */
     signal(SIGXFSZ, SIG_IGN);
     rg_log_to(log_line, NULL);

@@ -67,6 +67,9 @@ void rg_help_manual(FILE *out, const rg_command *const *commands);
 /* All commands, in the order of the help; ends with NULL. */
 const rg_command *const *rg_command_all(void);
 
+/* The program as it was called, quoted where a shell needs it: what to type to run it again from the current folder. Never NULL. */
+const char *rg_program(void);
+
 /* The whole program: returns the exit code, 0 done, 1 failed, 2 wrong usage. */
 int rg_cli_main(int argc, const char *const *argv);
 

@@ -4,12 +4,19 @@
 
 #include <errno.h>
 #include <jansson.h>
-#include <signal.h>
+#include <math.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "base/progress.h"
+#include "cli/lines.h"
+
+/* ----------------------------------------------------------------------------------------------------- signals */
 
 /* A signal can reach nothing but a flag. */
 static volatile sig_atomic_t asked_to_stop;
+static const int             signals[RG_CONSOLE_SIGNALS] = { SIGTERM, SIGINT, SIGHUP };
 
 static void on_signal(int number)
 {
@@ -17,15 +24,69 @@ static void on_signal(int number)
     asked_to_stop = 1;
 }
 
-rg_status rg_console_open(rg_console *c, const char *json_path, uint64_t total_updates, bool quiet)
+static void take_signals(rg_console *c)
 {
-    *c = (rg_console){ .total = total_updates, .started = rg_now(), .quiet = quiet, .samples = true, .unit = "words" };
+    const struct sigaction action = { .sa_handler = on_signal };
     asked_to_stop = 0;
-    struct sigaction action = { .sa_handler = on_signal };
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGINT, &action, NULL);
-    if (json_path && *json_path && !(c->json = fopen(json_path, "a"))) return rg_fail(RG_EIO, "%s: cannot write: %s", json_path, strerror(errno));
-    if (!quiet && isatty(fileno(stderr)) && total_updates) return rg_progress_new(&c->bar, stderr, "training", total_updates);
+    for (size_t i = 0; i < RG_CONSOLE_SIGNALS; i++) {
+        sigaction(signals[i], NULL, &c->old[i]);
+        if (signals[i] == SIGHUP && c->old[i].sa_handler == SIG_IGN) continue; /* nohup */
+        sigaction(signals[i], &action, NULL);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------ ticker */
+
+static const char stopped_early[] = "stopped as asked before the first update: there is nothing to save yet\n";
+
+static void draw(rg_console *c) { rg_progress_part(c->bar, c->part, c->title, c->note); }
+
+/* Learning a vocabulary is one call into SentencePiece, which cannot be interrupted. Before the first update nothing is lost by leaving. */
+static void leave_if_asked(rg_console *c)
+{
+    if (!c->preparing || !asked_to_stop) c->asked_at = -1;
+    else if (c->asked_at < 0) c->asked_at = rg_now();
+    else if (rg_now() - c->asked_at > 1) {
+        rg_progress_clear(c->bar);
+        (void)!write(STDERR_FILENO, stopped_early, sizeof stopped_early - 1);
+        _exit(0);
+    }
+}
+
+static void *tick(void *context)
+{
+    rg_console *c = context;
+    pthread_mutex_lock(&c->lock);
+    while (!c->closing) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += 500000000;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&c->wake, &c->lock, &until);
+        if (c->closing) break;
+        draw(c);
+        leave_if_asked(c);
+    }
+    pthread_mutex_unlock(&c->lock);
+    return NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------- open, close */
+
+rg_status rg_console_open(rg_console *c, const char *json_path, bool new_log, bool quiet)
+{
+    *c = (rg_console){ .started = rg_now(), .quiet = quiet, .samples = true, .unit = "words", .preparing = true, .asked_at = -1,
+                       .terminal = !quiet && isatty(fileno(stderr)) == 1 };
+    take_signals(c);
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_cond_init(&c->wake, NULL);
+    c->ticking = pthread_create(&c->ticker, NULL, tick, c) == 0; /* without it the clock stands still between updates, no more */
+    if (json_path && *json_path && !(c->json = fopen(json_path, new_log ? "w" : "a"))) {
+        const int why = errno;
+        rg_console_close(c);
+        return rg_fail(RG_EIO, "%s: cannot write: %s", json_path, strerror(why));
+    }
     return RG_OK;
 }
 
@@ -41,11 +102,20 @@ static void drop_samples(rg_console *c)
 
 void rg_console_close(rg_console *c)
 {
+    if (!c->started) return; /* it was never opened */
+    pthread_mutex_lock(&c->lock);
+    c->closing = true;
+    pthread_cond_signal(&c->wake);
+    pthread_mutex_unlock(&c->lock);
+    if (c->ticking) pthread_join(c->ticker, NULL);
+    pthread_cond_destroy(&c->wake);
+    pthread_mutex_destroy(&c->lock);
     rg_progress_end(c->bar);
     drop_samples(c);
     if (c->json) fclose(c->json);
-    signal(SIGTERM, SIG_DFL);
-    signal(SIGINT, SIG_DFL);
+    rg_free(c->reason);
+    rg_free(c->model);
+    for (size_t i = 0; i < RG_CONSOLE_SIGNALS; i++) sigaction(signals[i], &c->old[i], NULL);
     *c = (rg_console){ 0 };
 }
 
@@ -72,7 +142,9 @@ static json_t *samples_json(const rg_console *c)
 
 static void json_event(rg_console *c, const rg_train_log *log)
 {
-    if (log->event == RG_TRAIN_LOG) {
+    if (log->event == RG_TRAIN_START) { /* what follows replaces lines of later steps, which an earlier run may have left */
+        write_json(c, json_pack("{s:I, s:s}", "step", (json_int_t)log->step, "begin", log->step ? "resumed" : "new"));
+    } else if (log->event == RG_TRAIN_LOG) {
         write_json(c, json_pack("{s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "step", (json_int_t)log->step, "epoch",
                                 (json_int_t)log->epoch, "loss", log->loss, "lr", log->rate, "words_per_second",
                                 log->seconds > 0 ? log->cost / log->seconds : 0.0, "words", log->cost, "seconds", log->seconds, "grad_norm",
@@ -88,79 +160,180 @@ static void json_event(rg_console *c, const rg_train_log *log)
 
 /* ------------------------------------------------------------------------------------------------------- people */
 
-static void print_line(const rg_console *c, const char *format, ...) RG_PRINTF(2, 3);
-static void print_line(const rg_console *c, const char *format, ...)
+static void print_folded(rg_console *c, const char *format, ...) RG_PRINTF(2, 3);
+static void print_folded(rg_console *c, const char *format, ...)
+{
+    char    text[2048];
+    va_list args;
+    if (c->quiet) return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    rg_progress_clear(c->bar);
+    rg_lines_fold(stderr, text, 2);
+}
+
+static void print_sample(rg_console *c, const char *mark, const char *text)
 {
     if (c->quiet) return;
-    va_list args;
-    va_start(args, format);
-    if (c->bar) fputs("\r\033[K", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
-    va_end(args);
+    rg_progress_clear(c->bar);
+    fputs(mark, stderr);
+    rg_lines_cut(stderr, text, RG_LINE_COLUMNS - strlen(mark));
 }
 
 static void print_valid(rg_console *c, const rg_train_log *log)
 {
     for (size_t i = 0; i < log->metrics->count; i++) {
         const rg_metric *m = &log->metrics->metric[i];
-        if (i == 0) snprintf(c->last_valid, sizeof c->last_valid, "%s %.2f", m->name, m->value);
-        if (m->stalled)
-            print_line(c, "[valid] Ep. %llu : Up. %llu : %s : %.4f : stalled %llu times (last best: %.4f)", (unsigned long long)log->epoch,
-                       (unsigned long long)log->step, m->name, m->value, (unsigned long long)m->stalled, m->best);
-        else
-            print_line(c, "[valid] Ep. %llu : Up. %llu : %s : %.4f : new best", (unsigned long long)log->epoch,
-                       (unsigned long long)log->step, m->name, m->value);
+        char             verdict[64] = "new best";
+        if (m->stalled) snprintf(verdict, sizeof verdict, "stalled %llu (best %.4f)", (unsigned long long)m->stalled, m->best);
+        if (i == 0) snprintf(c->last_valid, sizeof c->last_valid, "  %.20s %.2f%s", m->name, m->value, m->stalled ? "" : " (best)");
+        print_folded(c, "[valid] Ep. %llu : Up. %llu : %s : %.4f : %s", (unsigned long long)log->epoch, (unsigned long long)log->step, m->name,
+                     m->value, verdict);
     }
-    for (size_t i = 0; c->samples && i < c->samples_held; i++)
-        print_line(c, "        %s\n     -> %s\n      = %s", c->sample[i].source, c->sample[i].output, c->sample[i].reference);
+    for (size_t i = 0; c->samples && i < c->samples_held; i++) {
+        print_sample(c, "        ", c->sample[i].source);
+        print_sample(c, "     -> ", c->sample[i].output);
+        print_sample(c, "      = ", c->sample[i].reference);
+    }
+    drop_samples(c);
 }
 
-static void print_average(const rg_console *c, const rg_train_log *log)
+static void print_average(rg_console *c, const rg_train_log *log)
 {
+    c->averaged = log->chosen;
+    c->mean = log->metrics ? log->metrics->metric[0].value : (double)NAN;
     if (!log->metrics || !log->last) {
-        print_line(c, "%s is the mean of %zu saved models; without --valid-sets nobody knows whether it is better", log->path, log->averaged);
+        print_folded(c, "%s is the mean of %zu saved models; without --valid-sets nobody knows whether it is better than the last weights",
+                     log->path, log->averaged);
         return;
     }
-    const rg_metric *mean = &log->metrics->metric[0], *last = &log->last->metric[0];
-    print_line(c, "%s is %s: %s %.2f; %s has %.2f", log->path, log->chosen ? "the mean of the saved models" : "the last weights", mean->name,
-               log->chosen ? mean->value : last->value, log->chosen ? "the last weights" : "the mean of the saved models",
-               log->chosen ? last->value : mean->value);
+    const double mean = log->metrics->metric[0].value, last = log->last->metric[0].value;
+    print_folded(c, "%s holds %s: %s %.2f, against %.2f of %s", log->path, log->chosen ? "the mean of the saved models" : "the last weights",
+                 log->metrics->metric[0].name, log->chosen ? mean : last, log->chosen ? last : mean,
+                 log->chosen ? "the last weights" : "the mean of the saved models");
 }
+
+/* 950 -> "950", 12345 -> "12.3k" */
+static void short_number(char out[32], double x)
+{
+    if (x >= 1e6) snprintf(out, 32, "%.1fM", x * 1e-6);
+    else if (x >= 1e4) snprintf(out, 32, "%.1fk", x * 1e-3);
+    else snprintf(out, 32, "%.0f", x);
+}
+
+/* The bar's numbers are means since the last log line; right behind it they are those of a batch or two, so the old ones stay for a second. */
+static void show_update(rg_console *c, const rg_train_log *log)
+{
+    if (!c->bar) return;
+    if (log->seconds >= 1 || log->event == RG_TRAIN_LOG || c->loss == 0) {
+        c->loss = log->loss;
+        c->speed = log->seconds > 0 ? log->cost / log->seconds : 0;
+    }
+    char speed[32], update[32] = "";
+    short_number(speed, c->speed);
+    if (log->part < 0) snprintf(update, sizeof update, "update %llu  ", (unsigned long long)log->step);
+    c->part = log->part;
+    snprintf(c->title, sizeof c->title, "epoch %llu", (unsigned long long)log->epoch);
+    snprintf(c->note, sizeof c->note, "%sloss %.3f  %s %s/s%s", update, c->loss, speed, c->unit, c->last_valid);
+    draw(c);
+}
+
+static void print_update(rg_console *c, const rg_train_log *log)
+{
+    print_folded(c, "Ep. %llu : Up. %llu : Cost %.5g : %.0f %s/s : gNorm %.3g : L.r. %.2e", (unsigned long long)log->epoch,
+                 (unsigned long long)log->step, log->loss, log->seconds > 0 ? log->cost / log->seconds : 0.0, c->unit, log->norm, log->rate);
+}
+
+static void new_bar(rg_console *c, const char *title)
+{
+    rg_progress_end(c->bar);
+    c->bar = NULL;
+    c->phase_began = rg_now();
+    c->part = -1;
+    c->note[0] = '\0';
+    snprintf(c->title, sizeof c->title, "%s", title);
+    if (c->terminal && *title) (void)rg_progress_new(&c->bar, stderr, title, 0); /* no bar is no failure */
+}
+
+static void keep_result(rg_console *c, const rg_train_log *log)
+{
+    rg_free(c->reason);
+    rg_free(c->model);
+    c->steps = log->step;
+    c->best = log->chosen;
+    c->reason = rg_strdup(log->reason ? log->reason : "");
+    c->model = log->path ? rg_strdup(log->path) : NULL;
+    if (log->metrics) c->metrics = *log->metrics;
+    new_bar(c, "");
+}
+
+/* ------------------------------------------------------------------------------------------------------- report */
 
 static void on_log(void *context, const rg_train_log *log)
 {
     rg_console *c = context;
+    pthread_mutex_lock(&c->lock);
     json_event(c, log);
-    if (log->event == RG_TRAIN_LOG && c->bar) {
-        char note[256];
-        snprintf(note, sizeof note, "loss %.3f, %.0f %s/s%s%s", log->loss, log->seconds > 0 ? log->cost / log->seconds : 0.0, c->unit,
-                 c->last_valid[0] ? ", " : "", c->last_valid);
-        rg_progress_set(c->bar, log->step, note);
-    } else if (log->event == RG_TRAIN_LOG) {
-        print_line(c, "Ep. %llu : Up. %llu : Cost %.5f : Time %.2fs : %.2f %s/s : gNorm %.4f : L.r. %.4e", (unsigned long long)log->epoch,
-                   (unsigned long long)log->step, log->loss, log->seconds, log->seconds > 0 ? log->cost / log->seconds : 0.0, c->unit,
-                   log->norm, log->rate);
-    } else if (log->event == RG_TRAIN_VALID) {
-        print_valid(c, log);
-        drop_samples(c);
-    } else if (log->event == RG_TRAIN_RESUMED) {
-        print_line(c, "resuming after %llu updates from %s", (unsigned long long)log->step, log->path);
-        if (log->reason) print_line(c, "changed since: %s", log->reason);
-    } else if (log->event == RG_TRAIN_AVERAGED) {
-        print_average(c, log);
-    } else if (log->event == RG_TRAIN_DONE) {
-        print_line(c, "Done after %llu updates: %s", (unsigned long long)log->step, log->reason ? log->reason : "");
+    switch (log->event) {
+    case RG_TRAIN_RESUMED:
+        print_folded(c, "resuming after %llu updates from %s", (unsigned long long)log->step, log->path);
+        if (log->reason) print_folded(c, "changed since: %s", log->reason);
+        break;
+    case RG_TRAIN_START:
+        c->preparing = false;
+        new_bar(c, "training");
+        break;
+    case RG_TRAIN_UPDATE: show_update(c, log); break;
+    case RG_TRAIN_LOG:
+        if (c->bar) show_update(c, log);
+        else print_update(c, log);
+        break;
+    case RG_TRAIN_VALID: print_valid(c, log); break;
+    case RG_TRAIN_AVERAGED: print_average(c, log); break;
+    case RG_TRAIN_DONE: keep_result(c, log); break;
+    case RG_TRAIN_SAVED:
+    case RG_TRAIN_EPOCH: break;
     }
+    pthread_mutex_unlock(&c->lock);
 }
 
-static void on_say(void *context, const char *line) { print_line(context, "%s", line); }
+static void on_say(void *context, const char *line)
+{
+    rg_console *c = context;
+    pthread_mutex_lock(&c->lock);
+    print_folded(c, "%s", line);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void on_begin(void *context, const char *doing)
+{
+    rg_console *c = context;
+    pthread_mutex_lock(&c->lock);
+    if (*doing) print_folded(c, "%s", doing);
+    new_bar(c, *doing ? "elapsed" : "");
+    draw(c);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void on_reading(void *context, uint64_t lines)
+{
+    rg_console  *c = context;
+    const double passed = rg_now() - c->phase_began;
+    char         count[32], rate[32];
+    pthread_mutex_lock(&c->lock);
+    short_number(count, (double)lines);
+    short_number(rate, passed > 0 ? (double)lines / passed : 0);
+    snprintf(c->note, sizeof c->note, "%s lines  %s/s", count, rate);
+    draw(c);
+    pthread_mutex_unlock(&c->lock);
+}
 
 static void on_sample(void *context, uint64_t step, const char *source, const char *reference, const char *output)
 {
     rg_console *c = context;
     (void)step;
-    if (c->samples_held == sizeof c->sample / sizeof *c->sample) return;
+    if (c->samples_held == RG_CONSOLE_SAMPLES) return;
     c->sample[c->samples_held].source = rg_strdup(source);
     c->sample[c->samples_held].reference = rg_strdup(reference);
     c->sample[c->samples_held++].output = rg_strdup(output);
@@ -174,5 +347,46 @@ static bool on_stop(void *context)
 
 rg_train_report rg_console_report(rg_console *c)
 {
-    return (rg_train_report){ .context = c, .log = on_log, .say = on_say, .sample = on_sample, .stop = on_stop };
+    return (rg_train_report){ .context = c, .log = on_log, .say = on_say, .sample = on_sample, .stop = on_stop, .begin = on_begin,
+                              .reading = on_reading };
+}
+
+/* ---------------------------------------------------------------------------------------------------- the end */
+
+void rg_console_say(rg_console *c, const char *format, ...)
+{
+    char    text[2048];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    on_say(c, text);
+}
+
+void rg_console_command(rg_console *c, const char *format, ...)
+{
+    va_list args;
+    if (c->quiet) return;
+    va_start(args, format);
+    fputs("  ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+}
+
+static void say_best(rg_console *c)
+{
+    const rg_metric *m = &c->metrics.metric[0];
+    const double     end = c->averaged ? c->mean : m->value;
+    rg_console_say(c, "best %s: %.2f, in %s", m->name, c->best ? m->best : end, c->model);
+    if (c->best) rg_console_say(c, "the %s: %s %.2f", c->averaged ? "mean" : "last weights", m->name, end);
+}
+
+void rg_console_summary(rg_console *c)
+{
+    const unsigned seconds = (unsigned)(rg_now() - c->started + 0.5);
+    rg_console_say(c, "Done after %llu updates, %u:%02u:%02u: %s", (unsigned long long)c->steps, seconds / 3600, seconds / 60 % 60, seconds % 60,
+                   c->reason ? c->reason : "");
+    if (c->model && c->metrics.count) say_best(c);
+    else if (c->model) rg_console_say(c, "the model: %s", c->model);
 }

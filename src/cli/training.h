@@ -2,26 +2,57 @@
 #ifndef RG_CLI_TRAINING_H
 #define RG_CLI_TRAINING_H
 
+#include <pthread.h>
+#include <signal.h>
+
 #include "tasks/translation.h"
 
+enum { RG_CONSOLE_SAMPLES = 8, RG_CONSOLE_SIGNALS = 3 };
+
 typedef struct rg_console {
-    FILE        *json;  /* NULL: none */
-    rg_progress *bar;   /* NULL: log lines */
-    uint64_t     total; /* updates, for the bar; 0: not known */
-    double       started;
-    bool         quiet;
+    FILE        *json;    /* NULL: none                       */
+    rg_progress *bar;     /* NULL: no terminal, or not now    */
+    bool         terminal, quiet;
     bool         samples; /* print translations at validations */
+    const char  *unit;    /* what is counted a second: "words" */
     struct {
         char *source, *reference, *output;
-    } sample[8];
+    } sample[RG_CONSOLE_SAMPLES];
     size_t samples_held;
-    char   last_valid[128];
-    const char *unit; /* what is counted a second: "words" */
+
+    /* what the bar shows */
+    double part;
+    char   title[64], note[200], last_valid[64];
+    double loss, speed, phase_began;
+
+    /* what a summary needs */
+    double     started;
+    uint64_t   steps;
+    char      *reason, *model; /* why it ended; the file that validated best, NULL: none */
+    rg_metrics metrics;        /* of the last validation                                */
+    bool       best;           /* the file is the best of a validation, not the last     */
+    bool       averaged;       /* the model is a mean, which validated at `mean`        */
+    double     mean;
+
+    /* a thread that keeps the clock going, and ends the program when it was asked to stop and nothing can be lost yet */
+    pthread_mutex_t  lock; /* of everything above while a report is under way */
+    pthread_cond_t   wake;
+    pthread_t        ticker;
+    bool             ticking, closing, preparing;
+    double           asked_at; /* when the stop was noticed; below 0: not */
+    struct sigaction old[RG_CONSOLE_SIGNALS];
 } rg_console;
 
-/* Opens the JSON log for appending (path "" : none), takes over SIGTERM and SIGINT so that a run saves and stops. */
-rg_status rg_console_open(rg_console *c, const char *json_path, uint64_t total_updates, bool quiet);
-void      rg_console_close(rg_console *c);
+/* Opens the JSON log ("": none), for appending or as a new one, and takes over SIGTERM, SIGINT and SIGHUP (unless it is ignored, as under
+ * nohup) so that a run saves and stops. The console stays where it is until it is closed. */
+rg_status       rg_console_open(rg_console *c, const char *json_path, bool new_log, bool quiet);
+void            rg_console_close(rg_console *c);
 rg_train_report rg_console_report(rg_console *c);
+
+/* What came of the run: its best metric, the file to use. After the run, before the console is closed. */
+void rg_console_summary(rg_console *c);
+/* Lines at the end: folded at 80 columns; and a command as it can be typed, on a line of its own. Quiet when the console is. */
+void rg_console_say(rg_console *c, const char *format, ...) RG_PRINTF(2, 3);
+void rg_console_command(rg_console *c, const char *format, ...) RG_PRINTF(2, 3);
 
 #endif

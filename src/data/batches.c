@@ -349,6 +349,15 @@ rg_place rg_examples_tell(const rg_examples *c)
     return c->place;
 }
 
+double rg_examples_epoch_part(const rg_examples *c)
+{
+    if (!c->sealed) return 0;
+    if (c->place.ended) return 1;
+    const bool   here = c->loaded && c->loaded_epoch == c->place.epoch && c->loaded_window == c->place.window;
+    const double inside = here && c->batch_count ? (double)c->place.batch / (double)c->batch_count * (double)c->entry_count : 0;
+    return ((double)(c->place.window * window_size(c)) + inside) / (double)c->report.examples;
+}
+
 rg_status rg_examples_seek(rg_examples *c, rg_place place)
 {
     if (!c->sealed) return rg_fail(RG_EINVAL, "a store can be moved only after it was sealed");

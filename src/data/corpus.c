@@ -9,8 +9,9 @@
 #include "data/words.h"
 
 struct rg_corpus {
-    rg_examples     *examples;
-    rg_corpus_report report;
+    rg_examples         *examples;
+    rg_corpus_report     report;
+    const rg_read_watch *watch; /* while files are read */
 };
 
 /* ----------------------------------------------------------------------------------------------------- new, free */
@@ -49,6 +50,7 @@ rg_status rg_corpus_new(rg_corpus **out, const rg_corpus_config *config, const r
         rg_free(c);
         return status;
     }
+    c->watch = config->watch;
     *out = c;
     return RG_OK;
 }
@@ -109,8 +111,16 @@ static void note_faults(rg_corpus *c, const rg_line *line)
 
 static const rg_lines_config reading = { RG_TEXT_AS_IS, (size_t)16 << 20 }; /* the vocabulary normalises */
 
+static rg_status ask_watch(const rg_corpus *c, uint64_t lines)
+{
+    const rg_read_watch *w = c->watch;
+    if (!w || lines % RG_READ_EVERY || w->go_on(w->context, lines)) return RG_OK;
+    return rg_fail(RG_ESTOP, "asked to stop while the corpus was read, at line %llu", (unsigned long long)lines);
+}
+
 static rg_status add_lines(rg_corpus *c, const rg_line *source, const rg_line *target)
 {
+    RG_TRY(ask_watch(c, target->number));
     if (source) note_faults(c, source);
     note_faults(c, target);
     if ((source && (source->faults & RG_LINE_TOO_LONG)) || (target->faults & RG_LINE_TOO_LONG)) {
@@ -191,6 +201,7 @@ static rg_status open_with(rg_corpus **out, const rg_corpus_config *config, cons
     if (status == RG_OK && (status = rg_corpus_seal(c)) != RG_OK) rg_fail_in(status, "%s: ", target_path);
     rg_lines_close(s);
     rg_lines_close(t);
+    if (c) c->watch = NULL; /* borrowed until here */
     if (status == RG_OK) *out = c;
     else rg_corpus_free(c);
     return status;
@@ -256,6 +267,8 @@ void rg_batch_share(rg_batch *out, int32_t *storage, const rg_batch *batch, size
     rg_fields_share(&part, storage, &whole, share, shares);
     to_pairs(out, &part);
 }
+
+double rg_corpus_epoch_part(const rg_corpus *c) { return rg_examples_epoch_part(c->examples); }
 
 rg_corpus_place rg_corpus_tell(const rg_corpus *c)
 {

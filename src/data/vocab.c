@@ -175,6 +175,8 @@ typedef struct file_feed {
     const rg_text_side *sides;
     size_t              count, next; /* next: after the one being read */
     rg_lines           *lines;
+    const rg_read_watch *watch;
+    uint64_t             read;
 } file_feed;
 
 /* Field `column` of a line; empty where there are fewer. */
@@ -204,6 +206,8 @@ static rg_status next_of_files(bool *out_more, const char **text, size_t *bytes,
         }
         RG_TRY(rg_lines_next(out_more, &line, f->lines));
         if (*out_more) {
+            if (++f->read % RG_READ_EVERY == 0 && f->watch && !f->watch->go_on(f->watch->context, f->read))
+                return rg_fail(RG_ESTOP, "asked to stop while a vocabulary was learned, at line %llu", (unsigned long long)f->read);
             *text = line.text;
             *bytes = line.bytes;
             choose_column(text, bytes, f->sides[f->next - 1].column);
@@ -216,7 +220,7 @@ static rg_status next_of_files(bool *out_more, const char **text, size_t *bytes,
 
 rg_status rg_vocab_train_files(rg_vocab **out, const rg_vocab_config *config, const rg_text_side *sides, size_t count)
 {
-    file_feed feed = { .sides = sides, .count = count };
+    file_feed feed = { .sides = sides, .count = count, .watch = config->watch };
     rg_status status = rg_vocab_train(out, config, next_of_files, &feed);
     rg_lines_close(feed.lines);
     return status;

@@ -147,6 +147,12 @@ static void forward_log(void *context, const rg_train_log *log)
     rg_tell_log(t->report, log);
 }
 
+static double epoch_part(void *context)
+{
+    const training *t = context;
+    return (double)t->next / (double)t->data->train;
+}
+
 static bool forward_stop(void *context)
 {
     const training *t = context;
@@ -227,7 +233,8 @@ static rg_status train(rg_graph_result *out, training *t, const rg_system *syste
                                       .load = load_best,
                                       .blame = blame,
                                       .log = forward_log,
-                                      .stop = forward_stop };
+                                      .stop = forward_stop,
+                                      .epoch_part = epoch_part };
     RG_TRY(rg_trainer_new(&t->trainer, t->model->params, &config, &hooks));
     const rg_tape_config judging = { .record = false, .team = rg_workers_team(rg_trainer_workers(t->trainer)) };
     RG_TRY(rg_tape_new(&t->judge, &judging));

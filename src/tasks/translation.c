@@ -39,8 +39,9 @@ static rg_status vocab_size(size_t *out, const rg_translation_options *o, size_t
 }
 
 /* From `count` sides of the corpus, beginning with `first`. */
-static rg_status learn_vocab(rg_vocab **out, const rg_translation_options *o, size_t first, size_t count)
+static rg_status learn_vocab(rg_vocab **out, const training *t, size_t first, size_t count)
 {
+    const rg_translation_options *o = t->o;
     const rg_text_side sides[2] = { { o->train_sets.items[0], o->tsv ? 0 : -1 },
                                     { o->train_sets.items[o->tsv ? 0 : 1], o->tsv ? 1 : -1 } };
     rg_vocab_config    c = RG_VOCAB_CONFIG_DEFAULT;
@@ -49,11 +50,18 @@ static rg_status learn_vocab(rg_vocab **out, const rg_translation_options *o, si
     RG_TRY(vocab_size(&c.size, o, first));
     c.min_count = (size_t)o->vocab_min_count;
     c.seed = (uint64_t)o->seed;
-    return rg_vocab_train_files(out, &c, sides + first, count);
+    const rg_read_watch watch = rg_report_watch(t->report);
+    c.watch = &watch;
+    if (count == 2 && !o->tsv) rg_tell_begin(t->report, "learning a joint vocabulary (%s) from %s and %s", o->vocab_kind, sides[0].path, sides[1].path);
+    else rg_tell_begin(t->report, "learning a %svocabulary (%s) from %s", count == 2 ? "joint " : "", o->vocab_kind, sides[first].path);
+    rg_status status = rg_vocab_train_files(out, &c, sides + first, count);
+    rg_tell_over(t->report);
+    return status;
 }
 
-static rg_status make_vocabs(rg_vocab **source, rg_vocab **target, const rg_translation_options *o)
+static rg_status make_vocabs(rg_vocab **source, rg_vocab **target, const training *t)
 {
+    const rg_translation_options *o = t->o;
     *source = *target = NULL;
     if (o->vocabs.count > 2) return rg_fail(RG_EINVAL, "--vocabs takes one or two files, not %zu", o->vocabs.count);
     if (o->vocabs.count) {
@@ -67,9 +75,9 @@ static rg_status make_vocabs(rg_vocab **source, rg_vocab **target, const rg_tran
         if (status != RG_OK) rg_vocab_free(*source), *source = NULL;
         return status;
     }
-    if (o->joint) return learn_vocab(source, o, 0, 2);
-    RG_TRY(learn_vocab(source, o, 0, 1));
-    rg_status status = learn_vocab(target, o, 1, 1);
+    if (o->joint) return learn_vocab(source, t, 0, 2);
+    RG_TRY(learn_vocab(source, t, 0, 1));
+    rg_status status = learn_vocab(target, t, 1, 1);
     if (status != RG_OK) rg_vocab_free(*source), *source = NULL;
     return status;
 }
@@ -93,7 +101,7 @@ static rg_status make_translator(training *t, const rg_system *system, const voi
 {
     rg_vocab *source, *target;
     rg_model *model;
-    RG_TRY(make_vocabs(&source, &target, t->o));
+    RG_TRY(make_vocabs(&source, &target, t));
     const rg_sizes sizes = rg_sizes_of_text(source, target ? target : source);
     rg_status            status = rg_model_new(&model, system, options, &sizes, (uint64_t)t->o->seed);
     if (status != RG_OK) {
@@ -197,8 +205,14 @@ static rg_status open_corpus(training *t)
         c.source_words = words;
     }
     const rg_translator *r = t->translator;
-    if (o->tsv) RG_TRY(rg_corpus_open_tsv(&t->corpus, &c, o->train_sets.items[0], r->source, r->target));
-    else RG_TRY(rg_corpus_open(&t->corpus, &c, o->train_sets.items[0], o->train_sets.items[1], r->source, r->target));
+    const rg_read_watch  watch = rg_report_watch(t->report);
+    const char *const   *sets = (const char *const *)o->train_sets.items;
+    c.watch = &watch;
+    rg_tell_begin(t->report, "encoding %s%s%s", sets[0], o->tsv ? "" : " and ", o->tsv ? "" : sets[1]);
+    rg_status status = o->tsv ? rg_corpus_open_tsv(&t->corpus, &c, sets[0], r->source, r->target)
+                              : rg_corpus_open(&t->corpus, &c, sets[0], sets[1], r->source, r->target);
+    rg_tell_over(t->report);
+    RG_TRY(status);
     rg_text text = { 0 };
     if (rg_corpus_describe(&text, t->corpus) == RG_OK) rg_tell(t->report, "%s", rg_text_c(&text));
     rg_text_free(&text);
@@ -305,6 +319,8 @@ static void forward_log(void *context, const rg_train_log *log)
     rg_tell_log(t->report, log);
 }
 
+static double epoch_part(void *context) { return rg_corpus_epoch_part(((const training *)context)->corpus); }
+
 static bool forward_stop(void *context)
 {
     const training *t = context;
@@ -387,7 +403,8 @@ static rg_status train(training *t, const rg_system *system, const void *options
                                       .load = load_place,
                                       .blame = blame,
                                       .log = forward_log,
-                                      .stop = forward_stop };
+                                      .stop = forward_stop,
+                                      .epoch_part = epoch_part };
     RG_TRY(rg_trainer_new(&t->trainer, t->translator->model->params, &config, &hooks));
     uint64_t step = 0;
     if (!t->o->overwrite) RG_TRY(rg_trainer_resume(&step, t->trainer));

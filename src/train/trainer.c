@@ -86,7 +86,7 @@ void rg_trainer__log(rg_trainer *t, rg_train_event event, const char *path, cons
         rg_train_log log = log_of(t, event);
         log.path = path;
         log.reason = reason;
-        if (event == RG_TRAIN_VALID || (event == RG_TRAIN_DONE && t->at.metrics.count)) log.metrics = &t->at.metrics;
+        if (event == RG_TRAIN_VALID) log.metrics = &t->at.metrics;
         t->hooks.log(t->hooks.context, &log);
     }
     if (event == RG_TRAIN_LOG) forget(t);
@@ -225,7 +225,12 @@ static rg_status done(rg_trainer *t)
     const bool       better = model && run && (run->higher ? run->best > model->value : run->best < model->value);
     char            *best = better && t->config.keep_best && t->config.model ? rg_trainer__best_name(t, run->name) : NULL;
     if (better && t->config.keep_best && t->config.model && !best) return RG_ENOMEM;
-    rg_trainer__log(t, RG_TRAIN_DONE, best ? best : t->config.model, over(t));
+    rg_train_log log = log_of(t, RG_TRAIN_DONE);
+    log.path = best ? best : t->config.model;
+    log.chosen = best != NULL;
+    log.reason = over(t);
+    log.metrics = run ? &t->at.metrics : NULL;
+    if (t->hooks.log) t->hooks.log(t->hooks.context, &log);
     rg_free(best);
     return RG_OK;
 }

@@ -37,7 +37,17 @@ typedef struct log_state {
     json_t  *samples; /* of the last line that has some; borrowed from `last` */
     json_t  *last;
     double   sample_step;
+    double   step; /* of the line before */
 } log_state;
+
+/* Forget points past `step`, or from it on: a run that was resumed repeats what came after its checkpoint, one that begins anew repeats all. */
+static void forget(log_state *s, double step, bool itself)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        growing *g = &s->series[i];
+        while (g->count && (g->x[g->count - 1] > step || (itself && g->x[g->count - 1] == step))) g->count--;
+    }
+}
 
 static rg_status add_point(log_state *s, size_t set, const char *name, double x, double y)
 {
@@ -62,6 +72,7 @@ static rg_status add_point(log_state *s, size_t set, const char *name, double x,
         g->y = grown;
         g->room = room;
     }
+    if (g->count && g->x[g->count - 1] == x) g->count--; /* the later line counts */
     g->x[g->count] = x;
     g->y[g->count++] = y;
     return RG_OK;
@@ -88,8 +99,11 @@ static rg_status take_line(log_state *s, json_t *line)
                   { "words_per_second", SPEED, "words per second" } };
     double      step = json_number_value(json_object_get(line, "step"));
     json_t     *valid = json_object_get(line, "valid"), *samples = json_object_get(line, "samples"), *value;
-    const char *metric;
+    const char *metric, *begin = json_string_value(json_object_get(line, "begin"));
 
+    if (begin) forget(s, step, strcmp(begin, "new") == 0);
+    else if (step < s->step) forget(s, step, true); /* logs of older versions do not say so */
+    s->step = step;
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
         json_t *v = json_object_get(line, plain[i].key);
         if (json_is_number(v)) RG_TRY(add_point(s, plain[i].set, plain[i].name, step, json_number_value(v)));
@@ -151,16 +165,25 @@ static rg_status add_samples(rg_record *r, const log_state *s)
     return RG_OK;
 }
 
+static bool in_set(const growing *g, size_t set) { return g->set == set && g->count; }
+
+static bool any_point(const log_state *s)
+{
+    size_t points = 0;
+    for (size_t i = 0; i < s->count; i++) points += s->series[i].count;
+    return points > 0;
+}
+
 static rg_status add_curves(rg_record *r, const log_state *s)
 {
     for (size_t set = 0; set < SETS; set++) {
         size_t curves;
         bool   any = false;
-        for (size_t i = 0; i < s->count; i++) any = any || s->series[i].set == set;
+        for (size_t i = 0; i < s->count; i++) any = any || in_set(&s->series[i], set);
         if (!any) continue;
         RG_TRY(rg_record_add_curves(&curves, r, sets[set].title, "step", sets[set].y_name, false, sets[set].log));
         for (size_t i = 0; i < s->count; i++)
-            if (s->series[i].set == set)
+            if (in_set(&s->series[i], set))
                 RG_TRY(rg_record_add_series(r, curves, s->series[i].name, s->series[i].x, s->series[i].y, s->series[i].count));
     }
     return RG_OK;
@@ -195,7 +218,7 @@ rg_status rg_report_read(rg_record **out, const char *run)
     if ((status = find_log(&path, run)) != RG_OK || (status = rg_view__read_file(&text, &bytes, path, most_log)) != RG_OK ||
         (status = read_lines(&s, path, text, bytes)) != RG_OK)
         goto done;
-    if (!s.count) {
+    if (!any_point(&s)) {
         status = rg_fail(RG_EFORMAT, "%s: no line has a loss, a rate or a validation", path);
         goto done;
     }

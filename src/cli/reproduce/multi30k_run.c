@@ -239,7 +239,7 @@ static rg_status train(rg_call *train_call)
     char          *log = rg_format("%s.jsonl", o->model);
     rg_console     console = { 0 };
     rg_translator *translator = NULL;
-    rg_status      status = log ? rg_console_open(&console, log, (uint64_t)o->updates, false) : RG_ENOMEM;
+    rg_status      status = log ? rg_console_open(&console, log, o->overwrite, false) : RG_ENOMEM;
     if (status == RG_OK) {
         const rg_train_report report = rg_console_report(&console);
         status = rg_translation_train(&translator, system, rg_call_values(train_call, system->options), o, &report);

@@ -1,0 +1,60 @@
+/* lines.c - see lines.h. */
+#include "cli/lines.h"
+
+#include <string.h>
+
+#include "view/terminal.h"
+
+static size_t word_width(const char *text, size_t bytes)
+{
+    char word[512];
+    if (bytes >= sizeof word) return bytes;
+    memcpy(word, text, bytes);
+    word[bytes] = '\0';
+    return rg_terminal_width(word);
+}
+
+void rg_lines_fold(FILE *out, const char *text, size_t indent)
+{
+    size_t at = 0;
+    for (size_t blanks = 0; *text;) {
+        const size_t bytes = strcspn(text, " "), width = word_width(text, bytes);
+        if (at > indent && at + blanks + width > RG_LINE_COLUMNS) {
+            fputc('\n', out);
+            at = 0;
+            blanks = indent;
+        }
+        fprintf(out, "%*s%.*s", (int)blanks, "", (int)bytes, text);
+        at += blanks + width;
+        text += bytes;
+        for (blanks = 0; *text == ' '; text++) blanks++;
+    }
+    fputc('\n', out);
+}
+
+void rg_lines_cut(FILE *out, const char *text, size_t columns)
+{
+    rg_buffer b = RG_BUFFER_EMPTY;
+    char     *line = NULL;
+    size_t    bytes = 0;
+    (void)rg_terminal__label(&b, text, columns, true);
+    if (rg_buffer_take(&line, &bytes, &b) == RG_OK) fprintf(out, "%s\n", line);
+    rg_free(line);
+}
+
+char *rg_lines_quote(const char *word)
+{
+    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+    const size_t      bytes = strlen(word);
+    if (bytes && strspn(word, safe) == bytes && *word != '-') return rg_strdup(word);
+    char *out = rg_alloc(4 * bytes + 3), *at = out; /* ' becomes '\'' */
+    if (!out) return NULL;
+    *at++ = '\'';
+    for (; *word; word++) {
+        if (*word == '\'') memcpy(at, "'\\''", 4), at += 4;
+        else *at++ = *word;
+    }
+    *at++ = '\'';
+    *at = '\0';
+    return out;
+}

@@ -1,0 +1,19 @@
+/* lines.h - text for people: folded or cut at 80 columns, and words quoted so that a shell takes them back. */
+#ifndef RG_CLI_LINES_H
+#define RG_CLI_LINES_H
+
+#include <stdio.h>
+
+#include "regard/base.h"
+
+enum { RG_LINE_COLUMNS = 80 };
+
+/* Print words, folded between them at RG_LINE_COLUMNS; later lines are indented. A word that is longer stays whole. */
+void rg_lines_fold(FILE *out, const char *text, size_t indent);
+/* Print one line of at most `columns`, cut with an ellipsis, without anything a terminal would obey. */
+void rg_lines_cut(FILE *out, const char *text, size_t columns);
+
+/* A word as it can be typed: itself, or in quotes where the shell would do something with it. A new string for rg_free; NULL: no memory. */
+char *rg_lines_quote(const char *word);
+
+#endif
