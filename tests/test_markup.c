@@ -61,7 +61,7 @@ static void what_is_not_to_be_translated_is_part_of_the_sentence_where_attention
     expect_lines("a <i class=\"x notranslate y\">b</i> c", false, "[a|c]");
     expect_lines("a <i data-translate=\"no\">b</i> c", false, "[a b c]");
     expect_lines("<pre translate=no>a\nb</pre>c", true, "[c]");
-    expect_lines("<pre><code>a\nb</code></pre>c", true, "[a b|c]");
+    expect_lines("<pre><code>a\nb</code></pre>c", true, "[c]");
     expect_lines("a <img translate=no> b", true, "[a b]");
     expect_lines("<code>never closed", false, "[]");
 }

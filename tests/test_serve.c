@@ -69,14 +69,16 @@ static void begin_with(life *l, rg_translator *translator, double request_second
     l->config.drain_seconds = drain_seconds;
     l->config.port = 0;
     l->config.threads = 2;
-    l->config.source = "en";
-    l->config.target = "fr";
     assert_int_equal(pipe(l->stop) | pipe(l->ready), 0);
     assert_int_equal(pthread_create(&l->thread, NULL, serve, l), 0);
     assert_int_equal(read(l->ready[0], &l->port, sizeof l->port), sizeof l->port);
 }
 
-static void begin(life *l, rg_translator *translator) { begin_with(l, translator, 30, 10); }
+static void begin(life *l, rg_translator *translator)
+{
+    assert_int_equal(rg_translator_set_languages(translator, "en", "fr"), RG_OK);
+    begin_with(l, translator, 30, 10);
+}
 
 static void end(life *l)
 {
@@ -208,6 +210,7 @@ static void everybody_is_answered_when_the_server_is_stopped_or_the_deadline_pas
     rg_translator    *t = make_translator();
     const char *const body = expensive();
     (void)state;
+    assert_int_equal(rg_translator_set_languages(t, "en", "fr"), RG_OK);
     for (int late = 0; late < 2; late++) { /* the drain ends, or the deadline comes first */
         static lone_asker a[EXPENSIVE];
         pthread_t         thread[EXPENSIVE];
@@ -257,6 +260,25 @@ static void clients_that_leave_leave_nothing_behind(void **state)
         end(&l);
     }
     assert_int_equal(rg_base__live_blocks(), before);
+    rg_translator_free(t);
+}
+
+static void a_model_that_names_no_languages_is_served_as_unknown(void **state)
+{
+    rg_translator *t = make_translator();
+    char           answer[2048];
+    (void)state;
+    for (int named = 0; named < 2; named++) {
+        life l;
+        if (named) assert_int_equal(rg_translator_set_languages(t, "en", "fr"), RG_OK);
+        begin_with(&l, t, 30, 10);
+        ask(answer, sizeof answer, l.port, "/translate", "{\"q\":\"a b c\",\"source\":\"und\",\"target\":\"und\"}");
+        assert_non_null(strstr(answer, named ? "HTTP/1.1 400" : "HTTP/1.1 200"));
+        ask(answer, sizeof answer, l.port, "/translate", bodies[0]);
+        assert_non_null(strstr(answer, named ? "HTTP/1.1 200" : "HTTP/1.1 400"));
+        if (!named) assert_non_null(strstr(answer, "--source-lang"));
+        end(&l);
+    }
     rg_translator_free(t);
 }
 
@@ -311,6 +333,7 @@ int main(void)
         cmocka_unit_test(twenty_lives_leave_no_memory_behind),
         cmocka_unit_test(everybody_is_answered_when_the_server_is_stopped_or_the_deadline_passes),
         cmocka_unit_test(clients_that_leave_leave_nothing_behind),
+        cmocka_unit_test(a_model_that_names_no_languages_is_served_as_unknown),
         cmocka_unit_test(a_port_that_is_taken_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { DEEPEST = 64, NAME = 24 };
+enum { DEEPEST = 64, NAME = 24, MARKS = 512, KEPT = 200 }; /* marks of a line; bytes of an element that stays inside one */
 
 static const char blocks[] =
     " html head body title meta link base p div h1 h2 h3 h4 h5 h6 ul ol li dl dt dd dir menu table caption colgroup col thead tbody tfoot tr "
@@ -326,13 +326,15 @@ static rg_status add_words(reader *r, size_t at, size_t end)
     return RG_OK;
 }
 
-/* An element that is not translated. Without attention nothing says where its words went: then it separates lines. */
+/* An element that is not translated. Without attention nothing says where its words went: then it separates lines, and so does one of several
+ * lines or one that is longer than a few words. */
 static rg_status keep(reader *r, size_t at, size_t end, const char *name)
 {
     const size_t whole = closes_itself(r->text, end, name) ? end : element_end(r->text, r->bytes, end, name);
-    if (in_list(blocks, name) || (!r->aligned && !in_list(" script style ", name))) return cut(r, at, whole);
+    const bool   wordless = in_list(" script style svg math ", name), small = whole - at <= KEPT && !memchr(r->text + at, '\n', whole - at);
+    if (in_list(blocks, name) || (!wordless && (!r->aligned || !small))) return cut(r, at, whole);
     const size_t before = r->plain.length;
-    if (!in_list(" script style svg math ", name)) RG_TRY(add_words(r, end, whole));
+    if (!wordless) RG_TRY(add_words(r, end, whole));
     const size_t after = r->plain.length;
     if (after == before) return add_point(r, at, whole);
     RG_TRY(add_mark(r, RG_MARK_KEEP, r->text + at, whole - at));
@@ -354,7 +356,7 @@ static rg_status read_tag(reader *r, size_t at, size_t *next)
         *next = closes_itself(r->text, end, name) ? end : element_end(r->text, r->bytes, end, name);
         return keep(r, at, end, name);
     }
-    if (in_list(blocks, name)) return cut(r, at, end);
+    if (in_list(blocks, name) || r->marks >= MARKS) return cut(r, at, end);
     if (!*name || closes_itself(r->text, end, name)) return add_point(r, at, end);
     RG_TRY(tag[1] == '/' ? close_tag(r, tag, end - at, name) : open_tag(r, tag, end - at));
     is_solid(r, end);

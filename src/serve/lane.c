@@ -52,7 +52,7 @@ static void settle(rg_request *r, rg_part *line, const rg_translated *result, rg
     rg_reply reply = { 0 };
     if (status == RG_OK && !result->stopped) status = rg_segments_translated(line, r->server->translator, result, r->html);
     if (status != RG_OK) rg_serve__error(&reply, status == RG_ENOMEM ? 503 : 500, "Cannot translate text: %s", rg_message());
-    else if (result->stopped || (r->attention && is_unwanted(r))) rg_serve__error(&reply, 503, RG_SERVE_EXPIRED); /* a record takes long */
+    else if (result->stopped || (r->attention && is_unwanted(r))) return; /* a record takes long; the clock answers */
     else if (++r->finished == r->lines) rg_serve__translated(&reply, r, result);
     if (reply.code) rg_queue_answer(r, &reply);
 }

@@ -171,7 +171,7 @@ void rg_queue_tick(rg_server *s)
             refuse(r, 499, "The client has left");
         } else if (now >= r->deadline) {
             atomic_fetch_add(&s->expired, 1);
-            refuse(r, 503, RG_SERVE_EXPIRED);
+            refuse(r, 503, "The text was not translated in time: send less of it at once, or try again later");
         }
     }
     pthread_mutex_unlock(&q->lock);

@@ -77,7 +77,6 @@ rg_status rg_segments_translated(rg_part *line, const rg_translator *translator,
 rg_status rg_segments_join(rg_text *out, const rg_segments *segments, size_t rank);
 
 #define RG_SERVE_UNKNOWN "und" /* the code of a language that is not known (ISO 639-2) */
-#define RG_SERVE_EXPIRED "The text was not translated in time: send less of it at once, or try again later"
 
 typedef enum rg_phase { RG_PHASE_HEADER, RG_PHASE_BODY, RG_PHASE_WAITING, RG_PHASE_ANSWER } rg_phase;
 
