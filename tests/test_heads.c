@@ -162,6 +162,8 @@ static void content_words_are_no_punctuation_and_no_small_words(void **state)
     rg_vocab_free(vocab);
 }
 
+static bool always(const void *context) { return context == NULL; }
+
 /* What the search saw step by step is what a second pass sees, for every recurrent decoder that looks back. */
 static void a_recurrent_decoder_gives_the_map_it_searched_with(void **state)
 {
@@ -182,6 +184,8 @@ static void a_recurrent_decoder_gives_the_map_it_searched_with(void **state)
         config.search.length_factor = 1;
         assert_int_equal(rg_session_new(&session, &t, 1, 1), RG_OK);
         assert_int_equal(rg_session_run(&result, session, &config, &line, 1, 0, NULL), RG_OK);
+        assert_int_equal(rg_record_of_heads_until(&r, t, result, NULL, always, NULL), RG_ESTOP);
+        assert_null(r);
         assert_int_equal(rg_record_of_heads(&r, t, result, NULL), RG_OK);
         assert_int_equal(r->maps, 4); /* two answers, each as it was searched and as it is seen again */
         for (size_t a = 0; a < 2; a++) {

@@ -39,6 +39,9 @@ rg_status         rg_collector_finish(rg_collector *collector, size_t *out_skipp
 rg_status rg_record_of_translation(rg_record **out, const rg_translator *translator, const rg_translated *translated);
 /* The same and, by a forced pass of every answer, the maps of all layers and heads a watcher sees. */
 rg_status rg_record_of_heads(rg_record **out, const rg_translator *translator, const rg_translated *translated, rg_team *team);
+/* And RG_ESTOP when `stop`, which is asked before the pass of each answer, says that nobody wants it any more. */
+rg_status rg_record_of_heads_until(rg_record **out, const rg_translator *translator, const rg_translated *translated, rg_team *team,
+                                   bool (*stop)(const void *context), const void *context);
 
 /* --------------------------------------------------------------------------------------------------- colours */
 

@@ -279,9 +279,10 @@ void rg_serve__translated(rg_reply *reply, const rg_request *r, const rg_transla
     rg_translated one = *result;
     rg_record    *record = NULL;
     if (one.count > r->alternatives + 1) one.count = r->alternatives + 1;
-    rg_status status = rg_record_of_heads(&record, r->server->translator, &one, NULL);
+    rg_status status = rg_record_of_heads_until(&record, r->server->translator, &one, NULL, rg_queue_unwanted, r);
     if (status == RG_OK) status = rg_record_to_json(&reply->text, &reply->bytes, record, RG_WEIGHTS_U16);
     rg_record_free(record);
+    if (status == RG_ESTOP) return; /* the clock answers */
     if (status != RG_OK) rg_serve__error(reply, status == RG_ENOMEM ? 503 : 500, "Cannot record the attention: %s", rg_message());
     else reply->code = 200;
 }

@@ -328,11 +328,10 @@ static rg_status add_words(reader *r, size_t at, size_t end)
 
 /* An element that is not translated. Without attention nothing says where its words went: then it separates lines, and so does one of several
  * lines or one that is longer than a few words. */
-static rg_status keep(reader *r, size_t at, size_t end, const char *name)
+static rg_status keep(reader *r, size_t at, size_t end, size_t whole, const char *name)
 {
-    const size_t whole = closes_itself(r->text, end, name) ? end : element_end(r->text, r->bytes, end, name);
     const bool   wordless = in_list(" script style svg math ", name), small = whole - at <= KEPT && !memchr(r->text + at, '\n', whole - at);
-    if (in_list(blocks, name) || (!wordless && (!r->aligned || !small))) return cut(r, at, whole);
+    if (in_list(blocks, name) || r->marks >= MARKS || (!wordless && (!r->aligned || !small))) return cut(r, at, whole);
     const size_t before = r->plain.length;
     if (!wordless) RG_TRY(add_words(r, end, whole));
     const size_t after = r->plain.length;
@@ -354,7 +353,7 @@ static rg_status read_tag(reader *r, size_t at, size_t *next)
     if (r->text[end - 1] != '>') return cut(r, at, *next = r->bytes); /* never closed */
     if (stays(tag, end - at, name)) {
         *next = closes_itself(r->text, end, name) ? end : element_end(r->text, r->bytes, end, name);
-        return keep(r, at, end, name);
+        return keep(r, at, end, *next, name);
     }
     if (in_list(blocks, name) || r->marks >= MARKS) return cut(r, at, end);
     if (!*name || closes_itself(r->text, end, name)) return add_point(r, at, end);

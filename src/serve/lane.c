@@ -8,13 +8,11 @@
 
 enum { BATCH_LINES = 64, LEAST_LINES = 4 };
 
-static bool is_unwanted(const rg_request *r) { return atomic_load(&r->unwanted) || rg_now() >= r->deadline; }
-
 /* Asked by the search once per step and line: is anybody still waiting for it? */
 static bool unwanted(void *context, uint64_t number)
 {
     const rg_lane *l = context;
-    return is_unwanted(l->owner[number]);
+    return rg_queue_unwanted(l->owner[number]);
 }
 
 /* All answers of a line are found in one search: asking for more of them changes no better one. A batch for each thread, where there are
@@ -52,7 +50,7 @@ static void settle(rg_request *r, rg_part *line, const rg_translated *result, rg
     rg_reply reply = { 0 };
     if (status == RG_OK && !result->stopped) status = rg_segments_translated(line, r->server->translator, result, r->html);
     if (status != RG_OK) rg_serve__error(&reply, status == RG_ENOMEM ? 503 : 500, "Cannot translate text: %s", rg_message());
-    else if (result->stopped || (r->attention && is_unwanted(r))) return; /* a record takes long; the clock answers */
+    else if (result->stopped) return; /* the clock answers */
     else if (++r->finished == r->lines) rg_serve__translated(&reply, r, result);
     if (reply.code) rg_queue_answer(r, &reply);
 }

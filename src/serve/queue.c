@@ -256,6 +256,12 @@ void rg_queue_answer(rg_request *r, rg_reply *reply)
     pthread_mutex_unlock(lock);
 }
 
+bool rg_queue_unwanted(const void *request)
+{
+    const rg_request *r = request;
+    return atomic_load(&r->unwanted) || rg_now() >= r->deadline;
+}
+
 void rg_queue_drop(rg_request *r)
 {
     pthread_mutex_t *lock = &r->server->queue.lock;

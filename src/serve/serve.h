@@ -218,7 +218,8 @@ bool rg_serve__detect(rg_request *request);
 bool rg_serve__languages(rg_request *request);
 bool rg_serve__settings(rg_request *request);
 bool rg_serve__metrics(rg_request *request);
-/* On a lane: the answer of a request whose lines are translated; `result` is that of its only line when its record is asked for. */
+/* On a lane: the answer of a request whose lines are translated; `result` is that of its only line when its record is asked for. No answer
+ * when nobody waits for it any more. */
 void rg_serve__translated(rg_reply *reply, const rg_request *request, const rg_translated *result);
 
 /* detect.c: 0 .. 1 for the source language against the target language. */
@@ -233,6 +234,7 @@ void      rg_queue_tick(rg_server *server);     /* deadlines that have passed, c
 /* A lane's side: the lines of the next run into lane->part and lane->owner; false when it is time to go. */
 bool      rg_queue_take(rg_lane *lane);
 void      rg_queue_answer(rg_request *request, rg_reply *reply); /* takes the reply over, whether somebody still wants it or not */
+bool      rg_queue_unwanted(const void *request); /* somebody has answered it, or its deadline has passed: do no more for it */
 void      rg_queue_drop(rg_request *request);   /* the lane has done with it, for this run */
 
 /* lane.c */

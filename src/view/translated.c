@@ -89,11 +89,18 @@ static rg_status watch_answer(rg_tape *tape, rg_record *record, const rg_transla
 
 rg_status rg_record_of_heads(rg_record **out, const rg_translator *t, const rg_translated *r, rg_team *team)
 {
+    return rg_record_of_heads_until(out, t, r, team, NULL, NULL);
+}
+
+rg_status rg_record_of_heads_until(rg_record **out, const rg_translator *t, const rg_translated *r, rg_team *team,
+                                   bool (*stop)(const void *context), const void *context)
+{
     rg_tape             *tape = NULL;
     const rg_tape_config config = { .team = team };
     RG_TRY(rg_record_of_translation(out, t, r));
     rg_status status = rg_tape_new(&tape, &config);
-    for (size_t k = 0; status == RG_OK && k < r->count; k++) status = watch_answer(tape, *out, t, r, k);
+    for (size_t k = 0; status == RG_OK && k < r->count; k++)
+        status = stop && stop(context) ? rg_fail(RG_ESTOP, "stopped before answer %zu of %zu", k + 1, r->count) : watch_answer(tape, *out, t, r, k);
     rg_tape_free(tape);
     if (status != RG_OK) {
         rg_record_free(*out);
