@@ -144,7 +144,7 @@ void rg_tape_set_watcher(rg_tape *t, const rg_watcher *watcher) { t->watcher = w
 
 bool rg_tape_watched(const rg_tape *t, const char *name)
 {
-    if (!t->watcher || t->config.dry || t->status != RG_OK) return false;
+    if (!t->watcher || t->status != RG_OK) return false;
     char full[NAME_ROOM];
     rg_scope_join(&t->scope, name, full, sizeof full);
     return t->watcher->wants(t->watcher->context, full);
@@ -152,7 +152,7 @@ bool rg_tape_watched(const rg_tape *t, const char *name)
 
 void rg_tape_watch(rg_tape *t, const char *name, const rg_tensor *x, const void *reach)
 {
-    if (!x || !rg_tape_watched(t, name)) return;
+    if (!x || t->config.dry || !rg_tape_watched(t, name)) return;
     char full[NAME_ROOM];
     rg_scope_join(&t->scope, name, full, sizeof full);
     t->watcher->see(t->watcher->context, full, x, reach);
