@@ -1,5 +1,6 @@
 /* The Turing machine: what each step of addressing does at its extremes, what writing leaves, that the fused step is the chain of ordinary
  * ops, and that a machine learns, is saved and goes on. */
+#define _GNU_SOURCE 1
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +13,10 @@
 #include "tasks/model_file.h"
 #include "tensor/kernels.h"
 
+#include <ftw.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------------------------------- one step of one machine */
@@ -416,84 +420,16 @@ static void wrong_sizes_of_a_machine_are_refused(void **state)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------------- puzzles */
-
-static const rg_real *input_row(const rg_puzzle_batch *b, size_t s, size_t i) { return b->input + (s * b->steps + i) * b->in; }
-static const rg_real *target_row(const rg_puzzle_batch *b, size_t s, size_t i) { return b->target + (s * b->answers + i) * b->out; }
-
-static void puzzles_ask_for_what_they_showed(void **state)
-{
-    (void)state;
-    rg_puzzle_batch  b = { 0 };
-    rg_puzzle_config c = { .kind = "copy", .bits = 5, .min_length = 2, .max_length = 4, .max_repeats = 3 };
-    size_t           seen = 0;
-    for (uint64_t number = 0; number < 40; number++) {
-        assert_int_equal(rg_puzzle_draw(&b, &c, 7, number, 0, 3), RG_OK);
-        const size_t L = b.answers;
-        seen |= (size_t)1 << L;
-        assert_true(L >= 2 && L <= 4 && b.steps == 2 * L + 1 && b.in == 7 && b.out == 5 && b.sequences == 3);
-        for (size_t s = 0; s < 3; s++) {
-            for (size_t i = 0; i < L; i++) assert_memory_equal(target_row(&b, s, i), input_row(&b, s, i), 5 * sizeof(rg_real));
-            assert_true(input_row(&b, s, L)[5] == 1);
-            for (size_t i = L + 1; i < b.steps; i++) expect_near(sum(input_row(&b, s, i), 7), 0, 0);
-        }
-    }
-    assert_int_equal(seen, 4 + 8 + 16); /* every length comes */
-    c.kind = "repeat-copy";
-    for (uint64_t number = 0; number < 20; number++) {
-        assert_int_equal(rg_puzzle_draw(&b, &c, 7, number, 0, 2), RG_OK);
-        const size_t L = b.steps - b.answers - 1, repeats = (b.answers - 1) / L;
-        assert_true(b.out == 6 && repeats >= 1 && repeats <= 3 && b.answers == L * repeats + 1);
-        expect_near(input_row(&b, 0, L)[6], ((double)repeats - 2) / sqrt(8.0 / 12), 1e-5);
-        for (size_t i = 0; i < L * repeats; i++) {
-            assert_memory_equal(target_row(&b, 1, i), input_row(&b, 1, i % L), 5 * sizeof(rg_real));
-            assert_true(target_row(&b, 1, i)[5] == 0);
-        }
-        assert_true(target_row(&b, 1, L * repeats)[5] == 1);
-    }
-    c.kind = "recall";
-    for (uint64_t number = 0; number < 20; number++) {
-        assert_int_equal(rg_puzzle_draw(&b, &c, 7, number, 0, 2), RG_OK);
-        assert_int_equal(b.answers, 3);
-        const size_t items = (b.steps - 3 - 1) / 4 - 1, query = items * 4;
-        assert_true(items >= 2 && items <= 4 && b.steps == (items + 1) * 4 + 1 + 3);
-        size_t asked = 0;
-        while (asked < items && memcmp(input_row(&b, 0, asked * 4 + 1), input_row(&b, 0, query + 1), 3 * 7 * sizeof(rg_real)) != 0) asked++;
-        assert_true(asked + 1 < items); /* it has one after it */
-        for (size_t i = 0; i < 3; i++)
-            assert_memory_equal(target_row(&b, 0, i), input_row(&b, 0, (asked + 1) * 4 + 1 + i), 5 * sizeof(rg_real));
-        assert_true(input_row(&b, 0, 0)[5] == 1 && input_row(&b, 0, query)[6] == 1 && input_row(&b, 0, query + 4)[6] == 1);
-    }
-    rg_puzzle_free(&b);
-}
-
-static void a_sequence_depends_on_seed_and_number_and_not_on_its_batch(void **state)
-{
-    (void)state;
-    const rg_puzzle_config c = { .kind = "copy", .bits = 8, .min_length = 3, .max_length = 9, .max_repeats = 1 };
-    rg_puzzle_batch        all = { 0 }, some = { 0 }, other = { 0 };
-    assert_int_equal(rg_puzzle_draw(&all, &c, 1, 4, 0, 5), RG_OK);
-    assert_int_equal(rg_puzzle_draw(&some, &c, 1, 4, 2, 2), RG_OK);
-    assert_int_equal(all.steps, some.steps);
-    assert_memory_equal(input_row(&all, 2, 0), some.input, 2 * all.steps * all.in * sizeof(rg_real));
-    assert_memory_equal(target_row(&all, 2, 0), some.target, 2 * all.answers * all.out * sizeof(rg_real));
-    assert_int_equal(rg_puzzle_draw(&other, &c, 2, 4, 0, 5), RG_OK);
-    assert_true(other.steps != all.steps || memcmp(other.input, all.input, all.steps * all.in * sizeof(rg_real)) != 0);
-    rg_puzzle_free(&all);
-    rg_puzzle_free(&some);
-    rg_puzzle_free(&other);
-}
-
-static void puzzles_that_make_no_sense_are_refused(void **state)
-{
-    (void)state;
-    const rg_puzzle_config bad[] = {
-        { "sort", 8, 1, 2, 1 }, { "copy", 0, 1, 2, 1 }, { "copy", 8, 0, 2, 1 }, { "copy", 8, 3, 2, 1 }, { "recall", 8, 1, 2, 1 }, { "repeat-copy", 8, 1, 2, 0 },
-    };
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_int_equal(rg_puzzle_check(&bad[i]), RG_EINVAL);
-}
-
 /* ------------------------------------------------------------------------------------------------------------ learning */
+
+static char folder[] = "/tmp/test_ntm.XXXXXX";
+
+/* A file there. */
+static const char *in_folder(char *out, size_t room, const char *name)
+{
+    snprintf(out, room, "%s/%s", folder, name);
+    return out;
+}
 
 typedef struct {
     double   first, last;
@@ -564,28 +500,142 @@ static void expect_same(const rg_model *a, const rg_model *b)
     }
 }
 
+#define SAVED "bits: 3\nmax-length: 3\nvalid-freq: 0\nsequences: 60\ndisp-freq: 10\nsave-freq: 7\ncpu-threads: 1\n"
+
+static rg_status learn_to_file(rg_model **out, curve *c, const char *file, const char *more)
+{
+    char yaml[1024];
+    snprintf(yaml, sizeof yaml, SAVED "model: %s/%s\n%s", folder, file, more);
+    return learn(out, c, "ntm", TINY, yaml);
+}
+
 static void a_stopped_run_goes_on_bit_for_bit_and_its_file_is_the_same_model(void **state)
 {
     (void)state;
-#define SAVED "bits: 3\nmax-length: 3\nvalid-freq: 0\nsequences: 60\ndisp-freq: 10\nsave-freq: 7\ncpu-threads: 1\nmodel: "
-    rg_model *straight = NULL, *resumed = NULL, *loaded = NULL, *none = NULL;
-    curve     c = { 0 }, stopping = { .stop_after = 30 };
-    double    bits, wrong, loaded_bits, loaded_wrong;
-    assert_int_equal(learn(&straight, &c, "ntm", TINY, SAVED "test_ntm_a.safetensors\noverwrite: true\n"), RG_OK);
-    assert_int_equal(learn(&none, &stopping, "ntm", TINY, SAVED "test_ntm_b.safetensors\noverwrite: true\n"), RG_ESTOP);
+    rg_model           *straight = NULL, *resumed = NULL, *loaded = NULL, *none = NULL;
+    curve               c = { 0 }, stopping = { .stop_after = 30 };
+    rg_memory_judgement of_straight, of_loaded;
+    char                path[256];
+    in_folder(path, sizeof path, "b.safetensors");
+    assert_int_equal(learn_to_file(&straight, &c, "a.safetensors", ""), RG_OK);
+    assert_int_equal(learn_to_file(&none, &stopping, "b.safetensors", ""), RG_ESTOP);
     assert_null(none);
-    if (learn(&resumed, &c, "ntm", TINY, SAVED "test_ntm_b.safetensors\n") != RG_OK) fail_msg("%s", rg_message());
+    if (learn_to_file(&resumed, &c, "b.safetensors", "") != RG_OK) fail_msg("%s", rg_message());
     expect_same(straight, resumed);
-    if (rg_model_load(&loaded, "test_ntm_b.safetensors", "memory", NULL) != RG_OK) fail_msg("%s", rg_message());
+    if (rg_model_load(&loaded, path, "memory", NULL) != RG_OK) fail_msg("%s", rg_message());
     expect_same(straight, loaded);
     const rg_puzzle_config puzzle = { .kind = "copy", .bits = 3, .min_length = 1, .max_length = 3, .max_repeats = 1 };
-    assert_int_equal(rg_memory_judge(&bits, &wrong, straight, &puzzle, 5, 4, 1, NULL), RG_OK);
-    assert_int_equal(rg_memory_judge(&loaded_bits, &loaded_wrong, loaded, &puzzle, 5, 4, 1, NULL), RG_OK);
-    assert_true(bits == loaded_bits && wrong == loaded_wrong && bits > 0);
-    assert_int_equal(rg_model_load(&none, "test_ntm_b.safetensors", "graph", NULL), RG_EMATCH);
+    assert_int_equal(rg_memory_judge(&of_straight, straight, &puzzle, 5, 4, 1, NULL), RG_OK);
+    assert_int_equal(rg_memory_judge(&of_loaded, loaded, &puzzle, 5, 4, 1, NULL), RG_OK);
+    assert_true(of_straight.bits == of_loaded.bits && of_straight.wrong == of_loaded.wrong && of_straight.bits > 0);
+    assert_int_equal(rg_model_load(&none, path, "graph", NULL), RG_EMATCH);
     rg_model_free(straight);
     rg_model_free(resumed);
     rg_model_free(loaded);
+}
+
+static void a_checkpoint_is_not_resumed_with_another_puzzle_or_coding(void **state)
+{
+    (void)state;
+    const struct {
+        const char *more, *words;
+    } others[] = { { "coding: paper\n", "--task copy --coding paper" }, { "task: recall\nmin-length: 2\n", "--task recall" } };
+    curve     c = { .stop_after = 30 }, after = { 0 };
+    rg_model *m = NULL;
+    assert_int_equal(learn_to_file(&m, &c, "c.safetensors", ""), RG_ESTOP);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        assert_int_equal(learn_to_file(&m, &after, "c.safetensors", others[i].more), RG_EMATCH);
+        assert_null(m);
+        if (!strstr(rg_message(), others[i].words) || !strstr(rg_message(), "c.safetensors") || !strstr(rg_message(), "answer-mark"))
+            fail_msg("%s", rg_message());
+    }
+    assert_int_equal(learn_to_file(&m, &after, "c.safetensors", ""), RG_OK);
+    rg_model_free(m);
+}
+
+static void the_coding_is_stored_and_files_that_say_nothing_of_it_keep_the_papers(void **state)
+{
+    (void)state;
+    const char       *old = "task: recall\nbits: 6\nmin-length: 2\nmax-length: 6\nmax-repeats: 10\n";
+    curve             c = { 0 };
+    rg_model         *m = NULL, *loaded = NULL;
+    rg_state         *file;
+    rg_memory_options o = { 0 };
+    char              path[256];
+    assert_int_equal(learn_to_file(&m, &c, "d.safetensors", ""), RG_OK);
+    assert_int_equal(rg_state_new(&file), RG_OK);
+    if (rg_model_load(&loaded, in_folder(path, sizeof path, "d.safetensors"), "memory", file) != RG_OK) fail_msg("%s", rg_message());
+    assert_int_equal(rg_options_init(rg_memory_rows, &o), RG_OK);
+    assert_int_equal(rg_memory_read(&o, file), RG_OK);
+    assert_true(rg_memory_puzzle(&o).answer_mark && rg_memory_puzzle(&o).zero_vectors > 0);
+    assert_int_equal(rg_state_put_text(file, "memory.settings", old), RG_OK);
+    assert_int_equal(rg_memory_read(&o, file), RG_OK);
+    assert_true(!rg_memory_puzzle(&o).answer_mark && rg_memory_puzzle(&o).zero_vectors == 0 && o.bits == 6);
+    rg_options_fini(rg_memory_rows, &o);
+    rg_state_free(file);
+    rg_model_free(loaded);
+    rg_model_free(m);
+}
+
+/* What the log says of the learning rate, by update. */
+typedef struct {
+    double at[64];
+} rates;
+
+static void note_rate(void *context, const rg_train_log *log)
+{
+    if (log->event == RG_TRAIN_LOG && log->step < 64) ((rates *)context)->at[log->step] = log->rate;
+}
+
+static void the_learning_rate_holds_before_it_falls(void **state)
+{
+    (void)state;
+    const struct {
+        const char *more;
+        double      at_20, at_30, at_40; /* of the highest rate */
+    } runs[] = { { "lr-hold: 80\n", 1, 0.5, 0.05 }, { "lr-hold: 0\n", 0.525, 0.275, 0.025 }, { "", 1, 1, 1 } };
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        const rg_system      *system = rg_system_find("ntm");
+        void                 *options = rg_alloc_zero(system->options_bytes);
+        rg_memory_options     o = { 0 };
+        rates                 seen = { 0 };
+        const rg_option_group of_system = { .rows = system->options, .values = options }, of_task = { .rows = rg_memory_rows, .values = &o };
+        const rg_train_report report = { .context = &seen, .log = note_rate };
+        char                  yaml[512];
+        snprintf(yaml, sizeof yaml, QUICK "mini-batch: 4\ndisp-freq: 1\nsequences: 160\nlearn-rate: 0.001\n%s", runs[i].more);
+        assert_int_equal(rg_options_init(system->options, options), RG_OK);
+        assert_int_equal(rg_options_init(rg_memory_rows, &o), RG_OK);
+        assert_int_equal(rg_options_read_yaml(&of_system, 1, TINY, strlen(TINY), "test", false), RG_OK);
+        assert_int_equal(rg_options_read_yaml(&of_task, 1, yaml, strlen(yaml), "test", false), RG_OK);
+        assert_int_equal(rg_memory_train(NULL, system, options, &o, &report), RG_OK);
+        expect_near(seen.at[20] / 0.001, runs[i].at_20, 0.03);
+        expect_near(seen.at[30] / 0.001, runs[i].at_30, 0.03);
+        expect_near(seen.at[40] / 0.001, runs[i].at_40, 0.06);
+        rg_options_fini(rg_memory_rows, &o);
+        rg_options_fini(system->options, options);
+        rg_free(options);
+    }
+}
+
+/* A model that says 0 to everything loses what holds a 1; it does not lose a sequence of zeros alone. */
+static void a_sequence_with_a_wrong_bit_counts_as_lost(void **state)
+{
+    (void)state;
+    rg_puzzle_config    puzzle = { .kind = "copy", .bits = 3, .min_length = 4, .max_length = 4, .max_repeats = 1 };
+    rg_model           *m = new_model("ntm", TINY, &puzzle);
+    rg_memory_judgement j;
+    rg_param           *w = rg_params_find(m->params, "output.w"), *b = rg_params_find(m->params, "output.b");
+    memset(rg_param_data(w), 0, rg_param_rows(w) * rg_param_cols(w) * sizeof(rg_real));
+    for (size_t i = 0; i < 3; i++) rg_param_data(b)[i] = -1;
+    assert_int_equal(rg_params_repack(m->params, NULL), RG_OK);
+    assert_int_equal(rg_memory_judge(&j, m, &puzzle, 4, 200, 1, NULL), RG_OK);
+    assert_true(j.sequences == 200 && j.with_zeros > 40 && j.with_zeros < 130 && j.zeros_lost == j.with_zeros);
+    expect_near(j.lost, 1, 0);
+    expect_near(j.wrong, 0.5, 0.1);
+    puzzle.zero_run = 4;
+    assert_int_equal(rg_memory_judge(&j, m, &puzzle, 4, 50, 1, NULL), RG_OK);
+    assert_true(j.with_zeros == 50 && j.zeros_lost == 0 && j.lost == 0 && j.wrong == 0);
+    rg_model_free(m);
 }
 
 static void wrong_settings_of_learning_are_refused(void **state)
@@ -599,6 +649,24 @@ static void wrong_settings_of_learning_are_refused(void **state)
         if (learn(&m, &c, "ntm", TINY, bad[i]) != RG_EINVAL) fail_msg("accepted: %s", bad[i]);
         assert_null(m);
     }
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_one(const char *path, const struct stat *s, int kind, struct FTW *walk)
+{
+    (void)s, (void)kind, (void)walk;
+    return remove(path);
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    return nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 int main(void)
@@ -616,12 +684,13 @@ int main(void)
         cmocka_unit_test(the_fused_step_is_the_chain_of_ordinary_ops),
         cmocka_unit_test(a_dry_pass_tells_what_a_real_one_takes),
         cmocka_unit_test(wrong_sizes_of_a_machine_are_refused),
-        cmocka_unit_test(puzzles_ask_for_what_they_showed),
-        cmocka_unit_test(a_sequence_depends_on_seed_and_number_and_not_on_its_batch),
-        cmocka_unit_test(puzzles_that_make_no_sense_are_refused),
         cmocka_unit_test(training_lowers_the_loss_of_every_puzzle_and_machine),
         cmocka_unit_test(a_stopped_run_goes_on_bit_for_bit_and_its_file_is_the_same_model),
+        cmocka_unit_test(a_checkpoint_is_not_resumed_with_another_puzzle_or_coding),
+        cmocka_unit_test(the_coding_is_stored_and_files_that_say_nothing_of_it_keep_the_papers),
+        cmocka_unit_test(the_learning_rate_holds_before_it_falls),
+        cmocka_unit_test(a_sequence_with_a_wrong_bit_counts_as_lost),
         cmocka_unit_test(wrong_settings_of_learning_are_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

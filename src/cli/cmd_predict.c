@@ -11,7 +11,7 @@
 #include "tasks/model_file.h"
 
 typedef struct {
-    char   *model, *graph, *record;
+    char   *model, *graph, *record, *recorded;
     int64_t node, hops, length, sequences, seed;
 } settings;
 
@@ -21,8 +21,9 @@ static const rg_option options[] = {
     { RG_OPTION_STRING, "attention", offsetof(settings, record), "", "also write who looks at whom to this record (.json or .safetensors; `regard show` draws it)", 0, NULL },
     { RG_OPTION_INT, "node", offsetof(settings, node), "-1", "of the record: only around this node", 0, "[-1,inf)" },
     { RG_OPTION_INT, "hops", offsetof(settings, hops), "2", "of the record: how far around it", 0, "[0,inf)" },
-    { RG_OPTION_INT, "length", offsetof(settings, length), "0", "puzzles: their length (recall: items); 0: the longest it learned from", 0, "[0,inf)" },
-    { RG_OPTION_INT, "sequences", offsetof(settings, sequences), "1", "puzzles: how many; the record is of the first", 0, "[1,inf)" },
+    { RG_OPTION_INT, "length", offsetof(settings, length), "0", "puzzles: their length (recall: items); 0: the longest it learned from", 0, "[0,10000]" },
+    { RG_OPTION_INT, "sequences", offsetof(settings, sequences), "1", "puzzles: how many", 0, "[1,inf)" },
+    { RG_OPTION_STRING, "attention-of", offsetof(settings, recorded), "0", "puzzles: the sequence --attention records: its number, or worst (most wrong bits)", 0, NULL },
     { RG_OPTION_INT, "seed", offsetof(settings, seed), "1", "puzzles: of what is drawn", 0, "[0,inf)" },
     RG_OPTION_END
 };
@@ -179,7 +180,9 @@ static rg_status predict_graph(const settings *s, rg_state *state)
 
 static rg_status predict_memory(const settings *s, rg_state *state)
 {
-    const rg_memory_asking asking = { .length = s->length, .count = s->sequences, .seed = s->seed, .record = s->record };
+    const rg_memory_asking asking = {
+        .model = s->model, .length = s->length, .count = s->sequences, .seed = s->seed, .record = s->record, .recorded = s->recorded
+    };
     rg_model              *m = NULL;
     rg_status              status = s->graph[0] ? rg_fail(RG_EINVAL, "%s learned puzzles: there is no --graph for it", s->model)
                                                 : rg_model_load(&m, s->model, "memory", state);
@@ -205,9 +208,10 @@ const rg_command rg_command_predict = {
     .name = "predict",
     .summary = "labels of a graph's nodes, or answers to puzzles, as TSV; and what was looked at",
     .details = "Prints node, class and probability, a line a node; for a model that learned puzzles (ntm, lstm-copy) what was "
-               "asked for, the answer and the number of wrong bits, a line a step. With --attention FILE the weights of every "
+               "asked for, the answer and the number of wrong bits, one line per step, and on standard error how many bits were wrong "
+               "and how many sequences were lost (had a wrong bit). With --attention FILE the weights of every "
                "layer and head, or where the heads of the memory stood at every step, are written as a record, which `regard "
-               "show FILE` draws; --node N keeps that of a graph to a neighbourhood.",
+               "show FILE` draws; --node N keeps that of a graph to a neighbourhood, --attention-of chooses the sequence.",
     .options = options,
     .size = sizeof(settings),
     .run = run,

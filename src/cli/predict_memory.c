@@ -1,9 +1,11 @@
-/* predict_memory.c - a model that learned puzzles answers new ones; the record of the first holds what went in and out and where every head
- * stood, step by step: maps input, output, target, adds, reads (steps x numbers), read and write (steps x slots, one a head). */
+/* predict_memory.c - a model that learned puzzles answers new ones; the record of one of them (by number, or the worst) holds what went in
+ * and out and where every head stood, step by step: maps input, output, target, adds, reads (steps x numbers), read and write (steps x
+ * slots, one per head). */
 #include "cli/predict_memory.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "regard/view.h"
@@ -19,6 +21,7 @@ typedef struct {
 } trace;
 
 enum { HEADS, ADDS, READS, TRACES };
+enum { MOST_BYTES = 1 << 30 }; /* that answering one sequence may take */
 
 typedef struct {
     trace     trace[TRACES];
@@ -145,21 +148,34 @@ static void print_bits(const rg_real *x, size_t n, double above)
     for (size_t i = 0; i < n; i++) putchar((double)x[i] > above ? '1' : '0');
 }
 
-static void print_answers(size_t sequence, const rg_puzzle_batch *b, const rg_real *chances, double *wrong, double *all)
+/* What the answers came to: of one sequence, or of all. */
+typedef struct {
+    size_t wrong, all, lost; /* bits wrong, bits, sequences with a wrong bit */
+    double surprise;         /* -log p of the targets                        */
+} tally;
+
+static tally print_answers(size_t sequence, const rg_puzzle_batch *b, const rg_real *chances)
 {
+    tally sum = { .all = b->answers * b->out };
     for (size_t i = 0; i < b->answers; i++) {
         const rg_real *target = b->target + i * b->out, *said = chances + i * b->out;
         size_t         bad = 0;
-        for (size_t j = 0; j < b->out; j++) bad += (said[j] > (rg_real)0.5) != (target[j] > (rg_real)0.5);
+        for (size_t j = 0; j < b->out; j++) {
+            bad += (said[j] > (rg_real)0.5) != (target[j] > (rg_real)0.5);
+            sum.surprise -= log(fmax(1e-30, target[j] > (rg_real)0.5 ? (double)said[j] : 1 - (double)said[j]));
+        }
         printf("%zu\t%zu\t", sequence, b->steps - b->answers + i);
         print_bits(target, b->out, 0.5);
         putchar('\t');
         print_bits(said, b->out, 0.5);
         printf("\t%zu\n", bad);
-        *wrong += (double)bad;
-        *all += (double)b->out;
+        sum.wrong += bad;
     }
+    sum.lost = sum.wrong > 0;
+    return sum;
 }
+
+static bool worse(const tally *a, const tally *b) { return a->wrong != b->wrong ? a->wrong > b->wrong : a->surprise > b->surprise; }
 
 static rg_status answer(rg_real **out_chances, rg_tape *t, const rg_model *m, const rg_puzzle_batch *b, watching *w)
 {
@@ -180,59 +196,160 @@ static rg_status answer(rg_real **out_chances, rg_tape *t, const rg_model *m, co
     return RG_OK;
 }
 
-static rg_status answer_all(const rg_model *m, const rg_puzzle_config *puzzle, const rg_memory_asking *a, rg_tape *t, rg_puzzle_batch *b)
+/* ----------------------------------------------------------------------------------------------------------------- run */
+
+typedef struct {
+    const rg_model         *model;
+    const rg_memory_asking *asking;
+    rg_puzzle_config        puzzle;
+    rg_puzzle_batch         batch;
+    rg_tape                *tape;
+    size_t                  longest; /* steps of the longest sequence there is known to be memory for */
+} answering;
+
+/* Messages about the model begin with its file. */
+static rg_status of_model(const answering *x, rg_status status)
 {
-    double wrong = 0, all = 0;
-    char   title[160];
-    snprintf(title, sizeof title, strcmp(puzzle->kind, "recall") == 0 ? "%s, %s of %zu items" : "%s, %s of length %zu", m->system->name,
-             puzzle->kind, puzzle->max_length);
-    printf("sequence\tstep\ttarget\tanswer\twrong\n");
-    for (int64_t i = 0; i < a->count; i++) {
-        const bool     recorded = i == 0 && a->record[0];
-        rg_real       *chances = NULL;
-        const uint64_t number = UINT64_MAX / 2 + (uint64_t)i; /* neither training nor validation reaches it */
-        RG_TRY(rg_puzzle_draw(b, puzzle, (uint64_t)a->seed, number, 0, 1));
-        watching  w = { .trace = { { .name = "heads" }, { .name = "adds" }, { .name = "reads" } }, .most = b->steps };
-        rg_status status = answer(&chances, t, m, b, recorded ? &w : NULL);
-        if (status == RG_OK) print_answers((size_t)i, b, chances, &wrong, &all);
-        if (status == RG_OK && recorded) status = save_record(a, title, &w, b, chances);
-        for (size_t k = 0; k < TRACES; k++) rg_free(w.trace[k].x);
-        rg_free(chances);
-        RG_TRY(status);
-    }
-    fprintf(stderr, "%.0f of %.0f bits wrong (%.2f %%)\n", wrong, all, all > 0 ? 100 * wrong / all : 0.0);
+    return status == RG_OK || status == RG_ENOMEM ? status : rg_fail_in(status, "%s: ", x->asking->model);
+}
+
+static watching nothing_seen(size_t steps)
+{
+    return (watching){ .trace = { { .name = "heads" }, { .name = "adds" }, { .name = "reads" } }, .most = steps };
+}
+
+/* A sequence keeps the memory of every step, several times when the heads are watched. Before it is allocated, a dry pass over the first
+ * steps says how much that is; all steps take the same. */
+static rg_status check_room(const answering *x, bool watched)
+{
+    enum { SAMPLE = 512 };
+    const rg_tape_config dry = { .record = false, .dry = true };
+    rg_tape             *t;
+    rg_puzzle_batch      some = x->batch;
+    watching             w = nothing_seen(some.steps);
+    const rg_watcher     watcher = { &w, wants, see };
+    if (some.steps > SAMPLE) some.steps = SAMPLE;
+    if (some.answers >= some.steps) some.answers = some.steps - 1;
+    const int32_t start[] = { 0, (int32_t)some.steps };
+    some.layout.start = start;
+    RG_TRY(rg_tape_new(&t, &dry));
+    rg_tape_set_watcher(t, watched ? &watcher : NULL);
+    x->model->system->predict(t, x->model, &some);
+    rg_status    status = rg_tape_status(t);
+    const double bytes = (double)rg_tape_get_cost(t).bytes / (double)some.steps * (double)x->batch.steps;
+    if (status == RG_OK && bytes > MOST_BYTES)
+        status = rg_fail(RG_ELIMIT, "a sequence of %zu steps takes %.0f MiB with this model, the limit is %d: ask for a shorter one (--length)",
+                         x->batch.steps, bytes / (1 << 20), MOST_BYTES >> 20);
+    rg_tape_free(t);
+    return status;
+}
+
+/* Neither training nor validation reaches these numbers. */
+static rg_status draw(answering *x, size_t sequence)
+{
+    return rg_puzzle_draw(&x->batch, &x->puzzle, (uint64_t)x->asking->seed, UINT64_MAX / 2 + sequence, 0, 1);
+}
+
+static rg_status answer_one(tally *out, answering *x, size_t sequence)
+{
+    rg_real *chances = NULL;
+    RG_TRY(draw(x, sequence));
+    if (x->batch.steps > x->longest) RG_TRY(of_model(x, check_room(x, x->asking->record[0])));
+    if (x->batch.steps > x->longest) x->longest = x->batch.steps;
+    rg_status status = of_model(x, answer(&chances, x->tape, x->model, &x->batch, NULL));
+    if (status == RG_OK) *out = print_answers(sequence, &x->batch, chances);
+    rg_free(chances);
+    return status;
+}
+
+/* Once more, with the heads watched; answer_one() has checked that there is room. */
+static rg_status record(answering *x, size_t sequence)
+{
+    char     title[160];
+    rg_real *chances = NULL;
+    snprintf(title, sizeof title, "%s, %s of %s%zu%s, sequence %zu", x->model->system->name, x->puzzle.kind,
+             strcmp(x->puzzle.kind, "recall") == 0 ? "" : "length ", x->puzzle.max_length,
+             strcmp(x->puzzle.kind, "recall") == 0 ? " items" : "", sequence);
+    RG_TRY(draw(x, sequence));
+    watching  w = nothing_seen(x->batch.steps);
+    rg_status status = of_model(x, answer(&chances, x->tape, x->model, &x->batch, &w));
+    if (status == RG_OK) status = save_record(x->asking, title, &w, &x->batch, chances);
+    for (size_t k = 0; k < TRACES; k++) rg_free(w.trace[k].x);
+    rg_free(chances);
+    return status;
+}
+
+/* Which sequence to record: a number, or SIZE_MAX for the worst. */
+static rg_status choose(size_t *out, const rg_memory_asking *a)
+{
+    char *end;
+    *out = SIZE_MAX;
+    if (strcmp(a->recorded, "worst") == 0) return RG_OK;
+    const long long n = strtoll(a->recorded, &end, 10);
+    if (end == a->recorded || *end || n < 0 || n >= a->count)
+        return rg_fail(RG_EINVAL, "--attention-of %s: it takes worst, or the number of a sequence, 0 .. %lld (--sequences %lld)", a->recorded,
+                       (long long)a->count - 1, (long long)a->count);
+    *out = (size_t)n;
     return RG_OK;
+}
+
+static rg_status answer_all(answering *x)
+{
+    const rg_memory_asking *a = x->asking;
+    const double            count = (double)a->count;
+    tally                   sum = { 0 }, worst = { 0 };
+    size_t                  recorded, worst_is = 0;
+    RG_TRY(choose(&recorded, a));
+    printf("sequence\tstep\ttarget\tanswer\twrong\n");
+    for (size_t i = 0; i < (size_t)a->count; i++) {
+        tally one;
+        RG_TRY(answer_one(&one, x, i));
+        sum.wrong += one.wrong;
+        sum.all += one.all;
+        sum.lost += one.lost;
+        if (i == 0 || worse(&one, &worst)) {
+            worst = one;
+            worst_is = i;
+        }
+    }
+    fprintf(stderr, "%zu of %zu bits wrong (%.2f %%), %zu of %lld sequences lost (%.2f %%)\n", sum.wrong, sum.all,
+            sum.all ? 100 * (double)sum.wrong / (double)sum.all : 0, sum.lost, (long long)a->count, 100 * (double)sum.lost / count);
+    if (sum.lost) fprintf(stderr, "the worst is sequence %zu: %zu of %zu bits wrong\n", worst_is, worst.wrong, worst.all);
+    return a->record[0] ? record(x, recorded == SIZE_MAX ? worst_is : recorded) : RG_OK;
 }
 
 /* The puzzle it learned, at the length that is asked for. */
 static rg_status puzzle_of(rg_puzzle_config *out, rg_memory_options *o, const rg_state *state, const rg_memory_asking *a)
 {
-    const rg_option_group group = { .rows = rg_memory_rows, .values = o };
-    const char           *yaml;
-    RG_TRY(rg_state_get_text(&yaml, state, "memory.settings"));
-    RG_TRY(rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "settings of the model", true));
+    RG_TRY(rg_memory_read(o, state));
     *out = rg_memory_puzzle(o);
     if (a->length) out->max_length = (size_t)a->length;
     out->min_length = out->max_length;
     return rg_puzzle_check(out);
 }
 
+static rg_status check_widths(const rg_model *m, const rg_puzzle_config *puzzle)
+{
+    const size_t in = rg_puzzle_in(puzzle), out = rg_puzzle_out(puzzle);
+    const size_t features = rg_model_size(m, "features"), classes = rg_model_size(m, "classes");
+    if (in == features && out == classes) return RG_OK;
+    return rg_fail(RG_EMATCH, "the model takes %zu numbers and gives %zu, its puzzle has %zu and %zu",
+                   features, classes, in, out);
+}
+
 rg_status rg_predict_memory(const rg_model *m, const rg_state *state, const rg_memory_asking *a)
 {
     rg_memory_options    o = { 0 };
-    rg_puzzle_config     puzzle;
-    rg_puzzle_batch      batch = { 0 };
-    rg_tape             *t = NULL;
+    answering            x = { .model = m, .asking = a };
     const rg_tape_config asking = { .record = false };
     RG_TRY(rg_options_init(rg_memory_rows, &o));
-    rg_status status = puzzle_of(&puzzle, &o, state, a);
-    if (status == RG_OK && (rg_puzzle_in(&puzzle) != rg_model_size(m, "features") || rg_puzzle_out(&puzzle) != rg_model_size(m, "classes")))
-        status = rg_fail(RG_EMATCH, "the model takes %zu numbers and gives %zu, its puzzle has %zu and %zu", rg_model_size(m, "features"),
-                         rg_model_size(m, "classes"), rg_puzzle_in(&puzzle), rg_puzzle_out(&puzzle));
-    if (status == RG_OK) status = rg_tape_new(&t, &asking);
-    if (status == RG_OK) status = answer_all(m, &puzzle, a, t, &batch);
-    rg_puzzle_free(&batch);
-    rg_tape_free(t);
+    rg_status status = puzzle_of(&x.puzzle, &o, state, a);
+    if (status == RG_OK) status = check_widths(m, &x.puzzle);
+    status = of_model(&x, status);
+    if (status == RG_OK) status = rg_tape_new(&x.tape, &asking);
+    if (status == RG_OK) status = answer_all(&x);
+    rg_puzzle_free(&x.batch);
+    rg_tape_free(x.tape);
     rg_options_fini(rg_memory_rows, &o);
     return status;
 }

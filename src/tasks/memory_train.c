@@ -1,8 +1,9 @@
 /* memory_train.c - learning puzzles that need a memory: sequences drawn at random, loss in bits a sequence.
  *
- * RMSProp as in Graves 2013, momentum 0.9, every component of the gradient cut to +- 10, as in the paper. Ours: the rate is 3e-4 (theirs
- * 1e-4) and falls to 0, and the norm of the gradient is cut to 1: once a puzzle is solved gradients are tiny, and without that one surprise
- * undoes what was learned. */
+ * RMSProp as in Graves 2013, momentum 0.9, every component of the gradient cut to +- 10, as in the paper. Ours: the learning rate is 3e-4
+ * (theirs 1e-4), stays so for 10,000 sequences and then falls to 0, and the norm of the gradient is cut to 1: once a puzzle is solved
+ * gradients are tiny, and without that one surprise undoes what was learned. The steps of an answer are marked and some more vectors are
+ * zeros (puzzles.h): a reading head that takes a vector of zeros for a step of the answer moves on too early, and nothing brings it back. */
 #include "tasks/memory_task.h"
 #include "tasks/model_file.h"
 
@@ -14,26 +15,30 @@
 
 const rg_option rg_memory_rows[] = {
     { RG_OPTION_STRING, "task", AT(task), "copy", "the puzzle", 0, "copy|repeat-copy|recall" },
-    { RG_OPTION_INT, "bits", AT(bits), "8", "of a vector", 0, "[1,inf)" },
-    { RG_OPTION_INT, "min-length", AT(min_length), "1", "shortest sequence; recall: items", 0, "[1,inf)" },
-    { RG_OPTION_INT, "max-length", AT(max_length), "20", "longest sequence to learn from", 0, "[1,inf)" },
-    { RG_OPTION_INT, "max-repeats", AT(max_repeats), "10", "repeat-copy: most repeats", 0, "[1,inf)" },
+    { RG_OPTION_STRING, "coding", AT(coding), "answer-mark", "input at the steps of the answer: a mark of their own, or nothing (the paper's)", 0, "answer-mark|paper" },
+    { RG_OPTION_INT, "bits", AT(bits), "8", "bits of a vector (at most 1024)", 0, "[1,1024]" },
+    { RG_OPTION_INT, "min-length", AT(min_length), "1", "shortest sequence; recall: items", 0, "[1,10000]" },
+    { RG_OPTION_INT, "max-length", AT(max_length), "20", "longest sequence to learn from (at most 10000)", 0, "[1,10000]" },
+    { RG_OPTION_INT, "max-repeats", AT(max_repeats), "10", "repeat-copy: most repeats (at most 1000)", 0, "[1,1000]" },
+    { RG_OPTION_REAL, "zero-vectors", AT(zero_vectors), "0.015625", "share of vectors set to zero, beside what random bits give", 0, "[0,1)" },
     { RG_OPTION_STRING, "model", AT(model), "model.safetensors", "file to write; MODEL.checkpoint beside it is resumed from", 'm', NULL },
     { RG_OPTION_BOOL, "overwrite", AT(overwrite), "false", "begin anew although a checkpoint is there", 0, NULL },
     { RG_OPTION_STRING, "optimizer", AT(optimizer), "graves", "graves (RMSProp of Graves 2013), adam, ...", 'o', NULL },
-    { RG_OPTION_REAL, "learn-rate", AT(rate), "0.0003", "step size (the paper: 0.0001)", 'l', "(0,inf)" },
-    { RG_OPTION_STRING, "lr-schedule", AT(schedule), "linear", "the step size falls to 0 over --sequences, or stays", 0, "linear|cosine|constant" },
+    { RG_OPTION_REAL, "learn-rate", AT(rate), "0.0003", "learning rate (the paper: 0.0001)", 'l', "(0,inf)" },
+    { RG_OPTION_STRING, "lr-schedule", AT(schedule), "linear", "how the learning rate falls to 0 by the end of --sequences, or stays", 0, "linear|cosine|constant" },
+    { RG_OPTION_INT, "lr-hold", AT(hold), "10000", "sequences before the learning rate begins to fall", 0, "[0,1e12]" },
     { RG_OPTION_REAL, "momentum", AT(momentum), "0.9", "momentum or first beta; -1: the optimiser's own", 0, "[-1,1)" },
     { RG_OPTION_REAL, "clip-value", AT(clip_value), "10", "largest component of the gradient; 0: not cut", 0, "[0,inf)" },
     { RG_OPTION_REAL, "clip-norm", AT(clip_norm), "1", "largest norm of the gradient; 0: not cut", 0, "[0,inf)" },
-    { RG_OPTION_INT, "sequences", AT(sequences), "50000", "sequences to learn from", 0, "[1,inf)" },
-    { RG_OPTION_INT, "mini-batch", AT(mini_batch), "1", "sequences to an update, all of one length", 0, "[1,inf)" },
-    { RG_OPTION_INT, "valid-freq", AT(valid_freq), "2000", "updates between validations; 0: none", 0, "[0,inf)" },
-    { RG_OPTION_INT, "valid-length", AT(valid_length), "100", "length of the second validation: longer than any that was learned from", 0, "[1,inf)" },
-    { RG_OPTION_INT, "valid-count", AT(valid_count), "20", "sequences of a validation", 0, "[1,inf)" },
-    { RG_OPTION_INT, "save-freq", AT(save_freq), "2000", "updates between checkpoints", 0, "[0,inf)" },
-    { RG_OPTION_REAL, "save-minutes", AT(save_minutes), "5", "most minutes between checkpoints; 0: save by updates only", 0, "[0,inf)" },
-    { RG_OPTION_INT, "disp-freq", AT(disp_freq), "500", "updates between log lines", 0, "[0,inf)" },
+    { RG_OPTION_INT, "sequences", AT(sequences), "50000", "sequences to learn from", 0, "[1,1e12]" },
+    { RG_OPTION_INT, "mini-batch", AT(mini_batch), "1", "sequences per update, all of one length", 0, "[1,65536]" },
+    { RG_OPTION_INT, "valid-freq", AT(valid_freq), "2000", "updates between validations; 0: none", 0, "[0,1e12]" },
+    { RG_OPTION_INT, "valid-length", AT(valid_length), "100", "length of the second validation: longer than any that was learned from", 0, "[1,10000]" },
+    { RG_OPTION_INT, "valid-count", AT(valid_count), "20", "sequences of a validation", 0, "[1,1000000]" },
+    { RG_OPTION_INT, "test-count", AT(test_count), "1000", "sequences the last validation judges the final weights on", 0, "[1,1000000]" },
+    { RG_OPTION_INT, "save-freq", AT(save_freq), "2000", "updates between checkpoints", 0, "[0,1e12]" },
+    { RG_OPTION_REAL, "save-minutes", AT(save_minutes), "5", "most minutes between checkpoints; 0: save by updates only", 0, "[0,1e9]" },
+    { RG_OPTION_INT, "disp-freq", AT(disp_freq), "500", "updates between log lines", 0, "[0,1e12]" },
     { RG_OPTION_STRING, "log-json", AT(log_json), "", "log as JSON lines; empty: MODEL.jsonl", 0, NULL },
     { RG_OPTION_INT, "cpu-threads", AT(threads), "0", "threads, each with a share of the batch; 0: one a core", 0, "[0,1024]" },
     { RG_OPTION_INT, "seed", AT(seed), "1", "of weights and sequences", 0, "[0,inf)" },
@@ -61,46 +66,23 @@ rg_puzzle_config rg_memory_puzzle(const rg_memory_options *o)
                                .bits = (size_t)o->bits,
                                .min_length = (size_t)o->min_length,
                                .max_length = (size_t)o->max_length,
-                               .max_repeats = (size_t)o->max_repeats };
+                               .max_repeats = (size_t)o->max_repeats,
+                               .answer_mark = strcmp(o->coding, "paper") != 0,
+                               .zero_vectors = o->zero_vectors };
 }
 
-/* ------------------------------------------------------------------------------------------------------------- judging */
-
-static rg_status judge_one(double *bits, double *wrong, double *all, rg_tape *t, const rg_model *m, const rg_puzzle_batch *b)
+rg_status rg_memory_read(rg_memory_options *o, const rg_state *state)
 {
-    rg_tape_reset(t, 0);
-    const rg_tensor *y = m->system->predict(t, m, b);
-    rg_tensor       *loss = rg_binary_cross_entropy(t, (rg_tensor *)y, b->target);
-    RG_TRY(rg_tape_status(t));
-    *bits += (double)rg_tensor_at(loss, 0, 0) / log(2);
-    for (size_t i = 0; i < b->sequences * b->answers; i++)
-        for (size_t j = 0; j < b->out; j++) *wrong += (rg_tensor_at(y, i, j) > 0) != (b->target[i * b->out + j] > 0);
-    *all += (double)(b->sequences * b->answers * b->out);
-    return RG_OK;
+    const rg_option_group group = { .rows = rg_memory_rows, .values = o };
+    const char           *yaml, *const paper = "paper";
+    RG_TRY(rg_state_get_text(&yaml, state, "memory.settings"));
+    RG_TRY(rg_options_set(&group, 1, "coding", 1, &paper));
+    o->zero_vectors = 0;
+    rg_status status = rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "memory.settings", true);
+    return status == RG_EINVAL ? rg_fail_in(RG_EFORMAT, "its ") : status; /* the file is wrong, not the command */
 }
 
-rg_status rg_memory_judge(double *out_bits, double *out_wrong, const rg_model *m, const rg_puzzle_config *puzzle, size_t length,
-                          size_t count, uint64_t seed, rg_team *team)
-{
-    rg_puzzle_config     config = *puzzle;
-    const rg_tape_config judging = { .record = false, .team = team };
-    rg_puzzle_batch      batch = { 0 };
-    rg_tape             *t;
-    double               bits = 0, wrong = 0, all = 0;
-    config.min_length = config.max_length = length;
-    RG_TRY(rg_puzzle_check(&config));
-    RG_TRY(rg_tape_new(&t, &judging));
-    rg_status status = RG_OK;
-    for (size_t i = 0; i < count && status == RG_OK; i++) {
-        status = rg_puzzle_draw(&batch, &config, seed, UINT64_MAX / 4 + i, 0, 1); /* numbers that training never reaches */
-        if (status == RG_OK) status = judge_one(&bits, &wrong, &all, t, m, &batch);
-    }
-    *out_bits = count ? bits / (double)count : 0;
-    *out_wrong = all > 0 ? wrong / all : 0;
-    rg_puzzle_free(&batch);
-    rg_tape_free(t);
-    return status;
-}
+static uint64_t updates_of(const rg_memory_options *o) { return (uint64_t)((o->sequences + o->mini_batch - 1) / o->mini_batch); }
 
 /* --------------------------------------------------------------------------------------------------------------- hooks */
 
@@ -126,23 +108,31 @@ static rg_loss puzzle_loss(void *context, rg_tape *tape, const void *share, int 
     return t->model->system->loss(tape, t->model, share);
 }
 
-static rg_status add_judgement(rg_metrics *out, training *t, size_t length)
+static rg_status add_judgement(rg_metrics *out, training *t, size_t length, size_t count)
 {
-    double bits, wrong;
-    char   name[RG_METRIC_NAME];
-    RG_TRY(rg_memory_judge(&bits, &wrong, t->model, &t->puzzle, length, (size_t)t->o->valid_count, (uint64_t)t->o->seed,
+    rg_memory_judgement j;
+    RG_TRY(rg_memory_judge(&j, t->model, &t->puzzle, length, count, (uint64_t)t->o->seed,
                            rg_workers_team(rg_trainer_workers(t->trainer))));
-    snprintf(name, sizeof name, "bits-%zu", length);
-    RG_TRY(rg_metrics_add(out, name, bits, false));
-    snprintf(name, sizeof name, "wrong-%zu", length);
-    return rg_metrics_add(out, name, wrong, false);
+    const struct {
+        const char *name;
+        double      value;
+    } rows[] = { { "bits", j.bits }, { "wrong", j.wrong }, { "lost", j.lost } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char name[RG_METRIC_NAME];
+        snprintf(name, sizeof name, "%s-%zu", rows[i].name, length);
+        RG_TRY(rg_metrics_add(out, name, rows[i].value, false));
+    }
+    return RG_OK;
 }
 
+/* The last weights are judged on more sequences than those on the way. */
 static rg_status validate(void *context, rg_metrics *out)
 {
-    training *t = context;
-    RG_TRY(add_judgement(out, t, (size_t)t->o->max_length));
-    return t->o->valid_length > t->o->max_length ? add_judgement(out, t, (size_t)t->o->valid_length) : RG_OK;
+    training    *t = context;
+    const bool   last = t->number >= updates_of(t->o);
+    const size_t count = (size_t)(last ? t->o->test_count : t->o->valid_count);
+    RG_TRY(add_judgement(out, t, (size_t)t->o->max_length, count));
+    return t->o->valid_length > t->o->max_length ? add_judgement(out, t, (size_t)t->o->valid_length, count) : RG_OK;
 }
 
 static rg_status describe(void *context, rg_state *state)
@@ -159,9 +149,26 @@ static rg_status save_place(void *context, rg_state *state)
 {
     return rg_state_put_count(state, "puzzle.number", ((const training *)context)->number);
 }
+
+/* A machine that learned one puzzle or coding does not go on with another. */
+static rg_status same_puzzle(const rg_memory_options *now, const rg_state *state)
+{
+    rg_memory_options then = { 0 };
+    RG_TRY(rg_options_init(rg_memory_rows, &then));
+    rg_status status = rg_memory_read(&then, state);
+    if (status == RG_OK && (strcmp(then.task, now->task) != 0 || strcmp(then.coding, now->coding) != 0))
+        status = rg_fail(RG_EMATCH,
+                         "it learned --task %s --coding %s, this run asks for --task %s --coding %s: resume with the former, or begin anew "
+                         "with --overwrite",
+                         then.task, then.coding, now->task, now->coding);
+    rg_options_fini(rg_memory_rows, &then);
+    return status;
+}
+
 static rg_status load_place(void *context, const rg_state *state)
 {
     training *t = context;
+    RG_TRY(same_puzzle(t->o, state));
     RG_TRY(rg_state_get_count(&t->number, state, "puzzle.number"));
     rg_tell_changed_settings(t->report, state, t->model);
     return RG_OK;
@@ -197,6 +204,18 @@ static rg_status check(const rg_memory_options *o)
     return rg_puzzle_check(&puzzle);
 }
 
+/* rate until --lr-hold sequences are over, then down to 0 at the last update; a run that is over by then never slows down. */
+static rg_schedule schedule_of(const rg_memory_options *o)
+{
+    rg_schedule  s = RG_SCHEDULE_DEFAULT;
+    const double updates = (double)updates_of(o), hold = floor((double)o->hold / (double)o->mini_batch);
+    s.name = o->schedule;
+    s.rate = o->rate;
+    s.start = hold;
+    s.every = fmax(1, updates - hold);
+    return s;
+}
+
 static rg_status train(training *t, const rg_system *system, const void *options)
 {
     const rg_memory_options *o = t->o;
@@ -210,10 +229,8 @@ static rg_status train(training *t, const rg_system *system, const void *options
     c.optimizer.a = o->momentum;
     c.optimizer.clip_value = o->clip_value;
     c.optimizer.clip_norm = o->clip_norm;
-    c.steps = (uint64_t)((o->sequences + o->mini_batch - 1) / o->mini_batch);
-    c.schedule.name = o->schedule;
-    c.schedule.rate = o->rate;
-    c.schedule.every = (double)c.steps;
+    c.steps = updates_of(o);
+    c.schedule = schedule_of(o);
     c.validate_every = (uint64_t)o->valid_freq;
     c.save_every = o->model[0] ? (uint64_t)o->save_freq : 0;
     c.save_seconds = o->model[0] ? 60 * o->save_minutes : 0;
