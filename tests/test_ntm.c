@@ -539,14 +539,16 @@ static void a_checkpoint_is_not_resumed_with_another_puzzle_or_coding(void **sta
     (void)state;
     const struct {
         const char *more, *words;
-    } others[] = { { "coding: paper\n", "--task copy --coding paper" }, { "task: recall\nmin-length: 2\n", "--task recall" } };
+    } others[] = { { "coding: paper\n", "--task copy --coding paper" },
+                   { "task: recall\nmin-length: 2\n", "--task recall" } };
     curve     c = { .stop_after = 30 }, after = { 0 };
     rg_model *m = NULL;
     assert_int_equal(learn_to_file(&m, &c, "c.safetensors", ""), RG_ESTOP);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         assert_int_equal(learn_to_file(&m, &after, "c.safetensors", others[i].more), RG_EMATCH);
         assert_null(m);
-        if (!strstr(rg_message(), others[i].words) || !strstr(rg_message(), "c.safetensors") || !strstr(rg_message(), "answer-mark"))
+        if (!strstr(rg_message(), others[i].words) || !strstr(rg_message(), "c.safetensors") ||
+            !strstr(rg_message(), "answer-mark"))
             fail_msg("%s", rg_message());
     }
     assert_int_equal(learn_to_file(&m, &after, "c.safetensors", ""), RG_OK);
@@ -564,7 +566,8 @@ static void the_coding_is_stored_and_files_that_say_nothing_of_it_keep_the_paper
     char              path[256];
     assert_int_equal(learn_to_file(&m, &c, "d.safetensors", ""), RG_OK);
     assert_int_equal(rg_state_new(&file), RG_OK);
-    if (rg_model_load(&loaded, in_folder(path, sizeof path, "d.safetensors"), "memory", file) != RG_OK) fail_msg("%s", rg_message());
+    if (rg_model_load(&loaded, in_folder(path, sizeof path, "d.safetensors"), "memory", file) != RG_OK)
+        fail_msg("%s", rg_message());
     assert_int_equal(rg_options_init(rg_memory_rows, &o), RG_OK);
     assert_int_equal(rg_memory_read(&o, file), RG_OK);
     assert_true(rg_memory_puzzle(&o).answer_mark && rg_memory_puzzle(&o).zero_vectors > 0);
@@ -599,10 +602,12 @@ static void the_learning_rate_holds_before_it_falls(void **state)
         void                 *options = rg_alloc_zero(system->options_bytes);
         rg_memory_options     o = { 0 };
         rates                 seen = { 0 };
-        const rg_option_group of_system = { .rows = system->options, .values = options }, of_task = { .rows = rg_memory_rows, .values = &o };
+        const rg_option_group of_system = { .rows = system->options, .values = options },
+                              of_task = { .rows = rg_memory_rows, .values = &o };
         const rg_train_report report = { .context = &seen, .log = note_rate };
         char                  yaml[512];
-        snprintf(yaml, sizeof yaml, QUICK "mini-batch: 4\ndisp-freq: 1\nsequences: 160\nlearn-rate: 0.001\n%s", runs[i].more);
+        snprintf(yaml, sizeof yaml, QUICK "mini-batch: 4\ndisp-freq: 1\nsequences: 160\nlearn-rate: 0.001\n%s",
+                 runs[i].more);
         assert_int_equal(rg_options_init(system->options, options), RG_OK);
         assert_int_equal(rg_options_init(rg_memory_rows, &o), RG_OK);
         assert_int_equal(rg_options_read_yaml(&of_system, 1, TINY, strlen(TINY), "test", false), RG_OK);

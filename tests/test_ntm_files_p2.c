@@ -1,5 +1,5 @@
-/* Forged files of memory models (P2): settings that ask for more than the file holds, or for sequences that would take minutes or gigabytes,
- * are refused with the file and the numbers before anything large is allocated. */
+/* Forged files of memory models (P2): settings that ask for more than the file holds, or for sequences that would take
+ * minutes or gigabytes, are refused with the file and the numbers before anything large is allocated. */
 #define _GNU_SOURCE 1
 #include <setjmp.h>
 #include <stdarg.h>
@@ -111,7 +111,8 @@ static void settings_that_ask_for_more_than_the_file_holds_are_refused(void **st
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(write_forgery(&cases[i].file), RG_OK);
         if (predict(0, false) == RG_OK) fail_msg("case %zu was accepted", i);
-        if (!strstr(rg_message(), cases[i].words) || !strstr(rg_message(), path)) fail_msg("case %zu: %s", i, rg_message());
+        if (!strstr(rg_message(), cases[i].words) || !strstr(rg_message(), path))
+            fail_msg("case %zu: %s", i, rg_message());
         if (largest > (size_t)1 << 20) fail_msg("case %zu: %zu bytes in one allocation", i, (size_t)largest);
     }
 }
@@ -123,7 +124,8 @@ static void settings_of_the_puzzle_have_stated_limits(void **state)
         forgery     file;
         const char *words;
     } cases[] = {
-        { { NTM, .memory = "max-length: 1000000000\n" }, "max-length is 1000000000; it should be at least 1 and at most 10000" },
+        { { NTM, .memory = "max-length: 1000000000\n" },
+          "max-length is 1000000000; it should be at least 1 and at most 10000" },
         { { NTM, .memory = "max-length: 10001\n" }, "max-length is 10001" },
         { { NTM, .memory = "min-length: 100000\n" }, "min-length is 100000" },
         { { NTM, .memory = "bits: 1025\n" }, "bits is 1025" },
@@ -138,7 +140,8 @@ static void settings_of_the_puzzle_have_stated_limits(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(write_forgery(&cases[i].file), RG_OK);
         if (predict(0, false) == RG_OK) fail_msg("case %zu was accepted", i);
-        if (!strstr(rg_message(), cases[i].words) || !strstr(rg_message(), path)) fail_msg("case %zu: %s", i, rg_message());
+        if (!strstr(rg_message(), cases[i].words) || !strstr(rg_message(), path))
+            fail_msg("case %zu: %s", i, rg_message());
         if (largest > (size_t)1 << 20) fail_msg("case %zu: %zu bytes in one allocation", i, (size_t)largest);
     }
 }
@@ -147,7 +150,9 @@ static void settings_of_the_puzzle_have_stated_limits(void **state)
 static void a_sequence_that_takes_more_than_a_gigabyte_is_refused_before_it_is_begun(void **state)
 {
     (void)state;
-    const forgery wide = { .system = "ntm", .options = "units: 1\nmemory-rows: 1000\nmemory-width: 400\n", .memory = "max-length: 10000\n" };
+    const forgery wide = { .system = "ntm",
+                           .options = "units: 1\nmemory-rows: 1000\nmemory-width: 400\n",
+                           .memory = "max-length: 10000\n" };
     size_t        takes[2] = { 0 }; /* MiB, without and with somebody who watches the heads */
     assert_int_equal(write_forgery(&wide), RG_OK);
     for (int watched = 0; watched < 2; watched++) {

@@ -23,8 +23,14 @@ static double sum(const rg_real *x, size_t n)
     return s;
 }
 
-static const rg_real *input_row(const rg_puzzle_batch *b, size_t s, size_t i) { return b->input + (s * b->steps + i) * b->in; }
-static const rg_real *target_row(const rg_puzzle_batch *b, size_t s, size_t i) { return b->target + (s * b->answers + i) * b->out; }
+static const rg_real *input_row(const rg_puzzle_batch *b, size_t s, size_t i)
+{
+    return b->input + (s * b->steps + i) * b->in;
+}
+static const rg_real *target_row(const rg_puzzle_batch *b, size_t s, size_t i)
+{
+    return b->target + (s * b->answers + i) * b->out;
+}
 
 static void puzzles_ask_for_what_they_showed(void **state)
 {
@@ -38,7 +44,8 @@ static void puzzles_ask_for_what_they_showed(void **state)
         seen |= (size_t)1 << L;
         assert_true(L >= 2 && L <= 4 && b.steps == 2 * L + 1 && b.in == 7 && b.out == 5 && b.sequences == 3);
         for (size_t s = 0; s < 3; s++) {
-            for (size_t i = 0; i < L; i++) assert_memory_equal(target_row(&b, s, i), input_row(&b, s, i), 5 * sizeof(rg_real));
+            for (size_t i = 0; i < L; i++)
+                assert_memory_equal(target_row(&b, s, i), input_row(&b, s, i), 5 * sizeof(rg_real));
             assert_true(input_row(&b, s, L)[5] == 1);
             for (size_t i = L + 1; i < b.steps; i++) expect_near(sum(input_row(&b, s, i), 7), 0, 0);
         }
@@ -63,11 +70,14 @@ static void puzzles_ask_for_what_they_showed(void **state)
         const size_t items = (b.steps - 3 - 1) / 4 - 1, query = items * 4;
         assert_true(items >= 2 && items <= 4 && b.steps == (items + 1) * 4 + 1 + 3);
         size_t asked = 0;
-        while (asked < items && memcmp(input_row(&b, 0, asked * 4 + 1), input_row(&b, 0, query + 1), 3 * 7 * sizeof(rg_real)) != 0) asked++;
+        while (asked < items &&
+               memcmp(input_row(&b, 0, asked * 4 + 1), input_row(&b, 0, query + 1), 3 * 7 * sizeof(rg_real)) != 0)
+            asked++;
         assert_true(asked + 1 < items); /* it has one after it */
         for (size_t i = 0; i < 3; i++)
             assert_memory_equal(target_row(&b, 0, i), input_row(&b, 0, (asked + 1) * 4 + 1 + i), 5 * sizeof(rg_real));
-        assert_true(input_row(&b, 0, 0)[5] == 1 && input_row(&b, 0, query)[6] == 1 && input_row(&b, 0, query + 4)[6] == 1);
+        assert_true(input_row(&b, 0, 0)[5] == 1 && input_row(&b, 0, query)[6] == 1 &&
+                    input_row(&b, 0, query + 4)[6] == 1);
     }
     rg_puzzle_free(&b);
 }
@@ -98,7 +108,8 @@ static void the_papers_coding_draws_what_it_always_drew(void **state)
         size_t      repeats;
     } known[] = {
         { "copy", "11000001 00110011 10010001 10111100 ", 10 },
-        { "repeat-copy", "110000010 001100110 100100010 101111000 110000010 001100110 100100010 101111000 000000001 ", 3 },
+        { "repeat-copy", "110000010 001100110 100100010 101111000 110000010 001100110 100100010 101111000 000000001 ",
+          3 },
         { "recall", "00011000 00000001 01100100 ", 10 },
     };
     rg_puzzle_batch b = { 0 };
@@ -131,7 +142,9 @@ static void answer_steps_have_an_input_that_no_other_step_has(void **state)
     rg_puzzle_batch   plain = { 0 }, marked = { 0 };
     for (size_t k = 0; k < 3; k++)
         for (uint64_t number = 0; number < 30; number++) {
-            rg_puzzle_config c = { .kind = kinds[k], .bits = 4, .min_length = 2, .max_length = 5, .max_repeats = 3, .zero_vectors = 0.2 };
+            rg_puzzle_config c = {
+                .kind = kinds[k], .bits = 4, .min_length = 2, .max_length = 5, .max_repeats = 3, .zero_vectors = 0.2
+            };
             assert_int_equal(rg_puzzle_draw(&plain, &c, 7, number, 0, 1), RG_OK);
             c.answer_mark = true;
             assert_int_equal(rg_puzzle_draw(&marked, &c, 7, number, 0, 1), RG_OK);
@@ -139,10 +152,12 @@ static void answer_steps_have_an_input_that_no_other_step_has(void **state)
             assert_memory_equal(plain.target, marked.target, plain.answers * plain.out * sizeof(rg_real));
             const size_t   first = marked.steps - marked.answers;
             const rg_real *mark = input_row(&marked, 0, first);
-            assert_memory_equal(plain.input, marked.input, first * plain.in * sizeof(rg_real)); /* all that comes before is the same */
+            assert_memory_equal(plain.input, marked.input,
+                                first * plain.in * sizeof(rg_real)); /* all that comes before is the same */
             expect_near(sum(mark, 4), 0, 0);
             for (size_t i = 0; i < first; i++) assert_false(same_columns(input_row(&marked, 0, i), 4, mark));
-            for (size_t i = first; i < marked.steps; i++) assert_memory_equal(input_row(&marked, 0, i), mark, marked.in * sizeof(rg_real));
+            for (size_t i = first; i < marked.steps; i++)
+                assert_memory_equal(input_row(&marked, 0, i), mark, marked.in * sizeof(rg_real));
         }
     rg_puzzle_free(&plain);
     rg_puzzle_free(&marked);
@@ -201,7 +216,9 @@ static void puzzles_that_make_no_sense_are_refused(void **state)
         { PUZZLE("recall", 8, 1, 2, 1), "two items", RG_EINVAL },
         { PUZZLE("repeat-copy", 8, 1, 2, 0), "(max-repeats) is 0", RG_EINVAL },
         { PUZZLE("repeat-copy", 8, 1, 2, 1001), "1001", RG_EINVAL },
-        { { .kind = "copy", .bits = 8, .min_length = 1, .max_length = 2, .max_repeats = 1, .zero_vectors = 1 }, "zero vectors", RG_EINVAL },
+        { { .kind = "copy", .bits = 8, .min_length = 1, .max_length = 2, .max_repeats = 1, .zero_vectors = 1 },
+          "zero vectors",
+          RG_EINVAL },
         { PUZZLE("repeat-copy", 8, 1, 1000, 100), "101002 steps", RG_ELIMIT },
         { PUZZLE("copy", 1024, 1, 10000, 1), "20001 steps and 30761026", RG_ELIMIT },
     };
@@ -209,7 +226,9 @@ static void puzzles_that_make_no_sense_are_refused(void **state)
         assert_int_equal(rg_puzzle_check(&bad[i].config), bad[i].status);
         if (!strstr(rg_message(), bad[i].words)) fail_msg("no '%s': %s", bad[i].words, rg_message());
     }
-    const rg_puzzle_config most = { .kind = "copy", .bits = 8, .min_length = 10000, .max_length = 10000, .max_repeats = 1 };
+    const rg_puzzle_config most = {
+        .kind = "copy", .bits = 8, .min_length = 10000, .max_length = 10000, .max_repeats = 1
+    };
     assert_int_equal(rg_puzzle_check(&most), RG_OK);
 }
 

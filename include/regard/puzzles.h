@@ -6,8 +6,8 @@
  *
  * Vectors are random bits; | : ; and r are two further input columns. All sequences of a batch have one shape.
  *
- * In the paper's coding every input is 0 at the steps of the answer, so that a vector of zeros looks like one of them. With an answer mark
- * these steps have an input that no other step has, in the two columns that are there already:
+ * In the paper's coding every input is 0 at the steps of the answer, so that a vector of zeros looks like one of them.
+ * With an answer mark these steps have an input that no other step has, in the two columns that are there already:
  *
  *                  |, r     :      ;      answer, paper   answer, marked
  *   copy           1 0      -      -      0 0             0 1
@@ -29,10 +29,10 @@ typedef struct rg_puzzle_config {
     size_t      max_repeats;             /* repeat-copy                                */
     bool        answer_mark;             /* false: the paper's coding                  */
     double      zero_vectors;            /* share of vectors set to 0, beside those that random bits make so */
-    size_t      zero_run;                /* copy and repeat-copy, to test with: so many zero vectors in a row at a random place */
+    size_t      zero_run;                /* copies, to test with: so many in a row, at a random place        */
 } rg_puzzle_config;
-#define RG_PUZZLE_CONFIG_DEFAULT { .kind = "copy", .bits = 8, .min_length = 1, .max_length = 20, .max_repeats = 10, .answer_mark = true, \
-                                   .zero_vectors = 1.0 / 64 }
+#define RG_PUZZLE_CONFIG_DEFAULT { .kind = "copy", .bits = 8, .min_length = 1, .max_length = 20, .max_repeats = 10, \
+                                   .answer_mark = true, .zero_vectors = 1.0 / 64 }
 
 /* Limits, so that neither flags nor a model's file can ask for a sequence that takes minutes or gigabytes. */
 enum {

@@ -180,9 +180,12 @@ static rg_status predict_graph(const settings *s, rg_state *state)
 
 static rg_status predict_memory(const settings *s, rg_state *state)
 {
-    const rg_memory_asking asking = {
-        .model = s->model, .length = s->length, .count = s->sequences, .seed = s->seed, .record = s->record, .recorded = s->recorded
-    };
+    const rg_memory_asking asking = { .model = s->model,
+                                      .length = s->length,
+                                      .count = s->sequences,
+                                      .seed = s->seed,
+                                      .record = s->record,
+                                      .recorded = s->recorded };
     rg_model              *m = NULL;
     rg_status              status = s->graph[0] ? rg_fail(RG_EINVAL, "%s learned puzzles: there is no --graph for it", s->model)
                                                 : rg_model_load(&m, s->model, "memory", state);
@@ -207,11 +210,12 @@ static rg_status run(rg_call *call)
 const rg_command rg_command_predict = {
     .name = "predict",
     .summary = "labels of a graph's nodes, or answers to puzzles, as TSV; and what was looked at",
-    .details = "Prints node, class and probability, a line a node; for a model that learned puzzles (ntm, lstm-copy) what was "
-               "asked for, the answer and the number of wrong bits, one line per step, and on standard error how many bits were wrong "
-               "and how many sequences were lost (had a wrong bit). With --attention FILE the weights of every "
-               "layer and head, or where the heads of the memory stood at every step, are written as a record, which `regard "
-               "show FILE` draws; --node N keeps that of a graph to a neighbourhood, --attention-of chooses the sequence.",
+    .details = "Prints node, class and probability, one line per node; for a model that learned puzzles (ntm, "
+               "lstm-copy) what was asked for, the answer and the number of wrong bits, one line per step, and on "
+               "standard error how many bits were wrong and how many sequences were lost (had a wrong bit). With "
+               "--attention FILE the weights of every layer and head, or where the heads of the memory stood at every "
+               "step, are written as a record, which `regard show FILE` draws; --node N keeps that of a graph to a "
+               "neighbourhood, --attention-of chooses the sequence.",
     .options = options,
     .size = sizeof(settings),
     .run = run,

@@ -1,6 +1,6 @@
-/* predict_memory.c - a model that learned puzzles answers new ones; the record of one of them (by number, or the worst) holds what went in
- * and out and where every head stood, step by step: maps input, output, target, adds, reads (steps x numbers), read and write (steps x
- * slots, one per head). */
+/* predict_memory.c - a model that learned puzzles answers new ones; the record of one of them (by number, or the worst)
+ * holds what went in and out and where every head stood, step by step: maps input, output, target, adds, reads (steps x
+ * numbers), read and write (steps x slots, one per head). */
 #include "cli/predict_memory.h"
 
 #include <math.h>
@@ -175,7 +175,10 @@ static tally print_answers(size_t sequence, const rg_puzzle_batch *b, const rg_r
     return sum;
 }
 
-static bool worse(const tally *a, const tally *b) { return a->wrong != b->wrong ? a->wrong > b->wrong : a->surprise > b->surprise; }
+static bool worse(const tally *a, const tally *b)
+{
+    return a->wrong != b->wrong ? a->wrong > b->wrong : a->surprise > b->surprise;
+}
 
 static rg_status answer(rg_real **out_chances, rg_tape *t, const rg_model *m, const rg_puzzle_batch *b, watching *w)
 {
@@ -218,8 +221,8 @@ static watching nothing_seen(size_t steps)
     return (watching){ .trace = { { .name = "heads" }, { .name = "adds" }, { .name = "reads" } }, .most = steps };
 }
 
-/* A sequence keeps the memory of every step, several times when the heads are watched. Before it is allocated, a dry pass over the first
- * steps says how much that is; all steps take the same. */
+/* A sequence keeps the memory of every step, several times when the heads are watched. Before it is allocated, a dry
+ * pass over the first steps says how much that is; all steps take the same. */
 static rg_status check_room(const answering *x, bool watched)
 {
     enum { SAMPLE = 512 };
@@ -238,8 +241,10 @@ static rg_status check_room(const answering *x, bool watched)
     rg_status    status = rg_tape_status(t);
     const double bytes = (double)rg_tape_get_cost(t).bytes / (double)some.steps * (double)x->batch.steps;
     if (status == RG_OK && bytes > MOST_BYTES)
-        status = rg_fail(RG_ELIMIT, "a sequence of %zu steps takes %.0f MiB with this model, the limit is %d: ask for a shorter one (--length)",
-                         x->batch.steps, bytes / (1 << 20), MOST_BYTES >> 20);
+        status = rg_fail(
+            RG_ELIMIT,
+            "a sequence of %zu steps takes %.0f MiB with this model, the limit is %d: ask for a shorter one (--length)",
+            x->batch.steps, bytes / (1 << 20), MOST_BYTES >> 20);
     rg_tape_free(t);
     return status;
 }
@@ -287,8 +292,9 @@ static rg_status choose(size_t *out, const rg_memory_asking *a)
     if (strcmp(a->recorded, "worst") == 0) return RG_OK;
     const long long n = strtoll(a->recorded, &end, 10);
     if (end == a->recorded || *end || n < 0 || n >= a->count)
-        return rg_fail(RG_EINVAL, "--attention-of %s: it takes worst, or the number of a sequence, 0 .. %lld (--sequences %lld)", a->recorded,
-                       (long long)a->count - 1, (long long)a->count);
+        return rg_fail(RG_EINVAL,
+                       "--attention-of %s: it takes worst, or the number of a sequence, 0 .. %lld (--sequences %lld)",
+                       a->recorded, (long long)a->count - 1, (long long)a->count);
     *out = (size_t)n;
     return RG_OK;
 }
@@ -313,8 +319,10 @@ static rg_status answer_all(answering *x)
         }
     }
     fprintf(stderr, "%zu of %zu bits wrong (%.2f %%), %zu of %lld sequences lost (%.2f %%)\n", sum.wrong, sum.all,
-            sum.all ? 100 * (double)sum.wrong / (double)sum.all : 0, sum.lost, (long long)a->count, 100 * (double)sum.lost / count);
-    if (sum.lost) fprintf(stderr, "the worst is sequence %zu: %zu of %zu bits wrong\n", worst_is, worst.wrong, worst.all);
+            sum.all ? 100 * (double)sum.wrong / (double)sum.all : 0, sum.lost, (long long)a->count,
+            100 * (double)sum.lost / count);
+    if (sum.lost)
+        fprintf(stderr, "the worst is sequence %zu: %zu of %zu bits wrong\n", worst_is, worst.wrong, worst.all);
     return a->record[0] ? record(x, recorded == SIZE_MAX ? worst_is : recorded) : RG_OK;
 }
 

@@ -39,11 +39,12 @@ static rg_status check_ranges(const rg_puzzle_config *c)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].value < rows[i].least || rows[i].value > rows[i].most)
-            return rg_fail(RG_EINVAL, "puzzle %s: the %s is %zu; it must be %zu .. %zu", c->kind, rows[i].what, rows[i].value,
-                           rows[i].least, rows[i].most);
+            return rg_fail(RG_EINVAL, "puzzle %s: the %s is %zu; it must be %zu .. %zu", c->kind, rows[i].what,
+                           rows[i].value, rows[i].least, rows[i].most);
     if (c->zero_run && find(c->kind) == RECALL) return rg_fail(RG_EINVAL, "puzzle recall has no run of zero vectors");
     if (!(c->zero_vectors >= 0 && c->zero_vectors < 1))
-        return rg_fail(RG_EINVAL, "puzzle %s: the share of zero vectors is %g; it must be at least 0 and below 1", c->kind, c->zero_vectors);
+        return rg_fail(RG_EINVAL, "puzzle %s: the share of zero vectors is %g; it must be at least 0 and below 1",
+                       c->kind, c->zero_vectors);
     return RG_OK;
 }
 
@@ -58,9 +59,10 @@ rg_status rg_puzzle_check(const rg_puzzle_config *c)
     const size_t numbers = steps * rg_puzzle_in(c) + answers_of(k, c->max_length, repeats) * rg_puzzle_out(c);
     if (steps > RG_PUZZLE_MOST_STEPS || numbers > RG_PUZZLE_MOST_NUMBERS)
         return rg_fail(RG_ELIMIT,
-                       "puzzle %s of length %zu, %zu times, vectors of %zu bits: a sequence has %zu steps and %zu numbers, the limits are "
-                       "%d and %d",
-                       c->kind, c->max_length, repeats, c->bits, steps, numbers, RG_PUZZLE_MOST_STEPS, RG_PUZZLE_MOST_NUMBERS);
+                       "puzzle %s of length %zu, %zu times, vectors of %zu bits: a sequence has %zu steps and %zu "
+                       "numbers, the limits are %d and %d",
+                       c->kind, c->max_length, repeats, c->bits, steps, numbers, RG_PUZZLE_MOST_STEPS,
+                       RG_PUZZLE_MOST_NUMBERS);
     return RG_OK;
 }
 
@@ -100,7 +102,8 @@ static void draw_vectors(rg_real *x, size_t ld, size_t rows, const rg_puzzle_con
 {
     for (size_t i = 0; i < rows; i++) {
         for (size_t j = 0; j < c->bits; j++) x[i * ld + j] = (rg_real)(rg_random_u32(random) >> 31);
-        if (c->zero_vectors > 0 && rg_random_uniform(random) < c->zero_vectors) memset(x + i * ld, 0, c->bits * sizeof *x);
+        if (c->zero_vectors > 0 && rg_random_uniform(random) < c->zero_vectors)
+            memset(x + i * ld, 0, c->bits * sizeof *x);
     }
 }
 
@@ -115,8 +118,8 @@ static void copy_vectors(rg_real *to, size_t ld_to, const rg_real *from, size_t 
     for (size_t i = 0; i < rows; i++) memcpy(to + i * ld_to, from + i * ld_from, bits * sizeof *to);
 }
 
-static void draw_copy(const rg_puzzle_batch *b, rg_real *x, rg_real *y, const rg_puzzle_config *c, size_t length, size_t repeats,
-                      bool repeat, rg_random *random)
+static void draw_copy(const rg_puzzle_batch *b, rg_real *x, rg_real *y, const rg_puzzle_config *c, size_t length,
+                      size_t repeats, bool repeat, rg_random *random)
 {
     const size_t bits = c->bits, most = c->max_repeats;
     draw_vectors(x, b->in, length, c, random);
@@ -165,7 +168,8 @@ rg_status rg_puzzle_draw(rg_puzzle_batch *b, const rg_puzzle_config *c, uint64_t
     b->answers = answers_of(k, length, repeats);
     b->steps = steps_of(k, length, repeats);
     if (sequences * b->steps >= INT32_MAX)
-        return rg_fail(RG_ELIMIT, "%zu sequences of %zu steps in a batch: at most %d steps together", sequences, b->steps, INT32_MAX - 1);
+        return rg_fail(RG_ELIMIT, "%zu sequences of %zu steps in a batch: at most %d steps together", sequences,
+                       b->steps, INT32_MAX - 1);
     RG_TRY(make_room(b));
     for (size_t s = 0; s < sequences; s++) {
         rg_random random = rg_random_new(seed + 1 + (first + s) * 0x9E3779B97F4A7C15u, 2 * number + 1);

@@ -23,7 +23,8 @@ bool rg_memory_has_zeros(const rg_puzzle_batch *b)
     return false;
 }
 
-static rg_status judge_one(rg_memory_judgement *sums, size_t *all, rg_tape *t, const rg_model *m, const rg_puzzle_batch *b)
+static rg_status judge_one(rg_memory_judgement *sums, size_t *all, rg_tape *t, const rg_model *m,
+                           const rg_puzzle_batch *b)
 {
     rg_tape_reset(t, 0);
     rg_tensor       *y = m->system->predict(t, m, b);
@@ -41,8 +42,8 @@ static rg_status judge_one(rg_memory_judgement *sums, size_t *all, rg_tape *t, c
     return RG_OK;
 }
 
-rg_status rg_memory_judge(rg_memory_judgement *out, const rg_model *m, const rg_puzzle_config *puzzle, size_t length, size_t count,
-                          uint64_t seed, rg_team *team)
+rg_status rg_memory_judge(rg_memory_judgement *out, const rg_model *m, const rg_puzzle_config *puzzle, size_t length,
+                          size_t count, uint64_t seed, rg_team *team)
 {
     rg_puzzle_config     config = *puzzle;
     const rg_tape_config judging = { .record = false, .team = team };
@@ -55,7 +56,8 @@ rg_status rg_memory_judge(rg_memory_judgement *out, const rg_model *m, const rg_
     RG_TRY(rg_tape_new(&t, &judging));
     rg_status status = RG_OK;
     for (size_t i = 0; i < count && status == RG_OK; i++) {
-        status = rg_puzzle_draw(&batch, &config, seed, UINT64_MAX / 4 + i, 0, 1); /* numbers that training never reaches */
+        const uint64_t number = UINT64_MAX / 4 + i; /* training never reaches it */
+        status = rg_puzzle_draw(&batch, &config, seed, number, 0, 1);
         if (status == RG_OK) status = judge_one(out, &all, t, m, &batch);
     }
     out->bits /= count ? (double)count : 1;

@@ -1,9 +1,10 @@
 /* memory_train.c - learning puzzles that need a memory: sequences drawn at random, loss in bits a sequence.
  *
- * RMSProp as in Graves 2013, momentum 0.9, every component of the gradient cut to +- 10, as in the paper. Ours: the learning rate is 3e-4
- * (theirs 1e-4), stays so for 10,000 sequences and then falls to 0, and the norm of the gradient is cut to 1: once a puzzle is solved
- * gradients are tiny, and without that one surprise undoes what was learned. The steps of an answer are marked and some more vectors are
- * zeros (puzzles.h): a reading head that takes a vector of zeros for a step of the answer moves on too early, and nothing brings it back. */
+ * RMSProp as in Graves 2013, momentum 0.9, every component of the gradient cut to +- 10, as in the paper. Ours: the
+ * learning rate is 3e-4 (theirs 1e-4), stays so for 10,000 sequences and then falls to 0, and the norm of the gradient
+ * is cut to 1: once a puzzle is solved gradients are tiny, and without that one surprise undoes what was learned. The
+ * steps of an answer are marked and some more vectors are zeros (puzzles.h): a reading head that takes a vector of
+ * zeros for a step of the answer moves on too early, and nothing brings it back. */
 #include "tasks/memory_task.h"
 #include "tasks/model_file.h"
 
@@ -82,7 +83,10 @@ rg_status rg_memory_read(rg_memory_options *o, const rg_state *state)
     return status == RG_EINVAL ? rg_fail_in(RG_EFORMAT, "its ") : status; /* the file is wrong, not the command */
 }
 
-static uint64_t updates_of(const rg_memory_options *o) { return (uint64_t)((o->sequences + o->mini_batch - 1) / o->mini_batch); }
+static uint64_t updates_of(const rg_memory_options *o)
+{
+    return (uint64_t)((o->sequences + o->mini_batch - 1) / o->mini_batch);
+}
 
 /* --------------------------------------------------------------------------------------------------------------- hooks */
 
@@ -158,8 +162,8 @@ static rg_status same_puzzle(const rg_memory_options *now, const rg_state *state
     rg_status status = rg_memory_read(&then, state);
     if (status == RG_OK && (strcmp(then.task, now->task) != 0 || strcmp(then.coding, now->coding) != 0))
         status = rg_fail(RG_EMATCH,
-                         "it learned --task %s --coding %s, this run asks for --task %s --coding %s: resume with the former, or begin anew "
-                         "with --overwrite",
+                         "it learned --task %s --coding %s, this run asks for --task %s --coding %s: resume with the "
+                         "former, or begin anew with --overwrite",
                          then.task, then.coding, now->task, now->coding);
     rg_options_fini(rg_memory_rows, &then);
     return status;
@@ -204,7 +208,7 @@ static rg_status check(const rg_memory_options *o)
     return rg_puzzle_check(&puzzle);
 }
 
-/* rate until --lr-hold sequences are over, then down to 0 at the last update; a run that is over by then never slows down. */
+/* The rate holds for --lr-hold sequences, then falls to 0 at the last update; in a shorter run it does not fall. */
 static rg_schedule schedule_of(const rg_memory_options *o)
 {
     rg_schedule  s = RG_SCHEDULE_DEFAULT;

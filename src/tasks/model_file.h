@@ -16,7 +16,8 @@ rg_status rg_model_file_room(size_t *out, const char *path);
 
 rg_status rg_model_describe(rg_state *state, const rg_model *model);
 rg_status rg_model_save(const rg_model *model, rg_state *state, const char *path); /* `state` has been described */
-/* RG_EMATCH when it is a model for another task. `state` (may be NULL) is cleared and gets what the file says. */
+/* RG_EMATCH when it is a model for another task. `state` (may be NULL) is cleared and gets what the file says.
+ * RG_EMATCH too when its settings ask for more numbers than the file holds, before they are allocated. */
 rg_status rg_model_load(rg_model **out, const char *path, const char *task, rg_state *state);
 
 /* Tell which settings of the system differ from those a checkpoint was written with: they may, where the sizes are the same. */

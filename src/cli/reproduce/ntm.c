@@ -1,5 +1,5 @@
-/* ntm.c - `regard reproduce ntm`: the copy task, learned on lengths 1 .. 20, judged at 20, 40 and 100, and with two vectors of zeros in a row,
- * against LSTM layers; mean and deviation over seeds, and how many sequences each machine lost. */
+/* ntm.c - `regard reproduce ntm`: the copy task, learned on lengths 1 .. 20, judged at 20, 40 and 100, and with two
+ * vectors of zeros in a row, against LSTM layers: mean and deviation over seeds, and how many sequences were lost. */
 #include "cli/reproduce/experiment.h"
 #include "tasks/memory_task.h"
 
@@ -25,8 +25,8 @@ static const rg_option options[] = {
     RG_OPTION_END
 };
 
-/* Judged at three lengths; then, but for recall, at the first of them with two vectors of zeros in a row. Vectors of zeros are as frequent
- * here whatever was learned from: codings are compared on the same sequences. */
+/* Judged at three lengths; then, but for recall, at the first of them with two vectors of zeros in a row. Vectors of
+ * zeros are as frequent here whatever was learned from: codings are compared on the same sequences. */
 enum { LENGTHS = 3, SETS = LENGTHS + 1, PAIR = LENGTHS };
 #define JUDGED_ZEROS (1.0 / 64)
 #define SETTLED      0.01 /* a machine that loses fewer sequences of the length it learned from has settled */
@@ -58,8 +58,9 @@ static rg_status judge(results *r, const rg_model *model, const rg_puzzle_config
         puzzle.zero_vectors = JUDGED_ZEROS;
         if (i == PAIR) puzzle.zero_run = 2;
         RG_TRY(rg_memory_judge(&j, model, &puzzle, length, judged, seed, NULL));
-        printf("    %s %3zu %s  %10.4f bits per sequence  %6.2f %% of bits wrong  %4.0f of %zu sequences lost", recall ? "items " : "length",
-               length, i == PAIR ? "00" : "  ", j.bits, 100 * j.wrong, j.lost * (double)j.sequences, j.sequences);
+        printf("    %s %3zu %s  %10.4f bits per sequence  %6.2f %% of bits wrong  %4.0f of %zu sequences lost",
+               recall ? "items " : "length", length, i == PAIR ? "00" : "  ", j.bits, 100 * j.wrong,
+               j.lost * (double)j.sequences, j.sequences);
         printf(i == PAIR ? "\n" : ", %zu of %zu with zeros\n", j.zeros_lost, j.with_zeros);
         add(&r->bits[i], j.bits);
         add(&r->wrong[i], 100 * j.wrong);
@@ -70,7 +71,7 @@ static rg_status judge(results *r, const rg_model *model, const rg_puzzle_config
     return RG_OK;
 }
 
-/* The mean loss of the worst stretch of --disp-freq sequences once the first WARM are over: does what was learned last? */
+/* The mean loss of the worst stretch of --disp-freq sequences after the first WARM: does what was learned last? */
 enum { WARM = 10000 };
 typedef struct {
     double worst;
@@ -96,7 +97,8 @@ static rg_status one_seed(results *r, const rg_system *system, const rg_memory_o
     if (status == RG_OK)
         printf("%-9s seed %lld, %zu parameters, %lld sequences, %.0f per second", system->name, (long long)o->seed,
                rg_params_numbers(model->params), (long long)o->sequences, (double)o->sequences / (rg_now() - begun));
-    if (status == RG_OK && o->sequences > WARM) printf(", worst %lld after %d: %.4f bits", (long long)o->disp_freq, WARM, c.worst);
+    if (status == RG_OK && o->sequences > WARM)
+        printf(", worst %lld after %d: %.4f bits", (long long)o->disp_freq, WARM, c.worst);
     if (status == RG_OK) printf("\n");
     if (status == RG_OK) status = judge(r, model, &puzzle, judged, (uint64_t)o->seed);
     rg_model_free(model);
@@ -105,7 +107,10 @@ static rg_status one_seed(results *r, const rg_system *system, const rg_memory_o
     return status;
 }
 
-static double deviation(const figure *f, double n) { return n > 1 ? sqrt(fmax(0, (f->squares - f->sum * f->sum / n) / (n - 1))) : 0; }
+static double deviation(const figure *f, double n)
+{
+    return n > 1 ? sqrt(fmax(0, (f->squares - f->sum * f->sum / n) / (n - 1))) : 0;
+}
 
 static rg_status several_seeds(results *r, const char *name, rg_memory_options *o, const settings *s, int64_t seeds)
 {
@@ -117,9 +122,11 @@ static rg_status several_seeds(results *r, const char *name, rg_memory_options *
     }
     printf("%s: %zu of %lld seeds settled\n", name, r->settled, (long long)seeds);
     for (size_t i = 0; seeds > 1 && i < sets; i++)
-        printf("%-9s %3zu %s  %.4f +- %.4f bits per sequence, %.2f +- %.2f %% of bits wrong, %.2f +- %.2f %% lost, at most %.2f %%\n", name,
-               r->length[i < LENGTHS ? i : 0], i == PAIR ? "00" : "  ", r->bits[i].sum / n, deviation(&r->bits[i], n), r->wrong[i].sum / n,
-               deviation(&r->wrong[i], n), r->lost[i].sum / n, deviation(&r->lost[i], n), r->lost[i].most);
+        printf("%-9s %3zu %s  %.4f +- %.4f bits per sequence, %.2f +- %.2f %% of bits wrong, %.2f +- %.2f %% lost, at "
+               "most %.2f %%\n",
+               name, r->length[i < LENGTHS ? i : 0], i == PAIR ? "00" : "  ", r->bits[i].sum / n,
+               deviation(&r->bits[i], n), r->wrong[i].sum / n, deviation(&r->wrong[i], n), r->lost[i].sum / n,
+               deviation(&r->lost[i], n), r->lost[i].most);
     fflush(stdout);
     return RG_OK;
 }
@@ -163,7 +170,8 @@ static rg_status run(rg_call *call, const void *given)
     printf("published: a machine trained on lengths 1 .. 20 copies lengths up to about 120 almost without error; "
            "LSTM layers fail beyond 20\n");
     const figure *far = &machine.wrong[LENGTHS - 1];
-    if (machine.settled < (size_t)s->seeds || far->most >= 5 || (compared && far->most >= lstm.wrong[LENGTHS - 1].most)) call->exit_code = 1;
+    if (machine.settled < (size_t)s->seeds || far->most >= 5 || (compared && far->most >= lstm.wrong[LENGTHS - 1].most))
+        call->exit_code = 1;
     return RG_OK;
 }
 
