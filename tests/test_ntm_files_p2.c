@@ -37,7 +37,7 @@ static rg_status write_forgery(const forgery *f)
     const rg_system      *system = rg_system_find(f->system);
     void                 *options = rg_alloc_zero(system->options_bytes);
     const rg_option_group group = { .rows = system->options, .values = options };
-    const rg_model_sizes  sizes = { .features = 5, .classes = 3 };
+    const rg_sizes        sizes = { { { "features", 5 }, { "classes", 3 } } };
     rg_model             *m = NULL;
     rg_state             *state = NULL;
     char                  settings[512];
@@ -99,9 +99,9 @@ static void settings_that_ask_for_more_than_the_file_holds_are_refused(void **st
         forgery     file;
         const char *words;
     } cases[] = {
-        { { NTM, .memory = "", .features = 8000000 }, "8000000 features" },
-        { { NTM, .memory = "", .features = UINT64_MAX }, "18446744073709551615 features" },
-        { { NTM, .memory = "", .classes = 8000000 }, "8000000 classes" },
+        { { NTM, .memory = "", .features = 8000000 }, "the file has room for" },
+        { { NTM, .memory = "", .features = UINT64_MAX }, "features is 18446744073709551615" },
+        { { NTM, .memory = "", .classes = 8000000 }, "classes is 8000000" },
         { { NTM, .memory = "", .claimed = "units: 1000000\nmemory-rows: 5\nmemory-width: 4\n" }, "the file has room for" },
         { { NTM, .memory = "", .claimed = "units: 4\nmemory-rows: 1000000\nmemory-width: 4\n" }, "the file has room for" },
         { { NTM, .memory = "", .claimed = "units: 4\nmemory-rows: 5\nmemory-width: 1000000\n" }, "the file has room for" },
