@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define REDRAW_SECONDS 0.1
-enum { LINE_BYTES = 1024, BAR_MOST = 40, BAR_LEAST = 8 };
+enum { LINE_BYTES = 1024, BAR_MOST = 40, BAR_LEAST = 4 };
 
 struct rg_progress {
     FILE *stream;

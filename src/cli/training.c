@@ -187,7 +187,7 @@ static void print_valid(rg_console *c, const rg_train_log *log)
         const rg_metric *m = &log->metrics->metric[i];
         char             verdict[64] = "new best";
         if (m->stalled) snprintf(verdict, sizeof verdict, "stalled %llu (best %.4f)", (unsigned long long)m->stalled, m->best);
-        if (i == 0) snprintf(c->last_valid, sizeof c->last_valid, "  %.20s %.2f%s", m->name, m->value, m->stalled ? "" : " (best)");
+        if (i == 0) snprintf(c->last_valid, sizeof c->last_valid, "  %.12s %.2f", strcmp(m->name, "loss") == 0 ? "valid" : m->name, m->value);
         print_folded(c, "[valid] Ep. %llu : Up. %llu : %s : %.4f : %s", (unsigned long long)log->epoch, (unsigned long long)log->step, m->name,
                      m->value, verdict);
     }
@@ -378,8 +378,10 @@ static void say_best(rg_console *c)
 {
     const rg_metric *m = &c->metrics.metric[0];
     const double     end = c->averaged ? c->mean : m->value;
-    rg_console_say(c, "best %s: %.2f, in %s", m->name, c->best ? m->best : end, c->model);
-    if (c->best) rg_console_say(c, "the %s: %s %.2f", c->averaged ? "mean" : "last weights", m->name, end);
+    const char      *whose = c->averaged ? "mean" : "last weights";
+    if (c->best) rg_console_say(c, "best %s: %.2f, in %s; the %s: %.2f", m->name, m->best, c->model, whose, end);
+    else if (m->higher ? end >= m->best : end <= m->best) rg_console_say(c, "best %s: %.2f, in %s", m->name, end, c->model);
+    else rg_console_say(c, "%s of the %s: %.2f, in %s; the best was %.2f, its weights were not kept", m->name, whose, end, c->model, m->best);
 }
 
 void rg_console_summary(rg_console *c)

@@ -138,13 +138,17 @@ static void blame(void *context, const void *share, char *out, size_t room)
     snprintf(out, room, "graph %s", ((const rg_graph_batch *)share)->graph->name);
 }
 
+enum { OUT_OF_REACH = 100000 }; /* so many epochs are no limit to show progress by: patience ends the run */
+
 /* One validation a pass would be two lines a pass: people see every disp-freq-th. */
 static void forward_log(void *context, const rg_train_log *log)
 {
     const training *t = context;
     if (log->event == RG_TRAIN_SAVED) return;
     if (log->event == RG_TRAIN_VALID && t->o->disp_freq && log->step % (uint64_t)t->o->disp_freq != 0) return;
-    rg_tell_log(t->report, log);
+    rg_train_log told = *log;
+    if (t->o->patience && t->o->epochs >= OUT_OF_REACH) told.part = -1;
+    rg_tell_log(t->report, &told);
 }
 
 static double epoch_part(void *context)

@@ -226,6 +226,7 @@ static rg_status train(training *t, const rg_system *system, const void *options
     const rg_sizes     sizes = { { { "features", rg_puzzle_in(&t->puzzle) }, { "classes", rg_puzzle_out(&t->puzzle) } } };
     RG_TRY(rg_model_new(&t->model, system, options, &sizes, (uint64_t)o->seed));
     if (o->model[0] && !(t->checkpoint = rg_format("%s.checkpoint", o->model))) return RG_ENOMEM;
+    rg_tell(t->report, "learning %s from %lld sequences; %zu parameters", o->task, (long long)o->sequences, rg_params_numbers(t->model->params));
     rg_trainer_config c = RG_TRAINER_CONFIG_DEFAULT;
     c.workers.workers = (int)t->workers;
     c.workers.seed = (uint64_t)o->seed;
