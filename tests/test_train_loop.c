@@ -425,8 +425,8 @@ static void a_resumed_run_says_what_is_set_otherwise(void **state)
     const char *const says[] = {
         "",
         "learning rate 0.01 -> 0.02: from here on it learns with the new settings, so it is no longer bit for bit the run that was stopped",
-        "workers (threads with a share of the batch each) 2 -> 1: the same training, but sums are rounded in another order: it is no longer "
-        "bit for bit the run that was stopped",
+        ("workers (threads with a share of the batch each) 2 -> 1: the same training, but sums are rounded in another order: it is no longer "
+         "bit for bit the run that was stopped"),
         "", /* threads inside a worker and limits decide no bit */
     };
     for (int i = 0; i < 4; i++) {

@@ -76,7 +76,7 @@ static void *tick(void *context)
 
 rg_status rg_console_open(rg_console *c, const char *json_path, bool new_log, bool quiet)
 {
-    *c = (rg_console){ .started = rg_now(), .quiet = quiet, .samples = true, .unit = "words", .preparing = true, .asked_at = -1,
+    *c = (rg_console){ .started = rg_now(), .quiet = quiet, .samples = true, .unit = "words", .open = true, .preparing = true, .asked_at = -1,
                        .terminal = !quiet && isatty(fileno(stderr)) == 1 };
     take_signals(c);
     pthread_mutex_init(&c->lock, NULL);
@@ -102,7 +102,7 @@ static void drop_samples(rg_console *c)
 
 void rg_console_close(rg_console *c)
 {
-    if (!c->started) return; /* it was never opened */
+    if (!c->open) return;
     pthread_mutex_lock(&c->lock);
     c->closing = true;
     pthread_cond_signal(&c->wake);

@@ -38,7 +38,7 @@ typedef struct rg_console {
     pthread_mutex_t  lock; /* of everything above while a report is under way */
     pthread_cond_t   wake;
     pthread_t        ticker;
-    bool             ticking, closing, preparing;
+    bool             open, ticking, closing, preparing;
     double           asked_at; /* when the stop was noticed; below 0: not */
     struct sigaction old[RG_CONSOLE_SIGNALS];
 } rg_console;
