@@ -23,13 +23,11 @@ rg_status rg_reader_format_find(const rg_reader_format **out, const char *name)
 {
     rg_text names = { 0 };
     for (const rg_reader_format *const *f = table; *f; f++) {
-        if (strcmp((*f)->name, name) == 0) {
-            *out = *f;
-            rg_text_free(&names);
-            return RG_OK;
-        }
-        (void)rg_text_print(&names, "%s%s", names.length ? ", " : "", (*f)->name);
+        if (strcmp((*f)->name, name) != 0) continue;
+        *out = *f;
+        return RG_OK;
     }
+    for (const rg_reader_format *const *f = table; *f; f++) (void)rg_text_print(&names, "%s%s", f > table ? ", " : "", (*f)->name);
     rg_fail(RG_EINVAL, "no format is called '%s'; there are %s", name, rg_text_c(&names));
     rg_text_free(&names);
     return RG_EINVAL;
