@@ -63,7 +63,7 @@ static rg_status setup(void *context, size_t row, rg_team *team)
     RG_TRY(rg_workers_new(&s->workers, s->model->params, &workers));
     RG_TRY(rg_optimizer_new(&s->opt, s->model->params, &adam));
     for (size_t i = 0; i < s->corpus.batches; i++)
-        if (2 * (s->corpus.batch[i].pairs + 1) > s->room) s->room = 2 * (s->corpus.batch[i].pairs + 1);
+        if (rg_batch_share_room(&s->corpus.batch[i]) > s->room) s->room = rg_batch_share_room(&s->corpus.batch[i]);
     s->storage = rg_alloc_array((size_t)threads * s->room, sizeof *s->storage);
     return s->storage ? RG_OK : RG_ENOMEM;
 }

@@ -56,7 +56,7 @@ static rg_status setup(void *context, size_t row, rg_team *team)
     const rg_optimizer_config adam = RG_OPTIMIZER_CONFIG_DEFAULT;
     RG_TRY(rg_workers_new(&s->workers, s->model->params, &workers));
     RG_TRY(rg_optimizer_new(&s->opt, s->model->params, &adam));
-    const size_t room = 2 * (b->batch + 1);
+    const size_t room = rg_batch_share_room(s->batch);
     s->storage = rg_alloc_array((size_t)threads * room, sizeof *s->storage);
     if (!s->storage) return RG_ENOMEM;
     for (size_t i = 0; i < (size_t)threads; i++) {

@@ -97,12 +97,9 @@ static size_t fill(rg_batch *out, int32_t *numbers, uint64_t *lines, const pair 
         target_start[i + 1] = target_start[i] + p->target;
         lines[i] = p->line + 1;
     }
-    *out = (rg_batch){ .pairs = count,
-                       .source = { .groups = count, .start = source_start },
-                       .target = { .groups = count, .start = target_start },
-                       .source_ids = s,
-                       .target_ids = t,
-                       .previous = previous,
+    *out = (rg_batch){ .examples = count, .fields = 2,
+                       .field = { [RG_SOURCE] = { .layout = { .groups = count, .start = source_start }, .ids = s },
+                                  [RG_TARGET] = { .layout = { .groups = count, .start = target_start }, .ids = t, .previous = previous } },
                        .lines = lines };
     return ns + 2 * nt + 2 * (count + 1);
 }

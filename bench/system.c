@@ -82,12 +82,9 @@ rg_status bench_batch_new(rg_batch **out, size_t pairs, size_t vocabulary, uint3
     for (size_t i = 0; i <= pairs; i++) start[i] = (int32_t)(i * BENCH_WORDS);
     for (size_t i = 0; i < pairs; i++) lines[i] = i + 1;
     const rg_layout layout = { .groups = pairs, .start = start };
-    **out = (rg_batch){ .pairs = pairs,
-                        .source = layout,
-                        .target = layout,
-                        .source_ids = ids,
-                        .target_ids = ids + n,
-                        .previous = ids + 2 * n,
+    **out = (rg_batch){ .examples = pairs, .fields = 2,
+                        .field = { [RG_SOURCE] = { .layout = layout, .ids = ids },
+                                   [RG_TARGET] = { .layout = layout, .ids = ids + n, .previous = ids + 2 * n } },
                         .lines = lines };
     return RG_OK;
 }

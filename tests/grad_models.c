@@ -14,12 +14,9 @@ static const int32_t source_start[] = { 0, 3, 4, 6 }, target_start[] = { 0, 2, 6
 static const int32_t source_ids[] = { 4, 5, 2, 2, 6, 2 }, target_ids[] = { 3, 2, 4, 5, 6, 2, 2 }, previous[] = { 1, 3, 1, 4, 5, 6, 1 };
 
 /* layouts are borrowed until the walk back is over */
-static const rg_batch batch = { .pairs = 3,
-                                .source = { .groups = 3, .start = source_start },
-                                .target = { .groups = 3, .start = target_start },
-                                .source_ids = source_ids,
-                                .target_ids = target_ids,
-                                .previous = previous };
+static const rg_batch batch = { .examples = 3, .fields = 2,
+                                .field = { [RG_SOURCE] = { .layout = { .groups = 3, .start = source_start }, .ids = source_ids },
+                                           [RG_TARGET] = { .layout = { .groups = 3, .start = target_start }, .ids = target_ids, .previous = previous } } };
 
 static rg_tensor *model_loss(rg_tape *t, rg_tensor *const *x, void *context)
 {

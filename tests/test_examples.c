@@ -96,7 +96,7 @@ static size_t rows_of(const rg_field *f, size_t g)
 }
 
 /* Every example of the batch says what its line says. */
-static void check_batch(const rg_fields *b, const world *w)
+static void check_batch(const rg_batch *b, const world *w)
 {
     assert_int_equal(b->fields, FIELDS);
     for (size_t g = 0; g < b->examples; g++) {
@@ -154,7 +154,7 @@ static void an_epoch_has_every_example_once_within_its_limits(void **state)
         for (int epoch = 0; epoch < 2; epoch++) {
             unsigned char seen[EXAMPLES] = { 0 };
             unsigned      total = 0;
-            rg_fields     b;
+            rg_batch     b;
             for (bool more;;) {
                 assert_int_equal(rg_examples_next_in_epoch(&more, &b, store), RG_OK);
                 if (!more) break;
@@ -178,7 +178,7 @@ static uint64_t digest(rg_examples *store, int n)
 {
     uint64_t sum = 0;
     for (int i = 0; i < n; i++) {
-        rg_fields b;
+        rg_batch b;
         assert_int_equal(rg_examples_next(&b, NULL, store), RG_OK);
         for (size_t g = 0; g < b.examples; g++) sum = sum * 1000003 + b.lines[g];
         for (size_t f = 0; f < b.fields; f++) {
@@ -228,7 +228,7 @@ static void a_store_larger_than_memory_gives_the_same_bits(void **state)
     assert_true(rg_examples_checksum(a) == rg_examples_checksum(b));
     assert_true(digest(a, 40) == digest(b, 40));
     for (uint64_t i = 0; i < EXAMPLES; i += 19) {
-        rg_fields x, y;
+        rg_batch x, y;
         assert_int_equal(rg_examples_one(&x, a, i), RG_OK);
         assert_int_equal(rg_examples_one(&y, b, i), RG_OK);
         check_batch(&x, &w);
@@ -246,15 +246,15 @@ static void shares_cover_a_batch_exactly(void **state)
     (void)state;
     world              w;
     rg_examples_config config = RG_EXAMPLES_CONFIG_DEFAULT;
-    rg_fields          whole, part;
+    rg_batch          whole, part;
     assert_int_equal(open_world(&w), RG_OK);
     rg_examples *store = make_store(&config, &w);
     assert_int_equal(rg_examples_next(&whole, NULL, store), RG_OK);
-    int32_t *storage = malloc(sizeof *storage * rg_fields_share_room(&whole));
+    int32_t *storage = malloc(sizeof *storage * rg_batch_share_room(&whole));
     for (size_t shares = 1; shares < 70; shares += 3) {
         size_t examples = 0;
         for (size_t k = 0; k < shares; k++) {
-            rg_fields_share(&part, storage, &whole, k, shares);
+            rg_batch_share(&part, storage, &whole, k, shares);
             for (size_t f = 0; f < FIELDS; f++) {
                 assert_int_equal(part.field[f].layout.start[0], 0);
                 assert_int_equal(part.field[f].layout.first, whole.field[f].layout.start[examples]);
@@ -454,7 +454,7 @@ static void tags_stand_beside_the_pieces_of_their_words(void **state)
     specs[0].vocab = vocab;
     specs[1].names = names;
     assert_int_equal(rg_examples_open(&store, &config, specs, 2, "tags.txt", &reading), RG_OK);
-    rg_fields b;
+    rg_batch b;
     assert_int_equal(rg_examples_next(&b, NULL, store), RG_OK);
     assert_int_equal(b.examples, 2);
     const int32_t tags[] = { 1, -1, 2, 0, 1, 2 }, start[] = { 0, 3, 6 }; /* D N V; l' homme is two pieces; the second is cropped */
@@ -484,7 +484,7 @@ static void picture_files_go_through_the_decoder_of_their_field(void **state)
     rg_examples_config  config = RG_EXAMPLES_CONFIG_DEFAULT;
     const rg_field_spec spec = { .name = "picture", .kind = RG_FIELD_PIXELS, .width = 3, .decode = mirror };
     rg_examples        *store = NULL;
-    rg_fields           b;
+    rg_batch           b;
     const rg_cell       good = { .bytes = "\xFF\x00\x33", .count = 3 }, bad = { .bytes = "1234", .count = 4 };
     assert_int_equal(rg_examples_new(&store, &config, &spec, 1), RG_OK);
     assert_int_equal(rg_examples_add(store, &good, 1), RG_OK);
@@ -513,7 +513,7 @@ static rg_status use_store(void *context)
     rg_status status = open_world(&w);
     if (status == RG_OK) status = fill(&store, &config, &w, 20);
     for (int i = 0; i < 6 && status == RG_OK; i++) {
-        rg_fields b;
+        rg_batch b;
         status = rg_examples_next(&b, NULL, store);
     }
     if (status == RG_OK) status = rg_examples_describe(&text, store);

@@ -46,8 +46,9 @@ static const int32_t answer[2][3] = { { 4, 9, 2 }, { 3, 3, 2 } };
 static double whole_pass(const rg_model *m)
 {
     static const int32_t target_start[] = { 0, 3, 6 }, target[] = { 4, 9, 2, 3, 3, 2 }, previous[] = { 1, 4, 9, 1, 3, 3 };
-    const rg_batch batch = { .pairs = 2, .source = { .groups = 2, .start = source_start }, .target = { .groups = 2, .start = target_start },
-                             .source_ids = source_ids, .target_ids = target, .previous = previous };
+    const rg_batch batch = { .examples = 2, .fields = 2,
+                             .field = { [RG_SOURCE] = { .layout = { .groups = 2, .start = source_start }, .ids = source_ids },
+                                        [RG_TARGET] = { .layout = { .groups = 2, .start = target_start }, .ids = target, .previous = previous } } };
     const rg_tape_config config = { .record = false };
     rg_tape             *t;
     assert_int_equal(rg_tape_new(&t, &config), RG_OK);
@@ -187,8 +188,9 @@ static void a_training_step_allocates_nothing_after_the_first(void **state)
 {
     (void)state;
     static const int32_t target_start[] = { 0, 3, 6 }, target[] = { 4, 9, 2, 3, 3, 2 }, previous[] = { 1, 4, 9, 1, 3, 3 };
-    const rg_batch batch = { .pairs = 2, .source = { .groups = 2, .start = source_start }, .target = { .groups = 2, .start = target_start },
-                             .source_ids = source_ids, .target_ids = target, .previous = previous };
+    const rg_batch batch = { .examples = 2, .fields = 2,
+                             .field = { [RG_SOURCE] = { .layout = { .groups = 2, .start = source_start }, .ids = source_ids },
+                                        [RG_TARGET] = { .layout = { .groups = 2, .start = target_start }, .ids = target, .previous = previous } } };
     const rg_workers_config   config = { .workers = 2, .threads = 1, .seed = 3 };
     const rg_optimizer_config adam = RG_OPTIMIZER_CONFIG_DEFAULT;
     for (const rg_system *const *system = rg_system_all(); *system; system++) {

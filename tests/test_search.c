@@ -267,8 +267,9 @@ static double loss_pass(const rg_model *m, size_t source, const int32_t *tokens,
     int32_t       previous[MOST] = { BOS };
     const int32_t source_start[] = { 0, start[source + 1] - start[source] }, target_start[] = { 0, (int32_t)n };
     for (size_t i = 1; i < n; i++) previous[i] = tokens[i - 1];
-    const rg_batch batch = { .pairs = 1, .source = { .groups = 1, .start = source_start }, .target = { .groups = 1, .start = target_start },
-                             .source_ids = ids + start[source], .target_ids = tokens, .previous = previous };
+    const rg_batch batch = { .examples = 1, .fields = 2,
+                             .field = { [RG_SOURCE] = { .layout = { .groups = 1, .start = source_start }, .ids = ids + start[source] },
+                                        [RG_TARGET] = { .layout = { .groups = 1, .start = target_start }, .ids = tokens, .previous = previous } } };
     const rg_tape_config config = { .record = false };
     rg_tape             *t;
     assert_int_equal(rg_tape_new(&t, &config), RG_OK);
@@ -336,12 +337,9 @@ static void give(given *a, const rg_answers *answers)
         for (int32_t i = a->start[g] + 1; i < at; i++) a->previous[i] = a->target[i - 1];
         a->lines[g] = g + 1;
     }
-    a->batch = (rg_batch){ .pairs = 3,
-                           .source = sources,
-                           .target = { .groups = 3, .start = a->start },
-                           .source_ids = ids,
-                           .target_ids = a->target,
-                           .previous = a->previous,
+    a->batch = (rg_batch){ .examples = 3, .fields = 2,
+                           .field = { [RG_SOURCE] = { .layout = sources, .ids = ids },
+                                      [RG_TARGET] = { .layout = { .groups = 3, .start = a->start }, .ids = a->target, .previous = a->previous } },
                            .lines = a->lines };
 }
 

@@ -51,20 +51,20 @@ static rg_corpus *make_corpus(const rg_corpus_config *config, const rg_vocab *vo
 /* The batch says what its lines say. */
 static void check_batch(const rg_batch *b, const rg_vocab *vocab, bool source_eos)
 {
-    for (size_t g = 0; g < b->pairs; g++) {
+    for (size_t g = 0; g < b->examples; g++) {
         char   source[80], target[80];
         rg_ids s = { 0 }, t = { 0 };
         make_pair(source, target, (unsigned)b->lines[g] - 1);
         assert_int_equal(rg_vocab_encode(&s, NULL, vocab, source, strlen(source)), RG_OK);
         assert_int_equal(rg_vocab_encode(&t, NULL, vocab, target, strlen(target)), RG_OK);
         if (source_eos) assert_int_equal(rg_ids_add(&s, rg_vocab_eos(vocab)), RG_OK);
-        assert_int_equal(b->source.start[g + 1] - b->source.start[g], s.count);
-        assert_int_equal(b->target.start[g + 1] - b->target.start[g], t.count + 1);
-        assert_memory_equal(b->source_ids + b->source.start[g], s.data, 4 * s.count);
-        assert_memory_equal(b->target_ids + b->target.start[g], t.data, 4 * t.count);
-        assert_memory_equal(b->previous + b->target.start[g] + 1, t.data, 4 * t.count);
-        assert_int_equal(b->target_ids[b->target.start[g + 1] - 1], rg_vocab_eos(vocab));
-        assert_int_equal(b->previous[b->target.start[g]], rg_vocab_bos(vocab));
+        assert_int_equal(b->field[RG_SOURCE].layout.start[g + 1] - b->field[RG_SOURCE].layout.start[g], s.count);
+        assert_int_equal(b->field[RG_TARGET].layout.start[g + 1] - b->field[RG_TARGET].layout.start[g], t.count + 1);
+        assert_memory_equal(b->field[RG_SOURCE].ids + b->field[RG_SOURCE].layout.start[g], s.data, 4 * s.count);
+        assert_memory_equal(b->field[RG_TARGET].ids + b->field[RG_TARGET].layout.start[g], t.data, 4 * t.count);
+        assert_memory_equal(b->field[RG_TARGET].previous + b->field[RG_TARGET].layout.start[g] + 1, t.data, 4 * t.count);
+        assert_int_equal(b->field[RG_TARGET].ids[b->field[RG_TARGET].layout.start[g + 1] - 1], rg_vocab_eos(vocab));
+        assert_int_equal(b->field[RG_TARGET].previous[b->field[RG_TARGET].layout.start[g]], rg_vocab_bos(vocab));
         rg_ids_free(&s);
         rg_ids_free(&t);
     }
@@ -94,13 +94,13 @@ static void an_epoch_has_every_pair_once(void **state)
                 assert_int_equal(rg_corpus_next_in_epoch(&more, &b, corpus), RG_OK);
                 if (!more) break;
                 check_batch(&b, vocab, config.source_eos);
-                if (config.mini_batch_words) assert_true(b.target.start[b.pairs] <= 200);
-                assert_true(b.pairs <= 16);
-                for (size_t g = 0; g < b.pairs; g++) {
+                if (config.mini_batch_words) assert_true(b.field[RG_TARGET].layout.start[b.examples] <= 200);
+                assert_true(b.examples <= 16);
+                for (size_t g = 0; g < b.examples; g++) {
                     assert_int_equal(seen[b.lines[g] - 1]++, 0);
                     if (!config.shuffle && !config.maxi_batch) assert_int_equal(b.lines[g], total + 1);
                     if (config.maxi_batch && g)
-                        assert_true(b.target.start[g + 1] - b.target.start[g] >= b.target.start[g] - b.target.start[g - 1]);
+                        assert_true(b.field[RG_TARGET].layout.start[g + 1] - b.field[RG_TARGET].layout.start[g] >= b.field[RG_TARGET].layout.start[g] - b.field[RG_TARGET].layout.start[g - 1]);
                     total++;
                 }
             }
@@ -126,9 +126,9 @@ static extremes measure_epoch(rg_corpus *corpus)
     for (;; e.batches++) {
         assert_int_equal(rg_corpus_next_in_epoch(&more, &b, corpus), RG_OK);
         if (!more) return e;
-        const int32_t words = b.target.start[b.pairs];
-        if (b.pairs > e.pairs_most) e.pairs_most = b.pairs;
-        if (b.pairs < e.pairs_least) e.pairs_least = b.pairs;
+        const int32_t words = b.field[RG_TARGET].layout.start[b.examples];
+        if (b.examples > e.pairs_most) e.pairs_most = b.examples;
+        if (b.examples < e.pairs_least) e.pairs_least = b.examples;
         if (words > e.words_most) e.words_most = words;
         if (words < e.words_least) e.words_least = words;
     }
@@ -198,9 +198,9 @@ static uint64_t digest(rg_corpus *corpus, int n)
     for (int i = 0; i < n; i++) {
         rg_batch b;
         assert_int_equal(rg_corpus_next(&b, NULL, corpus), RG_OK);
-        for (size_t g = 0; g < b.pairs; g++) sum = sum * 1000003 + b.lines[g];
-        for (int32_t j = 0; j < b.target.start[b.pairs]; j++) sum = sum * 1000003 + (uint64_t)b.target_ids[j];
-        for (int32_t j = 0; j < b.source.start[b.pairs]; j++) sum = sum * 1000003 + (uint64_t)b.source_ids[j];
+        for (size_t g = 0; g < b.examples; g++) sum = sum * 1000003 + b.lines[g];
+        for (int32_t j = 0; j < b.field[RG_TARGET].layout.start[b.examples]; j++) sum = sum * 1000003 + (uint64_t)b.field[RG_TARGET].ids[j];
+        for (int32_t j = 0; j < b.field[RG_SOURCE].layout.start[b.examples]; j++) sum = sum * 1000003 + (uint64_t)b.field[RG_SOURCE].ids[j];
     }
     return sum;
 }
@@ -327,18 +327,18 @@ static void shares_of_a_batch_are_the_batch(void **state)
         size_t pairs = 0;
         for (size_t k = 0; k < shares; k++) {
             rg_batch_share(&part, storage, &whole, k, shares);
-            assert_int_equal(part.source.start[0], 0);
-            assert_int_equal(part.source.first, whole.source.start[pairs]);
-            assert_int_equal(part.target.first, whole.target.start[pairs]);
+            assert_int_equal(part.field[RG_SOURCE].layout.start[0], 0);
+            assert_int_equal(part.field[RG_SOURCE].layout.first, whole.field[RG_SOURCE].layout.start[pairs]);
+            assert_int_equal(part.field[RG_TARGET].layout.first, whole.field[RG_TARGET].layout.start[pairs]);
             check_batch(&part, vocab, true);
-            if (part.pairs) assert_int_equal(part.lines[0], whole.lines[pairs]);
-            pairs += part.pairs;
+            if (part.examples) assert_int_equal(part.lines[0], whole.lines[pairs]);
+            pairs += part.examples;
         }
-        assert_int_equal(pairs, whole.pairs);
+        assert_int_equal(pairs, whole.examples);
     }
     rg_batch_share(&part, storage, &whole, 0, 2); /* balanced */
-    int32_t tokens = part.source.start[part.pairs] + part.target.start[part.pairs];
-    int32_t all = whole.source.start[whole.pairs] + whole.target.start[whole.pairs];
+    int32_t tokens = part.field[RG_SOURCE].layout.start[part.examples] + part.field[RG_TARGET].layout.start[part.examples];
+    int32_t all = whole.field[RG_SOURCE].layout.start[whole.examples] + whole.field[RG_TARGET].layout.start[whole.examples];
     assert_in_range(tokens, all / 2 - 1, all / 2 + 60);
     rg_corpus_free(corpus);
     rg_vocab_free(vocab);
@@ -386,7 +386,7 @@ static void what_is_wrong_in_files_is_counted_with_lines(void **state)
     assert_int_equal(rg_corpus_counts(corpus)->cropped.count, 2);
     rg_batch b;
     assert_int_equal(rg_corpus_pair(&b, corpus, 1), RG_OK);
-    assert_int_equal(b.source.start[1], 4); /* three and </s> */
+    assert_int_equal(b.field[RG_SOURCE].layout.start[1], 4); /* three and </s> */
     rg_corpus_free(corpus);
     corpus = NULL;
 
@@ -412,8 +412,8 @@ static void tsv_and_one_sided_corpora_are_read(void **state)
     assert_int_equal(rg_corpus_open_tsv(&corpus, &base, "corpus.tsv", vocab, vocab), RG_OK);
     assert_int_equal(rg_corpus_pairs(corpus), 2);
     assert_int_equal(rg_corpus_pair(&b, corpus, 0), RG_OK);
-    assert_int_equal(b.source.start[1], 3);
-    assert_int_equal(b.target.start[1], 2);
+    assert_int_equal(b.field[RG_SOURCE].layout.start[1], 3);
+    assert_int_equal(b.field[RG_TARGET].layout.start[1], 2);
     rg_corpus_free(corpus);
     corpus = NULL;
     write_file("corpus.tsv", "a b\tc\nno tab\n", 13);
@@ -423,9 +423,9 @@ static void tsv_and_one_sided_corpora_are_read(void **state)
     write_file("corpus.tsv", "a b\nc\n", 6);
     assert_int_equal(rg_corpus_open(&corpus, &base, NULL, "corpus.tsv", NULL, vocab), RG_OK);
     assert_int_equal(rg_corpus_next(&b, NULL, corpus), RG_OK);
-    assert_int_equal(b.pairs, 2);
-    assert_int_equal(b.source.start[2], 0);
-    assert_int_equal(b.target.start[2], 5);
+    assert_int_equal(b.examples, 2);
+    assert_int_equal(b.field[RG_SOURCE].layout.start[2], 0);
+    assert_int_equal(b.field[RG_TARGET].layout.start[2], 5);
     rg_corpus_free(corpus);
     unlink("corpus.tsv");
     rg_vocab_free(vocab);

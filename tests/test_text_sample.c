@@ -214,16 +214,16 @@ static uint64_t read_batches(rg_corpus *corpus, const rg_vocab *vocab, size_t lo
     rg_batch b;
     for (int n = 0; n < count; n++) {
         assert_int_equal(rg_corpus_next(&b, NULL, corpus), RG_OK);
-        for (size_t g = 0; g < b.pairs; g++) {
-            const size_t pieces = (size_t)(b.target.start[g + 1] - b.target.start[g]) - 1;
+        for (size_t g = 0; g < b.examples; g++) {
+            const size_t pieces = (size_t)(b.field[RG_TARGET].layout.start[g + 1] - b.field[RG_TARGET].layout.start[g]) - 1;
             rg_text      text = { 0 };
             assert_true(pieces <= longest);
-            assert_int_equal(rg_vocab_decode(&text, vocab, b.target_ids + b.target.start[g], pieces), RG_OK);
+            assert_int_equal(rg_vocab_decode(&text, vocab, b.field[RG_TARGET].ids + b.field[RG_TARGET].layout.start[g], pieces), RG_OK);
             assert_string_equal(rg_text_c(&text), lines[(b.lines[g] + 1) % LINES]);
             rg_text_free(&text);
         }
-        for (int32_t j = 0; j < b.target.start[b.pairs]; j++) sum = sum * 1000003 + (uint64_t)b.target_ids[j];
-        for (int32_t j = 0; j < b.source.start[b.pairs]; j++) sum = sum * 1000003 + (uint64_t)b.source_ids[j];
+        for (int32_t j = 0; j < b.field[RG_TARGET].layout.start[b.examples]; j++) sum = sum * 1000003 + (uint64_t)b.field[RG_TARGET].ids[j];
+        for (int32_t j = 0; j < b.field[RG_SOURCE].layout.start[b.examples]; j++) sum = sum * 1000003 + (uint64_t)b.field[RG_SOURCE].ids[j];
     }
     return sum;
 }

@@ -38,20 +38,22 @@ typedef struct rg_field {
     const int32_t *size;     /* PIXELS: height and width of each picture; otherwise NULL                                    */
 } rg_field;
 
+size_t rg_field_rows(const rg_field *field); /* of all its examples */
+
 enum { RG_BATCH_FIELDS = 8 };
 
 /* Borrowed from the object that filled it; a share borrows from its batch too. */
-typedef struct rg_fields {
+typedef struct rg_batch {
     size_t          examples, fields;
     rg_field        field[RG_BATCH_FIELDS];
     const uint64_t *lines; /* where each example stands in its file: line or number, from 1 */
-} rg_fields;
+} rg_batch;
 
 /* A contiguous share of a batch for worker `share` of `shares`, balanced by the rows of all fields; may be empty when examples are few.
- * layout.first counts the rows before it. Row numbers come from `storage`, which has room for rg_fields_share_room(batch) numbers and
+ * layout.first counts the rows before it. Row numbers come from `storage`, which has room for rg_batch_share_room(batch) numbers and
  * outlives out. */
-void   rg_fields_share(rg_fields *out, int32_t *storage, const rg_fields *batch, size_t share, size_t shares);
-size_t rg_fields_share_room(const rg_fields *batch);
+void   rg_batch_share(rg_batch *out, int32_t *storage, const rg_batch *batch, size_t share, size_t shares);
+size_t rg_batch_share_room(const rg_batch *batch);
 
 /* Where in its endless sequence of epochs a store of examples stands. Plain numbers: save them, give them back, and the same batches
  * follow. */

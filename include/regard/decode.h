@@ -78,8 +78,8 @@ typedef struct rg_forced rg_forced;
  * given them. Models are borrowed, several are an ensemble; the team's members take shares of a batch. */
 rg_status rg_forced_new(rg_forced **out, const rg_model *const *models, size_t count, rg_team *team);
 void      rg_forced_free(rg_forced *forced);
-/* *out: log p of every target token of the batch (batch->target.start[pairs] of them), borrowed until the next run. A pair's numbers do not
- * depend on the other pairs. batch->lines must be there. */
+/* *out: log p of every row of the batch's target, borrowed until the next run. A pair's numbers do not depend on the other pairs.
+ * batch->lines must be there. */
 rg_status rg_forced_run(const double **out, rg_forced *forced, const rg_batch *batch);
 
 #ifdef __cplusplus

@@ -117,14 +117,14 @@ const rg_examples_report *rg_examples_counts(const rg_examples *examples);
 rg_status                 rg_examples_describe(rg_text *out, const rg_examples *examples); /* the counts in a sentence or two */
 
 /* The next batch. *out_new_epoch (may be NULL) tells that it is the first of an epoch. Borrowed until the next call. */
-rg_status rg_examples_next(rg_fields *out, bool *out_new_epoch, rg_examples *examples);
+rg_status rg_examples_next(rg_batch *out, bool *out_new_epoch, rg_examples *examples);
 /* The same, but false in *out_more at the end of the epoch; the call after that starts the next. */
-rg_status rg_examples_next_in_epoch(bool *out_more, rg_fields *out, rg_examples *examples);
+rg_status rg_examples_next_in_epoch(bool *out_more, rg_batch *out, rg_examples *examples);
 rg_place  rg_examples_tell(const rg_examples *examples);
 double    rg_examples_epoch_part(const rg_examples *examples); /* share of this epoch's examples that was given, 0 to 1 */
 rg_status rg_examples_seek(rg_examples *examples, rg_place place); /* of other data or settings: RG_EMATCH where visible */
 /* Example i in file order. Borrowed like a batch. */
-rg_status rg_examples_one(rg_fields *out, rg_examples *examples, uint64_t i);
+rg_status rg_examples_one(rg_batch *out, rg_examples *examples, uint64_t i);
 /* A number that changes with the data, the settings, vocabularies and names: checkpoints record it beside the place. */
 uint64_t  rg_examples_checksum(const rg_examples *examples);
 

@@ -230,23 +230,9 @@ rg_status rg_vocab_normalize(rg_text *out, const rg_vocab *vocab, const char *li
 
 /* -------------------------------------------------------------------------------------------------- batches */
 
-/* The fields of a batch of pairs. */
+/* A batch of pairs (batch.h) has two fields of ids. Source lines are closed by </s> where source_eos says so, target lines always: they are
+ * what is to be predicted, and `previous` is the decoder's input. */
 enum { RG_SOURCE, RG_TARGET };
-
-/* Pairs of a batch, one after another, no padding. Borrowed from the object that filled it, except after rg_batch_share. */
-typedef struct rg_batch {
-    size_t          pairs;
-    rg_layout       source, target;
-    const int32_t  *source_ids; /* source.start[pairs] of them, each line closed by </s> (see source_eos)             */
-    const int32_t  *target_ids; /* target.start[pairs] of them, what is to be predicted: each line closed by </s>     */
-    const int32_t  *previous;   /* target_ids shifted right within each line: <s> first, the decoder's input          */
-    const uint64_t *lines;      /* line number of each pair, from 1                                                    */
-} rg_batch;
-
-/* A contiguous share of a batch for worker `share` of `shares`, balanced by tokens of both sides; may be empty when pairs are
- * few. layout.first counts the rows before it. Row numbers come from `storage`, which holds room for
- * 2 * (pairs + 1) numbers and outlives out. */
-void rg_batch_share(rg_batch *out, int32_t *storage, const rg_batch *batch, size_t share, size_t shares);
 
 typedef struct rg_corpus_config {
     size_t      max_length;       /* longest side in pieces, </s> not counted; 0: no limit                          */

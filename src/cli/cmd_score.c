@@ -150,12 +150,10 @@ static void print_pair(scoring *w, const int32_t *tokens, const double *word, si
 
 static rg_status score_batch(scoring *w)
 {
-    const rg_batch batch = { .pairs = w->pairs,
-                             .source = { .groups = w->pairs, .start = w->source_start },
-                             .target = { .groups = w->pairs, .start = w->target_start },
-                             .source_ids = w->source_ids.data,
-                             .target_ids = w->target_ids.data,
-                             .previous = w->previous.data,
+    const rg_batch batch = { .examples = w->pairs, .fields = 2,
+                             .field = { [RG_SOURCE] = { .layout = { .groups = w->pairs, .start = w->source_start }, .ids = w->source_ids.data },
+                                        [RG_TARGET] = { .layout = { .groups = w->pairs, .start = w->target_start }, .ids = w->target_ids.data,
+                                                        .previous = w->previous.data } },
                              .lines = w->numbers };
     const double  *word;
     RG_TRY(rg_forced_run(&word, w->forced, &batch));

@@ -1,8 +1,13 @@
 /* batch.c - a batch cut into shares for workers. */
 #include "regard/batch.h"
 
+size_t rg_field_rows(const rg_field *field)
+{
+    return (size_t)field->layout.start[field->layout.groups];
+}
+
 /* Rows of all fields before example g. */
-static uint64_t rows_before(const rg_fields *b, size_t g)
+static uint64_t rows_before(const rg_batch *b, size_t g)
 {
     uint64_t rows = 0;
     for (size_t f = 0; f < b->fields; f++) rows += (uint64_t)b->field[f].layout.start[g];
@@ -10,7 +15,7 @@ static uint64_t rows_before(const rg_fields *b, size_t g)
 }
 
 /* The first example at or past k of n equal parts of the rows. */
-static size_t boundary(const rg_fields *b, size_t k, size_t n)
+static size_t boundary(const rg_batch *b, size_t k, size_t n)
 {
     if (k == 0) return 0;
     if (k >= n) return b->examples;
@@ -35,15 +40,15 @@ static rg_field share_field(const rg_field *whole, int32_t *start, size_t begin,
     return f;
 }
 
-void rg_fields_share(rg_fields *out, int32_t *storage, const rg_fields *batch, size_t share, size_t shares)
+void rg_batch_share(rg_batch *out, int32_t *storage, const rg_batch *batch, size_t share, size_t shares)
 {
     const size_t begin = boundary(batch, share, shares), end = boundary(batch, share + 1, shares);
-    *out = (rg_fields){ .examples = end - begin, .fields = batch->fields, .lines = batch->lines + begin };
+    *out = (rg_batch){ .examples = end - begin, .fields = batch->fields, .lines = batch->lines + begin };
     for (size_t f = 0; f < batch->fields; f++)
         out->field[f] = share_field(&batch->field[f], storage + f * (batch->examples + 1), begin, end);
 }
 
-size_t rg_fields_share_room(const rg_fields *batch)
+size_t rg_batch_share_room(const rg_batch *batch)
 {
     return batch->fields * (batch->examples + 1);
 }

@@ -283,9 +283,9 @@ static void show_size(rg_layout *layout, const rg_ids *size, size_t examples)
     layout->width = (size_t)size->data[1];
 }
 
-static void show_batch(rg_fields *out, const rg_examples *c, size_t examples)
+static void show_batch(rg_batch *out, const rg_examples *c, size_t examples)
 {
-    *out = (rg_fields){ .examples = examples, .fields = c->fields, .lines = c->lines };
+    *out = (rg_batch){ .examples = examples, .fields = c->fields, .lines = c->lines };
     for (size_t f = 0; f < c->fields; f++) {
         const rg_field_spec *spec = &c->spec[f];
         const rg_kind       *kind = &rg_kinds[spec->kind];
@@ -302,7 +302,7 @@ static void show_batch(rg_fields *out, const rg_examples *c, size_t examples)
     }
 }
 
-static rg_status fill_batch(rg_fields *out, rg_examples *c, size_t begin, size_t end)
+static rg_status fill_batch(rg_batch *out, rg_examples *c, size_t begin, size_t end)
 {
     RG_TRY(begin_batch(c, end - begin));
     for (size_t i = begin; i < end; i++) {
@@ -325,7 +325,7 @@ static void step(rg_examples *c)
     c->place.ended = true;
 }
 
-rg_status rg_examples_next(rg_fields *out, bool *out_new_epoch, rg_examples *c)
+rg_status rg_examples_next(rg_batch *out, bool *out_new_epoch, rg_examples *c)
 {
     if (!c->sealed) return rg_fail(RG_EINVAL, "a store gives batches only after it was sealed");
     RG_TRY(load_window(c));
@@ -337,7 +337,7 @@ rg_status rg_examples_next(rg_fields *out, bool *out_new_epoch, rg_examples *c)
     return RG_OK;
 }
 
-rg_status rg_examples_next_in_epoch(bool *out_more, rg_fields *out, rg_examples *c)
+rg_status rg_examples_next_in_epoch(bool *out_more, rg_batch *out, rg_examples *c)
 {
     *out_more = !c->place.ended;
     c->place.ended = false;
@@ -374,7 +374,7 @@ rg_status rg_examples_seek(rg_examples *c, rg_place place)
     return status;
 }
 
-rg_status rg_examples_one(rg_fields *out, rg_examples *c, uint64_t i)
+rg_status rg_examples_one(rg_batch *out, rg_examples *c, uint64_t i)
 {
     rg_record_head head = { 0 };
     const int32_t *words;

@@ -223,52 +223,25 @@ rg_status rg_corpus_open_tsv(rg_corpus **out, const rg_corpus_config *config, co
 
 /* ------------------------------------------------------------------------------------------------------- batches */
 
-/* A batch of the store as pairs. */
-static void to_pairs(rg_batch *out, const rg_fields *b)
-{
-    *out = (rg_batch){ .pairs = b->examples,
-                       .source = b->field[RG_SOURCE].layout,
-                       .target = b->field[RG_TARGET].layout,
-                       .source_ids = b->field[RG_SOURCE].ids,
-                       .target_ids = b->field[RG_TARGET].ids,
-                       .previous = b->field[RG_TARGET].previous,
-                       .lines = b->lines };
-}
-
 rg_status rg_corpus_next(rg_batch *out, bool *out_new_epoch, rg_corpus *c)
 {
-    rg_fields b;
-    RG_TRY(rg_examples_next(&b, out_new_epoch, c->examples));
-    to_pairs(out, &b);
-    return RG_OK;
+    return rg_examples_next(out, out_new_epoch, c->examples);
 }
 
 rg_status rg_corpus_next_in_epoch(bool *out_more, rg_batch *out, rg_corpus *c)
 {
-    rg_fields b;
-    RG_TRY(rg_examples_next_in_epoch(out_more, &b, c->examples));
-    if (*out_more) to_pairs(out, &b);
-    return RG_OK;
+    return rg_examples_next_in_epoch(out_more, out, c->examples);
 }
 
 rg_status rg_corpus_pair(rg_batch *out, rg_corpus *c, uint64_t i)
 {
-    rg_fields b;
-    RG_TRY(rg_examples_one(&b, c->examples, i));
-    to_pairs(out, &b);
-    return RG_OK;
+    return rg_examples_one(out, c->examples, i);
 }
 
-void rg_batch_share(rg_batch *out, int32_t *storage, const rg_batch *batch, size_t share, size_t shares)
+double rg_corpus_epoch_part(const rg_corpus *c)
 {
-    rg_fields whole = { .examples = batch->pairs, .fields = 2, .lines = batch->lines }, part;
-    whole.field[RG_SOURCE] = (rg_field){ .layout = batch->source, .ids = batch->source_ids };
-    whole.field[RG_TARGET] = (rg_field){ .layout = batch->target, .ids = batch->target_ids, .previous = batch->previous };
-    rg_fields_share(&part, storage, &whole, share, shares);
-    to_pairs(out, &part);
+    return rg_examples_epoch_part(c->examples);
 }
-
-double rg_corpus_epoch_part(const rg_corpus *c) { return rg_examples_epoch_part(c->examples); }
 
 rg_corpus_place rg_corpus_tell(const rg_corpus *c)
 {

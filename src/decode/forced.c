@@ -85,7 +85,7 @@ static void see(void *context, const char *name, const rg_tensor *x, const void 
     lane *l = context;
     (void)name;
     (void)reach;
-    if (rg_tensor_rows(x) != (size_t)l->share.target.start[l->share.pairs]) return;
+    if (rg_tensor_rows(x) != (size_t)l->share.field[RG_TARGET].layout.start[l->share.examples]) return;
     for (size_t i = 0; i < rg_tensor_rows(x); i++) {
         const double log_p = -(double)rg_tensor_at(x, i, 0);
         l->log_p[i] = l->first ? log_p : log_sum(l->log_p[i], log_p);
@@ -108,7 +108,7 @@ static rg_status run_lane(const rg_forced *f, lane *l)
         if (!l->seen) return rg_fail(RG_EINVAL, "%s does not tell the losses of single words", model->system->name);
     }
     const double models = log((double)f->count);
-    for (int32_t i = 0; f->count > 1 && i < l->share.target.start[l->share.pairs]; i++) l->log_p[i] -= models;
+    for (int32_t i = 0; f->count > 1 && i < l->share.field[RG_TARGET].layout.start[l->share.examples]; i++) l->log_p[i] -= models;
     return RG_OK;
 }
 
@@ -118,7 +118,7 @@ static void work(void *context, int member, size_t begin, size_t end)
     (void)member;
     for (size_t i = begin; i < end; i++) {
         lane *l = &f->lanes[i];
-        l->status = l->share.pairs ? run_lane(f, l) : RG_OK;
+        l->status = l->share.examples ? run_lane(f, l) : RG_OK;
         if (l->status != RG_OK) snprintf(l->message, sizeof l->message, "%s", rg_message());
     }
 }
@@ -127,7 +127,7 @@ static void work(void *context, int member, size_t begin, size_t end)
 
 static rg_status make_room(rg_forced *f, const rg_batch *batch)
 {
-    const size_t tokens = (size_t)batch->target.start[batch->pairs], numbers = 2 * (batch->pairs + 1) * f->lane_count;
+    const size_t tokens = (size_t)batch->field[RG_TARGET].layout.start[batch->examples], numbers = rg_batch_share_room(batch) * f->lane_count;
     if (tokens > f->room) {
         double *log_p = rg_realloc(f->log_p, tokens * sizeof *log_p);
         if (!log_p) return RG_ENOMEM;
@@ -145,11 +145,11 @@ static rg_status make_room(rg_forced *f, const rg_batch *batch)
 
 static rg_status check_finite(const rg_forced *f, const rg_batch *batch)
 {
-    for (size_t i = 0; i < batch->pairs; i++)
-        for (int32_t k = batch->target.start[i]; k < batch->target.start[i + 1]; k++)
+    for (size_t i = 0; i < batch->examples; i++)
+        for (int32_t k = batch->field[RG_TARGET].layout.start[i]; k < batch->field[RG_TARGET].layout.start[i + 1]; k++)
             if (!isfinite(f->log_p[k]))
                 return rg_fail(RG_ENUMBER, "line %llu: log p of piece %d is not finite; the model's weights give infinite numbers",
-                               (unsigned long long)(batch->lines ? batch->lines[i] : i + 1), k - batch->target.start[i] + 1);
+                               (unsigned long long)(batch->lines ? batch->lines[i] : i + 1), k - batch->field[RG_TARGET].layout.start[i] + 1);
     return RG_OK;
 }
 
@@ -158,8 +158,8 @@ rg_status rg_forced_run(const double **out, rg_forced *f, const rg_batch *batch)
     RG_TRY(make_room(f, batch));
     for (size_t i = 0; i < f->lane_count; i++) {
         lane *l = &f->lanes[i];
-        rg_batch_share(&l->share, f->storage + i * 2 * (batch->pairs + 1), batch, i, f->lane_count);
-        l->log_p = f->log_p + (l->share.target_ids - batch->target_ids);
+        rg_batch_share(&l->share, f->storage + i * rg_batch_share_room(batch), batch, i, f->lane_count);
+        l->log_p = f->log_p + (l->share.field[RG_TARGET].ids - batch->field[RG_TARGET].ids);
     }
     rg_team_for(f->team, f->lane_count, 1, work, f);
     for (size_t i = 0; i < f->lane_count; i++)

@@ -128,9 +128,10 @@ static void narrow(rg_tape *t, rg_recurrent_states *states, size_t depth, size_t
 static rg_tensor *run_fed(rg_tape *t, const parts *p, const settings *s, rg_tensor *y, const rg_batch *batch,
                           const memory_of_source *source, rg_recurrent_states *states)
 {
+    const rg_field *from = &batch->field[RG_SOURCE], *to = &batch->field[RG_TARGET];
     const size_t    depth = p->decoder.config.depth, u = (size_t)s->rnn.width, N = rg_tensor_rows(y);
-    const rg_steps *steps = rg_steps_new(t, &batch->target, false);
-    rg_tensor      *vectors = rg_rows_new(t, N, u, &batch->target);
+    const rg_steps *steps = rg_steps_new(t, &to->layout, false);
+    rg_tensor      *vectors = rg_rows_new(t, N, u, &to->layout);
     if (!steps || !vectors) return NULL;
     for (size_t l = 0; l < depth; l++) { /* longest sentence first */
         states->h[l] = rg_gather(t, states->h[l], steps->order, steps->running, NULL);
@@ -140,7 +141,7 @@ static rg_tensor *run_fed(rg_tape *t, const parts *p, const settings *s, rg_tens
     for (size_t i = 0; i < steps->steps && vector; i++) {
         const size_t    n = (size_t)steps->count[i];
         const int32_t  *rows = steps->row + steps->first[i];
-        const rg_reach *whole = rg_rnn_reach_step(t, steps, i, &batch->source);
+        const rg_reach *whole = rg_rnn_reach_step(t, steps, i, &from->layout);
         rg_tensor      *in[] = { rg_gather(t, y, rows, n, NULL), rg_rows(t, vector, 0, n) };
         narrow(t, states, depth, n);
         if (!in[0] || !in[1]) return NULL;
@@ -155,8 +156,9 @@ static rg_tensor *run_fed(rg_tape *t, const parts *p, const settings *s, rg_tens
 static rg_tensor *run_plain(rg_tape *t, const parts *p, const settings *s, rg_tensor *y, const rg_batch *batch,
                             const memory_of_source *source, rg_recurrent_states *states)
 {
-    rg_tensor *h = rg_recurrent_stack_run(t, &p->decoder, y, states);
-    return attention_vector(t, p, s, h, source, rg_reach_groups(t, &batch->target, &batch->source), NULL);
+    const rg_field *from = &batch->field[RG_SOURCE], *to = &batch->field[RG_TARGET];
+    rg_tensor      *h = rg_recurrent_stack_run(t, &p->decoder, y, states);
+    return attention_vector(t, p, s, h, source, rg_reach_groups(t, &to->layout, &from->layout), NULL);
 }
 
 static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
@@ -164,10 +166,11 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
     const settings        *s = m->options;
     const parts           *p = m->parts;
     const rg_batch        *batch = data;
+    const rg_field        *from = &batch->field[RG_SOURCE], *to = &batch->field[RG_TARGET];
     rg_recurrent_states    states = { 0 };
-    const memory_of_source source = encode(t, p, s, batch->source_ids, &batch->source, &states);
-    const size_t           N = (size_t)batch->target.start[batch->target.groups];
-    rg_tensor *y = rg_gather(t, rg_use(t, p->rnn.target), batch->previous, N, &batch->target); /* the stack drops what goes in */
+    const memory_of_source source = encode(t, p, s, from->ids, &from->layout, &states);
+    const size_t           N = rg_field_rows(to);
+    rg_tensor *y = rg_gather(t, rg_use(t, p->rnn.target), to->previous, N, &to->layout); /* the stack drops what goes in */
     if (!y || !source.keys) return (rg_loss){ NULL, 0 };
     rg_tape_push(t, "decoder");
     rg_tensor *vectors = (s->feeding ? run_fed : run_plain)(t, p, s, y, batch, &source, &states);

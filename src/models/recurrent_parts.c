@@ -68,9 +68,10 @@ rg_tensor *rg_rnn_embed(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings
 rg_loss rg_rnn_loss(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings *s, rg_tensor *y, const rg_batch *batch)
 {
     y = rg_dropout(t, y, s->dropout);
-    const double smoothing = rg_tape_learning(t) ? s->smoothing : 0;
-    return (rg_loss){ rg_cross_entropy_over(t, y, rg_use(t, p->output), rg_use(t, p->output_bias), batch->target_ids, smoothing, 1),
-                      (double)batch->target.start[batch->target.groups] };
+    const rg_field *to = &batch->field[RG_TARGET];
+    const double    smoothing = rg_tape_learning(t) ? s->smoothing : 0;
+    return (rg_loss){ rg_cross_entropy_over(t, y, rg_use(t, p->output), rg_use(t, p->output_bias), to->ids, smoothing, 1),
+                      (double)rg_field_rows(to) };
 }
 
 rg_tensor *rg_rnn_logits(rg_tape *t, const rg_rnn_parts *p, rg_tensor *y)

@@ -120,15 +120,16 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
     const settings *s = m->options;
     const parts    *p = m->parts;
     const rg_batch *batch = data;
+    const rg_field *from = &batch->field[RG_SOURCE], *to = &batch->field[RG_TARGET];
     const bool      current = s->output_state[0] == 'c';
-    rg_tensor      *h = rg_rnn_encode(t, &p->rnn, &s->rnn, batch->source_ids, &batch->source, NULL);
+    rg_tensor      *h = rg_rnn_encode(t, &p->rnn, &s->rnn, from->ids, &from->layout, NULL);
     rg_tensor      *keys = rg_rnn_keys(t, &p->att, p->key, h);
-    const size_t    N = (size_t)batch->target.start[batch->target.groups];
-    rg_tensor      *y = rg_rnn_embed(t, &p->rnn, &s->rnn, batch->previous, N, &batch->target);
+    const size_t    N = rg_field_rows(to);
+    rg_tensor      *y = rg_rnn_embed(t, &p->rnn, &s->rnn, to->previous, N, &to->layout);
     rg_tensor      *gates = word_gates(t, p, y); /* of all words: one product */
-    const rg_steps *steps = rg_steps_new(t, &batch->target, false);
-    rg_tensor      *states = rg_rows_new(t, N, (size_t)s->rnn.width, &batch->target);
-    rg_tensor      *contexts = rg_rows_new(t, N, h ? rg_tensor_cols(h) : 0, &batch->target);
+    const rg_steps *steps = rg_steps_new(t, &to->layout, false);
+    rg_tensor      *states = rg_rows_new(t, N, (size_t)s->rnn.width, &to->layout);
+    rg_tensor      *contexts = rg_rows_new(t, N, h ? rg_tensor_cols(h) : 0, &to->layout);
     if (!steps || !states || !contexts || !gates) return (rg_loss){ NULL, 0 };
     state now = first_state(t, p, s, h);
     now.h = rg_gather(t, now.h, steps->order, steps->running, NULL); /* longest sentence first */
@@ -138,7 +139,7 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
         const size_t   n = (size_t)steps->count[i];
         const int32_t *rows = steps->row + steps->first[i];
         state          before = { rg_rows(t, now.h, 0, n), now.c ? rg_rows(t, now.c, 0, n) : NULL };
-        rg_tensor     *context = look(t, p, before.h, keys, h, rg_rnn_reach_step(t, steps, i, &batch->source));
+        rg_tensor     *context = look(t, p, before.h, keys, h, rg_rnn_reach_step(t, steps, i, &from->layout));
         now = advance(t, p, rg_gather(t, gates, rows, n, NULL), context, before);
         if (!now.h) break;
         rg_rows_put(t, states, rows, current ? now.h : before.h);

@@ -39,11 +39,11 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
     const rg_rnn_settings *s = &((const settings *)m->options)->rnn;
     const parts           *p = m->parts;
     const rg_batch        *batch = data;
+    const rg_field        *from = &batch->field[RG_SOURCE], *to = &batch->field[RG_TARGET];
     rg_recurrent_states    states = { 0 };
-    rg_rnn_encode(t, &p->rnn, s, batch->source_ids, &batch->source, &states);
+    rg_rnn_encode(t, &p->rnn, s, from->ids, &from->layout, &states);
     rg_tape_push(t, "decoder");
-    rg_tensor *y =
-        rg_gather(t, rg_use(t, p->rnn.target), batch->previous, (size_t)batch->target.start[batch->target.groups], &batch->target);
+    rg_tensor *y = rg_gather(t, rg_use(t, p->rnn.target), to->previous, rg_field_rows(to), &to->layout);
     y = y ? rg_recurrent_stack_run(t, &p->decoder, y, &states) : NULL;
     rg_tape_pop(t);
     return rg_rnn_loss(t, &p->rnn, s, y, batch);

@@ -134,10 +134,11 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
     const settings *s = m->options;
     const parts    *q = m->parts;
     const rg_batch *batch = data;
-    rg_tensor      *x = encode(t, m, batch->source_ids, &batch->source);
-    const rg_reach *past = rg_reach_within(t, q->past, &batch->target);
-    const rg_reach *source = rg_reach_groups(t, &batch->target, &batch->source);
-    rg_tensor      *y = embed(t, s, q->target, q->target_places, batch->previous, &batch->target);
+    const rg_field *from = &batch->field[RG_SOURCE], *to = &batch->field[RG_TARGET];
+    rg_tensor      *x = encode(t, m, from->ids, &from->layout);
+    const rg_reach *past = rg_reach_within(t, q->past, &to->layout);
+    const rg_reach *source = rg_reach_groups(t, &to->layout, &from->layout);
+    rg_tensor      *y = embed(t, s, q->target, q->target_places, to->previous, &to->layout);
     for (size_t i = 0; i < q->decoder.depth; i++) {
         rg_tensor *k, *v;
         rg_tape_push(t, "decoder.%zu", i);
@@ -148,9 +149,9 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
         rg_tape_pop(t);
     }
     y = rg_stack_end(t, &q->decoder, y);
-    return (rg_loss){ rg_cross_entropy_over(t, y, rg_use(t, q->output), rg_use(t, q->output_bias), batch->target_ids,
+    return (rg_loss){ rg_cross_entropy_over(t, y, rg_use(t, q->output), rg_use(t, q->output_bias), to->ids,
                                              rg_tape_learning(t) ? s->smoothing : 0, 1),
-                      (double)batch->target.start[batch->target.groups] };
+                      (double)rg_field_rows(to) };
 }
 
 /* ------------------------------------------------------------------------------------------------------ decoding */

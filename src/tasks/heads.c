@@ -147,12 +147,13 @@ static rg_status align_all(int32_t **out_links, size_t **out_start, ranking *r, 
     size_t        *start = rg_alloc_array(2 * (n + 1), sizeof *start);
     rg_status      status = start ? RG_OK : RG_ENOMEM;
     for (uint64_t p = 0; status == RG_OK && p <= n; p++) {
-        rg_batch b;
+        rg_batch        b;
+        const rg_field *from = &b.field[RG_SOURCE], *to = &b.field[RG_TARGET];
         start[p] = target.count;
         start[n + 1 + p] = source.count;
         if (p < n) status = rg_corpus_pair(&b, corpus, p);
-        for (int32_t i = 0; p < n && status == RG_OK && i + 1 < b.source.start[1]; i++) status = rg_ids_add(&source, b.source_ids[i]);
-        for (int32_t i = 0; p < n && status == RG_OK && i + 1 < b.target.start[1]; i++) status = rg_ids_add(&target, b.target_ids[i]);
+        for (int32_t i = 0; p < n && status == RG_OK && i + 1 < from->layout.start[1]; i++) status = rg_ids_add(&source, from->ids[i]);
+        for (int32_t i = 0; p < n && status == RG_OK && i + 1 < to->layout.start[1]; i++) status = rg_ids_add(&target, to->ids[i]);
     }
     for (uint64_t p = 0; status == RG_OK && p < n; p++) {
         const size_t *at = start + p, *from = start + n + 1 + p;
@@ -196,8 +197,8 @@ static rg_status mark_content(ranking *r, const rg_batch *b)
     r->target_content = NULL;
     if (!(r->source_content = rg_alloc_zero(r->source_length + 1)) || !(r->target_content = rg_alloc_zero(r->target_length + 1)))
         return RG_ENOMEM;
-    RG_TRY(rg_content_mark(r->source_content, r->source_language, r->translator->source, b->source_ids, r->source_length));
-    return rg_content_mark(r->target_content, r->target_language, r->translator->target, b->target_ids, r->target_length);
+    RG_TRY(rg_content_mark(r->source_content, r->source_language, r->translator->source, b->field[RG_SOURCE].ids, r->source_length));
+    return rg_content_mark(r->target_content, r->target_language, r->translator->target, b->field[RG_TARGET].ids, r->target_length);
 }
 
 static rg_status run(ranking *r, rg_corpus *corpus, const rg_head_ranks_config *c, size_t *out_pairs)
@@ -213,8 +214,8 @@ static rg_status run(ranking *r, rg_corpus *corpus, const rg_head_ranks_config *
     for (uint64_t p = 0; status == RG_OK && p < rg_corpus_pairs(corpus) && p < c->most; p++) {
         rg_batch b;
         if ((status = rg_corpus_pair(&b, corpus, p)) != RG_OK) break;
-        r->source_length = (size_t)b.source.start[1] - 1;
-        r->target_length = (size_t)b.target.start[1] - 1;
+        r->source_length = (size_t)b.field[RG_SOURCE].layout.start[1] - 1;
+        r->target_length = (size_t)b.field[RG_TARGET].layout.start[1] - 1;
         if (gold) {
             rg_line line = { 0 };
             bool    more = true;
@@ -224,8 +225,8 @@ static rg_status run(ranking *r, rg_corpus *corpus, const rg_head_ranks_config *
             if (status == RG_OK) status = rg_ids_reserve(&source_words, r->source_length);
             if (status == RG_OK) status = rg_ids_reserve(&target_words, r->target_length);
             if (status != RG_OK) break;
-            rg_content_number(r->source_word = source_words.data, r->translator->source, b.source_ids, r->source_length);
-            rg_content_number(r->target_word = target_words.data, r->translator->target, b.target_ids, r->target_length);
+            rg_content_number(r->source_word = source_words.data, r->translator->source, b.field[RG_SOURCE].ids, r->source_length);
+            rg_content_number(r->target_word = target_words.data, r->translator->target, b.field[RG_TARGET].ids, r->target_length);
         } else {
             r->link = links + start[p];
             if ((status = mark_content(r, &b)) != RG_OK) break;

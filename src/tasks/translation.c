@@ -130,9 +130,9 @@ static rg_status dry_bytes(size_t *out, const rg_model *m, size_t words, size_t 
         for (size_t i = 0; i <= pairs; i++) start[i] = (int32_t)(i * length);
         for (size_t i = 0; i < n; i++) ids[i] = (int32_t)rg_model_size(m, "eos");
         const rg_layout layout = { .groups = pairs, .start = start };
-        const rg_batch  batch = {
-             .pairs = pairs, .source = layout, .target = layout, .source_ids = ids, .target_ids = ids, .previous = ids
-        };
+        const rg_batch  batch = { .examples = pairs, .fields = 2,
+                                  .field = { [RG_SOURCE] = { .layout = layout, .ids = ids },
+                                             [RG_TARGET] = { .layout = layout, .ids = ids, .previous = ids } } };
         rg_loss         loss = m->system->loss(tape, m, &batch);
         status = loss.sum ? rg_tape_backward(tape, loss.sum) : rg_tape_status(tape);
         *out = rg_tape_get_cost(tape).bytes;
@@ -228,7 +228,7 @@ static rg_status next_batch(void *context, rg_shares *out)
     *out = (rg_shares){ 0 };
     RG_TRY(rg_corpus_next_in_epoch(&more, &t->batch, t->corpus));
     if (!more) return RG_OK;
-    const size_t room = 2 * (t->batch.pairs + 1) * (size_t)t->threads;
+    const size_t room = rg_batch_share_room(&t->batch) * (size_t)t->threads;
     if (room > t->storage_room) {
         int32_t *storage = rg_realloc(t->storage, 2 * room * sizeof *storage);
         if (!storage) return RG_ENOMEM;
@@ -236,13 +236,13 @@ static rg_status next_batch(void *context, rg_shares *out)
         t->storage_room = 2 * room;
     }
     for (int i = 0; i < t->threads; i++) {
-        rg_batch_share(&t->share[out->count], t->storage + (size_t)i * 2 * (t->batch.pairs + 1), &t->batch, (size_t)i, (size_t)t->threads);
-        if (!t->share[out->count].pairs) continue;
+        rg_batch_share(&t->share[out->count], t->storage + (size_t)i * rg_batch_share_room(&t->batch), &t->batch, (size_t)i, (size_t)t->threads);
+        if (!t->share[out->count].examples) continue;
         t->share_of[out->count] = &t->share[out->count];
         out->count++;
     }
     out->share = t->share_of;
-    out->cost = (double)t->batch.target.start[t->batch.pairs];
+    out->cost = (double)t->batch.field[RG_TARGET].layout.start[t->batch.examples];
     return RG_OK;
 }
 
@@ -308,9 +308,9 @@ static void blame(void *context, const void *share, char *out, size_t room)
     const rg_batch *b = share;
     size_t          at = 0;
     at += (size_t)snprintf(out, room, "corpus lines");
-    for (size_t i = 0; i < b->pairs && i < 20 && at < room; i++)
+    for (size_t i = 0; i < b->examples && i < 20 && at < room; i++)
         at += (size_t)snprintf(out + at, room - at, " %llu", (unsigned long long)b->lines[i]);
-    if (b->pairs > 20 && at < room) snprintf(out + at, room - at, " and %zu more", b->pairs - 20);
+    if (b->examples > 20 && at < room) snprintf(out + at, room - at, " and %zu more", b->examples - 20);
 }
 
 static void forward_log(void *context, const rg_train_log *log)

@@ -71,8 +71,10 @@ static rg_status watch_answer(rg_tape *tape, rg_record *record, const rg_transla
     memcpy(previous + 1, target, (rows ? rows - 1 : 0) * sizeof *target);
     const int32_t  source_start[2] = { 0, (int32_t)r->source_length }, target_start[2] = { 0, (int32_t)rows };
     const uint64_t line = 1;
-    const rg_batch batch = { .pairs = 1, .source = { .groups = 1, .start = source_start }, .target = { .groups = 1, .start = target_start },
-                             .source_ids = r->source, .target_ids = target, .previous = previous, .lines = &line };
+    const rg_batch batch = { .examples = 1, .fields = 2,
+                             .field = { [RG_SOURCE] = { .layout = { .groups = 1, .start = source_start }, .ids = r->source },
+                                        [RG_TARGET] = { .layout = { .groups = 1, .start = target_start }, .ids = target, .previous = previous } },
+                             .lines = &line };
     rg_status status = rows ? rg_collector_new(&collector, record, 0, 1 + k, (int)k) : RG_OK;
     if (collector) {
         rg_tape_reset(tape, 0);
