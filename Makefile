@@ -37,9 +37,10 @@ install: all     ## install to PREFIX (under DESTDIR)
 format:          ## clang-format all C files
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
-tidy:            ## clang-tidy all C files of src
+tidy:            ## clang-tidy all C files of src, the static analyser to its full depth
+	@tools/setup test
 	@tools/build release all
-	@git ls-files 'src/*.c' | grep -v '^src/tensor/kernels/' | xargs -P$(JOBS) -n8 clang-tidy -quiet -p $(BUILD)
+	@JOBS=$(JOBS) tools/tidy
 
 bench:           ## measure us and PyTorch: BENCH=gemm,lstm BENCHFLAGS="--json FILE"
 	@tools/setup bench

@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#undef rg_fail /* tools/tidy_facts.h */
+#undef rg_fail_in
+
 enum { MESSAGE_BYTES = 1024 };
 
 static _Thread_local char message[MESSAGE_BYTES];

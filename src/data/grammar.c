@@ -189,6 +189,7 @@ static void choose_rest(sentence *s, rg_random *r)
     if (!s->pronoun && !s->two && !s->subject.that && chance(r, 10)) s->has_owner = true;
     else if (s->has_object && chance(r, 10)) s->has_owner = s->owner_of_object = true;
     if (s->has_owner) {
+        s->owner.preposition = rg_prepositions;
         for (size_t i = 0; i < rg_preposition_count; i++)
             if (strcmp(rg_prepositions[i].en[0], "of") == 0) s->owner.preposition = &rg_prepositions[i];
         s->owner.phrase = choose_phrase(r, WORD_LIVING, false);
@@ -367,9 +368,7 @@ static void french_verb(speech *out, const sentence *s, char room[32])
     static const char *const endings[PERSONS] = { "ai", "a", "ons", "ont" };
     const char *form = s->verb->fr[s->person];
     if (s->future) {
-        size_t stem = strlen(s->verb->future);
-        memcpy(room, s->verb->future, stem);
-        strcpy(room + stem, endings[s->person]);
+        snprintf(room, 32, "%s%s", s->verb->future, endings[s->person]);
         form = room;
     }
     if (s->person == PERSON_I) say_for(out, !s->negated && elides(form) ? "j'" : "je", s->at_subject);

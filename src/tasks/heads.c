@@ -128,9 +128,10 @@ static rg_status read_gold(ranking *r, const rg_line *line)
         const long j = strtol(at, &end, 10);
         if (end == at || i < 0 || j < 0) return rg_fail(RG_EFORMAT, "line %llu: a link without a word", (unsigned long long)line->number);
         at = end;
-        if (i < WORDS && j < WORDS) {
-            r->gold[i][j] = kind == '-' ? 2 : 1;
-            r->links += kind == '-';
+        const unsigned char mark = kind == '-' ? 2 : 1;
+        if (i < WORDS && j < WORDS && mark > r->gold[i][j]) { /* a link said twice counts once, sure before possible */
+            r->gold[i][j] = mark;
+            r->links += mark == 2;
         }
     }
     return RG_OK;

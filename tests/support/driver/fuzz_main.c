@@ -1,22 +1,27 @@
 /* fuzz_main.c - drives a libFuzzer target without libFuzzer: each file of the corpus, then seeded mutations of them.
  *
- *     fuzz_NAME [--seed S] [--runs N] [--corpus DIR] [FILE...]      FILEs are run once each, to repeat a failure
+ *     fuzz_NAME [--seed S] [--runs N] [--seconds T] [--corpus DIR] [FILE...]      FILEs are run once each, to repeat a failure
+ *     fuzz_NAME --corpus DIR --write-seeds NEW                                    all seeds as files of NEW, for libFuzzer
  *
  * The input is handed over in a block of exactly its size, so that the address sanitizer sees one byte too many. The input under
- * test is kept in fuzz-NAME.input while it runs; a crash leaves it there. CAMPAIGN=1 makes the runs a thousand times more.
- * A target may define fuzz_seed() to make seeds in code. */
+ * test is kept in fuzz_NAME.input while it runs; a crash, or a run of more than a minute, leaves it there. Runs end after
+ * --runs (2000) or --seconds, whichever comes first. A target may define fuzz_seed() to make seeds in code. */
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 
 /* Optional: write seed number `index` to `bytes` and return its size, 0 when there are no more. */
 size_t fuzz_seed(uint8_t *bytes, size_t room, unsigned index) __attribute__((weak));
 
-enum { LARGEST = 1 << 16, SEEDS = 256 };
+enum { LARGEST = 1 << 16, SEEDS = 256, LONGEST_RUN = 60 /* seconds */ };
 
 typedef struct input {
     uint8_t *bytes;
@@ -26,6 +31,7 @@ typedef struct input {
 static input  seeds[SEEDS];
 static size_t seed_count;
 static char   keep[256];
+static int    keep_fd = -1;
 
 static uint64_t draw(uint64_t *state) /* splitmix64 */
 {
@@ -78,12 +84,10 @@ static void run(const uint8_t *bytes, size_t count)
     uint8_t *exact = malloc(count ? count : 1);
     if (!exact) exit(1);
     memcpy(exact, bytes, count);
-    FILE *file = fopen(keep, "wb");
-    if (file) {
-        fwrite(bytes, 1, count, file);
-        fclose(file);
-    }
+    if (pwrite(keep_fd, bytes, count, 0) != (ssize_t)count || ftruncate(keep_fd, (off_t)count) != 0) exit(1);
+    alarm(LONGEST_RUN);
     LLVMFuzzerTestOneInput(exact, count);
+    alarm(0);
     free(exact);
 }
 
@@ -126,39 +130,64 @@ static size_t mutate(uint8_t *bytes, size_t count, uint64_t *state)
     return count;
 }
 
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int write_seeds(const char *folder)
+{
+    mkdir(folder, 0777);
+    for (size_t i = 0; i < seed_count; i++) {
+        char path[4096];
+        snprintf(path, sizeof path, "%s/seed-%zu", folder, i);
+        FILE *file = fopen(path, "wb");
+        if (!file || fwrite(seeds[i].bytes, 1, seeds[i].count, file) != seeds[i].count || fclose(file)) return 1;
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     static uint8_t buffer[LARGEST];
-    const char    *name = strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0];
-    uint64_t       seed = 1, runs = 2000;
+    const char    *name = strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0], *seed_folder = NULL;
+    uint64_t       seed = 1, runs = 0, done = 0;
+    double         seconds = 0, began = now();
     size_t         files = 0;
 
     snprintf(keep, sizeof keep, "%.200s.input", name);
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--seed") && i + 1 < argc) seed = strtoull(argv[++i], NULL, 10);
         else if (!strcmp(argv[i], "--runs") && i + 1 < argc) runs = strtoull(argv[++i], NULL, 10);
+        else if (!strcmp(argv[i], "--seconds") && i + 1 < argc) seconds = strtod(argv[++i], NULL);
+        else if (!strcmp(argv[i], "--write-seeds") && i + 1 < argc) seed_folder = argv[++i];
         else if (!strcmp(argv[i], "--corpus") && i + 1 < argc) read_corpus(argv[++i]);
         else if (files++, read_file(argv[i]) < 0) return fprintf(stderr, "%s: cannot read %s\n", name, argv[i]), 2;
     }
+    if (!runs) runs = seconds > 0 ? UINT64_MAX : 2000;
     if (files) runs = 0;
-    if (getenv("CAMPAIGN")) runs *= 1000;
+    if ((keep_fd = open(keep, O_RDWR | O_CREAT | O_TRUNC, 0666)) < 0) return perror(keep), 2;
     for (unsigned i = 0; !files && fuzz_seed; i++) {
         size_t count = fuzz_seed(buffer, sizeof buffer, i);
         if (!count) break;
         add_seed(buffer, count);
     }
+    if (seed_folder) return remove(keep), write_seeds(seed_folder);
     for (size_t i = 0; i < seed_count; i++) run(seeds[i].bytes, seeds[i].count);
     if (!seed_count) add_seed((const uint8_t *)"", 0);
 
-    printf("%s --seed %llu --runs %llu: %zu seeds\n", name, (unsigned long long)seed, (unsigned long long)runs, seed_count);
     uint64_t state = seed;
-    for (uint64_t r = 0; r < runs; r++) {
+    for (; done < runs && (!(seconds > 0) || now() - began < seconds); done++) {
         const input *from = &seeds[below(&state, seed_count)];
         size_t       count = from->count;
         memcpy(buffer, from->bytes, count);
         for (size_t changes = 1 + below(&state, 4); changes; changes--) count = mutate(buffer, count, &state);
         run(buffer, count);
     }
+    printf("%s --seed %llu: %zu seeds, %llu runs\n", name, (unsigned long long)seed, seed_count, (unsigned long long)done);
+    close(keep_fd);
     remove(keep);
     for (size_t i = 0; i < seed_count; i++) free(seeds[i].bytes);
     return 0;
