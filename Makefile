@@ -5,7 +5,7 @@ BUILD   := build/release
 CMAKE   := cmake -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 BENCH   ?= all
 
-.PHONY: all setup demo test check tests sanitize debug tsan clang fuzz install format tidy bench campaign clean help
+.PHONY: all setup demo test check tests sanitize debug tsan clang fuzz install format tidy coverage bench campaign clean help
 
 all:             ## build the program and the library (build/release)
 	@tools/setup --quiet build
@@ -18,7 +18,7 @@ demo: setup      ## set up, build, train the built-in grammar and show its align
 	@tools/build release all
 	@$(BUILD)/regard demo
 
-test:            ## everything: set up, build with gcc and clang, run all tests plainly and under sanitizers
+test:            ## everything: set up, build with gcc and clang, all tests plainly and under sanitizers, tidy, coverage
 	@tools/setup test
 	@tools/test
 
@@ -42,12 +42,16 @@ tidy:            ## clang-tidy all C files of src, the static analyser to its fu
 	@tools/build release all
 	@JOBS=$(JOBS) tools/tidy
 
+coverage:        ## line coverage of the readers by their tests (gcov), with a floor
+	@tools/setup test
+	@JOBS=$(JOBS) tools/coverage
+
 bench:           ## measure us and PyTorch: BENCH=gemm,lstm BENCHFLAGS="--json FILE"
 	@tools/setup bench
 	@tools/build release bench
 	@bench/run $(BENCH) $(BENCHFLAGS)
 
-campaign:        ## the long tests before a release
+campaign:        ## the long tests before a release, in parts: run it again to continue; FUZZ_SECONDS=3600 for each target
 	@tools/setup test
 	@tools/campaign
 

@@ -81,8 +81,8 @@ static rg_status average(rg_search *s, const rg_real *const *logits, const size_
 /* Scores of the next token of every live hypothesis, (n, V): logits of one model, log probabilities of several. */
 static rg_status next_scores(const rg_real **out, size_t *out_ld, rg_search *s, const int32_t *tokens, size_t V)
 {
-    const rg_real *logits[MOST_MODELS];
-    size_t         ld[MOST_MODELS];
+    const rg_real *logits[MOST_MODELS] = { NULL };
+    size_t         ld[MOST_MODELS] = { 0 };
     for (size_t m = 0; m < s->parts; m++) RG_TRY(rg_decoding_step(&logits[m], &ld[m], s->part[m], tokens));
     *out = logits[0];
     *out_ld = ld[0];

@@ -172,7 +172,7 @@ static rg_status plan(rg_session *s, size_t n)
         if (s->items[i].source.count) key[used++] = (by_length){ s->items[i].source.count, i };
     qsort(key, used, sizeof *key, longest_first);
     for (size_t i = 0; i < used; i++) s->order[i] = key[i].index;
-    const size_t threads = (size_t)s->threads, share = (used + threads - 1) / threads,
+    const size_t threads = s->threads > 0 ? (size_t)s->threads : 1, share = (used + threads - 1) / threads,
                  most = share < s->config->batch ? share : s->config->batch;
     const size_t beam = s->config->search.beam,
                  room = s->config->batch_words / (beam > 2 ? beam / 2 : 1); /* memory grows with words and beam */
