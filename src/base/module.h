@@ -1,4 +1,4 @@
-/* module.h - parts of regard that need heavy libraries (figures, server, MPI) are opened on use. */
+/* module.h - parts of regard that need heavy libraries (figures, server) are opened on use. */
 #ifndef RG_BASE_MODULE_H
 #define RG_BASE_MODULE_H
 
