@@ -63,12 +63,13 @@ static rg_status feed(bool *more, const char **text, size_t *bytes, void *contex
 
 size_t fuzz_seed(uint8_t *bytes, size_t room, unsigned index)
 {
-    static const char list[] = "the\t5\nold\ndog\n";
-    if (index == 12) {
-        memcpy(bytes, list, sizeof list - 1);
-        return sizeof list - 1;
+    static const char *const lists[] = { "the\t5\nold\ndog\n", "</s>: 0\n<unk>: 1\nthe: 2\n\"\\\"\": 3\n", "{\"a\": 0, \"b\": 1}",
+                                         "<unk>\t0\n<s>\t0\n</s>\t0\n\xE2\x96\x81the\t-3.5\n\xE2\x96\x81\t-1.25\nold\t-4\n" };
+    if (index >= 12 && index < 16) {
+        memcpy(bytes, lists[index - 12], strlen(lists[index - 12]));
+        return strlen(lists[index - 12]);
     }
-    if (index > 12) return 0;
+    if (index > 15) return 0;
     rg_vocab_config config = RG_VOCAB_CONFIG_DEFAULT;
     rg_vocab       *vocab = NULL;
     rg_text         text = { 0 };

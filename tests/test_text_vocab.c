@@ -293,9 +293,121 @@ static void files_of_three_sorts_load(void **state)
     rg_vocab_free(a);
 }
 
+/* ------------------------------------------------------------------------------------- files of other programs */
+
+static rg_vocab *load_text(const char *text, rg_status want, const char *says)
+{
+    rg_vocab *vocab = NULL;
+    FILE     *f = fopen("foreign.vocab", "wb");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+    const rg_status status = rg_vocab_load(&vocab, "foreign.vocab");
+    unlink("foreign.vocab");
+    if (status != want || (says && !strstr(rg_message(), says))) fail_msg("status %d: %s", (int)status, rg_message());
+    return vocab;
+}
+
+static size_t read_varint(const unsigned char **at)
+{
+    size_t value = 0;
+    for (unsigned shift = 0;; shift += 7) {
+        value |= (size_t)(**at & 0x7F) << shift;
+        if (!(*(*at)++ & 0x80)) return value;
+    }
+}
+
+/* The .vocab that SentencePiece writes beside a model, from the model's bytes: piece, tab, score in six digits. */
+static char *vocab_of_model(const rg_vocab *vocab)
+{
+    rg_text bytes = { 0 }, out = { 0 };
+    assert_int_equal(rg_vocab_to_bytes(&bytes, vocab), RG_OK);
+    const unsigned char *at = (const unsigned char *)strstr(bytes.data, "\n\n") + 2, *end = (const unsigned char *)bytes.data + bytes.length;
+    while (at < end && *at == 0x0A) {
+        at++;
+        const size_t         length = read_varint(&at);
+        const unsigned char *next = at + length, *p = at + 1;
+        const size_t         text = read_varint(&p);
+        float                score = 0;
+        memcpy(&score, p + text + 1, sizeof score);
+        assert_int_equal(rg_text_print(&out, "%.*s\t%g\n", (int)text, (const char *)p, (double)score), RG_OK);
+        at = next;
+    }
+    rg_text_free(&bytes);
+    return out.data;
+}
+
+/* SentencePiece's .vocab cuts text as the model it was written with. */
+static void a_vocab_of_pieces_and_scores_cuts_like_its_model(void **state)
+{
+    (void)state;
+    static const rg_vocab_kind both[] = { RG_VOCAB_UNIGRAM, RG_VOCAB_BPE };
+    for (size_t k = 0; k < 2; k++) {
+        rg_vocab *model = train(both[k], 80);
+        char     *text = vocab_of_model(model);
+        rg_vocab *list = load_text(text, RG_OK, NULL);
+        assert_int_equal(rg_vocab_size(list), rg_vocab_size(model));
+        assert_int_equal(rg_vocab_kind_of(list), both[k]);
+        for (size_t i = 0; i < LINES; i++) {
+            rg_ids a = { 0 }, b = { 0 };
+            assert_int_equal(rg_vocab_encode(&a, NULL, model, corpus[i], strlen(corpus[i])), RG_OK);
+            assert_int_equal(rg_vocab_encode(&b, NULL, list, corpus[i], strlen(corpus[i])), RG_OK);
+            assert_int_equal(a.count, b.count);
+            assert_memory_equal(a.data, b.data, a.count * sizeof *a.data);
+            check_round_trip(list, corpus[i]);
+            rg_ids_free(&a);
+            rg_ids_free(&b);
+        }
+        rg_free(text);
+        rg_vocab_free(list);
+        rg_vocab_free(model);
+    }
+    load_text("\xE2\x96\x81the\t-3.5\n\xE2\x96\x81""cat\t-4.5\n", RG_EFORMAT, "without <unk>");
+}
+
+/* Marian's vocab.yml: words in the order of their ids, quoted or not, and the same as JSON. */
+static void a_map_of_words_to_ids_is_read_in_the_order_of_ids(void **state)
+{
+    (void)state;
+    static const char *const maps[] = {
+        "</s>: 0\n<unk>: 1\nthe: 2\n\"\\\"\": 5\n':': 4\ncat: 3\n\"\\u00e9t\\u00e9\": 6\n",
+        "{\"</s>\": 0, \"<unk>\": 1, \"the\": 2, \"cat\": 3, \":\": 4, \"\\\"\": 5, \"\\u00e9t\\u00e9\": 6}\n",
+    };
+    static const char *const words[] = { "the", "cat", ":", "\"", "\xC3\xA9t\xC3\xA9" };
+    for (size_t m = 0; m < 2; m++) {
+        rg_vocab *vocab = load_text(maps[m], RG_OK, NULL);
+        assert_int_equal(rg_vocab_size(vocab), 8);
+        assert_int_equal(rg_vocab_kind_of(vocab), RG_VOCAB_WORDS);
+        for (int i = 0; i < 5; i++) assert_string_equal(rg_vocab_piece(vocab, 3 + i), words[i]);
+        rg_vocab_free(vocab);
+    }
+    load_text("a: 0\nb: 0\n", RG_EFORMAT, "id 0 has two words");
+    load_text("a: 0\nb: 99999999999999999999\n", RG_EFORMAT, "the id of \"b\"");
+    load_text("a: 0\na: 1\n", RG_EFORMAT, "twice");
+    load_text("{\"a\": [1]}", RG_EFORMAT, "not a map of words");
+    load_text("</s>: 0\n<unk>: 1\n\xE2\x96\x81the: 2\n", RG_EFORMAT, "SentencePiece's model");
+    load_text("<unk>\n\xE2\x96\x81the\n", RG_EFORMAT, "line 2");
+}
+
+/* Words with counts, or with colons in them, are still lists of words. */
+static void a_list_of_words_stays_a_list_of_words(void **state)
+{
+    (void)state;
+    rg_vocab *vocab = load_text("the\t120\ncat\t7\n3:\t2\n", RG_OK, NULL);
+    assert_int_equal(rg_vocab_size(vocab), 6);
+    assert_string_equal(rg_vocab_piece(vocab, 5), "3:");
+    rg_vocab_free(vocab);
+    vocab = load_text("<unk>\n<s>\n</s>\nthe\ncat\n", RG_OK, NULL);
+    assert_int_equal(rg_vocab_size(vocab), 5);
+    rg_vocab_free(vocab);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_vocab_of_pieces_and_scores_cuts_like_its_model),
+        cmocka_unit_test(a_map_of_words_to_ids_is_read_in_the_order_of_ids),
+        cmocka_unit_test(a_list_of_words_stays_a_list_of_words),
         cmocka_unit_test(decode_of_encode_is_the_normalised_line),
         cmocka_unit_test(what_stands_in_for_unknown_pieces_is_joined_like_them),
         cmocka_unit_test(training_twice_gives_the_same_bytes),

@@ -197,7 +197,8 @@ void      rg_vocab_free(rg_vocab *vocab);
 rg_status rg_vocab_to_bytes(rg_text *out, const rg_vocab *vocab);
 rg_status rg_vocab_from_bytes(rg_vocab **out, const void *bytes, size_t count);
 rg_status rg_vocab_save(const rg_vocab *vocab, const char *path);
-/* A file of rg_vocab_save, a SentencePiece `.model`, or plain text with one word a line. */
+/* A file of rg_vocab_save, a SentencePiece `.model` or `.vocab` (piece TAB score), Marian's `vocab.yml` (word: id; or JSON), or plain text with one
+ * word per line, in front of a tab or alone. SentencePiece's pieces without their scores are RG_EFORMAT. */
 rg_status rg_vocab_load(rg_vocab **out, const char *path);
 uint64_t  rg_vocab_checksum(const rg_vocab *vocab); /* equal for equal vocabularies: models record it */
 

@@ -8,6 +8,7 @@
  *   bytes 5120
  *   sum 9a3f...        FNV-1a of kind, form and the bytes: what rg_vocab_checksum answers */
 #include "data/vocab.h"
+#include "data/vocab_foreign.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -291,7 +292,10 @@ static rg_status parse_list(rg_vocab *v, const char *bytes, size_t count)
     while (status == RG_OK && (status = rg_lines_next(&more, &line, lines)) == RG_OK && more) {
         const char *tab = memchr(line.text, '\t', line.bytes);
         size_t      length = tab ? (size_t)(tab - line.text) : line.bytes;
-        if (line.faults) status = rg_fail(RG_EFORMAT, "line %llu is not clean UTF-8", (unsigned long long)line.number);
+        if (length > 3 && memcmp(line.text, RG_BLANK_MARK, 3) == 0)
+            status = rg_fail(RG_EFORMAT, "line %llu: \"%.40s\" is a piece of SentencePiece's without its score; give its model (.model, .spm) instead",
+                             (unsigned long long)line.number, line.text);
+        else if (line.faults) status = rg_fail(RG_EFORMAT, "line %llu is not clean UTF-8", (unsigned long long)line.number);
         else if (rg_words_find(&v->pieces, line.text, length) >= 0 && rg_words_find(&v->pieces, line.text, length) < 3) continue;
         else if ((status = rg_plain_add(v, line.text, length)) != RG_OK)
             rg_fail_in(status, "line %llu: ", (unsigned long long)line.number);
@@ -318,6 +322,12 @@ static rg_status from_bytes(rg_vocab **out, const char *bytes, size_t count, boo
     } else if (looks_like_spm(bytes, count)) {
         v->form = RG_TEXT_AS_IS; /* such a model brings its own normaliser */
         status = rg_text_add(&v->model, bytes, count);
+        if (status == RG_OK) status = start_spm(v);
+    } else if (rg_vocab__is_yaml(bytes, count)) {
+        status = rg_vocab__read_yaml(v, bytes, count);
+    } else if (rg_vocab__is_scored(bytes, count)) {
+        v->form = RG_TEXT_NFKC; /* what SentencePiece's own normaliser does unless told otherwise */
+        status = rg_vocab__read_scored(&v->model, bytes, count);
         if (status == RG_OK) status = start_spm(v);
     } else {
         status = parse_list(v, bytes, count);
