@@ -1,4 +1,5 @@
 /* test_base_file.c - files through the seam, and replacements that appear whole or not at all (P3, P4). */
+#define _GNU_SOURCE 1
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,6 +15,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 enum { BIG = 300000 };
@@ -29,7 +31,7 @@ static int make_folder(void **state)
     strcpy(box.folder, "test_base_file.XXXXXX");
     if (mkdtemp(box.folder) == NULL) return -1;
     snprintf(box.path, sizeof box.path, "%s/file", box.folder);
-    snprintf(box.temp, sizeof box.temp, "%s/file.tmp", box.folder);
+    snprintf(box.temp, sizeof box.temp, "%s/file" RG_FILE_TEMP_END, box.folder);
     for (size_t i = 0; i < sizeof box.old_bytes; i++) box.old_bytes[i] = (unsigned char)(i * 7);
     for (size_t i = 0; i < sizeof box.new_bytes; i++) box.new_bytes[i] = (unsigned char)(i * i + i / 256);
     return 0;
@@ -282,6 +284,114 @@ static void a_leftover_of_a_killed_program_is_overwritten_and_links_are_not_foll
     unlink(box.temp);
 }
 
+/* ---------------------------------------------------------------------------------------- what an output may meet */
+
+static bool is_link(const char *path)
+{
+    struct stat s;
+    return lstat(path, &s) == 0 && S_ISLNK(s.st_mode);
+}
+
+/* relative, absolute, dangling and of two steps: what the link points to is written, the link stays */
+static void behind_a_link_the_file_is_replaced_and_the_link_stays(void **state)
+{
+    (void)state;
+    char here[200], whole[400], folder[96], link[112], second[112], dangling[112], made[112];
+    assert_non_null(getcwd(here, sizeof here));
+    snprintf(folder, sizeof folder, "%s/links", box.folder);
+    snprintf(link, sizeof link, "%s/a", folder);
+    snprintf(second, sizeof second, "%s/b", folder);
+    snprintf(dangling, sizeof dangling, "%s/c", folder);
+    snprintf(made, sizeof made, "%s/made", folder);
+    snprintf(whole, sizeof whole, "%s/%s", here, box.path);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    assert_int_equal(symlink("../file", link), 0);
+    assert_int_equal(symlink("a", second), 0);
+    assert_int_equal(symlink("made", dangling), 0);
+    const char *const links[] = { link, second };
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(write_file(box.path, box.old_bytes, sizeof box.old_bytes), RG_OK);
+        assert_int_equal(rg_file_replace(links[i], box.new_bytes, BIG), RG_OK);
+        assert_true(is_link(link) && is_link(second));
+        assert_true(holds(box.path, box.new_bytes, BIG));
+    }
+    unlink(link);
+    assert_int_equal(symlink(whole, link), 0);
+    assert_int_equal(rg_file_replace(second, box.old_bytes, 10), RG_OK);
+    assert_true(is_link(link) && holds(box.path, box.old_bytes, 10));
+    assert_int_equal(rg_file_replace(dangling, box.old_bytes, 20), RG_OK);
+    assert_true(is_link(dangling) && holds(made, box.old_bytes, 20));
+    unlink(link);
+    assert_int_equal(symlink("b", link), 0); /* a -> b -> a */
+    assert_int_equal(rg_file_replace(link, "x", 1), RG_EIO);
+    assert_non_null(strstr(rg_message(), "circle"));
+    unlink(link), unlink(second), unlink(dangling), unlink(made), rmdir(folder);
+}
+
+static void devices_and_pipes_are_written_to_and_stay(void **state)
+{
+    (void)state;
+    char          pipe_path[128];
+    unsigned char got[16] = { 0 };
+    struct stat   after;
+    snprintf(pipe_path, sizeof pipe_path, "%s/pipe", box.folder);
+    assert_int_equal(mkfifo(pipe_path, 0600), 0);
+    int reader = open(pipe_path, O_RDONLY | O_NONBLOCK);
+    assert_int_equal(rg_file_replace(pipe_path, "through", 7), RG_OK);
+    assert_int_equal(read(reader, got, sizeof got), 7);
+    assert_memory_equal(got, "through", 7);
+    close(reader);
+    assert_int_equal(lstat(pipe_path, &after), 0);
+    assert_true(S_ISFIFO(after.st_mode));
+    unlink(pipe_path);
+    for (unsigned minor_number = 3; minor_number <= 7; minor_number += 4) { /* null and full, as nodes of our own */
+        snprintf(pipe_path, sizeof pipe_path, "%s/device", box.folder);
+        const bool made = mknod(pipe_path, S_IFCHR | 0600, makedev(1, minor_number)) == 0;
+        const int  fd = made ? open(pipe_path, O_WRONLY) : -1;
+        if (fd >= 0) { /* neither without the right to make nodes nor where they do not work */
+            assert_int_equal(rg_file_replace(pipe_path, box.new_bytes, BIG), minor_number == 3 ? RG_OK : RG_EIO);
+            assert_int_equal(lstat(pipe_path, &after), 0);
+            assert_true(S_ISCHR(after.st_mode));
+            close(fd);
+        }
+        unlink(pipe_path);
+    }
+}
+
+/* As /dev/stdout is: what was written before stays in front. */
+static void a_descriptor_is_written_on(void **state)
+{
+    (void)state;
+    char      name[64];
+    const int fd = open(box.path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    assert_int_equal(write(fd, "one ", 4), 4);
+    snprintf(name, sizeof name, "/dev/fd/%d", fd);
+    assert_int_equal(rg_file_replace(name, "two ", 4), RG_OK);
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    assert_int_equal(rg_file_replace(name, "three", 5), RG_OK);
+    close(fd);
+    assert_true(holds(box.path, (const unsigned char *)"one two three", 13));
+    assert_int_equal(rg_file_replace("/dev/fd/999", "x", 1), RG_EIO);
+}
+
+static void permissions_are_kept_and_folders_refused(void **state)
+{
+    (void)state;
+    struct stat s;
+    assert_int_equal(write_file(box.path, box.old_bytes, 10), RG_OK);
+    assert_int_equal(chmod(box.path, 0640), 0);
+    assert_int_equal(rg_file_replace(box.path, box.new_bytes, 10), RG_OK);
+    assert_int_equal(stat(box.path, &s), 0);
+    assert_int_equal(s.st_mode & 0777, 0640);
+    assert_int_equal(rg_file_replace(box.folder, "x", 1), RG_EIO);
+    assert_non_null(strstr(rg_message(), "folder"));
+    if (geteuid() == 0) return; /* who may write everything */
+    assert_int_equal(chmod(box.path, 0440), 0);
+    assert_int_equal(rg_file_replace(box.path, "x", 1), RG_EIO);
+    assert_true(holds(box.path, box.new_bytes, 10));
+    assert_int_equal(chmod(box.path, 0640), 0);
+}
+
 static void without_descriptors_opening_fails_cleanly(void **state)
 {
     (void)state;
@@ -310,6 +420,10 @@ int main(void)
         cmocka_unit_test(an_abandoned_replacement_leaves_nothing),
         cmocka_unit_test(two_writers_of_one_file_are_not_mixed),
         cmocka_unit_test(a_leftover_of_a_killed_program_is_overwritten_and_links_are_not_followed),
+        cmocka_unit_test(behind_a_link_the_file_is_replaced_and_the_link_stays),
+        cmocka_unit_test(devices_and_pipes_are_written_to_and_stay),
+        cmocka_unit_test(a_descriptor_is_written_on),
+        cmocka_unit_test(permissions_are_kept_and_folders_refused),
         cmocka_unit_test(without_descriptors_opening_fails_cleanly),
     };
     return cmocka_run_group_tests(tests, make_folder, drop_folder);

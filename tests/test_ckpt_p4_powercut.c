@@ -35,7 +35,7 @@ static int record_saves(void **state)
     strcpy(box.folder, "test_powercut.XXXXXX");
     if (mkdtemp(box.folder) == NULL) return -1;
     snprintf(box.path, sizeof box.path, "%s/model", box.folder);
-    snprintf(box.temp, sizeof box.temp, "%s.tmp", box.path);
+    snprintf(box.temp, sizeof box.temp, "%s" RG_FILE_TEMP_END, box.path);
     powercut_record();
     for (int version = 1; version <= SAVES; version++) {
         box.began[version] = powercut_operations();

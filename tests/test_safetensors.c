@@ -37,7 +37,7 @@ static int make_folder(void **state)
     strcpy(box.folder, "test_safetensors.XXXXXX");
     if (mkdtemp(box.folder) == NULL) return -1;
     snprintf(box.path, sizeof box.path, "%s/model.safetensors", box.folder);
-    snprintf(box.temp, sizeof box.temp, "%s.tmp", box.path);
+    snprintf(box.temp, sizeof box.temp, "%s" RG_FILE_TEMP_END, box.path);
     return 0;
 }
 

@@ -33,6 +33,23 @@ tr -d '\r' < "$work/lines" | sed '1s/^\xef\xbb\xbf//' | LC_ALL=C paste -d '\t' -
     $1 == "" && $2 != "" { print "line " NR ": empty in, " $2 " out"; bad = 1 }
     END { if (seen < 500) { print "only " seen " good lines"; bad = 1 } exit bad }' || fail "a line depends on its neighbours"
 
+# What is wrong with a line is said with file and line number, by translate and score; as many lines out as in (P6).
+{ head -1 "$test_en"; printf 'a\377b\n'; printf 'a\000b\n'; head -c 17000000 /dev/zero | tr '\0' x; printf '\nlast\n'; } > "$work/odd"
+printf 'x\nx\nx\nx\n\303\n' > "$work/odd.fr"
+"$REGARD" translate -m "$model" -b 1 -i "$work/odd" > "$work/out" 2> "$work/err" || fail "odd lines: $(cat "$work/err")"
+[ "$(wc -l < "$work/out")" = 5 ] || fail "5 odd lines in, $(wc -l < "$work/out") out"
+[ "$(sed -n 4p "$work/out")" = "" ] || fail "a line over the limit was not read as empty"
+"$REGARD" score -m "$model" "$work/odd" "$work/odd.fr" > "$work/out" 2> "$work/err.score" || fail "odd pairs: $(cat "$work/err.score")"
+[ "$(wc -l < "$work/out")" = 5 ] || fail "5 odd pairs in, $(wc -l < "$work/out") scores out"
+for said in 'odd: line 2: bad UTF-8' 'odd: line 3: NUL' 'odd: line 4: over the byte limit'; do
+    for err in err err.score; do grep -q "$said" "$work/$err" || fail "\"$said\" is not in: $(cat "$work/$err")"; done
+done
+grep -q 'odd.fr: line 5: bad UTF-8' "$work/err.score" || fail "the target's line 5: $(cat "$work/err.score")"
+"$REGARD" translate -m "$model" -b 1 -i "$work/odd" --quiet 2>&1 > /dev/null | grep -q . && fail "--quiet is not quiet"
+yes "$(printf 'a\377b')" | head -30 | "$REGARD" translate -m "$model" -b 1 > "$work/out" 2> "$work/err" || fail "30 odd lines"
+grep -q 'standard input: 30 with bad UTF-8, replaced by U+FFFD (lines 1, 2, 3' "$work/err" || fail "the sum of odd lines: $(cat "$work/err")"
+[ "$(grep -c 'bad UTF-8' "$work/err")" = 9 ] || fail "30 odd lines gave $(grep -c 'bad UTF-8' "$work/err") remarks"
+
 # A person gets the answer to a line before sending the next.
 mkfifo "$work/in"
 "$REGARD" translate -m "$model" < "$work/in" > "$work/answers" 2> /dev/null &

@@ -116,12 +116,15 @@ rg_status rg_file_open(rg_file **out, const char *path, const char *mode); /* "r
 rg_status rg_file_read(rg_file *file, void *buffer, size_t bytes);         /* exactly; less is RG_EFORMAT "cut short" */
 rg_status rg_file_read_some(size_t *out_bytes, rg_file *file, void *buffer, size_t bytes); /* 0 at the end */
 rg_status rg_file_write(rg_file *file, const void *bytes, size_t count);
+rg_status rg_file_flush(rg_file *file); /* writes are gathered into blocks: pass on what is there */
 rg_status rg_file_seek(rg_file *file, uint64_t offset);
 rg_status rg_file_size(uint64_t *out, rg_file *file);
 rg_status rg_file_sync(rg_file *file);
 rg_status rg_file_close(rg_file *file); /* NULL is fine; a write error found here is reported */
 
-/* A file that appears whole or not at all: written beside `path`, synced, renamed, directory synced. */
+/* A file that appears whole or not at all: written beside `path`, synced, renamed, directory synced. It keeps the permissions of the one
+ * it replaces. Behind a symbolic link the file it points to is replaced and the link stays. Devices, FIFOs and descriptors (/dev/stdout) are
+ * written to as the bytes come. A folder, or a file that may not be written, is RG_EIO. Every output of the program goes this way. */
 rg_status rg_file_replace_begin(rg_file **out, const char *path);
 rg_status rg_file_replace_commit(rg_file *file); /* closes it in every case; on failure `path` is the old file, or the whole new one */
 void      rg_file_replace_abandon(rg_file *file);

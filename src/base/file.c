@@ -5,10 +5,12 @@
  * dropped the pages, and a second sync would wrongly succeed. */
 #define _GNU_SOURCE 1
 #include "regard/base.h"
+#include "base/file_target.h"
 #include "base/seams.h"
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { BLOCK_BYTES = 1 << 16 };
 #define CALL_BYTES ((size_t)1 << 30) /* most bytes asked of one system call */
@@ -67,7 +69,7 @@ static void free_file(rg_file *file)
     rg_free(file);
 }
 
-/* Opens `path`, or `path`.tmp for a replacement. */
+/* Opens `path`, or for a replacement a file beside it. */
 static rg_status open_kind(rg_file **out, const char *path, rg_file_kind kind)
 {
     rg_status status = RG_ENOMEM;
@@ -76,8 +78,9 @@ static rg_status open_kind(rg_file **out, const char *path, rg_file_kind kind)
     if (file == NULL) return RG_ENOMEM;
 
     if ((file->path = rg_strdup(path)) == NULL) goto failed;
-    if (kind == RG_FILE_TEMP && (file->temp = rg_format("%s.tmp", path)) == NULL) goto failed;
-    if ((kind == RG_FILE_WRITE || kind == RG_FILE_TEMP) && (file->block = rg_alloc(BLOCK_BYTES)) == NULL) goto failed;
+    if (kind == RG_FILE_TEMP && (file->temp = rg_format("%s" RG_FILE_TEMP_END, path)) == NULL) goto failed;
+    const bool writes = kind == RG_FILE_WRITE || kind == RG_FILE_TEMP || kind == RG_FILE_DEVICE;
+    if (writes && (file->block = rg_alloc(BLOCK_BYTES)) == NULL) goto failed;
     file->fd = open_looped(name_of(file), kind);
     if (file->fd >= 0) {
         *out = file;
@@ -161,6 +164,11 @@ rg_status rg_file_write(rg_file *file, const void *bytes, size_t count)
     return RG_OK;
 }
 
+rg_status rg_file_flush(rg_file *file)
+{
+    return file->block != NULL ? flush(file) : RG_OK;
+}
+
 rg_status rg_file_seek(rg_file *file, uint64_t offset)
 {
     const rg_file_calls *calls = rg_base__file_calls();
@@ -220,12 +228,19 @@ static rg_status sync_folder_of(const char *path)
 
 rg_status rg_file_replace_begin(rg_file **out, const char *path)
 {
-    return open_kind(out, path, RG_FILE_TEMP);
+    rg_file_target target;
+    *out = NULL;
+    RG_TRY(rg_base__file_target(&target, path));
+    const rg_status status = open_kind(out, target.path, target.direct ? RG_FILE_DEVICE : RG_FILE_TEMP);
+    if (status == RG_OK && target.there && !target.direct) (void)fchmod((*out)->fd, target.mode); /* what was private stays so */
+    rg_free(target.path);
+    return status;
 }
 
 rg_status rg_file_replace_commit(rg_file *file)
 {
     const rg_file_calls *calls = rg_base__file_calls();
+    if (file->temp == NULL) return rg_file_close(file); /* a device */
     rg_status status = rg_file_sync(file);
     if (status == RG_OK && calls->rename(calls->context, file->temp, file->path) != 0)
         status = fail_errno(file->path, "rename the new file to this name");
@@ -244,7 +259,7 @@ void rg_file_replace_abandon(rg_file *file)
 {
     if (file == NULL) return;
     const rg_file_calls *calls = rg_base__file_calls();
-    (void)calls->unlink(calls->context, file->temp);
+    if (file->temp != NULL) (void)calls->unlink(calls->context, file->temp);
     (void)close_once(file->fd);
     free_file(file);
 }

@@ -1,5 +1,6 @@
 /* file_calls.c - the system calls behind rg_file, in a table that tests can replace. */
 #define _GNU_SOURCE 1
+#include "base/file_target.h"
 #include "base/seams.h"
 
 #include <errno.h>
@@ -46,6 +47,13 @@ static int open_temp(const char *path)
     return -1;
 }
 
+/* An open descriptor by its name (what /dev/stdout leads to) is shared with whoever wrote before, at the place where they stopped. */
+static int open_device(const char *path)
+{
+    int n;
+    return rg_base__descriptor_of(&n, path) ? fcntl(n, F_DUPFD_CLOEXEC, 0) : open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+}
+
 static int real_open(void *context, const char *path, rg_file_kind kind)
 {
     (void)context;
@@ -54,6 +62,7 @@ static int real_open(void *context, const char *path, rg_file_kind kind)
     case RG_FILE_REGULAR: return open_regular(path);
     case RG_FILE_WRITE: return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     case RG_FILE_TEMP: return open_temp(path);
+    case RG_FILE_DEVICE: return open_device(path);
     case RG_FILE_FOLDER: return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     }
     errno = EINVAL;

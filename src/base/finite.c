@@ -9,16 +9,16 @@
 
 enum { BLOCK = 4096 };
 
-#define ALL_FINITE(name, type)                                                      \
-    static bool name(const unsigned char *bytes, size_t count, uint64_t mask_of)    \
-    {                                                                               \
-        const type mask = (type)mask_of;                                            \
-        type       bits, odd = 0;                                                   \
-        for (size_t i = 0; i < count; i++) {                                        \
-            memcpy(&bits, bytes + i * sizeof bits, sizeof bits);                    \
-            odd = (type)(odd | (type)((bits & mask) == mask));                      \
-        }                                                                           \
-        return odd == 0;                                                            \
+#define ALL_FINITE(name, type)                                                   \
+    static bool name(const unsigned char *bytes, size_t count, uint64_t mask_of) \
+    {                                                                            \
+        const type mask = (type)mask_of;                                         \
+        type       bits, odd = 0;                                                \
+        for (size_t i = 0; i < count; i++) {                                     \
+            memcpy(&bits, bytes + i * sizeof bits, sizeof bits);                 \
+            odd = (type)(odd | (type)((bits & mask) == mask));                   \
+        }                                                                        \
+        return odd == 0;                                                         \
     }
 ALL_FINITE(finite8, uint8_t)
 ALL_FINITE(finite16, uint16_t)
@@ -30,8 +30,9 @@ static const struct {
     bool (*all)(const unsigned char *bytes, size_t count, uint64_t mask);
     uint64_t mask;
 } kinds[] = {
-    { RG_DTYPE_F32, finite32, 0x7F800000 }, { RG_DTYPE_F64, finite64, (uint64_t)0x7FF << 52 }, { RG_DTYPE_F16, finite16, 0x7C00 },
-    { RG_DTYPE_BF16, finite16, 0x7F80 },    { RG_DTYPE_F8_E5M2, finite8, 0x7C },               { RG_DTYPE_F8_E4M3, finite8, 0x7F },
+    { RG_DTYPE_F32, finite32, 0x7F800000 }, { RG_DTYPE_F64, finite64, (uint64_t)0x7FF << 52 },
+    { RG_DTYPE_F16, finite16, 0x7C00 },     { RG_DTYPE_BF16, finite16, 0x7F80 },
+    { RG_DTYPE_F8_E5M2, finite8, 0x7C },    { RG_DTYPE_F8_E4M3, finite8, 0x7F },
 };
 
 size_t rg_finite_until(rg_dtype dtype, const void *data, size_t count)

@@ -25,8 +25,11 @@ typedef enum rg_file_kind {
     RG_FILE_REGULAR, /* a regular file only; a pipe without a writer must not make open() wait          */
     RG_FILE_WRITE,   /* made or emptied                                                                 */
     RG_FILE_TEMP,    /* made or emptied, locked against other processes; EWOULDBLOCK when one has it    */
+    RG_FILE_DEVICE,  /* what is there and is not a regular file: a device, a FIFO, an open descriptor   */
     RG_FILE_FOLDER   /* a folder, to be synced                                                          */
 } rg_file_kind;
+
+#define RG_FILE_TEMP_END ".regard-tmp" /* of the name of a file until it replaces another: nobody else's name ends so */
 
 typedef struct rg_file_calls {
     void *context;

@@ -1,6 +1,7 @@
 /* cmd_attend.c - attention on numbers: the calculator. Queries, keys and values are rows of text files; any score, any reach. */
 #include "cli/command.h"
 #include "cli/numbers.h"
+#include "cli/output.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -99,6 +100,9 @@ static rg_status read_files(work *w)
 {
     const attend_options *o = w->o;
     if (!*o->queries) return rg_fail(RG_EINVAL, "--queries is needed: a file of numbers, a row a line");
+    RG_TRY(rg_output_is_not("attention", o->record, o->queries));
+    RG_TRY(rg_output_is_not("attention", o->record, o->keys));
+    RG_TRY(rg_output_is_not("attention", o->record, o->values));
     RG_TRY(rg_numbers_read(&w->q, o->queries));
     RG_TRY(rg_numbers_read(&w->k, *o->keys ? o->keys : o->queries));
     if (*o->values) RG_TRY(rg_numbers_read(&w->v, o->values));

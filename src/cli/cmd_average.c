@@ -1,5 +1,6 @@
 /* cmd_average.c - one model from several of the same training: the mean of their weights, number by number. */
 #include "cli/command.h"
+#include "cli/output.h"
 #include "regard/translate.h"
 
 typedef struct {
@@ -30,6 +31,7 @@ static rg_status run(rg_call *call)
     rg_translator  *t;
     if (!call->words.count) return rg_fail(RG_EINVAL, "which models? regard average MODEL... -o OUT");
     if (!s->output[0]) return rg_fail(RG_EINVAL, "where to? -o OUT.safetensors");
+    for (size_t i = 0; i < call->words.count; i++) RG_TRY(rg_output_is_not("output", s->output, call->words.items[i]));
     RG_TRY(rg_translator_load(&t, call->words.items[0]));
     rg_status status = RG_OK;
     for (size_t i = 1; status == RG_OK && i < call->words.count; i++) status = check_vocabularies(t, call->words.items[i]);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "cli/command.h"
+#include "cli/output.h"
 #include "regard/ranks.h"
 
 typedef struct {
@@ -66,6 +67,8 @@ static rg_status run(rg_call *call)
     const char     *path = *s->output ? s->output : s->model;
     if (!*s->model) return rg_fail(RG_EINVAL, "which model? -m MODEL.safetensors");
     if (s->data.count != 2) return rg_fail(RG_EINVAL, "--data takes two files, source and target; %zu given", s->data.count);
+    for (size_t i = 0; i < s->data.count; i++) RG_TRY(rg_output_is_not("output", s->output, s->data.items[i]));
+    RG_TRY(rg_output_is_not("output", s->output, s->gold));
     RG_TRY(rg_translator_load(&translator, s->model));
     rg_status status = rank(translator, s);
     if (status == RG_OK && !s->dry) {

@@ -1,5 +1,6 @@
 /* cmd_report.c - a training run as one page of curves, numbers and samples. */
 #include "cli/command.h"
+#include "cli/output.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -53,6 +54,8 @@ static rg_status run(rg_call *call)
     rg_record            *r = NULL;
 
     if (call->words.count != 1) return rg_fail(RG_EINVAL, "one RUN is needed, %zu given", call->words.count);
+    RG_TRY(rg_output_is_not("html", o->html, call->words.items[0]));
+    RG_TRY(rg_output_is_not("json", o->json, call->words.items[0]));
     if (*o->html) RG_TRY(write_page(call->words.items[0], o->html));
     if (*o->html && !*o->json) return RG_OK;
     RG_TRY(rg_report_read(&r, call->words.items[0]));

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/line_faults.h"
 #include "regard/translate.h"
 
 typedef struct {
@@ -20,7 +21,7 @@ static const rg_option options[] = {
     { RG_OPTION_BOOL, "json", offsetof(settings, json), "false", "one JSON object a line", 0, NULL },
     { RG_OPTION_INT, "mini-batch", offsetof(settings, mini_batch), "64", "pairs scored together", 0, "[1,100000]" },
     { RG_OPTION_INT, "cpu-threads", offsetof(settings, threads), "0", "threads; 0: as many as there are cores", 0, "[0,1024]" },
-    { RG_OPTION_BOOL, "quiet", offsetof(settings, quiet), "false", "no summary on standard error", 0, NULL },
+    { RG_OPTION_BOOL, "quiet", offsetof(settings, quiet), "false", "no remarks and no summary on standard error", 0, NULL },
     RG_OPTION_END
 };
 
@@ -115,6 +116,10 @@ static rg_status fill(bool *more, scoring *w)
             return rg_fail(RG_EMATCH, "%s ends after %llu lines, %s goes on", rg_lines_name(*more ? w->target : w->source),
                            (unsigned long long)(rg_lines_count(*more ? w->target : w->source)),
                            rg_lines_name(*more ? w->source : w->target));
+        if (*more && !w->s->quiet) {
+            rg_line_faults_say(w->source, &source);
+            rg_line_faults_say(w->target, &target);
+        }
         if (*more) RG_TRY(add_pair(w, &source, &target));
     }
     return RG_OK;
@@ -187,6 +192,8 @@ static rg_status run(rg_call *call)
         status = fill(&more, &w);
         if (status == RG_OK && w.pairs) status = score_batch(&w);
     }
+    if (status == RG_OK && !w.s->quiet) status = rg_line_faults_sum(w.source);
+    if (status == RG_OK && !w.s->quiet) status = rg_line_faults_sum(w.target);
     if (status == RG_OK && !w.s->quiet && w.labels > 0)
         fprintf(stderr, "%llu pairs, %.0f pieces, log p %.4f, perplexity %.4f\n", (unsigned long long)w.lines, w.labels, -w.nats,
                 exp(w.nats / w.labels));

@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "cli/output.h"
 #include "cli/show.h"
 #include "regard/translate.h"
 #include "regard/view.h"
@@ -210,14 +211,25 @@ static rg_status show_translation(const show_options *o, const rg_list *words)
     return status;
 }
 
+static rg_status check_outputs(const show_options *o, const char *input)
+{
+    RG_TRY(rg_output_is_not("json", o->json, input));
+    RG_TRY(rg_output_is_not("html", o->html, input));
+    RG_TRY(rg_output_is_not("png", o->png, input));
+    RG_TRY(rg_output_is_not("svg", o->svg, input));
+    return rg_output_is_not("pdf", o->pdf, input);
+}
+
 static rg_status run(rg_call *call)
 {
     rg_status           status;
     rg_record          *r = NULL;
     const show_options *o = call->options;
 
+    if (*o->model) RG_TRY(check_outputs(o, o->model));
     if (*o->model) return show_translation(o, &call->words);
     if (call->words.count != 1) return rg_fail(RG_EINVAL, "one RECORD is needed, %zu given", call->words.count);
+    RG_TRY(check_outputs(o, call->words.items[0]));
     RG_TRY(rg_record_load(&r, call->words.items[0]));
     status = rg_cli_show_record(r, call->options);
     rg_record_free(r);

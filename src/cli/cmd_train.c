@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/lines.h"
+#include "cli/output.h"
 #include "cli/training.h"
 #include "tasks/graph_task.h"
 #include "tasks/memory_task.h"
@@ -35,8 +36,19 @@ typedef struct {
     void (*next)(const void *options, const char *model, rg_console *console);
 } task;
 
+/* The model never takes the place of what it learns from. */
+static rg_status check_model(const char *model, const rg_list *inputs)
+{
+    for (size_t i = 0; i < inputs->count; i++) RG_TRY(rg_output_is_not("model", model, inputs->items[i]));
+    return RG_OK;
+}
+
 static rg_status translation(const rg_system *system, const void *system_options, const void *o, rg_console *console)
 {
+    const rg_translation_options *t = o;
+    RG_TRY(check_model(t->model, &t->train_sets));
+    RG_TRY(check_model(t->model, &t->valid_sets));
+    RG_TRY(check_model(t->model, &t->vocabs));
     const rg_train_report report = rg_console_report(console);
     rg_translator        *translator = NULL;
     rg_status             status = rg_translation_train(&translator, system, system_options, o, &report);

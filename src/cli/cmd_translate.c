@@ -1,5 +1,4 @@
 /* cmd_translate.c - lines in, translations out: one for one, in order, at once when somebody waits. */
-#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,6 +8,8 @@
 
 #include "base/number.h"
 #include "cli/command.h"
+#include "cli/line_faults.h"
+#include "cli/output.h"
 #include "regard/translate.h"
 #include "regard/view.h"
 
@@ -23,7 +24,7 @@ typedef struct {
 static const rg_option options[] = {
     { RG_OPTION_LIST, "models", offsetof(settings, models), "", "model file; several are an ensemble", 'm', NULL },
     { RG_OPTION_STRING, "input", offsetof(settings, input), "-", "file of lines, .gz allowed; -: standard input", 'i', NULL },
-    { RG_OPTION_STRING, "output", offsetof(settings, output), "-", "file to write; -: standard output", 'o', NULL },
+    { RG_OPTION_STRING, "output", offsetof(settings, output), "-", "file to write, whole or not at all; -: standard output", 'o', NULL },
     { RG_OPTION_INT, "beam-size", offsetof(settings, beam), "4", "hypotheses kept; 1 is greedy", 'b', "[1,1000]" },
     { RG_OPTION_REAL, "normalize", offsetof(settings, normalize), "1", "score is log p / length^this; 0: log p", 'n', "[0,inf)" },
     { RG_OPTION_REAL, "word-penalty", offsetof(settings, penalty), "0", "added to the score for each word", 0, NULL },
@@ -45,7 +46,7 @@ static const rg_option options[] = {
     { RG_OPTION_INT, "mini-batch", offsetof(settings, mini_batch), "32", "most lines searched together; long ones are fewer", 0, "[1,100000]" },
     { RG_OPTION_INT, "maxi-batch", offsetof(settings, maxi_batch), "100", "times mini-batch lines are read and sorted by length", 0, "[1,100000]" },
     { RG_OPTION_INT, "cpu-threads", offsetof(settings, threads), "0", "threads; 0: as many as there are cores", 0, "[0,1024]" },
-    { RG_OPTION_BOOL, "quiet", offsetof(settings, quiet), "false", "no remarks about cut lines", 0, NULL },
+    { RG_OPTION_BOOL, "quiet", offsetof(settings, quiet), "false", "no remarks about cut or damaged lines", 0, NULL },
     RG_OPTION_END
 };
 
@@ -55,7 +56,8 @@ typedef struct {
     rg_session        *session;
     rg_translator    **translators;
     size_t             count;
-    FILE              *out;
+    FILE              *out; /* output.stream */
+    rg_output          output;
     double             threshold; /* of --alignment T */
     rg_text            prefix;    /* the same words for every line */
 } translation;
@@ -209,8 +211,7 @@ static rg_status translate_lines(translation *t, char **lines, size_t n, uint64_
                 break;
             }
     }
-    if (fflush(t->out) != 0) return rg_fail(RG_EIO, "cannot write the translations: %s", strerror(errno));
-    return RG_OK;
+    return rg_output_flush(&t->output);
 }
 
 /* Read until enough lines are there to sort, or until one would have to be waited for. */
@@ -225,6 +226,7 @@ static rg_status run_lines(translation *t, rg_lines *lines)
     while (status == RG_OK && (more || n)) {
         rg_line line;
         if (more) status = rg_lines_next(&more, &line, lines);
+        if (status == RG_OK && more && !t->s->quiet) rg_line_faults_say(lines, &line);
         if (status == RG_OK && more && !(held[n++] = rg_strdup(line.text))) status = RG_ENOMEM;
         if (status != RG_OK || (more && n < most && !rg_lines_would_wait(lines))) continue;
         if (n) status = translate_lines(t, held, n, first);
@@ -234,7 +236,7 @@ static rg_status run_lines(translation *t, rg_lines *lines)
     }
     for (size_t i = 0; held && i < n; i++) rg_free(held[i]);
     rg_free(held);
-    return status;
+    return status == RG_OK && !t->s->quiet ? rg_line_faults_sum(lines) : status;
 }
 
 static rg_status configure(translation *t)
@@ -274,11 +276,23 @@ static rg_status configure(translation *t)
     return RG_OK;
 }
 
+static rg_status check_outputs(const settings *s)
+{
+    RG_TRY(rg_output_is_not("output", s->output, s->input));
+    RG_TRY(rg_output_is_not("attention", s->attention, s->input));
+    for (size_t i = 0; i < s->models.count; i++) {
+        RG_TRY(rg_output_is_not("output", s->output, s->models.items[i]));
+        RG_TRY(rg_output_is_not("attention", s->attention, s->models.items[i]));
+    }
+    return RG_OK;
+}
+
 static rg_status run(rg_call *call)
 {
-    translation t = { .s = call->options, .out = stdout };
+    translation t = { .s = call->options };
     rg_lines   *lines = NULL;
     rg_status   status = configure(&t);
+    if (status == RG_OK) status = check_outputs(t.s);
     const long  cores = sysconf(_SC_NPROCESSORS_ONLN);
     const int   threads = t.s->threads ? (int)t.s->threads : cores > 0 ? (int)cores : 1;
     if (status == RG_OK && !(t.translators = rg_alloc_zero(t.s->models.count * sizeof *t.translators))) status = RG_ENOMEM;
@@ -288,11 +302,10 @@ static rg_status run(rg_call *call)
     }
     if (status == RG_OK) status = rg_session_new(&t.session, t.translators, t.count, threads);
     if (status == RG_OK) status = rg_lines_open(&lines, t.s->input, NULL);
-    if (status == RG_OK && strcmp(t.s->output, "-") != 0 && !(t.out = fopen(t.s->output, "w")))
-        status = rg_fail(RG_EIO, "%s: cannot write: %s", t.s->output, strerror(errno));
+    if (status == RG_OK) status = rg_output_open(&t.output, t.s->output);
+    t.out = t.output.stream;
     if (status == RG_OK) status = run_lines(&t, lines);
-    if (t.out && t.out != stdout && fclose(t.out) != 0 && status == RG_OK)
-        status = rg_fail(RG_EIO, "%s: cannot write: %s", t.s->output, strerror(errno));
+    status = rg_output_close(&t.output, status);
     rg_lines_close(lines);
     rg_session_free(t.session);
     for (size_t i = 0; i < t.count; i++) rg_translator_free(t.translators[i]);

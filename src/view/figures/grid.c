@@ -1,5 +1,5 @@
-/* grid.c - all heads of all layers at once: one block per name (encoder.self, decoder.cross), in it one row per layer and one small map per
- * head. */
+/* grid.c - all heads of all layers at once: one block per name (encoder.self, decoder.cross), in it one row per layer
+ * and one small map per head. */
 #include <math.h>
 #include <string.h>
 
@@ -27,7 +27,8 @@ static rg_status measure(block *out, const rg_record *r, const rg_record_map *m)
         if (r->map[i].head + 1 > out->heads) out->heads = r->map[i].head + 1;
     }
     if (out->layers <= MOST_SIDE && out->heads <= MOST_SIDE) return RG_OK;
-    return rg_fail(RG_ELIMIT, "a grid of %d layers and %d heads, at most %d of each", out->layers, out->heads, MOST_SIDE);
+    return rg_fail(RG_ELIMIT, "a grid of %d layers and %d heads, at most %d of each", out->layers, out->heads,
+                   MOST_SIDE);
 }
 
 static rg_status draw_small(canvas *c, const rg_record_map *m, double x, double y, double w, double h)
@@ -53,13 +54,14 @@ static rg_status draw_block(canvas *c, const block *b, double *y, double w)
     }
     for (int layer = 0; layer < b->layers; layer++) {
         snprintf(text, sizeof text, "layer %d", layer);
-        canvas_turned(c, MARGIN + 8, top + layer * (h + GAP) + h / 2 + canvas_measure(c, text, 8.5).width / 2, -G_PI / 2, text, 8.5, c->dim,
-                      0);
+        canvas_turned(c, MARGIN + 8, top + layer * (h + GAP) + h / 2 + canvas_measure(c, text, 8.5).width / 2,
+                      -G_PI / 2, text, 8.5, c->dim, 0);
     }
     for (size_t i = 0; i < c->record->maps; i++) {
         const rg_record_map *a = &c->record->map[i];
         if (belongs(a, m))
-            RG_TRY(draw_small(c, a, x + (a->head > 0 ? a->head : 0) * (w + GAP), top + (a->layer > 0 ? a->layer : 0) * (h + GAP), w, h));
+            RG_TRY(draw_small(c, a, x + (a->head > 0 ? a->head : 0) * (w + GAP),
+                              top + (a->layer > 0 ? a->layer : 0) * (h + GAP), w, h));
     }
     c->width = fmax(c->width, x + b->heads * (w + GAP) - GAP + MARGIN);
     *y = top + b->layers * (h + GAP) - GAP;
@@ -125,7 +127,4 @@ static rg_status draw_every(canvas *c)
     return RG_OK;
 }
 
-rg_status draw_grid(canvas *c, const rg_record_map *m)
-{
-    return m ? draw_one(c, m) : draw_every(c);
-}
+rg_status draw_grid(canvas *c, const rg_record_map *m) { return m ? draw_one(c, m) : draw_every(c); }
