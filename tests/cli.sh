@@ -35,6 +35,12 @@ case $(REGARD_CPU=plain "$REGARD" version) in
 *) echo "REGARD_CPU=plain was not followed"; failures=$((failures + 1)) ;;
 esac
 
+# A table that is not there is an error that lists those that are; help needs none.
+if REGARD_CPU=nosuch "$REGARD" version > "$work/out" 2>&1; then echo "REGARD_CPU=nosuch was accepted"; failures=$((failures + 1)); fi
+grep -q 'REGARD_CPU=nosuch: .* have plain' "$work/out" || { echo "REGARD_CPU=nosuch: $(cat "$work/out")"; failures=$((failures + 1)); }
+REGARD_CPU=nosuch "$REGARD" version --help > /dev/null 2>&1 || { echo "no help with REGARD_CPU=nosuch"; failures=$((failures + 1)); }
+REGARD_CPU='' "$REGARD" version > /dev/null 2>&1 || { echo "an empty REGARD_CPU was refused"; failures=$((failures + 1)); }
+
 if "$REGARD" --help > /dev/full 2> "$work/out"; then
     echo "a full disk went unnoticed"
     failures=$((failures + 1))

@@ -1,7 +1,9 @@
-/* test_hostile_models_p2.c - forged model files through every command that loads models (P1, P2, P9): refused by name, in little memory.
+/* test_hostile_models_p2.c - forged model files through every command that loads models (P1, P2, P9): refused by name,
+ * in little memory.
  *
- * Each forgery is a good file with one lie in it: a setting or size that asks for more than the file holds, a weight that is not finite,
- * a task or system that is not there. The checksums of a forged file are right, or left out: they are no proof of origin. */
+ * Each forgery is a good file with one lie in it: a setting or size that asks for more than the file holds, a weight
+ * that is not finite, a task or system that is not there. The checksums of a forged file are right, or left out: they
+ * are no proof of origin. */
 #define _GNU_SOURCE 1
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,6 +27,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define EDGES "0\t1\n1\t2\n"
+#define FEATURES "0\n1\n0 2\n"
 enum { MOST_BYTES = 64 << 20, MOST_WORDS = 16 };
 
 static char folder[] = "/tmp/regard-hostile-XXXXXX";
@@ -67,7 +71,10 @@ static void save_model(const char *path, const char *name, const char *yaml, rg_
     assert_int_equal(rg_state_new(&state), RG_OK);
     assert_int_equal(rg_model_describe(state, m), RG_OK);
     for (size_t i = 0; i < 3; i++)
-        assert_int_equal(rg_state_put_count(state, (const char *const[]){ "graph.several", "graph.directed", "graph.normalize" }[i], 0), RG_OK);
+        assert_int_equal(
+            rg_state_put_count(state, (const char *const[]){ "graph.several", "graph.directed", "graph.normalize" }[i],
+                               0),
+            RG_OK);
     assert_int_equal(fill_settings(state), RG_OK);
     assert_int_equal(rg_model_save(m, state, path), RG_OK);
     rg_state_free(state);
@@ -91,8 +98,8 @@ static int make_folder(void **state)
     assert_non_null(mkdtemp(folder));
     assert_int_equal(chdir(folder), 0);
     assert_int_equal(mkdir("graph", 0777), 0);
-    put("graph/edges.tsv", "0\t1\n1\t2\n");
-    put("graph/features.txt", "0\n1\n0 2\n");
+    put("graph/edges.tsv", EDGES);
+    put("graph/features.txt", FEATURES);
     put("lines", "a b c\nc\n");
     assert_int_equal(small_translator_save("transformer.good", "transformer", 8), RG_OK);
     assert_int_equal(small_translator_save("luong.good", "luong", 8), RG_OK);
@@ -138,7 +145,8 @@ static const forgery forgeries[] = {
     { "ntm", "regard.settings", "units: 1000000\n", 0, "room for" },
     { "transformer", "regard.settings", "dim-emb: 1000000\ntransformer-heads: 2\n", 0, "room for" },
     { "transformer", "regard.settings", "dim-emb: 8\ntransformer-heads: 2\nenc-depth: 1000000000\n", 0, "depth" },
-    { "transformer", "regard.settings", "dim-emb: 8\ntransformer-heads: 2\nwindow: 9000000000000000000\n", 0, "--window is 9000000000000000000" },
+    { "transformer", "regard.settings", "dim-emb: 8\ntransformer-heads: 2\nwindow: 9000000000000000000\n", 0,
+      "--window is 9000000000000000000" },
     { "luong", "regard.settings", "dim-rnn: 1000000\n", 0, "room for" },
     { "luong", "regard.settings", "enc-depth: 1000000000\n", 0, "depth" },
     { "transformer luong", "alignment.head", "1e300", 0, "alignment.head is 1e+300" },
@@ -188,7 +196,7 @@ static void drop_checksums(const char *path)
 {
     FILE *f = fopen(path, "r+b");
     assert_non_null(f);
-    static char bytes[1 << 20];
+    static char  bytes[1 << 20];
     const size_t count = fread(bytes, 1, sizeof bytes, f);
     assert_true(count > 0 && count < sizeof bytes);
     for (size_t i = 0; i + 13 < count; i++) {
@@ -237,7 +245,9 @@ static int run(const char *const *words, const char *good, const char *file)
     const char *argv[MOST_WORDS + 1] = { "regard" };
     int         argc = 1;
     for (; words[argc - 1]; argc++)
-        argv[argc] = strcmp(words[argc - 1], "FILE") == 0 ? file : strcmp(words[argc - 1], "GOOD") == 0 ? good : words[argc - 1];
+        argv[argc] = strcmp(words[argc - 1], "FILE") == 0   ? file
+                     : strcmp(words[argc - 1], "GOOD") == 0 ? good
+                                                            : words[argc - 1];
     fflush(stdout);
     fflush(stderr);
     const int out = dup(1), err = dup(2), to = open("said", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -276,12 +286,13 @@ static void refuses(const use *u, const forgery *f, const char *good, const char
     const size_t before = rg_base__live_blocks();
     const int    code = run(u->words, good, file);
     const char  *text = said();
-    const bool   says = strstr(text, f->says) || strstr(text, "the file holds a model for") || strstr(text, "there is no --graph");
+    const bool   says =
+        strstr(text, f->says) || strstr(text, "the file holds a model for") || strstr(text, "there is no --graph");
     if (code != 1 || !strstr(text, file) || !says || strstr(text, "nan\n") || peak > MOST_BYTES) {
         const bool wrong_use = code == 2 && strstr(text, "there is no --graph"); /* the exit code of wrong usage */
         if (!wrong_use)
-            fail_msg("regard %s with %s: %s = %s, %g: exit code %d, %zu bytes, said: %s", u->words[0], file, f->key ? f->key : "weight",
-                     f->value ? f->value : "nothing", (double)f->poison, code, peak, text);
+            fail_msg("regard %s with %s: %s = %s, %g: exit code %d, %zu bytes, said: %s", u->words[0], file,
+                     f->key ? f->key : "weight", f->value ? f->value : "nothing", (double)f->poison, code, peak, text);
     }
     assert_int_equal(rg_base__live_blocks(), before);
 }
@@ -347,7 +358,8 @@ static void an_answer_that_is_not_finite_is_an_error(void **state)
             const rg_safetensors_entry *e = rg_safetensors_at(st, i);
             const float                 large = 3e38f;
             fseek(f, (long)e->offset, SEEK_SET);
-            for (size_t n = 0; e->dtype == RG_DTYPE_F32 && n < e->bytes / sizeof large; n++) fwrite(&large, sizeof large, 1, f);
+            for (size_t n = 0; e->dtype == RG_DTYPE_F32 && n < e->bytes / sizeof large; n++)
+                fwrite(&large, sizeof large, 1, f);
         }
         fclose(f);
         rg_safetensors_close(st);
@@ -356,7 +368,8 @@ static void an_answer_that_is_not_finite_is_an_error(void **state)
             if (!lists(asks[k].models, models[m])) continue;
             const int   code = run(asks[k].words, good, "large");
             const char *text = said();
-            if (code != 1 || !strstr(text, "finite") || strstr(text, "nan")) fail_msg("%s %s: exit code %d: %s", models[m], asks[k].words[0], code, text);
+            if (code != 1 || !strstr(text, "finite") || strstr(text, "nan"))
+                fail_msg("%s %s: exit code %d: %s", models[m], asks[k].words[0], code, text);
         }
     }
 }
@@ -371,14 +384,75 @@ static void a_file_that_is_not_a_model_is_refused_with_those_words(void **state)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         put("other", texts[i]);
         for (size_t k = 0; k < sizeof uses / sizeof *uses; k++) {
-            assert_int_equal(run(uses[k].words, strstr(uses[k].models, "gat") ? "gat.good" : "transformer.good", "other"), 1);
+            assert_int_equal(
+                run(uses[k].words, strstr(uses[k].models, "gat") ? "gat.good" : "transformer.good", "other"), 1);
             if (!strstr(said(), "other: not a model")) fail_msg("regard %s: %s", uses[k].words[0], said());
         }
     }
     run((const char *const[]){ "gradients", "--units", "4", "--steps", "5", "-o", "record.safetensors", NULL }, "", "");
     for (size_t k = 0; k < sizeof uses / sizeof *uses; k++) {
         assert_int_equal(run(uses[k].words, "transformer.good", "record.safetensors"), 1);
-        if (!strstr(said(), "record.safetensors: not a model but a record")) fail_msg("regard %s: %s", uses[k].words[0], said());
+        if (!strstr(said(), "record.safetensors: not a model but a record"))
+            fail_msg("regard %s: %s", uses[k].words[0], said());
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ messages of predict */
+
+static void names_its_file(const char *what, int code)
+{
+    const char *text = said();
+    if (code == 0) return;
+    if (!strstr(text, "forged") && !strstr(text, "graph/") && !strstr(text, "graph:"))
+        fail_msg("%s: the message names no file: %s", what, text);
+}
+
+/* Every value of a model file left out or spoiled, and every file of a graph. */
+static void every_message_of_predict_names_its_file(void **state)
+{
+    static const char *const values[] = {
+        NULL, "", "x", "-1", "0", "2", "1000000000000", "task: nothing\n", "max-length: 3\nbits: 1\n", "["
+    };
+    static const char *const files[] = { "graph/edges.tsv", "graph/features.txt", "graph/labels.txt",
+                                         "graph/split.tsv" };
+    static const char *const texts[] = { "",       "0\n",        "0 1\n0 2\n0\n", "x\n",
+                                         "9 9\n",  "0\t9\n",     "0\t1\t-1\n",    "0\t1\n1\t0\n",
+                                         "1 0\n",  "99999999\n", "-1\n-1\n-1\n",  "7\n7\n7\n",
+                                         "\377\n", "train\t9\n", "0 1\n0\n1\n",   "0\n0\n0\n0\n" };
+    static const char *const models[] = { "gat", "mlp", "ntm" };
+    static const use         asks[] = {
+                { "gat mlp", { "predict", "-m", "FILE", "--graph", "graph" } },
+                { "gat mlp", { "predict", "-m", "FILE" } },
+                { "gat mlp", { "predict", "-m", "FILE", "--graph", "graph", "--attention", "forged.json", "--node", "77" } },
+                { "ntm", { "predict", "-m", "FILE" } },
+                { "ntm", { "predict", "-m", "FILE", "--length", "3" } }
+    };
+    (void)state;
+    for (size_t m = 0; m < 3; m++) {
+        char            good[64];
+        rg_safetensors *st = NULL;
+        snprintf(good, sizeof good, "%s.good", models[m]);
+        assert_int_equal(rg_safetensors_open(&st, good), RG_OK);
+        for (size_t i = 0; i < rg_safetensors_metadata_count(st); i++)
+            for (size_t v = 0; v < sizeof values / sizeof *values; v++) {
+                const char *key, *value;
+                rg_safetensors_metadata_at(&key, &value, st, i);
+                forge("forged", good, &(forgery){ .key = key, .value = values[v] });
+                for (size_t k = 0; k < sizeof asks / sizeof *asks; k++)
+                    if (lists(asks[k].models, models[m])) names_its_file(key, run(asks[k].words, good, "forged"));
+            }
+        rg_safetensors_close(st);
+    }
+    forge("forged", "gat.good", &(forgery){ 0 });
+    for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
+        const char *before = f == 0 ? EDGES : f == 1 ? FEATURES : NULL;
+        for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
+            put(files[f], texts[t]);
+            names_its_file(files[f], run(asks[0].words, "gat.good", "forged"));
+        }
+        unlink(files[f]);
+        names_its_file(files[f], run(asks[0].words, "gat.good", "forged"));
+        if (before) put(files[f], before);
     }
 }
 
@@ -401,6 +475,7 @@ int main(void)
         cmocka_unit_test(every_forged_file_is_refused_by_every_command),
         cmocka_unit_test(an_answer_that_is_not_finite_is_an_error),
         cmocka_unit_test(a_file_that_is_not_a_model_is_refused_with_those_words),
+        cmocka_unit_test(every_message_of_predict_names_its_file),
         cmocka_unit_test(a_poisoned_checkpoint_gives_way_to_the_one_before),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/output.h"
 #include "cli/predict_memory.h"
 #include "regard/view.h"
 #include "tasks/graph_task.h"
@@ -163,6 +164,7 @@ static rg_status say(const settings *s, const rg_model *m, const rg_state *state
     if (status == RG_OK) printf(several ? "node\tclasses\n" : "node\tclass\tprobability\n");
     for (size_t i = 0; status == RG_OK && i < g->nodes; i++) print_node(i, logits + i * rg_model_size(m, "classes"), rg_model_size(m, "classes"), several);
     if (status == RG_OK && s->record[0]) status = write_record(s, m, g);
+    if (status != RG_OK && !(s->record[0] && rg_message_names(s->record))) rg_fail_in(status, "%s, %s: ", s->model, s->graph);
     rg_free(logits);
     rg_graph_free(g);
     return status;
@@ -194,17 +196,25 @@ static rg_status predict_memory(const settings *s, rg_state *state)
     return status;
 }
 
+/* Every message names its file: the graph's or the record's where they are to blame, otherwise the model's. */
+static rg_status name_file(rg_status status, const settings *s)
+{
+    const bool named = rg_message_names(s->model) || rg_message_names(s->graph) || rg_message_names(s->record);
+    return status == RG_OK || named ? status : rg_fail_in(status, "%s: ", s->model);
+}
+
 static rg_status run(rg_call *call)
 {
     const settings *s = call->options;
     const char     *task = "graph";
     rg_state       *state;
+    RG_TRY(rg_output_is_not("attention", s->record, s->model));
     RG_TRY(rg_state_new(&state));
     rg_status status = rg_model_file_state(state, s->model);
     if (status == RG_OK && rg_state_get_text(&task, state, "regard.task") != RG_OK) task = "graph"; /* loading it says what is wrong with it */
     if (status == RG_OK) status = strcmp(task, "memory") == 0 ? predict_memory(s, state) : predict_graph(s, state);
     rg_state_free(state);
-    return status;
+    return name_file(status, s);
 }
 
 const rg_command rg_command_predict = {

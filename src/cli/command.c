@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "regard/version.h"
+#include "tensor/kernel_choice.h"
 
 #include "cli/lines.h"
 
@@ -103,7 +104,8 @@ static int run(const rg_command *command, int argc, const char *const *argv)
         else code = report(command, RG_ENOMEM);
         rg_free(yaml);
     } else {
-        status = command->run(&call);
+        status = rg_kernels_check();
+        if (status == RG_OK) status = command->run(&call);
         code = status == RG_OK ? call.exit_code : report(command, status);
     }
     rg_call_fini(&call);
@@ -120,6 +122,7 @@ int rg_cli_main(int argc, const char *const *argv)
     }
     signal(SIGPIPE, SIG_IGN); /* a closed pipe or a full quota comes back as an error of the write */
     signal(SIGXFSZ, SIG_IGN);
+    (void)rg_kernels_check(); /* chosen in silence: a command says what is wrong */
     rg_log_to(log_line, NULL);
 
     if (argc < 2) {

@@ -58,6 +58,16 @@ rg_status rg_model_file_state(rg_state *state, const char *path)
     return status;
 }
 
+bool rg_message_names(const char *path)
+{
+    const size_t n = strlen(path);
+    for (const char *at = rg_message(), *found; n && (found = strstr(at, path)); at = found + 1) {
+        const bool begins = found == rg_message() || found[-1] == ' ' || found[-1] == '\'', ends = !found[n] || strchr(": ,;/'", found[n]);
+        if (begins && ends) return true;
+    }
+    return false;
+}
+
 rg_status rg_model_file_room(size_t *out, const char *path)
 {
     rg_file *file;
@@ -138,7 +148,7 @@ rg_status rg_model_load(rg_model **out, const char *path, const char *task, rg_s
         rg_model_free(*out);
         *out = NULL;
         if (status == RG_EINVAL) status = RG_EFORMAT; /* a setting of the file, not of the caller */
-        if (!strstr(rg_message(), path)) rg_fail_in(status, "%s: ", path);
+        if (!rg_message_names(path)) rg_fail_in(status, "%s: ", path);
     }
     if (!given) rg_state_free(state);
     return status;

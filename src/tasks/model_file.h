@@ -11,6 +11,8 @@
 
 /* What a model file says of itself, into `state`. A file that is none is refused with the words "not a model". */
 rg_status rg_model_file_state(rg_state *state, const char *path);
+/* Does the message of the last failure name this file, or one in this folder? As a word, so that "m" is not found in "model". */
+bool rg_message_names(const char *path);
 /* How many numbers the file has room for: no model that is loaded from it may have more. */
 rg_status rg_model_file_room(size_t *out, const char *path);
 

@@ -218,7 +218,7 @@ rg_status rg_translator_load(rg_translator **out, const char *path)
         rg_translator_free(*out);
         *out = NULL;
         if (status == RG_EINVAL) status = RG_EFORMAT; /* a setting of the file, not of the caller */
-        if (!strstr(rg_message(), path)) rg_fail_in(status, "%s: ", path);
+        if (!rg_message_names(path)) rg_fail_in(status, "%s: ", path);
     }
     rg_state_free(state);
     return status;

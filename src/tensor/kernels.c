@@ -1,7 +1,9 @@
 /* kernels.c - which kernel table this process uses: the best one the machine has, or the one REGARD_CPU names. */
 #include "tensor/kernels.h"
+#include "tensor/kernel_choice.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +42,7 @@ enum { MOST_TABLES = 8 };
 static struct {
     const rg_kernels *all[MOST_TABLES + 1];
     const rg_kernels *chosen;
+    const char       *unknown; /* what REGARD_CPU names and is not there; NULL: nothing */
 } tables; /* written once, by choose() */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -58,6 +61,7 @@ static void choose(void)
             tables.chosen = tables.all[i];
             return;
         }
+    tables.unknown = wanted;
     rg_log(RG_LOG_WARN, "REGARD_CPU=%s: this machine or build has no such kernels; using %s", wanted, tables.chosen->name);
 }
 
@@ -71,6 +75,17 @@ const rg_kernels *const *rg_kernels_all(void)
 {
     pthread_once(&once, choose);
     return tables.all;
+}
+
+rg_status rg_kernels_check(void)
+{
+    char   names[128] = "";
+    size_t used = 0;
+    pthread_once(&once, choose);
+    if (!tables.unknown) return RG_OK;
+    for (size_t i = 0; tables.all[i] && used < sizeof names; i++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", tables.all[i]->name);
+    return rg_fail(RG_EINVAL, "REGARD_CPU=%.40s: there are no such kernels; this machine and build have %s", tables.unknown, names);
 }
 
 /* -------------------------------------------------------------------------------------- shared by every table */
