@@ -16,11 +16,26 @@
 static void the_ending_of_a_file_names_its_language(void **state)
 {
     static const char *const rows[][2] = {
-        { "train.en", "en" },          { "data/train.de", "de" },       { "train.en.gz", "en" },  { "news.en-de.de", "de" },
-        { "train.pt_BR", "pt-BR" },    { "train.zh-Hans.gz", "zh-Hans" }, { "lines.fr.txt", "fr" }, { "train.src", "" },
-        { "train.txt", "" },           { "train", "" },                 { "en", "" },             { "corpus.en/lines", "" },
-        { "train.xx", "" },            { "train.EN", "" },              { "train.en_", "" },      { "train.eng", "" },
-        { "train.en-fr", "" },         { ".en", "en" },                 { "", "" },               { "train.", "" },
+        { "train.en", "en" },
+        { "data/train.de", "de" },
+        { "train.en.gz", "en" },
+        { "news.en-de.de", "de" },
+        { "train.pt_BR", "pt-BR" },
+        { "train.zh-Hans.gz", "zh-Hans" },
+        { "lines.fr.txt", "fr" },
+        { "train.src", "" },
+        { "train.txt", "" },
+        { "train", "" },
+        { "en", "" },
+        { "corpus.en/lines", "" },
+        { "train.xx", "" },
+        { "train.EN", "" },
+        { "train.en_", "" },
+        { "train.eng", "" },
+        { "train.en-fr", "" },
+        { ".en", "en" },
+        { "", "" },
+        { "train.", "" },
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -45,7 +60,9 @@ static void the_ending_of_a_tsv_file_names_both(void **state)
 static void only_language_codes_are_accepted(void **state)
 {
     static const char *const good[] = { "", "en", "deu", "pt-BR", "zh-Hans-CN", "es-419" };
-    static const char *const bad[] = { "e", "en ", "-", "en-", "-en", "en--fr", "e1", "english-language-of-the-nineteenth-century", "en\n" };
+    static const char *const bad[] = { "e",   "en ",    "-",  "en-",
+                                       "-en", "en--fr", "e1", "english-language-of-the-nineteenth-century",
+                                       "en\n" };
     (void)state;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         if (rg_language_check(good[i]) != RG_OK) fail_msg("'%s' was refused", good[i]);

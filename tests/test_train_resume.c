@@ -1,5 +1,5 @@
-/* test_train_resume.c - P5 through the tasks: a training that is stopped after any single batch, at an epoch's last one too, and resumed
- * ends with the same bytes in its checkpoint and its model as one that was never stopped. */
+/* test_train_resume.c - P5 through the tasks: a training that is stopped after any single batch, at an epoch's last
+ * one too, and resumed ends with the same bytes in its checkpoint and its model as one that was never stopped. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,8 @@
 
 static char folder[] = "/tmp/test_train_resume.XXXXXX";
 
-/* Stops when it was asked for the n-th time, which the loop does behind every update and every end of an epoch; 0: never. */
+/* Stops when it was asked for the n-th time, which the loop does behind every update and every end of an epoch; 0:
+ * never. */
 typedef struct asking {
     size_t asked, stop_at;
 } asking;
@@ -38,7 +39,8 @@ typedef struct task {
     rg_status (*run)(const rg_system *system, const void *settings, const void *options, const rg_train_report *report);
 } task;
 
-static rg_status translation(const rg_system *system, const void *settings, const void *options, const rg_train_report *report)
+static rg_status translation(const rg_system *system, const void *settings, const void *options,
+                             const rg_train_report *report)
 {
     rg_translator  *t = NULL;
     const rg_status status = rg_translation_train(&t, system, settings, options, report);
@@ -46,7 +48,8 @@ static rg_status translation(const rg_system *system, const void *settings, cons
     return status;
 }
 
-static rg_status graph(const rg_system *system, const void *settings, const void *options, const rg_train_report *report)
+static rg_status graph(const rg_system *system, const void *settings, const void *options,
+                       const rg_train_report *report)
 {
     rg_graph_data   data;
     rg_graph_result result;
@@ -56,16 +59,19 @@ static rg_status graph(const rg_system *system, const void *settings, const void
     return status;
 }
 
-static rg_status memory(const rg_system *system, const void *settings, const void *options, const rg_train_report *report)
+static rg_status memory(const rg_system *system, const void *settings, const void *options,
+                        const rg_train_report *report)
 {
     return rg_memory_train(NULL, system, settings, options, report);
 }
 
 static const task tasks[] = {
-    { "translation", "transformer", "dim-emb: 8\ntransformer-dim-ffn: 8\ntransformer-heads: 2\nenc-depth: 1\ndec-depth: 1\n",
-      rg_translation_rows, sizeof(rg_translation_options), translation },
+    { "translation", "transformer",
+      "dim-emb: 8\ntransformer-dim-ffn: 8\ntransformer-heads: 2\nenc-depth: 1\ndec-depth: 1\n", rg_translation_rows,
+      sizeof(rg_translation_options), translation },
     { "graph", "gat", "width: 3\nheads: 2\n", rg_graph_rows, sizeof(rg_graph_options), graph },
-    { "memory", "ntm", "units: 6\nmemory-rows: 8\nmemory-width: 4\n", rg_memory_rows, sizeof(rg_memory_options), memory },
+    { "memory", "ntm", "units: 6\nmemory-rows: 8\nmemory-width: 4\n", rg_memory_rows, sizeof(rg_memory_options),
+      memory },
 };
 
 /* One call of the task with settings from YAML. What it learns from and its model, `run`, are in the folder. */
@@ -77,7 +83,8 @@ static rg_status train(const task *its, const char *yaml, const rg_train_report 
     assert_true(values && own && path);
     assert_int_equal(rg_options_init(its->rows, values), RG_OK);
     assert_int_equal(rg_options_init(system->options, own), RG_OK);
-    const rg_option_group rows = { .rows = its->rows, .values = values }, own_rows = { .rows = system->options, .values = own };
+    const rg_option_group rows = { .rows = its->rows, .values = values },
+                          own_rows = { .rows = system->options, .values = own };
     if (rg_options_read_yaml(&rows, 1, yaml, strlen(yaml), its->name, false) != RG_OK ||
         rg_options_read_yaml(&rows, 1, path, strlen(path), its->name, false) != RG_OK ||
         rg_options_read_yaml(&own_rows, 1, its->own, strlen(its->own), its->system, true) != RG_OK)
@@ -95,7 +102,7 @@ static rg_status train(const task *its, const char *yaml, const rg_train_report 
 
 static bool same_files(const char *a, const char *b)
 {
-    char *command = rg_format("cd '%s' && cmp '%s' '%s'", folder, a, b);
+    char     *command = rg_format("cd '%s' && cmp '%s' '%s'", folder, a, b);
     const int code = system(command);
     rg_free(command);
     return code == 0;
@@ -117,9 +124,10 @@ static int make_data(void **state)
     in_folder("sed 's/a b/x y/' train.en > train.fr");
     in_folder("head -4 train.en > valid.en; head -4 train.fr > valid.fr");
     for (int g = 0; g < 3; g++) {
-        char *command = rg_format("mkdir g%d && cd g%d && printf '0\\t1\\n1\\t2\\n2\\t3\\n3\\t%d\\n' > edges.tsv && "
-                                  "printf '0\\n1\\n0 1\\n%d\\n' > features.txt && printf '0\\n1\\n0\\n1\\n' > labels.txt",
-                                  g, g, g % 2, g % 2);
+        char *command =
+            rg_format("mkdir g%d && cd g%d && printf '0\\t1\\n1\\t2\\n2\\t3\\n3\\t%d\\n' > edges.tsv && "
+                      "printf '0\\n1\\n0 1\\n%d\\n' > features.txt && printf '0\\n1\\n0\\n1\\n' > labels.txt",
+                      g, g, g % 2, g % 2);
         in_folder(command);
         rg_free(command);
     }
@@ -151,7 +159,8 @@ static void resume_everywhere(const task *its, const char *yaml)
         in_folder("rm -f run*");
         if (train(its, yaml, &stopped) != RG_ESTOP) fail_msg("%s: not stopped at %zu", its->name, n);
         if (train(its, yaml, NULL) != RG_OK) fail_msg("%s: resumed at %zu: %s", its->name, n, rg_message());
-        if (!same_files("whole", "run")) fail_msg("%s: stopped at %zu of %zu, the model differs", its->name, n, counting.asked);
+        if (!same_files("whole", "run"))
+            fail_msg("%s: stopped at %zu of %zu, the model differs", its->name, n, counting.asked);
         if (!same_files("whole.checkpoint", "run.checkpoint"))
             fail_msg("%s: stopped at %zu of %zu, the checkpoint differs", its->name, n, counting.asked);
     }
@@ -159,7 +168,8 @@ static void resume_everywhere(const task *its, const char *yaml)
 
 static char *translation_yaml(const char *more)
 {
-    return rg_format("train-sets: [%s/train.en, %s/train.fr]\nvocab-kind: words\ndim-vocabs: 0\nmini-batch-words: 10\nafter-epochs: 2\n"
+    return rg_format("train-sets: [%s/train.en, %s/train.fr]\nvocab-kind: words\ndim-vocabs: 0\nmini-batch-words: "
+                     "10\nafter-epochs: 2\n"
                      "cpu-threads: 1\nlr-warmup: 3\nsave-freq: 3\n%s",
                      folder, folder, more);
 }
@@ -178,7 +188,8 @@ static void a_translator_ended_by_epochs(void **state)
 static void a_translator_with_validation_bests_and_an_average(void **state)
 {
     (void)state;
-    char *more = rg_format("valid-sets: [%s/valid.en, %s/valid.fr]\nvalid-freq: 2\naverage: 2\nexponential-smoothing: 0.1\nbeam-size: 1\n",
+    char *more = rg_format("valid-sets: [%s/valid.en, %s/valid.fr]\nvalid-freq: 2\naverage: 2\nexponential-smoothing: "
+                           "0.1\nbeam-size: 1\n",
                            folder, folder),
          *yaml = translation_yaml(more);
     resume_everywhere(&tasks[0], yaml);
@@ -189,7 +200,8 @@ static void a_translator_with_validation_bests_and_an_average(void **state)
 static void a_graph_model_ended_by_epochs(void **state)
 {
     (void)state;
-    char *yaml = rg_format("graph: [%s/g0, %s/g1]\nvalid-graph: [%s/g2]\nafter-epochs: 5\ncpu-threads: 1\n", folder, folder, folder);
+    char *yaml = rg_format("graph: [%s/g0, %s/g1]\nvalid-graph: [%s/g2]\nafter-epochs: 5\ncpu-threads: 1\n", folder,
+                           folder, folder);
     resume_everywhere(&tasks[1], yaml);
     rg_free(yaml);
 }
@@ -197,8 +209,10 @@ static void a_graph_model_ended_by_epochs(void **state)
 static void a_memory_model(void **state)
 {
     (void)state;
-    resume_everywhere(&tasks[2], "sequences: 12\nbits: 2\nmax-length: 2\nvalid-freq: 5\nvalid-length: 3\nvalid-count: 2\nsave-freq: 4\n"
-                                 "cpu-threads: 1\n");
+    resume_everywhere(
+        &tasks[2],
+        "sequences: 12\nbits: 2\nmax-length: 2\nvalid-freq: 5\nvalid-length: 3\nvalid-count: 2\nsave-freq: 4\n"
+        "cpu-threads: 1\n");
 }
 
 int main(void)

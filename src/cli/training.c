@@ -1,5 +1,5 @@
-/* training.c - a training run on the console: a bar with time left on a terminal, Marian-like lines otherwise, JSON lines for `regard
- * report`. */
+/* training.c - a training run on the console: a bar with time left on a terminal, Marian-like lines otherwise, JSON
+ * lines for `regard report`. */
 #include "cli/training.h"
 
 #include <errno.h>
@@ -41,7 +41,8 @@ static const char stopped_early[] = "stopped as asked before the first update: t
 
 static void draw(rg_console *c) { rg_progress_part(c->bar, c->part, c->title, c->note); }
 
-/* Learning a vocabulary is one call into SentencePiece, which cannot be interrupted. Before the first update nothing is lost by leaving. */
+/* Learning a vocabulary is one call into SentencePiece, which cannot be interrupted. Before the first update nothing
+ * is lost by leaving. */
 static void leave_if_asked(rg_console *c)
 {
     if (!c->preparing || !asked_to_stop) c->asked_at = -1;
@@ -76,12 +77,19 @@ static void *tick(void *context)
 
 rg_status rg_console_open(rg_console *c, const char *json_path, bool new_log, bool quiet)
 {
-    *c = (rg_console){ .started = rg_now(), .quiet = quiet, .samples = true, .unit = "words", .open = true, .preparing = true, .asked_at = -1,
+    *c = (rg_console){ .started = rg_now(),
+                       .quiet = quiet,
+                       .samples = true,
+                       .unit = "words",
+                       .open = true,
+                       .preparing = true,
+                       .asked_at = -1,
                        .terminal = !quiet && isatty(fileno(stderr)) == 1 };
     take_signals(c);
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->wake, NULL);
-    c->ticking = pthread_create(&c->ticker, NULL, tick, c) == 0; /* without it the clock stands still between updates, no more */
+    c->ticking =
+        pthread_create(&c->ticker, NULL, tick, c) == 0; /* without it the clock stands still between updates, no more */
     if (json_path && *json_path && !(c->json = fopen(json_path, new_log ? "w" : "a"))) {
         const int why = errno;
         rg_console_close(c);
@@ -135,26 +143,27 @@ static json_t *samples_json(const rg_console *c)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < c->samples_held; i++)
-        json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "source", c->sample[i].source, "reference", c->sample[i].reference,
-                                              "output", c->sample[i].output));
+        json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "source", c->sample[i].source, "reference",
+                                              c->sample[i].reference, "output", c->sample[i].output));
     return list;
 }
 
 static void json_event(rg_console *c, const rg_train_log *log)
 {
-    if (log->event == RG_TRAIN_START) { /* what follows replaces lines of later steps, which an earlier run may have left */
+    if (log->event ==
+        RG_TRAIN_START) { /* what follows replaces lines of later steps, which an earlier run may have left */
         write_json(c, json_pack("{s:I, s:s}", "step", (json_int_t)log->step, "begin", log->step ? "resumed" : "new"));
     } else if (log->event == RG_TRAIN_LOG) {
         write_json(c, json_pack("{s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "step", (json_int_t)log->step, "epoch",
                                 (json_int_t)log->epoch, "loss", log->loss, "lr", log->rate, "words_per_second",
-                                log->seconds > 0 ? log->cost / log->seconds : 0.0, "words", log->cost, "seconds", log->seconds, "grad_norm",
-                                log->norm, "clipped", log->clipped));
+                                log->seconds > 0 ? log->cost / log->seconds : 0.0, "words", log->cost, "seconds",
+                                log->seconds, "grad_norm", log->norm, "clipped", log->clipped));
     } else if (log->event == RG_TRAIN_VALID) {
         json_t *valid = json_object();
         for (size_t i = 0; i < log->metrics->count; i++)
             json_object_set_new(valid, log->metrics->metric[i].name, json_real(log->metrics->metric[i].value));
-        write_json(c, json_pack("{s:I, s:I, s:o, s:o}", "step", (json_int_t)log->step, "epoch", (json_int_t)log->epoch, "valid", valid,
-                                "samples", samples_json(c)));
+        write_json(c, json_pack("{s:I, s:I, s:o, s:o}", "step", (json_int_t)log->step, "epoch", (json_int_t)log->epoch,
+                                "valid", valid, "samples", samples_json(c)));
     }
 }
 
@@ -186,10 +195,13 @@ static void print_valid(rg_console *c, const rg_train_log *log)
     for (size_t i = 0; i < log->metrics->count; i++) {
         const rg_metric *m = &log->metrics->metric[i];
         char             verdict[64] = "new best";
-        if (m->stalled) snprintf(verdict, sizeof verdict, "stalled %llu (best %.4f)", (unsigned long long)m->stalled, m->best);
-        if (i == 0) snprintf(c->last_valid, sizeof c->last_valid, "  %.12s %.2f", strcmp(m->name, "loss") == 0 ? "valid" : m->name, m->value);
-        print_folded(c, "[valid] Ep. %llu : Up. %llu : %s : %.4f : %s", (unsigned long long)log->epoch, (unsigned long long)log->step, m->name,
-                     m->value, verdict);
+        if (m->stalled)
+            snprintf(verdict, sizeof verdict, "stalled %llu (best %.4f)", (unsigned long long)m->stalled, m->best);
+        if (i == 0)
+            snprintf(c->last_valid, sizeof c->last_valid, "  %.12s %.2f",
+                     strcmp(m->name, "loss") == 0 ? "valid" : m->name, m->value);
+        print_folded(c, "[valid] Ep. %llu : Up. %llu : %s : %.4f : %s", (unsigned long long)log->epoch,
+                     (unsigned long long)log->step, m->name, m->value, verdict);
     }
     for (size_t i = 0; c->samples && i < c->samples_held; i++) {
         print_sample(c, "        ", c->sample[i].source);
@@ -204,13 +216,16 @@ static void print_average(rg_console *c, const rg_train_log *log)
     c->averaged = log->chosen;
     c->mean = log->metrics ? log->metrics->metric[0].value : (double)NAN;
     if (!log->metrics || !log->last) {
-        print_folded(c, "%s is the mean of %zu saved models; without --valid-sets nobody knows whether it is better than the last weights",
+        print_folded(c,
+                     "%s is the mean of %zu saved models; without --valid-sets nobody knows whether it is better than "
+                     "the last weights",
                      log->path, log->averaged);
         return;
     }
     const double mean = log->metrics->metric[0].value, last = log->last->metric[0].value;
-    print_folded(c, "%s holds %s: %s %.2f, against %.2f of %s", log->path, log->chosen ? "the mean of the saved models" : "the last weights",
-                 log->metrics->metric[0].name, log->chosen ? mean : last, log->chosen ? last : mean,
+    print_folded(c, "%s holds %s: %s %.2f, against %.2f of %s", log->path,
+                 log->chosen ? "the mean of the saved models" : "the last weights", log->metrics->metric[0].name,
+                 log->chosen ? mean : last, log->chosen ? last : mean,
                  log->chosen ? "the last weights" : "the mean of the saved models");
 }
 
@@ -222,7 +237,8 @@ static void short_number(char out[32], double x)
     else snprintf(out, 32, "%.0f", x);
 }
 
-/* The bar's numbers are means since the last log line; right behind it they are those of a batch or two, so the old ones stay for a second. */
+/* The bar's numbers are means since the last log line; right behind it they are those of a batch or two, so the old
+ * ones stay for a second. */
 static void show_update(rg_console *c, const rg_train_log *log)
 {
     if (!c->bar) return;
@@ -241,8 +257,9 @@ static void show_update(rg_console *c, const rg_train_log *log)
 
 static void print_update(rg_console *c, const rg_train_log *log)
 {
-    print_folded(c, "Ep. %llu : Up. %llu : Cost %.5g : %.0f %s/s : gNorm %.3g : L.r. %.2e", (unsigned long long)log->epoch,
-                 (unsigned long long)log->step, log->loss, log->seconds > 0 ? log->cost / log->seconds : 0.0, c->unit, log->norm, log->rate);
+    print_folded(c, "Ep. %llu : Up. %llu : Cost %.5g : %.0f %s/s : gNorm %.3g : L.r. %.2e",
+                 (unsigned long long)log->epoch, (unsigned long long)log->step, log->loss,
+                 log->seconds > 0 ? log->cost / log->seconds : 0.0, c->unit, log->norm, log->rate);
 }
 
 static void new_bar(rg_console *c, const char *title)
@@ -347,7 +364,12 @@ static bool on_stop(void *context)
 
 rg_train_report rg_console_report(rg_console *c)
 {
-    return (rg_train_report){ .context = c, .log = on_log, .say = on_say, .sample = on_sample, .stop = on_stop, .begin = on_begin,
+    return (rg_train_report){ .context = c,
+                              .log = on_log,
+                              .say = on_say,
+                              .sample = on_sample,
+                              .stop = on_stop,
+                              .begin = on_begin,
                               .reading = on_reading };
 }
 
@@ -380,15 +402,18 @@ static void say_best(rg_console *c)
     const double     end = c->averaged ? c->mean : m->value;
     const char      *whose = c->averaged ? "mean" : "last weights";
     if (c->best) rg_console_say(c, "best %s: %.2f, in %s; the %s: %.2f", m->name, m->best, c->model, whose, end);
-    else if (m->higher ? end >= m->best : end <= m->best) rg_console_say(c, "best %s: %.2f, in %s", m->name, end, c->model);
-    else rg_console_say(c, "%s of the %s: %.2f, in %s; the best was %.2f, its weights were not kept", m->name, whose, end, c->model, m->best);
+    else if (m->higher ? end >= m->best : end <= m->best)
+        rg_console_say(c, "best %s: %.2f, in %s", m->name, end, c->model);
+    else
+        rg_console_say(c, "%s of the %s: %.2f, in %s; the best was %.2f, its weights were not kept", m->name, whose,
+                       end, c->model, m->best);
 }
 
 void rg_console_summary(rg_console *c)
 {
     const unsigned seconds = (unsigned)(rg_now() - c->started + 0.5);
-    rg_console_say(c, "Done after %llu updates, %u:%02u:%02u: %s", (unsigned long long)c->steps, seconds / 3600, seconds / 60 % 60, seconds % 60,
-                   c->reason ? c->reason : "");
+    rg_console_say(c, "Done after %llu updates, %u:%02u:%02u: %s", (unsigned long long)c->steps, seconds / 3600,
+                   seconds / 60 % 60, seconds % 60, c->reason ? c->reason : "");
     if (c->model && c->metrics.count) say_best(c);
     else if (c->model) rg_console_say(c, "the model: %s", c->model);
 }

@@ -1,4 +1,5 @@
-/* training.h - what a person sees of a training run: a bar or log lines, and JSON lines in a file. Shared by train and demo. */
+/* training.h - what a person sees of a training run: a bar or log lines, and JSON lines in a file. Shared by train
+ * and demo. */
 #ifndef RG_CLI_TRAINING_H
 #define RG_CLI_TRAINING_H
 
@@ -10,8 +11,8 @@
 enum { RG_CONSOLE_SAMPLES = 8, RG_CONSOLE_SIGNALS = 3 };
 
 typedef struct rg_console {
-    FILE        *json;    /* NULL: none                       */
-    rg_progress *bar;     /* NULL: no terminal, or not now    */
+    FILE        *json; /* NULL: none                       */
+    rg_progress *bar;  /* NULL: no terminal, or not now    */
     bool         terminal, quiet;
     bool         samples; /* print translations at validations */
     const char  *unit;    /* what is counted a second: "words" */
@@ -34,7 +35,7 @@ typedef struct rg_console {
     bool       averaged;       /* the model is a mean, which validated at `mean`        */
     double     mean;
 
-    /* a thread that keeps the clock going, and ends the program when it was asked to stop and nothing can be lost yet */
+    /* a thread that keeps the clock going, and ends the program when it was asked to stop before anything can be lost */
     pthread_mutex_t  lock; /* of everything above while a report is under way */
     pthread_cond_t   wake;
     pthread_t        ticker;
@@ -43,15 +44,16 @@ typedef struct rg_console {
     struct sigaction old[RG_CONSOLE_SIGNALS];
 } rg_console;
 
-/* Opens the JSON log ("": none), for appending or as a new one, and takes over SIGTERM, SIGINT and SIGHUP (unless it is ignored, as under
- * nohup) so that a run saves and stops. The console stays where it is until it is closed. */
+/* Opens the JSON log ("": none), for appending or as a new one, and takes over SIGTERM, SIGINT and SIGHUP (unless it
+ * is ignored, as under nohup) so that a run saves and stops. The console stays where it is until it is closed. */
 rg_status       rg_console_open(rg_console *c, const char *json_path, bool new_log, bool quiet);
 void            rg_console_close(rg_console *c);
 rg_train_report rg_console_report(rg_console *c);
 
 /* What came of the run: its best metric, the file to use. After the run, before the console is closed. */
 void rg_console_summary(rg_console *c);
-/* Lines at the end: folded at 80 columns; and a command as it can be typed, on a line of its own. Quiet when the console is. */
+/* Lines at the end: folded at 80 columns; and a command as it can be typed, on a line of its own. Quiet when the
+ * console is. */
 void rg_console_say(rg_console *c, const char *format, ...) RG_PRINTF(2, 3);
 void rg_console_command(rg_console *c, const char *format, ...) RG_PRINTF(2, 3);
 

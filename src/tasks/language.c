@@ -3,13 +3,17 @@
 
 #include <string.h>
 
-/* ISO 639-1, all of it: so that train.tx, lines.md and part.aa ... part.zz are not taken for languages unless they name one. */
-static const char codes[] =
-    " aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo es et eu fa ff fi "
-    "fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu ja jv ka kg ki kj kk kl km kn ko kr ks ku kv kw ky "
-    "la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw "
-    "sa sc sd se sg sh si sk sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za "
-    "zh zu ";
+/* ISO 639-1, all of it: so that train.tx, lines.md and part.aa ... part.zz are not taken for languages unless they
+ * name one. */
+static const char codes[] = " aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu "
+                            "cv cy da de dv dz ee el en eo es et eu fa ff fi "
+                            "fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu ja "
+                            "jv ka kg ki kj kk kl km kn ko kr ks ku kv kw ky "
+                            "la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no nr nv ny "
+                            "oc oj om or os pa pi pl ps pt qu rm rn ro ru rw "
+                            "sa sc sd se sg sh si sk sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tl tn to tr ts "
+                            "tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za "
+                            "zh zu ";
 
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 static bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
@@ -70,7 +74,9 @@ rg_status rg_language_check(const char *tag)
     bool   good = strlen(tag) < RG_LANGUAGE_ROOM;
     for (; good && tag[n]; n++) {
         if (tag[n] == '-') good = part > 0, part = 0;
-        else good = ++part <= 8 && (is_letter(tag[n]) || (is_digit(tag[n]) && strchr(tag, '-') && strchr(tag, '-') < tag + n));
+        else
+            good = ++part <= 8 &&
+                   (is_letter(tag[n]) || (is_digit(tag[n]) && strchr(tag, '-') && strchr(tag, '-') < tag + n));
     }
     const size_t first = strcspn(tag, "-");
     if (good && (!n || (part > 0 && first >= 2))) return RG_OK;

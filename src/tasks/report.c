@@ -45,4 +45,7 @@ static bool go_on(void *context, uint64_t lines)
     return !rg_told_to_stop(r);
 }
 
-rg_read_watch rg_report_watch(const rg_train_report *r) { return (rg_read_watch){ .go_on = go_on, .context = (void *)r }; }
+rg_read_watch rg_report_watch(const rg_train_report *r)
+{
+    return (rg_read_watch){ .go_on = go_on, .context = (void *)r };
+}

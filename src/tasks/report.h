@@ -11,8 +11,10 @@ typedef struct rg_train_report {
     void (*say)(void *context, const char *line); /* remarks: counts of the data, sizes */
     void (*sample)(void *context, uint64_t step, const char *source, const char *reference, const char *output);
     bool (*stop)(void *context);
-    void (*begin)(void *context, const char *doing);      /* something that may take a while: "learning a vocabulary from train.en"; "": it is over */
-    void (*reading)(void *context, uint64_t lines);       /* how far it is                                          */
+    void (*begin)(
+        void       *context,
+        const char *doing); /* something that may take a while: "learning a vocabulary from train.en"; "": it is over */
+    void (*reading)(void *context, uint64_t lines); /* how far it is                                          */
 } rg_train_report;
 
 /* Each does nothing where the report, or what it needs of it, is NULL. */

@@ -2,8 +2,8 @@
  *
  *     mean = 1/N sum_i w_i       of the N last models, or of the N that validated best
  *
- * A mean is usually better than each of its parts, but not always: where there is validation data, both are judged, and MODEL is the better
- * one. */
+ * A mean is usually better than each of its parts, but not always: where there is validation data, both are judged,
+ * and MODEL is the better one. */
 #include <string.h>
 
 #include "autograd/params.h"
@@ -35,7 +35,8 @@ rg_status rg_trainer__save_numbered(rg_trainer *t, uint64_t *out_drop)
     rg_status status = rg_trainer__write_model(t, path, 0);
     rg_free(path);
     RG_TRY(status);
-    t->at.saved[t->at.saved_count++] = (rg_saved_model){ step, t->at.metrics.count ? t->at.metrics.metric[0].value : 0 };
+    t->at.saved[t->at.saved_count++] =
+        (rg_saved_model){ step, t->at.metrics.count ? t->at.metrics.metric[0].value : 0 };
     if (t->at.saved_count <= t->config.average) return RG_OK;
     size_t drop = one_to_drop(t);
     *out_drop = t->at.saved[drop].step;
@@ -57,16 +58,18 @@ rg_status rg_trainer__remove_numbered(rg_trainer *t, uint64_t step)
 static rg_status load_mean(rg_trainer *t)
 {
     const size_t n = t->at.saved_count;
-    char        *paths[RG_AVERAGE_MAX] = {0};
+    char        *paths[RG_AVERAGE_MAX] = { 0 };
     rg_status    status = RG_OK;
     for (size_t i = 0; i < n && status == RG_OK; i++)
         if (!(paths[i] = rg_trainer__iter_name(t, t->at.saved[i].step))) status = RG_ENOMEM;
-    if (status == RG_OK) status = rg_checkpoint_average(t->params, (const char *const *)paths, n, rg_workers_team(t->workers));
+    if (status == RG_OK)
+        status = rg_checkpoint_average(t->params, (const char *const *)paths, n, rg_workers_team(t->workers));
     for (size_t i = 0; i < n; i++) rg_free(paths[i]);
     return status;
 }
 
-/* Judge the mean, which is in the parameters; *out_better when it is as good as the last weights. Without validation data it is taken. */
+/* Judge the mean, which is in the parameters; *out_better when it is as good as the last weights. Without validation
+ * data it is taken. */
 static rg_status compare(rg_trainer *t, rg_metrics *mean, const rg_metrics *last, bool *out_better)
 {
     *out_better = true;

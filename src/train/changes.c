@@ -1,7 +1,9 @@
-/* changes.c - what a run was trained with, kept in its checkpoint, so that a resumed one can say what is different and what that means.
+/* changes.c - what a run was trained with, kept in its checkpoint, so that a resumed one can say what is different
+ * and what that means.
  *
- * Two kinds of settings decide the bits of an update: those that change what is learned (the learning rate, clipping, ...), and those that
- * only change the order in which sums are rounded (workers, the kernels of the processor). Threads inside a worker change nothing. */
+ * Two kinds of settings decide the bits of an update: those that change what is learned (the learning rate, clipping,
+ * ...), and those that only change the order in which sums are rounded (workers, the kernels of the processor).
+ * Threads inside a worker change nothing. */
 #include <stdio.h>
 #include <string.h>
 
@@ -92,7 +94,8 @@ static rg_status compare_number(differences *d, const setting *s, const rg_state
     return note(d, s->rounding, s->words, old, now);
 }
 
-static rg_status compare_text(differences *d, bool rounding, const char *words, const char *key, const char *now, const rg_state *state)
+static rg_status compare_text(differences *d, bool rounding, const char *words, const char *key, const char *now,
+                              const rg_state *state)
 {
     const char *before;
     if (!rg_state_has(state, key)) return RG_OK;
@@ -111,8 +114,10 @@ rg_status rg_trainer__changes(char **out, const rg_trainer *t, const rg_state *s
     if (status == RG_OK) status = compare_text(&d, true, "kernels", kernels_key, rg_kernel()->name, state);
     if (status == RG_OK && d.text) {
         *out = rg_format("%s: %s", d.text,
-                         d.learning ? "from here on it learns with the new settings, so it is no longer bit for bit the run that was stopped"
-                                    : "the same training, but sums are rounded in another order: it is no longer bit for bit the run that was stopped");
+                         d.learning ? "from here on it learns with the new settings, so it is no longer bit for bit "
+                                      "the run that was stopped"
+                                    : "the same training, but sums are rounded in another order: it is no longer bit "
+                                      "for bit the run that was stopped");
         if (!*out) status = RG_ENOMEM;
     }
     rg_free(d.text);
