@@ -71,10 +71,39 @@ static void an_identical_translation_has_every_tag_where_it_was(void **state)
 {
     (void)state;
     static const char *const texts[] = {
-        "", "a", " a ", "\n", "a\r\n\r\n b\t\n", "<p>a</p>", "<script>if (a<b) c</script> d", "<!-- a > b -->c", "&amp; &lt;x", "<p", "a <b>b</b>, c",
-        "<b>a <i>b</i></b> <u>c</u>", "<b><i>a</i></b>", "a <code>b &amp; <u>c</u></code>, d", "a <img> b", "a<img> b", "a <img>b", "<a id=x></a>a b", "a b<a id=x></a>",
-        "a <b>b\nc</b> d", "<b>a\n</b>b", "a</b> b</i> c", "a <b>b <i>c", "<b>a</i>", "x <i><b>a</b></i> y", "a <b></b> b", "a <b>b<img></b> c", "a <b><img>b</b> c",
-        "a <x><y><z></z></y></x> b", "<a><b>", "</a></b>", "a <b>\xe4\xbd\xa0\xe5\xa5\xbd</b>\xe4\xb8\x96", "<b>a</b> <i>b</i>",
+        "",
+        "a",
+        " a ",
+        "\n",
+        "a\r\n\r\n b\t\n",
+        "<p>a</p>",
+        "<script>if (a<b) c</script> d",
+        "<!-- a > b -->c",
+        "&amp; &lt;x",
+        "<p",
+        "a <b>b</b>, c",
+        "<b>a <i>b</i></b> <u>c</u>",
+        "<b><i>a</i></b>",
+        "a <code>b &amp; <u>c</u></code>, d",
+        "a <img> b",
+        "a<img> b",
+        "a <img>b",
+        "<a id=x></a>a b",
+        "a b<a id=x></a>",
+        "a <b>b\nc</b> d",
+        "<b>a\n</b>b",
+        "a</b> b</i> c",
+        "a <b>b <i>c",
+        "<b>a</i>",
+        "x <i><b>a</b></i> y",
+        "a <b></b> b",
+        "a <b>b<img></b> c",
+        "a <b><img>b</b> c",
+        "a <x><y><z></z></y></x> b",
+        "<a><b>",
+        "</a></b>",
+        "a <b>\xe4\xbd\xa0\xe5\xa5\xbd</b>\xe4\xb8\x96",
+        "<b>a</b> <i>b</i>",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         char *same = rg_support_same(texts[i]);
@@ -112,19 +141,22 @@ static void tags_go_to_the_words_that_stand_for_theirs(void **state)
     expect_markup("a b <i>c d", "a b c d", same, "a b <i>c d");
     expect_markup("a b</i> c d", "a b c d", same, "a b</i> c d");
     expect_markup("a < <b>b</b> &amp;", "a < b &", same, "a &lt; <b>b</b> &amp;");
-    expect_markup("a <b>b</b> <i>c</i>", "x", all_first, "<b>x</b><i></i>"); /* nothing is left for it, and it is not lost */
+    expect_markup("a <b>b</b> <i>c</i>", "x", all_first,
+                  "<b>x</b><i></i>"); /* nothing is left for it, and it is not lost */
     expect_markup("<b>the red</b> house", "le", all_first, "<b>le</b>");
 }
 
 /* Random text and tags, random links: every tag stands once and what is enclosed is closed; the text is that of the translation. */
 static void no_tag_is_lost_and_no_text_changes(void **state)
 {
-    static const char *const words[] = { "a ", "bb", "<b>", "</b>", "<i>", "</i>", "<img>", " ", "c.", "<!--x-->", "<u>", "</u>", "d " };
+    static const char *const words[] = { "a ", "bb", "<b>",      "</b>", "<i>",  "</i>", "<img>",
+                                         " ",  "c.", "<!--x-->", "<u>",  "</u>", "d " };
     (void)state;
     rg_random random = rg_random_new(7, 1);
     for (int round = 0; round < 3000; round++) {
         char html[512] = "";
-        for (uint64_t n = rg_random_below(&random, 20); n-- > 0;) strcat(html, words[rg_random_below(&random, sizeof words / sizeof *words)]);
+        for (uint64_t n = rg_random_below(&random, 20); n-- > 0;)
+            strcat(html, words[rg_random_below(&random, sizeof words / sizeof *words)]);
         const char *problem = rg_support_shuffled(html, &random);
         if (problem) fail_msg("%s: %s", html, problem);
     }

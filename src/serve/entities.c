@@ -6,7 +6,8 @@
 enum { LATIN = 160, LONGEST = 10 }; /* the first of the 96 upper Latin-1 characters; bytes of a name or number */
 
 static const char latin[] =
-    " nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro "
+    " nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute "
+    "micro "
     "para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil "
     "Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave "
     "Uacute Ucirc Uuml Yacute THORN szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml "
@@ -17,14 +18,15 @@ static const struct {
     const char *name;
     unsigned    code;
 } others[] = {
-    { "amp", 38 }, { "lt", 60 }, { "gt", 62 }, { "quot", 34 }, { "apos", 39 }, { "OElig", 338 }, { "oelig", 339 },
-    { "Scaron", 352 }, { "scaron", 353 }, { "Yuml", 376 }, { "ensp", 8194 }, { "emsp", 8195 }, { "thinsp", 8201 },
-    { "zwnj", 8204 }, { "zwj", 8205 }, { "lrm", 8206 }, { "rlm", 8207 }, { "ndash", 8211 }, { "mdash", 8212 },
-    { "lsquo", 8216 }, { "rsquo", 8217 }, { "sbquo", 8218 }, { "ldquo", 8220 }, { "rdquo", 8221 }, { "bdquo", 8222 },
-    { "dagger", 8224 }, { "Dagger", 8225 }, { "bull", 8226 }, { "hellip", 8230 }, { "permil", 8240 },
-    { "prime", 8242 }, { "Prime", 8243 }, { "lsaquo", 8249 }, { "rsaquo", 8250 }, { "euro", 8364 }, { "trade", 8482 },
-    { "larr", 8592 }, { "uarr", 8593 }, { "rarr", 8594 }, { "darr", 8595 }, { "minus", 8722 }, { "infin", 8734 },
-    { "ne", 8800 }, { "le", 8804 }, { "ge", 8805 },
+    { "amp", 38 },      { "lt", 60 },       { "gt", 62 },       { "quot", 34 },     { "apos", 39 },
+    { "OElig", 338 },   { "oelig", 339 },   { "Scaron", 352 },  { "scaron", 353 },  { "Yuml", 376 },
+    { "ensp", 8194 },   { "emsp", 8195 },   { "thinsp", 8201 }, { "zwnj", 8204 },   { "zwj", 8205 },
+    { "lrm", 8206 },    { "rlm", 8207 },    { "ndash", 8211 },  { "mdash", 8212 },  { "lsquo", 8216 },
+    { "rsquo", 8217 },  { "sbquo", 8218 },  { "ldquo", 8220 },  { "rdquo", 8221 },  { "bdquo", 8222 },
+    { "dagger", 8224 }, { "Dagger", 8225 }, { "bull", 8226 },   { "hellip", 8230 }, { "permil", 8240 },
+    { "prime", 8242 },  { "Prime", 8243 },  { "lsaquo", 8249 }, { "rsaquo", 8250 }, { "euro", 8364 },
+    { "trade", 8482 },  { "larr", 8592 },   { "uarr", 8593 },   { "rarr", 8594 },   { "darr", 8595 },
+    { "minus", 8722 },  { "infin", 8734 },  { "ne", 8800 },     { "le", 8804 },     { "ge", 8805 },
 };
 
 static unsigned named(const char *name, size_t bytes)
@@ -49,7 +51,9 @@ static unsigned numbered(const char *text, size_t bytes)
     if (i == bytes) return 0;
     for (; i < bytes; i++) {
         const char     c = (char)(text[i] | 32);
-        const unsigned digit = text[i] >= '0' && text[i] <= '9' ? (unsigned)(text[i] - '0') : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a' + 10) : 99;
+        const unsigned digit = text[i] >= '0' && text[i] <= '9' ? (unsigned)(text[i] - '0')
+                               : c >= 'a' && c <= 'f'           ? (unsigned)(c - 'a' + 10)
+                                                                : 99;
         if (digit >= base) return 0;
         code = code * base + digit; /* at most LONGEST digits: it does not overflow where it matters */
         if (code > 0x10FFFF) return 0;
@@ -62,7 +66,8 @@ static rg_status add_code(rg_text *out, unsigned code)
 {
     char         bytes[4];
     const size_t n = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    for (size_t i = n; i-- > 0; code >>= 6) bytes[i] = (char)(i ? 0x80 | (code & 0x3F) : n == 1 ? code : ((0xF00u >> n) & 0xFF) | code);
+    for (size_t i = n; i-- > 0; code >>= 6)
+        bytes[i] = (char)(i ? 0x80 | (code & 0x3F) : n == 1 ? code : ((0xF00u >> n) & 0xFF) | code);
     return rg_text_add(out, bytes, n);
 }
 
@@ -86,7 +91,10 @@ rg_status rg_html__character(rg_text *out, const char *text, size_t end, size_t 
 rg_status rg_html__escape(rg_text *out, const char *text, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++) {
-        const char *entity = text[i] == '&' ? "&amp;" : text[i] == '<' ? "&lt;" : text[i] == '>' ? "&gt;" : NULL; /* quotes may stand */
+        const char *entity = text[i] == '&'   ? "&amp;"
+                             : text[i] == '<' ? "&lt;"
+                             : text[i] == '>' ? "&gt;"
+                                              : NULL; /* quotes may stand */
         RG_TRY(entity ? rg_text_add_string(out, entity) : rg_text_add(out, text + i, 1));
     }
     return RG_OK;

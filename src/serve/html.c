@@ -15,13 +15,20 @@
 #include <string.h>
 #include <strings.h>
 
-enum { DEEPEST = 64, NAME = 24, MARKS = 512, KEPT = 200 }; /* marks of a line; bytes of an element that stays inside one */
+enum {
+    DEEPEST = 64, /* elements inside each other                  */
+    NAME = 24,    /* bytes of a tag's name                       */
+    MARKS = 512,  /* of a line                                   */
+    KEPT = 200    /* bytes of an element that stays inside a line */
+};
 
-static const char blocks[] =
-    " html head body title meta link base p div h1 h2 h3 h4 h5 h6 ul ol li dl dt dd dir menu table caption colgroup col thead tbody tfoot tr "
-    "td th section article aside header footer nav main figure figcaption blockquote pre form fieldset legend hr br address details summary "
-    "dialog select option optgroup textarea button iframe video audio source track object embed canvas noscript template center hgroup "
-    "search frameset frame map area ";
+static const char blocks[] = " html head body title meta link base p div h1 h2 h3 h4 h5 h6 ul ol li dl dt dd dir menu "
+                             "table caption colgroup col thead tbody tfoot tr "
+                             "td th section article aside header footer nav main figure figcaption blockquote pre form "
+                             "fieldset legend hr br address details summary "
+                             "dialog select option optgroup textarea button iframe video audio source track object "
+                             "embed canvas noscript template center hgroup "
+                             "search frameset frame map area ";
 static const char voids[] = " area base br col embed hr img input link meta param source track wbr ";
 static const char untranslated[] = " code kbd samp var tt math svg script style ";
 
@@ -30,19 +37,20 @@ typedef struct {
     const char  *text;
     size_t       bytes, begin; /* begin: of the line at hand */
     bool         aligned;
-    rg_text      plain;        /* of the line, without tags */
+    rg_text      plain; /* of the line, without tags */
     rg_mark     *mark;
     size_t       marks, room;
-    size_t       solid, solid_marks, solid_plain; /* behind the last of the line that is neither blank nor a point: in text, mark, plain */
-    int          open, depth;  /* the innermost mark that is open, or -1 */
-    int          closed;       /* tags of lines before that were closed on this one */
+    size_t       solid, solid_marks, solid_plain; /* behind the last that is neither blank nor point: in text, mark, plain */
+    int          open, depth; /* the innermost mark that is open, or -1 */
+    int          closed;      /* tags of lines before that were closed on this one */
 } reader;
 
 /* ---------------------------------------------------------------------------------------------------------- tags */
 
 static bool is_tag(const char *at) /* < and what may begin a tag; "a < b" is text */
 {
-    return at[0] == '<' && (isalpha((unsigned char)at[1]) || at[1] == '!' || at[1] == '?' || (at[1] == '/' && isalpha((unsigned char)at[2])));
+    return at[0] == '<' && (isalpha((unsigned char)at[1]) || at[1] == '!' || at[1] == '?' ||
+                            (at[1] == '/' && isalpha((unsigned char)at[2])));
 }
 
 /* Where what begins at `at` ends; quotes may hold a >, unless they are never closed. */
@@ -66,7 +74,8 @@ static size_t tag_end(const char *text, size_t bytes, size_t at)
 static void name_of(char out[NAME], const char *tag)
 {
     size_t n = 0;
-    for (tag += tag[1] == '/' ? 2 : 1; n < NAME - 1 && (isalnum((unsigned char)*tag) || *tag == '-' || *tag == ':'); tag++)
+    for (tag += tag[1] == '/' ? 2 : 1; n < NAME - 1 && (isalnum((unsigned char)*tag) || *tag == '-' || *tag == ':');
+         tag++)
         out[n++] = (char)tolower((unsigned char)*tag);
     out[n] = 0;
 }
@@ -156,7 +165,8 @@ static rg_status add_mark(reader *r, rg_mark_kind kind, const char *tag, size_t 
     }
     char *text = copy(tag, bytes);
     if (!text) return RG_ENOMEM;
-    r->mark[r->marks++] = (rg_mark){ .kind = kind, .begin = r->plain.length, .end = r->plain.length, .parent = r->open, .open = text };
+    r->mark[r->marks++] =
+        (rg_mark){ .kind = kind, .begin = r->plain.length, .end = r->plain.length, .parent = r->open, .open = text };
     return RG_OK;
 }
 
@@ -304,8 +314,11 @@ static bool follows_point(reader *r)
 {
     rg_mark *last = r->marks ? &r->mark[r->marks - 1] : NULL;
     if (!last || (last->kind != RG_MARK_POINT && last->kind != RG_MARK_ELEMENT)) return false;
-    if (last->begin != r->plain.length || last->end != r->plain.length || !last->begin || r->plain.data[last->begin - 1] != ' ') return false;
-    for (rg_mark *around; last->parent >= 0 && (around = &r->mark[last->parent])->kind == RG_MARK_ELEMENT && around->begin == around->end;)
+    if (last->begin != r->plain.length || last->end != r->plain.length || !last->begin ||
+        r->plain.data[last->begin - 1] != ' ')
+        return false;
+    for (rg_mark *around; last->parent >= 0 && (around = &r->mark[last->parent])->kind == RG_MARK_ELEMENT &&
+                          around->begin == around->end;)
         last = around; /* the outermost of those around nothing */
     return last->spaced = true;
 }
@@ -330,7 +343,8 @@ static rg_status add_words(reader *r, size_t at, size_t end)
  * lines or one that is longer than a few words. */
 static rg_status keep(reader *r, size_t at, size_t end, size_t whole, const char *name)
 {
-    const bool   wordless = in_list(" script style svg math ", name), small = whole - at <= KEPT && !memchr(r->text + at, '\n', whole - at);
+    const bool wordless = in_list(" script style svg math ", name),
+               small = whole - at <= KEPT && !memchr(r->text + at, '\n', whole - at);
     if (in_list(blocks, name) || r->marks >= MARKS || (!wordless && (!r->aligned || !small))) return cut(r, at, whole);
     const size_t before = r->plain.length;
     if (!wordless) RG_TRY(add_words(r, end, whole));

@@ -48,8 +48,10 @@ static rg_status search(const rg_translated **out, rg_lane *l, size_t from, size
 static void settle(rg_request *r, rg_part *line, const rg_translated *result, rg_status status)
 {
     rg_reply reply = { 0 };
-    if (status == RG_OK && !result->stopped) status = rg_segments_translated(line, r->server->translator, result, r->html);
-    if (status != RG_OK) rg_serve__error(&reply, status == RG_ENOMEM ? 503 : 500, "Cannot translate text: %s", rg_message());
+    if (status == RG_OK && !result->stopped)
+        status = rg_segments_translated(line, r->server->translator, result, r->html);
+    if (status != RG_OK)
+        rg_serve__error(&reply, status == RG_ENOMEM ? 503 : 500, "Cannot translate text: %s", rg_message());
     else if (result->stopped) return; /* the clock answers */
     else if (++r->finished == r->lines) rg_serve__translated(&reply, r, result);
     if (reply.code) rg_queue_answer(r, &reply);

@@ -39,10 +39,13 @@ static rg_status place_sources(rg_links *l, const rg_vocab *vocab, const char *l
     if (status == RG_OK) status = rg_vocab_normalize(&normal, vocab, line, strlen(line));
     if (status == RG_OK && !(l->source = rg_alloc_array(l->sources + 1, sizeof *l->source))) status = RG_ENOMEM;
     const char  *text = rg_text_c(&normal);
-    const double scale = (double)signs(line, strlen(line)) / (double)(signs(text, normal.length) + (normal.length == 0));
+    const double scale =
+        (double)signs(line, strlen(line)) / (double)(signs(text, normal.length) + (normal.length == 0));
     for (size_t j = 0; status == RG_OK && j < l->sources; j++) {
-        const rg_range span = j < spans.count ? (rg_range){ spans.data[j].begin, spans.data[j].end } : (rg_range){ normal.length, normal.length };
-        const double   first = (double)signs(text, span.begin), count = (double)signs(text + span.begin, span.end - span.begin);
+        const rg_range span = j < spans.count ? (rg_range){ spans.data[j].begin, spans.data[j].end }
+                                              : (rg_range){ normal.length, normal.length };
+        const double   first = (double)signs(text, span.begin),
+                     count = (double)signs(text + span.begin, span.end - span.begin);
         l->source[j] = byte_of(line, scale * (first + (count > 1 ? count / 2 : 0))) + 0.5;
     }
     rg_ids_free(&ids);
@@ -92,7 +95,8 @@ static rg_status add_up(rg_links *l, const rg_answer *a)
 rg_status rg_links_make(rg_links *out, const rg_translator *t, const char *line, const rg_translated *r, size_t rank)
 {
     const rg_answer *a = r->best[rank].answer;
-    *out = (rg_links){ .targets = a->length, .sources = r->source_length ? r->source_length - 1 : 0 }; /* without </s> */
+    *out =
+        (rg_links){ .targets = a->length, .sources = r->source_length ? r->source_length - 1 : 0 }; /* without </s> */
     RG_TRY(place_sources(out, t->source, line));
     RG_TRY(place_targets(out, t->target, a));
     return add_up(out, a);

@@ -20,10 +20,10 @@ typedef struct {
     const char     *text;
     const rg_links *links;
     size_t          units;
-    rg_range        *unit;  /* bytes of the translation */
+    rg_range       *unit;  /* bytes of the translation */
     int            *owner; /* the innermost mark around each unit, or -1 */
     double         *mass;
-    rg_range        *place; /* units of each mark */
+    rg_range       *place; /* units of each mark */
     size_t         *order; /* marks, outer ones first */
     unsigned       *depth;
 } placing;
@@ -41,9 +41,10 @@ static class_of_character class_at(const char *text, size_t *bytes)
         if (!c[i]) *bytes = i;
     if (c[0] == ' ' || c[0] == '\t' || (c[0] == 0xC2 && c[1] == 0xA0)) return BLANK;
     if (c[0] < 0x80) return isalnum(c[0]) ? WORD : PUNCTUATION;
-    if (c[0] == 0xC2 && (c[1] == 0xAB || c[1] == 0xBB || c[1] == 0xBF || c[1] == 0xA1)) return PUNCTUATION; /* « » ¿ ¡ */
-    if (c[0] == 0xE2 && c[1] == 0x80) return PUNCTUATION;                                                 /* dashes, quotes, … */
-    if (c[0] == 0xE3 && c[1] == 0x80) return PUNCTUATION;                                                 /* 、 。 「 」 */
+    if (c[0] == 0xC2 && (c[1] == 0xAB || c[1] == 0xBB || c[1] == 0xBF || c[1] == 0xA1))
+        return PUNCTUATION;                               /* « » ¿ ¡ */
+    if (c[0] == 0xE2 && c[1] == 0x80) return PUNCTUATION; /* dashes, quotes, … */
+    if (c[0] == 0xE3 && c[1] == 0x80) return PUNCTUATION; /* 、 。 「 」 */
     if (c[0] == 0xE0 && (c[1] == 0xB8 || c[1] == 0xB9)) return SIGN;
     if ((c[0] == 0xE2 && c[1] >= 0xBA) || (c[0] >= 0xE3 && c[0] <= 0xE9) || c[0] == 0xF0) return SIGN;
     return WORD;
@@ -112,7 +113,8 @@ static size_t point_of(placing *p, const rg_mark *m, rg_range room)
     if (m->begin <= (around ? around->begin : 0) || room.begin == room.end) return room.begin;
     if (m->begin >= (around ? around->end : strlen(p->line->text))) return room.end;
     const bool   left = p->line->text[m->begin] == ' ';
-    const size_t unit = best_unit(p, left ? columns(p->links, 0, m->begin) : columns(p->links, m->begin, (size_t)-1), room, left);
+    const size_t unit =
+        best_unit(p, left ? columns(p->links, 0, m->begin) : columns(p->links, m->begin, (size_t)-1), room, left);
     return left && unit < room.end ? unit + 1 : unit;
 }
 
@@ -120,9 +122,9 @@ static size_t point_of(placing *p, const rg_mark *m, rg_range room)
 static rg_range run_of(const placing *p, const rg_mark *m, rg_range room, double floor)
 {
     rg_range best = { room.end, room.end };
-    double  most = 0, sum = 0;
-    bool    any = false;
-    size_t  from = room.begin;
+    double   most = 0, sum = 0;
+    bool     any = false;
+    size_t   from = room.begin;
     for (size_t u = room.begin; u < room.end; u++) {
         if (p->owner[u] != m->parent) {
             if (m->kind == RG_MARK_CLOSE) break;
@@ -172,9 +174,11 @@ static bool covers(const placing *p, const rg_mark *m)
 static void place(placing *p, size_t i)
 {
     const rg_mark *m = &p->line->mark[i];
-    const rg_range  room = m->parent < 0 ? (rg_range){ 0, p->units } : p->place[m->parent];
+    const rg_range room = m->parent < 0 ? (rg_range){ 0, p->units } : p->place[m->parent];
     if (m->kind == RG_MARK_POINT || m->begin == m->end) {
-        const size_t at = m->kind == RG_MARK_OPEN ? room.end : m->kind == RG_MARK_CLOSE ? room.begin : point_of(p, m, room);
+        const size_t at = m->kind == RG_MARK_OPEN    ? room.end
+                          : m->kind == RG_MARK_CLOSE ? room.begin
+                                                     : point_of(p, m, room);
         p->place[i] = (rg_range){ at, at };
         return;
     }
@@ -195,7 +199,8 @@ static void clear_keeps(placing *p)
     for (size_t k = 0; k < p->line->marks; k++) {
         if (p->line->mark[k].kind != RG_MARK_KEEP) continue;
         for (size_t i = 0; i < p->line->marks; i++)
-            if (i != k && p->place[i].begin == p->place[i].end && p->place[i].begin > p->place[k].begin && p->place[i].begin < p->place[k].end)
+            if (i != k && p->place[i].begin == p->place[i].end && p->place[i].begin > p->place[k].begin &&
+                p->place[i].begin < p->place[k].end)
                 p->place[i] = (rg_range){ p->place[k].end, p->place[k].end };
     }
 }
@@ -266,13 +271,15 @@ static rg_status write_ends(rg_text *out, const placing *p, size_t u)
         if (p->place[i].end != u) continue;
         if (is_empty(p, i)) continue;
         for (size_t k = 0; k < p->line->marks; k++) /* what stands at its very end */
-            if (p->line->mark[k].parent == (int)i && is_empty(p, k) && p->place[k].end == u) RG_TRY(write_empty(out, p, k));
+            if (p->line->mark[k].parent == (int)i && is_empty(p, k) && p->place[k].end == u)
+                RG_TRY(write_empty(out, p, k));
         if (m->kind == RG_MARK_ELEMENT) RG_TRY(rg_text_add_string(out, m->close));
         if (m->kind == RG_MARK_CLOSE) RG_TRY(rg_text_add_string(out, m->open));
     }
     for (size_t i = 0; i < p->line->marks; i++) {
         const int parent = p->line->mark[i].parent;
-        if (!is_empty(p, i) || p->place[i].end != u || is_inside(p, i) || (parent >= 0 && p->place[parent].end == u)) continue;
+        if (!is_empty(p, i) || p->place[i].end != u || is_inside(p, i) || (parent >= 0 && p->place[parent].end == u))
+            continue;
         if (stands_left(p, i, u)) RG_TRY(write_empty(out, p, i));
     }
     return RG_OK;

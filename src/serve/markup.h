@@ -14,13 +14,14 @@ typedef struct rg_range {
 /* Which parts of a translation stand for which parts of its source. */
 typedef struct rg_links {
     size_t    targets, sources; /* subwords                                                                     */
-    rg_range  *target;           /* bytes of the translation                                                     */
+    rg_range *target;           /* bytes of the translation                                                     */
     double   *source;           /* where the middle of each lies in the source line: 0 .. its bytes             */
     double   *sum;              /* (targets, sources + 1): attention of a subword to the sources before column j */
 } rg_links;
 
 /* From the attention of answer number `rank`; without any, from the diagonal. rg_links_free also after a failure. */
-rg_status rg_links_make(rg_links *out, const rg_translator *translator, const char *line, const rg_translated *result, size_t rank);
+rg_status rg_links_make(rg_links *out, const rg_translator *translator, const char *line, const rg_translated *result,
+                        size_t rank);
 void      rg_links_free(rg_links *links);
 
 /* The translation with the line's tags, and with its signs written for HTML. */

@@ -92,7 +92,8 @@ static void leave(rg_server *s, rg_peer *p)
 }
 
 /* The library calls this before the socket is closed: the clock cannot hit another one of the same number. */
-void rg_serve__connected(void *context, struct MHD_Connection *connection, void **socket_context, enum MHD_ConnectionNotificationCode what)
+void rg_serve__connected(void *context, struct MHD_Connection *connection, void **socket_context,
+                         enum MHD_ConnectionNotificationCode what)
 {
     if (what == MHD_CONNECTION_NOTIFY_STARTED) {
         arrive(context, connection, socket_context);

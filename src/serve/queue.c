@@ -14,10 +14,10 @@
 #include <time.h>
 
 enum {
-    LONG_LINE = 128,  /* subwords from which a line takes the long lane                                 */
-    QUANTUM = 256,    /* subwords taken from one address before the next has its turn                   */
-    PATIENCE = 500,   /* subwords for which a request waits a second longer than an empty one           */
-    LEAST_RUN = 64,   /* subwords of a run of a lane: as many as it translates in RUN_MS, in these bounds */
+    LONG_LINE = 128, /* subwords from which a line takes the long lane                                 */
+    QUANTUM = 256,   /* subwords taken from one address before the next has its turn                   */
+    PATIENCE = 500,  /* subwords for which a request waits a second longer than an empty one           */
+    LEAST_RUN = 64,  /* subwords of a run of a lane: as many as it translates in RUN_MS, in these bounds */
     MOST_RUN = 4096,
     RUN_MS = 250
 };

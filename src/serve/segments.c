@@ -62,7 +62,8 @@ rg_status rg_segments_keep(rg_segments *out, const char *text)
     return rg_segments__add(out, text, strlen(text), false);
 }
 
-static rg_status with_tags(rg_text *out, const rg_part *line, const rg_translator *t, const rg_translated *result, size_t rank)
+static rg_status with_tags(rg_text *out, const rg_part *line, const rg_translator *t, const rg_translated *result,
+                           size_t rank)
 {
     const char *text = result->best[rank].text;
     rg_links    links = { 0 };
@@ -78,7 +79,8 @@ rg_status rg_segments_translated(rg_part *line, const rg_translator *t, const rg
     if (!(line->best = rg_alloc_zero((result->count + 1) * sizeof *line->best))) return RG_ENOMEM;
     for (size_t k = 0; k < result->count; k++) {
         rg_text   text = { 0 };
-        rg_status status = html ? with_tags(&text, line, t, result, k) : rg_text_add_string(&text, result->best[k].text);
+        rg_status status =
+            html ? with_tags(&text, line, t, result, k) : rg_text_add_string(&text, result->best[k].text);
         if (status == RG_OK && !(line->best[k] = rg_strdup(rg_text_c(&text)))) status = RG_ENOMEM;
         rg_text_free(&text);
         RG_TRY(status);

@@ -69,7 +69,9 @@ static inline char *rg_support_same(const char *html)
         rg_links links = rg_support_identity(p->text);
         rg_text  text = { 0 };
         p->best = rg_alloc_zero(sizeof *p->best);
-        if (!p->best || rg_markup_write(&text, p, p->text, &links) != RG_OK || !(p->best[0] = rg_strdup(rg_text_c(&text)))) abort();
+        if (!p->best || rg_markup_write(&text, p, p->text, &links) != RG_OK ||
+            !(p->best[0] = rg_strdup(rg_text_c(&text))))
+            abort();
         p->count = 1;
         rg_links_free(&links);
         rg_text_free(&text);
@@ -113,7 +115,8 @@ static inline const char *rg_support_check(const rg_part *line, const char *tran
         }
         if (line->mark[i].kind == RG_MARK_KEEP) kept = true;
         if (rg_support_count(markup, line->mark[i].open) != wanted) {
-            snprintf(problem, sizeof problem, "%zu times %.100s in %.3000s", rg_support_count(markup, line->mark[i].open), line->mark[i].open, markup);
+            snprintf(problem, sizeof problem, "%zu times %.100s in %.3000s",
+                     rg_support_count(markup, line->mark[i].open), line->mark[i].open, markup);
             return problem;
         }
     }
@@ -152,7 +155,9 @@ static inline const char *rg_support_shuffled(const char *html, rg_random *rando
         for (size_t k = 0; k < m; k++) {
             order[k] = (int)rg_random_below(random, n);
             const rg_range w = word[order[k]];
-            if ((k && rg_text_add(&translation, " ", 1) != RG_OK) || rg_text_add(&translation, line + w.begin, w.end - w.begin) != RG_OK) abort();
+            if ((k && rg_text_add(&translation, " ", 1) != RG_OK) ||
+                rg_text_add(&translation, line + w.begin, w.end - w.begin) != RG_OK)
+                abort();
         }
         rg_links links = rg_support_links(line, rg_text_c(&translation), order);
         if (rg_markup_write(&out, &s.part[i], rg_text_c(&translation), &links) != RG_OK) abort();
