@@ -95,6 +95,9 @@ static void every_variant_has_a_correct_gradient(void **state)
         { "luong", "score: concat" },
         { "luong", "score: location" },
         { "luong", "cell: gru" },
+        { "luong", "dim-emb: 3\ntied-embeddings: true\nreverse: true" },
+        { "rnnsearch", "reverse: true" },
+        { "luong", "dim-emb: 3\ntied-embeddings: true\nscale-embeddings: false" },
     };
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) check(rg_system_find(variants[i].system), variants[i].options);
 }

@@ -118,7 +118,12 @@ static void every_variant_steps_like_the_whole_pass(void **state)
         { "rnnsearch", "enc-combine: add" },
         { "rnnsearch", "enc-combine: multiply" },
         { "rnnsearch", "enc-bidirectional: false\nreverse: true" },
+        { "rnnsearch", "reverse: true" },
+        { "rnnsearch", "reverse: true\nenc-combine: add" },
         { "rnnsearch", "cell: lstm" },
+        { "luong", "reverse: true" },
+        { "luong", "reverse: true\nattention-kind: local-m\nwindow: 1" },
+        { "luong", "reverse: true\nattention-kind: local-p\nwindow: 1\nattention-order: reading" },
         { "seq2seq", "reverse: true" },
         { "luong", "attention-kind: local-m\nwindow: 1" },
         { "luong", "attention-kind: local-p\nwindow: 1" },
@@ -126,6 +131,10 @@ static void every_variant_steps_like_the_whole_pass(void **state)
         { "luong", "attention-kind: local-p\nwindow: 2\ninput-feeding: false" },
         { "luong", "enc-bidirectional: true\nscore: dot" },
         { "luong", "score: location" },
+        { "luong", "dim-rnn: 16\ntied-embeddings: true" },
+        { "luong", "dim-rnn: 16\ntied-embeddings: true\nscale-embeddings: false" },
+        { "seq2seq", "dim-rnn: 16\ntied-embeddings: true" },
+        { "rnnsearch", "tied-embeddings: true\nscale-embeddings: true" },
     };
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
         rg_model    *m = make(rg_system_find(variants[i].system), variants[i].options);
@@ -172,6 +181,67 @@ static void neighbours_and_reordering_do_not_change_a_hypothesis(void **state)
         rg_decoding_free(alone);
         rg_decoding_free(among);
         rg_model_free(m);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------------- start */
+
+static double deviation_of(const rg_model *m, const char *name)
+{
+    const rg_param *p = rg_params_find(m->params, name);
+    assert_non_null(p);
+    const size_t n = rg_param_rows(p) * rg_param_cols(p);
+    double       squares = 0;
+    for (size_t i = 0; i < n; i++) squares += (double)rg_param_data(p)[i] * (double)rg_param_data(p)[i];
+    return sqrt(squares / (double)n);
+}
+
+/* Words that start at 0.1 make scores that differ by a few thousandths: the attention has no gradient to learn from. */
+static void embedded_words_start_where_their_system_learns(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *system, *options;
+        double      source, target; /* deviations of the tables */
+    } rows[] = {
+        { "luong", "dim-emb: 256\ndim-rnn: 256", 1, 1 },
+        { "luong", "dim-emb: 256\ndim-rnn: 256\ntied-embeddings: true", 1, 1.0 / 16 }, /* and times 16 when looked up */
+        { "luong", "dim-emb: 256\ndim-rnn: 256\ntied-embeddings: true\nscale-embeddings: false", 1, 1 },
+        { "seq2seq", "dim-emb: 256\ndim-rnn: 256", 1, 1 },
+        { "rnnsearch", "dim-emb: 256", 0.1, 0.1 },
+        { "rnnsearch", "dim-emb: 256\ntied-embeddings: true", 0.1, 0.1 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        rg_model *m = make(rg_system_find(rows[i].system), rows[i].options);
+        const double source = deviation_of(m, "source.embedding"), target = deviation_of(m, "target.embedding");
+        assert_true(source > 0.9 * rows[i].source && source < 1.1 * rows[i].source);
+        assert_true(target > 0.9 * rows[i].target && target < 1.1 * rows[i].target);
+        rg_model_free(m);
+    }
+}
+
+/* A file from before a setting existed does not name it, and works as it was trained. */
+static void a_stored_model_keeps_what_was_so_before_a_setting_existed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *system, *stored, *expected;
+    } rows[] = {
+        { "luong", "tied-embeddings: true\n", "scale-embeddings: false" },
+        { "luong", "tied-embeddings: true\nscale-embeddings: true\n", "scale-embeddings: true" },
+        { "seq2seq", "reverse: true\n", "scale-embeddings: false" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const rg_system *system = rg_system_find(rows[i].system);
+        void            *options = rg_alloc_zero(system->options_bytes);
+        assert_int_equal(rg_system_stored_options(options, system, rows[i].stored), RG_OK);
+        const rg_option_group group = { .rows = system->options, .values = options };
+        char                 *yaml = rg_options_yaml(&group, 1);
+        assert_non_null(yaml);
+        if (!strstr(yaml, rows[i].expected)) fail_msg("%s: no '%s' in\n%s", rows[i].system, rows[i].expected, yaml);
+        rg_free(yaml);
+        rg_options_fini(system->options, options);
+        rg_free(options);
     }
 }
 
@@ -242,6 +312,8 @@ int main(void)
         cmocka_unit_test(stepping_equals_the_whole_pass),
         cmocka_unit_test(every_variant_steps_like_the_whole_pass),
         cmocka_unit_test(neighbours_and_reordering_do_not_change_a_hypothesis),
+        cmocka_unit_test(embedded_words_start_where_their_system_learns),
+        cmocka_unit_test(a_stored_model_keeps_what_was_so_before_a_setting_existed),
         cmocka_unit_test(a_training_step_allocates_nothing_after_the_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

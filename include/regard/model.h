@@ -46,6 +46,7 @@ typedef struct rg_system {
     const rg_attention_use *uses;         /* ends with where = NULL */
     const rg_option        *options;      /* rows of its settings, which fill a struct of options_bytes */
     size_t                  options_bytes;
+    const char             *earlier;      /* YAML: settings that model files from before those settings were made with; NULL: the defaults */
     const rg_preset        *presets;      /* ends with name = NULL; NULL: none */
     size_t                  parts_bytes;  /* of the struct its build fills with layers and handles */
 
@@ -72,6 +73,10 @@ typedef struct rg_system {
 
 const rg_system *const *rg_system_all(void);              /* ends with NULL */
 const rg_system        *rg_system_find(const char *name); /* NULL: none */
+
+/* Fill `options` (system->options_bytes, zeroed; rg_options_fini also after a failure) as a model file says: its YAML, else what was so
+ * before a setting existed (`earlier`), else the default. */
+rg_status rg_system_stored_options(void *options, const rg_system *system, const char *yaml);
 
 struct rg_model {
     const rg_system *system;

@@ -18,11 +18,12 @@ typedef struct {
 } settings;
 
 static const rg_option options[] = {
-    RG_RNN_ROWS(settings, "false"),
+    RG_RNN_ROWS(settings, "false", "true"),
     { RG_OPTION_STRING, "cell", offsetof(settings, rnn.cell), "lstm", "kind of recurrence", 0, "lstm|gru|rnn|gru-reset-after" },
     { RG_OPTION_STRING, "score", offsetof(settings, score), "general", "score of the attention (`regard scores`); the paper's concat is additive", 0, NULL },
     { RG_OPTION_STRING, "attention-kind", offsetof(settings, kind), "global", "how much of the source a word looks at", 0, "global|local-m|local-p" },
     { RG_OPTION_INT, "window", offsetof(settings, window), "10", "local attention: D words to either side", 0, "[1,100000]" },
+    RG_RNN_ORDER_ROW(settings),
     { RG_OPTION_INT, "dim-align", offsetof(settings, align), "0", "width inside the score and of the predicted place; 0: that of states", 0, "[0,1000000]" },
     { RG_OPTION_BOOL, "input-feeding", offsetof(settings, feeding), "true", "the attention vector is part of the next input", 0, NULL },
     RG_OPTION_END
@@ -45,7 +46,7 @@ static rg_status build(rg_model *m)
     const settings *s = m->options;
     parts          *p = m->parts;
     const size_t    d = (size_t)s->rnn.d, u = (size_t)s->rnn.width, hidden = s->align > 0 ? (size_t)s->align : u;
-    RG_TRY(rg_rnn_build(&p->rnn, m, &s->rnn, u));
+    RG_TRY(rg_rnn_build(&p->rnn, m, &s->rnn, u, 1));
     const size_t keys = rg_recurrent_stack_width(&p->rnn.encoder);
     RG_TRY(rg_rnn_attention(&p->att, &p->key, m, s->score, u, keys, hidden));
     rg_recurrent_config c = p->rnn.encoder.config;
@@ -71,11 +72,12 @@ static rg_tensor *read_local(rg_tape *t, const parts *p, const settings *s, rg_t
     const size_t    D = (size_t)s->window;
     rg_tensor      *centre = predicts(s) ? rg_local_centres(t, &p->local, h, whole) : NULL;
     const rg_reach *near = predicts(s) ? rg_reach_local_p(t, whole, centre, D) : rg_reach_local_m(t, whole, place, D);
-    rg_tensor      *a = rg_weigh(t, &p->att, h, source->keys, near);
-    if (predicts(s)) {
-        a = rg_local_gaussian(t, a, centre, near, whole, (double)D);
-        rg_tape_watch(t, "weights", a, near);
-    }
+    const bool      mirrored = rg_rnn_reads_mirrored(&s->rnn);
+    rg_tensor      *e = rg_scores(t, &p->att, h, source->keys, near);
+    rg_tensor      *a = rg_softmax_over(t, e, near);
+    if (predicts(s)) a = rg_local_gaussian(t, a, centre, near, whole, (double)D);
+    if (mirrored) rg_rnn_watch(t, a, near, whole);
+    else rg_tape_watch(t, "weights", a, near);
     return rg_mix(t, a, source->values, near);
 }
 
@@ -85,7 +87,8 @@ static rg_tensor *attention_vector(rg_tape *t, const parts *p, const settings *s
 {
     rg_tape_push(t, "attention");
     rg_tensor *context =
-        is_local(s) ? read_local(t, p, s, h, source, whole, place) : rg_attend(t, &p->att, h, source->keys, source->values, whole);
+        is_local(s) ? read_local(t, p, s, h, source, whole, place)
+                    : rg_rnn_attend(t, &s->rnn, &p->att, h, source->keys, source->values, whole);
     rg_tensor *both[] = { context, h };
     rg_tensor *vector = context && h ? rg_linear(t, rg_concat_columns(t, 2, both), rg_use(t, p->vector), NULL, RG_TANH) : NULL;
     rg_tape_pop(t);
@@ -104,7 +107,7 @@ static memory_of_source encode(rg_tape *t, const parts *p, const settings *s, co
                                rg_recurrent_states *first)
 {
     const size_t     u = (size_t)s->rnn.width;
-    rg_tensor       *h = rg_rnn_encode(t, &p->rnn, &s->rnn, ids, layout, first);
+    rg_tensor       *h = rg_rnn_turn(t, &s->rnn, rg_rnn_read(t, &p->rnn, &s->rnn, ids, layout, first), layout);
     memory_of_source source = { .keys = rg_rnn_keys(t, &p->att, p->key, h), .values = h };
     for (size_t l = 0; l < p->decoder.config.depth; l++) {
         if (first->h[l] && rg_tensor_cols(first->h[l]) > u) first->h[l] = rg_columns(t, first->h[l], rg_tensor_cols(first->h[l]) - u, u);
@@ -170,7 +173,7 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
     rg_recurrent_states    states = { 0 };
     const memory_of_source source = encode(t, p, s, from->ids, &from->layout, &states);
     const size_t           N = rg_field_rows(to);
-    rg_tensor *y = rg_gather(t, rg_use(t, p->rnn.target), to->previous, N, &to->layout); /* the stack drops what goes in */
+    rg_tensor *y = rg_rnn_words(t, &p->rnn, to->previous, N, &to->layout); /* the stack drops what goes in */
     if (!y || !source.keys) return (rg_loss){ NULL, 0 };
     rg_tape_push(t, "decoder");
     rg_tensor *vectors = (s->feeding ? run_fed : run_plain)(t, p, s, y, batch, &source, &states);
@@ -234,6 +237,7 @@ const rg_system rg_system_luong = {
     .uses = uses,
     .options = options,
     .options_bytes = sizeof(settings),
+    .earlier = RG_RNN_EARLIER_ATTENTION,
     .parts_bytes = sizeof(parts),
     .build = build,
     .loss = loss,

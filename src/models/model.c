@@ -61,6 +61,14 @@ size_t rg_model_size(const rg_model *m, const char *name)
 
 /* ------------------------------------------------------------------------------------------------------ models */
 
+rg_status rg_system_stored_options(void *options, const rg_system *system, const char *yaml)
+{
+    const rg_option_group group = { .rows = system->options, .values = options };
+    RG_TRY(rg_options_init(system->options, options));
+    if (system->earlier) RG_TRY(rg_options_read_yaml(&group, 1, system->earlier, strlen(system->earlier), "earlier settings", false));
+    return rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "settings of the model", true);
+}
+
 /* Through YAML, so that strings and lists become the copy's own. */
 static rg_status copy_options(const rg_system *system, void *to, const void *from)
 {

@@ -1,6 +1,7 @@
 /* recurrent_parts.c - what the recurrent translators share. */
 #include "models/recurrent_parts.h"
 
+#include <math.h>
 #include <string.h>
 
 static rg_status find_combine(rg_combine *out, const char *name)
@@ -11,7 +12,18 @@ static rg_status find_combine(rg_combine *out, const char *name)
     return RG_OK;
 }
 
-rg_status rg_rnn_build(rg_rnn_parts *out, rg_model *m, const rg_rnn_settings *s, size_t answer)
+/* Embedded words start with the deviation that the system asks for. A tied table is the output's matrix too, where such rows would make
+ * the first logits as wide as sqrt(answer): it starts at deviation / sqrt(d), and words are multiplied by sqrt(d) when they are looked up. */
+static void build_tables(rg_rnn_parts *out, rg_model *m, size_t d, bool tied, bool scaled, double deviation)
+{
+    const size_t V = rg_model_size(m, "target-vocabulary");
+    const double first = tied && scaled ? deviation / sqrt((double)d) : deviation;
+    out->scale = tied && scaled ? sqrt((double)d) : 1;
+    out->source = rg_params_add(m->params, "source.embedding", RG_TABLE, rg_model_size(m, "source-vocabulary"), d, RG_INIT_NORMAL, deviation);
+    out->target = rg_params_add(m->params, "target.embedding", tied ? RG_TIED : RG_TABLE, V, d, RG_INIT_NORMAL, first);
+}
+
+rg_status rg_rnn_build(rg_rnn_parts *out, rg_model *m, const rg_rnn_settings *s, size_t answer, double deviation)
 {
     if (s->encoder < 1 || s->encoder > RG_RECURRENT_DEPTH)
         return rg_fail(RG_EINVAL, "enc-depth %lld must lie in 1 .. %d", (long long)s->encoder, RG_RECURRENT_DEPTH);
@@ -20,8 +32,7 @@ rg_status rg_rnn_build(rg_rnn_parts *out, rg_model *m, const rg_rnn_settings *s,
     const bool   tied = s->tied && answer == d;
     if (s->tied && !tied)
         return rg_fail(RG_EINVAL, "--tied-embeddings needs embeddings as wide as what is answered from: %zu, not %zu", answer, d);
-    out->source = rg_params_add(m->params, "source.embedding", RG_TABLE, rg_model_size(m, "source-vocabulary"), d, RG_INIT_NORMAL, 0.1);
-    out->target = rg_params_add(m->params, "target.embedding", tied ? RG_TIED : RG_TABLE, V, d, RG_INIT_NORMAL, 0.1);
+    build_tables(out, m, d, tied, s->scaled, deviation);
     out->output = tied ? out->target : rg_params_add(m->params, "output", RG_TIED, V, answer, RG_INIT_GLOROT, 1);
     out->output_bias = rg_params_add(m->params, "output.bias", RG_VECTOR, 1, V, RG_INIT_ZERO, 0);
     rg_recurrent_config c = RG_RECURRENT_CONFIG_DEFAULT;
@@ -36,21 +47,29 @@ rg_status rg_rnn_build(rg_rnn_parts *out, rg_model *m, const rg_rnn_settings *s,
     return RG_OK;
 }
 
-/* Each sentence backwards, the closing </s> still last: words, not rows of other sentences, change places. */
-static const int32_t *reversed(rg_tape *t, const int32_t *ids, const rg_layout *layout)
+/* Each sentence backwards, the closing </s> still last: where row i of the other order stands. Its own inverse. */
+static const int32_t *mirror(rg_tape *t, const rg_layout *layout)
 {
-    const size_t n = (size_t)layout->start[layout->groups];
-    int32_t     *out = rg_tape_memory(t, n * sizeof *out);
+    int32_t *out = rg_tape_memory(t, ((size_t)layout->start[layout->groups] + 1) * sizeof *out);
     for (size_t g = 0; out && g < layout->groups; g++) {
         const int32_t from = layout->start[g], to = layout->start[g + 1] - 1; /* `to` is </s> */
-        for (int32_t i = from; i < to; i++) out[i] = ids[to - 1 - (i - from)];
-        if (to >= from) out[to] = ids[to];
+        for (int32_t i = from; i < to; i++) out[i] = to - 1 - (i - from);
+        if (to >= from) out[to] = to;
     }
     return out;
 }
 
-rg_tensor *rg_rnn_encode(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings *s, const int32_t *ids, const rg_layout *layout,
-                         rg_recurrent_states *ends)
+static const int32_t *reversed(rg_tape *t, const int32_t *ids, const rg_layout *layout)
+{
+    const size_t   n = (size_t)layout->start[layout->groups];
+    const int32_t *row = mirror(t, layout);
+    int32_t       *out = row ? rg_tape_memory(t, (n + 1) * sizeof *out) : NULL;
+    for (size_t i = 0; out && i < n; i++) out[i] = ids[row[i]];
+    return out;
+}
+
+rg_tensor *rg_rnn_read(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings *s, const int32_t *ids, const rg_layout *layout,
+                       rg_recurrent_states *ends)
 {
     rg_tape_push(t, "encoder");
     if (s->reverse) ids = reversed(t, ids, layout);
@@ -60,9 +79,24 @@ rg_tensor *rg_rnn_encode(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_setting
     return h;
 }
 
+bool rg_rnn_reads_mirrored(const rg_rnn_settings *s) { return s->reverse && s->order[0] == 'r'; } /* reading */
+
+rg_tensor *rg_rnn_turn(rg_tape *t, const rg_rnn_settings *s, rg_tensor *h, const rg_layout *layout)
+{
+    if (!h || !s->reverse || rg_rnn_reads_mirrored(s)) return h;
+    const int32_t *row = mirror(t, layout);
+    return row ? rg_gather(t, h, row, rg_tensor_rows(h), layout) : NULL;
+}
+
+rg_tensor *rg_rnn_words(rg_tape *t, const rg_rnn_parts *p, const int32_t *ids, size_t n, const rg_layout *layout)
+{
+    rg_tensor *y = rg_gather(t, rg_use(t, p->target), ids, n, layout);
+    return p->scale == 1 ? y : rg_scale(t, y, p->scale);
+}
+
 rg_tensor *rg_rnn_embed(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings *s, const int32_t *ids, size_t n, const rg_layout *layout)
 {
-    return rg_dropout(t, rg_gather(t, rg_use(t, p->target), ids, n, layout), s->dropout);
+    return rg_dropout(t, rg_rnn_words(t, p, ids, n, layout), s->dropout);
 }
 
 rg_loss rg_rnn_loss(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings *s, rg_tensor *y, const rg_batch *batch)
@@ -103,6 +137,30 @@ rg_status rg_rnn_attention(rg_attention *out, rg_param **out_key, rg_model *m, c
 rg_tensor *rg_rnn_keys(rg_tape *t, const rg_attention *att, const rg_param *key, rg_tensor *h)
 {
     return rg_attention_prepare(t, att, key ? rg_matmul(t, h, rg_use(t, key)) : h);
+}
+
+void rg_rnn_watch(rg_tape *t, const rg_tensor *a, const rg_reach *near, const rg_reach *whole)
+{
+    const size_t H = a ? rg_tensor_cols(a) : 0;
+    rg_real     *w = a && near && whole && rg_tape_watched(t, "weights") ? rg_tape_memory(t, (whole->P * H + 1) * sizeof *w) : NULL;
+    if (!w) return;
+    memset(w, 0, whole->P * H * sizeof *w);
+    for (size_t i = 0; i < near->Nq; i++)
+        for (size_t p = near->first[i]; p < near->first[i + 1]; p++) {
+            const size_t S = whole->first[i + 1] - whole->first[i]; /* words and </s>, which is the last in both orders */
+            const size_t read = (size_t)(near->begin[i] - whole->begin[i]) + (p - near->first[i]), place = read + 1 == S ? read : S - 2 - read;
+            memcpy(w + (whole->first[i] + place) * H, rg_tensor_row(a, p), H * sizeof *w);
+        }
+    rg_tape_watch(t, "weights", rg_borrow(t, w, whole->P, H, H), whole);
+}
+
+rg_tensor *rg_rnn_attend(rg_tape *t, const rg_rnn_settings *s, const rg_attention *att, rg_tensor *q, rg_tensor *k, rg_tensor *v,
+                         const rg_reach *whole)
+{
+    if (!rg_rnn_reads_mirrored(s) || !rg_tape_watched(t, "weights")) return rg_attend(t, att, q, k, v, whole);
+    rg_tensor *a = rg_softmax_over(t, rg_scores(t, att, q, k, whole), whole);
+    rg_rnn_watch(t, a, whole, whole);
+    return rg_mix(t, a, v, whole);
 }
 
 /* n queries, query i looking at the whole of source number group[i]. */

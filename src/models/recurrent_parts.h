@@ -9,13 +9,13 @@
 /* Settings that every recurrent translator has; the first member of its own settings. */
 typedef struct rg_rnn_settings {
     int64_t d, width, encoder, decoder;
-    char   *cell, *combine;
-    bool    bidirectional, reverse, tied;
+    char   *cell, *combine, *order;
+    bool    bidirectional, reverse, tied, scaled;
     double  dropout, smoothing;
 } rg_rnn_settings;
 
 /* Their rows; S is the settings struct, `rnn` the name of its rg_rnn_settings member. */
-#define RG_RNN_ROWS(S, bidirectional_default)                                                                                           \
+#define RG_RNN_ROWS(S, bidirectional_default, scaled_default)                                                                                           \
     { RG_OPTION_INT, "dim-emb", offsetof(S, rnn.d), "256", "width of embeddings", 0, "[1,1000000]" },                                            \
     { RG_OPTION_INT, "dim-rnn", offsetof(S, rnn.width), "512", "width of states", 0, "[1,1000000]" },                                            \
     { RG_OPTION_INT, "enc-depth", offsetof(S, rnn.encoder), "1", "encoder layers", 0, NULL },                                           \
@@ -23,24 +23,47 @@ typedef struct rg_rnn_settings {
     { RG_OPTION_BOOL, "enc-bidirectional", offsetof(S, rnn.bidirectional), bidirectional_default, "read the source in both directions", 0, NULL }, \
     { RG_OPTION_BOOL, "reverse", offsetof(S, rnn.reverse), "false", "read the source backwards (Sutskever)", 0, NULL },                 \
     { RG_OPTION_BOOL, "tied-embeddings", offsetof(S, rnn.tied), "false", "one table for target words and output", 0, NULL },            \
+    { RG_OPTION_BOOL, "scale-embeddings", offsetof(S, rnn.scaled), scaled_default,                                                         \
+      "with tied embeddings: words are multiplied by sqrt(dim-emb) when they are looked up", 0, NULL },                                    \
     { RG_OPTION_REAL, "dropout-rnn", offsetof(S, rnn.dropout), "0.2", "share of embeddings, states and outputs dropped", 0, "[0,1)" },     \
     { RG_OPTION_REAL, "label-smoothing", offsetof(S, rnn.smoothing), "0.1", "probability spread over all words", 0, "[0,1)" }
 
 typedef struct rg_rnn_parts {
     rg_param          *source, *target;     /* tables */
     rg_param          *output, *output_bias; /* (V, width of what is answered from) */
+    double             scale;               /* of target words when they are looked up: sqrt(dim-emb) for a tied, scaled table, else 1 */
     rg_recurrent_stack encoder;
     rg_recurrence      cell;
 } rg_rnn_parts;
 
-/* Tables, encoder and output; `answer` is the width the output reads. */
-rg_status rg_rnn_build(rg_rnn_parts *out, rg_model *model, const rg_rnn_settings *s, size_t answer);
+/* `earlier` of a system: how models from before these settings were trained. */
+#define RG_RNN_EARLIER "scale-embeddings: false\n"
+#define RG_RNN_EARLIER_ATTENTION RG_RNN_EARLIER "attention-order: reading\n"
 
-/* States of the source words, (N, encoder width); `ends` (may be NULL) gets where each sentence ended. */
-rg_tensor *rg_rnn_encode(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings *s, const int32_t *ids, const rg_layout *layout,
-                         rg_recurrent_states *ends);
+/* A row of systems with attention. Before it existed, a reversed source was counted as it was read. */
+#define RG_RNN_ORDER_ROW(S)                                                                                                               \
+    { RG_OPTION_STRING, "attention-order", offsetof(S, rnn.order), "source",                                                              \
+      "with --reverse: count places (local attention, location score) as in the source or as read", 0, "source|reading" }
 
-/* Embedded target words, with dropout. */
+/* Tables, encoder and output; `answer` is the width the output reads, `deviation` that of embedded words at the start. */
+rg_status rg_rnn_build(rg_rnn_parts *out, rg_model *model, const rg_rnn_settings *s, size_t answer, double deviation);
+
+/* States of the source words, (N, encoder width), in the order in which they are read; `ends` (may be NULL) gets where each sentence ended. */
+rg_tensor *rg_rnn_read(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings *s, const int32_t *ids, const rg_layout *layout,
+                       rg_recurrent_states *ends);
+
+/* The same rows for attention: turned back into the order of the source, so that nothing that follows knows of --reverse. Models that count
+ * places in reading order (--attention-order) get them as they are, and rg_rnn_watch turns what is shown. */
+rg_tensor *rg_rnn_turn(rg_tape *t, const rg_rnn_settings *s, rg_tensor *h, const rg_layout *layout);
+bool       rg_rnn_reads_mirrored(const rg_rnn_settings *s); /* attention sees reversed rows */
+/* Weights a over `near`, rows in reading order: watched as weights of the whole sentences in source order, 0 outside of `near`. */
+void       rg_rnn_watch(rg_tape *t, const rg_tensor *a, const rg_reach *near, const rg_reach *whole);
+/* rg_attend, watched in source order. */
+rg_tensor *rg_rnn_attend(rg_tape *t, const rg_rnn_settings *s, const rg_attention *att, rg_tensor *q, rg_tensor *k, rg_tensor *v,
+                         const rg_reach *whole);
+
+/* Embedded target words; `embed` with dropout, for decoders whose first layer does not drop what goes in. */
+rg_tensor *rg_rnn_words(rg_tape *t, const rg_rnn_parts *p, const int32_t *ids, size_t n, const rg_layout *layout);
 rg_tensor *rg_rnn_embed(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings *s, const int32_t *ids, size_t n, const rg_layout *layout);
 
 /* Loss of rows that answer the target words. */

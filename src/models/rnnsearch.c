@@ -17,9 +17,10 @@ typedef struct {
 } settings;
 
 static const rg_option options[] = {
-    RG_RNN_ROWS(settings, "true"),
+    RG_RNN_ROWS(settings, "true", "false"),
     { RG_OPTION_STRING, "cell", offsetof(settings, rnn.cell), "gru", "kind of recurrence", 0, "lstm|gru|rnn|gru-reset-after" },
     { RG_OPTION_STRING, "score", offsetof(settings, score), "additive", "score of the attention (`regard scores`)", 0, NULL },
+    RG_RNN_ORDER_ROW(settings),
     { RG_OPTION_INT, "dim-align", offsetof(settings, align), "0", "width inside the score; 0: that of states", 0, "[0,1000000]" },
     { RG_OPTION_INT, "dim-maxout", offsetof(settings, maxout), "0", "width of the output layer, after maxout; 0: that of embeddings", 0, "[0,1000000]" },
     { RG_OPTION_STRING, "output-layer", offsetof(settings, output_layer), "maxout", "between states and words: maxout is the paper's", 0, "maxout|tanh" },
@@ -48,7 +49,7 @@ static rg_status build(rg_model *m)
     parts          *p = m->parts;
     const size_t    d = (size_t)s->rnn.d, u = (size_t)s->rnn.width, out = s->maxout > 0 ? (size_t)s->maxout : d;
     const size_t    sums = has_maxout(s) ? 2 * out : out;
-    RG_TRY(rg_rnn_build(&p->rnn, m, &s->rnn, out));
+    RG_TRY(rg_rnn_build(&p->rnn, m, &s->rnn, out, 0.1));
     const size_t keys = rg_recurrent_stack_width(&p->rnn.encoder);
     RG_TRY(rg_rnn_attention(&p->att, &p->key, m, s->score, u, keys, s->align > 0 ? (size_t)s->align : u));
     rg_recurrent_config c = p->rnn.encoder.config;
@@ -69,10 +70,10 @@ typedef struct {
     rg_tensor *h, *c; /* state; cell of an LSTM */
 } state;
 
-static rg_tensor *look(rg_tape *t, const parts *p, rg_tensor *s, rg_tensor *keys, rg_tensor *values, const rg_reach *reach)
+static rg_tensor *look(rg_tape *t, const parts *p, const settings *s, rg_tensor *q, rg_tensor *keys, rg_tensor *values, const rg_reach *reach)
 {
     rg_tape_push(t, "attention");
-    rg_tensor *context = rg_attend(t, &p->att, s, keys, values, reach);
+    rg_tensor *context = rg_rnn_attend(t, &s->rnn, &p->att, q, keys, values, reach);
     rg_tape_pop(t);
     return context;
 }
@@ -103,7 +104,7 @@ static rg_tensor *deep_output(rg_tape *t, const parts *p, bool maxout, rg_tensor
     return maxout ? rg_max_pairs(t, sum) : rg_tanh(t, sum);
 }
 
-/* s_0 = tanh(W_s backward_1): the last u columns of the first row of each sentence; one direction: of its last row. */
+/* s_0 = tanh(W_s backward_1): the last u columns of the first row that was read of each sentence; one direction: of the last. */
 static state first_state(rg_tape *t, const parts *p, const settings *s, rg_tensor *h)
 {
     const size_t u = (size_t)s->rnn.width, width = rg_tensor_cols(h);
@@ -122,7 +123,8 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
     const rg_batch *batch = data;
     const rg_field *from = &batch->field[RG_SOURCE], *to = &batch->field[RG_TARGET];
     const bool      current = s->output_state[0] == 'c';
-    rg_tensor      *h = rg_rnn_encode(t, &p->rnn, &s->rnn, from->ids, &from->layout, NULL);
+    rg_tensor      *read = rg_rnn_read(t, &p->rnn, &s->rnn, from->ids, &from->layout, NULL);
+    rg_tensor      *h = rg_rnn_turn(t, &s->rnn, read, &from->layout);
     rg_tensor      *keys = rg_rnn_keys(t, &p->att, p->key, h);
     const size_t    N = rg_field_rows(to);
     rg_tensor      *y = rg_rnn_embed(t, &p->rnn, &s->rnn, to->previous, N, &to->layout);
@@ -131,7 +133,7 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
     rg_tensor      *states = rg_rows_new(t, N, (size_t)s->rnn.width, &to->layout);
     rg_tensor      *contexts = rg_rows_new(t, N, h ? rg_tensor_cols(h) : 0, &to->layout);
     if (!steps || !states || !contexts || !gates) return (rg_loss){ NULL, 0 };
-    state now = first_state(t, p, s, h);
+    state now = first_state(t, p, s, read);
     now.h = rg_gather(t, now.h, steps->order, steps->running, NULL); /* longest sentence first */
     if (now.c) now.c = rg_rows(t, now.c, 0, steps->running);
     rg_tape_push(t, "decoder");
@@ -139,7 +141,7 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
         const size_t   n = (size_t)steps->count[i];
         const int32_t *rows = steps->row + steps->first[i];
         state          before = { rg_rows(t, now.h, 0, n), now.c ? rg_rows(t, now.c, 0, n) : NULL };
-        rg_tensor     *context = look(t, p, before.h, keys, h, rg_rnn_reach_step(t, steps, i, &from->layout));
+        rg_tensor     *context = look(t, p, s, before.h, keys, h, rg_rnn_reach_step(t, steps, i, &from->layout));
         now = advance(t, p, rg_gather(t, gates, rows, n, NULL), context, before);
         if (!now.h) break;
         rg_rows_put(t, states, rows, current ? now.h : before.h);
@@ -161,10 +163,11 @@ static rg_status start(rg_decoding *d)
     const settings *s = d->model->options;
     const parts    *p = d->model->parts;
     memory         *mem = d->state;
-    mem->values = rg_rnn_encode(d->memory, &p->rnn, &s->rnn, d->source_ids, &d->sources, NULL);
+    rg_tensor      *read = rg_rnn_read(d->memory, &p->rnn, &s->rnn, d->source_ids, &d->sources, NULL);
+    mem->values = rg_rnn_turn(d->memory, &s->rnn, read, &d->sources);
     mem->keys = rg_rnn_keys(d->memory, &p->att, p->key, mem->values);
     rg_attention_settle(d->memory, &p->att, mem->keys, mem->values, &d->sources);
-    const state               first = first_state(d->memory, p, s, mem->values);
+    const state               first = first_state(d->memory, p, s, read);
     const rg_recurrent_states states = { .h = { first.h }, .c = { first.c } };
     RG_TRY(rg_tape_status(d->memory));
     return rg_rnn_put_states(&mem->bank, &states, 1);
@@ -180,7 +183,7 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
     const state     before = { states.h[0], states.c[0] };
     rg_tensor      *y = rg_rnn_embed(t, &p->rnn, &s->rnn, d->tokens, d->n, NULL);
     rg_tape_push(t, "decoder");
-    rg_tensor  *context = look(t, p, before.h, mem->keys, mem->values, rg_rnn_reach_sources(t, d));
+    rg_tensor  *context = look(t, p, s, before.h, mem->keys, mem->values, rg_rnn_reach_sources(t, d));
     const state now = advance(t, p, word_gates(t, p, y), context, before);
     rg_tensor  *out = deep_output(t, p, has_maxout(s), s->output_state[0] == 'c' ? now.h : before.h, y, context);
     rg_tape_pop(t);
@@ -201,6 +204,7 @@ const rg_system rg_system_rnnsearch = {
     .uses = uses,
     .options = options,
     .options_bytes = sizeof(settings),
+    .earlier = RG_RNN_EARLIER_ATTENTION,
     .parts_bytes = sizeof(parts),
     .build = build,
     .loss = loss,

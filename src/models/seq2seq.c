@@ -11,7 +11,7 @@ typedef struct {
 } settings;
 
 static const rg_option options[] = {
-    RG_RNN_ROWS(settings, "false"),
+    RG_RNN_ROWS(settings, "false", "true"),
     { RG_OPTION_STRING, "cell", offsetof(settings, rnn.cell), "lstm", "kind of recurrence", 0, "lstm|gru|rnn|gru-reset-after" },
     RG_OPTION_END
 };
@@ -28,7 +28,7 @@ static rg_status build(rg_model *m)
     if (s->bidirectional)
         return rg_fail(RG_EINVAL,
                        "the decoder starts from the encoder's last states, which one direction alone has: --enc-bidirectional false");
-    RG_TRY(rg_rnn_build(&p->rnn, m, s, (size_t)s->width));
+    RG_TRY(rg_rnn_build(&p->rnn, m, s, (size_t)s->width, 1));
     rg_recurrent_config c = p->rnn.encoder.config;
     rg_recurrent_stack_init(&p->decoder, m->params, "decoder", &c);
     return RG_OK;
@@ -41,9 +41,9 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
     const rg_batch        *batch = data;
     const rg_field        *from = &batch->field[RG_SOURCE], *to = &batch->field[RG_TARGET];
     rg_recurrent_states    states = { 0 };
-    rg_rnn_encode(t, &p->rnn, s, from->ids, &from->layout, &states);
+    rg_rnn_read(t, &p->rnn, s, from->ids, &from->layout, &states);
     rg_tape_push(t, "decoder");
-    rg_tensor *y = rg_gather(t, rg_use(t, p->rnn.target), to->previous, rg_field_rows(to), &to->layout);
+    rg_tensor *y = rg_rnn_words(t, &p->rnn, to->previous, rg_field_rows(to), &to->layout);
     y = y ? rg_recurrent_stack_run(t, &p->decoder, y, &states) : NULL;
     rg_tape_pop(t);
     return rg_rnn_loss(t, &p->rnn, s, y, batch);
@@ -54,7 +54,7 @@ static rg_status start(rg_decoding *d)
     const rg_rnn_settings *s = &((const settings *)d->model->options)->rnn;
     const parts           *p = d->model->parts;
     rg_recurrent_states    states = { 0 };
-    rg_rnn_encode(d->memory, &p->rnn, s, d->source_ids, &d->sources, &states);
+    rg_rnn_read(d->memory, &p->rnn, s, d->source_ids, &d->sources, &states);
     RG_TRY(rg_tape_status(d->memory));
     return rg_rnn_put_states(d->state, &states, p->decoder.config.depth);
 }
@@ -79,6 +79,7 @@ const rg_system rg_system_seq2seq = {
     .uses = uses,
     .options = options,
     .options_bytes = sizeof(settings),
+    .earlier = RG_RNN_EARLIER,
     .parts_bytes = sizeof(parts),
     .build = build,
     .loss = loss,

@@ -125,9 +125,7 @@ static rg_status make(rg_model **out, const rg_state *state, const char *task, s
         return rg_fail(RG_EMATCH, "the file holds a '%s', which this program does not know; `regard systems` lists what it knows", name);
     void *options = rg_alloc_zero(system->options_bytes);
     if (!options) return RG_ENOMEM;
-    const rg_option_group group = { .rows = system->options, .values = options };
-    rg_status             status = rg_options_init(system->options, options);
-    if (status == RG_OK) status = rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "settings of the model", true);
+    rg_status status = rg_system_stored_options(options, system, yaml);
     if (status == RG_OK) status = rg_model_new_empty(out, system, options, &sizes, most);
     rg_options_fini(system->options, options);
     rg_free(options);
@@ -179,6 +177,7 @@ void rg_tell_changed_settings(const rg_train_report *report, const rg_state *sta
         const size_t name = strcspn(line, ":\n");
         size_t       old_length = 0, new_length = 0;
         const char  *old_value = value_in(before, line, name, &old_length), *new_value = value_in(now, line, name, &new_length);
+        if (!old_value && m->system->earlier) old_value = value_in(m->system->earlier, line, name, &old_length);
         if (!old_value || !new_value || (old_length == new_length && strncmp(old_value, new_value, new_length) == 0)) continue;
         rg_tell(report, "--%.*s was %.*s, it is %.*s now: from here on it is no longer bit for bit the run that was stopped", (int)name, line,
                 (int)old_length, old_value, (int)new_length, new_value);

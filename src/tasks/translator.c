@@ -146,10 +146,8 @@ static rg_status make_model(rg_model **out, const rg_state *state, const rg_voca
         return rg_fail(RG_EMATCH, "the file holds a '%s', which this program does not know; `regard systems` lists what it knows", name);
     void *options = rg_alloc_zero(system->options_bytes);
     if (!options) return RG_ENOMEM;
-    const rg_option_group group = { .rows = system->options, .values = options };
-    const rg_sizes        sizes = rg_sizes_of_text(source, target);
-    rg_status status = rg_options_init(system->options, options);
-    if (status == RG_OK) status = rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "settings of the model", true);
+    const rg_sizes sizes = rg_sizes_of_text(source, target);
+    rg_status      status = rg_system_stored_options(options, system, yaml);
     if (status == RG_OK) status = rg_model_new_empty(out, system, options, &sizes, most);
     rg_options_fini(system->options, options);
     rg_free(options);

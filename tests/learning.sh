@@ -1,0 +1,56 @@
+# release only
+# Luong's model learns as it is shipped: one layer on the demo's grammar, 500 updates, perplexity of unseen sentences; and reads backwards
+# (--reverse) without showing it: the same alignments everywhere. One seed here, three with CAMPAIGN=1, which also asks tied embeddings,
+# and local-p for 85 BLEU after 2,000 updates.
+set -u
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
+cd "$work" || exit 1
+
+"$REGARD" demo -o demo --sentences 40000 --tests 500 --after-batches 1 --cpu-threads 1 > log 2>&1 || { cat log; exit 1; }
+
+# learn SEED UPDATES [option...]: "metric value" of the last validation
+learn() {
+    seed=$1 updates=$2
+    shift 2
+    "$REGARD" train --type luong -t demo/train.en demo/train.fr --valid-sets demo/test.en demo/test.fr --vocab-kind words --dim-vocabs 0 \
+        --dim-emb 96 --dim-rnn 96 --mini-batch-words 700 --learn-rate 0.003 --lr-warmup 150 --lr-decay-inv-sqrt 0 --label-smoothing 0.05 \
+        --after-batches "$updates" --valid-freq "$updates" --valid-metrics perplexity --early-stopping 0 --keep-best false --save-freq 0 \
+        --samples 0 --cpu-threads 1 --seed "$seed" --overwrite -m model.st "$@" > log 2>&1 || { cat log; exit 1; }
+    sed -n 's/.*\[valid\].* : \([a-z]*\) : \([0-9.]*\).*/\1 \2/p' log | tail -1
+}
+
+# expect WHAT MEASURED LIMIT: "perplexity 1.7" at most, "bleu 90" at least
+expect() {
+    echo "$1: $2 (asked: $3)"
+    echo "$2 $3" | awk '{ exit !(NF == 3 && ($1 == "bleu" ? $2 >= $3 : $2 <= $3)) }' || fail "$1: $2, asked was $3"
+}
+
+# A source that is read backwards shows the same alignments: heads, links, JSON, copied words, records. 600 of 691 words are known.
+check_reverse() {
+    for model in ahead back; do
+        reverse=false
+        [ $model = ahead ] || reverse=true
+        expect "luong --reverse $reverse" "$(learn 1 500 --dim-vocabs 600 --reverse $reverse)" 2.5
+        mv model.st $model.st
+        "$REGARD" heads -m $model.st -d demo/test.en demo/test.fr --dry-run > $model.heads 2> err || fail "heads of $model: $(cat err)"
+        "$REGARD" translate -m $model.st --alignment hard --quiet < demo/test.en > $model.links || fail "alignment of $model"
+        "$REGARD" translate -m $model.st --json --quiet < demo/test.en > $model.json || fail "JSON of $model"
+        "$REGARD" translate -m $model.st --replace-unk --quiet < demo/test.en > $model.copied || fail "--replace-unk of $model"
+        "$REGARD" show -m $model.st --json $model.record.json "the red house is big" 2> err || fail "record of $model: $(cat err)"
+    done
+    python3 "$SOURCE_DIR/tests/alignments.py" ahead back || fail "a reversed source shows other alignments"
+}
+
+seeds=1
+[ -z "${CAMPAIGN:-}" ] || seeds="1 2 3"
+for seed in $seeds; do
+    expect "luong, seed $seed" "$(learn $seed 500)" 2.5
+    [ -n "${CAMPAIGN:-}" ] || continue
+    expect "luong with tied embeddings, seed $seed" "$(learn $seed 500 --tied-embeddings)" 2.5
+    expect "luong local-p, seed $seed" "$(learn $seed 2000 --attention-kind local-p --valid-metrics bleu --lr-cooldown 1500)" 85
+done
+check_reverse
+[ $failures = 0 ]
