@@ -57,6 +57,14 @@ for score in $("$REGARD" scores | awk 'NR > 1 { print $1 }'); do
     [ -f "$SOURCE_DIR/docs/scores/$score.md" ] || complain "docs/scores/$score.md is missing"
     grep -q "scores/$score.md" "$SOURCE_DIR/docs/attention.md" || complain "docs/attention.md does not name $score"
 done
+
+# linear is w_q . q + w_k . k: the query cancels in the softmax; a function around it brings it back; dot has none
+printf '1 0\n0 1\n3 -2\n' > rows.tsv
+different() { "$REGARD" attend -q rows.tsv -s linear --digits 4 "$@" 2> /dev/null | sort -u | wc -l; }
+[ "$(different)" = 1 ] && [ "$(different --score-activation identity)" = 1 ] || complain "linear depends on the query"
+for f in tanh relu leaky_relu; do [ "$(different --score-activation $f)" -gt 1 ] || complain "linear with $f does not depend on the query"; done
+expect 2 'no function inside the dot score' attend -q rows.tsv -s dot --score-activation tanh
+
 for system in $("$REGARD" systems | sed -nE 's/^([a-z0-9_-]+): .*/\1/p'); do expect 0 "^$system: a system" explain "$system"; done
 expect 0 '^    queries +target words' explain transformer
 expect 0 '^ +x x x \. \. \.$|^ +\. \. x \. \. \.$' explain causal

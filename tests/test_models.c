@@ -184,6 +184,70 @@ static void neighbours_and_reordering_do_not_change_a_hypothesis(void **state)
     }
 }
 
+/* ------------------------------------------------------------------------------------------------------------- scores */
+
+enum { KEYS = 4 };
+
+typedef struct {
+    double weight[3][KEYS]; /* of each step, of the source's first head */
+    size_t step;
+} looked;
+
+static bool wants_source(void *context, const char *name)
+{
+    (void)context;
+    return strstr(name, "weights") && !strstr(name, "self");
+}
+
+static void see_source(void *context, const char *name, const rg_tensor *x, const void *reach)
+{
+    looked *l = context;
+    (void)name;
+    (void)reach;
+    if (rg_tensor_rows(x) != KEYS) return;
+    for (size_t i = 0; i < KEYS; i++) l->weight[l->step][i] = (double)rg_tensor_at(x, i, 0);
+}
+
+/* The largest difference between what the first step looked at and what a later one did. */
+static double change_of_weights(const char *system, const char *options)
+{
+    static const int32_t one_start[] = { 0, KEYS };
+    const rg_layout      one = { .groups = 1, .start = one_start };
+    rg_model            *m = make(rg_system_find(system), options);
+    looked               l = { 0 };
+    const rg_watcher     watcher = { &l, wants_source, see_source };
+    rg_decoding         *d;
+    double               most = 0;
+    assert_int_equal(rg_decoding_new(&d, m, NULL), RG_OK);
+    rg_decoding_set_watcher(d, &watcher);
+    assert_int_equal(rg_decoding_start(d, source_ids, &one), RG_OK);
+    for (int32_t token = 1; l.step < 3; l.step++, token += 3) {
+        const rg_real *logits;
+        size_t         ld;
+        assert_int_equal(rg_decoding_step(&logits, &ld, d, &token), RG_OK);
+    }
+    for (size_t s = 1; s < 3; s++)
+        for (size_t i = 0; i < KEYS; i++) most = fmax(most, fabs(l.weight[s][i] - l.weight[0][i]));
+    assert_true(l.weight[2][0] > 0);
+    rg_decoding_free(d);
+    rg_model_free(m);
+    return most;
+}
+
+/* w_q . q + w_k . k: the query's share cancels in the softmax, unless a function stands around the sum. */
+static void the_linear_score_is_one_function_in_every_system(void **state)
+{
+    (void)state;
+    static const char *const systems[] = { "luong", "rnnsearch", "transformer" };
+    for (size_t i = 0; i < sizeof systems / sizeof *systems; i++) {
+        assert_true(change_of_weights(systems[i], "score: linear") < 1e-6);
+        assert_true(change_of_weights(systems[i], "score: linear\nscore-activation: identity") < 1e-6);
+        assert_true(change_of_weights(systems[i], "score: linear\nscore-activation: tanh") > 1e-6);
+        assert_true(change_of_weights(systems[i], "score: linear\nscore-activation: leaky_relu") > 1e-6);
+        assert_true(change_of_weights(systems[i], "score: additive") > 1e-6);
+    }
+}
+
 /* ------------------------------------------------------------------------------------------------------------- start */
 
 static double deviation_of(const rg_model *m, const char *name)
@@ -230,6 +294,10 @@ static void a_stored_model_keeps_what_was_so_before_a_setting_existed(void **sta
         { "luong", "tied-embeddings: true\n", "scale-embeddings: false" },
         { "luong", "tied-embeddings: true\nscale-embeddings: true\n", "scale-embeddings: true" },
         { "seq2seq", "reverse: true\n", "scale-embeddings: false" },
+        { "transformer", "score: linear\n", "score-activation: \"tanh\"" },
+        { "transformer", "score: linear\nscore-activation: own\n", "score-activation: \"own\"" },
+        { "luong", "score: linear\n", "score-activation: \"own\"" },
+        { "gat", "score: linear\n", "score-activation: \"leaky_relu\"" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const rg_system *system = rg_system_find(rows[i].system);
@@ -312,6 +380,7 @@ int main(void)
         cmocka_unit_test(stepping_equals_the_whole_pass),
         cmocka_unit_test(every_variant_steps_like_the_whole_pass),
         cmocka_unit_test(neighbours_and_reordering_do_not_change_a_hypothesis),
+        cmocka_unit_test(the_linear_score_is_one_function_in_every_system),
         cmocka_unit_test(embedded_words_start_where_their_system_learns),
         cmocka_unit_test(a_stored_model_keeps_what_was_so_before_a_setting_existed),
         cmocka_unit_test(a_training_step_allocates_nothing_after_the_first),

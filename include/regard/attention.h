@@ -98,7 +98,7 @@ typedef struct rg_attention_config {
     size_t        q_width;    /* all columns of q and of k as given to rg_attention_prepare */
     size_t        k_width;
     size_t        hidden;     /* additive, neural: width of the middle layer, a head */
-    rg_activation activation; /* linear: identity or leaky relu; additive: tanh or leaky relu */
+    rg_activation activation; /* the function inside linear, additive and concat; RG_SCORE_OWN: the score's own */
     double        bandwidth;  /* distance: h */
     bool          learned;    /* distance, cosine: learn h or beta */
     double        sharpness;  /* cosine: beta at the start */
@@ -107,8 +107,9 @@ typedef struct rg_attention_config {
     bool          biased;     /* linear: a bias a head in both halves */
     double        dropout;    /* share of the weights that rg_attend drops while learning; they are not made to sum to 1 again */
 } rg_attention_config;
+#define RG_SCORE_OWN RG_ACTIVATIONS /* linear: identity; additive, concat: tanh */
 #define RG_ATTENTION_CONFIG_DEFAULT                                                                                        \
-    { .score = "scaled_dot", .heads = 1, .hidden = 64, .activation = RG_TANH, .bandwidth = 1, .sharpness = 1, .positions = 256 }
+    { .score = "scaled_dot", .heads = 1, .hidden = 64, .activation = RG_SCORE_OWN, .bandwidth = 1, .sharpness = 1, .positions = 256 }
 
 /* A score is a file that ends in one of these constants, and a word in scores.c. */
 typedef struct rg_score {
@@ -123,6 +124,8 @@ typedef struct rg_score {
     rg_tensor *(*pairs)(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, const rg_reach *reach); /* (P, H) */
     /* The whole attention in one pass; may be NULL, and may return NULL without a failure when this case is not its own. */
     rg_tensor *(*fused)(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, rg_tensor *v, const rg_reach *reach);
+    bool          activates;  /* a function of one number stands inside, `activation` unless the settings name another */
+    rg_activation activation;
     bool one_width; /* queries and keys must be equally wide */
     bool panels;    /* `fused` reads keys and values in panels: settling them pays */
     bool drops;     /* it drops weights too */
@@ -140,6 +143,9 @@ struct rg_attention {
 
 /* Find the score by name and declare what it learns inside the current scope of `params`. */
 rg_status rg_attention_init(rg_attention *out, const rg_attention_config *config, rg_params *params);
+
+/* The function inside the score by name, for settings: "own" leaves it as it is. RG_EINVAL when the score has none. Before the first use. */
+rg_status rg_attention_activate(rg_attention *att, const char *name);
 
 /* Do once what does not change from query to query. Every k given to weigh or attend has been through it. */
 rg_tensor *rg_attention_prepare(rg_tape *t, const rg_attention *att, rg_tensor *k);

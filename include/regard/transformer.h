@@ -18,6 +18,7 @@ enum { RG_STACK_DEPTH = 32 };
 typedef struct rg_block_config {
     size_t        width, hidden, heads; /* of rows, inside the feed-forward network, of attention */
     const char   *score;
+    const char   *inside; /* the function inside the score by name; NULL: the score's own */
     rg_activation activation;           /* of the feed-forward network                            */
     bool          pre;                  /* where the norm stands                                  */
     double        epsilon;              /* of the norms; 0: RG_NORM_EPSILON                       */

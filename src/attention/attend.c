@@ -2,12 +2,24 @@
 #include "attention/reach.h"
 #include "autograd/tape.h"
 
+#include <string.h>
+
 rg_status rg_attention_init(rg_attention *out, const rg_attention_config *config, rg_params *params)
 {
     *out = (rg_attention){ .score = rg_score_find(config->score), .config = *config };
     if (!out->score) return rg_fail(RG_EINVAL, "there is no score '%s'; `regard scores` lists them", config->score);
     if (config->heads == 0) return rg_fail(RG_EINVAL, "attention with 0 heads");
+    if (config->activation == RG_SCORE_OWN) out->config.activation = out->score->activation;
     return out->score->init ? out->score->init(out, params) : RG_OK;
+}
+
+rg_status rg_attention_activate(rg_attention *att, const char *name)
+{
+    if (strcmp(name, "own") == 0) return RG_OK;
+    if (!att->score->activates)
+        return rg_fail(RG_EINVAL, "--score-activation %s: there is no function inside the %s score; linear, additive and concat have one", name,
+                       att->score->name);
+    return rg_activation_find(&att->config.activation, name);
 }
 
 rg_tensor *rg_attention_prepare(rg_tape *t, const rg_attention *att, rg_tensor *k)

@@ -25,7 +25,8 @@ static const rg_option rows[] = {
       "who looks at whom: groups, causal, window:R, ... (`regard list reaches`), or edges:FILE", 'r', NULL },
     { RG_OPTION_INT, "heads", offsetof(attend_options, heads), "1", "heads: the columns are cut into so many blocks", 0, "[1,inf)" },
     { RG_OPTION_INT, "hidden", offsetof(attend_options, hidden), "8", "additive, concat, neural, vector: width of the hidden layer", 0, "[1,inf)" },
-    { RG_OPTION_STRING, "activation", offsetof(attend_options, activation), "tanh", "linear, additive, concat: the function inside", 0, NULL },
+    { RG_OPTION_STRING, "score-activation", offsetof(attend_options, activation), "own",
+      "function inside linear, additive, concat: tanh, relu ...; own: identity in linear, else tanh", 0, NULL },
     { RG_OPTION_REAL, "bandwidth", offsetof(attend_options, bandwidth), "1", "distance: h", 0, "(0,inf)" },
     { RG_OPTION_REAL, "sharpness", offsetof(attend_options, sharpness), "1", "cosine: beta", 0, NULL },
     { RG_OPTION_INT, "seed", offsetof(attend_options, seed), "1", "random seed of what a score would learn", 0, "[0,inf)" },
@@ -117,7 +118,6 @@ static rg_status make_attention(work *w)
 {
     const attend_options *o = w->o;
     rg_attention_config   c = RG_ATTENTION_CONFIG_DEFAULT;
-    RG_TRY(rg_activation_find(&c.activation, o->activation));
     c.score = o->score;
     c.heads = (size_t)o->heads;
     c.q_width = w->q.cols;
@@ -130,6 +130,7 @@ static rg_status make_attention(work *w)
         return rg_fail(RG_EINVAL, "%zu columns of queries and %zu of values do not make %zu heads", w->q.cols, w->v.cols, c.heads);
     RG_TRY(rg_params_new(&w->params));
     RG_TRY(rg_attention_init(&w->att, &c, w->params));
+    RG_TRY(rg_attention_activate(&w->att, o->activation));
     RG_TRY(rg_params_build(w->params, (uint64_t)o->seed));
     if (rg_params_numbers(w->params))
         rg_log(RG_LOG_INFO, "the %s score learns %zu numbers; here they are drawn from seed %lld", o->score, rg_params_numbers(w->params),

@@ -7,11 +7,13 @@ static rg_status build_block(rg_block *b, rg_params *p, const rg_block_config *c
 {
     rg_params_push(p, "self");
     RG_TRY(rg_heads_init(&b->self, p, c->width, c->heads, true, c->score));
+    RG_TRY(rg_attention_activate(&b->self.att, c->inside ? c->inside : "own"));
     rg_params_pop(p);
     rg_norm_init(&b->norm_self, p, "self.norm", c->width);
     if (crosses) {
         rg_params_push(p, "cross");
         RG_TRY(rg_heads_init(&b->cross, p, c->width, c->heads, false, c->score));
+        RG_TRY(rg_attention_activate(&b->cross.att, c->inside ? c->inside : "own"));
         rg_params_pop(p);
         rg_norm_init(&b->norm_cross, p, "cross.norm", c->width);
     }

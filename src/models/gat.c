@@ -13,7 +13,7 @@
 typedef struct {
     int64_t layers, heads, width, output_heads;
     double  dropout, dropout_attention;
-    char   *score;
+    char   *score, *activation;
     bool    skip;
 } settings;
 
@@ -25,6 +25,8 @@ static const rg_option options[] = {
     { RG_OPTION_REAL, "dropout", offsetof(settings, dropout), "0.6", "share of inputs dropped, and of W h", 0, "[0,1)" },
     { RG_OPTION_REAL, "dropout-attention", offsetof(settings, dropout_attention), "0.6", "share of normalised weights dropped", 0, "[0,1)" },
     { RG_OPTION_STRING, "score", offsetof(settings, score), "linear", "linear: as published; additive: GATv2", 0, "linear|additive" },
+    { RG_OPTION_STRING, "score-activation", offsetof(settings, activation), "leaky_relu",
+      "function inside the score; own: identity in linear, tanh in additive", 0, "own|identity|tanh|relu|leaky_relu" },
     { RG_OPTION_BOOL, "skip", offsetof(settings, skip), "false", "add what went in where a layer keeps the width", 0, NULL },
     RG_OPTION_END
 };
@@ -50,13 +52,13 @@ static rg_status build_layer(layer *l, rg_params *p, const settings *s, bool fir
     c.heads = l->heads;
     c.q_width = c.k_width = out;
     c.hidden = l->width;
-    c.activation = RG_LEAKY_RELU;
     c.biased = true;
     c.dropout = s->dropout_attention;
     l->w = rg_params_add(p, "w", first ? RG_TABLE : RG_WEIGHT, l->in, out, RG_INIT_GLOROT,
                          sqrt((double)(l->in + out) / (double)(l->in + l->width)));
     l->b = rg_params_add(p, "b", RG_VECTOR, 1, last ? l->width : out, RG_INIT_ZERO, 0);
-    return rg_attention_init(&l->att, &c, p);
+    RG_TRY(rg_attention_init(&l->att, &c, p));
+    return rg_attention_activate(&l->att, s->activation);
 }
 
 static rg_status build(rg_model *m)

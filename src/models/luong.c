@@ -12,7 +12,7 @@
 
 typedef struct {
     rg_rnn_settings rnn;
-    char           *score, *kind;
+    char           *score, *activation, *kind;
     int64_t         align, window;
     bool            feeding;
 } settings;
@@ -23,6 +23,9 @@ static const rg_option options[] = {
     { RG_OPTION_STRING, "score", offsetof(settings, score), "general", "score of the attention (`regard scores`); the paper's concat is additive", 0, NULL },
     { RG_OPTION_STRING, "attention-kind", offsetof(settings, kind), "global", "how much of the source a word looks at", 0, "global|local-m|local-p" },
     { RG_OPTION_INT, "window", offsetof(settings, window), "10", "local attention: D words to either side", 0, "[1,100000]" },
+    { RG_OPTION_STRING, "score-activation", offsetof(settings, activation), "own",
+      "function inside the linear, additive and concat scores; own: identity in linear, else tanh", 0,
+      "own|identity|tanh|relu|leaky_relu" },
     RG_RNN_ORDER_ROW(settings),
     { RG_OPTION_INT, "dim-align", offsetof(settings, align), "0", "width inside the score and of the predicted place; 0: that of states", 0, "[0,1000000]" },
     { RG_OPTION_BOOL, "input-feeding", offsetof(settings, feeding), "true", "the attention vector is part of the next input", 0, NULL },
@@ -48,7 +51,7 @@ static rg_status build(rg_model *m)
     const size_t    d = (size_t)s->rnn.d, u = (size_t)s->rnn.width, hidden = s->align > 0 ? (size_t)s->align : u;
     RG_TRY(rg_rnn_build(&p->rnn, m, &s->rnn, u, 1));
     const size_t keys = rg_recurrent_stack_width(&p->rnn.encoder);
-    RG_TRY(rg_rnn_attention(&p->att, &p->key, m, s->score, u, keys, hidden));
+    RG_TRY(rg_rnn_attention(&p->att, &p->key, m, s->score, s->activation, u, keys, hidden));
     rg_recurrent_config c = p->rnn.encoder.config;
     c.bidirectional = false;
     c.in = s->feeding ? d + u : d;

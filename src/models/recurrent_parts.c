@@ -115,7 +115,8 @@ rg_tensor *rg_rnn_logits(rg_tape *t, const rg_rnn_parts *p, rg_tensor *y)
 
 /* ------------------------------------------------------------------------------------------------------ attention */
 
-rg_status rg_rnn_attention(rg_attention *out, rg_param **out_key, rg_model *m, const char *score, size_t q, size_t keys, size_t hidden)
+rg_status rg_rnn_attention(rg_attention *out, rg_param **out_key, rg_model *m, const char *score, const char *activation, size_t q,
+                           size_t keys, size_t hidden)
 {
     rg_attention_config c = RG_ATTENTION_CONFIG_DEFAULT;
     const rg_score     *row = rg_score_find(score); /* a name that is none fails below */
@@ -126,10 +127,10 @@ rg_status rg_rnn_attention(rg_attention *out, rg_param **out_key, rg_model *m, c
     c.hidden = hidden;
     c.learned = true; /* cosine's sharpness, the distance's bandwidth */
     c.sharpness = 4;
-    if (strcmp(score, "linear") == 0) c.activation = RG_IDENTITY;
     rg_params_push(m->params, "attention");
     *out_key = project ? rg_params_add(m->params, "key", RG_WEIGHT, keys, q, RG_INIT_GLOROT, 1) : NULL;
     RG_TRY(rg_attention_init(out, &c, m->params));
+    RG_TRY(rg_attention_activate(out, activation));
     rg_params_pop(m->params);
     return RG_OK;
 }

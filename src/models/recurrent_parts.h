@@ -72,7 +72,8 @@ rg_tensor *rg_rnn_logits(rg_tape *t, const rg_rnn_parts *p, rg_tensor *y);
 
 /* The attention of queries `q` wide over keys `keys` wide, in the scope "attention". Scores that compare the two directly get a learned
  * projection of the keys, *out_key, where the widths differ; else it is NULL. */
-rg_status rg_rnn_attention(rg_attention *out, rg_param **out_key, rg_model *model, const char *score, size_t q, size_t keys, size_t hidden);
+rg_status rg_rnn_attention(rg_attention *out, rg_param **out_key, rg_model *model, const char *score, const char *activation, size_t q,
+                           size_t keys, size_t hidden);
 rg_tensor *rg_rnn_keys(rg_tape *t, const rg_attention *att, const rg_param *key, rg_tensor *h); /* prepared keys of the source's states */
 
 /* Decoding. What is carried from step to step stands in a bank, the first member of the system's state: block 2l is h of layer l, block

@@ -12,7 +12,7 @@
 
 typedef struct {
     rg_rnn_settings rnn;
-    char           *score, *output_state, *output_layer;
+    char           *score, *activation, *output_state, *output_layer;
     int64_t         align, maxout;
 } settings;
 
@@ -20,6 +20,9 @@ static const rg_option options[] = {
     RG_RNN_ROWS(settings, "true", "false"),
     { RG_OPTION_STRING, "cell", offsetof(settings, rnn.cell), "gru", "kind of recurrence", 0, "lstm|gru|rnn|gru-reset-after" },
     { RG_OPTION_STRING, "score", offsetof(settings, score), "additive", "score of the attention (`regard scores`)", 0, NULL },
+    { RG_OPTION_STRING, "score-activation", offsetof(settings, activation), "own",
+      "function inside the linear, additive and concat scores; own: identity in linear, else tanh", 0,
+      "own|identity|tanh|relu|leaky_relu" },
     RG_RNN_ORDER_ROW(settings),
     { RG_OPTION_INT, "dim-align", offsetof(settings, align), "0", "width inside the score; 0: that of states", 0, "[0,1000000]" },
     { RG_OPTION_INT, "dim-maxout", offsetof(settings, maxout), "0", "width of the output layer, after maxout; 0: that of embeddings", 0, "[0,1000000]" },
@@ -51,7 +54,7 @@ static rg_status build(rg_model *m)
     const size_t    sums = has_maxout(s) ? 2 * out : out;
     RG_TRY(rg_rnn_build(&p->rnn, m, &s->rnn, out, 0.1));
     const size_t keys = rg_recurrent_stack_width(&p->rnn.encoder);
-    RG_TRY(rg_rnn_attention(&p->att, &p->key, m, s->score, u, keys, s->align > 0 ? (size_t)s->align : u));
+    RG_TRY(rg_rnn_attention(&p->att, &p->key, m, s->score, s->activation, u, keys, s->align > 0 ? (size_t)s->align : u));
     rg_recurrent_config c = p->rnn.encoder.config;
     rg_params_push(m->params, "decoder");
     rg_recurrent_params_init(&p->cell, m->params, &c, d);

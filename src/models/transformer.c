@@ -15,7 +15,7 @@
 typedef struct {
     int64_t d, ff, heads, encoder, decoder, window, positions_learned;
     double  dropout, dropout_attention, dropout_ff, smoothing;
-    char   *norm, *positions, *score, *reach, *activation;
+    char   *norm, *positions, *score, *inside, *reach, *activation;
     bool    tied;
 } settings;
 
@@ -35,6 +35,9 @@ static const rg_option options[] = {
     { RG_OPTION_STRING, "transformer-ffn-activation", offsetof(settings, activation), "relu", "inside the feed-forward network", 0, "relu|gelu" },
     { RG_OPTION_STRING, "score", offsetof(settings, score), "scaled_dot", "score of every attention (`regard scores`)", 0, NULL },
     { RG_OPTION_STRING, "reach", offsetof(settings, reach), "groups", "who looks at whom in self-attention: NAME or NAME:SIZE (`regard list reaches`); the decoder takes what of it lies behind", 0, NULL },
+    { RG_OPTION_STRING, "score-activation", offsetof(settings, inside), "own",
+      "function inside the linear, additive and concat scores; own: identity in linear, else tanh", 0,
+      "own|identity|tanh|relu|leaky_relu" },
     { RG_OPTION_INT, "window", offsetof(settings, window), "0", "the same as --reach window:N; 0: what --reach says", 0, "[0,1000000]" },
     { RG_OPTION_BOOL, "tied-embeddings-all", offsetof(settings, tied), "true", "one table for source, target and output (joint vocabulary)", 0, NULL },
     RG_OPTION_END
@@ -56,6 +59,7 @@ static rg_status block_config(rg_block_config *out, const settings *s)
                               .hidden = (size_t)s->ff,
                               .heads = (size_t)s->heads,
                               .score = s->score,
+                              .inside = s->inside,
                               .pre = strcmp(s->norm, "pre") == 0,
                               .dropout = s->dropout,
                               .dropout_attention = s->dropout_attention,
@@ -295,6 +299,7 @@ const rg_system rg_system_transformer = {
     .uses = uses,
     .options = options,
     .options_bytes = sizeof(settings),
+    .earlier = "score-activation: tanh\n", /* of every score that has one */
     .presets = presets,
     .parts_bytes = sizeof(parts),
     .build = build,

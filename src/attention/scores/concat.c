@@ -40,6 +40,8 @@ const rg_score rg_score_concat = {
     .paper = "Luong, Pham, Manning 2015; Bahdanau, Cho, Bengio 2015",
     .cost = "O(n p), once O(n d p)",
     .note = "equal to additive with M = [W U]",
+    .activates = true,
+    .activation = RG_TANH,
     .init = concat_init,
     .prepare = concat_prepare,
     .query = concat_query,

@@ -2,8 +2,8 @@
  *
  *     e(q,k) = f(w_q . q + w_k . k)
  *
- * f = leaky relu is graph attention's score (Velickovic et al. 2018). f = identity is the concatenation score w . [q; k] of
- * lectures: w_q . q is the same for every key and cancels in the softmax, so its weights do not depend on the query. It stands
+ * f = leaky relu is graph attention's score (Velickovic et al. 2018). f = identity, unless the settings
+ * name another (--score-activation), is the concatenation score w . [q; k] of lectures: w_q . q is the same for every key and cancels in the softmax, so its weights do not depend on the query. It stands
  * here as the control. Both halves are one number a row and head: O(d) a row, O(1) a pair. */
 #include "attention/blocks.h"
 #include "attention/fused.h"
@@ -56,7 +56,9 @@ const rg_score rg_score_linear = {
     .formula = "f(w_q . q + w_k . k)",
     .paper = "Velickovic et al. 2018, Graph Attention Networks (f = leaky relu)",
     .cost = "O(n), once O(d) a row",
-    .note = "with f = identity the weights do not depend on the query",
+    .note = "f = identity unless --score-activation says otherwise; the weights then do not depend on the query",
+    .activates = true,
+    .activation = RG_IDENTITY,
     .init = linear_init,
     .prepare = linear_prepare,
     .query = linear_query,
