@@ -32,10 +32,10 @@ static void put(const char *path, const uint8_t *bytes, size_t count, bool packe
     }
 }
 
-static void check_side(const rg_layout *layout, const int32_t *ids, size_t pairs, const rg_vocab *vocab)
+static void check_side(const rg_field *side, size_t pairs, const rg_vocab *vocab)
 {
-    for (size_t p = 0; p < pairs; p++) must(layout->start[p] < layout->start[p + 1]);
-    for (int32_t i = 0; i < layout->start[pairs]; i++) must(ids[i] >= 0 && (size_t)ids[i] < rg_vocab_size(vocab));
+    for (size_t p = 0; p < pairs; p++) must(side->layout.start[p] < side->layout.start[p + 1]);
+    for (int32_t i = 0; i < side->layout.start[pairs]; i++) must(side->ids[i] >= 0 && (size_t)side->ids[i] < rg_vocab_size(vocab));
 }
 
 static void one_epoch(rg_corpus *corpus, const rg_vocab *vocab)
@@ -46,11 +46,11 @@ static void one_epoch(rg_corpus *corpus, const rg_vocab *vocab)
     for (;;) {
         must(rg_corpus_next_in_epoch(&more, &b, corpus) == RG_OK);
         if (!more) break;
-        must(b.pairs > 0);
-        check_side(&b.source, b.source_ids, b.pairs, vocab);
-        check_side(&b.target, b.target_ids, b.pairs, vocab);
-        seen += b.pairs;
-        tokens += (uint64_t)b.target.start[b.pairs];
+        must(b.examples > 0);
+        check_side(&b.field[RG_SOURCE], b.examples, vocab);
+        check_side(&b.field[RG_TARGET], b.examples, vocab);
+        seen += b.examples;
+        tokens += (uint64_t)b.field[RG_TARGET].layout.start[b.examples];
     }
     must(seen == rg_corpus_pairs(corpus) && tokens == rg_corpus_counts(corpus)->target_tokens);
 }

@@ -34,7 +34,7 @@ static rg_status add_row(rg_examples *c, const rg_reader *r, const rg_row *row, 
 
 rg_status rg_examples_read_from(rg_examples *c, rg_reader *r)
 {
-    size_t column[RG_BATCH_FIELDS];
+    size_t column[RG_BATCH_FIELDS] = { 0 };
     for (size_t f = 0; f < c->fields; f++)
         if ((column[f] = wanted_of(r, c->spec[f].name)) == r->config.wanted_count)
             return rg_fail(RG_EINVAL, "%s: field %s is not among the wanted columns", r->name, c->spec[f].name);

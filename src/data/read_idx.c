@@ -30,7 +30,7 @@ static rg_status read_shape(array *a)
         status = rg_fail(RG_EFORMAT, "%s: no idx file of bytes: it begins with %02x %02x %02x %02x, not with 00 00 08 and 1 to 4 dimensions",
                          a->stream.name, (unsigned char)head.data[0], (unsigned char)head.data[1], (unsigned char)head.data[2],
                          (unsigned char)head.data[3]);
-    if (status == RG_OK) a->dimensions = head.data[3];
+    if (status == RG_OK) a->dimensions = (unsigned char)head.data[3];
     if (status == RG_OK) status = rg_stream_read(&head, &a->stream, 4 * (size_t)a->dimensions);
     for (int i = 0; status == RG_OK && i < a->dimensions; i++) {
         const unsigned char *b = (const unsigned char *)head.data + 4 + 4 * i;

@@ -48,7 +48,7 @@ rg_status rg_sizes_put(rg_sizes *s, const char *name, size_t value)
     if (i == RG_SIZES_MAX || !*name || strlen(name) >= sizeof s->size[i].name)
         return rg_fail(RG_ELIMIT, "'%.40s' cannot be one more size: there are at most %d, with names of at most %zu characters", name,
                        RG_SIZES_MAX, sizeof s->size[0].name - 1);
-    strcpy(s->size[i].name, name);
+    memcpy(s->size[i].name, name, strlen(name) + 1);
     s->size[i].value = value;
     return RG_OK;
 }

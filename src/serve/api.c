@@ -272,7 +272,7 @@ static void answer_texts(rg_reply *reply, const rg_request *r)
 
 void rg_serve__translated(rg_reply *reply, const rg_request *r, const rg_translated *result)
 {
-    if (!r->attention) {
+    if (!r->attention || !result) {
         answer_texts(reply, r);
         return;
     }

@@ -38,7 +38,7 @@ static rg_status listen_on(int *out, char *url, size_t room, const rg_serve_conf
 {
     const struct addrinfo   hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV };
     struct addrinfo        *list = NULL;
-    struct sockaddr_storage bound;
+    struct sockaddr_storage bound = { 0 };
     socklen_t               size = sizeof bound;
     char                    port[16], host[64];
     rg_status               status = RG_EIO;
@@ -61,7 +61,7 @@ static size_t unescape(void *context, struct MHD_Connection *connection, char *t
 {
     (void)context;
     (void)connection;
-    for (char *at = text; (at = strstr(at, "%00")); at += 3) memcpy(at, "%FF", 3);
+    for (char *at = text; (at = strstr(at, "%00")); at += 3) at[1] = at[2] = 'F';
     return MHD_http_unescape(text);
 }
 
