@@ -83,7 +83,7 @@ def expensive(small, known):
             good = one.code == 200 and (known in (one.answer.get("translatedText"), one.answer.get("title")))
             check(good, f"a small request among 20 expensive ones: {one.code} {str(one.answer)[:100]}")
             times.append(one.seconds)
-        check(max(times) < 3 * slack, f"a small request among 20 expensive ones took {max(times):.1f} s")
+        check(max(times) < 5 * slack, f"a small request among 20 expensive ones took {max(times):.1f} s")
         refused = Asker(s, {"q": "the " * 1200}).wait()
         check(refused.code == 400 and "1200" in refused.answer["error"] and refused.seconds < slack, f"a line of 1200 subwords: {refused.code} {refused.answer} after {refused.seconds:.1f} s")
         for one in many:

@@ -31,7 +31,7 @@ static rg_session_config config_of(rg_lane *l, size_t from, size_t n)
     for (size_t i = from; i < from + n; i++) {
         const rg_request *r = l->owner[i];
         if (r->alternatives + 1 > c.search.n_best) c.search.n_best = r->alternatives + 1;
-        c.search.attention = c.search.attention || r->attention || l->part[i]->marks;
+        c.search.attention = r->watched;
     }
     return c;
 }

@@ -118,7 +118,9 @@ bool rg_queue_put(rg_request *r)
     r->deadline = rg_now() + r->server->config->request_seconds;
     r->subwords = 0;
     r->lane = RG_LANE_SHORT;
+    r->watched = r->attention;
     for (size_t i = 0; i < r->lines; i++) {
+        if (r->line[i]->marks) r->watched = true;
         r->subwords += r->line[i]->subwords;
         if (r->line[i]->subwords > LONG_LINE) r->lane = RG_LANE_LONG;
     }
@@ -185,11 +187,15 @@ static bool before(const rg_request *a, const rg_request *b)
     return x != y ? x < y : a->urgency < b->urgency;
 }
 
+/* Lines whose attention is recorded slow down those they are searched with: a run has only the one kind or only the other. */
 static rg_request *next_request(const rg_queue *q, const rg_lane *lane)
 {
     rg_request *best = NULL;
-    for (rg_request *r = q->requests; r; r = r->next)
-        if (r->lane == lane->name && r->taken < r->lines && (!best || before(r, best))) best = r;
+    for (rg_request *r = q->requests; r; r = r->next) {
+        if (r->lane != lane->name || r->taken == r->lines) continue;
+        if (lane->count && r->watched != lane->owner[0]->watched) continue;
+        if (!best || before(r, best)) best = r;
+    }
     return best;
 }
 

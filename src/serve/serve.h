@@ -132,6 +132,7 @@ typedef struct rg_request {
     size_t             taken, finished; /* lines */
     double             urgency;         /* requests of an address are served in this order */
     double             deadline;        /* set once */
+    bool               watched;         /* its searches record attention, which takes longer: for its record, or to place tags */
     bool               running, orphan, answered;
     atomic_bool        unwanted;        /* the search asks */
 } rg_request;
