@@ -128,7 +128,7 @@ static rg_status get_metric(rg_metric *m, const rg_state *s, size_t i)
     const char *name;
     RG_TRY(rg_state_get_text(&name, s, key_of(&k, "metric", i, "name")));
     if (strlen(name) >= sizeof m->name) return rg_fail(RG_ELIMIT, "the name of a saved metric is %zu characters long", strlen(name));
-    strcpy(m->name, name);
+    memcpy(m->name, name, strlen(name) + 1);
     RG_TRY(rg_state_get_number(&m->value, s, key_of(&k, "metric", i, "value")));
     RG_TRY(rg_state_get_number(&m->best, s, key_of(&k, "metric", i, "best")));
     RG_TRY(rg_state_get_count(&m->stalled, s, key_of(&k, "metric", i, "stalled")));

@@ -10,7 +10,7 @@ rg_status rg_metrics_add(rg_metrics *m, const char *name, double value, bool hig
     if (!*name || strlen(name) >= RG_METRIC_NAME) return rg_fail(RG_EINVAL, "'%s' cannot be the name of a metric", name);
     rg_metric *metric = &m->metric[m->count++];
     *metric = (rg_metric){ .value = value, .higher = higher };
-    strcpy(metric->name, name);
+    memcpy(metric->name, name, strlen(name) + 1);
     return RG_OK;
 }
 

@@ -31,7 +31,7 @@ static bool reserve(rg_buffer *b, size_t more)
 
 void rg_buffer_put(rg_buffer *b, const void *bytes, size_t count)
 {
-    if (!reserve(b, count)) return;
+    if (!reserve(b, count) || !b->data) return;
     if (count) memcpy(b->data + b->used, bytes, count);
     b->used += count;
     b->data[b->used] = 0;

@@ -86,7 +86,7 @@ static rg_status add_head(rg_collector *c, rg_map_place place, size_t rows, size
     if (!w) return RG_ENOMEM;
     for (size_t i = 0; i < reach->Nq; i++)
         for (size_t p = reach->first[i]; p < reach->first[i + 1]; p++) {
-            size_t key = (size_t)(reach->begin ? reach->begin[i] + (int32_t)(p - reach->first[i]) : reach->key[p]);
+            size_t key = (size_t)(reach->begin ? reach->begin[i] + (int32_t)(p - reach->first[i]) : reach->key ? reach->key[p] : 0);
             w[i * reach->Nk + key] = rg_tensor_at(x, p, (size_t)place.head);
         }
     status = rg_record_add_map(NULL, c->record, place, rows, cols, w, reach->Nk);

@@ -113,7 +113,7 @@ static rg_status draw_all(canvas *c, sheet *s, int side, const char *name, const
     size_t               from = 0, heads = 0;
     char                 text[64];
     const rg_record_map *m;
-    while ((m = find(c->record, name, &from))) heads++;
+    while (find(c->record, name, &from)) heads++;
     from = 0;
     while ((m = find(c->record, name, &from))) {
         snprintf(text, sizeof text, heads > 1 ? "%s, head %d" : "%s", title, m->head);
