@@ -194,6 +194,32 @@ static void a_row_past_the_limit_is_flagged_and_the_next_is_read(void **state)
     free(bytes);
 }
 
+static void a_row_of_many_columns_is_read_in_no_time(void **state)
+{
+    (void)state;
+    enum { COLUMNS = 500000 };
+    rg_reader_config config = RG_READER_CONFIG_DEFAULT;
+    rg_reader       *r = NULL;
+    char            *bytes = malloc(2 * COLUMNS);
+    rg_row           row;
+    bool             more;
+    for (size_t i = 0; i < COLUMNS; i++) memcpy(bytes + 2 * i, "x\t", 2);
+    bytes[2 * COLUMNS - 1] = '\n';
+    config.wanted = label_text;
+    config.wanted_count = 2;
+    config.columns = "1,2-";
+    const double begun = rg_now();
+    assert_int_equal(rg_reader_open_bytes(&r, bytes, 2 * COLUMNS, &config), RG_OK);
+    assert_int_equal(rg_reader_next(&more, &row, r), RG_OK);
+    assert_int_equal(row.cell[1].count, 2 * (COLUMNS - 1) - 1);
+    rg_reader_close(r);
+    config.header = RG_HEADER_YES;
+    config.columns = "x,y";
+    assert_int_equal(rg_reader_open_bytes(&r, bytes, 2 * COLUMNS, &config), RG_EFORMAT);
+    assert_true(rg_now() - begun < 20); /* a walk from the first name to each would take minutes */
+    free(bytes);
+}
+
 /* --------------------------------------------------------------------------------------------- folders and archives */
 
 static const char *const member_columns[] = { "label", "path", "name", "picture" };
@@ -301,6 +327,46 @@ static void archives_that_leave_their_folder_or_are_damaged_are_refused(void **s
     write_file("sum.tar", bytes, sizeof bytes);
     assert_int_equal(list_members(&text, "sum.tar", 4), RG_EFORMAT);
     assert_non_null(strstr(rg_message(), "damaged"));
+    rg_text_free(&text);
+}
+
+static void tables_name_files_of_a_folder_or_an_archive(void **state)
+{
+    (void)state;
+    static const char *const wanted[] = { "picture", "label" };
+    rg_text                  text = { 0 };
+    mkdir("photos", 0777), mkdir("photos/a", 0777);
+    write_file("photos/a/1.jpg", "one", 3);
+    write_file("photos/2.jpg", "two", 3);
+    static const char captions[] = "a/1.jpg\tx\n2.jpg\ty\n3.jpg\tz\na/1.jpg\tagain\n";
+    write_file("captions.tsv", captions, sizeof captions - 1);
+    const int has_tar = system("tar -C photos -cf photos.tar a 2.jpg && gzip -kf photos.tar") == 0;
+    for (int archive = 0; archive <= has_tar; archive++) {
+        rg_reader_config config = RG_READER_CONFIG_DEFAULT;
+        rg_reader       *r = NULL;
+        rg_row           row;
+        bool             more;
+        config.wanted = wanted;
+        config.wanted_count = 2;
+        config.files = archive ? "photos.tar" : "photos";
+        assert_int_equal(rg_reader_open(&r, "captions.tsv", &config), RG_OK);
+        rg_text_clear(&text);
+        for (;;) {
+            assert_int_equal(rg_reader_next(&more, &row, r), RG_OK);
+            if (!more) break;
+            rg_text_print(&text, "%s %s %u;", row.cell[1].bytes, row.cell[0].missing ? "?" : row.cell[0].bytes, row.faults);
+        }
+        assert_string_equal(text.data, "x one 0;y two 0;z ? 256;again one 0;");
+        rg_reader_close(r);
+        write_file("evil.tsv", "../captions.tsv\tx\n", 18);
+        assert_int_equal(rg_reader_open(&r, "evil.tsv", &config), RG_OK);
+        assert_int_equal(rg_reader_next(&more, &row, r), RG_EFORMAT);
+        assert_non_null(strstr(rg_message(), "evil.tsv: line 1: ../captions.tsv leaves photos"));
+        rg_reader_close(r);
+    }
+    rg_files *files = NULL;
+    if (has_tar) assert_int_equal(rg_files_open(&files, "photos.tar.gz"), RG_EINVAL);
+    assert_int_equal(rg_files_open(&files, "nowhere"), RG_EIO);
     rg_text_free(&text);
 }
 
@@ -447,9 +513,11 @@ int main(void)
         cmocka_unit_test(files_are_read_like_bytes_packed_or_not),
         cmocka_unit_test(endings_of_names_tell_the_format),
         cmocka_unit_test(a_row_past_the_limit_is_flagged_and_the_next_is_read),
+        cmocka_unit_test(a_row_of_many_columns_is_read_in_no_time),
         cmocka_unit_test(folders_give_their_files_in_the_order_of_paths),
         cmocka_unit_test(archives_of_every_kind_give_their_files),
         cmocka_unit_test(archives_that_leave_their_folder_or_are_damaged_are_refused),
+        cmocka_unit_test(tables_name_files_of_a_folder_or_an_archive),
         cmocka_unit_test(idx_gives_pictures_with_their_labels),
         cmocka_unit_test(failed_allocations_and_file_calls_come_back_as_errors),
     };

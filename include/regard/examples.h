@@ -60,7 +60,8 @@ typedef struct rg_field_spec {
 
 typedef struct rg_examples_config {
     size_t      batch;   /* most examples in a batch; 0: no limit. It holds together with batch_rows of the fields         */
-    size_t      window;  /* sort by rows, last field first, within so many times batch (0: 1000) examples; 0: keep the order */
+    size_t      window;  /* sort by rows, last field first, within so many times batch (0: 1000) examples; 0: keep the order. Where
+                          * records come from the file, those of one window (64 batches where this is 0) are in memory at once */
     bool        shuffle; /* a new order each epoch                                                                        */
     uint64_t    seed;
     size_t      memory; /* bytes of records kept in memory; more goes to a temporary file                                 */
@@ -71,7 +72,7 @@ typedef struct rg_examples_config {
 /* What was wrong in one file. */
 typedef struct rg_examples_faults {
     char    *name; /* of the file; NULL: examples that were added one by one */
-    rg_fault empty, too_long, cropped, bad_utf8, nul, line_limit;
+    rg_fault empty, too_long, cropped, bad_utf8, nul, line_limit, absent; /* absent: the row names a file that is not there */
 } rg_examples_faults;
 
 typedef struct rg_examples_report {

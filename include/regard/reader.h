@@ -34,8 +34,10 @@ typedef struct rg_reader_config {
     rg_header          header;  /* tsv and csv */
     const char        *labels;  /* idx: the file of labels; NULL: images-idx3 replaced by labels-idx1 in the name           */
     size_t             max_bytes; /* of a row of text, a picture, a member                                                  */
+    const char        *files;     /* a folder or tar archive: cells of column `file` are paths in it and become the bytes there */
+    const char        *file;      /* a wanted name; NULL: "picture"                                                         */
 } rg_reader_config;
-#define RG_READER_CONFIG_DEFAULT { "", NULL, 0, "", RG_HEADER_AUTO, NULL, (size_t)64 << 20 }
+#define RG_READER_CONFIG_DEFAULT { "", NULL, 0, "", RG_HEADER_AUTO, NULL, (size_t)64 << 20, NULL, NULL }
 
 /* Bytes are text, or a file (folder, tar), or raw pixels, one byte per number, channels last (idx; height is then not 0). */
 typedef struct rg_cell {
@@ -49,8 +51,9 @@ typedef struct rg_row {
     const rg_cell *cell;   /* one per wanted column */
     uint64_t       line;   /* where the row begins; items and members are numbered from 1 */
     const char    *member; /* folder, tar: its path; otherwise NULL */
-    unsigned       faults; /* RG_LINE_ bits; RG_LINE_TOO_LONG: the cells are missing */
+    unsigned       faults; /* RG_LINE_ bits and RG_ROW_ABSENT; RG_LINE_TOO_LONG: the cells are missing */
 } rg_row;
+enum { RG_ROW_ABSENT = 256 }; /* the row names a file that `files` does not have: its cell is missing */
 
 typedef struct rg_reader rg_reader;
 
@@ -74,6 +77,13 @@ void        rg_reader_close(rg_reader *reader);
 rg_status   rg_reader_next(bool *out_more, rg_row *out, rg_reader *reader); /* *out_more is false at the end */
 const char *rg_reader_name(const rg_reader *reader);
 const char *rg_reader_format_of(const rg_reader *reader); /* its name */
+/* Files of a folder or a plain tar archive by their path below it. */
+typedef struct rg_files rg_files;
+rg_status rg_files_open(rg_files **out, const char *path);
+void      rg_files_close(rg_files *files);
+/* Append the bytes of a file, at most `most`. *out_there is false when there is none of that path. */
+rg_status rg_files_read(bool *out_there, rg_text *out, rg_files *files, const char *path, size_t most);
+
 /* Put "FILE: line 12: " (or the member) in front of the message that is there; returns status. */
 rg_status   rg_reader_blame(rg_status status, const rg_reader *reader, const rg_row *row);
 

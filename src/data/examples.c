@@ -380,6 +380,7 @@ static rg_status describe_faults(rg_text *out, const rg_examples_faults *r, bool
         { &r->empty, "empty, skipped" },         { &r->too_long, "too long, skipped" },
         { &r->cropped, "too long, cropped" },    { &r->line_limit, "over the byte limit of a line, skipped" },
         { &r->bad_utf8, "with bad UTF-8, replaced by U+FFFD" }, { &r->nul, "with NUL bytes, replaced by U+FFFD" },
+        { &r->absent, "naming files that are absent, skipped" },
     };
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         if (!faults[i].fault->count) continue;

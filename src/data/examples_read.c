@@ -22,8 +22,8 @@ static rg_status add_row(rg_examples *c, const rg_reader *r, const rg_row *row, 
     rg_cell             cells[RG_BATCH_FIELDS];
     if (row->faults & RG_LINE_BAD_UTF8) rg_fault_note(&faults->bad_utf8, row->line);
     if (row->faults & RG_LINE_NUL) rg_fault_note(&faults->nul, row->line);
-    if (row->faults & RG_LINE_TOO_LONG) {
-        rg_fault_note(&faults->line_limit, row->line);
+    if (row->faults & (RG_LINE_TOO_LONG | RG_ROW_ABSENT)) {
+        rg_fault_note(row->faults & RG_ROW_ABSENT ? &faults->absent : &faults->line_limit, row->line);
         c->report.lines++;
         return RG_OK;
     }

@@ -10,6 +10,29 @@ bool rg_reader__is_hidden(const char *path)
     return false;
 }
 
+bool rg_reader__leaves(const char *path)
+{
+    if (*path == '/') return true;
+    for (const char *part = path; part; part = strchr(part, '/') ? strchr(part, '/') + 1 : NULL)
+        if (strncmp(part, "..", 2) == 0 && (part[2] == '/' || !part[2])) return true;
+    return false;
+}
+
+rg_status rg_reader__read_file(rg_text *out, const char *path, size_t most)
+{
+    char      buffer[1 << 14];
+    rg_file  *file = NULL;
+    size_t    got = 1;
+    rg_status status = rg_file_open(&file, path, "rr");
+    for (size_t all = 0; status == RG_OK && got; all += got) {
+        status = rg_file_read_some(&got, file, buffer, sizeof buffer);
+        if (status == RG_OK && got > most - all) status = rg_fail(RG_ELIMIT, "%s: a file of more than %zu bytes", path, most);
+        if (status == RG_OK) status = rg_text_add(out, buffer, got);
+    }
+    (void)rg_file_close(file); /* only read */
+    return status;
+}
+
 rg_status rg_reader__add_member(rg_reader *r, const char *path)
 {
     const char *base = strrchr(path, '/'), *folder = NULL;

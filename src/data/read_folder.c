@@ -91,21 +91,6 @@ static void folder_close(rg_reader *r)
     rg_free(l);
 }
 
-static rg_status read_whole(rg_text *out, const char *path, size_t most)
-{
-    char      buffer[1 << 14];
-    rg_file  *file = NULL;
-    size_t    got = 1;
-    rg_status status = rg_file_open(&file, path, "rr");
-    for (size_t all = 0; status == RG_OK && got; all += got) {
-        status = rg_file_read_some(&got, file, buffer, sizeof buffer);
-        if (status == RG_OK && got > most - all) status = rg_fail(RG_ELIMIT, "%s: a file of more than %zu bytes", path, most);
-        if (status == RG_OK) status = rg_text_add(out, buffer, got);
-    }
-    (void)rg_file_close(file); /* only read */
-    return status;
-}
-
 static rg_status folder_next(bool *out_more, rg_reader *r)
 {
     listing *l = r->own;
@@ -119,7 +104,7 @@ static rg_status folder_next(bool *out_more, rg_reader *r)
     char *whole = rg_format("%s/%s", l->root, path);
     if (!whole) return RG_ENOMEM;
     rg_status status = rg_reader__begin_cell(r);
-    if (status == RG_OK) status = read_whole(&r->text, whole, r->config.max_bytes);
+    if (status == RG_OK) status = rg_reader__read_file(&r->text, whole, r->config.max_bytes);
     rg_free(whole);
     return status == RG_OK ? rg_reader__end_cell(r) : status;
 }

@@ -106,10 +106,7 @@ static rg_status check_path(const rg_reader *r, const archive *a)
                                                                  (unsigned long long)a->members + 1);
     if (!rg_utf8_check(path, a->path.length, NULL))
         return rg_fail(RG_EFORMAT, "%s: the name of member %llu is not UTF-8", r->name, (unsigned long long)a->members + 1);
-    bool leaves = *path == '/';
-    for (const char *part = path; part; part = strchr(part, '/') ? strchr(part, '/') + 1 : NULL)
-        leaves = leaves || (strncmp(part, "..", 2) == 0 && (part[2] == '/' || !part[2]));
-    return leaves ? bad(r, a, "the name leaves the archive's folder: make the archive again without / in front and without ..") : RG_OK;
+    return rg_reader__leaves(path) ? bad(r, a, "the name leaves the archive's folder: make the archive again without / in front and without ..") : RG_OK;
 }
 
 /* One record of a pax header: "27 path=name\n", the number counts all of it. Returns its bytes, 0 when it is none. */
@@ -195,6 +192,8 @@ static rg_status give(rg_reader *r, archive *a, uint64_t size)
 {
     rg_reader__begin_row(r, ++a->members);
     r->row.member = a->path.data;
+    r->member_at = r->stream.given - (r->stream.end - r->stream.at);
+    r->member_bytes = size;
     if (size > r->config.max_bytes) return bad(r, a, "a file of %llu bytes; at most %zu are possible", (unsigned long long)size, r->config.max_bytes);
     RG_TRY(rg_reader__add_member(r, a->path.data));
     if (!rg_reader__wants(r, RG_MEMBER_PICTURE)) {

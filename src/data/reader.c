@@ -180,17 +180,10 @@ rg_status rg_reader_blame(rg_status status, const rg_reader *r, const rg_row *ro
 
 /* -------------------------------------------------------------------------------------------------------- columns */
 
-static const char *header_name(const rg_reader *r, size_t i)
-{
-    const char *name = r->header.data;
-    for (; i; i--) name += strlen(name) + 1;
-    return name;
-}
-
 static bool find_column(size_t *out, const rg_reader *r, const char *name, size_t bytes)
 {
-    for (size_t i = 0; i < r->header_count; i++) {
-        const char *other = header_name(r, i);
+    const char *other = rg_text_c(&r->header);
+    for (size_t i = 0; i < r->header_count; i++, other += strlen(other) + 1) {
         if (strlen(other) != bytes || memcmp(other, name, bytes) != 0) continue;
         *out = i;
         return true;
@@ -239,7 +232,9 @@ static bool list_part(const char **out, size_t *out_bytes, const char *list, siz
 static rg_status no_column(const rg_reader *r, const char *name, size_t bytes)
 {
     rg_text names = { 0 };
-    for (size_t i = 0; i < r->header_count && i < 20; i++) (void)rg_text_print(&names, "%s%s", i ? ", " : "", header_name(r, i));
+    const char *other = rg_text_c(&r->header);
+    for (size_t i = 0; i < r->header_count && i < 20; i++, other += strlen(other) + 1)
+        (void)rg_text_print(&names, "%s%s", i ? ", " : "", other);
     rg_fail(RG_EFORMAT, "%s: no column is called '%.*s'; there %s %s; choose columns by name or by number from 1", r->name, (int)bytes, name,
             r->header_count == 1 ? "is" : "are", r->header_count ? rg_text_c(&names) : "no names");
     rg_text_free(&names);
@@ -352,7 +347,7 @@ static rg_status find_columns(rg_reader *r)
     bool more;
     RG_TRY(r->format->next(&more, r));
     if (!more) return pick_all(r);
-    RG_TRY(take_header_row(r));
+    if (r->config.header != RG_HEADER_NO) RG_TRY(take_header_row(r));
     if (!first_row_is_header(r)) {
         rg_text_clear(&r->header);
         r->header_count = 0;
@@ -362,6 +357,13 @@ static rg_status find_columns(rg_reader *r)
 }
 
 /* --------------------------------------------------------------------------------------------------- open, close */
+
+static rg_status open_files(rg_reader *r)
+{
+    const char *name = r->config.file ? r->config.file : "picture";
+    while (r->file < r->config.wanted_count && strcmp(r->config.wanted[r->file], name) != 0) r->file++;
+    return r->file < r->config.wanted_count ? rg_files_open(&r->files, r->config.files) : RG_OK; /* nobody wants them in this pass */
+}
 
 static rg_status begin(rg_reader **out, const char *path, const void *bytes, size_t count, const rg_reader_config *config)
 {
@@ -379,6 +381,7 @@ static rg_status begin(rg_reader **out, const char *path, const void *bytes, siz
     if (status == RG_OK && !path && r->format == &rg_reader_folder) status = rg_fail(RG_EINVAL, "a folder cannot be read from memory");
     if (status == RG_OK) status = r->format->open(r);
     if (status == RG_OK) status = find_columns(r);
+    if (status == RG_OK && config->files) status = open_files(r);
     r->path = NULL; /* the caller's, and used up */
     if (status == RG_OK) *out = r;
     else rg_reader_close(r);
@@ -403,6 +406,8 @@ void rg_reader_close(rg_reader *r)
     rg_stream_close(&r->stream);
     rg_text_free(&r->text);
     rg_text_free(&r->joined);
+    rg_text_free(&r->content);
+    rg_files_close(r->files);
     rg_text_free(&r->header);
     rg_free(r->raw);
     rg_free(r->pick);
@@ -469,6 +474,20 @@ static rg_status make_cells(rg_reader *r)
     return RG_OK;
 }
 
+/* The file that a cell names instead of its name. */
+static rg_status fetch_file(rg_reader *r)
+{
+    rg_cell *cell = &r->cells[r->file];
+    bool     there = false;
+    if (cell->missing || !cell->count || cell->height) return RG_OK;
+    rg_text_clear(&r->content);
+    rg_status status = rg_files_read(&there, &r->content, r->files, cell->bytes, r->config.max_bytes);
+    if (status != RG_OK) return rg_reader_blame(status, r, &r->row);
+    if (!there) r->row.faults |= RG_ROW_ABSENT;
+    *cell = (rg_cell){ .bytes = rg_text_c(&r->content), .count = r->content.length, .missing = !there };
+    return RG_OK;
+}
+
 rg_status rg_reader_next(bool *out_more, rg_row *out, rg_reader *r)
 {
     *out_more = true;
@@ -480,6 +499,7 @@ rg_status rg_reader_next(bool *out_more, rg_row *out, rg_reader *r)
         return rg_reader__complain(r, r->row.line, "%zu column%s, and column %zu is wanted: separate columns by %s, or give the format", r->raw_count,
                                    r->raw_count > 1 ? "s" : "", wanted, strcmp(r->format->name, "csv") == 0 ? "commas" : "a tab");
     RG_TRY(make_cells(r));
+    if (r->files) RG_TRY(fetch_file(r));
     *out = r->row;
     return RG_OK;
 }

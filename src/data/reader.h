@@ -30,6 +30,7 @@ struct rg_reader {
     rg_lines *lines;
     rg_stream stream;
     void     *own; /* freed by the format's close */
+    uint64_t  member_at, member_bytes; /* tar: where the member at hand stands in the archive */
 
     /* The row at hand. */
     rg_text      text; /* the bytes of all raw cells, a NUL behind each */
@@ -45,7 +46,10 @@ struct rg_reader {
     rg_text  joined;
     rg_text  header; /* names of the columns, a NUL behind each */
     size_t   header_count;
-    bool     picked, held; /* held: the first row was read to look for a header, and is still to be given */
+    rg_files *files;   /* what `file` cells name; NULL: they are themselves */
+    size_t    file;    /* which wanted column that is */
+    rg_text   content; /* of the file */
+    bool      picked, held; /* held: the first row was read to look for a header, and is still to be given */
 };
 
 /* Begin a row; then its cells in order. Pointers into text are made when the row is complete. */
@@ -75,6 +79,10 @@ bool rg_reader__wants(const rg_reader *r, size_t column);
 #define RG_MEMBER_COLUMNS "label path name picture"
 enum { RG_MEMBER_PICTURE = 3 };
 rg_status rg_reader__add_member(rg_reader *r, const char *path);
+/* Does a path begin with / or go up with ..? */
+bool rg_reader__leaves(const char *path);
+/* Append a whole file of at most `most` bytes. */
+rg_status rg_reader__read_file(rg_text *out, const char *path, size_t most);
 /* Hidden files (.DS_Store, ._a.jpg) are nobody's data. */
 bool rg_reader__is_hidden(const char *path);
 
