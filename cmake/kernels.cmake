@@ -1,6 +1,7 @@
 # src/tensor/kernels/*.c is compiled once for each instruction set, with RG_ISA (its name, the end of every symbol),
 # RG_ISA_<name> (to ask for it in #if) and RG_LANES (floats in a register).
 #
+# `slim` is no table: four lanes with AVX2's instructions, for rows that half of AVX2's registers hold (NARROW in isa.h).
 # `wide` has the register width of AVX-512 in AVX2 instructions, so that the wide code is tested where AVX-512 is missing.
 # Vector types need gnu17, contraction is what makes a*b+c an FMA, and gcc decides where to contract as it optimises:
 # one level for all builds, or the bits differ. The optimiser's loops are sums of two products, where either may be fused
@@ -14,7 +15,11 @@ function(regard_kernels isa lanes)
         return()
     endif()
     set(target kernels_${isa})
-    add_library(${target} OBJECT ${kernel_sources})
+    set(sources ${kernel_sources})
+    if(isa STREQUAL slim)
+        list(FILTER sources INCLUDE REGEX "/(dropout|heads|lists|edges)\\.c$")
+    endif()
+    add_library(${target} OBJECT ${sources})
     set_target_properties(${target} PROPERTIES C_EXTENSIONS ON)
     target_link_libraries(${target} PRIVATE regard_flags)
     target_compile_definitions(${target} PRIVATE RG_ISA=${isa} RG_ISA_${isa}=1 RG_LANES=${lanes})
@@ -24,6 +29,7 @@ endfunction()
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
     regard_kernels(baseline 4)
+    regard_kernels(slim 4 -mavx2 -mfma)
     regard_kernels(avx2 8 -mavx2 -mfma)
     regard_kernels(avx512 16 -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2 -mfma -mprefer-vector-width=512)
     regard_kernels(wide 16 -mavx2 -mfma)

@@ -25,15 +25,19 @@ INLINE vec leaky_relu(vec x) { return choose(x > 0.0f, x, 0.2f * x); }
 
 enum { PIECE = 64 };
 
+/* Numbers to the next whole register: buffers of a piece are written and read in registers only, because what was stored in parts cannot be
+ * loaded before it has reached the cache. */
+INLINE size_t whole(size_t n) { return (n + LANES - 1) / LANES * LANES; }
+
 static float by_pieces(rg_activation f, size_t n, const float *x, const float *y, const float *v)
 {
     sums s = {0};
     for (size_t at = 0; at < n; at += PIECE) {
         const size_t some = n - at < PIECE ? n - at : PIECE;
-        float        z[PIECE];
-        ISA(add)(some, z, x + at, y + at);
-        ISA(map)(f, some, z, z);
-        EACH(some, s.of[p] += get(v + at + i, c) * get(z + i, c););
+        float        z[PIECE] __attribute__((aligned(64)));
+        EACH(some, store(z + i, get(x + at + i, c) + get(y + at + i, c)););
+        ISA(map)(f, whole(some), z, z);
+        EACH(some, s.of[p] += get(v + at + i, c) * only(load(z + i), c, 0););
     }
     return fold_sum(&s);
 }
@@ -52,14 +56,12 @@ static void pieces_backward(rg_activation f, size_t n, float *dx, float *dy, flo
 {
     for (size_t at = 0; at < n; at += PIECE) {
         const size_t some = n - at < PIECE ? n - at : PIECE;
-        float        s[PIECE], z[PIECE], g[PIECE];
-        ISA(add)(some, s, x + at, y + at);
-        ISA(map)(f, some, z, s);
-        ISA(scale)(some, g, de, v + at);
-        ISA(map_backward)(f, some, g, s, z, g, false);
-        ISA(add)(some, dx + at, dx + at, g);
-        ISA(add)(some, dy + at, dy + at, g);
-        ISA(axpy)(some, dv + at, de, z);
+        float        s[PIECE] __attribute__((aligned(64))), z[PIECE] __attribute__((aligned(64))), g[PIECE] __attribute__((aligned(64)));
+        EACH(some, store(s + i, get(x + at + i, c) + get(y + at + i, c)); store(g + i, de * get(v + at + i, c)););
+        ISA(map)(f, whole(some), z, s);
+        ISA(map_backward)(f, whole(some), g, s, z, g, false);
+        EACH(some, put(dx + at + i, get(dx + at + i, c) + load(g + i), c); put(dy + at + i, get(dy + at + i, c) + load(g + i), c);
+             put(dv + at + i, get(dv + at + i, c) + de * load(z + i), c););
     }
 }
 

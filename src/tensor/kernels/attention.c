@@ -185,16 +185,10 @@ INLINE vec mixed(vec x, vec rest, size_t c)
 
 INLINE float top_of(size_t n, const float *e)
 {
-    vec most[PARTS];
-    UNROLL for (size_t p = 0; p < PARTS; p++) most[p] = same(-INFINITY);
-    EACH_WHOLE(n, most[p] = larger(mixed(load(e + at), same(-INFINITY), c), most[p]););
-    float x[FOLD] __attribute__((aligned(64)));
-    UNROLL for (size_t p = 0; p < PARTS; p++) store(x + p * LANES, most[p]);
-    UNROLL for (size_t i = 0; i < 8; i++) x[i] = x[i] > x[i + 8] ? x[i] : x[i + 8];
-    UNROLL for (size_t i = 0; i < 4; i++) x[i] = x[i] > x[i + 4] ? x[i] : x[i + 4];
-    x[0] = x[0] > x[2] ? x[0] : x[2];
-    x[1] = x[1] > x[3] ? x[1] : x[3];
-    return x[0] > x[1] ? x[0] : x[1];
+    sums most;
+    UNROLL for (size_t p = 0; p < PARTS; p++) most.of[p] = same(-INFINITY);
+    EACH_WHOLE(n, most.of[p] = larger(mixed(load(e + at), same(-INFINITY), c), most.of[p]););
+    return fold_max(&most);
 }
 
 void ISA(weigh_rows)(size_t M, float *e, size_t ld, const size_t *low, const size_t *high, float *share, float *top)

@@ -1,7 +1,7 @@
 /* dropout.c - dropout whose mask is drawn anew wherever it is needed, or kept as bits: Philox4x32-10 (Salmon et al. 2011), RG_LANES blocks
  * at a time. Lane l of the four registers is block number base + l; element e of the stream is word e mod 4 of block e / 4. */
 #include "tensor/kernels/isa.h"
-#include "tensor/kernels/part.h"
+#include "tensor/kernels/kept.h"
 
 typedef struct words {
     uvec of[4];
@@ -103,6 +103,7 @@ static void draw(uint32_t *out, uint64_t block, uint64_t stream, const uint32_t 
 
 void ISA(dropout)(size_t n, float *y, const float *x, float p, const uint32_t key[2], uint64_t stream, uint64_t position, bool add)
 {
+    NARROW((n + 7) / 8, dropout, (n, y, x, p, key, stream, position, add)) /* fewer blocks in a turn */
     uint32_t draws[DRAWS + RG_LANES] __attribute__((aligned(64))) = {0}; /* loads at the end may reach over it */
     const uvec least = (uvec){0} + rg_dropout_least(p);
     const vec factor = same(rg_dropout_factor(p));
@@ -135,6 +136,7 @@ INLINE uint8_t staying(const uint32_t *draws, uint32_t least)
 
 void ISA(dropout_mask)(size_t n, uint8_t *bits, float p, const uint32_t key[2], uint64_t stream, uint64_t position)
 {
+    NARROW((n + 7) / 8, dropout_mask, (n, bits, p, key, stream, position))
     enum { ROUND = DRAWS - 8 }; /* bits of a turn: whole bytes, wherever in a block the first of them lies */
     uint32_t draws[DRAWS + 8] __attribute__((aligned(64))) = {0};
     const uint32_t least = rg_dropout_least(p);
@@ -152,14 +154,15 @@ void ISA(dropout_by)(size_t n, float *y, const float *x, float p, const uint8_t 
     const vec factor = same(rg_dropout_factor(p));
     for (size_t i = 0; i < n; i += LANES) {
         const size_t c = n - i < LANES ? n - i : LANES;
-        const vec kept = (vec)((ivec)(take(x + i, c) * factor) & lanes_kept(bits, i, n));
-        give(y + i, add ? take(y + i, c) + kept : kept, c);
+        const vec kept = (vec)((ivec)(get(x + i, c) * factor) & lanes_kept(bits, i, n));
+        put(y + i, add ? get(y + i, c) + kept : kept, c);
     }
 }
 
 /* Both halves of a word draw: a block is the eight bits of a byte. */
 void ISA(dropout_bits)(size_t bytes, uint8_t *bits, float p, const uint32_t key[2], uint64_t stream, uint64_t position)
 {
+    NARROW(bytes, dropout_bits, (bytes, bits, p, key, stream, position))
     const uvec least = (uvec){0} + (uint32_t)(((uint64_t)rg_dropout_least(p) + 0x8000u) >> 16);
     for (size_t at = 0; at < bytes; at += TWINS * LANES) {
         const size_t some = bytes - at < TWINS * LANES ? bytes - at : TWINS * LANES;

@@ -4,7 +4,7 @@
 #include "tensor/kernels/elementary.h"
 #include "tensor/kernels/folds.h"
 #include "tensor/kernels/isa.h"
-#include "tensor/kernels/part.h"
+#include "tensor/kernels/kept.h"
 
 enum {
     AHEAD = 12, /* pairs called for before they are used */
@@ -20,9 +20,7 @@ INLINE vec dropped(vec w, const uint8_t *bits, size_t bit, size_t H, vec factor,
 {
     if (!bits) return w;
     if (H == 8 && LANES <= 8) return (vec)((ivec)(w * factor) & lanes_kept(bits + bit / 8, bit % 8, 8));
-    float lane[LANES] __attribute__((aligned(64))) = {0};
-    for (size_t h = 0; h < c; h++) lane[h] = bit_of(bits, bit + h) ? 1.0f : 0.0f;
-    return w * factor * load(lane);
+    return (vec)((ivec)(w * factor) & lanes_kept_from(bits, bit, c));
 }
 
 /* ------------------------------------------------------------------------------------------------------- weights of a query */
@@ -31,33 +29,33 @@ INLINE vec dropped(vec w, const uint8_t *bits, size_t bit, size_t H, vec factor,
 INLINE void weigh_columns(size_t n, size_t H, float *a, const float *u, const float *z, size_t ldz, const int32_t *key, float slope,
                           const float *tilt, float *seat, float *bent, const uint8_t *bits, size_t bit, float factor, const size_t c)
 {
-    const vec mine = take(u, c), f = same(slope), one = same(1.0f);
+    const vec mine = get(u, c), f = same(slope), one = same(1.0f);
     vec most = same(-INFINITY), sum = {0}, steep = {0};
     for (size_t t = 0; t < n; t++) {
-        const vec s = mine + take(z + (size_t)key[t] * ldz, c), e = tilt ? leaky(s, f) + same(tilt[t]) : leaky(s, f);
-        if (seat) give(bent + t * H, choose(s > 0.0f, one, f), c);
-        give(a + t * H, e, c);
+        const vec s = mine + get(z + (size_t)key[t] * ldz, c), e = tilt ? leaky(s, f) + same(tilt[t]) : leaky(s, f);
+        if (seat) put(bent + t * H, choose(s > 0.0f, one, f), c);
+        put(a + t * H, e, c);
         most = larger(e, most);
     }
     for (size_t t = 0; t < n; t++) {
-        const vec e = vec_exp(take(a + t * H, c) - most);
-        give(a + t * H, e, c);
+        const vec e = vec_exp(get(a + t * H, c) - most);
+        put(a + t * H, e, c);
         sum += e;
     }
     const vec share = 1.0f / sum, times = same(factor);
     for (size_t t = 0; t < n; t++) {
-        const vec w = take(a + t * H, c) * share, kept = dropped(w, bits, bit + t * H, H, times, c);
-        give(a + t * H, kept, c);
+        const vec w = get(a + t * H, c) * share, kept = dropped(w, bits, bit + t * H, H, times, c);
+        put(a + t * H, kept, c);
         if (!seat) continue;
-        const vec bend = take(bent + t * H, c);
+        const vec bend = get(bent + t * H, c);
         steep += w * bend;
-        give(bent + t * H, kept * bend, c);
+        put(bent + t * H, kept * bend, c);
     }
     if (!seat) return;
-    give(seat, mine, c);
-    give(seat + H, most, c);
-    give(seat + 2 * H, share, c);
-    give(seat + 3 * H, steep, c);
+    put(seat, mine, c);
+    put(seat + H, most, c);
+    put(seat + 2 * H, share, c);
+    put(seat + 3 * H, steep, c);
 }
 
 /* By itself: a compiler that saw slope * s + tilt might fuse it here and not there. Returns the largest. */
@@ -91,7 +89,7 @@ static void weigh_single(size_t queries, const size_t *first, const int32_t *key
     }
     for (size_t i = 0; i < pairs; i += LANES) {
         const size_t c = pairs - i < LANES ? pairs - i : LANES;
-        give(a + i, vec_exp(take(a + i, c)), c);
+        put(a + i, vec_exp(get(a + i, c)), c);
     }
     const float times[2] = {0, factor};
     for (size_t i = 0; i < queries; i++) {
@@ -112,6 +110,7 @@ static void weigh_single(size_t queries, const size_t *first, const int32_t *key
 void ISA(edges_weigh)(size_t queries, const size_t *first, const int32_t *key, size_t H, float *a, const float *u, size_t ldu,
                       const float *z, size_t ldz, float slope, const float *tilt, float *seats, const uint8_t *bits, float factor)
 {
+    NARROW(H, edges_weigh, (queries, first, key, H, a, u, ldu, z, ldz, slope, tilt, seats, bits, factor))
     if (H == 1) {
         weigh_single(queries, first, key, a, u, ldu, z, ldz, slope, tilt, seats, bits, factor);
         return;
@@ -163,21 +162,19 @@ INLINE ivec kept_lanes(const uint8_t *bits, size_t bit, size_t H, const size_t c
 {
     if (!bits) return same_int(-1);
     if (H == 8 && LANES <= 8) return lanes_kept(bits + bit / 8, bit % 8, 8);
-    int32_t lane[LANES] __attribute__((aligned(64))) = {0};
-    for (size_t h = 0; h < c; h++) lane[h] = bit_of(bits, bit + h) ? -1 : 0;
-    return *(const ivec *)lane;
+    return lanes_kept_from(bits, bit, c);
 }
 
 /* Heads h .. h + c - 1 of pair t, from what arrived at their weights. */
 INLINE vec slope_columns(const back *b, size_t t, size_t h, vec da, const size_t c)
 {
     const float *who = b->seats + (size_t)b->query[t] * 4 * b->H + h;
-    const vec    s = take(who, c) + take(b->z + h, c);
+    const vec    s = get(who, c) + get(b->z + h, c);
     vec          a;
-    const vec    ds = slope_of(b, s, same(b->tilt ? b->tilt[b->pair[t]] : 0.0f), take(who + b->H, c), take(who + 2 * b->H, c),
-                               take(who + 3 * b->H, c), da, kept_lanes(b->bits, b->pair[t] * b->H + h, b->H, c), &a);
-    give(b->a + t * b->H + h, a, c);
-    if (b->ds) give(b->ds + b->pair[t] * b->H + h, ds, c);
+    const vec    ds = slope_of(b, s, same(b->tilt ? b->tilt[b->pair[t]] : 0.0f), get(who + b->H, c), get(who + 2 * b->H, c),
+                               get(who + 3 * b->H, c), da, kept_lanes(b->bits, b->pair[t] * b->H + h, b->H, c), &a);
+    put(b->a + t * b->H + h, a, c);
+    if (b->ds) put(b->ds + b->pair[t] * b->H + h, ds, c);
     return ds;
 }
 
@@ -205,7 +202,7 @@ static void back_heads(const back *b, size_t n, size_t more)
         ISA(heads_dot)(b->H, b->d, da, 1, 1.0f, b->v, b->d, b->dout + (size_t)b->query[t] * b->ldo, b->d);
         for (size_t h = 0; h < b->H; h += LANES) {
             const size_t c = b->H - h < LANES ? b->H - h : LANES;
-            give(b->dz + h, take(b->dz + h, c) + slope_columns(b, t, h, take(da + h, c), c), c);
+            put(b->dz + h, get(b->dz + h, c) + slope_columns(b, t, h, get(da + h, c), c), c);
         }
     }
 }
@@ -214,7 +211,7 @@ static void back_heads(const back *b, size_t n, size_t more)
 INLINE float arrived_at(const back *b, const float *row)
 {
     float da;
-    if (RG_LANES == 8 && b->d <= LANES) return fold_one(take(b->v, b->d) * take(row, b->d));
+    if (RG_LANES == 8 && b->d <= LANES) return fold_one(get(b->v, b->d) * get(row, b->d));
     ISA(heads_dot)(1, b->d, &da, 1, 1.0f, b->v, b->d, row, b->d);
     return da;
 }
@@ -233,10 +230,10 @@ static void back_single(const back *b, size_t n, size_t more)
     for (size_t t = 0; t < n; t += LANES) {
         const size_t c = n - t < LANES ? n - t : LANES;
         vec          a;
-        const vec    ds = slope_of(b, take(s + t, c), take(tilt + t, c), take(top + t, c), take(share + t, c), take(level + t, c),
-                                   take(da + t, c), take(kept + t, c) > (vec){ 0 }, &a);
-        give(b->a + t, a, c);
-        give(da + t, ds, c);
+        const vec    ds = slope_of(b, get(s + t, c), get(tilt + t, c), get(top + t, c), get(share + t, c), get(level + t, c),
+                                   get(da + t, c), get(kept + t, c) > (vec){ 0 }, &a);
+        put(b->a + t, a, c);
+        put(da + t, ds, c);
     }
     for (size_t t = 0; t < n; t++) *b->dz += da[t];
     for (size_t t = 0; b->ds && t < n; t++) b->ds[b->pair[t]] = da[t];
@@ -246,6 +243,7 @@ void ISA(edges_back)(size_t n, size_t H, size_t d, float *ds, float *a, float *d
                      const float *seats, const float *dout, size_t ldo, const float *z, const float *v, float slope, const float *tilt,
                      const uint8_t *bits, float factor, size_t more)
 {
+    NARROW(H > d ? H : d, edges_back, (n, H, d, ds, a, dz, pair, query, seats, dout, ldo, z, v, slope, tilt, bits, factor, more))
     while (n) {
         const size_t some = n < FEW ? n : FEW;
         const back   b = {H, d, ds, a, dz, pair, query, seats, dout, ldo, z, v, tilt, same(slope), same(factor), bits};

@@ -1,12 +1,18 @@
-/* folds.h - fold_sum of vec.h for rows of one register. */
+/* folds.h - rows of one register or less: halves of registers, and fold_sum of vec.h. */
 #ifndef RG_TENSOR_KERNELS_FOLDS_H
 #define RG_TENSOR_KERNELS_FOLDS_H
 
 #include "tensor/kernels/vec.h"
 
-#if RG_LANES == 8
-typedef float half __attribute__((vector_size(16)));
+#if RG_LANES >= 8
+typedef float half __attribute__((vector_size(2 * RG_LANES)));
+typedef float loose_half __attribute__((vector_size(2 * RG_LANES), aligned(4), may_alias));
 
+INLINE half load_half(const float *p) { return *(const loose_half *)p; }
+INLINE void store_half(float *p, half x) { *(loose_half *)p = x; }
+#endif
+
+#if RG_LANES == 8
 /* fold_sum of one register, without going through memory */
 INLINE float fold_one(vec x)
 {

@@ -2,13 +2,14 @@
 #include "tensor/kernels/elementary.h"
 #include "tensor/kernels/folds.h"
 #include "tensor/kernels/isa.h"
-#include "tensor/kernels/part.h"
+#include "tensor/kernels/kept.h"
 
 /* Heads as wide as a register, as graph attention has them: nothing is left over at the end of a head. */
 enum { SLIM = RG_LANES };
 
 void ISA(heads_dot)(size_t H, size_t d, float *e, size_t e_step, float scale, const float *x, size_t x_step, const float *y, size_t y_step)
 {
+    NARROW(d, heads_dot, (H, d, e, e_step, scale, x, x_step, y, y_step))
 #if RG_LANES == 8
     for (; d == SLIM && e_step == 1 && H >= 8; H -= 8, e += 8) {
         vec terms[8];
@@ -22,7 +23,7 @@ void ISA(heads_dot)(size_t H, size_t d, float *e, size_t e_step, float scale, co
     }
 #if RG_LANES == 8
     if (d < SLIM) {
-        for (size_t h = 0; h < H; h++, x += x_step, y += y_step) e[h * e_step] = scale * fold_one(take(x, d) * take(y, d));
+        for (size_t h = 0; h < H; h++, x += x_step, y += y_step) e[h * e_step] = scale * fold_one(get(x, d) * get(y, d));
         return;
     }
 #endif
@@ -35,17 +36,32 @@ void ISA(heads_dot)(size_t H, size_t d, float *e, size_t e_step, float scale, co
 
 void ISA(heads_axpy)(size_t H, size_t d, float *y, size_t y_step, const float *a, size_t a_step, const float *x, size_t x_step)
 {
+    NARROW(d, heads_axpy, (H, d, y, y_step, a, a_step, x, x_step))
     if (d == SLIM) {
         for (size_t h = 0; h < H; h++, y += y_step, x += x_step) store(y, load(y) + same(a[h * a_step]) * load(x));
         return;
     }
-    if (d < SLIM) {
-        for (size_t h = 0; h < H; h++, y += y_step, x += x_step) give(y, take(y, d) + same(a[h * a_step]) * take(x, d), d);
+#if RG_LANES >= 8
+    if (d < SLIM && d >= LANES / 2) { /* two halves that overlap */
+        for (size_t h = 0; h < H; h++, y += y_step, x += x_step) {
+            const float  left = a[h * a_step];
+            const size_t end = d - LANES / 2;
+            const half low = load_half(y) + left * load_half(x), high = load_half(y + end) + left * load_half(x + end);
+            store_half(y, low);
+            store_half(y + end, high);
+        }
         return;
     }
+#endif
     for (size_t h = 0; h < H; h++, y += y_step, x += x_step) {
         const vec left = same(a[h * a_step]);
-        EACH(d, put(y + i, get(y + i, c) + left * get(x + i, c), c););
+        if (d < LANES) {
+            put(y, get(y, d) + left * get(x, d), d);
+            continue;
+        }
+        const vec end = load(y + d - LANES) + left * load(x + d - LANES); /* of the old y: it overlaps the register before it */
+        for (size_t i = 0; i + LANES <= d; i += LANES) store(y + i, load(y + i) + left * load(x + i));
+        store(y + d - LANES, end);
     }
 }
 
@@ -61,6 +77,7 @@ INLINE void fetch_row(const float *x, size_t d)
 /* Rows are far apart: those of the next turn are called for before this one's are used. */
 void ISA(rows_dot)(size_t n, size_t d, float *e, float scale, const float *y, const float *x, size_t ld, const int32_t *row)
 {
+    NARROW(d, rows_dot, (n, d, e, scale, y, x, ld, row))
     size_t at = 0;
     for (; at + TOGETHER <= n; at += TOGETHER) {
         const float *from[TOGETHER];
@@ -89,8 +106,10 @@ INLINE void sum_columns(size_t n, const size_t count, float *y, const float *a, 
 
 void ISA(rows_sum)(size_t n, size_t d, float *y, const float *a, const float *x, size_t ld, const int32_t *row)
 {
+    NARROW(d, rows_sum, (n, d, y, a, x, ld, row))
     size_t at = 0;
     for (; at + COLUMNS * LANES <= d; at += COLUMNS * LANES) sum_columns(n, COLUMNS, y + at, a, x + at, ld, row);
+    for (; at + 4 * LANES <= d; at += 4 * LANES) sum_columns(n, 4, y + at, a, x + at, ld, row);
     for (; at + LANES <= d; at += LANES) sum_columns(n, 1, y + at, a, x + at, ld, row);
     if (at == d) return;
     vec s = {0};
@@ -115,6 +134,7 @@ INLINE void some_columns(size_t n, size_t H, float *y, const float *x, const siz
 
 void ISA(columns_softmax)(size_t n, size_t H, float *y, const float *x)
 {
+    NARROW(H, columns_softmax, (n, H, y, x))
     size_t h = 0;
     for (; h + LANES <= H; h += LANES) some_columns(n, H, y + h, x + h, LANES);
     if (h < H) some_columns(n, H, y + h, x + h, H - h);
@@ -132,6 +152,7 @@ INLINE void some_columns_backward(size_t n, size_t H, float *dx, const float *a,
 
 void ISA(columns_softmax_backward)(size_t n, size_t H, float *dx, const float *a, const float *da, bool add)
 {
+    NARROW(H, columns_softmax_backward, (n, H, dx, a, da, add))
     size_t h = 0;
     for (; h + LANES <= H; h += LANES) some_columns_backward(n, H, dx + h, a + h, da + h, add, LANES);
     if (h < H) some_columns_backward(n, H, dx + h, a + h, da + h, add, H - h);

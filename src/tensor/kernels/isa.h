@@ -8,6 +8,26 @@
 #define PASTE(a, b, c) PASTE_(a, b, c)
 #define ISA(name) PASTE(rg_, RG_ISA, _##name)
 
+/* Rows of at most half a register go to a table with half as wide registers, whose functions have the same bits: AVX-512 to AVX2, AVX2 to
+ * `slim`, four lanes with FMA, which has nothing else (kernels.cmake). Stores of parts of a register would keep later loads waiting.
+ *
+ *     NARROW(d, heads_dot, (H, d, e, ...))     and nothing more is done when d fits */
+#if defined(RG_ISA_avx512)
+#define BELOW(name) rg_avx2_##name
+#elif defined(RG_ISA_avx2)
+#define BELOW(name) rg_slim_##name
+#endif
+#ifdef BELOW
+#define NARROW(n, name, arguments)               \
+    if ((n) <= RG_LANES / 2) {                   \
+        extern __typeof__(ISA(name)) BELOW(name); \
+        BELOW(name) arguments;                   \
+        return;                                  \
+    }
+#else
+#define NARROW(n, name, arguments)
+#endif
+
 /* gemm.c */
 void ISA(gemm_packed)(size_t M, size_t N, size_t K, const float *a, size_t lda, const float *panels, float *c, size_t ldc,
                       bool add, const float *bias, rg_activation f);

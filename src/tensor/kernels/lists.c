@@ -4,7 +4,7 @@
  * other shapes go head by head. Rows beyond the nearest caches are called for AHEAD of their turn, also those of the next list. */
 #include "tensor/kernels/elementary.h"
 #include "tensor/kernels/isa.h"
-#include "tensor/kernels/part.h"
+#include "tensor/kernels/kept.h"
 
 enum { WIDE = 8 }; /* registers side by side */
 
@@ -33,14 +33,14 @@ INLINE void some_registers(size_t n, float *y, bool add, const picks *s, size_t 
                            const size_t c, const bool far)
 {
     vec sum[WIDE];
-    UNROLL for (size_t r = 0; r < R; r++) sum[r] = add ? take(y + at + r * LANES, r + 1 < R ? LANES : c) : (vec){0};
+    UNROLL for (size_t r = 0; r < R; r++) sum[r] = add ? get(y + at + r * LANES, r + 1 < R ? LANES : c) : (vec){0};
     for (size_t t = 0; t < n; t++) {
         const size_t p = which(s, t);
         const float *a = s->a + p * s->lda + h, *x = s->x + (size_t)s->row[p] * s->ldx + at;
         if (far && t + AHEAD < n + s->more) call_for(s->x + (size_t)s->row[which(s, t + AHEAD)] * s->ldx + at, (R - 1) * LANES + c);
-        UNROLL for (size_t r = 0; r < R; r++) sum[r] += same(a[r * step]) * take(x + r * LANES, r + 1 < R ? LANES : c);
+        UNROLL for (size_t r = 0; r < R; r++) sum[r] += same(a[r * step]) * get(x + r * LANES, r + 1 < R ? LANES : c);
     }
-    UNROLL for (size_t r = 0; r < R; r++) give(y + at + r * LANES, sum[r], r + 1 < R ? LANES : c);
+    UNROLL for (size_t r = 0; r < R; r++) put(y + at + r * LANES, sum[r], r + 1 < R ? LANES : c);
 }
 
 INLINE void registers(size_t n, float *y, bool add, const picks *s, size_t at, size_t h, const size_t R, const size_t step, const size_t c)
@@ -61,6 +61,7 @@ static void one_head(size_t n, size_t d, float *y, bool add, const picks *s, siz
 void ISA(lists_mix)(size_t n, size_t H, size_t d, float *y, bool add, const float *a, size_t lda, const size_t *pair, const float *x,
                     size_t ldx, const int32_t *row, size_t more)
 {
+    NARROW(d, lists_mix, (n, H, d, y, add, a, lda, pair, x, ldx, row, more))
     const picks s = {a, lda, pair, x, ldx, row, more};
     size_t h = 0;
     if (d == LANES)
@@ -70,6 +71,7 @@ void ISA(lists_mix)(size_t n, size_t H, size_t d, float *y, bool add, const floa
 
 void ISA(lists_sum)(size_t n, size_t H, float *y, bool add, const float *x, const size_t *pair)
 {
+    NARROW(H, lists_sum, (n, H, y, add, x, pair))
     size_t h = 0;
     if (H == 1) {
         float sum = add ? *y : 0;
@@ -79,16 +81,16 @@ void ISA(lists_sum)(size_t n, size_t H, float *y, bool add, const float *x, cons
     }
     for (; h < H; h += LANES) {
         const size_t c = H - h < LANES ? H - h : LANES;
-        vec sum = add ? take(y + h, c) : (vec){0};
-        for (size_t t = 0; t < n; t++) sum += take(x + (pair ? pair[t] : t) * H + h, c);
-        give(y + h, sum, c);
+        vec sum = add ? get(y + h, c) : (vec){0};
+        for (size_t t = 0; t < n; t++) sum += get(x + (pair ? pair[t] : t) * H + h, c);
+        put(y + h, sum, c);
     }
 }
 
 /* Eight heads are a byte. */
 INLINE void expand_byte(float *a, const uint8_t *byte, float weight)
 {
-    UNROLL for (size_t i = 0; i < 8; i += LANES) give(a + i, (vec)((ivec)same(weight) & lanes_kept(byte, i, 8)), LANES < 8 ? LANES : 8);
+    UNROLL for (size_t i = 0; i < 8; i += LANES) put(a + i, (vec)((ivec)same(weight) & lanes_kept(byte, i, 8)), LANES < 8 ? LANES : 8);
 }
 
 void ISA(lists_expand)(size_t n, size_t H, float *a, const uint8_t *bits, const float *value, float factor, const size_t *pair, size_t from)

@@ -1,6 +1,6 @@
 /* map.c - functions of one number over arrays, and their derivatives.
  *
- * Each function is a loop over whole registers; the end of an array goes through a padded register into the same loop. */
+ * Each function is a loop over whole registers and, for the end of an array, one more register of which a part counts. */
 #include "tensor/kernels/elementary.h"
 #include "tensor/kernels/isa.h"
 
@@ -28,18 +28,29 @@ INLINE vec gelu_slope(vec x)
     return (x * 0.39894228f) * vec_exp(-0.5f * x * x) + below;
 }
 
-/* n is a multiple of LANES. Two loops backward, so that every compiler fuses the sum with its product. */
-#define FUNCTION(name, value, slope)                                                                            \
-    static void name##_all(size_t n, float *y, const float *x)                                                  \
-    {                                                                                                           \
-        for (size_t i = 0; i < n; i += LANES) store(y + i, value(load(x + i)));                                 \
-    }                                                                                                           \
-    static void name##_back(size_t n, float *dx, const float *from, const float *dy, bool add)                  \
-    {                                                                                                           \
-        if (add)                                                                                                \
-            for (size_t i = 0; i < n; i += LANES) store(dx + i, slope(load(from + i)) * load(dy + i) + load(dx + i)); \
-        else                                                                                                    \
-            for (size_t i = 0; i < n; i += LANES) store(dx + i, slope(load(from + i)) * load(dy + i));          \
+/* Two loops backward, so that every compiler fuses the sum with its product. */
+#define EACH_REGISTER(n, ...)                                                  \
+    do {                                                                       \
+        size_t i = 0;                                                          \
+        for (; i + LANES <= (n); i += LANES) {                                 \
+            const size_t c = LANES;                                            \
+            __VA_ARGS__                                                        \
+        }                                                                      \
+        const size_t c = (n) - i;                                              \
+        if (c) {                                                               \
+            __VA_ARGS__                                                        \
+        }                                                                      \
+    } while (0)
+
+#define FUNCTION(name, value, slope)                                                                               \
+    static void name##_all(size_t n, float *y, const float *x)                                                     \
+    {                                                                                                              \
+        EACH_REGISTER(n, put(y + i, value(get(x + i, c)), c););                                                    \
+    }                                                                                                              \
+    static void name##_back(size_t n, float *dx, const float *from, const float *dy, bool add)                     \
+    {                                                                                                              \
+        if (add) EACH_REGISTER(n, put(dx + i, slope(get(from + i, c)) * get(dy + i, c) + get(dx + i, c), c););     \
+        else EACH_REGISTER(n, put(dx + i, slope(get(from + i, c)) * get(dy + i, c), c););                          \
     }
 FUNCTION(identity, identity, identity_slope)
 FUNCTION(relu, relu, relu_slope)
@@ -63,25 +74,10 @@ static const struct {
 
 void ISA(map)(rg_activation f, size_t n, float *y, const float *x)
 {
-    size_t whole = n / LANES * LANES, rest = n - whole;
-    functions[f].all(whole, y, x);
-    if (!rest) return;
-    float end[LANES] __attribute__((aligned(64)));
-    store(end, load_part(x + whole, rest));
-    functions[f].all(LANES, end, end);
-    memcpy(y + whole, end, rest * sizeof *end);
+    functions[f].all(n, y, x);
 }
 
 void ISA(map_backward)(rg_activation f, size_t n, float *dx, const float *x, const float *y, const float *dy, bool add)
 {
-    const float *from = f == RG_GELU ? x : f == RG_IDENTITY ? dy : y;
-    size_t whole = n / LANES * LANES, rest = n - whole;
-    functions[f].back(whole, dx, from, dy, add);
-    if (!rest) return;
-    float end[3][LANES] __attribute__((aligned(64)));
-    store(end[0], add ? load_part(dx + whole, rest) : (vec){0});
-    store(end[1], load_part(from + whole, rest));
-    store(end[2], load_part(dy + whole, rest));
-    functions[f].back(LANES, end[0], end[1], end[2], add);
-    memcpy(dx + whole, end[0], rest * sizeof *end[0]);
+    functions[f].back(n, dx, f == RG_GELU ? x : f == RG_IDENTITY ? dy : y, dy, add);
 }

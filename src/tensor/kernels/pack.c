@@ -94,7 +94,7 @@ void ISA(pack_transposed)(float *panels, const float *b, size_t ldb, size_t K, s
 /* ---------------------------------------------------------------------------------------------------- tiles */
 
 /* Rows k .. end of a tile, number by number. */
-static void exact_tile(float *tile, const float *a, size_t row, size_t step, size_t R, size_t k, size_t end)
+INLINE void exact_tile(float *tile, const float *a, size_t row, size_t step, const size_t R, size_t k, size_t end)
 {
     for (; k < end; k++)
         for (size_t i = 0; i < R; i++) tile[k * R + i] = a[i * row + k * step];
@@ -124,6 +124,16 @@ INLINE void turn_tile(float *tile, const float *a, size_t row, const size_t R, s
     }
     exact_tile(tile, a, row, 1, R, k, K);
 }
+
+/* Each height by itself: a loop over a height that is not known takes twice as long. */
+#define TURN(R, P)                                                                        \
+    static void turn_tile_##R(float *tile, const float *a, size_t row, size_t K)          \
+    {                                                                                     \
+        turn_tile(tile, a, row, R, K);                                                    \
+    }
+SHAPES(TURN)
+#define ENTRY(R, P) [R] = turn_tile_##R,
+static void (*const turns[TALLEST + 1])(float *tile, const float *a, size_t row, size_t K) = { SHAPES(ENTRY) };
 
 /* Rows k .. end of a tile whose source rows run along the tile. */
 INLINE void copy_tile(float *tile, const float *a, size_t step, const size_t R, size_t k, size_t end)
@@ -171,8 +181,7 @@ void ISA(pack_tiles)(float *tiles, const float *a, size_t row, size_t step, size
             }
             for (size_t t = 0; t < r->count; t++, at += r->R) {
                 if (step != 1) exact_tile(tiles + at * K, a + at * row, row, step, r->R, 0, K);
-                else if (r->R == TALLEST) turn_tile(tiles + at * K, a + at * row, row, TALLEST, K);
-                else turn_tile(tiles + at * K, a + at * row, row, r->R, K);
+                else turns[r->R](tiles + at * K, a + at * row, row, K);
             }
         }
     }

@@ -39,12 +39,8 @@ float ISA(sum)(size_t n, const float *x)
 
 float ISA(max)(size_t n, const float *x)
 {
-    vec most[PARTS];
-    for (size_t p = 0; p < PARTS; p++) most[p] = same(x[0]);
-    EACH(n, most[p] = larger(only(get(x + i, c), c, x[0]), most[p]););
-    float lanes[FOLD];
-    UNROLL for (size_t p = 0; p < PARTS; p++) store(lanes + p * LANES, most[p]);
-    float best = lanes[0];
-    for (size_t i = 1; i < FOLD; i++) best = lanes[i] > best ? lanes[i] : best;
-    return best;
+    sums most;
+    UNROLL for (size_t p = 0; p < PARTS; p++) most.of[p] = same(x[0]);
+    EACH(n, most.of[p] = larger(only(get(x + i, c), c, x[0]), most.of[p]););
+    return fold_max(&most);
 }
