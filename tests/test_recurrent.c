@@ -60,7 +60,7 @@ static rg_tensor *net_run(net *n)
     rg_tape        *t = n->tape;
     const rg_window window = RG_WINDOW_DEFAULT;
     rg_tensor      *x = rg_input(t, n->x, ROWS, IN, &picture);
-    x = rg_max_pool2d(t, rg_conv2d(t, x, rg_use(t, n->w), rg_use(t, n->b), &window), &window);
+    x = rg_max_pool2d(t, rg_conv2d(t, x, rg_use(t, n->w), rg_use(t, n->b), RG_IDENTITY, &window), &window);
     rg_recurrent_states states = {0};
     rg_tensor          *y = rg_recurrent_stack_run(t, &n->stack, rg_with_layout(t, x, &layout), &states);
     return rg_add(t, rg_sum(t, rg_mul(t, y, y)), rg_sum(t, states.h[1]));

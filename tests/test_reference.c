@@ -205,21 +205,49 @@ static void recurrent_layers_over_ragged_groups_equal_pytorch(void **state)
 static void convolutions_and_pools_equal_pytorch(void **state)
 {
     (void)state;
-    static const rg_span   span[] = { { 3, 1, false }, { 3, 2, true } };
+    static const rg_time_window span[] = { { 3, 1, false }, { 3, 2, true } };
     static const rg_window window = { 3, 3, 2, 1, 1 }, pool = { 2, 2, 2, 1, 1 };
     bench                  b;
     for (size_t i = 0; i < 2; i++) {
         open_case(&b, i ? "conv1d_causal" : "conv1d");
         rg_tensor *x = in(&b, "x", &sentences), *w = in(&b, "w", NULL);
-        close_case(&b, rg_conv1d(b.t, x, w, in(&b, "b", NULL), &span[i]));
+        close_case(&b, rg_conv1d(b.t, x, w, in(&b, "b", NULL), RG_IDENTITY, &span[i]));
     }
     open_case(&b, "conv2d");
     rg_tensor *x = in(&b, "x", &pictures), *w = in(&b, "w", NULL);
-    close_case(&b, rg_conv2d(b.t, x, w, in(&b, "b", NULL), &window));
+    close_case(&b, rg_conv2d(b.t, x, w, in(&b, "b", NULL), RG_IDENTITY, &window));
+    open_case(&b, "conv2d_relu");
+    x = in(&b, "x", &pictures), w = in(&b, "w", NULL);
+    close_case(&b, rg_conv2d(b.t, x, w, in(&b, "b", NULL), RG_RELU, &(rg_window){ 5, 5, 1, 2, 1 }));
     open_case(&b, "max_pool2d");
     close_case(&b, rg_max_pool2d(b.t, in(&b, "x", &pictures), &pool));
     open_case(&b, "average_pool2d");
     close_case(&b, rg_average_pool2d(b.t, in(&b, "x", &pictures), &pool));
+}
+
+static void bilinear_sampling_equals_pytorch(void **state)
+{
+    (void)state;
+    static const int32_t   start[] = { 0, 6, 12 };
+    static const rg_layout places = { .groups = 2, .start = start, .height = 3, .width = 2 };
+    bench                  b;
+    open_case(&b, "sample");
+    rg_tensor *x = in(&b, "x", &pictures);
+    close_case(&b, rg_sample(b.t, x, in(&b, "places", &places)));
+}
+
+static void losses_of_distributions_and_largest_columns_equal_pytorch(void **state)
+{
+    (void)state;
+    bench b;
+    open_case(&b, "soft_cross_entropy");
+    rg_tensor *x = in(&b, "x", NULL);
+    close_case(&b, rg_soft_cross_entropy(b.t, x, in(&b, "q", NULL), NULL));
+    open_case(&b, "divergence");
+    x = in(&b, "x", NULL);
+    close_case(&b, rg_divergence(b.t, x, in(&b, "z", NULL), NULL));
+    open_case(&b, "top_columns");
+    close_case(&b, rg_top_columns(b.t, in(&b, "x", NULL), 4, NULL));
 }
 
 int main(void)
@@ -232,6 +260,8 @@ int main(void)
         cmocka_unit_test(an_embedding_equals_pytorch),
         cmocka_unit_test(recurrent_layers_over_ragged_groups_equal_pytorch),
         cmocka_unit_test(convolutions_and_pools_equal_pytorch),
+        cmocka_unit_test(bilinear_sampling_equals_pytorch),
+        cmocka_unit_test(losses_of_distributions_and_largest_columns_equal_pytorch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

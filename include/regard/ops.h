@@ -45,6 +45,13 @@ rg_tensor *rg_gather(rg_tape *t, rg_tensor *x, const int32_t *index, size_t coun
 /* out (rows, D) with out[index[i]] += x[i]; -1 drops the row. */
 rg_tensor *rg_scatter(rg_tape *t, rg_tensor *x, const int32_t *index, size_t rows, const rg_layout *layout);
 rg_tensor *rg_transpose(rg_tape *t, rg_tensor *x);
+/* n rows side by side, (N n, D) -> (N, n D), and each row cut into n, (N, n D) -> (N n, D). Views of dense rows. Groups of a layout keep
+ * their rows where n divides each of them; pictures become plain groups. A picture's pixels as one row: n = height * width. */
+rg_tensor *rg_join_rows(rg_tape *t, rg_tensor *x, size_t n);
+rg_tensor *rg_split_rows(rg_tape *t, rg_tensor *x, size_t n);
+/* (N, k): the k largest numbers of each row, largest first, and (N, k) the columns they stand in, unless `column` is NULL. Of equals the
+ * one further left comes first. */
+rg_tensor *rg_top_columns(rg_tape *t, rg_tensor *x, size_t k, const int32_t **column);
 
 /* Write-once rows: recurrence puts each step's rows there; later ops read all of it. */
 rg_tensor *rg_rows_new(rg_tape *t, size_t rows, size_t cols, const rg_layout *layout);
@@ -59,7 +66,8 @@ rg_tensor *rg_pick(rg_tape *t, rg_tensor *x, const int32_t *column); /* (N, 1): 
 rg_tensor *rg_layer_norm(rg_tape *t, rg_tensor *x, rg_tensor *gain, rg_tensor *bias, double eps);
 /* layer_norm(x + y), the residual sum taken in the same pass. */
 rg_tensor *rg_add_norm(rg_tape *t, rg_tensor *x, rg_tensor *y, rg_tensor *gain, rg_tensor *bias, double eps);
-/* Statistics over all rows while learning (kept mean and variance move by `momentum`: rg_params_settle), kept ones otherwise. */
+/* Statistics over all rows while learning (kept mean and variance move by `momentum`: rg_params_settle), kept ones otherwise. With momentum 0
+ * the statistics of the batch are used and the kept ones stay as they are, as a second pass over perturbed inputs wants it. */
 rg_tensor *rg_batch_norm(rg_tape *t, rg_tensor *x, rg_tensor *gain, rg_tensor *bias, rg_param *mean, rg_param *variance,
                          double momentum, double eps);
 
@@ -80,6 +88,16 @@ rg_tensor *rg_cross_entropy(rg_tape *t, rg_tensor *logits, const int32_t *target
  * the loss of each row, (N, 1). */
 rg_tensor *rg_cross_entropy_over(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, const int32_t *target, double smoothing,
                                  double weight);
+/* Cross-entropy row by row, (N, 1): loss i times weight[i] (NULL: 1). Its sum is rg_cross_entropy. */
+rg_tensor *rg_cross_entropy_rows(rg_tape *t, rg_tensor *logits, const int32_t *target, double smoothing, const rg_real *weight);
+/* rg_cross_entropy_over with a weight for each row, and each row's loss (weight included), (N, 1), without a gradient of its own; either may
+ * be NULL. */
+rg_tensor *rg_cross_entropy_over_rows(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, const int32_t *target, double smoothing,
+                                      const rg_real *weight, rg_tensor **each);
+/* sum_i weight[i] sum_j -q_ij log softmax(x)_ij for a target q (N, V) of probabilities; gradients to both. weight NULL: 1. */
+rg_tensor *rg_soft_cross_entropy(rg_tape *t, rg_tensor *logits, rg_tensor *target, const rg_real *weight);
+/* sum_i weight[i] KL(softmax(x_i) || softmax(y_i)), both given as logits (N, V); gradients to both. weight NULL: 1. */
+rg_tensor *rg_divergence(rg_tape *t, rg_tensor *x, rg_tensor *y, const rg_real *weight);
 /* sum of log(1 + exp(x)) - y x: y in [0, 1] given as numbers, same shape */
 rg_tensor *rg_binary_cross_entropy(rg_tape *t, rg_tensor *logits, const rg_real *target);
 rg_tensor *rg_squared_error(rg_tape *t, rg_tensor *x, const rg_real *target); /* sum (x - y)^2 */

@@ -73,7 +73,7 @@ typedef struct rg_schedule {
     double      width;  /* of the model, for transformer                                                           */
     double      end, cooldown; /* any kind: over the last `cooldown` steps up to `end` the rate falls to 0 along a line; 0: it does not */
 } rg_schedule;
-#define RG_SCHEDULE_DEFAULT { .name = "constant", .rate = 1e-3, .decay = 0.5, .every = 1 }
+#define RG_SCHEDULE_DEFAULT { .name = "constant", .rate = 1e-3, .every = 1, .decay = 0.5 }
 
 typedef struct rg_schedule_kind {
     const char *name, *formula;

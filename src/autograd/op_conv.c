@@ -1,81 +1,115 @@
 /* op_conv.c - convolution as a product: the rows a window sees, side by side, times the weights.
  *
- *   columns (M, K D)  =  [ x[at_0] | x[at_1] | ... ]        y = columns w + b
- *   dw = columns^T dy        dx[at_j] += (dy w^T)_j
+ *   columns (M, K D)  =  [ x[at_0] | x[at_1] | ... ]        y = f(columns w + b)
+ *   dz = f'(y) dy        dw = columns^T dz        db = sum of dz        dx[at_j] += (dz w^T)_j
  *
- * Columns exist for one block of output rows at a time (BLOCK_NUMBERS), in backward again. Bits do not depend on the block: each output of
- * every product is one chain (tensor/kernels.h). */
-#include "autograd/taps.h"
+ * Columns exist for one block of output rows at a time (BLOCK_NUMBERS), in backward again; columns.h makes them and takes their gradient.
+ * Bits do not depend on the block: each output of every product is one chain (tensor/kernels.h). */
+#include "autograd/columns.h"
 
 #include <string.h>
 
 enum { BLOCK_NUMBERS = 1 << 17, BLOCK_LEAST = 48 };
 
 typedef struct {
-    rg_node    node;
-    rg_tensor *x, *w, *b;
-    rg_taps    taps;
+    rg_node       node;
+    rg_tensor    *x, *w, *b;
+    rg_activation f;
+    rg_taps       taps;
 } conv_node;
-
-typedef struct {
-    const rg_taps   *taps;
-    const rg_tensor *x;
-    rg_real         *columns;
-    size_t           from;
-} columns_job;
 
 static size_t rows_out(const rg_taps *p) { return p->units * p->out; }
 
+/* Output rows of a block: whole pictures where one fits. */
 static size_t block_rows(const rg_taps *p, size_t D)
 {
-    const size_t width = p->K * D, rows = width ? BLOCK_NUMBERS / width : 0, block = rows > BLOCK_LEAST ? rows / 12 * 12 : BLOCK_LEAST;
+    const size_t width = p->K * D, rows = width ? BLOCK_NUMBERS / width : 0;
+    const size_t some = rows > BLOCK_LEAST ? rows / 12 * 12 : BLOCK_LEAST, block = p->out && rows >= p->out ? rows / p->out * p->out : some;
     return block < rows_out(p) ? block : rows_out(p);
 }
 
-static void columns_rows(void *context, int member, size_t begin, size_t end)
-{
-    const columns_job *job = context;
-    const size_t       D = job->x->cols, K = job->taps->K;
-    (void)member;
-    for (size_t i = begin; i < end; i++) {
-        rg_real *to = job->columns + i * K * D;
-        for (size_t j = 0; j < K; j++, to += D) {
-            const int64_t row = rg_taps__row(job->taps, job->from + i, j);
-            if (row < 0) memset(to, 0, D * sizeof *to);
-            else memcpy(to, job->x->data + (size_t)row * job->x->ld, D * sizeof *to);
-        }
-    }
-}
+/* Backward works with d^T, a channel at a time: blocks must be whole pictures. */
+static bool by_planes(const rg_taps *p, size_t D) { return rg_columns__in_planes(p, D) && block_rows(p, D) % p->out == 0; }
 
-static void make_columns(rg_tape *t, const rg_taps *taps, const rg_tensor *x, rg_real *columns, size_t from, size_t rows)
-{
-    columns_job job = { taps, x, columns, from };
-    rg_tape__rows(t, rows, taps->K * x->cols, columns_rows, &job);
-}
+static size_t block_numbers(const rg_taps *p, size_t D) { return block_rows(p, D) * p->K * D + RG_COLUMNS_SLACK; }
 
-static void forward(rg_tape *t, rg_tensor *y, const rg_taps *taps, const rg_tensor *x, const rg_tensor *w, const rg_tensor *b)
+static void forward(rg_tape *t, rg_tensor *y, const rg_taps *taps, const rg_tensor *x, const rg_tensor *w, const rg_tensor *b,
+                    rg_activation f)
 {
     const size_t   D = x->cols, width = taps->K * D, block = block_rows(taps, D);
     rg_arena_point scratch = rg_tape__scratch(t);
     const rg_pack  pack = rg_tape__pack(t, w, false);
-    rg_real       *columns = rg_tape__reals(t, block * width);
+    rg_real       *columns = rg_tape__reals(t, block_numbers(taps, D));
     for (size_t from = 0; columns && pack.data && from < y->rows; from += block) {
-        const size_t rows = y->rows - from < block ? y->rows - from : block;
-        make_columns(t, taps, x, columns, from, rows);
-        rg_tape__check(t, rg_product_packed(rg_tape_team(t), rows, columns, width, &pack, y->data + from * y->ld, y->ld, false,
-                                            b ? b->data : NULL, RG_IDENTITY));
+        const rg_columns_block some = { taps, D, from, y->rows - from < block ? y->rows - from : block };
+        if (!rg_columns__gather(t, &some, x, columns)) break;
+        rg_tape__check(t, rg_product_packed(rg_tape_team(t), some.rows, columns, width, &pack, y->data + from * y->ld, y->ld, false,
+                                            b ? b->data : NULL, f));
     }
     rg_tape__release(t, scratch);
 }
 
-static void spread_columns(const rg_taps *taps, const rg_tensor *x, rg_real *dx, const rg_real *columns, size_t from, size_t rows)
+/* ------------------------------------------------------------------------------------------------------------ backward */
+
+typedef struct {
+    rg_activation    f;
+    const rg_tensor *y;
+    const rg_real   *dy;
+    rg_real         *dz;
+} slope_job;
+
+static void slope_rows(void *context, int member, size_t begin, size_t end)
 {
-    const size_t D = x->cols, K = taps->K;
-    for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < K; j++) {
-            const int64_t row = rg_taps__row(taps, from + i, j);
-            if (row >= 0) rg_kernel()->axpy(D, dx + (size_t)row * x->ld, 1, columns + (i * K + j) * D);
-        }
+    const slope_job *j = context;
+    const size_t     at = begin * j->y->cols;
+    (void)member;
+    rg_kernel()->map_backward(j->f, (end - begin) * j->y->cols, j->dz + at, j->y->data + at, j->y->data + at, j->dy + at, false);
+}
+
+/* y = f(z):  dz = f'(z) dy.  NULL: no memory. */
+static const rg_real *slopes(rg_tape *t, const conv_node *n)
+{
+    const rg_tensor *y = n->node.out;
+    const rg_real   *dy = rg_tape__arrived(t, n->node.out);
+    if (n->f == RG_IDENTITY) return dy;
+    rg_real *dz = rg_tape__reals(t, y->rows * y->cols);
+    if (dz) rg_tape__rows(t, y->rows, y->cols, slope_rows, &(slope_job){ n->f, y, dy, dz });
+    return dz;
+}
+
+typedef struct {
+    rg_pack    pack; /* of w^T */
+    rg_readers readers;
+    rg_real   *dx; /* NULL: not wanted */
+    bool       planes, fresh;
+} input_plan;
+
+/* What the gradient of x takes; false: no memory. */
+static bool plan_input(input_plan *plan, rg_tape *t, const conv_node *n, bool add)
+{
+    const rg_tensor *x = n->x;
+    if (!plan->dx) return true;
+    plan->planes = by_planes(&n->taps, x->cols);
+    plan->fresh = !add && plan->planes;
+    if (!add && !(plan->planes && n->node.out->rows)) rg_rows__zero(x->rows, x->cols, plan->dx, x->ld);
+    if (plan->planes) return true;
+    plan->pack = rg_tape__pack(t, n->w, true);
+    return plan->pack.data && rg_columns__readers(&plan->readers, t, &n->taps);
+}
+
+/* dx from one block of dz: the columns' gradient replaces the columns. */
+static void block_to_input(rg_tape *t, const conv_node *n, const input_plan *plan, const rg_columns_block *b, rg_real *columns,
+                           const rg_real *dz)
+{
+    const rg_tensor *w = n->w, *y = n->node.out;
+    const size_t     width = w->rows;
+    if (plan->planes) {
+        rg_tape__check(t, rg_product(rg_tape_team(t), RG_NT, width, b->rows, w->cols, w->data, w->ld, dz, y->ld, columns, b->rows, false));
+        rg_columns__spread_planes(t, b, n->x, plan->dx, plan->fresh, columns);
+    } else {
+        rg_tape__check(t, rg_product_packed(rg_tape_team(t), b->rows, dz, y->ld, &plan->pack, columns, width, false, NULL, RG_IDENTITY));
+        rg_columns__spread(t, b, &plan->readers, n->x, plan->dx, columns);
+    }
 }
 
 static void conv_backward(rg_tape *t, rg_node *node)
@@ -83,29 +117,34 @@ static void conv_backward(rg_tape *t, rg_node *node)
     conv_node       *n = (conv_node *)node;
     const rg_tensor *x = n->x, *w = n->w, *y = node->out;
     const size_t     D = x->cols, width = n->taps.K * D, block = block_rows(&n->taps, D);
-    const rg_real   *dy = rg_tape__arrived(t, node->out);
-    bool             add_w = false, add_b = false;
-    rg_real         *dx = rg_tape__grad_add(t, n->x), *dw = rg_tape__grad(t, n->w, &add_w), *db = rg_tape__grad(t, n->b, &add_b);
+    bool             add_x = false, add_w = false, add_b = false;
+    input_plan       plan = { .dx = rg_tape__grad(t, n->x, &add_x) };
+    rg_real         *dw = rg_tape__grad(t, n->w, &add_w), *db = rg_tape__grad(t, n->b, &add_b);
     rg_arena_point   scratch = rg_tape__scratch(t);
-    const rg_pack    pack = dx ? rg_tape__pack(t, w, true) : (rg_pack){0};
-    rg_real         *columns = rg_tape__reals(t, block * width);
+    const rg_real   *dz = slopes(t, n);
+    rg_real         *columns = rg_tape__reals(t, block_numbers(&n->taps, D));
     if (dw && y->rows == 0 && !add_w) rg_rows__zero(w->rows, w->cols, dw, w->ld);
-    for (size_t from = 0; columns && from < y->rows && rg_tape_status(t) == RG_OK; from += block) {
-        const size_t   rows = y->rows - from < block ? y->rows - from : block;
-        const rg_real *d = dy + from * y->ld;
-        if (dw) {
-            make_columns(t, &n->taps, x, columns, from, rows);
-            rg_tape__check(t, rg_product(rg_tape_team(t), RG_TN, width, w->cols, rows, columns, width, d, y->ld, dw, w->ld, add_w || from));
-        }
-        if (!dx) continue;
-        rg_tape__check(t, rg_product_packed(rg_tape_team(t), rows, d, y->ld, &pack, columns, width, false, NULL, RG_IDENTITY));
-        spread_columns(&n->taps, x, dx, columns, from, rows);
+    if (!dz || !columns || !plan_input(&plan, t, n, add_x)) return;
+    for (size_t from = 0; from < y->rows && rg_tape_status(t) == RG_OK; from += block) {
+        const rg_columns_block some = { &n->taps, D, from, y->rows - from < block ? y->rows - from : block };
+        const rg_real         *d = dz + from * y->ld;
+        if (dw && rg_columns__gather(t, &some, x, columns))
+            rg_tape__check(t, rg_product(rg_tape_team(t), RG_TN, width, w->cols, some.rows, columns, width, d, y->ld, dw, w->ld,
+                                         add_w || from));
+        if (plan.dx) block_to_input(t, n, &plan, &some, columns, d);
     }
-    if (db) rg_rows__column_sums(y->rows, y->cols, db, dy, y->ld, add_b);
+    if (db) rg_tape__column_sums(t, y->rows, y->cols, db, dz, y->ld, add_b);
     rg_tape__release(t, scratch);
 }
 
-static rg_tensor *convolve(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, const rg_taps *taps)
+/* Scratch of both passes, beside packs. */
+static size_t scratch_bytes(const rg_taps *p, const rg_tensor *x, const rg_tensor *y, rg_activation f)
+{
+    const size_t columns = block_numbers(p, x->cols) + rg_columns__padded(p, x->cols, block_rows(p, x->cols));
+    return (columns + (f == RG_IDENTITY ? 0 : y->rows * y->cols)) * sizeof(rg_real) + rg_columns__readers_bytes(p);
+}
+
+static rg_tensor *convolve(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, rg_activation f, const rg_taps *taps)
 {
     const size_t D = x->cols, E = w->cols;
     if (w->rows != taps->K * D)
@@ -115,25 +154,32 @@ static rg_tensor *convolve(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b,
         return rg_tape_fail(t, RG_ESHAPE, "the bias is %zu x %zu, it should be 1 x %zu", b->rows, b->cols, E);
     rg_tensor *y = rg_tape__tensor(t, rows_out(taps), E, taps->layout);
     if (!y) return NULL;
-    if (rg_tape__live(t)) forward(t, y, taps, x, w, b);
+    if (rg_tape__live(t)) forward(t, y, taps, x, w, b, f);
     rg_tape__count(t, 2.0 * (double)y->rows * (double)(taps->K * D) * (double)E);
-    rg_tape__will_need(t, block_rows(taps, D) * taps->K * D * sizeof(rg_real));
+    rg_tape__will_need(t, scratch_bytes(taps, x, y, f));
     rg_tensor *in[] = { x, w, b };
     conv_node *n = rg_tape__node(t, sizeof *n, y, conv_backward, 3, in);
-    if (n) n->x = x, n->w = w, n->b = b, n->taps = *taps;
+    if (n) n->x = x, n->w = w, n->b = b, n->f = f, n->taps = *taps;
     return rg_tape_status(t) == RG_OK ? y : NULL;
 }
 
-rg_tensor *rg_conv1d(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, const rg_span *span)
+/* Functions whose slope follows from their value go inside; others are ops of their own. */
+static rg_tensor *ended(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, rg_activation f, const rg_taps *taps)
 {
-    rg_tensor *in[] = { x, w };
-    rg_taps    taps;
-    return rg_tape__begin(t, "conv1d", 2, in) && rg_taps__span(&taps, t, x->layout, span) ? convolve(t, x, w, b, &taps) : NULL;
+    if (f == RG_GELU || f == RG_LOG || f == RG_EXP || f == RG_SOFTPLUS) return rg_map(t, convolve(t, x, w, b, RG_IDENTITY, taps), f);
+    return convolve(t, x, w, b, f, taps);
 }
 
-rg_tensor *rg_conv2d(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, const rg_window *window)
+rg_tensor *rg_conv1d(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, rg_activation f, const rg_time_window *window)
 {
     rg_tensor *in[] = { x, w };
     rg_taps    taps;
-    return rg_tape__begin(t, "conv2d", 2, in) && rg_taps__window(&taps, t, x->layout, window) ? convolve(t, x, w, b, &taps) : NULL;
+    return rg_tape__begin(t, "conv1d", 2, in) && rg_taps__time(&taps, t, x->layout, window) ? ended(t, x, w, b, f, &taps) : NULL;
+}
+
+rg_tensor *rg_conv2d(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, rg_activation f, const rg_window *window)
+{
+    rg_tensor *in[] = { x, w };
+    rg_taps    taps;
+    return rg_tape__begin(t, "conv2d", 2, in) && rg_taps__window(&taps, t, x->layout, window) ? ended(t, x, w, b, f, &taps) : NULL;
 }

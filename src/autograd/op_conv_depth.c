@@ -62,11 +62,11 @@ static rg_tensor *depthwise(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b
     return y;
 }
 
-rg_tensor *rg_depthwise1d(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, const rg_span *span)
+rg_tensor *rg_depthwise1d(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, const rg_time_window *window)
 {
     rg_tensor *in[] = { x, w };
     rg_taps    taps;
-    return rg_tape__begin(t, "depthwise1d", 2, in) && rg_taps__span(&taps, t, x->layout, span) ? depthwise(t, x, w, b, &taps) : NULL;
+    return rg_tape__begin(t, "depthwise1d", 2, in) && rg_taps__time(&taps, t, x->layout, window) ? depthwise(t, x, w, b, &taps) : NULL;
 }
 
 rg_tensor *rg_depthwise2d(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, const rg_window *window)

@@ -38,6 +38,7 @@ typedef struct {
     const int32_t *target;
     double        *loss;
     double         smoothing, weight;
+    const rg_real *each; /* a weight of each row, beside `weight`; NULL: 1 */
 } rows_job;
 
 static void loss_rows(void *context, int member, size_t begin, size_t end)
@@ -45,7 +46,8 @@ static void loss_rows(void *context, int member, size_t begin, size_t end)
     (void)member;
     const rows_job *job = context;
     for (size_t i = begin; i < end; i++)
-        job->loss[i] = row_loss(job->V, job->logits + i * job->V, job->target[i], job->smoothing, job->weight);
+        job->loss[i] = row_loss(job->V, job->logits + i * job->V, job->target[i], job->smoothing,
+                                job->each ? job->weight * (double)job->each[i] : job->weight);
 }
 
 static bool targets_fit(rg_tape *t, const int32_t *target, size_t rows, size_t V)
@@ -82,6 +84,20 @@ static void keep_gradient(rg_tape *t, rg_tensor *out, rg_tensor *x, rg_real *dx)
     if (n) n->x = x, n->dx = dx;
 }
 
+/* Losses of all rows and, in `work`, their gradients. */
+static bool cross_entropy(rg_tape *t, rg_tensor *logits, const int32_t *target, double smoothing, const rg_real *weight, rg_tensor *work,
+                          double *loss)
+{
+    const size_t N = logits->rows, V = logits->cols;
+    if (!work || !loss) return false;
+    rg_tape__count(t, 6.0 * (double)(N * V));
+    if (!rg_tape__live(t)) return true;
+    rg_rows__copy(N, V, work->data, V, logits->data, logits->ld);
+    rows_job job = { V, work->data, target, loss, smoothing, 1, weight };
+    rg_tape__rows(t, N, V * 8, loss_rows, &job);
+    return true;
+}
+
 rg_tensor *rg_cross_entropy(rg_tape *t, rg_tensor *logits, const int32_t *target, double smoothing)
 {
     if (!rg_tape__begin(t, "cross_entropy", 1, &logits) || !targets_fit(t, target, logits->rows, logits->cols)) return NULL;
@@ -89,17 +105,36 @@ rg_tensor *rg_cross_entropy(rg_tape *t, rg_tensor *logits, const int32_t *target
     rg_tensor   *out = rg_tape__tensor(t, 1, 1, NULL);
     rg_tensor   *work = rg_tape__tensor(t, N, V, NULL);
     double      *loss = rg_tape__keep(t, N * sizeof *loss);
-    if (!out || !work || !loss) return NULL;
-    if (rg_tape__live(t)) {
-        rg_rows__copy(N, V, work->data, V, logits->data, logits->ld);
-        rows_job job = { V, work->data, target, loss, smoothing, 1 };
-        rg_tape__rows(t, N, V * 8, loss_rows, &job);
-        double sum = 0;
-        for (size_t i = 0; i < N; i++) sum += loss[i];
-        *out->data = (rg_real)sum;
-    }
-    rg_tape__count(t, 6.0 * (double)(N * V));
+    if (!out || !cross_entropy(t, logits, target, smoothing, NULL, work, loss)) return NULL;
+    double sum = 0;
+    for (size_t i = 0; rg_tape__live(t) && i < N; i++) sum += loss[i];
+    if (rg_tape__live(t)) *out->data = (rg_real)sum;
     keep_gradient(t, out, logits, work->data);
+    return out;
+}
+
+/* What arrived at each row's loss scales that row's kept gradient. */
+static void kept_rows_backward(rg_tape *t, rg_node *node)
+{
+    kept_gradient_node *n = (kept_gradient_node *)node;
+    const rg_real      *d = rg_tape__arrived(t, node->out);
+    const size_t        V = n->x->cols;
+    bool                add;
+    rg_real            *dx = rg_tape__grad(t, n->x, &add);
+    for (size_t i = 0; dx && i < n->x->rows; i++) rg_rows__axpy(1, V, dx + i * n->x->ld, V, d[i * node->out->ld], n->dx + i * V, V, add);
+}
+
+rg_tensor *rg_cross_entropy_rows(rg_tape *t, rg_tensor *logits, const int32_t *target, double smoothing, const rg_real *weight)
+{
+    if (!rg_tape__begin(t, "cross_entropy_rows", 1, &logits) || !targets_fit(t, target, logits->rows, logits->cols)) return NULL;
+    const size_t N = logits->rows, V = logits->cols;
+    rg_tensor   *out = rg_tape__tensor(t, N, 1, logits->layout);
+    rg_tensor   *work = rg_tape__tensor(t, N, V, NULL);
+    double      *loss = rg_tape__keep(t, N * sizeof *loss);
+    if (!out || !cross_entropy(t, logits, target, smoothing, weight, work, loss)) return NULL;
+    for (size_t i = 0; rg_tape__live(t) && i < N; i++) out->data[i] = (rg_real)loss[i];
+    kept_gradient_node *n = rg_tape__node(t, sizeof *n, out, kept_rows_backward, 1, &logits);
+    if (n) n->x = logits, n->dx = work->data;
     return out;
 }
 
@@ -159,10 +194,12 @@ static double over_blocks(rg_tape *t, const rg_tensor *x, const rg_tensor *w, co
                           over_gradients *g, rg_real *each)
 {
     const int32_t *target = job->target;
+    const rg_real *weight = job->each;
     double         sum = 0;
     for (size_t from = 0; from < x->rows; from += block) {
         const size_t rows = x->rows - from < block ? x->rows - from : block;
         job->target = target + from;
+        job->each = weight ? weight + from : NULL;
         over_block(t, x, w, b, from, job, rows, g);
         for (size_t i = 0; i < rows; i++) sum += job->loss[i];
         for (size_t i = 0; each && i < rows; i++) each[from + i] = (rg_real)job->loss[i];
@@ -170,8 +207,8 @@ static double over_blocks(rg_tape *t, const rg_tensor *x, const rg_tensor *w, co
     return sum;
 }
 
-rg_tensor *rg_cross_entropy_over(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, const int32_t *target, double smoothing,
-                                 double weight)
+static rg_tensor *cross_entropy_over(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, const int32_t *target, double smoothing,
+                                     double weight, const rg_real *row_weight, rg_tensor **losses)
 {
     rg_tensor *in[] = { x, w, b };
     if (!rg_tape__begin(t, "cross_entropy_over", 2, in) || !targets_fit(t, target, x->rows, w->rows)) return NULL;
@@ -191,16 +228,30 @@ rg_tensor *rg_cross_entropy_over(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tens
         if (rg_tape__live(t)) g.dw = rg_tape__grad(t, w, &g.add_w), g.db = rg_tape__grad(t, b, &g.add_b);
     }
     rg_tape__will_need(t, block * V * sizeof(rg_real) + x->rows * x->cols * sizeof(rg_real));
+    rg_tensor *each = losses || rg_tape_watched(t, "losses") ? rg_tape__tensor(t, x->rows, 1, NULL) : NULL;
+    if (losses && !(*losses = each)) return NULL;
     if (!rg_tape__live(t)) return out;
-    rg_tensor     *each = rg_tape_watched(t, "losses") ? rg_tape__tensor(t, x->rows, 1, NULL) : NULL;
     rg_arena_point scratch = rg_tape__scratch(t);
-    rows_job       job = { .V = V, .target = target, .smoothing = smoothing, .weight = weight };
+    rows_job       job = { .V = V, .target = target, .smoothing = smoothing, .weight = weight, .each = row_weight };
     job.logits = rg_tape__reals(t, block * V);
     job.loss = rg_tape__keep(t, block * sizeof *job.loss);
     if (job.logits && job.loss) *out->data = (rg_real)over_blocks(t, x, w, b, &job, block, &g, each ? each->data : NULL);
     rg_tape__release(t, scratch);
     if (job.logits && job.loss) rg_tape_watch(t, "losses", each, NULL);
     return rg_tape_status(t) == RG_OK ? out : NULL;
+}
+
+rg_tensor *rg_cross_entropy_over(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, const int32_t *target, double smoothing,
+                                 double weight)
+{
+    return cross_entropy_over(t, x, w, b, target, smoothing, weight, NULL, NULL);
+}
+
+rg_tensor *rg_cross_entropy_over_rows(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, const int32_t *target, double smoothing,
+                                      const rg_real *weight, rg_tensor **each)
+{
+    if (each) *each = NULL;
+    return cross_entropy_over(t, x, w, b, target, smoothing, 1, weight, each);
 }
 
 /* ------------------------------------------------------------------------------------------------------- the others */

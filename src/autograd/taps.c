@@ -1,22 +1,22 @@
 /* taps.c - tables of what windows see: over time inside each group, over pictures. */
 #include "autograd/taps.h"
 
-bool rg_taps__span(rg_taps *out, rg_tape *t, const rg_layout *layout, const rg_span *span)
+bool rg_taps__time(rg_taps *out, rg_tape *t, const rg_layout *layout, const rg_time_window *window)
 {
     if (!layout) return rg_tape_fail(t, RG_EINVAL, "rows without a layout have no neighbours");
-    if (span->taps == 0 || span->dilation == 0 || span->taps > INT32_MAX / span->dilation)
-        return rg_tape_fail(t, RG_EINVAL, "a window of %zu taps, %zu rows apart", span->taps, span->dilation);
-    const size_t  N = (size_t)layout->start[layout->groups], K = span->taps;
+    if (window->taps == 0 || window->dilation == 0 || window->taps > INT32_MAX / window->dilation)
+        return rg_tape_fail(t, RG_EINVAL, "a window of %zu taps, %zu rows apart", window->taps, window->dilation);
+    const size_t  N = (size_t)layout->start[layout->groups], K = window->taps;
     size_t        count, bytes;
     if (!rg_size_mul(&count, N, K) || !rg_size_mul(&bytes, count, sizeof(int32_t)))
         return rg_tape_fail(t, RG_ELIMIT, "%zu rows with %zu taps do not fit in memory", N, K);
     int32_t *at = rg_tape__keep(t, bytes);
     if (!at) return false;
-    const int64_t back = (int64_t)((span->causal ? K - 1 : (K - 1) / 2) * span->dilation);
+    const int64_t back = (int64_t)((window->causal ? K - 1 : (K - 1) / 2) * window->dilation);
     for (size_t g = 0; g < layout->groups; g++)
         for (int64_t i = layout->start[g]; i < layout->start[g + 1]; i++)
             for (size_t j = 0; j < K; j++) {
-                const int64_t row = i - back + (int64_t)(j * span->dilation);
+                const int64_t row = i - back + (int64_t)(j * window->dilation);
                 at[(size_t)i * K + j] = row >= layout->start[g] && row < layout->start[g + 1] ? (int32_t)row : -1;
             }
     *out = (rg_taps){ .K = K, .units = 1, .in = N, .out = N, .at = at, .layout = layout };
@@ -34,16 +34,15 @@ static size_t places(size_t side, size_t taps, const rg_window *w)
 
 static int32_t *picture_table(rg_tape *t, const rg_layout *layout, const rg_window *w, size_t height, size_t width)
 {
-    const size_t K = w->height * w->width;
-    int32_t     *at = rg_tape__keep(t, height * width * K * sizeof *at), *to = at;
-    for (size_t y = 0; at && y < height; y++)
-        for (size_t x = 0; x < width; x++)
-            for (size_t j = 0; j < K; j++) {
-                const int64_t py = (int64_t)(y * w->stride + j / w->width * w->dilation) - (int64_t)w->padding;
-                const int64_t px = (int64_t)(x * w->stride + j % w->width * w->dilation) - (int64_t)w->padding;
-                const bool    inside = py >= 0 && px >= 0 && py < (int64_t)layout->height && px < (int64_t)layout->width;
-                *to++ = inside ? (int32_t)(py * (int64_t)layout->width + px) : -1;
-            }
+    const int64_t H = (int64_t)layout->height, W = (int64_t)layout->width, apart = (int64_t)w->dilation;
+    int32_t      *at = rg_tape__keep(t, height * width * w->height * w->width * sizeof *at), *to = at;
+    for (size_t i = 0; at && i < height; i++)
+        for (size_t j = 0; j < width; j++) {
+            const int64_t top = (int64_t)(i * w->stride) - (int64_t)w->padding, left = (int64_t)(j * w->stride) - (int64_t)w->padding;
+            for (int64_t y = top; y < top + (int64_t)w->height * apart; y += apart)
+                for (int64_t x = left; x < left + (int64_t)w->width * apart; x += apart)
+                    *to++ = y >= 0 && x >= 0 && y < H && x < W ? (int32_t)(y * W + x) : -1;
+        }
     return at;
 }
 
@@ -77,6 +76,9 @@ bool rg_taps__window(rg_taps *out, rg_tape *t, const rg_layout *layout, const rg
                       .in = layout->height * layout->width,
                       .out = height * width,
                       .at = at,
-                      .layout = result };
+                      .layout = result,
+                      .window = *w,
+                      .height = layout->height,
+                      .width = layout->width };
     return true;
 }

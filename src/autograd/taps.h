@@ -11,10 +11,12 @@ typedef struct rg_taps {
     size_t           K, units, in, out;
     const int32_t   *at;     /* out * K */
     const rg_layout *layout; /* of the result */
+    rg_window        window; /* over a picture of height x width; all 0: over time */
+    size_t           height, width;
 } rg_taps;
 
 /* Live on the tape. False latches. */
-bool rg_taps__span(rg_taps *out, rg_tape *t, const rg_layout *layout, const rg_span *span);
+bool rg_taps__time(rg_taps *out, rg_tape *t, const rg_layout *layout, const rg_time_window *window);
 bool rg_taps__window(rg_taps *out, rg_tape *t, const rg_layout *layout, const rg_window *window);
 
 /* The input row of output row i, tap j; -1: none. */

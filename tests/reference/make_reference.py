@@ -161,6 +161,44 @@ def conv():
         write(name, x=rows(x), y=rows(y), dy=rows(dy), dx=rows(x.grad))
 
 
-for seed, make in enumerate((linear, layer_norm, batch_norm, softmax, losses, embedding, recurrent, conv)):
+def first_layer():
+    """Five taps a side over one channel, relu inside."""
+    x, w, b = leaf(2, 1, 5, 4), leaf(3, 1, 5, 5), leaf(1, 3)
+    rows = lambda v: v.permute(0, 2, 3, 1).reshape(-1, v.shape[1])
+    flat = lambda v: v.permute(2, 3, 1, 0).reshape(25, 3)
+    y = F.relu(F.conv2d(x, w, b[0], padding=2))
+    dy = leaf(*y.shape)
+    y.backward(dy)
+    write("conv2d_relu", x=rows(x), w=flat(w), b=b, y=rows(y), dy=rows(dy), dx=rows(x.grad), dw=flat(w.grad), db=b.grad)
+
+
+def sample():
+    """Places in pixels; grid_sample takes them in -1 .. 1 from the middle of the first pixel to that of the last."""
+    G, H, W, D = 2, 5, 4, 3
+    x, places, dy = leaf(G, D, H, W), (torch.rand(G, 3, 2, 2) * 8 - 2).float().double().requires_grad_(), leaf(G, D, 3, 2)
+    grid = 2 * places / torch.tensor([W - 1, H - 1]) - 1
+    y = F.grid_sample(x, grid, mode="bilinear", padding_mode="zeros", align_corners=True)
+    y.backward(dy)
+    rows = lambda v: v.permute(0, 2, 3, 1).reshape(-1, v.shape[1])
+    write("sample", x=rows(x), places=places, y=rows(y), dy=rows(dy), dx=rows(x.grad), dplaces=places.grad)
+
+
+def soft_losses():
+    x, z = leaf(6, 11, scale=2), leaf(6, 11, scale=2)
+    q = torch.softmax(leaf(6, 11), 1).detach().float().double().requires_grad_()
+    y = F.cross_entropy(x, q, reduction="sum")
+    y.backward()
+    write("soft_cross_entropy", x=x, q=q, y=y, dx=x.grad, dq=q.grad)
+    x.grad = None
+    y = F.kl_div(F.log_softmax(z, 1), F.log_softmax(x, 1), log_target=True, reduction="sum")
+    y.backward()
+    write("divergence", x=x, z=z, y=y, dx=x.grad, dz=z.grad)
+    x.grad, dy = None, leaf(6, 4)
+    y = torch.topk(x, 4).values
+    y.backward(dy)
+    write("top_columns", x=x, y=y, dy=dy, dx=x.grad)
+
+
+for seed, make in enumerate((linear, layer_norm, batch_norm, softmax, losses, embedding, recurrent, conv, first_layer, sample, soft_losses)):
     torch.manual_seed(seed)
     make()

@@ -69,7 +69,7 @@ static rg_tensor *recurrent_step(rg_tape *t, const table1_weights *w, rg_tensor 
 static rg_tensor *convolution(rg_tape *t, const table1_weights *w, rg_tensor *x, const rg_layout *rows, size_t number)
 {
     (void)rows, (void)number;
-    return rg_conv1d(t, x, rg_use(t, w->conv), NULL, &(rg_span){ .taps = TABLE1_KERNEL, .dilation = 1 });
+    return rg_conv1d(t, x, rg_use(t, w->conv), NULL, RG_IDENTITY, &(rg_time_window){ .taps = TABLE1_KERNEL, .dilation = 1 });
 }
 
 /* Looking back only: with taps on both sides, rows near an end would be jumped over. */
@@ -78,13 +78,13 @@ static rg_tensor *dilated(rg_tape *t, const table1_weights *w, rg_tensor *x, con
     (void)rows;
     size_t dilation = 1;
     for (size_t i = 0; i < number; i++) dilation *= TABLE1_KERNEL;
-    return rg_conv1d(t, x, rg_use(t, w->conv), NULL, &(rg_span){ .taps = TABLE1_KERNEL, .dilation = dilation, .causal = true });
+    return rg_conv1d(t, x, rg_use(t, w->conv), NULL, RG_IDENTITY, &(rg_time_window){ .taps = TABLE1_KERNEL, .dilation = dilation, .causal = true });
 }
 
 static rg_tensor *separable(rg_tape *t, const table1_weights *w, rg_tensor *x, const rg_layout *rows, size_t number)
 {
     (void)rows, (void)number;
-    rg_tensor *y = rg_depthwise1d(t, x, rg_use(t, w->depth), NULL, &(rg_span){ .taps = TABLE1_KERNEL, .dilation = 1 });
+    rg_tensor *y = rg_depthwise1d(t, x, rg_use(t, w->depth), NULL, &(rg_time_window){ .taps = TABLE1_KERNEL, .dilation = 1 });
     return rg_linear(t, y, rg_use(t, w->point), NULL, RG_IDENTITY);
 }
 
