@@ -13,39 +13,68 @@ typedef struct {
     int32_t   *best; /* of max: the row that won, for every number of the result; -1: the window saw nothing */
 } pool_node;
 
+/* What output row i sees: its taps in the table of a unit, and where that unit begins. */
+typedef struct {
+    const int32_t *at;
+    size_t         first;
+} sight;
+
+static sight sight_of(const rg_taps *p, size_t i) { return (sight){ p->at + i % p->out * p->K, i / p->out * p->in }; }
+
+/* y and best where x is larger; without a branch, so that it goes several columns at a time. */
+static void larger_columns(size_t n, rg_real *restrict y, int32_t *restrict best, const rg_real *restrict x, int32_t row)
+{
+    for (size_t d = 0; d < n; d++) {
+        const bool more = x[d] > y[d];
+        y[d] = more ? x[d] : y[d];
+        best[d] = more ? row : best[d];
+    }
+}
+
 static void max_rows(void *context, int member, size_t begin, size_t end)
 {
     const pool_node *n = context;
     const rg_tensor *x = n->x, *y = n->node.out;
     (void)member;
     for (size_t i = begin; i < end; i++) {
-        rg_real *yi = y->data + i * y->ld;
-        int32_t *best = n->best + i * y->cols;
-        for (size_t d = 0; d < y->cols; d++) yi[d] = 0, best[d] = -1;
-        for (size_t j = 0; j < n->taps.K; j++) {
-            const int64_t row = rg_taps__row(&n->taps, i, j);
-            if (row < 0) continue;
-            const rg_real *xr = x->data + (size_t)row * x->ld;
-            for (size_t d = 0; d < y->cols; d++)
-                if (best[d] < 0 || xr[d] > yi[d]) yi[d] = xr[d], best[d] = (int32_t)row;
-        }
+        const sight s = sight_of(&n->taps, i);
+        rg_real    *yi = y->data + i * y->ld;
+        int32_t    *best = n->best + i * y->cols;
+        size_t      j = 0;
+        while (j < n->taps.K && s.at[j] < 0) j++;
+        const int32_t row = j < n->taps.K ? (int32_t)s.first + s.at[j] : -1; /* the first of all: larger than nothing */
+        if (row < 0) memset(yi, 0, y->cols * sizeof *yi);
+        else memcpy(yi, x->data + (size_t)row * x->ld, y->cols * sizeof *yi);
+        for (size_t d = 0; d < y->cols; d++) best[d] = row;
+        for (j++; j < n->taps.K; j++)
+            if (s.at[j] >= 0)
+                larger_columns(y->cols, yi, best, x->data + (s.first + (size_t)s.at[j]) * x->ld, (int32_t)s.first + s.at[j]);
     }
 }
 
-static void max_backward(rg_tape *t, rg_node *node)
+/* Backward goes picture by picture: no two of them meet in a pixel. */
+typedef struct {
+    const pool_node *n;
+    const rg_real   *dy;
+    rg_real         *dx;
+} back_job;
+
+static void max_pictures(void *context, int member, size_t begin, size_t end)
 {
-    pool_node       *n = (pool_node *)node;
-    const rg_tensor *y = node->out;
-    const rg_real   *dy = rg_tape__arrived(t, node->out);
-    rg_real         *dx = rg_tape__grad_add(t, n->x);
-    for (size_t i = 0; dx && i < y->rows * y->cols; i++)
-        if (n->best[i] >= 0) dx[(size_t)n->best[i] * n->x->ld + i % y->cols] += dy[i];
+    const back_job  *b = context;
+    const rg_tensor *x = b->n->x, *y = b->n->node.out;
+    (void)member;
+    for (size_t i = begin * b->n->taps.out; i < end * b->n->taps.out; i++) {
+        const int32_t *best = b->n->best + i * y->cols;
+        const rg_real *dy = b->dy + i * y->ld;
+        for (size_t d = 0; d < y->cols && best[d] >= 0; d++) b->dx[(size_t)best[d] * x->ld + d] += dy[d];
+    }
 }
 
-static rg_real share(const rg_taps *taps, size_t i)
+static rg_real share(const rg_taps *taps, const int32_t *at)
 {
     size_t inside = 0;
-    for (size_t j = 0; j < taps->K; j++) inside += rg_taps__row(taps, i, j) >= 0;
+    for (size_t j = 0; j < taps->K; j++) inside += at[j] >= 0;
     return inside ? (rg_real)(1.0 / (double)inside) : 0;
 }
 
@@ -55,29 +84,34 @@ static void average_rows(void *context, int member, size_t begin, size_t end)
     const rg_tensor *x = n->x, *y = n->node.out;
     (void)member;
     for (size_t i = begin; i < end; i++) {
+        const sight   s = sight_of(&n->taps, i);
         rg_real      *yi = y->data + i * y->ld;
-        const rg_real part = share(&n->taps, i);
+        const rg_real part = share(&n->taps, s.at);
         memset(yi, 0, y->cols * sizeof *yi);
-        for (size_t j = 0; j < n->taps.K; j++) {
-            const int64_t row = rg_taps__row(&n->taps, i, j);
-            if (row >= 0) rg_kernel()->axpy(y->cols, yi, part, x->data + (size_t)row * x->ld);
-        }
+        for (size_t j = 0; j < n->taps.K; j++)
+            if (s.at[j] >= 0) rg_kernel()->axpy(y->cols, yi, part, x->data + (s.first + (size_t)s.at[j]) * x->ld);
     }
 }
 
-static void average_backward(rg_tape *t, rg_node *node)
+static void average_pictures(void *context, int member, size_t begin, size_t end)
 {
-    pool_node       *n = (pool_node *)node;
-    const rg_tensor *y = node->out;
-    const rg_real   *dy = rg_tape__arrived(t, node->out);
-    rg_real         *dx = rg_tape__grad_add(t, n->x);
-    for (size_t i = 0; dx && i < y->rows; i++) {
-        const rg_real part = share(&n->taps, i);
-        for (size_t j = 0; j < n->taps.K; j++) {
-            const int64_t row = rg_taps__row(&n->taps, i, j);
-            if (row >= 0) rg_kernel()->axpy(y->cols, dx + (size_t)row * n->x->ld, part, dy + i * y->ld);
-        }
+    const back_job  *b = context;
+    const rg_taps   *taps = &b->n->taps;
+    const rg_tensor *x = b->n->x, *y = b->n->node.out;
+    (void)member;
+    for (size_t i = begin * taps->out; i < end * taps->out; i++) {
+        const sight   s = sight_of(taps, i);
+        const rg_real part = share(taps, s.at);
+        for (size_t j = 0; j < taps->K; j++)
+            if (s.at[j] >= 0) rg_kernel()->axpy(y->cols, b->dx + (s.first + (size_t)s.at[j]) * x->ld, part, b->dy + i * y->ld);
     }
+}
+
+static void pool_backward(rg_tape *t, rg_node *node)
+{
+    const pool_node *n = (const pool_node *)node;
+    back_job         job = { n, rg_tape__arrived(t, node->out), rg_tape__grad_add(t, n->x) };
+    if (job.dx) rg_tape__rows(t, n->taps.units, n->taps.out * n->taps.K * node->out->cols, n->best ? max_pictures : average_pictures, &job);
 }
 
 static rg_tensor *pool(rg_tape *t, const char *op, rg_tensor *x, const rg_window *window, bool max)
@@ -91,7 +125,7 @@ static rg_tensor *pool(rg_tape *t, const char *op, rg_tensor *x, const rg_window
     if (rg_tape__live(t)) rg_tape__rows(t, y->rows, taps.K * y->cols, max ? max_rows : average_rows, &now);
     if (max) rg_tape__will_keep(t, y->rows * y->cols * sizeof *now.best);
     rg_tape__count(t, (double)(y->rows * taps.K) * (double)y->cols);
-    pool_node *n = rg_tape__node(t, sizeof *n, y, max ? max_backward : average_backward, 1, &x);
+    pool_node *n = rg_tape__node(t, sizeof *n, y, pool_backward, 1, &x);
     if (n) n->x = x, n->taps = taps, n->best = now.best;
     return y;
 }
