@@ -18,6 +18,7 @@
 #define BENCH_CASES(X) \
     X(additive)        \
     X(attention)       \
+    X(conv)            \
     X(decode)          \
     X(entropy)         \
     X(gat)             \
