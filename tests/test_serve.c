@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include <arpa/inet.h>
+#include <math.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -14,16 +15,16 @@
 #include <unistd.h>
 
 #include "base/seams.h"
+#include "regard/record.h"
 #include "regard/serve.h"
 #include "serve/serve.h"
 
 /* ------------------------------------------------------------------------------------------------------ a server */
 
-static rg_translator *make_translator(void)
+static rg_translator *make_with(const char *name, const char *yaml)
 {
     static const char *const pieces[] = { "a", "b", "c", "d", "e" };
-    static const char *const yaml = "dim-emb: 16\ntransformer-dim-ffn: 24\ntransformer-heads: 4\nenc-depth: 1\ndec-depth: 2\n";
-    const rg_system         *system = rg_system_find("transformer");
+    const rg_system         *system = rg_system_find(name);
     void                    *options = rg_alloc_zero(system->options_bytes);
     const rg_option_group    group = { .rows = system->options, .values = options };
     rg_vocab                *vocab;
@@ -38,6 +39,12 @@ static rg_translator *make_translator(void)
     rg_free(options);
     assert_int_equal(rg_translator_new(&t, model, vocab, NULL), RG_OK);
     return t;
+}
+
+static rg_translator *make_translator(void)
+{
+    return make_with("transformer",
+                     "dim-emb: 16\ntransformer-dim-ffn: 24\ntransformer-heads: 4\nenc-depth: 1\ndec-depth: 2\n");
 }
 
 typedef struct {
@@ -300,6 +307,47 @@ static void a_port_that_is_taken_is_named(void **state)
     rg_translator_free(t);
 }
 
+/* The record of a text by a small Luong model of the same weights for any settings. */
+static rg_record *record_by(const char *yaml, const char *body)
+{
+    static char    answer[65536];
+    rg_translator *t = make_with("luong", yaml);
+    rg_record     *record;
+    life           l;
+    begin(&l, t);
+    ask(answer, sizeof answer, l.port, "/v1/attention", body);
+    end(&l);
+    rg_translator_free(t);
+    const char *json = strstr(answer, "\r\n\r\n");
+    assert_non_null(strstr(answer, "HTTP/1.1 200"));
+    if (rg_record_from_json(&record, json + 4, strlen(json + 4)) != RG_OK) fail_msg("%s", rg_message());
+    return record;
+}
+
+/* A model that reads backwards is the one that reads forwards given the mirrored text; each word has its own weight. */
+static void attention_over_a_reversed_source_is_at_the_places_of_its_words(void **state)
+{
+    enum { WORDS = 5 };
+    rg_record *back = record_by("dim-emb: 16\ndim-rnn: 16\nreverse: true\n",
+                                "{\"q\":\"a b c d e\",\"source\":\"en\",\"target\":\"fr\"}");
+    rg_record *ahead = record_by("dim-emb: 16\ndim-rnn: 16\n",
+                                 "{\"q\":\"e d c b a\",\"source\":\"en\",\"target\":\"fr\"}");
+    (void)state;
+    assert_string_equal(back->title, ahead->title);
+    assert_int_equal(back->maps, ahead->maps);
+    assert_int_equal(back->maps, 2); /* searching; reading the answer */
+    for (size_t m = 0; m < back->maps; m++) {
+        const rg_record_map *x = &back->map[m], *y = &ahead->map[m];
+        assert_int_equal(x->rows, y->rows);
+        assert_int_equal(x->cols, WORDS + 1);
+        for (size_t i = 0; i < x->rows; i++)
+            for (size_t j = 0; j <= WORDS; j++) /* </s> is the last in both */
+                assert_true(fabsf(rg_map_weight(x, i, j) - rg_map_weight(y, i, j < WORDS ? WORDS - 1 - j : j)) < 1e-4f);
+    }
+    rg_record_free(back);
+    rg_record_free(ahead);
+}
+
 /* Whatever the text: put together again without a change, it is the text. HTML is the business of test_markup.c. */
 static void cut_texts_join_to_the_same_text(void **state)
 {
@@ -335,6 +383,7 @@ int main(void)
         cmocka_unit_test(clients_that_leave_leave_nothing_behind),
         cmocka_unit_test(a_model_that_names_no_languages_is_served_as_unknown),
         cmocka_unit_test(a_port_that_is_taken_is_named),
+        cmocka_unit_test(attention_over_a_reversed_source_is_at_the_places_of_its_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
