@@ -65,6 +65,27 @@ static void joined_rows_keep_their_order_and_groups(void **state)
     rg_tape_free(t);
 }
 
+static void pictures_after_pictures_are_pictures(void **state)
+{
+    (void)state;
+    rg_tape      *t = new_tape(false);
+    const rg_real zeros[24] = { 0 };
+    rg_tensor    *two = rg_constant(t, zeros, 12, 2, rg_tape_pictures(t, 2, 2, 3)), *one = rg_constant(t, zeros, 6, 2, rg_tape_pictures(t, 1, 2, 3));
+    rg_tensor    *tall = rg_constant(t, zeros, 6, 2, rg_tape_pictures(t, 1, 3, 2)), *rows = rg_constant(t, zeros, 6, 2, NULL);
+    const rg_layout *three = rg_tensor_layout(rg_concat_rows(t, 2, (rg_tensor *[]){ two, one }));
+    assert_int_equal(three->groups, 3);
+    for (int32_t g = 0; g <= 3; g++) assert_int_equal(three->start[g], 6 * g);
+    assert_int_equal(three->height, 2);
+    assert_int_equal(three->width, 3);
+    const rg_layout *mixed = rg_tensor_layout(rg_concat_rows(t, 2, (rg_tensor *[]){ two, tall }));
+    assert_true(mixed->groups == 3 && mixed->height == 0 && mixed->start[3] == 18);
+    assert_null(rg_tensor_layout(rg_concat_rows(t, 2, (rg_tensor *[]){ two, rows })));
+    const rg_layout wrong = { .groups = 2, .start = (const int32_t[]){ 0, 6, 12 }, .height = 3, .width = 3 };
+    assert_null(rg_with_layout(t, two, &wrong));
+    assert_int_equal(rg_tape_status(t), RG_ESHAPE);
+    rg_tape_free(t);
+}
+
 /* --------------------------------------------------------------------------------------------------------- largest columns */
 
 OP(top_it, rg_top_columns(t, x[0], 3, NULL))
@@ -180,6 +201,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(joined_and_split_rows_have_correct_gradients),
         cmocka_unit_test(joined_rows_keep_their_order_and_groups),
+        cmocka_unit_test(pictures_after_pictures_are_pictures),
         cmocka_unit_test(the_largest_columns_have_correct_gradients),
         cmocka_unit_test(the_largest_columns_fall_and_equals_stand_from_left_to_right),
         cmocka_unit_test(losses_of_rows_and_distributions_have_correct_gradients),

@@ -39,7 +39,7 @@ rg_tensor *rg_columns(rg_tape *t, rg_tensor *x, size_t from, size_t count); /* a
 void       rg_split(rg_tape *t, rg_tensor *x, size_t n, rg_tensor **out);
 rg_tensor *rg_rows(rg_tape *t, rg_tensor *x, size_t from, size_t count);    /* a view */
 rg_tensor *rg_concat_columns(rg_tape *t, size_t n, rg_tensor *const *parts);
-rg_tensor *rg_concat_rows(rg_tape *t, size_t n, rg_tensor *const *parts);
+rg_tensor *rg_concat_rows(rg_tape *t, size_t n, rg_tensor *const *parts); /* groups of all parts; pictures of one size stay pictures */
 /* Rows by number; -1 gives the zero row. index is copied. */
 rg_tensor *rg_gather(rg_tape *t, rg_tensor *x, const int32_t *index, size_t count, const rg_layout *layout);
 /* out (rows, D) with out[index[i]] += x[i]; -1 drops the row. */

@@ -64,6 +64,31 @@ static void concat_backward(rg_tape *t, rg_node *node)
     }
 }
 
+/* The groups of all parts, one after another; pictures stay pictures where all are of one size. NULL when a part has none, or no memory. */
+static const rg_layout *joined_groups(rg_tape *t, size_t n, rg_tensor *const *parts)
+{
+    const rg_layout *one = parts[0]->layout;
+    size_t           groups = 0;
+    bool             alike = true;
+    for (size_t i = 0; i < n; i++) {
+        const rg_layout *l = parts[i]->layout;
+        if (!l) return NULL;
+        groups += l->groups;
+        alike = alike && l->height == one->height && l->width == one->width;
+    }
+    rg_layout *layout = rg_tape__keep(t, sizeof *layout);
+    int32_t   *start = rg_tape__keep(t, (groups + 1) * sizeof *start), at = 0;
+    if (!layout || !start) return NULL;
+    *layout = (rg_layout){ .groups = groups, .start = start, .height = alike ? one->height : 0, .width = alike ? one->width : 0, .first = one->first };
+    for (size_t i = 0; i < n; i++) {
+        const rg_layout *l = parts[i]->layout;
+        for (size_t g = 0; g < l->groups; g++) *start++ = at + l->start[g];
+        at += l->start[l->groups];
+    }
+    *start = at;
+    return layout;
+}
+
 static rg_tensor *concat(rg_tape *t, size_t n, rg_tensor *const *parts, bool by_rows)
 {
     size_t rows = by_rows ? 0 : parts[0]->rows, cols = by_rows ? parts[0]->cols : 0;
@@ -74,7 +99,7 @@ static rg_tensor *concat(rg_tape *t, size_t n, rg_tensor *const *parts, bool by_
         if (by_rows) rows += parts[i]->rows;
         else cols += parts[i]->cols;
     }
-    rg_tensor *y = rg_tape__tensor(t, rows, cols, by_rows ? NULL : parts[0]->layout);
+    rg_tensor *y = rg_tape__tensor(t, rows, cols, by_rows ? joined_groups(t, n, parts) : parts[0]->layout);
     if (!y) return NULL;
     rg_real *at = y->data;
     for (size_t i = 0; rg_tape__live(t) && i < n; i++) {

@@ -339,6 +339,8 @@ rg_tensor *rg_with_layout(rg_tape *t, rg_tensor *x, const rg_layout *layout)
     if (!rg_tape__begin(t, "with_layout", 1, &x)) return NULL;
     if (layout && (size_t)layout->start[layout->groups] != x->rows)
         return rg_tape_fail(t, RG_ESHAPE, "the layout has %d rows, the tensor %zu", layout->start[layout->groups], x->rows);
+    if (layout && layout->height && layout->height * layout->width * layout->groups != x->rows)
+        return rg_tape_fail(t, RG_ESHAPE, "%zu pictures of %zu x %zu are not %zu rows", layout->groups, layout->height, layout->width, x->rows);
     rg_tensor *y = rg_tape__view(t, x, 0, 0, x->rows, x->cols);
     if (y) y->layout = layout;
     return y;
