@@ -301,8 +301,8 @@ static void no_table_is_slower_than_the_one_below_it(void **state)
 
 int main(void)
 {
-#ifdef __SANITIZE_ADDRESS__
-    return 77; /* the times of checks */
+#if defined(__SANITIZE_ADDRESS__) || defined(__clang__)
+    return 77; /* checks take time of their own, and the kernels are tuned for gcc, which builds what is installed */
 #endif
     const struct CMUnitTest tests[] = { cmocka_unit_test(no_table_is_slower_than_the_one_below_it) };
     return cmocka_run_group_tests(tests, NULL, NULL);

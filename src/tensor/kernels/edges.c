@@ -12,7 +12,7 @@ enum {
     FEW = 64    /* pairs of one head at a time */
 };
 
-INLINE vec leaky(vec x, vec slope) { return choose(x > 0.0f, x, slope * x); }
+INLINE vec leaky(vec x, vec slope) { return settled(choose(x > 0.0f, x, slope * x)); } /* the bias of a pair comes after rounding */
 INLINE bool bit_of(const uint8_t *bits, size_t at) { return !bits || (bits[at / 8] >> at % 8 & 1); }
 
 /* Weights times `factor` where they are kept, 0 where they were dropped; pair p's bits begin at p * H. */

@@ -220,4 +220,17 @@ INLINE vec only(vec x, size_t c, float other)
     return c == LANES ? x : choose(*(const ivec *)number < same_int((int32_t)c), x, same(other));
 }
 
+/* x as it is, but no compiler sees where it comes from: a product behind it is not fused with a sum after it. */
+INLINE vec settled(vec x)
+{
+#if defined(__x86_64__) && (RG_LANES <= 8 || defined(__AVX512F__))
+    __asm__("" : "+v"(x));
+#elif defined(__aarch64__)
+    __asm__("" : "+w"(x));
+#else
+    __asm__("" : "+m"(x));
+#endif
+    return x;
+}
+
 #endif
