@@ -3,8 +3,8 @@
 # where neither says so, `homes` does; a header nobody claims belongs where the latest header it includes does.
 set -u
 # model.h is what search knows of a model (start, step, keep), so it comes with decode.
-homes="ops=autograd recurrent=autograd conv=autograd metrics=data model=decode translate=tasks"
-order="base tensor autograd attention layers data decode models train tasks view serve cli"
+homes="ops=autograd recurrent=autograd conv=autograd metrics=data model=decode translate=tasks task=train learning=train trainer=train"
+order="base tensor autograd attention layers data decode models train view tasks serve cli"
 
 declare -A rank=()
 place=0

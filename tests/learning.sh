@@ -18,7 +18,7 @@ learn() {
     "$REGARD" train --type luong -t demo/train.en demo/train.fr --valid-sets demo/test.en demo/test.fr --vocab-kind words --dim-vocabs 0 \
         --dim-emb 96 --dim-rnn 96 --mini-batch-words 700 --learn-rate 0.003 --lr-warmup 150 --lr-decay-inv-sqrt 0 --label-smoothing 0.05 \
         --after-batches "$updates" --valid-freq "$updates" --valid-metrics perplexity --early-stopping 0 --keep-best false --save-freq 0 \
-        --samples 0 --cpu-threads 1 --seed "$seed" --overwrite -m model.st "$@" > log 2>&1 || { cat log; exit 1; }
+        --valid-samples 0 --cpu-threads 1 --seed "$seed" --overwrite -m model.st "$@" > log 2>&1 || { cat log; exit 1; }
     sed -n 's/.*\[valid\].* : \([a-z]*\) : \([0-9.]*\).*/\1 \2/p' log | tail -1
 }
 

@@ -69,7 +69,7 @@ refuse 'heads' train --type ntm --read-heads 0 -m no.safetensors
 refuse 'lstm' train --type ntm --controller gru
 refuse 'max-length is 20; the least is --min-length, 30' train --type ntm --min-length 30 -m no.safetensors
 refuse 'sequences' predict -m two.safetensors --sequences 0
-refuse 'puzzles' predict -m two.safetensors --graph .
+refuse 'no option --graph' predict -m two.safetensors --graph .
 refuse 'worst, or the number of a sequence, 0 .. 2' predict -m two.safetensors --sequences 3 --attention a.json --attention-of 3
 refuse 'worst, or the number' predict -m two.safetensors --attention a.json --attention-of best
 refuse 'at most 10000' predict -m two.safetensors --length 10001

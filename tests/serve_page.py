@@ -25,7 +25,7 @@ try:
         page.evaluate(f"document.getElementById('text').value = {json.dumps(TEXT)}; document.getElementById('live').requestSubmit()")
         page.wait(f"document.getElementById('answer').textContent === {json.dumps(known)}", "a text after an empty one")
         two = [TEXT, TEXT.split()[0]]
-        lines = subprocess.run([REGARD, "translate", "-m", MODEL, "-b", "4"], input="\n".join(two) + "\n", capture_output=True, text=True, check=True).stdout.strip("\n").split("\n")
+        lines = subprocess.run([REGARD, "translate", "-m", MODEL, "-b", "4"], input="\n".join(two) + "\n", capture_output=True, text=True, check=True).stdout[:-1].split("\n")
         page.evaluate(f"document.getElementById('text').value = {json.dumps(chr(10).join(two) + chr(10))}; document.getElementById('live').requestSubmit()")
         page.wait(f"document.getElementById('answer').textContent === {json.dumps(chr(10).join(lines))}", f"the translations of two pasted lines: {lines}")
         page.wait(f"document.getElementById('title').textContent === {json.dumps(lines[0] or 'Attention')} && !document.getElementById('viewer').hidden", "the attention of the first line")

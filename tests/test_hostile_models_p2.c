@@ -17,7 +17,6 @@
 #include "support/faults.h"
 #include "support/small_translator.h"
 #include "tasks/memory_task.h"
-#include "tasks/model_file.h"
 
 #include <fcntl.h>
 #include <ftw.h>
@@ -76,7 +75,7 @@ static void save_model(const char *path, const char *name, const char *yaml, rg_
                                0),
             RG_OK);
     assert_int_equal(fill_settings(state), RG_OK);
-    assert_int_equal(rg_model_save(m, state, path), RG_OK);
+    assert_int_equal(rg_checkpoint_save(path, m->params, NULL, state), RG_OK);
     rg_state_free(state);
     rg_model_free(m);
     rg_options_fini(system->options, options);
@@ -224,7 +223,8 @@ static const use uses[] = {
     { "transformer luong", { "average", "GOOD", "FILE", "-o", "mean" } },
     { "transformer luong", { "average", "FILE", "-o", "mean" } },
     { "transformer luong", { "serve", "-m", "FILE", "--port", "0" } },
-    { "transformer luong gat mlp ntm", { "predict", "-m", "FILE", "--graph", "graph" } },
+    { "gat mlp", { "predict", "-m", "FILE", "--graph", "graph" } },
+    { "transformer luong", { "predict", "-m", "FILE", "-i", "lines" } },
     { "gat mlp ntm", { "translate", "-m", "FILE", "-i", "lines" } },
     { "ntm", { "predict", "-m", "FILE" } },
 };

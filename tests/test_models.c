@@ -294,7 +294,7 @@ static void a_stored_model_keeps_what_was_so_before_a_setting_existed(void **sta
         { "luong", "tied-embeddings: true\n", "scale-embeddings: false" },
         { "luong", "tied-embeddings: true\nscale-embeddings: true\n", "scale-embeddings: true" },
         { "seq2seq", "reverse: true\n", "scale-embeddings: false" },
-        { "transformer", "score: linear\n", "score-activation: \"tanh\"" },
+        { "transformer", "score: linear\n", "score-activation: \"tanh-if-any\"" },
         { "transformer", "score: linear\nscore-activation: own\n", "score-activation: \"own\"" },
         { "luong", "score: linear\n", "score-activation: \"own\"" },
         { "gat", "score: linear\n", "score-activation: \"leaky_relu\"" },

@@ -10,7 +10,6 @@
 #include "models/ntm_ops.h"
 #include "regard/autograd.h"
 #include "tasks/memory_task.h"
-#include "tasks/model_file.h"
 #include "tensor/kernels.h"
 
 #include <ftw.h>
@@ -448,25 +447,21 @@ static bool on_stop(void *context) { const curve *c = context; return c->stop_af
 
 static rg_status learn(rg_model **out, curve *c, const char *name, const char *system_yaml, const char *yaml)
 {
-    const rg_system      *system = rg_system_find(name);
-    void                 *options = rg_alloc_zero(system->options_bytes);
-    rg_memory_options     o = { 0 };
-    const rg_option_group of_system = { .rows = system->options, .values = options }, of_task = { .rows = rg_memory_rows, .values = &o };
     const rg_train_report report = { .context = c, .log = on_log, .stop = on_stop };
-    assert_int_equal(rg_options_init(system->options, options), RG_OK);
-    assert_int_equal(rg_options_init(rg_memory_rows, &o), RG_OK);
-    if (rg_options_read_yaml(&of_system, 1, system_yaml, strlen(system_yaml), "test", false) != RG_OK) fail_msg("%s", rg_message());
-    rg_status status = rg_options_read_yaml(&of_task, 1, yaml, strlen(yaml), "test", false);
-    if (status == RG_OK) status = rg_memory_train(out, system, options, &o, &report);
-    rg_options_fini(rg_memory_rows, &o);
-    rg_options_fini(system->options, options);
-    rg_free(options);
+    rg_recipe            *recipe;
+    char                 *all = rg_format("type: %s\n%s", name, system_yaml);
+    if (rg_recipe_new(&recipe, all) != RG_OK) fail_msg("%s", rg_message());
+    rg_free(all);
+    rg_status status = rg_recipe_read(recipe, yaml, false);
+    const rg_training training = rg_recipe_training(recipe, &report);
+    if (status == RG_OK) status = rg_learn(out, NULL, &training);
+    rg_recipe_free(recipe);
     return status;
 }
 
 #define TINY "units: 20\nmemory-rows: 10\nmemory-width: 6\n"
 #define QUICK "model: \"\"\nbits: 3\nmax-length: 3\nvalid-freq: 0\nmini-batch: 8\noptimizer: adam\nlearn-rate: 0.01\n" \
-              "momentum: -1\nclip-norm: 5\ndisp-freq: 20\ncpu-threads: 1\n"
+              "beta1: -1\nclip-norm: 5\ndisp-freq: 20\ncpu-threads: 1\n"
 
 static void training_lowers_the_loss_of_every_puzzle_and_machine(void **state)
 {
@@ -522,13 +517,13 @@ static void a_stopped_run_goes_on_bit_for_bit_and_its_file_is_the_same_model(voi
     assert_null(none);
     if (learn_to_file(&resumed, &c, "b.safetensors", "") != RG_OK) fail_msg("%s", rg_message());
     expect_same(straight, resumed);
-    if (rg_model_load(&loaded, path, "memory", NULL) != RG_OK) fail_msg("%s", rg_message());
+    if (rg_model_load(&loaded, path, &rg_task_memory) != RG_OK) fail_msg("%s", rg_message());
     expect_same(straight, loaded);
     const rg_puzzle_config puzzle = { .kind = "copy", .bits = 3, .min_length = 1, .max_length = 3, .max_repeats = 1 };
     assert_int_equal(rg_memory_judge(&of_straight, straight, &puzzle, 5, 4, 1, NULL), RG_OK);
     assert_int_equal(rg_memory_judge(&of_loaded, loaded, &puzzle, 5, 4, 1, NULL), RG_OK);
     assert_true(of_straight.bits == of_loaded.bits && of_straight.wrong == of_loaded.wrong && of_straight.bits > 0);
-    assert_int_equal(rg_model_load(&none, path, "graph", NULL), RG_EMATCH);
+    assert_int_equal(rg_model_load(&none, path, &rg_task_graph), RG_EMATCH);
     rg_model_free(straight);
     rg_model_free(resumed);
     rg_model_free(loaded);
@@ -562,19 +557,18 @@ static void the_coding_is_stored_and_files_that_say_nothing_of_it_keep_the_paper
     curve             c = { 0 };
     rg_model         *m = NULL, *loaded = NULL;
     rg_state         *file;
-    rg_memory_options o = { 0 };
+    rg_memory_assets  a = { 0 };
+    rg_sizes          sizes = { { { "features", 8 }, { "classes", 6 } } };
     char              path[256];
     assert_int_equal(learn_to_file(&m, &c, "d.safetensors", ""), RG_OK);
+    if (rg_model_load(&loaded, in_folder(path, sizeof path, "d.safetensors"), &rg_task_memory) != RG_OK) fail_msg("%s", rg_message());
+    const rg_puzzle_config learned = rg_memory_puzzle(&((const rg_memory_assets *)loaded->assets)->options);
+    assert_true(learned.answer_mark && learned.zero_vectors > 0);
     assert_int_equal(rg_state_new(&file), RG_OK);
-    if (rg_model_load(&loaded, in_folder(path, sizeof path, "d.safetensors"), "memory", file) != RG_OK)
-        fail_msg("%s", rg_message());
-    assert_int_equal(rg_options_init(rg_memory_rows, &o), RG_OK);
-    assert_int_equal(rg_memory_read(&o, file), RG_OK);
-    assert_true(rg_memory_puzzle(&o).answer_mark && rg_memory_puzzle(&o).zero_vectors > 0);
     assert_int_equal(rg_state_put_text(file, "memory.settings", old), RG_OK);
-    assert_int_equal(rg_memory_read(&o, file), RG_OK);
-    assert_true(!rg_memory_puzzle(&o).answer_mark && rg_memory_puzzle(&o).zero_vectors == 0 && o.bits == 6);
-    rg_options_fini(rg_memory_rows, &o);
+    if (rg_task_memory.adopt(&a, &sizes, file) != RG_OK) fail_msg("%s", rg_message());
+    assert_true(!rg_memory_puzzle(&a.options).answer_mark && rg_memory_puzzle(&a.options).zero_vectors == 0 && a.options.bits == 6);
+    rg_task_memory.drop(&a);
     rg_state_free(file);
     rg_model_free(loaded);
     rg_model_free(m);
@@ -598,27 +592,19 @@ static void the_learning_rate_holds_before_it_falls(void **state)
         double      at_20, at_30, at_40; /* of the highest rate */
     } runs[] = { { "lr-hold: 80\n", 1, 0.5, 0.05 }, { "lr-hold: 0\n", 0.525, 0.275, 0.025 }, { "", 1, 1, 1 } };
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
-        const rg_system      *system = rg_system_find("ntm");
-        void                 *options = rg_alloc_zero(system->options_bytes);
-        rg_memory_options     o = { 0 };
-        rates                 seen = { 0 };
-        const rg_option_group of_system = { .rows = system->options, .values = options },
-                              of_task = { .rows = rg_memory_rows, .values = &o };
-        const rg_train_report report = { .context = &seen, .log = note_rate };
+        const rg_train_report report = { .context = &(rates){ { 0 } }, .log = note_rate };
+        const rates          *seen = report.context;
+        rg_recipe            *recipe;
         char                  yaml[512];
-        snprintf(yaml, sizeof yaml, QUICK "mini-batch: 4\ndisp-freq: 1\nsequences: 160\nlearn-rate: 0.001\n%s",
-                 runs[i].more);
-        assert_int_equal(rg_options_init(system->options, options), RG_OK);
-        assert_int_equal(rg_options_init(rg_memory_rows, &o), RG_OK);
-        assert_int_equal(rg_options_read_yaml(&of_system, 1, TINY, strlen(TINY), "test", false), RG_OK);
-        assert_int_equal(rg_options_read_yaml(&of_task, 1, yaml, strlen(yaml), "test", false), RG_OK);
-        assert_int_equal(rg_memory_train(NULL, system, options, &o, &report), RG_OK);
-        expect_near(seen.at[20] / 0.001, runs[i].at_20, 0.03);
-        expect_near(seen.at[30] / 0.001, runs[i].at_30, 0.03);
-        expect_near(seen.at[40] / 0.001, runs[i].at_40, 0.06);
-        rg_options_fini(rg_memory_rows, &o);
-        rg_options_fini(system->options, options);
-        rg_free(options);
+        snprintf(yaml, sizeof yaml, QUICK "mini-batch: 4\ndisp-freq: 1\nsequences: 160\nlearn-rate: 0.001\n%s", runs[i].more);
+        assert_int_equal(rg_recipe_new(&recipe, "type: ntm\n" TINY), RG_OK);
+        assert_int_equal(rg_recipe_read(recipe, yaml, false), RG_OK);
+        const rg_training training = rg_recipe_training(recipe, &report);
+        assert_int_equal(rg_learn(NULL, NULL, &training), RG_OK);
+        expect_near(seen->at[20] / 0.001, runs[i].at_20, 0.03);
+        expect_near(seen->at[30] / 0.001, runs[i].at_30, 0.03);
+        expect_near(seen->at[40] / 0.001, runs[i].at_40, 0.06);
+        rg_recipe_free(recipe);
     }
 }
 

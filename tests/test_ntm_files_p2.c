@@ -8,10 +8,8 @@
 #include <cmocka.h>
 
 #include "base/seams.h"
-#include "cli/predict_memory.h"
 #include "regard/text.h"
 #include "tasks/memory_task.h"
-#include "tasks/model_file.h"
 
 #include <ftw.h>
 #include <stdatomic.h>
@@ -51,7 +49,7 @@ static rg_status write_forgery(const forgery *f)
     if (status == RG_OK && f->claimed) status = rg_state_put_text(state, "regard.settings", f->claimed);
     if (status == RG_OK && f->features) status = rg_state_put_count(state, "sizes.features", f->features);
     if (status == RG_OK && f->classes) status = rg_state_put_count(state, "sizes.classes", f->classes);
-    if (status == RG_OK) status = rg_model_save(m, state, path);
+    if (status == RG_OK) status = rg_checkpoint_save(path, m->params, NULL, state);
     rg_state_free(state);
     rg_model_free(m);
     rg_options_fini(system->options, options);
@@ -70,21 +68,22 @@ static bool note_size(void *context, size_t bytes)
     return bytes > (size_t)256 << 20;
 }
 
+static rg_status no_columns(void *context, const char *const *names, size_t count) { return (void)context, (void)names, (void)count, RG_OK; }
+static rg_status no_row(void *context, const rg_value *cells) { return (void)context, (void)cells, RG_OK; }
+static rg_status no_record(void *context, const rg_record *r) { return (void)context, (void)r, RG_OK; }
+
 /* As `regard predict -m FILE --length N [--attention FILE]` does. */
 static rg_status predict(int64_t length, bool watched)
 {
-    char                   record[80];
-    rg_state              *state;
+    const rg_memory_asking asking = { .length = length, .count = 1, .seed = 1, .recorded = (char *)"0" };
+    const rg_sink          sink = { .columns = no_columns, .row = no_row, .record = watched ? no_record : NULL };
+    const rg_question      q = { .options = &asking, .sink = &sink };
     rg_model              *m = NULL;
-    const rg_memory_asking asking = { path, length, 1, 1, watched ? record : "", "0" };
-    snprintf(record, sizeof record, "%s/heads.json", folder);
     largest = 0;
     rg_base__seam_alloc(note_size, NULL);
-    rg_status status = rg_state_new(&state);
-    if (status == RG_OK) status = rg_model_load(&m, path, "memory", state);
-    if (status == RG_OK) status = rg_predict_memory(m, state, &asking);
+    rg_status status = rg_model_load(&m, path, NULL);
+    if (status == RG_OK && (status = m->system->task->answer(m, &q)) != RG_OK) rg_fail_in(status, "%s: ", path);
     rg_model_free(m);
-    rg_state_free(state);
     rg_base__seam_alloc(NULL, NULL);
     return status;
 }

@@ -330,6 +330,20 @@ static void memory_that_runs_out_anywhere_is_an_error_without_a_leak(void **stat
     assert_int_equal(status, RG_OK);
 }
 
+static void an_earlier_name_is_refused_with_the_new_one(void **state)
+{
+    (void)state;
+    static const rg_option own[] = { { RG_OPTION_INT, "valid-samples", 0, "3", "samples", 0, NULL, "samples" }, RG_OPTION_END };
+    int64_t                value = 0;
+    const rg_option_group  group = { .rows = own, .values = &value };
+    static const char      yaml[] = "samples: 5\n";
+    assert_int_equal(rg_options_init(own, &value), RG_OK);
+    assert_int_equal(rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "test", false), RG_EINVAL);
+    assert_non_null(strstr(rg_message(), "it is --valid-samples now"));
+    assert_int_equal(rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "test", true), RG_OK); /* an old model file */
+    assert_true(value == 3);
+}
+
 static void every_command_has_rows_that_make_sense(void **state)
 {
     (void)state;
@@ -368,7 +382,7 @@ int main(void)
         cmocka_unit_test(what_is_written_reads_back_the_same),
         cmocka_unit_test(flags_win_over_configuration_files),
         cmocka_unit_test(memory_that_runs_out_anywhere_is_an_error_without_a_leak),
-        cmocka_unit_test(every_command_has_rows_that_make_sense),
+        cmocka_unit_test(an_earlier_name_is_refused_with_the_new_one), cmocka_unit_test(every_command_has_rows_that_make_sense),
     };
     return cmocka_run_group_tests_name("options", tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "regard/translate.h"
 #include "regard/view.h"
 
 #include <math.h>

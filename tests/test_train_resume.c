@@ -8,9 +8,7 @@
 #include <cmocka.h>
 
 #include "support/faults.h"
-#include "tasks/graph_task.h"
-#include "tasks/memory_task.h"
-#include "tasks/translation.h"
+#include "regard/task.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,67 +31,27 @@ static bool stop(void *context)
 /* ----------------------------------------------------------------------------------------------------------- tasks */
 
 typedef struct task {
-    const char      *name, *system, *own; /* settings of the system, as YAML */
-    const rg_option *rows;
-    size_t           size;
-    rg_status (*run)(const rg_system *system, const void *settings, const void *options, const rg_train_report *report);
+    const char *name, *settings; /* of the system, as YAML */
 } task;
 
-static rg_status translation(const rg_system *system, const void *settings, const void *options,
-                             const rg_train_report *report)
-{
-    rg_translator  *t = NULL;
-    const rg_status status = rg_translation_train(&t, system, settings, options, report);
-    rg_translator_free(t);
-    return status;
-}
-
-static rg_status graph(const rg_system *system, const void *settings, const void *options,
-                       const rg_train_report *report)
-{
-    rg_graph_data   data;
-    rg_graph_result result;
-    RG_TRY(rg_graph_data_load(&data, options));
-    const rg_status status = rg_graph_train(&result, NULL, system, settings, options, &data, report);
-    rg_graph_data_free(&data);
-    return status;
-}
-
-static rg_status memory(const rg_system *system, const void *settings, const void *options,
-                        const rg_train_report *report)
-{
-    return rg_memory_train(NULL, system, settings, options, report);
-}
-
 static const task tasks[] = {
-    { "translation", "transformer",
-      "dim-emb: 8\ntransformer-dim-ffn: 8\ntransformer-heads: 2\nenc-depth: 1\ndec-depth: 1\n", rg_translation_rows,
-      sizeof(rg_translation_options), translation },
-    { "graph", "gat", "width: 3\nheads: 2\n", rg_graph_rows, sizeof(rg_graph_options), graph },
-    { "memory", "ntm", "units: 6\nmemory-rows: 8\nmemory-width: 4\n", rg_memory_rows, sizeof(rg_memory_options),
-      memory },
+    { "translation", "type: transformer\ndim-emb: 8\ntransformer-dim-ffn: 8\ntransformer-heads: 2\nenc-depth: 1\ndec-depth: 1\n" },
+    { "graph", "type: gat\nwidth: 3\nheads: 2\n" },
+    { "memory", "type: ntm\nunits: 6\nmemory-rows: 8\nmemory-width: 4\n" },
 };
 
 /* One call of the task with settings from YAML. What it learns from and its model, `run`, are in the folder. */
 static rg_status train(const task *its, const char *yaml, const rg_train_report *report)
 {
-    const rg_system *system = rg_system_find(its->system);
-    void            *values = rg_alloc_zero(its->size), *own = rg_alloc_zero(system->options_bytes);
-    char            *path = rg_format("model: %s/run\n", folder);
-    assert_true(values && own && path);
-    assert_int_equal(rg_options_init(its->rows, values), RG_OK);
-    assert_int_equal(rg_options_init(system->options, own), RG_OK);
-    const rg_option_group rows = { .rows = its->rows, .values = values },
-                          own_rows = { .rows = system->options, .values = own };
-    if (rg_options_read_yaml(&rows, 1, yaml, strlen(yaml), its->name, false) != RG_OK ||
-        rg_options_read_yaml(&rows, 1, path, strlen(path), its->name, false) != RG_OK ||
-        rg_options_read_yaml(&own_rows, 1, its->own, strlen(its->own), its->system, true) != RG_OK)
-        fail_msg("%s", rg_message());
-    const rg_status status = its->run(system, own, values, report);
-    rg_options_fini(its->rows, values);
-    rg_options_fini(system->options, own);
-    rg_free(values);
-    rg_free(own);
+    rg_recipe *recipe;
+    char      *path = rg_format("model: %s/run\n", folder);
+    assert_non_null(path);
+    if (rg_recipe_new(&recipe, its->settings) != RG_OK || rg_recipe_read(recipe, yaml, false) != RG_OK ||
+        rg_recipe_read(recipe, path, false) != RG_OK)
+        fail_msg("%s: %s", its->name, rg_message());
+    const rg_training training = rg_recipe_training(recipe, report);
+    const rg_status   status = rg_learn(NULL, NULL, &training);
+    rg_recipe_free(recipe);
     rg_free(path);
     return status;
 }

@@ -64,30 +64,26 @@ static size_t peak(const char *name, int64_t workspace, int64_t words, int64_t t
 {
     static const char *const yaml = "dim-emb: 64\ntransformer-dim-ffn: 128\ntransformer-heads: 4\nenc-depth: 2\ndec-depth: 2\ndim-rnn: 64\n"
                                     "vocab-kind: words\ndim-vocabs: [0]\nmax-length: 40\nafter-epochs: 1\nsave-freq: 0\noverwrite: true\n";
-    const rg_system      *system = rg_system_find(name);
-    rg_translation_options o = { 0 };
-    void                 *values = rg_alloc_zero(system->options_bytes);
-    const rg_option_group groups[] = { { .rows = rg_translation_rows, .values = &o }, { .rows = system->options, .values = values } };
     const char           *sets[] = { source_file, target_file };
     const rg_train_report report = { .say = remember };
-    rg_translator        *translator;
-    assert_int_equal(rg_options_init(rg_translation_rows, &o), RG_OK);
-    assert_int_equal(rg_options_init(system->options, values), RG_OK);
-    assert_int_equal(rg_options_read_yaml(groups, 2, yaml, strlen(yaml), "test", true), RG_OK);
-    assert_int_equal(rg_options_set(groups, 2, "train-sets", 2, sets), RG_OK);
-    assert_int_equal(rg_options_set(groups, 2, "model", 1, &model_file), RG_OK);
-    o.workspace = workspace;
-    o.mini_batch_words = words;
-    o.threads = threads;
+    rg_recipe            *recipe;
+    char                  more[160];
+    snprintf(more, sizeof more, "workspace: %lld\nmini-batch-words: %lld\ncpu-threads: %lld\n", (long long)workspace, (long long)words,
+             (long long)threads);
+    char *type = rg_format("type: %s\n", name);
+    assert_int_equal(rg_recipe_new(&recipe, type), RG_OK);
+    rg_free(type);
+    assert_int_equal(rg_recipe_read(recipe, yaml, true), RG_OK);
+    assert_int_equal(rg_recipe_read(recipe, more, false), RG_OK);
+    assert_int_equal(rg_recipe_set(recipe, "train-sets", 2, sets), RG_OK);
+    assert_int_equal(rg_recipe_set(recipe, "model", 1, &model_file), RG_OK);
+    const rg_training training = rg_recipe_training(recipe, &report);
     atomic_store(&most, 0);
     rg_base__seam_alloc(measure, NULL);
-    const rg_status status = rg_translation_train(&translator, system, values, &o, &report);
+    const rg_status status = rg_learn(NULL, NULL, &training);
     rg_base__seam_alloc(NULL, NULL);
     if (status != RG_OK) fail_msg("%s, workspace %lld: %s", name, (long long)workspace, rg_message());
-    rg_translator_free(translator);
-    rg_options_fini(system->options, values);
-    rg_options_fini(rg_translation_rows, &o);
-    rg_free(values);
+    rg_recipe_free(recipe);
     return atomic_load(&most);
 }
 

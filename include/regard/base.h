@@ -85,6 +85,8 @@ void *rg_realloc(void *block, size_t bytes);           /* on failure the old blo
 void  rg_free(void *block);
 char *rg_strdup(const char *text);
 char *rg_format(const char *format, ...) RG_PRINTF(1, 2); /* a new string, to be freed with rg_free */
+/* A word as it can be typed: itself, or in quotes where the shell would do something with it. A new string for rg_free; NULL: no memory. */
+char *rg_shell_quote(const char *word);
 
 /* An arena hands out 64-byte aligned pieces that are dropped together. When it had to grow, the next reset joins its
  * chunks into one, so a loop that repeats itself stops allocating after its first round. */

@@ -17,6 +17,13 @@ extern "C" {
 typedef struct rg_model rg_model;
 typedef struct rg_decoding rg_decoding;
 
+/* Kinds of data (regard/task.h), one word each. */
+typedef struct rg_task rg_task;
+#define RG_TASKS(X) X(translation) X(graph) X(memory)
+#define RG_TASK_DECLARE(name) extern const rg_task rg_task_##name;
+RG_TASKS(RG_TASK_DECLARE)
+#undef RG_TASK_DECLARE
+
 /* What a system's attention is, as data: for `regard explain`, the viewer and the documents. */
 typedef struct rg_attention_use {
     const char *where, *queries, *keys, *values, *score, *reach;
@@ -42,7 +49,7 @@ typedef struct rg_preset {
 
 typedef struct rg_system {
     const char             *name, *summary, *paper;
-    const char             *task;         /* what it learns from: "translation", "graph", "memory"; NULL: translation */
+    const rg_task          *task;         /* what it learns from and answers */
     const rg_attention_use *uses;         /* ends with where = NULL */
     const rg_option        *options;      /* rows of its settings, which fill a struct of options_bytes */
     size_t                  options_bytes;
@@ -84,6 +91,8 @@ struct rg_model {
     void            *parts;
     rg_sizes         sizes;
     rg_params       *params;
+    void            *assets;  /* what its task needs beside them: vocabularies, class names; NULL: nothing was given */
+    void (*drop)(void *assets); /* frees what they hold */
     size_t           longest; /* rows a sequence may have, its closing </s> among them; 0: any number */
 };
 
@@ -93,6 +102,8 @@ rg_status rg_model_new(rg_model **out, const rg_system *system, const void *opti
  * is allocated, when the settings ask for more than `most` numbers: what a file can hold. */
 rg_status rg_model_new_empty(rg_model **out, const rg_system *system, const void *options, const rg_sizes *sizes, size_t most);
 void      rg_model_free(rg_model *model);
+/* Give it a struct from rg_alloc whose first member is an rg_model *, which is set; `drop` (may be NULL) frees what it holds, with the model. */
+void      rg_model_own(rg_model *model, void *assets, void (*drop)(void *assets));
 
 size_t rg_model_size(const rg_model *model, const char *name); /* one of its sizes; 0: there is none of that name */
 /* The preset of that name, or NULL with a message that lists what there is. */

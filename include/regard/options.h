@@ -44,6 +44,7 @@ typedef struct rg_option {
     const char    *help;   /* a line; lower case, no full stop                  */
     char           letter; /* 'm' for -m, or 0                                  */
     const char    *choices; /* the only values allowed: "dot|general|additive"; of numbers "[0,1)", "(0,inf)"; or NULL */
+    const char    *was;     /* an earlier name, which is refused with a hint; NULL: none                               */
 } rg_option;
 
 #define RG_OPTION_END { RG_OPTION_INT, NULL, 0, NULL, NULL, 0, NULL }
@@ -59,6 +60,9 @@ typedef struct rg_option_group {
  * left to free. */
 rg_status rg_options_init(const rg_option *rows, void *values);
 void      rg_options_fini(const rg_option *rows, void *values); /* frees strings and lists; zeroed storage is fine */
+
+/* The same values, with strings and lists of their own; `to` is zeroed or finished storage. */
+rg_status rg_options_copy(const rg_option *rows, void *to, const void *from);
 
 /* Set one value from words: exactly one, or any number for a list, or none for `true`. RG_EINVAL names the flag. */
 rg_status rg_option_set(const rg_option *row, void *values, size_t count, const char *const *words);

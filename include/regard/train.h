@@ -149,6 +149,7 @@ rg_status rg_state_get_number(double *out, const rg_state *state, const char *ke
 rg_status rg_state_get_text(const char **out, const rg_state *state, const char *key);
 rg_status rg_state_get_bytes(const void **out, size_t *out_count, const rg_state *state, const char *key);
 bool      rg_state_has(const rg_state *state, const char *key);
+bool      rg_state_same_bytes(const rg_state *a, const rg_state *b); /* the same keys with bytes, and the same bytes */
 
 /* ----------------------------------------------------------------------------------------------- checkpoints */
 

@@ -38,6 +38,7 @@ typedef struct rg_trainer_config {
     double              stalled_decay; /* factor on the learning rate when the first metric stalls; 0 or 1: none        */
     const char         *checkpoint;    /* file to resume from; NULL: none                                              */
     const char         *model;         /* file for inference, smoothed when the optimiser smooths; NULL: none            */
+    bool                restore_best;  /* the final model has the weights of the best validation: of the metrics that decide about stopping */
     bool                keep_best;     /* also NAME.best-METRIC of `model` for each metric's best                      */
     size_t              average;       /* the final model is the mean of the models of so many saves, unless the last weights validate
                                         * better; 0, 1: the last weights                                                 */
@@ -129,6 +130,7 @@ rg_status rg_trainer_save(rg_trainer *trainer);
 
 rg_workers   *rg_trainer_workers(const rg_trainer *trainer);
 rg_optimizer *rg_trainer_optimizer(const rg_trainer *trainer);
+uint64_t      rg_trainer_epochs(const rg_trainer *trainer); /* passes over the data that are done */
 
 #ifdef __cplusplus
 }

@@ -90,6 +90,19 @@ rg_status rg_session_run(const rg_translated **out, rg_session *session, const r
 /* One line with default settings. */
 char *rg_session_line(rg_session *session, const char *line);
 
+/* ------------------------------------------------------------------------------------------------------ records */
+
+typedef struct rg_record rg_record; /* regard/record.h */
+
+/* What each piece of a translation looked at: a map "alignment" for each answer, where attention was asked for. An empty line gives a
+ * record without maps. */
+rg_status rg_record_of_translation(rg_record **out, const rg_translator *translator, const rg_translated *translated);
+/* The same and, by a forced pass of every answer, the maps of all layers and heads a watcher sees. */
+rg_status rg_record_of_heads(rg_record **out, const rg_translator *translator, const rg_translated *translated, rg_team *team);
+/* And RG_ESTOP when `stop`, which is asked before the pass of each answer, says that nobody wants it any more. */
+rg_status rg_record_of_heads_until(rg_record **out, const rg_translator *translator, const rg_translated *translated, rg_team *team,
+                                   bool (*stop)(const void *context), const void *context);
+
 #ifdef __cplusplus
 }
 #endif

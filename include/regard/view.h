@@ -6,7 +6,6 @@
 
 #include "regard/autograd.h"
 #include "regard/record.h"
-#include "regard/translate.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -34,14 +33,6 @@ rg_status         rg_collector_only(rg_collector *collector, const char *pattern
 const rg_watcher *rg_collector_watcher(const rg_collector *collector);
 rg_status         rg_collector_finish(rg_collector *collector, size_t *out_skipped); /* frees it; reports the first failure */
 
-/* What each piece of a translation looked at: a map "alignment" for each answer, where attention was asked for. An empty line gives a
- * record without maps. */
-rg_status rg_record_of_translation(rg_record **out, const rg_translator *translator, const rg_translated *translated);
-/* The same and, by a forced pass of every answer, the maps of all layers and heads a watcher sees. */
-rg_status rg_record_of_heads(rg_record **out, const rg_translator *translator, const rg_translated *translated, rg_team *team);
-/* And RG_ESTOP when `stop`, which is asked before the pass of each answer, says that nobody wants it any more. */
-rg_status rg_record_of_heads_until(rg_record **out, const rg_translator *translator, const rg_translated *translated, rg_team *team,
-                                   bool (*stop)(const void *context), const void *context);
 
 /* --------------------------------------------------------------------------------------------------- colours */
 

@@ -15,7 +15,9 @@ rg_status rg_attention_init(rg_attention *out, const rg_attention_config *config
 
 rg_status rg_attention_activate(rg_attention *att, const char *name)
 {
-    if (strcmp(name, "own") == 0) return RG_OK;
+    const bool if_any = strcmp(name, "tanh-if-any") == 0; /* what Transformers were before it was a setting */
+    if (strcmp(name, "own") == 0 || (if_any && !att->score->activates)) return RG_OK;
+    if (if_any) name = "tanh";
     if (!att->score->activates)
         return rg_fail(RG_EINVAL, "--score-activation %s: there is no function inside the %s score; linear, additive and concat have one", name,
                        att->score->name);

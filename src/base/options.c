@@ -228,7 +228,11 @@ rg_status rg_options_set(const rg_option_group *groups, size_t count, const char
     const char *best = NULL;
     size_t      errors = SIZE_MAX;
     for (size_t g = 0; g < count; g++)
-        for (row = groups[g].rows; row->name; row++) consider(&best, &errors, name, row->name);
+        for (row = groups[g].rows; row->name; row++) {
+            if (row->was && strcmp(row->was, name) == 0)
+                return rg_fail(RG_EINVAL, "there is no option --%s any more: it is --%s now", name, row->name);
+            consider(&best, &errors, name, row->name);
+        }
     if (best) return rg_fail(RG_EINVAL, "there is no option --%s; did you mean --%s?", name, best);
     return rg_fail(RG_EINVAL, "there is no option --%s", name);
 }

@@ -172,3 +172,14 @@ done:
     rg_free(text);
     return status;
 }
+
+/* Through YAML, so that strings and lists become the copy's own. */
+rg_status rg_options_copy(const rg_option *rows, void *to, const void *from)
+{
+    RG_TRY(rg_options_init(rows, to));
+    const rg_option_group source = { .rows = rows, .values = (void *)from }, target = { .rows = rows, .values = to };
+    char     *yaml = rg_options_yaml(&source, 1);
+    rg_status status = yaml ? rg_options_read_yaml(&target, 1, yaml, strlen(yaml), "settings", false) : RG_ENOMEM;
+    rg_free(yaml);
+    return status;
+}

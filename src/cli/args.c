@@ -194,6 +194,7 @@ rg_status rg_call_init(rg_call *call, const rg_command *command, int argc, const
 
 void rg_call_fini(rg_call *call)
 {
+    rg_free(call->preset);
     for (size_t g = 0; g < call->count; g++) {
         rg_options_fini(call->groups[g].rows, call->groups[g].values);
         rg_free(call->groups[g].values);

@@ -26,7 +26,7 @@ static const rg_option rows[] = {
     { RG_OPTION_INT, "heads", offsetof(attend_options, heads), "1", "heads: the columns are cut into so many blocks", 0, "[1,inf)" },
     { RG_OPTION_INT, "hidden", offsetof(attend_options, hidden), "8", "additive, concat, neural, vector: width of the hidden layer", 0, "[1,inf)" },
     { RG_OPTION_STRING, "score-activation", offsetof(attend_options, activation), "own",
-      "function inside linear, additive, concat: tanh, relu ...; own: identity in linear, else tanh", 0, NULL },
+      "function inside linear, additive, concat: tanh, relu ...; own: identity in linear, else tanh", 0, NULL, "activation" },
     { RG_OPTION_REAL, "bandwidth", offsetof(attend_options, bandwidth), "1", "distance: h", 0, "(0,inf)" },
     { RG_OPTION_REAL, "sharpness", offsetof(attend_options, sharpness), "1", "cosine: beta", 0, NULL },
     { RG_OPTION_INT, "seed", offsetof(attend_options, seed), "1", "random seed of what a score would learn", 0, "[0,inf)" },

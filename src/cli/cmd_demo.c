@@ -7,9 +7,10 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "cli/lines.h"
 #include "cli/training.h"
 #include "regard/grammar.h"
+#include "regard/task.h"
+#include "regard/translate.h"
 #include "regard/view.h"
 
 typedef struct {
@@ -74,35 +75,39 @@ static rg_status write_corpus(const settings *s, const files *f)
 
 /* ----------------------------------------------------------------------------------------------------- learning */
 
-static rg_status train(rg_translator **out, const settings *s, const files *f)
+static rg_status fill(rg_recipe *recipe, const settings *s, const files *f)
 {
-    const rg_system *system = rg_system_find(s->type);
-    if (!system) return rg_fail(RG_EINVAL, "there is no system '%s'; `regard systems` lists them", s->type);
-    rg_translation_options o = { 0 };
-    void                  *values = rg_alloc_zero(system->options_bytes);
-    if (!values) return RG_ENOMEM;
-    rg_status status = rg_options_init(rg_translation_rows, &o);
-    if (status == RG_OK) status = rg_options_init(system->options, values);
-    const rg_option_group task = { .rows = rg_translation_rows, .values = &o }, own = { .rows = system->options, .values = values };
-    char                  counts[128];
+    const char *sets[] = { f->train_en, f->train_fr };
+    char        counts[160];
     snprintf(counts, sizeof counts, "after-batches: %lld\nlr-cooldown: %lld\nseed: %lld\ncpu-threads: %lld\n", (long long)s->updates,
              (long long)s->updates, (long long)s->seed, (long long)s->threads);
-    if (status == RG_OK) status = rg_options_read_yaml(&task, 1, training_settings, strlen(training_settings), "demo", false);
-    if (status == RG_OK) status = rg_options_read_yaml(&task, 1, counts, strlen(counts), "demo", false);
-    if (status == RG_OK) status = rg_options_read_yaml(&own, 1, system_settings, strlen(system_settings), "demo", true);
-    const char *sets[] = { f->train_en, f->train_fr }, *model = f->model;
-    if (status == RG_OK) status = rg_options_set(&task, 1, "train-sets", 2, sets);
-    if (status == RG_OK) status = rg_options_set(&task, 1, "model", 1, &model);
+    RG_TRY(rg_recipe_read(recipe, counts, false));
+    RG_TRY(rg_recipe_read(recipe, training_settings, false));
+    RG_TRY(rg_recipe_read(recipe, system_settings, true)); /* of several systems */
+    RG_TRY(rg_recipe_set(recipe, "train-sets", 2, sets));
+    return rg_recipe_set(recipe, "model", 1, (const char *const *)&f->model);
+}
+
+static rg_status train(rg_translator **out, const settings *s, const files *f)
+{
+    rg_recipe *recipe = NULL;
+    rg_model  *model = NULL;
     rg_console console = { 0 };
+    char      *type = rg_format("type: %s\n", s->type);
+    rg_status  status = type ? rg_recipe_new(&recipe, type) : RG_ENOMEM;
+    rg_free(type);
+    if (status == RG_OK && rg_recipe_training(recipe, NULL).system->task != &rg_task_translation)
+        status = rg_fail(RG_EINVAL, "--type %s does not translate", s->type);
+    if (status == RG_OK) status = fill(recipe, s, f);
     if (status == RG_OK) status = rg_console_open(&console, f->json, true, false);
     if (status == RG_OK) {
         const rg_train_report report = rg_console_report(&console);
-        status = rg_translation_train(out, system, values, &o, &report);
+        const rg_training     t = rg_recipe_training(recipe, &report);
+        status = rg_learn(&model, NULL, &t);
+        rg_console_close(&console);
     }
-    rg_console_close(&console);
-    rg_options_fini(system->options, values);
-    rg_options_fini(rg_translation_rows, &o);
-    rg_free(values);
+    rg_recipe_free(recipe);
+    if (status == RG_OK) *out = model->assets;
     return status;
 }
 
@@ -192,7 +197,7 @@ static rg_status run(rg_call *call)
     if (status == RG_OK) status = show(s, translator, session);
     if (status == RG_OK) status = count_exact(&same, &all, session, &f);
     if (status == RG_OK) {
-        char *model = rg_lines_quote(f.model);
+        char *model = rg_shell_quote(f.model);
         printf("\nTry it:\n  echo 'the white horse sees the small birds' | %s translate -m %s\n  %s serve -m %s\n\n", rg_program(),
                model ? model : f.model, rg_program(), model ? model : f.model);
         rg_free(model);

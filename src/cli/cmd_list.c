@@ -1,4 +1,4 @@
-/* cmd_list.c - what there is: systems, scores, reaches. */
+/* cmd_list.c - what there is: tasks, systems, scores, reaches. */
 #include <stdio.h>
 #include <string.h>
 
@@ -28,8 +28,8 @@ static rg_status run(rg_call *call)
 
 const rg_command rg_command_list = {
     .name = "list",
-    .summary = "list systems, scores or reaches",
-    .arguments = "[systems|scores|reaches]",
+    .summary = "list tasks, systems, scores or reaches",
+    .arguments = "[tasks|systems|scores|reaches]",
     .details = "Without a word, what can be listed. In the table of scores n is the number of keys, d their width, p the width of a hidden "
                "layer. regard explain NAME tells more of one.",
     .run = run,

@@ -7,22 +7,20 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "cli/answers.h"
 #include "cli/output.h"
 #include "cli/show.h"
-#include "regard/translate.h"
 #include "regard/view.h"
 
 typedef struct show_options {
     char   *model, *json, *html, *png, *svg, *pdf, *style, *palette, *colour, *font, *name;
-    int64_t beam, n_best, layer, head, step, links, width;
+    int64_t layer, head, step, links, width;
     double  threshold, scale;
     bool    dark, numbers, list;
 } show_options;
 
 static const rg_option rows[] = {
-    { RG_OPTION_STRING, "model", offsetof(show_options, model), "", "translate the words with this model and show that", 'm', NULL },
-    { RG_OPTION_INT, "beam-size", offsetof(show_options, beam), "4", "with -m: hypotheses kept", 'b', "[1,1000]" },
-    { RG_OPTION_INT, "n-best", offsetof(show_options, n_best), "1", "with -m: answers in the record, each with its own maps", 0, "[1,inf)" },
+    { RG_OPTION_STRING, "model", offsetof(show_options, model), "", "answer the words with this model and show what it looked at; its task decides about further options", 'm', NULL },
     { RG_OPTION_STRING, "json", offsetof(show_options, json), "", "write the record; .safetensors is binary, all else JSON", 0, NULL },
     { RG_OPTION_STRING, "html", offsetof(show_options, html), "", "write one self-contained page", 0, NULL },
     { RG_OPTION_STRING, "png", offsetof(show_options, png), "", "write a figure as PNG", 0, NULL },
@@ -174,41 +172,31 @@ rg_status rg_cli_show_record(const rg_record *r, const void *options)
     return print_terminal(r, map, o);
 }
 
-/* Translate the words and look at every layer and head. */
-static rg_status translate(rg_record **out, const show_options *o, const char *line)
-{
-    rg_session_config    config = RG_SESSION_CONFIG_DEFAULT;
-    rg_translator       *translator = NULL;
-    rg_session          *session = NULL;
-    const rg_translated *result;
+static rg_status draw(void *context, const rg_record *r) { return rg_cli_show_record(r, context); }
 
-    if (o->n_best > o->beam)
-        return rg_fail(RG_EINVAL, "--n-best is %lld; --beam-size %lld keeps no more than that many", (long long)o->n_best,
-                       (long long)o->beam);
-    config.search.beam = (size_t)o->beam;
-    config.search.n_best = (size_t)o->n_best;
-    config.search.attention = true;
-    rg_status status = rg_translator_load(&translator, o->model);
-    if (status == RG_OK) status = rg_session_new(&session, &translator, 1, 1);
-    if (status == RG_OK) status = rg_session_run(&result, session, &config, &line, 1, 0, NULL);
-    if (status == RG_OK) status = rg_record_of_heads(out, translator, result, NULL);
-    rg_session_free(session);
-    rg_translator_free(translator);
+/* The model answers, and what it looked at is shown. */
+static rg_status show_model(rg_call *call, const show_options *o)
+{
+    rg_answer_printer printer = { .quiet = true, .draw = draw, .draw_context = (void *)o };
+    rg_model         *model;
+    RG_TRY(rg_model_load(&model, o->model, NULL));
+    const rg_task    *task = model->system->task;
+    const rg_question q = { .options = task->asking ? rg_call_values(call, task->asking) : NULL,
+                            .words = &call->words,
+                            .input = NULL,
+                            .threads = 1,
+                            .sink = rg_answer_printer_sink(&printer) };
+    rg_status status = task->answer ? task->answer(model, &q) : rg_fail(RG_EMATCH, "%s: nothing can be shown of a model for '%s'", o->model, task->name);
+    rg_answer_printer_fini(&printer);
+    rg_model_free(model);
     return status;
 }
 
-static rg_status show_translation(const show_options *o, const rg_list *words)
+/* With a model, what can be asked of it. */
+static rg_status extend(rg_call *call)
 {
-    rg_text    line = { 0 };
-    rg_record *r = NULL;
-    rg_status  status = rg_words_join(&line, words);
-
-    if (status == RG_OK && !line.length) status = rg_fail(RG_EINVAL, "which text? regard show -m MODEL \"some words\"");
-    if (status == RG_OK) status = translate(&r, o, rg_text_c(&line));
-    if (status == RG_OK) status = rg_cli_show_record(r, o);
-    rg_record_free(r);
-    rg_text_free(&line);
-    return status;
+    const show_options *o = call->options;
+    return *o->model ? rg_call_add_asking(call, o->model) : RG_OK;
 }
 
 static rg_status check_outputs(const show_options *o, const char *input)
@@ -227,7 +215,7 @@ static rg_status run(rg_call *call)
     const show_options *o = call->options;
 
     if (*o->model) RG_TRY(check_outputs(o, o->model));
-    if (*o->model) return show_translation(o, &call->words);
+    if (*o->model) return show_model(call, o);
     if (call->words.count != 1) return rg_fail(RG_EINVAL, "one RECORD is needed, %zu given", call->words.count);
     RG_TRY(check_outputs(o, call->words.items[0]));
     RG_TRY(rg_record_load(&r, call->words.items[0]));
@@ -245,5 +233,6 @@ const rg_command rg_command_show = {
                "is drawn in the terminal. NO_COLOR, COLORTERM, TERM and the locale are honoured.",
     .options = rows,
     .size = sizeof(show_options),
+    .extend = extend,
     .run = run,
 };

@@ -118,7 +118,7 @@ int rg_cli_main(int argc, const char *const *argv)
 
     if (argc > 0 && argv[0] && argv[0][0]) {
         rg_free(program);
-        program = rg_lines_quote(argv[0]);
+        program = rg_shell_quote(argv[0]);
     }
     signal(SIGPIPE, SIG_IGN); /* a closed pipe or a full quota comes back as an error of the write */
     signal(SIGXFSZ, SIG_IGN);

@@ -40,7 +40,7 @@ struct rg_call {
     bool    help, dump_config; /* asked for instead of running */
     rg_list configs;           /* -c FILE...                   */
 
-    const char *preset; /* YAML that stands before files and flags: extend() may set it; NULL: none */
+    char *preset; /* YAML that stands before files and flags: extend() may set it, from rg_alloc; NULL: none */
 };
 
 /* Add rows whose values live in a zeroed struct of `size` bytes, freed with the call. Only inside extend(). */

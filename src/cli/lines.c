@@ -41,20 +41,3 @@ void rg_lines_cut(FILE *out, const char *text, size_t columns)
     if (rg_buffer_take(&line, &bytes, &b) == RG_OK) fprintf(out, "%s\n", line);
     rg_free(line);
 }
-
-char *rg_lines_quote(const char *word)
-{
-    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
-    const size_t      bytes = strlen(word);
-    if (bytes && strspn(word, safe) == bytes && *word != '-') return rg_strdup(word);
-    char *out = rg_alloc(4 * bytes + 3), *at = out; /* ' becomes '\'' */
-    if (!out) return NULL;
-    *at++ = '\'';
-    for (; *word; word++) {
-        if (*word == '\'') memcpy(at, "'\\''", 4), at += 4;
-        else *at++ = *word;
-    }
-    *at++ = '\'';
-    *at = '\0';
-    return out;
-}

@@ -13,8 +13,4 @@ void rg_lines_fold(FILE *out, const char *text, size_t indent);
 /* Print one line of at most `columns`, cut with an ellipsis, without anything a terminal would obey. */
 void rg_lines_cut(FILE *out, const char *text, size_t columns);
 
-/* A word as it can be typed: itself, or in quotes where the shell would do something with it. A new string for
- * rg_free; NULL: no memory. */
-char *rg_lines_quote(const char *word);
-
 #endif

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "regard/model.h"
+#include "regard/task.h"
 
 void rg_list_scores(void)
 {
@@ -31,7 +31,18 @@ void rg_list_systems(void)
     }
 }
 
+void rg_list_tasks(void)
+{
+    for (const rg_task *const *t = rg_task_all(); *t; t++) {
+        printf("%s: %s -> %s\n    %s\n    systems:", (*t)->name, (*t)->in, (*t)->out, (*t)->summary);
+        for (const rg_system *const *s = rg_system_all(); *s; s++)
+            if ((*s)->task == *t) printf(" %s", (*s)->name);
+        printf("\n");
+    }
+}
+
 static const rg_list_kind kinds[] = {
+    { "tasks", "kinds of data: what goes in and what comes out", rg_list_tasks },
     { "systems", "papers as choices of queries, keys, values, score and reach", rg_list_systems },
     { "scores", "how well a query fits a key", rg_list_scores },
     { "reaches", "which keys a query may look at", rg_list_reaches },

@@ -13,5 +13,6 @@ const rg_list_kind *rg_list_kinds(void); /* ends with a row without a name */
 void rg_list_scores(void);
 void rg_list_reaches(void);
 void rg_list_systems(void);
+void rg_list_tasks(void);
 
 #endif

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include "tasks/translation.h"
+#include "regard/learning.h"
 
 enum { RG_CONSOLE_SAMPLES = 8, RG_CONSOLE_SIGNALS = 3 };
 

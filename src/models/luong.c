@@ -237,6 +237,7 @@ const rg_system rg_system_luong = {
     .name = "luong",
     .summary = "a deep LSTM reads and writes, looking back with its current state; global or local, input feeding",
     .paper = "Luong, Pham, Manning 2015, Effective Approaches to Attention-based Neural Machine Translation",
+    .task = &rg_task_translation,
     .uses = uses,
     .options = options,
     .options_bytes = sizeof(settings),

@@ -69,17 +69,6 @@ rg_status rg_system_stored_options(void *options, const rg_system *system, const
     return rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "settings of the model", true);
 }
 
-/* Through YAML, so that strings and lists become the copy's own. */
-static rg_status copy_options(const rg_system *system, void *to, const void *from)
-{
-    RG_TRY(rg_options_init(system->options, to));
-    const rg_option_group source = { .rows = system->options, .values = (void *)from }, target = { .rows = system->options, .values = to };
-    char     *yaml = rg_options_yaml(&source, 1);
-    rg_status status = yaml ? rg_options_read_yaml(&target, 1, yaml, strlen(yaml), "settings", false) : RG_ENOMEM;
-    rg_free(yaml);
-    return status;
-}
-
 static rg_status make(rg_model **out, const rg_system *system, const void *options, const rg_sizes *sizes, bool empty, uint64_t seed,
                       size_t most)
 {
@@ -91,7 +80,7 @@ static rg_status make(rg_model **out, const rg_system *system, const void *optio
     m->options = rg_alloc_zero(system->options_bytes);
     m->parts = rg_alloc_zero(system->parts_bytes);
     rg_status status = m->options && m->parts ? rg_params_new(&m->params) : RG_ENOMEM;
-    if (status == RG_OK) status = copy_options(system, m->options, options);
+    if (status == RG_OK) status = rg_options_copy(system->options, m->options, options);
     if (status == RG_OK) status = system->build(m);
     if (status == RG_OK && rg_params_numbers(m->params) > most)
         status = rg_fail(RG_EMATCH, "the settings ask for %zu numbers, the file has room for %zu", rg_params_numbers(m->params), most);
@@ -117,9 +106,19 @@ rg_status rg_model_new_empty(rg_model **out, const rg_system *system, const void
 void rg_model_free(rg_model *m)
 {
     if (!m) return;
+    rg_model_own(m, NULL, NULL);
     rg_params_free(m->params);
     if (m->options) rg_options_fini(m->system->options, m->options);
     rg_free(m->options);
     rg_free(m->parts);
     rg_free(m);
+}
+
+void rg_model_own(rg_model *m, void *assets, void (*drop)(void *assets))
+{
+    if (m->assets && m->drop) m->drop(m->assets);
+    rg_free(m->assets);
+    m->assets = assets;
+    m->drop = drop;
+    if (assets) *(rg_model **)assets = m;
 }

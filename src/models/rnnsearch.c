@@ -204,6 +204,7 @@ const rg_system rg_system_rnnsearch = {
     .name = "rnnsearch",
     .summary = "a bidirectional GRU reads, a GRU that looks back before every word writes; maxout output",
     .paper = "Bahdanau, Cho, Bengio 2015, Neural Machine Translation by Jointly Learning to Align and Translate",
+    .task = &rg_task_translation,
     .uses = uses,
     .options = options,
     .options_bytes = sizeof(settings),

@@ -76,6 +76,7 @@ const rg_system rg_system_seq2seq = {
     .name = "seq2seq",
     .summary = "a deep LSTM reads, another writes; no attention",
     .paper = "Sutskever, Vinyals, Le 2014, Sequence to Sequence Learning with Neural Networks",
+    .task = &rg_task_translation,
     .uses = uses,
     .options = options,
     .options_bytes = sizeof(settings),

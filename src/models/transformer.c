@@ -37,7 +37,7 @@ static const rg_option options[] = {
     { RG_OPTION_STRING, "reach", offsetof(settings, reach), "groups", "who looks at whom in self-attention: NAME or NAME:SIZE (`regard list reaches`); the decoder takes what of it lies behind", 0, NULL },
     { RG_OPTION_STRING, "score-activation", offsetof(settings, inside), "own",
       "function inside the linear, additive and concat scores; own: identity in linear, else tanh", 0,
-      "own|identity|tanh|relu|leaky_relu" },
+      "own|identity|tanh|relu|leaky_relu|tanh-if-any" },
     { RG_OPTION_INT, "window", offsetof(settings, window), "0", "the same as --reach window:N; 0: what --reach says", 0, "[0,1000000]" },
     { RG_OPTION_BOOL, "tied-embeddings-all", offsetof(settings, tied), "true", "one table for source, target and output (joint vocabulary)", 0, NULL },
     RG_OPTION_END
@@ -296,10 +296,11 @@ const rg_system rg_system_transformer = {
     .name = "transformer",
     .summary = "encoder and decoder of self-attention and feed-forward layers, no recurrence",
     .paper = "Vaswani et al. 2017, Attention Is All You Need",
+    .task = &rg_task_translation,
     .uses = uses,
     .options = options,
     .options_bytes = sizeof(settings),
-    .earlier = "score-activation: tanh\n", /* of every score that has one */
+    .earlier = "score-activation: tanh-if-any\n",
     .presets = presets,
     .parts_bytes = sizeof(parts),
     .build = build,

@@ -1,27 +1,27 @@
-/* memory_task.h - learning puzzles that need a memory: the settings, as rows, and the run. */
+/* memory_task.h - learning puzzles that need a memory: settings, judging, and the record of what the heads did. */
 #ifndef RG_TASKS_MEMORY_TASK_H
 #define RG_TASKS_MEMORY_TASK_H
 
-#include "regard/model.h"
 #include "regard/puzzles.h"
-#include "tasks/report.h"
+#include "regard/record.h"
+#include "regard/task.h"
 
 typedef struct rg_memory_options {
-    char   *task, *coding, *model, *log_json, *optimizer, *schedule;
-    bool    overwrite;
+    char   *task, *coding;
     int64_t bits, min_length, max_length, max_repeats;
-    int64_t sequences, hold, mini_batch, valid_freq, valid_length, valid_count, test_count;
-    int64_t save_freq, disp_freq, threads, seed;
-    double  zero_vectors, rate, momentum, clip_value, clip_norm, save_minutes;
+    int64_t sequences, hold, mini_batch, valid_length, valid_count, test_count;
+    double  zero_vectors;
 } rg_memory_options;
 
 extern const rg_option rg_memory_rows[];
 
 rg_puzzle_config rg_memory_puzzle(const rg_memory_options *options);
 
-/* The settings in a model's file, over options that have their defaults. Files from before there was a choice say
- * nothing of coding and zero vectors: theirs are the paper's, and none beside the random ones. */
-rg_status rg_memory_read(rg_memory_options *options, const rg_state *state);
+/* What a model of this task needs beside weights: the puzzle it learned. */
+typedef struct rg_memory_assets {
+    rg_model         *model;
+    rg_memory_options options; /* strings are its own */
+} rg_memory_assets;
 
 /* A sequence is lost when at least one bit of its answer is wrong. */
 typedef struct rg_memory_judgement {
@@ -37,8 +37,22 @@ rg_status rg_memory_judge(rg_memory_judgement *out, const rg_model *model, const
 size_t rg_memory_wrong(const rg_tensor *logits, const rg_puzzle_batch *batch);
 bool   rg_memory_has_zeros(const rg_puzzle_batch *batch);
 
-/* A model named "" is not written. out_model (may be NULL) is the caller's to free. */
-rg_status rg_memory_train(rg_model **out_model, const rg_system *system, const void *system_options, const rg_memory_options *options,
-                          const rg_train_report *report);
+/* memory_answer.c: what `regard predict` asks, and the answer. */
+typedef struct rg_memory_asking {
+    int64_t length, count, seed;
+    char   *recorded;
+} rg_memory_asking;
+extern const rg_option rg_memory_asking_rows[];
+rg_status rg_memory_answer(const rg_model *model, const rg_question *question);
+
+/* memory_record.c: what went in and out and where every head stood, step by step. */
+typedef struct rg_memory_traces rg_memory_traces;
+rg_status         rg_memory_traces_new(rg_memory_traces **out, size_t steps);
+void              rg_memory_traces_free(rg_memory_traces *traces);
+const rg_watcher *rg_memory_traces_watcher(rg_memory_traces *traces);
+rg_status         rg_memory_traces_status(const rg_memory_traces *traces);
+/* `chances` are the probabilities of the answer's bits. */
+rg_status rg_memory_record(rg_record **out, const char *title, const rg_memory_traces *traces, const rg_puzzle_batch *batch,
+                           const rg_real *chances);
 
 #endif

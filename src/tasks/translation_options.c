@@ -1,4 +1,4 @@
-/* translation_options.c - the settings of training a translator. */
+/* translation_options.c - where the text is, how it is cut into subwords and batches, how a translator is validated. */
 #include "tasks/translation.h"
 
 #define AT(field) offsetof(rg_translation_options, field)
@@ -9,8 +9,6 @@ const rg_option rg_translation_rows[] = {
     { RG_OPTION_STRING, "source-lang", AT(source_lang), "", "language translated from, stored in the model; empty: guessed from the file's ending (train.en: en)", 0, NULL },
     { RG_OPTION_STRING, "target-lang", AT(target_lang), "", "language translated to, likewise", 0, NULL },
     { RG_OPTION_BOOL, "tsv", AT(tsv), "false", "sets are one file each: source TAB target", 0, NULL },
-    { RG_OPTION_STRING, "model", AT(model), "model.safetensors", "file to write; MODEL.checkpoint beside it is resumed from", 'm', NULL },
-    { RG_OPTION_BOOL, "overwrite", AT(overwrite), "false", "begin anew although a checkpoint is there", 0, NULL },
     { RG_OPTION_LIST, "vocabs", AT(vocabs), "", "vocabulary files (SentencePiece .model or .vocab, Marian .yml, words) of source and target, or one for both", 'v', NULL },
     { RG_OPTION_LIST, "dim-vocabs", AT(dim_vocabs), "8000", "pieces of source and target vocabulary, or of the joint one", 0, NULL },
     { RG_OPTION_STRING, "vocab-kind", AT(vocab_kind), "unigram", "how text is cut into pieces", 0, "unigram|bpe|char|word|words|characters" },
@@ -28,34 +26,10 @@ const rg_option rg_translation_rows[] = {
     { RG_OPTION_INT, "maxi-batch", AT(maxi_batch), "10",
       "so many times mini-batch pairs (0: 1000) are sorted by length together; 0: not sorted", 0, "[0,inf)" },
     { RG_OPTION_INT, "workspace", AT(workspace), "0", "MiB that batches may take; 0: not limited", 'w', "[0,1000000000]" },
-    { RG_OPTION_INT, "optimizer-delay", AT(delay), "1", "batches to an update", 0, "[1,inf)" },
-    { RG_OPTION_STRING, "optimizer", AT(optimizer), "adam", "sgd, nesterov, adam, adamw, adadelta, rmsprop ...", 'o', NULL },
-    { RG_OPTION_REAL, "learn-rate", AT(rate), "0.001", "highest step size", 'l', "(0,inf)" },
-    { RG_OPTION_REAL, "lr-warmup", AT(warmup), "1000", "updates over which it rises", 0, "[0,inf)" },
-    { RG_OPTION_REAL, "lr-decay-inv-sqrt", AT(decay_inv_sqrt), "1000", "then it falls by sqrt(this / updates); 0: it stays", 0, "[0,inf)" },
-    { RG_OPTION_REAL, "lr-cooldown", AT(cooldown), "0", "over the last so many of --after-batches it falls to 0", 0, "[0,inf)" },
-    { RG_OPTION_REAL, "beta1", AT(beta1), "-1", "momentum or first beta; -1: the optimiser's own (adam: 0.9)", 0, "[-1,1)" },
-    { RG_OPTION_REAL, "beta2", AT(beta2), "-1", "second beta or decay of averages; -1: the optimiser's own (adam: 0.98)", 0, "[-1,1)" },
-    { RG_OPTION_REAL, "epsilon", AT(epsilon), "-1", "epsilon; -1: the optimiser's own (adam: 1e-9)", 0, "[-1,inf)" },
-    { RG_OPTION_REAL, "weight-decay", AT(weight_decay), "0", "L2, decoupled with adamw", 0, "[0,inf)" },
-    { RG_OPTION_REAL, "clip-norm", AT(clip_norm), "1", "largest norm of the gradient; 0: not clipped", 0, "[0,inf)" },
-    { RG_OPTION_REAL, "exponential-smoothing", AT(smoothing), "0", "share of new weights in their running average; 0: none", 0, "[0,1)" },
-    { RG_OPTION_INT, "after-epochs", AT(epochs), "0", "stop after so many passes over the corpus; 0: no limit", 'e', "[0,inf)" },
-    { RG_OPTION_INT, "after-batches", AT(updates), "0", "stop after so many updates; 0: no limit", 0, "[0,inf)" },
-    { RG_OPTION_INT, "valid-freq", AT(valid_freq), "1000", "updates between validations; the last one is followed by one too", 0, "[0,inf)" },
     { RG_OPTION_LIST, "valid-metrics", AT(metrics), "bleu chrf perplexity", "the first one decides: bleu, chrf, perplexity, exact", 0, NULL },
-    { RG_OPTION_INT, "early-stopping", AT(patience), "10", "validations without a better first metric before it stops; 0: never", 0, "[0,inf)" },
-    { RG_OPTION_BOOL, "keep-best", AT(keep_best), "true", "also keep MODEL.best-METRIC", 0, NULL },
-    { RG_OPTION_INT, "average", AT(average), "0", "the final model is the mean of the best so many saved by --save-freq, if it validates better", 0, "[0,inf)" },
     { RG_OPTION_INT, "beam-size", AT(beam), "4", "of validation", 'b', "[1,1000]" },
     { RG_OPTION_REAL, "normalize", AT(normalize), "1", "of validation: score is log p / length^this", 0, "[0,inf)" },
     { RG_OPTION_REAL, "max-length-factor", AT(max_length_factor), "2", "of validation: answers end at this times the source length", 0, "[0,inf)" },
-    { RG_OPTION_INT, "samples", AT(samples), "3", "translations shown at each validation", 0, "[0,inf)" },
-    { RG_OPTION_INT, "save-freq", AT(save_freq), "1000", "updates between checkpoints", 0, "[0,inf)" },
-    { RG_OPTION_REAL, "save-minutes", AT(save_minutes), "5", "most minutes between checkpoints; 0: save by updates only", 0, "[0,inf)" },
-    { RG_OPTION_INT, "disp-freq", AT(disp_freq), "100", "updates between log lines", 0, "[0,inf)" },
-    { RG_OPTION_STRING, "log-json", AT(log_json), "", "log as JSON lines; empty: MODEL.jsonl", 0, NULL },
-    { RG_OPTION_INT, "cpu-threads", AT(threads), "0", "threads, each with a share of the batch; 0: one a core", 0, "[0,1024]" },
-    { RG_OPTION_INT, "seed", AT(seed), "1", "of weights, order and dropout", 0, "[0,inf)" },
+    { RG_OPTION_INT, "valid-samples", AT(samples), "3", "translations shown at each validation", 0, "[0,inf)", "samples" },
     RG_OPTION_END
 };

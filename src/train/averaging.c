@@ -100,7 +100,8 @@ static rg_status choose(rg_trainer *t, const rg_real *weights)
 
 rg_status rg_trainer__finish_model(rg_trainer *t)
 {
-    t->model = t->at.metrics;
+    t->model = t->kept ? t->at.kept : t->at.metrics;
+    RG_TRY(rg_trainer__keep_restore(t));
     if (!t->config.model || t->config.average < 2 || t->at.saved_count < 2) return RG_OK;
     if (!t->model.count) RG_TRY(rg_trainer__judge_smoothed(t, &t->model)); /* validation data, but no validation yet */
     rg_real *weights = rg_alloc_array(t->params->numbers, sizeof *weights);

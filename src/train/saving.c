@@ -40,27 +40,41 @@ static rg_status describe_model(rg_state *state, const rg_trainer *t, size_t ave
     return averaged ? rg_state_put_count(state, "averaged-models", averaged) : RG_OK;
 }
 
-/* Where the optimiser smooths, the smoothed weights are written; the models of a mean were. */
-rg_status rg_trainer__write_model(rg_trainer *t, const char *path, size_t averaged)
+/* Where the optimiser smooths, the smoothed weights are written, unless the parameters are `ready`: kept, or a mean of smoothed ones. */
+static rg_status write_model(rg_trainer *t, const char *path, size_t averaged, bool ready)
 {
     rg_team  *team = rg_workers_team(t->workers);
     rg_state *state;
     RG_TRY(rg_state_new(&state));
     rg_status status = describe_model(state, t, averaged);
     if (status == RG_OK) {
-        if (!averaged) (void)rg_optimizer_swap(t->opt, team);
+        if (!ready) (void)rg_optimizer_swap(t->opt, team);
         status = rg_checkpoint_save(path, t->params, NULL, state);
-        if (!averaged) (void)rg_optimizer_swap(t->opt, team);
+        if (!ready) (void)rg_optimizer_swap(t->opt, team);
     }
     rg_state_free(state);
     if (status == RG_OK) rg_trainer__log(t, RG_TRAIN_SAVED, path, NULL);
     return status;
 }
 
+rg_status rg_trainer__write_model(rg_trainer *t, const char *path, size_t averaged)
+{
+    return write_model(t, path, averaged, averaged > 0);
+}
+
+/* MODEL: the best weights where they are kept, the last ones otherwise. */
+static rg_status write_final(rg_trainer *t)
+{
+    RG_TRY(rg_trainer__keep_swap(t));
+    rg_status status = write_model(t, t->config.model, 0, t->kept != NULL);
+    rg_status back = rg_trainer__keep_swap(t);
+    return status != RG_OK ? status : back;
+}
+
 rg_status rg_trainer__save_model(rg_trainer *t, const char *best_of)
 {
     if (!t->config.model) return RG_OK;
-    if (!best_of) return rg_trainer__write_model(t, t->config.model, 0);
+    if (!best_of) return write_final(t);
     char *path = rg_trainer__best_name(t, best_of);
     if (!path) return RG_ENOMEM;
     rg_status status = rg_trainer__write_model(t, path, 0);
@@ -81,6 +95,20 @@ static const char *key_of(key *k, const char *list, size_t i, const char *word)
     return k->text;
 }
 
+static rg_status put_metrics(const rg_metrics *metrics, const char *list, rg_state *s)
+{
+    key k;
+    for (size_t i = 0; i < metrics->count; i++) {
+        const rg_metric *m = &metrics->metric[i];
+        RG_TRY(rg_state_put_text(s, key_of(&k, list, i, "name"), m->name));
+        RG_TRY(rg_state_put_number(s, key_of(&k, list, i, "value"), m->value));
+        RG_TRY(rg_state_put_number(s, key_of(&k, list, i, "best"), m->best));
+        RG_TRY(rg_state_put_count(s, key_of(&k, list, i, "stalled"), m->stalled));
+        RG_TRY(rg_state_put_count(s, key_of(&k, list, i, "higher"), m->higher));
+    }
+    return RG_OK;
+}
+
 static rg_status put_place(const rg_trainer_at *at, rg_state *s)
 {
     key k;
@@ -89,15 +117,10 @@ static rg_status put_place(const rg_trainer_at *at, rg_state *s)
     RG_TRY(rg_state_put_count(s, "trainer.batches", at->batches));
     RG_TRY(rg_state_put_number(s, "trainer.rate-factor", at->rate_factor));
     RG_TRY(rg_state_put_count(s, "trainer.metrics", at->metrics.count));
+    RG_TRY(rg_state_put_count(s, "trainer.kept", at->kept.count));
     RG_TRY(rg_state_put_count(s, "trainer.saves", at->saved_count));
-    for (size_t i = 0; i < at->metrics.count; i++) {
-        const rg_metric *m = &at->metrics.metric[i];
-        RG_TRY(rg_state_put_text(s, key_of(&k, "metric", i, "name"), m->name));
-        RG_TRY(rg_state_put_number(s, key_of(&k, "metric", i, "value"), m->value));
-        RG_TRY(rg_state_put_number(s, key_of(&k, "metric", i, "best"), m->best));
-        RG_TRY(rg_state_put_count(s, key_of(&k, "metric", i, "stalled"), m->stalled));
-        RG_TRY(rg_state_put_count(s, key_of(&k, "metric", i, "higher"), m->higher));
-    }
+    RG_TRY(put_metrics(&at->metrics, "metric", s));
+    RG_TRY(put_metrics(&at->kept, "kept", s));
     for (size_t i = 0; i < at->saved_count; i++) {
         RG_TRY(rg_state_put_count(s, key_of(&k, "save", i, "step"), at->saved[i].step));
         RG_TRY(rg_state_put_number(s, key_of(&k, "save", i, "score"), at->saved[i].score));
@@ -122,17 +145,17 @@ static rg_status get_size(size_t *out, const rg_state *s, const char *name, size
     return RG_OK;
 }
 
-static rg_status get_metric(rg_metric *m, const rg_state *s, size_t i)
+static rg_status get_metric(rg_metric *m, const char *list, const rg_state *s, size_t i)
 {
     key         k;
     const char *name;
-    RG_TRY(rg_state_get_text(&name, s, key_of(&k, "metric", i, "name")));
+    RG_TRY(rg_state_get_text(&name, s, key_of(&k, list, i, "name")));
     if (strlen(name) >= sizeof m->name) return rg_fail(RG_ELIMIT, "the name of a saved metric is %zu characters long", strlen(name));
     memcpy(m->name, name, strlen(name) + 1);
-    RG_TRY(rg_state_get_number(&m->value, s, key_of(&k, "metric", i, "value")));
-    RG_TRY(rg_state_get_number(&m->best, s, key_of(&k, "metric", i, "best")));
-    RG_TRY(rg_state_get_count(&m->stalled, s, key_of(&k, "metric", i, "stalled")));
-    return get_flag(&m->higher, s, key_of(&k, "metric", i, "higher"));
+    RG_TRY(rg_state_get_number(&m->value, s, key_of(&k, list, i, "value")));
+    RG_TRY(rg_state_get_number(&m->best, s, key_of(&k, list, i, "best")));
+    RG_TRY(rg_state_get_count(&m->stalled, s, key_of(&k, list, i, "stalled")));
+    return get_flag(&m->higher, s, key_of(&k, list, i, "higher"));
 }
 
 static rg_status get_place(rg_trainer_at *out, const rg_state *s)
@@ -145,7 +168,9 @@ static rg_status get_place(rg_trainer_at *out, const rg_state *s)
     RG_TRY(rg_state_get_number(&at.rate_factor, s, "trainer.rate-factor"));
     RG_TRY(get_size(&at.metrics.count, s, "trainer.metrics", RG_METRICS_MAX));
     RG_TRY(get_size(&at.saved_count, s, "trainer.saves", RG_AVERAGE_MAX));
-    for (size_t i = 0; i < at.metrics.count; i++) RG_TRY(get_metric(&at.metrics.metric[i], s, i));
+    if (rg_state_has(s, "trainer.kept")) RG_TRY(get_size(&at.kept.count, s, "trainer.kept", RG_METRICS_MAX)); /* not in older ones */
+    for (size_t i = 0; i < at.metrics.count; i++) RG_TRY(get_metric(&at.metrics.metric[i], "metric", s, i));
+    for (size_t i = 0; i < at.kept.count; i++) RG_TRY(get_metric(&at.kept.metric[i], "kept", s, i));
     for (size_t i = 0; i < at.saved_count; i++) {
         RG_TRY(rg_state_get_count(&at.saved[i].step, s, key_of(&k, "save", i, "step")));
         RG_TRY(rg_state_get_number(&at.saved[i].score, s, key_of(&k, "save", i, "score")));
@@ -161,6 +186,7 @@ static rg_status save_checkpoint(rg_trainer *t)
     RG_TRY(rg_state_new(&s));
     rg_status status = put_place(&t->at, s);
     if (status == RG_OK) status = rg_trainer__put_settings(t, s);
+    if (status == RG_OK) status = rg_trainer__keep_put(t, s);
     if (status == RG_OK && t->hooks.describe) status = t->hooks.describe(t->hooks.context, s);
     if (status == RG_OK && t->hooks.save) status = t->hooks.save(t->hooks.context, s);
     if (status == RG_OK) status = rg_checkpoint_rotate(t->config.checkpoint, t->params, t->opt, s);
@@ -195,6 +221,7 @@ static rg_status read_checkpoint(rg_trainer *t, const char *path, char **out_cha
     RG_TRY(rg_state_new(&s));
     rg_status status = rg_checkpoint_load(path, t->params, t->opt, s, rg_workers_team(t->workers));
     if (status == RG_OK) status = get_place(&t->at, s);
+    if (status == RG_OK) status = rg_trainer__keep_get(t, s);
     if (status == RG_OK && t->hooks.load) status = t->hooks.load(t->hooks.context, s);
     if (status == RG_OK) status = rg_trainer__changes(out_changes, t, s);
     rg_state_free(s);

@@ -158,3 +158,15 @@ rg_status rg_state_get_number(double *out, const rg_state *s, const char *key)
     *out = value;
     return RG_OK;
 }
+
+static bool bytes_within(const rg_state *a, const rg_state *b)
+{
+    for (size_t i = 0; i < a->count; i++) {
+        if (a->entry[i].text) continue;
+        const rg_state_entry *other = find(b, a->entry[i].key);
+        if (!other || other->text || other->bytes != a->entry[i].bytes || memcmp(other->value, a->entry[i].value, other->bytes) != 0) return false;
+    }
+    return true;
+}
+
+bool rg_state_same_bytes(const rg_state *a, const rg_state *b) { return bytes_within(a, b) && bytes_within(b, a); }

@@ -80,6 +80,7 @@ rg_status rg_trainer__validate(rg_trainer *t)
     t->at.metrics = now;
     const double decay = t->config.stalled_decay;
     if (decay > 0 && now.count && now.metric[0].stalled) t->at.rate_factor *= decay;
+    RG_TRY(rg_trainer__keep_if_best(t));
     rg_trainer__log(t, RG_TRAIN_VALID, NULL, NULL);
     for (size_t i = 0; i < now.count && t->config.keep_best && t->config.model; i++)
         if (now.metric[i].stalled == 0) RG_TRY(rg_trainer__save_model(t, now.metric[i].name));

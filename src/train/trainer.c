@@ -16,9 +16,11 @@ static rg_status check(const rg_trainer_config *c, const rg_trainer_hooks *hooks
     if (!hooks->next || !hooks->loss) return rg_fail(RG_EINVAL, "a task must give batches and a loss");
     if (c->delay == 0) return rg_fail(RG_EINVAL, "an update takes at least one batch");
     if (c->average > RG_AVERAGE_MAX) return rg_fail(RG_ELIMIT, "at most %d models are averaged, not %zu", RG_AVERAGE_MAX, c->average);
+    if (c->average > 1 && c->restore_best)
+        return rg_fail(RG_EINVAL, "the final model is the mean of several or the best one, not both: average %zu and restore-best", c->average);
     if (!(c->stalled_decay >= 0 && c->stalled_decay <= 1))
         return rg_fail(RG_EINVAL, "the factor for a stalled learning rate is %g, it must be from 0 to 1", c->stalled_decay);
-    if ((c->patience || c->keep_best) && !hooks->validate) return rg_fail(RG_EINVAL, "patience and best models need validation data");
+    if ((c->patience || c->keep_best || c->restore_best) && !hooks->validate) return rg_fail(RG_EINVAL, "patience and best models need validation data");
     return rg_schedule_check(&c->schedule);
 }
 
@@ -35,6 +37,7 @@ rg_status rg_trainer_new(rg_trainer **out, rg_params *params, const rg_trainer_c
     t->at.rate_factor = 1;
     rg_status status = rg_workers_new(&t->workers, params, &config->workers);
     if (status == RG_OK) status = rg_optimizer_new(&t->opt, params, &config->optimizer);
+    if (status == RG_OK) status = rg_trainer__keep_new(t);
     if (status != RG_OK) rg_trainer_free(t);
     else *out = t;
     return status;
@@ -43,6 +46,7 @@ rg_status rg_trainer_new(rg_trainer **out, rg_params *params, const rg_trainer_c
 void rg_trainer_free(rg_trainer *t)
 {
     if (!t) return;
+    rg_free(t->kept);
     rg_optimizer_free(t->opt);
     rg_workers_free(t->workers);
     rg_free(t);
@@ -50,6 +54,7 @@ void rg_trainer_free(rg_trainer *t)
 
 rg_workers *rg_trainer_workers(const rg_trainer *t) { return t->workers; }
 rg_optimizer *rg_trainer_optimizer(const rg_trainer *t) { return t->opt; }
+uint64_t rg_trainer_epochs(const rg_trainer *t) { return t->at.epoch - 1; }
 
 /* --------------------------------------------------------------------------------------------------- logging */
 

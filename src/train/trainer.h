@@ -17,6 +17,7 @@ typedef struct rg_trainer_at {
     uint64_t       batches;       /* ever: numbers the random draws             */
     double         rate_factor;   /* from stalled validations                   */
     rg_metrics     metrics;       /* last values, bests and stalls              */
+    rg_metrics     kept;          /* of the best validation, where its weights are kept */
     rg_saved_model saved[RG_AVERAGE_MAX];
     size_t         saved_count;
 } rg_trainer_at;
@@ -33,6 +34,9 @@ struct rg_trainer {
     double   loss, labels, cost, norm, since;
     uint64_t clipped, updates;
     double   rate;
+
+    rg_real *kept; /* weights of the best validation; NULL: they are not kept */
+    size_t   kept_numbers;
 
     double     saved_at; /* when: for saves by time                                                  */
     rg_metrics model;    /* how the model file validated in the end; none when it was not validated    */
@@ -60,6 +64,14 @@ char     *rg_trainer__iter_name(const rg_trainer *t, uint64_t step);      /* mod
 rg_status rg_trainer__save_numbered(rg_trainer *t, uint64_t *out_drop); /* *out_drop: the step whose model is no longer needed; 0: none */
 rg_status rg_trainer__remove_numbered(rg_trainer *t, uint64_t step);
 rg_status rg_trainer__finish_model(rg_trainer *t); /* the average, when one was asked for and is better; it stays in the parameters */
+
+/* keeping.c: the weights of the best validation. All do nothing unless config.restore_best. */
+rg_status rg_trainer__keep_new(rg_trainer *t);
+rg_status rg_trainer__keep_if_best(rg_trainer *t);       /* after a validation */
+rg_status rg_trainer__keep_swap(rg_trainer *t);          /* exchange them with the parameters, which are not packed again */
+rg_status rg_trainer__keep_restore(rg_trainer *t);       /* they become the parameters */
+rg_status rg_trainer__keep_put(const rg_trainer *t, rg_state *state);
+rg_status rg_trainer__keep_get(rg_trainer *t, const rg_state *state);
 
 /* changes.c */
 rg_status rg_trainer__put_settings(const rg_trainer *t, rg_state *state);

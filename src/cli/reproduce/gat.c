@@ -1,6 +1,6 @@
 /* gat.c - `regard reproduce gat`: accuracy on a citation graph, mean and deviation over seeds, beside what was published. */
 #include "cli/reproduce/experiment.h"
-#include "tasks/graph_task.h"
+#include "regard/task.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,64 +25,61 @@ static const struct {
     double      published, least;
 } known[] = { { "gat", "0.005", 83.0, 82.3 }, { "gcn", "0.01", 81.5, 0 }, { "mlp", "0.01", 55.1, 0 } };
 
-static rg_status one_system(rg_call *call, const settings *s, const char *name, rg_graph_options *o, const rg_graph_data *data)
+typedef struct {
+    double sum, squares, steps, valids, epochs;
+} sums;
+
+static rg_status one_seed(sums *out, const settings *s, const char *name, const char *rate, int64_t seed)
+{
+    rg_recipe  *recipe = NULL;
+    rg_learned  r;
+    const char *folder = s->data, *none = "";
+    char        yaml[200];
+    snprintf(yaml, sizeof yaml, "type: %s\nseed: %lld\ncpu-threads: %lld\nlearn-rate: %s\n", name, (long long)seed, (long long)s->threads, rate);
+    rg_status status = rg_recipe_new(&recipe, yaml);
+    if (status == RG_OK) status = rg_recipe_set(recipe, "graph", 1, &folder);
+    if (status == RG_OK) status = rg_recipe_set(recipe, "model", 1, &none);
+    if (status == RG_OK) {
+        const rg_training t = rg_recipe_training(recipe, NULL);
+        status = rg_learn(NULL, &r, &t);
+    }
+    rg_recipe_free(recipe);
+    RG_TRY(status);
+    const double score = 100 * r.final.metric[r.final.count - 1].value; /* test-accuracy, the last */
+    out->sum += score;
+    out->squares += score * score;
+    out->steps += (r.seconds - r.valid_seconds) / fmax(1, (double)r.updates);
+    out->valids += r.valid_seconds / fmax(1, (double)r.validations);
+    out->epochs += (double)r.epochs;
+    fprintf(stderr, "== %s, seed %lld of %lld: %.2f %% after %lld epochs, %.1f s; mean so far %.2f %%\n", name, (long long)seed,
+            (long long)s->seeds, score, (long long)r.epochs, r.seconds, out->sum / (double)seed);
+    return RG_OK;
+}
+
+static rg_status one_system(rg_call *call, const settings *s, const char *name)
 {
     const rg_system *system = rg_system_find(name);
-    if (!system || !system->predict || !system->task || strcmp(system->task, "graph") != 0)
-        return rg_fail(RG_EINVAL, "'%s' is not a system on graphs", name);
+    sums             all = { 0 };
+    if (!system || system->task != &rg_task_graph) return rg_fail(RG_EINVAL, "'%s' is not a system on graphs", name);
     size_t k = 0;
     while (k < 3 && strcmp(known[k].name, name) != 0) k++;
-    const rg_option_group rows = { .rows = rg_graph_rows, .values = o };
-    if (k < 3) RG_TRY(rg_options_set(&rows, 1, "learn-rate", 1, &known[k].rate));
-    void *settings_of = rg_alloc_zero(system->options_bytes);
-    if (!settings_of) return RG_ENOMEM;
-    rg_status status = rg_options_init(system->options, settings_of);
-    double    sum = 0, squares = 0, steps = 0, valids = 0, epochs = 0;
-    for (int64_t i = 1; status == RG_OK && i <= s->seeds; i++) {
-        rg_graph_result r;
-        const double    begun = rg_now();
-        o->seed = i;
-        if ((status = rg_graph_train(&r, NULL, system, settings_of, o, data, NULL)) != RG_OK) break;
-        sum += 100 * r.test_score;
-        squares += 1e4 * r.test_score * r.test_score;
-        steps += r.step_seconds;
-        valids += r.valid_seconds;
-        epochs += (double)r.epochs;
-        fprintf(stderr, "== %s, seed %lld of %lld: %.2f %% after %lld epochs, %.1f s; mean so far %.2f %%\n", name, (long long)i,
-                (long long)s->seeds, 100 * r.test_score, (long long)r.epochs, rg_now() - begun, sum / (double)i);
-    }
-    if (status == RG_OK) {
-        const double n = (double)s->seeds, mean = sum / n, deviation = n > 1 ? sqrt(fmax(0, (squares - n * mean * mean) / (n - 1))) : 0;
-        printf("%-6s %6.2f +- %.2f %%   over %lld seeds, %.0f epochs, %.2f ms an update, %.2f ms a validation", name, mean, deviation,
-               (long long)s->seeds, epochs / n, 1e3 * steps / n, 1e3 * valids / n);
-        if (k < 3) printf("   (published for Cora: %.1f)", known[k].published);
-        printf("\n");
-        fflush(stdout);
-        if (k < 3 && mean < known[k].least) call->exit_code = 1;
-    }
-    rg_options_fini(system->options, settings_of);
-    rg_free(settings_of);
-    return status;
+    for (int64_t i = 1; i <= s->seeds; i++) RG_TRY(one_seed(&all, s, name, k < 3 ? known[k].rate : "0.005", i));
+    const double n = (double)s->seeds, mean = all.sum / n, deviation = n > 1 ? sqrt(fmax(0, (all.squares - n * mean * mean) / (n - 1))) : 0;
+    printf("%-6s %6.2f +- %.2f %%   over %lld seeds, %.0f epochs, %.2f ms per update, %.2f ms per validation", name, mean, deviation,
+           (long long)s->seeds, all.epochs / n, 1e3 * all.steps / n, 1e3 * all.valids / n);
+    if (k < 3) printf("   (published for Cora: %.1f)", known[k].published);
+    printf("\n");
+    fflush(stdout);
+    if (k < 3 && mean < known[k].least) call->exit_code = 1;
+    return RG_OK;
 }
 
 static rg_status run(rg_call *call, const void *values)
 {
-    const settings  *s = values;
-    rg_graph_options o = { 0 };
-    rg_graph_data    data = { 0 };
+    const settings *s = values;
     if (!s->data[0]) return rg_fail(RG_EINVAL, "--data names the folder of the graph");
-    RG_TRY(rg_options_init(rg_graph_rows, &o));
-    const rg_option_group rows = { .rows = rg_graph_rows, .values = &o };
-    const char *const     none = "";
-    const char           *folder = s->data;
-    rg_status             status = rg_options_set(&rows, 1, "graph", 1, &folder);
-    if (status == RG_OK) status = rg_options_set(&rows, 1, "model", 1, &none);
-    o.threads = s->threads;
-    if (status == RG_OK) status = rg_graph_data_load(&data, &o);
-    for (size_t i = 0; status == RG_OK && i < s->systems.count; i++) status = one_system(call, s, s->systems.items[i], &o, &data);
-    rg_graph_data_free(&data);
-    rg_options_fini(rg_graph_rows, &o);
-    return status;
+    for (size_t i = 0; i < s->systems.count; i++) RG_TRY(one_system(call, s, s->systems.items[i]));
+    return RG_OK;
 }
 
 const rg_experiment rg_experiment_gat = {

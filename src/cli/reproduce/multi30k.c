@@ -11,7 +11,7 @@
 /* -------------------------------------------------------------------------------------------------------- the rows */
 
 #define LEARN "--vocab-kind bpe --joint-vocab --exponential-smoothing 0.001 " \
-              "--valid-freq 1000 --valid-metrics bleu --beam-size 4 --normalize 1 --samples 0 "
+              "--valid-freq 1000 --valid-metrics bleu --beam-size 4 --normalize 1 --valid-samples 0 "
 
 /* Transformer-Tiny of Wu et al. 2021: 4+4 layers, d 128, 4 heads, joint BPE of 10,000 pieces, 2.6 M parameters. */
 #define TINY LEARN "--type transformer --preset tiny --dim-vocabs 10000 --mini-batch-words 1500 --maxi-batch 2 " \

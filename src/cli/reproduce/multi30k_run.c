@@ -7,6 +7,7 @@
 #include "cli/reproduce/multi30k.h"
 #include "cli/command.h"
 #include "cli/training.h"
+#include "tasks/translation.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -231,21 +232,24 @@ static const rg_system *system_of(const rg_call *call)
 }
 
 /* Through the command's own rows and the task's own code: nothing here is special to the experiment. */
-static rg_status train(rg_call *train_call)
+static rg_status train(const rg_call *call)
 {
-    const rg_translation_options *o = rg_call_values(train_call, rg_translation_rows);
-    const rg_system              *system = system_of(train_call);
-    if (!o || !system) return rg_fail(RG_EINVAL, "the row does not train a translator");
-    char          *log = rg_format("%s.jsonl", o->model);
-    rg_console     console = { 0 };
-    rg_translator *translator = NULL;
-    rg_status      status = log ? rg_console_open(&console, log, o->overwrite, false) : RG_ENOMEM;
+    const rg_system   *system = system_of(call);
+    const rg_learning *learning = rg_call_values(call, rg_learning_rows);
+    if (!system || system->task != &rg_task_translation) return rg_fail(RG_EINVAL, "the row does not train a translator");
+    char      *log = rg_format("%s.jsonl", learning->model);
+    rg_console console = { 0 };
+    rg_status  status = log ? rg_console_open(&console, log, learning->overwrite, false) : RG_ENOMEM;
     if (status == RG_OK) {
         const rg_train_report report = rg_console_report(&console);
-        status = rg_translation_train(&translator, system, rg_call_values(train_call, system->options), o, &report);
+        const rg_training     t = { .system = system,
+                                    .system_options = rg_call_values(call, system->options),
+                                    .task_options = rg_call_values(call, system->task->options),
+                                    .learning = learning,
+                                    .report = &report };
+        status = rg_learn(NULL, NULL, &t);
+        rg_console_close(&console);
     }
-    rg_console_close(&console);
-    rg_translator_free(translator);
     rg_free(log);
     return status;
 }

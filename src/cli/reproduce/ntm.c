@@ -83,27 +83,31 @@ static void watch(void *context, const rg_train_log *log)
     if (log->event == RG_TRAIN_LOG && log->step > WARM) c->worst = fmax(c->worst, log->loss);
 }
 
-static rg_status one_seed(results *r, const rg_system *system, const rg_memory_options *o, size_t judged)
+static rg_status one_seed(results *r, const char *yaml, int64_t sequences, size_t judged, int64_t seed)
 {
-    const rg_puzzle_config puzzle = rg_memory_puzzle(o);
-    curve                  c = { 0 };
-    const rg_train_report  report = { .context = &c, .log = watch };
-    rg_model              *model = NULL;
-    void                  *values = rg_alloc_zero(system->options_bytes);
-    if (!values) return RG_ENOMEM;
-    const double begun = rg_now();
-    rg_status    status = rg_options_init(system->options, values);
-    if (status == RG_OK) status = rg_memory_train(&model, system, values, o, &report);
-    if (status == RG_OK)
-        printf("%-9s seed %lld, %zu parameters, %lld sequences, %.0f per second", system->name, (long long)o->seed,
-               rg_params_numbers(model->params), (long long)o->sequences, (double)o->sequences / (rg_now() - begun));
-    if (status == RG_OK && o->sequences > WARM)
-        printf(", worst %lld after %d: %.4f bits", (long long)o->disp_freq, WARM, c.worst);
-    if (status == RG_OK) printf("\n");
-    if (status == RG_OK) status = judge(r, model, &puzzle, judged, (uint64_t)o->seed);
+    curve                 c = { 0 };
+    const rg_train_report report = { .context = &c, .log = watch };
+    rg_recipe            *recipe = NULL;
+    rg_model             *model = NULL;
+    rg_learned            learned;
+    char                 *more = rg_format("sequences: %lld\nseed: %lld\n", (long long)sequences, (long long)seed);
+    rg_status             status = more ? rg_recipe_new(&recipe, yaml) : RG_ENOMEM;
+    if (status == RG_OK) status = rg_recipe_read(recipe, more, false);
+    rg_free(more);
+    if (status == RG_OK) {
+        const rg_training t = rg_recipe_training(recipe, &report);
+        status = rg_learn(&model, &learned, &t);
+    }
+    if (status == RG_OK) {
+        const rg_puzzle_config puzzle = rg_memory_puzzle(&((const rg_memory_assets *)model->assets)->options);
+        printf("%-9s seed %lld, %zu parameters, %lld sequences, %.0f per second", model->system->name, (long long)seed,
+               rg_params_numbers(model->params), (long long)sequences, (double)sequences / learned.seconds);
+        if (sequences > WARM) printf(", worst %d after %d: %.4f bits", 500, WARM, c.worst);
+        printf("\n");
+        status = judge(r, model, &puzzle, judged, (uint64_t)seed);
+    }
     rg_model_free(model);
-    rg_options_fini(system->options, values);
-    rg_free(values);
+    rg_recipe_free(recipe);
     return status;
 }
 
@@ -112,14 +116,23 @@ static double deviation(const figure *f, double n)
     return n > 1 ? sqrt(fmax(0, (f->squares - f->sum * f->sum / n) / (n - 1))) : 0;
 }
 
-static rg_status several_seeds(results *r, const char *name, rg_memory_options *o, const settings *s, int64_t seeds)
+/* Settings of `regard train`; nothing is written, nothing validated on the way. */
+static char *learning(const char *system, const settings *s)
+{
+    const char *lengths = strcmp(s->task, "recall") == 0 ? "min-length: 2\nmax-length: 6\n" : strcmp(s->task, "copy") == 0 ? "" : "max-length: 10\n";
+    return rg_format("type: %s\ntask: %s\ncoding: %s\nzero-vectors: %.17g\nmodel: ''\nvalid-freq: 0\n%s", system, s->task, s->coding, s->zeros,
+                     lengths);
+}
+
+static rg_status several_seeds(results *r, const char *name, const settings *s, int64_t sequences, int64_t seeds)
 {
     const double n = (double)seeds;
     const size_t sets = strcmp(s->task, "recall") == 0 ? LENGTHS : SETS;
-    for (int64_t i = 0; i < seeds; i++) {
-        o->seed = s->seed + i;
-        RG_TRY(one_seed(r, rg_system_find(name), o, (size_t)s->judged));
-    }
+    char        *yaml = learning(name, s);
+    rg_status    status = yaml ? RG_OK : RG_ENOMEM;
+    for (int64_t i = 0; status == RG_OK && i < seeds; i++) status = one_seed(r, yaml, sequences, (size_t)s->judged, s->seed + i);
+    rg_free(yaml);
+    RG_TRY(status);
     printf("%s: %zu of %lld seeds settled\n", name, r->settled, (long long)seeds);
     for (size_t i = 0; seeds > 1 && i < sets; i++)
         printf("%-9s %3zu %s  %.4f +- %.4f bits per sequence, %.2f +- %.2f %% of bits wrong, %.2f +- %.2f %% lost, at "
@@ -131,42 +144,18 @@ static rg_status several_seeds(results *r, const char *name, rg_memory_options *
     return RG_OK;
 }
 
-/* Settings of learning: those of `regard train`, nothing written. */
-static rg_status learning(rg_memory_options *o, const settings *s)
-{
-    const rg_option_group rows = { .rows = rg_memory_rows, .values = o };
-    const char           *none = "", *task = s->task, *coding = s->coding, *two = "2", *six = "6";
-    RG_TRY(rg_options_set(&rows, 1, "model", 1, &none));
-    RG_TRY(rg_options_set(&rows, 1, "task", 1, &task));
-    RG_TRY(rg_options_set(&rows, 1, "coding", 1, &coding));
-    if (strcmp(task, "recall") == 0) { /* two to six items */
-        RG_TRY(rg_options_set(&rows, 1, "min-length", 1, &two));
-        RG_TRY(rg_options_set(&rows, 1, "max-length", 1, &six));
-    }
-    o->zero_vectors = s->zeros;
-    o->valid_freq = 0;
-    return RG_OK;
-}
-
 static rg_status run(rg_call *call, const void *given)
 {
     const settings   *s = given;
     const bool        copy = strcmp(s->task, "copy") == 0, recall = strcmp(s->task, "recall") == 0;
-    rg_memory_options o = { 0 };
     results           machine = { .length = { 20, 40, 100 } }, lstm;
     if (recall) machine = (results){ .length = { 6, 10, 20 } };
     if (!copy && !recall) machine = (results){ .length = { 10, 20, 40 } };
     lstm = machine;
-    RG_TRY(rg_options_init(rg_memory_rows, &o));
-    rg_status status = learning(&o, s);
-    if (!copy && !recall) o.max_length = 10;
-    o.sequences = s->sequences;
-    if (status == RG_OK) status = several_seeds(&machine, "ntm", &o, s, s->seeds);
-    o.sequences = s->baseline;
     const bool compared = s->baseline && s->baseline_seeds;
-    if (status == RG_OK && compared) status = several_seeds(&lstm, "lstm-copy", &o, s, s->baseline_seeds);
-    rg_options_fini(rg_memory_rows, &o);
-    if (status != RG_OK || !copy) return status;
+    RG_TRY(several_seeds(&machine, "ntm", s, s->sequences, s->seeds));
+    if (compared) RG_TRY(several_seeds(&lstm, "lstm-copy", s, s->baseline, s->baseline_seeds));
+    if (!copy) return RG_OK;
     printf("published: a machine trained on lengths 1 .. 20 copies lengths up to about 120 almost without error; "
            "LSTM layers fail beyond 20\n");
     const figure *far = &machine.wrong[LENGTHS - 1];

@@ -1,5 +1,5 @@
 /* report.c - tell whoever listens. */
-#include "tasks/report.h"
+#include "regard/learning.h"
 
 #include <stdarg.h>
 #include <stdio.h>

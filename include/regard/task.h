@@ -1,0 +1,183 @@
+/* task.h - kinds of data.
+ *
+ * A *task* is a kind of data: what goes in and what comes out ("text -> text", "graph -> classes of nodes"), how it is read and cut into
+ * batches, how answers are judged, and how new inputs are answered. It is one file in src/tasks that ends in a constant, and one word in
+ * RG_TASKS. The learning run, its options, the model file, resuming, threads and every command work through this struct alone.
+ *
+ *     regard train    open -> model -> ready -> [ next -> loss -> update ] ... judge, tell -> finish -> close
+ *     regard predict  adopt (what the model file says) -> answer */
+#ifndef REGARD_TASK_H
+#define REGARD_TASK_H
+
+#include "regard/learning.h"
+#include "regard/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct rg_record rg_record; /* what was attended to: regard/record.h */
+
+/* ---------------------------------------------------------------------------------------------------- learning */
+
+/* A training as its task sees it. */
+typedef struct rg_run {
+    const rg_task         *task;
+    const rg_system       *system;
+    const void            *options;  /* the task's, filled from its rows                       */
+    const rg_learning     *learning; /* of the run: seed, frequencies, limits                  */
+    const rg_train_report *report;
+    int                    threads;
+    void                  *assets;   /* task->assets_bytes: open fills it, then it is the model's */
+    rg_sizes               sizes;    /* open fills them                                        */
+    void                  *data;     /* task->data_bytes, zeroed: the task's own               */
+    rg_model              *model;    /* from ready on                                          */
+    rg_trainer            *trainer;  /* from the first batch on                                */
+    rg_metrics             final;    /* what finish measured                                   */
+} rg_run;
+
+/* How a training went. */
+typedef struct rg_learned {
+    rg_metrics final; /* what the task measured at the end */
+    uint64_t   updates, epochs, validations;
+    double     seconds, valid_seconds; /* of this call; of its validations */
+} rg_learned;
+
+/* What to train, and who listens. Filled structs are borrowed. */
+typedef struct rg_training {
+    const rg_system       *system;
+    const void            *system_options; /* filled from system->options       */
+    const void            *task_options;   /* filled from system->task->options */
+    const rg_learning     *learning;
+    const rg_train_report *report; /* may be NULL */
+} rg_training;
+
+/* Train; resumes by itself when the model's checkpoint is there. A model named "" is not written, and nothing is resumed. On success
+ * *out_model (may be NULL) is the caller's, with the final weights. *out_learned may be NULL.
+ * RG_ESTOP: asked to stop, everything is saved, and the same call resumes. */
+rg_status rg_learn(rg_model **out_model, rg_learned *out_learned, const rg_training *training);
+
+/* Settings of a training from the names and values of `regard train`, in YAML: "type: gat\ngraph: cora\nseed: 3\n". What they do not say
+ * is as the task, then the preset, then the rows say. */
+typedef struct rg_recipe rg_recipe;
+rg_status   rg_recipe_new(rg_recipe **out, const char *yaml);
+rg_status   rg_recipe_read(rg_recipe *recipe, const char *yaml, bool lenient); /* further settings; lenient: unknown names are passed over */
+rg_status   rg_recipe_set(rg_recipe *recipe, const char *name, size_t count, const char *const *words); /* one, from any words */
+rg_training rg_recipe_training(const rg_recipe *recipe, const rg_train_report *report); /* borrowed */
+void        rg_recipe_free(rg_recipe *recipe);
+
+/* ---------------------------------------------------------------------------------------------------- answering */
+
+/* One value of an answer. */
+typedef struct rg_value {
+    const char *text;  /* NULL: a number                             */
+    double      number;
+    int         digits; /* after the point; 0: a whole number         */
+} rg_value;
+
+/* Where answers go: the command line prints them as TSV or JSON, the server sends them, a test compares them. */
+typedef struct rg_sink {
+    void *context;
+    rg_status (*columns)(void *context, const char *const *names, size_t count); /* once, before the first row */
+    rg_status (*row)(void *context, const rg_value *cells);                       /* as many as there are columns */
+    void (*note)(void *context, const char *line);                               /* a remark for people          */
+    rg_status (*record)(void *context, const rg_record *record); /* what was attended to; NULL: nobody asks for it */
+} rg_sink;
+
+/* What is asked of a model. */
+typedef struct rg_question {
+    const void    *options; /* filled from task->asking */
+    const rg_list *words;   /* inputs given one by one: texts, paths; none: `input` is read */
+    const char    *input;   /* file of inputs, one per line; "-": standard input */
+    int            threads;
+    const rg_sink *sink;
+} rg_question;
+
+/* -------------------------------------------------------------------------------------------------------- tasks */
+
+typedef enum rg_small_size { RG_SMALL_TEST, RG_SMALL_DEMO } rg_small_size;
+
+struct rg_task {
+    const char *name;
+    const char *in, *out; /* "text", "text": what goes in and comes out     */
+    const char *unit;     /* what is counted per second: "words"            */
+    const char *summary;
+
+    const rg_option *options; /* where the data are and how they are cut */
+    size_t           options_bytes;
+    const char      *learning; /* YAML: what learning starts from for this kind of data; NULL: the defaults */
+    double           loss_factor; /* losses are logged times this, such as 1 / ln 2 for bits; 0: 1 */
+
+    /* What a model file holds beside weights, settings and sizes: vocabularies, class names. A struct of assets_bytes whose first member is
+     * the model (rg_model *), set by who makes the model. The struct is zeroed before open or adopt fills it.
+     *   adopt     from what a file says; also the sizes that follow from it (those that were saved are there already)
+     *   describe  the way into a file
+     *   drop      free what the struct holds */
+    size_t assets_bytes;
+    rg_status (*adopt)(void *assets, rg_sizes *sizes, const rg_state *state);
+    rg_status (*describe)(rg_state *state, const void *assets);
+    void (*drop)(void *assets);
+
+    /* Learning. Only open, next and close must be there.
+     *   open      read the data: fill run->assets, run->sizes and run->data
+     *   ready     run->model is there
+     *   plan      the trainer's settings, filled from run->learning, may be changed
+     *   next      the next batch as shares; none: the epoch is over
+     *   tell/seek where the data stand, to resume
+     *   judge     the model on validation data; NULL metrics in `out` when there are none
+     *   blame     which lines, nodes or pictures a share is of, for messages
+     *   finish    the model is as it will be saved: test it, say how good it is (run->final) */
+    size_t data_bytes;
+    rg_status (*open)(rg_run *run);
+    rg_status (*ready)(rg_run *run);
+    rg_status (*plan)(rg_run *run, rg_trainer_config *config);
+    rg_status (*next)(rg_run *run, rg_shares *out);
+    rg_status (*tell)(const rg_run *run, rg_state *state);
+    rg_status (*seek)(rg_run *run, const rg_state *state);
+    bool (*judges)(const rg_run *run); /* are there validation data? NULL: always, when judge is there */
+    rg_status (*judge)(rg_run *run, rg_metrics *out);
+    void (*blame)(const rg_run *run, const void *share, char *out, size_t room);
+    double (*epoch_part)(const rg_run *run); /* share of the epoch's data that was given, 0 to 1; NULL: not known */
+    rg_status (*finish)(rg_run *run);
+    void (*close)(rg_run *run);
+    /* A command to type next, with the program and the model as a shell takes them. */
+    rg_status (*hint)(rg_text *out, const void *options, const char *program, const char *model);
+
+    /* Answering. NULL: `regard predict` does not know it. */
+    const rg_option *asking; /* rows of what can be asked */
+    size_t           asking_bytes;
+    rg_status (*answer)(const rg_model *model, const rg_question *question);
+
+    /* A tiny instance: write data into `folder`, and as YAML the options of `regard train` that learn from them. Every test that walks the
+     * tasks learns it; `regard demo NAME` learns the larger one. */
+    rg_status (*small)(rg_text *yaml, const char *folder, rg_small_size size);
+};
+
+/* -------------------------------------------------------------------------------------------------- model files */
+
+/* A model is one safetensors file: weights; in the metadata regard.task, regard.system, regard.settings (YAML of the system's options),
+ * sizes.NAME for each size; and what its task describes.
+ *
+ * Load any model. No more is allocated than the file can fill. RG_EMATCH, RG_EFORMAT, RG_ENUMBER name the file and what is wrong; a file that
+ * is none is refused with the words "not a model". `task` (may be NULL): RG_EMATCH when it was trained for another. */
+rg_status rg_model_load(rg_model **out, const char *path, const rg_task *task);
+rg_status rg_model_save(const rg_model *model, const char *path);
+/* Everything but the weights. */
+rg_status rg_model_describe(rg_state *state, const rg_model *model);
+/* What a file says of itself, without its weights. */
+rg_status rg_model_file_state(rg_state *state, const char *path);
+
+/* Does the message of the last failure name this file, or one in this folder? As a word, so that "m" is not found in "model". */
+bool rg_message_names(const char *path);
+
+/* Take the weights of another file that have the same name and shape; their names are added to `taken`, those of the model that keep what they
+ * had to `fresh`. RG_EMATCH when nothing fits. */
+rg_status rg_model_take(size_t *out_count, rg_text *taken, rg_text *fresh, rg_model *model, const char *path);
+
+const rg_task *const *rg_task_all(void);              /* ends with NULL */
+const rg_task        *rg_task_find(const char *name); /* NULL: none     */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

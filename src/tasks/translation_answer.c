@@ -1,0 +1,85 @@
+/* translation_answer.c - a translator answers lines: the translation and its score, one row per answer; the record holds every layer and
+ * head of the first line. */
+#include <string.h>
+
+#include "regard/view.h"
+#include "tasks/translation.h"
+
+const rg_option rg_translation_asking_rows[] = {
+    { RG_OPTION_INT, "beam-size", offsetof(rg_translation_asking, beam), "4", "hypotheses kept by the search; 1 is greedy", 'b', "[1,1000]" },
+    { RG_OPTION_INT, "n-best", offsetof(rg_translation_asking, n_best), "1", "answers per line", 0, "[1,1000]" },
+    RG_OPTION_END
+};
+
+typedef struct {
+    rg_translator        *translator;
+    rg_session           *session;
+    rg_session_config     config;
+    const rg_question    *question;
+    uint64_t              line;
+    bool                  recorded;
+} answering;
+
+static rg_status record(answering *x, const rg_translated *result)
+{
+    rg_record *r = NULL;
+    RG_TRY(rg_record_of_heads(&r, x->translator, result, NULL));
+    rg_status status = x->question->sink->record(x->question->sink->context, r);
+    rg_record_free(r);
+    x->recorded = true;
+    return status;
+}
+
+static rg_status answer_line(answering *x, const char *line)
+{
+    const rg_sink       *sink = x->question->sink;
+    const rg_translated *result;
+    RG_TRY(rg_session_run(&result, x->session, &x->config, &line, 1, x->line, NULL));
+    x->line++;
+    for (size_t i = 0; i < result->count; i++) {
+        const rg_value cells[] = { { .number = (double)x->line }, { .text = result->best[i].text }, { .number = result->best[i].answer->score, .digits = 6 } };
+        RG_TRY(sink->row(sink->context, cells));
+    }
+    return sink->record && !x->recorded ? record(x, result) : RG_OK;
+}
+
+static rg_status answer_words(answering *x, const rg_list *words)
+{
+    rg_text   line = { 0 };
+    rg_status status = RG_OK;
+    for (size_t i = 0; status == RG_OK && i < words->count; i++) status = rg_text_print(&line, "%s%s", i ? " " : "", words->items[i]);
+    if (status == RG_OK) status = answer_line(x, rg_text_c(&line));
+    rg_text_free(&line);
+    return status;
+}
+
+static rg_status answer_lines(answering *x, const char *path)
+{
+    rg_lines *lines;
+    RG_TRY(rg_lines_open(&lines, path, NULL));
+    rg_status status = RG_OK;
+    for (bool more = true; status == RG_OK && more;) {
+        rg_line line;
+        status = rg_lines_next(&more, &line, lines);
+        if (status == RG_OK && more) status = answer_line(x, line.text);
+    }
+    rg_lines_close(lines);
+    return status;
+}
+
+rg_status rg_translation_answer(const rg_model *m, const rg_question *q)
+{
+    static const char *const     names[] = { "line", "translation", "score" };
+    const rg_translation_asking *a = q->options;
+    answering                    x = { .translator = m->assets, .config = RG_SESSION_CONFIG_DEFAULT, .question = q };
+    if (a->n_best > a->beam)
+        return rg_fail(RG_EINVAL, "--n-best is %lld; --beam-size %lld keeps no more than that many", (long long)a->n_best, (long long)a->beam);
+    x.config.search.beam = (size_t)a->beam;
+    x.config.search.n_best = (size_t)a->n_best;
+    x.config.search.attention = q->sink->record != NULL;
+    RG_TRY(rg_session_new(&x.session, &x.translator, 1, q->threads > 0 ? q->threads : 1));
+    rg_status status = q->sink->columns(q->sink->context, names, sizeof names / sizeof *names);
+    if (status == RG_OK) status = q->words && q->words->count ? answer_words(&x, q->words) : answer_lines(&x, q->input);
+    rg_session_free(x.session);
+    return status;
+}

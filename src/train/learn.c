@@ -1,0 +1,213 @@
+/* learn.c - one training for every kind of data: open the data, make the model, run the trainer, finish.
+ *
+ * It knows a task by its struct alone. What a task does not say, rg_learning decides. */
+#include "train/learn.h"
+
+#include <string.h>
+
+typedef struct learning {
+    rg_run     run;
+    rg_learned learned;
+} learning;
+
+/* ------------------------------------------------------------------------------------------------------- hooks */
+
+static rg_status next(void *context, rg_shares *out)
+{
+    rg_run *r = &((learning *)context)->run;
+    return r->task->next(r, out);
+}
+
+static rg_loss share_loss(void *context, rg_tape *tape, const void *share, int worker)
+{
+    const rg_run *r = &((const learning *)context)->run;
+    (void)worker;
+    return r->system->loss(tape, r->model, share);
+}
+
+static rg_status judge(void *context, rg_metrics *out)
+{
+    learning    *l = context;
+    const double begun = rg_now();
+    rg_status    status = l->run.task->judge(&l->run, out);
+    l->learned.valid_seconds += rg_now() - begun;
+    l->learned.validations++;
+    return status;
+}
+
+static rg_status describe(void *context, rg_state *state) { return rg_model_describe(state, ((const learning *)context)->run.model); }
+
+static rg_status tell(void *context, rg_state *state)
+{
+    const rg_run *r = &((const learning *)context)->run;
+    return r->task->tell ? r->task->tell(r, state) : RG_OK;
+}
+
+static rg_status seek(void *context, const rg_state *state)
+{
+    rg_run *r = &((learning *)context)->run;
+    if (r->task->seek) RG_TRY(r->task->seek(r, state));
+    rg_tell_changed_settings(r->report, state, r->model);
+    return RG_OK;
+}
+
+static void blame(void *context, const void *share, char *out, size_t room)
+{
+    const rg_run *r = &((const learning *)context)->run;
+    if (r->task->blame) r->task->blame(r, share, out, room);
+}
+
+enum { OUT_OF_REACH = 100000 }; /* so many epochs are no limit to show progress by: patience ends the run */
+
+/* A line for every epoch's validation would be two lines per update of a small graph: people see every disp-freq-th. */
+static void forward_log(void *context, const rg_train_log *log)
+{
+    const rg_run *r = &((const learning *)context)->run;
+    const bool    often = r->learning->valid_epochs && r->learning->disp_freq && log->step % (uint64_t)r->learning->disp_freq != 0;
+    rg_train_log  shown = *log;
+    if (log->event == RG_TRAIN_VALID && often) return;
+    if (r->learning->patience && r->learning->epochs >= OUT_OF_REACH) shown.part = -1;
+    if (r->task->loss_factor > 0) shown.loss *= r->task->loss_factor;
+    rg_tell_log(r->report, &shown);
+}
+
+static double epoch_part(void *context)
+{
+    const rg_run *r = &((const learning *)context)->run;
+    return r->task->epoch_part(r);
+}
+
+static bool forward_stop(void *context) { return rg_told_to_stop(((const learning *)context)->run.report); }
+
+/* ------------------------------------------------------------------------------------------------------- model */
+
+/* --init-from: what has the same name and shape is taken; the lists are told. */
+static rg_status start_from(const rg_run *r)
+{
+    const char *path = r->learning->init_from;
+    rg_text     taken = { 0 }, fresh = { 0 };
+    size_t      count = 0;
+    rg_status   status = rg_model_take(&count, &taken, &fresh, r->model, path);
+    if (status == RG_OK) rg_tell(r->report, "%zu of %zu parameters from %s: %s", count, rg_params_count(r->model->params), path, rg_text_c(&taken));
+    if (status == RG_OK && fresh.length) rg_tell(r->report, "fresh: %s", rg_text_c(&fresh));
+    rg_text_free(&taken);
+    rg_text_free(&fresh);
+    return status;
+}
+
+static rg_status freeze(const rg_run *r)
+{
+    const rg_list *patterns = &r->learning->freeze;
+    for (size_t i = 0; i < patterns->count; i++) {
+        const size_t n = rg_params_freeze(r->model->params, patterns->items[i], true);
+        if (!n) return rg_fail(RG_EINVAL, "--freeze %s: no parameter has such a name", patterns->items[i]);
+        rg_tell(r->report, "%zu parameters frozen by %s", n, patterns->items[i]);
+    }
+    return RG_OK;
+}
+
+static rg_status make_model(rg_run *r, const void *options)
+{
+    RG_TRY(rg_model_new(&r->model, r->system, options, &r->sizes, (uint64_t)r->learning->seed));
+    rg_model_own(r->model, r->assets, r->task->drop);
+    r->assets = NULL;
+    if (r->learning->init_from[0]) RG_TRY(start_from(r));
+    RG_TRY(freeze(r));
+    return r->task->ready ? r->task->ready(r) : RG_OK;
+}
+
+/* Width of the model's rows, for the schedule of the Transformer: its --dim-emb. */
+static double width_of(const rg_system *system, const void *options)
+{
+    for (const rg_option *row = system->options; row->name; row++)
+        if (strcmp(row->name, "dim-emb") == 0 && row->kind == RG_OPTION_INT)
+            return (double)*(const int64_t *)((const char *)options + row->offset);
+    return 0;
+}
+
+/* --------------------------------------------------------------------------------------------------------- run */
+
+static bool validates(const rg_run *r) { return r->task->judge && (!r->task->judges || r->task->judges(r)); }
+
+static rg_status train(learning *l, char *checkpoint, const void *options)
+{
+    rg_run    *r = &l->run;
+    const bool judged = validates(r);
+    rg_trainer_config config = rg_learning_config(r->learning, judged, width_of(r->system, options));
+    config.checkpoint = checkpoint;
+    if (r->task->plan) RG_TRY(r->task->plan(r, &config));
+    RG_TRY(rg_learning_check(r->learning, &config));
+    const rg_trainer_hooks hooks = { .context = l,
+                                     .next = next,
+                                     .loss = share_loss,
+                                     .validate = judged ? judge : NULL,
+                                     .describe = describe,
+                                     .save = tell,
+                                     .load = seek,
+                                     .blame = blame,
+                                     .log = forward_log,
+                                     .stop = forward_stop,
+                                     .epoch_part = r->task->epoch_part ? epoch_part : NULL };
+    RG_TRY(rg_trainer_new(&r->trainer, r->model->params, &config, &hooks));
+    uint64_t step = 0;
+    if (!r->learning->overwrite && checkpoint) RG_TRY(rg_trainer_resume(&step, r->trainer));
+    const double begun = rg_now();
+    rg_status    status = rg_trainer_run(r->trainer);
+    l->learned.seconds = rg_now() - begun;
+    l->learned.updates = rg_optimizer_steps(rg_trainer_optimizer(r->trainer));
+    l->learned.epochs = rg_trainer_epochs(r->trainer);
+    return status;
+}
+
+/* Asked to stop counts as done for the task; the status is kept. */
+static rg_status finish(rg_run *r, rg_status status)
+{
+    if ((status != RG_OK && status != RG_ESTOP) || !r->task->finish) return status;
+    char     *message = status == RG_OK ? NULL : rg_strdup(rg_message());
+    rg_status finished = r->task->finish(r);
+    if (finished == RG_OK && message) rg_fail(status, "%s", message);
+    rg_free(message);
+    return finished != RG_OK ? finished : status;
+}
+
+static rg_status start(learning *l, const rg_training *t)
+{
+    const rg_task *task = t->system->task;
+    l->run = (rg_run){ .task = task,
+                       .system = t->system,
+                       .options = t->task_options,
+                       .learning = t->learning,
+                       .report = t->report,
+                       .threads = rg_learning_threads(t->learning),
+                       .data = rg_alloc_zero(task->data_bytes + 1),
+                       .assets = rg_alloc_zero(task->assets_bytes + sizeof(rg_model *)) };
+    return l->run.data && l->run.assets ? RG_OK : RG_ENOMEM;
+}
+
+static void end(rg_run *r)
+{
+    if (r->data) r->task->close(r);
+    rg_trainer_free(r->trainer);
+    if (r->assets && r->task->drop) r->task->drop(r->assets);
+    rg_free(r->assets);
+    rg_free(r->data);
+}
+
+rg_status rg_learn(rg_model **out_model, rg_learned *out_learned, const rg_training *t)
+{
+    learning  l = { 0 };
+    char     *checkpoint = NULL;
+    rg_status status = start(&l, t);
+    if (out_model) *out_model = NULL;
+    if (t->learning->model[0] && !(checkpoint = rg_format("%s.checkpoint", t->learning->model))) status = RG_ENOMEM;
+    if (status == RG_OK) status = l.run.task->open(&l.run);
+    if (status == RG_OK) status = make_model(&l.run, t->system_options);
+    if (status == RG_OK) status = finish(&l.run, train(&l, checkpoint, t->system_options));
+    end(&l.run);
+    rg_free(checkpoint);
+    l.learned.final = l.run.final;
+    if (out_learned) *out_learned = l.learned;
+    if (out_model && status == RG_OK) *out_model = l.run.model;
+    else rg_model_free(l.run.model);
+    return status;
+}

@@ -1,0 +1,282 @@
+/* model_file.c - a model as one file, whatever it was trained for: weights, settings, sizes, and what its task describes. */
+#include <stdio.h>
+#include <string.h>
+
+#include "autograd/params.h"
+#include "regard/safetensors.h"
+#include "regard/task.h"
+#include "train/checkpoint.h"
+#include "train/learn.h"
+#include "train/state.h"
+
+/* --------------------------------------------------------------------------------------------------- is it a model? */
+
+/* Where the text of a JSON header begins, after the 8 bytes of its length. */
+static bool begins_like_safetensors(const char *path)
+{
+    char     head[9];
+    rg_file *file = NULL;
+    bool     like = rg_file_open(&file, path, "rr") == RG_OK && rg_file_read(file, head, sizeof head) == RG_OK && head[8] == '{';
+    (void)rg_file_close(file);
+    return like;
+}
+
+/* `why` is the message of a failure to read `path`, and may begin with that name. */
+static void refuse(rg_status status, const char *path, const char *what, const char *why)
+{
+    const size_t n = strlen(path);
+    const bool   named = strncmp(why, path, n) == 0 && strncmp(why + n, ": ", 2) == 0;
+    rg_fail(status, "%s: %s: %s", path, what, named ? why + n + 2 : why);
+}
+
+/* A valid safetensors file of something else. */
+static rg_status refuse_other(const rg_state *state, const char *path)
+{
+    if (rg_state_has(state, "regard.record")) return rg_fail(RG_EMATCH, "%s: not a model but a record; `regard show %s` draws it", path, path);
+    if (rg_state_has(state, "trainer.epoch"))
+        return rg_fail(RG_EMATCH, "%s: not a model but a checkpoint, which `regard train` resumes from; the model is beside it", path);
+    return rg_fail(RG_EMATCH, "%s: not a model: nothing in it says what it was trained for (regard.task); `regard train` writes models", path);
+}
+
+static bool names_no_task(const char *path)
+{
+    rg_safetensors *file = NULL;
+    const bool      none = rg_safetensors_open(&file, path) == RG_OK && !rg_safetensors_metadata(file, "regard.task");
+    rg_safetensors_close(file);
+    return none;
+}
+
+bool rg_message_names(const char *path)
+{
+    const size_t n = strlen(path);
+    for (const char *at = rg_message(), *found; n && (found = strstr(at, path)); at = found + 1) {
+        const bool begins = found == rg_message() || found[-1] == ' ' || found[-1] == '\'', ends = !found[n] || strchr(": ,;/'", found[n]);
+        if (begins && ends) return true;
+    }
+    return false;
+}
+
+rg_status rg_model_file_state(rg_state *state, const char *path)
+{
+    const rg_status status = rg_checkpoint_state(path, state);
+    if (status == RG_OK) return rg_state_has(state, "regard.task") ? RG_OK : refuse_other(state, path);
+    if (status != RG_EFORMAT && status != RG_ELIMIT) return status;
+    char *message = rg_strdup(rg_message());
+    if (!message) return RG_ENOMEM;
+    if (begins_like_safetensors(path)) refuse(status, path, names_no_task(path) ? "not a model" : "not a whole model", message);
+    else rg_fail(status, "%s: not a model: it is no safetensors file, which is what `regard train` writes", path);
+    rg_free(message);
+    return status;
+}
+
+/* How many numbers the file has room for: no model that is loaded from it may have more. */
+static rg_status room_of(size_t *out, const char *path)
+{
+    rg_file *file;
+    uint64_t bytes = 0;
+    RG_TRY(rg_file_open(&file, path, "rr"));
+    const rg_status status = rg_file_size(&bytes, file);
+    (void)rg_file_close(file);
+    *out = (size_t)(bytes / sizeof(float));
+    return status;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- save */
+
+static const char size_key[] = "sizes.";
+
+static rg_status put_sizes(rg_state *state, const rg_sizes *sizes)
+{
+    for (size_t i = 0; i < RG_SIZES_MAX && sizes->size[i].name[0]; i++) {
+        char key[sizeof size_key + sizeof sizes->size[i].name];
+        snprintf(key, sizeof key, "%s%s", size_key, sizes->size[i].name);
+        RG_TRY(rg_state_put_count(state, key, sizes->size[i].value));
+    }
+    return RG_OK;
+}
+
+rg_status rg_model_describe(rg_state *state, const rg_model *m)
+{
+    const rg_option_group group = { .rows = m->system->options, .values = m->options };
+    const rg_task        *task = m->system->task;
+    char                 *yaml = rg_options_yaml(&group, 1);
+    rg_status             status = yaml ? rg_state_put_text(state, "regard.settings", yaml) : RG_ENOMEM;
+    rg_free(yaml);
+    RG_TRY(status);
+    RG_TRY(rg_state_put_text(state, "regard.task", task->name));
+    RG_TRY(rg_state_put_text(state, "regard.system", m->system->name));
+    RG_TRY(put_sizes(state, &m->sizes));
+    return m->assets && task->describe ? task->describe(state, m->assets) : RG_OK;
+}
+
+rg_status rg_model_save(const rg_model *m, const char *path)
+{
+    rg_state *state;
+    RG_TRY(rg_state_new(&state));
+    rg_status status = rg_model_describe(state, m);
+    if (status == RG_OK) status = rg_checkpoint_save(path, m->params, NULL, state);
+    rg_state_free(state);
+    return status;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- load */
+
+/* Whatever a size counts, at least as many weights follow from it. */
+static rg_status get_sizes(rg_sizes *out, const rg_state *state, size_t most)
+{
+    const size_t prefix = sizeof size_key - 1;
+    for (size_t i = 0; i < state->count; i++) {
+        const char *key = state->entry[i].key;
+        uint64_t    size;
+        if (strncmp(key, size_key, prefix) != 0) continue;
+        RG_TRY(rg_state_get_count(&size, state, key));
+        if (size > most) return rg_fail(RG_ELIMIT, "%s is %llu; the file has room for %zu numbers", key, (unsigned long long)size, most);
+        RG_TRY(rg_sizes_put(out, key + prefix, (size_t)size));
+    }
+    return RG_OK;
+}
+
+static rg_status make_model(rg_model **out, const rg_system *system, const rg_sizes *sizes, const char *yaml, size_t most)
+{
+    void *options = rg_alloc_zero(system->options_bytes);
+    if (!options) return RG_ENOMEM;
+    rg_status status = rg_system_stored_options(options, system, yaml);
+    if (status == RG_OK) status = rg_model_new_empty(out, system, options, sizes, most);
+    rg_options_fini(system->options, options);
+    rg_free(options);
+    return status;
+}
+
+static rg_status find_system(const rg_system **out, const rg_state *state, const rg_task *wanted)
+{
+    const char *task, *name;
+    RG_TRY(rg_state_get_text(&task, state, "regard.task"));
+    RG_TRY(rg_state_get_text(&name, state, "regard.system"));
+    if (wanted && strcmp(task, wanted->name) != 0)
+        return rg_fail(RG_EMATCH, "the file holds a model for '%s', not for '%s'", task, wanted->name);
+    *out = rg_system_find(name);
+    if (!*out)
+        return rg_fail(RG_EMATCH, "the file holds a '%s', which this program does not know; `regard list systems` lists what it knows", name);
+    if (strcmp((*out)->task->name, task) != 0)
+        return rg_fail(RG_EMATCH, "the file holds a '%s' for '%s'; that system is for '%s'", name, task, (*out)->task->name);
+    return RG_OK;
+}
+
+static rg_status load(rg_model **out, const rg_state *state, const char *path, const rg_task *wanted)
+{
+    const rg_system *system = NULL;
+    const char      *yaml;
+    rg_sizes         sizes = { 0 };
+    size_t           most;
+    RG_TRY(find_system(&system, state, wanted));
+    RG_TRY(rg_state_get_text(&yaml, state, "regard.settings"));
+    RG_TRY(room_of(&most, path));
+    RG_TRY(get_sizes(&sizes, state, most));
+    const rg_task *task = system->task;
+    void          *assets = rg_alloc_zero(task->assets_bytes + sizeof(rg_model *));
+    rg_status      status = assets ? RG_OK : RG_ENOMEM;
+    if (status == RG_OK && task->adopt) status = task->adopt(assets, &sizes, state);
+    if (status == RG_OK) status = make_model(out, system, &sizes, yaml, most);
+    if (status == RG_OK) {
+        rg_model_own(*out, assets, task->drop);
+        return rg_checkpoint_load(path, (*out)->params, NULL, NULL, NULL);
+    }
+    if (assets && task->drop) task->drop(assets);
+    rg_free(assets);
+    return status;
+}
+
+rg_status rg_model_load(rg_model **out, const char *path, const rg_task *task)
+{
+    *out = NULL;
+    rg_state *state;
+    RG_TRY(rg_state_new(&state));
+    rg_status status = rg_model_file_state(state, path);
+    if (status == RG_OK) status = load(out, state, path, task);
+    if (status != RG_OK) {
+        rg_model_free(*out);
+        *out = NULL;
+        if (status == RG_EINVAL) status = RG_EFORMAT; /* a setting of the file, not of the caller */
+        if (!rg_message_names(path)) rg_fail_in(status, "%s: ", path);
+    }
+    rg_state_free(state);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------ part of a file */
+
+typedef struct taking {
+    rg_safetensors *file;
+    rg_text        *taken, *fresh;
+    size_t          count;
+    rg_status       status;
+} taking;
+
+static bool fits(const rg_safetensors_entry *a, const rg_param *e)
+{
+    const bool flat = a && a->ndim == 1 && e->rows == 1 && a->dims[0] == e->cols;
+    return a && a->dtype == RG_DTYPE_F32 && (flat || (a->ndim == 2 && a->dims[0] == e->rows && a->dims[1] == e->cols));
+}
+
+static rg_status take_one(taking *t, const rg_param *e)
+{
+    const rg_safetensors_entry *a = rg_safetensors_find(t->file, e->name);
+    const bool                  taken = fits(a, e);
+    rg_text                    *list = taken ? t->taken : t->fresh;
+    RG_TRY(rg_text_print(list, "%s%s", list->length ? " " : "", e->name));
+    if (!taken) return RG_OK;
+    float *floats = rg_alloc(a->bytes);
+    if (!floats) return RG_ENOMEM;
+    rg_status status = rg_safetensors_read(t->file, a, floats, a->bytes);
+    for (size_t i = 0; status == RG_OK && i < e->rows * e->cols; i++) e->data[i] = (rg_real)floats[i];
+    rg_free(floats);
+    t->count++;
+    return status;
+}
+
+rg_status rg_model_take(size_t *out_count, rg_text *taken, rg_text *fresh, rg_model *m, const char *path)
+{
+    taking t = { .taken = taken, .fresh = fresh };
+    RG_TRY(rg_safetensors_open(&t.file, path));
+    rg_safetensors_finite_only(t.file, true);
+    rg_status status = RG_OK;
+    for (size_t i = 0; status == RG_OK && i < rg_params_count(m->params); i++) status = take_one(&t, rg_params_at(m->params, i));
+    rg_safetensors_close(t.file);
+    if (status == RG_OK && !t.count)
+        status = rg_fail(RG_EMATCH, "%s: no tensor has the name and shape of one of the model's: they are of different kinds", path);
+    *out_count = t.count;
+    return status == RG_OK ? rg_params_repack(m->params, NULL) : status;
+}
+
+/* ----------------------------------------------------------------------------------------------------- changed settings */
+
+/* The value of `name: value` in YAML with one setting per line; its length in *out_length. NULL when it is not there. */
+static const char *value_in(const char *yaml, const char *name, size_t name_length, size_t *out_length)
+{
+    for (const char *line = yaml; *line; line += strcspn(line, "\n"), line += *line == '\n')
+        if (strncmp(line, name, name_length) == 0 && line[name_length] == ':') {
+            const char *value = line + name_length + 1;
+            value += *value == ' ';
+            *out_length = strcspn(value, "\n");
+            return value;
+        }
+    return NULL;
+}
+
+void rg_tell_changed_settings(const rg_train_report *report, const rg_state *state, const rg_model *m)
+{
+    const rg_option_group group = { .rows = m->system->options, .values = m->options };
+    const char           *before;
+    if (!rg_state_has(state, "regard.settings") || rg_state_get_text(&before, state, "regard.settings") != RG_OK) return;
+    char *now = rg_options_yaml(&group, 1);
+    for (const char *line = now ? now : ""; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        const size_t name = strcspn(line, ":\n");
+        size_t       old_length = 0, new_length = 0;
+        const char  *old_value = value_in(before, line, name, &old_length), *new_value = value_in(now, line, name, &new_length);
+        if (!old_value && m->system->earlier) old_value = value_in(m->system->earlier, line, name, &old_length);
+        if (!old_value || !new_value || (old_length == new_length && strncmp(old_value, new_value, new_length) == 0)) continue;
+        rg_tell(report, "--%.*s was %.*s, it is %.*s now: from here on it is no longer bit for bit the run that was stopped", (int)name, line,
+                (int)old_length, old_value, (int)new_length, new_value);
+    }
+    rg_free(now);
+}

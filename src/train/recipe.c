@@ -1,0 +1,89 @@
+/* recipe.c - the settings of a training from YAML with the names of `regard train`: what tests, demos and experiments train from. */
+#include <string.h>
+
+#include "regard/task.h"
+
+typedef struct header { /* what decides about the other rows */
+    char *type, *preset;
+} header;
+
+static const rg_option header_rows[] = {
+    { RG_OPTION_STRING, "type", offsetof(header, type), "transformer", "which system", 0, NULL },
+    { RG_OPTION_STRING, "preset", offsetof(header, preset), "", "settings under a name", 0, NULL },
+    RG_OPTION_END
+};
+
+enum { HEADER, LEARNING, TASK, SYSTEM, GROUPS };
+
+struct rg_recipe {
+    const rg_system *system;
+    header           header;
+    rg_learning      learning;
+    void            *task, *own;
+    rg_option_group  group[GROUPS];
+};
+
+static rg_status make_groups(rg_recipe *r)
+{
+    const rg_task *task = r->system->task;
+    r->task = rg_alloc_zero(task->options_bytes + 1);
+    r->own = rg_alloc_zero(r->system->options_bytes + 1);
+    if (!r->task || !r->own) return RG_ENOMEM;
+    r->group[LEARNING] = (rg_option_group){ .rows = rg_learning_rows, .values = &r->learning };
+    r->group[TASK] = (rg_option_group){ .rows = task->options, .values = r->task };
+    r->group[SYSTEM] = (rg_option_group){ .rows = r->system->options, .values = r->own };
+    for (size_t i = LEARNING; i < GROUPS; i++) RG_TRY(rg_options_init(r->group[i].rows, r->group[i].values));
+    return RG_OK;
+}
+
+rg_status rg_recipe_read(rg_recipe *r, const char *yaml, bool lenient)
+{
+    return rg_options_read_yaml(r->group, GROUPS, yaml, strlen(yaml), "settings", lenient);
+}
+
+rg_status rg_recipe_set(rg_recipe *r, const char *name, size_t count, const char *const *words)
+{
+    return rg_options_set(r->group, GROUPS, name, count, words);
+}
+
+static rg_status fill(rg_recipe *r, const char *yaml)
+{
+    r->group[HEADER] = (rg_option_group){ .rows = header_rows, .values = &r->header };
+    RG_TRY(rg_options_init(header_rows, &r->header));
+    RG_TRY(rg_options_read_yaml(r->group, 1, yaml, strlen(yaml), "settings", true));
+    if (!(r->system = rg_system_find(r->header.type)))
+        return rg_fail(RG_EINVAL, "there is no system '%s'; `regard list systems` lists them", r->header.type);
+    RG_TRY(make_groups(r));
+    if (r->system->task->learning) RG_TRY(rg_recipe_read(r, r->system->task->learning, false));
+    if (r->header.preset[0]) {
+        const rg_preset *preset = rg_preset_find(r->system, r->header.preset);
+        if (!preset) return RG_EINVAL;
+        RG_TRY(rg_recipe_read(r, preset->yaml, true));
+    }
+    return rg_recipe_read(r, yaml, false);
+}
+
+rg_status rg_recipe_new(rg_recipe **out, const char *yaml)
+{
+    *out = NULL;
+    rg_recipe *r = rg_alloc_zero(sizeof *r);
+    rg_status  status = r ? fill(r, yaml) : RG_ENOMEM;
+    if (status != RG_OK) rg_recipe_free(r);
+    else *out = r;
+    return status;
+}
+
+void rg_recipe_free(rg_recipe *r)
+{
+    if (!r) return;
+    for (size_t i = 0; i < GROUPS; i++)
+        if (r->group[i].rows && r->group[i].values) rg_options_fini(r->group[i].rows, r->group[i].values);
+    rg_free(r->task);
+    rg_free(r->own);
+    rg_free(r);
+}
+
+rg_training rg_recipe_training(const rg_recipe *r, const rg_train_report *report)
+{
+    return (rg_training){ .system = r->system, .system_options = r->own, .task_options = r->task, .learning = &r->learning, .report = report };
+}

@@ -1,0 +1,268 @@
+/* test_tasks.c - walks the table of tasks, and of each the systems: every one learns its small instance, the same seed gives the same
+ * bytes, a run that was stopped resumes to the same bytes, its model file loads, is averaged and answers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "regard/task.h"
+#include "support/faults.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/test_tasks.XXXXXX";
+
+/* Settings that make any system small; names a system does not have are passed over. */
+static const char small_systems[] = "dim-emb: 8\ntransformer-dim-ffn: 8\ntransformer-heads: 2\nenc-depth: 1\ndec-depth: 1\ndim-rnn: 6\n"
+                                    "width: 3\nheads: 2\nunits: 5\nmemory-rows: 6\nmemory-width: 4\n";
+
+typedef struct {
+    size_t asked, stop_at;
+} asking;
+
+static bool stop(void *context)
+{
+    asking *a = context;
+    return ++a->asked == a->stop_at;
+}
+
+/* A recipe for the small instance of the system's task, with its model in the folder. */
+static rg_recipe *recipe_of(const rg_system *its, const char *model, int threads)
+{
+    rg_recipe *recipe;
+    rg_text    data = { 0 };
+    char      *type = rg_format("type: %s\n", its->name), *more = rg_format("model: %s/%s\ncpu-threads: %d\n", folder, model, threads);
+    char      *place = rg_format("%s/%s", folder, its->task->name);
+    char      *make = rg_format("mkdir -p '%s'", place);
+    assert_int_equal(system(make), 0);
+    if (its->task->small(&data, place, RG_SMALL_TEST) != RG_OK || rg_recipe_new(&recipe, type) != RG_OK ||
+        rg_recipe_read(recipe, rg_text_c(&data), false) != RG_OK || rg_recipe_read(recipe, small_systems, true) != RG_OK ||
+        rg_recipe_read(recipe, more, false) != RG_OK)
+        fail_msg("%s: %s", its->name, rg_message());
+    rg_text_free(&data);
+    rg_free(type);
+    rg_free(more);
+    rg_free(place);
+    rg_free(make);
+    return recipe;
+}
+
+static rg_status learn(rg_model **out, const rg_system *system, const char *model, int threads, size_t stop_at, size_t *asked)
+{
+    asking                a = { .stop_at = stop_at };
+    const rg_train_report report = { .context = &a, .stop = stop };
+    rg_recipe            *recipe = recipe_of(system, model, threads);
+    const rg_training     training = rg_recipe_training(recipe, &report);
+    const rg_status       status = rg_learn(out, NULL, &training);
+    rg_recipe_free(recipe);
+    if (asked) *asked = a.asked;
+    return status;
+}
+
+static bool same_files(const char *a, const char *b)
+{
+    char     *command = rg_format("cd '%s' && cmp '%s' '%s'", folder, a, b);
+    const int code = system(command);
+    rg_free(command);
+    return code == 0;
+}
+
+static void in_folder(const char *what)
+{
+    char *command = rg_format("cd '%s' && %s", folder, what);
+    assert_int_equal(system(command), 0);
+    rg_free(command);
+}
+
+static void each_system(void (*check)(const rg_system *system))
+{
+    for (const rg_task *const *t = rg_task_all(); *t; t++) {
+        size_t systems = 0;
+        for (const rg_system *const *s = rg_system_all(); *s; s++)
+            if ((*s)->task == *t) check(*s), systems++;
+        if (!systems) fail_msg("no system learns '%s'", (*t)->name);
+    }
+}
+
+/* ----------------------------------------------------------------------------------------------------------------- checks */
+
+static void repeats_and_resumes(const rg_system *system)
+{
+    size_t asked;
+    in_folder("rm -f one* two* half*");
+    if (learn(NULL, system, "one", 1, 0, &asked) != RG_OK) fail_msg("%s: %s", system->name, rg_message());
+    if (learn(NULL, system, "two", 1, 0, NULL) != RG_OK) fail_msg("%s: %s", system->name, rg_message());
+    if (!same_files("one", "two") || !same_files("one.checkpoint", "two.checkpoint")) fail_msg("%s: the same seed, other bytes", system->name);
+    assert_true(asked >= 3);
+    if (learn(NULL, system, "half", 1, asked / 2, NULL) != RG_ESTOP) fail_msg("%s was not stopped", system->name);
+    if (learn(NULL, system, "half", 1, 0, NULL) != RG_OK) fail_msg("%s: resumed: %s", system->name, rg_message());
+    if (!same_files("one", "half") || !same_files("one.checkpoint", "half.checkpoint")) fail_msg("%s: resumed to other bytes", system->name);
+}
+
+static void every_system_of_every_task_repeats_and_resumes_bit_for_bit(void **state)
+{
+    (void)state;
+    each_system(repeats_and_resumes);
+}
+
+typedef struct {
+    size_t columns, rows, records;
+} answers;
+
+static rg_status columns(void *context, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) assert_true(names[i] && *names[i]);
+    ((answers *)context)->columns = count;
+    return RG_OK;
+}
+
+static rg_status row(void *context, const rg_value *cells)
+{
+    answers *a = context;
+    assert_true(a->columns > 0 && cells);
+    a->rows++;
+    return RG_OK;
+}
+
+static rg_status record(void *context, const rg_record *r)
+{
+    assert_non_null(r);
+    ((answers *)context)->records++;
+    return RG_OK;
+}
+
+/* What it is asked about: its own training data, by whatever name the task gives them. */
+static void ask(const rg_model *m, answers *a)
+{
+    const rg_task        *task = m->system->task;
+    void                 *options = rg_alloc_zero(task->asking_bytes + 1);
+    const rg_option_group group = { .rows = task->asking, .values = options };
+    char                 *place = rg_format("%s/%s", folder, task->name), *word = (char *)"ba de";
+    const rg_sink         sink = { .context = a, .columns = columns, .row = row, .record = record };
+    const rg_list         words = { 1, &word };
+    size_t                at;
+    assert_int_equal(rg_options_init(task->asking, options), RG_OK);
+    if (rg_option_find(&group, 1, "graph", &at)) assert_int_equal(rg_options_set(&group, 1, "graph", 1, (const char *const *)&place), RG_OK);
+    const rg_question q = { .options = options, .words = &words, .input = "/dev/null", .threads = 1, .sink = &sink };
+    if (task->answer(m, &q) != RG_OK) fail_msg("%s: %s", m->system->name, rg_message());
+    rg_options_fini(task->asking, options);
+    rg_free(options);
+    rg_free(place);
+}
+
+static void loads_and_answers(const rg_system *system)
+{
+    rg_model *learned, *loaded, *mean;
+    answers   a = { 0 };
+    in_folder("rm -f one* again*");
+    if (learn(&learned, system, "one", 2, 0, NULL) != RG_OK) fail_msg("%s: %s", system->name, rg_message());
+    char *path = rg_format("%s/one", folder), *again = rg_format("%s/again", folder), *more = rg_format("%s/more", folder);
+    if (rg_model_load(&loaded, path, system->task) != RG_OK) fail_msg("%s: %s", system->name, rg_message());
+    assert_int_equal(rg_model_save(loaded, again), RG_OK);
+    if (rg_model_load(&mean, again, NULL) != RG_OK) fail_msg("%s: %s", system->name, rg_message());
+    assert_int_equal(rg_model_save(mean, more), RG_OK);
+    if (!same_files("again", "more")) fail_msg("%s: saved, loaded and saved again is another file", system->name);
+    const char *const both[] = { path, again };
+    assert_int_equal(rg_checkpoint_average(mean->params, both, 2, NULL), RG_OK);
+    for (size_t i = 0; i < rg_params_count(mean->params); i++) {
+        const rg_param *p = rg_params_at(mean->params, i), *q = rg_params_at(loaded->params, i);
+        if (memcmp(rg_param_data(p), rg_param_data(q), rg_param_rows(p) * rg_param_cols(p) * sizeof(rg_real)) != 0)
+            fail_msg("%s: the mean of twice the same is another %s", system->name, rg_param_name(p));
+    }
+    ask(loaded, &a);
+    if (!a.rows || a.records != 1) fail_msg("%s: %zu rows and %zu records", system->name, a.rows, a.records);
+    rg_model_free(learned);
+    rg_model_free(loaded);
+    rg_model_free(mean);
+    rg_free(path);
+    rg_free(again);
+    rg_free(more);
+}
+
+static void every_system_of_every_task_loads_averages_and_answers(void **state)
+{
+    (void)state;
+    each_system(loads_and_answers);
+}
+
+/* --init-from takes what fits and says what; --freeze leaves it as it was. */
+static char  said[16384];
+static void  say(void *context, const char *line) { (void)context, strncat(said, line, sizeof said - strlen(said) - 2), strcat(said, "\n"); }
+
+static void a_run_starts_from_another_models_weights_and_freezes_some(void **state)
+{
+    (void)state;
+    const rg_train_report report = { .say = say };
+    const rg_system      *transformer = rg_system_find("transformer");
+    rg_model             *first, *second;
+    in_folder("rm -f one* two*");
+    assert_int_equal(learn(&first, transformer, "one", 1, 0, NULL), RG_OK);
+    rg_recipe *recipe = recipe_of(transformer, "two", 1);
+    char      *more = rg_format("init-from: %s/one\nfreeze: ['encoder.*']\ndec-depth: 2\nseed: 9\n", folder);
+    assert_int_equal(rg_recipe_read(recipe, more, false), RG_OK);
+    const rg_training training = rg_recipe_training(recipe, &report);
+    if (rg_learn(&second, NULL, &training) != RG_OK) fail_msg("%s", rg_message());
+    if (!strstr(said, "parameters from") || !strstr(said, "embedding") || !strstr(said, "fresh:") || !strstr(said, "decoder.1.self.wqkv"))
+        fail_msg("%s", said);
+    const rg_param *p = rg_params_find(first->params, "encoder.0.self.wqkv"), *q = rg_params_find(second->params, "encoder.0.self.wqkv");
+    assert_memory_equal(rg_param_data(p), rg_param_data(q), rg_param_rows(p) * rg_param_cols(p) * sizeof(rg_real));
+    p = rg_params_find(first->params, "output.bias"), q = rg_params_find(second->params, "output.bias");
+    assert_true(memcmp(rg_param_data(p), rg_param_data(q), rg_param_cols(p) * sizeof(rg_real)) != 0);
+    rg_recipe_free(recipe);
+    rg_free(more);
+    rg_model_free(first);
+    rg_model_free(second);
+}
+
+static void settings_that_make_no_sense_are_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *yaml, *words;
+    } wrong[] = { { "freeze: ['nothing.*']\n", "--freeze nothing.*" },
+                  { "init-from: /nowhere\n", "/nowhere" },
+                  { "lr-schedule: cosine\nafter-batches: 0\nafter-epochs: 1\n", "cosine" },
+                  { "restore-best: true\naverage: 3\n", "restore-best" } };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        rg_recipe *recipe = recipe_of(rg_system_find("seq2seq"), "one", 1);
+        assert_int_equal(rg_recipe_read(recipe, wrong[i].yaml, false), RG_OK);
+        const rg_training training = rg_recipe_training(recipe, NULL);
+        in_folder("rm -f one*");
+        assert_int_not_equal(rg_learn(NULL, NULL, &training), RG_OK);
+        if (!strstr(rg_message(), wrong[i].words)) fail_msg("%s: %s", wrong[i].yaml, rg_message());
+        rg_recipe_free(recipe);
+    }
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    faults_no_sync();
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    faults_off();
+    char     *command = rg_format("rm -rf '%s'", folder);
+    const int code = system(command);
+    rg_free(command);
+    return code;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_system_of_every_task_repeats_and_resumes_bit_for_bit),
+        cmocka_unit_test(every_system_of_every_task_loads_averages_and_answers),
+        cmocka_unit_test(a_run_starts_from_another_models_weights_and_freezes_some),
+        cmocka_unit_test(settings_that_make_no_sense_are_named),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
