@@ -61,7 +61,10 @@ static rg_status open(rg_run *run)
 {
     const rg_graph_options *o = run->options;
     data                   *d = run->data;
-    RG_TRY(rg_graph_data_load(&d->graphs, o));
+    rg_tell_begin(run->report, "reading the graphs");
+    rg_status status = rg_graph_data_load(&d->graphs, o);
+    rg_tell_over(run->report);
+    RG_TRY(status);
     *(rg_graph_assets *)run->assets = (rg_graph_assets){ .several = d->graphs.several, .directed = o->directed, .normalize = o->normalize };
     RG_TRY(rg_sizes_put(&run->sizes, "features", d->graphs.features));
     return rg_sizes_put(&run->sizes, "classes", d->graphs.classes);
@@ -161,6 +164,21 @@ static void close(rg_run *run)
     data *d = run->data;
     rg_tape_free(d->judge);
     rg_graph_data_free(&d->graphs);
+}
+
+static double epoch_part(const rg_run *run)
+{
+    const data *d = run->data;
+    return (double)d->next / (double)d->graphs.train;
+}
+
+static rg_status hint(rg_text *out, const void *given, const char *program, const char *model)
+{
+    char *folder = rg_shell_quote(((const rg_graph_options *)given)->graphs.items[0]);
+    if (!folder) return RG_ENOMEM;
+    rg_status status = rg_text_print(out, "%s predict -m %s --graph %s", program, model, folder);
+    rg_free(folder);
+    return status;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- answering */
@@ -286,8 +304,10 @@ const rg_task rg_task_graph = {
     .seek = seek,
     .judge = judge,
     .blame = blame,
+    .epoch_part = epoch_part,
     .finish = finish,
     .close = close,
+    .hint = hint,
     .asking = asking_rows,
     .asking_bytes = sizeof(asking),
     .answer = answer,

@@ -206,6 +206,11 @@ static void close(rg_run *run)
     for (size_t w = 0; w < MOST_WORKERS; w++) rg_puzzle_free(&((data *)run->data)->batch[w]);
 }
 
+static rg_status hint(rg_text *out, const void *options, const char *program, const char *model)
+{
+    return (void)options, rg_text_print(out, "%s predict -m %s", program, model);
+}
+
 static rg_status small(rg_text *yaml, const char *folder, rg_small_size size)
 {
     (void)folder;
@@ -236,6 +241,7 @@ const rg_task rg_task_memory = {
     .seek = seek,
     .judge = judge,
     .close = close,
+    .hint = hint,
     .asking = rg_memory_asking_rows,
     .asking_bytes = sizeof(rg_memory_asking),
     .answer = rg_memory_answer,
