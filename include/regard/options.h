@@ -47,7 +47,7 @@ typedef struct rg_option {
     const char    *was;     /* an earlier name, which is refused with a hint; NULL: none                               */
 } rg_option;
 
-#define RG_OPTION_END { RG_OPTION_INT, NULL, 0, NULL, NULL, 0, NULL }
+#define RG_OPTION_END { RG_OPTION_INT, NULL, 0, NULL, NULL, 0, NULL, NULL }
 
 /* Several row tables read together: a command's own, its model's, its task's. */
 typedef struct rg_option_group {
