@@ -227,10 +227,11 @@ static rg_status run(rg_call *call)
 const rg_command rg_command_show = {
     .name = "show",
     .summary = "show what was attended to: in the terminal, as a figure, as a page",
-    .arguments = "RECORD | -m MODEL TEXT...",
-    .details = "RECORD is a file written by `regard translate --attention FILE` (docs/record.md); with -m the words are "
-               "translated and every layer and head of it is the record. Without --json, --html, --png, --svg or --pdf the map "
-               "is drawn in the terminal. NO_COLOR, COLORTERM, TERM and the locale are honoured.",
+    .arguments = "RECORD | -m MODEL [TEXT...]",
+    .details = "RECORD is a file written by --attention FILE of `regard translate` or `regard predict` (docs/record.md). With -m the "
+               "model answers, and what it looked at in every layer and head is shown: of the TEXT it translates, of a graph "
+               "(--graph FOLDER), of a new puzzle. regard show -m MODEL --help lists the options of that model. Without --json, "
+               "--html, --png, --svg or --pdf the map is drawn in the terminal. NO_COLOR, COLORTERM, TERM and the locale are honoured.",
     .options = rows,
     .size = sizeof(show_options),
     .extend = extend,
