@@ -139,18 +139,20 @@ static rg_status record(void *context, const rg_record *r)
 /* What it is asked about: its own training data, by whatever name the task gives them. */
 static void ask(const rg_model *m, answers *a)
 {
+    static const rg_option nothing[] = { RG_OPTION_END };
     const rg_task        *task = m->system->task;
+    const rg_option      *rows = task->asking ? task->asking : nothing;
     void                 *options = rg_alloc_zero(task->asking_bytes + 1);
-    const rg_option_group group = { .rows = task->asking, .values = options };
+    const rg_option_group group = { .rows = rows, .values = options };
     char                 *place = rg_format("%s/%s", folder, task->name), *word = (char *)"ba de";
     const rg_sink         sink = { .context = a, .columns = columns, .row = row, .record = record };
     const rg_list         words = { 1, &word };
     size_t                at;
-    assert_int_equal(rg_options_init(task->asking, options), RG_OK);
+    assert_int_equal(rg_options_init(rows, options), RG_OK);
     if (rg_option_find(&group, 1, "graph", &at)) assert_int_equal(rg_options_set(&group, 1, "graph", 1, (const char *const *)&place), RG_OK);
     const rg_question q = { .options = options, .words = &words, .input = "/dev/null", .threads = 1, .sink = &sink };
     if (task->answer(m, &q) != RG_OK) fail_msg("%s: %s", m->system->name, rg_message());
-    rg_options_fini(task->asking, options);
+    rg_options_fini(rows, options);
     rg_free(options);
     rg_free(place);
 }
