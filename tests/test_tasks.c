@@ -34,7 +34,7 @@ static bool stop(void *context)
 /* A recipe for the small instance of the system's task, with its model in the folder. */
 static rg_recipe *recipe_of(const rg_system *its, const char *model, int threads)
 {
-    rg_recipe *recipe;
+    rg_recipe *recipe = NULL;
     rg_text    data = { 0 };
     char      *type = rg_format("type: %s\n", its->name), *more = rg_format("model: %s/%s\ncpu-threads: %d\n", folder, model, threads);
     char      *place = rg_format("%s/%s", folder, its->task->name);
