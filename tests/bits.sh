@@ -21,6 +21,9 @@ mkdir graph
 awk 'BEGIN { x = 3; for (i = 0; i < 24; i++) { print i "\t" (i + 1) % 24 > "graph/edges.tsv"; x = (x * 75 + 74) % 65537
     print i % 3, 3 + x % 5 > "graph/features.txt"; print i % 3 > "graph/labels.txt"
     print (i < 12 ? "train" : i < 18 ? "val" : "test") "\t" i > "graph/split.tsv" } }'
+awk 'BEGIN { x = 5; for (i = 0; i < 90; i++) { s = ""
+    for (k = 0; k < 2 + i % 4; k++) { x = (x * 75 + 74) % 65537; s = s " w" x % 20 }
+    print "class" i % 3 "\t" s " m" i % 3 > (i < 70 ? "c.tsv" : "d.tsv") } }'
 
 text="-t a.src a.tgt --valid-sets v.src v.tgt --vocab-kind words --dim-vocabs 0 --mini-batch-words 60 --lr-warmup 4 --after-batches 12 --valid-freq 6 --save-freq 6"
 failed=0
@@ -42,6 +45,7 @@ all() {
     case_of ntm --type ntm --bits 3 --max-length 3 --units 16 --memory-rows 12 --memory-width 5 --sequences 24 --valid-freq 12 --valid-length 5 --valid-count 2 --cpu-threads 1
     case_of ntm-batch --type ntm --task recall --min-length 2 --max-length 3 --bits 3 --units 16 --memory-rows 12 --memory-width 5 --sequences 24 --mini-batch 4 --valid-freq 0 --cpu-threads 2
     case_of lstm-copy --type lstm-copy --bits 3 --max-length 3 --units 12 --sequences 24 --valid-freq 0 --cpu-threads 1
+    case_of words --type words -t c.tsv --valid-sets d.tsv --width 6 --mini-batch 16 --after-epochs 3 --cpu-threads 2
 }
 if [ "${1:-}" = --write ]; then
     all > "$stored"

@@ -38,6 +38,9 @@ typedef struct rg_field {
     const int32_t *size;     /* PIXELS: height and width of each picture; otherwise NULL                                    */
 } rg_field;
 
+/* The fields of examples that have one class: what goes in, and the class (absent where it is asked for). */
+enum { RG_INPUT, RG_LABEL };
+
 size_t rg_field_rows(const rg_field *field); /* of all its examples */
 
 enum { RG_BATCH_FIELDS = 8 };

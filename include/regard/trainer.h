@@ -88,7 +88,7 @@ typedef struct rg_train_log { /* means and sums are of the time since the last R
     double            rate, norm, clipped;  /* learning rate now; mean norm; share of clipped steps */
     double            part;                 /* of the run that is done, by its limits, 0 to 1; below 0: it has no limit  */
     const rg_metrics *metrics;              /* RG_TRAIN_VALID; RG_TRAIN_AVERAGED: of the mean, NULL when nothing is validated;
-                                             * RG_TRAIN_DONE: of the last validation, NULL when there was none */
+                                             * RG_TRAIN_DONE: of the last validation, or of the weights that were restored; NULL when there was none */
     const rg_metrics *last;                 /* RG_TRAIN_AVERAGED: of the last weights, or NULL      */
     size_t            averaged;             /* RG_TRAIN_AVERAGED: how many models                   */
     bool              chosen;               /* RG_TRAIN_AVERAGED: the mean is the model now; RG_TRAIN_DONE: `path` is the best of a validation,

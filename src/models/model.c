@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define RG_SYSTEMS(X) X(seq2seq) X(rnnsearch) X(luong) X(transformer) X(gat) X(gcn) X(mlp) X(ntm) X(lstm_copy)
+#define RG_SYSTEMS(X) X(seq2seq) X(rnnsearch) X(luong) X(transformer) X(gat) X(gcn) X(mlp) X(ntm) X(lstm_copy) X(words)
 #define DECLARE(name) extern const rg_system rg_system_##name;
 #define ENTRY(name)   &rg_system_##name,
 RG_SYSTEMS(DECLARE)

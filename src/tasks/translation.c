@@ -5,18 +5,15 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "tasks/batches.h"
 #include "tasks/language.h"
 #include "tasks/validation.h"
 
 typedef struct {
     rg_corpus     *corpus;
     rg_validation *validation;
-
-    /* the batch at hand */
-    rg_batch     batch, *share;
-    const void **share_of;
-    int32_t     *storage;
-    size_t       storage_room;
+    rg_batch       batch; /* at hand */
+    rg_share_room  shares;
 } data;
 
 /* ------------------------------------------------------------------------------------------------- vocabularies */
@@ -234,9 +231,6 @@ static rg_status ready(rg_run *run)
     if (longest && (size_t)o->max_length + 1 > longest)
         return rg_fail(RG_EINVAL, "sentences of %lld pieces (--max-length) and their end do not fit the %zu positions of the model",
                        (long long)o->max_length, longest);
-    d->share = rg_alloc_zero((size_t)run->threads * sizeof *d->share);
-    d->share_of = rg_alloc_zero((size_t)run->threads * sizeof *d->share_of);
-    if (!d->share || !d->share_of) return RG_ENOMEM;
     RG_TRY(open_corpus(run));
     return o->valid_sets.count ? rg_validation_new(&d->validation, run->model->assets, o, run->threads) : RG_OK;
 }
@@ -255,61 +249,22 @@ static rg_status next(rg_run *run, rg_shares *out)
     *out = (rg_shares){ 0 };
     RG_TRY(rg_corpus_next_in_epoch(&more, &d->batch, d->corpus));
     if (!more) return RG_OK;
-    const size_t each = rg_batch_share_room(&d->batch), room = each * (size_t)run->threads;
-    if (room > d->storage_room) {
-        int32_t *storage = rg_realloc(d->storage, 2 * room * sizeof *storage);
-        if (!storage) return RG_ENOMEM;
-        d->storage = storage;
-        d->storage_room = 2 * room;
-    }
-    for (int i = 0; i < run->threads; i++) {
-        rg_batch_share(&d->share[out->count], d->storage + (size_t)i * each, &d->batch, (size_t)i, (size_t)run->threads);
-        if (!d->share[out->count].examples) continue;
-        d->share_of[out->count] = &d->share[out->count];
-        out->count++;
-    }
-    out->share = d->share_of;
+    RG_TRY(rg_cut_shares(out, &d->shares, &d->batch, run->threads));
     out->cost = (double)d->batch.field[RG_TARGET].layout.start[d->batch.examples];
     return RG_OK;
 }
 
 static rg_status tell(const rg_run *run, rg_state *state)
 {
-    const data           *d = run->data;
-    const rg_corpus_place p = rg_corpus_tell(d->corpus);
-    RG_TRY(rg_state_put_count(state, "corpus.epoch", p.epoch));
-    RG_TRY(rg_state_put_count(state, "corpus.window", p.window));
-    RG_TRY(rg_state_put_count(state, "corpus.batch", p.batch));
-    RG_TRY(rg_state_put_count(state, "corpus.ended", p.ended));
-    return rg_state_put_count(state, "corpus.checksum", rg_corpus_checksum(d->corpus));
-}
-
-/* Files of older versions do not say whether the loop has counted the epoch that ended: its own count (from 1) tells. */
-static rg_status was_ended(bool *out, const rg_state *state, uint64_t corpus_epoch)
-{
-    uint64_t value;
-    if (rg_state_has(state, "corpus.ended")) {
-        RG_TRY(rg_state_get_count(&value, state, "corpus.ended"));
-        *out = value != 0;
-        return RG_OK;
-    }
-    RG_TRY(rg_state_get_count(&value, state, "trainer.epoch"));
-    *out = value == corpus_epoch;
-    return RG_OK;
+    const data *d = run->data;
+    return rg_put_place(state, rg_corpus_tell(d->corpus), rg_corpus_checksum(d->corpus));
 }
 
 static rg_status seek(rg_run *run, const rg_state *state)
 {
     data           *d = run->data;
     rg_corpus_place p;
-    uint64_t        checksum;
-    RG_TRY(rg_state_get_count(&p.epoch, state, "corpus.epoch"));
-    RG_TRY(rg_state_get_count(&p.window, state, "corpus.window"));
-    RG_TRY(rg_state_get_count(&p.batch, state, "corpus.batch"));
-    RG_TRY(was_ended(&p.ended, state, p.epoch));
-    RG_TRY(rg_state_get_count(&checksum, state, "corpus.checksum"));
-    if (checksum != rg_corpus_checksum(d->corpus))
-        return rg_fail(RG_EMATCH, "the checkpoint was trained on another corpus, vocabulary or batch size; --overwrite starts again");
+    RG_TRY(rg_get_place(&p, state, rg_corpus_checksum(d->corpus)));
     return rg_corpus_seek(d->corpus, p);
 }
 
@@ -320,17 +275,6 @@ static rg_status judge(rg_run *run, rg_metrics *out)
     return rg_validation_run(out, ((data *)run->data)->validation, run->report, rg_optimizer_steps(rg_trainer_optimizer(run->trainer)));
 }
 
-static void blame(const rg_run *run, const void *share, char *out, size_t room)
-{
-    const rg_batch *b = share;
-    size_t          at = 0;
-    (void)run;
-    at += (size_t)snprintf(out, room, "corpus lines");
-    for (size_t i = 0; i < b->examples && i < 20 && at < room; i++)
-        at += (size_t)snprintf(out + at, room - at, " %llu", (unsigned long long)b->lines[i]);
-    if (b->examples > 20 && at < room) snprintf(out + at, room - at, " and %zu more", b->examples - 20);
-}
-
 static double epoch_part(const rg_run *run) { return rg_corpus_epoch_part(((const data *)run->data)->corpus); }
 
 static void close(rg_run *run)
@@ -338,9 +282,7 @@ static void close(rg_run *run)
     data *d = run->data;
     rg_validation_free(d->validation);
     rg_corpus_free(d->corpus);
-    rg_free(d->storage);
-    rg_free(d->share);
-    rg_free(d->share_of);
+    rg_share_room_free(&d->shares);
 }
 
 static bool packed(const char *path)
@@ -416,7 +358,7 @@ const rg_task rg_task_translation = {
     .seek = seek,
     .judges = judges,
     .judge = judge,
-    .blame = blame,
+    .blame = rg_blame_lines,
     .epoch_part = epoch_part,
     .close = close,
     .hint = hint,

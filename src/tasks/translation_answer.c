@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "regard/view.h"
+#include "tasks/batches.h"
 #include "tasks/translation.h"
 
 const rg_option rg_translation_asking_rows[] = {
@@ -16,7 +17,6 @@ typedef struct {
     rg_session           *session;
     rg_session_config     config;
     const rg_question    *question;
-    uint64_t              line;
     bool                  recorded;
 } answering;
 
@@ -30,41 +30,18 @@ static rg_status record(answering *x, const rg_translated *result)
     return status;
 }
 
-static rg_status answer_line(answering *x, const char *line)
+static rg_status answer_line(void *context, const char *line, size_t bytes, uint64_t number)
 {
+    answering           *x = context;
     const rg_sink       *sink = x->question->sink;
     const rg_translated *result;
-    RG_TRY(rg_session_run(&result, x->session, &x->config, &line, 1, x->line, NULL));
-    x->line++;
+    (void)bytes;
+    RG_TRY(rg_session_run(&result, x->session, &x->config, &line, 1, number - 1, NULL));
     for (size_t i = 0; i < result->count; i++) {
-        const rg_value cells[] = { { .number = (double)x->line }, { .text = result->best[i].text }, { .number = result->best[i].answer->score, .digits = 6 } };
+        const rg_value cells[] = { { .number = (double)number }, { .text = result->best[i].text }, { .number = result->best[i].answer->score, .digits = 6 } };
         RG_TRY(sink->row(sink->context, cells));
     }
     return sink->record && !x->recorded ? record(x, result) : RG_OK;
-}
-
-static rg_status answer_words(answering *x, const rg_list *words)
-{
-    rg_text   line = { 0 };
-    rg_status status = RG_OK;
-    for (size_t i = 0; status == RG_OK && i < words->count; i++) status = rg_text_print(&line, "%s%s", i ? " " : "", words->items[i]);
-    if (status == RG_OK) status = answer_line(x, rg_text_c(&line));
-    rg_text_free(&line);
-    return status;
-}
-
-static rg_status answer_lines(answering *x, const char *path)
-{
-    rg_lines *lines;
-    RG_TRY(rg_lines_open(&lines, path, NULL));
-    rg_status status = RG_OK;
-    for (bool more = true; status == RG_OK && more;) {
-        rg_line line;
-        status = rg_lines_next(&more, &line, lines);
-        if (status == RG_OK && more) status = answer_line(x, line.text);
-    }
-    rg_lines_close(lines);
-    return status;
 }
 
 rg_status rg_translation_answer(const rg_model *m, const rg_question *q)
@@ -79,7 +56,7 @@ rg_status rg_translation_answer(const rg_model *m, const rg_question *q)
     x.config.search.attention = q->sink->record != NULL;
     RG_TRY(rg_session_new(&x.session, &x.translator, 1, q->threads > 0 ? q->threads : 1));
     rg_status status = q->sink->columns(q->sink->context, names, sizeof names / sizeof *names);
-    if (status == RG_OK) status = q->words && q->words->count ? answer_words(&x, q->words) : answer_lines(&x, q->input);
+    if (status == RG_OK) status = rg_question_texts(q, answer_line, &x);
     rg_session_free(x.session);
     return status;
 }

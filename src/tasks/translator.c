@@ -5,6 +5,7 @@
  *                          alignment.name, alignment.head         watch point and head */
 #include <string.h>
 
+#include "tasks/batches.h"
 #include "tasks/language.h"
 #include "tasks/translation.h"
 
@@ -87,31 +88,14 @@ static rg_status read_languages(rg_translator *t, const rg_state *state)
 
 /* ------------------------------------------------------------------------------------------------------- files */
 
-static rg_status put_vocab(rg_state *state, const char *key, const rg_vocab *vocab)
-{
-    rg_text   bytes = { 0 };
-    rg_status status = rg_vocab_to_bytes(&bytes, vocab);
-    if (status == RG_OK) status = rg_state_put_bytes(state, key, bytes.data, bytes.length);
-    rg_text_free(&bytes);
-    return status;
-}
-
 rg_status rg_translator_describe_assets(rg_state *state, const void *assets)
 {
     const rg_translator *t = assets;
-    RG_TRY(put_vocab(state, "vocab.source", t->source));
-    if (t->target != t->source) RG_TRY(put_vocab(state, "vocab.target", t->target));
+    RG_TRY(rg_put_vocab(state, "vocab.source", t->source));
+    if (t->target != t->source) RG_TRY(rg_put_vocab(state, "vocab.target", t->target));
     RG_TRY(rg_state_put_text(state, "alignment.name", t->alignment_name));
     RG_TRY(rg_state_put_number(state, "alignment.head", t->alignment_head));
     return put_languages(state, t);
-}
-
-static rg_status get_vocab(rg_vocab **out, const rg_state *state, const char *key)
-{
-    const void *bytes;
-    size_t      count;
-    RG_TRY(rg_state_get_bytes(&bytes, &count, state, key));
-    return rg_vocab_from_bytes(out, bytes, count);
 }
 
 static rg_status read_alignment(rg_translator *t, const rg_state *state)
@@ -143,8 +127,8 @@ rg_sizes rg_sizes_of_text(const rg_vocab *source, const rg_vocab *target)
 rg_status rg_translator_adopt(void *assets, rg_sizes *sizes, const rg_state *state)
 {
     rg_vocab *source, *target = NULL;
-    RG_TRY(get_vocab(&source, state, "vocab.source"));
-    rg_status status = rg_state_has(state, "vocab.target") ? get_vocab(&target, state, "vocab.target") : RG_OK;
+    RG_TRY(rg_get_vocab(&source, state, "vocab.source"));
+    rg_status status = rg_state_has(state, "vocab.target") ? rg_get_vocab(&target, state, "vocab.target") : RG_OK;
     if (status != RG_OK) {
         rg_vocab_free(source);
         return status;

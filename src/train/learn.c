@@ -59,12 +59,14 @@ static void blame(void *context, const void *share, char *out, size_t room)
 
 enum { OUT_OF_REACH = 100000 }; /* so many epochs are no limit to show progress by: patience ends the run */
 
-/* A line for every epoch's validation would be two lines per update of a small graph: people see every disp-freq-th. */
+/* A line for every epoch's validation would be two lines per update of a small graph: where an epoch has fewer than disp-freq updates, people
+ * see only those of every disp-freq-th update. */
 static void forward_log(void *context, const rg_train_log *log)
 {
-    const rg_run *r = &((const learning *)context)->run;
-    const bool    often = r->learning->valid_epochs && r->learning->disp_freq && log->step % (uint64_t)r->learning->disp_freq != 0;
-    rg_train_log  shown = *log;
+    const rg_run  *r = &((const learning *)context)->run;
+    const uint64_t every = (uint64_t)r->learning->disp_freq;
+    const bool     often = r->learning->valid_epochs && every && log->step % every != 0 && log->step < (log->epoch - 1) * every;
+    rg_train_log   shown = *log;
     if (log->event == RG_TRAIN_VALID && often) return;
     if (r->learning->patience && r->learning->epochs >= OUT_OF_REACH) shown.part = -1;
     if (r->task->loss_factor > 0) shown.loss *= r->task->loss_factor;

@@ -234,7 +234,7 @@ static rg_status done(rg_trainer *t)
     log.path = best ? best : t->config.model;
     log.chosen = best != NULL;
     log.reason = over(t);
-    log.metrics = run ? &t->at.metrics : NULL;
+    log.metrics = t->config.restore_best && t->at.kept.count ? &t->at.kept : run ? &t->at.metrics : NULL;
     if (t->hooks.log) t->hooks.log(t->hooks.context, &log);
     rg_free(best);
     return RG_OK;

@@ -1,0 +1,137 @@
+/* batches.c - see batches.h. */
+#include "tasks/batches.h"
+
+#include <string.h>
+
+/* -------------------------------------------------------------------------------------------------------- shares */
+
+static rg_status make_room(rg_share_room *room, size_t numbers, size_t threads)
+{
+    if (!room->share) room->share = rg_alloc_zero(threads * sizeof *room->share);
+    if (!room->share_of) room->share_of = rg_alloc_zero(threads * sizeof *room->share_of);
+    if (!room->share || !room->share_of) return RG_ENOMEM;
+    if (numbers <= room->storage_room) return RG_OK;
+    int32_t *storage = rg_realloc(room->storage, 2 * numbers * sizeof *storage);
+    if (!storage) return RG_ENOMEM;
+    room->storage = storage;
+    room->storage_room = 2 * numbers;
+    return RG_OK;
+}
+
+rg_status rg_cut_shares(rg_shares *out, rg_share_room *room, const rg_batch *batch, int threads)
+{
+    const size_t each = rg_batch_share_room(batch), T = (size_t)threads;
+    *out = (rg_shares){ 0 };
+    RG_TRY(make_room(room, each * T, T));
+    for (size_t i = 0; i < T; i++) {
+        rg_batch_share(&room->share[out->count], room->storage + i * each, batch, i, T);
+        if (!room->share[out->count].examples) continue;
+        room->share_of[out->count] = &room->share[out->count];
+        out->count++;
+    }
+    out->share = room->share_of;
+    return RG_OK;
+}
+
+void rg_share_room_free(rg_share_room *room)
+{
+    rg_free(room->storage);
+    rg_free(room->share);
+    rg_free(room->share_of);
+    *room = (rg_share_room){ 0 };
+}
+
+void rg_blame_lines(const rg_run *run, const void *share, char *out, size_t room)
+{
+    const rg_batch *b = share;
+    size_t          at = 0;
+    (void)run;
+    at += (size_t)snprintf(out, room, "corpus lines");
+    for (size_t i = 0; i < b->examples && i < 20 && at < room; i++)
+        at += (size_t)snprintf(out + at, room - at, " %llu", (unsigned long long)b->lines[i]);
+    if (b->examples > 20 && at < room) snprintf(out + at, room - at, " and %zu more", b->examples - 20);
+}
+
+/* --------------------------------------------------------------------------------------------------------- place */
+
+rg_status rg_put_place(rg_state *state, rg_place p, uint64_t checksum)
+{
+    RG_TRY(rg_state_put_count(state, "corpus.epoch", p.epoch));
+    RG_TRY(rg_state_put_count(state, "corpus.window", p.window));
+    RG_TRY(rg_state_put_count(state, "corpus.batch", p.batch));
+    RG_TRY(rg_state_put_count(state, "corpus.ended", p.ended));
+    return rg_state_put_count(state, "corpus.checksum", checksum);
+}
+
+/* Files of older versions do not say whether the loop has counted the epoch that ended: its own count (from 1) tells. */
+static rg_status was_ended(bool *out, const rg_state *state, uint64_t epoch)
+{
+    uint64_t value;
+    if (rg_state_has(state, "corpus.ended")) {
+        RG_TRY(rg_state_get_count(&value, state, "corpus.ended"));
+        *out = value != 0;
+        return RG_OK;
+    }
+    RG_TRY(rg_state_get_count(&value, state, "trainer.epoch"));
+    *out = value == epoch;
+    return RG_OK;
+}
+
+rg_status rg_get_place(rg_place *out, const rg_state *state, uint64_t checksum)
+{
+    uint64_t then;
+    RG_TRY(rg_state_get_count(&out->epoch, state, "corpus.epoch"));
+    RG_TRY(rg_state_get_count(&out->window, state, "corpus.window"));
+    RG_TRY(rg_state_get_count(&out->batch, state, "corpus.batch"));
+    RG_TRY(was_ended(&out->ended, state, out->epoch));
+    RG_TRY(rg_state_get_count(&then, state, "corpus.checksum"));
+    if (then == checksum) return RG_OK;
+    return rg_fail(RG_EMATCH, "the checkpoint was trained on another corpus, vocabulary or batch size; --overwrite starts again");
+}
+
+/* -------------------------------------------------------------------------------------------------- vocabularies */
+
+rg_status rg_put_vocab(rg_state *state, const char *key, const rg_vocab *vocab)
+{
+    rg_text   bytes = { 0 };
+    rg_status status = rg_vocab_to_bytes(&bytes, vocab);
+    if (status == RG_OK) status = rg_state_put_bytes(state, key, bytes.data, bytes.length);
+    rg_text_free(&bytes);
+    return status;
+}
+
+rg_status rg_get_vocab(rg_vocab **out, const rg_state *state, const char *key)
+{
+    const void *bytes;
+    size_t      count;
+    RG_TRY(rg_state_get_bytes(&bytes, &count, state, key));
+    return rg_vocab_from_bytes(out, bytes, count);
+}
+
+/* --------------------------------------------------------------------------------------------------------- texts */
+
+static rg_status words_as_one(const rg_list *words, rg_each_text *each, void *context)
+{
+    rg_text   line = { 0 };
+    rg_status status = RG_OK;
+    for (size_t i = 0; status == RG_OK && i < words->count; i++) status = rg_text_print(&line, "%s%s", i ? " " : "", words->items[i]);
+    if (status == RG_OK) status = each(context, rg_text_c(&line), line.length, 1);
+    rg_text_free(&line);
+    return status;
+}
+
+rg_status rg_question_texts(const rg_question *q, rg_each_text *each, void *context)
+{
+    rg_lines *lines;
+    if (q->words && q->words->count) return words_as_one(q->words, each, context);
+    if (!q->input) return rg_fail(RG_EINVAL, "which text? give its words behind the options");
+    RG_TRY(rg_lines_open(&lines, q->input, NULL));
+    rg_status status = RG_OK;
+    for (bool more = true; status == RG_OK && more;) {
+        rg_line line;
+        status = rg_lines_next(&more, &line, lines);
+        if (status == RG_OK && more) status = each(context, line.text, line.bytes, line.number);
+    }
+    rg_lines_close(lines);
+    return status;
+}

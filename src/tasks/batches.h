@@ -1,0 +1,35 @@
+/* batches.h - what tasks on examples share: cutting a batch into shares, where the data stand in a checkpoint, vocabularies in a model file,
+ * texts that are asked about. */
+#ifndef RG_TASKS_BATCHES_H
+#define RG_TASKS_BATCHES_H
+
+#include "regard/batch.h"
+#include "regard/task.h"
+
+/* Room for the shares of one batch. All zero: empty. */
+typedef struct rg_share_room {
+    rg_batch    *share;
+    const void **share_of;
+    int32_t     *storage;
+    size_t       storage_room;
+} rg_share_room;
+
+/* At most `threads` shares, none of them empty. They borrow from batch and room. */
+rg_status rg_cut_shares(rg_shares *out, rg_share_room *room, const rg_batch *batch, int threads);
+void      rg_share_room_free(rg_share_room *room);
+
+/* "corpus lines 3 17 20": where the examples of a share stand. */
+void rg_blame_lines(const rg_run *run, const void *share, char *out, size_t room);
+
+/* Where the data stand, and what they are. Data of another checksum are RG_EMATCH. */
+rg_status rg_put_place(rg_state *state, rg_place place, uint64_t checksum);
+rg_status rg_get_place(rg_place *out, const rg_state *state, uint64_t checksum);
+
+rg_status rg_put_vocab(rg_state *state, const char *key, const rg_vocab *vocab);
+rg_status rg_get_vocab(rg_vocab **out, const rg_state *state, const char *key);
+
+/* Each text that is asked about: the words of the question as one, or else the lines of its input. Numbers are from 1. */
+typedef rg_status rg_each_text(void *context, const char *text, size_t bytes, uint64_t number);
+rg_status         rg_question_texts(const rg_question *question, rg_each_text *each, void *context);
+
+#endif
