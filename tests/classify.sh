@@ -41,6 +41,7 @@ sed -E '1!s/\t[01]\.[0-9]{4}$//' out | cmp -s - expected || { cat out; fail "ans
 [ "$(sed -n 3p out)" = "very good	0.5000" ] || fail "an empty text is not answered with the shares of the classes"
 grep -q 'text 2 is empty' err || fail "nothing is said of the empty text"
 "$REGARD" predict -m tsv.st < lines 2> /dev/null | cmp -s - out || fail "standard input and --input differ"
+printf 'meh\nm\377eh\n' | "$REGARD" predict -m tsv.st 2>&1 > /dev/null | grep -q '1 with bad UTF-8 (line 2)' || fail "nothing is said of bad UTF-8"
 "$REGARD" predict -m tsv.st --top 9 this is awful > top 2> err || fail "predict --top"
 head -n1 top | grep -q '^label	probability	label-2	probability-2	label-3	probability-3$' || fail "columns of --top"
 awk -F'\t' 'NR == 2 { exit !($1 == "bad" && $2 >= $4 && $4 >= $6 && $2 + $4 + $6 > 0.999) }' top || fail "--top is not sorted, or no distribution"

@@ -45,7 +45,7 @@ const rg_command rg_command_predict = {
     .summary = "one answer per input, as TSV or JSON lines; and what was attended to",
     .arguments = "[INPUT...]",
     .details = "What a model answers depends on what it was trained for: classes of a graph's nodes (--graph FOLDER), answers to puzzles, "
-               "translations of lines. regard predict -m MODEL --help lists the options of that model. Remarks for people go to standard "
+               "translations or classes of lines. regard predict -m MODEL --help lists the options of that model. Remarks for people go to standard "
                "error. With --attention FILE the weights of every layer and head, or where the heads of a memory stood at every step, are "
                "written as a record, which `regard show FILE` draws.",
     .options = options,

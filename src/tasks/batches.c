@@ -120,6 +120,25 @@ static rg_status words_as_one(const rg_list *words, rg_each_text *each, void *co
     return status;
 }
 
+/* What was wrong with the lines that were read; they were answered all the same. */
+static rg_status note_faults(const rg_sink *sink, const rg_lines *lines)
+{
+    static const struct {
+        unsigned    bit;
+        const char *what;
+    } faults[] = { { RG_LINE_BAD_UTF8, "with bad UTF-8" }, { RG_LINE_NUL, "with NUL bytes" }, { RG_LINE_TOO_LONG, "over the byte limit, taken as empty" } };
+    rg_status status = RG_OK;
+    for (size_t i = 0; sink->note && status == RG_OK && i < sizeof faults / sizeof *faults; i++) {
+        rg_text text = { 0 };
+        status = rg_text_print(&text, "%s: ", rg_lines_name(lines));
+        const size_t name = text.length;
+        if (status == RG_OK) status = rg_fault_print(&text, rg_lines_fault(lines, faults[i].bit), faults[i].what);
+        if (status == RG_OK && text.length > name) sink->note(sink->context, rg_text_c(&text));
+        rg_text_free(&text);
+    }
+    return status;
+}
+
 rg_status rg_question_texts(const rg_question *q, rg_each_text *each, void *context)
 {
     rg_lines *lines;
@@ -132,6 +151,7 @@ rg_status rg_question_texts(const rg_question *q, rg_each_text *each, void *cont
         status = rg_lines_next(&more, &line, lines);
         if (status == RG_OK && more) status = each(context, line.text, line.bytes, line.number);
     }
+    if (status == RG_OK) status = note_faults(q->sink, lines);
     rg_lines_close(lines);
     return status;
 }
