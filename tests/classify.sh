@@ -33,6 +33,17 @@ tac train.tsv > turned.tsv
 "$REGARD" train $small -t turned.tsv --after-epochs 1 -m turned.st > log 2>&1
 grep -q '3 classes (bad, so so, very good)' log || fail "the order of the file changed the classes"
 
+# With labels that are wrong the best weights are not the last: the model has the best, and the summary says so. --disp-freq hides no
+# validation of an epoch with more updates than that.
+awk -F'\t' -v OFS='\t' '{ print "very good", $2 }' valid.tsv > wrong.tsv
+"$REGARD" train $small -t train.tsv --valid-sets wrong.tsv --disp-freq 5 --early-stopping 0 -m wrong.st > log 2>&1 || fail "wrong labels"
+best=$(sed -nE 's/.*accuracy : ([0-9.]+) : new best.*/\1/p' log | tail -n1)
+grep 'valid.* accuracy' log | tail -n1 | grep -q "stalled .* (best $best)" || { cat log; fail "the last weights are the best: nothing is tested"; }
+grep -q "^best accuracy: ${best:0:3}.*, in wrong.st" log || { cat log; fail "the summary does not name the best, $best"; }
+cut -f2 wrong.tsv | "$REGARD" predict -m wrong.st 2> /dev/null | tail -n +2 | cut -f1 | paste - <(cut -f1 wrong.tsv) |
+    awk -F'\t' -v best="$best" '$1 == $2 { n++ } END { exit sprintf("%.4f", n / NR) != best }' || fail "the model's accuracy is not the best one, $best"
+[ "$(grep -c 'valid.* accuracy' log)" = 12 ] || fail "validations are hidden"
+
 # One row per line, in order; an empty text has the most frequent class, and a note says so.
 printf 'word3, awful awful\n\nmeh\nfine unseen words' > lines
 printf 'label\tprobability\nbad\nvery good\nso so\nvery good\n' > expected

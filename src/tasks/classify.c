@@ -156,9 +156,10 @@ static rg_status open_set(rg_examples **out, const rg_run *run, const char *path
     rg_status status = rg_examples_open(out, &c, specs, 2, path, &config);
     rg_tell_over(run->report);
     RG_TRY(status);
-    if (rg_examples_describe(&text, *out) == RG_OK) rg_tell(run->report, "%s%s", train ? "" : "validation: ", rg_text_c(&text));
+    status = rg_examples_describe(&text, *out);
+    if (status == RG_OK) rg_tell(run->report, "%s%s", train ? "" : "validation: ", rg_text_c(&text));
     rg_text_free(&text);
-    return RG_OK;
+    return status;
 }
 
 static rg_status count_classes(rg_classifier *its, rg_examples *examples)
@@ -206,11 +207,12 @@ static rg_status ready(rg_run *run)
     rg_text              names = { 0 };
     if (longest && most > longest)
         return rg_fail(RG_EINVAL, "texts of %zu pieces (--max-length) do not fit the %zu positions of the model", most, longest);
-    if (rg_names_print(&names, its->names, 10) == RG_OK)
+    rg_status status = rg_names_print(&names, its->names, 10);
+    if (status == RG_OK)
         rg_tell(run->report, "%zu classes (%s), vocabulary of %zu pieces, %zu parameters", rg_names_count(its->names), rg_text_c(&names),
                 rg_vocab_size(its->vocab), rg_params_numbers(run->model->params));
     rg_text_free(&names);
-    return RG_OK;
+    return status;
 }
 
 static rg_status next(rg_run *run, rg_shares *out)
