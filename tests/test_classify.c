@@ -1,5 +1,5 @@
-/* test_classify.c - every classifier answers a text the same alone and among others, and survives allocations that fail while it learns, loads
- * and answers; what a model file says of its classes is checked. */
+/* test_classify.c - every classifier answers a text the same alone and among others, and survives allocations that fail
+ * while it learns, loads and answers; what a model file says of its classes is checked. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,8 @@ static rg_recipe *recipe_of(const rg_system *its, const char *model)
 {
     rg_recipe *recipe;
     rg_text    yaml = { 0 };
-    assert_int_equal(rg_text_print(&yaml, "type: %s\nwidth: 4\nmodel: '%s'\ncpu-threads: 1\n", its->name, model), RG_OK);
+    assert_int_equal(rg_text_print(&yaml, "type: %s\nwidth: 4\nmodel: '%s'\ncpu-threads: 1\n", its->name, model),
+                     RG_OK);
     assert_int_equal(its->task->small(&yaml, folder, RG_SMALL_TEST), RG_OK);
     if (rg_recipe_new(&recipe, rg_text_c(&yaml)) != RG_OK) fail_msg("%s: %s", its->name, rg_message());
     rg_text_free(&yaml);
@@ -43,7 +44,7 @@ static void each_classifier(void (*check)(const rg_system *its))
         if ((*s)->task == &rg_task_classify) check(*s);
 }
 
-/* ------------------------------------------------------------------------------------------------------- batch mates */
+/* ------------------------------------------------------------------------------------------------------ batch mates */
 
 static void same_alone(const rg_system *its)
 {
@@ -53,19 +54,25 @@ static void same_alone(const rg_system *its)
     rg_tape             *among, *alone;
     assert_int_equal(rg_tape_new(&among, &config), RG_OK);
     assert_int_equal(rg_tape_new(&alone, &config), RG_OK);
-    const rg_batch   all = { .examples = 4, .fields = 1, .field = { [RG_INPUT] = { .layout = { .groups = 4, .start = start }, .ids = ids } } };
+    const rg_batch   all = { .examples = 4,
+                             .fields = 1,
+                             .field = { [RG_INPUT] = { .layout = { .groups = 4, .start = start }, .ids = ids } } };
     const rg_tensor *y = its->predict(among, m, &all);
     assert_int_equal(rg_tape_status(among), RG_OK);
     assert_int_equal(rg_tensor_rows(y), 4);
     assert_int_equal(rg_tensor_cols(y), rg_model_size(m, "classes"));
     for (size_t i = 0; i < 4; i++) {
         const int32_t  own[] = { 0, start[i + 1] - start[i] };
-        const rg_batch one = { .examples = 1, .fields = 1, .field = { [RG_INPUT] = { .layout = { .groups = 1, .start = own }, .ids = ids + start[i] } } };
+        const rg_batch one = { .examples = 1,
+                               .fields = 1,
+                               .field = {
+                                   [RG_INPUT] = { .layout = { .groups = 1, .start = own }, .ids = ids + start[i] } } };
         if (!own[1]) continue;
         rg_tape_reset(alone, 0);
         const rg_tensor *z = its->predict(alone, m, &one);
         assert_int_equal(rg_tape_status(alone), RG_OK);
-        if (memcmp(rg_tensor_row(y, i), rg_tensor_row(z, 0), rg_tensor_cols(y) * sizeof(rg_real)) != 0) fail_msg("%s: text %zu", its->name, i);
+        if (memcmp(rg_tensor_row(y, i), rg_tensor_row(z, 0), rg_tensor_cols(y) * sizeof(rg_real)) != 0)
+            fail_msg("%s: text %zu", its->name, i);
     }
     rg_tape_free(among);
     rg_tape_free(alone);
@@ -78,7 +85,7 @@ static void a_text_is_answered_the_same_alone_and_among_others(void **state)
     each_classifier(same_alone);
 }
 
-/* ------------------------------------------------------------------------------------------------ allocation failures */
+/* ---------------------------------------------------------------------------------------------- allocation failures */
 
 static rg_status learn_once(void *context)
 {
@@ -93,18 +100,23 @@ static void survives_learning(const rg_system *its)
     rg_recipe_free(recipe);
 }
 
-static rg_status ignore_columns(void *context, const char *const *names, size_t count) { return (void)context, (void)names, (void)count, RG_OK; }
+static rg_status ignore_columns(void *context, const char *const *names, size_t count)
+{
+    return (void)context, (void)names, (void)count, RG_OK;
+}
 static rg_status ignore_row(void *context, const rg_value *cells) { return (void)context, (void)cells, RG_OK; }
 static rg_status ignore_record(void *context, const rg_record *record) { return (void)context, (void)record, RG_OK; }
 
 static rg_status load_and_answer(void *context)
 {
-    const rg_sink             sink = { .columns = ignore_columns, .row = ignore_row, .record = ignore_record };
-    const struct { int64_t top; } options = { 2 };
-    char                     *word = (char *)"ba mau de";
-    const rg_list             words = { 1, &word };
-    const rg_question         q = { .options = &options, .words = &words, .threads = 1, .sink = &sink };
-    rg_model                 *m;
+    const rg_sink sink = { .columns = ignore_columns, .row = ignore_row, .record = ignore_record };
+    const struct {
+        int64_t top;
+    } options = { 2 };
+    char             *word = (char *)"ba mau de";
+    const rg_list     words = { 1, &word };
+    const rg_question q = { .options = &options, .words = &words, .threads = 1, .sink = &sink };
+    rg_model         *m;
     RG_TRY(rg_model_load(&m, context, &rg_task_classify));
     rg_status status = rg_task_classify.answer(m, &q);
     rg_model_free(m);
@@ -133,15 +145,20 @@ static void allocations_that_fail_while_it_answers_leave_nothing_behind(void **s
     each_classifier(survives_answering);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- assets */
+/* ----------------------------------------------------------------------------------------------------------- assets */
 
 static void what_a_file_says_of_its_classes_is_checked(void **state)
 {
     (void)state;
     static const struct {
         const char *counts, *words; /* of the message; NULL: accepted */
-    } cases[] = { { "20 19 21", NULL }, { "0 0 0", NULL }, { "20 19", "classes.counts" }, { "20 19 21 4", "classes.counts" },
-                  { "20 x 21", "classes.counts" }, { "", "classes.counts" }, { "20 -1 4", "classes.counts" } };
+    } cases[] = { { "20 19 21", NULL },
+                  { "0 0 0", NULL },
+                  { "20 19", "classes.counts" },
+                  { "20 19 21 4", "classes.counts" },
+                  { "20 x 21", "classes.counts" },
+                  { "", "classes.counts" },
+                  { "20 -1 4", "classes.counts" } };
     rg_model *m = learned(rg_system_find("words"));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         void     *assets = rg_alloc_zero(rg_task_classify.assets_bytes);

@@ -1,5 +1,6 @@
-/* A text as the set of its words, whatever their order: the mean of their embeddings, then one linear layer. The baseline of every classifier
- * (Iyyer et al. 2015, "Deep unordered composition rivals syntactic methods for text classification", without hidden layers; fastText).
+/* A text as the set of its words, whatever their order: the mean of their embeddings, then one linear layer. The
+ * baseline of every classifier (Iyyer et al. 2015, "Deep unordered composition rivals syntactic methods for text
+ * classification", without hidden layers; fastText).
  *
  *     y = mean_i E[x_i] W + b */
 #include "regard/layers.h"
@@ -25,7 +26,8 @@ static rg_status build(rg_model *m)
 {
     const size_t d = (size_t)((const settings *)m->options)->width;
     parts       *q = m->parts;
-    q->embedding = rg_params_add(m->params, "embedding", RG_TABLE, rg_model_size(m, "vocabulary"), d, RG_INIT_NORMAL, 0.1);
+    q->embedding =
+        rg_params_add(m->params, "embedding", RG_TABLE, rg_model_size(m, "vocabulary"), d, RG_INIT_NORMAL, 0.1);
     rg_dense_init(&q->output, m->params, "output", d, rg_model_size(m, "classes"), RG_IDENTITY);
     return RG_OK;
 }
@@ -35,8 +37,10 @@ static rg_tensor *predict(rg_tape *t, const rg_model *m, const void *data)
     const settings *s = m->options;
     const parts    *q = m->parts;
     const rg_field *text = &((const rg_batch *)data)->field[RG_INPUT];
-    rg_tensor      *x = rg_gather(t, rg_use(t, q->embedding), text->ids, rg_field_rows(text), &text->layout); /* (words, d) */
-    return rg_dense_run(t, &q->output, rg_dropout(t, rg_mean_groups(t, x), s->dropout));                      /* (texts, classes) */
+    rg_tensor      *x = rg_gather(t, rg_use(t, q->embedding), text->ids, rg_field_rows(text), &text->layout);
+
+    x = rg_mean_groups(t, x);                                         /* (words, d) -> (texts, d) */
+    return rg_dense_run(t, &q->output, rg_dropout(t, x, s->dropout)); /* (texts, classes)         */
 }
 
 static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)

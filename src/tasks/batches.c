@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* -------------------------------------------------------------------------------------------------------- shares */
+/* ----------------------------------------------------------------------------------------------------------- shares */
 
 static rg_status make_room(rg_share_room *room, size_t numbers, size_t threads)
 {
@@ -52,7 +52,7 @@ void rg_blame_lines(const rg_run *run, const void *share, char *out, size_t room
     if (b->examples > 20 && at < room) snprintf(out + at, room - at, " and %zu more", b->examples - 20);
 }
 
-/* --------------------------------------------------------------------------------------------------------- place */
+/* ------------------------------------------------------------------------------------------------------------ place */
 
 rg_status rg_put_place(rg_state *state, rg_place p, uint64_t checksum)
 {
@@ -63,7 +63,8 @@ rg_status rg_put_place(rg_state *state, rg_place p, uint64_t checksum)
     return rg_state_put_count(state, "corpus.checksum", checksum);
 }
 
-/* Files of older versions do not say whether the loop has counted the epoch that ended: its own count (from 1) tells. */
+/* Files of older versions do not say whether the loop has counted the epoch that ended: its own count (from 1) tells.
+ */
 static rg_status was_ended(bool *out, const rg_state *state, uint64_t epoch)
 {
     uint64_t value;
@@ -86,10 +87,11 @@ rg_status rg_get_place(rg_place *out, const rg_state *state, uint64_t checksum)
     RG_TRY(was_ended(&out->ended, state, out->epoch));
     RG_TRY(rg_state_get_count(&then, state, "corpus.checksum"));
     if (then == checksum) return RG_OK;
-    return rg_fail(RG_EMATCH, "the checkpoint was trained on another corpus, vocabulary or batch size; --overwrite starts again");
+    return rg_fail(RG_EMATCH,
+                   "the checkpoint was trained on another corpus, vocabulary or batch size; --overwrite starts again");
 }
 
-/* -------------------------------------------------------------------------------------------------- vocabularies */
+/* ----------------------------------------------------------------------------------------------------- vocabularies */
 
 rg_status rg_put_vocab(rg_state *state, const char *key, const rg_vocab *vocab)
 {
@@ -108,13 +110,14 @@ rg_status rg_get_vocab(rg_vocab **out, const rg_state *state, const char *key)
     return rg_vocab_from_bytes(out, bytes, count);
 }
 
-/* --------------------------------------------------------------------------------------------------------- texts */
+/* ------------------------------------------------------------------------------------------------------------ texts */
 
 static rg_status words_as_one(const rg_list *words, rg_each_text *each, void *context)
 {
     rg_text   line = { 0 };
     rg_status status = RG_OK;
-    for (size_t i = 0; status == RG_OK && i < words->count; i++) status = rg_text_print(&line, "%s%s", i ? " " : "", words->items[i]);
+    for (size_t i = 0; status == RG_OK && i < words->count; i++)
+        status = rg_text_print(&line, "%s%s", i ? " " : "", words->items[i]);
     if (status == RG_OK) status = each(context, rg_text_c(&line), line.length, 1);
     rg_text_free(&line);
     return status;
@@ -126,7 +129,9 @@ static rg_status note_faults(const rg_sink *sink, const rg_lines *lines)
     static const struct {
         unsigned    bit;
         const char *what;
-    } faults[] = { { RG_LINE_BAD_UTF8, "with bad UTF-8" }, { RG_LINE_NUL, "with NUL bytes" }, { RG_LINE_TOO_LONG, "over the byte limit, taken as empty" } };
+    } faults[] = { { RG_LINE_BAD_UTF8, "with bad UTF-8" },
+                   { RG_LINE_NUL, "with NUL bytes" },
+                   { RG_LINE_TOO_LONG, "over the byte limit, taken as empty" } };
     rg_status status = RG_OK;
     for (size_t i = 0; sink->note && status == RG_OK && i < sizeof faults / sizeof *faults; i++) {
         rg_text text = { 0 };

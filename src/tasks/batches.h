@@ -1,5 +1,5 @@
-/* batches.h - what tasks on examples share: cutting a batch into shares, where the data stand in a checkpoint, vocabularies in a model file,
- * texts that are asked about. */
+/* batches.h - what tasks on examples share: cutting a batch into shares, where the data stand in a checkpoint,
+ * vocabularies in a model file, texts that are asked about. */
 #ifndef RG_TASKS_BATCHES_H
 #define RG_TASKS_BATCHES_H
 
@@ -28,7 +28,8 @@ rg_status rg_get_place(rg_place *out, const rg_state *state, uint64_t checksum);
 rg_status rg_put_vocab(rg_state *state, const char *key, const rg_vocab *vocab);
 rg_status rg_get_vocab(rg_vocab **out, const rg_state *state, const char *key);
 
-/* Each text that is asked about: the words of the question as one, or else the lines of its input. Numbers are from 1. */
+/* Each text that is asked about: the words of the question as one, or else the lines of its input. Numbers are from 1.
+ */
 typedef rg_status rg_each_text(void *context, const char *text, size_t bytes, uint64_t number);
 rg_status         rg_question_texts(const rg_question *question, rg_each_text *each, void *context);
 

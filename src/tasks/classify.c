@@ -1,6 +1,9 @@
-/* classify.c - text -> class: a file of labels and texts in any format of the readers; class names and a vocabulary are learned from it.
+/* classify.c - text -> class: a file of labels and texts in any format of the readers; class names and a vocabulary are
+ * learned from it.
  *
- *   in the model file      vocab.text    bytes        classes    bytes: the names, sorted        classes.counts    "12 7 30" */
+ *   in the model file      vocab.text      bytes
+ *                          classes         bytes: the names, sorted
+ *                          classes.counts  "12 7 30": training examples of each */
 #include "tasks/classify.h"
 
 #include <stdlib.h>
@@ -11,19 +14,29 @@
 #define AT(field) offsetof(rg_classify_options, field)
 
 static const rg_option options[] = {
-    { RG_OPTION_LIST, "train-sets", AT(train_sets), "", "file of labels and texts to learn from; .gz allowed", 't', NULL },
+    { RG_OPTION_LIST, "train-sets", AT(train_sets), "", "file of labels and texts to learn from; .gz allowed", 't',
+      NULL },
     { RG_OPTION_LIST, "valid-sets", AT(valid_sets), "", "the same for validation", 0, NULL },
-    { RG_OPTION_STRING, "format", AT(format), "", "of these files: tsv, csv, jsonl, label (label BLANK text); empty: recognised", 0, NULL },
-    { RG_OPTION_STRING, "columns", AT(columns), "", "columns of label and text, by name or number: stars,review or 2,3; empty: named so, or 1,2", 0, NULL },
-    { RG_OPTION_STRING, "vocab-kind", AT(vocab_kind), "words", "how text is cut into pieces", 0, "unigram|bpe|char|word|words|characters" },
-    { RG_OPTION_INT, "dim-vocabs", AT(dim_vocabs), "30000", "most pieces of the vocabulary; 0: no limit (words, characters)", 0, "[0,10000000]" },
-    { RG_OPTION_INT, "vocab-min-count", AT(vocab_min_count), "1", "words and characters: rarer ones become unknown", 0, "[0,inf)" },
-    { RG_OPTION_STRING, "normalization", AT(form), "lower", "form of the text; lower: composed (nfc) and in lower case", 0, "nfc|nfkc|none|lower" },
+    { RG_OPTION_STRING, "format", AT(format), "",
+      "of these files: tsv, csv, jsonl, label (label BLANK text); empty: recognised", 0, NULL },
+    { RG_OPTION_STRING, "columns", AT(columns), "",
+      "columns of label and text, by name or number: stars,review or 2,3; empty: named so, or 1,2", 0, NULL },
+    { RG_OPTION_STRING, "vocab-kind", AT(vocab_kind), "words", "how text is cut into pieces", 0,
+      "unigram|bpe|char|word|words|characters" },
+    { RG_OPTION_INT, "dim-vocabs", AT(dim_vocabs), "30000",
+      "most pieces of the vocabulary; 0: no limit (words, characters)", 0, "[0,10000000]" },
+    { RG_OPTION_INT, "vocab-min-count", AT(vocab_min_count), "1", "words and characters: rarer ones become unknown", 0,
+      "[0,inf)" },
+    { RG_OPTION_STRING, "normalization", AT(form), "lower", "form of the text; lower: composed (nfc) and in lower case",
+      0, "nfc|nfkc|none|lower" },
     { RG_OPTION_INT, "max-length", AT(max_length), "1000", "longest text in pieces", 0, "[1,1000000]" },
     { RG_OPTION_BOOL, "max-length-crop", AT(crop), "true", "crop longer texts instead of leaving them out", 0, NULL },
-    { RG_OPTION_INT, "mini-batch", AT(mini_batch), "64", "most texts in a batch, beside --mini-batch-words; 0: no limit", 0, "[0,inf)" },
-    { RG_OPTION_INT, "mini-batch-words", AT(mini_batch_words), "0", "most pieces in a batch, beside --mini-batch; 0: no limit", 0, "[0,inf)" },
-    { RG_OPTION_INT, "maxi-batch", AT(maxi_batch), "10", "so many times mini-batch texts (0: 1000) are sorted by length together; 0: not sorted", 0, "[0,inf)" },
+    { RG_OPTION_INT, "mini-batch", AT(mini_batch), "64",
+      "most texts in a batch, beside --mini-batch-words; 0: no limit", 0, "[0,inf)" },
+    { RG_OPTION_INT, "mini-batch-words", AT(mini_batch_words), "0",
+      "most pieces in a batch, beside --mini-batch; 0: no limit", 0, "[0,inf)" },
+    { RG_OPTION_INT, "maxi-batch", AT(maxi_batch), "10",
+      "so many times mini-batch texts (0: 1000) are sorted by length together; 0: not sorted", 0, "[0,inf)" },
     RG_OPTION_END
 };
 
@@ -46,7 +59,7 @@ static rg_reader_config reading(const rg_classify_options *o)
     return c;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- assets */
+/* ----------------------------------------------------------------------------------------------------------- assets */
 
 static void drop(void *assets)
 {
@@ -76,8 +89,10 @@ static rg_status read_counts(rg_classifier *its, const char *text)
     const size_t C = rg_names_count(its->names);
     size_t       n = 0;
     if (!(its->counts = rg_alloc_zero(C * sizeof *its->counts))) return RG_ENOMEM;
-    for (char *end; n < C && *text >= '0' && *text <= '9'; n++, text = *end == ' ' ? end + 1 : end) its->counts[n] = strtoull(text, &end, 10);
-    return n == C && !*text ? RG_OK : rg_fail(RG_EFORMAT, "classes.counts does not have one number for each of %zu classes", C);
+    for (char *end; n < C && *text >= '0' && *text <= '9'; n++, text = *end == ' ' ? end + 1 : end)
+        its->counts[n] = strtoull(text, &end, 10);
+    return n == C && !*text ? RG_OK
+                            : rg_fail(RG_EFORMAT, "classes.counts does not have one number for each of %zu classes", C);
 }
 
 static rg_status put_sizes(rg_sizes *sizes, const rg_classifier *its)
@@ -96,7 +111,8 @@ static rg_status adopt(void *assets, rg_sizes *sizes, const rg_state *state)
     RG_TRY(rg_get_vocab(&its->vocab, state, "vocab.text"));
     RG_TRY(rg_state_get_bytes(&bytes, &count, state, "classes"));
     RG_TRY(rg_names_from_bytes(&its->names, bytes, count));
-    if (rg_names_count(its->names) < 2) return rg_fail(RG_EFORMAT, "a classifier has two classes at least, not %zu", rg_names_count(its->names));
+    if (rg_names_count(its->names) < 2)
+        return rg_fail(RG_EFORMAT, "a classifier has two classes at least, not %zu", rg_names_count(its->names));
     RG_TRY(rg_state_get_text(&counts, state, "classes.counts"));
     RG_TRY(read_counts(its, counts));
     return put_sizes(sizes, its);
@@ -114,7 +130,8 @@ static rg_status next_text(bool *out_more, const char **out_text, size_t *out_by
 {
     watched_feed *f = context;
     if (++f->rows % RG_READ_EVERY == 0 && !f->watch.go_on(f->watch.context, f->rows))
-        return rg_fail(RG_ESTOP, "asked to stop while a vocabulary was learned, at row %llu", (unsigned long long)f->rows);
+        return rg_fail(RG_ESTOP, "asked to stop while a vocabulary was learned, at row %llu",
+                       (unsigned long long)f->rows);
     return rg_reader_feed_next(out_more, out_text, out_bytes, &f->feed);
 }
 
@@ -143,9 +160,15 @@ static rg_status open_set(rg_examples **out, const rg_run *run, const char *path
     const rg_classify_options *o = run->options;
     const rg_classifier       *its = run->assets;
     const rg_reader_config     config = reading(o);
-    const rg_field_spec        specs[] = { [RG_INPUT] = { .name = "text", .kind = RG_FIELD_IDS, .vocab = its->vocab, .max_rows = (size_t)o->max_length,
-                                                          .batch_rows = (size_t)o->mini_batch_words, .crop = o->crop || !train },
-                                           [RG_LABEL] = { .name = "label", .kind = RG_FIELD_CLASS, .names = its->names } };
+    const rg_field_spec        specs[] = {
+        [RG_INPUT] = { .name = "text",
+                       .kind = RG_FIELD_IDS,
+                       .vocab = its->vocab,
+                       .max_rows = (size_t)o->max_length,
+                       .batch_rows = (size_t)o->mini_batch_words,
+                       .crop = o->crop || !train },
+        [RG_LABEL] = { .name = "label", .kind = RG_FIELD_CLASS, .names = its->names },
+    };
     rg_examples_config         c = RG_EXAMPLES_CONFIG_DEFAULT;
     rg_text                    text = { 0 };
     c.batch = (size_t)o->mini_batch;
@@ -173,12 +196,14 @@ static rg_status count_classes(rg_classifier *its, rg_examples *examples)
     return RG_OK;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- learning */
+/* --------------------------------------------------------------------------------------------------------- learning */
 
 static rg_status check(const rg_classify_options *o)
 {
-    if (o->train_sets.count != 1) return rg_fail(RG_EINVAL, "--train-sets takes one file of labels and texts, not %zu", o->train_sets.count);
-    if (o->valid_sets.count > 1) return rg_fail(RG_EINVAL, "--valid-sets takes one file like --train-sets, not %zu", o->valid_sets.count);
+    if (o->train_sets.count != 1)
+        return rg_fail(RG_EINVAL, "--train-sets takes one file of labels and texts, not %zu", o->train_sets.count);
+    if (o->valid_sets.count > 1)
+        return rg_fail(RG_EINVAL, "--valid-sets takes one file like --train-sets, not %zu", o->valid_sets.count);
     if (!o->mini_batch && !o->mini_batch_words)
         return rg_fail(RG_EINVAL, "nothing limits a batch: give --mini-batch (texts) or --mini-batch-words (pieces)");
     return RG_OK;
@@ -203,14 +228,15 @@ static rg_status open(rg_run *run)
 static rg_status ready(rg_run *run)
 {
     const rg_classifier *its = run->model->assets;
-    const size_t         longest = run->model->longest, most = (size_t)((const rg_classify_options *)run->options)->max_length;
-    rg_text              names = { 0 };
+    const size_t longest = run->model->longest, most = (size_t)((const rg_classify_options *)run->options)->max_length;
+    rg_text      names = { 0 };
     if (longest && most > longest)
-        return rg_fail(RG_EINVAL, "texts of %zu pieces (--max-length) do not fit the %zu positions of the model", most, longest);
+        return rg_fail(RG_EINVAL, "texts of %zu pieces (--max-length) do not fit the %zu positions of the model", most,
+                       longest);
     rg_status status = rg_names_print(&names, its->names, 10);
     if (status == RG_OK)
-        rg_tell(run->report, "%zu classes (%s), vocabulary of %zu pieces, %zu parameters", rg_names_count(its->names), rg_text_c(&names),
-                rg_vocab_size(its->vocab), rg_params_numbers(run->model->params));
+        rg_tell(run->report, "%zu classes (%s), vocabulary of %zu pieces, %zu parameters", rg_names_count(its->names),
+                rg_text_c(&names), rg_vocab_size(its->vocab), rg_params_numbers(run->model->params));
     rg_text_free(&names);
     return status;
 }
@@ -267,7 +293,8 @@ static rg_status judge(rg_run *run, rg_metrics *out)
         const rg_tensor *loss = rg_cross_entropy(d->judge, y, b.field[RG_LABEL].ids, 0);
         RG_TRY(rg_tape_status(d->judge));
         sum += (double)rg_tensor_at(loss, 0, 0);
-        for (size_t i = 0; i < b.examples; i++) right += (int32_t)best_of(rg_tensor_row(y, i), rg_tensor_cols(y)) == b.field[RG_LABEL].ids[i];
+        for (size_t i = 0; i < b.examples; i++)
+            right += (int32_t)best_of(rg_tensor_row(y, i), rg_tensor_cols(y)) == b.field[RG_LABEL].ids[i];
         count += (double)b.examples;
     }
     RG_TRY(rg_metrics_add(out, "accuracy", right / count, true));
@@ -291,21 +318,23 @@ static rg_status hint(rg_text *out, const void *options_of, const char *program,
     return rg_text_print(out, "%s predict -m %s < texts.txt", program, model);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- small */
+/* ------------------------------------------------------------------------------------------------------------ small */
 
 /* Sentences of a made-up language; one marker word somewhere in each tells its class. */
 static rg_status write_small(const char *path, size_t lines, uint64_t seed)
 {
-    static const char *const words[] = { "ba", "de", "fi", "go", "ku", "la" }, *const marker[] = { "mau", "nue", "pio" },
-                      *const names[] = { "low", "middle", "high" };
+    static const char *const words[] = { "ba", "de", "fi", "go", "ku", "la" };
+    static const char *const marker[] = { "mau", "nue", "pio" }, *const names[] = { "low", "middle", "high" };
     rg_random                random = rg_random_new(seed, 0);
     rg_text                  text = { 0 };
     rg_status                status = RG_OK;
     for (size_t i = 0; status == RG_OK && i < lines; i++) {
-        const size_t class = (size_t)rg_random_below(&random, 3), n = 2 + i % 5, at = (size_t)rg_random_below(&random, n);
+        const size_t class = (size_t)rg_random_below(&random, 3), n = 2 + i % 5,
+                     at = (size_t)rg_random_below(&random, n);
         status = rg_text_print(&text, "%s", names[class]);
         for (size_t k = 0; status == RG_OK && k < n; k++)
-            status = rg_text_print(&text, "%c%s", k ? ' ' : '\t', k == at ? marker[class] : words[rg_random_below(&random, 6)]);
+            status = rg_text_print(&text, "%c%s", k ? ' ' : '\t',
+                                   k == at ? marker[class] : words[rg_random_below(&random, 6)]);
         if (status == RG_OK) status = rg_text_print(&text, "\n");
     }
     if (status == RG_OK) status = rg_file_replace(path, text.data, text.length);
@@ -320,8 +349,9 @@ static rg_status small(rg_text *yaml, const char *folder, rg_small_size size)
     rg_status  status = train && valid ? write_small(train, demo ? 2000 : 60, 5) : RG_ENOMEM;
     if (status == RG_OK) status = write_small(valid, demo ? 400 : 20, 6);
     if (status == RG_OK)
-        status = rg_text_print(yaml, "train-sets: [%s]\nvalid-sets: [%s]\nmini-batch: %d\nlearn-rate: 0.01\nafter-epochs: %d\n", train, valid,
-                               demo ? 32 : 16, demo ? 5 : 2);
+        status = rg_text_print(
+            yaml, "train-sets: [%s]\nvalid-sets: [%s]\nmini-batch: %d\nlearn-rate: 0.01\nafter-epochs: %d\n", train,
+            valid, demo ? 32 : 16, demo ? 5 : 2);
     rg_free(train);
     rg_free(valid);
     return status;
@@ -335,8 +365,8 @@ const rg_task rg_task_classify = {
     .summary = "texts and their labels: reviews, mails, questions",
     .options = options,
     .options_bytes = sizeof(rg_classify_options),
-    .learning = "learn-rate: 0.002\nafter-epochs: 20\nvalid-freq: 0\nvalid-epochs: 1\nearly-stopping: 5\nkeep-best: false\nrestore-best: true\n"
-                "save-freq: 0\ndisp-freq: 0\n",
+    .learning = "learn-rate: 0.002\nafter-epochs: 20\nvalid-freq: 0\nvalid-epochs: 1\nearly-stopping: 5\n"
+                "keep-best: false\nrestore-best: true\nsave-freq: 0\ndisp-freq: 0\n",
     .assets_bytes = sizeof(rg_classifier),
     .adopt = adopt,
     .describe = describe,

@@ -1,5 +1,6 @@
-/* classify_answer.c - a classifier answers texts: the most likely classes and their probabilities, one row per text, in order. The record
- * is of the first text: its words, the answer, and what the answer attended to where the system attends. */
+/* classify_answer.c - a classifier answers texts: the most likely classes and their probabilities, one row per text, in
+ * order. The record is of the first text: its words, the answer, and what the answer attended to where the system
+ * attends. */
 #include <math.h>
 #include <string.h>
 
@@ -10,7 +11,8 @@
 enum { MOST_TOP = 100 };
 
 const rg_option rg_classify_asking_rows[] = {
-    { RG_OPTION_INT, "top", offsetof(rg_classify_asking, top), "1", "so many classes per text, the most likely first", 0, "[1,100]" },
+    { RG_OPTION_INT, "top", offsetof(rg_classify_asking, top), "1", "so many classes per text, the most likely first", 0,
+      "[1,100]" },
     RG_OPTION_END
 };
 
@@ -26,13 +28,15 @@ typedef struct {
     bool                 recorded;
 } answering;
 
-/* --------------------------------------------------------------------------------------------------- probabilities */
+/* ---------------------------------------------------------------------------------------------------- probabilities */
 
 static rg_status softmax(double *p, const rg_real *x, size_t C)
 {
     double most = (double)x[0], sum = 0;
     for (size_t c = 0; c < C; c++) {
-        if (!isfinite((double)x[c])) return rg_fail(RG_ENUMBER, "the score of class %zu is not finite; the model's weights give infinite numbers", c);
+        if (!isfinite((double)x[c]))
+            return rg_fail(RG_ENUMBER,
+                           "the score of class %zu is not finite; the model's weights give infinite numbers", c);
         most = fmax(most, (double)x[c]);
     }
     for (size_t c = 0; c < C; c++) sum += p[c] = exp((double)x[c] - most);
@@ -45,20 +49,25 @@ static void prior(answering *x)
 {
     double sum = 0;
     for (size_t c = 0; c < x->classes; c++) sum += (double)x->its->counts[c];
-    for (size_t c = 0; c < x->classes; c++) x->p[c] = sum > 0 ? (double)x->its->counts[c] / sum : 1 / (double)x->classes;
+    for (size_t c = 0; c < x->classes; c++)
+        x->p[c] = sum > 0 ? (double)x->its->counts[c] / sum : 1 / (double)x->classes;
 }
 
 static rg_status predict(answering *x)
 {
     const int32_t  start[] = { 0, (int32_t)x->ids.count };
-    const rg_batch batch = { .examples = 1, .fields = 1, .field = { [RG_INPUT] = { .kind = RG_FIELD_IDS, .layout = { .groups = 1, .start = start }, .ids = x->ids.data } } };
+    const rg_batch batch = { .examples = 1,
+                             .fields = 1,
+                             .field = { [RG_INPUT] = { .kind = RG_FIELD_IDS,
+                                                       .layout = { .groups = 1, .start = start },
+                                                       .ids = x->ids.data } } };
     rg_tape_reset(x->tape, 0);
     const rg_tensor *y = x->model->system->predict(x->tape, x->model, &batch);
     RG_TRY(rg_tape_status(x->tape));
     return softmax(x->p, rg_tensor_row(y, 0), x->classes);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- record */
+/* ----------------------------------------------------------------------------------------------------------- record */
 
 /* Each piece as it stands in the text, without the blank before a word. */
 static rg_status add_words(size_t *out_index, rg_record *r, const answering *x, const char *text)
@@ -71,7 +80,8 @@ static rg_status add_words(size_t *out_index, rg_record *r, const answering *x, 
         while (begin + 1 < end && text[begin] == ' ') begin++;
         if (!(word[i] = rg_format("%.*s", (int)(end - begin), text + begin))) status = RG_ENOMEM;
     }
-    if (status == RG_OK) status = rg_record_add_labels(out_index, r, "words", RG_LABEL_TOKEN, (const char *const *)word, n);
+    if (status == RG_OK)
+        status = rg_record_add_labels(out_index, r, "words", RG_LABEL_TOKEN, (const char *const *)word, n);
     for (size_t i = 0; word && i < n; i++) rg_free(word[i]);
     rg_free(word);
     return status;
@@ -107,7 +117,7 @@ static rg_status record(answering *x, const char *line, size_t bytes, const char
     return status;
 }
 
-/* --------------------------------------------------------------------------------------------------------- answers */
+/* ---------------------------------------------------------------------------------------------------------- answers */
 
 static void remark(const answering *x, uint64_t number, const char *what)
 {
