@@ -11,8 +11,8 @@
 enum { MOST_TOP = 100 };
 
 const rg_option rg_classify_asking_rows[] = {
-    { RG_OPTION_INT, "top", offsetof(rg_classify_asking, top), "1", "so many classes per text, the most likely first", 0,
-      "[1,100]" },
+    { RG_OPTION_INT, "top", offsetof(rg_classify_asking, top), "1",
+      "so many classes per text, the most likely first", 0, "[1,100]" },
     RG_OPTION_END
 };
 
