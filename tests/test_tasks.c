@@ -221,6 +221,22 @@ static void a_run_starts_from_another_models_weights_and_freezes_some(void **sta
     rg_model_free(second);
 }
 
+static void weights_of_another_vocabulary_are_refused(void **state)
+{
+    (void)state;
+    const rg_system *luong = rg_system_find("luong");
+    in_folder("rm -f one* two*; mkdir -p other; sed 's/ba/zu/g' translation/small.src > other/small.src; cp translation/small.tgt other/small.tgt");
+    assert_int_equal(learn(NULL, luong, "one", 1, 0, NULL), RG_OK);
+    rg_recipe *recipe = recipe_of(luong, "two", 1);
+    char      *more = rg_format("init-from: %s/one\ntrain-sets: [%s/other/small.src, %s/other/small.tgt]\n", folder, folder, folder);
+    assert_int_equal(rg_recipe_read(recipe, more, false), RG_OK);
+    const rg_training training = rg_recipe_training(recipe, NULL);
+    assert_int_equal(rg_learn(NULL, NULL, &training), RG_EMATCH);
+    if (!strstr(rg_message(), "another vocabulary") || !strstr(rg_message(), "/one")) fail_msg("%s", rg_message());
+    rg_recipe_free(recipe);
+    rg_free(more);
+}
+
 static void settings_that_make_no_sense_are_named(void **state)
 {
     (void)state;
@@ -264,6 +280,7 @@ int main(void)
         cmocka_unit_test(every_system_of_every_task_repeats_and_resumes_bit_for_bit),
         cmocka_unit_test(every_system_of_every_task_loads_averages_and_answers),
         cmocka_unit_test(a_run_starts_from_another_models_weights_and_freezes_some),
+        cmocka_unit_test(weights_of_another_vocabulary_are_refused),
         cmocka_unit_test(settings_that_make_no_sense_are_named),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -171,7 +171,7 @@ rg_status rg_model_file_state(rg_state *state, const char *path);
 bool rg_message_names(const char *path);
 
 /* Take the weights of another file that have the same name and shape; their names are added to `taken`, those of the model that keep what they
- * had to `fresh`. RG_EMATCH when nothing fits. */
+ * had to `fresh`. RG_EMATCH when nothing fits, or when the file has other vocabularies. */
 rg_status rg_model_take(size_t *out_count, rg_text *taken, rg_text *fresh, rg_model *model, const char *path);
 
 const rg_task *const *rg_task_all(void);              /* ends with NULL */

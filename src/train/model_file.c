@@ -234,9 +234,32 @@ static rg_status take_one(taking *t, const rg_param *e)
     return status;
 }
 
+/* Row i of a table belongs to word i: a table of another vocabulary would be taken for this one's. */
+static rg_status same_vocabularies(const rg_model *m, const char *path)
+{
+    rg_state *mine = NULL, *theirs = NULL;
+    rg_status status = rg_state_new(&mine);
+    if (status == RG_OK) status = rg_state_new(&theirs);
+    if (status == RG_OK) status = rg_model_describe(mine, m);
+    if (status == RG_OK) status = rg_checkpoint_state(path, theirs);
+    for (size_t i = 0; status == RG_OK && i < mine->count; i++) {
+        const rg_state_entry *e = &mine->entry[i];
+        const void           *bytes;
+        size_t                count;
+        if (strncmp(e->key, "vocab.", 6) != 0 || !rg_state_has(theirs, e->key)) continue;
+        status = rg_state_get_bytes(&bytes, &count, theirs, e->key);
+        if (status == RG_OK && (count != e->bytes || memcmp(bytes, e->value, count) != 0))
+            status = rg_fail(RG_EMATCH, "%s has another vocabulary (%s): train with its own, by --vocabs, to start from its weights", path, e->key);
+    }
+    rg_state_free(mine);
+    rg_state_free(theirs);
+    return status;
+}
+
 rg_status rg_model_take(size_t *out_count, rg_text *taken, rg_text *fresh, rg_model *m, const char *path)
 {
     taking t = { .taken = taken, .fresh = fresh };
+    RG_TRY(same_vocabularies(m, path));
     RG_TRY(rg_safetensors_open(&t.file, path));
     rg_safetensors_finite_only(t.file, true);
     rg_status status = RG_OK;
