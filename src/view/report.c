@@ -40,7 +40,7 @@ typedef struct log_state {
     double   step; /* of the line before */
 } log_state;
 
-/* Forget points past `step`, or from it on: a run that was resumed repeats what came after its checkpoint, one that begins anew repeats all. */
+/* Forget points past `step`, or from it on: a run that was resumed repeats what came after its checkpoint, one that starts again repeats all. */
 static void forget(log_state *s, double step, bool itself)
 {
     for (size_t i = 0; i < s->count; i++) {
