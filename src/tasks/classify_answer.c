@@ -129,7 +129,7 @@ static void remark(const answering *x, uint64_t number, const char *what)
 /* Of equals the class that comes first. p is used up. */
 static rg_status answer_row(answering *x, const char **out_label)
 {
-    rg_value cells[2 * MOST_TOP];
+    rg_value cells[2 * MOST_TOP] = { { 0 } };
     for (size_t k = 0; k < x->top; k++) {
         size_t best = 0;
         for (size_t c = 1; c < x->classes; c++)
