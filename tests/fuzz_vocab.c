@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/vocab.h"
+#include "data/text/vocab.h"
 
 int    LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 size_t fuzz_seed(uint8_t *bytes, size_t room, unsigned index);

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "models/ntm_fused.h"
-#include "models/ntm_ops.h"
+#include "attention/memory_fused.h"
+#include "attention/memory.h"
 #include "regard/model.h"
 #include "regard/puzzles.h"
 #include "support/gradient.h"

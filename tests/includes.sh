@@ -3,8 +3,8 @@
 # where neither says so, `homes` does; a header nobody claims belongs where the latest header it includes does.
 set -u
 # model.h is what search knows of a model (start, step, keep), so it comes with decode.
-homes="ops=autograd recurrent=autograd conv=autograd metrics=data model=decode translate=tasks task=train learning=train trainer=train"
-order="base tensor autograd attention layers data decode models train view tasks serve cli"
+homes="graph=data ops=autograd recurrent=autograd conv=autograd model=decode translate=tasks task=train learning=train trainer=train"
+order="base tensor autograd attention layers data metrics decode models train view tasks serve cli"
 
 declare -A rank=()
 place=0
@@ -16,7 +16,7 @@ home_of() { # home_of TREE NAME: sets `home`, the folder a public header belongs
     for pair in $homes; do
         if [ "${pair%=*}" = "$2" ]; then home=${pair#*=}; return; fi
     done
-    for source in "$1"/src/*/"$2".c "$1"/src/*/"$2".cc "$1"/src/*/"$2"_*.c; do
+    for source in "$1"/src/*/"$2".c "$1"/src/*/*/"$2".c "$1"/src/*/"$2"_*.c "$1"/src/*/*/"$2"_*.c; do
         if [ -e "$source" ]; then home=${source#"$1"/src/}; home=${home%%/*}; return; fi
     done
     local latest=base name_of

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/words.h"
+#include "data/text/words.h"
 #include "regard/grammar.h"
 
 enum { SENTENCES = 20000 };

@@ -210,7 +210,7 @@ static void the_gradient_of_feature_weights_is_the_way_back_whatever_the_turns_a
         assert_int_equal(rg_team_new(&team, members), RG_OK);
         const rg_tape_config config = { .record = true, .learn = true, .team = team, .seed = 3 };
         assert_int_equal(rg_tape_new(&t, &config), RG_OK);
-        rg_tensor *x = rg_input(t, w, FEATURES, D, NULL), *y = rg_graph_product(t, g, x, HEADS, 0.4);
+        rg_tensor *x = rg_input(t, w, FEATURES, D, NULL), *y = rg_sparse_product(t, g->words, g->value, x, HEADS, 0.4);
         assert_int_equal(rg_tape_backward_from(t, y, dy), RG_OK);
         const rg_real *dw = rg_tape_gradient(t, x);
         double         there = 0, back = 0, size = 0;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "data/ibm1.h"
+#include "data/text/ibm1.h"
 #include "regard/ranks.h"
 #include "regard/view.h"
 #include "tasks/content.h"

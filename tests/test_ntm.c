@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "models/ntm_fused.h"
-#include "models/ntm_ops.h"
+#include "attention/memory_fused.h"
+#include "attention/memory.h"
 #include "regard/autograd.h"
 #include "tasks/memory_task.h"
 #include "tensor/kernels.h"

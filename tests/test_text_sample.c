@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "data/vocab.h"
+#include "data/text/vocab.h"
 
 static const char *const lines[] = {
     "the old dog sleeps under the table", "les petits chats mangent \xC3\xA0 la maison", "a cat sees the small dogs on the tables",

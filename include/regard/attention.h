@@ -163,6 +163,10 @@ rg_tensor *rg_weigh(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor
 rg_tensor *rg_mix(rg_tape *t, rg_tensor *a, rg_tensor *v, const rg_reach *reach);        /* v: one block a head    */
 rg_tensor *rg_mix_shared(rg_tape *t, rg_tensor *a, rg_tensor *v, const rg_reach *reach); /* v: one block for all   */
 
+/* Sparse rows times w while their entries are dropped: query row i holds value[p] at each key p it reaches, w is (Nk, heads * d), and each of
+ * `heads` column blocks of w sees a mask of its own. Without dropout (or when nothing learns) it is rg_mix with the values as weights. */
+rg_tensor *rg_sparse_product(rg_tape *t, const rg_reach *words, const rg_real *value, rg_tensor *w, size_t heads, double dropout);
+
 /* Read from v, weighted by how well each query fits each key it can reach.
  *
  *   q (Nq, H*dk)   k (Nk, H*dk)   v (Nk, H*dv)   ->   (Nq, H*dv)

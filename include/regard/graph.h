@@ -71,11 +71,6 @@ typedef struct rg_graph_batch {
     rg_graph_split  split; /* whose loss */
 } rg_graph_batch;
 
-/* X w while learning with dropout of the features, the mask drawn anew for each of `heads` column blocks of w (features, heads * d). */
-rg_tensor *rg_graph_product(rg_tape *t, const rg_graph *graph, rg_tensor *w, size_t heads, double dropout);
-/* Sum of the loss over the labelled nodes of a split; logits (nodes, classes). */
-rg_loss rg_graph_loss(rg_tape *t, const rg_graph_batch *batch, rg_tensor *logits);
-
 /* How good: accuracy, or micro-F1 with several labels. Counts of several graphs add up. Rows of logits are ld apart. */
 typedef struct rg_graph_counts {
     uint64_t hit, said, gold; /* said and gold: answers given, answers there were */

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "data/words.h"
+#include "data/text/words.h"
 
 /* ----------------------------------------------------------------------------------------------------- new, free */
 

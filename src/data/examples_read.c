@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "data/reader.h"
-#include "data/words.h"
+#include "data/text/words.h"
 
 /* ------------------------------------------------------------------------------------------------------- filling */
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "data/words.h"
+#include "data/text/words.h"
 
 typedef struct member {
     uint64_t at, bytes;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/words.h"
+#include "data/text/words.h"
 
 struct rg_names {
     rg_words words; /* in the order of their numbers */

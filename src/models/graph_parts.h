@@ -13,6 +13,9 @@ rg_status rg_graph_parts_check(int64_t layers);
 /* drop(x) w; x NULL: the features of the graph's nodes. While learning each of `heads` column blocks of w sees a mask of its own. */
 rg_tensor *rg_graph_parts_product(rg_tape *t, const rg_graph *graph, rg_tensor *x, const rg_param *w, size_t heads, double dropout);
 
+/* Sum of the loss over the labelled nodes of a split; logits (nodes, classes). */
+rg_loss rg_graph_loss(rg_tape *t, const rg_graph_batch *batch, rg_tensor *logits);
+
 /* The `loss` of a system whose `predict` gives logits. */
 rg_loss rg_graph_parts_loss(rg_tape *t, const rg_model *model, const void *batch);
 

@@ -12,10 +12,10 @@
  * All heads address M_t-1; reading comes before writing; each head keeps its own weights. Memory starts as 0.1 everywhere (near 0 the
  * cosine makes a cliff of every write); first weights stand on row 0 and are learned, as first reads are. Heads are columns: content is one
  * weigh over the rows of each sequence's memory, reading one mix. This chain of ordinary ops runs when somebody watches the heads;
- * otherwise what they do in a step is one op (ntm_fused.h). */
+ * otherwise what they do in a step is one op (memory_fused.h). */
 #include "attention/pairs.h"
-#include "models/ntm_fused.h"
-#include "models/ntm_ops.h"
+#include "attention/memory_fused.h"
+#include "attention/memory.h"
 #include "regard/layers.h"
 #include "regard/model.h"
 #include "regard/puzzles.h"

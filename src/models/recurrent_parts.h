@@ -2,7 +2,7 @@
 #ifndef RG_MODELS_RECURRENT_PARTS_H
 #define RG_MODELS_RECURRENT_PARTS_H
 
-#include "models/bank.h"
+#include "decode/bank.h"
 #include "regard/layers.h"
 #include "regard/model.h"
 

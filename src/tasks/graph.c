@@ -4,6 +4,7 @@
  * score >= its best; `early-stopping` epochs without a good one end the run; weights are kept when BOTH hold, and those are tested. */
 #include <math.h>
 
+#include "models/graph_parts.h"
 #include "tasks/graph_task.h"
 
 #define AT(field) offsetof(rg_graph_options, field)

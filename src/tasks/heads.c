@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/ibm1.h"
+#include "data/text/ibm1.h"
 #include "tasks/content.h"
 
 enum { POINTS = 64, WORDS = 256 };
