@@ -5,6 +5,7 @@
 #ifndef REGARD_METRICS_H
 #define REGARD_METRICS_H
 
+#include "regard/options.h"
 #include "regard/text.h"
 
 #ifdef __cplusplus
@@ -90,6 +91,38 @@ typedef struct rg_set_counts {
 rg_status rg_set_compare(rg_set_counts *out, const int32_t *predicted, size_t predicted_count, const int32_t *gold, size_t gold_count);
 double    rg_set_f1(rg_set_counts counts);  /* 1 when both are empty */
 double    rg_set_iou(rg_set_counts counts);
+
+/* ---------------------------------------------------------------------------------------------------- families */
+
+/* What is compared, and where what was found goes. */
+typedef struct rg_judging {
+    const char        *predicted; /* file of answers, one per line (or per blank-separated block); "-": standard input */
+    const char *const *gold;      /* files of what is right, at least one                                               */
+    size_t             gold_count;
+    const void        *options;   /* filled from the family's rows                                                      */
+    bool               json;      /* one JSON object per line instead of a table                                        */
+    int                digits;    /* after the point                                                                     */
+    rg_text           *out;       /* what is to be printed: tables within 80 columns, or JSON lines; appended            */
+    rg_text           *notes;     /* remarks for people, one per line; appended                                          */
+} rg_judging;
+
+/* Metrics of one kind of answer: `regard evaluate --type NAME GOLD... < predicted`. A family is a constant in src/metrics,
+ * rg_metric_family_NAME, and one word in RG_METRIC_FAMILIES. Those of text are the scorers above, and no row. */
+typedef struct rg_metric_family {
+    const char      *name, *summary; /* "classes", "accuracy, F1 per class, confusion matrix" */
+    const char      *details;        /* the files, for --help; may be NULL                    */
+    const rg_option *options;        /* may be NULL                                           */
+    size_t           options_bytes;
+    rg_status (*judge)(const rg_judging *judging); /* RG_EMATCH, RG_EFORMAT name file and line */
+} rg_metric_family;
+
+#define RG_METRIC_FAMILIES(X)
+#define RG_METRIC_FAMILY_DECLARE(name) extern const rg_metric_family rg_metric_family_##name;
+RG_METRIC_FAMILIES(RG_METRIC_FAMILY_DECLARE)
+#undef RG_METRIC_FAMILY_DECLARE
+
+const rg_metric_family *const *rg_metric_family_all(void);              /* ends with NULL */
+const rg_metric_family        *rg_metric_family_find(const char *name); /* NULL: none     */
 
 #ifdef __cplusplus
 }

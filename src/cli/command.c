@@ -24,6 +24,7 @@ const char *rg_program(void) { return program ? program : "regard"; }
     X(average) \
     X(predict) \
     X(serve) \
+    X(make) \
     X(show) \
     X(heads) \
     X(report) \

@@ -22,6 +22,9 @@ typedef struct rg_command {
      * at the words and configuration files, to add groups with rg_call_add(). May be NULL. */
     rg_status (*extend)(rg_call *call);
 
+    /* What --help says behind the options, such as what a table holds. Options are filled as far as they could be. May be NULL. */
+    void (*more_help)(FILE *out, const rg_call *call);
+
     /* Do it. On failure the message is printed by the caller: RG_EINVAL is wrong usage (exit 2), the rest exit 1. */
     rg_status (*run)(rg_call *call);
 } rg_command;
@@ -60,6 +63,8 @@ rg_status rg_words_join(rg_text *out, const rg_list *words);
 const rg_option *rg_call_common(void);
 
 /* help.c: text made from the rows. */
+void rg_help_row(FILE *out, const char *name, const char *text);  /* "  NAME    text", folded at 80 columns */
+void rg_help_paragraph(FILE *out, const char *text);              /* folded at 80 columns                  */
 void rg_help_command(FILE *out, const rg_call *call);
 void rg_help_program(FILE *out, const rg_command *const *commands);
 void rg_help_manual(FILE *out, const rg_command *const *commands);

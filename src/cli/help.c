@@ -54,6 +54,15 @@ static void help_row(FILE *out, const rg_option *row)
     fold(out, line, COLUMN, COLUMN);
 }
 
+void rg_help_row(FILE *out, const char *name, const char *text)
+{
+    const int at = fprintf(out, "  %-12s ", name);
+    if (at > 15) fputc('\n', out), fprintf(out, "%*s", 15, "");
+    fold(out, text, 15, 15);
+}
+
+void rg_help_paragraph(FILE *out, const char *text) { fold(out, text, 0, 0); }
+
 void rg_help_command(FILE *out, const rg_call *call)
 {
     const rg_command *command = call->command;
@@ -69,6 +78,7 @@ void rg_help_command(FILE *out, const rg_call *call)
         fprintf(out, "\n%s:\n", call->groups[g].title);
         for (const rg_option *row = call->groups[g].rows; row->name; row++) help_row(out, row);
     }
+    if (command->more_help) command->more_help(out, call);
     fprintf(out, "\ncommon to all commands:\n");
     for (const rg_option *row = rg_call_common(); row->name; row++) help_row(out, row);
 }
@@ -76,10 +86,7 @@ void rg_help_command(FILE *out, const rg_call *call)
 void rg_help_program(FILE *out, const rg_command *const *commands)
 {
     fprintf(out, "usage: regard COMMAND [OPTION...]\n\ntrains, runs and shows attention models on ordinary CPUs\n\ncommands:\n");
-    for (; *commands; commands++) {
-        fprintf(out, "  %-12s ", (*commands)->name);
-        fold(out, (*commands)->summary, 15, 15);
-    }
+    for (; *commands; commands++) rg_help_row(out, (*commands)->name, (*commands)->summary);
     fprintf(out, "\nregard COMMAND --help tells more; regard --version tells which regard this is.\n"
                  "Exit codes: 0 done, 1 failed, 2 wrong usage.\n");
 }
