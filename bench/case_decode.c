@@ -80,7 +80,7 @@ static rg_status search_one(state *s, size_t i)
     c.length_extra = BENCH_WORDS;
     const rg_answers *answers;
     const rg_field *source = &s->part[i]->field[RG_SOURCE];
-    RG_TRY(rg_search_run(&answers, s->search[i], &c, source->ids, &source->layout, NULL, NULL));
+    RG_TRY(rg_search_run(&answers, s->search[i], &c, source, NULL, NULL));
     s->words[i] = 0;
     for (size_t k = 0; k < s->part[i]->examples; k++) s->words[i] += answers[k].answer[0].length;
     return RG_OK;

@@ -63,8 +63,8 @@ static double stepwise(const rg_model *m, rg_decoding *d)
 {
     double        total = 0;
     int32_t       tokens[2] = { 1, 1 };
-    const rg_layout sources = { .groups = 2, .start = source_start };
-    if (rg_decoding_start(d, source_ids, &sources) != RG_OK) fail_msg("%s: %s", m->system->name, rg_message());
+    const rg_field sources = { .layout = { .groups = 2, .start = source_start }, .ids = source_ids };
+    if (rg_decoding_start(d, &sources) != RG_OK) fail_msg("%s: %s", m->system->name, rg_message());
     for (int step = 0; step < 3; step++) {
         const rg_real *logits;
         size_t         ld;
@@ -155,13 +155,13 @@ static void neighbours_and_reordering_do_not_change_a_hypothesis(void **state)
         if (!(*s)->start) continue;
         rg_model       *m = make(*s, NULL);
         rg_decoding    *alone, *among;
-        const rg_layout both = { .groups = 2, .start = source_start };
+        const rg_field  both = { .layout = { .groups = 2, .start = source_start }, .ids = source_ids };
         const int32_t   one_start[] = { 0, 4 };
-        const rg_layout one = { .groups = 1, .start = one_start };
+        const rg_field  one = { .layout = { .groups = 1, .start = one_start }, .ids = source_ids };
         assert_int_equal(rg_decoding_new(&alone, m, NULL), RG_OK);
         assert_int_equal(rg_decoding_new(&among, m, NULL), RG_OK);
-        assert_int_equal(rg_decoding_start(alone, source_ids, &one), RG_OK);
-        assert_int_equal(rg_decoding_start(among, source_ids, &both), RG_OK);
+        assert_int_equal(rg_decoding_start(alone, &one), RG_OK);
+        assert_int_equal(rg_decoding_start(among, &both), RG_OK);
         const rg_real *a, *b;
         size_t         lda, ldb;
         int32_t        bos[2] = { 1, 1 };
@@ -212,7 +212,7 @@ static void see_source(void *context, const char *name, const rg_tensor *x, cons
 static double change_of_weights(const char *system, const char *options)
 {
     static const int32_t one_start[] = { 0, KEYS };
-    const rg_layout      one = { .groups = 1, .start = one_start };
+    const rg_field       one = { .layout = { .groups = 1, .start = one_start }, .ids = source_ids };
     rg_model            *m = make(rg_system_find(system), options);
     looked               l = { 0 };
     const rg_watcher     watcher = { &l, wants_source, see_source };
@@ -220,7 +220,7 @@ static double change_of_weights(const char *system, const char *options)
     double               most = 0;
     assert_int_equal(rg_decoding_new(&d, m, NULL), RG_OK);
     rg_decoding_set_watcher(d, &watcher);
-    assert_int_equal(rg_decoding_start(d, source_ids, &one), RG_OK);
+    assert_int_equal(rg_decoding_start(d, &one), RG_OK);
     for (int32_t token = 1; l.step < 3; l.step++, token += 3) {
         const rg_real *logits;
         size_t         ld;

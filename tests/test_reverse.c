@@ -64,13 +64,13 @@ static void see(void *context, const char *name, const rg_tensor *x, const void 
 
 static void decode(looked *out, const rg_model *m, const int32_t *ids)
 {
-    const rg_layout  sources = { .groups = GROUPS, .start = start };
+    const rg_field   sources = { .layout = { .groups = GROUPS, .start = start }, .ids = ids };
     const rg_watcher watcher = { out, wants, see };
     rg_decoding     *d;
     *out = (looked){ 0 };
     assert_int_equal(rg_decoding_new(&d, m, NULL), RG_OK);
     rg_decoding_set_watcher(d, &watcher);
-    if (rg_decoding_start(d, ids, &sources) != RG_OK) fail_msg("%s", rg_message());
+    if (rg_decoding_start(d, &sources) != RG_OK) fail_msg("%s", rg_message());
     for (out->step = 0; out->step < STEPS; out->step++) {
         const rg_real *logits;
         size_t         ld;

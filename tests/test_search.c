@@ -36,6 +36,7 @@ static rg_model *make(const rg_system *system, uint64_t seed, size_t words) { re
 
 static const int32_t   start[] = { 0, 4, 6, 9 }, ids[] = { 5, 3, 4, 2, 3, 2, 4, 4, 2 };
 static const rg_layout sources = { .groups = 3, .start = start };
+static const rg_field  given_sources = { .layout = { .groups = 3, .start = start }, .ids = ids };
 
 static rg_search *search_of(const rg_model *const *models, size_t count)
 {
@@ -47,7 +48,7 @@ static rg_search *search_of(const rg_model *const *models, size_t count)
 static const rg_answers *run(rg_search *s, const rg_search_config *c, const rg_ids *prefix)
 {
     const rg_answers *out;
-    if (rg_search_run(&out, s, c, ids, &sources, NULL, prefix) != RG_OK) fail_msg("%s", rg_message());
+    if (rg_search_run(&out, s, c, &given_sources, NULL, prefix) != RG_OK) fail_msg("%s", rg_message());
     return out;
 }
 
@@ -60,11 +61,11 @@ static double log_probability(const rg_real *logits, int32_t token)
 }
 
 /* log p of tokens (eos among them when it is the last) for one source, by stepping. */
-static double stepped(rg_decoding *d, size_t source, const int32_t *tokens, size_t n)
+static double stepped(rg_decoding *d, size_t which, const int32_t *tokens, size_t n)
 {
-    const int32_t   one_start[] = { 0, start[source + 1] - start[source] };
-    const rg_layout one = { .groups = 1, .start = one_start };
-    assert_int_equal(rg_decoding_start(d, ids + start[source], &one), RG_OK);
+    const int32_t   one_start[] = { 0, start[which + 1] - start[which] };
+    const rg_field  one = { .layout = { .groups = 1, .start = one_start }, .ids = ids + start[which] };
+    assert_int_equal(rg_decoding_start(d, &one), RG_OK);
     double  total = 0;
     int32_t last = BOS;
     for (size_t i = 0; i < n; i++) {
@@ -101,8 +102,8 @@ static void a_beam_of_one_is_greedy(void **state)
         const rg_answers *answers = run(search, &c, NULL);
         for (size_t g = 0; g < 3; g++) {
             const int32_t   one_start[] = { 0, start[g + 1] - start[g] };
-            const rg_layout one = { .groups = 1, .start = one_start };
-            assert_int_equal(rg_decoding_start(d, ids + start[g], &one), RG_OK);
+            const rg_field  one = { .layout = { .groups = 1, .start = one_start }, .ids = ids + start[g] };
+            assert_int_equal(rg_decoding_start(d, &one), RG_OK);
             const rg_answer *a = &answers[g].answer[0];
             const size_t     limit = 2 * (size_t)one_start[1] + 10;
             int32_t          last = BOS;
@@ -396,7 +397,7 @@ static void a_token_outside_the_vocabulary_cannot_be_forced(void **state)
     int32_t           bad[] = { V };
     const rg_ids      prefix[3] = { { .data = bad, .count = 1 }, { .data = bad, .count = 0 }, { .data = bad, .count = 0 } };
     const rg_answers *out;
-    assert_int_equal(rg_search_run(&out, search, &c, ids, &sources, NULL, prefix), RG_EINVAL);
+    assert_int_equal(rg_search_run(&out, search, &c, &given_sources, NULL, prefix), RG_EINVAL);
     rg_search_free(search);
     rg_model_free((rg_model *)m);
 }
@@ -488,17 +489,17 @@ static void draws_follow_the_seed_and_the_line_not_the_neighbours(void **state)
     c.seed = 8;
     const uint64_t    numbers[] = { 10, 11, 12 };
     const rg_answers *out, *one;
-    assert_int_equal(rg_search_run(&out, all, &c, ids, &sources, numbers, NULL), RG_OK);
+    assert_int_equal(rg_search_run(&out, all, &c, &given_sources, numbers, NULL), RG_OK);
     for (size_t g = 0; g < 3; g++) {
         const int32_t   one_start[] = { 0, start[g + 1] - start[g] };
-        const rg_layout single = { .groups = 1, .start = one_start };
-        assert_int_equal(rg_search_run(&one, alone, &c, ids + start[g], &single, &numbers[g], NULL), RG_OK);
+        const rg_field  single = { .layout = { .groups = 1, .start = one_start }, .ids = ids + start[g] };
+        assert_int_equal(rg_search_run(&one, alone, &c, &single, &numbers[g], NULL), RG_OK);
         assert_int_equal(one[0].count, out[g].count);
         for (size_t k = 0; k < 4; k++) assert_same(&out[g].answer[k], &one[0].answer[k], 0);
     }
     bool differs = false;
     c.seed = 9;
-    assert_int_equal(rg_search_run(&one, alone, &c, ids, &sources, numbers, NULL), RG_OK);
+    assert_int_equal(rg_search_run(&one, alone, &c, &given_sources, numbers, NULL), RG_OK);
     for (size_t g = 0; g < 3; g++)
         differs = differs || out[g].answer[0].length != one[g].answer[0].length ||
                   memcmp(out[g].answer[0].tokens, one[g].answer[0].tokens, out[g].answer[0].length * sizeof(int32_t)) != 0;

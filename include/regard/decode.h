@@ -24,6 +24,7 @@ typedef struct rg_search_config {
     bool     sample;        /* draw instead of search (beam answers are n_best draws)                            */
     double   temperature;
     size_t   top;           /* draw among so many most likely tokens; 0: all                                    */
+    double   top_p;         /* and of those among the fewest whose probabilities add up to this; 0, 1: all        */
     uint64_t seed;
     bool     unscored;      /* greedy only: log p is not asked for and stays 0, which saves a sum over the vocabulary */
     bool     attention;     /* record what each answer attended to                                             */
@@ -64,11 +65,11 @@ typedef struct rg_search rg_search;
 rg_status rg_search_new(rg_search **out, const rg_model *const *models, size_t count, rg_team *team);
 void      rg_search_free(rg_search *search);
 
-/* Answers for every source: out[groups], borrowed until the next run. `numbers` (may be NULL) gives each source the number its
+/* Answers for every source of a field (rg_decoding_start): out[groups], borrowed until the next run. `numbers` (may be NULL) gives each source the number its
  * random draws depend on, its line; `prefix` (may be NULL) for each source tokens the answer must begin with. RG_ENUMBER
  * names the line for which no answer has a finite score. */
-rg_status rg_search_run(const rg_answers **out, rg_search *search, const rg_search_config *config, const int32_t *ids,
-                        const rg_layout *sources, const uint64_t *numbers, const rg_ids *prefix);
+rg_status rg_search_run(const rg_answers **out, rg_search *search, const rg_search_config *config, const rg_field *source,
+                        const uint64_t *numbers, const rg_ids *prefix);
 
 /* ------------------------------------------------------------------------------------------------------ given answers */
 

@@ -115,8 +115,8 @@ const rg_preset *rg_preset_find(const rg_system *system, const char *name);
 struct rg_decoding {
     const rg_model *model;
     rg_tape        *memory;     /* what start made                                    */
-    const int32_t  *source_ids; /* while start runs                                   */
-    rg_layout       sources;    /* rows of each source; start[] copied                */
+    rg_field        source;     /* while start runs: the rows of all sources          */
+    rg_layout       sources;    /* how they group; copied, so it stays                */
     size_t          n;          /* hypotheses now                                     */
     int32_t        *source_of;  /* the source of each                                 */
     const int32_t  *tokens;     /* the last token of each                             */
@@ -132,8 +132,10 @@ struct rg_decoding {
 rg_status rg_decoding_new(rg_decoding **out, const rg_model *model, rg_team *team); /* one caller at a time; model is shared */
 void      rg_decoding_free(rg_decoding *d);
 
-/* Read the sources (ids closed as in training); one hypothesis each. Whatever was there is dropped. */
-rg_status rg_decoding_start(rg_decoding *d, const int32_t *ids, const rg_layout *sources);
+/* Read the sources; one hypothesis each. Whatever was there is dropped. A source is a field (batch.h), as in training: ids closed by eos, or
+ * rows of `values` (pixels, numbers, features of sound) whose layout may carry height and width. Without a source (language models) it is
+ * (rg_field){ .layout.groups = n }: n answers to begin, no rows. */
+rg_status rg_decoding_start(rg_decoding *d, const rg_field *source);
 /* Logits of the next token, (n, V), rows *out_ld apart; borrowed until the next call. The first step is given bos. */
 rg_status rg_decoding_step(const rg_real **out, size_t *out_ld, rg_decoding *d, const int32_t *tokens);
 /* Row i of the next step continues row parents[i] of the last: reordering, dropping and copying of hypotheses. */

@@ -51,6 +51,7 @@ struct rg_beams {
     size_t           lives, steps;
     candidate       *best; /* beam width */
     rg_real         *most; /* the largest score of every run of a row */
+    rg_real         *heap; /* scores of a row, where only some may be drawn; NULL: all may */
 };
 
 rg_status rg_beams_new(rg_beams **out)
@@ -108,6 +109,8 @@ rg_status rg_beams_start(rg_beams *b, rg_arena *arena, const rg_search_config *c
     b->best = rg_arena_get(arena, (c->beam + 1) * sizeof *b->best);
     b->most = rg_arena_get(arena, (words->count / RUN + 1) * sizeof *b->most);
     if (!b->beam || !b->tokens || !b->parents || !b->best || !b->most) return RG_ENOMEM;
+    const bool some = c->sample && (c->top || (c->top_p > 0 && c->top_p < 1));
+    if (some && !(b->heap = rg_arena_get(arena, words->count * sizeof *b->heap))) return RG_ENOMEM;
     for (size_t i = 0; i < sources->groups; i++) {
         RG_TRY(start_beam(b, i, (size_t)(sources->start[i + 1] - sources->start[i]), numbers ? numbers[i] : i, prefix));
         b->tokens[i] = words->bos;
@@ -171,20 +174,56 @@ static size_t scan_row(rg_beams *b, size_t count, size_t most, const rg_real *sc
     return count;
 }
 
+/* Heap order: heap[0] is the largest of n. */
+static void sink(rg_real *heap, size_t n, size_t at)
+{
+    for (size_t child; (child = 2 * at + 1) < n; at = child) {
+        if (child + 1 < n && heap[child + 1] > heap[child]) child++;
+        if (heap[at] >= heap[child]) return;
+        const rg_real swap = heap[at];
+        heap[at] = heap[child];
+        heap[child] = swap;
+    }
+}
+
+/* The smallest score that may be drawn: of the `top` largest, the fewest whose probabilities add up to top_p of theirs. Popping the heap
+ * leaves the largest scores at its end. */
+static double least_drawn(rg_beams *b, const rg_real *scores)
+{
+    rg_real *heap = b->heap;
+    size_t   n = 0, kept = 0;
+    double   total = 0, mass = 0;
+    for (size_t j = 0; j < b->words.count; j++)
+        if (allowed(b, (int32_t)j) && isfinite(scores[j])) heap[n++] = scores[j];
+    if (!n) return -INFINITY;
+    for (size_t i = n / 2; i-- > 0;) sink(heap, n, i);
+    const double high = (double)heap[0], p = b->config.top_p > 0 ? b->config.top_p : 1;
+    const size_t top = b->config.top && b->config.top < n ? b->config.top : n;
+    if (top == n)
+        for (size_t j = 0; j < n; j++) total += exp(((double)heap[j] - high) / b->config.temperature);
+    while (kept < top && !(top == n && mass >= p * total)) {
+        const rg_real largest = heap[0];
+        heap[0] = heap[n - ++kept];
+        heap[n - kept] = largest;
+        sink(heap, n - kept, 0);
+        mass += exp(((double)largest - high) / b->config.temperature);
+    }
+    if (top < n) total = mass;
+    mass = 0;
+    for (size_t k = 1; k < kept; k++) {
+        mass += exp(((double)heap[n - k] - high) / b->config.temperature);
+        if (mass >= p * total) return (double)heap[n - k];
+    }
+    return (double)heap[n - kept];
+}
+
 /* One token by its probability at a temperature: the largest of (log p / T + Gumbel noise). */
 static candidate draw(rg_beams *b, const beam *m, const rg_real *scores, double base, double lse, size_t row)
 {
     const size_t V = b->words.count;
     rg_random    random = rg_random_new(b->config.seed, (m->number * 1009 + row) * 100003 + b->steps);
-    double       floor = -INFINITY;
-    if (b->config.top && b->config.top < V) { /* the top-th largest score */
-        size_t     kept = 0;
-        candidate *list = rg_arena_get(b->arena, (b->config.top + 1) * sizeof *list);
-        for (size_t j = 0; list && j < V; j++)
-            kept = insert(list, kept, b->config.top, (candidate){ .key = (double)scores[j], .token = (int32_t)j });
-        if (list && kept) floor = list[kept - 1].key;
-    }
-    candidate best = { .key = -INFINITY, .log_p = NAN, .row = row, .token = b->words.eos };
+    const double floor = b->heap ? least_drawn(b, scores) : -INFINITY;
+    candidate    best = { .key = -INFINITY, .log_p = NAN, .row = row, .token = b->words.eos };
     for (size_t j = 0; j < V; j++) {
         const double noise = -log(-log(rg_random_uniform(&random) + 1e-300) + 1e-300);
         if ((double)scores[j] < floor || !allowed(b, (int32_t)j)) continue;

@@ -54,16 +54,29 @@ static rg_status make_room(rg_decoding *d, size_t n)
     return RG_OK;
 }
 
-rg_status rg_decoding_start(rg_decoding *d, const int32_t *ids, const rg_layout *sources)
+/* A copy on the tape of what start makes; no start: groups without rows. */
+static rg_status copy_layout(rg_decoding *d, const rg_layout *from)
 {
-    RG_TRY(make_room(d, sources->groups));
+    int32_t *start = rg_tape_memory(d->memory, (from->groups + 1) * sizeof *start);
+    if (!start) return rg_tape_status(d->memory);
+    if (from->start) memcpy(start, from->start, (from->groups + 1) * sizeof *start);
+    else memset(start, 0, (from->groups + 1) * sizeof *start);
+    d->sources = *from;
+    d->sources.start = start;
+    return RG_OK;
+}
+
+rg_status rg_decoding_start(rg_decoding *d, const rg_field *source)
+{
+    RG_TRY(make_room(d, source->layout.groups));
     rg_tape_reset(d->memory, 0);
     rg_tape_reset(d->tape, 0);
-    const rg_layout *copy = rg_tape_layout(d->memory, sources->groups, sources->start);
-    if (!copy) return rg_tape_status(d->memory);
-    d->sources = *copy;
-    d->source_ids = ids;
-    d->n = sources->groups;
+    RG_TRY(copy_layout(d, &source->layout));
+    d->source = *source;
+    d->source.layout = d->sources;
+    if (rg_field_rows(&d->source) && !source->ids && !source->values)
+        return rg_fail(RG_EINVAL, "the sources have %zu rows but neither ids nor values", rg_field_rows(&d->source));
+    d->n = source->layout.groups;
     d->steps = 0;
     for (size_t i = 0; i < d->n; i++) d->source_of[i] = (int32_t)i;
     RG_TRY(d->model->system->start(d));

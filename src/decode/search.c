@@ -98,13 +98,14 @@ static rg_status check(const rg_search_config *c)
     if (c->beam < 1 || c->beam > 1000) return rg_fail(RG_EINVAL, "a beam of %zu; it should be 1 .. 1000", c->beam);
     if (c->n_best < 1 || c->n_best > c->beam) return rg_fail(RG_EINVAL, "%zu answers from a beam of %zu", c->n_best, c->beam);
     if (c->sample && !(c->temperature > 0)) return rg_fail(RG_EINVAL, "a temperature of %g", c->temperature);
+    if (!(c->top_p >= 0 && c->top_p <= 1)) return rg_fail(RG_EINVAL, "draws among %g of the probability; it should be from 0 to 1", c->top_p);
     if (!(c->length_factor >= 0) || !(c->normalize >= 0))
         return rg_fail(RG_EINVAL, "length factor %g, normalisation %g", c->length_factor, c->normalize);
     return RG_OK;
 }
 
-rg_status rg_search_run(const rg_answers **out, rg_search *s, const rg_search_config *c, const int32_t *ids, const rg_layout *sources,
-                        const uint64_t *numbers, const rg_ids *prefix)
+rg_status rg_search_run(const rg_answers **out, rg_search *s, const rg_search_config *c, const rg_field *source, const uint64_t *numbers,
+                        const rg_ids *prefix)
 {
     RG_TRY(check(c));
     rg_arena_reset(s->arena);
@@ -120,9 +121,9 @@ rg_status rg_search_run(const rg_answers **out, rg_search *s, const rg_search_co
     rg_gaze_init(&s->gaze, s->part[0], c);
     s->watcher = rg_gaze_watcher(&s->gaze);
     rg_decoding_set_watcher(s->part[0], NULL);
-    for (size_t m = 0; m < s->parts; m++) RG_TRY(rg_decoding_start(s->part[m], ids, sources));
+    for (size_t m = 0; m < s->parts; m++) RG_TRY(rg_decoding_start(s->part[m], source));
     rg_decoding_set_watcher(s->part[0], gazes ? &s->watcher : NULL);
-    RG_TRY(rg_beams_start(s->beams, s->arena, &own, &words, sources, numbers, prefix));
+    RG_TRY(rg_beams_start(s->beams, s->arena, &own, &words, &s->part[0]->sources, numbers, prefix));
     while (rg_beams_live(s->beams)) {
         const rg_real *scores = NULL;
         size_t         ld = 0, n;

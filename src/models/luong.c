@@ -199,7 +199,7 @@ static rg_status start(rg_decoding *d)
     const parts        *p = d->model->parts;
     memory             *mem = d->state;
     rg_recurrent_states states = { 0 };
-    mem->source = encode(d->memory, p, s, d->source_ids, &d->sources, &states);
+    mem->source = encode(d->memory, p, s, d->source.ids, &d->sources, &states);
     rg_tensor *zero = rg_zeros(d->memory, d->n, (size_t)s->rnn.width, NULL);
     RG_TRY(rg_tape_status(d->memory));
     RG_TRY(rg_bank_put(&mem->bank, VECTOR, zero));

@@ -166,7 +166,7 @@ static rg_status start(rg_decoding *d)
     const settings *s = d->model->options;
     const parts    *p = d->model->parts;
     memory         *mem = d->state;
-    rg_tensor      *read = rg_rnn_read(d->memory, &p->rnn, &s->rnn, d->source_ids, &d->sources, NULL);
+    rg_tensor      *read = rg_rnn_read(d->memory, &p->rnn, &s->rnn, d->source.ids, &d->sources, NULL);
     mem->values = rg_rnn_turn(d->memory, &s->rnn, read, &d->sources);
     mem->keys = rg_rnn_keys(d->memory, &p->att, p->key, mem->values);
     rg_attention_settle(d->memory, &p->att, mem->keys, mem->values, &d->sources);

@@ -54,7 +54,7 @@ static rg_status start(rg_decoding *d)
     const rg_rnn_settings *s = &((const settings *)d->model->options)->rnn;
     const parts           *p = d->model->parts;
     rg_recurrent_states    states = { 0 };
-    rg_rnn_read(d->memory, &p->rnn, s, d->source_ids, &d->sources, &states);
+    rg_rnn_read(d->memory, &p->rnn, s, d->source.ids, &d->sources, &states);
     RG_TRY(rg_tape_status(d->memory));
     return rg_rnn_put_states(d->state, &states, p->decoder.config.depth);
 }

@@ -192,7 +192,7 @@ static rg_status encode_some(rg_decoding *d, size_t g, size_t end)
     for (size_t i = g; i <= end; i++) start[i - g] = d->sources.start[i] - first;
     for (int32_t i = 0; i < n; i++) rows[i] = first + i;
     const rg_layout layout = { .groups = end - g, .start = start };
-    rg_tensor      *x = encode(d->tape, d->model, d->source_ids + first, &layout);
+    rg_tensor      *x = encode(d->tape, d->model, d->source.ids + first, &layout);
     for (size_t i = 0; i < q->decoder.depth; i++) {
         rg_tensor *k, *v;
         rg_heads_memory(d->tape, &q->decoder.block[i].cross, x, &k, &v);

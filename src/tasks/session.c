@@ -304,7 +304,7 @@ static rg_status search_batch(rg_session *s, rg_search *search, rg_arena *arena,
         number[i] = s->first + at;
         if (prefix) prefix[i] = it->prefix;
     }
-    const rg_layout   layout = { .groups = batch.count, .start = start };
+    const rg_field    source = { .layout = { .groups = batch.count, .start = start }, .ids = ids };
     const rg_answers *answers;
     rg_search_config  config = s->config->search;
     config.attention = config.attention || s->config->replace_unknown;
@@ -313,7 +313,7 @@ static rg_status search_batch(rg_session *s, rg_search *search, rg_arena *arena,
         config.attention_head = s->translators[0]->alignment_head;
     }
     config.unknown = rg_vocab_unk(s->translators[0]->target);
-    RG_TRY(rg_search_run(&answers, search, &config, ids, &layout, number, prefix));
+    RG_TRY(rg_search_run(&answers, search, &config, &source, number, prefix));
     for (size_t i = 0; i < batch.count; i++) RG_TRY(keep(s, arena, &s->items[s->order[batch.from + i]], &answers[i]));
     return RG_OK;
 }
