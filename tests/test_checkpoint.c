@@ -9,6 +9,7 @@
 #include "support/faults.h"
 #include "support/toy.h"
 #include "autograd/params.h"
+#include "regard/safetensors.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -236,6 +237,42 @@ static void weights_alone_can_be_saved_and_loaded(void **unused)
     close_run(&b);
 }
 
+/* Weights cut to the upper half of their bits, as other programs store them. */
+static void weights_in_bfloat16_are_loaded(void **unused)
+{
+    (void)unused;
+    run a, b;
+    OK(open_run(&a));
+    OK(open_run(&b));
+    train(&a, 1, 2);
+    rg_safetensors_writer *w;
+    OK(rg_safetensors_writer_new(&w));
+    uint16_t *bits[16] = { 0 };
+    for (size_t i = 0; i < rg_params_count(a.toy.params); i++) {
+        rg_param    *e = rg_params_at(a.toy.params, i);
+        const size_t n = e->rows * e->cols, dims[2] = { e->rows, e->cols };
+        assert_true(i < 16 && (bits[i] = rg_alloc(2 * n)) != NULL);
+        for (size_t j = 0; j < n; j++) {
+            uint32_t word;
+            memcpy(&word, &e->data[j], 4);
+            word &= 0xFFFF0000u;
+            memcpy(&e->data[j], &word, 4);
+            bits[i][j] = (uint16_t)(word >> 16);
+        }
+        OK(rg_safetensors_writer_add(w, e->name, RG_DTYPE_BF16, dims, 2, bits[i]));
+    }
+    OK(rg_safetensors_writer_save(w, path));
+    rg_safetensors_writer_free(w);
+    OK(rg_checkpoint_load(path, b.toy.params, NULL, NULL, NULL));
+    for (size_t i = 0; i < rg_params_count(a.toy.params); i++) {
+        const rg_param *x = rg_params_at(a.toy.params, i), *y = rg_params_at(b.toy.params, i);
+        assert_memory_equal(x->data, y->data, x->rows * x->cols * sizeof *x->data);
+        rg_free(bits[i]);
+    }
+    close_run(&a);
+    close_run(&b);
+}
+
 static void files_of_another_model_are_refused_and_change_nothing(void **unused)
 {
     (void)unused;
@@ -445,6 +482,7 @@ int main(void)
         cmocka_unit_test_setup(saving_what_was_loaded_gives_the_same_bytes, no_files),
         cmocka_unit_test_setup(every_optimiser_resumes_bit_for_bit, no_files),
         cmocka_unit_test_setup(weights_alone_can_be_saved_and_loaded, no_files),
+        cmocka_unit_test_setup(weights_in_bfloat16_are_loaded, no_files),
         cmocka_unit_test_setup(files_of_another_model_are_refused_and_change_nothing, no_files),
         cmocka_unit_test_setup(a_value_that_is_not_finite_is_never_saved, no_files),
         cmocka_unit_test_setup(the_one_before_is_kept_and_used_when_the_last_is_broken, no_files),

@@ -690,9 +690,41 @@ static void the_first_value_that_is_not_finite_is_found(void **state)
     assert_int_equal(rg_finite_until(RG_DTYPE_U8, data, 9000), 9000);
 }
 
+/* Values of IEEE 754 halves (table of half-precision examples), bfloat16 and integers; all that fit are exact. */
+static void every_type_of_number_is_read_as_floats(void **state)
+{
+    static const struct {
+        rg_dtype dtype;
+        uint64_t bits;
+        float    value;
+    } rows[] = {
+        { RG_DTYPE_F16, 0x0001, 0x1p-24f },  { RG_DTYPE_F16, 0x03FF, 0x1.FF8p-15f }, { RG_DTYPE_F16, 0x0400, 0x1p-14f },
+        { RG_DTYPE_F16, 0x3555, 0x1.554p-2f }, { RG_DTYPE_F16, 0x7BFF, 65504.0f },   { RG_DTYPE_F16, 0xC000, -2.0f },
+        { RG_DTYPE_F16, 0x8000, -0.0f },     { RG_DTYPE_F16, 0x7C00, INFINITY },     { RG_DTYPE_BF16, 0xC0A0, -5.0f },
+        { RG_DTYPE_BF16, 0x0001, 0x1p-133f }, { RG_DTYPE_F32, 0x40490FDB, 0x1.921FB6p+1f }, { RG_DTYPE_F64, 0x3FF8000000000000, 1.5f },
+        { RG_DTYPE_I8, 0x80, -128.0f },      { RG_DTYPE_U8, 0x80, 128.0f },          { RG_DTYPE_I16, 0xFFFF, -1.0f },
+        { RG_DTYPE_U16, 0xFFFF, 65535.0f },  { RG_DTYPE_I32, 0xFFFFFFFE, -2.0f },    { RG_DTYPE_U32, 0xFFFFFFFF, 0x1p32f },
+        { RG_DTYPE_I64, UINT64_MAX, -1.0f }, { RG_DTYPE_U64, 1, 1.0f },
+    };
+    (void)state;
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        unsigned char bytes[17];
+        float         two[2] = { 7, 7 };
+        for (size_t i = 0; i < 16; i++) bytes[i + 1] = (unsigned char)(rows[r].bits >> 8 * (i % rg_dtype_bytes(rows[r].dtype)) & 0xFF);
+        assert_int_equal(rg_dtype_floats(two, rows[r].dtype, bytes + 1, 2), RG_OK); /* not aligned */
+        for (int i = 0; i < 2; i++)
+            if (memcmp(&two[i], &rows[r].value, sizeof two[i]) != 0)
+                fail_msg("%s %llx is read as %a", rg_dtype_name(rows[r].dtype), (unsigned long long)rows[r].bits, (double)two[i]);
+    }
+    float one;
+    assert_int_equal(rg_dtype_floats(&one, RG_DTYPE_BOOL, "x", 1), RG_EINVAL);
+    assert_int_equal(rg_dtype_floats(&one, RG_DTYPE_F8_E4M3, "x", 1), RG_EINVAL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_type_of_number_is_read_as_floats),
         cmocka_unit_test(the_first_value_that_is_not_finite_is_found),
         cmocka_unit_test(the_hash_gives_the_published_numbers_in_any_pieces),
         cmocka_unit_test(brackets_are_counted_outside_of_strings_only),

@@ -32,6 +32,14 @@ size_t      rg_dtype_bytes(rg_dtype dtype);
 const char *rg_dtype_name(rg_dtype dtype);                    /* "F32" */
 bool        rg_dtype_find(rg_dtype *out, const char *name);   /* false when there is none of that name */
 
+/* Types that weights of models may be stored in: F32, and the halves F16 and BF16. */
+enum { RG_WEIGHT_BYTES_LEAST = 2 };
+bool rg_dtype_is_weight(rg_dtype dtype);
+
+/* `count` little-endian numbers of that type as floats; halves (F16, BF16) and small integers exactly, F64 and wide integers rounded. RG_EINVAL
+ * for the 8-bit floats and BOOL, which nobody stores weights in that we read. `bytes` need not be aligned. */
+rg_status rg_dtype_floats(float *out, rg_dtype dtype, const void *bytes, size_t count);
+
 /* --------------------------------------------------------------------------------------------------- reading */
 
 typedef struct rg_safetensors rg_safetensors;
@@ -68,6 +76,8 @@ void rg_safetensors_finite_only(rg_safetensors *st, bool finite_only);
 rg_status rg_safetensors_read(rg_safetensors *st, const rg_safetensors_entry *entry, void *buffer, size_t bytes);
 /* The same as memory that belongs to the file until it is closed, 64-byte aligned, read on the first call. */
 rg_status rg_safetensors_data(const void **out, rg_safetensors *st, const rg_safetensors_entry *entry);
+/* Its numbers as floats, whatever type they are stored in (rg_dtype_floats); `count` must be how many it has. */
+rg_status rg_safetensors_read_floats(rg_safetensors *st, const rg_safetensors_entry *entry, float *out, size_t count);
 
 /* --------------------------------------------------------------------------------------------------- writing */
 

@@ -206,3 +206,18 @@ rg_status rg_safetensors_data(const void **out, rg_safetensors *st, const rg_saf
     else *out = item->data = data;
     return status;
 }
+
+rg_status rg_safetensors_read_floats(rg_safetensors *st, const rg_safetensors_entry *entry, float *out, size_t count)
+{
+    const size_t width = rg_dtype_bytes(entry->dtype);
+    if (count != entry->bytes / width)
+        return rg_fail(RG_ESHAPE, "%s: array \"%s\" has %zu numbers, %zu were asked for", st->path, entry->name, entry->bytes / width, count);
+    if (entry->dtype == RG_DTYPE_F32) return rg_safetensors_read(st, entry, out, entry->bytes);
+    void *bytes = rg_alloc(entry->bytes ? entry->bytes : 1);
+    if (bytes == NULL) return RG_ENOMEM;
+    rg_status status = rg_safetensors_read(st, entry, bytes, entry->bytes);
+    if (status == RG_OK) status = rg_dtype_floats(out, entry->dtype, bytes, count);
+    if (status == RG_EINVAL) rg_fail_in(status, "%s: array \"%s\": ", st->path, entry->name);
+    rg_free(bytes);
+    return status;
+}

@@ -10,7 +10,7 @@ typedef struct loading {
     rg_safetensors *file;
     size_t          found; /* arrays of the file that have a place */
     float          *floats; /* room for the largest, where rg_real is not float */
-    size_t          largest;
+    size_t          largest; /* in numbers */
 } loading;
 
 /* Weights are numbers: whoever computes with an infinite one answers nonsense. Checked while the bytes are in cache for the checksum. */
@@ -36,12 +36,13 @@ static rg_status compare(void *context, const char *name, const rg_param *e, rg_
     const char                 *path = rg_safetensors_path(l->file);
     (void)data;
     if (!a) return rg_fail(RG_EMATCH, "%s: has no tensor '%s'; it is of another model", path, name);
-    if (a->dtype != RG_DTYPE_F32) return rg_fail(RG_EMATCH, "%s: tensor '%s' is %s, not F32", path, name, rg_dtype_name(a->dtype));
+    if (!rg_dtype_is_weight(a->dtype))
+        return rg_fail(RG_EMATCH, "%s: tensor '%s' is %s, not F32, F16 or BF16", path, name, rg_dtype_name(a->dtype));
     if (!same_shape(a, e))
         return rg_fail(RG_EMATCH, "%s: tensor '%s' is %zu x %zu, the model wants %zu x %zu", path, name, a->ndim > 1 ? a->dims[0] : 1,
                        a->ndim ? a->dims[a->ndim - 1] : 1, e->rows, e->cols);
     l->found++;
-    if (a->bytes > l->largest) l->largest = a->bytes;
+    if (e->rows * e->cols > l->largest) l->largest = e->rows * e->cols;
     return RG_OK;
 }
 
@@ -50,8 +51,8 @@ static rg_status copy_in(void *context, const char *name, const rg_param *e, rg_
     loading                    *l = context;
     const rg_safetensors_entry *a = rg_safetensors_find(l->file, name);
     const size_t                n = e->rows * e->cols;
-    if (!l->floats) return rg_safetensors_read(l->file, a, data, a->bytes);
-    RG_TRY(rg_safetensors_read(l->file, a, l->floats, a->bytes));
+    if (!l->floats) return rg_safetensors_read_floats(l->file, a, (float *)data, n);
+    RG_TRY(rg_safetensors_read_floats(l->file, a, l->floats, n));
     for (size_t i = 0; i < n; i++) data[i] = (rg_real)l->floats[i];
     return RG_OK;
 }
@@ -118,7 +119,7 @@ rg_status rg_checkpoint_state(const char *path, rg_state *state)
 static rg_status room_for_floats(loading *l)
 {
     if (sizeof(rg_real) == sizeof(float)) return RG_OK;
-    l->floats = rg_alloc(l->largest ? l->largest : 1);
+    l->floats = rg_alloc_array(l->largest + 1, sizeof *l->floats);
     return l->floats ? RG_OK : RG_ENOMEM;
 }
 

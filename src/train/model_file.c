@@ -77,7 +77,7 @@ static rg_status room_of(size_t *out, const char *path)
     RG_TRY(rg_file_open(&file, path, "rr"));
     const rg_status status = rg_file_size(&bytes, file);
     (void)rg_file_close(file);
-    *out = (size_t)(bytes / sizeof(float));
+    *out = (size_t)(bytes / RG_WEIGHT_BYTES_LEAST);
     return status;
 }
 
@@ -215,7 +215,7 @@ typedef struct taking {
 static bool fits(const rg_safetensors_entry *a, const rg_param *e)
 {
     const bool flat = a && a->ndim == 1 && e->rows == 1 && a->dims[0] == e->cols;
-    return a && a->dtype == RG_DTYPE_F32 && (flat || (a->ndim == 2 && a->dims[0] == e->rows && a->dims[1] == e->cols));
+    return a && rg_dtype_is_weight(a->dtype) && (flat || (a->ndim == 2 && a->dims[0] == e->rows && a->dims[1] == e->cols));
 }
 
 static rg_status take_one(taking *t, const rg_param *e)
@@ -225,9 +225,9 @@ static rg_status take_one(taking *t, const rg_param *e)
     rg_text                    *list = taken ? t->taken : t->fresh;
     RG_TRY(rg_text_print(list, "%s%s", list->length ? " " : "", e->name));
     if (!taken) return RG_OK;
-    float *floats = rg_alloc(a->bytes);
+    float *floats = rg_alloc_array(e->rows * e->cols, sizeof *floats);
     if (!floats) return RG_ENOMEM;
-    rg_status status = rg_safetensors_read(t->file, a, floats, a->bytes);
+    rg_status status = rg_safetensors_read_floats(t->file, a, floats, e->rows * e->cols);
     for (size_t i = 0; status == RG_OK && i < e->rows * e->cols; i++) e->data[i] = (rg_real)floats[i];
     rg_free(floats);
     t->count++;
