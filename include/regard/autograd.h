@@ -117,6 +117,24 @@ bool rg_tape_record(rg_tape *tape, bool record);
 bool rg_tape_learn(rg_tape *tape, bool learn);
 bool rg_tape_learning(const rg_tape *tape);
 bool rg_tape_dry(const rg_tape *tape);
+/* Off: batch norm uses the statistics of its batch and leaves the kept ones alone, as a second pass over the same examples wants it. On again
+ * after a reset. */
+bool rg_tape_settle(rg_tape *tape, bool settle);
+
+/* Random ops so far; and back to an earlier number: the ops that follow draw what the ops after it drew. So a second pass over the same rows
+ * has the dropout masks of the first. */
+uint64_t rg_tape_draws(const rg_tape *tape);
+void     rg_tape_redraw(rg_tape *tape, uint64_t draws);
+
+/* How far a training is, for losses that change with it: the same for every worker, and after resuming. Zeros outside of training. */
+typedef struct rg_progress {
+    double   part;  /* of the run that is done, 0 to 1; below 0: the run has no limit */
+    uint64_t step;  /* number of the update, from 1                                   */
+    size_t   phase; /* which of the system's phases learns                            */
+} rg_progress;
+rg_progress rg_tape_progress(const rg_tape *tape);
+void        rg_tape_set_progress(rg_tape *tape, rg_progress progress); /* stays until it is set again */
+
 rg_team *rg_tape_team(const rg_tape *tape);
 
 /* Run back from `loss` (1, 1) with seed gradient 1. Reports a failed forward; RG_ENUMBER when the loss is not finite. */

@@ -47,6 +47,15 @@ typedef struct rg_preset {
     const char *name, *summary, *yaml;
 } rg_preset;
 
+/* One of several losses that take turns, each with its own parameters and its own count of steps: the two players of a GAN. */
+typedef struct rg_system_phase {
+    const char *name;
+    rg_loss (*loss)(rg_tape *t, const rg_model *model, const void *batch);
+    const char *learns;                     /* pattern of the parameters it moves: "generator.*"                  */
+    int64_t (*every)(const rg_model *model); /* it comes in every such round, by the model's settings; NULL: each  */
+    double rate;                            /* factor on the learning rate; 0: 1                                  */
+} rg_system_phase;
+
 typedef struct rg_system {
     const char             *name, *summary, *paper;
     const rg_task          *task;         /* what it learns from and answers */
@@ -62,6 +71,9 @@ typedef struct rg_system {
 
     /* Sum and count of the loss of a batch (src/tasks says what a batch is; for sequences an rg_batch). */
     rg_loss (*loss)(rg_tape *t, const rg_model *model, const void *batch);
+
+    /* Instead of `loss`: what takes turns, ends with name = NULL. NULL: `loss` alone. */
+    const rg_system_phase *phases;
 
     /* Answers of systems that predict: a row of logits for each node, or each step that is asked for. NULL for those that decode. */
     rg_tensor *(*predict)(rg_tape *t, const rg_model *model, const void *batch);

@@ -113,6 +113,7 @@ typedef struct rg_job {
     size_t             count;  /* at most one for each worker; the others rest                          */
     uint64_t           step;   /* numbers the random draws; different for each run                      */
     bool               add;    /* to the gradients that are there: a later part of a larger batch        */
+    rg_progress        progress; /* what losses see by rg_tape_progress                                */
     rg_loss_function  *loss;
     void              *context;
 } rg_job;

@@ -22,6 +22,16 @@ typedef enum rg_stop_on { /* with several metrics, when are all of them out of p
     RG_STOP_ON_ANY    /* as soon as one has none left  */
 } rg_stop_on;
 
+/* Part of a training that has a loss of its own and moves some of the parameters: the two players of a GAN. Phases take turns, an update each,
+ * in rounds: phase p comes in rounds every, 2 every, ... Each counts its own steps, for the optimiser's averages and for the schedule. */
+enum { RG_PHASES_MAX = 8 };
+typedef struct rg_trainer_phase {
+    const char *name;
+    const char *learns; /* pattern of names of the parameters it moves; the others are frozen meanwhile */
+    uint64_t    every;  /* rounds; 0: 1                                                                 */
+    double      rate;   /* factor on the learning rate; 0: 1                                            */
+} rg_trainer_phase;
+
 typedef struct rg_trainer_config {
     rg_workers_config   workers;
     rg_optimizer_config optimizer;
@@ -42,6 +52,8 @@ typedef struct rg_trainer_config {
     bool                keep_best;     /* also NAME.best-METRIC of `model` for each metric's best                      */
     size_t              average;       /* the final model is the mean of the models of so many saves, unless the last weights validate
                                         * better; 0, 1: the last weights                                                 */
+    const rg_trainer_phase *phases;    /* borrowed; none: one phase that learns everything                             */
+    size_t              phase_count;   /* the loss sees which one it is of by rg_tape_progress                         */
     bool                average_best;  /* of those with the best first metric instead of the last                      */
 } rg_trainer_config;
 #define RG_TRAINER_CONFIG_DEFAULT { .workers = RG_WORKERS_CONFIG_DEFAULT, .optimizer = RG_OPTIMIZER_CONFIG_DEFAULT, \
@@ -80,6 +92,11 @@ typedef enum rg_train_event {
     RG_TRAIN_AVERAGED, /* the mean of `averaged` models was compared with the last weights                   */
     RG_TRAIN_DONE
 } rg_train_event;
+typedef struct rg_phase_log {
+    const char *name;
+    double      loss, labels, rate; /* as in rg_train_log                 */
+    uint64_t    steps;              /* updates of this phase since the run began */
+} rg_phase_log;
 typedef struct rg_train_log { /* means and sums are of the time since the last RG_TRAIN_LOG */
     rg_train_event    event;
     uint64_t          step, epoch, batches; /* epochs from 1; batches of this epoch                */
@@ -95,6 +112,8 @@ typedef struct rg_train_log { /* means and sums are of the time since the last R
                                              * better than the model at the end                     */
     const char       *path;                 /* RG_TRAIN_SAVED, RG_TRAIN_RESUMED: which file; RG_TRAIN_DONE: the file that validated best,
                                              * NULL when no model is written                        */
+    const rg_phase_log *phases;             /* of systems that learn in phases               */
+    size_t            phase_count;
     const char       *reason;               /* RG_TRAIN_DONE: why; RG_TRAIN_RESUMED: see there      */
 } rg_train_log;
 

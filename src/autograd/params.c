@@ -308,6 +308,8 @@ static bool matches(const char *pattern, const char *name)
     return *pattern == 0;
 }
 
+bool rg_params__matches(const char *pattern, const char *name) { return matches(pattern, name); }
+
 size_t rg_params_freeze(rg_params *p, const char *pattern, bool frozen)
 {
     size_t n = 0;

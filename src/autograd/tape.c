@@ -16,6 +16,8 @@ struct rg_tape {
     rg_node       *last;
     rg_later      *later;
     uint64_t       step, draws, serial;
+    bool           still; /* kept values do not move */
+    rg_progress    progress;
     uint64_t       inner; /* tensors before this serial are outside the inner pass */
     unsigned       marks; /* inner passes this is inside of */
     rg_status      status;
@@ -71,6 +73,7 @@ void rg_tape_reset(rg_tape *t, uint64_t step)
     t->later = NULL;
     t->step = step;
     t->draws = t->serial = t->inner = 0;
+    t->still = false;
     t->marks = 0;
     t->status = RG_OK;
     t->message[0] = 0;
@@ -384,6 +387,19 @@ void rg_tape__deepen(rg_tape *t, rg_tensor *out, size_t steps)
     if (out->depth > t->cost.depth) t->cost.depth = out->depth;
 }
 
+uint64_t rg_tape_draws(const rg_tape *t) { return t->draws; }
+void rg_tape_redraw(rg_tape *t, uint64_t draws) { t->draws = draws; }
+
+bool rg_tape_settle(rg_tape *t, bool settle)
+{
+    const bool before = !t->still;
+    t->still = !settle;
+    return before;
+}
+
+rg_progress rg_tape_progress(const rg_tape *t) { return t->progress; }
+void rg_tape_set_progress(rg_tape *t, rg_progress progress) { t->progress = progress; }
+
 uint64_t rg_tape__draw(rg_tape *t, uint32_t key[2])
 {
     const uint64_t op = t->draws++;
@@ -423,7 +439,7 @@ static rg_real *param_grad(rg_tape *t, rg_tensor *x, bool *add)
 
 rg_real *rg_tape__moves(rg_tape *t, rg_param *kept)
 {
-    if (t->config.dry || !t->config.learn || t->marks) return NULL;
+    if (t->config.dry || !t->config.learn || t->marks || t->still) return NULL;
     return t->config.grads ? rg_grads__moves(t->config.grads, kept) : kept->data;
 }
 

@@ -154,10 +154,12 @@ static void json_event(rg_console *c, const rg_train_log *log)
         RG_TRAIN_START) { /* what follows replaces lines of later steps, which an earlier run may have left */
         write_json(c, json_pack("{s:I, s:s}", "step", (json_int_t)log->step, "begin", log->step ? "resumed" : "new"));
     } else if (log->event == RG_TRAIN_LOG) {
-        write_json(c, json_pack("{s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "step", (json_int_t)log->step, "epoch",
+        json_t *phases = log->phase_count ? json_object() : NULL;
+        for (size_t i = 0; i < log->phase_count; i++) json_object_set_new(phases, log->phases[i].name, json_real(log->phases[i].loss));
+        write_json(c, json_pack("{s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:o*}", "step", (json_int_t)log->step, "epoch",
                                 (json_int_t)log->epoch, "loss", log->loss, "lr", log->rate, "words_per_second",
                                 log->seconds > 0 ? log->cost / log->seconds : 0.0, "words", log->cost, "seconds",
-                                log->seconds, "grad_norm", log->norm, "clipped", log->clipped));
+                                log->seconds, "grad_norm", log->norm, "clipped", log->clipped, "phases", phases));
     } else if (log->event == RG_TRAIN_VALID) {
         json_t *valid = json_object();
         for (size_t i = 0; i < log->metrics->count; i++)
@@ -257,8 +259,13 @@ static void show_update(rg_console *c, const rg_train_log *log)
 
 static void print_update(rg_console *c, const rg_train_log *log)
 {
-    print_folded(c, "Ep. %llu : Up. %llu : Cost %.5g : %.0f %s/s : gNorm %.3g : L.r. %.2e",
-                 (unsigned long long)log->epoch, (unsigned long long)log->step, log->loss,
+    char   cost[256];
+    size_t at = (size_t)snprintf(cost, sizeof cost, "Cost %.5g", log->loss);
+    for (size_t i = 0; i < log->phase_count && at < sizeof cost; i++) /* the losses of phases have no common mean */
+        at = (i ? at : 0) + (size_t)snprintf(cost + (i ? at : 0), sizeof cost - (i ? at : 0), "%s%s %.5g", i ? " : " : "",
+                                             log->phases[i].name, log->phases[i].loss);
+    print_folded(c, "Ep. %llu : Up. %llu : %s : %.0f %s/s : gNorm %.3g : L.r. %.2e",
+                 (unsigned long long)log->epoch, (unsigned long long)log->step, cost,
                  log->seconds > 0 ? log->cost / log->seconds : 0.0, c->unit, log->norm, log->rate);
 }
 

@@ -8,6 +8,7 @@
 typedef struct learning {
     rg_run     run;
     rg_learned learned;
+    rg_trainer_phase phase[RG_PHASES_MAX];
 } learning;
 
 /* ------------------------------------------------------------------------------------------------------- hooks */
@@ -22,6 +23,7 @@ static rg_loss share_loss(void *context, rg_tape *tape, const void *share, int w
 {
     const rg_run *r = &((const learning *)context)->run;
     (void)worker;
+    if (r->system->phases) return r->system->phases[rg_tape_progress(tape).phase].loss(tape, r->model, share);
     return r->system->loss(tape, r->model, share);
 }
 
@@ -129,6 +131,21 @@ static double width_of(const rg_system *system, const void *options)
 
 /* --------------------------------------------------------------------------------------------------------- run */
 
+static rg_status plan_phases(learning *l, rg_trainer_config *config)
+{
+    const rg_run *r = &l->run;
+    size_t        n = 0;
+    for (const rg_system_phase *p = r->system->phases; p && p->name; p++, n++) {
+        if (n == RG_PHASES_MAX) return rg_fail(RG_ELIMIT, "%s learns in more than %d phases", r->system->name, RG_PHASES_MAX);
+        const int64_t every = p->every ? p->every(r->model) : 1;
+        if (every < 1) return rg_fail(RG_EINVAL, "%s: phase %s comes every %lld rounds", r->system->name, p->name, (long long)every);
+        l->phase[n] = (rg_trainer_phase){ .name = p->name, .learns = p->learns, .every = (uint64_t)every, .rate = p->rate };
+    }
+    config->phases = l->phase;
+    config->phase_count = n;
+    return RG_OK;
+}
+
 static bool validates(const rg_run *r) { return r->task->judge && (!r->task->judges || r->task->judges(r)); }
 
 static rg_status train(learning *l, char *checkpoint, const void *options)
@@ -137,6 +154,7 @@ static rg_status train(learning *l, char *checkpoint, const void *options)
     const bool judged = validates(r);
     rg_trainer_config config = rg_learning_config(r->learning, judged, width_of(r->system, options));
     config.checkpoint = checkpoint;
+    RG_TRY(plan_phases(l, &config));
     if (r->task->plan) RG_TRY(r->task->plan(r, &config));
     RG_TRY(rg_learning_check(r->learning, &config));
     const rg_trainer_hooks hooks = { .context = l,

@@ -228,11 +228,11 @@ static void update_piece(pass *p, rg_piece *piece, const rg_real *const *grads, 
     if (packed(e)) pack_piece(p, piece, e);
 }
 
-static void prepare(pass *p, double scale)
+static void prepare(pass *p, double scale, uint64_t number)
 {
     rg_optimizer              *opt = p->opt;
     const rg_optimizer_config *c = &opt->config;
-    const double               t = (double)opt->steps + 1;
+    const double               t = (double)number;
     const double               smooth = 1 - fmin(1 - c->smoothing, (t + 1) / (t + 10)); /* the first steps count more */
     p->update = (rg_update){
         .rule = opt->rule, .w = opt->params->block,
@@ -261,8 +261,8 @@ static rg_status find_norm(double *out, pass *p, double scale, rg_team *team)
     return RG_OK;
 }
 
-rg_status rg_optimizer_step(rg_step_report *out, rg_optimizer *opt, rg_grads *const *grads, size_t workers,
-                            double count, double rate, rg_team *team)
+rg_status rg_optimizer__step(rg_step_report *out, rg_optimizer *opt, rg_grads *const *grads, size_t workers, double count, double rate,
+                             uint64_t number, rg_team *team)
 {
     if (workers > MOST_WORKERS) return rg_fail(RG_ELIMIT, "%zu workers; at most %d", workers, MOST_WORKERS);
     for (size_t k = 0; k < workers; k++)
@@ -275,13 +275,19 @@ rg_status rg_optimizer_step(rg_step_report *out, rg_optimizer *opt, rg_grads *co
     RG_TRY(find_norm(&report.norm, &p, scale, team));
     report.clipped = opt->config.clip_norm > 0 && report.norm > opt->config.clip_norm;
     if (report.clipped) scale *= opt->config.clip_norm / report.norm;
-    prepare(&p, scale);
+    prepare(&p, scale, number);
     p.work = update_piece;
     run(&p, team);
     rg_params_settle(opt->params, grads, workers);
     opt->steps++;
     if (out) *out = report;
     return RG_OK;
+}
+
+rg_status rg_optimizer_step(rg_step_report *out, rg_optimizer *opt, rg_grads *const *grads, size_t workers,
+                            double count, double rate, rg_team *team)
+{
+    return rg_optimizer__step(out, opt, grads, workers, count, rate, opt->steps + 1, team);
 }
 
 static void swap_piece(pass *p, rg_piece *piece, const rg_real *const *grads, size_t count)

@@ -32,6 +32,10 @@ struct rg_optimizer {
 /* "m", "v", "d", "average" */
 const char *rg_optimizer__array_name(size_t i);
 
+/* rg_optimizer_step with the number of the step given, from 1, that corrections of averages depend on: phases count their own. */
+rg_status rg_optimizer__step(rg_step_report *out, rg_optimizer *opt, rg_grads *const *grads, size_t workers, double count, double rate,
+                             uint64_t number, rg_team *team);
+
 /* Rows of the table with what only the pass needs (optimizers.c). */
 typedef struct rg_optimizer_row {
     rg_rule rule;

@@ -109,6 +109,16 @@ static rg_status put_metrics(const rg_metrics *metrics, const char *list, rg_sta
     return RG_OK;
 }
 
+static rg_status put_phases(const rg_trainer *t, rg_state *s)
+{
+    key k;
+    if (!t->config.phase_count) return RG_OK;
+    RG_TRY(rg_state_put_count(s, "trainer.round", t->at.round));
+    RG_TRY(rg_state_put_count(s, "trainer.phase", t->at.phase));
+    for (size_t i = 0; i < t->config.phase_count; i++) RG_TRY(rg_state_put_count(s, key_of(&k, "phase", i, "steps"), t->at.phase_steps[i]));
+    return RG_OK;
+}
+
 static rg_status put_place(const rg_trainer_at *at, rg_state *s)
 {
     key k;
@@ -116,6 +126,7 @@ static rg_status put_place(const rg_trainer_at *at, rg_state *s)
     RG_TRY(rg_state_put_count(s, "trainer.epoch-batches", at->epoch_batches));
     RG_TRY(rg_state_put_count(s, "trainer.batches", at->batches));
     RG_TRY(rg_state_put_number(s, "trainer.rate-factor", at->rate_factor));
+    RG_TRY(rg_state_put_number(s, "trainer.part", at->part));
     RG_TRY(rg_state_put_count(s, "trainer.metrics", at->metrics.count));
     RG_TRY(rg_state_put_count(s, "trainer.kept", at->kept.count));
     RG_TRY(rg_state_put_count(s, "trainer.saves", at->saved_count));
@@ -179,12 +190,32 @@ static rg_status get_place(rg_trainer_at *out, const rg_state *s)
     return RG_OK;
 }
 
+static rg_status get_phases(rg_trainer *t, const rg_state *s)
+{
+    key k;
+    t->at.round = 1;
+    if (!t->config.phase_count) return RG_OK;
+    RG_TRY(rg_state_get_count(&t->at.round, s, "trainer.round"));
+    RG_TRY(get_size(&t->at.phase, s, "trainer.phase", t->config.phase_count - 1));
+    for (size_t i = 0; i < t->config.phase_count; i++) RG_TRY(rg_state_get_count(&t->at.phase_steps[i], s, key_of(&k, "phase", i, "steps")));
+    return RG_OK;
+}
+
+/* Checkpoints from before losses saw it do not say what part of the run was done. */
+static rg_status get_part(rg_trainer *t, const rg_state *s)
+{
+    if (rg_state_has(s, "trainer.part")) return rg_state_get_number(&t->at.part, s, "trainer.part");
+    t->at.part = rg_trainer__part(t);
+    return RG_OK;
+}
+
 static rg_status save_checkpoint(rg_trainer *t)
 {
     rg_state *s;
     if (!t->config.checkpoint) return RG_OK;
     RG_TRY(rg_state_new(&s));
     rg_status status = put_place(&t->at, s);
+    if (status == RG_OK) status = put_phases(t, s);
     if (status == RG_OK) status = rg_trainer__put_settings(t, s);
     if (status == RG_OK) status = rg_trainer__keep_put(t, s);
     if (status == RG_OK && t->hooks.describe) status = t->hooks.describe(t->hooks.context, s);
@@ -221,8 +252,10 @@ static rg_status read_checkpoint(rg_trainer *t, const char *path, char **out_cha
     RG_TRY(rg_state_new(&s));
     rg_status status = rg_checkpoint_load(path, t->params, t->opt, s, rg_workers_team(t->workers));
     if (status == RG_OK) status = get_place(&t->at, s);
+    if (status == RG_OK) status = get_phases(t, s);
     if (status == RG_OK) status = rg_trainer__keep_get(t, s);
     if (status == RG_OK && t->hooks.load) status = t->hooks.load(t->hooks.context, s);
+    if (status == RG_OK) status = get_part(t, s);
     if (status == RG_OK) status = rg_trainer__changes(out_changes, t, s);
     rg_state_free(s);
     return status;

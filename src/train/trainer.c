@@ -9,6 +9,8 @@
 
 #include <math.h>
 
+#include "train/optimizer.h"
+
 /* ------------------------------------------------------------------------------------------------------ life */
 
 static rg_status check(const rg_trainer_config *c, const rg_trainer_hooks *hooks)
@@ -35,9 +37,11 @@ rg_status rg_trainer_new(rg_trainer **out, rg_params *params, const rg_trainer_c
     t->hooks = *hooks;
     t->at.epoch = 1;
     t->at.rate_factor = 1;
+    t->at.part = config->steps || config->epochs ? 0 : -1;
     rg_status status = rg_workers_new(&t->workers, params, &config->workers);
     if (status == RG_OK) status = rg_optimizer_new(&t->opt, params, &config->optimizer);
     if (status == RG_OK) status = rg_trainer__keep_new(t);
+    if (status == RG_OK) status = rg_trainer__phases_new(t);
     if (status != RG_OK) rg_trainer_free(t);
     else *out = t;
     return status;
@@ -47,6 +51,7 @@ void rg_trainer_free(rg_trainer *t)
 {
     if (!t) return;
     rg_free(t->kept);
+    rg_free(t->frozen);
     rg_optimizer_free(t->opt);
     rg_workers_free(t->workers);
     rg_free(t);
@@ -63,10 +68,11 @@ static void forget(rg_trainer *t)
     t->loss = t->labels = t->cost = t->norm = 0;
     t->clipped = t->updates = 0;
     t->since = rg_now();
+    rg_trainer__phase_clear(t);
 }
 
 /* How much of the run is done, by the limit that will be reached first; below 0 when it has none. */
-static double part_done(const rg_trainer *t)
+double rg_trainer__part(const rg_trainer *t)
 {
     const rg_trainer_config *c = &t->config;
     const double             in_epoch = t->hooks.epoch_part ? t->hooks.epoch_part(t->hooks.context) : 0;
@@ -75,13 +81,18 @@ static double part_done(const rg_trainer *t)
     return fmin(1, fmax(by_steps, by_epochs));
 }
 
-static rg_train_log log_of(const rg_trainer *t, rg_train_event event)
+static rg_train_log log_of(rg_trainer *t, rg_train_event event)
 {
     const double n = t->updates ? (double)t->updates : 1;
+    for (size_t i = 0; i < t->config.phase_count; i++) {
+        t->phase[i].steps = t->at.phase_steps[i];
+        t->phase_mean[i] = t->phase[i];
+        if (t->phase[i].labels > 0) t->phase_mean[i].loss /= t->phase[i].labels;
+    }
     return (rg_train_log){
         .event = event, .step = rg_optimizer_steps(t->opt), .epoch = t->at.epoch, .batches = t->at.epoch_batches,
         .loss = t->labels > 0 ? t->loss / t->labels : 0, .labels = t->labels, .cost = t->cost, .seconds = rg_now() - t->since,
-        .rate = t->rate, .norm = t->norm / n, .clipped = (double)t->clipped / n, .part = part_done(t),
+        .rate = t->rate, .norm = t->norm / n, .clipped = (double)t->clipped / n, .part = rg_trainer__part(t), .phases = t->phase_mean, .phase_count = t->config.phase_count,
     };
 }
 
@@ -119,17 +130,20 @@ typedef struct update { /* the batches of one update */
 
 static rg_status blame(rg_trainer *t, rg_status status, const rg_shares *shares, size_t failed)
 {
-    char words[256] = "";
+    char        words[256] = "";
+    const char *phase = rg_trainer__phase_name(t);
     if (t->hooks.blame && failed < shares->count) t->hooks.blame(t->hooks.context, shares->share[failed], words, sizeof words);
-    return rg_fail_in(status, "step %llu, epoch %llu, batch %llu%s%s: ", (unsigned long long)rg_optimizer_steps(t->opt) + 1,
-                      (unsigned long long)t->at.epoch, (unsigned long long)t->at.epoch_batches + 1, *words ? ", " : "", words);
+    return rg_fail_in(status, "step %llu, epoch %llu, batch %llu%s%s%s%s: ", (unsigned long long)rg_optimizer_steps(t->opt) + 1,
+                      (unsigned long long)t->at.epoch, (unsigned long long)t->at.epoch_batches + 1, phase ? ", " : "",
+                      phase ? phase : "", *words ? ", " : "", words);
 }
 
 static rg_status one_batch(rg_trainer *t, update *u, const rg_shares *shares)
 {
     rg_losses losses;
     rg_job    job = { .shares = shares->share, .count = shares->count, .step = t->at.batches + 1, .add = u->batches > 0,
-                      .loss = t->hooks.loss, .context = t->hooks.context };
+                      .loss = t->hooks.loss, .context = t->hooks.context,
+                      .progress = { t->at.part, rg_optimizer_steps(t->opt) + 1, t->at.phase } };
     rg_status status = rg_workers_run(&losses, t->workers, &job);
     if (status != RG_OK) return blame(t, status, shares, losses.failed);
     t->at.batches++;
@@ -137,6 +151,8 @@ static rg_status one_batch(rg_trainer *t, update *u, const rg_shares *shares)
     u->batches++;
     u->labels += losses.count;
     t->loss += losses.sum;
+    t->phase[t->at.phase].loss += losses.sum;
+    t->phase[t->at.phase].labels += losses.count;
     t->labels += losses.count;
     t->cost += shares->cost;
     return RG_OK;
@@ -160,19 +176,18 @@ static rg_status gather(rg_trainer *t, update *u)
 static rg_status apply(rg_trainer *t, const update *u)
 {
     rg_step_report report;
-    t->rate = t->at.rate_factor * rg_schedule_rate(&t->config.schedule, rg_optimizer_steps(t->opt) + 1);
-    rg_status status = rg_optimizer_step(&report, t->opt, rg_workers_grads(t->workers), (size_t)rg_workers_count(t->workers), u->labels,
-                                         t->rate, rg_workers_team(t->workers));
+    const uint64_t number = (t->config.phase_count ? t->at.phase_steps[t->at.phase] : rg_optimizer_steps(t->opt)) + 1;
+    t->rate = t->at.rate_factor * rg_schedule_rate(&t->config.schedule, number) * rg_trainer__phase_factor(t);
+    rg_status status = rg_optimizer__step(&report, t->opt, rg_workers_grads(t->workers), (size_t)rg_workers_count(t->workers), u->labels,
+                                          t->rate, number, rg_workers_team(t->workers));
     if (status != RG_OK) return blame(t, status, &(rg_shares){0}, 0);
     t->updates++;
     t->norm += report.norm;
     t->clipped += report.clipped;
+    t->phase[t->at.phase].rate = t->rate;
+    t->at.phase_steps[t->at.phase]++;
     return RG_OK;
 }
-
-/* ------------------------------------------------------------------------------------------------------ loop */
-
-static bool due(uint64_t now, uint64_t every) { return every && now % every == 0; }
 
 static rg_status end_epoch(rg_trainer *t)
 {
@@ -183,6 +198,24 @@ static rg_status end_epoch(rg_trainer *t)
     t->at.epoch_batches = 0;
     return RG_OK;
 }
+
+/* One update; whose turn is next, and what part of the run is done, is settled before anything can be saved. */
+static rg_status learn(rg_trainer *t, update *u)
+{
+    rg_trainer__phase_begin(t);
+    rg_status status = gather(t, u);
+    if (status == RG_OK && u->labels > 0) status = apply(t, u);
+    rg_trainer__phase_end(t);
+    RG_TRY(status);
+    if (u->labels > 0) rg_trainer__phase_turn(t);
+    if (u->epoch_over) RG_TRY(end_epoch(t));
+    t->at.part = rg_trainer__part(t);
+    return RG_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------ loop */
+
+static bool due(uint64_t now, uint64_t every) { return every && now % every == 0; }
 
 /* Why there is nothing left to do, or NULL. */
 static const char *over(const rg_trainer *t)
@@ -247,9 +280,7 @@ rg_status rg_trainer_run(rg_trainer *t)
     for (forget(t); !over(t);) {
         update u = {0};
         bool   saved;
-        RG_TRY(gather(t, &u));
-        if (u.labels > 0) RG_TRY(apply(t, &u));
-        if (u.epoch_over) RG_TRY(end_epoch(t));
+        RG_TRY(learn(t, &u));
         RG_TRY(follow_up(t, &u, &saved));
         if (!over(t) && t->hooks.stop && t->hooks.stop(t->hooks.context)) return stop(t, saved);
     }

@@ -16,6 +16,10 @@ typedef struct rg_trainer_at {
     uint64_t       epoch_batches; /* of this epoch                              */
     uint64_t       batches;       /* ever: numbers the random draws             */
     double         rate_factor;   /* from stalled validations                   */
+    double         part;          /* of the run that is done, as losses see it  */
+    uint64_t       round;         /* of phases, from 1                          */
+    size_t         phase;         /* whose turn it is                           */
+    uint64_t       phase_steps[RG_PHASES_MAX];
     rg_metrics     metrics;       /* last values, bests and stalls              */
     rg_metrics     kept;          /* of the best validation, where its weights are kept */
     rg_saved_model saved[RG_AVERAGE_MAX];
@@ -35,6 +39,10 @@ struct rg_trainer {
     uint64_t clipped, updates;
     double   rate;
 
+    rg_phase_log phase[RG_PHASES_MAX];      /* sums  */
+    rg_phase_log phase_mean[RG_PHASES_MAX]; /* means */
+    bool        *frozen; /* the marks that entries had when the run began; phases add their own */
+
     rg_real *kept; /* weights of the best validation; NULL: they are not kept */
     size_t   kept_numbers;
 
@@ -42,8 +50,18 @@ struct rg_trainer {
     rg_metrics model;    /* how the model file validated in the end; none when it was not validated    */
 };
 
+double rg_trainer__part(const rg_trainer *t); /* of the run that is done, by its limits; below 0: it has none */
 void rg_trainer__log(rg_trainer *t, rg_train_event event, const char *path, const char *reason);
 void rg_trainer__log_average(rg_trainer *t, const rg_metrics *mean, const rg_metrics *last, bool chosen);
+
+/* phases.c: whose turn it is. All do nothing without phases. */
+rg_status rg_trainer__phases_new(rg_trainer *t);
+void      rg_trainer__phase_begin(rg_trainer *t); /* freeze what it does not learn */
+void      rg_trainer__phase_end(rg_trainer *t);   /* as it was before              */
+void      rg_trainer__phase_turn(rg_trainer *t);  /* the next one, after an update */
+void      rg_trainer__phase_clear(rg_trainer *t); /* of the log */
+double    rg_trainer__phase_factor(const rg_trainer *t);
+const char *rg_trainer__phase_name(const rg_trainer *t); /* NULL: there are none */
 
 /* stopping.c */
 rg_status rg_trainer__validate(rg_trainer *t); /* ask the task, compare with the bests, keep the models of new ones */

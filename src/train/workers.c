@@ -97,6 +97,7 @@ typedef struct running {
 static rg_status learn(worker *w, const rg_job *job, size_t i)
 {
     rg_tape_reset(w->tape, job->step);
+    rg_tape_set_progress(w->tape, job->progress);
     rg_loss loss = job->loss(job->context, w->tape, job->shares[i], (int)i);
     RG_TRY(rg_tape_status(w->tape));
     if (!loss.sum && loss.count == 0) return RG_OK; /* nothing to learn from */
