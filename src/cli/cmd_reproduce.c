@@ -2,25 +2,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/reproduce/experiment.h"
-
-/* One word a line. */
-#define RG_EXPERIMENTS(X) \
-    X(table1) \
-    X(gat) \
-    X(ntm) \
-    X(multi30k)
-
-#define DECLARE(name) extern const rg_experiment rg_experiment_##name;
-#define ENTRY(name)   &rg_experiment_##name,
-RG_EXPERIMENTS(DECLARE)
-static const rg_experiment *const table[] = {RG_EXPERIMENTS(ENTRY) NULL};
-enum { COUNT = sizeof table / sizeof *table - 1 };
+#include "cli/command.h"
+#include "cli/training.h"
+#include "lab/lab.h"
 
 static const rg_experiment *find(const rg_call *call)
 {
-    for (size_t i = 0; call->words.count && i < COUNT; i++)
-        if (!strcmp(table[i]->name, call->words.items[0])) return table[i];
+    for (const rg_experiment *const *e = rg_experiment_all(); call->words.count && *e; e++)
+        if (!strcmp((*e)->name, call->words.items[0])) return *e;
     return NULL;
 }
 
@@ -31,20 +20,46 @@ static rg_status extend(rg_call *call)
     return e && e->options ? rg_call_add(call, e->name, e->options, e->size) : RG_OK;
 }
 
+/* A training of an experiment looks as one of `regard train`. */
+static rg_status learn(void *context, rg_learned *out, const rg_training *training, const char *log)
+{
+    rg_console console;
+    (void)context;
+    RG_TRY(rg_console_open(&console, log, training->learning->overwrite, false));
+    console.unit = training->system->task->unit;
+    const rg_train_report report = rg_console_report(&console);
+    rg_training           watched = *training;
+    watched.report = &report;
+    const rg_status status = rg_learn(NULL, out, &watched);
+    rg_console_close(&console);
+    return status;
+}
+
+static rg_status unknown(const char *name)
+{
+    const char *names[64] = { NULL };
+    size_t      count = 0;
+    for (const rg_experiment *const *e = rg_experiment_all(); *e && count < 63; e++) names[count++] = (*e)->name;
+    const char *near = rg_nearest(name, names);
+    return rg_fail(RG_EINVAL, "there is no experiment '%s'; %s%s", name, near ? "did you mean " : "regard reproduce lists them",
+                   near ? near : "");
+}
+
 static rg_status run(rg_call *call)
 {
     const rg_experiment *e = find(call);
+    const rg_lab         lab = { .out = stdout, .notes = stderr, .learn = learn };
+    bool                 holds = true;
     if (call->words.count == 0) {
-        for (size_t i = 0; i < COUNT; i++) printf("%-12s %s\n%-12s %s\n", table[i]->name, table[i]->summary, "", table[i]->source);
+        for (const rg_experiment *const *each = rg_experiment_all(); *each; each++)
+            printf("%-12s %s\n%-12s %s\n", (*each)->name, (*each)->summary, "", (*each)->source);
         return RG_OK;
     }
     if (call->words.count > 1) return rg_fail(RG_EINVAL, "one experiment at a time; %zu are named", call->words.count);
-    if (e) return e->run(call, e->options ? rg_call_values(call, e->options) : NULL);
-    const char *names[COUNT + 1] = { NULL };
-    for (size_t i = 0; i < COUNT; i++) names[i] = table[i]->name;
-    const char *near = rg_nearest(call->words.items[0], names);
-    return rg_fail(RG_EINVAL, "there is no experiment '%s'; %s%s", call->words.items[0],
-                   near ? "did you mean " : "regard reproduce lists them", near ? near : "");
+    if (!e) return unknown(call->words.items[0]);
+    RG_TRY(rg_experiment_run(&holds, e, &lab, e->options ? rg_call_values(call, e->options) : NULL));
+    if (!holds) call->exit_code = 1;
+    return RG_OK;
 }
 
 const rg_command rg_command_reproduce = {

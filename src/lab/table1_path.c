@@ -2,7 +2,7 @@
  *
  * One layer is probed by its gradients: where d out_i / d in_j is not exactly zero, j reaches i. Layers are then joined as boolean
  * matrices, so that numbers cannot vanish on the way. */
-#include "cli/reproduce/table1.h"
+#include "lab/table1.h"
 
 #include <string.h>
 

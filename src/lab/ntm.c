@@ -1,6 +1,6 @@
 /* ntm.c - `regard reproduce ntm`: the copy task, learned on lengths 1 .. 20, judged at 20, 40 and 100, and with two
  * vectors of zeros in a row, against LSTM layers: mean and deviation over seeds, and how many sequences were lost. */
-#include "cli/reproduce/experiment.h"
+#include "lab/lab.h"
 #include "tasks/memory_task.h"
 
 #include <math.h>
@@ -48,7 +48,7 @@ static void add(figure *f, double x)
     f->most = fmax(f->most, x);
 }
 
-static rg_status judge(results *r, const rg_model *model, const rg_puzzle_config *learned, size_t judged, uint64_t seed)
+static rg_status judge(results *r, FILE *out, const rg_model *model, const rg_puzzle_config *learned, size_t judged, uint64_t seed)
 {
     const bool recall = strcmp(learned->kind, "recall") == 0;
     for (size_t i = 0; i < (recall ? LENGTHS : SETS); i++) {
@@ -58,16 +58,16 @@ static rg_status judge(results *r, const rg_model *model, const rg_puzzle_config
         puzzle.zero_vectors = JUDGED_ZEROS;
         if (i == PAIR) puzzle.zero_run = 2;
         RG_TRY(rg_memory_judge(&j, model, &puzzle, length, judged, seed, NULL));
-        printf("    %s %3zu %s  %10.4f bits per sequence  %6.2f %% of bits wrong  %4.0f of %zu sequences lost",
+        fprintf(out, "    %s %3zu %s  %10.4f bits per sequence  %6.2f %% of bits wrong  %4.0f of %zu sequences lost",
                recall ? "items " : "length", length, i == PAIR ? "00" : "  ", j.bits, 100 * j.wrong,
                j.lost * (double)j.sequences, j.sequences);
-        printf(i == PAIR ? "\n" : ", %zu of %zu with zeros\n", j.zeros_lost, j.with_zeros);
+        fprintf(out, i == PAIR ? "\n" : ", %zu of %zu with zeros\n", j.zeros_lost, j.with_zeros);
         add(&r->bits[i], j.bits);
         add(&r->wrong[i], 100 * j.wrong);
         add(&r->lost[i], 100 * j.lost);
         if (i == 0) r->settled += j.lost < SETTLED;
     }
-    fflush(stdout);
+    fflush(out);
     return RG_OK;
 }
 
@@ -83,7 +83,7 @@ static void watch(void *context, const rg_train_log *log)
     if (log->event == RG_TRAIN_LOG && log->step > WARM) c->worst = fmax(c->worst, log->loss);
 }
 
-static rg_status one_seed(results *r, const char *yaml, int64_t sequences, size_t judged, int64_t seed)
+static rg_status one_seed(results *r, FILE *out, const char *yaml, int64_t sequences, size_t judged, int64_t seed)
 {
     curve                 c = { 0 };
     const rg_train_report report = { .context = &c, .log = watch };
@@ -100,11 +100,11 @@ static rg_status one_seed(results *r, const char *yaml, int64_t sequences, size_
     }
     if (status == RG_OK) {
         const rg_puzzle_config puzzle = rg_memory_puzzle(&((const rg_memory_assets *)model->assets)->options);
-        printf("%-9s seed %lld, %zu parameters, %lld sequences, %.0f per second", model->system->name, (long long)seed,
+        fprintf(out, "%-9s seed %lld, %zu parameters, %lld sequences, %.0f per second", model->system->name, (long long)seed,
                rg_params_numbers(model->params), (long long)sequences, (double)sequences / learned.seconds);
-        if (sequences > WARM) printf(", worst %d after %d: %.4f bits", 500, WARM, c.worst);
-        printf("\n");
-        status = judge(r, model, &puzzle, judged, (uint64_t)seed);
+        if (sequences > WARM) fprintf(out, ", worst %d after %d: %.4f bits", 500, WARM, c.worst);
+        fprintf(out, "\n");
+        status = judge(r, out, model, &puzzle, judged, (uint64_t)seed);
     }
     rg_model_free(model);
     rg_recipe_free(recipe);
@@ -124,28 +124,29 @@ static char *learning(const char *system, const settings *s)
                      lengths);
 }
 
-static rg_status several_seeds(results *r, const char *name, const settings *s, int64_t sequences, int64_t seeds)
+static rg_status several_seeds(results *r, FILE *out, const char *name, const settings *s, int64_t sequences, int64_t seeds)
 {
     const double n = (double)seeds;
     const size_t sets = strcmp(s->task, "recall") == 0 ? LENGTHS : SETS;
     char        *yaml = learning(name, s);
     rg_status    status = yaml ? RG_OK : RG_ENOMEM;
-    for (int64_t i = 0; status == RG_OK && i < seeds; i++) status = one_seed(r, yaml, sequences, (size_t)s->judged, s->seed + i);
+    for (int64_t i = 0; status == RG_OK && i < seeds; i++) status = one_seed(r, out, yaml, sequences, (size_t)s->judged, s->seed + i);
     rg_free(yaml);
     RG_TRY(status);
-    printf("%s: %zu of %lld seeds settled\n", name, r->settled, (long long)seeds);
+    fprintf(out, "%s: %zu of %lld seeds settled\n", name, r->settled, (long long)seeds);
     for (size_t i = 0; seeds > 1 && i < sets; i++)
-        printf("%-9s %3zu %s  %.4f +- %.4f bits per sequence, %.2f +- %.2f %% of bits wrong, %.2f +- %.2f %% lost, at "
+        fprintf(out, "%-9s %3zu %s  %.4f +- %.4f bits per sequence, %.2f +- %.2f %% of bits wrong, %.2f +- %.2f %% lost, at "
                "most %.2f %%\n",
                name, r->length[i < LENGTHS ? i : 0], i == PAIR ? "00" : "  ", r->bits[i].sum / n,
                deviation(&r->bits[i], n), r->wrong[i].sum / n, deviation(&r->wrong[i], n), r->lost[i].sum / n,
                deviation(&r->lost[i], n), r->lost[i].most);
-    fflush(stdout);
+    fflush(out);
     return RG_OK;
 }
 
-static rg_status run(rg_call *call, const void *given)
+static rg_status run(bool *holds, const rg_lab *lab, const void *given)
 {
+    FILE             *out = lab->out;
     const settings   *s = given;
     const bool        copy = strcmp(s->task, "copy") == 0, recall = strcmp(s->task, "recall") == 0;
     results           machine = { .length = { 20, 40, 100 } }, lstm;
@@ -153,14 +154,14 @@ static rg_status run(rg_call *call, const void *given)
     if (!copy && !recall) machine = (results){ .length = { 10, 20, 40 } };
     lstm = machine;
     const bool compared = s->baseline && s->baseline_seeds;
-    RG_TRY(several_seeds(&machine, "ntm", s, s->sequences, s->seeds));
-    if (compared) RG_TRY(several_seeds(&lstm, "lstm-copy", s, s->baseline, s->baseline_seeds));
+    RG_TRY(several_seeds(&machine, out, "ntm", s, s->sequences, s->seeds));
+    if (compared) RG_TRY(several_seeds(&lstm, out, "lstm-copy", s, s->baseline, s->baseline_seeds));
     if (!copy) return RG_OK;
-    printf("published: a machine trained on lengths 1 .. 20 copies lengths up to about 120 almost without error; "
+    fprintf(out, "published: a machine trained on lengths 1 .. 20 copies lengths up to about 120 almost without error; "
            "LSTM layers fail beyond 20\n");
     const figure *far = &machine.wrong[LENGTHS - 1];
     if (machine.settled < (size_t)s->seeds || far->most >= 5 || (compared && far->most >= lstm.wrong[LENGTHS - 1].most))
-        call->exit_code = 1;
+        *holds = false;
     return RG_OK;
 }
 

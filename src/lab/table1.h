@@ -1,6 +1,6 @@
 /* table1.h - the layers of Table 1 (Vaswani et al. 2017), each as a function on rows, with what theory says of it. */
-#ifndef RG_CLI_TABLE1_H
-#define RG_CLI_TABLE1_H
+#ifndef RG_LAB_TABLE1_H
+#define RG_LAB_TABLE1_H
 
 #include "regard/attention.h"
 

@@ -1,5 +1,5 @@
 /* table1_layers.c - self-attention, recurrence, convolutions and restricted attention as layers of n rows and d columns. */
-#include "cli/reproduce/table1.h"
+#include "lab/table1.h"
 
 #include <math.h>
 

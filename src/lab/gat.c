@@ -1,5 +1,5 @@
 /* gat.c - `regard reproduce gat`: accuracy on a citation graph, mean and deviation over seeds, beside what was published. */
-#include "cli/reproduce/experiment.h"
+#include "lab/lab.h"
 #include "regard/task.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ typedef struct {
     double sum, squares, steps, valids, epochs;
 } sums;
 
-static rg_status one_seed(sums *out, const settings *s, const char *name, const char *rate, int64_t seed)
+static rg_status one_seed(sums *out, const rg_lab *lab, const settings *s, const char *name, const char *rate, int64_t seed)
 {
     rg_recipe  *recipe = NULL;
     rg_learned  r;
@@ -51,34 +51,34 @@ static rg_status one_seed(sums *out, const settings *s, const char *name, const 
     out->steps += (r.seconds - r.valid_seconds) / fmax(1, (double)r.updates);
     out->valids += r.valid_seconds / fmax(1, (double)r.validations);
     out->epochs += (double)r.epochs;
-    fprintf(stderr, "== %s, seed %lld of %lld: %.2f %% after %lld epochs, %.1f s; mean so far %.2f %%\n", name, (long long)seed,
+    fprintf(lab->notes, "== %s, seed %lld of %lld: %.2f %% after %lld epochs, %.1f s; mean so far %.2f %%\n", name, (long long)seed,
             (long long)s->seeds, score, (long long)r.epochs, r.seconds, out->sum / (double)seed);
     return RG_OK;
 }
 
-static rg_status one_system(rg_call *call, const settings *s, const char *name)
+static rg_status one_system(bool *holds, const rg_lab *lab, const settings *s, const char *name)
 {
     const rg_system *system = rg_system_find(name);
     sums             all = { 0 };
     if (!system || system->task != &rg_task_graph) return rg_fail(RG_EINVAL, "'%s' is not a system on graphs", name);
     size_t k = 0;
     while (k < 3 && strcmp(known[k].name, name) != 0) k++;
-    for (int64_t i = 1; i <= s->seeds; i++) RG_TRY(one_seed(&all, s, name, k < 3 ? known[k].rate : "0.005", i));
+    for (int64_t i = 1; i <= s->seeds; i++) RG_TRY(one_seed(&all, lab, s, name, k < 3 ? known[k].rate : "0.005", i));
     const double n = (double)s->seeds, mean = all.sum / n, deviation = n > 1 ? sqrt(fmax(0, (all.squares - n * mean * mean) / (n - 1))) : 0;
-    printf("%-6s %6.2f +- %.2f %%   over %lld seeds, %.0f epochs, %.2f ms per update, %.2f ms per validation", name, mean, deviation,
+    fprintf(lab->out, "%-6s %6.2f +- %.2f %%   over %lld seeds, %.0f epochs, %.2f ms per update, %.2f ms per validation", name, mean, deviation,
            (long long)s->seeds, all.epochs / n, 1e3 * all.steps / n, 1e3 * all.valids / n);
-    if (k < 3) printf("   (published for Cora: %.1f)", known[k].published);
-    printf("\n");
-    fflush(stdout);
-    if (k < 3 && mean < known[k].least) call->exit_code = 1;
+    if (k < 3) fprintf(lab->out, "   (published for Cora: %.1f)", known[k].published);
+    fprintf(lab->out, "\n");
+    fflush(lab->out);
+    if (k < 3 && mean < known[k].least) *holds = false;
     return RG_OK;
 }
 
-static rg_status run(rg_call *call, const void *values)
+static rg_status run(bool *holds, const rg_lab *lab, const void *values)
 {
     const settings *s = values;
     if (!s->data[0]) return rg_fail(RG_EINVAL, "--data names the folder of the graph");
-    for (size_t i = 0; i < s->systems.count; i++) RG_TRY(one_system(call, s, s->systems.items[i]));
+    for (size_t i = 0; i < s->systems.count; i++) RG_TRY(one_system(holds, lab, s, s->systems.items[i]));
     return RG_OK;
 }
 

@@ -1,7 +1,7 @@
 /* table1.c - Table 1 of Vaswani et al. 2017 as an experiment: operations, time, sequential operations and longest paths of layers, measured
  * beside what theory says. Operations and depth come from dry passes; exponents are least squares on logarithms over all n and d. */
-#include "cli/reproduce/experiment.h"
-#include "cli/reproduce/table1.h"
+#include "lab/lab.h"
+#include "lab/table1.h"
 
 #include <math.h>
 #include <string.h>
@@ -26,6 +26,7 @@ static const rg_option rows[] = {
 
 typedef struct {
     const table1_options *o;
+    FILE                 *out;
     size_t                ns, ds;
     double                n[MOST], d[MOST];
     double                operations[TABLE1_LAYERS][MOST][MOST], depth[TABLE1_LAYERS][MOST]; /* [layer][n][d], [layer][n] */
@@ -145,9 +146,9 @@ static rg_status measure(measures *m)
 static bool print_operations(const measures *m)
 {
     bool right = true;
-    printf("operations of one layer, counted for n = %g .. %g and d = %g .. %g (k = %d, r = %d)\n", m->n[0], m->n[m->ns - 1], m->d[0],
+    fprintf(m->out, "operations of one layer, counted for n = %g .. %g and d = %g .. %g (k = %d, r = %d)\n", m->n[0], m->n[m->ns - 1], m->d[0],
            m->d[m->ds - 1], TABLE1_KERNEL, TABLE1_WINDOW);
-    printf("  %-22s %-16s %-18s %s\n", "layer", "theory", "its exponents", "measured");
+    fprintf(m->out, "  %-22s %-16s %-18s %s\n", "layer", "theory", "its exponents", "measured");
     for (size_t l = 0; l < TABLE1_LAYERS; l++) {
         double theory[MOST][MOST], want[2], got[2];
         for (size_t i = 0; i < m->ns; i++)
@@ -155,7 +156,7 @@ static bool print_operations(const measures *m)
         fit(want, m, (const double(*)[MOST])theory);
         fit(got, m, (const double(*)[MOST])m->operations[l]);
         const bool fits = fabs(want[0] - got[0]) <= 0.1 && fabs(want[1] - got[1]) <= 0.1;
-        printf("  %-22s %-16s n^%.2f d^%.2f      n^%.2f d^%.2f%s\n", table1_layers[l].name, table1_layers[l].work, want[0], want[1], got[0],
+        fprintf(m->out, "  %-22s %-16s n^%.2f d^%.2f      n^%.2f d^%.2f%s\n", table1_layers[l].name, table1_layers[l].work, want[0], want[1], got[0],
                got[1], fits ? "" : "   more than 0.1 off");
         right = right && fits;
     }
@@ -165,25 +166,25 @@ static bool print_operations(const measures *m)
 static void print_time(const measures *m)
 {
     const size_t n0 = m->ns > 4 ? m->ns - 4 : 0, d0 = m->ds > 3 ? m->ds - 3 : 0;
-    printf("\ntime, the fastest of %lld: exponents over the largest sizes (n = %g .. %g at d = %g; d = %g .. %g at n = %g)\n",
+    fprintf(m->out, "\ntime, the fastest of %lld: exponents over the largest sizes (n = %g .. %g at d = %g; d = %g .. %g at n = %g)\n",
            (long long)m->o->repeat, m->n[n0], m->n[m->ns - 1], m->d[m->middle_d], m->d[d0], m->d[m->ds - 1], m->n[m->middle_n]);
-    printf("  %-22s %-16s %-18s %s\n", "layer", "theory", "measured", "milliseconds at the largest n");
+    fprintf(m->out, "  %-22s %-16s %-18s %s\n", "layer", "theory", "measured", "milliseconds at the largest n");
     for (size_t l = 0; l < TABLE1_LAYERS; l++)
-        printf("  %-22s %-16s n^%.2f d^%.2f      %.3f\n", table1_layers[l].name, table1_layers[l].work,
+        fprintf(m->out, "  %-22s %-16s n^%.2f d^%.2f      %.3f\n", table1_layers[l].name, table1_layers[l].work,
                slope(m->n, m->seconds_n[l], n0, m->ns), slope(m->d, m->seconds_d[l], d0, m->ds), 1e3 * m->seconds_n[l][m->ns - 1]);
 }
 
 static bool print_depth(const measures *m)
 {
     bool right = true;
-    printf("\nsequential operations: the longest chain of ops that wait for each other\n  %-22s %-8s", "layer", "theory");
-    for (size_t i = 0; i < m->ns; i += m->ns > 4 ? 2 : 1) printf("  n = %-5g", m->n[i]);
-    printf("  exponent\n");
+    fprintf(m->out, "\nsequential operations: the longest chain of ops that wait for each other\n  %-22s %-8s", "layer", "theory");
+    for (size_t i = 0; i < m->ns; i += m->ns > 4 ? 2 : 1) fprintf(m->out, "  n = %-5g", m->n[i]);
+    fprintf(m->out, "  exponent\n");
     for (size_t l = 0; l < TABLE1_LAYERS; l++) {
         const double e = slope(m->n, m->depth[l], m->ns > 4 ? m->ns - 4 : 0, m->ns);
-        printf("  %-22s %-8s", table1_layers[l].name, table1_layers[l].sequential);
-        for (size_t i = 0; i < m->ns; i += m->ns > 4 ? 2 : 1) printf("  %-9g", m->depth[l][i]);
-        printf("  %.2f\n", e);
+        fprintf(m->out, "  %-22s %-8s", table1_layers[l].name, table1_layers[l].sequential);
+        for (size_t i = 0; i < m->ns; i += m->ns > 4 ? 2 : 1) fprintf(m->out, "  %-9g", m->depth[l][i]);
+        fprintf(m->out, "  %.2f\n", e);
         right = right && fabs(e - table1_layers[l].depth_exponent) <= 0.1;
     }
     return right;
@@ -192,19 +193,19 @@ static bool print_depth(const measures *m)
 static bool print_paths(const measures *m)
 {
     bool right = true;
-    printf("\nlongest path: layers (or steps of time) until the two ends see each other, by the support of gradients\n  %-22s %-8s",
+    fprintf(m->out, "\nlongest path: layers (or steps of time) until the two ends see each other, by the support of gradients\n  %-22s %-8s",
            "layer", "theory");
-    for (size_t i = 0; i < PATHS; i++) printf("  n = %-5zu", path_rows[i]);
-    printf("\n");
+    for (size_t i = 0; i < PATHS; i++) fprintf(m->out, "  n = %-5zu", path_rows[i]);
+    fprintf(m->out, "\n");
     for (size_t l = 0; l < TABLE1_LAYERS; l++) {
-        printf("  %-22s %-8s", table1_layers[l].name, table1_layers[l].path);
+        fprintf(m->out, "  %-22s %-8s", table1_layers[l].name, table1_layers[l].path);
         for (size_t i = 0; i < PATHS; i++) {
             const size_t want = table1_layers[l].layers(path_rows[i]);
-            if (m->path[l][i] == want) printf("  %-9zu", want);
-            else printf("  %zu, not %zu", m->path[l][i], want);
+            if (m->path[l][i] == want) fprintf(m->out, "  %-9zu", want);
+            else fprintf(m->out, "  %zu, not %zu", m->path[l][i], want);
             right = right && m->path[l][i] == want;
         }
-        printf("\n");
+        fprintf(m->out, "\n");
     }
     return right;
 }
@@ -222,16 +223,16 @@ static double crossing(const double *n, const double *a, const double *b, size_t
 static void print_crossover(const measures *m)
 {
     double self[MOST], recurrent[MOST];
-    printf("\nself-attention costs more than recurrence from about (theory: n = d)\n");
+    fprintf(m->out, "\nself-attention costs more than recurrence from about (theory: n = d)\n");
     for (size_t j = 0; j < m->ds; j++) {
         for (size_t i = 0; i < m->ns; i++) self[i] = m->operations[0][i][j], recurrent[i] = m->operations[2][i][j];
         const double at = crossing(m->n, self, recurrent, m->ns);
-        if (at > 0) printf("  n = %-6.0f by operations at d = %g\n", at, m->d[j]);
+        if (at > 0) fprintf(m->out, "  n = %-6.0f by operations at d = %g\n", at, m->d[j]);
     }
     const double at = m->o->repeat ? crossing(m->n, m->seconds_n[0], m->seconds_n[2], m->ns) : 0;
-    if (at > 0) printf("  n = %-6.0f by time at d = %g\n", at, m->d[m->middle_d]);
+    if (at > 0) fprintf(m->out, "  n = %-6.0f by time at d = %g\n", at, m->d[m->middle_d]);
     else if (m->o->repeat && m->seconds_n[0][0] < m->seconds_n[2][0])
-        printf("  never by time up to n = %g at d = %g\n", m->n[m->ns - 1], m->d[m->middle_d]);
+        fprintf(m->out, "  never by time up to n = %g at d = %g\n", m->n[m->ns - 1], m->d[m->middle_d]);
 }
 
 /* ------------------------------------------------------------------------------------------------------- drawing */
@@ -289,11 +290,12 @@ static rg_status keep(const measures *m)
     return status;
 }
 
-static rg_status run(rg_call *call, const void *options)
+static rg_status run(bool *holds, const rg_lab *lab, const void *options)
 {
     measures *m = rg_alloc_zero(sizeof *m);
     if (!m) return RG_ENOMEM;
     const table1_options *o = m->o = options;
+    m->out = lab->out;
     for (int64_t n = 32; n <= o->largest && m->ns < MOST; n *= 2) m->n[m->ns++] = (double)n;
     for (int64_t d = 32; d <= o->widest && m->ds < MOST; d *= 2) m->d[m->ds++] = (double)d;
     m->middle_n = m->ns > 2 ? m->ns - 3 : 0;
@@ -305,8 +307,8 @@ static rg_status run(rg_call *call, const void *options)
         right = print_depth(m) & right;
         right = print_paths(m) & right;
         print_crossover(m);
-        printf("\n%s\n", right ? "operations within 0.1 of theory, depth and paths as predicted" : "some figures are not what theory says");
-        call->exit_code = right ? 0 : 1;
+        fprintf(m->out, "\n%s\n", right ? "operations within 0.1 of theory, depth and paths as predicted" : "some figures are not what theory says");
+        *holds = right;
         status = *o->output || *o->figures ? keep(m) : RG_OK;
     }
     rg_free(m);

@@ -1,0 +1,156 @@
+/* rows.h - an experiment as a table of trainings.
+ *
+ * Each row is a training with ordinary words of `regard train` into a folder of its own, once per seed; a finished run
+ * is read back, a stopped one is resumed. So a table can be made in pieces, by several processes with different --only:
+ *
+ *     OUT/NAME.sSEED/options               what it is trained with, written first
+ *                    model.safetensors     and what else `regard train` writes
+ *                    failed                the message of a run that did not converge
+ *                    result.json           written last: the run is finished
+ *     OUT/comparison.tsv, .json            one line per run; means, deviations and claims
+ *
+ * An experiment gives rows, columns and claims as data; how a trained run is judged where its task does not say enough.
+ */
+#ifndef RG_LAB_ROWS_H
+#define RG_LAB_ROWS_H
+
+#include "lab/lab.h"
+#include "lab/results.h"
+#include "lab/rows_words.h"
+#include "regard/text.h"
+
+enum { RG_GRID_ROWS = 128, RG_GRID_SEEDS = 16 };
+
+typedef struct rg_row {
+    const char *name;
+    const char *options;   /* words of `regard train`; {data} inside a word is the folder of --data */
+    int64_t     seeds;     /* 0: one */
+    double      published; /* of the first column; 0: none */
+    const char *about;     /* for judge() and data(): "en de"; may be NULL */
+    const char *of;        /* nothing is trained: judged from the runs of that row once all its seeds are finished (an
+                              ensemble); or NULL */
+} rg_row;
+
+/* A column of the printed table: a result times a factor (0: 1). */
+typedef struct rg_column {
+    const char *result, *title;
+    int         digits;
+    double      factor;
+} rg_column;
+
+/* What should come out. Differences of less than two standard errors are undecided. */
+typedef enum rg_claim_kind {
+    RG_CLAIM_LEAST,  /* the mean of row a is at least `by`          */
+    RG_CLAIM_MOST,   /* at most                                     */
+    RG_CLAIM_ABOVE,  /* row a lies above row b (times `times`) by at least `by`; below 0: it is not below by more than
+                        -by */
+    RG_CLAIM_SPREAD, /* the means of the rows named in a (separated by blanks) lie within `by` */
+} rg_claim_kind;
+
+typedef struct rg_claim {
+    rg_claim_kind kind;
+    const char   *a, *b;
+    double        by;
+    const char   *result; /* which number; NULL: the first column */
+    const char   *text;   /* what it means, for people; may be NULL */
+    double        times;  /* RG_CLAIM_ABOVE: row b counts so often; 0: once */
+} rg_claim;
+
+/* What the user asked for. */
+typedef struct rg_grid_settings {
+    char   *data, *out, *extra;
+    rg_list only;
+    int64_t epochs, seed, seeds, threads;
+    bool    quick, overwrite, judge, report, list;
+} rg_grid_settings;
+extern const rg_option rg_grid_options[];
+
+typedef struct rg_grid_job {
+    const rg_lab           *lab;
+    const rg_grid          *grid;
+    const rg_grid_settings *settings;
+    const char             *out; /* the folder of all runs */
+} rg_grid_job;
+
+/* One run while it is trained and judged. */
+typedef struct rg_row_run {
+    const rg_grid_job *job;
+    const rg_row      *row;
+    int64_t            seed;
+    const char        *folder;
+    const rg_training *training; /* as its words say */
+} rg_row_run;
+
+/* One row with all its seeds. */
+typedef struct rg_outcome {
+    const rg_row *row;
+    rg_results    result[RG_GRID_SEEDS];
+    int64_t       seed[RG_GRID_SEEDS];
+    size_t        runs;
+} rg_outcome;
+
+/* A resampled comparison of two rows: what chance in the test data, not in the seeds, may do to the difference. */
+typedef struct rg_resampled {
+    bool   known;
+    double error; /* standard error of the difference */
+    double share; /* of the resamples whose difference is at least what is claimed */
+} rg_resampled;
+
+struct rg_grid {
+    const char      *name, *heading; /* of the experiment; above the table */
+    const char      *needs;          /* what --data names; NULL: no data are needed */
+    const rg_row    *rows;           /* each ends with an empty one */
+    const rg_column *columns;
+    const rg_claim  *claims;
+    const char      *quick; /* words that --quick appends */
+
+    /* Further words of a run: its data. NULL: the row says all. */
+    rg_status (*data)(rg_words *out, const rg_grid_job *job, const rg_row *row);
+    /* Results of a trained run. NULL: what its task measured at the end of learning, by the task's names. Results of
+     * the training itself (updates, epochs, seconds, ...) are added by the grid; flops_unit, if set, is multiplied by
+     * what was learned from: flops_training. */
+    rg_status (*judge)(rg_results *out, const rg_row_run *run);
+    /* For RG_CLAIM_ABOVE; NULL: not known. */
+    rg_status (*resample)(rg_resampled *out, const rg_grid_job *job, const rg_claim *claim, const rg_outcome *a,
+                          const rg_outcome *b);
+    /* After the table: more of it, pictures. May be NULL. */
+    rg_status (*after)(const rg_grid_job *job, const rg_outcome *lines, size_t count);
+};
+
+/* Train what is chosen, print the table. */
+rg_status rg_grid_run(bool *holds, const rg_lab *lab, const rg_grid *grid, const rg_grid_settings *settings);
+
+/* --- rows_run.c: one run */
+
+char     *rg_row_folder(const rg_grid_job *job, const rg_row *row, int64_t seed); /* a new string */
+rg_status rg_row_save(const char *folder, const char *name, const char *text);    /* FOLDER/NAME, replaced whole */
+/* Train (or resume, or nothing when it is finished) and judge. RG_ESTOP: asked to stop, everything is saved.
+ * *out_failed: it did not converge, which was noted. */
+rg_status rg_row_train(rg_results *out, bool *out_failed, const rg_grid_job *job, const rg_row *row, int64_t seed);
+/* What a finished run came to; *found is false when there is none with these options. */
+rg_status rg_row_read(bool *found, rg_results *out, const rg_grid_job *job, const rg_row *row, int64_t seed);
+/* What is known of a run that has no result: "after 1200 updates", or its failure. "": it was never begun. A new
+ * string. */
+rg_status rg_row_state(char **out, const rg_grid_job *job, const rg_row *row, int64_t seed);
+
+/* --- rows_log.c: the JSON lines of a training */
+
+/* updates, epochs, seconds, units_second (median); *units: what was learned from (words). */
+rg_status rg_row_log(rg_results *out, double *units, const char *folder);
+
+/* --- rows_claims.c */
+
+typedef struct rg_verdict {
+    const char *word; /* "holds", "does not hold", "undecided", "not measured" */
+    char        text[320];
+} rg_verdict;
+rg_status rg_claim_judge(rg_verdict *out, const rg_grid_job *job, const rg_claim *claim, const rg_outcome *lines,
+                         size_t count);
+const rg_outcome *rg_outcome_find(const rg_outcome *lines, size_t count, const char *name); /* NULL: no finished run */
+rg_summary        rg_outcome_summary(const rg_outcome *line, const char *result);
+
+/* --- rows_table.c */
+
+rg_status rg_grid_table(bool *holds, const rg_grid_job *job, const rg_outcome *lines, size_t count);
+
+#endif

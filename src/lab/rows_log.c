@@ -1,0 +1,68 @@
+/* rows_log.c - what the JSON lines of a training say: updates, epochs, time, speed. */
+#include "lab/rows.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct {
+    double step, epoch, seconds, cpu, words, speed;
+} log_line;
+
+static int by_speed(const void *a, const void *b)
+{
+    const double x = ((const log_line *)a)->speed, y = ((const log_line *)b)->speed;
+    return (x > y) - (x < y);
+}
+
+static double number(const json_t *object, const char *name)
+{
+    return json_number_value(json_object_get(object, name));
+}
+
+/* A resumed run repeats the steps after its last checkpoint: the later line counts. */
+static size_t add_line(log_line *lines, size_t count, const json_t *object)
+{
+    const log_line l = { number(object, "step"),        number(object, "epoch"), number(object, "seconds"),
+                         number(object, "cpu_seconds"), number(object, "words"), number(object, "words_per_second") };
+    if (!json_object_get(object, "loss")) return count;
+    while (count && lines[count - 1].step >= l.step) count--;
+    lines[count++] = l;
+    return count;
+}
+
+static rg_status sum_up(rg_results *out, double *units, log_line *lines, size_t count)
+{
+    double seconds = 0, cpu = 0;
+    if (!count) return RG_OK;
+    RG_TRY(rg_results_set(out, "updates", lines[count - 1].step));
+    RG_TRY(rg_results_set(out, "epochs", lines[count - 1].epoch));
+    for (size_t i = 0; i < count; i++) seconds += lines[i].seconds, cpu += lines[i].cpu, *units += lines[i].words;
+    RG_TRY(rg_results_set(out, "seconds", seconds));
+    if (cpu > 0) RG_TRY(rg_results_set(out, "cpu_seconds", cpu));
+    qsort(lines, count, sizeof *lines, by_speed);
+    return rg_results_set(out, "units_second", lines[count / 2].speed);
+}
+
+rg_status rg_row_log(rg_results *out, double *units, const char *folder)
+{
+    rg_line_list text = { 0 };
+    char        *path = rg_format("%s/model.safetensors.jsonl", folder);
+    bool         there = false;
+    rg_status    status = path ? rg_file_exists(&there, path) : RG_ENOMEM;
+    log_line    *lines = NULL;
+    size_t       count = 0;
+    *units = 0;
+    if (status == RG_OK && there) status = rg_line_list_read(&text, path, -1);
+    if (status == RG_OK && !(lines = rg_alloc_array(text.count + 1, sizeof *lines))) status = RG_ENOMEM;
+    for (size_t i = 0; status == RG_OK && i < text.count; i++) {
+        json_t *object = json_loads(text.line[i], 0, NULL); /* a killed run may leave half a line */
+        if (object) count = add_line(lines, count, object);
+        json_decref(object);
+    }
+    if (status == RG_OK) status = sum_up(out, units, lines, count);
+    rg_line_list_free(&text);
+    rg_free(lines);
+    rg_free(path);
+    return status;
+}
