@@ -75,6 +75,9 @@ typedef struct rg_system {
     /* Instead of `loss`: what takes turns, ends with name = NULL. NULL: `loss` alone. */
     const rg_system_phase *phases;
 
+    /* Columns of block i of what its streams carry from batch to batch (carry.h); 0: there is no such block. NULL: it carries nothing. */
+    size_t (*carries)(const rg_model *model, size_t block);
+
     /* Answers of systems that predict: a row of logits for each node, or each step that is asked for. NULL for those that decode. */
     rg_tensor *(*predict)(rg_tape *t, const rg_model *model, const void *batch);
 

@@ -43,7 +43,8 @@ static rg_field share_field(const rg_field *whole, int32_t *start, size_t begin,
 void rg_batch_share(rg_batch *out, int32_t *storage, const rg_batch *batch, size_t share, size_t shares)
 {
     const size_t begin = boundary(batch, share, shares), end = boundary(batch, share + 1, shares);
-    *out = (rg_batch){ .examples = end - begin, .fields = batch->fields, .lines = batch->lines + begin };
+    *out = (rg_batch){ .examples = end - begin, .fields = batch->fields, .lines = batch->lines ? batch->lines + begin : NULL,
+                       .carry = batch->carry, .stream = batch->stream + begin, .carry_after = batch->carry_after };
     for (size_t f = 0; f < batch->fields; f++)
         out->field[f] = share_field(&batch->field[f], storage + f * (batch->examples + 1), begin, end);
 }
