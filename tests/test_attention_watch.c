@@ -97,16 +97,17 @@ static void weights_nobody_watches_are_never_made(void **state)
 static void a_record_holds_a_map_for_each_layer_and_head_asked_for(void **state)
 {
     (void)state;
-    static const char *words[N];
+    static const char            *words[N];
+    static const rg_attention_use uses[] = { { .where = "encoder", .watch = "encoder.*", .rows = "source", .cols = "source" }, { 0 } };
     rg_record         *record = NULL;
-    size_t             labels = 0, skipped = 9;
+    size_t             skipped = 9;
     for (size_t i = 0; i < N; i++) words[i] = "word";
     assert_int_equal(rg_record_new(&record, "two layers", "test"), RG_OK);
-    assert_int_equal(rg_record_add_labels(&labels, record, "source", RG_LABEL_TOKEN, words, N), RG_OK);
+    assert_int_equal(rg_record_add_labels(NULL, record, "source", RG_LABEL_TOKEN, words, N), RG_OK);
     for (int only = 0; only < 2; only++) {
         const size_t  before = record->maps;
         rg_collector *c = NULL;
-        assert_int_equal(rg_collector_new(&c, record, labels, labels, -1), RG_OK);
+        assert_int_equal(rg_collector_new(&c, record, uses, -1), RG_OK);
         if (only) assert_int_equal(rg_collector_only(c, "encoder.1.*", 0), RG_OK);
         two_layers(rg_collector_watcher(c), NULL);
         assert_int_equal(rg_collector_finish(c, &skipped), RG_OK);

@@ -10,6 +10,12 @@
 #include <string.h>
 #include <cmocka.h>
 
+static const rg_attention_use uses[] = {
+    { .where = "self", .watch = "decoder.*self.weights", .rows = "output", .cols = "output" },
+    { .where = "cross", .watch = "decoder.*cross.weights", .rows = "output", .cols = "source" },
+    { 0 },
+};
+
 static void a_watched_attention_becomes_maps(void **state)
 {
     static const char *const source[] = { "a", "b", "c" }, *const target[] = { "x", "y" };
@@ -38,7 +44,7 @@ static void a_watched_attention_becomes_maps(void **state)
     assert_int_equal(rg_record_new(&r, "watched", "translation"), RG_OK);
     assert_int_equal(rg_record_add_labels(&s, r, "source", RG_LABEL_TOKEN, source, 3), RG_OK);
     assert_int_equal(rg_record_add_labels(&o, r, "output", RG_LABEL_TOKEN, target, 2), RG_OK);
-    assert_int_equal(rg_collector_new(&c, r, s, o, -1), RG_OK);
+    assert_int_equal(rg_collector_new(&c, r, uses, -1), RG_OK);
     rg_tape_set_watcher(t, rg_collector_watcher(c));
     rg_tensor *tq = rg_input(t, q, 2, 8, &ql), *tk = rg_input(t, k, 3, 8, &kl);
     const rg_reach *reach = rg_reach_groups(t, &ql, &kl);

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "regard/record.h"
 #include "regard/task.h"
 #include "support/faults.h"
 
@@ -111,7 +112,8 @@ static void every_system_of_every_task_repeats_and_resumes_bit_for_bit(void **st
 }
 
 typedef struct {
-    size_t columns, rows, records;
+    const rg_system *system;
+    size_t           columns, rows, records;
 } answers;
 
 static rg_status columns(void *context, const char *const *names, size_t count)
@@ -129,9 +131,27 @@ static rg_status row(void *context, const rg_value *cells)
     return RG_OK;
 }
 
+/* Every attention a system says can be watched is in the record, with the labels it names, of the lengths they have. */
+static void check_maps(const rg_system *s, const rg_record *r)
+{
+    for (const rg_attention_use *u = s->uses; u && u->where; u++) {
+        size_t maps = 0;
+        if (!u->watch) continue;
+        assert_true(u->rows && u->cols);
+        for (size_t i = 0; i < r->maps; i++) {
+            const rg_labels *rows = &r->labels[r->map[i].row_labels], *cols = &r->labels[r->map[i].col_labels];
+            if (strcmp(rows->name, u->rows) != 0 || strcmp(cols->name, u->cols) != 0) continue;
+            if (r->map[i].rows != rows->count || r->map[i].cols != cols->count) fail_msg("%s: a map of other sizes than its labels", s->name);
+            maps++;
+        }
+        if (!maps) fail_msg("%s: no map from %s to %s, which %s promises", s->name, u->rows, u->cols, u->watch);
+    }
+}
+
 static rg_status record(void *context, const rg_record *r)
 {
     assert_non_null(r);
+    check_maps(((answers *)context)->system, r);
     ((answers *)context)->records++;
     return RG_OK;
 }
@@ -160,7 +180,7 @@ static void ask(const rg_model *m, answers *a)
 static void loads_and_answers(const rg_system *system)
 {
     rg_model *learned, *loaded, *mean;
-    answers   a = { 0 };
+    answers   a = { .system = system };
     in_folder("rm -f one* again*");
     if (learn(&learned, system, "one", 2, 0, NULL) != RG_OK) fail_msg("%s: %s", system->name, rg_message());
     char *path = rg_format("%s/one", folder), *again = rg_format("%s/again", folder), *more = rg_format("%s/more", folder);

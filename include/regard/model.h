@@ -24,10 +24,20 @@ typedef struct rg_task rg_task;
 RG_TASKS(RG_TASK_DECLARE)
 #undef RG_TASK_DECLARE
 
-/* What a system's attention is, as data: for `regard explain`, the viewer and the documents. */
+/* What a system's attention is, as data: for `regard explain`, the viewer and the documents.
+ *
+ * Its weights are seen at watch points whose names match `watch` ('*' any run of characters): "decoder.*.cross.weights". The rows of such a
+ * map are the queries, its columns the keys; `rows` and `cols` name the label lists of a record (regard/record.h) that say what they are:
+ * "source" and "output" of a translation, "words" and "class", "nodes", "steps" and "slots". NULL where nothing can be watched. */
 typedef struct rg_attention_use {
     const char *where, *queries, *keys, *values, *score, *reach;
+    const char *watch, *rows, *cols;
 } rg_attention_use;
+
+/* The use whose watch points have this name; NULL: none. `uses` ends with where = NULL, and may be NULL. */
+const rg_attention_use *rg_attention_use_find(const rg_attention_use *uses, const char *watch);
+/* Does it look from one list of labels at another: from the words of an answer at its source? */
+bool rg_attention_use_crosses(const rg_attention_use *use);
 
 /* Named numbers that the data decide and a system is built from: "source-vocabulary", "classes", "features", "eos". A name that is empty
  * ends the list: rg_sizes sizes = { { { "features", 8 }, { "classes", 3 } } }; */

@@ -85,6 +85,8 @@ rg_status rg_options_read_file(const rg_option_group *groups, size_t count, cons
 
 /* The word of `words` (ends with NULL) nearest to `name` by typing errors, or NULL when none is near. Borrowed. */
 const char *rg_nearest(const char *name, const char *const *words);
+/* '*' of the pattern matches any run of characters; everything else itself: names of parameters, of watch points. */
+bool rg_name_matches(const char *pattern, const char *name);
 
 #ifdef __cplusplus
 }

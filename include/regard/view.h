@@ -4,7 +4,7 @@
 #ifndef REGARD_VIEW_H
 #define REGARD_VIEW_H
 
-#include "regard/autograd.h"
+#include "regard/model.h"
 #include "regard/record.h"
 
 #ifdef __cplusplus
@@ -15,18 +15,18 @@ extern "C" {
 
 /* Fills a record from the watch points of a tape while one sentence pair (or one graph) goes through it:
  *
- *     rg_collector_new(&c, record, source, target, -1);
+ *     rg_collector_new(&c, record, model->system->uses, -1);
  *     rg_tape_set_watcher(tape, rg_collector_watcher(c));
  *     ... the forward pass ...
  *     rg_tape_set_watcher(tape, NULL);
  *     RG_TRY(rg_collector_finish(c, NULL));
  *
- * "decoder.2.cross.weights" becomes maps named "decoder.cross" of layer 2, one a head, from target rows to source columns; names that begin
- * with "encoder" stay in the source, those that contain "self" in the target (a graph gives the same list twice, and nodes become edges).
- * Rows from target to source may come one after the other, as a recurrent decoder makes them: the map is added by rg_collector_finish.
- * Watch points whose sizes are not those of the labels are counted in out_skipped. */
+ * The record has the label lists that the system's uses name; of several lists of a name ("output" of an n-best list) number `hypothesis`
+ * is taken, and maps carry that number. "decoder.2.cross.weights" becomes maps named "decoder.cross" of layer 2, one per head. Maps of
+ * nodes become edges. Rows from one list to another may come one after the other, as a recurrent decoder makes them: such a map is added
+ * by rg_collector_finish. Watch points whose sizes are not those of the labels are counted in out_skipped. */
 typedef struct rg_collector rg_collector;
-rg_status         rg_collector_new(rg_collector **out, rg_record *record, size_t source_labels, size_t target_labels, int hypothesis);
+rg_status         rg_collector_new(rg_collector **out, rg_record *record, const rg_attention_use *uses, int hypothesis); /* uses are borrowed */
 /* Only watch points whose full name matches ('*' any run of characters: "decoder.*.cross.weights"), and one head (-1: all). The others are
  * never made. */
 rg_status         rg_collector_only(rg_collector *collector, const char *pattern, int head);

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "regard/options.h"
+
 enum { ALIGN_NUMBERS = 64 / sizeof(rg_real) };
 
 /* Numbers of an entry in the block, up to where the next may start. It fits: rg_params_add saw to that. */
@@ -286,35 +288,11 @@ size_t rg_param_rows(const rg_param *e) { return e->rows; }
 size_t rg_param_cols(const rg_param *e) { return e->cols; }
 rg_real *rg_param_data(const rg_param *e) { return e->data; }
 
-/* '*' matches any run of characters; everything else itself. */
-static bool matches(const char *pattern, const char *name)
-{
-    const char *star = NULL, *retry = NULL;
-    while (*name) {
-        if (*pattern == '*') {
-            star = pattern++;
-            retry = name;
-        } else if (*pattern == *name) {
-            pattern++;
-            name++;
-        } else if (star) {
-            pattern = star + 1;
-            name = ++retry;
-        } else {
-            return false;
-        }
-    }
-    while (*pattern == '*') pattern++;
-    return *pattern == 0;
-}
-
-bool rg_params__matches(const char *pattern, const char *name) { return matches(pattern, name); }
-
 size_t rg_params_freeze(rg_params *p, const char *pattern, bool frozen)
 {
     size_t n = 0;
     for (size_t i = 0; i < p->count; i++)
-        if (matches(pattern, p->entry[i]->name)) p->entry[i]->frozen = frozen, n++;
+        if (rg_name_matches(pattern, p->entry[i]->name)) p->entry[i]->frozen = frozen, n++;
     return n;
 }
 
@@ -322,7 +300,7 @@ size_t rg_params_rate(rg_params *p, const char *pattern, double factor)
 {
     size_t n = 0;
     for (size_t i = 0; i < p->count; i++)
-        if (matches(pattern, p->entry[i]->name)) p->entry[i]->rate = factor, n++;
+        if (rg_name_matches(pattern, p->entry[i]->name)) p->entry[i]->rate = factor, n++;
     return n;
 }
 
@@ -330,7 +308,7 @@ size_t rg_params_decay(rg_params *p, const char *pattern, double decay)
 {
     size_t n = 0;
     for (size_t i = 0; i < p->count; i++)
-        if (matches(pattern, p->entry[i]->name)) p->entry[i]->decay = decay, n++;
+        if (rg_name_matches(pattern, p->entry[i]->name)) p->entry[i]->decay = decay, n++;
     return n;
 }
 

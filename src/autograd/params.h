@@ -49,6 +49,5 @@ struct rg_grads {
 /* Where one more step of a kept value is to be added, zeros at first. */
 rg_real *rg_grads__moves(rg_grads *grads, const rg_param *kept);
 
-bool rg_params__matches(const char *pattern, const char *name); /* '*' matches any run of characters */
 
 #endif

@@ -227,13 +227,13 @@ static rg_status add_labels(size_t *out, rg_record *r, const char *name, char le
 
 static rg_status attend_recorded(work *w)
 {
+    static const rg_attention_use uses[] = { { .where = "here", .watch = "*weights", .rows = "queries", .cols = "keys" }, { 0 } };
     rg_record    *r = NULL;
     rg_collector *c = NULL;
-    size_t        queries = 0, keys = 0;
     rg_status     status = rg_record_new(&r, w->att.score->formula, "attention");
-    if (status == RG_OK) status = add_labels(&queries, r, "queries", 'q', w->q.rows);
-    if (status == RG_OK) status = add_labels(&keys, r, "keys", 'k', w->k.rows);
-    if (status == RG_OK) status = rg_collector_new(&c, r, keys, queries, -1);
+    if (status == RG_OK) status = add_labels(NULL, r, "queries", 'q', w->q.rows);
+    if (status == RG_OK) status = add_labels(NULL, r, "keys", 'k', w->k.rows);
+    if (status == RG_OK) status = rg_collector_new(&c, r, uses, -1);
     if (status == RG_OK) {
         rg_tape_set_watcher(w->tape, rg_collector_watcher(c));
         const rg_status attended = attend(w);

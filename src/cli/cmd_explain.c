@@ -76,6 +76,7 @@ static void explain_system(const rg_system *s)
         const rg_reach_kind *kind = rg_reach_kind_find(u->reach);
         printf("    %-9s %s%s%s\n", "reach", u->reach, kind ? ": " : "", kind ? kind->summary : "");
         if (score) printf("    %-9s %s\n", "cost", score->cost);
+        if (u->watch) printf("    %-9s %s: rows %s, columns %s\n", "maps", u->watch, u->rows, u->cols);
     }
     if (!s->uses || !s->uses->where) printf("\n  no attention: it stands beside the others for comparison\n");
     if (s->options && s->options->name) printf("\n  settings\n");

@@ -20,12 +20,12 @@ void rg_gaze_fini(rg_gaze *g)
 
 void rg_gaze_clear(rg_gaze *g) { g->rows = 0; }
 
-/* Attention over the sources: of the decoder, not over its own past. */
+/* Attention over the sources, as the system's uses say: not of the encoder, not over the decoder's own past. */
 static bool wants(void *context, const char *name)
 {
     const rg_gaze *g = context;
     if (g->name && *g->name) return strcmp(g->name, name) == 0;
-    return strstr(name, "self") == NULL;
+    return rg_attention_use_crosses(rg_attention_use_find(g->decoding->model->system->uses, name));
 }
 
 static bool make_room(rg_gaze *g, size_t rows, size_t pairs)

@@ -122,7 +122,8 @@ static rg_tensor *predict(rg_tape *t, const rg_model *m, const void *data)
 }
 
 static const rg_attention_use uses[] = {
-    { "every layer", "the node, W h", "its neighbours and itself, W h", "the same, W h", "linear (leaky relu)", "edges with loops" },
+    { "every layer", "the node, W h", "its neighbours and itself, W h", "the same, W h", "linear (leaky relu)", "edges with loops",
+      .watch = "*weights", .rows = "nodes", .cols = "nodes" },
     { 0 },
 };
 

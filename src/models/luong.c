@@ -229,8 +229,9 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
 }
 
 static const rg_attention_use uses[] = {
-    { "after every decoder step", "the decoder's current top state", "top states of the source words", "top states of the source words", "general", "groups" },
-    { NULL, NULL, NULL, NULL, NULL, NULL },
+    { "after every decoder step", "the decoder's current top state", "top states of the source words", "top states of the source words", "general", "groups",
+      .watch = "*weights", .rows = "output", .cols = "source" },
+    { 0 },
 };
 
 const rg_system rg_system_luong = {

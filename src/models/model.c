@@ -19,6 +19,15 @@ const rg_system *rg_system_find(const char *name)
     return NULL;
 }
 
+const rg_attention_use *rg_attention_use_find(const rg_attention_use *uses, const char *watch)
+{
+    for (const rg_attention_use *u = uses; u && u->where; u++)
+        if (u->watch && rg_name_matches(u->watch, watch)) return u;
+    return NULL;
+}
+
+bool rg_attention_use_crosses(const rg_attention_use *u) { return u && u->rows && u->cols && strcmp(u->rows, u->cols) != 0; }
+
 const rg_preset *rg_preset_find(const rg_system *system, const char *name)
 {
     char   known[256] = "";

@@ -252,7 +252,8 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
 }
 
 static const rg_attention_use uses[] = {
-    { "every head, every step", "key from the controller", "rows of memory", "rows of memory", "cosine times beta; then gate, shift, sharpen", "its own memory" },
+    { "every head, every step", "key from the controller", "rows of memory", "rows of memory", "cosine times beta; then gate, shift, sharpen", "its own memory",
+      .watch = "heads", .rows = "steps", .cols = "slots" },
     { 0 },
 };
 

@@ -196,8 +196,9 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
 }
 
 static const rg_attention_use uses[] = {
-    { "before every target word", "the decoder's previous state", "states of the source words", "states of the source words", "additive", "groups" },
-    { NULL, NULL, NULL, NULL, NULL, NULL },
+    { "before every target word", "the decoder's previous state", "states of the source words", "states of the source words", "additive", "groups",
+      .watch = "*weights", .rows = "output", .cols = "source" },
+    { 0 },
 };
 
 const rg_system rg_system_rnnsearch = {

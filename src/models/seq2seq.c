@@ -70,7 +70,7 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
     return rg_rnn_answer(d, t, &p->rnn, rg_recurrent_stack_step(t, &p->decoder, y, &states), &states, depth);
 }
 
-static const rg_attention_use uses[] = { { NULL, NULL, NULL, NULL, NULL, NULL } };
+static const rg_attention_use uses[] = { { 0 } };
 
 const rg_system rg_system_seq2seq = {
     .name = "seq2seq",

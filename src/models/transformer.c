@@ -286,10 +286,13 @@ static const rg_preset presets[] = {
 };
 
 static const rg_attention_use uses[] = {
-    { "encoder layers", "source words", "source words", "source words", "scaled_dot", "groups" },
-    { "decoder layers, self", "target words", "target words so far", "target words so far", "scaled_dot", "causal" },
-    { "decoder layers, cross", "target words", "source words", "source words", "scaled_dot", "groups" },
-    { NULL, NULL, NULL, NULL, NULL, NULL },
+    { "encoder layers", "source words", "source words", "source words", "scaled_dot", "groups",
+      .watch = "encoder.*weights", .rows = "source", .cols = "source" },
+    { "decoder layers, self", "target words", "target words so far", "target words so far", "scaled_dot", "causal",
+      .watch = "decoder.*self.weights", .rows = "output", .cols = "output" },
+    { "decoder layers, cross", "target words", "source words", "source words", "scaled_dot", "groups",
+      .watch = "decoder.*cross.weights", .rows = "output", .cols = "source" },
+    { 0 },
 };
 
 const rg_system rg_system_transformer = {

@@ -87,10 +87,10 @@ static rg_status add_words(size_t *out_index, rg_record *r, const answering *x, 
     return status;
 }
 
-static rg_status collect(rg_record *r, answering *x, size_t words, size_t label)
+static rg_status collect(rg_record *r, answering *x)
 {
     rg_collector *c;
-    RG_TRY(rg_collector_new(&c, r, words, label, -1));
+    RG_TRY(rg_collector_new(&c, r, x->model->system->uses, -1));
     rg_tape_set_watcher(x->tape, rg_collector_watcher(c));
     const rg_status status = predict(x);
     rg_tape_set_watcher(x->tape, NULL);
@@ -102,14 +102,13 @@ static rg_status record(answering *x, const char *line, size_t bytes, const char
 {
     rg_record *r = NULL;
     rg_text    text = { 0 };
-    size_t     words, answer;
     rg_status  status = rg_vocab_normalize(&text, x->its->vocab, line, bytes);
     if (status == RG_OK) status = rg_record_new(&r, rg_text_c(&text), "class");
-    if (status == RG_OK) status = add_words(&words, r, x, rg_text_c(&text));
-    if (status == RG_OK) status = rg_record_add_labels(&answer, r, "class", RG_LABEL_TOKEN, &label, 1);
+    if (status == RG_OK) status = add_words(NULL, r, x, rg_text_c(&text));
+    if (status == RG_OK) status = rg_record_add_labels(NULL, r, "class", RG_LABEL_TOKEN, &label, 1);
     if (status == RG_OK) status = rg_record_add_text(r, "source", line, 0, false);
     if (status == RG_OK) status = rg_record_add_text(r, "output", label, 0, true);
-    if (status == RG_OK && x->ids.count) status = collect(r, x, words, answer);
+    if (status == RG_OK && x->ids.count) status = collect(r, x);
     if (status == RG_OK) status = x->sink->record(x->sink->context, r);
     x->recorded = true;
     rg_record_free(r);

@@ -4,7 +4,8 @@
 #include "tasks/graph_task.h"
 
 typedef struct {
-    const rg_graph *graph;
+    const rg_graph  *graph;
+    const rg_system *system;
     rg_record      *record;
     int32_t        *place; /* of a node among the labels, -1: not shown */
     size_t          labels;
@@ -12,7 +13,11 @@ typedef struct {
     rg_status       status;
 } watching;
 
-static bool wants(void *context, const char *name) { return (void)context, strstr(name, "weights") != NULL; }
+static bool wants(void *context, const char *name) 
+{
+    const watching *w = context;
+    return rg_attention_use_find(w->system->uses, name) != NULL;
+}
 
 static void see(void *context, const char *name, const rg_tensor *x, const void *reach_of)
 {
@@ -94,7 +99,7 @@ rg_status rg_graph_record(rg_record **out, const rg_model *m, const rg_graph *g,
     *out = NULL;
     if (node >= (int64_t)g->nodes)
         return rg_fail(RG_EINVAL, "--node %lld: %s has nodes 0 .. %zu", (long long)node, g->name, g->nodes - 1);
-    watching  w = { .graph = g, .place = rg_alloc_array(g->nodes, sizeof *w.place) };
+    watching  w = { .graph = g, .system = m->system, .place = rg_alloc_array(g->nodes, sizeof *w.place) };
     char     *title = title_of(g, node);
     rg_status status = w.place && title ? rg_record_new(&w.record, title, "graph") : RG_ENOMEM;
     if (status == RG_OK) status = fill(&w, m, node, hops);

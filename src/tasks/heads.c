@@ -39,9 +39,8 @@ typedef struct {
 
 static bool wants(void *context, const char *name)
 {
-    const size_t n = strlen(name);
-    (void)context;
-    return n >= 7 && strcmp(name + n - 7, "weights") == 0 && !strstr(name, "self") && strncmp(name, "encoder", 7) != 0;
+    const ranking *r = context;
+    return rg_attention_use_crosses(rg_attention_use_find(r->translator->model->system->uses, name));
 }
 
 static point *point_of(ranking *r, const char *name, size_t heads)

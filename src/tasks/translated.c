@@ -75,7 +75,7 @@ static rg_status watch_answer(rg_tape *tape, rg_record *record, const rg_transla
                              .field = { [RG_SOURCE] = { .layout = { .groups = 1, .start = source_start }, .ids = r->source },
                                         [RG_TARGET] = { .layout = { .groups = 1, .start = target_start }, .ids = target, .previous = previous } },
                              .lines = &line };
-    rg_status status = rows ? rg_collector_new(&collector, record, 0, 1 + k, (int)k) : RG_OK;
+    rg_status status = rows ? rg_collector_new(&collector, record, t->model->system->uses, (int)k) : RG_OK;
     if (collector) {
         rg_tape_reset(tape, 0);
         rg_tape_set_watcher(tape, rg_collector_watcher(collector));

@@ -27,7 +27,7 @@ static rg_status check(const rg_trainer *t, const rg_trainer_phase *phase)
     if (!phase->name || !phase->learns) return rg_fail(RG_EINVAL, "a phase must have a name and say what it learns");
     if (!(phase->rate >= 0)) return rg_fail(RG_EINVAL, "phase %s: the factor on the learning rate is %g", phase->name, phase->rate);
     for (size_t i = 0; i < t->params->count; i++)
-        if (rg_params__matches(phase->learns, t->params->entry[i]->name)) return RG_OK;
+        if (rg_name_matches(phase->learns, t->params->entry[i]->name)) return RG_OK;
     return rg_fail(RG_EINVAL, "phase %s learns '%s': no parameter has such a name", phase->name, phase->learns);
 }
 
@@ -50,7 +50,7 @@ void rg_trainer__phase_begin(rg_trainer *t)
     for (size_t i = 0; i < t->params->count; i++) {
         rg_param *e = t->params->entry[i];
         t->frozen[i] = e->frozen;
-        e->frozen = e->frozen || !rg_params__matches(t->config.phases[t->at.phase].learns, e->name);
+        e->frozen = e->frozen || !rg_name_matches(t->config.phases[t->at.phase].learns, e->name);
     }
 }
 

@@ -1,8 +1,8 @@
 /* collect.c - from watch points to a record: every attention a tape computes while it is watched becomes maps, one a head.
  *
  * A watch point "decoder.2.cross.weights" gives (P, H) weights of the open pairs and their reach. Its number is the layer, the rest the
- * name ("decoder.cross"). Which labels name its rows and columns follows from the name, and the sizes must agree: what begins with
- * "encoder" stays in the source, what contains "self" in the target, all else goes from target to source.
+ * name ("decoder.cross"). Which labels name its rows and columns is what the system's `uses` say of that watch point, and the sizes must
+ * agree.
  *
  * A recurrent decoder looks once a step: its watch point comes with one row after the other, and the map is there with the last of them.
  * One that weighs again (a Gaussian over the weights of a window) is seen twice with the same reach: the later one counts. */
@@ -16,6 +16,7 @@ typedef struct walk { /* a map that comes row by row */
     char       *name;
     rg_real    *w; /* (heads, rows, cols) */
     size_t      rows, cols, heads, filled, last;
+    size_t      row_labels, col_labels;
     const void *reach; /* of the last rows */
     struct walk *next;
 } walk;
@@ -23,7 +24,7 @@ typedef struct walk { /* a map that comes row by row */
 struct rg_collector {
     rg_record *record;
     walk      *walks;
-    size_t     source, target; /* label lists */
+    const rg_attention_use *uses;
     int        hypothesis;
     char      *pattern; /* of names; NULL: all */
     int        head;    /* -1: all             */
@@ -33,28 +34,10 @@ struct rg_collector {
     rg_watcher watcher;
 };
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text), k = strlen(end);
-    return n >= k && !strcmp(text + n - k, end);
-}
-
-/* '*' matches any run of characters; everything else itself. */
-static bool matches(const char *pattern, const char *name)
-{
-    for (; *pattern && *pattern != '*'; pattern++, name++)
-        if (*pattern != *name) return false;
-    if (!*pattern) return !*name;
-    for (pattern++;; name++) {
-        if (matches(pattern, name)) return true;
-        if (!*name) return false;
-    }
-}
-
 static bool wants(void *context, const char *name)
 {
     const rg_collector *c = context;
-    return (!strcmp(name, "weights") || ends_with(name, ".weights")) && (!c->pattern || matches(c->pattern, name));
+    return rg_attention_use_find(c->uses, name) && (!c->pattern || rg_name_matches(c->pattern, name));
 }
 
 /* "decoder.2.cross.weights" -> "decoder.cross" and 2. `out` has room for the whole name. */
@@ -137,14 +120,15 @@ static rg_status add_whole(rg_collector *c, const char *name, size_t rows, size_
     return status;
 }
 
-static rg_status walk_of(walk **out, rg_collector *c, const char *name, size_t rows, size_t cols, size_t heads)
+static rg_status walk_of(walk **out, rg_collector *c, const char *name, size_t row_labels, size_t col_labels, size_t heads)
 {
+    const size_t rows = c->record->labels[row_labels].count, cols = c->record->labels[col_labels].count;
     size_t count, bytes;
     for (*out = c->walks; *out; *out = (*out)->next)
         if (strcmp((*out)->name, name) == 0) return RG_OK;
     walk *w = rg_alloc_zero(sizeof *w);
     if (!w) return RG_ENOMEM;
-    *w = (walk){ .rows = rows, .cols = cols, .heads = heads, .name = rg_strdup(name) };
+    *w = (walk){ .rows = rows, .cols = cols, .heads = heads, .row_labels = row_labels, .col_labels = col_labels, .name = rg_strdup(name) };
     if (rg_size_mul(&count, rows, cols) && rg_size_mul(&count, count, heads) && rg_size_mul(&bytes, count, sizeof *w->w))
         w->w = rg_alloc_zero(bytes + 1);
     walk **end = &c->walks;
@@ -154,10 +138,10 @@ static rg_status walk_of(walk **out, rg_collector *c, const char *name, size_t r
 }
 
 /* Some rows more. */
-static rg_status add_rows(rg_collector *c, const char *name, size_t rows, const rg_tensor *x, const rg_reach *reach)
+static rg_status add_rows(rg_collector *c, const char *name, size_t rows, size_t cols, const rg_tensor *x, const rg_reach *reach)
 {
     walk *w;
-    RG_TRY(walk_of(&w, c, name, c->record->labels[rows].count, reach->Nk, rg_tensor_cols(x)));
+    RG_TRY(walk_of(&w, c, name, rows, cols, rg_tensor_cols(x)));
     const bool   again = w->reach == reach && w->filled;
     const size_t first = again ? w->last : w->filled;
     if (first + reach->Nq > w->rows || rg_tensor_cols(x) != w->heads || reach->Nk != w->cols) {
@@ -191,46 +175,54 @@ static rg_status add_walks(rg_collector *c)
         for (size_t h = 0; h < w->heads && status == RG_OK && w->filled == w->rows; h++) {
             if (c->head >= 0 && (size_t)c->head != h) continue;
             place.head = (int)h;
-            status = rg_record_add_map(NULL, c->record, place, c->target, c->source, w->w + h * w->rows * w->cols, w->cols);
+            status = rg_record_add_map(NULL, c->record, place, w->row_labels, w->col_labels, w->w + h * w->rows * w->cols, w->cols);
         }
         rg_free(short_name);
     }
     return status;
 }
 
+/* The list of labels of that name: of several (answers) that of the hypothesis. False: there is none. */
+static bool labels_named(size_t *out, const rg_collector *c, const char *name)
+{
+    bool found = false;
+    for (size_t i = 0, seen = 0; name && i < c->record->label_lists; i++) {
+        if (strcmp(c->record->labels[i].name, name) != 0) continue;
+        if (!found || seen == (size_t)(c->hypothesis < 0 ? 0 : c->hypothesis)) *out = i;
+        found = true;
+        seen++;
+    }
+    return found;
+}
+
 static void see(void *context, const char *name, const rg_tensor *x, const void *reach_of)
 {
-    rg_collector   *c = context;
-    const rg_reach *reach = reach_of;
-    bool            encoder = !strncmp(name, "encoder", 7), self = strstr(name, "self") != NULL;
-    size_t          rows = encoder ? c->source : c->target, cols = self && !encoder ? c->target : c->source, count;
+    rg_collector           *c = context;
+    const rg_reach         *reach = reach_of;
+    const rg_attention_use *use = rg_attention_use_find(c->uses, name);
+    size_t                  rows, cols, count;
 
     if (c->status != RG_OK) return;
-    if (!reach || reach->Nk != c->record->labels[cols].count || rg_tensor_rows(x) != reach->P ||
-        !rg_size_mul(&count, reach->Nq, reach->Nk)) {
+    if (!reach || !use || !labels_named(&rows, c, use->rows) || !labels_named(&cols, c, use->cols) ||
+        reach->Nk != c->record->labels[cols].count || rg_tensor_rows(x) != reach->P || !rg_size_mul(&count, reach->Nq, reach->Nk)) {
         c->skipped++;
         return;
     }
-    if (!self && !encoder && c->source != c->target) c->status = add_rows(c, name, rows, x, reach);
+    if (rg_attention_use_crosses(use)) c->status = add_rows(c, name, rows, cols, x, reach);
     else if (reach->Nq == c->record->labels[rows].count) c->status = add_whole(c, name, rows, cols, x, reach);
     else c->skipped++;
     if (c->status != RG_OK) c->message = rg_strdup(rg_message());
 }
 
-rg_status rg_collector_new(rg_collector **out, rg_record *record, size_t source_labels, size_t target_labels, int hypothesis)
+rg_status rg_collector_new(rg_collector **out, rg_record *record, const rg_attention_use *uses, int hypothesis)
 {
-    rg_collector *c;
-
-    if (source_labels >= record->label_lists || target_labels >= record->label_lists)
-        return rg_fail(RG_EINVAL, "label lists %zu and %zu of a record with %zu", source_labels, target_labels, record->label_lists);
-    if (!(c = rg_alloc_zero(sizeof *c))) return RG_ENOMEM;
+    rg_collector *c = *out = rg_alloc_zero(sizeof *c);
+    if (!c) return RG_ENOMEM;
     c->record = record;
-    c->source = source_labels;
-    c->target = target_labels;
+    c->uses = uses;
     c->hypothesis = hypothesis;
     c->head = -1;
     c->watcher = (rg_watcher){ c, wants, see };
-    *out = c;
     return RG_OK;
 }
 
