@@ -97,6 +97,20 @@ typedef struct rg_question {
 
 typedef enum rg_small_size { RG_SMALL_TEST, RG_SMALL_DEMO } rg_small_size;
 
+/* A training from nothing that is over within a minute on two cores: `regard demo NAME`. It ends in a verdict and, where the system attends, in a
+ * drawing of what was attended to. A task has as many as there is to show; tests walk them with RG_SMALL_TEST. */
+typedef struct rg_demo {
+    const char *name, *summary;
+    const char *type;     /* the system that learns it                                                                       */
+    const char *settings; /* YAML, read after what `small` wrote: sizes of the system, updates; may be NULL                  */
+    const char *metric;   /* the verdict: what was measured at the end of training, else by the last validation ("lost" is also "lost-5") ... */
+    bool        below;    /* ... is at most, otherwise at least ...                                                          */
+    double      expected; /* ... this                                                                                         */
+    const char *ask;      /* an input that is answered and shown; NULL: none, where inputs are not words                      */
+    const char *asking;   /* YAML for the rows of what can be asked; FOLDER stands for where the data are; may be NULL        */
+    rg_status (*small)(rg_text *yaml, const char *folder, rg_small_size size); /* NULL: the task's                            */
+} rg_demo;
+
 struct rg_task {
     const char *name;
     const char *in, *out; /* "text", "text": what goes in and comes out     */
@@ -151,6 +165,7 @@ struct rg_task {
     /* A tiny instance: write data into `folder`, and as YAML the options of `regard train` that learn from them. Every test that walks the
      * tasks learns it; `regard demo NAME` learns the larger one. */
     rg_status (*small)(rg_text *yaml, const char *folder, rg_small_size size);
+    const rg_demo *demos; /* ends with name = NULL; NULL: none */
 };
 
 /* -------------------------------------------------------------------------------------------------- model files */
@@ -176,6 +191,7 @@ rg_status rg_model_take(size_t *out_count, rg_text *taken, rg_text *fresh, rg_mo
 
 const rg_task *const *rg_task_all(void);              /* ends with NULL */
 const rg_task        *rg_task_find(const char *name); /* NULL: none     */
+const rg_demo        *rg_demo_find(const rg_task **out_task, const char *name); /* among those of all tasks; NULL: none */
 
 #ifdef __cplusplus
 }

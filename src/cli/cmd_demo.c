@@ -1,4 +1,5 @@
-/* cmd_demo.c - the built-in default: write an English-French corpus, learn it, translate what was never seen, show where it looked. */
+/* cmd_demo.c - trainings that are over in a minute. Without a name the built-in default: write an English-French corpus, learn it,
+ * translate what was never seen, show where it looked; with one, a demo of a task. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/demo.h"
 #include "cli/training.h"
 #include "regard/grammar.h"
 #include "regard/task.h"
@@ -16,16 +18,19 @@
 typedef struct {
     char   *output, *type;
     int64_t sentences, tests, updates, seed, threads;
+    bool    list, quick;
 } settings;
 
 static const rg_option options[] = {
-    { RG_OPTION_STRING, "output", offsetof(settings, output), "regard-demo", "folder for the corpus, the model and the figures", 'o', NULL },
-    { RG_OPTION_STRING, "type", offsetof(settings, type), "transformer", "which system learns it", 0, NULL },
+    { RG_OPTION_STRING, "output", offsetof(settings, output), "regard-demo", "folder for data, model and figures", 'o', NULL },
+    { RG_OPTION_STRING, "type", offsetof(settings, type), "transformer", "which system learns to translate", 0, NULL },
     { RG_OPTION_INT, "sentences", offsetof(settings, sentences), "40000", "sentences to learn from", 0, "[1,inf)" },
     { RG_OPTION_INT, "tests", offsetof(settings, tests), "1000", "unseen sentences to be tested on", 0, "[1,inf)" },
-    { RG_OPTION_INT, "after-batches", offsetof(settings, updates), "1200", "updates", 0, "[1,inf)" },
+    { RG_OPTION_INT, "after-batches", offsetof(settings, updates), "0", "updates; 0: as the demo needs (translate: 1200)", 0, "[0,inf)" },
     { RG_OPTION_INT, "seed", offsetof(settings, seed), "1", "of sentences and weights", 0, "[0,inf)" },
     { RG_OPTION_INT, "cpu-threads", offsetof(settings, threads), "0", "threads; 0: one a core", 0, "[0,1024]" },
+    { RG_OPTION_BOOL, "list", offsetof(settings, list), "false", "list the demos", 'l', NULL },
+    { RG_OPTION_BOOL, "quick", offsetof(settings, quick), "false", "a few data and updates, to see that it runs; the verdict means nothing", 0, NULL },
     RG_OPTION_END
 };
 
@@ -79,8 +84,8 @@ static rg_status fill(rg_recipe *recipe, const settings *s, const files *f)
 {
     const char *sets[] = { f->train_en, f->train_fr };
     char        counts[160];
-    snprintf(counts, sizeof counts, "after-batches: %lld\nlr-cooldown: %lld\nseed: %lld\ncpu-threads: %lld\n", (long long)s->updates,
-             (long long)s->updates, (long long)s->seed, (long long)s->threads);
+    const long long updates = s->updates ? s->updates : 1200;
+    snprintf(counts, sizeof counts, "after-batches: %lld\nlr-cooldown: %lld\nseed: %lld\ncpu-threads: %lld\n", updates, updates, (long long)s->seed, (long long)s->threads);
     RG_TRY(rg_recipe_read(recipe, counts, false));
     RG_TRY(rg_recipe_read(recipe, training_settings, false));
     RG_TRY(rg_recipe_read(recipe, system_settings, true)); /* of several systems */
@@ -181,9 +186,8 @@ static rg_status show(const settings *s, rg_translator *translator, rg_session *
     return RG_OK;
 }
 
-static rg_status run(rg_call *call)
+static rg_status translate(const settings *s)
 {
-    const settings *s = call->options;
     const double    started = rg_now();
     files           f = { 0 };
     rg_translator  *translator = NULL;
@@ -203,6 +207,8 @@ static rg_status run(rg_call *call)
         rg_free(model);
         printf("demo: %zu of %zu unseen sentences exact (%.1f %%) in %.0f s\n", same, all, 100.0 * (double)same / (double)all,
                rg_now() - started);
+        printf("\nOther demos: %s demo NAME\n", rg_program());
+        rg_demo_list(stdout);
     }
     rg_session_free(session);
     rg_translator_free(translator);
@@ -210,10 +216,51 @@ static rg_status run(rg_call *call)
     return status;
 }
 
+enum { MOST_NAMES = 128 };
+
+static rg_status unknown(const char *name)
+{
+    const char *names[MOST_NAMES + 1] = { "translate" };
+    size_t      n = 1;
+    for (const rg_task *const *t = rg_task_all(); *t; t++)
+        for (const rg_demo *d = (*t)->demos; d && d->name && n < MOST_NAMES; d++) names[n++] = d->name;
+    const char *near = rg_nearest(name, names);
+    if (near) return rg_fail(RG_EINVAL, "there is no demo '%s'; did you mean %s?", name, near);
+    return rg_fail(RG_EINVAL, "there is no demo '%s'; regard demo --list lists them", name);
+}
+
+static rg_status run(rg_call *call)
+{
+    const settings *s = call->options;
+    const char     *name = call->words.count ? call->words.items[0] : "translate";
+    const rg_task  *task = NULL;
+    bool            good = false;
+    if (s->list) return rg_demo_list(stdout), RG_OK;
+    if (call->words.count > 1) return rg_fail(RG_EINVAL, "one demo at a time; what is \"%s\"?", call->words.items[1]);
+    if (strcmp(name, "translate") == 0) return translate(s);
+    const rg_demo *demo = rg_demo_find(&task, name);
+    if (!demo) return unknown(name);
+    const rg_demo_settings of = { .folder = s->output, .updates = s->updates, .seed = s->seed, .threads = s->threads, .quick = s->quick };
+    RG_TRY(rg_demo_run(&good, task, demo, &of));
+    call->exit_code = good ? 0 : 1;
+    return RG_OK;
+}
+
+static void more_help(FILE *out, const rg_call *call)
+{
+    (void)call;
+    fprintf(out, "\ndemos:\n");
+    rg_demo_list(out);
+}
+
 const rg_command rg_command_demo = {
     .name = "demo",
-    .summary = "learn a built-in English-French grammar and show where the model looks (about a minute)",
+    .summary = "learn something small from nothing within a minute, judge it and show where the model looks",
+    .arguments = "[NAME]",
+    .details = "Every demo makes its own data, learns them, ends with a verdict (exit code 1 when it is not as expected), and draws what was "
+               "attended to, in the terminal and as a figure in the folder. Without a NAME: English to French by a small grammar.",
     .options = options,
     .size = sizeof(settings),
+    .more_help = more_help,
     .run = run,
 };

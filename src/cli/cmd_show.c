@@ -172,6 +172,16 @@ rg_status rg_cli_show_record(const rg_record *r, const void *options)
     return print_terminal(r, map, o);
 }
 
+rg_status rg_cli_draw_record(const rg_record *r, const char *png)
+{
+    show_options o = { 0 };
+    rg_status    status = rg_options_init(rows, &o);
+    if (status == RG_OK && png) status = rg_option_set(&rows[3], &o, 1, &png);
+    if (status == RG_OK) status = rg_cli_show_record(r, &o);
+    rg_options_fini(rows, &o);
+    return status;
+}
+
 static rg_status draw(void *context, const rg_record *r) { return rg_cli_show_record(r, context); }
 
 /* The model answers, and what it looked at is shown. */

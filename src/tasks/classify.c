@@ -357,6 +357,16 @@ static rg_status small(rg_text *yaml, const char *folder, rg_small_size size)
     return status;
 }
 
+static const rg_demo demos[] = {
+    { .name = "sentiment",
+      .summary = "one word of a made-up language decides about the class of a sentence",
+      .type = "words",
+      .metric = "accuracy",
+      .expected = 0.95,
+      .ask = "ba de mau fi" },
+    { 0 },
+};
+
 const rg_task rg_task_classify = {
     .name = "classify",
     .in = "text",
@@ -387,4 +397,5 @@ const rg_task rg_task_classify = {
     .asking_bytes = sizeof(rg_classify_asking),
     .answer = rg_classify_answer,
     .small = small,
+    .demos = demos,
 };

@@ -283,6 +283,16 @@ static rg_status small(rg_text *yaml, const char *folder, rg_small_size size)
     return status;
 }
 
+static const rg_demo demos[] = {
+    { .name = "gat",
+      .summary = "nodes of a ring learn their class from their neighbours (graph attention)",
+      .type = "gat",
+      .metric = "test-accuracy",
+      .expected = 0.8,
+      .asking = "graph: FOLDER\nnode: 10\nhops: 3\n" },
+    { 0 },
+};
+
 const rg_task rg_task_graph = {
     .name = "graph",
     .in = "graph",
@@ -313,4 +323,5 @@ const rg_task rg_task_graph = {
     .asking_bytes = sizeof(asking),
     .answer = answer,
     .small = small,
+    .demos = demos,
 };

@@ -218,6 +218,17 @@ static rg_status small(rg_text *yaml, const char *folder, rg_small_size size)
                                                      : "bits: 2\nmax-length: 3\nsequences: 12\nvalid-length: 4\nvalid-freq: 6\ntest-count: 2\n");
 }
 
+static const rg_demo demos[] = {
+    { .name = "ntm",
+      .summary = "a neural Turing machine learns to copy sequences from its memory",
+      .type = "ntm",
+      .settings = "max-length: 5\nvalid-length: 10\nmemory-rows: 16\nmemory-width: 8\nunits: 32\nlearn-rate: 0.001\n",
+      .metric = "lost",
+      .below = true,
+      .expected = 0.1 },
+    { 0 },
+};
+
 const rg_task rg_task_memory = {
     .name = "memory",
     .in = "sequence",
@@ -246,4 +257,5 @@ const rg_task rg_task_memory = {
     .asking_bytes = sizeof(rg_memory_asking),
     .answer = rg_memory_answer,
     .small = small,
+    .demos = demos,
 };

@@ -310,31 +310,46 @@ static rg_status hint(rg_text *out, const void *options, const char *program, co
 static rg_status small(rg_text *yaml, const char *folder, rg_small_size size)
 {
     static const char *const words[] = { "ba", "de", "fi", "go", "ku", "la", "me", "ni" };
-    const size_t             lines = size == RG_SMALL_DEMO ? 4000 : 60;
+    static const char *const endings[] = { "src", "tgt", "valid.src", "valid.tgt" };
+    const bool               demo = size == RG_SMALL_DEMO;
+    const size_t             lines = demo ? 4000 : 60, kept = demo ? 200 : 0; /* the last so many are for validation; none: all are both */
     rg_random                random = rg_random_new(11, 0);
-    rg_text                  text[2] = { { 0 }, { 0 } };
+    rg_text                  text[4] = { { 0 } };
     rg_status                status = RG_OK;
     for (size_t i = 0; status == RG_OK && i < lines; i++) {
         size_t       line[8];
         const size_t n = 2 + i % 5;
+        rg_text     *pair = &text[i < lines - kept ? 0 : 2];
         for (size_t k = 0; k < n; k++) line[k] = (size_t)rg_random_below(&random, 8);
         for (size_t k = 0; status == RG_OK && k < n; k++) {
-            status = rg_text_print(&text[0], "%s%s", words[line[k]], k + 1 < n ? " " : "\n");
-            if (status == RG_OK) status = rg_text_print(&text[1], "%s%s", words[line[n - 1 - k]], k + 1 < n ? " " : "\n");
+            status = rg_text_print(&pair[0], "%s%s", words[line[k]], k + 1 < n ? " " : "\n");
+            if (status == RG_OK) status = rg_text_print(&pair[1], "%s%s", words[line[n - 1 - k]], k + 1 < n ? " " : "\n");
         }
     }
-    for (int side = 0; side < 2; side++) {
-        char *path = status == RG_OK ? rg_format("%s/small.%s", folder, side ? "tgt" : "src") : NULL;
-        if (status == RG_OK) status = path ? rg_file_replace(path, text[side].data, text[side].length) : RG_ENOMEM;
+    for (int side = 0; side < 4; side++) {
+        char *path = status == RG_OK ? rg_format("%s/small.%s", folder, endings[side]) : NULL;
+        if (status == RG_OK && (side < 2 || kept)) status = path ? rg_file_replace(path, text[side].data, text[side].length) : RG_ENOMEM;
         rg_free(path);
         rg_text_free(&text[side]);
     }
     RG_TRY(status);
     return rg_text_print(yaml,
-                         "train-sets: [%s/small.src, %s/small.tgt]\nvalid-sets: [%s/small.src, %s/small.tgt]\nvocab-kind: words\ndim-vocabs: [0]\n"
+                         "train-sets: [%s/small.src, %s/small.tgt]\nvalid-sets: [%s/small.%s, %s/small.%s]\nvocab-kind: words\ndim-vocabs: [0]\n"
                          "mini-batch-words: 60\nlr-warmup: 4\nafter-batches: %d\nvalid-freq: %d\nbeam-size: 2\n",
-                         folder, folder, folder, folder, size == RG_SMALL_DEMO ? 600 : 6, size == RG_SMALL_DEMO ? 300 : 3);
+                         folder, folder, folder, endings[demo ? 2 : 0], folder, endings[demo ? 3 : 1], demo ? 600 : 6, demo ? 300 : 3);
 }
+
+static const rg_demo demos[] = {
+    { .name = "reverse",
+      .summary = "a Transformer turns sentences of a made-up language around",
+      .type = "transformer",
+      .settings = "dim-emb: 32\ntransformer-dim-ffn: 64\ntransformer-heads: 2\nenc-depth: 1\ndec-depth: 1\ntransformer-dropout: 0\n"
+                  "mini-batch-words: 400\nlearn-rate: 0.005\nlr-warmup: 50\nlr-cooldown: 300\nvalid-metrics: [bleu]\n",
+      .metric = "bleu",
+      .expected = 95,
+      .ask = "ba de fi go ku" },
+    { 0 },
+};
 
 const rg_task rg_task_translation = {
     .name = "translation",
@@ -366,4 +381,5 @@ const rg_task rg_task_translation = {
     .asking_bytes = sizeof(rg_translation_asking),
     .answer = rg_translation_answer,
     .small = small,
+    .demos = demos,
 };
