@@ -113,7 +113,7 @@ static rg_tensor *class_loss(rg_tape *t, rg_tensor *const *x, void *context)
 {
     (void)x;
     const rg_model *m = context;
-    return m->system->loss(t, m, &labelled).sum;
+    return rg_model_loss(t, m, &labelled).sum;
 }
 
 static void every_classifier_has_a_correct_gradient(void **state)

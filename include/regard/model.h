@@ -88,6 +88,16 @@ typedef struct rg_system {
     /* Columns of block i of what its streams carry from batch to batch (carry.h); 0: there is no such block. NULL: it carries nothing. */
     size_t (*carries)(const rg_model *model, size_t block);
 
+    /* Systems that answer once, in steps that an objective (objective.h) can come between; then `loss` is NULL and predict is rg_model_predict.
+     *   enter     the rows that go in: pixels, embeddings of words
+     *   features  of these rows, a row per example
+     *   answer    logits of the features
+     *   compare   sum and count of the loss of logits, over the examples that have a label */
+    rg_tensor *(*enter)(rg_tape *t, const rg_model *model, const void *batch);
+    rg_tensor *(*features)(rg_tape *t, const rg_model *model, const void *batch, rg_tensor *rows);
+    rg_tensor *(*answer)(rg_tape *t, const rg_model *model, const void *batch, rg_tensor *features);
+    rg_loss (*compare)(rg_tape *t, const void *batch, rg_tensor *logits);
+
     /* Answers of systems that predict: a row of logits for each node, or each step that is asked for. NULL for those that decode. */
     rg_tensor *(*predict)(rg_tape *t, const rg_model *model, const void *batch);
 
@@ -126,9 +136,19 @@ rg_status rg_model_new(rg_model **out, const rg_system *system, const void *opti
 /* The same with parameters that are zeros, for rg_checkpoint_load to fill: nothing is drawn. RG_EMATCH, before anything
  * is allocated, when the settings ask for more than `most` numbers: what a file can hold. */
 rg_status rg_model_new_empty(rg_model **out, const rg_system *system, const void *options, const rg_sizes *sizes, size_t most);
+/* rg_model_new; `more` declares parameters beside the system's, behind them (those of objectives). */
+rg_status rg_model_new_with(rg_model **out, const rg_system *system, const void *options, const rg_sizes *sizes, uint64_t seed,
+                            rg_status (*more)(rg_model *model, void *context), void *context);
 void      rg_model_free(rg_model *model);
 /* Give it a struct from rg_alloc whose first member is an rg_model *, which is set; `drop` (may be NULL) frees what it holds, with the model. */
 void      rg_model_own(rg_model *model, void *assets, void (*drop)(void *assets));
+
+/* answer(features(enter(batch))): `predict` of systems that have these steps. */
+rg_tensor *rg_model_predict(rg_tape *t, const rg_model *model, const void *batch);
+/* The system's loss, or the comparison of what it predicts. */
+rg_loss    rg_model_loss(rg_tape *t, const rg_model *model, const void *batch);
+/* `compare` of examples with the classes RG_LABEL: cross-entropy; an example without a label is passed over. */
+rg_loss    rg_compare_classes(rg_tape *t, const void *batch, rg_tensor *logits);
 
 size_t rg_model_size(const rg_model *model, const char *name); /* one of its sizes; 0: there is none of that name */
 /* The preset of that name, or NULL with a message that lists what there is. */

@@ -11,6 +11,7 @@
 
 #include "regard/learning.h"
 #include "regard/model.h"
+#include "regard/objective.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -50,6 +51,8 @@ typedef struct rg_training {
     const void            *task_options;   /* filled from system->task->options */
     const rg_learning     *learning;
     const rg_train_report *report; /* may be NULL */
+    const rg_objective_choice *objectives; /* how the loss is made, for systems that answer once; none: plain */
+    size_t                 objective_count;
 } rg_training;
 
 /* Train; resumes by itself when the model's checkpoint is there. A model named "" is not written, and nothing is resumed. On success

@@ -8,13 +8,17 @@
 #include "regard/task.h"
 
 typedef struct {
-    char *type, *preset;
-    bool  quiet;
+    char   *type, *preset;
+    rg_list objective;
+    bool    quiet;
 } settings;
+
+enum { OBJECTIVES = 8 }; /* at most */
 
 static const rg_option options[] = {
     { RG_OPTION_STRING, "type", offsetof(settings, type), "transformer", "which system (`regard list systems` lists them)", 0, NULL },
     { RG_OPTION_STRING, "preset", offsetof(settings, preset), "", "sizes under a name (transformer: tiny, small, base, big); what other options say counts more", 0, NULL },
+    { RG_OPTION_LIST, "objective", offsetof(settings, objective), "", "how the loss of a system that answers once is made; several add up", 0, NULL },
     { RG_OPTION_BOOL, "quiet", offsetof(settings, quiet), "false", "no log lines", 0, NULL },
     RG_OPTION_END
 };
@@ -44,7 +48,13 @@ static rg_status extend(rg_call *call)
     RG_TRY(start_from(call, system, s->preset));
     RG_TRY(rg_call_add(call, "data", system->task->options, system->task->options_bytes));
     RG_TRY(rg_call_add(call, "learning", rg_learning_rows, sizeof(rg_learning)));
-    return rg_call_add(call, system->name, system->options, system->options_bytes);
+    RG_TRY(rg_call_add(call, system->name, system->options, system->options_bytes));
+    for (size_t i = 0; i < s->objective.count; i++) {
+        const rg_objective *o = rg_objective_find(s->objective.items[i]);
+        if (!o) return RG_EINVAL;
+        if (o->options) RG_TRY(rg_call_add(call, o->name, o->options, o->options_bytes));
+    }
+    return RG_OK;
 }
 
 /* The model never takes the place of what it learns from. */
@@ -94,6 +104,12 @@ static rg_status run(rg_call *call)
     const rg_learning *learning = rg_call_values(call, rg_learning_rows);
     rg_console         console;
     rg_learned         learned;
+    rg_objective_choice objective[OBJECTIVES];
+    if (s->objective.count > OBJECTIVES) return rg_fail(RG_ELIMIT, "%zu objectives; at most %d", s->objective.count, OBJECTIVES);
+    for (size_t i = 0; i < s->objective.count; i++) {
+        const rg_objective *o = rg_objective_find(s->objective.items[i]);
+        objective[i] = (rg_objective_choice){ o, o->options ? rg_call_values(call, o->options) : NULL };
+    }
     RG_TRY(check_model(learning->model, system->task->options, rg_call_values(call, system->task->options)));
     char *json = learning->log_json[0] ? rg_strdup(learning->log_json) : learning->model[0] ? rg_format("%s.jsonl", learning->model) : rg_strdup("");
     rg_status          status = json ? rg_console_open(&console, json, learning->overwrite, s->quiet) : RG_ENOMEM;
@@ -105,7 +121,9 @@ static rg_status run(rg_call *call)
                                 .system_options = rg_call_values(call, system->options),
                                 .task_options = rg_call_values(call, system->task->options),
                                 .learning = learning,
-                                .report = &report };
+                                .report = &report,
+                                .objectives = objective,
+                                .objective_count = s->objective.count };
     status = rg_learn(NULL, &learned, &t);
     const bool begun = !console.preparing;
     if (status == RG_OK) sum_up(&console, &t, &learned);

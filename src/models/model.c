@@ -1,5 +1,6 @@
 /* model.c - a system with settings, sizes and parameters; and the engine that decodes with any of them. */
 #include "regard/model.h"
+#include "regard/ops.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -79,7 +80,7 @@ rg_status rg_system_stored_options(void *options, const rg_system *system, const
 }
 
 static rg_status make(rg_model **out, const rg_system *system, const void *options, const rg_sizes *sizes, bool empty, uint64_t seed,
-                      size_t most)
+                      size_t most, rg_status (*more)(rg_model *model, void *context), void *context)
 {
     *out = NULL;
     rg_model *m = rg_alloc_zero(sizeof *m);
@@ -91,6 +92,7 @@ static rg_status make(rg_model **out, const rg_system *system, const void *optio
     rg_status status = m->options && m->parts ? rg_params_new(&m->params) : RG_ENOMEM;
     if (status == RG_OK) status = rg_options_copy(system->options, m->options, options);
     if (status == RG_OK) status = system->build(m);
+    if (status == RG_OK && more) status = more(m, context);
     if (status == RG_OK && rg_params_numbers(m->params) > most)
         status = rg_fail(RG_EMATCH, "the settings ask for %zu numbers, the file has room for %zu", rg_params_numbers(m->params), most);
     if (status == RG_OK) status = empty ? rg_params_build_empty(m->params) : rg_params_build(m->params, seed);
@@ -104,12 +106,18 @@ static rg_status make(rg_model **out, const rg_system *system, const void *optio
 
 rg_status rg_model_new(rg_model **out, const rg_system *system, const void *options, const rg_sizes *sizes, uint64_t seed)
 {
-    return make(out, system, options, sizes, false, seed, SIZE_MAX);
+    return make(out, system, options, sizes, false, seed, SIZE_MAX, NULL, NULL);
+}
+
+rg_status rg_model_new_with(rg_model **out, const rg_system *system, const void *options, const rg_sizes *sizes, uint64_t seed,
+                            rg_status (*more)(rg_model *model, void *context), void *context)
+{
+    return make(out, system, options, sizes, false, seed, SIZE_MAX, more, context);
 }
 
 rg_status rg_model_new_empty(rg_model **out, const rg_system *system, const void *options, const rg_sizes *sizes, size_t most)
 {
-    return make(out, system, options, sizes, true, 0, most);
+    return make(out, system, options, sizes, true, 0, most, NULL, NULL);
 }
 
 void rg_model_free(rg_model *m)
@@ -130,4 +138,30 @@ void rg_model_own(rg_model *m, void *assets, void (*drop)(void *assets))
     m->assets = assets;
     m->drop = drop;
     if (assets) *(rg_model **)assets = m;
+}
+
+/* ----------------------------------------------------------------------------------------------------- answering once */
+
+rg_tensor *rg_model_predict(rg_tape *t, const rg_model *m, const void *batch)
+{
+    const rg_system *s = m->system;
+    return s->answer(t, m, batch, s->features(t, m, batch, s->enter(t, m, batch)));
+}
+
+rg_loss rg_model_loss(rg_tape *t, const rg_model *m, const void *batch)
+{
+    const rg_system *s = m->system;
+    return s->loss ? s->loss(t, m, batch) : s->compare(t, batch, s->predict(t, m, batch));
+}
+
+rg_loss rg_compare_classes(rg_tape *t, const void *batch, rg_tensor *logits)
+{
+    const rg_batch *b = batch;
+    const rg_field *label = &b->field[RG_LABEL];
+    const size_t    labels = rg_field_rows(label);
+    if (labels == b->examples) return (rg_loss){ rg_cross_entropy(t, logits, label->ids, 0), (double)labels };
+    int32_t *target = rg_tape_memory(t, b->examples * sizeof *target);
+    for (size_t i = 0; target && i < b->examples; i++)
+        target[i] = label->layout.start[i] < label->layout.start[i + 1] ? label->ids[label->layout.start[i]] : -1;
+    return (rg_loss){ target ? rg_cross_entropy(t, logits, target, 0) : NULL, (double)labels };
 }

@@ -32,21 +32,23 @@ static rg_status build(rg_model *m)
     return RG_OK;
 }
 
-static rg_tensor *predict(rg_tape *t, const rg_model *m, const void *data)
+static rg_tensor *enter(rg_tape *t, const rg_model *m, const void *data)
 {
-    const settings *s = m->options;
     const parts    *q = m->parts;
     const rg_field *text = &((const rg_batch *)data)->field[RG_INPUT];
-    rg_tensor      *x = rg_gather(t, rg_use(t, q->embedding), text->ids, rg_field_rows(text), &text->layout);
-
-    x = rg_mean_groups(t, x);                                         /* (words, d) -> (texts, d) */
-    return rg_dense_run(t, &q->output, rg_dropout(t, x, s->dropout)); /* (texts, classes)         */
+    return rg_gather(t, rg_use(t, q->embedding), text->ids, rg_field_rows(text), &text->layout); /* (words, d) */
 }
 
-static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
+static rg_tensor *features(rg_tape *t, const rg_model *m, const void *data, rg_tensor *x)
 {
-    const rg_batch *b = data;
-    return (rg_loss){ rg_cross_entropy(t, predict(t, m, data), b->field[RG_LABEL].ids, 0), (double)b->examples };
+    (void)data;
+    return rg_dropout(t, rg_mean_groups(t, x), ((const settings *)m->options)->dropout); /* (texts, d) */
+}
+
+static rg_tensor *answer(rg_tape *t, const rg_model *m, const void *data, rg_tensor *x)
+{
+    (void)data;
+    return rg_dense_run(t, &((const parts *)m->parts)->output, x); /* (texts, classes) */
 }
 
 static const rg_attention_use uses[] = { { 0 } };
@@ -61,6 +63,9 @@ const rg_system rg_system_words = {
     .options_bytes = sizeof(settings),
     .parts_bytes = sizeof(parts),
     .build = build,
-    .loss = loss,
-    .predict = predict,
+    .enter = enter,
+    .features = features,
+    .answer = answer,
+    .compare = rg_compare_classes,
+    .predict = rg_model_predict,
 };

@@ -59,12 +59,14 @@ static rg_status copy_in(void *context, const char *name, const rg_param *e, rg_
 
 static bool starts(const char *name, const char *with) { return strncmp(name, with, strlen(with)) == 0; }
 
-/* Every array of the file must be a parameter, of the optimiser or of the state. */
-static rg_status no_strangers(const loading *l, const rg_params *params)
+/* Every array of the file must be a parameter, of the optimiser or of the state. What objectives learned (objective.h) helped to train the model and
+ * is passed over where it only answers. */
+static rg_status no_strangers(const loading *l, const rg_params *params, bool learns)
 {
     for (size_t i = 0; i < rg_safetensors_count(l->file); i++) {
         const char *name = rg_safetensors_at(l->file, i)->name;
         if (starts(name, RG_CHECKPOINT_STATE) || starts(name, RG_CHECKPOINT_OPTIMIZER) || rg_params_find(params, name)) continue;
+        if (!learns && starts(name, "objective.")) continue;
         return rg_fail(RG_EMATCH, "%s: has a tensor '%s' that the model does not know", rg_safetensors_path(l->file), name);
     }
     return RG_OK;
@@ -127,7 +129,7 @@ static rg_status load(loading *l, rg_params *params, rg_optimizer *opt, rg_state
 {
     uint64_t steps = 0;
     RG_TRY(rg_checkpoint__walk(params, opt, compare, l));
-    RG_TRY(no_strangers(l, params));
+    RG_TRY(no_strangers(l, params, opt != NULL));
     if (opt) RG_TRY(optimizer_steps(&steps, l, opt));
     RG_TRY(room_for_floats(l));
     if (state) RG_TRY(read_state(l, state));
@@ -224,7 +226,7 @@ static rg_status add_file(averaging *a, rg_params *params, const char *path)
     a->l = (loading){0};
     RG_TRY(open_finite(&a->l.file, path));
     rg_status status = rg_checkpoint__walk(params, NULL, compare, &a->l);
-    if (status == RG_OK) status = no_strangers(&a->l, params);
+    if (status == RG_OK) status = no_strangers(&a->l, params, false);
     if (status == RG_OK) status = room_for_floats(&a->l);
     if (status == RG_OK) status = rg_checkpoint__walk(params, NULL, add_in, a);
     rg_free(a->l.floats);

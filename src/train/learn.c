@@ -9,6 +9,7 @@ typedef struct learning {
     rg_run     run;
     rg_learned learned;
     rg_trainer_phase phase[RG_PHASES_MAX];
+    rg_objectives   *objectives; /* NULL: the system's own loss */
 } learning;
 
 /* ------------------------------------------------------------------------------------------------------- hooks */
@@ -21,8 +22,10 @@ static rg_status next(void *context, rg_shares *out)
 
 static rg_loss share_loss(void *context, rg_tape *tape, const void *share, int worker)
 {
-    const rg_run *r = &((const learning *)context)->run;
+    const learning *l = context;
+    const rg_run   *r = &l->run;
     (void)worker;
+    if (l->objectives) return rg_objectives_loss(tape, l->objectives, share);
     if (r->system->phases) return r->system->phases[rg_tape_progress(tape).phase].loss(tape, r->model, share);
     return r->system->loss(tape, r->model, share);
 }
@@ -110,9 +113,11 @@ static rg_status freeze(const rg_run *r)
     return RG_OK;
 }
 
-static rg_status make_model(rg_run *r, const void *options)
+static rg_status make_model(learning *l, const rg_training *t)
 {
-    RG_TRY(rg_model_new(&r->model, r->system, options, &r->sizes, (uint64_t)r->learning->seed));
+    rg_run *r = &l->run;
+    RG_TRY(rg_model_new_with(&r->model, r->system, t->system_options, &r->sizes, (uint64_t)r->learning->seed,
+                             l->objectives ? rg_objectives_build : NULL, l->objectives));
     rg_model_own(r->model, r->assets, r->task->drop);
     r->assets = NULL;
     if (r->learning->init_from[0]) RG_TRY(start_from(r));
@@ -190,6 +195,13 @@ static rg_status finish(rg_run *r, rg_status status)
     return finished != RG_OK ? finished : status;
 }
 
+/* How the loss is made, for systems that have none of their own. */
+static rg_status make_objectives(learning *l, const rg_training *t)
+{
+    if (!t->objective_count && (t->system->loss || t->system->phases)) return RG_OK;
+    return rg_objectives_new(&l->objectives, t->system, t->objectives, t->objective_count);
+}
+
 static rg_status start(learning *l, const rg_training *t)
 {
     const rg_task *task = t->system->task;
@@ -201,7 +213,7 @@ static rg_status start(learning *l, const rg_training *t)
                        .threads = rg_learning_threads(t->learning),
                        .data = rg_alloc_zero(task->data_bytes + 1),
                        .assets = rg_alloc_zero(task->assets_bytes + sizeof(rg_model *)) };
-    return l->run.data && l->run.assets ? RG_OK : RG_ENOMEM;
+    return l->run.data && l->run.assets ? make_objectives(l, t) : RG_ENOMEM;
 }
 
 static void end(rg_run *r)
@@ -221,9 +233,10 @@ rg_status rg_learn(rg_model **out_model, rg_learned *out_learned, const rg_train
     if (out_model) *out_model = NULL;
     if (t->learning->model[0] && !(checkpoint = rg_format("%s.checkpoint", t->learning->model))) status = RG_ENOMEM;
     if (status == RG_OK) status = l.run.task->open(&l.run);
-    if (status == RG_OK) status = make_model(&l.run, t->system_options);
+    if (status == RG_OK) status = make_model(&l, t);
     if (status == RG_OK) status = finish(&l.run, train(&l, checkpoint, t->system_options));
     end(&l.run);
+    rg_objectives_free(l.objectives);
     rg_free(checkpoint);
     l.learned.final = l.run.final;
     if (out_learned) *out_learned = l.learned;

@@ -4,16 +4,18 @@
 #include "regard/task.h"
 
 typedef struct header { /* what decides about the other rows */
-    char *type, *preset;
+    char   *type, *preset;
+    rg_list objective;
 } header;
 
 static const rg_option header_rows[] = {
     { RG_OPTION_STRING, "type", offsetof(header, type), "transformer", "which system", 0, NULL },
     { RG_OPTION_STRING, "preset", offsetof(header, preset), "", "settings under a name", 0, NULL },
+    { RG_OPTION_LIST, "objective", offsetof(header, objective), "", "how the loss is made", 0, NULL },
     RG_OPTION_END
 };
 
-enum { HEADER, LEARNING, TASK, SYSTEM, GROUPS };
+enum { HEADER, LEARNING, TASK, SYSTEM, OBJECTIVE, OBJECTIVES = 8, GROUPS = OBJECTIVE + OBJECTIVES };
 
 struct rg_recipe {
     const rg_system *system;
@@ -21,7 +23,28 @@ struct rg_recipe {
     rg_learning      learning;
     void            *task, *own;
     rg_option_group  group[GROUPS];
+    size_t           groups;
+    rg_objective_choice objective[OBJECTIVES];
+    size_t           objectives;
 };
+
+/* The rows of the objectives that are named come behind the others. */
+static rg_status add_objectives(rg_recipe *r)
+{
+    const rg_list *names = &r->header.objective;
+    if (names->count > OBJECTIVES) return rg_fail(RG_ELIMIT, "%zu objectives; at most %d", names->count, OBJECTIVES);
+    for (size_t i = 0; i < names->count; i++) {
+        const rg_objective *o = rg_objective_find(names->items[i]);
+        void               *values = o ? rg_alloc_zero(o->options_bytes + 1) : NULL;
+        if (!o) return RG_EINVAL;
+        if (!values) return RG_ENOMEM;
+        r->objective[r->objectives++] = (rg_objective_choice){ o, values };
+        if (!o->options) continue;
+        RG_TRY(rg_options_init(o->options, values));
+        r->group[r->groups++] = (rg_option_group){ .rows = o->options, .values = values };
+    }
+    return RG_OK;
+}
 
 static rg_status make_groups(rg_recipe *r)
 {
@@ -32,18 +55,19 @@ static rg_status make_groups(rg_recipe *r)
     r->group[LEARNING] = (rg_option_group){ .rows = rg_learning_rows, .values = &r->learning };
     r->group[TASK] = (rg_option_group){ .rows = task->options, .values = r->task };
     r->group[SYSTEM] = (rg_option_group){ .rows = r->system->options, .values = r->own };
-    for (size_t i = LEARNING; i < GROUPS; i++) RG_TRY(rg_options_init(r->group[i].rows, r->group[i].values));
-    return RG_OK;
+    for (size_t i = LEARNING; i < OBJECTIVE; i++) RG_TRY(rg_options_init(r->group[i].rows, r->group[i].values));
+    r->groups = OBJECTIVE;
+    return add_objectives(r);
 }
 
 rg_status rg_recipe_read(rg_recipe *r, const char *yaml, bool lenient)
 {
-    return rg_options_read_yaml(r->group, GROUPS, yaml, strlen(yaml), "settings", lenient);
+    return rg_options_read_yaml(r->group, r->groups, yaml, strlen(yaml), "settings", lenient);
 }
 
 rg_status rg_recipe_set(rg_recipe *r, const char *name, size_t count, const char *const *words)
 {
-    return rg_options_set(r->group, GROUPS, name, count, words);
+    return rg_options_set(r->group, r->groups, name, count, words);
 }
 
 static rg_status fill(rg_recipe *r, const char *yaml)
@@ -78,6 +102,7 @@ void rg_recipe_free(rg_recipe *r)
     if (!r) return;
     for (size_t i = 0; i < GROUPS; i++)
         if (r->group[i].rows && r->group[i].values) rg_options_fini(r->group[i].rows, r->group[i].values);
+    for (size_t i = 0; i < r->objectives; i++) rg_free((void *)r->objective[i].options);
     rg_free(r->task);
     rg_free(r->own);
     rg_free(r);
@@ -85,5 +110,6 @@ void rg_recipe_free(rg_recipe *r)
 
 rg_training rg_recipe_training(const rg_recipe *r, const rg_train_report *report)
 {
-    return (rg_training){ .system = r->system, .system_options = r->own, .task_options = r->task, .learning = &r->learning, .report = report };
+    return (rg_training){ .system = r->system, .system_options = r->own, .task_options = r->task, .learning = &r->learning, .report = report,
+                          .objectives = r->objective, .objective_count = r->objectives };
 }

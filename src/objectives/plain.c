@@ -1,0 +1,14 @@
+/* The loss of the answers as they are:
+ *
+ *     L = compare(answer(features(enter(batch)))) */
+#include "regard/objective.h"
+
+static rg_loss loss(rg_tape *t, const rg_objective_use *use, const void *batch) { return rg_model_loss(t, use->model, batch); }
+
+const rg_objective rg_objective_plain = {
+    .name = "plain",
+    .summary = "the loss of the answers",
+    .formula = "L(y, f(x))",
+    .whole = true,
+    .loss = loss,
+};
