@@ -125,4 +125,14 @@ wait $child 2> /dev/null
 grep -qx "as it was" out || fail "a killed translation changed its output"
 (echo first; "$REGARD" translate -m m --quiet -i lines -o /dev/stdout) > both
 [ "$(head -1 both)" = first ] && [ "$(wc -l < both)" = $((1 + $(wc -l < lines))) ] || fail "/dev/stdout: $(cat both)"
+# The log of a training: no file that it reads, whatever the option.
+cp lines kept; cp m model; echo "seed: 3" > settings.yml
+for input in lines m settings.yml; do
+    cp "$input" before
+    "$REGARD" train -t lines answers -c settings.yml --init-from m -m new-model --after-batches 1 --overwrite --log-json "$input" > said 2>&1
+    [ $? = 2 ] || fail "train --log-json $input: not refused: $(cat said)"
+    grep -q -- "--log-json $input is the file that is read" said || fail "train --log-json $input: $(cat said)"
+    cmp -s "$input" before || fail "train --log-json $input destroyed it"
+done
+
 [ $failures = 0 ]

@@ -520,8 +520,8 @@ static void a_stopped_run_goes_on_bit_for_bit_and_its_file_is_the_same_model(voi
     if (rg_model_load(&loaded, path, &rg_task_memory) != RG_OK) fail_msg("%s", rg_message());
     expect_same(straight, loaded);
     const rg_puzzle_config puzzle = { .kind = "copy", .bits = 3, .min_length = 1, .max_length = 3, .max_repeats = 1 };
-    assert_int_equal(rg_memory_judge(&of_straight, straight, &puzzle, 5, 4, 1, NULL), RG_OK);
-    assert_int_equal(rg_memory_judge(&of_loaded, loaded, &puzzle, 5, 4, 1, NULL), RG_OK);
+    assert_int_equal(rg_memory_judge(&of_straight, straight, &puzzle, 5, 4, 1, NULL, NULL), RG_OK);
+    assert_int_equal(rg_memory_judge(&of_loaded, loaded, &puzzle, 5, 4, 1, NULL, NULL), RG_OK);
     assert_true(of_straight.bits == of_loaded.bits && of_straight.wrong == of_loaded.wrong && of_straight.bits > 0);
     assert_int_equal(rg_model_load(&none, path, &rg_task_graph), RG_EMATCH);
     rg_model_free(straight);
@@ -619,12 +619,12 @@ static void a_sequence_with_a_wrong_bit_counts_as_lost(void **state)
     memset(rg_param_data(w), 0, rg_param_rows(w) * rg_param_cols(w) * sizeof(rg_real));
     for (size_t i = 0; i < 3; i++) rg_param_data(b)[i] = -1;
     assert_int_equal(rg_params_repack(m->params, NULL), RG_OK);
-    assert_int_equal(rg_memory_judge(&j, m, &puzzle, 4, 200, 1, NULL), RG_OK);
+    assert_int_equal(rg_memory_judge(&j, m, &puzzle, 4, 200, 1, NULL, NULL), RG_OK);
     assert_true(j.sequences == 200 && j.with_zeros > 40 && j.with_zeros < 130 && j.zeros_lost == j.with_zeros);
     expect_near(j.lost, 1, 0);
     expect_near(j.wrong, 0.5, 0.1);
     puzzle.zero_run = 4;
-    assert_int_equal(rg_memory_judge(&j, m, &puzzle, 4, 50, 1, NULL), RG_OK);
+    assert_int_equal(rg_memory_judge(&j, m, &puzzle, 4, 50, 1, NULL, NULL), RG_OK);
     assert_true(j.with_zeros == 50 && j.zeros_lost == 0 && j.lost == 0 && j.wrong == 0);
     rg_model_free(m);
 }

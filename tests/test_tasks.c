@@ -100,9 +100,13 @@ static void repeats_and_resumes(const rg_system *system)
     if (learn(NULL, system, "two", 1, 0, NULL) != RG_OK) fail_msg("%s: %s", system->name, rg_message());
     if (!same_files("one", "two") || !same_files("one.checkpoint", "two.checkpoint")) fail_msg("%s: the same seed, other bytes", system->name);
     assert_true(asked >= 3);
-    if (learn(NULL, system, "half", 1, asked / 2, NULL) != RG_ESTOP) fail_msg("%s was not stopped", system->name);
-    if (learn(NULL, system, "half", 1, 0, NULL) != RG_OK) fail_msg("%s: resumed: %s", system->name, rg_message());
-    if (!same_files("one", "half") || !same_files("one.checkpoint", "half.checkpoint")) fail_msg("%s: resumed to other bytes", system->name);
+    /* Wherever it is asked: between updates, or in the middle of a validation. */
+    for (size_t part = 1; part < 4; part++) {
+        in_folder("rm -f half*");
+        if (learn(NULL, system, "half", 1, part * asked / 4 + 1, NULL) != RG_ESTOP) fail_msg("%s was not stopped", system->name);
+        if (learn(NULL, system, "half", 1, 0, NULL) != RG_OK) fail_msg("%s: resumed: %s", system->name, rg_message());
+        if (!same_files("one", "half") || !same_files("one.checkpoint", "half.checkpoint")) fail_msg("%s: resumed to other bytes", system->name);
+    }
 }
 
 static void every_system_of_every_task_repeats_and_resumes_bit_for_bit(void **state)
@@ -212,6 +216,28 @@ static void every_system_of_every_task_loads_averages_and_answers(void **state)
     each_system(loads_and_answers);
 }
 
+static void a_run_that_smooths_returns_what_it_saved(void **state)
+{
+    (void)state;
+    rg_model  *learned, *loaded;
+    rg_recipe *recipe = recipe_of(rg_system_find("luong"), "one", 1);
+    in_folder("rm -f one*");
+    assert_int_equal(rg_recipe_read(recipe, "exponential-smoothing: 0.1\n", false), RG_OK);
+    const rg_training training = rg_recipe_training(recipe, NULL);
+    if (rg_learn(&learned, NULL, &training) != RG_OK) fail_msg("%s", rg_message());
+    char *path = rg_format("%s/one", folder);
+    assert_int_equal(rg_model_load(&loaded, path, NULL), RG_OK);
+    for (size_t i = 0; i < rg_params_count(loaded->params); i++) {
+        const rg_param *p = rg_params_at(learned->params, i), *q = rg_params_at(loaded->params, i);
+        if (memcmp(rg_param_data(p), rg_param_data(q), rg_param_rows(p) * rg_param_cols(p) * sizeof(rg_real)) != 0)
+            fail_msg("%s in memory is not that of the file", rg_param_name(p));
+    }
+    rg_model_free(learned);
+    rg_model_free(loaded);
+    rg_recipe_free(recipe);
+    rg_free(path);
+}
+
 /* --init-from takes what fits and says what; --freeze leaves it as it was. */
 static char  said[16384];
 static void  say(void *context, const char *line) { (void)context, strncat(said, line, sizeof said - strlen(said) - 2), strcat(said, "\n"); }
@@ -299,6 +325,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_system_of_every_task_repeats_and_resumes_bit_for_bit),
         cmocka_unit_test(every_system_of_every_task_loads_averages_and_answers),
+        cmocka_unit_test(a_run_that_smooths_returns_what_it_saved),
         cmocka_unit_test(a_run_starts_from_another_models_weights_and_freezes_some),
         cmocka_unit_test(weights_of_another_vocabulary_are_refused),
         cmocka_unit_test(settings_that_make_no_sense_are_named),

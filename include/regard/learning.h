@@ -51,6 +51,7 @@ typedef struct rg_train_report {
 void rg_tell_log(const rg_train_report *report, const rg_train_log *log);
 void rg_tell(const rg_train_report *report, const char *format, ...) RG_PRINTF(2, 3);
 bool rg_told_to_stop(const rg_train_report *report);
+rg_status rg_check_stop(const rg_train_report *report); /* RG_ESTOP when it says so: a judge asks between batches, so that a run stops at once */
 void rg_tell_begin(const rg_train_report *report, const char *format, ...) RG_PRINTF(2, 3);
 void rg_tell_over(const rg_train_report *report); /* what was begun is done */
 /* A watch for whoever reads files: shows the lines, and stops when the report says so. Borrows the report. */

@@ -1,36 +1,24 @@
-/* cmd_list.c - what there is: tasks, systems, scores, reaches. */
+/* cmd_list.c - what there is: tasks, systems, scores, reaches, metrics, generators, demos. */
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/command.h"
 #include "cli/lists.h"
 
-static rg_status print(const char *name)
-{
-    for (const rg_list_kind *k = rg_list_kinds(); k->name; k++)
-        if (strcmp(k->name, name) == 0) return k->print(), RG_OK;
-    char   known[128] = "";
-    size_t at = 0;
-    for (const rg_list_kind *k = rg_list_kinds(); k->name && at < sizeof known; k++)
-        at += (size_t)snprintf(known + at, sizeof known - at, "%s%s", at ? ", " : "", k->name);
-    return rg_fail(RG_EINVAL, "there is no list of %s; there are %s", name, known);
-}
-
 static rg_status run(rg_call *call)
 {
-    for (size_t i = 0; i < call->words.count; i++) {
-        if (i) printf("\n");
-        RG_TRY(print(call->words.items[i]));
-    }
-    for (const rg_list_kind *k = rg_list_kinds(); k->name && !call->words.count; k++) printf("%-10s %s\n", k->name, k->summary);
+    if (call->words.count) return rg_list_print(call->words.items[0], &call->words, 1, call->options);
+    for (const rg_list_kind *k = rg_list_kinds(); k->name; k++) rg_help_row(stdout, k->name, k->summary);
     return RG_OK;
 }
 
 const rg_command rg_command_list = {
     .name = "list",
-    .summary = "list tasks, systems, scores or reaches",
-    .arguments = "[tasks|systems|scores|reaches]",
-    .details = "Without a word, what can be listed. In the table of scores n is the number of keys, d their width, p the width of a hidden "
-               "layer. regard explain NAME tells more of one.",
+    .summary = "list tasks, systems, scores, reaches, metrics, generators or demos",
+    .arguments = "[KIND [WORD...]]",
+    .details = "Without a KIND, what can be listed. Further words choose the rows that have them all, whatever the case: regard list systems "
+               "text lstm. In the costs of scores n is the number of keys, d their width, p the width of a hidden layer. regard explain NAME "
+               "tells more of a system, score or reach.",
+    .options = rg_list_rows,
+    .size = sizeof(rg_list_options),
     .run = run,
 };

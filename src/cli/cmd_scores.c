@@ -2,11 +2,14 @@
 #include "cli/command.h"
 #include "cli/lists.h"
 
-static rg_status run(rg_call *call) { return (void)call, rg_list_scores(), RG_OK; }
+static rg_status run(rg_call *call) { return rg_list_print("scores", &call->words, 0, call->options); }
 
 const rg_command rg_command_scores = {
     .name = "scores",
     .summary = "list the scores: how well a query fits a key",
-    .details = "n keys of width d, p the width of a hidden layer. regard explain NAME tells more of one.",
+    .arguments = "[WORD...]",
+    .details = "The same as regard list scores. regard explain NAME tells more of one.",
+    .options = rg_list_rows,
+    .size = sizeof(rg_list_options),
     .run = run,
 };

@@ -16,7 +16,7 @@ typedef struct {
 enum { OBJECTIVES = 8 }; /* at most */
 
 static const rg_option options[] = {
-    { RG_OPTION_STRING, "type", offsetof(settings, type), "transformer", "which system (`regard list systems` lists them)", 0, NULL },
+    { RG_OPTION_STRING, "type", offsetof(settings, type), "", "which system; empty: transformer (`regard train --help` lists them)", 0, NULL },
     { RG_OPTION_STRING, "preset", offsetof(settings, preset), "", "sizes under a name (transformer: tiny, small, base, big); what other options say counts more", 0, NULL },
     { RG_OPTION_LIST, "objective", offsetof(settings, objective), "", "how the loss of a system that answers once is made; several add up", 0, NULL },
     { RG_OPTION_BOOL, "quiet", offsetof(settings, quiet), "false", "no log lines", 0, NULL },
@@ -25,7 +25,7 @@ static const rg_option options[] = {
 
 static const rg_system *find_system(const char *name)
 {
-    const rg_system *system = rg_system_find(name);
+    const rg_system *system = rg_system_find(*name ? name : "transformer");
     if (!system) rg_fail(RG_EINVAL, "there is no system '%s'; `regard list systems` lists them", name);
     return system;
 }
@@ -33,10 +33,11 @@ static const rg_system *find_system(const char *name)
 /* What a task and a preset start from stands before files and flags. */
 static rg_status start_from(rg_call *call, const rg_system *system, const char *name)
 {
+    /* the type is there, so that --dump-config names it */
     const rg_preset *preset = name[0] ? rg_preset_find(system, name) : NULL;
     const char      *task = system->task->learning;
     if (name[0] && !preset) return RG_EINVAL;
-    call->preset = rg_format("%s%s", task ? task : "", preset ? preset->yaml : "");
+    call->preset = rg_format("type: %s\n%s%s", system->name, task ? task : "", preset ? preset->yaml : "");
     return call->preset ? RG_OK : RG_ENOMEM;
 }
 
@@ -45,6 +46,7 @@ static rg_status extend(rg_call *call)
     const settings  *s = call->options;
     const rg_system *system = find_system(s->type);
     if (!system) return RG_EINVAL;
+    if (!*s->type && call->help) return rg_call_add(call, "learning", rg_learning_rows, sizeof(rg_learning)); /* whose data, whose settings? */
     RG_TRY(start_from(call, system, s->preset));
     RG_TRY(rg_call_add(call, "data", system->task->options, system->task->options_bytes));
     RG_TRY(rg_call_add(call, "learning", rg_learning_rows, sizeof(rg_learning)));
@@ -57,14 +59,29 @@ static rg_status extend(rg_call *call)
     return RG_OK;
 }
 
-/* The model never takes the place of what it learns from. */
-static rg_status check_model(const char *model, const rg_option *rows, const void *values)
+/* What is written never takes the place of what is read: of all words of the task's rows, whatever they name. */
+static rg_status check_output(const char *flag, const char *path, const rg_option *rows, const void *values)
 {
-    for (; rows->name; rows++) {
-        const rg_list *list = (const void *)((const char *)values + rows->offset);
-        for (size_t i = 0; rows->kind == RG_OPTION_LIST && i < list->count; i++) RG_TRY(rg_output_is_not("model", model, list->items[i]));
+    for (; *path && rows->name; rows++) {
+        const void    *at = (const char *)values + rows->offset;
+        const rg_list *list = at;
+        for (size_t i = 0; rows->kind == RG_OPTION_LIST && i < list->count; i++) RG_TRY(rg_output_is_not(flag, path, list->items[i]));
+        if (rows->kind == RG_OPTION_STRING) RG_TRY(rg_output_is_not(flag, path, *(char *const *)at));
     }
     return RG_OK;
+}
+
+static rg_status check_outputs(const rg_call *call, const rg_system *system, const rg_learning *l, const char *json)
+{
+    const void *values = rg_call_values(call, system->task->options);
+    RG_TRY(check_output("model", l->model, system->task->options, values));
+    RG_TRY(check_output("log-json", json, system->task->options, values));
+    RG_TRY(rg_output_is_not("log-json", json, l->init_from));
+    for (size_t i = 0; i < call->configs.count; i++) {
+        RG_TRY(rg_output_is_not("model", l->model, call->configs.items[i]));
+        RG_TRY(rg_output_is_not("log-json", json, call->configs.items[i]));
+    }
+    return rg_output_is_not("log-json", json, l->model);
 }
 
 /* What was measured at the end, in one line. */
@@ -110,9 +127,9 @@ static rg_status run(rg_call *call)
         const rg_objective *o = rg_objective_find(s->objective.items[i]);
         objective[i] = (rg_objective_choice){ o, o->options ? rg_call_values(call, o->options) : NULL };
     }
-    RG_TRY(check_model(learning->model, system->task->options, rg_call_values(call, system->task->options)));
     char *json = learning->log_json[0] ? rg_strdup(learning->log_json) : learning->model[0] ? rg_format("%s.jsonl", learning->model) : rg_strdup("");
-    rg_status          status = json ? rg_console_open(&console, json, learning->overwrite, s->quiet) : RG_ENOMEM;
+    rg_status          status = json ? check_outputs(call, system, learning, json) : RG_ENOMEM;
+    if (status == RG_OK) status = rg_console_open(&console, json, learning->overwrite, s->quiet);
     rg_free(json);
     if (status != RG_OK) return status;
     console.unit = system->task->unit;
@@ -134,6 +151,19 @@ static rg_status run(rg_call *call)
     return RG_OK;
 }
 
+/* Kinds of data and the systems that learn from them. */
+static void more_help(FILE *out, const rg_call *call)
+{
+    const settings *s = call->options;
+    if (*s->type) return;
+    fprintf(out, "\ntypes, by what goes in and comes out (regard train --type NAME --help lists the\noptions and defaults of one):\n");
+    for (const rg_task *const *t = rg_task_all(); *t; t++) {
+        fprintf(out, "\n %s -> %s: %s\n", (*t)->in, (*t)->out, (*t)->name);
+        for (const rg_system *const *x = rg_system_all(); *x; x++)
+            if ((*x)->task == *t) rg_help_row(out, (*x)->name, (*x)->summary);
+    }
+}
+
 const rg_command rg_command_train = {
     .name = "train",
     .summary = "train a system; resumes by itself where it was stopped",
@@ -144,5 +174,6 @@ const rg_command rg_command_train = {
     .options = options,
     .size = sizeof(settings),
     .extend = extend,
+    .more_help = more_help,
     .run = run,
 };

@@ -33,24 +33,48 @@ static void fold(FILE *out, const char *text, int at, int indent)
     fputc('\n', out);
 }
 
-static void describe(char *line, size_t room, const rg_option *row)
+/* The value that is in force: what a task, a preset, files or flags before --help said; without values, the row's default. */
+static void in_force(char *out, size_t room, const rg_option *row, const void *values)
 {
+    const void *at = values ? (const char *)values + row->offset : NULL;
+    snprintf(out, room, "%s", row->value);
+    if (!at) return;
+    switch (row->kind) {
+    case RG_OPTION_INT: snprintf(out, room, "%lld", (long long)*(const int64_t *)at); break;
+    case RG_OPTION_REAL: snprintf(out, room, "%.10g", *(const double *)at); break;
+    case RG_OPTION_STRING: snprintf(out, room, "%s", *(char *const *)at ? *(char *const *)at : ""); break;
+    case RG_OPTION_BOOL: snprintf(out, room, "%s", *(const bool *)at ? "true" : "false"); break;
+    case RG_OPTION_LIST: {
+        const rg_list *list = at;
+        size_t         used = 0;
+        out[0] = 0;
+        for (size_t i = 0; i < list->count && used < room; i++)
+            used += (size_t)snprintf(out + used, room - used, "%s%s", i ? " " : "", list->items[i]);
+        break;
+    }
+    }
+}
+
+static void describe(char *line, size_t room, const rg_option *row, const void *values)
+{
+    char value[256];
+    in_force(value, sizeof value, row, values);
     int used = snprintf(line, room, "%s", row->help);
     const bool words = row->choices && (row->kind == RG_OPTION_STRING || row->kind == RG_OPTION_LIST);
     if (words && used >= 0 && (size_t)used < room) used += snprintf(line + used, room - (size_t)used, ": %s", row->choices);
-    bool shown = *row->value && row->kind != RG_OPTION_BOOL;
-    if (row->kind == RG_OPTION_BOOL) shown = !strcmp(row->value, "true");
-    if (shown && used >= 0 && (size_t)used < room) snprintf(line + used, room - (size_t)used, " (%s)", row->value);
+    bool shown = *value && row->kind != RG_OPTION_BOOL;
+    if (row->kind == RG_OPTION_BOOL) shown = !strcmp(value, "true");
+    if (shown && used >= 0 && (size_t)used < room) snprintf(line + used, room - (size_t)used, " (%s)", value);
 }
 
-static void help_row(FILE *out, const rg_option *row)
+static void help_row(FILE *out, const rg_option *row, const void *values)
 {
     char line[1024], letter[8] = "    ";
     if (row->letter) snprintf(letter, sizeof letter, "-%c, ", row->letter);
     int at = fprintf(out, "  %s--%s%s", letter, row->name, value_word(row));
     if (at >= COLUMN) fprintf(out, "\n%*s", COLUMN, "");
     else fprintf(out, "%*s", COLUMN - at, "");
-    describe(line, sizeof line, row);
+    describe(line, sizeof line, row, values);
     fold(out, line, COLUMN, COLUMN);
 }
 
@@ -76,11 +100,11 @@ void rg_help_command(FILE *out, const rg_call *call)
     for (size_t g = 0; g < call->count; g++) {
         if (!call->groups[g].rows->name) continue;
         fprintf(out, "\n%s:\n", call->groups[g].title);
-        for (const rg_option *row = call->groups[g].rows; row->name; row++) help_row(out, row);
+        for (const rg_option *row = call->groups[g].rows; row->name; row++) help_row(out, row, call->groups[g].values);
     }
     if (command->more_help) command->more_help(out, call);
     fprintf(out, "\ncommon to all commands:\n");
-    for (const rg_option *row = rg_call_common(); row->name; row++) help_row(out, row);
+    for (const rg_option *row = rg_call_common(); row->name; row++) help_row(out, row, NULL);
 }
 
 void rg_help_program(FILE *out, const rg_command *const *commands)
@@ -114,7 +138,7 @@ static void roff_row(FILE *out, const rg_option *row)
     roff(out, row->name);
     roff(out, value_word(row));
     fputc('\n', out);
-    describe(line, sizeof line, row);
+    describe(line, sizeof line, row, NULL);
     roff(out, line);
     fputc('\n', out);
 }

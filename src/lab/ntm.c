@@ -57,7 +57,7 @@ static rg_status judge(results *r, FILE *out, const rg_model *model, const rg_pu
         const size_t        length = r->length[i < LENGTHS ? i : 0];
         puzzle.zero_vectors = JUDGED_ZEROS;
         if (i == PAIR) puzzle.zero_run = 2;
-        RG_TRY(rg_memory_judge(&j, model, &puzzle, length, judged, seed, NULL));
+        RG_TRY(rg_memory_judge(&j, model, &puzzle, length, judged, seed, NULL, NULL));
         fprintf(out, "    %s %3zu %s  %10.4f bits per sequence  %6.2f %% of bits wrong  %4.0f of %zu sequences lost",
                recall ? "items " : "length", length, i == PAIR ? "00" : "  ", j.bits, 100 * j.wrong,
                j.lost * (double)j.sequences, j.sequences);

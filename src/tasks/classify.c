@@ -286,6 +286,7 @@ static rg_status judge(rg_run *run, rg_metrics *out)
     if (!d->judge) RG_TRY(rg_tape_new(&d->judge, &config));
     for (;;) {
         rg_batch b;
+        RG_TRY(rg_check_stop(run->report));
         RG_TRY(rg_examples_next_in_epoch(&more, &b, d->valid));
         if (!more) break;
         rg_tape_reset(d->judge, 0);

@@ -178,7 +178,7 @@ static rg_status add_judgement(rg_metrics *out, rg_run *run, size_t length, size
 {
     rg_memory_judgement j;
     RG_TRY(rg_memory_judge(&j, run->model, &((data *)run->data)->puzzle, length, count, (uint64_t)run->learning->seed,
-                           rg_workers_team(rg_trainer_workers(run->trainer))));
+                           rg_workers_team(rg_trainer_workers(run->trainer)), run->report));
     const struct {
         const char *name;
         double      value;

@@ -43,7 +43,7 @@ static rg_status judge_one(rg_memory_judgement *sums, size_t *all, rg_tape *t, c
 }
 
 rg_status rg_memory_judge(rg_memory_judgement *out, const rg_model *m, const rg_puzzle_config *puzzle, size_t length,
-                          size_t count, uint64_t seed, rg_team *team)
+                          size_t count, uint64_t seed, rg_team *team, const rg_train_report *report)
 {
     rg_puzzle_config     config = *puzzle;
     const rg_tape_config judging = { .record = false, .team = team };
@@ -57,7 +57,8 @@ rg_status rg_memory_judge(rg_memory_judgement *out, const rg_model *m, const rg_
     rg_status status = RG_OK;
     for (size_t i = 0; i < count && status == RG_OK; i++) {
         const uint64_t number = UINT64_MAX / 4 + i; /* training never reaches it */
-        status = rg_puzzle_draw(&batch, &config, seed, number, 0, 1);
+        status = rg_check_stop(report);
+        if (status == RG_OK) status = rg_puzzle_draw(&batch, &config, seed, number, 0, 1);
         if (status == RG_OK) status = judge_one(out, &all, t, m, &batch);
     }
     out->bits /= count ? (double)count : 1;

@@ -31,7 +31,7 @@ typedef struct rg_memory_judgement {
 
 /* Judge `count` sequences of `length` (recall: items) that training never draws. */
 rg_status rg_memory_judge(rg_memory_judgement *out, const rg_model *model, const rg_puzzle_config *puzzle,
-                          size_t length, size_t count, uint64_t seed, rg_team *team);
+                          size_t length, size_t count, uint64_t seed, rg_team *team, const rg_train_report *report);
 
 /* Of a batch of one sequence: wrong bits of an answer (logits), and whether there is a vector of zeros to remember. */
 size_t rg_memory_wrong(const rg_tensor *logits, const rg_puzzle_batch *batch);

@@ -2,6 +2,7 @@
 #include "tasks/validation.h"
 #include "regard/metrics.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 struct rg_validation {
@@ -87,12 +88,13 @@ void rg_validation_free(rg_validation *v)
 
 /* ------------------------------------------------------------------------------------------------------- measuring */
 
-static rg_status perplexity(double *out, rg_validation *v)
+static rg_status perplexity(double *out, rg_validation *v, const rg_train_report *report)
 {
     const rg_model *m = v->translator->model;
     double          nats = 0, labels = 0;
     for (bool more = true; more;) {
         rg_batch batch;
+        RG_TRY(rg_check_stop(report));
         RG_TRY(rg_corpus_next_in_epoch(&more, &batch, v->corpus));
         if (!more) break;
         rg_tape_reset(v->tape, 0);
@@ -146,6 +148,29 @@ static void show_samples(const rg_validation *v, const rg_translated *results, c
     }
 }
 
+/* The search asks, from several threads: once told to stop, it stays told. */
+typedef struct {
+    const rg_train_report *report;
+    atomic_bool            told;
+} stopping;
+
+static bool stop_search(void *context, uint64_t number)
+{
+    stopping *s = context;
+    (void)number;
+    if (!atomic_load(&s->told) && rg_told_to_stop(s->report)) atomic_store(&s->told, true);
+    return atomic_load(&s->told);
+}
+
+static rg_status translate_all(const rg_translated **out, rg_validation *v, rg_session_config *c, const rg_train_report *report)
+{
+    stopping s = { .report = report };
+    c->search.stop = report && report->stop ? stop_search : NULL;
+    c->search.stop_context = &s;
+    RG_TRY(rg_session_run(out, v->session, c, (const char *const *)v->source.line, v->source.count, 0, NULL));
+    return atomic_load(&s.told) ? rg_fail(RG_ESTOP, "asked to stop while validation lines were translated") : RG_OK;
+}
+
 rg_status rg_validation_run(rg_metrics *out, rg_validation *v, const rg_train_report *report, uint64_t step)
 {
     rg_session_config c = RG_SESSION_CONFIG_DEFAULT;
@@ -157,12 +182,12 @@ rg_status rg_validation_run(rg_metrics *out, rg_validation *v, const rg_train_re
         const char *name = v->options->metrics.items[i];
         double      value = 0;
         if (strcmp(name, "perplexity") == 0) {
-            RG_TRY(perplexity(&value, v));
+            RG_TRY(perplexity(&value, v, report));
             RG_TRY(rg_metrics_add(out, name, value, false));
             continue;
         }
         if (!results) {
-            RG_TRY(rg_session_run(&results, v->session, &c, (const char *const *)v->source.line, v->source.count, 0, NULL));
+            RG_TRY(translate_all(&results, v, &c, report));
             show_samples(v, results, report, step);
         }
         RG_TRY(strcmp(name, "exact") == 0 ? exact(&value, v, results) : scored(&value, name, v, results));

@@ -89,6 +89,7 @@ static rg_status choose(rg_trainer *t, const rg_real *weights)
     if (better) {
         RG_TRY(rg_trainer__write_model(t, t->config.model, t->at.saved_count));
         t->model = mean;
+        t->meaned = true;
     } else {
         memcpy(t->params->block, weights, t->params->numbers * sizeof *weights);
         RG_TRY(rg_params_repack(t->params, rg_workers_team(t->workers)));
@@ -110,4 +111,9 @@ rg_status rg_trainer__finish_model(rg_trainer *t)
     const rg_status status = choose(t, weights);
     rg_free(weights);
     return status;
+}
+
+rg_status rg_trainer__take_final(rg_trainer *t)
+{
+    return t->kept || t->meaned ? RG_OK : rg_optimizer_swap(t->opt, rg_workers_team(t->workers));
 }

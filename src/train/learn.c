@@ -2,6 +2,7 @@
  *
  * It knows a task by its struct alone. What a task does not say, rg_learning decides. */
 #include "train/learn.h"
+#include "train/trainer.h"
 
 #include <string.h>
 
@@ -184,6 +185,13 @@ static rg_status train(learning *l, char *checkpoint, const void *options)
     return status;
 }
 
+/* A run that came to its end leaves in memory what its file holds. */
+static rg_status train_whole(learning *l, char *checkpoint, const void *options)
+{
+    RG_TRY(train(l, checkpoint, options));
+    return rg_trainer__take_final(l->run.trainer);
+}
+
 /* Asked to stop counts as done for the task; the status is kept. */
 static rg_status finish(rg_run *r, rg_status status)
 {
@@ -234,7 +242,7 @@ rg_status rg_learn(rg_model **out_model, rg_learned *out_learned, const rg_train
     if (t->learning->model[0] && !(checkpoint = rg_format("%s.checkpoint", t->learning->model))) status = RG_ENOMEM;
     if (status == RG_OK) status = l.run.task->open(&l.run);
     if (status == RG_OK) status = make_model(&l, t);
-    if (status == RG_OK) status = finish(&l.run, train(&l, checkpoint, t->system_options));
+    if (status == RG_OK) status = finish(&l.run, train_whole(&l, checkpoint, t->system_options));
     end(&l.run);
     rg_objectives_free(l.objectives);
     rg_free(checkpoint);

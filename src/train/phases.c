@@ -7,6 +7,7 @@
  * An x is an update: batches of its own, gradients of the phase's loss, a step of the optimiser over the entries the phase learns. What
  * decides about the next update (round, turn, steps of each phase) is in `at`, so a run resumes between any two of them. */
 #include "autograd/params.h"
+#include "regard/options.h"
 #include "train/trainer.h"
 
 static uint64_t every(const rg_trainer *t, size_t i) { return t->config.phases[i].every ? t->config.phases[i].every : 1; }

@@ -126,6 +126,7 @@ static rg_status put_place(const rg_trainer_at *at, rg_state *s)
     RG_TRY(rg_state_put_count(s, "trainer.epoch-batches", at->epoch_batches));
     RG_TRY(rg_state_put_count(s, "trainer.batches", at->batches));
     RG_TRY(rg_state_put_number(s, "trainer.rate-factor", at->rate_factor));
+    if (at->owed) RG_TRY(rg_state_put_count(s, "trainer.owed", at->owed));
     RG_TRY(rg_state_put_number(s, "trainer.part", at->part));
     RG_TRY(rg_state_put_count(s, "trainer.metrics", at->metrics.count));
     RG_TRY(rg_state_put_count(s, "trainer.kept", at->kept.count));
@@ -177,6 +178,7 @@ static rg_status get_place(rg_trainer_at *out, const rg_state *s)
     RG_TRY(rg_state_get_count(&at.epoch_batches, s, "trainer.epoch-batches"));
     RG_TRY(rg_state_get_count(&at.batches, s, "trainer.batches"));
     RG_TRY(rg_state_get_number(&at.rate_factor, s, "trainer.rate-factor"));
+    if (rg_state_has(s, "trainer.owed")) RG_TRY(rg_state_get_count(&at.owed, s, "trainer.owed"));
     RG_TRY(get_size(&at.metrics.count, s, "trainer.metrics", RG_METRICS_MAX));
     RG_TRY(get_size(&at.saved_count, s, "trainer.saves", RG_AVERAGE_MAX));
     if (rg_state_has(s, "trainer.kept")) RG_TRY(get_size(&at.kept.count, s, "trainer.kept", RG_METRICS_MAX)); /* not in older ones */

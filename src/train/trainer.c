@@ -227,24 +227,40 @@ static const char *over(const rg_trainer *t)
     return NULL;
 }
 
-/* What comes after an update. *out_saved: the checkpoint is that of this step. */
-static rg_status follow_up(rg_trainer *t, const update *u, bool *out_saved)
+/* A validation that is cut short (RG_ESTOP) counts for nothing: it is owed, and the run that resumes begins with it. */
+static rg_status validate(rg_trainer *t, uint64_t after)
+{
+    t->at.owed = 0;
+    const rg_status status = rg_trainer__validate(t);
+    if (status == RG_ESTOP) t->at.owed = after;
+    return status;
+}
+
+/* What is due after an update, the end of an epoch or both. *out_saved: the checkpoint is that of this step. */
+static rg_status validate_and_save(rg_trainer *t, uint64_t after, bool *out_saved)
 {
     const rg_trainer_config *c = &t->config;
     const uint64_t           step = rg_optimizer_steps(t->opt), ended = t->at.epoch - 1;
-    const bool               updated = u->labels > 0;
+    const bool               updated = after & RG_OWED_UPDATE, epoch_over = after & RG_OWED_EPOCH;
     *out_saved = false;
-    if (updated) rg_trainer__log(t, RG_TRAIN_UPDATE, NULL, NULL);
-    if (updated && due(step, c->log_every)) rg_trainer__log(t, RG_TRAIN_LOG, NULL, NULL);
-    const bool asked = (updated && due(step, c->validate_every)) || (u->epoch_over && due(ended, c->validate_epochs));
+    const bool asked = (updated && due(step, c->validate_every)) || (epoch_over && due(ended, c->validate_epochs));
     const bool last = over(t) && c->validate_every && !due(step, c->validate_every); /* what the run came to may be its best */
-    if (asked || last) RG_TRY(rg_trainer__validate(t));
-    const bool now = (updated && due(step, c->save_every)) || (u->epoch_over && due(ended, c->save_epochs)) || over(t);
+    if (asked || last) RG_TRY(validate(t, after));
+    const bool now = (updated && due(step, c->save_every)) || (epoch_over && due(ended, c->save_epochs)) || over(t);
     const bool late = c->save_seconds > 0 && rg_now() - t->saved_at >= c->save_seconds;
     if (now) RG_TRY(rg_trainer__save_due(t));
     else if (late) RG_TRY(rg_trainer_save(t));
     *out_saved = now || late;
     return RG_OK;
+}
+
+/* What comes after an update. */
+static rg_status follow_up(rg_trainer *t, const update *u, bool *out_saved)
+{
+    const bool updated = u->labels > 0;
+    if (updated) rg_trainer__log(t, RG_TRAIN_UPDATE, NULL, NULL);
+    if (updated && due(rg_optimizer_steps(t->opt), t->config.log_every)) rg_trainer__log(t, RG_TRAIN_LOG, NULL, NULL);
+    return validate_and_save(t, (updated ? RG_OWED_UPDATE : 0u) | (u->epoch_over ? RG_OWED_EPOCH : 0u), out_saved);
 }
 
 static rg_status stop(rg_trainer *t, bool saved)
@@ -277,13 +293,17 @@ rg_status rg_trainer_run(rg_trainer *t)
 {
     rg_trainer__log(t, RG_TRAIN_START, NULL, NULL);
     t->saved_at = rg_now();
-    for (forget(t); !over(t);) {
+    forget(t);
+    bool      saved = false;
+    rg_status status = t->at.owed ? validate_and_save(t, t->at.owed, &saved) : RG_OK;
+    while (status == RG_OK && !over(t)) {
         update u = {0};
-        bool   saved;
         RG_TRY(learn(t, &u));
-        RG_TRY(follow_up(t, &u, &saved));
-        if (!over(t) && t->hooks.stop && t->hooks.stop(t->hooks.context)) return stop(t, saved);
+        status = follow_up(t, &u, &saved);
+        if (status == RG_OK && !over(t) && t->hooks.stop && t->hooks.stop(t->hooks.context)) return stop(t, saved);
     }
+    if (status == RG_ESTOP) return stop(t, false); /* in the middle of a validation */
+    RG_TRY(status);
     RG_TRY(rg_trainer__finish_model(t)); /* a run that was over already may have been killed before it did */
     return done(t);
 }

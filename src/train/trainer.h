@@ -5,6 +5,7 @@
 #include "regard/trainer.h"
 
 enum { RG_AVERAGE_MAX = 64 };
+enum { RG_OWED_UPDATE = 1, RG_OWED_EPOCH = 2 }; /* what was just done when it was due */
 
 typedef struct rg_saved_model { /* a numbered model, to be averaged */
     uint64_t step;
@@ -16,6 +17,7 @@ typedef struct rg_trainer_at {
     uint64_t       epoch_batches; /* of this epoch                              */
     uint64_t       batches;       /* ever: numbers the random draws             */
     double         rate_factor;   /* from stalled validations                   */
+    uint64_t       owed;          /* a validation that was cut short: RG_OWED_UPDATE, RG_OWED_EPOCH, 0: none */
     double         part;          /* of the run that is done, as losses see it  */
     uint64_t       round;         /* of phases, from 1                          */
     size_t         phase;         /* whose turn it is                           */
@@ -43,6 +45,7 @@ struct rg_trainer {
     rg_phase_log phase_mean[RG_PHASES_MAX]; /* means */
     bool        *frozen; /* the marks that entries had when the run began; phases add their own */
 
+    bool     meaned; /* the parameters are the mean of saved models */
     rg_real *kept; /* weights of the best validation; NULL: they are not kept */
     size_t   kept_numbers;
 
@@ -94,5 +97,8 @@ rg_status rg_trainer__keep_get(rg_trainer *t, const rg_state *state);
 /* changes.c */
 rg_status rg_trainer__put_settings(const rg_trainer *t, rg_state *state);
 rg_status rg_trainer__changes(char **out, const rg_trainer *t, const rg_state *state); /* NULL in *out when nothing changed */
+
+/* averaging.c: after a whole run, the parameters become what the model file holds: smoothed, where the optimiser smooths. */
+rg_status rg_trainer__take_final(rg_trainer *t);
 
 #endif
