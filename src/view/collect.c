@@ -200,7 +200,7 @@ static void see(void *context, const char *name, const rg_tensor *x, const void 
     rg_collector           *c = context;
     const rg_reach         *reach = reach_of;
     const rg_attention_use *use = rg_attention_use_find(c->uses, name);
-    size_t                  rows, cols, count;
+    size_t                  rows = 0, cols = 0, count;
 
     if (c->status != RG_OK) return;
     if (!reach || !use || !labels_named(&rows, c, use->rows) || !labels_named(&cols, c, use->cols) ||
