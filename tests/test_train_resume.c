@@ -169,7 +169,7 @@ static void a_memory_model(void **state)
     (void)state;
     resume_everywhere(
         &tasks[2],
-        "sequences: 12\nbits: 2\nmax-length: 2\nvalid-freq: 5\nvalid-length: 3\nvalid-count: 2\nsave-freq: 4\n"
+        "sequences: 12\nbits: 2\nmax-length: 2\nvalid-freq: 5\nvalid-length: 3\nvalid-count: 2\ntest-count: 2\nsave-freq: 4\n"
         "cpu-threads: 1\n");
 }
 
