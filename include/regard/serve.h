@@ -1,9 +1,11 @@
-/* serve.h - the HTTP server: LibreTranslate's API, the page with a box to type into, records of attention. docs/serve.md has the rest.
+/* serve.h - the HTTP server: LibreTranslate's API for translators, /v1/predict for other models that read texts, the page with a box to type
+ * into, records of attention. docs/serve.md has the rest.
  *
- * It lives in the module regard-serve.so; the program finds rg_serve_run with rg_module_open("serve"). */
+ * It lives in the module regard-serve.so; the program finds rg_serve_model with rg_module_open("serve"). */
 #ifndef REGARD_SERVE_H
 #define REGARD_SERVE_H
 
+#include "regard/task.h"
 #include "regard/translate.h"
 
 #ifdef __cplusplus
@@ -34,6 +36,10 @@ typedef struct rg_serve_config {
  * called once with the address. The translator is borrowed. */
 rg_status rg_serve_run(const rg_serve_config *config, rg_translator *translator, int stop,
                        void (*ready)(void *context, const char *address), void *context);
+
+/* The same with any model. RG_EMATCH: its task reads no texts. */
+rg_status rg_serve_model(const rg_serve_config *config, rg_model *model, int stop, void (*ready)(void *context, const char *address),
+                         void *context);
 
 #ifdef __cplusplus
 }

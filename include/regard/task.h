@@ -164,6 +164,8 @@ struct rg_task {
     const rg_option *asking; /* rows of what can be asked */
     size_t           asking_bytes;
     rg_status (*answer)(const rg_model *model, const rg_question *question);
+    bool translates; /* its assets are an rg_translator: the server offers the API of translations */
+    bool texts;      /* its inputs are texts, no names of files: a server may be sent them         */
 
     /* A tiny instance: write data into `folder`, and as YAML the options of `regard train` that learn from them. Every test that walks the
      * tasks learns it; `regard demo NAME` learns the larger one. */

@@ -1,4 +1,4 @@
-/* cmd_serve.c - translate over HTTP until told to stop. */
+/* cmd_serve.c - answer over HTTP until told to stop: translations, or whatever a model that reads texts answers. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static const rg_option options[] = {
     RG_OPTION_END
 };
 
-typedef rg_status serve_function(const rg_serve_config *, rg_translator *, int, void (*)(void *, const char *), void *);
+typedef rg_status serve_function(const rg_serve_config *, rg_model *, int, void (*)(void *, const char *), void *);
 
 static void say_address(void *context, const char *address)
 {
@@ -62,7 +62,7 @@ static rg_status run(rg_call *call)
 {
     const settings     *s = call->options;
     rg_serve_config     c = RG_SERVE_CONFIG_DEFAULT;
-    rg_translator      *translator = NULL;
+    rg_model           *model = NULL;
     rg_module_function *function = NULL;
     int                 stop = -1;
     const long          cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -85,21 +85,23 @@ static rg_status run(rg_call *call)
     c.drain_seconds = s->drain_seconds;
     c.request_seconds = s->request_seconds;
     rg_status status = catch_signals(&stop);
-    if (status == RG_OK) status = rg_translator_load(&translator, s->model);
-    if (status == RG_OK) status = rg_translator_slim(translator);
-    if (status == RG_OK) status = rg_module_open(&function, "serve", "rg_serve_run");
-    if (status == RG_OK) status = ((serve_function *)function)(&c, translator, stop, say_address, NULL);
-    rg_translator_free(translator);
+    if (status == RG_OK) status = rg_model_load(&model, s->model, NULL);
+    if (status == RG_OK && model->system->task->translates) status = rg_translator_slim(model->assets);
+    if (status == RG_OK) status = rg_module_open(&function, "serve", "rg_serve_model");
+    if (status == RG_OK) status = ((serve_function *)function)(&c, model, stop, say_address, NULL);
+    if (status == RG_EMATCH && !rg_message_names(s->model)) rg_fail_in(status, "%s: ", s->model);
+    rg_model_free(model);
     if (stop >= 0) close(stop);
     return status;
 }
 
 const rg_command rg_command_serve = {
     .name = "serve",
-    .summary = "translate over HTTP: LibreTranslate's API and a page to type into",
+    .summary = "answer over HTTP: LibreTranslate's API or /v1/predict, and a page to type into",
     .details = "Prints its address and serves until SIGTERM or SIGINT, then answers what was asked before and ends. Open the "
                "address in a browser to type and see translation and attention. POST /translate and /detect, GET /languages, "
-               "/health and /metrics are LibreTranslate's; POST /v1/attention gives the record of a line (docs/serve.md).",
+               "/health and /metrics are LibreTranslate's; POST /v1/attention gives the record of a line. Models that do not translate "
+               "answer POST /v1/predict, classifiers also /classify (docs/serve.md).",
     .options = options,
     .size = sizeof(settings),
     .run = run,

@@ -17,7 +17,7 @@ static bool same_key(const char *a, const char *b)
     return difference == 0;
 }
 
-static bool allowed(rg_request *r, const json_t *fields)
+bool rg_serve__allowed(rg_request *r, const json_t *fields)
 {
     const char *wanted = r->server->config->api_key, *given = json_string_value(json_object_get(fields, "api_key"));
     if (!wanted || !*wanted || (given && same_key(given, wanted))) return true;
@@ -26,7 +26,7 @@ static bool allowed(rg_request *r, const json_t *fields)
     return false;
 }
 
-static size_t characters(const char *text)
+size_t rg_serve__characters(const char *text)
 {
     size_t n = 0;
     for (; *text; text++) n += (*text & 0xC0) != 0x80;
@@ -130,7 +130,7 @@ static bool read_texts(rg_request *r, const json_t *q)
     for (size_t i = 0; i < n; i++) {
         const char *text = json_string_value(r->array ? json_array_get(q, i) : q);
         if (!text) return rg_serve__error(&r->reply, 400, "Invalid request: q is a string or a list of strings"), false;
-        all += characters(text);
+        all += rg_serve__characters(text);
         if (all > c->char_limit)
             return rg_serve__error(&r->reply, 400, "Invalid request: request (%zu) exceeds text limit (%zu)", all, c->char_limit), false;
         r->count = i + 1;
@@ -198,7 +198,7 @@ bool rg_serve__translate(rg_request *r, bool attention)
     json_t *fields = rg_serve__fields(r), *q;
     if (!fields) return false;
     r->attention = attention;
-    if (!allowed(r, fields)) goto done;
+    if (!rg_serve__allowed(r, fields)) goto done;
     q = json_object_get(fields, "q");
     if (!has_text(q)) {
         rg_serve__error(&r->reply, 400, "Invalid request: missing q parameter");
@@ -297,12 +297,12 @@ bool rg_serve__detect(rg_request *r)
     const char            *text;
     double                 p;
     if (!fields) return false;
-    if (!allowed(r, fields)) goto done;
+    if (!rg_serve__allowed(r, fields)) goto done;
     q = json_object_get(fields, "q");
     text = json_string_value(json_is_array(q) ? json_array_get(q, 0) : q);
     if (!text || !*text) rg_serve__error(&r->reply, 400, "Invalid request: missing q parameter");
-    else if (characters(text) > c->char_limit)
-        rg_serve__error(&r->reply, 400, "Invalid request: request (%zu) exceeds text limit (%zu)", characters(text), c->char_limit);
+    else if (rg_serve__characters(text) > c->char_limit)
+        rg_serve__error(&r->reply, 400, "Invalid request: request (%zu) exceeds text limit (%zu)", rg_serve__characters(text), c->char_limit);
     else if (rg_serve__source_likelihood(&p, r->server, text) != RG_OK) rg_serve__error(&r->reply, 503, "%s", rg_message());
     else if (alike(c)) rg_serve__answer(&r->reply, 200, json_pack("[{s:f, s:s}]", "confidence", 100.0, "language", c->source));
     else {

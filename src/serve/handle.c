@@ -103,24 +103,27 @@ static const struct {
     const char *path;
     bool        post;
     bool (*answer)(rg_request *r); /* true: it is in the queue */
+    bool translators;              /* there for models that translate only */
 } routes[] = {
-    { "/", false, answer_page },
-    { "/translate", true, answer_translate },
-    { "/detect", true, rg_serve__detect },
-    { "/v1/attention", true, answer_attention },
-    { "/translate_file", true, answer_file }, /* no path from a request to a file */
-    { "/suggest", true, answer_suggest },
-    { "/languages", false, rg_serve__languages },
-    { "/frontend/settings", false, rg_serve__settings },
-    { "/health", false, answer_health },
-    { "/metrics", false, rg_serve__metrics },
+    { "/", false, answer_page, false },
+    { "/translate", true, answer_translate, true },
+    { "/detect", true, rg_serve__detect, true },
+    { "/v1/predict", true, rg_serve__predict, false },
+    { "/classify", true, rg_serve__classify, false },
+    { "/v1/attention", true, answer_attention, true },
+    { "/translate_file", true, answer_file, true }, /* no path from a request to a file */
+    { "/suggest", true, answer_suggest, true },
+    { "/languages", false, rg_serve__languages, true },
+    { "/frontend/settings", false, rg_serve__settings, true },
+    { "/health", false, answer_health, false },
+    { "/metrics", false, rg_serve__metrics, false },
 };
 
 static bool route(rg_request *r, const char *url, const char *method)
 {
     const bool get = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0, post = strcmp(method, "POST") == 0;
     for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
-        if (strcmp(url, routes[i].path) != 0) continue;
+        if (strcmp(url, routes[i].path) != 0 || (routes[i].translators && !r->server->translator)) continue;
         if (routes[i].post ? post : get) return routes[i].answer(r);
         r->allow = routes[i].post ? "OPTIONS, POST" : "GET, HEAD, OPTIONS";
         if (strcmp(method, "OPTIONS") == 0) { /* a browser asks before it asks */
@@ -212,6 +215,7 @@ void rg_serve__free(rg_request *r)
     for (size_t i = 0; i < r->count; i++) rg_segments_free(&r->texts[i]);
     rg_free(r->texts);
     rg_free(r->line);
+    rg_serve__drop_asking(r);
     rg_text_free(&r->body);
     rg_free(r->reply.text);
     rg_free(r);

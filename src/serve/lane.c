@@ -78,7 +78,8 @@ static void *work(void *context)
     rg_server *s = l->server;
     while (rg_queue_take(l)) {
         const double began = rg_now();
-        translate(l, 0, l->count);
+        if (s->translator) translate(l, 0, l->count);
+        else rg_serve__predicted(l);
         for (size_t i = 0; i < l->holders; i++) rg_queue_drop(l->holder[i]);
         l->last_lines = l->count;
         l->last_seconds = rg_now() - began;
@@ -94,7 +95,7 @@ static void *work(void *context)
 rg_status rg_lane_start(rg_lane *l, int threads)
 {
     pthread_condattr_t clock;
-    RG_TRY(rg_session_new(&l->session, &l->server->translator, 1, threads));
+    if (l->server->translator) RG_TRY(rg_session_new(&l->session, &l->server->translator, 1, threads));
     pthread_condattr_init(&clock);
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
     pthread_cond_init(&l->wake, &clock);

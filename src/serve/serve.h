@@ -4,6 +4,7 @@
  *   handle.c    one request: limits, body, routes                       fields.c    JSON, forms and queries as one object
  *   api.c       LibreTranslate's fields and answers                     detect.c    which of the two languages
  *   queue.c     who waits, who is next, whose time is over              lane.c      a thread that translates what is next
+ *   predict.c   /v1/predict: models that do not translate                page_predict.c  their page
  *   segments.c  a text cut into lines to translate and what stays       markup.h    the same of HTML, and the tags inside a line
  *
  * A request belongs to the HTTP thread. From rg_queue_put() to its answer its connection is suspended, and the lock of the queue guards it:
@@ -122,6 +123,7 @@ typedef struct rg_request {
     size_t       count, lines, alternatives;
     const char  *source, *target; /* codes of the configuration, or "auto" */
     bool         array, html, attention, detected;
+    void        *asking; /* of /v1/predict: filled from the rows of the task, NULL: not asked */
 
     /* In the queue, under its lock. */
     struct rg_request *next, *previous; /* of those without an answer */
@@ -173,7 +175,8 @@ typedef struct rg_quota {
 struct rg_server {
     const rg_serve_config *config; /* the settings below */
     rg_serve_config        settings;
-    rg_translator         *translator;
+    rg_model              *model;
+    rg_translator         *translator; /* NULL: the model does not translate */
     struct MHD_Daemon     *daemon;
     char                  *page;
     size_t                 page_bytes;
@@ -222,6 +225,17 @@ bool rg_serve__metrics(rg_request *request);
 /* On a lane: the answer of a request whose lines are translated; `result` is that of its only line when its record is asked for. No answer
  * when nobody waits for it any more. */
 void rg_serve__translated(rg_reply *reply, const rg_request *request, const rg_translated *result);
+
+/* predict.c: the same for models that do not translate. rg_serve__predicted answers the lines of a lane's run. */
+bool rg_serve__predict(rg_request *request);
+bool rg_serve__classify(rg_request *request);
+void rg_serve__predicted(rg_lane *lane);
+void rg_serve__drop_asking(rg_request *request);
+extern const char rg_serve__predict_page[];
+
+/* api.c */
+bool rg_serve__allowed(rg_request *request, const json_t *fields); /* the API key; else the answer says so */
+size_t rg_serve__characters(const char *text);
 
 /* detect.c: 0 .. 1 for the source language against the target language. */
 rg_status rg_serve__source_likelihood(double *out, const rg_server *server, const char *text);

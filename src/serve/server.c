@@ -138,7 +138,25 @@ static const char *language(const char *given, const rg_translator *t, int side)
 rg_status rg_serve_run(const rg_serve_config *config, rg_translator *translator, int stop,
                        void (*ready)(void *context, const char *address), void *context)
 {
+    return rg_serve_model(config, translator->model, stop, ready, context);
+}
+
+/* The page of translators is the viewer's; of others a plain one. */
+static rg_status make_page(rg_server *s)
+{
     const rg_page_options live = { .live = true };
+    if (s->translator) return rg_page_write(&s->page, &s->page_bytes, NULL, &live);
+    if (!(s->page = rg_strdup(rg_serve__predict_page))) return RG_ENOMEM;
+    s->page_bytes = strlen(s->page);
+    return RG_OK;
+}
+
+rg_status rg_serve_model(const rg_serve_config *config, rg_model *model, int stop, void (*ready)(void *context, const char *address),
+                         void *context)
+{
+    const rg_task *task = model->system->task;
+    rg_translator *translator = task->translates ? model->assets : NULL;
+    if (!task->texts || !task->answer) return rg_fail(RG_EMATCH, "a model for '%s' (%s -> %s) reads no texts: it cannot be served", task->name, task->in, task->out);
     if (config->port < 0 || config->port > 65535 || config->beam < 1 || config->threads < 1 || config->queue < 1 ||
         config->char_limit < 1 || !(config->request_seconds > 0))
         return rg_fail(RG_EINVAL, "port %d, beam %zu, %d threads, queue of %zu, %zu characters, %g seconds: one is out of range",
@@ -146,14 +164,15 @@ rg_status rg_serve_run(const rg_serve_config *config, rg_translator *translator,
     rg_server *s = rg_alloc_zero(sizeof *s);
     if (!s) return RG_ENOMEM;
     s->settings = *config;
-    s->settings.source = language(config->source, translator, 0);
-    s->settings.target = language(config->target, translator, 1);
+    s->settings.source = translator ? language(config->source, translator, 0) : RG_SERVE_UNKNOWN;
+    s->settings.target = translator ? language(config->target, translator, 1) : RG_SERVE_UNKNOWN;
+    s->model = model;
     s->config = &s->settings;
     s->translator = translator;
     s->started = rg_now();
     pthread_mutex_init(&s->lock, NULL);
     pthread_mutex_init(&s->queue.lock, NULL);
-    rg_status status = rg_page_write(&s->page, &s->page_bytes, NULL, &live);
+    rg_status status = make_page(s);
     if (status == RG_OK) status = serve(s, stop, ready, context);
     rg_free(s->page);
     pthread_mutex_destroy(&s->queue.lock);

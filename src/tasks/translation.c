@@ -380,6 +380,8 @@ const rg_task rg_task_translation = {
     .asking = rg_translation_asking_rows,
     .asking_bytes = sizeof(rg_translation_asking),
     .answer = rg_translation_answer,
+    .translates = true,
+    .texts = true,
     .small = small,
     .demos = demos,
 };
