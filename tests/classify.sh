@@ -92,6 +92,18 @@ refuses 'nothing limits a batch' -t train.tsv --mini-batch 0
 refuses 'no format|formats' -t train.tsv --format nosuch
 refuses 'train.csv.*nosuch|nosuch.*train.csv' -t train.csv --columns nosuch,review
 
+# log p of given labels: that of the predicted label is the log of its probability; what is no class is named.
+cut -f2- valid.tsv > texts
+"$REGARD" predict -m tsv.st --json < texts > predicted
+python3 -c 'import json, sys
+for line in open("predicted"): print(json.loads(line)["label"])' > labels
+paste labels texts | "$REGARD" score -m tsv.st --json > scores 2> log || { cat log; fail "score"; }
+python3 -c 'import json, math
+a, b = [[json.loads(l) for l in open(f)] for f in ("predicted", "scores")]
+assert len(a) == len(b) and all(abs(math.log(x["probability"]) - y["log_p"]) < 1e-9 and x["label"] == y["label"] for x, y in zip(a, b))' || fail "log p is not that of predict"
+printf 'nosuch\ta text\n' | "$REGARD" score -m tsv.st > log 2>&1 && fail "a label that is no class was scored"
+grep -q "line 1: the model has no class 'nosuch'" log || { cat log; fail "no word of the label"; }
+
 # A checkpoint is not resumed with other data.
 "$REGARD" train ${small% --overwrite} -t turned.tsv --valid-sets valid.tsv -m tsv.st > log 2>&1 && fail "resumed with other data"
 grep -q 'another corpus' log || { cat log; fail "no word of the other data"; }

@@ -164,6 +164,8 @@ struct rg_task {
     const rg_option *asking; /* rows of what can be asked */
     size_t           asking_bytes;
     rg_status (*answer)(const rg_model *model, const rg_question *question);
+    /* log p of given answers: rows of question->input, an answer TAB an input, in that order; `regard score`. NULL: not known. */
+    rg_status (*score)(const rg_model *model, const rg_question *question);
     bool translates; /* its assets are an rg_translator: the server offers the API of translations */
     bool texts;      /* its inputs are texts, no names of files: a server may be sent them         */
 

@@ -78,8 +78,7 @@ void rg_answer_printer_fini(rg_answer_printer *p)
 
 /* ------------------------------------------------------------------------------------------------------------- asking */
 
-/* The task of a model file, or NULL with a message: looked at before the other options are known. */
-static const rg_task *task_of(const char *path)
+const rg_task *rg_task_of_file(const char *path)
 {
     const char    *name = NULL;
     const rg_task *task = NULL;
@@ -98,7 +97,7 @@ rg_status rg_call_add_asking(rg_call *call, const char *model)
     bool there = false;
     RG_TRY(rg_file_exists(&there, model));
     if (!there) return RG_OK; /* --help lists the rest; otherwise loading says what is missing */
-    const rg_task *task = task_of(model);
+    const rg_task *task = rg_task_of_file(model);
     if (!task) return RG_EMATCH;
     if (!task->answer) return rg_fail(RG_EMATCH, "%s: it was trained for '%s', which gives no answers one by one", model, task->name);
     return task->asking ? rg_call_add(call, task->name, task->asking, task->asking_bytes) : RG_OK;

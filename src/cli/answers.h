@@ -21,6 +21,9 @@ typedef struct rg_answer_printer {
 const rg_sink *rg_answer_printer_sink(rg_answer_printer *p);
 void           rg_answer_printer_fini(rg_answer_printer *p);
 
+/* The task of a model file, or NULL with a message: looked at before the other options are known. */
+const rg_task *rg_task_of_file(const char *path);
+
 /* For extend(): add the options of what can be asked of this model. Without the file (--help) there are none. */
 rg_status rg_call_add_asking(rg_call *call, const char *model);
 

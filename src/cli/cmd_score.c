@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/answers.h"
 #include "cli/command.h"
 #include "cli/line_faults.h"
 #include "regard/translate.h"
@@ -184,8 +185,34 @@ static void close_all(scoring *w)
     rg_free(w->translators);
 }
 
+/* Models that do not translate: their task scores, lines of an answer, a tab and an input. */
+static rg_status score_answers(const rg_task *task, const rg_call *call)
+{
+    const settings   *s = call->options;
+    const bool        together = s->models.count == 2 && !call->words.count; /* -m MODEL FILE: the list took both */
+    const rg_list     none = { 0 };
+    rg_answer_printer printer = { .json = s->json };
+    rg_model         *model;
+    if (!task->score) return rg_fail(RG_EMATCH, "%s: a model for '%s' (%s -> %s) scores no answers", s->models.items[0], task->name, task->in, task->out);
+    if ((s->models.count > 1 && !together) || call->words.count > 1) return rg_fail(RG_EINVAL, "one model and one file of lines: answer TAB input");
+    RG_TRY(rg_model_load(&model, s->models.items[0], NULL));
+    const rg_question q = { .words = &none,
+                            .input = together ? s->models.items[1] : call->words.count ? call->words.items[0] : "-",
+                            .threads = 1,
+                            .sink = rg_answer_printer_sink(&printer) };
+    const rg_status status = task->score(model, &q);
+    rg_answer_printer_fini(&printer);
+    rg_model_free(model);
+    return status;
+}
+
 static rg_status run(rg_call *call)
 {
+    const rg_list *models = &((const settings *)call->options)->models;
+    bool           there = false;
+    if (models->count) RG_TRY(rg_file_exists(&there, models->items[0]));
+    const rg_task *task = there ? rg_task_of_file(models->items[0]) : NULL; /* what cannot be read, loading tells */
+    if (task && !task->translates) return score_answers(task, call);
     scoring   w = { .s = call->options };
     rg_status status = open_all(&w, call);
     for (bool more = true; status == RG_OK && more;) {
@@ -203,10 +230,11 @@ static rg_status run(rg_call *call)
 
 const rg_command rg_command_score = {
     .name = "score",
-    .summary = "log p of given translations, a number a line",
-    .arguments = "SOURCE TARGET",
+    .summary = "log p of given answers: of translations, of labels",
+    .arguments = "SOURCE TARGET | FILE",
     .details = "Prints log p(target | source) in nats for every pair of lines of the two files, </s> included: what the model "
-               "would have given that answer had search found it. Standard error gets the sum and the perplexity a piece.",
+               "would have given that answer had search found it. Standard error gets the sum and the perplexity per subword. A classifier "
+               "scores one FILE (or standard input) of lines label TAB text: the label and its log p.",
     .options = options,
     .size = sizeof(settings),
     .run = run,

@@ -397,6 +397,7 @@ const rg_task rg_task_classify = {
     .asking = rg_classify_asking_rows,
     .asking_bytes = sizeof(rg_classify_asking),
     .answer = rg_classify_answer,
+    .score = rg_classify_score,
     .texts = true,
     .small = small,
     .demos = demos,

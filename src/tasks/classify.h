@@ -26,5 +26,7 @@ typedef struct rg_classify_asking {
 } rg_classify_asking;
 extern const rg_option rg_classify_asking_rows[];
 rg_status rg_classify_answer(const rg_model *model, const rg_question *question);
+/* classify_score.c */
+rg_status rg_classify_score(const rg_model *model, const rg_question *question);
 
 #endif
