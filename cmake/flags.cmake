@@ -23,7 +23,7 @@ target_include_directories(regard_flags INTERFACE ${PROJECT_SOURCE_DIR}/include 
 target_compile_definitions(regard_flags INTERFACE _POSIX_C_SOURCE=200809L _DEFAULT_SOURCE
     REGARD_VERSION="${PROJECT_VERSION}" REGARD_LIBDIR="${CMAKE_INSTALL_FULL_LIBDIR}/regard"
     $<$<BOOL:${REGARD_POISON}>:RG_DEBUG>)
-target_compile_options(regard_flags INTERFACE -fno-semantic-interposition -fno-math-errno
+target_compile_options(regard_flags INTERFACE -fvisibility=hidden -fno-semantic-interposition -fno-math-errno
     -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wno-missing-field-initializers $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes>
     $<$<C_COMPILER_ID:Clang>:-Wno-string-concatenation> # "\xc2\x9b" "31m" is how a hex escape ends
     $<$<BOOL:${REGARD_WERROR}>:-Werror>)

@@ -24,4 +24,5 @@ for header in $headers; do
     echo "#include \"$header\"" > "$here/one.c"
     compile "${CC:-cc}" -std=c17 -Wpedantic "$here/one.c" || { echo "$header needs another header first"; exit 1; }
 done
+command -v python3 > /dev/null && "$SOURCE_DIR/tools/api-index" --check
 echo "$(echo "$headers" | wc -l) headers, $(wc -l < "$here/defaults") defaults"

@@ -7,7 +7,6 @@
 
 #include <cmocka.h>
 
-#include "base/progress.h"
 #include "support/faults.h"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* test_figures.c - every style in every format, light and dark; no box in place of a letter where a font is installed. */
-#include "regard/view.h"
 #include "support/records.h"
+#include "view/figure.h"
 
 #include <pango/pangocairo.h>
 #include <setjmp.h>
@@ -43,7 +43,7 @@ static void every_style_draws_in_every_format(void **state)
                 char              end[33] = "";
                 o.style = samples[i].style;
                 o.dark = dark;
-                assert_int_equal(rg_figures_render(&bytes, &count, &result, r, (rg_figure_format)format, &o), RG_OK);
+                assert_int_equal(rg_figure__render(&bytes, &count, &result, r, (rg_figure_format)format, &o), RG_OK);
                 assert_true(count > 500);
                 assert_memory_equal(bytes, head[format], strlen(head[format]));
                 for (size_t k = 0; k < 32; k++) {
@@ -65,7 +65,7 @@ static unsigned char *pixels_of(const rg_record *r, const rg_figure_options *o, 
     size_t         count = 0;
     unsigned char *pixels;
 
-    assert_int_equal(rg_figures_render(&bytes, &count, NULL, r, RG_FIGURE_PNG, o), RG_OK);
+    assert_int_equal(rg_figure__render(&bytes, &count, NULL, r, RG_FIGURE_PNG, o), RG_OK);
     assert_true(png_image_begin_read_from_memory(&png, bytes, count));
     png.format = PNG_FORMAT_RGB;
     pixels = malloc(PNG_IMAGE_SIZE(png));
@@ -182,7 +182,7 @@ static void every_script_is_drawn_without_boxes(void **state)
             assert_int_equal(rg_record_new(&r, scripts[i][1], ""), RG_OK);
             assert_int_equal(rg_record_add_labels(&l, r, "", RG_LABEL_TOKEN, &scripts[i][1], 1), RG_OK);
             assert_int_equal(rg_record_add_map(NULL, r, place, l, l, &one, 1), RG_OK);
-            assert_int_equal(rg_figures_render(&bytes, &count, &result, r, formats[f], &o), RG_OK);
+            assert_int_equal(rg_figure__render(&bytes, &count, &result, r, formats[f], &o), RG_OK);
             if (result.missing_glyphs)
                 print_error("%s: no font for %u of the characters of %s\n", scripts[i][0], result.missing_glyphs, scripts[i][1]);
             assert_int_equal(result.missing_glyphs, 0);
@@ -227,7 +227,7 @@ static void a_missing_glyph_is_counted(void **state)
     assert_int_equal(rg_record_new(&r, "", ""), RG_OK);
     assert_int_equal(rg_record_add_labels(&l, r, "", RG_LABEL_TOKEN, private, 1), RG_OK);
     assert_int_equal(rg_record_add_map(NULL, r, place, l, l, &one, 1), RG_OK);
-    assert_int_equal(rg_figures_render(&bytes, &count, &result, r, RG_FIGURE_PNG, &o), RG_OK);
+    assert_int_equal(rg_figure__render(&bytes, &count, &result, r, RG_FIGURE_PNG, &o), RG_OK);
     assert_int_equal(result.missing_glyphs, 4);
     rg_free(bytes);
     rg_record_free(r);
@@ -239,7 +239,7 @@ static size_t count_in_svg(const rg_record *r, const rg_figure_options *o, const
     void  *bytes = NULL;
     size_t count = 0, found = 0;
 
-    assert_int_equal(rg_figures_render(&bytes, &count, NULL, r, RG_FIGURE_SVG, o), RG_OK);
+    assert_int_equal(rg_figure__render(&bytes, &count, NULL, r, RG_FIGURE_SVG, o), RG_OK);
     for (size_t i = 0; i + strlen(what) <= count; i++) found += memcmp((char *)bytes + i, what, strlen(what)) == 0;
     rg_free(bytes);
     return found;
@@ -290,10 +290,10 @@ static void a_grid_draws_every_head_of_every_name(void **state)
     o.style = RG_FIGURE_GRID;
     o.no_title = true;
     o.map = cross;
-    assert_int_equal(rg_figures_render(&bytes, &count, &one, r, RG_FIGURE_SVG, &o), RG_OK);
+    assert_int_equal(rg_figure__render(&bytes, &count, &one, r, RG_FIGURE_SVG, &o), RG_OK);
     rg_free(bytes);
     o.map = (size_t)-1;
-    assert_int_equal(rg_figures_render(&bytes, &count, &all, r, RG_FIGURE_SVG, &o), RG_OK);
+    assert_int_equal(rg_figure__render(&bytes, &count, &all, r, RG_FIGURE_SVG, &o), RG_OK);
     rg_free(bytes);
     /* 2 x 4 maps of decoder.cross; with 3 x 6 of encoder.self below them it is wider by two and higher by three */
     assert_true(all.width > one.width * 1.3);
@@ -310,25 +310,25 @@ static void what_cannot_be_drawn_is_refused(void **state)
 
     (void)state;
     o.style = RG_FIGURE_PICTURE;
-    assert_int_equal(rg_figures_render(&bytes, &count, NULL, r, RG_FIGURE_PNG, &o), RG_EINVAL);
+    assert_int_equal(rg_figure__render(&bytes, &count, NULL, r, RG_FIGURE_PNG, &o), RG_EINVAL);
     o.style = RG_FIGURE_GRAPH;
-    assert_int_equal(rg_figures_render(&bytes, &count, NULL, r, RG_FIGURE_PNG, &o), RG_EINVAL);
+    assert_int_equal(rg_figure__render(&bytes, &count, NULL, r, RG_FIGURE_PNG, &o), RG_EINVAL);
     o.style = RG_FIGURE_CURVES;
-    assert_int_equal(rg_figures_render(&bytes, &count, NULL, r, RG_FIGURE_PNG, &o), RG_EINVAL);
+    assert_int_equal(rg_figure__render(&bytes, &count, NULL, r, RG_FIGURE_PNG, &o), RG_EINVAL);
     o.style = RG_FIGURE_MATRIX;
     o.scale = 1000;
-    assert_int_equal(rg_figures_render(&bytes, &count, NULL, r, RG_FIGURE_PNG, &o), RG_ELIMIT);
+    assert_int_equal(rg_figure__render(&bytes, &count, NULL, r, RG_FIGURE_PNG, &o), RG_ELIMIT);
     assert_int_equal(rg_record_new(&empty, "", ""), RG_OK);
-    assert_int_equal(rg_figures_render(&bytes, &count, NULL, empty, RG_FIGURE_PNG, &o), RG_EINVAL);
+    assert_int_equal(rg_figure__render(&bytes, &count, NULL, empty, RG_FIGURE_PNG, &o), RG_EINVAL);
     rg_record_free(r);
     rg_record_free(empty);
     r = test_record_picture();
     o.style = RG_FIGURE_PICTURE;
     o.scale = 1;
     memset(r->labels[1].picture + 16, 0xff, 8); /* a PNG that says it has 2^32 pixels a side */
-    assert_int_equal(rg_figures_render(&bytes, &count, NULL, r, RG_FIGURE_PNG, &o), RG_ELIMIT);
+    assert_int_equal(rg_figure__render(&bytes, &count, NULL, r, RG_FIGURE_PNG, &o), RG_ELIMIT);
     assert_int_equal(rg_record_set_picture(r, 1, "\xff\xd8\xff\xe0 not a JPEG", 16), RG_OK);
-    assert_int_equal(rg_figures_render(&bytes, &count, NULL, r, RG_FIGURE_PNG, &o), RG_EFORMAT);
+    assert_int_equal(rg_figure__render(&bytes, &count, NULL, r, RG_FIGURE_PNG, &o), RG_EFORMAT);
     rg_record_free(r);
 }
 

@@ -12,9 +12,7 @@
 
 #include "regard/ops.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RG_API_BEGIN
 
 /* ----------------------------------------------------------------------------------------------------- reach */
 
@@ -217,7 +215,5 @@ const rg_reach *rg_cache_step(rg_tape *t, rg_cache *cache, size_t n, rg_reach_ch
 void            rg_cache_put(rg_tape *t, rg_cache *cache, size_t layer, rg_tensor **k, rg_tensor **v);
 rg_status       rg_cache_keep(rg_cache *cache, const int32_t *parents, size_t n);
 
-#ifdef __cplusplus
-}
-#endif
+RG_API_END
 #endif

@@ -11,9 +11,7 @@
 
 #include "regard/tensor.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RG_API_BEGIN
 
 typedef struct rg_tape rg_tape;
 typedef struct rg_params rg_params;
@@ -204,7 +202,5 @@ typedef struct rg_loss {
     double     count;
 } rg_loss;
 
-#ifdef __cplusplus
-}
-#endif
+RG_API_END
 #endif

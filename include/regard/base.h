@@ -11,9 +11,23 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* What stands between these two is the public API: C names, also for C++, and exported by the shared library, which hides all others. */
 #ifdef __cplusplus
-extern "C" {
+#define RG_C_BEGIN extern "C" {
+#define RG_C_END }
+#else
+#define RG_C_BEGIN
+#define RG_C_END
 #endif
+#if defined(__GNUC__)
+#define RG_API_BEGIN _Pragma("GCC visibility push(default)") RG_C_BEGIN
+#define RG_API_END RG_C_END _Pragma("GCC visibility pop")
+#else
+#define RG_API_BEGIN RG_C_BEGIN
+#define RG_API_END RG_C_END
+#endif
+
+RG_API_BEGIN
 
 /* float everywhere; -DRG_REAL=double builds the second library that gradient tests link. Files hold float32. */
 #ifdef RG_REAL
@@ -72,6 +86,9 @@ bool rg_size_add(size_t *out, size_t a, size_t b) RG_MUST_USE;
 bool rg_size_mul(size_t *out, size_t a, size_t b) RG_MUST_USE;
 /* a rounded up to a multiple of `align`, a power of two. */
 bool rg_size_align(size_t *out, size_t a, size_t align) RG_MUST_USE;
+
+/* strtod with a point in every locale: a program that embeds the library may have chosen one whose point is a comma. */
+double rg_real_parse(const char *text, char **end);
 
 /* ---------------------------------------------------------------------------------------------------- memory */
 
@@ -187,9 +204,11 @@ void rg_log(rg_log_level level, const char *format, ...) RG_PRINTF(2, 3);
 typedef struct rg_progress rg_progress;
 rg_status rg_progress_new(rg_progress **out, FILE *stream, const char *title, uint64_t total);
 void      rg_progress_set(rg_progress *progress, uint64_t done, const char *note); /* note may be NULL */
+/* By share instead of by count. `part` 0 to 1 gives a bar and the time left, counted from the first part that was seen: a resumed run is
+ * not faster for what was done before. Below 0: nobody knows how much it is; the time that has passed. `title` replaces the one before. */
+void      rg_progress_part(rg_progress *progress, double part, const char *title, const char *note);
+void      rg_progress_clear(rg_progress *progress); /* for something else to be printed; the next call draws it at once. NULL is fine */
 void      rg_progress_end(rg_progress *progress);                                 /* clears the line and frees; NULL is fine */
 
-#ifdef __cplusplus
-}
-#endif
+RG_API_END
 #endif

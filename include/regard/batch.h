@@ -10,9 +10,7 @@
 
 #include "regard/tensor.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RG_API_BEGIN
 
 typedef enum rg_field_kind {     /*              rows of one example                               what a row has            */
     RG_FIELD_IDS,                /* the pieces of a text                                           ids                       */
@@ -70,7 +68,5 @@ typedef struct rg_place {
     bool     ended; /* the epoch before is over and rg_examples_next_in_epoch has yet to say so */
 } rg_place;
 
-#ifdef __cplusplus
-}
-#endif
+RG_API_END
 #endif

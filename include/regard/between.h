@@ -8,9 +8,7 @@
 
 #include "regard/attention.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RG_API_BEGIN
 
 /* a / sum over the keys of each query and head; a sum of 0 gives zeros. */
 rg_tensor *rg_normalise_over(rg_tape *t, rg_tensor *a, const rg_reach *reach);
@@ -102,7 +100,5 @@ void       rg_key_value_split(rg_tape *t, const rg_key_value *kv, rg_tensor *h, 
 rg_tensor *rg_key_value_read(rg_tape *t, const rg_key_value *kv, rg_tensor *q, rg_tensor *k, rg_tensor *v, rg_tensor *x,
                              const rg_reach *reach);
 
-#ifdef __cplusplus
-}
-#endif
+RG_API_END
 #endif

@@ -13,9 +13,7 @@
 #include "regard/autograd.h"
 #include "regard/batch.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RG_API_BEGIN
 
 /* Zeros. block i is (streams, width[i]). RG_ELIMIT: more than memory can have. */
 rg_status rg_carry_new(rg_carry **out, size_t streams, const size_t *width, size_t blocks);
@@ -33,7 +31,5 @@ rg_tensor *rg_carry_read(rg_tape *t, const rg_batch *batch, size_t block, size_t
 /* x (examples, width) is what they carry on; its gradient ends here. Nothing where the batch carries nothing, on a dry tape and after a failure. */
 void       rg_carry_write(rg_tape *t, const rg_batch *batch, size_t block, const rg_tensor *x);
 
-#ifdef __cplusplus
-}
-#endif
+RG_API_END
 #endif

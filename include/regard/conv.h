@@ -9,9 +9,7 @@
 
 #include "regard/ops.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RG_API_BEGIN
 
 /* A window over time. Causal: it ends at the row itself. Centred: it reaches (taps - 1) / 2 rows back. */
 typedef struct rg_time_window {
@@ -45,7 +43,5 @@ rg_tensor *rg_average_pool2d(rg_tape *t, rg_tensor *x, const rg_window *window);
  * the places reads picture g. (N, D), with the layout of the places; zeros outside. Gradients to the pixels and to the places. */
 rg_tensor *rg_sample(rg_tape *t, rg_tensor *x, rg_tensor *places);
 
-#ifdef __cplusplus
-}
-#endif
+RG_API_END
 #endif

@@ -6,9 +6,7 @@
 
 #include "regard/model.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RG_API_BEGIN
 
 typedef struct rg_search_config {
     size_t   beam;          /* hypotheses kept; 1 is greedy                                                    */
@@ -83,7 +81,5 @@ void      rg_forced_free(rg_forced *forced);
  * batch->lines must be there. */
 rg_status rg_forced_run(const double **out, rg_forced *forced, const rg_batch *batch);
 
-#ifdef __cplusplus
-}
-#endif
+RG_API_END
 #endif

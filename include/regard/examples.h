@@ -12,9 +12,7 @@
 #include "regard/reader.h"
 #include "regard/text.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RG_API_BEGIN
 
 /* ------------------------------------------------------------------------------------------------ class names */
 
@@ -129,7 +127,5 @@ rg_status rg_examples_one(rg_batch *out, rg_examples *examples, uint64_t i);
 /* A number that changes with the data, the settings, vocabularies and names: checkpoints record it beside the place. */
 uint64_t  rg_examples_checksum(const rg_examples *examples);
 
-#ifdef __cplusplus
-}
-#endif
+RG_API_END
 #endif

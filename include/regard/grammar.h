@@ -10,9 +10,7 @@
 
 #include "regard/text.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RG_API_BEGIN
 
 typedef struct rg_grammar rg_grammar;
 
@@ -35,7 +33,5 @@ rg_status rg_grammar_next(rg_grammar_pair *out, rg_grammar *grammar, rg_grammar_
 rg_status rg_grammar_write(rg_grammar *grammar, rg_grammar_part part, size_t count, const char *english_path, const char *french_path,
                            const char *links_path);
 
-#ifdef __cplusplus
-}
-#endif
+RG_API_END
 #endif

@@ -14,9 +14,7 @@
 #include "regard/attention.h"
 #include "regard/text.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RG_API_BEGIN
 
 typedef enum rg_graph_split { RG_GRAPH_TRAIN, RG_GRAPH_VALID, RG_GRAPH_TEST, RG_GRAPH_SPLITS } rg_graph_split;
 
@@ -78,7 +76,5 @@ typedef struct rg_graph_counts {
 void   rg_graph_count(rg_graph_counts *counts, const rg_graph *graph, rg_graph_split split, const rg_real *logits, size_t ld);
 double rg_graph_score(const rg_graph_counts *counts);
 
-#ifdef __cplusplus
-}
-#endif
+RG_API_END
 #endif

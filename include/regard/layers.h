@@ -6,9 +6,7 @@
 #include "regard/attention.h"
 #include "regard/recurrent.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RG_API_BEGIN
 
 /* y = f(x w + b) */
 typedef struct rg_dense {
@@ -86,7 +84,5 @@ rg_tensor *rg_recurrent_stack_run(rg_tape *t, const rg_recurrent_stack *s, rg_te
 /* One step of n rows: (n, in) -> (n, width); states are read and replaced. Not for both directions. */
 rg_tensor *rg_recurrent_stack_step(rg_tape *t, const rg_recurrent_stack *s, rg_tensor *x, rg_recurrent_states *states);
 
-#ifdef __cplusplus
-}
-#endif
+RG_API_END
 #endif

@@ -8,9 +8,7 @@
 #include "regard/text.h"
 #include "regard/trainer.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RG_API_BEGIN
 
 /* Names of the rows are Marian's where Marian has one. */
 typedef struct rg_learning {
@@ -57,7 +55,5 @@ void rg_tell_over(const rg_train_report *report); /* what was begun is done */
 /* A watch for whoever reads files: shows the lines, and stops when the report says so. Borrows the report. */
 rg_read_watch rg_report_watch(const rg_train_report *report);
 
-#ifdef __cplusplus
-}
-#endif
+RG_API_END
 #endif

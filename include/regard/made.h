@@ -7,9 +7,7 @@
 
 #include "regard/options.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RG_API_BEGIN
 
 typedef struct rg_generator {
     const char      *name, *summary;
@@ -30,7 +28,5 @@ RG_GENERATORS(RG_GENERATOR_DECLARE)
 const rg_generator *const *rg_generator_all(void);              /* ends with NULL */
 const rg_generator        *rg_generator_find(const char *name); /* NULL: none     */
 
-#ifdef __cplusplus
-}
-#endif
+RG_API_END
 #endif

@@ -8,9 +8,7 @@
 #include "regard/options.h"
 #include "regard/text.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RG_API_BEGIN
 
 typedef enum rg_tokenizer {
     RG_TOKENIZE_13A,  /* mteval-v13a, WMT's                                */
@@ -124,7 +122,5 @@ RG_METRIC_FAMILIES(RG_METRIC_FAMILY_DECLARE)
 const rg_metric_family *const *rg_metric_family_all(void);              /* ends with NULL */
 const rg_metric_family        *rg_metric_family_find(const char *name); /* NULL: none     */
 
-#ifdef __cplusplus
-}
-#endif
+RG_API_END
 #endif

@@ -10,9 +10,7 @@
 #include "regard/options.h"
 #include "regard/text.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RG_API_BEGIN
 
 typedef struct rg_model rg_model;
 typedef struct rg_decoding rg_decoding;
@@ -188,7 +186,5 @@ rg_status rg_decoding_keep(rg_decoding *d, const int32_t *parents, size_t n);
 /* Who watches the attention of the steps, and of start. */
 void rg_decoding_set_watcher(rg_decoding *d, const rg_watcher *watcher);
 
-#ifdef __cplusplus
-}
-#endif
+RG_API_END
 #endif

@@ -5,9 +5,7 @@
 
 #include "regard/autograd.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RG_API_BEGIN
 
 /* products */
 rg_tensor *rg_matmul(rg_tape *t, rg_tensor *a, rg_tensor *b);    /* (M, K) (K, N) -> (M, N)     a b   */
@@ -109,7 +107,5 @@ rg_tensor *rg_straight_through(rg_tape *t, rg_tensor *hard, rg_tensor *soft);   
 typedef void rg_custom_backward(void *context, size_t rows, size_t cols, const rg_real *dy, size_t lddy, rg_real *dx, size_t lddx);
 rg_tensor *rg_custom(rg_tape *t, rg_tensor *x, const rg_real *y, rg_custom_backward *backward, void *context);
 
-#ifdef __cplusplus
-}
-#endif
+RG_API_END
 #endif

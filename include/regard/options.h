@@ -19,9 +19,7 @@
 
 #include "regard/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RG_API_BEGIN
 
 typedef enum rg_option_kind {
     RG_OPTION_INT,    /* int64_t                                                          */
@@ -88,7 +86,5 @@ const char *rg_nearest(const char *name, const char *const *words);
 /* '*' of the pattern matches any run of characters; everything else itself: names of parameters, of watch points. */
 bool rg_name_matches(const char *pattern, const char *name);
 
-#ifdef __cplusplus
-}
-#endif
+RG_API_END
 #endif

@@ -14,9 +14,7 @@
 
 #include "regard/examples.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RG_API_BEGIN
 
 enum { RG_PICTURE_MOST_SIDE = 65535, RG_PICTURE_MOST_PIXELS = 64 << 20 };
 
@@ -89,7 +87,5 @@ rg_status rg_pixels_decode(rg_text *out, size_t *out_height, size_t *out_width, 
 /* Height, width and channels of a file (or of a cell of raw pixels) from its first bytes, without decoding it. */
 rg_status rg_pixels_measure(size_t *out_height, size_t *out_width, size_t *out_channels, const rg_cell *cell);
 
-#ifdef __cplusplus
-}
-#endif
+RG_API_END
 #endif

@@ -18,9 +18,7 @@
 
 #include "regard/tensor.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RG_API_BEGIN
 
 typedef struct rg_puzzle_config {
     const char *kind;                    /* "copy" "repeat-copy" "recall"              */
@@ -62,7 +60,5 @@ rg_status rg_puzzle_draw(rg_puzzle_batch *batch, const rg_puzzle_config *config,
                          size_t sequences);
 void      rg_puzzle_free(rg_puzzle_batch *batch); /* and zero it */
 
-#ifdef __cplusplus
-}
-#endif
+RG_API_END
 #endif

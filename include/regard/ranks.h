@@ -4,9 +4,7 @@
 
 #include "regard/translate.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RG_API_BEGIN
 
 typedef struct rg_head_ranks_config {
     int         iterations; /* of the aligner                                                       */
@@ -34,7 +32,5 @@ void      rg_head_ranks_free(rg_head_ranks *heads);
 /* Make this one the translator's alignment. */
 rg_status rg_head_ranks_choose(rg_translator *translator, const rg_head_score *score);
 
-#ifdef __cplusplus
-}
-#endif
+RG_API_END
 #endif

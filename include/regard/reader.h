@@ -15,9 +15,7 @@
 
 #include "regard/text.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RG_API_BEGIN
 
 typedef enum rg_header {
     RG_HEADER_AUTO, /* the first line is a header when it has every wanted name, or when `columns` has names */
@@ -87,7 +85,5 @@ rg_status rg_files_read(bool *out_there, rg_text *out, rg_files *files, const ch
 /* Put "FILE: line 12: " (or the member) in front of the message that is there; returns status. */
 rg_status   rg_reader_blame(rg_status status, const rg_reader *reader, const rg_row *row);
 
-#ifdef __cplusplus
-}
-#endif
+RG_API_END
 #endif

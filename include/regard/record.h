@@ -8,9 +8,7 @@
 
 #include "regard/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RG_API_BEGIN
 
 #define RG_RECORD_VERSION "regard-record/1"
 
@@ -159,7 +157,5 @@ rg_status rg_record_from_json(rg_record **out, const char *json, size_t bytes);
 rg_status rg_record_save(const rg_record *record, const char *path);
 rg_status rg_record_load(rg_record **out, const char *path);
 
-#ifdef __cplusplus
-}
-#endif
+RG_API_END
 #endif

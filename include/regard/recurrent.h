@@ -14,9 +14,7 @@
 
 #include "regard/ops.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RG_API_BEGIN
 
 typedef enum rg_recurrence { RG_RNN, RG_LSTM, RG_GRU, RG_GRU_RESET_AFTER, RG_RECURRENCES } rg_recurrence;
 
@@ -80,7 +78,5 @@ rg_tensor *rg_rnn_cell(rg_tape *t, rg_tensor *x, rg_tensor *h, rg_tensor *u);
 rg_tensor *rg_lstm_cell(rg_tape *t, rg_tensor *x, rg_tensor *h, rg_tensor *c, rg_tensor *u, rg_tensor **out_c);
 rg_tensor *rg_gru_cell(rg_tape *t, rg_tensor *x, rg_tensor *h, rg_tensor *u, rg_tensor *u_new);
 
-#ifdef __cplusplus
-}
-#endif
+RG_API_END
 #endif

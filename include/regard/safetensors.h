@@ -11,9 +11,7 @@
 
 #include "regard/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RG_API_BEGIN
 
 enum {
     RG_SAFETENSORS_HEADER_MAX = 8 << 20, /* bytes */
@@ -99,7 +97,5 @@ void rg_safetensors_writer_finite_only(rg_safetensors_writer *writer, bool finit
 rg_status rg_safetensors_writer_save(rg_safetensors_writer *writer, const char *path);
 rg_status rg_safetensors_writer_build(void **out, size_t *out_count, rg_safetensors_writer *writer); /* free with rg_free */
 
-#ifdef __cplusplus
-}
-#endif
+RG_API_END
 #endif

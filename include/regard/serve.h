@@ -1,16 +1,14 @@
 /* serve.h - the HTTP server: LibreTranslate's API for translators, /v1/predict for other models that read texts, the page with a box to type
  * into, records of attention. docs/serve.md has the rest.
  *
- * It lives in the module regard-serve.so; the program finds rg_serve_model with rg_module_open("serve"). */
+ * It lives in the module regard-serve.so, which the first call opens: nobody else waits for an HTTP library to be loaded. */
 #ifndef REGARD_SERVE_H
 #define REGARD_SERVE_H
 
 #include "regard/task.h"
 #include "regard/translate.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RG_API_BEGIN
 
 typedef struct rg_serve_config {
     const char *host;        /* an address of this machine                                                     */
@@ -33,7 +31,7 @@ typedef struct rg_serve_config {
       .request_seconds = 30 }
 
 /* Serve until `stop` (a pipe, a signalfd) can be read; then take no more connections, answer what was asked, and return. `ready` is
- * called once with the address. The translator is borrowed. */
+ * called once with the address. The translator is borrowed. RG_EIO when the module is not installed. */
 rg_status rg_serve_run(const rg_serve_config *config, rg_translator *translator, int stop,
                        void (*ready)(void *context, const char *address), void *context);
 
@@ -41,7 +39,5 @@ rg_status rg_serve_run(const rg_serve_config *config, rg_translator *translator,
 rg_status rg_serve_model(const rg_serve_config *config, rg_model *model, int stop, void (*ready)(void *context, const char *address),
                          void *context);
 
-#ifdef __cplusplus
-}
-#endif
+RG_API_END
 #endif

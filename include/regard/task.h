@@ -13,9 +13,7 @@
 #include "regard/model.h"
 #include "regard/objective.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RG_API_BEGIN
 
 typedef struct rg_record rg_record; /* what was attended to: regard/record.h */
 
@@ -200,7 +198,5 @@ const rg_task *const *rg_task_all(void);              /* ends with NULL */
 const rg_task        *rg_task_find(const char *name); /* NULL: none     */
 const rg_demo        *rg_demo_find(const rg_task **out_task, const char *name); /* among those of all tasks; NULL: none */
 
-#ifdef __cplusplus
-}
-#endif
+RG_API_END
 #endif

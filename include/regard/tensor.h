@@ -9,9 +9,7 @@
 
 #include "regard/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RG_API_BEGIN
 
 typedef struct rg_tensor rg_tensor;
 
@@ -50,7 +48,10 @@ typedef enum rg_activation {
 const char *rg_activation_name(rg_activation f);
 rg_status   rg_activation_find(rg_activation *out, const char *name);
 
-#ifdef __cplusplus
-}
-#endif
+/* The inner loops exist once per instruction set; the best one of this machine is chosen at the first use, or by REGARD_CPU. */
+const char *rg_kernels_name(void);        /* of the chosen one: "avx2" */
+const char *rg_kernels_name_at(size_t i); /* of all that this machine can run, i = 0, 1, ...; NULL past the last */
+rg_status   rg_kernels_check(void);       /* RG_EINVAL lists them when REGARD_CPU names none of them (the best is used then) */
+
+RG_API_END
 #endif

@@ -11,9 +11,7 @@
 #include "regard/batch.h"
 #include "regard/tensor.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RG_API_BEGIN
 
 /* ------------------------------------------------------------------------------------------ growing buffers */
 
@@ -295,7 +293,5 @@ rg_status       rg_corpus_pair(rg_batch *out, rg_corpus *corpus, uint64_t i);
 /* A number that changes with the data, the vocabularies and the batching: checkpoints record it beside the place. */
 uint64_t        rg_corpus_checksum(const rg_corpus *corpus);
 
-#ifdef __cplusplus
-}
-#endif
+RG_API_END
 #endif

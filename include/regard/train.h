@@ -10,9 +10,7 @@
 
 #include "regard/autograd.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RG_API_BEGIN
 
 /* ------------------------------------------------------------------------------------------------ optimisers */
 
@@ -179,7 +177,5 @@ rg_status rg_checkpoint_find(char **out_path, const char *path);
 /* The mean of the parameters of several checkpoints of one model, summed in the order given. Kept values are the last file's. */
 rg_status rg_checkpoint_average(rg_params *params, const char *const *paths, size_t count, rg_team *team);
 
-#ifdef __cplusplus
-}
-#endif
+RG_API_END
 #endif

@@ -10,9 +10,7 @@
 
 #include "regard/train.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RG_API_BEGIN
 
 typedef struct rg_trainer rg_trainer;
 
@@ -151,7 +149,5 @@ rg_workers   *rg_trainer_workers(const rg_trainer *trainer);
 rg_optimizer *rg_trainer_optimizer(const rg_trainer *trainer);
 uint64_t      rg_trainer_epochs(const rg_trainer *trainer); /* passes over the data that are done */
 
-#ifdef __cplusplus
-}
-#endif
+RG_API_END
 #endif

@@ -9,9 +9,7 @@
 
 #include "regard/layers.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RG_API_BEGIN
 
 enum { RG_STACK_DEPTH = 32 };
 
@@ -55,7 +53,5 @@ rg_tensor *rg_stack_end(rg_tape *t, const rg_stack *s, rg_tensor *x);
 /* All blocks of an encoder (no cross-attention) and the end, in the scopes name.0, name.1, ... */
 rg_tensor *rg_stack_run(rg_tape *t, const rg_stack *s, const char *name, rg_tensor *x, const rg_reach *reach);
 
-#ifdef __cplusplus
-}
-#endif
+RG_API_END
 #endif

@@ -13,9 +13,7 @@
 #include "regard/decode.h"
 #include "regard/train.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RG_API_BEGIN
 
 /* A model and the vocabularies it was trained with. */
 typedef struct rg_translator {
@@ -103,7 +101,5 @@ rg_status rg_record_of_heads(rg_record **out, const rg_translator *translator, c
 rg_status rg_record_of_heads_until(rg_record **out, const rg_translator *translator, const rg_translated *translated, rg_team *team,
                                    bool (*stop)(const void *context), const void *context);
 
-#ifdef __cplusplus
-}
-#endif
+RG_API_END
 #endif

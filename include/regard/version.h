@@ -2,14 +2,12 @@
 #ifndef REGARD_VERSION_H
 #define REGARD_VERSION_H
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "regard/base.h"
+
+RG_API_BEGIN
 
 /* "0.1.0": of the library that is loaded, which may differ from the headers compiled against. */
 const char *rg_version(void);
 
-#ifdef __cplusplus
-}
-#endif
+RG_API_END
 #endif

@@ -7,9 +7,7 @@
 #include "regard/model.h"
 #include "regard/record.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RG_API_BEGIN
 
 /* ------------------------------------------------------------------------------------------------ collecting */
 
@@ -69,6 +67,7 @@ rg_status rg_terminal_curves(char **out, const rg_curves *curves, const rg_termi
 
 /* A new string without anything a terminal would obey; NULL when there is no memory. */
 char *rg_terminal_safe(const char *text);
+char *rg_terminal_cut(const char *text, size_t columns); /* the same, of at most so many columns: cut with an ellipsis */
 
 /* Columns a text takes on a terminal: wide characters count 2, combining marks 0. */
 size_t rg_terminal_width(const char *text);
@@ -121,10 +120,6 @@ rg_status rg_figure_render(void **out, size_t *out_bytes, rg_figure_result *out_
 rg_status rg_figure_save(const char *path, rg_figure_format format, rg_figure_result *out_result,
                          const rg_record *record, const rg_figure_options *options);
 
-/* The module's own function, with all options decided: tests call it directly. */
-rg_status rg_figures_render(void **out, size_t *out_bytes, rg_figure_result *out_result, const rg_record *record,
-                            rg_figure_format format, const rg_figure_options *options);
-
 /* ------------------------------------------------------------------------------------------------------ page */
 
 typedef struct rg_page_options {
@@ -159,7 +154,5 @@ typedef struct rg_gradients_options {
  * a heat map. */
 rg_status rg_gradients_record(rg_record **out, const rg_gradients_options *options);
 
-#ifdef __cplusplus
-}
-#endif
+RG_API_END
 #endif

@@ -2,10 +2,8 @@
 #ifndef RG_BASE_NUMBER_H
 #define RG_BASE_NUMBER_H
 
-#include <stddef.h>
+#include "regard/base.h" /* rg_real_parse */
 
-/* strtod with a point. */
-double rg_real_parse(const char *text, char **end);
 /* "%.*g" with a point; like snprintf. */
 int rg_real_print(char *out, size_t room, int digits, double value);
 /* With as few digits, `least` or more, as read back the same. */

@@ -6,7 +6,7 @@
  *
  * Nothing is written when the stream is not a terminal. NO_COLOR (no-color.org) leaves out the colour. */
 #define _GNU_SOURCE 1
-#include "base/progress.h"
+#include "regard/base.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/training.h"
-#include "lab/lab.h"
+#include "regard/lab.h"
 
 static const rg_experiment *find(const rg_call *call)
 {

@@ -6,7 +6,6 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "base/module.h"
 #include "cli/command.h"
 #include "regard/serve.h"
 
@@ -37,7 +36,6 @@ static const rg_option options[] = {
     RG_OPTION_END
 };
 
-typedef rg_status serve_function(const rg_serve_config *, rg_model *, int, void (*)(void *, const char *), void *);
 
 static void say_address(void *context, const char *address)
 {
@@ -63,7 +61,6 @@ static rg_status run(rg_call *call)
     const settings     *s = call->options;
     rg_serve_config     c = RG_SERVE_CONFIG_DEFAULT;
     rg_model           *model = NULL;
-    rg_module_function *function = NULL;
     int                 stop = -1;
     const long          cores = sysconf(_SC_NPROCESSORS_ONLN);
     const char         *key = getenv("REGARD_API_KEY");
@@ -87,8 +84,7 @@ static rg_status run(rg_call *call)
     rg_status status = catch_signals(&stop);
     if (status == RG_OK) status = rg_model_load(&model, s->model, NULL);
     if (status == RG_OK && model->system->task->translates) status = rg_translator_slim(model->assets);
-    if (status == RG_OK) status = rg_module_open(&function, "serve", "rg_serve_model");
-    if (status == RG_OK) status = ((serve_function *)function)(&c, model, stop, say_address, NULL);
+    if (status == RG_OK) status = rg_serve_model(&c, model, stop, say_address, NULL);
     if (status == RG_EMATCH && !rg_message_names(s->model)) rg_fail_in(status, "%s: ", s->model);
     rg_model_free(model);
     if (stop >= 0) close(stop);

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/number.h"
 #include "cli/command.h"
 #include "cli/line_faults.h"
 #include "cli/output.h"

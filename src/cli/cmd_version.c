@@ -2,8 +2,8 @@
 #include <stdio.h>
 
 #include "cli/command.h"
+#include "regard/tensor.h"
 #include "regard/version.h"
-#include "tensor/kernels.h"
 
 static rg_status run(rg_call *call)
 {
@@ -14,8 +14,8 @@ static rg_status run(rg_call *call)
 #elif defined(__GNUC__)
     printf("compiler: gcc %s\n", __VERSION__);
 #endif
-    printf("kernels: %s (of", rg_kernel()->name);
-    for (const rg_kernels *const *k = rg_kernels_all(); *k; k++) printf(" %s", (*k)->name);
+    printf("kernels: %s (of", rg_kernels_name());
+    for (size_t i = 0; rg_kernels_name_at(i); i++) printf(" %s", rg_kernels_name_at(i));
     printf(")\n");
     return RG_OK;
 }

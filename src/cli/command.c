@@ -5,10 +5,9 @@
 #include <signal.h>
 #include <string.h>
 
-#include "regard/version.h"
-#include "tensor/kernel_choice.h"
-
 #include "cli/lines.h"
+#include "regard/tensor.h"
+#include "regard/version.h"
 
 static char *program; /* argv[0], quoted; written once, before anything else runs */
 

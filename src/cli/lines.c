@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "view/terminal.h"
+#include "regard/view.h"
 
 static size_t word_width(const char *text, size_t bytes)
 {
@@ -34,10 +34,7 @@ void rg_lines_fold(FILE *out, const char *text, size_t indent)
 
 void rg_lines_cut(FILE *out, const char *text, size_t columns)
 {
-    rg_buffer b = RG_BUFFER_EMPTY;
-    char     *line = NULL;
-    size_t    bytes = 0;
-    (void)rg_terminal__label(&b, text, columns, true);
-    if (rg_buffer_take(&line, &bytes, &b) == RG_OK) fprintf(out, "%s\n", line);
+    char *line = rg_terminal_cut(text, columns);
+    if (line) fprintf(out, "%s\n", line);
     rg_free(line);
 }

@@ -9,7 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/progress.h"
 #include "cli/lines.h"
 
 /* ----------------------------------------------------------------------------------------------------- signals */

@@ -1,5 +1,5 @@
 /* experiments.c - the list of experiments. */
-#include "lab/lab.h"
+#include "regard/lab.h"
 #include "lab/rows.h"
 
 /* One word per line. */

@@ -1,5 +1,5 @@
 /* gat.c - `regard reproduce gat`: accuracy on a citation graph, mean and deviation over seeds, beside what was published. */
-#include "lab/lab.h"
+#include "regard/lab.h"
 #include "regard/task.h"
 
 #include <math.h>

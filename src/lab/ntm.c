@@ -1,6 +1,6 @@
 /* ntm.c - `regard reproduce ntm`: the copy task, learned on lengths 1 .. 20, judged at 20, 40 and 100, and with two
  * vectors of zeros in a row, against LSTM layers: mean and deviation over seeds, and how many sequences were lost. */
-#include "lab/lab.h"
+#include "regard/lab.h"
 #include "tasks/memory_task.h"
 
 #include <math.h>

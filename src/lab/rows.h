@@ -14,7 +14,7 @@
 #ifndef RG_LAB_ROWS_H
 #define RG_LAB_ROWS_H
 
-#include "lab/lab.h"
+#include "regard/lab.h"
 #include "lab/results.h"
 #include "lab/rows_words.h"
 #include "regard/text.h"

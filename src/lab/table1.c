@@ -1,6 +1,6 @@
 /* table1.c - Table 1 of Vaswani et al. 2017 as an experiment: operations, time, sequential operations and longest paths of layers, measured
  * beside what theory says. Operations and depth come from dry passes; exponents are least squares on logarithms over all n and d. */
-#include "lab/lab.h"
+#include "regard/lab.h"
 #include "lab/table1.h"
 
 #include <math.h>

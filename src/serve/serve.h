@@ -18,7 +18,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "regard/serve.h"
+#include "serve/module.h"
 
 enum {
     RG_SERVE_BODY = 1 << 20,     /* bytes of a body                      */

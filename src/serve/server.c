@@ -135,12 +135,6 @@ static const char *language(const char *given, const rg_translator *t, int side)
     return given && *given ? given : *stored ? stored : RG_SERVE_UNKNOWN;
 }
 
-rg_status rg_serve_run(const rg_serve_config *config, rg_translator *translator, int stop,
-                       void (*ready)(void *context, const char *address), void *context)
-{
-    return rg_serve_model(config, translator->model, stop, ready, context);
-}
-
 /* The page of translators is the viewer's; of others a plain one. */
 static rg_status make_page(rg_server *s)
 {
@@ -151,7 +145,7 @@ static rg_status make_page(rg_server *s)
     return RG_OK;
 }
 
-rg_status rg_serve_model(const rg_serve_config *config, rg_model *model, int stop, void (*ready)(void *context, const char *address),
+rg_status rg_serve__model(const rg_serve_config *config, rg_model *model, int stop, void (*ready)(void *context, const char *address),
                          void *context)
 {
     const rg_task *task = model->system->task;

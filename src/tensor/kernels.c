@@ -1,6 +1,5 @@
 /* kernels.c - which kernel table this process uses: the best one the machine has, or the one REGARD_CPU names. */
 #include "tensor/kernels.h"
-#include "tensor/kernel_choice.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -75,6 +74,15 @@ const rg_kernels *const *rg_kernels_all(void)
 {
     pthread_once(&once, choose);
     return tables.all;
+}
+
+const char *rg_kernels_name(void) { return rg_kernel()->name; }
+
+const char *rg_kernels_name_at(size_t i)
+{
+    const rg_kernels *const *all = rg_kernels_all();
+    for (size_t before = 0; before < i && *all; before++) all++;
+    return *all ? (*all)->name : NULL;
 }
 
 rg_status rg_kernels_check(void)

@@ -49,12 +49,14 @@ static void put_code_point(rg_buffer *b, utf8proc_int32_t c)
     rg_buffer_put(b, bytes, (size_t)utf8proc_encode_char(c, bytes));
 }
 
-char *rg_terminal_safe(const char *text)
+char *rg_terminal_safe(const char *text) { return rg_terminal_cut(text, SIZE_MAX); }
+
+char *rg_terminal_cut(const char *text, size_t columns)
 {
     rg_buffer b = RG_BUFFER_EMPTY;
     char     *out = NULL;
 
-    rg_terminal__label(&b, text, SIZE_MAX, true);
+    rg_terminal__label(&b, text, columns, true);
     return rg_buffer_take(&out, NULL, &b) == RG_OK ? out : NULL;
 }
 

@@ -2,7 +2,7 @@
  *
  *     e(q,k) = q^T W k
  *
- * W k does not depend on the query: prepare() computes it once a sentence. One W serves each head's block of queries. */
+ * W k does not depend on the query: prepare() computes it once per sentence. One W serves each head's block of queries. */
 #include "attention/fused.h"
 #include "attention/pairs.h"
 

@@ -8,7 +8,7 @@
 #include <cairo.h>
 #include <pango/pangocairo.h>
 
-#include "regard/view.h"
+#include "view/figure.h"
 
 typedef struct rgb {
     double r, g, b;

@@ -127,7 +127,7 @@ static rg_status emit(output *out, const canvas *c, rg_figure_format format, dou
     return rg_fail(status == CAIRO_STATUS_NO_MEMORY ? RG_ENOMEM : RG_EIO, "drawing: %s", cairo_status_to_string(status));
 }
 
-rg_status rg_figures_render(void **out, size_t *out_bytes, rg_figure_result *out_result, const rg_record *record,
+rg_status rg_figure__render(void **out, size_t *out_bytes, rg_figure_result *out_result, const rg_record *record,
                             rg_figure_format format, const rg_figure_options *options)
 {
     cairo_surface_t *recording = cairo_recording_surface_create(CAIRO_CONTENT_COLOR_ALPHA, NULL);

@@ -2,13 +2,15 @@
  *
  * An experiment is one file, src/lab/<name>.c, that ends in `const rg_experiment rg_experiment_<name> = { ... };`, and
  * one word in the list of experiments.c. Most are a grid of trainings (rows.h): rows, columns and claims, as data. */
-#ifndef RG_LAB_LAB_H
-#define RG_LAB_LAB_H
+#ifndef REGARD_LAB_H
+#define REGARD_LAB_H
 
 #include <stdio.h>
 
 #include "regard/options.h"
 #include "regard/task.h"
+
+RG_API_BEGIN
 
 /* Where an experiment runs. */
 typedef struct rg_lab {
@@ -28,12 +30,12 @@ typedef struct rg_experiment {
     const char      *source;  /* what is reproduced                 */
     const rg_option *options; /* may be NULL; of a grid: rg_grid_options */
     size_t           size;    /* of the struct they fill            */
-    const rg_grid
-        *grid; /* trainings by rows, or NULL: run() does it. *holds becomes false when a claim does not hold */
+    const rg_grid   *grid;    /* trainings by rows, or NULL: run() does it. *holds becomes false when a claim does not hold */
     rg_status (*run)(bool *holds, const rg_lab *lab, const void *options);
 } rg_experiment;
 
 const rg_experiment *const *rg_experiment_all(void); /* ends with NULL */
 rg_status rg_experiment_run(bool *holds, const rg_experiment *experiment, const rg_lab *lab, const void *options);
 
+RG_API_END
 #endif
