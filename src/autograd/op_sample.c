@@ -7,6 +7,7 @@
  *
  * Group g of the places reads picture g. */
 #include "autograd/tape.h"
+#include "regard/conv.h"
 
 #include <math.h>
 #include <string.h>
