@@ -47,6 +47,10 @@ block layer 3 > test_lines
 } > grad_highway.c
 compile -I. -DRG_REAL=double -c grad_highway.c
 
+# experiment: a whole grid
+block experiment 1 > experiment.c
+compile -c experiment.c
+
 # score, reach: a whole one of the tree; system, task: parts of whole ones
 found_in score 1 src/attention/scores/general.c
 found_in reach 1 src/attention/reaches/strided.c

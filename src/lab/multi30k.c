@@ -137,7 +137,7 @@ static rg_status data(rg_words *out, const rg_grid_job *job, const rg_row *row)
             char *path, language[3];
             multi30k_language(language, row, side);
             RG_TRY(multi30k_file(&path, job, sets[i], language));
-            RG_TRY(rg_words_add(out, path));
+            RG_TRY(rg_row_words_add(out, path));
         }
     }
     return RG_OK;

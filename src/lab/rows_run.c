@@ -169,14 +169,14 @@ static rg_status make_words(rg_words *w, const rg_row_run *run)
     RG_TRY(rg_words_place(w, s->data));
     if (run->job->grid->data) RG_TRY(run->job->grid->data(w, run->job, run->row));
     RG_TRY(rg_words_split(w, "--model"));
-    RG_TRY(rg_words_add(w, rg_format("%s/model.safetensors", run->folder)));
+    RG_TRY(rg_row_words_add(w, rg_format("%s/model.safetensors", run->folder)));
     RG_TRY(rg_words_split(w, "--keep-best --seed"));
-    RG_TRY(rg_words_add(w, rg_format("%lld", (long long)run->seed)));
+    RG_TRY(rg_row_words_add(w, rg_format("%lld", (long long)run->seed)));
     RG_TRY(rg_words_split(w, "--cpu-threads"));
-    RG_TRY(rg_words_add(w, rg_format("%lld", (long long)s->threads)));
+    RG_TRY(rg_row_words_add(w, rg_format("%lld", (long long)s->threads)));
     if (!s->epochs) return RG_OK;
     RG_TRY(rg_words_split(w, "--after-epochs"));
-    return rg_words_add(w, rg_format("%lld", (long long)s->epochs));
+    return rg_row_words_add(w, rg_format("%lld", (long long)s->epochs));
 }
 
 static rg_status learn(rg_results *out, const rg_row_run *run)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-rg_status rg_words_add(rg_words *w, char *word)
+rg_status rg_row_words_add(rg_words *w, char *word)
 {
     char **larger = word ? rg_realloc(w->word, (w->count + 1) * sizeof *larger) : NULL;
     if (!larger) {
@@ -19,7 +19,7 @@ rg_status rg_words_split(rg_words *w, const char *text)
 {
     for (const char *at = text + strspn(text, " \n"); *at; at += strspn(at, " \n")) {
         const size_t n = strcspn(at, " \n");
-        RG_TRY(rg_words_add(w, rg_format("%.*s", (int)n, at)));
+        RG_TRY(rg_row_words_add(w, rg_format("%.*s", (int)n, at)));
         at += n;
     }
     return RG_OK;
