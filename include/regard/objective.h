@@ -13,9 +13,7 @@
 
 #include "regard/model.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RG_API_BEGIN
 
 typedef struct rg_objective rg_objective;
 
@@ -60,7 +58,5 @@ void      rg_objectives_free(rg_objectives *objectives);
 rg_status rg_objectives_build(rg_model *model, void *objectives); /* for rg_model_new_with */
 rg_loss   rg_objectives_loss(rg_tape *t, const rg_objectives *objectives, const void *batch);
 
-#ifdef __cplusplus
-}
-#endif
+RG_API_END
 #endif
