@@ -51,6 +51,16 @@ compile -I. -DRG_REAL=double -c grad_highway.c
 block experiment 1 > experiment.c
 compile -c experiment.c
 
+# objective: the first lines of a loss
+{
+    echo '#include "regard/objective.h"'
+    echo 'rg_loss loss(rg_tape *t, const rg_objective_use *use, const void *batch);'
+    echo 'rg_loss loss(rg_tape *t, const rg_objective_use *use, const void *batch) {'
+    block objective 1
+    echo '    (void)draws; return clean; }'
+} > objective.c
+compile -c objective.c
+
 # score, reach: a whole one of the tree; system, task: parts of whole ones
 found_in score 1 src/attention/scores/general.c
 found_in reach 1 src/attention/reaches/strided.c
