@@ -175,7 +175,7 @@ static void an_objective_has_parameters_of_its_own(void **state)
     (void)state;
     const double              none = 0, some = 1;
     const rg_objective_choice off = { &head, &none }, on = { &head, &some };
-    rg_model                 *plain, *with, *without, *loaded;
+    rg_model                 *plain, *with = NULL, *without = NULL, *loaded;
     assert_int_equal(learn(&plain, "", NULL, 0, NULL), RG_OK);
     if (learn(&without, "", &off, 0, NULL) != RG_OK || learn(&with, "headed", &on, 0, NULL) != RG_OK) fail_msg("%s", rg_message());
     assert_non_null(rg_params_find(with->params, "objective.head.w"));
