@@ -40,7 +40,7 @@ static rg_model *make(const rg_system *system, const char *more)
     if (more) assert_int_equal(rg_options_read_yaml(&group, 1, more, strlen(more), "test", true), RG_OK);
     const rg_sizes sizes = { { { "source-vocabulary", 7 }, { "target-vocabulary", 7 },
                              { "joint-vocabulary", true }, { "bos", 1 }, { "eos", 2 },
-                             { "vocabulary", 7 }, { "classes", 3 } } };
+                             { "vocabulary", 7 }, { "classes", 3 }, { "tags", 3 }, { "features", 2 } } };
     rg_model            *m;
     rg_status            status = rg_model_new(&m, system, options, &sizes, 3);
     if (status != RG_OK) fail_msg("%s: %s", system->name, rg_message());
@@ -103,26 +103,32 @@ static void every_variant_has_a_correct_gradient(void **state)
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) check(rg_system_find(variants[i].system), variants[i].options);
 }
 
-/* Three texts of 3, 1 and 2 words and their classes. */
-static const int32_t label_start[] = { 0, 1, 2, 3 }, labels[] = { 2, 0, 1 };
-static const rg_batch labelled = { .examples = 3, .fields = 2,
-                                   .field = { [RG_INPUT] = { .layout = { .groups = 3, .start = source_start }, .ids = source_ids },
-                                              [RG_LABEL] = { .kind = RG_FIELD_CLASS, .layout = { .groups = 3, .start = label_start }, .ids = labels } } };
+/* Three inputs and their classes: texts of 3, 1 and 2 words, or rows of two numbers; and a tag for each of the words. */
+static const int32_t label_start[] = { 0, 1, 2, 3 }, labels[] = { 2, 0, 1 }, tags[] = { 1, 0, -1, 2, 2, 0 };
+static const rg_real numbers[] = { 0.5, -1, 2, 0.25, -0.75, 1 };
+#define TEXTS { .kind = RG_FIELD_IDS, .layout = { .groups = 3, .start = source_start }, .ids = source_ids }
+#define ROWS { .kind = RG_FIELD_NUMBERS, .layout = { .groups = 3, .start = label_start }, .values = numbers, .width = 2 }
+#define CLASSES { .kind = RG_FIELD_CLASS, .layout = { .groups = 3, .start = label_start }, .ids = labels }
+#define TAGS { .kind = RG_FIELD_TAGS, .layout = { .groups = 3, .start = source_start }, .ids = tags }
+static const rg_batch classed_texts = { .examples = 3, .fields = 2, .field = { TEXTS, CLASSES } };
+static const rg_batch classed_rows = { .examples = 3, .fields = 2, .field = { ROWS, CLASSES } };
+static const rg_batch tagged = { .examples = 3, .fields = 2, .field = { TEXTS, TAGS } };
 
-static rg_tensor *class_loss(rg_tape *t, rg_tensor *const *x, void *context)
+static rg_tensor *label_loss(rg_tape *t, rg_tensor *const *x, void *context)
 {
     (void)x;
     const rg_model *m = context;
-    return rg_model_loss(t, m, &labelled).sum;
+    const bool      text = !m->system->reads || strcmp(m->system->reads, "text") == 0;
+    return rg_model_loss(t, m, m->system->task == &rg_task_tag ? &tagged : text ? &classed_texts : &classed_rows).sum;
 }
 
-static void every_classifier_has_a_correct_gradient(void **state)
+static void every_classifier_and_tagger_has_a_correct_gradient(void **state)
 {
     (void)state;
     for (const rg_system *const *s = rg_system_all(); *s; s++) {
-        if ((*s)->task != &rg_task_classify) continue;
-        rg_model              *m = make(*s, "width: 4");
-        const rg_gradient_case c = { .name = (*s)->name, .function = class_loss, .context = m, .params = m->params, .plain_only = true };
+        if ((*s)->task != &rg_task_classify && (*s)->task != &rg_task_tag) continue;
+        rg_model              *m = make(*s, "width: 4\nlayers: 3 2\nactivation: tanh");
+        const rg_gradient_case c = { .name = (*s)->name, .function = label_loss, .context = m, .params = m->params, .plain_only = true };
         rg_expect_gradient(&c);
         rg_model_free(m);
     }
@@ -133,7 +139,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_system_has_a_correct_gradient),
         cmocka_unit_test(every_variant_has_a_correct_gradient),
-        cmocka_unit_test(every_classifier_has_a_correct_gradient),
+        cmocka_unit_test(every_classifier_and_tagger_has_a_correct_gradient),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@ RG_API_BEGIN
 typedef enum rg_field_kind {     /*              rows of one example                               what a row has            */
     RG_FIELD_IDS,                /* the pieces of a text                                           ids                       */
     RG_FIELD_CLASS,              /* one class                                                      ids                       */
-    RG_FIELD_NUMBERS,            /* one row                                                        values, `width` of them   */
+    RG_FIELD_NUMBERS,            /* one row, or one per step of a sequence                         values, `width` of them   */
     RG_FIELD_COUNTS,             /* the features that are not zero, numbers rising                 ids, values (width 1)     */
     RG_FIELD_PIXELS,             /* the pixels of a picture, line after line                       values, `width` channels  */
     RG_FIELD_SET,                /* the members of a set of classes, numbers rising                ids                       */

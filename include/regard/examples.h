@@ -41,13 +41,14 @@ typedef struct rg_field_spec {
     rg_field_kind   kind;
     const rg_vocab *vocab;      /* IDS: cuts the text; NULL: a field without rows                                         */
     const rg_names *names;      /* CLASS, SET, TAGS                                                                       */
-    size_t          width;      /* NUMBERS: how many; COUNTS: features are 0 .. width-1; PIXELS: channels                 */
+    size_t          width;      /* NUMBERS: how many per row; COUNTS: features are 0 .. width-1; PIXELS: channels                 */
     size_t          max_rows;   /* longest text, </s> not counted, most pixels, most members; 0: no limit                 */
     size_t          batch_rows; /* most rows of this field in a batch (a larger example is alone); 0: no limit            */
     bool            crop;       /* crop longer texts (counted) instead of skipping the example                            */
     bool            eos;        /* IDS: each text is closed by </s>                                                       */
     bool            predicted;  /* IDS: also `previous`; implies eos                                                      */
     bool            words;      /* IDS: each word is cut by itself, for the TAGS field behind it                          */
+    bool            many;       /* NUMBERS: any number of rows, between ; or line ends: a sequence                        */
     bool            optional;   /* may be missing or empty: no rows (unlabelled examples)                                 */
     double          alpha;      /* IDS: rg_vocab_sample cuts the text anew each epoch; 0: always the same cut             */
     rg_decode_picture *decode;  /* PIXELS from picture files; NULL: the cells are raw pixels (idx)                        */
@@ -92,6 +93,8 @@ rg_status rg_examples_add(rg_examples *examples, const rg_cell *cells, uint64_t 
 /* All rows of a file; `wanted` of the configuration is the names of the specs unless it is given. May be called for several files. */
 rg_status rg_examples_read(rg_examples *examples, const char *path, const rg_reader_config *config);
 rg_status rg_examples_read_from(rg_examples *examples, rg_reader *reader); /* whose wanted columns are the specs, in their order */
+/* Empty a store that never went to a file: the same fields, no examples, not sealed. Faults stay counted. */
+void      rg_examples_clear(rg_examples *examples);
 /* No more examples will come. A store without a single one is refused. */
 rg_status rg_examples_seal(rg_examples *examples);
 /* new, read, seal. */

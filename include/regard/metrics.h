@@ -69,6 +69,35 @@ rg_status rg_scorer_rouge(double *out_precision, double *out_recall, double *out
 rg_status rg_scorer_by_length(double *out_scores, size_t *out_counts, const rg_scorer *scorer, const uint32_t *length,
                               const uint32_t *edges, size_t count);
 
+/* ----------------------------------------------------------------------------------------------------- classes */
+
+typedef struct rg_names rg_names; /* regard/examples.h */
+
+/* How often each class was answered with each. All zero: nothing yet. */
+typedef struct rg_confusion {
+    size_t    classes;
+    uint64_t *count; /* [gold * classes + predicted] */
+} rg_confusion;
+
+rg_status rg_confusion_init(rg_confusion *out, size_t classes);
+void      rg_confusion_fini(rg_confusion *c);
+void      rg_confusion_add(rg_confusion *c, int32_t gold, int32_t predicted); /* gold outside the classes is passed over */
+
+typedef struct rg_class_scores {
+    double   precision, recall, f1; /* 0 where there is nothing to divide by */
+    uint64_t gold, predicted;       /* how often                             */
+} rg_class_scores;
+rg_class_scores rg_confusion_class(const rg_confusion *c, size_t class_number);
+double          rg_confusion_accuracy(const rg_confusion *c); /* NaN when nothing was counted */
+double          rg_confusion_macro_f1(const rg_confusion *c); /* mean over the classes that were right or answered at least once */
+
+/* Precision, recall and F1 per class, and the confusion matrix where there are few enough classes for a terminal. Or one JSON object. */
+rg_status rg_confusion_print(rg_text *out, const rg_confusion *c, const rg_names *names);
+rg_status rg_confusion_json(rg_text *out, const rg_confusion *c, const rg_names *names);
+
+/* Spans of tags such as B-PER I-PER O: one begins at B, or at I behind another type, and ends before the next that is not its I. */
+bool rg_tags_are_bio(const rg_names *tags);
+
 /* --------------------------------------------------------------------------------------------- other measures */
 
 /* exp(nats / tokens); infinite without tokens. */
@@ -87,6 +116,8 @@ typedef struct rg_set_counts {
     uint64_t hit, extra, missed;
 } rg_set_counts;
 rg_status rg_set_compare(rg_set_counts *out, const int32_t *predicted, size_t predicted_count, const int32_t *gold, size_t gold_count);
+/* Spans of a sentence: hit where type, begin and end agree. Added to *sums. */
+void      rg_spans_compare(rg_set_counts *sums, const int32_t *gold, const int32_t *predicted, size_t n, const rg_names *tags);
 double    rg_set_f1(rg_set_counts counts);  /* 1 when both are empty */
 double    rg_set_iou(rg_set_counts counts);
 
@@ -114,7 +145,7 @@ typedef struct rg_metric_family {
     rg_status (*judge)(const rg_judging *judging); /* RG_EMATCH, RG_EFORMAT name file and line */
 } rg_metric_family;
 
-#define RG_METRIC_FAMILIES(X)
+#define RG_METRIC_FAMILIES(X) X(classes)
 #define RG_METRIC_FAMILY_DECLARE(name) extern const rg_metric_family rg_metric_family_##name;
 RG_METRIC_FAMILIES(RG_METRIC_FAMILY_DECLARE)
 #undef RG_METRIC_FAMILY_DECLARE

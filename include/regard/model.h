@@ -17,7 +17,7 @@ typedef struct rg_decoding rg_decoding;
 
 /* Kinds of data (regard/task.h), one word each. */
 typedef struct rg_task rg_task;
-#define RG_TASKS(X) X(translation) X(graph) X(memory) X(classify)
+#define RG_TASKS(X) X(translation) X(graph) X(memory) X(classify) X(tag)
 #define RG_TASK_DECLARE(name) extern const rg_task rg_task_##name;
 RG_TASKS(RG_TASK_DECLARE)
 #undef RG_TASK_DECLARE
@@ -67,6 +67,7 @@ typedef struct rg_system_phase {
 typedef struct rg_system {
     const char             *name, *summary, *paper;
     const rg_task          *task;         /* what it learns from and answers */
+    const char             *reads;        /* which input, where its task knows several: "text", "numbers|counts|pixels"; NULL: the first */
     const rg_attention_use *uses;         /* ends with where = NULL */
     const rg_option        *options;      /* rows of its settings, which fill a struct of options_bytes */
     size_t                  options_bytes;

@@ -75,6 +75,7 @@ void        rg_reader_close(rg_reader *reader);
 rg_status   rg_reader_next(bool *out_more, rg_row *out, rg_reader *reader); /* *out_more is false at the end */
 const char *rg_reader_name(const rg_reader *reader);
 const char *rg_reader_format_of(const rg_reader *reader); /* its name */
+bool        rg_reader_has_header(const rg_reader *reader); /* the names of its columns are known: fixed, or a first line */
 /* Files of a folder or a plain tar archive by their path below it. */
 typedef struct rg_files rg_files;
 rg_status rg_files_open(rg_files **out, const char *path);

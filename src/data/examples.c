@@ -85,6 +85,7 @@ static uint64_t settings_sum(const rg_examples_config *config, const rg_field_sp
                                            s->names ? rg_names_checksum(s->names) : 0 };
         sum = rg_hash_bytes(sum, numbers, sizeof numbers);
         sum = rg_hash_bytes(sum, &s->alpha, sizeof s->alpha);
+        if (s->many) sum = rg_hash_bytes(sum, "many", 4);
     }
     return sum;
 }
@@ -295,6 +296,14 @@ rg_status rg_examples_add(rg_examples *c, const rg_cell *cells, uint64_t line)
     RG_TRY(store(c, line));
     count_rows(c);
     return RG_OK;
+}
+
+void rg_examples_clear(rg_examples *c)
+{
+    rg_text_clear(&c->block);
+    c->report.examples = c->bytes = 0;
+    c->place = (rg_place){ 0 };
+    c->sealed = c->loaded = false;
 }
 
 rg_status rg_examples_seal(rg_examples *c)

@@ -119,12 +119,13 @@ static size_t counts_width(const rg_cell *cell)
     return width;
 }
 
-static size_t numbers_width(const rg_cell *cell)
+/* Of a sequence: those of its first row. */
+static size_t numbers_width(const rg_cell *cell, bool many)
 {
     const char *number;
     size_t      bytes, width = 0;
     if (cell->height) return cell->count;
-    for (rg_cell_parts at = { cell->bytes, cell->bytes + cell->count, " \t\n," }; rg_cell__next(&number, &bytes, &at);) width++;
+    for (rg_cell_parts at = { cell->bytes, cell->bytes + (many ? strcspn(cell->bytes, ";\n") : cell->count), " \t\n," }; rg_cell__next(&number, &bytes, &at);) width++;
     return width;
 }
 
@@ -136,7 +137,7 @@ static rg_status see(first_pass *p, const rg_field_spec *spec, const rg_cell *ce
     case RG_FIELD_CLASS:
     case RG_FIELD_SET:
     case RG_FIELD_TAGS: return see_names(p, spec, cell);
-    case RG_FIELD_NUMBERS: width = p->width ? 0 : numbers_width(cell); break;
+    case RG_FIELD_NUMBERS: width = p->width ? 0 : numbers_width(cell, spec->many); break;
     case RG_FIELD_COUNTS: width = counts_width(cell); break;
     case RG_FIELD_PIXELS: width = cell->channels; break;
     default: break;

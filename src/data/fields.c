@@ -98,10 +98,10 @@ static size_t word_per_row(const rg_field_spec *spec, const int32_t *words, size
     return count;
 }
 
-static size_t one_row(const rg_field_spec *spec, const int32_t *words, size_t count)
+static size_t number_rows(const rg_field_spec *spec, const int32_t *words, size_t count)
 {
-    (void)spec, (void)words;
-    return count > 0;
+    (void)words;
+    return spec->many ? count / spec->width : count > 0;
 }
 
 static size_t two_words_per_row(const rg_field_spec *spec, const int32_t *words, size_t count)
@@ -289,23 +289,35 @@ static rg_status pack_tags(rg_examples *c, size_t field, const rg_cell *cell)
     return rg_fail(RG_EFORMAT, "%zu tags for %zu words: each word has one tag", tags, c->word_rows.count);
 }
 
-static rg_status pack_numbers(rg_examples *c, size_t field, const rg_cell *cell)
+/* The numbers of one row. */
+static rg_status pack_number_row(rg_text *out, const rg_field_spec *spec, const char *text, size_t text_bytes)
 {
-    const size_t width = c->spec[field].width;
-    rg_text     *out = &c->packed[field];
-    rg_cell_parts        p = { cell->bytes, cell->bytes + cell->count, " \t\n," };
-    const char  *number;
-    size_t       bytes, count = 0;
-    if (cell->height) {
-        for (size_t i = 0; i < cell->count && cell->count == width; i++) RG_TRY(add_float(out, (float)(unsigned char)cell->bytes[i] / 255));
-        return cell->count == width ? RG_OK : rg_fail(RG_EFORMAT, "a picture of %zu numbers; %zu are wanted", cell->count, width);
-    }
+    rg_cell_parts p = { text, text + text_bytes, " \t\n," };
+    const char   *number;
+    size_t        bytes, count = 0;
     for (; rg_cell__next(&number, &bytes, &p); count++) {
         float value = 0;
         if (!to_real(&value, number, bytes)) return rg_fail(RG_EFORMAT, "'%.*s' is not a number", shown(bytes), number);
-        if (count < width) RG_TRY(add_float(out, value));
+        if (count < spec->width) RG_TRY(add_float(out, value));
     }
-    if (count && count != width) return rg_fail(RG_EFORMAT, "%zu number%s; %zu wanted", count, count > 1 ? "s" : "", width);
+    if (count && count != spec->width) return rg_fail(RG_EFORMAT, "%zu number%s; %zu wanted", count, count > 1 ? "s" : "", spec->width);
+    return RG_OK;
+}
+
+static rg_status pack_numbers(rg_examples *c, size_t field, const rg_cell *cell)
+{
+    const rg_field_spec *spec = &c->spec[field];
+    rg_text             *out = &c->packed[field];
+    const char          *row;
+    size_t               bytes;
+    if (cell->height) {
+        for (size_t i = 0; i < cell->count && cell->count == spec->width; i++)
+            RG_TRY(add_float(out, (float)(unsigned char)cell->bytes[i] / 255));
+        return cell->count == spec->width ? RG_OK : rg_fail(RG_EFORMAT, "a picture of %zu numbers; %zu are wanted", cell->count, spec->width);
+    }
+    if (!spec->many) return pack_number_row(out, spec, cell->bytes, cell->count);
+    for (rg_cell_parts p = { cell->bytes, cell->bytes + cell->count, ";\n" }; rg_cell__next(&row, &bytes, &p);)
+        RG_TRY(pack_number_row(out, spec, row, bytes));
     return RG_OK;
 }
 
@@ -363,7 +375,7 @@ static rg_status pack_pixels(rg_examples *c, size_t field, const rg_cell *cell)
 const rg_kind rg_kinds[RG_FIELD_KINDS] = {
     [RG_FIELD_IDS] = { "ids", true, false, pack_text, word_per_row, unpack_text },
     [RG_FIELD_CLASS] = { "class", true, false, pack_class, word_per_row, unpack_ids },
-    [RG_FIELD_NUMBERS] = { "numbers", false, true, pack_numbers, one_row, unpack_numbers },
+    [RG_FIELD_NUMBERS] = { "numbers", false, true, pack_numbers, number_rows, unpack_numbers },
     [RG_FIELD_COUNTS] = { "counts", true, true, pack_counts, two_words_per_row, unpack_counts },
     [RG_FIELD_PIXELS] = { "pixels", false, true, pack_pixels, pixel_rows, unpack_pixels },
     [RG_FIELD_SET] = { "set", true, false, pack_set, word_per_row, unpack_ids },

@@ -22,11 +22,17 @@ static rg_status add_value(rg_reader *r, const json_t *value, const char *key)
     return rg_reader__complain(r, r->row.line, "\"%s\" is not text, a number or a list of them", key);
 }
 
+/* One element per line; those of a list within it, a row of a sequence, between blanks. */
 static rg_status add_list(rg_reader *r, const json_t *list, const char *key)
 {
     for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *item = json_array_get(list, i);
         if (i) RG_TRY(rg_text_add(&r->text, "\n", 1));
-        RG_TRY(add_value(r, json_array_get(list, i), key));
+        for (size_t k = 0; k < json_array_size(item); k++) {
+            if (k) RG_TRY(rg_text_add(&r->text, " ", 1));
+            RG_TRY(add_value(r, json_array_get(item, k), key));
+        }
+        if (!json_is_array(item)) RG_TRY(add_value(r, item, key));
     }
     return RG_OK;
 }

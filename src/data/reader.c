@@ -421,6 +421,11 @@ const char *rg_reader_name(const rg_reader *r)
     return r->name;
 }
 
+bool rg_reader_has_header(const rg_reader *r)
+{
+    return r->header_count > 0;
+}
+
 const char *rg_reader_format_of(const rg_reader *r)
 {
     return r->format->name;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define RG_SYSTEMS(X) X(seq2seq) X(rnnsearch) X(luong) X(transformer) X(gat) X(gcn) X(mlp) X(ntm) X(lstm_copy) X(words)
+#define RG_SYSTEMS(X) X(seq2seq) X(rnnsearch) X(luong) X(transformer) X(gat) X(gcn) X(mlp) X(ntm) X(lstm_copy) X(words) X(dense) X(tagger)
 #define DECLARE(name) extern const rg_system rg_system_##name;
 #define ENTRY(name)   &rg_system_##name,
 RG_SYSTEMS(DECLARE)
@@ -159,6 +159,7 @@ rg_loss rg_compare_classes(rg_tape *t, const void *batch, rg_tensor *logits)
     const rg_batch *b = batch;
     const rg_field *label = &b->field[RG_LABEL];
     const size_t    labels = rg_field_rows(label);
+    if (label->kind == RG_FIELD_NUMBERS) return (rg_loss){ rg_squared_error(t, logits, label->values), (double)(labels * label->width) };
     if (labels == b->examples) return (rg_loss){ rg_cross_entropy(t, logits, label->ids, 0), (double)labels };
     int32_t *target = rg_tape_memory(t, b->examples * sizeof *target);
     for (size_t i = 0; target && i < b->examples; i++)

@@ -58,6 +58,7 @@ const rg_system rg_system_words = {
     .summary = "the class of a text from the mean of its words' embeddings",
     .paper = "the averaging network of Iyyer, Manjunatha, Boyd-Graber, Daume 2015, one layer",
     .task = &rg_task_classify,
+    .reads = "text",
     .uses = uses,
     .options = options,
     .options_bytes = sizeof(settings),

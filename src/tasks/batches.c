@@ -110,21 +110,10 @@ rg_status rg_get_vocab(rg_vocab **out, const rg_state *state, const char *key)
     return rg_vocab_from_bytes(out, bytes, count);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ texts */
-
-static rg_status words_as_one(const rg_list *words, rg_each_text *each, void *context)
-{
-    rg_text   line = { 0 };
-    rg_status status = RG_OK;
-    for (size_t i = 0; status == RG_OK && i < words->count; i++)
-        status = rg_text_print(&line, "%s%s", i ? " " : "", words->items[i]);
-    if (status == RG_OK) status = each(context, rg_text_c(&line), line.length, 1);
-    rg_text_free(&line);
-    return status;
-}
+/* ------------------------------------------------------------------------------------------------------------ lines */
 
 /* What was wrong with the lines that were read; they were answered all the same. */
-static rg_status note_faults(const rg_sink *sink, const rg_lines *lines)
+rg_status rg_note_line_faults(const rg_sink *sink, const rg_lines *lines)
 {
     static const struct {
         unsigned    bit;
@@ -144,6 +133,17 @@ static rg_status note_faults(const rg_sink *sink, const rg_lines *lines)
     return status;
 }
 
+static rg_status words_as_one(const rg_list *words, rg_each_text *each, void *context)
+{
+    rg_text   line = { 0 };
+    rg_status status = RG_OK;
+    for (size_t i = 0; status == RG_OK && i < words->count; i++)
+        status = rg_text_print(&line, "%s%s", i ? " " : "", words->items[i]);
+    if (status == RG_OK) status = each(context, rg_text_c(&line), line.length, 1);
+    rg_text_free(&line);
+    return status;
+}
+
 rg_status rg_question_texts(const rg_question *q, rg_each_text *each, void *context)
 {
     rg_lines *lines;
@@ -156,7 +156,7 @@ rg_status rg_question_texts(const rg_question *q, rg_each_text *each, void *cont
         status = rg_lines_next(&more, &line, lines);
         if (status == RG_OK && more) status = each(context, line.text, line.bytes, line.number);
     }
-    if (status == RG_OK) status = note_faults(q->sink, lines);
+    if (status == RG_OK) status = rg_note_line_faults(q->sink, lines);
     rg_lines_close(lines);
     return status;
 }

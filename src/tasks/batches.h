@@ -1,18 +1,9 @@
 /* batches.h - what tasks on examples share: cutting a batch into shares, where the data stand in a checkpoint,
- * vocabularies in a model file, texts that are asked about. */
+ * vocabularies in a model file. */
 #ifndef RG_TASKS_BATCHES_H
 #define RG_TASKS_BATCHES_H
 
-#include "regard/batch.h"
-#include "regard/task.h"
-
-/* Room for the shares of one batch. All zero: empty. */
-typedef struct rg_share_room {
-    rg_batch    *share;
-    const void **share_of;
-    int32_t     *storage;
-    size_t       storage_room;
-} rg_share_room;
+#include "regard/supervised.h"
 
 /* At most `threads` shares, none of them empty. They borrow from batch and room. */
 rg_status rg_cut_shares(rg_shares *out, rg_share_room *room, const rg_batch *batch, int threads);
@@ -27,6 +18,9 @@ rg_status rg_get_place(rg_place *out, const rg_state *state, uint64_t checksum);
 
 rg_status rg_put_vocab(rg_state *state, const char *key, const rg_vocab *vocab);
 rg_status rg_get_vocab(rg_vocab **out, const rg_state *state, const char *key);
+
+/* What was wrong with the lines that were read; they were answered all the same. */
+rg_status rg_note_line_faults(const rg_sink *sink, const rg_lines *lines);
 
 /* Each text that is asked about: the words of the question as one, or else the lines of its input. Numbers are from 1.
  */

@@ -1,32 +1,56 @@
-/* classify.h - text -> class: its settings, and what a trained classifier is asked. */
+/* classify.h - one input -> one class or number: settings, the inputs that are known, and what a trained model is asked. */
 #ifndef RG_TASKS_CLASSIFY_H
 #define RG_TASKS_CLASSIFY_H
 
-#include "regard/examples.h"
-#include "regard/task.h"
+#include "regard/supervised.h"
 
 typedef struct rg_classify_options {
-    rg_list train_sets, valid_sets;
-    char   *format, *columns, *vocab_kind, *form;
-    bool    crop;
-    int64_t dim_vocabs, vocab_min_count, max_length, mini_batch, mini_batch_words, maxi_batch;
+    rg_set_options  sets;
+    rg_text_options text;
+    char           *out;
 } rg_classify_options;
 
 /* What a model of this task needs beside weights. */
 typedef struct rg_classifier {
     rg_model *model;
-    rg_vocab *vocab;
-    rg_names *names;
-    uint64_t *counts; /* training examples of each class: what an empty text is answered with */
+    char     *input;  /* which of the inputs; NULL, in older files: text                           */
+    rg_vocab *vocab;  /* of texts                                                                  */
+    rg_names *names;  /* NULL: it answers with a number                                            */
+    uint64_t *counts; /* training examples of each class: what an empty input is answered with     */
 } rg_classifier;
+
+/* classify_input.c: a kind of input, which a system names in `reads`. */
+typedef struct rg_classify_input {
+    const char   *name, *column;
+    rg_field_kind kind;
+    bool          many;    /* a sequence of rows of numbers                                        */
+    const char   *formats; /* which show that it is this one, where a system reads several         */
+    const char   *files;   /* what the files are of, for messages                                  */
+} rg_classify_input;
+
+const rg_classify_input *rg_classify_input_find(const char *name); /* NULL: none */
+/* The one the run's system reads and its files have. */
+rg_status rg_classify_input_choose(const rg_classify_input **out, const rg_run *run);
+/* Learn the vocabulary or the width, and put the named sizes. The field as it is read from the files. */
+rg_status rg_classify_input_learn(rg_field_spec *out, const rg_classify_input *input, rg_run *run, const rg_reader_config *reading);
+/* After the stores are there: pictures must be of one size. */
+rg_status rg_classify_input_check(const rg_classify_input *input, rg_run *run);
+/* The field of what a model is asked. */
+rg_field_spec rg_classify_input_spec(const rg_classify_input *input, const rg_model *model);
+/* Where a model keeps input.shift and input.scale (output. for numbers that are answered), fill them from the training data. */
+rg_status rg_classify_standardize(rg_run *run);
 
 /* classify_answer.c */
 typedef struct rg_classify_asking {
     int64_t top;
+    bool    probabilities, logits, words;
 } rg_classify_asking;
 extern const rg_option rg_classify_asking_rows[];
 rg_status rg_classify_answer(const rg_model *model, const rg_question *question);
 /* classify_score.c */
 rg_status rg_classify_score(const rg_model *model, const rg_question *question);
+
+/* classify_small.c */
+rg_status rg_classify_small(rg_text *yaml, const char *folder, rg_small_size size);
 
 #endif

@@ -1,42 +1,44 @@
-/* classify_answer.c - a classifier answers texts: the most likely classes and their probabilities, one row per text, in
- * order. The record is of the first text: its words, the answer, and what the answer attended to where the system
- * attends. */
+/* classify_answer.c - a classifier answers inputs, one row each, in order: the most likely classes and their probabilities, or a number. The
+ * record is of the first input: its words, the answer, and what the answer attended to where the system attends. */
 #include <math.h>
 #include <string.h>
 
 #include "regard/view.h"
-#include "tasks/batches.h"
 #include "tasks/classify.h"
 
-enum { MOST_TOP = 100 };
+enum { SHOWN_WORDS = 5, MOST_ROWS = 20000 }; /* of --words; of one batch of shortened texts */
 
 const rg_option rg_classify_asking_rows[] = {
-    { RG_OPTION_INT, "top", offsetof(rg_classify_asking, top), "1",
-      "so many classes per text, the most likely first", 0, "[1,100]" },
+    { RG_OPTION_INT, "top", offsetof(rg_classify_asking, top), "1", "so many classes per input, the most likely first", 0, "[1,100]", NULL },
+    { RG_OPTION_BOOL, "probabilities", offsetof(rg_classify_asking, probabilities), "false", "also the probability of every class", 0, NULL, NULL },
+    { RG_OPTION_BOOL, "logits", offsetof(rg_classify_asking, logits), "false", "also the logit of every class", 0, NULL, NULL },
+    { RG_OPTION_BOOL, "words", offsetof(rg_classify_asking, words), "false",
+      "also the five words without which the class is least likely, the weightiest first", 0, NULL, NULL },
     RG_OPTION_END
 };
 
 typedef struct {
-    const rg_model      *model;
-    const rg_classifier *its;
-    const rg_sink       *sink;
-    rg_tape             *tape;
-    rg_ids               ids;
-    rg_spans             spans;
-    double              *p; /* probability of each class */
-    size_t               classes, top;
-    bool                 recorded;
+    const rg_model           *model;
+    const rg_question        *question;
+    const rg_classifier      *its;
+    const rg_classify_asking *asking;
+    const rg_sink            *sink;
+    double                   *p;     /* probability of each class, or the number */
+    const rg_real            *logit; /* NULL: the input is empty                 */
+    rg_value                 *cells;
+    rg_text                   words;
+    size_t                    classes, top;
+    bool                      named, recorded;
 } answering;
 
-/* ---------------------------------------------------------------------------------------------------- probabilities */
+/* ----------------------------------------------------------------------------------------------------- probabilities */
 
 static rg_status softmax(double *p, const rg_real *x, size_t C)
 {
     double most = (double)x[0], sum = 0;
     for (size_t c = 0; c < C; c++) {
         if (!isfinite((double)x[c]))
-            return rg_fail(RG_ENUMBER,
-                           "the score of class %zu is not finite; the model's weights give infinite numbers", c);
+            return rg_fail(RG_ENUMBER, "the score of class %zu is not finite; the model's weights give infinite numbers", c);
         most = fmax(most, (double)x[c]);
     }
     for (size_t c = 0; c < C; c++) sum += p[c] = exp((double)x[c] - most);
@@ -49,147 +51,249 @@ static void prior(answering *x)
 {
     double sum = 0;
     for (size_t c = 0; c < x->classes; c++) sum += (double)x->its->counts[c];
-    for (size_t c = 0; c < x->classes; c++)
-        x->p[c] = sum > 0 ? (double)x->its->counts[c] / sum : 1 / (double)x->classes;
+    for (size_t c = 0; c < x->classes; c++) x->p[c] = sum > 0 ? (double)x->its->counts[c] / sum : 1 / (double)x->classes;
 }
 
-static rg_status predict(answering *x)
+/* The most likely class that is less likely than the last; of equals the one that comes first. */
+static size_t next_best(const answering *x, size_t last)
 {
-    const int32_t  start[] = { 0, (int32_t)x->ids.count };
-    const rg_batch batch = { .examples = 1,
-                             .fields = 1,
-                             .field = { [RG_INPUT] = { .kind = RG_FIELD_IDS,
-                                                       .layout = { .groups = 1, .start = start },
-                                                       .ids = x->ids.data } } };
-    rg_tape_reset(x->tape, 0);
-    const rg_tensor *y = x->model->system->predict(x->tape, x->model, &batch);
-    RG_TRY(rg_tape_status(x->tape));
-    return softmax(x->p, rg_tensor_row(y, 0), x->classes);
-}
-
-/* ----------------------------------------------------------------------------------------------------------- record */
-
-/* Each piece as it stands in the text, without the blank before a word. */
-static rg_status add_words(size_t *out_index, rg_record *r, const answering *x, const char *text)
-{
-    const size_t n = x->ids.count;
-    char       **word = rg_alloc_zero((n + 1) * sizeof *word);
-    rg_status    status = word ? RG_OK : RG_ENOMEM;
-    for (size_t i = 0; status == RG_OK && i < n; i++) {
-        size_t begin = x->spans.data[i].begin, end = x->spans.data[i].end;
-        while (begin + 1 < end && text[begin] == ' ') begin++;
-        if (!(word[i] = rg_format("%.*s", (int)(end - begin), text + begin))) status = RG_ENOMEM;
+    size_t best = x->classes;
+    for (size_t c = 0; c < x->classes; c++) {
+        const bool after = last == x->classes || x->p[c] < x->p[last] || (x->p[c] == x->p[last] && c > last);
+        if (after && (best == x->classes || x->p[c] > x->p[best])) best = c;
     }
-    if (status == RG_OK)
-        status = rg_record_add_labels(out_index, r, "words", RG_LABEL_TOKEN, (const char *const *)word, n);
-    for (size_t i = 0; word && i < n; i++) rg_free(word[i]);
-    rg_free(word);
+    return best;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- words */
+
+/* The first n pieces of the text, as they stand in it. */
+static rg_status pieces(char ***out, const answering *x, const rg_asked *asked, size_t n)
+{
+    rg_ids    ids = { 0 };
+    rg_spans  spans = { 0 };
+    rg_text   form = { 0 };
+    char    **piece = rg_alloc_zero((n + 1) * sizeof *piece);
+    rg_status status = piece ? rg_vocab_normalize(&form, x->its->vocab, asked->text, asked->bytes) : RG_ENOMEM;
+    if (status == RG_OK) status = rg_vocab_encode(&ids, &spans, x->its->vocab, asked->text, asked->bytes);
+    for (size_t i = 0; status == RG_OK && i < n; i++) {
+        size_t begin = spans.data[i].begin, end = spans.data[i].end;
+        while (begin + 1 < end && form.data[begin] == ' ') begin++; /* the blank before a word is not part of it */
+        if (!(piece[i] = rg_format("%.*s", (int)(end - begin), form.data + begin))) status = RG_ENOMEM;
+    }
+    rg_ids_free(&ids);
+    rg_spans_free(&spans);
+    rg_text_free(&form);
+    *out = piece;
     return status;
 }
 
-static rg_status collect(rg_record *r, answering *x)
+static void free_pieces(char **piece, size_t n)
+{
+    for (size_t i = 0; piece && i < n; i++) rg_free(piece[i]);
+    rg_free(piece);
+}
+
+/* log p of a class for texts from .. until-1, text i without piece i. */
+static rg_status without(double *out, const answering *x, rg_tape *t, const int32_t *ids, size_t n, size_t from, size_t until, size_t class_number)
+{
+    const size_t count = until - from;
+    int32_t     *all = rg_alloc_array(count * (n - 1) + count + 1, sizeof *all), *start = all ? all + count * (n - 1) : NULL;
+    double      *p = rg_alloc_array(x->classes, sizeof *p);
+    rg_status    status = all && p ? RG_OK : RG_ENOMEM;
+    for (size_t i = 0; status == RG_OK && i < count; i++) {
+        int32_t *to = all + i * (n - 1);
+        memcpy(to, ids, (from + i) * sizeof *ids);
+        memcpy(to + from + i, ids + from + i + 1, (n - 1 - from - i) * sizeof *ids);
+    }
+    for (size_t i = 0; status == RG_OK && i <= count; i++) start[i] = (int32_t)(i * (n - 1));
+    if (status == RG_OK) {
+        const rg_field text = { .kind = RG_FIELD_IDS, .layout = { .groups = count, .start = start }, .ids = all };
+        const rg_batch batch = { .examples = count, .fields = 1, .field = { [RG_INPUT] = text } };
+        rg_tape_reset(t, 0);
+        const rg_tensor *y = x->model->system->predict(t, x->model, &batch);
+        status = rg_tape_status(t);
+        for (size_t i = 0; status == RG_OK && i < count; i++) {
+            status = softmax(p, rg_tensor_row(y, i), x->classes);
+            out[from + i] = log(fmax(1e-300, p[class_number]));
+        }
+    }
+    rg_free(all);
+    rg_free(p);
+    return status;
+}
+
+static rg_status list_words(answering *x, char *const *piece, double *left, size_t n)
+{
+    for (size_t k = 0; k < SHOWN_WORDS && k < n; k++) {
+        size_t least = 0;
+        for (size_t i = 1; i < n; i++)
+            if (left[i] < left[least]) least = i;
+        RG_TRY(rg_text_print(&x->words, "%s%s", k ? " " : "", piece[least]));
+        left[least] = INFINITY;
+    }
+    return RG_OK;
+}
+
+/* The words that the class rests on: those without which it is least likely. */
+static rg_status find_words(answering *x, const rg_asked *asked, size_t class_number)
+{
+    const rg_tape_config config = { .record = false };
+    rg_text_clear(&x->words);
+    if (!asked->batch || !x->its->vocab) return RG_OK;
+    const rg_field *text = &asked->batch->field[RG_INPUT];
+    const size_t    first = (size_t)text->layout.start[asked->example], n = (size_t)text->layout.start[asked->example + 1] - first;
+    char          **piece = NULL;
+    rg_tape        *t = NULL;
+    double         *left = rg_alloc_zero(n * sizeof *left);
+    rg_status       status = left ? pieces(&piece, x, asked, n) : RG_ENOMEM;
+    if (status == RG_OK) status = rg_tape_new(&t, &config);
+    for (size_t i = 0, each = n > MOST_ROWS ? 1 : MOST_ROWS / n; status == RG_OK && n > 1 && i < n; i += each)
+        status = without(left, x, t, text->ids + first, n, i, i + each < n ? i + each : n, class_number);
+    if (status == RG_OK) status = list_words(x, piece, left, n);
+    free_pieces(piece, n);
+    rg_tape_free(t);
+    rg_free(left);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ record */
+
+/* The first input is alone in its batch: answer it once more with somebody watching. */
+static rg_status collect(rg_record *r, const answering *x, const rg_asked *asked)
 {
     rg_collector *c;
     RG_TRY(rg_collector_new(&c, r, x->model->system->uses, -1));
-    rg_tape_set_watcher(x->tape, rg_collector_watcher(c));
-    const rg_status status = predict(x);
-    rg_tape_set_watcher(x->tape, NULL);
+    rg_tape_set_watcher(asked->tape, rg_collector_watcher(c));
+    rg_tape_reset(asked->tape, 0);
+    x->model->system->predict(asked->tape, x->model, asked->batch);
+    const rg_status status = rg_tape_status(asked->tape);
+    rg_tape_set_watcher(asked->tape, NULL);
     const rg_status finished = rg_collector_finish(c, NULL);
     return status == RG_OK ? finished : status;
 }
 
-static rg_status record(answering *x, const char *line, size_t bytes, const char *label)
+static rg_status add_text(rg_record *r, const answering *x, const rg_asked *asked)
 {
-    rg_record *r = NULL;
-    rg_text    text = { 0 };
-    rg_status  status = rg_vocab_normalize(&text, x->its->vocab, line, bytes);
-    if (status == RG_OK) status = rg_record_new(&r, rg_text_c(&text), "class");
-    if (status == RG_OK) status = add_words(NULL, r, x, rg_text_c(&text));
-    if (status == RG_OK) status = rg_record_add_labels(NULL, r, "class", RG_LABEL_TOKEN, &label, 1);
-    if (status == RG_OK) status = rg_record_add_text(r, "source", line, 0, false);
-    if (status == RG_OK) status = rg_record_add_text(r, "output", label, 0, true);
-    if (status == RG_OK && x->ids.count) status = collect(r, x);
-    if (status == RG_OK) status = x->sink->record(x->sink->context, r);
-    x->recorded = true;
-    rg_record_free(r);
-    rg_text_free(&text);
+    const size_t n = asked->batch ? rg_field_rows(&asked->batch->field[RG_INPUT]) : 0;
+    char       **piece = NULL;
+    rg_status    status = pieces(&piece, x, asked, n);
+    if (status == RG_OK) status = rg_record_add_labels(NULL, r, "words", RG_LABEL_TOKEN, (const char *const *)piece, n);
+    free_pieces(piece, n);
     return status;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- answers */
-
-static void remark(const answering *x, uint64_t number, const char *what)
+static rg_status record(answering *x, const rg_asked *asked, const char *label)
 {
-    char line[160];
-    snprintf(line, sizeof line, "text %llu %s", (unsigned long long)number, what);
-    if (x->sink->note) x->sink->note(x->sink->context, line);
+    const char *given = asked->text ? asked->text : asked->name;
+    rg_record  *r = NULL;
+    rg_text     title = { 0 };
+    rg_status   status = x->its->vocab ? rg_vocab_normalize(&title, x->its->vocab, asked->text, asked->bytes) : rg_text_add_string(&title, given);
+    if (status == RG_OK) status = rg_record_new(&r, rg_text_c(&title), "class");
+    if (status == RG_OK && x->its->vocab) status = add_text(r, x, asked);
+    if (status == RG_OK) status = rg_record_add_labels(NULL, r, "class", RG_LABEL_TOKEN, &label, 1);
+    if (status == RG_OK) status = rg_record_add_text(r, "source", given, 0, false);
+    if (status == RG_OK) status = rg_record_add_text(r, "output", label, 0, true);
+    if (status == RG_OK && asked->batch && x->its->vocab) status = collect(r, x, asked);
+    if (status == RG_OK) status = x->sink->record(x->sink->context, r);
+    x->recorded = true;
+    rg_record_free(r);
+    rg_text_free(&title);
+    return status;
 }
 
-/* Of equals the class that comes first. p is used up. */
-static rg_status answer_row(answering *x, const char **out_label)
+/* ----------------------------------------------------------------------------------------------------------- answers */
+
+/* The cells of one input, as name_columns names them. */
+static rg_status give_classes(const char **out_label, answering *x, const rg_asked *asked)
 {
-    rg_value cells[2 * MOST_TOP] = { { 0 } };
+    rg_value *to = x->cells;
+    size_t    best = x->classes, first = 0;
+    if (x->named) *to++ = (rg_value){ .text = asked->name ? asked->name : "" };
     for (size_t k = 0; k < x->top; k++) {
-        size_t best = 0;
-        for (size_t c = 1; c < x->classes; c++)
-            if (x->p[c] > x->p[best]) best = c;
-        cells[2 * k] = (rg_value){ .text = rg_names_get(x->its->names, (int32_t)best) };
-        cells[2 * k + 1] = (rg_value){ .number = x->p[best], .digits = 4 };
-        x->p[best] = -1;
+        best = next_best(x, best);
+        if (!k) first = best;
+        *to++ = (rg_value){ .text = rg_names_get(x->its->names, (int32_t)best) };
+        *to++ = (rg_value){ .number = x->p[best], .digits = 4 };
     }
-    *out_label = cells[0].text;
-    return x->sink->row(x->sink->context, cells);
+    for (size_t c = 0; c < x->classes && x->asking->probabilities; c++) *to++ = (rg_value){ .number = x->p[c], .digits = 6 };
+    for (size_t c = 0; c < x->classes && x->asking->logits; c++)
+        *to++ = (rg_value){ .number = x->logit ? (double)x->logit[c] : log(fmax(1e-30, x->p[c])), .digits = 6 };
+    if (x->asking->words) RG_TRY(find_words(x, asked, first));
+    if (x->asking->words) *to++ = (rg_value){ .text = rg_text_c(&x->words) };
+    *out_label = rg_names_get(x->its->names, (int32_t)first);
+    return x->sink->row(x->sink->context, x->cells);
 }
 
-static rg_status answer_text(void *context, const char *line, size_t bytes, uint64_t number)
+static rg_status give_number(char *label, size_t room, answering *x, const rg_asked *asked)
 {
-    answering   *x = context;
-    const size_t longest = x->model->longest;
-    const char  *label;
-    x->ids.count = x->spans.count = 0;
-    RG_TRY(rg_vocab_encode(&x->ids, &x->spans, x->its->vocab, line, bytes));
-    if (longest && x->ids.count > longest) {
-        remark(x, number, "is longer than the model's positions: its end was left out");
-        x->ids.count = longest;
-    }
-    if (x->ids.count) RG_TRY(predict(x));
+    if (!asked->answers) return rg_fail(RG_EFORMAT, "input %llu is empty: no number follows from it", (unsigned long long)asked->number);
+    const double number = (double)rg_tensor_at(asked->answers, asked->example, 0);
+    if (!isfinite(number)) return rg_fail(RG_ENUMBER, "answer %llu is not finite", (unsigned long long)asked->number);
+    if (x->named) x->cells[0] = (rg_value){ .text = asked->name };
+    x->cells[x->named] = (rg_value){ .number = number, .digits = 6 };
+    snprintf(label, room, "%.6f", number);
+    return x->sink->row(x->sink->context, x->cells);
+}
+
+static rg_status answer_one(void *context, const rg_asked *asked)
+{
+    answering  *x = context;
+    char        number[40];
+    const char *label = number;
+    x->logit = asked->answers && x->its->names ? rg_tensor_row(asked->answers, asked->example) : NULL;
+    if (!x->its->names) RG_TRY(give_number(number, sizeof number, x, asked));
     else {
-        remark(x, number, "is empty: answered with the most frequent class of the training data");
-        prior(x);
+        if (x->logit) RG_TRY(softmax(x->p, x->logit, x->classes));
+        else {
+            rg_asked_note(x->question, asked, "is empty: answered with the most frequent class of the training data");
+            prior(x);
+        }
+        RG_TRY(give_classes(&label, x, asked));
     }
-    RG_TRY(answer_row(x, &label));
-    return x->sink->record && !x->recorded ? record(x, line, bytes, label) : RG_OK;
+    return x->sink->record && !x->recorded ? record(x, asked, label) : RG_OK;
 }
 
-/* label, probability, label-2, probability-2, ... */
-static rg_status name_columns(const answering *x)
+/* label, probability, label-2, probability-2, ...; p(CLASS) ...; logit(CLASS) ...; words */
+static rg_status name_columns(const answering *x, size_t most)
 {
-    char        names[2 * MOST_TOP][20];
-    const char *list[2 * MOST_TOP];
-    for (size_t k = 0; k < x->top; k++) {
-        char behind[8] = "";
-        if (k) snprintf(behind, sizeof behind, "-%u", (unsigned)(k + 1) % 1000);
-        snprintf(names[2 * k], sizeof *names, "label%s", behind);
-        snprintf(names[2 * k + 1], sizeof *names, "probability%s", behind);
-        list[2 * k] = names[2 * k];
-        list[2 * k + 1] = names[2 * k + 1];
+    char    **names = rg_alloc_zero(most * sizeof *names);
+    size_t    n = 0;
+    rg_status status;
+    if (names && x->named) names[n++] = rg_strdup("input");
+    for (size_t k = 0; names && k < x->top; k++) {
+        names[n++] = k ? rg_format("label-%zu", k + 1) : rg_strdup(x->its->names ? "label" : "number");
+        if (x->its->names) names[n++] = k ? rg_format("probability-%zu", k + 1) : rg_strdup("probability");
     }
-    return x->sink->columns(x->sink->context, list, 2 * x->top);
+    for (size_t c = 0; names && c < x->classes && x->asking->probabilities; c++) names[n++] = rg_format("p(%s)", rg_names_get(x->its->names, (int32_t)c));
+    for (size_t c = 0; names && c < x->classes && x->asking->logits; c++) names[n++] = rg_format("logit(%s)", rg_names_get(x->its->names, (int32_t)c));
+    if (names && x->asking->words) names[n++] = rg_strdup("words");
+    status = names ? RG_OK : RG_ENOMEM;
+    for (size_t i = 0; i < n; i++)
+        if (!names[i]) status = RG_ENOMEM;
+    if (status == RG_OK) status = x->sink->columns(x->sink->context, (const char *const *)names, n);
+    free_pieces(names, n);
+    return status;
 }
 
 rg_status rg_classify_answer(const rg_model *m, const rg_question *q)
 {
-    const rg_tape_config config = { .record = false };
-    const size_t         top = (size_t)((const rg_classify_asking *)q->options)->top;
-    answering            x = { .model = m, .its = m->assets, .sink = q->sink, .classes = rg_model_size(m, "classes") };
-    x.top = top < x.classes ? top : x.classes;
+    static const rg_classify_asking nothing = { .top = 1 };
+    const rg_classifier            *its = m->assets;
+    const rg_classify_input        *in = rg_classify_input_find(its->input ? its->input : "text");
+    const rg_field_spec             spec = rg_classify_input_spec(in, m);
+    answering                       x = { .model = m, .question = q, .its = its, .sink = q->sink, .named = in->kind == RG_FIELD_PIXELS };
+    x.asking = its->names ? q->options : &nothing;
+    if (x.asking->words && !its->vocab) return rg_fail(RG_EINVAL, "--words is for classifiers of texts; this one reads %s", in->name);
+    x.classes = rg_model_size(m, "classes");
+    x.top = (size_t)x.asking->top < x.classes ? (size_t)x.asking->top : x.classes;
+    const size_t most = 4 * x.classes + 3;
     x.p = rg_alloc_array(x.classes, sizeof *x.p);
-    rg_status status = x.p ? rg_tape_new(&x.tape, &config) : RG_ENOMEM;
-    if (status == RG_OK) status = name_columns(&x);
-    if (status == RG_OK) status = rg_question_texts(q, answer_text, &x);
-    rg_tape_free(x.tape);
-    rg_ids_free(&x.ids);
-    rg_spans_free(&x.spans);
+    x.cells = rg_alloc_array(most, sizeof *x.cells);
+    rg_status status = x.p && x.cells ? name_columns(&x, most) : RG_ENOMEM;
+    if (status == RG_OK) status = rg_supervised_answer(m, q, &spec, answer_one, &x);
+    rg_text_free(&x.words);
     rg_free(x.p);
+    rg_free(x.cells);
     return status;
 }

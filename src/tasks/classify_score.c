@@ -67,6 +67,9 @@ rg_status rg_classify_score(const rg_model *m, const rg_question *q)
     static const char *const names[] = { "label", "log_p" };
     scoring                  s = { .model = m, .sink = q->sink };
     char                     note[160];
+    const rg_classifier     *its = m->assets;
+    if (!its->names || rg_model_size(m, "channels"))
+        return rg_fail(RG_EINVAL, "labels are scored of classifiers of texts, numbers and counts; this one %s", its->names ? "reads pictures" : "answers with a number");
     if (rg_model_size(m, "classes") > MOST_CLASSES)
         return rg_fail(RG_ELIMIT, "%zu classes; labels of at most %d are scored", rg_model_size(m, "classes"), MOST_CLASSES);
     RG_TRY(q->sink->columns(q->sink->context, names, 2));

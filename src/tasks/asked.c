@@ -1,0 +1,228 @@
+/* asked.c - inputs that a model is asked about: the words of a command, lines of a file or of standard input, pictures. They are collected in
+ * a store of examples until a batch is full or the next line would have to be waited for, and then answered in order. */
+#include <string.h>
+#include <strings.h>
+
+#include "regard/supervised.h"
+#include "tasks/batches.h"
+
+enum { AT_ONCE = 64 }; /* inputs of a batch */
+
+/* An input that waits for its answer. */
+typedef struct {
+    size_t   name, text, bytes; /* of its strings; SIZE_MAX: there is none */
+    uint64_t number;
+    bool     empty;
+} waiting;
+
+typedef struct {
+    const rg_model      *model;
+    const rg_question   *question;
+    const rg_field_spec *spec;
+    rg_answer_one       *each;
+    void                *context;
+    rg_tape             *tape;
+    rg_examples         *store;
+    rg_text              strings;
+    waiting              input[AT_ONCE];
+    size_t               count;
+    uint64_t             number;
+    bool                 answered; /* something: records are of the first */
+} asking;
+
+void rg_asked_note(const rg_question *q, const rg_asked *asked, const char *what)
+{
+    char line[200];
+    snprintf(line, sizeof line, "text %llu %s", (unsigned long long)asked->number, what);
+    if (q->sink->note) q->sink->note(q->sink->context, line);
+}
+
+/* --------------------------------------------------------------------------------------------------------- answers */
+
+static rg_status predict(rg_batch *batch, const rg_tensor **out, asking *x)
+{
+    bool more;
+    *out = NULL;
+    if (!rg_examples_count(x->store)) return RG_OK;
+    RG_TRY(rg_examples_seal(x->store));
+    RG_TRY(rg_examples_next_in_epoch(&more, batch, x->store));
+    rg_tape_reset(x->tape, 0);
+    *out = x->model->system->predict(x->tape, x->model, batch);
+    return rg_tape_status(x->tape);
+}
+
+static rg_status answer_waiting(asking *x)
+{
+    const size_t     count = x->count;
+    rg_batch         batch = { 0 };
+    const rg_tensor *answers;
+    size_t           example = 0;
+    x->count = 0; /* also after a failure: nothing is answered twice */
+    RG_TRY(predict(&batch, &answers, x));
+    for (size_t i = 0; i < count; i++) {
+        const waiting *w = &x->input[i];
+        rg_asked       one = { .number = w->number, .bytes = w->bytes, .tape = x->tape };
+        one.name = w->name == SIZE_MAX ? NULL : x->strings.data + w->name;
+        one.text = w->text == SIZE_MAX ? NULL : x->strings.data + w->text;
+        if (!w->empty) one.batch = &batch, one.answers = answers, one.example = example++;
+        RG_TRY(x->each(x->context, &one));
+    }
+    x->answered = x->answered || count;
+    rg_text_clear(&x->strings);
+    rg_examples_clear(x->store);
+    return RG_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- inputs */
+
+static rg_status keep(size_t *out, rg_text *strings, const char *text, size_t bytes)
+{
+    *out = SIZE_MAX;
+    if (!text) return RG_OK;
+    *out = strings->length;
+    RG_TRY(rg_text_add(strings, text, bytes));
+    return rg_text_add(strings, "", 1);
+}
+
+static rg_status add(asking *x, const char *name, const char *text, const rg_cell *cell)
+{
+    waiting       *w = &x->input[x->count];
+    const uint64_t before = rg_examples_count(x->store);
+    *w = (waiting){ .bytes = cell->count, .number = ++x->number };
+    const uint64_t cropped = before || rg_examples_counts(x->store)->files ? rg_examples_counts(x->store)->faults[0].cropped.count : 0;
+    rg_status      status = rg_examples_add(x->store, cell, w->number);
+    if (status != RG_OK) {
+        rg_fail_in(status, "input %llu: ", (unsigned long long)w->number);
+        return status;
+    }
+    w->empty = rg_examples_count(x->store) == before;
+    const rg_asked one = { .number = w->number };
+    if (rg_examples_counts(x->store)->faults[0].cropped.count > cropped)
+        rg_asked_note(x->question, &one, "is longer than the model's positions: its end was left out");
+    RG_TRY(keep(&w->name, &x->strings, name, name ? strlen(name) : 0));
+    RG_TRY(keep(&w->text, &x->strings, text, cell->count));
+    x->count++;
+    return x->count == AT_ONCE || (!x->answered && x->question->sink->record) ? answer_waiting(x) : RG_OK;
+}
+
+static rg_status add_text(asking *x, const char *text, size_t bytes)
+{
+    const rg_cell cell = { .bytes = text, .count = bytes, .missing = !bytes };
+    return add(x, NULL, text, &cell);
+}
+
+/* A picture file is one input; of an idx file, a folder or an archive every picture is. */
+static rg_status add_picture_file(asking *x, const char *path)
+{
+    rg_text   bytes = { 0 };
+    rg_files *here = NULL;
+    bool      there = false;
+    char     *slash = strrchr(path, '/'), *folder = slash ? rg_format("%.*s", (int)(slash - path + 1), path) : rg_strdup("./");
+    rg_status status = folder ? rg_files_open(&here, folder) : RG_ENOMEM;
+    if (status == RG_OK) status = rg_files_read(&there, &bytes, here, slash ? slash + 1 : path, (size_t)256 << 20);
+    if (status == RG_OK && !there) status = rg_fail(RG_EIO, "%s: there is no such file", path);
+    const rg_cell cell = { .bytes = rg_text_c(&bytes), .count = bytes.length, .missing = !bytes.length };
+    if (status == RG_OK) status = add(x, path, NULL, &cell);
+    rg_files_close(here);
+    rg_text_free(&bytes);
+    rg_free(folder);
+    return status;
+}
+
+static rg_status add_pictures_of(asking *x, const char *path)
+{
+    static const char *const wanted[] = { "picture" };
+    rg_reader_config         c = RG_READER_CONFIG_DEFAULT;
+    rg_reader               *r;
+    c.wanted = wanted;
+    c.wanted_count = 1;
+    RG_TRY(rg_reader_open(&r, path, &c));
+    rg_status status = RG_OK;
+    for (bool more = true; status == RG_OK && more;) {
+        rg_row row;
+        status = rg_reader_next(&more, &row, r);
+        if (status != RG_OK || !more) break;
+        char *name = row.member ? rg_strdup(row.member) : rg_format("%s:%llu", path, (unsigned long long)row.line);
+        status = name ? add(x, name, NULL, &row.cell[0]) : RG_ENOMEM;
+        rg_free(name);
+    }
+    rg_reader_close(r);
+    return status;
+}
+
+static bool is_picture_file(const char *path)
+{
+    static const char *const endings[] = { ".png", ".jpg", ".jpeg" };
+    const char              *dot = strrchr(path, '.');
+    for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
+        if (strcasecmp(dot, endings[i]) == 0) return true;
+    return false;
+}
+
+static rg_status add_path(asking *x, const char *path) { return is_picture_file(path) ? add_picture_file(x, path) : add_pictures_of(x, path); }
+
+/* ------------------------------------------------------------------------------------------------------- questions */
+
+static rg_status add_words(asking *x, const rg_list *words)
+{
+    rg_text   line = { 0 };
+    rg_status status = RG_OK;
+    if (x->spec->kind == RG_FIELD_PIXELS) {
+        for (size_t i = 0; i < words->count; i++) RG_TRY(add_path(x, words->items[i]));
+        return RG_OK;
+    }
+    for (size_t i = 0; status == RG_OK && i < words->count; i++) status = rg_text_print(&line, "%s%s", i ? " " : "", words->items[i]);
+    if (status == RG_OK) status = add_text(x, rg_text_c(&line), line.length);
+    rg_text_free(&line);
+    return status;
+}
+
+static rg_status add_lines(asking *x, rg_lines *lines)
+{
+    for (bool more = true;;) {
+        rg_line line;
+        if (x->count && rg_lines_would_wait(lines)) RG_TRY(answer_waiting(x));
+        RG_TRY(rg_lines_next(&more, &line, lines));
+        if (!more) return rg_note_line_faults(x->question->sink, lines);
+        if (x->spec->kind == RG_FIELD_PIXELS) RG_TRY(add_path(x, line.text));
+        else RG_TRY(add_text(x, line.text, line.bytes));
+    }
+}
+
+static rg_status add_all(asking *x)
+{
+    const rg_question *q = x->question;
+    rg_lines          *lines;
+    if (q->words && q->words->count) return add_words(x, q->words);
+    if (!q->input) return rg_fail(RG_EINVAL, "which text? give its words behind the options");
+    if (x->spec->kind == RG_FIELD_PIXELS && strcmp(q->input, "-") != 0) return add_path(x, q->input);
+    RG_TRY(rg_lines_open(&lines, q->input, NULL));
+    const rg_status status = add_lines(x, lines);
+    rg_lines_close(lines);
+    return status;
+}
+
+rg_status rg_supervised_answer(const rg_model *m, const rg_question *q, const rg_field_spec *input, rg_answer_one *each, void *context)
+{
+    const rg_examples_config in_order = { .batch = AT_ONCE, .memory = SIZE_MAX };
+    rg_tape_config           config = { .record = false };
+    asking                   x = { .model = m, .question = q, .spec = input, .each = each, .context = context };
+    rg_status                status = q->threads > 1 ? rg_team_new(&config.team, q->threads) : RG_OK;
+    if (status == RG_OK) status = rg_tape_new(&x.tape, &config);
+    if (status == RG_OK) status = rg_examples_new(&x.store, &in_order, input, 1);
+    if (status == RG_OK) {
+        status = add_all(&x);
+        if (x.count) { /* a line that is wrong does not take the answers before it away */
+            char           *why = status == RG_OK ? NULL : rg_strdup(rg_message());
+            const rg_status answered = answer_waiting(&x);
+            if (status == RG_OK) status = answered;
+            else if (why) rg_fail(status, "%s", why);
+            rg_free(why);
+        }
+    }
+    rg_examples_free(x.store);
+    rg_tape_free(x.tape);
+    rg_team_free(config.team);
+    rg_text_free(&x.strings);
+    return status;
+}

@@ -1,0 +1,166 @@
+/* classify_input.c - what a classifier reads: texts, numbers, sequences of numbers, counts, pixels. A system names those it can read; of several
+ * the format of the files decides. */
+#include <math.h>
+#include <string.h>
+
+#include "tasks/classify.h"
+
+static const rg_classify_input inputs[] = {
+    { "text", "text", RG_FIELD_IDS, false, "", "labels and texts" },
+    { "numbers", "numbers", RG_FIELD_NUMBERS, false, "", "labels and numbers" },
+    { "sequence", "sequence", RG_FIELD_NUMBERS, true, "", "labels and sequences of numbers" },
+    { "counts", "counts", RG_FIELD_COUNTS, false, "svmlight", "labels and features number:value" },
+    { "pixels", "picture", RG_FIELD_PIXELS, false, "idx folder tar", "labelled pictures" },
+};
+enum { INPUTS = sizeof inputs / sizeof *inputs };
+
+const rg_classify_input *rg_classify_input_find(const char *name)
+{
+    for (size_t i = 0; i < INPUTS; i++)
+        if (strcmp(inputs[i].name, name) == 0) return &inputs[i];
+    return NULL;
+}
+
+/* Is it one of the words of a list? */
+static bool among(const char *list, const char *separators, const char *word)
+{
+    for (const char *at = list; *(at += strspn(at, separators));) {
+        const size_t bytes = strcspn(at, separators);
+        if (strlen(word) == bytes && strncmp(at, word, bytes) == 0) return true;
+        at += bytes;
+    }
+    return false;
+}
+
+static rg_status format_of(const char **out, const rg_set_options *sets)
+{
+    static const char *const wanted[] = { "label" };
+    rg_reader_config         c = rg_supervised_reading(sets, wanted, 1);
+    rg_reader               *r;
+    if (sets->format[0]) return *out = sets->format, RG_OK;
+    if (!sets->train.count) return *out = "", RG_OK;
+    c.columns = "";
+    c.header = RG_HEADER_NO;
+    RG_TRY(rg_reader_open(&r, sets->train.items[0], &c));
+    *out = rg_reader_format_of(r); /* a name of the table */
+    rg_reader_close(r);
+    return RG_OK;
+}
+
+rg_status rg_classify_input_choose(const rg_classify_input **out, const rg_run *run)
+{
+    const char *reads = run->system->reads ? run->system->reads : "text", *format = "";
+    *out = rg_classify_input_find(reads);
+    if (*out) return RG_OK;
+    RG_TRY(format_of(&format, &((const rg_classify_options *)run->options)->sets));
+    for (size_t i = 0; i < INPUTS; i++) {
+        if (!among(reads, "|", inputs[i].name)) continue;
+        if (!*out) *out = &inputs[i]; /* the first, unless another one's format it is */
+        if (among(inputs[i].formats, " ", format)) return *out = &inputs[i], RG_OK;
+    }
+    return *out ? RG_OK : rg_fail(RG_EINVAL, "system %s reads '%s', which the task does not know", run->system->name, reads);
+}
+
+static rg_status put_sizes(rg_sizes *sizes, const rg_classify_input *in, size_t width)
+{
+    if (in->kind == RG_FIELD_IDS) return RG_OK; /* the vocabulary's size comes with the assets */
+    if (in->kind == RG_FIELD_COUNTS) RG_TRY(rg_sizes_put(sizes, "sparse", 1));
+    return in->kind == RG_FIELD_PIXELS ? rg_sizes_put(sizes, "channels", width) : rg_sizes_put(sizes, "features", width);
+}
+
+rg_status rg_classify_input_learn(rg_field_spec *out, const rg_classify_input *in, rg_run *run, const rg_reader_config *reading)
+{
+    const rg_classify_options *o = run->options;
+    rg_classifier             *its = run->assets;
+    *out = (rg_field_spec){ .name = in->column, .kind = in->kind, .many = in->many };
+    if (in->kind == RG_FIELD_IDS) {
+        RG_TRY(rg_supervised_vocab(&its->vocab, run, &o->sets, &o->text, reading, 1));
+        *out = rg_text_spec(in->column, its->vocab, &o->text);
+        return RG_OK;
+    }
+    RG_TRY(rg_examples_learn(NULL, &out->width, out, o->sets.train.items[0], reading));
+    return put_sizes(&run->sizes, in, out->width);
+}
+
+rg_status rg_classify_input_check(const rg_classify_input *in, rg_run *run)
+{
+    const rg_supervised *d = run->data;
+    rg_examples *const   stores[] = { d->train, d->valid };
+    size_t               height = 0, width = 0, channels = 0;
+    for (size_t s = 0; s < 2 && in->kind == RG_FIELD_PIXELS; s++)
+        for (uint64_t i = 0; stores[s] && i < rg_examples_count(stores[s]); i++) {
+            rg_batch one;
+            RG_TRY(rg_examples_one(&one, stores[s], i));
+            const int32_t *size = one.field[RG_INPUT].size;
+            channels = one.field[RG_INPUT].width;
+            if (!height) height = (size_t)size[0], width = (size_t)size[1];
+            if (height != (size_t)size[0] || width != (size_t)size[1])
+                return rg_fail(RG_EFORMAT, "%s picture %llu has %d x %d pixels, those before it %zu x %zu: they must be of one size",
+                               s ? "validation" : "training", (unsigned long long)one.lines[0], size[0], size[1], height, width);
+        }
+    if (!height) return RG_OK;
+    RG_TRY(rg_sizes_put(&run->sizes, "height", height));
+    RG_TRY(rg_sizes_put(&run->sizes, "width", width));
+    return rg_sizes_put(&run->sizes, "features", height * width * channels);
+}
+
+rg_field_spec rg_classify_input_spec(const rg_classify_input *in, const rg_model *m)
+{
+    return (rg_field_spec){ .name = in->column,
+                            .kind = in->kind,
+                            .many = in->many,
+                            .vocab = ((const rg_classifier *)m->assets)->vocab,
+                            .width = rg_model_size(m, in->kind == RG_FIELD_PIXELS ? "channels" : "features"),
+                            .max_rows = in->kind == RG_FIELD_IDS ? m->longest : 0,
+                            .crop = in->kind == RG_FIELD_IDS };
+}
+
+/* --------------------------------------------------------------------------------------------------- standardising */
+
+/* Sums of every column and of its squares over all examples. */
+static rg_status add_columns(double *sum, double *squares, double *rows, rg_examples *c, size_t field, size_t width)
+{
+    for (uint64_t i = 0; i < rg_examples_count(c); i++) {
+        rg_batch one;
+        RG_TRY(rg_examples_one(&one, c, i));
+        const rg_field *f = &one.field[field];
+        const size_t    n = rg_field_rows(f);
+        for (size_t k = 0; k < n * width; k++) {
+            const double x = (double)f->values[k];
+            sum[k % width] += x;
+            squares[k % width] += x * x;
+        }
+        *rows += (double)n;
+    }
+    return RG_OK;
+}
+
+/* Inputs go in as (x + shift) scale, answers come out as y scale + shift. */
+static void keep(rg_real *shift, rg_real *scale, double mean, double deviation, bool input)
+{
+    if (!(deviation > 1e-12 * (1 + fabs(mean)))) deviation = 1; /* a constant column */
+    *shift = (rg_real)(input ? -mean : mean);
+    *scale = (rg_real)(input ? 1 / deviation : deviation);
+}
+
+static rg_status standardize(rg_run *run, size_t field, const char *shift_name, const char *scale_name)
+{
+    rg_supervised  *d = run->data;
+    const rg_param *shift = rg_params_find(run->model->params, shift_name), *scale = rg_params_find(run->model->params, scale_name);
+    if (!shift || !scale || rg_examples_spec(d->train, field)->kind != RG_FIELD_NUMBERS) return RG_OK;
+    const size_t width = rg_examples_spec(d->train, field)->width;
+    double      *sum = rg_alloc_zero(2 * width * sizeof *sum), rows = 0;
+    rg_status    status = sum ? add_columns(sum, sum + width, &rows, d->train, field, width) : RG_ENOMEM;
+    for (size_t j = 0; status == RG_OK && j < width && j < rg_param_cols(shift); j++) {
+        const double mean = sum[j] / rows, variance = sum[width + j] / rows - mean * mean;
+        keep(rg_param_data(shift) + j, rg_param_data(scale) + j, mean, sqrt(fmax(0, variance)), field == RG_INPUT);
+    }
+    rg_free(sum);
+    return status;
+}
+
+rg_status rg_classify_standardize(rg_run *run)
+{
+    RG_TRY(standardize(run, RG_INPUT, "input.shift", "input.scale"));
+    return standardize(run, RG_LABEL, "output.shift", "output.scale");
+}
