@@ -146,7 +146,7 @@ void      rg_model_own(rg_model *model, void *assets, void (*drop)(void *assets)
 rg_tensor *rg_model_predict(rg_tape *t, const rg_model *model, const void *batch);
 /* The system's loss, or the comparison of what it predicts. */
 rg_loss    rg_model_loss(rg_tape *t, const rg_model *model, const void *batch);
-/* `compare` of examples with the classes RG_LABEL: cross-entropy; an example without a label is passed over. */
+/* `compare` of examples with a label each: cross-entropy of a class, squared error of a number; without a label they are passed over. */
 rg_loss    rg_compare_classes(rg_tape *t, const void *batch, rg_tensor *logits);
 
 size_t rg_model_size(const rg_model *model, const char *name); /* one of its sizes; 0: there is none of that name */
