@@ -13,9 +13,7 @@
 #include "regard/examples.h"
 #include "regard/task.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RG_API_BEGIN
 
 /* --------------------------------------------------------------------------------------------------------- options */
 
@@ -163,7 +161,5 @@ rg_status rg_supervised_answer(const rg_model *model, const rg_question *questio
 /* A remark for people: "text 3 is empty". */
 void rg_asked_note(const rg_question *question, const rg_asked *asked, const char *what);
 
-#ifdef __cplusplus
-}
-#endif
+RG_API_END
 #endif
