@@ -110,6 +110,18 @@ cmp -s whole/ende-luong.s1/model.safetensors killed/ende-luong.s1/model.safetens
 steps() { sed -n 's/.*"updates": \([0-9]*\).*/\1/p' $1/ende-luong.s1/result.json; }
 [ "$(steps whole)" = 20 ] && [ "$(steps killed)" = 20 ] || fail "updates: $(steps whole) and $(steps killed)"
 
+# a part of the run again, from its checkpoint: the hashes of the log; a log that was changed is noticed
+log=whole/ende-luong.s1/model.safetensors.jsonl
+table --audit $log > out 2> err || fail "audit: $(cat out err)"
+grep -qE '^update [0-9]+: weights [0-9a-f]{16}, as in the log$' out && [ ! -e whole/ende-luong.s1/audit ] || fail "audit: $(cat out err)"
+cp -r whole forged
+mkdir -p whole/other && cp $log whole/other/
+sed -i 's/"weights":"......../"weights":"00000000/' forged/ende-luong.s1/model.safetensors.jsonl
+table --audit forged/ende-luong.s1/model.safetensors.jsonl > out 2> err && fail "a changed log passes: $(cat out)"
+grep -q ', but in the log 00000000' out || fail "a changed log: $(cat out err)"
+table --audit whole/other/model.safetensors.jsonl > out 2> err
+[ $? = 2 ] || fail "a log of no row"
+
 # other options are not mixed; more epochs go on
 small="$small --label-smoothing 0.2"
 table --out whole --only ende-luong > out 2> err && fail "other options were taken for the same run"

@@ -100,6 +100,8 @@ typedef struct rg_train_log { /* means and sums are of the time since the last R
     uint64_t          step, epoch, batches; /* epochs from 1; batches of this epoch                */
     double            loss, labels;         /* a label's mean loss; how many there were            */
     double            cost, seconds;        /* words a second is cost / seconds                    */
+    double            cpu_seconds;          /* processor time of all threads                       */
+    uint64_t          weights;              /* RG_TRAIN_LOG: XXH64 of the learned numbers, by which a run can be audited in part */
     double            rate, norm, clipped;  /* learning rate now; mean norm; share of clipped steps */
     double            part;                 /* of the run that is done, by its limits, 0 to 1; below 0: it has no limit  */
     const rg_metrics *metrics;              /* RG_TRAIN_VALID; RG_TRAIN_AVERAGED: of the mean, NULL when nothing is validated;

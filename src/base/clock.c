@@ -1,6 +1,7 @@
 /* clock.c - seconds of a clock that only goes forward. */
 #define _GNU_SOURCE 1
 #include "regard/base.h"
+#include "base/clock.h"
 #include "base/seams.h"
 
 #include <time.h>
@@ -21,5 +22,12 @@ double rg_now(void)
     if (seam.now != NULL) return seam.now(seam.context);
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double rg_cpu_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }

@@ -1,6 +1,6 @@
-/* gat.c - `regard reproduce gat`: accuracy on a citation graph, mean and deviation over seeds, beside what was published. */
+/* gat.c - `regard reproduce gat`: accuracy on a citation graph, mean and deviation over seeds, beside what was published for that graph. */
+#include "regard/graph.h"
 #include "regard/lab.h"
-#include "regard/task.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,32 +19,70 @@ static const rg_option options[] = {
     RG_OPTION_END
 };
 
-/* Published for Cora; each system learns with its paper's rate. GAT must come within a deviation. */
-static const struct {
-    const char *name, *rate;
-    double      published, least;
-} known[] = { { "gat", "0.005", 83.0, 82.3 }, { "gcn", "0.01", 81.5, 0 }, { "mlp", "0.01", 55.1, 0 } };
+/* The graphs of the paper, known by their sizes; table 2 of the paper: mean of 100 runs, in percent. A mean more than the paper's deviation below
+ * does not hold; 0: reported only. Any other graph is reported and judged against nothing. */
+typedef struct {
+    const char *system, *options; /* the settings of its paper where they are not the defaults */
+    double      published, deviation;
+} entry;
+typedef struct {
+    const char *name;
+    size_t      nodes, classes;
+    entry       entry[3];
+} known_graph;
+static const known_graph known[] = {
+    { "Cora", 2708, 7, { { "gat", "learn-rate: 0.005\n", 83.0, 0.7 }, { "gcn", "learn-rate: 0.01\n", 81.5, 0 }, { "mlp", "learn-rate: 0.01\n", 55.1, 0 } } },
+    { "Citeseer", 3327, 6, { { "gat", "learn-rate: 0.005\n", 72.5, 0.7 }, { "gcn", "learn-rate: 0.01\n", 70.3, 0 }, { "mlp", "learn-rate: 0.01\n", 46.5, 0 } } },
+    { "Pubmed", 19717, 3, { { "gat", "learn-rate: 0.01\n", 79.0, 0.3 }, { "gcn", "learn-rate: 0.01\n", 79.0, 0 }, { "mlp", "learn-rate: 0.01\n", 71.4, 0 } } },
+};
+
+/* NULL: none of the paper's. */
+static rg_status recognise(const known_graph **out, const rg_lab *lab, const char *folder)
+{
+    rg_graph_config config = RG_GRAPH_CONFIG_DEFAULT;
+    rg_graph       *graph = NULL;
+    RG_TRY(rg_graph_load(&graph, folder, &config));
+    *out = NULL;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (graph->nodes == known[i].nodes && graph->classes == known[i].classes) *out = &known[i];
+    if (*out) fprintf(lab->out, "%s, by its %zu nodes and %zu classes\n", (*out)->name, graph->nodes, graph->classes);
+    else fprintf(lab->out, "a graph of %zu nodes and %zu classes; nothing is published for it here, so nothing is judged\n", graph->nodes, graph->classes);
+    rg_graph_free(graph);
+    return RG_OK;
+}
+
+static const entry *find(const known_graph *graph, const char *system)
+{
+    for (size_t i = 0; graph && i < 3; i++)
+        if (strcmp(graph->entry[i].system, system) == 0) return &graph->entry[i];
+    return NULL;
+}
 
 typedef struct {
     double sum, squares, steps, valids, epochs;
 } sums;
 
-static rg_status one_seed(sums *out, const rg_lab *lab, const settings *s, const char *name, const char *rate, int64_t seed)
+static rg_status learn(rg_learned *out, const settings *s, const char *name, const char *extra, int64_t seed)
 {
     rg_recipe  *recipe = NULL;
-    rg_learned  r;
     const char *folder = s->data, *none = "";
-    char        yaml[200];
-    snprintf(yaml, sizeof yaml, "type: %s\nseed: %lld\ncpu-threads: %lld\nlearn-rate: %s\n", name, (long long)seed, (long long)s->threads, rate);
-    rg_status status = rg_recipe_new(&recipe, yaml);
+    char       *yaml = rg_format("type: %s\nseed: %lld\ncpu-threads: %lld\n%s", name, (long long)seed, (long long)s->threads, extra);
+    rg_status   status = yaml ? rg_recipe_new(&recipe, yaml) : RG_ENOMEM;
+    rg_free(yaml);
     if (status == RG_OK) status = rg_recipe_set(recipe, "graph", 1, &folder);
     if (status == RG_OK) status = rg_recipe_set(recipe, "model", 1, &none);
     if (status == RG_OK) {
         const rg_training t = rg_recipe_training(recipe, NULL);
-        status = rg_learn(NULL, &r, &t);
+        status = rg_learn(NULL, out, &t);
     }
     rg_recipe_free(recipe);
-    RG_TRY(status);
+    return status;
+}
+
+static rg_status one_seed(sums *out, const rg_lab *lab, const settings *s, const char *name, const char *extra, int64_t seed)
+{
+    rg_learned r;
+    RG_TRY(learn(&r, s, name, extra, seed));
     const double score = 100 * r.final.metric[r.final.count - 1].value; /* test-accuracy, the last */
     out->sum += score;
     out->squares += score * score;
@@ -56,29 +94,35 @@ static rg_status one_seed(sums *out, const rg_lab *lab, const settings *s, const
     return RG_OK;
 }
 
-static rg_status one_system(bool *holds, const rg_lab *lab, const settings *s, const char *name)
+static rg_status one_system(bool *holds, const rg_lab *lab, const settings *s, const known_graph *graph, const char *name)
 {
     const rg_system *system = rg_system_find(name);
+    const entry     *e = find(graph, name);
     sums             all = { 0 };
     if (!system || system->task != &rg_task_graph) return rg_fail(RG_EINVAL, "'%s' is not a system on graphs", name);
-    size_t k = 0;
-    while (k < 3 && strcmp(known[k].name, name) != 0) k++;
-    for (int64_t i = 1; i <= s->seeds; i++) RG_TRY(one_seed(&all, lab, s, name, k < 3 ? known[k].rate : "0.005", i));
-    const double n = (double)s->seeds, mean = all.sum / n, deviation = n > 1 ? sqrt(fmax(0, (all.squares - n * mean * mean) / (n - 1))) : 0;
-    fprintf(lab->out, "%-6s %6.2f +- %.2f %%   over %lld seeds, %.0f epochs, %.2f ms per update, %.2f ms per validation", name, mean, deviation,
-           (long long)s->seeds, all.epochs / n, 1e3 * all.steps / n, 1e3 * all.valids / n);
-    if (k < 3) fprintf(lab->out, "   (published for Cora: %.1f)", known[k].published);
+    for (int64_t i = 1; i <= s->seeds; i++) RG_TRY(one_seed(&all, lab, s, name, e ? e->options : "", i));
+    const double n = (double)s->seeds, mean = all.sum / n;
+    const double deviation = n > 1 ? sqrt(fmax(0, (all.squares - n * mean * mean) / (n - 1))) : 0;
+    fprintf(lab->out, "%-6s %6.2f +- %.2f %%   over %lld seeds, %.0f epochs, %.2f ms per update, %.2f ms per validation", name, mean,
+            deviation, (long long)s->seeds, all.epochs / n, 1e3 * all.steps / n, 1e3 * all.valids / n);
+    if (e) fprintf(lab->out, "   (published for %s: %.1f)", graph->name, e->published);
+    if (e && e->deviation > 0) {
+        const bool good = mean >= e->published - e->deviation;
+        fprintf(lab->out, ": %s", good ? "holds" : "does not hold");
+        *holds = *holds && good;
+    }
     fprintf(lab->out, "\n");
     fflush(lab->out);
-    if (k < 3 && mean < known[k].least) *holds = false;
     return RG_OK;
 }
 
 static rg_status run(bool *holds, const rg_lab *lab, const void *values)
 {
-    const settings *s = values;
+    const settings    *s = values;
+    const known_graph *graph;
     if (!s->data[0]) return rg_fail(RG_EINVAL, "--data names the folder of the graph");
-    for (size_t i = 0; i < s->systems.count; i++) RG_TRY(one_system(holds, lab, s, s->systems.items[i]));
+    RG_TRY(recognise(&graph, lab, s->data));
+    for (size_t i = 0; i < s->systems.count; i++) RG_TRY(one_system(holds, lab, s, graph, s->systems.items[i]));
     return RG_OK;
 }
 

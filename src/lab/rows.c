@@ -18,6 +18,7 @@ const rg_option rg_grid_options[] = {
     { RG_OPTION_BOOL, "overwrite", AT(overwrite), "false", "train again what was trained with other options", 0, NULL },
     { RG_OPTION_BOOL, "judge", AT(judge), "false", "judge rows that are still in training by their weights so far; the same command without it resumes", 0, NULL },
     { RG_OPTION_BOOL, "report", AT(report), "false", "train nothing: the table of what is finished", 0, NULL },
+    { RG_OPTION_STRING, "audit", AT(audit), "", "run a part again, from the checkpoint beside this log (OUT/NAME.sSEED/model.safetensors.jsonl), and compare the weights", 0, NULL },
     { RG_OPTION_BOOL, "list", AT(list), "false", "print the rows as commands of `regard train`", 0, NULL },
     RG_OPTION_END
 };
@@ -127,7 +128,8 @@ rg_status rg_grid_run(bool *holds, const rg_lab *lab, const rg_grid *grid, const
     char     *out = s->out[0] ? rg_strdup(s->out) : rg_format("%s-runs", grid->name);
     rg_outcome  *lines = rg_alloc_zero(RG_GRID_ROWS * sizeof *lines);
     rg_status status = out && lines ? RG_OK : RG_ENOMEM;
-    if (status == RG_OK) status = run_all(holds, &(rg_grid_job){ .lab = lab, .grid = grid, .settings = s, .out = out }, lines);
+    const rg_grid_job job = { .lab = lab, .grid = grid, .settings = s, .out = out };
+    if (status == RG_OK) status = s->audit[0] ? rg_grid_audit(holds, &job, s->audit) : run_all(holds, &job, lines);
     for (size_t i = 0; lines && i < RG_GRID_ROWS; i++)
         for (size_t run = 0; run < RG_GRID_SEEDS; run++) rg_results_free(&lines[i].result[run]);
     rg_free(lines);

@@ -58,7 +58,7 @@ typedef struct rg_claim {
 
 /* What the user asked for. */
 typedef struct rg_grid_settings {
-    char   *data, *out, *extra;
+    char   *data, *out, *extra, *audit;
     rg_list only;
     int64_t epochs, seed, seeds, threads;
     bool    quick, overwrite, judge, report, list;
@@ -132,6 +132,15 @@ rg_status rg_row_read(bool *found, rg_results *out, const rg_grid_job *job, cons
 /* What is known of a run that has no result: "after 1200 updates", or its failure. "": it was never begun. A new
  * string. */
 rg_status rg_row_state(char **out, const rg_grid_job *job, const rg_row *row, int64_t seed);
+
+/* The training of a run, from its row's words: *out is freed by the caller. `folder` is where it writes. */
+rg_status rg_row_recipe(rg_recipe **out, const rg_row_run *run, const char *folder);
+
+/* --- rows_audit.c */
+
+/* Part of a finished or stopped run again, from the checkpoint beside its log: are the weights those that the log says?
+ * Nothing of the run is changed. RG_EINVAL: there is nothing to be compared. */
+rg_status rg_grid_audit(bool *holds, const rg_grid_job *job, const char *log);
 
 /* --- rows_log.c: the JSON lines of a training */
 

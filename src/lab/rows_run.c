@@ -159,7 +159,7 @@ rg_status rg_row_read(bool *found, rg_results *out, const rg_grid_job *job, cons
 /* --------------------------------------------------------------------------------------------------------- training */
 
 /* The row's own words come first: what the experiment decides overrides them. */
-static rg_status make_words(rg_words *w, const rg_row_run *run)
+static rg_status make_words(rg_words *w, const rg_row_run *run, const char *folder)
 {
     const rg_grid_settings *s = run->job->settings;
     char                   *text = options_of(run->job, run->row);
@@ -169,7 +169,7 @@ static rg_status make_words(rg_words *w, const rg_row_run *run)
     RG_TRY(rg_words_place(w, s->data));
     if (run->job->grid->data) RG_TRY(run->job->grid->data(w, run->job, run->row));
     RG_TRY(rg_words_split(w, "--model"));
-    RG_TRY(rg_row_words_add(w, rg_format("%s/model.safetensors", run->folder)));
+    RG_TRY(rg_row_words_add(w, rg_format("%s/model.safetensors", folder)));
     RG_TRY(rg_words_split(w, "--keep-best --seed"));
     RG_TRY(rg_row_words_add(w, rg_format("%lld", (long long)run->seed)));
     RG_TRY(rg_words_split(w, "--cpu-threads"));
@@ -177,6 +177,16 @@ static rg_status make_words(rg_words *w, const rg_row_run *run)
     if (!s->epochs) return RG_OK;
     RG_TRY(rg_words_split(w, "--after-epochs"));
     return rg_row_words_add(w, rg_format("%lld", (long long)s->epochs));
+}
+
+rg_status rg_row_recipe(rg_recipe **out, const rg_row_run *run, const char *folder)
+{
+    rg_words  words = { 0 };
+    rg_status status = make_words(&words, run, folder);
+    *out = NULL;
+    if (status == RG_OK) status = rg_words_recipe(out, &words);
+    rg_words_free(&words);
+    return status;
 }
 
 static rg_status learn(rg_results *out, const rg_row_run *run)
@@ -217,21 +227,18 @@ static rg_status note_failure(bool *out_failed, const rg_row_run *run, rg_status
 static rg_status begin(rg_results *out, bool *out_failed, const rg_grid_job *job, const rg_row *row, int64_t seed,
                        const char *folder)
 {
-    rg_words    words = { 0 };
     rg_recipe  *recipe = NULL;
     rg_training training;
     rg_row_run  run = { .job = job, .row = row, .seed = seed, .folder = folder };
     rg_status   status = RG_OK;
     fprintf(job->lab->notes, "== %s, seed %lld\n", row->name, (long long)seed);
-    if (!row->of) status = make_words(&words, &run);
-    if (status == RG_OK && !row->of) status = rg_words_recipe(&recipe, &words);
+    if (!row->of) status = rg_row_recipe(&recipe, &run, folder);
     if (recipe) {
         training = rg_recipe_training(recipe, NULL);
         run.training = &training;
     }
     if (status == RG_OK) status = note_failure(out_failed, &run, train_and_judge(out, &run));
     rg_recipe_free(recipe);
-    rg_words_free(&words);
     return status;
 }
 

@@ -5,6 +5,8 @@
  * Everything that decides what comes next is saved at the end of an update, never in the middle of one: the parameters, the
  * optimiser, the place in the epoch, the number of batches (which numbers the random draws), bests and patience, and
  * what the task says about its data. So a run that was killed and resumed equals one that was not, bit for bit. */
+#include "base/clock.h"
+#include "base/hash.h"
 #include "train/trainer.h"
 
 #include <math.h>
@@ -68,6 +70,7 @@ static void forget(rg_trainer *t)
     t->loss = t->labels = t->cost = t->norm = 0;
     t->clipped = t->updates = 0;
     t->since = rg_now();
+    t->cpu_since = rg_cpu_now();
     rg_trainer__phase_clear(t);
 }
 
@@ -92,8 +95,21 @@ static rg_train_log log_of(rg_trainer *t, rg_train_event event)
     return (rg_train_log){
         .event = event, .step = rg_optimizer_steps(t->opt), .epoch = t->at.epoch, .batches = t->at.epoch_batches,
         .loss = t->labels > 0 ? t->loss / t->labels : 0, .labels = t->labels, .cost = t->cost, .seconds = rg_now() - t->since,
+        .cpu_seconds = rg_cpu_now() - t->cpu_since,
         .rate = t->rate, .norm = t->norm / n, .clipped = (double)t->clipped / n, .part = rg_trainer__part(t), .phases = t->phase_mean, .phase_count = t->config.phase_count,
     };
+}
+
+/* Of all entries, in their order. */
+static uint64_t hash_of(const rg_params *params)
+{
+    rg_hash64 hash;
+    rg_hash64_begin(&hash);
+    for (size_t i = 0; i < rg_params_count(params); i++) {
+        const rg_param *p = rg_params_at(params, i);
+        rg_hash64_add(&hash, rg_param_data(p), rg_param_rows(p) * rg_param_cols(p) * sizeof(rg_real));
+    }
+    return rg_hash64_end(&hash);
 }
 
 void rg_trainer__log(rg_trainer *t, rg_train_event event, const char *path, const char *reason)
@@ -103,6 +119,7 @@ void rg_trainer__log(rg_trainer *t, rg_train_event event, const char *path, cons
         log.path = path;
         log.reason = reason;
         if (event == RG_TRAIN_VALID) log.metrics = &t->at.metrics;
+        if (event == RG_TRAIN_LOG) log.weights = hash_of(t->params);
         t->hooks.log(t->hooks.context, &log);
     }
     if (event == RG_TRAIN_LOG) forget(t);

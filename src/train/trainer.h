@@ -37,7 +37,7 @@ struct rg_trainer {
     rg_trainer_at     at;
 
     /* since the last line of the log */
-    double   loss, labels, cost, norm, since;
+    double   loss, labels, cost, norm, since, cpu_since;
     uint64_t clipped, updates;
     double   rate;
 
