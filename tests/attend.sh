@@ -121,6 +121,24 @@ share=$(awk 'NR == FNR { for (d = 1; d <= 8; d++) v[NR, d] = $d; n = NR; next }
 END { printf "%.1f", 100 * right / FNR }' v.tsv out)
 awk -v s="$share" 'BEGIN { exit !(s >= 99) }' || complain "the dictionary finds $share % of its values; 99 are expected"
 
+# a score's weights from files, as its formula has them: additive by hand. W q = (1, 2), U k1 = (0, 0), U k2 = (1, -1):
+# e1 = 2 tanh 1 + 3 tanh 2, e2 = 2 tanh 2 + 3 tanh 1
+printf '1 0.5\n' > q.tsv; printf '0 0\n1 1\n' > k.tsv
+printf '0 2\n1 2\n' > W.tsv; printf '0.5 0.5\n-2 1\n' > U.tsv; printf '2 3\n' > v.tsv
+"$REGARD" attend -q q.tsv -k k.tsv -s additive --w W.tsv --u U.tsv --v v.tsv --print weights > out 2> err || complain "weights from files: $(cat err)"
+awk 'function tanh(x) { return (exp(2 * x) - 1) / (exp(2 * x) + 1) }
+{ e = exp(2 * tanh(1) + 3 * tanh(2)); f = exp(2 * tanh(2) + 3 * tanh(1)); d = $1 - e / (e + f); exit !(d < 1e-5 && d > -1e-5) }' out ||
+    complain "additive by hand: $(cat out)"
+grep -q drawn err && complain "nothing had to be drawn: $(cat err)"
+# what was drawn is printed in the form that files have: given back, it gives the same
+"$REGARD" attend -q q.tsv -k k.tsv -s general --print weights > drawn 2> err
+"$REGARD" attend -q q.tsv -k k.tsv -s general --print score --digits 9 > W.tsv 2> err
+"$REGARD" attend -q q.tsv -k k.tsv -s general --w W.tsv --seed 2 --print weights > out 2> err
+cmp -s drawn out || complain "printed weights given back: $(cat drawn out W.tsv)"
+expect 0 '"learned": {"w": \[\[' attend -q q.tsv -k k.tsv -s general --print all --json
+expect 2 'has nothing that --u could set' attend -q q.tsv -k k.tsv -s general --u U.tsv
+expect 2 '1 lines of 2 numbers; --w is 8 lines of 2 here' attend -q q.tsv -k k.tsv -s additive --w v.tsv
+
 # a record of the weights, for regard show
 printf '1 0\n0 1\n\n1 1\n2 0\n0 3\n' > q.tsv
 "$REGARD" attend -q q.tsv -r causal --attention weights.json --print nothing || complain "no record was written"

@@ -2,6 +2,7 @@
 #include "cli/command.h"
 #include "cli/numbers.h"
 #include "cli/output.h"
+#include "cli/score_files.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 
 typedef struct attend_options {
     char   *queries, *keys, *values, *score, *reach, *print, *activation, *record;
+    char   *w, *u, *v, *b;
     int64_t heads, hidden, seed, digits;
     double  bandwidth, sharpness;
     bool    json;
@@ -29,8 +31,12 @@ static const rg_option rows[] = {
       "function inside linear, additive, concat: tanh, relu ...; own: identity in linear, else tanh", 0, NULL, "activation" },
     { RG_OPTION_REAL, "bandwidth", offsetof(attend_options, bandwidth), "1", "distance: h", 0, "(0,inf)" },
     { RG_OPTION_REAL, "sharpness", offsetof(attend_options, sharpness), "1", "cosine: beta", 0, NULL },
-    { RG_OPTION_INT, "seed", offsetof(attend_options, seed), "1", "random seed of what a score would learn", 0, "[0,inf)" },
-    { RG_OPTION_STRING, "print", offsetof(attend_options, print), "both", "what to print", 0, "both|weights|output|nothing" },
+    { RG_OPTION_STRING, "w", offsetof(attend_options, w), "", "file of the score's W (M, w_q), as in its formula: one line per row of the matrix", 0, NULL },
+    { RG_OPTION_STRING, "u", offsetof(attend_options, u), "", "file of the score's U (w_k)", 0, NULL },
+    { RG_OPTION_STRING, "v", offsetof(attend_options, v), "", "file of the score's v, one line per head; says how wide the hidden layer is", 0, NULL },
+    { RG_OPTION_STRING, "b", offsetof(attend_options, b), "", "file of the score's b", 0, NULL },
+    { RG_OPTION_INT, "seed", offsetof(attend_options, seed), "1", "random seed of what a score would learn and no file gives", 0, "[0,inf)" },
+    { RG_OPTION_STRING, "print", offsetof(attend_options, print), "both", "what to print; score: what the score learns, as --w ... take it; all: that, too", 0, "both|weights|output|score|all|nothing" },
     { RG_OPTION_INT, "digits", offsetof(attend_options, digits), "6", "significant digits", 0, "[1,17]" },
     { RG_OPTION_BOOL, "json", offsetof(attend_options, json), "false", "print JSON", 0, NULL },
     { RG_OPTION_STRING, "attention", offsetof(attend_options, record), "", "write the weights as a record for regard show", 'a', NULL },
@@ -117,12 +123,14 @@ static rg_status read_files(work *w)
 static rg_status make_attention(work *w)
 {
     const attend_options *o = w->o;
+    const rg_score_files  files = { o->w, o->u, o->v, o->b };
+    size_t                drawn;
     rg_attention_config   c = RG_ATTENTION_CONFIG_DEFAULT;
     c.score = o->score;
     c.heads = (size_t)o->heads;
     c.q_width = w->q.cols;
     c.k_width = w->k.cols;
-    c.hidden = (size_t)o->hidden;
+    RG_TRY(rg_score_files_hidden(&c.hidden, &files, (size_t)o->hidden));
     c.bandwidth = o->bandwidth;
     c.sharpness = o->sharpness;
     c.positions = w->k.rows;
@@ -132,9 +140,10 @@ static rg_status make_attention(work *w)
     RG_TRY(rg_attention_init(&w->att, &c, w->params));
     RG_TRY(rg_attention_activate(&w->att, o->activation));
     RG_TRY(rg_params_build(w->params, (uint64_t)o->seed));
-    if (rg_params_numbers(w->params))
-        rg_log(RG_LOG_INFO, "the %s score learns %zu numbers; here they are drawn from seed %lld", o->score, rg_params_numbers(w->params),
-               (long long)o->seed);
+    RG_TRY(rg_score_files_read(&drawn, w->params, &files, o->score));
+    if (drawn)
+        rg_log(RG_LOG_INFO, "the %s score learns %zu numbers; here %zu are drawn from seed %lld (--print all shows them)", o->score,
+               rg_params_numbers(w->params), drawn, (long long)o->seed);
     return RG_OK;
 }
 
@@ -183,21 +192,25 @@ static void print_output(const work *w, const char *between, const char *open, c
     }
 }
 
-static void print_text(const work *w, bool weights, bool output)
+static void print_text(const work *w, bool weights, bool output, bool learned)
 {
     const size_t H = (size_t)w->o->heads;
+    if (learned) rg_score_print(stdout, w->params, (int)w->o->digits, false);
     for (size_t h = 0; weights && h < H; h++) {
         if (H > 1) printf("# weights of head %zu\n", h + 1);
-        else if (output) printf("# weights\n");
+        else if (output || learned) printf("# weights\n");
         print_weights(w, h, ".", "\t", "", "\n");
     }
     if (output && weights) printf("# output\n");
     if (output) print_output(w, "\t", "", "\n");
 }
 
-static void print_json(const work *w, bool weights, bool output)
+static void print_json(const work *w, bool weights, bool output, bool learned)
 {
     printf("{\"score\": \"%s\", \"heads\": %lld", w->att.score->name, (long long)w->o->heads);
+    if (learned) printf(", \"learned\": {");
+    if (learned) rg_score_print(stdout, w->params, (int)w->o->digits, true);
+    if (learned) printf("}");
     if (weights) printf(", \"weights\": [");
     for (size_t h = 0; weights && h < (size_t)w->o->heads; h++) {
         printf("%s[", h ? ", " : "");
@@ -255,10 +268,11 @@ static rg_status calculate(work *w)
     RG_TRY(rg_tape_new(&w->tape, &config));
     RG_TRY(make_reach(w));
     RG_TRY(*w->o->record ? attend_recorded(w) : attend(w));
-    const bool all = !strcmp(w->o->print, "both"), weights = all || !strcmp(w->o->print, "weights");
-    const bool output = w->out && (all || !strcmp(w->o->print, "output"));
-    if (w->o->json) print_json(w, weights, output);
-    else print_text(w, weights, output);
+    const bool all = !strcmp(w->o->print, "all"), both = all || !strcmp(w->o->print, "both");
+    const bool weights = both || !strcmp(w->o->print, "weights"), output = w->out && (both || !strcmp(w->o->print, "output"));
+    const bool learned = all || !strcmp(w->o->print, "score");
+    if (w->o->json) print_json(w, weights, output, learned);
+    else print_text(w, weights, output, learned);
     return RG_OK;
 }
 
