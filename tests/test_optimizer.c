@@ -399,6 +399,8 @@ static void schedules_follow_their_formulas(void **state)
         { { .name = "cosine", .rate = 1, .every = 100, .least = 0.2 }, 50, 0.6 },
         { { .name = "cosine", .rate = 1, .every = 100, .least = 0.2 }, 500, 0.2 },
         { { .name = "linear", .rate = 1, .every = 100 }, 75, 0.25 },
+        { { .name = "epochs", .rate = 1, .decay = 0.5, .start = 4 }, 4, 1 }, /* the step is the epoch */
+        { { .name = "epochs", .rate = 1, .decay = 0.5, .start = 4 }, 6, 0.25 },
         { { .name = "constant", .rate = 1, .end = 100, .cooldown = 20 }, 80, 1 },
         { { .name = "constant", .rate = 1, .end = 10, .cooldown = 20 }, 6, 0.5 }, /* longer than all: down from the first step */
         { { .name = "constant", .rate = 1, .end = 100, .cooldown = 20 }, 91, 0.5 },

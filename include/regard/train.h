@@ -61,10 +61,10 @@ rg_status rg_optimizer_swap(rg_optimizer *opt, rg_team *team);
 /* ------------------------------------------------------------------------------------------------- schedules */
 
 typedef struct rg_schedule {
-    const char *name;   /* of a row: constant, transformer, inverse-sqrt, exponential, step, cosine, linear         */
+    const char *name;   /* of a row: constant, transformer, inverse-sqrt, exponential, step, cosine, linear, epochs */
     double      rate;   /* highest rate; transformer: the factor in front                                          */
     double      warmup; /* the rate rises linearly for so many steps (transformer: up to its peak)                   */
-    double      start;  /* steps before it begins to fall                                                          */
+    double      start;  /* steps (epochs: passes over the data) before it begins to fall                          */
     double      every;  /* steps between two cuts; cosine and linear: steps until `least`                           */
     double      decay;  /* factor of one cut                                                                       */
     double      least;  /* never below this                                                                        */
@@ -76,11 +76,13 @@ typedef struct rg_schedule {
 typedef struct rg_schedule_kind {
     const char *name, *formula;
     double (*rate)(const rg_schedule *s, double step);
+    bool by_epochs; /* `step` is the number of the pass over the data, from 1 */
 } rg_schedule_kind;
 
 const rg_schedule_kind *rg_schedule_kinds(void); /* ended by one without a name */
 rg_status rg_schedule_check(const rg_schedule *s);
-double    rg_schedule_rate(const rg_schedule *s, uint64_t step); /* of step 1, 2, ...; s was checked */
+bool      rg_schedule_by_epochs(const rg_schedule *s);
+double    rg_schedule_rate(const rg_schedule *s, uint64_t step); /* of step (or epoch) 1, 2, ...; s was checked */
 
 /* --------------------------------------------------------------------------------------------------- workers */
 

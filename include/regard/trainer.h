@@ -62,6 +62,7 @@ typedef struct rg_shares {
     const void *const *share;
     size_t             count; /* 0: the epoch is over; the next call begins the next one */
     double             cost;  /* what is counted a second: words, nodes, pictures        */
+    double             divide; /* what the gradient of the summed loss is divided by; 0: by the labels the loss counts */
 } rg_shares;
 
 enum { RG_METRICS_MAX = 8, RG_METRIC_NAME = 32 };

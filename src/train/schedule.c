@@ -48,14 +48,18 @@ static double linear(const rg_schedule *s, double t)
     return warm(s, t) * (s->rate + (s->least - s->rate) * part);
 }
 
+/* Zaremba, Sutskever, Vinyals 2014: constant for `start` epochs, then times `decay` with every further one */
+static double by_epochs(const rg_schedule *s, double epoch) { return s->rate * pow(s->decay, past(s, epoch)); }
+
 static const rg_schedule_kind kinds[] = {
-    { "constant", "rate min(1, t/warmup)", constant },
-    { "transformer", "rate width^-0.5 min(t^-0.5, t warmup^-1.5)", transformer },
-    { "inverse-sqrt", "rate min(1, t/warmup) sqrt(start / max(start, t))", inverse_sqrt },
-    { "exponential", "rate min(1, t/warmup) decay^(max(0, t-start) / every)", exponential },
-    { "step", "rate min(1, t/warmup) decay^(cuts made after start, one every so many steps)", in_steps },
-    { "cosine", "from rate to least over `every` steps after start, along half a cosine", cosine },
-    { "linear", "from rate to least over `every` steps after start, along a line", linear },
+    { "constant", "rate min(1, t/warmup)", constant, false },
+    { "transformer", "rate width^-0.5 min(t^-0.5, t warmup^-1.5)", transformer, false },
+    { "inverse-sqrt", "rate min(1, t/warmup) sqrt(start / max(start, t))", inverse_sqrt, false },
+    { "exponential", "rate min(1, t/warmup) decay^(max(0, t-start) / every)", exponential, false },
+    { "step", "rate min(1, t/warmup) decay^(cuts made after start, one every so many steps)", in_steps, false },
+    { "cosine", "from rate to least over `every` steps after start, along half a cosine", cosine, false },
+    { "linear", "from rate to least over `every` steps after start, along a line", linear, false },
+    { "epochs", "rate decay^max(0, epoch - start)", by_epochs, true },
     { .name = NULL }
 };
 
@@ -79,12 +83,22 @@ rg_status rg_schedule_check(const rg_schedule *s)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (!(rows[i].value >= 0) || !isfinite(rows[i].value))
             return rg_fail(RG_EINVAL, "schedule %s: the %s is %g", s->name, rows[i].name, rows[i].value);
+    if (kind->by_epochs && s->warmup > 0)
+        return rg_fail(RG_EINVAL, "schedule %s counts epochs: a warm-up of %g updates has no place in it", s->name, s->warmup);
     if (kind->rate == transformer && !(s->width > 0)) return rg_fail(RG_EINVAL, "schedule transformer: the model's width is %g", s->width);
     bool cuts = kind->rate == exponential || kind->rate == in_steps || kind->rate == cosine || kind->rate == linear;
     if (cuts && !(s->every > 0)) return rg_fail(RG_EINVAL, "schedule %s: every %g steps", s->name, s->every);
+    if (kind->by_epochs && s->cooldown > 0)
+        return rg_fail(RG_EINVAL, "schedule %s counts epochs: a cooldown of %g updates has no place in it", s->name, s->cooldown);
     if (s->cooldown > 0 && !(s->end > 0))
         return rg_fail(RG_EINVAL, "schedule %s: %g steps of cooldown before an end that is not known", s->name, s->cooldown);
     return RG_OK;
+}
+
+bool rg_schedule_by_epochs(const rg_schedule *s)
+{
+    const rg_schedule_kind *kind = find(s->name);
+    return kind && kind->by_epochs;
 }
 
 double rg_schedule_rate(const rg_schedule *s, uint64_t step)

@@ -142,6 +142,7 @@ void rg_trainer__log_average(rg_trainer *t, const rg_metrics *mean, const rg_met
 typedef struct update { /* the batches of one update */
     uint64_t batches;
     double   labels;
+    double   divide; /* the gradient by this: the labels, unless the task says otherwise */
     bool     epoch_over;
 } update;
 
@@ -167,6 +168,7 @@ static rg_status one_batch(rg_trainer *t, update *u, const rg_shares *shares)
     t->at.epoch_batches++;
     u->batches++;
     u->labels += losses.count;
+    u->divide += shares->divide > 0 ? shares->divide : losses.count;
     t->loss += losses.sum;
     t->phase[t->at.phase].loss += losses.sum;
     t->phase[t->at.phase].labels += losses.count;
@@ -194,8 +196,9 @@ static rg_status apply(rg_trainer *t, const update *u)
 {
     rg_step_report report;
     const uint64_t number = (t->config.phase_count ? t->at.phase_steps[t->at.phase] : rg_optimizer_steps(t->opt)) + 1;
-    t->rate = t->at.rate_factor * rg_schedule_rate(&t->config.schedule, number) * rg_trainer__phase_factor(t);
-    rg_status status = rg_optimizer__step(&report, t->opt, rg_workers_grads(t->workers), (size_t)rg_workers_count(t->workers), u->labels,
+    const uint64_t when = rg_schedule_by_epochs(&t->config.schedule) ? t->at.epoch : number;
+    t->rate = t->at.rate_factor * rg_schedule_rate(&t->config.schedule, when) * rg_trainer__phase_factor(t);
+    rg_status status = rg_optimizer__step(&report, t->opt, rg_workers_grads(t->workers), (size_t)rg_workers_count(t->workers), u->divide,
                                           t->rate, number, rg_workers_team(t->workers));
     if (status != RG_OK) return blame(t, status, &(rg_shares){0}, 0);
     t->updates++;
