@@ -24,7 +24,7 @@ static rg_model *make_with(const rg_system *system, uint64_t seed, size_t words,
     const rg_option_group group = { .rows = system->options, .values = options };
     assert_int_equal(rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "test", true), RG_OK);
     const rg_sizes sizes = { { { "source-vocabulary", words }, { "target-vocabulary", words },
-                             { "joint-vocabulary", true }, { "bos", BOS }, { "eos", EOS } } };
+                             { "joint-vocabulary", true }, { "bos", BOS }, { "eos", EOS }, { "context", 64 } } };
     rg_model            *m;
     if (rg_model_new(&m, system, options, &sizes, seed) != RG_OK) fail_msg("%s: %s", system->name, rg_message());
     rg_options_fini(system->options, options);
@@ -443,7 +443,9 @@ static void attention_has_a_row_for_each_token_and_coverage_a_penalty(void **sta
 {
     (void)state;
     EVERY_DECODER(s) {
-        if (!(*s)->uses->where) continue; /* no attention */
+        bool crosses = false;
+        for (const rg_attention_use *u = (*s)->uses; u->where; u++) crosses = crosses || rg_attention_use_crosses(u);
+        if (!crosses) continue; /* no attention to the source */
         const rg_model  *m = make(*s, 13, V);
         rg_search       *search = search_of(&m, 1), *plain = search_of(&m, 1);
         rg_search_config c = RG_SEARCH_CONFIG_DEFAULT;
@@ -541,7 +543,7 @@ static void a_source_that_is_given_up_changes_no_other(void **state)
             c.stop = impatient;
             c.stop_context = &i;
             const rg_answers *out = run(search, &c, NULL);
-            assert_true(out[1].stopped && out[1].count == 0);
+            assert_true(out[1].stopped ? out[1].count == 0 : patience > 0 && out[1].count == whole[1].count); /* or its answers were there before */
             for (size_t k = 0; k < 3; k += 2) {
                 assert_true(!out[k].stopped && out[k].count == whole[k].count);
                 for (size_t n = 0; n < out[k].count; n++) assert_same(&out[k].answer[n], &whole[k].answer[n], 0);

@@ -92,7 +92,11 @@ static rg_status toy_keep(rg_decoding *d, const int32_t *parents, size_t n)
 }
 
 static const rg_option no_options[] = { { 0 } };
-static const rg_system toy_system = { .name = "toy", .options = no_options, .options_bytes = 1, .parts_bytes = sizeof(toy),
+static const rg_attention_use toy_uses[] = {
+    { .where = "every word", .watch = "*weights", .rows = "output", .cols = "pixels" },
+    { 0 },
+};
+static const rg_system toy_system = { .name = "toy", .uses = toy_uses, .options = no_options, .options_bytes = 1, .parts_bytes = sizeof(toy),
                                       .build = toy_build, .loss = toy_loss, .state_bytes = sizeof(toy_state),
                                       .start = toy_start, .step = toy_step, .keep = toy_keep };
 

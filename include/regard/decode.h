@@ -17,6 +17,7 @@ typedef struct rg_search_config {
     double   length_factor; /* an answer is cut at factor * source length + length_extra tokens                 */
     size_t   length_extra;
     size_t   longest;       /* and at so many tokens, if not 0; a model that knows only so many positions lowers it */
+    bool     endless;       /* eos is a token like others, such as the end of a line: only the length ends an answer */
     bool     no_unknown;    /* never answer the unknown word                                                   */
     int32_t  unknown;
     bool     sample;        /* draw instead of search (beam answers are n_best draws)                            */

@@ -73,6 +73,7 @@ typedef struct rg_recurrent_stack {
 /* States between sequences or steps, a layer each; (G, width) or NULL for zeros. c of LSTMs only. */
 typedef struct rg_recurrent_states {
     rg_tensor *h[RG_RECURRENT_DEPTH], *c[RG_RECURRENT_DEPTH];
+    size_t     after; /* rg_recurrent_stack_run: leave the states after so many rows of every group; 0: at its end */
 } rg_recurrent_states;
 
 void   rg_recurrent_stack_init(rg_recurrent_stack *out, rg_params *p, const char *name, const rg_recurrent_config *config);

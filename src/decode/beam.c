@@ -140,7 +140,7 @@ static size_t insert(candidate *best, size_t count, size_t most, candidate c)
 
 static bool allowed(const rg_beams *b, int32_t token)
 {
-    return token != b->words.bos && !(b->config.no_unknown && token == b->config.unknown);
+    return (token != b->words.bos || token == b->words.eos) && !(b->config.no_unknown && token == b->config.unknown);
 }
 
 static size_t scan_run(rg_beams *b, size_t count, size_t most, const rg_real *scores, size_t from, double base, double lse, size_t row)
@@ -336,7 +336,7 @@ static rg_status extend(rg_beams *b, beam *m, size_t count, const rg_gaze *gaze,
         if (!n) return RG_ENOMEM;
         *n = (node){ .parent = old[c->row], .token = c->token, .log_p = c->log_p, .word = c->word, .length = old[c->row]->length + 1 };
         RG_TRY(look(b, n, gaze, row + c->row));
-        const bool at_end = c->token == b->words.eos, cut = !at_end && n->length >= m->limit;
+        const bool at_end = c->token == b->words.eos && !b->config.endless, cut = !at_end && n->length >= m->limit;
         if (at_end || cut) {
             finish(b, m, n, cut);
             continue;

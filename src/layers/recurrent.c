@@ -62,24 +62,38 @@ static bool runs(rg_tape *t, const rg_recurrent_stack *s)
     return false;
 }
 
-/* One direction of layer l over all rows; *end gets the states where it ends. */
+/* Row `after` of every group, from 1; 0: the last. */
+static rg_tensor *end_rows(rg_tape *t, rg_tensor *x, size_t after, bool reverse)
+{
+    const rg_layout *layout = rg_tensor_layout(x);
+    if (!after || !layout) return rg_last_rows(t, x, reverse);
+    int32_t *row = rg_tape_memory(t, (layout->groups + 1) * sizeof *row);
+    for (size_t g = 0; row && g < layout->groups; g++) {
+        const size_t rows = (size_t)(layout->start[g + 1] - layout->start[g]);
+        if (after > rows) return rg_tape_fail(t, RG_EINVAL, "the state after row %zu of a group of %zu", after, rows);
+        row[g] = layout->start[g] + (int32_t)after - 1;
+    }
+    return row ? rg_gather(t, x, row, layout->groups, NULL) : NULL;
+}
+
+/* One direction of layer l over all rows; *h and *c become the states where it ends, or after so many rows of each group. */
 static rg_tensor *one_way(rg_tape *t, const rg_recurrent_stack *s, const rg_recurrent_params *params, rg_tensor *x, rg_tensor **h,
-                          rg_tensor **c, bool reverse)
+                          rg_tensor **c, bool reverse, size_t after)
 {
     const rg_recurrent_weights w = rg_recurrent_params_use(t, params);
     const bool                 cells = c && s->config.kind == RG_LSTM;
     rg_tensor *all_c = NULL;
     rg_tensor *all_h = rg_recurrent(t, s->config.kind, &w, x, h ? *h : NULL, cells ? *c : NULL, reverse, cells ? &all_c : NULL);
-    if (h) *h = rg_last_rows(t, all_h, reverse);
-    if (cells) *c = rg_last_rows(t, all_c, reverse);
+    if (h) *h = end_rows(t, all_h, after, reverse);
+    if (cells) *c = end_rows(t, all_c, after, reverse);
     return all_h;
 }
 
 static rg_tensor *both_ways(rg_tape *t, const rg_recurrent_stack *s, size_t l, rg_tensor *x, rg_recurrent_states *states)
 {
     rg_tensor *h[2] = {0}, *c[2] = {0};
-    rg_tensor *ahead = one_way(t, s, &s->ahead[l], x, states ? &h[0] : NULL, states ? &c[0] : NULL, false);
-    rg_tensor *back = one_way(t, s, &s->back[l], x, states ? &h[1] : NULL, states ? &c[1] : NULL, true);
+    rg_tensor *ahead = one_way(t, s, &s->ahead[l], x, states ? &h[0] : NULL, states ? &c[0] : NULL, false, 0);
+    rg_tensor *back = one_way(t, s, &s->back[l], x, states ? &h[1] : NULL, states ? &c[1] : NULL, true, 0);
     if (states) {
         states->h[l] = rg_combined(t, s->config.combine, h[0], h[1]);
         states->c[l] = c[0] ? rg_combined(t, s->config.combine, c[0], c[1]) : NULL;
@@ -93,7 +107,7 @@ rg_tensor *rg_recurrent_stack_run(rg_tape *t, const rg_recurrent_stack *s, rg_te
         rg_tape_push(t, "%zu", l);
         x = rg_dropout(t, x, s->config.dropout);
         if (s->config.bidirectional) x = both_ways(t, s, l, x, states);
-        else x = one_way(t, s, &s->ahead[l], x, states ? &states->h[l] : NULL, states ? &states->c[l] : NULL, false);
+        else x = one_way(t, s, &s->ahead[l], x, states ? &states->h[l] : NULL, states ? &states->c[l] : NULL, false, states ? states->after : 0);
         rg_tape_pop(t);
     }
     return x;

@@ -208,9 +208,8 @@ static void see(void *context, const char *name, const rg_tensor *x, const void 
         c->skipped++;
         return;
     }
-    if (rg_attention_use_crosses(use)) c->status = add_rows(c, name, rows, cols, x, reach);
-    else if (reach->Nq == c->record->labels[rows].count) c->status = add_whole(c, name, rows, cols, x, reach);
-    else c->skipped++;
+    if (!rg_attention_use_crosses(use) && reach->Nq == c->record->labels[rows].count) c->status = add_whole(c, name, rows, cols, x, reach);
+    else c->status = add_rows(c, name, rows, cols, x, reach);
     if (c->status != RG_OK) c->message = rg_strdup(rg_message());
 }
 
