@@ -29,7 +29,8 @@ static rg_tensor *model_loss(rg_tape *t, rg_tensor *const *x, void *context)
  * Gelu: relu has kinks that differences trip over. */
 static const char *const small =
     "dim-emb: 4\ntransformer-dim-ffn: 3\ntransformer-heads: 2\nenc-depth: 2\ndec-depth: 2\ndim-rnn: 3\n"
-    "transformer-dropout: 0.2\ndropout-rnn: 0.2\nlabel-smoothing: 0.1\ntransformer-ffn-activation: gelu\n";
+    "transformer-dropout: 0.2\ndropout-rnn: 0.2\nlabel-smoothing: 0.1\ntransformer-ffn-activation: gelu\n"
+    "init-deviation: 0.5\n";
 
 static rg_model *make(const rg_system *system, const char *more)
 {
@@ -40,7 +41,7 @@ static rg_model *make(const rg_system *system, const char *more)
     if (more) assert_int_equal(rg_options_read_yaml(&group, 1, more, strlen(more), "test", true), RG_OK);
     const rg_sizes sizes = { { { "source-vocabulary", 7 }, { "target-vocabulary", 7 },
                              { "joint-vocabulary", true }, { "bos", 1 }, { "eos", 2 },
-                             { "vocabulary", 7 }, { "classes", 3 }, { "tags", 3 }, { "features", 2 } } };
+                             { "vocabulary", 7 }, { "classes", 3 }, { "tags", 3 }, { "features", 2 }, { "context", 8 } } };
     rg_model            *m;
     rg_status            status = rg_model_new(&m, system, options, &sizes, 3);
     if (status != RG_OK) fail_msg("%s: %s", system->name, rg_message());
@@ -99,6 +100,18 @@ static void every_variant_has_a_correct_gradient(void **state)
         { "luong", "dim-emb: 3\ntied-embeddings: true\nreverse: true" },
         { "rnnsearch", "reverse: true" },
         { "luong", "dim-emb: 3\ntied-embeddings: true\nscale-embeddings: false" },
+        { "lm", "cell: rnn" },
+        { "lm", "cell: gru" },
+        { "lm", "cell: gru-reset-after" },
+        { "lm", "look: attention\nwindow: 2" },
+        { "lm", "look: key-value\ndim-rnn: 4\nwindow: 2" },
+        { "lm", "look: key-value-predict\nwindow: 2" },
+        { "lm", "look: n-gram\nwindow: 3" },
+        { "lm", "dim-emb: 3\ntied-embeddings: true\ninit-uniform: 0.5" },
+        { "lstmn", "layers: 2\nwindow: 2" },
+        { "gpt", "transformer-positions: sinusoidal\nlayers: 2" },
+        { "gpt", "transformer-norm: post\nlayers: 1" },
+        { "gpt", "tied-embeddings: false\nlayers: 1" },
     };
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) check(rg_system_find(variants[i].system), variants[i].options);
 }

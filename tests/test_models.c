@@ -23,7 +23,7 @@ static rg_model *make(const rg_system *system, const char *more)
     assert_int_equal(rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "test", true), RG_OK);
     if (more) assert_int_equal(rg_options_read_yaml(&group, 1, more, strlen(more), "test", true), RG_OK);
     const rg_sizes sizes = { { { "source-vocabulary", V }, { "target-vocabulary", V },
-                             { "joint-vocabulary", true }, { "bos", 1 }, { "eos", 2 } } };
+                             { "joint-vocabulary", true }, { "bos", 1 }, { "eos", 2 }, { "context", 64 } } };
     rg_model            *m;
     if (rg_model_new(&m, system, options, &sizes, 5) != RG_OK) fail_msg("%s: %s", system->name, rg_message());
     rg_options_fini(system->options, options);

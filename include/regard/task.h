@@ -90,6 +90,7 @@ typedef struct rg_question {
     const void    *options; /* filled from task->asking */
     const rg_list *words;   /* inputs given one by one: texts, paths; none: `input` is read */
     const char    *input;   /* file of inputs, one per line; "-": standard input */
+    bool           word_scores; /* score: log p of each piece too */
     int            threads;
     const rg_sink *sink;
 } rg_question;
@@ -162,10 +163,17 @@ struct rg_task {
     const rg_option *asking; /* rows of what can be asked */
     size_t           asking_bytes;
     rg_status (*answer)(const rg_model *model, const rg_question *question);
-    /* log p of given answers: rows of question->input, an answer TAB an input, in that order; `regard score`. NULL: not known. */
+    /* log p of given answers: rows of question->input, an answer TAB an input, in that order, or plain lines where the answer is the text
+     * itself; `regard score`. NULL: not known. */
     rg_status (*score)(const rg_model *model, const rg_question *question);
     bool translates; /* its assets are an rg_translator: the server offers the API of translations */
     bool texts;      /* its inputs are texts, no names of files: a server may be sent them         */
+
+    /* Drawing: texts, pictures from the model instead of answers. NULL: `regard generate` does not know it. The same question, sink and rows
+     * of options; one of the columns is called "text". */
+    const rg_option *drawing;
+    size_t           drawing_bytes;
+    rg_status (*generate)(const rg_model *model, const rg_question *question);
 
     /* A tiny instance: write data into `folder`, and as YAML the options of `regard train` that learn from them. Every test that walks the
      * tasks learns it; `regard demo NAME` learns the larger one. */

@@ -92,13 +92,20 @@ const rg_task *rg_task_of_file(const char *path)
     return task;
 }
 
-rg_status rg_call_add_asking(rg_call *call, const char *model)
+rg_status rg_call_task(const rg_task **out, const char *model)
 {
     bool there = false;
+    *out = NULL;
     RG_TRY(rg_file_exists(&there, model));
     if (!there) return RG_OK; /* --help lists the rest; otherwise loading says what is missing */
-    const rg_task *task = rg_task_of_file(model);
-    if (!task) return RG_EMATCH;
+    return (*out = rg_task_of_file(model)) ? RG_OK : RG_EMATCH;
+}
+
+rg_status rg_call_add_asking(rg_call *call, const char *model)
+{
+    const rg_task *task;
+    RG_TRY(rg_call_task(&task, model));
+    if (!task) return RG_OK;
     if (!task->answer) return rg_fail(RG_EMATCH, "%s: it was trained for '%s', which gives no answers one by one", model, task->name);
     return task->asking ? rg_call_add(call, task->name, task->asking, task->asking_bytes) : RG_OK;
 }

@@ -24,6 +24,8 @@ void           rg_answer_printer_fini(rg_answer_printer *p);
 /* The task of a model file, or NULL with a message: looked at before the other options are known. */
 const rg_task *rg_task_of_file(const char *path);
 
+/* For extend(): what a model file was trained for; NULL when there is no such file. */
+rg_status rg_call_task(const rg_task **out, const char *model);
 /* For extend(): add the options of what can be asked of this model. Without the file (--help) there are none. */
 rg_status rg_call_add_asking(rg_call *call, const char *model);
 

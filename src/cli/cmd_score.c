@@ -194,11 +194,12 @@ static rg_status score_answers(const rg_task *task, const rg_call *call)
     rg_answer_printer printer = { .json = s->json };
     rg_model         *model;
     if (!task->score) return rg_fail(RG_EMATCH, "%s: a model for '%s' (%s -> %s) scores no answers", s->models.items[0], task->name, task->in, task->out);
-    if ((s->models.count > 1 && !together) || call->words.count > 1) return rg_fail(RG_EINVAL, "one model and one file of lines: answer TAB input");
+    if ((s->models.count > 1 && !together) || call->words.count > 1) return rg_fail(RG_EINVAL, "one model and one file of lines");
     RG_TRY(rg_model_load(&model, s->models.items[0], NULL));
     const rg_question q = { .words = &none,
                             .input = together ? s->models.items[1] : call->words.count ? call->words.items[0] : "-",
-                            .threads = 1,
+                            .word_scores = s->word_scores,
+                            .threads = s->threads ? (int)s->threads : 1,
                             .sink = rg_answer_printer_sink(&printer) };
     const rg_status status = task->score(model, &q);
     rg_answer_printer_fini(&printer);
@@ -230,11 +231,12 @@ static rg_status run(rg_call *call)
 
 const rg_command rg_command_score = {
     .name = "score",
-    .summary = "log p of given answers: of translations, of labels",
+    .summary = "log p of given answers: of translations, of labels, of running text",
     .arguments = "SOURCE TARGET | FILE",
     .details = "Prints log p(target | source) in nats for every pair of lines of the two files, </s> included: what the model "
                "would have given that answer had search found it. Standard error gets the sum and the perplexity per subword. A classifier "
-               "scores one FILE (or standard input) of lines label TAB text: the label and its log p.",
+               "scores one FILE (or standard input) of lines label TAB text: the label and its log p. A language model scores lines of "
+               "running text, one after another: log p and perplexity of each, and of all on standard error.",
     .options = options,
     .size = sizeof(settings),
     .run = run,

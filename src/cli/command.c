@@ -22,6 +22,7 @@ const char *rg_program(void) { return program ? program : "regard"; }
     X(evaluate) \
     X(average) \
     X(predict) \
+    X(generate) \
     X(serve) \
     X(make) \
     X(show) \

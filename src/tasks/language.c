@@ -1,84 +1,367 @@
-/* language.c - see language.h. */
+/* language.c - running text -> what comes next: plain text files, cut into streams or windows; judged by perplexity.
+ *
+ *   in the model file      vocab.text      bytes
+ *   sizes                  context         pieces of a window; 0: the model carries its state through a text
+ *                          lines           1: </s> ends a line, and the text goes on behind it; 0: it ends a text */
 #include "tasks/language.h"
 
+#include <math.h>
 #include <string.h>
 
-/* ISO 639-1, all of it: so that train.tx, lines.md and part.aa ... part.zz are not taken for languages unless they
- * name one. */
-static const char codes[] = " aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu "
-                            "cv cy da de dv dz ee el en eo es et eu fa ff fi "
-                            "fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu ja "
-                            "jv ka kg ki kj kk kl km kn ko kr ks ku kv kw ky "
-                            "la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no nr nv ny "
-                            "oc oj om or os pa pi pl ps pt qu rm rn ro ru rw "
-                            "sa sc sd se sg sh si sk sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tl tn to tr ts "
-                            "tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za "
-                            "zh zu ";
+#include "regard/metrics.h"
+#include "tasks/batches.h"
+#include "tasks/language_cut.h"
 
-static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-static bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+#define AT(field) offsetof(rg_language_options, field)
 
-static bool is_code(const char *text)
+const rg_option rg_language_rows[] = {
+    { RG_OPTION_LIST, "train-sets", AT(train_sets), "", "text files to learn from, one after another; .gz allowed", 't', NULL },
+    { RG_OPTION_LIST, "valid-sets", AT(valid_sets), "", "the same for validation", 0, NULL },
+    { RG_OPTION_REAL, "valid-share", AT(valid_share), "0", "without --valid-sets: validate on such a share of the text, its end", 0, "[0,0.9]" },
+    { RG_OPTION_LIST, "test-sets", AT(test_sets), "", "text read once, when everything is learned, to test on", 0, NULL },
+    { RG_OPTION_LIST, "vocabs", AT(vocabs), "", "vocabulary file (SentencePiece .model or .vocab, Marian .yml, words); empty: learned", 'v', NULL },
+    { RG_OPTION_STRING, "vocab-kind", AT(vocab_kind), "words", "how text is cut into pieces", 0, "unigram|bpe|char|word|words|characters" },
+    { RG_OPTION_INT, "dim-vocabs", AT(dim_vocabs), "10000", "most pieces of the vocabulary; 0: no limit (words, characters)", 0, "[0,10000000]" },
+    { RG_OPTION_INT, "vocab-min-count", AT(vocab_min_count), "1", "words and characters: rarer ones become unknown", 0, "[0,inf)" },
+    { RG_OPTION_STRING, "normalization", AT(form), "nfc", "form of the text; lower: composed (nfc) and in lower case", 0, "nfc|nfkc|none|lower" },
+    { RG_OPTION_STRING, "cut", AT(cut), "", "streams: texts that go on from batch to batch; windows; empty: as the system can", 0,
+      "|streams|windows" },
+    { RG_OPTION_INT, "mini-batch", AT(batch), "20", "streams, or windows in a batch", 0, "[1,1000000]" },
+    { RG_OPTION_INT, "chunk", AT(chunk), "35", "streams: pieces of each per update; its state goes on to the next", 0, "[1,1000000]" },
+    { RG_OPTION_INT, "bptt", AT(bptt), "0", "streams: pieces that gradients go back over; 0: as --chunk", 0, "[0,1000000]" },
+    { RG_OPTION_INT, "context", AT(context), "64", "windows: pieces of each", 0, "[1,1000000]" },
+    { RG_OPTION_STRING, "windows", AT(windows), "random", "windows are drawn anywhere, or follow one another", 0, "random|consecutive" },
+    { RG_OPTION_STRING, "loss-per", AT(loss_per), "token", "the loss is a mean over pieces, or summed over a stream (Zaremba) and a mean of streams", 0,
+      "token|stream" },
+    RG_OPTION_END
+};
+
+typedef struct {
+    rg_running      *train, *valid;
+    rg_text_range    validation; /* count 0: none */
+    rg_cut          *cut;
+    rg_carry        *carry;
+    rg_text_reading *reading;
+    rg_batch         batch;
+    rg_share_room    shares;
+} data;
+
+/* ----------------------------------------------------------------------------------------------------------- assets */
+
+static void      drop(void *assets) { rg_vocab_free(((rg_language_model *)assets)->vocab); }
+static rg_status describe(rg_state *state, const void *assets)
 {
-    const char word[] = { ' ', text[0], text[0] ? text[1] : '\0', ' ', '\0' };
-    return strstr(codes, word) != NULL;
+    return rg_put_vocab(state, "vocab.text", ((const rg_language_model *)assets)->vocab);
 }
 
-/* A region (BR) or a script (Hans) of `n` characters. */
-static bool is_region(const char *text, size_t n) { return is_upper(text[0]) && (n == 2 ? is_upper(text[1]) : n == 4); }
-
-/* The last part of a path between dots, without the endings that say how the file is written. */
-static void last_part(const char **out, size_t *out_length, const char *path)
+/* A line ends and the next begins with one sign: </s> is also what stands before a text. */
+static rg_status put_sizes(rg_sizes *sizes, const rg_vocab *vocab)
 {
-    static const char *const forms[] = { ".gz", ".tsv", ".txt" };
-    const char              *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    size_t                   n = strlen(name);
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        const size_t k = strlen(forms[i]);
-        if (n > k && strncmp(name + n - k, forms[i], k) == 0) n -= k;
+    RG_TRY(rg_sizes_put(sizes, "target-vocabulary", rg_vocab_size(vocab)));
+    RG_TRY(rg_sizes_put(sizes, "bos", (size_t)rg_vocab_eos(vocab)));
+    return rg_sizes_put(sizes, "eos", (size_t)rg_vocab_eos(vocab));
+}
+
+static rg_status adopt(void *assets, rg_sizes *sizes, const rg_state *state)
+{
+    rg_language_model *its = assets;
+    size_t             context;
+    RG_TRY(rg_get_vocab(&its->vocab, state, "vocab.text"));
+    if (!rg_sizes_get(&context, sizes, "context") || context > 1000000)
+        return rg_fail(RG_EFORMAT, "the model file does not say how long its context is");
+    return put_sizes(sizes, its->vocab);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- opening */
+
+static bool by_windows(const rg_run *run)
+{
+    const rg_language_options *o = run->options;
+    return o->cut[0] ? o->cut[0] == 'w' : !run->system->carries;
+}
+
+static size_t bptt(const rg_language_options *o) { return (size_t)(o->bptt ? o->bptt : o->chunk); }
+
+static rg_status check(const rg_run *run)
+{
+    const rg_language_options *o = run->options;
+    if (!o->train_sets.count) return rg_fail(RG_EINVAL, "which text? give --train-sets FILE...");
+    if (o->vocabs.count > 1) return rg_fail(RG_EINVAL, "--vocabs takes one file, not %zu", o->vocabs.count);
+    if (o->bptt && o->bptt < o->chunk)
+        return rg_fail(RG_EINVAL, "--bptt %lld is less than --chunk %lld: gradients go back over a whole chunk at least", (long long)o->bptt,
+                       (long long)o->chunk);
+    if (o->valid_sets.count && o->valid_share > 0) return rg_fail(RG_EINVAL, "give --valid-sets or --valid-share, not both");
+    return RG_OK;
+}
+
+static rg_status learn_vocab(rg_vocab **out, const rg_run *run)
+{
+    const rg_language_options *o = run->options;
+    const rg_read_watch        watch = rg_report_watch(run->report);
+    const size_t               n = o->train_sets.count;
+    rg_vocab_config            c = RG_VOCAB_CONFIG_DEFAULT;
+    if (o->vocabs.count) return rg_vocab_load(out, o->vocabs.items[0]);
+    RG_TRY(rg_vocab_kind_find(&c.kind, o->vocab_kind));
+    RG_TRY(rg_text_form_find(&c.form, o->form));
+    c.size = (size_t)o->dim_vocabs;
+    c.min_count = (size_t)o->vocab_min_count;
+    c.seed = (uint64_t)run->learning->seed;
+    c.watch = &watch;
+    rg_text_side *sides = rg_alloc_array(n, sizeof *sides);
+    if (!sides) return RG_ENOMEM;
+    for (size_t i = 0; i < n; i++) sides[i] = (rg_text_side){ o->train_sets.items[i], -1 };
+    rg_tell_begin(run->report, "learning a vocabulary (%s) from %s%s", o->vocab_kind, o->train_sets.items[0], n > 1 ? " and others" : "");
+    const rg_status status = rg_vocab_train_files(out, &c, sides, n);
+    rg_tell_over(run->report);
+    rg_free(sides);
+    return status;
+}
+
+static rg_status open_text(rg_running **out, const rg_run *run, const rg_vocab *vocab, const rg_list *files, const char *what)
+{
+    const rg_read_watch watch = rg_report_watch(run->report);
+    rg_running_config   c = RG_RUNNING_CONFIG_DEFAULT;
+    rg_text             text = { 0 };
+    c.watch = &watch;
+    rg_tell_begin(run->report, "encoding %s%s", files->items[0], files->count > 1 ? " and others" : "");
+    rg_status status = rg_running_open(out, &c, vocab, (const char *const *)files->items, files->count);
+    rg_tell_over(run->report);
+    RG_TRY(status);
+    status = rg_running_describe(&text, *out);
+    if (status == RG_OK) rg_tell(run->report, "%s%s", what, rg_text_c(&text));
+    rg_text_free(&text);
+    return status;
+}
+
+static rg_status open(rg_run *run)
+{
+    const rg_language_options *o = run->options;
+    rg_language_model         *its = run->assets;
+    data                      *d = run->data;
+    RG_TRY(check(run));
+    RG_TRY(learn_vocab(&its->vocab, run));
+    RG_TRY(open_text(&d->train, run, its->vocab, &o->train_sets, ""));
+    if (o->valid_sets.count) {
+        RG_TRY(open_text(&d->valid, run, its->vocab, &o->valid_sets, "validation: "));
+        d->validation = (rg_text_range){ d->valid, 0, rg_running_tokens(d->valid) };
     }
-    size_t begin = n;
-    while (begin > 0 && name[begin - 1] != '.') begin--;
-    *out = name + begin;
-    *out_length = begin ? n - begin : 0; /* a name without a dot has no ending */
+    RG_TRY(put_sizes(&run->sizes, its->vocab));
+    const size_t context = by_windows(run) ? (size_t)o->context : run->system->carries ? 0 : bptt(o);
+    RG_TRY(rg_sizes_put(&run->sizes, "lines", 1));
+    return rg_sizes_put(&run->sizes, "context", context);
 }
 
-void rg_language_of_path(char out[RG_LANGUAGE_ROOM], const char *path)
+static rg_status make_carry(data *d, const rg_run *run, size_t streams)
 {
-    const char *part;
-    size_t      n;
-    out[0] = '\0';
-    last_part(&part, &n, path);
-    if (n < 2 || !is_code(part)) return;
-    if (n != 2 && !((part[2] == '-' || part[2] == '_') && n > 4 && is_region(part + 3, n - 3))) return;
-    memcpy(out, part, n);
-    out[n] = '\0';
-    if (n > 2) out[2] = '-';
+    enum { MOST = 64 };
+    size_t width[MOST], blocks = 0;
+    while (blocks < MOST && (width[blocks] = run->system->carries(run->model, blocks)) > 0) blocks++;
+    return rg_carry_new(&d->carry, streams, width, blocks);
 }
 
-void rg_languages_of_path(char source[RG_LANGUAGE_ROOM], char target[RG_LANGUAGE_ROOM], const char *path)
+static rg_status ready(rg_run *run)
 {
-    const char *part;
-    size_t      n;
-    source[0] = target[0] = '\0';
-    last_part(&part, &n, path);
-    if (n != 5 || part[2] != '-' || !is_code(part) || !is_code(part + 3)) return;
-    snprintf(source, RG_LANGUAGE_ROOM, "%.2s", part);
-    snprintf(target, RG_LANGUAGE_ROOM, "%.2s", part + 3);
-}
-
-rg_status rg_language_check(const char *tag)
-{
-    size_t n = 0, part = 0;
-    bool   good = strlen(tag) < RG_LANGUAGE_ROOM;
-    for (; good && tag[n]; n++) {
-        if (tag[n] == '-') good = part > 0, part = 0;
-        else
-            good = ++part <= 8 &&
-                   (is_letter(tag[n]) || (is_digit(tag[n]) && strchr(tag, '-') && strchr(tag, '-') < tag + n));
+    const rg_language_options *o = run->options;
+    const rg_language_model   *its = run->model->assets;
+    data                      *d = run->data;
+    const uint64_t             all = rg_running_tokens(d->train), held = (uint64_t)ceil((double)all * o->valid_share);
+    rg_cut_config              c = { .text = { d->train, 0, all - held },
+                                     .first = rg_vocab_eos(its->vocab),
+                                     .batch = (size_t)o->batch,
+                                     .random = o->windows[0] == 'r',
+                                     .seed = (uint64_t)run->learning->seed };
+    if (held) d->validation = (rg_text_range){ d->train, all - held, held };
+    if (by_windows(run)) c.context = (size_t)o->context;
+    else {
+        c.chunk = (size_t)o->chunk;
+        c.bptt = bptt(o);
+        if (run->system->carries) RG_TRY(make_carry(d, run, c.batch));
+        c.carry = d->carry;
     }
-    const size_t first = strcspn(tag, "-");
-    if (good && (!n || (part > 0 && first >= 2))) return RG_OK;
-    return rg_fail(RG_EINVAL, "'%.40s' is not a language code such as en, de or pt-BR", tag);
+    RG_TRY(rg_cut_new(&d->cut, &c));
+    rg_tell(run->report, "vocabulary of %zu pieces, %zu parameters; %zu %s of %zu pieces per batch", rg_vocab_size(its->vocab),
+            rg_params_numbers(run->model->params), c.batch, c.chunk ? "streams" : "windows", c.chunk ? c.bptt : c.context);
+    if (rg_cut_left_out(d->cut))
+        rg_tell(run->report, "the last %llu pieces are left out: they are no piece of every stream", (unsigned long long)rg_cut_left_out(d->cut));
+    return RG_OK;
 }
+
+/* --------------------------------------------------------------------------------------------------------- learning */
+
+static rg_status next(rg_run *run, rg_shares *out)
+{
+    const rg_language_options *o = run->options;
+    data                      *d = run->data;
+    bool                       more;
+    *out = (rg_shares){ 0 };
+    RG_TRY(rg_cut_next(&more, &d->batch, d->cut));
+    if (!more) return RG_OK;
+    RG_TRY(rg_cut_shares(out, &d->shares, &d->batch, run->threads));
+    out->cost = (double)rg_field_rows(&d->batch.field[RG_TARGET]);
+    if (o->loss_per[0] == 's') out->divide = (double)d->batch.examples;
+    return RG_OK;
+}
+
+static rg_status tell(const rg_run *run, rg_state *state)
+{
+    const data *d = run->data;
+    size_t      count;
+    RG_TRY(rg_put_place(state, rg_cut_tell(d->cut), rg_cut_checksum(d->cut)));
+    if (!d->carry) return RG_OK;
+    const void *bytes = rg_carry_bytes(d->carry, &count);
+    return rg_state_put_bytes(state, "corpus.carry", bytes, count);
+}
+
+static rg_status seek(rg_run *run, const rg_state *state)
+{
+    data       *d = run->data;
+    rg_place    p;
+    const void *bytes;
+    size_t      count;
+    RG_TRY(rg_get_place(&p, state, rg_cut_checksum(d->cut)));
+    RG_TRY(rg_cut_seek(d->cut, p));
+    if (!d->carry) return RG_OK;
+    RG_TRY(rg_state_get_bytes(&bytes, &count, state, "corpus.carry"));
+    return rg_carry_set(d->carry, bytes, count);
+}
+
+/* Mean nats per piece of a range of text, read from its beginning. */
+static rg_status measure(double *out, rg_run *run, const rg_text_range *range)
+{
+    enum { AT_ONCE = 4096 };
+    data     *d = run->data;
+    double    sum = 0;
+    int32_t  *ids = rg_alloc_array(AT_ONCE, sizeof *ids);
+    double   *log_p = rg_alloc_array(AT_ONCE, sizeof *log_p);
+    rg_status status = ids && log_p ? RG_OK : RG_ENOMEM;
+    if (status == RG_OK && !d->reading)
+        status = rg_text_reading_new(&d->reading, run->model, rg_workers_team(rg_trainer_workers(run->trainer)));
+    if (status == RG_OK) rg_text_reading_begin(d->reading);
+    for (uint64_t at = 0; status == RG_OK && at < range->count;) {
+        const uint64_t left = range->count - at;
+        const size_t   n = left < AT_ONCE ? (size_t)left : AT_ONCE;
+        status = rg_running_read(ids, range->text, range->from + at, n);
+        if (status == RG_OK) status = rg_text_reading_feed(log_p, d->reading, ids, n);
+        for (size_t i = 0; status == RG_OK && i < n; i++) sum -= log_p[i];
+        at += n;
+    }
+    rg_free(ids);
+    rg_free(log_p);
+    *out = sum / (double)range->count;
+    return status;
+}
+
+/* Perplexity; of characters nats and bits too. `of` stands before the names. */
+static rg_status add_metrics(rg_metrics *out, const rg_run *run, const char *of, double nats)
+{
+    const rg_vocab_kind kind = rg_vocab_kind_of(((const rg_language_model *)run->model->assets)->vocab);
+    const bool          letters = kind == RG_VOCAB_CHARACTERS || kind == RG_VOCAB_CHAR;
+    const struct {
+        const char *name;
+        double      value;
+    } rows[] = { { "perplexity", exp(nats) }, { "nats-per-character", nats }, { "bits-per-character", nats / log(2) } };
+    for (size_t i = 0; i < (letters ? 3u : 1u); i++) {
+        char name[RG_METRIC_NAME];
+        snprintf(name, sizeof name, "%s%s", of, rows[i].name);
+        RG_TRY(rg_metrics_add(out, name, rows[i].value, false));
+    }
+    return RG_OK;
+}
+
+static bool judges(const rg_run *run)
+{
+    const rg_language_options *o = run->options;
+    return o->valid_sets.count > 0 || o->valid_share > 0;
+}
+
+static rg_status judge(rg_run *run, rg_metrics *out)
+{
+    double nats;
+    RG_TRY(measure(&nats, run, &((const data *)run->data)->validation));
+    return add_metrics(out, run, "", nats);
+}
+
+/* What is saved, on validation and test data. */
+static rg_status finish(rg_run *run)
+{
+    const rg_language_options *o = run->options;
+    rg_running                *text;
+    double                     nats;
+    if (judges(run)) {
+        RG_TRY(measure(&nats, run, &((const data *)run->data)->validation));
+        RG_TRY(add_metrics(&run->final, run, "valid-", nats));
+    }
+    if (!o->test_sets.count) return RG_OK;
+    RG_TRY(open_text(&text, run, ((const rg_language_model *)run->model->assets)->vocab, &o->test_sets, "test: "));
+    const rg_text_range range = { text, 0, rg_running_tokens(text) };
+    rg_status           status = measure(&nats, run, &range);
+    rg_running_free(text);
+    if (status == RG_OK) status = add_metrics(&run->final, run, "test-", nats);
+    if (status == RG_OK) rg_tell(run->report, "test perplexity %.3f (%.4f nats per piece)", exp(nats), nats);
+    return status;
+}
+
+static void blame(const rg_run *run, const void *share, char *out, size_t room)
+{
+    const rg_batch *b = share;
+    (void)run;
+    snprintf(out, room, "pieces from number %llu on%s", (unsigned long long)(b->examples ? b->lines[0] : 0),
+             b->examples > 1 ? " and other places of the text" : "");
+}
+
+static double epoch_part(const rg_run *run) { return rg_cut_epoch_part(((const data *)run->data)->cut); }
+
+static void close(rg_run *run)
+{
+    data *d = run->data;
+    rg_text_reading_free(d->reading);
+    rg_cut_free(d->cut);
+    rg_carry_free(d->carry);
+    rg_running_free(d->train);
+    rg_running_free(d->valid);
+    rg_share_room_free(&d->shares);
+}
+
+static rg_status hint(rg_text *out, const void *options_of, const char *program, const char *model)
+{
+    (void)options_of;
+    return rg_text_print(out, "%s generate -m %s --prompt '' --length 200", program, model);
+}
+
+const rg_task rg_task_language = {
+    .name = "language",
+    .in = "text",
+    .out = "text",
+    .unit = "pieces",
+    .summary = "running text: a model continues it, or says how likely it is",
+    .options = rg_language_rows,
+    .options_bytes = sizeof(rg_language_options),
+    .learning = "clip-norm: 1\n",
+    .assets_bytes = sizeof(rg_language_model),
+    .adopt = adopt,
+    .describe = describe,
+    .drop = drop,
+    .data_bytes = sizeof(data),
+    .open = open,
+    .ready = ready,
+    .next = next,
+    .tell = tell,
+    .seek = seek,
+    .judges = judges,
+    .judge = judge,
+    .blame = blame,
+    .epoch_part = epoch_part,
+    .finish = finish,
+    .close = close,
+    .hint = hint,
+    .asking = rg_language_asking_rows,
+    .asking_bytes = sizeof(rg_language_asking),
+    .answer = rg_language_answer,
+    .score = rg_language_score,
+    .texts = true,
+    .drawing = rg_language_drawing_rows,
+    .drawing_bytes = sizeof(rg_language_drawing),
+    .generate = rg_language_generate,
+    .small = rg_language_small,
+    .demos = rg_language_demos,
+};

@@ -1,21 +1,62 @@
-/* language.h - which language a text file holds, guessed from its name: corpora are named train.en, train.de. */
+/* language.h - text -> text that goes on: settings, and what is asked of a trained language model. */
 #ifndef RG_TASKS_LANGUAGE_H
 #define RG_TASKS_LANGUAGE_H
 
-#include "regard/base.h"
+#include "regard/carry.h"
+#include "regard/task.h"
 
-enum { RG_LANGUAGE_ROOM = 36 }; /* the longest tag (BCP 47: 35 characters) and its end */
+typedef struct rg_language_options {
+    rg_list train_sets, valid_sets, test_sets, vocabs;
+    char   *vocab_kind, *form, *cut, *windows, *loss_per;
+    int64_t dim_vocabs, vocab_min_count, batch, chunk, bptt, context;
+    double  valid_share;
+} rg_language_options;
+extern const rg_option rg_language_rows[];
 
-/* The code in the ending of a path: train.en and train.en.gz -> "en", news.pt_BR -> "pt-BR". Only two-letter codes of
- * ISO 639-1, with or without a region or script, are taken for a language; "" otherwise (train.src, a file without an
- * ending). */
-void rg_language_of_path(char out[RG_LANGUAGE_ROOM], const char *path);
+/* What a model of this task needs beside weights. */
+typedef struct rg_language_model {
+    rg_model *model;
+    rg_vocab *vocab;
+} rg_language_model;
 
-/* Both codes of one file: train.en-fr.tsv -> "en", "fr"; both "" unless both are there. */
-void rg_languages_of_path(char source[RG_LANGUAGE_ROOM], char target[RG_LANGUAGE_ROOM], const char *path);
+/* ---------------------------------------------------------------------------------------------- language_reading.c */
 
-/* RG_EINVAL unless it is a tag: letters and digits in parts joined by -, the first of two to eight letters. "" is
- * none and fine. */
-rg_status rg_language_check(const char *tag);
+/* Reads a text from its beginning, piece by piece, and says how likely each was. Recurrent models trained on streams carry their state
+ * through the whole text; models of windows read windows of `context` pieces one after another, so that the last pieces of a window see
+ * more than the first. How the text is handed over changes no bit of the answers. */
+typedef struct rg_text_reading rg_text_reading;
+rg_status rg_text_reading_new(rg_text_reading **out, const rg_model *model, rg_team *team);
+void      rg_text_reading_free(rg_text_reading *reading);
+void      rg_text_reading_begin(rg_text_reading *reading); /* another text */
+/* log p of the next n pieces. RG_ENUMBER when one is not finite. */
+rg_status rg_text_reading_feed(double *log_p, rg_text_reading *reading, const int32_t *ids, size_t n);
+
+/* ----------------------------------------------------------------------------------------------- language_answer.c */
+
+typedef struct rg_language_asking {
+    int64_t top;
+} rg_language_asking;
+extern const rg_option rg_language_asking_rows[];
+rg_status rg_language_answer(const rg_model *model, const rg_question *question);
+
+/* ------------------------------------------------------------------------------------------------ language_score.c */
+
+rg_status rg_language_score(const rg_model *model, const rg_question *question);
+
+/* --------------------------------------------------------------------------------------------- language_generate.c */
+
+typedef struct rg_language_drawing {
+    rg_list prompts;
+    int64_t n, length, top, seed, batch;
+    double  temperature, top_p;
+    bool    one_line, unknown;
+} rg_language_drawing;
+extern const rg_option rg_language_drawing_rows[];
+rg_status rg_language_generate(const rg_model *model, const rg_question *question);
+
+/* ------------------------------------------------------------------------------------------------ language_small.c */
+
+extern const rg_demo rg_language_demos[];
+rg_status rg_language_small(rg_text *yaml, const char *folder, rg_small_size size);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "base/number.h"
 #include "tasks/batches.h"
-#include "tasks/language.h"
+#include "tasks/language_codes.h"
 #include "tasks/validation.h"
 
 typedef struct {

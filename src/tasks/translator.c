@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tasks/batches.h"
-#include "tasks/language.h"
+#include "tasks/language_codes.h"
 #include "tasks/translation.h"
 
 rg_status rg_translator_init(rg_translator *t, rg_vocab *source, rg_vocab *target)

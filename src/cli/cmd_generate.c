@@ -1,0 +1,89 @@
+/* cmd_generate.c - texts drawn from a model, whatever it was trained for, as plain text or JSON lines. */
+#include <string.h>
+
+#include "cli/answers.h"
+#include "cli/command.h"
+
+typedef struct {
+    char   *model, *input;
+    bool    json;
+    int64_t threads;
+} settings;
+
+static const rg_option options[] = {
+    { RG_OPTION_STRING, "model", offsetof(settings, model), "model.safetensors", "model file; what it was trained for decides about further options", 'm', NULL },
+    { RG_OPTION_STRING, "input", offsetof(settings, input), "-", "file of prompts, one per line; -: standard input", 'i', NULL },
+    { RG_OPTION_BOOL, "json", offsetof(settings, json), "false", "one JSON object per text", 0, NULL },
+    { RG_OPTION_INT, "cpu-threads", offsetof(settings, threads), "1", "threads", 0, "[1,1024]" },
+    RG_OPTION_END
+};
+
+static rg_status extend(rg_call *call)
+{
+    const char    *model = ((const settings *)call->options)->model;
+    const rg_task *task;
+    RG_TRY(rg_call_task(&task, model));
+    if (!task) return RG_OK;
+    if (!task->generate) return rg_fail(RG_EMATCH, "%s: it was trained for '%s', from which nothing is drawn", model, task->name);
+    return task->drawing ? rg_call_add(call, task->name, task->drawing, task->drawing_bytes) : RG_OK;
+}
+
+/* Plain text: the column "text" alone, a rule between two of them. */
+typedef struct {
+    size_t text, rows;
+} plain;
+
+static rg_status plain_columns(void *context, const char *const *names, size_t count)
+{
+    plain *p = context;
+    for (p->text = 0; p->text < count && strcmp(names[p->text], "text") != 0;) p->text++;
+    return p->text < count ? RG_OK : rg_fail(RG_EINVAL, "this model draws no text: --json gives what it draws");
+}
+
+static rg_status plain_row(void *context, const rg_value *cells)
+{
+    plain *p = context;
+    if (p->rows++) printf("----------------\n");
+    printf("%s\n", cells[p->text].text);
+    return fflush(stdout) == 0 ? RG_OK : rg_fail(RG_EIO, "cannot write the texts");
+}
+
+static void plain_note(void *context, const char *line)
+{
+    (void)context;
+    fprintf(stderr, "%s\n", line);
+}
+
+static rg_status run(rg_call *call)
+{
+    const settings   *s = call->options;
+    rg_answer_printer printer = { .json = true };
+    plain             p = { 0 };
+    const rg_sink     sink = { .context = &p, .columns = plain_columns, .row = plain_row, .note = plain_note };
+    rg_model         *model;
+    RG_TRY(rg_model_load(&model, s->model, NULL));
+    const rg_task    *task = model->system->task;
+    const rg_question q = { .options = task->drawing ? rg_call_values(call, task->drawing) : NULL,
+                            .words = &call->words,
+                            .input = s->input,
+                            .threads = (int)s->threads,
+                            .sink = s->json ? rg_answer_printer_sink(&printer) : &sink };
+    rg_status status = task->generate(model, &q);
+    if (status != RG_OK && status != RG_EINVAL && !rg_message_names(s->model)) rg_fail_in(status, "%s: ", s->model);
+    rg_answer_printer_fini(&printer);
+    rg_model_free(model);
+    return status;
+}
+
+const rg_command rg_command_generate = {
+    .name = "generate",
+    .summary = "texts drawn from a language model",
+    .arguments = "[PROMPT...]",
+    .details = "Continues each prompt, --samples times: --prompt TEXT..., the words behind the options as one prompt, or else one prompt per "
+               "line of --input. regard generate -m MODEL --help lists what can be set. The same seed gives the same texts, whatever the "
+               "number of threads and the other prompts.",
+    .options = options,
+    .size = sizeof(settings),
+    .extend = extend,
+    .run = run,
+};

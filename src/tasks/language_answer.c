@@ -1,0 +1,169 @@
+/* language_answer.c - a language model says what comes next: the most likely pieces behind a text and their probabilities, one row per text.
+ * The record is of the first text: its pieces, and what each attended to where the system attends. */
+#include <math.h>
+#include <string.h>
+
+#include "regard/view.h"
+#include "tasks/batches.h"
+#include "tasks/language.h"
+
+enum { MOST_TOP = 100, MOST_SHOWN = 256 }; /* pieces of a record: its maps have so many rows and columns */
+
+const rg_option rg_language_asking_rows[] = {
+    { RG_OPTION_INT, "top", offsetof(rg_language_asking, top), "1", "so many next pieces per text, the most likely first", 0, "[1,100]" },
+    RG_OPTION_END
+};
+
+typedef struct {
+    const rg_model          *model;
+    const rg_language_model *its;
+    const rg_sink           *sink;
+    rg_decoding             *decoding;
+    rg_ids                   ids; /* what stands before the text, then the text */
+    double                  *p;   /* of each piece that could follow            */
+    size_t                   pieces, top;
+    bool                     recorded;
+} answering;
+
+/* Probabilities of what follows ids[0 .. count-1], step by step. */
+static rg_status next_piece(answering *x)
+{
+    const rg_field source = { .layout.groups = 1 };
+    const rg_real *logits = NULL;
+    const int32_t  same = 0;
+    size_t         ld;
+    RG_TRY(rg_decoding_start(x->decoding, &source));
+    for (size_t i = 0; i < x->ids.count; i++) {
+        if (i) RG_TRY(rg_decoding_keep(x->decoding, &same, 1));
+        RG_TRY(rg_decoding_step(&logits, &ld, x->decoding, &x->ids.data[i]));
+    }
+    double most = -INFINITY, sum = 0;
+    for (size_t c = 0; c < x->pieces; c++) {
+        if (!isfinite((double)logits[c]))
+            return rg_fail(RG_ENUMBER, "the score of piece %zu is not finite; the model's weights give infinite numbers", c);
+        most = fmax(most, (double)logits[c]);
+    }
+    for (size_t c = 0; c < x->pieces; c++) sum += x->p[c] = exp((double)logits[c] - most);
+    for (size_t c = 0; c < x->pieces; c++) x->p[c] /= sum;
+    return RG_OK;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- record */
+
+/* Labels are the pieces that go in; the pass predicts the one behind each. */
+static rg_status add_labels(rg_record *r, const answering *x, size_t from, size_t n)
+{
+    const char **word = rg_alloc_array(n, sizeof *word);
+    if (!word) return RG_ENOMEM;
+    for (size_t i = 0; i < n; i++) word[i] = rg_vocab_piece(x->its->vocab, x->ids.data[from + i]);
+    const rg_status status = rg_record_add_labels(NULL, r, "words", RG_LABEL_TOKEN, word, n);
+    rg_free(word);
+    return status;
+}
+
+static rg_status collect(rg_record *r, const answering *x, size_t from, size_t n)
+{
+    const rg_tape_config config = { .record = false };
+    const int32_t        start[] = { 0, (int32_t)n }, none[] = { 0, 0 };
+    rg_collector        *c;
+    rg_tape             *tape;
+    int32_t             *ids = rg_alloc_array(n, sizeof *ids);
+    if (!ids) return RG_ENOMEM;
+    for (size_t i = 0; i < n; i++) ids[i] = i + 1 < n ? x->ids.data[from + i + 1] : -1; /* nobody knows what is behind the last */
+    const rg_field text = { .layout = { .groups = 1, .start = start }, .ids = ids, .previous = x->ids.data + from };
+    const rg_batch batch = { .examples = 1, .fields = 2, .field = { [RG_SOURCE] = { .layout = { .groups = 1, .start = none } }, [RG_TARGET] = text } };
+    rg_status      status = rg_tape_new(&tape, &config);
+    if (status == RG_OK && (status = rg_collector_new(&c, r, x->model->system->uses, -1)) == RG_OK) {
+        rg_tape_set_watcher(tape, rg_collector_watcher(c));
+        x->model->system->loss(tape, x->model, &batch);
+        rg_tape_set_watcher(tape, NULL);
+        status = rg_tape_status(tape);
+        const rg_status finished = rg_collector_finish(c, NULL);
+        if (status == RG_OK) status = finished;
+    }
+    rg_tape_free(tape);
+    rg_free(ids);
+    return status;
+}
+
+/* Of the last pieces, as many as the context holds. */
+static rg_status record(answering *x, const char *line, const char *answer)
+{
+    const size_t context = rg_model_size(x->model, "context"), most = context && context < MOST_SHOWN ? context : MOST_SHOWN;
+    const size_t n = x->ids.count < most ? x->ids.count : most, from = x->ids.count - n;
+    rg_record   *r = NULL;
+    rg_status    status = rg_record_new(&r, line, "what comes next");
+    if (status == RG_OK) status = add_labels(r, x, from, n);
+    if (status == RG_OK) status = rg_record_add_text(r, "source", line, 0, false);
+    if (status == RG_OK) status = rg_record_add_text(r, "output", answer, 0, true);
+    if (status == RG_OK) status = collect(r, x, from, n);
+    if (status == RG_OK) status = x->sink->record(x->sink->context, r);
+    x->recorded = true;
+    rg_record_free(r);
+    return status;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- answers */
+
+/* Of equals the piece with the smaller number. p is used up. */
+static rg_status answer_row(answering *x, const char **out_best)
+{
+    rg_value cells[2 * MOST_TOP] = { { 0 } };
+    for (size_t k = 0; k < x->top; k++) {
+        size_t best = 0;
+        for (size_t c = 1; c < x->pieces; c++)
+            if (x->p[c] > x->p[best]) best = c;
+        cells[2 * k] = (rg_value){ .text = rg_vocab_piece(x->its->vocab, (int32_t)best) };
+        cells[2 * k + 1] = (rg_value){ .number = x->p[best], .digits = 4 };
+        x->p[best] = -1;
+    }
+    *out_best = cells[0].text;
+    return x->sink->row(x->sink->context, cells);
+}
+
+static rg_status answer_text(void *context, const char *line, size_t bytes, uint64_t number)
+{
+    answering  *x = context;
+    const char *best;
+    (void)number;
+    x->ids.count = 0;
+    RG_TRY(rg_ids_add(&x->ids, (int32_t)rg_model_size(x->model, "bos")));
+    RG_TRY(rg_vocab_encode(&x->ids, NULL, x->its->vocab, line, bytes));
+    RG_TRY(next_piece(x));
+    RG_TRY(answer_row(x, &best));
+    return x->sink->record && !x->recorded ? record(x, line, best) : RG_OK;
+}
+
+/* next, probability, next-2, probability-2, ... */
+static rg_status name_columns(const answering *x)
+{
+    char        names[2 * MOST_TOP][20];
+    const char *list[2 * MOST_TOP];
+    for (size_t k = 0; k < x->top; k++) {
+        char behind[8] = "";
+        if (k) snprintf(behind, sizeof behind, "-%u", (unsigned)(k + 1) % 1000);
+        snprintf(names[2 * k], sizeof *names, "next%s", behind);
+        snprintf(names[2 * k + 1], sizeof *names, "probability%s", behind);
+        list[2 * k] = names[2 * k];
+        list[2 * k + 1] = names[2 * k + 1];
+    }
+    return x->sink->columns(x->sink->context, list, 2 * x->top);
+}
+
+rg_status rg_language_answer(const rg_model *m, const rg_question *q)
+{
+    const size_t top = (size_t)((const rg_language_asking *)q->options)->top;
+    answering    x = { .model = m, .its = m->assets, .sink = q->sink, .pieces = rg_model_size(m, "target-vocabulary") };
+    rg_team     *team = NULL;
+    x.top = top < x.pieces ? top : x.pieces;
+    x.p = rg_alloc_array(x.pieces, sizeof *x.p);
+    rg_status status = x.p ? rg_team_new(&team, q->threads > 0 ? q->threads : 1) : RG_ENOMEM;
+    if (status == RG_OK) status = rg_decoding_new(&x.decoding, m, team);
+    if (status == RG_OK) status = name_columns(&x);
+    if (status == RG_OK) status = rg_question_texts(q, answer_text, &x);
+    rg_decoding_free(x.decoding);
+    rg_team_free(team);
+    rg_ids_free(&x.ids);
+    rg_free(x.p);
+    return status;
+}
