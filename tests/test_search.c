@@ -262,6 +262,72 @@ static void the_best_of_many_is_the_best_alone(void **state)
     }
 }
 
+static void gnmt_divides_by_its_own_length(void **state)
+{
+    (void)state;
+    EVERY_DECODER(s) {
+        const rg_model  *m = make(*s, 7, V);
+        rg_search       *search = search_of(&m, 1);
+        rg_search_config c = RG_SEARCH_CONFIG_DEFAULT;
+        c.beam = c.n_best = 4;
+        c.normalize = 0.7;
+        c.gnmt = true;
+        const rg_answers *list = run(search, &c, NULL);
+        for (size_t g = 0; g < 3; g++)
+            for (size_t i = 0; i < list[g].count; i++) {
+                const rg_answer *a = &list[g].answer[i];
+                const double     length = (double)a->length + (a->cut ? 0 : 1); /* the end counts */
+                assert_true(fabs(a->score - a->log_p / pow((5 + length) / 6, 0.7)) < 1e-9);
+            }
+        rg_search_free(search);
+        rg_model_free((rg_model *)m);
+    }
+}
+
+static bool holds(const rg_answers *list, const rg_answer *a)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->answer[i].length == a->length && memcmp(list->answer[i].tokens, a->tokens, a->length * sizeof *a->tokens) == 0) return true;
+    return false;
+}
+
+/* The first of two groups is an ordinary beam of half the width; groups of one that may not agree begin differently. */
+static void groups_of_a_beam_avoid_each_other(void **state)
+{
+    (void)state;
+    EVERY_DECODER(s) {
+        const rg_model  *m = make(*s, 7, V);
+        rg_search       *plain = search_of(&m, 1), *diverse = search_of(&m, 1);
+        rg_search_config c = RG_SEARCH_CONFIG_DEFAULT;
+        c.beam = c.n_best = 2;
+        const rg_answers *half = run(plain, &c, NULL);
+        c.beam = c.n_best = 4;
+        c.groups = 2;
+        c.diversity = 0.5;
+        const rg_answers *list = run(diverse, &c, NULL);
+        for (size_t g = 0; g < 3; g++)
+            for (size_t i = 0; i < half[g].count; i++) assert_true(holds(&list[g], &half[g].answer[i]));
+        c.groups = 4;
+        c.diversity = 1e6;
+        list = run(diverse, &c, NULL);
+        for (size_t g = 0; g < 3; g++) {
+            bool met[V] = { false };
+            assert_int_equal(list[g].count, 4);
+            for (size_t i = 0; i < 4; i++) {
+                const int32_t first = list[g].answer[i].length ? list[g].answer[i].tokens[0] : EOS;
+                assert_false(met[first]);
+                met[first] = true;
+            }
+        }
+        c.groups = 3;
+        const rg_answers *none;
+        assert_int_equal(rg_search_run(&none, diverse, &c, &given_sources, NULL, NULL), RG_EINVAL);
+        rg_search_free(plain);
+        rg_search_free(diverse);
+        rg_model_free((rg_model *)m);
+    }
+}
+
 /* log p of an answer by the pass that training uses. */
 static double loss_pass(const rg_model *m, size_t source, const int32_t *tokens, size_t n)
 {
@@ -709,6 +775,8 @@ int main(void)
         cmocka_unit_test(slim_parameters_answer_the_same),
         cmocka_unit_test(a_beam_that_holds_every_prefix_is_exhaustive),
         cmocka_unit_test(the_best_of_many_is_the_best_alone),
+        cmocka_unit_test(gnmt_divides_by_its_own_length),
+        cmocka_unit_test(groups_of_a_beam_avoid_each_other),
         cmocka_unit_test(forced_scores_are_the_searchs_and_the_loss_passs),
         cmocka_unit_test(one_pass_scores_as_the_steps_do),
         cmocka_unit_test(a_token_outside_the_vocabulary_cannot_be_forced),

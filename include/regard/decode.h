@@ -12,6 +12,9 @@ typedef struct rg_search_config {
     size_t   beam;          /* hypotheses kept; 1 is greedy                                                    */
     size_t   n_best;        /* answers wanted, at most beam                                                    */
     double   normalize;     /* score = log p / length^normalize; 0: log p                                       */
+    bool     gnmt;          /* score = log p / ((5 + length) / 6)^normalize instead (Wu et al. 2016, equation 14)  */
+    size_t   groups;        /* diverse beam search (Vijayakumar et al. 2016): the beam is cut into so many groups, of which each avoids the  */
+    double   diversity;     /* tokens that earlier ones chose at the same step: so much is taken off for every time; groups 0, 1: one group  */
     double   word_penalty;  /* added to the score for each word                                                */
     double   coverage;      /* + coverage * sum_i log min(1, attention that source word i received) (GNMT)       */
     double   length_factor; /* an answer is cut at factor * source length + length_extra tokens                 */

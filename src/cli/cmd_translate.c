@@ -16,7 +16,9 @@ typedef struct {
     rg_list models, prefix;
     char   *input, *output, *alignment, *attention;
     int64_t beam, n_best, mini_batch, maxi_batch, max_length, threads, seed, top;
-    double  normalize, penalty, coverage, factor, temperature;
+    double  normalize, penalty, coverage, factor, temperature, diversity;
+    int64_t groups;
+    char   *length_form;
     bool    json, word_scores, allow_unknown, replace_unknown, sample, quiet;
 } settings;
 
@@ -26,6 +28,9 @@ static const rg_option options[] = {
     { RG_OPTION_STRING, "output", offsetof(settings, output), "-", "file to write, whole or not at all; -: standard output", 'o', NULL },
     { RG_OPTION_INT, "beam-size", offsetof(settings, beam), "4", "hypotheses kept; 1 is greedy", 'b', "[1,1000]" },
     { RG_OPTION_REAL, "normalize", offsetof(settings, normalize), "1", "score is log p / length^this; 0: log p", 'n', "[0,inf)" },
+    { RG_OPTION_STRING, "length-form", offsetof(settings, length_form), "power", "length in --normalize: power: length; gnmt: (5 + length) / 6", 0, "power|gnmt" },
+    { RG_OPTION_INT, "groups", offsetof(settings, groups), "1", "diverse beam search: cut the beam into so many groups that avoid each other's words", 0, "[1,1000]" },
+    { RG_OPTION_REAL, "diversity", offsetof(settings, diversity), "0.5", "with --groups: taken off log p for each earlier group with the same word here", 0, "[0,inf)" },
     { RG_OPTION_REAL, "word-penalty", offsetof(settings, penalty), "0", "added to the score for each word", 0, NULL },
     { RG_OPTION_REAL, "coverage", offsetof(settings, coverage), "0", "weight of the penalty for source words not looked at", 0, "[0,inf)" },
     { RG_OPTION_INT, "n-best", offsetof(settings, n_best), "0", "print so many answers a line, in Moses' form; 0: the best alone", 0, "[0,inf)" },
@@ -258,6 +263,9 @@ static rg_status configure(translation *t)
     c->beam = (size_t)s->beam;
     c->n_best = s->n_best ? (size_t)s->n_best : 1;
     c->normalize = s->normalize;
+    c->gnmt = strcmp(s->length_form, "gnmt") == 0;
+    c->groups = (size_t)s->groups;
+    c->diversity = s->diversity;
     c->word_penalty = s->penalty;
     c->coverage = s->coverage;
     c->length_factor = s->factor;

@@ -10,6 +10,7 @@ typedef struct node {
     int32_t            token;
     double             log_p, word; /* sum, and of this token */
     size_t             length;      /* tokens from the root   */
+    size_t             group;       /* of a diverse search    */
     const rg_real     *attention;   /* what was looked at when this token was chosen; NULL: not asked */
     double            *covered;     /* attention each source word received so far; NULL: no coverage  */
 } node;
@@ -23,6 +24,7 @@ typedef struct {
 typedef struct { /* one source */
     node         **live;
     size_t         lives, most; /* most: slots left */
+    size_t        *slots;       /* left in each group; NULL: one group */
     finished      *done;
     size_t         dones;
     size_t         words;  /* source length */
@@ -37,6 +39,7 @@ typedef struct {
     double  log_p, word, key; /* key: what is compared */
     size_t  row;              /* among the beam's live */
     int32_t token;
+    size_t  group;
 } candidate;
 
 enum { RUN = 256 }; /* columns of the vocabulary that are looked at together */
@@ -50,6 +53,8 @@ struct rg_beams {
     int32_t         *tokens, *parents;
     size_t           lives, steps;
     candidate       *best; /* beam width */
+    const candidate *chosen; /* by earlier groups at this step */
+    size_t           choices;
     rg_real         *most; /* the largest score of every run of a row */
     rg_real         *heap; /* scores of a row, where only some may be drawn; NULL: all may */
 };
@@ -89,6 +94,9 @@ static rg_status start_beam(rg_beams *b, size_t i, size_t words, uint64_t number
     if (b->config.longest && m->limit > b->config.longest) m->limit = b->config.longest;
     m->live = rg_arena_get(b->arena, B * sizeof *m->live);
     m->done = rg_arena_get(b->arena, (B + 1) * sizeof *m->done);
+    const size_t groups = b->config.groups;
+    if (groups > 1 && !(m->slots = rg_arena_get(b->arena, groups * sizeof *m->slots))) return RG_ENOMEM;
+    for (size_t g = 0; m->slots && g < groups; g++) m->slots[g] = B / groups;
     node *root = new_node(b);
     if (!m->live || !m->done || !root) return RG_ENOMEM;
     root->token = b->words.bos;
@@ -143,6 +151,14 @@ static bool allowed(const rg_beams *b, int32_t token)
     return (token != b->words.bos || token == b->words.eos) && !(b->config.no_unknown && token == b->config.unknown);
 }
 
+/* What a token loses because earlier groups chose it at this step. */
+static double worn(const rg_beams *b, int32_t token)
+{
+    double times = 0;
+    for (size_t k = 0; k < b->choices; k++) times += b->chosen[k].token == token;
+    return times * b->config.diversity;
+}
+
 static size_t scan_run(rg_beams *b, size_t count, size_t most, const rg_real *scores, size_t from, double base, double lse, size_t row)
 {
     const size_t left = b->words.count - from, end = from + (left < RUN ? left : RUN);
@@ -150,7 +166,8 @@ static size_t scan_run(rg_beams *b, size_t count, size_t most, const rg_real *sc
         const double word = (double)scores[j] - lse;
         if (count == most && base + word < b->best[most - 1].key) continue;
         if (!isfinite(word) || !allowed(b, (int32_t)j)) continue;
-        count = insert(b->best, count, most, (candidate){ base + word, word, base + word, row, (int32_t)j });
+        const candidate c = { .log_p = base + word, .word = word, .key = base + word - worn(b, (int32_t)j), .row = row, .token = (int32_t)j };
+        count = insert(b->best, count, most, c);
     }
     return count;
 }
@@ -228,7 +245,7 @@ static candidate draw(rg_beams *b, const beam *m, const rg_real *scores, double 
         const double noise = -log(-log(rg_random_uniform(&random) + 1e-300) + 1e-300);
         if ((double)scores[j] < floor || !allowed(b, (int32_t)j)) continue;
         const double word = (double)scores[j] - lse, key = word / b->config.temperature + noise;
-        if (key > best.key) best = (candidate){ base + word, word, key, row, (int32_t)j };
+        if (key > best.key) best = (candidate){ .log_p = base + word, .word = word, .key = key, .row = row, .token = (int32_t)j };
     }
     return best;
 }
@@ -242,9 +259,33 @@ static bool unscored(const rg_beams *b)
 /* A probability of 0, as float has it in an ensemble, does not end an answer that must begin so. */
 static double at_least(double word, double least) { return word < least ? least : word; }
 
+/* Diverse beam search: the groups choose one after another, each among its own hypotheses; what all have begun with belongs to every group. */
+static size_t choose_by_groups(rg_beams *b, const beam *m, const rg_real *scores, size_t ld)
+{
+    candidate *all = b->best;
+    size_t     count = 0;
+    for (size_t g = 0; g < b->config.groups; g++) {
+        size_t own = 0;
+        b->best = all + count;
+        b->chosen = all;
+        b->choices = count;
+        for (size_t i = 0; m->slots[g] && i < m->lives; i++) {
+            const rg_real *row = scores + i * ld;
+            if (m->live[i]->length > m->prefixes && m->live[i]->group != g) continue;
+            own = scan_row(b, own, m->slots[g], row, m->live[i]->log_p, (double)rg_kernel()->softmax(b->words.count, NULL, row), i);
+        }
+        for (size_t k = 0; k < own; k++) b->best[k].group = g;
+        count += own;
+    }
+    b->best = all;
+    b->choices = 0;
+    return count;
+}
+
 /* The candidates of one source, best first, in b->best; returns how many. */
 static size_t choose(rg_beams *b, const beam *m, const rg_real *scores, size_t ld)
 {
+    if (m->slots && b->steps >= m->prefixes) return choose_by_groups(b, m, scores, ld);
     const size_t V = b->words.count;
     const bool   summed = !unscored(b);
     size_t       count = 0;
@@ -254,7 +295,7 @@ static size_t choose(rg_beams *b, const beam *m, const rg_real *scores, size_t l
         if (b->steps < m->prefixes) {
             const int32_t token = m->prefix[b->steps];
             const double  word = at_least((double)row[token] - lse, -1e4);
-            b->best[count++] = (candidate){ base + word, word, base + word, i, token };
+            b->best[count++] = (candidate){ .log_p = base + word, .word = word, .key = base + word, .row = i, .token = token };
         } else if (b->config.sample) {
             const size_t draws = i == 0 && m->lives == 1 && b->steps == m->prefixes ? m->most : 1;
             for (size_t k = 0; k < draws; k++) {
@@ -273,11 +314,18 @@ static size_t choose(rg_beams *b, const beam *m, const rg_real *scores, size_t l
 
 /* ---------------------------------------------------------------------------------------------------- extending */
 
-/* score = log p / length^alpha + penalty * words + coverage * sum_i log min(1, covered_i) */
+/* What log p is divided by: length^alpha, or ((5 + length) / 6)^alpha. */
+static double divisor(const rg_search_config *c, size_t length)
+{
+    if (!(c->normalize > 0)) return 1;
+    return pow(c->gnmt ? (5 + (double)length) / 6 : (double)length, c->normalize);
+}
+
+/* score = log p / divisor + penalty * words + coverage * sum_i log min(1, covered_i) */
 static double final_score(const rg_beams *b, const beam *m, const node *n)
 {
     const rg_search_config *c = &b->config;
-    double                  score = c->normalize > 0 ? n->log_p / pow((double)n->length, c->normalize) : n->log_p;
+    double                  score = n->log_p / divisor(c, n->length);
     score += c->word_penalty * (double)n->length;
     for (size_t i = 0; n->covered && i < m->words; i++) score += c->coverage * log(fmin(1, fmax(n->covered[i], 1e-10)));
     return score;
@@ -308,7 +356,7 @@ static bool hopeless(const rg_beams *b, const beam *m)
     double worst = INFINITY;
     for (size_t i = 0; i < m->dones; i++) worst = fmin(worst, m->done[i].score);
     for (size_t i = 0; i < m->lives; i++) {
-        const double bound = b->config.normalize > 0 ? m->live[i]->log_p / pow((double)m->limit, b->config.normalize) : m->live[i]->log_p;
+        const double bound = m->live[i]->log_p / divisor(&b->config, m->limit);
         if (bound > worst) return false;
     }
     return true;
@@ -318,6 +366,7 @@ static void finish(rg_beams *b, beam *m, node *n, bool cut)
 {
     m->done[m->dones++] = (finished){ n, final_score(b, m, n), cut };
     if (m->most) m->most--;
+    if (m->slots && m->slots[n->group]) m->slots[n->group]--;
 }
 
 /* Extend one beam by its chosen candidates. `row` is the number of its first live hypothesis among all; parents and tokens of the
@@ -334,7 +383,8 @@ static rg_status extend(rg_beams *b, beam *m, size_t count, const rg_gaze *gaze,
         if (!isfinite(c->log_p)) continue;
         node *n = new_node(b);
         if (!n) return RG_ENOMEM;
-        *n = (node){ .parent = old[c->row], .token = c->token, .log_p = c->log_p, .word = c->word, .length = old[c->row]->length + 1 };
+        *n = (node){ .parent = old[c->row], .token = c->token, .log_p = c->log_p, .word = c->word, .length = old[c->row]->length + 1,
+                      .group = c->group };
         RG_TRY(look(b, n, gaze, row + c->row));
         const bool at_end = c->token == b->words.eos && !b->config.endless, cut = !at_end && n->length >= m->limit;
         if (at_end || cut) {

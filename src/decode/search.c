@@ -97,6 +97,9 @@ static rg_status check(const rg_search_config *c)
 {
     if (c->beam < 1 || c->beam > 1000) return rg_fail(RG_EINVAL, "a beam of %zu; it should be 1 .. 1000", c->beam);
     if (c->n_best < 1 || c->n_best > c->beam) return rg_fail(RG_EINVAL, "%zu answers from a beam of %zu", c->n_best, c->beam);
+    if (c->groups > 1 && (c->sample || c->beam % c->groups))
+        return rg_fail(RG_EINVAL, "%zu groups of a beam of %zu%s; groups are of one size, and of a search", c->groups, c->beam, c->sample ? " draws" : "");
+    if (!(c->diversity >= 0)) return rg_fail(RG_EINVAL, "a diversity of %g", c->diversity);
     if (c->sample && !(c->temperature > 0)) return rg_fail(RG_EINVAL, "a temperature of %g", c->temperature);
     if (!(c->top_p >= 0 && c->top_p <= 1)) return rg_fail(RG_EINVAL, "draws among %g of the probability; it should be from 0 to 1", c->top_p);
     if (!(c->length_factor >= 0) || !(c->normalize >= 0))
