@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "cli/command.h"
+#include "cli/head_profile.h"
 #include "cli/output.h"
 #include "regard/ranks.h"
 
@@ -9,7 +10,7 @@ typedef struct {
     char   *model, *gold, *output;
     rg_list data;
     int64_t iterations, most, top;
-    bool    dry;
+    bool    dry, profile;
 } settings;
 
 static const rg_option options[] = {
@@ -20,6 +21,7 @@ static const rg_option options[] = {
     { RG_OPTION_INT, "pairs", offsetof(settings, most), "1000", "pairs that go through the model; the aligner learns from all", 0, "[1,inf)" },
     { RG_OPTION_INT, "top", offsetof(settings, top), "0", "print so many heads; 0: all", 0, "[0,inf)" },
     { RG_OPTION_STRING, "output", offsetof(settings, output), "", "write the model here instead of in its own place", 'o', NULL },
+    { RG_OPTION_BOOL, "profile", offsetof(settings, profile), "false", "what the heads of self-attention do: distance, entropy, shares of places; --data is one file of lines", 0, NULL },
     { RG_OPTION_BOOL, "dry-run", offsetof(settings, dry), "false", "only print", 0, NULL },
     RG_OPTION_END
 };
@@ -60,12 +62,47 @@ static rg_status rank(rg_translator *translator, const settings *s)
     return status;
 }
 
+static rg_status add_line(rg_head_profile *p, rg_translator *translator, rg_session *session, const char *text)
+{
+    rg_session_config    config = RG_SESSION_CONFIG_DEFAULT;
+    const rg_translated *result;
+    rg_record           *record = NULL;
+    config.search.attention = true;
+    RG_TRY(rg_session_run(&result, session, &config, &text, 1, 0, NULL));
+    RG_TRY(rg_record_of_heads(&record, translator, result, NULL));
+    rg_status status = rg_head_profile_add(p, record);
+    rg_record_free(record);
+    return status;
+}
+
+/* Lines go through the model one by one, with its greedy answers. */
+static rg_status profile(const settings *s)
+{
+    rg_line_list     lines = { 0 };
+    rg_translator   *translator = NULL;
+    rg_session      *session = NULL;
+    rg_head_profile *p = NULL;
+    rg_status        status = rg_translator_load(&translator, s->model);
+    if (status == RG_OK) status = rg_session_new(&session, &translator, 1, 1);
+    if (status == RG_OK) status = rg_line_list_read(&lines, s->data.items[0], -1);
+    if (status == RG_OK) status = rg_head_profile_new(&p);
+    for (size_t i = 0; status == RG_OK && i < lines.count && i < (size_t)s->most; i++)
+        if (lines.line[i][0]) status = add_line(p, translator, session, lines.line[i]);
+    if (status == RG_OK && rg_head_profile_print(stdout, p) == 0) status = rg_fail(RG_EINVAL, "%s has no self-attention", s->model);
+    rg_head_profile_free(p);
+    rg_line_list_free(&lines);
+    rg_session_free(session);
+    rg_translator_free(translator);
+    return status;
+}
+
 static rg_status run(rg_call *call)
 {
     const settings *s = call->options;
     rg_translator  *translator = NULL;
     const char     *path = *s->output ? s->output : s->model;
     if (!*s->model) return rg_fail(RG_EINVAL, "which model? -m MODEL.safetensors");
+    if (s->profile) return s->data.count ? profile(s) : rg_fail(RG_EINVAL, "--data names a file of lines");
     if (s->data.count != 2) return rg_fail(RG_EINVAL, "--data takes two files, source and target; %zu given", s->data.count);
     for (size_t i = 0; i < s->data.count; i++) RG_TRY(rg_output_is_not("output", s->output, s->data.items[i]));
     RG_TRY(rg_output_is_not("output", s->output, s->gold));
@@ -88,7 +125,8 @@ const rg_command rg_command_heads = {
     .details = "Every head that looks at the source is compared with a word aligner trained on the same lines (IBM model 1 both "
                "ways, what both agree on), by the share of the links between content words it finds (not punctuation, not the "
                "small words of a language), or with links made by people (--gold). The best becomes what `regard translate "
-               "--alignment` and `regard show -m` draw. The model file is replaced whole.",
+               "--alignment` and `regard show -m` draw. The model file is replaced whole.\n"
+               "--profile prints instead what each head of self-attention does, and how many kinds there are.",
     .options = options,
     .size = sizeof(settings),
     .run = run,
