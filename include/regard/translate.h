@@ -55,6 +55,7 @@ typedef struct rg_session_config {
     size_t           batch;           /* most lines searched together                            */
     size_t           batch_words;     /* and at most so many source pieces; by a wide beam fewer  */
     bool             replace_unknown; /* <unk> becomes the source word it looked at most          */
+    const struct rg_lexicon *lexicon; /* or what this dictionary (regard/lexicon.h) says for it; NULL: none */
 } rg_session_config;
 #define RG_SESSION_CONFIG_DEFAULT { .search = RG_SEARCH_CONFIG_DEFAULT, .max_length = 1000, .batch = 32, .batch_words = 512 }
 

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/line_faults.h"
 #include "cli/output.h"
+#include "regard/lexicon.h"
 #include "regard/translate.h"
 #include "regard/view.h"
 
@@ -19,6 +20,7 @@ typedef struct {
     double  normalize, penalty, coverage, factor, temperature, diversity;
     int64_t groups;
     char   *length_form;
+    rg_list dictionary;
     bool    json, word_scores, allow_unknown, replace_unknown, sample, quiet;
 } settings;
 
@@ -43,6 +45,7 @@ static const rg_option options[] = {
     { RG_OPTION_REAL, "max-length-factor", offsetof(settings, factor), "2", "answers end at this times the source length, plus 10", 0, "[0,inf)" },
     { RG_OPTION_BOOL, "allow-unk", offsetof(settings, allow_unknown), "true", "answers may hold the unknown word", 0, NULL },
     { RG_OPTION_BOOL, "replace-unk", offsetof(settings, replace_unknown), "false", "put the source word looked at in its place", 0, NULL },
+    { RG_OPTION_LIST, "dictionary", offsetof(settings, dictionary), "", "with --replace-unk: two files of lines that translate each other; the word this one is most often linked with there", 0, NULL },
     { RG_OPTION_BOOL, "sampling", offsetof(settings, sample), "false", "draw answers instead of searching for the best", 0, NULL },
     { RG_OPTION_REAL, "temperature", offsetof(settings, temperature), "1", "of the draws", 0, "(0,inf)" },
     { RG_OPTION_INT, "top", offsetof(settings, top), "0", "draw among so many most likely pieces; 0: all", 0, "[0,inf)" },
@@ -58,6 +61,7 @@ typedef struct {
     const settings    *s;
     rg_session_config  config;
     rg_session        *session;
+    rg_lexicon        *lexicon;
     rg_translator    **translators;
     size_t             count;
     FILE              *out; /* output.stream */
@@ -294,6 +298,19 @@ static rg_status check_outputs(const settings *s)
     return RG_OK;
 }
 
+enum { ALIGNER_ROUNDS = 5 };
+
+static rg_status learn_dictionary(translation *t)
+{
+    const rg_list *files = &t->s->dictionary;
+    if (!files->count) return RG_OK;
+    if (files->count != 2 || !t->s->replace_unknown)
+        return rg_fail(RG_EINVAL, "--dictionary takes two files, source and target, and needs --replace-unk");
+    RG_TRY(rg_lexicon_learn(&t->lexicon, files->items[0], files->items[1], ALIGNER_ROUNDS));
+    t->config.lexicon = t->lexicon;
+    return RG_OK;
+}
+
 static rg_status run(rg_call *call)
 {
     translation t = { .s = call->options };
@@ -307,6 +324,7 @@ static rg_status run(rg_call *call)
         status = rg_translator_load(&t.translators[i], t.s->models.items[i]);
         if (status == RG_OK) status = rg_translator_slim(t.translators[i]);
     }
+    if (status == RG_OK) status = learn_dictionary(&t);
     if (status == RG_OK) status = rg_session_new(&t.session, t.translators, t.count, threads);
     if (status == RG_OK) status = rg_lines_open(&lines, t.s->input, NULL);
     if (status == RG_OK) status = rg_output_open(&t.output, t.s->output);
@@ -317,6 +335,7 @@ static rg_status run(rg_call *call)
     rg_session_free(t.session);
     for (size_t i = 0; i < t.count; i++) rg_translator_free(t.translators[i]);
     rg_free(t.translators);
+    rg_lexicon_free(t.lexicon);
     rg_text_free(&t.prefix);
     return status;
 }

@@ -1,6 +1,7 @@
 /* session.c - translating lines: encode, sort by length, search batches on all threads, decode, hand back in order.
  *
  * Every line is searched as if it were alone (decode.h), so how lines are batched and who searches them is only a matter of speed. */
+#include "regard/lexicon.h"
 #include "regard/translate.h"
 
 #include <stdatomic.h>
@@ -220,7 +221,9 @@ static rg_status stand_ins(const char ***out, const rg_session *s, rg_arena *are
     for (size_t k = 0; s->config->replace_unknown && a->attention && k < a->length; k++) {
         if (a->tokens[k] != unknown) continue;
         if (!*out && !(*out = rg_arena_get_zero(arena, a->length * sizeof **out))) return RG_ENOMEM;
-        if (!((*out)[k] = source_word(arena, it, most_attended(a, k)))) return RG_ENOMEM;
+        const char *word = source_word(arena, it, most_attended(a, k));
+        const char *known = word && s->config->lexicon ? rg_lexicon_find(s->config->lexicon, word) : NULL;
+        if (!((*out)[k] = known ? known : word)) return RG_ENOMEM;
     }
     return RG_OK;
 }
