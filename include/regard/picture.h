@@ -64,6 +64,11 @@ rg_status   rg_fit_find(rg_fit *out, const char *name); /* "crop" "stretch" "pad
 const char *rg_fit_name(rg_fit fit);
 rg_status   rg_picture_fit(rg_picture *out, const rg_picture *picture, size_t height, size_t width, rg_fit fit, rg_resize how);
 
+/* The picture seen through a projective map, height x width pixels of it: pixel (x, y) of the result is the input at
+ *     ((m0 x + m1 y + m2) / w, (m3 x + m4 y + m5) / w)        w = m6 x + m7 y + m8
+ * between its four neighbours, pixel middles at whole numbers, black outside. */
+rg_status rg_picture_warp(rg_picture *out, const rg_picture *picture, size_t height, size_t width, const double m[9]);
+
 /* Mean and deviation of each channel over any number of pictures, exact whatever their order. Zeroed before the first; 4 channels at most. */
 typedef struct rg_picture_sums {
     uint64_t pixels, sum[4], square[4];
@@ -71,6 +76,30 @@ typedef struct rg_picture_sums {
 rg_status rg_picture_sums_add(rg_picture_sums *sums, const rg_picture *picture);
 double    rg_picture_mean(const rg_picture_sums *sums, size_t channel);      /* 0 .. 1; 0 of nothing */
 double    rg_picture_deviation(const rg_picture_sums *sums, size_t channel); /* 0 .. 1/2             */
+
+/* ----------------------------------------------------------------------------------------------------- augmentation */
+
+/* Random changes of training pictures. All zero changes nothing. */
+typedef struct rg_augment {
+    double shift;    /* pixels, each way                                          */
+    double rotate;   /* degrees, each way                                         */
+    double scale;    /* 0.1: between 1 / 1.1 and 1.1 times its size               */
+    double shear;    /* share of the height that the upper edge moves sideways    */
+    double flip;     /* probability of a mirrored picture                         */
+    double elastic;  /* pixels that smooth noise moves every point, at most       */
+    double light;    /* 0.1: brightness changes by up to 10 % of white            */
+    double contrast; /* 0.1: differences from the mean grow or shrink by up to 10 % */
+    double noise;    /* of every pixel, each way, as a share of white             */
+    double erase;    /* a grey square of up to this share of the side             */
+    double crop;     /* a random part of at least 1 - crop of each side, enlarged */
+} rg_augment;
+
+/* "shift:2 rotate:10 flip" (flip alone: 0.5); RG_EINVAL names the word and lists those that are known. "": nothing. */
+rg_status rg_augment_parse(rg_augment *out, const char *text);
+bool      rg_augment_is_off(const rg_augment *augment);
+/* The picture of example `number` in `epoch`: what is drawn depends on seed, epoch and number alone. */
+rg_status rg_picture_augment(rg_picture *out, const rg_picture *picture, const rg_augment *augment, uint64_t seed, uint64_t epoch,
+                             uint64_t number);
 
 /* ------------------------------------------------------------------------------------------- pictures as a field */
 

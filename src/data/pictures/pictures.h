@@ -23,6 +23,12 @@ rg_status rg_picture__check_size(size_t height, size_t width, size_t buffers);
 /* Whether EXIF's orientation exchanges height and width. */
 bool rg_picture__is_turned(int orientation);
 
+/* All channels at (x, y), between four pixels; black outside. */
+void rg_picture__sample(unsigned char *out, const rg_picture *picture, double x, double y);
+/* The map of rg_picture_warp that turns the input by `degrees` (clockwise on the screen) and enlarges it by `scale`, its point (to_x, to_y)
+ * coming to (from_x, from_y) of the result. */
+void rg_picture__turn(double m[9], double degrees, double scale, double from_x, double from_y, double to_x, double to_y);
+
 /* A byte from a number, rounded; what is not in 0 .. 255 becomes the nearer end. */
 static inline unsigned char rg_picture__byte(double value)
 {
