@@ -20,7 +20,9 @@ static const rg_layout pictures = { .groups = 2, .start = pictures_start, .heigh
 
 static const rg_time_window spans[] = { { 1, 1, false }, { 3, 1, false }, { 3, 1, true }, { 2, 3, true }, { 5, 2, false }, { 4, 1, false } };
 static const rg_window windows[] = {
-    { 3, 3, 1, 1, 1 }, { 1, 1, 1, 0, 1 }, { 2, 2, 2, 0, 1 }, { 3, 2, 2, 1, 1 }, { 2, 3, 1, 2, 2 }, { 3, 5, 1, 0, 1 }, { 1, 1, 2, 2, 1 },
+    { 3, 3, 1, 1, 1, 0, 0 }, { 1, 1, 1, 0, 1, 0, 0 }, { 2, 2, 2, 0, 1, 0, 0 }, { 3, 2, 2, 1, 1, 0, 0 }, { 2, 3, 1, 2, 2, 0, 0 },
+    { 3, 5, 1, 0, 1, 0, 0 }, { 1, 1, 2, 2, 1, 0, 0 }, { 3, 3, 2, 0, 1, 1, 0 }, { 2, 3, 1, 1, 1, 2, 0 }, { 2, 2, 2, 0, 1, 0, 1 },
+    { 3, 3, 2, 1, 1, 0, 1 },
 };
 enum { SPANS = sizeof spans / sizeof *spans, WINDOWS = sizeof windows / sizeof *windows };
 
@@ -50,7 +52,7 @@ static void convolutions_with_an_activation_inside_have_correct_gradients(void *
     (void)state;
     for (int f = 0; f < RG_ACTIVATIONS; f++)
         for (size_t D = 1; D < 12; D += 5) { /* few columns go back a channel at a time, others by lists of readers */
-            ended            e = { { 2, 3, 1, 1, 1 }, (rg_activation)f };
+            ended            e = { { 2, 3, 1, 1, 1, 0, 0 }, (rg_activation)f };
             rg_gradient_case c = { .name = rg_activation_name((rg_activation)f), .function = ended_it, .context = &e, .plain_only = D > 1,
                                    .input = { { 30, D, &pictures }, { 6 * D, 3 }, { 1, 3 } } };
             if (f == RG_LOG) /* of what is above 0 */
@@ -195,7 +197,7 @@ static void a_convolution_over_pictures_is_its_formula_whatever_the_blocks(void 
     static rg_real       xs[G * H * W * D], ws[9 * D * E];
     static const int32_t start[] = { 0, H * W, 2 * H * W };
     const rg_layout      layout = { .groups = G, .start = start, .height = H, .width = W, .first = 4 * H * W };
-    const rg_window      window = { 3, 3, 2, 1, 1 };
+    const rg_window      window = { 3, 3, 2, 1, 1, 0, 0 };
     rg_tape             *t = new_tape();
     rg_test_fill(xs, G * H * W * D, 1, -1, 1);
     rg_test_fill(ws, 9 * D * E, 2, -1, 1);
@@ -225,12 +227,12 @@ static void a_window_that_sees_nothing_or_does_not_fit_is_handled(void **state)
     (void)state;
     rg_tape  *t = new_tape();
     rg_real   zeros[90] = {0};
-    rg_window far_out = { 1, 1, 1, 1, 1 }; /* corners of the padded picture see only zeros */
+    rg_window far_out = { 1, 1, 1, 1, 1, 0, 0 }; /* corners of the padded picture see only zeros */
     rg_tensor *x = rg_constant(t, zeros, 30, 3, &pictures), *y = rg_max_pool2d(t, rg_shift(t, x, -2), &far_out);
     assert_int_equal(rg_tensor_rows(y), 2 * 5 * 7);
     assert_true(rg_tensor_at(y, 0, 0) == 0 && rg_tensor_at(y, 8, 0) == -2);
     static const rg_window bad[] = {
-        { 4, 3, 1, 0, 1 }, { 3, 3, 0, 1, 1 }, { 0, 3, 1, 1, 1 }, { 3, 3, 1, 1, 0 }, { 2, 2, 1, 0, (size_t)1 << 63 }
+        { 4, 3, 1, 0, 1, 0, 0 }, { 3, 3, 0, 1, 1, 0, 0 }, { 0, 3, 1, 1, 1, 0, 0 }, { 3, 3, 1, 1, 0, 0, 0 }, { 2, 2, 1, 0, (size_t)1 << 63, 0, 0 }
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         rg_tape_reset(t, 0);

@@ -206,7 +206,7 @@ static void convolutions_and_pools_equal_pytorch(void **state)
 {
     (void)state;
     static const rg_time_window span[] = { { 3, 1, false }, { 3, 2, true } };
-    static const rg_window window = { 3, 3, 2, 1, 1 }, pool = { 2, 2, 2, 1, 1 };
+    static const rg_window window = { 3, 3, 2, 1, 1, 0, 0 }, pool = { 2, 2, 2, 1, 1, 0, 0 };
     bench                  b;
     for (size_t i = 0; i < 2; i++) {
         open_case(&b, i ? "conv1d_causal" : "conv1d");
@@ -218,7 +218,7 @@ static void convolutions_and_pools_equal_pytorch(void **state)
     close_case(&b, rg_conv2d(b.t, x, w, in(&b, "b", NULL), RG_IDENTITY, &window));
     open_case(&b, "conv2d_relu");
     x = in(&b, "x", &pictures), w = in(&b, "w", NULL);
-    close_case(&b, rg_conv2d(b.t, x, w, in(&b, "b", NULL), RG_RELU, &(rg_window){ 5, 5, 1, 2, 1 }));
+    close_case(&b, rg_conv2d(b.t, x, w, in(&b, "b", NULL), RG_RELU, &(rg_window){ 5, 5, 1, 2, 1, 0, 0 }));
     open_case(&b, "max_pool2d");
     close_case(&b, rg_max_pool2d(b.t, in(&b, "x", &pictures), &pool));
     open_case(&b, "average_pool2d");

@@ -23,14 +23,17 @@ rg_tensor *rg_conv1d(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, rg_ac
 /* Each column by itself: w (taps, D), b (1, D) or NULL. With rg_linear after it: a separable convolution, k n d + n d^2. */
 rg_tensor *rg_depthwise1d(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, const rg_time_window *window);
 
-/* A window over a picture; `padding` lines and columns of zeros on every side. */
+/* A window over a picture; `padding` lines and columns of zeros on every side, and `end` more below and to the right (other programs pad a
+ * stride of two so). ceil: a last window that is not whole is taken too, if it begins before the zeros of that end. */
 typedef struct rg_window {
-    size_t height, width, stride, padding, dilation;
+    size_t height, width, stride, padding, dilation, end;
+    bool   ceil;
 } rg_window;
 #define RG_WINDOW_DEFAULT { .height = 3, .width = 3, .stride = 1, .padding = 1, .dilation = 1 }
 
-/* (G * H * W, D) -> (G * H' * W', E) with H' = (H + 2 padding - dilation (height - 1) - 1) / stride + 1, W' alike; w (height * width * D,
- * E). */
+/* (G * H * W, D) -> (G * H' * W', E) with H' = (H + 2 padding + end - dilation (height - 1) - 1) / stride + 1, W' alike; w (height * width
+ * * D, E). rg_window_places gives H' of H, or 0 when the window does not fit. */
+size_t     rg_window_places(size_t side, size_t taps, const rg_window *window);
 rg_tensor *rg_conv2d(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, rg_activation f, const rg_window *window);
 rg_tensor *rg_depthwise2d(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, const rg_window *window); /* w (height * width, D) */
 

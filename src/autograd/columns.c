@@ -36,11 +36,14 @@ static border border_of(const rg_taps *p, size_t D)
     return (border){ height, width, height * width * D };
 }
 
+/* Windows that lie in the picture with the same border on all sides. */
+bool rg_columns__bordered(const rg_taps *p) { return p->window.height && p->window.dilation == 1 && !p->window.end && !p->window.ceil; }
+
 static size_t units_of(const rg_taps *p, size_t from, size_t rows) { return rows ? (from + rows - 1) / p->out - from / p->out + 1 : 0; }
 
 size_t rg_columns__padded(const rg_taps *p, size_t D, size_t rows)
 {
-    if (!p->window.height) return 0;
+    if (!rg_columns__bordered(p)) return 0;
     return (rows / p->out + 2) * border_of(p, D).numbers + RG_COLUMNS_SLACK;
 }
 
@@ -121,7 +124,7 @@ static void plain_rows(void *context, int member, size_t begin, size_t end)
 bool rg_columns__gather(rg_tape *t, const rg_columns_block *b, const rg_tensor *x, rg_real *columns)
 {
     const rg_taps *p = b->taps;
-    if (!p->window.height || p->window.dilation != 1) {
+    if (!rg_columns__bordered(p)) {
         rg_tape__rows(t, b->rows, p->K * b->D, plain_rows, &(plain_job){ b, x, columns });
         return true;
     }

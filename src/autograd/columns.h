@@ -16,6 +16,7 @@ typedef struct rg_columns_block {
     size_t         D, from, rows;
 } rg_columns_block;
 
+bool rg_columns__bordered(const rg_taps *taps); /* gathered from pictures with a border; otherwise tap by tap */
 /* Numbers of scratch that gathering such a block takes from the tape. */
 size_t rg_columns__padded(const rg_taps *taps, size_t D, size_t rows);
 /* False: no memory, latched. */

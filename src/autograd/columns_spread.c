@@ -88,7 +88,7 @@ bool rg_columns__spread(rg_tape *t, const rg_columns_block *b, const rg_readers 
 bool rg_columns__in_planes(const rg_taps *p, size_t D)
 {
     enum { FEW = 8 };
-    return p->window.height && p->window.stride == 1 && p->window.dilation == 1 && D < FEW;
+    return rg_columns__bordered(p) && p->window.stride == 1 && D < FEW;
 }
 
 /* One channel of a picture: `from` is where d^T holds output pixel (0, 0) for tap 0 of the channel. A tap goes over all lines before the

@@ -23,13 +23,13 @@ bool rg_taps__time(rg_taps *out, rg_tape *t, const rg_layout *layout, const rg_t
     return true;
 }
 
-/* Places of a window along one side of a picture; 0: it does not fit. */
-static size_t places(size_t side, size_t taps, const rg_window *w)
+size_t rg_window_places(size_t side, size_t taps, const rg_window *w)
 {
     size_t padded, extent;
-    if (taps == 0 || w->stride == 0 || w->dilation == 0 || w->padding > INT32_MAX) return 0;
-    if (!rg_size_add(&padded, side, 2 * w->padding) || !rg_size_mul(&extent, w->dilation, taps - 1) || padded <= extent) return 0;
-    return (padded - extent - 1) / w->stride + 1;
+    if (taps == 0 || w->stride == 0 || w->dilation == 0 || w->padding > INT32_MAX || w->end > INT32_MAX) return 0;
+    if (!rg_size_add(&padded, side, 2 * w->padding + w->end) || !rg_size_mul(&extent, w->dilation, taps - 1) || padded <= extent) return 0;
+    const size_t free = padded - extent - 1, whole = free / w->stride + 1;
+    return w->ceil && free % w->stride && whole * w->stride < side + w->padding ? whole + 1 : whole;
 }
 
 static int32_t *picture_table(rg_tape *t, const rg_layout *layout, const rg_window *w, size_t height, size_t width)
@@ -64,7 +64,7 @@ bool rg_taps__window(rg_taps *out, rg_tape *t, const rg_layout *layout, const rg
 {
     if (!layout || !layout->height || !layout->width)
         return rg_tape_fail(t, RG_EINVAL, "rows whose layout has no height and width are no pictures");
-    const size_t height = places(layout->height, w->height, w), width = places(layout->width, w->width, w);
+    const size_t height = rg_window_places(layout->height, w->height, w), width = rg_window_places(layout->width, w->width, w);
     if (!height || !width || height > INT32_MAX / width || w->height > INT32_MAX / w->width / height / width)
         return rg_tape_fail(t, RG_ESHAPE, "a window of %zu x %zu (stride %zu, padding %zu, dilation %zu) over pictures of %zu x %zu",
                             w->height, w->width, w->stride, w->padding, w->dilation, layout->height, layout->width);
