@@ -168,7 +168,9 @@ static void ask(const rg_model *m, answers *a)
     const rg_option      *rows = task->asking ? task->asking : nothing;
     void                 *options = rg_alloc_zero(task->asking_bytes + 1);
     const rg_option_group group = { .rows = rows, .values = options };
-    char                 *place = rg_format("%s/%s", folder, task->name), *word = m->system->reads && strncmp(m->system->reads, "numbers", 7) == 0 ? (char *)"0.5 1" : (char *)"ba de";
+    const char           *reads = m->system->reads ? m->system->reads : "text";
+    char                 *place = rg_format("%s/%s", folder, task->name), *picture = rg_format("%s/pictures/1-0.png", place);
+    char                 *word = strncmp(reads, "numbers", 7) == 0 ? (char *)"0.5 1" : strcmp(reads, "pixels") == 0 ? picture : (char *)"ba de";
     const rg_sink         sink = { .context = a, .columns = columns, .row = row, .record = record };
     const rg_list         words = { 1, &word };
     size_t                at;
@@ -179,6 +181,7 @@ static void ask(const rg_model *m, answers *a)
     rg_options_fini(rows, options);
     rg_free(options);
     rg_free(place);
+    rg_free(picture);
 }
 
 static void loads_and_answers(const rg_system *system)

@@ -20,7 +20,7 @@ RG_API_BEGIN
 /* Which files, and how they are cut into batches. */
 typedef struct rg_set_options {
     rg_list train, valid;
-    char   *format, *columns, *header;
+    char   *format, *columns, *header, *pictures;
     int64_t batch, batch_rows, window;
 } rg_set_options;
 
@@ -33,6 +33,8 @@ typedef struct rg_set_options {
       "their columns, label first, by name or number: stars,review or 2,3 or 1,4-9; empty: named so, or in order", 0, NULL, NULL },                   \
     { RG_OPTION_STRING, "header", offsetof(type, sets.header), "auto", "is the first line of tsv and csv files names of columns?", 0,                 \
       "auto|yes|no", NULL },                                                                                                                          \
+    { RG_OPTION_STRING, "pictures", offsetof(type, sets.pictures), "",                                                                                \
+      "folder or tar archive that the column picture names files of", 0, NULL, NULL },                                                                \
     { RG_OPTION_INT, "mini-batch", offsetof(type, sets.batch), batch_of, "most examples in a batch; 0: no limit", 0, "[0,inf)", NULL },              \
     { RG_OPTION_INT, "mini-batch-words", offsetof(type, sets.batch_rows), "0",                                                                        \
       "most rows (words, pixels) in a batch, beside --mini-batch; 0: no limit", 0, "[0,inf)", NULL },                                                 \

@@ -6,6 +6,7 @@
 
 #include "data/reader.h"
 #include "data/text/words.h"
+#include "regard/picture.h"
 
 /* ------------------------------------------------------------------------------------------------------- filling */
 
@@ -131,7 +132,7 @@ static size_t numbers_width(const rg_cell *cell, bool many)
 
 static rg_status see(first_pass *p, const rg_field_spec *spec, const rg_cell *cell)
 {
-    size_t width = 0;
+    size_t width = 0, height, row_width;
     if (cell->missing) return RG_OK;
     switch (spec->kind) {
     case RG_FIELD_CLASS:
@@ -139,7 +140,9 @@ static rg_status see(first_pass *p, const rg_field_spec *spec, const rg_cell *ce
     case RG_FIELD_TAGS: return see_names(p, spec, cell);
     case RG_FIELD_NUMBERS: width = p->width ? 0 : numbers_width(cell, spec->many); break;
     case RG_FIELD_COUNTS: width = counts_width(cell); break;
-    case RG_FIELD_PIXELS: width = cell->channels; break;
+    case RG_FIELD_PIXELS:
+        if (cell->count) RG_TRY(rg_pixels_measure(&height, &row_width, &width, cell));
+        break;
     default: break;
     }
     if (width > p->width) p->width = width;
@@ -197,7 +200,7 @@ static rg_status look_through(first_pass *p, const rg_field_spec *spec, const ch
     for (bool more = true; status == RG_OK && more;) {
         rg_row row;
         status = rg_reader_next(&more, &row, r);
-        if (status == RG_OK && more) status = see(p, spec, &row.cell[column]);
+        if (status == RG_OK && more && (status = see(p, spec, &row.cell[column])) != RG_OK) rg_reader_blame(status, r, &row);
     }
     rg_reader_close(r);
     return status;

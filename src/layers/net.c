@@ -127,8 +127,12 @@ static rg_status shape_maps(rg_net_layer *l, const reading *r, const rg_net *s)
 static rg_status shape(rg_net *s, rg_net_layer *l, const reading *r)
 {
     if (l->kind == RG_NET_DROPOUT) {
-        if (s->count == s->maps) s->maps++, l->in = l->out = rg_net_channels(s), l->height = rg_net_height(s), l->width = rg_net_width(s);
-        else l->in = l->out = s->layer[s->count - 1].out;
+        if (s->count > s->maps) {
+            l->in = l->out = s->layer[s->count - 1].out;
+            return RG_OK;
+        }
+        l->in = l->out = rg_net_channels(s), l->height = rg_net_height(s), l->width = rg_net_width(s);
+        s->maps++; /* only now: the last map was another one */
         return RG_OK;
     }
     if (l->kind == RG_NET_DENSE) {

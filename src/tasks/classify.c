@@ -17,6 +17,9 @@ static const rg_option options[] = {
     RG_TEXT_ROWS(rg_classify_options, text),
     { RG_OPTION_STRING, "out", offsetof(rg_classify_options, out), "class", "what a label is: a class, or a number (squared error)", 0,
       "class|number", NULL },
+    { RG_OPTION_INT, "size", offsetof(rg_classify_options, size), "0", "pixels of a side that picture files are scaled to; 0: as they are", 0,
+      "[0,4096]", NULL },
+    { RG_OPTION_STRING, "fit", offsetof(rg_classify_options, fit), "crop", "how a picture of another shape is fitted", 0, "crop|stretch|pad", NULL },
     RG_OPTION_END
 };
 

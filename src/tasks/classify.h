@@ -2,12 +2,14 @@
 #ifndef RG_TASKS_CLASSIFY_H
 #define RG_TASKS_CLASSIFY_H
 
+#include "regard/picture.h"
 #include "regard/supervised.h"
 
 typedef struct rg_classify_options {
     rg_set_options  sets;
     rg_text_options text;
-    char           *out;
+    char           *out, *fit;
+    int64_t         size;
 } rg_classify_options;
 
 /* What a model of this task needs beside weights. */
@@ -17,6 +19,7 @@ typedef struct rg_classifier {
     rg_vocab *vocab;  /* of texts                                                                  */
     rg_names *names;  /* NULL: it answers with a number                                            */
     uint64_t *counts; /* training examples of each class: what an empty input is answered with     */
+    rg_pixels_config pixels; /* how picture files become pixels of one size                        */
 } rg_classifier;
 
 /* classify_input.c: a kind of input, which a system names in `reads`. */

@@ -183,6 +183,26 @@ static rg_status add_text(rg_record *r, const answering *x, const rg_asked *aske
     return status;
 }
 
+/* The picture as the model saw it, with the cells of its maps. */
+static rg_status add_picture(rg_record *r, const answering *x, const rg_asked *asked)
+{
+    const rg_field *f = &asked->batch->field[RG_INPUT];
+    const size_t    down = rg_model_size(x->model, "cells-down"), across = rg_model_size(x->model, "cells-across");
+    rg_picture      p = { 0 };
+    rg_text         png = { 0 };
+    size_t          cells = 0;
+    if (!down || !across) return RG_OK;
+    RG_TRY(rg_picture_new(&p, f->layout.height, f->layout.width, f->width == 3 ? 3 : 1));
+    for (size_t i = 0; i < p.height * p.width; i++)
+        for (size_t c = 0; c < p.channels; c++) p.pixels[i * p.channels + c] = (unsigned char)((double)f->values[i * f->width + c] * 255 + 0.5);
+    rg_status status = rg_picture_encode(&png, &p);
+    if (status == RG_OK) status = rg_record_add_grid(&cells, r, "cells", down, across);
+    if (status == RG_OK) status = rg_record_set_picture(r, cells, png.data, png.length);
+    rg_picture_free(&p);
+    rg_text_free(&png);
+    return status;
+}
+
 static rg_status record(answering *x, const rg_asked *asked, const char *label)
 {
     const char *given = asked->text ? asked->text : asked->name;
@@ -191,10 +211,11 @@ static rg_status record(answering *x, const rg_asked *asked, const char *label)
     rg_status   status = x->its->vocab ? rg_vocab_normalize(&title, x->its->vocab, asked->text, asked->bytes) : rg_text_add_string(&title, given);
     if (status == RG_OK) status = rg_record_new(&r, rg_text_c(&title), "class");
     if (status == RG_OK && x->its->vocab) status = add_text(r, x, asked);
+    if (status == RG_OK && x->named && asked->batch) status = add_picture(r, x, asked);
     if (status == RG_OK) status = rg_record_add_labels(NULL, r, "class", RG_LABEL_TOKEN, &label, 1);
     if (status == RG_OK) status = rg_record_add_text(r, "source", given, 0, false);
     if (status == RG_OK) status = rg_record_add_text(r, "output", label, 0, true);
-    if (status == RG_OK && asked->batch && x->its->vocab) status = collect(r, x, asked);
+    if (status == RG_OK && asked->batch && (x->its->vocab || x->named)) status = collect(r, x, asked);
     if (status == RG_OK) status = x->sink->record(x->sink->context, r);
     x->recorded = true;
     rg_record_free(r);

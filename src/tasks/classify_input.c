@@ -78,6 +78,14 @@ rg_status rg_classify_input_learn(rg_field_spec *out, const rg_classify_input *i
         *out = rg_text_spec(in->column, its->vocab, &o->text);
         return RG_OK;
     }
+    if (in->kind == RG_FIELD_PIXELS) {
+        its->pixels = (rg_pixels_config)RG_PIXELS_CONFIG_DEFAULT;
+        its->pixels.height = its->pixels.width = (size_t)o->size;
+        RG_TRY(rg_fit_find(&its->pixels.fit, o->fit));
+        RG_TRY(rg_sizes_put(&run->sizes, "fit", (size_t)its->pixels.fit));
+        out->decode = rg_pixels_decode;
+        out->context = &its->pixels;
+    }
     RG_TRY(rg_examples_learn(NULL, &out->width, out, o->sets.train.items[0], reading));
     return put_sizes(&run->sizes, in, out->width);
 }
@@ -95,7 +103,7 @@ rg_status rg_classify_input_check(const rg_classify_input *in, rg_run *run)
             channels = one.field[RG_INPUT].width;
             if (!height) height = (size_t)size[0], width = (size_t)size[1];
             if (height != (size_t)size[0] || width != (size_t)size[1])
-                return rg_fail(RG_EFORMAT, "%s picture %llu has %d x %d pixels, those before it %zu x %zu: they must be of one size",
+                return rg_fail(RG_EFORMAT, "%s picture %llu has %d x %d pixels, those before it %zu x %zu: give --size N",
                                s ? "validation" : "training", (unsigned long long)one.lines[0], size[0], size[1], height, width);
         }
     if (!height) return RG_OK;
@@ -106,13 +114,23 @@ rg_status rg_classify_input_check(const rg_classify_input *in, rg_run *run)
 
 rg_field_spec rg_classify_input_spec(const rg_classify_input *in, const rg_model *m)
 {
-    return (rg_field_spec){ .name = in->column,
+    rg_classifier *its = m->assets;
+    const bool     pixels = in->kind == RG_FIELD_PIXELS;
+    rg_field_spec  spec = { .name = in->column,
                             .kind = in->kind,
                             .many = in->many,
-                            .vocab = ((const rg_classifier *)m->assets)->vocab,
-                            .width = rg_model_size(m, in->kind == RG_FIELD_PIXELS ? "channels" : "features"),
+                            .vocab = its->vocab,
+                            .width = rg_model_size(m, pixels ? "channels" : "features"),
                             .max_rows = in->kind == RG_FIELD_IDS ? m->longest : 0,
                             .crop = in->kind == RG_FIELD_IDS };
+    if (!pixels) return spec;
+    its->pixels = (rg_pixels_config)RG_PIXELS_CONFIG_DEFAULT;
+    its->pixels.height = rg_model_size(m, "height");
+    its->pixels.width = rg_model_size(m, "width");
+    its->pixels.fit = (rg_fit)(rg_model_size(m, "fit") % RG_FITS);
+    spec.decode = rg_pixels_decode;
+    spec.context = &its->pixels;
+    return spec;
 }
 
 /* --------------------------------------------------------------------------------------------------- standardising */

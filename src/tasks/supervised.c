@@ -15,6 +15,7 @@ rg_reader_config rg_supervised_reading(const rg_set_options *o, const char *cons
     c.header = strcmp(o->header, "yes") == 0 ? RG_HEADER_YES : strcmp(o->header, "no") == 0 ? RG_HEADER_NO : RG_HEADER_AUTO;
     c.wanted = wanted;
     c.wanted_count = count;
+    if (*o->pictures) c.files = o->pictures;
     return c;
 }
 

@@ -1,0 +1,248 @@
+/* A convolutional network whose last maps are pooled into one row per picture, and shown: where was the evidence?
+ *
+ *     f      = layers(x)                            (cells, D) the last maps, a row per cell
+ *     F      = pool(f)                              gap: mean over the cells        max        flatten: all cells side by side
+ *                                                   soft: sum_i a_i f_i, a = softmax over the cells of v . tanh(W f_i)
+ *                                                   gumbel: one cell, drawn while learning by the Gumbel softmax, the largest otherwise
+ *     logits = dense layers(F) W + b
+ *
+ * With gap and no dense layer, the class activation map M_c = f w_c (Zhou et al. 2016) says what every cell adds: its mean is the logit of
+ * class c minus its bias. A spatial transformer (--front stn; Jaderberg et al. 2015) may stand before everything: it looks at the picture,
+ * chooses a map of places, and the network sees the picture through it. */
+#include <string.h>
+
+#include "regard/between.h"
+#include "regard/layers.h"
+#include "regard/model.h"
+#include "regard/net.h"
+#include "regard/spatial.h"
+
+typedef struct {
+    char   *layers, *pool, *front, *grid, *front_layers;
+    double  dropout, front_rate, temperature;
+    int64_t fronts, front_size;
+} settings;
+
+static const rg_option options[] = {
+    { RG_OPTION_STRING, "layers", offsetof(settings, layers), "c3x32 p2 c3x64 p2 c3x64", "of the network: c5x32 convolution, p2 pooling, f100 dense", 0, NULL, NULL },
+    { RG_OPTION_STRING, "pool", offsetof(settings, pool), "gap", "how the last maps become one row", 0, "gap|max|flatten|soft|gumbel", NULL },
+    { RG_OPTION_REAL, "dropout", offsetof(settings, dropout), "0", "share of the row before the classes that is dropped", 0, "[0,1)", NULL },
+    { RG_OPTION_REAL, "temperature", offsetof(settings, temperature), "1", "of --pool gumbel", 0, "(0,inf)", NULL },
+    { RG_OPTION_STRING, "front", offsetof(settings, front), "none", "what stands before the network; stn: a spatial transformer", 0, "none|stn", NULL },
+    { RG_OPTION_INT, "fronts", offsetof(settings, fronts), "1", "spatial transformers side by side", 0, "[1,8]", NULL },
+    { RG_OPTION_STRING, "grid", offsetof(settings, grid), "affine", "what a spatial transformer may do", 0, "affine|attention|projective", NULL },
+    { RG_OPTION_STRING, "front-layers", offsetof(settings, front_layers), "p2 c5x20 p2 c5x20 f20", "of the network that chooses the map", 0, NULL, NULL },
+    { RG_OPTION_INT, "front-size", offsetof(settings, front_size), "0", "pixels of a side of what it hands on; 0: as the picture", 0, "[0,4096]", NULL },
+    { RG_OPTION_REAL, "front-rate", offsetof(settings, front_rate), "0.1", "its learning rate as a share of the network's", 0, "[0,inf)", NULL },
+    RG_OPTION_END
+};
+
+enum { MOST_FRONTS = 8 };
+
+typedef struct {
+    rg_net       net, look[MOST_FRONTS];
+    rg_dense     theta[MOST_FRONTS], output;
+    rg_attention attention;
+    size_t       height, width; /* of what the network sees */
+} parts;
+
+static const settings *its(const rg_model *m) { return m->options; }
+static bool            is(const char *a, const char *b) { return strcmp(a, b) == 0; }
+static size_t          grid_numbers(const settings *s) { return is(s->grid, "attention") ? 3 : is(s->grid, "affine") ? 6 : 8; }
+
+/* ----------------------------------------------------------------------------------------------------------- building */
+
+/* Weights 0 and a bias that is the identity: the first picture goes through unchanged. The bias is added to what the layer gives. */
+static rg_status build_front(rg_model *m, parts *q, size_t index)
+{
+    const settings *s = its(m);
+    rg_net         *look = &q->look[index];
+    rg_status       status = rg_net_parse(look, s->front_layers, rg_model_size(m, "channels"), rg_model_size(m, "height"), rg_model_size(m, "width"));
+    if (status != RG_OK) return rg_fail_in(status, "--front-layers: ");
+    rg_params_push(m->params, "front.%zu", index);
+    const size_t flat = rg_net_height(look) * rg_net_width(look) * rg_net_channels(look);
+    rg_net_init(look, m->params, "look", flat);
+    q->theta[index].w = rg_params_add(m->params, "theta.w", RG_WEIGHT, rg_net_units(look, flat), grid_numbers(s), RG_INIT_ZERO, 0);
+    q->theta[index].b = rg_params_add(m->params, "theta.b", RG_VECTOR, 1, grid_numbers(s), RG_INIT_ZERO, 0);
+    rg_params_pop(m->params);
+    return RG_OK;
+}
+
+static rg_status build_pool(rg_model *m, parts *q)
+{
+    rg_attention_config c = RG_ATTENTION_CONFIG_DEFAULT;
+    if (!is(its(m)->pool, "soft") && !is(its(m)->pool, "gumbel")) return RG_OK;
+    c.score = "vector";
+    c.k_width = rg_net_channels(&q->net);
+    rg_params_push(m->params, "pool");
+    rg_status status = rg_attention_init(&q->attention, &c, m->params);
+    rg_params_pop(m->params);
+    return status;
+}
+
+static rg_status build(rg_model *m)
+{
+    const settings *s = its(m);
+    parts          *q = m->parts;
+    const bool      front = is(s->front, "stn");
+    const size_t    fronts = front ? (size_t)s->fronts : 1, channels = rg_model_size(m, "channels");
+    if (!channels || !rg_model_size(m, "height")) return rg_fail(RG_EINVAL, "cnn reads pictures: idx, a folder, a tar archive, or --pictures");
+    q->height = front && s->front_size ? (size_t)s->front_size : rg_model_size(m, "height");
+    q->width = front && s->front_size ? (size_t)s->front_size : rg_model_size(m, "width");
+    for (size_t i = 0; front && i < fronts; i++) RG_TRY(build_front(m, q, i));
+    rg_status status = rg_net_parse(&q->net, s->layers, fronts * channels, q->height, q->width);
+    if (status != RG_OK) return rg_fail_in(status, "--layers: ");
+    const size_t cells = rg_net_height(&q->net) * rg_net_width(&q->net), wide = rg_net_channels(&q->net);
+    const size_t units = is(s->pool, "flatten") ? cells * wide : wide;
+    RG_TRY(build_pool(m, q));
+    rg_net_init(&q->net, m->params, "net", units);
+    rg_dense_init(&q->output, m->params, "output", rg_net_units(&q->net, units), rg_model_size(m, "classes"), RG_IDENTITY);
+    if (front) (void)rg_params_rate(m->params, "front.*", s->front_rate);
+    RG_TRY(rg_sizes_put(&m->sizes, "cells-down", rg_net_height(&q->net)));
+    return rg_sizes_put(&m->sizes, "cells-across", rg_net_width(&q->net));
+}
+
+/* ------------------------------------------------------------------------------------------------------------ running */
+
+static rg_tensor *enter(rg_tape *t, const rg_model *m, const void *data)
+{
+    const rg_field *x = &((const rg_batch *)data)->field[RG_INPUT];
+    (void)m;
+    return rg_input(t, x->values, rg_field_rows(x), x->width, &x->layout); /* (pixels, channels) */
+}
+
+static rg_tensor *identity(rg_tape *t, const settings *s)
+{
+    static const rg_real attention[3] = { 1, 0, 0 }, other[8] = { 1, 0, 0, 0, 1, 0, 0, 0 };
+    return rg_constant(t, is(s->grid, "attention") ? attention : other, 1, grid_numbers(s), NULL);
+}
+
+/* The picture through one spatial transformer. */
+static rg_tensor *look_through(rg_tape *t, const rg_model *m, size_t index, rg_tensor *x)
+{
+    const settings  *s = its(m);
+    const parts     *q = m->parts;
+    const rg_net    *look = &q->look[index];
+    const rg_layout *from = rg_tensor_layout(x);
+    rg_tensor       *h = rg_join_rows(t, rg_net_maps(t, look, x), rg_net_height(look) * rg_net_width(look));
+    rg_tensor       *theta = rg_add(t, rg_dense_run(t, &q->theta[index], rg_net_dense(t, look, h)), identity(t, s));
+    rg_tensor       *places = is(s->grid, "affine")      ? rg_affine_grid(t, theta, from, q->height, q->width)
+                              : is(s->grid, "attention") ? rg_attention_grid(t, theta, from, q->height, q->width)
+                                                         : rg_projective_grid(t, theta, from, q->height, q->width);
+    return rg_sample(t, x, places);
+}
+
+static rg_tensor *front(rg_tape *t, const rg_model *m, rg_tensor *x)
+{
+    const settings *s = its(m);
+    rg_tensor      *seen[MOST_FRONTS];
+    if (!is(s->front, "stn")) return x;
+    for (size_t i = 0; i < (size_t)s->fronts; i++) seen[i] = look_through(t, m, i, x);
+    return s->fronts == 1 ? seen[0] : rg_concat_columns(t, (size_t)s->fronts, seen);
+}
+
+/* One query per picture, which has no numbers of its own: the score needs none. */
+static const rg_layout *one_per_picture(rg_tape *t, size_t pictures)
+{
+    int32_t *start = rg_tape_memory(t, (pictures + 1) * sizeof *start);
+    if (!start) return NULL;
+    for (size_t i = 0; i <= pictures; i++) start[i] = (int32_t)i;
+    return rg_tape_layout(t, pictures, start);
+}
+
+static rg_tensor *pool_by_attention(rg_tape *t, const rg_model *m, rg_tensor *maps)
+{
+    const settings  *s = its(m);
+    const parts     *q = m->parts;
+    const rg_layout *cells = rg_tensor_layout(maps), *queries = cells ? one_per_picture(t, cells->groups) : NULL;
+    if (!queries) return NULL;
+    const rg_reach *reach = rg_reach_groups(t, queries, cells);
+    rg_tensor      *k = rg_attention_prepare(t, &q->attention, maps), *none = rg_zeros(t, queries->groups, 1, queries);
+    rg_tape_push(t, "pool");
+    rg_tensor *a;
+    if (is(s->pool, "soft")) a = rg_weigh(t, &q->attention, none, k, reach);
+    else {
+        rg_tensor *soft = rg_gumbel_over(t, rg_scores(t, &q->attention, none, k, reach), reach, s->temperature);
+        a = rg_straight_through(t, rg_hard_argmax(t, soft, reach), soft);
+    }
+    rg_tape_watch(t, "weights", a, reach);
+    rg_tape_pop(t);
+    return rg_mix(t, a, maps, reach);
+}
+
+static rg_tensor *pool(rg_tape *t, const rg_model *m, rg_tensor *maps)
+{
+    const settings *s = its(m);
+    const parts    *q = m->parts;
+    if (is(s->pool, "gap")) return rg_mean_groups(t, maps);
+    if (is(s->pool, "max")) return rg_max_groups(t, maps);
+    if (is(s->pool, "flatten")) return rg_join_rows(t, maps, rg_net_height(&q->net) * rg_net_width(&q->net));
+    return pool_by_attention(t, m, maps);
+}
+
+/* What each cell adds to the logit of the class that wins, over the cells of a picture: positive parts, as shares. Only when somebody watches. */
+static void show_map(rg_tape *t, const rg_model *m, rg_tensor *maps)
+{
+    const parts     *q = m->parts;
+    const rg_layout *cells = rg_tensor_layout(maps);
+    if (!rg_tape_watched(t, "evidence.weights") || q->net.count > q->net.maps || !is(its(m)->pool, "gap") || !cells) return;
+    rg_tensor       *M = rg_matmul(t, maps, rg_use(t, q->output.w)); /* (cells, classes) */
+    rg_tensor       *logits = rg_add(t, rg_mean_groups(t, M), rg_use(t, q->output.b));
+    const rg_layout *queries = one_per_picture(t, cells->groups);
+    rg_real         *shares = rg_tape_memory(t, rg_tensor_rows(maps) * sizeof *shares);
+    if (!logits || !queries || !shares) return;
+    for (size_t g = 0; g < cells->groups; g++) {
+        size_t  best = 0;
+        rg_real sum = 0;
+        for (size_t c = 1; c < rg_tensor_cols(logits); c++)
+            if (rg_tensor_at(logits, g, c) > rg_tensor_at(logits, g, best)) best = c;
+        for (int32_t i = cells->start[g]; i < cells->start[g + 1]; i++) {
+            const rg_real v = rg_tensor_at(M, (size_t)i, best);
+            sum += shares[i] = v > 0 ? v : 0;
+        }
+        for (int32_t i = cells->start[g]; i < cells->start[g + 1] && sum > 0; i++) shares[i] /= sum;
+    }
+    rg_tape_push(t, "evidence");
+    rg_tape_watch(t, "weights", rg_constant(t, shares, rg_tensor_rows(maps), 1, NULL), rg_reach_groups(t, queries, cells));
+    rg_tape_pop(t);
+}
+
+static rg_tensor *features(rg_tape *t, const rg_model *m, const void *data, rg_tensor *x)
+{
+    const parts *q = m->parts;
+    (void)data;
+    rg_tensor *maps = rg_net_maps(t, &q->net, front(t, m, x)); /* (cells, D) */
+    show_map(t, m, maps);
+    return rg_dropout(t, rg_net_dense(t, &q->net, pool(t, m, maps)), its(m)->dropout); /* (pictures, units) */
+}
+
+static rg_tensor *answer(rg_tape *t, const rg_model *m, const void *data, rg_tensor *x)
+{
+    (void)data;
+    return rg_dense_run(t, &((const parts *)m->parts)->output, x); /* (pictures, classes) */
+}
+
+static const rg_attention_use uses[] = {
+    { "pooling (soft, gumbel)", "none: one vector is learned", "cells of the last maps", "cells of the last maps", "vector", "groups", "pool.weights", "class", "cells" },
+    { "class activation map (gap)", "weights of the class", "cells of the last maps", "cells of the last maps", "dot, without softmax", "groups",
+      "evidence.weights", "class", "cells" },
+    { 0 },
+};
+
+const rg_system rg_system_cnn = {
+    .name = "cnn",
+    .summary = "the class of a picture by convolutions; shows where the evidence was",
+    .paper = "Zhou, Khosla, Lapedriza, Oliva, Torralba 2016 (class activation maps); Jaderberg et al. 2015 (--front stn)",
+    .task = &rg_task_classify,
+    .reads = "pixels",
+    .uses = uses,
+    .options = options,
+    .options_bytes = sizeof(settings),
+    .parts_bytes = sizeof(parts),
+    .build = build,
+    .enter = enter,
+    .features = features,
+    .answer = answer,
+    .compare = rg_compare_classes,
+    .predict = rg_model_predict,
+};

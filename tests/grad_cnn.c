@@ -1,0 +1,218 @@
+/* grad_cnn.c - the convolutional classifier: gradients in double for every pooling and front, the class activation map, pictures by themselves. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "regard/model.h"
+#include "support/gradient.h"
+
+enum { PICTURES = 3, SIDE = 6, PIXELS = SIDE * SIDE, CHANNELS = 2 };
+static const int32_t pixel_start[] = { 0, PIXELS, 2 * PIXELS, 3 * PIXELS }, label_start[] = { 0, 1, 2, 3 }, labels[] = { 2, 0, 1 };
+static const int32_t sizes_of[] = { SIDE, SIDE, SIDE, SIDE, SIDE, SIDE };
+static rg_real       values[PICTURES * PIXELS * CHANNELS];
+
+/* The first `count` pictures from `first` on. */
+static rg_batch batch_of(size_t first, size_t count)
+{
+    if (values[0] == 0) rg_test_fill(values, PICTURES * PIXELS * CHANNELS, 11, 0, 1);
+    return (rg_batch){ .examples = count,
+                       .fields = 2,
+                       .field = { { .kind = RG_FIELD_PIXELS,
+                                    .layout = { .groups = count, .start = pixel_start, .height = SIDE, .width = SIDE },
+                                    .values = values + first * PIXELS * CHANNELS,
+                                    .width = CHANNELS,
+                                    .size = sizes_of },
+                                  { .kind = RG_FIELD_CLASS, .layout = { .groups = count, .start = label_start }, .ids = labels + first } } };
+}
+
+static rg_model *make(const char *yaml)
+{
+    const rg_system      *s = rg_system_find("cnn");
+    const rg_sizes        sizes = { { { "channels", CHANNELS }, { "height", SIDE }, { "width", SIDE }, { "classes", 3 } } };
+    void                 *options = rg_alloc_zero(s->options_bytes);
+    const rg_option_group group = { "cnn", s->options, options };
+    rg_model             *m = NULL;
+    assert_int_equal(rg_options_init(s->options, options), RG_OK);
+    if (rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "test", false) != RG_OK || rg_model_new(&m, s, options, &sizes, 5) != RG_OK)
+        fail_msg("%s: %s", yaml, rg_message());
+    rg_options_fini(s->options, options);
+    rg_free(options);
+    return m;
+}
+
+static rg_tensor *loss_of(rg_tape *t, rg_tensor *const *x, void *context)
+{
+    static rg_batch b; /* layouts are borrowed until the tape has gone back */
+    (void)x;
+    b = batch_of(0, PICTURES);
+    return rg_model_loss(t, context, &b).sum;
+}
+
+static const char *const variants[] = {
+    "layers: c3x3 p2 c2x4",
+    "layers: c3x3 p2 c3x4\npool: max",
+    "layers: c3x4g2 a2 f5 f4\npool: flatten",
+    "layers: c3x3\npool: soft",
+    "layers: c3x4s2n",
+    "layers: c3x3\nfront: stn\nfront-layers: p2 f4",
+    "layers: c3x3\nfront: stn\nfronts: 2\ngrid: attention\nfront-layers: p2 f4\nfront-size: 4",
+    "layers: c3x3\nfront: stn\ngrid: projective\nfront-layers: ''",
+};
+enum { VARIANTS = sizeof variants / sizeof *variants };
+
+/* Off the grid: places on pixels have no derivative, and the identity is all on pixels; nor has relu at 0, where a bias of 0 puts black cells. */
+static void leave_the_grid(rg_model *m)
+{
+    for (size_t i = 0; i < rg_params_count(m->params); i++) {
+        rg_param *p = rg_params_at(m->params, i);
+        if (strstr(rg_param_name(p), "net.0.b")) rg_test_fill(rg_param_data(p), rg_param_cols(p), 3 + i, 0.01, 0.1);
+        if (!strstr(rg_param_name(p), "theta")) continue;
+        rg_test_fill(rg_param_data(p), rg_param_rows(p) * rg_param_cols(p), 3 + i, -0.08, 0.05);
+    }
+    assert_int_equal(rg_params_repack(m->params, NULL), RG_OK);
+}
+
+static void every_pooling_and_front_has_a_correct_gradient(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < VARIANTS; i++) {
+        rg_model *m = make(variants[i]);
+        leave_the_grid(m);
+        const rg_gradient_case c = { .name = variants[i], .function = loss_of, .context = m, .params = m->params, .plain_only = true };
+        rg_expect_gradient(&c);
+        rg_model_free(m);
+    }
+}
+
+static void predict(double *out, rg_model *m, size_t first, size_t count)
+{
+    const rg_tape_config config = { .record = false };
+    const rg_batch       b = batch_of(first, count);
+    rg_tape             *t;
+    assert_int_equal(rg_tape_new(&t, &config), RG_OK);
+    const rg_tensor *y = m->system->predict(t, m, &b);
+    assert_int_equal(rg_tape_status(t), RG_OK);
+    for (size_t i = 0; i < count * 3; i++) out[i] = (double)rg_tensor_at(y, i / 3, i % 3);
+    rg_tape_free(t);
+}
+
+static void a_picture_is_answered_the_same_alone_and_among_others(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < VARIANTS; i++) {
+        rg_model *m = make(variants[i]);
+        double    all[9], one[3];
+        predict(all, m, 0, 3);
+        for (size_t k = 0; k < 3; k++) {
+            predict(one, m, k, 1);
+            assert_memory_equal(one, all + 3 * k, sizeof one);
+        }
+        rg_model_free(m);
+    }
+}
+
+/* A spatial transformer starts as the identity: with the same network behind it, the same answers. */
+static void a_front_begins_as_the_identity(void **state)
+{
+    static const char *const grids[] = { "affine", "attention", "projective" };
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        char     *yaml = rg_format("layers: c3x3\nfront: stn\nfront-layers: p2 f4\ngrid: %s", grids[i]);
+        rg_model *with = make(yaml), *without = make("layers: c3x3");
+        double    a[9], b[9];
+        for (size_t k = 0; k < rg_params_count(without->params); k++) {
+            rg_param *from = rg_params_at(without->params, k), *to = rg_params_find(with->params, rg_param_name(from));
+            memcpy(rg_param_data(to), rg_param_data(from), rg_param_rows(from) * rg_param_cols(from) * sizeof(rg_real));
+        }
+        assert_int_equal(rg_params_repack(with->params, NULL), RG_OK);
+        predict(a, with, 0, 3);
+        predict(b, without, 0, 3);
+        for (size_t k = 0; k < 9; k++) assert_true(fabs(a[k] - b[k]) < 1e-9);
+        rg_model_free(with);
+        rg_model_free(without);
+        rg_free(yaml);
+    }
+}
+
+/* The mean over the cells of f w_c is the logit of class c without its bias; and what is shown are the positive parts of the winner's. */
+typedef struct {
+    double share[64];
+    size_t count;
+} seen_map;
+
+static bool wants(void *context, const char *name) { return (void)context, strcmp(name, "evidence.weights") == 0; }
+static void see(void *context, const char *name, const rg_tensor *x, const void *reach)
+{
+    seen_map *s = context;
+    (void)name, (void)reach;
+    s->count = rg_tensor_rows(x);
+    for (size_t i = 0; i < s->count && i < 64; i++) s->share[i] = (double)rg_tensor_at(x, i, 0);
+}
+
+static void the_mean_of_the_map_is_the_logit(void **state)
+{
+    const rg_tape_config config = { .record = false };
+    rg_model            *m = make("layers: c3x4 p2 c3x5");
+    const rg_batch       b = batch_of(1, 1);
+    seen_map             s = { .count = 0 };
+    const rg_watcher     watcher = { &s, wants, see };
+    rg_tape             *t;
+    (void)state;
+    rg_test_fill(rg_param_data(rg_params_find(m->params, "output.b")), 3, 7, -1, 1);
+    assert_int_equal(rg_tape_new(&t, &config), RG_OK);
+    rg_tape_set_watcher(t, &watcher);
+    const rg_tensor *F = m->system->features(t, m, &b, m->system->enter(t, m, &b));
+    rg_tape_set_watcher(t, NULL);
+    double logit[3], sum = 0;
+    size_t best = 0;
+    predict(logit, m, 1, 1);
+    const rg_real *w = rg_param_data(rg_params_find(m->params, "output.w")), *bias = rg_param_data(rg_params_find(m->params, "output.b"));
+    for (size_t c = 0; c < 3; c++) { /* F is the mean of f, so F w_c is the mean of the map */
+        double mean = 0;
+        for (size_t d = 0; d < 5; d++) mean += (double)rg_tensor_at(F, 0, d) * (double)w[3 * d + c];
+        assert_true(fabs(mean - (logit[c] - (double)bias[c])) < 1e-9);
+        if (logit[c] > logit[best]) best = c;
+    }
+    assert_int_equal(s.count, 9);
+    for (size_t i = 0; i < 9; i++) {
+        assert_true(s.share[i] >= 0 && s.share[i] <= 1);
+        sum += s.share[i];
+    }
+    assert_true(fabs(sum - 1) < 1e-9 || sum == 0);
+    rg_tape_free(t);
+    rg_model_free(m);
+}
+
+static void wrong_layers_are_told(void **state)
+{
+    const rg_system      *s = rg_system_find("cnn");
+    const rg_sizes        sizes = { { { "channels", 1 }, { "height", 4 }, { "width", 4 }, { "classes", 3 } } };
+    void                 *options = rg_alloc_zero(s->options_bytes);
+    const rg_option_group group = { "cnn", s->options, options };
+    const char           *bad = "c3x8 p2 p2 p2";
+    rg_model             *m = NULL;
+    (void)state;
+    assert_int_equal(rg_options_init(s->options, options), RG_OK);
+    assert_int_equal(rg_options_set(&group, 1, "layers", 1, &bad), RG_OK);
+    assert_int_equal(rg_model_new(&m, s, options, &sizes, 1), RG_ESHAPE);
+    assert_non_null(strstr(rg_message(), "--layers: layer 4 'p2': a map of 1 x 1 cannot be pooled"));
+    rg_options_fini(s->options, options);
+    rg_free(options);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_pooling_and_front_has_a_correct_gradient),
+        cmocka_unit_test(a_picture_is_answered_the_same_alone_and_among_others),
+        cmocka_unit_test(a_front_begins_as_the_identity),
+        cmocka_unit_test(the_mean_of_the_map_is_the_logit),
+        cmocka_unit_test(wrong_layers_are_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
