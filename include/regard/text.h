@@ -59,6 +59,8 @@ bool rg_utf8_check(const char *text, size_t bytes, size_t *out_at);
 
 /* The character at text[0] of valid UTF-8 and its length in bytes. bytes > 0. */
 size_t rg_utf8_next(uint32_t *out, const char *text, size_t bytes);
+/* Append text with U+FFFD in place of every byte that is not UTF-8; nothing else changes. */
+rg_status rg_utf8_repair(rg_text *out, const char *text, size_t bytes);
 /* Append one character. */
 rg_status rg_utf8_add(rg_text *text, uint32_t character);
 
@@ -154,10 +156,13 @@ typedef enum rg_vocab_kind {
     RG_VOCAB_CHAR,
     RG_VOCAB_WORD,
     RG_VOCAB_WORDS,     /* ours: words between blanks, cut after the apostrophe of an elision: l'homme -> l' homme */
-    RG_VOCAB_CHARACTERS /* ours: one piece a character, the blank among them                                       */
+    RG_VOCAB_CHARACTERS, /* ours: one piece a character, the blank among them                                      */
+    RG_VOCAB_PIECES,    /* the rest come with imported models: cut by SentencePiece, numbered by another table      */
+    RG_VOCAB_BYTES,     /* byte-level BPE (GPT-2): any text, no unknown piece                                       */
+    RG_VOCAB_WORDPIECE  /* BERT's: words and punctuation, then the longest known beginning, ##rest                  */
 } rg_vocab_kind;
 
-rg_status   rg_vocab_kind_find(rg_vocab_kind *out, const char *name); /* "unigram" "bpe" "char" "word" "words" "characters" */
+rg_status   rg_vocab_kind_find(rg_vocab_kind *out, const char *name); /* "unigram" "bpe" "char" "word" "words" "characters" "pieces" "bytes" "wordpiece" */
 const char *rg_vocab_kind_name(rg_vocab_kind kind);
 
 typedef struct rg_vocab_config {
@@ -189,6 +194,18 @@ typedef struct rg_text_side {
 rg_status rg_vocab_train_files(rg_vocab **out, const rg_vocab_config *config, const rg_text_side *sides, size_t count);
 /* Given pieces, in order, after <unk> <s> </s>. WORDS or CHARACTERS. */
 rg_status rg_vocab_from_pieces(rg_vocab **out, rg_vocab_kind kind, const char *const *pieces, size_t count);
+/* The vocabulary of a model that another program trained: row i of its tables belongs to pieces[i]. */
+typedef struct rg_vocab_table {
+    rg_vocab_kind      kind; /* WORDS, CHARACTERS, PIECES, BYTES or WORDPIECE                                              */
+    rg_text_form       form; /* WORDPIECE: LOWER (uncased) or AS_IS (cased). PIECES and BYTES: AS_IS                        */
+    const char *const *pieces;
+    size_t             count;
+    int32_t            unk, bos, eos; /* their ids; unk -1: none (BYTES only)                                              */
+    int32_t            begin;         /* the id encoding puts in front of every line that is not empty; -1: none            */
+    const void        *model;         /* PIECES: SentencePiece's bytes; BYTES: the text of merges.txt; else NULL           */
+    size_t             model_bytes;
+} rg_vocab_table;
+rg_status rg_vocab_from_table(rg_vocab **out, const rg_vocab_table *table); /* all is copied */
 void      rg_vocab_free(rg_vocab *vocab);
 
 /* Bytes to be stored in a model file, and back; also what rg_vocab_save writes. Bytes that were changed are refused. */

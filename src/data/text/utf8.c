@@ -172,6 +172,15 @@ rg_status rg_text_clean(rg_text *out, const char *line, size_t bytes, rg_text_fo
     return RG_OK;
 }
 
+rg_status rg_utf8_repair(rg_text *out, const char *text, size_t bytes)
+{
+    for (size_t good; !rg_utf8_check(text, bytes, &good); text += good + 1, bytes -= good + 1) {
+        RG_TRY(rg_text_add(out, text, good));
+        RG_TRY(rg_utf8_add(out, 0xFFFD));
+    }
+    return rg_text_add(out, text, bytes);
+}
+
 /* ------------------------------------------------------------------------------------------------ small things */
 
 static bool is_blank(uint32_t c)

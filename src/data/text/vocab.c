@@ -6,14 +6,15 @@
  *   kind words
  *   form nfc
  *   bytes 5120
- *   sum 9a3f...        FNV-1a of kind, form and the bytes: what rg_vocab_checksum answers */
+ *   sum 9a3f...        FNV-1a of kind, form and the bytes: what rg_vocab_checksum answers
+ *   signs 1 0 0 -1     another program's table (vocab_table.c): ids of <unk>, <s>, </s> and of what begins a line; summed too */
 #include "data/text/vocab.h"
 #include "data/text/vocab_foreign.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-static const char *const kind_names[] = { "unigram", "bpe", "char", "word", "words", "characters" };
+static const char *const kind_names[] = { "unigram", "bpe", "char", "word", "words", "characters", "pieces", "bytes", "wordpiece" };
 enum { KINDS = sizeof kind_names / sizeof *kind_names, HEADER_ROOM = 256 };
 static const char magic[] = "regard vocabulary 1\n";
 
@@ -43,6 +44,7 @@ static bool is_plain(rg_vocab_kind kind)
 
 static rg_status payload(rg_text *out, const rg_vocab *v)
 {
+    if (v->foreign) return rg_table__write(out, v);
     if (v->spm) return rg_text_add(out, v->model.data, v->model.length);
     for (size_t i = 3; i < v->pieces.count; i++) {
         RG_TRY(rg_text_add(out, rg_words_get(&v->pieces, i), v->pieces.words[i].bytes));
@@ -54,7 +56,11 @@ static rg_status payload(rg_text *out, const rg_vocab *v)
 static uint64_t checksum(const rg_vocab *v, const void *bytes, size_t count)
 {
     unsigned char head[2] = { (unsigned char)v->kind, (unsigned char)v->form };
-    return rg_hash_bytes(rg_hash_bytes(RG_HASH_START, head, 2), bytes, count);
+    const int32_t signs[4] = { v->unk, v->bos, v->eos, v->begin };
+    uint64_t      hash = rg_hash_bytes(RG_HASH_START, head, 2);
+    for (int i = 0; v->foreign && i < 4; i++)
+        for (int shift = 0; shift < 32; shift += 8) hash = rg_hash_bytes(hash, &(unsigned char){ (unsigned char)((uint32_t)signs[i] >> shift) }, 1);
+    return rg_hash_bytes(hash, bytes, count);
 }
 
 /* Everything is in place: fill in what follows from it. Frees v on failure. */
@@ -62,7 +68,7 @@ static rg_status complete(rg_vocab **out, rg_vocab *v, rg_status status)
 {
     rg_text bytes = { 0 };
     if (status == RG_OK) {
-        v->size = v->spm ? (size_t)rg_spm_size(v->spm) : v->pieces.count;
+        v->size = v->cutter ? v->pieces.count : (size_t)rg_spm_size(v->spm);
         status = payload(&bytes, v);
         v->checksum = checksum(v, rg_text_c(&bytes), bytes.length);
     }
@@ -95,15 +101,35 @@ void rg_vocab_free(rg_vocab *v)
     rg_spm_free(v->spm);
     rg_text_free(&v->model);
     rg_words_fini(&v->pieces);
+    rg_words_fini(&v->merges);
+    rg_free(v->merged);
     rg_free(v);
+}
+
+/* An empty one, with nothing in front of lines. */
+static rg_vocab *new_vocab(rg_vocab_kind kind, rg_text_form form)
+{
+    rg_vocab *v = rg_alloc_zero(sizeof *v);
+    if (!v) return NULL;
+    v->kind = kind;
+    v->form = form;
+    v->cutter = rg_cutter_of(kind);
+    v->begin = -1;
+    return v;
+}
+
+rg_status rg_vocab_from_table(rg_vocab **out, const rg_vocab_table *table)
+{
+    rg_vocab *v = new_vocab(table->kind, table->form);
+    *out = NULL;
+    return v ? complete(out, v, rg_table__fill(v, table)) : RG_ENOMEM;
 }
 
 rg_status rg_vocab_from_pieces(rg_vocab **out, rg_vocab_kind kind, const char *const *pieces, size_t count)
 {
     if (!is_plain(kind)) return rg_fail(RG_EINVAL, "pieces can be given for words and characters only");
-    rg_vocab *v = rg_alloc_zero(sizeof *v);
+    rg_vocab *v = new_vocab(kind, RG_TEXT_NFC);
     if (!v) return RG_ENOMEM;
-    v->kind = kind;
     rg_status status = rg_plain_begin(v);
     for (size_t i = 0; i < count && status == RG_OK; i++) status = rg_plain_add(v, pieces[i], strlen(pieces[i]));
     return complete(out, v, status);
@@ -165,10 +191,10 @@ static rg_status train_spm(rg_vocab *v, const rg_vocab_config *config, rg_vocab_
 
 rg_status rg_vocab_train(rg_vocab **out, const rg_vocab_config *config, rg_vocab_feed *feed, void *context)
 {
-    rg_vocab *v = rg_alloc_zero(sizeof *v);
+    if (config->kind > RG_VOCAB_CHARACTERS)
+        return rg_fail(RG_EINVAL, "a vocabulary of kind %s comes with an imported model and is not learned here", kind_names[config->kind]);
+    rg_vocab *v = new_vocab(config->kind, config->form);
     if (!v) return RG_ENOMEM;
-    v->kind = config->kind;
-    v->form = config->form;
     return complete(out, v, is_plain(v->kind) ? rg_plain_train(v, config, feed, context) : train_spm(v, config, feed, context));
 }
 
@@ -234,8 +260,10 @@ rg_status rg_vocab_to_bytes(rg_text *out, const rg_vocab *v)
     rg_text   bytes = { 0 };
     rg_status status = payload(&bytes, v);
     if (status == RG_OK)
-        status = rg_text_print(out, "%skind %s\nform %s\nbytes %zu\nsum %016" PRIx64 "\n\n", magic, kind_names[v->kind],
+        status = rg_text_print(out, "%skind %s\nform %s\nbytes %zu\nsum %016" PRIx64 "\n", magic, kind_names[v->kind],
                                rg_text_form_name(v->form), bytes.length, v->checksum);
+    if (status == RG_OK && v->foreign) status = rg_text_print(out, "signs %d %d %d %d\n", v->unk, v->bos, v->eos, v->begin);
+    if (status == RG_OK) status = rg_text_add(out, "\n", 1);
     if (status == RG_OK) status = rg_text_add(out, rg_text_c(&bytes), bytes.length);
     rg_text_free(&bytes);
     return status;
@@ -259,20 +287,27 @@ static rg_status parse(rg_vocab *v, const char *bytes, size_t count)
     char     head[HEADER_ROOM], kind[16], form[8];
     size_t   begin = 0, length = 0;
     uint64_t sum = 0;
+    int      signs[4];
     for (size_t i = 0; i + 1 < count && i + 2 < sizeof head && !begin; i++)
         if (bytes[i] == '\n' && bytes[i + 1] == '\n') begin = i + 2;
     if (!begin) return rg_fail(RG_EFORMAT, "the vocabulary's head is not closed by a blank line");
     memcpy(head, bytes, begin);
     head[begin] = '\0';
-    if (sscanf(head + sizeof magic - 1, "kind %15s\nform %7s\nbytes %zu\nsum %16" SCNx64, kind, form, &length, &sum) != 4)
+    const int found = sscanf(head + sizeof magic - 1, "kind %15s\nform %7s\nbytes %zu\nsum %16" SCNx64 "\nsigns %d %d %d %d", kind, form, &length,
+                             &sum, &signs[0], &signs[1], &signs[2], &signs[3]);
+    if (found != 4 && found != 8)
         return rg_fail(RG_EFORMAT, "the vocabulary's head lacks kind, form, bytes or sum");
     if (length != count - begin)
         return rg_fail(RG_EFORMAT, "the vocabulary should have %zu bytes after its head and has %zu", length, count - begin);
     RG_TRY(rg_vocab_kind_find(&v->kind, kind));
     RG_TRY(rg_text_form_find(&v->form, form));
+    v->cutter = rg_cutter_of(v->kind);
+    if ((v->foreign = found == 8)) v->unk = signs[0], v->bos = signs[1], v->eos = signs[2], v->begin = signs[3];
     if (checksum(v, bytes + begin, length) != sum)
         return rg_fail(RG_EFORMAT, "the vocabulary is damaged: its bytes do not give the checksum %016" PRIx64, sum);
+    if (v->foreign) return rg_table__read(v, bytes + begin, length);
     if (is_plain(v->kind)) return add_pieces(v, bytes + begin, length);
+    if (v->cutter) return rg_fail(RG_EFORMAT, "a vocabulary of kind %s without the ids of its signs", kind);
     RG_TRY(rg_text_add(&v->model, bytes + begin, length));
     rg_vocab_kind said = v->kind;
     RG_TRY(start_spm(v));
@@ -287,6 +322,7 @@ static rg_status parse_list(rg_vocab *v, const char *bytes, size_t count)
     rg_line   line;
     bool      more = true;
     v->kind = RG_VOCAB_WORDS;
+    v->cutter = &rg_cutter_words;
     rg_status status = rg_plain_begin(v);
     if (status == RG_OK) status = rg_lines_open_bytes(&lines, bytes, count, NULL);
     while (status == RG_OK && (status = rg_lines_next(&more, &line, lines)) == RG_OK && more) {
@@ -312,7 +348,7 @@ static bool looks_like_spm(const char *bytes, size_t count)
 
 static rg_status from_bytes(rg_vocab **out, const char *bytes, size_t count, bool foreign)
 {
-    rg_vocab *v = rg_alloc_zero(sizeof *v);
+    rg_vocab *v = new_vocab(RG_VOCAB_UNIGRAM, RG_TEXT_NFC);
     rg_status status;
     if (!v) return RG_ENOMEM;
     if (count >= sizeof magic - 1 && memcmp(bytes, magic, sizeof magic - 1) == 0) {

@@ -150,6 +150,7 @@ static rg_status add_entries(rg_vocab *v, listing *l)
                        l->marked, l->count);
     if (l->count) qsort(l->list, l->count, sizeof *l->list, by_id);
     v->kind = RG_VOCAB_WORDS;
+    v->cutter = &rg_cutter_words;
     RG_TRY(rg_plain_begin(v));
     for (size_t i = 0; i < l->count; i++) {
         const entry  *e = &l->list[i];

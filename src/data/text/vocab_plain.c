@@ -5,7 +5,7 @@
  *   l'homme n'a pas   ->   l' homme n' a pas        joined again: no blank after a piece that ends in an apostrophe
  *   the dogs' bone    ->   the dogs'_ bone          a word that itself ends so carries the blank mark (U+2581, here _)
  *
- * so that decode(encode(x)) is x. */
+ * so that decode(encode(x)) is x. Words of another program's table (vocab->foreign) are what stands between blanks. */
 #include "data/text/vocab.h"
 
 #include <stdlib.h>
@@ -40,8 +40,9 @@ rg_status rg_plain_normalize(rg_text *out, rg_text_form form, const char *line, 
 
 /* ------------------------------------------------------------------------------------------------ cut and join */
 
-static rg_status cut_characters(const char *text, size_t bytes, rg_plain_sink *sink, void *context)
+static rg_status cut_characters(const rg_vocab *vocab, const char *text, size_t bytes, rg_piece_sink *sink, void *context)
 {
+    (void)vocab;
     for (size_t i = 0, step; i < bytes; i += step) {
         uint32_t c;
         step = rg_utf8_next(&c, text + i, bytes - i);
@@ -51,7 +52,7 @@ static rg_status cut_characters(const char *text, size_t bytes, rg_plain_sink *s
 }
 
 /* The word's last part, which may need the mark. */
-static rg_status give_last(const char *text, size_t begin, size_t end, rg_plain_sink *sink, void *context)
+static rg_status give_last(const char *text, size_t begin, size_t end, rg_piece_sink *sink, void *context)
 {
     if (!ends_in_apostrophe(text + begin, end - begin)) return sink(context, text + begin, end - begin, begin, end);
     rg_text   marked = { 0 };
@@ -62,7 +63,7 @@ static rg_status give_last(const char *text, size_t begin, size_t end, rg_plain_
     return status;
 }
 
-static rg_status cut_word(const char *text, size_t begin, size_t end, rg_plain_sink *sink, void *context)
+static rg_status cut_word(const char *text, size_t begin, size_t end, rg_piece_sink *sink, void *context)
 {
     uint32_t before = 0, c, after = 0;
     for (size_t i = begin, step; i < end; i += step, before = c) {
@@ -76,23 +77,22 @@ static rg_status cut_word(const char *text, size_t begin, size_t end, rg_plain_s
     return give_last(text, begin, end, sink, context);
 }
 
-rg_status rg_plain_cut(rg_vocab_kind kind, const char *text, size_t bytes, rg_plain_sink *sink, void *context)
+static rg_status cut_words(const rg_vocab *vocab, const char *text, size_t bytes, rg_piece_sink *sink, void *context)
 {
-    if (kind == RG_VOCAB_CHARACTERS) return cut_characters(text, bytes, sink, context);
     for (size_t i = 0; i < bytes;) {
         const char *blank = memchr(text + i, ' ', bytes - i);
         size_t      end = blank ? (size_t)(blank - text) : bytes;
-        if (end > i) RG_TRY(cut_word(text, i, end, sink, context));
+        if (end > i) RG_TRY(vocab->foreign ? sink(context, text + i, end - i, i, end) : cut_word(text, i, end, sink, context));
         i = end + 1;
     }
     return RG_OK;
 }
 
-rg_status rg_plain_join(rg_text *out, const rg_vocab *vocab, const int32_t *ids, size_t count, const char *const *instead)
+static rg_status join(rg_text *out, const rg_vocab *vocab, const int32_t *ids, size_t count, const char *const *instead)
 {
     bool blank = false; /* is one due before the next piece? */
     for (size_t i = 0; i < count; i++) {
-        if (ids[i] == vocab->bos || ids[i] == vocab->eos) continue;
+        if (rg_vocab_is_special(vocab, ids[i]) && ids[i] != vocab->unk) continue;
         const char *other = instead ? instead[i] : NULL, *piece = other ? other : rg_words_get(&vocab->pieces, (size_t)ids[i]);
         size_t      bytes = other ? strlen(other) : vocab->pieces.words[ids[i]].bytes;
         bool        marked = !other && bytes >= 3 && memcmp(piece + bytes - 3, RG_BLANK_MARK, 3) == 0;
@@ -103,10 +103,18 @@ rg_status rg_plain_join(rg_text *out, const rg_vocab *vocab, const int32_t *ids,
         if (blank) RG_TRY(rg_text_add(out, " ", 1));
         if (marked) bytes -= 3;
         RG_TRY(rg_text_add(out, piece, bytes));
-        blank = marked || !ends_in_apostrophe(piece, bytes);
+        blank = marked || vocab->foreign || !ends_in_apostrophe(piece, bytes);
     }
     return RG_OK;
 }
+
+static rg_status prepare(rg_text *out, const rg_vocab *vocab, const char *line, size_t bytes)
+{
+    return rg_plain_normalize(out, vocab->form, line, bytes);
+}
+
+const rg_cutter rg_cutter_words = { RG_VOCAB_WORDS, NULL, prepare, cut_words, join, NULL };
+const rg_cutter rg_cutter_characters = { RG_VOCAB_CHARACTERS, NULL, prepare, cut_characters, join, NULL };
 
 /* ----------------------------------------------------------------------------------------------------- learning */
 
@@ -187,7 +195,7 @@ rg_status rg_plain_train(rg_vocab *vocab, const rg_vocab_config *config, rg_voca
     rg_status   status = rg_plain_begin(vocab);
     while (status == RG_OK && (status = feed(&more, &text, &bytes, context)) == RG_OK && more) {
         status = rg_plain_normalize(&line, config->form, text, bytes);
-        if (status == RG_OK) status = rg_plain_cut(config->kind, line.data, line.length, count_piece, &seen);
+        if (status == RG_OK) status = vocab->cutter->cut(vocab, line.data, line.length, count_piece, &seen);
     }
     if (status == RG_OK) status = keep_often(vocab, &seen, config);
     rg_text_free(&line);

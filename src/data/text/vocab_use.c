@@ -46,12 +46,12 @@ static bool inside(const rg_vocab *v, int32_t id)
 const char *rg_vocab_piece(const rg_vocab *v, int32_t id)
 {
     if (!inside(v, id)) return "";
-    return v->spm ? rg_spm_piece(v->spm, id) : rg_words_get(&v->pieces, (size_t)id);
+    return v->cutter ? rg_words_get(&v->pieces, (size_t)id) : rg_spm_piece(v->spm, id);
 }
 
 int32_t rg_vocab_find(const rg_vocab *v, const char *piece)
 {
-    if (v->spm) return rg_spm_find(v->spm, piece);
+    if (!v->cutter) return rg_spm_find(v->spm, piece);
     int64_t id = rg_words_find(&v->pieces, piece, strlen(piece));
     return id < 0 ? v->unk : (int32_t)id;
 }
@@ -59,7 +59,7 @@ int32_t rg_vocab_find(const rg_vocab *v, const char *piece)
 bool rg_vocab_is_special(const rg_vocab *v, int32_t id)
 {
     if (!inside(v, id)) return false;
-    return id == v->unk || id == v->bos || id == v->eos || (v->spm && rg_spm_is_control(v->spm, id));
+    return id == v->unk || id == v->bos || id == v->eos || id == v->begin || (!v->cutter && rg_spm_is_control(v->spm, id));
 }
 
 /* ------------------------------------------------------------------------------------------------------ encoding */
@@ -78,8 +78,8 @@ static rg_status collect_plain(void *context, const char *piece, size_t bytes, s
 {
     collector *c = context;
     int64_t    id = rg_words_find(&c->vocab->pieces, piece, bytes);
-    bool       sign = id == c->vocab->bos || id == c->vocab->eos; /* written out in text, it is not the sign */
-    RG_TRY(rg_ids_add(c->ids, id < 0 || sign ? c->vocab->unk : (int32_t)id));
+    bool       sign = rg_vocab_is_special(c->vocab, (int32_t)id); /* written out in text, it is not the sign */
+    RG_TRY(rg_ids_add(c->ids, (id < 0 || sign) && c->vocab->unk >= 0 ? c->vocab->unk : (int32_t)id));
     return c->spans ? rg_spans_add(c->spans, begin, end) : RG_OK;
 }
 
@@ -138,18 +138,34 @@ static rg_status encode_spm(collector *c, const char *line, size_t bytes)
 /* The line as given to the cutter. Models that bring a normaliser get it clean but otherwise as it is. */
 static rg_status prepare(rg_text *out, const rg_vocab *v, const char *line, size_t bytes)
 {
-    if (v->spm && v->form == RG_TEXT_AS_IS) return rg_text_clean(out, line, bytes, v->form, NULL);
+    if (v->cutter) return v->cutter->prepare(out, v, line, bytes);
+    if (v->form == RG_TEXT_AS_IS) return rg_text_clean(out, line, bytes, v->form, NULL);
     return rg_plain_normalize(out, v->form, line, bytes);
+}
+
+static rg_status add_begin(collector *c)
+{
+    RG_TRY(rg_ids_add(c->ids, c->vocab->begin));
+    return c->spans ? rg_spans_add(c->spans, 0, 0) : RG_OK;
+}
+
+static void drop_begin(collector *c)
+{
+    c->ids->count--;
+    if (c->spans) c->spans->count--;
 }
 
 rg_status rg_vocab_encode(rg_ids *out, rg_spans *spans, const rg_vocab *v, const char *line, size_t bytes)
 {
     rg_text   clean = { 0 };
     collector c = { .vocab = v, .ids = out, .spans = spans };
+    size_t    first = out->count;
     rg_status status = prepare(&clean, v, line, bytes);
+    if (status == RG_OK && v->begin >= 0) status = add_begin(&c);
     if (status == RG_OK)
-        status = v->spm ? encode_spm(&c, rg_text_c(&clean), clean.length)
-                        : rg_plain_cut(v->kind, rg_text_c(&clean), clean.length, collect_plain, &c);
+        status = v->cutter ? v->cutter->cut(v, rg_text_c(&clean), clean.length, collect_plain, &c)
+                           : encode_spm(&c, rg_text_c(&clean), clean.length);
+    if (status == RG_OK && v->begin >= 0 && out->count == first + 1) drop_begin(&c);
     rg_text_free(&clean);
     return status;
 }
@@ -159,8 +175,9 @@ rg_status rg_vocab_normalize(rg_text *out, const rg_vocab *v, const char *line, 
     rg_text   clean = { 0 };
     collector c = { .vocab = v, .text = out };
     rg_status status = prepare(&clean, v, line, bytes);
-    if (status == RG_OK)
-        status = v->spm ? encode_spm(&c, rg_text_c(&clean), clean.length) : rg_text_add(out, rg_text_c(&clean), clean.length);
+    if (status == RG_OK && v->cutter && v->cutter->normalize) status = v->cutter->normalize(out, v, rg_text_c(&clean), clean.length);
+    else if (status == RG_OK)
+        status = v->cutter ? rg_text_add(out, rg_text_c(&clean), clean.length) : encode_spm(&c, rg_text_c(&clean), clean.length);
     rg_text_free(&clean);
     return status;
 }
@@ -193,7 +210,7 @@ rg_status rg_vocab_decode_with(rg_text *out, const rg_vocab *v, const int32_t *i
     for (size_t i = 0; i < count; i++)
         if (!inside(v, ids[i]))
             return rg_fail(RG_EINVAL, "id %d at place %zu is outside the vocabulary of %zu pieces", ids[i], i, v->size);
-    if (!v->spm) return rg_plain_join(out, v, ids, count, instead);
+    if (v->cutter) return v->cutter->join(out, v, ids, count, instead);
     if (instead) return join_with(out, v, ids, count, instead);
     if (rg_spm_decode(v->spm, ids, count, collect_text, &c, why)) return rg_text_add(out, "", 0);
     return c.status != RG_OK ? c.status : rg_fail(RG_EINVAL, "SentencePiece cannot join the pieces: %s", why);
