@@ -126,7 +126,7 @@ OP1(linear_nt_it, rg_linear_nt(t, x[0], x[1], x[2]))
 static void a_bias_and_an_activation_in_one_pass_have_correct_gradients(void **state)
 {
     (void)state;
-    static const rg_activation all[] = { RG_IDENTITY, RG_RELU, RG_LEAKY_RELU, RG_ELU, RG_GELU, RG_TANH, RG_SIGMOID, RG_SOFTPLUS, RG_EXP };
+    static const rg_activation all[] = { RG_IDENTITY, RG_RELU, RG_LEAKY_RELU, RG_ELU, RG_GELU, RG_TANH, RG_SIGMOID, RG_SOFTPLUS, RG_EXP, RG_SWISH, RG_GELU_TANH };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         for (size_t rows = 1; rows < 80; rows += 35) {
             rg_activation f = all[i];

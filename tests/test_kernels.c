@@ -104,7 +104,7 @@ static void every_table_maps_like_plain(void **state)
 
             for (int add = 0; add < 2; add++) {
                 float *dx = numbers(n, 1, 3), *dwant = copy_of(dx, n);
-                const float *input = f == RG_GELU ? x : NULL; /* nobody else may read it */
+                const float *input = rg_slope_reads_input((rg_activation)f) ? x : NULL; /* nobody else may read it */
                 plain()->map_backward((rg_activation)f, n, dwant, input, want, dy, add);
                 k->map_backward((rg_activation)f, n, dx, input, want, dy, add);
                 expect_near(k->name, rg_activation_name((rg_activation)f), n, dx, dwant, 2e-6f);

@@ -33,10 +33,19 @@ typedef struct rg_feed_forward {
 void       rg_feed_forward_init(rg_feed_forward *out, rg_params *p, size_t width, size_t hidden, rg_activation f);
 rg_tensor *rg_feed_forward_run(rg_tape *t, const rg_feed_forward *ff, rg_tensor *x, double dropout);
 
-/* Sinusoidal positions (Vaswani et al. 2017): PE(pos, 2i) = sin(pos / 10000^(2i/d)), PE(pos, 2i+1) = cos(same).
- * Adds to x (N, d) the code of each row's place in its group. With `from`, row i stands at place from instead. */
+/* Sinusoidal positions: sin(pos w_i) and cos(pos w_i), which programs arrange and space differently.
+ *
+ *     RG_SINUSOIDS         w_i = 10000^(-2i/d)           sin, cos, sin, cos, ...      as printed (Vaswani et al. 2017)
+ *     RG_SINUSOIDS_HALVES  the same                      all sines, then all cosines   Hugging Face
+ *     RG_SINUSOIDS_SPREAD  w_i = 10000^(-i/(d/2-1))      all sines, then all cosines   tensor2tensor, Marian, CTranslate2
+ *
+ * Adds to x (N, d) the code of each row's place in its group. With `from`, every row stands at place from instead. */
+typedef enum rg_sinusoids { RG_SINUSOIDS, RG_SINUSOIDS_HALVES, RG_SINUSOIDS_SPREAD } rg_sinusoids;
 rg_tensor *rg_add_positions(rg_tape *t, rg_tensor *x);
 rg_tensor *rg_add_position(rg_tape *t, rg_tensor *x, size_t from);
+/* The same with a choice, and `first` as the number of a group's first place. */
+rg_tensor *rg_add_sinusoids(rg_tape *t, rg_tensor *x, rg_sinusoids form, size_t first);
+rg_tensor *rg_add_sinusoid(rg_tape *t, rg_tensor *x, rg_sinusoids form, size_t place);
 
 /* The place of each row in its group, as numbers on the tape; NULL latches. For learned positions. */
 int32_t *rg_places(rg_tape *t, const rg_layout *layout);

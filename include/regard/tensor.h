@@ -42,6 +42,8 @@ typedef enum rg_activation {
     RG_SOFTPLUS,   /* log(1 + exp(x)) */
     RG_EXP,
     RG_LOG,
+    RG_SWISH,      /* x sigmoid(x), also called SiLU                    */
+    RG_GELU_TANH,  /* x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), GPT-2's approximation of gelu */
     RG_ACTIVATIONS /* how many */
 } rg_activation;
 

@@ -68,7 +68,7 @@ static void bias_backward(rg_tape *t, rg_node *node)
 rg_tensor *rg_bias_map(rg_tape *t, rg_tensor *x, rg_tensor *b, rg_activation f)
 {
     rg_tensor *in[] = { x, b };
-    if (f == RG_GELU) return rg_map(t, rg_add(t, x, b), f); /* its slope does not follow from its result */
+    if (rg_slope_reads_input(f)) return rg_map(t, rg_add(t, x, b), f); /* its slope does not follow from its result */
     if (!rg_tape__begin(t, "bias", 2, in)) return NULL;
     if (b->rows != 1 || b->cols != x->cols)
         return rg_tape_fail(t, RG_ESHAPE, "the bias is %zu x %zu, it should be 1 x %zu", b->rows, b->cols, x->cols);

@@ -166,7 +166,7 @@ static rg_tensor *convolve(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b,
 /* Functions whose slope follows from their value go inside; others are ops of their own. */
 static rg_tensor *ended(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, rg_activation f, const rg_taps *taps)
 {
-    if (f == RG_GELU || f == RG_LOG || f == RG_EXP || f == RG_SOFTPLUS) return rg_map(t, convolve(t, x, w, b, RG_IDENTITY, taps), f);
+    if (rg_slope_reads_input(f) || f == RG_LOG || f == RG_EXP || f == RG_SOFTPLUS) return rg_map(t, convolve(t, x, w, b, RG_IDENTITY, taps), f);
     return convolve(t, x, w, b, f, taps);
 }
 

@@ -13,10 +13,10 @@
 #include <string.h>
 
 typedef struct {
-    int64_t d, ff, heads, encoder, decoder, window, positions_learned;
-    double  dropout, dropout_attention, dropout_ff, smoothing;
-    char   *norm, *positions, *score, *inside, *reach, *activation;
-    bool    tied;
+    int64_t d, ff, heads, encoder, decoder, window, positions_learned, first_position;
+    double  dropout, dropout_attention, dropout_ff, smoothing, epsilon;
+    char   *norm, *positions, *score, *inside, *reach, *activation, *begin;
+    bool    tied, tied_output, shared, norm_embedding, scale_embedding;
 } settings;
 
 static const rg_option options[] = {
@@ -30,9 +30,10 @@ static const rg_option options[] = {
     { RG_OPTION_REAL, "transformer-dropout-ffn", offsetof(settings, dropout_ff), "0", "share dropped inside the feed-forward network", 0, "[0,1)" },
     { RG_OPTION_REAL, "label-smoothing", offsetof(settings, smoothing), "0.1", "probability spread over all words", 0, "[0,1)" },
     { RG_OPTION_STRING, "transformer-norm", offsetof(settings, norm), "pre", "where the norm stands: pre learns faster, post is the paper's", 0, "pre|post" },
-    { RG_OPTION_STRING, "transformer-positions", offsetof(settings, positions), "sinusoidal", "how words know their place", 0, "sinusoidal|learned|none" },
+    { RG_OPTION_STRING, "transformer-positions", offsetof(settings, positions), "sinusoidal", "how words know their place; halves (Hugging Face) and spread (Marian, CTranslate2) are other sinusoids", 0,
+      "sinusoidal|sinusoidal-halves|sinusoidal-spread|learned|none" },
     { RG_OPTION_INT, "transformer-max-positions", offsetof(settings, positions_learned), "512", "places that learned positions know", 0, "[2,1000000]" },
-    { RG_OPTION_STRING, "transformer-ffn-activation", offsetof(settings, activation), "relu", "inside the feed-forward network", 0, "relu|gelu" },
+    { RG_OPTION_STRING, "transformer-ffn-activation", offsetof(settings, activation), "relu", "inside the feed-forward network", 0, "relu|gelu|gelu_tanh|swish" },
     { RG_OPTION_STRING, "score", offsetof(settings, score), "scaled_dot", "score of every attention (`regard scores`)", 0, NULL },
     { RG_OPTION_STRING, "reach", offsetof(settings, reach), "groups", "who looks at whom in self-attention: NAME or NAME:SIZE (`regard list reaches`); the decoder takes what of it lies behind", 0, NULL },
     { RG_OPTION_STRING, "score-activation", offsetof(settings, inside), "own",
@@ -40,6 +41,13 @@ static const rg_option options[] = {
       "own|identity|tanh|relu|leaky_relu|tanh-if-any" },
     { RG_OPTION_INT, "window", offsetof(settings, window), "0", "the same as --reach window:N; 0: what --reach says", 0, "[0,1000000]" },
     { RG_OPTION_BOOL, "tied-embeddings-all", offsetof(settings, tied), "true", "one table for source, target and output (joint vocabulary)", 0, NULL },
+    { RG_OPTION_BOOL, "tied-embeddings", offsetof(settings, tied_output), "true", "the target's table is also the output's", 0, NULL },
+    { RG_OPTION_BOOL, "shared-embeddings", offsetof(settings, shared), "false", "one table for all though the vocabularies differ, with equally many pieces (imported models)", 0, NULL },
+    { RG_OPTION_INT, "transformer-first-position", offsetof(settings, first_position), "0", "number of the first place of sinusoids", 0, "[0,1000000]" },
+    { RG_OPTION_BOOL, "transformer-scale-embedding", offsetof(settings, scale_embedding), "true", "multiply embeddings by sqrt(d)", 0, NULL },
+    { RG_OPTION_BOOL, "transformer-norm-embedding", offsetof(settings, norm_embedding), "false", "a layer norm after embedding and position (BART)", 0, NULL },
+    { RG_OPTION_REAL, "transformer-norm-epsilon", offsetof(settings, epsilon), "1e-6", "added to variances in layer norms", 0, "(0,1)" },
+    { RG_OPTION_STRING, "decoder-start", offsetof(settings, begin), "token", "what the decoder begins with: the embedding of <s>, or zeros (Marian)", 0, "token|zero" },
     RG_OPTION_END
 };
 
@@ -48,6 +56,8 @@ typedef struct {
     rg_param *source, *target, *output; /* tables (V, d); the same one when tied */
     rg_param *output_bias;
     rg_param *source_places, *target_places; /* learned positions */
+    rg_norm   source_norm, target_norm;      /* of embeddings */
+    rg_sinusoids sinusoids;
     rg_reach_choice around, past;            /* of self-attention in encoder and decoder */
 } parts;
 
@@ -61,6 +71,7 @@ static rg_status block_config(rg_block_config *out, const settings *s)
                               .score = s->score,
                               .inside = s->inside,
                               .pre = strcmp(s->norm, "pre") == 0,
+                              .epsilon = s->epsilon,
                               .dropout = s->dropout,
                               .dropout_attention = s->dropout_attention,
                               .dropout_hidden = s->dropout_ff };
@@ -72,13 +83,20 @@ static void build_tables(rg_model *m, parts *q, const settings *s)
 {
     const size_t d = (size_t)s->d, Vs = rg_model_size(m, "source-vocabulary"), Vt = rg_model_size(m, "target-vocabulary");
     const double deviation = 1 / sqrt((double)d);
-    if (s->tied && rg_model_size(m, "joint-vocabulary")) {
-        q->source = q->target = q->output = rg_params_add(m->params, "embedding", RG_TIED, Vt, d, RG_INIT_NORMAL, deviation);
+    const rg_param_kind table = s->tied_output ? RG_TIED : RG_TABLE;
+    if (s->tied && (rg_model_size(m, "joint-vocabulary") || (s->shared && Vs == Vt))) {
+        q->source = q->target = rg_params_add(m->params, "embedding", table, Vt, d, RG_INIT_NORMAL, deviation);
     } else {
         q->source = rg_params_add(m->params, "source.embedding", RG_TABLE, Vs, d, RG_INIT_NORMAL, deviation);
-        q->target = q->output = rg_params_add(m->params, "target.embedding", RG_TIED, Vt, d, RG_INIT_NORMAL, deviation);
+        q->target = rg_params_add(m->params, "target.embedding", table, Vt, d, RG_INIT_NORMAL, deviation);
     }
+    q->output = s->tied_output ? q->target : rg_params_add(m->params, "output.weight", RG_TIED, Vt, d, RG_INIT_NORMAL, deviation);
     q->output_bias = rg_params_add(m->params, "output.bias", RG_VECTOR, 1, Vt, RG_INIT_ZERO, 0);
+    if (s->norm_embedding) {
+        rg_norm_init(&q->source_norm, m->params, "source.norm", d);
+        rg_norm_init(&q->target_norm, m->params, "target.norm", d);
+        q->source_norm.epsilon = q->target_norm.epsilon = s->epsilon;
+    }
     if (strcmp(s->positions, "learned") != 0) return;
     m->longest = (size_t)s->positions_learned;
     q->source_places = rg_params_add(m->params, "source.places", RG_TABLE, (size_t)s->positions_learned, d, RG_INIT_NORMAL, deviation);
@@ -94,6 +112,7 @@ static rg_status build(rg_model *m)
         return rg_fail(RG_EINVAL, "enc-depth %lld and dec-depth %lld must lie in 1 .. %d", (long long)s->encoder, (long long)s->decoder,
                        RG_STACK_DEPTH);
     RG_TRY(block_config(&c, s));
+    q->sinusoids = strstr(s->positions, "halves") ? RG_SINUSOIDS_HALVES : strstr(s->positions, "spread") ? RG_SINUSOIDS_SPREAD : RG_SINUSOIDS;
     RG_TRY(rg_reach_choose(&q->around, s->window ? "window:1" : s->reach));
     if (s->window) q->around.size = (size_t)s->window;
     q->past = rg_reach_past(q->around);
@@ -114,13 +133,32 @@ static rg_tensor *learned_places(rg_tape *t, const rg_param *places, const rg_la
     return rg_gather(t, rg_use(t, places), rg_places(t, layout), (size_t)layout->start[layout->groups], layout);
 }
 
-static rg_tensor *embed(rg_tape *t, const settings *s, const rg_param *table, const rg_param *places, const int32_t *ids,
-                        const rg_layout *layout)
+static double embedding_scale(const settings *s) { return s->scale_embedding ? sqrt((double)s->d) : 1; }
+static bool   starts_from_zero(const settings *s) { return s->begin[0] == 'z'; }
+
+/* The ids with none (whose row is zeros) at the first place of every sentence. */
+static const int32_t *without_first(rg_tape *t, const int32_t *ids, const rg_layout *layout)
 {
     const size_t n = (size_t)layout->start[layout->groups];
-    rg_tensor   *x = rg_scale(t, rg_gather(t, rg_use(t, table), ids, n, layout), sqrt((double)s->d));
+    int32_t     *copy = rg_tape_memory(t, n * sizeof *copy);
+    if (!copy) return NULL;
+    memcpy(copy, ids, n * sizeof *copy);
+    for (size_t g = 0; g < layout->groups; g++)
+        if (layout->start[g] < layout->start[g + 1]) copy[layout->start[g]] = -1;
+    return copy;
+}
+
+static rg_tensor *embed(rg_tape *t, const rg_model *m, bool target, const int32_t *ids, const rg_layout *layout)
+{
+    const settings *s = m->options;
+    const parts    *q = m->parts;
+    const size_t    n = (size_t)layout->start[layout->groups];
+    const rg_param *places = target ? q->target_places : q->source_places;
+    if (target && starts_from_zero(s)) ids = without_first(t, ids, layout);
+    rg_tensor *x = ids ? rg_scale(t, rg_gather(t, rg_use(t, target ? q->target : q->source), ids, n, layout), embedding_scale(s)) : NULL;
     if (places) x = rg_add(t, x, learned_places(t, places, layout));
-    else if (s->positions[0] == 's') x = rg_add_positions(t, x);
+    else if (s->positions[0] == 's') x = rg_add_sinusoids(t, x, q->sinusoids, (size_t)s->first_position);
+    if (s->norm_embedding) x = rg_norm_run(t, target ? &q->target_norm : &q->source_norm, x);
     return rg_dropout(t, x, s->dropout);
 }
 
@@ -129,7 +167,7 @@ static rg_tensor *encode(rg_tape *t, const rg_model *m, const int32_t *ids, cons
     const settings *s = m->options;
     const parts    *q = m->parts;
     const rg_reach *reach = rg_reach_within(t, q->around, layout);
-    rg_tensor      *x = embed(t, s, q->source, q->source_places, ids, layout);
+    rg_tensor      *x = embed(t, m, false, ids, layout);
     return rg_stack_run(t, &q->encoder, "encoder", x, reach);
 }
 
@@ -142,7 +180,7 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
     rg_tensor      *x = encode(t, m, from->ids, &from->layout);
     const rg_reach *past = rg_reach_within(t, q->past, &to->layout);
     const rg_reach *source = rg_reach_groups(t, &to->layout, &from->layout);
-    rg_tensor      *y = embed(t, s, q->target, q->target_places, to->previous, &to->layout);
+    rg_tensor      *y = embed(t, m, true, to->previous, &to->layout);
     for (size_t i = 0; i < q->decoder.depth; i++) {
         rg_tensor *k, *v;
         rg_tape_push(t, "decoder.%zu", i);
@@ -241,15 +279,23 @@ static const rg_reach *reach_sources(rg_decoding *d, rg_tape *t)
     return begin ? rg_reach_intervals(t, d->n, (size_t)d->sources.start[d->sources.groups], begin, end) : NULL;
 }
 
+static const int32_t *no_tokens(rg_tape *t, size_t n)
+{
+    int32_t *none = rg_tape_memory(t, n * sizeof *none);
+    for (size_t i = 0; none && i < n; i++) none[i] = -1;
+    return none;
+}
+
 static rg_tensor *embed_step(rg_decoding *d, rg_tape *t)
 {
     const settings *s = d->model->options;
     const parts    *q = d->model->parts;
-    rg_tensor      *y = rg_scale(t, rg_gather(t, rg_use(t, q->target), d->tokens, d->n, NULL), sqrt((double)s->d));
-    if (s->positions[0] == 's') return rg_add_position(t, y, d->steps);
-    if (!q->target_places) return y;
-    const int32_t place = (int32_t)d->steps;
-    return rg_add(t, y, rg_gather(t, rg_use(t, q->target_places), &place, 1, NULL));
+    const int32_t  *tokens = d->steps == 0 && starts_from_zero(s) ? no_tokens(t, d->n) : d->tokens;
+    const int32_t   place = (int32_t)d->steps;
+    rg_tensor      *y = tokens ? rg_scale(t, rg_gather(t, rg_use(t, q->target), tokens, d->n, NULL), embedding_scale(s)) : NULL;
+    if (s->positions[0] == 's') y = rg_add_sinusoid(t, y, q->sinusoids, d->steps + (size_t)s->first_position);
+    else if (q->target_places) y = rg_add(t, y, rg_gather(t, rg_use(t, q->target_places), &place, 1, NULL));
+    return s->norm_embedding ? rg_norm_run(t, &q->target_norm, y) : y;
 }
 
 static rg_tensor *step(rg_decoding *d, rg_tape *t)

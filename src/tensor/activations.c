@@ -6,7 +6,7 @@
 static const char *const names[RG_ACTIVATIONS] = {
     [RG_IDENTITY] = "identity", [RG_RELU] = "relu",       [RG_LEAKY_RELU] = "leaky_relu", [RG_ELU] = "elu",
     [RG_GELU] = "gelu",         [RG_TANH] = "tanh",       [RG_SIGMOID] = "sigmoid",       [RG_SOFTPLUS] = "softplus",
-    [RG_EXP] = "exp",           [RG_LOG] = "log",
+    [RG_EXP] = "exp",           [RG_LOG] = "log",         [RG_SWISH] = "swish",           [RG_GELU_TANH] = "gelu_tanh",
 };
 
 const char *rg_activation_name(rg_activation f)
@@ -22,5 +22,5 @@ rg_status rg_activation_find(rg_activation *out, const char *name)
             return RG_OK;
         }
     return rg_fail(RG_EINVAL, "there is no activation called '%s'; try identity, relu, leaky_relu, elu, gelu, tanh, "
-                              "sigmoid, softplus, exp or log", name);
+                              "sigmoid, softplus, exp, log, swish or gelu_tanh", name);
 }

@@ -17,6 +17,9 @@
 #include "regard/tensor.h"
 #include "tensor/gates.h"
 
+/* Functions whose slope does not follow from their result: the backward pass reads what went in. */
+static inline bool rg_slope_reads_input(rg_activation f) { return f == RG_GELU || f == RG_GELU_TANH || f == RG_SWISH; }
+
 /* Weights packed once: panels of RG_PANEL output columns, k-major, so that a product reads them in order.
  *
  *   B (K, N) row-major           panel p, row k:  B[k][16p .. 16p+15]        (the last panel is filled up with zeros)
@@ -47,8 +50,8 @@ typedef struct rg_kernels {
     void (*pack_tiles)(rg_real *tiles, const rg_real *a, size_t row, size_t step, size_t M, size_t K);
     void (*gemm_tiles)(size_t M, size_t N, size_t K, const rg_real *tiles, const rg_real *panels, rg_real *c, size_t ldc, bool add);
 
-    /* y[i] = f(x[i]), and dx[i] (+)= f'(x[i]) dy[i] with f' taken from y = f(x); only gelu reads x (elsewhere it may be NULL). y may
-     * be x; dx may be dy. */
+    /* y[i] = f(x[i]), and dx[i] (+)= f'(x[i]) dy[i] with f' taken from y = f(x); x is read only where rg_slope_reads_input (elsewhere it
+     * may be NULL). y may be x; dx may be dy. */
     void (*map)(rg_activation f, size_t n, rg_real *y, const rg_real *x);
     void (*map_backward)(rg_activation f, size_t n, rg_real *dx, const rg_real *x, const rg_real *y, const rg_real *dy, bool add);
 

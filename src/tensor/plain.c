@@ -10,6 +10,8 @@
 
 /* ------------------------------------------------------------------------------------------------- functions */
 
+static rg_real gelu_inside(rg_real x) { return (rg_real)0.79788456080286535588 * (x + (rg_real)0.044715 * x * x * x); }
+
 static rg_real apply(rg_activation f, rg_real x)
 {
     const rg_real zero = 0, one = 1, half = (rg_real)0.5, slope = (rg_real)0.2;
@@ -23,11 +25,13 @@ static rg_real apply(rg_activation f, rg_real x)
     case RG_SOFTPLUS: return (x > zero ? x : zero) + log1p(exp(-fabs(x)));
     case RG_EXP: return exp(x);
     case RG_LOG: return log(x);
+    case RG_SWISH: return x * apply(RG_SIGMOID, x);
+    case RG_GELU_TANH: return half * x * (one + tanh(gelu_inside(x)));
     default: return x;
     }
 }
 
-/* f'(x), from y = f(x) alone except for gelu. */
+/* f'(x), from y = f(x) alone except where rg_slope_reads_input. */
 static rg_real slope_of(rg_activation f, const rg_real *x, rg_real y)
 {
     const rg_real zero = 0, one = 1, half = (rg_real)0.5, slope = (rg_real)0.2;
@@ -38,6 +42,14 @@ static rg_real slope_of(rg_activation f, const rg_real *x, rg_real y)
     case RG_GELU:
         return half * (one + erf(*x * (rg_real)0.70710678118654752440)) +
                *x * (rg_real)0.39894228040143267794 * exp(-half * *x * *x);
+    case RG_SWISH: {
+        const rg_real s = apply(RG_SIGMOID, *x);
+        return s + *x * s * (one - s);
+    }
+    case RG_GELU_TANH: {
+        const rg_real u = tanh(gelu_inside(*x)), inside = (rg_real)0.79788456080286535588 * (one + (rg_real)(3 * 0.044715) * *x * *x);
+        return half * (one + u) + half * *x * (one - u * u) * inside;
+    }
     case RG_TANH: return one - y * y;
     case RG_SIGMOID: return y * (one - y);
     case RG_SOFTPLUS: return -expm1(-y);
@@ -56,7 +68,7 @@ static void map_backward(rg_activation f, size_t n, rg_real *dx, const rg_real *
 {
     for (size_t i = 0; i < n; i++) {
         rg_real d = dy[i];
-        if (f == RG_GELU) d *= slope_of(f, x + i, 0);
+        if (rg_slope_reads_input(f)) d *= slope_of(f, x + i, 0);
         else if (f != RG_IDENTITY) d *= slope_of(f, NULL, y[i]);
         dx[i] = add ? dx[i] + d : d;
     }

@@ -10,7 +10,11 @@ INLINE vec leaky_relu(vec x) { return choose(x > 0.0f, x, 0.2f * x); }
 INLINE vec elu(vec x) { return choose(x > 0.0f, x, vec_expm1(smaller((vec){0}, x))); }
 INLINE vec gelu(vec x) { return 0.5f * x * (1.0f + vec_erf(x * 0.70710678f)); }
 
-/* Slopes from y = f(x), but for gelu: from x. */
+INLINE vec swish(vec x) { return x * vec_sigmoid(x); }
+INLINE vec gelu_inside(vec x) { return 0.79788456f * (x + 0.044715f * x * x * x); }
+INLINE vec gelu_tanh(vec x) { return 0.5f * x * (1.0f + vec_tanh(gelu_inside(x))); }
+
+/* Slopes from y = f(x), but where rg_slope_reads_input: from x. */
 INLINE vec identity_slope(vec y) { return (void)y, same(1.0f); }
 INLINE vec relu_slope(vec y) { return choose(y > 0.0f, same(1.0f), (vec){0}); }
 INLINE vec leaky_relu_slope(vec y) { return choose(y > 0.0f, same(1.0f), same(0.2f)); }
@@ -26,6 +30,18 @@ INLINE vec gelu_slope(vec x)
 {
     vec below = 0.5f * vec_erf(x * 0.70710678f) + 0.5f;
     return (x * 0.39894228f) * vec_exp(-0.5f * x * x) + below;
+}
+
+INLINE vec swish_slope(vec x)
+{
+    vec s = vec_sigmoid(x);
+    return x * s * (1.0f - s) + s;
+}
+
+INLINE vec gelu_tanh_slope(vec x)
+{
+    vec u = vec_tanh(gelu_inside(x));
+    return 0.5f * x * (1.0f - u * u) * (0.79788456f * (1.0f + 0.134145f * x * x)) + (0.5f * u + 0.5f);
 }
 
 /* Two loops backward, so that every compiler fuses the sum with its product. */
@@ -62,6 +78,8 @@ FUNCTION(sigmoid, vec_sigmoid, sigmoid_slope)
 FUNCTION(softplus, vec_softplus, softplus_slope)
 FUNCTION(exp, vec_exp, exp_slope)
 FUNCTION(log, vec_log, log_slope)
+FUNCTION(swish, swish, swish_slope)
+FUNCTION(gelu_tanh, gelu_tanh, gelu_tanh_slope)
 
 #define ENTRY(f, name) [f] = {name##_all, name##_back},
 static const struct {
@@ -70,6 +88,7 @@ static const struct {
 } functions[RG_ACTIVATIONS] = {
     ENTRY(RG_IDENTITY, identity) ENTRY(RG_RELU, relu) ENTRY(RG_LEAKY_RELU, leaky_relu) ENTRY(RG_ELU, elu) ENTRY(RG_GELU, gelu)
     ENTRY(RG_TANH, tanh) ENTRY(RG_SIGMOID, sigmoid) ENTRY(RG_SOFTPLUS, softplus) ENTRY(RG_EXP, exp) ENTRY(RG_LOG, log)
+    ENTRY(RG_SWISH, swish) ENTRY(RG_GELU_TANH, gelu_tanh)
 };
 
 void ISA(map)(rg_activation f, size_t n, float *y, const float *x)
@@ -79,5 +98,5 @@ void ISA(map)(rg_activation f, size_t n, float *y, const float *x)
 
 void ISA(map_backward)(rg_activation f, size_t n, float *dx, const float *x, const float *y, const float *dy, bool add)
 {
-    functions[f].back(n, dx, f == RG_GELU ? x : f == RG_IDENTITY ? dy : y, dy, add);
+    functions[f].back(n, dx, rg_slope_reads_input(f) ? x : f == RG_IDENTITY ? dy : y, dy, add);
 }
