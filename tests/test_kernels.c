@@ -305,8 +305,8 @@ static void activations_have_names(void **state)
         assert_int_equal(found, f);
     }
     rg_activation none;
-    assert_int_equal(rg_activation_find(&none, "swish"), RG_EINVAL);
-    assert_non_null(strstr(rg_message(), "swish"));
+    assert_int_equal(rg_activation_find(&none, "swosh"), RG_EINVAL);
+    assert_non_null(strstr(rg_message(), "swosh"));
 }
 
 int main(void)
