@@ -200,7 +200,7 @@ typedef struct rg_vocab_table {
     rg_text_form       form; /* WORDPIECE: LOWER (uncased) or AS_IS (cased). PIECES and BYTES: AS_IS                        */
     const char *const *pieces;
     size_t             count;
-    int32_t            unk, bos, eos; /* their ids; unk -1: none (BYTES only)                                              */
+    int32_t            unk, bos, eos; /* their ids; unk -1: none (BYTES only); eos -1: lines are not closed (sources only)   */
     int32_t            begin;         /* the id encoding puts in front of every line that is not empty; -1: none            */
     const void        *model;         /* PIECES: SentencePiece's bytes; BYTES: the text of merges.txt; else NULL           */
     size_t             model_bytes;
@@ -222,7 +222,8 @@ rg_vocab_kind rg_vocab_kind_of(const rg_vocab *vocab);
 rg_text_form  rg_vocab_form_of(const rg_vocab *vocab);
 int32_t       rg_vocab_unk(const rg_vocab *vocab); /* 0 in vocabularies trained here */
 int32_t       rg_vocab_bos(const rg_vocab *vocab); /* 1; the </s> of a loaded model that has no <s>     */
-int32_t       rg_vocab_eos(const rg_vocab *vocab); /* 2 */
+int32_t       rg_vocab_eos(const rg_vocab *vocab); /* 2; -1: an imported model's source lines are not closed */
+int32_t       rg_vocab_begin(const rg_vocab *vocab); /* what encoding puts in front of lines; -1: nothing */
 const char   *rg_vocab_piece(const rg_vocab *vocab, int32_t id);   /* borrowed; "" outside the vocabulary */
 int32_t       rg_vocab_find(const rg_vocab *vocab, const char *piece); /* <unk> if absent */
 bool          rg_vocab_is_special(const rg_vocab *vocab, int32_t id);  /* <unk>, <s>, </s>, control pieces */

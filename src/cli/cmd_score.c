@@ -91,7 +91,7 @@ static rg_status add_pair(scoring *w, const rg_line *source, const rg_line *targ
     const rg_translator *t = w->translators[0];
     const size_t         from = w->target_ids.count;
     RG_TRY(rg_vocab_encode(&w->source_ids, NULL, t->source, source->text, source->bytes));
-    RG_TRY(rg_ids_add(&w->source_ids, rg_vocab_eos(t->source)));
+    if (rg_vocab_eos(t->source) >= 0) RG_TRY(rg_ids_add(&w->source_ids, rg_vocab_eos(t->source)));
     RG_TRY(rg_vocab_encode(&w->target_ids, NULL, t->target, target->text, target->bytes));
     RG_TRY(rg_ids_add(&w->target_ids, rg_vocab_eos(t->target)));
     RG_TRY(add_previous(w, from));

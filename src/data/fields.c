@@ -154,7 +154,7 @@ static rg_status unpack_text(rg_column *out, const rg_field_spec *spec, const in
 {
     if (!spec->vocab || (!count && spec->optional)) return RG_OK;
     RG_TRY(copy_ids(&out->ids, words, count));
-    if (spec->eos) RG_TRY(rg_ids_add(&out->ids, rg_vocab_eos(spec->vocab)));
+    if (spec->eos && rg_vocab_eos(spec->vocab) >= 0) RG_TRY(rg_ids_add(&out->ids, rg_vocab_eos(spec->vocab)));
     if (!spec->predicted) return RG_OK;
     RG_TRY(rg_ids_add(&out->previous, rg_vocab_bos(spec->vocab)));
     return copy_ids(&out->previous, words, count);

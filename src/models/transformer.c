@@ -164,7 +164,6 @@ static rg_tensor *embed(rg_tape *t, const rg_model *m, bool target, const int32_
 
 static rg_tensor *encode(rg_tape *t, const rg_model *m, const int32_t *ids, const rg_layout *layout)
 {
-    const settings *s = m->options;
     const parts    *q = m->parts;
     const rg_reach *reach = rg_reach_within(t, q->around, layout);
     rg_tensor      *x = embed(t, m, false, ids, layout);

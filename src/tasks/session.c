@@ -146,8 +146,9 @@ static rg_status encode(rg_session *s, item *it, const char *line, const char *p
         it->cut = it->source.count - s->most;
         it->source.count = s->most;
     }
-    if (it->source.count) RG_TRY(rg_ids_add(&it->source, rg_vocab_eos(t->source)));
+    if (it->source.count && rg_vocab_eos(t->source) >= 0) RG_TRY(rg_ids_add(&it->source, rg_vocab_eos(t->source)));
     if (prefix && *prefix) RG_TRY(rg_vocab_encode(&it->prefix, NULL, t->target, prefix, strlen(prefix)));
+    if (!it->prefix.count && rg_vocab_begin(t->target) >= 0) RG_TRY(rg_ids_add(&it->prefix, rg_vocab_begin(t->target)));
     return RG_OK;
 }
 

@@ -134,6 +134,7 @@ rg_status rg_translator_adopt(void *assets, rg_sizes *sizes, const rg_state *sta
         return status;
     }
     RG_TRY(rg_translator_init(assets, source, target));
+    if (rg_vocab_eos(target ? target : source) < 0) return rg_fail(RG_EFORMAT, "the target vocabulary has no </s>");
     *sizes = rg_sizes_of_text(source, target ? target : source);
     RG_TRY(read_alignment(assets, state));
     return read_languages(assets, state);

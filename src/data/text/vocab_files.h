@@ -7,6 +7,9 @@
 /* vocab.json: {"piece": id, ...}. Every id from 0 on has one piece, or RG_EFORMAT. Also after a failure rg_line_list_free(out). */
 rg_status rg_pieces_of_json(rg_line_list *out, const char *bytes, size_t count);
 
+/* Marian's vocab.yml, `piece: id` on each line; as above. */
+rg_status rg_pieces_of_yaml(rg_line_list *out, const char *bytes, size_t count);
+
 /* vocab.txt: one piece a line, the first is 0. Line ends may be CR LF. */
 rg_status rg_pieces_of_lines(rg_line_list *out, const char *bytes, size_t count);
 

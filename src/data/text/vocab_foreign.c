@@ -7,6 +7,7 @@
  * as SentencePiece does it. Pieces without their scores, in a vocab.yml or a list, cannot be used so and are refused:
  * read as words, nearly every word of a text would be unknown. */
 #include "data/text/vocab_foreign.h"
+#include "data/text/vocab_files.h"
 #include "base/number.h"
 
 #include <math.h>
@@ -165,20 +166,37 @@ static rg_status add_entries(rg_vocab *v, listing *l)
     return RG_OK;
 }
 
-rg_status rg_vocab__read_yaml(rg_vocab *v, const char *bytes, size_t count)
+/* Every id from 0 on, in order. */
+static rg_status list_entries(rg_line_list *out, listing *l)
+{
+    if (l->count) qsort(l->list, l->count, sizeof *l->list, by_id);
+    for (size_t i = 0; i < l->count; i++) {
+        if (l->list[i].id != i)
+            return rg_fail(RG_EFORMAT, "line %zu: \"%.40s\" has id %llu where %zu is next", l->list[i].line, l->list[i].word,
+                           (unsigned long long)l->list[i].id, i);
+        RG_TRY(rg_pieces_add(out, l->list[i].word, strlen(l->list[i].word)));
+    }
+    return RG_OK;
+}
+
+/* Into a vocabulary of words, or else a list. */
+static rg_status read_yaml(rg_vocab *v, rg_line_list *pieces, const char *bytes, size_t count)
 {
     listing l = { .count = 0 };
     if (!yaml_parser_initialize(&l.parser)) return rg_fail(RG_ENOMEM, "no memory to read YAML");
     yaml_parser_set_encoding(&l.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&l.parser, (const unsigned char *)bytes, count);
     rg_status status = read_entries(&l);
-    if (status == RG_OK) status = add_entries(v, &l);
+    if (status == RG_OK) status = v ? add_entries(v, &l) : list_entries(pieces, &l);
     for (size_t i = 0; i < l.count; i++) rg_free(l.list[i].word);
     rg_free(l.list);
     yaml_event_delete(&l.event);
     yaml_parser_delete(&l.parser);
     return status;
 }
+
+rg_status rg_vocab__read_yaml(rg_vocab *v, const char *bytes, size_t count) { return read_yaml(v, NULL, bytes, count); }
+rg_status rg_pieces_of_yaml(rg_line_list *out, const char *bytes, size_t count) { return read_yaml(NULL, out, bytes, count); }
 
 /* ----------------------------------------------------------------------------------------------------------- .vocab */
 

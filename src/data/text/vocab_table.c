@@ -30,10 +30,10 @@ static bool outside(const rg_vocab *v, int32_t id, int32_t least)
 static rg_status check(rg_vocab *v)
 {
     const int32_t least = v->kind == RG_VOCAB_BYTES ? -1 : 0;
-    if (outside(v, v->unk, least) || outside(v, v->bos, 0) || outside(v, v->eos, 0) || outside(v, v->begin, -1))
+    if (outside(v, v->unk, least) || outside(v, v->bos, 0) || outside(v, v->eos, -1) || outside(v, v->begin, -1))
         return rg_fail(RG_EFORMAT, "<unk> is %d, <s> %d, </s> %d and a line begins with %d, in a vocabulary of %zu pieces", v->unk, v->bos, v->eos,
                        v->begin, v->pieces.count);
-    if (v->unk == v->eos || v->unk == v->bos) return rg_fail(RG_EFORMAT, "<unk> and <s> or </s> are the same piece, %d", v->unk);
+    if ((v->unk == v->eos && v->unk >= 0) || v->unk == v->bos) return rg_fail(RG_EFORMAT, "<unk> and <s> or </s> are the same piece, %d", v->unk);
     return v->cutter->load ? v->cutter->load(v) : RG_OK;
 }
 

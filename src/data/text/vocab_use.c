@@ -38,6 +38,11 @@ int32_t rg_vocab_eos(const rg_vocab *v)
     return v->eos;
 }
 
+int32_t rg_vocab_begin(const rg_vocab *v)
+{
+    return v->begin;
+}
+
 static bool inside(const rg_vocab *v, int32_t id)
 {
     return id >= 0 && (size_t)id < v->size;

@@ -1,0 +1,69 @@
+/* foreign.h - a model of another program on its way to one of ours.
+ *
+ * An *architecture* is one file, arch_<name>.c, that ends in `const rg_architecture rg_architecture_<name>`, and one word in the list of
+ * import.c. It says whether the arrays at hand are its own, which settings and vocabularies follow from the files, and by a table of names
+ * where each of our parameters comes from. */
+#ifndef RG_IMPORT_FOREIGN_H
+#define RG_IMPORT_FOREIGN_H
+
+#include "import/arrays.h"
+#include "regard/task.h"
+
+/* What was found: the file, and its folder for the files beside it. */
+typedef struct rg_foreign {
+    const char *path, *folder;
+    rg_arrays   arrays;
+    json_t     *config; /* config.json beside it; NULL: there is none */
+} rg_foreign;
+
+/* Where a parameter comes from; of several rows with the same `ours` the first whose array is there. # stands for the number of a layer in both names. */
+typedef struct rg_import_row {
+    const char *ours;
+    const char *theirs[3]; /* one, or several whose columns stand side by side */
+    unsigned    how;       /* RG_IMPORT_ bits */
+    size_t      skip;      /* leading rows of theirs that are left out */
+} rg_import_row;
+enum {
+    RG_IMPORT_TURN     = 1, /* theirs is (out, in): transpose it               */
+    RG_IMPORT_OPTIONAL = 2, /* zeros where it is not there                     */
+    RG_IMPORT_FROM_ONE = 4  /* their layers are counted from 1                 */
+};
+
+/* What an architecture makes of the files: YAML of the system's settings, sizes, and what the task needs beside weights. */
+typedef struct rg_import_plan {
+    const char *system;
+    rg_text     settings;
+    rg_sizes    sizes;
+    void       *assets; /* from rg_alloc, its first member an rg_model *; `drop` frees what it holds */
+    void (*drop)(void *assets);
+    const rg_import_row *rows; /* ends with ours = NULL */
+    const char *const   *unused; /* names, * at either end for any, of arrays that have no place here; ends with NULL */
+} rg_import_plan;
+
+typedef struct rg_architecture {
+    const char *name, *summary;
+    bool (*fits)(const rg_foreign *foreign);
+    rg_status (*plan)(rg_import_plan *plan, rg_foreign *foreign);
+} rg_architecture;
+
+/* ------------------------------------------------------------------------------------------------------ for architectures */
+
+/* A file of the folder, whole: appended to out. *out_there false: it is not there. */
+rg_status rg_foreign_file(bool *out_there, rg_text *out, const rg_foreign *foreign, const char *name);
+
+/* The first name, in order, of the folder's files that end so; *out NULL: there is none. rg_free it. */
+rg_status rg_foreign_find(char **out, const rg_foreign *foreign, const char *ending);
+
+/* Settings of config.json (or of another object); `other` where there is none. */
+int64_t     rg_config_integer(const json_t *config, const char *key, int64_t other);
+double      rg_config_real(const json_t *config, const char *key, double other);
+bool        rg_config_flag(const json_t *config, const char *key, bool other);
+const char *rg_config_text(const json_t *config, const char *key, const char *other);
+
+/* Layers with arrays named by a pattern, # their number from `first` on: how many there are without a gap. */
+size_t rg_foreign_layers(const rg_foreign *foreign, const char *pattern, size_t first);
+
+/* The assets and sizes of a translator; takes the vocabularies over, also on failure. target NULL: joint. */
+rg_status rg_plan_translator(rg_import_plan *plan, rg_vocab *source, rg_vocab *target);
+
+#endif
