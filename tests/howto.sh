@@ -72,7 +72,7 @@ found_in task 5 examples/04_new_task.c
 found_in task 6 examples/04_new_task.c
 {
     echo '#include "regard/examples.h"'
-    echo '#include "regard/task.h"'
+    echo '#include "regard/supervised.h"'
     block task 4
     echo 'extern const rg_task rg_task_checked;'
     echo 'const rg_task rg_task_checked = { .name = "checked", .assets_bytes = sizeof(assets), .describe = describe, .adopt = adopt, .drop = drop };'

@@ -354,7 +354,7 @@ static rg_status pack_pixels(rg_examples *c, size_t field, const rg_cell *cell)
     if (!height && !cell->count) return RG_OK;
     if (!height && !spec->decode)
         return rg_fail(RG_EINVAL, "a picture file, and nothing here decodes it: give raw pixels (idx)");
-    if (!height) {
+    if (spec->decode) { /* raw pixels too: they may have to be brought to another size */
         rg_text_clear(&c->text);
         RG_TRY(spec->decode(&c->text, &height, &width, spec->width, cell, spec->context));
         decoded = &c->text;

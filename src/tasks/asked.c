@@ -92,8 +92,8 @@ static rg_status add(asking *x, const char *name, const char *text, const rg_cel
     const uint64_t cropped = before || rg_examples_counts(x->store)->files ? rg_examples_counts(x->store)->faults[0].cropped.count : 0;
     rg_status      status = rg_examples_add(x->store, cell, w->number);
     if (status != RG_OK) {
-        rg_fail_in(status, "input %llu: ", (unsigned long long)w->number);
-        return status;
+        if (name) return rg_fail_in(status, "%s: ", name);
+        return rg_fail_in(status, "input %llu: ", (unsigned long long)w->number);
     }
     w->empty = rg_examples_count(x->store) == before;
     const rg_asked one = { .number = w->number };

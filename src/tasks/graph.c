@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "models/graph_parts.h"
+#include "regard/supervised.h"
 #include "tasks/graph_task.h"
 
 #define AT(field) offsetof(rg_graph_options, field)
@@ -30,16 +31,15 @@ typedef struct {
 
 /* ------------------------------------------------------------------------------------------------------------- assets */
 
+static const rg_asset table[] = { { RG_ASSET_FLAG, "graph.several", offsetof(rg_graph_assets, several), NULL, 0, false },
+                                  { RG_ASSET_FLAG, "graph.directed", offsetof(rg_graph_assets, directed), NULL, 0, false },
+                                  { RG_ASSET_FLAG, "graph.normalize", offsetof(rg_graph_assets, normalize), NULL, 0, false },
+                                  { 0 } };
+
 static rg_status adopt(void *assets, rg_sizes *sizes, const rg_state *state)
 {
-    rg_graph_assets *a = assets;
-    const struct { const char *key; bool *to; } flags[] = { { "graph.several", &a->several }, { "graph.directed", &a->directed }, { "graph.normalize", &a->normalize } };
     const struct { const char *name; size_t most; } limits[] = { { "features", MOST_FEATURES }, { "classes", MOST_CLASSES } };
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
-        uint64_t value;
-        RG_TRY(rg_state_get_count(&value, state, flags[i].key));
-        *flags[i].to = value != 0;
-    }
+    RG_TRY(rg_assets_adopt(table, assets, sizes, state));
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         size_t size = 0;
         if (!rg_sizes_get(&size, sizes, limits[i].name) || size < 1 || size > limits[i].most)
@@ -48,13 +48,7 @@ static rg_status adopt(void *assets, rg_sizes *sizes, const rg_state *state)
     return RG_OK;
 }
 
-static rg_status describe(rg_state *state, const void *assets)
-{
-    const rg_graph_assets *a = assets;
-    RG_TRY(rg_state_put_count(state, "graph.several", a->several));
-    RG_TRY(rg_state_put_count(state, "graph.directed", a->directed));
-    return rg_state_put_count(state, "graph.normalize", a->normalize);
-}
+static rg_status describe(rg_state *state, const void *assets) { return rg_assets_describe(table, state, assets); }
 
 /* ----------------------------------------------------------------------------------------------------------- learning */
 
