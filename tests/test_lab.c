@@ -1,0 +1,163 @@
+/* test_lab.c - the parts of a grid of trainings: words of a row, results, verdicts. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/rows.h"
+
+/* ------------------------------------------------------------------------------------------------------------ words */
+
+static rg_status recipe_of(rg_recipe **out, const char *text, const char *folder)
+{
+    rg_words w = { 0 };
+    *out = NULL;
+    assert_int_equal(rg_words_split(&w, text), RG_OK);
+    assert_int_equal(rg_words_place(&w, folder), RG_OK);
+    const rg_status status = rg_words_recipe(out, &w);
+    rg_words_free(&w);
+    return status;
+}
+
+static void words_are_options_and_the_later_counts(void **state)
+{
+    (void)state;
+    rg_recipe *r;
+    if (recipe_of(&r, "--type words --seed 3 --learn-rate 0.5 --keep-best  --seed 4 --train-sets {data}/a.tsv", "my data") != RG_OK)
+        fail_msg("%s", rg_message());
+    const rg_training t = rg_recipe_training(r, NULL);
+    assert_string_equal(t.system->name, "words");
+    assert_int_equal(t.learning->seed, 4);
+    assert_true(t.learning->keep_best && fabs(t.learning->rate - 0.5) < 1e-12);
+    rg_recipe_free(r);
+}
+
+static void a_folder_with_blanks_stays_one_word(void **state)
+{
+    (void)state;
+    rg_words w = { 0 };
+    assert_int_equal(rg_words_split(&w, " --train-sets {data}/a {data}/b\n"), RG_OK);
+    assert_int_equal(rg_words_place(&w, "my data"), RG_OK);
+    assert_int_equal(w.count, 3);
+    assert_string_equal(w.word[2], "my data/b");
+    rg_words_free(&w);
+}
+
+static void words_that_are_no_options_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *message;
+    } bad[] = { { "words --type words", "'words' is not an option" },
+                { "--type nothing", "there is no system 'nothing'" },
+                { "--type words --seeed 3", "seeed" },
+                { "--type words --seed x", "seed" } };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        rg_recipe *r;
+        assert_int_equal(recipe_of(&r, bad[i].text, ""), RG_EINVAL);
+        assert_null(r);
+        if (!strstr(rg_message(), bad[i].message)) fail_msg("%s: %s", bad[i].text, rg_message());
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------------- results */
+
+static void results_have_means_and_deviations_of_what_is_finite(void **state)
+{
+    (void)state;
+    rg_results   runs[4] = { { 0 } };
+    const double values[] = { 1, 2, 6, (double)NAN };
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(rg_results_set(&runs[i], "x", -1), RG_OK);
+        assert_int_equal(rg_results_set(&runs[i], "x", values[i]), RG_OK);
+        assert_int_equal(runs[i].count, 1);
+    }
+    const rg_summary s = rg_results_summary(runs, 4, "x"), one = rg_results_summary(runs, 1, "x"), none = rg_results_summary(runs, 4, "y");
+    assert_true(s.count == 3 && fabs(s.mean - 3) < 1e-12 && fabs(s.deviation - sqrt(7)) < 1e-12);
+    assert_true(one.count == 1 && isnan(one.deviation));
+    assert_true(none.count == 0 && isnan(none.mean) && isnan(rg_results_get(&runs[0], "y")));
+    assert_int_equal(rg_results_set(&runs[0], "a name that is much longer than forty bytes of text", 1), RG_ELIMIT);
+    for (size_t i = 0; i < 4; i++) rg_results_free(&runs[i]);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- claims */
+
+static const rg_row    rows[] = { { "a", "", 0, 0, NULL, NULL }, { "b", "", 0, 0, NULL, NULL }, { "c", "", 0, 0, NULL, NULL } };
+static const rg_column columns[] = { { "x", "x", 1, 0 }, { NULL, NULL, 0, 0 } };
+
+static double sampled; /* the error that sentences have; below 0: not known */
+static rg_status resample(rg_resampled *out, const rg_grid_job *job, const rg_claim *claim, const rg_outcome *a, const rg_outcome *b)
+{
+    (void)job, (void)claim, (void)a, (void)b;
+    *out = (rg_resampled){ .known = sampled >= 0, .error = sampled, .share = 0.5 };
+    return RG_OK;
+}
+
+/* "1 2 3" are the results of three seeds. */
+static void fill(rg_outcome *o, const rg_row *row, const char *values)
+{
+    *o = (rg_outcome){ .row = row };
+    for (char *end; *values; values = end + (*end == ' ')) {
+        assert_int_equal(rg_results_set(&o->result[o->runs], "x", strtod(values, &end)), RG_OK);
+        o->seed[o->runs] = (int64_t)o->runs + 1;
+        o->runs++;
+    }
+}
+
+static void verdicts_need_two_standard_errors(void **state)
+{
+    (void)state;
+    static const struct {
+        rg_claim    claim;
+        const char *a, *b, *c;
+        double      sampled;
+        const char *word;
+    } cases[] = {
+        { { RG_CLAIM_LEAST, "a", NULL, 3, NULL, NULL, 0 }, "2 4", "", "", -1, "holds" },
+        { { RG_CLAIM_MOST, "a", NULL, 2.9, NULL, NULL, 0 }, "2 4", "", "", -1, "does not hold" },
+        { { RG_CLAIM_LEAST, "b", NULL, 3, NULL, NULL, 0 }, "2 4", "", "", -1, "not measured" },
+        { { RG_CLAIM_ABOVE, "a", "b", 0, NULL, NULL, 0 }, "10 11 12", "7 8 9", "", -1, "holds" },          /* 3 +- 0.82 */
+        { { RG_CLAIM_ABOVE, "a", "b", 2, NULL, NULL, 0 }, "10 11 12", "7 8 9", "", -1, "undecided" },      /* 1 above 2 */
+        { { RG_CLAIM_ABOVE, "a", "b", 5, NULL, NULL, 0 }, "10 11 12", "7 8 9", "", -1, "does not hold" },  /* 2 below 5 */
+        { { RG_CLAIM_ABOVE, "a", "b", -1, NULL, NULL, 0 }, "8", "8.5", "", -1, "holds" },                  /* one seed, no error */
+        { { RG_CLAIM_ABOVE, "a", "b", 0, NULL, NULL, 0 }, "9", "8", "", 0.6, "undecided" },                /* error of sentences */
+        { { RG_CLAIM_ABOVE, "a", "b", 0, NULL, NULL, 0 }, "9", "8", "", 0.4, "holds" },
+        { { RG_CLAIM_ABOVE, "a", "b", 0, NULL, NULL, 0 }, "9 9.1", "8 8.1", "", 5, "holds" },              /* seeds go before sentences */
+        { { RG_CLAIM_ABOVE, "a", "b", 0, NULL, NULL, 2 }, "9", "4.4", "", -1, "holds" },                   /* twice */
+        { { RG_CLAIM_ABOVE, "a", "b", 0, NULL, NULL, 2 }, "9", "4.6", "", -1, "does not hold" },
+        { { RG_CLAIM_ABOVE, "a", "b", 0, NULL, NULL, 0 }, "9", "", "", -1, "not measured" },
+        { { RG_CLAIM_SPREAD, "a b c", NULL, 2, NULL, NULL, 0 }, "1", "2", "3", -1, "holds" },
+        { { RG_CLAIM_SPREAD, "a b c", NULL, 1.9, NULL, NULL, 0 }, "1", "2", "3", -1, "does not hold" },
+        { { RG_CLAIM_SPREAD, "a b c", NULL, 1.9, NULL, NULL, 0 }, "1", "2", "", -1, "not measured" },
+    };
+    const rg_grid     grid = { .rows = rows, .columns = columns, .resample = resample };
+    const rg_grid_job job = { .grid = &grid };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        rg_outcome lines[3];
+        rg_verdict v;
+        fill(&lines[0], &rows[0], cases[i].a);
+        fill(&lines[1], &rows[1], cases[i].b);
+        fill(&lines[2], &rows[2], cases[i].c);
+        sampled = cases[i].sampled;
+        assert_int_equal(rg_claim_judge(&v, &job, &cases[i].claim, lines, 3), RG_OK);
+        if (strcmp(v.word, cases[i].word) != 0) fail_msg("case %zu: %s, expected %s: %s", i, v.word, cases[i].word, v.text);
+        for (size_t l = 0; l < 3; l++)
+            for (size_t k = 0; k < lines[l].runs; k++) rg_results_free(&lines[l].result[k]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_are_options_and_the_later_counts),
+        cmocka_unit_test(a_folder_with_blanks_stays_one_word),
+        cmocka_unit_test(words_that_are_no_options_are_refused),
+        cmocka_unit_test(results_have_means_and_deviations_of_what_is_finite),
+        cmocka_unit_test(verdicts_need_two_standard_errors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
