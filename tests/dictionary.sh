@@ -1,4 +1,4 @@
-# `regard translate --replace-unk --dictionary`: what stands for an unknown word is the translation of the word it looked at.
+# Unknown words: with `regard translate --replace-unk --dictionary` the translation of the word they looked at; shown by their text.
 set -u
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -19,3 +19,12 @@ cmp -s expected found || fail "$(diff expected found | head -4)"
 grep -q X found || fail "nothing was found: $(head -3 found)"
 "$REGARD" translate -m model.st --dictionary words.en words.x < demo/test.en > out 2> err
 [ $? = 2 ] && grep -q 'needs --replace-unk' err || fail "a dictionary for nothing: $(cat err)"
+# a word the model does not know is shown as it was written
+"$REGARD" show -m model.st --json record.json "the qqqq is big" > out 2>&1 || fail "show: $(cat out)"
+python3 - << 'END' || fail "labels of the source: $(cat record.json)"
+import json
+record = json.load(open("record.json"))
+source = next(l for l in record["labels"] if l["name"] == "source")
+assert source["text"][1] == "qqqq", source
+assert any(t["role"] == "source" and t["text"] == "the qqqq is big" for t in record["texts"]), record["texts"]
+END

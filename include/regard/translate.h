@@ -70,6 +70,7 @@ typedef struct rg_translated {
     size_t          count;
     const int32_t  *source; /* its pieces, closed by </s> */
     size_t          source_length;
+    const char *const *source_text; /* where attention was asked for: the text that unknown pieces stand for, NULL at the others; NULL: all are known */
     size_t          cut; /* pieces past max_length that were not read */
     bool            stopped; /* given up by the search's `stop`, which was asked with the line's number (`first` and on) */
 } rg_translated;

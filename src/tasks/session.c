@@ -135,7 +135,7 @@ static rg_status make_room(rg_session *s, size_t n)
 static rg_status encode(rg_session *s, item *it, const char *line, const char *prefix)
 {
     const rg_translator *t = s->translators[0];
-    const bool           replace = s->config->replace_unknown;
+    const bool           replace = s->config->replace_unknown || s->config->search.attention;
     it->source.count = it->prefix.count = it->spans.count = 0;
     it->cut = 0;
     it->result = (rg_translated){ 0 };
@@ -242,6 +242,19 @@ static rg_status write_text(rg_session *s, char **out, rg_arena *arena, const rg
     return status;
 }
 
+/* What unknown pieces of the source stand for; *out is NULL when all are known, or nobody asks. */
+static rg_status unknown_texts(const char ***out, const rg_session *s, rg_arena *arena, const item *it)
+{
+    const int32_t unknown = rg_vocab_unk(s->translators[0]->source);
+    *out = NULL;
+    for (size_t j = 0; j < it->spans.count && j < it->source.count; j++) {
+        if (it->source.data[j] != unknown) continue;
+        if (!*out && !(*out = rg_arena_get_zero(arena, it->source.count * sizeof **out))) return RG_ENOMEM;
+        if (!((*out)[j] = source_word(arena, it, j))) return RG_ENOMEM;
+    }
+    return RG_OK;
+}
+
 static void *copy(rg_arena *arena, const void *from, size_t bytes)
 {
     void *to = from ? rg_arena_get(arena, bytes) : NULL;
@@ -265,8 +278,10 @@ static rg_status keep(rg_session *s, rg_arena *arena, item *it, const rg_answers
         best[k].answer = &kept[k];
         RG_TRY(write_text(s, &best[k].text, arena, &kept[k], it));
     }
+    const char **texts;
+    RG_TRY(unknown_texts(&texts, s, arena, it));
     it->result = (rg_translated){
-        .best = best, .count = answers->count, .source = it->source.data, .source_length = it->source.count, .cut = it->cut,
+        .source_text = texts, .best = best, .count = answers->count, .source = it->source.data, .source_length = it->source.count, .cut = it->cut,
         .stopped = answers->stopped
     };
     return RG_OK;

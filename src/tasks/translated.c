@@ -5,15 +5,15 @@
 
 #include <string.h>
 
-/* Labels of pieces: the mark of a word's start is no part of the word. */
+/* Labels of pieces: the mark of a word's start is no part of the word. `instead` (may be NULL) has the text of unknown ones. */
 static rg_status add_pieces(size_t *out, rg_record *record, const char *name, const rg_vocab *vocab, const int32_t *ids, size_t n,
-                            bool closed)
+                            const char *const *instead, bool closed)
 {
     const char **text = rg_alloc_array(n + 1, sizeof *text);
     if (!text) return RG_ENOMEM;
     static const char word_start[] = "\xe2\x96\x81"; /* U+2581, SentencePiece's blank */
     for (size_t i = 0; i < n; i++) {
-        const char *piece = rg_vocab_piece(vocab, ids[i]);
+        const char *piece = instead && instead[i] ? instead[i] : rg_vocab_piece(vocab, ids[i]);
         text[i] = strncmp(piece, word_start, 3) == 0 && piece[3] ? piece + 3 : piece;
     }
     if (closed) text[n] = "</s>";
@@ -25,9 +25,9 @@ static rg_status add_pieces(size_t *out, rg_record *record, const char *name, co
 static rg_status add_source(size_t *out, rg_record *record, const rg_translator *t, const rg_translated *r)
 {
     rg_text   text = { 0 };
-    rg_status status = rg_vocab_decode(&text, t->source, r->source, r->source_length);
+    rg_status status = rg_vocab_decode_with(&text, t->source, r->source, r->source_length, r->source_text);
     if (status == RG_OK) status = rg_record_add_text(record, "source", rg_text_c(&text), 0, false);
-    if (status == RG_OK) status = add_pieces(out, record, "source", t->source, r->source, r->source_length, false);
+    if (status == RG_OK) status = add_pieces(out, record, "source", t->source, r->source, r->source_length, r->source_text, false);
     rg_text_free(&text);
     return status;
 }
@@ -43,7 +43,7 @@ rg_status rg_record_of_translation(rg_record **out, const rg_translator *t, cons
         const rg_answer   *a = r->best[k].answer;
         size_t             target = 0;
         const rg_map_place place = { "alignment", -1, -1, -1, (int)k };
-        status = add_pieces(&target, record, "output", t->target, a->tokens, a->length, !a->cut);
+        status = add_pieces(&target, record, "output", t->target, a->tokens, a->length, NULL, !a->cut);
         if (status == RG_OK && a->attention)
             status = rg_record_add_map(NULL, record, place, target, source, a->attention, a->source_length);
         if (status == RG_OK) status = rg_record_add_text(record, r->count > 1 ? "hypothesis" : "output", r->best[k].text, a->score, k == 0);
