@@ -119,12 +119,18 @@ static void every_system_of_every_task_repeats_and_resumes_bit_for_bit(void **st
 typedef struct {
     const rg_system *system;
     size_t           columns, rows, records;
+    size_t           number_column; /* which says the number of the input; columns: none */
+    rg_text          printed;
 } answers;
 
 static rg_status columns(void *context, const char *const *names, size_t count)
 {
-    for (size_t i = 0; i < count; i++) assert_true(names[i] && *names[i]);
-    ((answers *)context)->columns = count;
+    answers *a = context;
+    a->columns = a->number_column = count;
+    for (size_t i = 0; i < count; i++) {
+        assert_true(names[i] && *names[i]);
+        if (strcmp(names[i], "line") == 0) a->number_column = i;
+    }
     return RG_OK;
 }
 
@@ -218,6 +224,123 @@ static void every_system_of_every_task_loads_averages_and_answers(void **state)
 {
     (void)state;
     each_system(loads_and_answers);
+}
+
+/* ------------------------------------------------------------------------------------------- memory, and other inputs */
+
+typedef struct {
+    const rg_system *system;
+    rg_recipe       *recipe;
+    const char      *path;
+} attempt;
+
+/* Learn, save, load. */
+static rg_status learn_and_load(void *context)
+{
+    const attempt    *a = context;
+    const rg_training training = rg_recipe_training(a->recipe, NULL);
+    rg_model         *loaded = NULL;
+    rg_status         status = rg_learn(NULL, NULL, &training);
+    if (status == RG_OK) status = rg_model_load(&loaded, a->path, NULL);
+    rg_model_free(loaded);
+    return status;
+}
+
+/* Some of the allocations of a whole run fail, one at a time: the run says so and leaves no block behind, or did not need that one. */
+static void survives_failing_allocations(const rg_system *system)
+{
+    enum { POINTS = 10 };
+    char   *path = rg_format("%s/one", folder);
+    attempt a = { system, recipe_of(system, "one", 1), path };
+    in_folder("rm -f one*");
+    faults_fail_alloc(0, false);
+    if (learn_and_load(&a) != RG_OK) fail_msg("%s: %s", system->name, rg_message());
+    const size_t all = faults_allocs(), before = rg_base__live_blocks();
+    for (size_t i = 0; i < POINTS; i++) {
+        const size_t nth = 1 + i * all / POINTS + i % 3;
+        in_folder("rm -f one*");
+        faults_fail_alloc(nth, false);
+        const rg_status status = learn_and_load(&a);
+        faults_fail_alloc(0, false);
+        if (status != RG_OK && status != RG_ENOMEM) fail_msg("%s: allocation %zu of %zu: %s", system->name, nth, all, rg_message());
+        if (rg_base__live_blocks() != before)
+            fail_msg("%s: allocation %zu of %zu: %zu blocks before, %zu after", system->name, nth, all, before, rg_base__live_blocks());
+    }
+    faults_off();
+    faults_no_sync();
+    rg_recipe_free(a.recipe);
+    rg_free(path);
+}
+
+static void every_system_of_every_task_survives_failing_allocations(void **state)
+{
+    (void)state;
+    each_system(survives_failing_allocations);
+}
+
+static rg_status print_row(void *context, const rg_value *cells)
+{
+    answers *a = context;
+    for (size_t i = 0; i < a->columns; i++) {
+        if (i == a->number_column) continue;
+        const rg_status status = cells[i].text ? rg_text_print(&a->printed, "%s\t", cells[i].text) : rg_text_print(&a->printed, "%.17g\t", cells[i].number);
+        if (status != RG_OK) return status;
+    }
+    return rg_text_print(&a->printed, "\n");
+}
+
+/* What the model answers to the lines of a file, as text. */
+static void ask_lines(rg_text *out, const rg_model *m, const char *lines, int threads)
+{
+    const rg_task *task = m->system->task;
+    void          *options = rg_alloc_zero(task->asking_bytes + 1);
+    char          *path = rg_format("%s/lines", folder);
+    answers        a = { .system = m->system };
+    const rg_sink  sink = { .context = &a, .columns = columns, .row = print_row };
+    const rg_question q = { .options = options, .input = path, .threads = threads, .sink = &sink };
+    assert_int_equal(rg_file_replace(path, lines, strlen(lines)), RG_OK);
+    if (task->asking) assert_int_equal(rg_options_init(task->asking, options), RG_OK);
+    if (task->answer(m, &q) != RG_OK) fail_msg("%s: %s", m->system->name, rg_message());
+    *out = a.printed;
+    if (task->asking) rg_options_fini(task->asking, options);
+    rg_free(options);
+    rg_free(path);
+}
+
+/* Texts together, each alone, and with two threads: the same answers to the last bit. */
+static void answers_alone_as_among_others(const rg_system *system)
+{
+    static const char *const line[] = { "ba de\n", "fi\n", "go ku la ba de\n", "ku\n" };
+    rg_model                *m;
+    rg_text                  together = { 0 }, threads = { 0 }, alone = { 0 };
+    char                     all[200] = "";
+    in_folder("rm -f one*");
+    if (learn(&m, system, "one", 1, 0, NULL) != RG_OK) fail_msg("%s: %s", system->name, rg_message());
+    if (system->task->texts) {
+        for (size_t i = 0; i < sizeof line / sizeof *line; i++) {
+            rg_text one;
+            strcat(all, line[i]);
+            ask_lines(&one, m, line[i], 1);
+            assert_int_equal(rg_text_add(&alone, one.data, one.length), RG_OK);
+            rg_text_free(&one);
+        }
+        ask_lines(&together, m, all, 1);
+        ask_lines(&threads, m, all, 2);
+        if (strcmp(rg_text_c(&alone), rg_text_c(&together)) != 0)
+            fail_msg("%s alone:\n%s\namong others:\n%s", system->name, rg_text_c(&alone), rg_text_c(&together));
+        if (strcmp(rg_text_c(&threads), rg_text_c(&together)) != 0) fail_msg("%s: two threads answer otherwise", system->name);
+        assert_true(together.length > 0);
+    }
+    rg_text_free(&alone);
+    rg_text_free(&together);
+    rg_text_free(&threads);
+    rg_model_free(m);
+}
+
+static void every_system_that_reads_texts_answers_alone_as_among_others(void **state)
+{
+    (void)state;
+    each_system(answers_alone_as_among_others);
 }
 
 static void a_run_that_smooths_returns_what_it_saved(void **state)
@@ -329,6 +452,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_system_of_every_task_repeats_and_resumes_bit_for_bit),
         cmocka_unit_test(every_system_of_every_task_loads_averages_and_answers),
+        cmocka_unit_test(every_system_of_every_task_survives_failing_allocations),
+        cmocka_unit_test(every_system_that_reads_texts_answers_alone_as_among_others),
         cmocka_unit_test(a_run_that_smooths_returns_what_it_saved),
         cmocka_unit_test(a_run_starts_from_another_models_weights_and_freezes_some),
         cmocka_unit_test(weights_of_another_vocabulary_are_refused),
