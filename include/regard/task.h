@@ -167,7 +167,7 @@ struct rg_task {
      * itself; `regard score`. NULL: not known. */
     rg_status (*score)(const rg_model *model, const rg_question *question);
     bool translates; /* its assets are an rg_translator: the server offers the API of translations */
-    bool texts;      /* its inputs are texts, no names of files: a server may be sent them         */
+    bool (*texts)(const rg_model *model); /* its inputs are texts, no names of files: a server may be sent them; NULL: no */
 
     /* Drawing: texts, pictures from the model instead of answers. NULL: `regard generate` does not know it. The same question, sink and rows
      * of options; one of the columns is called "text". */

@@ -152,7 +152,8 @@ rg_status rg_serve__model(const rg_serve_config *config, rg_model *model, int st
     rg_translator *translator = task->translates ? model->assets : NULL;
     if (rg_model_size(model, "channels")) /* its inputs are names of files: nobody outside may choose those */
         return rg_fail(RG_EMATCH, "a model that reads pictures cannot be served: `regard predict` answers files");
-    if (!task->texts || !task->answer) return rg_fail(RG_EMATCH, "a model for '%s' (%s -> %s) reads no texts: it cannot be served", task->name, task->in, task->out);
+    if (!task->texts || !task->texts(model) || !task->answer)
+        return rg_fail(RG_EMATCH, "a model for '%s' (%s -> %s) reads no texts: it cannot be served", task->name, task->in, task->out);
     if (config->port < 0 || config->port > 65535 || config->beam < 1 || config->threads < 1 || config->queue < 1 ||
         config->char_limit < 1 || !(config->request_seconds > 0))
         return rg_fail(RG_EINVAL, "port %d, beam %zu, %d threads, queue of %zu, %zu characters, %g seconds: one is out of range",

@@ -144,6 +144,12 @@ static rg_status words_as_one(const rg_list *words, rg_each_text *each, void *co
     return status;
 }
 
+bool rg_always_texts(const rg_model *model)
+{
+    (void)model;
+    return true;
+}
+
 rg_status rg_question_texts(const rg_question *q, rg_each_text *each, void *context)
 {
     rg_lines *lines;

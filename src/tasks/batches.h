@@ -25,6 +25,7 @@ rg_status rg_note_line_faults(const rg_sink *sink, const rg_lines *lines);
 /* Each text that is asked about: the words of the question as one, or else the lines of its input. Numbers are from 1.
  */
 typedef rg_status rg_each_text(void *context, const char *text, size_t bytes, uint64_t number);
+bool              rg_always_texts(const rg_model *model); /* `texts` of tasks that read nothing else */
 rg_status         rg_question_texts(const rg_question *question, rg_each_text *each, void *context);
 
 #endif

@@ -198,6 +198,14 @@ static const rg_demo demos[] = {
     { 0 },
 };
 
+/* Pictures are asked about by their paths, which no client of a server may name. */
+static bool texts(const rg_model *model)
+{
+    const rg_classifier     *its = model->assets;
+    const rg_classify_input *input = rg_classify_input_find(its->input ? its->input : "text");
+    return input && input->kind != RG_FIELD_PIXELS;
+}
+
 const rg_task rg_task_classify = {
     .name = "classify",
     .in = "text, numbers or picture",
@@ -222,7 +230,7 @@ const rg_task rg_task_classify = {
     .asking_bytes = sizeof(rg_classify_asking),
     .answer = rg_classify_answer,
     .score = rg_classify_score,
-    .texts = true,
+    .texts = texts,
     .small = rg_classify_small,
     .demos = demos,
 };

@@ -163,7 +163,7 @@ const rg_task rg_task_tag = {
     .finish = finish,
     .hint = hint,
     .answer = rg_tag_answer,
-    .texts = true,
+    .texts = rg_always_texts,
     .small = rg_tag_small,
     .demos = demos,
 };

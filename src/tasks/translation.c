@@ -381,7 +381,7 @@ const rg_task rg_task_translation = {
     .asking_bytes = sizeof(rg_translation_asking),
     .answer = rg_translation_answer,
     .translates = true,
-    .texts = true,
+    .texts = rg_always_texts,
     .small = small,
     .demos = demos,
 };
