@@ -108,7 +108,8 @@ bool rg_serve__predict(rg_request *r)
 /* The same, for models whose answer is a class. */
 bool rg_serve__classify(rg_request *r)
 {
-    if (strcmp(r->server->model->system->task->out, "class") == 0) return rg_serve__predict(r);
+    size_t classes;
+    if (rg_sizes_get(&classes, &r->server->model->sizes, "classes")) return rg_serve__predict(r);
     return rg_serve__error(&r->reply, 404, "Not Found"), false;
 }
 

@@ -7,6 +7,7 @@
 
 #include "regard/metrics.h"
 #include "regard/supervised.h"
+#include "tasks/batches.h"
 #include "tasks/tag.h"
 
 typedef struct {

@@ -29,6 +29,8 @@ typedef struct rg_gradient_case {
     rg_params            *params;                    /* built; NULL: none                 */
     bool                  no_learn;                  /* tape without learning             */
     bool                  plain_only;                /* do not wear the inputs otherwise  */
+    size_t                most;                      /* numbers of each parameter that are looked at, spread evenly; 0: all */
+    double                floor;                     /* absolute error that is fine; 0: 1e-9 */
 } rg_gradient_case;
 
 /* Fails the running cmocka test with the name, the place and both numbers. */
