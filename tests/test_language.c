@@ -64,6 +64,40 @@ static void text_in_memory_and_in_a_file_is_the_same(void **state)
     rg_vocab_free(w);
 }
 
+static void tokens_stay_as_they_are_and_exact_text_keeps_its_blanks(void **state)
+{
+    (void)state;
+    static const struct {
+        const char   *kind, *form, *line, *same;
+        size_t        pieces;
+    } rows[] = { { "tokens", "nfc", "do n't l'homme o'clock dogs'", "do n't l'homme o'clock dogs'", 5 },
+                 { "words", "nfc", "do n't l'homme", "do n't l'homme", 5 },
+                 { "characters", "exact", "  if (x)  ", "  if (x)  ", 10 },
+                 { "characters", "nfc", "  if (x)  ", "if (x)", 6 } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const rg_text_side side = { "line.txt", -1 };
+        rg_vocab_config    c = RG_VOCAB_CONFIG_DEFAULT;
+        rg_vocab          *v, *again;
+        rg_ids             ids = { 0 };
+        rg_text            text = { 0 }, bytes = { 0 };
+        write_file("line.txt", rows[i].line);
+        OK(rg_vocab_kind_find(&c.kind, rows[i].kind));
+        OK(rg_text_form_find(&c.form, rows[i].form));
+        OK(rg_vocab_train_files(&v, &c, &side, 1));
+        OK(rg_vocab_to_bytes(&bytes, v));
+        OK(rg_vocab_from_bytes(&again, bytes.data, bytes.length));
+        OK(rg_vocab_encode(&ids, NULL, again, rows[i].line, strlen(rows[i].line)));
+        OK(rg_vocab_decode(&text, again, ids.data, ids.count));
+        assert_int_equal(ids.count, rows[i].pieces);
+        assert_string_equal(rg_text_c(&text), rows[i].same);
+        rg_ids_free(&ids);
+        rg_text_free(&text);
+        rg_text_free(&bytes);
+        rg_vocab_free(v);
+        rg_vocab_free(again);
+    }
+}
+
 /* Every piece of the streams is predicted once per epoch, whatever k1 and k2; its input is the piece before it. */
 static void streams_predict_every_piece_once(void **state)
 {
@@ -485,6 +519,7 @@ int main(void)
     faults_no_sync();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_in_memory_and_in_a_file_is_the_same),
+        cmocka_unit_test(tokens_stay_as_they_are_and_exact_text_keeps_its_blanks),
         cmocka_unit_test(streams_predict_every_piece_once),
         cmocka_unit_test(windows_cover_the_text_or_are_drawn_from_it),
         cmocka_unit_test(reading_in_any_pieces_gives_the_same_bits),

@@ -50,7 +50,7 @@ typedef struct rg_text_options {
 
 #define RG_TEXT_ROWS(type, text)                                                                                                                      \
     { RG_OPTION_STRING, "vocab-kind", offsetof(type, text.kind), "words", "how text is cut into pieces", 0,                                           \
-      "unigram|bpe|char|word|words|characters", NULL },                                                                                               \
+      "unigram|bpe|char|word|words|characters|tokens", NULL },                                                                                               \
     { RG_OPTION_INT, "dim-vocabs", offsetof(type, text.size), "30000",                                                                                \
       "most pieces of the vocabulary; 0: no limit (words, characters)", 0, "[0,10000000]", NULL },                                                    \
     { RG_OPTION_INT, "vocab-min-count", offsetof(type, text.min_count), "1", "words and characters: rarer ones become unknown", 0,                    \

@@ -69,10 +69,11 @@ typedef enum rg_text_form {
     RG_TEXT_NFKC,  /* compatibility forms too: ligatures, full-width letters, ...  */
     RG_TEXT_AS_IS, /* only made valid                                              */
     RG_TEXT_LOWER, /* composed, in lower case: what is read and what is written    */
+    RG_TEXT_EXACT, /* composed; runs of blanks stay: source code, poems            */
     RG_TEXT_FORMS  /* how many there are                                           */
 } rg_text_form;
 
-rg_status   rg_text_form_find(rg_text_form *out, const char *name); /* "nfc", "nfkc", "none", "lower" */
+rg_status   rg_text_form_find(rg_text_form *out, const char *name); /* "nfc", "nfkc", "none", "lower", "exact" */
 const char *rg_text_form_name(rg_text_form form);
 
 /* What was wrong with a line; bits. */
@@ -157,12 +158,14 @@ typedef enum rg_vocab_kind {
     RG_VOCAB_WORD,
     RG_VOCAB_WORDS,     /* ours: words between blanks, cut after the apostrophe of an elision: l'homme -> l' homme */
     RG_VOCAB_CHARACTERS, /* ours: one piece a character, the blank among them                                      */
-    RG_VOCAB_PIECES,    /* the rest come with imported models: cut by SentencePiece, numbered by another table      */
+    RG_VOCAB_PIECES,    /* these three come with imported models: cut by SentencePiece, numbered by another table   */
     RG_VOCAB_BYTES,     /* byte-level BPE (GPT-2): any text, no unknown piece                                       */
-    RG_VOCAB_WORDPIECE  /* BERT's: words and punctuation, then the longest known beginning, ##rest                  */
+    RG_VOCAB_WORDPIECE, /* BERT's: words and punctuation, then the longest known beginning, ##rest                  */
+    RG_VOCAB_TOKENS     /* ours: what stands between blanks, as it is: text that was tokenised before               */
 } rg_vocab_kind;
 
-rg_status   rg_vocab_kind_find(rg_vocab_kind *out, const char *name); /* "unigram" "bpe" "char" "word" "words" "characters" "pieces" "bytes" "wordpiece" */
+/* "unigram" "bpe" "char" "word" "words" "characters" "pieces" "bytes" "wordpiece" "tokens" */
+rg_status   rg_vocab_kind_find(rg_vocab_kind *out, const char *name);
 const char *rg_vocab_kind_name(rg_vocab_kind kind);
 
 typedef struct rg_vocab_config {

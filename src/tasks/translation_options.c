@@ -11,7 +11,7 @@ const rg_option rg_translation_rows[] = {
     { RG_OPTION_BOOL, "tsv", AT(tsv), "false", "sets are one file each: source TAB target", 0, NULL },
     { RG_OPTION_LIST, "vocabs", AT(vocabs), "", "vocabulary files (SentencePiece .model or .vocab, Marian .yml, words) of source and target, or one for both", 'v', NULL },
     { RG_OPTION_LIST, "dim-vocabs", AT(dim_vocabs), "8000", "pieces of source and target vocabulary, or of the joint one", 0, NULL },
-    { RG_OPTION_STRING, "vocab-kind", AT(vocab_kind), "unigram", "how text is cut into pieces", 0, "unigram|bpe|char|word|words|characters" },
+    { RG_OPTION_STRING, "vocab-kind", AT(vocab_kind), "unigram", "how text is cut into pieces", 0, "unigram|bpe|char|word|words|characters|tokens" },
     { RG_OPTION_INT, "vocab-min-count", AT(vocab_min_count), "1", "words and characters: rarer ones become unknown", 0, "[0,inf)" },
     { RG_OPTION_LIST, "sentencepiece-alphas", AT(alphas), "", "cut source and target into other pieces each epoch: bpe leaves out such a share of merges, unigram draws by p^this", 0, NULL },
     { RG_OPTION_STRING, "normalization", AT(form), "nfc", "form of the text; lower: composed (nfc) and in lower case, answers too", 0, "nfc|nfkc|none|lower" },

@@ -70,7 +70,7 @@ rg_status rg_utf8_add(rg_text *text, uint32_t character)
 
 /* ----------------------------------------------------------------------------------------------- normal forms */
 
-static const char *const form_names[RG_TEXT_FORMS] = { "nfc", "nfkc", "none", "lower" };
+static const char *const form_names[RG_TEXT_FORMS] = { "nfc", "nfkc", "none", "lower", "exact" };
 
 rg_status rg_text_form_find(rg_text_form *out, const char *name)
 {
@@ -80,7 +80,7 @@ rg_status rg_text_form_find(rg_text_form *out, const char *name)
             return RG_OK;
         }
     }
-    return rg_fail(RG_EINVAL, "no normal form is called \"%s\"; there are nfc, nfkc, none and lower", name);
+    return rg_fail(RG_EINVAL, "no normal form is called \"%s\"; there are nfc, nfkc, none, lower and exact", name);
 }
 
 const char *rg_text_form_name(rg_text_form form)

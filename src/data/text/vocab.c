@@ -14,7 +14,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char *const kind_names[] = { "unigram", "bpe", "char", "word", "words", "characters", "pieces", "bytes", "wordpiece" };
+static const char *const kind_names[] = { "unigram", "bpe", "char", "word", "words", "characters", "pieces", "bytes", "wordpiece", "tokens" };
 enum { KINDS = sizeof kind_names / sizeof *kind_names, HEADER_ROOM = 256 };
 static const char magic[] = "regard vocabulary 1\n";
 
@@ -37,7 +37,7 @@ const char *rg_vocab_kind_name(rg_vocab_kind kind)
 
 static bool is_plain(rg_vocab_kind kind)
 {
-    return kind == RG_VOCAB_WORDS || kind == RG_VOCAB_CHARACTERS;
+    return kind == RG_VOCAB_WORDS || kind == RG_VOCAB_CHARACTERS || kind == RG_VOCAB_TOKENS;
 }
 
 /* ------------------------------------------------------------------------------------------------ make and free */
@@ -191,7 +191,7 @@ static rg_status train_spm(rg_vocab *v, const rg_vocab_config *config, rg_vocab_
 
 rg_status rg_vocab_train(rg_vocab **out, const rg_vocab_config *config, rg_vocab_feed *feed, void *context)
 {
-    if (config->kind > RG_VOCAB_CHARACTERS)
+    if (config->kind > RG_VOCAB_CHARACTERS && config->kind != RG_VOCAB_TOKENS)
         return rg_fail(RG_EINVAL, "a vocabulary of kind %s comes with an imported model and is not learned here", kind_names[config->kind]);
     rg_vocab *v = new_vocab(config->kind, config->form);
     if (!v) return RG_ENOMEM;

@@ -18,7 +18,7 @@ typedef struct rg_cutter {
 
 /* The cutter of a kind that has a table of pieces; NULL: SentencePiece does it all. */
 const rg_cutter *rg_cutter_of(rg_vocab_kind kind);
-extern const rg_cutter rg_cutter_words, rg_cutter_characters, rg_cutter_pieces, rg_cutter_bytes, rg_cutter_wordpiece;
+extern const rg_cutter rg_cutter_words, rg_cutter_tokens, rg_cutter_characters, rg_cutter_pieces, rg_cutter_bytes, rg_cutter_wordpiece;
 
 /* Either a SentencePiece model that numbers its own pieces, or a table of pieces and a cutter. */
 struct rg_vocab {

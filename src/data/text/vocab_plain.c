@@ -34,7 +34,7 @@ rg_status rg_plain_normalize(rg_text *out, rg_text_form form, const char *line, 
     RG_TRY(rg_text_clean(out, line, bytes, form, NULL));
     for (size_t i = 0; i + 3 <= out->length; i++) /* the mark is ours: in text it reads as a blank */
         if (memcmp(out->data + i, RG_BLANK_MARK, 3) == 0) memset(out->data + i, ' ', 3);
-    rg_text_squeeze(out);
+    if (form != RG_TEXT_EXACT) rg_text_squeeze(out);
     return RG_OK;
 }
 
@@ -77,12 +77,15 @@ static rg_status cut_word(const char *text, size_t begin, size_t end, rg_piece_s
     return give_last(text, begin, end, sink, context);
 }
 
+/* Is a word what stands between blanks, as it is? */
+static bool keeps_words(const rg_vocab *vocab) { return vocab->foreign || vocab->kind == RG_VOCAB_TOKENS; }
+
 static rg_status cut_words(const rg_vocab *vocab, const char *text, size_t bytes, rg_piece_sink *sink, void *context)
 {
     for (size_t i = 0; i < bytes;) {
         const char *blank = memchr(text + i, ' ', bytes - i);
         size_t      end = blank ? (size_t)(blank - text) : bytes;
-        if (end > i) RG_TRY(vocab->foreign ? sink(context, text + i, end - i, i, end) : cut_word(text, i, end, sink, context));
+        if (end > i) RG_TRY(keeps_words(vocab) ? sink(context, text + i, end - i, i, end) : cut_word(text, i, end, sink, context));
         i = end + 1;
     }
     return RG_OK;
@@ -103,7 +106,7 @@ static rg_status join(rg_text *out, const rg_vocab *vocab, const int32_t *ids, s
         if (blank) RG_TRY(rg_text_add(out, " ", 1));
         if (marked) bytes -= 3;
         RG_TRY(rg_text_add(out, piece, bytes));
-        blank = marked || vocab->foreign || !ends_in_apostrophe(piece, bytes);
+        blank = marked || keeps_words(vocab) || !ends_in_apostrophe(piece, bytes);
     }
     return RG_OK;
 }
@@ -114,6 +117,7 @@ static rg_status prepare(rg_text *out, const rg_vocab *vocab, const char *line, 
 }
 
 const rg_cutter rg_cutter_words = { RG_VOCAB_WORDS, NULL, prepare, cut_words, join, NULL };
+const rg_cutter rg_cutter_tokens = { RG_VOCAB_TOKENS, NULL, prepare, cut_words, join, NULL };
 const rg_cutter rg_cutter_characters = { RG_VOCAB_CHARACTERS, NULL, prepare, cut_characters, join, NULL };
 
 /* ----------------------------------------------------------------------------------------------------- learning */

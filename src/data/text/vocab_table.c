@@ -13,7 +13,8 @@
 
 const rg_cutter *rg_cutter_of(rg_vocab_kind kind)
 {
-    static const rg_cutter *const all[] = { &rg_cutter_words, &rg_cutter_characters, &rg_cutter_pieces, &rg_cutter_bytes, &rg_cutter_wordpiece };
+    static const rg_cutter *const all[] = { &rg_cutter_words, &rg_cutter_tokens, &rg_cutter_characters, &rg_cutter_pieces, &rg_cutter_bytes,
+                                            &rg_cutter_wordpiece };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i]->kind == kind) return all[i];
     return NULL;
