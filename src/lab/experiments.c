@@ -7,7 +7,8 @@
     X(table1) \
     X(gat) \
     X(ntm) \
-    X(multi30k)
+    X(multi30k) \
+    X(lm)
 
 #define DECLARE(name) extern const rg_experiment rg_experiment_##name;
 #define ENTRY(name)   &rg_experiment_##name,

@@ -287,6 +287,7 @@ static rg_status finish(rg_run *run)
     const rg_language_options *o = run->options;
     rg_running                *text;
     double                     nats;
+    RG_TRY(rg_metrics_add(&run->final, "parameters", (double)rg_params_numbers(run->model->params), false));
     if (judges(run)) {
         RG_TRY(measure(&nats, run, &((const data *)run->data)->validation));
         RG_TRY(add_metrics(&run->final, run, "valid-", nats));

@@ -1,0 +1,95 @@
+/* lm.c - `regard reproduce lm`: language models of words on the Penn Treebank, of letters on tiny-shakespeare.
+ *
+ * Rows that are compared learn with the same schedule and have about as many parameters (printed, within 2 %); the test text is read once, at
+ * the end of a run. Published: Zaremba et al. 2014 (small, 114.5 in the paper, 115.91 by TensorFlow's code), Cheng et al. 2016, nanoGPT's readme. */
+#include "lab/rows.h"
+
+#define PTB                                                                                                                             \
+    "--train-sets {data}/ptb/ptb.train.txt.gz --valid-sets {data}/ptb/ptb.valid.txt.gz --test-sets {data}/ptb/ptb.test.txt.gz "        \
+    "--vocab-kind tokens --dim-vocabs 0 --mini-batch 20 --chunk 20 --loss-per stream --valid-freq 0 --valid-epochs 1 --early-stopping 0 " \
+    "--optimizer sgd --learn-rate 1 --lr-schedule epochs --lr-decay-start 4 --lr-decay 0.5 --clip-norm 5 --init-uniform 0.1 --forget-bias 0 "
+#define SMALL PTB "--type lm --layers 2 --dim-emb 200 --dim-rnn 200 --after-epochs 13 "
+#define SEVEN PTB "--dim-emb 200 --after-epochs 7 "
+
+#define LETTERS                                                                                                                   \
+    "--train-sets {data}/tinyshakespeare/input.txt.gz --valid-share 0.1 --vocab-kind characters --dim-vocabs 0 "                 \
+    "--normalization exact --early-stopping 0 "
+#define GPT                                                                                                                              \
+    LETTERS "--type gpt --optimizer adamw --learn-rate 0.001 --lr-warmup 100 --lr-schedule cosine --lr-least 0.0001 --beta1 0.9 --beta2 0.99 " \
+            "--weight-decay 0.1 --clip-norm 1 "
+
+/* name, words of `regard train`, seeds, published */
+static const rg_row rows[] = {
+    { "ptb-small", SMALL, 1, 115.91, NULL, NULL },
+    { "ptb-rnn", SEVEN "--type lm --cell rnn --layers 2 --dim-rnn 200", 1, 0, NULL, NULL },
+    { "ptb-gru", SEVEN "--type lm --cell gru --layers 2 --dim-rnn 200", 1, 0, NULL, NULL },
+    { "ptb-one-layer", SEVEN "--type lm --layers 1 --dim-rnn 200", 1, 0, NULL, NULL },
+
+    /* attention over the last outputs; widths for equal numbers of parameters */
+    { "ptb-lstm", SEVEN "--type lm --layers 2 --dim-rnn 200", 2, 0, NULL, NULL },
+    { "ptb-attention", SEVEN "--type lm --layers 2 --dim-rnn 192 --look attention --window 5", 2, 0, NULL, NULL },
+    { "ptb-key-value", SEVEN "--type lm --layers 2 --dim-rnn 280 --look key-value --window 5", 2, 0, NULL, NULL },
+    { "ptb-key-value-1", SEVEN "--type lm --layers 2 --dim-rnn 280 --look key-value --window 1", 1, 0, NULL, NULL },
+    { "ptb-key-value-15", SEVEN "--type lm --layers 2 --dim-rnn 280 --look key-value --window 15", 1, 0, NULL, NULL },
+    { "ptb-key-value-predict", SEVEN "--type lm --layers 2 --dim-rnn 327 --look key-value-predict --window 5", 2, 0, NULL, NULL },
+    { "ptb-4-gram", SEVEN "--type lm --layers 2 --dim-rnn 327 --look n-gram --window 3", 2, 0, NULL, NULL },
+
+    /* the LSTM with a tape beside one without */
+    { "ptb-lstmn", SEVEN "--type lstmn --layers 1 --dim-emb 300 --dim-rnn 300 --window 35", 1, 108, NULL, NULL },
+    { "ptb-lstm-300", SEVEN "--type lm --layers 1 --dim-emb 300 --dim-rnn 300", 1, 115, NULL, NULL },
+
+    /* letters */
+    { "gpt-4x128", GPT "--preset tiny --context 64 --mini-batch 12 --after-batches 2000 --valid-freq 500", 1, 1.88, NULL, NULL },
+    { "gpt-6x256", GPT "--preset small --context 128 --mini-batch 16 --after-batches 6900 --valid-freq 690 --restore-best", 1, 1.47, NULL, NULL },
+    { "lstm-1x256", LETTERS "--type lm --layers 1 --dim-emb 64 --dim-rnn 256 --dropout-rnn 0.1 --mini-batch 32 --chunk 64 --learn-rate 0.002 "
+                            "--lr-schedule cosine --lr-least 0.0001 --clip-norm 1 --after-batches 9800 --valid-freq 980 --restore-best",
+      1, 0, NULL, NULL },
+    { NULL, NULL, 0, 0, NULL, NULL },
+};
+
+static const rg_column columns[] = {
+    { "test-perplexity", "test ppl", 2, 0 },
+    { "valid-perplexity", "valid ppl", 2, 0 },
+    { "valid-nats-per-character", "nats/char", 4, 0 },
+    { "parameters", "param.M", 3, 1e-6 },
+    { "epochs", "epochs", 1, 0 },
+    { "units_second", "pieces/s", 0, 0 },
+    { "seconds", "min", 1, 1.0 / 60 },
+    { NULL, NULL, 0, 0 },
+};
+
+#define MOST(row, by, result, text) { RG_CLAIM_MOST, row, NULL, by, result, text, 0 }
+/* a is not above `times` b: less is better, so b times `times` lies above a. */
+#define NOT_WORSE(a, b, text) { RG_CLAIM_ABOVE, b, a, 0, "test-perplexity", text, 1 / 1.01 }
+
+static const rg_claim claims[] = {
+    MOST("ptb-small", 116, "test-perplexity", "Zaremba's small LSTM"),
+    MOST("gpt-4x128", 1.88, "valid-nats-per-character", "a minutes' gpt"),
+    MOST("gpt-6x256", 1.60, "valid-nats-per-character", "an hour's gpt"),
+    MOST("lstm-1x256", 1.60, "valid-nats-per-character", "an LSTM of letters"),
+    { RG_CLAIM_ABOVE, "ptb-one-layer", "ptb-lstm", 0, "test-perplexity", "two layers against one", 0 },
+    { RG_CLAIM_ABOVE, "ptb-rnn", "ptb-lstm", 0, "test-perplexity", "LSTM against RNN", 0 },
+    NOT_WORSE("ptb-key-value", "ptb-lstm", "keys and values at most 1 % worse"),
+    NOT_WORSE("ptb-key-value-predict", "ptb-lstm", "keys, values and predictions at most 1 % worse"),
+    NOT_WORSE("ptb-lstmn", "ptb-lstm-300", "the tape at most 1 % worse"),
+    { RG_CLAIM_LEAST, NULL, NULL, 0, NULL, NULL, 0 },
+};
+
+static const rg_grid grid = {
+    .name = "lm",
+    .heading = "language models: test and validation perplexity, nats per character; state carried through the text",
+    .needs = "the folder with ptb/ (ptb.train.txt.gz, ptb.valid.txt.gz, ptb.test.txt.gz) and tinyshakespeare/input.txt.gz",
+    .rows = rows,
+    .columns = columns,
+    .claims = claims,
+    .quick = "--after-batches 20 --valid-freq 20",
+};
+
+const rg_experiment rg_experiment_lm = {
+    .name = "lm",
+    .summary = "language models of words (PTB) and letters (tiny-shakespeare)",
+    .source = "Zaremba et al. 2014; Daniluk et al. 2017; Cheng et al. 2016; nanoGPT's small model",
+    .options = rg_grid_options,
+    .size = sizeof(rg_grid_settings),
+    .grid = &grid,
+};

@@ -1,0 +1,86 @@
+#!/bin/bash
+# Language models from the outside: texts of letters and tokens, state that survives kill -9, texts drawn and scored, refusals that name what
+# is wrong, and the experiment with tiny data.
+set -u
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failed=0
+fail() { echo "FAIL $*"; failed=1; }
+
+"$REGARD" make grammar -n 300 --seed 1 -o made > /dev/null || fail "no sentences"
+english=$(ls made*en* | head -n1)
+head -n 250 "$english" > train.txt
+tail -n +251 "$english" > valid.txt
+printf '  int x;\n\tif (x)  y();\n\xc3\xa9t\xc3\xa9 \xe2\x82\xac\n' > code.txt
+gzip -k train.txt
+
+small="--vocab-kind characters --dim-emb 12 --dim-rnn 12 --layers 1 --mini-batch 4 --chunk 12 --after-batches 30 --valid-freq 15 --cpu-threads 2 --overwrite"
+"$REGARD" train --type lm $small -t train.txt --valid-sets valid.txt -m lm.st > log 2>&1 || { cat log; fail "training on letters"; }
+grep -q 'bits-per-character' log || { cat log; fail "no bits per character"; }
+"$REGARD" train --type lm $small -t train.txt.gz --valid-sets valid.txt -m gz.st > log 2>&1 || { cat log; fail "training on .gz"; }
+cmp -s lm.st gz.st || fail "packed text gave another model"
+
+# kill -9 in the middle of an epoch: resumed, the same bytes, carried state included
+long="${small/--overwrite/} --bptt 20 --after-batches 60 --save-freq 7 -t train.txt --valid-sets valid.txt"
+"$REGARD" train --type lm $long -m whole.st > log 2>&1 || { cat log; fail "whole"; }
+"$REGARD" train --type lm $long -m killed.st > log 2>&1 &
+pid=$!
+for _ in $(seq 200); do [ -f killed.st.checkpoint ] && break; sleep 0.02; done
+kill -9 $pid 2> /dev/null
+wait $pid 2> /dev/null
+"$REGARD" train --type lm $long -m killed.st > log 2>&1 || { cat log; fail "resuming"; }
+cmp -s whole.st killed.st || fail "resumed to another model"
+
+# score: what validation said; one line per line; words
+said=$("$REGARD" train --type lm $small -t train.txt --valid-sets valid.txt -m lm.st 2>&1 | sed -nE 's/.*valid-perplexity ([0-9.]+).*/\1/p' | tail -n1)
+"$REGARD" score -m lm.st valid.txt > scores 2> note || { cat note; fail "score"; }
+[ "$(wc -l < scores)" = $(($(wc -l < valid.txt) + 1)) ] || fail "not one score per line"
+grep -q "perplexity $said" note || { cat note; fail "score says another perplexity than validation, $said"; }
+"$REGARD" score -m lm.st --word-scores --json valid.txt 2> /dev/null | head -n1 | grep -q '"word_scores"' || fail "no word scores"
+
+# generate: seeds, threads, prompts from a file, JSON, whole characters
+"$REGARD" generate -m lm.st --prompt "the" "a dog" -n 2 --length 60 --temperature 0.8 --top 10 --top-p 0.9 --seed 7 > one 2> log || { cat log; fail "generate"; }
+"$REGARD" generate -m lm.st --prompt "the" "a dog" -n 2 --length 60 --temperature 0.8 --top 10 --top-p 0.9 --seed 7 --cpu-threads 8 > two
+cmp -s one two || fail "8 threads draw other texts"
+"$REGARD" generate -m lm.st --prompt "the" "a dog" -n 2 --length 60 --temperature 0.8 --top 10 --top-p 0.9 --seed 8 > two
+cmp -s one two && fail "another seed draws the same texts"
+[ "$(grep -c '^----------------$' one)" = 3 ] || { cat one; fail "not four texts"; }
+printf 'the\n\na dog\n' | "$REGARD" generate -m lm.st --length 5 --json > json || fail "prompts from standard input"
+[ "$(grep -c '"text"' json)" = 3 ] || { cat json; fail "not a text per prompt"; }
+"$REGARD" generate -m lm.st --length 200 --one-line --prompt the | wc -l | grep -qx 1 || fail "--one-line gave several"
+"$REGARD" predict -m lm.st --top 2 "the d" | tail -n1 | grep -qE '^[^	]+	0\.[0-9]+	' || fail "what comes next"
+
+# a text with its blanks, and characters of several bytes
+"$REGARD" train --type gpt --vocab-kind characters --normalization exact --context 6 --mini-batch 2 --dim-emb 8 --transformer-heads 2 --layers 1 \
+    --after-batches 3 --cpu-threads 1 -t code.txt -m code.st > log 2>&1 || { cat log; fail "gpt on code"; }
+grep -q '3 lines, 29 pieces' log || { cat log; fail "blanks of the text were not kept"; }
+"$REGARD" generate -m code.st --prompt "" -n 3 --length 50 --seed 3 | iconv -f utf-8 -t utf-8 > /dev/null || fail "part of a character was printed"
+"$REGARD" train --type gpt --vocab-kind bpe --dim-vocabs 60 --context 8 --mini-batch 2 --dim-emb 8 --transformer-heads 2 --layers 1 --after-batches 3 \
+    --cpu-threads 1 -t train.txt -m bpe.st > log 2>&1 || { cat log; fail "gpt on subwords"; }
+"$REGARD" generate -m bpe.st --prompt "the" --length 20 > /dev/null || fail "generate from subwords"
+
+# refusals: 2 for wrong usage, 1 for failures; each names what is wrong
+refused() { # code, words of the message, arguments
+    local code=$1 words=$2
+    shift 2
+    "$REGARD" "$@" > out 2>&1
+    [ $? = "$code" ] && grep -q -- "$words" out || { cat out; fail "$*"; }
+}
+refused 2 "which text" train --type lm -m x.st
+refused 1 "nowhere.txt" train --type lm -t nowhere.txt -m x.st --after-epochs 1
+refused 2 "--bptt" train --type lm -t train.txt --chunk 9 --bptt 3 -m x.st --after-epochs 1
+refused 2 "lower --context" train --type gpt -t code.txt --context 500 -m x.st --after-epochs 1
+refused 2 "lower --mini-batch" train --type lm -t code.txt --mini-batch 500 -m x.st --after-epochs 1
+refused 2 "temperature 0" generate -m lm.st --temperature 0 -n 2 --prompt x
+: > empty.txt
+refused 1 "empty.txt" train --type lm -t empty.txt -m x.st --after-epochs 1
+
+# the experiment: one row of letters, one of words
+mkdir -p data/ptb data/tinyshakespeare
+gzip -c train.txt > data/ptb/ptb.train.txt.gz
+gzip -c valid.txt | tee data/ptb/ptb.valid.txt.gz > data/ptb/ptb.test.txt.gz
+gzip -c train.txt > data/tinyshakespeare/input.txt.gz
+"$REGARD" reproduce lm --data data --out runs --quick --only gpt-4x128 ptb-one-layer --cpu-threads 1 > table 2> log
+[ $? -le 1 ] && grep -q 'gpt-4x128' table && grep -q 'ptb-one-layer' table || { cat table log; fail "reproduce lm"; }
+exit $failed
