@@ -26,7 +26,7 @@ rg_status rg_vocab_kind_find(rg_vocab_kind *out, const char *name)
             return RG_OK;
         }
     }
-    return rg_fail(RG_EINVAL, "no vocabulary is of kind \"%s\"; there are unigram, bpe, char, word (SentencePiece), words and characters",
+    return rg_fail(RG_EINVAL, "no vocabulary is of kind \"%s\"; there are unigram, bpe, char, word (SentencePiece), words, characters and tokens",
                    name);
 }
 
