@@ -29,6 +29,11 @@ cmp -s ct2.st again.st || fail "two imports differ"
 "$REGARD" average marian.st marian.st -o mean.st 2> err || fail "average: $(cat err)"
 "$REGARD" translate -m mean.st --quiet --beam-size 1 -i "$data/marian/source" -o out && cut -f3 "$data/marian/expected" | cmp -s - out || fail "the average of a model with itself"
 
+"$REGARD" train --fine-tune marian_hf.st -t "$data/marian_hf/source" "$data/marian_hf/target" -m tuned.st --after-batches 40 --disp-freq 20 --learn-rate 0.01 \
+    --lr-warmup 1 --label-smoothing 0 --cpu-threads 1 --save-freq 0 > log 2>&1 || fail "fine-tuning: $(tail -3 log)"
+sum() { "$REGARD" score -m "$1" "$data/marian_hf/source" "$data/marian_hf/target" 2> /dev/null | awk '{ s += $1 } END { print s }'; }
+awk -v a="$(sum marian_hf.st)" -v b="$(sum tuned.st)" 'BEGIN { exit !(b > a + 50) }' || fail "fine-tuning does not help: $(sum marian_hf.st) $(sum tuned.st)"
+
 # Refusals: a reason, exit 1, and nothing is written.
 refused() { # refused PATTERN ARGUMENT
     "$REGARD" import "$2" -m refused.st > said 2>&1

@@ -2,13 +2,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <jansson.h>
+
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/training.h"
 #include "regard/task.h"
 
 typedef struct {
-    char   *type, *preset;
+    char   *type, *preset, *fine_tune;
     rg_list objective;
     bool    quiet;
 } settings;
@@ -18,6 +20,7 @@ enum { OBJECTIVES = 8 }; /* at most */
 static const rg_option options[] = {
     { RG_OPTION_STRING, "type", offsetof(settings, type), "", "which system; empty: transformer (`regard train --help` lists them)", 0, NULL },
     { RG_OPTION_STRING, "preset", offsetof(settings, preset), "", "sizes under a name (transformer: tiny, small, base, big); what other options say counts more", 0, NULL },
+    { RG_OPTION_STRING, "fine-tune", offsetof(settings, fine_tune), "", "model file to train further: its system, settings and vocabularies, and its weights by --init-from", 0, NULL },
     { RG_OPTION_LIST, "objective", offsetof(settings, objective), "", "how the loss of a system that answers once is made; several add up", 0, NULL },
     { RG_OPTION_BOOL, "quiet", offsetof(settings, quiet), "false", "no log lines", 0, NULL },
     RG_OPTION_END
@@ -28,6 +31,51 @@ static const rg_system *find_system(const char *name)
     const rg_system *system = rg_system_find(*name ? name : "transformer");
     if (!system) rg_fail(RG_EINVAL, "there is no system '%s'; `regard list systems` lists them", name);
     return system;
+}
+
+/* The system named by --type, or that of the model to train further; NULL with a message. */
+static const rg_system *chosen_system(const settings *s)
+{
+    const rg_system *system = NULL;
+    const char      *name;
+    rg_state        *state = NULL;
+    if (!s->fine_tune[0] || s->type[0]) return find_system(s->type);
+    rg_status status = rg_state_new(&state);
+    if (status == RG_OK) status = rg_model_file_state(state, s->fine_tune);
+    if (status == RG_OK) status = rg_state_get_text(&name, state, "regard.system");
+    if (status == RG_OK) system = find_system(name);
+    rg_state_free(state);
+    return system;
+}
+
+static bool has_row(const rg_option *rows, const char *name)
+{
+    while (rows->name && strcmp(rows->name, name) != 0) rows++;
+    return rows->name != NULL;
+}
+
+/* What a model to train further says: its settings, its vocabularies where its task has some, and where its weights are. A JSON string is one of YAML. */
+static rg_status start_from_model(rg_call *call, const rg_system *system, const char *path)
+{
+    const char *yaml;
+    rg_state   *state;
+    json_t     *text = json_string(path);
+    char        quoted[8192] = "";
+    const size_t length = text ? json_dumpb(text, quoted, sizeof quoted - 1, JSON_ENCODE_ANY) : 0;
+    rg_status   status = rg_state_new(&state);
+    if (status == RG_OK) status = rg_model_file_state(state, path);
+    if (status == RG_OK) status = rg_state_get_text(&yaml, state, "regard.settings");
+    if (status == RG_OK && (!length || length >= sizeof quoted)) status = rg_fail(RG_EINVAL, "--fine-tune %.80s: a name that is not UTF-8 or too long", path);
+    if (status == RG_OK) {
+        const bool vocabs = has_row(system->task->options, "vocabs");
+        char *whole = rg_format("%s%sinit-from: %s\n%s%s%s", call->preset, yaml, quoted, vocabs ? "vocabs: [" : "", vocabs ? quoted : "", vocabs ? "]\n" : "");
+        rg_free(call->preset);
+        call->preset = whole;
+        if (!whole) status = RG_ENOMEM;
+    }
+    rg_state_free(state);
+    json_decref(text);
+    return status;
 }
 
 /* What a task and a preset start from stands before files and flags. */
@@ -44,10 +92,12 @@ static rg_status start_from(rg_call *call, const rg_system *system, const char *
 static rg_status extend(rg_call *call)
 {
     const settings  *s = call->options;
-    const rg_system *system = find_system(s->type);
+    const rg_system *system = chosen_system(s);
     if (!system) return RG_EINVAL;
     if (!*s->type && call->help) return rg_call_add(call, "learning", rg_learning_rows, sizeof(rg_learning)); /* whose data, whose settings? */
+    if (s->fine_tune[0] && s->preset[0]) return rg_fail(RG_EINVAL, "--fine-tune takes the sizes of its model; --preset %s names others", s->preset);
     RG_TRY(start_from(call, system, s->preset));
+    if (s->fine_tune[0]) RG_TRY(start_from_model(call, system, s->fine_tune));
     RG_TRY(rg_call_add(call, "data", system->task->options, system->task->options_bytes));
     RG_TRY(rg_call_add(call, "learning", rg_learning_rows, sizeof(rg_learning)));
     RG_TRY(rg_call_add(call, system->name, system->options, system->options_bytes));
@@ -117,7 +167,7 @@ static void sum_up(rg_console *console, const rg_training *t, const rg_learned *
 static rg_status run(rg_call *call)
 {
     const settings    *s = call->options;
-    const rg_system   *system = find_system(s->type);
+    const rg_system   *system = chosen_system(s);
     const rg_learning *learning = rg_call_values(call, rg_learning_rows);
     rg_console         console;
     rg_learned         learned;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "regard/safetensors.h"
 #include "tasks/batches.h"
 #include "tasks/language_codes.h"
 #include "tasks/validation.h"
@@ -49,11 +50,33 @@ static rg_status learn_vocab(rg_vocab **out, const rg_run *run, size_t first, si
     return status;
 }
 
+/* Both vocabularies of a model file. */
+static rg_status vocabs_of_model(rg_vocab **source, rg_vocab **target, const char *path)
+{
+    rg_state *state;
+    RG_TRY(rg_state_new(&state));
+    rg_status status = rg_model_file_state(state, path);
+    if (status == RG_OK) status = rg_get_vocab(source, state, "vocab.source");
+    if (status == RG_OK && rg_state_has(state, "vocab.target")) status = rg_get_vocab(target, state, "vocab.target");
+    if (status != RG_OK) rg_vocab_free(*source), *source = NULL;
+    rg_state_free(state);
+    return status == RG_OK || rg_message_names(path) ? status : rg_fail_in(status, "%s: ", path);
+}
+
+static bool is_model(const char *path)
+{
+    rg_safetensors *file = NULL;
+    const bool      is = rg_safetensors_open(&file, path) == RG_OK;
+    rg_safetensors_close(file);
+    return is;
+}
+
 static rg_status make_vocabs(rg_vocab **source, rg_vocab **target, const rg_run *run)
 {
     const rg_translation_options *o = run->options;
     *source = *target = NULL;
     if (o->vocabs.count > 2) return rg_fail(RG_EINVAL, "--vocabs takes one or two files, not %zu", o->vocabs.count);
+    if (o->vocabs.count == 1 && is_model(o->vocabs.items[0])) return vocabs_of_model(source, target, o->vocabs.items[0]);
     if (o->vocabs.count) {
         RG_TRY(rg_vocab_load(source, o->vocabs.items[0]));
         rg_status status = o->vocabs.count == 2 ? rg_vocab_load(target, o->vocabs.items[1]) : RG_OK;

@@ -9,7 +9,7 @@ const rg_option rg_translation_rows[] = {
     { RG_OPTION_STRING, "source-lang", AT(source_lang), "", "language translated from, stored in the model; empty: guessed from the file's ending (train.en: en)", 0, NULL },
     { RG_OPTION_STRING, "target-lang", AT(target_lang), "", "language translated to, likewise", 0, NULL },
     { RG_OPTION_BOOL, "tsv", AT(tsv), "false", "sets are one file each: source TAB target", 0, NULL },
-    { RG_OPTION_LIST, "vocabs", AT(vocabs), "", "vocabulary files (SentencePiece .model or .vocab, Marian .yml, words) of source and target, or one for both", 'v', NULL },
+    { RG_OPTION_LIST, "vocabs", AT(vocabs), "", "vocabulary files (SentencePiece .model or .vocab, Marian .yml, words) of source and target, or one for both; or a model file, whose own are taken", 'v', NULL },
     { RG_OPTION_LIST, "dim-vocabs", AT(dim_vocabs), "8000", "pieces of source and target vocabulary, or of the joint one", 0, NULL },
     { RG_OPTION_STRING, "vocab-kind", AT(vocab_kind), "unigram", "how text is cut into pieces", 0, "unigram|bpe|char|word|words|characters|tokens" },
     { RG_OPTION_INT, "vocab-min-count", AT(vocab_min_count), "1", "words and characters: rarer ones become unknown", 0, "[0,inf)" },
