@@ -37,7 +37,7 @@ static rg_recipe *recipe_of(const rg_system *its, const char *model, int threads
 {
     rg_recipe *recipe = NULL;
     rg_text    data = { 0 };
-    const char *layers = its->reads && strcmp(its->reads, "pixels") == 0 ? "layers: c3x4 p2 c3x4\n" : ""; /* elsewhere a number */
+    const char *layers = its->reads && strcmp(its->name, "cnn") == 0 ? "layers: c3x4 p2 c3x4\n" : ""; /* of a cnn; elsewhere a number */
     char       *type = rg_format("type: %s\n", its->name), *more = rg_format("model: %s/%s\ncpu-threads: %d\n%s", folder, model, threads, layers);
     char      *place = rg_format("%s/%s", folder, its->task->name);
     char      *make = rg_format("mkdir -p '%s'", place);

@@ -35,5 +35,9 @@ typedef struct rg_retina {
 } rg_retina;
 rg_tensor *rg_glimpse(rg_tape *t, rg_tensor *pictures, const rg_tensor *places, const rg_retina *retina);
 
+/* A draw from N(mean, deviation^2) for every number, a constant: no gradient. Numbers of row i depend on the seed, the step and the number
+ * first + i of the row, not on the rows beside it. */
+rg_tensor *rg_normal_around(rg_tape *t, const rg_tensor *mean, double deviation, uint64_t first);
+
 RG_API_END
 #endif

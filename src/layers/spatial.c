@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "autograd/tape.h"
+
 /* ------------------------------------------------------------------------------------------------------------ grids */
 
 static bool are_pictures(rg_tape *t, const rg_layout *from)
@@ -153,4 +155,19 @@ rg_tensor *rg_glimpse(rg_tape *t, rg_tensor *pictures, const rg_tensor *places, 
         }
     }
     return rg_constant(t, seen, layout->groups, wide, NULL);
+}
+
+rg_tensor *rg_normal_around(rg_tape *t, const rg_tensor *mean, double deviation, uint64_t first)
+{
+    const size_t rows = rg_tensor_rows(mean), cols = rg_tensor_cols(mean);
+    uint32_t     key[2];
+    if (!mean) return NULL;
+    const uint64_t stream = rg_tape__draw(t, key);
+    rg_real       *drawn = rg_tape_memory(t, rows * cols * sizeof *drawn);
+    if (!drawn) return NULL;
+    for (size_t i = 0; i < rows && !rg_tape_dry(t); i++) {
+        rg_random random = rg_random_new((uint64_t)key[0] << 32 | key[1], (first + i) ^ stream << 40);
+        for (size_t j = 0; j < cols; j++) drawn[i * cols + j] = rg_tensor_at(mean, i, j) + (rg_real)(deviation * rg_random_normal(&random));
+    }
+    return rg_constant(t, drawn, rows, cols, NULL);
 }

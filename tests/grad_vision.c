@@ -1,4 +1,5 @@
-/* grad_cnn.c - the convolutional classifier: gradients in double for every pooling and front, the class activation map, pictures by themselves. */
+/* grad_vision.c - systems that read pictures, in double: gradients of every pooling and front of cnn, its class activation map; what the places
+ * of ram learn from, and what they leave alone; pictures by themselves. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,6 +10,7 @@
 #include <cmocka.h>
 
 #include "regard/model.h"
+#include "regard/spatial.h"
 #include "support/gradient.h"
 
 enum { PICTURES = 3, SIDE = 6, PIXELS = SIDE * SIDE, CHANNELS = 2 };
@@ -30,12 +32,12 @@ static rg_batch batch_of(size_t first, size_t count)
                                   { .kind = RG_FIELD_CLASS, .layout = { .groups = count, .start = label_start }, .ids = labels + first } } };
 }
 
-static rg_model *make(const char *yaml)
+static rg_model *make_system(const char *name, const char *yaml)
 {
-    const rg_system      *s = rg_system_find("cnn");
+    const rg_system      *s = rg_system_find(name);
     const rg_sizes        sizes = { { { "channels", CHANNELS }, { "height", SIDE }, { "width", SIDE }, { "classes", 3 } } };
     void                 *options = rg_alloc_zero(s->options_bytes);
-    const rg_option_group group = { "cnn", s->options, options };
+    const rg_option_group group = { name, s->options, options };
     rg_model             *m = NULL;
     assert_int_equal(rg_options_init(s->options, options), RG_OK);
     if (rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "test", false) != RG_OK || rg_model_new(&m, s, options, &sizes, 5) != RG_OK)
@@ -44,6 +46,8 @@ static rg_model *make(const char *yaml)
     rg_free(options);
     return m;
 }
+
+static rg_model *make(const char *yaml) { return make_system("cnn", yaml); }
 
 static rg_tensor *loss_of(rg_tape *t, rg_tensor *const *x, void *context)
 {
@@ -205,6 +209,106 @@ static void wrong_layers_are_told(void **state)
     rg_free(options);
 }
 
+/* ----------------------------------------------------------------------------------------------------------------- ram */
+
+#define SMALL_RAM "glimpses: 3\npatch: 3\nscales: 2\nhidden: 5\nwidth: 4\n"
+
+/* Where places are given, the loss is an ordinary function of the parameters. */
+static void ram_with_given_places_has_a_correct_gradient(void **state)
+{
+    (void)state;
+    rg_model *m = make_system("ram", SMALL_RAM "locations: centre");
+    rg_test_fill(rg_param_data(rg_params_find(m->params, "place.b")), 5, 4, 0.05, 0.3); /* at place (0, 0) relu would stand on its kink */
+    const rg_gradient_case c = { .name = "ram", .function = loss_of, .context = m, .params = m->params, .plain_only = true };
+    rg_expect_gradient(&c);
+    rg_model_free(m);
+}
+
+/* The gradient of one parameter of one pass with seed 3; the caller's to free. */
+static rg_real *gradient_of(rg_model *m, const char *name)
+{
+    const rg_param *p = rg_params_find(m->params, name);
+    const size_t    n = rg_param_rows(p) * rg_param_cols(p);
+    rg_real        *out = rg_alloc_zero(n * sizeof *out);
+    rg_grads       *grads;
+    rg_tape        *t;
+    assert_int_equal(rg_grads_new(&grads, m->params), RG_OK);
+    const rg_tape_config config = { .record = true, .learn = true, .seed = 3, .grads = grads };
+    assert_int_equal(rg_tape_new(&t, &config), RG_OK);
+    assert_int_equal(rg_tape_backward(t, loss_of(t, NULL, m)), RG_OK);
+    if (rg_grads_of(grads, p)) memcpy(out, rg_grads_of(grads, p), n * sizeof *out);
+    rg_tape_free(t);
+    rg_grads_free(grads);
+    return out;
+}
+
+/* Rewards move the places, twice the weight twice as much, and nothing else: the state, the glimpses and the classes do not feel them. */
+static void rewards_teach_the_places_alone(void **state)
+{
+    static const char *const rest[] = { "state.w", "glimpse.w", "place.w", "see.w", "action.w", "input.w" };
+    rg_model                *m[3];
+    (void)state;
+    m[0] = make_system("ram", SMALL_RAM "reward-weight: 0\nbaseline: none");
+    m[1] = make_system("ram", SMALL_RAM "reward-weight: 1\nbaseline: none");
+    m[2] = make_system("ram", SMALL_RAM "reward-weight: 2\nbaseline: none");
+    for (int k = 0; k < 3; k++) { /* a class that is right for one of the pictures at least */
+        rg_real *b = rg_param_data(rg_params_find(m[k]->params, "action.b"));
+        b[2] = 50;
+    }
+    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) {
+        rg_real     *a = gradient_of(m[0], rest[i]), *b = gradient_of(m[1], rest[i]);
+        const size_t n = rg_param_rows(rg_params_find(m[0]->params, rest[i])) * rg_param_cols(rg_params_find(m[0]->params, rest[i]));
+        assert_memory_equal(a, b, n * sizeof *a);
+        rg_free(a), rg_free(b);
+    }
+    rg_real *g[3];
+    for (int k = 0; k < 3; k++) g[k] = gradient_of(m[k], "location.b");
+    assert_true(g[0][0] == 0 && g[0][1] == 0);
+    for (int d = 0; d < 2; d++) assert_true(fabs((double)g[1][d]) > 1e-6 && fabs((double)(g[2][d] - 2 * g[1][d])) < 1e-9 * fabs((double)g[2][d]));
+    for (int k = 0; k < 3; k++) rg_free(g[k]), rg_model_free(m[k]);
+}
+
+static void ram_answers_a_picture_the_same_alone_and_among_others(void **state)
+{
+    static const char *const ways[] = { SMALL_RAM, SMALL_RAM "copies: 3", SMALL_RAM "locations: random" };
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        rg_model *m = make_system("ram", ways[i]);
+        double    all[9], one[3];
+        predict(all, m, 0, 3);
+        for (size_t k = 0; k < 3; k++) {
+            predict(one, m, k, 1);
+            assert_memory_equal(one, all + 3 * k, sizeof one);
+        }
+        rg_model_free(m);
+    }
+}
+
+/* Mean and deviation of many draws; a row has the same draw wherever it stands. */
+static void draws_around_a_mean_have_its_moments(void **state)
+{
+    enum { N = 4000 };
+    const rg_tape_config config = { .learn = true, .seed = 9 };
+    static rg_real       mean[2 * N];
+    rg_tape             *t;
+    double               sum[2] = { 0 }, squares[2] = { 0 };
+    (void)state;
+    for (size_t i = 0; i < 2 * N; i++) mean[i] = i % 2 ? -2 : 1;
+    assert_int_equal(rg_tape_new(&t, &config), RG_OK);
+    const rg_tensor *y = rg_normal_around(t, rg_constant(t, mean, N, 2, NULL), 0.5, 0);
+    for (size_t i = 0; i < N; i++)
+        for (size_t d = 0; d < 2; d++) {
+            const double e = (double)(rg_tensor_at(y, i, d) - mean[2 * i + d]);
+            sum[d] += e, squares[d] += e * e;
+        }
+    for (size_t d = 0; d < 2; d++) assert_true(fabs(sum[d] / N) < 0.03 && fabs(sqrt(squares[d] / N) - 0.5) < 0.03);
+    const double kept = (double)rg_tensor_at(y, 7, 1);
+    rg_tape_reset(t, 0);
+    const rg_tensor *share = rg_normal_around(t, rg_constant(t, mean, 3, 2, NULL), 0.5, 6);
+    assert_true((double)rg_tensor_at(share, 1, 1) == kept);
+    rg_tape_free(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,6 +317,10 @@ int main(void)
         cmocka_unit_test(a_front_begins_as_the_identity),
         cmocka_unit_test(the_mean_of_the_map_is_the_logit),
         cmocka_unit_test(wrong_layers_are_told),
+        cmocka_unit_test(ram_with_given_places_has_a_correct_gradient),
+        cmocka_unit_test(rewards_teach_the_places_alone),
+        cmocka_unit_test(ram_answers_a_picture_the_same_alone_and_among_others),
+        cmocka_unit_test(draws_around_a_mean_have_its_moments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
