@@ -31,3 +31,8 @@ END
     --cpu-threads 1 -m other.st > log 2>&1 || { cat log; exit 1; }
 "$REGARD" heads --profile -m other.st --data one.en > out 2> err
 [ $? = 2 ] && grep -q 'no self-attention' err || fail "a model without self-attention: $(cat out err)"
+# a model that has not learned the grammar: nothing can be counted, which is no success
+"$REGARD" reproduce order -m demo/model.safetensors --sentences 5 > out 2> err
+[ $? = 1 ] && grep -q 'of 5 new sentences are translated as the grammar does' out || fail "order: $(cat out err)"
+"$REGARD" reproduce order > out 2> err
+[ $? = 2 ] || fail "order without a model"

@@ -7,6 +7,7 @@
     X(table1) \
     X(gat) \
     X(ntm) \
+    X(order) \
     X(multi30k) \
     X(lm)
 
