@@ -1,5 +1,5 @@
-/* Language models: text cut into streams and windows, state carried through a text, likelihoods that do not depend on how the text is handed
- * over, texts drawn from models. */
+/* Language models: text cut into streams and windows, state carried through a text, likelihoods that do not depend on
+ * how the text is handed over, texts drawn from models. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +45,7 @@ static void text_in_memory_and_in_a_file_is_the_same(void **state)
     rg_vocab *v, *w;
     int32_t   a[64], b[64];
     write_file("abc.txt", "abcd\n\nbad\nface"); /* f and e are unknown; the last line has no end */
-    rg_running *kept = open_letters(&v, "abc.txt", (size_t)1 << 20), *spilled = open_letters(&w, "abc.txt", 0);
+    rg_running  *kept = open_letters(&v, "abc.txt", (size_t)1 << 20), *spilled = open_letters(&w, "abc.txt", 0);
     const size_t n = (size_t)rg_running_tokens(kept);
     assert_int_equal(n, 5 + 1 + 4 + 5);
     assert_int_equal(rg_running_counts(kept)->unknown, 2);
@@ -68,8 +68,8 @@ static void tokens_stay_as_they_are_and_exact_text_keeps_its_blanks(void **state
 {
     (void)state;
     static const struct {
-        const char   *kind, *form, *line, *same;
-        size_t        pieces;
+        const char *kind, *form, *line, *same;
+        size_t      pieces;
     } rows[] = { { "tokens", "nfc", "do n't l'homme o'clock dogs'", "do n't l'homme o'clock dogs'", 5 },
                  { "words", "nfc", "do n't l'homme", "do n't l'homme", 5 },
                  { "characters", "exact", "  if (x)  ", "  if (x)  ", 10 },
@@ -114,12 +114,14 @@ static void streams_predict_every_piece_once(void **state)
     assert_int_equal(rg_running_tokens(r), PIECES);
     OK(rg_running_read(all, r, 0, PIECES));
     for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
-        const rg_cut_config c = { .text = { r, 0, PIECES }, .first = rg_vocab_eos(v), .batch = B, .chunk = ways[w][0], .bptt = ways[w][1] };
-        const size_t        L = PIECES / B;
-        size_t              seen[B] = { 0 };
-        rg_cut             *cut;
-        rg_batch            b;
-        bool                more;
+        const rg_cut_config c = {
+            .text = { r, 0, PIECES }, .first = rg_vocab_eos(v), .batch = B, .chunk = ways[w][0], .bptt = ways[w][1]
+        };
+        const size_t L = PIECES / B;
+        size_t       seen[B] = { 0 };
+        rg_cut      *cut;
+        rg_batch     b;
+        bool         more;
         OK(rg_cut_new(&cut, &c));
         assert_int_equal(rg_cut_left_out(cut), PIECES - B * L);
         for (size_t batch = 0;; batch++) {
@@ -156,8 +158,10 @@ static void windows_cover_the_text_or_are_drawn_from_it(void **state)
     rg_running *r = open_letters(&v, "windows.txt", (size_t)1 << 20);
     OK(rg_running_read(all, r, 0, 21));
     for (int random = 0; random < 2; random++) {
-        const rg_cut_config c = { .text = { r, 0, 21 }, .first = rg_vocab_eos(v), .batch = 2, .context = 5, .random = random, .seed = 3 };
-        size_t              rows = 0;
+        const rg_cut_config c = {
+            .text = { r, 0, 21 }, .first = rg_vocab_eos(v), .batch = 2, .context = 5, .random = random, .seed = 3
+        };
+        size_t rows = 0;
         OK(rg_cut_new(&cut, &c));
         for (OK(rg_cut_next(&more, &b, cut)); more; OK(rg_cut_next(&more, &b, cut))) {
             const rg_field *f = &b.field[RG_TARGET];
@@ -207,7 +211,9 @@ static rg_model *make(size_t kind)
     static const char small[] = "dim-emb: 6\ndim-rnn: 6\ndropout-rnn: 0.3\ntransformer-dropout: 0.3\n";
     const rg_system  *system = rg_system_find(kinds[kind].system);
     void             *options = rg_alloc_zero(system->options_bytes);
-    const rg_sizes    sizes = { { { "target-vocabulary", V }, { "bos", 2 }, { "eos", 2 }, { "lines", 1 }, { "context", kinds[kind].context } } };
+    const rg_sizes    sizes = {
+           { { "target-vocabulary", V }, { "bos", 2 }, { "eos", 2 }, { "lines", 1 }, { "context", kinds[kind].context } }
+    };
     const rg_option_group group = { .rows = system->options, .values = options };
     rg_model             *m;
     OK(rg_options_init(system->options, options));
@@ -216,7 +222,8 @@ static rg_model *make(size_t kind)
     OK(rg_model_new(&m, system, options, &sizes, 7));
     for (size_t i = 0; i < rg_params_count(m->params); i++) { /* far from uniform, so that differences show */
         rg_param *p = rg_params_at(m->params, i);
-        for (size_t k = 0; k < rg_param_rows(p) * rg_param_cols(p); k++) rg_param_data(p)[k] *= (rg_real)(1 + (k * 7 + i) % 3);
+        for (size_t k = 0; k < rg_param_rows(p) * rg_param_cols(p); k++)
+            rg_param_data(p)[k] *= (rg_real)(1 + (k * 7 + i) % 3);
     }
     OK(rg_params_repack(m->params, NULL));
     rg_options_fini(system->options, options);
@@ -248,12 +255,14 @@ static void reading_in_any_pieces_gives_the_same_bits(void **state)
             if (step > N - at) step = N - at;
             OK(rg_text_reading_feed(parts + at, r, ids + at, step));
         }
-        if (memcmp(whole, parts, sizeof whole) != 0) fail_msg("%s %s: other bits in pieces", kinds[kind].system, kinds[kind].yaml);
+        if (memcmp(whole, parts, sizeof whole) != 0)
+            fail_msg("%s %s: other bits in pieces", kinds[kind].system, kinds[kind].yaml);
         rg_text_reading_free(r);
         OK(rg_team_new(&team, 3));
         OK(rg_text_reading_new(&r, m, team));
         OK(rg_text_reading_feed(parts, r, ids, N));
-        if (memcmp(whole, parts, sizeof whole) != 0) fail_msg("%s %s: other bits with a team", kinds[kind].system, kinds[kind].yaml);
+        if (memcmp(whole, parts, sizeof whole) != 0)
+            fail_msg("%s %s: other bits with a team", kinds[kind].system, kinds[kind].yaml);
         rg_text_reading_free(r);
         rg_team_free(team);
         rg_model_free(m);
@@ -277,7 +286,8 @@ static void the_future_changes_nothing(void **state)
         ids[CHANGED] = (ids[CHANGED] + 1) % V;
         OK(rg_text_reading_feed(after, r, ids, N));
         assert_memory_equal(before, after, CHANGED * sizeof *before);
-        if (memcmp(before + CHANGED, after + CHANGED, (N - CHANGED) * sizeof *before) == 0) fail_msg("%s: nothing follows from the past", kinds[kind].system);
+        if (memcmp(before + CHANGED, after + CHANGED, (N - CHANGED) * sizeof *before) == 0)
+            fail_msg("%s: nothing follows from the past", kinds[kind].system);
         rg_text_reading_free(r);
         rg_model_free(m);
     }
@@ -325,7 +335,7 @@ static void stepping_gives_the_likelihoods_of_reading(void **state)
 static void chunks_with_carried_state_give_the_losses_of_one_long_sequence(void **state)
 {
     (void)state;
-    enum { LONG = 24, STREAMS = 3, K1 = 4, MOST = 64 };
+    enum { LONG = 24, STREAMS = 3, K1 = 4 };
     static const size_t overlaps[] = { 0, 3 };
     char                text[STREAMS * LONG + 1];
     rg_vocab           *v;
@@ -338,17 +348,17 @@ static void chunks_with_carried_state_give_the_losses_of_one_long_sequence(void 
         rg_model *m = make(kind);
         double    once = 0;
         for (size_t way = 0; m->system->carries && way < 3; way++) { /* 0: all at once */
-            const size_t  k1 = way ? K1 : LONG, k2 = way ? K1 + overlaps[way - 1] : LONG;
-            size_t        width[MOST], blocks = 0;
-            double        sum = 0;
-            rg_carry     *carry;
-            rg_cut       *cut;
-            rg_tape      *t;
-            rg_batch      b;
-            bool          more;
-            while ((width[blocks] = m->system->carries(m, blocks)) > 0) blocks++;
-            OK(rg_carry_new(&carry, STREAMS, width, blocks));
-            const rg_cut_config c = { .text = { r, 0, STREAMS * LONG }, .first = 2, .batch = STREAMS, .chunk = k1, .bptt = k2, .carry = carry };
+            const size_t k1 = way ? K1 : LONG, k2 = way ? K1 + overlaps[way - 1] : LONG;
+            double       sum = 0;
+            rg_carry    *carry;
+            rg_cut      *cut;
+            rg_tape     *t;
+            rg_batch     b;
+            bool         more;
+            OK(rg_language_carry(&carry, m, STREAMS));
+            const rg_cut_config c = {
+                .text = { r, 0, STREAMS * LONG }, .first = 2, .batch = STREAMS, .chunk = k1, .bptt = k2, .carry = carry
+            };
             OK(rg_cut_new(&cut, &c));
             OK(rg_tape_new(&t, &config));
             for (OK(rg_cut_next(&more, &b, cut)); more; OK(rg_cut_next(&more, &b, cut))) {
@@ -358,7 +368,9 @@ static void chunks_with_carried_state_give_the_losses_of_one_long_sequence(void 
                 sum += (double)rg_tensor_at(loss.sum, 0, 0);
             }
             if (!way) once = sum;
-            else if (fabs(sum - once) > 1e-4) fail_msg("%s %s: %.6f in chunks of %zu of %zu, %.6f at once", kinds[kind].system, kinds[kind].yaml, sum, k1, k2, once);
+            else if (fabs(sum - once) > 1e-4)
+                fail_msg("%s %s: %.6f in chunks of %zu of %zu, %.6f at once", kinds[kind].system, kinds[kind].yaml, sum,
+                         k1, k2, once);
             rg_tape_free(t);
             rg_cut_free(cut);
             rg_carry_free(carry);
@@ -384,7 +396,10 @@ static rg_status columns(void *context, const char *const *names, size_t count)
     return RG_OK;
 }
 
-static rg_status draw_row(void *context, const rg_value *cells) { return rg_text_print(&((seen *)context)->text, "%s|%.6f|", cells[2].text, cells[3].number); }
+static rg_status draw_row(void *context, const rg_value *cells)
+{
+    return rg_text_print(&((seen *)context)->text, "%s|%.6f|", cells[2].text, cells[3].number);
+}
 
 static rg_status score_row(void *context, const rg_value *cells)
 {
@@ -407,7 +422,8 @@ static rg_model *learn(rg_learned *learned, const char *type, const char *more)
     OK(rg_recipe_new(&recipe, first));
     OK(rg_language_small(&yaml, ".", RG_SMALL_TEST));
     OK(rg_recipe_read(recipe, rg_text_c(&yaml), false));
-    OK(rg_recipe_read(recipe, "dim-emb: 8\ndim-rnn: 8\nlayers: 1\ntransformer-heads: 2\nmodel: ''\ncpu-threads: 2\n", true));
+    OK(rg_recipe_read(recipe, "dim-emb: 8\ndim-rnn: 8\nlayers: 1\ntransformer-heads: 2\nmodel: ''\ncpu-threads: 2\n",
+                      true));
     OK(rg_recipe_read(recipe, more, false));
     const rg_training t = rg_recipe_training(recipe, NULL);
     OK(rg_learn(&m, learned, &t));
@@ -431,7 +447,8 @@ static void the_perplexity_of_score_is_that_of_validation(void **state)
         const rg_question q = { .words = &none, .input = "valid.txt", .threads = 1, .sink = &sink };
         OK(rg_language_score(m, &q));
         assert_string_equal(learned.final.metric[1].name, "valid-perplexity");
-        if (fabs(s.perplexity - learned.final.metric[1].value) > 1e-4) fail_msg("%s: %.6f, not %.6f", types[i], s.perplexity, learned.final.metric[1].value);
+        if (fabs(s.perplexity - learned.final.metric[1].value) > 1e-4)
+            fail_msg("%s: %.6f, not %.6f", types[i], s.perplexity, learned.final.metric[1].value);
         rg_text_free(&s.text);
         rg_model_free(m);
     }
@@ -449,7 +466,14 @@ static void texts_depend_on_neither_threads_nor_batch_mates(void **state)
         for (int way = 0; way < 5; way++) {
             static const int          threads[] = { 1, 2, 8, 1, 1 };
             static const int64_t      batch[] = { 16, 16, 16, 1, 2 };
-            const rg_language_drawing asked = { .prompts = { 3, prompts }, .n = 2, .length = 24, .temperature = 0.9, .top = 8, .top_p = 0.95, .seed = 7, .batch = batch[way] };
+            const rg_language_drawing asked = { .prompts = { 3, prompts },
+                                                .n = 2,
+                                                .length = 24,
+                                                .temperature = 0.9,
+                                                .top = 8,
+                                                .top_p = 0.95,
+                                                .seed = 7,
+                                                .batch = batch[way] };
             seen                      s = { 0 };
             const rg_sink             sink = { .context = &s, .columns = columns, .row = draw_row };
             const rg_question         q = { .options = &asked, .threads = threads[way], .sink = &sink };
@@ -466,18 +490,24 @@ static void texts_depend_on_neither_threads_nor_batch_mates(void **state)
     }
 }
 
-/* Summed over steps, averaged over streams: with one chunk length the gradient is that many times larger, and so is a step of plain SGD. */
+/* Summed over steps, averaged over streams: with one chunk length the gradient is that many times larger, and so is a
+ * step of plain SGD. */
 static void loss_per_stream_multiplies_the_step(void **state)
 {
     (void)state;
     rg_model *start = learn(NULL, "lm", "learn-rate: 1e-30\noptimizer: sgd\nafter-batches: 1\nbptt: 4\nclip-norm: 0\n");
     rg_model *token = learn(NULL, "lm", "learn-rate: 0.4\noptimizer: sgd\nafter-batches: 1\nbptt: 4\nclip-norm: 0\n");
-    rg_model *stream = learn(NULL, "lm", "learn-rate: 0.1\noptimizer: sgd\nafter-batches: 1\nbptt: 4\nclip-norm: 0\nloss-per: stream\n"); /* chunk: 4 */
+    rg_model *stream = learn(
+        NULL, "lm",
+        "learn-rate: 0.1\noptimizer: sgd\nafter-batches: 1\nbptt: 4\nclip-norm: 0\nloss-per: stream\n"); /* chunk: 4 */
     for (size_t i = 0; i < rg_params_count(start->params); i++) {
-        const rg_param *a = rg_params_at(start->params, i), *b = rg_params_at(token->params, i), *c = rg_params_at(stream->params, i);
+        const rg_param *a = rg_params_at(start->params, i), *b = rg_params_at(token->params, i),
+                       *c = rg_params_at(stream->params, i);
         for (size_t k = 0; k < rg_param_rows(a) * rg_param_cols(a); k++) {
-            const double by_token = (double)(rg_param_data(b)[k] - rg_param_data(a)[k]), by_stream = (double)(rg_param_data(c)[k] - rg_param_data(a)[k]);
-            if (fabs(by_token - by_stream) > 1e-6) fail_msg("%s: moved by %g and %g", rg_param_name(a), by_token, by_stream);
+            const double by_token = (double)(rg_param_data(b)[k] - rg_param_data(a)[k]),
+                         by_stream = (double)(rg_param_data(c)[k] - rg_param_data(a)[k]);
+            if (fabs(by_token - by_stream) > 1e-6)
+                fail_msg("%s: moved by %g and %g", rg_param_name(a), by_token, by_stream);
         }
     }
     rg_model_free(start);

@@ -11,8 +11,10 @@ typedef struct {
 } settings;
 
 static const rg_option options[] = {
-    { RG_OPTION_STRING, "model", offsetof(settings, model), "model.safetensors", "model file; what it was trained for decides about further options", 'm', NULL },
-    { RG_OPTION_STRING, "input", offsetof(settings, input), "-", "file of prompts, one per line; -: standard input", 'i', NULL },
+    { RG_OPTION_STRING, "model", offsetof(settings, model), "model.safetensors",
+      "model file; what it was trained for decides about further options", 'm', NULL },
+    { RG_OPTION_STRING, "input", offsetof(settings, input), "-", "file of prompts, one per line; -: standard input",
+      'i', NULL },
     { RG_OPTION_BOOL, "json", offsetof(settings, json), "false", "one JSON object per text", 0, NULL },
     { RG_OPTION_INT, "cpu-threads", offsetof(settings, threads), "1", "threads", 0, "[1,1024]" },
     RG_OPTION_END
@@ -24,7 +26,8 @@ static rg_status extend(rg_call *call)
     const rg_task *task;
     RG_TRY(rg_call_task(&task, model));
     if (!task) return RG_OK;
-    if (!task->generate) return rg_fail(RG_EMATCH, "%s: it was trained for '%s', from which nothing is drawn", model, task->name);
+    if (!task->generate)
+        return rg_fail(RG_EMATCH, "%s: it was trained for '%s', from which nothing is drawn", model, task->name);
     return task->drawing ? rg_call_add(call, task->name, task->drawing, task->drawing_bytes) : RG_OK;
 }
 
@@ -68,7 +71,7 @@ static rg_status run(rg_call *call)
                             .input = s->input,
                             .threads = (int)s->threads,
                             .sink = s->json ? rg_answer_printer_sink(&printer) : &sink };
-    rg_status status = task->generate(model, &q);
+    rg_status         status = task->generate(model, &q);
     if (status != RG_OK && status != RG_EINVAL && !rg_message_names(s->model)) rg_fail_in(status, "%s: ", s->model);
     rg_answer_printer_fini(&printer);
     rg_model_free(model);
@@ -79,8 +82,10 @@ const rg_command rg_command_generate = {
     .name = "generate",
     .summary = "texts drawn from a language model",
     .arguments = "[PROMPT...]",
-    .details = "Continues each prompt, --samples times: --prompt TEXT..., the words behind the options as one prompt, or else one prompt per "
-               "line of --input. regard generate -m MODEL --help lists what can be set. The same seed gives the same texts, whatever the "
+    .details = "Continues each prompt, --samples times: --prompt TEXT..., the words behind the options as one prompt, "
+               "or else one prompt per "
+               "line of --input. regard generate -m MODEL --help lists what can be set. The same seed gives the same "
+               "texts, whatever the "
                "number of threads and the other prompts.",
     .options = options,
     .size = sizeof(settings),

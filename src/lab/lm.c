@@ -1,21 +1,26 @@
 /* lm.c - `regard reproduce lm`: language models of words on the Penn Treebank, of letters on tiny-shakespeare.
  *
- * Rows that are compared learn with the same schedule and have about as many parameters (printed, within 2 %); the test text is read once, at
- * the end of a run. Published: Zaremba et al. 2014 (small, 114.5 in the paper, 115.91 by TensorFlow's code), Cheng et al. 2016, nanoGPT's readme. */
+ * Rows that are compared learn with the same schedule and have about as many parameters (printed, within 2 %); the test
+ * text is read once, at the end of a run. Published: Zaremba et al. 2014 (small, 114.5 in the paper, 115.91 by
+ * TensorFlow's code), Cheng et al. 2016, nanoGPT's readme. */
 #include "lab/rows.h"
 
-#define PTB                                                                                                                             \
-    "--train-sets {data}/ptb/ptb.train.txt.gz --valid-sets {data}/ptb/ptb.valid.txt.gz --test-sets {data}/ptb/ptb.test.txt.gz "        \
-    "--vocab-kind tokens --dim-vocabs 0 --mini-batch 20 --chunk 20 --loss-per stream --valid-freq 0 --valid-epochs 1 --early-stopping 0 " \
-    "--optimizer sgd --learn-rate 1 --lr-schedule epochs --lr-decay-start 4 --lr-decay 0.5 --clip-norm 5 --init-uniform 0.1 --forget-bias 0 "
+#define PTB                                                                                                            \
+    "--train-sets {data}/ptb/ptb.train.txt.gz --valid-sets {data}/ptb/ptb.valid.txt.gz --test-sets "                   \
+    "{data}/ptb/ptb.test.txt.gz "                                                                                      \
+    "--vocab-kind tokens --dim-vocabs 0 --mini-batch 20 --chunk 20 --loss-per stream --valid-freq 0 --valid-epochs 1 " \
+    "--early-stopping 0 "                                                                                              \
+    "--optimizer sgd --learn-rate 1 --lr-schedule epochs --lr-decay-start 4 --lr-decay 0.5 --clip-norm 5 "             \
+    "--init-uniform 0.1 --forget-bias 0 "
 #define SMALL PTB "--type lm --layers 2 --dim-emb 200 --dim-rnn 200 --after-epochs 13 "
 #define SEVEN PTB "--dim-emb 200 --after-epochs 7 "
 
-#define LETTERS                                                                                                                   \
-    "--train-sets {data}/tinyshakespeare/input.txt.gz --valid-share 0.1 --vocab-kind characters --dim-vocabs 0 "                 \
+#define LETTERS                                                                                                  \
+    "--train-sets {data}/tinyshakespeare/input.txt.gz --valid-share 0.1 --vocab-kind characters --dim-vocabs 0 " \
     "--normalization exact --early-stopping 0 "
-#define GPT                                                                                                                              \
-    LETTERS "--type gpt --optimizer adamw --learn-rate 0.001 --lr-warmup 100 --lr-schedule cosine --lr-least 0.0001 --beta1 0.9 --beta2 0.99 " \
+#define GPT                                                                                                           \
+    LETTERS "--type gpt --optimizer adamw --learn-rate 0.001 --lr-warmup 100 --lr-schedule cosine --lr-least 0.0001 " \
+            "--beta1 0.9 --beta2 0.99 "                                                                               \
             "--weight-decay 0.1 --clip-norm 1 "
 
 /* name, words of `regard train`, seeds, published */
@@ -31,7 +36,8 @@ static const rg_row rows[] = {
     { "ptb-key-value", SEVEN "--type lm --layers 2 --dim-rnn 280 --look key-value --window 5", 2, 0, NULL, NULL },
     { "ptb-key-value-1", SEVEN "--type lm --layers 2 --dim-rnn 280 --look key-value --window 1", 1, 0, NULL, NULL },
     { "ptb-key-value-15", SEVEN "--type lm --layers 2 --dim-rnn 280 --look key-value --window 15", 1, 0, NULL, NULL },
-    { "ptb-key-value-predict", SEVEN "--type lm --layers 2 --dim-rnn 327 --look key-value-predict --window 5", 2, 0, NULL, NULL },
+    { "ptb-key-value-predict", SEVEN "--type lm --layers 2 --dim-rnn 327 --look key-value-predict --window 5", 2, 0,
+      NULL, NULL },
     { "ptb-4-gram", SEVEN "--type lm --layers 2 --dim-rnn 327 --look n-gram --window 3", 2, 0, NULL, NULL },
 
     /* the LSTM with a tape beside one without */
@@ -39,10 +45,15 @@ static const rg_row rows[] = {
     { "ptb-lstm-300", SEVEN "--type lm --layers 1 --dim-emb 300 --dim-rnn 300", 1, 115, NULL, NULL },
 
     /* letters */
-    { "gpt-4x128", GPT "--preset tiny --context 64 --mini-batch 12 --after-batches 2000 --valid-freq 500", 1, 1.88, NULL, NULL },
-    { "gpt-6x256", GPT "--preset small --context 128 --mini-batch 16 --after-batches 6900 --valid-freq 690 --restore-best", 1, 1.47, NULL, NULL },
-    { "lstm-1x256", LETTERS "--type lm --layers 1 --dim-emb 64 --dim-rnn 256 --dropout-rnn 0.1 --mini-batch 32 --chunk 64 --learn-rate 0.002 "
-                            "--lr-schedule cosine --lr-least 0.0001 --clip-norm 1 --after-batches 9800 --valid-freq 980 --restore-best",
+    { "gpt-4x128", GPT "--preset tiny --context 64 --mini-batch 12 --after-batches 2000 --valid-freq 500", 1, 1.88,
+      NULL, NULL },
+    { "gpt-6x256",
+      GPT "--preset small --context 128 --mini-batch 16 --after-batches 6900 --valid-freq 690 --restore-best", 1, 1.47,
+      NULL, NULL },
+    { "lstm-1x256",
+      LETTERS
+      "--type lm --layers 1 --dim-emb 64 --dim-rnn 256 --dropout-rnn 0.1 --mini-batch 32 --chunk 64 --learn-rate 0.002 "
+      "--lr-schedule cosine --lr-least 0.0001 --clip-norm 1 --after-batches 9800 --valid-freq 980 --restore-best",
       1, 0, NULL, NULL },
     { NULL, NULL, 0, 0, NULL, NULL },
 };
@@ -58,9 +69,15 @@ static const rg_column columns[] = {
     { NULL, NULL, 0, 0 },
 };
 
-#define MOST(row, by, result, text) { RG_CLAIM_MOST, row, NULL, by, result, text, 0 }
+#define MOST(row, by, result, text)                   \
+    {                                                 \
+        RG_CLAIM_MOST, row, NULL, by, result, text, 0 \
+    }
 /* a is not above `times` b: less is better, so b times `times` lies above a. */
-#define NOT_WORSE(a, b, text) { RG_CLAIM_ABOVE, b, a, 0, "test-perplexity", text, 1 / 1.01 }
+#define NOT_WORSE(a, b, text)                                      \
+    {                                                              \
+        RG_CLAIM_ABOVE, b, a, 0, "test-perplexity", text, 1 / 1.01 \
+    }
 
 static const rg_claim claims[] = {
     MOST("ptb-small", 116, "test-perplexity", "Zaremba's small LSTM"),
@@ -78,7 +95,8 @@ static const rg_claim claims[] = {
 static const rg_grid grid = {
     .name = "lm",
     .heading = "language models: test and validation perplexity, nats per character; state carried through the text",
-    .needs = "the folder with ptb/ (ptb.train.txt.gz, ptb.valid.txt.gz, ptb.test.txt.gz) and tinyshakespeare/input.txt.gz",
+    .needs =
+        "the folder with ptb/ (ptb.train.txt.gz, ptb.valid.txt.gz, ptb.test.txt.gz) and tinyshakespeare/input.txt.gz",
     .rows = rows,
     .columns = columns,
     .claims = claims,

@@ -1,8 +1,10 @@
-/* GPT (Radford et al. 2018, 2019): a stack of Transformer blocks in which every piece sees itself and what came before, and predicts the next.
+/* GPT (Radford et al. 2018, 2019): a stack of Transformer blocks in which every piece sees itself and what came before,
+ * and predicts the next.
  *
  *     x = E[w] + P[place]      x <- x + self(norm(x))      x <- x + ff(norm(x))      logits = norm(x) E^T
  *
- * Pre-norm, GELU and learned places as in GPT-2; sinusoidal places and post-norm by option. A model knows windows of `context` pieces. */
+ * Pre-norm, GELU and learned places as in GPT-2; sinusoidal places and post-norm by option. A model knows windows of
+ * `context` pieces. */
 #include <math.h>
 #include <string.h>
 
@@ -18,19 +20,24 @@ typedef struct {
 
 static const rg_option options[] = {
     { RG_OPTION_INT, "dim-emb", offsetof(settings, d), "128", "width of rows (d)", 0, "[1,1000000]" },
-    { RG_OPTION_INT, "transformer-dim-ffn", offsetof(settings, ff), "0", "width inside the feed-forward network; 0: four times dim-emb", 0,
-      "[0,1000000]" },
+    { RG_OPTION_INT, "transformer-dim-ffn", offsetof(settings, ff), "0",
+      "width inside the feed-forward network; 0: four times dim-emb", 0, "[0,1000000]" },
     { RG_OPTION_INT, "transformer-heads", offsetof(settings, heads), "4", "attention heads", 0, "[1,1000000]" },
     { RG_OPTION_INT, "layers", offsetof(settings, layers), "4", "blocks", 0, "[1,32]" },
-    { RG_OPTION_REAL, "transformer-dropout", offsetof(settings, dropout), "0", "share of embeddings and sub-layer outputs dropped", 0, "[0,1)" },
-    { RG_OPTION_REAL, "transformer-dropout-attention", offsetof(settings, dropout_attention), "0", "share of weights dropped", 0, "[0,1)" },
-    { RG_OPTION_REAL, "transformer-dropout-ffn", offsetof(settings, dropout_ff), "0", "share dropped inside the feed-forward network", 0, "[0,1)" },
-    { RG_OPTION_STRING, "transformer-norm", offsetof(settings, norm), "pre", "where the norm stands: pre as in GPT-2, post as in GPT-1", 0,
-      "pre|post" },
-    { RG_OPTION_STRING, "transformer-positions", offsetof(settings, positions), "learned", "how pieces know their place in the window", 0,
-      "learned|sinusoidal" },
-    { RG_OPTION_STRING, "transformer-ffn-activation", offsetof(settings, activation), "gelu", "inside the feed-forward network", 0, "relu|gelu" },
-    { RG_OPTION_REAL, "norm-epsilon", offsetof(settings, epsilon), "1e-5", "added to variances in the norms", 0, "(0,1)" },
+    { RG_OPTION_REAL, "transformer-dropout", offsetof(settings, dropout), "0",
+      "share of embeddings and sub-layer outputs dropped", 0, "[0,1)" },
+    { RG_OPTION_REAL, "transformer-dropout-attention", offsetof(settings, dropout_attention), "0",
+      "share of weights dropped", 0, "[0,1)" },
+    { RG_OPTION_REAL, "transformer-dropout-ffn", offsetof(settings, dropout_ff), "0",
+      "share dropped inside the feed-forward network", 0, "[0,1)" },
+    { RG_OPTION_STRING, "transformer-norm", offsetof(settings, norm), "pre",
+      "where the norm stands: pre as in GPT-2, post as in GPT-1", 0, "pre|post" },
+    { RG_OPTION_STRING, "transformer-positions", offsetof(settings, positions), "learned",
+      "how pieces know their place in the window", 0, "learned|sinusoidal" },
+    { RG_OPTION_STRING, "transformer-ffn-activation", offsetof(settings, activation), "gelu",
+      "inside the feed-forward network; gelu_tanh: GPT-2's approximation", 0, "relu|gelu|gelu_tanh" },
+    { RG_OPTION_REAL, "norm-epsilon", offsetof(settings, epsilon), "1e-5", "added to variances in the norms", 0,
+      "(0,1)" },
     { RG_OPTION_REAL, "init-deviation", offsetof(settings, deviation), "0.02",
       "deviation of embeddings and learned places at the start; sinusoidal: dim-emb^-0.5", 0, "(0,10]" },
     { RG_OPTION_BOOL, "tied-embeddings", offsetof(settings, tied), "true", "one table for input and output", 0, NULL },
@@ -86,7 +93,9 @@ static rg_tensor *enter(rg_tape *t, const rg_model *m, const rg_batch *b)
     if (q->scale != 1) x = rg_scale(t, x, q->scale);
     if (!q->places) return rg_dropout(t, rg_add_positions(t, x), s->dropout);
     const int32_t *place = rg_places(t, layout);
-    return place ? rg_dropout(t, rg_add(t, x, rg_gather(t, rg_use(t, q->places), place, rg_tensor_rows(x), layout)), s->dropout) : NULL;
+    return place ? rg_dropout(t, rg_add(t, x, rg_gather(t, rg_use(t, q->places), place, rg_tensor_rows(x), layout)),
+                              s->dropout)
+                 : NULL;
 }
 
 static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
@@ -100,8 +109,8 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
 
 /* --------------------------------------------------------------------------------------------------------- decoding */
 
-/* Keys and values of every layer are cached. A window that is full is begun anew with its last half, so that a text can be longer than the
- * context and a piece costs, taken together, at most three steps. */
+/* Keys and values of every layer are cached. A window that is full is begun anew with its last half, so that a text can
+ * be longer than the context and a piece costs, taken together, at most three steps. */
 typedef struct {
     rg_cache *past;
     int32_t  *tokens, *spare; /* (n, context): the pieces of the window */
@@ -203,20 +212,22 @@ static const rg_preset presets[] = {
     { "small", "6 blocks of width 256, dropout 0.1: characters or a small vocabulary, an hour",
       "dim-emb: 256\nlayers: 6\ntransformer-heads: 8\ntransformer-dropout: 0.1\n" },
     { "gpt2", "the smallest GPT-2: 12 blocks of width 768, 124 M parameters with 50,257 pieces",
-      "dim-emb: 768\nlayers: 12\ntransformer-heads: 12\ntransformer-dropout: 0.1\ntransformer-dropout-attention: 0.1\n" },
+      "dim-emb: 768\nlayers: 12\ntransformer-heads: 12\ntransformer-dropout: 0.1\ntransformer-dropout-attention: "
+      "0.1\n" },
     { NULL, NULL, NULL },
 };
 
 static const rg_attention_use uses[] = {
-    { "every block", "pieces", "pieces so far", "pieces so far", "scaled_dot", "causal", .watch = "block.*weights", .rows = "words",
-      .cols = "words" },
+    { "every block", "pieces", "pieces so far", "pieces so far", "scaled_dot", "causal", .watch = "block.*weights",
+      .rows = "words", .cols = "words" },
     { 0 },
 };
 
 const rg_system rg_system_gpt = {
     .name = "gpt",
     .summary = "language model of Transformer blocks that look back: every piece predicts the next",
-    .paper = "Radford et al. 2018, Improving Language Understanding by Generative Pre-Training; Radford et al. 2019 (GPT-2)",
+    .paper =
+        "Radford et al. 2018, Improving Language Understanding by Generative Pre-Training; Radford et al. 2019 (GPT-2)",
     .task = &rg_task_language,
     .uses = uses,
     .options = options,

@@ -62,7 +62,8 @@ size_t rg_past_rows(const rg_past *past) { return rg_past_base(past, past->layou
 
 size_t rg_past_first(const rg_past *past, size_t g, size_t j)
 {
-    const size_t here = past->window + j, begin = past->window - (size_t)past->valid[g]; /* of the text, within the stream's rows */
+    const size_t here = past->window + j,
+                 begin = past->window - (size_t)past->valid[g]; /* of the text, within the stream's rows */
     const size_t first = here > past->reach ? here - past->reach : 0;
     return rg_past_base(past, g) + (first > begin ? first : begin);
 }

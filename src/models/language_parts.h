@@ -1,4 +1,5 @@
-/* language_parts.h - what language models share: tables, the loss of rows that answer the next piece, and the rows that streams carry. */
+/* language_parts.h - what language models share: tables, the loss of rows that answer the next piece, and the rows that
+ * streams carry. */
 #ifndef RG_MODELS_LANGUAGE_PARTS_H
 #define RG_MODELS_LANGUAGE_PARTS_H
 
@@ -12,8 +13,8 @@ typedef struct rg_lm_tables {
 } rg_lm_tables;
 
 /* "embedding", and unless they are tied "output", start as `init` and `scale` say. */
-rg_status rg_lm_tables_init(rg_lm_tables *out, rg_model *model, size_t d, size_t answer, bool tied, bool bias, rg_init init,
-                            double scale);
+rg_status rg_lm_tables_init(rg_lm_tables *out, rg_model *model, size_t d, size_t answer, bool tied, bool bias,
+                            rg_init init, double scale);
 
 /* The field whose pieces are predicted, and its embedded input: the piece before each. */
 const rg_field *rg_lm_text(const rg_batch *batch);
@@ -23,13 +24,15 @@ rg_tensor      *rg_lm_words(rg_tape *t, const rg_lm_tables *tables, const rg_bat
 rg_loss    rg_lm_loss(rg_tape *t, const rg_lm_tables *tables, rg_tensor *y, const rg_batch *batch);
 rg_tensor *rg_lm_logits(rg_tape *t, const rg_lm_tables *tables, rg_tensor *y);
 
-/* The last `window` rows of every stream, carried in two blocks: the rows side by side, and how many of them there were.
+/* The last `window` rows of every stream, carried in two blocks: the rows side by side, and how many of them there
+ * were.
  *
  *   stream 0                     stream 1                     rows of the buffer; window = 2
  *   p p r r r r                  p p r r r                    p: carried, r: of this batch
  *
- * Row j of a stream is row base + window + j. What lies before the text is never seen: the first stream rows of an epoch have valid = 0.
- * Without a carry there are no p: window is 0 then, and a row's window is cut at the start of its text. */
+ * Row j of a stream is row base + window + j. What lies before the text is never seen: the first stream rows of an
+ * epoch have valid = 0. Without a carry there are no p: window is 0 then, and a row's window is cut at the start of its
+ * text. */
 typedef struct rg_past {
     size_t           window; /* rows before those of the batch: 0 where nothing is carried */
     size_t           reach;  /* rows that a row sees before itself                         */
@@ -54,7 +57,8 @@ const int32_t *rg_past_places(rg_tape *t, const rg_past *past);
 /* Carry on the last rows of the full buffer, as far as the batch says. */
 void rg_past_write(rg_tape *t, const rg_past *past, const rg_batch *batch, rg_tensor *buffer);
 
-/* Decoding: rows (n, window * cols) side by side, the newest last. Reach of n queries over the last `valid` of them as (n window) rows. */
+/* Decoding: rows (n, window * cols) side by side, the newest last. Reach of n queries over the last `valid` of them as
+ * (n window) rows. */
 const rg_reach *rg_past_step(rg_tape *t, size_t n, size_t window, size_t valid);
 rg_tensor      *rg_past_push(rg_tape *t, rg_tensor *rows, rg_tensor *x); /* the oldest leaves, x joins */
 

@@ -2,8 +2,9 @@
  *
  *     x_t = E[w_t-1]      h_t = recurrent stack      p(w_t) = softmax(h*_t O^T + b)
  *
- * State goes on from chunk to chunk of a text. Dropout sits on embeddings, between layers and on the top output, never on what goes on in
- * time. h* is h, or a look back at the network's own last outputs (Daniluk et al. 2017), which are carried over chunks too:
+ * State goes on from chunk to chunk of a text. Dropout sits on embeddings, between layers and on the top output, never
+ * on what goes on in time. h* is h, or a look back at the network's own last outputs (Daniluk et al. 2017), which are
+ * carried over chunks too:
  *
  *     attention           keys h, values h          h*_t = tanh(r_t Wr + h_t Wx),  r_t from the last L outputs
  *     key-value           h = [k; v]                h*_t = tanh(r_t Wr + v_t Wx)
@@ -26,16 +27,19 @@ static const rg_option options[] = {
     { RG_OPTION_INT, "dim-emb", offsetof(settings, d), "200", "width of embeddings", 0, "[1,1000000]" },
     { RG_OPTION_INT, "dim-rnn", offsetof(settings, width), "200", "width of states", 0, "[1,1000000]" },
     { RG_OPTION_INT, "layers", offsetof(settings, layers), "2", "recurrent layers", 0, "[1,16]" },
-    { RG_OPTION_STRING, "cell", offsetof(settings, cell), "lstm", "kind of recurrence", 0, "rnn|lstm|gru|gru-reset-after" },
-    { RG_OPTION_REAL, "dropout-rnn", offsetof(settings, dropout), "0", "share of embeddings, layer inputs and outputs dropped", 0, "[0,1)" },
+    { RG_OPTION_STRING, "cell", offsetof(settings, cell), "lstm", "kind of recurrence", 0,
+      "rnn|lstm|gru|gru-reset-after" },
+    { RG_OPTION_REAL, "dropout-rnn", offsetof(settings, dropout), "0",
+      "share of embeddings, layer inputs and outputs dropped", 0, "[0,1)" },
     { RG_OPTION_BOOL, "tied-embeddings", offsetof(settings, tied), "false", "one table for words and output", 0, NULL },
     { RG_OPTION_STRING, "look", offsetof(settings, look), "none", "how the last outputs are looked at again", 0,
       "none|attention|key-value|key-value-predict|n-gram" },
-    { RG_OPTION_INT, "window", offsetof(settings, window), "5", "outputs looked at; n-gram: parts of an output, 3 for a 4-gram", 0,
-      "[1,10000]" },
+    { RG_OPTION_INT, "window", offsetof(settings, window), "5",
+      "outputs looked at; n-gram: parts of an output, 3 for a 4-gram", 0, "[1,10000]" },
     { RG_OPTION_REAL, "init-uniform", offsetof(settings, uniform), "0",
       "weights start uniform in +- this; 0: Glorot, orthogonal for states", 0, "[0,10]" },
-    { RG_OPTION_REAL, "forget-bias", offsetof(settings, forget_bias), "1", "bias of forget gates at the start", 0, "[-10,10]" },
+    { RG_OPTION_REAL, "forget-bias", offsetof(settings, forget_bias), "1", "bias of forget gates at the start", 0,
+      "[-10,10]" },
     RG_OPTION_END
 };
 
@@ -63,7 +67,8 @@ static rg_status build_look(rg_model *m, parts *q, const settings *s)
     q->parts = cut < 0 ? (size_t)s->window : (size_t)cut;
     q->window = cut < 0 ? (size_t)s->window - 1 : cut > 0 ? (size_t)s->window : 0;
     if (q->parts && width % q->parts)
-        return rg_fail(RG_EINVAL, "--look %s cuts outputs into %zu parts; --dim-rnn %zu is no multiple of that", s->look, q->parts, width);
+        return rg_fail(RG_EINVAL, "--look %s cuts outputs into %zu parts; --dim-rnn %zu is no multiple of that",
+                       s->look, q->parts, width);
     rg_params_push(m->params, "look");
     if (cut > 0) RG_TRY(rg_key_value_init(&q->look, m->params, width, q->parts, q->window));
     if (cut < 0) q->ngram = rg_params_add(m->params, "w", RG_WEIGHT, width, width / q->parts, RG_INIT_GLOROT, 1);
@@ -180,7 +185,9 @@ static rg_tensor *look(rg_tape *t, const parts *q, const rg_batch *b, rg_tensor 
         if ((all = rg_past_buffer(t, &past, b, rg_tensor_cols(h))) && at) rg_rows_put(t, all, at, h);
         rg_past_write(t, &past, b, all);
     }
-    rg_tensor *y = !all || !past.layout ? NULL : q->ngram ? look_ngram(t, q, &past, h, all) : look_kv(t, q, &past, h, all);
+    rg_tensor *y = !all || !past.layout ? NULL
+                   : q->ngram           ? look_ngram(t, q, &past, h, all)
+                                        : look_kv(t, q, &past, h, all);
     rg_tape_pop(t);
     return y;
 }
@@ -202,13 +209,16 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
 
 /* --------------------------------------------------------------------------------------------------------- decoding */
 
-enum { PAST = 2 * RG_RECURRENT_DEPTH }; /* the bank's block of the last outputs; block l is h of layer l, depth + l its c */
+enum {
+    PAST = 2 * RG_RECURRENT_DEPTH
+}; /* the bank's block of the last outputs; block l is h of layer l, depth + l its c */
 
 static rg_status start(rg_decoding *d)
 {
     const parts *q = d->model->parts;
     rg_bank     *bank = d->state;
-    for (size_t i = 0; i < state_blocks(q); i++) RG_TRY(rg_bank_put(bank, i, rg_zeros(d->memory, d->n, q->stack.config.width, NULL)));
+    for (size_t i = 0; i < state_blocks(q); i++)
+        RG_TRY(rg_bank_put(bank, i, rg_zeros(d->memory, d->n, q->stack.config.width, NULL)));
     if (q->window) RG_TRY(rg_bank_put(bank, PAST, rg_zeros(d->memory, d->n, q->window * q->stack.config.width, NULL)));
     return rg_tape_status(d->memory);
 }
@@ -282,7 +292,8 @@ static const rg_attention_use uses[] = {
 const rg_system rg_system_lm = {
     .name = "lm",
     .summary = "recurrent language model, with or without a look at its own last outputs",
-    .paper = "Mikolov et al. 2010; Zaremba, Sutskever, Vinyals 2014; --look: Daniluk et al. 2017, Frustratingly Short Attention Spans",
+    .paper = "Mikolov et al. 2010; Zaremba, Sutskever, Vinyals 2014; --look: Daniluk et al. 2017, Frustratingly Short "
+             "Attention Spans",
     .task = &rg_task_language,
     .uses = uses,
     .options = options,

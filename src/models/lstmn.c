@@ -1,11 +1,12 @@
-/* LSTMN, the long short-term memory-network (Cheng, Dong, Lapata 2016): an LSTM without one state. Every step looks back at the states and
- * cells of the steps before it, which stay on a tape:
+/* LSTMN, the long short-term memory-network (Cheng, Dong, Lapata 2016): an LSTM without one state. Every step looks
+ * back at the states and cells of the steps before it, which stay on a tape:
  *
  *     e_i  = v . tanh(U h_i + W [x_t; h~_t-1])       i < t, the last `window` of them      s = softmax(e)
  *     h~_t = sum_i s_i h_i      c~_t = sum_i s_i c_i
  *     [i; f; o; n] = x_t W' + h~_t U' + b            c_t = f c~_t + i n       h_t = o tanh(c_t)
  *
- * The first word of a text has nothing before it: h~ and c~ are 0. The tape of the last `window` steps is carried from chunk to chunk. */
+ * The first word of a text has nothing before it: h~ and c~ are 0. The tape of the last `window` steps is carried from
+ * chunk to chunk. */
 #include "decode/bank.h"
 #include "models/language_parts.h"
 
@@ -18,13 +19,17 @@ typedef struct {
 static const rg_option options[] = {
     { RG_OPTION_INT, "dim-emb", offsetof(settings, d), "300", "width of embeddings", 0, "[1,1000000]" },
     { RG_OPTION_INT, "dim-rnn", offsetof(settings, width), "300", "width of states", 0, "[1,1000000]" },
-    { RG_OPTION_INT, "layers", offsetof(settings, layers), "1", "layers; each reads the states of the one below", 0, "[1,16]" },
-    { RG_OPTION_INT, "window", offsetof(settings, window), "35", "steps of the tape that are looked at", 0, "[1,10000]" },
-    { RG_OPTION_REAL, "dropout-rnn", offsetof(settings, dropout), "0", "share of embeddings, layer inputs and outputs dropped", 0, "[0,1)" },
+    { RG_OPTION_INT, "layers", offsetof(settings, layers), "1", "layers; each reads the states of the one below", 0,
+      "[1,16]" },
+    { RG_OPTION_INT, "window", offsetof(settings, window), "35", "steps of the tape that are looked at", 0,
+      "[1,10000]" },
+    { RG_OPTION_REAL, "dropout-rnn", offsetof(settings, dropout), "0",
+      "share of embeddings, layer inputs and outputs dropped", 0, "[0,1)" },
     { RG_OPTION_BOOL, "tied-embeddings", offsetof(settings, tied), "false", "one table for words and output", 0, NULL },
     { RG_OPTION_REAL, "init-uniform", offsetof(settings, uniform), "0",
       "weights start uniform in +- this; 0: Glorot, orthogonal for states", 0, "[0,10]" },
-    { RG_OPTION_REAL, "forget-bias", offsetof(settings, forget_bias), "1", "bias of forget gates at the start", 0, "[-10,10]" },
+    { RG_OPTION_REAL, "forget-bias", offsetof(settings, forget_bias), "1", "bias of forget gates at the start", 0,
+      "[-10,10]" },
     RG_OPTION_END
 };
 
@@ -56,8 +61,8 @@ static rg_status build(rg_model *m)
         rg_params_pop(m->params);
         rg_params_pop(m->params);
     }
-    return rg_lm_tables_init(&q->tables, m, (size_t)s->d, c.width, s->tied, true, s->uniform > 0 ? RG_INIT_UNIFORM : RG_INIT_NORMAL,
-                             s->uniform > 0 ? s->uniform : 0.1);
+    return rg_lm_tables_init(&q->tables, m, (size_t)s->d, c.width, s->tied, true,
+                             s->uniform > 0 ? RG_INIT_UNIFORM : RG_INIT_NORMAL, s->uniform > 0 ? s->uniform : 0.1);
 }
 
 /* Blocks of layer l: the tape [h | c], how many of its rows there were, and h~. */
@@ -70,12 +75,14 @@ static size_t carries(const rg_model *m, size_t block)
     return block < BLOCKS * (size_t)s->layers ? width[block % BLOCKS] : 0;
 }
 
-/* One step of n rows: the sums over the tape, then the cell. *summary is h~ of the step before and becomes that of this one. */
-static rg_tensor *advance(rg_tape *t, const parts *q, size_t l, rg_tensor *x, rg_tensor *gates, rg_tensor **summary, rg_tensor *keys,
-                          rg_tensor *values, const rg_reach *reach)
+/* One step of n rows: the sums over the tape, then the cell. *summary is h~ of the step before and becomes that of this
+ * one. */
+static rg_tensor *advance(rg_tape *t, const parts *q, size_t l, rg_tensor *x, rg_tensor *gates, rg_tensor **summary,
+                          rg_tensor *keys, rg_tensor *values, const rg_reach *reach)
 {
     rg_tensor *const asks[] = { x, *summary };
-    rg_tensor       *mixed = rg_attend(t, &q->layer[l].look, rg_concat_columns(t, 2, asks), keys, values, reach), *sum[2] = { NULL, NULL }, *c;
+    rg_tensor       *mixed = rg_attend(t, &q->layer[l].look, rg_concat_columns(t, 2, asks), keys, values, reach),
+              *sum[2] = { NULL, NULL }, *c;
     if (!mixed) return NULL;
     rg_split(t, mixed, 2, sum);
     rg_tensor       *h = rg_lstm_cell(t, gates, sum[0], sum[1], rg_use(t, q->layer[l].gates.u), &c);
@@ -84,7 +91,10 @@ static rg_tensor *advance(rg_tape *t, const parts *q, size_t l, rg_tensor *x, rg
     return h ? rg_concat_columns(t, 2, both) : NULL;
 }
 
-static rg_tensor *state_of(rg_tape *t, rg_tensor *both) { return both ? rg_columns(t, both, 0, rg_tensor_cols(both) / 2) : NULL; }
+static rg_tensor *state_of(rg_tape *t, rg_tensor *both)
+{
+    return both ? rg_columns(t, both, 0, rg_tensor_cols(both) / 2) : NULL;
+}
 
 /* --------------------------------------------------------------------------------------------------------- learning */
 
@@ -123,10 +133,10 @@ static rg_tensor *run_layer(rg_tape *t, const rg_model *m, size_t l, const rg_ba
     const rg_layout           *layout = &rg_lm_text(b)->layout;
     const rg_past              past = rg_past_read(t, b, l * BLOCKS, (size_t)s->window);
     const rg_recurrent_weights w = rg_recurrent_params_use(t, &q->layer[l].gates);
-    rg_tensor                 *values = rg_past_buffer(t, &past, b, 2 * u), *keys = values ? key_buffer(t, q, l, &past, b, u) : NULL;
-    rg_tensor                 *gates = rg_linear(t, x, w.w, w.b, RG_IDENTITY), *out = rg_rows_new(t, rg_tensor_rows(x), u, layout);
-    rg_tensor                 *summary = rg_carry_read(t, b, l * BLOCKS + SUMMARY, u);
-    const rg_steps            *steps = rg_steps_new(t, layout, false);
+    rg_tensor *values = rg_past_buffer(t, &past, b, 2 * u), *keys = values ? key_buffer(t, q, l, &past, b, u) : NULL;
+    rg_tensor *gates = rg_linear(t, x, w.w, w.b, RG_IDENTITY), *out = rg_rows_new(t, rg_tensor_rows(x), u, layout);
+    rg_tensor *summary = rg_carry_read(t, b, l * BLOCKS + SUMMARY, u);
+    const rg_steps *steps = rg_steps_new(t, layout, false);
     if (!keys || !gates || !out || !summary || !steps) return NULL;
     summary = rg_gather(t, summary, steps->order, steps->running, NULL);
     for (size_t i = 0; i < steps->steps; i++) {
@@ -135,14 +145,16 @@ static rg_tensor *run_layer(rg_tape *t, const rg_model *m, size_t l, const rg_ba
         int32_t        *at = NULL;
         const rg_reach *reach = look_back(t, &past, steps, i, &at);
         summary = rg_rows(t, summary, 0, n);
-        rg_tensor *both = reach ? advance(t, q, l, rg_gather(t, x, rows, n, NULL), rg_gather(t, gates, rows, n, NULL), &summary, keys, values, reach)
+        rg_tensor *both = reach ? advance(t, q, l, rg_gather(t, x, rows, n, NULL), rg_gather(t, gates, rows, n, NULL),
+                                          &summary, keys, values, reach)
                                 : NULL;
         if (!both) return NULL;
         rg_tensor *h = state_of(t, both);
         rg_rows_put(t, values, at, both);
         rg_rows_put(t, keys, at, rg_attention_prepare(t, &q->layer[l].look, h));
         rg_rows_put(t, out, rows, h);
-        if (b->carry && i + 1 == (b->carry_after ? b->carry_after : steps->steps)) rg_carry_write(t, b, l * BLOCKS + SUMMARY, summary);
+        if (b->carry && i + 1 == (b->carry_after ? b->carry_after : steps->steps))
+            rg_carry_write(t, b, l * BLOCKS + SUMMARY, summary);
     }
     rg_past_write(t, &past, b, values);
     return out;
@@ -186,12 +198,14 @@ static rg_tensor *step_layer(rg_decoding *d, rg_tape *t, size_t l, rg_tensor *x)
     rg_tensor                 *values = rg_split_rows(t, tape, window);
     rg_tensor                 *keys = rg_attention_prepare(t, &q->layer[l].look, state_of(t, values));
     const rg_reach            *reach = rg_past_step(t, d->n, window, d->steps);
-    rg_tensor *both = reach ? advance(t, q, l, x, rg_linear(t, x, w.w, w.b, RG_IDENTITY), &summary, keys, values, reach) : NULL;
+    rg_tensor *both = reach ? advance(t, q, l, x, rg_linear(t, x, w.w, w.b, RG_IDENTITY), &summary, keys, values, reach)
+                            : NULL;
     rg_tensor *longer = both ? rg_past_push(t, tape, both) : NULL;
     if (!longer) return NULL;
     rg_status status = rg_bank_put(d->state, 2 * l, longer);
     if (status == RG_OK) status = rg_bank_put(d->state, 2 * l + 1, summary);
-    return status == RG_OK ? state_of(t, both) : rg_tape_fail(t, status, "no memory for the tapes of %zu hypotheses", d->n);
+    return status == RG_OK ? state_of(t, both)
+                           : rg_tape_fail(t, status, "no memory for the tapes of %zu hypotheses", d->n);
 }
 
 static rg_tensor *step(rg_decoding *d, rg_tape *t)
@@ -211,8 +225,8 @@ static rg_status keep(rg_decoding *d, const int32_t *parents, size_t n) { return
 static void      finish(rg_decoding *d) { rg_bank_fini(d->state); }
 
 static const rg_attention_use uses[] = {
-    { "every layer, at every step", "word and last summary", "states before it", "states and cells before it", "additive", "before",
-      .watch = "layer.*weights", .rows = "words", .cols = "words" },
+    { "every layer, at every step", "word and last summary", "states before it", "states and cells before it",
+      "additive", "before", .watch = "layer.*weights", .rows = "words", .cols = "words" },
     { 0 },
 };
 

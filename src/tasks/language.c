@@ -15,24 +15,36 @@
 #define AT(field) offsetof(rg_language_options, field)
 
 const rg_option rg_language_rows[] = {
-    { RG_OPTION_LIST, "train-sets", AT(train_sets), "", "text files to learn from, one after another; .gz allowed", 't', NULL },
+    { RG_OPTION_LIST, "train-sets", AT(train_sets), "", "text files to learn from, one after another; .gz allowed", 't',
+      NULL },
     { RG_OPTION_LIST, "valid-sets", AT(valid_sets), "", "the same for validation", 0, NULL },
-    { RG_OPTION_REAL, "valid-share", AT(valid_share), "0", "without --valid-sets: validate on such a share of the text, its end", 0, "[0,0.9]" },
-    { RG_OPTION_LIST, "test-sets", AT(test_sets), "", "text read once, when everything is learned, to test on", 0, NULL },
-    { RG_OPTION_LIST, "vocabs", AT(vocabs), "", "vocabulary file (SentencePiece .model or .vocab, Marian .yml, words); empty: learned", 'v', NULL },
-    { RG_OPTION_STRING, "vocab-kind", AT(vocab_kind), "words", "how text is cut into pieces", 0, "unigram|bpe|char|word|words|characters|tokens" },
-    { RG_OPTION_INT, "dim-vocabs", AT(dim_vocabs), "10000", "most pieces of the vocabulary; 0: no limit (words, characters)", 0, "[0,10000000]" },
-    { RG_OPTION_INT, "vocab-min-count", AT(vocab_min_count), "1", "words and characters: rarer ones become unknown", 0, "[0,inf)" },
-    { RG_OPTION_STRING, "normalization", AT(form), "nfc", "form of the text; lower: composed (nfc) and in lower case; exact: runs of blanks stay", 0, "nfc|nfkc|none|lower|exact" },
-    { RG_OPTION_STRING, "cut", AT(cut), "", "streams: texts that go on from batch to batch; windows; empty: as the system can", 0,
-      "|streams|windows" },
+    { RG_OPTION_REAL, "valid-share", AT(valid_share), "0",
+      "without --valid-sets: validate on such a share of the text, its end", 0, "[0,0.9]" },
+    { RG_OPTION_LIST, "test-sets", AT(test_sets), "", "text read once, when everything is learned, to test on", 0,
+      NULL },
+    { RG_OPTION_LIST, "vocabs", AT(vocabs), "",
+      "vocabulary file (SentencePiece .model or .vocab, Marian .yml, words); empty: learned", 'v', NULL },
+    { RG_OPTION_STRING, "vocab-kind", AT(vocab_kind), "words", "how text is cut into pieces", 0,
+      "unigram|bpe|char|word|words|characters|tokens" },
+    { RG_OPTION_INT, "dim-vocabs", AT(dim_vocabs), "10000",
+      "most pieces of the vocabulary; 0: no limit (words, characters)", 0, "[0,10000000]" },
+    { RG_OPTION_INT, "vocab-min-count", AT(vocab_min_count), "1", "words and characters: rarer ones become unknown", 0,
+      "[0,inf)" },
+    { RG_OPTION_STRING, "normalization", AT(form), "nfc",
+      "form of the text; lower: composed (nfc) and in lower case; exact: runs of blanks stay", 0,
+      "nfc|nfkc|none|lower|exact" },
+    { RG_OPTION_STRING, "cut", AT(cut), "",
+      "streams: texts that go on from batch to batch; windows; empty: as the system can", 0, "|streams|windows" },
     { RG_OPTION_INT, "mini-batch", AT(batch), "20", "streams, or windows in a batch", 0, "[1,1000000]" },
-    { RG_OPTION_INT, "chunk", AT(chunk), "35", "streams: pieces of each per update; its state goes on to the next", 0, "[1,1000000]" },
-    { RG_OPTION_INT, "bptt", AT(bptt), "0", "streams: pieces that gradients go back over; 0: as --chunk", 0, "[0,1000000]" },
+    { RG_OPTION_INT, "chunk", AT(chunk), "35", "streams: pieces of each per update; its state goes on to the next", 0,
+      "[1,1000000]" },
+    { RG_OPTION_INT, "bptt", AT(bptt), "0", "streams: pieces that gradients go back over; 0: as --chunk", 0,
+      "[0,1000000]" },
     { RG_OPTION_INT, "context", AT(context), "64", "windows: pieces of each", 0, "[1,1000000]" },
-    { RG_OPTION_STRING, "windows", AT(windows), "random", "windows are drawn anywhere, or follow one another", 0, "random|consecutive" },
-    { RG_OPTION_STRING, "loss-per", AT(loss_per), "token", "the loss is a mean over pieces, or summed over a stream (Zaremba) and a mean of streams", 0,
-      "token|stream" },
+    { RG_OPTION_STRING, "windows", AT(windows), "random", "windows are drawn anywhere, or follow one another", 0,
+      "random|consecutive" },
+    { RG_OPTION_STRING, "loss-per", AT(loss_per), "token",
+      "the loss is a mean over pieces, or summed over a stream (Zaremba) and a mean of streams", 0, "token|stream" },
     RG_OPTION_END
 };
 
@@ -88,9 +100,11 @@ static rg_status check(const rg_run *run)
     if (!o->train_sets.count) return rg_fail(RG_EINVAL, "which text? give --train-sets FILE...");
     if (o->vocabs.count > 1) return rg_fail(RG_EINVAL, "--vocabs takes one file, not %zu", o->vocabs.count);
     if (o->bptt && o->bptt < o->chunk)
-        return rg_fail(RG_EINVAL, "--bptt %lld is less than --chunk %lld: gradients go back over a whole chunk at least", (long long)o->bptt,
-                       (long long)o->chunk);
-    if (o->valid_sets.count && o->valid_share > 0) return rg_fail(RG_EINVAL, "give --valid-sets or --valid-share, not both");
+        return rg_fail(RG_EINVAL,
+                       "--bptt %lld is less than --chunk %lld: gradients go back over a whole chunk at least",
+                       (long long)o->bptt, (long long)o->chunk);
+    if (o->valid_sets.count && o->valid_share > 0)
+        return rg_fail(RG_EINVAL, "give --valid-sets or --valid-share, not both");
     return RG_OK;
 }
 
@@ -110,14 +124,16 @@ static rg_status learn_vocab(rg_vocab **out, const rg_run *run)
     rg_text_side *sides = rg_alloc_array(n, sizeof *sides);
     if (!sides) return RG_ENOMEM;
     for (size_t i = 0; i < n; i++) sides[i] = (rg_text_side){ o->train_sets.items[i], -1 };
-    rg_tell_begin(run->report, "learning a vocabulary (%s) from %s%s", o->vocab_kind, o->train_sets.items[0], n > 1 ? " and others" : "");
+    rg_tell_begin(run->report, "learning a vocabulary (%s) from %s%s", o->vocab_kind, o->train_sets.items[0],
+                  n > 1 ? " and others" : "");
     const rg_status status = rg_vocab_train_files(out, &c, sides, n);
     rg_tell_over(run->report);
     rg_free(sides);
     return status;
 }
 
-static rg_status open_text(rg_running **out, const rg_run *run, const rg_vocab *vocab, const rg_list *files, const char *what)
+static rg_status open_text(rg_running **out, const rg_run *run, const rg_vocab *vocab, const rg_list *files,
+                           const char *what)
 {
     const rg_read_watch watch = rg_report_watch(run->report);
     rg_running_config   c = RG_RUNNING_CONFIG_DEFAULT;
@@ -151,14 +167,6 @@ static rg_status open(rg_run *run)
     return rg_sizes_put(&run->sizes, "context", context);
 }
 
-static rg_status make_carry(data *d, const rg_run *run, size_t streams)
-{
-    enum { MOST = 64 };
-    size_t width[MOST], blocks = 0;
-    while (blocks < MOST && (width[blocks] = run->system->carries(run->model, blocks)) > 0) blocks++;
-    return rg_carry_new(&d->carry, streams, width, blocks);
-}
-
 static rg_status ready(rg_run *run)
 {
     const rg_language_options *o = run->options;
@@ -175,14 +183,16 @@ static rg_status ready(rg_run *run)
     else {
         c.chunk = (size_t)o->chunk;
         c.bptt = bptt(o);
-        if (run->system->carries) RG_TRY(make_carry(d, run, c.batch));
+        if (run->system->carries) RG_TRY(rg_language_carry(&d->carry, run->model, c.batch));
         c.carry = d->carry;
     }
     RG_TRY(rg_cut_new(&d->cut, &c));
-    rg_tell(run->report, "vocabulary of %zu pieces, %zu parameters; %zu %s of %zu pieces per batch", rg_vocab_size(its->vocab),
-            rg_params_numbers(run->model->params), c.batch, c.chunk ? "streams" : "windows", c.chunk ? c.bptt : c.context);
+    rg_tell(run->report, "vocabulary of %zu pieces, %zu parameters; %zu %s of %zu pieces per batch",
+            rg_vocab_size(its->vocab), rg_params_numbers(run->model->params), c.batch, c.chunk ? "streams" : "windows",
+            c.chunk ? c.bptt : c.context);
     if (rg_cut_left_out(d->cut))
-        rg_tell(run->report, "the last %llu pieces are left out: they are no piece of every stream", (unsigned long long)rg_cut_left_out(d->cut));
+        rg_tell(run->report, "the last %llu pieces are left out: they are no piece of every stream",
+                (unsigned long long)rg_cut_left_out(d->cut));
     return RG_OK;
 }
 

@@ -21,13 +21,17 @@ typedef struct rg_language_model {
 
 /* ---------------------------------------------------------------------------------------------- language_reading.c */
 
-/* Reads a text from its beginning, piece by piece, and says how likely each was. Recurrent models trained on streams carry their state
- * through the whole text; models of windows read windows of `context` pieces one after another, so that the last pieces of a window see
- * more than the first. How the text is handed over changes no bit of the answers. */
+/* Room for what the model's streams carry; the caller's to free. */
+rg_status rg_language_carry(rg_carry **out, const rg_model *model, size_t streams);
+
+/* Reads a text from its beginning, piece by piece, and says how likely each was. Recurrent models trained on streams
+ * carry their state through the whole text; models of windows read windows of `context` pieces one after another, so
+ * that the last pieces of a window see more than the first. How the text is handed over changes no bit of the answers.
+ */
 typedef struct rg_text_reading rg_text_reading;
-rg_status rg_text_reading_new(rg_text_reading **out, const rg_model *model, rg_team *team);
-void      rg_text_reading_free(rg_text_reading *reading);
-void      rg_text_reading_begin(rg_text_reading *reading); /* another text */
+rg_status                      rg_text_reading_new(rg_text_reading **out, const rg_model *model, rg_team *team);
+void                           rg_text_reading_free(rg_text_reading *reading);
+void                           rg_text_reading_begin(rg_text_reading *reading); /* another text */
 /* log p of the next n pieces. RG_ENUMBER when one is not finite. */
 rg_status rg_text_reading_feed(double *log_p, rg_text_reading *reading, const int32_t *ids, size_t n);
 
@@ -37,7 +41,7 @@ typedef struct rg_language_asking {
     int64_t top;
 } rg_language_asking;
 extern const rg_option rg_language_asking_rows[];
-rg_status rg_language_answer(const rg_model *model, const rg_question *question);
+rg_status              rg_language_answer(const rg_model *model, const rg_question *question);
 
 /* ------------------------------------------------------------------------------------------------ language_score.c */
 
@@ -52,11 +56,11 @@ typedef struct rg_language_drawing {
     bool    one_line, unknown;
 } rg_language_drawing;
 extern const rg_option rg_language_drawing_rows[];
-rg_status rg_language_generate(const rg_model *model, const rg_question *question);
+rg_status              rg_language_generate(const rg_model *model, const rg_question *question);
 
 /* ------------------------------------------------------------------------------------------------ language_small.c */
 
 extern const rg_demo rg_language_demos[];
-rg_status rg_language_small(rg_text *yaml, const char *folder, rg_small_size size);
+rg_status            rg_language_small(rg_text *yaml, const char *folder, rg_small_size size);
 
 #endif

@@ -1,5 +1,6 @@
-/* language_answer.c - a language model says what comes next: the most likely pieces behind a text and their probabilities, one row per text.
- * The record is of the first text: its pieces, and what each attended to where the system attends. */
+/* language_answer.c - a language model says what comes next: the most likely pieces behind a text and their
+ * probabilities, one row per text. The record is of the first text: its pieces, and what each attended to where the
+ * system attends. */
 #include <math.h>
 #include <string.h>
 
@@ -9,10 +10,9 @@
 
 enum { MOST_TOP = 100, MOST_SHOWN = 256 }; /* pieces of a record: its maps have so many rows and columns */
 
-const rg_option rg_language_asking_rows[] = {
-    { RG_OPTION_INT, "top", offsetof(rg_language_asking, top), "1", "so many next pieces per text, the most likely first", 0, "[1,100]" },
-    RG_OPTION_END
-};
+const rg_option rg_language_asking_rows[] = { { RG_OPTION_INT, "top", offsetof(rg_language_asking, top), "1",
+                                                "so many next pieces per text, the most likely first", 0, "[1,100]" },
+                                              RG_OPTION_END };
 
 typedef struct {
     const rg_model          *model;
@@ -40,7 +40,8 @@ static rg_status next_piece(answering *x)
     double most = -INFINITY, sum = 0;
     for (size_t c = 0; c < x->pieces; c++) {
         if (!isfinite((double)logits[c]))
-            return rg_fail(RG_ENUMBER, "the score of piece %zu is not finite; the model's weights give infinite numbers", c);
+            return rg_fail(RG_ENUMBER,
+                           "the score of piece %zu is not finite; the model's weights give infinite numbers", c);
         most = fmax(most, (double)logits[c]);
     }
     for (size_t c = 0; c < x->pieces; c++) sum += x->p[c] = exp((double)logits[c] - most);
@@ -69,9 +70,13 @@ static rg_status collect(rg_record *r, const answering *x, size_t from, size_t n
     rg_tape             *tape;
     int32_t             *ids = rg_alloc_array(n, sizeof *ids);
     if (!ids) return RG_ENOMEM;
-    for (size_t i = 0; i < n; i++) ids[i] = i + 1 < n ? x->ids.data[from + i + 1] : -1; /* nobody knows what is behind the last */
+    for (size_t i = 0; i < n; i++)
+        ids[i] = i + 1 < n ? x->ids.data[from + i + 1] : -1; /* nobody knows what is behind the last */
     const rg_field text = { .layout = { .groups = 1, .start = start }, .ids = ids, .previous = x->ids.data + from };
-    const rg_batch batch = { .examples = 1, .fields = 2, .field = { [RG_SOURCE] = { .layout = { .groups = 1, .start = none } }, [RG_TARGET] = text } };
+    const rg_batch batch = { .examples = 1,
+                             .fields = 2,
+                             .field = {
+                                 [RG_SOURCE] = { .layout = { .groups = 1, .start = none } }, [RG_TARGET] = text } };
     rg_status      status = rg_tape_new(&tape, &config);
     if (status == RG_OK && (status = rg_collector_new(&c, r, x->model->system->uses, -1)) == RG_OK) {
         rg_tape_set_watcher(tape, rg_collector_watcher(c));
@@ -89,7 +94,8 @@ static rg_status collect(rg_record *r, const answering *x, size_t from, size_t n
 /* Of the last pieces, as many as the context holds. */
 static rg_status record(answering *x, const char *line, const char *answer)
 {
-    const size_t context = rg_model_size(x->model, "context"), most = context && context < MOST_SHOWN ? context : MOST_SHOWN;
+    const size_t context = rg_model_size(x->model, "context"),
+                 most = context && context < MOST_SHOWN ? context : MOST_SHOWN;
     const size_t n = x->ids.count < most ? x->ids.count : most, from = x->ids.count - n;
     rg_record   *r = NULL;
     rg_status    status = rg_record_new(&r, line, "what comes next");

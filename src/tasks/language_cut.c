@@ -5,9 +5,9 @@
 
 struct rg_cut {
     rg_cut_config config;
-    uint64_t      length;  /* rows of a stream; windows: windows of an epoch */
-    uint64_t      batches; /* of an epoch */
-    rg_place      place;   /* epoch, batch */
+    uint64_t      length;                        /* rows of a stream; windows: windows of an epoch */
+    uint64_t      batches;                       /* of an epoch */
+    rg_place      place;                         /* epoch, batch */
     int32_t      *ids, *previous, *start, *none; /* none: the layout of the empty source */
     uint64_t     *lines;
 };
@@ -27,13 +27,15 @@ static rg_status count_batches(rg_cut *c)
     const uint64_t       all = o->text.count;
     if (streams(c)) {
         if (all < o->batch)
-            return rg_fail(RG_EINVAL, "a text of %llu pieces cannot go on in %zu streams: lower --mini-batch", (unsigned long long)all, o->batch);
+            return rg_fail(RG_EINVAL, "a text of %llu pieces cannot go on in %zu streams: lower --mini-batch",
+                           (unsigned long long)all, o->batch);
         c->length = all / o->batch;
         c->batches = c->length <= o->bptt ? 1 : 1 + (c->length - o->bptt + o->chunk - 1) / o->chunk;
         return RG_OK;
     }
     if (o->random && all < o->context)
-        return rg_fail(RG_EINVAL, "a text of %llu pieces has no window of %zu: lower --context", (unsigned long long)all, o->context);
+        return rg_fail(RG_EINVAL, "a text of %llu pieces has no window of %zu: lower --context",
+                       (unsigned long long)all, o->context);
     c->length = o->random ? all / o->context : (all + o->context - 1) / o->context;
     c->batches = (c->length + o->batch - 1) / o->batch;
     return RG_OK;
@@ -45,7 +47,8 @@ rg_status rg_cut_new(rg_cut **out, const rg_cut_config *config)
     size_t       rows;
     *out = NULL;
     if (!config->batch || !each || (config->chunk && config->bptt < config->chunk))
-        return rg_fail(RG_EINVAL, "%zu streams or windows of %zu rows, carried on after %zu", config->batch, each, config->chunk);
+        return rg_fail(RG_EINVAL, "%zu streams or windows of %zu rows, carried on after %zu", config->batch, each,
+                       config->chunk);
     if (!rg_size_mul(&rows, config->batch, each) || rows > INT32_MAX)
         return rg_fail(RG_ELIMIT, "a batch of %zu times %zu rows", config->batch, each);
     rg_cut *c = rg_alloc_zero(sizeof *c);
@@ -96,7 +99,7 @@ static rg_status next_streams(rg_cut *c, rg_batch *out)
 {
     const rg_cut_config *o = &c->config;
     const uint64_t       b = c->place.batch, from = b * o->chunk, left = c->length - from;
-    const size_t         n = left < o->bptt ? (size_t)left : o->bptt, seen = (size_t)(rows_before(c, b) - (b ? from : 0));
+    const size_t n = left < o->bptt ? (size_t)left : o->bptt, seen = (size_t)(rows_before(c, b) - (b ? from : 0));
     for (size_t s = 0; s < o->batch; s++) RG_TRY(add_example(c, out, s * c->length + from, n, seen));
     out->carry = o->carry;
     out->carry_after = o->chunk < n ? o->chunk : 0;
@@ -108,10 +111,11 @@ static rg_status next_streams(rg_cut *c, rg_batch *out)
 static rg_status next_windows(rg_cut *c, rg_batch *out)
 {
     const rg_cut_config *o = &c->config;
-    const uint64_t       first = c->place.batch * o->batch, left = c->length - first, n = left < o->batch ? left : o->batch;
-    rg_random            random = rg_random_new(o->seed, (c->place.epoch << 32) + c->place.batch);
+    const uint64_t first = c->place.batch * o->batch, left = c->length - first, n = left < o->batch ? left : o->batch;
+    rg_random      random = rg_random_new(o->seed, (c->place.epoch << 32) + c->place.batch);
     for (uint64_t w = 0; w < (o->random ? o->batch : n); w++) {
-        const uint64_t from = o->random ? rg_random_below(&random, o->text.count - o->context + 1) : (first + w) * o->context;
+        const uint64_t from = o->random ? rg_random_below(&random, o->text.count - o->context + 1)
+                                        : (first + w) * o->context;
         const uint64_t rest = o->text.count - from;
         RG_TRY(add_example(c, out, from, rest < o->context ? (size_t)rest : o->context, 0));
     }
@@ -141,12 +145,16 @@ rg_status rg_cut_next(bool *out_more, rg_batch *out, rg_cut *c)
 double   rg_cut_epoch_part(const rg_cut *c) { return (double)c->place.batch / (double)c->batches; }
 rg_place rg_cut_tell(const rg_cut *c) { return c->place; }
 
-uint64_t rg_cut_left_out(const rg_cut *c) { return streams(c) ? c->config.text.count - c->length * c->config.batch : 0; }
+uint64_t rg_cut_left_out(const rg_cut *c)
+{
+    return streams(c) ? c->config.text.count - c->length * c->config.batch : 0;
+}
 
 rg_status rg_cut_seek(rg_cut *c, rg_place place)
 {
     if (place.batch > c->batches)
-        return rg_fail(RG_EMATCH, "batch %llu of an epoch of %llu", (unsigned long long)place.batch, (unsigned long long)c->batches);
+        return rg_fail(RG_EMATCH, "batch %llu of an epoch of %llu", (unsigned long long)place.batch,
+                       (unsigned long long)c->batches);
     c->place = (rg_place){ .epoch = place.epoch, .batch = place.batch };
     return RG_OK;
 }
@@ -154,6 +162,7 @@ rg_status rg_cut_seek(rg_cut *c, rg_place place)
 uint64_t rg_cut_checksum(const rg_cut *c)
 {
     const rg_cut_config *o = &c->config;
-    const uint64_t       settings[] = { o->text.from, o->text.count, o->batch, o->chunk, o->bptt, o->context, o->random, o->seed };
+    const uint64_t       settings[] = { o->text.from, o->text.count, o->batch,  o->chunk,
+                                        o->bptt,      o->context,    o->random, o->seed };
     return rg_hash_bytes(rg_running_checksum(o->text.text), settings, sizeof settings);
 }

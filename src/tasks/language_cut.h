@@ -5,7 +5,7 @@
  *             stream 0  |--k1--|--k1--|--k1--|           the batch after has k2 rows from where k1 of this one ended
  *             stream 1  |--k1--|--k1--|--k1--|           only rows that no batch before had are predicted
  *
- *   windows   B pieces of text of the same length each, drawn anywhere, or one after another; nothing goes on between them
+ *   windows   B stretches of text of one length, drawn anywhere, or one after another; nothing goes on between them
  *
  * A row predicts its piece from the one before it, which for the first of the text is </s>. */
 #ifndef RG_TASKS_LANGUAGE_CUT_H
@@ -39,8 +39,8 @@ typedef struct rg_cut rg_cut;
 rg_status rg_cut_new(rg_cut **out, const rg_cut_config *config);
 void      rg_cut_free(rg_cut *cut);
 
-/* The next batch: an empty source and the text (RG_TARGET), `lines` the places of the examples in the text, from 1. *out_more is false at the
- * end of an epoch; the call after that starts the next. Borrowed until the next call. */
+/* The next batch: an empty source and the text (RG_TARGET), `lines` the places of the examples in the text, from 1.
+ * *out_more is false at the end of an epoch; the call after that starts the next. Borrowed until the next call. */
 rg_status rg_cut_next(bool *out_more, rg_batch *out, rg_cut *cut);
 double    rg_cut_epoch_part(const rg_cut *cut);
 uint64_t  rg_cut_left_out(const rg_cut *cut); /* pieces at the end that make no row of every stream, or no window */

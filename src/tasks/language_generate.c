@@ -1,6 +1,7 @@
 /* language_generate.c - texts drawn from a language model, through start / step / keep alone.
  *
- * Prompts of any length share a batch. What is drawn depends on the seed and the number of the prompt, not on batch mates or threads. */
+ * Prompts of any length share a batch. What is drawn depends on the seed and the number of the prompt, not on batch
+ * mates or threads. */
 #include <string.h>
 
 #include "regard/decode.h"
@@ -13,9 +14,11 @@ const rg_option rg_language_drawing_rows[] = {
     { RG_OPTION_LIST, "prompt", AT(prompts), "", "texts to continue; none: one per line of --input", 0, NULL },
     { RG_OPTION_INT, "samples", AT(n), "1", "texts per prompt", 'n', "[1,1000]" },
     { RG_OPTION_INT, "length", AT(length), "100", "most pieces behind the prompt", 0, "[1,100000]" },
-    { RG_OPTION_REAL, "temperature", AT(temperature), "1", "below 1 likely pieces become likelier; 0: always the likeliest", 0, "[0,100]" },
+    { RG_OPTION_REAL, "temperature", AT(temperature), "1",
+      "below 1 likely pieces become likelier; 0: always the likeliest", 0, "[0,100]" },
     { RG_OPTION_INT, "top", AT(top), "0", "draw among so many likeliest pieces; 0: all", 0, "[0,10000000]" },
-    { RG_OPTION_REAL, "top-p", AT(top_p), "1", "and of those among the fewest that have this probability together", 0, "(0,1]" },
+    { RG_OPTION_REAL, "top-p", AT(top_p), "1", "and of those among the fewest that have this probability together", 0,
+      "(0,1]" },
     { RG_OPTION_BOOL, "one-line", AT(one_line), "false", "stop where the line ends", 0, NULL },
     { RG_OPTION_BOOL, "allow-unk", AT(unknown), "false", "the unknown piece may be drawn", 0, NULL },
     { RG_OPTION_INT, "mini-batch", AT(batch), "16", "prompts continued together", 0, "[1,10000]" },
@@ -146,23 +149,28 @@ static rg_status draw(drawing *x, const rg_question *q)
     static const char *const names[] = { "prompt", "sample", "text", "log_p", "pieces" };
     const rg_list           *prompts = &x->asked->prompts;
     RG_TRY(x->sink->columns(x->sink->context, names, sizeof names / sizeof *names));
-    for (size_t i = 0; i < prompts->count; i++) RG_TRY(add_prompt(x, prompts->items[i], strlen(prompts->items[i]), i + 1));
+    for (size_t i = 0; i < prompts->count; i++)
+        RG_TRY(add_prompt(x, prompts->items[i], strlen(prompts->items[i]), i + 1));
     if (!prompts->count) RG_TRY(rg_question_texts(q, add_prompt, x));
     return flush(x);
 }
 
 rg_status rg_language_generate(const rg_model *m, const rg_question *q)
 {
-    drawing x = { .model = m, .vocab = ((const rg_language_model *)m->assets)->vocab, .asked = q->options, .sink = q->sink };
+    drawing x = {
+        .model = m, .vocab = ((const rg_language_model *)m->assets)->vocab, .asked = q->options, .sink = q->sink
+    };
     const size_t batch = (size_t)x.asked->batch;
     rg_team     *team = NULL;
     if (x.asked->temperature <= 0 && x.asked->n > 1)
-        return rg_fail(RG_EINVAL, "--temperature 0 has one answer: %lld samples of it would be the same", (long long)x.asked->n);
+        return rg_fail(RG_EINVAL, "--temperature 0 has one answer: %lld samples of it would be the same",
+                       (long long)x.asked->n);
     x.config = search_of(&x);
     x.prompt = rg_alloc_zero(batch * sizeof *x.prompt);
     x.prefix = rg_alloc_zero(batch * sizeof *x.prefix);
     x.number = rg_alloc_zero(batch * sizeof *x.number);
-    rg_status status = x.prompt && x.prefix && x.number ? rg_team_new(&team, q->threads > 0 ? q->threads : 1) : RG_ENOMEM;
+    rg_status status = x.prompt && x.prefix && x.number ? rg_team_new(&team, q->threads > 0 ? q->threads : 1)
+                                                        : RG_ENOMEM;
     if (status == RG_OK) status = rg_search_new(&x.search, &m, 1, team);
     if (status == RG_OK) status = draw(&x, q);
     rg_search_free(x.search);

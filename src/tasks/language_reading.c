@@ -34,11 +34,15 @@ static void see(void *context, const char *name, const rg_tensor *x, const void 
     r->seen = true;
 }
 
-static rg_status make_carry(rg_text_reading *r)
+rg_status rg_language_carry(rg_carry **out, const rg_model *model, size_t streams)
 {
-    size_t width[64], blocks = 0;
-    while (blocks < 64 && (width[blocks] = r->model->system->carries(r->model, blocks)) > 0) blocks++;
-    return rg_carry_new(&r->carry, 1, width, blocks);
+    enum { MOST = 64 };
+    size_t width[MOST], blocks = 0;
+    for (size_t w; (w = model->system->carries(model, blocks)) > 0;) {
+        if (blocks == MOST) return rg_fail(RG_ELIMIT, "%s carries more than %d blocks", model->system->name, MOST);
+        width[blocks++] = w;
+    }
+    return rg_carry_new(out, streams, width, blocks);
 }
 
 rg_status rg_text_reading_new(rg_text_reading **out, const rg_model *model, rg_team *team)
@@ -53,7 +57,7 @@ rg_status rg_text_reading_new(rg_text_reading **out, const rg_model *model, rg_t
     r->ids = rg_alloc_array(r->room, sizeof *r->ids);
     r->previous = rg_alloc_array(r->room, sizeof *r->previous);
     rg_status status = r->ids && r->previous ? rg_tape_new(&r->tape, &config) : RG_ENOMEM;
-    if (status == RG_OK && !context && model->system->carries) status = make_carry(r);
+    if (status == RG_OK && !context && model->system->carries) status = rg_language_carry(&r->carry, model, 1);
     if (status != RG_OK) rg_text_reading_free(r);
     else rg_text_reading_begin(*out = r);
     return status;
@@ -76,7 +80,8 @@ void rg_text_reading_begin(rg_text_reading *r)
     if (r->carry) rg_carry_zero(r->carry);
 }
 
-/* Rows 0 .. rows-1 of the pass, of which those before r->at were answered before: a window is read again when only part of it came. */
+/* Rows 0 .. rows-1 of the pass, of which those before r->at were answered before: a window is read again when only part
+ * of it came. */
 static rg_status pass(rg_text_reading *r, size_t rows)
 {
     const int32_t    start[] = { 0, (int32_t)rows }, none[] = { 0, 0 };
@@ -84,7 +89,9 @@ static rg_status pass(rg_text_reading *r, size_t rows)
     const rg_batch   batch = { .examples = 1,
                                .fields = 2,
                                .field = { [RG_SOURCE] = { .layout = { .groups = 1, .start = none } },
-                                          [RG_TARGET] = { .layout = { .groups = 1, .start = start }, .ids = r->ids, .previous = r->previous } },
+                                          [RG_TARGET] = { .layout = { .groups = 1, .start = start },
+                                                          .ids = r->ids,
+                                                          .previous = r->previous } },
                                .carry = r->carry };
     if (r->carry) rg_carry_turn(r->carry);
     rg_tape_reset(r->tape, 0);
@@ -108,7 +115,9 @@ rg_status rg_text_reading_feed(double *log_p, rg_text_reading *r, const int32_t 
         RG_TRY(pass(r, r->at + m));
         for (size_t i = 0; i < m; i++)
             if (!isfinite(r->out[i]))
-                return rg_fail(RG_ENUMBER, "log p of piece %zu is not finite; the model's weights give infinite numbers", done + i + 1);
+                return rg_fail(RG_ENUMBER,
+                               "log p of piece %zu is not finite; the model's weights give infinite numbers",
+                               done + i + 1);
         r->last = ids[done + m - 1];
         done += m;
         r->at = r->carry || r->at + m == r->room ? 0 : r->at + m;

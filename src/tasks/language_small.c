@@ -26,9 +26,10 @@ rg_status rg_language_small(rg_text *yaml, const char *folder, rg_small_size siz
     if (status == RG_OK) status = write_part(grammar, RG_GRAMMAR_VALID, demo ? 300 : 5, valid);
     if (status == RG_OK) status = rg_text_print(yaml, "train-sets: [%s]\nvalid-sets: [%s]\n", train, valid);
     if (status == RG_OK)
-        status = rg_text_print(yaml, demo ? "vocab-kind: characters\nmini-batch: 16\ncontext: 64\nchunk: 64\nlearn-rate: 0.002\n"
-                                            "lr-warmup: 50\nlr-schedule: cosine\nafter-batches: 800\nvalid-freq: 400\n"
-                                          : "mini-batch: 3\ncontext: 9\nchunk: 4\nbptt: 6\nafter-batches: 8\nvalid-freq: 4\n");
+        status = rg_text_print(
+            yaml, demo ? "vocab-kind: characters\nmini-batch: 16\ncontext: 64\nchunk: 64\nlearn-rate: 0.003\n"
+                         "lr-warmup: 50\nlr-schedule: cosine\nafter-batches: 1300\nvalid-freq: 650\n"
+                       : "mini-batch: 3\ncontext: 9\nchunk: 4\nbptt: 6\nafter-batches: 8\nvalid-freq: 4\n");
     rg_grammar_free(grammar);
     rg_free(train);
     rg_free(valid);

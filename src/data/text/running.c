@@ -1,4 +1,5 @@
-/* running.c - running text: ids of all lines one after another, in memory or, past the budget, in a temporary file without a name. */
+/* running.c - running text: ids of all lines one after another, in memory or, past the budget, in a temporary file
+ * without a name. */
 #include "regard/running.h"
 
 #include <errno.h>
@@ -111,8 +112,8 @@ static rg_status seal(filling *f)
     return status;
 }
 
-rg_status rg_running_open(rg_running **out, const rg_running_config *config, const rg_vocab *vocab, const char *const *paths,
-                          size_t count)
+rg_status rg_running_open(rg_running **out, const rg_running_config *config, const rg_vocab *vocab,
+                          const char *const *paths, size_t count)
 {
     *out = NULL;
     filling f = { .running = rg_alloc_zero(sizeof(rg_running)), .config = config, .vocab = vocab };
@@ -134,8 +135,8 @@ rg_status rg_running_open(rg_running **out, const rg_running_config *config, con
 rg_status rg_running_read(int32_t *out, rg_running *r, uint64_t from, size_t count)
 {
     if (from > r->report.tokens || count > r->report.tokens - from)
-        return rg_fail(RG_EINVAL, "pieces %llu .. %llu of a text of %llu", (unsigned long long)from, (unsigned long long)(from + count),
-                       (unsigned long long)r->report.tokens);
+        return rg_fail(RG_EINVAL, "pieces %llu .. %llu of a text of %llu", (unsigned long long)from,
+                       (unsigned long long)(from + count), (unsigned long long)r->report.tokens);
     if (!count) return RG_OK;
     if (!r->file) {
         memcpy(out, r->ids.data + from, count * sizeof *out);
@@ -151,10 +152,11 @@ rg_status rg_running_describe(rg_text *out, const rg_running *r)
     const struct {
         const rg_fault *fault;
         const char     *what;
-    } faults[] = { { &c->bad_utf8, "with bad UTF-8" }, { &c->nul, "with NUL bytes" }, { &c->too_long, "over the byte limit, taken as empty" } };
+    } faults[] = { { &c->bad_utf8, "with bad UTF-8" },
+                   { &c->nul, "with NUL bytes" },
+                   { &c->too_long, "over the byte limit, taken as empty" } };
     RG_TRY(rg_text_print(out, "%llu lines, %llu pieces", (unsigned long long)c->lines, (unsigned long long)c->tokens));
-    if (c->unknown)
-        RG_TRY(rg_text_print(out, ", %.2f %% unknown", 100.0 * (double)c->unknown / (double)c->tokens));
+    if (c->unknown) RG_TRY(rg_text_print(out, ", %.2f %% unknown", 100.0 * (double)c->unknown / (double)c->tokens));
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         if (!faults[i].fault->count) continue;
         RG_TRY(rg_text_print(out, "; "));
