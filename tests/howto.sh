@@ -79,6 +79,17 @@ found_in task 6 examples/04_new_task.c
 } > assets.c
 compile -c assets.c
 
+# generator: a whole one, in the order of the page
+{
+    echo '#include "data/made/examples_made.h"'
+    echo 'typedef struct { rg_made_settings base; } settings;'
+    echo 'static const rg_option options[] = { RG_MADE_ROWS(settings, "10000"), RG_OPTION_END };'
+    echo 'extern const rg_generator rg_generator_mine;'
+    block generator 1
+    block generator 2
+} > generator.c
+compile -Wno-unused-parameter -c generator.c
+
 for page in "$docs"/howto-*.md; do
     name=${page##*/howto-}
     grep -q '```c$' "$page" || continue

@@ -17,7 +17,7 @@
 #include "tensor/optimise.h"
 
 #define MOST_RATIO 1.5  /* what a table may take of the time of the one below it */
-#define LEAST_GAIN 3e-9 /* and so many seconds of a call, which is about what calling it takes */
+#define LEAST_GAIN 6e-9 /* and so many seconds of a call: what a masked end of a row costs, where the row is all end */
 #define TURN 1e-5       /* seconds of a turn */
 enum { TURNS = 7, TRIES = 60 };
 

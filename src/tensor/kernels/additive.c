@@ -60,14 +60,16 @@ static void pieces_backward(rg_activation f, size_t n, float *dx, float *dy, flo
         EACH(some, store(s + i, get(x + at + i, c) + get(y + at + i, c)); store(g + i, de * get(v + at + i, c)););
         ISA(map)(f, whole(some), z, s);
         ISA(map_backward)(f, whole(some), g, s, z, g, false);
-        EACH(some, put(dx + at + i, get(dx + at + i, c) + load(g + i), c); put(dy + at + i, get(dy + at + i, c) + load(g + i), c);
-             put(dv + at + i, get(dv + at + i, c) + de * load(z + i), c););
+        EACH(some, const vec a = ready(get(dx + at + i, c) + load(g + i)), b = ready(get(dy + at + i, c) + load(g + i)),
+                             d = ready(get(dv + at + i, c) + de * load(z + i));
+             put_ready(dx + at + i, a, c); put_ready(dy + at + i, b, c); put_ready(dv + at + i, d, c););
     }
 }
 
 #define BACKWARD(function, slope)                                                                              \
     EACH(n, const vec z = function(get(x + i, c) + get(y + i, c)); const vec g = de * get(v + i, c) * (slope); \
-         put(dx + i, get(dx + i, c) + g, c); put(dy + i, get(dy + i, c) + g, c); put(dv + i, get(dv + i, c) + de * z, c);)
+         const vec a = ready(get(dx + i, c) + g), b = ready(get(dy + i, c) + g), s = ready(get(dv + i, c) + de * z);   \
+         put_ready(dx + i, a, c); put_ready(dy + i, b, c); put_ready(dv + i, s, c);)
 
 void ISA(additive_backward)(rg_activation f, size_t n, float *dx, float *dy, float *dv, const float *x, const float *y, const float *v,
                             float de)

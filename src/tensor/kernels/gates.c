@@ -64,19 +64,22 @@ static void gru(size_t u, float *gates, float *h, const float *before)
 static void gru_backward(size_t u, float *dgates, float *dh, const float *gates, const float *before)
 {
     EACH(u, {
-        vec z = get(gates + i, c), n = get(gates + 2 * u + i, c), d = get(dh + i, c);
-        put(dgates + i, d * (n - maybe(before, i, c)) * logistic_slope(z), c);
-        put(dgates + 2 * u + i, d * z * (1.0f - n * n), c);
-        put(dh + i, d * (1.0f - z), c);
+        vec z = get(gates + i, c), n = get(gates + 2 * u + i, c), d = get(dh + i, c), h0 = maybe(before, i, c);
+        vec dz = ready(d * (n - h0) * logistic_slope(z)), dn = ready(d * z * (1.0f - n * n)), d0 = ready(d * (1.0f - z));
+        put_ready(dgates + i, dz, c);
+        put_ready(dgates + 2 * u + i, dn, c);
+        put_ready(dh + i, d0, c);
     });
 }
 
 static void gru_reset_backward(size_t u, float *dgates, float *dh, const float *drh, const float *gates, const float *before)
 {
     EACH(u, {
-        vec r = get(gates + u + i, c), d = get(drh + i, c);
-        put(dgates + u + i, d * maybe(before, i, c) * logistic_slope(r), c);
-        put(dh + i, d * r + get(dh + i, c), c);
+        vec r = get(gates + u + i, c), d = get(drh + i, c), h0 = maybe(before, i, c), d0 = get(dh + i, c);
+        vec dr = ready(d * h0 * logistic_slope(r));
+        d0 = ready(d * r + d0);
+        put_ready(dgates + u + i, dr, c);
+        put_ready(dh + i, d0, c);
     });
 }
 
@@ -99,16 +102,19 @@ static void gru_after(size_t u, float *gates, float *hn, float *h, const float *
 static void gru_after_backward(size_t u, float *dgates, float *da, float *dh, const float *gates, const float *hn, const float *before)
 {
     EACH(u, {
-        vec z = get(gates + i, c), r = get(gates + u + i, c), n = get(gates + 2 * u + i, c), d = get(dh + i, c);
-        vec dz = d * (maybe(before, i, c) - n) * logistic_slope(z), dn = d * (1.0f - z) * (1.0f - n * n);
-        vec dr = dn * get(hn + i, c) * logistic_slope(r);
-        put(dgates + i, dz, c);
-        put(da + i, dz, c);
-        put(dgates + u + i, dr, c);
-        put(da + u + i, dr, c);
-        put(dgates + 2 * u + i, dn, c);
-        put(da + 2 * u + i, dn * r, c);
-        put(dh + i, d * z, c);
+        vec z = get(gates + i, c), r = get(gates + u + i, c), n = get(gates + 2 * u + i, c), d = get(dh + i, c), h0 = maybe(before, i, c),
+            inner = get(hn + i, c);
+        vec dz = d * (h0 - n) * logistic_slope(z), dn = d * (1.0f - z) * (1.0f - n * n);
+        vec dr = ready(dn * inner * logistic_slope(r)), through = ready(dn * r), d0 = ready(d * z);
+        dz = ready(dz);
+        dn = ready(dn);
+        put_ready(dgates + i, dz, c);
+        put_ready(da + i, dz, c);
+        put_ready(dgates + u + i, dr, c);
+        put_ready(da + u + i, dr, c);
+        put_ready(dgates + 2 * u + i, dn, c);
+        put_ready(da + 2 * u + i, through, c);
+        put_ready(dh + i, d0, c);
     });
 }
 
