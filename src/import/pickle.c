@@ -348,7 +348,7 @@ static rg_status instruction(machine *m, unsigned char op)
     case 0x93: return name_of_stack(m);
     case 'R': return reduce(m);
     case 'Q': return persistent(m);
-    case 'b': return ignore(m, 1); /* attributes of a dictionary or parameter */
+    case 'b': /* attributes of a dictionary or parameter */
     case '0': return ignore(m, 1);
     case '.': return pop(&m->result, m);
     default:

@@ -193,7 +193,7 @@ static rg_status learn(rg_results *out, const rg_row_run *run)
 {
     rg_learned    learned = { 0 };
     const rg_lab *lab = run->job->lab;
-    char         *log = rg_format("%s.jsonl", run->training->learning->model);
+    char         *log = run->training ? rg_format("%s.jsonl", run->training->learning->model) : NULL;
     rg_status     status = log ? lab->learn(lab->context, &learned, run->training, log) : RG_ENOMEM;
     for (size_t i = 0; status == RG_OK && i < learned.final.count; i++)
         status = rg_results_set(out, learned.final.metric[i].name, learned.final.metric[i].value);

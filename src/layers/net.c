@@ -75,7 +75,7 @@ static rg_status read_letters(rg_net_layer *l, reading *r, bool *valid)
 static rg_status read_layer(rg_net_layer *l, reading *r)
 {
     bool   valid = false;
-    size_t side;
+    size_t side = 0;
     *l = (rg_net_layer){ .groups = 1, .window = { .stride = 1, .dilation = 1 } };
     if (r->bytes >= sizeof l->text) return bad(r, RG_EINVAL, "a layer of %zu letters", r->bytes);
     memcpy(l->text, r->word, r->bytes);

@@ -72,7 +72,7 @@ rg_status rg_objectives_new(rg_objectives **out, const rg_system *system, const 
 void rg_objectives_free(rg_objectives *o)
 {
     if (!o) return;
-    for (size_t i = 0; i < o->count; i++) rg_free(o->use[i].parts);
+    for (size_t i = 0; o->use && i < o->count; i++) rg_free(o->use[i].parts);
     rg_free(o->use);
     rg_free(o);
 }

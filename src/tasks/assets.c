@@ -8,8 +8,14 @@
 #include "tasks/batches.h"
 
 /* Members are pointers but for flags. */
-static void **pointer_of(const rg_asset *a, const void *assets) { return (void **)(void *)((char *)(uintptr_t)assets + a->offset); }
-static bool  *flag_of(const rg_asset *a, const void *assets) { return (bool *)((char *)(uintptr_t)assets + a->offset); }
+static void **pointer_of(const rg_asset *a, const void *assets) 
+{
+    return (void **)(void *)((char *)(uintptr_t)assets + a->offset); /* NOLINT(performance-no-int-to-ptr) */
+}
+static bool  *flag_of(const rg_asset *a, const void *assets) 
+{
+    return (bool *)((char *)(uintptr_t)assets + a->offset); /* NOLINT(performance-no-int-to-ptr) */
+}
 
 static const rg_names *names_before(const rg_asset *a, const void *assets) { return *pointer_of(a - 1, assets); }
 
@@ -87,7 +93,8 @@ static rg_status put_counts(rg_state *state, const char *key, const uint64_t *co
 {
     rg_text   text = { 0 };
     rg_status status = RG_OK;
-    for (size_t i = 0; status == RG_OK && i < C; i++) status = rg_text_print(&text, "%s%llu", i ? " " : "", (unsigned long long)counts[i]);
+    for (size_t i = 0; counts && status == RG_OK && i < C; i++)
+        status = rg_text_print(&text, "%s%llu", i ? " " : "", (unsigned long long)counts[i]);
     if (status == RG_OK) status = rg_state_put_text(state, key, rg_text_c(&text));
     rg_text_free(&text);
     return status;

@@ -37,6 +37,7 @@ static rg_status next_piece(answering *x)
         if (i) RG_TRY(rg_decoding_keep(x->decoding, &same, 1));
         RG_TRY(rg_decoding_step(&logits, &ld, x->decoding, &x->ids.data[i]));
     }
+    if (!logits) return rg_fail(RG_EINVAL, "nothing stands before what is to be predicted");
     double most = -INFINITY, sum = 0;
     for (size_t c = 0; c < x->pieces; c++) {
         if (!isfinite((double)logits[c]))

@@ -167,7 +167,10 @@ static rg_status translate_all(const rg_translated **out, rg_validation *v, rg_s
     stopping s = { .report = report };
     c->search.stop = report && report->stop ? stop_search : NULL;
     c->search.stop_context = &s;
-    RG_TRY(rg_session_run(out, v->session, c, (const char *const *)v->source.line, v->source.count, 0, NULL));
+    const rg_status status = rg_session_run(out, v->session, c, (const char *const *)v->source.line, v->source.count, 0, NULL);
+    c->search.stop = NULL;
+    c->search.stop_context = NULL; /* it ends here */
+    RG_TRY(status);
     return atomic_load(&s.told) ? rg_fail(RG_ESTOP, "asked to stop while validation lines were translated") : RG_OK;
 }
 

@@ -67,12 +67,15 @@ static rg_status write_member(rg_file *file, const char *name, const rg_text *by
     char              h[BLOCK] = { 0 };
     unsigned          sum = 0;
     (void)snprintf(h, 100, "%s", name);
-    memcpy(h + 100, "0000644\0000000000\0000000000\0", 24);
+    (void)snprintf(h + 100, 8, "%07o", 0644u); /* mode, owner, group */
+    (void)snprintf(h + 108, 8, "%07o", 0u);
+    (void)snprintf(h + 116, 8, "%07o", 0u);
     (void)snprintf(h + 124, 12, "%011llo", (unsigned long long)bytes->length);
-    memcpy(h + 136, "00000000000", 12);
+    (void)snprintf(h + 136, 12, "%011o", 0u);
     memset(h + 148, ' ', 8);
     h[156] = '0';
-    memcpy(h + 257, "ustar\00000", 8);
+    (void)snprintf(h + 257, 6, "ustar");
+    h[263] = h[264] = '0';
     for (size_t i = 0; i < BLOCK; i++) sum += (unsigned char)h[i];
     (void)snprintf(h + 148, 8, "%06o", sum);
     RG_TRY(rg_file_write(file, h, BLOCK));

@@ -71,8 +71,8 @@ rg_status rg_augment_parse(rg_augment *out, const char *text)
 
 bool rg_augment_is_off(const rg_augment *a)
 {
-    static const rg_augment off;
-    return !memcmp(a, &off, sizeof off);
+    return a->shift == 0 && a->rotate == 0 && a->scale == 0 && a->shear == 0 && a->flip == 0 && a->elastic == 0 && a->light == 0 &&
+           a->contrast == 0 && a->noise == 0 && a->erase == 0 && a->crop == 0;
 }
 
 static double either(rg_random *r, double most) { return most * (2 * rg_random_uniform(r) - 1); }

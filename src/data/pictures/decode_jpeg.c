@@ -107,7 +107,7 @@ static void start(job *j, const unsigned char *b, size_t count)
     jpeg_create_decompress(&j->info);
     j->progress.progress_monitor = count_scans;
     j->info.progress = &j->progress;
-    jpeg_mem_src(&j->info, (unsigned char *)(uintptr_t)b, (unsigned long)count); /* older headers take no const */
+    jpeg_mem_src(&j->info, (unsigned char *)(uintptr_t)b, (unsigned long)count); /* older headers take no const. NOLINT(performance-no-int-to-ptr) */
     jpeg_save_markers(&j->info, EXIF, 0xffff);
     jpeg_read_header(&j->info, TRUE);
 }

@@ -44,7 +44,7 @@ static size_t bytes_of(const rg_picture *p) { return p->height * p->width * p->c
 rg_status rg_picture_copy(rg_picture *out, const rg_picture *p)
 {
     RG_TRY(rg_picture_new(out, p->height, p->width, p->channels));
-    memcpy(out->pixels, p->pixels, bytes_of(p));
+    if (out->pixels) memcpy(out->pixels, p->pixels, bytes_of(p));
     return RG_OK;
 }
 
@@ -71,7 +71,7 @@ static rg_status turn(rg_picture *p, int orientation)
     const bool mirror_x = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
     const bool mirror_y = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
     const bool exchange = rg_picture__is_turned(orientation);
-    rg_picture out;
+    rg_picture out = { 0 };
     if (orientation == 1) return RG_OK;
     RG_TRY(rg_picture__check_size(p->height, p->width, 2));
     RG_TRY(rg_picture_new(&out, exchange ? p->width : p->height, exchange ? p->height : p->width, p->channels));
@@ -199,7 +199,7 @@ rg_status rg_pixels_measure(size_t *out_height, size_t *out_width, size_t *out_c
 static rg_status picture_of_cell(rg_picture *out, const rg_cell *cell, size_t channels)
 {
     if (!cell->height) return rg_picture_decode(out, cell->bytes, cell->count, channels);
-    const rg_picture raw = { cell->height, cell->width, cell->channels, (unsigned char *)(uintptr_t)cell->bytes }; /* only read */
+    const rg_picture raw = { cell->height, cell->width, cell->channels, (unsigned char *)(uintptr_t)cell->bytes }; /* only read. NOLINT(performance-no-int-to-ptr) */
     if (bytes_of(&raw) != cell->count) return rg_fail(RG_EFORMAT, "%zu bytes for %zu x %zu pixels", cell->count, cell->width, cell->height);
     return rg_picture_to_channels(out, &raw, channels);
 }
