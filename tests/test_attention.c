@@ -501,30 +501,30 @@ static void check_window(const setup *s)
 static void a_window_of_2n_minus_1_equals_full_attention(void **state) { (void)state, each_setup(check_window); }
 
 /* Given weights multiply: a w / sum of a w, whatever the score and whichever path. */
-static void check_tilt(const setup *s)
+static void check_bias(const setup *s)
 {
     const numbers x = sample(5);
-    result        plain, tilted;
-    rg_real       w[PAIRS], tilt[PAIRS];
+    result        plain, biased;
+    rg_real       w[PAIRS], bias[PAIRS];
     run(&plain, s, &x);
     rg_test_fill(w, PAIRS, 6, 0.2, 3);
-    for (size_t p = 0; p < plain.P; p++) tilt[p] = (rg_real)log((double)w[p]);
+    for (size_t p = 0; p < plain.P; p++) bias[p] = (rg_real)log((double)w[p]);
     rg_reach *lists = as_lists(&plain);
     run_over(&plain, s, &x, &layout, lists, NULL);
-    lists->tilt = tilt;
-    run_over(&tilted, s, &x, &layout, lists, NULL);
+    lists->bias = bias;
+    run_over(&biased, s, &x, &layout, lists, NULL);
     for (size_t i = 0; i < plain.Nq; i++)
         for (size_t h = 0; h < s->heads; h++) {
             double sum = 0;
             for (size_t p = plain.first[i]; p < plain.first[i + 1]; p++) sum += (double)(plain.a[p * s->heads + h] * w[p]);
             for (size_t p = plain.first[i]; p < plain.first[i + 1]; p++)
-                near(s, "tilted weight", p, tilted.a[p * s->heads + h], (rg_real)((double)(plain.a[p * s->heads + h] * w[p]) / sum), 1e-6);
+                near(s, "biased weight", p, biased.a[p * s->heads + h], (rg_real)((double)(plain.a[p * s->heads + h] * w[p]) / sum), 1e-6);
         }
-    for (size_t i = 0; i < plain.Nq * s->heads * DV; i++) near(s, "number of the tilted output", i, tilted.out[i], tilted.mixed[i], 1e-6);
+    for (size_t i = 0; i < plain.Nq * s->heads * DV; i++) near(s, "number of the biased output", i, biased.out[i], biased.mixed[i], 1e-6);
     rg_reach_free(lists);
 }
 
-static void a_tilt_multiplies_the_weights(void **state) { (void)state, each_setup(check_tilt); }
+static void a_bias_multiplies_the_weights(void **state) { (void)state, each_setup(check_bias); }
 
 /* What `one_width` says of a score is so: with keys wider than queries it fails with both widths in the message, or works. */
 static void scores_say_whether_queries_and_keys_have_one_width(void **state)
@@ -571,7 +571,7 @@ int main(void)
         cmocka_unit_test(every_reach_sees_what_it_makes),
         cmocka_unit_test(a_reach_is_chosen_by_name_and_size),
         cmocka_unit_test(a_window_of_2n_minus_1_equals_full_attention),
-        cmocka_unit_test(a_tilt_multiplies_the_weights),
+        cmocka_unit_test(a_bias_multiplies_the_weights),
         cmocka_unit_test(scores_say_whether_queries_and_keys_have_one_width),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,7 +73,7 @@ typedef struct {
 static void weigh_and_go_back(edge_numbers *to, const rg_kernels *k, size_t H, size_t d, const size_t *first, const int32_t *key,
                               const uint8_t *bits, size_t more)
 {
-    static rg_real u[QUERIES * MOST_HEADS], z[KEYS * MOST_HEADS], v[MOST_HEADS * 9], dout[QUERIES * MOST_HEADS * 9], tilt[MOST_PAIRS];
+    static rg_real u[QUERIES * MOST_HEADS], z[KEYS * MOST_HEADS], v[MOST_HEADS * 9], dout[QUERIES * MOST_HEADS * 9], bias[MOST_PAIRS];
     const size_t   from = 2, pairs = first[QUERIES] - first[from];
     size_t         pair[QUERIES];
     int32_t        query[QUERIES];
@@ -82,20 +82,20 @@ static void weigh_and_go_back(edge_numbers *to, const rg_kernels *k, size_t H, s
     rg_test_fill(v, sizeof v / sizeof *v, 3, -1, 1);
     rg_test_fill(dout, sizeof dout / sizeof *dout, 4, -1, 1);
     rg_test_fill(to->dz, MOST_HEADS, 5, -1, 1);
-    rg_test_fill(tilt, MOST_PAIRS, 6, -1, 1);
+    rg_test_fill(bias, MOST_PAIRS, 6, -1, 1);
     memset(to->ds, 0, sizeof to->ds);
     k->edges_weigh(QUERIES - from, first + from, key + first[from], H, to->a, u, MOST_HEADS, z, MOST_HEADS, 0.2f,
-                   more ? tilt + first[from] : NULL, NULL, bits, bits ? 2 : 1);
+                   more ? bias + first[from] : NULL, NULL, bits, bits ? 2 : 1);
     memcpy(to->again, to->a, pairs * H * sizeof *to->a);
     k->edges_weigh(QUERIES - from, first + from, key + first[from], H, to->a, u, MOST_HEADS, z, MOST_HEADS, 0.2f,
-                   more ? tilt + first[from] : NULL, to->seats, bits, bits ? 2 : 1);
+                   more ? bias + first[from] : NULL, to->seats, bits, bits ? 2 : 1);
     assert_memory_equal(to->again, to->a, pairs * H * sizeof *to->a); /* seats or none */
     memcpy(to->steep, to->seats, sizeof to->steep);
     for (size_t i = 0; i < QUERIES - from; i++)
         for (size_t h = 0; h < H; h++) to->seats[(4 * i + 3) * H + h] = (rg_real)(i + 1) / (rg_real)(h + 2);
     for (size_t t = 0; t < QUERIES - from; t++) pair[t] = first[from + t + 1] - 1, query[t] = (int32_t)t; /* the last pair of each query */
     k->edges_back(QUERIES - from - 1 - more, H, d, more ? NULL : to->ds, to->again, to->dz, pair + 1, query + 1, to->seats, dout,
-                  MOST_HEADS * 9, z, v, 0.2f, more ? tilt : NULL, bits, bits ? 2 : 1, more);
+                  MOST_HEADS * 9, z, v, 0.2f, more ? bias : NULL, bits, bits ? 2 : 1, more);
 }
 
 static void weights_of_edges_and_the_way_back_of_every_table_equal_the_plain_ones(void **state)
@@ -202,7 +202,7 @@ typedef struct {
 } result;
 
 /* u and z are columns of one wider thing. */
-static void run(result *to, const rg_reach *plain, size_t H, size_t d, double dropout, bool tilted, bool general, int members)
+static void run(result *to, const rg_reach *plain, size_t H, size_t d, double dropout, bool biased, bool general, int members)
 {
     static rg_real x[3][NODES * HEADS * WIDTH * 2], dout[NODES * HEADS * WIDTH], weight[EDGES + NODES], ones[HEADS];
     rg_team       *team = NULL;
@@ -218,11 +218,11 @@ static void run(result *to, const rg_reach *plain, size_t H, size_t d, double dr
     rg_tensor *both = rg_input(t, x[0], NODES, 2 * H, NULL), *v = rg_input(t, x[2], NODES, H * d, NULL);
     rg_tensor *u = rg_columns(t, both, 0, H), *z = rg_columns(t, both, H, H), *out;
     rg_reach   leaning = *plain;
-    leaning.tilt = tilted ? weight : NULL;
+    leaning.bias = biased ? weight : NULL;
     const rg_reach *r = &leaning;
     if (general) {
         rg_tensor *e = rg_map(t, rg_pairs_add(t, u, z, r), RG_LEAKY_RELU);
-        if (tilted) e = rg_add(t, e, rg_matmul(t, rg_borrow(t, weight, r->P, 1, 1), rg_borrow(t, ones, 1, H, H)));
+        if (biased) e = rg_add(t, e, rg_matmul(t, rg_borrow(t, weight, r->P, 1, 1), rg_borrow(t, ones, 1, H, H)));
         out = rg_mix(t, rg_dropout(t, rg_softmax_over(t, e, r), dropout), v, r);
     } else out = rg_fused_linear(t, u, z, v, r, 0.2, dropout);
     assert_non_null(out);

@@ -37,7 +37,7 @@ static rg_tensor *perturbation(rg_tape *t, const rg_objective_use *use, const vo
     const size_t     n = rg_tensor_rows(rows), d = rg_tensor_cols(rows);
     rg_real         *r = rg_tape_memory(t, n * d * sizeof *r);
     if (!r || !rows) return NULL;
-    const bool     settles = rg_tape_settle(t, false);
+    const bool     updates = rg_tape_update_statistics(t, false);
     const uint64_t after = rg_tape_draws(t);
     rg_tape_point *point = rg_tape_mark(t);
     rg_tape_redraw(t, draws);
@@ -51,7 +51,7 @@ static rg_tensor *perturbation(rg_tape *t, const rg_objective_use *use, const vo
         }
     rg_tape_rewind(t, point);
     rg_tape_redraw(t, after);
-    rg_tape_settle(t, settles);
+    rg_tape_update_statistics(t, updates);
     return rg_constant(t, r, n, d, rg_tensor_layout(rows));
 }
 
@@ -66,10 +66,10 @@ static rg_loss adversarial_loss(rg_tape *t, const rg_objective_use *use, const v
     rg_tensor                 *r = perturbation(t, use, batch, rows, draws);
     const uint64_t             after = rg_tape_draws(t);
     rg_tape_redraw(t, draws);
-    rg_tape_settle(t, false);
+    rg_tape_update_statistics(t, false);
     rg_tensor *moved = rg_with_layout(t, rg_add(t, rows, r), rg_tensor_layout(rows));
     rg_loss    attacked = s->compare(t, batch, s->answer(t, use->model, batch, s->features(t, use->model, batch, moved)));
-    rg_tape_settle(t, true);
+    rg_tape_update_statistics(t, true);
     assert_true(rg_tape_draws(t) == after); /* both passes drew the same */
     clean_loss = (double)rg_tensor_at(clean.sum, 0, 0);
     attacked_loss = (double)rg_tensor_at(attacked.sum, 0, 0);

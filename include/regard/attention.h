@@ -36,7 +36,7 @@ typedef struct rg_reach {
     const int32_t *query; /* P: the query row of a pair                                  */
     const int32_t *asker; /* P: query[pair[t]], in the order of `pair`                   */
     const rg_layout *rows; /* how the query rows group; NULL: not known                  */
-    const rg_real  *tilt; /* P: given numbers that are added to the scores of all heads, such as log w of a weighted edge; NULL: none */
+    const rg_real  *bias; /* P: given numbers that are added to the scores of all heads, such as log w of a weighted edge; NULL: none */
     void          *owned; /* rg_reach_free frees it; NULL: lives on a tape               */
 } rg_reach;
 
@@ -127,7 +127,7 @@ typedef struct rg_score {
     bool one_width; /* queries and keys must be equally wide */
     bool panels;    /* `fused` reads keys and values in panels: settling them pays */
     bool drops;     /* it drops weights too */
-    bool tilts;     /* and adds the reach's tilt */
+    bool adds_bias;     /* and adds the reach's bias */
 } rg_score;
 
 const rg_score *const *rg_score_all(void);            /* ends with NULL */
@@ -150,12 +150,12 @@ rg_tensor *rg_attention_prepare(rg_tape *t, const rg_attention *att, rg_tensor *
 
 /* Keys and values that many later calls read, group by group, such as a source: what each call would do first is done once, here. Only
  * speed changes. k is prepared, `groups` are its rows' groups; tapes that record gain nothing from it. */
-void rg_attention_settle(rg_tape *t, const rg_attention *att, rg_tensor *k, rg_tensor *v, const rg_layout *groups);
+void rg_attention_pack(rg_tape *t, const rg_attention *att, rg_tensor *k, rg_tensor *v, const rg_layout *groups);
 
 /* ---------------------------------------------------------------------------------------------- the three words */
 
 rg_tensor *rg_scores(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k,
-                     const rg_reach *reach); /* (P, H) before softmax, tilted */
+                     const rg_reach *reach); /* (P, H) before softmax, biased */
 rg_tensor *rg_softmax_over(rg_tape *t, rg_tensor *e, const rg_reach *reach); /* over the keys of each query; none: nothing */
 rg_tensor *rg_weigh(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, const rg_reach *reach);
 rg_tensor *rg_mix(rg_tape *t, rg_tensor *a, rg_tensor *v, const rg_reach *reach);        /* v: one block a head    */

@@ -38,7 +38,7 @@ typedef enum rg_param_kind {
     RG_WEIGHT,  /* (in, out), right side of products: packed forward and transposed             */
     RG_TABLE,   /* rows are looked up (embedding): never packed                                */
     RG_TIED,    /* (V, D) table that is also the right side of x w^T: packed both ways          */
-    RG_KEPT     /* kept value: saved and resumed, never optimised; moved once a step by rg_params_settle */
+    RG_KEPT     /* kept value: saved and resumed, never optimised; moved once a step by rg_params_update_kept */
 } rg_param_kind;
 
 rg_status rg_params_new(rg_params **out);
@@ -88,7 +88,7 @@ rg_real       *rg_grads_block(const rg_grads *grads);                          /
 /* Kept values (running statistics, baselines) are only read while passes run: what a pass would change waits in its gradient block. This
  * moves each by the mean of what all passes since the reset asked for, summed in the order of the workers, so workers do not
  * race and the result does not depend on who came first. rg_optimizer_step calls it. Frozen ones stay. */
-void rg_params_settle(rg_params *params, rg_grads *const *grads, size_t count);
+void rg_params_update_kept(rg_params *params, rg_grads *const *grads, size_t count);
 
 /* ------------------------------------------------------------------------------------------------------ tape */
 
@@ -117,7 +117,7 @@ bool rg_tape_learning(const rg_tape *tape);
 bool rg_tape_dry(const rg_tape *tape);
 /* Off: batch norm uses the statistics of its batch and leaves the kept ones alone, as a second pass over the same examples wants it. On again
  * after a reset. */
-bool rg_tape_settle(rg_tape *tape, bool settle);
+bool rg_tape_update_statistics(rg_tape *tape, bool update);
 
 /* Random ops so far; and back to an earlier number: the ops that follow draw what the ops after it drew. So a second pass over the same rows
  * has the dropout masks of the first. */

@@ -31,7 +31,7 @@ typedef struct rg_graph {
     size_t    nodes, edges, features, classes; /* edges as listed */
     bool      directed, several;               /* several: labels a node */
     rg_reach *reach;                           /* a node sees its neighbours and itself */
-    rg_real  *weight, *tilt;                   /* of each pair of reach, and its logarithm, which reach holds too; NULL: all 1 */
+    rg_real  *weight, *bias;                   /* of each pair of reach, and its logarithm, which reach holds too; NULL: all 1 */
     rg_real  *even;                            /* weight / sqrt(degrees): the fixed weights of a graph convolution */
     rg_reach *words;                           /* node -> its features */
     rg_real  *value;                           /* of each pair of words */

@@ -36,7 +36,7 @@ struct rg_objective {
     rg_status (*build)(rg_objective_use *use, rg_params *params);
 
     /* Sum and count. rg_tape_progress tells how far the run is; rg_tape_mark, rg_tape_gradient and rg_tape_rewind make an inner pass,
-     * rg_tape_redraw gives it the same dropout masks, rg_tape_settle(t, false) leaves batch statistics alone. Examples without a label are
+     * rg_tape_redraw gives it the same dropout masks, rg_tape_update_statistics(t, false) leaves batch statistics alone. Examples without a label are
      * those whose label field has no row: compare passes over them. */
     rg_loss (*loss)(rg_tape *t, const rg_objective_use *use, const void *batch);
 };

@@ -64,7 +64,7 @@ rg_tensor *rg_pick(rg_tape *t, rg_tensor *x, const int32_t *column); /* (N, 1): 
 rg_tensor *rg_layer_norm(rg_tape *t, rg_tensor *x, rg_tensor *gain, rg_tensor *bias, double eps);
 /* layer_norm(x + y), the residual sum taken in the same pass. */
 rg_tensor *rg_add_norm(rg_tape *t, rg_tensor *x, rg_tensor *y, rg_tensor *gain, rg_tensor *bias, double eps);
-/* Statistics over all rows while learning (kept mean and variance move by `momentum`: rg_params_settle), kept ones otherwise. With momentum 0
+/* Statistics over all rows while learning (kept mean and variance move by `momentum`: rg_params_update_kept), kept ones otherwise. With momentum 0
  * the statistics of the batch are used and the kept ones stay as they are, as a second pass over perturbed inputs wants it. */
 rg_tensor *rg_batch_norm(rg_tape *t, rg_tensor *x, rg_tensor *gain, rg_tensor *bias, rg_param *mean, rg_param *variance,
                          double momentum, double eps);

@@ -29,20 +29,20 @@ rg_tensor *rg_attention_prepare(rg_tape *t, const rg_attention *att, rg_tensor *
     return att->score->prepare ? att->score->prepare(t, att, k) : k;
 }
 
-/* e_ph + tilt_p */
-static rg_tensor *tilted(rg_tape *t, rg_tensor *e, const rg_reach *reach)
+/* e_ph + bias_p */
+static rg_tensor *add_bias(rg_tape *t, rg_tensor *e, const rg_reach *reach)
 {
     const size_t H = e ? rg_tensor_cols(e) : 0;
     rg_real     *ones = e ? rg_tape_memory(t, H * sizeof *ones) : NULL;
     for (size_t h = 0; ones && h < H; h++) ones[h] = 1;
-    return ones ? rg_add(t, e, rg_matmul(t, rg_borrow(t, reach->tilt, reach->P, 1, 1), rg_borrow(t, ones, 1, H, H))) : NULL;
+    return ones ? rg_add(t, e, rg_matmul(t, rg_borrow(t, reach->bias, reach->P, 1, 1), rg_borrow(t, ones, 1, H, H))) : NULL;
 }
 
 rg_tensor *rg_scores(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, const rg_reach *reach)
 {
     if (att->score->query) q = att->score->query(t, att, q);
     rg_tensor *e = att->score->pairs(t, att, q, k, reach); /* (P, H) how well each open pair fits */
-    return reach && reach->tilt ? tilted(t, e, reach) : e;
+    return reach && reach->bias ? add_bias(t, e, reach) : e;
 }
 
 rg_tensor *rg_weigh(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, const rg_reach *reach)
@@ -56,7 +56,7 @@ rg_tensor *rg_weigh(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor
 rg_tensor *rg_attend(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, rg_tensor *v, const rg_reach *reach)
 {
     const bool drops = att->config.dropout > 0 && rg_tape_learning(t);
-    const bool able = att->score->fused && (!drops || att->score->drops) && (!reach || !reach->tilt || att->score->tilts);
+    const bool able = att->score->fused && (!drops || att->score->drops) && (!reach || !reach->bias || att->score->adds_bias);
     if (able && reach && !rg_tape_watched(t, "weights")) {
         rg_tensor *out = att->score->fused(t, att, att->score->query ? att->score->query(t, att, q) : q, k, v, reach);
         if (out || rg_tape_status(t) != RG_OK) return out;

@@ -10,7 +10,7 @@
  * the batch, the team, the blocking and what comes after. Long rows make low blocks, so memory is linear in the number of keys. */
 #include "attention/fused.h"
 #include "attention/fused_dot.h"
-#include "attention/settled.h"
+#include "attention/packed_keys.h"
 
 #include <math.h>
 #include <string.h>
@@ -124,9 +124,9 @@ static void forward_units(void *context, int member, size_t begin, size_t end)
             continue;
         }
         room now = r;
-        const bool settled = rg_settled__find(n->k, n->v, n->H, s->k0, s->k1, h, &now.keys, &now.values);
-        if (!settled && packed != h) pack_span(n, s, packed = h, &r);
-        if (!settled && b->q0 == s->q0 && h + 1 < n->H) {
+        const bool packed_before = rg_packed_keys__find(n->k, n->v, n->H, s->k0, s->k1, h, &now.keys, &now.values);
+        if (!packed_before && packed != h) pack_span(n, s, packed = h, &r);
+        if (!packed_before && b->q0 == s->q0 && h + 1 < n->H) {
             rg_fused__soon(n->q->data, n->q->ld, s->q0, s->q1, (h + 1) * n->dk, n->dk);
             rg_fused__soon(n->k->data, n->k->ld, s->k0, s->k1, (h + 1) * n->dk, n->dk);
             rg_fused__soon(n->v->data, n->v->ld, s->k0, s->k1, (h + 1) * n->dv, n->dv);

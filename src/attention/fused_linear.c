@@ -1,6 +1,6 @@
 /* fused_linear.c - attention with the linear score over lists in one pass: graph attention (Velickovic et al. 2018).
  *
- *     s_p = u_i + z_j       a = softmax over the pairs p of query i of f(s_p) + tilt_p       out_i = sum over p of drop(a)_p v_j
+ *     s_p = u_i + z_j       a = softmax over the pairs p of query i of f(s_p) + bias_p       out_i = sum over p of drop(a)_p v_j
  *
  * Forward goes query by query. When backward will come it keeps dropout's mask, a bit a pair and head, and for each query its seat, what
  * the weights are made of again, and a second sum, bent_i = sum over p of f'(s_p) drop(a)_p v_j. No number a pair is stored, because what
@@ -66,7 +66,7 @@ static void forward_pieces(void *context, int member, size_t begin, size_t end)
         const size_t low = rg_reach__cut(r->first, r->Nq, piece, n->pieces), high = rg_reach__cut(r->first, r->Nq, piece + 1, n->pieces);
         const size_t first = r->first[low], last = r->first[high];
         k->edges_weigh(high - low, r->first + low, r->key + first, H, a, n->u->data + low * n->u->ld, n->u->ld, n->z->data, n->z->ld,
-                       n->slope, r->tilt ? r->tilt + first : NULL, n->seats ? n->seats + low * 4 * H : NULL, n->bits, n->factor);
+                       n->slope, r->bias ? r->bias + first : NULL, n->seats ? n->seats + low * 4 * H : NULL, n->bits, n->factor);
         for (size_t i = low; i < high && n->seats; i++) memcpy(n->steep + i * H, n->seats + (4 * i + 3) * H, H * sizeof(rg_real));
         for (size_t i = low; i < high; i++) {
             const size_t   count = r->first[i + 1] - r->first[i], more = n->far ? last - r->first[i + 1] : 0;
@@ -117,7 +117,7 @@ static void key_pieces(void *context, int member, size_t begin, size_t end)
         for (size_t at = r->back[j], last = r->back[j + 1], first = at; at < last || at == first; at += SOME) {
             const size_t some = last - at < SOME ? last - at : SOME, more = n->far ? r->back[high] - at - some : 0;
             k->edges_back(some, H, n->width, NULL, a, dz, r->pair + at, r->asker + at, n->seats, n->dout, ldo, n->z->data + j * n->z->ld,
-                          n->v->data + j * n->v->ld, n->slope, r->tilt, n->bits, n->factor, more);
+                          n->v->data + j * n->v->ld, n->slope, r->bias, n->bits, n->factor, more);
             if (n->dv)
                 k->lists_mix(some, H, n->width, n->dv + j * n->v->ld, n->add_v || at > first, a, H, NULL, n->dout, ldo, r->asker + at, 0);
         }

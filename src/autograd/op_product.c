@@ -4,7 +4,7 @@
  *   y = a b^T      da = dy b       db = dy^T a
  *
  * A right side that is a parameter was packed once (params.c); the forward product and the input's gradient read the packs. */
-#include "autograd/later.h"
+#include "autograd/deferred.h"
 #include "autograd/params.h"
 #include "autograd/tape.h"
 
@@ -104,8 +104,8 @@ static void product_backward(rg_tape *t, rg_node *node)
     product_node  *n = (product_node *)node;
     rg_tensor     *y = node->out;
     const rg_real *dz = rg_tape__arrived(t, y);
-    rg_later      *later = n->nt ? NULL : rg_later_find(t, n->b, y->rows);
-    const place    da = place_of(t, n->a), db = later ? (place){ NULL, false } : place_of(t, n->b), dbias = place_of(t, n->bias);
+    rg_deferred      *waiting = n->nt ? NULL : rg_deferred_find(t, n->b, y->rows);
+    const place    da = place_of(t, n->a), db = waiting ? (place){ NULL, false } : place_of(t, n->b), dbias = place_of(t, n->bias);
     rg_arena_point scratch = rg_tape__scratch(t);
     if (n->f != RG_IDENTITY) { /* y = f(z):  dz = f'(z) dy */
         rg_real *room = rg_tape__reals(t, y->rows * y->cols);
@@ -115,7 +115,7 @@ static void product_backward(rg_tape *t, rg_node *node)
     }
     if (da.at) backward_left(t, n, da, dz);
     if (db.at) backward_right(t, n, db, dz);
-    if (later) rg_later_add(later, y->rows, n->a->data, n->a->ld, dz, y->cols);
+    if (waiting) rg_deferred_add(waiting, y->rows, n->a->data, n->a->ld, dz, y->cols);
     if (dbias.at) rg_tape__column_sums(t, y->rows, y->cols, dbias.at, dz, y->cols, dbias.add);
     rg_tape__release(t, scratch);
 }
@@ -134,7 +134,7 @@ static rg_tensor *product(rg_tape *t, rg_tensor *a, rg_tensor *b, rg_tensor *bia
     if (rg_tape__live(t) && !forward(t, y, a, b, bias, f, nt)) return NULL;
     rg_tensor    *inputs[] = { a, b, bias };
     product_node *n = rg_tape__node(t, sizeof *n, y, product_backward, 3, inputs);
-    if (n && !nt) rg_later_use(t, b, a->rows);
+    if (n && !nt) rg_deferred_use(t, b, a->rows);
     if (n) n->a = a, n->b = b, n->bias = bias, n->f = f, n->nt = nt;
     if (n && f != RG_IDENTITY) rg_tape__will_need(t, y->rows * N * sizeof(rg_real));
     return y;

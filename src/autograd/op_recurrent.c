@@ -1,6 +1,6 @@
 /* op_recurrent.c - recurrence over ragged groups, forward: one product projects all rows, then each step is one product of its block of
  * states with packed weights and one pass over its gates (kinds and formulas: regard/recurrent.h). */
-#include "autograd/later.h"
+#include "autograd/deferred.h"
 #include "autograd/recurrent.h"
 
 #include <string.h>
@@ -287,7 +287,7 @@ static rg_tensor *recur(rg_tape *t, rg_recurrent_node *now, rg_tensor **out_c)
         rg_tape__will_keep(t, N * (now->gu + 2 * now->u + (now->w.w ? now->x->cols : 0)) * sizeof(rg_real));
         rg_tape__will_need(t, rg_recurrent__scratch(now) * sizeof(rg_real));
         now->node = n->node;
-        if (s->steps == 1 && now->h0) rg_later_use(t, w->u, N), rg_later_use(t, w->u_new, N);
+        if (s->steps == 1 && now->h0) rg_deferred_use(t, w->u, N), rg_deferred_use(t, w->u_new, N);
     }
     else rg_tape__release(t, before);
     if (cells) {

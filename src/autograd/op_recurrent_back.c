@@ -5,8 +5,8 @@
  *                                              dh = dz_t U^T                             gradient of the states before
  *   then, over all rows at once:               dU = H_before^T dz      dW = X^T dz      db = sum dz      dx = dz W^T
  *
- * Groups that end earlier join the block later; until then their rows of dh and dc are zero. */
-#include "autograd/later.h"
+ * Groups that end earlier join the block waiting; until then their rows of dh and dc are zero. */
+#include "autograd/deferred.h"
 #include "autograd/recurrent.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@
 typedef struct {
     const rg_recurrent_node *n;
     rg_real                 *dz, *da;   /* (N, gu) of the sums; of U h + b' where that differs, else the same place */
-    rg_real                 *dh, *dc;   /* (running, u) carried from later steps */
+    rg_real                 *dh, *dc;   /* (running, u) carried from waiting steps */
     rg_real                 *drh;       /* (running, u) the GRU's reset states   */
     const rg_real           *h_arrived, *c_arrived; /* (N, u) in the layout's order, or NULL */
     size_t                   from;
@@ -122,7 +122,7 @@ typedef struct {
 
 typedef struct {
     place     x, w, b, u, u_new, b_new, h0, c0;
-    rg_later *later, *later_new; /* of u, of u_new */
+    rg_deferred *waiting, *waiting_new; /* of u, of u_new */
 } places;
 
 static place place_of(rg_tape *t, rg_tensor *x)
@@ -149,9 +149,9 @@ static const rg_real *states_before(rg_tape *t, const rg_recurrent_node *n, size
 }
 
 /* A cell is one step of somebody's loop: the gradients of its U may wait for the others. */
-static rg_later *waits(rg_tape *t, const rg_recurrent_node *n, const rg_tensor *u)
+static rg_deferred *waits(rg_tape *t, const rg_recurrent_node *n, const rg_tensor *u)
 {
-    return n->steps->steps == 1 && n->start_h ? rg_later_find(t, u, n->steps->rows) : NULL;
+    return n->steps->steps == 1 && n->start_h ? rg_deferred_find(t, u, n->steps->rows) : NULL;
 }
 
 static void weight_gradient(rg_tape *t, place to, const rg_tensor *w, size_t rows, const rg_real *a, size_t lda, const rg_real *dz,
@@ -164,8 +164,8 @@ static void recurrent_weights(rg_tape *t, const back_job *job, const places *p)
 {
     const rg_recurrent_node *n = job->n;
     const size_t             N = n->steps->rows, skip = n->start_h ? 0 : n->steps->running; /* zeros before the first step give nothing */
-    if (p->later) rg_later_add(p->later, N, n->start_h, n->u, job->da, n->gu);
-    if (p->later_new) rg_later_add(p->later_new, N, n->extra, n->u, job->dz + 2 * n->u, n->gu);
+    if (p->waiting) rg_deferred_add(p->waiting, N, n->start_h, n->u, job->da, n->gu);
+    if (p->waiting_new) rg_deferred_add(p->waiting_new, N, n->extra, n->u, job->dz + 2 * n->u, n->gu);
     if (p->u.at) {
         const rg_real *before = states_before(t, n, skip);
         if (before) weight_gradient(t, p->u, n->w.u, N - skip, before, n->u, job->da + skip * n->gu, n->gu);
@@ -232,10 +232,10 @@ void rg_recurrent__backward(rg_tape *t, rg_node *node)
     rg_recurrent_node *n = (rg_recurrent_node *)node;
     const rg_steps    *s = n->steps;
     const size_t       N = s->rows, states = s->running * n->u;
-    rg_later    *later = waits(t, n, n->w.u), *later_new = waits(t, n, n->w.u_new);
-    const places p = { place_of(t, n->x), place_of(t, n->w.w), place_of(t, n->w.b), later ? (place){ NULL, false } : place_of(t, n->w.u),
-                       later_new ? (place){ NULL, false } : place_of(t, n->w.u_new), place_of(t, n->w.b_new), place_of(t, n->h0),
-                       place_of(t, n->c0), later, later_new };
+    rg_deferred    *waiting = waits(t, n, n->w.u), *waiting_new = waits(t, n, n->w.u_new);
+    const places p = { place_of(t, n->x), place_of(t, n->w.w), place_of(t, n->w.b), waiting ? (place){ NULL, false } : place_of(t, n->w.u),
+                       waiting_new ? (place){ NULL, false } : place_of(t, n->w.u_new), place_of(t, n->w.b_new), place_of(t, n->h0),
+                       place_of(t, n->c0), waiting, waiting_new };
     back_job     job = { .n = n, .h_arrived = rg_tape__arrived(t, n->h_out), .c_arrived = n->c_out ? rg_tape__arrived(t, n->c_out) : NULL };
 
     rg_arena_point scratch = rg_tape__scratch(t);

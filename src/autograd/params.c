@@ -367,7 +367,7 @@ rg_real *rg_grads__moves(rg_grads *g, const rg_param *kept)
     return at;
 }
 
-static void settle(const rg_param *e, rg_grads *const *grads, size_t count)
+static void update_kept(const rg_param *e, rg_grads *const *grads, size_t count)
 {
     size_t moves = 0;
     for (size_t k = 0; k < count; k++) moves += grads[k]->moves[e->index];
@@ -380,10 +380,10 @@ static void settle(const rg_param *e, rg_grads *const *grads, size_t count)
     }
 }
 
-void rg_params_settle(rg_params *p, rg_grads *const *grads, size_t count)
+void rg_params_update_kept(rg_params *p, rg_grads *const *grads, size_t count)
 {
     for (size_t i = 0; i < p->count; i++)
-        if (p->entry[i]->kind == RG_KEPT) settle(p->entry[i], grads, count);
+        if (p->entry[i]->kind == RG_KEPT) update_kept(p->entry[i], grads, count);
     for (size_t k = 0; k < count; k++)
         if (p->count) memset(grads[k]->moves, 0, p->count * sizeof *grads[k]->moves);
 }

@@ -1,6 +1,6 @@
 /* tape.c - the tape: an arena, a list of nodes, the first failure, and where gradients go. */
 #include "autograd/tape.h"
-#include "autograd/later.h"
+#include "autograd/deferred.h"
 #include "autograd/params.h"
 #include "autograd/scope.h"
 
@@ -14,7 +14,7 @@ struct rg_tape {
     rg_arena      *arena;
     rg_team       *alone; /* a team of one, when none was given */
     rg_node       *last;
-    rg_later      *later;
+    rg_deferred      *deferred;
     uint64_t       step, draws, serial;
     bool           still; /* kept values do not move */
     rg_progress    progress;
@@ -33,7 +33,7 @@ struct rg_tape {
 struct rg_tape_point {
     rg_arena_point arena;
     rg_node       *last;
-    rg_later      *later;
+    rg_deferred      *deferred;
     rg_grads      *grads;
     uint64_t       inner;
 };
@@ -70,7 +70,7 @@ void rg_tape_reset(rg_tape *t, uint64_t step)
     rg_arena_reset(t->arena);
     if (t->config.grads && !t->config.gather) rg_grads_reset(t->config.grads);
     t->last = NULL;
-    t->later = NULL;
+    t->deferred = NULL;
     t->step = step;
     t->draws = t->serial = t->inner = 0;
     t->still = false;
@@ -99,7 +99,7 @@ bool rg_tape_learn(rg_tape *t, bool learn)
 
 bool rg_tape_learning(const rg_tape *t) { return t->config.learn; }
 bool rg_tape_dry(const rg_tape *t) { return t->config.dry; }
-rg_later **rg_tape__later(rg_tape *t) { return &t->later; }
+rg_deferred **rg_tape__deferred(rg_tape *t) { return &t->deferred; }
 rg_team *rg_tape_team(const rg_tape *t) { return t->config.team; }
 bool rg_tape__live(const rg_tape *t) { return !t->config.dry; }
 bool rg_tape__recording(const rg_tape *t) { return t->config.record; }
@@ -390,10 +390,10 @@ void rg_tape__deepen(rg_tape *t, rg_tensor *out, size_t steps)
 uint64_t rg_tape_draws(const rg_tape *t) { return t->draws; }
 void rg_tape_redraw(rg_tape *t, uint64_t draws) { t->draws = draws; }
 
-bool rg_tape_settle(rg_tape *t, bool settle)
+bool rg_tape_update_statistics(rg_tape *t, bool update)
 {
     const bool before = !t->still;
-    t->still = !settle;
+    t->still = !update;
     return before;
 }
 
@@ -506,7 +506,7 @@ static rg_status walk_back(rg_tape *t)
 {
     for (rg_node *n = t->last; n && n->out->serial > t->inner && t->status == RG_OK; n = n->previous)
         if (rg_tape__arrived(t, n->out)) n->backward(t, n);
-    if (t->status == RG_OK) rg_later_flush(t);
+    if (t->status == RG_OK) rg_deferred_flush(t);
     return rg_tape_status(t);
 }
 
@@ -543,7 +543,7 @@ rg_tape_point *rg_tape_mark(rg_tape *t)
     rg_tape_point *point = rg_tape__keep(t, sizeof *point);
     if (!point) return NULL;
     *point = (rg_tape_point){
-        .arena = rg_arena_mark(t->arena), .last = t->last, .later = t->later, .grads = t->config.grads, .inner = t->inner
+        .arena = rg_arena_mark(t->arena), .last = t->last, .deferred = t->deferred, .grads = t->config.grads, .inner = t->inner
     };
     t->config.grads = NULL;
     t->inner = t->serial;
@@ -555,7 +555,7 @@ void rg_tape_rewind(rg_tape *t, rg_tape_point *point)
 {
     if (!point) return;
     t->last = point->last;
-    t->later = point->later;
+    t->deferred = point->deferred;
     t->config.grads = point->grads;
     t->inner = point->inner;
     t->marks--;

@@ -59,7 +59,7 @@ const rg_real *rg_tape__arrived(rg_tape *t, rg_tensor *x);
 bool           rg_tape__wants(const rg_tape *t, const rg_tensor *x); /* rg_tape__grad would give a place */
 
 /* A kept value moves: add the step, in the value's own numbers, where this points. NULL when it must not (a dry tape, not learning, or
- * an inner pass). With gradients the step waits there for rg_params_settle, so that workers never write what others read; a tape
+ * an inner pass). With gradients the step waits there for rg_params_update_kept, so that workers never write what others read; a tape
  * without any moves the value at once. */
 rg_real *rg_tape__moves(rg_tape *t, rg_param *kept);
 
@@ -82,8 +82,8 @@ void rg_tape__deepen(rg_tape *t, rg_tensor *out, size_t steps);
 /* The key of the next random op: seed, step and the op's number make it. Returns the stream number. */
 uint64_t rg_tape__draw(rg_tape *t, uint32_t key[2]);
 
-/* Weights whose gradients wait for the end of backward (later.h). */
-struct rg_later **rg_tape__later(rg_tape *t);
+/* Weights whose gradients wait for the end of backward (deferred.h). */
+struct rg_deferred **rg_tape__deferred(rg_tape *t);
 
 /* A product failed inside forward or backward: latch its status. */
 void rg_tape__check(rg_tape *t, rg_status status);

@@ -331,21 +331,21 @@ static double final_score(const rg_beams *b, const beam *m, const node *n)
     return score;
 }
 
-static rg_status look(rg_beams *b, node *n, const rg_gaze *gaze, size_t row)
+static rg_status look(rg_beams *b, node *n, const rg_step_attention *seen, size_t row)
 {
     n->covered = n->parent->covered;
-    if (!gaze || !gaze->rows) return RG_OK;
-    if (gaze->out_of_memory) return rg_fail(RG_ENOMEM, "no memory for the attention of %zu hypotheses", gaze->rows);
-    const size_t first = gaze->first[row], count = gaze->first[row + 1] - first;
+    if (!seen || !seen->rows) return RG_OK;
+    if (seen->out_of_memory) return rg_fail(RG_ENOMEM, "no memory for the attention of %zu hypotheses", seen->rows);
+    const size_t first = seen->first[row], count = seen->first[row + 1] - first;
     if (b->config.attention) {
         rg_real *copy = rg_arena_get(b->arena, count * sizeof *copy);
         if (!copy) return RG_ENOMEM;
-        memcpy(copy, gaze->weights + first, count * sizeof *copy);
+        memcpy(copy, seen->weights + first, count * sizeof *copy);
         n->attention = copy;
     }
     if (!n->parent->covered) return RG_OK;
     if (!(n->covered = rg_arena_get(b->arena, count * sizeof *n->covered))) return RG_ENOMEM;
-    for (size_t i = 0; i < count; i++) n->covered[i] = n->parent->covered[i] + (double)gaze->weights[first + i];
+    for (size_t i = 0; i < count; i++) n->covered[i] = n->parent->covered[i] + (double)seen->weights[first + i];
     return RG_OK;
 }
 
@@ -371,7 +371,7 @@ static void finish(rg_beams *b, beam *m, node *n, bool cut)
 
 /* Extend one beam by its chosen candidates. `row` is the number of its first live hypothesis among all; parents and tokens of the
  * survivors are appended. */
-static rg_status extend(rg_beams *b, beam *m, size_t count, const rg_gaze *gaze, size_t row, size_t *lives)
+static rg_status extend(rg_beams *b, beam *m, size_t count, const rg_step_attention *seen, size_t row, size_t *lives)
 {
     node       **old = m->live;
     const size_t from = *lives;
@@ -385,7 +385,7 @@ static rg_status extend(rg_beams *b, beam *m, size_t count, const rg_gaze *gaze,
         if (!n) return RG_ENOMEM;
         *n = (node){ .parent = old[c->row], .token = c->token, .log_p = c->log_p, .word = c->word, .length = old[c->row]->length + 1,
                       .group = c->group };
-        RG_TRY(look(b, n, gaze, row + c->row));
+        RG_TRY(look(b, n, seen, row + c->row));
         const bool at_end = c->token == b->words.eos && !b->config.endless, cut = !at_end && n->length >= m->limit;
         if (at_end || cut) {
             finish(b, m, n, cut);
@@ -412,7 +412,7 @@ static bool give_up(const rg_beams *b, beam *m)
     return m->stopped = true;
 }
 
-rg_status rg_beams_step(rg_beams *b, const rg_real *scores, size_t ld, const rg_gaze *gaze)
+rg_status rg_beams_step(rg_beams *b, const rg_real *scores, size_t ld, const rg_step_attention *seen)
 {
     size_t row = 0, lives = 0;
     for (size_t i = 0; i < b->sources; i++) {
@@ -424,7 +424,7 @@ rg_status rg_beams_step(rg_beams *b, const rg_real *scores, size_t ld, const rg_
             continue;
         }
         const size_t count = choose(b, m, scores + row * ld, ld);
-        RG_TRY(extend(b, m, count, gaze, row, &lives));
+        RG_TRY(extend(b, m, count, seen, row, &lives));
         row += before;
     }
     b->lives = lives;

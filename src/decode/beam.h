@@ -6,7 +6,7 @@
 #include "tensor/kernels.h"
 
 /* What the hypotheses of a step looked at: filled by a watch point. */
-typedef struct rg_gaze {
+typedef struct rg_step_attention {
     const rg_decoding *decoding;
     const char        *name;
     int                head;
@@ -16,12 +16,12 @@ typedef struct rg_gaze {
     size_t            *first;   /* rows + 1                                   */
     size_t             first_room;
     bool               out_of_memory;
-} rg_gaze;
+} rg_step_attention;
 
-void       rg_gaze_init(rg_gaze *gaze, const rg_decoding *d, const rg_search_config *c);
-void       rg_gaze_fini(rg_gaze *gaze);
-void       rg_gaze_clear(rg_gaze *gaze);
-rg_watcher rg_gaze_watcher(rg_gaze *gaze);
+void       rg_step_attention_init(rg_step_attention *seen, const rg_decoding *d, const rg_search_config *c);
+void       rg_step_attention_fini(rg_step_attention *seen);
+void       rg_step_attention_clear(rg_step_attention *seen);
+rg_watcher rg_step_attention_watcher(rg_step_attention *seen);
 
 /* What can be answered: tokens 0 .. count - 1, the one every answer starts from, the one that ends it. */
 typedef struct rg_beam_words {
@@ -39,8 +39,8 @@ rg_status rg_beams_start(rg_beams *b, rg_arena *arena, const rg_search_config *c
                          const uint64_t *numbers, const rg_ids *prefix);
 size_t         rg_beams_live(const rg_beams *b);
 const int32_t *rg_beams_tokens(const rg_beams *b); /* the last token of each live hypothesis */
-/* Choose among the scores of all next tokens. gaze may be NULL. */
-rg_status      rg_beams_step(rg_beams *b, const rg_real *scores, size_t ld, const rg_gaze *gaze);
+/* Choose among the scores of all next tokens. seen may be NULL. */
+rg_status      rg_beams_step(rg_beams *b, const rg_real *scores, size_t ld, const rg_step_attention *seen);
 const int32_t *rg_beams_parents(const rg_beams *b, size_t *out_n); /* which old row each live hypothesis continues */
 rg_status      rg_beams_answers(const rg_answers **out, rg_beams *b);
 

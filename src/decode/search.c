@@ -16,7 +16,7 @@ struct rg_search {
     rg_beams     *beams;
     rg_arena     *arena; /* of one run: answers and their tokens */
     rg_watcher    watcher;
-    rg_gaze       gaze;
+    rg_step_attention       seen;
     rg_real      *mean;   /* ensembles: log of the averaged probabilities */
     size_t        mean_room;
 };
@@ -54,7 +54,7 @@ void rg_search_free(rg_search *s)
     rg_beams_free(s->beams);
     rg_arena_free(s->arena);
     rg_free(s->mean);
-    rg_gaze_fini(&s->gaze);
+    rg_step_attention_fini(&s->seen);
     rg_free(s);
 }
 
@@ -120,20 +120,20 @@ rg_status rg_search_run(const rg_answers **out, rg_search *s, const rg_search_co
     }
     const rg_beam_words words = { rg_model_size(model, "target-vocabulary"), (int32_t)rg_model_size(model, "bos"),
                                   (int32_t)rg_model_size(model, "eos") };
-    const bool      gazes = c->attention || c->coverage != 0;
-    rg_gaze_init(&s->gaze, s->part[0], c);
-    s->watcher = rg_gaze_watcher(&s->gaze);
+    const bool      watches = c->attention || c->coverage != 0;
+    rg_step_attention_init(&s->seen, s->part[0], c);
+    s->watcher = rg_step_attention_watcher(&s->seen);
     rg_decoding_set_watcher(s->part[0], NULL);
     for (size_t m = 0; m < s->parts; m++) RG_TRY(rg_decoding_start(s->part[m], source));
-    rg_decoding_set_watcher(s->part[0], gazes ? &s->watcher : NULL);
+    rg_decoding_set_watcher(s->part[0], watches ? &s->watcher : NULL);
     RG_TRY(rg_beams_start(s->beams, s->arena, &own, &words, &s->part[0]->sources, numbers, prefix));
     while (rg_beams_live(s->beams)) {
         const rg_real *scores = NULL;
         size_t         ld = 0, n;
         const int32_t *parents;
-        rg_gaze_clear(&s->gaze);
+        rg_step_attention_clear(&s->seen);
         RG_TRY(next_scores(&scores, &ld, s, rg_beams_tokens(s->beams), words.count));
-        RG_TRY(rg_beams_step(s->beams, scores, ld, gazes ? &s->gaze : NULL));
+        RG_TRY(rg_beams_step(s->beams, scores, ld, watches ? &s->seen : NULL));
         parents = rg_beams_parents(s->beams, &n);
         for (size_t m = 0; n && m < s->parts; m++) RG_TRY(rg_decoding_keep(s->part[m], parents, n));
     }

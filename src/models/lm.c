@@ -12,7 +12,7 @@
  *     n-gram              h = [h1; ..; hL]          h*_t = tanh(W [h1_t; h2_t-1; ..; hL_t-L+1])     an (L+1)-gram */
 #include <string.h>
 
-#include "decode/bank.h"
+#include "decode/step_state.h"
 #include "models/language_parts.h"
 #include "regard/between.h"
 
@@ -211,15 +211,15 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
 
 enum {
     PAST = 2 * RG_RECURRENT_DEPTH
-}; /* the bank's block of the last outputs; block l is h of layer l, depth + l its c */
+}; /* the block of the last outputs; block l is h of layer l, depth + l its c */
 
 static rg_status start(rg_decoding *d)
 {
     const parts *q = d->model->parts;
-    rg_bank     *bank = d->state;
+    rg_step_state     *carried = d->state;
     for (size_t i = 0; i < state_blocks(q); i++)
-        RG_TRY(rg_bank_put(bank, i, rg_zeros(d->memory, d->n, q->stack.config.width, NULL)));
-    if (q->window) RG_TRY(rg_bank_put(bank, PAST, rg_zeros(d->memory, d->n, q->window * q->stack.config.width, NULL)));
+        RG_TRY(rg_step_state_put(carried, i, rg_zeros(d->memory, d->n, q->stack.config.width, NULL)));
+    if (q->window) RG_TRY(rg_step_state_put(carried, PAST, rg_zeros(d->memory, d->n, q->window * q->stack.config.width, NULL)));
     return rg_tape_status(d->memory);
 }
 
@@ -247,7 +247,7 @@ static rg_tensor *step_ngram(rg_decoding *d, rg_tape *t, rg_tensor *h, rg_tensor
 static rg_tensor *step_look(rg_decoding *d, rg_tape *t, rg_tensor *h, rg_tensor **rows)
 {
     const parts *q = d->model->parts;
-    *rows = q->window ? rg_bank_use(t, d->state, PAST) : NULL;
+    *rows = q->window ? rg_step_state_use(t, d->state, PAST) : NULL;
     if (!q->parts || !h) return h;
     rg_tape_push(t, "look");
     rg_tensor *y = q->ngram ? step_ngram(d, t, h, *rows) : step_kv(d, t, h, *rows);
@@ -260,12 +260,12 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
     const parts        *q = d->model->parts;
     const size_t        depth = q->stack.config.depth;
     const bool          cells = q->stack.config.kind == RG_LSTM;
-    rg_bank            *bank = d->state;
+    rg_step_state            *carried = d->state;
     rg_recurrent_states states = { 0 };
     rg_tensor          *rows;
     for (size_t l = 0; l < depth; l++) {
-        states.h[l] = rg_bank_use(t, bank, l);
-        if (cells) states.c[l] = rg_bank_use(t, bank, depth + l);
+        states.h[l] = rg_step_state_use(t, carried, l);
+        if (cells) states.c[l] = rg_step_state_use(t, carried, depth + l);
     }
     rg_tensor *x = rg_gather(t, rg_use(t, q->tables.embedding), d->tokens, d->n, NULL);
     rg_tensor *h = rg_recurrent_stack_step(t, &q->stack, x, &states);
@@ -273,15 +273,15 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
     rg_tensor *past = rows && logits ? rg_past_push(t, rows, h) : NULL;
     rg_status  status = logits ? RG_OK : rg_tape_status(t);
     for (size_t l = 0; status == RG_OK && l < depth; l++) {
-        status = rg_bank_put(bank, l, states.h[l]);
-        if (status == RG_OK && cells) status = rg_bank_put(bank, depth + l, states.c[l]);
+        status = rg_step_state_put(carried, l, states.h[l]);
+        if (status == RG_OK && cells) status = rg_step_state_put(carried, depth + l, states.c[l]);
     }
-    if (status == RG_OK && past) status = rg_bank_put(bank, PAST, past);
+    if (status == RG_OK && past) status = rg_step_state_put(carried, PAST, past);
     return status == RG_OK ? logits : rg_tape_fail(t, status, "no memory for the states of %zu hypotheses", d->n);
 }
 
-static rg_status keep(rg_decoding *d, const int32_t *parents, size_t n) { return rg_bank_keep(d->state, parents, n); }
-static void      finish(rg_decoding *d) { rg_bank_fini(d->state); }
+static rg_status keep(rg_decoding *d, const int32_t *parents, size_t n) { return rg_step_state_keep(d->state, parents, n); }
+static void      finish(rg_decoding *d) { rg_step_state_fini(d->state); }
 
 static const rg_attention_use uses[] = {
     { "over the last outputs (--look)", "output", "outputs before it", "outputs before it", "additive", "before",
@@ -302,7 +302,7 @@ const rg_system rg_system_lm = {
     .build = build,
     .loss = loss,
     .carries = carries,
-    .state_bytes = sizeof(rg_bank),
+    .state_bytes = sizeof(rg_step_state),
     .start = start,
     .step = step,
     .keep = keep,

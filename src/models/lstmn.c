@@ -7,7 +7,7 @@
  *
  * The first word of a text has nothing before it: h~ and c~ are 0. The tape of the last `window` steps is carried from
  * chunk to chunk. */
-#include "decode/bank.h"
+#include "decode/step_state.h"
 #include "models/language_parts.h"
 
 typedef struct {
@@ -176,14 +176,14 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
 
 /* --------------------------------------------------------------------------------------------------------- decoding */
 
-/* The bank: block 2l is the tape of layer l, 2l + 1 its h~. */
+/* What is carried: block 2l is the tape of layer l, 2l + 1 its h~. */
 static rg_status start(rg_decoding *d)
 {
     const settings *s = d->model->options;
     const size_t    u = (size_t)s->width;
     for (size_t l = 0; l < (size_t)s->layers; l++) {
-        RG_TRY(rg_bank_put(d->state, 2 * l, rg_zeros(d->memory, d->n, (size_t)s->window * 2 * u, NULL)));
-        RG_TRY(rg_bank_put(d->state, 2 * l + 1, rg_zeros(d->memory, d->n, u, NULL)));
+        RG_TRY(rg_step_state_put(d->state, 2 * l, rg_zeros(d->memory, d->n, (size_t)s->window * 2 * u, NULL)));
+        RG_TRY(rg_step_state_put(d->state, 2 * l + 1, rg_zeros(d->memory, d->n, u, NULL)));
     }
     return rg_tape_status(d->memory);
 }
@@ -194,7 +194,7 @@ static rg_tensor *step_layer(rg_decoding *d, rg_tape *t, size_t l, rg_tensor *x)
     const parts               *q = d->model->parts;
     const size_t               window = (size_t)s->window;
     const rg_recurrent_weights w = rg_recurrent_params_use(t, &q->layer[l].gates);
-    rg_tensor                 *tape = rg_bank_use(t, d->state, 2 * l), *summary = rg_bank_use(t, d->state, 2 * l + 1);
+    rg_tensor                 *tape = rg_step_state_use(t, d->state, 2 * l), *summary = rg_step_state_use(t, d->state, 2 * l + 1);
     rg_tensor                 *values = rg_split_rows(t, tape, window);
     rg_tensor                 *keys = rg_attention_prepare(t, &q->layer[l].look, state_of(t, values));
     const rg_reach            *reach = rg_past_step(t, d->n, window, d->steps);
@@ -202,8 +202,8 @@ static rg_tensor *step_layer(rg_decoding *d, rg_tape *t, size_t l, rg_tensor *x)
                             : NULL;
     rg_tensor *longer = both ? rg_past_push(t, tape, both) : NULL;
     if (!longer) return NULL;
-    rg_status status = rg_bank_put(d->state, 2 * l, longer);
-    if (status == RG_OK) status = rg_bank_put(d->state, 2 * l + 1, summary);
+    rg_status status = rg_step_state_put(d->state, 2 * l, longer);
+    if (status == RG_OK) status = rg_step_state_put(d->state, 2 * l + 1, summary);
     return status == RG_OK ? state_of(t, both)
                            : rg_tape_fail(t, status, "no memory for the tapes of %zu hypotheses", d->n);
 }
@@ -221,8 +221,8 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
     return x ? rg_lm_logits(t, &q->tables, x) : NULL;
 }
 
-static rg_status keep(rg_decoding *d, const int32_t *parents, size_t n) { return rg_bank_keep(d->state, parents, n); }
-static void      finish(rg_decoding *d) { rg_bank_fini(d->state); }
+static rg_status keep(rg_decoding *d, const int32_t *parents, size_t n) { return rg_step_state_keep(d->state, parents, n); }
+static void      finish(rg_decoding *d) { rg_step_state_fini(d->state); }
 
 static const rg_attention_use uses[] = {
     { "every layer, at every step", "word and last summary", "states before it", "states and cells before it",
@@ -242,7 +242,7 @@ const rg_system rg_system_lstmn = {
     .build = build,
     .loss = loss,
     .carries = carries,
-    .state_bytes = sizeof(rg_bank),
+    .state_bytes = sizeof(rg_step_state),
     .start = start,
     .step = step,
     .keep = keep,

@@ -187,11 +187,11 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
 /* -------------------------------------------------------------------------------------------------------- decoding */
 
 typedef struct {
-    rg_bank          bank; /* states, and in the last block the attention vector */
+    rg_step_state          carried; /* states, and in the last block the attention vector */
     memory_of_source source;
 } memory;
 
-enum { VECTOR = RG_BANK_BLOCKS - 1 };
+enum { VECTOR = RG_STEP_STATE_BLOCKS - 1 };
 
 static rg_status start(rg_decoding *d)
 {
@@ -202,10 +202,10 @@ static rg_status start(rg_decoding *d)
     mem->source = encode(d->memory, p, s, d->source.ids, &d->sources, &states);
     rg_tensor *zero = rg_zeros(d->memory, d->n, (size_t)s->rnn.width, NULL);
     RG_TRY(rg_tape_status(d->memory));
-    RG_TRY(rg_bank_put(&mem->bank, VECTOR, zero));
-    if (!is_local(s)) rg_attention_settle(d->memory, &p->att, mem->source.keys, mem->source.values, &d->sources);
+    RG_TRY(rg_step_state_put(&mem->carried, VECTOR, zero));
+    if (!is_local(s)) rg_attention_pack(d->memory, &p->att, mem->source.keys, mem->source.values, &d->sources);
     RG_TRY(rg_tape_status(d->memory));
-    return rg_rnn_put_states(&mem->bank, &states, p->decoder.config.depth);
+    return rg_rnn_put_states(&mem->carried, &states, p->decoder.config.depth);
 }
 
 static rg_tensor *step(rg_decoding *d, rg_tape *t)
@@ -215,15 +215,15 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
     memory             *mem = d->state;
     const size_t        depth = p->decoder.config.depth;
     rg_recurrent_states states;
-    rg_rnn_use_states(&states, t, &mem->bank, p->rnn.cell, depth);
-    rg_tensor *in[] = { rg_rnn_embed(t, &p->rnn, &s->rnn, d->tokens, d->n, NULL), rg_bank_use(t, &mem->bank, VECTOR) };
+    rg_rnn_use_states(&states, t, &mem->carried, p->rnn.cell, depth);
+    rg_tensor *in[] = { rg_rnn_embed(t, &p->rnn, &s->rnn, d->tokens, d->n, NULL), rg_step_state_use(t, &mem->carried, VECTOR) };
     if (!in[0] || !in[1]) return NULL;
     rg_tape_push(t, "decoder");
     rg_tensor *h = rg_recurrent_stack_step(t, &p->decoder, s->feeding ? rg_concat_columns(t, 2, in) : in[0], &states);
     rg_tensor *vector =
         attention_vector(t, p, s, h, &mem->source, rg_rnn_reach_sources(t, d), is_local(s) ? same_place(t, d->n, d->steps) : NULL);
     rg_tape_pop(t);
-    if (vector && rg_bank_put(&mem->bank, VECTOR, vector) != RG_OK)
+    if (vector && rg_step_state_put(&mem->carried, VECTOR, vector) != RG_OK)
         return rg_tape_fail(t, RG_ENOMEM, "no memory for the states of %zu hypotheses", d->n);
     return rg_rnn_answer(d, t, &p->rnn, vector, &states, depth);
 }

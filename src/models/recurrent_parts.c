@@ -184,21 +184,21 @@ const rg_reach *rg_rnn_reach_sources(rg_tape *t, const rg_decoding *d) { return 
 
 /* ------------------------------------------------------------------------------------------------------- decoding */
 
-rg_status rg_rnn_put_states(rg_bank *bank, const rg_recurrent_states *states, size_t depth)
+rg_status rg_rnn_put_states(rg_step_state *carried, const rg_recurrent_states *states, size_t depth)
 {
     for (size_t l = 0; l < depth; l++) {
-        RG_TRY(rg_bank_put(bank, 2 * l, states->h[l]));
-        if (states->c[l]) RG_TRY(rg_bank_put(bank, 2 * l + 1, states->c[l]));
+        RG_TRY(rg_step_state_put(carried, 2 * l, states->h[l]));
+        if (states->c[l]) RG_TRY(rg_step_state_put(carried, 2 * l + 1, states->c[l]));
     }
     return RG_OK;
 }
 
-void rg_rnn_use_states(rg_recurrent_states *out, rg_tape *t, const rg_bank *bank, rg_recurrence cell, size_t depth)
+void rg_rnn_use_states(rg_recurrent_states *out, rg_tape *t, const rg_step_state *carried, rg_recurrence cell, size_t depth)
 {
     *out = (rg_recurrent_states){ 0 };
     for (size_t l = 0; l < depth; l++) {
-        out->h[l] = rg_bank_use(t, bank, 2 * l);
-        if (cell == RG_LSTM) out->c[l] = rg_bank_use(t, bank, 2 * l + 1);
+        out->h[l] = rg_step_state_use(t, carried, 2 * l);
+        if (cell == RG_LSTM) out->c[l] = rg_step_state_use(t, carried, 2 * l + 1);
     }
 }
 
@@ -210,5 +210,5 @@ rg_tensor *rg_rnn_answer(rg_decoding *d, rg_tape *t, const rg_rnn_parts *p, rg_t
     return logits;
 }
 
-rg_status rg_rnn_keep(rg_decoding *d, const int32_t *parents, size_t n) { return rg_bank_keep(d->state, parents, n); }
-void      rg_rnn_finish(rg_decoding *d) { rg_bank_fini(d->state); }
+rg_status rg_rnn_keep(rg_decoding *d, const int32_t *parents, size_t n) { return rg_step_state_keep(d->state, parents, n); }
+void      rg_rnn_finish(rg_decoding *d) { rg_step_state_fini(d->state); }

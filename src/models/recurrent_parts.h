@@ -2,7 +2,7 @@
 #ifndef RG_MODELS_RECURRENT_PARTS_H
 #define RG_MODELS_RECURRENT_PARTS_H
 
-#include "decode/bank.h"
+#include "decode/step_state.h"
 #include "regard/layers.h"
 #include "regard/model.h"
 
@@ -76,10 +76,10 @@ rg_status rg_rnn_attention(rg_attention *out, rg_param **out_key, rg_model *mode
                            size_t keys, size_t hidden);
 rg_tensor *rg_rnn_keys(rg_tape *t, const rg_attention *att, const rg_param *key, rg_tensor *h); /* prepared keys of the source's states */
 
-/* Decoding. What is carried from step to step stands in a bank, the first member of the system's state: block 2l is h of layer l, block
+/* Decoding. What is carried from step to step stands in an rg_step_state, the first member of the system's state: block 2l is h of layer l, block
  * 2l + 1 its c (LSTM). */
-rg_status  rg_rnn_put_states(rg_bank *bank, const rg_recurrent_states *states, size_t depth);
-void       rg_rnn_use_states(rg_recurrent_states *out, rg_tape *t, const rg_bank *bank, rg_recurrence cell, size_t depth);
+rg_status  rg_rnn_put_states(rg_step_state *carried, const rg_recurrent_states *states, size_t depth);
+void       rg_rnn_use_states(rg_recurrent_states *out, rg_tape *t, const rg_step_state *carried, rg_recurrence cell, size_t depth);
 /* The end of a step: logits of the rows y, and the states for the next. */
 rg_tensor *rg_rnn_answer(rg_decoding *d, rg_tape *t, const rg_rnn_parts *p, rg_tensor *y, const rg_recurrent_states *states, size_t depth);
 rg_status  rg_rnn_keep(rg_decoding *d, const int32_t *parents, size_t n);

@@ -157,7 +157,7 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
 /* -------------------------------------------------------------------------------------------------------- decoding */
 
 typedef struct {
-    rg_bank    bank; /* 0: state, 1: cell */
+    rg_step_state    carried; /* 0: state, 1: cell */
     rg_tensor *keys, *values;
 } memory;
 
@@ -169,11 +169,11 @@ static rg_status start(rg_decoding *d)
     rg_tensor      *read = rg_rnn_read(d->memory, &p->rnn, &s->rnn, d->source.ids, &d->sources, NULL);
     mem->values = rg_rnn_turn(d->memory, &s->rnn, read, &d->sources);
     mem->keys = rg_rnn_keys(d->memory, &p->att, p->key, mem->values);
-    rg_attention_settle(d->memory, &p->att, mem->keys, mem->values, &d->sources);
+    rg_attention_pack(d->memory, &p->att, mem->keys, mem->values, &d->sources);
     const state               first = first_state(d->memory, p, s, read);
     const rg_recurrent_states states = { .h = { first.h }, .c = { first.c } };
     RG_TRY(rg_tape_status(d->memory));
-    return rg_rnn_put_states(&mem->bank, &states, 1);
+    return rg_rnn_put_states(&mem->carried, &states, 1);
 }
 
 static rg_tensor *step(rg_decoding *d, rg_tape *t)
@@ -182,7 +182,7 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
     const parts    *p = d->model->parts;
     memory         *mem = d->state;
     rg_recurrent_states states;
-    rg_rnn_use_states(&states, t, &mem->bank, p->rnn.cell, 1);
+    rg_rnn_use_states(&states, t, &mem->carried, p->rnn.cell, 1);
     const state     before = { states.h[0], states.c[0] };
     rg_tensor      *y = rg_rnn_embed(t, &p->rnn, &s->rnn, d->tokens, d->n, NULL);
     rg_tape_push(t, "decoder");

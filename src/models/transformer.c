@@ -264,7 +264,7 @@ static rg_status start(rg_decoding *d)
         RG_TRY(encode_some(d, g, end));
     }
     for (int64_t i = 0; i < s->decoder; i++)
-        rg_attention_settle(d->memory, &q->decoder.block[i].cross.att, c->source_k[i], c->source_v[i], &d->sources);
+        rg_attention_pack(d->memory, &q->decoder.block[i].cross.att, c->source_k[i], c->source_v[i], &d->sources);
     return rg_tape_status(d->memory);
 }
 

@@ -45,7 +45,7 @@ static rg_status search(const rg_translated **out, rg_lane *l, size_t from, size
 }
 
 /* One line has its result, or a status that says why not. The last line of a request makes its answer. */
-static void settle(rg_request *r, rg_part *line, const rg_translated *result, rg_status status)
+static void deliver(rg_request *r, rg_part *line, const rg_translated *result, rg_status status)
 {
     rg_reply reply = { 0 };
     if (status == RG_OK && !result->stopped)
@@ -69,7 +69,7 @@ static void translate(rg_lane *l, size_t from, size_t n)
     for (int records = 0; records < 2; records++)
         for (size_t i = 0; i < n; i++)
             if (l->owner[from + i]->attention == records)
-                settle(l->owner[from + i], l->part[from + i], status == RG_OK ? &results[i] : NULL, status);
+                deliver(l->owner[from + i], l->part[from + i], status == RG_OK ? &results[i] : NULL, status);
 }
 
 static void *work(void *context)

@@ -116,16 +116,16 @@ typedef struct rg_kernels {
     /* Graph attention's weights of some queries, whose pairs are first[0] .. first[queries] - 1; key and a begin at pair first[0], u and
      * seats at the first query.
      *
-     *     w = softmax over the pairs of a query of f(u_i + z_j) + tilt_p     f(s) = s, below 0: slope s
+     *     w = softmax over the pairs of a query of f(u_i + z_j) + bias_p     f(s) = s, below 0: slope s
      *     a = w, with dropout: w factor, or 0
      *
-     * `tilt` begins at pair first[0] too, one number for all heads; NULL: 0.
+     * `bias` begins at pair first[0] too, one number for all heads; NULL: 0.
      *
      * Bit p * H + h of `bits` says whether pair p keeps head h's weight; NULL: all are kept, and factor is 1. Unless `seats` is NULL, a
-     * f'(s) of all pairs follows `a`, and each query gets its seat, 4 H numbers: u, top (the largest f + tilt) and share (1 / the sum of
+     * f'(s) of all pairs follows `a`, and each query gets its seat, 4 H numbers: u, top (the largest f + bias) and share (1 / the sum of
      * exponentials), which make w again, and the sum of w f'(s). */
     void (*edges_weigh)(size_t queries, const size_t *first, const int32_t *key, size_t H, rg_real *a, const rg_real *u, size_t ldu,
-                        const rg_real *z, size_t ldz, rg_real slope, const rg_real *tilt, rg_real *seats, const uint8_t *bits,
+                        const rg_real *z, size_t ldz, rg_real slope, const rg_real *bias, rg_real *seats, const uint8_t *bits,
                         rg_real factor);
     /* Back to one key with values v (H blocks of d) from n pairs that end at it, pair[t] of query query[t]. The last H of a seat now hold
      * its level, the sum over the query's pairs of a da, which is out_i . dout_i. With da = dout_i . v:
@@ -133,10 +133,10 @@ typedef struct rg_kernels {
      *     g = factor da where kept, else 0        ds = f'(s) w (g - level)  to row pair[t] of ds (., H)
      *     dz (H) += ds                            a (n, H): as in forward
      *
-     * ds NULL: not stored. `tilt` of all pairs. `more` as for lists_mix. */
+     * ds NULL: not stored. `bias` of all pairs. `more` as for lists_mix. */
     void (*edges_back)(size_t n, size_t H, size_t d, rg_real *ds, rg_real *a, rg_real *dz, const size_t *pair, const int32_t *query,
                        const rg_real *seats, const rg_real *dout, size_t ldo, const rg_real *z, const rg_real *v, rg_real slope,
-                       const rg_real *tilt, const uint8_t *bits, rg_real factor, size_t more);
+                       const rg_real *bias, const uint8_t *bits, rg_real factor, size_t more);
 
     /* Dropout of n numbers that start at `position` of a Philox stream: keep with probability 1-p and divide by 1-p.
      * The draw of element i depends on key, stream and position + i alone: with e = position + i it is word e mod 4 of the

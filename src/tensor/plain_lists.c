@@ -50,7 +50,7 @@ void rg_plain__lists_expand(size_t n, size_t H, rg_real *a, const uint8_t *bits,
 static bool bit_of(const uint8_t *bits, size_t at) { return !bits || (bits[at / 8] >> at % 8 & 1); }
 
 void rg_plain__edges_weigh(size_t queries, const size_t *first, const int32_t *key, size_t H, rg_real *a, const rg_real *u, size_t ldu,
-                           const rg_real *z, size_t ldz, rg_real slope, const rg_real *tilt, rg_real *seats, const uint8_t *bits,
+                           const rg_real *z, size_t ldz, rg_real slope, const rg_real *bias, rg_real *seats, const uint8_t *bits,
                            rg_real factor)
 {
     for (size_t i = 0; i < queries; i++)
@@ -60,7 +60,7 @@ void rg_plain__edges_weigh(size_t queries, const size_t *first, const int32_t *k
             double       sum = 0;
             for (size_t p = begin; p < end; p++) {
                 const rg_real s = u[i * ldu + h] + z[(size_t)key[p] * ldz + h];
-                a[p * H + h] = (s > 0 ? s : slope * s) + (tilt ? tilt[p] : 0);
+                a[p * H + h] = (s > 0 ? s : slope * s) + (bias ? bias[p] : 0);
                 if (a[p * H + h] > most) most = a[p * H + h];
             }
             for (size_t p = begin; p < end; p++) sum += (double)(a[p * H + h] = exp(a[p * H + h] - most));
@@ -82,13 +82,13 @@ void rg_plain__edges_weigh(size_t queries, const size_t *first, const int32_t *k
 
 void rg_plain__edges_back(size_t n, size_t H, size_t d, rg_real *ds, rg_real *a, rg_real *dz, const size_t *pair, const int32_t *query,
                           const rg_real *seats, const rg_real *dout, size_t ldo, const rg_real *z, const rg_real *v, rg_real slope,
-                          const rg_real *tilt, const uint8_t *bits, rg_real factor, size_t more)
+                          const rg_real *bias, const uint8_t *bits, rg_real factor, size_t more)
 {
     (void)more;
     for (size_t t = 0; t < n; t++)
         for (size_t h = 0; h < H; h++) {
             const rg_real *who = seats + (size_t)query[t] * 4 * H + h, s = who[0] + z[h];
-            const rg_real  w = exp((s > 0 ? s : slope * s) + (tilt ? tilt[pair[t]] : 0) - who[H]) * who[2 * H];
+            const rg_real  w = exp((s > 0 ? s : slope * s) + (bias ? bias[pair[t]] : 0) - who[H]) * who[2 * H];
             const rg_real  times = bit_of(bits, pair[t] * H + h) ? factor : 0;
             const rg_real  g = times == 0 ? 0 : times * dot(d, dout + (size_t)query[t] * ldo + h * d, v + h * d);
             a[t * H + h] = w * times;

@@ -8,7 +8,7 @@
 #include "tensor/kernels.h"
 
 struct rg_param; /* of autograd: only its address is kept here */
-struct rg_settled; /* of attention: the same */
+struct rg_packed_keys; /* of attention: the same */
 
 struct rg_tensor {
     size_t           rows, cols, ld;
@@ -22,7 +22,7 @@ struct rg_tensor {
     rg_tensor *sibling; /* next piece                                       */
 
     const struct rg_param *param; /* the parameter this is                        */
-    const struct rg_settled *settled; /* these keys, and their values, in panels; NULL: not yet */
+    const struct rg_packed_keys *packed; /* these keys, and their values, in panels; NULL: not yet */
     uint64_t        serial;
     size_t          depth;
     bool            needs;   /* gradient wanted                              */

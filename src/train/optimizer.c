@@ -278,7 +278,7 @@ rg_status rg_optimizer__step(rg_step_report *out, rg_optimizer *opt, rg_grads *c
     prepare(&p, scale, number);
     p.work = update_piece;
     run(&p, team);
-    rg_params_settle(opt->params, grads, workers);
+    rg_params_update_kept(opt->params, grads, workers);
     opt->steps++;
     if (out) *out = report;
     return RG_OK;

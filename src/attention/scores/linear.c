@@ -65,5 +65,5 @@ const rg_score rg_score_linear = {
     .pairs = linear_pairs,
     .fused = linear_fused,
     .drops = true,
-    .tilts = true,
+    .adds_bias = true,
 };

@@ -19,7 +19,7 @@ void rg_graph_free(rg_graph *g)
     rg_reach_free(g->reach);
     rg_reach_free(g->words);
     rg_free(g->weight);
-    rg_free(g->tilt);
+    rg_free(g->bias);
     rg_free(g->even);
     rg_free(g->value);
     rg_free(g->label);
@@ -73,11 +73,11 @@ static rg_status make_weights(rg_graph *g, const rg_edges *e)
 }
 
 /* softmax(e + log w): what the score says times the edge's weight. */
-static rg_status tilt_reach(rg_graph *g)
+static rg_status bias_reach(rg_graph *g)
 {
-    if (!(g->tilt = rg_alloc_array(g->reach->P, sizeof *g->tilt))) return RG_ENOMEM;
-    for (size_t p = 0; p < g->reach->P; p++) g->tilt[p] = (rg_real)log((double)g->weight[p]);
-    g->reach->tilt = g->tilt;
+    if (!(g->bias = rg_alloc_array(g->reach->P, sizeof *g->bias))) return RG_ENOMEM;
+    for (size_t p = 0; p < g->reach->P; p++) g->bias[p] = (rg_real)log((double)g->weight[p]);
+    g->reach->bias = g->bias;
     return RG_OK;
 }
 
@@ -168,7 +168,7 @@ static rg_status build(rg_graph *g, const rg_graph_sources *s, const rg_graph_co
     RG_TRY(make_reach(g, edges));
     if (edges->weighted) {
         RG_TRY(make_weights(g, edges));
-        RG_TRY(tilt_reach(g));
+        RG_TRY(bias_reach(g));
     }
     RG_TRY(make_even(g));
     g->classes = config->classes;

@@ -43,7 +43,7 @@ static void taps_free(taps *t)
 }
 
 /* Whole numbers whose sum is ONE: the largest takes what rounding left. */
-static void settle(int32_t *w, const double *f, size_t count)
+static void normalise(int32_t *w, const double *f, size_t count)
 {
     double  sum = 0;
     int32_t left = ONE;
@@ -76,7 +76,7 @@ static rg_status taps_make(taps *t, size_t in, size_t out, rg_resize how)
         for (size_t j = first; j < last && j - first < most; j++) f[j - first] = filters[how].f(((double)j + 0.5 - middle) / scale);
         t->first[i] = first;
         t->count[i] = last - first < most ? last - first : most;
-        settle(t->weight + i * most, f, t->count[i]);
+        normalise(t->weight + i * most, f, t->count[i]);
     }
     rg_free(f);
     return RG_OK;

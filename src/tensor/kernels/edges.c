@@ -12,7 +12,7 @@ enum {
     FEW = 64    /* pairs of one head at a time */
 };
 
-INLINE vec leaky(vec x, vec slope) { return settled(choose(x > 0.0f, x, slope * x)); } /* the bias of a pair comes after rounding */
+INLINE vec leaky(vec x, vec slope) { return rounded(choose(x > 0.0f, x, slope * x)); } /* the bias of a pair comes after rounding */
 INLINE bool bit_of(const uint8_t *bits, size_t at) { return !bits || (bits[at / 8] >> at % 8 & 1); }
 
 /* Weights times `factor` where they are kept, 0 where they were dropped; pair p's bits begin at p * H. */
@@ -27,12 +27,12 @@ INLINE vec dropped(vec w, const uint8_t *bits, size_t bit, size_t H, vec factor,
 
 /* LANES heads of one query, or the c that are left; `bit`: of the first pair and head; `bent`: where a f'(s) goes. */
 INLINE void weigh_columns(size_t n, size_t H, float *a, const float *u, const float *z, size_t ldz, const int32_t *key, float slope,
-                          const float *tilt, float *seat, float *bent, const uint8_t *bits, size_t bit, float factor, const size_t c)
+                          const float *bias, float *seat, float *bent, const uint8_t *bits, size_t bit, float factor, const size_t c)
 {
     const vec mine = get(u, c), f = same(slope), one = same(1.0f);
     vec most = same(-INFINITY), sum = {0}, steep = {0};
     for (size_t t = 0; t < n; t++) {
-        const vec s = mine + get(z + (size_t)key[t] * ldz, c), e = tilt ? leaky(s, f) + same(tilt[t]) : leaky(s, f);
+        const vec s = mine + get(z + (size_t)key[t] * ldz, c), e = bias ? leaky(s, f) + same(bias[t]) : leaky(s, f);
         if (seat) put(bent + t * H, choose(s > 0.0f, one, f), c);
         put(a + t * H, e, c);
         most = larger(e, most);
@@ -58,12 +58,12 @@ INLINE void weigh_columns(size_t n, size_t H, float *a, const float *u, const fl
     put(seat + 3 * H, steep, c);
 }
 
-/* By itself: a compiler that saw slope * s + tilt might fuse it here and not there. Returns the largest. */
-static __attribute__((noinline)) float add_tilt(size_t n, float *a, const float *tilt)
+/* By itself: a compiler that saw slope * s + bias might fuse it here and not there. Returns the largest. */
+static __attribute__((noinline)) float add_bias(size_t n, float *a, const float *bias)
 {
     float most = -INFINITY;
     for (size_t p = 0; p < n; p++) {
-        a[p] += tilt[p];
+        a[p] += bias[p];
         most = a[p] > most ? a[p] : most;
     }
     return most;
@@ -71,7 +71,7 @@ static __attribute__((noinline)) float add_tilt(size_t n, float *a, const float 
 
 /* One head: queries have few pairs, so the exponentials of all of them are taken together. */
 static void weigh_single(size_t queries, const size_t *first, const int32_t *key, float *a, const float *u, size_t ldu, const float *z,
-                         size_t ldz, float slope, const float *tilt, float *seats, const uint8_t *bits, float factor)
+                         size_t ldz, float slope, const float *bias, float *seats, const uint8_t *bits, float factor)
 {
     const size_t begin = first[0], pairs = first[queries] - begin;
     float *bent = a + pairs;
@@ -83,7 +83,7 @@ static void weigh_single(size_t queries, const size_t *first, const int32_t *key
             a[p] = e;
             most = e > most ? e : most;
         }
-        if (tilt) most = add_tilt(first[i + 1] - first[i], a + first[i] - begin, tilt + first[i] - begin);
+        if (bias) most = add_bias(first[i + 1] - first[i], a + first[i] - begin, bias + first[i] - begin);
         if (seats) seats[4 * i] = u[i * ldu], seats[4 * i + 1] = most;
         for (size_t p = first[i] - begin; p < first[i + 1] - begin; p++) a[p] -= most;
     }
@@ -108,11 +108,11 @@ static void weigh_single(size_t queries, const size_t *first, const int32_t *key
 }
 
 void ISA(edges_weigh)(size_t queries, const size_t *first, const int32_t *key, size_t H, float *a, const float *u, size_t ldu,
-                      const float *z, size_t ldz, float slope, const float *tilt, float *seats, const uint8_t *bits, float factor)
+                      const float *z, size_t ldz, float slope, const float *bias, float *seats, const uint8_t *bits, float factor)
 {
-    NARROW(H, edges_weigh, (queries, first, key, H, a, u, ldu, z, ldz, slope, tilt, seats, bits, factor))
+    NARROW(H, edges_weigh, (queries, first, key, H, a, u, ldu, z, ldz, slope, bias, seats, bits, factor))
     if (H == 1) {
-        weigh_single(queries, first, key, a, u, ldu, z, ldz, slope, tilt, seats, bits, factor);
+        weigh_single(queries, first, key, a, u, ldu, z, ldz, slope, bias, seats, bits, factor);
         return;
     }
     const size_t pairs = first[queries] - first[0];
@@ -120,7 +120,7 @@ void ISA(edges_weigh)(size_t queries, const size_t *first, const int32_t *key, s
         for (size_t h = 0; h < H; h += LANES) {
             const size_t at = first[i] - first[0], n = first[i + 1] - first[i], bit = first[i] * H + h;
             float       *to = a + at * H + h, *seat = seats ? seats + 4 * H * i + h : NULL, *bent = to + pairs * H;
-            const float *mine = u + i * ldu + h, *lean = tilt ? tilt + at : NULL;
+            const float *mine = u + i * ldu + h, *lean = bias ? bias + at : NULL;
             if (H - h >= LANES) weigh_columns(n, H, to, mine, z + h, ldz, key + at, slope, lean, seat, bent, bits, bit, factor, LANES);
             else weigh_columns(n, H, to, mine, z + h, ldz, key + at, slope, lean, seat, bent, bits, bit, factor, H - h);
         }
@@ -136,7 +136,7 @@ typedef struct back {
     const int32_t *query;
     const float   *seats, *dout;
     size_t         ldo;
-    const float   *z, *v, *tilt;
+    const float   *z, *v, *bias;
     vec            slope, factor;
     const uint8_t *bits;
 } back;
@@ -151,9 +151,9 @@ INLINE void call_for(const back *b, size_t t)
 }
 
 /* The weight again, as forward made it; then  ds = f'(s) w (g - level),  with g what arrived at the weight before dropout. */
-INLINE vec slope_of(const back *b, vec s, vec tilt, vec top, vec share, vec level, vec da, ivec kept, vec *a)
+INLINE vec slope_of(const back *b, vec s, vec bias, vec top, vec share, vec level, vec da, ivec kept, vec *a)
 {
-    const vec w = vec_exp(leaky(s, b->slope) + tilt - top) * share;
+    const vec w = vec_exp(leaky(s, b->slope) + bias - top) * share;
     *a = (vec)((ivec)(w * b->factor) & kept);
     return w * ((vec)((ivec)(da * b->factor) & kept) - level) * choose(s > (vec){0}, same(1.0f), b->slope);
 }
@@ -171,7 +171,7 @@ INLINE vec slope_columns(const back *b, size_t t, size_t h, vec da, const size_t
     const float *who = b->seats + (size_t)b->query[t] * 4 * b->H + h;
     const vec    s = get(who, c) + get(b->z + h, c);
     vec          a;
-    const vec    ds = slope_of(b, s, same(b->tilt ? b->tilt[b->pair[t]] : 0.0f), get(who + b->H, c), get(who + 2 * b->H, c),
+    const vec    ds = slope_of(b, s, same(b->bias ? b->bias[b->pair[t]] : 0.0f), get(who + b->H, c), get(who + 2 * b->H, c),
                                get(who + 3 * b->H, c), da, kept_lanes(b->bits, b->pair[t] * b->H + h, b->H, c), &a);
     put(b->a + t * b->H + h, a, c);
     if (b->ds) put(b->ds + b->pair[t] * b->H + h, ds, c);
@@ -219,18 +219,18 @@ INLINE float arrived_at(const back *b, const float *row)
 /* One head: the numbers of several pairs are laid side by side. */
 static void back_single(const back *b, size_t n, size_t more)
 {
-    float s[FEW], tilt[FEW], top[FEW], share[FEW], level[FEW], da[FEW], kept[FEW];
+    float s[FEW], bias[FEW], top[FEW], share[FEW], level[FEW], da[FEW], kept[FEW];
     for (size_t t = 0; t < n; t++) {
         const float *who = b->seats + (size_t)b->query[t] * 4;
         if (t + AHEAD < n + more) call_for(b, t + AHEAD);
         da[t] = arrived_at(b, b->dout + (size_t)b->query[t] * b->ldo);
-        s[t] = who[0] + *b->z, tilt[t] = b->tilt ? b->tilt[b->pair[t]] : 0, top[t] = who[1], share[t] = who[2], level[t] = who[3];
+        s[t] = who[0] + *b->z, bias[t] = b->bias ? b->bias[b->pair[t]] : 0, top[t] = who[1], share[t] = who[2], level[t] = who[3];
         kept[t] = bit_of(b->bits, b->pair[t]) ? 1.0f : 0.0f;
     }
     for (size_t t = 0; t < n; t += LANES) {
         const size_t c = n - t < LANES ? n - t : LANES;
         vec          a;
-        const vec    ds = slope_of(b, get(s + t, c), get(tilt + t, c), get(top + t, c), get(share + t, c), get(level + t, c),
+        const vec    ds = slope_of(b, get(s + t, c), get(bias + t, c), get(top + t, c), get(share + t, c), get(level + t, c),
                                    get(da + t, c), get(kept + t, c) > (vec){ 0 }, &a);
         put(b->a + t, a, c);
         put(da + t, ds, c);
@@ -240,13 +240,13 @@ static void back_single(const back *b, size_t n, size_t more)
 }
 
 void ISA(edges_back)(size_t n, size_t H, size_t d, float *ds, float *a, float *dz, const size_t *pair, const int32_t *query,
-                     const float *seats, const float *dout, size_t ldo, const float *z, const float *v, float slope, const float *tilt,
+                     const float *seats, const float *dout, size_t ldo, const float *z, const float *v, float slope, const float *bias,
                      const uint8_t *bits, float factor, size_t more)
 {
-    NARROW(H > d ? H : d, edges_back, (n, H, d, ds, a, dz, pair, query, seats, dout, ldo, z, v, slope, tilt, bits, factor, more))
+    NARROW(H > d ? H : d, edges_back, (n, H, d, ds, a, dz, pair, query, seats, dout, ldo, z, v, slope, bias, bits, factor, more))
     while (n) {
         const size_t some = n < FEW ? n : FEW;
-        const back   b = {H, d, ds, a, dz, pair, query, seats, dout, ldo, z, v, tilt, same(slope), same(factor), bits};
+        const back   b = {H, d, ds, a, dz, pair, query, seats, dout, ldo, z, v, bias, same(slope), same(factor), bits};
         n -= some;
         if (H == 1) back_single(&b, some, more + n);
 #if RG_LANES == 8

@@ -83,9 +83,9 @@ void ISA(lists_expand)(size_t n, size_t H, float *a, const uint8_t *bits, const 
 
 /* edges.c */
 void ISA(edges_weigh)(size_t queries, const size_t *first, const int32_t *key, size_t H, float *a, const float *u, size_t ldu,
-                      const float *z, size_t ldz, float slope, const float *tilt, float *seats, const uint8_t *bits, float factor);
+                      const float *z, size_t ldz, float slope, const float *bias, float *seats, const uint8_t *bits, float factor);
 void ISA(edges_back)(size_t n, size_t H, size_t d, float *ds, float *a, float *dz, const size_t *pair, const int32_t *query,
-                     const float *seats, const float *dout, size_t ldo, const float *z, const float *v, float slope, const float *tilt,
+                     const float *seats, const float *dout, size_t ldo, const float *z, const float *v, float slope, const float *bias,
                      const uint8_t *bits, float factor, size_t more);
 
 /* additive.c */

@@ -35,7 +35,7 @@ static inline void put_line(float *to, four a, four b, four c, four d, bool stre
 }
 
 /* Streamed lines must be seen by whoever reads after the pass. */
-static inline void settle(bool stream)
+static inline void fence(bool stream)
 {
 #if defined(__x86_64__)
     if (stream) _mm_sfence();
@@ -55,7 +55,7 @@ static void pack(float *panels, size_t K, const float *w, size_t ld, size_t rows
             put_line(panels + c * K + r * RG_PANEL, at(x), at(x + 4), at(x + 8), at(x + 12), stream);
         }
     if (c < cols) pack_rest(panels + c * K, w + c, ld, rows, cols - c);
-    settle(stream);
+    fence(stream);
 }
 
 /* 4 x 4 numbers turned: t[j] is column j of the rows x, x + ld, x + 2 ld, x + 3 ld. */
@@ -86,7 +86,7 @@ static void pack_transposed(float *panels, size_t K, const float *w, size_t ld, 
     size_t r = 0;
     for (; r + RG_PANEL <= rows; r += RG_PANEL) turn_sixteen_rows(panels + r * K, w + r * ld, ld, cols, stream);
     if (r < rows) pack_transposed_rest(panels + r * K, w + r * ld, ld, rows - r, cols);
-    settle(stream);
+    fence(stream);
 }
 
 extern const rg_optimise PASTE(rg_optimise_, RG_ISA);

@@ -221,7 +221,7 @@ INLINE vec only(vec x, size_t c, float other)
 }
 
 /* x as it is, but no compiler sees where it comes from: a product behind it is not fused with a sum after it. */
-INLINE vec settled(vec x)
+INLINE vec rounded(vec x)
 {
 #if defined(__x86_64__) && (RG_LANES <= 8 || defined(__AVX512F__))
     __asm__("" : "+v"(x));

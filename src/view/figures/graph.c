@@ -68,7 +68,7 @@ static void push(point *force, point a, point b, double k, double pull)
     force->y += dy / d * f;
 }
 
-static void settle(net *n, double top)
+static void relax(net *n, double top)
 {
     double k = sqrt(1.0 / (double)(n->count ? n->count : 1));
     point  force[MOST_NODES];
@@ -206,7 +206,7 @@ rg_status draw_graph(canvas *c, const rg_record_map *m)
     if (l->places)
         for (size_t i = 0; i < n.count; i++)
             n.at[i] = (point){ (double)l->places[2 * n.node[i]], (double)l->places[2 * n.node[i] + 1] };
-    else settle(&n, top);
+    else relax(&n, top);
     normalise(&n);
     size = 170 + 22 * sqrt((double)n.count * 2);
     radius = n.count > 60 ? 3.5 : n.count > 24 ? 5 : 7;

@@ -1,9 +1,9 @@
-/* gaze.c - what each hypothesis of a step looked at, taken from a watch point and folded over heads. */
+/* step_attention.c - what each hypothesis of a step looked at, taken from a watch point and folded over heads. */
 #include "decode/beam.h"
 
 #include <string.h>
 
-void rg_gaze_init(rg_gaze *g, const rg_decoding *d, const rg_search_config *c)
+void rg_step_attention_init(rg_step_attention *g, const rg_decoding *d, const rg_search_config *c)
 {
     g->decoding = d;
     g->name = c->attention_name;
@@ -12,23 +12,23 @@ void rg_gaze_init(rg_gaze *g, const rg_decoding *d, const rg_search_config *c)
     g->out_of_memory = false;
 }
 
-void rg_gaze_fini(rg_gaze *g)
+void rg_step_attention_fini(rg_step_attention *g)
 {
     rg_free(g->weights);
     rg_free(g->first);
 }
 
-void rg_gaze_clear(rg_gaze *g) { g->rows = 0; }
+void rg_step_attention_clear(rg_step_attention *g) { g->rows = 0; }
 
 /* Attention over the sources, as the system's uses say: not of the encoder, not over the decoder's own past. */
 static bool wants(void *context, const char *name)
 {
-    const rg_gaze *g = context;
+    const rg_step_attention *g = context;
     if (g->name && *g->name) return strcmp(g->name, name) == 0;
     return rg_attention_use_crosses(rg_attention_use_find(g->decoding->model->system->uses, name));
 }
 
-static bool make_room(rg_gaze *g, size_t rows, size_t pairs)
+static bool make_room(rg_step_attention *g, size_t rows, size_t pairs)
 {
     if (rows + 1 > g->first_room) {
         size_t *first = rg_realloc(g->first, (rows + 1) * sizeof *first);
@@ -46,7 +46,7 @@ static bool make_room(rg_gaze *g, size_t rows, size_t pairs)
 }
 
 /* Key rows of query i within its source, from *from: false when it looks at something else. A local window is part of its source. */
-static bool part_of_source(size_t *from, const rg_gaze *g, const rg_reach *reach, size_t i)
+static bool part_of_source(size_t *from, const rg_step_attention *g, const rg_reach *reach, size_t i)
 {
     const rg_decoding *d = g->decoding;
     const size_t       source = (size_t)d->source_of[i], count = reach->first[i + 1] - reach->first[i];
@@ -55,7 +55,7 @@ static bool part_of_source(size_t *from, const rg_gaze *g, const rg_reach *reach
     return *from + count <= (size_t)(d->sources.start[source + 1] - d->sources.start[source]);
 }
 
-static void fold(rg_gaze *g, rg_real *to, const rg_tensor *x, size_t from, size_t count)
+static void fold(rg_step_attention *g, rg_real *to, const rg_tensor *x, size_t from, size_t count)
 {
     const size_t H = rg_tensor_cols(x);
     for (size_t p = 0; p < count; p++) {
@@ -70,7 +70,7 @@ static void fold(rg_gaze *g, rg_real *to, const rg_tensor *x, size_t from, size_
 static void see(void *context, const char *name, const rg_tensor *x, const void *data)
 {
     (void)name;
-    rg_gaze           *g = context;
+    rg_step_attention           *g = context;
     const rg_reach    *reach = data;
     const rg_decoding *d = g->decoding;
     if (!reach || reach->Nq != d->n || reach->P != rg_tensor_rows(x) || reach->Nk != (size_t)d->sources.start[d->sources.groups]) return;
@@ -93,4 +93,4 @@ static void see(void *context, const char *name, const rg_tensor *x, const void 
     g->rows = d->n;
 }
 
-rg_watcher rg_gaze_watcher(rg_gaze *g) { return (rg_watcher){ .context = g, .wants = wants, .see = see }; }
+rg_watcher rg_step_attention_watcher(rg_step_attention *g) { return (rg_watcher){ .context = g, .wants = wants, .see = see }; }

@@ -1,9 +1,9 @@
-/* bank.c - rows carried from step to step. */
-#include "decode/bank.h"
+/* step_state.c - rows carried from step to step. */
+#include "decode/step_state.h"
 
 #include <string.h>
 
-static rg_status make_room(rg_bank *b, size_t i, size_t numbers)
+static rg_status make_room(rg_step_state *b, size_t i, size_t numbers)
 {
     if (numbers <= b->block[i].room) return RG_OK;
     rg_real *data = rg_realloc(b->block[i].data, numbers * sizeof *data);
@@ -15,7 +15,7 @@ static rg_status make_room(rg_bank *b, size_t i, size_t numbers)
     return RG_OK;
 }
 
-rg_status rg_bank_put(rg_bank *b, size_t i, const rg_tensor *x)
+rg_status rg_step_state_put(rg_step_state *b, size_t i, const rg_tensor *x)
 {
     if (!x) return RG_OK;
     const size_t rows = rg_tensor_rows(x), cols = rg_tensor_cols(x);
@@ -26,14 +26,14 @@ rg_status rg_bank_put(rg_bank *b, size_t i, const rg_tensor *x)
     return RG_OK;
 }
 
-rg_tensor *rg_bank_use(rg_tape *t, const rg_bank *b, size_t i)
+rg_tensor *rg_step_state_use(rg_tape *t, const rg_step_state *b, size_t i)
 {
     return rg_borrow(t, b->block[i].data, b->block[i].rows, b->block[i].cols, b->block[i].cols);
 }
 
-rg_status rg_bank_keep(rg_bank *b, const int32_t *parents, size_t n)
+rg_status rg_step_state_keep(rg_step_state *b, const int32_t *parents, size_t n)
 {
-    for (size_t i = 0; i < RG_BANK_BLOCKS; i++) {
+    for (size_t i = 0; i < RG_STEP_STATE_BLOCKS; i++) {
         const size_t cols = b->block[i].cols;
         if (!cols) continue;
         RG_TRY(make_room(b, i, n * cols));
@@ -47,9 +47,9 @@ rg_status rg_bank_keep(rg_bank *b, const int32_t *parents, size_t n)
     return RG_OK;
 }
 
-void rg_bank_fini(rg_bank *b)
+void rg_step_state_fini(rg_step_state *b)
 {
-    for (size_t i = 0; i < RG_BANK_BLOCKS; i++) {
+    for (size_t i = 0; i < RG_STEP_STATE_BLOCKS; i++) {
         rg_free(b->block[i].data);
         rg_free(b->block[i].spare);
     }
