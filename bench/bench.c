@@ -1,6 +1,6 @@
 /* bench.c - measures ours. bench/run starts it, asks one row at a time on standard input and reads a JSON line for each.
  *
- *     bench-regard THREADS [cpu]    list              -> one line a row: what there is
+ *     bench-regard THREADS [cpu]    list              -> one line per row: what there is
  *                                   machine           -> peak and bandwidth
  *                                   CASE ROW SECONDS  -> best and median time of a run
  *
@@ -14,7 +14,7 @@
 
 #include "tensor/kernels.h"
 
-/* One word a line. */
+/* One word per line. */
 #define BENCH_CASES(X) \
     X(additive)        \
     X(attention)       \

@@ -43,7 +43,7 @@ int main(void)
     printf("weights %.2f and %.2f, output %.2f\n", (double)rg_tensor_at(a, 0, 0), (double)rg_tensor_at(a, 1, 0),
            (double)rg_tensor_at(out, 0, 0));
 
-    /* The same tape knows the way back: d out / d v is the weights. */
+    /* The same tape knows the backward pass: d out / d v is the weights. */
     const rg_real one = 1;
     if (rg_tape_backward_from(tape, out, &one) != RG_OK) return 1;
     const rg_real *dv = rg_tape_gradient(tape, v);

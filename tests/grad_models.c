@@ -13,7 +13,7 @@
 static const int32_t source_start[] = { 0, 3, 4, 6 }, target_start[] = { 0, 2, 6, 7 };
 static const int32_t source_ids[] = { 4, 5, 2, 2, 6, 2 }, target_ids[] = { 3, 2, 4, 5, 6, 2, 2 }, previous[] = { 1, 3, 1, 4, 5, 6, 1 };
 
-/* layouts are borrowed until the walk back is over */
+/* layouts are borrowed until the backward pass is over */
 static const rg_batch batch = { .examples = 3, .fields = 2,
                                 .field = { [RG_SOURCE] = { .layout = { .groups = 3, .start = source_start }, .ids = source_ids },
                                            [RG_TARGET] = { .layout = { .groups = 3, .start = target_start }, .ids = target_ids, .previous = previous } } };

@@ -54,7 +54,7 @@ printf 'the\n\na dog\n' | "$REGARD" generate -m lm.st --length 5 --json > json |
 # a text with its blanks, and characters of several bytes
 "$REGARD" train --type gpt --vocab-kind characters --normalization exact --context 6 --mini-batch 2 --dim-emb 8 --transformer-heads 2 --layers 1 \
     --after-batches 3 --cpu-threads 1 -t code.txt -m code.st > log 2>&1 || { cat log; fail "gpt on code"; }
-grep -q '3 lines, 29 pieces' log || { cat log; fail "blanks of the text were not kept"; }
+grep -q '3 lines, 29 tokens' log || { cat log; fail "blanks of the text were not kept"; }
 "$REGARD" generate -m code.st --prompt "" -n 3 --length 50 --seed 3 | iconv -f utf-8 -t utf-8 > /dev/null || fail "part of a character was printed"
 "$REGARD" train --type gpt --vocab-kind bpe --dim-vocabs 60 --context 8 --mini-batch 2 --dim-emb 8 --transformer-heads 2 --layers 1 --after-batches 3 \
     --cpu-threads 1 -t train.txt -m bpe.st > log 2>&1 || { cat log; fail "gpt on subwords"; }

@@ -337,7 +337,7 @@ static void a_row_out_of_sight_may_be_anything(void **state)
     rg_tape_free(t);
 }
 
-/* docs/models/gat.md: one bit a pair and head, whatever else is linear in the nodes. */
+/* docs/models/gat.md: one bit per pair and head, whatever else is linear in the nodes. */
 static void memory_is_one_bit_a_pair_and_head(void **state)
 {
     (void)state;

@@ -181,7 +181,7 @@ static void a_complete_graph_of_words_is_self_attention(void **state)
     rg_reach_free(edges);
 }
 
-/* Nodes whose rows exceed a turn of the way back (graph_product.c), the last of them with another number of words. */
+/* Nodes whose rows exceed a turn of the backward pass (graph_product.c), the last of them with another number of words. */
 static rg_graph *graph_of_many_words(size_t nodes)
 {
     char     *text = rg_alloc(nodes * 16 + 1), *at = text;

@@ -256,7 +256,7 @@ static void reading_in_any_pieces_gives_the_same_bits(void **state)
             OK(rg_text_reading_feed(parts + at, r, ids + at, step));
         }
         if (memcmp(whole, parts, sizeof whole) != 0)
-            fail_msg("%s %s: other bits in pieces", kinds[kind].system, kinds[kind].yaml);
+            fail_msg("%s %s: other bits in tokens", kinds[kind].system, kinds[kind].yaml);
         rg_text_reading_free(r);
         OK(rg_team_new(&team, 3));
         OK(rg_text_reading_new(&r, m, team));
@@ -322,7 +322,7 @@ static void stepping_gives_the_likelihoods_of_reading(void **state)
             if (i >= n) continue; /* past the context: it must go on, with numbers of its own */
             for (size_t k = 0; k < V; k++) sum += exp((double)logits[k]);
             if (fabs((double)logits[ids[i]] - log(sum) - read[i]) > 1e-5)
-                fail_msg("%s %s, piece %zu: %.8f by a step, %.8f by reading", kinds[kind].system, kinds[kind].yaml, i,
+                fail_msg("%s %s, token %zu: %.8f by a step, %.8f by reading", kinds[kind].system, kinds[kind].yaml, i,
                          (double)logits[ids[i]] - log(sum), read[i]);
         }
         rg_decoding_free(d);

@@ -25,7 +25,7 @@ typedef struct settings {
 
 static const rg_option rows[] = {
     {RG_OPTION_INT, "steps", offsetof(settings, steps), "1000", "optimiser steps"},
-    {RG_OPTION_REAL, "learn-rate", offsetof(settings, rate), "1e-3", "step size"},
+    {RG_OPTION_REAL, "learn-rate", offsetof(settings, rate), "1e-3", "learning rate"},
     {RG_OPTION_STRING, "model", offsetof(settings, model), "", "model file", 'm'},
     {RG_OPTION_BOOL, "tied", offsetof(settings, tied), "false", "share embeddings"},
     {RG_OPTION_LIST, "train-sets", offsetof(settings, sets), "a b", "parallel files", 't'},

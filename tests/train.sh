@@ -81,11 +81,11 @@ cmp -s demo.out capitals.out || fail "capitals changed an answer in lower case"
 grep -q '[A-Z]' capitals.out && fail "answers in lower case have capitals"
 [ -s demo.valid ] && cmp -s demo.valid capitals.valid || fail "capitals changed validation in lower case: $(cat demo.valid capitals.valid)"
 
-# lines cut into other pieces each epoch: stopped in the middle of one, it goes on alike; what cannot be cut anew is refused
+# lines cut into other tokens each epoch: stopped in the middle of one, it goes on alike; what cannot be cut anew is refused
 anew() { train --vocab-kind bpe --dim-vocabs 200 --sentencepiece-alphas 0.2 "$@"; }
 anew -m anew.st --after-batches 40 > log 2>&1 || { cat log; fail "--sentencepiece-alphas"; }
 anew -m parts.st --after-batches 23 > log 2>&1 && anew -m parts.st --after-batches 40 > log 2>&1 || fail "going on with --sentencepiece-alphas"
-cmp -s anew.st parts.st || fail "pieces cut anew differ after resuming"
+cmp -s anew.st parts.st || fail "tokens cut anew differ after resuming"
 train -m x.st --sentencepiece-alphas 0.2 > log 2>&1 && fail "words were cut anew"
 grep -q 'unigram or bpe, not words' log || fail "words cut anew: $(tail -1 log)"
 anew -m x.st --sentencepiece-alphas 2 > log 2>&1 && fail "an alpha of 2 was accepted"
@@ -93,12 +93,12 @@ anew -m x.st --sentencepiece-alphas 2 > log 2>&1 && fail "an alpha of 2 was acce
 # positions that were learned: what is longer is refused in training and cut, with a word, in translation
 places() { train -m places.st --overwrite --transformer-positions learned --transformer-max-positions 12 --after-batches 20 "$@"; }
 places > log 2>&1 && fail "sentences longer than the learned positions"
-grep -q '100 pieces (--max-length) and their end do not fit the 12 positions' log || fail "too few positions: $(tail -1 log)"
+grep -q '100 tokens (--max-length) and their end do not fit the 12 positions' log || fail "too few positions: $(tail -1 log)"
 places --max-length 11 --valid-sets demo/test.en demo/test.fr --valid-freq 20 > log 2>&1 || { cat log; fail "learned positions"; }
 { head -1 demo/test.en; yes the | head -40 | tr '\n' ' '; echo; head -1 demo/test.en; } > long.en
 "$REGARD" translate -m places.st < long.en > long.out 2> err || fail "a line longer than the learned positions: $(cat err)"
 [ "$(wc -l < long.out)" = 3 ] && [ "$(sed -n 1p long.out)" = "$(sed -n 3p long.out)" ] || fail "lines beside one that is too long: $(cat long.out)"
-grep -q 'line 2: the last 29 of 40 pieces were not read; the model has learned positions for 11' err || fail "it is not said what was cut: $(cat err)"
+grep -q 'line 2: the last 29 of 40 tokens were not read; the model has learned positions for 11' err || fail "it is not said what was cut: $(cat err)"
 [ "$(awk '{ if (NF > n) n = NF } END { print n }' long.out)" -le 12 ] || fail "an answer longer than the learned positions"
 
 # numbers out of range and metrics nobody knows are refused at once
@@ -128,7 +128,7 @@ train --dump-config --enc-depth 2 > dumped.yml || fail "--dump-config"
 "$REGARD" train -c dumped.yml --dump-config > again.yml || fail "the dumped configuration cannot be read"
 cmp -s dumped.yml again.yml || fail "the dumped configuration is not the same again"
 
-# pairs and pieces limit a batch together: 400 pairs are at least 40 batches of 10, and no limit at all is refused
+# pairs and tokens limit a batch together: 400 pairs are at least 40 batches of 10, and no limit at all is refused
 for limits in "--mini-batch 10:40" "--mini-batch 10 --mini-batch-words 0:40" "--mini-batch 10 --maxi-batch 0:40" "--mini-batch 0 --mini-batch-words 100000:1"; do
     train -m limits.st --overwrite --mini-batch-words 100000 ${limits%:*} --after-batches 0 --after-epochs 1 --save-freq 0 > log 2>&1 || { cat log; fail "$limits"; }
     grep -q "Done after ${limits#*:} updates" log || fail "$limits: $(tail -1 log)"
@@ -140,6 +140,6 @@ rm -f limits.st*
 # the workspace: batches are made to fit, what cannot fit is refused
 train -m w.st --workspace 8 --mini-batch-words 0 --after-batches 3 > log 2>&1 || fail "--workspace 8: $(tail -1 log)"
 grep -q 'fit a workspace of 8 MiB' log || fail "the batch size was not taken from the workspace"
-train -m w2.st --workspace 1 --max-length 100000 --after-batches 1 > log 2>&1 && fail "a sentence of 100,000 pieces in 1 MiB"
+train -m w2.st --workspace 1 --max-length 100000 --after-batches 1 > log 2>&1 && fail "a sentence of 100,000 tokens in 1 MiB"
 grep -q 'raise it or lower --max-length' log || fail "--workspace 1: $(tail -1 log)"
 [ $failures = 0 ]

@@ -102,7 +102,7 @@ typedef struct rg_attention_config {
     double        sharpness;  /* cosine: beta at the start */
     size_t        positions;  /* location: longest group of keys */
     bool          shared_values; /* v is one block that every head reads */
-    bool          biased;     /* linear: a bias a head in both halves */
+    bool          biased;     /* linear: a bias per head in both halves */
     double        dropout;    /* share of the weights that rg_attend drops while learning; they are not made to sum to 1 again */
 } rg_attention_config;
 #define RG_SCORE_OWN RG_ACTIVATIONS /* linear: identity; additive, concat: tanh */
@@ -158,7 +158,7 @@ rg_tensor *rg_scores(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tenso
                      const rg_reach *reach); /* (P, H) before softmax, biased */
 rg_tensor *rg_softmax_over(rg_tape *t, rg_tensor *e, const rg_reach *reach); /* over the keys of each query; none: nothing */
 rg_tensor *rg_weigh(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, const rg_reach *reach);
-rg_tensor *rg_mix(rg_tape *t, rg_tensor *a, rg_tensor *v, const rg_reach *reach);        /* v: one block a head    */
+rg_tensor *rg_mix(rg_tape *t, rg_tensor *a, rg_tensor *v, const rg_reach *reach);        /* v: one block per head    */
 rg_tensor *rg_mix_shared(rg_tape *t, rg_tensor *a, rg_tensor *v, const rg_reach *reach); /* v: one block for all   */
 
 /* Sparse rows times w while their entries are dropped: query row i holds value[p] at each key p it reaches, w is (Nk, heads * d), and each of

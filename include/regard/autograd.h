@@ -194,7 +194,7 @@ rg_tensor *rg_with_layout(rg_tape *t, rg_tensor *x, const rg_layout *layout); /*
 /* Memory of the tape for index lists and layouts that must live as long as its nodes. Latches on failure. */
 void      *rg_tape_memory(rg_tape *t, size_t bytes);
 rg_layout *rg_tape_layout(rg_tape *t, size_t groups, const int32_t *start); /* a copy */
-rg_layout *rg_tape_pictures(rg_tape *t, size_t count, size_t height, size_t width); /* a picture a group, row y * width + x pixel (x, y) */
+rg_layout *rg_tape_pictures(rg_tape *t, size_t count, size_t height, size_t width); /* one picture per group, row y * width + x pixel (x, y) */
 
 /* A loss is a sum and a count; dividing is one factor in the optimiser's pass. */
 typedef struct rg_loss {

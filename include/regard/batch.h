@@ -50,7 +50,7 @@ typedef struct rg_batch {
     size_t          examples, fields;
     rg_field        field[RG_BATCH_FIELDS];
     const uint64_t *lines; /* where each example stands in its file: line or number, from 1 */
-    rg_carry       *carry; /* streams: example i goes on where example i of the batch before ended; NULL: examples stand alone */
+    rg_carry       *carry; /* streams: example i continues where example i of the batch before ended; NULL: examples stand alone */
     size_t          stream;       /* of the first example                                                        */
     size_t          carry_after;  /* rows of each example after which its state is carried; 0: the last (k1 of BPTT(k1, k2)) */
 } rg_batch;

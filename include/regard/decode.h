@@ -77,7 +77,7 @@ rg_status rg_search_run(const rg_answers **out, rg_search *search, const rg_sear
 
 typedef struct rg_forced rg_forced;
 
-/* log p of answers that are given, by the pass training uses: one pass a batch instead of a step a token, and the numbers search would have
+/* log p of answers that are given, by the pass training uses: one pass per batch instead of a step per token, and the numbers search would have
  * given them. Models are borrowed, several are an ensemble; the team's members take shares of a batch. */
 rg_status rg_forced_new(rg_forced **out, const rg_model *const *models, size_t count, rg_team *team);
 void      rg_forced_free(rg_forced *forced);

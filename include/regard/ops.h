@@ -25,9 +25,9 @@ rg_tensor *rg_shift(rg_tape *t, rg_tensor *x, double a);           /* x + a    *
 rg_tensor *rg_add(rg_tape *t, rg_tensor *x, rg_tensor *y);         /* same shape, or y is one row (a bias), or y is (1, 1)     */
 rg_tensor *rg_bias_map(rg_tape *t, rg_tensor *x, rg_tensor *b, rg_activation f); /* f(x + b), b one row: a layer's end */
 rg_tensor *rg_sub(rg_tape *t, rg_tensor *x, rg_tensor *y);         /* same shape */
-rg_tensor *rg_mul(rg_tape *t, rg_tensor *x, rg_tensor *y);         /* same shape, or y is one column (a weight a row), or one row */
+rg_tensor *rg_mul(rg_tape *t, rg_tensor *x, rg_tensor *y);         /* same shape, or y is one column (one weight per row), or one row */
 rg_tensor *rg_power(rg_tape *t, rg_tensor *x, rg_tensor *gamma);   /* x^gamma, x >= 0; gamma (N, 1) or same shape              */
-rg_tensor *rg_dropout(rg_tape *t, rg_tensor *x, double p);         /* backward keeps a bit a number; identity when not learning */
+rg_tensor *rg_dropout(rg_tape *t, rg_tensor *x, double p);         /* backward keeps one bit per number; identity when not learning */
 rg_tensor *rg_clamp(rg_tape *t, rg_tensor *x, double low, double high);
 rg_tensor *rg_max_pairs(rg_tape *t, rg_tensor *x);                 /* maxout: (N, 2D) -> (N, D), the larger of columns 2j, 2j+1 */
 

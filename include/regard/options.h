@@ -7,7 +7,7 @@
  *
  *     static const rg_option rows[] = {
  *         { RG_OPTION_INT,    "steps",      offsetof(train_options, steps), "1000",  "optimiser steps", 0, "[1,inf)" },
- *         { RG_OPTION_REAL,   "learn-rate", offsetof(train_options, rate),  "1e-3",  "step size" },
+ *         { RG_OPTION_REAL,   "learn-rate", offsetof(train_options, rate),  "1e-3",  "learning rate" },
  *         { RG_OPTION_STRING, "model",      offsetof(train_options, model), "",      "model file", 'm' },
  *         { RG_OPTION_BOOL,   "tied",       offsetof(train_options, tied),  "false", "share embeddings" },
  *         { RG_OPTION_LIST,   "train-sets", offsetof(train_options, sets),  "",      "parallel files", 't' },

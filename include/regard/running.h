@@ -1,4 +1,4 @@
-/* running.h - running text: the pieces of all lines of files as one sequence, for language models.
+/* running.h - running text: the tokens of all lines of files as one sequence, for language models.
  *
  *   files, .gz --rg_lines--> lines --rg_vocab--> pieces </s> pieces </s> ...        every line is closed by </s>
  *

@@ -28,7 +28,7 @@ rg_status   rg_text_add(rg_text *text, const void *bytes, size_t count);
 rg_status   rg_text_add_string(rg_text *text, const char *string);
 rg_status   rg_text_print(rg_text *text, const char *format, ...) RG_PRINTF(2, 3); /* appends */
 
-/* Numbers of pieces. */
+/* Ids of tokens. */
 typedef struct rg_ids {
     int32_t *data;
     size_t   count, room;

@@ -2,7 +2,7 @@
  *
  *     s_p = u_i + z_j       a = softmax over the pairs p of query i of f(s_p) + bias_p       out_i = sum over p of drop(a)_p v_j
  *
- * Forward goes query by query. When backward will come it keeps dropout's mask, a bit a pair and head, and for each query its seat, what
+ * Forward goes query by query. When backward will come it keeps dropout's mask, one bit per pair and head, and for each query its seat, what
  * the weights are made of again, and a second sum, bent_i = sum over p of f'(s_p) drop(a)_p v_j. No number a pair is stored, because what
  * backward needs of all pairs of a query is known before any of them is looked at:
  *
@@ -24,7 +24,7 @@ enum {
     SOME = 32,      /* pairs of a key at a time: their rows of dout stay in the nearest cache between two uses */
     MOST_HEADS = 64 /* heads of a row at a time */
 };
-#define NEAR_BYTES ((size_t)512 << 10) /* rows of more are called for before their turn */
+#define NEAR_BYTES ((size_t)512 << 10) /* rows of more are prefetched before their turn */
 
 typedef struct {
     rg_node         node;

@@ -2,7 +2,7 @@
  *
  *     (X w)_ih = sum over the features j of node i of  m_ijh x_ij w_jh / (1 - p)       m: kept with probability 1 - p
  *
- * Without dropout it is a mix with given weights: rows of w are the values. With it, a mask is one bit a pair and head, drawn before and
+ * Without dropout it is a mix with given weights: rows of w are the values. With it, a mask is one bit per pair and head, drawn before and
  * kept for backward; what a pair weighs for each head stands only in a buffer that the nearest cache holds. */
 #include "attention/reach.h"
 #include "autograd/tape.h"

@@ -12,7 +12,7 @@ typedef struct {
     rg_tensor *gain, *bias;
     rg_real   *sum; /* x + y, or x's own numbers */
     size_t     ld_sum;
-    rg_real   *mean, *rstd; /* a number a row */
+    rg_real   *mean, *rstd; /* one number per row */
     rg_real    eps;
     const rg_real *dout;
     rg_real   *dx;

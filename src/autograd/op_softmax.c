@@ -1,4 +1,4 @@
-/* op_softmax.c - softmax and its logarithm over the columns of each row, and picking one column a row. (Softmax over the keys
+/* op_softmax.c - softmax and its logarithm over the columns of each row, and picking one column per row. (Softmax over the keys
  * a query reaches is attention's: src/attention.) */
 #include "autograd/tape.h"
 

@@ -1,4 +1,4 @@
-/* scope.c - names with dots, and the way back. */
+/* scope.c - names with dots, and its backward pass. */
 #include "autograd/scope.h"
 
 #include <stdio.h>

@@ -19,7 +19,7 @@ typedef struct attend_options {
 } attend_options;
 
 static const rg_option rows[] = {
-    { RG_OPTION_STRING, "queries", offsetof(attend_options, queries), "", "file of queries, a row a line", 'q', NULL },
+    { RG_OPTION_STRING, "queries", offsetof(attend_options, queries), "", "file of queries, one row per line", 'q', NULL },
     { RG_OPTION_STRING, "keys", offsetof(attend_options, keys), "", "file of keys; without it the queries look at themselves", 'k', NULL },
     { RG_OPTION_STRING, "values", offsetof(attend_options, values), "", "file of values; without it the weights alone are printed", 'v', NULL },
     { RG_OPTION_STRING, "score", offsetof(attend_options, score), "scaled_dot", "how well a query fits a key (`regard scores`)", 's', NULL },
@@ -106,7 +106,7 @@ static rg_status make_reach(work *w)
 static rg_status read_files(work *w)
 {
     const attend_options *o = w->o;
-    if (!*o->queries) return rg_fail(RG_EINVAL, "--queries is needed: a file of numbers, a row a line");
+    if (!*o->queries) return rg_fail(RG_EINVAL, "--queries is needed: a file of numbers, one row per line");
     RG_TRY(rg_output_is_not("attention", o->record, o->queries));
     RG_TRY(rg_output_is_not("attention", o->record, o->keys));
     RG_TRY(rg_output_is_not("attention", o->record, o->values));
@@ -293,7 +293,7 @@ static rg_status run(rg_call *call)
 const rg_command rg_command_attend = {
     .name = "attend",
     .summary = "attention on numbers from files: any score, any reach, weights and output",
-    .details = "Files hold a row a line, numbers separated by tabs or blanks; # begins a remark, an empty line starts a new "
+    .details = "Files hold one row per line, numbers separated by tabs or blanks; # begins a remark, an empty line starts a new "
                "group (a sentence).\n"
                "Prints a line of weights a query (a point where the pair is closed), then a line of output a query.\n"
                "edges:FILE has lines `query key`, counted from 1.",

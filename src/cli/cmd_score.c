@@ -17,8 +17,8 @@ typedef struct {
 
 static const rg_option options[] = {
     { RG_OPTION_LIST, "models", offsetof(settings, models), "", "model file; several are an ensemble", 'm', NULL },
-    { RG_OPTION_BOOL, "word-scores", offsetof(settings, word_scores), "false", "append log p of each piece, </s> last", 0, NULL },
-    { RG_OPTION_BOOL, "normalize", offsetof(settings, normalize), "false", "divide by the number of pieces, </s> among them", 'n', NULL },
+    { RG_OPTION_BOOL, "word-scores", offsetof(settings, word_scores), "false", "append log p of each token, </s> last", 0, NULL },
+    { RG_OPTION_BOOL, "normalize", offsetof(settings, normalize), "false", "divide by the number of tokens, </s> among them", 'n', NULL },
     { RG_OPTION_BOOL, "json", offsetof(settings, json), "false", "one JSON object a line", 0, NULL },
     { RG_OPTION_INT, "mini-batch", offsetof(settings, mini_batch), "64", "pairs scored together", 0, "[1,100000]" },
     { RG_OPTION_INT, "cpu-threads", offsetof(settings, threads), "0", "threads; 0: as many as there are cores", 0, "[0,1024]" },
@@ -96,7 +96,7 @@ static rg_status add_pair(scoring *w, const rg_line *source, const rg_line *targ
     RG_TRY(rg_ids_add(&w->target_ids, rg_vocab_eos(t->target)));
     RG_TRY(add_previous(w, from));
     if (w->source_ids.count > INT32_MAX || w->target_ids.count > INT32_MAX)
-        return rg_fail(RG_ELIMIT, "a batch of %zu and %zu pieces", w->source_ids.count, w->target_ids.count);
+        return rg_fail(RG_ELIMIT, "a batch of %zu and %zu tokens", w->source_ids.count, w->target_ids.count);
     w->numbers[w->pairs++] = source->number;
     w->source_start[w->pairs] = (int32_t)w->source_ids.count;
     w->target_start[w->pairs] = (int32_t)w->target_ids.count;
@@ -114,7 +114,7 @@ static rg_status fill(bool *more, scoring *w)
         RG_TRY(rg_lines_next(more, &source, w->source));
         RG_TRY(rg_lines_next(&another, &target, w->target));
         if (*more != another)
-            return rg_fail(RG_EMATCH, "%s ends after %llu lines, %s goes on", rg_lines_name(*more ? w->target : w->source),
+            return rg_fail(RG_EMATCH, "%s ends after %llu lines, %s has more", rg_lines_name(*more ? w->target : w->source),
                            (unsigned long long)(rg_lines_count(*more ? w->target : w->source)),
                            rg_lines_name(*more ? w->source : w->target));
         if (*more && !w->s->quiet) {
@@ -223,7 +223,7 @@ static rg_status run(rg_call *call)
     if (status == RG_OK && !w.s->quiet) status = rg_line_faults_sum(w.source);
     if (status == RG_OK && !w.s->quiet) status = rg_line_faults_sum(w.target);
     if (status == RG_OK && !w.s->quiet && w.labels > 0)
-        fprintf(stderr, "%llu pairs, %.0f pieces, log p %.4f, perplexity %.4f\n", (unsigned long long)w.lines, w.labels, -w.nats,
+        fprintf(stderr, "%llu pairs, %.0f tokens, log p %.4f, perplexity %.4f\n", (unsigned long long)w.lines, w.labels, -w.nats,
                 exp(w.nats / w.labels));
     close_all(&w);
     return status;

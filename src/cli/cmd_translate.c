@@ -38,17 +38,17 @@ static const rg_option options[] = {
     { RG_OPTION_INT, "n-best", offsetof(settings, n_best), "0", "print so many answers a line, in Moses' form; 0: the best alone", 0, "[0,inf)" },
     { RG_OPTION_STRING, "alignment", offsetof(settings, alignment), "", "append what was looked at: soft, hard, or links above a threshold", 0, NULL },
     { RG_OPTION_STRING, "attention", offsetof(settings, attention), "", "write the record of every layer and head; from the second line on FILE.2.json, ...", 0, NULL },
-    { RG_OPTION_BOOL, "word-scores", offsetof(settings, word_scores), "false", "append log p of each piece", 0, NULL },
+    { RG_OPTION_BOOL, "word-scores", offsetof(settings, word_scores), "false", "append log p of each token", 0, NULL },
     { RG_OPTION_BOOL, "json", offsetof(settings, json), "false", "one JSON object a line", 0, NULL },
     { RG_OPTION_LIST, "prefix", offsetof(settings, prefix), "", "words that every answer begins with", 0, NULL },
-    { RG_OPTION_INT, "max-length", offsetof(settings, max_length), "1000", "source pieces read; what is cut is said", 0, "[1,1000000]" },
+    { RG_OPTION_INT, "max-length", offsetof(settings, max_length), "1000", "source tokens read; what is cut is said", 0, "[1,1000000]" },
     { RG_OPTION_REAL, "max-length-factor", offsetof(settings, factor), "2", "answers end at this times the source length, plus 10", 0, "[0,inf)" },
     { RG_OPTION_BOOL, "allow-unk", offsetof(settings, allow_unknown), "true", "answers may hold the unknown word", 0, NULL },
     { RG_OPTION_BOOL, "replace-unk", offsetof(settings, replace_unknown), "false", "put the source word looked at in its place", 0, NULL },
     { RG_OPTION_LIST, "dictionary", offsetof(settings, dictionary), "", "with --replace-unk: two files of lines that translate each other; the word this one is most often linked with there", 0, NULL },
     { RG_OPTION_BOOL, "sampling", offsetof(settings, sample), "false", "draw answers instead of searching for the best", 0, NULL },
     { RG_OPTION_REAL, "temperature", offsetof(settings, temperature), "1", "of the draws", 0, "(0,inf)" },
-    { RG_OPTION_INT, "top", offsetof(settings, top), "0", "draw among so many most likely pieces; 0: all", 0, "[0,inf)" },
+    { RG_OPTION_INT, "top", offsetof(settings, top), "0", "draw among so many most likely tokens; 0: all", 0, "[0,inf)" },
     { RG_OPTION_INT, "seed", offsetof(settings, seed), "1", "of the draws", 0, "[0,inf)" },
     { RG_OPTION_INT, "mini-batch", offsetof(settings, mini_batch), "32", "most lines searched together; long ones are fewer", 0, "[1,100000]" },
     { RG_OPTION_INT, "maxi-batch", offsetof(settings, maxi_batch), "100", "times mini-batch lines are read and sorted by length", 0, "[1,100000]" },
@@ -193,7 +193,7 @@ static rg_status save_record(const translation *t, const rg_translated *r, uint6
 static void say_cut(const translation *t, const rg_translated *r, uint64_t number)
 {
     const size_t read = r->source_length - 1; /* without </s> */
-    fprintf(stderr, "line %llu: the last %zu of %zu pieces were not read; %s %zu\n", (unsigned long long)number + 1, r->cut, r->cut + read,
+    fprintf(stderr, "line %llu: the last %zu of %zu tokens were not read; %s %zu\n", (unsigned long long)number + 1, r->cut, r->cut + read,
             read < (size_t)t->s->max_length ? "the model has learned positions for" : "--max-length is", read);
 }
 
@@ -214,7 +214,7 @@ static rg_status translate_lines(translation *t, char **lines, size_t n, uint64_
             say_cut(t, &results[i], first + i);
         for (size_t k = 0; k < results[i].count && !t->s->quiet; k++)
             if (results[i].best[k].answer->cut) {
-                fprintf(stderr, "line %llu: the answer was ended at %zu pieces; --max-length-factor is %g\n",
+                fprintf(stderr, "line %llu: the answer was ended at %zu tokens; --max-length-factor is %g\n",
                         (unsigned long long)(first + i + 1), results[i].best[k].answer->length, t->s->factor);
                 break;
             }

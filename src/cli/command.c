@@ -13,7 +13,7 @@ static char *program; /* argv[0], quoted; written once, before anything else run
 
 const char *rg_program(void) { return program ? program : "regard"; }
 
-/* One word a line, in the order --help shows them. */
+/* One word per line, in the order --help shows them. */
 #define RG_COMMANDS(X) \
     X(demo) \
     X(train) \

@@ -74,7 +74,7 @@ static rg_status add_line(text_file *f, const char *text, size_t bytes)
     return RG_OK;
 }
 
-/* All lines, as they are but valid; bad UTF-8 is told on the error output. */
+/* All lines, as they are but valid; bad UTF-8 is reported on standard error. */
 static rg_status read_file(text_file *out, const char *path)
 {
     rg_lines       *lines = NULL;

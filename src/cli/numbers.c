@@ -1,4 +1,4 @@
-/* numbers.c - reading rows of numbers: tabs or blanks between them, a line a row, an empty line between groups. */
+/* numbers.c - reading rows of numbers: tabs or blanks between them, one line per row, an empty line between groups. */
 #include "cli/numbers.h"
 
 #include <math.h>

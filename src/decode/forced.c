@@ -148,7 +148,7 @@ static rg_status check_finite(const rg_forced *f, const rg_batch *batch)
     for (size_t i = 0; i < batch->examples; i++)
         for (int32_t k = batch->field[RG_TARGET].layout.start[i]; k < batch->field[RG_TARGET].layout.start[i + 1]; k++)
             if (!isfinite(f->log_p[k]))
-                return rg_fail(RG_ENUMBER, "line %llu: log p of piece %d is not finite; the model's weights give infinite numbers",
+                return rg_fail(RG_ENUMBER, "line %llu: log p of token %d is not finite; the model's weights give infinite numbers",
                                (unsigned long long)(batch->lines ? batch->lines[i] : i + 1), k - batch->field[RG_TARGET].layout.start[i] + 1);
     return RG_OK;
 }

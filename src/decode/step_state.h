@@ -1,4 +1,4 @@
-/* step_state.h - rows that a decoder carries from one step to the next, a row a hypothesis: states, cells, attention vectors. */
+/* step_state.h - rows that a decoder carries from one step to the next, one row per hypothesis: states, cells, attention vectors. */
 #ifndef RG_DECODE_STEP_STATE_H
 #define RG_DECODE_STEP_STATE_H
 

@@ -15,7 +15,7 @@ static rg_status make_side(rg_vocab **out, const rg_foreign *f, const rg_line_li
     if (status == RG_OK && !there) status = rg_fail(RG_EMATCH, "%s: %s is not beside it", f->folder, file);
     const int64_t start = rg_config_integer(f->config, "decoder_start_token_id", rg_config_integer(f->config, "pad_token_id", (int64_t)pieces->count - 1));
     if (status == RG_OK && (start < 0 || (size_t)start >= pieces->count))
-        status = rg_fail(RG_EMATCH, "config.json: decoder_start_token_id is %lld of %zu pieces", (long long)start, pieces->count);
+        status = rg_fail(RG_EMATCH, "config.json: decoder_start_token_id is %lld of %zu tokens", (long long)start, pieces->count);
     if (status == RG_OK) {
         const rg_vocab_table table = { .kind = RG_VOCAB_PIECES, .form = RG_TEXT_AS_IS, .pieces = (const char *const *)pieces->line, .count = pieces->count,
                                        .unk = rg_pieces_find(pieces, "<unk>"), .bos = (int32_t)start, .eos = rg_pieces_find(pieces, "</s>"),

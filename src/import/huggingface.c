@@ -104,7 +104,7 @@ rg_status rg_hf_pieces(rg_line_list *out, const rg_foreign *f, size_t size)
     if (status == RG_OK && !there) status = rg_fail(RG_EMATCH, "%s: vocab.json is not beside it", f->folder);
     if (status == RG_OK && (status = rg_pieces_of_json(out, rg_text_c(&json), json.length)) != RG_OK) rg_fail_in(status, "%s/vocab.json: ", f->folder);
     if (status == RG_OK && out->count > size)
-        status = rg_fail(RG_EMATCH, "%s/vocab.json has %zu pieces, the model's table %zu rows", f->folder, out->count, size);
+        status = rg_fail(RG_EMATCH, "%s/vocab.json has %zu tokens, the model's table %zu rows", f->folder, out->count, size);
     while (status == RG_OK && out->count < size) { /* rows without a piece */
         char name[40];
         snprintf(name, sizeof name, "<unused%zu>", out->count);

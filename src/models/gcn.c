@@ -2,7 +2,7 @@
  *
  *     h' = f(D^-1/2 (A + I) D^-1/2 h W + b)           f = ReLU, nothing after the last layer
  *
- * The normalised adjacency is a weight a pair of the same reach, so the layer is the mix of graph attention without its weigh. */
+ * The normalised adjacency is one weight per pair of the same reach, so the layer is the mix of graph attention without its weigh. */
 #include "models/graph_parts.h"
 
 typedef struct {

@@ -33,7 +33,7 @@ static const rg_option options[] = {
     { RG_OPTION_STRING, "transformer-norm", offsetof(settings, norm), "pre",
       "where the norm stands: pre as in GPT-2, post as in GPT-1", 0, "pre|post" },
     { RG_OPTION_STRING, "transformer-positions", offsetof(settings, positions), "learned",
-      "how pieces know their place in the window", 0, "learned|sinusoidal" },
+      "how tokens know their place in the window", 0, "learned|sinusoidal" },
     { RG_OPTION_STRING, "transformer-ffn-activation", offsetof(settings, activation), "gelu",
       "inside the feed-forward network; gelu_tanh: GPT-2's approximation", 0, "relu|gelu|gelu_tanh" },
     { RG_OPTION_REAL, "norm-epsilon", offsetof(settings, epsilon), "1e-5", "added to variances in the norms", 0,
@@ -70,7 +70,7 @@ static rg_status build(rg_model *m)
                           .dropout_hidden = s->dropout_ff };
     RG_TRY(rg_activation_find(&c.activation, s->activation));
     q->context = rg_model_size(m, "context");
-    if (q->context < 1) return rg_fail(RG_EINVAL, "a gpt needs to know its context: how many pieces a window has");
+    if (q->context < 1) return rg_fail(RG_EINVAL, "a gpt needs to know its context: how many tokens a window has");
     q->scale = learned ? 1 : sqrt((double)d);
     RG_TRY(rg_lm_tables_init(&q->tables, m, d, d, s->tied, false, RG_INIT_NORMAL, deviation));
     q->places = learned ? rg_params_add(m->params, "places", RG_TABLE, q->context, d, RG_INIT_NORMAL, deviation) : NULL;
@@ -88,7 +88,7 @@ static rg_tensor *enter(rg_tape *t, const rg_model *m, const rg_batch *b)
     rg_tensor       *x = rg_lm_words(t, &q->tables, b);
     for (size_t g = 0; g < layout->groups; g++)
         if ((size_t)(layout->start[g + 1] - layout->start[g]) > q->context)
-            return rg_tape_fail(t, RG_ELIMIT, "a window of %d pieces; the model has places for %zu",
+            return rg_tape_fail(t, RG_ELIMIT, "a window of %d tokens; the model has places for %zu",
                                 layout->start[g + 1] - layout->start[g], q->context);
     if (q->scale != 1) x = rg_scale(t, x, q->scale);
     if (!q->places) return rg_dropout(t, rg_add_positions(t, x), s->dropout);
@@ -131,7 +131,7 @@ static rg_status make_room(memory *c, size_t n, size_t context)
     if (n <= c->room) return RG_OK;
     size_t bytes;
     if (!rg_size_mul(&bytes, n, context) || !rg_size_mul(&bytes, bytes, sizeof *c->tokens))
-        return rg_fail(RG_ELIMIT, "%zu windows of %zu pieces do not fit in memory", n, context);
+        return rg_fail(RG_ELIMIT, "%zu windows of %zu tokens do not fit in memory", n, context);
     int32_t *tokens = rg_realloc(c->tokens, bytes);
     if (tokens) c->tokens = tokens;
     int32_t *spare = rg_realloc(c->spare, bytes);
@@ -211,21 +211,21 @@ static const rg_preset presets[] = {
     { "tiny", "4 blocks of width 128: characters, minutes", "dim-emb: 128\nlayers: 4\ntransformer-heads: 4\n" },
     { "small", "6 blocks of width 256, dropout 0.1: characters or a small vocabulary, an hour",
       "dim-emb: 256\nlayers: 6\ntransformer-heads: 8\ntransformer-dropout: 0.1\n" },
-    { "gpt2", "the smallest GPT-2: 12 blocks of width 768, 124 M parameters with 50,257 pieces",
+    { "gpt2", "the smallest GPT-2: 12 blocks of width 768, 124 M parameters with 50,257 tokens",
       "dim-emb: 768\nlayers: 12\ntransformer-heads: 12\ntransformer-dropout: 0.1\ntransformer-dropout-attention: "
       "0.1\n" },
     { NULL, NULL, NULL },
 };
 
 static const rg_attention_use uses[] = {
-    { "every block", "pieces", "pieces so far", "pieces so far", "scaled_dot", "causal", .watch = "block.*weights",
+    { "every block", "tokens", "tokens so far", "tokens so far", "scaled_dot", "causal", .watch = "block.*weights",
       .rows = "words", .cols = "words" },
     { 0 },
 };
 
 const rg_system rg_system_gpt = {
     .name = "gpt",
-    .summary = "language model of Transformer blocks that look back: every piece predicts the next",
+    .summary = "language model of Transformer blocks that look back: every token predicts the next",
     .paper =
         "Radford et al. 2018, Improving Language Understanding by Generative Pre-Training; Radford et al. 2019 (GPT-2)",
     .task = &rg_task_language,

@@ -42,7 +42,7 @@ static const rg_option options[] = {
     { RG_OPTION_INT, "window", offsetof(settings, window), "0", "the same as --reach window:N; 0: what --reach says", 0, "[0,1000000]" },
     { RG_OPTION_BOOL, "tied-embeddings-all", offsetof(settings, tied), "true", "one table for source, target and output (joint vocabulary)", 0, NULL },
     { RG_OPTION_BOOL, "tied-embeddings", offsetof(settings, tied_output), "true", "the target's table is also the output's", 0, NULL },
-    { RG_OPTION_BOOL, "shared-embeddings", offsetof(settings, shared), "false", "one table for all though the vocabularies differ, with equally many pieces (imported models)", 0, NULL },
+    { RG_OPTION_BOOL, "shared-embeddings", offsetof(settings, shared), "false", "one table for all though the vocabularies differ, with equally many tokens (imported models)", 0, NULL },
     { RG_OPTION_INT, "transformer-first-position", offsetof(settings, first_position), "0", "number of the first place of sinusoids", 0, "[0,1000000]" },
     { RG_OPTION_BOOL, "transformer-scale-embedding", offsetof(settings, scale_embedding), "true", "multiply embeddings by sqrt(d)", 0, NULL },
     { RG_OPTION_BOOL, "transformer-norm-embedding", offsetof(settings, norm_embedding), "false", "a layer norm after embedding and position (BART)", 0, NULL },
@@ -128,7 +128,7 @@ static rg_tensor *learned_places(rg_tape *t, const rg_param *places, const rg_la
 {
     for (size_t g = 0; g < layout->groups; g++)
         if ((size_t)(layout->start[g + 1] - layout->start[g]) > rg_param_rows(places))
-            return rg_tape_fail(t, RG_ELIMIT, "a sentence of %d pieces; positions were learned for %zu (--transformer-max-positions)",
+            return rg_tape_fail(t, RG_ELIMIT, "a sentence of %d tokens; positions were learned for %zu (--transformer-max-positions)",
                                 (int)(layout->start[g + 1] - layout->start[g]), rg_param_rows(places));
     return rg_gather(t, rg_use(t, places), rg_places(t, layout), (size_t)layout->start[layout->groups], layout);
 }
@@ -317,14 +317,14 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
 static rg_status keep(rg_decoding *d, const int32_t *parents, size_t n) { return rg_cache_keep(((memory *)d->state)->past, parents, n); }
 
 static const rg_preset presets[] = {
-    { "tiny", "for small corpora such as Multi30k: 2.6 M parameters with 10,000 pieces",
+    { "tiny", "for small corpora such as Multi30k: 2.6 M parameters with 10,000 tokens",
       "dim-emb: 128\ntransformer-dim-ffn: 256\ntransformer-heads: 4\nenc-depth: 4\ndec-depth: 4\ntransformer-dropout: 0.3\n" },
     { "small", "the default sizes",
       "dim-emb: 256\ntransformer-dim-ffn: 1024\ntransformer-heads: 4\nenc-depth: 3\ndec-depth: 3\ntransformer-dropout: 0.1\n" },
-    { "base", "the paper's base model, 65 M parameters with 37,000 pieces",
+    { "base", "the paper's base model, 65 M parameters with 37,000 tokens",
       "dim-emb: 512\ntransformer-dim-ffn: 2048\ntransformer-heads: 8\nenc-depth: 6\ndec-depth: 6\ntransformer-dropout: 0.1\n"
       "transformer-norm: post\n" },
-    { "big", "the paper's big model, 213 M parameters with 37,000 pieces",
+    { "big", "the paper's big model, 213 M parameters with 37,000 tokens",
       "dim-emb: 1024\ntransformer-dim-ffn: 4096\ntransformer-heads: 16\nenc-depth: 6\ndec-depth: 6\ntransformer-dropout: 0.3\n"
       "transformer-norm: post\n" },
     { NULL, NULL, NULL },

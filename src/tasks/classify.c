@@ -109,7 +109,7 @@ static rg_status ready(rg_run *run)
     rg_status status = its->names ? rg_text_print(&text, "%zu classes (", rg_names_count(its->names)) : rg_text_print(&text, "a number");
     if (status == RG_OK && its->names) status = rg_names_print(&text, its->names, 10);
     if (status == RG_OK && its->names) status = rg_text_print(&text, ")");
-    if (status == RG_OK && its->vocab) status = rg_text_print(&text, ", vocabulary of %zu pieces", rg_vocab_size(its->vocab));
+    if (status == RG_OK && its->vocab) status = rg_text_print(&text, ", vocabulary of %zu tokens", rg_vocab_size(its->vocab));
     else if (status == RG_OK) status = rg_text_print(&text, " from %s, %zu features", its->input, rg_model_size(run->model, "features"));
     if (status == RG_OK) rg_tell(run->report, "%s, %zu parameters", rg_text_c(&text), rg_params_numbers(run->model->params));
     rg_text_free(&text);

@@ -24,27 +24,27 @@ const rg_option rg_language_rows[] = {
       NULL },
     { RG_OPTION_LIST, "vocabs", AT(vocabs), "",
       "vocabulary file (SentencePiece .model or .vocab, Marian .yml, words); empty: learned", 'v', NULL },
-    { RG_OPTION_STRING, "vocab-kind", AT(vocab_kind), "words", "how text is cut into pieces", 0,
+    { RG_OPTION_STRING, "vocab-kind", AT(vocab_kind), "words", "how text is cut into tokens", 0,
       "unigram|bpe|char|word|words|characters|tokens" },
     { RG_OPTION_INT, "dim-vocabs", AT(dim_vocabs), "10000",
-      "most pieces of the vocabulary; 0: no limit (words, characters)", 0, "[0,10000000]" },
+      "most tokens of the vocabulary; 0: no limit (words, characters)", 0, "[0,10000000]" },
     { RG_OPTION_INT, "vocab-min-count", AT(vocab_min_count), "1", "words and characters: rarer ones become unknown", 0,
       "[0,inf)" },
     { RG_OPTION_STRING, "normalization", AT(form), "nfc",
       "form of the text; lower: composed (nfc) and in lower case; exact: runs of blanks stay", 0,
       "nfc|nfkc|none|lower|exact" },
     { RG_OPTION_STRING, "cut", AT(cut), "",
-      "streams: texts that go on from batch to batch; windows; empty: as the system can", 0, "|streams|windows" },
+      "streams: texts that continue from batch to batch; windows; empty: as the system can", 0, "|streams|windows" },
     { RG_OPTION_INT, "mini-batch", AT(batch), "20", "streams, or windows in a batch", 0, "[1,1000000]" },
-    { RG_OPTION_INT, "chunk", AT(chunk), "35", "streams: pieces of each per update; its state goes on to the next", 0,
+    { RG_OPTION_INT, "chunk", AT(chunk), "35", "streams: tokens of each per update; its state is carried to the next", 0,
       "[1,1000000]" },
-    { RG_OPTION_INT, "bptt", AT(bptt), "0", "streams: pieces that gradients go back over; 0: as --chunk", 0,
+    { RG_OPTION_INT, "bptt", AT(bptt), "0", "streams: tokens that gradients go back over; 0: as --chunk", 0,
       "[0,1000000]" },
-    { RG_OPTION_INT, "context", AT(context), "64", "windows: pieces of each", 0, "[1,1000000]" },
+    { RG_OPTION_INT, "context", AT(context), "64", "windows: tokens of each", 0, "[1,1000000]" },
     { RG_OPTION_STRING, "windows", AT(windows), "random", "windows are drawn anywhere, or follow one another", 0,
       "random|consecutive" },
     { RG_OPTION_STRING, "loss-per", AT(loss_per), "token",
-      "the loss is a mean over pieces, or summed over a stream (Zaremba) and a mean of streams", 0, "token|stream" },
+      "the loss is a mean over tokens, or summed over a stream (Zaremba) and a mean of streams", 0, "token|stream" },
     RG_OPTION_END
 };
 
@@ -187,11 +187,11 @@ static rg_status ready(rg_run *run)
         c.carry = d->carry;
     }
     RG_TRY(rg_cut_new(&d->cut, &c));
-    rg_tell(run->report, "vocabulary of %zu pieces, %zu parameters; %zu %s of %zu pieces per batch",
+    rg_tell(run->report, "vocabulary of %zu tokens, %zu parameters; %zu %s of %zu tokens per batch",
             rg_vocab_size(its->vocab), rg_params_numbers(run->model->params), c.batch, c.chunk ? "streams" : "windows",
             c.chunk ? c.bptt : c.context);
     if (rg_cut_left_out(d->cut))
-        rg_tell(run->report, "the last %llu pieces are left out: they are no piece of every stream",
+        rg_tell(run->report, "the last %llu tokens are left out: they are no token of every stream",
                 (unsigned long long)rg_cut_left_out(d->cut));
     return RG_OK;
 }
@@ -308,7 +308,7 @@ static rg_status finish(rg_run *run)
     rg_status           status = measure(&nats, run, &range);
     rg_running_free(text);
     if (status == RG_OK) status = add_metrics(&run->final, run, "test-", nats);
-    if (status == RG_OK) rg_tell(run->report, "test perplexity %.3f (%.4f nats per piece)", exp(nats), nats);
+    if (status == RG_OK) rg_tell(run->report, "test perplexity %.3f (%.4f nats per token)", exp(nats), nats);
     return status;
 }
 
@@ -316,7 +316,7 @@ static void blame(const rg_run *run, const void *share, char *out, size_t room)
 {
     const rg_batch *b = share;
     (void)run;
-    snprintf(out, room, "pieces from number %llu on%s", (unsigned long long)(b->examples ? b->lines[0] : 0),
+    snprintf(out, room, "tokens from number %llu on%s", (unsigned long long)(b->examples ? b->lines[0] : 0),
              b->examples > 1 ? " and other places of the text" : "");
 }
 
@@ -343,7 +343,7 @@ const rg_task rg_task_language = {
     .name = "language",
     .in = "text",
     .out = "text",
-    .unit = "pieces",
+    .unit = "tokens",
     .summary = "running text: a model continues it, or says how likely it is",
     .options = rg_language_rows,
     .options_bytes = sizeof(rg_language_options),

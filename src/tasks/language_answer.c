@@ -11,7 +11,7 @@
 enum { MOST_TOP = 100, MOST_SHOWN = 256 }; /* pieces of a record: its maps have so many rows and columns */
 
 const rg_option rg_language_asking_rows[] = { { RG_OPTION_INT, "top", offsetof(rg_language_asking, top), "1",
-                                                "so many next pieces per text, the most likely first", 0, "[1,100]" },
+                                                "so many next tokens per text, the most likely first", 0, "[1,100]" },
                                               RG_OPTION_END };
 
 typedef struct {
@@ -42,7 +42,7 @@ static rg_status next_piece(answering *x)
     for (size_t c = 0; c < x->pieces; c++) {
         if (!isfinite((double)logits[c]))
             return rg_fail(RG_ENUMBER,
-                           "the score of piece %zu is not finite; the model's weights give infinite numbers", c);
+                           "the score of token %zu is not finite; the model's weights give infinite numbers", c);
         most = fmax(most, (double)logits[c]);
     }
     for (size_t c = 0; c < x->pieces; c++) sum += x->p[c] = exp((double)logits[c] - most);

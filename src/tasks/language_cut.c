@@ -27,14 +27,14 @@ static rg_status count_batches(rg_cut *c)
     const uint64_t       all = o->text.count;
     if (streams(c)) {
         if (all < o->batch)
-            return rg_fail(RG_EINVAL, "a text of %llu pieces cannot go on in %zu streams: lower --mini-batch",
+            return rg_fail(RG_EINVAL, "a text of %llu tokens cannot be cut into %zu streams: lower --mini-batch",
                            (unsigned long long)all, o->batch);
         c->length = all / o->batch;
         c->batches = c->length <= o->bptt ? 1 : 1 + (c->length - o->bptt + o->chunk - 1) / o->chunk;
         return RG_OK;
     }
     if (o->random && all < o->context)
-        return rg_fail(RG_EINVAL, "a text of %llu pieces has no window of %zu: lower --context",
+        return rg_fail(RG_EINVAL, "a text of %llu tokens has no window of %zu: lower --context",
                        (unsigned long long)all, o->context);
     c->length = o->random ? all / o->context : (all + o->context - 1) / o->context;
     c->batches = (c->length + o->batch - 1) / o->batch;

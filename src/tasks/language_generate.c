@@ -13,14 +13,14 @@
 const rg_option rg_language_drawing_rows[] = {
     { RG_OPTION_LIST, "prompt", AT(prompts), "", "texts to continue; none: one per line of --input", 0, NULL },
     { RG_OPTION_INT, "samples", AT(n), "1", "texts per prompt", 'n', "[1,1000]" },
-    { RG_OPTION_INT, "length", AT(length), "100", "most pieces behind the prompt", 0, "[1,100000]" },
+    { RG_OPTION_INT, "length", AT(length), "100", "most tokens behind the prompt", 0, "[1,100000]" },
     { RG_OPTION_REAL, "temperature", AT(temperature), "1",
-      "below 1 likely pieces become likelier; 0: always the likeliest", 0, "[0,100]" },
-    { RG_OPTION_INT, "top", AT(top), "0", "draw among so many likeliest pieces; 0: all", 0, "[0,10000000]" },
+      "below 1 likely tokens become likelier; 0: always the likeliest", 0, "[0,100]" },
+    { RG_OPTION_INT, "top", AT(top), "0", "draw among so many likeliest tokens; 0: all", 0, "[0,10000000]" },
     { RG_OPTION_REAL, "top-p", AT(top_p), "1", "and of those among the fewest that have this probability together", 0,
       "(0,1]" },
     { RG_OPTION_BOOL, "one-line", AT(one_line), "false", "stop where the line ends", 0, NULL },
-    { RG_OPTION_BOOL, "allow-unk", AT(unknown), "false", "the unknown piece may be drawn", 0, NULL },
+    { RG_OPTION_BOOL, "allow-unk", AT(unknown), "false", "the unknown token may be drawn", 0, NULL },
     { RG_OPTION_INT, "mini-batch", AT(batch), "16", "prompts continued together", 0, "[1,10000]" },
     { RG_OPTION_INT, "seed", AT(seed), "1", "of what is drawn", 0, "[0,inf)" },
     RG_OPTION_END

@@ -100,7 +100,7 @@ static rg_status pass(rg_text_reading *r, size_t rows)
     r->model->system->loss(r->tape, r->model, &batch);
     rg_tape_set_watcher(r->tape, NULL);
     RG_TRY(rg_tape_status(r->tape));
-    return r->seen ? RG_OK : rg_fail(RG_EINVAL, "%s does not say how likely each piece is", r->model->system->name);
+    return r->seen ? RG_OK : rg_fail(RG_EINVAL, "%s does not say how likely each token is", r->model->system->name);
 }
 
 rg_status rg_text_reading_feed(double *log_p, rg_text_reading *r, const int32_t *ids, size_t n)
@@ -116,7 +116,7 @@ rg_status rg_text_reading_feed(double *log_p, rg_text_reading *r, const int32_t 
         for (size_t i = 0; i < m; i++)
             if (!isfinite(r->out[i]))
                 return rg_fail(RG_ENUMBER,
-                               "log p of piece %zu is not finite; the model's weights give infinite numbers",
+                               "log p of token %zu is not finite; the model's weights give infinite numbers",
                                done + i + 1);
         r->last = ids[done + m - 1];
         done += m;

@@ -65,7 +65,7 @@ rg_status rg_language_score(const rg_model *m, const rg_question *q)
     if (status == RG_OK) status = q->sink->columns(q->sink->context, names, q->word_scores ? 5 : 4);
     if (status == RG_OK) status = rg_question_texts(q, score_line, &x);
     if (status == RG_OK && x.lines && q->sink->note) {
-        snprintf(note, sizeof note, "%llu lines, %.0f pieces, log p %.4f, %.4f nats per piece, perplexity %.4f",
+        snprintf(note, sizeof note, "%llu lines, %.0f tokens, log p %.4f, %.4f nats per token, perplexity %.4f",
                  (unsigned long long)x.lines, x.pieces, -x.nats, x.nats / x.pieces, exp(x.nats / x.pieces));
         q->sink->note(q->sink->context, note);
     }

@@ -357,7 +357,7 @@ rg_status rg_session_run(const rg_translated **out, rg_session *s, const rg_sess
     s->config = config;
     s->first = first;
     if (config->batch < 1 || config->max_length < 1)
-        return rg_fail(RG_EINVAL, "batches of %zu lines of %zu pieces", config->batch, config->max_length);
+        return rg_fail(RG_EINVAL, "batches of %zu lines of %zu tokens", config->batch, config->max_length);
     s->most = config->max_length;
     for (size_t i = 0; i < s->count; i++) {
         const size_t longest = s->translators[i]->model->longest;

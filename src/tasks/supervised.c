@@ -108,7 +108,7 @@ rg_status rg_supervised_fits(const rg_run *run, const rg_text_options *o)
 {
     const size_t longest = run->model->longest, most = (size_t)o->max_length;
     if (!longest || most <= longest) return RG_OK;
-    return rg_fail(RG_EINVAL, "texts of %zu pieces (--max-length) do not fit the %zu positions of the model", most, longest);
+    return rg_fail(RG_EINVAL, "texts of %zu tokens (--max-length) do not fit the %zu positions of the model", most, longest);
 }
 
 /* -------------------------------------------------------------------------------------------------------- learning */

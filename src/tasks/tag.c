@@ -48,7 +48,7 @@ static rg_status ready(rg_run *run)
 {
     const rg_tagger *its = run->model->assets;
     RG_TRY(rg_supervised_fits(run, &((const tag_options *)run->options)->text));
-    rg_tell(run->report, "%zu tags%s, vocabulary of %zu pieces, %zu parameters", rg_names_count(its->tags),
+    rg_tell(run->report, "%zu tags%s, vocabulary of %zu tokens, %zu parameters", rg_names_count(its->tags),
             rg_tags_are_bio(its->tags) ? " of spans" : "", rg_vocab_size(its->vocab), rg_params_numbers(run->model->params));
     return RG_OK;
 }

@@ -24,7 +24,7 @@ static rg_status vocab_size(size_t *out, const rg_translation_options *o, size_t
     const char *text = o->dim_vocabs.count ? o->dim_vocabs.items[side < o->dim_vocabs.count ? side : o->dim_vocabs.count - 1] : "8000";
     char       *end;
     long long   n = strtoll(text, &end, 10);
-    if (*end || n < 0 || n > 10000000) return rg_fail(RG_EINVAL, "--dim-vocabs %s: a number of pieces", text);
+    if (*end || n < 0 || n > 10000000) return rg_fail(RG_EINVAL, "--dim-vocabs %s: a number of tokens", text);
     *out = (size_t)n;
     return RG_OK;
 }
@@ -150,7 +150,7 @@ static rg_status words_for_workspace(size_t *out, rg_run *run)
     if (least > budget)
         return rg_fail(
             RG_ELIMIT,
-            "one sentence of %zu pieces needs %zu MiB for each of %d threads; --workspace is %lld MiB: raise it or lower --max-length",
+            "one sentence of %zu tokens needs %zu MiB for each of %d threads; --workspace is %lld MiB: raise it or lower --max-length",
             longest, (least >> 20) + 1, run->threads, (long long)o->workspace);
     for (size_t next = 16, worst = 0; next <= 1u << 20; next *= 2) {
         for (size_t i = 0; i < 3; i++) {
@@ -162,7 +162,7 @@ static rg_status words_for_workspace(size_t *out, rg_run *run)
         words = next;
     }
     *out = words ? words * (size_t)run->threads : 1; /* 1: every sentence is a batch */
-    rg_tell(run->report, "batches of %zu target pieces fit a workspace of %lld MiB on %d threads", *out, (long long)o->workspace, run->threads);
+    rg_tell(run->report, "batches of %zu target tokens fit a workspace of %lld MiB on %d threads", *out, (long long)o->workspace, run->threads);
     return RG_OK;
 }
 
@@ -227,7 +227,7 @@ static rg_status check(const rg_translation_options *o)
     if (rg_language_check(o->source_lang) != RG_OK) return rg_fail_in(RG_EINVAL, "--source-lang: ");
     if (rg_language_check(o->target_lang) != RG_OK) return rg_fail_in(RG_EINVAL, "--target-lang: ");
     if (!o->mini_batch && !o->mini_batch_words && !o->workspace)
-        return rg_fail(RG_EINVAL, "nothing limits a batch: give --mini-batch (pairs), --mini-batch-words (target pieces) or --workspace");
+        return rg_fail(RG_EINVAL, "nothing limits a batch: give --mini-batch (pairs), --mini-batch-words (target tokens) or --workspace");
     return RG_OK;
 }
 
@@ -249,10 +249,10 @@ static rg_status ready(rg_run *run)
     data                         *d = run->data;
     const size_t                  longest = run->model->longest, numbers = rg_params_numbers(run->model->params);
     if (r->source != r->target)
-        rg_tell(run->report, "vocabularies of %zu and %zu pieces, %zu parameters", rg_vocab_size(r->source), rg_vocab_size(r->target), numbers);
-    else rg_tell(run->report, "joint vocabulary of %zu pieces, %zu parameters", rg_vocab_size(r->source), numbers);
+        rg_tell(run->report, "vocabularies of %zu and %zu tokens, %zu parameters", rg_vocab_size(r->source), rg_vocab_size(r->target), numbers);
+    else rg_tell(run->report, "joint vocabulary of %zu tokens, %zu parameters", rg_vocab_size(r->source), numbers);
     if (longest && (size_t)o->max_length + 1 > longest)
-        return rg_fail(RG_EINVAL, "sentences of %lld pieces (--max-length) and their end do not fit the %zu positions of the model",
+        return rg_fail(RG_EINVAL, "sentences of %lld tokens (--max-length) and their end do not fit the %zu positions of the model",
                        (long long)o->max_length, longest);
     RG_TRY(open_corpus(run));
     return o->valid_sets.count ? rg_validation_new(&d->validation, run->model->assets, o, run->threads) : RG_OK;

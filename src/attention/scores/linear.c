@@ -4,7 +4,7 @@
  *
  * f = leaky relu is graph attention's score (Velickovic et al. 2018). f = identity, unless the settings
  * name another (--score-activation), is the concatenation score w . [q; k] of lectures: w_q . q is the same for every key and cancels in the softmax, so its weights do not depend on the query. It stands
- * here as the control. Both halves are one number a row and head: O(d) a row, O(1) a pair. */
+ * here as the control. Both halves are one number per row and head: O(d) per row, O(1) per pair. */
 #include "attention/blocks.h"
 #include "attention/fused.h"
 #include "attention/pairs.h"

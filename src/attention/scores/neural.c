@@ -2,7 +2,7 @@
  *
  *     e(q,k) = v . relu(M [q; k] + b) + c
  *
- * written with ordinary ops on one row a pair, as the example of a score that is a network. It stores pairs x width: for large inputs
+ * written with ordinary ops on one row per pair, as the example of a score that is a network. It stores pairs x width: for large inputs
  * use additive. */
 #include "attention/pairs.h"
 
@@ -30,7 +30,7 @@ const rg_score rg_score_neural = {
     .formula = "v . relu(M [q; k] + b) + c",
     .paper = "a feed-forward network as score (Bahdanau, Cho, Bengio 2015, section 3.1)",
     .cost = "O(n d p)",
-    .note = "the whole of q and k goes into every head; stores one row a pair",
+    .note = "the whole of q and k goes into every head; stores one row per pair",
     .init = neural_init,
     .pairs = neural_pairs,
 };

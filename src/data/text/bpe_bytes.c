@@ -42,7 +42,7 @@ static rg_status byte_ids(int32_t ids[256], const rg_vocab *v)
         text[0] = (char)(bytes == 1 ? c : 0xC0 | c >> 6);
         text[1] = (char)(0x80 | (c & 0x3F));
         ids[b] = (int32_t)rg_words_find(&v->pieces, text, bytes);
-        if (ids[b] < 0) return rg_fail(RG_EFORMAT, "the vocabulary has no piece for byte 0x%02X, \"%.*s\"", b, (int)bytes, text);
+        if (ids[b] < 0) return rg_fail(RG_EFORMAT, "the vocabulary has no token for byte 0x%02X, \"%.*s\"", b, (int)bytes, text);
     }
     return RG_OK;
 }
@@ -62,7 +62,7 @@ static rg_status add_merge(rg_vocab *v, const char *line, size_t bytes, size_t n
     uint32_t    rank;
     rg_text     joined = { 0 };
     if (!blank || blank == line || blank == line + bytes - 1 || memchr(blank + 1, ' ', (size_t)(line + bytes - blank - 1)))
-        return rg_fail(RG_EFORMAT, "merges line %zu: \"%.*s\" is not two pieces", number, (int)(bytes < 40 ? bytes : 40), line);
+        return rg_fail(RG_EFORMAT, "merges line %zu: \"%.*s\" is not two tokens", number, (int)(bytes < 40 ? bytes : 40), line);
     const size_t  a = (size_t)(blank - line), b = bytes - a - 1;
     rg_status     status = rg_text_add(&joined, line, a);
     if (status == RG_OK) status = rg_text_add(&joined, blank + 1, b);

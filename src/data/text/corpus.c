@@ -33,7 +33,7 @@ static uint64_t settings_sum(const rg_corpus_config *config, const rg_vocab *sou
 rg_status rg_corpus_new(rg_corpus **out, const rg_corpus_config *config, const rg_vocab *source, const rg_vocab *target)
 {
     if (!config->mini_batch && !config->mini_batch_words)
-        return rg_fail(RG_EINVAL, "batches without a limit: give mini-batch (pairs) or mini-batch-words (target pieces)");
+        return rg_fail(RG_EINVAL, "batches without a limit: give mini-batch (pairs) or mini-batch-words (target tokens)");
     const rg_field_spec specs[] = {
         [RG_SOURCE] = { .name = "source", .kind = RG_FIELD_IDS, .vocab = source, .max_rows = config->max_length,
                         .crop = config->max_length_crop, .batch_rows = config->source_words, .eos = config->source_eos,
@@ -278,7 +278,7 @@ rg_status rg_corpus_describe(rg_text *out, const rg_corpus *c)
         { &r->cropped, "too long, cropped" },    { &r->line_limit, "over the byte limit of a line, skipped" },
         { &r->bad_utf8, "with bad UTF-8, replaced by U+FFFD" }, { &r->nul, "with NUL bytes, replaced by U+FFFD" },
     };
-    RG_TRY(rg_text_print(out, "%llu of %llu pairs, %llu source and %llu target pieces", (unsigned long long)r->pairs,
+    RG_TRY(rg_text_print(out, "%llu of %llu pairs, %llu source and %llu target tokens", (unsigned long long)r->pairs,
                          (unsigned long long)r->lines, (unsigned long long)r->source_tokens, (unsigned long long)r->target_tokens));
     if (r->source_unknown || r->target_unknown)
         RG_TRY(rg_text_print(out, " (%llu and %llu unknown)", (unsigned long long)r->source_unknown,

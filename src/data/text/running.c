@@ -135,7 +135,7 @@ rg_status rg_running_open(rg_running **out, const rg_running_config *config, con
 rg_status rg_running_read(int32_t *out, rg_running *r, uint64_t from, size_t count)
 {
     if (from > r->report.tokens || count > r->report.tokens - from)
-        return rg_fail(RG_EINVAL, "pieces %llu .. %llu of a text of %llu", (unsigned long long)from,
+        return rg_fail(RG_EINVAL, "tokens %llu .. %llu of a text of %llu", (unsigned long long)from,
                        (unsigned long long)(from + count), (unsigned long long)r->report.tokens);
     if (!count) return RG_OK;
     if (!r->file) {
@@ -155,7 +155,7 @@ rg_status rg_running_describe(rg_text *out, const rg_running *r)
     } faults[] = { { &c->bad_utf8, "with bad UTF-8" },
                    { &c->nul, "with NUL bytes" },
                    { &c->too_long, "over the byte limit, taken as empty" } };
-    RG_TRY(rg_text_print(out, "%llu lines, %llu pieces", (unsigned long long)c->lines, (unsigned long long)c->tokens));
+    RG_TRY(rg_text_print(out, "%llu lines, %llu tokens", (unsigned long long)c->lines, (unsigned long long)c->tokens));
     if (c->unknown) RG_TRY(rg_text_print(out, ", %.2f %% unknown", 100.0 * (double)c->unknown / (double)c->tokens));
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         if (!faults[i].fault->count) continue;

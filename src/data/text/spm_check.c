@@ -79,20 +79,20 @@ static rg_status check_piece(reader r, size_t number)
             bytes = (size_t)(f.bytes.end - f.bytes.at);
             if (memchr(f.bytes.at, '\0', bytes) || memchr(f.bytes.at, '\n', bytes) ||
                 !rg_utf8_check((const char *)f.bytes.at, bytes, NULL))
-                return rg_fail(RG_EFORMAT, "piece %zu of the SentencePiece model is not clean UTF-8", number);
+                return rg_fail(RG_EFORMAT, "token %zu of the SentencePiece model is not clean UTF-8", number);
         }
         if (f.number == 2 && f.wire == 5) {
             uint32_t bits = (uint32_t)f.value;
             float    score;
             memcpy(&score, &bits, sizeof score);
-            if (!isfinite(score)) return rg_fail(RG_EFORMAT, "piece %zu of the SentencePiece model has no finite score", number);
+            if (!isfinite(score)) return rg_fail(RG_EFORMAT, "token %zu of the SentencePiece model has no finite score", number);
         }
         if (f.number == 3 && f.wire == 0 && (f.value < 1 || f.value > 6))
-            return rg_fail(RG_EFORMAT, "piece %zu of the SentencePiece model has the unknown type %llu", number,
+            return rg_fail(RG_EFORMAT, "token %zu of the SentencePiece model has the unknown type %llu", number,
                            (unsigned long long)f.value);
     }
     if (!bytes || bytes > RG_VOCAB_MAX_PIECE_BYTES)
-        return rg_fail(RG_EFORMAT, "piece %zu of the SentencePiece model is empty or longer than %d bytes", number,
+        return rg_fail(RG_EFORMAT, "token %zu of the SentencePiece model is empty or longer than %d bytes", number,
                        RG_VOCAB_MAX_PIECE_BYTES);
     return RG_OK;
 }
@@ -198,7 +198,7 @@ rg_status rg_spm_check(rg_vocab_kind *out_kind, const void *model, size_t bytes)
         if (f.number == 1) RG_TRY(check_piece(f.bytes, pieces++));
         if (f.number == 2) RG_TRY(find_kind(out_kind, f.bytes));
         if (f.number == 3 || f.number == 5) RG_TRY(check_normalizer(f.bytes));
-        if (pieces > RG_VOCAB_MAX_PIECES) return rg_fail(RG_ELIMIT, "more than %d pieces", RG_VOCAB_MAX_PIECES);
+        if (pieces > RG_VOCAB_MAX_PIECES) return rg_fail(RG_ELIMIT, "more than %d tokens", RG_VOCAB_MAX_PIECES);
     }
-    return pieces ? RG_OK : rg_fail(RG_EFORMAT, "not a SentencePiece model: it has no pieces");
+    return pieces ? RG_OK : rg_fail(RG_EFORMAT, "not a SentencePiece model: it has no tokens");
 }

@@ -113,7 +113,7 @@ void rg_spans_free(rg_spans *spans)
 
 rg_status rg_spans_add(rg_spans *spans, size_t begin, size_t end)
 {
-    if (end > UINT32_MAX) return rg_fail(RG_ELIMIT, "a line of more than 4 GiB cannot be cut into pieces");
+    if (end > UINT32_MAX) return rg_fail(RG_ELIMIT, "a line of more than 4 GiB cannot be cut into tokens");
     void *data = spans->data;
     RG_TRY(grow(&data, &spans->room, spans->count + 1, sizeof *spans->data));
     spans->data = data;

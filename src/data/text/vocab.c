@@ -127,7 +127,7 @@ rg_status rg_vocab_from_table(rg_vocab **out, const rg_vocab_table *table)
 
 rg_status rg_vocab_from_pieces(rg_vocab **out, rg_vocab_kind kind, const char *const *pieces, size_t count)
 {
-    if (!is_plain(kind)) return rg_fail(RG_EINVAL, "pieces can be given for words and characters only");
+    if (!is_plain(kind)) return rg_fail(RG_EINVAL, "tokens can be given for words and characters only");
     rg_vocab *v = new_vocab(kind, RG_TEXT_NFC);
     if (!v) return RG_ENOMEM;
     rg_status status = rg_plain_begin(v);
@@ -179,13 +179,13 @@ static rg_status train_spm(rg_vocab *v, const rg_vocab_config *config, rg_vocab_
                                  .coverage = config->coverage, .byte_fallback = config->byte_fallback,
                                  .seed = (uint32_t)(config->seed ^ (config->seed >> 32)), .next = next_for_spm, .context = &lines };
     if (config->size < 8 || config->size > RG_VOCAB_MAX_PIECES)
-        return rg_fail(RG_EINVAL, "a SentencePiece vocabulary of %zu pieces: give 8 to %d", config->size, RG_VOCAB_MAX_PIECES);
+        return rg_fail(RG_EINVAL, "a SentencePiece vocabulary of %zu tokens: give 8 to %d", config->size, RG_VOCAB_MAX_PIECES);
     trained result = { &v->model, RG_OK };
     bool    done = rg_spm_train(store, &result, &training, why);
     rg_text_free(&lines.line);
     if (lines.status != RG_OK) return lines.status;
     if (result.status != RG_OK) return result.status;
-    if (!done) return rg_fail(RG_EINVAL, "cannot learn a %s vocabulary of %zu pieces: %s", training.type, config->size, why);
+    if (!done) return rg_fail(RG_EINVAL, "cannot learn a %s vocabulary of %zu tokens: %s", training.type, config->size, why);
     return start_spm(v);
 }
 
@@ -274,7 +274,7 @@ static rg_status add_pieces(rg_vocab *v, const char *bytes, size_t count)
     RG_TRY(rg_plain_begin(v));
     for (size_t at = 0; at < count;) {
         const char *lf = memchr(bytes + at, '\n', count - at);
-        if (!lf) return rg_fail(RG_EFORMAT, "the vocabulary's last piece has no line end");
+        if (!lf) return rg_fail(RG_EFORMAT, "the vocabulary's last token has no line end");
         RG_TRY(rg_plain_add(v, bytes + at, (size_t)(lf - (bytes + at))));
         at = (size_t)(lf - bytes) + 1;
     }
@@ -315,7 +315,7 @@ static rg_status parse(rg_vocab *v, const char *bytes, size_t count)
     return RG_OK;
 }
 
-/* One word a line; what follows a tab (a count, a score) is left aside, and so are our own three. */
+/* One word per line; what follows a tab (a count, a score) is left aside, and so are our own three. */
 static rg_status parse_list(rg_vocab *v, const char *bytes, size_t count)
 {
     rg_lines *lines = NULL;
@@ -329,7 +329,7 @@ static rg_status parse_list(rg_vocab *v, const char *bytes, size_t count)
         const char *tab = memchr(line.text, '\t', line.bytes);
         size_t      length = tab ? (size_t)(tab - line.text) : line.bytes;
         if (length > 3 && memcmp(line.text, RG_BLANK_MARK, 3) == 0)
-            status = rg_fail(RG_EFORMAT, "line %llu: \"%.40s\" is a piece of SentencePiece's without its score; give its model (.model, .spm) instead",
+            status = rg_fail(RG_EFORMAT, "line %llu: \"%.40s\" is a token of SentencePiece's without its score; give its model (.model, .spm) instead",
                              (unsigned long long)line.number, line.text);
         else if (line.faults) status = rg_fail(RG_EFORMAT, "line %llu is not clean UTF-8", (unsigned long long)line.number);
         else if (rg_words_find(&v->pieces, line.text, length) >= 0 && rg_words_find(&v->pieces, line.text, length) < 3) continue;

@@ -145,7 +145,7 @@ static rg_status add_entries(rg_vocab *v, listing *l)
 {
     if (l->marked)
         return rg_fail(RG_EFORMAT,
-                       "%zu of its %zu entries are SentencePiece's pieces, without their scores; give SentencePiece's "
+                       "%zu of its %zu entries are SentencePiece's tokens, without their scores; give SentencePiece's "
                        "model (.model, .spm) "
                        "instead",
                        l->marked, l->count);
@@ -206,7 +206,7 @@ typedef struct {
     double      score;
 } scored;
 
-/* "piece TAB score": the score is a number, at most 0. */
+/* "token TAB score": the score is a number, at most 0. */
 static bool split_scored(scored *out, const char *line, size_t length)
 {
     char        number[40], *end;
@@ -293,14 +293,14 @@ rg_status rg_vocab__read_scored(rg_text *out, const char *bytes, size_t count)
     while (next_line(&line, &length, &at, end)) {
         number++;
         if (!split_scored(&s, line, length))
-            return rg_fail(RG_EFORMAT, "line %zu: not a piece, a tab and its score (at most 0)", number);
+            return rg_fail(RG_EFORMAT, "line %zu: not a token, a tab and its score (at most 0)", number);
         unknown = unknown || type_of(&s) == UNKNOWN;
         fallback = fallback || type_of(&s) == BYTE;
         ranks = ranks && s.score == floor(s.score);
         RG_TRY(add_piece(out, &s));
     }
     if (!unknown)
-        return rg_fail(RG_EFORMAT, "SentencePiece's pieces without <unk>, so that they cannot be used; give "
+        return rg_fail(RG_EFORMAT, "SentencePiece's tokens without <unk>, so that they cannot be used; give "
                                    "SentencePiece's model (.model, .spm) instead");
     return add_specs(out, ranks, fallback);
 }

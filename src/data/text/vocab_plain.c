@@ -128,9 +128,9 @@ rg_status rg_plain_add(rg_vocab *vocab, const char *piece, size_t bytes)
     size_t   before = vocab->pieces.count;
     if (!bytes || bytes > RG_VOCAB_MAX_PIECE_BYTES || memchr(piece, '\n', bytes) || memchr(piece, '\0', bytes) ||
         !rg_utf8_check(piece, bytes, NULL))
-        return rg_fail(RG_EFORMAT, "piece %zu of the vocabulary is empty, longer than %d bytes or not clean UTF-8", before,
+        return rg_fail(RG_EFORMAT, "token %zu of the vocabulary is empty, longer than %d bytes or not clean UTF-8", before,
                        RG_VOCAB_MAX_PIECE_BYTES);
-    if (before >= RG_VOCAB_MAX_PIECES) return rg_fail(RG_ELIMIT, "more than %d pieces in a vocabulary", RG_VOCAB_MAX_PIECES);
+    if (before >= RG_VOCAB_MAX_PIECES) return rg_fail(RG_ELIMIT, "more than %d tokens in a vocabulary", RG_VOCAB_MAX_PIECES);
     RG_TRY(rg_words_add(&id, &vocab->pieces, piece, bytes));
     if (id != before) return rg_fail(RG_EFORMAT, "\"%.40s\" is in the vocabulary twice, as %u and %zu", piece, id, before);
     return RG_OK;

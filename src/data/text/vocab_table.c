@@ -32,9 +32,9 @@ static rg_status check(rg_vocab *v)
 {
     const int32_t least = v->kind == RG_VOCAB_BYTES ? -1 : 0;
     if (outside(v, v->unk, least) || outside(v, v->bos, 0) || outside(v, v->eos, -1) || outside(v, v->begin, -1))
-        return rg_fail(RG_EFORMAT, "<unk> is %d, <s> %d, </s> %d and a line begins with %d, in a vocabulary of %zu pieces", v->unk, v->bos, v->eos,
+        return rg_fail(RG_EFORMAT, "<unk> is %d, <s> %d, </s> %d and a line begins with %d, in a vocabulary of %zu tokens", v->unk, v->bos, v->eos,
                        v->begin, v->pieces.count);
-    if ((v->unk == v->eos && v->unk >= 0) || v->unk == v->bos) return rg_fail(RG_EFORMAT, "<unk> and <s> or </s> are the same piece, %d", v->unk);
+    if ((v->unk == v->eos && v->unk >= 0) || v->unk == v->bos) return rg_fail(RG_EFORMAT, "<unk> and <s> or </s> are the same token, %d", v->unk);
     return v->cutter->load ? v->cutter->load(v) : RG_OK;
 }
 
@@ -45,7 +45,7 @@ rg_status rg_table__fill(rg_vocab *v, const rg_vocab_table *t)
     v->bos = t->bos;
     v->eos = t->eos;
     v->begin = t->begin;
-    if (!v->cutter) return rg_fail(RG_EINVAL, "a vocabulary of kind %s numbers its own pieces", rg_vocab_kind_name(v->kind));
+    if (!v->cutter) return rg_fail(RG_EINVAL, "a vocabulary of kind %s numbers its own tokens", rg_vocab_kind_name(v->kind));
     for (size_t i = 0; i < t->count; i++) RG_TRY(rg_plain_add(v, t->pieces[i], strlen(t->pieces[i])));
     RG_TRY(rg_text_add(&v->model, t->model ? t->model : "", t->model_bytes));
     return check(v);
@@ -64,13 +64,13 @@ rg_status rg_table__write(rg_text *out, const rg_vocab *v)
 rg_status rg_table__read(rg_vocab *v, const char *bytes, size_t count)
 {
     const char *at = bytes, *end = bytes + count, *lf;
-    if (!v->cutter) return rg_fail(RG_EFORMAT, "a vocabulary of kind %s numbers its own pieces", rg_vocab_kind_name(v->kind));
+    if (!v->cutter) return rg_fail(RG_EFORMAT, "a vocabulary of kind %s numbers its own tokens", rg_vocab_kind_name(v->kind));
     for (; at < end && *at != '\n'; at = lf + 1) {
         lf = memchr(at, '\n', (size_t)(end - at));
-        if (!lf) return rg_fail(RG_EFORMAT, "the vocabulary's last piece has no line end");
+        if (!lf) return rg_fail(RG_EFORMAT, "the vocabulary's last token has no line end");
         RG_TRY(rg_plain_add(v, at, (size_t)(lf - at)));
     }
-    if (at == end) return rg_fail(RG_EFORMAT, "the vocabulary's pieces are not closed by a blank line");
+    if (at == end) return rg_fail(RG_EFORMAT, "the vocabulary's tokens are not closed by a blank line");
     RG_TRY(rg_text_add(&v->model, at + 1, (size_t)(end - at - 1)));
     return check(v);
 }

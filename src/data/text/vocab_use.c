@@ -214,11 +214,11 @@ rg_status rg_vocab_decode_with(rg_text *out, const rg_vocab *v, const int32_t *i
     collector c = { .vocab = v, .text = out };
     for (size_t i = 0; i < count; i++)
         if (!inside(v, ids[i]))
-            return rg_fail(RG_EINVAL, "id %d at place %zu is outside the vocabulary of %zu pieces", ids[i], i, v->size);
+            return rg_fail(RG_EINVAL, "id %d at place %zu is outside the vocabulary of %zu tokens", ids[i], i, v->size);
     if (v->cutter) return v->cutter->join(out, v, ids, count, instead);
     if (instead) return join_with(out, v, ids, count, instead);
     if (rg_spm_decode(v->spm, ids, count, collect_text, &c, why)) return rg_text_add(out, "", 0);
-    return c.status != RG_OK ? c.status : rg_fail(RG_EINVAL, "SentencePiece cannot join the pieces: %s", why);
+    return c.status != RG_OK ? c.status : rg_fail(RG_EINVAL, "SentencePiece cannot join the tokens: %s", why);
 }
 
 rg_status rg_vocab_decode(rg_text *out, const rg_vocab *v, const int32_t *ids, size_t count)

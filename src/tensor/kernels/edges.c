@@ -7,7 +7,7 @@
 #include "tensor/kernels/kept.h"
 
 enum {
-    AHEAD = 12, /* pairs called for before they are used */
+    AHEAD = 12, /* pairs prefetched before they are used */
     LINE = 16,  /* floats of a line of the cache */
     FEW = 64    /* pairs of one head at a time */
 };

@@ -74,7 +74,7 @@ INLINE void fetch_row(const float *x, size_t d)
     for (size_t i = 0; i < d; i += 16) __builtin_prefetch(x + i, 0, 3);
 }
 
-/* Rows are far apart: those of the next turn are called for before this one's are used. */
+/* Rows are far apart: those of the next turn are prefetched before this one's are used. */
 void ISA(rows_dot)(size_t n, size_t d, float *e, float scale, const float *y, const float *x, size_t ld, const int32_t *row)
 {
     NARROW(d, rows_dot, (n, d, e, scale, y, x, ld, row))

@@ -8,7 +8,7 @@
 
 enum { WIDE = 8 }; /* registers side by side */
 
-enum { AHEAD = 12, LINE = 16 }; /* rows called for before they are used; floats of a line of the cache */
+enum { AHEAD = 12, LINE = 16 }; /* rows prefetched before they are used; floats of a line of the cache */
 
 /* What a list picks: weight row t and values row row[t], or, through `pair`, pair[t] and row[pair[t]]. */
 typedef struct picks {

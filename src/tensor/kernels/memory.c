@@ -1,4 +1,4 @@
-/* memory.c - what a writing head does to a column of a memory, and the way back, one pass each. */
+/* memory.c - what a writing head does to a column of a memory, and its backward pass, one pass each. */
 #include "tensor/kernels/isa.h"
 #include "tensor/kernels/vec.h"
 
