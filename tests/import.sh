@@ -34,6 +34,23 @@ cmp -s ct2.st again.st || fail "two imports differ"
 sum() { "$REGARD" score -m "$1" "$data/marian_hf/source" "$data/marian_hf/target" 2> /dev/null | awk '{ s += $1 } END { print s }'; }
 awk -v a="$(sum marian_hf.st)" -v b="$(sum tuned.st)" 'BEGIN { exit !(b > a + 50) }' || fail "fine-tuning does not help: $(sum marian_hf.st) $(sum tuned.st)"
 
+# GPT-2: log p of lines (the logits are compared by test_import_language), texts, attention, and further training on shorter windows.
+gpt2=$data/gpt2
+"$REGARD" import --from gpt2 "$gpt2" -m gpt2.st 2> report || fail "gpt2: $(cat report)"
+"$REGARD" score -m gpt2.st < "$gpt2/texts" 2> err | tail -n +2 | cut -f2 | paste - "$gpt2/expected" > both
+awk '{ d = $1 - $2; if (d > 1e-4 || d < -1e-4 || NF != 2) exit 1 } END { exit NR != 4 }' both || fail "gpt2: log p differ: $(cat both err)"
+"$REGARD" generate -m gpt2.st --prompt "the dog" --length 30 --seed 3 > text 2> err && iconv -f utf-8 -t utf-8 text > /dev/null || fail "gpt2: generate: $(cat err)"
+"$REGARD" show -m gpt2.st "the dog sees" --list 2> err | grep -q 'block.self' || fail "gpt2: show: $(cat err)"
+for _ in 1 2 3 4 5 6 7 8; do printf 'the dog sees the cat\nthe old cat\n'; done > cats
+"$REGARD" train --fine-tune gpt2.st -t cats --context 8 --mini-batch 4 --after-batches 40 --learn-rate 0.01 --lr-warmup 1 --cpu-threads 1 -m cats.st > log 2>&1 ||
+    fail "gpt2: fine-tuning: $(tail -3 log)"
+grep -q 'fresh:' log && fail "gpt2: not all parameters were taken: $(grep fresh: log)"
+nats() { "$REGARD" score -m "$1" cats 2>&1 > /dev/null | sed -nE 's/.* ([0-9.]+) nats per token.*/\1/p'; }
+awk -v a="$(nats gpt2.st)" -v b="$(nats cats.st)" 'BEGIN { exit !(b < a / 2) }' || fail "gpt2: fine-tuning does not help: $(nats gpt2.st) $(nats cats.st)"
+"$REGARD" train --type gpt --init-from gpt2.st -v gpt2.st --dim-emb 16 --transformer-dim-ffn 20 --context 8 --mini-batch 4 --after-batches 3 -t cats -m wide.st > log 2>&1 &&
+    fail "--init-from of another width was taken"
+grep -q 'no tensor has the name and shape' log || fail "--init-from of another width: $(tail -2 log)"
+
 # Refusals: a reason, exit 1, and nothing is written.
 refused() { # refused PATTERN ARGUMENT
     "$REGARD" import "$2" -m refused.st > said 2>&1
@@ -52,6 +69,14 @@ cp -r "$data/marian" ssru && python3 -c "
 import sys
 b = open('ssru/model.npz', 'rb').read()
 open('ssru/model.npz', 'wb').write(b.replace(b'autoreg: self-attention', b'autoreg: average-attent'))" 2> /dev/null && refused "damaged\|autoreg" ssru
+cp -r "$gpt2" halved && head -n 5 "$gpt2/merges.txt" > halved/merges.txt && refused "cut short" halved
+head -c 33 "$gpt2/merges.txt" > halved/merges.txt && refused "cut short" halved
+cp -r "$gpt2" twice && sed -i 's/"the": 257/"the": 256/' twice/vocab.json && refused "id 256 has two pieces" twice
+cp -r "$gpt2" large && { printf '\000\000\000\200\002\000\000\000'; tail -c +9 "$gpt2/model.safetensors"; } > large/model.safetensors && refused "10737418240 bytes" large
+cp -r "$gpt2" scaled && sed -i 's/"n_ctx"/"scale_attn_by_inverse_layer_idx": true, "n_ctx"/' scaled/config.json && refused "scaled otherwise" scaled
+cp -r "$gpt2" headless && rm headless/config.json && refused "config.json" headless
+"$REGARD" import --from bart "$gpt2" -m refused.st > said 2>&1
+[ $? = 1 ] && grep -q "no model of bart" said || fail "--from another architecture: $(cat said)"
 "$REGARD" import "$data/ct2" > said 2>&1
 [ $? = 2 ] || fail "no -m is wrong usage"
 

@@ -1,4 +1,4 @@
-/* cmd_list.c - what there is: tasks, systems, scores, reaches, metrics, generators, demos. */
+/* cmd_list.c - what there is: tasks, systems, scores, reaches, metrics, generators, demos, imports. */
 #include <stdio.h>
 
 #include "cli/command.h"
@@ -13,7 +13,7 @@ static rg_status run(rg_call *call)
 
 const rg_command rg_command_list = {
     .name = "list",
-    .summary = "list tasks, systems, scores, reaches, metrics, generators or demos",
+    .summary = "list tasks, systems, scores, reaches, metrics, generators, demos or imports",
     .arguments = "[KIND [WORD...]]",
     .details = "Without a KIND, what can be listed. Further words choose the rows that have them all, whatever the case: regard list systems "
                "text lstm. In the costs of scores n is the number of keys, d their width, p the width of a hidden layer. regard explain NAME "

@@ -1,4 +1,4 @@
-/* lists.c - tasks, systems, scores, reaches, metrics, generators and demos as they stand in their tables. */
+/* lists.c - tasks, systems, scores, reaches, metrics, generators, demos and imports as they stand in their tables. */
 #include "cli/lists.h"
 
 #include <ctype.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "regard/import.h"
 #include "regard/made.h"
 #include "regard/metrics.h"
 #include "regard/task.h"
@@ -115,6 +116,13 @@ static bool demo_row(rg_list_row *out, size_t i)
     return false;
 }
 
+static bool import_row(rg_list_row *out, size_t i)
+{
+    if (!rg_import_name(i)) return false;
+    *out = (rg_list_row){ .name = rg_import_name(i), .summary = rg_import_summary(i) };
+    return true;
+}
+
 static const rg_list_kind kinds[] = {
     { "tasks", "kinds of data: what goes in and what comes out", task_row },
     { "systems", "papers as choices of queries, keys, values, score and reach", system_row },
@@ -123,6 +131,7 @@ static const rg_list_kind kinds[] = {
     { "metrics", "families of metrics: evaluate --type", metric_row },
     { "generators", "what regard make makes", generator_row },
     { "demos", "what regard demo shows", demo_row },
+    { "imports", "models of other programs: import --from", import_row },
     { 0 },
 };
 

@@ -50,24 +50,10 @@ static rg_status of_characters(rg_vocab **out, const rg_foreign *f, const char *
 
 static rg_status of_bytes(rg_vocab **out, const rg_foreign *f, size_t size)
 {
-    rg_line_list pieces = { 0 };
-    rg_text      merges = { 0 };
-    bool         there;
-    rg_status    status = rg_hf_pieces(&pieces, f, size);
-    if (status == RG_OK) status = rg_foreign_file(&there, &merges, f, "merges.txt");
-    if (status == RG_OK && !there) status = rg_fail(RG_EMATCH, "%s: merges.txt is not beside it", f->folder);
-    if (status == RG_OK) {
-        const rg_vocab_table table = { .kind = RG_VOCAB_BYTES, .form = RG_TEXT_AS_IS, .pieces = (const char *const *)pieces.line, .count = pieces.count,
-                                       .unk = rg_pieces_find(&pieces, "<unk>"),
-                                       .bos = (int32_t)rg_config_integer(f->config, "decoder_start_token_id", 2),
-                                       .eos = (int32_t)rg_config_integer(f->config, "eos_token_id", 2),
-                                       .begin = (int32_t)rg_config_integer(f->config, "bos_token_id", 0), .model = merges.data, .model_bytes = merges.length };
-        status = rg_vocab_from_table(out, &table);
-        if (status != RG_OK) rg_fail_in(status, "%s/vocab.json, merges.txt: ", f->folder);
-    }
-    rg_text_free(&merges);
-    rg_line_list_free(&pieces);
-    return status;
+    const rg_vocab_table table = { .bos = (int32_t)rg_config_integer(f->config, "decoder_start_token_id", 2),
+                                   .eos = (int32_t)rg_config_integer(f->config, "eos_token_id", 2),
+                                   .begin = (int32_t)rg_config_integer(f->config, "bos_token_id", 0) };
+    return rg_hf_bytes(out, f, size, "<unk>", &table);
 }
 
 static rg_status plan(rg_import_plan *p, rg_foreign *f)

@@ -65,5 +65,7 @@ size_t rg_foreign_layers(const rg_foreign *foreign, const char *pattern, size_t 
 
 /* The assets and sizes of a translator; takes the vocabularies over, also on failure. target NULL: joint. */
 rg_status rg_plan_translator(rg_import_plan *plan, rg_vocab *source, rg_vocab *target);
+/* Those of a language model whose texts end with eos and have windows of `context` tokens; takes the vocabulary over, also on failure. */
+rg_status rg_plan_language(rg_import_plan *plan, rg_vocab *vocab, size_t context);
 
 #endif

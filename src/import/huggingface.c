@@ -51,17 +51,17 @@ static const char *const unused[] = { "*.embed_tokens.weight", "*.embed_position
 
 bool rg_hf_is(const rg_foreign *f, const char *type) { return strcmp(rg_config_text(f->config, "model_type", ""), type) == 0; }
 
-static rg_status activation_of(const char **out, const json_t *config)
+rg_status rg_hf_activation(const char **out, const json_t *config, const char *key, const char *other)
 {
     static const char *const names[][2] = { { "relu", "relu" },        { "gelu", "gelu" },           { "gelu_new", "gelu_tanh" }, { "gelu_pytorch_tanh", "gelu_tanh" },
                                             { "swish", "swish" },      { "silu", "swish" } };
-    const char              *theirs = rg_config_text(config, "activation_function", "gelu");
+    const char              *theirs = rg_config_text(config, key, other);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i][0], theirs) == 0) {
             *out = names[i][1];
             return RG_OK;
         }
-    return rg_fail(RG_EMATCH, "config.json: activation_function \"%.40s\" is not known here", theirs);
+    return rg_fail(RG_EMATCH, "config.json: %s \"%.40s\" is not known here", key, theirs);
 }
 
 /* Both stacks have one width and number of heads here. */
@@ -78,7 +78,7 @@ rg_status rg_hf_plan(rg_import_plan *plan, const rg_foreign *f, const char *posi
     const json_t *c = f->config;
     const char   *activation = NULL;
     int64_t       heads = 0, ff = 0;
-    RG_TRY(activation_of(&activation, c));
+    RG_TRY(rg_hf_activation(&activation, c, "activation_function", "gelu"));
     RG_TRY(same(&heads, c, "encoder_attention_heads", "decoder_attention_heads"));
     RG_TRY(same(&ff, c, "encoder_ffn_dim", "decoder_ffn_dim"));
     const bool pre = rg_config_flag(c, "normalize_before", rg_arrays_find(&f->arrays, "model.encoder.layer_norm.weight") != NULL);
@@ -111,5 +111,47 @@ rg_status rg_hf_pieces(rg_line_list *out, const rg_foreign *f, size_t size)
         status = rg_pieces_add(out, name, strlen(name));
     }
     rg_text_free(&json);
+    return status;
+}
+
+/* Every piece of several characters comes from a merge, a few signs aside: far fewer merges than such pieces are part of a file. */
+static rg_status enough_merges(const rg_foreign *f, const rg_line_list *pieces, const rg_text *merges)
+{
+    size_t long_ones = 0, lines = 0;
+    for (size_t i = 0; i < pieces->count; i++) {
+        const char  *piece = pieces->line[i];
+        const size_t bytes = strlen(piece);
+        uint32_t     c;
+        long_ones += bytes && piece[0] != '<' && rg_utf8_next(&c, piece, bytes) < bytes;
+    }
+    for (size_t i = 0; i < merges->length; i++) lines += merges->data[i] == '\n';
+    if (lines >= long_ones - long_ones / 10) return RG_OK;
+    return rg_fail(RG_EFORMAT, "%s/merges.txt has %zu lines, vocab.json %zu pieces of several characters, each of which a merge makes: the file is cut short",
+                   f->folder, lines, long_ones);
+}
+
+rg_status rg_hf_bytes(rg_vocab **out, const rg_foreign *f, size_t size, const char *unknown, const rg_vocab_table *ids)
+{
+    rg_line_list pieces = { 0 };
+    rg_text      merges = { 0 };
+    bool         there = false;
+    rg_status    status = rg_hf_pieces(&pieces, f, size);
+    if (status == RG_OK) status = rg_foreign_file(&there, &merges, f, "merges.txt");
+    if (status == RG_OK && !there) status = rg_fail(RG_EMATCH, "%s: merges.txt is not beside it", f->folder);
+    if (status == RG_OK) status = enough_merges(f, &pieces, &merges);
+    if (status == RG_OK) {
+        rg_vocab_table table = *ids;
+        table.kind = RG_VOCAB_BYTES;
+        table.form = RG_TEXT_AS_IS;
+        table.pieces = (const char *const *)pieces.line;
+        table.count = pieces.count;
+        table.unk = unknown ? rg_pieces_find(&pieces, unknown) : -1;
+        table.model = merges.data;
+        table.model_bytes = merges.length;
+        status = rg_vocab_from_table(out, &table);
+        if (status != RG_OK) rg_fail_in(status, "%s/vocab.json, merges.txt: ", f->folder);
+    }
+    rg_text_free(&merges);
+    rg_line_list_free(&pieces);
     return status;
 }

@@ -9,9 +9,10 @@
 #include "base/json_scan.h"
 #include "import/foreign.h"
 #include "regard/translate.h"
+#include "tasks/language.h"
 #include "tasks/translation.h"
 
-#define RG_ARCHITECTURES(X) X(marian_hf) X(bart) X(marian) X(ctranslate2) X(gat)
+#define RG_ARCHITECTURES(X) X(marian_hf) X(bart) X(marian) X(ctranslate2) X(gat) X(gpt2)
 #define DECLARE(name) extern const rg_architecture rg_architecture_##name;
 #define ENTRY(name) &rg_architecture_##name,
 RG_ARCHITECTURES(DECLARE)
@@ -172,6 +173,21 @@ rg_status rg_plan_translator(rg_import_plan *plan, rg_vocab *source, rg_vocab *t
     return RG_OK;
 }
 
+rg_status rg_plan_language(rg_import_plan *plan, rg_vocab *vocab, size_t context)
+{
+    rg_language_model *m = rg_alloc_zero(sizeof *m);
+    if (!m) {
+        rg_vocab_free(vocab);
+        return RG_ENOMEM;
+    }
+    m->vocab = vocab;
+    plan->assets = m;
+    plan->drop = rg_language_drop;
+    RG_TRY(rg_language_sizes(&plan->sizes, vocab));
+    RG_TRY(rg_sizes_put(&plan->sizes, "lines", 0));
+    return rg_sizes_put(&plan->sizes, "context", context);
+}
+
 /* ------------------------------------------------------------------------------------------------------------ numbers */
 
 /* Does `name` match, and with which number for #? */
@@ -318,23 +334,28 @@ static rg_status convert(rg_model **out, rg_import_plan *plan, rg_foreign *f, co
     return rg_params_repack((*out)->params, NULL);
 }
 
-static const rg_architecture *recognise(const rg_foreign *f)
+/* `from` NULL: by content. */
+static const rg_architecture *recognise(const rg_foreign *f, const char *from)
 {
     for (size_t i = 0; table[i]; i++)
-        if (table[i]->fits(f)) return table[i];
+        if ((!from || strcmp(from, table[i]->name) == 0) && table[i]->fits(f)) return table[i];
+    if (from) {
+        rg_fail(RG_EMATCH, "is no model of %s: %zu arrays (\"%s\", ...)", from, f->arrays.count, f->arrays.count ? f->arrays.list[0].name : "");
+        return NULL;
+    }
     rg_fail(RG_EMATCH, "%zu arrays in a %s file (\"%s\", ...), but of no model that is known here", f->arrays.count, f->arrays.format,
             f->arrays.count ? f->arrays.list[0].name : "");
     return NULL;
 }
 
-static rg_status import(rg_model **out, rg_text *report, rg_foreign *f)
+static rg_status import(rg_model **out, rg_text *report, rg_foreign *f, const char *from)
 {
     rg_text        bytes = { 0 };
     rg_import_plan plan = { 0 };
     rg_status      status = read_whole(&bytes, f->path);
     if (status == RG_OK) status = rg_arrays_read(&f->arrays, f->path, rg_text_c(&bytes), bytes.length);
     if (status == RG_OK) status = read_config(f);
-    const rg_architecture *a = status == RG_OK ? recognise(f) : NULL;
+    const rg_architecture *a = status == RG_OK ? recognise(f, from) : NULL;
     if (status == RG_OK) status = a ? convert(out, &plan, f, a) : RG_EMATCH;
     if (status == RG_OK && report)
         status = rg_text_print(report, "%s: %s (%s), %zu arrays -> %s, %zu parameters\n%s", f->path, a->summary, f->arrays.format, f->arrays.count,
@@ -348,14 +369,19 @@ static rg_status import(rg_model **out, rg_text *report, rg_foreign *f)
     return status;
 }
 
-rg_status rg_import(rg_model **out, rg_text *report, const char *path)
+rg_status rg_import(rg_model **out, rg_text *report, const char *path) { return rg_import_from(out, report, path, NULL); }
+
+rg_status rg_import_from(rg_model **out, rg_text *report, const char *path, const char *from)
 {
     char *file, *folder;
     *out = NULL;
+    bool known = !from;
+    for (size_t i = 0; table[i] && !known; i++) known = strcmp(from, table[i]->name) == 0;
+    if (!known) return rg_fail(RG_EINVAL, "'%.40s' is no architecture that is known here; `regard list imports` has their names", from);
     rg_status status = locate(&file, &folder, path);
     if (status == RG_OK) {
         rg_foreign f = { .path = file, .folder = folder };
-        status = import(out, report, &f);
+        status = import(out, report, &f, from);
         if (status != RG_OK && !strstr(rg_message(), file)) rg_fail_in(status, "%s: ", file);
     }
     if (status != RG_OK) {

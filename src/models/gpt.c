@@ -12,7 +12,7 @@
 #include "regard/transformer.h"
 
 typedef struct {
-    int64_t d, ff, heads, layers;
+    int64_t d, ff, heads, layers, places;
     double  dropout, dropout_attention, dropout_ff, epsilon, deviation;
     char   *norm, *positions, *activation;
     bool    tied;
@@ -34,6 +34,9 @@ static const rg_option options[] = {
       "where the norm stands: pre as in GPT-2, post as in GPT-1", 0, "pre|post" },
     { RG_OPTION_STRING, "transformer-positions", offsetof(settings, positions), "learned",
       "how tokens know their place in the window", 0, "learned|sinusoidal" },
+    { RG_OPTION_INT, "transformer-max-positions", offsetof(settings, places), "0",
+      "learned places; 0: as many as --context. A model trained further on shorter windows keeps them all", 0,
+      "[0,1000000]" },
     { RG_OPTION_STRING, "transformer-ffn-activation", offsetof(settings, activation), "gelu",
       "inside the feed-forward network; gelu_tanh: GPT-2's approximation", 0, "relu|gelu|gelu_tanh" },
     { RG_OPTION_REAL, "norm-epsilon", offsetof(settings, epsilon), "1e-5", "added to variances in the norms", 0,
@@ -73,7 +76,11 @@ static rg_status build(rg_model *m)
     if (q->context < 1) return rg_fail(RG_EINVAL, "a gpt needs to know its context: how many tokens a window has");
     q->scale = learned ? 1 : sqrt((double)d);
     RG_TRY(rg_lm_tables_init(&q->tables, m, d, d, s->tied, false, RG_INIT_NORMAL, deviation));
-    q->places = learned ? rg_params_add(m->params, "places", RG_TABLE, q->context, d, RG_INIT_NORMAL, deviation) : NULL;
+    const size_t places = s->places ? (size_t)s->places : q->context;
+    if (learned && places < q->context)
+        return rg_fail(RG_EINVAL, "windows of %zu tokens (--context), but places for %zu (--transformer-max-positions)",
+                       q->context, places);
+    q->places = learned ? rg_params_add(m->params, "places", RG_TABLE, places, d, RG_INIT_NORMAL, deviation) : NULL;
     return rg_stack_init(&q->stack, m->params, "block", &c, (size_t)s->layers, false);
 }
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "regard/safetensors.h"
+
 /* ----------------------------------------------------------------------------------------------------------- shares */
 
 static rg_status make_room(rg_share_room *room, size_t numbers, size_t threads)
@@ -108,6 +110,25 @@ rg_status rg_get_vocab(rg_vocab **out, const rg_state *state, const char *key)
     size_t      count;
     RG_TRY(rg_state_get_bytes(&bytes, &count, state, key));
     return rg_vocab_from_bytes(out, bytes, count);
+}
+
+bool rg_is_model_file(const char *path)
+{
+    rg_safetensors *file = NULL;
+    const bool      is = rg_safetensors_open(&file, path) == RG_OK;
+    rg_safetensors_close(file);
+    return is;
+}
+
+rg_status rg_load_vocab(rg_vocab **out, const char *path, const char *key)
+{
+    rg_state *state;
+    if (!rg_is_model_file(path)) return rg_vocab_load(out, path);
+    RG_TRY(rg_state_new(&state));
+    rg_status status = rg_model_file_state(state, path);
+    if (status == RG_OK) status = rg_get_vocab(out, state, key);
+    rg_state_free(state);
+    return status == RG_OK || rg_message_names(path) ? status : rg_fail_in(status, "%s: ", path);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ lines */

@@ -19,6 +19,10 @@ rg_status rg_get_place(rg_place *out, const rg_state *state, uint64_t checksum);
 rg_status rg_put_vocab(rg_state *state, const char *key, const rg_vocab *vocab);
 rg_status rg_get_vocab(rg_vocab **out, const rg_state *state, const char *key);
 
+/* The vocabulary in a file of --vocabs: of rg_vocab_load, or of a model file under `key`. */
+bool      rg_is_model_file(const char *path);
+rg_status rg_load_vocab(rg_vocab **out, const char *path, const char *key);
+
 /* What was wrong with the lines that were read; they were answered all the same. */
 rg_status rg_note_line_faults(const rg_sink *sink, const rg_lines *lines);
 

@@ -23,7 +23,7 @@ const rg_option rg_language_rows[] = {
     { RG_OPTION_LIST, "test-sets", AT(test_sets), "", "text read once, when everything is learned, to test on", 0,
       NULL },
     { RG_OPTION_LIST, "vocabs", AT(vocabs), "",
-      "vocabulary file (SentencePiece .model or .vocab, Marian .yml, words); empty: learned", 'v', NULL },
+      "vocabulary file (SentencePiece .model or .vocab, Marian .yml, words) or model file; empty: learned", 'v', NULL },
     { RG_OPTION_STRING, "vocab-kind", AT(vocab_kind), "words", "how text is cut into tokens", 0,
       "unigram|bpe|char|word|words|characters|tokens" },
     { RG_OPTION_INT, "dim-vocabs", AT(dim_vocabs), "10000",
@@ -60,14 +60,14 @@ typedef struct {
 
 /* ----------------------------------------------------------------------------------------------------------- assets */
 
-static void      drop(void *assets) { rg_vocab_free(((rg_language_model *)assets)->vocab); }
+void             rg_language_drop(void *assets) { rg_vocab_free(((rg_language_model *)assets)->vocab); }
 static rg_status describe(rg_state *state, const void *assets)
 {
     return rg_put_vocab(state, "vocab.text", ((const rg_language_model *)assets)->vocab);
 }
 
 /* A line ends and the next begins with one sign: </s> is also what stands before a text. */
-static rg_status put_sizes(rg_sizes *sizes, const rg_vocab *vocab)
+rg_status rg_language_sizes(rg_sizes *sizes, const rg_vocab *vocab)
 {
     RG_TRY(rg_sizes_put(sizes, "target-vocabulary", rg_vocab_size(vocab)));
     RG_TRY(rg_sizes_put(sizes, "bos", (size_t)rg_vocab_eos(vocab)));
@@ -81,7 +81,7 @@ static rg_status adopt(void *assets, rg_sizes *sizes, const rg_state *state)
     RG_TRY(rg_get_vocab(&its->vocab, state, "vocab.text"));
     if (!rg_sizes_get(&context, sizes, "context") || context > 1000000)
         return rg_fail(RG_EFORMAT, "the model file does not say how long its context is");
-    return put_sizes(sizes, its->vocab);
+    return rg_language_sizes(sizes, its->vocab);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- opening */
@@ -114,7 +114,7 @@ static rg_status learn_vocab(rg_vocab **out, const rg_run *run)
     const rg_read_watch        watch = rg_report_watch(run->report);
     const size_t               n = o->train_sets.count;
     rg_vocab_config            c = RG_VOCAB_CONFIG_DEFAULT;
-    if (o->vocabs.count) return rg_vocab_load(out, o->vocabs.items[0]);
+    if (o->vocabs.count) return rg_load_vocab(out, o->vocabs.items[0], "vocab.text");
     RG_TRY(rg_vocab_kind_find(&c.kind, o->vocab_kind));
     RG_TRY(rg_text_form_find(&c.form, o->form));
     c.size = (size_t)o->dim_vocabs;
@@ -161,7 +161,7 @@ static rg_status open(rg_run *run)
         RG_TRY(open_text(&d->valid, run, its->vocab, &o->valid_sets, "validation: "));
         d->validation = (rg_text_range){ d->valid, 0, rg_running_tokens(d->valid) };
     }
-    RG_TRY(put_sizes(&run->sizes, its->vocab));
+    RG_TRY(rg_language_sizes(&run->sizes, its->vocab));
     const size_t context = by_windows(run) ? (size_t)o->context : run->system->carries ? 0 : bptt(o);
     RG_TRY(rg_sizes_put(&run->sizes, "lines", 1));
     return rg_sizes_put(&run->sizes, "context", context);
@@ -351,7 +351,7 @@ const rg_task rg_task_language = {
     .assets_bytes = sizeof(rg_language_model),
     .adopt = adopt,
     .describe = describe,
-    .drop = drop,
+    .drop = rg_language_drop,
     .data_bytes = sizeof(data),
     .open = open,
     .ready = ready,

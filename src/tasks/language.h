@@ -19,6 +19,9 @@ typedef struct rg_language_model {
     rg_vocab *vocab;
 } rg_language_model;
 
+void      rg_language_drop(void *assets);
+rg_status rg_language_sizes(rg_sizes *sizes, const rg_vocab *vocab); /* of a vocabulary: sizes of the model */
+
 /* ---------------------------------------------------------------------------------------------- language_reading.c */
 
 /* Room for what the model's streams carry; the caller's to free. */

@@ -1,5 +1,5 @@
 /* language_score.c - log p of running text, line by line, as validation reads it: state or window goes on from line to
- * line. */
+ * line. Lines of a model whose end sign ends a text (GPT-2) are texts of their own. */
 #include <math.h>
 
 #include "tasks/batches.h"
@@ -8,6 +8,7 @@
 typedef struct {
     const rg_question *question;
     const rg_vocab    *vocab;
+    bool               goes_on; /* from line to line; else every line is a text of its own */
     rg_text_reading   *reading;
     rg_ids             ids;
     double            *log_p;
@@ -20,6 +21,7 @@ typedef struct {
 static rg_status read_line(scoring *x, const char *line, size_t bytes)
 {
     x->ids.count = 0;
+    if (!x->goes_on) rg_text_reading_begin(x->reading);
     RG_TRY(rg_vocab_encode(&x->ids, NULL, x->vocab, line, bytes));
     RG_TRY(rg_ids_add(&x->ids, rg_vocab_eos(x->vocab)));
     if (x->ids.count > x->room) {
@@ -57,7 +59,9 @@ static rg_status score_line(void *context, const char *line, size_t bytes, uint6
 rg_status rg_language_score(const rg_model *m, const rg_question *q)
 {
     static const char *const names[] = { "line", "log_p", "pieces", "perplexity", "word_scores" };
-    scoring                  x = { .question = q, .vocab = ((const rg_language_model *)m->assets)->vocab };
+    scoring                  x = { .question = q,
+                                   .vocab = ((const rg_language_model *)m->assets)->vocab,
+                                   .goes_on = rg_model_size(m, "lines") != 0 };
     rg_team                 *team = NULL;
     char                     note[200];
     rg_status                status = rg_team_new(&team, q->threads > 0 ? q->threads : 1);

@@ -63,20 +63,12 @@ static rg_status vocabs_of_model(rg_vocab **source, rg_vocab **target, const cha
     return status == RG_OK || rg_message_names(path) ? status : rg_fail_in(status, "%s: ", path);
 }
 
-static bool is_model(const char *path)
-{
-    rg_safetensors *file = NULL;
-    const bool      is = rg_safetensors_open(&file, path) == RG_OK;
-    rg_safetensors_close(file);
-    return is;
-}
-
 static rg_status make_vocabs(rg_vocab **source, rg_vocab **target, const rg_run *run)
 {
     const rg_translation_options *o = run->options;
     *source = *target = NULL;
     if (o->vocabs.count > 2) return rg_fail(RG_EINVAL, "--vocabs takes one or two files, not %zu", o->vocabs.count);
-    if (o->vocabs.count == 1 && is_model(o->vocabs.items[0])) return vocabs_of_model(source, target, o->vocabs.items[0]);
+    if (o->vocabs.count == 1 && rg_is_model_file(o->vocabs.items[0])) return vocabs_of_model(source, target, o->vocabs.items[0]);
     if (o->vocabs.count) {
         RG_TRY(rg_vocab_load(source, o->vocabs.items[0]));
         rg_status status = o->vocabs.count == 2 ? rg_vocab_load(target, o->vocabs.items[1]) : RG_OK;
