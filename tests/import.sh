@@ -71,7 +71,7 @@ b = open('ssru/model.npz', 'rb').read()
 open('ssru/model.npz', 'wb').write(b.replace(b'autoreg: self-attention', b'autoreg: average-attent'))" 2> /dev/null && refused "damaged\|autoreg" ssru
 cp -r "$gpt2" halved && head -n 5 "$gpt2/merges.txt" > halved/merges.txt && refused "cut short" halved
 head -c 33 "$gpt2/merges.txt" > halved/merges.txt && refused "cut short" halved
-cp -r "$gpt2" twice && sed -i 's/"the": 257/"the": 256/' twice/vocab.json && refused "id 256 has two pieces" twice
+cp -r "$gpt2" twice && sed -i 's/"the": 257/"the": 256/' twice/vocab.json && refused "id 256 has two" twice
 cp -r "$gpt2" large && { printf '\000\000\000\200\002\000\000\000'; tail -c +9 "$gpt2/model.safetensors"; } > large/model.safetensors && refused "10737418240 bytes" large
 cp -r "$gpt2" scaled && sed -i 's/"n_ctx"/"scale_attn_by_inverse_layer_idx": true, "n_ctx"/' scaled/config.json && refused "scaled otherwise" scaled
 cp -r "$gpt2" headless && rm headless/config.json && refused "config.json" headless
