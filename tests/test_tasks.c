@@ -365,6 +365,50 @@ static void a_run_that_smooths_returns_what_it_saved(void **state)
     rg_free(path);
 }
 
+/* The weights of the model file and of the checkpoint: the same when nothing else was better. */
+static void expect_last_weights(const char *model)
+{
+    rg_model   *saved, *last;
+    char       *path = rg_format("%s/%s", folder, model), *checkpoint = rg_format("%s.checkpoint", path);
+    const char *one[] = { checkpoint };
+    assert_int_equal(rg_model_load(&saved, path, NULL), RG_OK);
+    assert_int_equal(rg_model_load(&last, path, NULL), RG_OK);
+    assert_int_equal(rg_checkpoint_average(last->params, one, 1, NULL), RG_OK);
+    for (size_t i = 0; i < rg_params_count(last->params); i++) {
+        const rg_param *p = rg_params_at(saved->params, i), *q = rg_params_at(last->params, i);
+        if (memcmp(rg_param_data(p), rg_param_data(q), rg_param_rows(p) * rg_param_cols(p) * sizeof(rg_real)) != 0)
+            fail_msg("%s of the model file is not what was learned", rg_param_name(p));
+    }
+    rg_model_free(saved);
+    rg_model_free(last);
+    rg_free(path);
+    rg_free(checkpoint);
+}
+
+/* `classify` keeps the best weights and validates after each epoch. */
+static void a_run_that_ends_within_its_first_epoch_is_validated_and_saves_what_it_learned(void **state)
+{
+    (void)state;
+    rg_recipe *recipe = recipe_of(rg_system_find("words"), "one", 1);
+    rg_learned learned;
+    in_folder("rm -f one*");
+    assert_int_equal(rg_recipe_read(recipe, "after-batches: 2\n", false), RG_OK);
+    const rg_training training = rg_recipe_training(recipe, NULL);
+    if (rg_learn(NULL, &learned, &training) != RG_OK) fail_msg("%s", rg_message());
+    assert_int_equal(learned.updates, 2);
+    assert_int_equal(learned.validations, 1);
+    expect_last_weights("one");
+    rg_recipe_free(recipe);
+}
+
+static void a_run_that_is_stopped_before_its_first_validation_saves_what_it_learned(void **state)
+{
+    (void)state;
+    in_folder("rm -f one*");
+    assert_int_equal(learn(NULL, rg_system_find("words"), "one", 1, 2, NULL), RG_ESTOP);
+    expect_last_weights("one");
+}
+
 /* --init-from takes what fits and says what; --freeze leaves it as it was. */
 static char  said[16384];
 static void  say(void *context, const char *line) { (void)context, strncat(said, line, sizeof said - strlen(said) - 2), strcat(said, "\n"); }
@@ -455,6 +499,8 @@ int main(void)
         cmocka_unit_test(every_system_of_every_task_survives_failing_allocations),
         cmocka_unit_test(every_system_that_reads_texts_answers_alone_as_among_others),
         cmocka_unit_test(a_run_that_smooths_returns_what_it_saved),
+        cmocka_unit_test(a_run_that_ends_within_its_first_epoch_is_validated_and_saves_what_it_learned),
+        cmocka_unit_test(a_run_that_is_stopped_before_its_first_validation_saves_what_it_learned),
         cmocka_unit_test(a_run_starts_from_another_models_weights_and_freezes_some),
         cmocka_unit_test(weights_of_another_vocabulary_are_refused),
         cmocka_unit_test(settings_that_make_no_sense_are_named),

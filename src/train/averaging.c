@@ -101,7 +101,7 @@ static rg_status choose(rg_trainer *t, const rg_real *weights)
 
 rg_status rg_trainer__finish_model(rg_trainer *t)
 {
-    t->model = t->kept ? t->at.kept : t->at.metrics;
+    t->model = rg_trainer__has_kept(t) ? t->at.kept : t->at.metrics;
     RG_TRY(rg_trainer__keep_restore(t));
     if (!t->config.model || t->config.average < 2 || t->at.saved_count < 2) return RG_OK;
     if (!t->model.count) RG_TRY(rg_trainer__judge_smoothed(t, &t->model)); /* validation data, but no validation yet */
@@ -115,5 +115,5 @@ rg_status rg_trainer__finish_model(rg_trainer *t)
 
 rg_status rg_trainer__take_final(rg_trainer *t)
 {
-    return t->kept || t->meaned ? RG_OK : rg_optimizer_swap(t->opt, rg_workers_team(t->workers));
+    return rg_trainer__has_kept(t) || t->meaned ? RG_OK : rg_optimizer_swap(t->opt, rg_workers_team(t->workers));
 }

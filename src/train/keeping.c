@@ -58,10 +58,12 @@ rg_status rg_trainer__keep_if_best(rg_trainer *t)
     return rg_optimizer_swap(t->opt, team);
 }
 
+bool rg_trainer__has_kept(const rg_trainer *t) { return t->kept && t->at.kept.count; }
+
 /* Exchange the parameters and the kept ones; twice is as before. */
 rg_status rg_trainer__keep_swap(rg_trainer *t)
 {
-    if (!t->kept) return RG_OK;
+    if (!rg_trainer__has_kept(t)) return RG_OK;
     for (size_t i = 0, at = 0; i < t->params->count; at += numbers_of(t->params->entry[i++]))
         for (size_t j = 0; j < numbers_of(t->params->entry[i]); j++) {
             const rg_real x = t->params->entry[i]->data[j];
@@ -73,7 +75,7 @@ rg_status rg_trainer__keep_swap(rg_trainer *t)
 
 rg_status rg_trainer__keep_restore(rg_trainer *t)
 {
-    return t->kept ? copy_in(t->params, t->kept, rg_workers_team(t->workers)) : RG_OK;
+    return rg_trainer__has_kept(t) ? copy_in(t->params, t->kept, rg_workers_team(t->workers)) : RG_OK;
 }
 
 static const char weights_key[] = "kept.weights";

@@ -62,11 +62,11 @@ rg_status rg_trainer__write_model(rg_trainer *t, const char *path, size_t averag
     return write_model(t, path, averaged, averaged > 0);
 }
 
-/* MODEL: the best weights where they are kept, the last ones otherwise. */
+/* MODEL: the best weights where they are kept and a validation was made, the last ones otherwise. */
 static rg_status write_final(rg_trainer *t)
 {
     RG_TRY(rg_trainer__keep_swap(t));
-    rg_status status = write_model(t, t->config.model, 0, t->kept != NULL);
+    rg_status status = write_model(t, t->config.model, 0, rg_trainer__has_kept(t));
     rg_status back = rg_trainer__keep_swap(t);
     return status != RG_OK ? status : back;
 }
@@ -181,9 +181,11 @@ static rg_status get_place(rg_trainer_at *out, const rg_state *s)
     if (rg_state_has(s, "trainer.owed")) RG_TRY(rg_state_get_count(&at.owed, s, "trainer.owed"));
     RG_TRY(get_size(&at.metrics.count, s, "trainer.metrics", RG_METRICS_MAX));
     RG_TRY(get_size(&at.saved_count, s, "trainer.saves", RG_AVERAGE_MAX));
-    if (rg_state_has(s, "trainer.kept")) RG_TRY(get_size(&at.kept.count, s, "trainer.kept", RG_METRICS_MAX)); /* not in older ones */
+    const bool tells_kept = rg_state_has(s, "trainer.kept"); /* not in older ones */
+    if (tells_kept) RG_TRY(get_size(&at.kept.count, s, "trainer.kept", RG_METRICS_MAX));
     for (size_t i = 0; i < at.metrics.count; i++) RG_TRY(get_metric(&at.metrics.metric[i], "metric", s, i));
     for (size_t i = 0; i < at.kept.count; i++) RG_TRY(get_metric(&at.kept.metric[i], "kept", s, i));
+    if (!tells_kept) at.kept = at.metrics;
     for (size_t i = 0; i < at.saved_count; i++) {
         RG_TRY(rg_state_get_count(&at.saved[i].step, s, key_of(&k, "save", i, "step")));
         RG_TRY(rg_state_get_number(&at.saved[i].score, s, key_of(&k, "save", i, "score")));

@@ -264,7 +264,8 @@ static rg_status validate_and_save(rg_trainer *t, uint64_t after, bool *out_save
     const bool               updated = after & RG_OWED_UPDATE, epoch_over = after & RG_OWED_EPOCH;
     *out_saved = false;
     const bool asked = (updated && due(step, c->validate_every)) || (epoch_over && due(ended, c->validate_epochs));
-    const bool last = over(t) && c->validate_every && !due(step, c->validate_every); /* what the run came to may be its best */
+    const bool fresh = c->validate_every ? !due(step, c->validate_every) : c->validate_epochs > 0;
+    const bool last = over(t) && fresh && !asked; /* what the run came to may be its best */
     if (asked || last) RG_TRY(validate(t, after));
     const bool now = (updated && due(step, c->save_every)) || (epoch_over && due(ended, c->save_epochs)) || over(t);
     const bool late = c->save_seconds > 0 && rg_now() - t->saved_at >= c->save_seconds;

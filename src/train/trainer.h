@@ -88,6 +88,7 @@ rg_status rg_trainer__finish_model(rg_trainer *t); /* the average, when one was 
 
 /* keeping.c: the weights of the best validation. All do nothing unless config.restore_best. */
 rg_status rg_trainer__keep_new(rg_trainer *t);
+bool      rg_trainer__has_kept(const rg_trainer *t);     /* a validation was the best: before the first there is nothing to restore */
 rg_status rg_trainer__keep_if_best(rg_trainer *t);       /* after a validation */
 rg_status rg_trainer__keep_swap(rg_trainer *t);          /* exchange them with the parameters, which are not packed again */
 rg_status rg_trainer__keep_restore(rg_trainer *t);       /* they become the parameters */
