@@ -38,12 +38,12 @@ static rg_tensor *model_loss(rg_tape *t, rg_tensor *const *x, void *context)
 {
     (void)x;
     const work *w = context;
-    return w->model->system->loss(t, w->model, &w->batch).sum;
+    return rg_model_loss(t, w->model, &w->batch).sum;
 }
 
 static void check(const char *name, const char *yaml, const rg_graph *g)
 {
-    const rg_system      *system = rg_system_find(name);
+    const rg_system      *system = rg_system_find_for(name, &rg_task_graph);
     void                 *options = rg_alloc_zero(system->options_bytes);
     const rg_option_group group = { .rows = system->options, .values = options };
     const rg_sizes  sizes = { { { "features", g->features }, { "classes", g->classes } } };

@@ -66,8 +66,8 @@ static void check(const rg_system *its)
     rg_text    data = { 0 };
     char      *type = rg_format("type: %s\n", its->name), *place = rg_format("%s/%s", folder, task.name), *make = rg_format("mkdir -p '%s'", place);
     assert_int_equal(system(make), 0);
-    if (task.small(&data, place, RG_SMALL_TEST) != RG_OK || rg_recipe_new(&recipe, type) != RG_OK ||
-        rg_recipe_read(recipe, rg_text_c(&data), false) != RG_OK || rg_recipe_read(recipe, small, true) != RG_OK)
+    if (rg_text_print(&data, "%s", type) != RG_OK || task.small(&data, place, RG_SMALL_TEST) != RG_OK ||
+        rg_recipe_new(&recipe, rg_text_c(&data)) != RG_OK || rg_recipe_read(recipe, small, true) != RG_OK)
         fail_msg("%s: %s", its->name, rg_message());
     rg_training training = rg_recipe_training(recipe, NULL);
     walked = its->task;

@@ -55,10 +55,10 @@ static const struct way {
     const char *name, *system, *more, *input[INPUTS];
 } ways[] = {
     { "text", "words", "width: 4\n", { "ba mau de", "mau", "", "fi pio go ku la" } },
-    { "numbers", "dense", "layers: 3\n", { "0.5 1", "-1 2", "0,0", "" } },
-    { "number out", "dense", "out: number\ntrain-sets: [numbers.csv]\nvalid-sets: [numbers.csv]\nheader: yes\n", { "1 2", "0 1", "3 4", "1 1" } },
-    { "counts", "dense", "train-sets: [counts.svmlight]\nvalid-sets: [counts.svmlight]\n", { "1:1", "2:2 3:1", "", "1:0.5 9:4" } },
-    { "no layers", "dense", "train-sets: [counts.svmlight]\nvalid-sets: []\nlayers: ''\n", { "1:1", "2:2 3:1", "", "1:0.5 9:4" } },
+    { "numbers", "mlp", "layers: 3\n", { "0.5 1", "-1 2", "0,0", "" } },
+    { "number out", "mlp", "out: number\ntrain-sets: [numbers.csv]\nvalid-sets: [numbers.csv]\nheader: yes\n", { "1 2", "0 1", "3 4", "1 1" } },
+    { "counts", "mlp", "train-sets: [counts.svmlight]\nvalid-sets: [counts.svmlight]\n", { "1:1", "2:2 3:1", "", "1:0.5 9:4" } },
+    { "no layers", "mlp", "train-sets: [counts.svmlight]\nvalid-sets: []\nlayers: ''\n", { "1:1", "2:2 3:1", "", "1:0.5 9:4" } },
     { "tags", "tagger", "dim-emb: 3\nwidth: 4\n", { "anna met omar", "paris", "", "ford hired kim lee in new york" } },
     { "sequence", NULL, "", { "0.1 1; 0.4 0", "0 1", "1 0; 1 1; 1 0", "" } },
 };

@@ -103,7 +103,7 @@ static void faults_name_the_file_and_the_line(void **state)
 
 static rg_model *model_of(const char *name, const rg_graph *g)
 {
-    const rg_system     *system = rg_system_find(name);
+    const rg_system     *system = rg_system_find_for(name, &rg_task_graph);
     const rg_sizes sizes = { { { "features", g->features }, { "classes", 3 } } };
     rg_model            *m;
     void                *options = rg_alloc_zero(system->options_bytes);

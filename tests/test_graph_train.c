@@ -89,7 +89,7 @@ static double train(const plan *p, rg_model **out)
     rg_recipe        *recipe;
     rg_learned        learned;
     char              yaml[200];
-    snprintf(yaml, sizeof yaml, "type: %s\nafter-epochs: %lld\ncpu-threads: %lld\nseed: %lld\nlearn-rate: %g\n", p->system,
+    snprintf(yaml, sizeof yaml, "type: %s\ngraph: folder\nafter-epochs: %lld\ncpu-threads: %lld\nseed: %lld\nlearn-rate: %g\n", p->system,
              (long long)p->epochs, (long long)(p->threads ? p->threads : 1), (long long)(p->seed ? p->seed : 1), p->rate > 0 ? p->rate : 0.01);
     if (rg_recipe_new(&recipe, yaml) != RG_OK) fail_msg("%s", rg_message());
     size_t n = 0;
@@ -202,7 +202,7 @@ static void a_training_step_stays_within_the_stated_memory(void **state)
     const rg_tape_config config = { .record = true, .learn = true, .grads = grads };
     assert_int_equal(rg_tape_new(&t, &config), RG_OK);
     const rg_graph_batch batch = { .graph = g, .split = RG_GRAPH_TRAIN };
-    assert_int_equal(rg_tape_backward(t, system->loss(t, model, &batch).sum), RG_OK);
+    assert_int_equal(rg_tape_backward(t, rg_model_loss(t, model, &batch).sum), RG_OK);
     const size_t N = g->nodes, P = g->reach->P, F = g->words->P, C = g->classes;
     const size_t bound = 2 * P + 4 * N * (11 * 64 + 12 * C + 144) + F + 65536;
     if (rg_tape_get_cost(t).bytes > bound) fail_msg("%zu bytes, stated are %zu", rg_tape_get_cost(t).bytes, bound);

@@ -59,7 +59,7 @@ static rg_sizes puzzle_sizes(void)
 /* A model of `name` with its default settings but for `yaml`. */
 static void save_model(const char *path, const char *name, const char *yaml, rg_sizes sizes)
 {
-    const rg_system      *system = rg_system_find(name);
+    const rg_system      *on_graphs = rg_system_find_for(name, &rg_task_graph), *system = on_graphs ? on_graphs : rg_system_find(name);
     void                 *options = rg_alloc_zero(system->options_bytes);
     const rg_option_group group = { .rows = system->options, .values = options };
     rg_model             *m = NULL;

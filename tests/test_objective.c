@@ -77,7 +77,7 @@ static rg_loss adversarial_loss(rg_tape *t, const rg_objective_use *use, const v
 }
 
 static const rg_objective adversarial = { .name = "adversarial", .options = adversarial_rows, .options_bytes = sizeof(adversarial_options),
-                                          .whole = true, .loss = adversarial_loss };
+                                          .whole = true, .any_batch = true, .loss = adversarial_loss };
 
 /* --------------------------------------------------------------------------------------------------------------- a head */
 
@@ -123,14 +123,22 @@ static bool stop(void *context)
     return ++a->asked == a->stop_at;
 }
 
-static rg_status learn(rg_model **out, const char *model, const rg_objective_choice *choice, size_t stop_at, size_t *asked)
+static char told[4096];
+static void say(void *context, const char *line)
+{
+    (void)context;
+    snprintf(told + strlen(told), sizeof told - strlen(told), "%s\n", line);
+}
+
+static rg_status learn_with(rg_model **out, const rg_system *s, const char *model, const rg_objective_choice *choice, size_t stop_at, size_t *asked)
 {
     asking                a = { .stop_at = stop_at };
-    const rg_train_report report = { .context = &a, .stop = stop };
+    const rg_train_report report = { .context = &a, .stop = stop, .say = say };
     rg_text               yaml = { 0 };
     rg_recipe            *recipe;
-    assert_int_equal(rg_text_print(&yaml, "type: words\nwidth: 4\nmodel: '%s'\ncpu-threads: 1\n", model), RG_OK);
-    assert_int_equal(rg_task_classify.small(&yaml, ".", RG_SMALL_TEST), RG_OK);
+    told[0] = 0;
+    assert_int_equal(rg_text_print(&yaml, "type: %s\nwidth: 4\nmodel: '%s'\ncpu-threads: 1\n", s->name, model), RG_OK);
+    assert_int_equal(s->task->small(&yaml, ".", RG_SMALL_TEST), RG_OK);
     if (rg_recipe_new(&recipe, rg_text_c(&yaml)) != RG_OK) fail_msg("%s", rg_message());
     rg_training training = rg_recipe_training(recipe, &report);
     training.objectives = choice;
@@ -140,6 +148,11 @@ static rg_status learn(rg_model **out, const char *model, const rg_objective_cho
     rg_text_free(&yaml);
     if (asked) *asked = a.asked;
     return status;
+}
+
+static rg_status learn(rg_model **out, const char *model, const rg_objective_choice *choice, size_t stop_at, size_t *asked)
+{
+    return learn_with(out, rg_system_find("words"), model, choice, stop_at, asked);
 }
 
 static void adversarial_training_learns_and_resumes(void **state)
@@ -168,6 +181,46 @@ static void a_perturbation_of_nothing_is_plain_training(void **state)
     const rg_objective_choice choice = { &adversarial, &o };
     if (learn(NULL, "", &choice, 0, NULL) != RG_OK) fail_msg("%s", rg_message());
     assert_true(clean_loss == attacked_loss);
+}
+
+/* What enters are the rows of the first layer: it can be perturbed without a word of graphs. */
+static void systems_on_graphs_learn_by_objectives_too(void **state)
+{
+    (void)state;
+    const adversarial_options o = { 0.1, 0.5 };
+    const rg_objective_choice choice = { &adversarial, &o }, looks = { &head, NULL };
+    rg_objectives            *refused;
+    size_t                    systems = 0;
+    faults_no_sync();
+    for (const rg_system *const *s = rg_system_all(); *s; s++) {
+        if ((*s)->task != &rg_task_graph) continue;
+        if (learn_with(NULL, *s, "graphs", &choice, 0, NULL) != RG_OK) fail_msg("%s: %s", (*s)->name, rg_message());
+        if (!(attacked_loss > clean_loss && clean_loss > 0)) fail_msg("%s: clean %g, attacked %g", (*s)->name, clean_loss, attacked_loss);
+        assert_int_equal(system("rm -f graphs*"), 0);
+        assert_int_equal(learn_with(NULL, *s, "graphs", &choice, 2, NULL), RG_ESTOP);
+        if (learn_with(NULL, *s, "graphs", &choice, 0, NULL) != RG_OK) fail_msg("%s: %s", (*s)->name, rg_message());
+        assert_int_equal(system("rm -f graphs*"), 0);
+        assert_int_equal(rg_objectives_new(&refused, *s, &looks, 1), RG_EINVAL);
+        if (!strstr(rg_message(), "graphs")) fail_msg("%s", rg_message());
+        systems++;
+    }
+    assert_int_equal(systems, 3);
+    faults_off();
+}
+
+static void a_run_resumes_with_the_objectives_it_began_with(void **state)
+{
+    (void)state;
+    const adversarial_options o = { 0.1, 0.5 }, other = { 0.3, 0.5 };
+    const rg_objective_choice choice = { &adversarial, &o }, changed = { &adversarial, &other };
+    faults_no_sync();
+    (void)!system("rm -f half*");
+    assert_int_equal(learn(NULL, "half", &choice, 1, NULL), RG_ESTOP);
+    assert_int_equal(learn(NULL, "half", NULL, 0, NULL), RG_EMATCH);
+    if (!strstr(rg_message(), "adversarial") || !strstr(rg_message(), "plain") || !strstr(rg_message(), "half.checkpoint")) fail_msg("%s", rg_message());
+    if (learn(NULL, "half", &changed, 0, NULL) != RG_OK) fail_msg("%s", rg_message());
+    if (!strstr(told, "--epsilon was 0.1, it is 0.3 now")) fail_msg("%s", told);
+    faults_off();
 }
 
 static void an_objective_has_parameters_of_its_own(void **state)
@@ -231,6 +284,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(adversarial_training_learns_and_resumes),
         cmocka_unit_test(a_perturbation_of_nothing_is_plain_training),
+        cmocka_unit_test(systems_on_graphs_learn_by_objectives_too),
+        cmocka_unit_test(a_run_resumes_with_the_objectives_it_began_with),
         cmocka_unit_test(an_objective_has_parameters_of_its_own),
         cmocka_unit_test(what_cannot_be_combined_is_refused),
         cmocka_unit_test(examples_without_a_label_are_passed_over),

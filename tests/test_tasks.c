@@ -42,10 +42,11 @@ static rg_recipe *recipe_of(const rg_system *its, const char *model, int threads
     char      *place = rg_format("%s/%s", folder, its->task->name);
     char      *make = rg_format("mkdir -p '%s'", place);
     assert_int_equal(system(make), 0);
-    if (its->task->small(&data, place, RG_SMALL_TEST) != RG_OK || rg_recipe_new(&recipe, type) != RG_OK ||
-        rg_recipe_read(recipe, rg_text_c(&data), false) != RG_OK || rg_recipe_read(recipe, small_systems, true) != RG_OK ||
+    if (rg_text_print(&data, "%s", type) != RG_OK || its->task->small(&data, place, RG_SMALL_TEST) != RG_OK ||
+        rg_recipe_new(&recipe, rg_text_c(&data)) != RG_OK || rg_recipe_read(recipe, small_systems, true) != RG_OK ||
         rg_recipe_read(recipe, more, false) != RG_OK)
         fail_msg("%s: %s", its->name, rg_message());
+    assert_ptr_equal(rg_recipe_training(recipe, NULL).system, its);
     rg_text_free(&data);
     rg_free(type);
     rg_free(more);

@@ -127,6 +127,36 @@ static void a_run_resumes_between_any_two_updates(void **state)
     faults_off();
 }
 
+/* Of other names or more than now: the place in the round means nothing. */
+static void a_run_of_other_phases_is_not_resumed(void **state)
+{
+    (void)state;
+    static const rg_trainer_phase renamed[] = { { .name = "judge", .learns = "critic*" }, { .name = "maker", .learns = "maker*", .every = 2 } };
+    static const struct {
+        const rg_trainer_phase *phases;
+        size_t                  count;
+        const char             *words;
+    } other[] = { { renamed, 2, "phase 1 was 'critic', it is 'judge' now" }, { phases, 1, "more than the 1 phases" }, { NULL, 0, "more than the 0 phases" } };
+    toy y;
+    faults_no_sync();
+    assert_int_equal(train(&y, "other.checkpoint", 3, 0), RG_ESTOP);
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
+        rg_trainer_config      c = RG_TRAINER_CONFIG_DEFAULT;
+        const rg_trainer_hooks hooks = { .context = &y, .next = next, .loss = loss, .save = save, .load = load };
+        rg_trainer            *trainer;
+        uint64_t               step;
+        c.checkpoint = "other.checkpoint";
+        c.phases = other[i].phases;
+        c.phase_count = other[i].count;
+        assert_int_equal(rg_trainer_new(&trainer, y.params, &c, &hooks), RG_OK);
+        assert_int_equal(rg_trainer_resume(&step, trainer), RG_EMATCH);
+        if (!strstr(rg_message(), other[i].words)) fail_msg("%s", rg_message());
+        rg_trainer_free(trainer);
+    }
+    rg_params_free(y.params);
+    faults_off();
+}
+
 /* critic, critic, maker, critic, critic, maker, ... */
 static void phases_take_turns_and_count_their_own_steps(void **state)
 {
@@ -259,6 +289,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_resumes_between_any_two_updates),
+        cmocka_unit_test(a_run_of_other_phases_is_not_resumed),
         cmocka_unit_test(phases_take_turns_and_count_their_own_steps),
         cmocka_unit_test(a_phase_moves_what_it_learns_and_nothing_else),
         cmocka_unit_test(a_phase_that_learns_nothing_is_refused),

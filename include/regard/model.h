@@ -67,6 +67,8 @@ typedef struct rg_system_phase {
 typedef struct rg_system {
     const char             *name, *summary, *paper;
     const rg_task          *task;         /* what it learns from and answers */
+    const char             *chosen_by;    /* of several systems of one name: the option of its task that means this one; NULL: it is the first */
+    const char             *batches;      /* what its batches are where they are no rg_batch (batch.h): "graphs"; NULL: they are */
     const char             *reads;        /* which input, where its task knows several: "text", "numbers|counts|pixels"; NULL: the first */
     const rg_attention_use *uses;         /* ends with where = NULL */
     const rg_option        *options;      /* rows of its settings, which fill a struct of options_bytes */
@@ -113,7 +115,9 @@ typedef struct rg_system {
 } rg_system;
 
 const rg_system *const *rg_system_all(void);              /* ends with NULL */
-const rg_system        *rg_system_find(const char *name); /* NULL: none */
+/* By its name, or one it had before; of several for other kinds of data the first. NULL: none. */
+const rg_system        *rg_system_find(const char *name);
+const rg_system        *rg_system_find_for(const char *name, const rg_task *task); /* the one for that kind of data */
 
 /* Fill `options` (system->options_bytes, zeroed; rg_options_fini also after a failure) as a model file says: its YAML, else what was so
  * before a setting existed (`earlier`), else the default. */

@@ -30,6 +30,8 @@ struct rg_objective {
     const rg_option *options; /* ends with RG_OPTION_END; NULL: none */
     size_t           options_bytes, parts_bytes;
     bool             whole; /* its loss contains the plain one; else plain is added */
+    bool             any_batch; /* its loss does not look into `batch`, which may then be what the system's task makes (a graph); false: it is an
+                                 * rg_batch, and systems of other batches are refused */
 
     /* Declare parameters of its own; their names begin with "objective.NAME.". They are saved with the model, which does without them when it
      * answers. May be NULL. */
@@ -57,6 +59,9 @@ rg_status rg_objectives_new(rg_objectives **out, const rg_system *system, const 
 void      rg_objectives_free(rg_objectives *objectives);
 rg_status rg_objectives_build(rg_model *model, void *objectives); /* for rg_model_new_with */
 rg_loss   rg_objectives_loss(rg_tape *t, const rg_objectives *objectives, const void *batch);
+/* For a checkpoint: "plain vat", and their settings as YAML. New strings for rg_free; NULL: no memory. */
+char *rg_objectives_names(const rg_objectives *objectives);
+char *rg_objectives_settings(const rg_objectives *objectives);
 
 RG_API_END
 #endif

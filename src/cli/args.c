@@ -179,7 +179,7 @@ void *rg_call_values(const rg_call *call, const rg_option *rows)
 
 rg_status rg_call_init(rg_call *call, const rg_command *command, int argc, const char *const *argv)
 {
-    *call = (rg_call){.command = command};
+    *call = (rg_call){.command = command, .argc = argc, .argv = argv};
     RG_TRY(rg_call_add(call, "options", command->options ? command->options : none, command->size));
     call->options = call->groups[0].values;
     if (command->extend) {
@@ -202,6 +202,23 @@ void rg_call_fini(rg_call *call)
     free_words(&call->words);
     rg_options_fini(common, call);
     *call = (rg_call){0};
+}
+
+bool rg_call_given(const rg_call *call, const char *name)
+{
+    const rg_option       row[] = { { RG_OPTION_LIST, name, 0, "", "", 0, NULL, NULL }, RG_OPTION_END };
+    const size_t          n = strlen(name);
+    rg_list               list = { 0, NULL };
+    const rg_option_group group = { .rows = row, .values = &list };
+    bool                  given = false;
+    for (int i = 0; i < call->argc && strcmp(call->argv[i], "--") != 0; i++) {
+        const char *word = call->argv[i];
+        given = given || (strncmp(word, "--", 2) == 0 && strncmp(word + 2, name, n) == 0 && (!word[2 + n] || word[2 + n] == '='));
+    }
+    for (size_t i = 0; i < call->configs.count && !given; i++)
+        given = rg_options_read_file(&group, 1, call->configs.items[i], true) == RG_OK && list.count;
+    rg_options_fini(row, &list);
+    return given;
 }
 
 rg_status rg_words_join(rg_text *out, const rg_list *words)

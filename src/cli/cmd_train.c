@@ -33,17 +33,27 @@ static const rg_system *find_system(const char *name)
     return system;
 }
 
-/* The system named by --type, or that of the model to train further; NULL with a message. */
-static const rg_system *chosen_system(const settings *s)
+/* One name may stand for systems on several kinds of data: which, the options that are given tell. */
+static const rg_system *by_options(const rg_call *call, const rg_system *first)
 {
+    for (const rg_system *const *s = rg_system_all(); first && *s; s++)
+        if (strcmp((*s)->name, first->name) == 0 && (*s)->chosen_by && rg_call_given(call, (*s)->chosen_by)) return *s;
+    return first;
+}
+
+/* The system named by --type, or that of the model to train further; NULL with a message. */
+static const rg_system *chosen_system(const rg_call *call)
+{
+    const settings  *s = call->options;
     const rg_system *system = NULL;
-    const char      *name;
+    const char      *name, *task;
     rg_state        *state = NULL;
-    if (!s->fine_tune[0] || s->type[0]) return find_system(s->type);
+    if (!s->fine_tune[0] || s->type[0]) return by_options(call, find_system(s->type));
     rg_status status = rg_state_new(&state);
     if (status == RG_OK) status = rg_model_file_state(state, s->fine_tune);
     if (status == RG_OK) status = rg_state_get_text(&name, state, "regard.system");
-    if (status == RG_OK) system = find_system(name);
+    if (status == RG_OK) status = rg_state_get_text(&task, state, "regard.task");
+    if (status == RG_OK && !(system = rg_system_find_for(name, rg_task_find(task)))) system = find_system(name);
     rg_state_free(state);
     return system;
 }
@@ -92,7 +102,7 @@ static rg_status start_from(rg_call *call, const rg_system *system, const char *
 static rg_status extend(rg_call *call)
 {
     const settings  *s = call->options;
-    const rg_system *system = chosen_system(s);
+    const rg_system *system = chosen_system(call);
     if (!system) return RG_EINVAL;
     if (!*s->type && call->help) return rg_call_add(call, "learning", rg_learning_rows, sizeof(rg_learning)); /* whose data, whose settings? */
     if (s->fine_tune[0] && s->preset[0]) return rg_fail(RG_EINVAL, "--fine-tune takes the sizes of its model; --preset %s names others", s->preset);
@@ -167,7 +177,7 @@ static void sum_up(rg_console *console, const rg_training *t, const rg_learned *
 static rg_status run(rg_call *call)
 {
     const settings    *s = call->options;
-    const rg_system   *system = chosen_system(s);
+    const rg_system   *system = chosen_system(call);
     const rg_learning *learning = rg_call_values(call, rg_learning_rows);
     rg_console         console;
     rg_learned         learned;

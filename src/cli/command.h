@@ -43,6 +43,9 @@ struct rg_call {
     bool    help, dump_config; /* asked for instead of running */
     rg_list configs;           /* -c FILE...                   */
 
+    int                argc; /* the words as they came */
+    const char *const *argv;
+
     char *preset; /* YAML that stands before files and flags: extend() may set it, from rg_alloc; NULL: none */
 };
 
@@ -55,6 +58,9 @@ void *rg_call_values(const rg_call *call, const rg_option *rows);
 /* args.c: from the words after the command's name to a filled call. Always to be followed by rg_call_fini(). */
 rg_status rg_call_init(rg_call *call, const rg_command *command, int argc, const char *const *argv);
 void      rg_call_fini(rg_call *call);
+
+/* args.c: is the option of that name given, on the command line or in a configuration file? */
+bool rg_call_given(const rg_call *call, const char *name);
 
 /* args.c: words as one line, a blank between them, appended to `out`. */
 rg_status rg_words_join(rg_text *out, const rg_list *words);

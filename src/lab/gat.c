@@ -66,7 +66,8 @@ static rg_status learn(rg_learned *out, const settings *s, const char *name, con
 {
     rg_recipe  *recipe = NULL;
     const char *folder = s->data, *none = "";
-    char       *yaml = rg_format("type: %s\nseed: %lld\ncpu-threads: %lld\n%s", name, (long long)seed, (long long)s->threads, extra);
+    /* "graph" says that the system on graphs of that name is meant; the folder follows, whatever its letters */
+    char       *yaml = rg_format("type: %s\ngraph: folder\nseed: %lld\ncpu-threads: %lld\n%s", name, (long long)seed, (long long)s->threads, extra);
     rg_status   status = yaml ? rg_recipe_new(&recipe, yaml) : RG_ENOMEM;
     rg_free(yaml);
     if (status == RG_OK) status = rg_recipe_set(recipe, "graph", 1, &folder);
@@ -96,7 +97,7 @@ static rg_status one_seed(sums *out, const rg_lab *lab, const settings *s, const
 
 static rg_status one_system(bool *holds, const rg_lab *lab, const settings *s, const known_graph *graph, const char *name)
 {
-    const rg_system *system = rg_system_find(name);
+    const rg_system *system = rg_system_find_for(name, &rg_task_graph);
     const entry     *e = find(graph, name);
     sums             all = { 0 };
     if (!system || system->task != &rg_task_graph) return rg_fail(RG_EINVAL, "'%s' is not a system on graphs", name);

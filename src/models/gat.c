@@ -101,24 +101,43 @@ static rg_tensor *attend(rg_tape *t, const settings *s, const layer *l, rg_tenso
     return rg_bias_map(t, last ? mean_of_heads(t, x, l->heads) : x, rg_use(t, l->b), f);
 }
 
-static rg_tensor *predict(rg_tape *t, const rg_model *m, const void *data)
+/* Layer i of x, of which wh is W h already where it is there: that of the first layer is what enters. */
+static rg_tensor *run_layer(rg_tape *t, const rg_model *m, const void *data, int64_t i, rg_tensor *x, rg_tensor *wh)
 {
-    const settings       *s = m->options;
-    const parts          *q = m->parts;
-    const rg_graph       *g = ((const rg_graph_batch *)data)->graph;
-    rg_tensor            *x = NULL;
-    for (int64_t i = 0; i < s->layers; i++) {
-        const layer *l = &q->layer[i];
-        const bool   last = i + 1 == s->layers;
-        rg_tape_push(t, "%lld", (long long)i);
-        rg_tensor *wh = rg_graph_parts_product(t, g, x, l->w, l->heads, s->dropout);
-        const bool skips = s->skip && x && rg_tensor_cols(x) == (last ? l->width : l->heads * l->width);
-        rg_tensor *y = attend(t, s, l, wh, g, last, last || skips ? RG_IDENTITY : RG_ELU);
-        if (skips) y = rg_add(t, y, x);
-        x = skips && !last ? rg_map(t, y, RG_ELU) : y;
-        rg_tape_pop(t);
-    }
+    const settings *s = m->options;
+    const layer    *l = &((const parts *)m->parts)->layer[i];
+    const rg_graph *g = ((const rg_graph_batch *)data)->graph;
+    const bool      last = i + 1 == s->layers;
+    rg_tape_push(t, "%lld", (long long)i);
+    if (!wh) wh = rg_graph_parts_product(t, g, x, l->w, l->heads, s->dropout);
+    const bool skips = s->skip && x && rg_tensor_cols(x) == (last ? l->width : l->heads * l->width);
+    rg_tensor *y = attend(t, s, l, wh, g, last, last || skips ? RG_IDENTITY : RG_ELU);
+    if (skips) y = rg_add(t, y, x);
+    rg_tape_pop(t);
+    return skips && !last ? rg_map(t, y, RG_ELU) : y;
+}
+
+static rg_tensor *enter(rg_tape *t, const rg_model *m, const void *data)
+{
+    const layer *l = &((const parts *)m->parts)->layer[0];
+    return rg_graph_parts_product(t, ((const rg_graph_batch *)data)->graph, NULL, l->w, l->heads, ((const settings *)m->options)->dropout);
+}
+
+/* All layers but the last; of one alone, what it will attend to. */
+static rg_tensor *features(rg_tape *t, const rg_model *m, const void *data, rg_tensor *wh)
+{
+    const int64_t layers = ((const settings *)m->options)->layers;
+    if (layers == 1 || !wh) return wh;
+    rg_tensor *x = run_layer(t, m, data, 0, NULL, wh);
+    for (int64_t i = 1; i + 1 < layers; i++) x = run_layer(t, m, data, i, x, NULL);
     return x;
+}
+
+static rg_tensor *answer(rg_tape *t, const rg_model *m, const void *data, rg_tensor *x)
+{
+    const int64_t last = ((const settings *)m->options)->layers - 1;
+    if (!x) return NULL;
+    return last ? run_layer(t, m, data, last, x, NULL) : run_layer(t, m, data, 0, NULL, x);
 }
 
 static const rg_attention_use uses[] = {
@@ -132,11 +151,15 @@ const rg_system rg_system_gat = {
     .summary = "graph attention network: nodes read from their neighbours",
     .paper = "Velickovic et al. 2018, Graph Attention Networks",
     .task = &rg_task_graph,
+    .batches = "graphs",
     .uses = uses,
     .options = options,
     .options_bytes = sizeof(settings),
     .parts_bytes = sizeof(parts),
     .build = build,
-    .loss = rg_graph_parts_loss,
-    .predict = predict,
+    .enter = enter,
+    .features = features,
+    .answer = answer,
+    .compare = rg_graph_parts_compare,
+    .predict = rg_model_predict,
 };

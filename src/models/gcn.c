@@ -36,17 +36,37 @@ static rg_status build(rg_model *m)
     return RG_OK;
 }
 
-static rg_tensor *predict(rg_tape *t, const rg_model *m, const void *data)
+static rg_tensor *product(rg_tape *t, const rg_model *m, const void *data, rg_tensor *x, int64_t layer)
 {
-    const settings *s = m->options;
-    const parts    *q = m->parts;
+    const parts *q = m->parts;
+    return rg_graph_parts_product(t, ((const rg_graph_batch *)data)->graph, x, q->w[layer], 1, ((const settings *)m->options)->dropout);
+}
+
+/* What the neighbours of each node have, in fixed shares. */
+static rg_tensor *mix(rg_tape *t, const rg_model *m, const void *data, rg_tensor *wh, int64_t layer)
+{
+    const bool      last = layer + 1 == ((const settings *)m->options)->layers;
     const rg_graph *g = ((const rg_graph_batch *)data)->graph;
-    rg_tensor      *a = rg_borrow(t, g->even, g->reach->P, 1, 1), *x = NULL;
-    for (int64_t i = 0; i < s->layers; i++) {
-        rg_tensor *wh = rg_graph_parts_product(t, g, x, q->w[i], 1, s->dropout);
-        x = rg_bias_map(t, rg_mix(t, a, wh, g->reach), rg_use(t, q->b[i]), i + 1 == s->layers ? RG_IDENTITY : RG_RELU);
-    }
+    rg_tensor      *a = rg_borrow(t, g->even, g->reach->P, 1, 1);
+    return rg_bias_map(t, rg_mix(t, a, wh, g->reach), rg_use(t, ((const parts *)m->parts)->b[layer]), last ? RG_IDENTITY : RG_RELU);
+}
+
+static rg_tensor *enter(rg_tape *t, const rg_model *m, const void *data) { return product(t, m, data, NULL, 0); }
+
+/* All layers but the last; of one alone, what it will mix. */
+static rg_tensor *features(rg_tape *t, const rg_model *m, const void *data, rg_tensor *wh)
+{
+    const int64_t layers = ((const settings *)m->options)->layers;
+    if (layers == 1) return wh;
+    rg_tensor *x = mix(t, m, data, wh, 0);
+    for (int64_t i = 1; i + 1 < layers; i++) x = mix(t, m, data, product(t, m, data, x, i), i);
     return x;
+}
+
+static rg_tensor *answer(rg_tape *t, const rg_model *m, const void *data, rg_tensor *x)
+{
+    const int64_t last = ((const settings *)m->options)->layers - 1;
+    return mix(t, m, data, last ? product(t, m, data, x, last) : x, last);
 }
 
 static const rg_attention_use uses[] = {
@@ -59,11 +79,15 @@ const rg_system rg_system_gcn = {
     .summary = "graph convolution: every neighbour counts by its degree alone",
     .paper = "Kipf, Welling 2017, Semi-Supervised Classification with Graph Convolutional Networks",
     .task = &rg_task_graph,
+    .batches = "graphs",
     .uses = uses,
     .options = options,
     .options_bytes = sizeof(settings),
     .parts_bytes = sizeof(parts),
     .build = build,
-    .loss = rg_graph_parts_loss,
-    .predict = predict,
+    .enter = enter,
+    .features = features,
+    .answer = answer,
+    .compare = rg_graph_parts_compare,
+    .predict = rg_model_predict,
 };

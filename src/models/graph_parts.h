@@ -16,7 +16,7 @@ rg_tensor *rg_graph_parts_product(rg_tape *t, const rg_graph *graph, rg_tensor *
 /* Sum of the loss over the labelled nodes of a split; logits (nodes, classes). */
 rg_loss rg_graph_loss(rg_tape *t, const rg_graph_batch *batch, rg_tensor *logits);
 
-/* The `loss` of a system whose `predict` gives logits. */
-rg_loss rg_graph_parts_loss(rg_tape *t, const rg_model *model, const void *batch);
+/* The `compare` of systems on graphs. */
+rg_loss rg_graph_parts_compare(rg_tape *t, const void *batch, rg_tensor *logits);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define RG_SYSTEMS(X) X(seq2seq) X(rnnsearch) X(luong) X(transformer) X(gat) X(gcn) X(mlp) X(ntm) X(lstm_copy) X(words) X(dense) X(tagger) \
+#define RG_SYSTEMS(X) X(seq2seq) X(rnnsearch) X(luong) X(transformer) X(gat) X(gcn) X(ntm) X(lstm_copy) X(words) X(mlp) X(mlp_on_graphs) X(tagger) \
     X(lm) X(lstmn) X(gpt) X(cnn) X(ram)
 #define DECLARE(name) extern const rg_system rg_system_##name;
 #define ENTRY(name)   &rg_system_##name,
@@ -14,12 +14,18 @@ static const rg_system *const table[] = { RG_SYSTEMS(ENTRY) NULL };
 
 const rg_system *const *rg_system_all(void) { return table; }
 
-const rg_system *rg_system_find(const char *name)
+/* Names that systems had before. */
+static const char *name_now(const char *name) { return name && strcmp(name, "dense") == 0 ? "mlp" : name; }
+
+const rg_system *rg_system_find_for(const char *name, const rg_task *task)
 {
+    name = name_now(name);
     for (const rg_system *const *s = table; name && *s; s++)
-        if (strcmp((*s)->name, name) == 0) return *s;
+        if (strcmp((*s)->name, name) == 0 && (!task || (*s)->task == task)) return *s;
     return NULL;
 }
+
+const rg_system *rg_system_find(const char *name) { return rg_system_find_for(name, NULL); }
 
 const rg_attention_use *rg_attention_use_find(const rg_attention_use *uses, const char *watch)
 {

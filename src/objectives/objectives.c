@@ -45,10 +45,13 @@ static rg_status check(const rg_system *s, const rg_objective_choice *choices, s
 {
     if (!s->enter || !s->features || !s->answer || !s->compare)
         return rg_fail(RG_EINVAL, "%s has a loss of its own: --objective is for systems that answer once, such as words", s->name);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        const rg_objective *o = choices[i].objective;
+        if (s->batches && !o->any_batch)
+            return rg_fail(RG_EINVAL, "the objective %s needs batches of examples; %s learns from %s", o->name, s->name, s->batches);
         for (size_t k = 0; k < i; k++)
-            if (choices[k].objective == choices[i].objective)
-                return rg_fail(RG_EINVAL, "the objective %s is named twice", choices[i].objective->name);
+            if (choices[k].objective == o) return rg_fail(RG_EINVAL, "the objective %s is named twice", o->name);
+    }
     return RG_OK;
 }
 
@@ -92,6 +95,34 @@ rg_status rg_objectives_build(rg_model *model, void *objectives)
         RG_TRY(status);
     }
     return RG_OK;
+}
+
+/* Text after text. */
+static char *joined(char *before, const char *between, const char *more)
+{
+    char *text = before && more ? rg_format("%s%s%s", before, *before ? between : "", more) : NULL;
+    rg_free(before);
+    return text;
+}
+
+char *rg_objectives_names(const rg_objectives *o)
+{
+    char *text = rg_strdup("");
+    for (size_t i = 0; i < o->count; i++) text = joined(text, " ", o->use[i].objective->name);
+    return text;
+}
+
+char *rg_objectives_settings(const rg_objectives *o)
+{
+    char *text = rg_strdup("");
+    for (size_t i = 0; i < o->count; i++) {
+        const rg_option_group group = { .rows = o->use[i].objective->options, .values = (void *)o->use[i].options };
+        if (!group.rows || !group.values) continue;
+        char *yaml = rg_options_yaml(&group, 1);
+        text = joined(text, "", yaml);
+        rg_free(yaml);
+    }
+    return text;
 }
 
 /* The count is that of the first: labels, by which the sum is divided. */

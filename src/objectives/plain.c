@@ -10,5 +10,6 @@ const rg_objective rg_objective_plain = {
     .summary = "the loss of the answers",
     .formula = "L(y, f(x))",
     .whole = true,
+    .any_batch = true,
     .loss = loss,
 };

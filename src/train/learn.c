@@ -45,13 +45,16 @@ static rg_status describe(void *context, rg_state *state) { return rg_model_desc
 
 static rg_status tell(void *context, rg_state *state)
 {
-    const rg_run *r = &((const learning *)context)->run;
-    return r->task->tell ? r->task->tell(r, state) : RG_OK;
+    const learning *l = context;
+    if (l->objectives) RG_TRY(rg_learn__put_objectives(state, l->objectives));
+    return l->run.task->tell ? l->run.task->tell(&l->run, state) : RG_OK;
 }
 
 static rg_status seek(void *context, const rg_state *state)
 {
-    rg_run *r = &((learning *)context)->run;
+    const learning *l = context;
+    rg_run         *r = &((learning *)context)->run;
+    if (l->objectives) RG_TRY(rg_learn__same_objectives(r->report, state, l->objectives));
     if (r->task->seek) RG_TRY(r->task->seek(r, state));
     rg_tell_changed_settings(r->report, state, r->model);
     return RG_OK;

@@ -154,7 +154,8 @@ static rg_status find_system(const rg_system **out, const rg_state *state, const
     RG_TRY(rg_state_get_text(&name, state, "regard.system"));
     if (wanted && strcmp(task, wanted->name) != 0)
         return rg_fail(RG_EMATCH, "the file holds a model for '%s', not for '%s'", task, wanted->name);
-    *out = rg_system_find(name);
+    *out = rg_system_find_for(name, rg_task_find(task));
+    if (!*out) *out = rg_system_find(name);
     if (!*out)
         return rg_fail(RG_EMATCH, "the file holds a '%s', which this program does not know; `regard list systems` lists what it knows", name);
     if (strcmp((*out)->task->name, task) != 0)
@@ -286,20 +287,25 @@ static const char *value_in(const char *yaml, const char *name, size_t name_leng
     return NULL;
 }
 
+void rg_tell_differences(const rg_train_report *report, const char *before, const char *now, const char *earlier)
+{
+    for (const char *line = now; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        const size_t name = strcspn(line, ":\n");
+        size_t       old_length = 0, new_length = 0;
+        const char  *old_value = value_in(before, line, name, &old_length), *new_value = value_in(now, line, name, &new_length);
+        if (!old_value && earlier) old_value = value_in(earlier, line, name, &old_length);
+        if (!old_value || !new_value || (old_length == new_length && strncmp(old_value, new_value, new_length) == 0)) continue;
+        rg_tell(report, "--%.*s was %.*s, it is %.*s now: from here on it is no longer bit for bit the run that was stopped", (int)name, line,
+                (int)old_length, old_value, (int)new_length, new_value);
+    }
+}
+
 void rg_tell_changed_settings(const rg_train_report *report, const rg_state *state, const rg_model *m)
 {
     const rg_option_group group = { .rows = m->system->options, .values = m->options };
     const char           *before;
     if (!rg_state_has(state, "regard.settings") || rg_state_get_text(&before, state, "regard.settings") != RG_OK) return;
     char *now = rg_options_yaml(&group, 1);
-    for (const char *line = now ? now : ""; *line; line += strcspn(line, "\n"), line += *line == '\n') {
-        const size_t name = strcspn(line, ":\n");
-        size_t       old_length = 0, new_length = 0;
-        const char  *old_value = value_in(before, line, name, &old_length), *new_value = value_in(now, line, name, &new_length);
-        if (!old_value && m->system->earlier) old_value = value_in(m->system->earlier, line, name, &old_length);
-        if (!old_value || !new_value || (old_length == new_length && strncmp(old_value, new_value, new_length) == 0)) continue;
-        rg_tell(report, "--%.*s was %.*s, it is %.*s now: from here on it is no longer bit for bit the run that was stopped", (int)name, line,
-                (int)old_length, old_value, (int)new_length, new_value);
-    }
+    if (now) rg_tell_differences(report, before, now, m->system->earlier);
     rg_free(now);
 }

@@ -70,12 +70,32 @@ rg_status rg_recipe_set(rg_recipe *r, const char *name, size_t count, const char
     return rg_options_set(r->group, r->groups, name, count, words);
 }
 
+/* Does the YAML have that name? */
+static bool given(const char *yaml, const char *name)
+{
+    const rg_option       row[] = { { RG_OPTION_LIST, name, 0, "", "", 0, NULL, NULL }, RG_OPTION_END };
+    rg_list               list = { 0, NULL };
+    const rg_option_group group = { .rows = row, .values = &list };
+    const bool            has = rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "settings", true) == RG_OK && list.count;
+    rg_options_fini(row, &list);
+    return has;
+}
+
+/* Of several systems of that name, the one whose data are given. */
+static const rg_system *find_system(const char *name, const char *yaml)
+{
+    const rg_system *first = rg_system_find(name);
+    for (const rg_system *const *s = rg_system_all(); first && *s; s++)
+        if (strcmp((*s)->name, first->name) == 0 && (*s)->chosen_by && given(yaml, (*s)->chosen_by)) return *s;
+    return first;
+}
+
 static rg_status fill(rg_recipe *r, const char *yaml)
 {
     r->group[HEADER] = (rg_option_group){ .rows = header_rows, .values = &r->header };
     RG_TRY(rg_options_init(header_rows, &r->header));
     RG_TRY(rg_options_read_yaml(r->group, 1, yaml, strlen(yaml), "settings", true));
-    if (!(r->system = rg_system_find(r->header.type)))
+    if (!(r->system = find_system(r->header.type, yaml)))
         return rg_fail(RG_EINVAL, "there is no system '%s'; `regard list systems` lists them", r->header.type);
     RG_TRY(make_groups(r));
     if (r->system->task->learning) RG_TRY(rg_recipe_read(r, r->system->task->learning, false));

@@ -115,7 +115,10 @@ static rg_status put_phases(const rg_trainer *t, rg_state *s)
     if (!t->config.phase_count) return RG_OK;
     RG_TRY(rg_state_put_count(s, "trainer.round", t->at.round));
     RG_TRY(rg_state_put_count(s, "trainer.phase", t->at.phase));
-    for (size_t i = 0; i < t->config.phase_count; i++) RG_TRY(rg_state_put_count(s, key_of(&k, "phase", i, "steps"), t->at.phase_steps[i]));
+    for (size_t i = 0; i < t->config.phase_count; i++) {
+        RG_TRY(rg_state_put_text(s, key_of(&k, "phase", i, "name"), t->config.phases[i].name));
+        RG_TRY(rg_state_put_count(s, key_of(&k, "phase", i, "steps"), t->at.phase_steps[i]));
+    }
     return RG_OK;
 }
 
@@ -194,10 +197,26 @@ static rg_status get_place(rg_trainer_at *out, const rg_state *s)
     return RG_OK;
 }
 
+/* Checkpoints from before phases had names in them are taken as they are. */
+static rg_status same_phases(const rg_trainer *t, const rg_state *s)
+{
+    key          k;
+    const size_t n = t->config.phase_count;
+    for (size_t i = 0; i < n; i++) {
+        const char *was, *name = t->config.phases[i].name;
+        if (!rg_state_has(s, key_of(&k, "phase", i, "name"))) continue;
+        RG_TRY(rg_state_get_text(&was, s, k.text));
+        if (strcmp(was, name) != 0) return rg_fail(RG_EMATCH, "phase %zu was '%.40s', it is '%s' now; --overwrite starts again", i + 1, was, name);
+    }
+    return rg_state_has(s, key_of(&k, "phase", n, "steps")) ? rg_fail(RG_EMATCH, "it learned in more than the %zu phases of now; --overwrite starts again", n)
+                                                           : RG_OK;
+}
+
 static rg_status get_phases(rg_trainer *t, const rg_state *s)
 {
     key k;
     t->at.round = 1;
+    RG_TRY(same_phases(t, s));
     if (!t->config.phase_count) return RG_OK;
     RG_TRY(rg_state_get_count(&t->at.round, s, "trainer.round"));
     RG_TRY(get_size(&t->at.phase, s, "trainer.phase", t->config.phase_count - 1));
