@@ -51,6 +51,11 @@ printf 'the\n\na dog\n' | "$REGARD" generate -m lm.st --length 5 --json > json |
 "$REGARD" generate -m lm.st --length 200 --one-line --prompt the | wc -l | grep -qx 1 || fail "--one-line gave several"
 "$REGARD" predict -m lm.st --top 2 "the d" | tail -n1 | grep -qE '^[^	]+	0\.[0-9]+	' || fail "what comes next"
 
+# how far back it depends on the text
+"$REGARD" gradients -m lm.st --text valid.txt --distance 20 --json g.json && grep -q '"title": *"lm: gradients' g.json || fail "gradients of a trained model"
+"$REGARD" gradients -m lm.st --text empty-nowhere.txt > out 2>&1 && fail "gradients of no text"
+grep -q empty-nowhere.txt out || { cat out; fail "the file is not named"; }
+
 # a text with its blanks, and characters of several bytes
 "$REGARD" train --type gpt --vocab-kind characters --normalization exact --context 6 --mini-batch 2 --dim-emb 8 --transformer-heads 2 --layers 1 \
     --after-batches 3 --cpu-threads 1 -t code.txt -m code.st > log 2>&1 || { cat log; fail "gpt on code"; }

@@ -50,6 +50,9 @@ mkdir empty
 refuse 1 'empty: neither log.jsonl' report empty
 refuse 2 steps gradients --steps 1
 
+refuse 2 'give --depth 30' gradients --remedy batchnorm
+refuse 1 nowhere gradients -m nowhere.safetensors --text translation.json
+"$REGARD" gradients --depth 30 --remedy batchnorm --json deep.json && grep -q '30 tanh layers: vanish' deep.json || fail "gradients of a deep network"
 "$REGARD" gradients --units 8 --steps 40 -o g.safetensors || fail "gradients"
 "$REGARD" show g.safetensors --html g.html || fail "a record as safetensors"
 grep -q '<svg' g.html || fail "the page of gradients has no curve"

@@ -165,6 +165,72 @@ static void the_slope_of_the_plain_network_is_that_of_its_jacobians(void **state
         }
 }
 
+/* The lectures' picture: gated networks keep what a plain one loses; the GRU's update gate starts as open as the LSTM's forget gate. */
+static void the_gru_keeps_a_million_times_more_after_100_steps(void **state)
+{
+    rg_gradients_options o = RG_GRADIENTS_OPTIONS_DEFAULT;
+    rg_record           *r = NULL;
+
+    (void)state;
+    for (o.seed = 1; o.seed <= 3; o.seed++) {
+        assert_int_equal(rg_gradients_record(&r, &o), RG_OK);
+        const rg_series *rnn = series(r, "RNN"), *gru = series(r, "GRU");
+        assert_true(gru->y[27] / gru->y[127] > 1e6 * rnn->y[27] / rnn->y[127]);
+        assert_non_null(strstr(r->title, "RNN vanish"));
+        rg_record_free(r);
+    }
+    o.gain = 3;
+    assert_int_equal(rg_gradients_record(&r, &o), RG_OK);
+    assert_non_null(strstr(r->title, "RNN explode"));
+    rg_record_free(r);
+}
+
+static void batch_norm_keeps_the_gradient_of_30_layers(void **state)
+{
+    static const char *const remedies[] = { "batchnorm", "orthogonal" };
+    rg_gradients_options     o = RG_GRADIENTS_OPTIONS_DEFAULT;
+    rg_record               *r = NULL;
+
+    (void)state;
+    o.depth = 30;
+    for (size_t i = 0; i < 2; i++)
+        for (o.seed = 1; o.seed <= 3; o.seed++) {
+            o.remedy = remedies[i];
+            assert_int_equal(rg_gradients_record(&r, &o), RG_OK);
+            assert_int_equal(r->curves[0].count, 2);
+            assert_true(series(r, remedies[i])->y[0] >= 100 * series(r, "no remedy")->y[0]); /* layer 1 */
+            assert_non_null(strstr(r->title, "stay"));
+            rg_record_free(r);
+        }
+    o.remedy = "clip";
+    o.gain = 3;
+    o.activation = "linear";
+    assert_int_equal(rg_gradients_record(&r, &o), RG_OK);
+    assert_true(series(r, "clip")->y[0] <= 1 && series(r, "no remedy")->y[0] > 1e6);
+    rg_record_free(r);
+    o.depth = 0;
+    o.remedy = "batchnorm";
+    assert_int_equal(rg_gradients_record(&r, &o), RG_EINVAL);
+}
+
+/* The deep linear network has Jacobians W: dL/dh_0 = dL/dh_L W_L^T .. W_1^T, so a gain of g multiplies by about g per layer. */
+static void a_linear_network_multiplies_by_its_gain(void **state)
+{
+    rg_gradients_options o = RG_GRADIENTS_OPTIONS_DEFAULT;
+    rg_record           *r = NULL;
+
+    (void)state;
+    o.depth = 20;
+    o.activation = "linear";
+    o.width = 256;
+    for (o.gain = 0.5; o.gain <= 2; o.gain *= 2) {
+        assert_int_equal(rg_gradients_record(&r, &o), RG_OK);
+        const rg_series *s = series(r, "no remedy");
+        assert_true(fabs(log(s->y[0] / s->y[19]) / 19 - log(o.gain)) < 0.05);
+        rg_record_free(r);
+    }
+}
+
 static void sizes_out_of_range_are_refused(void **state)
 {
     rg_gradients_options o = RG_GRADIENTS_OPTIONS_DEFAULT;
@@ -185,6 +251,9 @@ int main(void)
         cmocka_unit_test(the_lstm_keeps_a_thousand_times_more_after_100_steps),
         cmocka_unit_test(a_plain_network_loses_a_constant_factor_a_step),
         cmocka_unit_test(the_slope_of_the_plain_network_is_that_of_its_jacobians),
+        cmocka_unit_test(the_gru_keeps_a_million_times_more_after_100_steps),
+        cmocka_unit_test(batch_norm_keeps_the_gradient_of_30_layers),
+        cmocka_unit_test(a_linear_network_multiplies_by_its_gain),
         cmocka_unit_test(sizes_out_of_range_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,7 +15,8 @@
 
 RG_API_BEGIN
 
-typedef struct rg_record rg_record; /* what was attended to: regard/record.h */
+typedef struct rg_record    rg_record;    /* what was attended to: regard/record.h */
+typedef struct rg_influence rg_influence; /* how far back answers depend on inputs: regard/view.h */
 
 /* ---------------------------------------------------------------------------------------------------- learning */
 
@@ -168,6 +169,10 @@ struct rg_task {
     rg_status (*score)(const rg_model *model, const rg_question *question);
     bool translates; /* its assets are an rg_translator: the server offers the API of translations */
     bool (*texts)(const rg_model *model); /* its inputs are texts, no names of files: a server may be sent them; NULL: no */
+
+    /* `regard gradients -m`: batches of the question's input, whose answers stand at the end of each group, through rg_influence_add. NULL: it reads
+     * no sequences. */
+    rg_status (*influence)(rg_influence *out, const rg_model *model, const rg_question *question);
 
     /* Drawing: texts, pictures from the model instead of answers. NULL: `regard generate` does not know it. The same question, sink and rows
      * of options; one of the columns is called "text". */

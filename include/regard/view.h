@@ -144,15 +144,32 @@ rg_status rg_report_write(char **out, size_t *out_bytes, const char *log_path);
 /* ------------------------------------------------------------------------------------------------- gradients */
 
 typedef struct rg_gradients_options {
-    size_t   steps, width;
-    double   gain; /* the spectral radius the recurrent weights are drawn for */
-    uint64_t seed;
+    size_t      steps, width;
+    double      gain; /* the spectral radius the weights are drawn for; 0: 0.9 over time, 0.577 over depth (uniform in +- 1 / sqrt(width)) */
+    uint64_t    seed;
+    const char *activation; /* of the plain network and of the deep one: "tanh" "relu" "sigmoid" "linear" */
+    const char *remedy;     /* "none" "batchnorm" (over depth) "orthogonal" "clip" (the whole gradient to norm 1) */
+    size_t      depth;      /* 0: recurrent networks over `steps` steps; else one network of so many layers, without and with the remedy */
 } rg_gradients_options;
-#define RG_GRADIENTS_OPTIONS_DEFAULT { 128, 64, 0.9, 1 }
+#define RG_GRADIENTS_OPTIONS_DEFAULT { 128, 64, 0, 1, "tanh", "none", 0 }
 
-/* The norm of dL/dh_t over the time steps for a plain network, an LSTM and a GRU with random weights: two sets of curves and
- * a heat map. */
+/* Networks with random weights: the norm of dL/dh_t over the time steps for a plain network, an LSTM and a GRU, or over the layers of a deep one.
+ * Sets of curves and a heat map, under a title that says what happened. */
 rg_status rg_gradients_record(rg_record **out, const rg_gradients_options *options);
+
+/* How far back a trained model's answer depends on what it read:
+ *
+ *     g_k = mean of || d log p(y_t) / d x_{t-k} ||        k = 0 .. most; x the embedded inputs, t the last row of each group
+ *
+ * A task runs batches through it; inputs are what the system's `enter` gives or what it watches under the name "inputs". */
+typedef struct rg_influence rg_influence;
+rg_status rg_influence_new(rg_influence **out, const rg_model *model, size_t most);
+void      rg_influence_free(rg_influence *influence);
+size_t    rg_influence_most(const rg_influence *influence);
+/* One measurement per group of inputs. RG_EMATCH: the system reads no sequence. */
+rg_status rg_influence_add(rg_influence *influence, const void *batch);
+/* RG_EINVAL: nothing, or no group of two rows, was measured. */
+rg_status rg_influence_record(rg_record **out, const rg_influence *influence);
 
 RG_API_END
 #endif

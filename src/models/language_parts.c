@@ -22,7 +22,9 @@ const rg_field *rg_lm_text(const rg_batch *batch) { return &batch->field[RG_TARG
 rg_tensor *rg_lm_words(rg_tape *t, const rg_lm_tables *tables, const rg_batch *batch)
 {
     const rg_field *text = rg_lm_text(batch);
-    return rg_gather(t, rg_use(t, tables->embedding), text->previous, rg_field_rows(text), &text->layout);
+    rg_tensor *x = rg_gather(t, rg_use(t, tables->embedding), text->previous, rg_field_rows(text), &text->layout);
+    rg_tape_watch(t, "inputs", x, NULL);
+    return x;
 }
 
 rg_loss rg_lm_loss(rg_tape *t, const rg_lm_tables *tables, rg_tensor *y, const rg_batch *batch)

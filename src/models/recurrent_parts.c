@@ -74,6 +74,7 @@ rg_tensor *rg_rnn_read(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings 
     rg_tape_push(t, "encoder");
     if (s->reverse) ids = reversed(t, ids, layout);
     rg_tensor *x = ids ? rg_gather(t, rg_use(t, p->source), ids, (size_t)layout->start[layout->groups], layout) : NULL;
+    rg_tape_watch(t, "inputs", x, NULL);
     rg_tensor *h = x ? rg_recurrent_stack_run(t, &p->encoder, x, ends) : NULL; /* drops what goes into each layer */
     rg_tape_pop(t);
     return h;

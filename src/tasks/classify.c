@@ -229,6 +229,7 @@ const rg_task rg_task_classify = {
     .asking = rg_classify_asking_rows,
     .asking_bytes = sizeof(rg_classify_asking),
     .answer = rg_classify_answer,
+    .influence = rg_classify_influence,
     .score = rg_classify_score,
     .texts = texts,
     .small = rg_classify_small,

@@ -53,6 +53,9 @@ rg_status rg_classify_answer(const rg_model *model, const rg_question *question)
 /* classify_score.c */
 rg_status rg_classify_score(const rg_model *model, const rg_question *question);
 
+/* classify_influence.c */
+rg_status rg_classify_influence(rg_influence *out, const rg_model *model, const rg_question *question);
+
 /* classify_small.c */
 rg_status rg_classify_small(rg_text *yaml, const char *folder, rg_small_size size);
 

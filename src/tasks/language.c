@@ -368,6 +368,7 @@ const rg_task rg_task_language = {
     .asking = rg_language_asking_rows,
     .asking_bytes = sizeof(rg_language_asking),
     .answer = rg_language_answer,
+    .influence = rg_language_influence,
     .score = rg_language_score,
     .texts = rg_always_texts,
     .drawing = rg_language_drawing_rows,

@@ -61,6 +61,10 @@ typedef struct rg_language_drawing {
 extern const rg_option rg_language_drawing_rows[];
 rg_status              rg_language_generate(const rg_model *model, const rg_question *question);
 
+/* -------------------------------------------------------------------------------------------- language_influence.c */
+
+rg_status rg_language_influence(rg_influence *out, const rg_model *model, const rg_question *question);
+
 /* ------------------------------------------------------------------------------------------------ language_small.c */
 
 extern const rg_demo rg_language_demos[];

@@ -395,6 +395,7 @@ const rg_task rg_task_translation = {
     .asking = rg_translation_asking_rows,
     .asking_bytes = sizeof(rg_translation_asking),
     .answer = rg_translation_answer,
+    .influence = rg_translation_influence,
     .translates = true,
     .texts = rg_always_texts,
     .small = small,

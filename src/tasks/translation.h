@@ -29,5 +29,6 @@ typedef struct rg_translation_asking {
 } rg_translation_asking;
 extern const rg_option rg_translation_asking_rows[];
 rg_status rg_translation_answer(const rg_model *model, const rg_question *question);
+rg_status rg_translation_influence(rg_influence *out, const rg_model *model, const rg_question *question);
 
 #endif

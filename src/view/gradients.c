@@ -4,9 +4,13 @@
  *
  * ||dh_j/dh_k|| <= (||U|| max|f'|)^(j-k): a plain network's gradient falls (or grows) by a constant factor a step (Bengio et al.
  * 1994, Pascanu et al. 2013); the LSTM's cell passes it on times the forget gate. Beside it the norm of what step t adds to the
- * gradient of the recurrent weights: h_{t-1}^T dx_t, of rank one, so its norm is the product of the two. */
+ * gradient of the recurrent weights: h_{t-1}^T dx_t, of rank one, so its norm is the product of the two.
+ *
+ * The gated networks start as they should be started: with a bias of 1 where a gate keeps (the LSTM's forget gate, Gers et al. 2000; the GRU's
+ * update gate z in h' = (1-z) n + z h). Without it a GRU's gates are half open, and its gradient falls like a plain network's. */
+#include "view/gradients.h"
+
 #include "regard/recurrent.h"
-#include "regard/view.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,10 +20,10 @@ typedef struct network {
     rg_recurrence kind;
 } network;
 
-static const network networks[] = { { "RNN", RG_RNN }, { "LSTM, forget bias 1", RG_LSTM }, { "GRU", RG_GRU_RESET_AFTER } };
+static const network networks[] = { { "RNN", RG_RNN }, { "LSTM, forget bias 1", RG_LSTM }, { "GRU, update bias 1", RG_GRU_RESET_AFTER } };
 enum { NETWORKS = sizeof networks / sizeof *networks, MOST_STEPS = 4096, MOST_WIDTH = 1024 };
 
-static double norm_of(const rg_real *v, size_t count)
+double rg_gradients__norm(const rg_real *v, size_t count)
 {
     double sum = 0;
 
@@ -27,8 +31,7 @@ static double norm_of(const rg_real *v, size_t count)
     return sqrt(sum);
 }
 
-/* Numbers in +- range, drawn from `random`. */
-static rg_tensor *drawn(rg_tape *t, rg_random *random, size_t rows, size_t cols, double range)
+rg_tensor *rg_gradients__drawn(rg_tape *t, rg_random *random, size_t rows, size_t cols, double range)
 {
     rg_real   *v = rg_alloc_array(rows * cols, sizeof *v);
     rg_tensor *x;
@@ -40,7 +43,34 @@ static rg_tensor *drawn(rg_tape *t, rg_random *random, size_t rows, size_t cols,
     return x;
 }
 
-/* Inputs already projected: noise, and for the LSTM one more in the forget gates (columns u .. 2u). */
+rg_tensor *rg_gradients__orthogonal(rg_tape *t, uint64_t seed, size_t rows, size_t cols, double gain)
+{
+    rg_params *params = NULL;
+    rg_tensor *x = NULL;
+    rg_status  status = rg_params_new(&params);
+    rg_param  *u = status == RG_OK ? rg_params_add(params, "u", RG_VECTOR, rows, cols, RG_INIT_ORTHOGONAL, gain) : NULL;
+    if (status == RG_OK) status = rg_params_build(params, seed);
+    if (status == RG_OK) x = rg_input(t, rg_param_data(u), rows, cols, NULL);
+    else rg_tape_fail(t, status, "an orthogonal start of %zu x %zu numbers", rows, cols);
+    rg_params_free(params);
+    return x;
+}
+
+void rg_gradients__say(char *out, size_t room, double near, double far, size_t steps, const char *step)
+{
+    const double ratio = near > 0 && far > 0 ? far / near : near > 0 ? 0 : 1;
+    const char  *word = ratio <= 0.01 ? "vanish" : ratio >= 100 ? "explode" : "stay";
+    if (ratio <= 0) snprintf(out, room, "vanish (to nothing)");
+    else snprintf(out, room, "%s (%.2f%s%s)", word, pow(ratio, 1 / (double)(steps ? steps : 1)), step ? " per " : "", step ? step : "");
+}
+
+/* The first column of the gates that keep what was there, and one past the last: the LSTM's f, the GRU's z. */
+static bool keeps(rg_recurrence kind, size_t column, size_t width)
+{
+    return kind == RG_LSTM ? column >= width && column < 2 * width : kind == RG_GRU_RESET_AFTER && column < width;
+}
+
+/* Inputs already projected: noise, and one more in the gates that keep. */
 static rg_tensor *projected(rg_tape *t, rg_random *random, rg_recurrence kind, size_t width)
 {
     size_t     cols = rg_recurrence_gates(kind) * width;
@@ -49,32 +79,42 @@ static rg_tensor *projected(rg_tape *t, rg_random *random, rg_recurrence kind, s
 
     if (!v) return rg_tape_fail(t, RG_ENOMEM, "no memory for %zu numbers", cols);
     for (size_t j = 0; j < cols; j++)
-        v[j] = (rg_real)(0.5 * rg_random_normal(random) + (kind == RG_LSTM && j >= width && j < 2 * width ? 1 : 0));
+        v[j] = (rg_real)(0.5 * rg_random_normal(random) + (keeps(kind, j, width) ? 1 : 0));
     x = rg_input(t, v, 1, cols, NULL);
     rg_free(v);
     return x;
 }
 
-/* state[t] and weight[t]: norms of dL/dh_t and of the weight gradient of step t. */
-static rg_status measure(double *state, double *weight, rg_tape *t, rg_recurrence kind, size_t steps, size_t width, double gain,
-                         uint64_t seed)
+/* One step; the plain network's activation can be chosen. */
+static rg_tensor *step(rg_tape *t, rg_recurrence kind, rg_activation f, const rg_recurrent_weights *w, rg_tensor *x, rg_tensor *h, rg_tensor **cell)
 {
-    rg_random             random = rg_random_new(seed, (uint64_t)kind);
-    double                range = gain * sqrt(3.0 / (double)width); /* spectral radius near `gain` */
-    rg_recurrent_weights  w = { .u = drawn(t, &random, width, rg_recurrence_gates(kind) * width, range) };
+    if (kind == RG_RNN && f != RG_TANH) return rg_map(t, rg_add(t, x, rg_matmul(t, h, w->u)), f);
+    return rg_recurrent_cell(t, kind, w, x, h, kind == RG_LSTM ? *cell : NULL, kind == RG_LSTM ? cell : NULL);
+}
+
+/* state[t] and weight[t]: norms of dL/dh_t and of the weight gradient of step t. */
+static rg_status measure(double *state, double *weight, rg_tape *t, rg_recurrence kind, const rg_gradients_options *o, rg_activation f)
+{
+    rg_random             random = rg_random_new(o->seed, (uint64_t)kind);
+    const size_t          steps = o->steps, width = o->width, cols = rg_recurrence_gates(kind) * width;
+    const double          gain = o->gain > 0 ? o->gain : 0.9, range = gain * sqrt(3.0 / (double)width); /* spectral radius near `gain` */
+    rg_recurrent_weights  w = { .u = strcmp(o->remedy, "orthogonal") == 0 ? rg_gradients__orthogonal(t, o->seed, width, cols, 1)
+                                                                          : rg_gradients__drawn(t, &random, width, cols, range) };
     rg_tensor           **h = rg_tape_memory(t, steps * sizeof *h), **x = rg_tape_memory(t, steps * sizeof *x);
     rg_tensor            *before = rg_zeros(t, 1, width, NULL), *cell = rg_zeros(t, 1, width, NULL);
 
     if (!h || !x) return rg_tape_status(t);
     for (size_t i = 0; i < steps; i++) {
         x[i] = projected(t, &random, kind, width);
-        h[i] = rg_recurrent_cell(t, kind, &w, x[i], i ? h[i - 1] : before, kind == RG_LSTM ? cell : NULL,
-                                 kind == RG_LSTM ? &cell : NULL);
+        h[i] = step(t, kind, f, &w, x[i], i ? h[i - 1] : before, &cell);
     }
-    RG_TRY(rg_tape_backward(t, rg_sum(t, rg_mul(t, h[steps - 1], drawn(t, &random, 1, width, 1)))));
+    RG_TRY(rg_tape_backward(t, rg_sum(t, rg_mul(t, h[steps - 1], rg_gradients__drawn(t, &random, 1, width, 1)))));
+    const double whole = rg_gradients__norm(rg_tape_gradient(t, w.u), width * cols);
+    const double scale = strcmp(o->remedy, "clip") == 0 && whole > 1 ? 1 / whole : 1; /* Pascanu et al. 2013 */
     for (size_t i = 0; i < steps; i++) {
-        state[i] = norm_of(rg_tape_gradient(t, h[i]), width);
-        weight[i] = norm_of(rg_tape_gradient(t, x[i]), rg_tensor_cols(x[i])) * (i ? norm_of(rg_tensor_data(h[i - 1]), width) : 0);
+        state[i] = scale * rg_gradients__norm(rg_tape_gradient(t, h[i]), width);
+        weight[i] = scale * rg_gradients__norm(rg_tape_gradient(t, x[i]), rg_tensor_cols(x[i])) *
+                    (i ? rg_gradients__norm(rg_tensor_data(h[i - 1]), width) : 0);
     }
     return RG_OK;
 }
@@ -107,8 +147,10 @@ static rg_status add_heat(rg_record *r, const double *state, size_t steps)
 
 static rg_status add_all(rg_record *r, rg_tape *t, const rg_gradients_options *o, double *x, double *state, double *weight)
 {
-    size_t states, weights;
+    size_t        states, weights;
+    rg_activation f;
 
+    RG_TRY(rg_activation_find(&f, strcmp(o->activation, "linear") == 0 ? "identity" : o->activation));
     RG_TRY(rg_record_add_curves(&states, r, "How much of the loss reaches step t", "time step t", "norm of dL/dh", false, true));
     RG_TRY(rg_record_add_curves(&weights, r, "What step t teaches the recurrent weights", "time step t", "norm of dL/dU at t", false,
                                 true));
@@ -117,12 +159,35 @@ static rg_status add_all(rg_record *r, rg_tape *t, const rg_gradients_options *o
         double   *s = state + k * o->steps;
         rg_status status;
         rg_tape_reset(t, k);
-        status = measure(s, weight, t, networks[k].kind, o->steps, o->width, o->gain, o->seed);
+        status = measure(s, weight, t, networks[k].kind, o, f);
         if (status != RG_OK) return rg_fail_in(status, "%s: ", networks[k].name);
         RG_TRY(rg_record_add_series(r, states, networks[k].name, x, s, o->steps));
         RG_TRY(rg_record_add_series(r, weights, networks[k].name, x + 1, weight + 1, o->steps - 1));
     }
     return add_heat(r, state, o->steps);
+}
+
+/* "Gradients: RNN vanish (0.66 per step), LSTM vanish (0.90), GRU ..." */
+static rg_status set_title(rg_record *r, const double *state, const rg_gradients_options *o)
+{
+    char  said[NETWORKS][80];
+    for (size_t k = 0; k < NETWORKS; k++)
+        rg_gradients__say(said[k], sizeof said[k], state[k * o->steps + o->steps - 1], state[k * o->steps], o->steps - 1, k ? NULL : "step");
+    char *title = rg_format("Gradients: RNN %s, LSTM %s, GRU %s", said[0], said[1], said[2]);
+    if (!title) return RG_ENOMEM;
+    rg_free(r->title);
+    r->title = title;
+    return RG_OK;
+}
+
+static rg_status check(const rg_gradients_options *o)
+{
+    if (o->steps < 2 || o->steps > MOST_STEPS || o->width < 1 || o->width > MOST_WIDTH || !(o->gain >= 0) || o->depth > MOST_STEPS)
+        return rg_fail(RG_EINVAL, "%zu steps (2 to %d), width %zu (1 to %d), gain %g (0 and above), depth %zu (0 to %d)", o->steps, MOST_STEPS,
+                       o->width, MOST_WIDTH, o->gain, o->depth, MOST_STEPS);
+    if (!o->depth && strcmp(o->remedy, "batchnorm") == 0)
+        return rg_fail(RG_EINVAL, "batch norm is a remedy of deep networks: give --depth 30");
+    return RG_OK;
 }
 
 rg_status rg_gradients_record(rg_record **out, const rg_gradients_options *o)
@@ -133,15 +198,15 @@ rg_status rg_gradients_record(rg_record **out, const rg_gradients_options *o)
     rg_record     *r = NULL;
     double        *x, *state, *weight;
 
-    if (o->steps < 2 || o->steps > MOST_STEPS || o->width < 1 || o->width > MOST_WIDTH || !(o->gain > 0))
-        return rg_fail(RG_EINVAL, "%zu steps (2 to %d), width %zu (1 to %d), gain %g (above 0)", o->steps, MOST_STEPS, o->width,
-                       MOST_WIDTH, o->gain);
+    RG_TRY(check(o));
+    if (o->depth) return rg_gradients__depth(out, o);
     x = rg_alloc_array(o->steps, sizeof *x);
     state = rg_alloc_array(NETWORKS * o->steps, sizeof *state);
     weight = rg_alloc_array(o->steps, sizeof *weight);
     status = x && state && weight ? rg_tape_new(&t, &config) : RG_ENOMEM;
-    if (status == RG_OK) status = rg_record_new(&r, "Vanishing gradients", "training");
+    if (status == RG_OK) status = rg_record_new(&r, "Gradients", "training");
     if (status == RG_OK) status = add_all(r, t, o, x, state, weight);
+    if (status == RG_OK) status = set_title(r, state, o);
     rg_tape_free(t);
     rg_free(x);
     rg_free(state);
