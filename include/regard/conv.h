@@ -24,10 +24,11 @@ rg_tensor *rg_conv1d(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, rg_ac
 rg_tensor *rg_depthwise1d(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, const rg_time_window *window);
 
 /* A window over a picture; `padding` lines and columns of zeros on every side, and `end` more below and to the right (other programs pad a
- * stride of two so). ceil: a last window that is not whole is taken too, if it begins before the zeros of that end. */
+ * stride of two so). ceil: a last window that is not whole is taken too, if it begins before the zeros of that end. same: instead of `padding` and
+ * `end`, as many zeros on each axis as ceil(side / stride) places need, the smaller half before the picture (TensorFlow's SAME). */
 typedef struct rg_window {
     size_t height, width, stride, padding, dilation, end;
-    bool   ceil;
+    bool   ceil, same;
 } rg_window;
 #define RG_WINDOW_DEFAULT { .height = 3, .width = 3, .stride = 1, .padding = 1, .dilation = 1 }
 

@@ -35,6 +35,13 @@ rg_status   rg_names_print(rg_text *out, const rg_names *names, size_t most); /*
 /* Pixels of a picture file (PNG, JPEG): appends height * width * channels bytes to out. Fails with what is wrong, without the file's name. */
 typedef rg_status rg_decode_picture(rg_text *out, size_t *out_height, size_t *out_width, size_t channels, const rg_cell *cell, void *context);
 
+/* Rows of pictures that somebody else keeps (features.h): a record holds the number of an entry. `keep` finds or makes it: its height and width in
+ * rows, and a key that changes with what is in it. `rows` gives height * width * spec.width numbers, which stay. */
+typedef struct rg_kept_rows {
+    rg_status (*keep)(uint32_t *out_entry, size_t *out_height, size_t *out_width, uint64_t *out_key, const rg_cell *cell, void *context);
+    const float *(*rows)(void *context, uint32_t entry);
+} rg_kept_rows;
+
 /* What a field is before data are read. Vocabularies, names and strings are borrowed and must outlive the store. */
 typedef struct rg_field_spec {
     const char     *name; /* of the column: "text", "label"                                                               */
@@ -52,7 +59,8 @@ typedef struct rg_field_spec {
     bool            optional;   /* may be missing or empty: no rows (unlabelled examples)                                 */
     double          alpha;      /* IDS: rg_vocab_sample cuts the text anew each epoch; 0: always the same cut             */
     rg_decode_picture *decode;  /* PIXELS from picture files; NULL: the cells are raw pixels (idx)                        */
-    void              *context; /* of decode */
+    const rg_kept_rows *kept;   /* PIXELS: instead of decode; NULL: records hold the pixels                               */
+    void              *context; /* of decode, kept */
 } rg_field_spec;
 
 /* ------------------------------------------------------------------------------------------------------ store */

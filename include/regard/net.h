@@ -2,11 +2,15 @@
  *
  *   c5x32      convolution of 5 x 5 pixels, 32 maps, relu; as large as its input      s2   it moves by 2 pixels
  *   p2, a2     the largest, the mean of 2 x 2 pixels; moves by as many                v    no border: 28 x 28 becomes 24 x 24 (5 x 5)
- *   f100       100 dense units, relu                                                  n    batch norm before relu (c, f)
+ *   f100       100 dense units, relu                                                  n    batch norm before the activation (c, f, i)
  *   d0.5       dropout                                                                g8   8 groups of channels; as many as there are: depthwise
+ *   i6x24      inverted residual: 1 x 1 to 6 times as many maps, 3 x 3 depthwise,     t    border as TensorFlow's SAME (c, i)
+ *              1 x 1 to 24, plus its input where shapes agree                         r, l relu6, no activation instead of relu (c)
+ *   q16x64     fire: 1 x 1 to 16 maps, then 1 x 1 and 3 x 3 to 64 each, side by side  u    a last window that is not whole counts (p, a)
  *
- * Letters on the right stand behind a layer: "c3x64s2n", "c3x64g8", "p3s2". Layers of maps come first, then those of units; how maps become
- * units (mean, maximum, side by side, attention) is for the system between them. */
+ * Letters on the right stand behind a layer: "c3x64s2n", "c3x64g8", "p3s2u". i (Sandler et al. 2018; relu6 inside, nothing after its end) and q
+ * (Iandola et al. 2016) are short for the convolutions they consist of. Layers of maps come first, then those of units; how maps become units
+ * (mean, maximum, side by side, attention) is for the system between them. */
 #ifndef REGARD_NET_H
 #define REGARD_NET_H
 
@@ -16,13 +20,18 @@ RG_API_BEGIN
 
 typedef enum rg_net_kind { RG_NET_CONV, RG_NET_POOL, RG_NET_AVERAGE, RG_NET_DENSE, RG_NET_DROPOUT } rg_net_kind;
 
-enum { RG_NET_LAYERS = 64, RG_NET_NAME = 24 };
+typedef enum rg_net_end { RG_NET_RELU, RG_NET_RELU6, RG_NET_LINEAR } rg_net_end; /* what follows a convolution */
+
+enum { RG_NET_LAYERS = 96, RG_NET_NAME = 24 };
 
 typedef struct rg_net_layer {
     char          text[RG_NET_NAME]; /* as it was written */
     rg_net_kind   kind;
     rg_window     window;
+    rg_net_end    end;
     size_t        in, out, groups; /* channels or units; dense layers behind maps: `in` is set by rg_net_init */
+    size_t        from, beside, plus; /* numbers of layers from 1: whose maps it reads (0: the picture), has to its left, are added (0: none) */
+    size_t        wide;            /* channels with those to its left */
     size_t        height, width;   /* of the result; 0: units */
     bool          norm;
     double        dropout;
@@ -49,6 +58,13 @@ size_t rg_net_units(const rg_net *net, size_t units); /* of the last dense layer
 
 rg_tensor *rg_net_maps(rg_tape *t, const rg_net *net, rg_tensor *pictures); /* (G * H * W, D) -> (G * H' * W', E) */
 rg_tensor *rg_net_dense(rg_tape *t, const rg_net *net, rg_tensor *units);   /* (G, units) -> (G, units of the last) */
+
+/* What a network was trained to see, from pixels of 0 .. 1 (rows of red, green, blue): a map of the three channels.
+ *
+ *   unit       as they are, whatever the channels        signed   (255 x - 128) / 128
+ *   imagenet   mean 0, deviation 1 over ImageNet         caffe    blue, green, red; 255 x minus ImageNet's means */
+#define RG_PIXEL_RULES "unit|signed|imagenet|caffe"
+rg_tensor *rg_pixels_as(rg_tape *t, const char *rule, rg_tensor *x);
 
 RG_API_END
 #endif

@@ -121,7 +121,8 @@ typedef enum rg_asset_kind {
     RG_ASSET_NAMES,  /* rg_names *; how many is a named size                                        */
     RG_ASSET_COUNTS, /* uint64_t *, one for each of the names in the row before                     */
     RG_ASSET_TEXT,   /* char *                                                                      */
-    RG_ASSET_FLAG    /* bool                                                                        */
+    RG_ASSET_FLAG,   /* bool                                                                        */
+    RG_ASSET_FEATURES /* rg_features * (features.h)                                                 */
 } rg_asset_kind;
 
 /* A member of a task's assets and its name in the model file. A table of them ends with key = NULL. */
@@ -152,6 +153,7 @@ typedef struct rg_asked {
     size_t           example;
     const rg_tensor *answers; /* of the batch; NULL: it is empty                               */
     rg_tape         *tape;    /* answers live on it; more may be asked on it                   */
+    const rg_cell   *cell;    /* what was read, where a record is asked for; otherwise NULL    */
 } rg_asked;
 typedef rg_status rg_answer_one(void *context, const rg_asked *asked);
 

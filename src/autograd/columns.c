@@ -37,7 +37,7 @@ static border border_of(const rg_taps *p, size_t D)
 }
 
 /* Windows that lie in the picture with the same border on all sides. */
-bool rg_columns__bordered(const rg_taps *p) { return p->window.height && p->window.dilation == 1 && !p->window.end && !p->window.ceil; }
+bool rg_columns__bordered(const rg_taps *p) { return p->window.height && p->window.dilation == 1 && !p->window.end && !p->window.ceil && !p->window.same; }
 
 static size_t units_of(const rg_taps *p, size_t from, size_t rows) { return rows ? (from + rows - 1) / p->out - from / p->out + 1 : 0; }
 

@@ -23,9 +23,20 @@ bool rg_taps__time(rg_taps *out, rg_tape *t, const rg_layout *layout, const rg_t
     return true;
 }
 
+/* Zeros on both sides of an axis by the rule `same`. */
+static size_t same_padding(size_t side, size_t taps, const rg_window *w)
+{
+    const size_t need = ((side + w->stride - 1) / w->stride - 1) * w->stride + w->dilation * (taps - 1) + 1;
+    return need > side ? need - side : 0;
+}
+
+static size_t padding_before(size_t side, size_t taps, const rg_window *w) { return w->same ? same_padding(side, taps, w) / 2 : w->padding; }
+
 size_t rg_window_places(size_t side, size_t taps, const rg_window *w)
 {
     size_t padded, extent;
+    if (w->same && taps && taps <= INT32_MAX && w->stride && w->dilation && w->dilation <= INT32_MAX)
+        return side / w->stride + (side % w->stride != 0);
     if (taps == 0 || w->stride == 0 || w->dilation == 0 || w->padding > INT32_MAX || w->end > INT32_MAX) return 0;
     if (!rg_size_add(&padded, side, 2 * w->padding + w->end) || !rg_size_mul(&extent, w->dilation, taps - 1) || padded <= extent) return 0;
     const size_t free = padded - extent - 1, whole = free / w->stride + 1;
@@ -35,10 +46,11 @@ size_t rg_window_places(size_t side, size_t taps, const rg_window *w)
 static int32_t *picture_table(rg_tape *t, const rg_layout *layout, const rg_window *w, size_t height, size_t width)
 {
     const int64_t H = (int64_t)layout->height, W = (int64_t)layout->width, apart = (int64_t)w->dilation;
+    const int64_t above = (int64_t)padding_before(layout->height, w->height, w), before = (int64_t)padding_before(layout->width, w->width, w);
     int32_t      *at = rg_tape__keep(t, height * width * w->height * w->width * sizeof *at), *to = at;
     for (size_t i = 0; at && i < height; i++)
         for (size_t j = 0; j < width; j++) {
-            const int64_t top = (int64_t)(i * w->stride) - (int64_t)w->padding, left = (int64_t)(j * w->stride) - (int64_t)w->padding;
+            const int64_t top = (int64_t)(i * w->stride) - above, left = (int64_t)(j * w->stride) - before;
             for (int64_t y = top; y < top + (int64_t)w->height * apart; y += apart)
                 for (int64_t x = left; x < left + (int64_t)w->width * apart; x += apart)
                     *to++ = y >= 0 && x >= 0 && y < H && x < W ? (int32_t)(y * W + x) : -1;
@@ -60,6 +72,17 @@ static const rg_layout *pictures(rg_tape *t, const rg_layout *from, size_t heigh
     return layout;
 }
 
+/* The rule `same` as an ordinary border where that is as wide on all sides, which is gathered faster. */
+static rg_window plain_border(const rg_window *w, const rg_layout *layout)
+{
+    rg_window    plain = *w;
+    const size_t down = w->same ? same_padding(layout->height, w->height, w) : 0, across = w->same ? same_padding(layout->width, w->width, w) : 0;
+    if (!w->same || down != across || down % 2) return plain;
+    plain.same = false, plain.end = 0, plain.ceil = false;
+    plain.padding = down / 2;
+    return plain;
+}
+
 bool rg_taps__window(rg_taps *out, rg_tape *t, const rg_layout *layout, const rg_window *w)
 {
     if (!layout || !layout->height || !layout->width)
@@ -77,7 +100,7 @@ bool rg_taps__window(rg_taps *out, rg_tape *t, const rg_layout *layout, const rg
                       .out = height * width,
                       .at = at,
                       .layout = result,
-                      .window = *w,
+                      .window = plain_border(w, layout),
                       .height = layout->height,
                       .width = layout->width };
     return true;

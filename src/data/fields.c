@@ -1,7 +1,8 @@
 /* fields.c - how each kind of field is packed into words of four bytes, and unpacked into the rows of a batch.
  *
  *     ids, class, set, tags   one word per row: the id             numbers   one word per number (float)
- *     counts                  ids of all features, then values      pixels    height, width, bytes line by line, filled up to a word */
+ *     counts                  ids of all features, then values      pixels    height, width, bytes line by line, filled up to a word;
+ *                                                                             kept elsewhere: height, width, entry, two words of key */
 #include "data/examples.h"
 
 #include <math.h>
@@ -192,6 +193,11 @@ static rg_status unpack_pixels(rg_column *out, const rg_field_spec *spec, const 
     RG_TRY(add_values(&values, out, numbers));
     RG_TRY(rg_ids_add(&out->size, count ? words[0] : 0));
     RG_TRY(rg_ids_add(&out->size, count ? words[1] : 0));
+    if (spec->kept) {
+        const float *rows = count ? spec->kept->rows(spec->context, (uint32_t)words[2]) : NULL;
+        for (size_t i = 0; i < numbers; i++) values[i] = (rg_real)rows[i];
+        return RG_OK;
+    }
     const unsigned char *bytes = (const unsigned char *)(words + 2);
     for (size_t i = 0; i < numbers; i++) values[i] = (rg_real)bytes[i] / 255;
     return RG_OK;
@@ -346,12 +352,25 @@ static rg_status pack_counts(rg_examples *c, size_t field, const rg_cell *cell)
     return rg_text_add(&c->packed[field], c->text.data, c->text.length);
 }
 
+static rg_status pack_entry(rg_text *out, const rg_field_spec *spec, const rg_cell *cell)
+{
+    uint32_t entry = 0;
+    uint64_t key = 0;
+    size_t   height = 0, width = 0;
+    RG_TRY(spec->kept->keep(&entry, &height, &width, &key, cell, spec->context));
+    RG_TRY(add_word(out, (int32_t)height));
+    RG_TRY(add_word(out, (int32_t)width));
+    RG_TRY(add_word(out, (int32_t)entry));
+    return rg_text_add(out, &key, sizeof key);
+}
+
 static rg_status pack_pixels(rg_examples *c, size_t field, const rg_cell *cell)
 {
     const rg_field_spec *spec = &c->spec[field];
     size_t               height = cell->height, width = cell->width, rows, numbers;
     const rg_text       *decoded = NULL;
     if (!height && !cell->count) return RG_OK;
+    if (spec->kept) return pack_entry(&c->packed[field], spec, cell);
     if (!height && !spec->decode)
         return rg_fail(RG_EINVAL, "a picture file, and nothing here decodes it: give raw pixels (idx)");
     if (spec->decode) { /* raw pixels too: they may have to be brought to another size */

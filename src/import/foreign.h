@@ -7,6 +7,7 @@
 #define RG_IMPORT_FOREIGN_H
 
 #include "import/arrays.h"
+#include "regard/import.h"
 #include "regard/task.h"
 
 /* What was found: the file, and its folder for the files beside it. */
@@ -14,6 +15,7 @@ typedef struct rg_foreign {
     const char *path, *folder;
     rg_arrays   arrays;
     json_t     *config; /* config.json beside it; NULL: there is none */
+    const rg_import_options *options;
 } rg_foreign;
 
 /* Where a parameter comes from; of several rows with the same `ours` the first whose array is there. # stands for the number of a layer in both names. */
@@ -30,7 +32,8 @@ enum {
 };
 
 /* What an architecture makes of the files: YAML of the system's settings, sizes, and what the task needs beside weights. */
-typedef struct rg_import_plan {
+typedef struct rg_import_plan rg_import_plan;
+struct rg_import_plan {
     const char *system;
     rg_text     settings;
     rg_sizes    sizes;
@@ -38,7 +41,10 @@ typedef struct rg_import_plan {
     void (*drop)(void *assets);
     const rg_import_row *rows; /* ends with ours = NULL */
     const char *const   *unused; /* names, * at either end for any, of arrays that have no place here; ends with NULL */
-} rg_import_plan;
+    rg_status (*fill)(rg_model *model, const rg_import_plan *plan, rg_foreign *foreign); /* instead of rows, marks what it uses; NULL: rows */
+    void *context; /* of fill, freed by drop_context */
+    void (*drop_context)(void *context);
+};
 
 typedef struct rg_architecture {
     const char *name, *summary;

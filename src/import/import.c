@@ -12,7 +12,7 @@
 #include "tasks/language.h"
 #include "tasks/translation.h"
 
-#define RG_ARCHITECTURES(X) X(marian_hf) X(bart) X(marian) X(ctranslate2) X(gat) X(gpt2)
+#define RG_ARCHITECTURES(X) X(marian_hf) X(bart) X(marian) X(ctranslate2) X(gat) X(gpt2) X(imagenet)
 #define DECLARE(name) extern const rg_architecture rg_architecture_##name;
 #define ENTRY(name) &rg_architecture_##name,
 RG_ARCHITECTURES(DECLARE)
@@ -329,7 +329,8 @@ static rg_status convert(rg_model **out, rg_import_plan *plan, rg_foreign *f, co
     RG_TRY(make_model(out, plan));
     rg_model_own(*out, plan->assets, plan->drop);
     plan->assets = NULL;
-    for (size_t i = 0; i < rg_params_count((*out)->params); i++) RG_TRY(fill_param(f, plan, rg_params_at((*out)->params, i)));
+    if (plan->fill) RG_TRY(plan->fill(*out, plan, f));
+    for (size_t i = 0; !plan->fill && i < rg_params_count((*out)->params); i++) RG_TRY(fill_param(f, plan, rg_params_at((*out)->params, i)));
     RG_TRY(no_strangers(f, plan));
     return rg_params_repack((*out)->params, NULL);
 }
@@ -362,6 +363,7 @@ static rg_status import(rg_model **out, rg_text *report, rg_foreign *f, const ch
                                plan.system, rg_params_numbers((*out)->params), rg_text_c(&plan.settings));
     if (plan.assets && plan.drop) plan.drop(plan.assets);
     rg_free(plan.assets);
+    if (plan.context && plan.drop_context) plan.drop_context(plan.context);
     rg_text_free(&plan.settings);
     rg_arrays_fini(&f->arrays);
     json_decref(f->config);
@@ -369,10 +371,17 @@ static rg_status import(rg_model **out, rg_text *report, rg_foreign *f, const ch
     return status;
 }
 
-rg_status rg_import(rg_model **out, rg_text *report, const char *path) { return rg_import_from(out, report, path, NULL); }
+rg_status rg_import(rg_model **out, rg_text *report, const char *path) { return rg_import_with(out, report, path, NULL); }
 
 rg_status rg_import_from(rg_model **out, rg_text *report, const char *path, const char *from)
 {
+    const rg_import_options options = { .from = from };
+    return rg_import_with(out, report, path, &options);
+}
+
+rg_status rg_import_with(rg_model **out, rg_text *report, const char *path, const rg_import_options *options)
+{
+    static const rg_import_options usual = { 0 };
     char *file, *folder;
     *out = NULL;
     bool known = !from;
@@ -380,8 +389,8 @@ rg_status rg_import_from(rg_model **out, rg_text *report, const char *path, cons
     if (!known) return rg_fail(RG_EINVAL, "'%.40s' is no architecture that is known here; `regard list imports` has their names", from);
     rg_status status = locate(&file, &folder, path);
     if (status == RG_OK) {
-        rg_foreign f = { .path = file, .folder = folder };
-        status = import(out, report, &f, from);
+        rg_foreign f = { .path = file, .folder = folder, .options = options ? options : &usual };
+        status = import(out, report, &f, f.options->from && *f.options->from ? f.options->from : NULL);
         if (status != RG_OK && !strstr(rg_message(), file)) rg_fail_in(status, "%s: ", file);
     }
     if (status != RG_OK) {

@@ -18,13 +18,16 @@
 #include "regard/spatial.h"
 
 typedef struct {
-    char   *layers, *pool, *front, *grid, *front_layers;
+    char   *layers, *pool, *front, *grid, *front_layers, *pixels, *head;
     double  dropout, front_rate, temperature;
     int64_t fronts, front_size;
 } settings;
 
 static const rg_option options[] = {
-    { RG_OPTION_STRING, "layers", offsetof(settings, layers), "c3x32 p2 c3x64 p2 c3x64", "of the network: c5x32 convolution, p2 pooling, f100 dense", 0, NULL, NULL },
+    { RG_OPTION_STRING, "layers", offsetof(settings, layers), "auto",
+      "of the network: c5x32 convolution, p2 pooling, f100 dense (docs/models/cnn.md); auto: c3x32 p2 c3x64 p2 c3x64, behind --features none", 0, NULL, NULL },
+    { RG_OPTION_STRING, "pixels", offsetof(settings, pixels), "unit", "what the network is given of red, green and blue (docs/pictures.md)", 0, RG_PIXEL_RULES, NULL },
+    { RG_OPTION_STRING, "head", offsetof(settings, head), "dense", "what follows the pooling; maps: nothing, the last maps are the classes", 0, "dense|maps", NULL },
     { RG_OPTION_STRING, "pool", offsetof(settings, pool), "gap", "how the last maps become one row", 0, "gap|max|flatten|soft|gumbel", NULL },
     { RG_OPTION_REAL, "dropout", offsetof(settings, dropout), "0", "share of the row before the classes that is dropped", 0, "[0,1)", NULL },
     { RG_OPTION_REAL, "temperature", offsetof(settings, temperature), "1", "of --pool gumbel", 0, "(0,inf)", NULL },
@@ -90,13 +93,17 @@ static rg_status build(rg_model *m)
     q->height = front && s->front_size ? (size_t)s->front_size : rg_model_size(m, "height");
     q->width = front && s->front_size ? (size_t)s->front_size : rg_model_size(m, "width");
     for (size_t i = 0; front && i < fronts; i++) RG_TRY(build_front(m, q, i));
-    rg_status status = rg_net_parse(&q->net, s->layers, fronts * channels, q->height, q->width);
+    const char *layers = !is(s->layers, "auto") ? s->layers : rg_model_size(m, "encoded") ? "" : "c3x32 p2 c3x64 p2 c3x64";
+    if (!is(s->pixels, "unit") && channels != 3) return rg_fail(RG_EINVAL, "--pixels %s is for pictures of 3 channels; these have %zu", s->pixels, channels);
+    rg_status status = rg_net_parse(&q->net, layers, fronts * channels, q->height, q->width);
     if (status != RG_OK) return rg_fail_in(status, "--layers: ");
     const size_t cells = rg_net_height(&q->net) * rg_net_width(&q->net), wide = rg_net_channels(&q->net);
     const size_t units = is(s->pool, "flatten") ? cells * wide : wide;
     RG_TRY(build_pool(m, q));
     rg_net_init(&q->net, m->params, "net", units);
-    rg_dense_init(&q->output, m->params, "output", rg_net_units(&q->net, units), rg_model_size(m, "classes"), RG_IDENTITY);
+    const size_t classes = rg_model_size(m, "classes"), given = rg_net_units(&q->net, units);
+    if (is(s->head, "maps") && classes && given != classes) return rg_fail(RG_EINVAL, "--head maps: the layers give %zu numbers, there are %zu classes", given, classes);
+    if (is(s->head, "dense") && classes) rg_dense_init(&q->output, m->params, "output", given, classes, RG_IDENTITY);
     if (front) (void)rg_params_rate(m->params, "front.*", s->front_rate);
     RG_TRY(rg_sizes_put(&m->sizes, "cells-down", rg_net_height(&q->net)));
     return rg_sizes_put(&m->sizes, "cells-across", rg_net_width(&q->net));
@@ -107,8 +114,7 @@ static rg_status build(rg_model *m)
 static rg_tensor *enter(rg_tape *t, const rg_model *m, const void *data)
 {
     const rg_field *x = &((const rg_batch *)data)->field[RG_INPUT];
-    (void)m;
-    return rg_input(t, x->values, rg_field_rows(x), x->width, &x->layout); /* (pixels, channels) */
+    return rg_pixels_as(t, its(m)->pixels, rg_input(t, x->values, rg_field_rows(x), x->width, &x->layout)); /* (pixels, channels) */
 }
 
 static rg_tensor *identity(rg_tape *t, const settings *s)
@@ -186,8 +192,8 @@ static void show_map(rg_tape *t, const rg_model *m, rg_tensor *maps)
     const parts     *q = m->parts;
     const rg_layout *cells = rg_tensor_layout(maps);
     if (!rg_tape_watched(t, "evidence.weights") || q->net.count > q->net.maps || !is(its(m)->pool, "gap") || !cells) return;
-    rg_tensor       *M = rg_matmul(t, maps, rg_use(t, q->output.w)); /* (cells, classes) */
-    rg_tensor       *logits = rg_add(t, rg_mean_groups(t, M), rg_use(t, q->output.b));
+    rg_tensor       *M = q->output.w ? rg_matmul(t, maps, rg_use(t, q->output.w)) : maps; /* (cells, classes) */
+    rg_tensor       *logits = q->output.b ? rg_add(t, rg_mean_groups(t, M), rg_use(t, q->output.b)) : rg_mean_groups(t, M);
     const rg_layout *queries = one_per_picture(t, cells->groups);
     rg_real         *shares = rg_tape_memory(t, rg_tensor_rows(maps) * sizeof *shares);
     if (!logits || !queries || !shares) return;
@@ -218,8 +224,10 @@ static rg_tensor *features(rg_tape *t, const rg_model *m, const void *data, rg_t
 
 static rg_tensor *answer(rg_tape *t, const rg_model *m, const void *data, rg_tensor *x)
 {
+    const parts *q = m->parts;
     (void)data;
-    return rg_dense_run(t, &((const parts *)m->parts)->output, x); /* (pictures, classes) */
+    if (!rg_model_size(m, "classes")) return rg_tape_fail(t, RG_EMATCH, "the model has features only, no classes");
+    return q->output.w ? rg_dense_run(t, &q->output, x) : x; /* (pictures, classes) */
 }
 
 static const rg_attention_use uses[] = {

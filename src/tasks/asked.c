@@ -28,6 +28,7 @@ typedef struct {
     size_t               count;
     uint64_t             number;
     bool                 answered; /* something: records are of the first */
+    const rg_cell       *cell;     /* of the last input, while it is answered at once */
 } asking;
 
 void rg_asked_note(const rg_question *q, const rg_asked *asked, const char *what)
@@ -65,6 +66,7 @@ static rg_status answer_waiting(asking *x)
         one.name = w->name == SIZE_MAX ? NULL : x->strings.data + w->name;
         one.text = w->text == SIZE_MAX ? NULL : x->strings.data + w->text;
         if (!w->empty) one.batch = &batch, one.answers = answers, one.example = example++;
+        one.cell = count == 1 ? x->cell : NULL;
         RG_TRY(x->each(x->context, &one));
     }
     x->answered = x->answered || count;
@@ -102,7 +104,11 @@ static rg_status add(asking *x, const char *name, const char *text, const rg_cel
     RG_TRY(keep(&w->name, &x->strings, name, name ? strlen(name) : 0));
     RG_TRY(keep(&w->text, &x->strings, text, cell->count));
     x->count++;
-    return x->count == AT_ONCE || (!x->answered && x->question->sink->record) ? answer_waiting(x) : RG_OK;
+    if (x->count < AT_ONCE && (x->answered || !x->question->sink->record)) return RG_OK;
+    x->cell = cell;
+    const rg_status answered = answer_waiting(x);
+    x->cell = NULL;
+    return answered;
 }
 
 static rg_status add_text(asking *x, const char *text, size_t bytes)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "regard/features.h"
 #include "regard/supervised.h"
 #include "tasks/batches.h"
 
@@ -42,6 +43,14 @@ static rg_status get_counts(uint64_t **out, const rg_state *state, const rg_asse
     return n == C && !*text ? RG_OK : rg_fail(RG_EFORMAT, "%s does not have one number for each of %zu classes", a->key, C);
 }
 
+static rg_status get_features(rg_features **out, const rg_state *state, const char *key)
+{
+    const void *bytes;
+    size_t      count;
+    RG_TRY(rg_state_get_bytes(&bytes, &count, state, key));
+    return rg_features_from_bytes(out, bytes, count);
+}
+
 static rg_status adopt_one(const rg_asset *a, void *assets, const rg_state *state)
 {
     void      **to = pointer_of(a, assets);
@@ -51,6 +60,7 @@ static rg_status adopt_one(const rg_asset *a, void *assets, const rg_state *stat
     case RG_ASSET_VOCAB: return rg_get_vocab((rg_vocab **)(void *)to, state, a->key);
     case RG_ASSET_NAMES: return get_names((rg_names **)(void *)to, state, a);
     case RG_ASSET_COUNTS: return get_counts((uint64_t **)(void *)to, state, a, names_before(a, assets));
+    case RG_ASSET_FEATURES: return get_features((rg_features **)(void *)to, state, a->key);
     case RG_ASSET_FLAG:
         RG_TRY(rg_state_get_count(&flag, state, a->key));
         *flag_of(a, assets) = flag != 0;
@@ -100,6 +110,15 @@ static rg_status put_counts(rg_state *state, const char *key, const uint64_t *co
     return status;
 }
 
+static rg_status put_features(rg_state *state, const char *key, const rg_features *features)
+{
+    rg_text   text = { 0 };
+    rg_status status = rg_features_to_bytes(&text, features);
+    if (status == RG_OK) status = rg_state_put_bytes(state, key, text.data, text.length);
+    rg_text_free(&text);
+    return status;
+}
+
 rg_status rg_assets_describe(const rg_asset *table, rg_state *state, const void *assets)
 {
     for (const rg_asset *a = table; a->key; a++) {
@@ -112,6 +131,7 @@ rg_status rg_assets_describe(const rg_asset *table, rg_state *state, const void 
         switch (a->kind) {
         case RG_ASSET_VOCAB: RG_TRY(rg_put_vocab(state, a->key, at)); break;
         case RG_ASSET_NAMES: RG_TRY(put_names(state, a->key, at)); break;
+        case RG_ASSET_FEATURES: RG_TRY(put_features(state, a->key, at)); break;
         case RG_ASSET_COUNTS: RG_TRY(put_counts(state, a->key, at, rg_names_count(names_before(a, assets)))); break;
         default: RG_TRY(rg_state_put_text(state, a->key, at));
         }
@@ -126,6 +146,7 @@ void rg_assets_drop(const rg_asset *table, void *assets)
         void *at = *pointer_of(a, assets);
         if (a->kind == RG_ASSET_VOCAB) rg_vocab_free(at);
         else if (a->kind == RG_ASSET_NAMES) rg_names_free(at);
+        else if (a->kind == RG_ASSET_FEATURES) rg_features_free(at);
         else rg_free(at);
         *pointer_of(a, assets) = NULL;
     }

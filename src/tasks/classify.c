@@ -4,7 +4,8 @@
  *   in the model file      classify.input  "text"
  *                          vocab.text      bytes
  *                          classes         bytes: the names, sorted
- *                          classes.counts  "12 7 30": training examples of each */
+ *                          classes.counts  "12 7 30": training examples of each
+ *                          features        bytes: the frozen network of --features */
 #include "tasks/classify.h"
 
 #include <math.h>
@@ -20,6 +21,7 @@ static const rg_option options[] = {
     { RG_OPTION_INT, "size", offsetof(rg_classify_options, size), "0", "pixels of a side that picture files are scaled to; 0: as they are", 0,
       "[0,4096]", NULL },
     { RG_OPTION_STRING, "fit", offsetof(rg_classify_options, fit), "crop", "how a picture of another shape is fitted", 0, "crop|stretch|pad", NULL },
+    RG_FEATURES_ROWS(rg_classify_options, features),
     RG_OPTION_END
 };
 
@@ -28,6 +30,7 @@ static const rg_asset assets[] = {
     { RG_ASSET_VOCAB, "vocab.text", offsetof(rg_classifier, vocab), "vocabulary", 0, true },
     { RG_ASSET_NAMES, "classes", offsetof(rg_classifier, names), "classes", 2, true },
     { RG_ASSET_COUNTS, "classes.counts", offsetof(rg_classifier, counts), NULL, 0, true },
+    { RG_ASSET_FEATURES, "features", offsetof(rg_classifier, features), NULL, 0, true },
     { 0 },
 };
 
@@ -40,7 +43,7 @@ static rg_status adopt(void *its, rg_sizes *sizes, const rg_state *state)
     return !c->names == !c->counts ? RG_OK : rg_fail(RG_EFORMAT, "classes and classes.counts go together");
 }
 static rg_status describe(rg_state *state, const void *its) { return rg_assets_describe(assets, state, its); }
-static void      drop(void *its) { rg_assets_drop(assets, its); }
+void             rg_classifier_drop(void *its) { rg_assets_drop(assets, its); }
 
 /* ------------------------------------------------------------------------------------------------------------ opening */
 
@@ -92,6 +95,7 @@ static rg_status open(rg_run *run)
     specs[RG_LABEL].names = its->names;
     RG_TRY(rg_classify_input_learn(&specs[RG_INPUT], in, run, &reading));
     RG_TRY(rg_supervised_open(run, &o->sets, &reading, specs, 2));
+    RG_TRY(rg_features_save(its->features));
     RG_TRY(rg_classify_input_check(in, run));
     RG_TRY(count_classes(its, d->train));
     if (!(its->input = rg_strdup(in->name))) return RG_ENOMEM;
@@ -219,7 +223,7 @@ const rg_task rg_task_classify = {
     .assets_bytes = sizeof(rg_classifier),
     .adopt = adopt,
     .describe = describe,
-    .drop = drop,
+    .drop = rg_classifier_drop,
     RG_SUPERVISED(rg_supervised),
     .open = open,
     .ready = ready,

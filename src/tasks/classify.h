@@ -2,6 +2,7 @@
 #ifndef RG_TASKS_CLASSIFY_H
 #define RG_TASKS_CLASSIFY_H
 
+#include "regard/features.h"
 #include "regard/picture.h"
 #include "regard/supervised.h"
 
@@ -10,6 +11,7 @@ typedef struct rg_classify_options {
     rg_text_options text;
     char           *out, *fit;
     int64_t         size;
+    rg_features_options features;
 } rg_classify_options;
 
 /* What a model of this task needs beside weights. */
@@ -20,7 +22,10 @@ typedef struct rg_classifier {
     rg_names *names;  /* NULL: it answers with a number                                            */
     uint64_t *counts; /* training examples of each class: what an empty input is answered with     */
     rg_pixels_config pixels; /* how picture files become pixels of one size                        */
+    rg_features     *features; /* the frozen network pictures go through; NULL: none               */
 } rg_classifier;
+
+void rg_classifier_drop(void *its); /* frees what it holds */
 
 /* classify_input.c: a kind of input, which a system names in `reads`. */
 typedef struct rg_classify_input {

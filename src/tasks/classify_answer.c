@@ -183,18 +183,34 @@ static rg_status add_text(rg_record *r, const answering *x, const rg_asked *aske
     return status;
 }
 
-/* The picture as the model saw it, with the cells of its maps. */
-static rg_status add_picture(rg_record *r, const answering *x, const rg_asked *asked)
+/* The picture as the model saw it: the pixels that went in, or that went through the frozen network first. */
+static rg_status picture_of(rg_picture *out, const answering *x, const rg_asked *asked)
 {
     const rg_field *f = &asked->batch->field[RG_INPUT];
-    const size_t    down = rg_model_size(x->model, "cells-down"), across = rg_model_size(x->model, "cells-across");
-    rg_picture      p = { 0 };
-    rg_text         png = { 0 };
-    size_t          cells = 0;
+    if (x->its->features) {
+        const rg_pixels_config *as = rg_features_pixels(x->its->features);
+        rg_picture              whole = { 0 };
+        if (!asked->cell) return rg_fail(RG_EINVAL, "the picture is not at hand");
+        RG_TRY(rg_picture_decode(&whole, asked->cell->bytes, asked->cell->count, 3));
+        const rg_status status = rg_picture_fit(out, &whole, as->height, as->width, as->fit, as->resize);
+        rg_picture_free(&whole);
+        return status;
+    }
+    RG_TRY(rg_picture_new(out, f->layout.height, f->layout.width, f->width == 3 ? 3 : 1));
+    for (size_t i = 0; i < out->height * out->width; i++)
+        for (size_t c = 0; c < out->channels; c++) out->pixels[i * out->channels + c] = (unsigned char)((double)f->values[i * f->width + c] * 255 + 0.5);
+    return RG_OK;
+}
+
+/* With the cells of its maps. */
+static rg_status add_picture(rg_record *r, const answering *x, const rg_asked *asked)
+{
+    const size_t down = rg_model_size(x->model, "cells-down"), across = rg_model_size(x->model, "cells-across");
+    rg_picture   p = { 0 };
+    rg_text      png = { 0 };
+    size_t       cells = 0;
     if (!down || !across) return RG_OK;
-    RG_TRY(rg_picture_new(&p, f->layout.height, f->layout.width, f->width == 3 ? 3 : 1));
-    for (size_t i = 0; i < p.height * p.width; i++)
-        for (size_t c = 0; c < p.channels; c++) p.pixels[i * p.channels + c] = (unsigned char)((double)f->values[i * f->width + c] * 255 + 0.5);
+    RG_TRY(picture_of(&p, x, asked));
     rg_status status = rg_picture_encode(&png, &p);
     if (status == RG_OK) status = rg_record_add_grid(&cells, r, "cells", down, across);
     if (status == RG_OK) status = rg_record_set_picture(r, cells, png.data, png.length);

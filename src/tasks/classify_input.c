@@ -68,6 +68,18 @@ static rg_status put_sizes(rg_sizes *sizes, const rg_classify_input *in, size_t 
     return in->kind == RG_FIELD_PIXELS ? rg_sizes_put(sizes, "channels", width) : rg_sizes_put(sizes, "features", width);
 }
 
+/* Pictures through a frozen network: their size is its grid's. */
+static rg_status learn_features(rg_field_spec *out, const rg_classify_input *in, rg_run *run)
+{
+    const rg_classify_options *o = run->options;
+    rg_classifier             *its = run->assets;
+    RG_TRY(rg_features_start(&its->features, &o->features, &its->pixels, run->threads));
+    *out = rg_features_spec(its->features, in->column);
+    rg_tell(run->report, "features of %s: %zu x %zu cells of %zu numbers", o->features.file, rg_features_down(its->features), rg_features_across(its->features),
+            rg_features_width(its->features));
+    return rg_features_sizes(&run->sizes, its->features);
+}
+
 rg_status rg_classify_input_learn(rg_field_spec *out, const rg_classify_input *in, rg_run *run, const rg_reader_config *reading)
 {
     const rg_classify_options *o = run->options;
@@ -83,6 +95,7 @@ rg_status rg_classify_input_learn(rg_field_spec *out, const rg_classify_input *i
         its->pixels.height = its->pixels.width = (size_t)o->size;
         RG_TRY(rg_fit_find(&its->pixels.fit, o->fit));
         RG_TRY(rg_sizes_put(&run->sizes, "fit", (size_t)its->pixels.fit));
+        if (o->features.file[0]) return learn_features(out, in, run);
         out->decode = rg_pixels_decode;
         out->context = &its->pixels;
     }
@@ -124,6 +137,7 @@ rg_field_spec rg_classify_input_spec(const rg_classify_input *in, const rg_model
                             .max_rows = in->kind == RG_FIELD_IDS ? m->longest : 0,
                             .crop = in->kind == RG_FIELD_IDS };
     if (!pixels) return spec;
+    if (its->features) return rg_features_spec(its->features, in->column);
     its->pixels = (rg_pixels_config)RG_PIXELS_CONFIG_DEFAULT;
     its->pixels.height = rg_model_size(m, "height");
     its->pixels.width = rg_model_size(m, "width");
