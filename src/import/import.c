@@ -382,6 +382,7 @@ rg_status rg_import_from(rg_model **out, rg_text *report, const char *path, cons
 rg_status rg_import_with(rg_model **out, rg_text *report, const char *path, const rg_import_options *options)
 {
     static const rg_import_options usual = { 0 };
+    const char *from = options && options->from && *options->from ? options->from : NULL;
     char *file, *folder;
     *out = NULL;
     bool known = !from;
@@ -390,7 +391,7 @@ rg_status rg_import_with(rg_model **out, rg_text *report, const char *path, cons
     rg_status status = locate(&file, &folder, path);
     if (status == RG_OK) {
         rg_foreign f = { .path = file, .folder = folder, .options = options ? options : &usual };
-        status = import(out, report, &f, f.options->from && *f.options->from ? f.options->from : NULL);
+        status = import(out, report, &f, from);
         if (status != RG_OK && !strstr(rg_message(), file)) rg_fail_in(status, "%s: ", file);
     }
     if (status != RG_OK) {
