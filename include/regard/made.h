@@ -61,7 +61,7 @@ rg_status rg_maker_draw(rg_made *out, const rg_maker *maker, rg_made_split split
 
 /* One word per generator, in the order of the help. */
 #define RG_GENERATORS(X)                                                                                            \
-    X(grammar) X(puzzles) X(t60) X(ct60) X(ct100) X(stclut) X(rts42) X(addition) X(grid16) X(mnist_m) X(captcha) X(scenes) X(vqa) X(sets) \
+    X(grammar) X(names) X(puzzles) X(t60) X(ct60) X(ct100) X(stclut) X(rts42) X(addition) X(grid16) X(mnist_m) X(captcha) X(scenes) X(vqa) X(sets) \
     X(plates) X(longrange) X(adding) X(bond) X(ring8)
 #define RG_GENERATOR_DECLARE(name) extern const rg_generator rg_generator_##name;
 RG_GENERATORS(RG_GENERATOR_DECLARE)
@@ -69,6 +69,8 @@ RG_GENERATORS(RG_GENERATOR_DECLARE)
 
 const rg_generator *const *rg_generator_all(void);              /* ends with NULL */
 const rg_generator        *rg_generator_find(const char *name); /* NULL: none     */
+/* Write with the settings of this YAML, "count: 60\nseed: 5\n"; the others are its defaults. */
+rg_status rg_generator_write(const rg_generator *generator, const char *out, const char *yaml);
 
 RG_API_END
 #endif

@@ -11,6 +11,7 @@
 #define REGARD_SUPERVISED_H
 
 #include "regard/examples.h"
+#include "regard/metrics.h"
 #include "regard/task.h"
 
 RG_API_BEGIN
@@ -107,12 +108,38 @@ void      rg_supervised_close(rg_run *run);
     .data_bytes = sizeof(data), .next = rg_supervised_next, .tell = rg_supervised_tell, .seek = rg_supervised_seek,                                   \
     .judges = rg_supervised_judges, .blame = rg_supervised_blame, .epoch_part = rg_supervised_epoch_part, .close = rg_supervised_close
 
+/* What learning starts from where data are small: validate after every epoch, stop after five that were not better, keep the best weights. */
+#define RG_SUPERVISED_LEARNING                                                                                                                        \
+    "learn-rate: 0.002\nafter-epochs: 20\nvalid-freq: 0\nvalid-epochs: 1\nearly-stopping: 5\nkeep-best: false\nrestore-best: true\nsave-freq: 0\n"          \
+    "disp-freq: 0\n"
+
+/* `hint` of tasks that read lines: predict -m MODEL < inputs.txt */
+rg_status rg_supervised_hint(rg_text *out, const void *options, const char *program, const char *model);
+
 /* Tell every line of a text. */
 void rg_tell_lines(const rg_train_report *report, const char *text);
 
 /* One pass over the validation data: `each` sees what the model answers to every batch, in order. */
 typedef rg_status rg_judge_batch(void *context, rg_tape *t, rg_tensor *answers, const rg_batch *batch);
 rg_status         rg_supervised_judge(rg_run *run, rg_judge_batch *each, void *context);
+
+/* Answers beside the field RG_LABEL: classes of examples, tags of words, or numbers. */
+typedef struct rg_judged {
+    rg_confusion confusion;             /* of classes and tags; numbers: none                                                      */
+    double       loss, absolute, count; /* sums over what has a label: cross-entropy or squared error; of numbers also |y - label| */
+    rg_set_counts spans;                /* of tags that name spans                                                                 */
+    bool          has_spans;
+} rg_judged;
+
+int32_t rg_best_class(const rg_tensor *logits, size_t row); /* of equals the first */
+/* One pass over the validation data. names NULL: labels are numbers. rg_judged_fini also after a failure. */
+rg_status rg_supervised_compare(rg_judged *out, rg_run *run, const rg_names *names);
+void      rg_judged_fini(rg_judged *judged);
+/* accuracy, loss, macro-f1, before them span-f1 where tags name spans; of numbers mse, mae */
+rg_status rg_judged_metrics(rg_metrics *out, const rg_judged *judged);
+rg_status rg_supervised_judge_labels(rg_metrics *out, rg_run *run, const rg_names *names); /* both: for `judge` */
+/* For `finish`: how the weights that are saved do class by class, told as a table. Nothing without names or validation data. */
+rg_status rg_supervised_tell_classes(rg_run *run, const rg_names *names);
 
 /* ---------------------------------------------------------------------------------------------------------- assets */
 
@@ -141,6 +168,13 @@ rg_status rg_assets_describe(const rg_asset *table, rg_state *state, const void 
 void      rg_assets_drop(const rg_asset *table, void *assets);
 rg_status rg_assets_sizes(const rg_asset *table, rg_sizes *sizes, const void *assets);
 
+/* The three functions of a task whose assets are such a table, and their place in its constant. */
+#define RG_ASSET_FUNCTIONS(table)                                                                                                                     \
+    static rg_status adopt(void *its, rg_sizes *sizes, const rg_state *state) { return rg_assets_adopt(table, its, sizes, state); }                   \
+    static rg_status describe(rg_state *state, const void *its) { return rg_assets_describe(table, state, its); }                                     \
+    static void      drop(void *its) { rg_assets_drop(table, its); }
+#define RG_ASSETS(type) .assets_bytes = sizeof(type), .adopt = adopt, .describe = describe, .drop = drop
+
 /* ------------------------------------------------------------------------------------------------------- answering */
 
 /* One input and what the model says of it. Borrowed until the callback returns. */
@@ -162,8 +196,21 @@ typedef rg_status rg_answer_one(void *context, const rg_asked *asked);
  * read. The first is alone when a record is asked for. What is wrong with a line is told with its number, after the answers before it. */
 rg_status rg_supervised_answer(const rg_model *model, const rg_question *question, const rg_field_spec *input, rg_answer_one *each, void *context);
 
+/* Answers that are texts: one row each under the name `column`. `say` appends the answer to an input, which may be empty. The record of the first has
+ * the tokens of its input as labels "words" and the words of its answer as labels `column`. */
+typedef rg_status rg_say(rg_text *out, const rg_model *model, const rg_asked *asked);
+rg_status rg_supervised_answer_texts(const rg_model *model, const rg_question *question, const rg_field_spec *input, const char *column, rg_say *say);
+
 /* A remark for people: "text 3 is empty". */
 void rg_asked_note(const rg_question *question, const rg_asked *asked, const char *what);
+
+/* A record (record.h) of an answer, with the texts "source" and "output"; rg_record_free also after a failure. Labels are added by the task: words
+ * between blanks, or the tokens of the input, a label per row of its field. Then what was attended to: the input, which is alone in its batch
+ * when a record is asked for, is answered once more with somebody watching. */
+rg_status rg_asked_record(rg_record **out, const rg_asked *asked, const char *kind, const char *answer);
+rg_status rg_record_add_words(rg_record *record, const char *name, const char *text);
+rg_status rg_record_add_tokens(rg_record *record, const char *name, const rg_vocab *vocab, const rg_asked *asked);
+rg_status rg_asked_collect(rg_record *record, const rg_model *model, const rg_asked *asked);
 
 RG_API_END
 #endif

@@ -8,10 +8,8 @@
  *                          features        bytes: the frozen network of --features */
 #include "tasks/classify.h"
 
-#include <math.h>
 #include <string.h>
 
-#include "regard/metrics.h"
 
 static const rg_option options[] = {
     RG_SET_ROWS(rg_classify_options, sets, "file of labels and inputs", "64"),
@@ -122,74 +120,12 @@ static rg_status ready(rg_run *run)
 
 /* ------------------------------------------------------------------------------------------------------------ judging */
 
-typedef struct {
-    rg_confusion confusion;
-    double       loss, absolute, count;
-} judgement;
-
-static size_t best_of(const rg_real *x, size_t C)
-{
-    size_t best = 0;
-    for (size_t c = 1; c < C; c++)
-        if (x[c] > x[best]) best = c;
-    return best;
-}
-
-static rg_status judge_batch(void *context, rg_tape *t, rg_tensor *y, const rg_batch *b)
-{
-    judgement       *j = context;
-    const rg_field  *label = &b->field[RG_LABEL];
-    const bool       number = label->kind == RG_FIELD_NUMBERS;
-    const rg_tensor *loss = number ? rg_squared_error(t, y, label->values) : rg_cross_entropy(t, y, label->ids, 0);
-    RG_TRY(rg_tape_status(t));
-    j->loss += (double)rg_tensor_at(loss, 0, 0);
-    for (size_t i = 0; i < b->examples; i++) {
-        if (number) j->absolute += fabs((double)(rg_tensor_at(y, i, 0) - label->values[i]));
-        else rg_confusion_add(&j->confusion, label->ids[i], (int32_t)best_of(rg_tensor_row(y, i), rg_tensor_cols(y)));
-    }
-    j->count += (double)b->examples;
-    return RG_OK;
-}
-
-static rg_status measure(judgement *out, rg_run *run)
-{
-    const rg_classifier *its = run->model->assets;
-    *out = (judgement){ 0 };
-    RG_TRY(rg_confusion_init(&out->confusion, its->names ? rg_names_count(its->names) : 0));
-    return rg_supervised_judge(run, judge_batch, out);
-}
-
 static rg_status judge(rg_run *run, rg_metrics *out)
 {
-    judgement  j;
-    rg_status  status = measure(&j, run);
-    const bool classes = j.confusion.classes > 0;
-    if (status == RG_OK) status = rg_metrics_add(out, classes ? "accuracy" : "mse", classes ? rg_confusion_accuracy(&j.confusion) : j.loss / j.count, classes);
-    if (status == RG_OK) status = rg_metrics_add(out, classes ? "loss" : "mae", (classes ? j.loss : j.absolute) / j.count, false);
-    if (status == RG_OK && classes) status = rg_metrics_add(out, "macro-f1", rg_confusion_macro_f1(&j.confusion), true);
-    rg_confusion_fini(&j.confusion);
-    return status;
+    return rg_supervised_judge_labels(out, run, ((const rg_classifier *)run->model->assets)->names);
 }
 
-/* The table of the classes, once, of the weights that are saved. */
-static rg_status finish(rg_run *run)
-{
-    const rg_classifier *its = run->model->assets;
-    rg_text              table = { 0 };
-    judgement            j;
-    if (!its->names || !rg_supervised_judges(run)) return RG_OK;
-    rg_status status = measure(&j, run);
-    if (status == RG_OK) status = rg_confusion_print(&table, &j.confusion, its->names);
-    if (status == RG_OK) rg_tell_lines(run->report, rg_text_c(&table));
-    rg_confusion_fini(&j.confusion);
-    rg_text_free(&table);
-    return status;
-}
-
-static rg_status hint(rg_text *out, const void *given, const char *program, const char *model)
-{
-    return (void)given, rg_text_print(out, "%s predict -m %s < inputs.txt", program, model);
-}
+static rg_status finish(rg_run *run) { return rg_supervised_tell_classes(run, ((const rg_classifier *)run->model->assets)->names); }
 
 static const rg_demo demos[] = {
     { .name = "sentiment",
@@ -218,8 +154,7 @@ const rg_task rg_task_classify = {
     .summary = "labelled texts, tables of numbers, bags of words, pictures: reviews, measurements, digits",
     .options = options,
     .options_bytes = sizeof(rg_classify_options),
-    .learning = "learn-rate: 0.002\nafter-epochs: 20\nvalid-freq: 0\nvalid-epochs: 1\nearly-stopping: 5\n"
-                "keep-best: false\nrestore-best: true\nsave-freq: 0\ndisp-freq: 0\n",
+    .learning = RG_SUPERVISED_LEARNING,
     .assets_bytes = sizeof(rg_classifier),
     .adopt = adopt,
     .describe = describe,
@@ -229,7 +164,7 @@ const rg_task rg_task_classify = {
     .ready = ready,
     .judge = judge,
     .finish = finish,
-    .hint = hint,
+    .hint = rg_supervised_hint,
     .asking = rg_classify_asking_rows,
     .asking_bytes = sizeof(rg_classify_asking),
     .answer = rg_classify_answer,

@@ -159,20 +159,6 @@ static rg_status find_words(answering *x, const rg_asked *asked, size_t class_nu
 
 /* ------------------------------------------------------------------------------------------------------------ record */
 
-/* The first input is alone in its batch: answer it once more with somebody watching. */
-static rg_status collect(rg_record *r, const answering *x, const rg_asked *asked)
-{
-    rg_collector *c;
-    RG_TRY(rg_collector_new(&c, r, x->model->system->uses, -1));
-    rg_tape_set_watcher(asked->tape, rg_collector_watcher(c));
-    rg_tape_reset(asked->tape, 0);
-    x->model->system->predict(asked->tape, x->model, asked->batch);
-    const rg_status status = rg_tape_status(asked->tape);
-    rg_tape_set_watcher(asked->tape, NULL);
-    const rg_status finished = rg_collector_finish(c, NULL);
-    return status == RG_OK ? finished : status;
-}
-
 static rg_status add_text(rg_record *r, const answering *x, const rg_asked *asked)
 {
     const size_t n = asked->batch ? rg_field_rows(&asked->batch->field[RG_INPUT]) : 0;
@@ -231,7 +217,7 @@ static rg_status record(answering *x, const rg_asked *asked, const char *label)
     if (status == RG_OK) status = rg_record_add_labels(NULL, r, "class", RG_LABEL_TOKEN, &label, 1);
     if (status == RG_OK) status = rg_record_add_text(r, "source", given, 0, false);
     if (status == RG_OK) status = rg_record_add_text(r, "output", label, 0, true);
-    if (status == RG_OK && asked->batch && (x->its->vocab || x->named)) status = collect(r, x, asked);
+    if (status == RG_OK && asked->batch && (x->its->vocab || x->named)) status = rg_asked_collect(r, x->model, asked);
     if (status == RG_OK) status = x->sink->record(x->sink->context, r);
     x->recorded = true;
     rg_record_free(r);

@@ -154,6 +154,11 @@ void rg_supervised_close(rg_run *run)
     rg_share_room_free(&d->shares);
 }
 
+rg_status rg_supervised_hint(rg_text *out, const void *options, const char *program, const char *model)
+{
+    return (void)options, rg_text_print(out, "%s predict -m %s < inputs.txt", program, model);
+}
+
 void rg_tell_lines(const rg_train_report *report, const char *text)
 {
     for (; *text; text += strcspn(text, "\n"), text += *text == '\n') rg_tell(report, "%.*s", (int)strcspn(text, "\n"), text);

@@ -1,14 +1,12 @@
 /* tag.c - a sentence -> a class for each of its words: parts of speech, names. Files have a word and its tag per line and an empty line between
- * sentences (CoNLL); every word is cut by itself, and its first piece carries the tag.
+ * sentences (CoNLL); every word is cut by itself, and its first token carries the tag.
  *
  *   in the model file      vocab.text   bytes           tags   bytes: the names, sorted */
 #include <math.h>
 #include <string.h>
 
-#include "regard/metrics.h"
-#include "regard/supervised.h"
+#include "regard/made.h"
 #include "tasks/batches.h"
-#include "tasks/tag.h"
 
 typedef struct {
     rg_set_options  sets;
@@ -18,19 +16,22 @@ typedef struct {
 static const rg_option options[] = { RG_SET_ROWS(tag_options, sets, "file of a word and its tag per line", "32"), RG_TEXT_ROWS(tag_options, text),
                                      RG_OPTION_END };
 
-static const rg_asset assets[] = { { RG_ASSET_VOCAB, "vocab.text", offsetof(rg_tagger, vocab), "vocabulary", 0, false },
-                                   { RG_ASSET_NAMES, "tags", offsetof(rg_tagger, tags), "tags", 1, false },
-                                   { 0 } };
+typedef struct {
+    rg_model *model;
+    rg_vocab *vocab;
+    rg_names *tags;
+} tagger;
 
-static rg_status adopt(void *its, rg_sizes *sizes, const rg_state *state) { return rg_assets_adopt(assets, its, sizes, state); }
-static rg_status describe(rg_state *state, const void *its) { return rg_assets_describe(assets, state, its); }
-static void      drop(void *its) { rg_assets_drop(assets, its); }
+static const rg_asset assets[] = { { RG_ASSET_VOCAB, "vocab.text", offsetof(tagger, vocab), "vocabulary", 0, false },
+                                   { RG_ASSET_NAMES, "tags", offsetof(tagger, tags), "tags", 1, false },
+                                   { 0 } };
+RG_ASSET_FUNCTIONS(assets)
 
 static rg_status open(rg_run *run)
 {
     static const char *const wanted[] = { "word", "tag" };
     const tag_options       *o = run->options;
-    rg_tagger               *its = run->assets;
+    tagger                  *its = run->assets;
     rg_field_spec            specs[] = { [RG_LABEL] = { .name = "tag", .kind = RG_FIELD_TAGS } };
     rg_reader_config         reading = rg_supervised_reading(&o->sets, wanted, 2);
     RG_TRY(rg_supervised_check(&o->sets, "words and tags", false));
@@ -46,91 +47,67 @@ static rg_status open(rg_run *run)
 
 static rg_status ready(rg_run *run)
 {
-    const rg_tagger *its = run->model->assets;
+    const tagger *its = run->model->assets;
     RG_TRY(rg_supervised_fits(run, &((const tag_options *)run->options)->text));
     rg_tell(run->report, "%zu tags%s, vocabulary of %zu tokens, %zu parameters", rg_names_count(its->tags),
             rg_tags_are_bio(its->tags) ? " of spans" : "", rg_vocab_size(its->vocab), rg_params_numbers(run->model->params));
     return RG_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ judging */
+static rg_status judge(rg_run *run, rg_metrics *out) { return rg_supervised_judge_labels(out, run, ((const tagger *)run->model->assets)->tags); }
+static rg_status finish(rg_run *run) { return rg_supervised_tell_classes(run, ((const tagger *)run->model->assets)->tags); }
 
-typedef struct {
-    const rg_tagger *its;
-    rg_confusion     confusion;
-    rg_set_counts    spans;
-    double           loss, words;
-    rg_ids           gold, said; /* of a sentence, one per word */
-} judgement;
+/* ---------------------------------------------------------------------------------------------------------- answering */
 
-int32_t rg_tag_best(const rg_tensor *y, size_t row)
+/* How many tokens a word has, one at least. */
+static rg_status tokens_of(size_t *out, const tagger *its, const char *word, size_t bytes)
 {
-    const rg_real *x = rg_tensor_row(y, row);
-    size_t         best = 0;
-    for (size_t c = 1; c < rg_tensor_cols(y); c++)
-        if (x[c] > x[best]) best = c;
-    return (int32_t)best;
+    rg_ids    ids = { 0 };
+    rg_status status = rg_vocab_encode(&ids, NULL, its->vocab, word, bytes);
+    *out = ids.count ? ids.count : 1;
+    rg_ids_free(&ids);
+    return status;
 }
 
-static rg_status judge_batch(void *context, rg_tape *t, rg_tensor *y, const rg_batch *b)
+/* A tag for each word between blanks; "?" for one that did not fit the model. */
+static rg_status tag_words(rg_text *out, const rg_model *m, const rg_asked *asked)
 {
-    judgement       *j = context;
-    const rg_field  *tags = &b->field[RG_LABEL];
-    const rg_tensor *loss = rg_cross_entropy(t, y, tags->ids, 0);
-    RG_TRY(rg_tape_status(t));
-    j->loss += (double)rg_tensor_at(loss, 0, 0);
-    for (size_t g = 0; g < b->examples; g++) {
-        j->gold.count = j->said.count = 0;
-        for (int32_t i = tags->layout.start[g]; i < tags->layout.start[g + 1]; i++) {
-            if (tags->ids[i] < 0) continue;
-            RG_TRY(rg_ids_add(&j->gold, tags->ids[i]));
-            RG_TRY(rg_ids_add(&j->said, rg_tag_best(y, (size_t)i)));
-            rg_confusion_add(&j->confusion, tags->ids[i], j->said.data[j->said.count - 1]);
-        }
-        j->words += (double)j->gold.count;
-        rg_spans_compare(&j->spans, j->gold.data, j->said.data, j->gold.count, j->its->tags);
+    const tagger     *its = m->assets;
+    static const char blanks[] = " \t\n\r";
+    const rg_layout  *l = asked->batch ? &asked->batch->field[RG_INPUT].layout : NULL;
+    size_t            row = l ? (size_t)l->start[asked->example] : 0, rows;
+    const size_t      end = l ? (size_t)l->start[asked->example + 1] : 0;
+    for (const char *at = asked->text; *(at += strspn(at, blanks)); row += rows, at += strcspn(at, blanks)) {
+        if (row < end && !isfinite((double)rg_tensor_at(asked->answers, row, 0)))
+            return rg_fail(RG_ENUMBER, "input %llu: a score is not finite; the model's weights give infinite numbers", (unsigned long long)asked->number);
+        RG_TRY(rg_text_print(out, "%s%s", out->length ? " " : "", row < end ? rg_names_get(its->tags, rg_best_class(asked->answers, row)) : "?"));
+        RG_TRY(tokens_of(&rows, its, at, strcspn(at, blanks)));
     }
     return RG_OK;
 }
 
-static rg_status measure(judgement *out, rg_run *run)
+static rg_status answer(const rg_model *m, const rg_question *q)
 {
-    *out = (judgement){ .its = run->model->assets };
-    rg_status status = rg_confusion_init(&out->confusion, rg_names_count(out->its->tags));
-    if (status == RG_OK) status = rg_supervised_judge(run, judge_batch, out);
-    rg_ids_free(&out->gold);
-    rg_ids_free(&out->said);
-    return status;
+    const rg_field_spec spec = { .name = "word", .kind = RG_FIELD_IDS, .vocab = ((const tagger *)m->assets)->vocab, .words = true,
+                                 .max_rows = m->longest, .crop = true };
+    return rg_supervised_answer_texts(m, q, &spec, "tags", tag_words);
 }
 
-/* Span F1 decides where tags name spans; otherwise the share of words that are right. */
-static rg_status judge(rg_run *run, rg_metrics *out)
-{
-    judgement j;
-    rg_status status = measure(&j, run);
-    if (status == RG_OK && rg_tags_are_bio(j.its->tags)) status = rg_metrics_add(out, "span-f1", rg_set_f1(j.spans), true);
-    if (status == RG_OK) status = rg_metrics_add(out, "accuracy", rg_confusion_accuracy(&j.confusion), true);
-    if (status == RG_OK) status = rg_metrics_add(out, "loss", j.loss / j.words, false);
-    rg_confusion_fini(&j.confusion);
-    return status;
-}
+/* -------------------------------------------------------------------------------------------------------------- small */
 
-static rg_status finish(rg_run *run)
+static rg_status small(rg_text *yaml, const char *folder, rg_small_size size)
 {
-    rg_text   table = { 0 };
-    judgement j;
-    if (!rg_supervised_judges(run)) return RG_OK;
-    rg_status status = measure(&j, run);
-    if (status == RG_OK) status = rg_confusion_print(&table, &j.confusion, j.its->tags);
-    if (status == RG_OK) rg_tell_lines(run->report, rg_text_c(&table));
-    rg_confusion_fini(&j.confusion);
-    rg_text_free(&table);
+    const bool demo = size == RG_SMALL_DEMO;
+    char      *train = rg_format("%s/train.conll", folder), *valid = rg_format("%s/valid.conll", folder);
+    rg_status  status = train && valid ? RG_OK : RG_ENOMEM;
+    if (status == RG_OK) status = rg_generator_write(&rg_generator_names, train, demo ? "count: 1500\nseed: 5\n" : "count: 60\nseed: 5\n");
+    if (status == RG_OK) status = rg_generator_write(&rg_generator_names, valid, demo ? "count: 300\nseed: 6\n" : "count: 12\nseed: 6\n");
+    if (status == RG_OK)
+        status = rg_text_print(yaml, "train-sets: [%s]\nvalid-sets: [%s]\nmini-batch: %d\nlearn-rate: 0.005\nafter-epochs: %d\n", train, valid,
+                               demo ? 32 : 16, demo ? 6 : 2);
+    rg_free(train);
+    rg_free(valid);
     return status;
-}
-
-static rg_status hint(rg_text *out, const void *given, const char *program, const char *model)
-{
-    return (void)given, rg_text_print(out, "%s predict -m %s < sentences.txt", program, model);
 }
 
 static const rg_demo demos[] = {
@@ -151,20 +128,16 @@ const rg_task rg_task_tag = {
     .summary = "words and their tags: parts of speech, names of people and places",
     .options = options,
     .options_bytes = sizeof(tag_options),
-    .learning = "learn-rate: 0.002\nafter-epochs: 20\nvalid-freq: 0\nvalid-epochs: 1\nearly-stopping: 5\n"
-                "keep-best: false\nrestore-best: true\nsave-freq: 0\ndisp-freq: 0\n",
-    .assets_bytes = sizeof(rg_tagger),
-    .adopt = adopt,
-    .describe = describe,
-    .drop = drop,
+    .learning = RG_SUPERVISED_LEARNING,
+    RG_ASSETS(tagger),
     RG_SUPERVISED(rg_supervised),
     .open = open,
     .ready = ready,
     .judge = judge,
     .finish = finish,
-    .hint = hint,
-    .answer = rg_tag_answer,
+    .hint = rg_supervised_hint,
+    .answer = answer,
     .texts = rg_always_texts,
-    .small = rg_tag_small,
+    .small = small,
     .demos = demos,
 };

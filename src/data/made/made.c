@@ -14,3 +14,15 @@ const rg_generator *rg_generator_find(const char *name)
         if (strcmp((*g)->name, name) == 0) return *g;
     return NULL;
 }
+
+rg_status rg_generator_write(const rg_generator *g, const char *out, const char *yaml)
+{
+    void                 *values = rg_alloc_zero(g->options_bytes + 1);
+    const rg_option_group group = { .rows = g->options, .values = values };
+    rg_status             status = values ? rg_options_init(g->options, values) : RG_ENOMEM;
+    if (status == RG_OK) status = rg_options_read_yaml(&group, 1, yaml, strlen(yaml), g->name, false);
+    if (status == RG_OK) status = g->write(out, values);
+    if (values) rg_options_fini(g->options, values);
+    rg_free(values);
+    return status;
+}

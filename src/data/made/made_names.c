@@ -1,8 +1,19 @@
-/* tag_small.c - sentences of a small grammar with people, places and firms, tagged B-, I- and O. Some names are of two kinds: the words around
- * them tell ("washington said", "in washington"). */
+/* made_names.c - `regard make names`: sentences of a small grammar with people, places and firms, a word and its tag B-, I- or O per line and an empty
+ * line behind each sentence (CoNLL). Some names are of two kinds: the words around them tell ("washington said", "in washington"). */
 #include <string.h>
 
-#include "tasks/tag.h"
+#include "regard/made.h"
+#include "regard/text.h"
+
+typedef struct {
+    int64_t count, seed;
+} settings;
+
+static const rg_option options[] = {
+    { RG_OPTION_INT, "count", offsetof(settings, count), "1500", "sentences", 'n', "[1,10000000]" },
+    { RG_OPTION_INT, "seed", offsetof(settings, seed), "1", "of the sentences", 0, "[0,inf)" },
+    RG_OPTION_END
+};
 
 enum { NAMES = 10, PATTERNS = 6 };
 
@@ -37,27 +48,30 @@ static rg_status write_sentence(rg_text *out, rg_random *random)
     return rg_text_add_string(out, "\n");
 }
 
-static rg_status write_small(const char *path, size_t sentences, uint64_t seed)
+static rg_status write_names(const char *path, const void *values)
 {
-    rg_random random = rg_random_new(seed, 0);
-    rg_text   text = { 0 };
+    const settings *s = values;
+    rg_random       random = rg_random_new((uint64_t)s->seed, 0);
+    rg_text         text = { 0 };
+    rg_file        *file;
+    RG_TRY(rg_file_replace_begin(&file, path));
     rg_status status = RG_OK;
-    for (size_t i = 0; status == RG_OK && i < sentences; i++) status = write_sentence(&text, &random);
-    if (status == RG_OK) status = rg_file_replace(path, text.data, text.length);
+    for (int64_t i = 0; status == RG_OK && i < s->count; i++) {
+        rg_text_clear(&text);
+        status = write_sentence(&text, &random);
+        if (status == RG_OK) status = rg_file_write(file, text.data, text.length);
+    }
+    if (status == RG_OK) status = rg_file_replace_commit(file);
+    else rg_file_replace_abandon(file);
     rg_text_free(&text);
     return status;
 }
 
-rg_status rg_tag_small(rg_text *yaml, const char *folder, rg_small_size size)
-{
-    const bool demo = size == RG_SMALL_DEMO;
-    char      *train = rg_format("%s/train.conll", folder), *valid = rg_format("%s/valid.conll", folder);
-    rg_status  status = train && valid ? write_small(train, demo ? 1500 : 60, 5) : RG_ENOMEM;
-    if (status == RG_OK) status = write_small(valid, demo ? 300 : 12, 6);
-    if (status == RG_OK)
-        status = rg_text_print(yaml, "train-sets: [%s]\nvalid-sets: [%s]\nmini-batch: %d\nlearn-rate: 0.005\nafter-epochs: %d\n", train, valid,
-                               demo ? 32 : 16, demo ? 6 : 2);
-    rg_free(train);
-    rg_free(valid);
-    return status;
-}
+const rg_generator rg_generator_names = {
+    .name = "names",
+    .summary = "sentences with names of people, places and firms, a tag per word",
+    .writes = "OUT: a word and its tag per line, an empty line behind each sentence (CoNLL)",
+    .options = options,
+    .options_bytes = sizeof(settings),
+    .write = write_names,
+};
