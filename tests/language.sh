@@ -51,6 +51,13 @@ printf 'the\n\na dog\n' | "$REGARD" generate -m lm.st --length 5 --json > json |
 "$REGARD" generate -m lm.st --length 200 --one-line --prompt the | wc -l | grep -qx 1 || fail "--one-line gave several"
 "$REGARD" predict -m lm.st --top 2 "the d" | tail -n1 | grep -qE '^[^	]+	0\.[0-9]+	' || fail "what comes next"
 
+# what its gates did, and weight against distance where it looks at its past
+"$REGARD" show -m lm.st --gates "the dog" --json gates.json && grep -q '"forget"' gates.json && grep -q '"cell"' gates.json || fail "no gates"
+"$REGARD" train --type lm --cell rnn --look attention $small -t train.txt -m look.st > log 2>&1 || { cat log; fail "lm with a look"; }
+"$REGARD" show -m look.st "the dog sees" | grep -q 'Weight against distance' || fail "no curve of weights"
+"$REGARD" show -m look.st --gates "the dog" > out 2>&1 && fail "a plain network has gates"
+grep -q 'no gates' out || { cat out; fail "gates of a plain network"; }
+
 # how far back it depends on the text
 "$REGARD" gradients -m lm.st --text valid.txt --distance 20 --json g.json && grep -q '"title": *"lm: gradients' g.json || fail "gradients of a trained model"
 "$REGARD" gradients -m lm.st --text empty-nowhere.txt > out 2>&1 && fail "gradients of no text"
@@ -80,6 +87,12 @@ refused 2 "lower --mini-batch" train --type lm -t code.txt --mini-batch 500 -m x
 refused 2 "temperature 0" generate -m lm.st --temperature 0 -n 2 --prompt x
 : > empty.txt
 refused 1 "empty.txt" train --type lm -t empty.txt -m x.st --after-epochs 1
+
+# the lectures' sentences, word for word
+"$REGARD" make longrange --distance 0 -n 60 --valid 0 --test 0 -o zero > /dev/null || fail "make longrange"
+for line in "John arrived early at the train station and waited until 2pm for the train" "Rachel was at home when the doorbell rang, she opened the door" "Le chat boit du lait"; do
+    cut -f1 zero/train.tsv | grep -qx "$line" || fail "longrange has no '$line'"
+done
 
 # the experiment: one row of letters, one of words
 mkdir -p data/ptb data/tinyshakespeare

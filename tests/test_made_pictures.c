@@ -73,7 +73,7 @@ static const struct {
     { "vqa", 0x55cf23d896fff12b },
     { "sets", 0x6952c96ece8aaacc },
     { "plates", 0x1a8daea9efdf7d08 },
-    { "longrange", 0xc0a18055679cdc3c },
+    { "longrange", 0x3c8597bb95415db9 },
     { "adding", 0x5407985f9fb590b1 },
     { "bond", 0xb1a5c8983677b3f4 },
     { "ring8", 0x034cd048d68034bb },

@@ -56,7 +56,8 @@ typedef struct rg_recurrent_weights {
 } rg_recurrent_weights;
 
 /* States of every row: x (N, in) -> (N, u) in the layout of x. h0 and c0 (groups, u) are the states before the first step, NULL: zeros.
- * out_c (may be NULL; LSTM) gets the cells of every row (N, u). Both results pass gradients. */
+ * out_c (may be NULL; LSTM) gets the cells of every row (N, u). Both results pass gradients. Whoever watches "gates" sees gates.input, gates.forget,
+ * gates.output and gates.cell of an LSTM, gates.update and gates.reset of a GRU, and gates.candidate, (N, u) each. */
 rg_tensor *rg_recurrent(rg_tape *t, rg_recurrence kind, const rg_recurrent_weights *weights, rg_tensor *x, rg_tensor *h0, rg_tensor *c0,
                         bool reverse, rg_tensor **out_c);
 

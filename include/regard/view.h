@@ -31,6 +31,16 @@ rg_status         rg_collector_only(rg_collector *collector, const char *pattern
 const rg_watcher *rg_collector_watcher(const rg_collector *collector);
 rg_status         rg_collector_finish(rg_collector *collector, size_t *out_skipped); /* frees it; reports the first failure */
 
+/* The same for the gates of recurrent layers (recurrent.h): maps "forget", "input", "output", "cell" of an LSTM, "update" and "reset" of a GRU, and
+ * "candidate", one per layer, units down and the labels of list `words` across. Cells are drawn as (1 + tanh c) / 2, candidates as (1 + n) / 2.
+ * The means of gates over their units are curves. */
+typedef struct rg_gate_collector rg_gate_collector;
+rg_status         rg_gate_collector_new(rg_gate_collector **out, rg_record *record, size_t words);
+const rg_watcher *rg_gate_collector_watcher(const rg_gate_collector *collector);
+rg_status         rg_gate_collector_finish(rg_gate_collector *collector); /* frees it; reports the first failure */
+
+/* Of maps of rows over the rows before them: a curve of the mean weight against the distance, one per name and layer. Nothing where there are none. */
+rg_status rg_record_add_distances(rg_record *record);
 
 /* --------------------------------------------------------------------------------------------------- colours */
 

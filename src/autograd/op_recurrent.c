@@ -264,6 +264,23 @@ static rg_tensor *half(rg_tape *t, const rg_recurrent_node *n, size_t from)
     return v;
 }
 
+/* What the gates were, for whoever watches "gates": a block of columns per gate, rows as in x. The LSTM's cell is one of them. */
+static void watch_gates(rg_tape *t, const rg_recurrent_node *n)
+{
+    static const char *const names[RG_RECURRENCES][4] = { [RG_LSTM] = { "gates.input", "gates.forget", "gates.output", "gates.candidate" },
+                                                          [RG_GRU] = { "gates.update", "gates.reset", "gates.candidate" },
+                                                          [RG_GRU_RESET_AFTER] = { "gates.update", "gates.reset", "gates.candidate" } };
+    const rg_steps *s = n->steps;
+    rg_real        *rows = rg_tape__reals(t, s->rows * n->u);
+    for (size_t g = 0; rows && g < 5; g++) {
+        const char    *name = g < 4 ? names[n->kind][g] : n->c ? "gates.cell" : NULL;
+        const rg_real *from = g < 4 ? n->gates + g * n->u : n->c;
+        for (size_t i = 0; name && i < s->rows; i++)
+            memcpy(rows + (size_t)s->row[i] * n->u, from + i * (g < 4 ? n->gu : n->u), n->u * sizeof *rows);
+        if (name) rg_tape_watch(t, name, rg_constant(t, rows, s->rows, n->u, n->x->layout), NULL);
+    }
+}
+
 static rg_tensor *recur(rg_tape *t, rg_recurrent_node *now, rg_tensor **out_c)
 {
     const rg_steps *s = now->steps;
@@ -275,6 +292,7 @@ static rg_tensor *recur(rg_tape *t, rg_recurrent_node *now, rg_tensor **out_c)
     now->c_out = cells ? out : NULL;
     rg_arena_point before = rg_tape__scratch(t);
     if (rg_tape__live(t)) forward(t, now);
+    if (rg_tape__live(t) && now->kind != RG_RNN && rg_tape_watched(t, "gates")) watch_gates(t, now);
     rg_tape__count(t, 2.0 * (double)N * (double)now->u * (double)now->gu +
                           (now->w.w ? 2.0 * (double)N * (double)now->x->cols * (double)now->gu : 0));
 

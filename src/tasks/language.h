@@ -42,9 +42,16 @@ rg_status rg_text_reading_feed(double *log_p, rg_text_reading *reading, const in
 
 typedef struct rg_language_asking {
     int64_t top;
+    bool    gates;
 } rg_language_asking;
 extern const rg_option rg_language_asking_rows[];
 rg_status              rg_language_answer(const rg_model *model, const rg_question *question);
+
+/* ----------------------------------------------------------------------------------------------- language_record.c */
+
+/* Of the last of `ids` (what stands before the text, then the text). `gates`: what gates did instead of attention. */
+rg_status rg_language_record(rg_record **out, const rg_model *model, const rg_ids *ids, const char *line,
+                             const char *answer, bool gates);
 
 /* ------------------------------------------------------------------------------------------------ language_score.c */
 

@@ -8,11 +8,15 @@
 #include "tasks/batches.h"
 #include "tasks/language.h"
 
-enum { MOST_TOP = 100, MOST_SHOWN = 256 }; /* pieces of a record: its maps have so many rows and columns */
+enum { MOST_TOP = 100 };
 
-const rg_option rg_language_asking_rows[] = { { RG_OPTION_INT, "top", offsetof(rg_language_asking, top), "1",
-                                                "so many next tokens per text, the most likely first", 0, "[1,100]" },
-                                              RG_OPTION_END };
+#define AT(field) offsetof(rg_language_asking, field)
+const rg_option rg_language_asking_rows[] = {
+    { RG_OPTION_INT, "top", AT(top), "1", "so many next tokens per text, the most likely first", 0, "[1,100]" },
+    { RG_OPTION_BOOL, "gates", AT(gates), "false",
+      "show what the gates of recurrent layers did instead of what was attended to", 0, NULL },
+    RG_OPTION_END
+};
 
 typedef struct {
     const rg_model          *model;
@@ -22,7 +26,7 @@ typedef struct {
     rg_ids                   ids; /* what stands before the text, then the text */
     double                  *p;   /* of each piece that could follow            */
     size_t                   pieces, top;
-    bool                     recorded;
+    bool                     gates, recorded;
 } answering;
 
 /* Probabilities of what follows ids[0 .. count-1], step by step. */
@@ -48,66 +52,6 @@ static rg_status next_piece(answering *x)
     for (size_t c = 0; c < x->pieces; c++) sum += x->p[c] = exp((double)logits[c] - most);
     for (size_t c = 0; c < x->pieces; c++) x->p[c] /= sum;
     return RG_OK;
-}
-
-/* ----------------------------------------------------------------------------------------------------------- record */
-
-/* Labels are the pieces that go in; the pass predicts the one behind each. */
-static rg_status add_labels(rg_record *r, const answering *x, size_t from, size_t n)
-{
-    const char **word = rg_alloc_array(n, sizeof *word);
-    if (!word) return RG_ENOMEM;
-    for (size_t i = 0; i < n; i++) word[i] = rg_vocab_piece(x->its->vocab, x->ids.data[from + i]);
-    const rg_status status = rg_record_add_labels(NULL, r, "words", RG_LABEL_TOKEN, word, n);
-    rg_free(word);
-    return status;
-}
-
-static rg_status collect(rg_record *r, const answering *x, size_t from, size_t n)
-{
-    const rg_tape_config config = { .record = false };
-    const int32_t        start[] = { 0, (int32_t)n }, none[] = { 0, 0 };
-    rg_collector        *c;
-    rg_tape             *tape;
-    int32_t             *ids = rg_alloc_array(n, sizeof *ids);
-    if (!ids) return RG_ENOMEM;
-    for (size_t i = 0; i < n; i++)
-        ids[i] = i + 1 < n ? x->ids.data[from + i + 1] : -1; /* nobody knows what is behind the last */
-    const rg_field text = { .layout = { .groups = 1, .start = start }, .ids = ids, .previous = x->ids.data + from };
-    const rg_batch batch = { .examples = 1,
-                             .fields = 2,
-                             .field = {
-                                 [RG_SOURCE] = { .layout = { .groups = 1, .start = none } }, [RG_TARGET] = text } };
-    rg_status      status = rg_tape_new(&tape, &config);
-    if (status == RG_OK && (status = rg_collector_new(&c, r, x->model->system->uses, -1)) == RG_OK) {
-        rg_tape_set_watcher(tape, rg_collector_watcher(c));
-        x->model->system->loss(tape, x->model, &batch);
-        rg_tape_set_watcher(tape, NULL);
-        status = rg_tape_status(tape);
-        const rg_status finished = rg_collector_finish(c, NULL);
-        if (status == RG_OK) status = finished;
-    }
-    rg_tape_free(tape);
-    rg_free(ids);
-    return status;
-}
-
-/* Of the last pieces, as many as the context holds. */
-static rg_status record(answering *x, const char *line, const char *answer)
-{
-    const size_t context = rg_model_size(x->model, "context"),
-                 most = context && context < MOST_SHOWN ? context : MOST_SHOWN;
-    const size_t n = x->ids.count < most ? x->ids.count : most, from = x->ids.count - n;
-    rg_record   *r = NULL;
-    rg_status    status = rg_record_new(&r, line, "what comes next");
-    if (status == RG_OK) status = add_labels(r, x, from, n);
-    if (status == RG_OK) status = rg_record_add_text(r, "source", line, 0, false);
-    if (status == RG_OK) status = rg_record_add_text(r, "output", answer, 0, true);
-    if (status == RG_OK) status = collect(r, x, from, n);
-    if (status == RG_OK) status = x->sink->record(x->sink->context, r);
-    x->recorded = true;
-    rg_record_free(r);
-    return status;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- answers */
@@ -138,7 +82,13 @@ static rg_status answer_text(void *context, const char *line, size_t bytes, uint
     RG_TRY(rg_vocab_encode(&x->ids, NULL, x->its->vocab, line, bytes));
     RG_TRY(next_piece(x));
     RG_TRY(answer_row(x, &best));
-    return x->sink->record && !x->recorded ? record(x, line, best) : RG_OK;
+    if (!x->sink->record || x->recorded) return RG_OK;
+    x->recorded = true;
+    rg_record *r;
+    RG_TRY(rg_language_record(&r, x->model, &x->ids, line, best, x->gates));
+    const rg_status status = x->sink->record(x->sink->context, r);
+    rg_record_free(r);
+    return status;
 }
 
 /* next, probability, next-2, probability-2, ... */
@@ -159,10 +109,12 @@ static rg_status name_columns(const answering *x)
 
 rg_status rg_language_answer(const rg_model *m, const rg_question *q)
 {
-    const size_t top = (size_t)((const rg_language_asking *)q->options)->top;
+    const rg_language_asking *asked = q->options;
+    const size_t              top = (size_t)asked->top;
     answering    x = { .model = m, .its = m->assets, .sink = q->sink, .pieces = rg_model_size(m, "target-vocabulary") };
     rg_team     *team = NULL;
     x.top = top < x.pieces ? top : x.pieces;
+    x.gates = asked->gates;
     x.p = rg_alloc_array(x.pieces, sizeof *x.p);
     rg_status status = x.p ? rg_team_new(&team, q->threads > 0 ? q->threads : 1) : RG_ENOMEM;
     if (status == RG_OK) status = rg_decoding_new(&x.decoding, m, team);

@@ -1,10 +1,11 @@
 /* made_longrange.c - sentences whose last word depends on a cue that stands many words before it.
  *
- *   "John arrived at the train station on time and FILLER so that he waited for the train"
- *   "Rachel heard the doorbell and FILLER before she went to the door"
- *   "le chat FILLER boit du lait"
+ *   "John arrived early at the train station and FILLER waited until 2pm for the train"
+ *   "Rachel was at home when the doorbell rang, FILLER she opened the door"
+ *   "Le chat FILLER boit du lait"
  *
- * --distance is the number of filler words. A sentence of fillers belongs to one split only. Columns: the whole text, the cue, the last word. */
+ * --distance is the number of filler words; with 0 these are the sentences as they stand in the lectures. A sentence of fillers belongs to one
+ * split only. Columns: the whole text, the cue, the last word. */
 #include "data/made/examples_made.h"
 
 #include "base/hash.h"
@@ -20,21 +21,22 @@ static const struct {
     const char *start[CUES], *cue[CUES], *end, *answer[CUES];
     const char *filler[FILLERS];
 } frames[FRAMES] = {
-    { { "John arrived at the train station on time and", "John arrived at the airport on time and", "John arrived at the harbour on time and",
-        "John arrived at the bus stop on time and" },
+    { { "John arrived early at the train station and", "John arrived early at the airport and", "John arrived early at the harbour and",
+        "John arrived early at the bus stop and" },
       { "train station", "airport", "harbour", "bus stop" },
-      "so that he waited for the",
+      "waited until 2pm for the",
       { "train", "plane", "boat", "bus" },
       { "quietly", "slowly", "often", "again", "there", "outside", "inside", "calmly", "alone", "still", "twice", "soon",
         "yesterday", "usually", "gladly", "rarely", "almost", "perhaps", "later", "early", "maybe", "surely", "indeed", "simply" } },
-    { { "Rachel heard the doorbell and", "Rachel heard the telephone and", "Rachel heard the radio and", "Rachel heard the baby and" },
-      { "doorbell", "telephone", "radio", "baby" },
-      "before she went to the",
-      { "door", "receiver", "loudspeaker", "cradle" },
+    { { "Rachel was at home when the doorbell rang,", "Rachel was at home when the timer rang,", "Rachel was at home when the alarm rang,",
+        "Rachel was at home when the telephone rang," },
+      { "doorbell", "timer", "alarm", "telephone" },
+      "she opened the",
+      { "door", "oven", "window", "drawer" },
       { "quietly", "slowly", "often", "again", "there", "outside", "inside", "calmly", "alone", "still", "twice", "soon",
         "yesterday", "usually", "gladly", "rarely", "almost", "perhaps", "later", "early", "maybe", "surely", "indeed", "simply" } },
-    { { "le chat", "l' anglais", "le pirate", "le soldat" },
-      { "chat", "anglais", "pirate", "soldat" },
+    { { "Le chat", "Le baron", "Le pirate", "Le soldat" },
+      { "chat", "baron", "pirate", "soldat" },
       "boit du",
       { "lait", "thé", "rhum", "vin" },
       { "souvent", "toujours", "encore", "demain", "vite", "ici", "hier", "parfois", "dehors", "dedans", "bien", "mal",
