@@ -11,6 +11,7 @@
 #include "support/gradient.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static char folder[] = "/tmp/grad_tasks.XXXXXX";
 
@@ -67,7 +68,8 @@ static void check(const rg_system *its)
     char      *type = rg_format("type: %s\n", its->name), *place = rg_format("%s/%s", folder, task.name), *make = rg_format("mkdir -p '%s'", place);
     assert_int_equal(system(make), 0);
     if (rg_text_print(&data, "%s", type) != RG_OK || task.small(&data, place, RG_SMALL_TEST) != RG_OK ||
-        rg_recipe_new(&recipe, rg_text_c(&data)) != RG_OK || rg_recipe_read(recipe, small, true) != RG_OK)
+        rg_recipe_new(&recipe, rg_text_c(&data)) != RG_OK || rg_recipe_read(recipe, small, true) != RG_OK ||
+        (its->reads && strcmp(its->reads, "pixels") == 0 && rg_recipe_read(recipe, "layers: c3x3 p2\n", true) != RG_OK))
         fail_msg("%s: %s", its->name, rg_message());
     rg_training training = rg_recipe_training(recipe, NULL);
     walked = its->task;

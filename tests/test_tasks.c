@@ -37,14 +37,14 @@ static rg_recipe *recipe_of(const rg_system *its, const char *model, int threads
 {
     rg_recipe *recipe = NULL;
     rg_text    data = { 0 };
-    const char *layers = its->reads && strcmp(its->name, "cnn") == 0 ? "layers: c3x4 p2 c3x4\n" : ""; /* of a cnn; elsewhere a number */
-    char       *type = rg_format("type: %s\n", its->name), *more = rg_format("model: %s/%s\ncpu-threads: %d\n%s", folder, model, threads, layers);
+    const char *layers = its->reads && strcmp(its->reads, "pixels") == 0 ? "layers: c3x4 p2 c3x4\n" : ""; /* of a network for pictures; elsewhere a number */
+    char       *type = rg_format("type: %s\n", its->name), *more = rg_format("model: %s/%s\ncpu-threads: %d\n", folder, model, threads);
     char      *place = rg_format("%s/%s", folder, its->task->name);
     char      *make = rg_format("mkdir -p '%s'", place);
     assert_int_equal(system(make), 0);
     if (rg_text_print(&data, "%s", type) != RG_OK || its->task->small(&data, place, RG_SMALL_TEST) != RG_OK ||
         rg_recipe_new(&recipe, rg_text_c(&data)) != RG_OK || rg_recipe_read(recipe, small_systems, true) != RG_OK ||
-        rg_recipe_read(recipe, more, false) != RG_OK)
+        rg_recipe_read(recipe, layers, true) != RG_OK || rg_recipe_read(recipe, more, false) != RG_OK)
         fail_msg("%s: %s", its->name, rg_message());
     assert_ptr_equal(rg_recipe_training(recipe, NULL).system, its);
     rg_text_free(&data);

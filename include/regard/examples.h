@@ -55,7 +55,9 @@ typedef struct rg_field_spec {
     bool            eos;        /* IDS: each text is closed by </s>                                                       */
     bool            predicted;  /* IDS: also `previous`; implies eos                                                      */
     bool            words;      /* IDS: each word is cut by itself, for the TAGS field behind it                          */
-    bool            many;       /* NUMBERS: any number of rows, between ; or line ends: a sequence                        */
+    bool            many;       /* NUMBERS: any number of rows, between ; or line ends: a sequence. IDS: any number of texts, one per
+                                 * line, each at most max_rows long and closed by </s>. CLASS: any number, one per line; a name that
+                                 * nobody learned is -1                                                                    */
     bool            optional;   /* may be missing or empty: no rows (unlabelled examples)                                 */
     double          alpha;      /* IDS: rg_vocab_sample cuts the text anew each epoch; 0: always the same cut             */
     rg_decode_picture *decode;  /* PIXELS from picture files; NULL: the cells are raw pixels (idx)                        */

@@ -201,6 +201,11 @@ rg_status rg_supervised_answer(const rg_model *model, const rg_question *questio
 typedef rg_status rg_say(rg_text *out, const rg_model *model, const rg_asked *asked);
 rg_status rg_supervised_answer_texts(const rg_model *model, const rg_question *question, const rg_field_spec *input, const char *column, rg_say *say);
 
+/* The same for inputs of one or two fields, the second a text: that of every input, or, when `second` is NULL, what stands behind a tab of each
+ * line and in the words behind the first. rg_asked.text is the second field then. Systems that decode give no answers: `each` asks them. */
+rg_status rg_supervised_ask(const rg_model *model, const rg_question *question, const rg_field_spec *inputs, size_t fields, const char *second,
+                            rg_answer_one *each, void *context);
+
 /* A remark for people: "text 3 is empty". */
 void rg_asked_note(const rg_question *question, const rg_asked *asked, const char *what);
 

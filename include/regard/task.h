@@ -109,8 +109,8 @@ typedef struct rg_demo {
     const char *metric;   /* the verdict: what was measured at the end of training, else by the last validation ("lost" is also "lost-5") ... */
     bool        below;    /* ... is at most, otherwise at least ...                                                          */
     double      expected; /* ... this                                                                                         */
-    const char *ask;      /* an input that is answered and shown; NULL: none, where inputs are not words                      */
-    const char *asking;   /* YAML for the rows of what can be asked; FOLDER stands for where the data are; may be NULL        */
+    const char *ask;      /* an input that is answered and shown, FOLDER in it is where the data are; NULL: none, where inputs are not words */
+    const char *asking;   /* YAML for the rows of what can be asked, with FOLDER; may be NULL                                 */
     rg_status (*small)(rg_text *yaml, const char *folder, rg_small_size size); /* NULL: the task's                            */
 } rg_demo;
 

@@ -94,18 +94,24 @@ static rg_status draw(void *context, const rg_record *r)
     return RG_OK;
 }
 
-/* YAML with the folder's name where it says FOLDER. */
+/* Text with the folder's name where it says FOLDER. */
+static rg_status with_folder(rg_text *out, const char *text, const char *folder)
+{
+    rg_status status = RG_OK;
+    for (const char *at = text, *word; status == RG_OK && *at;) {
+        word = strstr(at, "FOLDER");
+        status = rg_text_add(out, at, word ? (size_t)(word - at) : strlen(at));
+        if (status == RG_OK && word) status = rg_text_add_string(out, folder);
+        at = word ? word + strlen("FOLDER") : at + strlen(at);
+    }
+    return status;
+}
+
 static rg_status fill_asking(void *options, const rg_task *task, const char *yaml, const char *folder)
 {
     const rg_option_group group = { .title = task->name, .rows = task->asking, .values = options };
     rg_text               text = { 0 };
-    rg_status             status = RG_OK;
-    for (const char *at = yaml, *word; status == RG_OK && *at;) {
-        word = strstr(at, "FOLDER");
-        status = rg_text_add(&text, at, word ? (size_t)(word - at) : strlen(at));
-        if (status == RG_OK && word) status = rg_text_add_string(&text, folder);
-        at = word ? word + strlen("FOLDER") : at + strlen(at);
-    }
+    rg_status             status = with_folder(&text, yaml, folder);
     if (status == RG_OK) status = rg_options_read_yaml(&group, 1, rg_text_c(&text), text.length, "demo", false);
     rg_text_free(&text);
     return status;
@@ -116,14 +122,16 @@ static rg_status show(const rg_model *m, const rg_demo *d, const char *folder)
     static const rg_option nothing[] = { RG_OPTION_END };
     const rg_task         *task = m->system->task;
     const rg_option       *rows = task->asking ? task->asking : nothing;
-    char                  *figure = rg_format("%s/attention.png", folder), *word = (char *)d->ask;
+    rg_text                asked = { 0 };
+    rg_status              status = d->ask ? with_folder(&asked, d->ask, folder) : RG_OK;
+    char                  *figure = rg_format("%s/attention.png", folder), *word = asked.data;
     const rg_list          words = { d->ask ? 1 : 0, &word };
     void                  *options = rg_alloc_zero(task->asking_bytes + 1);
     drawing                drawn = { .figure = figure };
     rg_answer_printer      printer = { .quiet = !d->ask, .draw = draw, .draw_context = &drawn };
-    rg_status              status = figure && options ? rg_options_init(rows, options) : RG_ENOMEM;
+    if (status == RG_OK) status = figure && options ? rg_options_init(rows, options) : RG_ENOMEM;
     if (status == RG_OK && d->asking) status = fill_asking(options, task, d->asking, folder);
-    if (status == RG_OK && d->ask) printf("\n%s\n", d->ask);
+    if (status == RG_OK && d->ask) printf("\n%s\n", word);
     if (status == RG_OK) {
         const rg_question q = { .options = options, .words = &words, .input = "/dev/null", .threads = 1, .sink = rg_answer_printer_sink(&printer) };
         status = task->answer(m, &q);
@@ -133,6 +141,7 @@ static rg_status show(const rg_model *m, const rg_demo *d, const char *folder)
     if (options) rg_options_fini(rows, options);
     rg_free(options);
     rg_free(figure);
+    rg_text_free(&asked);
     return status;
 }
 

@@ -19,7 +19,7 @@ static rg_status check_alpha(const rg_field_spec *s)
     if (s->alpha == 0) return RG_OK;
     if (!(s->alpha > 0 && s->alpha <= 1))
         return rg_fail(RG_EINVAL, "%s pieces cut anew with alpha %g: it is above 0, at most 1", s->name, s->alpha);
-    if (s->words) return rg_fail(RG_EINVAL, "%s pieces cannot be cut anew each epoch: tags stand beside them", s->name);
+    if (s->words || s->many) return rg_fail(RG_EINVAL, "%s pieces cannot be cut anew each epoch: other fields stand beside them", s->name);
     if (s->vocab && rg_vocab_can_sample(s->vocab)) return RG_OK;
     return rg_fail(RG_EINVAL, "%s pieces cannot be cut anew each epoch: that needs a vocabulary of kind unigram or bpe%s%s", s->name,
                    s->vocab ? ", not " : "", s->vocab ? rg_vocab_kind_name(rg_vocab_kind_of(s->vocab)) : "");
@@ -239,7 +239,7 @@ static bool fits(bool *out_cropped, rg_examples *c)
     *out_cropped = false;
     for (size_t f = 0; f < c->fields; f++) {
         const size_t most = c->spec[f].max_rows ? c->spec[f].max_rows : INT32_MAX / 4;
-        if (rows_of(c, f) <= most) continue;
+        if (rows_of(c, f) <= most || (c->spec[f].kind == RG_FIELD_IDS && c->spec[f].many)) continue; /* each text was cropped */
         if (c->spec[f].kind == RG_FIELD_IDS && c->spec[f].crop) {
             c->packed[f].length = 4 * most;
             *out_cropped = true;

@@ -1,6 +1,7 @@
 /* fields.c - how each kind of field is packed into words of four bytes, and unpacked into the rows of a batch.
  *
  *     ids, class, set, tags   one word per row: the id             numbers   one word per number (float)
+ *     several texts           -1 between them
  *     counts                  ids of all features, then values      pixels    height, width, bytes line by line, filled up to a word;
  *                                                                             kept elsewhere: height, width, entry, two words of key */
 #include "data/examples.h"
@@ -151,14 +152,25 @@ static rg_status unpack_ids(rg_column *out, const rg_field_spec *spec, const int
     return copy_ids(&out->ids, words, count);
 }
 
-static rg_status unpack_text(rg_column *out, const rg_field_spec *spec, const int32_t *words, size_t count)
+static rg_status unpack_one_text(rg_column *out, const rg_field_spec *spec, const int32_t *words, size_t count)
 {
-    if (!spec->vocab || (!count && spec->optional)) return RG_OK;
     RG_TRY(copy_ids(&out->ids, words, count));
     if (spec->eos && rg_vocab_eos(spec->vocab) >= 0) RG_TRY(rg_ids_add(&out->ids, rg_vocab_eos(spec->vocab)));
     if (!spec->predicted) return RG_OK;
     RG_TRY(rg_ids_add(&out->previous, rg_vocab_bos(spec->vocab)));
     return copy_ids(&out->previous, words, count);
+}
+
+static rg_status unpack_text(rg_column *out, const rg_field_spec *spec, const int32_t *words, size_t count)
+{
+    if (!spec->vocab || (!count && spec->optional)) return RG_OK;
+    size_t first = 0;
+    for (size_t i = 0; spec->many && i < count; i++) {
+        if (words[i] != -1) continue;
+        RG_TRY(unpack_one_text(out, spec, words + first, i - first));
+        first = i + 1;
+    }
+    return unpack_one_text(out, spec, words + first, count - first);
 }
 
 static rg_status unpack_floats(rg_column *out, const int32_t *words, size_t count)
@@ -220,10 +232,29 @@ static rg_status pack_words(rg_examples *c, const rg_vocab *vocab, const rg_cell
     return RG_OK;
 }
 
+/* One text per line, -1 between them; each is as long as is allowed. */
+static rg_status pack_texts(rg_examples *c, size_t field, const rg_cell *cell)
+{
+    const rg_field_spec *spec = &c->spec[field];
+    rg_text             *out = &c->packed[field];
+    const char          *text;
+    size_t               bytes;
+    for (rg_cell_parts p = { cell->bytes, cell->bytes + cell->count, "\n" }; rg_cell__next(&text, &bytes, &p);) {
+        c->ids.count = 0;
+        RG_TRY(rg_vocab_encode(&c->ids, NULL, spec->vocab, text, bytes));
+        if (!c->ids.count) RG_TRY(rg_ids_add(&c->ids, rg_vocab_unk(spec->vocab))); /* other fields count its texts */
+        if (spec->max_rows && c->ids.count > spec->max_rows) c->ids.count = spec->max_rows;
+        if (out->length) RG_TRY(add_word(out, -1));
+        RG_TRY(rg_text_add(out, c->ids.data, 4 * c->ids.count));
+    }
+    return RG_OK;
+}
+
 static rg_status pack_text(rg_examples *c, size_t field, const rg_cell *cell)
 {
     const rg_field_spec *spec = &c->spec[field];
     if (!spec->vocab) return RG_OK;
+    if (spec->many) return pack_texts(c, field, cell);
     c->ids.count = 0;
     if (spec->words) RG_TRY(pack_words(c, spec->vocab, cell));
     else RG_TRY(rg_vocab_encode(&c->ids, NULL, spec->vocab, cell->bytes, cell->count));
@@ -248,6 +279,11 @@ static rg_status pack_class(rg_examples *c, size_t field, const rg_cell *cell)
     const char *name = cell->bytes;
     size_t      bytes = cell->count;
     int32_t     id;
+    if (c->spec[field].many) { /* one per line; what nobody learned is -1 */
+        for (rg_cell_parts p = { cell->bytes, cell->bytes + cell->count, "\n" }; rg_cell__next(&name, &bytes, &p);)
+            RG_TRY(add_word(&c->packed[field], rg_names_find(c->spec[field].names, name, bytes)));
+        return RG_OK;
+    }
     trim(&name, &bytes);
     if (!bytes) return RG_OK;
     RG_TRY(find_name(&id, &c->spec[field], name, bytes));

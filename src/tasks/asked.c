@@ -19,6 +19,8 @@ typedef struct {
     const rg_model      *model;
     const rg_question   *question;
     const rg_field_spec *spec;
+    size_t               fields;
+    const char          *second; /* of every input; NULL: it stands behind a tab */
     rg_answer_one       *each;
     void                *context;
     rg_tape             *tape;
@@ -48,7 +50,7 @@ static rg_status predict(rg_batch *batch, const rg_tensor **out, asking *x)
     RG_TRY(rg_examples_seal(x->store));
     RG_TRY(rg_examples_next_in_epoch(&more, batch, x->store));
     rg_tape_reset(x->tape, 0);
-    *out = x->model->system->predict(x->tape, x->model, batch);
+    if (x->model->system->predict) *out = x->model->system->predict(x->tape, x->model, batch);
     return rg_tape_status(x->tape);
 }
 
@@ -86,13 +88,14 @@ static rg_status keep(size_t *out, rg_text *strings, const char *text, size_t by
     return rg_text_add(strings, "", 1);
 }
 
-static rg_status add(asking *x, const char *name, const char *text, const rg_cell *cell)
+static rg_status add(asking *x, const char *name, const char *text, const rg_cell *cell, const char *second)
 {
     waiting       *w = &x->input[x->count];
     const uint64_t before = rg_examples_count(x->store);
+    const rg_cell  cells[2] = { *cell, { .bytes = second, .count = second ? strlen(second) : 0, .missing = !second || !*second } };
     *w = (waiting){ .bytes = cell->count, .number = ++x->number };
     const uint64_t cropped = before || rg_examples_counts(x->store)->files ? rg_examples_counts(x->store)->faults[0].cropped.count : 0;
-    rg_status      status = rg_examples_add(x->store, cell, w->number);
+    rg_status      status = rg_examples_add(x->store, cells, w->number);
     if (status != RG_OK) {
         if (name) return rg_fail_in(status, "%s: ", name);
         return rg_fail_in(status, "input %llu: ", (unsigned long long)w->number);
@@ -102,7 +105,8 @@ static rg_status add(asking *x, const char *name, const char *text, const rg_cel
     if (rg_examples_counts(x->store)->faults[0].cropped.count > cropped)
         rg_asked_note(x->question, &one, "is longer than the model's positions: its end was left out");
     RG_TRY(keep(&w->name, &x->strings, name, name ? strlen(name) : 0));
-    RG_TRY(keep(&w->text, &x->strings, text, cell->count));
+    if (text) RG_TRY(keep(&w->text, &x->strings, text, cell->count));
+    else RG_TRY(keep(&w->text, &x->strings, second, second ? strlen(second) : 0));
     x->count++;
     if (x->count < AT_ONCE && (x->answered || !x->question->sink->record)) return RG_OK;
     x->cell = cell;
@@ -114,11 +118,11 @@ static rg_status add(asking *x, const char *name, const char *text, const rg_cel
 static rg_status add_text(asking *x, const char *text, size_t bytes)
 {
     const rg_cell cell = { .bytes = text, .count = bytes, .missing = !bytes };
-    return add(x, NULL, text, &cell);
+    return add(x, NULL, text, &cell, NULL);
 }
 
 /* A picture file is one input; of an idx file, a folder or an archive every picture is. */
-static rg_status add_picture_file(asking *x, const char *path)
+static rg_status add_picture_file(asking *x, const char *path, const char *second)
 {
     rg_text   bytes = { 0 };
     rg_files *here = NULL;
@@ -128,14 +132,14 @@ static rg_status add_picture_file(asking *x, const char *path)
     if (status == RG_OK) status = rg_files_read(&there, &bytes, here, slash ? slash + 1 : path, (size_t)256 << 20);
     if (status == RG_OK && !there) status = rg_fail(RG_EIO, "%s: there is no such file", path);
     const rg_cell cell = { .bytes = rg_text_c(&bytes), .count = bytes.length, .missing = !bytes.length };
-    if (status == RG_OK) status = add(x, path, NULL, &cell);
+    if (status == RG_OK) status = add(x, path, NULL, &cell, second);
     rg_files_close(here);
     rg_text_free(&bytes);
     rg_free(folder);
     return status;
 }
 
-static rg_status add_pictures_of(asking *x, const char *path)
+static rg_status add_pictures_of(asking *x, const char *path, const char *second)
 {
     static const char *const wanted[] = { "picture" };
     rg_reader_config         c = RG_READER_CONFIG_DEFAULT;
@@ -149,7 +153,7 @@ static rg_status add_pictures_of(asking *x, const char *path)
         status = rg_reader_next(&more, &row, r);
         if (status != RG_OK || !more) break;
         char *name = row.member ? rg_strdup(row.member) : rg_format("%s:%llu", path, (unsigned long long)row.line);
-        status = name ? add(x, name, NULL, &row.cell[0]) : RG_ENOMEM;
+        status = name ? add(x, name, NULL, &row.cell[0], second) : RG_ENOMEM;
         rg_free(name);
     }
     rg_reader_close(r);
@@ -165,7 +169,22 @@ static bool is_picture_file(const char *path)
     return false;
 }
 
-static rg_status add_path(asking *x, const char *path) { return is_picture_file(path) ? add_picture_file(x, path) : add_pictures_of(x, path); }
+static rg_status add_picture(asking *x, const char *path, const char *second)
+{
+    return is_picture_file(path) ? add_picture_file(x, path, second) : add_pictures_of(x, path, second);
+}
+
+/* A path; where two things are asked for, a tab and the second. */
+static rg_status add_path(asking *x, const char *line)
+{
+    const char *tab = x->fields > 1 && !x->second ? strchr(line, '\t') : NULL;
+    if (x->fields < 2 || x->second) return add_picture(x, line, x->second);
+    if (!tab || !tab[1]) return rg_fail(RG_EFORMAT, "'%.60s': a line is a picture, a tab and a %s", line, x->spec[1].name);
+    char           *path = rg_format("%.*s", (int)(tab - line), line);
+    const rg_status status = path ? add_picture(x, path, tab + 1) : RG_ENOMEM;
+    rg_free(path);
+    return status;
+}
 
 /* ------------------------------------------------------------------------------------------------------- questions */
 
@@ -173,12 +192,13 @@ static rg_status add_words(asking *x, const rg_list *words)
 {
     rg_text   line = { 0 };
     rg_status status = RG_OK;
-    if (x->spec->kind == RG_FIELD_PIXELS) {
+    const bool pictures = x->spec->kind == RG_FIELD_PIXELS, pair = pictures && x->fields > 1 && !x->second && words->count > 1;
+    if (pictures && !pair) {
         for (size_t i = 0; i < words->count; i++) RG_TRY(add_path(x, words->items[i]));
         return RG_OK;
     }
-    for (size_t i = 0; status == RG_OK && i < words->count; i++) status = rg_text_print(&line, "%s%s", i ? " " : "", words->items[i]);
-    if (status == RG_OK) status = add_text(x, rg_text_c(&line), line.length);
+    for (size_t i = pair; status == RG_OK && i < words->count; i++) status = rg_text_print(&line, "%s%s", i > pair ? " " : "", words->items[i]);
+    if (status == RG_OK) status = pair ? add_picture(x, words->items[0], rg_text_c(&line)) : add_text(x, rg_text_c(&line), line.length);
     rg_text_free(&line);
     return status;
 }
@@ -201,7 +221,7 @@ static rg_status add_all(asking *x)
     rg_lines          *lines;
     if (q->words && q->words->count) return add_words(x, q->words);
     if (!q->input) return rg_fail(RG_EINVAL, "which text? give its words behind the options");
-    if (x->spec->kind == RG_FIELD_PIXELS && strcmp(q->input, "-") != 0) return add_path(x, q->input);
+    if (x->spec->kind == RG_FIELD_PIXELS && (x->fields < 2 || x->second) && strcmp(q->input, "-") != 0) return add_path(x, q->input);
     RG_TRY(rg_lines_open(&lines, q->input, NULL));
     const rg_status status = add_lines(x, lines);
     rg_lines_close(lines);
@@ -210,12 +230,18 @@ static rg_status add_all(asking *x)
 
 rg_status rg_supervised_answer(const rg_model *m, const rg_question *q, const rg_field_spec *input, rg_answer_one *each, void *context)
 {
+    return rg_supervised_ask(m, q, input, 1, NULL, each, context);
+}
+
+rg_status rg_supervised_ask(const rg_model *m, const rg_question *q, const rg_field_spec *inputs, size_t fields, const char *second, rg_answer_one *each,
+                            void *context)
+{
     const rg_examples_config in_order = { .batch = AT_ONCE, .memory = SIZE_MAX };
     rg_tape_config           config = { .record = false };
-    asking                   x = { .model = m, .question = q, .spec = input, .each = each, .context = context };
+    asking                   x = { .model = m, .question = q, .spec = inputs, .fields = fields, .second = second, .each = each, .context = context };
     rg_status                status = q->threads > 1 ? rg_team_new(&config.team, q->threads) : RG_OK;
     if (status == RG_OK) status = rg_tape_new(&x.tape, &config);
-    if (status == RG_OK) status = rg_examples_new(&x.store, &in_order, input, 1);
+    if (status == RG_OK) status = rg_examples_new(&x.store, &in_order, inputs, fields);
     if (status == RG_OK) {
         status = add_all(&x);
         if (x.count) { /* a line that is wrong does not take the answers before it away */

@@ -1,0 +1,60 @@
+/* pictured_ask.c - what tasks about pictures share when they are asked: the field, the picture in a record, one example of a batch. */
+#include <string.h>
+
+#include "regard/record.h"
+#include "tasks/pictured.h"
+
+rg_field_spec rg_pictured_spec(const rg_model *m)
+{
+    rg_pictured_assets *a = m->assets;
+    a->pixels = (rg_pixels_config)RG_PIXELS_CONFIG_DEFAULT;
+    a->pixels.height = rg_model_size(m, "height");
+    a->pixels.width = rg_model_size(m, "width");
+    a->pixels.fit = (rg_fit)(rg_model_size(m, "fit") % RG_FITS);
+    return (rg_field_spec){ .name = "picture", .kind = RG_FIELD_PIXELS, .width = rg_model_size(m, "channels"), .decode = rg_pixels_decode, .context = &a->pixels };
+}
+
+rg_status rg_pictured_add_cells(rg_record *r, const rg_model *m, const rg_batch *batch, size_t example)
+{
+    const rg_field *f = &batch->field[0];
+    const rg_real  *from = f->values + (size_t)f->layout.start[example] * f->width;
+    const size_t    height = rg_model_size(m, "height"), width = rg_model_size(m, "width");
+    rg_picture      p = { 0 };
+    rg_text         png = { 0 };
+    size_t          cells = 0;
+    RG_TRY(rg_picture_new(&p, height, width, f->width == 3 ? 3 : 1));
+    for (size_t i = 0; i < height * width; i++)
+        for (size_t c = 0; c < p.channels; c++) p.pixels[i * p.channels + c] = (unsigned char)((double)from[i * f->width + c] * 255 + 0.5);
+    rg_status status = rg_picture_encode(&png, &p);
+    if (status == RG_OK) status = rg_record_add_grid(&cells, r, "cells", rg_model_size(m, "cells-down"), rg_model_size(m, "cells-across"));
+    if (status == RG_OK) status = rg_record_set_picture(r, cells, png.data, png.length);
+    rg_picture_free(&p);
+    rg_text_free(&png);
+    return status;
+}
+
+rg_batch rg_pictured_one(int32_t *start, const rg_batch *b, size_t example)
+{
+    rg_batch one = *b;
+    one.examples = 1;
+    one.lines = b->lines ? b->lines + example : NULL;
+    for (size_t f = 0; f < b->fields; f++) {
+        rg_field     *to = &one.field[f];
+        const int32_t first = to->layout.start[example];
+        start[2 * f] = 0;
+        start[2 * f + 1] = to->layout.start[example + 1] - first;
+        to->layout.groups = 1;
+        to->layout.start = start + 2 * f;
+        if (to->ids) to->ids += first;
+        if (to->previous) to->previous += first;
+        if (to->values) to->values += (size_t)first * to->width;
+        if (to->size) to->size += 2 * example;
+    }
+    return one;
+}
+
+rg_status rg_pictured_text(rg_text *out, const rg_vocab *vocab, const rg_answer *a)
+{
+    rg_text_clear(out);
+    return rg_vocab_decode(out, vocab, a->tokens, a->length);
+}
