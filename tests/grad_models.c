@@ -30,7 +30,9 @@ static rg_tensor *model_loss(rg_tape *t, rg_tensor *const *x, void *context)
 static const char *const small =
     "dim-emb: 4\ntransformer-dim-ffn: 3\ntransformer-heads: 2\nenc-depth: 2\ndec-depth: 2\ndim-rnn: 3\n"
     "transformer-dropout: 0.2\ndropout-rnn: 0.2\nlabel-smoothing: 0.1\ntransformer-ffn-activation: gelu\n"
-    "init-deviation: 0.5\n";
+    "init-deviation: 0.5\n"
+    "divide-gradient: false\n" /* what it does on purpose is not the gradient: test_sequences.c */
+    "sets: 1\ndilation: 2\nwidth: 2\nlayers: 2\n";
 
 static rg_model *make(const rg_system *system, const char *more)
 {
@@ -106,6 +108,14 @@ static void every_variant_has_a_correct_gradient(void **state)
         { "luong", "dim-emb: 3\ntied-embeddings: true\nreverse: true" },
         { "rnnsearch", "reverse: true" },
         { "luong", "dim-emb: 3\ntied-embeddings: true\nscale-embeddings: false" },
+        { "gnmt", "enc-depth: 3\ndec-depth: 4" },
+        { "gnmt", "enc-depth: 1\ncell: gru\nscore: dot" },
+        { "gnmt", "dim-emb: 3\ntied-embeddings: true" },
+        { "deep-att", "layers: 2,3\nfast-forward: false" },
+        { "deep-att", "layers: 3,1\ncell: gru" },
+        { "deep-att", "layers: 1,2\ncell: rnn" },
+        { "convs2s", "kernel: 2\nenc-depth: 1\ndec-depth: 3" },
+        { "bytenet", "width: 2\nsets: 2\nkernel: 2\nunfold-scale: 0.7\nunfold-more: 1" },
         { "lm", "cell: rnn" },
         { "lm", "cell: gru" },
         { "lm", "cell: gru-reset-after" },

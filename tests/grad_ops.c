@@ -190,6 +190,7 @@ static void products_with_packed_weights_have_correct_gradients(void **state)
 static const int32_t some_rows[] = { 4, -1, 0, 0, 2, 4 };
 
 OP1(max_pairs_it, rg_max_pairs(t, x[0]))
+OP1(glu_it, rg_glu(t, x[0]))
 OP1(columns_it, rg_columns(t, x[0], 2, 3))
 OP1(rows_it, rg_rows(t, x[0], 1, 3))
 OP1(gather_it, rg_gather(t, x[0], some_rows, 6, NULL))
@@ -229,6 +230,7 @@ static void ops_that_move_rows_and_columns_have_correct_gradients(void **state)
 {
     (void)state;
     rg_expect_gradient(&(rg_gradient_case){ .name = "max_pairs", .function = max_pairs_it, .input = { { 3, 14 } } });
+    rg_expect_gradient(&(rg_gradient_case){ .name = "glu", .function = glu_it, .input = { { 3, 14 } } });
     rg_expect_gradient(&(rg_gradient_case){ .name = "columns", .function = columns_it, .input = { { 5, 7 } } });
     rg_expect_gradient(&(rg_gradient_case){ .name = "rows", .function = rows_it, .input = { { 5, 7 } } });
     rg_expect_gradient(&(rg_gradient_case){ .name = "gather", .function = gather_it, .input = { { 5, 7 } } });

@@ -19,7 +19,7 @@ static char folder[] = "/tmp/grad_tasks.XXXXXX";
  * differences trip over. */
 static const char small[] = "dim-emb: 4\ntransformer-dim-ffn: 3\ntransformer-heads: 2\nenc-depth: 1\ndec-depth: 1\ndim-rnn: 3\nwidth: 2\n"
                             "heads: 2\nunits: 3\nmemory-rows: 4\nmemory-width: 3\nmini-batch: 2\nmini-batch-words: 0\nbatch: 2\n"
-                            "max-length: 12\ntransformer-ffn-activation: gelu\nactivation: tanh\ncpu-threads: 1\nlocations: centre\nbaseline: none\nmodel: ''\nseed: 5\n";
+                            "max-length: 12\ntransformer-ffn-activation: gelu\nactivation: tanh\ncpu-threads: 1\nlocations: centre\nbaseline: none\ndivide-gradient: false\nsets: 1\ndilation: 2\nmodel: ''\nseed: 5\n";
 
 typedef struct {
     const rg_model *model;

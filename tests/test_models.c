@@ -135,6 +135,12 @@ static void every_variant_steps_like_the_whole_pass(void **state)
         { "luong", "dim-rnn: 16\ntied-embeddings: true\nscale-embeddings: false" },
         { "seq2seq", "dim-rnn: 16\ntied-embeddings: true" },
         { "rnnsearch", "tied-embeddings: true\nscale-embeddings: true" },
+        { "gnmt", "enc-depth: 3\ndec-depth: 4" },
+        { "gnmt", "enc-depth: 1\ndec-depth: 1\ncell: gru" },
+        { "deep-att", "layers: 2,3\nfast-forward: false" },
+        { "deep-att", "layers: 1,4\ncell: gru" },
+        { "convs2s", "kernel: 5\ndec-depth: 3" },
+        { "bytenet", "unfold-scale: 0.3\nkernel: 2" }, /* steps beyond the unfolded source */
     };
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
         rg_model    *m = make(rg_system_find(variants[i].system), variants[i].options);

@@ -175,6 +175,7 @@ struct rg_decoding {
     rg_tape *tape;
     size_t   room;
     int32_t *spare;
+    int32_t *known; /* tokens, ids beyond the vocabulary replaced by `unknown` */
 };
 
 rg_status rg_decoding_new(rg_decoding **out, const rg_model *model, rg_team *team); /* one caller at a time; model is shared */
@@ -184,7 +185,9 @@ void      rg_decoding_free(rg_decoding *d);
  * rows of `values` (pixels, numbers, features of sound) whose layout may carry height and width. Without a source (language models) it is
  * (rg_field){ .layout.groups = n }: n answers to begin, no rows. */
 rg_status rg_decoding_start(rg_decoding *d, const rg_field *source);
-/* Logits of the next token, (n, V), rows *out_ld apart; borrowed until the next call. The first step is given bos. */
+/* Logits of the next token, (n, V), rows *out_ld apart; borrowed until the next call. The first step is given bos. Of a source with
+ * `copies` (batch.h) the rows have source->extra columns more, ids beyond the vocabulary; a token of those goes into the model as its
+ * size "unknown". */
 rg_status rg_decoding_step(const rg_real **out, size_t *out_ld, rg_decoding *d, const int32_t *tokens);
 /* Row i of the next step continues row parents[i] of the last: reordering, dropping and copying of hypotheses. */
 rg_status rg_decoding_keep(rg_decoding *d, const int32_t *parents, size_t n);

@@ -30,6 +30,7 @@ rg_tensor *rg_power(rg_tape *t, rg_tensor *x, rg_tensor *gamma);   /* x^gamma, x
 rg_tensor *rg_dropout(rg_tape *t, rg_tensor *x, double p);         /* backward keeps one bit per number; identity when not learning */
 rg_tensor *rg_clamp(rg_tape *t, rg_tensor *x, double low, double high);
 rg_tensor *rg_max_pairs(rg_tape *t, rg_tensor *x);                 /* maxout: (N, 2D) -> (N, D), the larger of columns 2j, 2j+1 */
+rg_tensor *rg_glu(rg_tape *t, rg_tensor *x);                       /* gated linear unit: (N, 2D) -> (N, D), [a | b] -> a sigma(b) */
 
 /* columns and rows */
 rg_tensor *rg_columns(rg_tape *t, rg_tensor *x, size_t from, size_t count); /* a view */
@@ -102,6 +103,7 @@ rg_tensor *rg_squared_error(rg_tape *t, rg_tensor *x, const rg_real *target); /*
 
 /* gradients by hand */
 rg_tensor *rg_reverse_gradient(rg_tape *t, rg_tensor *x, double lambda);            /* identity; backward times -lambda */
+rg_tensor *rg_scale_gradient(rg_tape *t, rg_tensor *x, double factor);              /* identity; backward times factor  */
 rg_tensor *rg_straight_through(rg_tape *t, rg_tensor *hard, rg_tensor *soft);       /* numbers of hard, gradient to soft */
 /* Any forward you computed, with a backward of yours: called with dy tightly packed; adds into dx (ld given). */
 typedef void rg_custom_backward(void *context, size_t rows, size_t cols, const rg_real *dy, size_t lddy, rg_real *dx, size_t lddx);

@@ -33,6 +33,11 @@ rg_tensor *rg_reverse_gradient(rg_tape *t, rg_tensor *x, double lambda)
     return rg_tape__begin(t, "reverse_gradient", 1, &x) ? redirect(t, x, x, -lambda) : NULL;
 }
 
+rg_tensor *rg_scale_gradient(rg_tape *t, rg_tensor *x, double factor)
+{
+    return rg_tape__begin(t, "scale_gradient", 1, &x) ? redirect(t, x, x, factor) : NULL;
+}
+
 rg_tensor *rg_straight_through(rg_tape *t, rg_tensor *hard, rg_tensor *soft)
 {
     rg_tensor *in[] = { hard, soft };

@@ -30,6 +30,7 @@ void rg_decoding_free(rg_decoding *d)
     rg_free(d->state);
     rg_free(d->source_of);
     rg_free(d->spare);
+    rg_free(d->known);
     rg_tape_free(d->tape);
     rg_tape_free(d->memory);
     rg_free(d);
@@ -41,7 +42,7 @@ void rg_decoding_set_watcher(rg_decoding *d, const rg_watcher *watcher)
     rg_tape_set_watcher(d->tape, watcher);
 }
 
-/* Room for n hypotheses in both index lists. */
+/* Room for n hypotheses in all index lists. */
 static rg_status make_room(rg_decoding *d, size_t n)
 {
     if (n <= d->room) return RG_OK;
@@ -49,7 +50,9 @@ static rg_status make_room(rg_decoding *d, size_t n)
     if (a) d->source_of = a;
     int32_t *b = a ? rg_realloc(d->spare, n * sizeof *b) : NULL;
     if (b) d->spare = b;
-    if (!b) return RG_ENOMEM;
+    int32_t *c = b ? rg_realloc(d->known, n * sizeof *c) : NULL;
+    if (c) d->known = c;
+    if (!c) return RG_ENOMEM;
     d->room = n;
     return RG_OK;
 }
@@ -83,10 +86,19 @@ rg_status rg_decoding_start(rg_decoding *d, const rg_field *source)
     return rg_tape_status(d->memory);
 }
 
+/* Tokens as the model knows them: a copied word that is not in its vocabulary goes in as the unknown one. */
+static const int32_t *known_tokens(rg_decoding *d, const int32_t *tokens)
+{
+    const int32_t V = (int32_t)rg_model_size(d->model, "target-vocabulary"), unknown = (int32_t)rg_model_size(d->model, "unknown");
+    if (!d->source.copies) return tokens;
+    for (size_t i = 0; i < d->n; i++) d->known[i] = tokens[i] < V ? tokens[i] : unknown;
+    return d->known;
+}
+
 rg_status rg_decoding_step(const rg_real **out, size_t *out_ld, rg_decoding *d, const int32_t *tokens)
 {
     rg_tape_reset(d->tape, 0);
-    d->tokens = tokens;
+    d->tokens = known_tokens(d, tokens);
     const rg_tensor *logits = d->model->system->step(d, d->tape);
     RG_TRY(rg_tape_status(d->tape));
     d->steps++;

@@ -1,6 +1,8 @@
 /* recurrent_parts.c - what the recurrent translators share. */
 #include "models/recurrent_parts.h"
 
+#include "models/answer_parts.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -23,10 +25,15 @@ static void build_tables(rg_rnn_parts *out, rg_model *m, size_t d, bool tied, bo
     out->target = rg_params_add(m->params, "target.embedding", tied ? RG_TIED : RG_TABLE, V, d, RG_INIT_NORMAL, first);
 }
 
-rg_status rg_rnn_build(rg_rnn_parts *out, rg_model *m, const rg_rnn_settings *s, size_t answer, double deviation)
+rg_status rg_rnn_check_depths(const rg_rnn_settings *s)
 {
-    if (s->encoder < 1 || s->encoder > RG_RECURRENT_DEPTH)
-        return rg_fail(RG_EINVAL, "enc-depth %lld must lie in 1 .. %d", (long long)s->encoder, RG_RECURRENT_DEPTH);
+    if (s->encoder >= 1 && s->encoder <= RG_RECURRENT_DEPTH && s->decoder >= 1 && s->decoder <= RG_RECURRENT_DEPTH) return RG_OK;
+    return rg_fail(RG_EINVAL, "enc-depth %lld and dec-depth %lld must lie in 1 .. %d", (long long)s->encoder, (long long)s->decoder,
+                   RG_RECURRENT_DEPTH);
+}
+
+rg_status rg_rnn_build_tables(rg_rnn_parts *out, rg_model *m, const rg_rnn_settings *s, size_t answer, double deviation)
+{
     RG_TRY(rg_recurrence_find(&out->cell, s->cell));
     const size_t d = (size_t)s->d, V = rg_model_size(m, "target-vocabulary");
     const bool   tied = s->tied && answer == d;
@@ -35,9 +42,17 @@ rg_status rg_rnn_build(rg_rnn_parts *out, rg_model *m, const rg_rnn_settings *s,
     build_tables(out, m, d, tied, s->scaled, deviation);
     out->output = tied ? out->target : rg_params_add(m->params, "output", RG_TIED, V, answer, RG_INIT_GLOROT, 1);
     out->output_bias = rg_params_add(m->params, "output.bias", RG_VECTOR, 1, V, RG_INIT_ZERO, 0);
+    return RG_OK;
+}
+
+rg_status rg_rnn_build(rg_rnn_parts *out, rg_model *m, const rg_rnn_settings *s, size_t answer, double deviation)
+{
+    if (s->encoder < 1 || s->encoder > RG_RECURRENT_DEPTH)
+        return rg_fail(RG_EINVAL, "enc-depth %lld must lie in 1 .. %d", (long long)s->encoder, RG_RECURRENT_DEPTH);
+    RG_TRY(rg_rnn_build_tables(out, m, s, answer, deviation));
     rg_recurrent_config c = RG_RECURRENT_CONFIG_DEFAULT;
     c.kind = out->cell;
-    c.in = d;
+    c.in = (size_t)s->d;
     c.width = (size_t)s->width;
     c.depth = (size_t)s->encoder;
     c.bidirectional = s->bidirectional;
@@ -103,10 +118,7 @@ rg_tensor *rg_rnn_embed(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings
 rg_loss rg_rnn_loss(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings *s, rg_tensor *y, const rg_batch *batch)
 {
     y = rg_dropout(t, y, s->dropout);
-    const rg_field *to = &batch->field[RG_TARGET];
-    const double    smoothing = rg_tape_learning(t) ? s->smoothing : 0;
-    return (rg_loss){ rg_cross_entropy_over(t, y, rg_use(t, p->output), rg_use(t, p->output_bias), to->ids, smoothing, 1),
-                      (double)rg_field_rows(to) };
+    return rg_answer_loss(t, y, rg_use(t, p->output), rg_use(t, p->output_bias), &batch->field[RG_TARGET], s->smoothing);
 }
 
 rg_tensor *rg_rnn_logits(rg_tape *t, const rg_rnn_parts *p, rg_tensor *y)
@@ -165,23 +177,12 @@ rg_tensor *rg_rnn_attend(rg_tape *t, const rg_rnn_settings *s, const rg_attentio
     return rg_mix(t, a, v, whole);
 }
 
-/* n queries, query i looking at the whole of source number group[i]. */
-static const rg_reach *reach_groups_of(rg_tape *t, const int32_t *group, size_t n, const rg_layout *source)
-{
-    int32_t *begin = rg_tape_memory(t, 2 * n * sizeof *begin), *end = begin + n;
-    for (size_t i = 0; begin && i < n; i++) {
-        begin[i] = source->start[group[i]];
-        end[i] = source->start[group[i] + 1];
-    }
-    return begin ? rg_reach_intervals(t, n, (size_t)source->start[source->groups], begin, end) : NULL;
-}
-
 const rg_reach *rg_rnn_reach_step(rg_tape *t, const rg_steps *steps, size_t step, const rg_layout *source)
 {
-    return reach_groups_of(t, steps->order, (size_t)steps->count[step], source);
+    return rg_answer_reach_groups(t, steps->order, (size_t)steps->count[step], source);
 }
 
-const rg_reach *rg_rnn_reach_sources(rg_tape *t, const rg_decoding *d) { return reach_groups_of(t, d->source_of, d->n, &d->sources); }
+const rg_reach *rg_rnn_reach_sources(rg_tape *t, const rg_decoding *d) { return rg_answer_reach(t, d); }
 
 /* ------------------------------------------------------------------------------------------------------- decoding */
 

@@ -14,6 +14,15 @@ typedef struct rg_rnn_settings {
     double  dropout, smoothing;
 } rg_rnn_settings;
 
+/* Rows of what stands around the recurrence. */
+#define RG_RNN_LOSS_ROWS_SCALED(S, scaled_default)                                                                                         \
+    { RG_OPTION_BOOL, "tied-embeddings", offsetof(S, rnn.tied), "false", "one table for target words and output", 0, NULL },                \
+    { RG_OPTION_BOOL, "scale-embeddings", offsetof(S, rnn.scaled), scaled_default,                                                         \
+      "with tied embeddings: words are multiplied by sqrt(dim-emb) when they are looked up", 0, NULL },                                    \
+    { RG_OPTION_REAL, "dropout-rnn", offsetof(S, rnn.dropout), "0.2", "share of embeddings, states and outputs dropped", 0, "[0,1)" },      \
+    { RG_OPTION_REAL, "label-smoothing", offsetof(S, rnn.smoothing), "0.1", "probability spread over all words", 0, "[0,1)" }
+#define RG_RNN_LOSS_ROWS(S) RG_RNN_LOSS_ROWS_SCALED(S, "true")
+
 /* Their rows; S is the settings struct, `rnn` the name of its rg_rnn_settings member. */
 #define RG_RNN_ROWS(S, bidirectional_default, scaled_default)                                                                                           \
     { RG_OPTION_INT, "dim-emb", offsetof(S, rnn.d), "256", "width of embeddings", 0, "[1,1000000]" },                                            \
@@ -22,11 +31,15 @@ typedef struct rg_rnn_settings {
     { RG_OPTION_STRING, "enc-combine", offsetof(S, rnn.combine), "concat", "how the two directions are joined", 0, "concat|add|multiply" }, \
     { RG_OPTION_BOOL, "enc-bidirectional", offsetof(S, rnn.bidirectional), bidirectional_default, "read the source in both directions", 0, NULL }, \
     { RG_OPTION_BOOL, "reverse", offsetof(S, rnn.reverse), "false", "read the source backwards (Sutskever)", 0, NULL },                 \
-    { RG_OPTION_BOOL, "tied-embeddings", offsetof(S, rnn.tied), "false", "one table for target words and output", 0, NULL },            \
-    { RG_OPTION_BOOL, "scale-embeddings", offsetof(S, rnn.scaled), scaled_default,                                                         \
-      "with tied embeddings: words are multiplied by sqrt(dim-emb) when they are looked up", 0, NULL },                                    \
-    { RG_OPTION_REAL, "dropout-rnn", offsetof(S, rnn.dropout), "0.2", "share of embeddings, states and outputs dropped", 0, "[0,1)" },     \
-    { RG_OPTION_REAL, "label-smoothing", offsetof(S, rnn.smoothing), "0.1", "probability spread over all words", 0, "[0,1)" }
+    RG_RNN_LOSS_ROWS_SCALED(S, scaled_default)
+
+/* The rows of deep ones, which say how many layers read and write. Their encoders have an order of directions of their own. */
+#define RG_RNN_DEEP_ROWS(S, encoder_default, decoder_default)                                                                              \
+    { RG_OPTION_INT, "dim-emb", offsetof(S, rnn.d), "256", "width of embeddings", 0, "[1,1000000]" },                                       \
+    { RG_OPTION_INT, "dim-rnn", offsetof(S, rnn.width), "256", "width of states", 0, "[1,1000000]" },                                       \
+    { RG_OPTION_INT, "enc-depth", offsetof(S, rnn.encoder), encoder_default, "encoder layers", 0, NULL },                                   \
+    { RG_OPTION_INT, "dec-depth", offsetof(S, rnn.decoder), decoder_default, "decoder layers", 0, NULL },                                   \
+    RG_RNN_LOSS_ROWS(S)
 
 typedef struct rg_rnn_parts {
     rg_param          *source, *target;     /* tables */
@@ -45,7 +58,11 @@ typedef struct rg_rnn_parts {
     { RG_OPTION_STRING, "attention-order", offsetof(S, rnn.order), "source",                                                              \
       "with --reverse: count places (local attention, location score) as in the source or as read", 0, "source|reading" }
 
+/* RG_EINVAL unless both depths lie in 1 .. RG_RECURRENT_DEPTH. */
+rg_status rg_rnn_check_depths(const rg_rnn_settings *s);
+
 /* Tables, encoder and output; `answer` is the width the output reads, `deviation` that of embedded words at the start. */
+rg_status rg_rnn_build_tables(rg_rnn_parts *out, rg_model *model, const rg_rnn_settings *s, size_t answer, double deviation); /* no encoder */
 rg_status rg_rnn_build(rg_rnn_parts *out, rg_model *model, const rg_rnn_settings *s, size_t answer, double deviation);
 
 /* States of the source words, (N, encoder width), in the order in which they are read; `ends` (may be NULL) gets where each sentence ended. */

@@ -6,7 +6,7 @@
  *
  * Post-norm as printed; pre-norm (x + sub(norm(x)), one more norm after each stack) by option. One table E serves source, target
  * and, transposed, the output; embeddings are multiplied by sqrt(d). */
-#include "regard/model.h"
+#include "models/answer_parts.h"
 #include "regard/transformer.h"
 
 #include <math.h>
@@ -191,9 +191,7 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
         rg_tape_pop(t);
     }
     y = rg_stack_end(t, &q->decoder, y);
-    return (rg_loss){ rg_cross_entropy_over(t, y, rg_use(t, q->output), rg_use(t, q->output_bias), to->ids,
-                                             rg_tape_learning(t) ? s->smoothing : 0, 1),
-                      (double)rg_field_rows(to) };
+    return rg_answer_loss(t, y, rg_use(t, q->output), rg_use(t, q->output_bias), to, s->smoothing);
 }
 
 /* ------------------------------------------------------------------------------------------------------ decoding */
@@ -269,16 +267,6 @@ static rg_status start(rg_decoding *d)
     return rg_tape_status(d->memory);
 }
 
-static const rg_reach *reach_sources(rg_decoding *d, rg_tape *t)
-{
-    int32_t *begin = rg_tape_memory(t, 2 * d->n * sizeof *begin), *end = begin + d->n;
-    for (size_t i = 0; begin && i < d->n; i++) {
-        begin[i] = d->sources.start[d->source_of[i]];
-        end[i] = d->sources.start[d->source_of[i] + 1];
-    }
-    return begin ? rg_reach_intervals(t, d->n, (size_t)d->sources.start[d->sources.groups], begin, end) : NULL;
-}
-
 static const int32_t *no_tokens(rg_tape *t, size_t n)
 {
     int32_t *none = rg_tape_memory(t, n * sizeof *none);
@@ -302,7 +290,7 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
 {
     const parts    *q = d->model->parts;
     memory         *c = d->state;
-    const rg_reach *past = rg_cache_step(t, c->past, d->n, q->past), *source = reach_sources(d, t);
+    const rg_reach *past = rg_cache_step(t, c->past, d->n, q->past), *source = rg_answer_reach(t, d);
     rg_tensor      *y = embed_step(d, t);
     for (size_t i = 0; i < q->decoder.depth; i++) {
         rg_tape_push(t, "decoder.%zu", i);

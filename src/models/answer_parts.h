@@ -1,0 +1,15 @@
+/* answer_parts.h - the end of every translator: from rows to the loss of the target words; and what a decoder sees. */
+#ifndef RG_MODELS_ANSWER_PARTS_H
+#define RG_MODELS_ANSWER_PARTS_H
+
+#include "regard/model.h"
+
+/* Cross-entropy of the target's rows y (N, D) over the words w (V, D), b (1, V). Rows count by the target's weights (batch.h), where it has
+ * some: then the labels are not smoothed. */
+rg_loss rg_answer_loss(rg_tape *t, rg_tensor *y, rg_tensor *w, rg_tensor *b, const rg_field *target, double smoothing);
+
+/* What the queries of a decoder see: query i the whole of source number group[i]; hypotheses their own source. */
+const rg_reach *rg_answer_reach_groups(rg_tape *t, const int32_t *group, size_t n, const rg_layout *source);
+const rg_reach *rg_answer_reach(rg_tape *t, const rg_decoding *d);
+
+#endif
