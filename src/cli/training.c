@@ -188,7 +188,7 @@ static void print_folded(rg_console *c, const char *format, ...)
 
 static void print_sample(rg_console *c, const char *mark, const char *text)
 {
-    if (c->quiet) return;
+    if (c->quiet || !text || !*text) return;
     rg_progress_clear(c->bar);
     fputs(mark, stderr);
     rg_lines_cut(stderr, text, RG_LINE_COLUMNS - strlen(mark));

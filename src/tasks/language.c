@@ -22,6 +22,8 @@ const rg_option rg_language_rows[] = {
       "without --valid-sets: validate on such a share of the text, its end", 0, "[0,0.9]" },
     { RG_OPTION_LIST, "test-sets", AT(test_sets), "", "text read once, when everything is learned, to test on", 0,
       NULL },
+    { RG_OPTION_INT, "valid-samples", AT(samples), "1", "texts drawn at each validation, for the log and the report", 0,
+      "[0,16]" },
     { RG_OPTION_LIST, "vocabs", AT(vocabs), "",
       "vocabulary file (SentencePiece .model or .vocab, Marian .yml, words) or model file; empty: learned", 'v', NULL },
     { RG_OPTION_STRING, "vocab-kind", AT(vocab_kind), "words", "how text is cut into tokens", 0,
@@ -288,6 +290,7 @@ static rg_status judge(rg_run *run, rg_metrics *out)
 {
     double nats;
     RG_TRY(measure(&nats, run, &((const data *)run->data)->validation));
+    RG_TRY(rg_language_samples(run, ((const rg_language_options *)run->options)->samples));
     return add_metrics(out, run, "", nats);
 }
 

@@ -8,7 +8,7 @@
 typedef struct rg_language_options {
     rg_list train_sets, valid_sets, test_sets, vocabs;
     char   *vocab_kind, *form, *cut, *windows, *loss_per;
-    int64_t dim_vocabs, vocab_min_count, batch, chunk, bptt, context;
+    int64_t dim_vocabs, vocab_min_count, batch, chunk, bptt, context, samples;
     double  valid_share;
 } rg_language_options;
 extern const rg_option rg_language_rows[];
@@ -67,6 +67,10 @@ typedef struct rg_language_drawing {
 } rg_language_drawing;
 extern const rg_option rg_language_drawing_rows[];
 rg_status              rg_language_generate(const rg_model *model, const rg_question *question);
+
+/* ---------------------------------------------------------------------------------------------- language_samples.c */
+
+rg_status rg_language_samples(const rg_run *run, int64_t count); /* to the run's report, where it listens */
 
 /* -------------------------------------------------------------------------------------------- language_influence.c */
 

@@ -160,7 +160,7 @@ static rg_status add_samples(rg_record *r, const log_state *s)
     for (size_t i = 0; i < json_array_size(s->samples) && i < 64; i++)
         for (int k = 0; k < 3; k++) {
             json_t *v = json_object_get(json_array_get(s->samples, i), roles[k]);
-            if (json_is_string(v)) RG_TRY(rg_record_add_text(r, roles[k], json_string_value(v), 0, false));
+            if (json_is_string(v) && *json_string_value(v)) RG_TRY(rg_record_add_text(r, roles[k], json_string_value(v), 0, false));
         }
     return RG_OK;
 }
