@@ -101,4 +101,10 @@ gzip -c valid.txt | tee data/ptb/ptb.valid.txt.gz > data/ptb/ptb.test.txt.gz
 gzip -c train.txt > data/tinyshakespeare/input.txt.gz
 "$REGARD" reproduce lm --data data --out runs --quick --only gpt-4x128 ptb-one-layer --cpu-threads 1 > table 2> log
 [ $? -le 1 ] && grep -q 'gpt-4x128' table && grep -q 'ptb-one-layer' table || { cat table log; fail "reproduce lm"; }
+# long-range sentences: data made, a row trained and judged, cue and cloze in the table
+"$REGARD" reproduce longrange --out longrange --quick --only gpt-5 --cpu-threads 1 > table 2> log
+[ $? -le 1 ] && grep -q 'on cue' table && grep -q '^gpt-5' table || { cat table log; fail "reproduce longrange"; }
+head -n 20 longrange/data-5/valid.txt > lines
+"$REGARD" train --type lm $small --cloze lines -t train.txt --valid-sets valid.txt -m lm.st > log 2>&1 || { cat log; fail "--cloze"; }
+grep -q 'last tokens predicted' log || { cat log; fail "no share of last tokens"; }
 exit $failed

@@ -9,7 +9,8 @@
     X(ntm) \
     X(order) \
     X(multi30k) \
-    X(lm)
+    X(lm) \
+    X(longrange)
 
 #define DECLARE(name) extern const rg_experiment rg_experiment_##name;
 #define ENTRY(name)   &rg_experiment_##name,

@@ -22,6 +22,9 @@ const rg_option rg_language_rows[] = {
       "without --valid-sets: validate on such a share of the text, its end", 0, "[0,0.9]" },
     { RG_OPTION_LIST, "test-sets", AT(test_sets), "", "text read once, when everything is learned, to test on", 0,
       NULL },
+    { RG_OPTION_STRING, "cloze", AT(cloze), "",
+      "lines whose last token is to be predicted, when everything is learned: metric cloze, the share that is", 0,
+      NULL },
     { RG_OPTION_INT, "valid-samples", AT(samples), "1", "texts drawn at each validation, for the log and the report", 0,
       "[0,16]" },
     { RG_OPTION_LIST, "vocabs", AT(vocabs), "",
@@ -294,6 +297,17 @@ static rg_status judge(rg_run *run, rg_metrics *out)
     return add_metrics(out, run, "", nats);
 }
 
+static rg_status judge_cloze(rg_run *run)
+{
+    rg_line_list lines = { 0 };
+    double       share = 0;
+    rg_status    status = rg_line_list_read(&lines, ((const rg_language_options *)run->options)->cloze, -1);
+    if (status == RG_OK) status = rg_language_cloze(&share, run->model, (const char *const *)lines.line, lines.count);
+    rg_line_list_free(&lines);
+    if (status == RG_OK) rg_tell(run->report, "last tokens predicted: %.1f %%", 100 * share);
+    return status == RG_OK ? rg_metrics_add(&run->final, "cloze", share, true) : status;
+}
+
 /* What is saved, on validation and test data. */
 static rg_status finish(rg_run *run)
 {
@@ -305,6 +319,7 @@ static rg_status finish(rg_run *run)
         RG_TRY(measure(&nats, run, &((const data *)run->data)->validation));
         RG_TRY(add_metrics(&run->final, run, "valid-", nats));
     }
+    if (o->cloze[0]) RG_TRY(judge_cloze(run));
     if (!o->test_sets.count) return RG_OK;
     RG_TRY(open_text(&text, run, ((const rg_language_model *)run->model->assets)->vocab, &o->test_sets, "test: "));
     const rg_text_range range = { text, 0, rg_running_tokens(text) };

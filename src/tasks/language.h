@@ -7,7 +7,7 @@
 
 typedef struct rg_language_options {
     rg_list train_sets, valid_sets, test_sets, vocabs;
-    char   *vocab_kind, *form, *cut, *windows, *loss_per;
+    char   *vocab_kind, *form, *cut, *windows, *loss_per, *cloze;
     int64_t dim_vocabs, vocab_min_count, batch, chunk, bptt, context, samples;
     double  valid_share;
 } rg_language_options;
@@ -67,6 +67,11 @@ typedef struct rg_language_drawing {
 } rg_language_drawing;
 extern const rg_option rg_language_drawing_rows[];
 rg_status              rg_language_generate(const rg_model *model, const rg_question *question);
+
+/* ------------------------------------------------------------------------------------------------ language_cloze.c */
+
+/* The share of lines whose last token is the likeliest of all, given what stands before it. */
+rg_status rg_language_cloze(double *out, const rg_model *model, const char *const *lines, size_t count);
 
 /* ---------------------------------------------------------------------------------------------- language_samples.c */
 
