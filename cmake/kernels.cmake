@@ -5,9 +5,10 @@
 # `wide` has the register width of AVX-512 in AVX2 instructions, so that the wide code is tested where AVX-512 is missing.
 # Vector types need gnu17, contraction is what makes a*b+c an FMA, and gcc decides where to contract as it optimises:
 # one level for all builds, or the bits differ. The optimiser's loops are sums of two products, where either may be fused
-# and compilers choose differently for each instruction set: without contraction all give the bits of plain C.
+# and compilers choose differently for each instruction set: without contraction all give the bits of plain C. So are the
+# products of 8-bit integers (int8.c), of which `vnni` and `neondot` are further forms with dot product instructions.
 file(GLOB kernel_sources CONFIGURE_DEPENDS src/tensor/kernels/*.c)
-set_source_files_properties(src/tensor/kernels/optimise.c PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
+set_source_files_properties(src/tensor/kernels/optimise.c src/tensor/kernels/int8.c PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
 set(regard_kernel_objects)
 
 function(regard_kernels isa lanes)
@@ -18,6 +19,8 @@ function(regard_kernels isa lanes)
     set(sources ${kernel_sources})
     if(isa STREQUAL slim)
         list(FILTER sources INCLUDE REGEX "/(dropout|heads|lists|edges)\\.c$")
+    elseif(isa MATCHES "^(vnni|neondot)$")
+        list(FILTER sources INCLUDE REGEX "/int8\\.c$")
     endif()
     add_library(${target} OBJECT ${sources})
     set_target_properties(${target} PROPERTIES C_EXTENSIONS ON)
@@ -32,9 +35,16 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
     regard_kernels(slim 4 -mavx2 -mfma)
     regard_kernels(avx2 8 -mavx2 -mfma)
     regard_kernels(avx512 16 -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2 -mfma -mprefer-vector-width=512)
+    regard_kernels(vnni 16 -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx512vnni -mavx2 -mfma -mprefer-vector-width=512)
     regard_kernels(wide 16 -mavx2 -mfma)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
     regard_kernels(neon 4)
+    include(CheckCCompilerFlag)
+    check_c_compiler_flag(-march=armv8.2-a+dotprod has_neondot)
+    if(has_neondot)
+        regard_kernels(neondot 4 -march=armv8.2-a+dotprod)
+        set_source_files_properties(src/tensor/int8.c PROPERTIES COMPILE_DEFINITIONS RG_NEONDOT)
+    endif()
 else()
     regard_kernels(baseline 4)
 endif()

@@ -20,15 +20,21 @@ one() { # one SOURCE FLAGS...: compile into the work folder
     $cc $flags "$@" -c "$source" -o "$work/$(echo "$source" | tr / _).o"
 }
 for source in src/base/*.c src/tensor/*.c; do
-    [ "$source" = src/base/options_yaml.c ] || one "$source" -std=c17 -ffp-contract=off
+    [ "$source" = src/base/options_yaml.c ] || one "$source" -std=c17 -ffp-contract=off -DRG_NEONDOT
 done
 for source in src/tensor/kernels/*.c; do
-    one "$source" -std=gnu17 -ffp-contract=fast -Wno-psabi -DRG_ISA=neon -DRG_ISA_neon=1 -DRG_LANES=4
+    contract=fast
+    case $source in */optimise.c | */int8.c) contract=off ;; esac
+    one "$source" -std=gnu17 -ffp-contract=$contract -Wno-psabi -DRG_ISA=neon -DRG_ISA_neon=1 -DRG_LANES=4
 done
+# the dot product instruction, which some processors have
+# shellcheck disable=SC2086
+$cc $flags -std=gnu17 -ffp-contract=off -Wno-psabi -march=armv8.2-a+dotprod -DRG_ISA=neondot -DRG_ISA_neondot=1 -DRG_LANES=4 \
+    -c src/tensor/kernels/int8.c -o "$work/neondot.o"
 aarch64-linux-gnu-ar rcs "$work/libregard.a" "$work"/*.o
 
 ran=0
-for source in tests/test_kernel*.c tests/test_product*.c tests/test_tensor*.c; do
+for source in tests/test_kernel*.c tests/test_product*.c tests/test_int8.c tests/test_tensor*.c; do
     [ -e "$source" ] || continue
     name=$(basename "$source" .c)
     # shellcheck disable=SC2086

@@ -37,12 +37,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     return 0;
 }
 
-/* Every translator; of each a second seed whose header no longer carries its checksum, so that mutations get further. */
+/* The same weights in 8 bits. */
+static void quantise(void)
+{
+    rg_translator *t;
+    if (rg_translator_load_as(&t, place, RG_WEIGHT_INT8) != RG_OK || rg_translator_save(t, place) != RG_OK) abort();
+    rg_translator_free(t);
+}
+
+/* Every translator, in float and in 8 bits; of each a second seed whose header no longer carries its checksum, so that mutations get further. */
 size_t fuzz_seed(uint8_t *bytes, size_t room, unsigned index)
 {
     static const char *const names[] = { "transformer", "rnnsearch", "seq2seq", "luong" };
-    if (index >= 8) return 0;
-    if (small_translator_save(place, names[index / 2], 4) != RG_OK) abort();
+    if (index >= 16) return 0;
+    if (small_translator_save(place, names[index / 2 % 4], index < 8 ? 4 : 8) != RG_OK) abort();
+    if (index >= 8) quantise();
     FILE  *f = fopen(place, "rb");
     size_t count = f ? fread(bytes, 1, room, f) : 0;
     if (f) fclose(f);

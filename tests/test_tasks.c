@@ -227,6 +227,45 @@ static void every_system_of_every_task_loads_averages_and_answers(void **state)
     each_system(loads_and_answers);
 }
 
+/* In 8 and 16 bits: what is saved is loaded as it was, answers, and is neither learned nor averaged. */
+static void quantises_and_answers(const rg_system *system)
+{
+    rg_model *learned;
+    in_folder("rm -f one* eight* again*");
+    if (learn(&learned, system, "one", 1, 0, NULL) != RG_OK) fail_msg("%s: %s", system->name, rg_message());
+    rg_model_free(learned);
+    char *path = rg_format("%s/one", folder), *eight = rg_format("%s/eight", folder), *again = rg_format("%s/again", folder);
+    for (rg_weights w = RG_WEIGHT_BF16; w <= RG_WEIGHT_INT8; w++) {
+        rg_model         *m, *loaded, *wide;
+        rg_grads         *grads;
+        const char *const paths[] = { eight };
+        answers           a = { .system = system };
+        if (rg_model_load_as(&m, path, system->task, w) != RG_OK || rg_model_save(m, eight) != RG_OK) fail_msg("%s: %s", system->name, rg_message());
+        if (rg_model_load(&loaded, eight, NULL) != RG_OK || rg_model_save(loaded, again) != RG_OK) fail_msg("%s: %s", system->name, rg_message());
+        if (!same_files("eight", "again")) fail_msg("%s: %s, saved, loaded and saved again is another file", system->name, rg_weights_name(w));
+        assert_int_equal(rg_params_get_weights(loaded->params), w);
+        ask(loaded, &a);
+        if (!a.rows || a.records != 1) fail_msg("%s: %zu rows and %zu records", system->name, a.rows, a.records);
+        assert_int_equal(rg_grads_new(&grads, loaded->params), RG_EINVAL);
+        assert_non_null(strstr(rg_message(), "float32 model"));
+        assert_int_equal(rg_checkpoint_average(loaded->params, paths, 1, NULL), RG_EMATCH);
+        if (rg_model_load_as(&wide, eight, NULL, RG_WEIGHT_F32) != RG_OK) fail_msg("%s: %s", system->name, rg_message());
+        assert_int_equal(rg_params_get_weights(wide->params), RG_WEIGHT_F32);
+        rg_model_free(m);
+        rg_model_free(loaded);
+        rg_model_free(wide);
+    }
+    rg_free(path);
+    rg_free(eight);
+    rg_free(again);
+}
+
+static void every_system_of_every_task_answers_in_8_and_16_bits(void **state)
+{
+    (void)state;
+    each_system(quantises_and_answers);
+}
+
 /* ------------------------------------------------------------------------------------------- memory, and other inputs */
 
 typedef struct {
@@ -309,14 +348,12 @@ static void ask_lines(rg_text *out, const rg_model *m, const char *lines, int th
 }
 
 /* Texts together, each alone, and with two threads: the same answers to the last bit. */
-static void answers_alone_as_among_others(const rg_system *system)
+static void alone_as_among_others(const rg_model *m)
 {
+    const rg_system         *system = m->system;
     static const char *const line[] = { "ba de\n", "fi\n", "go ku la ba de\n", "ku\n" };
-    rg_model                *m;
     rg_text                  together = { 0 }, threads = { 0 }, alone = { 0 };
     char                     all[200] = "";
-    in_folder("rm -f one*");
-    if (learn(&m, system, "one", 1, 0, NULL) != RG_OK) fail_msg("%s: %s", system->name, rg_message());
     if (system->task->texts && system->task->texts(m) && (!system->reads || strcmp(system->reads, "text") == 0)) {
         for (size_t i = 0; i < sizeof line / sizeof *line; i++) {
             rg_text one;
@@ -335,7 +372,22 @@ static void answers_alone_as_among_others(const rg_system *system)
     rg_text_free(&alone);
     rg_text_free(&together);
     rg_text_free(&threads);
+}
+
+static void answers_alone_as_among_others(const rg_system *system)
+{
+    rg_model *m;
+    char     *path = rg_format("%s/one", folder);
+    in_folder("rm -f one*");
+    if (learn(&m, system, "one", 1, 0, NULL) != RG_OK) fail_msg("%s: %s", system->name, rg_message());
+    alone_as_among_others(m);
     rg_model_free(m);
+    for (rg_weights w = RG_WEIGHT_BF16; w <= RG_WEIGHT_INT8; w++) {
+        if (rg_model_load_as(&m, path, NULL, w) != RG_OK) fail_msg("%s: %s", system->name, rg_message());
+        alone_as_among_others(m);
+        rg_model_free(m);
+    }
+    rg_free(path);
 }
 
 static void every_system_that_reads_texts_answers_alone_as_among_others(void **state)
@@ -497,6 +549,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_system_of_every_task_repeats_and_resumes_bit_for_bit),
         cmocka_unit_test(every_system_of_every_task_loads_averages_and_answers),
+        cmocka_unit_test(every_system_of_every_task_answers_in_8_and_16_bits),
         cmocka_unit_test(every_system_of_every_task_survives_failing_allocations),
         cmocka_unit_test(every_system_that_reads_texts_answers_alone_as_among_others),
         cmocka_unit_test(a_run_that_smooths_returns_what_it_saved),

@@ -51,6 +51,25 @@ void rg_params_pop(rg_params *params);
 /* Declare one. The handle stays valid for the life of params; NULL when declaring failed (latched). */
 rg_param *rg_params_add(rg_params *params, const char *name, rg_param_kind kind, size_t rows, size_t cols, rg_init init, double scale);
 
+/* How weights and tables are kept in memory. For answering only: what is in fewer than four bytes cannot be learned or averaged.
+ *
+ *     bf16    the upper half of a float, to the nearest; products are in float
+ *     int8    q = w 127 / max |w| per output column, to the nearest; rows are quantised as they come, products are of integers and exact */
+typedef enum rg_weights {
+    RG_WEIGHT_STORED, /* as the file says; float32 for parameters that come from no file */
+    RG_WEIGHT_F32,
+    RG_WEIGHT_BF16,
+    RG_WEIGHT_INT8
+} rg_weights;
+#define RG_WEIGHT_NAMES "stored|f32|bf16|int8" /* for option rows */
+
+const char *rg_weights_name(rg_weights weights);
+bool        rg_weights_find(rg_weights *out, const char *name);
+
+/* Before rg_params_build_empty; entries of fewer than 64 numbers, vectors and kept values stay float32. */
+void       rg_params_set_weights(rg_params *params, rg_weights weights);
+rg_weights rg_params_get_weights(const rg_params *params); /* never RG_WEIGHT_STORED */
+
 /* Allocate the block, fill it from `seed`, pack. */
 rg_status rg_params_build(rg_params *params, uint64_t seed);
 

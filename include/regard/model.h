@@ -137,8 +137,8 @@ struct rg_model {
 /* A model with fresh parameters. `options` was filled by the system's rows and is copied (strings too). */
 rg_status rg_model_new(rg_model **out, const rg_system *system, const void *options, const rg_sizes *sizes, uint64_t seed);
 /* The same with parameters that are zeros, for rg_checkpoint_load to fill: nothing is drawn. RG_EMATCH, before anything
- * is allocated, when the settings ask for more than `most` numbers: what a file can hold. */
-rg_status rg_model_new_empty(rg_model **out, const rg_system *system, const void *options, const rg_sizes *sizes, size_t most);
+ * is allocated, when the settings ask for more than `most` numbers: what a file can hold. `weights`: how they are kept. */
+rg_status rg_model_new_empty(rg_model **out, const rg_system *system, const void *options, const rg_sizes *sizes, size_t most, rg_weights weights);
 /* rg_model_new; `more` declares parameters beside the system's, behind them (those of objectives). */
 rg_status rg_model_new_with(rg_model **out, const rg_system *system, const void *options, const rg_sizes *sizes, uint64_t seed,
                             rg_status (*more)(rg_model *model, void *context), void *context);

@@ -30,8 +30,8 @@ size_t      rg_dtype_bytes(rg_dtype dtype);
 const char *rg_dtype_name(rg_dtype dtype);                    /* "F32" */
 bool        rg_dtype_find(rg_dtype *out, const char *name);   /* false when there is none of that name */
 
-/* Types that weights of models may be stored in: F32, and the halves F16 and BF16. */
-enum { RG_WEIGHT_BYTES_LEAST = 2 };
+/* Types that weights of models may be stored in: F32, and the halves F16 and BF16. Quantised ones take a byte, I8 (docs/quantize.md). */
+enum { RG_WEIGHT_BYTES_LEAST = 1 };
 bool rg_dtype_is_weight(rg_dtype dtype);
 
 /* `count` little-endian numbers of that type as floats; halves (F16, BF16) and small integers exactly, F64 and wide integers rounded. RG_EINVAL

@@ -189,11 +189,14 @@ struct rg_task {
 /* -------------------------------------------------------------------------------------------------- model files */
 
 /* A model is one safetensors file: weights; in the metadata regard.task, regard.system, regard.settings (YAML of the system's options),
- * sizes.NAME for each size; and what its task describes.
+ * sizes.NAME for each size; and what its task describes. Weights in 8 bits are I8 tensors with their scales beside them, NAME.scale (docs/quantize.md).
  *
  * Load any model. No more is allocated than the file can fill. RG_EMATCH, RG_EFORMAT, RG_ENUMBER name the file and what is wrong; a file that
  * is none is refused with the words "not a model". `task` (may be NULL): RG_EMATCH when it was trained for another. */
 rg_status rg_model_load(rg_model **out, const char *path, const rg_task *task);
+/* The same with its weights kept as asked for, whatever the file holds (rg_weights; RG_WEIGHT_STORED is rg_model_load). In 8 or 16 bits it answers
+ * and can be saved, but not trained or averaged. */
+rg_status rg_model_load_as(rg_model **out, const char *path, const rg_task *task, rg_weights weights);
 rg_status rg_model_save(const rg_model *model, const char *path);
 /* Everything but the weights. */
 rg_status rg_model_describe(rg_state *state, const rg_model *model);

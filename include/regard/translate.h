@@ -26,6 +26,7 @@ typedef struct rg_translator {
 
 /* One file: weights, settings and vocabularies. RG_EMATCH when its parts do not belong together. */
 rg_status rg_translator_load(rg_translator **out, const char *path);
+rg_status rg_translator_load_as(rg_translator **out, const char *path, rg_weights weights); /* rg_model_load_as */
 /* Around parts that exist; takes them over, also on failure. target NULL: source serves both. */
 rg_status rg_translator_new(rg_translator **out, rg_model *model, rg_vocab *source, rg_vocab *target);
 void      rg_translator_free(rg_translator *translator);

@@ -33,14 +33,14 @@ static bool by_planes(const rg_taps *p, size_t D) { return rg_columns__in_planes
 
 static size_t block_numbers(const rg_taps *p, size_t D) { return block_rows(p, D) * p->K * D + RG_COLUMNS_SLACK; }
 
-static void forward(rg_tape *t, rg_tensor *y, const rg_taps *taps, const rg_tensor *x, const rg_tensor *w, const rg_tensor *b,
+static void forward(rg_tape *t, rg_tensor *y, const rg_taps *taps, const rg_tensor *x, rg_tensor *w, const rg_tensor *b,
                     rg_activation f)
 {
     const size_t   D = x->cols, width = taps->K * D, block = block_rows(taps, D);
     rg_arena_point scratch = rg_tape__scratch(t);
     const rg_pack  pack = rg_tape__pack(t, w, false);
     rg_real       *columns = rg_tape__reals(t, block_numbers(taps, D));
-    for (size_t from = 0; columns && pack.data && from < y->rows; from += block) {
+    for (size_t from = 0; columns && rg_pack_there(&pack) && from < y->rows; from += block) {
         const rg_columns_block some = { taps, D, from, y->rows - from < block ? y->rows - from : block };
         if (!rg_columns__gather(t, &some, x, columns)) break;
         rg_tape__check(t, rg_product_packed(rg_tape_team(t), some.rows, columns, width, &pack, y->data + from * y->ld, y->ld, false,
@@ -94,7 +94,7 @@ static bool plan_input(input_plan *plan, rg_tape *t, const conv_node *n, bool ad
     if (!add && !(plan->planes && n->node.out->rows)) rg_rows__zero(x->rows, x->cols, plan->dx, x->ld);
     if (plan->planes) return true;
     plan->pack = rg_tape__pack(t, n->w, true);
-    return plan->pack.data && rg_columns__readers(&plan->readers, t, &n->taps);
+    return rg_pack_there(&plan->pack) && rg_columns__readers(&plan->readers, t, &n->taps);
 }
 
 /* dx from one block of dz: the columns' gradient replaces the columns. */
@@ -174,12 +174,12 @@ rg_tensor *rg_conv1d(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, rg_ac
 {
     rg_tensor *in[] = { x, w };
     rg_taps    taps;
-    return rg_tape__begin(t, "conv1d", 2, in) && rg_taps__time(&taps, t, x->layout, window) ? ended(t, x, w, b, f, &taps) : NULL;
+    return rg_tape__begin_packed(t, "conv1d", 2, in) && rg_taps__time(&taps, t, x->layout, window) ? ended(t, x, w, b, f, &taps) : NULL;
 }
 
 rg_tensor *rg_conv2d(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, rg_activation f, const rg_window *window)
 {
     rg_tensor *in[] = { x, w };
     rg_taps    taps;
-    return rg_tape__begin(t, "conv2d", 2, in) && rg_taps__window(&taps, t, x->layout, window) ? ended(t, x, w, b, f, &taps) : NULL;
+    return rg_tape__begin_packed(t, "conv2d", 2, in) && rg_taps__window(&taps, t, x->layout, window) ? ended(t, x, w, b, f, &taps) : NULL;
 }

@@ -173,7 +173,7 @@ static void over_block(rg_tape *t, const rg_tensor *x, const rg_tensor *w, const
     const rg_real  *xs = x->data + from * x->ld;
     const rg_param *p = w->param;
     rg_team        *team = rg_tape_team(t);
-    if (p && p->forward.data && p->kind == RG_TIED)
+    if (p && rg_pack_there(&p->forward) && p->kind == RG_TIED)
         rg_tape__check(t, rg_product_packed(team, rows, xs, x->ld, &p->forward, job->logits, V, false, b ? b->data : NULL, RG_IDENTITY));
     else {
         rg_tape__check(t, rg_product(team, RG_NT, rows, V, D, xs, x->ld, w->data, w->ld, job->logits, V, false));
@@ -211,10 +211,12 @@ static rg_tensor *cross_entropy_over(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_
                                      double weight, const rg_real *row_weight, rg_tensor **losses)
 {
     rg_tensor *in[] = { x, w, b };
-    if (!rg_tape__begin(t, "cross_entropy_over", 2, in) || !targets_fit(t, target, x->rows, w->rows)) return NULL;
+    if (!rg_tape__begin_packed(t, "cross_entropy_over", 2, in) || !targets_fit(t, target, x->rows, w->rows)) return NULL;
     if (x->cols != w->cols) return rg_tape_fail(t, RG_ESHAPE, "rows are %zu wide, the table %zu", x->cols, w->cols);
     if (b && (b->rows != 1 || b->cols != w->rows))
         return rg_tape_fail(t, RG_ESHAPE, "the bias is %zu x %zu, it should be 1 x %zu", b->rows, b->cols, w->rows);
+    const bool by_pack = w->param && w->param->kind == RG_TIED && rg_pack_there(&w->param->forward);
+    if (!by_pack && !rg_tape__there(t, w)) return NULL;
     const size_t V = w->rows, rows_that_fit = LOGIT_BYTES / (V * sizeof(rg_real));
     const size_t block = rows_that_fit < 24 ? 24 : rows_that_fit > x->rows ? (x->rows ? x->rows : 1) : rows_that_fit / 24 * 24;
     rg_tensor   *out = rg_tape__tensor(t, 1, 1, NULL);

@@ -24,7 +24,7 @@ static bool from_output(rg_activation f)
 static bool forward(rg_tape *t, rg_tensor *y, rg_tensor *a, rg_tensor *b, rg_tensor *bias, rg_activation f, bool nt)
 {
     const rg_param *w = b->param;
-    if (w && w->forward.data && nt == (w->kind == RG_TIED)) {
+    if (w && rg_pack_there(&w->forward) && nt == (w->kind == RG_TIED)) {
         rg_tape__check(t, rg_product_packed(rg_tape_team(t), a->rows, a->data, a->ld, &w->forward, y->data, y->ld, false,
                                             bias ? bias->data : NULL, f));
     } else if (rg_tape__there(t, a) && rg_tape__there(t, b)) {
@@ -36,13 +36,14 @@ static bool forward(rg_tape *t, rg_tensor *y, rg_tensor *a, rg_tensor *b, rg_ten
     return rg_tape_status(t) == RG_OK;
 }
 
-rg_pack rg_tape__pack(rg_tape *t, const rg_tensor *w, bool transposed)
+rg_pack rg_tape__pack(rg_tape *t, rg_tensor *w, bool transposed)
 {
     if (w->param && w->param->kind == RG_WEIGHT) {
         const rg_pack *own = transposed ? &w->param->transposed : &w->param->forward;
-        if (own->data) return *own;
+        if (rg_pack_there(own)) return *own;
     }
-    rg_pack  pack = { transposed ? w->cols : w->rows, transposed ? w->rows : w->cols, NULL };
+    rg_pack pack = { transposed ? w->cols : w->rows, transposed ? w->rows : w->cols, NULL, NULL };
+    if (!rg_tape__there(t, w)) return pack;
     rg_real *room = rg_tape__reals(t, rg_pack_size(pack.K, pack.N));
     if (room) (transposed ? rg_kernel()->pack_transposed : rg_kernel()->pack)(room, w->data, w->ld, pack.K, pack.N);
     pack.data = room;
@@ -64,12 +65,13 @@ static place place_of(rg_tape *t, rg_tensor *x)
 
 static void backward_left(rg_tape *t, const product_node *n, place da, const rg_real *dz)
 {
-    const rg_tensor *a = n->a, *b = n->b;
+    const rg_tensor *a = n->a;
+    rg_tensor       *b = n->b;
     const rg_param  *w = b->param;
     const size_t     N = n->node.out->cols;
     if (w && w->transposed.data && n->nt == (w->kind == RG_TIED))
         rg_tape__check(t, rg_product_packed(rg_tape_team(t), a->rows, dz, N, &w->transposed, da.at, a->ld, da.add, NULL, RG_IDENTITY));
-    else
+    else if (rg_tape__there(t, b))
         rg_tape__check(t, rg_product(rg_tape_team(t), n->nt ? RG_NN : RG_NT, a->rows, a->cols, N, dz, N, b->data, b->ld, da.at, a->ld,
                                      da.add));
 }
@@ -143,19 +145,19 @@ static rg_tensor *product(rg_tape *t, rg_tensor *a, rg_tensor *b, rg_tensor *bia
 rg_tensor *rg_matmul(rg_tape *t, rg_tensor *a, rg_tensor *b)
 {
     rg_tensor *in[] = { a, b };
-    return rg_tape__begin(t, "matmul", 2, in) ? product(t, a, b, NULL, RG_IDENTITY, false) : NULL;
+    return rg_tape__begin_packed(t, "matmul", 2, in) ? product(t, a, b, NULL, RG_IDENTITY, false) : NULL;
 }
 
 rg_tensor *rg_matmul_nt(rg_tape *t, rg_tensor *a, rg_tensor *b)
 {
     rg_tensor *in[] = { a, b };
-    return rg_tape__begin(t, "matmul_nt", 2, in) ? product(t, a, b, NULL, RG_IDENTITY, true) : NULL;
+    return rg_tape__begin_packed(t, "matmul_nt", 2, in) ? product(t, a, b, NULL, RG_IDENTITY, true) : NULL;
 }
 
 rg_tensor *rg_linear(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, rg_activation f)
 {
     rg_tensor *in[] = { x, w };
-    if (!rg_tape__begin(t, "linear", 2, in)) return NULL;
+    if (!rg_tape__begin_packed(t, "linear", 2, in)) return NULL;
     if (from_output(f)) return product(t, x, w, b, f, false);
     return rg_map(t, product(t, x, w, b, RG_IDENTITY, false), f);
 }
@@ -163,5 +165,5 @@ rg_tensor *rg_linear(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, rg_ac
 rg_tensor *rg_linear_nt(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b)
 {
     rg_tensor *in[] = { x, w };
-    return rg_tape__begin(t, "linear_nt", 2, in) ? product(t, x, w, b, RG_IDENTITY, true) : NULL;
+    return rg_tape__begin_packed(t, "linear_nt", 2, in) ? product(t, x, w, b, RG_IDENTITY, true) : NULL;
 }

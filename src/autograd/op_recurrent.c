@@ -179,7 +179,7 @@ static void project(rg_tape *t, rg_recurrent_node *n)
     const rg_real  *b = n->w.b ? n->w.b->data : NULL;
     if (n->w.w) {
         const rg_pack w = rg_tape__pack(t, n->w.w, false);
-        if (w.data)
+        if (rg_pack_there(&w))
             rg_tape__check(t, rg_product_packed(rg_tape_team(t), s->rows, n->xs, n->ld_xs, &w, n->gates, n->gu, false, b, RG_IDENTITY));
         return;
     }
@@ -335,7 +335,7 @@ static bool ready(rg_tape *t, const char *op, rg_recurrence kind, const rg_recur
 {
     if (out_c) *out_c = NULL;
     rg_tensor *in[] = { x, w->u };
-    if (!rg_tape__begin(t, op, 2, in)) return false;
+    if (!rg_tape__begin_packed(t, op, 2, in)) return false;
     if ((unsigned)kind < RG_RECURRENCES) return true;
     rg_tape_fail(t, RG_EINVAL, "there is no recurrence %d", (int)kind);
     return false;

@@ -1,5 +1,6 @@
 /* op_shape.c - columns and rows: views, splits, concatenation, gathering, write-once buffers. Views copy nothing: their gradient
  * is a part of the whole's. */
+#include "autograd/params.h"
 #include "autograd/tape.h"
 
 #include <string.h>
@@ -169,6 +170,15 @@ static void collect(size_t cols, const int32_t *index, size_t count, rg_real *ds
     }
 }
 
+/* Rows of a table that is kept in few bytes. */
+static void look_up(const rg_param *table, const int32_t *index, size_t count, rg_tensor *y)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (index[i] < 0) memset(y->data + i * y->ld, 0, y->cols * sizeof *y->data);
+        else rg_param__row(table, (size_t)index[i], y->data + i * y->ld);
+    }
+}
+
 static void gather_backward(rg_tape *t, rg_node *node)
 {
     index_node *n = (index_node *)node;
@@ -178,10 +188,11 @@ static void gather_backward(rg_tape *t, rg_node *node)
 
 rg_tensor *rg_gather(rg_tape *t, rg_tensor *x, const int32_t *index, size_t count, const rg_layout *layout)
 {
-    if (!rg_tape__begin(t, "gather", 1, &x) || !in_range(t, index, count, x->rows)) return NULL;
+    if (!rg_tape__begin_packed(t, "gather", 1, &x) || !in_range(t, index, count, x->rows)) return NULL;
     rg_tensor *y = rg_tape__tensor(t, count, x->cols, layout);
     if (!y) return NULL;
-    if (rg_tape__live(t)) collect(x->cols, index, count, y->data, y->ld, x->data, x->ld, false);
+    if (rg_tape__live(t) && !x->data && x->param && rg_param__is_small(x->param)) look_up(x->param, index, count, y);
+    else if (rg_tape__live(t)) collect(x->cols, index, count, y->data, y->ld, x->data, x->ld, false);
     index_node *n = rg_tape__node(t, sizeof *n, y, gather_backward, 1, &x);
     if (n) n->x = x, n->count = count, n->index = rg_tape__indices(t, index, count);
     return y;

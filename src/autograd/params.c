@@ -9,7 +9,7 @@
 enum { ALIGN_NUMBERS = 64 / sizeof(rg_real) };
 
 /* Numbers of an entry in the block, up to where the next may start. It fits: rg_params_add saw to that. */
-static size_t room_of(const rg_param *e) { return (e->rows * e->cols + ALIGN_NUMBERS - 1) / ALIGN_NUMBERS * ALIGN_NUMBERS; }
+size_t rg_param__room(const rg_param *e) { return (e->rows * e->cols + ALIGN_NUMBERS - 1) / ALIGN_NUMBERS * ALIGN_NUMBERS; }
 
 /* -------------------------------------------------------------------------------------------------- declaring */
 
@@ -30,6 +30,7 @@ rg_status rg_params_new(rg_params **out)
 void rg_params_free(rg_params *p)
 {
     if (!p) return;
+    for (size_t i = 0; i < p->count; i++) rg_small_fini(&p->entry[i]->small);
     rg_free(p->transposed);
     rg_free(p->forward);
     rg_free(p->block);
@@ -146,7 +147,7 @@ static rg_status fill(rg_param *e, uint64_t seed)
 
 /* ------------------------------------------------------------------------------------------------------ packs */
 
-static bool packed(const rg_param *e) { return e->kind == RG_WEIGHT || e->kind == RG_TIED; }
+static bool packed(const rg_param *e) { return (e->kind == RG_WEIGHT || e->kind == RG_TIED) && !rg_param__is_small(e); }
 
 /* A weight (in, out) is the right side of x w, a tied table (V, D) that of x w^T; the gradient of x needs the other way. */
 static void shape_pack(rg_pack *pack, const rg_param *e, bool transposed)
@@ -227,32 +228,33 @@ rg_status rg_params_build(rg_params *p, uint64_t seed)
 
 rg_status rg_params_build_empty(rg_params *p)
 {
-    RG_TRY(make_block(p));
+    RG_TRY(p->weights == RG_WEIGHT_BF16 || p->weights == RG_WEIGHT_INT8 ? rg_params__make_small(p) : make_block(p));
     return make_packs(p, false, false); /* whoever fills the numbers packs them */
 }
 
 rg_status rg_params_repack(rg_params *p, rg_team *team)
 {
     size_t panels = 0;
-    if (p->slim) return rg_fail(RG_EINVAL, "the parameters are for reading only: there is nothing to pack them from");
+    if (p->slim && p->weights < RG_WEIGHT_BF16)
+        return rg_fail(RG_EINVAL, "the parameters are for reading only: there is nothing to pack them from");
     for (size_t i = 0; i < p->count; i++) panels += panels_of(&p->entry[i]->forward) + panels_of(&p->entry[i]->transposed);
     rg_team_for(team, panels, 8, repack_panels, p);
     return RG_OK;
 }
 
-/* A tied table is kept: its rows are looked up. */
+/* A tied table is kept: its rows are looked up. What is kept in few bytes is slim already. */
 rg_status rg_params_slim(rg_params *p)
 {
     size_t numbers = 0, at = 0;
     if (!p->block) return p->slim ? RG_OK : rg_fail(RG_EINVAL, "the parameters must be built before they are made slim");
     for (size_t i = 0; i < p->count; i++)
-        if (p->entry[i]->kind != RG_WEIGHT) numbers += room_of(p->entry[i]);
+        if (p->entry[i]->kind != RG_WEIGHT) numbers += rg_param__room(p->entry[i]);
     if (!(p->slim = rg_alloc_array(numbers, sizeof *p->slim))) return RG_ENOMEM;
     for (size_t i = 0; i < p->count; i++) {
         rg_param *e = p->entry[i];
         rg_real  *to = e->kind == RG_WEIGHT ? NULL : p->slim + at;
         if (to) memcpy(to, e->data, e->rows * e->cols * sizeof *to);
-        if (to) at += room_of(e);
+        if (to) at += rg_param__room(e);
         e->data = to;
         e->transposed = (rg_pack){ 0 };
     }
@@ -319,7 +321,9 @@ rg_status rg_grads_new(rg_grads **out, rg_params *params)
     *out = NULL;
     if (!params->block)
         return rg_fail(RG_EINVAL, "gradients asked for %s",
-                       params->slim ? "of parameters that are for reading only" : "before the parameters were built");
+                       !params->slim                         ? "before the parameters were built"
+                       : params->weights >= RG_WEIGHT_BF16 ? "of weights in 8 or 16 bits, which answer but do not learn: take the float32 model"
+                                                             : "of parameters that are for reading only");
     if (!params->transposed) RG_TRY(make_packs(params, true, true));
     rg_grads *g = rg_alloc_zero(sizeof *g);
     if (!g) return RG_ENOMEM;

@@ -223,7 +223,7 @@ rg_tape_cost rg_tape_get_cost(const rg_tape *t)
 
 /* --------------------------------------------------------------------------------------------------- tensors */
 
-bool rg_tape__begin(rg_tape *t, const char *op, size_t n, rg_tensor *const *inputs)
+static bool begin(rg_tape *t, const char *op, size_t n, rg_tensor *const *inputs)
 {
     if (t->status != RG_OK) return false;
     t->op = op;
@@ -233,6 +233,21 @@ bool rg_tape__begin(rg_tape *t, const char *op, size_t n, rg_tensor *const *inpu
         return false;
     }
     return true;
+}
+
+/* Weights kept in few bytes, written out. */
+static bool all_there(rg_tape *t, size_t n, rg_tensor *const *inputs)
+{
+    for (size_t i = 0; i < n; i++)
+        if (inputs[i]->param && rg_param__is_small(inputs[i]->param) && !rg_tape__there(t, inputs[i])) return false;
+    return true;
+}
+
+bool rg_tape__begin(rg_tape *t, const char *op, size_t n, rg_tensor *const *inputs) { return begin(t, op, n, inputs) && all_there(t, n, inputs); }
+
+bool rg_tape__begin_packed(rg_tape *t, const char *op, size_t n, rg_tensor *const *inputs)
+{
+    return begin(t, op, n, inputs) && (!t->config.record || all_there(t, n, inputs)); /* the backward pass reads numbers */
 }
 
 static rg_tensor *new_tensor(rg_tape *t, size_t rows, size_t cols, const rg_layout *layout)
@@ -259,9 +274,18 @@ rg_tensor *rg_tape__tensor(rg_tape *t, size_t rows, size_t cols, const rg_layout
     return x->data ? x : NULL;
 }
 
-bool rg_tape__there(rg_tape *t, const rg_tensor *x)
+static bool write_out(rg_tape *t, rg_tensor *x)
+{
+    rg_real *numbers = rg_tape__keep(t, x->rows * x->cols * sizeof *numbers);
+    for (size_t i = 0; numbers && i < x->rows; i++) rg_param__row(x->param, i, numbers + i * x->cols);
+    x->data = numbers;
+    return numbers != NULL;
+}
+
+bool rg_tape__there(rg_tape *t, rg_tensor *x)
 {
     if (x->data || t->config.dry || !x->param) return true;
+    if (rg_param__is_small(x->param)) return write_out(t, x);
     rg_tape_fail(t, RG_EINVAL, "the numbers of %s are asked for, but its parameters were made slim: only their packs are there",
                  rg_param_name(x->param));
     return false;

@@ -30,13 +30,15 @@ struct rg_node {
     rg_backward *backward; /* called only when a gradient arrived at out */
 };
 
-/* False when the tape has failed or an input is NULL. Names the op for messages that follow. */
+/* False when the tape has failed or an input is NULL. Names the op for messages that follow. The numbers of the inputs are there. */
 bool rg_tape__begin(rg_tape *t, const char *op, size_t n, rg_tensor *const *inputs);
+/* The same for ops that read packs: unless the tape records, weights may be there in few bytes only. */
+bool rg_tape__begin_packed(rg_tape *t, const char *op, size_t n, rg_tensor *const *inputs);
 
 /* A new tensor, numbers not set. NULL latches RG_ENOMEM. */
 rg_tensor *rg_tape__tensor(rg_tape *t, size_t rows, size_t cols, const rg_layout *layout);
-/* Are its numbers there? A weight of slim parameters has only packs: the tape fails. */
-bool rg_tape__there(rg_tape *t, const rg_tensor *x);
+/* Are its numbers there? A weight of slim parameters has only packs: the tape fails. One that is kept in few bytes is written out on the tape. */
+bool rg_tape__there(rg_tape *t, rg_tensor *x);
 /* A view of rows x cols at (row, col) of x. */
 rg_tensor *rg_tape__view(rg_tape *t, rg_tensor *x, size_t row, size_t col, size_t rows, size_t cols);
 
@@ -88,8 +90,8 @@ struct rg_deferred **rg_tape__deferred(rg_tape *t);
 /* A product failed inside forward or backward: latch its status. */
 void rg_tape__check(rg_tape *t, rg_status status);
 
-/* The packed form of a right side, w or w^T: the parameter's own, or one made in the arena now. data NULL: no memory. */
-rg_pack rg_tape__pack(rg_tape *t, const rg_tensor *w, bool transposed);
+/* The packed form of a right side, w or w^T: the parameter's own, or one made in the arena now. Not rg_pack_there: no memory. */
+rg_pack rg_tape__pack(rg_tape *t, rg_tensor *w, bool transposed);
 
 /* Rows over the team: work(context, member, begin, end); `cost` is the numbers touched a row. */
 void rg_tape__rows(rg_tape *t, size_t rows, size_t cost, rg_team_work *work, void *context);

@@ -3,11 +3,13 @@
 
 #include "cli/answers.h"
 #include "cli/command.h"
+#include "cli/weights.h"
 
 typedef struct {
     char   *model, *input;
     bool    json;
     int64_t threads;
+    rg_weights_choice keep;
 } settings;
 
 static const rg_option options[] = {
@@ -17,6 +19,7 @@ static const rg_option options[] = {
       'i', NULL },
     { RG_OPTION_BOOL, "json", offsetof(settings, json), "false", "one JSON object per text", 0, NULL },
     { RG_OPTION_INT, "cpu-threads", offsetof(settings, threads), "1", "threads", 0, "[1,1024]" },
+    RG_WEIGHTS_OPTIONS(settings, keep),
     RG_OPTION_END
 };
 
@@ -64,7 +67,7 @@ static rg_status run(rg_call *call)
     plain             p = { 0 };
     const rg_sink     sink = { .context = &p, .columns = plain_columns, .row = plain_row, .note = plain_note };
     rg_model         *model;
-    RG_TRY(rg_model_load(&model, s->model, NULL));
+    RG_TRY(rg_model_load_as(&model, s->model, NULL, rg_weights_chosen(&s->keep)));
     const rg_task    *task = model->system->task;
     const rg_question q = { .options = task->drawing ? rg_call_values(call, task->drawing) : NULL,
                             .words = &call->words,

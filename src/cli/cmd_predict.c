@@ -2,11 +2,13 @@
 #include "cli/answers.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/weights.h"
 
 typedef struct {
     char   *model, *record, *input;
     bool    json;
     int64_t threads;
+    rg_weights_choice keep;
 } settings;
 
 static const rg_option options[] = {
@@ -15,6 +17,7 @@ static const rg_option options[] = {
     { RG_OPTION_BOOL, "json", offsetof(settings, json), "false", "answers as JSON lines", 0, NULL },
     { RG_OPTION_STRING, "attention", offsetof(settings, record), "", "also write what was attended to as a record (.json or .safetensors; `regard show` draws it)", 0, NULL },
     { RG_OPTION_INT, "cpu-threads", offsetof(settings, threads), "1", "threads", 0, "[1,1024]" },
+    RG_WEIGHTS_OPTIONS(settings, keep),
     RG_OPTION_END
 };
 
@@ -26,7 +29,7 @@ static rg_status run(rg_call *call)
     rg_answer_printer printer = { .json = s->json, .record_path = s->record };
     rg_model         *model;
     RG_TRY(rg_output_is_not("attention", s->record, s->model));
-    RG_TRY(rg_model_load(&model, s->model, NULL));
+    RG_TRY(rg_model_load_as(&model, s->model, NULL, rg_weights_chosen(&s->keep)));
     const rg_task    *task = model->system->task;
     const rg_question q = { .options = task->asking ? rg_call_values(call, task->asking) : NULL,
                             .words = &call->words,

@@ -7,12 +7,14 @@
 #include "cli/answers.h"
 #include "cli/command.h"
 #include "cli/line_faults.h"
+#include "cli/weights.h"
 #include "regard/translate.h"
 
 typedef struct {
     rg_list models;
     int64_t mini_batch, threads;
     bool    json, word_scores, normalize, quiet;
+    rg_weights_choice keep;
 } settings;
 
 static const rg_option options[] = {
@@ -23,6 +25,7 @@ static const rg_option options[] = {
     { RG_OPTION_INT, "mini-batch", offsetof(settings, mini_batch), "64", "pairs scored together", 0, "[1,100000]" },
     { RG_OPTION_INT, "cpu-threads", offsetof(settings, threads), "0", "threads; 0: as many as there are cores", 0, "[0,1024]" },
     { RG_OPTION_BOOL, "quiet", offsetof(settings, quiet), "false", "no remarks and no summary on standard error", 0, NULL },
+    RG_WEIGHTS_OPTIONS(settings, keep),
     RG_OPTION_END
 };
 
@@ -58,7 +61,7 @@ static rg_status open_all(scoring *w, const rg_call *call)
     if (n > 64) return rg_fail(RG_ELIMIT, "%zu models; an ensemble has at most 64", n);
     if (!(w->translators = rg_alloc_zero(n * sizeof *w->translators))) return RG_ENOMEM;
     for (; w->count < n; w->count++) {
-        RG_TRY(rg_translator_load(&w->translators[w->count], s->models.items[w->count]));
+        RG_TRY(rg_translator_load_as(&w->translators[w->count], s->models.items[w->count], rg_weights_chosen(&s->keep)));
         models[w->count] = w->translators[w->count]->model;
         const rg_translator *a = w->translators[0], *b = w->translators[w->count];
         if (rg_vocab_checksum(a->source) != rg_vocab_checksum(b->source) || rg_vocab_checksum(a->target) != rg_vocab_checksum(b->target)) {
@@ -195,7 +198,7 @@ static rg_status score_answers(const rg_task *task, const rg_call *call)
     rg_model         *model;
     if (!task->score) return rg_fail(RG_EMATCH, "%s: a model for '%s' (%s -> %s) scores no answers", s->models.items[0], task->name, task->in, task->out);
     if ((s->models.count > 1 && !together) || call->words.count > 1) return rg_fail(RG_EINVAL, "one model and one file of lines");
-    RG_TRY(rg_model_load(&model, s->models.items[0], NULL));
+    RG_TRY(rg_model_load_as(&model, s->models.items[0], NULL, rg_weights_chosen(&s->keep)));
     const rg_question q = { .words = &none,
                             .input = together ? s->models.items[1] : call->words.count ? call->words.items[0] : "-",
                             .word_scores = s->word_scores,

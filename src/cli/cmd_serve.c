@@ -7,12 +7,14 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/weights.h"
 #include "regard/serve.h"
 
 typedef struct {
     char   *model, *host, *api_key, *source, *target;
     int64_t port, beam, threads, queue, char_limit, per_address, per_minute;
     double  normalize, header_seconds, body_seconds, drain_seconds, request_seconds;
+    rg_weights_choice keep;
 } settings;
 
 static const rg_option options[] = {
@@ -33,6 +35,7 @@ static const rg_option options[] = {
     { RG_OPTION_REAL, "header-seconds", offsetof(settings, header_seconds), "10", "time for a whole header", 0, "(0,inf)" },
     { RG_OPTION_REAL, "body-seconds", offsetof(settings, body_seconds), "30", "time for a whole body, and for reading the answer", 0, "(0,inf)" },
     { RG_OPTION_REAL, "drain-seconds", offsetof(settings, drain_seconds), "10", "time for what was asked before SIGTERM", 0, "[0,inf)" },
+    RG_WEIGHTS_OPTIONS(settings, keep),
     RG_OPTION_END
 };
 
@@ -82,7 +85,7 @@ static rg_status run(rg_call *call)
     c.drain_seconds = s->drain_seconds;
     c.request_seconds = s->request_seconds;
     rg_status status = catch_signals(&stop);
-    if (status == RG_OK) status = rg_model_load(&model, s->model, NULL);
+    if (status == RG_OK) status = rg_model_load_as(&model, s->model, NULL, rg_weights_chosen(&s->keep));
     if (status == RG_OK && model->system->task->translates) status = rg_translator_slim(model->assets);
     if (status == RG_OK) status = rg_serve_model(&c, model, stop, say_address, NULL);
     if (status == RG_EMATCH && !rg_message_names(s->model)) rg_fail_in(status, "%s: ", s->model);

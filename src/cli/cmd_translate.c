@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/line_faults.h"
 #include "cli/output.h"
+#include "cli/weights.h"
 #include "regard/lexicon.h"
 #include "regard/translate.h"
 #include "regard/view.h"
@@ -22,6 +23,7 @@ typedef struct {
     char   *length_form;
     rg_list dictionary;
     bool    json, word_scores, allow_unknown, replace_unknown, sample, quiet;
+    rg_weights_choice keep;
 } settings;
 
 static const rg_option options[] = {
@@ -54,6 +56,7 @@ static const rg_option options[] = {
     { RG_OPTION_INT, "maxi-batch", offsetof(settings, maxi_batch), "100", "times mini-batch lines are read and sorted by length", 0, "[1,100000]" },
     { RG_OPTION_INT, "cpu-threads", offsetof(settings, threads), "0", "threads; 0: as many as there are cores", 0, "[0,1024]" },
     { RG_OPTION_BOOL, "quiet", offsetof(settings, quiet), "false", "no remarks about cut or damaged lines", 0, NULL },
+    RG_WEIGHTS_OPTIONS(settings, keep),
     RG_OPTION_END
 };
 
@@ -321,7 +324,7 @@ static rg_status run(rg_call *call)
     const int   threads = t.s->threads ? (int)t.s->threads : cores > 0 ? (int)cores : 1;
     if (status == RG_OK && !(t.translators = rg_alloc_zero(t.s->models.count * sizeof *t.translators))) status = RG_ENOMEM;
     for (size_t i = 0; status == RG_OK && i < t.s->models.count; i++, t.count++) {
-        status = rg_translator_load(&t.translators[i], t.s->models.items[i]);
+        status = rg_translator_load_as(&t.translators[i], t.s->models.items[i], rg_weights_chosen(&t.s->keep));
         if (status == RG_OK) status = rg_translator_slim(t.translators[i]);
     }
     if (status == RG_OK) status = learn_dictionary(&t);

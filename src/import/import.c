@@ -305,7 +305,7 @@ static rg_status make_model(rg_model **out, const rg_import_plan *plan)
     rg_status             status = rg_options_init(system->options, options);
     if (status == RG_OK)
         status = rg_options_read_yaml(&group, 1, rg_text_c(&plan->settings), plan->settings.length, "the imported settings", false);
-    if (status == RG_OK) status = rg_model_new_empty(out, system, options, &plan->sizes, SIZE_MAX / sizeof(rg_real) / 4);
+    if (status == RG_OK) status = rg_model_new_empty(out, system, options, &plan->sizes, SIZE_MAX / sizeof(rg_real) / 4, RG_WEIGHT_F32);
     rg_options_fini(system->options, options);
     rg_free(options);
     return status;

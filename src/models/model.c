@@ -124,9 +124,15 @@ rg_status rg_model_new_with(rg_model **out, const rg_system *system, const void 
     return make(out, system, options, sizes, false, seed, SIZE_MAX, more, context);
 }
 
-rg_status rg_model_new_empty(rg_model **out, const rg_system *system, const void *options, const rg_sizes *sizes, size_t most)
+static rg_status keep_in(rg_model *model, void *weights)
 {
-    return make(out, system, options, sizes, true, 0, most, NULL, NULL);
+    rg_params_set_weights(model->params, *(const rg_weights *)weights);
+    return RG_OK;
+}
+
+rg_status rg_model_new_empty(rg_model **out, const rg_system *system, const void *options, const rg_sizes *sizes, size_t most, rg_weights weights)
+{
+    return make(out, system, options, sizes, true, 0, most, keep_in, &weights);
 }
 
 void rg_model_free(rg_model *m)

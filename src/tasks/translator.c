@@ -143,11 +143,13 @@ rg_status rg_translator_adopt(void *assets, rg_sizes *sizes, const rg_state *sta
 rg_status rg_translator_save(const rg_translator *t, const char *path) { return rg_model_save(t->model, path); }
 rg_status rg_translator_describe(rg_state *state, const rg_translator *t) { return rg_model_describe(state, t->model); }
 
-rg_status rg_translator_load(rg_translator **out, const char *path)
+rg_status rg_translator_load(rg_translator **out, const char *path) { return rg_translator_load_as(out, path, RG_WEIGHT_STORED); }
+
+rg_status rg_translator_load_as(rg_translator **out, const char *path, rg_weights weights)
 {
     rg_model *model;
     *out = NULL;
-    RG_TRY(rg_model_load(&model, path, &rg_task_translation));
+    RG_TRY(rg_model_load_as(&model, path, &rg_task_translation, weights));
     *out = model->assets;
     return RG_OK;
 }

@@ -26,10 +26,15 @@ static inline bool rg_slope_reads_input(rg_activation f) { return f == RG_GELU |
  */
 enum { RG_PANEL = 16 };
 
+struct rg_small; /* weights of one or two bytes: int8.h */
+
 typedef struct rg_pack {
-    size_t         K, N;
-    const rg_real *data; /* rg_pack_size(K, N) numbers */
+    size_t                 K, N;
+    const rg_real         *data;  /* rg_pack_size(K, N) numbers                             */
+    const struct rg_small *small; /* or, when data is NULL, the same weights in fewer bytes */
 } rg_pack;
+
+static inline bool rg_pack_there(const rg_pack *pack) { return pack->data || pack->small; }
 
 size_t rg_pack_size(size_t K, size_t N); /* in numbers */
 
@@ -41,6 +46,9 @@ typedef struct rg_kernels {
      * One caller, no threads; product.h splits the work over a team. */
     void (*gemm_packed)(size_t M, size_t N, size_t K, const rg_real *a, size_t lda, const rg_real *panels,
                         rg_real *c, size_t ldc, bool add, const rg_real *bias, rg_activation f);
+    /* The same with weights in bfloat16, the upper halves of floats: the bits of gemm_packed on those floats. */
+    void (*gemm_bf16)(size_t M, size_t N, size_t K, const rg_real *a, size_t lda, const uint16_t *panels, rg_real *c, size_t ldc, bool add,
+                      const rg_real *bias);
     void (*pack)(rg_real *panels, const rg_real *b, size_t ldb, size_t K, size_t N);            /* panels of B          */
     void (*pack_transposed)(rg_real *panels, const rg_real *b, size_t ldb, size_t K, size_t N); /* of B^T; B is (N, K)  */
 

@@ -7,6 +7,7 @@
 #include <tgmath.h>
 
 #include "tensor/plain_lists.h"
+#include "tensor/plain_small.h"
 
 /* ------------------------------------------------------------------------------------------------- functions */
 
@@ -374,6 +375,7 @@ extern const rg_gates rg_gates_plain; /* plain_gates.c */
 const rg_kernels rg_kernels_plain = {
     .name = "plain",
     .gemm_packed = gemm_packed,
+    .gemm_bf16 = rg_plain__gemm_bf16,
     .pack = pack,
     .pack_transposed = pack_transposed,
     .pack_tiles = pack_tiles,

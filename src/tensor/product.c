@@ -13,6 +13,8 @@
  *   +---+  +------+ */
 #include "tensor/product.h"
 
+#include "tensor/product_small.h"
+
 enum {
     KC = 512,
     NC = 2048, /* a multiple of RG_PANEL */
@@ -68,6 +70,7 @@ rg_status rg_product_packed(rg_team *team, size_t M, const rg_real *a, size_t ld
         return rg_fail(RG_ESHAPE, "product: rows of %zu and %zu numbers are kept %zu and %zu apart", b->K, b->N, lda, ldc);
     if (add && (bias || f != RG_IDENTITY)) return rg_fail(RG_EINVAL, "product: a bias or activation cannot follow an addition");
     if (M == 0 || b->N == 0) return RG_OK;
+    if (!b->data) return rg_product__small(team_for_work(team, M, b->N, b->K), M, a, lda, b->small, c, ldc, add, bias, f);
     packed_job job = {rg_kernel(), M, lda, ldc, a, bias, b, c, add, f};
     team = team_for_work(team, M, b->N, b->K);
     size_t panels = (b->N + RG_PANEL - 1) / RG_PANEL;

@@ -11,6 +11,7 @@ typedef struct loading {
     size_t          found; /* arrays of the file that have a place */
     float          *floats; /* room for the largest, where rg_real is not float */
     size_t          largest; /* in numbers */
+    bool            learns;  /* weights of 8 bits are refused */
 } loading;
 
 /* Weights are numbers: whoever computes with an infinite one answers nonsense. Checked while the bytes are in cache for the checksum. */
@@ -36,7 +37,9 @@ static rg_status compare(void *context, const char *name, const rg_param *e, rg_
     const char                 *path = rg_safetensors_path(l->file);
     (void)data;
     if (!a) return rg_fail(RG_EMATCH, "%s: has no tensor '%s'; it is of another model", path, name);
-    if (!rg_dtype_is_weight(a->dtype))
+    const bool integers = a->dtype == RG_DTYPE_I8 && name == e->name;
+    if (integers) RG_TRY(rg_checkpoint__integers(l->file, a, e, l->learns));
+    else if (!rg_dtype_is_weight(a->dtype))
         return rg_fail(RG_EMATCH, "%s: tensor '%s' is %s, not F32, F16 or BF16", path, name, rg_dtype_name(a->dtype));
     if (!same_shape(a, e))
         return rg_fail(RG_EMATCH, "%s: tensor '%s' is %zu x %zu, the model wants %zu x %zu", path, name, a->ndim > 1 ? a->dims[0] : 1,
@@ -51,6 +54,7 @@ static rg_status copy_in(void *context, const char *name, const rg_param *e, rg_
     loading                    *l = context;
     const rg_safetensors_entry *a = rg_safetensors_find(l->file, name);
     const size_t                n = e->rows * e->cols;
+    if (a->dtype == RG_DTYPE_I8 || !data) return rg_checkpoint__copy_small(l->file, a, (rg_param *)e);
     if (!l->floats) return rg_safetensors_read_floats(l->file, a, (float *)data, n);
     RG_TRY(rg_safetensors_read_floats(l->file, a, l->floats, n));
     for (size_t i = 0; i < n; i++) data[i] = (rg_real)l->floats[i];
@@ -67,6 +71,7 @@ static rg_status no_strangers(const loading *l, const rg_params *params, bool le
         const char *name = rg_safetensors_at(l->file, i)->name;
         if (starts(name, RG_CHECKPOINT_STATE) || starts(name, RG_CHECKPOINT_OPTIMIZER) || rg_params_find(params, name)) continue;
         if (!learns && starts(name, "objective.")) continue;
+        if (rg_checkpoint__is_scale(l->file, params, name)) continue;
         return rg_fail(RG_EMATCH, "%s: has a tensor '%s' that the model does not know", rg_safetensors_path(l->file), name);
     }
     return RG_OK;
@@ -128,6 +133,7 @@ static rg_status room_for_floats(loading *l)
 static rg_status load(loading *l, rg_params *params, rg_optimizer *opt, rg_state *state, rg_team *team)
 {
     uint64_t steps = 0;
+    l->learns = opt != NULL;
     RG_TRY(rg_checkpoint__walk(params, opt, compare, l));
     RG_TRY(no_strangers(l, params, opt != NULL));
     if (opt) RG_TRY(optimizer_steps(&steps, l, opt));
@@ -141,7 +147,8 @@ static rg_status load(loading *l, rg_params *params, rg_optimizer *opt, rg_state
 rg_status rg_checkpoint_load(const char *path, rg_params *params, rg_optimizer *opt, rg_state *state, rg_team *team)
 {
     loading l = {0};
-    if (!params->block) return rg_fail(RG_EINVAL, "%s: the parameters must be built before they are loaded", path);
+    const bool built = params->block || (params->slim && rg_params_get_weights(params) != RG_WEIGHT_F32);
+    if (!built) return rg_fail(RG_EINVAL, "%s: the parameters must be built before they are loaded", path);
     RG_TRY(open_finite(&l.file, path));
     rg_status status = load(&l, params, opt, state, team);
     rg_free(l.floats);
@@ -223,7 +230,7 @@ static rg_status add_in(void *context, const char *name, const rg_param *e, rg_r
 
 static rg_status add_file(averaging *a, rg_params *params, const char *path)
 {
-    a->l = (loading){0};
+    a->l = (loading){ .learns = true };
     RG_TRY(open_finite(&a->l.file, path));
     rg_status status = rg_checkpoint__walk(params, NULL, compare, &a->l);
     if (status == RG_OK) status = no_strangers(&a->l, params, false);
@@ -237,6 +244,9 @@ static rg_status add_file(averaging *a, rg_params *params, const char *path)
 rg_status rg_checkpoint_average(rg_params *params, const char *const *paths, size_t count, rg_team *team)
 {
     if (count == 0) return rg_fail(RG_EINVAL, "there are no checkpoints to average");
+    if (!params->block && params->slim)
+        return rg_fail(RG_EMATCH, "%s: its weights are %s, made for answering: average the float32 models and quantise the mean", paths[0],
+                       rg_weights_name(rg_params_get_weights(params)));
     if (!params->block) return rg_fail(RG_EINVAL, "the parameters must be built before checkpoints are averaged into them");
     averaging a = {0};
     size_t    bytes;

@@ -25,7 +25,7 @@ rg_status rg_checkpoint__walk(const rg_params *params, const rg_optimizer *opt, 
 
 typedef struct saving {
     rg_safetensors_writer *writer;
-    rg_arena              *floats; /* copies where rg_real is not float */
+    rg_arena              *floats; /* copies where rg_real is not float, and of what is kept in 8 or 16 bits */
 } saving;
 
 /* Files hold float32 whatever rg_real is. */
@@ -42,6 +42,7 @@ static rg_status add_array(void *context, const char *name, const rg_param *e, r
     saving      *s = context;
     const size_t dims[2] = { e->rows, e->cols };
     const bool   flat = e->kind == RG_VECTOR && e->rows == 1;
+    if (rg_param__is_small(e)) return rg_checkpoint__add_small(s->writer, s->floats, e);
     const void  *floats = as_floats(s, data, e->rows * e->cols);
     if (!floats) return RG_ENOMEM;
     return rg_safetensors_writer_add(s->writer, name, RG_DTYPE_F32, dims + flat, flat ? 1 : 2, floats);
@@ -74,7 +75,9 @@ static rg_status add_state(saving *s, const rg_state *state)
 
 static rg_status fill(saving *s, const rg_params *params, const rg_optimizer *opt, const rg_state *state)
 {
+    const rg_weights weights = rg_params_get_weights(params);
     RG_TRY(rg_safetensors_writer_metadata(s->writer, "format", "regard"));
+    if (weights != RG_WEIGHT_F32) RG_TRY(rg_safetensors_writer_metadata(s->writer, RG_CHECKPOINT_WEIGHTS, rg_weights_name(weights)));
     RG_TRY(rg_checkpoint__walk(params, opt, add_array, s));
     if (opt) RG_TRY(add_optimizer(s, opt));
     return state ? add_state(s, state) : RG_OK;
@@ -84,12 +87,13 @@ rg_status rg_checkpoint_save(const char *path, const rg_params *params, const rg
 {
     saving    s = {0};
     rg_status status;
-    if (!params->block)
+    const bool small = params->slim && rg_params_get_weights(params) != RG_WEIGHT_F32;
+    if (!params->block && !small)
         return rg_fail(RG_EINVAL, "%s: %s", path,
                        params->slim ? "the parameters were made slim for reading and cannot be saved"
                                     : "there are no parameters to save yet");
     if ((status = rg_safetensors_writer_new(&s.writer)) != RG_OK) goto done;
-    if (sizeof(rg_real) != sizeof(float) && (status = rg_arena_new(&s.floats, 1 << 16)) != RG_OK) goto done;
+    if ((small || sizeof(rg_real) != sizeof(float)) && (status = rg_arena_new(&s.floats, 1 << 16)) != RG_OK) goto done;
     rg_safetensors_writer_finite_only(s.writer, true);
     if ((status = fill(&s, params, opt, state)) != RG_OK) goto done;
     status = rg_safetensors_writer_save(s.writer, path);

@@ -136,12 +136,12 @@ static rg_status get_sizes(rg_sizes *out, const rg_state *state, size_t most)
     return RG_OK;
 }
 
-static rg_status make_model(rg_model **out, const rg_system *system, const rg_sizes *sizes, const char *yaml, size_t most)
+static rg_status make_model(rg_model **out, const rg_system *system, const rg_sizes *sizes, const char *yaml, size_t most, rg_weights weights)
 {
     void *options = rg_alloc_zero(system->options_bytes);
     if (!options) return RG_ENOMEM;
     rg_status status = rg_system_stored_options(options, system, yaml);
-    if (status == RG_OK) status = rg_model_new_empty(out, system, options, sizes, most);
+    if (status == RG_OK) status = rg_model_new_empty(out, system, options, sizes, most, weights);
     rg_options_fini(system->options, options);
     rg_free(options);
     return status;
@@ -163,7 +163,16 @@ static rg_status find_system(const rg_system **out, const rg_state *state, const
     return RG_OK;
 }
 
-static rg_status load(rg_model **out, const rg_state *state, const char *path, const rg_task *wanted)
+/* How the file says its weights are kept. */
+static rg_status weights_of(rg_weights *out, const rg_state *state)
+{
+    const char *name = "f32";
+    if (rg_state_has(state, RG_CHECKPOINT_WEIGHTS)) RG_TRY(rg_state_get_text(&name, state, RG_CHECKPOINT_WEIGHTS));
+    if (rg_weights_find(out, name) && *out != RG_WEIGHT_STORED) return RG_OK;
+    return rg_fail(RG_EFORMAT, RG_CHECKPOINT_WEIGHTS " is '%.40s'; this program knows f32, bf16 and int8", name);
+}
+
+static rg_status load(rg_model **out, const rg_state *state, const char *path, const rg_task *wanted, rg_weights weights)
 {
     const rg_system *system = NULL;
     const char      *yaml;
@@ -172,12 +181,13 @@ static rg_status load(rg_model **out, const rg_state *state, const char *path, c
     RG_TRY(find_system(&system, state, wanted));
     RG_TRY(rg_state_get_text(&yaml, state, "regard.settings"));
     RG_TRY(room_of(&most, path));
+    if (weights == RG_WEIGHT_STORED) RG_TRY(weights_of(&weights, state));
     RG_TRY(get_sizes(&sizes, state, most));
     const rg_task *task = system->task;
     void          *assets = rg_alloc_zero(task->assets_bytes + sizeof(rg_model *));
     rg_status      status = assets ? RG_OK : RG_ENOMEM;
     if (status == RG_OK && task->adopt) status = task->adopt(assets, &sizes, state);
-    if (status == RG_OK) status = make_model(out, system, &sizes, yaml, most);
+    if (status == RG_OK) status = make_model(out, system, &sizes, yaml, most, weights);
     if (status == RG_OK) {
         rg_model_own(*out, assets, task->drop);
         return rg_checkpoint_load(path, (*out)->params, NULL, NULL, NULL);
@@ -187,13 +197,15 @@ static rg_status load(rg_model **out, const rg_state *state, const char *path, c
     return status;
 }
 
-rg_status rg_model_load(rg_model **out, const char *path, const rg_task *task)
+rg_status rg_model_load(rg_model **out, const char *path, const rg_task *task) { return rg_model_load_as(out, path, task, RG_WEIGHT_STORED); }
+
+rg_status rg_model_load_as(rg_model **out, const char *path, const rg_task *task, rg_weights weights)
 {
     *out = NULL;
     rg_state *state;
     RG_TRY(rg_state_new(&state));
     rg_status status = rg_model_file_state(state, path);
-    if (status == RG_OK) status = load(out, state, path, task);
+    if (status == RG_OK) status = load(out, state, path, task, weights);
     if (status != RG_OK) {
         rg_model_free(*out);
         *out = NULL;
@@ -263,7 +275,10 @@ rg_status rg_model_take(size_t *out_count, rg_text *taken, rg_text *fresh, rg_mo
     RG_TRY(same_vocabularies(m, path));
     RG_TRY(rg_safetensors_open(&t.file, path));
     rg_safetensors_finite_only(t.file, true);
-    rg_status status = RG_OK;
+    const char *weights = rg_safetensors_metadata(t.file, RG_CHECKPOINT_WEIGHTS);
+    rg_status   status = !weights ? RG_OK
+                                  : rg_fail(RG_EMATCH, "%s: its weights are %.10s, made for answering by `regard quantize`; train from the float32 model it was made of",
+                                            path, weights);
     for (size_t i = 0; status == RG_OK && i < rg_params_count(m->params); i++) status = take_one(&t, rg_params_at(m->params, i));
     rg_safetensors_close(t.file);
     if (status == RG_OK && !t.count)

@@ -33,6 +33,10 @@ void ISA(gemm_packed)(size_t M, size_t N, size_t K, const float *a, size_t lda, 
                       bool add, const float *bias, rg_activation f);
 void ISA(gemm_tiles)(size_t M, size_t N, size_t K, const float *tiles, const float *panels, float *c, size_t ldc, bool add);
 
+/* bf16.c */
+void ISA(gemm_bf16)(size_t M, size_t N, size_t K, const float *a, size_t lda, const uint16_t *panels, float *c, size_t ldc, bool add,
+                    const float *bias);
+
 /* pack.c */
 void ISA(pack_tiles)(float *tiles, const float *a, size_t row, size_t step, size_t M, size_t K);
 void ISA(pack)(float *panels, const float *b, size_t ldb, size_t K, size_t N);
