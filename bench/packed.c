@@ -20,7 +20,7 @@ static rg_status fill(bench_packed *p)
         rg_real *panels = rg_alloc_array(rg_pack_size(p->K, p->N), sizeof(rg_real));
         if (!panels) return rg_free(b), RG_ENOMEM;
         rg_kernel()->pack(panels, b, p->N, p->K, p->N);
-        p->packs[i] = (rg_pack){p->K, p->N, panels};
+        p->packs[i] = (rg_pack){p->K, p->N, panels, NULL};
     }
     rg_free(b);
     return RG_OK;

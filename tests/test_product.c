@@ -204,7 +204,7 @@ static void packed_and_unpacked_products_have_the_same_bits_on_any_team(void **s
         size_t M = shapes[s][0], N = shapes[s][1], K = shapes[s][2];
         float *a = numbers(M * K, 1), *b = numbers(K * N, 2), *panels = numbers(rg_pack_size(K, N), 4), *want = numbers(M * N, 5);
         rg_kernel()->pack(panels, b, N, K, N);
-        rg_pack pack = {K, N, panels};
+        rg_pack pack = {K, N, panels, NULL};
         assert_int_equal(rg_product(NULL, RG_NN, M, N, K, a, K, b, N, want, N, false), RG_OK);
         for (int members = 1; members <= 3; members++) {
             rg_team *team = NULL;
@@ -242,7 +242,7 @@ static void wrong_strides_are_refused_with_their_numbers(void **state)
 {
     (void)state;
     float x[64] = {0};
-    rg_pack pack = {8, 8, x};
+    rg_pack pack = {8, 8, x, NULL};
     assert_int_equal(rg_product(NULL, RG_NN, 2, 8, 8, x, 7, x, 8, x, 8, false), RG_ESHAPE);
     assert_non_null(strstr(rg_message(), "7"));
     assert_int_equal(rg_product_packed(NULL, 2, x, 8, &pack, x, 5, false, NULL, RG_IDENTITY), RG_ESHAPE);
