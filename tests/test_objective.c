@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "regard/ops.h"
+#include "regard/perturb.h"
 #include "regard/task.h"
 #include "support/faults.h"
 
@@ -29,54 +30,29 @@ static const rg_option adversarial_rows[] = {
 
 static double clean_loss, attacked_loss; /* of the last pass, for the tests; one worker */
 
-/* r = eps sign(dL/dx), by a pass that learns nothing and moves nothing. */
-static rg_tensor *perturbation(rg_tape *t, const rg_objective_use *use, const void *batch, rg_tensor *rows, uint64_t draws)
+static rg_tensor *label_loss(rg_tape *t, const rg_pass *p, rg_tensor *y, void *context)
 {
-    const rg_system *s = use->model->system;
-    const double     epsilon = ((const adversarial_options *)use->options)->epsilon;
-    const size_t     n = rg_tensor_rows(rows), d = rg_tensor_cols(rows);
-    rg_real         *r = rg_tape_memory(t, n * d * sizeof *r);
-    if (!r || !rows) return NULL;
-    const bool     updates = rg_tape_update_statistics(t, false);
-    const uint64_t after = rg_tape_draws(t);
-    rg_tape_point *point = rg_tape_mark(t);
-    rg_tape_redraw(t, draws);
-    rg_tensor     *x = rg_input(t, rg_tensor_data(rows), n, d, rg_tensor_layout(rows));
-    rg_tensor     *y = s->answer(t, use->model, batch, s->features(t, use->model, batch, x));
-    const rg_real *g = rg_tape_backward(t, s->compare(t, batch, y).sum) == RG_OK ? rg_tape_gradient(t, x) : NULL;
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < d; j++) {
-            const rg_real dx = g ? g[i * rg_tensor_ld(x) + j] : 0;
-            r[i * d + j] = (rg_real)epsilon * (rg_real)((dx > 0) - (dx < 0));
-        }
-    rg_tape_rewind(t, point);
-    rg_tape_redraw(t, after);
-    rg_tape_update_statistics(t, updates);
-    return rg_constant(t, r, n, d, rg_tensor_layout(rows));
+    return (void)context, p->model->system->compare(t, p->batch, y).sum;
 }
 
-/* alpha L(x) + (1 - alpha) L(x + r) */
-static rg_loss adversarial_loss(rg_tape *t, const rg_objective_use *use, const void *batch)
+/* alpha L(x) + (1 - alpha) L(x + r), r = eps sign(dL/dx) */
+static rg_loss adversarial_loss(rg_tape *t, const rg_objective_use *use, const rg_pass *p)
 {
-    const rg_system           *s = use->model->system;
     const adversarial_options *o = use->options;
-    rg_tensor                 *rows = s->enter(t, use->model, batch);
+    const size_t               N = rg_tensor_rows(p->rows), D = rg_tensor_cols(p->rows);
+    rg_real                   *r = rg_tape_memory(t, (N * D + 1) * sizeof *r);
     const uint64_t             draws = rg_tape_draws(t);
-    rg_loss                    clean = s->compare(t, batch, s->answer(t, use->model, batch, s->features(t, use->model, batch, rows)));
-    rg_tensor                 *r = perturbation(t, use, batch, rows, draws);
-    const uint64_t             after = rg_tape_draws(t);
-    rg_tape_redraw(t, draws);
-    rg_tape_update_statistics(t, false);
-    rg_tensor *moved = rg_with_layout(t, rg_add(t, rows, r), rg_tensor_layout(rows));
-    rg_loss    attacked = s->compare(t, batch, s->answer(t, use->model, batch, s->features(t, use->model, batch, moved)));
-    rg_tape_update_statistics(t, true);
-    assert_true(rg_tape_draws(t) == after); /* both passes drew the same */
-    clean_loss = (double)rg_tensor_at(clean.sum, 0, 0);
-    attacked_loss = (double)rg_tensor_at(attacked.sum, 0, 0);
-    return (rg_loss){ rg_add(t, rg_scale(t, clean.sum, o->alpha), rg_scale(t, attacked.sum, 1 - o->alpha)), clean.count };
+    if (!r || !p->rows || !rg_perturb_gradient(r, t, p, NULL, label_loss, NULL)) return (rg_loss){ 0 };
+    rg_perturb_scale(r, p, RG_BALL_LINF, o->epsilon, NULL);
+    rg_tensor *moved = rg_with_layout(t, rg_add(t, p->rows, rg_constant(t, r, N, D, NULL)), rg_tensor_layout(p->rows));
+    rg_tensor *attacked = p->model->system->compare(t, p->batch, rg_pass_again(t, p, moved)).sum;
+    assert_true(rg_tape_draws(t) == draws); /* all passes drew the same */
+    clean_loss = (double)rg_tensor_at(p->loss.sum, 0, 0);
+    attacked_loss = (double)rg_tensor_at(attacked, 0, 0);
+    return (rg_loss){ rg_add(t, rg_scale(t, p->loss.sum, o->alpha), rg_scale(t, attacked, 1 - o->alpha)), p->loss.count };
 }
 
-static const rg_objective adversarial = { .name = "adversarial", .options = adversarial_rows, .options_bytes = sizeof(adversarial_options),
+static const rg_objective adversarial = { .name = "by hand", .options = adversarial_rows, .options_bytes = sizeof(adversarial_options),
                                           .whole = true, .any_batch = true, .loss = adversarial_loss };
 
 /* --------------------------------------------------------------------------------------------------------------- a head */
@@ -93,19 +69,15 @@ static rg_status head_build(rg_objective_use *use, rg_params *params)
 }
 
 /* Is the number of the example odd? The features unlearn it, lambda times, growing with the run (Ganin et al. 2016). */
-static rg_loss head_loss(rg_tape *t, const rg_objective_use *use, const void *batch)
+static rg_loss head_loss(rg_tape *t, const rg_objective_use *use, const rg_pass *p)
 {
-    const rg_batch    *b = batch;
-    const rg_system   *s = use->model->system;
-    const head_parts  *p = use->parts;
+    const rg_batch    *b = p->fields;
+    const head_parts  *q = use->parts;
     const double       lambda = *(const double *)use->options * (2 / (1 + exp(-10 * rg_tape_progress(t).part)) - 1);
-    const uint64_t     draws = rg_tape_draws(t);
     int32_t           *odd = rg_tape_memory(t, b->examples * sizeof *odd);
     if (!odd) return (rg_loss){ 0 };
     for (size_t i = 0; i < b->examples; i++) odd[i] = (int32_t)(i % 2);
-    rg_tensor *f = s->features(t, use->model, batch, s->enter(t, use->model, batch));
-    rg_tape_redraw(t, draws);
-    return (rg_loss){ rg_cross_entropy(t, rg_matmul(t, rg_reverse_gradient(t, f, lambda), rg_use(t, p->w)), odd, 0), (double)b->examples };
+    return (rg_loss){ rg_cross_entropy(t, rg_matmul(t, rg_reverse_gradient(t, p->features, lambda), rg_use(t, q->w)), odd, 0), (double)b->examples };
 }
 
 static const rg_objective head = { .name = "head", .options_bytes = sizeof(double), .parts_bytes = sizeof(head_parts), .build = head_build,
@@ -256,6 +228,7 @@ static void what_cannot_be_combined_is_refused(void **state)
     rg_objectives            *o;
     const rg_objective_choice twice[] = { { &head, NULL }, { &head, NULL } };
     assert_int_equal(rg_objectives_new(&o, rg_system_find("transformer"), NULL, 0), RG_EINVAL);
+    assert_non_null(strstr(rg_message(), "cnn"));
     assert_int_equal(rg_objectives_new(&o, rg_system_find("words"), twice, 2), RG_EINVAL);
     assert_null(rg_objective_find("nonsense"));
     assert_non_null(strstr(rg_message(), "plain"));

@@ -50,14 +50,16 @@ enum { RG_BATCH_FIELDS = 8 };
 typedef struct rg_carry rg_carry; /* carry.h */
 
 /* Borrowed from the object that filled it; a share borrows from its batch too. */
-typedef struct rg_batch {
+typedef struct rg_batch rg_batch;
+struct rg_batch {
     size_t          examples, fields;
     rg_field        field[RG_BATCH_FIELDS];
     const uint64_t *lines; /* where each example stands in its file: line or number, from 1 */
     rg_carry       *carry; /* streams: example i continues where example i of the batch before ended; NULL: examples stand alone */
     size_t          stream;       /* of the first example                                                        */
     size_t          carry_after;  /* rows of each example after which its state is carried; 0: the last (k1 of BPTT(k1, k2)) */
-} rg_batch;
+    const rg_batch *beside; /* examples without labels that a loss may learn from too: unlabelled, of another domain; NULL: none */
+};
 
 /* A contiguous share of a batch for worker `share` of `shares`, balanced by the rows of all fields; may be empty when examples are few.
  * layout.first counts the rows before it. Row numbers come from `storage`, which has room for rg_batch_share_room(batch) numbers and

@@ -101,6 +101,10 @@ rg_tensor *rg_divergence(rg_tape *t, rg_tensor *x, rg_tensor *y, const rg_real *
 rg_tensor *rg_binary_cross_entropy(rg_tape *t, rg_tensor *logits, const rg_real *target);
 rg_tensor *rg_squared_error(rg_tape *t, rg_tensor *x, const rg_real *target); /* sum (x - y)^2 */
 
+/* random numbers, without a gradient: from seed, step, op, the row in the whole batch (layout->first; layout may be NULL) and the column */
+rg_tensor *rg_normal(rg_tape *t, size_t rows, size_t cols, const rg_layout *layout);  /* mean 0, deviation 1 */
+rg_tensor *rg_uniform(rg_tape *t, size_t rows, size_t cols, const rg_layout *layout); /* in (0, 1)           */
+
 /* gradients by hand */
 rg_tensor *rg_reverse_gradient(rg_tape *t, rg_tensor *x, double lambda);            /* identity; backward times -lambda */
 rg_tensor *rg_scale_gradient(rg_tape *t, rg_tensor *x, double factor);              /* identity; backward times factor  */

@@ -20,15 +20,19 @@ RG_API_BEGIN
 
 /* Which files, and how they are cut into batches. */
 typedef struct rg_set_options {
-    rg_list train, valid;
+    rg_list train, valid, unlabelled, target;
     char   *format, *columns, *header, *pictures;
-    int64_t batch, batch_rows, window;
+    int64_t batch, batch_rows, window, batch_beside;
 } rg_set_options;
 
 /* Rows for a member `sets` of the task's struct of options. `what` says what a line of these files is. */
 #define RG_SET_ROWS(type, sets, what, batch_of)                                                                                                       \
     { RG_OPTION_LIST, "train-sets", offsetof(type, sets.train), "", what " to learn from; .gz allowed", 't', NULL, NULL },                            \
     { RG_OPTION_LIST, "valid-sets", offsetof(type, sets.valid), "", "the same for validation", 0, NULL, NULL },                                       \
+    { RG_OPTION_LIST, "unlabelled", offsetof(type, sets.unlabelled), "",                                                                              \
+      "examples without labels for --objective vat; labels they may have are not read", 0, NULL, NULL },                                              \
+    { RG_OPTION_LIST, "target-sets", offsetof(type, sets.target), "",                                                                                 \
+      "examples of the target domain for --objective domain; labels are not read", 0, NULL, NULL },                                                   \
     { RG_OPTION_STRING, "format", offsetof(type, sets.format), "", "of these files (docs/data.md); empty: recognised", 0, NULL, NULL },               \
     { RG_OPTION_STRING, "columns", offsetof(type, sets.columns), "",                                                                                  \
       "their columns, label first, by name or number: stars,review or 2,3 or 1,4-9; empty: named so, or in order", 0, NULL, NULL },                   \
@@ -40,7 +44,9 @@ typedef struct rg_set_options {
     { RG_OPTION_INT, "mini-batch-words", offsetof(type, sets.batch_rows), "0",                                                                        \
       "most rows (words, pixels) in a batch, beside --mini-batch; 0: no limit", 0, "[0,inf)", NULL },                                                 \
     { RG_OPTION_INT, "maxi-batch", offsetof(type, sets.window), "10",                                                                                 \
-      "so many times mini-batch examples (0: 1000) are sorted by length together; 0: not sorted", 0, "[0,inf)", NULL }
+      "so many times mini-batch examples (0: 1000) are sorted by length together; 0: not sorted", 0, "[0,inf)", NULL },                               \
+    { RG_OPTION_INT, "unlabelled-batch", offsetof(type, sets.batch_beside), "0",                                                                      \
+      "unlabelled or target examples beside every batch; 0: as --mini-batch", 0, "[0,inf)", NULL }
 
 /* How text is cut into pieces. */
 typedef struct rg_text_options {
@@ -77,6 +83,10 @@ typedef struct rg_supervised {
     rg_tape      *judge;         /* without recording                        */
     rg_batch      batch;         /* at hand                                  */
     rg_share_room shares;
+    rg_examples  *beside;        /* unlabelled, or of the target domain; NULL: none         */
+    rg_batch      beside_batch;
+    rg_share_room beside_shares;
+    rg_names     *adversary;     /* values of the column that an objective asks for; or NULL */
 } rg_supervised;
 
 /* How the files are read: the wanted columns in the order of --columns. */

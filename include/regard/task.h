@@ -27,6 +27,7 @@ typedef struct rg_run {
     const void            *options;  /* the task's, filled from its rows                       */
     const rg_learning     *learning; /* of the run: seed, frequencies, limits                  */
     const rg_train_report *report;
+    const char            *column;   /* of the files, that an objective needs as a further field of classes; NULL: none */
     int                    threads;
     void                  *assets;   /* task->assets_bytes: open fills it, then it is the model's */
     rg_sizes               sizes;    /* open fills them                                        */

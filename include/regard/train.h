@@ -61,7 +61,7 @@ rg_status rg_optimizer_swap(rg_optimizer *opt, rg_team *team);
 /* ------------------------------------------------------------------------------------------------- schedules */
 
 typedef struct rg_schedule {
-    const char *name;   /* of a row: constant, transformer, inverse-sqrt, exponential, step, cosine, linear, epochs */
+    const char *name;   /* of a row: constant, transformer, inverse-sqrt, exponential, step, cosine, linear, epochs, dann */
     double      rate;   /* highest rate; transformer: the factor in front                                          */
     double      warmup; /* the rate rises linearly for so many steps (transformer: up to its peak)                   */
     double      start;  /* steps (epochs: passes over the data) before it begins to fall                          */
@@ -69,6 +69,7 @@ typedef struct rg_schedule {
     double      decay;  /* factor of one cut                                                                       */
     double      least;  /* never below this                                                                        */
     double      width;  /* of the model, for transformer                                                           */
+    double      part;   /* dann: of the run that is done, 0 to 1; the trainer keeps it                              */
     double      end, cooldown; /* any kind: over the last `cooldown` steps up to `end` the rate falls to 0 along a line; 0: it does not */
 } rg_schedule;
 #define RG_SCHEDULE_DEFAULT { .name = "constant", .rate = 1e-3, .every = 1, .decay = 0.5 }
@@ -77,6 +78,7 @@ typedef struct rg_schedule_kind {
     const char *name, *formula;
     double (*rate)(const rg_schedule *s, double step);
     bool by_epochs; /* `step` is the number of the pass over the data, from 1 */
+    bool by_part;   /* it goes by `part`: the run needs a limit */
 } rg_schedule_kind;
 
 const rg_schedule_kind *rg_schedule_kinds(void); /* ended by one without a name */

@@ -115,6 +115,7 @@ typedef struct rg_train_log { /* means and sums are of the time since the last R
                                              * NULL when no model is written                        */
     const rg_phase_log *phases;             /* of systems that learn in phases               */
     size_t            phase_count;
+    const rg_metrics *notes;                /* RG_TRAIN_LOG: what objectives say of themselves; NULL: nothing */
     const char       *reason;               /* RG_TRAIN_DONE: why; RG_TRAIN_RESUMED: see there      */
 } rg_train_log;
 

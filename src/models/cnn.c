@@ -105,6 +105,7 @@ static rg_status build(rg_model *m)
     if (is(s->head, "maps") && classes && given != classes) return rg_fail(RG_EINVAL, "--head maps: the layers give %zu numbers, there are %zu classes", given, classes);
     if (is(s->head, "dense") && classes) rg_dense_init(&q->output, m->params, "output", given, classes, RG_IDENTITY);
     if (front) (void)rg_params_rate(m->params, "front.*", s->front_rate);
+    RG_TRY(rg_sizes_put(&m->sizes, "units", rg_net_units(&q->net, units)));
     RG_TRY(rg_sizes_put(&m->sizes, "cells-down", rg_net_height(&q->net)));
     return rg_sizes_put(&m->sizes, "cells-across", rg_net_width(&q->net));
 }

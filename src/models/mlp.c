@@ -40,6 +40,7 @@ typedef struct {
     rg_param     *w[MOST_LAYERS + 1], *b[MOST_LAYERS + 1]; /* the last are those of the answer                       */
     double        drop[MOST_LAYERS + 1];                  /* of what goes into each layer                           */
     rg_activation f;
+    size_t        last;         /* units of the last hidden layer                                    */
     size_t        layers, rows; /* hidden layers; rows of an example: pixels of a picture, 1: numbers */
     bool          table;        /* the first layer is a table of rows, one per count or feature       */
 } parts;
@@ -91,6 +92,7 @@ static rg_status build_layers(rg_model *m, bool graph)
     q->f = activation_of(s);
     RG_TRY(read_layers(q, units, s));
     if (s->width) q->layers = 1, units[0] = (size_t)s->width;
+    q->last = q->layers ? units[q->layers - 1] : 0;
     units[q->layers] = rg_model_size(m, "classes");
     for (size_t i = 0; i <= q->layers; in = units[i++]) add_layer(m, q, i, in, units[i], graph);
     return RG_OK;
@@ -107,6 +109,7 @@ static rg_status build(rg_model *m)
         q->scale = rg_params_add(m->params, "input.scale", RG_KEPT, 1, in, RG_INIT_ONE, 1);
     }
     RG_TRY(build_layers(m, false));
+    RG_TRY(rg_sizes_put(&m->sizes, "units", q->layers ? q->last : q->table ? classes : in));
     if (!rg_model_size(m, "regression")) return RG_OK;
     q->out_shift = rg_params_add(m->params, "output.shift", RG_KEPT, 1, classes, RG_INIT_ZERO, 0);
     q->out_scale = rg_params_add(m->params, "output.scale", RG_KEPT, 1, classes, RG_INIT_ONE, 1);

@@ -29,7 +29,7 @@ static rg_status build(rg_model *m)
     q->embedding =
         rg_params_add(m->params, "embedding", RG_TABLE, rg_model_size(m, "vocabulary"), d, RG_INIT_NORMAL, 0.1);
     rg_dense_init(&q->output, m->params, "output", d, rg_model_size(m, "classes"), RG_IDENTITY);
-    return RG_OK;
+    return rg_sizes_put(&m->sizes, "units", d);
 }
 
 static rg_tensor *enter(rg_tape *t, const rg_model *m, const void *data)

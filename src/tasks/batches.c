@@ -56,22 +56,28 @@ void rg_blame_lines(const rg_run *run, const void *share, char *out, size_t room
 
 /* ------------------------------------------------------------------------------------------------------------ place */
 
-rg_status rg_put_place(rg_state *state, rg_place p, uint64_t checksum)
+static const char *key_of(char room[64], const char *store, const char *what) { return snprintf(room, 64, "%s.%s", store, what), room; }
+
+rg_status rg_put_place_of(rg_state *state, const char *store, rg_place p, uint64_t checksum)
 {
-    RG_TRY(rg_state_put_count(state, "corpus.epoch", p.epoch));
-    RG_TRY(rg_state_put_count(state, "corpus.window", p.window));
-    RG_TRY(rg_state_put_count(state, "corpus.batch", p.batch));
-    RG_TRY(rg_state_put_count(state, "corpus.ended", p.ended));
-    return rg_state_put_count(state, "corpus.checksum", checksum);
+    char key[64];
+    RG_TRY(rg_state_put_count(state, key_of(key, store, "epoch"), p.epoch));
+    RG_TRY(rg_state_put_count(state, key_of(key, store, "window"), p.window));
+    RG_TRY(rg_state_put_count(state, key_of(key, store, "batch"), p.batch));
+    RG_TRY(rg_state_put_count(state, key_of(key, store, "ended"), p.ended));
+    return rg_state_put_count(state, key_of(key, store, "checksum"), checksum);
 }
+
+rg_status rg_put_place(rg_state *state, rg_place p, uint64_t checksum) { return rg_put_place_of(state, "corpus", p, checksum); }
 
 /* Files of older versions do not say whether the loop has counted the epoch that ended: its own count (from 1) tells.
  */
-static rg_status was_ended(bool *out, const rg_state *state, uint64_t epoch)
+static rg_status was_ended(bool *out, const rg_state *state, const char *store, uint64_t epoch)
 {
     uint64_t value;
-    if (rg_state_has(state, "corpus.ended")) {
-        RG_TRY(rg_state_get_count(&value, state, "corpus.ended"));
+    char     key[64];
+    if (rg_state_has(state, key_of(key, store, "ended"))) {
+        RG_TRY(rg_state_get_count(&value, state, key));
         *out = value != 0;
         return RG_OK;
     }
@@ -80,18 +86,21 @@ static rg_status was_ended(bool *out, const rg_state *state, uint64_t epoch)
     return RG_OK;
 }
 
-rg_status rg_get_place(rg_place *out, const rg_state *state, uint64_t checksum)
+rg_status rg_get_place_of(rg_place *out, const rg_state *state, const char *store, uint64_t checksum)
 {
     uint64_t then;
-    RG_TRY(rg_state_get_count(&out->epoch, state, "corpus.epoch"));
-    RG_TRY(rg_state_get_count(&out->window, state, "corpus.window"));
-    RG_TRY(rg_state_get_count(&out->batch, state, "corpus.batch"));
-    RG_TRY(was_ended(&out->ended, state, out->epoch));
-    RG_TRY(rg_state_get_count(&then, state, "corpus.checksum"));
+    char     key[64];
+    RG_TRY(rg_state_get_count(&out->epoch, state, key_of(key, store, "epoch")));
+    RG_TRY(rg_state_get_count(&out->window, state, key_of(key, store, "window")));
+    RG_TRY(rg_state_get_count(&out->batch, state, key_of(key, store, "batch")));
+    RG_TRY(was_ended(&out->ended, state, store, out->epoch));
+    RG_TRY(rg_state_get_count(&then, state, key_of(key, store, "checksum")));
     if (then == checksum) return RG_OK;
     return rg_fail(RG_EMATCH,
                    "the checkpoint was trained on another corpus, vocabulary or batch size; --overwrite starts again");
 }
+
+rg_status rg_get_place(rg_place *out, const rg_state *state, uint64_t checksum) { return rg_get_place_of(out, state, "corpus", checksum); }
 
 /* ----------------------------------------------------------------------------------------------------- vocabularies */
 

@@ -106,9 +106,10 @@ rg_status rg_classify_input_learn(rg_field_spec *out, const rg_classify_input *i
 rg_status rg_classify_input_check(const rg_classify_input *in, rg_run *run)
 {
     const rg_supervised *d = run->data;
-    rg_examples *const   stores[] = { d->train, d->valid };
+    rg_examples *const   stores[] = { d->train, d->valid, d->beside };
+    static const char *const names[] = { "training", "validation", "unlabelled or target" };
     size_t               height = 0, width = 0, channels = 0;
-    for (size_t s = 0; s < 2 && in->kind == RG_FIELD_PIXELS; s++)
+    for (size_t s = 0; s < 3 && in->kind == RG_FIELD_PIXELS; s++)
         for (uint64_t i = 0; stores[s] && i < rg_examples_count(stores[s]); i++) {
             rg_batch one;
             RG_TRY(rg_examples_one(&one, stores[s], i));
@@ -117,7 +118,7 @@ rg_status rg_classify_input_check(const rg_classify_input *in, rg_run *run)
             if (!height) height = (size_t)size[0], width = (size_t)size[1];
             if (height != (size_t)size[0] || width != (size_t)size[1])
                 return rg_fail(RG_EFORMAT, "%s picture %llu has %d x %d pixels, those before it %zu x %zu: give --size N",
-                               s ? "validation" : "training", (unsigned long long)one.lines[0], size[0], size[1], height, width);
+                               names[s], (unsigned long long)one.lines[0], size[0], size[1], height, width);
         }
     if (!height) return RG_OK;
     RG_TRY(rg_sizes_put(&run->sizes, "height", height));

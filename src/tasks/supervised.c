@@ -97,10 +97,28 @@ static rg_status open_set(rg_examples **out, const rg_run *run, const rg_set_opt
     return status;
 }
 
+/* An objective needs a further column of the training file. */
+static rg_status open_with_column(rg_run *run, const rg_set_options *sets, const rg_reader_config *reading, const rg_field_spec *specs, size_t fields)
+{
+    rg_supervised   *d = run->data;
+    rg_reader_config r;
+    rg_field_spec    all[RG_BATCH_FIELDS];
+    const char      *wanted[RG_BATCH_FIELDS];
+    rg_text          columns = { 0 };
+    if (fields + 1 > RG_BATCH_FIELDS || reading->wanted_count + 1 > RG_BATCH_FIELDS) return rg_fail(RG_ELIMIT, "more than %d fields", RG_BATCH_FIELDS);
+    memcpy(all, specs, fields * sizeof *specs);
+    rg_status status = rg_beside_column(&r, &columns, wanted, &all[fields], run, sets->train.items[0], reading);
+    if (status == RG_OK) status = open_set(&d->train, run, sets, true, &r, all, fields + 1);
+    rg_text_free(&columns);
+    return status;
+}
+
 rg_status rg_supervised_open(rg_run *run, const rg_set_options *sets, const rg_reader_config *reading, const rg_field_spec *specs, size_t fields)
 {
     rg_supervised *d = run->data;
-    RG_TRY(open_set(&d->train, run, sets, true, reading, specs, fields));
+    if (run->column) RG_TRY(open_with_column(run, sets, reading, specs, fields));
+    else RG_TRY(open_set(&d->train, run, sets, true, reading, specs, fields));
+    RG_TRY(rg_beside_open(run, sets, reading, specs, fields));
     return sets->valid.count ? open_set(&d->valid, run, sets, false, reading, specs, fields) : RG_OK;
 }
 
@@ -122,13 +140,14 @@ rg_status rg_supervised_next(rg_run *run, rg_shares *out)
     if (!more) return RG_OK;
     RG_TRY(rg_cut_shares(out, &d->shares, &d->batch, run->threads));
     out->cost = (double)rg_field_rows(&d->batch.field[RG_INPUT]);
-    return RG_OK;
+    return d->beside ? rg_beside_next(run, out) : RG_OK;
 }
 
 rg_status rg_supervised_tell(const rg_run *run, rg_state *state)
 {
     const rg_supervised *d = run->data;
-    return rg_put_place(state, rg_examples_tell(d->train), rg_examples_checksum(d->train));
+    RG_TRY(rg_put_place(state, rg_examples_tell(d->train), rg_examples_checksum(d->train)));
+    return d->beside ? rg_beside_tell(run, state) : RG_OK;
 }
 
 rg_status rg_supervised_seek(rg_run *run, const rg_state *state)
@@ -136,7 +155,8 @@ rg_status rg_supervised_seek(rg_run *run, const rg_state *state)
     rg_supervised *d = run->data;
     rg_place       p;
     RG_TRY(rg_get_place(&p, state, rg_examples_checksum(d->train)));
-    return rg_examples_seek(d->train, p);
+    RG_TRY(rg_examples_seek(d->train, p));
+    return d->beside ? rg_beside_seek(run, state) : RG_OK;
 }
 
 bool rg_supervised_judges(const rg_run *run) { return ((const rg_supervised *)run->data)->valid != NULL; }
@@ -152,6 +172,7 @@ void rg_supervised_close(rg_run *run)
     rg_examples_free(d->train);
     rg_examples_free(d->valid);
     rg_share_room_free(&d->shares);
+    rg_beside_close(run);
 }
 
 rg_status rg_supervised_hint(rg_text *out, const void *options, const char *program, const char *model)

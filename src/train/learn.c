@@ -70,6 +70,13 @@ enum { OUT_OF_REACH = 100000 }; /* so many epochs are no limit to show progress 
 
 /* A line for every epoch's validation would be two lines per update of a small graph: where an epoch has fewer than disp-freq updates, people
  * see only those of every disp-freq-th update. */
+static void take_notes(rg_metrics *out, const learning *l, const rg_train_log *log)
+{
+    rg_objective_note notes[RG_OBJECTIVE_NOTES];
+    const size_t      n = rg_objectives_notes(notes, l->objectives, (rg_progress){ .part = log->part, .step = log->step });
+    for (size_t i = 0; i < n; i++) (void)rg_metrics_add(out, notes[i].name, notes[i].value, true); /* one too many is left out of the log */
+}
+
 static void forward_log(void *context, const rg_train_log *log)
 {
     const rg_run  *r = &((const learning *)context)->run;
@@ -79,6 +86,11 @@ static void forward_log(void *context, const rg_train_log *log)
     if (log->event == RG_TRAIN_VALID && often) return;
     if (r->learning->patience && r->learning->epochs >= OUT_OF_REACH) shown.part = -1;
     if (r->task->loss_factor > 0) shown.loss *= r->task->loss_factor;
+    rg_metrics notes = { 0 };
+    if (log->event == RG_TRAIN_LOG && ((const learning *)context)->objectives) {
+        take_notes(&notes, context, log);
+        shown.notes = notes.count ? &notes : NULL;
+    }
     rg_tell_log(r->report, &shown);
 }
 
@@ -210,7 +222,8 @@ static rg_status finish(rg_run *r, rg_status status)
 static rg_status make_objectives(learning *l, const rg_training *t)
 {
     if (!t->objective_count && (t->system->loss || t->system->phases)) return RG_OK;
-    return rg_objectives_new(&l->objectives, t->system, t->objectives, t->objective_count);
+    RG_TRY(rg_objectives_new(&l->objectives, t->system, t->objectives, t->objective_count));
+    return rg_objectives_column(&l->run.column, l->objectives);
 }
 
 static rg_status start(learning *l, const rg_training *t)

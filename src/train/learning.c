@@ -14,7 +14,7 @@ const rg_option rg_learning_rows[] = {
     { RG_OPTION_STRING, "optimizer", AT(optimizer), "adam", "sgd, nesterov, adam, adamw, adadelta, adagrad, rmsprop, rmsprop-centred, graves", 'o', NULL },
     { RG_OPTION_REAL, "learn-rate", AT(rate), "0.001", "learning rate, the highest of the schedule", 'l', "(0,inf)" },
     { RG_OPTION_STRING, "lr-schedule", AT(schedule), "", "how the learning rate goes; empty: inverse-sqrt with --lr-decay-inv-sqrt, else constant", 0,
-      "|constant|transformer|inverse-sqrt|exponential|step|cosine|linear|epochs" },
+      "|constant|transformer|inverse-sqrt|exponential|step|cosine|linear|epochs|dann" },
     { RG_OPTION_REAL, "lr-warmup", AT(warmup), "0", "updates over which the learning rate rises", 0, "[0,inf)" },
     { RG_OPTION_REAL, "lr-decay-inv-sqrt", AT(decay_inv_sqrt), "0", "after so many updates it falls by sqrt(this / updates); 0: it stays", 0, "[0,inf)" },
     { RG_OPTION_REAL, "lr-decay-start", AT(start), "0", "updates before exponential, step, cosine or linear begin to fall; epochs: epochs", 0, "[0,inf)" },
@@ -59,6 +59,8 @@ rg_status rg_learning_check(const rg_learning *l, const rg_trainer_config *c)
 {
     if (l->cooldown > 0 && !c->steps)
         return rg_fail(RG_EINVAL, "--lr-cooldown %g counts back from the end of --after-batches: give one", l->cooldown);
+    if (strcmp(c->schedule.name, "dann") == 0 && !c->steps && !c->epochs)
+        return rg_fail(RG_EINVAL, "--lr-schedule dann goes by the progress of the run: give --after-epochs or --after-batches");
     if (!c->epochs && !c->steps && !c->patience)
         return rg_fail(RG_EINVAL, "when should it stop? give validation data for --early-stopping, or --after-epochs, or --after-batches");
     return RG_OK;

@@ -51,15 +51,19 @@ static double linear(const rg_schedule *s, double t)
 /* Zaremba, Sutskever, Vinyals 2014: constant for `start` epochs, then times `decay` with every further one */
 static double by_epochs(const rg_schedule *s, double epoch) { return s->rate * pow(s->decay, past(s, epoch)); }
 
+/* Ganin et al. 2016, section 5.2 */
+static double dann(const rg_schedule *s, double t) { return s->rate * warm(s, t) / pow(1 + 10 * s->part, 0.75); }
+
 static const rg_schedule_kind kinds[] = {
-    { "constant", "rate min(1, t/warmup)", constant, false },
-    { "transformer", "rate width^-0.5 min(t^-0.5, t warmup^-1.5)", transformer, false },
-    { "inverse-sqrt", "rate min(1, t/warmup) sqrt(start / max(start, t))", inverse_sqrt, false },
-    { "exponential", "rate min(1, t/warmup) decay^(max(0, t-start) / every)", exponential, false },
-    { "step", "rate min(1, t/warmup) decay^(cuts made after start, one every so many steps)", in_steps, false },
-    { "cosine", "from rate to least over `every` steps after start, along half a cosine", cosine, false },
-    { "linear", "from rate to least over `every` steps after start, along a line", linear, false },
-    { "epochs", "rate decay^max(0, epoch - start)", by_epochs, true },
+    { "constant", "rate min(1, t/warmup)", constant, false, false },
+    { "transformer", "rate width^-0.5 min(t^-0.5, t warmup^-1.5)", transformer, false, false },
+    { "inverse-sqrt", "rate min(1, t/warmup) sqrt(start / max(start, t))", inverse_sqrt, false, false },
+    { "exponential", "rate min(1, t/warmup) decay^(max(0, t-start) / every)", exponential, false, false },
+    { "step", "rate min(1, t/warmup) decay^(cuts made after start, one every so many steps)", in_steps, false, false },
+    { "cosine", "from rate to least over `every` steps after start, along half a cosine", cosine, false, false },
+    { "linear", "from rate to least over `every` steps after start, along a line", linear, false, false },
+    { "epochs", "rate decay^max(0, epoch - start)", by_epochs, true, false },
+    { "dann", "rate min(1, t/warmup) / (1 + 10 p)^0.75, p the part of the run that is done", dann, false, true },
     { .name = NULL }
 };
 

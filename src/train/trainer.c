@@ -196,6 +196,7 @@ static rg_status apply(rg_trainer *t, const update *u)
 {
     rg_step_report report;
     const uint64_t number = (t->config.phase_count ? t->at.phase_steps[t->at.phase] : rg_optimizer_steps(t->opt)) + 1;
+    t->config.schedule.part = t->at.part > 0 ? t->at.part : 0;
     const uint64_t when = rg_schedule_by_epochs(&t->config.schedule) ? t->at.epoch : number;
     t->rate = t->at.rate_factor * rg_schedule_rate(&t->config.schedule, when) * rg_trainer__phase_factor(t);
     rg_status status = rg_optimizer__step(&report, t->opt, rg_workers_grads(t->workers), (size_t)rg_workers_count(t->workers), u->divide,
