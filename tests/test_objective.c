@@ -52,7 +52,7 @@ static rg_loss adversarial_loss(rg_tape *t, const rg_objective_use *use, const r
     return (rg_loss){ rg_add(t, rg_scale(t, p->loss.sum, o->alpha), rg_scale(t, attacked, 1 - o->alpha)), p->loss.count };
 }
 
-static const rg_objective adversarial = { .name = "by hand", .options = adversarial_rows, .options_bytes = sizeof(adversarial_options),
+static const rg_objective adversarial = { .name = "adversarial", .options = adversarial_rows, .options_bytes = sizeof(adversarial_options),
                                           .whole = true, .any_batch = true, .loss = adversarial_loss };
 
 /* --------------------------------------------------------------------------------------------------------------- a head */

@@ -197,9 +197,9 @@ static rg_loss loss(rg_tape *t, const rg_objective_use *use, const rg_pass *p)
     rg_tensor   *sum = half(&asked, t, use, p->fields, p->features, lambda, false);
     (void)weight_of(&w, s);
     if (beside && beside->examples && (is(s->adversary, "domain") || is(s->adversary, "random"))) {
-        const bool settles = rg_tape_settle(t, w > 0);
+        const bool settles = rg_tape_update_statistics(t, w > 0);
         rg_tensor *f = system->features(t, p->model, beside, system->enter(t, p->model, beside));
-        rg_tape_settle(t, settles);
+        rg_tape_update_statistics(t, settles);
         sum = rg_add(t, sum, half(&asked, t, use, beside, f, lambda, true));
     }
     return (rg_loss){ rg_scale(t, sum, asked > 0 ? p->loss.count / asked : 0), p->loss.count };

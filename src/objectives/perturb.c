@@ -31,11 +31,11 @@ rg_tensor *rg_pass_again(rg_tape *t, const rg_pass *p, rg_tensor *rows)
 {
     const rg_system *s = p->model->system;
     const uint64_t   after = rg_tape_draws(t);
-    const bool       settles = rg_tape_settle(t, false);
+    const bool       settles = rg_tape_update_statistics(t, false);
     rg_tape_redraw(t, p->draws);
     rg_tensor *y = s->answer(t, p->model, p->batch, s->features(t, p->model, p->batch, rows));
     rg_tape_redraw(t, after);
-    rg_tape_settle(t, settles);
+    rg_tape_update_statistics(t, settles);
     return y;
 }
 

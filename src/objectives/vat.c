@@ -67,11 +67,11 @@ static rg_tensor *smooth(rg_tape *t, const rg_pass *p, const settings *s)
 /* Clean answers of the unlabelled examples are a constant, unless their entropy is to learn. */
 static rg_pass pass_beside(rg_tape *t, const rg_pass *p, bool learns)
 {
-    const bool settles = rg_tape_settle(t, false), records = rg_tape_record(t, false);
+    const bool settles = rg_tape_update_statistics(t, false), records = rg_tape_record(t, false);
     if (learns) rg_tape_record(t, records);
     rg_pass beside = rg_pass_run(t, p->model, p->fields->beside, false);
     rg_tape_record(t, records);
-    rg_tape_settle(t, settles);
+    rg_tape_update_statistics(t, settles);
     if (!learns && beside.logits) { /* rows enter again, recorded: embeddings learn */
         const uint64_t after = rg_tape_draws(t);
         beside.rows = p->model->system->enter(t, p->model, beside.batch);
