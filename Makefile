@@ -16,7 +16,7 @@ setup:           ## install what building needs
 
 demo: setup      ## set up, build, train the built-in grammar and show its alignments
 	@tools/build release all
-	@$(BUILD)/regard demo
+	@$(BUILD)/regard demo translate
 
 test:            ## everything: set up, build with gcc and clang, all tests plainly and under sanitizers, tidy, coverage
 	@tools/setup test

@@ -9,7 +9,7 @@ fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
 cd "$work" || exit 1
 mkdir bin 'a b' && ln -s "$REGARD" bin/regard
 
-bin/regard demo -o demo --sentences 300 --tests 20 --after-batches 1 --cpu-threads 1 > demo.log 2> log || { cat log; exit 1; }
+bin/regard demo translate -o demo --sentences 300 --tests 20 --after-batches 1 --cpu-threads 1 > demo.log 2> log || { cat log; exit 1; }
 
 # on a terminal of 80 columns; what came, when, and how it looked goes to files
 cat > terminal.py <<'PYTHON'

@@ -9,6 +9,9 @@ failed=0
 fail() { echo "$1"; failed=1; }
 
 "$regard" demo --list > list || fail "no list"
+"$regard" demo > alone || fail "demo without a name"
+cmp -s list alone || fail "demo without a name is not the list"
+[ -z "$(ls | grep -v 'list\|alone')" ] || fail "a list that writes files: $(ls)"
 names=$(sed -nE 's/^  ([a-z0-9-]+) .*/\1/p' list)
 case " $names " in *translate*) ;; *) fail "translate is not in the list" ;; esac
 for name in $names; do

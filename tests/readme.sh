@@ -21,7 +21,7 @@ shift
 exec "$REGARD" "$command" "$@"
 SH
 chmod +x bin/regard
-build/release/regard demo --sentences 300 --tests 20 --after-batches 2 --cpu-threads 1 > log 2>&1 || { cat log; exit 1; }
+build/release/regard demo translate --sentences 300 --tests 20 --after-batches 2 --cpu-threads 1 > log 2>&1 || { cat log; exit 1; }
 for part in train valid test; do
     from=test
     [ $part != train ] || from=train

@@ -1,5 +1,5 @@
-/* cmd_demo.c - trainings that are over in a minute. Without a name the built-in default: write an English-French corpus, learn it,
- * translate what was never seen, show where it looked; with one, a demo of a task. */
+/* cmd_demo.c - trainings that are over in a minute: a demo of a task; or `translate`: write an English-French corpus, learn it, translate what
+ * was never seen, show where it looked. Without a name: what there is. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -101,7 +101,7 @@ static rg_status train(rg_translator **out, const settings *s, const files *f)
     char      *type = rg_format("type: %s\n", s->type);
     rg_status  status = type ? rg_recipe_new(&recipe, type) : RG_ENOMEM;
     rg_free(type);
-    if (status == RG_OK && rg_recipe_training(recipe, NULL).system->task != &rg_task_translation)
+    if (status == RG_OK && !rg_recipe_training(recipe, NULL).system->task->translates)
         status = rg_fail(RG_EINVAL, "--type %s does not translate", s->type);
     if (status == RG_OK) status = fill(recipe, s, f);
     if (status == RG_OK) status = rg_console_open(&console, f->json, true, false);
@@ -207,8 +207,7 @@ static rg_status translate(const settings *s)
         rg_free(model);
         printf("demo: %zu of %zu unseen sentences exact (%.1f %%) in %.0f s\n", same, all, 100.0 * (double)same / (double)all,
                rg_now() - started);
-        printf("\nOther demos: %s demo NAME\n", rg_program());
-        rg_demo_list(stdout);
+        printf("\nOther demos: %s demo\n", rg_program());
     }
     rg_session_free(session);
     rg_translator_free(translator);
@@ -229,13 +228,19 @@ static rg_status unknown(const char *name)
     return rg_fail(RG_EINVAL, "there is no demo '%s'; regard demo --list lists them", name);
 }
 
+static void list_demos(void)
+{
+    printf("demos (%s demo NAME runs one):\n", rg_program());
+    rg_demo_list(stdout);
+}
+
 static rg_status run(rg_call *call)
 {
     const settings *s = call->options;
-    const char     *name = call->words.count ? call->words.items[0] : "translate";
+    const char     *name = call->words.count ? call->words.items[0] : "";
     const rg_task  *task = NULL;
     bool            good = false;
-    if (s->list) return rg_demo_list(stdout), RG_OK;
+    if (s->list || !*name) return list_demos(), RG_OK;
     if (call->words.count > 1) return rg_fail(RG_EINVAL, "one demo at a time; what is \"%s\"?", call->words.items[1]);
     if (strcmp(name, "translate") == 0) return translate(s);
     const rg_demo *demo = rg_demo_find(&task, name);
@@ -258,7 +263,7 @@ const rg_command rg_command_demo = {
     .summary = "learn something small from nothing within a minute, judge it and show where the model looks",
     .arguments = "[NAME]",
     .details = "Every demo makes its own data, learns them, ends with a verdict (exit code 1 when it is not as expected), and draws what was "
-               "attended to, in the terminal and as a figure in the folder. Without a NAME: English to French by a small grammar.",
+               "attended to, in the terminal and as a figure in the folder. Without a NAME it lists them.",
     .options = options,
     .size = sizeof(settings),
     .more_help = more_help,

@@ -149,7 +149,9 @@ rg_status rg_translator_load_as(rg_translator **out, const char *path, rg_weight
 {
     rg_model *model;
     *out = NULL;
-    RG_TRY(rg_model_load_as(&model, path, &rg_task_translation, weights));
-    *out = model->assets;
-    return RG_OK;
+    RG_TRY(rg_model_load_as(&model, path, NULL, weights));
+    const rg_task *task = model->system->task;
+    if (task->translates) return *out = model->assets, RG_OK;
+    rg_model_free(model);
+    return rg_fail(RG_EMATCH, "%s: the file holds a model for '%s', which does not translate; `regard predict` asks it", path, task->name);
 }
