@@ -1,8 +1,11 @@
 """A served classifier: the answers of `regard predict`, the limits and promises of the server (P10)."""
+import http.client
 import json
+import re
 import subprocess
 import sys
 import threading
+import time
 
 import serve_support
 from serve_support import Server, check
@@ -55,7 +58,50 @@ with Server(regard, model, "--api-key", "secret") as s:
     check(ask(s, "/v1/predict", {"q": "a"})[0] == 403, "no key")
     check(ask(s, "/v1/predict", {"q": "a", "api_key": "secret"})[0] == 200, "the key")
 
+
+
+def counted(server, name):
+    return float(re.search(rf"^regard_{name} (\S+)$", server.ask("GET", "/metrics")[1], re.M).group(1))
+
+
+def wait_for(what, seconds=20):
+    end = time.monotonic() + seconds
+    while not what() and time.monotonic() < end:
+        time.sleep(0.05)
+    return what()
+
+
+# a deadline that has passed before a lane can look: nobody works for it
 with Server(regard, model, "--request-seconds", "0.000001") as s:
-    check(ask(s, "/v1/predict", {"q": "a"})[0] in (200, 503), "a deadline that has passed")
+    for i in range(5):
+        code, answer = ask(s, "/v1/predict", {"q": "a"})
+        check(code == 503 and "error" in answer, f"a deadline that has passed: {code} {answer}")
+    check(counted(s, "expired_total") == 5, f"{counted(s, 'expired_total')} of 5 counted as expired")
+
+# the words that a text rests on are found by leaving out each in turn: one text of 60,000 words is minutes of work, in one piece
+costly = {"q": "ba de fi " * 20000, "words": True}
+more = ["--char-limit", "1000000", "--cpu-threads", "1"]
+with Server(regard, model, "--request-seconds", "2", *more) as s:
+    begun = time.monotonic()
+    code, answer = ask(s, "/v1/predict", costly)
+    check(code == 503, f"work of minutes: {code} {str(answer)[:100]}")
+    check(time.monotonic() - begun < 15, f"two seconds for a request took {time.monotonic() - begun:.1f}")
+    code, answer = ask(s, "/v1/predict", {"q": texts[0]})
+    check(code == 200 and answer["rows"] == [wanted[0]], f"after it: {code} {answer}")
+
+with Server(regard, model, "--request-seconds", "600", *more) as s:
+    c = http.client.HTTPConnection("127.0.0.1", s.port, timeout=30)
+    c.request("POST", "/v1/predict", json.dumps(costly), {"Content-Type": "application/json"})
+    time.sleep(0.3)
+    c.close()  # the client has left, and what it asked for is given up
+    check(wait_for(lambda: counted(s, "left_total") == 1), "a client that left is not noticed")
+    code, answer = ask(s, "/v1/predict", {"q": texts[0]})
+    check(code == 200 and answer["rows"] == [wanted[0]], f"after a client left: {code} {answer}")
+    c = http.client.HTTPConnection("127.0.0.1", s.port, timeout=30)
+    c.request("POST", "/v1/predict", json.dumps(costly), {"Content-Type": "application/json"})
+    time.sleep(0.3)
+    begun = time.monotonic()
+    check(s.stop(30) == 0, "SIGTERM during work of minutes")
+    check(time.monotonic() - begun < 20, f"SIGTERM took {time.monotonic() - begun:.1f} s")
 
 sys.exit(1 if serve_support.failures else 0)

@@ -114,6 +114,31 @@ static rg_model *model_of(const char *name, const rg_graph *g)
     return m;
 }
 
+/* Nodes 0 .. 4 are one graph, 5 .. 8 another: neither knows of the other. */
+static void graphs_side_by_side_are_answered_as_each_alone(void **state)
+{
+    (void)state;
+    const files       a = { .edges = "0\t1\n1\t2\n2\t3\n0\t3\n3\t4\n", .features = "0 2\n1\n0 1 3\n2 3\n0\n" };
+    const files       b = { .edges = "0\t1\n1\t2\n0\t3\n", .features = "3\n0 1\n2\n1 2\n" };
+    const files       both = { .edges = "0\t1\n1\t2\n2\t3\n0\t3\n3\t4\n5\t6\n6\t7\n5\t8\n",
+                               .features = "0 2\n1\n0 1 3\n2 3\n0\n3\n0 1\n2\n1 2\n" };
+    const char *const names[] = { "gat", "gcn", "mlp" };
+    rg_graph         *g[3];
+    assert_int_equal(read(&g[0], &a), RG_OK);
+    assert_int_equal(read(&g[1], &b), RG_OK);
+    assert_int_equal(read(&g[2], &both), RG_OK);
+    for (size_t n = 0; n < 3; n++) {
+        rg_model *m = model_of(names[n], g[2]);
+        rg_real  *x[3];
+        for (size_t i = 0; i < 3; i++) assert_int_equal(rg_graph_predict(&x[i], m, g[i], NULL, NULL), RG_OK);
+        assert_memory_equal(x[0], x[2], 5 * 3 * sizeof(rg_real));
+        assert_memory_equal(x[1], x[2] + 5 * 3, 4 * 3 * sizeof(rg_real));
+        for (size_t i = 0; i < 3; i++) rg_free(x[i]);
+        rg_model_free(m);
+    }
+    for (size_t i = 0; i < 3; i++) rg_graph_free(g[i]);
+}
+
 /* Node i of the first is node (3 i + 1) mod 5 of the second. */
 static void relabelled_nodes_give_the_same_answers_relabelled(void **state)
 {
@@ -232,6 +257,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_graph_is_read_as_it_is_written),
         cmocka_unit_test(faults_name_the_file_and_the_line),
+        cmocka_unit_test(graphs_side_by_side_are_answered_as_each_alone),
         cmocka_unit_test(relabelled_nodes_give_the_same_answers_relabelled),
         cmocka_unit_test(a_complete_graph_of_words_is_self_attention),
         cmocka_unit_test(the_gradient_of_feature_weights_is_the_way_back_whatever_the_turns_and_the_team),

@@ -10,6 +10,7 @@
 #include "regard/record.h"
 #include "regard/task.h"
 #include "support/faults.h"
+#include "support/small_recipe.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,10 +18,6 @@
 #include <unistd.h>
 
 static char folder[] = "/tmp/test_tasks.XXXXXX";
-
-/* Settings that make any system small; names a system does not have are passed over. */
-static const char small_systems[] = "dim-emb: 8\ntransformer-dim-ffn: 8\ntransformer-heads: 2\nenc-depth: 1\ndec-depth: 1\ndim-rnn: 6\n"
-                                    "look: attention\nlayers: 1\nwidth: 3\nheads: 2\nunits: 5\nmemory-rows: 6\nmemory-width: 4\n";
 
 typedef struct {
     size_t asked, stop_at;
@@ -35,23 +32,10 @@ static bool stop(void *context)
 /* A recipe for the small instance of the system's task, with its model in the folder. */
 static rg_recipe *recipe_of(const rg_system *its, const char *model, int threads)
 {
-    rg_recipe *recipe = NULL;
-    rg_text    data = { 0 };
-    const char *layers = its->reads && strcmp(its->reads, "pixels") == 0 ? "layers: c3x4 p2 c3x4\n" : ""; /* of a network for pictures; elsewhere a number */
-    char       *type = rg_format("type: %s\n", its->name), *more = rg_format("model: %s/%s\ncpu-threads: %d\n", folder, model, threads);
-    char      *place = rg_format("%s/%s", folder, its->task->name);
-    char      *make = rg_format("mkdir -p '%s'", place);
-    assert_int_equal(system(make), 0);
-    if (rg_text_print(&data, "%s", type) != RG_OK || its->task->small(&data, place, RG_SMALL_TEST) != RG_OK ||
-        rg_recipe_new(&recipe, rg_text_c(&data)) != RG_OK || rg_recipe_read(recipe, small_systems, true) != RG_OK ||
-        rg_recipe_read(recipe, layers, true) != RG_OK || rg_recipe_read(recipe, more, false) != RG_OK)
-        fail_msg("%s: %s", its->name, rg_message());
+    char      *more = rg_format("model: %s/%s\ncpu-threads: %d\n", folder, model, threads);
+    rg_recipe *recipe = small_recipe(its, folder, more);
     assert_ptr_equal(rg_recipe_training(recipe, NULL).system, its);
-    rg_text_free(&data);
-    rg_free(type);
     rg_free(more);
-    rg_free(place);
-    rg_free(make);
     return recipe;
 }
 

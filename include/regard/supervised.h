@@ -216,6 +216,9 @@ rg_status rg_supervised_answer_texts(const rg_model *model, const rg_question *q
 rg_status rg_supervised_ask(const rg_model *model, const rg_question *question, const rg_field_spec *inputs, size_t fields, const char *second,
                             rg_answer_one *each, void *context);
 
+/* RG_ESTOP when the sink says that nobody waits: for answers that take several passes. */
+rg_status rg_asked_wanted(const rg_question *question);
+
 /* A remark for people: "text 3 is empty". */
 void rg_asked_note(const rg_question *question, const rg_asked *asked, const char *what);
 

@@ -85,6 +85,7 @@ typedef struct rg_sink {
     rg_status (*row)(void *context, const rg_value *cells);                       /* as many as there are columns */
     void (*note)(void *context, const char *line);                               /* a remark for people          */
     rg_status (*record)(void *context, const rg_record *record); /* what was attended to; NULL: nobody asks for it */
+    bool (*stop)(void *context);                                 /* nobody waits any longer: asked between passes, ends in RG_ESTOP; NULL: never */
 } rg_sink;
 
 /* What is asked of a model. */

@@ -240,7 +240,8 @@ static rg_status run(rg_call *call)
     const char     *name = call->words.count ? call->words.items[0] : "";
     const rg_task  *task = NULL;
     bool            good = false;
-    if (s->list || !*name) return list_demos(), RG_OK;
+    if (s->list || !call->argc) return list_demos(), RG_OK;
+    if (!*name) return rg_fail(RG_EINVAL, "which demo? %s demo translate ..., for one; %s demo lists them", rg_program(), rg_program());
     if (call->words.count > 1) return rg_fail(RG_EINVAL, "one demo at a time; what is \"%s\"?", call->words.items[1]);
     if (strcmp(name, "translate") == 0) return translate(s);
     const rg_demo *demo = rg_demo_find(&task, name);

@@ -59,6 +59,7 @@ const rg_system rg_system_lstm_copy = {
     .summary = "LSTM layers without a memory: the Turing machine's baseline",
     .paper = "Hochreiter, Schmidhuber 1997; as in Graves, Wayne, Danihelka 2014",
     .task = &rg_task_memory,
+    .batches = "puzzles",
     .uses = uses,
     .options = options,
     .options_bytes = sizeof(settings),

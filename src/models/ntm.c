@@ -262,6 +262,7 @@ const rg_system rg_system_ntm = {
     .summary = "neural Turing machine: a controller with a memory it addresses by content and place",
     .paper = "Graves, Wayne, Danihelka 2014, Neural Turing Machines",
     .task = &rg_task_memory,
+    .batches = "puzzles",
     .uses = uses,
     .options = options,
     .options_bytes = sizeof(settings),

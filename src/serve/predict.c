@@ -120,6 +120,7 @@ typedef struct {
     const char *names[256]; /* of the columns: they are the task's until its answer is over */
     size_t      count;
     json_t     *rows, *record;
+    rg_request *request;
 } answer;
 
 static rg_status take_columns(void *context, const char *const *names, size_t count)
@@ -155,12 +156,14 @@ static rg_status take_record(void *context, const rg_record *record)
 }
 
 static void ignore(void *context, const char *line) { (void)context, (void)line; }
+static bool unwanted(void *context) { return rg_queue_unwanted(((answer *)context)->request); }
 
-static rg_status ask(json_t **out_rows, json_t **out_record, const rg_request *r, char *text)
+static rg_status ask(json_t **out_rows, json_t **out_record, rg_request *r, char *text)
 {
     const rg_model   *m = r->server->model;
-    answer            a = { .rows = json_array() };
-    const rg_sink     sink = { .context = &a, .columns = take_columns, .row = take_row, .note = ignore, .record = r->attention ? take_record : NULL };
+    answer            a = { .rows = json_array(), .request = r };
+    const rg_sink     sink = { .context = &a, .columns = take_columns, .row = take_row, .note = ignore, .record = r->attention ? take_record : NULL,
+                               .stop = unwanted };
     const rg_list     words = { 1, &text };
     const rg_question q = { .options = r->asking, .words = &words, .input = NULL, .threads = 1, .sink = &sink };
     rg_status         status = a.rows ? m->system->task->answer(m, &q) : RG_ENOMEM;
@@ -201,7 +204,9 @@ void rg_serve__predicted(rg_lane *l)
         if (rg_queue_unwanted(r)) continue; /* the clock answers */
         rg_status status = ask(&rows, &record, r, l->part[i]->text);
         if (status == RG_OK) status = keep_rows(l->part[i], rows);
-        if (status != RG_OK) {
+        if (status == RG_ESTOP) {
+            /* given up in the middle: the clock answers here too */
+        } else if (status != RG_OK) {
             rg_serve__error(&reply, status == RG_ENOMEM ? 503 : 500, "Cannot answer: %s", rg_message());
             rg_queue_answer(r, &reply);
         } else if (++r->finished == r->lines) finish(r, record);

@@ -40,6 +40,11 @@ void rg_asked_note(const rg_question *q, const rg_asked *asked, const char *what
     if (q->sink->note) q->sink->note(q->sink->context, line);
 }
 
+rg_status rg_asked_wanted(const rg_question *q)
+{
+    return q->sink->stop && q->sink->stop(q->sink->context) ? rg_fail(RG_ESTOP, "nobody waits for the answer") : RG_OK;
+}
+
 /* --------------------------------------------------------------------------------------------------------- answers */
 
 static rg_status predict(rg_batch *batch, const rg_tensor **out, asking *x)
@@ -61,6 +66,7 @@ static rg_status answer_waiting(asking *x)
     const rg_tensor *answers;
     size_t           example = 0;
     x->count = 0; /* also after a failure: nothing is answered twice */
+    RG_TRY(rg_asked_wanted(x->question));
     RG_TRY(predict(&batch, &answers, x));
     for (size_t i = 0; i < count; i++) {
         const waiting *w = &x->input[i];

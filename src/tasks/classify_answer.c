@@ -148,8 +148,10 @@ static rg_status find_words(answering *x, const rg_asked *asked, size_t class_nu
     double         *left = rg_alloc_zero(n * sizeof *left);
     rg_status       status = left ? pieces(&piece, x, asked, n) : RG_ENOMEM;
     if (status == RG_OK) status = rg_tape_new(&t, &config);
-    for (size_t i = 0, each = n > MOST_ROWS ? 1 : MOST_ROWS / n; status == RG_OK && n > 1 && i < n; i += each)
-        status = without(left, x, t, text->ids + first, n, i, i + each < n ? i + each : n, class_number);
+    for (size_t i = 0, each = n > MOST_ROWS ? 1 : MOST_ROWS / n; status == RG_OK && n > 1 && i < n; i += each) {
+        status = rg_asked_wanted(x->question);
+        if (status == RG_OK) status = without(left, x, t, text->ids + first, n, i, i + each < n ? i + each : n, class_number);
+    }
     if (status == RG_OK) status = list_words(x, piece, left, n);
     free_pieces(piece, n);
     rg_tape_free(t);

@@ -126,6 +126,7 @@ static rg_status measure(rg_run *run, rg_graph_split split, const char *prefix, 
     for (size_t i = first; i < first + count; i++) {
         const rg_graph_batch batch = { .graph = g->graph[i], .split = split };
         if (!batch.graph->set[split].count) continue;
+        RG_TRY(rg_check_stop(run->report));
         rg_tape_reset(d->judge, 0);
         const rg_tensor *y = run->system->predict(d->judge, run->model, &batch);
         const rg_loss    loss = rg_graph_loss(d->judge, &batch, (rg_tensor *)y);

@@ -213,7 +213,7 @@ static rg_status finish(rg_run *r, rg_status status)
     if ((status != RG_OK && status != RG_ESTOP) || !r->task->finish) return status;
     char     *message = status == RG_OK ? NULL : rg_strdup(rg_message());
     rg_status finished = r->task->finish(r);
-    if (finished == RG_OK && message) rg_fail(status, "%s", message);
+    if ((finished == RG_OK || finished == RG_ESTOP) && message) rg_fail(status, "%s", message);
     rg_free(message);
     return finished != RG_OK ? finished : status;
 }
