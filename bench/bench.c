@@ -23,6 +23,8 @@
     X(entropy)         \
     X(gat)             \
     X(gemm)            \
+    X(gpt)             \
+    X(lm)              \
     X(multi30k)        \
     X(optimizer)       \
     X(packed)          \

@@ -36,22 +36,33 @@ static const bench_system systems[BENCH_SYSTEMS] = {
 
 const bench_system *bench_system_of(size_t which) { return &systems[which]; }
 
-rg_status bench_model_new(rg_model **out, const bench_system *s, bool endless)
+static rg_status new_model(rg_model **out, const char *name, const char *settings, const rg_sizes *sizes)
 {
     *out = NULL;
-    const rg_system *system = rg_system_find(s->system);
-    if (!system) return rg_fail(RG_EINVAL, "there is no system %s", s->system);
+    const rg_system *system = rg_system_find(name);
+    if (!system) return rg_fail(RG_EINVAL, "there is no system %s", name);
     void *options = rg_alloc_zero(system->options_bytes);
     if (!options) return RG_ENOMEM;
     const rg_option_group group = { .rows = system->options, .values = options };
-    const rg_sizes  sizes = { { { "source-vocabulary", s->vocabulary }, { "target-vocabulary", s->vocabulary },
-                             { "joint-vocabulary", true }, { "bos", 1 }, { "eos", endless ? SIZE_MAX : 2 } } };
     rg_status             status = rg_options_init(system->options, options);
-    if (status == RG_OK) status = rg_options_read_yaml(&group, 1, s->settings, strlen(s->settings), s->name, false);
-    if (status == RG_OK) status = rg_model_new(out, system, options, &sizes, 1);
+    if (status == RG_OK) status = rg_options_read_yaml(&group, 1, settings, strlen(settings), name, false);
+    if (status == RG_OK) status = rg_model_new(out, system, options, sizes, 1);
     rg_options_fini(system->options, options);
     rg_free(options);
     return status;
+}
+
+rg_status bench_model_new(rg_model **out, const bench_system *s, bool endless)
+{
+    const rg_sizes sizes = { { { "source-vocabulary", s->vocabulary }, { "target-vocabulary", s->vocabulary },
+                               { "joint-vocabulary", true }, { "bos", 1 }, { "eos", endless ? SIZE_MAX : 2 } } };
+    return new_model(out, s->system, s->settings, &sizes);
+}
+
+rg_status bench_language_new(rg_model **out, const char *system, const char *settings, size_t vocabulary, size_t context)
+{
+    const rg_sizes sizes = { { { "target-vocabulary", vocabulary }, { "bos", 2 }, { "eos", 2 }, { "lines", 1 }, { "context", context } } };
+    return new_model(out, system, settings, &sizes);
 }
 
 /* Words 4 .. vocabulary - 1. */
@@ -90,3 +101,20 @@ rg_status bench_batch_new(rg_batch **out, size_t pairs, size_t vocabulary, uint3
 }
 
 void bench_batch_free(rg_batch *batch) { rg_free(batch); }
+
+rg_status bench_text_new(rg_batch **out, size_t groups, size_t rows, size_t vocabulary, uint32_t seed)
+{
+    const size_t n = groups * rows;
+    *out = rg_alloc_zero(sizeof **out + groups * sizeof(uint64_t) + (2 * n + 2 * groups + 2) * sizeof(int32_t));
+    if (!*out) return RG_ENOMEM;
+    uint64_t *lines = (uint64_t *)(*out + 1);
+    int32_t  *ids = (int32_t *)(lines + groups), *start = ids + 2 * n, *none = start + groups + 1;
+    fill_words(ids, 2 * n, vocabulary, seed);
+    for (size_t i = 0; i <= groups; i++) start[i] = (int32_t)(i * rows);
+    for (size_t i = 0; i < groups; i++) lines[i] = i + 1;
+    **out = (rg_batch){ .examples = groups, .fields = 2,
+                        .field = { [RG_SOURCE] = { .layout = { .groups = groups, .start = none } },
+                                   [RG_TARGET] = { .layout = { .groups = groups, .start = start }, .ids = ids, .previous = ids + n } },
+                        .lines = lines };
+    return RG_OK;
+}

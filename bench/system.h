@@ -31,4 +31,8 @@ rg_loss bench_loss(void *model, rg_tape *t, const void *share, int worker);
 rg_status bench_batch_new(rg_batch **out, size_t pairs, size_t vocabulary, uint32_t seed);
 void      bench_batch_free(rg_batch *batch);
 
+/* Language models: windows or streams of `rows` tokens each, no source. */
+rg_status bench_language_new(rg_model **out, const char *system, const char *settings, size_t vocabulary, size_t context);
+rg_status bench_text_new(rg_batch **out, size_t groups, size_t rows, size_t vocabulary, uint32_t seed);
+
 #endif

@@ -114,6 +114,7 @@ typedef struct rg_demo {
     const char *ask;      /* an input that is answered and shown, FOLDER in it is where the data are; NULL: none, where inputs are not words */
     const char *asking;   /* YAML for the rows of what can be asked, with FOLDER; may be NULL                                 */
     rg_status (*small)(rg_text *yaml, const char *folder, rg_small_size size); /* NULL: the task's                            */
+    const char *drawing;  /* YAML for the rows of what can be drawn: texts are drawn and printed at the end; may be NULL      */
 } rg_demo;
 
 struct rg_task {

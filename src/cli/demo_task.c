@@ -145,6 +145,38 @@ static rg_status show(const rg_model *m, const rg_demo *d, const char *folder)
     return status;
 }
 
+/* ---------------------------------------------------------------------------------------------------------- drawing */
+
+static rg_status text_column(void *context, const char *const *names, size_t count)
+{
+    size_t *at = context;
+    for (*at = 0; *at < count && strcmp(names[*at], "text") != 0;) (*at)++;
+    return *at < count ? RG_OK : rg_fail(RG_EINVAL, "this model draws no text");
+}
+
+static rg_status print_text(void *context, const rg_value *cells)
+{
+    printf("  %s\n", cells[*(const size_t *)context].text);
+    return RG_OK;
+}
+
+static rg_status draw_texts(const rg_model *m, const rg_demo *d)
+{
+    const rg_task        *task = m->system->task;
+    size_t                column = 0;
+    const rg_sink         sink = { .context = &column, .columns = text_column, .row = print_text };
+    void                 *options = rg_alloc_zero(task->drawing_bytes + 1);
+    const rg_option_group group = { .title = task->name, .rows = task->drawing, .values = options };
+    const rg_question     q = { .options = options, .threads = 1, .sink = &sink };
+    rg_status             status = options ? rg_options_init(task->drawing, options) : RG_ENOMEM;
+    if (status == RG_OK) status = rg_options_read_yaml(&group, 1, d->drawing, strlen(d->drawing), "demo", false);
+    if (status == RG_OK) printf("\nDrawn from the model:\n");
+    if (status == RG_OK) status = task->generate(m, &q);
+    if (options) rg_options_fini(task->drawing, options);
+    rg_free(options);
+    return status;
+}
+
 rg_status rg_demo_run(bool *out_good, const rg_task *task, const rg_demo *d, const rg_demo_settings *s)
 {
     const double started = rg_now();
@@ -154,6 +186,7 @@ rg_status rg_demo_run(bool *out_good, const rg_task *task, const rg_demo *d, con
     char     *path = rg_format("%s/model.safetensors", s->folder);
     rg_status status = path ? learn(&model, &value, task, d, s, path) : RG_ENOMEM;
     if (status == RG_OK && task->answer) status = show(model, d, s->folder);
+    if (status == RG_OK && d->drawing && task->generate) status = draw_texts(model, d);
     if (status == RG_OK) {
         *out_good = d->below ? value <= d->expected : value >= d->expected;
         printf("\ndemo %s: %s %.4g, %s %g was expected: %s (%.0f s)\n", d->name, d->metric, value, d->below ? "at most" : "at least", d->expected,

@@ -194,7 +194,11 @@ static void print_sample(rg_console *c, const char *mark, const char *text)
     if (c->quiet || !text || !*text) return;
     rg_progress_clear(c->bar);
     fputs(mark, stderr);
-    rg_lines_cut(stderr, text, RG_LINE_COLUMNS - strlen(mark));
+    char *line = rg_strdup(text); /* texts of several lines on one */
+    for (char *at = line; at && *at; at++)
+        if (*at == '\n') *at = ' ';
+    rg_lines_cut(stderr, line ? line : text, RG_LINE_COLUMNS - strlen(mark));
+    rg_free(line);
 }
 
 static void print_valid(rg_console *c, const rg_train_log *log)

@@ -1,5 +1,6 @@
 /* language_small.c - texts for tests and the demo: English sentences of the built-in grammar. */
 #include "regard/grammar.h"
+#include "regard/made.h"
 #include "tasks/language.h"
 
 static rg_status write_part(rg_grammar *grammar, rg_grammar_part part, size_t lines, const char *path)
@@ -28,11 +29,46 @@ rg_status rg_language_small(rg_text *yaml, const char *folder, rg_small_size siz
     if (status == RG_OK)
         status = rg_text_print(
             yaml, demo ? "vocab-kind: characters\nmini-batch: 16\ncontext: 64\nchunk: 64\nlearn-rate: 0.003\n"
-                         "lr-warmup: 50\nlr-schedule: cosine\nafter-batches: 1300\nvalid-freq: 650\n"
+                         "lr-warmup: 50\nlr-schedule: cosine\nafter-batches: 900\nvalid-freq: 450\n"
                        : "mini-batch: 3\ncontext: 9\nchunk: 4\nbptt: 6\nafter-batches: 8\nvalid-freq: 4\n");
     rg_grammar_free(grammar);
     rg_free(train);
     rg_free(valid);
+    return status;
+}
+
+/* Sentences of `regard make longrange` as lines, and the validation lines once more for --cloze. */
+static rg_status write_longrange(const char *folder, const char *split, const char *path)
+{
+    char        *from = rg_format("%s/longrange/%s.tsv", folder, split);
+    rg_line_list lines = { 0 };
+    rg_text      text = { 0 };
+    rg_status    status = from ? rg_line_list_read(&lines, from, 0) : RG_ENOMEM;
+    for (size_t i = 1; status == RG_OK && i < lines.count; i++) status = rg_text_print(&text, "%s\n", lines.line[i]);
+    if (status == RG_OK) status = rg_file_replace(path, text.data, text.length);
+    rg_line_list_free(&lines);
+    rg_text_free(&text);
+    rg_free(from);
+    return status;
+}
+
+static rg_status small_longrange(rg_text *yaml, const char *folder, rg_small_size size)
+{
+    const bool demo = size == RG_SMALL_DEMO;
+    char      *train = rg_format("%s/train.txt", folder), *valid = rg_format("%s/valid.txt", folder), *made = rg_format("%s/longrange", folder);
+    rg_status  status = train && valid && made ? RG_OK : RG_ENOMEM;
+    if (status == RG_OK)
+        status = rg_generator_write(&rg_generator_longrange, made,
+                                    demo ? "distance: 20\ncount: 6000\nvalid: 300\ntest: 0\n" : "distance: 5\ncount: 30\nvalid: 5\ntest: 0\n");
+    if (status == RG_OK) status = write_longrange(folder, "train", train);
+    if (status == RG_OK) status = write_longrange(folder, "valid", valid);
+    if (status == RG_OK) status = rg_text_print(yaml, "train-sets: [%s]\nvalid-sets: [%s]\ncloze: %s\nvocab-kind: tokens\ndim-vocabs: 0\n", train, valid, valid);
+    if (status == RG_OK)
+        status = rg_text_print(yaml, demo ? "mini-batch: 16\ncontext: 96\nlearn-rate: 0.005\nlr-warmup: 50\nlr-schedule: cosine\nafter-batches: 700\nvalid-freq: 350\n"
+                                          : "mini-batch: 3\ncontext: 9\nafter-batches: 8\nvalid-freq: 4\n");
+    rg_free(train);
+    rg_free(valid);
+    rg_free(made);
     return status;
 }
 
@@ -45,5 +81,23 @@ const rg_demo rg_language_demos[] = {
       .below = true,
       .expected = 2.4,
       .ask = "the small dog" },
+    { .name = "longrange",
+      .summary = "a small gpt learns that a last word depends on a cue twenty words before, and shows where it looks",
+      .type = "gpt",
+      .settings = "dim-emb: 64\nlayers: 2\ntransformer-heads: 4\ntransformer-positions: sinusoidal\n",
+      .metric = "cloze",
+      .expected = 0.95,
+      .ask = "John arrived early at the train station and often alone still twice soon gladly waited until 2pm for the",
+      .small = small_longrange },
+    { .name = "generate",
+      .summary = "an LSTM learns sentences of the built-in grammar word by word, and writes some",
+      .type = "lm",
+      .settings = "vocab-kind: words\ndim-emb: 64\ndim-rnn: 128\nlayers: 1\nchunk: 32\nmini-batch: 16\nlearn-rate: 0.005\nafter-batches: 600\n"
+                  "valid-freq: 300\n",
+      .metric = "perplexity",
+      .below = true,
+      .expected = 20,
+      .ask = "the small dog",
+      .drawing = "prompt: [the, a small]\nsamples: 3\nlength: 30\none-line: true\ntemperature: 0.8\n" },
     { 0 },
 };
