@@ -9,6 +9,12 @@
 
 #include <string.h>
 
+/* Decodes from ids: systems that start from pictures have tests of their own. */
+static bool decodes_text(const rg_system *s)
+{
+    return s->start && (s->task == &rg_task_translation || s->task == &rg_task_language);
+}
+
 /* Three pairs, of 3+2, 1+4 and 2+1 words. */
 static const int32_t source_start[] = { 0, 3, 4, 6 }, target_start[] = { 0, 2, 6, 7 };
 static const int32_t source_ids[] = { 4, 5, 2, 2, 6, 2 }, target_ids[] = { 3, 2, 4, 5, 6, 2, 2 }, previous[] = { 1, 3, 1, 4, 5, 6, 1 };
@@ -64,7 +70,7 @@ static void every_system_has_a_correct_gradient(void **state)
 {
     (void)state;
     for (const rg_system *const *s = rg_system_all(); *s; s++)
-        if ((*s)->start) check(*s, NULL);
+        if (decodes_text(*s)) check(*s, NULL);
 }
 
 static void every_variant_has_a_correct_gradient(void **state)
