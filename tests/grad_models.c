@@ -163,7 +163,8 @@ static void every_classifier_and_tagger_has_a_correct_gradient(void **state)
     for (const rg_system *const *s = rg_system_all(); *s; s++) {
         if ((*s)->task != &rg_task_classify && (*s)->task != &rg_task_tag) continue;
         if ((*s)->reads && strcmp((*s)->reads, "pixels") == 0) continue; /* grad_vision.c */
-        rg_model              *m = make(*s, "width: 4\nlayers: 3 2\nactivation: tanh");
+        if (strcmp((*s)->name, "classifier") == 0) continue; /* grad_encoders.c */
+        rg_model              *m = make(*s, strcmp((*s)->name, "mlp") == 0 ? "layers: 3 2\nactivation: tanh" : "width: 4\n");
         const rg_gradient_case c = { .name = (*s)->name, .function = label_loss, .context = m, .params = m->params, .plain_only = true };
         rg_expect_gradient(&c);
         rg_model_free(m);

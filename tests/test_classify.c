@@ -59,7 +59,15 @@ static const struct way {
     { "number out", "mlp", "out: number\ntrain-sets: [numbers.csv]\nvalid-sets: [numbers.csv]\nheader: yes\n", { "1 2", "0 1", "3 4", "1 1" } },
     { "counts", "mlp", "train-sets: [counts.svmlight]\nvalid-sets: [counts.svmlight]\n", { "1:1", "2:2 3:1", "", "1:0.5 9:4" } },
     { "no layers", "mlp", "train-sets: [counts.svmlight]\nvalid-sets: []\nlayers: ''\n", { "1:1", "2:2 3:1", "", "1:0.5 9:4" } },
-    { "tags", "tagger", "dim-emb: 3\nwidth: 4\n", { "anna met omar", "paris", "", "ford hired kim lee in new york" } },
+    { "text, a classifier", "classifier", "width: 4\ndim-emb: 3\n", { "ba mau de", "mau", "", "fi pio go ku la" } },
+    { "text, windows", "classifier", "encoder: cnn\npool: max\nmaps: 3\ndim-emb: 3\n", { "ba mau de", "mau", "", "fi pio go ku la" } },
+    { "text between ends", "classifier", "encoder: transformer\nends: true\ntransformer-heads: 1\ndim-emb: 4\nattention-rows: 2\n",
+      { "ba mau de", "mau", "", "fi pio go ku la" } },
+    { "a sequence's class", "classifier", "in: sequence\nencoder: gru\npool: last\nwidth: 4\ndim-emb: 3\n", { "0.1 1; 0.4 0", "0 1", "1 0; 1 1; 1 0", "" } },
+    { "a sequence's number", "classifier", "out: number\ntrain-sets: [sums.tsv]\nvalid-sets: [sums.tsv]\nencoder: lstm\npool: last\nwidth: 4\ndim-emb: 3\n",
+      { "0.1 1; 0.4 0", "0 1", "1 0; 1 1; 1 0", "0 0" } },
+    { "tags, transformer", "tagger", "encoder: transformer\ntransformer-heads: 1\ndim-emb: 4\n", { "anna met omar", "paris", "", "ford hired kim lee in new york" } },
+    { "tags",  "tagger", "dim-emb: 3\nwidth: 4\n", { "anna met omar", "paris", "", "ford hired kim lee in new york" } },
     { "sequence", NULL, "", { "0.1 1; 0.4 0", "0 1", "1 0; 1 1; 1 0", "" } },
 };
 enum { WAYS = sizeof ways / sizeof *ways };
@@ -308,15 +316,17 @@ static int make_folder(void **state)
     (void)state;
     faults_no_sync();
     if (!mkdtemp(folder) || chdir(folder) != 0) return -1;
-    rg_text counts = { 0 }, numbers = { 0 };
+    rg_text counts = { 0 }, numbers = { 0 }, sums = { 0 };
     for (int i = 0; i < 24; i++) {
         if (rg_text_print(&counts, "%c %d:1 %d:2\n", "ab"[i % 2], 1 + i % 2, 3 + i % 5) != RG_OK) return -1;
         if (rg_text_print(&numbers, "%s%d,%d,%d\n", i ? "" : "price,size,rooms\n", 3 * (i % 5) + i % 3, i % 5, i % 3) != RG_OK) return -1;
+        if (rg_text_print(&sums, "%s%d\t%d 1; %d 0; %d 1\n", i ? "" : "label\tsequence\n", i % 5 + i % 3, i % 5, i, i % 3) != RG_OK) return -1;
     }
-    const bool written = rg_file_replace("counts.svmlight", counts.data, counts.length) == RG_OK &&
+    const bool written = rg_file_replace("sums.tsv", sums.data, sums.length) == RG_OK && rg_file_replace("counts.svmlight", counts.data, counts.length) == RG_OK &&
                          rg_file_replace("numbers.csv", numbers.data, numbers.length) == RG_OK;
     rg_text_free(&counts);
     rg_text_free(&numbers);
+    rg_text_free(&sums);
     return written ? 0 : -1;
 }
 

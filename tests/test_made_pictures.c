@@ -74,7 +74,7 @@ static const struct {
     { "sets", 0x6952c96ece8aaacc },
     { "plates", 0x1a8daea9efdf7d08 },
     { "longrange", 0x3c8597bb95415db9 },
-    { "adding", 0x5407985f9fb590b1 },
+    { "adding", 0xa4ee08032fe3dfc1 },
     { "bond", 0xb1a5c8983677b3f4 },
     { "ring8", 0x034cd048d68034bb },
 };

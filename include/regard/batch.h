@@ -43,6 +43,10 @@ typedef struct rg_field {
 /* The fields of examples that have one class: what goes in, and the class (absent where it is asked for). */
 enum { RG_INPUT, RG_LABEL };
 
+/* Behind source and target (text.h) of text with hidden pieces: the segment of each row (0, 1), and of each example whether its second
+ * segment follows the first in the text (0) or not (1); no row where nobody asks. */
+enum { RG_SEGMENTS = 2, RG_FOLLOWS = 3 };
+
 size_t rg_field_rows(const rg_field *field); /* of all its examples */
 
 enum { RG_BATCH_FIELDS = 8 };

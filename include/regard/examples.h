@@ -53,6 +53,7 @@ typedef struct rg_field_spec {
     size_t          batch_rows; /* most rows of this field in a batch (a larger example is alone); 0: no limit            */
     bool            crop;       /* crop longer texts (counted) instead of skipping the example                            */
     bool            eos;        /* IDS: each text is closed by </s>                                                       */
+    bool            bos;        /* IDS: each text begins with <s>, which counts for max_rows                              */
     bool            predicted;  /* IDS: also `previous`; implies eos                                                      */
     bool            words;      /* IDS: each word is cut by itself, for the TAGS field behind it                          */
     bool            many;       /* NUMBERS: any number of rows, between ; or line ends: a sequence. IDS: any number of texts, one per

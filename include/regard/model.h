@@ -73,6 +73,7 @@ typedef struct rg_system {
     const rg_attention_use *uses;         /* ends with where = NULL */
     const rg_option        *options;      /* rows of its settings, which fill a struct of options_bytes */
     size_t                  options_bytes;
+    const char             *lends;        /* YAML: settings of a system that starts from its weights, beside those that both have; NULL: none */
     const char             *earlier;      /* YAML: settings that model files from before those settings were made with; NULL: the defaults */
     const rg_preset        *presets;      /* ends with name = NULL; NULL: none */
     size_t                  parts_bytes;  /* of the struct its build fills with layers and handles */

@@ -50,12 +50,16 @@ typedef struct rg_set_options {
 
 /* How text is cut into pieces. */
 typedef struct rg_text_options {
+    rg_list vocabs;
     char   *kind, *form;
     int64_t size, min_count, max_length;
-    bool    crop;
+    bool    crop, ends;
 } rg_text_options;
 
 #define RG_TEXT_ROWS(type, text)                                                                                                                      \
+    { RG_OPTION_LIST, "vocabs", offsetof(type, text.vocabs), "",                                                                                      \
+      "vocabulary to use instead of learning one: a file, or a model that has one", 0, NULL, NULL },                                                  \
+    { RG_OPTION_BOOL, "ends", offsetof(type, text.ends), "false", "each text stands between <s> and </s>, as in BERT", 0, NULL, NULL },               \
     { RG_OPTION_STRING, "vocab-kind", offsetof(type, text.kind), "words", "how text is cut into pieces", 0,                                           \
       "unigram|bpe|char|word|words|characters|tokens", NULL },                                                                                               \
     { RG_OPTION_INT, "dim-vocabs", offsetof(type, text.size), "30000",                                                                                \
@@ -94,7 +98,7 @@ rg_reader_config rg_supervised_reading(const rg_set_options *sets, const char *c
 /* RG_EINVAL unless there is one training file (or two: --train-sets PICTURES LABELS where `pairs`), at most one to validate on, and a limit of
  * batches. `what` is what the files are of: "labels and texts". */
 rg_status rg_supervised_check(const rg_set_options *sets, const char *what, bool pairs);
-/* A vocabulary of column `wanted` of the training file. */
+/* A vocabulary of column `wanted` of the training file, or that of --vocabs. */
 rg_status rg_supervised_vocab(rg_vocab **out, const rg_run *run, const rg_set_options *sets, const rg_text_options *text,
                               const rg_reader_config *reading, size_t wanted);
 /* The field of a text. */

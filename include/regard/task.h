@@ -65,6 +65,7 @@ rg_status rg_learn(rg_model **out_model, rg_learned *out_learned, const rg_train
 typedef struct rg_recipe rg_recipe;
 rg_status   rg_recipe_new(rg_recipe **out, const char *yaml);
 rg_status   rg_recipe_read(rg_recipe *recipe, const char *yaml, bool lenient); /* further settings; lenient: unknown names are passed over */
+rg_status   rg_recipe_start_from(rg_recipe *recipe, const char *path); /* rg_model_lent, and --init-from */
 rg_status   rg_recipe_set(rg_recipe *recipe, const char *name, size_t count, const char *const *words); /* one, from any words */
 rg_training rg_recipe_training(const rg_recipe *recipe, const rg_train_report *report); /* borrowed */
 void        rg_recipe_free(rg_recipe *recipe);
@@ -212,6 +213,10 @@ bool rg_message_names(const char *path);
 /* Take the weights of another file that have the same name and shape; their names are added to `taken`, those of the model that keep what they
  * had to `fresh`. RG_EMATCH when nothing fits, or when the file has other vocabularies. */
 rg_status rg_model_take(size_t *out_count, rg_text *taken, rg_text *fresh, rg_model *model, const char *path);
+
+/* YAML of the settings with which a `system` can take the weights of another one's file: the sizes that both know, what the other system
+ * lends, the vocabulary. Nothing where the file is of the same system, or of one that lends nothing. */
+rg_status rg_model_lent(rg_text *yaml, const rg_system *system, const char *path);
 
 const rg_task *const *rg_task_all(void);              /* ends with NULL */
 const rg_task        *rg_task_find(const char *name); /* NULL: none     */

@@ -177,6 +177,8 @@ void *rg_call_values(const rg_call *call, const rg_option *rows)
     return NULL;
 }
 
+rg_status rg_call_look(rg_call *call) { return look_at(call, call->argc, call->argv, true); }
+
 rg_status rg_call_init(rg_call *call, const rg_command *command, int argc, const char *const *argv)
 {
     *call = (rg_call){.command = command, .argc = argc, .argv = argv};

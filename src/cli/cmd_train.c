@@ -99,6 +99,23 @@ static rg_status start_from(rg_call *call, const rg_system *system, const char *
     return call->preset ? RG_OK : RG_ENOMEM;
 }
 
+/* --init-from the file of another system: settings that both have, and its vocabulary, stand before files and flags. */
+static rg_status borrow_settings(rg_call *call, const rg_system *system)
+{
+    const rg_learning *l = rg_call_values(call, rg_learning_rows);
+    rg_text            yaml = { 0 };
+    RG_TRY(rg_call_look(call));
+    if (!l->init_from[0] || call->help) return RG_OK;
+    rg_status status = rg_model_lent(&yaml, system, l->init_from);
+    char     *whole = status == RG_OK ? rg_format("%s%s", call->preset, rg_text_c(&yaml)) : NULL;
+    rg_text_free(&yaml);
+    if (status == RG_OK && !whole) status = RG_ENOMEM;
+    if (!whole) return status;
+    rg_free(call->preset);
+    call->preset = whole;
+    return RG_OK;
+}
+
 static rg_status extend(rg_call *call)
 {
     const settings  *s = call->options;
@@ -116,7 +133,7 @@ static rg_status extend(rg_call *call)
         if (!o) return RG_EINVAL;
         if (o->options) RG_TRY(rg_call_add(call, o->name, o->options, o->options_bytes));
     }
-    return RG_OK;
+    return s->fine_tune[0] ? RG_OK : borrow_settings(call, system);
 }
 
 /* What is written never takes the place of what is read: of all words of the task's rows, whatever they name. */

@@ -52,6 +52,10 @@ struct rg_call {
 /* Add rows whose values live in a zeroed struct of `size` bytes, freed with the call. Only inside extend(). */
 rg_status rg_call_add(rg_call *call, const char *title, const rg_option *rows, size_t size);
 
+/* Fill all groups from presets, files and words, as far as they are known: what extend() added may say what else there is. Only inside
+ * extend(). */
+rg_status rg_call_look(rg_call *call);
+
 /* The values of the group with these rows, or NULL. */
 void *rg_call_values(const rg_call *call, const rg_option *rows);
 

@@ -86,6 +86,7 @@ static uint64_t settings_sum(const rg_examples_config *config, const rg_field_sp
         sum = rg_hash_bytes(sum, numbers, sizeof numbers);
         sum = rg_hash_bytes(sum, &s->alpha, sizeof s->alpha);
         if (s->many) sum = rg_hash_bytes(sum, "many", 4);
+        if (s->bos) sum = rg_hash_bytes(sum, "bos", 3);
     }
     return sum;
 }

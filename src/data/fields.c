@@ -257,7 +257,12 @@ static rg_status pack_text(rg_examples *c, size_t field, const rg_cell *cell)
     if (spec->many) return pack_texts(c, field, cell);
     c->ids.count = 0;
     if (spec->words) RG_TRY(pack_words(c, spec->vocab, cell));
-    else RG_TRY(rg_vocab_encode(&c->ids, NULL, spec->vocab, cell->bytes, cell->count));
+    else {
+        if (spec->bos && rg_vocab_begin(spec->vocab) < 0) RG_TRY(rg_ids_add(&c->ids, rg_vocab_bos(spec->vocab)));
+        const size_t before = c->ids.count;
+        RG_TRY(rg_vocab_encode(&c->ids, NULL, spec->vocab, cell->bytes, cell->count));
+        if (c->ids.count == before) c->ids.count = 0; /* <s> alone is no text */
+    }
     return rg_text_add(&c->packed[field], c->ids.data, 4 * c->ids.count);
 }
 

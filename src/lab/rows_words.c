@@ -72,11 +72,13 @@ static rg_status set_all(rg_recipe *recipe, const rg_words *w)
 
 rg_status rg_words_recipe(rg_recipe **out, const rg_words *w)
 {
-    const char *type = value_of(w, "--type"), *preset = value_of(w, "--preset");
+    const char *type = value_of(w, "--type"), *preset = value_of(w, "--preset"), *from = value_of(w, "--init-from");
     char       *yaml = rg_format("%s%s\n%s%s\n", *type ? "type: " : "", type, *preset ? "preset: " : "", preset);
     rg_status   status = yaml ? rg_recipe_new(out, yaml) : RG_ENOMEM;
     rg_free(yaml);
-    if (status == RG_OK && (status = set_all(*out, w)) != RG_OK) {
+    if (status == RG_OK && *from) status = rg_recipe_start_from(*out, from);
+    if (status == RG_OK) status = set_all(*out, w);
+    if (status != RG_OK) {
         rg_recipe_free(*out);
         *out = NULL;
     }

@@ -239,6 +239,7 @@ const rg_system rg_system_gpt = {
     .uses = uses,
     .options = options,
     .options_bytes = sizeof(settings),
+    .lends = "encoder: transformer\ntransformer-reach: causal\npool: last\ndropout-emb: 0\ndropout-words: 0\n",
     .presets = presets,
     .parts_bytes = sizeof(parts),
     .build = build,

@@ -14,6 +14,8 @@
 static const rg_option options[] = {
     RG_SET_ROWS(rg_classify_options, sets, "file of labels and inputs", "64"),
     RG_TEXT_ROWS(rg_classify_options, text),
+    { RG_OPTION_STRING, "in", offsetof(rg_classify_options, in), "", "what an input is, where the system reads several; empty: by the files", 0,
+      "|text|numbers|sequence|counts|pixels", NULL },
     { RG_OPTION_STRING, "out", offsetof(rg_classify_options, out), "class", "what a label is: a class, or a number (squared error)", 0,
       "class|number", NULL },
     { RG_OPTION_INT, "size", offsetof(rg_classify_options, size), "0", "pixels of a side that picture files are scaled to; 0: as they are", 0,

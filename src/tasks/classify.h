@@ -9,7 +9,7 @@
 typedef struct rg_classify_options {
     rg_set_options  sets;
     rg_text_options text;
-    char           *out, *fit;
+    char           *in, *out, *fit;
     int64_t         size;
     rg_features_options features;
 } rg_classify_options;

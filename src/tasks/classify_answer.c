@@ -13,7 +13,7 @@ const rg_option rg_classify_asking_rows[] = {
     { RG_OPTION_BOOL, "probabilities", offsetof(rg_classify_asking, probabilities), "false", "also the probability of every class", 0, NULL, NULL },
     { RG_OPTION_BOOL, "logits", offsetof(rg_classify_asking, logits), "false", "also the logit of every class", 0, NULL, NULL },
     { RG_OPTION_BOOL, "words", offsetof(rg_classify_asking, words), "false",
-      "also the five words without which the class is least likely, the weightiest first", 0, NULL, NULL },
+      "also the five words with the largest weights; where the class attends to nothing, those without which it is least likely", 0, NULL, NULL },
     RG_OPTION_END
 };
 
@@ -28,7 +28,7 @@ typedef struct {
     rg_value                 *cells;
     rg_text                   words;
     size_t                    classes, top;
-    bool                      named, recorded;
+    bool                      named, recorded, ends; /* ends: texts stand between <s> and </s> */
 } answering;
 
 /* ----------------------------------------------------------------------------------------------------- probabilities */
@@ -75,9 +75,17 @@ static rg_status pieces(char ***out, const answering *x, const rg_asked *asked, 
     rg_text   form = { 0 };
     char    **piece = rg_alloc_zero((n + 1) * sizeof *piece);
     rg_status status = piece ? rg_vocab_normalize(&form, x->its->vocab, asked->text, asked->bytes) : RG_ENOMEM;
+    if (status == RG_OK && x->ends && rg_vocab_begin(x->its->vocab) < 0) status = rg_ids_add(&ids, rg_vocab_bos(x->its->vocab));
+    const size_t shift = ids.count;
     if (status == RG_OK) status = rg_vocab_encode(&ids, &spans, x->its->vocab, asked->text, asked->bytes);
     for (size_t i = 0; status == RG_OK && i < n; i++) {
-        size_t begin = spans.data[i].begin, end = spans.data[i].end;
+        const bool    last = x->ends && i + 1 == n;
+        const int32_t id = last ? rg_vocab_eos(x->its->vocab) : ids.data[i];
+        size_t        begin = i >= shift && !last ? spans.data[i - shift].begin : 0, end = i >= shift && !last ? spans.data[i - shift].end : 0;
+        if (begin == end) { /* a sign, which stands nowhere in the text */
+            if (!(piece[i] = rg_strdup(rg_vocab_piece(x->its->vocab, id)))) status = RG_ENOMEM;
+            continue;
+        }
         while (begin + 1 < end && form.data[begin] == ' ') begin++; /* the blank before a word is not part of it */
         if (!(piece[i] = rg_format("%.*s", (int)(end - begin), form.data + begin))) status = RG_ENOMEM;
     }
@@ -123,19 +131,59 @@ static rg_status without(double *out, const answering *x, rg_tape *t, const int3
     return status;
 }
 
+/* Weights of a text's pieces, if the class attends to them: summed over rows of attention. */
+typedef struct {
+    const char *watch;
+    double     *left; /* the larger the weight, the smaller */
+    size_t      n;
+    bool        seen;
+} weighing;
+
+static bool wants(void *context, const char *name) { return rg_name_matches(((const weighing *)context)->watch, name); }
+
+static void see(void *context, const char *name, const rg_tensor *a, const void *reach)
+{
+    weighing *w = context;
+    (void)name, (void)reach;
+    if (rg_tensor_rows(a) != w->n) return;
+    w->seen = true;
+    for (size_t i = 0; i < w->n; i++)
+        for (size_t h = 0; h < rg_tensor_cols(a); h++) w->left[i] -= (double)rg_tensor_at(a, i, h);
+}
+
+static rg_status weigh_pieces(bool *out_seen, double *left, const answering *x, rg_tape *t, const int32_t *ids, size_t n)
+{
+    const rg_attention_use *use = x->model->system->uses;
+    const int32_t           start[] = { 0, (int32_t)n };
+    const rg_field          text = { .kind = RG_FIELD_IDS, .layout = { .groups = 1, .start = start }, .ids = ids };
+    const rg_batch          batch = { .examples = 1, .fields = 1, .field = { [RG_INPUT] = text } };
+    *out_seen = false;
+    while (use && use->where && !(use->watch && use->rows && strcmp(use->rows, "class") == 0)) use++;
+    if (!use || !use->where) return RG_OK;
+    weighing         w = { .watch = use->watch, .left = left, .n = n };
+    const rg_watcher watcher = { .context = &w, .wants = wants, .see = see };
+    rg_tape_reset(t, 0);
+    rg_tape_set_watcher(t, &watcher);
+    x->model->system->predict(t, x->model, &batch);
+    rg_tape_set_watcher(t, NULL);
+    *out_seen = w.seen;
+    return rg_tape_status(t);
+}
+
 static rg_status list_words(answering *x, char *const *piece, double *left, size_t n)
 {
     for (size_t k = 0; k < SHOWN_WORDS && k < n; k++) {
         size_t least = 0;
         for (size_t i = 1; i < n; i++)
             if (left[i] < left[least]) least = i;
+        if (left[least] == INFINITY) break; /* signs are no words */
         RG_TRY(rg_text_print(&x->words, "%s%s", k ? " " : "", piece[least]));
         left[least] = INFINITY;
     }
     return RG_OK;
 }
 
-/* The words that the class rests on: those without which it is least likely. */
+/* The words that the class rests on: those it attends to most, or those without which it is least likely. */
 static rg_status find_words(answering *x, const rg_asked *asked, size_t class_number)
 {
     const rg_tape_config config = { .record = false };
@@ -146,12 +194,15 @@ static rg_status find_words(answering *x, const rg_asked *asked, size_t class_nu
     char          **piece = NULL;
     rg_tape        *t = NULL;
     double         *left = rg_alloc_zero(n * sizeof *left);
+    bool            seen = false;
     rg_status       status = left ? pieces(&piece, x, asked, n) : RG_ENOMEM;
     if (status == RG_OK) status = rg_tape_new(&t, &config);
-    for (size_t i = 0, each = n > MOST_ROWS ? 1 : MOST_ROWS / n; status == RG_OK && n > 1 && i < n; i += each) {
+    if (status == RG_OK) status = weigh_pieces(&seen, left, x, t, text->ids + first, n);
+    for (size_t i = 0, each = n > MOST_ROWS ? 1 : MOST_ROWS / n; status == RG_OK && !seen && n > 1 && i < n; i += each) {
         status = rg_asked_wanted(x->question);
         if (status == RG_OK) status = without(left, x, t, text->ids + first, n, i, i + each < n ? i + each : n, class_number);
     }
+    if (x->ends && status == RG_OK) left[0] = left[n - 1] = INFINITY;
     if (status == RG_OK) status = list_words(x, piece, left, n);
     free_pieces(piece, n);
     rg_tape_free(t);
@@ -311,6 +362,7 @@ rg_status rg_classify_answer(const rg_model *m, const rg_question *q)
     x.asking = its->names ? q->options : &nothing;
     if (x.asking->words && !its->vocab) return rg_fail(RG_EINVAL, "--words is for classifiers of texts; this one reads %s", in->name);
     x.classes = rg_model_size(m, "classes");
+    x.ends = rg_model_size(m, "ends") > 0;
     x.top = (size_t)x.asking->top < x.classes ? (size_t)x.asking->top : x.classes;
     const size_t most = 4 * x.classes + 3;
     x.p = rg_alloc_array(x.classes, sizeof *x.p);

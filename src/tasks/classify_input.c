@@ -47,15 +47,44 @@ static rg_status format_of(const char **out, const rg_set_options *sets)
     return RG_OK;
 }
 
+/* The first of the inputs that a column of the training file is called after; "": none is, or the user says which columns. */
+static rg_status named_column(const char **out, const rg_set_options *sets, const char *reads)
+{
+    size_t several = 0;
+    for (size_t i = 0; i < INPUTS; i++) several += !inputs[i].formats[0] && among(reads, "|", inputs[i].name);
+    if (several < 2 || !sets->train.count || sets->columns[0]) return RG_OK;
+    for (size_t i = 0; i < INPUTS; i++) {
+        const char *const wanted[] = { "label", inputs[i].column };
+        rg_reader_config  c = rg_supervised_reading(sets, wanted, 2);
+        rg_reader        *r;
+        rg_row            row;
+        bool              more;
+        if (inputs[i].formats[0] || !among(reads, "|", inputs[i].name)) continue;
+        rg_status status = rg_reader_open(&r, sets->train.items[0], &c);
+        if (status == RG_OK) {
+            status = rg_reader_next(&more, &row, r);
+            if (status == RG_OK && rg_reader_has_header(r)) *out = inputs[i].column;
+            rg_reader_close(r);
+        }
+        if (status == RG_ENOMEM) return status; /* what else is wrong is told when the file is read */
+        if (**out) return RG_OK;
+    }
+    return RG_OK;
+}
+
 rg_status rg_classify_input_choose(const rg_classify_input **out, const rg_run *run)
 {
-    const char *reads = run->system->reads ? run->system->reads : "text", *format = "";
-    *out = rg_classify_input_find(reads);
+    const rg_classify_options *o = run->options;
+    const char                *reads = run->system->reads ? run->system->reads : "text", *format = "", *column = "";
+    if (o->in[0] && !among(reads, "|", o->in))
+        return rg_fail(RG_EINVAL, "--in %s: system %s reads %s", o->in, run->system->name, reads);
+    *out = rg_classify_input_find(o->in[0] ? o->in : reads);
     if (*out) return RG_OK;
-    RG_TRY(format_of(&format, &((const rg_classify_options *)run->options)->sets));
+    RG_TRY(format_of(&format, &o->sets));
+    RG_TRY(named_column(&column, &o->sets, reads));
     for (size_t i = 0; i < INPUTS; i++) {
         if (!among(reads, "|", inputs[i].name)) continue;
-        if (!*out) *out = &inputs[i]; /* the first, unless another one's format it is */
+        if (!*out || (strcmp(inputs[i].column, column) == 0 && !inputs[i].formats[0])) *out = &inputs[i]; /* the first, or what a column is called */
         if (among(inputs[i].formats, " ", format)) return *out = &inputs[i], RG_OK;
     }
     return *out ? RG_OK : rg_fail(RG_EINVAL, "system %s reads '%s', which the task does not know", run->system->name, reads);
@@ -88,7 +117,7 @@ rg_status rg_classify_input_learn(rg_field_spec *out, const rg_classify_input *i
     if (in->kind == RG_FIELD_IDS) {
         RG_TRY(rg_supervised_vocab(&its->vocab, run, &o->sets, &o->text, reading, 1));
         *out = rg_text_spec(in->column, its->vocab, &o->text);
-        return RG_OK;
+        return o->text.ends ? rg_sizes_put(&run->sizes, "ends", 1) : RG_OK;
     }
     if (in->kind == RG_FIELD_PIXELS) {
         its->pixels = (rg_pixels_config)RG_PIXELS_CONFIG_DEFAULT;
@@ -129,14 +158,16 @@ rg_status rg_classify_input_check(const rg_classify_input *in, rg_run *run)
 rg_field_spec rg_classify_input_spec(const rg_classify_input *in, const rg_model *m)
 {
     rg_classifier *its = m->assets;
-    const bool     pixels = in->kind == RG_FIELD_PIXELS;
+    const bool     pixels = in->kind == RG_FIELD_PIXELS, ends = in->kind == RG_FIELD_IDS && rg_model_size(m, "ends");
     rg_field_spec  spec = { .name = in->column,
                             .kind = in->kind,
                             .many = in->many,
                             .vocab = its->vocab,
                             .width = rg_model_size(m, pixels ? "channels" : "features"),
-                            .max_rows = in->kind == RG_FIELD_IDS ? m->longest : 0,
-                            .crop = in->kind == RG_FIELD_IDS };
+                            .max_rows = in->kind == RG_FIELD_IDS && m->longest > ends ? m->longest - ends : 0,
+                            .crop = in->kind == RG_FIELD_IDS,
+                            .bos = ends,
+                            .eos = ends };
     if (!pixels) return spec;
     if (its->features) return rg_features_spec(its->features, in->column);
     its->pixels = (rg_pixels_config)RG_PIXELS_CONFIG_DEFAULT;

@@ -11,6 +11,7 @@
 #include "regard/metrics.h"
 #include "tasks/batches.h"
 #include "tasks/language_cut.h"
+#include "tasks/language_mask.h"
 
 #define AT(field) offsetof(rg_language_options, field)
 
@@ -50,6 +51,8 @@ const rg_option rg_language_rows[] = {
       "random|consecutive" },
     { RG_OPTION_STRING, "loss-per", AT(loss_per), "token",
       "the loss is a mean over tokens, or summed over a stream (Zaremba) and a mean of streams", 0, "token|stream" },
+    { RG_OPTION_REAL, "mask-share", AT(mask_share), "0.15", "masked models: share of the tokens that are to be predicted", 0,
+      "(0,0.9]" },
     RG_OPTION_END
 };
 
@@ -57,6 +60,7 @@ typedef struct {
     rg_running      *train, *valid;
     rg_text_range    validation; /* count 0: none */
     rg_cut          *cut;
+    rg_masked       *masked, *masked_valid; /* of masked models, instead */
     rg_carry        *carry;
     rg_text_reading *reading;
     rg_batch         batch;
@@ -108,6 +112,8 @@ static rg_status check(const rg_run *run)
         return rg_fail(RG_EINVAL,
                        "--bptt %lld is less than --chunk %lld: gradients go back over a whole chunk at least",
                        (long long)o->bptt, (long long)o->chunk);
+    if (o->test_sets.count && rg_language_masks(run->system))
+        return rg_fail(RG_EINVAL, "--test-sets is for models that say what comes next; a masked model has --valid-sets");
     if (o->valid_sets.count && o->valid_share > 0)
         return rg_fail(RG_EINVAL, "give --valid-sets or --valid-share, not both");
     return RG_OK;
@@ -154,6 +160,26 @@ static rg_status open_text(rg_running **out, const rg_run *run, const rg_vocab *
     return status;
 }
 
+/* The text that is learned from: without what is held back for validation. */
+static rg_text_range learned_text(const rg_run *run)
+{
+    const data    *d = run->data;
+    const uint64_t all = rg_running_tokens(d->train);
+    return (rg_text_range){ d->train, 0,
+                            all - (uint64_t)ceil((double)all * ((const rg_language_options *)run->options)->valid_share) };
+}
+
+/* Pairs of segments are learned where empty lines part the text into documents. */
+static rg_status put_masked_sizes(rg_run *run)
+{
+    const rg_vocab     *vocab = ((const rg_language_model *)run->assets)->vocab;
+    const rg_text_range text = learned_text(run);
+    uint64_t            documents;
+    if (rg_language_mask(vocab) > 0) RG_TRY(rg_sizes_put(&run->sizes, "mask", (size_t)rg_language_mask(vocab)));
+    RG_TRY(rg_masked_documents(&documents, &text, rg_vocab_eos(vocab)));
+    return documents > 1 ? rg_sizes_put(&run->sizes, "follows", 1) : RG_OK;
+}
+
 static rg_status open(rg_run *run)
 {
     const rg_language_options *o = run->options;
@@ -169,15 +195,47 @@ static rg_status open(rg_run *run)
     RG_TRY(rg_language_sizes(&run->sizes, its->vocab));
     const size_t context = by_windows(run) ? (size_t)o->context : run->system->carries ? 0 : bptt(o);
     RG_TRY(rg_sizes_put(&run->sizes, "lines", 1));
+    if (rg_language_masks(run->system)) RG_TRY(put_masked_sizes(run));
     return rg_sizes_put(&run->sizes, "context", context);
+}
+
+static rg_status ready_masked(rg_run *run)
+{
+    const rg_language_options *o = run->options;
+    const rg_vocab            *vocab = ((const rg_language_model *)run->model->assets)->vocab;
+    data                      *d = run->data;
+    uint64_t                   documents = 0;
+    rg_masked_config           c = { .text = learned_text(run),
+                                     .vocab = vocab,
+                                     .batch = (size_t)o->batch,
+                                     .context = (size_t)o->context,
+                                     .mask = rg_language_mask(vocab),
+                                     .share = o->mask_share,
+                                     .random = o->windows[0] == 'r',
+                                     .documents = rg_model_size(run->model, "follows") > 0,
+                                     .seed = (uint64_t)run->learning->seed };
+    const rg_text_range        held = { d->train, c.text.count, rg_running_tokens(d->train) - c.text.count };
+    RG_TRY(rg_masked_new(&d->masked, &c));
+    if (held.count) d->validation = held;
+    rg_tell(run->report, "vocabulary of %zu tokens, %zu parameters; %zu windows of %zu tokens per batch, %.3g %% hidden%s",
+            rg_vocab_size(vocab), rg_params_numbers(run->model->params), c.batch, c.context, 100 * c.share,
+            c.documents ? ", pairs of segments" : "");
+    if (!d->validation.count) return RG_OK;
+    c.text = d->validation;
+    c.random = false;
+    c.seed = 0;
+    RG_TRY(rg_masked_documents(&documents, &c.text, rg_vocab_eos(vocab)));
+    c.documents = c.documents && documents > 1;
+    return rg_masked_new(&d->masked_valid, &c);
 }
 
 static rg_status ready(rg_run *run)
 {
+    if (rg_language_masks(run->system)) return ready_masked(run);
     const rg_language_options *o = run->options;
     const rg_language_model   *its = run->model->assets;
     data                      *d = run->data;
-    const uint64_t             all = rg_running_tokens(d->train), held = (uint64_t)ceil((double)all * o->valid_share);
+    const uint64_t             all = rg_running_tokens(d->train), held = all - learned_text(run).count;
     rg_cut_config              c = { .text = { d->train, 0, all - held },
                                      .first = rg_vocab_eos(its->vocab),
                                      .batch = (size_t)o->batch,
@@ -209,7 +267,7 @@ static rg_status next(rg_run *run, rg_shares *out)
     data                      *d = run->data;
     bool                       more;
     *out = (rg_shares){ 0 };
-    RG_TRY(rg_cut_next(&more, &d->batch, d->cut));
+    RG_TRY(d->masked ? rg_masked_next(&more, &d->batch, d->masked) : rg_cut_next(&more, &d->batch, d->cut));
     if (!more) return RG_OK;
     RG_TRY(rg_cut_shares(out, &d->shares, &d->batch, run->threads));
     out->cost = (double)rg_field_rows(&d->batch.field[RG_TARGET]);
@@ -221,6 +279,7 @@ static rg_status tell(const rg_run *run, rg_state *state)
 {
     const data *d = run->data;
     size_t      count;
+    if (d->masked) return rg_put_place(state, rg_masked_tell(d->masked), rg_masked_checksum(d->masked));
     RG_TRY(rg_put_place(state, rg_cut_tell(d->cut), rg_cut_checksum(d->cut)));
     if (!d->carry) return RG_OK;
     const void *bytes = rg_carry_bytes(d->carry, &count);
@@ -233,7 +292,8 @@ static rg_status seek(rg_run *run, const rg_state *state)
     rg_place    p;
     const void *bytes;
     size_t      count;
-    RG_TRY(rg_get_place(&p, state, rg_cut_checksum(d->cut)));
+    RG_TRY(rg_get_place(&p, state, d->masked ? rg_masked_checksum(d->masked) : rg_cut_checksum(d->cut)));
+    if (d->masked) return rg_masked_seek(d->masked, p);
     RG_TRY(rg_cut_seek(d->cut, p));
     if (!d->carry) return RG_OK;
     RG_TRY(rg_state_get_bytes(&bytes, &count, state, "corpus.carry"));
@@ -291,8 +351,10 @@ static bool judges(const rg_run *run)
 
 static rg_status judge(rg_run *run, rg_metrics *out)
 {
+    data  *d = run->data;
     double nats;
-    RG_TRY(measure(&nats, run, &((const data *)run->data)->validation));
+    if (d->masked_valid) return rg_language_judge_masked(out, "", run, d->masked_valid);
+    RG_TRY(measure(&nats, run, &d->validation));
     RG_TRY(rg_language_samples(run, ((const rg_language_options *)run->options)->samples));
     return add_metrics(out, run, "", nats);
 }
@@ -308,6 +370,12 @@ static rg_status judge_cloze(rg_run *run)
     return status == RG_OK ? rg_metrics_add(&run->final, "cloze", share, true) : status;
 }
 
+static rg_status finish_masked(rg_run *run)
+{
+    data *d = run->data;
+    return d->masked_valid ? rg_language_judge_masked(&run->final, "valid-", run, d->masked_valid) : RG_OK;
+}
+
 /* What is saved, on validation and test data. */
 static rg_status finish(rg_run *run)
 {
@@ -315,6 +383,7 @@ static rg_status finish(rg_run *run)
     rg_running                *text;
     double                     nats;
     RG_TRY(rg_metrics_add(&run->final, "parameters", (double)rg_params_numbers(run->model->params), false));
+    if (rg_language_masks(run->system)) return finish_masked(run);
     if (judges(run)) {
         RG_TRY(measure(&nats, run, &((const data *)run->data)->validation));
         RG_TRY(add_metrics(&run->final, run, "valid-", nats));
@@ -338,13 +407,19 @@ static void blame(const rg_run *run, const void *share, char *out, size_t room)
              b->examples > 1 ? " and other places of the text" : "");
 }
 
-static double epoch_part(const rg_run *run) { return rg_cut_epoch_part(((const data *)run->data)->cut); }
+static double epoch_part(const rg_run *run)
+{
+    const data *d = run->data;
+    return d->masked ? rg_masked_epoch_part(d->masked) : rg_cut_epoch_part(d->cut);
+}
 
 static void close(rg_run *run)
 {
     data *d = run->data;
     rg_text_reading_free(d->reading);
     rg_cut_free(d->cut);
+    rg_masked_free(d->masked);
+    rg_masked_free(d->masked_valid);
     rg_carry_free(d->carry);
     rg_running_free(d->train);
     rg_running_free(d->valid);
@@ -354,7 +429,7 @@ static void close(rg_run *run)
 static rg_status hint(rg_text *out, const void *options_of, const char *program, const char *model)
 {
     (void)options_of;
-    return rg_text_print(out, "%s generate -m %s --prompt '' --length 200", program, model);
+    return rg_text_print(out, "%s predict -m %s --top 3 < texts.txt", program, model);
 }
 
 const rg_task rg_task_language = {

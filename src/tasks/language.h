@@ -9,7 +9,7 @@ typedef struct rg_language_options {
     rg_list train_sets, valid_sets, test_sets, vocabs;
     char   *vocab_kind, *form, *cut, *windows, *loss_per, *cloze;
     int64_t dim_vocabs, vocab_min_count, batch, chunk, bptt, context, samples;
-    double  valid_share;
+    double  valid_share, mask_share;
 } rg_language_options;
 extern const rg_option rg_language_rows[];
 
@@ -37,6 +37,21 @@ void                           rg_text_reading_free(rg_text_reading *reading);
 void                           rg_text_reading_begin(rg_text_reading *reading); /* another text */
 /* log p of the next n pieces. RG_ENUMBER when one is not finite. */
 rg_status rg_text_reading_feed(double *log_p, rg_text_reading *reading, const int32_t *ids, size_t n);
+
+/* ----------------------------------------------------------------------------------------------- language_masked.c */
+
+/* Systems that read text with hidden pieces (`reads` is "masked") say what these were. */
+bool rg_language_masks(const rg_system *system);
+/* What goes in for a hidden piece: the vocabulary's [MASK], or -1. */
+int32_t rg_language_mask(const rg_vocab *vocab);
+
+typedef struct rg_masked rg_masked; /* language_mask.h */
+/* One pass over windows, which is begun anew: accuracy and loss of the chosen pieces, the accuracy of always saying the most frequent of
+ * them, and of pairs of segments how often the model knows whether the second follows. */
+rg_status rg_language_judge_masked(rg_metrics *out, const char *of, rg_run *run, rg_masked *windows);
+
+/* Answers with what stood at every [MASK] of a text; where there is none, at its end. */
+rg_status rg_language_fill(const rg_model *model, const rg_question *question);
 
 /* ----------------------------------------------------------------------------------------------- language_answer.c */
 

@@ -33,7 +33,8 @@ rg_status rg_supervised_check(const rg_set_options *o, const char *what, bool pa
 
 rg_field_spec rg_text_spec(const char *name, const rg_vocab *vocab, const rg_text_options *o)
 {
-    return (rg_field_spec){ .name = name, .kind = RG_FIELD_IDS, .vocab = vocab, .max_rows = (size_t)o->max_length, .crop = o->crop };
+    return (rg_field_spec){ .name = name, .kind = RG_FIELD_IDS, .vocab = vocab, .max_rows = (size_t)o->max_length, .crop = o->crop,
+                            .bos = o->ends, .eos = o->ends };
 }
 
 /* ---------------------------------------------------------------------------------------------------------- stores */
@@ -58,6 +59,8 @@ rg_status rg_supervised_vocab(rg_vocab **out, const rg_run *run, const rg_set_op
     const char     *path = sets->train.items[0];
     rg_vocab_config c = RG_VOCAB_CONFIG_DEFAULT;
     watched_feed    feed = { .feed.wanted = wanted, .watch = rg_report_watch(run->report) };
+    if (o->vocabs.count > 1) return rg_fail(RG_EINVAL, "--vocabs takes one file, not %zu", o->vocabs.count);
+    if (o->vocabs.count) return rg_load_vocab(out, o->vocabs.items[0], "vocab.text");
     RG_TRY(rg_vocab_kind_find(&c.kind, o->kind));
     RG_TRY(rg_text_form_find(&c.form, o->form));
     c.size = (size_t)o->size;
@@ -124,9 +127,9 @@ rg_status rg_supervised_open(rg_run *run, const rg_set_options *sets, const rg_r
 
 rg_status rg_supervised_fits(const rg_run *run, const rg_text_options *o)
 {
-    const size_t longest = run->model->longest, most = (size_t)o->max_length;
+    const size_t longest = run->model->longest, most = (size_t)o->max_length + o->ends;
     if (!longest || most <= longest) return RG_OK;
-    return rg_fail(RG_EINVAL, "texts of %zu tokens (--max-length) do not fit the %zu positions of the model", most, longest);
+    return rg_fail(RG_EINVAL, "texts of %zu tokens (--max-length%s) do not fit the %zu positions of the model", most, o->ends ? " and </s>" : "", longest);
 }
 
 /* -------------------------------------------------------------------------------------------------------- learning */

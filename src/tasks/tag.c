@@ -40,6 +40,7 @@ static rg_status open(rg_run *run)
     RG_TRY(rg_supervised_vocab(&its->vocab, run, &o->sets, &o->text, &reading, 0));
     specs[RG_INPUT] = rg_text_spec("word", its->vocab, &o->text);
     specs[RG_INPUT].words = true;
+    specs[RG_INPUT].bos = specs[RG_INPUT].eos = false; /* a tag for each row */
     specs[RG_LABEL].names = its->tags;
     RG_TRY(rg_supervised_open(run, &o->sets, &reading, specs, 2));
     return rg_assets_sizes(assets, &run->sizes, its);

@@ -223,6 +223,7 @@ typedef struct taking {
     rg_text        *taken, *fresh;
     size_t          count;
     rg_status       status;
+    char            other[200]; /* the first of the same name and another shape */
 } taking;
 
 static bool fits(const rg_safetensors_entry *a, const rg_param *e)
@@ -237,6 +238,9 @@ static rg_status take_one(taking *t, const rg_param *e)
     const bool                  taken = fits(a, e);
     rg_text                    *list = taken ? t->taken : t->fresh;
     RG_TRY(rg_text_print(list, "%s%s", list->length ? " " : "", e->name));
+    if (!taken && a && !t->other[0])
+        snprintf(t->other, sizeof t->other, "%.80s is %zu x %zu there, %zu x %zu here: give the sizes of its settings", e->name,
+                 a->ndim == 2 ? (size_t)a->dims[0] : 1, a->ndim ? (size_t)a->dims[a->ndim - 1] : 1, e->rows, e->cols);
     if (!taken) return RG_OK;
     float *floats = rg_alloc_array(e->rows * e->cols, sizeof *floats);
     if (!floats) return RG_ENOMEM;
@@ -282,9 +286,44 @@ rg_status rg_model_take(size_t *out_count, rg_text *taken, rg_text *fresh, rg_mo
     for (size_t i = 0; status == RG_OK && i < rg_params_count(m->params); i++) status = take_one(&t, rg_params_at(m->params, i));
     rg_safetensors_close(t.file);
     if (status == RG_OK && !t.count)
-        status = rg_fail(RG_EMATCH, "%s: no tensor has the name and shape of one of the model's: they are of different kinds", path);
+        status = rg_fail(RG_EMATCH, "%s: no tensor has the name and shape of one of the model's: %s", path,
+                         t.other[0] ? t.other : "they are of different kinds");
     *out_count = t.count;
     return status == RG_OK ? rg_params_repack(m->params, NULL) : status;
+}
+
+/* ------------------------------------------------------------------------------------------------------- lent settings */
+
+/* A name as YAML takes it in double quotes. */
+static rg_status print_quoted(rg_text *out, const char *before, const char *name, const char *behind)
+{
+    RG_TRY(rg_text_print(out, "%s\"", before));
+    for (; *name; name++) RG_TRY(rg_text_print(out, *name == '"' || *name == '\\' ? "\\%c" : "%c", *name));
+    return rg_text_print(out, "\"%s\n", behind);
+}
+
+static rg_status print_lent(rg_text *yaml, const rg_system *from, const rg_state *state, const char *path)
+{
+    const char *settings;
+    uint64_t    context = 0;
+    RG_TRY(rg_state_get_text(&settings, state, "regard.settings"));
+    RG_TRY(rg_text_print(yaml, "%s%s", settings, from->lends));
+    if (rg_state_has(state, "sizes.context")) RG_TRY(rg_state_get_count(&context, state, "sizes.context"));
+    if (context > 1) RG_TRY(rg_text_print(yaml, "places: %llu\nmax-length: %llu\n", (unsigned long long)context, (unsigned long long)context - 1));
+    return rg_state_has(state, "vocab.text") ? print_quoted(yaml, "vocabs: [", path, "]") : RG_OK;
+}
+
+rg_status rg_model_lent(rg_text *yaml, const rg_system *system, const char *path)
+{
+    const char *name;
+    rg_state   *state;
+    RG_TRY(rg_state_new(&state));
+    rg_status status = rg_model_file_state(state, path);
+    if (status == RG_OK) status = rg_state_get_text(&name, state, "regard.system");
+    const rg_system *from = status == RG_OK ? rg_system_find(name) : NULL;
+    if (from && from != system && from->lends) status = print_lent(yaml, from, state, path);
+    rg_state_free(state);
+    return status;
 }
 
 /* ----------------------------------------------------------------------------------------------------- changed settings */

@@ -65,6 +65,16 @@ rg_status rg_recipe_read(rg_recipe *r, const char *yaml, bool lenient)
     return rg_options_read_yaml(r->group, r->groups, yaml, strlen(yaml), "settings", lenient);
 }
 
+rg_status rg_recipe_start_from(rg_recipe *r, const char *path)
+{
+    const char *const words[] = { path };
+    rg_text           yaml = { 0 };
+    rg_status         status = rg_model_lent(&yaml, r->system, path);
+    if (status == RG_OK) status = rg_recipe_read(r, rg_text_c(&yaml), true);
+    rg_text_free(&yaml);
+    return status == RG_OK ? rg_recipe_set(r, "init-from", 1, words) : status;
+}
+
 rg_status rg_recipe_set(rg_recipe *r, const char *name, size_t count, const char *const *words)
 {
     return rg_options_set(r->group, r->groups, name, count, words);

@@ -12,7 +12,7 @@
 
 /* Settings that make any system small; names a system does not have are passed over. */
 static const char small_systems[] = "dim-emb: 8\ntransformer-dim-ffn: 8\ntransformer-heads: 2\nenc-depth: 1\ndec-depth: 1\ndim-rnn: 6\n"
-                                    "look: attention\nlayers: 1\nwidth: 3\nheads: 2\nunits: 5\nmemory-rows: 6\nmemory-width: 4\n";
+                                    "look: attention\nencoder: transformer\nlayers: 1\nwidth: 3\nheads: 2\nunits: 5\nmemory-rows: 6\nmemory-width: 4\n";
 
 rg_recipe *small_recipe(const rg_system *its, const char *folder, const char *more)
 {

@@ -24,7 +24,7 @@ static rg_status draw_adding(rg_made *out, const rg_maker *m, rg_made_split spli
         const double value = floor(rg_random_uniform(random) * 1e6) / 1e6;
         const bool   marked = t == first || t == second;
         if (marked) sum += value;
-        RG_TRY(rg_text_print(&out->cell[1], "%s%.6f %d", t ? " " : "", value, marked));
+        RG_TRY(rg_text_print(&out->cell[1], "%s%.6f %d", t ? "; " : "", value, marked));
     }
     return rg_text_print(&out->cell[0], "%.6f", sum);
 }
@@ -54,6 +54,6 @@ static rg_status write_adding(const char *out, const void *o) { return rg_made__
 static rg_status write_ring(const char *out, const void *o) { return rg_made__write(&rg_generator_ring8, out, o); }
 
 const rg_generator rg_generator_adding = { "adding", "the adding problem: the sum of two marked numbers of a sequence", RG_MADE_WRITES_TSV,
-                                           adding_options, sizeof(settings), write_adding, "target numbers", 1, draw_adding };
+                                           adding_options, sizeof(settings), write_adding, "label sequence", 1, draw_adding };
 const rg_generator rg_generator_ring8 = { "ring8", "points around eight places of a circle", RG_MADE_WRITES_TSV, ring_options, sizeof(settings),
                                           write_ring, "mode numbers", 1, draw_ring };
