@@ -88,6 +88,18 @@ refused 2 "temperature 0" generate -m lm.st --temperature 0 -n 2 --prompt x
 : > empty.txt
 refused 1 "empty.txt" train --type lm -t empty.txt -m x.st --after-epochs 1
 
+# damaged text is read all the same, and the training says where; lines of a megabyte are text
+printf 'caf\351 noir\nthe dog\000 runs\n' > damaged.txt
+cat train.txt >> damaged.txt
+"$REGARD" train --type lm $small -t damaged.txt -m x.st > log 2>&1 || { cat log; fail "windows-1252 and NUL"; }
+grep -qE 'line 1|1 line' log && grep -qiE 'utf-8|NUL' log || { cat log; fail "damaged lines are not named"; }
+{ head -c 1000000 /dev/zero | tr '\0' 'a'; echo; cat train.txt; } > long.txt
+"$REGARD" train --type lm $small --after-batches 2 -t long.txt -m x.st > log 2>&1 || { cat log; fail "a line of 1 MB"; }
+printf 'ab\n' > tiny.txt
+refused 2 "streams" train --type lm --vocab-kind characters --mini-batch 20 -t tiny.txt -m y.st --after-epochs 1
+refused 2 "lower --context" train --type gpt --vocab-kind characters --context 64 -t tiny.txt -m y.st --after-epochs 1
+[ ! -e y.st ] || fail "a text that is too short left a model"
+
 # the lectures' sentences, word for word
 "$REGARD" make longrange --distance 0 -n 60 --valid 0 --test 0 -o zero > /dev/null || fail "make longrange"
 for line in "John arrived early at the train station and waited until 2pm for the train" "Rachel was at home when the doorbell rang, she opened the door" "Le chat boit du lait"; do

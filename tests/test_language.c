@@ -381,6 +381,68 @@ static void chunks_with_carried_state_give_the_losses_of_one_long_sequence(void 
     rg_vocab_free(v);
 }
 
+/* The gradient of the last row's loss with respect to all parameters, backpropagated over the last k rows of `ids`; what lies before is carried without
+ * gradient. k = n: the whole. */
+static void truncated_gradient(double *out, rg_model *m, const int32_t *ids, size_t n, size_t k)
+{
+    const int32_t  none[] = { 0, 0 };
+    int32_t        target[64];
+    rg_carry      *carry;
+    rg_grads      *grads;
+    rg_tape       *t;
+    OK(rg_language_carry(&carry, m, 1));
+    OK(rg_grads_new(&grads, m->params));
+    const rg_tape_config config = { .record = true, .grads = grads };
+    OK(rg_tape_new(&t, &config));
+    for (size_t part = k == n, from = 0; part < 2; part++) {
+        const size_t   rows = part ? k : n - k;
+        const int32_t  start[] = { 0, (int32_t)rows };
+        for (size_t i = 0; i < rows; i++) target[i] = part && i + 1 == rows ? ids[from + i + 1] : -1;
+        const rg_batch b = { .examples = 1, .fields = 2, .carry = carry,
+                             .field = { { .layout = { .groups = 1, .start = none } },
+                                        { .layout = { .groups = 1, .start = start }, .ids = target, .previous = ids + from } } };
+        rg_tape_reset(t, 0);
+        const rg_loss loss = m->system->loss(t, m, &b);
+        if (part) OK(rg_tape_backward(t, loss.sum));
+        else OK(rg_tape_status(t));
+        rg_carry_turn(carry);
+        from += rows;
+    }
+    const rg_real *g = rg_grads_block(grads);
+    for (size_t i = 0; i < rg_params_numbers(m->params); i++) out[i] = (double)g[i];
+    rg_tape_free(t);
+    rg_grads_free(grads);
+    rg_carry_free(carry);
+}
+
+/* The longer gradients go back, the closer they come to the whole one; over all rows they are it. */
+static void truncated_gradients_approach_the_whole_one(void **state)
+{
+    (void)state;
+    enum { N = 24 };
+    static const size_t lengths[] = { 1, 3, 8, N };
+    int32_t             ids[N + 1];
+    fill(ids, N + 1);
+    for (size_t kind = 0; kind < 2; kind++) { /* rnn and gru without a look */
+        rg_model    *m = make(kind);
+        const size_t count = rg_params_numbers(m->params);
+        double      *whole = rg_alloc_array(count, sizeof *whole), *part = rg_alloc_array(count, sizeof *part), before = -1;
+        truncated_gradient(whole, m, ids, N, N);
+        for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+            double dot = 0, a = 0, b = 0;
+            truncated_gradient(part, m, ids, N, lengths[i]);
+            for (size_t j = 0; j < count; j++) dot += whole[j] * part[j], a += whole[j] * whole[j], b += part[j] * part[j];
+            const double cosine = dot / sqrt(a * b);
+            if (cosine < before - 1e-9) fail_msg("kind %zu: cosine %.6f over %zu rows, %.6f over fewer", kind, cosine, lengths[i], before);
+            before = cosine;
+        }
+        assert_true(fabs(before - 1) < 1e-9);
+        rg_free(whole);
+        rg_free(part);
+        rg_model_free(m);
+    }
+}
+
 /* -------------------------------------------------------------------------------------------------------- the whole */
 
 typedef struct {
@@ -556,6 +618,7 @@ int main(void)
         cmocka_unit_test(the_future_changes_nothing),
         cmocka_unit_test(stepping_gives_the_likelihoods_of_reading),
         cmocka_unit_test(chunks_with_carried_state_give_the_losses_of_one_long_sequence),
+        cmocka_unit_test(truncated_gradients_approach_the_whole_one),
         cmocka_unit_test(the_perplexity_of_score_is_that_of_validation),
         cmocka_unit_test(texts_depend_on_neither_threads_nor_batch_mates),
         cmocka_unit_test(loss_per_stream_multiplies_the_step),

@@ -44,6 +44,11 @@ static const rg_row rows[] = {
     { "ptb-lstmn", SEVEN "--type lstmn --layers 1 --dim-emb 300 --dim-rnn 300 --window 35", 1, 108, NULL, NULL },
     { "ptb-lstm-300", SEVEN "--type lm --layers 1 --dim-emb 300 --dim-rnn 300", 1, 115, NULL, NULL },
 
+    /* truncation against error: five new words per update, gradients over the last 5, 20 and 35 */
+    { "ptb-bptt-5", PTB "--type lm --layers 2 --dim-emb 200 --dim-rnn 200 --after-epochs 2 --chunk 5 --bptt 5", 1, 0, NULL, NULL },
+    { "ptb-bptt-20", PTB "--type lm --layers 2 --dim-emb 200 --dim-rnn 200 --after-epochs 2 --chunk 5 --bptt 20", 1, 0, NULL, NULL },
+    { "ptb-bptt-35", PTB "--type lm --layers 2 --dim-emb 200 --dim-rnn 200 --after-epochs 2 --chunk 5 --bptt 35", 1, 0, NULL, NULL },
+
     /* letters */
     { "gpt-4x128", GPT "--preset tiny --context 64 --mini-batch 12 --after-batches 2000 --valid-freq 500", 1, 1.88,
       NULL, NULL },
@@ -86,6 +91,7 @@ static const rg_claim claims[] = {
     MOST("lstm-1x256", 1.60, "valid-nats-per-character", "an LSTM of letters"),
     { RG_CLAIM_ABOVE, "ptb-one-layer", "ptb-lstm", 0, "test-perplexity", "two layers against one", 0 },
     { RG_CLAIM_ABOVE, "ptb-rnn", "ptb-lstm", 0, "test-perplexity", "LSTM against RNN", 0 },
+    { RG_CLAIM_ABOVE, "ptb-bptt-5", "ptb-bptt-35", 0, "test-perplexity", "gradients over 35 words against 5", 0 },
     NOT_WORSE("ptb-key-value", "ptb-lstm", "keys and values at most 1 % worse"),
     NOT_WORSE("ptb-key-value-predict", "ptb-lstm", "keys, values and predictions at most 1 % worse"),
     NOT_WORSE("ptb-lstmn", "ptb-lstm-300", "the tape at most 1 % worse"),
