@@ -51,6 +51,15 @@ awk -v a="$(nats gpt2.st)" -v b="$(nats cats.st)" 'BEGIN { exit !(b < a / 2) }' 
     fail "--init-from of another width was taken"
 grep -q 'no tensor has the name and shape' log || fail "--init-from of another width: $(tail -2 log)"
 
+# BERT: hidden tokens, attention, a classifier that starts from it, refusals below.
+bert=$data/bert
+"$REGARD" import --from bert "$bert" -m bert.st 2> report || fail "bert: $(cat report)"
+echo "see the [MASK] !" | "$REGARD" predict -m bert.st --top 2 > out 2> err && grep -q '^hidden' out || fail "bert: hidden tokens: $(cat err)"
+"$REGARD" show -m bert.st "the old dog" --list 2> err | grep -q 'block.self' || fail "bert: show: $(cat err)"
+for _ in 1 2 3 4; do printf 'good\tthe old dog sees\nbad\ta house\n'; done > classes.tsv
+"$REGARD" train --type classifier --encoder transformer --init-from bert.st -t classes.tsv -m classes.st --after-batches 3 --cpu-threads 1 > log 2>&1 || fail "bert: a classifier from it: $(tail -3 log)"
+grep -q 'block.1.ff.norm.bias' log && grep -q '^fresh: output.w output.b$' log || fail "bert: what was taken: $(cat log)"
+
 # Refusals: a reason, exit 1, and nothing is written.
 refused() { # refused PATTERN ARGUMENT
     "$REGARD" import "$2" -m refused.st > said 2>&1
@@ -74,6 +83,8 @@ head -c 33 "$gpt2/merges.txt" > halved/merges.txt && refused "cut short" halved
 cp -r "$gpt2" twice && sed -i 's/"the": 257/"the": 256/' twice/vocab.json && refused "id 256 has two" twice
 cp -r "$gpt2" large && { printf '\000\000\000\200\002\000\000\000'; tail -c +9 "$gpt2/model.safetensors"; } > large/model.safetensors && refused "10737418240 bytes" large
 cp -r "$gpt2" scaled && sed -i 's/"n_ctx"/"scale_attn_by_inverse_layer_idx": true, "n_ctx"/' scaled/config.json && refused "scaled otherwise" scaled
+cp -r "$bert" shorter && head -n 9 "$bert/vocab.txt" > shorter/vocab.txt && refused "has 9 lines, the model's table 17 rows" shorter
+cp -r "$bert" relative && sed -i 's/"absolute"/"relative_key"/' relative/config.json && refused "relative_key" relative
 cp -r "$gpt2" headless && rm headless/config.json && refused "config.json" headless
 "$REGARD" import --from bart "$gpt2" -m refused.st > said 2>&1
 [ $? = 1 ] && grep -q "no model of bart" said || fail "--from another architecture: $(cat said)"

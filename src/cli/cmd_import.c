@@ -49,7 +49,7 @@ const rg_command rg_command_import = {
     .name = "import",
     .summary = "make a model of one that another program trained",
     .arguments = "FILE|FOLDER",
-    .details = "Recognised by content: Hugging Face MarianMT (OPUS-MT), BART and GPT-2 (model.safetensors or pytorch_model.bin beside config.json and "
+    .details = "Recognised by content: Hugging Face MarianMT (OPUS-MT), BART, GPT-2 and BERT (model.safetensors or pytorch_model.bin beside config.json and "
                "the vocabulary's files), Marian's .npz, CTranslate2's model.bin (versions 2 to 6, float32, float16, int16, int8), "
                "pytorch-GAT's .pth, and MobileNet v2 and SqueezeNet 1.1 with torchvision's names, which then classify photographs and show "
                "where they looked (docs/pictures.md). Nothing in a file is run. The model that is written translates or continues texts, scores, shows its attention, is served "

@@ -12,7 +12,7 @@
 #include "tasks/language.h"
 #include "tasks/translation.h"
 
-#define RG_ARCHITECTURES(X) X(marian_hf) X(bart) X(marian) X(ctranslate2) X(gat) X(gpt2) X(imagenet)
+#define RG_ARCHITECTURES(X) X(marian_hf) X(bart) X(marian) X(ctranslate2) X(gat) X(gpt2) X(bert) X(imagenet)
 #define DECLARE(name) extern const rg_architecture rg_architecture_##name;
 #define ENTRY(name) &rg_architecture_##name,
 RG_ARCHITECTURES(DECLARE)

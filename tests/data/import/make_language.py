@@ -1,9 +1,12 @@
 #!/usr/bin/python3
-"""Writes a small GPT-2 in Hugging Face's layout, and what PyTorch makes of it.
+"""Writes a small GPT-2 and a small BERT in Hugging Face's layout, and what PyTorch makes of them.
 
 The folder gpt2 holds config.json, model.safetensors, vocab.json and merges.txt of a model with random weights; `texts`, lines to read; `ids`, the tokens of
 each line behind <|endoftext|>; `logits`, a row of numbers for every token that follows; `expected`, log p of each line closed by <|endoftext|>. The forward
-pass is written here in PyTorch, in double, from the definition of GPT-2. Needs Debian's python3-torch.
+pass is written here in PyTorch, in double, from the definition of GPT-2.
+
+The folder bert holds config.json, model.safetensors and vocab.txt; `texts`; `ids`, the tokens of each line between [CLS] and [SEP], with those two; `logits`
+of the masked-language head, a row for every token. Needs Debian's python3-torch.
 """
 import json, math, os, struct
 import torch
@@ -91,6 +94,73 @@ def forward(w, ids):
     return norm(w, "ln_f", x) @ w["wte.weight"].T
 
 
+# -------------------------------------------------------------------------------------------------------------------- BERT
+WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "old", "dog", "cat", "see", "##s", "##es", "a", "house", "!", "do", "##g"]
+LINES = ["The old dog sees the cat!", "a house", "see the [MASK]", "dogs"]
+CUT = ["the old dog see ##s the cat !", "a house", "see the [MASK]", "dog ##s"]
+
+
+def bert_weights():
+    w, V = {}, len(WORDS)
+    e = "bert.embeddings."
+    w[e + "word_embeddings.weight"], w[e + "position_embeddings.weight"], w[e + "token_type_embeddings.weight"] = values(V, D), values(PLACES, D), values(2, D)
+
+    def dense(name, out, inside):
+        w[name + ".weight"], w[name + ".bias"] = values(out, inside), values(out)
+
+    def layer_norm(name):
+        w[name + ".weight"], w[name + ".bias"] = (1 + values(D)).float().double(), values(D)
+
+    layer_norm(e + "LayerNorm")
+    for i in range(LAYERS):
+        at = "bert.encoder.layer.%d." % i
+        for name in ("query", "key", "value"):
+            dense(at + "attention.self." + name, D, D)
+        dense(at + "attention.output.dense", D, D)
+        layer_norm(at + "attention.output.LayerNorm")
+        dense(at + "intermediate.dense", 2 * D, D)
+        dense(at + "output.dense", D, 2 * D)
+        layer_norm(at + "output.LayerNorm")
+    dense("bert.pooler.dense", D, D)
+    dense("cls.predictions.transform.dense", D, D)
+    layer_norm("cls.predictions.transform.LayerNorm")
+    w["cls.predictions.bias"] = values(V)
+    dense("cls.seq_relationship", 2, D)
+    return w
+
+
+def bert_forward(w, ids):
+    n, e = len(ids), "bert.embeddings."
+    linear = lambda name, x: x @ w[name + ".weight"].T + w[name + ".bias"]
+    layer_norm = lambda name, x: torch.nn.functional.layer_norm(x, (D,), w[name + ".weight"], w[name + ".bias"], 1e-12)
+    x = layer_norm(e + "LayerNorm", w[e + "word_embeddings.weight"][ids] + w[e + "position_embeddings.weight"][:n] + w[e + "token_type_embeddings.weight"][0])
+    for i in range(LAYERS):
+        at = "bert.encoder.layer.%d." % i
+        q, k, v = (linear(at + "attention.self." + y, x).view(n, H, D // H).transpose(0, 1) for y in ("query", "key", "value"))
+        a = ((q @ k.transpose(1, 2)) / math.sqrt(D // H)).softmax(-1) @ v
+        x = layer_norm(at + "attention.output.LayerNorm", x + linear(at + "attention.output.dense", a.transpose(0, 1).reshape(n, D)))
+        x = layer_norm(at + "output.LayerNorm", x + linear(at + "output.dense", torch.nn.functional.gelu(linear(at + "intermediate.dense", x))))
+    y = layer_norm("cls.predictions.transform.LayerNorm", torch.nn.functional.gelu(linear("cls.predictions.transform.dense", x)))
+    return y @ w[e + "word_embeddings.weight"].T + w["cls.predictions.bias"]
+
+
+def write_bert():
+    os.makedirs("bert", exist_ok=True)
+    w = bert_weights()
+    safetensors("bert/model.safetensors", dict(w, **{"cls.predictions.decoder.weight": w["bert.embeddings.word_embeddings.weight"]}))
+    json.dump({"model_type": "bert", "hidden_size": D, "num_attention_heads": H, "num_hidden_layers": LAYERS, "intermediate_size": 2 * D, "hidden_act": "gelu",
+               "max_position_embeddings": PLACES, "type_vocab_size": 2, "vocab_size": len(WORDS), "layer_norm_eps": 1e-12, "hidden_dropout_prob": 0.1,
+               "attention_probs_dropout_prob": 0.1, "position_embedding_type": "absolute"}, open("bert/config.json", "w"))
+    open("bert/vocab.txt", "w").write("\n".join(WORDS) + "\n")
+    open("bert/texts", "w").write("\n".join(LINES) + "\n")
+    with open("bert/ids", "w") as ids, open("bert/logits", "w") as logits:
+        for line in CUT:
+            tokens = [WORDS.index(x) for x in ["[CLS]"] + line.split() + ["[SEP]"]]
+            ids.write(" ".join(map(str, tokens)) + "\n")
+            for row in bert_forward(w, tokens):
+                logits.write(" ".join("%.6f" % x for x in row.tolist()) + "\n")
+
+
 # ----------------------------------------------------------------------------------------------------------------- writing
 def safetensors(path, arrays):
     header, data = {}, b""
@@ -128,3 +198,4 @@ def main():
 
 
 main()
+write_bert()
