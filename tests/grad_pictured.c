@@ -35,7 +35,7 @@ static rg_model *make(const char *name, const char *yaml)
 {
     const rg_system      *s = rg_system_find(name);
     const rg_sizes        sizes = { { { "channels", CHANNELS }, { "height", HIGH }, { "width", WIDE }, { "target-vocabulary", WORDS }, { "vocabulary", WORDS },
-                                      { "bos", BOS }, { "eos", EOS }, { "classes", 3 } } };
+                                      { "bos", BOS }, { "eos", EOS }, { "classes", 3 }, { "most-members", 2 } } };
     void                 *options = rg_alloc_zero(s->options_bytes);
     const rg_option_group group = { name, s->options, options };
     rg_model             *m = NULL;
@@ -197,6 +197,118 @@ static void the_mean_of_the_hard_estimator_is_the_exact_gradient(void **state)
     rg_model_free(m);
 }
 
+/* ------------------------------------------------------------------------------------------------------ sets, questions */
+
+enum { CLASSES = 3 };
+static const int32_t set_start[] = { 0, 2, 3 }, members[] = { 0, 2, 1 }, turned[] = { 2, 0, 1 };
+static const int32_t question_start[] = { 0, 5, 8 }, questions[] = { 1, 2, EOS, 3, EOS, 2, 1, EOS }, answer_start[] = { 0, 2, 3 }, answers_of[] = { 1, -1, 2 };
+
+static rg_tensor *set_loss(rg_tape *t, rg_tensor *const *x, void *context)
+{
+    static rg_batch b;
+    (void)x;
+    b = batch_of();
+    b.field[1] = (rg_field){ .kind = RG_FIELD_SET, .layout = { .groups = PICTURES, .start = set_start }, .ids = members };
+    return rg_model_loss(t, context, &b).sum;
+}
+
+static rg_batch questions_of(void)
+{
+    rg_batch b = batch_of();
+    b.fields = 3;
+    b.field[1] = (rg_field){ .kind = RG_FIELD_IDS, .layout = { .groups = PICTURES, .start = question_start }, .ids = questions };
+    b.field[2] = (rg_field){ .kind = RG_FIELD_CLASS, .layout = { .groups = PICTURES, .start = answer_start }, .ids = answers_of };
+    return b;
+}
+
+static rg_tensor *question_loss(rg_tape *t, rg_tensor *const *x, void *context)
+{
+    static rg_batch b;
+    (void)x;
+    b = questions_of();
+    return rg_model_loss(t, context, &b).sum;
+}
+
+#define SET_SMALL "dim-emb: 4\ndim-rnn: 3\ntransformer-dim-ffn: 3\ntransformer-heads: 2\ndec-depth: 1\nhidden: 3\nlayers: ''\ndropout: 0\npool: mean\n"
+
+static void every_predictor_of_sets_has_a_correct_gradient(void **state)
+{
+    (void)state;
+    static const char *const ways[] = { SET_SMALL "predictor: bce", SET_SMALL "predictor: bce\ncardinality: cat", SET_SMALL "predictor: iou", SET_SMALL "predictor: td\ncardinality: cat",
+                                        SET_SMALL "predictor: lstm", SET_SMALL "predictor: transformer", SET_SMALL "predictor: set-transformer" };
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        rg_model              *m = make("set", ways[i]);
+        const rg_gradient_case c = { .name = ways[i], .function = set_loss, .context = m, .params = m->params, .plain_only = true, .floor = 1e-8 };
+        rg_expect_gradient(&c);
+        rg_model_free(m);
+    }
+}
+
+static double set_loss_of(rg_model *m, const int32_t *labels, uint64_t step)
+{
+    const rg_tape_config config = { .record = false, .learn = true, .seed = 9 };
+    rg_batch             b = batch_of();
+    rg_tape             *t;
+    assert_int_equal(rg_tape_new(&t, &config), RG_OK);
+    rg_tape_reset(t, step);
+    b.field[1] = (rg_field){ .kind = RG_FIELD_SET, .layout = { .groups = PICTURES, .start = set_start }, .ids = labels };
+    const double loss = (double)rg_tensor_at(rg_model_loss(t, m, &b).sum, 0, 0);
+    rg_tape_free(t);
+    return loss;
+}
+
+/* To the last bit: no order of labels enters. Where labels are written in an order, it is drawn anew in every step. */
+static void the_pooled_form_knows_no_order_of_labels(void **state)
+{
+    (void)state;
+    rg_model *pooled = make("set", SET_SMALL "predictor: set-transformer"), *written = make("set", SET_SMALL "predictor: transformer");
+    assert_true(set_loss_of(pooled, members, 1) == set_loss_of(pooled, turned, 1));
+    bool other = false;
+    for (uint64_t step = 2; step < 20; step++) other = other || set_loss_of(written, members, step) != set_loss_of(written, members, 1);
+    assert_true(other);
+    rg_model_free(pooled);
+    rg_model_free(written);
+}
+
+/* Whatever the weights say: a label is written once at most, and the answer of a picture is that of the picture alone. */
+static void sets_have_no_repeats_and_do_not_depend_on_other_pictures(void **state)
+{
+    (void)state;
+    static const char *const ways[] = { SET_SMALL "predictor: lstm", SET_SMALL "predictor: transformer", SET_SMALL "predictor: td", SET_SMALL "predictor: bce\ncardinality: cat" };
+    const rg_tape_config     config = { .record = false };
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        rg_model *m = make("set", ways[i]);
+        rg_tape  *t;
+        rg_real   alone[CLASSES];
+        rg_batch  both = batch_of(), one = batch_of();
+        one.examples = 1;
+        one.field[0].layout.groups = 1;
+        assert_int_equal(rg_tape_new(&t, &config), RG_OK);
+        const rg_tensor *y = m->system->predict(t, m, &one);
+        assert_non_null(y);
+        for (size_t c = 0; c < CLASSES; c++) alone[c] = rg_tensor_at(y, 0, c);
+        rg_tape_reset(t, 0);
+        y = m->system->predict(t, m, &both);
+        assert_int_equal(rg_tensor_rows(y), PICTURES);
+        for (size_t c = 0; c < CLASSES; c++) assert_true(alone[c] == rg_tensor_at(y, 0, c) && alone[c] >= 0 && alone[c] <= 1);
+        rg_tape_free(t);
+        rg_model_free(m);
+    }
+}
+
+static void every_way_to_ask_has_a_correct_gradient(void **state)
+{
+    (void)state;
+    static const char *const ways[] = { "dim-emb: 3\nwidth: 4\nlayers: ''\ndropout: 0\nhops: 2", "dim-emb: 3\nwidth: 4\nlayers: ''\ndropout: 0\nquestion: grams\nhops: 1",
+                                        "dim-emb: 3\nwidth: 4\nlayers: ''\ndropout: 0\npool: mean" };
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        rg_model              *m = make("san", ways[i]);
+        const rg_gradient_case c = { .name = ways[i], .function = question_loss, .context = m, .params = m->params, .plain_only = true, .floor = 1e-8 };
+        rg_expect_gradient(&c);
+        rg_model_free(m);
+    }
+}
+
 /* --------------------------------------------------------------------------------------------------------- decoding */
 
 static double log_p_of(const rg_model *m, const int32_t *tokens, size_t length)
@@ -253,6 +365,10 @@ int main(void)
         cmocka_unit_test(the_doubly_stochastic_term_counts_what_each_cell_received),
         cmocka_unit_test(the_mean_of_the_hard_estimator_is_the_exact_gradient),
         cmocka_unit_test(a_beam_finds_the_likeliest_caption),
+        cmocka_unit_test(every_predictor_of_sets_has_a_correct_gradient),
+        cmocka_unit_test(the_pooled_form_knows_no_order_of_labels),
+        cmocka_unit_test(sets_have_no_repeats_and_do_not_depend_on_other_pictures),
+        cmocka_unit_test(every_way_to_ask_has_a_correct_gradient),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

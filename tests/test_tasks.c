@@ -161,7 +161,7 @@ static void ask(const rg_model *m, answers *a)
     void                 *options = rg_alloc_zero(task->asking_bytes + 1);
     const rg_option_group group = { .rows = rows, .values = options };
     const char           *reads = m->system->reads ? m->system->reads : "text";
-    char                 *place = rg_format("%s/%s", folder, task->name), *picture = rg_format("%s/pictures/1-0.png", place);
+    char                 *place = rg_format("%s/%s", folder, task->name), *picture = rg_format("%s/pictures/1-0.png%s", place, strcmp(task->name, "vqa") == 0 ? "\twhat is it" : "");
     char                 *word = strncmp(reads, "numbers", 7) == 0 ? (char *)"0.5 1" : strcmp(reads, "pixels") == 0 ? picture : (char *)"ba de";
     const rg_sink         sink = { .context = a, .columns = columns, .row = row, .record = record };
     const rg_list         words = { 1, &word };

@@ -145,7 +145,7 @@ typedef struct rg_metric_family {
     rg_status (*judge)(const rg_judging *judging); /* RG_EMATCH, RG_EFORMAT name file and line */
 } rg_metric_family;
 
-#define RG_METRIC_FAMILIES(X) X(classes)
+#define RG_METRIC_FAMILIES(X) X(classes) X(sets)
 #define RG_METRIC_FAMILY_DECLARE(name) extern const rg_metric_family rg_metric_family_##name;
 RG_METRIC_FAMILIES(RG_METRIC_FAMILY_DECLARE)
 #undef RG_METRIC_FAMILY_DECLARE

@@ -19,7 +19,7 @@ typedef struct {
 } settings;
 
 static const rg_option options[] = {
-    RG_PICTURE_ROWS(settings, "c3x32 p2 c3x64 p2 c3x64 c3x64"),
+    RG_PICTURE_ROWS(settings),
     { RG_OPTION_STRING, "attention", offsetof(settings, attention), "soft",
       "which cells a word sees: all weighted, one drawn, one by the Gumbel softmax; mean and none are controls", 0, "soft|hard|gumbel|mean|none", NULL },
     { RG_OPTION_INT, "dim-emb", offsetof(settings, d), "128", "width of embeddings", 0, "[1,1000000]", NULL },

@@ -8,17 +8,16 @@
 rg_status rg_picture_build(rg_picture_parts *out, rg_model *m, const rg_picture_settings *s)
 {
     const size_t channels = rg_model_size(m, "channels"), height = rg_model_size(m, "height"), width = rg_model_size(m, "width");
-    *out = (rg_picture_parts){ .pixels = height > 0, .coordinates = s->coordinates };
-    if (!channels) return rg_fail(RG_EINVAL, "%s reads pictures, and the data have none: give --pictures", m->system->name);
-    if (out->pixels) {
-        rg_status status = rg_net_parse(&out->net, s->layers, channels, height, width);
-        if (status == RG_OK && out->net.count > out->net.maps) status = rg_fail(RG_EINVAL, "dense layers (f) leave no cells to look at");
-        if (status != RG_OK) return rg_fail_in(status, "--layers: ");
-        rg_net_init(&out->net, m->params, "picture", 0);
-    }
-    out->down = out->pixels ? rg_net_height(&out->net) : rg_model_size(m, "rows-down");
-    out->across = out->pixels ? rg_net_width(&out->net) : rg_model_size(m, "rows-across");
-    out->width = (out->pixels ? rg_net_channels(&out->net) : channels) + (s->coordinates ? 2 : 0);
+    const char  *layers = strcmp(s->layers, "auto") != 0 ? s->layers : rg_model_size(m, "encoded") ? "" : "c3x32 p2 c3x64 p2 c3x64";
+    *out = (rg_picture_parts){ .coordinates = s->coordinates };
+    if (!channels || !height) return rg_fail(RG_EINVAL, "%s reads pictures, and the data have none: give --pictures", m->system->name);
+    rg_status status = rg_net_parse(&out->net, layers, channels, height, width);
+    if (status == RG_OK && out->net.count > out->net.maps) status = rg_fail(RG_EINVAL, "dense layers (f) leave no cells to look at");
+    if (status != RG_OK) return rg_fail_in(status, "--layers: ");
+    rg_net_init(&out->net, m->params, "picture", 0);
+    out->down = rg_net_height(&out->net);
+    out->across = rg_net_width(&out->net);
+    out->width = rg_net_channels(&out->net) + (s->coordinates ? 2 : 0);
     RG_TRY(rg_sizes_put(&m->sizes, "cells-down", out->down));
     return rg_sizes_put(&m->sizes, "cells-across", out->across);
 }
@@ -39,11 +38,9 @@ static rg_tensor *places(rg_tape *t, const rg_picture_parts *p, size_t rows)
 rg_tensor *rg_picture_cells(rg_tape *t, const rg_picture_parts *p, const rg_field *f)
 {
     rg_tensor *x = rg_input(t, f->values, rg_field_rows(f), f->width, &f->layout);
-    if (p->pixels) {
-        rg_tape_push(t, "picture");
-        x = rg_net_maps(t, &p->net, x);
-        rg_tape_pop(t);
-    }
+    rg_tape_push(t, "picture");
+    x = rg_net_maps(t, &p->net, x);
+    rg_tape_pop(t);
     if (!x || !p->coordinates) return x;
     rg_tensor *both[] = { x, places(t, p, rg_tensor_rows(x)) };
     return rg_with_layout(t, rg_concat_columns(t, 2, both), rg_tensor_layout(x));

@@ -15,14 +15,14 @@ typedef struct rg_picture_settings {
 } rg_picture_settings;
 
 /* Rows of a member `picture`. */
-#define RG_PICTURE_ROWS(S, layers_default)                                                                                                             \
-    { RG_OPTION_STRING, "layers", offsetof(S, picture.layers), layers_default,                                                                         \
-      "of the network that makes cells: c5x32 convolution, p2 pooling (docs/models/cnn.md); empty: rows as they are", 0, NULL, NULL },                 \
+#define RG_PICTURE_ROWS(S)                                                                                                                             \
+    { RG_OPTION_STRING, "layers", offsetof(S, picture.layers), "auto",                                                                                 \
+      "of the network that makes cells: c5x32 convolution, p2 pooling (docs/models/cnn.md); auto: c3x32 p2 c3x64 p2 c3x64, behind --features none", 0, NULL, NULL },                 \
     { RG_OPTION_BOOL, "coordinates", offsetof(S, picture.coordinates), "true", "each cell knows its place: two numbers in -1 .. 1", 0, NULL, NULL }
 
 typedef struct rg_picture_parts {
     rg_net net;
-    bool   pixels, coordinates; /* pixels: rows of pictures; otherwise rows that another network made */
+    bool   coordinates;
     size_t down, across, width; /* cells of a picture; columns of one */
 } rg_picture_parts;
 

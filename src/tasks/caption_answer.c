@@ -67,16 +67,15 @@ static rg_status watch(rg_record *r, const rg_model *m, rg_tape *t, rg_batch one
     return status;
 }
 
-rg_status rg_caption_record(rg_record **out, const rg_model *m, rg_tape *t, const rg_batch *one, size_t target, const rg_answer *a, const char *text,
-                            const char *name)
+rg_status rg_caption_record(rg_record **out, const rg_model *m, const rg_asked *asked, const rg_batch *one, size_t target, const rg_answer *a, const char *text)
 {
     rg_record *r = NULL;
     rg_status  status = rg_record_new(&r, text, "caption");
-    if (status == RG_OK) status = rg_pictured_add_cells(r, m, one, 0);
+    if (status == RG_OK) status = rg_pictured_add_cells(r, m, asked);
     if (status == RG_OK) status = add_pieces(r, ((const rg_pictured_assets *)m->assets)->vocab, a);
-    if (status == RG_OK && name) status = rg_record_add_text(r, "source", name, 0, false);
+    if (status == RG_OK && asked->name) status = rg_record_add_text(r, "source", asked->name, 0, false);
     if (status == RG_OK) status = rg_record_add_text(r, "output", text, a->score, true);
-    if (status == RG_OK && a->length) status = watch(r, m, t, *one, target, a);
+    if (status == RG_OK && a->length) status = watch(r, m, asked->tape, *one, target, a);
     if (status == RG_OK) *out = r;
     else rg_record_free(r);
     return status;
@@ -91,7 +90,7 @@ static rg_status record(answering *x, const rg_asked *asked, const rg_answer *a)
     const rg_batch one = rg_pictured_one(start, asked->batch, asked->example);
     rg_record     *r = NULL;
     RG_TRY(rg_pictured_text(&x->text, ((const rg_pictured_assets *)x->model->assets)->vocab, a));
-    RG_TRY(rg_caption_record(&r, x->model, asked->tape, &one, RG_TARGET, a, rg_text_c(&x->text), asked->name));
+    RG_TRY(rg_caption_record(&r, x->model, asked, &one, RG_TARGET, a, rg_text_c(&x->text)));
     const rg_status status = sink->record(sink->context, r);
     rg_record_free(r);
     x->recorded = true;

@@ -9,6 +9,7 @@
 
 #include "data/text/words.h"
 #include "regard/decode.h"
+#include "regard/features.h"
 #include "regard/picture.h"
 #include "regard/supervised.h"
 
@@ -17,6 +18,7 @@ typedef struct rg_pictured_options {
     rg_list        test;
     char          *valid_pictures, *test_pictures, *fit;
     int64_t        size;
+    rg_features_options features;
 } rg_pictured_options;
 
 /* Rows for a member `pictured` of a task's options. */
@@ -28,7 +30,8 @@ typedef struct rg_pictured_options {
     { RG_OPTION_STRING, "test-pictures", offsetof(type, pictured.test_pictures), "", "--pictures of the test data; empty: the same", 0, NULL, NULL }, \
     { RG_OPTION_INT, "size", offsetof(type, pictured.size), "0", "pixels of a side that pictures are scaled to; 0: as they are", 0,                   \
       "[0,4096]", NULL },                                                                                                                             \
-    { RG_OPTION_STRING, "fit", offsetof(type, pictured.fit), "crop", "how a picture of another shape is fitted", 0, "crop|stretch|pad", NULL }
+    { RG_OPTION_STRING, "fit", offsetof(type, pictured.fit), "crop", "how a picture of another shape is fitted", 0, "crop|stretch|pad", NULL }, \
+    RG_FEATURES_ROWS(type, pictured.features)
 
 enum { RG_PICTURED_COLUMNS = 4 }; /* beside the picture */
 
@@ -60,6 +63,7 @@ typedef struct rg_pictured_assets {
     rg_vocab        *vocab;
     rg_names        *names;
     uint64_t        *counts;
+    rg_features     *features; /* the frozen network of --features; NULL: none */
     rg_pixels_config pixels;
     size_t           height, width; /* of the first picture that was decoded */
 } rg_pictured_assets;
@@ -93,8 +97,8 @@ rg_status         rg_pictured_pass(rg_run *run, rg_examples *store, rg_pictured_
 
 /* The picture field of a model that is asked. */
 rg_field_spec rg_pictured_spec(const rg_model *model);
-/* Add the picture of example `example` with its grid of cells, as the labels "cells". */
-rg_status rg_pictured_add_cells(rg_record *record, const rg_model *model, const rg_batch *batch, size_t example);
+/* Add the picture that was asked about with its grid of cells, as the labels "cells". */
+rg_status rg_pictured_add_cells(rg_record *record, const rg_model *model, const rg_asked *asked);
 /* Example i of a batch as a batch of its own; `start` has room for 2 numbers per field. */
 rg_batch rg_pictured_one(int32_t *start, const rg_batch *batch, size_t example);
 

@@ -7,6 +7,7 @@
 rg_field_spec rg_pictured_spec(const rg_model *m)
 {
     rg_pictured_assets *a = m->assets;
+    if (a->features) return rg_features_spec(a->features, "picture");
     a->pixels = (rg_pixels_config)RG_PIXELS_CONFIG_DEFAULT;
     a->pixels.height = rg_model_size(m, "height");
     a->pixels.width = rg_model_size(m, "width");
@@ -14,17 +15,25 @@ rg_field_spec rg_pictured_spec(const rg_model *m)
     return (rg_field_spec){ .name = "picture", .kind = RG_FIELD_PIXELS, .width = rg_model_size(m, "channels"), .decode = rg_pixels_decode, .context = &a->pixels };
 }
 
-rg_status rg_pictured_add_cells(rg_record *r, const rg_model *m, const rg_batch *batch, size_t example)
+/* As the model saw it: what went in, or through the frozen network first. */
+static rg_status picture_of(rg_picture *out, const rg_model *m, const rg_asked *asked)
 {
-    const rg_field *f = &batch->field[0];
-    const rg_real  *from = f->values + (size_t)f->layout.start[example] * f->width;
-    const size_t    height = rg_model_size(m, "height"), width = rg_model_size(m, "width");
-    rg_picture      p = { 0 };
-    rg_text         png = { 0 };
-    size_t          cells = 0;
-    RG_TRY(rg_picture_new(&p, height, width, f->width == 3 ? 3 : 1));
-    for (size_t i = 0; i < height * width; i++)
-        for (size_t c = 0; c < p.channels; c++) p.pixels[i * p.channels + c] = (unsigned char)((double)from[i * f->width + c] * 255 + 0.5);
+    const rg_pictured_assets *a = m->assets;
+    const rg_pixels_config   *as = a->features ? rg_features_pixels(a->features) : &a->pixels;
+    rg_picture                whole = { 0 };
+    if (!asked->cell) return rg_fail(RG_EINVAL, "the picture is not at hand");
+    RG_TRY(rg_picture_decode(&whole, asked->cell->bytes, asked->cell->count, a->features || rg_model_size(m, "channels") == 3 ? 3 : 1));
+    const rg_status status = rg_picture_fit(out, &whole, as->height, as->width, as->fit, as->resize);
+    rg_picture_free(&whole);
+    return status;
+}
+
+rg_status rg_pictured_add_cells(rg_record *r, const rg_model *m, const rg_asked *asked)
+{
+    rg_picture p = { 0 };
+    rg_text    png = { 0 };
+    size_t     cells = 0;
+    RG_TRY(picture_of(&p, m, asked));
     rg_status status = rg_picture_encode(&png, &p);
     if (status == RG_OK) status = rg_record_add_grid(&cells, r, "cells", rg_model_size(m, "cells-down"), rg_model_size(m, "cells-across"));
     if (status == RG_OK) status = rg_record_set_picture(r, cells, png.data, png.length);

@@ -9,6 +9,7 @@ const rg_asset rg_pictured_asset_rows[] = {
     { RG_ASSET_VOCAB, "vocab.text", offsetof(rg_pictured_assets, vocab), "vocabulary", 0, true },
     { RG_ASSET_NAMES, "classes", offsetof(rg_pictured_assets, names), "classes", 2, true },
     { RG_ASSET_COUNTS, "classes.counts", offsetof(rg_pictured_assets, counts), NULL, 0, true },
+    { RG_ASSET_FEATURES, "features", offsetof(rg_pictured_assets, features), NULL, 0, true },
     { 0 },
 };
 
@@ -163,23 +164,43 @@ static rg_status open_store(rg_examples **out, const rg_run *run, const rg_pictu
     return status;
 }
 
+/* The field of pictures: pixels, or what a frozen network makes of them. */
+static rg_status picture_spec(rg_field_spec *out, rg_run *run, const rg_pictured_options *o)
+{
+    const rg_pictured_data *d = run->data;
+    rg_pictured_assets     *a = run->assets;
+    a->pixels = (rg_pixels_config)RG_PIXELS_CONFIG_DEFAULT;
+    a->pixels.height = a->pixels.width = (size_t)o->size;
+    a->height = a->width = 0;
+    RG_TRY(rg_fit_find(&a->pixels.fit, o->fit));
+    if (o->features.file[0]) {
+        RG_TRY(rg_features_start(&a->features, &o->features, &a->pixels, run->threads));
+        *out = rg_features_spec(a->features, "picture");
+        rg_tell(run->report, "features of %s: %zu x %zu cells of %zu numbers", o->features.file, rg_features_down(a->features), rg_features_across(a->features),
+                rg_features_width(a->features));
+        return RG_OK;
+    }
+    *out = (rg_field_spec){ .name = "picture", .kind = RG_FIELD_PIXELS, .decode = decode_same, .context = a, .batch_rows = (size_t)o->sets.batch_rows };
+    return learn_channels(&out->width, &d->table[0]);
+}
+
 rg_status rg_pictured_open_stores(rg_run *run, const rg_pictured_options *o, rg_field_spec *specs)
 {
     rg_pictured_data   *d = run->data;
     rg_pictured_assets *a = run->assets;
     rg_examples **const store[] = { &d->base.train, &d->base.valid, &d->test };
-    a->pixels = (rg_pixels_config)RG_PIXELS_CONFIG_DEFAULT;
-    a->pixels.height = a->pixels.width = (size_t)o->size;
-    a->height = a->width = 0;
-    RG_TRY(rg_fit_find(&a->pixels.fit, o->fit));
-    specs[0] = (rg_field_spec){ .name = "picture", .kind = RG_FIELD_PIXELS, .decode = decode_same, .context = a, .batch_rows = (size_t)o->sets.batch_rows };
-    RG_TRY(learn_channels(&specs[0].width, &d->table[0]));
+    RG_TRY(picture_spec(&specs[0], run, o));
     for (size_t part = 0; part < 3; part++)
         if (d->table[part].names.count) RG_TRY(open_store(store[part], run, o, &d->table[part], specs, part == 0));
-    RG_TRY(rg_sizes_put(&run->sizes, "channels", specs[0].width));
-    RG_TRY(rg_sizes_put(&run->sizes, "height", a->height));
-    RG_TRY(rg_sizes_put(&run->sizes, "width", a->width));
-    RG_TRY(rg_sizes_put(&run->sizes, "fit", (size_t)a->pixels.fit));
+    if (a->features) {
+        RG_TRY(rg_features_save(a->features));
+        RG_TRY(rg_features_sizes(&run->sizes, a->features));
+    } else {
+        RG_TRY(rg_sizes_put(&run->sizes, "channels", specs[0].width));
+        RG_TRY(rg_sizes_put(&run->sizes, "height", a->height));
+        RG_TRY(rg_sizes_put(&run->sizes, "width", a->width));
+        RG_TRY(rg_sizes_put(&run->sizes, "fit", (size_t)a->pixels.fit));
+    }
     RG_TRY(rg_assets_sizes(rg_pictured_asset_rows, &run->sizes, a));
     return put_text_sizes(&run->sizes, a->vocab);
 }

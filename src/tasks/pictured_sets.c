@@ -1,0 +1,88 @@
+/* pictured_sets.c - see pictured_sets.h. */
+#include "tasks/pictured_sets.h"
+
+#include <string.h>
+
+/* The labels of a cell that were learned, between |. */
+static rg_status keep_known(rg_text *cell, const rg_names *names)
+{
+    rg_text   kept = { 0 };
+    rg_status status = RG_OK;
+    for (const char *at = rg_text_c(cell); status == RG_OK && *at;) {
+        size_t bytes = strcspn(at, "|\n"), from = 0, end = bytes;
+        while (from < end && at[from] == ' ') from++;
+        while (end > from && at[end - 1] == ' ') end--;
+        if (end > from && rg_names_find(names, at + from, end - from) >= 0)
+            status = rg_text_print(&kept, "%s%.*s", kept.length ? "|" : "", (int)(end - from), at + from);
+        at += bytes + (at[bytes] != 0);
+    }
+    if (status == RG_OK) rg_text_clear(cell);
+    if (status == RG_OK) status = rg_text_add(cell, rg_text_c(&kept), kept.length);
+    rg_text_free(&kept);
+    return status;
+}
+
+rg_status rg_pictured_learn_sets(rg_run *run, size_t column, uint64_t min_count)
+{
+    rg_pictured_data   *d = run->data;
+    rg_pictured_assets *a = run->assets;
+    RG_TRY(rg_pictured_names(&a->names, &a->counts, &d->table[0], column, '|', min_count, "labels"));
+    for (size_t part = 0; part < 3; part++)
+        for (size_t i = 0; i < d->table[part].names.count; i++) RG_TRY(keep_known(&d->table[part].cell[column][i], a->names));
+    return RG_OK;
+}
+
+rg_status rg_pictured_most_members(rg_sizes *sizes, rg_examples *store, size_t field)
+{
+    size_t most = 1;
+    for (uint64_t i = 0; i < rg_examples_count(store); i++) {
+        rg_batch one;
+        RG_TRY(rg_examples_one(&one, store, i));
+        if (rg_field_rows(&one.field[field]) > most) most = rg_field_rows(&one.field[field]);
+    }
+    return rg_sizes_put(sizes, "most-members", most);
+}
+
+rg_status rg_set_sums_add(rg_set_sums *s, const rg_tensor *y, const rg_field *set)
+{
+    const size_t C = rg_tensor_cols(y);
+    int32_t     *said = rg_alloc_array(C + 1, sizeof *said);
+    rg_status    status = said ? RG_OK : RG_ENOMEM;
+    for (size_t g = 0; status == RG_OK && g < set->layout.groups; g++) {
+        const int32_t from = set->layout.start[g];
+        rg_set_counts one = { 0 };
+        size_t        n = 0;
+        for (size_t c = 0; c < C; c++)
+            if (rg_tensor_at(y, g, c) > (rg_real)0.5) said[n++] = (int32_t)c;
+        status = rg_set_compare(&one, said, n, set->ids + from, (size_t)(set->layout.start[g + 1] - from));
+        s->counts.hit += one.hit, s->counts.extra += one.extra, s->counts.missed += one.missed;
+        s->f1 += rg_set_f1(one);
+        s->iou += rg_set_iou(one);
+        s->exact += !one.extra && !one.missed;
+        s->pictures++;
+    }
+    rg_free(said);
+    return status;
+}
+
+rg_status rg_set_sums_metrics(rg_metrics *out, const rg_set_sums *s, const char *prefix)
+{
+    const struct {
+        const char *name;
+        double      value;
+    } all[] = { { "f1", rg_set_f1(s->counts) }, { "iou", rg_set_iou(s->counts) }, { "f1-picture", s->f1 / s->pictures }, { "exact", s->exact / s->pictures } };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "%s%s", prefix, all[i].name);
+        RG_TRY(rg_metrics_add(out, name, all[i].value, true));
+    }
+    return RG_OK;
+}
+
+rg_status rg_set_text(rg_text *out, const rg_tensor *y, size_t row, const rg_names *names)
+{
+    rg_text_clear(out);
+    for (size_t c = 0; c < rg_tensor_cols(y); c++)
+        if (rg_tensor_at(y, row, c) > (rg_real)0.5) RG_TRY(rg_text_print(out, "%s%s", out->length ? "|" : "", rg_names_get(names, (int32_t)c)));
+    return RG_OK;
+}
