@@ -52,6 +52,7 @@ static rg_status differentiate(rg_run *run, rg_shares *out)
 {
     RG_TRY(walked->next(run, out));
     move_parameters(run->model->params);
+    (void)rg_params_freeze(run->model->params, "*", false); /* a phase freezes what it does not learn; `loss` is of everything */
     caught                 c = { run->model, out->share[0] };
     const rg_gradient_case gradient = { .name = run->system->name, .function = training_loss, .context = &c, .params = run->model->params, .plain_only = true, .most = 12,
                                         .floor = 1e-8 }; /* differences of sums over a whole batch have fewer digits */

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "regard/view.h"
+
 /* The labels of a cell that were learned, between |. */
 static rg_status keep_known(rg_text *cell, const rg_names *names)
 {
@@ -85,4 +87,46 @@ rg_status rg_set_text(rg_text *out, const rg_tensor *y, size_t row, const rg_nam
     for (size_t c = 0; c < rg_tensor_cols(y); c++)
         if (rg_tensor_at(y, row, c) > (rg_real)0.5) RG_TRY(rg_text_print(out, "%s%s", out->length ? "|" : "", rg_names_get(names, (int32_t)c)));
     return RG_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- record */
+
+/* The labels that were found through the model as if they were given, with somebody watching. */
+static rg_status watch(rg_record *r, const rg_model *m, rg_set_loss *loss, const rg_asked *asked, const int32_t *ids, size_t n)
+{
+    int32_t       starts[2 * RG_BATCH_FIELDS];
+    const int32_t start[2] = { 0, (int32_t)n };
+    rg_batch      one = rg_pictured_one(starts, asked->batch, asked->example);
+    rg_collector *c;
+    one.fields = 2;
+    one.field[RG_LABEL] = (rg_field){ .kind = RG_FIELD_SET, .layout = { .groups = 1, .start = start }, .ids = ids };
+    RG_TRY(rg_collector_new(&c, r, m->system->uses, -1));
+    rg_tape_set_watcher(asked->tape, rg_collector_watcher(c));
+    rg_tape_reset(asked->tape, 0);
+    loss(asked->tape, m, &one);
+    rg_tape_set_watcher(asked->tape, NULL);
+    const rg_status status = rg_tape_status(asked->tape), collected = rg_collector_finish(c, NULL);
+    return status == RG_OK ? collected : status;
+}
+
+rg_status rg_set_record(const rg_sink *sink, const rg_model *m, rg_set_loss *loss, const rg_asked *asked, const char *title)
+{
+    const rg_names *names = ((const rg_pictured_assets *)m->assets)->names;
+    const size_t    C = rg_names_count(names);
+    const char    **label = rg_alloc_array(C + 1, sizeof *label);
+    int32_t        *ids = rg_alloc_array(C + 1, sizeof *ids);
+    rg_record      *r = NULL;
+    size_t          n = 0;
+    rg_status       status = label && ids ? rg_asked_record(&r, asked, "set", title) : RG_ENOMEM;
+    for (size_t c = 0; status == RG_OK && c < C; c++)
+        if (rg_tensor_at(asked->answers, asked->example, c) > (rg_real)0.5) ids[n] = (int32_t)c, label[n++] = rg_names_get(names, (int32_t)c);
+    if (label) label[n] = "end";
+    if (status == RG_OK) status = rg_pictured_add_cells(r, m, asked);
+    if (status == RG_OK) status = rg_record_add_labels(NULL, r, "labels", RG_LABEL_TOKEN, label, n + 1);
+    if (status == RG_OK) status = watch(r, m, loss, asked, ids, n);
+    if (status == RG_OK) status = sink->record(sink->context, r);
+    rg_record_free(r);
+    rg_free(label);
+    rg_free(ids);
+    return status;
 }

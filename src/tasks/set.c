@@ -1,8 +1,6 @@
 /* set.c - picture -> set of labels: tags of photographs, digits of a picture, ingredients of a dish.
  *
  *   f1, iou      of all labels of all pictures together        f1-picture   mean of the pictures' own        exact   share of sets without a fault */
-#include "regard/metrics.h"
-#include "regard/view.h"
 #include "tasks/pictured_sets.h"
 
 typedef struct {
@@ -84,45 +82,10 @@ typedef struct {
     bool               recorded;
 } answering;
 
-/* The labels that were found through the model as if they were given, with somebody watching. */
-static rg_status watch(rg_record *r, const rg_model *m, const rg_asked *asked, const int32_t *ids, size_t n)
-{
-    int32_t       starts[2 * RG_BATCH_FIELDS];
-    const int32_t start[2] = { 0, (int32_t)n };
-    rg_batch      one = rg_pictured_one(starts, asked->batch, asked->example);
-    rg_collector *c;
-    one.fields = 2;
-    one.field[RG_LABEL] = (rg_field){ .kind = RG_FIELD_SET, .layout = { .groups = 1, .start = start }, .ids = ids };
-    RG_TRY(rg_collector_new(&c, r, m->system->uses, -1));
-    rg_tape_set_watcher(asked->tape, rg_collector_watcher(c));
-    rg_tape_reset(asked->tape, 0);
-    m->system->loss(asked->tape, m, &one);
-    rg_tape_set_watcher(asked->tape, NULL);
-    const rg_status status = rg_tape_status(asked->tape), collected = rg_collector_finish(c, NULL);
-    return status == RG_OK ? collected : status;
-}
-
 static rg_status record(answering *x, const rg_asked *asked)
 {
-    const rg_names *names = ((const rg_pictured_assets *)x->model->assets)->names;
-    const size_t    C = rg_names_count(names);
-    const char    **label = rg_alloc_array(C + 1, sizeof *label);
-    int32_t        *ids = rg_alloc_array(C + 1, sizeof *ids);
-    rg_record      *r = NULL;
-    size_t          n = 0;
-    rg_status       status = label && ids ? rg_asked_record(&r, asked, "set", rg_text_c(&x->text)) : RG_ENOMEM;
-    for (size_t c = 0; status == RG_OK && c < C; c++)
-        if (rg_tensor_at(asked->answers, asked->example, c) > (rg_real)0.5) ids[n] = (int32_t)c, label[n++] = rg_names_get(names, (int32_t)c);
-    if (label) label[n] = "end";
-    if (status == RG_OK) status = rg_pictured_add_cells(r, x->model, asked);
-    if (status == RG_OK) status = rg_record_add_labels(NULL, r, "labels", RG_LABEL_TOKEN, label, n + 1);
-    if (status == RG_OK) status = watch(r, x->model, asked, ids, n);
-    if (status == RG_OK) status = x->question->sink->record(x->question->sink->context, r);
     x->recorded = true;
-    rg_record_free(r);
-    rg_free(label);
-    rg_free(ids);
-    return status;
+    return rg_set_record(x->question->sink, x->model, x->model->system->loss, asked, rg_text_c(&x->text));
 }
 
 static rg_status answer_one(void *context, const rg_asked *asked)
