@@ -114,6 +114,10 @@ static void every_variant_has_a_correct_gradient(void **state)
         { "luong", "dim-emb: 3\ntied-embeddings: true\nreverse: true" },
         { "rnnsearch", "reverse: true" },
         { "luong", "dim-emb: 3\ntied-embeddings: true\nscale-embeddings: false" },
+        { "luong", "output-vocabulary: batch:2" },
+        { "transformer", "output-vocabulary: batch:1\nenc-depth: 1\ndec-depth: 1" },
+        { "luong", "experts: 3\ntop-experts: 2\nbalance: 0" }, /* the losses of balance are not in the loss: grad_experts.c */
+        { "transformer", "experts: 3\ntop-experts: 2\nbalance: 0\nenc-depth: 1\ndec-depth: 1" },
         { "gnmt", "enc-depth: 3\ndec-depth: 4" },
         { "gnmt", "enc-depth: 1\ncell: gru\nscore: dot" },
         { "gnmt", "dim-emb: 3\ntied-embeddings: true" },

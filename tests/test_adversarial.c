@@ -68,7 +68,7 @@ static rg_status learn(rg_model **out, const rg_system *s, const char *model, co
     return status;
 }
 
-static bool fits(const rg_system *s, const rg_objective *o) { return answers_once(s) && (!s->batches || o->any_batch); }
+static bool fits(const rg_system *s, const rg_objective *o) { return answers_once(s) && !o->decodes && (!s->batches || o->any_batch); }
 static bool classifies(const rg_system *s) { return answers_once(s) && !s->batches; }
 
 static void every_system_learns_and_resumes_with_every_objective(void **state)

@@ -141,6 +141,8 @@ static void every_variant_steps_like_the_whole_pass(void **state)
         { "luong", "dim-rnn: 16\ntied-embeddings: true\nscale-embeddings: false" },
         { "seq2seq", "dim-rnn: 16\ntied-embeddings: true" },
         { "rnnsearch", "tied-embeddings: true\nscale-embeddings: true" },
+        { "luong", "experts: 4\ntop-experts: 2" },
+        { "transformer", "experts: 3\ntop-experts: 1" },
         { "gnmt", "enc-depth: 3\ndec-depth: 4" },
         { "gnmt", "enc-depth: 1\ndec-depth: 1\ncell: gru" },
         { "deep-att", "layers: 2,3\nfast-forward: false" },

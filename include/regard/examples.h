@@ -61,6 +61,7 @@ typedef struct rg_field_spec {
                                  * nobody learned is -1                                                                    */
     bool            optional;   /* may be missing or empty: no rows (unlabelled examples)                                 */
     double          alpha;      /* IDS: rg_vocab_sample cuts the text anew each epoch; 0: always the same cut             */
+    struct rg_open_words *extra; /* IDS: words that the vocabulary does not know get ids beyond it (copies.h); NULL: <unk>       */
     rg_decode_picture *decode;  /* PIXELS from picture files; NULL: the cells are raw pixels (idx)                        */
     const rg_kept_rows *kept;   /* PIXELS: instead of decode; NULL: records hold the pixels                               */
     void              *context; /* of decode, kept */

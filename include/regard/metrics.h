@@ -34,8 +34,10 @@ typedef struct rg_scorer_config {
 
 typedef struct rg_scorer rg_scorer;
 
-/* name: "bleu", "chrf", "chrf++", "ter", "rouge1", "rouge2", "rougeL". NULL config: the default. */
+/* name: "bleu", "chrf", "chrf++", "ter", "rouge1", "rouge2", "rougeL", "gleu". NULL config: the default. */
 rg_status rg_scorer_new(rg_scorer **out, const char *name, const rg_scorer_config *config);
+/* A metric that answers are rewarded by, with the default settings: "gleu", "bleu-sentence", "rouge-l", "chrf". */
+rg_status rg_scorer_new_reward(rg_scorer **out, const char *name);
 void      rg_scorer_free(rg_scorer *scorer);
 /* One segment with its references, at least one, equally many for all segments. On failure nothing was added. */
 rg_status rg_scorer_add(rg_scorer *scorer, const char *hypothesis, const char *const *references, size_t count);

@@ -132,6 +132,9 @@ struct rg_model {
     rg_params       *params;
     void            *assets;  /* what its task needs beside them: vocabularies, class names; NULL: nothing was given */
     void (*drop)(void *assets); /* frees what they hold */
+    /* Tasks that write text: append that of tokens; ids beyond the vocabulary (copies, batch.h) get a word of their own. NULL: none. */
+    rg_status (*spell)(rg_text *out, const void *assets, const int32_t *ids, size_t count);
+    bool             copies;  /* its answers may have ids beyond the vocabulary, of words of the source (batch.h: copies) */
     size_t           longest; /* rows a sequence may have, its closing </s> among them; 0: any number */
 };
 

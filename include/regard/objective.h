@@ -1,4 +1,4 @@
-/* objective.h - how a loss is made from a system that answers once.
+/* objective.h - how a loss is made from a system that answers once, or from the answers that a system writes.
  *
  *     enter      batch    -> rows that go in (pixels, embeddings of words)
  *     features   rows     -> one row per example
@@ -55,6 +55,8 @@ struct rg_objective {
     const rg_option *options; /* ends with RG_OPTION_END; NULL: none */
     size_t           options_bytes, parts_bytes;
     bool             whole; /* its loss contains the plain one; else plain is added */
+    bool             decodes;   /* for systems that decode: there is no pass, only its batch. Not beside objectives of systems that answer once */
+    bool             refines;   /* it starts from a model that has learned: without --init-from people are warned                          */
     bool             any_batch; /* its loss does not look into `batch`, which may then be what the system's task makes (a graph); false: it is an
                                  * rg_batch, and systems of other batches are refused */
 

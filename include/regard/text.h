@@ -268,8 +268,10 @@ typedef struct rg_corpus_config {
     size_t      source_words;     /* most source pieces in a batch; 0: no limit                                     */
     double      source_alpha, target_alpha; /* rg_vocab_sample cuts the side anew each epoch; 0: always the same cut */
     const rg_read_watch *watch;   /* while files are read and encoded; NULL: nobody                                   */
+    int         columns[2];       /* of a tab-separated file: source and target, from 0                              */
+    bool        copy;             /* words that the joint vocabulary does not know can be copied from the source (copies.h) */
 } rg_corpus_config;
-#define RG_CORPUS_CONFIG_DEFAULT { 100, false, 64, 0, 100, true, true, 1, (size_t)1 << 30, NULL, 0, 0, 0, NULL }
+#define RG_CORPUS_CONFIG_DEFAULT { 100, false, 64, 0, 100, true, true, 1, (size_t)1 << 30, NULL, 0, 0, 0, NULL, { 0, 1 }, false }
 
 typedef struct rg_corpus_report {
     uint64_t lines; /* pairs of lines read                */

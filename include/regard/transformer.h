@@ -7,7 +7,7 @@
 #ifndef REGARD_TRANSFORMER_H
 #define REGARD_TRANSFORMER_H
 
-#include "regard/layers.h"
+#include "regard/experts.h"
 
 RG_API_BEGIN
 
@@ -20,12 +20,15 @@ typedef struct rg_block_config {
     rg_activation activation;           /* of the feed-forward network                            */
     bool          pre;                  /* where the norm stands                                  */
     double        epsilon;              /* of the norms; 0: RG_NORM_EPSILON                       */
+    size_t        experts, top; /* a mixture of so many feed-forward networks, `top` of them for each row; 0: one network  */
+    double        balance;      /* of the mixture: weight of the losses that balance it                                  */
     double        dropout, dropout_attention, dropout_hidden; /* of sub-layer outputs, of weights, inside the feed-forward network */
 } rg_block_config;
 
 typedef struct rg_block {
     rg_heads        self, cross; /* cross: decoders only */
     rg_feed_forward ff;
+    rg_experts      mixture;     /* in its place */
     rg_norm         norm_self, norm_cross, norm_ff;
 } rg_block;
 

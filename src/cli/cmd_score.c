@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/line_faults.h"
 #include "cli/weights.h"
+#include "regard/copies.h"
 #include "regard/translate.h"
 
 typedef struct {
@@ -39,6 +40,8 @@ typedef struct {
 
     /* the batch: pieces of both sides one after another */
     rg_ids    source_ids, target_ids, previous;
+    rg_open_words *extra; /* models that copy: words the vocabulary does not know */
+    rg_copies copies;
     int32_t  *source_start, *target_start;
     uint64_t *numbers;
     size_t    pairs;
@@ -72,6 +75,7 @@ static rg_status open_all(scoring *w, const rg_call *call)
     }
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     RG_TRY(rg_team_new(&w->team, s->threads ? (int)s->threads : cores > 0 ? (int)cores : 1));
+    if (models[0]->copies) RG_TRY(rg_open_words_new(&w->extra));
     RG_TRY(rg_forced_new(&w->forced, models, n, w->team));
     w->source_start = rg_alloc_zero(((size_t)s->mini_batch + 1) * sizeof *w->source_start);
     w->target_start = rg_alloc_zero(((size_t)s->mini_batch + 1) * sizeof *w->target_start);
@@ -93,9 +97,11 @@ static rg_status add_pair(scoring *w, const rg_line *source, const rg_line *targ
 {
     const rg_translator *t = w->translators[0];
     const size_t         from = w->target_ids.count;
-    RG_TRY(rg_vocab_encode(&w->source_ids, NULL, t->source, source->text, source->bytes));
+    if (w->extra) RG_TRY(rg_encode_open(&w->source_ids, t->source, w->extra, source->text, source->bytes));
+    else RG_TRY(rg_vocab_encode(&w->source_ids, NULL, t->source, source->text, source->bytes));
     if (rg_vocab_eos(t->source) >= 0) RG_TRY(rg_ids_add(&w->source_ids, rg_vocab_eos(t->source)));
-    RG_TRY(rg_vocab_encode(&w->target_ids, NULL, t->target, target->text, target->bytes));
+    if (w->extra) RG_TRY(rg_encode_open(&w->target_ids, t->target, w->extra, target->text, target->bytes));
+    else RG_TRY(rg_vocab_encode(&w->target_ids, NULL, t->target, target->text, target->bytes));
     RG_TRY(rg_ids_add(&w->target_ids, rg_vocab_eos(t->target)));
     RG_TRY(add_previous(w, from));
     if (w->source_ids.count > INT32_MAX || w->target_ids.count > INT32_MAX)
@@ -134,7 +140,9 @@ static void print_json(const scoring *w, const int32_t *tokens, const double *wo
     const rg_vocab *vocab = w->translators[0]->target;
     json_t         *pieces = json_array(), *words = json_array();
     for (size_t i = 0; i < n; i++) {
-        json_array_append_new(pieces, json_string(i + 1 < n ? rg_vocab_piece(vocab, tokens[i]) : "</s>"));
+        const size_t V = rg_vocab_size(vocab), token = (size_t)tokens[i];
+        const char  *piece = token < V ? rg_vocab_piece(vocab, tokens[i]) : rg_open_words_get(w->extra, token - V);
+        json_array_append_new(pieces, json_string(i + 1 < n ? piece : "</s>"));
         json_array_append_new(words, json_real(word[i]));
     }
     json_t *object = json_pack("{s:I, s:f, s:f, s:o, s:o}", "line", (json_int_t)w->lines, "score", score, "log_p", log_p, "pieces", pieces,
@@ -159,12 +167,13 @@ static void print_pair(scoring *w, const int32_t *tokens, const double *word, si
 
 static rg_status score_batch(scoring *w)
 {
-    const rg_batch batch = { .examples = w->pairs, .fields = 2,
+    rg_batch batch = { .examples = w->pairs, .fields = 2,
                              .field = { [RG_SOURCE] = { .layout = { .groups = w->pairs, .start = w->source_start }, .ids = w->source_ids.data },
                                         [RG_TARGET] = { .layout = { .groups = w->pairs, .start = w->target_start }, .ids = w->target_ids.data,
                                                         .previous = w->previous.data } },
                              .lines = w->numbers };
     const double  *word;
+    if (w->extra) RG_TRY(rg_copies_map(&batch, &w->copies, w->translators[0]->target));
     RG_TRY(rg_forced_run(&word, w->forced, &batch));
     for (size_t i = 0; i < w->pairs; i++)
         print_pair(w, w->target_ids.data + w->target_start[i], word + w->target_start[i],
@@ -183,6 +192,8 @@ static void close_all(scoring *w)
     rg_ids_free(&w->source_ids);
     rg_ids_free(&w->target_ids);
     rg_ids_free(&w->previous);
+    rg_open_words_free(w->extra);
+    rg_copies_fini(&w->copies);
     rg_team_free(w->team);
     for (size_t i = 0; i < w->count; i++) rg_translator_free(w->translators[i]);
     rg_free(w->translators);

@@ -13,14 +13,14 @@
 
 typedef struct evaluate_options {
     rg_list metrics, lengths;
-    char   *tokenize, *source, *plot;
+    char   *tokenize, *source, *plot, *baseline;
     bool    lowercase, normalized, confidence, sentences, by_length;
     int64_t samples, seed, rouge_bytes;
 } evaluate_options;
 
 static const rg_option rows[] = {
     { RG_OPTION_LIST, "metrics", offsetof(evaluate_options, metrics), "bleu chrf",
-      "bleu, chrf, chrf++, ter, rouge (1, 2 and L), rouge1, rouge2, rougeL, exact, aer", 0, NULL },
+      "bleu, chrf, chrf++, ter, rouge (1, 2 and L), rouge1, rouge2, rougeL, gleu, exact, aer", 0, NULL },
     { RG_OPTION_STRING, "tokenize", offsetof(evaluate_options, tokenize), "13a", "tokeniser of BLEU", 0, "13a|intl|char|none|zh" },
     { RG_OPTION_BOOL, "lowercase", offsetof(evaluate_options, lowercase), "false", "compare without case (BLEU, chrF, exact)", 0, NULL },
     { RG_OPTION_BOOL, "normalized", offsetof(evaluate_options, normalized), "false", "TER: split punctuation", 0, NULL },
@@ -33,6 +33,8 @@ static const rg_option rows[] = {
     { RG_OPTION_BOOL, "by-length", offsetof(evaluate_options, by_length), "false", "also the score by length of the source", 0, NULL },
     { RG_OPTION_STRING, "source", offsetof(evaluate_options, source), "", "source text; its words are the lengths, else the reference's",
       0, NULL },
+    { RG_OPTION_STRING, "baseline", offsetof(evaluate_options, baseline), "",
+      "lead:N: judge the first N words of every line of --source instead of a hypothesis", 0, NULL },
     { RG_OPTION_LIST, "lengths", offsetof(evaluate_options, lengths), "10 20 30 40 50", "last lengths of the classes", 0, NULL },
     { RG_OPTION_STRING, "plot", offsetof(evaluate_options, plot), "", "draw the score by length: a .png, .svg or .pdf file", 0, NULL },
     RG_OPTION_END,
@@ -387,10 +389,33 @@ static rg_status evaluate(const job *j, const char *name)
 
 static bool is_metric(const char *word)
 {
-    static const char *const names[] = { "bleu", "chrf", "chrf++", "ter", "rouge", "rouge1", "rouge2", "rougeL", "exact", "aer" };
+    static const char *const names[] = { "bleu", "chrf", "chrf++", "ter", "rouge", "rouge1", "rouge2", "rougeL", "gleu", "exact", "aer" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(word, names[i])) return true;
     return false;
+}
+
+/* --baseline lead:N: the first N words of every source line. */
+static rg_status read_baseline(job *j)
+{
+    const char *text = j->options->baseline;
+    text_file   source = { .count = 0 };
+    char       *end = NULL;
+    const long long n = strncmp(text, "lead:", 5) == 0 ? strtoll(text + 5, &end, 10) : 0;
+    if (n < 1 || n > 1000000 || *end) return rg_fail(RG_EINVAL, "--baseline %s: lead:N, such as lead:8", text);
+    if (!*j->options->source) return rg_fail(RG_EINVAL, "--baseline %s needs --source FILE, whose first words it takes", text);
+    rg_status status = read_file(&source, j->options->source);
+    if (status == RG_OK && !(j->hypothesis.name = rg_strdup(text))) status = RG_ENOMEM;
+    for (size_t i = 0; status == RG_OK && i < source.count; i++) {
+        const char *line = line_of(&source, i) + strspn(line_of(&source, i), " \t"), *at = line;
+        for (long long k = 0; k < n && *at; k++) {
+            at += strspn(at, " \t");
+            at += strcspn(at, " \t");
+        }
+        status = add_line(&j->hypothesis, line, (size_t)(at - line));
+    }
+    free_file(&source);
+    return status;
 }
 
 static rg_status read_references(job *j, const rg_call *call, size_t metrics)
@@ -420,7 +445,7 @@ rg_status rg_evaluate_text(rg_call *call, const rg_evaluation *shared)
     if (metrics == o->metrics.count && !call->words.count)
         return rg_fail(RG_EINVAL, "give at least one file of references; see regard evaluate --help");
     rg_status status = *o->plot ? open_plot(&j) : RG_OK;
-    if (status == RG_OK) status = read_file(&j.hypothesis, shared->hypothesis);
+    if (status == RG_OK) status = *o->baseline ? read_baseline(&j) : read_file(&j.hypothesis, shared->hypothesis);
     if (status == RG_OK) status = read_references(&j, call, metrics);
     if (status == RG_OK && !j.hypothesis.count) status = rg_fail(RG_EFORMAT, "%s has no line: there is nothing to judge", j.hypothesis.name);
     if (status == RG_OK && (o->by_length || *o->plot)) status = read_lengths(&j);

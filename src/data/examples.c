@@ -265,7 +265,7 @@ static void count_rows(rg_examples *c)
         c->report.unknown[f] += c->dropped[f];
         if (s->kind != RG_FIELD_IDS || !s->vocab) continue;
         const int32_t *ids = words_of(&c->packed[f]), unk = rg_vocab_unk(s->vocab);
-        for (size_t i = 0; i < rows; i++) c->report.unknown[f] += ids[i] == unk;
+        for (size_t i = 0; i < rows; i++) c->report.unknown[f] += ids[i] == unk || (size_t)ids[i] >= rg_vocab_size(s->vocab);
         if (s->eos && (rows || !s->optional)) c->report.rows[f]++;
     }
 }

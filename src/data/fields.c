@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "regard/copies.h"
 
 enum { SHOWN = 40 }; /* bytes of a bad cell in a message */
 
@@ -257,6 +258,7 @@ static rg_status pack_text(rg_examples *c, size_t field, const rg_cell *cell)
     if (spec->many) return pack_texts(c, field, cell);
     c->ids.count = 0;
     if (spec->words) RG_TRY(pack_words(c, spec->vocab, cell));
+    else if (spec->extra) RG_TRY(rg_encode_open(&c->ids, spec->vocab, spec->extra, cell->bytes, cell->count));
     else {
         if (spec->bos && rg_vocab_begin(spec->vocab) < 0) RG_TRY(rg_ids_add(&c->ids, rg_vocab_bos(spec->vocab)));
         const size_t before = c->ids.count;

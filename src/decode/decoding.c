@@ -90,7 +90,7 @@ rg_status rg_decoding_start(rg_decoding *d, const rg_field *source)
 static const int32_t *known_tokens(rg_decoding *d, const int32_t *tokens)
 {
     const int32_t V = (int32_t)rg_model_size(d->model, "target-vocabulary"), unknown = (int32_t)rg_model_size(d->model, "unknown");
-    if (!d->source.copies) return tokens;
+    if (!d->model->copies) return tokens;
     for (size_t i = 0; i < d->n; i++) d->known[i] = tokens[i] < V ? tokens[i] : unknown;
     return d->known;
 }

@@ -29,6 +29,10 @@ rg_status rg_search_new(rg_search **out, const rg_model *const *models, size_t c
         if (rg_model_size(models[i], "target-vocabulary") != rg_model_size(models[0], "target-vocabulary"))
             return rg_fail(RG_EMATCH, "model %zu answers with %zu words, model 1 with %zu: an ensemble shares its vocabulary", i + 1,
                            rg_model_size(models[i], "target-vocabulary"), rg_model_size(models[0], "target-vocabulary"));
+    for (size_t i = 1; i < count; i++)
+        if (models[i]->copies != models[0]->copies)
+            return rg_fail(RG_EMATCH, "model %zu %s words of the source, model 1 %s: an ensemble does one or the other", i + 1,
+                           models[i]->copies ? "copies" : "does not copy", models[0]->copies ? "does" : "does not");
     rg_search *s = rg_alloc_zero(sizeof *s);
     if (!s) return RG_ENOMEM;
     rg_status status = rg_arena_new(&s->arena, 1 << 16);
@@ -118,7 +122,8 @@ rg_status rg_search_run(const rg_answers **out, rg_search *s, const rg_search_co
         const size_t longest = s->part[m]->model->longest;
         if (longest && (!own.longest || longest < own.longest)) own.longest = longest;
     }
-    const rg_beam_words words = { rg_model_size(model, "target-vocabulary"), (int32_t)rg_model_size(model, "bos"),
+    const size_t        extra = model->copies && source->copies ? source->extra : 0;
+    const rg_beam_words words = { rg_model_size(model, "target-vocabulary") + extra, (int32_t)rg_model_size(model, "bos"),
                                   (int32_t)rg_model_size(model, "eos") };
     const bool      watches = c->attention || c->coverage != 0;
     rg_step_attention_init(&s->seen, s->part[0], c);

@@ -17,8 +17,11 @@ static rg_status build_block(rg_block *b, rg_params *p, const rg_block_config *c
         rg_params_pop(p);
         rg_norm_init(&b->norm_cross, p, "cross.norm", c->width);
     }
-    rg_params_push(p, "ff");
-    rg_feed_forward_init(&b->ff, p, c->width, c->hidden, c->activation);
+    const rg_experts_config mixture = { .width = c->width, .hidden = c->hidden, .experts = c->experts, .top = c->top, .balance = c->balance,
+                                        .dropout = c->dropout_hidden, .activation = c->activation };
+    rg_params_push(p, c->experts ? "experts" : "ff");
+    if (c->experts) RG_TRY(rg_experts_init(&b->mixture, p, &mixture));
+    else rg_feed_forward_init(&b->ff, p, c->width, c->hidden, c->activation);
     rg_params_pop(p);
     rg_norm_init(&b->norm_ff, p, "ff.norm", c->width);
     b->self.att.config.dropout = b->cross.att.config.dropout = c->dropout_attention;
@@ -59,7 +62,11 @@ rg_tensor *rg_block_feed_forward(rg_tape *t, const rg_stack *s, size_t i, rg_ten
 {
     const rg_block *b = &s->block[i];
     rg_tensor      *in = before(t, s, &b->norm_ff, x);
-    return after(t, s, &b->norm_ff, x, rg_feed_forward_run(t, &b->ff, in, s->config.dropout_hidden));
+    if (!s->config.experts) return after(t, s, &b->norm_ff, x, rg_feed_forward_run(t, &b->ff, in, s->config.dropout_hidden));
+    rg_tape_push(t, "experts");
+    rg_tensor *y = rg_experts_run(t, &b->mixture, in);
+    rg_tape_pop(t);
+    return after(t, s, &b->norm_ff, x, y);
 }
 
 rg_tensor *rg_block_self(rg_tape *t, const rg_stack *s, size_t i, rg_tensor *x, const rg_reach *reach)

@@ -11,7 +11,7 @@
 
 enum { ORDER = 4, HYP = 0, REF = 1, CORRECT = 2, TOTAL = 6, STATS = 10 };
 
-static rg_status tokens_of(rg_ids *out, rg_scorer *s, const char *line)
+rg_status rg_scorer_tokens(rg_ids *out, rg_scorer *s, const char *line)
 {
     rg_text_clear(&s->text);
     rg_text_clear(&s->token);
@@ -63,10 +63,10 @@ static bool closer(size_t a, size_t b, size_t c)
 static rg_status bleu_segment(double *stats, rg_scorer *s, const char *hypothesis, const char *const *references, size_t count)
 {
     size_t closest = 0;
-    RG_TRY(tokens_of(&s->hypothesis, s, hypothesis));
+    RG_TRY(rg_scorer_tokens(&s->hypothesis, s, hypothesis));
     RG_TRY(count_hypothesis(stats + TOTAL, &s->grams, &s->hypothesis));
     for (size_t r = 0; r < count; r++) {
-        RG_TRY(tokens_of(&s->reference, s, references[r]));
+        RG_TRY(rg_scorer_tokens(&s->reference, s, references[r]));
         if (r == 0 || closer(s->reference.count, closest, s->hypothesis.count)) closest = s->reference.count;
         count_reference(&s->grams, &s->reference);
     }
@@ -114,7 +114,7 @@ static rg_status bleu_signature(rg_text *out, const rg_scorer *s)
                          s->config.lowercase ? "lc" : "mixed", rg_tokenizer_name(s->config.tokenizer));
 }
 
-const rg_metric rg_metric_bleu = { .name = "bleu", .title = "BLEU", .stats = STATS, .segment = bleu_segment, .score = bleu_score,
+const rg_metric rg_metric_bleu = { .name = "bleu", .title = "BLEU", .reward = "bleu-sentence", .stats = STATS, .segment = bleu_segment, .score = bleu_score,
                                    .signature = bleu_signature };
 
 rg_status rg_scorer_bleu(rg_bleu_parts *out, const rg_scorer *s)

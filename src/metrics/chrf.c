@@ -136,7 +136,7 @@ static rg_status chrf_signature(rg_text *out, const rg_scorer *s)
                          s->config.lowercase ? "lc" : "mixed", s->metric->order);
 }
 
-const rg_metric rg_metric_chrf = { .name = "chrf", .title = "chrF2", .stats = 3 * CHARACTERS, .order = 0, .segment = chrf_segment,
+const rg_metric rg_metric_chrf = { .name = "chrf", .reward = "chrf", .title = "chrF2", .stats = 3 * CHARACTERS, .order = 0, .segment = chrf_segment,
                                    .score = chrf_score, .signature = chrf_signature };
 const rg_metric rg_metric_chrfpp = { .name = "chrf++", .title = "chrF2++", .stats = 3 * (CHARACTERS + 2), .order = 2,
                                      .segment = chrf_segment, .score = chrf_score, .signature = chrf_signature };

@@ -1,24 +1,38 @@
 /* metrics.c - one object for every metric of sentences: keeps each segment's numbers, sums any choice of them, takes the score. */
 #include "metrics/metric.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const rg_metric *const table[] = { &rg_metric_bleu, &rg_metric_chrf, &rg_metric_chrfpp, &rg_metric_ter,
-                                          &rg_metric_rouge1, &rg_metric_rouge2, &rg_metric_rougeL, NULL };
+                                          &rg_metric_rouge1, &rg_metric_rouge2, &rg_metric_rougeL, &rg_metric_gleu, NULL };
 
 rg_status rg_scorer_new(rg_scorer **out, const char *name, const rg_scorer_config *config)
 {
     const rg_metric *const *metric = table;
     while (*metric && strcmp((*metric)->name, name) != 0) metric++;
     if (!*metric)
-        return rg_fail(RG_EINVAL, "no metric is called \"%s\"; there are bleu, chrf, chrf++, ter, rouge1, rouge2 and rougeL", name);
+        return rg_fail(RG_EINVAL, "no metric is called \"%s\"; there are bleu, chrf, chrf++, ter, rouge1, rouge2, rougeL and gleu", name);
     rg_scorer *s = rg_alloc_zero(sizeof *s);
     if (!s) return RG_ENOMEM;
     s->metric = *metric;
     s->config = config ? *config : (rg_scorer_config)RG_SCORER_CONFIG_DEFAULT;
     *out = s;
     return RG_OK;
+}
+
+rg_status rg_scorer_new_reward(rg_scorer **out, const char *name)
+{
+    char   known[128] = "";
+    size_t at = 0;
+    *out = NULL;
+    for (const rg_metric *const *m = table; *m; m++) {
+        if (!(*m)->reward) continue;
+        if (strcmp((*m)->reward, name) == 0) return rg_scorer_new(out, (*m)->name, NULL);
+        at += (size_t)snprintf(known + at, sizeof known - at, "%s%s", at ? ", " : "", (*m)->reward);
+    }
+    return rg_fail(RG_EINVAL, "no reward is called \"%s\"; there are %s", name, known);
 }
 
 void rg_scorer_free(rg_scorer *s)

@@ -115,12 +115,12 @@ static rg_status rouge_signature(rg_text *out, const rg_scorer *s)
     return s->config.max_bytes ? rg_text_print(out, "|bytes:%zu", s->config.max_bytes) : RG_OK;
 }
 
-#define ROUGE(n, shown, grams)                                                                                                  \
+#define ROUGE(n, shown, grams, name_as_reward)                                                                                            \
     const rg_metric rg_metric_rouge##n = { .name = "rouge" #n, .title = shown, .stats = 4, .order = grams, .segment = rouge_segment, \
-                                           .score = rouge_score, .signature = rouge_signature }
-ROUGE(1, "ROUGE-1", 1);
-ROUGE(2, "ROUGE-2", 2);
-ROUGE(L, "ROUGE-L", 0);
+                                           .score = rouge_score, .signature = rouge_signature, .reward = name_as_reward }
+ROUGE(1, "ROUGE-1", 1, NULL);
+ROUGE(2, "ROUGE-2", 2, NULL);
+ROUGE(L, "ROUGE-L", 0, "rouge-l");
 
 rg_status rg_scorer_rouge(double *out_precision, double *out_recall, double *out_f1, const rg_scorer *s)
 {

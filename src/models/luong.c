@@ -7,13 +7,17 @@
  *
  * --attention-kind global looks at the whole source, local-m at 2D + 1 words around the place of the target word, local-p around a
  * place it predicts, p_t = S sigma(v . tanh(W h_t)), with weights times a Gaussian of deviation D/2. */
+#include "models/copy_parts.h"
 #include "models/recurrent_parts.h"
+#include "regard/experts.h"
 #include "regard/between.h"
 
 typedef struct {
     rg_rnn_settings rnn;
     char           *score, *activation, *kind;
-    int64_t         align, window;
+    int64_t         align, window, experts, top, expert_width;
+    double          balance;
+    rg_copy_settings copy;
     bool            feeding;
 } settings;
 
@@ -28,6 +32,11 @@ static const rg_option options[] = {
       "own|identity|tanh|relu|leaky_relu" },
     RG_RNN_ORDER_ROW(settings),
     { RG_OPTION_INT, "dim-align", offsetof(settings, align), "0", "width inside the score and of the predicted place; 0: that of states", 0, "[0,1000000]" },
+    { RG_OPTION_INT, "experts", offsetof(settings, experts), "0", "feed-forward networks after the attention, of which each word uses a few; 0: none", 0, "[0,64]" },
+    { RG_OPTION_INT, "top-experts", offsetof(settings, top), "2", "how many of the experts each word uses", 0, "[1,64]" },
+    { RG_OPTION_INT, "dim-expert", offsetof(settings, expert_width), "0", "width inside an expert; 0: that of states", 0, "[0,1000000]" },
+    { RG_OPTION_REAL, "balance", offsetof(settings, balance), "0.05", "weight of the losses that spread words over the experts", 0, "[0,inf)" },
+    RG_COPY_ROWS(settings),
     { RG_OPTION_BOOL, "input-feeding", offsetof(settings, feeding), "true", "the attention vector is part of the next input", 0, NULL },
     RG_OPTION_END
 };
@@ -39,6 +48,8 @@ typedef struct {
     rg_param          *key;    /* keys as wide as queries, for scores that need it; or NULL */
     rg_local           local;  /* the predicted place of local-p */
     rg_param          *vector; /* W_c: (context and state, width) */
+    rg_copy            copy;
+    rg_experts         mixture; /* of h~ on its way to the output */
 } parts;
 
 static bool is_local(const settings *s) { return s->kind[0] == 'l'; }
@@ -59,6 +70,13 @@ static rg_status build(rg_model *m)
     rg_params_push(m->params, "attention");
     if (predicts(s)) rg_local_init(&p->local, m->params, u, hidden);
     p->vector = rg_params_add(m->params, "vector", RG_WEIGHT, keys + u, u, RG_INIT_GLOROT, 1);
+    rg_params_pop(m->params);
+    RG_TRY(rg_copy_init(&p->copy, m, &s->copy, u, keys));
+    if (!s->experts) return RG_OK;
+    const rg_experts_config mixture = { .width = u, .hidden = s->expert_width ? (size_t)s->expert_width : u, .experts = (size_t)s->experts,
+                                        .top = (size_t)s->top, .balance = s->balance, .activation = RG_RELU };
+    rg_params_push(m->params, "experts");
+    RG_TRY(rg_experts_init(&p->mixture, m->params, &mixture));
     rg_params_pop(m->params);
     return RG_OK;
 }
@@ -117,6 +135,16 @@ static memory_of_source encode(rg_tape *t, const parts *p, const settings *s, co
         if (first->c[l] && rg_tensor_cols(first->c[l]) > u) first->c[l] = rg_columns(t, first->c[l], rg_tensor_cols(first->c[l]) - u, u);
     }
     return source;
+}
+
+/* What is answered from: h~, and with experts the sum of it and what they make of it. */
+static rg_tensor *mixed(rg_tape *t, const parts *p, const settings *s, rg_tensor *vector)
+{
+    if (!s->experts || !vector) return vector;
+    rg_tape_push(t, "experts");
+    rg_tensor *y = rg_add(t, vector, rg_experts_run(t, &p->mixture, vector));
+    rg_tape_pop(t);
+    return y;
 }
 
 /* -------------------------------------------------------------------------------------------------------- training */
@@ -181,7 +209,7 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
     rg_tape_push(t, "decoder");
     rg_tensor *vectors = (s->feeding ? run_fed : run_plain)(t, p, s, y, batch, &source, &states);
     rg_tape_pop(t);
-    return rg_rnn_loss(t, &p->rnn, &s->rnn, vectors, batch);
+    return rg_rnn_copy_loss(t, &p->rnn, &s->rnn, m->copies ? &p->copy : NULL, mixed(t, p, s, vectors), source.values, batch);
 }
 
 /* -------------------------------------------------------------------------------------------------------- decoding */
@@ -189,6 +217,7 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
 typedef struct {
     rg_step_state          carried; /* states, and in the last block the attention vector */
     memory_of_source source;
+    rg_copy_memory   copy;
 } memory;
 
 enum { VECTOR = RG_STEP_STATE_BLOCKS - 1 };
@@ -200,6 +229,7 @@ static rg_status start(rg_decoding *d)
     memory             *mem = d->state;
     rg_recurrent_states states = { 0 };
     mem->source = encode(d->memory, p, s, d->source.ids, &d->sources, &states);
+    if (d->model->copies) mem->copy = rg_copy_start(d, &p->copy, mem->source.values);
     rg_tensor *zero = rg_zeros(d->memory, d->n, (size_t)s->rnn.width, NULL);
     RG_TRY(rg_tape_status(d->memory));
     RG_TRY(rg_step_state_put(&mem->carried, VECTOR, zero));
@@ -225,7 +255,8 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
     rg_tape_pop(t);
     if (vector && rg_step_state_put(&mem->carried, VECTOR, vector) != RG_OK)
         return rg_tape_fail(t, RG_ENOMEM, "no memory for the states of %zu hypotheses", d->n);
-    return rg_rnn_answer(d, t, &p->rnn, vector, &states, depth);
+    rg_tensor *y = mixed(t, p, s, vector), *logits = rg_rnn_answer(d, t, &p->rnn, y, &states, depth);
+    return d->model->copies ? rg_copy_step(d, t, &p->copy, &mem->copy, y, logits) : logits;
 }
 
 static const rg_attention_use uses[] = {

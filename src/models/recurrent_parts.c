@@ -1,7 +1,7 @@
 /* recurrent_parts.c - what the recurrent translators share. */
 #include "models/recurrent_parts.h"
 
-#include "models/answer_parts.h"
+#include "models/copy_parts.h"
 
 #include <math.h>
 #include <string.h>
@@ -35,6 +35,8 @@ rg_status rg_rnn_check_depths(const rg_rnn_settings *s)
 rg_status rg_rnn_build_tables(rg_rnn_parts *out, rg_model *m, const rg_rnn_settings *s, size_t answer, double deviation)
 {
     RG_TRY(rg_recurrence_find(&out->cell, s->cell));
+    RG_TRY(rg_answer_vocabulary_check(s->vocabulary));
+    out->model = m;
     const size_t d = (size_t)s->d, V = rg_model_size(m, "target-vocabulary");
     const bool   tied = s->tied && answer == d;
     if (s->tied && !tied)
@@ -118,7 +120,15 @@ rg_tensor *rg_rnn_embed(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings
 rg_loss rg_rnn_loss(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings *s, rg_tensor *y, const rg_batch *batch)
 {
     y = rg_dropout(t, y, s->dropout);
-    return rg_answer_loss(t, y, rg_use(t, p->output), rg_use(t, p->output_bias), &batch->field[RG_TARGET], s->smoothing);
+    return rg_answer_loss_over(t, p->model, y, rg_use(t, p->output), rg_use(t, p->output_bias), batch, s->smoothing, s->vocabulary);
+}
+
+rg_loss rg_rnn_copy_loss(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings *s, const rg_copy *copy, rg_tensor *y, rg_tensor *h,
+                         const rg_batch *batch)
+{
+    if (!copy) return rg_rnn_loss(t, p, s, y, batch);
+    y = rg_dropout(t, y, s->dropout);
+    return rg_copy_loss(t, copy, y, rg_use(t, p->output), rg_use(t, p->output_bias), h, batch, s->smoothing);
 }
 
 rg_tensor *rg_rnn_logits(rg_tape *t, const rg_rnn_parts *p, rg_tensor *y)

@@ -3,13 +3,14 @@
 #define RG_MODELS_RECURRENT_PARTS_H
 
 #include "decode/step_state.h"
+#include "models/answer_parts.h"
 #include "regard/layers.h"
 #include "regard/model.h"
 
 /* Settings that every recurrent translator has; the first member of its own settings. */
 typedef struct rg_rnn_settings {
     int64_t d, width, encoder, decoder;
-    char   *cell, *combine, *order;
+    char   *cell, *combine, *order, *vocabulary;
     bool    bidirectional, reverse, tied, scaled;
     double  dropout, smoothing;
 } rg_rnn_settings;
@@ -20,7 +21,8 @@ typedef struct rg_rnn_settings {
     { RG_OPTION_BOOL, "scale-embeddings", offsetof(S, rnn.scaled), scaled_default,                                                         \
       "with tied embeddings: words are multiplied by sqrt(dim-emb) when they are looked up", 0, NULL },                                    \
     { RG_OPTION_REAL, "dropout-rnn", offsetof(S, rnn.dropout), "0.2", "share of embeddings, states and outputs dropped", 0, "[0,1)" },      \
-    { RG_OPTION_REAL, "label-smoothing", offsetof(S, rnn.smoothing), "0.1", "probability spread over all words", 0, "[0,1)" }
+    { RG_OPTION_REAL, "label-smoothing", offsetof(S, rnn.smoothing), "0.1", "probability spread over all words", 0, "[0,1)" },     \
+    RG_ANSWER_VOCABULARY_ROW(S, rnn.vocabulary)
 #define RG_RNN_LOSS_ROWS(S) RG_RNN_LOSS_ROWS_SCALED(S, "true")
 
 /* Their rows; S is the settings struct, `rnn` the name of its rg_rnn_settings member. */
@@ -44,6 +46,7 @@ typedef struct rg_rnn_settings {
 typedef struct rg_rnn_parts {
     rg_param          *source, *target;     /* tables */
     rg_param          *output, *output_bias; /* (V, width of what is answered from) */
+    const rg_model    *model;
     double             scale;               /* of target words when they are looked up: sqrt(dim-emb) for a tied, scaled table, else 1 */
     rg_recurrent_stack encoder;
     rg_recurrence      cell;
@@ -85,6 +88,10 @@ rg_tensor *rg_rnn_embed(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings
 
 /* Loss of rows that answer the target words. */
 rg_loss rg_rnn_loss(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings *s, rg_tensor *y, const rg_batch *batch);
+struct rg_copy;
+/* The same where words may be copied from the source's rows h (copy_parts.h); copy NULL: they may not. */
+rg_loss rg_rnn_copy_loss(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings *s, const struct rg_copy *copy, rg_tensor *y, rg_tensor *h,
+                         const rg_batch *batch);
 rg_tensor *rg_rnn_logits(rg_tape *t, const rg_rnn_parts *p, rg_tensor *y);
 
 /* The attention of queries `q` wide over keys `keys` wide, in the scope "attention". Scores that compare the two directly get a learned

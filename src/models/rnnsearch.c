@@ -8,12 +8,14 @@
  *
  * The appendix prints s_{i-1} in the output, later codes use s_i: --output-state previous|current. --output-layer tanh takes maxout away:
  * tanh of a sum half as wide. */
+#include "models/copy_parts.h"
 #include "models/recurrent_parts.h"
 
 typedef struct {
     rg_rnn_settings rnn;
     char           *score, *activation, *output_state, *output_layer;
     int64_t         align, maxout;
+    rg_copy_settings copy;
 } settings;
 
 static const rg_option options[] = {
@@ -28,6 +30,7 @@ static const rg_option options[] = {
     { RG_OPTION_INT, "dim-maxout", offsetof(settings, maxout), "0", "width of the output layer, after maxout; 0: that of embeddings", 0, "[0,1000000]" },
     { RG_OPTION_STRING, "output-layer", offsetof(settings, output_layer), "maxout", "between states and words: maxout is the paper's", 0, "maxout|tanh" },
     { RG_OPTION_STRING, "output-state", offsetof(settings, output_state), "current", "which state the output reads; the paper's appendix prints previous", 0, "previous|current" },
+    RG_COPY_ROWS(settings),
     RG_OPTION_END
 };
 
@@ -40,6 +43,7 @@ typedef struct {
     rg_dense            initial;      /* s_0 from the encoder's backward end */
     rg_dense            from_state;   /* U_o, with the bias */
     rg_param           *from_word, *from_context; /* V_o, C_o */
+    rg_copy             copy;
 } parts;
 
 static bool has_maxout(const settings *s) { return s->output_layer[0] == 'm'; }
@@ -64,7 +68,7 @@ static rg_status build(rg_model *m)
     p->from_word = rg_params_add(m->params, "output.word", RG_WEIGHT, d, sums, RG_INIT_GLOROT, 1);
     p->from_context = rg_params_add(m->params, "output.context", RG_WEIGHT, keys, sums, RG_INIT_GLOROT, 1);
     rg_params_pop(m->params);
-    return RG_OK;
+    return rg_copy_init(&p->copy, m, &s->copy, out, keys);
 }
 
 /* ------------------------------------------------------------------------------------------------- one decoder step */
@@ -151,7 +155,7 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
         rg_rows_put(t, contexts, rows, context);
     }
     rg_tape_pop(t);
-    return rg_rnn_loss(t, &p->rnn, &s->rnn, deep_output(t, p, has_maxout(s), states, y, contexts), batch);
+    return rg_rnn_copy_loss(t, &p->rnn, &s->rnn, m->copies ? &p->copy : NULL, deep_output(t, p, has_maxout(s), states, y, contexts), h, batch);
 }
 
 /* -------------------------------------------------------------------------------------------------------- decoding */
@@ -159,6 +163,7 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
 typedef struct {
     rg_step_state    carried; /* 0: state, 1: cell */
     rg_tensor *keys, *values;
+    rg_copy_memory copy;
 } memory;
 
 static rg_status start(rg_decoding *d)
@@ -170,6 +175,7 @@ static rg_status start(rg_decoding *d)
     mem->values = rg_rnn_turn(d->memory, &s->rnn, read, &d->sources);
     mem->keys = rg_rnn_keys(d->memory, &p->att, p->key, mem->values);
     rg_attention_pack(d->memory, &p->att, mem->keys, mem->values, &d->sources);
+    if (d->model->copies) mem->copy = rg_copy_start(d, &p->copy, mem->values);
     const state               first = first_state(d->memory, p, s, read);
     const rg_recurrent_states states = { .h = { first.h }, .c = { first.c } };
     RG_TRY(rg_tape_status(d->memory));
@@ -192,7 +198,8 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
     rg_tape_pop(t);
     states.h[0] = now.h;
     states.c[0] = now.c;
-    return rg_rnn_answer(d, t, &p->rnn, out, &states, 1);
+    rg_tensor *logits = rg_rnn_answer(d, t, &p->rnn, out, &states, 1);
+    return d->model->copies ? rg_copy_step(d, t, &p->copy, &mem->copy, out, logits) : logits;
 }
 
 static const rg_attention_use uses[] = {

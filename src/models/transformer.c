@@ -6,17 +6,18 @@
  *
  * Post-norm as printed; pre-norm (x + sub(norm(x)), one more norm after each stack) by option. One table E serves source, target
  * and, transposed, the output; embeddings are multiplied by sqrt(d). */
-#include "models/answer_parts.h"
+#include "models/copy_parts.h"
 #include "regard/transformer.h"
 
 #include <math.h>
 #include <string.h>
 
 typedef struct {
-    int64_t d, ff, heads, encoder, decoder, window, positions_learned, first_position;
-    double  dropout, dropout_attention, dropout_ff, smoothing, epsilon;
-    char   *norm, *positions, *score, *inside, *reach, *activation, *begin;
+    int64_t d, ff, heads, encoder, decoder, window, positions_learned, first_position, experts, top;
+    double  dropout, dropout_attention, dropout_ff, smoothing, epsilon, balance;
+    char   *norm, *positions, *score, *inside, *reach, *activation, *begin, *vocabulary;
     bool    tied, tied_output, shared, norm_embedding, scale_embedding;
+    rg_copy_settings copy;
 } settings;
 
 static const rg_option options[] = {
@@ -47,6 +48,11 @@ static const rg_option options[] = {
     { RG_OPTION_BOOL, "transformer-scale-embedding", offsetof(settings, scale_embedding), "true", "multiply embeddings by sqrt(d)", 0, NULL },
     { RG_OPTION_BOOL, "transformer-norm-embedding", offsetof(settings, norm_embedding), "false", "a layer norm after embedding and position (BART)", 0, NULL },
     { RG_OPTION_REAL, "transformer-norm-epsilon", offsetof(settings, epsilon), "1e-6", "added to variances in layer norms", 0, "(0,1)" },
+    RG_ANSWER_VOCABULARY_ROW(settings, vocabulary),
+    RG_COPY_ROWS(settings),
+    { RG_OPTION_INT, "experts", offsetof(settings, experts), "0", "feed-forward networks in every layer, of which each word uses a few; 0: one", 0, "[0,64]" },
+    { RG_OPTION_INT, "top-experts", offsetof(settings, top), "2", "how many of the experts each word uses", 0, "[1,64]" },
+    { RG_OPTION_REAL, "balance", offsetof(settings, balance), "0.05", "weight of the losses that spread words over the experts", 0, "[0,inf)" },
     { RG_OPTION_STRING, "decoder-start", offsetof(settings, begin), "token", "what the decoder begins with: the embedding of <s>, or zeros (Marian)", 0, "token|zero" },
     RG_OPTION_END
 };
@@ -57,6 +63,7 @@ typedef struct {
     rg_param *output_bias;
     rg_param *source_places, *target_places; /* learned positions */
     rg_norm   source_norm, target_norm;      /* of embeddings */
+    rg_copy   copy;
     rg_sinusoids sinusoids;
     rg_reach_choice around, past;            /* of self-attention in encoder and decoder */
 } parts;
@@ -74,7 +81,10 @@ static rg_status block_config(rg_block_config *out, const settings *s)
                               .epsilon = s->epsilon,
                               .dropout = s->dropout,
                               .dropout_attention = s->dropout_attention,
-                              .dropout_hidden = s->dropout_ff };
+                              .dropout_hidden = s->dropout_ff,
+                              .experts = (size_t)s->experts,
+                              .top = (size_t)s->top,
+                              .balance = s->balance };
     return rg_activation_find(&out->activation, s->activation);
 }
 
@@ -111,6 +121,7 @@ static rg_status build(rg_model *m)
     if (s->encoder < 1 || s->decoder < 1 || s->encoder > RG_STACK_DEPTH || s->decoder > RG_STACK_DEPTH)
         return rg_fail(RG_EINVAL, "enc-depth %lld and dec-depth %lld must lie in 1 .. %d", (long long)s->encoder, (long long)s->decoder,
                        RG_STACK_DEPTH);
+    RG_TRY(rg_answer_vocabulary_check(s->vocabulary));
     RG_TRY(block_config(&c, s));
     q->sinusoids = strstr(s->positions, "halves") ? RG_SINUSOIDS_HALVES : strstr(s->positions, "spread") ? RG_SINUSOIDS_SPREAD : RG_SINUSOIDS;
     RG_TRY(rg_reach_choose(&q->around, s->window ? "window:1" : s->reach));
@@ -118,7 +129,8 @@ static rg_status build(rg_model *m)
     q->past = rg_reach_past(q->around);
     build_tables(m, q, s);
     RG_TRY(rg_stack_init(&q->encoder, m->params, "encoder", &c, (size_t)s->encoder, false));
-    return rg_stack_init(&q->decoder, m->params, "decoder", &c, (size_t)s->decoder, true);
+    RG_TRY(rg_stack_init(&q->decoder, m->params, "decoder", &c, (size_t)s->decoder, true));
+    return rg_copy_init(&q->copy, m, &s->copy, (size_t)s->d, (size_t)s->d);
 }
 
 /* ------------------------------------------------------------------------------------------------------ learning */
@@ -191,7 +203,8 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
         rg_tape_pop(t);
     }
     y = rg_stack_end(t, &q->decoder, y);
-    return rg_answer_loss(t, y, rg_use(t, q->output), rg_use(t, q->output_bias), to, s->smoothing);
+    if (m->copies) return rg_copy_loss(t, &q->copy, y, rg_use(t, q->output), rg_use(t, q->output_bias), x, batch, s->smoothing);
+    return rg_answer_loss_over(t, m, y, rg_use(t, q->output), rg_use(t, q->output_bias), batch, s->smoothing, s->vocabulary);
 }
 
 /* ------------------------------------------------------------------------------------------------------ decoding */
@@ -199,6 +212,8 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
 typedef struct {
     rg_tensor *source_k[RG_STACK_DEPTH], *source_v[RG_STACK_DEPTH]; /* on the memory tape */
     rg_cache  *past;                                          /* of the target      */
+    rg_tensor *source; /* rows of the encoder, for copying */
+    rg_copy_memory copy;
 } memory;
 
 static void finish(rg_decoding *d)
@@ -235,6 +250,7 @@ static rg_status encode_some(rg_decoding *d, size_t g, size_t end)
         collect(d, &c->source_k[i], k, rows);
         collect(d, &c->source_v[i], v, rows);
     }
+    if (d->model->copies) collect(d, &c->source, x, rows);
     return rg_tape_status(d->tape);
 }
 
@@ -258,12 +274,14 @@ static rg_status start(rg_decoding *d)
     rg_cache_clear(c->past);
     reserve(d);
     for (int64_t i = 0; i < s->decoder; i++) c->source_k[i] = c->source_v[i] = NULL;
+    c->source = NULL;
     for (size_t g = 0, end; g < d->sources.groups; g = end) {
         for (end = g + 1; end < d->sources.groups && d->sources.start[end + 1] - d->sources.start[g] <= AT_ONCE;) end++;
         RG_TRY(encode_some(d, g, end));
     }
     for (int64_t i = 0; i < s->decoder; i++)
         rg_attention_pack(d->memory, &q->decoder.block[i].cross.att, c->source_k[i], c->source_v[i], &d->sources);
+    if (d->model->copies) c->copy = rg_copy_start(d, &q->copy, c->source);
     return rg_tape_status(d->memory);
 }
 
@@ -300,7 +318,8 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
         rg_tape_pop(t);
     }
     y = rg_stack_end(t, &q->decoder, y);
-    return rg_linear_nt(t, y, rg_use(t, q->output), rg_use(t, q->output_bias));
+    rg_tensor *logits = rg_linear_nt(t, y, rg_use(t, q->output), rg_use(t, q->output_bias));
+    return d->model->copies ? rg_copy_step(d, t, &q->copy, &c->copy, y, logits) : logits;
 }
 
 static rg_status keep(rg_decoding *d, const int32_t *parents, size_t n) { return rg_cache_keep(((memory *)d->state)->past, parents, n); }

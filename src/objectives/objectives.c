@@ -5,7 +5,7 @@
 #include "regard/objective.h"
 #include "regard/ops.h"
 
-#define RG_OBJECTIVES(X) X(plain) X(adversarial) X(vat) X(domain)
+#define RG_OBJECTIVES(X) X(plain) X(adversarial) X(vat) X(domain) X(reward)
 #define DECLARE(name) extern const rg_objective rg_objective_##name;
 #define ENTRY(name)   &rg_objective_##name,
 RG_OBJECTIVES(DECLARE)
@@ -63,11 +63,20 @@ static rg_status check_pair(const rg_objective *a, const rg_objective *b)
     return RG_OK;
 }
 
+static rg_status fits(const rg_system *s, const rg_objective *o)
+{
+    if (o->decodes && (!s->start || !s->loss))
+        return rg_fail(RG_EINVAL, "the objective %s is for systems that write answers, such as transformer; %s does not", o->name, s->name);
+    if (!o->decodes && !answers_once(s)) return refuse(s);
+    return RG_OK;
+}
+
 static rg_status check(const rg_system *s, const rg_objective_choice *choices, size_t count)
 {
-    if (!answers_once(s)) return refuse(s);
+    if (!count) RG_TRY(fits(s, &rg_objective_plain));
     for (size_t i = 0; i < count; i++) {
         const rg_objective *o = choices[i].objective;
+        RG_TRY(fits(s, o));
         if (s->batches && !o->any_batch)
             return rg_fail(RG_EINVAL, "the objective %s needs batches of examples; %s learns from %s", o->name, s->name, s->batches);
         for (size_t k = 0; k < i; k++) RG_TRY(check_pair(choices[k].objective, o));
@@ -153,8 +162,9 @@ char *rg_objectives_settings(const rg_objectives *o)
 /* One clean pass for all; the count is that of the first: labels, by which the sum is divided. */
 rg_loss rg_objectives_loss(rg_tape *t, const rg_objectives *o, const void *batch)
 {
-    const rg_pass pass = rg_pass_run(t, o->use[0].model, batch, true);
-    rg_loss       all = o->use[0].objective->loss(t, &o->use[0], &pass);
+    const rg_model *m = o->use[0].model;
+    const rg_pass   pass = o->use[0].objective->decodes ? (rg_pass){ .model = m, .batch = batch } : rg_pass_run(t, m, batch, true);
+    rg_loss         all = o->use[0].objective->loss(t, &o->use[0], &pass);
     for (size_t i = 1; i < o->count; i++) all.sum = rg_add(t, all.sum, o->use[i].objective->loss(t, &o->use[i], &pass).sum);
     return all;
 }

@@ -1,6 +1,7 @@
 /* session.c - translating lines: encode, sort by length, search batches on all threads, decode, hand back in order.
  *
  * Every line is searched as if it were alone (decode.h), so how lines are batched and who searches them is only a matter of speed. */
+#include "regard/copies.h"
 #include "regard/lexicon.h"
 #include "regard/translate.h"
 
@@ -12,6 +13,9 @@ typedef struct { /* one line on its way */
     rg_ids        source, prefix;
     rg_text       line;   /* as the vocabulary sees it, and the part of each piece; only when unknown words are replaced */
     rg_spans      spans;
+    rg_ids        copies; /* models that copy: of each piece the id it has in an answer */
+    rg_open_words *words; /* and the words beyond the vocabulary                        */
+    size_t        extra;
     size_t        cut;
     rg_translated result;
 } item;
@@ -101,6 +105,8 @@ void rg_session_free(rg_session *s)
         rg_ids_free(&s->items[i].prefix);
         rg_text_free(&s->items[i].line);
         rg_spans_free(&s->items[i].spans);
+        rg_ids_free(&s->items[i].copies);
+        rg_open_words_free(s->items[i].words);
     }
     rg_search_free(s->wide);
     rg_team_free(s->team);
@@ -132,12 +138,36 @@ static rg_status make_room(rg_session *s, size_t n)
     return order && spans ? RG_OK : RG_ENOMEM;
 }
 
+static bool copies(const rg_session *s) { return s->translators[0]->model->copies; }
+
+/* The line again, openly: what is unknown can be copied. it->source holds the pieces the model reads, eos among them. */
+static rg_status encode_copies(item *it, const rg_vocab *vocab, const char *line)
+{
+    rg_ids    open = { 0 }, numbers = { 0 }, ids = { 0 };
+    rg_status status = it->words ? RG_OK : rg_open_words_new(&it->words);
+    if (status != RG_OK) return status;
+    rg_open_words_clear(it->words);
+    status = rg_encode_open(&open, vocab, it->words, line, strlen(line));
+    const size_t n = it->source.count, words = n - (n && it->source.data[n - 1] == rg_vocab_eos(vocab));
+    if (status == RG_OK) status = rg_ids_reserve(&it->copies, n + 1);
+    if (status == RG_OK) status = rg_ids_reserve(&numbers, n + 1);
+    if (status == RG_OK) status = rg_ids_reserve(&ids, n + 1);
+    if (status == RG_OK && n) {
+        it->extra = rg_copies_source(ids.data, it->copies.data, numbers.data, open.data, words, vocab);
+        for (size_t i = words; i < n; i++) it->copies.data[i] = -1;
+    }
+    rg_ids_free(&open);
+    rg_ids_free(&numbers);
+    rg_ids_free(&ids);
+    return status;
+}
+
 static rg_status encode(rg_session *s, item *it, const char *line, const char *prefix)
 {
     const rg_translator *t = s->translators[0];
     const bool           replace = s->config->replace_unknown || s->config->search.attention;
     it->source.count = it->prefix.count = it->spans.count = 0;
-    it->cut = 0;
+    it->cut = it->extra = 0;
     it->result = (rg_translated){ 0 };
     rg_text_clear(&it->line);
     RG_TRY(rg_vocab_encode(&it->source, replace ? &it->spans : NULL, t->source, line, strlen(line)));
@@ -147,6 +177,7 @@ static rg_status encode(rg_session *s, item *it, const char *line, const char *p
         it->source.count = s->most;
     }
     if (it->source.count && rg_vocab_eos(t->source) >= 0) RG_TRY(rg_ids_add(&it->source, rg_vocab_eos(t->source)));
+    if (copies(s)) RG_TRY(encode_copies(it, t->source, line));
     if (prefix && *prefix) RG_TRY(rg_vocab_encode(&it->prefix, NULL, t->target, prefix, strlen(prefix)));
     if (!it->prefix.count && rg_vocab_begin(t->target) >= 0) RG_TRY(rg_ids_add(&it->prefix, rg_vocab_begin(t->target)));
     return RG_OK;
@@ -194,6 +225,13 @@ static rg_status plan(rg_session *s, size_t n)
 
 /* ---------------------------------------------------------------------------------------------------- searching */
 
+static void *copy(rg_arena *arena, const void *from, size_t bytes)
+{
+    void *to = from ? rg_arena_get(arena, bytes) : NULL;
+    if (to) memcpy(to, from, bytes);
+    return to;
+}
+
 /* The source piece that token k of an answer looked at most. */
 static size_t most_attended(const rg_answer *a, size_t k)
 {
@@ -214,13 +252,24 @@ static char *source_word(rg_arena *arena, const item *it, size_t j)
     return word;
 }
 
+/* A copied word, by its number among those of the line. */
+static const char *copied(const rg_session *s, const item *it, int32_t token)
+{
+    const size_t V = rg_vocab_size(s->translators[0]->target);
+    return (size_t)token >= V && it->words ? rg_open_words_get(it->words, (size_t)token - V) : NULL;
+}
+
 /* For every unknown word of the answer the source word it looked at; *out is NULL when there is none. */
-static rg_status stand_ins(const char ***out, const rg_session *s, rg_arena *arena, const rg_answer *a, const item *it)
+static rg_status stand_ins(const char ***out, const rg_session *s, rg_arena *arena, rg_answer *a, const item *it)
 {
     const int32_t unknown = rg_vocab_unk(s->translators[0]->target);
     *out = NULL;
-    for (size_t k = 0; s->config->replace_unknown && a->attention && k < a->length; k++) {
-        if (a->tokens[k] != unknown) continue;
+    for (size_t k = 0; k < a->length; k++) {
+        const char *same = copied(s, it, a->tokens[k]);
+        if (same && !*out && !(*out = rg_arena_get_zero(arena, a->length * sizeof **out))) return RG_ENOMEM;
+        if (same && !((*out)[k] = copy(arena, same, strlen(same) + 1))) return RG_ENOMEM;
+        if (same) a->tokens[k] = unknown; /* outside of the vocabulary it has no piece */
+        if (same || !s->config->replace_unknown || !a->attention || a->tokens[k] != unknown) continue;
         if (!*out && !(*out = rg_arena_get_zero(arena, a->length * sizeof **out))) return RG_ENOMEM;
         const char *word = source_word(arena, it, most_attended(a, k));
         const char *known = word && s->config->lexicon ? rg_lexicon_find(s->config->lexicon, word) : NULL;
@@ -229,7 +278,7 @@ static rg_status stand_ins(const char ***out, const rg_session *s, rg_arena *are
     return RG_OK;
 }
 
-static rg_status write_text(rg_session *s, char **out, rg_arena *arena, const rg_answer *a, const item *it)
+static rg_status write_text(rg_session *s, char **out, rg_arena *arena, rg_answer *a, const item *it)
 {
     rg_text      text = { 0 };
     const char **instead;
@@ -253,13 +302,6 @@ static rg_status unknown_texts(const char ***out, const rg_session *s, rg_arena 
         if (!((*out)[j] = source_word(arena, it, j))) return RG_ENOMEM;
     }
     return RG_OK;
-}
-
-static void *copy(rg_arena *arena, const void *from, size_t bytes)
-{
-    void *to = from ? rg_arena_get(arena, bytes) : NULL;
-    if (to) memcpy(to, from, bytes);
-    return to;
 }
 
 /* Answers live until the search's next batch: keep what is asked for. */
@@ -311,6 +353,9 @@ static rg_status search_batch(rg_session *s, rg_search *search, rg_arena *arena,
         forced = forced || it->prefix.count;
     }
     int32_t  *start = rg_arena_get(arena, (batch.count + 1) * sizeof *start), *ids = rg_arena_get(arena, words * sizeof *ids);
+    int32_t  *copied_as = copies(s) ? rg_arena_get(arena, words * sizeof *copied_as) : NULL;
+    size_t    extra = 0;
+    if (copies(s) && !copied_as) return RG_ENOMEM;
     uint64_t *number = rg_arena_get(arena, batch.count * sizeof *number);
     rg_ids   *prefix = forced ? rg_arena_get(arena, batch.count * sizeof *prefix) : NULL;
     if (!start || !ids || !number || (forced && !prefix)) return RG_ENOMEM;
@@ -319,11 +364,13 @@ static rg_status search_batch(rg_session *s, rg_search *search, rg_arena *arena,
         const size_t at = s->order[batch.from + i];
         const item  *it = &s->items[at];
         memcpy(ids + start[i], it->source.data, it->source.count * sizeof *ids);
+        if (copied_as) memcpy(copied_as + start[i], it->copies.data, it->source.count * sizeof *ids);
+        if (it->extra > extra) extra = it->extra;
         start[i + 1] = start[i] + (int32_t)it->source.count;
         number[i] = s->first + at;
         if (prefix) prefix[i] = it->prefix;
     }
-    const rg_field    source = { .layout = { .groups = batch.count, .start = start }, .ids = ids };
+    const rg_field    source = { .layout = { .groups = batch.count, .start = start }, .ids = ids, .copies = copied_as, .extra = extra };
     const rg_answers *answers;
     rg_search_config  config = s->config->search;
     config.attention = config.attention || s->config->replace_unknown;

@@ -33,8 +33,9 @@ static rg_status vocab_size(size_t *out, const rg_translation_options *o, size_t
 static rg_status learn_vocab(rg_vocab **out, const rg_run *run, size_t first, size_t count)
 {
     const rg_translation_options *o = run->options;
-    const rg_text_side sides[2] = { { o->train_sets.items[0], o->tsv ? 0 : -1 },
-                                    { o->train_sets.items[o->tsv ? 0 : 1], o->tsv ? 1 : -1 } };
+    int columns[2];
+    RG_TRY(rg_translation_columns(columns, o));
+    const rg_text_side sides[2] = { { o->train_sets.items[0], columns[0] }, { o->train_sets.items[o->tsv ? 0 : 1], columns[1] } };
     rg_vocab_config    c = RG_VOCAB_CONFIG_DEFAULT;
     RG_TRY(rg_vocab_kind_find(&c.kind, o->vocab_kind));
     RG_TRY(rg_text_form_find(&c.form, o->form));
@@ -182,6 +183,8 @@ static rg_status open_corpus(rg_run *run)
     c.mini_batch_words = (size_t)o->mini_batch_words;
     c.maxi_batch = (size_t)o->maxi_batch;
     c.seed = (uint64_t)run->learning->seed;
+    c.copy = run->model->copies;
+    if (o->tsv) RG_TRY(rg_translation_columns(c.columns, o));
     RG_TRY(alpha_of(&c.source_alpha, o, 0));
     RG_TRY(alpha_of(&c.target_alpha, o, 1));
     if (o->workspace) {
@@ -234,6 +237,40 @@ static rg_status open(rg_run *run)
     return RG_OK;
 }
 
+/* Copied words are told apart, though their text is not known here. */
+static rg_status spell(rg_text *out, const void *assets, const int32_t *ids, size_t count)
+{
+    const rg_translator *t = assets;
+    const int32_t        V = (int32_t)rg_vocab_size(t->target);
+    int32_t             *known = rg_alloc_array(count + 1, sizeof *known);
+    const char         **instead = rg_alloc_zero((count + 1) * sizeof *instead);
+    rg_status            status = known && instead ? RG_OK : RG_ENOMEM;
+    for (size_t i = 0; status == RG_OK && i < count; i++) {
+        known[i] = ids[i] < V ? ids[i] : rg_vocab_unk(t->target);
+        if (ids[i] >= V && !(instead[i] = rg_format("copy%d", (int)(ids[i] - V)))) status = RG_ENOMEM;
+    }
+    if (status == RG_OK) status = rg_vocab_decode_with(out, t->target, known, count, instead);
+    for (size_t i = 0; instead && i < count; i++) rg_free((void *)instead[i]);
+    rg_free(instead);
+    rg_free(known);
+    return status;
+}
+
+/* Whole words of one vocabulary can be copied. */
+static rg_status check_copies(const rg_run *run)
+{
+    const rg_translator          *t = run->model->assets;
+    const rg_translation_options *o = run->options;
+    const rg_vocab_kind           kind = rg_vocab_kind_of(t->source);
+    if (!run->model->copies) return RG_OK;
+    if (t->source != t->target) return rg_fail(RG_EINVAL, "--copy needs one vocabulary for source and target: --joint-vocab true");
+    if (kind == RG_VOCAB_CHARACTERS || kind == RG_VOCAB_CHAR)
+        return rg_fail(RG_EINVAL, "--copy copies words, and a character vocabulary (--vocab-kind %s) has none: take words", rg_vocab_kind_name(kind));
+    if (rg_vocab_unk(t->source) < 0) return rg_fail(RG_EINVAL, "--copy needs a vocabulary with an unknown word");
+    if (o->alphas.count) return rg_fail(RG_EINVAL, "--copy and --sentencepiece-alphas do not go together");
+    return RG_OK;
+}
+
 static rg_status ready(rg_run *run)
 {
     const rg_translation_options *o = run->options;
@@ -246,6 +283,8 @@ static rg_status ready(rg_run *run)
     if (longest && (size_t)o->max_length + 1 > longest)
         return rg_fail(RG_EINVAL, "sentences of %lld tokens (--max-length) and their end do not fit the %zu positions of the model",
                        (long long)o->max_length, longest);
+    RG_TRY(check_copies(run));
+    run->model->spell = spell;
     RG_TRY(open_corpus(run));
     return o->valid_sets.count ? rg_validation_new(&d->validation, run->model->assets, o, run->threads) : RG_OK;
 }
@@ -310,7 +349,7 @@ static bool packed(const char *path)
 static rg_status hint(rg_text *out, const void *options, const char *program, const char *model)
 {
     const rg_translation_options *o = options;
-    const char                   *path = o->valid_sets.count ? o->valid_sets.items[0] : o->train_sets.items[0], *cut = o->tsv ? " cut -f1 |" : "";
+    const char                   *path = o->valid_sets.count ? o->valid_sets.items[0] : o->train_sets.items[0], *cut = o->tsv ? o->columns.count ? " cut -f SOURCE |" : " cut -f1 |" : "";
     char                         *file = rg_shell_quote(path);
     if (!file) return RG_ENOMEM;
     rg_status status = packed(path) ? rg_text_print(out, "zcat %s | head -3 |%s %s translate -m %s", file, cut, program, model)
@@ -363,6 +402,14 @@ static const rg_demo demos[] = {
       .metric = "bleu",
       .expected = 95,
       .ask = "ba de fi go ku" },
+    { .name = "copy",
+      .summary = "words that no vocabulary has are copied from the source, in the right order",
+      .type = "rnnsearch",
+      .settings = "dim-emb: 32\ndim-rnn: 48\ndropout-rnn: 0\ncopy: true\ndim-vocabs: [7]\nmini-batch-words: 400\nlearn-rate: 0.005\nlr-warmup: 50\n"
+                  "lr-cooldown: 500\nvalid-metrics: [bleu]\n",
+      .metric = "bleu",
+      .expected = 80,
+      .ask = "ba zbigniew fi ada" },
     { 0 },
 };
 

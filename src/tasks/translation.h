@@ -7,7 +7,7 @@
 
 /* Names are Marian's where Marian has one. */
 typedef struct rg_translation_options {
-    rg_list train_sets, valid_sets, vocabs, dim_vocabs, alphas, metrics;
+    rg_list train_sets, valid_sets, columns, vocabs, dim_vocabs, alphas, metrics;
     char   *vocab_kind, *form, *source_lang, *target_lang;
     bool    joint, tsv, crop;
     int64_t vocab_min_count, max_length, mini_batch, mini_batch_words, maxi_batch, workspace;
@@ -16,6 +16,8 @@ typedef struct rg_translation_options {
 } rg_translation_options;
 
 extern const rg_option rg_translation_rows[];
+/* Columns of source and target in a file with tabs, from 0; -1: the files have none. */
+rg_status rg_translation_columns(int out[2], const rg_translation_options *o);
 
 /* A translator is what a model of this task needs beside weights (translator.c). */
 rg_status rg_translator_init(rg_translator *t, rg_vocab *source, rg_vocab *target); /* takes them over, also on failure; target NULL: joint */

@@ -1,6 +1,8 @@
 /* translation_options.c - where the text is, how it is cut into subwords and batches, how a translator is validated. */
 #include "tasks/translation.h"
 
+#include <stdlib.h>
+
 #define AT(field) offsetof(rg_translation_options, field)
 
 const rg_option rg_translation_rows[] = {
@@ -9,6 +11,7 @@ const rg_option rg_translation_rows[] = {
     { RG_OPTION_STRING, "source-lang", AT(source_lang), "", "language translated from, stored in the model; empty: guessed from the file's ending (train.en: en)", 0, NULL },
     { RG_OPTION_STRING, "target-lang", AT(target_lang), "", "language translated to, likewise", 0, NULL },
     { RG_OPTION_BOOL, "tsv", AT(tsv), "false", "sets are one file each: source TAB target", 0, NULL },
+    { RG_OPTION_LIST, "columns", AT(columns), "", "with --tsv: the columns of source and target, numbers from 1, such as 2,3; none: 1,2", 0, NULL },
     { RG_OPTION_LIST, "vocabs", AT(vocabs), "", "vocabulary files (SentencePiece .model or .vocab, Marian .yml, words) of source and target, or one for both; or a model file, whose own are taken", 'v', NULL },
     { RG_OPTION_LIST, "dim-vocabs", AT(dim_vocabs), "8000", "tokens of source and target vocabulary, or of the joint one", 0, NULL },
     { RG_OPTION_STRING, "vocab-kind", AT(vocab_kind), "unigram", "how text is cut into tokens", 0, "unigram|bpe|char|word|words|characters|tokens" },
@@ -33,3 +36,23 @@ const rg_option rg_translation_rows[] = {
     { RG_OPTION_INT, "valid-samples", AT(samples), "3", "translations shown at each validation", 0, "[0,inf)", "samples" },
     RG_OPTION_END
 };
+
+rg_status rg_translation_columns(int out[2], const rg_translation_options *o)
+{
+    long long   n[2] = { 1, 2 };
+    size_t      count = 0;
+    const char *bad = NULL;
+    out[0] = out[1] = -1;
+    if (!o->tsv) return o->columns.count ? rg_fail(RG_EINVAL, "--columns is for one file with tabs: give --tsv") : RG_OK;
+    for (size_t i = 0; i < o->columns.count && !bad; i++)
+        for (char *at = o->columns.items[i]; *at && !bad;) {
+            char           *end;
+            const long long value = strtoll(at, &end, 10);
+            if (end == at || (*end && *end != ',') || value < 1 || value > 1000 || count == 2) bad = o->columns.items[i];
+            else n[count++] = value;
+            at = *end ? end + 1 : end;
+        }
+    if (bad || count == 1) return rg_fail(RG_EINVAL, "--columns %s: two numbers from 1, of source and target, such as 2,3", bad ? bad : o->columns.items[0]);
+    for (int side = 0; side < 2; side++) out[side] = (int)n[side] - 1;
+    return RG_OK;
+}

@@ -120,7 +120,8 @@ rg_sizes rg_sizes_of_text(const rg_vocab *source, const rg_vocab *target)
                          { "target-vocabulary", rg_vocab_size(target) },
                          { "joint-vocabulary", source == target },
                          { "bos", (size_t)rg_vocab_bos(target) },
-                         { "eos", (size_t)rg_vocab_eos(target) } } };
+                         { "eos", (size_t)rg_vocab_eos(target) },
+                         { "unknown", rg_vocab_unk(target) < 0 ? 0 : (size_t)rg_vocab_unk(target) } } };
 }
 
 /* Sizes follow from the vocabularies, whatever else the file says of them. */

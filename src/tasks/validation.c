@@ -20,8 +20,10 @@ static rg_status read_pairs(rg_validation *v)
 {
     const rg_list *sets = &v->options->valid_sets;
     const bool     tsv = v->options->tsv;
-    RG_TRY(rg_line_list_read(&v->source, sets->items[0], tsv ? 0 : -1));
-    RG_TRY(rg_line_list_read(&v->reference, sets->items[tsv ? 0 : 1], tsv ? 1 : -1));
+    int            columns[2];
+    RG_TRY(rg_translation_columns(columns, v->options));
+    RG_TRY(rg_line_list_read(&v->source, sets->items[0], columns[0]));
+    RG_TRY(rg_line_list_read(&v->reference, sets->items[tsv ? 0 : 1], columns[1]));
     if (v->source.count != v->reference.count)
         return rg_fail(RG_EMATCH, "%s has %zu lines, %s has %zu", sets->items[0], v->source.count, sets->items[1], v->reference.count);
     return v->source.count ? RG_OK : rg_fail(RG_EINVAL, "%s has no lines", sets->items[0]);
@@ -35,6 +37,8 @@ static rg_status open_corpus(rg_validation *v)
     c.mini_batch_words = 2000;
     c.mini_batch = 1000;
     c.shuffle = false;
+    c.copy = v->translator->model->copies;
+    if (v->options->tsv) RG_TRY(rg_translation_columns(c.columns, v->options));
     const rg_translator *t = v->translator;
     return v->options->tsv ? rg_corpus_open_tsv(&v->corpus, &c, sets->items[0], t->source, t->target)
                            : rg_corpus_open(&v->corpus, &c, sets->items[0], sets->items[1], t->source, t->target);

@@ -222,6 +222,10 @@ static rg_status finish(rg_run *r, rg_status status)
 static rg_status make_objectives(learning *l, const rg_training *t)
 {
     if (!t->objective_count && (t->system->loss || t->system->phases)) return RG_OK;
+    for (size_t i = 0; i < t->objective_count; i++)
+        if (t->objectives[i].objective->refines && !l->run.learning->init_from[0])
+            rg_tell(l->run.report, "warning: --objective %s makes a model better that has learned already: give one with --init-from",
+                    t->objectives[i].objective->name);
     RG_TRY(rg_objectives_new(&l->objectives, t->system, t->objectives, t->objective_count));
     return rg_objectives_column(&l->run.column, l->objectives);
 }

@@ -7,11 +7,16 @@
 #include <string.h>
 
 #include "data/text/words.h"
+#include "regard/copies.h"
 
 struct rg_corpus {
     rg_examples         *examples;
     rg_corpus_report     report;
     const rg_read_watch *watch; /* while files are read */
+    int                  columns[2];
+    rg_open_words       *extra; /* words that can be copied; NULL: none can */
+    rg_copies            copies;
+    const rg_vocab      *vocab; /* of the copies */
 };
 
 /* ----------------------------------------------------------------------------------------------------- new, free */
@@ -26,6 +31,7 @@ static uint64_t settings_sum(const rg_corpus_config *config, const rg_vocab *sou
     const double   alphas[] = { config->source_alpha, config->target_alpha };
     uint64_t       sum = rg_hash_bytes(RG_HASH_START, settings, sizeof settings);
     if (source_words) sum = rg_hash_bytes(sum, &source_words, sizeof source_words);
+    if (config->copy) sum = rg_hash_bytes(sum, "copy", 4);
     if (alphas[0] > 0 || alphas[1] > 0) sum = rg_hash_bytes(sum, alphas, sizeof alphas);
     return sum;
 }
@@ -34,23 +40,31 @@ rg_status rg_corpus_new(rg_corpus **out, const rg_corpus_config *config, const r
 {
     if (!config->mini_batch && !config->mini_batch_words)
         return rg_fail(RG_EINVAL, "batches without a limit: give mini-batch (pairs) or mini-batch-words (target tokens)");
+    rg_corpus *c = rg_alloc_zero(sizeof *c);
+    if (!c) return RG_ENOMEM;
+    if (config->copy && (source != target || rg_vocab_unk(target) < 0)) {
+        rg_free(c);
+        return rg_fail(RG_EINVAL, "copying needs one vocabulary for source and target, with an unknown word");
+    }
+    rg_status status = config->copy ? rg_open_words_new(&c->extra) : RG_OK;
     const rg_field_spec specs[] = {
         [RG_SOURCE] = { .name = "source", .kind = RG_FIELD_IDS, .vocab = source, .max_rows = config->max_length,
                         .crop = config->max_length_crop, .batch_rows = config->source_words, .eos = config->source_eos,
-                        .alpha = config->source_alpha },
+                        .alpha = config->source_alpha, .extra = c->extra },
         [RG_TARGET] = { .name = "target", .kind = RG_FIELD_IDS, .vocab = target, .max_rows = config->max_length,
                         .crop = config->max_length_crop, .batch_rows = config->mini_batch_words, .predicted = true,
-                        .alpha = config->target_alpha },
+                        .alpha = config->target_alpha, .extra = c->extra },
     };
     const rg_examples_config settings = { config->mini_batch, config->maxi_batch, config->shuffle, config->seed, config->memory, config->temp };
-    rg_corpus *c = rg_alloc_zero(sizeof *c);
-    if (!c) return RG_ENOMEM;
-    rg_status status = rg_examples__new(&c->examples, &settings, specs, 2, settings_sum(config, source, target));
+    if (status == RG_OK) status = rg_examples__new(&c->examples, &settings, specs, 2, settings_sum(config, source, target));
     if (status != RG_OK) {
+        rg_open_words_free(c->extra);
         rg_free(c);
         return status;
     }
     c->watch = config->watch;
+    c->vocab = target;
+    memcpy(c->columns, config->columns, sizeof c->columns);
     *out = c;
     return RG_OK;
 }
@@ -59,6 +73,8 @@ void rg_corpus_free(rg_corpus *c)
 {
     if (!c) return;
     rg_examples_free(c->examples);
+    rg_open_words_free(c->extra);
+    rg_copies_fini(&c->copies);
     rg_free(c);
 }
 
@@ -167,6 +183,27 @@ static rg_status read_one(rg_corpus *c, rg_lines *target)
     }
 }
 
+/* The two columns of a line, which is cut in the reader's own buffer: the next line overwrites it anyway. */
+static rg_status cut_columns(char **source, char **target, const rg_corpus *c, const rg_line *line, const char *name)
+{
+    static char nothing[] = "";
+    char       *cell[2] = { NULL, NULL }, *at = (char *)line->text;
+    int         n = 0;
+    for (char *end; at; at = end, n++) {
+        end = strchr(at, '\t');
+        if (end) *end++ = '\0';
+        for (size_t k = 0; k < 2; k++)
+            if (c->columns[k] == n) cell[k] = at;
+    }
+    if (line->bytes && n < 2) return rg_fail(RG_EFORMAT, "%s: line %llu has no tab between source and target", name, (unsigned long long)line->number);
+    if (line->bytes && (!cell[0] || !cell[1]))
+        return rg_fail(RG_EFORMAT, "%s: line %llu has %d columns; --columns asks for %d and %d", name, (unsigned long long)line->number, n,
+                       c->columns[0] + 1, c->columns[1] + 1);
+    *source = cell[0] ? cell[0] : nothing;
+    *target = cell[1] ? cell[1] : nothing;
+    return RG_OK;
+}
+
 static rg_status read_tsv(rg_corpus *c, rg_lines *lines)
 {
     for (;;) {
@@ -174,15 +211,11 @@ static rg_status read_tsv(rg_corpus *c, rg_lines *lines)
         bool    more;
         RG_TRY(rg_lines_next(&more, &line, lines));
         if (!more) return RG_OK;
-        char *text = (char *)line.text; /* the reader's own buffer, overwritten by the next line anyway */
-        char *tab = strchr(text, '\t'), *second = tab ? strchr(tab + 1, '\t') : NULL;
-        if (!tab && line.bytes)
-            return rg_fail(RG_EFORMAT, "%s: line %llu has no tab between source and target", rg_lines_name(lines),
-                           (unsigned long long)line.number);
-        if (tab) *tab = '\0';
-        if (second) *second = '\0';
+        char *source_text = NULL, *target_text = NULL;
+        RG_TRY(cut_columns(&source_text, &target_text, c, &line, rg_lines_name(lines)));
         rg_line source = line, target = line;
-        target.text = tab ? tab + 1 : "";
+        source.text = source_text;
+        target.text = target_text;
         target.faults &= RG_LINE_TOO_LONG; /* noted once */
         if (line.faults & RG_LINE_TOO_LONG) target.faults = 0;
         RG_TRY(add_lines(c, &source, &target));
@@ -223,19 +256,25 @@ rg_status rg_corpus_open_tsv(rg_corpus **out, const rg_corpus_config *config, co
 
 /* ------------------------------------------------------------------------------------------------------- batches */
 
+/* Ids of words that can be copied become those of their example. */
+static rg_status map_copies(rg_batch *out, rg_corpus *c) { return c->extra ? rg_copies_map(out, &c->copies, c->vocab) : RG_OK; }
+
 rg_status rg_corpus_next(rg_batch *out, bool *out_new_epoch, rg_corpus *c)
 {
-    return rg_examples_next(out, out_new_epoch, c->examples);
+    RG_TRY(rg_examples_next(out, out_new_epoch, c->examples));
+    return map_copies(out, c);
 }
 
 rg_status rg_corpus_next_in_epoch(bool *out_more, rg_batch *out, rg_corpus *c)
 {
-    return rg_examples_next_in_epoch(out_more, out, c->examples);
+    RG_TRY(rg_examples_next_in_epoch(out_more, out, c->examples));
+    return *out_more ? map_copies(out, c) : RG_OK;
 }
 
 rg_status rg_corpus_pair(rg_batch *out, rg_corpus *c, uint64_t i)
 {
-    return rg_examples_one(out, c->examples, i);
+    RG_TRY(rg_examples_one(out, c->examples, i));
+    return map_copies(out, c);
 }
 
 double rg_corpus_epoch_part(const rg_corpus *c)

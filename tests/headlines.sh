@@ -1,0 +1,64 @@
+# Headlines from outside: columns of a TSV file, names that no vocabulary has copied exactly, scored and served like others; experts, reward and
+# other vocabularies train; nonsense is refused by name.
+# timeout 600
+set -u
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
+cd "$work" || exit 1
+
+# number TAB "NAME of CITY met NAME on DAY ." TAB "NAME met NAME", every name a new one
+news() { # news LINES SEED
+    awk -v n="$1" -v seed="$2" 'function name(   s, i) { s = ""; for (i = 0; i < 3; i++) s = s substr("badefigokulameni", 1 + 2 * int(rand() * 8), 2) substr("ktrszwn", 1 + int(rand() * 7), 1); return s }
+        BEGIN { srand(seed); split("bonn rome oslo kyiv", city, " "); split("monday friday sunday", day, " ")
+                for (i = 1; i <= n; i++) { a = name(); b = name()
+                    printf "%d\t%s of %s met %s on %s .\t%s met %s\n", i, a, city[1 + int(rand() * 4)], b, day[1 + int(rand() * 3)], a, b } }'
+}
+news 600 1 > train.tsv
+news 40 2 > valid.tsv
+cut -f2 valid.tsv > leads
+cut -f3 valid.tsv > titles
+common="-t train.tsv --tsv --columns 2,3 --vocab-kind words --dim-vocabs 0 --vocab-min-count 20 --mini-batch 20 --mini-batch-words 0 --cpu-threads 1 --valid-samples 0 --quiet"
+
+"$REGARD" train --type rnnsearch --copy $common --dim-emb 24 --dim-rnn 32 --learn-rate 0.01 --lr-warmup 20 --dropout-rnn 0 --after-batches 240 -m copy.st > log 2>&1 || { cat log; fail "training with --copy"; }
+"$REGARD" translate -m copy.st -b 3 < leads > out 2> log || { cat log; fail "translating with copies"; }
+same=$(paste out titles | awk -F'\t' '$1 == $2' | wc -l)
+[ "$same" -ge 36 ] || { fail "$same of 40 titles with names that nobody knows"; paste out titles | head -5; }
+echo "zbigniew of rome met ada on sunday ." | "$REGARD" translate -m copy.st > one 2>&1
+[ "$(cat one)" = "zbigniew met ada" ] || fail "zbigniew: $(cat one)"
+"$REGARD" score -m copy.st leads out > scores 2> log || { cat log; fail "scoring copies"; }
+[ "$(wc -l < scores)" = 40 ] || fail "scores of 40 lines"
+
+# An empty line stays a line; a very long one is cropped.
+{ echo; awk 'BEGIN { for (i = 0; i < 10000; i++) printf "rome "; print "" }'; } | "$REGARD" translate -m copy.st > odd 2> log || { cat log; fail "odd lines"; }
+[ "$(wc -l < odd)" = 2 ] || fail "$(wc -l < odd) lines for 2"
+
+# Baselines and GLEU.
+"$REGARD" evaluate --metrics rouge gleu --baseline lead:3 --source leads -- titles > eval 2>&1 || { cat eval; fail "--baseline"; }
+grep -q '^ROUGE-1.* = ' eval && grep -q '^GLEU.* = ' eval || { cat eval; fail "ROUGE and GLEU of lead:3"; }
+
+# Experts, the words of the batch, a reward after likelihood.
+small="$common --dim-emb 8 --dim-rnn 8 --after-batches 4"
+"$REGARD" train --type luong --experts 4 --top-experts 2 $small -m experts.st > log 2>&1 || { cat log; fail "experts"; }
+"$REGARD" train --type luong --output-vocabulary batch:5 $small -m words.st > log 2>&1 || { cat log; fail "--output-vocabulary"; }
+"$REGARD" train --type rnnsearch --copy --init-from copy.st --vocabs copy.st --objective reward --reward rouge-l --samples 3 --likelihood 0.02 $common --dim-emb 24 --dim-rnn 32 \
+    --learn-rate 0.0001 --after-batches 3 -m reward.st > log 2>&1 || { cat log; fail "--objective reward"; }
+grep -q 'init-from' log && fail "warned though --init-from was given"
+
+refuse() { # refuse PATTERN WORDS...
+    pattern=$1
+    shift
+    "$REGARD" train "$@" -m no.st > log 2>&1 && fail "regard train $*: accepted"
+    grep -qE -- "$pattern" log || { fail "regard train $*: no /$pattern/ in"; cat log; }
+}
+refuse 'top-experts 9 of --experts 8' --type luong --experts 8 --top-experts 9 $small
+refuse 'character' --type rnnsearch --copy $common --vocab-kind characters --dim-emb 8 --dim-rnn 8
+refuse 'reward' --type rnnsearch --objective reward --reward glue $small
+refuse 'line 1 has 3 columns' --type rnnsearch $small --columns 2,4
+refuse 'columns' --type rnnsearch $small --columns 0,2
+printf 'only one\n' > bad.tsv
+refuse 'bad.tsv: line 1 has no tab' --type rnnsearch $small -t bad.tsv --columns 1,2
+"$REGARD" train --type rnnsearch --objective reward --samples 2 ${small/--quiet/} -m warned2.st > log 2>&1 || { cat log; fail "reward without --init-from"; }
+grep -q 'warning: --objective reward' log || { cat log; fail "no warning without --init-from"; }
+[ $failures = 0 ]
