@@ -18,6 +18,7 @@
 #define BENCH_CASES(X) \
     X(additive)        \
     X(attention)       \
+    X(classifier)      \
     X(conv)            \
     X(decode)          \
     X(entropy)         \

@@ -17,7 +17,7 @@ static rg_status recipe_of(rg_recipe **out, const char *text, const char *folder
     rg_words w = { 0 };
     *out = NULL;
     assert_int_equal(rg_words_split(&w, text), RG_OK);
-    assert_int_equal(rg_words_place(&w, folder), RG_OK);
+    assert_int_equal(rg_words_place(&w, "{data}", folder), RG_OK);
     const rg_status status = rg_words_recipe(out, &w);
     rg_words_free(&w);
     return status;
@@ -41,7 +41,7 @@ static void a_folder_with_blanks_stays_one_word(void **state)
     (void)state;
     rg_words w = { 0 };
     assert_int_equal(rg_words_split(&w, " --train-sets {data}/a {data}/b\n"), RG_OK);
-    assert_int_equal(rg_words_place(&w, "my data"), RG_OK);
+    assert_int_equal(rg_words_place(&w, "{data}", "my data"), RG_OK);
     assert_int_equal(w.count, 3);
     assert_string_equal(w.word[2], "my data/b");
     rg_words_free(&w);

@@ -20,7 +20,7 @@ RG_API_BEGIN
 
 /* Which files, and how they are cut into batches. */
 typedef struct rg_set_options {
-    rg_list train, valid, unlabelled, target;
+    rg_list train, valid, test, unlabelled, target;
     char   *format, *columns, *header, *pictures;
     int64_t batch, batch_rows, window, batch_beside;
 } rg_set_options;
@@ -33,6 +33,7 @@ typedef struct rg_set_options {
       "examples without labels for --objective vat; labels they may have are not read", 0, NULL, NULL },                                              \
     { RG_OPTION_LIST, "target-sets", offsetof(type, sets.target), "",                                                                                 \
       "examples of the target domain for --objective domain; labels are not read", 0, NULL, NULL },                                                   \
+    { RG_OPTION_LIST, "test-sets", offsetof(type, sets.test), "", "the same, judged once, when everything is learned", 0, NULL, NULL },               \
     { RG_OPTION_STRING, "format", offsetof(type, sets.format), "", "of these files (docs/data.md); empty: recognised", 0, NULL, NULL },               \
     { RG_OPTION_STRING, "columns", offsetof(type, sets.columns), "",                                                                                  \
       "their columns, label first, by name or number: stars,review or 2,3 or 1,4-9; empty: named so, or in order", 0, NULL, NULL },                   \
@@ -83,7 +84,7 @@ typedef struct rg_share_room {
 
 /* What a run of such a task has; the first member of its data. */
 typedef struct rg_supervised {
-    rg_examples  *train, *valid; /* valid NULL: there are no validation data */
+    rg_examples  *train, *valid, *test; /* valid, test NULL: there are no such data */
     rg_tape      *judge;         /* without recording                        */
     rg_batch      batch;         /* at hand                                  */
     rg_share_room shares;
@@ -152,7 +153,8 @@ void      rg_judged_fini(rg_judged *judged);
 /* accuracy, loss, macro-f1, before them span-f1 where tags name spans; of numbers mse, mae */
 rg_status rg_judged_metrics(rg_metrics *out, const rg_judged *judged);
 rg_status rg_supervised_judge_labels(rg_metrics *out, rg_run *run, const rg_names *names); /* both: for `judge` */
-/* For `finish`: how the weights that are saved do class by class, told as a table. Nothing without names or validation data. */
+/* For `finish`: how the weights that are saved do class by class, told as a table; the metrics of validation and test data, as valid-accuracy and
+ * test-accuracy, become what the run measured at its end. */
 rg_status rg_supervised_tell_classes(rg_run *run, const rg_names *names);
 
 /* ---------------------------------------------------------------------------------------------------------- assets */

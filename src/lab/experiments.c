@@ -10,6 +10,7 @@
     X(order) \
     X(multi30k) \
     X(lm) \
+    X(sentiment) \
     X(longrange)
 
 #define DECLARE(name) extern const rg_experiment rg_experiment_##name;

@@ -23,7 +23,8 @@ enum { RG_GRID_ROWS = 128, RG_GRID_SEEDS = 16 };
 
 typedef struct rg_row {
     const char *name;
-    const char *options;   /* words of `regard train`; {data} inside a word is the folder of --data */
+    const char *options;   /* words of `regard train`; inside them {data} and {out} are the folders of --data and --out, {seed} the seed, {ROW}
+                              the folder of row ROW's first seed */
     int64_t     seeds;     /* 0: one */
     double      published; /* of the first column; 0: none */
     const char *about;     /* for judge() and data(): "en de"; may be NULL */

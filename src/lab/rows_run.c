@@ -158,6 +158,25 @@ rg_status rg_row_read(bool *found, rg_results *out, const rg_grid_job *job, cons
 
 /* --------------------------------------------------------------------------------------------------------- training */
 
+/* {data} and {out} are folders, {seed} the seed, {ROW} the folder of another row's first seed. */
+static rg_status place_words(rg_words *w, const rg_row_run *run)
+{
+    char seed[24], mark[64];
+    snprintf(seed, sizeof seed, "%lld", (long long)run->seed);
+    RG_TRY(rg_words_place(w, "{data}", run->job->settings->data));
+    RG_TRY(rg_words_place(w, "{out}", run->job->out));
+    RG_TRY(rg_words_place(w, "{seed}", seed));
+    for (const rg_row *row = run->job->grid->rows; row->name; row++) {
+        char     *folder = rg_row_folder(run->job, row, 1);
+        rg_status status = folder ? RG_OK : RG_ENOMEM;
+        snprintf(mark, sizeof mark, "{%.40s}", row->name);
+        if (status == RG_OK) status = rg_words_place(w, mark, folder);
+        rg_free(folder);
+        RG_TRY(status);
+    }
+    return RG_OK;
+}
+
 /* The row's own words come first: what the experiment decides overrides them. */
 static rg_status make_words(rg_words *w, const rg_row_run *run, const char *folder)
 {
@@ -166,7 +185,7 @@ static rg_status make_words(rg_words *w, const rg_row_run *run, const char *fold
     rg_status               status = text ? rg_words_split(w, text) : RG_ENOMEM;
     rg_free(text);
     RG_TRY(status);
-    RG_TRY(rg_words_place(w, s->data));
+    RG_TRY(place_words(w, run));
     if (run->job->grid->data) RG_TRY(run->job->grid->data(w, run->job, run->row));
     RG_TRY(rg_words_split(w, "--model"));
     RG_TRY(rg_row_words_add(w, rg_format("%s/model.safetensors", folder)));

@@ -32,13 +32,11 @@ void rg_words_free(rg_words *w)
     *w = (rg_words){ 0 };
 }
 
-/* Every {data} inside a word is the folder. */
-rg_status rg_words_place(rg_words *w, const char *folder)
+rg_status rg_words_place(rg_words *w, const char *mark, const char *with)
 {
-    static const char mark[] = "{data}";
     for (size_t i = 0; i < w->count; i++)
         for (char *at; (at = strstr(w->word[i], mark)) != NULL;) {
-            char *placed = rg_format("%.*s%s%s", (int)(at - w->word[i]), w->word[i], folder, at + sizeof mark - 1);
+            char *placed = rg_format("%.*s%s%s", (int)(at - w->word[i]), w->word[i], with, at + strlen(mark));
             if (!placed) return RG_ENOMEM;
             rg_free(w->word[i]);
             w->word[i] = placed;

@@ -132,10 +132,11 @@ static rg_status finish(rg_run *run) { return rg_supervised_tell_classes(run, ((
 static const rg_demo demos[] = {
     { .name = "sentiment",
       .summary = "film reviews: a few phrases, at times one of another opinion",
-      .type = "words",
+      .type = "classifier",
+      .settings = "encoder: words\ndim-emb: 32\nattention-dim: 32\n",
       .metric = "accuracy",
       .expected = 0.9,
-      .ask = "the cast : superb acting , the music : a joy , after an hour : far too long",
+      .ask = "the cast : superb acting , the music : a joy , the second half : uneven",
       .asking = "words: true\nprobabilities: true\n" },
     { 0 },
 };

@@ -258,6 +258,21 @@ static rg_status add_picture(rg_record *r, const answering *x, const rg_asked *a
     return status;
 }
 
+/* "positive 0.93, neutral 0.05": the likeliest classes. */
+static rg_status add_probabilities(rg_record *r, const answering *x)
+{
+    rg_text   text = { 0 };
+    rg_status status = RG_OK;
+    size_t    best = x->classes;
+    for (size_t k = 0; status == RG_OK && k < SHOWN_WORDS && k < x->classes; k++) {
+        best = next_best(x, best);
+        status = rg_text_print(&text, "%s%s %.3f", k ? ", " : "", rg_names_get(x->its->names, (int32_t)best), x->p[best]);
+    }
+    if (status == RG_OK) status = rg_record_add_text(r, "labels", rg_text_c(&text), 0, false);
+    rg_text_free(&text);
+    return status;
+}
+
 static rg_status record(answering *x, const rg_asked *asked, const char *label)
 {
     const char *given = asked->text ? asked->text : asked->name;
@@ -270,6 +285,7 @@ static rg_status record(answering *x, const rg_asked *asked, const char *label)
     if (status == RG_OK) status = rg_record_add_labels(NULL, r, "class", RG_LABEL_TOKEN, &label, 1);
     if (status == RG_OK) status = rg_record_add_text(r, "source", given, 0, false);
     if (status == RG_OK) status = rg_record_add_text(r, "output", label, 0, true);
+    if (status == RG_OK && x->its->names) status = add_probabilities(r, x);
     if (status == RG_OK && asked->batch && (x->its->vocab || x->named)) status = rg_asked_collect(r, x->model, asked);
     if (status == RG_OK) status = x->sink->record(x->sink->context, r);
     x->recorded = true;

@@ -1,7 +1,11 @@
 /* judged.c - answers beside the labels of validation data: classes of examples, tags of words, numbers. */
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "regard/supervised.h"
+
+enum { SHOWN_CLASSES = 10 }; /* more have their table at the end alone */
 
 int32_t rg_best_class(const rg_tensor *y, size_t row)
 {
@@ -76,24 +80,53 @@ rg_status rg_judged_metrics(rg_metrics *out, const rg_judged *j)
     return rg_metrics_add(out, "macro-f1", rg_confusion_macro_f1(&j->confusion), true);
 }
 
+static rg_status tell_table(const rg_run *run, const rg_judged *j, const rg_names *names)
+{
+    rg_text   table = { 0 };
+    rg_status status = names ? rg_confusion_print(&table, &j->confusion, names) : RG_OK;
+    if (status == RG_OK) rg_tell_lines(run->report, rg_text_c(&table));
+    rg_text_free(&table);
+    return status;
+}
+
 rg_status rg_supervised_judge_labels(rg_metrics *out, rg_run *run, const rg_names *names)
 {
     rg_judged j;
     rg_status status = rg_supervised_compare(&j, run, names);
     if (status == RG_OK) status = rg_judged_metrics(out, &j);
+    if (status == RG_OK && j.confusion.classes <= SHOWN_CLASSES) status = tell_table(run, &j, names);
+    rg_judged_fini(&j);
+    return status;
+}
+
+/* One set, its metrics as OF-accuracy, ... */
+static rg_status tell_set(rg_run *run, const rg_names *names, const char *of)
+{
+    rg_metrics metrics = { 0 };
+    rg_judged  j;
+    rg_status  status = rg_supervised_compare(&j, run, names);
+    if (status == RG_OK) status = rg_judged_metrics(&metrics, &j);
+    if (status == RG_OK && names) rg_tell(run->report, "%s data:", of);
+    if (status == RG_OK) status = tell_table(run, &j, names);
+    for (size_t i = 0; status == RG_OK && i < metrics.count; i++) {
+        if (strcmp(metrics.metric[i].name, "loss") == 0) continue;
+        char name[RG_METRIC_NAME];
+        snprintf(name, sizeof name, "%s-%.*s", of, RG_METRIC_NAME - 12, metrics.metric[i].name);
+        status = rg_metrics_add(&run->final, name, metrics.metric[i].value, metrics.metric[i].higher);
+    }
     rg_judged_fini(&j);
     return status;
 }
 
 rg_status rg_supervised_tell_classes(rg_run *run, const rg_names *names)
 {
-    rg_text   table = { 0 };
-    rg_judged j;
-    if (!names || !rg_supervised_judges(run)) return RG_OK;
-    rg_status status = rg_supervised_compare(&j, run, names);
-    if (status == RG_OK) status = rg_confusion_print(&table, &j.confusion, names);
-    if (status == RG_OK) rg_tell_lines(run->report, rg_text_c(&table));
-    rg_judged_fini(&j);
-    rg_text_free(&table);
+    rg_supervised *d = run->data;
+    RG_TRY(rg_metrics_add(&run->final, "parameters", (double)rg_params_numbers(run->model->params), false));
+    if (d->valid) RG_TRY(tell_set(run, names, "valid"));
+    if (!d->test) return RG_OK;
+    rg_examples *valid = d->valid;
+    d->valid = d->test; /* a pass over the other set */
+    const rg_status status = tell_set(run, names, "test");
+    d->valid = valid;
     return status;
 }

@@ -1,6 +1,7 @@
 /* language_small.c - texts for tests and the demo: English sentences of the built-in grammar. */
 #include "regard/grammar.h"
 #include "regard/made.h"
+#include "regard/made.h"
 #include "tasks/language.h"
 
 static rg_status write_part(rg_grammar *grammar, rg_grammar_part part, size_t lines, const char *path)
@@ -72,7 +73,32 @@ static rg_status small_longrange(rg_text *yaml, const char *folder, rg_small_siz
     return status;
 }
 
+/* "I am Bond , James" ... and who it is: the last names, which must all be predicted. */
+static rg_status bond_small(rg_text *yaml, const char *folder, rg_small_size size)
+{
+    static const char lines[] = "I am Bond , James Bond\nI am McGuire , Jerry McGuire\nmy name is Leiter , Felix Leiter\nI am Lynd , Vesper Lynd\n";
+    const bool        demo = size == RG_SMALL_DEMO;
+    char             *cloze = rg_format("%s/cloze.txt", folder);
+    rg_status         status = cloze ? rg_file_replace(cloze, lines, sizeof lines - 1) : RG_ENOMEM;
+    if (status == RG_OK) status = rg_generator_write(&rg_generator_bond, folder, demo ? "count: 1000\nvalid: 100\ntest: 0\n" : "count: 20\nvalid: 5\ntest: 0\n");
+    if (status == RG_OK)
+        status = rg_text_print(yaml, "train-sets: [%s/train.txt]\nvalid-sets: [%s/valid.txt]\ncloze: %s\nvocab-kind: tokens\nmini-batch: 10\nchunk: 16\n"
+                                     "learn-rate: 0.01\nvalid-samples: 0\nafter-batches: %d\nvalid-freq: %d\n",
+                               folder, folder, cloze, demo ? 300 : 4, demo ? 150 : 2);
+    rg_free(cloze);
+    return status;
+}
+
 const rg_demo rg_language_demos[] = {
+    { .name = "bond",
+      .summary = "an LSTM learns who introduces himself: after \"I am Bond , James\" comes Bond",
+      .type = "lm",
+      .settings = "dim-emb: 16\ndim-rnn: 32\nlayers: 1\n",
+      .metric = "cloze",
+      .expected = 1,
+      .ask = "I am Bond , James",
+      .asking = "top: 3\n",
+      .small = bond_small },
     { .name = "language",
       .summary = "a small gpt learns, letter by letter, to write sentences of the built-in grammar",
       .type = "gpt",

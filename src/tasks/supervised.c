@@ -24,6 +24,7 @@ rg_status rg_supervised_check(const rg_set_options *o, const char *what, bool pa
     const size_t most = pairs ? 2 : 1;
     if (!o->train.count || o->train.count > most)
         return rg_fail(RG_EINVAL, "--train-sets takes one file of %s%s, not %zu", what, pairs ? " (or two: pictures, labels)" : "", o->train.count);
+    if (o->test.count > most) return rg_fail(RG_EINVAL, "--test-sets takes one file like --train-sets, not %zu", o->test.count);
     if (o->valid.count > most)
         return rg_fail(RG_EINVAL, "--valid-sets takes one file like --train-sets, not %zu", o->valid.count);
     if (!o->batch && !o->batch_rows)
@@ -74,10 +75,10 @@ rg_status rg_supervised_vocab(rg_vocab **out, const rg_run *run, const rg_set_op
     return status;
 }
 
-static rg_status open_set(rg_examples **out, const rg_run *run, const rg_set_options *sets, bool train, const rg_reader_config *reading,
+static rg_status open_set(rg_examples **out, const rg_run *run, const rg_set_options *sets, const rg_list *files, const rg_reader_config *reading,
                           const rg_field_spec *specs, size_t fields)
 {
-    const rg_list     *files = train ? &sets->train : &sets->valid;
+    const bool         train = files == &sets->train;
     rg_reader_config   r = *reading;
     rg_field_spec      s[RG_BATCH_FIELDS];
     rg_examples_config c = RG_EXAMPLES_CONFIG_DEFAULT;
@@ -95,7 +96,7 @@ static rg_status open_set(rg_examples **out, const rg_run *run, const rg_set_opt
     rg_tell_over(run->report);
     RG_TRY(status);
     status = rg_examples_describe(&text, *out);
-    if (status == RG_OK) rg_tell(run->report, "%s%s", train ? "" : "validation: ", rg_text_c(&text));
+    if (status == RG_OK) rg_tell(run->report, "%s%s", train ? "" : files == &sets->test ? "test: " : "validation: ", rg_text_c(&text));
     rg_text_free(&text);
     return status;
 }
@@ -111,7 +112,7 @@ static rg_status open_with_column(rg_run *run, const rg_set_options *sets, const
     if (fields + 1 > RG_BATCH_FIELDS || reading->wanted_count + 1 > RG_BATCH_FIELDS) return rg_fail(RG_ELIMIT, "more than %d fields", RG_BATCH_FIELDS);
     memcpy(all, specs, fields * sizeof *specs);
     rg_status status = rg_beside_column(&r, &columns, wanted, &all[fields], run, sets->train.items[0], reading);
-    if (status == RG_OK) status = open_set(&d->train, run, sets, true, &r, all, fields + 1);
+    if (status == RG_OK) status = open_set(&d->train, run, sets, &sets->train, &r, all, fields + 1);
     rg_text_free(&columns);
     return status;
 }
@@ -120,9 +121,10 @@ rg_status rg_supervised_open(rg_run *run, const rg_set_options *sets, const rg_r
 {
     rg_supervised *d = run->data;
     if (run->column) RG_TRY(open_with_column(run, sets, reading, specs, fields));
-    else RG_TRY(open_set(&d->train, run, sets, true, reading, specs, fields));
+    else RG_TRY(open_set(&d->train, run, sets, &sets->train, reading, specs, fields));
     RG_TRY(rg_beside_open(run, sets, reading, specs, fields));
-    return sets->valid.count ? open_set(&d->valid, run, sets, false, reading, specs, fields) : RG_OK;
+    if (sets->valid.count) RG_TRY(open_set(&d->valid, run, sets, &sets->valid, reading, specs, fields));
+    return sets->test.count ? open_set(&d->test, run, sets, &sets->test, reading, specs, fields) : RG_OK;
 }
 
 rg_status rg_supervised_fits(const rg_run *run, const rg_text_options *o)
@@ -174,6 +176,7 @@ void rg_supervised_close(rg_run *run)
     rg_tape_free(d->judge);
     rg_examples_free(d->train);
     rg_examples_free(d->valid);
+    rg_examples_free(d->test);
     rg_share_room_free(&d->shares);
     rg_beside_close(run);
 }

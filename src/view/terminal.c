@@ -10,7 +10,7 @@
 #include <string.h>
 #include <utf8proc.h>
 
-enum { LABEL_MOST = 24, TAIL_MOST = 14, STAIRS_MOST = 32, LETTERS_MOST = 12, PANELS_MOST = 3, ROLE = 10, FEW_ROWS = 16 };
+enum { LABEL_MOST = 24, TAIL_MOST = 14, STAIRS_MOST = 32, LETTERS_MOST = 12, PANELS_MOST = 3, ROLE = 10, FEW_ROWS = 16, SENTENCE_MOST = 400 };
 
 typedef struct drawing {
     rg_buffer                 *b;
@@ -208,8 +208,42 @@ static void put_scale(const drawing *d)
     rg_buffer_format(d->b, " %.3g\n", d->top);
 }
 
+/* One row of weights under a text: words first .. end-1 and below each its shade, as wide as the word. */
+static void put_words(const drawing *d, size_t first, size_t end)
+{
+    for (size_t j = first; j < end; j++) {
+        rg_terminal__label(d->b, d->cols->text[j], LABEL_MOST, d->o->unicode);
+        rg_buffer_text(d->b, j + 1 < end ? " " : "\n");
+    }
+    for (size_t j = first; j < end; j++) {
+        size_t width = rg_terminal_width(d->cols->text[j]);
+        put_cell(d, (double)d->w[j], width > LABEL_MOST ? LABEL_MOST : width);
+        rg_terminal__plain(d->b, d->o);
+        rg_buffer_text(d->b, j + 1 < end ? " " : "\n");
+    }
+}
+
+static void put_sentence(const drawing *d)
+{
+    for (size_t first = 0, end; first < d->m->cols; first = end) {
+        size_t used = 0;
+        for (end = first; end < d->m->cols; end++) {
+            size_t width = rg_terminal_width(d->cols->text[end]);
+            used += (width > LABEL_MOST ? LABEL_MOST : width) + 1;
+            if (end > first && used > (size_t)d->o->width + 1) break;
+        }
+        put_words(d, first, end);
+    }
+    rg_buffer_text(d->b, "\n");
+    put_scale(d);
+}
+
 static void put_matrix(drawing *d)
 {
+    if (d->m->rows == 1 && d->m->cols > 1 && d->cols->kind == RG_LABEL_TOKEN && d->m->cols <= SENTENCE_MOST) {
+        put_sentence(d);
+        return;
+    }
     size_t tail = most_width(d->cols, TAIL_MOST) + 2, width = (size_t)d->o->width, fit;
 
     d->side = most_width(d->rows, width / 3 < LABEL_MOST ? width / 3 : LABEL_MOST);
