@@ -38,7 +38,7 @@ static const char *const small =
     "transformer-dropout: 0.2\ndropout-rnn: 0.2\nlabel-smoothing: 0.1\ntransformer-ffn-activation: gelu\n"
     "init-deviation: 0.5\n"
     "divide-gradient: false\n" /* what it does on purpose is not the gradient: test_sequences.c */
-    "sets: 1\ndilation: 2\nwidth: 2\nlayers: 2\n";
+    "dim-hidden: 3\nsets: 1\ndilation: 2\nwidth: 2\nlayers: 2\n";
 
 static rg_model *make(const rg_system *system, const char *more)
 {
@@ -118,6 +118,8 @@ static void every_variant_has_a_correct_gradient(void **state)
         { "transformer", "output-vocabulary: batch:1\nenc-depth: 1\ndec-depth: 1" },
         { "luong", "experts: 3\ntop-experts: 2\nbalance: 0" }, /* the losses of balance are not in the loss: grad_experts.c */
         { "transformer", "experts: 3\ntop-experts: 2\nbalance: 0\nenc-depth: 1\ndec-depth: 1" },
+        { "abs", "context: 2\nsmooth: 1\ndim-hidden: 3" },
+        { "abs", "smooth: 0\ndim-hidden: 2\noutput-vocabulary: batch:2" },
         { "gnmt", "enc-depth: 3\ndec-depth: 4" },
         { "gnmt", "enc-depth: 1\ncell: gru\nscore: dot" },
         { "gnmt", "dim-emb: 3\ntied-embeddings: true" },

@@ -9,6 +9,8 @@
     X(ntm) \
     X(order) \
     X(multi30k) \
+    X(grid) \
+    X(headlines) \
     X(lm) \
     X(sentiment) \
     X(longrange)

@@ -32,6 +32,17 @@ static const rg_row rows[] = {
     { "enfr-seq2seq", RNN "--type seq2seq --reverse --dim-emb 256", 1, 0, "en fr", NULL },
     { "ende-ensemble", "", 1, 0, "en de", "ende-rnnsearch" },
 
+    /* the other systems of Table 2; convolutions and deep stacks learn with the same data, words and length of training as the rows above */
+    { "table2-convs2s", LEARN "--type convs2s --dim-vocabs 5000 --dim-emb 256 --enc-depth 4 --dec-depth 4 --kernel 3 --mini-batch-words 1500 "
+      "--learn-rate 0.001 --lr-warmup 500 --lr-decay-inv-sqrt 0 --lr-cooldown 7000 --after-batches 8000 --average 3", 1, 0, "en de", NULL },
+    { "table2-bytenet", LEARN "--vocab-kind characters --dim-vocabs 0 --max-length 300 --type bytenet --width 128 --sets 2 --mini-batch-words 6000 "
+      "--learn-rate 0.001 --lr-warmup 500 --lr-decay-inv-sqrt 0 --lr-cooldown 3500 --after-epochs 12", 1, 0, "en de", NULL },
+    { "table2-deep-att", RNN "--type deep-att --layers 5,3 --dim-emb 256", 1, 0, "en de", NULL },
+    { "table2-deep-att-plain", RNN "--type deep-att --layers 5,3 --dim-emb 256 --fast-forward false", 1, 0, "en de", NULL },
+    { "table2-gnmt", RNN "--type gnmt --enc-depth 4 --dec-depth 4 --dim-emb 256", 1, 0, "en de", NULL },
+    { "table2-experts", TINY "--transformer-dropout 0.3 --lr-cooldown 16000 --after-batches 17000 --experts 8 --top-experts 2 --balance 0.05", 1, 0, "en de", NULL },
+    { "table2-experts-free", TINY "--transformer-dropout 0.3 --lr-cooldown 16000 --after-batches 17000 --experts 8 --top-experts 2 --balance 0", 1, 0, "en de", NULL },
+
     /* scores; additive is ende-rnnsearch. The parameter-free dot needs states and words of one width: directions are added */
     { "score-dot", RNN "--type rnnsearch --score dot --enc-combine add", 3, 0, "en de", NULL },
     { "score-scaled_dot", RNN "--type rnnsearch --score scaled_dot", 3, 0, "en de", NULL },
@@ -98,6 +109,13 @@ static const rg_claim claims[] = {
     { RG_CLAIM_LEAST, "enfr-rnnsearch", NULL, 52, "bleu", NULL, 0 },
     { RG_CLAIM_LEAST, "enfr-luong", NULL, 52, "bleu", NULL, 0 },
     { RG_CLAIM_LEAST, "score-dot", NULL, 30, "bleu", "no parameters in the score", 0 },
+    { RG_CLAIM_LEAST, "table2-convs2s", NULL, 35, "bleu", NULL, 0 },
+    { RG_CLAIM_LEAST, "table2-bytenet", NULL, 15, "bleu", NULL, 0 },
+    ABOVE("ende-rnnsearch", "table2-bytenet", 0, "attention against none over characters"),
+    { RG_CLAIM_LEAST, "table2-deep-att", NULL, 35, "bleu", NULL, 0 },
+    ABOVE("table2-deep-att", "table2-deep-att-plain", 1, "fast-forward connections"),
+    { RG_CLAIM_LEAST, "table2-gnmt", NULL, 36, "bleu", NULL, 0 },
+    ABOVE("table2-experts", "ende-transformer", -0.5, "experts against one network"),
     ABOVE("ende-rnnsearch", "ende-seq2seq", 8, "attention"),
     ABOVE("ende-luong", "ende-seq2seq", 8, "attention"),
     ABOVE("enfr-rnnsearch", "enfr-seq2seq", 8, "attention"),

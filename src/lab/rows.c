@@ -3,25 +3,7 @@
 
 #include <string.h>
 
-#define AT(field) offsetof(rg_grid_settings, field)
-
-const rg_option rg_grid_options[] = {
-    { RG_OPTION_STRING, "data", AT(data), "", "folder of the data", 0, NULL },
-    { RG_OPTION_STRING, "out", AT(out), "", "folder for the runs and the table; \"\": NAME-runs", 'o', NULL },
-    { RG_OPTION_LIST, "only", AT(only), "", "train these rows only: names or their beginnings, separated by blanks or commas", 0, NULL },
-    { RG_OPTION_INT, "epochs", AT(epochs), "0", "most passes over the data; 0: the row's own", 'e', "[0,inf)" },
-    { RG_OPTION_INT, "seed", AT(seed), "1", "first seed", 0, "[0,inf)" },
-    { RG_OPTION_INT, "seeds", AT(seeds), "0", "runs of each row; 0: the row's own number", 0, "[0,16]" },
-    { RG_OPTION_INT, "cpu-threads", AT(threads), "0", "threads; 0: one per core", 0, "[0,1024]" },
-    { RG_OPTION_STRING, "options", AT(extra), "", "words of `regard train` appended to every row: --options='--dim-emb 64'", 0, NULL },
-    { RG_OPTION_BOOL, "quick", AT(quick), "false", "a few updates per row, to see it work; no claim is judged", 0, NULL },
-    { RG_OPTION_BOOL, "overwrite", AT(overwrite), "false", "train again what was trained with other options", 0, NULL },
-    { RG_OPTION_BOOL, "judge", AT(judge), "false", "judge rows that are still in training by their weights so far; the same command without it resumes", 0, NULL },
-    { RG_OPTION_BOOL, "report", AT(report), "false", "train nothing: the table of what is finished", 0, NULL },
-    { RG_OPTION_STRING, "audit", AT(audit), "", "run a part again, from the checkpoint beside this log (OUT/NAME.sSEED/model.safetensors.jsonl), and compare the weights", 0, NULL },
-    { RG_OPTION_BOOL, "list", AT(list), "false", "print the rows as commands of `regard train`", 0, NULL },
-    RG_OPTION_END
-};
+const rg_option rg_grid_options[] = { RG_GRID_OPTION_ROWS(rg_grid_settings, ), RG_OPTION_END };
 
 /* Is the row's name, or a beginning of it, among "a,b c"? */
 static bool chosen(const rg_list *only, const char *name)

@@ -65,6 +65,22 @@ typedef struct rg_grid_settings {
     bool    quick, overwrite, judge, report, list;
 } rg_grid_settings;
 extern const rg_option rg_grid_options[];
+/* Their rows, also for an experiment with settings of its own: S is its struct, m the path to its rg_grid_settings ("grid."). */
+#define RG_GRID_OPTION_ROWS(S, m) \
+    { RG_OPTION_STRING, "data", offsetof(S, m data), "", "folder of the data", 0, NULL }, \
+    { RG_OPTION_STRING, "out", offsetof(S, m out), "", "folder for the runs and the table; \"\": NAME-runs", 'o', NULL }, \
+    { RG_OPTION_LIST, "only", offsetof(S, m only), "", "train these rows only: names or their beginnings, separated by blanks or commas", 0, NULL }, \
+    { RG_OPTION_INT, "epochs", offsetof(S, m epochs), "0", "most passes over the data; 0: the row's own", 'e', "[0,inf)" }, \
+    { RG_OPTION_INT, "seed", offsetof(S, m seed), "1", "first seed", 0, "[0,inf)" }, \
+    { RG_OPTION_INT, "seeds", offsetof(S, m seeds), "0", "runs of each row; 0: the row's own number", 0, "[0,16]" }, \
+    { RG_OPTION_INT, "cpu-threads", offsetof(S, m threads), "0", "threads; 0: one per core", 0, "[0,1024]" }, \
+    { RG_OPTION_STRING, "options", offsetof(S, m extra), "", "words of `regard train` appended to every row: --options='--dim-emb 64'", 0, NULL }, \
+    { RG_OPTION_BOOL, "quick", offsetof(S, m quick), "false", "a few updates per row, to see it work; no claim is judged", 0, NULL }, \
+    { RG_OPTION_BOOL, "overwrite", offsetof(S, m overwrite), "false", "train again what was trained with other options", 0, NULL }, \
+    { RG_OPTION_BOOL, "judge", offsetof(S, m judge), "false", "judge rows that are still in training by their weights so far; the same command without it resumes", 0, NULL }, \
+    { RG_OPTION_BOOL, "report", offsetof(S, m report), "false", "train nothing: the table of what is finished", 0, NULL }, \
+    { RG_OPTION_STRING, "audit", offsetof(S, m audit), "", "run a part again, from the checkpoint beside this log (OUT/NAME.sSEED/model.safetensors.jsonl), and compare the weights", 0, NULL }, \
+    { RG_OPTION_BOOL, "list", offsetof(S, m list), "false", "print the rows as commands of `regard train`", 0, NULL }
 
 typedef struct rg_grid_job {
     const rg_lab           *lab;
