@@ -32,7 +32,8 @@
     X(lstm)            \
     X(ntm)             \
     X(thin)            \
-    X(train)
+    X(train)           \
+    X(weights)
 
 #define DECLARE(name) extern const bench_case bench_case_##name;
 #define ENTRY(name)   &bench_case_##name,
@@ -112,8 +113,9 @@ static void list(void)
             table[i]->describe(&r, row);
             if (!r.name[0]) continue; /* what it needs is not there */
             printf(
-                "{\"case\": \"%s\", \"row\": %zu, \"name\": \"%s\", \"params\": {%s}, \"flops\": %.0f, \"bytes\": %.0f, \"items\": %.0f}\n",
-                table[i]->name, row, r.name, r.params, r.flops, r.bytes, r.items);
+                "{\"case\": \"%s\", \"row\": %zu, \"name\": \"%s\", \"params\": {%s}, \"flops\": %.0f, \"bytes\": %.0f, \"items\": %.0f, "
+                "\"against\": %zu}\n",
+                table[i]->name, row, r.name, r.params, r.flops, r.bytes, r.items, r.against);
         }
     printf("{}\n");
 }

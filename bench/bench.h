@@ -15,6 +15,7 @@ typedef struct bench_row {
     double flops;       /* of one run; 0 when that is not what counts                                    */
     double bytes;       /* read from memory in one run by a memory-bound row: it is compared with the bandwidth; or 0 */
     double items;       /* words of one run, where words a second are what one asks for; or 0            */
+    size_t against;     /* 1 + a row of the same case that is measured in turn with this one; or 0       */
 } bench_row;
 
 typedef struct bench_case {
@@ -41,5 +42,8 @@ double bench_mean_abs(const rg_real *x, size_t n);
 /* The machine, measured now: floating-point operations a second in registers, and bytes a second read from memory. */
 double bench_peak(rg_team *team);
 double bench_bandwidth(rg_team *team);
+
+/* So much memory is in no cache: twice the last one, at least 160 MiB. */
+size_t bench_cold_bytes(void);
 
 #endif

@@ -4,16 +4,21 @@
  * weights read from memory at every word are what counts. */
 #include "bench.h"
 
+#include <string.h>
+
 #include "regard/decode.h"
 #include "system.h"
 
 typedef struct row {
-    size_t which, batch, beam;
+    size_t     which, batch, beam;
+    rg_weights weights; /* other than float32: measured in turn with float32 */
 } row;
 
-static const row rows[] = { { BENCH_BASE, 1, 1 },  { BENCH_BASE, 64, 1 },  { BENCH_BASE, 64, 4 },  { BENCH_BASE, 1, 4 },
-                            { BENCH_SMALL, 1, 1 }, { BENCH_SMALL, 64, 1 }, { BENCH_SMALL, 64, 4 }, { BENCH_SMALL, 1, 4 } };
-enum { ROWS = sizeof rows / sizeof *rows, MOST = 64 };
+#define IN(weights)                                                                                                       \
+    { BENCH_BASE, 1, 1, weights }, { BENCH_BASE, 64, 1, weights }, { BENCH_BASE, 64, 4, weights }, { BENCH_BASE, 1, 4, weights }, \
+    { BENCH_SMALL, 1, 1, weights }, { BENCH_SMALL, 64, 1, weights }, { BENCH_SMALL, 64, 4, weights }, { BENCH_SMALL, 1, 4, weights }
+static const row rows[] = { IN(RG_WEIGHT_F32), IN(RG_WEIGHT_BF16), IN(RG_WEIGHT_INT8) };
+enum { ROWS = sizeof rows / sizeof *rows, FLOAT_ROWS = ROWS / 3, MOST = 64 };
 
 typedef struct state {
     const row *row;
@@ -39,8 +44,14 @@ static void describe(bench_row *out, size_t index)
     const bench_system *s = bench_system_of(r->which);
     snprintf(out->name, sizeof out->name, "%s %s, %zu sentence%s", s->name, r->beam == 1 ? "greedy" : "beam 4", r->batch,
              r->batch == 1 ? "" : "s");
-    snprintf(out->params, sizeof out->params, "\"batch\": %zu, \"beam\": %zu, \"words\": %d, %s", r->batch, r->beam, BENCH_WORDS, s->peer);
     out->items = (double)(r->batch * BENCH_WORDS);
+    if (index >= FLOAT_ROWS) {
+        const size_t used = strlen(out->name);
+        snprintf(out->name + used, sizeof out->name - used, " %s", rg_weights_name(r->weights));
+        out->against = 1 + index % FLOAT_ROWS;
+        return;
+    }
+    snprintf(out->params, sizeof out->params, "\"batch\": %zu, \"beam\": %zu, \"words\": %d, %s", r->batch, r->beam, BENCH_WORDS, s->peer);
     if (r->batch == 1 && r->beam == 1 && r->which == BENCH_BASE) out->bytes = BENCH_WORDS * 4 * weights_of(s);
 }
 
@@ -61,6 +72,7 @@ static rg_status setup(void *context, size_t index, rg_team *team)
     const size_t        threads = (size_t)rg_team_size(team), all = rows[index].batch;
     s->row = &rows[index];
     RG_TRY(bench_model_new(&s->model, b, true));
+    if (s->row->weights != RG_WEIGHT_F32) RG_TRY(rg_params_convert(s->model->params, s->row->weights));
     const size_t searches = all < threads ? all : threads < MOST ? threads : MOST;
     s->team = searches > 1 ? team : NULL;
     for (size_t i = 0; i < searches; i++) {

@@ -5,11 +5,9 @@
 static const size_t rows[] = {1, 2, 4, 8, 64};
 static const size_t layers[][2] = {{256, 1024}, {512, 512}, {512, 1536}, {512, 2048}, {2048, 512}, {512, 32000}}; /* K, N */
 
-enum { COLD = 160 << 20 }; /* bytes of all copies together */
-
 static size_t copies_of(size_t N, size_t K)
 {
-    return COLD / (N * K * sizeof(rg_real)) + 1;
+    return bench_cold_bytes() / (N * K * sizeof(rg_real)) + 1;
 }
 
 static void describe(bench_row *out, size_t index)

@@ -2,6 +2,7 @@
  *
  * Compiled like the kernels (gnu17, contraction on). The peak uses the widest vectors the machine has. */
 #include <string.h>
+#include <unistd.h>
 
 #include "bench.h"
 
@@ -58,28 +59,49 @@ double bench_peak(rg_team *team)
 
 /* ------------------------------------------------------------------------------------------------ bandwidth */
 
-typedef float block __attribute__((vector_size(64)));
+/* Widest vectors here too: 16-byte loads do not keep up with what a core can fetch, and products would be said to read faster than the machine. */
+#define READ(suffix, lanes, attribute)                                                            \
+    attribute static void read_##suffix(void *context, int member, size_t begin, size_t end)      \
+    {                                                                                             \
+        const vector_##suffix *x = (const vector_##suffix *)context + begin * (16 / lanes);       \
+        vector_##suffix        s[4] = {{0}};                                                      \
+        (void)member;                                                                             \
+        for (size_t i = 0; i + 4 <= (end - begin) * (16 / lanes); i += 4)                         \
+            _Pragma("GCC unroll 4") for (int j = 0; j < 4; j++) s[j] += x[i + (size_t)j];         \
+        s[0] += s[1] + s[2] + s[3];                                                               \
+        KEEP(s[0]);                                                                               \
+    }
 
-static void read_share(void *context, int member, size_t begin, size_t end)
+#if defined(__x86_64__)
+READ(avx512, 16, __attribute__((target("avx512f"))))
+READ(avx2, 8, __attribute__((target("avx2"))))
+#endif
+READ(baseline, 4, )
+
+size_t bench_cold_bytes(void)
 {
-    const block *x = context;
-    block        s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
-    (void)member;
-    for (size_t i = begin; i + 4 <= end; i += 4) s0 += x[i], s1 += x[i + 1], s2 += x[i + 2], s3 += x[i + 3];
-    s0 += s1 + s2 + s3;
-    __asm__ volatile("" : : "r"(&s0) : "memory");
+    const size_t least = (size_t)160 << 20, most = (size_t)1 << 30;
+    const long   last = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    const size_t twice = last > 0 ? 2 * (size_t)last : 0;
+    return twice < least ? least : twice > most ? most : twice;
 }
 
 double bench_bandwidth(rg_team *team)
 {
-    size_t bytes = (size_t)256 << 20, blocks = bytes / sizeof(block); /* far larger than any cache */
-    block *x = rg_alloc(bytes);
-    double best = 0;
+    enum { LINE = 64 };
+    rg_team_work *work = read_baseline;
+    const size_t  bytes = bench_cold_bytes();
+    void         *x = rg_alloc(bytes);
+    double        best = 0;
     if (!x) return 0;
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2")) work = read_avx2;
+    if (__builtin_cpu_supports("avx512f")) work = read_avx512;
+#endif
     memset(x, 0, bytes);
     for (int repeat = 0; repeat < 6; repeat++) {
         double begin = rg_now();
-        rg_team_for(team, blocks, 64, read_share, x);
+        rg_team_for(team, bytes / LINE, 64, work, x);
         double rate = (double)bytes / (rg_now() - begin);
         if (rate > best) best = rate;
     }

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,6 +137,47 @@ static void failing_allocations_are_survived(void **state)
     faults_every_alloc(load_and_save, NULL, NULL, false);
 }
 
+static size_t read_all(char *bytes, size_t room, const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    const size_t count = fread(bytes, 1, room, f);
+    fclose(f);
+    assert_in_range(count, 1, room - 1);
+    return count;
+}
+
+/* What is converted in memory is what is converted while loading. */
+static rg_status convert(void *context)
+{
+    rg_model *m;
+    (void)context;
+    RG_TRY(rg_model_load(&m, plain, NULL));
+    rg_status status = rg_params_convert(m->params, RG_WEIGHT_INT8);
+    if (status == RG_OK) status = rg_model_save(m, bad);
+    rg_model_free(m);
+    return status;
+}
+
+static void converting_in_memory_is_converting_while_loading(void **state)
+{
+    (void)state;
+    char        weight[150];
+    static char one[1 << 17], two[1 << 17];
+    rg_model   *m;
+    faults_no_sync();
+    make(weight, sizeof weight);
+    assert_int_equal(convert(NULL), RG_OK);
+    const size_t bytes = read_all(one, sizeof one, good);
+    assert_int_equal(read_all(two, sizeof two, bad), bytes);
+    assert_memory_equal(one, two, bytes);
+    faults_every_alloc(convert, NULL, NULL, false);
+    assert_int_equal(rg_model_load(&m, good, NULL), RG_OK);
+    assert_int_equal(rg_params_convert(m->params, RG_WEIGHT_INT8), RG_EINVAL); /* it is no longer float32 */
+    assert_int_equal(rg_params_slim(m->params), RG_OK);                       /* nothing to do */
+    rg_model_free(m);
+}
+
 /* Other programs read them: NAME * NAME.scale, by the rules of numpy, is the weight to half a step. */
 static void integers_times_scales_are_the_weights(void **state)
 {
@@ -174,6 +216,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_that_is_not_right_is_refused_in_words),
         cmocka_unit_test(failing_allocations_are_survived),
+        cmocka_unit_test(converting_in_memory_is_converting_while_loading),
         cmocka_unit_test(integers_times_scales_are_the_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -69,6 +69,8 @@ bool        rg_weights_find(rg_weights *out, const char *name);
 /* Before rg_params_build_empty; entries of fewer than 64 numbers, vectors and kept values stay float32. */
 void       rg_params_set_weights(rg_params *params, rg_weights weights);
 rg_weights rg_params_get_weights(const rg_params *params); /* never RG_WEIGHT_STORED */
+/* Parameters that are there, from float32 to bf16 or int8; like rg_params_slim, but smaller. They can still be saved. */
+rg_status rg_params_convert(rg_params *params, rg_weights weights);
 
 /* Allocate the block, fill it from `seed`, pack. */
 rg_status rg_params_build(rg_params *params, uint64_t seed);

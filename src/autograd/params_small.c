@@ -49,10 +49,38 @@ rg_status rg_params__make_small(rg_params *p)
             at += rg_param__room(e);
             continue;
         }
+        e->data = NULL;
         RG_TRY(rg_small_init(&e->small, p->weights == RG_WEIGHT_INT8 ? RG_SMALL_INT8 : RG_SMALL_BF16, depth_of(e), rg_param__scales(e)));
         if (e->kind != RG_TABLE) e->forward = (rg_pack){ e->small.K, e->small.N, NULL, &e->small };
     }
     return RG_OK;
+}
+
+/* From float32 in the block to what make_small() makes room for. */
+rg_status rg_params_convert(rg_params *p, rg_weights weights)
+{
+    if (!p->block || weights < RG_WEIGHT_BF16) return rg_fail(RG_EINVAL, "parameters are converted from float32 to bf16 or int8");
+    rg_real   *block = p->block, *forward = p->forward, *transposed = p->transposed;
+    rg_status  status;
+    float     *numbers = rg_alloc_array(p->numbers + 1, sizeof *numbers); /* rg_real may be double */
+    if (!numbers) return RG_ENOMEM;
+    for (size_t i = 0; i < p->numbers; i++) numbers[i] = (float)block[i];
+    p->block = p->forward = p->transposed = NULL;
+    p->weights = weights;
+    for (size_t i = 0; i < p->count; i++) p->entry[i]->forward = p->entry[i]->transposed = (rg_pack){ 0 };
+    status = rg_params_build_empty(p);
+    for (size_t i = 0; status == RG_OK && i < p->count; i++) {
+        rg_param    *e = p->entry[i];
+        const float *from = numbers + e->offset;
+        if (rg_param__is_small(e)) rg_param__fill(e, from);
+        else
+            for (size_t j = 0; j < e->rows * e->cols; j++) e->data[j] = (rg_real)from[j];
+    }
+    rg_free(numbers);
+    rg_free(block);
+    rg_free(forward);
+    rg_free(transposed);
+    return status == RG_OK ? rg_params_repack(p, NULL) : status;
 }
 
 /* From one k, and from one column of the right side, to the next. */

@@ -31,20 +31,29 @@ typedef struct product {
     const float    *bias;
 } product;
 
+#if RG_LANES == 4 && !defined(__aarch64__)
+enum { TALL = 2, WIDE = 1 };
+#define SHAPES(X) X(1) X(2)
+#else
+enum { TALL = 4, WIDE = RG_LANES == 16 ? 4 : 1 };
+#define SHAPES(X) X(1) X(2) X(3) X(4)
+#endif
+enum { MOST_W = WIDE * V };
+
 INLINE void tile(const size_t R, const size_t P, const product *p, size_t m, size_t n)
 {
     const size_t    W = P * V, panel = p->K * RG_PANEL;
     const uint16_t *b = p->panels + n / RG_PANEL * panel;
     const float    *a = p->a + m * p->lda;
-    vec             s[R * W];
-    size_t          count[W];
+    vec             s[TALL * MOST_W]; /* of fixed size: arrays of R * W are not kept in registers */
+    size_t          count[MOST_W];
     UNROLL for (size_t j = 0; j < W; j++) {
         const size_t at = n + j * LANES;
         count[j] = at >= p->N ? 0 : p->N - at < LANES ? p->N - at : LANES;
         UNROLL for (size_t r = 0; r < R; r++) s[r * W + j] = p->add && count[j] ? get(p->c + (m + r) * p->ldc + at, count[j]) : (vec){ 0 };
     }
     for (size_t k = 0; k < p->K; k++) {
-        vec w[W];
+        vec w[MOST_W];
         UNROLL for (size_t j = 0; j < W; j++) w[j] = widen(b + j / V * panel + k * RG_PANEL + j % V * LANES);
         UNROLL for (size_t r = 0; r < R; r++) {
             const vec left = same(a[r * p->lda + k]);
@@ -62,13 +71,6 @@ INLINE void tile(const size_t R, const size_t P, const product *p, size_t m, siz
     }
 }
 
-#if RG_LANES == 4 && !defined(__aarch64__)
-enum { TALL = 2, WIDE = 1 };
-#define SHAPES(X) X(1) X(2)
-#else
-enum { TALL = 4, WIDE = RG_LANES == 16 ? 4 : 1 };
-#define SHAPES(X) X(1) X(2) X(3) X(4)
-#endif
 #define TILES(R)                                                                                                       \
     static __attribute__((noinline)) void wide_##R(const product *p, size_t m, size_t n) { tile(R, WIDE, p, m, n); } \
     static __attribute__((noinline)) void slim_##R(const product *p, size_t m, size_t n) { tile(R, 1, p, m, n); }

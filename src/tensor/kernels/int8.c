@@ -115,18 +115,20 @@ INLINE void finish(const size_t R, const size_t W, const ivec *s, const product 
     }
 }
 
+enum { MOST_CHAINS = 4, MOST_W = 3 * V, MOST_SUMS = 8 * MOST_W };
+
 INLINE void tile(const size_t R, const size_t P, const size_t C, const product *p, size_t m, size_t n)
 {
     const size_t  W = P * V, step = (size_t)GROUP * RG_PANEL, panel = p->groups * step;
     const int8_t *b = p->right.panels + n / RG_PANEL * panel;
     const char   *left = p->left + m * p->row;
-    ivec          s[C][R * W];
+    ivec          s[MOST_CHAINS][MOST_SUMS]; /* of fixed size: arrays of R * W are not kept in registers */
     UNROLL for (size_t i = 0; i < C; i++)
         UNROLL for (size_t j = 0; j < R * W; j++) s[i][j] = (ivec){ 0 };
     size_t g = 0;
     for (; g + C <= p->groups; g += C)
         UNROLL for (size_t i = 0; i < C; i++) {
-            weights w[W];
+            weights w[MOST_W];
             UNROLL for (size_t j = 0; j < W; j++) w[j] = read_weights(b + j / V * panel + (g + i) * step + j % V * LANES * GROUP);
             UNROLL for (size_t r = 0; r < R; r++) {
                 const int32_t four = group_of(left + r * p->row, g + i);
