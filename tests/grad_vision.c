@@ -63,6 +63,9 @@ static const char *const variants[] = {
     "layers: c3x4g2 a2 f5 f4\npool: flatten",
     "layers: c3x3\npool: soft",
     "layers: c3x4s2n",
+    "layers: c3x3s2t i2x4s2t i2x4t c1x4l",
+    "layers: c2x4r i1x3n i2x3n q2x3 p3s2u",
+    "layers: c3x4 c3x3l\nhead: maps",
     "layers: c3x3\nfront: stn\nfront-layers: p2 f4",
     "layers: c3x3\nfront: stn\nfronts: 2\ngrid: attention\nfront-layers: p2 f4\nfront-size: 4",
     "layers: c3x3\nfront: stn\ngrid: projective\nfront-layers: ''",
@@ -74,7 +77,8 @@ static void leave_the_grid(rg_model *m)
 {
     for (size_t i = 0; i < rg_params_count(m->params); i++) {
         rg_param *p = rg_params_at(m->params, i);
-        if (strstr(rg_param_name(p), "net.0.b")) rg_test_fill(rg_param_data(p), rg_param_cols(p), 3 + i, 0.01, 0.1);
+        const size_t n = strlen(rg_param_name(p));
+        if (strncmp(rg_param_name(p), "net.", 4) == 0 && strcmp(rg_param_name(p) + n - 2, ".b") == 0) rg_test_fill(rg_param_data(p), rg_param_cols(p), 3 + i, 0.01, 0.1);
         if (!strstr(rg_param_name(p), "theta")) continue;
         rg_test_fill(rg_param_data(p), rg_param_rows(p) * rg_param_cols(p), 3 + i, -0.08, 0.05);
     }

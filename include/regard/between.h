@@ -49,7 +49,7 @@ rg_tensor      *rg_local_gaussian(rg_tape *t, rg_tensor *a, rg_tensor *p, const 
  *
  * rg_hard_loss = sum_i - lambda_r (R_i - b) log a(picked_i) - lambda_e H(a_i), R a constant (log p of the caption a word). */
 typedef struct rg_hard {
-    rg_param *baseline; /* b, kept: b <- decay b + (1 - decay) mean R after each batch while learning */
+    rg_param *baseline; /* b, kept: b <- decay b + (1 - decay) mean R after each batch while learning; NULL: 0 */
     double    reward, entropy, decay, soft_share;
 } rg_hard;
 #define RG_HARD_DEFAULT { .reward = 0.1, .entropy = 0.002, .decay = 0.9, .soft_share = 0.5 }

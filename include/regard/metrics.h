@@ -123,6 +123,21 @@ void      rg_spans_compare(rg_set_counts *sums, const int32_t *gold, const int32
 double    rg_set_f1(rg_set_counts counts);  /* 1 when both are empty */
 double    rg_set_iou(rg_set_counts counts);
 
+/* Rectangles in pictures, in pixels: columns x .. x + width, lines y .. y + height. */
+typedef struct rg_box {
+    double x, y, width, height;
+} rg_box;
+double rg_box_iou(rg_box a, rg_box b);
+bool   rg_box_has(rg_box box, double x, double y);
+
+/* Where a map of down x across cells says that the evidence is, in a picture of height x width: the place of the largest value of the enlarged map, and the
+ * box around the largest connected part above `share` of it (0.2: Zhou et al. 2016). A map without a positive value: the whole picture. */
+typedef struct rg_evidence {
+    rg_box box;
+    double x, y;
+} rg_evidence;
+rg_status rg_evidence_of(rg_evidence *out, const float *map, size_t down, size_t across, size_t height, size_t width, double share);
+
 /* ---------------------------------------------------------------------------------------------------- families */
 
 /* What is compared, and where what was found goes. */
@@ -147,7 +162,7 @@ typedef struct rg_metric_family {
     rg_status (*judge)(const rg_judging *judging); /* RG_EMATCH, RG_EFORMAT name file and line */
 } rg_metric_family;
 
-#define RG_METRIC_FAMILIES(X) X(classes) X(sets)
+#define RG_METRIC_FAMILIES(X) X(classes) X(sets) X(boxes)
 #define RG_METRIC_FAMILY_DECLARE(name) extern const rg_metric_family rg_metric_family_##name;
 RG_METRIC_FAMILIES(RG_METRIC_FAMILY_DECLARE)
 #undef RG_METRIC_FAMILY_DECLARE

@@ -109,6 +109,8 @@ rg_tensor *rg_uniform(rg_tape *t, size_t rows, size_t cols, const rg_layout *lay
 rg_tensor *rg_reverse_gradient(rg_tape *t, rg_tensor *x, double lambda);            /* identity; backward times -lambda */
 rg_tensor *rg_scale_gradient(rg_tape *t, rg_tensor *x, double factor);              /* identity; backward times factor  */
 rg_tensor *rg_straight_through(rg_tape *t, rg_tensor *hard, rg_tensor *soft);       /* numbers of hard, gradient to soft */
+/* Numbers of x. Backward passes its gradient on and adds 1 to that of `loss` (1, 1), which is then minimised beside what follows from x. */
+rg_tensor *rg_attach_loss(rg_tape *t, rg_tensor *x, rg_tensor *loss);
 /* Any forward you computed, with a backward of yours: called with dy tightly packed; adds into dx (ld given). */
 typedef void rg_custom_backward(void *context, size_t rows, size_t cols, const rg_real *dy, size_t lddy, rg_real *dx, size_t lddx);
 rg_tensor *rg_custom(rg_tape *t, rg_tensor *x, const rg_real *y, rg_custom_backward *backward, void *context);

@@ -204,12 +204,15 @@ typedef struct rg_asked {
     const rg_tensor *answers; /* of the batch; NULL: it is empty                               */
     rg_tape         *tape;    /* answers live on it; more may be asked on it                   */
     const rg_cell   *cell;    /* what was read, where a record is asked for; otherwise NULL    */
+    size_t           height, width; /* of a picture file, before it was fitted                 */
+    const char      *fault;   /* a picture that cannot be read, and why; otherwise NULL        */
 } rg_asked;
 typedef rg_status rg_answer_one(void *context, const rg_asked *asked);
 
 /* Ask the model about every input: the words of the question as one (pictures: each is a path), or else the lines of its input. Inputs of files
  * are answered in batches, which changes no bit; those of standard input one by one, so that each answer is there before the next line is
- * read. The first is alone when a record is asked for. What is wrong with a line is told with its number, after the answers before it. */
+ * read. The first is alone when a record is asked for. What is wrong with a line is told with its number, after the answers before it. A picture
+ * that cannot be read is asked about as well, with `fault` and without answers; the call fails at the end, with their number. */
 rg_status rg_supervised_answer(const rg_model *model, const rg_question *question, const rg_field_spec *input, rg_answer_one *each, void *context);
 
 /* Answers that are texts: one row each under the name `column`. `say` appends the answer to an input, which may be empty. The record of the first has
@@ -225,6 +228,8 @@ rg_status rg_supervised_ask(const rg_model *model, const rg_question *question, 
 /* RG_ESTOP when the sink says that nobody waits: for answers that take several passes. */
 rg_status rg_asked_wanted(const rg_question *question);
 
+/* For an input with a fault: a remark for people, and a row of so many cells: path, "-", "error". */
+rg_status rg_asked_fault(const rg_question *question, const rg_asked *asked, size_t columns);
 /* A remark for people: "text 3 is empty". */
 void rg_asked_note(const rg_question *question, const rg_asked *asked, const char *what);
 

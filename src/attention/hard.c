@@ -174,14 +174,14 @@ rg_tensor *rg_hard_loss(rg_tape *t, rg_hard *hard, rg_tensor *a, rg_tensor *pick
     if (!rg_tape__begin(t, "hard_loss", 2, in) || !fits(t, a, reach)) return NULL;
     rg_real *by = rg_tape__reals(t, reach->Nq + 1);
     if (!by) return NULL;
-    const rg_real *b = rg_param_data(hard->baseline);
-    double         sum = 0;
+    const double b = hard->baseline ? (double)*rg_param_data(hard->baseline) : 0;
+    double       sum = 0;
     for (size_t i = 0; rg_tape__live(t) && i < reach->Nq; i++) {
-        by[i] = (rg_real)(-hard->reward * ((double)reward[i] - (double)*b));
+        by[i] = (rg_real)(-hard->reward * ((double)reward[i] - b));
         sum += (double)reward[i];
     }
-    rg_real *move = reach->Nq ? rg_tape__moves(t, hard->baseline) : NULL;
-    if (move) *move += (rg_real)((1 - hard->decay) * (sum / (double)reach->Nq - (double)*b));
+    rg_real *move = reach->Nq && hard->baseline ? rg_tape__moves(t, hard->baseline) : NULL;
+    if (move) *move += (rg_real)((1 - hard->decay) * (sum / (double)reach->Nq - b));
     rg_tensor *term = rg_mul(t, rg_log_picked(t, a, picked, reach), rg_constant(t, by, reach->Nq, 1, NULL));
     return rg_sum(t, rg_add(t, term, rg_scale(t, rg_entropy_over(t, a, reach), -hard->entropy)));
 }

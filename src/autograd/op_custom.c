@@ -47,6 +47,34 @@ rg_tensor *rg_straight_through(rg_tape *t, rg_tensor *hard, rg_tensor *soft)
     return redirect(t, hard, soft, 1);
 }
 
+typedef struct {
+    rg_node    node;
+    rg_tensor *x, *loss;
+} attach_node;
+
+/* forward was  y = x, total = f(y) + loss      so  dx += dy, dloss += 1 */
+static void attach_backward(rg_tape *t, rg_node *node)
+{
+    const attach_node *n = (const attach_node *)node;
+    bool               add;
+    rg_real           *dx = rg_tape__grad(t, n->x, &add), *loss = rg_tape__grad_add(t, n->loss);
+    if (dx) rg_rows__axpy(n->x->rows, n->x->cols, dx, n->x->ld, 1, rg_tape__arrived(t, node->out), node->out->ld, add);
+    if (loss) loss[0] += 1;
+}
+
+rg_tensor *rg_attach_loss(rg_tape *t, rg_tensor *x, rg_tensor *loss)
+{
+    rg_tensor *in[] = { x, loss };
+    if (!rg_tape__begin(t, "attach_loss", 2, in)) return NULL;
+    if (loss->rows != 1 || loss->cols != 1) return rg_tape_fail(t, RG_ESHAPE, "a loss of %zu x %zu, not 1 x 1", loss->rows, loss->cols);
+    rg_tensor *y = rg_tape__tensor(t, x->rows, x->cols, x->layout);
+    if (!y) return NULL;
+    if (rg_tape__live(t)) rg_rows__copy(x->rows, x->cols, y->data, y->ld, x->data, x->ld);
+    attach_node *n = rg_tape__node(t, sizeof *n, y, attach_backward, 2, in);
+    if (n) n->x = x, n->loss = loss;
+    return y;
+}
+
 static void custom_backward(rg_tape *t, rg_node *node)
 {
     custom_node *n = (custom_node *)node;

@@ -4,11 +4,14 @@
  *     F      = pool(f)                              gap: mean over the cells        max        flatten: all cells side by side
  *                                                   soft: sum_i a_i f_i, a = softmax over the cells of v . tanh(W f_i)
  *                                                   gumbel: one cell, drawn while learning by the Gumbel softmax, the largest otherwise
+ *                                                   hard: one cell j ~ a while learning, the largest otherwise; the score function
+ *                                                   (Williams 1992) teaches a by R = log p(y): loss - (R - b) log a_j - entropy H(a)
  *     logits = dense layers(F) W + b
  *
  * With gap and no dense layer, the class activation map M_c = f w_c (Zhou et al. 2016) says what every cell adds: its mean is the logit of
  * class c minus its bias. A spatial transformer (--front stn; Jaderberg et al. 2015) may stand before everything: it looks at the picture,
  * chooses a map of places, and the network sees the picture through it. */
+#include <math.h>
 #include <string.h>
 
 #include "regard/between.h"
@@ -19,7 +22,8 @@
 
 typedef struct {
     char   *layers, *pool, *front, *grid, *front_layers, *pixels, *head;
-    double  dropout, front_rate, temperature;
+    double  dropout, front_rate, temperature, reward, entropy, soft_share;
+    char   *baseline;
     int64_t fronts, front_size;
 } settings;
 
@@ -28,9 +32,13 @@ static const rg_option options[] = {
       "of the network: c5x32 convolution, p2 pooling, f100 dense (docs/models/cnn.md); auto: c3x32 p2 c3x64 p2 c3x64, behind --features none", 0, NULL, NULL },
     { RG_OPTION_STRING, "pixels", offsetof(settings, pixels), "unit", "what the network is given of red, green and blue (docs/pictures.md)", 0, RG_PIXEL_RULES, NULL },
     { RG_OPTION_STRING, "head", offsetof(settings, head), "dense", "what follows the pooling; maps: nothing, the last maps are the classes", 0, "dense|maps", NULL },
-    { RG_OPTION_STRING, "pool", offsetof(settings, pool), "gap", "how the last maps become one row", 0, "gap|max|flatten|soft|gumbel", NULL },
+    { RG_OPTION_STRING, "pool", offsetof(settings, pool), "gap", "how the last maps become one row", 0, "gap|max|flatten|soft|hard|gumbel", NULL },
     { RG_OPTION_REAL, "dropout", offsetof(settings, dropout), "0", "share of the row before the classes that is dropped", 0, "[0,1)", NULL },
     { RG_OPTION_REAL, "temperature", offsetof(settings, temperature), "1", "of --pool gumbel", 0, "(0,inf)", NULL },
+    { RG_OPTION_STRING, "baseline", offsetof(settings, baseline), "learned", "of --pool hard: what the reward is compared with; learned: its moving mean", 0, "none|learned", NULL },
+    { RG_OPTION_REAL, "reward", offsetof(settings, reward), "1", "of --pool hard: weight of the score function", 0, "[0,inf)", NULL },
+    { RG_OPTION_REAL, "entropy", offsetof(settings, entropy), "0.01", "of --pool hard: weight of the entropy, which keeps it trying", 0, "[0,inf)", NULL },
+    { RG_OPTION_REAL, "soft-share", offsetof(settings, soft_share), "0", "of --pool hard: share of updates with the mean instead of a draw", 0, "[0,1]", NULL },
     { RG_OPTION_STRING, "front", offsetof(settings, front), "none", "what stands before the network; stn: a spatial transformer", 0, "none|stn", NULL },
     { RG_OPTION_INT, "fronts", offsetof(settings, fronts), "1", "spatial transformers side by side", 0, "[1,8]", NULL },
     { RG_OPTION_STRING, "grid", offsetof(settings, grid), "affine", "what a spatial transformer may do", 0, "affine|attention|projective", NULL },
@@ -46,6 +54,7 @@ typedef struct {
     rg_net       net, look[MOST_FRONTS];
     rg_dense     theta[MOST_FRONTS], output;
     rg_attention attention;
+    rg_hard      hard;
     size_t       height, width; /* of what the network sees */
 } parts;
 
@@ -74,11 +83,15 @@ static rg_status build_front(rg_model *m, parts *q, size_t index)
 static rg_status build_pool(rg_model *m, parts *q)
 {
     rg_attention_config c = RG_ATTENTION_CONFIG_DEFAULT;
-    if (!is(its(m)->pool, "soft") && !is(its(m)->pool, "gumbel")) return RG_OK;
+    const settings *s = its(m);
+    if (!is(s->pool, "soft") && !is(s->pool, "hard") && !is(s->pool, "gumbel")) return RG_OK;
     c.score = "vector";
     c.k_width = rg_net_channels(&q->net);
     rg_params_push(m->params, "pool");
     rg_status status = rg_attention_init(&q->attention, &c, m->params);
+    q->hard = (rg_hard)RG_HARD_DEFAULT;
+    q->hard.reward = s->reward, q->hard.entropy = s->entropy, q->hard.soft_share = s->soft_share;
+    if (is(s->pool, "hard") && is(s->baseline, "learned")) rg_hard_init(&q->hard, m->params);
     rg_params_pop(m->params);
     return status;
 }
@@ -157,42 +170,85 @@ static const rg_layout *one_per_picture(rg_tape *t, size_t pictures)
     return rg_tape_layout(t, pictures, start);
 }
 
-static rg_tensor *pool_by_attention(rg_tape *t, const rg_model *m, rg_tensor *maps)
-{
-    const settings  *s = its(m);
-    const parts     *q = m->parts;
-    const rg_layout *cells = rg_tensor_layout(maps), *queries = cells ? one_per_picture(t, cells->groups) : NULL;
-    if (!queries) return NULL;
-    const rg_reach *reach = rg_reach_groups(t, queries, cells);
-    rg_tensor      *k = rg_attention_prepare(t, &q->attention, maps), *none = rg_zeros(t, queries->groups, 1, queries);
-    rg_tape_push(t, "pool");
-    rg_tensor *a;
-    if (is(s->pool, "soft")) a = rg_weigh(t, &q->attention, none, k, reach);
-    else {
-        rg_tensor *soft = rg_gumbel_over(t, rg_scores(t, &q->attention, none, k, reach), reach, s->temperature);
-        a = rg_straight_through(t, rg_hard_argmax(t, soft, reach), soft);
-    }
-    rg_tape_watch(t, "weights", a, reach);
-    rg_tape_pop(t);
-    return rg_mix(t, a, maps, reach);
-}
+/* Weights over the cells, and what is read by them. */
+typedef struct {
+    rg_tensor      *a, *picked, *row;
+    const rg_reach *reach;
+} pooled;
 
-static rg_tensor *pool(rg_tape *t, const rg_model *m, rg_tensor *maps)
+static rg_tensor *choose(rg_tape *t, const rg_model *m, rg_tensor *none, rg_tensor *k, pooled *p)
 {
     const settings *s = its(m);
     const parts    *q = m->parts;
-    if (is(s->pool, "gap")) return rg_mean_groups(t, maps);
-    if (is(s->pool, "max")) return rg_max_groups(t, maps);
-    if (is(s->pool, "flatten")) return rg_join_rows(t, maps, rg_net_height(&q->net) * rg_net_width(&q->net));
+    if (!is(s->pool, "gumbel")) {
+        p->a = rg_weigh(t, &q->attention, none, k, p->reach);
+        if (is(s->pool, "soft") || rg_hard_coin(t, &q->hard)) return p->a;
+        p->picked = rg_tape_learning(t) ? rg_hard_sample(t, p->a, p->reach) : rg_hard_argmax(t, p->a, p->reach);
+        return p->picked;
+    }
+    rg_tensor *soft = rg_gumbel_over(t, rg_scores(t, &q->attention, none, k, p->reach), p->reach, s->temperature);
+    return rg_straight_through(t, rg_hard_argmax(t, soft, p->reach), soft);
+}
+
+static pooled pool_by_attention(rg_tape *t, const rg_model *m, rg_tensor *maps)
+{
+    const parts     *q = m->parts;
+    const rg_layout *cells = rg_tensor_layout(maps), *queries = cells ? one_per_picture(t, cells->groups) : NULL;
+    pooled           p = { 0 };
+    if (!queries) return p;
+    p.reach = rg_reach_groups(t, queries, cells);
+    rg_tensor *k = rg_attention_prepare(t, &q->attention, maps), *none = rg_zeros(t, queries->groups, 1, queries);
+    rg_tape_push(t, "pool");
+    rg_tensor *a = choose(t, m, none, k, &p);
+    rg_tape_watch(t, "weights", a, p.reach);
+    rg_tape_pop(t);
+    p.row = rg_mix(t, a, maps, p.reach);
+    return p;
+}
+
+static pooled pool(rg_tape *t, const rg_model *m, rg_tensor *maps)
+{
+    const settings *s = its(m);
+    const parts    *q = m->parts;
+    if (is(s->pool, "gap")) return (pooled){ .row = rg_mean_groups(t, maps) };
+    if (is(s->pool, "max")) return (pooled){ .row = rg_max_groups(t, maps) };
+    if (is(s->pool, "flatten")) return (pooled){ .row = rg_join_rows(t, maps, rg_net_height(&q->net) * rg_net_width(&q->net)) };
     return pool_by_attention(t, m, maps);
 }
 
-/* What each cell adds to the logit of the class that wins, over the cells of a picture: positive parts, as shares. Only when somebody watches. */
-static void show_map(rg_tape *t, const rg_model *m, rg_tensor *maps)
+/* log p of the label of each picture, a constant; 0 where there is none. */
+static const rg_real *log_p(rg_tape *t, const rg_batch *b, const rg_tensor *logits)
+{
+    const rg_field *label = &b->field[RG_LABEL];
+    rg_real        *R = rg_tape_memory(t, (b->examples + 1) * sizeof *R);
+    for (size_t i = 0; R && logits && i < b->examples && !rg_tape_dry(t); i++) {
+        const rg_real *x = rg_tensor_row(logits, i);
+        double         most = (double)x[0], sum = 0;
+        for (size_t c = 1; c < rg_tensor_cols(logits); c++) most = fmax(most, (double)x[c]);
+        for (size_t c = 0; c < rg_tensor_cols(logits); c++) sum += exp((double)x[c] - most);
+        const bool there = label->layout.start[i] < label->layout.start[i + 1];
+        R[i] = there ? (rg_real)((double)x[label->ids[label->layout.start[i]]] - most - log(sum)) : 0;
+    }
+    return R;
+}
+
+/* What draws of cells have to learn, beside the loss of the answer. */
+static rg_tensor *add_score_function(rg_tape *t, const rg_model *m, const rg_batch *b, const pooled *p, rg_tensor *row)
+{
+    parts *q = m->parts;
+    if (!p->picked || !rg_tape_learning(t) || b->fields <= RG_LABEL || b->field[RG_LABEL].kind != RG_FIELD_CLASS) return row;
+    const rg_tensor *logits = q->output.w ? rg_dense_run(t, &q->output, rg_detach(t, row)) : row;
+    const rg_real   *R = log_p(t, b, logits);
+    return R ? rg_attach_loss(t, row, rg_hard_loss(t, &q->hard, p->a, p->picked, R, p->reach)) : NULL;
+}
+
+/* What each cell adds to the logit of the class that wins, or is asked about (the label), over the cells of a picture: positive parts, as shares. Only when
+ * somebody watches. */
+static void show_map(rg_tape *t, const rg_model *m, const rg_batch *b, rg_tensor *maps)
 {
     const parts     *q = m->parts;
     const rg_layout *cells = rg_tensor_layout(maps);
-    if (!rg_tape_watched(t, "evidence.weights") || q->net.count > q->net.maps || !is(its(m)->pool, "gap") || !cells) return;
+    if (!rg_tape_watched(t, "evidence.weights") || q->net.count > q->net.maps || !(is(its(m)->pool, "gap") || is(its(m)->pool, "max")) || !cells) return;
     rg_tensor       *M = q->output.w ? rg_matmul(t, maps, rg_use(t, q->output.w)) : maps; /* (cells, classes) */
     rg_tensor       *logits = q->output.b ? rg_add(t, rg_mean_groups(t, M), rg_use(t, q->output.b)) : rg_mean_groups(t, M);
     const rg_layout *queries = one_per_picture(t, cells->groups);
@@ -203,6 +259,8 @@ static void show_map(rg_tape *t, const rg_model *m, rg_tensor *maps)
         rg_real sum = 0;
         for (size_t c = 1; c < rg_tensor_cols(logits); c++)
             if (rg_tensor_at(logits, g, c) > rg_tensor_at(logits, g, best)) best = c;
+        const rg_field *asked = &b->field[RG_LABEL];
+        if (b->fields > RG_LABEL && asked->ids && asked->layout.start[g] < asked->layout.start[g + 1]) best = (size_t)asked->ids[asked->layout.start[g]];
         for (int32_t i = cells->start[g]; i < cells->start[g + 1]; i++) {
             const rg_real v = rg_tensor_at(M, (size_t)i, best);
             sum += shares[i] = v > 0 ? v : 0;
@@ -217,10 +275,11 @@ static void show_map(rg_tape *t, const rg_model *m, rg_tensor *maps)
 static rg_tensor *features(rg_tape *t, const rg_model *m, const void *data, rg_tensor *x)
 {
     const parts *q = m->parts;
-    (void)data;
-    rg_tensor *maps = rg_net_maps(t, &q->net, front(t, m, x)); /* (cells, D) */
-    show_map(t, m, maps);
-    return rg_dropout(t, rg_net_dense(t, &q->net, pool(t, m, maps)), its(m)->dropout); /* (pictures, units) */
+    rg_tensor   *maps = rg_net_maps(t, &q->net, front(t, m, x)); /* (cells, D) */
+    show_map(t, m, data, maps);
+    const pooled p = pool(t, m, maps);
+    rg_tensor   *row = rg_dropout(t, rg_net_dense(t, &q->net, p.row), its(m)->dropout); /* (pictures, units) */
+    return add_score_function(t, m, data, &p, row);
 }
 
 static rg_tensor *answer(rg_tape *t, const rg_model *m, const void *data, rg_tensor *x)
@@ -232,8 +291,8 @@ static rg_tensor *answer(rg_tape *t, const rg_model *m, const void *data, rg_ten
 }
 
 static const rg_attention_use uses[] = {
-    { "pooling (soft, gumbel)", "none: one vector is learned", "cells of the last maps", "cells of the last maps", "vector", "groups", "pool.weights", "class", "cells" },
-    { "class activation map (gap)", "weights of the class", "cells of the last maps", "cells of the last maps", "dot, without softmax", "groups",
+    { "pooling (soft, hard, gumbel)", "none: one vector is learned", "cells of the last maps", "cells of the last maps", "vector", "groups", "pool.weights", "class", "cells" },
+    { "class activation map (gap, max)", "weights of the class", "cells of the last maps", "cells of the last maps", "dot, without softmax", "groups",
       "evidence.weights", "class", "cells" },
     { 0 },
 };

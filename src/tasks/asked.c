@@ -3,14 +3,16 @@
 #include <string.h>
 #include <strings.h>
 
+#include "regard/picture.h"
 #include "regard/supervised.h"
 #include "tasks/batches.h"
 
-enum { AT_ONCE = 64 }; /* inputs of a batch */
+enum { AT_ONCE = 64, MOST_PIXELS = 1 << 18 }; /* inputs of a batch, pixels of them */
 
 /* An input that waits for its answer. */
 typedef struct {
-    size_t   name, text, bytes; /* of its strings; SIZE_MAX: there is none */
+    size_t   name, text, fault, bytes; /* of its strings; SIZE_MAX: there is none */
+    size_t   height, width;
     uint64_t number;
     bool     empty;
 } waiting;
@@ -31,6 +33,8 @@ typedef struct {
     uint64_t             number;
     bool                 answered; /* something: records are of the first */
     const rg_cell       *cell;     /* of the last input, while it is answered at once */
+    size_t               pixels;   /* that wait */
+    uint64_t             broken;   /* pictures that could not be read */
 } asking;
 
 void rg_asked_note(const rg_question *q, const rg_asked *asked, const char *what)
@@ -43,6 +47,20 @@ void rg_asked_note(const rg_question *q, const rg_asked *asked, const char *what
 rg_status rg_asked_wanted(const rg_question *q)
 {
     return q->sink->stop && q->sink->stop(q->sink->context) ? rg_fail(RG_ESTOP, "nobody waits for the answer") : RG_OK;
+}
+
+rg_status rg_asked_fault(const rg_question *q, const rg_asked *asked, size_t columns)
+{
+    const bool named = strncmp(asked->fault, asked->name, strlen(asked->name)) == 0;
+    char      *line = rg_format("%s%s%s", named ? "" : asked->name, named ? "" : ": ", asked->fault);
+    rg_value  *cells = rg_alloc_array(columns + 3, sizeof *cells);
+    rg_status  status = line && cells ? RG_OK : RG_ENOMEM;
+    if (status == RG_OK && q->sink->note) q->sink->note(q->sink->context, line);
+    for (size_t i = 0; status == RG_OK && i < columns; i++) cells[i] = (rg_value){ .text = i == 0 ? asked->name : i == 1 ? "-" : i == 2 ? "error" : "" };
+    if (status == RG_OK) status = q->sink->row(q->sink->context, cells);
+    rg_free(line);
+    rg_free(cells);
+    return status;
 }
 
 /* --------------------------------------------------------------------------------------------------------- answers */
@@ -75,9 +93,12 @@ static rg_status answer_waiting(asking *x)
         one.text = w->text == SIZE_MAX ? NULL : x->strings.data + w->text;
         if (!w->empty) one.batch = &batch, one.answers = answers, one.example = example++;
         one.cell = count == 1 ? x->cell : NULL;
+        one.fault = w->fault == SIZE_MAX ? NULL : x->strings.data + w->fault;
+        one.height = w->height, one.width = w->width;
         RG_TRY(x->each(x->context, &one));
     }
     x->answered = x->answered || count;
+    x->pixels = 0;
     rg_text_clear(&x->strings);
     rg_examples_clear(x->store);
     return RG_OK;
@@ -94,31 +115,66 @@ static rg_status keep(size_t *out, rg_text *strings, const char *text, size_t by
     return rg_text_add(strings, "", 1);
 }
 
-static rg_status add(asking *x, const char *name, const char *text, const rg_cell *cell, const char *second)
+/* A picture that cannot be read does not end the others. */
+static rg_status set_aside(asking *x, waiting *w, rg_status status)
 {
-    waiting       *w = &x->input[x->count];
-    const uint64_t before = rg_examples_count(x->store);
+    if (status == RG_ENOMEM) return status;
+    RG_TRY(keep(&w->fault, &x->strings, rg_message(), strlen(rg_message())));
+    w->empty = true;
+    x->broken++;
+    return RG_OK;
+}
+
+static rg_status store(asking *x, waiting *w, const char *name, const rg_cell *cell, const char *second)
+{
+    const bool     pixels = x->spec->kind == RG_FIELD_PIXELS;
     const rg_cell  cells[2] = { *cell, { .bytes = second, .count = second ? strlen(second) : 0, .missing = !second || !*second } };
-    *w = (waiting){ .bytes = cell->count, .number = ++x->number };
+    const uint64_t before = rg_examples_count(x->store);
     const uint64_t cropped = before || rg_examples_counts(x->store)->files ? rg_examples_counts(x->store)->faults[0].cropped.count : 0;
-    rg_status      status = rg_examples_add(x->store, cells, w->number);
-    if (status != RG_OK) {
-        if (name) return rg_fail_in(status, "%s: ", name);
-        return rg_fail_in(status, "input %llu: ", (unsigned long long)w->number);
-    }
+    size_t         channels;
+    rg_status      status = pixels && !cell->count ? rg_fail(RG_EFORMAT, "the file is empty") : rg_examples_add(x->store, cells, w->number);
+    if (status == RG_OK && pixels) status = rg_pixels_measure(&w->height, &w->width, &channels, cell);
+    if (status != RG_OK && pixels) return set_aside(x, w, status);
+    if (status != RG_OK && name) return rg_fail_in(status, "%s: ", name);
+    if (status != RG_OK) return rg_fail_in(status, "input %llu: ", (unsigned long long)w->number);
     w->empty = rg_examples_count(x->store) == before;
-    const rg_asked one = { .number = w->number };
-    if (rg_examples_counts(x->store)->faults[0].cropped.count > cropped)
+    if (rg_examples_counts(x->store)->files && rg_examples_counts(x->store)->faults[0].cropped.count > cropped) {
+        const rg_asked one = { .number = w->number };
         rg_asked_note(x->question, &one, "is longer than the model's positions: its end was left out");
-    RG_TRY(keep(&w->name, &x->strings, name, name ? strlen(name) : 0));
-    if (text) RG_TRY(keep(&w->text, &x->strings, text, cell->count));
-    else RG_TRY(keep(&w->text, &x->strings, second, second ? strlen(second) : 0));
-    x->count++;
-    if (x->count < AT_ONCE && (x->answered || !x->question->sink->record)) return RG_OK;
+    }
+    return RG_OK;
+}
+
+static rg_status wait(asking *x, const rg_cell *cell)
+{
+    const waiting *w = &x->input[x->count++];
+    x->pixels += w->height && x->spec->decode ? rg_model_size(x->model, "height") * rg_model_size(x->model, "width") : 0;
+    if (x->count < AT_ONCE && x->pixels < MOST_PIXELS && (x->answered || !x->question->sink->record)) return RG_OK;
     x->cell = cell;
     const rg_status answered = answer_waiting(x);
     x->cell = NULL;
     return answered;
+}
+
+static rg_status add(asking *x, const char *name, const char *text, const rg_cell *cell, const char *second)
+{
+    waiting *w = &x->input[x->count];
+    *w = (waiting){ .fault = SIZE_MAX, .bytes = cell->count, .number = ++x->number };
+    RG_TRY(store(x, w, name, cell, second));
+    RG_TRY(keep(&w->name, &x->strings, name, name ? strlen(name) : 0));
+    if (text) RG_TRY(keep(&w->text, &x->strings, text, cell->count));
+    else RG_TRY(keep(&w->text, &x->strings, second, second ? strlen(second) : 0));
+    return wait(x, cell);
+}
+
+/* A file that cannot be opened. */
+static rg_status add_broken(asking *x, const char *name, rg_status status)
+{
+    waiting *w = &x->input[x->count];
+    *w = (waiting){ .text = SIZE_MAX, .number = ++x->number };
+    RG_TRY(set_aside(x, w, status));
+    RG_TRY(keep(&w->name, &x->strings, name, strlen(name)));
+    return wait(x, NULL);
 }
 
 static rg_status add_text(asking *x, const char *text, size_t bytes)
@@ -138,7 +194,7 @@ static rg_status add_picture_file(asking *x, const char *path, const char *secon
     if (status == RG_OK) status = rg_files_read(&there, &bytes, here, slash ? slash + 1 : path, (size_t)256 << 20);
     if (status == RG_OK && !there) status = rg_fail(RG_EIO, "%s: there is no such file", path);
     const rg_cell cell = { .bytes = rg_text_c(&bytes), .count = bytes.length, .missing = !bytes.length };
-    if (status == RG_OK) status = add(x, path, NULL, &cell, second);
+    status = status == RG_OK ? add(x, path, NULL, &cell, second) : status == RG_ENOMEM ? status : add_broken(x, path, status);
     rg_files_close(here);
     rg_text_free(&bytes);
     rg_free(folder);
@@ -257,6 +313,7 @@ rg_status rg_supervised_ask(const rg_model *m, const rg_question *q, const rg_fi
             else if (why) rg_fail(status, "%s", why);
             rg_free(why);
         }
+        if (status == RG_OK && x.broken) status = rg_fail(RG_EFORMAT, "%llu of %llu pictures could not be read", (unsigned long long)x.broken, (unsigned long long)x.number);
     }
     rg_examples_free(x.store);
     rg_tape_free(x.tape);

@@ -101,6 +101,7 @@ static rg_status answer_one(void *context, const rg_asked *asked)
 {
     answering     *x = context;
     const rg_sink *sink = x->question->sink;
+    if (asked->fault) return rg_asked_fault(x->question, asked, 3);
     if (!asked->batch) return rg_fail(RG_EFORMAT, "%s: the file is empty", asked->name);
     if (!asked->example) {
         const rg_search_config c = rg_caption_search(x->model, (size_t)x->asking->beam, (size_t)x->asking->n_best);

@@ -3,6 +3,7 @@
 #define RG_TASKS_CLASSIFY_H
 
 #include "regard/features.h"
+#include "regard/metrics.h"
 #include "regard/picture.h"
 #include "regard/supervised.h"
 
@@ -51,10 +52,25 @@ rg_status rg_classify_standardize(rg_run *run);
 /* classify_answer.c */
 typedef struct rg_classify_asking {
     int64_t top;
-    bool    probabilities, logits, words;
+    bool    probabilities, logits, words, box;
+    char   *of; /* the class whose evidence is asked for; "": the likeliest */
 } rg_classify_asking;
 extern const rg_option rg_classify_asking_rows[];
 rg_status rg_classify_answer(const rg_model *model, const rg_question *question);
+/* classify_evidence.c: where in the pictures of a batch the evidence was. All zero: nothing seen yet. */
+typedef struct rg_seen_maps {
+    rg_tape *tape;
+    float   *map; /* of all examples of the batch, cell by cell */
+    size_t   numbers, down, across;
+} rg_seen_maps;
+/* `of`: a class, or -1 for the likeliest of each. RG_EMATCH: the model has no such map. */
+rg_status rg_seen_maps_see(rg_seen_maps *maps, const rg_model *model, const rg_batch *batch, int32_t of);
+void      rg_seen_maps_fini(rg_seen_maps *maps);
+/* Of one of them, in pixels of the picture as it was before it was fitted. */
+rg_status rg_seen_maps_evidence(rg_evidence *out, const rg_seen_maps *maps, const rg_model *model, const rg_asked *asked);
+/* A batch as it is, but asked about class `of`: ids and start have room for all its examples and one more. */
+rg_batch rg_batch_asked_about(const rg_batch *batch, int32_t of, int32_t *ids, int32_t *start);
+
 /* classify_score.c */
 rg_status rg_classify_score(const rg_model *model, const rg_question *question);
 

@@ -14,8 +14,13 @@ const rg_option rg_classify_asking_rows[] = {
     { RG_OPTION_BOOL, "logits", offsetof(rg_classify_asking, logits), "false", "also the logit of every class", 0, NULL, NULL },
     { RG_OPTION_BOOL, "words", offsetof(rg_classify_asking, words), "false",
       "also the five words with the largest weights; where the class attends to nothing, those without which it is least likely", 0, NULL, NULL },
+    { RG_OPTION_BOOL, "box", offsetof(rg_classify_asking, box), "false",
+      "pictures: also the box around the evidence and its peak, in pixels (x y width height x y)", 0, NULL, NULL },
+    { RG_OPTION_STRING, "class", offsetof(rg_classify_asking, of), "", "pictures: show the evidence for this class; empty: for the likeliest", 0, NULL, NULL },
     RG_OPTION_END
 };
+
+enum { BOX_CELLS = 6 };
 
 typedef struct {
     const rg_model           *model;
@@ -29,6 +34,9 @@ typedef struct {
     rg_text                   words;
     size_t                    classes, top;
     bool                      named, recorded, ends; /* ends: texts stand between <s> and </s> */
+    int32_t                   of; /* the class whose evidence is asked for; -1: the likeliest */
+    rg_seen_maps              maps;
+    size_t                    columns;
 } answering;
 
 /* ----------------------------------------------------------------------------------------------------- probabilities */
@@ -212,6 +220,16 @@ static rg_status find_words(answering *x, const rg_asked *asked, size_t class_nu
 
 /* ------------------------------------------------------------------------------------------------------------ record */
 
+/* What was attended to, or where the evidence for the class that is asked about was. */
+static rg_status collect(rg_record *r, const answering *x, const rg_asked *asked)
+{
+    int32_t        ids[2], start[2];
+    const rg_batch about = x->of < 0 ? *asked->batch : rg_batch_asked_about(asked->batch, x->of, ids, start);
+    rg_asked       one = *asked;
+    one.batch = &about;
+    return rg_asked_collect(r, x->model, &one);
+}
+
 static rg_status add_text(rg_record *r, const answering *x, const rg_asked *asked)
 {
     const size_t n = asked->batch ? rg_field_rows(&asked->batch->field[RG_INPUT]) : 0;
@@ -286,7 +304,7 @@ static rg_status record(answering *x, const rg_asked *asked, const char *label)
     if (status == RG_OK) status = rg_record_add_text(r, "source", given, 0, false);
     if (status == RG_OK) status = rg_record_add_text(r, "output", label, 0, true);
     if (status == RG_OK && x->its->names) status = add_probabilities(r, x);
-    if (status == RG_OK && asked->batch && (x->its->vocab || x->named)) status = rg_asked_collect(r, x->model, asked);
+    if (status == RG_OK && asked->batch && (x->its->vocab || x->named)) status = collect(r, x, asked);
     if (status == RG_OK) status = x->sink->record(x->sink->context, r);
     x->recorded = true;
     rg_record_free(r);
@@ -295,6 +313,16 @@ static rg_status record(answering *x, const rg_asked *asked, const char *label)
 }
 
 /* ----------------------------------------------------------------------------------------------------------- answers */
+
+static rg_status give_box(rg_value *to, answering *x, const rg_asked *asked)
+{
+    rg_evidence e;
+    if (!asked->example) RG_TRY(rg_seen_maps_see(&x->maps, x->model, asked->batch, x->of));
+    RG_TRY(rg_seen_maps_evidence(&e, &x->maps, x->model, asked));
+    const double number[BOX_CELLS] = { e.box.x, e.box.y, e.box.width, e.box.height, e.x, e.y };
+    for (size_t i = 0; i < BOX_CELLS; i++) to[i] = (rg_value){ .number = number[i], .digits = 1 };
+    return RG_OK;
+}
 
 /* The cells of one input, as name_columns names them. */
 static rg_status give_classes(const char **out_label, answering *x, const rg_asked *asked)
@@ -313,6 +341,7 @@ static rg_status give_classes(const char **out_label, answering *x, const rg_ask
         *to++ = (rg_value){ .number = x->logit ? (double)x->logit[c] : log(fmax(1e-30, x->p[c])), .digits = 6 };
     if (x->asking->words) RG_TRY(find_words(x, asked, first));
     if (x->asking->words) *to++ = (rg_value){ .text = rg_text_c(&x->words) };
+    if (x->asking->box) RG_TRY(give_box(to, x, asked));
     *out_label = rg_names_get(x->its->names, (int32_t)first);
     return x->sink->row(x->sink->context, x->cells);
 }
@@ -333,6 +362,7 @@ static rg_status answer_one(void *context, const rg_asked *asked)
     answering  *x = context;
     char        number[40];
     const char *label = number;
+    if (asked->fault) return rg_asked_fault(x->question, asked, x->columns);
     x->logit = asked->answers && x->its->names ? rg_tensor_row(asked->answers, asked->example) : NULL;
     if (!x->its->names) RG_TRY(give_number(number, sizeof number, x, asked));
     else {
@@ -343,12 +373,14 @@ static rg_status answer_one(void *context, const rg_asked *asked)
         }
         RG_TRY(give_classes(&label, x, asked));
     }
+    if (x->of >= 0) label = rg_names_get(x->its->names, x->of);
     return x->sink->record && !x->recorded ? record(x, asked, label) : RG_OK;
 }
 
 /* label, probability, label-2, probability-2, ...; p(CLASS) ...; logit(CLASS) ...; words */
-static rg_status name_columns(const answering *x, size_t most)
+static rg_status name_columns(answering *x, size_t most)
 {
+    static const char *const box[BOX_CELLS] = { "box-x", "box-y", "box-width", "box-height", "peak-x", "peak-y" };
     char    **names = rg_alloc_zero(most * sizeof *names);
     size_t    n = 0;
     rg_status status;
@@ -360,12 +392,31 @@ static rg_status name_columns(const answering *x, size_t most)
     for (size_t c = 0; names && c < x->classes && x->asking->probabilities; c++) names[n++] = rg_format("p(%s)", rg_names_get(x->its->names, (int32_t)c));
     for (size_t c = 0; names && c < x->classes && x->asking->logits; c++) names[n++] = rg_format("logit(%s)", rg_names_get(x->its->names, (int32_t)c));
     if (names && x->asking->words) names[n++] = rg_strdup("words");
+    for (size_t i = 0; names && i < BOX_CELLS && x->asking->box; i++) names[n++] = rg_strdup(box[i]);
+    x->columns = n;
     status = names ? RG_OK : RG_ENOMEM;
     for (size_t i = 0; i < n; i++)
         if (!names[i]) status = RG_ENOMEM;
     if (status == RG_OK) status = x->sink->columns(x->sink->context, (const char *const *)names, n);
     free_pieces(names, n);
     return status;
+}
+
+static rg_status check_asking(answering *x, const rg_classify_input *in)
+{
+    const char *of = x->asking->of ? x->asking->of : "";
+    x->of = -1;
+    if (!x->classes)
+        return rg_fail(RG_EMATCH, "it has features only, no classes: train them with regard train --type cnn --features FILE --pool gap -t photos/ -m OUT");
+    if (x->asking->words && !x->its->vocab) return rg_fail(RG_EINVAL, "--words is for classifiers of texts; this one reads %s", in->name);
+    if ((x->asking->box || *of) && in->kind != RG_FIELD_PIXELS) return rg_fail(RG_EINVAL, "--box and --class are for pictures; this one reads %s", in->name);
+    if (!*of) return RG_OK;
+    x->of = rg_names_find(x->its->names, of, strlen(of));
+    for (size_t c = 0; x->of < 0 && c < x->classes; c++) { /* one of its synonyms: "tabby, tabby cat" */
+        const char *name = rg_names_get(x->its->names, (int32_t)c), *comma = strchr(name, ',');
+        if (comma && (size_t)(comma - name) == strlen(of) && strncmp(name, of, strlen(of)) == 0) x->of = (int32_t)c;
+    }
+    return x->of >= 0 ? RG_OK : rg_fail(RG_EINVAL, "--class %s: the model has no such class", of);
 }
 
 rg_status rg_classify_answer(const rg_model *m, const rg_question *q)
@@ -376,15 +427,16 @@ rg_status rg_classify_answer(const rg_model *m, const rg_question *q)
     const rg_field_spec             spec = rg_classify_input_spec(in, m);
     answering                       x = { .model = m, .question = q, .its = its, .sink = q->sink, .named = in->kind == RG_FIELD_PIXELS };
     x.asking = its->names ? q->options : &nothing;
-    if (x.asking->words && !its->vocab) return rg_fail(RG_EINVAL, "--words is for classifiers of texts; this one reads %s", in->name);
     x.classes = rg_model_size(m, "classes");
     x.ends = rg_model_size(m, "ends") > 0;
     x.top = (size_t)x.asking->top < x.classes ? (size_t)x.asking->top : x.classes;
-    const size_t most = 4 * x.classes + 3;
+    RG_TRY(check_asking(&x, in));
+    const size_t most = 4 * x.classes + 3 + BOX_CELLS;
     x.p = rg_alloc_array(x.classes, sizeof *x.p);
     x.cells = rg_alloc_array(most, sizeof *x.cells);
     rg_status status = x.p && x.cells ? name_columns(&x, most) : RG_ENOMEM;
     if (status == RG_OK) status = rg_supervised_answer(m, q, &spec, answer_one, &x);
+    rg_seen_maps_fini(&x.maps);
     rg_text_free(&x.words);
     rg_free(x.p);
     rg_free(x.cells);
