@@ -42,6 +42,15 @@ typedef struct rg_kept_rows {
     const float *(*rows)(void *context, uint32_t entry);
 } rg_kept_rows;
 
+/* A picture of a batch changed on the way into it, of any size: `height` x `width` pixels of spec.width channels, appended to *out as bytes. What comes out
+ * follows from the picture, its line, the epoch and `training` (false: a store to validate on, whose epoch is always 0). */
+typedef struct rg_base_picture {
+    const unsigned char *pixels;
+    size_t               height, width, channels;
+} rg_base_picture;
+typedef rg_status rg_change_picture(rg_text *out, size_t *out_height, size_t *out_width, const rg_base_picture *base, uint64_t epoch, uint64_t line,
+                                    bool training, void *context);
+
 /* What a field is before data are read. Vocabularies, names and strings are borrowed and must outlive the store. */
 typedef struct rg_field_spec {
     const char     *name; /* of the column: "text", "label"                                                               */
@@ -65,6 +74,9 @@ typedef struct rg_field_spec {
     rg_decode_picture *decode;  /* PIXELS from picture files; NULL: the cells are raw pixels (idx)                        */
     const rg_kept_rows *kept;   /* PIXELS: instead of decode; NULL: records hold the pixels                               */
     void              *context; /* of decode, kept */
+    rg_change_picture *change;  /* PIXELS: fresh pictures in every epoch; NULL: as they are                               */
+    void              *changing; /* its context */
+    bool               still;   /* of a store to validate on: change is told so */
 } rg_field_spec;
 
 /* ------------------------------------------------------------------------------------------------------ store */

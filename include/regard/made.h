@@ -59,6 +59,13 @@ void      rg_maker_free(rg_maker *maker);
 /* Example `number` of a split, of as many as one wants: the same for the same options, seed, split and number. What was in *out is freed. */
 rg_status rg_maker_draw(rg_made *out, const rg_maker *maker, rg_made_split split, uint64_t number);
 
+/* Generators that place, turn or cover one digit, over the digits of somebody's own files: `digits` of 28 x 28 bytes each, borrowed, from which clutter
+ * is cut. RG_EINVAL: the generator has no use for them. */
+enum { RG_MADE_DIGIT = 28 };
+rg_status rg_maker_over(rg_maker **out, const rg_generator *generator, const void *options, const unsigned char *digits, size_t count);
+/* The picture of a digit in an epoch: what is drawn depends on the options' seed, the epoch and the number alone. What was in *out is freed. */
+rg_status rg_maker_change(rg_made *out, const rg_maker *maker, const unsigned char *digit, uint64_t epoch, uint64_t number);
+
 /* One word per generator, in the order of the help. */
 #define RG_GENERATORS(X)                                                                                            \
     X(grammar) X(names) X(puzzles) X(t60) X(ct60) X(ct100) X(stclut) X(rts42) X(addition) X(grid16) X(mnist_m) X(captcha) X(scenes) X(vqa) X(sets) \

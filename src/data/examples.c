@@ -110,6 +110,7 @@ static void drop_temp(rg_examples *c)
 static void free_field(rg_examples *c, size_t f)
 {
     rg_column *column = &c->column[f];
+    rg_text_free(&column->changed);
     rg_text_free(&c->packed[f]);
     rg_ids_free(&column->ids);
     rg_ids_free(&column->previous);

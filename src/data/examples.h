@@ -24,6 +24,8 @@ typedef struct rg_column {
     rg_ids   ids, previous, start, size;
     rg_real *values;
     size_t   value_count, value_room;
+    uint64_t epoch, line; /* of the example being unpacked */
+    rg_text  changed;     /* its pixels, where they are changed */
 } rg_column;
 
 /* How one kind of field is stored and given out (fields.c). */

@@ -13,7 +13,10 @@
     X(headlines) \
     X(lm) \
     X(sentiment) \
-    X(longrange)
+    X(longrange) \
+    X(digits) \
+    X(stn) \
+    X(ram)
 
 #define DECLARE(name) extern const rg_experiment rg_experiment_##name;
 #define ENTRY(name)   &rg_experiment_##name,

@@ -21,6 +21,8 @@ static const rg_option options[] = {
     { RG_OPTION_INT, "size", offsetof(rg_classify_options, size), "0", "pixels of a side that picture files are scaled to; 0: as they are", 0,
       "[0,4096]", NULL },
     { RG_OPTION_STRING, "fit", offsetof(rg_classify_options, fit), "crop", "how a picture of another shape is fitted", 0, "crop|stretch|pad", NULL },
+    { RG_OPTION_STRING, "augment", offsetof(rg_classify_options, augment), "",
+      "change training pictures in every epoch: shift:2 rotate:10 flip ..., or a generator over digits: t60 (docs/pictures.md)", 0, NULL, NULL },
     RG_FEATURES_ROWS(rg_classify_options, features),
     RG_OPTION_END
 };
@@ -43,7 +45,13 @@ static rg_status adopt(void *its, rg_sizes *sizes, const rg_state *state)
     return !c->names == !c->counts ? RG_OK : rg_fail(RG_EFORMAT, "classes and classes.counts go together");
 }
 static rg_status describe(rg_state *state, const void *its) { return rg_assets_describe(assets, state, its); }
-void             rg_classifier_drop(void *its) { rg_assets_drop(assets, its); }
+
+void rg_classifier_drop(void *its)
+{
+    rg_augmented_free(((rg_classifier *)its)->augmented);
+    ((rg_classifier *)its)->augmented = NULL;
+    rg_assets_drop(assets, its);
+}
 
 /* ------------------------------------------------------------------------------------------------------------ opening */
 
@@ -96,8 +104,9 @@ static rg_status open(rg_run *run)
     RG_TRY(rg_classify_input_learn(&specs[RG_INPUT], in, run, &reading));
     RG_TRY(rg_supervised_open(run, &o->sets, &reading, specs, 2));
     RG_TRY(rg_features_save(its->features));
-    RG_TRY(rg_classify_input_check(in, run));
     RG_TRY(count_classes(its, d->train));
+    RG_TRY(rg_augmented_fill(its->augmented, d->train, d->valid, RG_INPUT));
+    RG_TRY(rg_classify_input_check(in, run));
     if (!(its->input = rg_strdup(in->name))) return RG_ENOMEM;
     if (number) RG_TRY(rg_sizes_put(&run->sizes, "classes", 1));
     if (number) RG_TRY(rg_sizes_put(&run->sizes, "regression", 1));

@@ -6,6 +6,7 @@
 #include "regard/metrics.h"
 #include "regard/picture.h"
 #include "regard/supervised.h"
+#include "tasks/augmented.h"
 
 typedef struct rg_classify_options {
     rg_set_options  sets;
@@ -13,6 +14,7 @@ typedef struct rg_classify_options {
     char           *in, *out, *fit;
     int64_t         size;
     rg_features_options features;
+    char           *augment;
 } rg_classify_options;
 
 /* What a model of this task needs beside weights. */
@@ -24,6 +26,7 @@ typedef struct rg_classifier {
     uint64_t *counts; /* training examples of each class: what an empty input is answered with     */
     rg_pixels_config pixels; /* how picture files become pixels of one size                        */
     rg_features     *features; /* the frozen network pictures go through; NULL: none               */
+    rg_augmented    *augmented; /* while learning, how training pictures are changed; NULL: not    */
 } rg_classifier;
 
 void rg_classifier_drop(void *its); /* frees what it holds */

@@ -124,7 +124,12 @@ rg_status rg_classify_input_learn(rg_field_spec *out, const rg_classify_input *i
         its->pixels.height = its->pixels.width = (size_t)o->size;
         RG_TRY(rg_fit_find(&its->pixels.fit, o->fit));
         RG_TRY(rg_sizes_put(&run->sizes, "fit", (size_t)its->pixels.fit));
+        if (o->features.file[0] && o->augment[0]) return rg_fail(RG_EINVAL, "--augment changes pixels, --features keeps what was computed from them: one of both");
         if (o->features.file[0]) return learn_features(out, in, run);
+        if (o->augment[0]) {
+            RG_TRY(rg_augmented_new(&its->augmented, o->augment, (uint64_t)run->learning->seed));
+            rg_augmented_on(out, its->augmented);
+        }
         out->decode = rg_pixels_decode;
         out->context = &its->pixels;
     }
@@ -137,9 +142,11 @@ rg_status rg_classify_input_check(const rg_classify_input *in, rg_run *run)
     const rg_supervised *d = run->data;
     rg_examples *const   stores[] = { d->train, d->valid, d->beside };
     static const char *const names[] = { "training", "validation", "unlabelled or target" };
+    const rg_classifier *its = run->assets;
+    const bool           alike = its->augmented && rg_augmented_alike(its->augmented);
     size_t               height = 0, width = 0, channels = 0;
     for (size_t s = 0; s < 3 && in->kind == RG_FIELD_PIXELS; s++)
-        for (uint64_t i = 0; stores[s] && i < rg_examples_count(stores[s]); i++) {
+        for (uint64_t i = 0; stores[s] && i < (alike ? 1 : rg_examples_count(stores[s])); i++) {
             rg_batch one;
             RG_TRY(rg_examples_one(&one, stores[s], i));
             const int32_t *size = one.field[RG_INPUT].size;

@@ -85,6 +85,7 @@ static rg_status open_set(rg_examples **out, const rg_run *run, const rg_set_opt
     rg_text            text = { 0 };
     memcpy(s, specs, fields * sizeof *specs);
     if (!s[0].batch_rows) s[0].batch_rows = (size_t)sets->batch_rows;
+    for (size_t f = 0; f < fields; f++) s[f].still = !train;
     for (size_t f = 0; f < fields && !train; f++) s[f].crop = s[f].crop || s[f].kind == RG_FIELD_IDS;
     c.batch = (size_t)sets->batch;
     c.window = (size_t)sets->window;

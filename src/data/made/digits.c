@@ -8,11 +8,6 @@
 
 enum { PIXELS = RG_DIGIT_SIDE * RG_DIGIT_SIDE, HELD_OUT = 10000, DRAWN = 1 << 20 };
 
-struct rg_digits {
-    rg_text  pixels[2], labels[2]; /* of MNIST's two files; empty: digits are drawn */
-    uint64_t count[RG_MADE_SPLITS];
-};
-
 static rg_status keep(rg_text *pixels, rg_text *labels, const rg_row *row)
 {
     const rg_cell *picture = &row->cell[1], *label = &row->cell[0];
@@ -85,6 +80,23 @@ void rg_digits__close(rg_digits *d)
     rg_free(d);
 }
 
+rg_status rg_digits__over(rg_digits **out, const unsigned char *pixels, size_t count)
+{
+    rg_digits *d = rg_alloc_zero(sizeof *d);
+    if (!d) return RG_ENOMEM;
+    d->over = pixels;
+    for (int s = 0; s < RG_MADE_SPLITS; s++) d->count[s] = count;
+    *out = d;
+    return RG_OK;
+}
+
+void rg_digits__with(rg_digits *out, const rg_digits *d, const unsigned char *digit, uint64_t at)
+{
+    *out = *d;
+    out->digit = digit;
+    out->at = at % d->count[0];
+}
+
 uint64_t rg_digits__count(const rg_digits *d, rg_made_split split) { return d->count[split]; }
 
 /* A digit of strokes: points moved, slanted, narrowed, thin or thick. */
@@ -105,6 +117,10 @@ static int draw_digit(unsigned char *out, rg_made_split split, uint64_t index)
 int rg_digits__get(unsigned char *out, const rg_digits *d, rg_made_split split, uint64_t index)
 {
     index %= d->count[split];
+    if (d->over) {
+        memcpy(out, d->digit && index == d->at ? d->digit : d->over + index * PIXELS, PIXELS);
+        return 0;
+    }
     if (!d->labels[0].length) return draw_digit(out, split, index);
     const int    file = split == RG_MADE_TEST;
     const size_t at = (size_t)(index + (split == RG_MADE_VALID ? d->count[RG_MADE_TRAIN] : 0));

@@ -21,12 +21,20 @@ typedef struct rg_made_settings {
 /* ---------------------------------------------------------------------------------------------------------- digits */
 
 enum { RG_DIGIT_SIDE = 28 };
-typedef struct rg_digits rg_digits;
+typedef struct rg_digits {
+    rg_text              pixels[2], labels[2]; /* of MNIST's two files; empty: digits are drawn */
+    uint64_t             count[RG_MADE_SPLITS];
+    const unsigned char *over, *digit; /* of somebody else; the one of number `at` */
+    uint64_t             at;
+} rg_digits;
 
 /* MNIST's files below `folder` (validation: the last 10,000 of the training file), or digits of strokes for "". */
 rg_status rg_digits__open(rg_digits **out, const char *folder);
 void      rg_digits__close(rg_digits *digits);
 uint64_t  rg_digits__count(const rg_digits *digits, rg_made_split split);
+/* The digits of somebody else, for all splits. `rg_digits__with` is the same with `digit` in the place of number `at`. */
+rg_status rg_digits__over(rg_digits **out, const unsigned char *pixels, size_t count);
+void      rg_digits__with(rg_digits *out, const rg_digits *digits, const unsigned char *digit, uint64_t at);
 /* 28 x 28 pixels of digit `index` (modulo the count) of a split; returns its class. */
 int rg_digits__get(unsigned char *out, const rg_digits *digits, rg_made_split split, uint64_t index);
 

@@ -82,6 +82,43 @@ void rg_maker_free(rg_maker *m)
     rg_free(m);
 }
 
+static bool has_option(const rg_generator *g, const char *name)
+{
+    for (const rg_option *row = g->options; row->name; row++)
+        if (strcmp(row->name, name) == 0) return true;
+    return false;
+}
+
+rg_status rg_maker_over(rg_maker **out, const rg_generator *g, const void *options, const unsigned char *digits, size_t count)
+{
+    if (!g->draw || !has_option(g, "digits") || strcmp(g->columns, "label") != 0 || strcmp(g->name, "addition") == 0)
+        return rg_fail(RG_EINVAL, "%s does not change pictures that keep their label; t60, ct60, ct100, stclut, rts42 and grid16 do", g->name);
+    rg_maker *m = rg_alloc_zero(sizeof *m);
+    if (!m) return RG_ENOMEM;
+    m->generator = g;
+    m->options = options;
+    m->base = options;
+    rg_status status = rg_digits__over(&m->digits, digits, count);
+    if (status == RG_OK && m->base->pictures && *m->base->pictures) status = read_photographs(m, m->base->pictures);
+    if (status == RG_OK) *out = m;
+    else rg_maker_free(m);
+    return status;
+}
+
+rg_status rg_maker_change(rg_made *out, const rg_maker *m, const unsigned char *digit, uint64_t epoch, uint64_t number)
+{
+    const uint64_t about[] = { (uint64_t)m->base->seed, epoch, 0x6368616E6765u };
+    rg_random      random = rg_random_new(rg_hash64_of(about, sizeof about), number);
+    rg_digits      with;
+    rg_maker       now = *m;
+    rg_digits__with(&with, m->digits, digit, number);
+    now.digits = &with;
+    clear(out);
+    const rg_status status = m->generator->draw(out, &now, RG_MADE_TRAIN, number, &random);
+    if (status != RG_OK) rg_made_free(out);
+    return status;
+}
+
 static rg_made_split split_of(uint64_t identity)
 {
     const uint64_t part = identity % PARTS;

@@ -239,15 +239,23 @@ static rg_status load_window(rg_examples *c)
 
 /* -------------------------------------------------------------------------------------------------------- batches */
 
-static rg_status add_record(rg_examples *c, const rg_record_head *head, const int32_t *words)
+/* Rows of the example that was unpacked last; a changed picture may have another size than its record. */
+static size_t rows_of(const rg_column *column, const rg_field_spec *spec, const int32_t *words, size_t count)
+{
+    const int32_t *size = column->size.data + column->size.count;
+    return spec->change && spec->kind == RG_FIELD_PIXELS ? (size_t)size[-2] * (size_t)size[-1] : rg_kinds[spec->kind].rows(spec, words, count);
+}
+
+static rg_status add_record(rg_examples *c, const rg_record_head *head, const int32_t *words, uint64_t epoch)
 {
     for (size_t f = 0; f < c->fields; f++) {
         const rg_field_spec *spec = &c->spec[f];
         rg_column           *column = &c->column[f];
         const rg_kind       *kind = &rg_kinds[spec->kind];
+        column->epoch = spec->still ? 0 : epoch, column->line = head->line;
         RG_TRY(kind->unpack(column, spec, words, head->count[f]));
         const size_t rows = kind->ids ? column->ids.count : (size_t)column->start.data[column->start.count - 1] +
-                                                                kind->rows(spec, words, head->count[f]);
+                                                                rows_of(column, spec, words, head->count[f]);
         if (rows > INT32_MAX)
             return rg_fail(RG_ELIMIT, "a batch of more than 2^31 rows of field %s: make batches smaller or limit the length", spec->name);
         RG_TRY(rg_ids_add(&column->start, (int32_t)rows));
@@ -308,7 +316,7 @@ static rg_status fill_batch(rg_batch *out, rg_examples *c, size_t begin, size_t 
     for (size_t i = begin; i < end; i++) {
         rg_record_head head = { 0 };
         const int32_t *words = rg_examples__split(&head, c, (c->windowed ? c->window.data : c->block.data) + c->entries[i].at);
-        RG_TRY(add_record(c, &head, words));
+        RG_TRY(add_record(c, &head, words, c->place.epoch));
         c->lines[i - begin] = head.line;
     }
     show_batch(out, c, end - begin);
@@ -382,7 +390,7 @@ rg_status rg_examples_one(rg_batch *out, rg_examples *c, uint64_t i)
         return rg_fail(RG_EINVAL, "example %llu of %llu", (unsigned long long)i, (unsigned long long)c->report.examples);
     RG_TRY(rg_examples__record(&head, &words, c, i));
     RG_TRY(begin_batch(c, 1));
-    RG_TRY(add_record(c, &head, words));
+    RG_TRY(add_record(c, &head, words, 0));
     c->lines[0] = head.line;
     show_batch(out, c, 1);
     return RG_OK;
