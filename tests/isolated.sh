@@ -43,3 +43,11 @@ BUILD_DIR=$PWD/kept bash "$isolated" bad sh -c 'echo bad > fuzz_x.input; exit 1'
 BUILD_DIR=$PWD/kept bash "$isolated" good sh -c 'echo good > fuzz_y.input'
 [ "$(cat kept/tests/fuzz_x.input)" = bad ] || fail "the failing input is not kept"
 [ ! -e kept/tests/fuzz_y.input ] || fail "the input of a passing run is kept"
+
+# A test that takes too long is ended with all it started; in a campaign it is not.
+TEST_SECONDS=1 bash "$isolated" long sh -c 'sleep 1000 & echo $! > "$0/sleeper"; wait' "$PWD" > ended
+[ $? = 124 ] && grep -q 'long: ended after 1 s' ended || fail "no limit: $(cat ended)"
+for _ in $(seq 100); do runs "$(cat sleeper)" || break; sleep 0.05; done
+! runs "$(cat sleeper)" || fail "what the long test started still runs"
+CAMPAIGN=1 TEST_SECONDS=1 bash "$isolated" long sh -c 'sleep 2; exit 5'
+[ $? = 5 ] || fail "a campaign has a limit"
