@@ -30,7 +30,9 @@ static rg_tensor *training_loss(rg_tape *t, rg_tensor *const *x, void *context)
 {
     const caught *c = context;
     (void)x;
-    return rg_model_loss(t, c->model, c->share).sum;
+    const rg_system_phase *last = c->model->system->phases; /* of several losses the last, which learns from all parameters */
+    while (last && last[1].name) last++;
+    return (last ? last->loss(t, c->model, c->share) : rg_model_loss(t, c->model, c->share)).sum;
 }
 
 /* Biases start at zero, and what was dropped is zero: moved a little, no unit stands on the kink of its activation. */

@@ -157,8 +157,9 @@ static void ask(const rg_model *m, answers *a)
 {
     static const rg_option nothing[] = { RG_OPTION_END };
     const rg_task        *task = m->system->task;
-    const rg_option      *rows = task->asking ? task->asking : nothing;
-    void                 *options = rg_alloc_zero(task->asking_bytes + 1);
+    const bool            draws = !task->answer; /* it gives samples */
+    const rg_option      *rows = draws ? task->drawing : task->asking ? task->asking : nothing;
+    void                 *options = rg_alloc_zero((draws ? task->drawing_bytes : task->asking_bytes) + 1);
     const rg_option_group group = { .rows = rows, .values = options };
     const char           *reads = m->system->reads ? m->system->reads : "text";
     char                 *place = rg_format("%s/%s", folder, task->name), *picture = rg_format("%s/pictures/1-0.png%s", place, strcmp(task->name, "vqa") == 0 ? "\twhat is it" : "");
@@ -169,7 +170,7 @@ static void ask(const rg_model *m, answers *a)
     assert_int_equal(rg_options_init(rows, options), RG_OK);
     if (rg_option_find(&group, 1, "graph", &at)) assert_int_equal(rg_options_set(&group, 1, "graph", 1, (const char *const *)&place), RG_OK);
     const rg_question q = { .options = options, .words = &words, .input = "/dev/null", .threads = 1, .sink = &sink };
-    if (task->answer(m, &q) != RG_OK) fail_msg("%s: %s", m->system->name, rg_message());
+    if ((draws ? task->generate : task->answer)(m, &q) != RG_OK) fail_msg("%s: %s", m->system->name, rg_message());
     rg_options_fini(rows, options);
     rg_free(options);
     rg_free(place);

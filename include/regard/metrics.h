@@ -162,13 +162,23 @@ typedef struct rg_metric_family {
     rg_status (*judge)(const rg_judging *judging); /* RG_EMATCH, RG_EFORMAT name file and line */
 } rg_metric_family;
 
-#define RG_METRIC_FAMILIES(X) X(classes) X(sets) X(boxes)
+#define RG_METRIC_FAMILIES(X) X(classes) X(sets) X(boxes) X(parzen)
 #define RG_METRIC_FAMILY_DECLARE(name) extern const rg_metric_family rg_metric_family_##name;
 RG_METRIC_FAMILIES(RG_METRIC_FAMILY_DECLARE)
 #undef RG_METRIC_FAMILY_DECLARE
 
 const rg_metric_family *const *rg_metric_family_all(void);              /* ends with NULL */
 const rg_metric_family        *rg_metric_family_find(const char *name); /* NULL: none     */
+
+/* ------------------------------------------------------------------------------------------------------------ samples */
+
+/* Log-likelihood of n rows x of d numbers under normal windows around M samples; their width is chosen on `valid`. */
+typedef struct rg_parzen {
+    double mean, error; /* nats per example, and the standard error */
+    double sigma;
+    size_t examples;
+} rg_parzen;
+rg_status rg_parzen_measure(rg_parzen *out, const rg_real *samples, size_t M, const rg_real *x, size_t n, const rg_real *valid, size_t valid_n, size_t d);
 
 RG_API_END
 #endif

@@ -113,6 +113,9 @@ typedef struct rg_pixels_config {
 
 /* `decode` of a field of pixels; its context is an rg_pixels_config, NULL for the default. A cell of raw pixels (idx) is taken too. */
 rg_status rg_pixels_decode(rg_text *out, size_t *out_height, size_t *out_width, size_t channels, const rg_cell *cell, void *config);
+/* Examples without labels: the field of a file of pictures (idx, a folder, an archive, --pictures) or of numbers (the column "numbers", or all
+ * columns of a table without names). *reading is set to read it; `width` of the field is for rg_examples_learn. */
+rg_status rg_vectors_spec(rg_field_spec *out, rg_reader_config *reading, const char *path);
 /* Height, width and channels of a file (or of a cell of raw pixels) from its first bytes, without decoding it. */
 rg_status rg_pixels_measure(size_t *out_height, size_t *out_width, size_t *out_channels, const rg_cell *cell);
 

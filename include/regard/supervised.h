@@ -19,11 +19,11 @@ RG_API_BEGIN
 /* --------------------------------------------------------------------------------------------------------- options */
 
 /* Which files, and how they are cut into batches. */
-typedef struct rg_set_options {
+struct rg_set_options {
     rg_list train, valid, test, unlabelled, target;
     char   *format, *columns, *header, *pictures;
     int64_t batch, batch_rows, window, batch_beside;
-} rg_set_options;
+};
 
 /* Rows for a member `sets` of the task's struct of options. `what` says what a line of these files is. */
 #define RG_SET_ROWS(type, sets, what, batch_of)                                                                                                       \

@@ -15,6 +15,9 @@
 
 RG_API_BEGIN
 
+typedef struct rg_examples rg_examples; /* regard/examples.h */
+typedef struct rg_names    rg_names;
+typedef struct rg_set_options rg_set_options; /* which files, and how they are read: regard/supervised.h */
 typedef struct rg_record    rg_record;    /* what was attended to: regard/record.h */
 typedef struct rg_influence rg_influence; /* how far back answers depend on inputs: regard/view.h */
 
@@ -107,6 +110,9 @@ typedef enum rg_small_size { RG_SMALL_TEST, RG_SMALL_DEMO } rg_small_size;
  * drawing of what was attended to. A task has as many as there is to show; tests walk them with RG_SMALL_TEST. */
 typedef struct rg_demo {
     const char *name, *summary;
+    const char *objective; /* how its loss is made; NULL: plain                                                              */
+    double      attack;    /* afterwards `attacked` are changed by this, linf, and the verdict is the error; 0: no attack    */
+    const char *attacked;  /* files, blanks between them; FOLDER stands for where the data are                               */
     const char *type;     /* the system that learns it                                                                       */
     const char *settings; /* YAML, read after what `small` wrote: sizes of the system, updates; may be NULL                  */
     const char *metric;   /* the verdict: what was measured at the end of training, else by the last validation ("lost" is also "lost-5") ... */
@@ -171,6 +177,10 @@ struct rg_task {
     /* log p of given answers: rows of question->input, an answer TAB an input, in that order, or plain lines where the answer is the text
      * itself; `regard score`. NULL: not known. */
     rg_status (*score)(const rg_model *model, const rg_question *question);
+    /* Examples of other files as a model of this task reads them, what goes in first, then a label where the files have one; its classes (NULL:
+     * it has none): for attack, shift and rank. NULL: not known. */
+    rg_status (*examples)(rg_examples **out, const rg_model *model, const rg_set_options *sets);
+    const rg_names *(*classes)(const rg_model *model);
     bool translates; /* its assets are an rg_translator: the server offers the API of translations */
     bool (*texts)(const rg_model *model); /* its inputs are texts, no names of files: a server may be sent them; NULL: no */
 

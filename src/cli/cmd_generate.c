@@ -34,21 +34,27 @@ static rg_status extend(rg_call *call)
     return task->drawing ? rg_call_add(call, task->name, task->drawing, task->drawing_bytes) : RG_OK;
 }
 
-/* Plain text: the column "text" alone, a rule between two of them. */
+/* Plain text: the column "text" alone, a rule between two of them; without such a column a table. */
 typedef struct {
-    size_t text, rows;
+    size_t text, rows, columns; /* text = columns: no texts but a table */
 } plain;
 
 static rg_status plain_columns(void *context, const char *const *names, size_t count)
 {
     plain *p = context;
     for (p->text = 0; p->text < count && strcmp(names[p->text], "text") != 0;) p->text++;
-    return p->text < count ? RG_OK : rg_fail(RG_EINVAL, "this model draws no text: --json gives what it draws");
+    p->columns = count;
+    for (size_t i = 0; p->text == count && i < count; i++) printf("%s%c", names[i], i + 1 < count ? '\t' : '\n');
+    return RG_OK;
 }
 
 static rg_status plain_row(void *context, const rg_value *cells)
 {
     plain *p = context;
+    if (p->text == p->columns) {
+        for (size_t i = 0; i < p->columns; i++) printf("%s%c", cells[i].text ? cells[i].text : "", i + 1 < p->columns ? '\t' : '\n');
+        return RG_OK;
+    }
     if (p->rows++) printf("----------------\n");
     printf("%s\n", cells[p->text].text);
     return fflush(stdout) == 0 ? RG_OK : rg_fail(RG_EIO, "cannot write the texts");
@@ -83,7 +89,7 @@ static rg_status run(rg_call *call)
 
 const rg_command rg_command_generate = {
     .name = "generate",
-    .summary = "texts drawn from a language model",
+    .summary = "texts drawn from a language model, samples from a generator",
     .arguments = "[PROMPT...]",
     .details = "Continues each prompt, --samples times: --prompt TEXT..., the words behind the options as one prompt, "
                "or else one prompt per "

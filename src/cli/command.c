@@ -24,6 +24,9 @@ const char *rg_program(void) { return program ? program : "regard"; }
     X(quantize) \
     X(import) \
     X(predict) \
+    X(attack) \
+    X(shift) \
+    X(rank) \
     X(generate) \
     X(serve) \
     X(make) \

@@ -8,6 +8,7 @@
 #include "cli/demo.h"
 #include "cli/show.h"
 #include "cli/training.h"
+#include "regard/probe.h"
 
 void rg_demo_list(FILE *out)
 {
@@ -21,7 +22,7 @@ void rg_demo_list(FILE *out)
 static rg_status make_recipe(rg_recipe **out, const rg_task *task, const rg_demo *d, const rg_demo_settings *s, const char *model)
 {
     rg_text   yaml = { 0 };
-    char     *type = rg_format("type: %s\n", d->type);
+    char     *type = rg_format("type: %s\nobjective: [%s]\n", d->type, d->objective ? d->objective : "");
     char     *rest = rg_format("overwrite: true\nseed: %lld\ncpu-threads: %lld\n", (long long)s->seed, (long long)s->threads);
     char     *limit = rg_format("after-batches: %lld\nlr-cooldown: 0\n", (long long)s->updates);
     rg_status status = type && rest && limit ? rg_recipe_new(out, type) : RG_ENOMEM;
@@ -68,7 +69,7 @@ static rg_status learn(rg_model **out, double *out_value, const rg_task *task, c
         const rg_train_report report = rg_console_report(&console);
         const rg_training     t = rg_recipe_training(recipe, &report);
         status = rg_learn(out, &learned, &t);
-        if (status == RG_OK && !find_metric(out_value, d, &learned, &console.metrics, t.learning->restore_best))
+        if (status == RG_OK && !d->attack && !find_metric(out_value, d, &learned, &console.metrics, t.learning->restore_best))
             status = rg_fail(RG_EINVAL, "the demo %s measures no %s", d->name, d->metric);
         rg_console_close(&console);
     }
@@ -177,6 +178,35 @@ static rg_status draw_texts(const rg_model *m, const rg_demo *d)
     return status;
 }
 
+/* The files that are attacked, words of one text. */
+static rg_status split_files(rg_list *out, char *text)
+{
+    for (char *word = strtok(text, " "); word && out->count < 2; word = strtok(NULL, " ")) out->items[out->count++] = word;
+    return out->count ? RG_OK : rg_fail(RG_EINVAL, "the demo names no files to attack");
+}
+
+static rg_status attack(double *out, const rg_model *m, const rg_demo *d, const char *folder)
+{
+    static char            none[] = "", automatic[] = "auto";
+    char                  *items[2], *sheet = rg_format("%s/attacked.png", folder);
+    rg_set_options         sets = { .train = { 0, items }, .format = none, .columns = none, .header = automatic, .pictures = none, .batch = 100 };
+    const int64_t          steps[] = { 1, 10 };
+    const rg_attack_config c = { .epsilon = &d->attack, .epsilons = 1, .steps = steps, .step_counts = 2, .sheet = sheet, .threads = 2, .seed = 1 };
+    rg_attack_row          r[2];
+    rg_text                text = { 0 };
+    rg_status              status = sheet ? with_folder(&text, d->attacked, folder) : RG_ENOMEM;
+    if (status == RG_OK) status = split_files(&sets.train, text.data);
+    if (status == RG_OK) status = rg_attack(r, m, &sets, &c);
+    for (size_t i = 0; status == RG_OK && i < 2; i++)
+        printf("%s%2lld step%s: error %.3f, clean %.3f; random changes of the same size change %.3f of the answers\n", i ? "" : "\n", (long long)steps[i], i ? "s" : " ",
+               r[i].error, r[i].clean_error, r[i].noise);
+    if (status == RG_OK) printf("(pictures, changes and what came of them: %s)\n", sheet);
+    if (status == RG_OK) *out = r[0].error;
+    rg_text_free(&text);
+    rg_free(sheet);
+    return status;
+}
+
 rg_status rg_demo_run(bool *out_good, const rg_task *task, const rg_demo *d, const rg_demo_settings *s)
 {
     const double started = rg_now();
@@ -185,7 +215,8 @@ rg_status rg_demo_run(bool *out_good, const rg_task *task, const rg_demo *d, con
     if (mkdir(s->folder, 0777) != 0 && errno != EEXIST) return rg_fail(RG_EIO, "cannot make the folder %s: %s", s->folder, strerror(errno));
     char     *path = rg_format("%s/model.safetensors", s->folder);
     rg_status status = path ? learn(&model, &value, task, d, s, path) : RG_ENOMEM;
-    if (status == RG_OK && task->answer) status = show(model, d, s->folder);
+    if (status == RG_OK && d->attack > 0) status = attack(&value, model, d, s->folder);
+    else if (status == RG_OK && task->answer) status = show(model, d, s->folder);
     if (status == RG_OK && d->drawing && task->generate) status = draw_texts(model, d);
     if (status == RG_OK) {
         *out_good = d->below ? value <= d->expected : value >= d->expected;

@@ -11,6 +11,11 @@
     X(multi30k) \
     X(grid) \
     X(headlines) \
+    X(adversarial) \
+    X(vat) \
+    X(dann) \
+    X(ablations) \
+    X(gan) \
     X(lm) \
     X(sentiment) \
     X(longrange) \

@@ -75,6 +75,7 @@ static rg_status build(rg_model *m)
     RG_TRY(rg_pool_init(&q->pool, m->params, s->pool, q->encoder.out, (size_t)s->rows, (size_t)s->hidden));
     rg_dense_init(&q->output, m->params, "output", q->pool.out, rg_model_size(m, "classes"), RG_IDENTITY);
     m->longest = rg_encoder_longest(&q->encoder);
+    RG_TRY(rg_sizes_put(&m->sizes, "units", q->pool.out));
     if (!rg_model_size(m, "regression")) return RG_OK;
     q->out_shift = rg_params_add(m->params, "output.shift", RG_KEPT, 1, rg_model_size(m, "classes"), RG_INIT_ZERO, 0);
     q->out_scale = rg_params_add(m->params, "output.scale", RG_KEPT, 1, rg_model_size(m, "classes"), RG_INIT_ONE, 1);

@@ -34,26 +34,37 @@ static rg_status build(rg_model *m)
     RG_TRY(rg_encoder_init(&q->encoder, m->params, &s->encoder, d));
     rg_dense_init(&q->output, m->params, "output", q->encoder.out, rg_model_size(m, "tags"), RG_IDENTITY);
     m->longest = rg_encoder_longest(&q->encoder);
-    return RG_OK;
+    return rg_sizes_put(&m->sizes, "units", q->encoder.out);
 }
 
-static rg_tensor *predict(rg_tape *t, const rg_model *m, const void *data)
+static rg_tensor *enter(rg_tape *t, const rg_model *m, const void *data)
+{
+    const parts    *q = m->parts;
+    const rg_field *text = &((const rg_batch *)data)->field[RG_INPUT];
+    return rg_gather(t, rg_use(t, q->embedding), text->ids, rg_field_rows(text), &text->layout); /* (words, d) */
+}
+
+static rg_tensor *features(rg_tape *t, const rg_model *m, const void *data, rg_tensor *x)
 {
     const settings *s = m->options;
     const parts    *q = m->parts;
-    const rg_field *text = &((const rg_batch *)data)->field[RG_INPUT];
-    rg_tensor      *x = rg_gather(t, rg_use(t, q->embedding), text->ids, rg_field_rows(text), &text->layout);
-    rg_tensor      *h = rg_encoder_run(t, &q->encoder, rg_dropout(t, x, s->dropout), NULL, NULL); /* (words, out)  */
-    return rg_dense_run(t, &q->output, rg_dropout(t, h, s->dropout));                             /* (words, tags) */
+    (void)data;
+    return rg_encoder_run(t, &q->encoder, rg_dropout(t, x, s->dropout), NULL, NULL); /* (words, out) */
+}
+
+static rg_tensor *answer(rg_tape *t, const rg_model *m, const void *data, rg_tensor *h)
+{
+    (void)data;
+    return rg_dense_run(t, &((const parts *)m->parts)->output, rg_dropout(t, h, ((const settings *)m->options)->dropout)); /* (words, tags) */
 }
 
 /* Rows that continue a word have no tag, -1, and no loss. */
-static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
+static rg_loss compare(rg_tape *t, const void *data, rg_tensor *logits)
 {
     const rg_field *tags = &((const rg_batch *)data)->field[RG_LABEL];
     double          words = 0;
     for (size_t i = 0; i < rg_field_rows(tags); i++) words += tags->ids[i] >= 0;
-    return (rg_loss){ rg_cross_entropy(t, predict(t, m, data), tags->ids, 0), words };
+    return (rg_loss){ rg_cross_entropy(t, logits, tags->ids, 0), words };
 }
 
 static const rg_attention_use uses[] = {
@@ -72,6 +83,9 @@ const rg_system rg_system_tagger = {
     .earlier = "encoder: window\n",
     .parts_bytes = sizeof(parts),
     .build = build,
-    .loss = loss,
-    .predict = predict,
+    .enter = enter,
+    .features = features,
+    .answer = answer,
+    .compare = compare,
+    .predict = rg_model_predict,
 };

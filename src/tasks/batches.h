@@ -26,6 +26,7 @@ rg_status rg_beside_next(rg_run *run, rg_shares *shares); /* gives every share i
 rg_status rg_beside_tell(const rg_run *run, rg_state *state);
 rg_status rg_beside_seek(rg_run *run, const rg_state *state);
 void      rg_beside_close(rg_run *run);
+bool      rg_set_has_labels(const char *path, const rg_reader_config *reading); /* can all wanted columns be read? */
 /* The reading of the training file with the column run->column behind the others, and its field; *text is freed by the caller behind it. */
 rg_status rg_beside_column(rg_reader_config *out, rg_text *text, const char **wanted, rg_field_spec *spec, rg_run *run, const char *path,
                            const rg_reader_config *reading);

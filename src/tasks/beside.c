@@ -19,6 +19,17 @@ static bool same_file(const char *a, const char *b)
     return same;
 }
 
+bool rg_set_has_labels(const char *path, const rg_reader_config *reading)
+{
+    rg_reader *r;
+    rg_row     row;
+    bool       more;
+    if (rg_reader_open(&r, path, reading) != RG_OK) return false;
+    const bool fine = rg_reader_next(&more, &row, r) == RG_OK;
+    rg_reader_close(r);
+    return fine;
+}
+
 /* The input as the training data have it; a column of labels, where there is one, is read over. */
 static rg_status read_set(rg_examples **out, const rg_run *run, const rg_set_options *sets, const rg_list *files, const rg_reader_config *reading,
                           const rg_field_spec *input, const char *label)
@@ -33,18 +44,13 @@ static rg_status read_set(rg_examples **out, const rg_run *run, const rg_set_opt
     c.window = 0;
     c.seed = (uint64_t)run->learning->seed + 1;
     r.labels = files->count > 1 ? files->items[1] : NULL;
-    rg_status status = rg_examples_open(out, &c, s, label ? 2 : 1, files->items[0], &r);
-    if (status != RG_EFORMAT && status != RG_EINVAL) return status;
-    if (label && r.wanted_count > 1) { /* there is no such column: a file of inputs alone */
-        char *why = rg_strdup(rg_message());
+    const bool both = label && rg_set_has_labels(files->items[0], &r);
+    if (!both) { /* a file of inputs alone */
         r.wanted = only;
         r.wanted_count = 1;
         r.columns = "";
-        if (rg_examples_open(out, &c, s, 1, files->items[0], &r) == RG_OK) status = RG_OK;
-        else rg_fail(status, "%s", why ? why : "");
-        rg_free(why);
     }
-    return status;
+    return rg_examples_open(out, &c, s, both ? 2 : 1, files->items[0], &r);
 }
 
 rg_status rg_beside_open(rg_run *run, const rg_set_options *sets, const rg_reader_config *reading, const rg_field_spec *specs, size_t fields)

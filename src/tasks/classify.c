@@ -56,7 +56,7 @@ void rg_classifier_drop(void *its)
 /* ------------------------------------------------------------------------------------------------------------ opening */
 
 /* All columns but the first are the numbers, unless the file names them. */
-static rg_status columns_of(rg_reader_config *reading, const rg_classify_input *in, const char *path)
+rg_status rg_classify_columns(rg_reader_config *reading, const rg_classify_input *in, const char *path)
 {
     rg_reader_config look = *reading;
     rg_reader       *r;
@@ -98,7 +98,7 @@ static rg_status open(rg_run *run)
     wanted[1] = in->column;
     rg_reader_config reading = rg_supervised_reading(&o->sets, wanted, 2);
     if (o->sets.train.count > 1) reading.labels = o->sets.train.items[1];
-    RG_TRY(columns_of(&reading, in, o->sets.train.items[0]));
+    RG_TRY(rg_classify_columns(&reading, in, o->sets.train.items[0]));
     if (!number) RG_TRY(rg_examples_learn(&its->names, NULL, &specs[RG_LABEL], o->sets.train.items[0], &reading));
     specs[RG_LABEL].names = its->names;
     RG_TRY(rg_classify_input_learn(&specs[RG_INPUT], in, run, &reading));
@@ -138,18 +138,6 @@ static rg_status judge(rg_run *run, rg_metrics *out)
 
 static rg_status finish(rg_run *run) { return rg_supervised_tell_classes(run, ((const rg_classifier *)run->model->assets)->names); }
 
-static const rg_demo demos[] = {
-    { .name = "sentiment",
-      .summary = "film reviews: a few phrases, at times one of another opinion",
-      .type = "classifier",
-      .settings = "encoder: words\ndim-emb: 32\nattention-dim: 32\n",
-      .metric = "accuracy",
-      .expected = 0.9,
-      .ask = "the cast : superb acting , the music : a joy , the second half : uneven",
-      .asking = "words: true\nprobabilities: true\n" },
-    { 0 },
-};
-
 /* Pictures are asked about by their paths, which no client of a server may name. */
 static bool texts(const rg_model *model)
 {
@@ -182,7 +170,9 @@ const rg_task rg_task_classify = {
     .answer = rg_classify_answer,
     .influence = rg_classify_influence,
     .score = rg_classify_score,
+    .examples = rg_classify_examples,
+    .classes = rg_classify_names,
     .texts = texts,
     .small = rg_classify_small,
-    .demos = demos,
+    .demos = rg_classify_demos,
 };

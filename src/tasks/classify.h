@@ -47,6 +47,11 @@ rg_status rg_classify_input_choose(const rg_classify_input **out, const rg_run *
 rg_status rg_classify_input_learn(rg_field_spec *out, const rg_classify_input *input, rg_run *run, const rg_reader_config *reading);
 /* After the stores are there: pictures must be of one size. */
 rg_status rg_classify_input_check(const rg_classify_input *input, rg_run *run);
+/* All columns but the first are the numbers, unless the file names them. */
+rg_status rg_classify_columns(rg_reader_config *reading, const rg_classify_input *input, const char *path);
+/* classify_examples.c: `examples` and `classes` of the task. */
+rg_status       rg_classify_examples(rg_examples **out, const rg_model *model, const rg_set_options *sets);
+const rg_names *rg_classify_names(const rg_model *model);
 /* The field of what a model is asked. */
 rg_field_spec rg_classify_input_spec(const rg_classify_input *input, const rg_model *model);
 /* Where a model keeps input.shift and input.scale (output. for numbers that are answered), fill them from the training data. */
@@ -80,6 +85,7 @@ rg_status rg_classify_score(const rg_model *model, const rg_question *question);
 /* classify_influence.c */
 rg_status rg_classify_influence(rg_influence *out, const rg_model *model, const rg_question *question);
 
+extern const rg_demo rg_classify_demos[]; /* classify_demos.c */
 /* classify_small.c */
 rg_status rg_classify_small(rg_text *yaml, const char *folder, rg_small_size size);
 

@@ -94,6 +94,23 @@ static rg_status answer(const rg_model *m, const rg_question *q)
     return rg_supervised_answer_texts(m, q, &spec, "tags", tag_words);
 }
 
+static rg_status examples(rg_examples **out, const rg_model *m, const rg_set_options *sets)
+{
+    static const char *const wanted[] = { "word", "tag" };
+    const tagger            *its = m->assets;
+    const rg_field_spec      specs[] = { { .name = "word", .kind = RG_FIELD_IDS, .vocab = its->vocab, .words = true, .max_rows = m->longest, .crop = true },
+                                         { .name = "tag", .kind = RG_FIELD_TAGS, .names = its->tags } };
+    rg_reader_config         reading = rg_supervised_reading(sets, wanted, 2);
+    rg_examples_config       c = RG_EXAMPLES_CONFIG_DEFAULT;
+    if (!reading.format[0]) reading.format = "conll";
+    c.batch = sets->batch ? (size_t)sets->batch : 32;
+    c.window = 0;
+    c.shuffle = false;
+    return rg_examples_open(out, &c, specs, 2, sets->train.items[0], &reading);
+}
+
+static const rg_names *tags_of(const rg_model *m) { return ((const tagger *)m->assets)->tags; }
+
 /* -------------------------------------------------------------------------------------------------------------- small */
 
 static rg_status small(rg_text *yaml, const char *folder, rg_small_size size)
@@ -138,6 +155,8 @@ const rg_task rg_task_tag = {
     .finish = finish,
     .hint = rg_supervised_hint,
     .answer = answer,
+    .examples = examples,
+    .classes = tags_of,
     .texts = rg_always_texts,
     .small = small,
     .demos = demos,
