@@ -31,10 +31,11 @@ rg_status bench_step_run(void *context)
     rg_losses      losses;
     rg_step_report report;
     const size_t   n = (size_t)rg_workers_count(s->workers);
-    const rg_job   job = { .shares = s->shares, .count = n, .step = ++s->step, .loss = bench_loss, .context = s->model };
+    const rg_job job = { .shares = s->shares, .count = n, .step = ++s->step, .loss = bench_loss, .context = s->model };
     RG_TRY(rg_workers_run(&losses, s->workers, &job));
     s->loss = losses.sum / losses.count;
-    return rg_optimizer_step(&report, s->opt, rg_workers_grads(s->workers), n, losses.count, s->rate, rg_workers_team(s->workers));
+    return rg_optimizer_step(&report, s->opt, rg_workers_grads(s->workers), n, losses.count, s->rate,
+                             rg_workers_team(s->workers));
 }
 
 double bench_step_check(void *context)

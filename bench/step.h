@@ -1,4 +1,5 @@
-/* step.h - a whole training step of a model on one batch: forward, backward, optimiser with its packs. One worker a thread. */
+/* step.h - a whole training step of a model on one batch: forward, backward, optimiser with its packs. One worker a
+ * thread. */
 #ifndef RG_BENCH_STEP_H
 #define RG_BENCH_STEP_H
 
@@ -24,7 +25,7 @@ typedef struct bench_step {
 rg_status bench_step_init(bench_step *s, const char *optimizer, double rate, rg_team *team);
 rg_status bench_step_run(void *step);
 /* Parameters in hundred thousands: weights are drawn differently on the two sides. -1: the loss is no number. */
-double    bench_step_check(void *step);
-void      bench_step_fini(void *step);
+double bench_step_check(void *step);
+void   bench_step_fini(void *step);
 
 #endif

@@ -1,4 +1,5 @@
-/* Imported language models against PyTorch: the tokens of unusual lines, and the logits of every step (tests/data/import/make_language.py). */
+/* Imported language models against PyTorch: the tokens of unusual lines, and the logits of every step
+ * (tests/data/import/make_language.py). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -105,7 +106,8 @@ static void compare_masked(rg_model *m, const int32_t *token, size_t n, FILE *lo
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < rg_tensor_cols(y); k++) {
             const double theirs = number(logits), ours = (double)rg_tensor_at(y, i, k);
-            if (fabs(ours - theirs) > 1e-4) fail_msg("token %zu: logit %zu is %.6f, PyTorch says %.6f", i, k, ours, theirs);
+            if (fabs(ours - theirs) > 1e-4)
+                fail_msg("token %zu: logit %zu is %.6f, PyTorch says %.6f", i, k, ours, theirs);
         }
     rg_tape_free(t);
 }

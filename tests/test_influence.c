@@ -1,4 +1,5 @@
-/* How far back answers of trained models depend on their inputs: gradients against differences, models without memory, every task that reads sequences. */
+/* How far back answers of trained models depend on their inputs: gradients against differences, models without
+ * memory, every task that reads sequences. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +30,10 @@ static rg_model *learn(const char *type, const char *more)
     ok(rg_recipe_new(&recipe, first));
     ok(system->task->small(&yaml, ".", RG_SMALL_TEST));
     ok(rg_recipe_read(recipe, rg_text_c(&yaml), false));
-    ok(rg_recipe_read(recipe, "dim-emb: 8\ndim-rnn: 8\nlayers: 1\ntransformer-heads: 2\nmodel: ''\ncpu-threads: 1\nafter-batches: 2\n", true));
+    ok(rg_recipe_read(
+        recipe,
+        "dim-emb: 8\ndim-rnn: 8\nlayers: 1\ntransformer-heads: 2\nmodel: ''\ncpu-threads: 1\nafter-batches: 2\n",
+        true));
     ok(rg_recipe_read(recipe, more, true));
     const rg_training t = rg_recipe_training(recipe, NULL);
     ok(rg_learn(&m, NULL, &t));
@@ -62,7 +66,10 @@ static void language_models_depend_on_the_past_as_far_as_they_can_see(void **sta
     static const struct {
         const char *type, *more;
         size_t      count;
-    } rows[] = { { "lm", "cell: lstm\n", 7 }, { "lm", "cell: rnn\nlook: attention\n", 7 }, { "lstmn", "", 7 }, { "gpt", "context: 5\n", 5 } };
+    } rows[] = { { "lm", "cell: lstm\n", 7 },
+                 { "lm", "cell: rnn\nlook: attention\n", 7 },
+                 { "lstmn", "", 7 },
+                 { "gpt", "context: 5\n", 5 } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         rg_model        *m = learn(rows[i].type, rows[i].more);
         rg_record       *r = curve_of(m, "valid.txt", 6);
@@ -75,22 +82,24 @@ static void language_models_depend_on_the_past_as_far_as_they_can_see(void **sta
     }
 }
 
-/* The forward pass's own numbers: log p of the last token when one input row is moved along the gradient. An embedding is moved in the table, in a
+/* The forward pass's own numbers: log p of the last token when one input row is moved along the gradient. An
+ * embedding is moved in the table, in a
  * text where that token stands once. */
 static void gradients_are_those_of_differences(void **state)
 {
     (void)state;
-    rg_model        *m = learn("gpt", "context: 6\ntied-embeddings: false\n");
-    const int32_t    previous[] = { 3, 4, 5, 6 }, ids[] = { -1, -1, -1, 7 }, start[] = { 0, 4 }, none[] = { 0, 0 };
-    const rg_batch   b = { .examples = 1, .fields = 2,
-                           .field = { { .layout = { .groups = 1, .start = none } },
-                                      { .layout = { .groups = 1, .start = start }, .ids = ids, .previous = previous } } };
+    rg_model            *m = learn("gpt", "context: 6\ntied-embeddings: false\n");
+    const int32_t        previous[] = { 3, 4, 5, 6 }, ids[] = { -1, -1, -1, 7 }, start[] = { 0, 4 }, none[] = { 0, 0 };
+    const rg_batch       b = { .examples = 1,
+                               .fields = 2,
+                               .field = { { .layout = { .groups = 1, .start = none } },
+                                          { .layout = { .groups = 1, .start = start }, .ids = ids, .previous = previous } } };
     const rg_tape_config config = { .record = false };
-    rg_param        *table = rg_params_find(m->params, "embedding");
-    const size_t     d = rg_param_cols(table);
-    rg_influence    *x;
-    rg_record       *r;
-    rg_tape         *t;
+    rg_param            *table = rg_params_find(m->params, "embedding");
+    const size_t         d = rg_param_cols(table);
+    rg_influence        *x;
+    rg_record           *r;
+    rg_tape             *t;
     ok(rg_influence_new(&x, m, 3));
     ok(rg_influence_add(x, &b));
     ok(rg_influence_record(&r, x));
@@ -98,9 +107,9 @@ static void gradients_are_those_of_differences(void **state)
     for (size_t k = 0; k < 4; k++) {
         double norm = 0;
         for (size_t c = 0; c < d; c++) {
-            rg_real     *at = rg_param_data(table) + (size_t)previous[3 - k] * d + c;
+            rg_real      *at = rg_param_data(table) + (size_t)previous[3 - k] * d + c;
             const rg_real was = *at, step = (rg_real)0.001;
-            double       loss[2];
+            double        loss[2];
             for (int side = 0; side < 2; side++) {
                 *at = side ? was + step : was - step;
                 ok(rg_params_repack(m->params, NULL));
@@ -111,7 +120,8 @@ static void gradients_are_those_of_differences(void **state)
             norm += pow((loss[1] - loss[0]) / (2 * (double)step), 2);
         }
         const double g = r->curves[0].series[0].y[k];
-        if (fabs(sqrt(norm) - g) > 0.02 * g + 0.005) fail_msg("distance %zu: %g by differences, %g by the tape", k, sqrt(norm), g);
+        if (fabs(sqrt(norm) - g) > 0.02 * g + 0.005)
+            fail_msg("distance %zu: %g by differences, %g by the tape", k, sqrt(norm), g);
     }
     rg_tape_free(t);
     rg_record_free(r);

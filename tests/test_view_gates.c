@@ -1,4 +1,5 @@
-/* Gates of recurrent layers as maps: the numbers of the formulas, the direct path of an LSTM's cell; attention over the past as a curve. */
+/* Gates of recurrent layers as maps: the numbers of the formulas, the direct path of an LSTM's cell; attention over
+ * the past as a curve. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +42,8 @@ static rg_record *record_of(rg_recurrence kind, rg_real *x, rg_real *u, rg_real 
     ok(rg_gate_collector_new(&c, r, list));
     ok(rg_tape_new(&t, &config));
     rg_tape_set_watcher(t, rg_gate_collector_watcher(c));
-    rg_recurrent_weights w = { .u = rg_input(t, u, U, cols, NULL), .u_new = kind == RG_GRU ? rg_input(t, u_new, U, U, NULL) : NULL };
+    rg_recurrent_weights w = { .u = rg_input(t, u, U, cols, NULL),
+                               .u_new = kind == RG_GRU ? rg_input(t, u_new, U, U, NULL) : NULL };
     rg_tape_push(t, "rnn.%d", 3);
     assert_non_null(rg_recurrent(t, kind, &w, rg_input(t, x, N, G * U, &layout), NULL, NULL, false, NULL));
     rg_tape_pop(t);
@@ -71,7 +73,8 @@ static void maps_of_an_lstm_are_its_formulas(void **state)
     fill(x, N * 4 * U, 1, 1);
     fill(u, U * 4 * U, 2, 0.5);
     rg_record           *r = record_of(RG_LSTM, x, u, NULL);
-    const rg_record_map *in = map_named(r, "input"), *forget = map_named(r, "forget"), *out = map_named(r, "output"), *cell = map_named(r, "cell");
+    const rg_record_map *in = map_named(r, "input"), *forget = map_named(r, "forget"), *out = map_named(r, "output"),
+                        *cell = map_named(r, "cell");
     for (size_t t = 0; t < N; t++) {
         double e[4 * U], next[U];
         for (size_t k = 0; k < 4 * U; k++) {
@@ -98,14 +101,15 @@ static void a_gru_shows_its_update_gate(void **state)
 {
     (void)state;
     static const rg_recurrence kinds[] = { RG_GRU, RG_GRU_RESET_AFTER };
-    rg_real x[N * 3 * U], u[U * 3 * U], u_new[U * U];
+    rg_real                    x[N * 3 * U], u[U * 3 * U], u_new[U * U];
     fill(x, N * 3 * U, 3, 1);
     fill(u, U * 3 * U, 4, 0.5);
     fill(u_new, U * U, 5, 0.5);
     for (size_t k = 0; k < 2; k++) {
         rg_record           *r = record_of(kinds[k], x, u, u_new);
         const rg_record_map *update = map_named(r, "update");
-        for (size_t j = 0; j < U; j++) assert_true(fabs((double)rg_map_weight(update, j, 0) - logistic((double)x[j])) < 1e-5); /* h is 0 before */
+        for (size_t j = 0; j < U; j++)
+            assert_true(fabs((double)rg_map_weight(update, j, 0) - logistic((double)x[j])) < 1e-5); /* h is 0 before */
         map_named(r, "reset");
         rg_record_free(r);
     }
@@ -126,7 +130,8 @@ static void the_cell_passes_its_gradient_times_the_forget_gate(void **state)
     for (size_t j = 0; j < U; j++) ones[j] = 1;
     ok(rg_tape_new(&t, &config));
     rg_tensor *before = rg_input(t, c, 1, U, NULL);
-    assert_non_null(rg_lstm_cell(t, rg_input(t, x, 1, 4 * U, NULL), rg_input(t, h, 1, U, NULL), before, rg_input(t, u, U, 4 * U, NULL), &after));
+    assert_non_null(rg_lstm_cell(t, rg_input(t, x, 1, 4 * U, NULL), rg_input(t, h, 1, U, NULL), before,
+                                 rg_input(t, u, U, 4 * U, NULL), &after));
     ok(rg_tape_backward_from(t, after, ones));
     const rg_real *g = rg_tape_gradient(t, before);
     for (size_t j = 0; j < U; j++) {

@@ -1,38 +1,47 @@
-/* longrange.c - `regard reproduce longrange`: words that depend on a cue many words before them (`regard make longrange`).
+/* longrange.c - `regard reproduce longrange`: words that depend on a cue many words before them (`regard make
+ * longrange`).
  *
- * Language models learn sentences with 5 to 80 filler words between the cue and the last word, one row per distance; judged is how often the last word
- * of a new sentence is the likeliest of all words. Of the four endings of a frame one is right: chance is 25 %. For systems of Transformer blocks also
- * where the blank looks: attention rollout (Abnar, Zuidema 2020), the product over the layers of (A + I) / 2 with A the mean of the heads, and in which
- * share of the sentences its largest weight before the blank lies on a word of the cue. */
+ * Language models learn sentences with 5 to 80 filler words between the cue and the last word, one row per distance;
+ * judged is how often the last word of a new sentence is the likeliest of all words. Of the four endings of a frame one
+ * is right: chance is 25 %. For systems of Transformer blocks also where the blank looks: attention rollout (Abnar,
+ * Zuidema 2020), the product over the layers of (A + I) / 2 with A the mean of the heads, and in which share of the
+ * sentences its largest weight before the blank lies on a word of the cue. */
 #include "lab/longrange.h"
 #include "lab/rows.h"
 
 #define TEXT "--vocab-kind tokens --dim-vocabs 0 --valid-samples 0 --early-stopping 0 --lr-schedule cosine "
-#define GPT                                                                                                                             \
-    TEXT "--type gpt --dim-emb 64 --layers 2 --transformer-heads 4 --transformer-positions sinusoidal --context 128 --mini-batch 16 "      \
+#define GPT                                                                                                           \
+    TEXT "--type gpt --dim-emb 64 --layers 2 --transformer-heads 4 --transformer-positions sinusoidal --context 128 " \
+         "--mini-batch 16 "                                                                                           \
          "--learn-rate 0.005 --lr-warmup 50 --after-batches 1000 --valid-freq 500"
-#define LM(cell)                                                                                                                        \
-    TEXT "--type lm --cell " cell " --layers 1 --dim-emb 64 --dim-rnn 128 --chunk 128 --mini-batch 16 --learn-rate 0.002 --clip-norm 1 "   \
+#define LM(cell)                                                                                                \
+    TEXT "--type lm --cell " cell                                                                               \
+         " --layers 1 --dim-emb 64 --dim-rnn 128 --chunk 128 --mini-batch 16 --learn-rate 0.002 --clip-norm 1 " \
          "--after-batches 1600 --valid-freq 800"
 
 /* about: filler words */
 static const rg_row rows[] = {
-    { "gpt-40", GPT, 3, 0, "40", NULL },        { "lstm-40", LM("lstm"), 3, 0, "40", NULL }, { "rnn-40", LM("rnn"), 3, 0, "40", NULL },
-    { "gpt-5", GPT, 1, 0, "5", NULL },          { "lstm-5", LM("lstm"), 1, 0, "5", NULL },   { "rnn-5", LM("rnn"), 1, 0, "5", NULL },
-    { "gpt-10", GPT, 1, 0, "10", NULL },        { "lstm-10", LM("lstm"), 1, 0, "10", NULL }, { "rnn-10", LM("rnn"), 1, 0, "10", NULL },
-    { "gpt-20", GPT, 1, 0, "20", NULL },        { "lstm-20", LM("lstm"), 1, 0, "20", NULL }, { "rnn-20", LM("rnn"), 1, 0, "20", NULL },
-    { "gpt-80", GPT " --context 224", 1, 0, "80", NULL }, { "lstm-80", LM("lstm") " --chunk 224", 1, 0, "80", NULL },
+    { "gpt-40", GPT, 3, 0, "40", NULL },
+    { "lstm-40", LM("lstm"), 3, 0, "40", NULL },
+    { "rnn-40", LM("rnn"), 3, 0, "40", NULL },
+    { "gpt-5", GPT, 1, 0, "5", NULL },
+    { "lstm-5", LM("lstm"), 1, 0, "5", NULL },
+    { "rnn-5", LM("rnn"), 1, 0, "5", NULL },
+    { "gpt-10", GPT, 1, 0, "10", NULL },
+    { "lstm-10", LM("lstm"), 1, 0, "10", NULL },
+    { "rnn-10", LM("rnn"), 1, 0, "10", NULL },
+    { "gpt-20", GPT, 1, 0, "20", NULL },
+    { "lstm-20", LM("lstm"), 1, 0, "20", NULL },
+    { "rnn-20", LM("rnn"), 1, 0, "20", NULL },
+    { "gpt-80", GPT " --context 224", 1, 0, "80", NULL },
+    { "lstm-80", LM("lstm") " --chunk 224", 1, 0, "80", NULL },
     { "rnn-80", LM("rnn") " --chunk 224", 1, 0, "80", NULL },
     { NULL, NULL, 0, 0, NULL, NULL },
 };
 
 static const rg_column columns[] = {
-    { "cloze", "right %", 1, 100 },
-    { "cue", "on cue %", 1, 100 },
-    { "parameters", "param.M", 3, 1e-6 },
-    { "epochs", "epochs", 1, 0 },
-    { "seconds", "min", 1, 1.0 / 60 },
-    { NULL, NULL, 0, 0 },
+    { "cloze", "right %", 1, 100 }, { "cue", "on cue %", 1, 100 },     { "parameters", "param.M", 3, 1e-6 },
+    { "epochs", "epochs", 1, 0 },   { "seconds", "min", 1, 1.0 / 60 }, { NULL, NULL, 0, 0 },
 };
 
 static const rg_claim claims[] = {
@@ -58,8 +67,9 @@ static rg_status data(rg_words *out, const rg_grid_job *job, const rg_row *row)
 static rg_status judge(rg_results *out, const rg_row_run *run)
 {
     longrange_figures f = { 0 };
-    char             *path = rg_format("%s/model.safetensors", run->folder), *test = rg_format("%s/data-%s/test.tsv", run->job->out, run->row->about);
-    rg_status         status = path && test ? longrange_judge(&f, path, test) : RG_ENOMEM;
+    char             *path = rg_format("%s/model.safetensors", run->folder),
+         *test = rg_format("%s/data-%s/test.tsv", run->job->out, run->row->about);
+    rg_status status = path && test ? longrange_judge(&f, path, test) : RG_ENOMEM;
     if (status == RG_OK) status = rg_results_set(out, "cloze", f.right);
     if (status == RG_OK) status = rg_results_set(out, "parameters", f.parameters);
     if (status == RG_OK && f.rolled) status = rg_results_set(out, "cue", f.on_cue);
@@ -70,7 +80,8 @@ static rg_status judge(rg_results *out, const rg_row_run *run)
 
 static const rg_grid grid = {
     .name = "longrange",
-    .heading = "last words that depend on a cue so many filler words before: how often they are the likeliest (chance 25 %), and where the blank looks",
+    .heading = "last words that depend on a cue so many filler words before: how often they are the likeliest (chance "
+               "25 %), and where the blank looks",
     .rows = rows,
     .columns = columns,
     .claims = claims,

@@ -4,13 +4,14 @@
 
 #include "regard/base.h"
 
-/* FOLDER/train.txt and valid.txt, lines to learn from, and test.tsv (text, cue, last word), with so many filler words. Made once. */
+/* FOLDER/train.txt and valid.txt, lines to learn from, and test.tsv (text, cue, last word), with so many filler
+ * words. Made once. */
 rg_status longrange_data(const char *out, const char *folder, const char *distance);
 
 typedef struct longrange_figures {
-    double right;      /* share of sentences whose last word is the likeliest                             */
-    bool   rolled;     /* the system has blocks that can be rolled out                                    */
-    double on_cue;     /* share of sentences where the largest rollout weight before the blank is the cue's */
+    double right;  /* share of sentences whose last word is the likeliest                             */
+    bool   rolled; /* the system has blocks that can be rolled out                                    */
+    double on_cue; /* share of sentences where the largest rollout weight before the blank is the cue's */
     double parameters;
 } longrange_figures;
 rg_status longrange_judge(longrange_figures *out, const char *model, const char *test);

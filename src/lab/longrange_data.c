@@ -12,7 +12,8 @@ static rg_status write_column(const char *folder, const char *split, const char 
     rg_line_list lines = { 0 };
     rg_text      text = { 0 };
     rg_status    status = from && to ? rg_line_list_read(&lines, from, 0) : RG_ENOMEM;
-    for (size_t i = 1; status == RG_OK && i < lines.count; i++) status = rg_text_print(&text, "%s\n", lines.line[i]); /* behind the heading */
+    for (size_t i = 1; status == RG_OK && i < lines.count; i++)
+        status = rg_text_print(&text, "%s\n", lines.line[i]); /* behind the heading */
     if (status == RG_OK) status = rg_file_replace(to, text.data, text.length);
     rg_line_list_free(&lines);
     rg_text_free(&text);

@@ -1,4 +1,5 @@
-/* longrange_judge.c - how often a language model predicts the last word of a sentence, and where the blank looks (attention rollout). */
+/* longrange_judge.c - how often a language model predicts the last word of a sentence, and where the blank looks
+ * (attention rollout). */
 #include "lab/longrange.h"
 
 #include <string.h>
@@ -8,7 +9,8 @@
 
 /* ---------------------------------------------------------------------------------------------------------- rollout */
 
-/* The rollout of the last row: v <- v (A + I) / 2 from the last layer to the first. NULL: no maps of layers over the words. */
+/* The rollout of the last row: v <- v (A + I) / 2 from the last layer to the first. NULL: no maps of layers over the
+ * words. */
 static rg_status rollout(double **out, const rg_record *r, size_t n)
 {
     int layers = 0;
@@ -63,12 +65,14 @@ static rg_status looks_at_cue(bool *out, const rg_model *m, const char *text, co
 
 enum { LOOKED_AT = 300 }; /* sentences whose attention is rolled out */
 
-static rg_status judge_model(longrange_figures *out, const rg_model *m, const rg_line_list *text, const rg_line_list *cue)
+static rg_status judge_model(longrange_figures *out, const rg_model *m, const rg_line_list *text,
+                             const rg_line_list *cue)
 {
     size_t on = 0, seen = 0;
     out->parameters = (double)rg_params_numbers(m->params);
     out->rolled = !m->system->carries;
-    RG_TRY(rg_language_cloze(&out->right, m, (const char *const *)text->line + 1, text->count - 1)); /* behind the heading */
+    RG_TRY(rg_language_cloze(&out->right, m, (const char *const *)text->line + 1,
+                             text->count - 1)); /* behind the heading */
     for (size_t i = 1; out->rolled && i < text->count && seen < LOOKED_AT; i++, seen++) {
         bool good = false;
         RG_TRY(looks_at_cue(&good, m, text->line[i], cue->line[i]));
@@ -84,7 +88,8 @@ rg_status longrange_judge(longrange_figures *out, const char *model, const char 
     rg_model    *m = NULL;
     rg_status    status = rg_line_list_read(&text, test, 0);
     if (status == RG_OK) status = rg_line_list_read(&cue, test, 1);
-    if (status == RG_OK && (text.count < 2 || text.count != cue.count)) status = rg_fail(RG_EFORMAT, "%s: no sentences and cues", test);
+    if (status == RG_OK && (text.count < 2 || text.count != cue.count))
+        status = rg_fail(RG_EFORMAT, "%s: no sentences and cues", test);
     if (status == RG_OK) status = rg_model_load(&m, model, &rg_task_language);
     if (status == RG_OK) status = judge_model(out, m, &text, &cue);
     rg_model_free(m);

@@ -1,4 +1,5 @@
-/* language_cloze.c - lines whose last token is to be predicted from what stands before it: how often it is the likeliest of all. */
+/* language_cloze.c - lines whose last token is to be predicted from what stands before it: how often it is the
+ * likeliest of all. */
 #include <string.h>
 
 #include "regard/text.h"

@@ -1,4 +1,5 @@
-/* language_influence.c - `regard gradients -m` of language models: windows spread over the text, each of which predicts the token behind its last row. */
+/* language_influence.c - `regard gradients -m` of language models: windows spread over the text, each of which
+ * predicts the token behind its last row. */
 #include <string.h>
 
 #include "regard/view.h"
@@ -24,7 +25,8 @@ static rg_status add_line(void *context, const char *line, size_t bytes, uint64_
 /* Windows first .. first + count - 1 of `all`, of n rows each. */
 static rg_status add_windows(rg_influence *out, const reading *x, size_t n, size_t first, size_t count, size_t all)
 {
-    int32_t  *previous = rg_alloc_array(2 * count * n + count + 1, sizeof *previous), *none = rg_alloc_zero((count + 1) * sizeof *none);
+    int32_t *previous = rg_alloc_array(2 * count * n + count + 1, sizeof *previous),
+            *none = rg_alloc_zero((count + 1) * sizeof *none);
     rg_status status = previous && none ? RG_OK : RG_ENOMEM;
     if (status == RG_OK) {
         int32_t *ids = previous + count * n, *start = ids + count * n;
@@ -38,7 +40,9 @@ static rg_status add_windows(rg_influence *out, const reading *x, size_t n, size
         const rg_batch batch = { .examples = count,
                                  .fields = 2,
                                  .field = { [RG_SOURCE] = { .layout = { .groups = count, .start = none } },
-                                            [RG_TARGET] = { .layout = { .groups = count, .start = start }, .ids = ids, .previous = previous } } };
+                                            [RG_TARGET] = { .layout = { .groups = count, .start = start },
+                                                            .ids = ids,
+                                                            .previous = previous } } };
         status = rg_influence_add(out, &batch);
     }
     rg_free(previous);
@@ -48,14 +52,16 @@ static rg_status add_windows(rg_influence *out, const reading *x, size_t n, size
 
 rg_status rg_language_influence(rg_influence *out, const rg_model *m, const rg_question *q)
 {
-    const size_t context = rg_model_size(m, "context"), most = rg_influence_most(out) + 1, n = context && context < most ? context : most;
-    reading      x = { .vocab = ((const rg_language_model *)m->assets)->vocab };
-    rg_status    status = rg_ids_add(&x.ids, (int32_t)rg_model_size(m, "bos"));
+    const size_t context = rg_model_size(m, "context"), most = rg_influence_most(out) + 1,
+                 n = context && context < most ? context : most;
+    reading   x = { .vocab = ((const rg_language_model *)m->assets)->vocab };
+    rg_status status = rg_ids_add(&x.ids, (int32_t)rg_model_size(m, "bos"));
     if (status == RG_OK) status = rg_question_texts(q, add_line, &x);
     if (status == RG_OK && x.ids.count < n + 1)
         status = rg_fail(RG_EINVAL, "the text has %zu tokens, %zu are needed: lower --distance", x.ids.count - 1, n);
     const size_t spare = status == RG_OK ? x.ids.count - n : 0, all = spare < WINDOWS ? spare : WINDOWS;
-    for (size_t i = 0; status == RG_OK && i < all; i += AT_ONCE) status = add_windows(out, &x, n, i, all - i < AT_ONCE ? all - i : AT_ONCE, all);
+    for (size_t i = 0; status == RG_OK && i < all; i += AT_ONCE)
+        status = add_windows(out, &x, n, i, all - i < AT_ONCE ? all - i : AT_ONCE, all);
     rg_ids_free(&x.ids);
     return status;
 }

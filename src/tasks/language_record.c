@@ -1,4 +1,5 @@
-/* language_record.c - what a language model did with a text, as a record: what each token attended to and how that falls with distance, or what the gates
+/* language_record.c - what a language model did with a text, as a record: what each token attended to and how that
+ * falls with distance, or what the gates
  * of its recurrent layers did. */
 #include "regard/view.h"
 #include "tasks/language.h"
@@ -25,9 +26,12 @@ static rg_status pass(const rg_model *m, const int32_t *previous, size_t n, cons
     int32_t             *ids = rg_alloc_array(n, sizeof *ids);
     if (!ids) return RG_ENOMEM;
     for (size_t i = 0; i < n; i++) ids[i] = i + 1 < n ? previous[i + 1] : -1; /* nobody knows what is behind the last */
-    const rg_field  text = { .layout = { .groups = 1, .start = start }, .ids = ids, .previous = previous };
-    const rg_batch  batch = { .examples = 1, .fields = 2, .field = { [RG_SOURCE] = { .layout = { .groups = 1, .start = none } }, [RG_TARGET] = text } };
-    rg_status       status = rg_tape_new(&tape, &config);
+    const rg_field text = { .layout = { .groups = 1, .start = start }, .ids = ids, .previous = previous };
+    const rg_batch batch = { .examples = 1,
+                             .fields = 2,
+                             .field = {
+                                 [RG_SOURCE] = { .layout = { .groups = 1, .start = none } }, [RG_TARGET] = text } };
+    rg_status      status = rg_tape_new(&tape, &config);
     if (status == RG_OK) {
         rg_tape_set_watcher(tape, watcher);
         m->system->loss(tape, m, &batch);
@@ -56,19 +60,22 @@ static rg_status collect_gates(rg_record *r, const rg_model *m, size_t words, co
     rg_status       status = pass(m, ids, n, rg_gate_collector_watcher(c));
     const rg_status finished = rg_gate_collector_finish(c);
     if (status == RG_OK) status = finished;
-    if (status == RG_OK && !r->maps) status = rg_fail(RG_EMATCH, "--gates: this %s has no gates (a plain recurrent network, or none)", m->system->name);
+    if (status == RG_OK && !r->maps)
+        status =
+            rg_fail(RG_EMATCH, "--gates: this %s has no gates (a plain recurrent network, or none)", m->system->name);
     return status;
 }
 
-rg_status rg_language_record(rg_record **out, const rg_model *m, const rg_ids *ids, const char *line, const char *answer, bool gates)
+rg_status rg_language_record(rg_record **out, const rg_model *m, const rg_ids *ids, const char *line,
+                             const char *answer, bool gates)
 {
     const rg_vocab *vocab = ((const rg_language_model *)m->assets)->vocab;
-    const size_t    context = rg_model_size(m, "context"), most = context && context < MOST_SHOWN ? context : MOST_SHOWN;
-    const size_t    n = ids->count < most ? ids->count : most; /* of the last tokens, as many as the context holds */
-    const int32_t  *from = ids->data + ids->count - n;
-    size_t          words = 0;
-    rg_record      *r = NULL;
-    rg_status       status = rg_record_new(&r, line, "what comes next");
+    const size_t   context = rg_model_size(m, "context"), most = context && context < MOST_SHOWN ? context : MOST_SHOWN;
+    const size_t   n = ids->count < most ? ids->count : most; /* of the last tokens, as many as the context holds */
+    const int32_t *from = ids->data + ids->count - n;
+    size_t         words = 0;
+    rg_record     *r = NULL;
+    rg_status      status = rg_record_new(&r, line, "what comes next");
     if (status == RG_OK) status = add_labels(&words, r, vocab, from, n);
     if (status == RG_OK) status = rg_record_add_text(r, "source", line, 0, false);
     if (status == RG_OK) status = rg_record_add_text(r, "output", answer, 0, true);

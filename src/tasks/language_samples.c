@@ -1,4 +1,5 @@
-/* language_samples.c - texts drawn at each validation, for the log and the report of a training. The same seed every time, so that they can be compared. */
+/* language_samples.c - texts drawn at each validation, for the log and the report of a training. The same seed every
+ * time, so that they can be compared. */
 #include "tasks/language.h"
 
 enum { LENGTH = 120 }; /* tokens of each */

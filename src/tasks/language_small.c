@@ -56,16 +56,22 @@ static rg_status write_longrange(const char *folder, const char *split, const ch
 static rg_status small_longrange(rg_text *yaml, const char *folder, rg_small_size size)
 {
     const bool demo = size == RG_SMALL_DEMO;
-    char      *train = rg_format("%s/train.txt", folder), *valid = rg_format("%s/valid.txt", folder), *made = rg_format("%s/longrange", folder);
-    rg_status  status = train && valid && made ? RG_OK : RG_ENOMEM;
+    char      *train = rg_format("%s/train.txt", folder), *valid = rg_format("%s/valid.txt", folder),
+         *made = rg_format("%s/longrange", folder);
+    rg_status status = train && valid && made ? RG_OK : RG_ENOMEM;
     if (status == RG_OK)
         status = rg_generator_write(&rg_generator_longrange, made,
-                                    demo ? "distance: 20\ncount: 6000\nvalid: 300\ntest: 0\n" : "distance: 5\ncount: 30\nvalid: 5\ntest: 0\n");
+                                    demo ? "distance: 20\ncount: 6000\nvalid: 300\ntest: 0\n"
+                                         : "distance: 5\ncount: 30\nvalid: 5\ntest: 0\n");
     if (status == RG_OK) status = write_longrange(folder, "train", train);
     if (status == RG_OK) status = write_longrange(folder, "valid", valid);
-    if (status == RG_OK) status = rg_text_print(yaml, "train-sets: [%s]\nvalid-sets: [%s]\ncloze: %s\nvocab-kind: tokens\ndim-vocabs: 0\n", train, valid, valid);
     if (status == RG_OK)
-        status = rg_text_print(yaml, demo ? "mini-batch: 16\ncontext: 96\nlearn-rate: 0.005\nlr-warmup: 50\nlr-schedule: cosine\nafter-batches: 700\nvalid-freq: 350\n"
+        status =
+            rg_text_print(yaml, "train-sets: [%s]\nvalid-sets: [%s]\ncloze: %s\nvocab-kind: tokens\ndim-vocabs: 0\n",
+                          train, valid, valid);
+    if (status == RG_OK)
+        status = rg_text_print(yaml, demo ? "mini-batch: 16\ncontext: 96\nlearn-rate: 0.005\nlr-warmup: "
+                                            "50\nlr-schedule: cosine\nafter-batches: 700\nvalid-freq: 350\n"
                                           : "mini-batch: 3\ncontext: 9\nafter-batches: 8\nvalid-freq: 4\n");
     rg_free(train);
     rg_free(valid);
@@ -118,7 +124,8 @@ const rg_demo rg_language_demos[] = {
     { .name = "generate",
       .summary = "an LSTM learns sentences of the built-in grammar word by word, and writes some",
       .type = "lm",
-      .settings = "vocab-kind: words\ndim-emb: 64\ndim-rnn: 128\nlayers: 1\nchunk: 32\nmini-batch: 16\nlearn-rate: 0.005\nafter-batches: 600\n"
+      .settings = "vocab-kind: words\ndim-emb: 64\ndim-rnn: 128\nlayers: 1\nchunk: 32\nmini-batch: 16\nlearn-rate: "
+                  "0.005\nafter-batches: 600\n"
                   "valid-freq: 300\n",
       .metric = "perplexity",
       .below = true,

@@ -1,4 +1,5 @@
-/* translation_influence.c - `regard gradients -m` of translators: log p of a line's translation against the words of the line, counted from its end. */
+/* translation_influence.c - `regard gradients -m` of translators: log p of a line's translation against the words of
+ * the line, counted from its end. */
 #include <string.h>
 
 #include "regard/translate.h"
@@ -22,10 +23,12 @@ static rg_status encode(rg_ids *out, const rg_vocab *vocab, const char *text, si
 
 static rg_status add_pair(void *context, const char *line, size_t bytes, uint64_t number)
 {
-    reading       *x = context;
-    const char    *tab = memchr(line, '\t', bytes);
+    reading        *x = context;
+    const char     *tab = memchr(line, '\t', bytes);
     const rg_vocab *to = x->translator->target;
-    if (!tab) return rg_fail(RG_EFORMAT, "line %llu has no tab: a translator's text is lines of source TAB target", (unsigned long long)number);
+    if (!tab)
+        return rg_fail(RG_EFORMAT, "line %llu has no tab: a translator's text is lines of source TAB target",
+                       (unsigned long long)number);
     RG_TRY(encode(&x->source, x->translator->source, line, (size_t)(tab - line)));
     RG_TRY(encode(&x->target, to, tab + 1, bytes - (size_t)(tab + 1 - line)));
     x->previous.count = 0;
@@ -34,8 +37,11 @@ static rg_status add_pair(void *context, const char *line, size_t bytes, uint64_
     const int32_t  from[] = { 0, (int32_t)x->source.count }, into[] = { 0, (int32_t)x->target.count };
     const rg_batch batch = { .examples = 1,
                              .fields = 2,
-                             .field = { [RG_SOURCE] = { .layout = { .groups = 1, .start = from }, .ids = x->source.data },
-                                        [RG_TARGET] = { .layout = { .groups = 1, .start = into }, .ids = x->target.data, .previous = x->previous.data } },
+                             .field = { [RG_SOURCE] = { .layout = { .groups = 1, .start = from },
+                                                        .ids = x->source.data },
+                                        [RG_TARGET] = { .layout = { .groups = 1, .start = into },
+                                                        .ids = x->target.data,
+                                                        .previous = x->previous.data } },
                              .lines = &number };
     return rg_influence_add(x->out, &batch);
 }

@@ -1,4 +1,5 @@
-/* distance.c - attention over one's own past as a curve: the mean weight against the distance between the row that looks and the one looked at.
+/* distance.c - attention over one's own past as a curve: the mean weight against the distance between the row that
+ * looks and the one looked at.
  *
  *     w_k = mean over rows i >= k of a(i, i - k)        (Daniluk et al. 2017, figure 2: weights of the last outputs) */
 #include "regard/view.h"
@@ -7,7 +8,10 @@
 
 /* Maps of rows over the same rows; those that differ in the head alone are one curve. */
 static bool is_own(const rg_record_map *m) { return m->row_labels == m->col_labels && m->rows > 1; }
-static bool same_layer(const rg_record_map *a, const rg_record_map *b) { return strcmp(a->name, b->name) == 0 && a->layer == b->layer; }
+static bool same_layer(const rg_record_map *a, const rg_record_map *b)
+{
+    return strcmp(a->name, b->name) == 0 && a->layer == b->layer;
+}
 
 static rg_status add_curve(rg_record *r, size_t curves, size_t first)
 {
@@ -30,7 +34,8 @@ static rg_status add_curve(rg_record *r, size_t curves, size_t first)
     const size_t from = sum[0] > 0 ? 0 : 1; /* a look at the past alone has no distance 0 */
     char        *name = m->layer < 0 ? rg_strdup(m->name) : rg_format("%s, layer %d", m->name, m->layer);
     rg_status    status = name ? RG_OK : RG_ENOMEM;
-    if (status == RG_OK && last >= from) status = rg_record_add_series(r, curves, name, x + from, sum + from, last - from + 1);
+    if (status == RG_OK && last >= from)
+        status = rg_record_add_series(r, curves, name, x + from, sum + from, last - from + 1);
     rg_free(name);
     rg_free(sum);
     return status;
@@ -43,7 +48,9 @@ rg_status rg_record_add_distances(rg_record *r)
         bool seen = !is_own(&r->map[k]) || r->map[k].from;
         for (size_t i = 0; i < k && !seen; i++) seen = is_own(&r->map[i]) && same_layer(&r->map[i], &r->map[k]);
         if (seen) continue;
-        if (curves == SIZE_MAX) RG_TRY(rg_record_add_curves(&curves, r, "Weight against distance", "distance in tokens", "mean weight", false, false));
+        if (curves == SIZE_MAX)
+            RG_TRY(rg_record_add_curves(&curves, r, "Weight against distance", "distance in tokens", "mean weight",
+                                        false, false));
         RG_TRY(add_curve(r, curves, k));
     }
     return RG_OK;

@@ -1,4 +1,5 @@
-/* gates.c - what the gates of recurrent layers did while a text was read, as maps of a record: time across, units down. See view.h. */
+/* gates.c - what the gates of recurrent layers did while a text was read, as maps of a record: time across, units
+ * down. See view.h. */
 #include "regard/view.h"
 
 #include <math.h>
@@ -41,7 +42,8 @@ static rg_status add_units(rg_gate_collector *c, size_t units)
     rg_status status = names ? RG_OK : RG_ENOMEM;
     for (size_t i = 0; status == RG_OK && i < units; i++)
         if (!(names[i] = rg_format("%zu", i))) status = RG_ENOMEM;
-    if (status == RG_OK) status = rg_record_add_labels(&c->units, c->record, "units", RG_LABEL_SLOT, (const char *const *)names, units);
+    if (status == RG_OK)
+        status = rg_record_add_labels(&c->units, c->record, "units", RG_LABEL_SLOT, (const char *const *)names, units);
     for (size_t i = 0; names && i < units; i++) rg_free(names[i]);
     rg_free(names);
     return status;
@@ -51,7 +53,9 @@ static rg_status add_units(rg_gate_collector *c, size_t units)
 static rg_status add_mean(rg_gate_collector *c, const char *gate, int layer, const rg_tensor *x)
 {
     const size_t N = rg_tensor_rows(x), u = rg_tensor_cols(x);
-    if (c->curves == SIZE_MAX) RG_TRY(rg_record_add_curves(&c->curves, c->record, "How far the gates are open, on average", "token", "mean over units", false, false));
+    if (c->curves == SIZE_MAX)
+        RG_TRY(rg_record_add_curves(&c->curves, c->record, "How far the gates are open, on average", "token",
+                                    "mean over units", false, false));
     double *at = rg_alloc_zero(2 * (N + 1) * sizeof *at), *mean = at + N;
     char   *name = layer < 0 ? rg_strdup(gate) : rg_format("%s, layer %d", gate, layer);
     for (size_t i = 0; at && i < N; i++) {
@@ -64,7 +68,8 @@ static rg_status add_mean(rg_gate_collector *c, const char *gate, int layer, con
     return status;
 }
 
-/* Gates lie in 0 .. 1 as they are. What may be negative (cell and candidate) is (1 + tanh) / 2 and (1 + value) / 2: half is zero. */
+/* Gates lie in 0 .. 1 as they are. What may be negative (cell and candidate) is (1 + tanh) / 2 and (1 + value) / 2:
+ * half is zero. */
 static rg_status add_map(rg_gate_collector *c, const char *name, const rg_tensor *x)
 {
     const char  *gate = after_gates(name) + 1;
@@ -97,7 +102,9 @@ rg_status rg_gate_collector_new(rg_gate_collector **out, rg_record *record, size
 {
     rg_gate_collector *c = *out = rg_alloc_zero(sizeof *c);
     if (!c) return RG_ENOMEM;
-    *c = (rg_gate_collector){ .record = record, .words = words, .units = SIZE_MAX, .curves = SIZE_MAX, .watcher = { c, wants, see } };
+    *c = (rg_gate_collector){
+        .record = record, .words = words, .units = SIZE_MAX, .curves = SIZE_MAX, .watcher = { c, wants, see }
+    };
     return RG_OK;
 }
 

@@ -12,7 +12,8 @@ rg_tensor *rg_gradients__drawn(rg_tape *t, rg_random *random, size_t rows, size_
 /* Orthogonal blocks of (rows, rows) times gain. */
 rg_tensor *rg_gradients__orthogonal(rg_tape *t, uint64_t seed, size_t rows, size_t cols, double gain);
 
-/* "vanish (0.67 per step)", what a step multiplies by (`step` NULL: without that word): from `near` to `far` in so many steps. 1/100 and less has vanished, 100 and more exploded. */
+/* "vanish (0.67 per step)", what a step multiplies by (`step` NULL: without that word): from `near` to `far` in so
+ * many steps. 1/100 and less has vanished, 100 and more exploded. */
 void rg_gradients__say(char *out, size_t room, double near, double far, size_t steps, const char *step);
 
 /* The deep network (gradients_depth.c). */

@@ -1,4 +1,5 @@
-/* influence.c - how far back the answer of a trained model depends on what it read: the gradient at its inputs against their distance. See view.h. */
+/* influence.c - how far back the answer of a trained model depends on what it read: the gradient at its inputs
+ * against their distance. See view.h. */
 #include "view/gradients.h"
 
 #include <string.h>
@@ -65,7 +66,8 @@ static rg_loss pass(rg_influence *x, const void *batch)
     if (s->enter && s->compare) {
         rg_tensor *in = s->enter(x->tape, x->model, batch);
         x->inputs = in;
-        return s->compare(x->tape, batch, s->answer(x->tape, x->model, batch, s->features(x->tape, x->model, batch, in)));
+        return s->compare(x->tape, batch,
+                          s->answer(x->tape, x->model, batch, s->features(x->tape, x->model, batch, in)));
     }
     rg_tape_set_watcher(x->tape, &watcher);
     const rg_loss loss = s->loss(x->tape, x->model, batch);
@@ -80,7 +82,8 @@ rg_status rg_influence_add(rg_influence *x, const void *batch)
     RG_TRY(rg_tape_backward(x->tape, loss.sum));
     const rg_layout *layout = x->inputs ? rg_tensor_layout(x->inputs) : NULL;
     const rg_real   *g = x->inputs ? rg_tape_gradient(x->tape, x->inputs) : NULL;
-    if (!layout || !g) return rg_fail(RG_EMATCH, "%s reads no sequence whose gradient could be taken", x->model->system->name);
+    if (!layout || !g)
+        return rg_fail(RG_EMATCH, "%s reads no sequence whose gradient could be taken", x->model->system->name);
     const size_t ld = rg_tensor_ld(x->inputs), cols = rg_tensor_cols(x->inputs);
     for (size_t i = 0; i < layout->groups; i++)
         for (int32_t row = layout->start[i]; row < layout->start[i + 1]; row++) {
@@ -108,7 +111,8 @@ rg_status rg_influence_record(rg_record **out, const rg_influence *x)
     }
     if (status == RG_OK) {
         rg_gradients__say(said, sizeof said, mean[0], mean[n - 1], n - 1, "step");
-        title = rg_format("%s: gradients %s; %.2g left at distance %zu", x->model->system->name, said, mean[0] > 0 ? mean[n - 1] / mean[0] : 0, n - 1);
+        title = rg_format("%s: gradients %s; %.2g left at distance %zu", x->model->system->name, said,
+                          mean[0] > 0 ? mean[n - 1] / mean[0] : 0, n - 1);
         status = title ? rg_record_new(&r, title, "gradients") : RG_ENOMEM;
     }
     if (status == RG_OK)
