@@ -231,6 +231,27 @@ static void a_linear_network_multiplies_by_its_gain(void **state)
     }
 }
 
+static void the_terms_of_the_double_sum_add_up_to_the_tape(void **state)
+{
+    rg_gradients_options o = { 24, 16, 0, 1, "tanh", "none", 0 };
+    rg_record           *r = NULL;
+    double               apart = 1;
+
+    (void)state;
+    for (o.gain = 0.5; o.gain <= 2; o.gain *= 2) {
+        assert_int_equal(rg_gradients_contributions(&r, &apart, &o), RG_OK);
+        assert_true(apart < 1e-6);
+        assert_int_equal(r->map[0].rows, 24);
+        for (size_t t = 0; t < 24; t++)
+            for (size_t k = 0; k < 24; k++) /* no loss reaches a later step, and nothing stands before the first */
+                assert_true(k > t || k == 0 ? rg_map_weight(&r->map[0], t, k) == 0 : rg_map_weight(&r->map[0], t, k) >= 0);
+        assert_true(rg_map_weight(&r->map[0], 23, 23) > 0);
+        rg_record_free(r);
+    }
+    o.steps = 1000;
+    assert_int_equal(rg_gradients_contributions(&r, NULL, &o), RG_EINVAL);
+}
+
 static void sizes_out_of_range_are_refused(void **state)
 {
     rg_gradients_options o = RG_GRADIENTS_OPTIONS_DEFAULT;
@@ -254,6 +275,7 @@ int main(void)
         cmocka_unit_test(the_gru_keeps_a_million_times_more_after_100_steps),
         cmocka_unit_test(batch_norm_keeps_the_gradient_of_30_layers),
         cmocka_unit_test(a_linear_network_multiplies_by_its_gain),
+        cmocka_unit_test(the_terms_of_the_double_sum_add_up_to_the_tape),
         cmocka_unit_test(sizes_out_of_range_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -167,6 +167,10 @@ typedef struct rg_gradients_options {
  * Sets of curves and a heat map, under a title that says what happened. */
 rg_status rg_gradients_record(rg_record **out, const rg_gradients_options *options);
 
+/* The double sum of backpropagation through time of a plain network, a loss at every step: a triangle of the norms of its terms, loss down and
+ * step across. *out_apart (may be NULL): how far the sum of the terms is from the tape's gradient, relative to it. */
+rg_status rg_gradients_contributions(rg_record **out, double *out_apart, const rg_gradients_options *options);
+
 /* How far back a trained model's answer depends on what it read:
  *
  *     g_k = mean of || d log p(y_t) / d x_{t-k} ||        k = 0 .. most; x the embedded inputs, t the last row of each group

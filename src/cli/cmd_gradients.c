@@ -10,6 +10,7 @@
 typedef struct gradients_options {
     int64_t steps, width, seed, depth, distance;
     double  gain;
+    bool    contributions;
     char   *output, *model, *text, *activation, *remedy;
 } gradients_options;
 
@@ -24,6 +25,7 @@ static const rg_option rows[] = {
     { RG_OPTION_REAL, "gain", AT(gain), "0", "spectral radius of the weights; 0: 0.9 over time, 0.577 over depth", 0, "[0,1000]" },
     { RG_OPTION_STRING, "activation", AT(activation), "tanh", "of the plain network and of the deep one", 0, "tanh|relu|sigmoid|linear" },
     { RG_OPTION_STRING, "remedy", AT(remedy), "none", "against vanishing (batchnorm needs --depth) and exploding", 0, "none|batchnorm|orthogonal|clip" },
+    { RG_OPTION_BOOL, "contributions", AT(contributions), "false", "the terms of backpropagation through time, loss t by step k (at most 256 steps)", 0, NULL },
     { RG_OPTION_INT, "seed", AT(seed), "1", "random seed", 0, "[0,inf)" },
     { RG_OPTION_STRING, "output", AT(output), "", "write the record to this file", 'o', NULL },
     RG_OPTION_END,
@@ -64,7 +66,7 @@ static rg_status run(rg_call *call)
     rg_record               *r = NULL;
 
     if (call->words.count) return rg_fail(RG_EINVAL, "no words are expected, %zu given", call->words.count);
-    RG_TRY(*o->model ? of_model(&r, o) : rg_gradients_record(&r, &g));
+    RG_TRY(*o->model ? of_model(&r, o) : o->contributions ? rg_gradients_contributions(&r, NULL, &g) : rg_gradients_record(&r, &g));
     status = *o->output ? rg_record_save(r, o->output) : rg_cli_show_record(r, rg_call_values(call, rg_command_show.options + 1));
     rg_record_free(r);
     return status;
