@@ -197,7 +197,7 @@ static void loads_and_answers(const rg_system *system)
             fail_msg("%s: the mean of twice the same is another %s", system->name, rg_param_name(p));
     }
     ask(loaded, &a);
-    if (!a.rows || a.records != 1) fail_msg("%s: %zu rows and %zu records", system->name, a.rows, a.records);
+    if (!a.rows || a.records != (system->task->answer ? 1 : 0)) fail_msg("%s: %zu rows and %zu records", system->name, a.rows, a.records);
     rg_model_free(learned);
     rg_model_free(loaded);
     rg_model_free(mean);
@@ -230,7 +230,7 @@ static void quantises_and_answers(const rg_system *system)
         if (!same_files("eight", "again")) fail_msg("%s: %s, saved, loaded and saved again is another file", system->name, rg_weights_name(w));
         assert_int_equal(rg_params_get_weights(loaded->params), w);
         ask(loaded, &a);
-        if (!a.rows || a.records != 1) fail_msg("%s: %zu rows and %zu records", system->name, a.rows, a.records);
+        if (!a.rows || a.records != (system->task->answer ? 1 : 0)) fail_msg("%s: %zu rows and %zu records", system->name, a.rows, a.records);
         assert_int_equal(rg_grads_new(&grads, loaded->params), RG_EINVAL);
         assert_non_null(strstr(rg_message(), "float32 model"));
         assert_int_equal(rg_checkpoint_average(loaded->params, paths, 1, NULL), RG_EMATCH);
