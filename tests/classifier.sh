@@ -30,6 +30,11 @@ cut -f2 test.tsv | "$REGARD" predict -m m.st 2> /dev/null > predicted
 "$REGARD" evaluate --type classes test.tsv < predicted > table 2> err || { cat err; fail "evaluate"; }
 grep -qi 'accuracy' table || { cat table; fail "evaluate says nothing of accuracy"; }
 
+# damaged lines are answered, in order, and told
+{ head -c 1000000 /dev/zero | tr '\0' 'a'; printf '\nawful\0 end\ncaf\351 awful end\n\n'; } | "$REGARD" predict -m m.st > out 2> err || fail "damaged lines"
+[ "$(wc -l < out)" = 5 ] || { cat out; fail "not an answer per line"; }
+grep -q 'NUL bytes (line 2)' err && grep -q 'bad UTF-8 (line 3)' err && grep -q 'text 4 is empty' err || { cat err; fail "what was damaged is not told"; }
+
 # every encoder with another pooling learns the marker words
 set -- rnn:max lstm:last gru:last bilstm:mean bigru:max transformer:mean cnn:max words:max window:attention
 for way; do
