@@ -22,6 +22,7 @@
     X(conv)            \
     X(decode)          \
     X(entropy)         \
+    X(experts)         \
     X(gat)             \
     X(gemm)            \
     X(gpt)             \

@@ -18,9 +18,7 @@ static const rg_real weights[] = { 1, -0.5, 0.25, 1, 2, 1 };
 
 static rg_tensor *loss_of(rg_tape *t, const rg_model *m, const rg_real *weight)
 {
-    const rg_batch batch = { .examples = 2, .fields = 2,
-                             .field = { [RG_SOURCE] = { .layout = { .groups = 2, .start = source_start }, .ids = source_ids, .copies = copies, .extra = 2 },
-                                        [RG_TARGET] = { .layout = { .groups = 2, .start = target_start }, .ids = target_ids, .previous = previous, .weights = weight } } };
+    const rg_batch batch = { .examples = 2, .fields = 2, .field = { [RG_SOURCE] = { .layout = { .groups = 2, .start = source_start }, .ids = source_ids, .copies = copies, .extra = 2 }, [RG_TARGET] = { .layout = { .groups = 2, .start = target_start }, .ids = target_ids, .previous = previous, .weights = weight } } };
     return m->system->loss(t, m, &batch).sum;
 }
 
@@ -40,8 +38,8 @@ static void copying_has_a_correct_gradient(void **state)
 {
     (void)state;
     static const char *const systems[] = { "rnnsearch", "luong", "transformer" }, *const kinds[] = { "copy: true", "copy: true\ncopy-switch: true" };
-    static const char        small[] = "dim-emb: 4\ntransformer-dim-ffn: 3\ntransformer-heads: 2\nenc-depth: 1\ndec-depth: 1\ndim-rnn: 3\ntransformer-ffn-activation: gelu\n"
-                                       "transformer-dropout: 0.2\ndropout-rnn: 0.2\n";
+    static const char small[] = "dim-emb: 4\ntransformer-dim-ffn: 3\ntransformer-heads: 2\nenc-depth: 1\ndec-depth: 1\ndim-rnn: 3\ntransformer-ffn-activation: gelu\n"
+                                "transformer-dropout: 0.2\ndropout-rnn: 0.2\n";
     for (size_t i = 0; i < 6; i++) {
         const rg_system      *s = rg_system_find(systems[i / 2]);
         void                 *options = rg_alloc_zero(s->options_bytes);

@@ -9,7 +9,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { N = 9, D = 4, HIDDEN = 5, E = 3 };
+enum { N = 9,
+       D = 4,
+       HIDDEN = 5,
+       E = 3 };
 
 typedef struct {
     rg_params *params;

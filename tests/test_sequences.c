@@ -34,7 +34,8 @@ static rg_model *make(const char *system, const char *yaml)
 
 /* ------------------------------------------------------------------------------------------------------ reordering */
 
-enum { STEPS = 44, MOST = 5 };
+enum { STEPS = 44,
+       MOST = 5 };
 
 /* Two sources, up to five hypotheses that are dropped, copied and moved at every step: each ends with the bits that its tokens, one after
  * another and alone, give. */
@@ -128,9 +129,7 @@ static void see_losses(void *context, const char *name, const rg_tensor *x, cons
 static losses losses_of(const rg_model *m, const int32_t *source, int32_t sources, const int32_t *target, const int32_t *previous, int32_t targets)
 {
     const int32_t        from[] = { 0, sources }, to[] = { 0, targets };
-    const rg_batch       batch = { .examples = 1, .fields = 2,
-                                   .field = { [RG_SOURCE] = { .layout = { .groups = 1, .start = from }, .ids = source },
-                                              [RG_TARGET] = { .layout = { .groups = 1, .start = to }, .ids = target, .previous = previous } } };
+    const rg_batch       batch = { .examples = 1, .fields = 2, .field = { [RG_SOURCE] = { .layout = { .groups = 1, .start = from }, .ids = source }, [RG_TARGET] = { .layout = { .groups = 1, .start = to }, .ids = target, .previous = previous } } };
     const rg_tape_config config = { .record = false };
     losses               l = { .count = 0 };
     const rg_watcher     watcher = { &l, wants_losses, see_losses };
@@ -167,7 +166,8 @@ static void later_words_change_no_earlier_loss(void **state)
 static void bytenet_sees_as_far_as_the_formula_says(void **state)
 {
     (void)state;
-    enum { N = 24, AT = 11 };
+    enum { N = 24,
+           AT = 11 };
     rg_model *m = make("bytenet", "unfold-scale: 1\nsets: 1\ndilation: 4\nkernel: 3\nwidth: 6");
     const int reach = (3 - 1) * (1 + 2 + 4), side = reach / 2;
     int32_t   source[N], target[N], previous[N];
@@ -213,7 +213,7 @@ static void without_connections_it_is_an_ordinary_stack(void **state)
         static const int32_t as_is[] = { 0, 1, 2, 3, 4, 5 };
         rg_real              numbers[30];
         for (size_t i = 0; i < 30; i++) numbers[i] = (rg_real)sin((double)i);
-        rg_tensor *x = rg_gather(t, rg_borrow(t, numbers, 6, 5, 5), as_is, 6, &layout);
+        rg_tensor          *x = rg_gather(t, rg_borrow(t, numbers, 6, 5, 5), as_is, 6, &layout);
         rg_recurrent_states one = { .after = 0 }, two = { .after = 0 };
         const rg_tensor    *y = rg_recurrent_stack_run(t, &stack, x, &one), *z = rg_fast_forward_run(t, &deep, NULL, x, &two);
         assert_int_equal(rg_tape_status(t), RG_OK);

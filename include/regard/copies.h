@@ -12,10 +12,10 @@ RG_API_BEGIN
 
 /* A table of words that a vocabulary does not know, numbered as they come. */
 typedef struct rg_open_words rg_open_words;
-rg_status   rg_open_words_new(rg_open_words **out);
-void        rg_open_words_free(rg_open_words *words);
-void        rg_open_words_clear(rg_open_words *words);
-const char *rg_open_words_get(const rg_open_words *words, size_t number);
+rg_status                    rg_open_words_new(rg_open_words **out);
+void                         rg_open_words_free(rg_open_words *words);
+void                         rg_open_words_clear(rg_open_words *words);
+const char                  *rg_open_words_get(const rg_open_words *words, size_t number);
 
 /* Appends the ids of a line; words that are unknown are added to `extra`. */
 rg_status rg_encode_open(rg_ids *out, const rg_vocab *vocab, rg_open_words *extra, const char *line, size_t bytes);

@@ -21,7 +21,7 @@ rg_status rg_trail_new(rg_trail **out, size_t layers, size_t reach);
 void      rg_trail_free(rg_trail *past);
 void      rg_trail_clear(rg_trail *past); /* the next step is the first; memory is kept */
 
-void       rg_trail_step(rg_tape *t, rg_trail *past, size_t n);
+void rg_trail_step(rg_tape *t, rg_trail *past, size_t n);
 /* The window's rows side by side, the newest last; zeros before the first step. */
 rg_tensor *rg_trail_window(rg_tape *t, rg_trail *past, size_t layer, rg_tensor *x, size_t taps, size_t dilation);
 rg_status  rg_trail_keep(rg_trail *past, const int32_t *parents, size_t n);

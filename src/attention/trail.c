@@ -16,7 +16,7 @@ typedef struct {
 struct rg_trail {
     size_t   layers, reach;
     store   *store;
-    size_t   n, rows;      /* hypotheses now, rows in all  */
+    size_t   n, rows; /* hypotheses now, rows in all  */
     bool     begun;
     int32_t *last, *spare; /* (n, reach) row numbers       */
     size_t   room;         /* hypotheses they have room for */
@@ -26,7 +26,7 @@ rg_status rg_trail_new(rg_trail **out, size_t layers, size_t reach)
 {
     *out = NULL;
     rg_trail *p = rg_alloc_zero(sizeof *p);
-    store   *s = rg_alloc_zero((layers + 1) * sizeof *s);
+    store    *s = rg_alloc_zero((layers + 1) * sizeof *s);
     if (!p || !s) {
         rg_free(p);
         rg_free(s);

@@ -21,9 +21,9 @@ static const rg_option options[] = {
     RG_OPTION_END
 };
 
-#define LEARN                                                                                                          \
-    "--vocab-kind bpe --joint-vocab --dim-vocabs 5000 --dim-rnn 256 --dropout-rnn 0.2 --mini-batch-words 1000 "        \
-    "--learn-rate 0.003 --lr-warmup 400 --lr-decay-inv-sqrt 0 --after-epochs 5 --valid-freq 0 --valid-epochs 1 "       \
+#define LEARN                                                                                                    \
+    "--vocab-kind bpe --joint-vocab --dim-vocabs 5000 --dim-rnn 256 --dropout-rnn 0.2 --mini-batch-words 1000 "  \
+    "--learn-rate 0.003 --lr-warmup 400 --lr-decay-inv-sqrt 0 --after-epochs 5 --valid-freq 0 --valid-epochs 1 " \
     "--valid-metrics bleu --beam-size 1 --valid-samples 0 "
 #define BASE LEARN "--type luong --cell lstm --enc-depth 1 --enc-bidirectional --score additive --dim-emb 256 "
 
@@ -42,12 +42,21 @@ static const rg_row rows[] = {
 };
 
 static const rg_column columns[] = {
-    { "bleu", "BLEU", 2, 0 },        { "beam_1", "beam 1", 2, 0 },   { "beam_10", "beam 10", 2, 0 },
-    { "beam_25", "beam 25", 2, 0 },  { "beam_25_raw", "25, a=0", 2, 0 }, { "parameters", "param.M", 2, 1e-6 },
-    { "epochs", "epochs", 1, 0 },    { "seconds", "min", 1, 1.0 / 60 }, { NULL, NULL, 0, 0 },
+    { "bleu", "BLEU", 2, 0 },
+    { "beam_1", "beam 1", 2, 0 },
+    { "beam_10", "beam 10", 2, 0 },
+    { "beam_25", "beam 25", 2, 0 },
+    { "beam_25_raw", "25, a=0", 2, 0 },
+    { "parameters", "param.M", 2, 1e-6 },
+    { "epochs", "epochs", 1, 0 },
+    { "seconds", "min", 1, 1.0 / 60 },
+    { NULL, NULL, 0, 0 },
 };
 
-#define ABOVE(a, b, by, text) { RG_CLAIM_ABOVE, a, b, by, "bleu", text, 0 }
+#define ABOVE(a, b, by, text)                     \
+    {                                             \
+        RG_CLAIM_ABOVE, a, b, by, "bleu", text, 0 \
+    }
 static const rg_claim claims[] = {
     ABOVE("base", "cell-gru", 0, "cell: LSTM at least as good as GRU"),
     ABOVE("base", "cell-rnn", 0, "cell: LSTM at least as good as a plain RNN"),

@@ -10,25 +10,34 @@
 
 #include "regard/metrics.h"
 
-#define LEARN                                                                                                              \
-    "--train-sets {data}/train.tsv.gz --valid-sets {data}/valid.tsv.gz --tsv --columns 2,3 --normalization lower "         \
-    "--vocab-kind words --dim-vocabs 10000 --max-length 80 --max-length-crop --dim-emb 128 --dim-rnn 256 "                 \
-    "--mini-batch-words 600 --learn-rate 0.002 --lr-warmup 200 --lr-decay-inv-sqrt 0 --after-epochs 12 --lr-cooldown 1000 " \
+#define DATA                                                                                                       \
+    "--train-sets {data}/train.tsv.gz --valid-sets {data}/valid.tsv.gz --tsv --columns 2,3 --normalization lower " \
+    "--vocab-kind words --dim-vocabs 10000 --max-length 80 --max-length-crop --mini-batch-words 600 "              \
+    "--learn-rate 0.002 --lr-warmup 200 --lr-decay-inv-sqrt 0 --after-epochs 12 --lr-cooldown 1000 "               \
     "--valid-freq 400 --valid-metrics rouge1 --beam-size 4 --valid-samples 0 --restore-best "
+#define LEARN DATA "--dim-emb 128 --dim-rnn 256 "
+#define LEARN_ABS DATA "--type abs"
 
 static const rg_row rows[] = {
     { "seq2seq", LEARN "--type seq2seq", 2, 0, NULL, NULL },
     { "attention", LEARN "--type rnnsearch", 2, 0, NULL, NULL },
     { "copy", LEARN "--type rnnsearch --copy", 2, 0, NULL, NULL },
     { "copy-switch", LEARN "--type rnnsearch --copy --copy-switch", 1, 0, NULL, NULL },
+    { "abs", LEARN_ABS, 1, 0, NULL, NULL },
     { "words-of-batch", LEARN "--type rnnsearch --output-vocabulary batch:2000", 1, 0, NULL, NULL },
     { NULL, NULL, 0, 0, NULL, NULL },
 };
 
 static const rg_column columns[] = {
-    { "rouge1", "ROUGE-1", 2, 0 },    { "rouge2", "ROUGE-2", 2, 0 },       { "rougeL", "ROUGE-L", 2, 0 },
-    { "names", "names %", 1, 0 },     { "lead8", "lead-8", 2, 0 },         { "lead10", "lead-10", 2, 0 },
-    { "parameters", "param.M", 2, 1e-6 }, { "epochs", "epochs", 1, 0 },    { "seconds", "min", 1, 1.0 / 60 },
+    { "rouge1", "ROUGE-1", 2, 0 },
+    { "rouge2", "ROUGE-2", 2, 0 },
+    { "rougeL", "ROUGE-L", 2, 0 },
+    { "names", "names %", 1, 0 },
+    { "lead8", "lead-8", 2, 0 },
+    { "lead10", "lead-10", 2, 0 },
+    { "parameters", "param.M", 2, 1e-6 },
+    { "epochs", "epochs", 1, 0 },
+    { "seconds", "min", 1, 1.0 / 60 },
     { NULL, NULL, 0, 0 },
 };
 

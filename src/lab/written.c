@@ -8,7 +8,8 @@
 rg_status rg_written_open(rg_written *w, const rg_row_run *run)
 {
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    const int  threads = run->job->settings->threads ? (int)run->job->settings->threads : cores > 0 ? (int)cores : 1;
+    const int  threads = run->job->settings->threads ? (int)run->job->settings->threads : cores > 0 ? (int)cores
+                                                                                                    : 1;
     char      *path = rg_format("%s/model.safetensors", run->folder);
     *w = (rg_written){ .line = NULL };
     rg_status status = path ? rg_translator_load(&w->translator, path) : RG_ENOMEM;

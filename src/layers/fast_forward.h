@@ -22,7 +22,7 @@ typedef struct rg_fast_forward {
 /* Declares name.L for the layers first .. depth-1; those below are somebody else's. */
 void rg_fast_forward_init(rg_fast_forward *out, rg_params *p, const char *name);
 
-bool       rg_fast_forward_reverse(const rg_fast_forward *s, size_t layer); /* does that layer go back? */
+bool rg_fast_forward_reverse(const rg_fast_forward *s, size_t layer); /* does that layer go back? */
 /* f of a layer, from f and h of the layer below; f NULL: h is the input of the stack. */
 rg_tensor *rg_fast_forward_gates(rg_tape *t, const rg_fast_forward *s, size_t layer, rg_tensor *f, rg_tensor *h);
 /* Layers first .. over whole sequences, above f and h (first 0: f NULL, h the input). states (may be NULL): where every group starts, and on

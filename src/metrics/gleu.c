@@ -8,7 +8,11 @@
 
 #include <string.h>
 
-enum { ORDER = 4, MATCHES = 0, OUTPUT = 1, REFERENCE = 2, STATS = 3 };
+enum { ORDER = 4,
+       MATCHES = 0,
+       OUTPUT = 1,
+       REFERENCE = 2,
+       STATS = 3 };
 
 static double grams_of(const rg_ids *tokens)
 {
@@ -69,5 +73,4 @@ static rg_status gleu_signature(rg_text *out, const rg_scorer *s)
                          rg_tokenizer_name(s->config.tokenizer));
 }
 
-const rg_metric rg_metric_gleu = { .name = "gleu", .title = "GLEU", .reward = "gleu", .stats = STATS, .segment = gleu_segment,
-                                   .score = gleu_score, .signature = gleu_signature };
+const rg_metric rg_metric_gleu = { .name = "gleu", .title = "GLEU", .reward = "gleu", .stats = STATS, .segment = gleu_segment, .score = gleu_score, .signature = gleu_signature };

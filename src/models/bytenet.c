@@ -14,7 +14,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_BLOCKS = 60, MOST_DILATION = 1 << 16 };
+enum { MOST_BLOCKS = 60,
+       MOST_DILATION = 1 << 16 };
 
 typedef struct {
     int64_t d, sets, taps, dilation;
@@ -56,7 +57,7 @@ typedef struct {
 
 static void build_block(block *b, rg_params *p, const settings *s, size_t dilation)
 {
-    const size_t d = (size_t)s->d, k = (size_t)s->taps;
+    const size_t             d = (size_t)s->d, k = (size_t)s->taps;
     static const char *const names[] = { "norm.in", "norm.conv", "norm.out" };
     for (size_t i = 0; i < 3; i++) rg_norm_init(&b->norm[i], p, names[i], i ? d : 2 * d);
     rg_dense_init(&b->in, p, "in", 2 * d, d, RG_IDENTITY);
@@ -169,7 +170,7 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
 
 typedef struct {
     rg_tensor *source;
-    rg_trail   *past; /* what went into every block's convolution */
+    rg_trail  *past; /* what went into every block's convolution */
 } memory;
 
 static void finish(rg_decoding *d)

@@ -172,7 +172,7 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
 
 typedef struct {
     memory_of_source source;
-    rg_trail         *past; /* the last k - 1 inputs of every layer */
+    rg_trail        *past; /* the last k - 1 inputs of every layer */
 } memory;
 
 static void finish(rg_decoding *d)

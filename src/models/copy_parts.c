@@ -144,7 +144,7 @@ rg_copy_memory rg_copy_start(rg_decoding *d, const rg_copy *c, rg_tensor *source
 }
 
 typedef struct {
-    double  *mass;    /* (V + extra) zeros: what each word gets */
+    double  *mass; /* (V + extra) zeros: what each word gets */
     int32_t *touched;
     size_t   count;
 } touched_words;
@@ -152,8 +152,8 @@ typedef struct {
 /* One row: the logits with what is copied in them. Their sum of exponentials stays what it was. */
 static void mix_row(rg_real *out, const rg_real *logits, size_t V, size_t extra, double s, bool hard, touched_words *w)
 {
-    const double lse = (double)rg_kernel()->softmax(V, NULL, logits);
-    const bool   pointing = hard ? s <= 0.5 : s < 1;
+    const double  lse = (double)rg_kernel()->softmax(V, NULL, logits);
+    const bool    pointing = hard ? s <= 0.5 : s < 1;
     const rg_real moved = (rg_real)(hard ? 0 : log(s));
     for (size_t v = 0; v < V; v++) out[v] = hard && pointing ? (rg_real)-INFINITY : logits[v] + moved;
     for (size_t v = V; v < V + extra; v++) out[v] = (rg_real)-INFINITY;

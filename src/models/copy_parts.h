@@ -20,9 +20,11 @@ typedef struct rg_copy_settings {
 } rg_copy_settings;
 
 /* Rows of a system that can copy; S is its settings struct, `copy` the name of this member. */
-#define RG_COPY_ROWS(S)                                                                                                                    \
-    { RG_OPTION_BOOL, "copy", offsetof(S, copy.on), "false", "words may be copied from the source, also those that no vocabulary has", 0, NULL }, \
-    { RG_OPTION_BOOL, "copy-switch", offsetof(S, copy.hard), "false", "with --copy: generating or copying is a taught decision, not a mixture", 0, NULL }
+#define RG_COPY_ROWS(S)                                                                                                                                   \
+    { RG_OPTION_BOOL, "copy", offsetof(S, copy.on), "false", "words may be copied from the source, also those that no vocabulary has", 0, NULL },         \
+    {                                                                                                                                                     \
+        RG_OPTION_BOOL, "copy-switch", offsetof(S, copy.hard), "false", "with --copy: generating or copying is a taught decision, not a mixture", 0, NULL \
+    }
 
 typedef struct rg_copy {
     rg_attention att;

@@ -15,13 +15,15 @@ typedef struct rg_deep_settings {
     char   *score, *activation;
     int64_t align;
 } rg_deep_settings;
-#define RG_DEEP_ROWS(S)                                                                                                                    \
-    { RG_OPTION_STRING, "cell", offsetof(S, rnn.cell), "lstm", "kind of recurrence", 0, "lstm|gru|rnn|gru-reset-after" },                   \
-    { RG_OPTION_STRING, "score", offsetof(S, deep.score), "additive", "score of the attention (`regard scores`)", 0, NULL },                \
-    { RG_OPTION_STRING, "score-activation", offsetof(S, deep.activation), "own",                                                           \
-      "function inside the linear, additive and concat scores; own: identity in linear, else tanh", 0,                                     \
-      "own|identity|tanh|relu|leaky_relu" },                                                                                               \
-    { RG_OPTION_INT, "dim-align", offsetof(S, deep.align), "0", "width inside the score; 0: that of states", 0, "[0,1000000]" }
+#define RG_DEEP_ROWS(S)                                                                                                          \
+    { RG_OPTION_STRING, "cell", offsetof(S, rnn.cell), "lstm", "kind of recurrence", 0, "lstm|gru|rnn|gru-reset-after" },        \
+        { RG_OPTION_STRING, "score", offsetof(S, deep.score), "additive", "score of the attention (`regard scores`)", 0, NULL }, \
+        { RG_OPTION_STRING, "score-activation", offsetof(S, deep.activation), "own",                                             \
+          "function inside the linear, additive and concat scores; own: identity in linear, else tanh", 0,                       \
+          "own|identity|tanh|relu|leaky_relu" },                                                                                 \
+    {                                                                                                                            \
+        RG_OPTION_INT, "dim-align", offsetof(S, deep.align), "0", "width inside the score; 0: that of states", 0, "[0,1000000]"  \
+    }
 
 typedef struct rg_deep_bottom {
     rg_recurrence       kind;

@@ -92,8 +92,8 @@ static void add_pair(pairs *p, const rg_model *m, const rg_field *from, size_t i
 {
     const int32_t bos = (int32_t)rg_model_size(m, "bos"), eos = (int32_t)rg_model_size(m, "eos"), V = (int32_t)rg_model_size(m, "target-vocabulary"),
                   unknown = (int32_t)rg_model_size(m, "unknown");
-    const size_t  n = (size_t)(from->layout.start[i + 1] - from->layout.start[i]), first = (size_t)p->source_start[p->pairs],
-                  at = (size_t)p->target_start[p->pairs];
+    const size_t n = (size_t)(from->layout.start[i + 1] - from->layout.start[i]), first = (size_t)p->source_start[p->pairs],
+                 at = (size_t)p->target_start[p->pairs];
     memcpy(p->source + first, from->ids + from->layout.start[i], n * sizeof *p->source);
     if (from->copies) memcpy(p->copies + first, from->copies + from->layout.start[i], n * sizeof *p->copies);
     for (size_t k = 0; k < count + closed; k++) {
@@ -168,11 +168,9 @@ static rg_loss loss(rg_tape *t, const rg_objective_use *use, const rg_pass *pass
     if (status != RG_OK) rg_tape_fail(t, status, "%s", rg_message());
     if (!ready) return none;
     const double count = (double)rg_field_rows(to);
-    rg_batch tried = { .examples = p.pairs, .fields = 2 };
-    tried.field[RG_SOURCE] = (rg_field){ .kind = from->kind, .layout = { .groups = p.pairs, .start = p.source_start }, .ids = p.source,
-                                         .copies = from->copies ? p.copies : NULL, .extra = from->extra };
-    tried.field[RG_TARGET] = (rg_field){ .kind = to->kind, .layout = { .groups = p.pairs, .start = p.target_start }, .ids = p.target,
-                                         .previous = p.previous, .weights = p.weight };
+    rg_batch     tried = { .examples = p.pairs, .fields = 2 };
+    tried.field[RG_SOURCE] = (rg_field){ .kind = from->kind, .layout = { .groups = p.pairs, .start = p.source_start }, .ids = p.source, .copies = from->copies ? p.copies : NULL, .extra = from->extra };
+    tried.field[RG_TARGET] = (rg_field){ .kind = to->kind, .layout = { .groups = p.pairs, .start = p.target_start }, .ids = p.target, .previous = p.previous, .weights = p.weight };
     return (rg_loss){ m->system->loss(t, m, &tried).sum, count };
 }
 

@@ -93,7 +93,8 @@ rg_status rg_copies_map(rg_batch *batch, rg_copies *room, const rg_vocab *vocab)
         if (extra > from->extra) from->extra = extra;
         for (int32_t i = to->layout.start[g]; i < to->layout.start[g + 1]; i++) {
             const size_t k = to->ids[i] < V ? 0 : place_of(numbers, extra, to->ids[i]);
-            room->target.data[i] = to->ids[i] < V ? to->ids[i] : k < extra ? V + (int32_t)k : unknown;
+            room->target.data[i] = to->ids[i] < V ? to->ids[i] : k < extra ? V + (int32_t)k
+                                                                           : unknown;
             room->previous.data[i] = to->previous[i] < V ? to->previous[i] : unknown;
         }
     }
