@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 /* The list makes both the declarations and the table. */
-#define RG_FORMATS(X) X(tsv) X(csv) X(jsonl) X(label) X(svmlight) X(conll) X(lines) X(folder) X(tar) X(idx)
+#define RG_FORMATS(X) X(tsv) X(csv) X(jsonl) X(label) X(svmlight) X(conll) X(lines) X(folder) X(tar) X(idx) X(coco)
 #define DECLARE(name) extern const rg_reader_format rg_reader_##name;
 #define ENTRY(name)   &rg_reader_##name,
 RG_FORMATS(DECLARE)
@@ -54,7 +54,8 @@ static const rg_reader_format *by_content(const char *bytes, size_t count)
     const size_t line = strcspn(bytes, "\n");
     if (count >= 262 && memcmp(bytes + 257, "ustar", 5) == 0) return &rg_reader_tar;
     if (count >= 4 && memcmp(bytes, "\0\0", 2) == 0 && bytes[2] >= 8 && bytes[2] <= 14 && bytes[3] > 0) return &rg_reader_idx;
-    if (bytes[strspn(bytes, " \t\r\n\xEF\xBB\xBF")] == '{') return &rg_reader_jsonl;
+    if (bytes[strspn(bytes, " \t\r\n\xEF\xBB\xBF")] == '{')
+        return strstr(bytes, "\"images\"") || strstr(bytes, "\"annotations\"") ? &rg_reader_coco : &rg_reader_jsonl;
     return memchr(bytes, '\t', line) ? &rg_reader_tsv : NULL;
 }
 

@@ -21,7 +21,12 @@
     X(longrange) \
     X(digits) \
     X(stn) \
-    X(ram)
+    X(ram) \
+    X(captcha) \
+    X(captions) \
+    X(vqa) \
+    X(sets) \
+    X(recipes)
 
 #define DECLARE(name) extern const rg_experiment rg_experiment_##name;
 #define ENTRY(name)   &rg_experiment_##name,

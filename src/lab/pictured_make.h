@@ -1,0 +1,12 @@
+/* pictured_make.h - data of experiments about pictures, written to a folder. */
+#ifndef RG_LAB_PICTURED_MAKE_H
+#define RG_LAB_PICTURED_MAKE_H
+
+#include "regard/base.h"
+
+/* "captcha count=50000 symbols=all": the generator with these settings; {data} in a value is replaced. */
+rg_status pictured_make(const char *folder, const char *about, const char *data);
+/* train.tsv and test.tsv of the pictures of an archive, named by their texts: every tenth, by name, is for the test. */
+rg_status pictured_split(const char *folder, const char *archive);
+
+#endif

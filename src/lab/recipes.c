@@ -1,0 +1,52 @@
+/* recipes.c - `regard reproduce recipes`: plates of food. */
+#include "lab/pictured.h"
+
+#define PLATES "--type recipe --layers c3x32s2,c3x64s2,c3x64s2 --dropout 0 --mini-batch 16 --learn-rate 0.001 --after-batches 12000 --valid-freq 2000 --early-stopping 0 "
+
+static const rg_row rows[] = {
+    { "concat", PLATES "--fusion concat", 1, 0, "plates count=20000", NULL },
+    { "independent", PLATES "--fusion independent", 1, 0, "plates count=20000", NULL },
+    { "image-first", PLATES "--fusion image-first", 1, 0, "plates count=20000", NULL },
+    { "ingredients-first", PLATES "--fusion ingredients-first", 1, 0, "plates count=20000", NULL },
+    { "image", PLATES "--fusion image", 1, 0, "plates count=20000", NULL },
+    { "ingredients", PLATES "--fusion ingredients", 1, 0, "plates count=20000", NULL },
+    { NULL, NULL, 0, 0, NULL, NULL },
+};
+
+static const rg_column columns[] = {
+    { "test-perplexity", "ppl", 4, 0 },
+    { "test-title", "titles %", 2, 100 },
+    { "test-f1", "F1 %", 2, 100 },
+    { "parameters", "param.M", 3, 1e-6 },
+    { "epochs", "epochs", 1, 0 },
+    { "seconds", "min", 1, 1.0 / 60 },
+    { NULL, NULL, 0, 0 },
+};
+
+static const rg_claim claims[] = {
+    { RG_CLAIM_LEAST, "concat", NULL, 0.95, "test-f1", "ingredients", 0 },
+    { RG_CLAIM_LEAST, "concat", NULL, 0.95, "test-title", "titles", 0 },
+    { RG_CLAIM_ABOVE, "image", "concat", 0, "test-perplexity", "picture and ingredients against the picture", 0 },
+    { RG_CLAIM_ABOVE, "ingredients", "image", 0, "test-perplexity", "the picture against ingredients", 0 },
+    { RG_CLAIM_LEAST, NULL, NULL, 0, NULL, NULL, 0 },
+};
+
+static const rg_grid grid = {
+    .name = "recipes",
+    .heading = "plates: ingredients and text; the true ingredients are given to the text",
+    .needs = "any folder: plates are drawn",
+    .rows = rows,
+    .columns = columns,
+    .claims = claims,
+    .quick = "--after-batches 10 --valid-freq 10 --early-stopping 0",
+    .data = rg_pictured_data,
+};
+
+const rg_experiment rg_experiment_recipes = {
+    .name = "recipes",
+    .summary = "plates of food to ingredients, title and directions",
+    .source = "Salvador et al. 2019",
+    .options = rg_grid_options,
+    .size = sizeof(rg_grid_settings),
+    .grid = &grid,
+};
