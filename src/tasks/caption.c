@@ -180,9 +180,9 @@ static rg_status judge(rg_run *run, rg_metrics *out) { return measure(run, out, 
 static rg_status finish(rg_run *run)
 {
     rg_pictured_data *d = run->data;
-    if (!d->test) return RG_OK;
+    if (!d->base.test) return RG_OK;
     const size_t before = run->final.count;
-    RG_TRY(measure(run, &run->final, d->test, 2, "test-"));
+    RG_TRY(measure(run, &run->final, d->base.test, 2, "test-"));
     for (size_t i = before; i < run->final.count; i++) rg_tell(run->report, "%s %.2f", run->final.metric[i].name, run->final.metric[i].value);
     return RG_OK;
 }

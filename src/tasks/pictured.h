@@ -15,7 +15,6 @@
 
 typedef struct rg_pictured_options {
     rg_set_options sets;
-    rg_list        test;
     char          *valid_pictures, *test_pictures, *fit;
     int64_t        size;
     rg_features_options features;
@@ -24,7 +23,6 @@ typedef struct rg_pictured_options {
 /* Rows for a member `pictured` of a task's options. */
 #define RG_PICTURED_ROWS(type, what, batch_of)                                                                                                        \
     RG_SET_ROWS(type, pictured.sets, what, batch_of),                                                                                                 \
-    { RG_OPTION_LIST, "test-sets", offsetof(type, pictured.test), "", "the same for a test of the finished model", 0, NULL, NULL },                   \
     { RG_OPTION_STRING, "valid-pictures", offsetof(type, pictured.valid_pictures), "",                                                                \
       "--pictures of the validation data; empty: the same", 0, NULL, NULL },                                                                          \
     { RG_OPTION_STRING, "test-pictures", offsetof(type, pictured.test_pictures), "", "--pictures of the test data; empty: the same", 0, NULL, NULL }, \
@@ -75,7 +73,6 @@ void      rg_pictured_drop(void *assets);
 /* What a run has: the stores and the tables they came from. */
 typedef struct rg_pictured_data {
     rg_supervised     base;
-    rg_examples      *test;
     rg_pictured_table table[3]; /* training, validation, test */
 } rg_pictured_data;
 

@@ -41,10 +41,9 @@ static const char *pictures_for(const rg_pictured_options *o, size_t part)
 
 rg_status rg_pictured_open_tables(rg_run *run, const rg_pictured_options *o, const char *what, const char *const *wanted, size_t columns)
 {
-    const rg_list *const list[] = { &o->sets.train, &o->sets.valid, &o->test };
+    const rg_list *const list[] = { &o->sets.train, &o->sets.valid, &o->sets.test };
     rg_pictured_data    *d = run->data;
     RG_TRY(rg_supervised_check(&o->sets, what, false));
-    if (o->test.count > 1) return rg_fail(RG_EINVAL, "--test-sets takes one file like --train-sets, not %zu", o->test.count);
     for (size_t part = 0; part < 3; part++) {
         if (!list[part]->count) continue;
         const char *path = list[part]->items[0], *pictures = pictures_for(o, part);
@@ -188,7 +187,7 @@ rg_status rg_pictured_open_stores(rg_run *run, const rg_pictured_options *o, rg_
 {
     rg_pictured_data   *d = run->data;
     rg_pictured_assets *a = run->assets;
-    rg_examples **const store[] = { &d->base.train, &d->base.valid, &d->test };
+    rg_examples **const store[] = { &d->base.train, &d->base.valid, &d->base.test };
     RG_TRY(picture_spec(&specs[0], run, o));
     for (size_t part = 0; part < 3; part++)
         if (d->table[part].names.count) RG_TRY(open_store(store[part], run, o, &d->table[part], specs, part == 0));
@@ -209,7 +208,6 @@ void rg_pictured_close(rg_run *run)
 {
     rg_pictured_data *d = run->data;
     for (size_t part = 0; part < 3; part++) rg_pictured_table_free(&d->table[part]);
-    rg_examples_free(d->test);
     rg_supervised_close(run);
 }
 

@@ -165,8 +165,8 @@ static rg_status finish(rg_run *run)
 {
     rg_pictured_data *d = run->data;
     const size_t      before = run->final.count;
-    if (!d->test) return RG_OK;
-    RG_TRY(measure(run, &run->final, d->test, 2, "test-"));
+    if (!d->base.test) return RG_OK;
+    RG_TRY(measure(run, &run->final, d->base.test, 2, "test-"));
     for (size_t i = before; i < run->final.count; i++) rg_tell(run->report, "%s %.4f", run->final.metric[i].name, run->final.metric[i].value);
     return RG_OK;
 }
@@ -260,7 +260,7 @@ static const rg_demo demos[] = {
       .summary = "a drawn plate to its ingredients, a title and directions",
       .type = "recipe",
       .settings = "layers: c3x16s2 c3x32s2 c3x32s2\ndim-emb: 32\ntransformer-dim-ffn: 64\ntransformer-heads: 2\ndec-depth: 1\ntext-depth: 1\ndropout: 0\nmini-batch: 16\n"
-                  "learn-rate: 0.003\nafter-epochs: 8\nvalid-epochs: 4\n",
+                  "learn-rate: 0.003\nafter-epochs: 30\nvalid-epochs: 10\nearly-stopping: 0\n",
       .metric = "f1",
       .expected = 0.7,
       .ask = "FOLDER/ask.png",

@@ -67,8 +67,8 @@ static rg_status finish(rg_run *run)
 {
     rg_pictured_data *d = run->data;
     const size_t      before = run->final.count;
-    if (!d->test) return RG_OK;
-    RG_TRY(measure(run, &run->final, d->test, "test-"));
+    if (!d->base.test) return RG_OK;
+    RG_TRY(measure(run, &run->final, d->base.test, "test-"));
     for (size_t i = before; i < run->final.count; i++) rg_tell(run->report, "%s %.4f", run->final.metric[i].name, run->final.metric[i].value);
     return RG_OK;
 }

@@ -95,8 +95,8 @@ static rg_status judge(rg_run *run, rg_metrics *out) { return measure(run, out, 
 static rg_status finish(rg_run *run)
 {
     rg_pictured_data *d = run->data;
-    if (!d->test) return RG_OK;
-    RG_TRY(measure(run, &run->final, d->test, "test-"));
+    if (!d->base.test) return RG_OK;
+    RG_TRY(measure(run, &run->final, d->base.test, "test-"));
     rg_tell(run->report, "test-accuracy %.4f", run->final.metric[run->final.count - 2].value);
     return RG_OK;
 }
@@ -207,7 +207,7 @@ static const rg_demo demos[] = {
     { .name = "san",
       .summary = "questions about coloured shapes: where does the network look?",
       .type = "san",
-      .settings = "layers: c3x16s2 c3x32s2 c3x32s2\ndim-emb: 32\nwidth: 64\ndropout: 0\nmini-batch: 16\nlearn-rate: 0.003\nafter-epochs: 8\nvalid-epochs: 2\n",
+      .settings = "layers: c3x16s2 c3x32s2 c3x32s2\ndim-emb: 32\nwidth: 64\ndropout: 0\nmini-batch: 16\nlearn-rate: 0.003\nafter-epochs: 32\nvalid-epochs: 8\nearly-stopping: 0\n",
       .metric = "accuracy",
       .expected = 0.6,
       .ask = "FOLDER/ask.png\twhat shape is the red object ?",
