@@ -197,24 +197,6 @@ static rg_status hint(rg_text *out, const void *given, const char *program, cons
     return (void)given, rg_text_print(out, "%s predict -m %s picture.jpg 'what is it ?'", program, model);
 }
 
-static rg_status shapes(rg_text *yaml, const char *folder, rg_small_size size)
-{
-    if (size == RG_SMALL_TEST) return rg_pictured_small(yaml, folder, size);
-    return rg_pictured_make(yaml, folder, "vqa", "", 15000, 1000);
-}
-
-static const rg_demo demos[] = {
-    { .name = "san",
-      .summary = "questions about coloured shapes: where does the network look?",
-      .type = "san",
-      .settings = "layers: c3x16s2 c3x32s2 c3x32s2\ndim-emb: 32\nwidth: 64\ndropout: 0\nmini-batch: 16\nlearn-rate: 0.003\nafter-epochs: 32\nvalid-epochs: 8\nearly-stopping: 0\n",
-      .metric = "accuracy",
-      .expected = 0.6,
-      .ask = "FOLDER/ask.png\twhat shape is the red object ?",
-      .small = shapes },
-    { 0 },
-};
-
 const rg_task rg_task_vqa = {
     .name = "vqa",
     .in = "picture and question",
@@ -239,5 +221,4 @@ const rg_task rg_task_vqa = {
     .asking_bytes = sizeof(asking_of),
     .answer = answer,
     .small = rg_pictured_small,
-    .demos = demos,
 };
