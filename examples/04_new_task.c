@@ -171,6 +171,7 @@ static const rg_system rg_system_perceptron = {
     .summary = "one hidden layer",
     .paper = "Rosenblatt 1958",
     .task = &rg_task_numbers,
+    .reads = "numbers",
     .uses = uses,
     .options = system_rows,
     .options_bytes = sizeof(settings),
