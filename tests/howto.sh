@@ -51,13 +51,14 @@ compile -I. -DRG_REAL=double -c grad_highway.c
 block experiment 1 > experiment.c
 compile -c experiment.c
 
-# objective: the first lines of a loss
+# objective: the lines of a second pass
 {
     echo '#include "regard/objective.h"'
-    echo 'rg_loss loss(rg_tape *t, const rg_objective_use *use, const void *batch);'
-    echo 'rg_loss loss(rg_tape *t, const rg_objective_use *use, const void *batch) {'
+    echo '#include "regard/ops.h"'
+    echo 'rg_loss loss(rg_tape *t, const rg_pass *pass, rg_tensor *r);'
+    echo 'rg_loss loss(rg_tape *t, const rg_pass *pass, rg_tensor *r) {'
     block objective 1
-    echo '    (void)draws; return clean; }'
+    echo '    return attacked; }'
 } > objective.c
 compile -c objective.c
 
