@@ -13,8 +13,8 @@
 
 static const rg_row rows[] = {
     { "ring",
-      "--type gan --noise 16 --noise-kind normal --generator-layers f128,f128 --discriminator-layers f128,f128 --mini-batch 250 --learn-rate 0.0005 --beta1 0.5 "
-      "--beta2 0.99 --after-epochs 150 --maxi-batch 0",
+      "--type gan --noise 8 --noise-kind normal --generator-layers f128,f128 --discriminator-layers f128,f128 --mini-batch 500 --learn-rate 0.001 --beta1 0.5 "
+      "--beta2 0.999 --after-epochs 0 --after-batches 16000 --lr-schedule linear --maxi-batch 0",
       1, 0, "ring", NULL },
     { "mnist", "--type gan --mini-batch 100 --learn-rate 0.0002 --after-epochs 60 --maxi-batch 0", 1, 225, "mnist", NULL },
     { NULL, NULL, 0, 0, NULL, NULL },
