@@ -153,16 +153,16 @@ static rg_status small(rg_text *yaml, const char *folder, rg_small_size size)
     return rg_text_print(yaml,
                          "train-sets: [%s/train.tsv]\nvalid-sets: [%s/valid.tsv]\nmini-batch: %d\nnoise: %d\ngenerator-layers: '%s'\n"
                          "discriminator-layers: '%s'\nafter-epochs: %d\ncritic-steps: %d\n",
-                         folder, folder, demo ? 250 : 50, demo ? 16 : 3, demo ? "f128 f128" : "f6", demo ? "f128 f128" : "f8 d0.2", demo ? 60 : 2, demo ? 1 : 2);
+                         folder, folder, demo ? 500 : 50, demo ? 8 : 3, demo ? "f128 f128" : "f6", demo ? "f128 f128" : "f8 d0.2", demo ? 60 : 2, demo ? 1 : 2);
 }
 
 static const rg_demo demos[] = {
     { .name = "gan",
       .summary = "a generator learns eight places on a ring; samples are printed at the end",
       .type = "gan",
-      .settings = "noise-kind: normal\nlearn-rate: 0.0005\nbeta1: 0.5\nbeta2: 0.99\nearly-stopping: 0\nrestore-best: true\nvalid-epochs: 5\n",
+      .settings = "noise-kind: normal\nlearn-rate: 0.001\nlr-schedule: linear\nafter-epochs: 0\nafter-batches: 5000\nvalid-epochs: 0\nvalid-freq: 2500\n",
       .metric = "parzen",
-      .expected = -3 },
+      .expected = 0.5 },
     { 0 },
 };
 
