@@ -26,7 +26,8 @@
     X(captions) \
     X(vqa) \
     X(sets) \
-    X(recipes)
+    X(recipes) \
+    X(cost)
 
 #define DECLARE(name) extern const rg_experiment rg_experiment_##name;
 #define ENTRY(name)   &rg_experiment_##name,

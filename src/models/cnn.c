@@ -119,6 +119,8 @@ static rg_status build(rg_model *m)
     if (is(s->head, "dense") && classes) rg_dense_init(&q->output, m->params, "output", given, classes, RG_IDENTITY);
     if (front) (void)rg_params_rate(m->params, "front.*", s->front_rate);
     RG_TRY(rg_sizes_put(&m->sizes, "units", rg_net_units(&q->net, units)));
+    if (front) RG_TRY(rg_sizes_put(&m->sizes, "front-height", q->height));
+    if (front) RG_TRY(rg_sizes_put(&m->sizes, "front-width", q->width));
     RG_TRY(rg_sizes_put(&m->sizes, "cells-down", rg_net_height(&q->net)));
     return rg_sizes_put(&m->sizes, "cells-across", rg_net_width(&q->net));
 }
@@ -158,7 +160,11 @@ static rg_tensor *front(rg_tape *t, const rg_model *m, rg_tensor *x)
     rg_tensor      *seen[MOST_FRONTS];
     if (!is(s->front, "stn")) return x;
     for (size_t i = 0; i < (size_t)s->fronts; i++) seen[i] = look_through(t, m, i, x);
-    return s->fronts == 1 ? seen[0] : rg_concat_columns(t, (size_t)s->fronts, seen);
+    rg_tensor *all = s->fronts == 1 ? seen[0] : rg_concat_columns(t, (size_t)s->fronts, seen);
+    rg_tape_push(t, "front");
+    rg_tape_watch(t, "seen", all, NULL);
+    rg_tape_pop(t);
+    return all;
 }
 
 /* One query per picture, which has no numbers of its own: the score needs none. */

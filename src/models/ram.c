@@ -14,12 +14,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "autograd/tape.h"
 #include "regard/layers.h"
 #include "regard/model.h"
 #include "regard/spatial.h"
 
 typedef struct {
-    int64_t glimpses, patch, scales, hidden, width, copies;
+    int64_t glimpses, patch, scales, hidden, width, copies, train_copies;
     double  deviation, unit, reward;
     char   *locations, *baseline;
 } settings;
@@ -38,12 +39,13 @@ static const rg_option options[] = {
     { RG_OPTION_STRING, "locations", offsetof(settings, locations), "learned", "where to look; random and centre are controls", 0, "learned|random|centre", NULL },
     { RG_OPTION_STRING, "baseline", offsetof(settings, baseline), "learned", "what rewards are compared with", 0, "learned|none", NULL },
     { RG_OPTION_INT, "copies", offsetof(settings, copies), "1", "walks over a picture when it is answered", 0, "[1,100]", NULL },
+    { RG_OPTION_INT, "train-copies", offsetof(settings, train_copies), "1", "walks over a picture while learning, each with draws of its own", 0, "[1,100]", NULL },
     RG_OPTION_END
 };
 
 typedef struct {
     rg_dense  glimpse, place, location, baseline, action;
-    rg_param *see, *where, *b, *state, *input, *c;
+    rg_param *see, *where, *b, *state, *input, *c, *advantage;
 } parts;
 
 /* One walk over every picture. */
@@ -69,7 +71,10 @@ static rg_status build(rg_model *m)
     rg_dense_init(&q->location, m->params, "location", W, 2, RG_TANH);
     rg_dense_init(&q->baseline, m->params, "baseline", W, 1, RG_IDENTITY);
     rg_dense_init(&q->action, m->params, "action", W, rg_model_size(m, "classes"), RG_IDENTITY);
-    return RG_OK;
+    q->advantage = rg_params_add(m->params, "advantage", RG_KEPT, 1, 2, RG_INIT_ZERO, 0); /* mean squares of R, and of R - b */
+    RG_TRY(rg_sizes_put(&m->sizes, "glimpses", (size_t)s->glimpses));
+    RG_TRY(rg_sizes_put(&m->sizes, "patch", (size_t)s->patch));
+    return rg_sizes_put(&m->sizes, "scales", (size_t)s->scales);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- places */
@@ -102,12 +107,27 @@ static rg_tensor *other_places(rg_tape *t, size_t pictures, uint64_t first, size
 
 /* ------------------------------------------------------------------------------------------------------------ walking */
 
+/* The middles of the glimpses in pixels, for those who watch. */
+static void show_place(rg_tape *t, const settings *s, const rg_tensor *l, const rg_layout *pictures)
+{
+    const double x = ((double)pictures->width - 1) / 2, y = ((double)pictures->height - 1) / 2;
+    if (!l || !rg_tape_watched(t, "place")) return;
+    rg_real *at = rg_tape_memory(t, 2 * pictures->groups * sizeof *at + 1);
+    for (size_t i = 0; at && i < pictures->groups && !rg_tape_dry(t); i++) {
+        at[2 * i] = (rg_real)(x + (double)rg_tensor_at(l, i, 0) * (s->unit > 0 ? s->unit : x));
+        at[2 * i + 1] = (rg_real)(y + (double)rg_tensor_at(l, i, 1) * (s->unit > 0 ? s->unit : y));
+    }
+    if (at) rg_tape_watch(t, "place", rg_constant(t, at, pictures->groups, 2, NULL), NULL);
+}
+
 static rg_tensor *see(rg_tape *t, const rg_model *m, rg_tensor *x, rg_tensor *l)
 {
     const settings *s = m->options;
     const parts    *q = m->parts;
     const rg_retina retina = { (size_t)s->patch, (size_t)s->scales, s->unit };
-    rg_tensor      *what = rg_matmul(t, rg_dense_run(t, &q->glimpse, rg_glimpse(t, x, l, &retina)), rg_use(t, q->see));
+    rg_tensor      *seen = rg_glimpse(t, x, l, &retina);
+    rg_tape_watch(t, "seen", seen, NULL);
+    rg_tensor *what = rg_matmul(t, rg_dense_run(t, &q->glimpse, seen), rg_use(t, q->see));
     rg_tensor      *where = rg_matmul(t, rg_dense_run(t, &q->place, l), rg_use(t, q->where));
     return rg_bias_map(t, rg_add(t, what, where), rg_use(t, q->b), RG_RELU);
 }
@@ -138,7 +158,10 @@ static void run(rg_tape *t, const rg_model *m, const void *data, walk *w, size_t
     rg_tensor      *l = strcmp(s->locations, "centre") == 0 ? fixed_places(t, f->layout.groups, 0) : other_places(t, f->layout.groups, first, copy);
     w->draws = 0;
     for (int64_t i = 0; i < s->glimpses && l; i++) {
+        rg_tape_push(t, "walk.%lld", (long long)i);
+        show_place(t, s, l, &f->layout);
         rg_tensor *in = rg_matmul(t, see(t, m, x, l), rg_use(t, q->input));
+        rg_tape_pop(t);
         h = rg_bias_map(t, h ? rg_add(t, in, rg_matmul(t, h, rg_use(t, q->state))) : in, rg_use(t, q->c), RG_RELU);
         if (i + 1 < s->glimpses) l = next_place(t, m, w, h, first, copy * MOST_GLIMPSES + (size_t)i + 1);
     }
@@ -175,7 +198,23 @@ static rg_tensor *advantage(rg_tape *t, const settings *s, const rg_real *R, con
     return rg_constant(t, a, pictures, 1, NULL);
 }
 
-static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
+/* Moving means of R^2 and (R - b)^2: what the score function is multiplied with, without and with the baseline. */
+static void note_advantage(rg_tape *t, const rg_model *m, const rg_real *R, const walk *w)
+{
+    const settings *s = m->options;
+    parts          *q = m->parts;
+    double          square[2] = { 0, 0 }, n = 0;
+    const size_t    pictures = rg_tensor_rows(w->logits);
+    for (size_t k = 0; k < w->draws && !rg_tape_dry(t); k++)
+        for (size_t i = 0; w->base[k] && i < pictures; i++, n++) {
+            const double b = strcmp(s->baseline, "none") == 0 ? 0 : (double)rg_tensor_at(w->base[k], i, 0), r = (double)R[i];
+            square[0] += r * r, square[1] += (r - b) * (r - b);
+        }
+    rg_real *move = n > 0 ? rg_tape__moves(t, q->advantage) : NULL;
+    for (size_t k = 0; move && k < 2; k++) move[k] += (rg_real)(0.01 * (square[k] / n - (double)rg_param_data(q->advantage)[k]));
+}
+
+static rg_loss loss_of_walk(rg_tape *t, const rg_model *m, const void *data)
 {
     const settings *s = m->options;
     const rg_field *label = &((const rg_batch *)data)->field[RG_LABEL];
@@ -188,6 +227,17 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
         out.sum = rg_add(t, out.sum, rg_sum(t, rg_mul(t, rg_dot_rows(t, d, d), advantage(t, s, R, w.base[i]))));
         if (strcmp(s->baseline, "learned") == 0) out.sum = rg_add(t, out.sum, rg_squared_error(t, w.base[i], R));
     }
+    if (R) note_advantage(t, m, R, &w);
+    return out;
+}
+
+/* The mean over the walks. */
+static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
+{
+    const int64_t copies = ((const settings *)m->options)->train_copies;
+    rg_loss       out = loss_of_walk(t, m, data);
+    for (int64_t i = 1; i < copies; i++) out.sum = rg_add(t, out.sum, loss_of_walk(t, m, data).sum);
+    if (copies > 1) out.sum = rg_scale(t, out.sum, 1 / (double)copies);
     return out;
 }
 

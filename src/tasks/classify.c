@@ -123,7 +123,8 @@ static rg_status ready(rg_run *run)
     if (status == RG_OK && its->names) status = rg_names_print(&text, its->names, 10);
     if (status == RG_OK && its->names) status = rg_text_print(&text, ")");
     if (status == RG_OK && its->vocab) status = rg_text_print(&text, ", vocabulary of %zu tokens", rg_vocab_size(its->vocab));
-    else if (status == RG_OK) status = rg_text_print(&text, " from %s, %zu features", its->input, rg_model_size(run->model, "features"));
+    else if (status == RG_OK) status = rg_text_print(&text, " from %s, %zu features", its->input, rg_model_size(run->model, "features") ? rg_model_size(run->model, "features")
+                                                                                        : rg_model_size(run->model, "height") * rg_model_size(run->model, "width") * rg_model_size(run->model, "channels"));
     if (status == RG_OK) rg_tell(run->report, "%s, %zu parameters", rg_text_c(&text), rg_params_numbers(run->model->params));
     rg_text_free(&text);
     return status;
@@ -136,7 +137,20 @@ static rg_status judge(rg_run *run, rg_metrics *out)
     return rg_supervised_judge_labels(out, run, ((const rg_classifier *)run->model->assets)->names);
 }
 
-static rg_status finish(rg_run *run) { return rg_supervised_tell_classes(run, ((const rg_classifier *)run->model->assets)->names); }
+/* Of systems that learn from rewards: how much a baseline takes off what the score function is multiplied with. */
+static void tell_rewards(const rg_run *run)
+{
+    const rg_param *p = rg_params_find(run->model->params, "advantage");
+    if (!p || rg_param_cols(p) != 2) return;
+    const double without = (double)rg_param_data(p)[0], with = (double)rg_param_data(p)[1];
+    rg_tell(run->report, "mean square of the reward %.4f, of the reward minus its baseline %.4f", without, with);
+}
+
+static rg_status finish(rg_run *run)
+{
+    tell_rewards(run);
+    return rg_supervised_tell_classes(run, ((const rg_classifier *)run->model->assets)->names);
+}
 
 /* Pictures are asked about by their paths, which no client of a server may name. */
 static bool texts(const rg_model *model)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "regard/view.h"
-#include "tasks/classify.h"
+#include "tasks/classify_walk.h"
 
 enum { SHOWN_WORDS = 5, MOST_ROWS = 20000 }; /* of --words; of one batch of shortened texts */
 
@@ -300,6 +300,8 @@ static rg_status record(answering *x, const rg_asked *asked, const char *label)
     if (status == RG_OK) status = rg_record_new(&r, rg_text_c(&title), "class");
     if (status == RG_OK && x->its->vocab) status = add_text(r, x, asked);
     if (status == RG_OK && x->named && asked->batch) status = add_picture(r, x, asked);
+    if (status == RG_OK && x->named && asked->batch) status = rg_walk_add(r, x->model, asked);
+    if (status == RG_OK && x->named && asked->batch) status = rg_front_add(r, x->model, asked);
     if (status == RG_OK) status = rg_record_add_labels(NULL, r, "class", RG_LABEL_TOKEN, &label, 1);
     if (status == RG_OK) status = rg_record_add_text(r, "source", given, 0, false);
     if (status == RG_OK) status = rg_record_add_text(r, "output", label, 0, true);

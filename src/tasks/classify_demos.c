@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "regard/made.h"
-#include "tasks/classify.h"
+#include "tasks/classify_demo_pictures.h"
 
 /* A point of the upper or lower moon, turned by `degrees`. */
 static rg_status add_point(rg_text *text, rg_random *r, size_t moon, double degrees)
@@ -94,5 +94,14 @@ const rg_demo rg_classify_demos[] = {
       .metric = "accuracy",
       .expected = 0.9,
       .small = moons_of_dann },
+    { .name = "cam",
+      .summary = "a digit on a dark canvas: which is it, and where did the network look?",
+      .type = "cnn",
+      .settings = "layers: c3x24s2 p2 c3x48 c3x48\npool: gap\nafter-epochs: 5\n",
+      .metric = "accuracy",
+      .expected = 0.9,
+      .ask = "FOLDER/shown.png",
+      .asking = "box: true\n",
+      .small = rg_demo_cam },
     { 0 },
 };

@@ -159,7 +159,8 @@ rg_status rg_classify_input_check(const rg_classify_input *in, rg_run *run)
     if (!height) return RG_OK;
     RG_TRY(rg_sizes_put(&run->sizes, "height", height));
     RG_TRY(rg_sizes_put(&run->sizes, "width", width));
-    return rg_sizes_put(&run->sizes, "features", height * width * channels);
+    /* what is built by pixels side by side; convolutions are smaller than their pictures, and a model file is checked by its sizes */
+    return strcmp(run->system->reads, "pixels") == 0 ? RG_OK : rg_sizes_put(&run->sizes, "features", height * width * channels);
 }
 
 rg_field_spec rg_classify_input_spec(const rg_classify_input *in, const rg_model *m)

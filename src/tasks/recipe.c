@@ -211,6 +211,7 @@ static rg_status answer_one(void *context, const rg_asked *asked)
     answering                *x = context;
     const rg_pictured_assets *a = x->model->assets;
     const rg_sink            *sink = x->question->sink;
+    if (asked->fault) return rg_asked_fault(x->question, asked, 4);
     if (!asked->answers) return rg_fail(RG_EFORMAT, "%s: the file is empty", asked->name);
     if (!asked->example) {
         const rg_search_config c = rg_caption_search(x->model, (size_t)((const asking_of *)x->question->options)->beam, 1);

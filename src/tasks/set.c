@@ -92,6 +92,7 @@ static rg_status answer_one(void *context, const rg_asked *asked)
 {
     answering     *x = context;
     const rg_sink *sink = x->question->sink;
+    if (asked->fault) return rg_asked_fault(x->question, asked, 2);
     if (!asked->answers) return rg_fail(RG_EFORMAT, "%s: the file is empty", asked->name);
     RG_TRY(rg_set_text(&x->text, asked->answers, asked->example, ((const rg_pictured_assets *)x->model->assets)->names));
     const rg_value cells[] = { { .text = asked->name ? asked->name : "" }, { .text = rg_text_c(&x->text) } };

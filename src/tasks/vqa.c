@@ -159,6 +159,7 @@ static rg_status answer_one(void *context, const rg_asked *asked)
     const char     *at = asked->text, *text;
     rg_text         said = { 0 }, line = { 0 };
     size_t          bytes, n = 0;
+    if (asked->fault) return rg_asked_fault(x->question, asked, 4);
     if (!asked->answers) return rg_fail(RG_EFORMAT, "%s: the file or the question is empty", asked->name);
     if (!asked->example) x->row = 0;
     rg_status status = RG_OK;
