@@ -101,12 +101,9 @@ static rg_status examples(rg_examples **out, const rg_model *m, const rg_set_opt
     const rg_field_spec      specs[] = { { .name = "word", .kind = RG_FIELD_IDS, .vocab = its->vocab, .words = true, .max_rows = m->longest, .crop = true },
                                          { .name = "tag", .kind = RG_FIELD_TAGS, .names = its->tags } };
     rg_reader_config         reading = rg_supervised_reading(sets, wanted, 2);
-    rg_examples_config       c = RG_EXAMPLES_CONFIG_DEFAULT;
+    const rg_examples_config in_order = { .batch = sets->batch ? (size_t)sets->batch : 32, .memory = (size_t)1 << 30 };
     if (!reading.format[0]) reading.format = "conll";
-    c.batch = sets->batch ? (size_t)sets->batch : 32;
-    c.window = 0;
-    c.shuffle = false;
-    return rg_examples_open(out, &c, specs, 2, sets->train.items[0], &reading);
+    return rg_examples_open(out, &in_order, specs, 2, sets->train.items[0], &reading);
 }
 
 static const rg_names *tags_of(const rg_model *m) { return ((const tagger *)m->assets)->tags; }
