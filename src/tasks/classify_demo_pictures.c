@@ -35,3 +35,5 @@ static rg_status made(rg_text *yaml, const char *folder, rg_small_size size, con
 }
 
 rg_status rg_demo_cam(rg_text *yaml, const char *folder, rg_small_size size) { return made(yaml, folder, size, "t60", "4000"); }
+rg_status rg_demo_stn(rg_text *yaml, const char *folder, rg_small_size size) { return made(yaml, folder, size, "rts42", "6000"); }
+rg_status rg_demo_ram(rg_text *yaml, const char *folder, rg_small_size size) { return made(yaml, folder, size, "t60", "8000"); }
