@@ -167,8 +167,8 @@ static void shapes_are_worked_out(void **state)
 static void mistakes_are_told_with_their_layer(void **state)
 {
     static const char *const cases[][2] = {
-        { "c5x32 p2 p2 p2", "layer 4 'p2': a map of 1 x 1 cannot be pooled" }, { "c5", "layer 1 'c5': size x maps" },
-        { "c3x0", "must not be 0" }, { "q3", "no layer begins so" }, { "c3x8k", "what is 'k'?" }, { "f10 c3x8", "layer 2 'c3x8': maps cannot follow" },
+        { "c5x32 p2 p2 p2", "layer 4 'p2': a map of 1 x 1 cannot be pooled" }, { "c5", "layer 1 'c5': the size of the window x the number of maps" },
+        { "c3x0", "must not be 0" }, { "y3", "no layer begins so" }, { "c3x8k", "what is 'k'?" }, { "f10 c3x8", "layer 2 'c3x8': maps cannot follow" },
         { "c3x8g3", "multiples of the groups" }, { "c9x4v", "smaller than the window" }, { "d1.5", "below 1" }, { "c3x99999999", "is above" },
     };
     (void)state;

@@ -69,7 +69,7 @@ static rg_status learn(rg_model **out, double *out_value, const rg_task *task, c
         const rg_train_report report = rg_console_report(&console);
         const rg_training     t = rg_recipe_training(recipe, &report);
         status = rg_learn(out, &learned, &t);
-        if (status == RG_OK && !d->attack && !find_metric(out_value, d, &learned, &console.metrics, t.learning->restore_best))
+        if (status == RG_OK && d->attack == 0 && !find_metric(out_value, d, &learned, &console.metrics, t.learning->restore_best))
             status = rg_fail(RG_EINVAL, "the demo %s measures no %s", d->name, d->metric);
         rg_console_close(&console);
     }

@@ -123,7 +123,7 @@ static float within(double x) { return (float)fmin(fmax(x, 0), 1); }
 
 static rg_status add_map(rg_record *r, size_t regions, size_t count)
 {
-    char        text[MOST][16];
+    char        text[MOST][32];
     const char *names[MOST];
     rg_real    *one = rg_alloc_zero(count * count * sizeof *one);
     size_t      rows = 0;
@@ -145,7 +145,7 @@ static rg_status add_picture(rg_record *r, const walk *w, const rg_picture *seen
     rg_picture  drawn = { 0 };
     rg_text     png = { 0 };
     float       boxes[4 * MOST];
-    char        text[MOST][8];
+    char        text[MOST][24];
     const char *names[MOST];
     size_t      regions = 0;
     double      by = 1;
