@@ -1,10 +1,12 @@
-/* bench.c - measures ours. bench/run starts it, asks one row at a time on standard input and reads a JSON line for each.
+/* bench.c - measures ours. bench/run starts it, asks one row at a time on standard input and reads a JSON line for
+ * each.
  *
  *     bench-regard THREADS [cpu]    list              -> one line per row: what there is
  *                                   machine           -> peak and bandwidth
  *                                   CASE ROW SECONDS  -> best and median time of a run
  *
- * With `cpu` processor time is measured instead of the wall's, which on a machine shared with others is the steadier of the two. */
+ * With `cpu` processor time is measured instead of the wall's, which on a machine shared with others is the steadier
+ * of the two. */
 #include "bench.h"
 
 #include <math.h>
@@ -113,10 +115,10 @@ static void list(void)
             bench_row r = {0};
             table[i]->describe(&r, row);
             if (!r.name[0]) continue; /* what it needs is not there */
-            printf(
-                "{\"case\": \"%s\", \"row\": %zu, \"name\": \"%s\", \"params\": {%s}, \"flops\": %.0f, \"bytes\": %.0f, \"items\": %.0f, "
-                "\"against\": %zu}\n",
-                table[i]->name, row, r.name, r.params, r.flops, r.bytes, r.items, r.against);
+            printf("{\"case\": \"%s\", \"row\": %zu, \"name\": \"%s\", \"params\": {%s}, \"flops\": %.0f, \"bytes\": "
+                   "%.0f, \"items\": %.0f, "
+                   "\"against\": %zu}\n",
+                   table[i]->name, row, r.name, r.params, r.flops, r.bytes, r.items, r.against);
         }
     printf("{}\n");
 }
@@ -129,7 +131,8 @@ static rg_status answer(char *line, bool cpu, rg_team *team)
 
     if (!strncmp(line, "list", 4)) return list(), RG_OK;
     if (!strncmp(line, "machine", 7)) {
-        printf("{\"peak\": %.6g, \"bandwidth\": %.6g, \"kernels\": \"%s\"}\n", bench_peak(team), bench_bandwidth(team), rg_kernel()->name);
+        printf("{\"peak\": %.6g, \"bandwidth\": %.6g, \"kernels\": \"%s\"}\n", bench_peak(team), bench_bandwidth(team),
+               rg_kernel()->name);
         return RG_OK;
     }
     if (sscanf(line, "%63s %zu %lf", name, &row, &seconds) != 3) return rg_fail(RG_EINVAL, "what is \"%s\"?", line);
@@ -144,7 +147,8 @@ int main(int argc, char **argv)
     char     line[256];
     bool     cpu = argc > 2 && !strcmp(argv[2], "cpu");
 
-    if (rg_team_new(&team, argc > 1 ? atoi(argv[1]) : 1) != RG_OK) return fprintf(stderr, "bench: %s\n", rg_message()), 1;
+    if (rg_team_new(&team, argc > 1 ? atoi(argv[1]) : 1) != RG_OK)
+        return fprintf(stderr, "bench: %s\n", rg_message()), 1;
     while (fgets(line, sizeof line, stdin)) {
         line[strcspn(line, "\n")] = 0;
         if (answer(line, cpu, team) != RG_OK) printf("{\"error\": \"%s\"}\n", rg_message());

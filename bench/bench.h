@@ -1,8 +1,8 @@
 /* bench.h - what a benchmark case is.
  *
- * A case is one file, bench/case_<name>.c, that ends in `const bench_case bench_case_<name> = { ... };`, and one word in the list of
- * bench.c. Its peer, bench/peer_<name>.py, does the same work on the same numbers in PyTorch; without that file only ours is
- * measured. bench/run alternates the two and prints a row for each. */
+ * A case is one file, bench/case_<name>.c, that ends in `const bench_case bench_case_<name> = { ... };`, and one
+ * word in the list of bench.c. Its peer, bench/peer_<name>.py, does the same work on the same numbers in PyTorch;
+ * without that file only ours is measured. bench/run alternates the two and prints a row for each. */
 #ifndef RG_BENCH_H
 #define RG_BENCH_H
 
@@ -33,7 +33,8 @@ typedef struct bench_case {
     void (*teardown)(void *state); /* frees what setup() made, also when that failed half-way */
 } bench_case;
 
-/* The numbers both sides work on: uniform in [-0.5, 0.5), a function of seed and position alone (see bench/run_peer.py). */
+/* The numbers both sides work on: uniform in [-0.5, 0.5), a function of seed and position alone (see
+ * bench/run_peer.py). */
 void bench_fill(rg_real *x, size_t n, uint32_t seed);
 
 /* Mean of |x|: the usual check. */

@@ -1,5 +1,6 @@
-/* case_additive.c - attention with the additive score, 64 sentences of 30 x 30, width 512: v . tanh(x + y) with x and y given, softmax,
- * weighted sums; forward and with backward. PyTorch stores the (64, 30, 30, 512) sums; we never do. */
+/* case_additive.c - attention with the additive score, 64 sentences of 30 x 30, width 512: v . tanh(x + y) with x
+ * and y given, softmax, weighted sums; forward and with backward. PyTorch stores the (64, 30, 30, 512) sums; we
+ * never do. */
 #include "bench.h"
 
 #include "regard/attention.h"
@@ -47,7 +48,8 @@ static rg_status setup(void *state, size_t row, rg_team *team)
     if (!(a->dout = rg_alloc_array(ROWS * WIDE, sizeof(rg_real)))) return RG_ENOMEM;
     bench_fill(a->dout, ROWS * WIDE, 5);
     RG_TRY(rg_params_new(&a->params));
-    for (size_t i = 0; i < PARTS; i++) a->part[i] = rg_params_add(a->params, names[i], RG_TABLE, ROWS, WIDE, RG_INIT_ZERO, 0);
+    for (size_t i = 0; i < PARTS; i++)
+        a->part[i] = rg_params_add(a->params, names[i], RG_TABLE, ROWS, WIDE, RG_INIT_ZERO, 0);
     RG_TRY(rg_attention_init(&a->att, &config, a->params));
     RG_TRY(rg_params_build(a->params, 1));
     for (size_t i = 0; i < PARTS; i++) bench_fill(rg_param_data(a->part[i]), ROWS * WIDE, (uint32_t)i + 1);

@@ -1,5 +1,5 @@
-/* case_attention.c - scaled dot attention, 64 wide a head, float32: sentences and longer texts, whole and causal, forward alone and with
- * backward. The last rows have no peer: a window against our own full attention. */
+/* case_attention.c - scaled dot attention, 64 wide a head, float32: sentences and longer texts, whole and causal,
+ * forward alone and with backward. The last rows have no peer: a window against our own full attention. */
 #include "bench.h"
 
 #include "regard/attention.h"
@@ -10,11 +10,12 @@ static const struct shape {
     size_t n, batch, heads, window;
     bool   causal, train;
 } shapes[] = {
-    { 30, 64, 8, 0, false, false },  { 30, 64, 8, 0, false, true },   { 30, 64, 8, 0, true, true },
-    { 64, 8, 8, 0, false, false },   { 64, 8, 8, 0, false, true },    { 64, 8, 8, 0, true, true },
-    { 128, 8, 8, 0, false, false },  { 128, 8, 8, 0, false, true },   { 128, 8, 8, 0, true, true },
-    { 512, 8, 8, 0, false, false },  { 512, 8, 8, 0, true, false },   { 512, 8, 8, 0, false, true }, { 512, 8, 8, 0, true, true },
-    { 8192, 1, 1, 0, false, false }, { 8192, 1, 1, 64, false, false }, { 8192, 1, 1, 0, false, true }, { 8192, 1, 1, 64, false, true },
+    { 30, 64, 8, 0, false, false }, { 30, 64, 8, 0, false, true },   { 30, 64, 8, 0, true, true },
+    { 64, 8, 8, 0, false, false },  { 64, 8, 8, 0, false, true },    { 64, 8, 8, 0, true, true },
+    { 128, 8, 8, 0, false, false }, { 128, 8, 8, 0, false, true },   { 128, 8, 8, 0, true, true },
+    { 512, 8, 8, 0, false, false }, { 512, 8, 8, 0, true, false },   { 512, 8, 8, 0, false, true },
+    { 512, 8, 8, 0, true, true },   { 8192, 1, 1, 0, false, false }, { 8192, 1, 1, 64, false, false },
+    { 8192, 1, 1, 0, false, true }, { 8192, 1, 1, 64, false, true },
 };
 
 typedef struct {
@@ -40,8 +41,9 @@ static void describe(bench_row *out, size_t index)
              : s.causal ? "causal"
                         : "full",
              s.train ? "train" : "forward");
-    snprintf(out->params, sizeof out->params, "\"n\": %zu, \"B\": %zu, \"H\": %zu, \"window\": %zu, \"causal\": %s, \"train\": %s", s.n,
-             s.batch, s.heads, s.window, s.causal ? "true" : "false", s.train ? "true" : "false");
+    snprintf(out->params, sizeof out->params,
+             "\"n\": %zu, \"B\": %zu, \"H\": %zu, \"window\": %zu, \"causal\": %s, \"train\": %s", s.n, s.batch,
+             s.heads, s.window, s.causal ? "true" : "false", s.train ? "true" : "false");
     if (!s.window) out->flops = 4.0 * (double)(s.batch * s.heads) * pairs * WIDE * (s.train ? 3 : 1);
 }
 
@@ -63,7 +65,8 @@ static rg_status setup(void *state, size_t row, rg_team *team)
     a->shape = shapes[row];
     const size_t N = a->N = a->shape.n * a->shape.batch, D = a->D = a->shape.heads * WIDE;
     config.heads = a->shape.heads;
-    if (!(a->start = rg_alloc_array(a->shape.batch + 1, sizeof *a->start)) || !(a->dout = rg_alloc_array(N * D, sizeof(rg_real))))
+    if (!(a->start = rg_alloc_array(a->shape.batch + 1, sizeof *a->start)) ||
+        !(a->dout = rg_alloc_array(N * D, sizeof(rg_real))))
         return RG_ENOMEM;
     for (size_t g = 0; g <= a->shape.batch; g++) a->start[g] = (int32_t)(g * a->shape.n);
     a->layout = (rg_layout){ .groups = a->shape.batch, .start = a->start };

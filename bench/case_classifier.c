@@ -1,6 +1,7 @@
-/* case_classifier.c - a training step of a text classifier: states of both directions, attention pooling, two classes; forward, backward and Adam
- * for a batch of texts as long as film reviews are (5 to 37 words, 21 on average). Ours has no padding; the peer packs its sequences. Both sides
- * start from the same weights; the loss of the first step must agree. */
+/* case_classifier.c - a training step of a text classifier: states of both directions, attention pooling, two
+ * classes; forward, backward and Adam for a batch of texts as long as film reviews are (5 to 37 words, 21 on
+ * average). Ours has no padding; the peer packs its sequences. Both sides start from the same weights; the loss of
+ * the first step must agree. */
 #include "system.h"
 
 #include <string.h>
@@ -31,7 +32,8 @@ static void describe(bench_row *out, size_t row)
     size_t words = 0;
     for (size_t i = 0; i < rows[row]; i++) words += length_of(i);
     snprintf(out->name, sizeof out->name, "bilstm %d, %zu texts", UNITS, rows[row]);
-    snprintf(out->params, sizeof out->params, "\"texts\": %zu, \"vocabulary\": %d, \"width\": %d, \"units\": %d, \"hidden\": %d", rows[row], VOCABULARY,
+    snprintf(out->params, sizeof out->params,
+             "\"texts\": %zu, \"vocabulary\": %d, \"width\": %d, \"units\": %d, \"hidden\": %d", rows[row], VOCABULARY,
              WIDTH, UNITS, HIDDEN);
     out->items = (double)words;
     out->flops = 3.0 * 2 * (double)words * (2.0 * (WIDTH + UNITS) * 4 * UNITS + 2.0 * UNITS * HIDDEN);
@@ -48,9 +50,10 @@ static void teardown(void *context)
 /* The peer's numbers, parameter by parameter. */
 static rg_status fill_weights(rg_params *p)
 {
-    static const char *const names[] = { "embedding",        "encoder.0.ahead.w", "encoder.0.ahead.b", "encoder.0.ahead.u", "encoder.0.back.w",
-                                         "encoder.0.back.b", "encoder.0.back.u",  "pool.vector.w",     "pool.vector.v",     "output.w",
-                                         "output.b" };
+    static const char *const names[] = { "embedding",         "encoder.0.ahead.w", "encoder.0.ahead.b",
+                                         "encoder.0.ahead.u", "encoder.0.back.w",  "encoder.0.back.b",
+                                         "encoder.0.back.u",  "pool.vector.w",     "pool.vector.v",
+                                         "output.w",          "output.b" };
     for (uint32_t i = 0; i < sizeof names / sizeof *names; i++) {
         const rg_param *param = rg_params_find(p, names[i]);
         if (!param) return rg_fail(RG_EINVAL, "there is no parameter '%s'", names[i]);
@@ -65,13 +68,19 @@ static void draw(state *s, size_t texts)
 {
     for (size_t i = 0; i < texts; i++) {
         s->start[i + 1] = s->start[i] + (int32_t)length_of(i);
-        for (int32_t k = s->start[i]; k < s->start[i + 1]; k++) s->ids[k] = (int32_t)((7919u * (size_t)k + 13u) % VOCABULARY);
+        for (int32_t k = s->start[i]; k < s->start[i + 1]; k++)
+            s->ids[k] = (int32_t)((7919u * (size_t)k + 13u) % VOCABULARY);
         s->label_start[i + 1] = (int32_t)(i + 1);
         s->label[i] = (int32_t)(i % 2);
     }
-    s->batch = (rg_batch){ .examples = texts, .fields = 2,
-                           .field = { [RG_INPUT] = { .kind = RG_FIELD_IDS, .layout = { .groups = texts, .start = s->start }, .ids = s->ids },
-                                      [RG_LABEL] = { .kind = RG_FIELD_CLASS, .layout = { .groups = texts, .start = s->label_start }, .ids = s->label } } };
+    s->batch = (rg_batch){ .examples = texts,
+                           .fields = 2,
+                           .field = { [RG_INPUT] = { .kind = RG_FIELD_IDS,
+                                                     .layout = { .groups = texts, .start = s->start },
+                                                     .ids = s->ids },
+                                      [RG_LABEL] = { .kind = RG_FIELD_CLASS,
+                                                     .layout = { .groups = texts, .start = s->label_start },
+                                                     .ids = s->label } } };
     for (size_t w = 0; w < s->count; w++) {
         rg_batch_share(&s->share[w], s->storage[w], &s->batch, w, s->count);
         s->shares[w] = &s->share[w];
@@ -80,7 +89,8 @@ static void draw(state *s, size_t texts)
 
 static rg_status setup(void *context, size_t row, rg_team *team)
 {
-    static const char     yaml[] = "encoder: bilstm\npool: attention\ndim-emb: 100\nwidth: 128\nattention-dim: 64\ndropout: 0\ndropout-emb: 0\ndropout-words: 0\n";
+    static const char     yaml[] = "encoder: bilstm\npool: attention\ndim-emb: 100\nwidth: 128\nattention-dim: "
+                                   "64\ndropout: 0\ndropout-emb: 0\ndropout-words: 0\n";
     state                *s = context;
     const rg_system      *system = rg_system_find("classifier");
     const rg_sizes        sizes = { { { "vocabulary", VOCABULARY }, { "classes", 2 } } };
@@ -108,10 +118,13 @@ static rg_status run(void *context)
     state         *s = context;
     rg_losses      losses;
     rg_step_report report;
-    const rg_job   job = { .shares = s->shares, .count = s->count, .step = ++s->step, .loss = bench_loss, .context = s->model };
+    const rg_job   job = {
+          .shares = s->shares, .count = s->count, .step = ++s->step, .loss = bench_loss, .context = s->model
+    };
     RG_TRY(rg_workers_run(&losses, s->workers, &job));
     if (s->step == 1) s->loss = losses.sum / losses.count;
-    return rg_optimizer_step(&report, s->optimizer, rg_workers_grads(s->workers), s->count, losses.count, 1e-4, rg_workers_team(s->workers));
+    return rg_optimizer_step(&report, s->optimizer, rg_workers_grads(s->workers), s->count, losses.count, 1e-4,
+                             rg_workers_team(s->workers));
 }
 
 static double check(void *context) { return ((const state *)context)->loss; }

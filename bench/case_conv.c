@@ -1,6 +1,7 @@
-/* case_conv.c - convolution over pictures: first layers of few channels, a middle layer, each forward and with backward (gradients of weights,
- * bias and input), and a step of a small network, c5x32 p2 c5x48 p2 f100 f100 on 64 pictures of 28 x 28 x 3, without and with a gradient of
- * the pictures. The step's loss is cross-entropy over ten classes; weights are not updated. */
+/* case_conv.c - convolution over pictures: first layers of few channels, a middle layer, each forward and with
+ * backward (gradients of weights, bias and input), and a step of a small network, c5x32 p2 c5x48 p2 f100 f100 on 64
+ * pictures of 28 x 28 x 3, without and with a gradient of the pictures. The step's loss is cross-entropy over ten
+ * classes; weights are not updated. */
 #include "bench.h"
 
 #include "regard/conv.h"
@@ -40,9 +41,10 @@ static void describe(bench_row *out, size_t row)
 {
     const double once = 2.0 * (double)(pixels(row) * shape[row].taps * shape[row].taps * shape[row].D * shape[row].E);
     snprintf(out->name, sizeof out->name, "%s", shape[row].name);
-    snprintf(out->params, sizeof out->params, "\"pictures\": %d, \"side\": %zu, \"D\": %zu, \"taps\": %zu, \"E\": %zu, \"train\": %s, \"to_input\": %s",
-             PICTURES, shape[row].side, shape[row].D, shape[row].taps, shape[row].E, shape[row].train ? "true" : "false",
-             shape[row].to_input ? "true" : "false");
+    snprintf(out->params, sizeof out->params,
+             "\"pictures\": %d, \"side\": %zu, \"D\": %zu, \"taps\": %zu, \"E\": %zu, \"train\": %s, \"to_input\": %s",
+             PICTURES, shape[row].side, shape[row].D, shape[row].taps, shape[row].E,
+             shape[row].train ? "true" : "false", shape[row].to_input ? "true" : "false");
     out->flops = shape[row].train ? 3 * once : once;
 }
 
@@ -108,14 +110,16 @@ static rg_status setup(void *state, size_t row, rg_team *team)
 static rg_tensor *one_layer(conv *c, rg_tape *t)
 {
     const size_t taps = shape[c->row].taps;
-    return rg_conv2d(t, c->x, rg_use(t, c->w[0]), rg_use(t, c->b[0]), RG_RELU, &(rg_window){ taps, taps, 1, taps / 2, 1 });
+    return rg_conv2d(t, c->x, rg_use(t, c->w[0]), rg_use(t, c->b[0]), RG_RELU,
+                     &(rg_window){ taps, taps, 1, taps / 2, 1 });
 }
 
 static rg_tensor *network(conv *c, rg_tape *t)
 {
     const rg_window five = { 5, 5, 1, 0, 1 }, pool = { 2, 2, 2, 0, 1 };
     rg_tensor      *h = c->x;
-    for (size_t i = 0; i < 2; i++) h = rg_max_pool2d(t, rg_conv2d(t, h, rg_use(t, c->w[i]), rg_use(t, c->b[i]), RG_RELU, &five), &pool);
+    for (size_t i = 0; i < 2; i++)
+        h = rg_max_pool2d(t, rg_conv2d(t, h, rg_use(t, c->w[i]), rg_use(t, c->b[i]), RG_RELU, &five), &pool);
     h = rg_join_rows(t, h, 16);
     for (size_t i = 2; i < 4; i++) h = rg_linear(t, h, rg_use(t, c->w[i]), rg_use(t, c->b[i]), RG_RELU);
     return rg_cross_entropy(t, rg_linear(t, h, rg_use(t, c->w[4]), rg_use(t, c->b[4]), RG_IDENTITY), c->target, 0);
@@ -139,9 +143,12 @@ static rg_status run(void *state)
 static double check(void *state)
 {
     conv *c = state;
-    if (!shape[c->row].train) return bench_mean_abs(rg_tensor_data(c->out), rg_tensor_rows(c->out) * rg_tensor_cols(c->out));
+    if (!shape[c->row].train)
+        return bench_mean_abs(rg_tensor_data(c->out), rg_tensor_rows(c->out) * rg_tensor_cols(c->out));
     const double w = bench_mean_abs(rg_grads_of(c->grads, c->w[0]), rg_param_rows(c->w[0]) * rg_param_cols(c->w[0]));
-    return shape[c->row].to_input ? w + bench_mean_abs(rg_tape_gradient(c->tape, c->x), pixels(c->row) * shape[c->row].D) : w;
+    return shape[c->row].to_input
+               ? w + bench_mean_abs(rg_tape_gradient(c->tape, c->x), pixels(c->row) * shape[c->row].D)
+               : w;
 }
 
 const bench_case bench_case_conv = {

@@ -1,7 +1,7 @@
 /* case_decode.c - translating: sentences of 30 words, answers of 30 words, the encoder included, random weights.
  *
- * Several sentences: one search a thread, each with its part of them; one sentence: its products are split. For one sentence the
- * weights read from memory at every word are what counts. */
+ * Several sentences: one search a thread, each with its part of them; one sentence: its products are split. For one
+ * sentence the weights read from memory at every word are what counts. */
 #include "bench.h"
 
 #include <string.h>
@@ -14,9 +14,13 @@ typedef struct row {
     rg_weights weights; /* other than float32: measured in turn with float32 */
 } row;
 
-#define IN(weights)                                                                                                       \
-    { BENCH_BASE, 1, 1, weights }, { BENCH_BASE, 64, 1, weights }, { BENCH_BASE, 64, 4, weights }, { BENCH_BASE, 1, 4, weights }, \
-    { BENCH_SMALL, 1, 1, weights }, { BENCH_SMALL, 64, 1, weights }, { BENCH_SMALL, 64, 4, weights }, { BENCH_SMALL, 1, 4, weights }
+#define IN(weights)                                                                                     \
+    { BENCH_BASE, 1, 1, weights }, { BENCH_BASE, 64, 1, weights }, { BENCH_BASE, 64, 4, weights },      \
+        { BENCH_BASE, 1, 4, weights }, { BENCH_SMALL, 1, 1, weights }, { BENCH_SMALL, 64, 1, weights }, \
+        { BENCH_SMALL, 64, 4, weights },                                                                \
+    {                                                                                                   \
+        BENCH_SMALL, 1, 4, weights                                                                      \
+    }
 static const row rows[] = { IN(RG_WEIGHT_F32), IN(RG_WEIGHT_BF16), IN(RG_WEIGHT_INT8) };
 enum { ROWS = sizeof rows / sizeof *rows, FLOAT_ROWS = ROWS / 3, MOST = 64 };
 
@@ -42,8 +46,8 @@ static void describe(bench_row *out, size_t index)
 {
     const row          *r = &rows[index];
     const bench_system *s = bench_system_of(r->which);
-    snprintf(out->name, sizeof out->name, "%s %s, %zu sentence%s", s->name, r->beam == 1 ? "greedy" : "beam 4", r->batch,
-             r->batch == 1 ? "" : "s");
+    snprintf(out->name, sizeof out->name, "%s %s, %zu sentence%s", s->name, r->beam == 1 ? "greedy" : "beam 4",
+             r->batch, r->batch == 1 ? "" : "s");
     out->items = (double)(r->batch * BENCH_WORDS);
     if (index >= FLOAT_ROWS) {
         const size_t used = strlen(out->name);
@@ -51,7 +55,8 @@ static void describe(bench_row *out, size_t index)
         out->against = 1 + index % FLOAT_ROWS;
         return;
     }
-    snprintf(out->params, sizeof out->params, "\"batch\": %zu, \"beam\": %zu, \"words\": %d, %s", r->batch, r->beam, BENCH_WORDS, s->peer);
+    snprintf(out->params, sizeof out->params, "\"batch\": %zu, \"beam\": %zu, \"words\": %d, %s", r->batch, r->beam,
+             BENCH_WORDS, s->peer);
     if (r->batch == 1 && r->beam == 1 && r->which == BENCH_BASE) out->bytes = BENCH_WORDS * 4 * weights_of(s);
 }
 
@@ -77,7 +82,8 @@ static rg_status setup(void *context, size_t index, rg_team *team)
     s->team = searches > 1 ? team : NULL;
     for (size_t i = 0; i < searches; i++) {
         s->searches = i + 1;
-        RG_TRY(bench_batch_new(&s->part[i], all * (i + 1) / searches - all * i / searches, b->vocabulary, (uint32_t)i + 1));
+        RG_TRY(bench_batch_new(&s->part[i], all * (i + 1) / searches - all * i / searches, b->vocabulary,
+                               (uint32_t)i + 1));
         RG_TRY(rg_search_new(&s->search[i], (const rg_model *const *)&s->model, 1, searches > 1 ? NULL : team));
     }
     return RG_OK;

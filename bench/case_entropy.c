@@ -1,5 +1,5 @@
-/* case_entropy.c - cross-entropy with label smoothing over a vocabulary: the product with the table, the loss, and the gradients of rows,
- * table and bias. */
+/* case_entropy.c - cross-entropy with label smoothing over a vocabulary: the product with the table, the loss, and
+ * the gradients of rows, table and bias. */
 #include "bench.h"
 
 #include <math.h>

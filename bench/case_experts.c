@@ -1,4 +1,5 @@
-/* case_experts.c - a mixture of 8 experts, 512 -> 2048 -> 512, 2,000 rows, 2 experts for each, without noise: forward with backward, and forward. */
+/* case_experts.c - a mixture of 8 experts, 512 -> 2048 -> 512, 2,000 rows, 2 experts for each, without noise:
+ * forward with backward, and forward. */
 #include "bench.h"
 
 #include "regard/experts.h"
@@ -22,9 +23,11 @@ typedef struct state {
 static void describe(bench_row *out, size_t index)
 {
     const bool backward = index == 0;
-    snprintf(out->name, sizeof out->name, "experts %dx%d top %d %s", EXPERTS, HIDDEN, TOP, backward ? "forward+backward" : "forward");
-    snprintf(out->params, sizeof out->params, "\"rows\": %d, \"d\": %d, \"hidden\": %d, \"experts\": %d, \"top\": %d, \"backward\": %s", ROWS, D, HIDDEN, EXPERTS,
-             TOP, backward ? "true" : "false");
+    snprintf(out->name, sizeof out->name, "experts %dx%d top %d %s", EXPERTS, HIDDEN, TOP,
+             backward ? "forward+backward" : "forward");
+    snprintf(out->params, sizeof out->params,
+             "\"rows\": %d, \"d\": %d, \"hidden\": %d, \"experts\": %d, \"top\": %d, \"backward\": %s", ROWS, D, HIDDEN,
+             EXPERTS, TOP, backward ? "true" : "false");
     out->flops = (backward ? 3 : 1) * 2.0 * 2 * (double)D * HIDDEN * ROWS * TOP;
 }
 
@@ -82,7 +85,8 @@ static rg_status run(void *context)
     RG_TRY(rg_tape_status(t));
     const rg_tensor *of = s->backward ? x : y;
     const rg_real   *result = s->backward ? rg_tape_gradient(t, x) : rg_tensor_data(y);
-    for (size_t i = 0; result && s->step == 1 && i < ROWS * D; i++) s->out[i] = result[i / D * rg_tensor_ld(of) + i % D];
+    for (size_t i = 0; result && s->step == 1 && i < ROWS * D; i++)
+        s->out[i] = result[i / D * rg_tensor_ld(of) + i % D];
     return RG_OK;
 }
 

@@ -1,10 +1,11 @@
-/* case_gat.c - graph attention as published for Cora: 8 heads of 8, then one head of as many columns as there are classes, dropout 0.6 on
- * features (a mask a head), on W h and on the weights. A training step (forward, loss, backward, Adam with L2) and an evaluation of all
- * nodes.
+/* case_gat.c - graph attention as published for Cora: 8 heads of 8, then one head of as many columns as there are
+ * classes, dropout 0.6 on features (a mask a head), on W h and on the weights. A training step (forward, loss,
+ * backward, Adam with L2) and an evaluation of all nodes.
  *
- * The graph is made up, with Cora's numbers of nodes, edges, features and words a node; newer nodes cite older ones, the oldest most often.
- * Rows of 10,000 to 1,000,000 edges show how time grows: ten edges a node, 16 of 512 features. What both sides must agree on is computed
- * before the first run, without dropout: mean |logit|, or for training the mean |gradient| of the first layer's weights. */
+ * The graph is made up, with Cora's numbers of nodes, edges, features and words a node; newer nodes cite older ones,
+ * the oldest most often. Rows of 10,000 to 1,000,000 edges show how time grows: ten edges a node, 16 of 512
+ * features. What both sides must agree on is computed before the first run, without dropout: mean |logit|, or for
+ * training the mean |gradient| of the first layer's weights. */
 #include "system.h"
 
 #include "regard/graph.h"
@@ -44,9 +45,10 @@ static void describe(bench_row *out, size_t row)
 {
     snprintf(out->name, sizeof out->name, "%s", shape[row].name);
     snprintf(out->params, sizeof out->params,
-             "\"nodes\": %zu, \"edges\": %zu, \"features\": %zu, \"words\": %zu, \"classes\": %zu, \"labelled\": %zu, \"train\": %s",
-             shape[row].nodes, shape[row].edges, shape[row].features, shape[row].words, shape[row].classes, shape[row].labelled,
-             shape[row].train ? "true" : "false");
+             "\"nodes\": %zu, \"edges\": %zu, \"features\": %zu, \"words\": %zu, \"classes\": %zu, \"labelled\": %zu, "
+             "\"train\": %s",
+             shape[row].nodes, shape[row].edges, shape[row].features, shape[row].words, shape[row].classes,
+             shape[row].labelled, shape[row].train ? "true" : "false");
 }
 
 static void teardown(void *context)
@@ -146,8 +148,11 @@ static rg_status make_graph(rg_graph **out, size_t row)
     config.classes = shape[row].classes;
     rg_status status = write_edges(&t[EDGES], shape[row].nodes, shape[row].edges);
     if (status == RG_OK) status = write_nodes(&t[FEATURES], &t[LABELS], &t[SPLIT], row);
-    for (size_t i = 0; status == RG_OK && i < TEXTS; i++) status = rg_lines_open_bytes(&lines[i], t[i].at, t[i].length, NULL);
-    const rg_graph_sources from = { .edges = lines[EDGES], .features = lines[FEATURES], .labels = lines[LABELS], .split = lines[SPLIT] };
+    for (size_t i = 0; status == RG_OK && i < TEXTS; i++)
+        status = rg_lines_open_bytes(&lines[i], t[i].at, t[i].length, NULL);
+    const rg_graph_sources from = {
+        .edges = lines[EDGES], .features = lines[FEATURES], .labels = lines[LABELS], .split = lines[SPLIT]
+    };
     if (status == RG_OK) status = rg_graph_read(out, shape[row].name, &from, &config);
     for (size_t i = 0; i < TEXTS; i++) {
         rg_lines_close(lines[i]);
@@ -156,7 +161,7 @@ static rg_status make_graph(rg_graph **out, size_t row)
     return status;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- the work */
+/* --------------------------------------------------------------------------------------------------------- the work */
 
 static rg_status new_model(state *s)
 {
@@ -232,7 +237,8 @@ static rg_status run(void *context)
     if (!s->train) return evaluate(s);
     const rg_job job = { .shares = &s->share, .count = 1, .step = ++s->step, .loss = bench_loss, .context = s->model };
     RG_TRY(rg_workers_run(&losses, s->workers, &job));
-    return rg_optimizer_step(&report, s->opt, rg_workers_grads(s->workers), 1, losses.count, 0.005, rg_workers_team(s->workers));
+    return rg_optimizer_step(&report, s->opt, rg_workers_grads(s->workers), 1, losses.count, 0.005,
+                             rg_workers_team(s->workers));
 }
 
 static double check(void *context) { return ((const state *)context)->agreed; }

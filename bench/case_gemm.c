@@ -1,4 +1,5 @@
-/* case_gemm.c - the products of training, operands not packed: six layers, 256 to 4096 rows, three products each (54 shapes).
+/* case_gemm.c - the products of training, operands not packed: six layers, 256 to 4096 rows, three products each (54
+ * shapes).
  *
  *     forward           Y  (R, O) = X (R, I) W (I, O)      NN
  *     input gradient    dX (R, I) = dY (R, O) W^T          NT
@@ -32,7 +33,8 @@ static void describe(bench_row *out, size_t index)
 {
     gemm g = shape_of(index);
     snprintf(out->name, sizeof out->name, "%s %zux%zux%zu", names[index % 3], g.M, g.N, g.K);
-    snprintf(out->params, sizeof out->params, "\"form\": \"%s\", \"M\": %zu, \"N\": %zu, \"K\": %zu", names[index % 3], g.M, g.N, g.K);
+    snprintf(out->params, sizeof out->params, "\"form\": \"%s\", \"M\": %zu, \"N\": %zu, \"K\": %zu", names[index % 3],
+             g.M, g.N, g.K);
     out->flops = 2.0 * (double)g.M * (double)g.N * (double)g.K;
 }
 

@@ -1,4 +1,5 @@
-/* case_lstm.c - recurrent layers of 256, 512 and 1000 units, 64 sentences of 40 words: forward, and forward with backward.
+/* case_lstm.c - recurrent layers of 256, 512 and 1000 units, 64 sentences of 40 words: forward, and forward with
+ * backward.
  *
  * The GRU is the reset-after form, because that is the one the peer has. */
 #include "bench.h"
@@ -30,9 +31,10 @@ static void describe(bench_row *out, size_t index)
     const size_t u = widths[index / 4];
     const bool   lstm = index / 2 % 2 == 0, backward = index % 2 == 0;
     const double gates = lstm ? 4 : 3;
-    snprintf(out->name, sizeof out->name, "%s %zu %s", lstm ? "lstm" : "gru", u, backward ? "forward+backward" : "forward");
-    snprintf(out->params, sizeof out->params, "\"kind\": \"%s\", \"u\": %zu, \"backward\": %s", lstm ? "LSTM" : "GRU", u,
-             backward ? "true" : "false");
+    snprintf(out->name, sizeof out->name, "%s %zu %s", lstm ? "lstm" : "gru", u,
+             backward ? "forward+backward" : "forward");
+    snprintf(out->params, sizeof out->params, "\"kind\": \"%s\", \"u\": %zu, \"backward\": %s", lstm ? "LSTM" : "GRU",
+             u, backward ? "true" : "false");
     out->flops = (backward ? 3 : 1) * 2.0 * 2 * gates * (double)u * (double)u * ROWS;
 }
 

@@ -1,6 +1,6 @@
-/* case_multi30k.c - training Transformer-Tiny on real sentences: forward, label smoothing 0.1, dropout 0.3, backward, Adam over some
- * batches of about 2,000 target words. Ours has no padding; the peer pads its batches, which hold sentences of nearly the same length. One
- * worker a thread.
+/* case_multi30k.c - training Transformer-Tiny on real sentences: forward, label smoothing 0.1, dropout 0.3, backward,
+ * Adam over some batches of about 2,000 target words. Ours has no padding; the peer pads its batches, which hold
+ * sentences of nearly the same length. One worker a thread.
  *
  * Needs the corpus: REGARD_MULTI30K names the folder of train.en.gz and train.de.gz. Without it there are no rows. */
 #include "bench.h"
@@ -32,8 +32,8 @@ static void describe(bench_row *out, size_t row)
     if (!bench_corpus_folder() || bench_corpus_open(&c, bench_corpus_folder()) != RG_OK) return; /* no name: no row */
     const bench_system *s = bench_system_of(BENCH_TINY);
     snprintf(out->name, sizeof out->name, "tiny, %zu batches", c.batches);
-    snprintf(out->params, sizeof out->params, "\"folder\": \"%.100s\", \"most\": %d, \"every\": %d, %s", bench_corpus_folder(),
-             BENCH_CORPUS_WORDS, BENCH_CORPUS_EVERY, s->peer);
+    snprintf(out->params, sizeof out->params, "\"folder\": \"%.100s\", \"most\": %d, \"every\": %d, %s",
+             bench_corpus_folder(), BENCH_CORPUS_WORDS, BENCH_CORPUS_EVERY, s->peer);
     out->items = (double)c.words;
     out->flops = 3 * 2.0 * s->products * (double)c.words;
     bench_corpus_close(&c);
@@ -81,7 +81,8 @@ static rg_status train_on(state *s, const rg_batch *batch)
     const rg_job job = { .shares = shares, .count = n, .step = ++s->step, .loss = bench_loss, .context = s->model };
     RG_TRY(rg_workers_run(&losses, s->workers, &job));
     s->loss = losses.sum / losses.count;
-    return rg_optimizer_step(&report, s->opt, rg_workers_grads(s->workers), n, losses.count, 1e-4, rg_workers_team(s->workers));
+    return rg_optimizer_step(&report, s->opt, rg_workers_grads(s->workers), n, losses.count, 1e-4,
+                             rg_workers_team(s->workers));
 }
 
 static rg_status run(void *context)
@@ -95,7 +96,8 @@ static rg_status run(void *context)
 static double check(void *context)
 {
     state *s = context;
-    return isfinite(s->loss) ? (double)s->corpus.words + round((double)rg_params_numbers(s->model->params) / 1e5) * 1e6 : -1;
+    return isfinite(s->loss) ? (double)s->corpus.words + round((double)rg_params_numbers(s->model->params) / 1e5) * 1e6
+                             : -1;
 }
 
 const bench_case bench_case_multi30k = {

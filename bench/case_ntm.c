@@ -1,7 +1,8 @@
-/* case_ntm.c - the Turing machine learns to copy: forward, backward, clipping and RMSProp for a batch of sequences of one length.
+/* case_ntm.c - the Turing machine learns to copy: forward, backward, clipping and RMSProp for a batch of sequences of
+ * one length.
  *
- * The machine of the paper: LSTM of 100 units, memory of 128 x 20, one head that reads and one that writes. Both sides start from the same
- * weights; the loss of the first step must agree. */
+ * The machine of the paper: LSTM of 100 units, memory of 128 x 20, one head that reads and one that writes. Both
+ * sides start from the same weights; the loss of the first step must agree. */
 #include "system.h"
 
 #include "regard/model.h"
@@ -60,7 +61,9 @@ static rg_status fill_weights(rg_params *p)
 static rg_status draw(state *s, size_t row)
 {
     const size_t           B = rows[row].batch, L = rows[row].length;
-    const rg_puzzle_config config = { .kind = "copy", .bits = BITS, .min_length = L, .max_length = L, .max_repeats = 1 };
+    const rg_puzzle_config config = {
+        .kind = "copy", .bits = BITS, .min_length = L, .max_length = L, .max_repeats = 1
+    };
     rg_real               *bits = rg_alloc_array(B * L * BITS, sizeof *bits);
     if (!bits) return RG_ENOMEM;
     bench_fill(bits, B * L * BITS, 20);
@@ -71,7 +74,8 @@ static rg_status draw(state *s, size_t row)
         status = rg_puzzle_draw(b, &config, 1, 1, from, n);
         for (size_t i = 0; status == RG_OK && i < n * L * BITS; i++) {
             const size_t sequence = i / (L * BITS), place = i / BITS % L, bit = i % BITS;
-            b->target[i] = b->input[(sequence * b->steps + place) * b->in + bit] = bits[from * L * BITS + i] > 0 ? 1 : 0;
+            b->target[i] = b->input[(sequence * b->steps + place) * b->in + bit] =
+                bits[from * L * BITS + i] > 0 ? 1 : 0;
         }
         s->shares[w] = b;
     }
@@ -110,7 +114,9 @@ static rg_status run(void *context)
     state         *s = context;
     rg_losses      losses;
     rg_step_report report;
-    const rg_job   job = { .shares = s->shares, .count = s->count, .step = ++s->step, .loss = bench_loss, .context = s->model };
+    const rg_job   job = {
+          .shares = s->shares, .count = s->count, .step = ++s->step, .loss = bench_loss, .context = s->model
+    };
     RG_TRY(rg_workers_run(&losses, s->workers, &job));
     if (s->step == 1) s->loss = losses.sum / losses.count;
     return rg_optimizer_step(&report, s->optimizer, rg_workers_grads(s->workers), s->count, losses.count, 1e-4,

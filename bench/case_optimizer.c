@@ -1,6 +1,7 @@
-/* case_optimizer.c - what comes after the gradients of a Transformer-base step (77 M parameters: separate source embedding, tied
- * target embedding, six layers each side): two workers' gradients summed, norm, clipping, Adam, both packs of every weight.
- * The peer of the second row is PyTorch's Adam alone, without sum, norm and clipping; ours still packs. */
+/* case_optimizer.c - what comes after the gradients of a Transformer-base step (77 M parameters: separate source
+ * embedding, tied target embedding, six layers each side): two workers' gradients summed, norm, clipping, Adam, both
+ * packs of every weight. The peer of the second row is PyTorch's Adam alone, without sum, norm and clipping; ours
+ * still packs. */
 #include "bench.h"
 
 #include <string.h>
@@ -51,7 +52,8 @@ static void describe(bench_row *out, size_t row)
     const int    workers = row == 0 ? 2 : 1;
     const double floats = numbers * (2 * workers + 6) + 2 * packed; /* gradients twice; w, m, v in and out; two packs */
     snprintf(out->name, sizeof out->name, row == 0 ? "tail 77M 2 workers" : "adam 77M 1 worker");
-    snprintf(out->params, sizeof out->params, "\"D\": %d, \"F\": %d, \"V\": %d, \"layers\": %d, \"workers\": %d", D, F, V, LAYERS, workers);
+    snprintf(out->params, sizeof out->params, "\"D\": %d, \"F\": %d, \"V\": %d, \"layers\": %d, \"workers\": %d", D, F,
+             V, LAYERS, workers);
     out->bytes = floats * (double)sizeof(rg_real);
 }
 

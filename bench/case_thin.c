@@ -1,5 +1,5 @@
-/* case_thin.c - few rows on cold weights: what a decoder does. The weights are taken from copies that together exceed every cache, so each
- * run reads them from memory. One row is bound by that reading. */
+/* case_thin.c - few rows on cold weights: what a decoder does. The weights are taken from copies that together
+ * exceed every cache, so each run reads them from memory. One row is bound by that reading. */
 #include "packed.h"
 
 static const size_t rows[] = {1, 2, 4, 8, 64};
@@ -14,7 +14,8 @@ static void describe(bench_row *out, size_t index)
 {
     size_t M = rows[index / 6], K = layers[index % 6][0], N = layers[index % 6][1];
     snprintf(out->name, sizeof out->name, "%zu row%s %zux%zu cold", M, M == 1 ? "" : "s", K, N);
-    snprintf(out->params, sizeof out->params, "\"M\": %zu, \"N\": %zu, \"K\": %zu, \"copies\": %zu", M, N, K, copies_of(N, K));
+    snprintf(out->params, sizeof out->params, "\"M\": %zu, \"N\": %zu, \"K\": %zu, \"copies\": %zu", M, N, K,
+             copies_of(N, K));
     out->flops = 2.0 * (double)M * (double)N * (double)K;
     out->bytes = (double)N * (double)K * sizeof(rg_real);
 }

@@ -1,7 +1,8 @@
-/* case_train.c - a whole training step: forward, label smoothing 0.1, backward, Adam with its packs. One worker a thread.
+/* case_train.c - a whole training step: forward, label smoothing 0.1, backward, Adam with its packs. One worker a
+ * thread.
  *
- * Weights are drawn differently on the two sides, so what must agree is the number of parameters, biases aside, and that the loss is
- * a number. GRUs are of the reset-after form, the one the peer has. */
+ * Weights are drawn differently on the two sides, so what must agree is the number of parameters, biases aside, and
+ * that the loss is a number. GRUs are of the reset-after form, the one the peer has. */
 #include "step.h"
 #include "system.h"
 
@@ -12,8 +13,8 @@ static void describe(bench_row *out, size_t row)
 {
     const bench_system *s = bench_system_of(which[row]);
     snprintf(out->name, sizeof out->name, "%s %zux%d", s->name, s->batch, BENCH_WORDS);
-    snprintf(out->params, sizeof out->params, "\"system\": \"%s\", \"batch\": %zu, \"words\": %d, %s", s->system, s->batch, BENCH_WORDS,
-             s->peer);
+    snprintf(out->params, sizeof out->params, "\"system\": \"%s\", \"batch\": %zu, \"words\": %d, %s", s->system,
+             s->batch, BENCH_WORDS, s->peer);
     out->flops = 3 * 2.0 * s->products * (double)(s->batch * BENCH_WORDS);
     out->items = (double)(s->batch * BENCH_WORDS);
 }

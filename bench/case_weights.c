@@ -1,5 +1,6 @@
-/* case_weights.c - products with weights in 32, 16 and 8 bits, warm: the rows in 16 and 8 bits are measured in turn with the one in 32, and the ratio is
- * theirs against it. No peer: PyTorch has no such products for processors that agree with these. */
+/* case_weights.c - products with weights in 32, 16 and 8 bits, warm: the rows in 16 and 8 bits are measured in turn
+ * with the one in 32, and the ratio is theirs against it. No peer: PyTorch has no such products for processors that
+ * agree with these. */
 #include "packed.h"
 
 static const size_t rows[] = {1, 4, 16, 64, 256};

@@ -1,5 +1,6 @@
-/* corpus.c - train.en.gz and train.de.gz as batches: pairs sorted by target length, then source length, then line; cut where target words
- * would pass BENCH_CORPUS_WORDS; every BENCH_CORPUS_EVERYth batch is kept. peer_multi30k.py makes the same ones. */
+/* corpus.c - train.en.gz and train.de.gz as batches: pairs sorted by target length, then source length, then line;
+ * cut where target words would pass BENCH_CORPUS_WORDS; every BENCH_CORPUS_EVERYth batch is kept. peer_multi30k.py
+ * makes the same ones. */
 #include "corpus.h"
 
 #include <stdlib.h>
@@ -55,7 +56,8 @@ static rg_status read_side(side *s, const char *folder, const char *name)
     bool      more = true;
     snprintf(path, sizeof path, "%s/%s", folder, name);
     rg_status status = rg_lines_open(&lines, path, NULL);
-    while (status == RG_OK && (status = rg_lines_next(&more, &line, lines)) == RG_OK && more) status = add_line(s, line.text);
+    while (status == RG_OK && (status = rg_lines_next(&more, &line, lines)) == RG_OK && more)
+        status = add_line(s, line.text);
     rg_lines_close(lines);
     return status;
 }
@@ -78,12 +80,13 @@ static size_t cut(const pair *pairs, size_t from, size_t n, size_t *words)
 }
 
 /* One batch in `numbers`; returns how many it took. */
-static size_t fill(rg_batch *out, int32_t *numbers, uint64_t *lines, const pair *pairs, size_t count, const side *source,
-                   const side *target)
+static size_t fill(rg_batch *out, int32_t *numbers, uint64_t *lines, const pair *pairs, size_t count,
+                   const side *source, const side *target)
 {
     size_t ns = 0, nt = 0;
     for (size_t i = 0; i < count; i++) ns += (size_t)pairs[i].source, nt += (size_t)pairs[i].target;
-    int32_t *s = numbers, *t = s + ns, *previous = t + nt, *source_start = previous + nt, *target_start = source_start + count + 1;
+    int32_t *s = numbers, *t = s + ns, *previous = t + nt, *source_start = previous + nt,
+            *target_start = source_start + count + 1;
     source_start[0] = target_start[0] = 0;
     for (size_t i = 0; i < count; i++) {
         const pair    *p = &pairs[i];
@@ -97,9 +100,12 @@ static size_t fill(rg_batch *out, int32_t *numbers, uint64_t *lines, const pair 
         target_start[i + 1] = target_start[i] + p->target;
         lines[i] = p->line + 1;
     }
-    *out = (rg_batch){ .examples = count, .fields = 2,
+    *out = (rg_batch){ .examples = count,
+                       .fields = 2,
                        .field = { [RG_SOURCE] = { .layout = { .groups = count, .start = source_start }, .ids = s },
-                                  [RG_TARGET] = { .layout = { .groups = count, .start = target_start }, .ids = t, .previous = previous } },
+                                  [RG_TARGET] = { .layout = { .groups = count, .start = target_start },
+                                                  .ids = t,
+                                                  .previous = previous } },
                        .lines = lines };
     return ns + 2 * nt + 2 * (count + 1);
 }
@@ -115,7 +121,8 @@ static rg_status make_batches(bench_corpus *out, const pair *pairs, size_t n, co
     for (size_t from = 0, number = 0; from < n; number++) {
         const size_t count = cut(pairs, from, n, &words);
         if (number % BENCH_CORPUS_EVERY == BENCH_CORPUS_EVERY / 2) {
-            used += fill(&out->batch[out->batches++], out->numbers + used, out->lines + pairs_used, pairs + from, count, source, target);
+            used += fill(&out->batch[out->batches++], out->numbers + used, out->lines + pairs_used, pairs + from, count,
+                         source, target);
             pairs_used += count;
             out->words += words;
         }
@@ -131,11 +138,13 @@ rg_status bench_corpus_open(bench_corpus *out, const char *folder)
     *out = (bench_corpus){ 0 };
     rg_status status = read_side(&source, folder, "train.en.gz");
     if (status == RG_OK) status = read_side(&target, folder, "train.de.gz");
-    if (status == RG_OK && source.lines != target.lines) status = rg_fail(RG_EMATCH, "%zu lines and %zu", source.lines, target.lines);
+    if (status == RG_OK && source.lines != target.lines)
+        status = rg_fail(RG_EMATCH, "%zu lines and %zu", source.lines, target.lines);
     if (status == RG_OK && !(pairs = rg_alloc_array(source.lines + 1, sizeof *pairs))) status = RG_ENOMEM;
     if (status == RG_OK) {
         for (size_t i = 0; i < source.lines; i++)
-            pairs[i] = (pair){ (int32_t)(source.first[i + 1] - source.first[i]), (int32_t)(target.first[i + 1] - target.first[i]), i };
+            pairs[i] = (pair){ (int32_t)(source.first[i + 1] - source.first[i]),
+                               (int32_t)(target.first[i + 1] - target.first[i]), i };
         qsort(pairs, source.lines, sizeof *pairs, by_length);
         status = make_batches(out, pairs, source.lines, &source, &target);
     }

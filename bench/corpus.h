@@ -1,4 +1,5 @@
-/* corpus.h - some batches of a real parallel text, in the folder that REGARD_MULTI30K names, for the case that trains on them. */
+/* corpus.h - some batches of a real parallel text, in the folder that REGARD_MULTI30K names, for the case that
+ * trains on them. */
 #ifndef RG_BENCH_CORPUS_H
 #define RG_BENCH_CORPUS_H
 

@@ -59,7 +59,8 @@ double bench_peak(rg_team *team)
 
 /* ------------------------------------------------------------------------------------------------ bandwidth */
 
-/* Widest vectors here too: 16-byte loads do not keep up with what a core can fetch, and products would be said to read faster than the machine. */
+/* Widest vectors here too: 16-byte loads do not keep up with what a core can fetch, and products would be said to
+ * read faster than the machine. */
 #define READ(suffix, lanes, attribute)                                                            \
     attribute static void read_##suffix(void *context, int member, size_t begin, size_t end)      \
     {                                                                                             \

@@ -54,7 +54,8 @@ static rg_status fill_small(bench_packed *p, rg_small_kind kind)
     return status;
 }
 
-rg_status bench_small_setup(bench_packed *p, size_t M, size_t N, size_t K, size_t copies, rg_small_kind kind, rg_team *team)
+rg_status bench_small_setup(bench_packed *p, size_t M, size_t N, size_t K, size_t copies, rg_small_kind kind,
+                            rg_team *team)
 {
     *p = (bench_packed){.M = M, .N = N, .K = K, .copies = copies, .team = team};
     p->a = rg_alloc_array(M * K, sizeof(rg_real));

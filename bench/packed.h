@@ -16,7 +16,8 @@ typedef struct bench_packed {
 
 rg_status bench_packed_setup(bench_packed *p, size_t M, size_t N, size_t K, size_t copies, rg_team *team);
 /* The same with the weights kept in 8 or 16 bits. */
-rg_status bench_small_setup(bench_packed *p, size_t M, size_t N, size_t K, size_t copies, rg_small_kind kind, rg_team *team);
+rg_status bench_small_setup(bench_packed *p, size_t M, size_t N, size_t K, size_t copies, rg_small_kind kind,
+                            rg_team *team);
 rg_status bench_packed_run(void *state);
 double    bench_packed_check(void *state);
 void      bench_packed_teardown(void *state);

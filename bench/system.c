@@ -1,34 +1,41 @@
-/* system.c - the models whose speed docs/performance.md states. `products` counts the multiply-adds of the matrix products for one target
- * word and the source word that goes with it; attention itself is small beside them and not counted. */
+/* system.c - the models whose speed docs/performance.md states. `products` counts the multiply-adds of the matrix
+ * products for one target word and the source word that goes with it; attention itself is small beside them and not
+ * counted. */
 #include "system.h"
 
 #include <string.h>
 
 /* 4 + 8 square matrices, 2 x 2 of the network */
 #define TRANSFORMER(d, ff, layers, V) (layers * (12.0 * d * d + 4.0 * d * ff) + (double)V * d)
-#define RNNSEARCH(d, u, V)                                                                                                             \
-    (2 * 3.0 * u * (d + u) + 2.0 * u * u + 1.0 * u * u + 3.0 * u * (d + u + 2 * u) + 2.0 * d * (u + d + 2 * u) + (double)V * d)
+#define RNNSEARCH(d, u, V)                                                                                       \
+    (2 * 3.0 * u * (d + u) + 2.0 * u * u + 1.0 * u * u + 3.0 * u * (d + u + 2 * u) + 2.0 * d * (u + d + 2 * u) + \
+     (double)V * d)
 
 static const bench_system systems[BENCH_SYSTEMS] = {
     [BENCH_SMALL] = { "small", "transformer",
-                      "dim-emb: 256\ntransformer-dim-ffn: 1024\ntransformer-heads: 4\nenc-depth: 3\ndec-depth: 3\ntransformer-dropout: 0\n"
+                      "dim-emb: 256\ntransformer-dim-ffn: 1024\ntransformer-heads: 4\nenc-depth: 3\ndec-depth: "
+                      "3\ntransformer-dropout: 0\n"
                       "transformer-norm: post\ntied-embeddings-all: false\n",
                       "\"d\": 256, \"ff\": 1024, \"heads\": 4, \"layers\": 3, \"V\": 8000, \"dropout\": 0", 8000, 64,
                       TRANSFORMER(256, 1024, 3, 8000) },
     [BENCH_BASE] = { "base", "transformer",
-                     "dim-emb: 512\ntransformer-dim-ffn: 2048\ntransformer-heads: 8\nenc-depth: 6\ndec-depth: 6\ntransformer-dropout: 0\n"
+                     "dim-emb: 512\ntransformer-dim-ffn: 2048\ntransformer-heads: 8\nenc-depth: 6\ndec-depth: "
+                     "6\ntransformer-dropout: 0\n"
                      "transformer-norm: post\ntied-embeddings-all: false\n",
                      "\"d\": 512, \"ff\": 2048, \"heads\": 8, \"layers\": 6, \"V\": 32000, \"dropout\": 0", 32000, 32,
                      TRANSFORMER(512, 2048, 6, 32000) },
     [BENCH_SMALL_DROPOUT] = { "small dropout", "transformer",
-                              "dim-emb: 256\ntransformer-dim-ffn: 1024\ntransformer-heads: 4\nenc-depth: 3\ndec-depth: 3\n"
+                              "dim-emb: 256\ntransformer-dim-ffn: 1024\ntransformer-heads: 4\nenc-depth: 3\ndec-depth: "
+                              "3\n"
                               "transformer-dropout: 0.1\ntransformer-norm: post\ntied-embeddings-all: false\n",
-                              "\"d\": 256, \"ff\": 1024, \"heads\": 4, \"layers\": 3, \"V\": 8000, \"dropout\": 0.1", 8000, 64,
-                              TRANSFORMER(256, 1024, 3, 8000) },
-    [BENCH_RNNSEARCH] = { "rnnsearch", "rnnsearch", "dim-emb: 256\ndim-rnn: 512\ncell: gru-reset-after\ndropout-rnn: 0\n",
+                              "\"d\": 256, \"ff\": 1024, \"heads\": 4, \"layers\": 3, \"V\": 8000, \"dropout\": 0.1",
+                              8000, 64, TRANSFORMER(256, 1024, 3, 8000) },
+    [BENCH_RNNSEARCH] = { "rnnsearch", "rnnsearch",
+                          "dim-emb: 256\ndim-rnn: 512\ncell: gru-reset-after\ndropout-rnn: 0\n",
                           "\"d\": 256, \"u\": 512, \"V\": 8000", 8000, 64, RNNSEARCH(256, 512, 8000) },
     [BENCH_TINY] = { "tiny", "transformer",
-                     "dim-emb: 128\ntransformer-dim-ffn: 256\ntransformer-heads: 4\nenc-depth: 4\ndec-depth: 4\ntransformer-dropout: 0.3\n"
+                     "dim-emb: 128\ntransformer-dim-ffn: 256\ntransformer-heads: 4\nenc-depth: 4\ndec-depth: "
+                     "4\ntransformer-dropout: 0.3\n"
                      "transformer-norm: pre\ntied-embeddings-all: true\n",
                      "\"d\": 128, \"ff\": 256, \"heads\": 4, \"layers\": 4, \"V\": 10000, \"dropout\": 0.3", 10000, 0,
                      TRANSFORMER(128, 256, 4, 10000) },
@@ -59,9 +66,12 @@ rg_status bench_model_new(rg_model **out, const bench_system *s, bool endless)
     return new_model(out, s->system, s->settings, &sizes);
 }
 
-rg_status bench_language_new(rg_model **out, const char *system, const char *settings, size_t vocabulary, size_t context)
+rg_status bench_language_new(rg_model **out, const char *system, const char *settings, size_t vocabulary,
+                             size_t context)
 {
-    const rg_sizes sizes = { { { "target-vocabulary", vocabulary }, { "bos", 2 }, { "eos", 2 }, { "lines", 1 }, { "context", context } } };
+    const rg_sizes sizes = {
+        { { "target-vocabulary", vocabulary }, { "bos", 2 }, { "eos", 2 }, { "lines", 1 }, { "context", context } }
+    };
     return new_model(out, system, settings, &sizes);
 }
 
@@ -112,9 +122,12 @@ rg_status bench_text_new(rg_batch **out, size_t groups, size_t rows, size_t voca
     fill_words(ids, 2 * n, vocabulary, seed);
     for (size_t i = 0; i <= groups; i++) start[i] = (int32_t)(i * rows);
     for (size_t i = 0; i < groups; i++) lines[i] = i + 1;
-    **out = (rg_batch){ .examples = groups, .fields = 2,
-                        .field = { [RG_SOURCE] = { .layout = { .groups = groups, .start = none } },
-                                   [RG_TARGET] = { .layout = { .groups = groups, .start = start }, .ids = ids, .previous = ids + n } },
-                        .lines = lines };
+    **out = (rg_batch){
+        .examples = groups,
+        .fields = 2,
+        .field = { [RG_SOURCE] = { .layout = { .groups = groups, .start = none } },
+                   [RG_TARGET] = { .layout = { .groups = groups, .start = start }, .ids = ids, .previous = ids + n } },
+        .lines = lines
+    };
     return RG_OK;
 }

@@ -1,5 +1,5 @@
-/* system.h - translators with fresh parameters, and batches of sentences that all have the same length, for the cases that measure whole
- * models (`train`, `decode`). */
+/* system.h - translators with fresh parameters, and batches of sentences that all have the same length, for the
+ * cases that measure whole models (`train`, `decode`). */
 #ifndef RG_BENCH_SYSTEM_H
 #define RG_BENCH_SYSTEM_H
 
@@ -27,12 +27,14 @@ rg_status bench_model_new(rg_model **out, const bench_system *s, bool endless);
 /* The loss of a share, by the model that is the context: for rg_job. */
 rg_loss bench_loss(void *model, rg_tape *t, const void *share, int worker);
 
-/* Pairs of BENCH_WORDS words each, the numbers a function of the seed. Everything is in one block that begins with the batch. */
+/* Pairs of BENCH_WORDS words each, the numbers a function of the seed. Everything is in one block that begins with
+ * the batch. */
 rg_status bench_batch_new(rg_batch **out, size_t pairs, size_t vocabulary, uint32_t seed);
 void      bench_batch_free(rg_batch *batch);
 
 /* Language models: windows or streams of `rows` tokens each, no source. */
-rg_status bench_language_new(rg_model **out, const char *system, const char *settings, size_t vocabulary, size_t context);
+rg_status bench_language_new(rg_model **out, const char *system, const char *settings, size_t vocabulary,
+                             size_t context);
 rg_status bench_text_new(rg_batch **out, size_t groups, size_t rows, size_t vocabulary, uint32_t seed);
 
 #endif

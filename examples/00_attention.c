@@ -2,8 +2,8 @@
  *
  *     e = how well the query fits each key        a = softmax(e)        out = sum a v
  *
- * The worked example of many lectures: q . k is 112 and 96, keys are 64 wide, 112 / 8 = 14 and 96 / 8 = 12, and the softmax of 14 and 12 is
- * 0.88 and 0.12. Build: cc 00_attention.c -lregard */
+ * The worked example of many lectures: q . k is 112 and 96, keys are 64 wide, 112 / 8 = 14 and 96 / 8 = 12, and the
+ * softmax of 14 and 12 is 0.88 and 0.12. Build: cc 00_attention.c -lregard */
 #include <math.h>
 #include <stdio.h>
 
@@ -17,8 +17,8 @@ int main(void)
     rg_attention_config config = RG_ATTENTION_CONFIG_DEFAULT; /* scaled_dot, one head */
     rg_tape_config      recording = RG_TAPE_CONFIG_DEFAULT;
 
-    if (rg_params_new(&params) != RG_OK || rg_attention_init(&att, &config, params) != RG_OK || rg_params_build(params, 1) != RG_OK ||
-        rg_tape_new(&tape, &recording) != RG_OK) {
+    if (rg_params_new(&params) != RG_OK || rg_attention_init(&att, &config, params) != RG_OK ||
+        rg_params_build(params, 1) != RG_OK || rg_tape_new(&tape, &recording) != RG_OK) {
         fprintf(stderr, "%s\n", rg_message());
         return 1;
     }
@@ -27,10 +27,12 @@ int main(void)
     keys[0] = 112; /* first key   */
     keys[64] = 96; /* second key  */
 
-    /* Everything is rows: one query, two keys, two values one column wide. The reach lets the query see keys 0 and 1. */
+    /* Everything is rows: one query, two keys, two values one column wide. The reach lets the query see keys 0 and
+     * 1. */
     const int32_t   begin = 0, end = 2;
     const rg_reach *reach = rg_reach_intervals(tape, 1, 2, &begin, &end);
-    rg_tensor      *q = rg_input(tape, query, 1, 64, NULL), *k = rg_input(tape, keys, 2, 64, NULL), *v = rg_input(tape, values, 2, 1, NULL);
+    rg_tensor      *q = rg_input(tape, query, 1, 64, NULL), *k = rg_input(tape, keys, 2, 64, NULL),
+              *v = rg_input(tape, values, 2, 1, NULL);
 
     rg_tensor *a = rg_weigh(tape, &att, q, k, reach);
     rg_tensor *out = rg_mix(tape, a, v, reach); /* rg_attend does both, without storing the weights */

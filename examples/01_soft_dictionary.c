@@ -1,7 +1,8 @@
 /* Lesson 1: a dictionary that forgives.
  *
- * A dictionary gives v_j when q equals k_j. A soft one gives sum_j softmax(beta cos(q, k_j)) v_j: with a large beta the value of the
- * nearest key, with beta = 0 the mean of all. Here 1,000 random keys of 64 numbers, asked with noise of 0.1 on every number, and beta
+ * A dictionary gives v_j when q equals k_j. A soft one gives sum_j softmax(beta cos(q, k_j)) v_j: with a large beta the
+ * value of the nearest key, with beta = 0 the mean of all. Here 1,000 random keys of 64 numbers, asked with noise of
+ * 0.1 on every number, and beta
  * = 50. */
 #include <math.h>
 #include <stdio.h>
@@ -54,19 +55,20 @@ int main(void)
     config.score = "cosine";
     config.sharpness = 50;
     config.q_width = config.k_width = WIDTH;
-    if (rg_params_new(&params) != RG_OK || rg_attention_init(&att, &config, params) != RG_OK || rg_params_build(params, 1) != RG_OK ||
-        rg_tape_new(&tape, &plain) != RG_OK) {
+    if (rg_params_new(&params) != RG_OK || rg_attention_init(&att, &config, params) != RG_OK ||
+        rg_params_build(params, 1) != RG_OK || rg_tape_new(&tape, &plain) != RG_OK) {
         fprintf(stderr, "%s\n", rg_message());
         return 1;
     }
     fill();
 
-    /* All thousand questions at once: one group, every query sees every key. prepare() makes unit keys once for all of them. */
+    /* All thousand questions at once: one group, every query sees every key. prepare() makes unit keys once for all
+     * of them. */
     const int32_t   start[] = { 0, KEYS };
     const rg_layout all = { .groups = 1, .start = start };
     rg_tensor      *k = rg_attention_prepare(tape, &att, rg_input(tape, keys, KEYS, WIDTH, &all));
-    rg_tensor      *out = rg_attend(tape, &att, rg_input(tape, queries, KEYS, WIDTH, &all), k, rg_input(tape, values, KEYS, VALUE, &all),
-                                    rg_reach_groups(tape, &all, &all));
+    rg_tensor      *out = rg_attend(tape, &att, rg_input(tape, queries, KEYS, WIDTH, &all), k,
+                                    rg_input(tape, values, KEYS, VALUE, &all), rg_reach_groups(tape, &all, &all));
     if (rg_tape_status(tape) != RG_OK) {
         fprintf(stderr, "%s\n", rg_message());
         return 1;

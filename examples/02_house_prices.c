@@ -2,9 +2,9 @@
  *
  *     price(q) = sum_j softmax(-|q - k_j|^2 / (2 h^2)) v_j          Nadaraya and Watson's kernel regression
  *
- * is attention with the distance score. The bandwidth h is learned here by gradient descent: each house is priced from all the others (a
- * reach of lists that leaves itself out), and log h goes down the slope of the squared error. Then it is compared with the mean of the k
- * nearest. */
+ * is attention with the distance score. The bandwidth h is learned here by gradient descent: each house is priced
+ * from all the others (a reach of lists that leaves itself out), and log h goes down the slope of the squared error.
+ * Then it is compared with the mean of the k nearest. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,8 @@ static void build_houses(void)
 static double distance(size_t a, size_t b)
 {
     double square = 0;
-    for (size_t c = 0; c < ATTRIBUTES; c++) square += pow((double)(house[a * ATTRIBUTES + c] - house[b * ATTRIBUTES + c]), 2);
+    for (size_t c = 0; c < ATTRIBUTES; c++)
+        square += pow((double)(house[a * ATTRIBUTES + c] - house[b * ATTRIBUTES + c]), 2);
     return square;
 }
 
@@ -85,8 +86,8 @@ int main(void)
     config.bandwidth = 2;
     config.q_width = config.k_width = ATTRIBUTES;
     build_houses();
-    if (rg_params_new(&params) != RG_OK || rg_attention_init(&att, &config, params) != RG_OK || rg_params_build(params, 1) != RG_OK ||
-        rg_grads_new(&grads, params) != RG_OK || others(&reach) != RG_OK)
+    if (rg_params_new(&params) != RG_OK || rg_attention_init(&att, &config, params) != RG_OK ||
+        rg_params_build(params, 1) != RG_OK || rg_grads_new(&grads, params) != RG_OK || others(&reach) != RG_OK)
         return fprintf(stderr, "%s\n", rg_message()), 1;
     rg_tape_config recording = RG_TAPE_CONFIG_DEFAULT;
     recording.grads = grads;
@@ -109,12 +110,13 @@ int main(void)
     const int32_t   unsold[] = { 0, HOUSES - SOLD }, sold[] = { 0, SOLD };
     const rg_layout q = { .groups = 1, .start = unsold }, k = { .groups = 1, .start = sold };
     rg_tape_reset(tape, 0);
-    rg_tensor *guess =
-        rg_attend(tape, &att, rg_input(tape, house + SOLD * ATTRIBUTES, HOUSES - SOLD, ATTRIBUTES, &q),
-                  rg_input(tape, house, SOLD, ATTRIBUTES, &k), rg_input(tape, price, SOLD, 1, &k), rg_reach_groups(tape, &q, &k));
+    rg_tensor *guess = rg_attend(tape, &att, rg_input(tape, house + SOLD * ATTRIBUTES, HOUSES - SOLD, ATTRIBUTES, &q),
+                                 rg_input(tape, house, SOLD, ATTRIBUTES, &k), rg_input(tape, price, SOLD, 1, &k),
+                                 rg_reach_groups(tape, &q, &k));
     if (rg_tape_status(tape) != RG_OK) return fprintf(stderr, "%s\n", rg_message()), 1;
     double attention = 0, uniform = INFINITY;
-    for (size_t i = SOLD; i < HOUSES; i++) attention += pow((double)(rg_tensor_at(guess, i - SOLD, 0) - price[i]), 2) / (HOUSES - SOLD);
+    for (size_t i = SOLD; i < HOUSES; i++)
+        attention += pow((double)(rg_tensor_at(guess, i - SOLD, 0) - price[i]), 2) / (HOUSES - SOLD);
     for (size_t n = 1; n <= 24; n++) uniform = fmin(uniform, nearest_error(n));
     printf("unsold houses: learned bandwidth %.4f, best mean of nearest houses %.4f\n", attention, uniform);
 

@@ -8,7 +8,8 @@
 
 int main(int argc, char **argv)
 {
-    const char          *path = argc > 1 ? argv[1] : "regard-demo/model.safetensors", *line = argc > 2 ? argv[2] : "the red house is big";
+    const char *path = argc > 1 ? argv[1] : "regard-demo/model.safetensors",
+               *line = argc > 2 ? argv[2] : "the red house is big";
     rg_translator       *translator = NULL; /* never changes: threads may share it */
     rg_session          *session = NULL;    /* one a thread */
     const rg_translated *result;

@@ -20,7 +20,8 @@ typedef struct {
     rg_set_options sets; /* files and batches: the rows that all such tasks have */
 } options;
 
-static const rg_option rows[] = { RG_SET_ROWS(options, sets, "lines of answer TAB number TAB number", "32"), RG_OPTION_END };
+static const rg_option rows[] = { RG_SET_ROWS(options, sets, "lines of answer TAB number TAB number", "32"),
+                                  RG_OPTION_END };
 
 /* ------------------------------------------------------------------------------------------------------- learning */
 
@@ -50,7 +51,8 @@ static rg_status judge(rg_run *run, rg_metrics *out)
 {
     double sum = 0;
     RG_TRY(rg_supervised_judge(run, judge_batch, &sum));
-    return rg_metrics_add(out, "squared-error", sum / (double)rg_examples_count(((rg_supervised *)run->data)->valid), false);
+    return rg_metrics_add(out, "squared-error", sum / (double)rg_examples_count(((rg_supervised *)run->data)->valid),
+                          false);
 }
 
 static rg_status finish(rg_run *run) { return rg_supervised_judges(run) ? judge(run, &run->final) : RG_OK; }
@@ -81,7 +83,7 @@ static rg_status answer_one(void *context, const rg_asked *asked)
 static rg_status answer(const rg_model *m, const rg_question *q)
 {
     static const char *const columns[] = { "answer" };
-    const rg_field_spec      spec = { .name = "numbers", .kind = RG_FIELD_NUMBERS, .width = rg_model_size(m, "features") };
+    const rg_field_spec spec = { .name = "numbers", .kind = RG_FIELD_NUMBERS, .width = rg_model_size(m, "features") };
     RG_TRY(q->sink->columns(q->sink->context, columns, 1));
     return rg_supervised_answer(m, q, &spec, answer_one, (void *)q->sink);
 }
@@ -223,7 +225,7 @@ static rg_status train_and_ask(rg_learning *learning, options *o, settings *s, s
                                    .task_options = o,
                                    .learning = learning };
     RG_TRY(rg_learn(&model, &learned, &training));
-    const rg_sink     sink = { .context = records, .columns = print_columns, .row = print_row, .record = count_records };
+    const rg_sink sink = { .context = records, .columns = print_columns, .row = print_row, .record = count_records };
     const rg_question question = { .input = "new_houses.txt", .threads = 1, .sink = &sink };
     status = rg_file_replace(question.input, houses, strlen(houses));
     if (status == RG_OK) status = rg_task_numbers.answer(model, &question);

@@ -1,8 +1,9 @@
-/* fuzz_corpus.c - any bytes as a corpus, plain or .gz, two files or one of TSV: refused with its file, or batches in which every pair
- * comes once an epoch (P1, P6).
+/* fuzz_corpus.c - any bytes as a corpus, plain or .gz, two files or one of TSV: refused with its file, or batches in
+ * which every pair comes once an epoch (P1, P6).
  *
- * The first byte says how the rest is read: bit 0 two files, cut at the first form feed; bit 1 packed here before it is read (so that
- * mutations reach the text); bit 2 pairs spill to a temporary file; bit 3 long lines are cropped; bit 4 batches by words. */
+ * The first byte says how the rest is read: bit 0 two files, cut at the first form feed; bit 1 packed here before it
+ * is read (so that mutations reach the text); bit 2 pairs spill to a temporary file; bit 3 long lines are cropped;
+ * bit 4 batches by words. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +36,8 @@ static void put(const char *path, const uint8_t *bytes, size_t count, bool packe
 static void check_side(const rg_field *side, size_t pairs, const rg_vocab *vocab)
 {
     for (size_t p = 0; p < pairs; p++) must(side->layout.start[p] < side->layout.start[p + 1]);
-    for (int32_t i = 0; i < side->layout.start[pairs]; i++) must(side->ids[i] >= 0 && (size_t)side->ids[i] < rg_vocab_size(vocab));
+    for (int32_t i = 0; i < side->layout.start[pairs]; i++)
+        must(side->ids[i] >= 0 && (size_t)side->ids[i] < rg_vocab_size(vocab));
 }
 
 static void one_epoch(rg_corpus *corpus, const rg_vocab *vocab)

@@ -1,4 +1,5 @@
-/* fuzz_form.c - bodies and queries of every kind through the reader of fields: the first byte chooses the type, the rest is the body. */
+/* fuzz_form.c - bodies and queries of every kind through the reader of fields: the first byte chooses the type, the
+ * rest is the body. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -17,7 +18,8 @@ const char *fake_lookup(struct MHD_Connection *connection, enum MHD_ValueKind ki
     return type;
 }
 
-int fake_values(struct MHD_Connection *connection, enum MHD_ValueKind kind, MHD_KeyValueIterator iterator, void *context)
+int fake_values(struct MHD_Connection *connection, enum MHD_ValueKind kind, MHD_KeyValueIterator iterator,
+                void *context)
 {
     (void)connection, (void)kind;
     if (argument) iterator(context, MHD_GET_ARGUMENT_KIND, "api_key", argument);

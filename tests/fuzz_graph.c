@@ -1,4 +1,5 @@
-/* fuzz_graph.c - any bytes as the files of a graph, cut at form feeds: read without harm, and what was read holds together. */
+/* fuzz_graph.c - any bytes as the files of a graph, cut at form feeds: read without harm, and what was read holds
+ * together. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +38,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
         if (i < 2 || n) must(rg_lines_open_bytes(&part[i], n ? (const char *)at : "", n, NULL) == RG_OK);
         at = cut ? cut + 1 : end;
     }
-    const rg_graph_sources s = { .edges = part[0], .features = part[1], .labels = part[2], .split = part[3], .dense = count % 3 == 0 };
+    const rg_graph_sources s = {
+        .edges = part[0], .features = part[1], .labels = part[2], .split = part[3], .dense = count % 3 == 0
+    };
     rg_status              status = rg_graph_read(&g, "fuzz", &s, &config);
     must((status == RG_OK) == (g != NULL));
     must(status == RG_OK || rg_message()[0]);

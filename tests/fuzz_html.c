@@ -1,5 +1,6 @@
-/* fuzz_html.c - any bytes as HTML to translate: cut into lines, "translated" to the same words in the same and in the opposite order, and
- * joined again. Nothing is refused, every tag comes back once, and no text becomes a tag (P1, P6). */
+/* fuzz_html.c - any bytes as HTML to translate: cut into lines, "translated" to the same words in the same and in
+ * the opposite order, and joined again. Nothing is refused, every tag comes back once, and no text becomes a tag
+ * (P1, P6). */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +45,8 @@ static void translate(rg_part *line, size_t *tags, bool mirrored)
     rg_text  out = { 0 };
     link_line(&links, line->text, mirrored);
     must(rg_markup_write(&out, line, line->text, &links) == RG_OK);
-    for (size_t m = 0; m < line->marks; m++) *tags += count_of(line->mark[m].open, '<') + count_of(line->mark[m].close, '<');
+    for (size_t m = 0; m < line->marks; m++)
+        *tags += count_of(line->mark[m].open, '<') + count_of(line->mark[m].close, '<');
     must((line->best = rg_alloc_zero(sizeof *line->best)) && (line->best[0] = rg_strdup(rg_text_c(&out))));
     line->count = 1;
     rg_text_free(&out);

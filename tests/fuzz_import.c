@@ -1,5 +1,5 @@
-/* fuzz_import.c - any bytes as a model file of another program (safetensors, PyTorch's and NumPy's archives, CTranslate2's model.bin) and as a
- * pickle: refused, or arrays that lie inside what was read (P1, P8). */
+/* fuzz_import.c - any bytes as a model file of another program (safetensors, PyTorch's and NumPy's archives,
+ * CTranslate2's model.bin) and as a pickle: refused, or arrays that lie inside what was read (P1, P8). */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,10 +49,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 /* ------------------------------------------------------------------------------------------------------------ seeds */
 
 /* {"w": a tensor (2, 2) of storage "0"}, as PyTorch writes it. */
-static const char pickled[] = "\x80\x02}q\x00X\x01\x00\x00\x00wctorch._utils\n_rebuild_tensor_v2\n((X\x07\x00\x00\x00storagectorch\nFloatStorage\nX\x01\x00\x00\x00"
-                              "0X\x03\x00\x00\x00" "cpuK\x04tQK\x00K\x02K\x02\x86K\x02K\x01\x86\x89" "ccollections\nOrderedDict\n)RtRs.";
+static const char pickled[] = "\x80\x02}q\x00X\x01\x00\x00\x00wctorch._utils\n_rebuild_tensor_v2\n(("
+                              "X\x07\x00\x00\x00storagectorch\nFloatStorage\nX\x01\x00\x00\x00"
+                              "0X\x03\x00\x00\x00"
+                              "cpuK\x04tQK\x00K\x02K\x02\x86K\x02K\x01\x86\x89"
+                              "ccollections\nOrderedDict\n)RtRs.";
 
-static size_t archive(uint8_t *bytes, size_t room, const char *const *name, const void *const *data, const size_t *length, size_t members)
+static size_t archive(uint8_t *bytes, size_t room, const char *const *name, const void *const *data,
+                      const size_t *length, size_t members)
 {
     zip_error_t   error;
     zip_source_t *out = zip_source_buffer_create(NULL, 0, 0, &error);
@@ -84,8 +88,10 @@ static size_t torch_seed(uint8_t *bytes, size_t room)
 
 static size_t npz_seed(uint8_t *bytes, size_t room)
 {
-    static const char        npy[] = "\x93NUMPY\x01\x00\x3c\x00{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2), }\n\0\0\x80\x3f\0\0\0\x40";
-    static const char        yml[] = "\x93NUMPY\x01\x00\x3a\x00{'descr': '|i1', 'fortran_order': False, 'shape': (5,), }  \na: 1\0";
+    static const char npy[] =
+        "\x93NUMPY\x01\x00\x3c\x00{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2), }\n\0\0\x80\x3f\0\0\0\x40";
+    static const char yml[] =
+        "\x93NUMPY\x01\x00\x3a\x00{'descr': '|i1', 'fortran_order': False, 'shape': (5,), }  \na: 1\0";
     static const char *const name[] = { "Wemb.npy", "special:model.yml.npy" };
     const void *const        data[] = { npy, yml };
     const size_t             length[] = { sizeof npy - 1, sizeof yml - 1 };
@@ -95,8 +101,11 @@ static size_t npz_seed(uint8_t *bytes, size_t room)
 static size_t ct2_seed(uint8_t *bytes, uint8_t version)
 {
     static const char head[] = "\x00\x00\x00\x02\x00T\x00\x01\x00\x00\x00\x02\x00\x00\x00";
-    static const char old[] = "\x02\x00w\x00\x01\x02\x00\x00\x00\x01\x02\x00\x00\x00\x05\x06" "\x08\x00w_scale\x00\x00\x04\x01\x00\x00\x00\x00\x00\x80\x3f";
-    static const char new[] = "\x02\x00w\x00\x01\x02\x00\x00\x00\x01\x02\x00\x00\x00\x05\x06" "\x08\x00w_scale\x00\x00\x00\x04\x00\x00\x00\x00\x00\x80\x3f" "\x01\x00\x00\x00\x02\x00v\x00\x02\x00w\x00";
+    static const char old[] = "\x02\x00w\x00\x01\x02\x00\x00\x00\x01\x02\x00\x00\x00\x05\x06"
+                              "\x08\x00w_scale\x00\x00\x04\x01\x00\x00\x00\x00\x00\x80\x3f";
+    static const char new[] = "\x02\x00w\x00\x01\x02\x00\x00\x00\x01\x02\x00\x00\x00\x05\x06"
+                              "\x08\x00w_scale\x00\x00\x00\x04\x00\x00\x00\x00\x00\x80\x3f"
+                              "\x01\x00\x00\x00\x02\x00v\x00\x02\x00w\x00";
     const char       *rest = version < 3 ? old : new;
     const size_t      n = version < 3 ? sizeof old - 1 : sizeof new - 1;
     bytes[0] = version;

@@ -1,6 +1,7 @@
 /* fuzz_links.c - any bytes as lines of Pharaoh links, 0-1 2?3: refused, or counted so that the error rate is one (P1).
  *
- * Two readers: that of `regard evaluate --metrics aer` (two lines: output and reference) and that of `regard heads --gold`. */
+ * Two readers: that of `regard evaluate --metrics aer` (two lines: output and reference) and that of `regard heads
+ * --gold`. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

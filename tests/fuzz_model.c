@@ -45,7 +45,8 @@ static void quantise(void)
     rg_translator_free(t);
 }
 
-/* Every translator, in float and in 8 bits; of each a second seed whose header no longer carries its checksum, so that mutations get further. */
+/* Every translator, in float and in 8 bits; of each a second seed whose header no longer carries its checksum, so
+ * that mutations get further. */
 size_t fuzz_seed(uint8_t *bytes, size_t room, unsigned index)
 {
     static const char *const names[] = { "transformer", "rnnsearch", "seq2seq", "luong" };

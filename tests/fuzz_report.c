@@ -1,5 +1,5 @@
-/* fuzz_report.c - any bytes as the log of a training: refused with its line, or drawn in the terminal and as a page in which nothing of
- * the log is markup (P1). */
+/* fuzz_report.c - any bytes as the log of a training: refused with its line, or drawn in the terminal and as a page
+ * in which nothing of the log is markup (P1). */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* fuzz_safetensors.c - any bytes as a safetensors file (P1, P2).
  *
- * What is accepted must be readable to the last byte into buffers of exact size, must survive writing and reading again,
- * and must then give the same bytes when written once more. Blocks above 512 MiB are refused, as on a small machine. */
+ * What is accepted must be readable to the last byte into buffers of exact size, must survive writing and reading
+ * again, and must then give the same bytes when written once more. Blocks above 512 MiB are refused, as on a small
+ * machine. */
 #include "base/seams.h"
 #include "support/sample_safetensors.h"
 
@@ -80,7 +81,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 
 /* ------------------------------------------------------------------------------------------------------- seeds */
 
-static const char *const headers[] = { /* with this many zeros behind them */
+static const char *const headers[] = {
+    /* with this many zeros behind them */
     "0 {}",
     "0 {\"__metadata__\":{\"a\":\"b\"}}",
     "4 {\"x\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[0,4]}}",
@@ -88,7 +90,9 @@ static const char *const headers[] = { /* with this many zeros behind them */
     "\"y\":{\"dtype\":\"I64\",\"shape\":[1],\"data_offsets\":[16,24]}}   ",
     "6 {\"b\":{\"data_offsets\":[0,6],\"dtype\":\"F16\",\"shape\":[3],\"more\":[{\"deep\":[[1,2.5e3,null,true]]}]}}",
     "8 {\"x\":{\"dtype\":\"F64\",\"shape\":[9223372036854775807,2],\"data_offsets\":[0,8]}}",
-    "8 {\"x\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]},\"z\":{\"dtype\":\"U8\",\"shape\":[5],\"data_offsets\":[3,8]}}",
+    "8 "
+    "{\"x\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]},\"z\":{\"dtype\":\"U8\",\"shape\":[5],\"data_"
+    "offsets\":[3,8]}}",
 };
 
 size_t fuzz_seed(uint8_t *bytes, size_t room, unsigned index)

@@ -1,5 +1,5 @@
-/* fuzz_settings.c - any bytes as a YAML file of settings: refused with its line, or read to values that survive writing and reading
- * again (P1). */
+/* fuzz_settings.c - any bytes as a YAML file of settings: refused with its line, or read to values that survive
+ * writing and reading again (P1). */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>

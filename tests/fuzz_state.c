@@ -1,6 +1,8 @@
-/* fuzz_state.c - any bytes as a checkpoint: refused with its file, or a training that can go on from it and save again (P1, P4).
+/* fuzz_state.c - any bytes as a checkpoint: refused with its file, or a training that can go on from it and save again
+ * (P1, P4).
  *
- * The parameters must have the toy's names and shapes, so mutations that pass change numbers, metadata and the saved state. */
+ * The parameters must have the toy's names and shapes, so mutations that pass change numbers, metadata and the saved
+ * state. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* fuzz_tar.c - any bytes as an archive (P1, P2): no member has a name that leaves it, or more bytes than there are. The checksums of headers are
- * made right first, so that what is behind them is reached. */
+/* fuzz_tar.c - any bytes as an archive (P1, P2): no member has a name that leaves it, or more bytes than there are.
+ * The checksums of headers are made right first, so that what is behind them is reached. */
 #include "support/fuzz_reader.h"
 
 enum { BLOCK = 512 };

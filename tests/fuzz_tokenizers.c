@@ -1,5 +1,5 @@
-/* fuzz_tokenizers.c - any bytes as vocab.json, vocab.txt or merges.txt of another program: refused, or used without harm (P1, P8).
- * The first byte says which. */
+/* fuzz_tokenizers.c - any bytes as vocab.json, vocab.txt or merges.txt of another program: refused, or used without
+ * harm (P1, P8). The first byte says which. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,8 @@ static void add_bytes(rg_line_list *pieces)
         const char     two[2] = { (char)(c < 0x80 ? c : 0xC0 | c >> 6), (char)(0x80 | (c & 0x3F)) };
         must(rg_pieces_add(pieces, two, c < 0x80 ? 1 : 2) == RG_OK);
     }
-    for (size_t i = 0; i < sizeof more / sizeof *more; i++) must(rg_pieces_add(pieces, more[i], strlen(more[i])) == RG_OK);
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        must(rg_pieces_add(pieces, more[i], strlen(more[i])) == RG_OK);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
@@ -53,14 +54,25 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     rg_line_list pieces = { 0 };
     if (!count) return 0;
     const char    *text = (const char *)bytes + 1;
-    rg_vocab_table t = { .kind = RG_VOCAB_WORDPIECE, .form = bytes[0] & 4 ? RG_TEXT_LOWER : RG_TEXT_AS_IS, .bos = 1, .eos = 2, .begin = -1 };
+    rg_vocab_table t = { .kind = RG_VOCAB_WORDPIECE,
+                         .form = bytes[0] & 4 ? RG_TEXT_LOWER : RG_TEXT_AS_IS,
+                         .bos = 1,
+                         .eos = 2,
+                         .begin = -1 };
     rg_status      status = RG_OK;
     switch (bytes[0] & 3) {
     case 0: status = rg_pieces_of_json(&pieces, text, count - 1); break;
     case 1: status = rg_pieces_of_lines(&pieces, text, count - 1); break;
     default:
         add_bytes(&pieces);
-        t = (rg_vocab_table){ .kind = RG_VOCAB_BYTES, .form = RG_TEXT_AS_IS, .unk = -1, .bos = 261, .eos = 261, .begin = -1, .model = text, .model_bytes = count - 1 };
+        t = (rg_vocab_table){ .kind = RG_VOCAB_BYTES,
+                              .form = RG_TEXT_AS_IS,
+                              .unk = -1,
+                              .bos = 261,
+                              .eos = 261,
+                              .begin = -1,
+                              .model = text,
+                              .model_bytes = count - 1 };
     }
     t.pieces = (const char *const *)pieces.line;
     t.count = pieces.count;
@@ -71,8 +83,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 
 size_t fuzz_seed(uint8_t *bytes, size_t room, unsigned index)
 {
-    static const char *const seeds[] = { "\x04{\"[UNK]\": 0, \"[CLS]\": 1, \"[SEP]\": 2, \"t\": 3, \"##he\": 4, \"\\u4f60\": 5}", "\x01[UNK]\n[CLS]\n[SEP]\nThe\na\n##a\n##b\nn\n'\n",
-                                         "\x02#version: 0.2\na a\na b\na ab\nT h\nTh e\n" };
+    static const char *const seeds[] = {
+        "\x04{\"[UNK]\": 0, \"[CLS]\": 1, \"[SEP]\": 2, \"t\": 3, \"##he\": 4, \"\\u4f60\": 5}",
+        "\x01[UNK]\n[CLS]\n[SEP]\nThe\na\n##a\n##b\nn\n'\n", "\x02#version: 0.2\na a\na b\na ab\nT h\nTh e\n"
+    };
     if (index >= sizeof seeds / sizeof *seeds) return 0;
     const size_t n = strlen(seeds[index]);
     must(n < room);

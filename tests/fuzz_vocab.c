@@ -30,7 +30,8 @@ static void store(const rg_vocab *vocab)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
-    static const char *const lines[] = { "", "the old dog", "l'homme n'a pas \xEF\xBC\xA1\xE2\x91\xA0 \xE4\xBD\xA0\xF0\x9F\x98\x80",
+    static const char *const lines[] = { "", "the old dog",
+                                         "l'homme n'a pas \xEF\xBC\xA1\xE2\x91\xA0 \xE4\xBD\xA0\xF0\x9F\x98\x80",
                                          "  a \xFF b\t" };
     rg_vocab                *vocab = NULL;
     if (rg_vocab__from_file_bytes(&vocab, bytes, count) != RG_OK) return 0;
@@ -44,7 +45,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
         rg_ids_free(&ids);
         rg_text_free(&text);
     }
-    for (int32_t id = -1; id <= (int32_t)rg_vocab_size(vocab) && id < 100; id++) must(rg_vocab_piece(vocab, id) != NULL);
+    for (int32_t id = -1; id <= (int32_t)rg_vocab_size(vocab) && id < 100; id++)
+        must(rg_vocab_piece(vocab, id) != NULL);
     store(vocab);
     rg_vocab_free(vocab);
     return 0;
@@ -63,8 +65,10 @@ static rg_status feed(bool *more, const char **text, size_t *bytes, void *contex
 
 size_t fuzz_seed(uint8_t *bytes, size_t room, unsigned index)
 {
-    static const char *const lists[] = { "the\t5\nold\ndog\n", "</s>: 0\n<unk>: 1\nthe: 2\n\"\\\"\": 3\n", "{\"a\": 0, \"b\": 1}",
-                                         "<unk>\t0\n<s>\t0\n</s>\t0\n\xE2\x96\x81the\t-3.5\n\xE2\x96\x81\t-1.25\nold\t-4\n" };
+    static const char *const lists[] = {
+        "the\t5\nold\ndog\n", "</s>: 0\n<unk>: 1\nthe: 2\n\"\\\"\": 3\n", "{\"a\": 0, \"b\": 1}",
+        "<unk>\t0\n<s>\t0\n</s>\t0\n\xE2\x96\x81the\t-3.5\n\xE2\x96\x81\t-1.25\nold\t-4\n"
+    };
     if (index >= 12 && index < 16) {
         memcpy(bytes, lists[index - 12], strlen(lists[index - 12]));
         return strlen(lists[index - 12]);

@@ -1,4 +1,5 @@
-/* grad_attention.c - gradients of every score over every reach in double: of queries, keys, values and all that the score learns. */
+/* grad_attention.c - gradients of every score over every reach in double: of queries, keys, values and all that the
+ * score learns. */
 #include "support/gradient.h"
 
 #include "regard/attention.h"
@@ -45,7 +46,8 @@ static rg_tensor *in_halves(rg_tape *t, rg_tensor *const *x, void *at)
     return rg_mix(t, rg_weigh(t, &c->att, x[0], rg_attention_prepare(t, &c->att, x[1]), reach), x[2], reach);
 }
 
-static void expect(const rg_attention_config *config, context *c, const char *reach, rg_gradient_function *function, bool plain)
+static void expect(const rg_attention_config *config, context *c, const char *reach, rg_gradient_function *function,
+                   bool plain)
 {
     rg_params *params = NULL;
     char       name[96];
@@ -55,13 +57,13 @@ static void expect(const rg_attention_config *config, context *c, const char *re
     assert_int_equal(rg_attention_init(&c->att, config, params), RG_OK);
     assert_int_equal(rg_params_build(params, 11), RG_OK);
     const size_t H = config->heads;
-    rg_expect_gradient(
-        &(rg_gradient_case){ .name = name,
-                             .function = function,
-                             .context = c,
-                             .params = params,
-                             .plain_only = plain,
-                             .input = { { N, H * DK, &layout, 0, 0 }, { N, H * DK, &layout, 0, 0 }, { N, H * DV, &layout, 0, 0 } } });
+    rg_expect_gradient(&(rg_gradient_case){
+        .name = name,
+        .function = function,
+        .context = c,
+        .params = params,
+        .plain_only = plain,
+        .input = { { N, H * DK, &layout, 0, 0 }, { N, H * DK, &layout, 0, 0 }, { N, H * DV, &layout, 0, 0 } } });
     rg_params_free(params);
 }
 
@@ -140,19 +142,22 @@ static void keys_and_values_shared_by_the_heads_have_correct_gradients(void **st
             assert_int_equal(rg_params_new(&params), RG_OK);
             assert_int_equal(rg_attention_init(&c.att, &config, params), RG_OK);
             assert_int_equal(rg_params_build(params, 11), RG_OK);
-            rg_expect_gradient(
-                &(rg_gradient_case){ .name = names[n],
-                                     .function = shared,
-                                     .context = &c,
-                                     .params = params,
-                                     .input = { { N, 2 * DK, &layout, 0, 0 }, { N, DK, &layout, 0, 0 }, { N, DV, &layout, 0, 0 } } });
+            rg_expect_gradient(&(rg_gradient_case){
+                .name = names[n],
+                .function = shared,
+                .context = &c,
+                .params = params,
+                .input = { { N, 2 * DK, &layout, 0, 0 }, { N, DK, &layout, 0, 0 }, { N, DV, &layout, 0, 0 } } });
             rg_params_free(params);
         }
 }
 
 /* ----------------------------------------------------------------------------------------------------------- heads */
 
-static rg_tensor *self_heads(rg_tape *t, rg_tensor *const *x, void *h) { return rg_heads_self(t, h, x[0], rg_reach_causal(t, &layout)); }
+static rg_tensor *self_heads(rg_tape *t, rg_tensor *const *x, void *h)
+{
+    return rg_heads_self(t, h, x[0], rg_reach_causal(t, &layout));
+}
 static rg_tensor *cross_heads(rg_tape *t, rg_tensor *const *x, void *h)
 {
     return rg_heads_cross(t, h, x[0], x[1], rg_reach_groups(t, &layout, &layout));

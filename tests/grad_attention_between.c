@@ -24,10 +24,22 @@ static rg_tensor *gaussian_normalised(rg_tape *t, rg_tensor *const *x, void *c)
 {
     return (void)c, rg_normalise_over(t, rg_local_gaussian(t, x[0], x[1], whole(t), whole(t), 3), whole(t));
 }
-static rg_tensor *normalise(rg_tape *t, rg_tensor *const *x, void *c) { return (void)c, rg_normalise_over(t, x[0], whole(t)); }
-static rg_tensor *overlap(rg_tape *t, rg_tensor *const *x, void *c) { return (void)c, rg_overlap_penalty(t, x[0], whole(t)); }
-static rg_tensor *entropy(rg_tape *t, rg_tensor *const *x, void *c) { return (void)c, rg_entropy_over(t, x[0], whole(t)); }
-static rg_tensor *gumbel(rg_tape *t, rg_tensor *const *x, void *c) { return (void)c, rg_gumbel_over(t, x[0], whole(t), 0.7); }
+static rg_tensor *normalise(rg_tape *t, rg_tensor *const *x, void *c)
+{
+    return (void)c, rg_normalise_over(t, x[0], whole(t));
+}
+static rg_tensor *overlap(rg_tape *t, rg_tensor *const *x, void *c)
+{
+    return (void)c, rg_overlap_penalty(t, x[0], whole(t));
+}
+static rg_tensor *entropy(rg_tape *t, rg_tensor *const *x, void *c)
+{
+    return (void)c, rg_entropy_over(t, x[0], whole(t));
+}
+static rg_tensor *gumbel(rg_tape *t, rg_tensor *const *x, void *c)
+{
+    return (void)c, rg_gumbel_over(t, x[0], whole(t), 0.7);
+}
 static rg_tensor *log_picked(rg_tape *t, rg_tensor *const *x, void *c)
 {
     return (void)c, rg_log_picked(t, x[0], rg_hard_argmax(t, x[0], whole(t)), whole(t)); /* the pick does not change nearby */
@@ -36,16 +48,20 @@ static rg_tensor *log_picked(rg_tape *t, rg_tensor *const *x, void *c)
 static void every_op_between_the_halves_has_a_correct_gradient(void **state)
 {
     (void)state;
-    rg_expect_gradient(
-        &(rg_gradient_case){ .name = "gaussian", .function = gaussian, .input = { { PAIRS, 2, NULL, 0, 0 }, { 4, 1, NULL, 0, 5 } } });
+    rg_expect_gradient(&(rg_gradient_case){
+        .name = "gaussian", .function = gaussian, .input = { { PAIRS, 2, NULL, 0, 0 }, { 4, 1, NULL, 0, 5 } } });
     rg_expect_gradient(&(rg_gradient_case){ .name = "gaussian, normalised", .function = gaussian_normalised,
                                             .input = { { PAIRS, 2, NULL, 0.1, 1 }, { 4, 1, NULL, 0, 5 } } });
-    rg_expect_gradient(&(rg_gradient_case){ .name = "normalise", .function = normalise, .input = { { PAIRS, 3, NULL, 0.1, 1 } } });
-    rg_expect_gradient(&(rg_gradient_case){ .name = "overlap", .function = overlap, .input = { { PAIRS, 3, NULL, 0, 1 } } });
-    rg_expect_gradient(&(rg_gradient_case){ .name = "entropy", .function = entropy, .input = { { PAIRS, 2, NULL, 0.1, 1 } } });
-    rg_expect_gradient(&(rg_gradient_case){ .name = "log_picked", .function = log_picked, .input = { { PAIRS, 2, NULL, 0.1, 1 } } });
     rg_expect_gradient(
-        &(rg_gradient_case){ .name = "gumbel", .function = gumbel, .plain_only = true, .input = { { PAIRS, 2, NULL, -1, 1 } } });
+        &(rg_gradient_case){ .name = "normalise", .function = normalise, .input = { { PAIRS, 3, NULL, 0.1, 1 } } });
+    rg_expect_gradient(
+        &(rg_gradient_case){ .name = "overlap", .function = overlap, .input = { { PAIRS, 3, NULL, 0, 1 } } });
+    rg_expect_gradient(
+        &(rg_gradient_case){ .name = "entropy", .function = entropy, .input = { { PAIRS, 2, NULL, 0.1, 1 } } });
+    rg_expect_gradient(
+        &(rg_gradient_case){ .name = "log_picked", .function = log_picked, .input = { { PAIRS, 2, NULL, 0.1, 1 } } });
+    rg_expect_gradient(&(rg_gradient_case){
+        .name = "gumbel", .function = gumbel, .plain_only = true, .input = { { PAIRS, 2, NULL, -1, 1 } } });
 }
 
 /* A whole attention with a predicted centre: window and rounding are constants, p learns through the Gaussian. */
@@ -74,12 +90,19 @@ static void attention_with_a_predicted_centre_has_a_correct_gradient(void **stat
     rg_local_init(&c.local, params, 3, 4);
     assert_int_equal(rg_attention_init(&c.att, &config, params), RG_OK);
     assert_int_equal(rg_params_build(params, 3), RG_OK);
-    rg_expect_gradient(&(rg_gradient_case){ .name = "local-p", .function = local_p, .context = &c, .params = params,
-                                            .input = { { 4, 3, NULL, 0, 0 }, { 8, 3, NULL, 0, 0 }, { 8, 2, NULL, 0, 0 } } });
+    rg_expect_gradient(
+        &(rg_gradient_case){ .name = "local-p",
+                             .function = local_p,
+                             .context = &c,
+                             .params = params,
+                             .input = { { 4, 3, NULL, 0, 0 }, { 8, 3, NULL, 0, 0 }, { 8, 2, NULL, 0, 0 } } });
     rg_params_free(params);
 }
 
-static rg_tensor *key_value(rg_tape *t, rg_tensor *const *x, void *kv) { return rg_key_value_run(t, kv, rg_with_layout(t, x[0], &source)); }
+static rg_tensor *key_value(rg_tape *t, rg_tensor *const *x, void *kv)
+{
+    return rg_key_value_run(t, kv, rg_with_layout(t, x[0], &source));
+}
 
 static void key_value_attention_has_a_correct_gradient(void **state)
 {
@@ -90,8 +113,11 @@ static void key_value_attention_has_a_correct_gradient(void **state)
         assert_int_equal(rg_params_new(&params), RG_OK);
         assert_int_equal(rg_key_value_init(&kv, params, 6, parts, 2), RG_OK);
         assert_int_equal(rg_params_build(params, 3), RG_OK);
-        rg_expect_gradient(&(rg_gradient_case){
-            .name = "key-value", .function = key_value, .context = &kv, .params = params, .input = { { 8, 6, &source, 0, 0 } } });
+        rg_expect_gradient(&(rg_gradient_case){ .name = "key-value",
+                                                .function = key_value,
+                                                .context = &kv,
+                                                .params = params,
+                                                .input = { { 8, 6, &source, 0, 0 } } });
         rg_params_free(params);
     }
 }

@@ -18,11 +18,12 @@ static const rg_layout sentences = { .groups = 4, .start = sentences_start };
 static const int32_t   pictures_start[] = { 0, 15, 30 };
 static const rg_layout pictures = { .groups = 2, .start = pictures_start, .height = 3, .width = 5 };
 
-static const rg_time_window spans[] = { { 1, 1, false }, { 3, 1, false }, { 3, 1, true }, { 2, 3, true }, { 5, 2, false }, { 4, 1, false } };
-static const rg_window windows[] = {
-    { 3, 3, 1, 1, 1, 0, 0 }, { 1, 1, 1, 0, 1, 0, 0 }, { 2, 2, 2, 0, 1, 0, 0 }, { 3, 2, 2, 1, 1, 0, 0 }, { 2, 3, 1, 2, 2, 0, 0 },
-    { 3, 5, 1, 0, 1, 0, 0 }, { 1, 1, 2, 2, 1, 0, 0 }, { 3, 3, 2, 0, 1, 1, 0 }, { 2, 3, 1, 1, 1, 2, 0 }, { 2, 2, 2, 0, 1, 0, 1 },
-    { 3, 3, 2, 1, 1, 0, 1 },
+static const rg_time_window spans[] = { { 1, 1, false }, { 3, 1, false }, { 3, 1, true },
+                                        { 2, 3, true },  { 5, 2, false }, { 4, 1, false } };
+static const rg_window      windows[] = {
+         { 3, 3, 1, 1, 1, 0, 0 }, { 1, 1, 1, 0, 1, 0, 0 }, { 2, 2, 2, 0, 1, 0, 0 }, { 3, 2, 2, 1, 1, 0, 0 },
+         { 2, 3, 1, 2, 2, 0, 0 }, { 3, 5, 1, 0, 1, 0, 0 }, { 1, 1, 2, 2, 1, 0, 0 }, { 3, 3, 2, 0, 1, 1, 0 },
+         { 2, 3, 1, 1, 1, 2, 0 }, { 2, 2, 2, 0, 1, 0, 1 }, { 3, 3, 2, 1, 1, 0, 1 },
 };
 enum { SPANS = sizeof spans / sizeof *spans, WINDOWS = sizeof windows / sizeof *windows };
 
@@ -53,7 +54,10 @@ static void convolutions_with_an_activation_inside_have_correct_gradients(void *
     for (int f = 0; f < RG_ACTIVATIONS; f++)
         for (size_t D = 1; D < 12; D += 5) { /* few columns go back a channel at a time, others by lists of readers */
             ended            e = { { 2, 3, 1, 1, 1, 0, 0 }, (rg_activation)f };
-            rg_gradient_case c = { .name = rg_activation_name((rg_activation)f), .function = ended_it, .context = &e, .plain_only = D > 1,
+            rg_gradient_case c = { .name = rg_activation_name((rg_activation)f),
+                                   .function = ended_it,
+                                   .context = &e,
+                                   .plain_only = D > 1,
                                    .input = { { 30, D, &pictures }, { 6 * D, 3 }, { 1, 3 } } };
             if (f == RG_LOG) /* of what is above 0 */
                 for (int i = 0; i < 3; i++) c.input[i].low = 0.5, c.input[i].high = 1;
@@ -121,9 +125,10 @@ static void convolutions_and_pools_over_pictures_have_correct_gradients(void **s
         c = (rg_gradient_case){ .name = "depthwise2d", .function = depthwise2d_it, .context = (void *)&windows[i],
                                 .input = { { 30, 3, &pictures }, { K, 3 }, { 1, 3 } } };
         rg_expect_gradient(&c);
-        c = (rg_gradient_case){
-            .name = "max_pool2d", .function = max_pool_it, .context = (void *)&windows[i], .input = { { 30, 3, &pictures } }
-        };
+        c = (rg_gradient_case){ .name = "max_pool2d",
+                                .function = max_pool_it,
+                                .context = (void *)&windows[i],
+                                .input = { { 30, 3, &pictures } } };
         rg_expect_gradient(&c);
         c.name = "average_pool2d", c.function = average_pool_it;
         rg_expect_gradient(&c);
@@ -146,7 +151,11 @@ static void packed_weights_of_a_convolution_get_correct_gradients(void **state)
     l.w = rg_params_add(params, "w", RG_WEIGHT, 9 * 3, 9, RG_INIT_GLOROT, 1);
     l.b = rg_params_add(params, "b", RG_VECTOR, 1, 9, RG_INIT_NORMAL, 1);
     assert_int_equal(rg_params_build(params, 2), RG_OK);
-    rg_expect_gradient(&(rg_gradient_case){ .name = "conv2d", .function = learned_it, .context = &l, .params = params, .plain_only = true,
+    rg_expect_gradient(&(rg_gradient_case){ .name = "conv2d",
+                                            .function = learned_it,
+                                            .context = &l,
+                                            .params = params,
+                                            .plain_only = true,
                                             .input = { { 30, 3, &pictures } } });
     rg_params_free(params);
 }
@@ -172,7 +181,8 @@ static void a_convolution_over_sentences_is_its_formula_and_stays_inside_each(vo
     for (size_t s = 0; s < SPANS; s++) {
         const size_t K = spans[s].taps;
         rg_tape_reset(t, 0);
-        rg_tensor *y = rg_conv1d(t, rg_constant(t, xs, N, D, &sentences), rg_constant(t, ws, K * D, E, NULL), NULL, RG_IDENTITY, &spans[s]);
+        rg_tensor *y = rg_conv1d(t, rg_constant(t, xs, N, D, &sentences), rg_constant(t, ws, K * D, E, NULL), NULL,
+                                 RG_IDENTITY, &spans[s]);
         assert_non_null(y);
         assert_ptr_equal(rg_tensor_layout(y), &sentences);
         for (size_t g = 0; g < 4; g++)
@@ -180,7 +190,8 @@ static void a_convolution_over_sentences_is_its_formula_and_stays_inside_each(vo
                 for (size_t e = 0; e < E; e++) {
                     double sum = 0;
                     for (size_t j = 0; j < K; j++) {
-                        const int back = (int)(spans[s].causal ? K - 1 : (K - 1) / 2) - (int)j, from = i - back * (int)spans[s].dilation;
+                        const int back = (int)(spans[s].causal ? K - 1 : (K - 1) / 2) - (int)j,
+                                  from = i - back * (int)spans[s].dilation;
                         if (from < sentences_start[g] || from >= sentences_start[g + 1]) continue;
                         for (size_t d = 0; d < D; d++) sum += xs[(size_t)from * D + d] * ws[(j * D + d) * E + e];
                     }
@@ -201,7 +212,8 @@ static void a_convolution_over_pictures_is_its_formula_whatever_the_blocks(void 
     rg_tape             *t = new_tape();
     rg_test_fill(xs, G * H * W * D, 1, -1, 1);
     rg_test_fill(ws, 9 * D * E, 2, -1, 1);
-    rg_tensor *y = rg_conv2d(t, rg_constant(t, xs, G * H * W, D, &layout), rg_constant(t, ws, 9 * D, E, NULL), NULL, RG_IDENTITY, &window);
+    rg_tensor *y = rg_conv2d(t, rg_constant(t, xs, G * H * W, D, &layout), rg_constant(t, ws, 9 * D, E, NULL), NULL,
+                             RG_IDENTITY, &window);
     assert_non_null(y);
     const rg_layout *out = rg_tensor_layout(y);
     assert_int_equal(out->height, 12);
@@ -231,9 +243,11 @@ static void a_window_that_sees_nothing_or_does_not_fit_is_handled(void **state)
     rg_tensor *x = rg_constant(t, zeros, 30, 3, &pictures), *y = rg_max_pool2d(t, rg_shift(t, x, -2), &far_out);
     assert_int_equal(rg_tensor_rows(y), 2 * 5 * 7);
     assert_true(rg_tensor_at(y, 0, 0) == 0 && rg_tensor_at(y, 8, 0) == -2);
-    static const rg_window bad[] = {
-        { 4, 3, 1, 0, 1, 0, 0 }, { 3, 3, 0, 1, 1, 0, 0 }, { 0, 3, 1, 1, 1, 0, 0 }, { 3, 3, 1, 1, 0, 0, 0 }, { 2, 2, 1, 0, (size_t)1 << 63, 0, 0 }
-    };
+    static const rg_window bad[] = { { 4, 3, 1, 0, 1, 0, 0 },
+                                     { 3, 3, 0, 1, 1, 0, 0 },
+                                     { 0, 3, 1, 1, 1, 0, 0 },
+                                     { 3, 3, 1, 1, 0, 0, 0 },
+                                     { 2, 2, 1, 0, (size_t)1 << 63, 0, 0 } };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         rg_tape_reset(t, 0);
         assert_null(rg_average_pool2d(t, rg_constant(t, zeros, 30, 3, &pictures), &bad[i]));
@@ -243,7 +257,8 @@ static void a_window_that_sees_nothing_or_does_not_fit_is_handled(void **state)
     assert_null(rg_max_pool2d(t, rg_constant(t, zeros, 12, 3, &sentences), &far_out));
     assert_int_equal(rg_tape_status(t), RG_EINVAL);
     rg_tape_reset(t, 0);
-    assert_null(rg_conv1d(t, rg_constant(t, zeros, 12, 3, &sentences), rg_constant(t, zeros, 8, 3, NULL), NULL, RG_IDENTITY, &spans[1]));
+    assert_null(rg_conv1d(t, rg_constant(t, zeros, 12, 3, &sentences), rg_constant(t, zeros, 8, 3, NULL), NULL,
+                          RG_IDENTITY, &spans[1]));
     assert_int_equal(rg_tape_status(t), RG_ESHAPE);
     rg_tape_free(t);
 }
@@ -291,8 +306,8 @@ static void kept_statistics_move_only_while_learning(void **state)
     rg_tape_config config = { .record = true, .learn = true };
     rg_tape       *t;
     assert_int_equal(rg_tape_new(&t, &config), RG_OK);
-    rg_tensor *x = rg_input(t, (const rg_real[]){ 1, 3 }, 2, 1, NULL), *one = rg_input(t, (const rg_real[]){ 1 }, 1, 1, NULL),
-              *zero = rg_zeros(t, 1, 1, NULL);
+    rg_tensor *x = rg_input(t, (const rg_real[]){ 1, 3 }, 2, 1, NULL),
+              *one = rg_input(t, (const rg_real[]){ 1 }, 1, 1, NULL), *zero = rg_zeros(t, 1, 1, NULL);
     rg_tensor *y = rg_batch_norm(t, x, one, zero, k.mean, k.variance, 0.25, 0);
     assert_true(fabs(rg_tensor_at(y, 0, 0) + 1) < 1e-12 && fabs(rg_tensor_at(y, 1, 0) - 1) < 1e-12);
     assert_true(fabs(rg_param_data(k.mean)[0] - 0.5) < 1e-12);              /* 0 + 0.25 (2 - 0) */
@@ -313,7 +328,8 @@ static void without_momentum_batch_statistics_are_used_and_kept_ones_stay(void *
     rg_tape   *t = NULL;
     assert_int_equal(rg_tape_new(&t, &(rg_tape_config){ .learn = true }), RG_OK);
     const rg_real numbers[] = { 1, 2, 6 }, ones[] = { 1 }, zeros[] = { 0 };
-    rg_tensor    *x = rg_constant(t, numbers, 3, 1, NULL), *one = rg_constant(t, ones, 1, 1, NULL), *zero = rg_constant(t, zeros, 1, 1, NULL);
+    rg_tensor    *x = rg_constant(t, numbers, 3, 1, NULL), *one = rg_constant(t, ones, 1, 1, NULL),
+              *zero = rg_constant(t, zeros, 1, 1, NULL);
     rg_tensor    *y = rg_batch_norm(t, x, one, zero, k.mean, k.variance, 0, 0);
     assert_near(rg_tensor_at(y, 0, 0), -2 / sqrt(14.0 / 3));
     assert_true(rg_param_data(k.mean)[0] == 0 && rg_param_data(k.variance)[0] == 1);

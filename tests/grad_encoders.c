@@ -1,5 +1,5 @@
-/* Classifiers with every encoder and every pooling, taggers with every encoder, masked language models: the gradient of the whole loss with
- * respect to every number that is learned. */
+/* Classifiers with every encoder and every pooling, taggers with every encoder, masked language models: the gradient
+ * of the whole loss with respect to every number that is learned. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,13 +12,18 @@
 
 #include <string.h>
 
-static const char *const encoders[] = { "rnn", "lstm", "gru", "bilstm", "bigru", "transformer", "cnn", "words", "window" };
+static const char *const encoders[] = {
+    "rnn", "lstm", "gru", "bilstm", "bigru", "transformer", "cnn", "words", "window"
+};
 static const char *const pools[] = { "last", "first", "mean", "max", "attention" };
 enum { ENCODERS = sizeof encoders / sizeof *encoders, POOLS = sizeof pools / sizeof *pools };
 
-/* Texts of 3, 1 and 4 tokens, and their classes; sequences of as many rows of two numbers, and a number each; a tag for each token. */
-static const int32_t start[] = { 0, 3, 4, 8 }, ids[] = { 4, 5, 2, 6, 3, 5, 1, 4 }, one[] = { 0, 1, 2, 3 }, labels[] = { 2, 0, 1 }, tags[] = { 1, 0, -1, 2, 2, 0, 1, 2 };
-static const rg_real rows[] = { 0.5, -1, 2, 0.25, -0.75, 1, 0.3, 0.8, -0.2, 0.6, 1.5, -0.4, 0.9, 0.1, -1.2, 0.7 }, numbers[] = { 0.5, -1.5, 2 };
+/* Texts of 3, 1 and 4 tokens, and their classes; sequences of as many rows of two numbers, and a number each; a tag
+ * for each token. */
+static const int32_t start[] = { 0, 3, 4, 8 }, ids[] = { 4, 5, 2, 6, 3, 5, 1, 4 }, one[] = { 0, 1, 2, 3 },
+                     labels[] = { 2, 0, 1 }, tags[] = { 1, 0, -1, 2, 2, 0, 1, 2 };
+static const rg_real rows[] = { 0.5, -1, 2, 0.25, -0.75, 1, 0.3, 0.8, -0.2, 0.6, 1.5, -0.4, 0.9, 0.1, -1.2, 0.7 },
+                     numbers[] = { 0.5, -1.5, 2 };
 #define TEXTS { .kind = RG_FIELD_IDS, .layout = { .groups = 3, .start = start }, .ids = ids }
 #define SEQUENCES { .kind = RG_FIELD_NUMBERS, .layout = { .groups = 3, .start = start }, .values = rows, .width = 2 }
 #define CLASSES { .kind = RG_FIELD_CLASS, .layout = { .groups = 3, .start = one }, .ids = labels }
@@ -29,11 +34,17 @@ static const rg_batch summed = { .examples = 3, .fields = 2, .field = { SEQUENCE
 static const rg_batch tagged = { .examples = 3, .fields = 2, .field = { TEXTS, TAGS } };
 
 /* The same texts with tokens 1, 3 and 6 chosen, one of them hidden, and pairs of segments. */
-static const int32_t hidden[] = { 4, -1, 2, 6, 3, 5, 1, 4 }, said[] = { -1, 5, -1, 3, -1, -1, 6, -1 }, segments[] = { 0, 1, 1, 0, 0, 0, 1, 1 }, follows[] = { 0, 1, 1 };
+static const int32_t hidden[] = { 4, -1, 2, 6, 3, 5, 1, 4 }, said[] = { -1, 5, -1, 3, -1, -1, 6, -1 },
+                     segments[] = { 0, 1, 1, 0, 0, 0, 1, 1 }, follows[] = { 0, 1, 1 };
 #define ROWS(of, its) { .kind = RG_FIELD_##of, .layout = { .groups = 3, .start = start }, .ids = its }
-static const rg_batch masked = { .examples = 3, .fields = 4,
-                                 .field = { ROWS(IDS, hidden), ROWS(IDS, said), ROWS(TAGS, segments),
-                                            { .kind = RG_FIELD_CLASS, .layout = { .groups = 3, .start = one }, .ids = follows } } };
+static const rg_batch masked = {
+    .examples = 3,
+    .fields = 4,
+    .field = { ROWS(IDS, hidden),
+               ROWS(IDS, said),
+               ROWS(TAGS, segments),
+               { .kind = RG_FIELD_CLASS, .layout = { .groups = 3, .start = one }, .ids = follows } }
+};
 
 typedef struct {
     const rg_model *model;
@@ -48,8 +59,10 @@ static rg_tensor *loss_of(rg_tape *t, rg_tensor *const *x, void *context)
 }
 
 /* Dropout drops the same numbers in every pass. Gelu: relu has kinks that differences trip over. */
-static const char small[] = "dim-emb: 4\nwidth: 3\nmaps: 2\nwindow: 1\ntransformer-dim-ffn: 3\ntransformer-heads: 2\nattention-dim: 3\nlayers: 1\n"
-                            "transformer-ffn-activation: gelu\nplaces: 8\ninit-deviation: 0.5\ndropout: 0.2\ndropout-emb: 0.2\ndropout-words: 0.1\n";
+static const char small[] = "dim-emb: 4\nwidth: 3\nmaps: 2\nwindow: 1\ntransformer-dim-ffn: 3\ntransformer-heads: "
+                            "2\nattention-dim: 3\nlayers: 1\n"
+                            "transformer-ffn-activation: gelu\nplaces: 8\ninit-deviation: 0.5\ndropout: "
+                            "0.2\ndropout-emb: 0.2\ndropout-words: 0.1\n";
 
 static void check(const char *system, const char *more, const rg_sizes *sizes, const rg_batch *batch)
 {
@@ -59,10 +72,13 @@ static void check(const char *system, const char *more, const rg_sizes *sizes, c
     rg_model             *m;
     assert_int_equal(rg_options_init(s->options, options), RG_OK);
     if (rg_options_read_yaml(&group, 1, small, strlen(small), "test", true) != RG_OK ||
-        rg_options_read_yaml(&group, 1, more, strlen(more), "test", false) != RG_OK || rg_model_new(&m, s, options, sizes, 3) != RG_OK)
+        rg_options_read_yaml(&group, 1, more, strlen(more), "test", false) != RG_OK ||
+        rg_model_new(&m, s, options, sizes, 3) != RG_OK)
         fail_msg("%s: %s", more, rg_message());
     use                    u = { m, batch };
-    const rg_gradient_case c = { .name = more, .function = loss_of, .context = &u, .params = m->params, .plain_only = true };
+    const rg_gradient_case c = {
+        .name = more, .function = loss_of, .context = &u, .params = m->params, .plain_only = true
+    };
     rg_expect_gradient(&c);
     rg_model_free(m);
     rg_options_fini(s->options, options);
@@ -90,9 +106,11 @@ static void every_variant_of_a_classifier_has_a_correct_gradient(void **state)
     static const char *const variants[] = {
         "encoder: bilstm\npool: attention\nattention-rows: 3\noverlap-penalty: 0.7\n",
         "encoder: words\npool: attention\nattention-rows: 2\noverlap-penalty: 0\ndropout-words: 0.3\n",
-        "encoder: transformer\ntransformer-positions: learned\ntransformer-norm: post\nembedding-norm: true\nsegments: 2\npool: first\n",
+        "encoder: transformer\ntransformer-positions: learned\ntransformer-norm: post\nembedding-norm: true\nsegments: "
+        "2\npool: first\n",
         "encoder: transformer\ntransformer-positions: learned\ntransformer-reach: causal\npool: last\nlm-weight: 0.5\n",
-        "encoder: transformer\ntransformer-reach: causal\npool: mean\nlm-weight: 0.5\ntransformer-dropout-attention: 0.2\n",
+        "encoder: transformer\ntransformer-reach: causal\npool: mean\nlm-weight: 0.5\ntransformer-dropout-attention: "
+        "0.2\n",
     };
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) check("classifier", variants[i], &texts, &classed);
 }

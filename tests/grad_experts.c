@@ -11,7 +11,8 @@
 
 static rg_tensor *mixed(rg_tape *t, rg_tensor *const *x, void *context)
 {
-    rg_tensor *balance = NULL, *y = rg_experts_mix(t, context, x[0], &balance), *sum = y ? rg_sum(t, rg_mul(t, y, y)) : NULL;
+    rg_tensor *balance = NULL, *y = rg_experts_mix(t, context, x[0], &balance),
+              *sum = y ? rg_sum(t, rg_mul(t, y, y)) : NULL;
     return balance ? rg_add(t, sum, balance) : sum;
 }
 
@@ -25,9 +26,16 @@ static void mixtures_and_their_balance_have_correct_gradients(void **state)
         assert_int_equal(rg_params_new(&params), RG_OK);
         assert_int_equal(rg_experts_init(&e, params, &c), RG_OK);
         assert_int_equal(rg_params_build(params, 3), RG_OK);
-        for (size_t i = 0; i < 12; i++) rg_param_data(e.gate)[i] = (rg_real)(0.4 * sin((double)i)), rg_param_data(e.noise)[i] = (rg_real)(0.3 * cos((double)i));
+        for (size_t i = 0; i < 12; i++)
+            rg_param_data(e.gate)[i] = (rg_real)(0.4 * sin((double)i)),
+            rg_param_data(e.noise)[i] = (rg_real)(0.3 * cos((double)i));
         assert_int_equal(rg_params_repack(params, NULL), RG_OK);
-        const rg_gradient_case gradient = { .name = "experts", .function = mixed, .context = &e, .params = params, .input = { { 6, 4 } }, .plain_only = true };
+        const rg_gradient_case gradient = { .name = "experts",
+                                            .function = mixed,
+                                            .context = &e,
+                                            .params = params,
+                                            .input = { { 6, 4 } },
+                                            .plain_only = true };
         rg_expect_gradient(&gradient);
         rg_params_free(params);
     }

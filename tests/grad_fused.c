@@ -1,5 +1,5 @@
-/* grad_fused.c - the fused paths in double: gradients against central differences, and both directions against the general pair
- * path. */
+/* grad_fused.c - the fused paths in double: gradients against central differences, and both directions against the
+ * general pair path. */
 #include "support/gradient.h"
 
 #include "attention/fused.h"
@@ -37,8 +37,11 @@ typedef struct {
     size_t      Nq, Nk;
 } reach_case;
 
-static const reach_case reaches[] = { { "groups", groups, 11, 17 }, { "causal", causal, 11, 11 }, { "window", window, 11, 11 },
-                                      { "before", before, 11, 11 }, { "shared", shared, 8, 17 } };
+static const reach_case reaches[] = { { "groups", groups, 11, 17 },
+                                      { "causal", causal, 11, 11 },
+                                      { "window", window, 11, 11 },
+                                      { "before", before, 11, 11 },
+                                      { "shared", shared, 8, 17 } };
 enum { REACHES = sizeof reaches / sizeof *reaches };
 
 typedef struct {
@@ -58,15 +61,16 @@ static void the_fused_dot_has_a_correct_gradient_for_every_reach(void **state)
     for (size_t i = 0; i < REACHES; i++)
         for (size_t heads = 1; heads <= 3; heads += 2) {
             context c = { reaches[i].make, heads };
-            rg_expect_gradient(&(rg_gradient_case){
-                .name = reaches[i].name,
-                .function = fused,
-                .context = &c,
-                .input = { { reaches[i].Nq, 5 * heads }, { reaches[i].Nk, 5 * heads }, { reaches[i].Nk, 3 * heads } } });
+            rg_expect_gradient(&(rg_gradient_case){ .name = reaches[i].name,
+                                                    .function = fused,
+                                                    .context = &c,
+                                                    .input = { { reaches[i].Nq, 5 * heads },
+                                                               { reaches[i].Nk, 5 * heads },
+                                                               { reaches[i].Nk, 3 * heads } } });
         }
 }
 
-/* ----------------------------------------------------------------------------------------------------- the pair path */
+/* ---------------------------------------------------------------------------------------------------- the pair path */
 
 static const rg_reach *edges(rg_tape *t)
 {
@@ -98,18 +102,29 @@ static rg_tensor *pairs_additive(rg_tape *t, rg_tensor *const *x, void *c)
 static void the_pair_path_has_a_correct_gradient_for_every_reach(void **state)
 {
     (void)state;
-    static const reach_case all[] = {
-        { "groups", groups, 11, 17 }, { "window", window, 11, 11 }, { "shared", shared, 8, 17 }, { "edges", edges, 5, 7 }
-    };
+    static const reach_case all[] = { { "groups", groups, 11, 17 },
+                                      { "window", window, 11, 11 },
+                                      { "shared", shared, 8, 17 },
+                                      { "edges", edges, 5, 7 } };
     for (size_t i = 0; i < 4; i++)
         for (size_t heads = 1; heads <= 3; heads += 2) {
             context      c = { all[i].make, heads };
             const size_t Nq = all[i].Nq, Nk = all[i].Nk;
-            rg_expect_gradient(&(rg_gradient_case){ .name = all[i].name, .function = pairs_dot, .context = &c, .plain_only = true,
-                                                    .input = { { Nq, 5 * heads }, { Nk, 5 * heads }, { Nk, 3 * heads } } });
-            rg_expect_gradient(&(rg_gradient_case){ .name = all[i].name, .function = pairs_linear, .context = &c, .plain_only = true,
+            rg_expect_gradient(
+                &(rg_gradient_case){ .name = all[i].name,
+                                     .function = pairs_dot,
+                                     .context = &c,
+                                     .plain_only = true,
+                                     .input = { { Nq, 5 * heads }, { Nk, 5 * heads }, { Nk, 3 * heads } } });
+            rg_expect_gradient(&(rg_gradient_case){ .name = all[i].name,
+                                                    .function = pairs_linear,
+                                                    .context = &c,
+                                                    .plain_only = true,
                                                     .input = { { Nq, heads }, { Nk, heads }, { Nk, 3 } } });
-            rg_expect_gradient(&(rg_gradient_case){ .name = all[i].name, .function = pairs_additive, .context = &c, .plain_only = true,
+            rg_expect_gradient(&(rg_gradient_case){ .name = all[i].name,
+                                                    .function = pairs_additive,
+                                                    .context = &c,
+                                                    .plain_only = true,
                                                     .input = { { Nq, 4 * heads }, { Nk, 4 * heads }, { heads, 4 } } });
         }
 }
@@ -130,10 +145,11 @@ static void attend(result *r, bool general, const rg_layout *layout, bool is_cau
     rg_tape_config config = RG_TAPE_CONFIG_DEFAULT;
     rg_tape       *t = NULL;
     assert_int_equal(rg_tape_new(&t, &config), RG_OK);
-    rg_tensor *q = rg_input(t, x[0], N, WIDTH, layout), *k = rg_input(t, x[1], N, WIDTH, layout), *v = rg_input(t, x[2], N, WIDTH, layout);
+    rg_tensor *q = rg_input(t, x[0], N, WIDTH, layout), *k = rg_input(t, x[1], N, WIDTH, layout),
+              *v = rg_input(t, x[2], N, WIDTH, layout);
     const rg_reach *reach = is_causal ? rg_reach_causal(t, layout) : rg_reach_groups(t, layout, layout);
-    rg_tensor      *out = general ? rg_mix(t, rg_softmax_over(t, rg_pairs_dot(t, q, k, reach, heads, 0.5), reach), v, reach)
-                                  : rg_fused_dot(t, q, k, v, reach, heads, 0.5);
+    rg_tensor *out = general ? rg_mix(t, rg_softmax_over(t, rg_pairs_dot(t, q, k, reach, heads, 0.5), reach), v, reach)
+                             : rg_fused_dot(t, q, k, v, reach, heads, 0.5);
     assert_non_null(out);
     assert_int_equal(rg_tape_backward_from(t, out, x[3]), RG_OK);
     memcpy(r->out, rg_tensor_data(out), bytes);

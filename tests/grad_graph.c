@@ -1,4 +1,5 @@
-/* Systems on graphs: the gradient of the whole loss with respect to every number they learn, with both scores, weights and directions. */
+/* Systems on graphs: the gradient of the whole loss with respect to every number they learn, with both scores,
+ * weights and directions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,10 +54,13 @@ static void check(const char *name, const char *yaml, const rg_graph *g)
     if (rg_model_new(&w.model, system, options, &sizes, 3) != RG_OK) fail_msg("%s: %s", name, rg_message());
     for (size_t i = 0; i < rg_params_count(w.model->params); i++) { /* biases of 0 leave dropped rows on the kinks of activations */
         const rg_param *p = rg_params_at(w.model->params, i);
-        if (rg_param_get_kind(p) == RG_VECTOR) rg_test_fill(rg_param_data(p), rg_param_rows(p) * rg_param_cols(p), i + 1, -0.5, 0.5);
+        if (rg_param_get_kind(p) == RG_VECTOR)
+            rg_test_fill(rg_param_data(p), rg_param_rows(p) * rg_param_cols(p), i + 1, -0.5, 0.5);
     }
     assert_int_equal(rg_params_repack(w.model->params, NULL), RG_OK);
-    const rg_gradient_case c = { .name = yaml, .function = model_loss, .context = &w, .params = w.model->params, .plain_only = true };
+    const rg_gradient_case c = {
+        .name = yaml, .function = model_loss, .context = &w, .params = w.model->params, .plain_only = true
+    };
     rg_expect_gradient(&c);
     rg_model_free(w.model);
     rg_options_fini(system->options, options);

@@ -1,4 +1,5 @@
-/* grad_layers_recurrent.c - recurrent stacks: gradients of every parameter, steps equal to the whole, states carried on. */
+/* grad_layers_recurrent.c - recurrent stacks: gradients of every parameter, steps equal to the whole, states carried
+ * on. */
 #include "regard/layers.h"
 #include "support/gradient.h"
 
@@ -85,7 +86,7 @@ static void parts_and_steps_with_carried_states_equal_the_whole(void **state)
         rg_recurrent_states parts = {0}, steps = {0};
         rg_tensor          *y = rg_recurrent_stack_run(t, &stack, rg_constant(t, xs, T, D, &whole), NULL);
         rg_tensor          *a = rg_recurrent_stack_run(t, &stack, rg_constant(t, xs, CUT, D, &left), &parts);
-        rg_tensor          *b = rg_recurrent_stack_run(t, &stack, rg_constant(t, xs + CUT * D, T - CUT, D, &right), &parts);
+        rg_tensor *b = rg_recurrent_stack_run(t, &stack, rg_constant(t, xs + CUT * D, T - CUT, D, &right), &parts);
         for (size_t i = 0; i < T; i++) {
             rg_tensor *s = rg_recurrent_stack_step(t, &stack, rg_constant(t, xs + i * D, 1, D, NULL), &steps);
             assert_int_equal(rg_tape_status(t), RG_OK);

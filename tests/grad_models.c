@@ -17,12 +17,17 @@ static bool decodes_text(const rg_system *s)
 
 /* Three pairs, of 3+2, 1+4 and 2+1 words. */
 static const int32_t source_start[] = { 0, 3, 4, 6 }, target_start[] = { 0, 2, 6, 7 };
-static const int32_t source_ids[] = { 4, 5, 2, 2, 6, 2 }, target_ids[] = { 3, 2, 4, 5, 6, 2, 2 }, previous[] = { 1, 3, 1, 4, 5, 6, 1 };
+static const int32_t source_ids[] = { 4, 5, 2, 2, 6, 2 }, target_ids[] = { 3, 2, 4, 5, 6, 2, 2 },
+                     previous[] = { 1, 3, 1, 4, 5, 6, 1 };
 
 /* layouts are borrowed until the backward pass is over */
-static const rg_batch batch = { .examples = 3, .fields = 2,
-                                .field = { [RG_SOURCE] = { .layout = { .groups = 3, .start = source_start }, .ids = source_ids },
-                                           [RG_TARGET] = { .layout = { .groups = 3, .start = target_start }, .ids = target_ids, .previous = previous } } };
+static const rg_batch batch = { .examples = 3,
+                                .fields = 2,
+                                .field = { [RG_SOURCE] = { .layout = { .groups = 3, .start = source_start },
+                                                           .ids = source_ids },
+                                           [RG_TARGET] = { .layout = { .groups = 3, .start = target_start },
+                                                           .ids = target_ids,
+                                                           .previous = previous } } };
 
 static rg_tensor *model_loss(rg_tape *t, rg_tensor *const *x, void *context)
 {
@@ -47,9 +52,16 @@ static rg_model *make(const rg_system *system, const char *more)
     const rg_option_group group = { .rows = system->options, .values = options };
     assert_int_equal(rg_options_read_yaml(&group, 1, small, strlen(small), "test", true), RG_OK);
     if (more) assert_int_equal(rg_options_read_yaml(&group, 1, more, strlen(more), "test", true), RG_OK);
-    const rg_sizes sizes = { { { "source-vocabulary", 7 }, { "target-vocabulary", 7 },
-                             { "joint-vocabulary", true }, { "bos", 1 }, { "eos", 2 },
-                             { "vocabulary", 7 }, { "classes", 3 }, { "tags", 3 }, { "features", 2 }, { "context", 8 } } };
+    const rg_sizes       sizes = { { { "source-vocabulary", 7 },
+                                     { "target-vocabulary", 7 },
+                                     { "joint-vocabulary", true },
+                                     { "bos", 1 },
+                                     { "eos", 2 },
+                                     { "vocabulary", 7 },
+                                     { "classes", 3 },
+                                     { "tags", 3 },
+                                     { "features", 2 },
+                                     { "context", 8 } } };
     rg_model            *m;
     rg_status            status = rg_model_new(&m, system, options, &sizes, 3);
     if (status != RG_OK) fail_msg("%s: %s", system->name, rg_message());
@@ -61,7 +73,9 @@ static rg_model *make(const rg_system *system, const char *more)
 static void check(const rg_system *system, const char *more)
 {
     rg_model              *m = make(system, more);
-    const rg_gradient_case c = { .name = system->name, .function = model_loss, .context = m, .params = m->params, .plain_only = true };
+    const rg_gradient_case c = {
+        .name = system->name, .function = model_loss, .context = m, .params = m->params, .plain_only = true
+    };
     rg_expect_gradient(&c);
     rg_model_free(m);
 }
@@ -86,9 +100,12 @@ static void every_variant_has_a_correct_gradient(void **state)
         { "transformer", "tied-embeddings-all: false" },
         { "transformer", "tied-embeddings: false" },
         { "transformer", "tied-embeddings: false\ntied-embeddings-all: false" },
-        { "transformer", "transformer-norm: post\ntransformer-norm-embedding: true\ntransformer-positions: learned\ntransformer-scale-embedding: false" },
-        { "transformer", "decoder-start: zero\ntransformer-positions: sinusoidal-spread\ntransformer-first-position: 1" },
-        { "transformer", "transformer-positions: sinusoidal-halves\ntransformer-ffn-activation: swish\ntransformer-norm-epsilon: 0.01" },
+        { "transformer", "transformer-norm: post\ntransformer-norm-embedding: true\ntransformer-positions: "
+                         "learned\ntransformer-scale-embedding: false" },
+        { "transformer",
+          "decoder-start: zero\ntransformer-positions: sinusoidal-spread\ntransformer-first-position: 1" },
+        { "transformer", "transformer-positions: sinusoidal-halves\ntransformer-ffn-activation: "
+                         "swish\ntransformer-norm-epsilon: 0.01" },
         { "transformer", "transformer-ffn-activation: gelu_tanh" },
         { "transformer", "transformer-dropout-attention: 0.3" },
         { "transformer", "transformer-ffn-activation: relu" },
@@ -116,7 +133,8 @@ static void every_variant_has_a_correct_gradient(void **state)
         { "luong", "dim-emb: 3\ntied-embeddings: true\nscale-embeddings: false" },
         { "luong", "output-vocabulary: batch:2" },
         { "transformer", "output-vocabulary: batch:1\nenc-depth: 1\ndec-depth: 1" },
-        { "luong", "experts: 3\ntop-experts: 2\nbalance: 0" }, /* the losses of balance are not in the loss: grad_experts.c */
+        { "luong",
+          "experts: 3\ntop-experts: 2\nbalance: 0" }, /* the losses of balance are not in the loss: grad_experts.c */
         { "transformer", "experts: 3\ntop-experts: 2\nbalance: 0\nenc-depth: 1\ndec-depth: 1" },
         { "abs", "context: 2\nsmooth: 1\ndim-hidden: 3" },
         { "abs", "smooth: 0\ndim-hidden: 2\noutput-vocabulary: batch:2" },
@@ -144,10 +162,12 @@ static void every_variant_has_a_correct_gradient(void **state)
         { "gpt", "transformer-norm: post\nlayers: 1" },
         { "gpt", "tied-embeddings: false\nlayers: 1" },
     };
-    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) check(rg_system_find(variants[i].system), variants[i].options);
+    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
+        check(rg_system_find(variants[i].system), variants[i].options);
 }
 
-/* Three inputs and their classes: texts of 3, 1 and 2 words, or rows of two numbers; and a tag for each of the words. */
+/* Three inputs and their classes: texts of 3, 1 and 2 words, or rows of two numbers; and a tag for each of the
+ * words. */
 static const int32_t label_start[] = { 0, 1, 2, 3 }, labels[] = { 2, 0, 1 }, tags[] = { 1, 0, -1, 2, 2, 0 };
 static const rg_real numbers[] = { 0.5, -1, 2, 0.25, -0.75, 1 };
 #define TEXTS { .kind = RG_FIELD_IDS, .layout = { .groups = 3, .start = source_start }, .ids = source_ids }
@@ -173,8 +193,10 @@ static void every_classifier_and_tagger_has_a_correct_gradient(void **state)
         if ((*s)->task != &rg_task_classify && (*s)->task != &rg_task_tag) continue;
         if ((*s)->reads && strcmp((*s)->reads, "pixels") == 0) continue; /* grad_vision.c */
         if (strcmp((*s)->name, "classifier") == 0) continue; /* grad_encoders.c */
-        rg_model              *m = make(*s, strcmp((*s)->name, "mlp") == 0 ? "layers: 3 2\nactivation: tanh" : "width: 4\n");
-        const rg_gradient_case c = { .name = (*s)->name, .function = label_loss, .context = m, .params = m->params, .plain_only = true };
+        rg_model *m = make(*s, strcmp((*s)->name, "mlp") == 0 ? "layers: 3 2\nactivation: tanh" : "width: 4\n");
+        const rg_gradient_case c = {
+            .name = (*s)->name, .function = label_loss, .context = m, .params = m->params, .plain_only = true
+        };
         rg_expect_gradient(&c);
         rg_model_free(m);
     }

@@ -1,5 +1,6 @@
-/* The Turing machine: gradients of every step of addressing, of erasing and writing, and of the whole machine with every controller and
- * number of heads, once as the chain of ordinary ops that runs when heads are watched, once with the fused step. */
+/* The Turing machine: gradients of every step of addressing, of erasing and writing, and of the whole machine with
+ * every controller and number of heads, once as the chain of ordinary ops that runs when heads are watched, once
+ * with the fused step. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,19 +38,22 @@ static rg_tensor *gate_it(rg_tape *t, rg_tensor *const *x, void *context)
 static rg_tensor *sharpen_it(rg_tape *t, rg_tensor *const *x, void *context)
 {
     (void)context;
-    return rg_softmax_over(t, rg_mul(t, rg_map(t, rg_shift(t, x[0], 1e-16), RG_LOG), x[1]), rg_reach_groups(t, &ones, &rows));
+    return rg_softmax_over(t, rg_mul(t, rg_map(t, rg_shift(t, x[0], 1e-16), RG_LOG), x[1]),
+                           rg_reach_groups(t, &ones, &rows));
 }
 /* content: cosine times beta, softmax */
 static rg_tensor *content_it(rg_tape *t, rg_tensor *const *x, void *context)
 {
     const rg_reach *reach = rg_reach_groups(t, &ones, &rows);
-    return rg_softmax_over(t, rg_mul(t, rg_scores(t, context, x[0], rg_attention_prepare(t, context, x[1]), reach), x[2]), reach);
+    return rg_softmax_over(
+        t, rg_mul(t, rg_scores(t, context, x[0], rg_attention_prepare(t, context, x[1]), reach), x[2]), reach);
 }
 
 /* two fused steps, and the machines they start from */
 static rg_tensor *steps_it(rg_tape *t, rg_tensor *const *x, void *context)
 {
-    return rg_ntm_step(t, context, x[0], rg_ntm_step(t, context, x[1], rg_ntm_start(t, context, 2, x[2], x[3], 0.1, 1)));
+    return rg_ntm_step(t, context, x[0],
+                       rg_ntm_step(t, context, x[1], rg_ntm_start(t, context, 2, x[2], x[3], 0.1, 1)));
 }
 
 static void the_fused_step_has_a_correct_gradient(void **state)
@@ -83,13 +87,22 @@ static void every_step_of_addressing_has_a_correct_gradient(void **state)
     assert_int_equal(rg_params_new(&none), RG_OK);
     assert_int_equal(rg_attention_init(&cosine, &config, none), RG_OK);
     const rg_gradient_case cases[] = {
-        { .name = "content", .function = content_it, .context = &cosine, .input = { { 2, 8, NULL, 0, 0 }, { 9, 4, NULL, 0, 0 }, { 9, 2, NULL, 0.5, 3 } } },
-        { .name = "gate", .function = gate_it, .input = { { 9, 2, NULL, 0, 1 }, { 9, 2, NULL, 0, 1 }, { 9, 2, NULL, 0, 1 } } },
+        { .name = "content",
+          .function = content_it,
+          .context = &cosine,
+          .input = { { 2, 8, NULL, 0, 0 }, { 9, 4, NULL, 0, 0 }, { 9, 2, NULL, 0.5, 3 } } },
+        { .name = "gate",
+          .function = gate_it,
+          .input = { { 9, 2, NULL, 0, 1 }, { 9, 2, NULL, 0, 1 }, { 9, 2, NULL, 0, 1 } } },
         { .name = "roll", .function = roll_it, .input = { { 9, 2, NULL, 0, 1 }, { 2, 6, NULL, 0, 1 } } },
         { .name = "roll by up to two", .function = roll_it, .input = { { 9, 1, NULL, 0, 1 }, { 2, 5, NULL, 0, 1 } } },
         { .name = "sharpen", .function = sharpen_it, .input = { { 9, 2, NULL, 0.1, 1 }, { 9, 2, NULL, 1, 4 } } },
-        { .name = "erase", .function = erase_it, .input = { { 9, 4, NULL, 0, 0 }, { 9, 1, NULL, 0, 1 }, { 2, 4, NULL, 0, 1 } } },
-        { .name = "write", .function = write_it, .input = { { 9, 4, NULL, 0, 0 }, { 9, 1, NULL, 0, 1 }, { 2, 4, NULL, 0, 0 } } },
+        { .name = "erase",
+          .function = erase_it,
+          .input = { { 9, 4, NULL, 0, 0 }, { 9, 1, NULL, 0, 1 }, { 2, 4, NULL, 0, 1 } } },
+        { .name = "write",
+          .function = write_it,
+          .input = { { 9, 4, NULL, 0, 0 }, { 9, 1, NULL, 0, 1 }, { 2, 4, NULL, 0, 0 } } },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) rg_expect_gradient(&cases[i]);
     rg_params_free(none);
@@ -131,7 +144,9 @@ static void check_either(const char *name, const char *yaml, const char *kind, b
     assert_int_equal(rg_options_init(system->options, options), RG_OK);
     assert_int_equal(rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "test", true), RG_OK);
     if (rg_model_new(&w.model, system, options, &sizes, 3) != RG_OK) fail_msg("%s: %s", name, rg_message());
-    const rg_gradient_case c = { .name = yaml, .function = model_loss, .context = &w, .params = w.model->params, .plain_only = true };
+    const rg_gradient_case c = {
+        .name = yaml, .function = model_loss, .context = &w, .params = w.model->params, .plain_only = true
+    };
     rg_expect_gradient(&c);
     assert_int_equal(w.seen > 0, watched); /* the path that was meant is the one that ran */
     rg_model_free(w.model);
@@ -154,7 +169,8 @@ static void the_whole_machine_has_a_correct_gradient(void **state)
     check("ntm", "units: 3\nmemory-rows: 4\nmemory-width: 2\nwrite-heads: 2\n", "copy");
     check("ntm", "units: 2\nmemory-rows: 3\nmemory-width: 1\nwrite-heads: 3\n", "copy");
     check("ntm", "units: 3\nmemory-rows: 4\nmemory-width: 2\nread-heads: 2\n", "copy");
-    check("ntm", "controller: feed-forward\nunits: 3\nmemory-rows: 4\nmemory-width: 2\nread-heads: 2\nwrite-heads: 2\n", "repeat-copy");
+    check("ntm", "controller: feed-forward\nunits: 3\nmemory-rows: 4\nmemory-width: 2\nread-heads: 2\nwrite-heads: 2\n",
+          "repeat-copy");
     check("lstm-copy", "layers: 2\nunits: 3\n", "recall");
 }
 

@@ -9,7 +9,8 @@
 
 #include <cmocka.h>
 
-static const size_t sizes[][2] = { { 1, 1 }, { 1, 7 }, { 3, 1 }, { 3, 9 }, { 7, 3 }, { 9, 17 }, { 17, 7 }, { 3, 31 }, { 5, 33 } };
+static const size_t sizes[][2] = { { 1, 1 },  { 1, 7 },  { 3, 1 },  { 3, 9 }, { 7, 3 },
+                                   { 9, 17 }, { 17, 7 }, { 3, 31 }, { 5, 33 } };
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
 static const int32_t ragged[] = { 0, 3, 3, 4, 9, 9 }; /* groups of 3, 0, 1, 5 and 0 rows */
@@ -36,7 +37,10 @@ OP1(sum_columns_it, rg_sum_columns(t, x[0]))
 OP1(sum_rows_it, rg_sum_rows(t, x[0]))
 OP1(straight_it, rg_straight_through(t, x[0], x[0]))
 
-static rg_tensor *map_it(rg_tape *t, rg_tensor *const *x, void *context) { return rg_map(t, x[0], *(const rg_activation *)context); }
+static rg_tensor *map_it(rg_tape *t, rg_tensor *const *x, void *context)
+{
+    return rg_map(t, x[0], *(const rg_activation *)context);
+}
 
 static void one_input(const char *name, rg_gradient_function *function, void *context, double low, double high)
 {
@@ -80,10 +84,13 @@ OP1(gram_it, rg_matmul_nt(t, x[0], x[0]))
 OP1(power_it, rg_power(t, x[0], x[1]))
 OP1(dot_rows_it, rg_dot_rows(t, x[0], x[1]))
 
-static void two(const char *name, rg_gradient_function *function, size_t rows, size_t cols, size_t rows2, size_t cols2, double low)
+static void two(const char *name, rg_gradient_function *function, size_t rows, size_t cols, size_t rows2, size_t cols2,
+                double low)
 {
-    rg_expect_gradient(&(rg_gradient_case){ .name = name, .function = function,
-                                            .input = { { rows, cols, NULL, low, 1.2 }, { rows2, cols2, NULL, low, 1.2 } } });
+    rg_expect_gradient(
+        &(rg_gradient_case){ .name = name,
+                             .function = function,
+                             .input = { { rows, cols, NULL, low, 1.2 }, { rows2, cols2, NULL, low, 1.2 } } });
 }
 
 static void ops_of_two_tensors_have_correct_gradients_for_every_shape_they_accept(void **state)
@@ -126,12 +133,13 @@ OP1(linear_nt_it, rg_linear_nt(t, x[0], x[1], x[2]))
 static void a_bias_and_an_activation_in_one_pass_have_correct_gradients(void **state)
 {
     (void)state;
-    static const rg_activation all[] = { RG_IDENTITY, RG_RELU, RG_LEAKY_RELU, RG_ELU, RG_GELU, RG_TANH, RG_SIGMOID, RG_SOFTPLUS, RG_EXP, RG_SWISH, RG_GELU_TANH };
+    static const rg_activation all[] = { RG_IDENTITY, RG_RELU,     RG_LEAKY_RELU, RG_ELU,   RG_GELU,     RG_TANH,
+                                         RG_SIGMOID,  RG_SOFTPLUS, RG_EXP,        RG_SWISH, RG_GELU_TANH };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         for (size_t rows = 1; rows < 80; rows += 35) {
             rg_activation f = all[i];
-            rg_expect_gradient(
-                &(rg_gradient_case){ .name = "bias", .function = bias_it, .context = &f, .input = { { rows, 3 }, { 1, 3 } } });
+            rg_expect_gradient(&(rg_gradient_case){
+                .name = "bias", .function = bias_it, .context = &f, .input = { { rows, 3 }, { 1, 3 } } });
         }
 }
 
@@ -145,10 +153,11 @@ static void products_of_tensors_have_correct_gradients(void **state)
         two("matmul", matmul_it, M, K, K, N, -1);
         two("matmul_nt", matmul_nt_it, M, K, N, K, -1);
     }
-    rg_expect_gradient(&(rg_gradient_case){ .name = "linear_nt", .function = linear_nt_it, .input = { { 3, 7 }, { 9, 7 }, { 1, 9 } } });
+    rg_expect_gradient(&(rg_gradient_case){
+        .name = "linear_nt", .function = linear_nt_it, .input = { { 3, 7 }, { 9, 7 }, { 1, 9 } } });
     for (rg_activation f = RG_IDENTITY; f < RG_EXP; f++)
-        rg_expect_gradient(
-            &(rg_gradient_case){ .name = "linear", .function = linear_it, .context = &f, .input = { { 3, 7 }, { 7, 9 }, { 1, 9 } } });
+        rg_expect_gradient(&(rg_gradient_case){
+            .name = "linear", .function = linear_it, .context = &f, .input = { { 3, 7 }, { 7, 9 }, { 1, 9 } } });
 }
 
 typedef struct {
@@ -168,7 +177,9 @@ static rg_tensor *packed_it(rg_tape *t, rg_tensor *const *x, void *context)
 static void products_with_packed_weights_have_correct_gradients(void **state)
 {
     (void)state;
-    static const size_t mkn[][3] = { { 1, 1, 1 }, { 1, 7, 17 }, { 3, 9, 16 }, { 9, 3, 33 }, { 7, 17, 7 }, { 2, 31, 3 } };
+    static const size_t mkn[][3] = {
+        { 1, 1, 1 }, { 1, 7, 17 }, { 3, 9, 16 }, { 9, 3, 33 }, { 7, 17, 7 }, { 2, 31, 3 }
+    };
     for (size_t i = 0; i < sizeof mkn / sizeof *mkn; i++) {
         for (rg_activation f = RG_IDENTITY; f < RG_EXP; f++) {
             rg_params *params;
@@ -178,7 +189,10 @@ static void products_with_packed_weights_have_correct_gradients(void **state)
             w.b = f == RG_SIGMOID ? NULL : rg_params_add(params, "b", RG_VECTOR, 1, mkn[i][2], RG_INIT_NORMAL, 0.3);
             w.tied = f == RG_TANH ? rg_params_add(params, "e", RG_TIED, mkn[i][2], 5, RG_INIT_NORMAL, 0.3) : NULL;
             assert_int_equal(rg_params_build(params, 4), RG_OK);
-            rg_expect_gradient(&(rg_gradient_case){ .name = "packed linear", .function = packed_it, .context = &w, .params = params,
+            rg_expect_gradient(&(rg_gradient_case){ .name = "packed linear",
+                                                    .function = packed_it,
+                                                    .context = &w,
+                                                    .params = params,
                                                     .input = { { mkn[i][0], mkn[i][1] } } });
             rg_params_free(params);
         }
@@ -236,10 +250,13 @@ static void ops_that_move_rows_and_columns_have_correct_gradients(void **state)
     rg_expect_gradient(&(rg_gradient_case){ .name = "gather", .function = gather_it, .input = { { 5, 7 } } });
     rg_expect_gradient(&(rg_gradient_case){ .name = "scatter", .function = scatter_it, .input = { { 6, 3 } } });
     rg_expect_gradient(&(rg_gradient_case){ .name = "pick", .function = pick_it, .input = { { 5, 7 } } });
-    rg_expect_gradient(&(rg_gradient_case){ .name = "concat_columns", .function = concat_columns_it, .input = { { 5, 7 }, { 5, 1 } } });
-    rg_expect_gradient(&(rg_gradient_case){ .name = "concat_rows", .function = concat_rows_it, .input = { { 5, 7 }, { 1, 7 } } });
+    rg_expect_gradient(&(rg_gradient_case){
+        .name = "concat_columns", .function = concat_columns_it, .input = { { 5, 7 }, { 5, 1 } } });
+    rg_expect_gradient(
+        &(rg_gradient_case){ .name = "concat_rows", .function = concat_rows_it, .input = { { 5, 7 }, { 1, 7 } } });
     rg_expect_gradient(&(rg_gradient_case){ .name = "split", .function = split_it, .input = { { 5, 9 } } });
-    rg_expect_gradient(&(rg_gradient_case){ .name = "split partly used", .function = split_partly_it, .input = { { 3, 9 } } });
+    rg_expect_gradient(
+        &(rg_gradient_case){ .name = "split partly used", .function = split_partly_it, .input = { { 3, 9 } } });
     rg_expect_gradient(&(rg_gradient_case){ .name = "write-once rows", .function = buffer_it, .input = { { 5, 7 } } });
 }
 
@@ -253,9 +270,12 @@ static void reductions_of_groups_have_correct_gradients_with_empty_groups(void *
 {
     (void)state;
     for (size_t cols = 1; cols <= 33; cols += 16) {
-        rg_expect_gradient(&(rg_gradient_case){ .name = "sum_groups", .function = sum_groups_it, .input = { { 9, cols, &groups } } });
-        rg_expect_gradient(&(rg_gradient_case){ .name = "mean_groups", .function = mean_groups_it, .input = { { 9, cols, &groups } } });
-        rg_expect_gradient(&(rg_gradient_case){ .name = "max_groups", .function = max_groups_it, .input = { { 9, cols, &groups } } });
+        rg_expect_gradient(
+            &(rg_gradient_case){ .name = "sum_groups", .function = sum_groups_it, .input = { { 9, cols, &groups } } });
+        rg_expect_gradient(&(rg_gradient_case){
+            .name = "mean_groups", .function = mean_groups_it, .input = { { 9, cols, &groups } } });
+        rg_expect_gradient(
+            &(rg_gradient_case){ .name = "max_groups", .function = max_groups_it, .input = { { 9, cols, &groups } } });
     }
 }
 
@@ -289,7 +309,9 @@ static void layer_norms_have_correct_gradients(void **state)
     for (size_t i = 0; i < SIZES; i++) {
         const size_t n = sizes[i][0], d = sizes[i][1];
         if (d == 1) continue; /* a row of one number is its own mean */
-        rg_gradient_case c = { .name = "layer_norm", .function = layer_norm_it, .input = { { n, d }, { 1, d }, { 1, d } } };
+        rg_gradient_case c = { .name = "layer_norm",
+                               .function = layer_norm_it,
+                               .input = { { n, d }, { 1, d }, { 1, d } } };
         rg_expect_gradient(&c);
         c.name = "add_norm of x and x", c.function = add_norm_itself_it;
         rg_expect_gradient(&c);
@@ -339,7 +361,9 @@ static void losses_have_correct_gradients(void **state)
     (void)state;
     for (int smooth = 0; smooth < 2; smooth++) {
         double           smoothing = smooth ? 0.1 : 0;
-        rg_gradient_case c = { .name = "cross_entropy", .function = entropy_it, .context = &smoothing, .input = { { 5, 7, NULL, -2, 2 } } };
+        rg_gradient_case c = {
+            .name = "cross_entropy", .function = entropy_it, .context = &smoothing, .input = { { 5, 7, NULL, -2, 2 } }
+        };
         rg_expect_gradient(&c);
         for (int kind = 0; kind < 3; kind++) {
             rg_params *params;
@@ -348,16 +372,20 @@ static void losses_have_correct_gradients(void **state)
             o.table = rg_params_add(params, "table", kind == 2 ? RG_TABLE : RG_TIED, 33, 9, RG_INIT_NORMAL, 0.5);
             if (kind) o.bias = rg_params_add(params, "bias", RG_VECTOR, 1, 33, RG_INIT_NORMAL, 0.5);
             assert_int_equal(rg_params_build(params, 6), RG_OK);
-            rg_expect_gradient(&(rg_gradient_case){ .name = "cross_entropy_over", .function = over_it, .context = &o, .params = params,
+            rg_expect_gradient(&(rg_gradient_case){ .name = "cross_entropy_over",
+                                                    .function = over_it,
+                                                    .context = &o,
+                                                    .params = params,
                                                     .input = { { 5, 9 } } });
             rg_params_free(params);
         }
     }
-    rg_expect_gradient(&(rg_gradient_case){ .name = "binary_cross_entropy", .function = binary_it, .input = { { 5, 7, NULL, -3, 3 } } });
+    rg_expect_gradient(&(rg_gradient_case){
+        .name = "binary_cross_entropy", .function = binary_it, .input = { { 5, 7, NULL, -3, 3 } } });
     rg_expect_gradient(&(rg_gradient_case){ .name = "squared_error", .function = squared_it, .input = { { 5, 7 } } });
 }
 
-/* ----------------------------------------------------------------------------------------------- embedding by gather */
+/* ---------------------------------------------------------------------------------------------- embedding by gather */
 
 typedef struct {
     rg_param *table;
@@ -377,18 +405,20 @@ static void an_embedding_table_gets_the_sum_of_its_rows_gradients(void **state)
     assert_int_equal(rg_params_new(&params), RG_OK);
     embedding e = { rg_params_add(params, "table", RG_TABLE, 9, 7, RG_INIT_NORMAL, 1) };
     assert_int_equal(rg_params_build(params, 6), RG_OK);
-    rg_expect_gradient(
-        &(rg_gradient_case){ .name = "embedding", .function = embed_it, .context = &e, .params = params, .input = { { 5, 7 } } });
+    rg_expect_gradient(&(rg_gradient_case){
+        .name = "embedding", .function = embed_it, .context = &e, .params = params, .input = { { 5, 7 } } });
     rg_params_free(params);
 }
 
 /* -------------------------------------------------------------------------------------------- gradients by hand */
 
-static void cube_backward(void *context, size_t rows, size_t cols, const rg_real *dy, size_t lddy, rg_real *dx, size_t lddx)
+static void cube_backward(void *context, size_t rows, size_t cols, const rg_real *dy, size_t lddy, rg_real *dx,
+                          size_t lddx)
 {
     const rg_tensor *x = context;
     for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < cols; j++) dx[i * lddx + j] += 3 * rg_tensor_at(x, i, j) * rg_tensor_at(x, i, j) * dy[i * lddy + j];
+        for (size_t j = 0; j < cols; j++)
+            dx[i * lddx + j] += 3 * rg_tensor_at(x, i, j) * rg_tensor_at(x, i, j) * dy[i * lddy + j];
 }
 
 static rg_tensor *cube_it(rg_tape *t, rg_tensor *const *x, void *context)
@@ -430,7 +460,8 @@ static void straight_through_has_the_numbers_of_one_and_the_gradient_of_the_othe
     rg_tape_config config = RG_TAPE_CONFIG_DEFAULT;
     rg_tape       *t;
     assert_int_equal(rg_tape_new(&t, &config), RG_OK);
-    rg_tensor *hard = rg_constant(t, (const rg_real[]){ 0, 1 }, 1, 2, NULL), *soft = rg_input(t, (const rg_real[]){ 0.4, 0.6 }, 1, 2, NULL);
+    rg_tensor *hard = rg_constant(t, (const rg_real[]){ 0, 1 }, 1, 2, NULL),
+              *soft = rg_input(t, (const rg_real[]){ 0.4, 0.6 }, 1, 2, NULL);
     rg_tensor *y = rg_straight_through(t, hard, soft);
     assert_int_equal(rg_tape_backward(t, rg_sum(t, rg_scale(t, y, 3))), RG_OK);
     assert_true(rg_tensor_at(y, 0, 0) == 0 && rg_tensor_at(y, 0, 1) == 1);

@@ -1,5 +1,6 @@
-/* grad_pictured.c - systems that look at pictures and say something, in double: gradients of every way to look, of the gate and of the doubly
- * stochastic term; the mean of the hard estimator is the exact gradient; the captions of a picture together are the captions alone. */
+/* grad_pictured.c - systems that look at pictures and say something, in double: gradients of every way to look, of
+ * the gate and of the doubly stochastic term; the mean of the hard estimator is the exact gradient; the captions of
+ * a picture together are the captions alone. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,36 +18,50 @@ static const int32_t pixel_start[] = { 0, PIXELS, 2 * PIXELS };
 static rg_real       values[PICTURES * PIXELS * CHANNELS];
 
 /* Two captions of the first picture, one of the second. */
-static const int32_t text_start[] = { 0, 5, 8 }, ids[] = { 1, 2, EOS, 3, EOS, 2, 1, EOS }, previous[] = { BOS, 1, 2, BOS, 3, BOS, 2, 1 };
+static const int32_t text_start[] = { 0, 5, 8 }, ids[] = { 1, 2, EOS, 3, EOS, 2, 1, EOS },
+                     previous[] = { BOS, 1, 2, BOS, 3, BOS, 2, 1 };
 
 static rg_batch batch_of(void)
 {
     if (values[0] == 0) rg_test_fill(values, PICTURES * PIXELS * CHANNELS, 11, 0, 1);
-    return (rg_batch){ .examples = PICTURES,
-                       .fields = 2,
-                       .field = { { .kind = RG_FIELD_PIXELS,
-                                    .layout = { .groups = PICTURES, .start = pixel_start, .height = HIGH, .width = WIDE },
-                                    .values = values,
-                                    .width = CHANNELS },
-                                  { .kind = RG_FIELD_IDS, .layout = { .groups = PICTURES, .start = text_start }, .ids = ids, .previous = previous } } };
+    return (
+        rg_batch){ .examples = PICTURES,
+                   .fields = 2,
+                   .field = { { .kind = RG_FIELD_PIXELS,
+                                .layout = { .groups = PICTURES, .start = pixel_start, .height = HIGH, .width = WIDE },
+                                .values = values,
+                                .width = CHANNELS },
+                              { .kind = RG_FIELD_IDS,
+                                .layout = { .groups = PICTURES, .start = text_start },
+                                .ids = ids,
+                                .previous = previous } } };
 }
 
 static rg_model *make(const char *name, const char *yaml)
 {
     const rg_system      *s = rg_system_find(name);
-    const rg_sizes        sizes = { { { "channels", CHANNELS }, { "height", HIGH }, { "width", WIDE }, { "target-vocabulary", WORDS }, { "vocabulary", WORDS },
-                                      { "bos", BOS }, { "eos", EOS }, { "classes", 3 }, { "most-members", 2 } } };
+    const rg_sizes        sizes = { { { "channels", CHANNELS },
+                                      { "height", HIGH },
+                                      { "width", WIDE },
+                                      { "target-vocabulary", WORDS },
+                                      { "vocabulary", WORDS },
+                                      { "bos", BOS },
+                                      { "eos", EOS },
+                                      { "classes", 3 },
+                                      { "most-members", 2 } } };
     void                 *options = rg_alloc_zero(s->options_bytes);
     const rg_option_group group = { name, s->options, options };
     rg_model             *m = NULL;
     assert_int_equal(rg_options_init(s->options, options), RG_OK);
-    if (rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "test", false) != RG_OK || rg_model_new(&m, s, options, &sizes, 5) != RG_OK)
+    if (rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "test", false) != RG_OK ||
+        rg_model_new(&m, s, options, &sizes, 5) != RG_OK)
         fail_msg("%s: %s", yaml, rg_message());
     rg_options_fini(s->options, options);
     rg_free(options);
     for (size_t i = 0; i < rg_params_count(m->params); i++) {
         rg_param *p = rg_params_at(m->params, i);
-        if (rg_param_get_kind(p) != RG_KEPT) rg_test_fill(rg_param_data(p), rg_param_rows(p) * rg_param_cols(p), 3 + i, -0.7, 0.7);
+        if (rg_param_get_kind(p) != RG_KEPT)
+            rg_test_fill(rg_param_data(p), rg_param_rows(p) * rg_param_cols(p), 3 + i, -0.7, 0.7);
     }
     assert_int_equal(rg_params_repack(m->params, NULL), RG_OK);
     return m;
@@ -65,12 +80,18 @@ static rg_tensor *loss_of(rg_tape *t, rg_tensor *const *x, void *context)
 static void every_way_to_look_has_a_correct_gradient(void **state)
 {
     (void)state;
-    static const char *const ways[] = { SMALL "attention: soft", SMALL "attention: soft\ngate: false", SMALL "attention: soft\ndoubly-stochastic: 0.7",
-                                        SMALL "attention: mean", SMALL "attention: none", SMALL "attention: hard\nsoft-share: 1",
+    static const char *const ways[] = { SMALL "attention: soft",
+                                        SMALL "attention: soft\ngate: false",
+                                        SMALL "attention: soft\ndoubly-stochastic: 0.7",
+                                        SMALL "attention: mean",
+                                        SMALL "attention: none",
+                                        SMALL "attention: hard\nsoft-share: 1",
                                         "dim-emb: 3\ndim-rnn: 4\nlayers: c1x3\ndropout-rnn: 0\ncoordinates: false" };
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         rg_model              *m = make("caption", ways[i]);
-        const rg_gradient_case c = { .name = ways[i], .function = loss_of, .context = m, .params = m->params, .plain_only = true, .floor = 1e-8 };
+        const rg_gradient_case c = {
+            .name = ways[i], .function = loss_of, .context = m, .params = m->params, .plain_only = true, .floor = 1e-8
+        };
         rg_expect_gradient(&c);
         rg_model_free(m);
     }
@@ -87,7 +108,8 @@ static void the_doubly_stochastic_term_counts_what_each_cell_received(void **sta
         rg_tape  *t;
         for (size_t i = 0; i < rg_params_count(m->params); i++) { /* a score of 0 makes all cells alike */
             rg_param *q = rg_params_at(m->params, i);
-            if (strncmp(rg_param_name(q), "attention.", 10) == 0) memset(rg_param_data(q), 0, rg_param_rows(q) * rg_param_cols(q) * sizeof(rg_real));
+            if (strncmp(rg_param_name(q), "attention.", 10) == 0)
+                memset(rg_param_data(q), 0, rg_param_rows(q) * rg_param_cols(q) * sizeof(rg_real));
         }
         assert_int_equal(rg_params_repack(m->params, NULL), RG_OK);
         assert_int_equal(rg_tape_new(&t, &config), RG_OK);
@@ -101,18 +123,21 @@ static void the_doubly_stochastic_term_counts_what_each_cell_received(void **sta
     assert_true(fabs(loss[1] - loss[0] - by_hand) < 1e-9);
 }
 
-/* ------------------------------------------------------------------------------------------------------ hard attention */
+/* --------------------------------------------------------------------------------------------------- hard attention */
 
-static const int32_t one_pixels[] = { 0, PIXELS }, one_cell[] = { 0, 1 }, one_word[] = { 0, 1 }, end[] = { EOS }, begin[] = { BOS };
+static const int32_t one_pixels[] = { 0, PIXELS }, one_cell[] = { 0, 1 }, one_word[] = { 0, 1 }, end[] = { EOS },
+                     begin[] = { BOS };
 
 /* The caption of one word of the first picture, or of its cell `cell` alone. */
 static rg_batch word_of(int cell)
 {
     rg_batch b = batch_of();
     b.examples = 1;
-    b.field[0].layout = cell < 0 ? (rg_layout){ .groups = 1, .start = one_pixels, .height = HIGH, .width = WIDE } : (rg_layout){ .groups = 1, .start = one_cell, .height = 1, .width = 1 };
+    b.field[0].layout = cell < 0 ? (rg_layout){ .groups = 1, .start = one_pixels, .height = HIGH, .width = WIDE }
+                                 : (rg_layout){ .groups = 1, .start = one_cell, .height = 1, .width = 1 };
     if (cell > 0) b.field[0].values += cell * CHANNELS;
-    b.field[1] = (rg_field){ .kind = RG_FIELD_IDS, .layout = { .groups = 1, .start = one_word }, .ids = end, .previous = begin };
+    b.field[1] =
+        (rg_field){ .kind = RG_FIELD_IDS, .layout = { .groups = 1, .start = one_word }, .ids = end, .previous = begin };
     return b;
 }
 
@@ -161,7 +186,8 @@ static void the_mean_of_the_hard_estimator_is_the_exact_gradient(void **state)
 {
     (void)state;
     enum { DRAWS = 20000, MOST = 64 };
-    rg_model *m = make("caption", SMALL "coordinates: false\nattention: hard\nsoft-share: 0\nentropy: 0\nreward: 1\nbaseline: none");
+    rg_model *m = make("caption", SMALL
+                       "coordinates: false\nattention: hard\nsoft-share: 0\nentropy: 0\nreward: 1\nbaseline: none");
     rg_grads *g;
     rg_tape  *t;
     double    mean[MOST] = { 0 }, square[MOST] = { 0 };
@@ -190,25 +216,28 @@ static void the_mean_of_the_hard_estimator_is_the_exact_gradient(void **state)
         rg_param_data(p)[i] -= (rg_real)h;
         assert_int_equal(rg_params_repack(m->params, NULL), RG_OK);
         const double exact = (by[1] - by[0]) / (2 * h), error = sqrt(fmax(0, square[i] - mean[i] * mean[i]) / DRAWS);
-        if (fabs(mean[i] - exact) > 4 * error + 1e-9) fail_msg("number %zu: mean %.6g +- %.2g, exact %.6g", i, mean[i], error, exact);
+        if (fabs(mean[i] - exact) > 4 * error + 1e-9)
+            fail_msg("number %zu: mean %.6g +- %.2g, exact %.6g", i, mean[i], error, exact);
     }
     rg_tape_free(t);
     rg_grads_free(g);
     rg_model_free(m);
 }
 
-/* ------------------------------------------------------------------------------------------------------ sets, questions */
+/* -------------------------------------------------------------------------------------------------- sets, questions */
 
 enum { CLASSES = 3 };
 static const int32_t set_start[] = { 0, 2, 3 }, members[] = { 0, 2, 1 }, turned[] = { 2, 0, 1 };
-static const int32_t question_start[] = { 0, 5, 8 }, questions[] = { 1, 2, EOS, 3, EOS, 2, 1, EOS }, answer_start[] = { 0, 2, 3 }, answers_of[] = { 1, -1, 2 };
+static const int32_t question_start[] = { 0, 5, 8 }, questions[] = { 1, 2, EOS, 3, EOS, 2, 1, EOS },
+                     answer_start[] = { 0, 2, 3 }, answers_of[] = { 1, -1, 2 };
 
 static rg_tensor *set_loss(rg_tape *t, rg_tensor *const *x, void *context)
 {
     static rg_batch b;
     (void)x;
     b = batch_of();
-    b.field[1] = (rg_field){ .kind = RG_FIELD_SET, .layout = { .groups = PICTURES, .start = set_start }, .ids = members };
+    b.field[1] =
+        (rg_field){ .kind = RG_FIELD_SET, .layout = { .groups = PICTURES, .start = set_start }, .ids = members };
     return rg_model_loss(t, context, &b).sum;
 }
 
@@ -216,8 +245,11 @@ static rg_batch questions_of(void)
 {
     rg_batch b = batch_of();
     b.fields = 3;
-    b.field[1] = (rg_field){ .kind = RG_FIELD_IDS, .layout = { .groups = PICTURES, .start = question_start }, .ids = questions };
-    b.field[2] = (rg_field){ .kind = RG_FIELD_CLASS, .layout = { .groups = PICTURES, .start = answer_start }, .ids = answers_of };
+    b.field[1] =
+        (rg_field){ .kind = RG_FIELD_IDS, .layout = { .groups = PICTURES, .start = question_start }, .ids = questions };
+    b.field[2] = (rg_field){ .kind = RG_FIELD_CLASS,
+                             .layout = { .groups = PICTURES, .start = answer_start },
+                             .ids = answers_of };
     return b;
 }
 
@@ -234,11 +266,18 @@ static rg_tensor *question_loss(rg_tape *t, rg_tensor *const *x, void *context)
 static void every_predictor_of_sets_has_a_correct_gradient(void **state)
 {
     (void)state;
-    static const char *const ways[] = { SET_SMALL "predictor: bce", SET_SMALL "predictor: bce\ncardinality: cat", SET_SMALL "predictor: iou", SET_SMALL "predictor: td\ncardinality: cat",
-                                        SET_SMALL "predictor: lstm", SET_SMALL "predictor: transformer", SET_SMALL "predictor: set-transformer" };
+    static const char *const ways[] = { SET_SMALL "predictor: bce",
+                                        SET_SMALL "predictor: bce\ncardinality: cat",
+                                        SET_SMALL "predictor: iou",
+                                        SET_SMALL "predictor: td\ncardinality: cat",
+                                        SET_SMALL "predictor: lstm",
+                                        SET_SMALL "predictor: transformer",
+                                        SET_SMALL "predictor: set-transformer" };
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         rg_model              *m = make("set", ways[i]);
-        const rg_gradient_case c = { .name = ways[i], .function = set_loss, .context = m, .params = m->params, .plain_only = true, .floor = 1e-8 };
+        const rg_gradient_case c = {
+            .name = ways[i], .function = set_loss, .context = m, .params = m->params, .plain_only = true, .floor = 1e-8
+        };
         rg_expect_gradient(&c);
         rg_model_free(m);
     }
@@ -251,7 +290,8 @@ static double set_loss_of(rg_model *m, const int32_t *labels, uint64_t step)
     rg_tape             *t;
     assert_int_equal(rg_tape_new(&t, &config), RG_OK);
     rg_tape_reset(t, step);
-    b.field[1] = (rg_field){ .kind = RG_FIELD_SET, .layout = { .groups = PICTURES, .start = set_start }, .ids = labels };
+    b.field[1] =
+        (rg_field){ .kind = RG_FIELD_SET, .layout = { .groups = PICTURES, .start = set_start }, .ids = labels };
     const double loss = (double)rg_tensor_at(rg_model_loss(t, m, &b).sum, 0, 0);
     rg_tape_free(t);
     return loss;
@@ -261,20 +301,24 @@ static double set_loss_of(rg_model *m, const int32_t *labels, uint64_t step)
 static void the_pooled_form_knows_no_order_of_labels(void **state)
 {
     (void)state;
-    rg_model *pooled = make("set", SET_SMALL "predictor: set-transformer"), *written = make("set", SET_SMALL "predictor: transformer");
+    rg_model *pooled = make("set", SET_SMALL "predictor: set-transformer"),
+             *written = make("set", SET_SMALL "predictor: transformer");
     assert_true(set_loss_of(pooled, members, 1) == set_loss_of(pooled, turned, 1));
     bool other = false;
-    for (uint64_t step = 2; step < 20; step++) other = other || set_loss_of(written, members, step) != set_loss_of(written, members, 1);
+    for (uint64_t step = 2; step < 20; step++)
+        other = other || set_loss_of(written, members, step) != set_loss_of(written, members, 1);
     assert_true(other);
     rg_model_free(pooled);
     rg_model_free(written);
 }
 
-/* Whatever the weights say: a label is written once at most, and the answer of a picture is that of the picture alone. */
+/* Whatever the weights say: a label is written once at most, and the answer of a picture is that of the picture
+ * alone. */
 static void sets_have_no_repeats_and_do_not_depend_on_other_pictures(void **state)
 {
     (void)state;
-    static const char *const ways[] = { SET_SMALL "predictor: lstm", SET_SMALL "predictor: transformer", SET_SMALL "predictor: td", SET_SMALL "predictor: bce\ncardinality: cat" };
+    static const char *const ways[] = { SET_SMALL "predictor: lstm", SET_SMALL "predictor: transformer",
+                                        SET_SMALL "predictor: td", SET_SMALL "predictor: bce\ncardinality: cat" };
     const rg_tape_config     config = { .record = false };
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         rg_model *m = make("set", ways[i]);
@@ -290,7 +334,8 @@ static void sets_have_no_repeats_and_do_not_depend_on_other_pictures(void **stat
         rg_tape_reset(t, 0);
         y = m->system->predict(t, m, &both);
         assert_int_equal(rg_tensor_rows(y), PICTURES);
-        for (size_t c = 0; c < CLASSES; c++) assert_true(alone[c] == rg_tensor_at(y, 0, c) && alone[c] >= 0 && alone[c] <= 1);
+        for (size_t c = 0; c < CLASSES; c++)
+            assert_true(alone[c] == rg_tensor_at(y, 0, c) && alone[c] >= 0 && alone[c] <= 1);
         rg_tape_free(t);
         rg_model_free(m);
     }
@@ -299,11 +344,17 @@ static void sets_have_no_repeats_and_do_not_depend_on_other_pictures(void **stat
 static void every_way_to_ask_has_a_correct_gradient(void **state)
 {
     (void)state;
-    static const char *const ways[] = { "dim-emb: 3\nwidth: 4\nlayers: ''\ndropout: 0\nhops: 2", "dim-emb: 3\nwidth: 4\nlayers: ''\ndropout: 0\nquestion: grams\nhops: 1",
+    static const char *const ways[] = { "dim-emb: 3\nwidth: 4\nlayers: ''\ndropout: 0\nhops: 2",
+                                        "dim-emb: 3\nwidth: 4\nlayers: ''\ndropout: 0\nquestion: grams\nhops: 1",
                                         "dim-emb: 3\nwidth: 4\nlayers: ''\ndropout: 0\npool: mean" };
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         rg_model              *m = make("san", ways[i]);
-        const rg_gradient_case c = { .name = ways[i], .function = question_loss, .context = m, .params = m->params, .plain_only = true, .floor = 1e-8 };
+        const rg_gradient_case c = { .name = ways[i],
+                                     .function = question_loss,
+                                     .context = m,
+                                     .params = m->params,
+                                     .plain_only = true,
+                                     .floor = 1e-8 };
         rg_expect_gradient(&c);
         rg_model_free(m);
     }
@@ -323,7 +374,8 @@ static double log_p_of(const rg_model *m, const int32_t *tokens, size_t length)
     to[length] = EOS;
     from[0] = BOS;
     memcpy(from + 1, tokens, length * sizeof *to);
-    b.field[1] = (rg_field){ .kind = RG_FIELD_IDS, .layout = { .groups = 1, .start = rows }, .ids = to, .previous = from };
+    b.field[1] =
+        (rg_field){ .kind = RG_FIELD_IDS, .layout = { .groups = 1, .start = rows }, .ids = to, .previous = from };
     assert_int_equal(rg_tape_new(&t, &config), RG_OK);
     const double loss = (double)rg_tensor_at(rg_model_loss(t, m, &b).sum, 0, 0);
     rg_tape_free(t);

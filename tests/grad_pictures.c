@@ -1,5 +1,5 @@
-/* grad_pictures.c - what pictures and soft targets need beside convolution: rows joined and split, the largest columns, losses of rows and of
- * distributions. Gradients against central differences, numbers against plain loops. */
+/* grad_pictures.c - what pictures and soft targets need beside convolution: rows joined and split, the largest
+ * columns, losses of rows and of distributions. Gradients against central differences, numbers against plain loops. */
 #include "support/gradient.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ static rg_tape *new_tape(bool record)
     return t;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ joined rows */
+/* ------------------------------------------------------------------------------------------------------ joined rows */
 
 OP(join_it, rg_join_rows(t, x[0], 3))
 OP(split_it, rg_split_rows(t, x[0], 3))
@@ -39,7 +39,8 @@ static void joined_and_split_rows_have_correct_gradients(void **state)
     (void)state;
     rg_expect_gradient(&(rg_gradient_case){ .name = "join_rows", .function = join_it, .input = { { 6, 5 } } });
     rg_expect_gradient(&(rg_gradient_case){ .name = "split_rows", .function = split_it, .input = { { 4, 9 } } });
-    rg_expect_gradient(&(rg_gradient_case){ .name = "there and back", .function = there_and_back_it, .input = { { 6, 6 } } });
+    rg_expect_gradient(
+        &(rg_gradient_case){ .name = "there and back", .function = there_and_back_it, .input = { { 6, 6 } } });
 }
 
 static void joined_rows_keep_their_order_and_groups(void **state)
@@ -49,7 +50,8 @@ static void joined_rows_keep_their_order_and_groups(void **state)
     rg_real          numbers[24];
     rg_layout       *two = rg_tape_pictures(t, 2, 2, 3);
     for (int i = 0; i < 24; i++) numbers[i] = (rg_real)i;
-    rg_tensor *pixels = rg_constant(t, numbers, 12, 2, two), *rows = rg_join_rows(t, pixels, 6), *lines = rg_join_rows(t, pixels, 3);
+    rg_tensor *pixels = rg_constant(t, numbers, 12, 2, two), *rows = rg_join_rows(t, pixels, 6),
+              *lines = rg_join_rows(t, pixels, 3);
     assert_int_equal(rg_tensor_rows(rows), 2);
     assert_int_equal(rg_tensor_cols(rows), 12);
     for (size_t i = 0; i < 24; i++) assert_true(rg_tensor_at(rows, i / 12, i % 12) == numbers[i]);
@@ -70,8 +72,10 @@ static void pictures_after_pictures_are_pictures(void **state)
     (void)state;
     rg_tape      *t = new_tape(false);
     const rg_real zeros[24] = { 0 };
-    rg_tensor    *two = rg_constant(t, zeros, 12, 2, rg_tape_pictures(t, 2, 2, 3)), *one = rg_constant(t, zeros, 6, 2, rg_tape_pictures(t, 1, 2, 3));
-    rg_tensor    *tall = rg_constant(t, zeros, 6, 2, rg_tape_pictures(t, 1, 3, 2)), *rows = rg_constant(t, zeros, 6, 2, NULL);
+    rg_tensor    *two = rg_constant(t, zeros, 12, 2, rg_tape_pictures(t, 2, 2, 3)),
+              *one = rg_constant(t, zeros, 6, 2, rg_tape_pictures(t, 1, 2, 3));
+    rg_tensor *tall = rg_constant(t, zeros, 6, 2, rg_tape_pictures(t, 1, 3, 2)),
+              *rows = rg_constant(t, zeros, 6, 2, NULL);
     const rg_layout *three = rg_tensor_layout(rg_concat_rows(t, 2, (rg_tensor *[]){ two, one }));
     assert_int_equal(three->groups, 3);
     for (int32_t g = 0; g <= 3; g++) assert_int_equal(three->start[g], 6 * g);
@@ -86,7 +90,7 @@ static void pictures_after_pictures_are_pictures(void **state)
     rg_tape_free(t);
 }
 
-/* --------------------------------------------------------------------------------------------------------- largest columns */
+/* -------------------------------------------------------------------------------------------------- largest columns */
 
 OP(top_it, rg_top_columns(t, x[0], 3, NULL))
 OP(top_all_it, rg_top_columns(t, x[0], 7, NULL))
@@ -114,7 +118,7 @@ static void the_largest_columns_fall_and_equals_stand_from_left_to_right(void **
     rg_tape_free(t);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------ losses */
+/* ----------------------------------------------------------------------------------------------------------- losses */
 
 static const int32_t classes[] = { 3, 0, -1, 6, 3 };
 static const rg_real weights[] = { 1, 0.5, 2, 0, 3 };
@@ -133,10 +137,14 @@ static void losses_of_rows_and_distributions_have_correct_gradients(void **state
     rg_expect_gradient(&(rg_gradient_case){ .name = "cross_entropy_rows", .function = rows_it, .input = { logits } });
     rg_expect_gradient(&(rg_gradient_case){ .name = "powers of row losses", .function = squared_rows_it,
                                             .input = { logits, { 5, 1, NULL, 2, 3 } }, .plain_only = true });
-    rg_expect_gradient(&(rg_gradient_case){ .name = "soft_cross_entropy", .function = soft_it, .input = { logits, shares } });
-    rg_expect_gradient(&(rg_gradient_case){ .name = "of a softmax", .function = soft_of_soft_it, .input = { logits, logits } });
-    rg_expect_gradient(&(rg_gradient_case){ .name = "divergence", .function = divergence_it, .input = { logits, logits } });
-    rg_expect_gradient(&(rg_gradient_case){ .name = "divergence from itself", .function = own_divergence_it, .input = { logits } });
+    rg_expect_gradient(
+        &(rg_gradient_case){ .name = "soft_cross_entropy", .function = soft_it, .input = { logits, shares } });
+    rg_expect_gradient(
+        &(rg_gradient_case){ .name = "of a softmax", .function = soft_of_soft_it, .input = { logits, logits } });
+    rg_expect_gradient(
+        &(rg_gradient_case){ .name = "divergence", .function = divergence_it, .input = { logits, logits } });
+    rg_expect_gradient(
+        &(rg_gradient_case){ .name = "divergence from itself", .function = own_divergence_it, .input = { logits } });
 }
 
 typedef struct {
@@ -146,7 +154,8 @@ typedef struct {
 static rg_tensor *over_it(rg_tape *t, rg_tensor *const *x, void *context)
 {
     const table *o = context;
-    return rg_cross_entropy_over_rows(t, rg_tanh(t, x[0]), rg_use(t, o->w), rg_use(t, o->b), classes, 0.1, weights, NULL);
+    return rg_cross_entropy_over_rows(t, rg_tanh(t, x[0]), rg_use(t, o->w), rg_use(t, o->b), classes, 0.1, weights,
+                                      NULL);
 }
 
 static void a_weighted_loss_over_a_table_has_correct_gradients(void **state)
@@ -158,7 +167,10 @@ static void a_weighted_loss_over_a_table_has_correct_gradients(void **state)
     o.w = rg_params_add(params, "w", RG_TIED, 7, 3, RG_INIT_NORMAL, 1);
     o.b = rg_params_add(params, "b", RG_VECTOR, 1, 7, RG_INIT_NORMAL, 1);
     assert_int_equal(rg_params_build(params, 1), RG_OK);
-    rg_expect_gradient(&(rg_gradient_case){ .name = "cross_entropy_over_rows", .function = over_it, .context = &o, .params = params,
+    rg_expect_gradient(&(rg_gradient_case){ .name = "cross_entropy_over_rows",
+                                            .function = over_it,
+                                            .context = &o,
+                                            .params = params,
                                             .input = { { 5, 3 } } });
     rg_params_free(params);
 }

@@ -1,4 +1,5 @@
-/* grad_recurrent.c - recurrence of every kind: against the formulas written with plain ops, and against central differences. */
+/* grad_recurrent.c - recurrence of every kind: against the formulas written with plain ops, and against central
+ * differences. */
 #include "regard/recurrent.h"
 #include "support/gradient.h"
 
@@ -70,14 +71,16 @@ typedef struct {
 static rg_tensor *gate(rg_tape *t, rg_tensor *x, size_t k, size_t u) { return rg_columns(t, x, k * u, u); }
 
 /* One step as the header states it. h, c (1, u); x (1, G u) projected. */
-static rg_tensor *formula(rg_tape *t, rg_recurrence kind, const rg_recurrent_weights *w, rg_tensor *x, rg_tensor *h, rg_tensor **c)
+static rg_tensor *formula(rg_tape *t, rg_recurrence kind, const rg_recurrent_weights *w, rg_tensor *x, rg_tensor *h,
+                          rg_tensor **c)
 {
     const size_t u = rg_tensor_cols(h);
     rg_tensor   *a = rg_matmul(t, h, w->u);
     if (kind == RG_RNN) return rg_tanh(t, rg_add(t, x, a));
     if (kind == RG_LSTM) {
         rg_tensor *s = rg_add(t, x, a);
-        rg_tensor *i = rg_sigmoid(t, gate(t, s, 0, u)), *f = rg_sigmoid(t, gate(t, s, 1, u)), *o = rg_sigmoid(t, gate(t, s, 2, u));
+        rg_tensor *i = rg_sigmoid(t, gate(t, s, 0, u)), *f = rg_sigmoid(t, gate(t, s, 1, u)),
+                  *o = rg_sigmoid(t, gate(t, s, 2, u));
         *c = rg_add(t, rg_mul(t, f, *c), rg_mul(t, i, rg_tanh(t, gate(t, s, 3, u))));
         return rg_mul(t, o, rg_tanh(t, *c));
     }
@@ -94,14 +97,15 @@ static rg_tensor *formula(rg_tape *t, rg_recurrence kind, const rg_recurrent_wei
 }
 
 /* Group by group, row by row, into rows[] of states and cells. */
-static void by_formula(rg_tape *t, const setup *s, const rg_recurrent_weights *w, rg_tensor *x, rg_tensor *h0, rg_tensor *c0,
-                       rg_tensor **h_rows, rg_tensor **c_rows)
+static void by_formula(rg_tape *t, const setup *s, const rg_recurrent_weights *w, rg_tensor *x, rg_tensor *h0,
+                       rg_tensor *c0, rg_tensor **h_rows, rg_tensor **c_rows)
 {
     const size_t u = rg_tensor_rows(w->u);
     rg_tensor   *p = w->w ? rg_linear(t, x, w->w, w->b, RG_IDENTITY) : w->b ? rg_add(t, x, w->b) : x;
     for (size_t g = 0; g < s->layout->groups; g++) {
         const int32_t from = s->layout->start[g], end = s->layout->start[g + 1];
-        rg_tensor    *h = h0 ? rg_rows(t, h0, g, 1) : rg_zeros(t, 1, u, NULL), *c = c0 ? rg_rows(t, c0, g, 1) : rg_zeros(t, 1, u, NULL);
+        rg_tensor    *h = h0 ? rg_rows(t, h0, g, 1) : rg_zeros(t, 1, u, NULL),
+                  *c = c0 ? rg_rows(t, c0, g, 1) : rg_zeros(t, 1, u, NULL);
         for (int32_t i = 0; i < end - from; i++) {
             const size_t row = (size_t)(s->reverse ? end - 1 - i : from + i);
             h_rows[row] = h = formula(t, s->kind, w, rg_rows(t, p, row, 1), h, &c);
@@ -114,8 +118,11 @@ static void by_formula(rg_tape *t, const setup *s, const rg_recurrent_weights *w
 static rg_recurrent_weights weights_of(rg_tape *t, const setup *s, rg_tensor *const *x)
 {
     if (s->params)
-        return (rg_recurrent_weights){ .w = s->w ? rg_use(t, s->w) : NULL, .b = s->b ? rg_use(t, s->b) : NULL, .u = rg_use(t, s->u),
-                                       .u_new = s->u_new ? rg_use(t, s->u_new) : NULL, .b_new = s->b_new ? rg_use(t, s->b_new) : NULL };
+        return (rg_recurrent_weights){ .w = s->w ? rg_use(t, s->w) : NULL,
+                                       .b = s->b ? rg_use(t, s->b) : NULL,
+                                       .u = rg_use(t, s->u),
+                                       .u_new = s->u_new ? rg_use(t, s->u_new) : NULL,
+                                       .b_new = s->b_new ? rg_use(t, s->b_new) : NULL };
     rg_recurrent_weights w = { .u = x[3] };
     if (!s->projected) w.w = x[4];
     if (s->bias) w.b = x[5];
@@ -129,8 +136,8 @@ static rg_tensor *recurrent_it(rg_tape *t, rg_tensor *const *x, void *context)
     const setup               *s = context;
     const rg_recurrent_weights w = weights_of(t, s, x);
     rg_tensor *c = NULL;
-    rg_tensor *h = rg_recurrent(t, s->kind, &w, x[0], s->states ? x[1] : NULL, s->states && s->kind == RG_LSTM ? x[2] : NULL, s->reverse,
-                                s->cells ? &c : NULL);
+    rg_tensor                 *h = rg_recurrent(t, s->kind, &w, x[0], s->states ? x[1] : NULL,
+                                s->states && s->kind == RG_LSTM ? x[2] : NULL, s->reverse, s->cells ? &c : NULL);
     if (s->only_cells) return c;
     return c ? rg_concat_columns(t, 2, (rg_tensor *const[]){ h, c }) : h;
 }
@@ -138,7 +145,9 @@ static rg_tensor *recurrent_it(rg_tape *t, rg_tensor *const *x, void *context)
 static rg_gradient_case case_of(setup *s, size_t in, size_t u)
 {
     const size_t     gu = rg_recurrence_gates(s->kind) * u, G = s->layout->groups;
-    rg_gradient_case c = { .name = rg_recurrence_name(s->kind), .function = recurrent_it, .context = s, .params = s->params };
+    rg_gradient_case c = {
+        .name = rg_recurrence_name(s->kind), .function = recurrent_it, .context = s, .params = s->params
+    };
     c.input[0] = (rg_gradient_input){ (size_t)s->layout->start[G], s->projected ? gu : in, s->layout };
     c.input[1] = c.input[2] = (rg_gradient_input){ G, u };
     if (s->params) return c;
@@ -157,7 +166,8 @@ static void declare(setup *s, size_t in, size_t u)
     s->b = rg_params_add(s->params, "b", RG_VECTOR, 1, gu, RG_INIT_NORMAL, 0.5);
     s->u = rg_params_add(s->params, "u", RG_WEIGHT, u, s->kind == RG_GRU ? 2 * u : gu, RG_INIT_NORMAL, 0.5);
     if (s->kind == RG_GRU) s->u_new = rg_params_add(s->params, "u_new", RG_WEIGHT, u, u, RG_INIT_NORMAL, 0.5);
-    if (s->kind == RG_GRU_RESET_AFTER) s->b_new = rg_params_add(s->params, "b_new", RG_VECTOR, 1, u, RG_INIT_NORMAL, 0.5);
+    if (s->kind == RG_GRU_RESET_AFTER)
+        s->b_new = rg_params_add(s->params, "b_new", RG_VECTOR, 1, u, RG_INIT_NORMAL, 0.5);
     assert_int_equal(rg_params_build(s->params, 8), RG_OK);
 }
 
@@ -168,7 +178,11 @@ static void every_kind_is_its_formula_in_both_directions_over_every_layout(void 
     for (rg_recurrence kind = RG_RNN; kind < RG_RECURRENCES; kind++)
         for (size_t l = 0; l < LAYOUTS; l++)
             for (int flags = 0; flags < 4; flags++) {
-                setup s = { .kind = kind, .layout = &layouts[l], .reverse = flags & 1, .states = flags & 2, .cells = kind == RG_LSTM };
+                setup s = { .kind = kind,
+                            .layout = &layouts[l],
+                            .reverse = flags & 1,
+                            .states = flags & 2,
+                            .cells = kind == RG_LSTM };
                 declare(&s, IN, U);
                 rg_real xs[32 * IN], hs[6 * U], cs[6 * U];
                 rg_test_fill(xs, 32 * IN, 1, -1, 1);
@@ -182,14 +196,16 @@ static void every_kind_is_its_formula_in_both_directions_over_every_layout(void 
                 rg_tensor   *h0 = s.states ? rg_constant(t, hs, s.layout->groups, U, NULL) : NULL;
                 rg_tensor   *c0 = s.states && kind == RG_LSTM ? rg_constant(t, cs, s.layout->groups, U, NULL) : NULL;
                 const rg_recurrent_weights w = weights_of(t, &s, NULL);
-                rg_tensor *c = NULL, *h = rg_recurrent(t, kind, &w, x, h0, c0, s.reverse, s.cells ? &c : NULL), *h_row[32], *c_row[32];
+                rg_tensor *c = NULL, *h = rg_recurrent(t, kind, &w, x, h0, c0, s.reverse, s.cells ? &c : NULL),
+                          *h_row[32], *c_row[32];
                 by_formula(t, &s, &w, x, h0, c0, h_row, c_row);
                 assert_int_equal(rg_tape_status(t), RG_OK);
                 assert_int_equal(rg_tensor_rows(h), N);
                 assert_ptr_equal(rg_tensor_layout(h), s.layout);
                 for (size_t i = 0; i < N * U; i++) {
                     assert_true(fabs(rg_tensor_at(h, i / U, i % U) - rg_tensor_at(h_row[i / U], 0, i % U)) < 1e-14);
-                    if (c) assert_true(fabs(rg_tensor_at(c, i / U, i % U) - rg_tensor_at(c_row[i / U], 0, i % U)) < 1e-14);
+                    if (c)
+                        assert_true(fabs(rg_tensor_at(c, i / U, i % U) - rg_tensor_at(c_row[i / U], 0, i % U)) < 1e-14);
                 }
                 rg_tape_free(t);
                 rg_params_free(s.params);
@@ -204,8 +220,13 @@ static void every_kind_has_correct_gradients_of_tensors(void **state)
     for (rg_recurrence kind = RG_RNN; kind < RG_RECURRENCES; kind++)
         for (size_t l = 0; l < LAYOUTS - 1; l++)
             for (int flags = 0; flags < 4; flags++) {
-                setup s = { .kind = kind, .layout = &layouts[l], .reverse = flags & 1, .states = flags != 1, .projected = flags == 2,
-                            .bias = flags != 3, .cells = flags == 3 && kind == RG_LSTM };
+                setup            s = { .kind = kind,
+                                       .layout = &layouts[l],
+                                       .reverse = flags & 1,
+                                       .states = flags != 1,
+                                       .projected = flags == 2,
+                                       .bias = flags != 3,
+                                       .cells = flags == 3 && kind == RG_LSTM };
                 rg_gradient_case c = case_of(&s, 3, 3);
                 c.plain_only = l > 0;
                 rg_expect_gradient(&c);
@@ -230,7 +251,9 @@ static void every_kind_has_correct_gradients_of_packed_weights_at_odd_sizes(void
 static void a_gradient_that_arrives_at_the_cells_alone_is_carried_back(void **state)
 {
     (void)state;
-    setup            s = { .kind = RG_LSTM, .layout = &layouts[0], .cells = true, .only_cells = true, .bias = true, .states = true };
+    setup s = {
+        .kind = RG_LSTM, .layout = &layouts[0], .cells = true, .only_cells = true, .bias = true, .states = true
+    };
     rg_gradient_case c = case_of(&s, 3, 7);
     c.plain_only = true;
     rg_expect_gradient(&c);
@@ -249,7 +272,9 @@ static rg_tensor *decoder_it(rg_tape *t, rg_tensor *const *x, void *context)
         case RG_RNN: h = rg_rnn_cell(t, in, before, x[3]); break;
         case RG_LSTM: h = rg_lstm_cell(t, in, before, rg_rows(t, c, 0, rows), x[3], &c); break;
         case RG_GRU: h = rg_gru_cell(t, in, before, x[3], x[4]); break;
-        default: h = rg_recurrent_cell(t, kind, &(rg_recurrent_weights){ .u = x[3], .b_new = x[4] }, in, before, NULL, NULL); break;
+        default:
+            h = rg_recurrent_cell(t, kind, &(rg_recurrent_weights){ .u = x[3], .b_new = x[4] }, in, before, NULL, NULL);
+            break;
         }
         rg_rows_put(t, buffer, (const int32_t[]){ step * 3, step * 3 + 1, 2 }, h);
     }
@@ -264,13 +289,19 @@ static void cells_one_step_at_a_time_have_correct_gradients(void **state)
         rg_gradient_case c = { .name = rg_recurrence_name(kind),
                                .function = decoder_it,
                                .context = &kind,
-                               .input = {
-                                   { 6, gu }, { 3, u }, { 3, u }, { u, kind == RG_GRU ? 2 * u : gu }, { kind == RG_GRU ? u : 1, u } } };
+                               .input = { { 6, gu },
+                                          { 3, u },
+                                          { 3, u },
+                                          { u, kind == RG_GRU ? 2 * u : gu },
+                                          { kind == RG_GRU ? u : 1, u } } };
         rg_expect_gradient(&c);
     }
 }
 
-static rg_tensor *last_it(rg_tape *t, rg_tensor *const *x, void *context) { return rg_last_rows(t, x[0], *(const bool *)context); }
+static rg_tensor *last_it(rg_tape *t, rg_tensor *const *x, void *context)
+{
+    return rg_last_rows(t, x[0], *(const bool *)context);
+}
 
 static rg_tensor *both_it(rg_tape *t, rg_tensor *const *x, void *context)
 {
@@ -283,18 +314,22 @@ static void ends_of_groups_and_both_directions_have_correct_gradients(void **sta
     (void)state;
     for (int reverse = 0; reverse < 2; reverse++) {
         bool back = reverse;
-        rg_expect_gradient(
-            &(rg_gradient_case){ .name = "last_rows", .function = last_it, .context = &back, .input = { { 10, 3, &layouts[0] } } });
+        rg_expect_gradient(&(rg_gradient_case){
+            .name = "last_rows", .function = last_it, .context = &back, .input = { { 10, 3, &layouts[0] } } });
     }
     for (rg_combine how = RG_COMBINE_CONCAT; how <= RG_COMBINE_MULTIPLY; how++)
-        rg_expect_gradient(&(rg_gradient_case){ .name = "bidirectional", .function = both_it, .context = &how, .plain_only = true,
-                                                .input = { { 10, 3, &layouts[0] }, { 3, 9 }, { 3, 9 }, { 3, 9 }, { 3, 9 } } });
+        rg_expect_gradient(
+            &(rg_gradient_case){ .name = "bidirectional",
+                                 .function = both_it,
+                                 .context = &how,
+                                 .plain_only = true,
+                                 .input = { { 10, 3, &layouts[0] }, { 3, 9 }, { 3, 9 }, { 3, 9 }, { 3, 9 } } });
 }
 
 /* ------------------------------------------------------------------------------------------------ BPTT by its sum */
 
-/* dL/dW of a vanilla RNN is also the explicit double sum over pairs of steps k <= j: the product of Jacobians between them times
- * the immediate derivative at k. L = sum_j v_j . h_j; the recursion and the sum must agree. */
+/* dL/dW of a vanilla RNN is also the explicit double sum over pairs of steps k <= j: the product of Jacobians
+ * between them times the immediate derivative at k. L = sum_j v_j . h_j; the recursion and the sum must agree. */
 static void backward_through_time_equals_the_explicit_double_sum(void **state)
 {
     (void)state;
@@ -309,7 +344,8 @@ static void backward_through_time_equals_the_explicit_double_sum(void **state)
     rg_tape        *t;
     assert_int_equal(rg_tape_new(&t, &config), RG_OK);
     rg_tensor *u = rg_input(t, us, U, U, NULL);
-    rg_tensor *h = rg_recurrent(t, RG_RNN, &(rg_recurrent_weights){ .u = u }, rg_input(t, xs, T, U, &layout), NULL, NULL, false, NULL);
+    rg_tensor *h = rg_recurrent(t, RG_RNN, &(rg_recurrent_weights){ .u = u }, rg_input(t, xs, T, U, &layout), NULL,
+                                NULL, false, NULL);
     assert_int_equal(rg_tape_backward(t, rg_sum(t, rg_mul(t, h, rg_constant(t, v, T, U, NULL)))), RG_OK);
     double sum[U * U] = {0};
     for (int j = 0; j < T; j++) {
@@ -338,9 +374,11 @@ static void sizes_that_do_not_fit_are_refused(void **state)
     assert_int_equal(rg_tape_new(&t, &config), RG_OK);
     for (int bad = 0; bad < 7; bad++) {
         rg_tape_reset(t, 0);
-        rg_tensor           *x = rg_zeros(t, 10, 12, bad == 5 ? NULL : &layouts[0]), *h0 = rg_zeros(t, bad == 3 ? 5 : 6, 3, NULL);
-        rg_recurrent_weights w = { .u = rg_zeros(t, 3, bad == 0 ? 9 : 12, NULL), .w = bad == 1 ? rg_zeros(t, 11, 12, NULL) : NULL,
-                                   .b = rg_zeros(t, 1, bad == 2 ? 3 : 12, NULL), .u_new = bad == 4 ? rg_zeros(t, 3, 3, NULL) : NULL };
+        rg_tensor *x = rg_zeros(t, 10, 12, bad == 5 ? NULL : &layouts[0]), *h0 = rg_zeros(t, bad == 3 ? 5 : 6, 3, NULL);
+        rg_recurrent_weights w = { .u = rg_zeros(t, 3, bad == 0 ? 9 : 12, NULL),
+                                   .w = bad == 1 ? rg_zeros(t, 11, 12, NULL) : NULL,
+                                   .b = rg_zeros(t, 1, bad == 2 ? 3 : 12, NULL),
+                                   .u_new = bad == 4 ? rg_zeros(t, 3, 3, NULL) : NULL };
         rg_tensor *h = rg_recurrent(t, RG_LSTM, &w, x, h0, NULL, false, NULL);
         assert_int_equal(h == NULL, bad < 6);
         assert_int_equal(rg_tape_status(t), bad == 5 ? RG_EINVAL : bad < 5 ? RG_ESHAPE : RG_OK);

@@ -1,4 +1,5 @@
-/* grad_spatial.c - grids, enlarging, glimpses and stacks of layers: gradients in double, and numbers against plain loops. */
+/* grad_spatial.c - grids, enlarging, glimpses and stacks of layers: gradients in double, and numbers against plain
+ * loops. */
 #include "regard/spatial.h"
 #include "regard/net.h"
 #include "support/gradient.h"
@@ -24,26 +25,41 @@ static rg_tape *new_tape(void)
     return t;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ gradients */
+/* -------------------------------------------------------------------------------------------------------- gradients */
 
-static rg_tensor *affine_it(rg_tape *t, rg_tensor *const *x, void *c) { return (void)c, rg_sample(t, x[0], rg_affine_grid(t, x[1], &pictures, 3, 4)); }
-static rg_tensor *attention_it(rg_tape *t, rg_tensor *const *x, void *c) { return (void)c, rg_sample(t, x[0], rg_attention_grid(t, x[1], &pictures, 4, 3)); }
-static rg_tensor *projective_it(rg_tape *t, rg_tensor *const *x, void *c) { return (void)c, rg_sample(t, x[0], rg_projective_grid(t, x[1], &pictures, 3, 3)); }
+static rg_tensor *affine_it(rg_tape *t, rg_tensor *const *x, void *c)
+{
+    return (void)c, rg_sample(t, x[0], rg_affine_grid(t, x[1], &pictures, 3, 4));
+}
+static rg_tensor *attention_it(rg_tape *t, rg_tensor *const *x, void *c)
+{
+    return (void)c, rg_sample(t, x[0], rg_attention_grid(t, x[1], &pictures, 4, 3));
+}
+static rg_tensor *projective_it(rg_tape *t, rg_tensor *const *x, void *c)
+{
+    return (void)c, rg_sample(t, x[0], rg_projective_grid(t, x[1], &pictures, 3, 3));
+}
 static rg_tensor *upsample_it(rg_tape *t, rg_tensor *const *x, void *c) { return (void)c, rg_upsample(t, x[0], 7, 11); }
 
 static void grids_and_enlarging_have_correct_gradients(void **state)
 {
     const rg_gradient_case cases[] = {
-        { .name = "affine", .function = affine_it, .input = { { G * H * W, 2, &pictures }, { G, 6, NULL, -0.7, 0.7 } } },
-        { .name = "attention", .function = attention_it, .input = { { G * H * W, 2, &pictures }, { G, 3, NULL, -0.7, 0.7 } } },
-        { .name = "projective", .function = projective_it, .input = { { G * H * W, 1, &pictures }, { G, 8, NULL, -0.4, 0.4 } } },
+        { .name = "affine",
+          .function = affine_it,
+          .input = { { G * H * W, 2, &pictures }, { G, 6, NULL, -0.7, 0.7 } } },
+        { .name = "attention",
+          .function = attention_it,
+          .input = { { G * H * W, 2, &pictures }, { G, 3, NULL, -0.7, 0.7 } } },
+        { .name = "projective",
+          .function = projective_it,
+          .input = { { G * H * W, 1, &pictures }, { G, 8, NULL, -0.4, 0.4 } } },
         { .name = "upsample", .function = upsample_it, .input = { { G * H * W, 3, &pictures } } },
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) rg_expect_gradient(&cases[i]);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ numbers */
+/* ---------------------------------------------------------------------------------------------------------- numbers */
 
 static rg_tensor *some_pictures(rg_tape *t, size_t D)
 {
@@ -61,12 +77,14 @@ static void the_identity_gives_the_picture(void **state)
     rg_tensor *x = some_pictures(t, 3);
     rg_tensor *y[] = { rg_sample(t, x, rg_affine_grid(t, rg_constant(t, affine, G, 6, NULL), &pictures, H, W)),
                        rg_sample(t, x, rg_attention_grid(t, rg_constant(t, attention, G, 3, NULL), &pictures, H, W)),
-                       rg_sample(t, x, rg_projective_grid(t, rg_constant(t, projective, G, 8, NULL), &pictures, H, W)), rg_upsample(t, x, H, W) };
+                       rg_sample(t, x, rg_projective_grid(t, rg_constant(t, projective, G, 8, NULL), &pictures, H, W)),
+                       rg_upsample(t, x, H, W) };
     for (size_t k = 0; k < 4; k++) {
         assert_non_null(y[k]);
         assert_int_equal(rg_tensor_layout(y[k])->height, H);
         for (size_t i = 0; i < G * H * W; i++)
-            for (size_t d = 0; d < 3; d++) assert_true(fabs((double)(rg_tensor_at(y[k], i, d) - rg_tensor_at(x, i, d))) < 1e-6);
+            for (size_t d = 0; d < 3; d++)
+                assert_true(fabs((double)(rg_tensor_at(y[k], i, d) - rg_tensor_at(x, i, d))) < 1e-6);
     }
     rg_tape_free(t);
 }
@@ -81,7 +99,8 @@ static void a_turn_moves_pixels_where_they_belong(void **state)
     rg_tape *t = new_tape();
     rg_test_fill(xs, SIDE * SIDE, 3, -1, 1);
     const rg_layout *one = rg_tape_pictures(t, 1, SIDE, SIDE);
-    rg_tensor       *y = rg_sample(t, rg_constant(t, xs, SIDE * SIDE, 1, one), rg_affine_grid(t, rg_constant(t, theta, 1, 6, NULL), one, SIDE, SIDE));
+    rg_tensor       *y = rg_sample(t, rg_constant(t, xs, SIDE * SIDE, 1, one),
+                                   rg_affine_grid(t, rg_constant(t, theta, 1, 6, NULL), one, SIDE, SIDE));
     for (size_t i = 0; i < SIDE * SIDE; i++)
         assert_true(fabs((double)(rg_tensor_at(y, i, 0) - xs[(SIDE - 1 - i % SIDE) * SIDE + i / SIDE])) < 1e-9);
     rg_tape_free(t);
@@ -101,20 +120,22 @@ static void glimpses_see_what_a_plain_loop_sees(void **state)
         for (size_t patch = 1; patch <= 4; patch++) {
             const rg_retina retina = { patch, 3, k == 1 ? 0 : 2 };
             rg_tape        *t = new_tape();
-            rg_tensor      *x = some_pictures(t, 2), *y = rg_glimpse(t, x, rg_constant(t, where[k], G, 2, NULL), &retina);
+            rg_tensor *x = some_pictures(t, 2), *y = rg_glimpse(t, x, rg_constant(t, where[k], G, 2, NULL), &retina);
             assert_non_null(y);
             assert_int_equal(rg_tensor_cols(y), 3 * patch * patch * 2);
             for (size_t g = 0; g < G; g++)
                 for (size_t s = 0, c = 0; s < 3; s++) {
                     const ptrdiff_t step = (ptrdiff_t)1 << s;
-                    const double    cx = 2.5 + (double)where[k][2 * g] * (k == 1 ? 2.5 : 2), cy = 2 + (double)where[k][2 * g + 1] * 2;
+                    const double    cx = 2.5 + (double)where[k][2 * g] * (k == 1 ? 2.5 : 2),
+                                 cy = 2 + (double)where[k][2 * g + 1] * 2;
                     const ptrdiff_t left = (ptrdiff_t)floor(cx - ((double)(patch * (size_t)step) - 1) / 2 + 0.5);
                     const ptrdiff_t top = (ptrdiff_t)floor(cy - ((double)(patch * (size_t)step) - 1) / 2 + 0.5);
                     for (size_t i = 0; i < patch * patch; i++)
                         for (size_t d = 0; d < 2; d++, c++) {
                             double sum = 0;
                             for (ptrdiff_t e = 0; e < step * step; e++)
-                                sum += at(x, g, left + (ptrdiff_t)(i % patch) * step + e % step, top + (ptrdiff_t)(i / patch) * step + e / step, d);
+                                sum += at(x, g, left + (ptrdiff_t)(i % patch) * step + e % step,
+                                          top + (ptrdiff_t)(i / patch) * step + e / step, d);
                             assert_true(fabs((double)rg_tensor_at(y, g, c) - sum / (double)(step * step)) < 1e-9);
                         }
                 }
@@ -139,9 +160,10 @@ static void wrong_shapes_are_named(void **state)
     rg_tape_free(t);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- stacks */
+/* ----------------------------------------------------------------------------------------------------------- stacks */
 
-/* A stack whose parameters are the first inputs of a gradient case would be many; its ops have their own tests. Here: shapes, names, numbers. */
+/* A stack whose parameters are the first inputs of a gradient case would be many; its ops have their own tests.
+ * Here: shapes, names, numbers. */
 static void shapes_are_worked_out(void **state)
 {
     static const struct {
@@ -167,9 +189,16 @@ static void shapes_are_worked_out(void **state)
 static void mistakes_are_told_with_their_layer(void **state)
 {
     static const char *const cases[][2] = {
-        { "c5x32 p2 p2 p2", "layer 4 'p2': a map of 1 x 1 cannot be pooled" }, { "c5", "layer 1 'c5': the size of the window x the number of maps" },
-        { "c3x0", "must not be 0" }, { "y3", "no layer begins so" }, { "c3x8k", "what is 'k'?" }, { "f10 c3x8", "layer 2 'c3x8': maps cannot follow" },
-        { "c3x8g3", "multiples of the groups" }, { "c9x4v", "smaller than the window" }, { "d1.5", "below 1" }, { "c3x99999999", "is above" },
+        { "c5x32 p2 p2 p2", "layer 4 'p2': a map of 1 x 1 cannot be pooled" },
+        { "c5", "layer 1 'c5': the size of the window x the number of maps" },
+        { "c3x0", "must not be 0" },
+        { "y3", "no layer begins so" },
+        { "c3x8k", "what is 'k'?" },
+        { "f10 c3x8", "layer 2 'c3x8': maps cannot follow" },
+        { "c3x8g3", "multiples of the groups" },
+        { "c9x4v", "smaller than the window" },
+        { "d1.5", "below 1" },
+        { "c3x99999999", "is above" },
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -238,7 +267,8 @@ static void a_whole_stack_runs_dry_and_real(void **state)
         rg_real              xs[G * H * W];
         assert_int_equal(rg_tape_new(&t, &config), RG_OK);
         rg_test_fill(xs, G * H * W, 9, -1, 1);
-        rg_tensor *y = rg_net_dense(t, &s, rg_join_rows(t, rg_net_maps(t, &s, rg_constant(t, xs, G * H * W, 1, &pictures)), 6));
+        rg_tensor *y =
+            rg_net_dense(t, &s, rg_join_rows(t, rg_net_maps(t, &s, rg_constant(t, xs, G * H * W, 1, &pictures)), 6));
         assert_int_equal(rg_tape_status(t), RG_OK);
         assert_int_equal(rg_tensor_rows(y), G);
         assert_int_equal(rg_tensor_cols(y), 3);

@@ -1,5 +1,6 @@
-/* Every system of every task: the gradient of its training loss, on a batch of its task's small instance, with respect to numbers of
- * everything it learns. The batch is caught where the learning run takes it, so whatever a task does to get there is part of the test. */
+/* Every system of every task: the gradient of its training loss, on a batch of its task's small instance, with
+ * respect to numbers of everything it learns. The batch is caught where the learning run takes it, so whatever a
+ * task does to get there is part of the test. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,11 +16,13 @@
 
 static char folder[] = "/tmp/grad_tasks.XXXXXX";
 
-/* Small enough to differentiate number by number; names a system does not have are passed over. Gelu and tanh: relu has kinks that
- * differences trip over. */
-static const char small[] = "dim-emb: 4\ntransformer-dim-ffn: 3\ntransformer-heads: 2\nenc-depth: 1\ndec-depth: 1\ndim-rnn: 3\nwidth: 2\n"
-                            "heads: 2\nunits: 3\nmemory-rows: 4\nmemory-width: 3\nmini-batch: 2\nmini-batch-words: 0\nbatch: 2\n"
-                            "max-length: 12\ntransformer-ffn-activation: gelu\nactivation: tanh\ncpu-threads: 1\nlocations: centre\nbaseline: none\ndivide-gradient: false\nsets: 1\ndilation: 2\nmodel: ''\nseed: 5\n";
+/* Small enough to differentiate number by number; names a system does not have are passed over. Gelu and tanh: relu
+ * has kinks that differences trip over. */
+static const char small[] =
+    "dim-emb: 4\ntransformer-dim-ffn: 3\ntransformer-heads: 2\nenc-depth: 1\ndec-depth: 1\ndim-rnn: 3\nwidth: 2\n"
+    "heads: 2\nunits: 3\nmemory-rows: 4\nmemory-width: 3\nmini-batch: 2\nmini-batch-words: 0\nbatch: 2\n"
+    "max-length: 12\ntransformer-ffn-activation: gelu\nactivation: tanh\ncpu-threads: 1\nlocations: centre\nbaseline: "
+    "none\ndivide-gradient: false\nsets: 1\ndilation: 2\nmodel: ''\nseed: 5\n";
 
 typedef struct {
     const rg_model *model;
@@ -56,7 +59,12 @@ static rg_status differentiate(rg_run *run, rg_shares *out)
     move_parameters(run->model->params);
     (void)rg_params_freeze(run->model->params, "*", false); /* a phase freezes what it does not learn; `loss` is of everything */
     caught                 c = { run->model, out->share[0] };
-    const rg_gradient_case gradient = { .name = run->system->name, .function = training_loss, .context = &c, .params = run->model->params, .plain_only = true, .most = 12,
+    const rg_gradient_case gradient = { .name = run->system->name,
+                                        .function = training_loss,
+                                        .context = &c,
+                                        .params = run->model->params,
+                                        .plain_only = true,
+                                        .most = 12,
                                         .floor = 1e-8 }; /* differences of sums over a whole batch have fewer digits */
     rg_expect_gradient(&gradient);
     return rg_fail(RG_ESTOP, "seen enough");
@@ -68,7 +76,8 @@ static void check(const rg_system *its)
     rg_system  copy = *its;
     rg_recipe *recipe = NULL;
     rg_text    data = { 0 };
-    char      *type = rg_format("type: %s\n", its->name), *place = rg_format("%s/%s", folder, task.name), *make = rg_format("mkdir -p '%s'", place);
+    char      *type = rg_format("type: %s\n", its->name), *place = rg_format("%s/%s", folder, task.name),
+         *make = rg_format("mkdir -p '%s'", place);
     assert_int_equal(system(make), 0);
     if (rg_text_print(&data, "%s", type) != RG_OK || task.small(&data, place, RG_SMALL_TEST) != RG_OK ||
         rg_recipe_new(&recipe, rg_text_c(&data)) != RG_OK || rg_recipe_read(recipe, small, true) != RG_OK ||

@@ -1,5 +1,5 @@
-/* grad_vision.c - systems that read pictures, in double: gradients of every pooling and front of cnn, its class activation map; what the places
- * of ram learn from, and what they leave alone; pictures by themselves. */
+/* grad_vision.c - systems that read pictures, in double: gradients of every pooling and front of cnn, its class
+ * activation map; what the places of ram learn from, and what they leave alone; pictures by themselves. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,8 @@
 #include "support/gradient.h"
 
 enum { PICTURES = 3, SIDE = 6, PIXELS = SIDE * SIDE, CHANNELS = 2 };
-static const int32_t pixel_start[] = { 0, PIXELS, 2 * PIXELS, 3 * PIXELS }, label_start[] = { 0, 1, 2, 3 }, labels[] = { 2, 0, 1 };
+static const int32_t pixel_start[] = { 0, PIXELS, 2 * PIXELS, 3 * PIXELS }, label_start[] = { 0, 1, 2, 3 },
+                     labels[] = { 2, 0, 1 };
 static const int32_t sizes_of[] = { SIDE, SIDE, SIDE, SIDE, SIDE, SIDE };
 static rg_real       values[PICTURES * PIXELS * CHANNELS];
 
@@ -29,18 +30,21 @@ static rg_batch batch_of(size_t first, size_t count)
                                     .values = values + first * PIXELS * CHANNELS,
                                     .width = CHANNELS,
                                     .size = sizes_of },
-                                  { .kind = RG_FIELD_CLASS, .layout = { .groups = count, .start = label_start }, .ids = labels + first } } };
+                                  { .kind = RG_FIELD_CLASS,
+                                    .layout = { .groups = count, .start = label_start },
+                                    .ids = labels + first } } };
 }
 
 static rg_model *make_system(const char *name, const char *yaml)
 {
     const rg_system      *s = rg_system_find(name);
-    const rg_sizes        sizes = { { { "channels", CHANNELS }, { "height", SIDE }, { "width", SIDE }, { "classes", 3 } } };
+    const rg_sizes sizes = { { { "channels", CHANNELS }, { "height", SIDE }, { "width", SIDE }, { "classes", 3 } } };
     void                 *options = rg_alloc_zero(s->options_bytes);
     const rg_option_group group = { name, s->options, options };
     rg_model             *m = NULL;
     assert_int_equal(rg_options_init(s->options, options), RG_OK);
-    if (rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "test", false) != RG_OK || rg_model_new(&m, s, options, &sizes, 5) != RG_OK)
+    if (rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "test", false) != RG_OK ||
+        rg_model_new(&m, s, options, &sizes, 5) != RG_OK)
         fail_msg("%s: %s", yaml, rg_message());
     rg_options_fini(s->options, options);
     rg_free(options);
@@ -72,13 +76,15 @@ static const char *const variants[] = {
 };
 enum { VARIANTS = sizeof variants / sizeof *variants };
 
-/* Off the grid: places on pixels have no derivative, and the identity is all on pixels; nor has relu at 0, where a bias of 0 puts black cells. */
+/* Off the grid: places on pixels have no derivative, and the identity is all on pixels; nor has relu at 0, where a
+ * bias of 0 puts black cells. */
 static void leave_the_grid(rg_model *m)
 {
     for (size_t i = 0; i < rg_params_count(m->params); i++) {
         rg_param *p = rg_params_at(m->params, i);
         const size_t n = strlen(rg_param_name(p));
-        if (strncmp(rg_param_name(p), "net.", 4) == 0 && strcmp(rg_param_name(p) + n - 2, ".b") == 0) rg_test_fill(rg_param_data(p), rg_param_cols(p), 3 + i, 0.01, 0.1);
+        if (strncmp(rg_param_name(p), "net.", 4) == 0 && strcmp(rg_param_name(p) + n - 2, ".b") == 0)
+            rg_test_fill(rg_param_data(p), rg_param_cols(p), 3 + i, 0.01, 0.1);
         if (!strstr(rg_param_name(p), "theta")) continue;
         rg_test_fill(rg_param_data(p), rg_param_rows(p) * rg_param_cols(p), 3 + i, -0.08, 0.05);
     }
@@ -91,7 +97,9 @@ static void every_pooling_and_front_has_a_correct_gradient(void **state)
     for (size_t i = 0; i < VARIANTS; i++) {
         rg_model *m = make(variants[i]);
         leave_the_grid(m);
-        const rg_gradient_case c = { .name = variants[i], .function = loss_of, .context = m, .params = m->params, .plain_only = true };
+        const rg_gradient_case c = {
+            .name = variants[i], .function = loss_of, .context = m, .params = m->params, .plain_only = true
+        };
         rg_expect_gradient(&c);
         rg_model_free(m);
     }
@@ -147,7 +155,8 @@ static void a_front_begins_as_the_identity(void **state)
     }
 }
 
-/* The mean over the cells of f w_c is the logit of class c without its bias; and what is shown are the positive parts of the winner's. */
+/* The mean over the cells of f w_c is the logit of class c without its bias; and what is shown are the positive
+ * parts of the winner's. */
 typedef struct {
     double share[64];
     size_t count;
@@ -179,7 +188,8 @@ static void the_mean_of_the_map_is_the_logit(void **state)
     double logit[3], sum = 0;
     size_t best = 0;
     predict(logit, m, 1, 1);
-    const rg_real *w = rg_param_data(rg_params_find(m->params, "output.w")), *bias = rg_param_data(rg_params_find(m->params, "output.b"));
+    const rg_real *w = rg_param_data(rg_params_find(m->params, "output.w")),
+                  *bias = rg_param_data(rg_params_find(m->params, "output.b"));
     for (size_t c = 0; c < 3; c++) { /* F is the mean of f, so F w_c is the mean of the map */
         double mean = 0;
         for (size_t d = 0; d < 5; d++) mean += (double)rg_tensor_at(F, 0, d) * (double)w[3 * d + c];
@@ -213,7 +223,7 @@ static void wrong_layers_are_told(void **state)
     rg_free(options);
 }
 
-/* ----------------------------------------------------------------------------------------------------------------- ram */
+/* -------------------------------------------------------------------------------------------------------------- ram */
 
 #define SMALL_RAM "glimpses: 3\npatch: 3\nscales: 2\nhidden: 5\nwidth: 4\n"
 
@@ -223,7 +233,9 @@ static void ram_with_given_places_has_a_correct_gradient(void **state)
     (void)state;
     rg_model *m = make_system("ram", SMALL_RAM "locations: centre");
     rg_test_fill(rg_param_data(rg_params_find(m->params, "place.b")), 5, 4, 0.05, 0.3); /* at place (0, 0) relu would stand on its kink */
-    const rg_gradient_case c = { .name = "ram", .function = loss_of, .context = m, .params = m->params, .plain_only = true };
+    const rg_gradient_case c = {
+        .name = "ram", .function = loss_of, .context = m, .params = m->params, .plain_only = true
+    };
     rg_expect_gradient(&c);
     rg_model_free(m);
 }
@@ -246,7 +258,8 @@ static rg_real *gradient_of(rg_model *m, const char *name)
     return out;
 }
 
-/* Rewards move the places, twice the weight twice as much, and nothing else: the state, the glimpses and the classes do not feel them. */
+/* Rewards move the places, twice the weight twice as much, and nothing else: the state, the glimpses and the classes
+ * do not feel them. */
 static void rewards_teach_the_places_alone(void **state)
 {
     static const char *const rest[] = { "state.w", "glimpse.w", "place.w", "see.w", "action.w", "input.w" };
@@ -261,14 +274,17 @@ static void rewards_teach_the_places_alone(void **state)
     }
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) {
         rg_real     *a = gradient_of(m[0], rest[i]), *b = gradient_of(m[1], rest[i]);
-        const size_t n = rg_param_rows(rg_params_find(m[0]->params, rest[i])) * rg_param_cols(rg_params_find(m[0]->params, rest[i]));
+        const size_t n =
+            rg_param_rows(rg_params_find(m[0]->params, rest[i])) * rg_param_cols(rg_params_find(m[0]->params, rest[i]));
         assert_memory_equal(a, b, n * sizeof *a);
         rg_free(a), rg_free(b);
     }
     rg_real *g[3];
     for (int k = 0; k < 3; k++) g[k] = gradient_of(m[k], "location.b");
     assert_true(g[0][0] == 0 && g[0][1] == 0);
-    for (int d = 0; d < 2; d++) assert_true(fabs((double)g[1][d]) > 1e-6 && fabs((double)(g[2][d] - 2 * g[1][d])) < 1e-9 * fabs((double)g[2][d]));
+    for (int d = 0; d < 2; d++)
+        assert_true(fabs((double)g[1][d]) > 1e-6 &&
+                    fabs((double)(g[2][d] - 2 * g[1][d])) < 1e-9 * fabs((double)g[2][d]));
     for (int k = 0; k < 3; k++) rg_free(g[k]), rg_model_free(m[k]);
 }
 

@@ -1,5 +1,5 @@
-/* Objectives in whole trainings: every system that answers once with every objective; what must leave no trace leaves none; what makes no sense is
- * refused by name. */
+/* Objectives in whole trainings: every system that answers once with every objective; what must leave no trace
+ * leaves none; what makes no sense is refused by name. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,23 +39,27 @@ static bool value_of(char *room, size_t size, const char *yaml, const char *name
     return snprintf(room, size, "%.*s", (int)strcspn(at, "\n"), at) > 0;
 }
 
-/* The task's small instance, its training files also beside the batches as `beside`: "target-sets", "unlabelled" or NULL. */
-static rg_recipe *recipe_of(const rg_system *s, const char *model, const char *settings, const char *beside, int threads)
+/* The task's small instance, its training files also beside the batches as `beside`: "target-sets", "unlabelled" or
+ * NULL. */
+static rg_recipe *recipe_of(const rg_system *s, const char *model, const char *settings, const char *beside,
+                            int threads)
 {
     rg_text    yaml = { 0 };
     rg_recipe *recipe;
     char       files[1024];
     assert_int_equal(rg_text_print(&yaml, "type: %s\nmodel: '%s'\ncpu-threads: %d\n", s->name, model, threads), RG_OK);
     assert_int_equal(s->task->small(&yaml, ".", RG_SMALL_TEST), RG_OK);
-    if (beside && value_of(files, sizeof files, rg_text_c(&yaml), "train-sets: ")) rg_text_print(&yaml, "%s: %s\n", beside, files);
+    if (beside && value_of(files, sizeof files, rg_text_c(&yaml), "train-sets: "))
+        rg_text_print(&yaml, "%s: %s\n", beside, files);
     assert_int_equal(rg_text_print(&yaml, "%s", settings), RG_OK);
-    if (rg_recipe_new(&recipe, rg_text_c(&yaml)) != RG_OK) fail_msg("%s: %s\n%s", s->name, rg_message(), rg_text_c(&yaml));
+    if (rg_recipe_new(&recipe, rg_text_c(&yaml)) != RG_OK)
+        fail_msg("%s: %s\n%s", s->name, rg_message(), rg_text_c(&yaml));
     rg_text_free(&yaml);
     return recipe;
 }
 
-static rg_status learn(rg_model **out, const rg_system *s, const char *model, const char *settings, const char *beside, int threads, size_t stop_at,
-                       size_t *asked)
+static rg_status learn(rg_model **out, const rg_system *s, const char *model, const char *settings, const char *beside,
+                       int threads, size_t stop_at, size_t *asked)
 {
     asking                a = { .stop_at = stop_at };
     const rg_train_report report = { .context = &a, .stop = stop, .say = say };
@@ -68,7 +72,10 @@ static rg_status learn(rg_model **out, const rg_system *s, const char *model, co
     return status;
 }
 
-static bool fits(const rg_system *s, const rg_objective *o) { return answers_once(s) && !o->decodes && (!s->batches || o->any_batch); }
+static bool fits(const rg_system *s, const rg_objective *o)
+{
+    return answers_once(s) && !o->decodes && (!s->batches || o->any_batch);
+}
 static bool classifies(const rg_system *s) { return answers_once(s) && !s->batches; }
 
 static void every_system_learns_and_resumes_with_every_objective(void **state)
@@ -80,13 +87,18 @@ static void every_system_learns_and_resumes_with_every_objective(void **state)
             char   settings[128];
             size_t asked;
             if (!fits(*s, *o)) continue;
-            const char *beside = (*s)->batches ? NULL : strcmp((*o)->name, "domain") == 0 ? "target-sets" : "unlabelled";
+            const char *beside = (*s)->batches                       ? NULL
+                                 : strcmp((*o)->name, "domain") == 0 ? "target-sets"
+                                                                     : "unlabelled";
             snprintf(settings, sizeof settings, "objective: [%s]\nafter-epochs: 2\n", (*o)->name);
             (void)!system("rm -f one* half*");
-            if (learn(NULL, *s, "one", settings, beside, 1, 0, &asked) != RG_OK) fail_msg("%s, %s: %s", (*s)->name, (*o)->name, rg_message());
+            if (learn(NULL, *s, "one", settings, beside, 1, 0, &asked) != RG_OK)
+                fail_msg("%s, %s: %s", (*s)->name, (*o)->name, rg_message());
             assert_int_equal(learn(NULL, *s, "half", settings, beside, 1, asked / 2 + 1, NULL), RG_ESTOP);
-            if (learn(NULL, *s, "half", settings, beside, 1, 0, NULL) != RG_OK) fail_msg("%s, %s: %s", (*s)->name, (*o)->name, rg_message());
-            if (system("cmp one half && cmp one.checkpoint half.checkpoint") != 0) fail_msg("%s, %s: not the same bits", (*s)->name, (*o)->name);
+            if (learn(NULL, *s, "half", settings, beside, 1, 0, NULL) != RG_OK)
+                fail_msg("%s, %s: %s", (*s)->name, (*o)->name, rg_message());
+            if (system("cmp one half && cmp one.checkpoint half.checkpoint") != 0)
+                fail_msg("%s, %s: not the same bits", (*s)->name, (*o)->name);
         }
     faults_off();
 }
@@ -102,8 +114,8 @@ static void expect_same(const rg_model *a, const rg_model *b, const char *what)
     }
 }
 
-/* A domain head learns with weight 1 and hides nothing with lambda 0; a divergence of weight 0 moves neither weights nor statistics. One worker
- * and two. */
+/* A domain head learns with weight 1 and hides nothing with lambda 0; a divergence of weight 0 moves neither weights
+ * nor statistics. One worker and two. */
 static void objectives_of_weight_zero_leave_no_trace(void **state)
 {
     (void)state;
@@ -113,7 +125,8 @@ static void objectives_of_weight_zero_leave_no_trace(void **state)
     for (const rg_system *const *s = rg_system_all(); *s; s++)
         for (int threads = 1; classifies(*s) && threads <= 2; threads++) {
             rg_model *plain, *with;
-            if (learn(&plain, *s, "", "after-epochs: 2\nclip-norm: 0\n", NULL, threads, 0, NULL) != RG_OK) fail_msg("%s: %s", (*s)->name, rg_message());
+            if (learn(&plain, *s, "", "after-epochs: 2\nclip-norm: 0\n", NULL, threads, 0, NULL) != RG_OK)
+                fail_msg("%s: %s", (*s)->name, rg_message());
             for (size_t i = 0; i < 2; i++) {
                 if (learn(&with, *s, "", settings[i], i ? "unlabelled" : "target-sets", threads, 0, NULL) != RG_OK)
                     fail_msg("%s: %s", (*s)->name, rg_message());
@@ -132,7 +145,8 @@ static void the_features_have_the_width_that_systems_say(void **state)
     for (const rg_system *const *s = rg_system_all(); *s; s++) {
         if (!classifies(*s)) continue;
         rg_model *m;
-        if (learn(&m, *s, "", "after-batches: 1\n", NULL, 1, 0, NULL) != RG_OK) fail_msg("%s: %s", (*s)->name, rg_message());
+        if (learn(&m, *s, "", "after-batches: 1\n", NULL, 1, 0, NULL) != RG_OK)
+            fail_msg("%s: %s", (*s)->name, rg_message());
         if (!rg_model_size(m, "units")) fail_msg("%s does not say how wide its features are", (*s)->name);
         rg_model_free(m);
     }
@@ -142,11 +156,13 @@ static void several_objectives_add_up(void **state)
 {
     (void)state;
     rg_model *m;
-    if (learn(&m, rg_system_find("words"), "", "objective: [domain, vat]\nafter-epochs: 2\n", "target-sets", 2, 0, NULL) != RG_OK)
+    if (learn(&m, rg_system_find("words"), "", "objective: [domain, vat]\nafter-epochs: 2\n", "target-sets", 2, 0,
+              NULL) != RG_OK)
         fail_msg("%s", rg_message());
     rg_model_free(m);
-    if (learn(&m, rg_system_find("words"), "", "objective: [domain, adversarial]\nafter-epochs: 2\nepsilon: 0.5\nnorm: l2\n", "target-sets", 1, 0, NULL) !=
-        RG_OK)
+    if (learn(&m, rg_system_find("words"), "",
+              "objective: [domain, adversarial]\nafter-epochs: 2\nepsilon: 0.5\nnorm: l2\n", "target-sets", 1, 0,
+              NULL) != RG_OK)
         fail_msg("%s", rg_message());
     rg_model_free(m);
 }
@@ -172,7 +188,9 @@ static void what_makes_no_sense_is_refused(void **state)
     assert_int_equal(rg_recipe_new(&r, "type: words\nobjective: [adversarial]\nepsilon: -1\n"), RG_EINVAL);
     assert_int_equal(rg_recipe_new(&r, "type: words\nepsilon: 1e-8\n"), RG_EINVAL); /* the optimiser's, once */
     assert_non_null(strstr(rg_message(), "optimizer-epsilon"));
-    if (learn(NULL, rg_system_find("words"), "", "objective: [vat]\nafter-epochs: 1\n", "unlabelled", 1, 0, NULL) != RG_OK) fail_msg("%s", rg_message());
+    if (learn(NULL, rg_system_find("words"), "", "objective: [vat]\nafter-epochs: 1\n", "unlabelled", 1, 0, NULL) !=
+        RG_OK)
+        fail_msg("%s", rg_message());
     assert_non_null(strstr(told, "is the training data themselves"));
 }
 
@@ -188,7 +206,8 @@ static rg_status learn_table(rg_model **out, const char *more)
 {
     rg_recipe *recipe;
     char       yaml[512];
-    snprintf(yaml, sizeof yaml, "type: words\nwidth: 4\nmodel: ''\ncpu-threads: 1\nafter-epochs: 2\ntrain-sets: [three.tsv]\n%s", more);
+    snprintf(yaml, sizeof yaml,
+             "type: words\nwidth: 4\nmodel: ''\ncpu-threads: 1\nafter-epochs: 2\ntrain-sets: [three.tsv]\n%s", more);
     if (rg_recipe_new(&recipe, yaml) != RG_OK) fail_msg("%s", rg_message());
     const rg_training t = rg_recipe_training(recipe, NULL);
     const rg_status   status = rg_learn(out, NULL, &t);
@@ -196,7 +215,8 @@ static rg_status learn_table(rg_model **out, const char *more)
     return status;
 }
 
-/* A property in the third column is kept out of the features; random bits and the parity of the label need no further data. */
+/* A property in the third column is kept out of the features; random bits and the parity of the label need no
+ * further data. */
 static void the_adversary_may_predict_anything(void **state)
 {
     (void)state;
@@ -206,7 +226,8 @@ static void the_adversary_may_predict_anything(void **state)
     assert_int_equal(rg_param_cols(rg_params_find(m->params, "objective.domain.1.w")), 3);
     rg_model_free(m);
     for (size_t i = 0; i < 2; i++) {
-        if (learn_table(&m, i ? "objective: [domain]\nadversary: random\n" : "objective: [domain]\nadversary: parity\ndomain-layers: [0]\n") != RG_OK)
+        if (learn_table(&m, i ? "objective: [domain]\nadversary: random\n"
+                              : "objective: [domain]\nadversary: parity\ndomain-layers: [0]\n") != RG_OK)
             fail_msg("%s", rg_message());
         rg_model_free(m);
     }

@@ -1,7 +1,8 @@
-/* test_attention.c - what every attention must keep to, by walking the tables: every score over every reach, one head and two.
+/* test_attention.c - what every attention must keep to, by walking the tables: every score over every reach, one head
+ * and two.
  *
- * A setup is a score with fresh parameters, a reach and a number of heads. Its weights come from rg_weigh, its output from rg_attend, which
- * takes a fused path where the score has one. */
+ * A setup is a score with fresh parameters, a reach and a number of heads. Its weights come from rg_weigh, its
+ * output from rg_attend, which takes a fused path where the score has one. */
 #include "regard/attention.h"
 
 #include <math.h>
@@ -49,7 +50,10 @@ static const rg_reach *make_reach(rg_tape *t, const reach_case *c, const rg_layo
     return c->lists ? rg_reach_lists(t, N, N, first, list) : rg_reach_intervals(t, N, N, begin, end);
 }
 
-static size_t key_of(const rg_reach *r, size_t i, size_t p) { return r->key ? (size_t)r->key[p] : (size_t)r->begin[i] + (p - r->first[i]); }
+static size_t key_of(const rg_reach *r, size_t i, size_t p)
+{
+    return r->key ? (size_t)r->key[p] : (size_t)r->begin[i] + (p - r->first[i]);
+}
 
 static bool reaches(const rg_reach *r, size_t i, size_t j)
 {
@@ -126,14 +130,16 @@ static void copy_rows(rg_real *to, const rg_real *from, size_t rows, size_t cols
 }
 
 /* `lists` gives the reach instead of the setup's (NULL: the setup's over `rows`). */
-static void run_over(result *r, const setup *s, const numbers *x, const rg_layout *rows, const rg_reach *lists, rg_team *team)
+static void run_over(result *r, const setup *s, const numbers *x, const rg_layout *rows, const rg_reach *lists,
+                     rg_team *team)
 {
     const size_t   n = lists ? lists->Nq : (size_t)rows->start[rows->groups], m = lists ? lists->Nk : n, H = s->heads;
     rg_tape_config config = RG_TAPE_CONFIG_DEFAULT;
     rg_tape       *t = NULL;
     config.team = team;
     assert_int_equal(rg_tape_new(&t, &config), RG_OK);
-    rg_tensor *q = rg_input(t, x->q, n, H * DK, rows), *k = rg_input(t, x->k, m, H * DK, rows), *v = rg_input(t, x->v, m, H * DV, rows);
+    rg_tensor *q = rg_input(t, x->q, n, H * DK, rows), *k = rg_input(t, x->k, m, H * DK, rows),
+              *v = rg_input(t, x->v, m, H * DV, rows);
     const rg_reach *reach = lists ? lists : make_reach(t, &s->reach, rows);
     assert_non_null(reach);
     rg_tensor *prepared = rg_attention_prepare(t, &s->att, k);
@@ -172,7 +178,8 @@ static rg_reach *as_lists(const result *r)
 
 static void near(const setup *s, const char *what, size_t at, rg_real a, rg_real b, double tolerance)
 {
-    if (!(fabs((double)a - (double)b) <= tolerance)) fail_msg("%s: %s %zu is %.9g, expected %.9g", s->name, what, at, (double)a, (double)b);
+    if (!(fabs((double)a - (double)b) <= tolerance))
+        fail_msg("%s: %s %zu is %.9g, expected %.9g", s->name, what, at, (double)a, (double)b);
 }
 
 static void same_bits(const setup *s, const char *what, const rg_real *a, const rg_real *b, size_t n)
@@ -223,7 +230,8 @@ static void check_nothing(const setup *s)
     run(&r, s, &x);
     for (size_t i = 0; i < r.Nq; i++) {
         if (r.first[i + 1] > r.first[i]) continue;
-        for (size_t c = 0; c < s->heads * DV; c++) near(s, "output of a query without keys, column", c, r.out[i * s->heads * DV + c], 0, 0);
+        for (size_t c = 0; c < s->heads * DV; c++)
+            near(s, "output of a query without keys, column", c, r.out[i * s->heads * DV + c], 0, 0);
         for (size_t c = 0; c < s->heads * DK; c++)
             near(s, "gradient of a query without keys, column", c, r.dq[i * s->heads * DK + c], 0, 0);
     }
@@ -237,7 +245,10 @@ static void check_nothing(const setup *s)
     }
 }
 
-static void a_query_that_reaches_nothing_gives_zeros_and_zero_gradients(void **state) { (void)state, each_setup(check_nothing); }
+static void a_query_that_reaches_nothing_gives_zeros_and_zero_gradients(void **state)
+{
+    (void)state, each_setup(check_nothing);
+}
 
 static void check_fused(const setup *s)
 {
@@ -264,13 +275,15 @@ static void check_key_order(const setup *s)
     for (size_t i = 0; i < r.Nq; i++) { /* each query meets its keys in another order, unless places are what it looks at */
         const size_t n = r.first[i + 1] - r.first[i];
         shuffle(order, n, i);
-        for (size_t p = 0; p < n; p++) list[r.first[i] + p] = (int32_t)place[r.key[r.first[i] + (sees_keys(s->score) ? order[p] : p)]];
+        for (size_t p = 0; p < n; p++)
+            list[r.first[i] + p] = (int32_t)place[r.key[r.first[i] + (sees_keys(s->score) ? order[p] : p)]];
     }
     rg_reach *reach = NULL;
     assert_int_equal(rg_reach_new_lists(&reach, N, N, r.first, list), RG_OK);
     run_over(&other, s, &y, NULL, reach, NULL);
     for (size_t i = 0; i < N * s->heads * DV; i++) near(s, "number of the output", i, other.out[i], r.out[i], 1e-6);
-    for (size_t i = 0; i < N * s->heads * DK; i++) near(s, "number of the queries' gradient", i, other.dq[i], r.dq[i], 1e-5);
+    for (size_t i = 0; i < N * s->heads * DK; i++)
+        near(s, "number of the queries' gradient", i, other.dq[i], r.dq[i], 1e-5);
     rg_reach_free(reach);
 }
 
@@ -352,7 +365,8 @@ static void check_closed(const setup *s)
             for (size_t c = 0; c < s->heads * DV; c++) y.v[j * s->heads * DV + c] = (rg_real)NAN;
         }
         run(&other, s, &y);
-        same_bits(s, "the weights", other.a + r.first[i] * s->heads, r.a + r.first[i] * s->heads, (r.first[i + 1] - r.first[i]) * s->heads);
+        same_bits(s, "the weights", other.a + r.first[i] * s->heads, r.a + r.first[i] * s->heads,
+                  (r.first[i + 1] - r.first[i]) * s->heads);
         same_bits(s, "the output", other.out + i * s->heads * DV, r.out + i * s->heads * DV, s->heads * DV);
         same_bits(s, "the query's gradient", other.dq + i * s->heads * DK, r.dq + i * s->heads * DK, s->heads * DK);
     }
@@ -431,8 +445,10 @@ static void check_lists(const setup *s)
     run_over(&other, s, &x, NULL, reach, NULL);
     same_bits(s, "the weights", other.a, r.a, r.P * s->heads);
     for (size_t i = 0; i < N * s->heads * DV; i++) near(s, "number of the output", i, other.out[i], r.out[i], 1e-6);
-    for (size_t i = 0; i < N * s->heads * DK; i++) near(s, "number of the keys' gradient", i, other.dk[i], r.dk[i], 1e-5);
-    for (size_t i = 0; i < N * s->heads * DV; i++) near(s, "number of the values' gradient", i, other.dv[i], r.dv[i], 1e-5);
+    for (size_t i = 0; i < N * s->heads * DK; i++)
+        near(s, "number of the keys' gradient", i, other.dk[i], r.dk[i], 1e-5);
+    for (size_t i = 0; i < N * s->heads * DV; i++)
+        near(s, "number of the values' gradient", i, other.dv[i], r.dv[i], 1e-5);
     rg_reach_free(reach);
 }
 
@@ -443,7 +459,8 @@ static const rg_reach *wide_window(rg_tape *t, const rg_layout *q, const rg_layo
     return (void)k, rg_reach_window(t, q, 2 * r + 3);
 }
 
-/* What a kind makes of layouts is what it says of positions, and what a decoder takes in its place never looks ahead. */
+/* What a kind makes of layouts is what it says of positions, and what a decoder takes in its place never looks
+ * ahead. */
 static void every_reach_sees_what_it_makes(void **state)
 {
     (void)state;
@@ -461,7 +478,8 @@ static void every_reach_sees_what_it_makes(void **state)
                     for (int32_t j = 0; j < N; j++) {
                         const bool inside = j >= from && j < ragged[g + 1];
                         const bool sees = inside && (*k)->sees((size_t)(i - from), (size_t)(j - from), size);
-                        if (reaches(r, (size_t)i, (size_t)j) != sees) fail_msg("%s:%zu, row %d, key %d", (*k)->name, size, i, j);
+                        if (reaches(r, (size_t)i, (size_t)j) != sees)
+                            fail_msg("%s:%zu, row %d, key %d", (*k)->name, size, i, j);
                         if (inside && j > i) assert_false(past->sees((size_t)(i - from), (size_t)(j - from), size));
                     }
         }
@@ -478,8 +496,11 @@ static void a_reach_is_chosen_by_name_and_size(void **state)
     assert_int_equal(rg_reach_choose(&c, "window:5"), RG_OK);
     assert_int_equal(c.size, 5);
     assert_string_equal(rg_reach_past(c).kind->name, "window_causal");
-    static const char *const wrong[] = { "windows:3", "window", "window:", "window:0", "window:x", "window:-1", "window:99999999999", "causal:3", "" };
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) assert_int_equal(rg_reach_choose(&c, wrong[i]), RG_EINVAL);
+    static const char *const wrong[] = {
+        "windows:3", "window", "window:", "window:0", "window:x", "window:-1", "window:99999999999", "causal:3", ""
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(rg_reach_choose(&c, wrong[i]), RG_EINVAL);
     assert_int_equal(rg_reach_choose(&c, "windows:3"), RG_EINVAL);
     assert_non_null(strstr(rg_message(), "window:R"));
 }
@@ -495,7 +516,8 @@ static void check_window(const setup *s)
     run(&full, s, &x);
     run(&band, &other, &x);
     assert_int_equal(full.P, band.P);
-    for (size_t i = 0; i < N * s->heads * DV; i++) near(&other, "number of the output", i, band.out[i], full.out[i], 1e-6);
+    for (size_t i = 0; i < N * s->heads * DV; i++)
+        near(&other, "number of the output", i, band.out[i], full.out[i], 1e-6);
 }
 
 static void a_window_of_2n_minus_1_equals_full_attention(void **state) { (void)state, each_setup(check_window); }
@@ -516,17 +538,21 @@ static void check_bias(const setup *s)
     for (size_t i = 0; i < plain.Nq; i++)
         for (size_t h = 0; h < s->heads; h++) {
             double sum = 0;
-            for (size_t p = plain.first[i]; p < plain.first[i + 1]; p++) sum += (double)(plain.a[p * s->heads + h] * w[p]);
             for (size_t p = plain.first[i]; p < plain.first[i + 1]; p++)
-                near(s, "biased weight", p, biased.a[p * s->heads + h], (rg_real)((double)(plain.a[p * s->heads + h] * w[p]) / sum), 1e-6);
+                sum += (double)(plain.a[p * s->heads + h] * w[p]);
+            for (size_t p = plain.first[i]; p < plain.first[i + 1]; p++)
+                near(s, "biased weight", p, biased.a[p * s->heads + h],
+                     (rg_real)((double)(plain.a[p * s->heads + h] * w[p]) / sum), 1e-6);
         }
-    for (size_t i = 0; i < plain.Nq * s->heads * DV; i++) near(s, "number of the biased output", i, biased.out[i], biased.mixed[i], 1e-6);
+    for (size_t i = 0; i < plain.Nq * s->heads * DV; i++)
+        near(s, "number of the biased output", i, biased.out[i], biased.mixed[i], 1e-6);
     rg_reach_free(lists);
 }
 
 static void a_bias_multiplies_the_weights(void **state) { (void)state, each_setup(check_bias); }
 
-/* What `one_width` says of a score is so: with keys wider than queries it fails with both widths in the message, or works. */
+/* What `one_width` says of a score is so: with keys wider than queries it fails with both widths in the message, or
+ * works. */
 static void scores_say_whether_queries_and_keys_have_one_width(void **state)
 {
     (void)state;
@@ -546,8 +572,10 @@ static void scores_say_whether_queries_and_keys_have_one_width(void **state)
         rg_tensor *q = rg_input(t, x.q, N, DK, &layout), *k = rg_input(t, x.k, N, DK + 3, &layout);
         rg_weigh(t, &att, q, rg_attention_prepare(t, &att, k), rg_reach_groups(t, &layout, &layout));
         const rg_status status = rg_tape_status(t);
-        if (status != ((*score)->one_width ? RG_ESHAPE : RG_OK)) fail_msg("%s: %s", (*score)->name, status == RG_OK ? "works" : rg_message());
-        if (status != RG_OK && (!strstr(rg_message(), "4") || !strstr(rg_message(), "7"))) fail_msg("%s: %s", (*score)->name, rg_message());
+        if (status != ((*score)->one_width ? RG_ESHAPE : RG_OK))
+            fail_msg("%s: %s", (*score)->name, status == RG_OK ? "works" : rg_message());
+        if (status != RG_OK && (!strstr(rg_message(), "4") || !strstr(rg_message(), "7")))
+            fail_msg("%s: %s", (*score)->name, rg_message());
         rg_tape_free(t);
         rg_params_free(params);
     }

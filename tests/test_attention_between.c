@@ -1,4 +1,5 @@
-/* test_attention_between.c - what comes between weighing and mixing: local windows, drawing one key, rows kept apart, key-value. */
+/* test_attention_between.c - what comes between weighing and mixing: local windows, drawing one key, rows kept
+ * apart, key-value. */
 #include "regard/between.h"
 
 #include <math.h>
@@ -69,7 +70,8 @@ static void local_p_rounds_its_window_and_weighs_by_the_gaussian(void **state)
     rg_tensor *g = rg_local_gaussian(t, rg_input(t, ones, r->P, 2, NULL), p, r, whole, 1);
     for (size_t i = 0; i < 8; i++)
         for (size_t j = r->first[i]; j < r->first[i + 1]; j++) {
-            const double s = (double)((size_t)r->begin[i] + j - r->first[i]) - (double)whole->begin[i] + 1, x = s - (double)at[i];
+            const double s = (double)((size_t)r->begin[i] + j - r->first[i]) - (double)whole->begin[i] + 1,
+                         x = s - (double)at[i];
             near((double)rg_tensor_at(g, j, 1), exp(-x * x / (2 * 0.25)), 1e-6);
         }
     rg_tensor *n = rg_normalise_over(t, g, r);
@@ -145,7 +147,8 @@ static void estimate(double baseline, double *mean, double *variance)
     const rg_real *de = rg_tape_gradient(t, scores);
     for (size_t j = 0; j < KEYS; j++) {
         double sum = 0, square = 0;
-        for (size_t i = 0; i < DRAWS; i++) sum += -(double)de[i * KEYS + j], square += (double)de[i * KEYS + j] * (double)de[i * KEYS + j];
+        for (size_t i = 0; i < DRAWS; i++)
+            sum += -(double)de[i * KEYS + j], square += (double)de[i * KEYS + j] * (double)de[i * KEYS + j];
         mean[j] = sum / DRAWS;
         variance[j] = square / DRAWS - mean[j] * mean[j];
     }
@@ -183,7 +186,8 @@ static void draws_follow_the_weights_and_the_seed(void **state)
     static rg_real       w[3000];
     double               count[2][3] = { { 0 } };
     static rg_real       first[3000];
-    for (size_t i = 0; i < 1000; i++) end[i] = 3, w[3 * i] = (rg_real)0.5, w[3 * i + 1] = 0, w[3 * i + 2] = (rg_real)0.5;
+    for (size_t i = 0; i < 1000; i++)
+        end[i] = 3, w[3 * i] = (rg_real)0.5, w[3 * i + 1] = 0, w[3 * i + 2] = (rg_real)0.5;
     for (int run = 0; run < 3; run++) {
         rg_tape        *t = new_tape(run == 2 ? 9 : 4);
         const rg_reach *reach = rg_reach_intervals(t, 1000, 3, begin, end);

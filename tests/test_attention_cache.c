@@ -1,4 +1,5 @@
-/* test_attention_cache.c - a decoder's past: steps through the cache equal one causal pass, whatever a beam does to the rows. */
+/* test_attention_cache.c - a decoder's past: steps through the cache equal one causal pass, whatever a beam does to
+ * the rows. */
 #include "regard/attention.h"
 
 #include <math.h>
@@ -54,7 +55,8 @@ static void full_pass(rg_real *out, const layer *l, const int *token, size_t n, 
     rg_tape_free(t);
 }
 
-/* Random beams: each step every hypothesis continues some other. Every step of every hypothesis must equal its full pass. */
+/* Random beams: each step every hypothesis continues some other. Every step of every hypothesis must equal its full
+ * pass. */
 static void run_beam(const char *score, rg_reach_choice past)
 {
     layer     l;
@@ -85,8 +87,8 @@ static void run_beam(const char *score, rg_reach_choice past)
                 full_pass(want, &l, history[i], step + 1, past);
                 for (size_t c = 0; c < W; c++)
                     if (!(fabs((double)(rg_tensor_at(y, i, c) - want[c])) <= 1e-5))
-                        fail_msg("%s, %s:%zu, step %zu, row %zu: %g, the full pass gives %g", score, past.kind->name, past.size, step, i,
-                                 (double)rg_tensor_at(y, i, c), (double)want[c]);
+                        fail_msg("%s, %s:%zu, step %zu, row %zu: %g, the full pass gives %g", score, past.kind->name,
+                                 past.size, step, i, (double)rg_tensor_at(y, i, c), (double)want[c]);
             }
             const size_t m = 1 + (size_t)rg_random_below(&random, BEAM + 2);
             int32_t      parent[BEAM + 2];
@@ -108,7 +110,8 @@ static void stepping_through_the_cache_equals_the_full_pass_for_every_score_and_
 {
     (void)state;
     for (const rg_score *const *s = rg_score_all(); *s; s++)
-        for (const rg_reach_kind *const *k = rg_reach_kinds(); *k; k++) run_beam((*s)->name, rg_reach_past((rg_reach_choice){ *k, 2 }));
+        for (const rg_reach_kind *const *k = rg_reach_kinds(); *k; k++)
+            run_beam((*s)->name, rg_reach_past((rg_reach_choice){ *k, 2 }));
 }
 
 static const rg_reach_choice all = { &rg_reach_kind_causal, 0 };

@@ -61,7 +61,8 @@ static void near_all(const rg_tensor *a, const rg_tensor *b, double tolerance)
     for (size_t i = 0; i < rg_tensor_rows(a); i++)
         for (size_t c = 0; c < rg_tensor_cols(a); c++)
             if (!(fabs((double)(rg_tensor_at(a, i, c) - rg_tensor_at(b, i, c))) <= tolerance))
-                fail_msg("(%zu, %zu): %.9g and %.9g", i, c, (double)rg_tensor_at(a, i, c), (double)rg_tensor_at(b, i, c));
+                fail_msg("(%zu, %zu): %.9g and %.9g", i, c, (double)rg_tensor_at(a, i, c),
+                         (double)rg_tensor_at(b, i, c));
 }
 
 /* ------------------------------------------------------------------------------------------------ worked examples */
@@ -112,7 +113,8 @@ static void a_constant_added_to_all_scores_of_a_query_changes_nothing(void **sta
     rg_test_fill(e, 20, 4, -3, 3);
     for (size_t i = 0; i < N; i++)
         for (size_t p = reach->first[i]; p < reach->first[i + 1]; p++) moved[p] = e[p] + (rg_real)(i * 8) - 16;
-    near_all(rg_softmax_over(t, rg_input(t, e, 20, 1, NULL), reach), rg_softmax_over(t, rg_input(t, moved, 20, 1, NULL), reach), 1e-6);
+    near_all(rg_softmax_over(t, rg_input(t, e, 20, 1, NULL), reach),
+             rg_softmax_over(t, rg_input(t, moved, 20, 1, NULL), reach), 1e-6);
     rg_tape_free(t);
 }
 
@@ -128,15 +130,18 @@ static void the_linear_score_without_activation_does_not_see_the_query(void **st
     rg_tape        *t = new_tape();
     const rg_reach *reach = rg_reach_groups(t, &two_groups, &two_groups);
     rg_tensor      *k = rg_attention_prepare(t, &att, random_rows(t, 2 * D, 1));
-    rg_tensor      *a = rg_weigh(t, &att, random_rows(t, 2 * D, 2), k, reach), *b = rg_weigh(t, &att, random_rows(t, 2 * D, 3), k, reach);
+    rg_tensor      *a = rg_weigh(t, &att, random_rows(t, 2 * D, 2), k, reach),
+              *b = rg_weigh(t, &att, random_rows(t, 2 * D, 3), k, reach);
     near_all(a, b, 1e-6);
     rg_params_free(params);
     c.activation = RG_LEAKY_RELU; /* with one it does */
     params = new_attention(&att, &c);
     k = rg_attention_prepare(t, &att, random_rows(t, 2 * D, 1));
-    a = rg_weigh(t, &att, random_rows(t, 2 * D, 2), k, reach), b = rg_weigh(t, &att, random_rows(t, 2 * D, 3), k, reach);
+    a = rg_weigh(t, &att, random_rows(t, 2 * D, 2), k, reach),
+    b = rg_weigh(t, &att, random_rows(t, 2 * D, 3), k, reach);
     double most = 0;
-    for (size_t p = 0; p < reach->P; p++) most = fmax(most, fabs((double)(rg_tensor_at(a, p, 0) - rg_tensor_at(b, p, 0))));
+    for (size_t p = 0; p < reach->P; p++)
+        most = fmax(most, fabs((double)(rg_tensor_at(a, p, 0) - rg_tensor_at(b, p, 0))));
     assert_true(most > 1e-3);
     rg_tape_free(t);
     rg_params_free(params);
@@ -179,15 +184,16 @@ static void the_distance_score_is_what_its_formula_says(void **state)
         rg_params      *params = new_attention(&att, &c);
         rg_tape        *t = new_tape();
         const rg_reach *reach = rg_reach_groups(t, &two_groups, &two_groups);
-        rg_tensor      *q = random_rows(t, 2 * D, 1), *k = random_rows(t, 2 * D, 2), *e = rg_scores(t, &att, q, k, reach);
+        rg_tensor *q = random_rows(t, 2 * D, 1), *k = random_rows(t, 2 * D, 2), *e = rg_scores(t, &att, q, k, reach);
         assert_int_equal(rg_tape_status(t), RG_OK);
         for (size_t i = 0; i < N; i++)
             for (size_t p = reach->first[i]; p < reach->first[i + 1]; p++)
                 for (size_t h = 0; h < 2; h++) {
                     double square = 0;
                     for (size_t d = 0; d < D; d++) {
-                        const double x = (double)rg_tensor_at(q, i, h * D + d) -
-                                         (double)rg_tensor_at(k, (size_t)reach->begin[i] + p - reach->first[i], h * D + d);
+                        const double x =
+                            (double)rg_tensor_at(q, i, h * D + d) -
+                            (double)rg_tensor_at(k, (size_t)reach->begin[i] + p - reach->first[i], h * D + d);
                         square += x * x;
                     }
                     assert_true(fabs((double)rg_tensor_at(e, p, h) + square / (2 * 0.25)) < 1e-5);
@@ -211,9 +217,11 @@ static void cosine_weights_do_not_see_lengths_and_sharpen_with_beta(void **state
         const rg_reach *reach = rg_reach_groups(t, &two_groups, &two_groups);
         rg_tensor      *q = random_rows(t, 2 * D, 1), *k = random_rows(t, 2 * D, 2);
         rg_tensor      *e = rg_scores(t, &att, q, rg_attention_prepare(t, &att, k), reach);
-        rg_tensor      *longer = rg_scores(t, &att, rg_scale(t, q, 30), rg_attention_prepare(t, &att, rg_scale(t, k, 7)), reach);
+        rg_tensor      *longer =
+            rg_scores(t, &att, rg_scale(t, q, 30), rg_attention_prepare(t, &att, rg_scale(t, k, 7)), reach);
         near_all(e, longer, 1e-4);
-        for (size_t p = 0; p < reach->P; p++) assert_true(fabs((double)rg_tensor_at(e, p, 1)) <= c.sharpness * 1.000001);
+        for (size_t p = 0; p < reach->P; p++)
+            assert_true(fabs((double)rg_tensor_at(e, p, 1)) <= c.sharpness * 1.000001);
         rg_tensor *a = rg_softmax_over(t, e, reach);
         top[sharp] = 0;
         for (size_t p = reach->first[2]; p < reach->first[3]; p++)
@@ -268,12 +276,14 @@ static void keys_shared_by_all_heads_equal_keys_repeated_for_each(void **state)
             rg_attention        att;
             rg_params          *params = new_attention(&att, &c);
             rg_tape            *t = new_tape();
-            rg_tensor *q = random_rows(t, 3 * D, 1), *k = random_rows(t, D, 2), *v = random_rows(t, 3 * 2, 3), *thrice[] = { k, k, k };
+            rg_tensor          *q = random_rows(t, 3 * D, 1), *k = random_rows(t, D, 2), *v = random_rows(t, 3 * 2, 3),
+                      *thrice[] = { k, k, k };
             static const size_t  first[] = { 0, 2, 4, 4, 7, 8, 9 };
             static const int32_t list[] = { 1, 0, 5, 2, 3, 4, 1, 0, 0 };
             const rg_reach *reach = interval ? rg_reach_causal(t, &two_groups) : rg_reach_lists(t, N, N, first, list);
             rg_tensor      *shared = rg_attend(t, &att, q, rg_attention_prepare(t, &att, k), v, reach);
-            rg_tensor      *whole = rg_attend(t, &att, q, rg_attention_prepare(t, &att, rg_concat_columns(t, 3, thrice)), v, reach);
+            rg_tensor           *whole =
+                rg_attend(t, &att, q, rg_attention_prepare(t, &att, rg_concat_columns(t, 3, thrice)), v, reach);
             if (rg_tape_status(t) != RG_OK) fail_msg("%s: %s", names[n], rg_message());
             near_all(shared, whole, 1e-6);
             rg_tape_free(t);
@@ -291,7 +301,8 @@ static void values_shared_by_all_heads_equal_values_repeated_for_each(void **sta
         sharing = att;
         sharing.config.shared_values = true;
         rg_tape        *t = new_tape();
-        rg_tensor *q = random_rows(t, 2 * D, 1), *k = rg_attention_prepare(t, &att, random_rows(t, 2 * D, 2)), *v = random_rows(t, 6, 3);
+        rg_tensor      *q = random_rows(t, 2 * D, 1), *k = rg_attention_prepare(t, &att, random_rows(t, 2 * D, 2)),
+                  *v = random_rows(t, 6, 3);
         rg_tensor      *twice[] = { v, v };
         const rg_reach *reach = rg_reach_causal(t, &two_groups);
         rg_tensor      *shared = rg_attend(t, &sharing, q, k, v, reach),
@@ -322,7 +333,8 @@ static void one_head_with_identity_projections_is_plain_attention(void **state)
     rg_param *const all[] = { h.wqkv, h.wo, c.wq, c.wkv, c.wo };
     for (size_t i = 0; i < 5; i++)
         for (size_t r = 0; r < W; r++)
-            for (size_t col = 0; col < rg_param_cols(all[i]); col++) rg_param_data(all[i])[r * rg_param_cols(all[i]) + col] = col % W == r;
+            for (size_t col = 0; col < rg_param_cols(all[i]); col++)
+                rg_param_data(all[i])[r * rg_param_cols(all[i]) + col] = col % W == r;
     assert_int_equal(rg_params_repack(params, NULL), RG_OK);
     rg_tape        *t = new_tape();
     rg_tensor      *x = random_rows(t, W, 1), *y = random_rows(t, W, 2);

@@ -80,8 +80,8 @@ static void weights_nobody_watches_are_never_made(void **state)
     const rg_watcher no = { &none, wants, see }, first = { &one, wants, see }, every = { &all, wants, see };
     rg_real          plain, watched;
     const size_t     weights = (size_t)N * (N + 1) / 2 * 2 * sizeof(rg_real); /* of one layer's two heads */
-    const size_t     without = two_layers(NULL, &plain), unasked = two_layers(&no, NULL), with_one = two_layers(&first, NULL),
-                 with_all = two_layers(&every, &watched);
+    const size_t     without = two_layers(NULL, &plain), unasked = two_layers(&no, NULL),
+                 with_one = two_layers(&first, NULL), with_all = two_layers(&every, &watched);
     assert_int_equal(without, unasked);
     assert_true(without < weights);
     assert_true(with_one >= without + weights && with_one < without + 3 * weights);
@@ -98,7 +98,9 @@ static void a_record_holds_a_map_for_each_layer_and_head_asked_for(void **state)
 {
     (void)state;
     static const char            *words[N];
-    static const rg_attention_use uses[] = { { .where = "encoder", .watch = "encoder.*", .rows = "source", .cols = "source" }, { 0 } };
+    static const rg_attention_use uses[] = {
+        { .where = "encoder", .watch = "encoder.*", .rows = "source", .cols = "source" }, { 0 }
+    };
     rg_record         *record = NULL;
     size_t             skipped = 9;
     for (size_t i = 0; i < N; i++) words[i] = "word";

@@ -23,11 +23,14 @@ static rg_examples *store_of(rg_augmented *a, size_t batch, bool still)
     rg_field_spec            spec = { .name = "picture", .kind = RG_FIELD_PIXELS, .width = 1, .still = still };
     rg_examples             *c = NULL;
     for (size_t i = 0; i < COUNT; i++)
-        for (size_t k = 0; k < SIDE * SIDE; k++) digits[i][k] = (unsigned char)(k % SIDE > 8 && k % SIDE < 14 + i % 7 && k / SIDE > 6 ? 40 + 10 * i : 0);
+        for (size_t k = 0; k < SIDE * SIDE; k++)
+            digits[i][k] = (unsigned char)(k % SIDE > 8 && k % SIDE < 14 + i % 7 && k / SIDE > 6 ? 40 + 10 * i : 0);
     if (a) rg_augmented_on(&spec, a);
     assert_int_equal(rg_examples_new(&c, &config, &spec, 1), RG_OK);
     for (size_t i = 0; i < COUNT; i++) {
-        const rg_cell cell = { .bytes = (const char *)digits[i], .count = SIDE * SIDE, .height = SIDE, .width = SIDE, .channels = 1 };
+        const rg_cell cell = {
+            .bytes = (const char *)digits[i], .count = SIDE * SIDE, .height = SIDE, .width = SIDE, .channels = 1
+        };
         assert_int_equal(rg_examples_add(c, &cell, i + 1), RG_OK);
     }
     assert_int_equal(rg_examples_seal(c), RG_OK);
@@ -110,7 +113,8 @@ static void validation_stands_still(void **state)
     size_t        side;
     (void)state;
     assert_int_equal(rg_augmented_fill(a, train, valid, 0), RG_OK);
-    float *first = picture_of(&side, valid, 0, 2), *second = picture_of(&side, valid, 1, 2), *as_it_is = picture_of(&side, plain, 0, 2);
+    float *first = picture_of(&side, valid, 0, 2), *second = picture_of(&side, valid, 1, 2),
+          *as_it_is = picture_of(&side, plain, 0, 2);
     assert_memory_equal(first, second, 3600 * sizeof *first);
     assert_int_equal(side, SIDE);
     for (size_t k = 0; k < SIDE * SIDE; k++) assert_true(as_it_is[k] == (float)((rg_real)digits[1][k] / 255));

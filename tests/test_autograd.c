@@ -1,4 +1,5 @@
-/* test_autograd.c - the tape itself: latched failures, switches, inner passes, costs, memory, and which bits may change. */
+/* test_autograd.c - the tape itself: latched failures, switches, inner passes, costs, memory, and which bits may
+ * change. */
 #include "base/seams.h"
 #include "regard/ops.h"
 
@@ -39,7 +40,9 @@ static rg_status net_open(net *n, bool dry, int members)
     RG_TRY(rg_params_build(p, 1));
     RG_TRY(rg_grads_new(&n->grads, p));
     RG_TRY(rg_team_new(&n->team, members));
-    rg_tape_config config = { .record = true, .learn = true, .dry = dry, .seed = 3, .team = n->team, .grads = n->grads };
+    rg_tape_config config = {
+        .record = true, .learn = true, .dry = dry, .seed = 3, .team = n->team, .grads = n->grads
+    };
     return rg_tape_new(&n->tape, &config);
 }
 
@@ -140,7 +143,8 @@ static void what_does_not_make_sense_is_refused_with_the_numbers(void **state)
     rg_tape_reset(t, 0);
     assert_int_equal(rg_tape_backward(t, rg_input(t, zeros, 4, 6, NULL)), RG_ESHAPE);
     rg_tape_reset(t, 0);
-    assert_int_equal(rg_tape_backward(t, rg_log_softmax(t, rg_input(t, (const rg_real[]){ NAN }, 1, 1, NULL))), RG_ENUMBER);
+    assert_int_equal(rg_tape_backward(t, rg_log_softmax(t, rg_input(t, (const rg_real[]){ NAN }, 1, 1, NULL))),
+                     RG_ENUMBER);
     rg_tape_free(t);
 }
 
@@ -171,7 +175,8 @@ static void a_weight_used_in_every_step_of_a_loop_gets_the_gradient_of_all_its_r
         if (!loop) memcpy(together, dw, sizeof together), memcpy(bias, db, sizeof bias);
         for (size_t i = 0; loop && i < WIDTH * WIDTH; i++)
             assert_true(fabs((double)(dw[i] - together[i])) <= 2e-5 * fmax(1, fabs((double)together[i])));
-        for (size_t i = 0; loop && i < WIDTH; i++) assert_true(fabs((double)(db[i] - bias[i])) <= 2e-5 * fmax(1, fabs((double)bias[i])));
+        for (size_t i = 0; loop && i < WIDTH; i++)
+            assert_true(fabs((double)(db[i] - bias[i])) <= 2e-5 * fmax(1, fabs((double)bias[i])));
     }
     net_close(&n);
 }
@@ -401,7 +406,8 @@ static void a_row_is_dropped_alike_in_whichever_share_of_the_batch_it_stands(voi
     enum { N = 21, D = 13, CUT = 8 };
     static const int32_t whole_start[] = { 0, CUT, N }, left_start[] = { 0, CUT }, right_start[] = { 0, N - CUT };
     const rg_layout      whole = { .groups = 2, .start = whole_start };
-    const rg_layout      left = { .groups = 1, .start = left_start }, right = { .groups = 1, .start = right_start, .first = CUT };
+    const rg_layout      left = { .groups = 1, .start = left_start },
+                    right = { .groups = 1, .start = right_start, .first = CUT };
     rg_real              ones[N * D], y[N * D];
     for (int i = 0; i < N * D; i++) ones[i] = 1;
     rg_tape_config config = { .record = true, .learn = true, .seed = 5 };
@@ -412,7 +418,8 @@ static void a_row_is_dropped_alike_in_whichever_share_of_the_batch_it_stands(voi
     rg_tape_reset(t, 9);
     assert_memory_equal(y, rg_tensor_data(rg_dropout(t, rg_input(t, ones, CUT, D, &left), 0.5)), CUT * D * sizeof *y);
     rg_tape_reset(t, 9);
-    assert_memory_equal(y + CUT * D, rg_tensor_data(rg_dropout(t, rg_input(t, ones, N - CUT, D, &right), 0.5)), (N - CUT) * D * sizeof *y);
+    assert_memory_equal(y + CUT * D, rg_tensor_data(rg_dropout(t, rg_input(t, ones, N - CUT, D, &right), 0.5)),
+                        (N - CUT) * D * sizeof *y);
     int kept = 0;
     for (int i = 0; i < N * D; i++) kept += y[i] != 0;
     assert_in_range(kept, N * D / 3, 2 * N * D / 3);
@@ -494,7 +501,8 @@ static void a_weight_used_again_and_again_gets_the_sum_of_its_uses(void **state)
         assert_int_equal(rg_tape_backward(t, loss), RG_OK);
     }
     for (size_t k = 0; k < K; k++)
-        for (size_t j = 0; j < N; j++) assert_float_equal((float)rg_grads_of(grads, w)[k * N + j], (float)expected[k], 1e-3f);
+        for (size_t j = 0; j < N; j++)
+            assert_float_equal((float)rg_grads_of(grads, w)[k * N + j], (float)expected[k], 1e-3f);
     rg_tape_free(t);
     rg_grads_free(grads);
     rg_params_free(params);

@@ -1,4 +1,5 @@
-/* State that streams carry: chunks give the numbers of one long sequence, workers share streams, a stopped run resumes with the same bytes. */
+/* State that streams carry: chunks give the numbers of one long sequence, workers share streams, a stopped run
+ * resumes with the same bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,21 +58,28 @@ static void cut(toy *y, size_t from, size_t n)
         for (size_t i = 0; i < n; i++) y->data[s * n + i] = (rg_real)((s * 31 + (from + i) * 17) % 13) / 13;
     }
     y->start[STREAMS] = (int32_t)(STREAMS * n);
-    y->whole = (rg_batch){ .examples = STREAMS, .fields = 1, .lines = y->lines, .carry = y->carry,
-                           .field = { { .layout = { .groups = STREAMS, .start = y->start }, .values = y->data, .width = 1 } } };
+    y->whole = (rg_batch){
+        .examples = STREAMS,
+        .fields = 1,
+        .lines = y->lines,
+        .carry = y->carry,
+        .field = { { .layout = { .groups = STREAMS, .start = y->start }, .values = y->data, .width = 1 } }
+    };
 }
 
 /* The outputs of every step, (examples, D) each, into out[] when it is asked for. */
 static rg_loss run(rg_tape *t, const toy *y, const rg_batch *b, rg_real *out)
 {
-    const size_t n = b->examples, steps = n ? rg_field_rows(&b->field[0]) / n : 0, kept = b->carry_after ? b->carry_after : steps;
+    const size_t n = b->examples, steps = n ? rg_field_rows(&b->field[0]) / n : 0,
+                 kept = b->carry_after ? b->carry_after : steps;
     rg_tensor   *h[2] = { rg_carry_read(t, b, 0, D), rg_carry_read(t, b, 1, D) }, *sum = NULL;
     for (size_t i = 0; i < steps; i++) {
         rg_real column[STREAMS];
         for (size_t s = 0; s < n; s++) column[s] = b->field[0].values[s * steps + i];
         rg_tensor *x = rg_constant(t, column, n, 1, NULL);
         for (size_t k = 0; k < 2; k++)
-            x = h[k] = rg_tanh(t, rg_add(t, rg_matmul(t, x, rg_use(t, y->w[k])), rg_matmul(t, h[k], rg_use(t, y->u[k]))));
+            x = h[k] =
+                rg_tanh(t, rg_add(t, rg_matmul(t, x, rg_use(t, y->w[k])), rg_matmul(t, h[k], rg_use(t, y->u[k]))));
         if (i + 1 == kept)
             for (size_t k = 0; k < 2; k++) rg_carry_write(t, b, k, h[k]);
         for (size_t s = 0; out && s < n; s++) memcpy(out + (s * LONG + i) * D, rg_tensor_row(x, s), D * sizeof *out);
@@ -109,7 +117,8 @@ static void chunks_give_the_numbers_of_one_long_sequence(void **state)
                 run(t, &y, &y.whole, cuts + from * D);
                 assert_int_equal(rg_tape_status(t), RG_OK);
                 for (size_t s = 0; s < STREAMS; s++)
-                    assert_memory_equal(once + (s * LONG + from) * D, cuts + (s * LONG + from) * D, (CHUNK + overlap) * D * sizeof *once);
+                    assert_memory_equal(once + (s * LONG + from) * D, cuts + (s * LONG + from) * D,
+                                        (CHUNK + overlap) * D * sizeof *once);
             }
     }
     rg_tape_free(t);
@@ -144,7 +153,7 @@ static void what_does_not_fit_is_named(void **state)
     drop(&y);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- training */
+/* --------------------------------------------------------------------------------------------------------- training */
 
 static rg_status next(void *context, rg_shares *out)
 {
@@ -199,7 +208,9 @@ static bool stop(void *context)
 static rg_status train(const char *checkpoint, size_t stop_at, size_t *asked)
 {
     toy                    y = { .stop_at = stop_at };
-    const rg_trainer_hooks hooks = { .context = &y, .next = next, .loss = loss, .save = save, .load = load, .stop = stop };
+    const rg_trainer_hooks hooks = {
+        .context = &y, .next = next, .loss = loss, .save = save, .load = load, .stop = stop
+    };
     rg_trainer_config      c = RG_TRAINER_CONFIG_DEFAULT;
     rg_trainer            *trainer;
     uint64_t               step;

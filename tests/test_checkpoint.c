@@ -1,4 +1,5 @@
-/* test_checkpoint.c - what is saved comes back bit for bit, and a whole file is there whatever fails (P3, P4, P5, P9). */
+/* test_checkpoint.c - what is saved comes back bit for bit, and a whole file is there whatever fails (P3, P4, P5,
+ * P9). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -288,8 +289,8 @@ static void files_of_another_model_are_refused_and_change_nothing(void **unused)
         for (size_t k = 0; k < r.toy.params->count; k++) {
             const rg_param *e = r.toy.params->entry[k];
             bool            change = rows[i].name && strcmp(e->name, "w2") == 0;
-            rg_params_add(p, change ? rows[i].name : e->name, e->kind, change ? rows[i].rows : e->rows, change ? rows[i].cols : e->cols,
-                          RG_INIT_ONE, 1);
+            rg_params_add(p, change ? rows[i].name : e->name, e->kind, change ? rows[i].rows : e->rows,
+                          change ? rows[i].cols : e->cols, RG_INIT_ONE, 1);
         }
         if (!rows[i].name) rg_params_add(p, "extra", RG_VECTOR, 1, 1, RG_INIT_ONE, 1);
         OK(rg_params_build(p, 1));
@@ -364,7 +365,8 @@ static void the_one_before_is_kept_and_used_when_the_last_is_broken(void **unuse
         }
         uint64_t step;
         OK(rg_checkpoint_find(&found, path));
-        if (strcmp(found, path_prev) != 0) fail_msg("%s at byte %zu of %zu went unnoticed", i % 2 ? "a cut" : "a flip", at, n);
+        if (strcmp(found, path_prev) != 0)
+            fail_msg("%s at byte %zu of %zu went unnoticed", i % 2 ? "a cut" : "a flip", at, n);
         OK(rg_checkpoint_load(found, back.toy.params, back.opt, back.state, NULL));
         OK(rg_state_get_count(&step, back.state, "step"));
         assert_true(step == 2);

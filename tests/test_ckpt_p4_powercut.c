@@ -56,7 +56,8 @@ static int drop_folder(void **state)
     return rmdir(box.folder);
 }
 
-/* Which version can be loaded after the cut; 0 when there is no file. Fails the test when there is one that does not load. */
+/* Which version can be loaded after the cut; 0 when there is no file. Fails the test when there is one that does not
+ * load. */
 static int version_after(size_t operations, powercut_mode mode, rg_random *random)
 {
     unsigned char *bytes;
@@ -67,8 +68,8 @@ static int version_after(size_t operations, powercut_mode mode, rg_random *rando
     rg_status status = rg_safetensors_open_memory(&st, "disk", bytes, count);
     if (status == RG_OK) status = sample_check(&version, st);
     if (status != RG_OK)
-        fail_msg("cut after operation %zu of %zu, mode %d: %zu bytes that do not load: %s", operations, powercut_operations(),
-                 (int)mode, count, rg_message());
+        fail_msg("cut after operation %zu of %zu, mode %d: %zu bytes that do not load: %s", operations,
+                 powercut_operations(), (int)mode, count, rg_message());
     rg_safetensors_close(st);
     free(bytes);
     return version;
@@ -83,8 +84,8 @@ static void check_cut(size_t operations, powercut_mode mode, rg_random *random)
     }
     int version = version_after(operations, mode, random);
     if (version < ended || version > begun)
-        fail_msg("cut after operation %zu, mode %d: version %d, though %d was saved and %d begun", operations, (int)mode, version,
-                 ended, begun);
+        fail_msg("cut after operation %zu, mode %d: version %d, though %d was saved and %d begun", operations,
+                 (int)mode, version, ended, begun);
 }
 
 static void a_cut_after_any_operation_leaves_the_last_finished_save_or_a_newer_one(void **state)

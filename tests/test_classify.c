@@ -1,5 +1,6 @@
-/* test_classify.c - classifiers of every kind of input, and taggers: an input is answered the same alone and among others, two threads repeat
- * themselves, allocations that fail while one learns, loads and answers leave nothing behind, and what a model file says is checked. */
+/* test_classify.c - classifiers of every kind of input, and taggers: an input is answered the same alone and among
+ * others, two threads repeat themselves, allocations that fail while one learns, loads and answers leave nothing
+ * behind, and what a model file says is checked. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +25,8 @@ typedef struct {
 
 static rg_status mean_build(rg_model *m)
 {
-    rg_dense_init(&((mean_parts *)m->parts)->output, m->params, "output", rg_model_size(m, "features"), rg_model_size(m, "classes"), RG_IDENTITY);
+    rg_dense_init(&((mean_parts *)m->parts)->output, m->params, "output", rg_model_size(m, "features"),
+                  rg_model_size(m, "classes"), RG_IDENTITY);
     return RG_OK;
 }
 
@@ -35,7 +37,10 @@ static rg_tensor *mean_predict(rg_tape *t, const rg_model *m, const void *data)
     return rg_dense_run(t, &((const mean_parts *)m->parts)->output, rg_mean_groups(t, rows));
 }
 
-static rg_loss mean_loss(rg_tape *t, const rg_model *m, const void *data) { return rg_compare_classes(t, data, mean_predict(t, m, data)); }
+static rg_loss mean_loss(rg_tape *t, const rg_model *m, const void *data)
+{
+    return rg_compare_classes(t, data, mean_predict(t, m, data));
+}
 
 static const rg_option no_options[] = { RG_OPTION_END };
 static const rg_system mean = { .name = "mean",
@@ -56,18 +61,40 @@ static const struct way {
 } ways[] = {
     { "text", "words", "width: 4\n", { "ba mau de", "mau", "", "fi pio go ku la" } },
     { "numbers", "mlp", "layers: 3\n", { "0.5 1", "-1 2", "0,0", "" } },
-    { "number out", "mlp", "out: number\ntrain-sets: [numbers.csv]\nvalid-sets: [numbers.csv]\nheader: yes\n", { "1 2", "0 1", "3 4", "1 1" } },
-    { "counts", "mlp", "train-sets: [counts.svmlight]\nvalid-sets: [counts.svmlight]\n", { "1:1", "2:2 3:1", "", "1:0.5 9:4" } },
-    { "no layers", "mlp", "train-sets: [counts.svmlight]\nvalid-sets: []\nlayers: ''\n", { "1:1", "2:2 3:1", "", "1:0.5 9:4" } },
+    { "number out",
+      "mlp",
+      "out: number\ntrain-sets: [numbers.csv]\nvalid-sets: [numbers.csv]\nheader: yes\n",
+      { "1 2", "0 1", "3 4", "1 1" } },
+    { "counts",
+      "mlp",
+      "train-sets: [counts.svmlight]\nvalid-sets: [counts.svmlight]\n",
+      { "1:1", "2:2 3:1", "", "1:0.5 9:4" } },
+    { "no layers",
+      "mlp",
+      "train-sets: [counts.svmlight]\nvalid-sets: []\nlayers: ''\n",
+      { "1:1", "2:2 3:1", "", "1:0.5 9:4" } },
     { "text, a classifier", "classifier", "width: 4\ndim-emb: 3\n", { "ba mau de", "mau", "", "fi pio go ku la" } },
-    { "text, windows", "classifier", "encoder: cnn\npool: max\nmaps: 3\ndim-emb: 3\n", { "ba mau de", "mau", "", "fi pio go ku la" } },
-    { "text between ends", "classifier", "encoder: transformer\nends: true\ntransformer-heads: 1\ndim-emb: 4\nattention-rows: 2\n",
+    { "text, windows",
+      "classifier",
+      "encoder: cnn\npool: max\nmaps: 3\ndim-emb: 3\n",
       { "ba mau de", "mau", "", "fi pio go ku la" } },
-    { "a sequence's class", "classifier", "in: sequence\nencoder: gru\npool: last\nwidth: 4\ndim-emb: 3\n", { "0.1 1; 0.4 0", "0 1", "1 0; 1 1; 1 0", "" } },
-    { "a sequence's number", "classifier", "out: number\ntrain-sets: [sums.tsv]\nvalid-sets: [sums.tsv]\nencoder: lstm\npool: last\nwidth: 4\ndim-emb: 3\n",
+    { "text between ends",
+      "classifier",
+      "encoder: transformer\nends: true\ntransformer-heads: 1\ndim-emb: 4\nattention-rows: 2\n",
+      { "ba mau de", "mau", "", "fi pio go ku la" } },
+    { "a sequence's class",
+      "classifier",
+      "in: sequence\nencoder: gru\npool: last\nwidth: 4\ndim-emb: 3\n",
+      { "0.1 1; 0.4 0", "0 1", "1 0; 1 1; 1 0", "" } },
+    { "a sequence's number",
+      "classifier",
+      "out: number\ntrain-sets: [sums.tsv]\nvalid-sets: [sums.tsv]\nencoder: lstm\npool: last\nwidth: 4\ndim-emb: 3\n",
       { "0.1 1; 0.4 0", "0 1", "1 0; 1 1; 1 0", "0 0" } },
-    { "tags, transformer", "tagger", "encoder: transformer\ntransformer-heads: 1\ndim-emb: 4\n", { "anna met omar", "paris", "", "ford hired kim lee in new york" } },
-    { "tags",  "tagger", "dim-emb: 3\nwidth: 4\n", { "anna met omar", "paris", "", "ford hired kim lee in new york" } },
+    { "tags, transformer",
+      "tagger",
+      "encoder: transformer\ntransformer-heads: 1\ndim-emb: 4\n",
+      { "anna met omar", "paris", "", "ford hired kim lee in new york" } },
+    { "tags", "tagger", "dim-emb: 3\nwidth: 4\n", { "anna met omar", "paris", "", "ford hired kim lee in new york" } },
     { "sequence", NULL, "", { "0.1 1; 0.4 0", "0 1", "1 0; 1 1; 1 0", "" } },
 };
 enum { WAYS = sizeof ways / sizeof *ways };
@@ -136,7 +163,7 @@ static rg_status ignore_record(void *context, const rg_record *record) { return 
 static rg_status ask(answers *out, const rg_model *m, const char *path, bool record)
 {
     const rg_task        *task = m->system->task;
-    const rg_sink         sink = { .context = out, .columns = columns, .row = row, .record = record ? ignore_record : NULL };
+    const rg_sink sink = { .context = out, .columns = columns, .row = row, .record = record ? ignore_record : NULL };
     const rg_option      *rows = task->asking ? task->asking : no_options;
     void                 *options = rg_alloc_zero(task->asking_bytes + 1);
     const rg_option_group group = { .rows = rows, .values = options };
@@ -164,14 +191,17 @@ static void same_alone(const struct way *w)
 {
     rg_model *m = learned(w, 1);
     answers   together = { 0 }, alone = { 0 };
-    size_t    inputs = m->system->task == &rg_task_classify && !w->input[INPUTS - 1][0] && rg_model_size(m, "regression") ? INPUTS - 1 : INPUTS;
+    size_t inputs = m->system->task == &rg_task_classify && !w->input[INPUTS - 1][0] && rg_model_size(m, "regression")
+                        ? INPUTS - 1
+                        : INPUTS;
     write_inputs("all", w->input, inputs);
     if (ask(&together, m, "all", true) != RG_OK) fail_msg("%s: %s", w->name, rg_message());
     for (size_t i = 0; i < inputs; i++) {
         write_inputs("one", w->input + i, 1);
         if (ask(&alone, m, "one", false) != RG_OK) fail_msg("%s: %s", w->name, rg_message());
     }
-    if (together.text.length != alone.text.length || memcmp(together.text.data, alone.text.data, alone.text.length) != 0)
+    if (together.text.length != alone.text.length ||
+        memcmp(together.text.data, alone.text.data, alone.text.length) != 0)
         fail_msg("%s: %s\nalone: %s", w->name, rg_text_c(&together.text), rg_text_c(&alone.text));
     rg_text_free(&together.text);
     rg_text_free(&alone.text);
@@ -210,16 +240,20 @@ static void numbers_are_learned(void **state)
         size_t      way;
         const char *input;
         const char *label;
-    } asked[] = { { 1, "2 0", "low" }, { 1, "-1 1.7", "middle" }, { 1, "-1 -1.7", "high" }, { 3, "1:1", "a" }, { 3, "2:1", "b" } };
+    } asked[] = {
+        { 1, "2 0", "low" }, { 1, "-1 1.7", "middle" }, { 1, "-1 -1.7", "high" }, { 3, "1:1", "a" }, { 3, "2:1", "b" }
+    };
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
         rg_recipe        *recipe = recipe_of(&ways[asked[i].way], 1);
         rg_model         *m;
         answers           a = { 0 };
-        assert_int_equal(rg_recipe_read(recipe, "after-epochs: 40\nlearn-rate: 0.05\nearly-stopping: 0\n", false), RG_OK);
+        assert_int_equal(rg_recipe_read(recipe, "after-epochs: 40\nlearn-rate: 0.05\nearly-stopping: 0\n", false),
+                         RG_OK);
         assert_int_equal(learn(&m, &ways[asked[i].way], recipe), RG_OK);
         write_inputs("one", &asked[i].input, 1);
         assert_int_equal(ask(&a, m, "one", false), RG_OK);
-        if (strncmp(rg_text_c(&a.text), asked[i].label, strlen(asked[i].label)) != 0) fail_msg("%s: %s", asked[i].input, rg_text_c(&a.text));
+        if (strncmp(rg_text_c(&a.text), asked[i].label, strlen(asked[i].label)) != 0)
+            fail_msg("%s: %s", asked[i].input, rg_text_c(&a.text));
         rg_text_free(&a.text);
         rg_recipe_free(recipe);
         rg_model_free(m);
@@ -233,7 +267,10 @@ typedef struct {
     rg_recipe        *recipe;
 } learning;
 
-static rg_status learn_once(void *context) { return learn(NULL, ((learning *)context)->way, ((learning *)context)->recipe); }
+static rg_status learn_once(void *context)
+{
+    return learn(NULL, ((learning *)context)->way, ((learning *)context)->recipe);
+}
 
 static void survives_learning(const struct way *w)
 {
@@ -319,10 +356,15 @@ static int make_folder(void **state)
     rg_text counts = { 0 }, numbers = { 0 }, sums = { 0 };
     for (int i = 0; i < 24; i++) {
         if (rg_text_print(&counts, "%c %d:1 %d:2\n", "ab"[i % 2], 1 + i % 2, 3 + i % 5) != RG_OK) return -1;
-        if (rg_text_print(&numbers, "%s%d,%d,%d\n", i ? "" : "price,size,rooms\n", 3 * (i % 5) + i % 3, i % 5, i % 3) != RG_OK) return -1;
-        if (rg_text_print(&sums, "%s%d\t%d 1; %d 0; %d 1\n", i ? "" : "label\tsequence\n", i % 5 + i % 3, i % 5, i, i % 3) != RG_OK) return -1;
+        if (rg_text_print(&numbers, "%s%d,%d,%d\n", i ? "" : "price,size,rooms\n", 3 * (i % 5) + i % 3, i % 5, i % 3) !=
+            RG_OK)
+            return -1;
+        if (rg_text_print(&sums, "%s%d\t%d 1; %d 0; %d 1\n", i ? "" : "label\tsequence\n", i % 5 + i % 3, i % 5, i,
+                          i % 3) != RG_OK)
+            return -1;
     }
-    const bool written = rg_file_replace("sums.tsv", sums.data, sums.length) == RG_OK && rg_file_replace("counts.svmlight", counts.data, counts.length) == RG_OK &&
+    const bool written = rg_file_replace("sums.tsv", sums.data, sums.length) == RG_OK &&
+                         rg_file_replace("counts.svmlight", counts.data, counts.length) == RG_OK &&
                          rg_file_replace("numbers.csv", numbers.data, numbers.length) == RG_OK;
     rg_text_free(&counts);
     rg_text_free(&numbers);

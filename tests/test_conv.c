@@ -1,4 +1,5 @@
-/* test_conv.c - convolution in float: the fast way to columns and back against the plain one, bit for bit; what does not show in the bits. */
+/* test_conv.c - convolution in float: the fast way to columns and back against the plain one, bit for bit; what does
+ * not show in the bits. */
 #include "autograd/columns.h"
 #include "support/gradient.h"
 
@@ -11,12 +12,20 @@
 #include <cmocka.h>
 
 static const rg_window windows[] = {
-    { 5, 5, 1, 0, 1, 0, 0 }, { 5, 5, 1, 2, 1, 0, 0 }, { 3, 3, 1, 1, 1, 0, 0 }, { 3, 3, 2, 1, 1, 0, 0 }, { 2, 2, 2, 0, 1, 0, 0 },
-    { 1, 1, 1, 0, 1, 0, 0 }, { 3, 2, 1, 1, 2, 0, 0 }, { 7, 7, 2, 3, 1, 0, 0 }, { 3, 6, 1, 4, 1, 0, 0 }, { 1, 3, 1, 0, 1, 0, 0 },
-    { 4, 4, 3, 5, 1, 0, 0 }, { 3, 3, 2, 0, 1, 1, 0 }, { 3, 3, 2, 1, 1, 0, 1 },
+    { 5, 5, 1, 0, 1, 0, 0 }, { 5, 5, 1, 2, 1, 0, 0 }, { 3, 3, 1, 1, 1, 0, 0 }, { 3, 3, 2, 1, 1, 0, 0 },
+    { 2, 2, 2, 0, 1, 0, 0 }, { 1, 1, 1, 0, 1, 0, 0 }, { 3, 2, 1, 1, 2, 0, 0 }, { 7, 7, 2, 3, 1, 0, 0 },
+    { 3, 6, 1, 4, 1, 0, 0 }, { 1, 3, 1, 0, 1, 0, 0 }, { 4, 4, 3, 5, 1, 0, 0 }, { 3, 3, 2, 0, 1, 1, 0 },
+    { 3, 3, 2, 1, 1, 0, 1 },
 };
 static const size_t    widths[] = { 1, 2, 3, 4, 7, 8, 17, 33 };
-enum { WINDOWS = sizeof windows / sizeof *windows, WIDTHS = sizeof widths / sizeof *widths, G = 3, H = 8, W = 9, GAP = 2 };
+enum {
+    WINDOWS = sizeof windows / sizeof *windows,
+    WIDTHS = sizeof widths / sizeof *widths,
+    G = 3,
+    H = 8,
+    W = 9,
+    GAP = 2
+};
 
 static rg_real *numbers(size_t n, uint64_t seed)
 {
@@ -86,7 +95,8 @@ static void gradients_of_columns_go_back_with_the_bits_of_the_plain_way(void **s
             rg_readers readers;
             open_setting(&s, team, &windows[w], widths[d]);
             const size_t all = s.taps.units * s.taps.out, wide = s.taps.K * s.D, ld = s.x->ld, n = G * H * W * ld;
-            rg_real     *columns = numbers(all * wide, 1), *turned = numbers(all * wide, 1), *want = numbers(n, 5), *got = numbers(n, 5);
+            rg_real     *columns = numbers(all * wide, 1), *turned = numbers(all * wide, 1), *want = numbers(n, 5),
+                    *got = numbers(n, 5);
             assert_true(rg_columns__readers(&readers, s.t, &s.taps));
             for (size_t from = 0, some = all / 2 + 1; from < all; from += some) {
                 const rg_columns_block b = { &s.taps, s.D, from, all - from < some ? all - from : some };
@@ -114,14 +124,18 @@ static void both_ways(rg_real *out[4], size_t D, rg_activation f, bool inside, i
     const rg_window window = { 3, 3, 1, 1, 1 };
     rg_team        *team;
     rg_tape        *t;
-    rg_real        *xs = numbers(G * H * W * D, 1), *ws = numbers(9 * D * E, 2), *bs = numbers(E, 3), *dy = numbers(G * H * W * E, 4);
+    rg_real        *xs = numbers(G * H * W * D, 1), *ws = numbers(9 * D * E, 2), *bs = numbers(E, 3),
+            *dy = numbers(G * H * W * E, 4);
     assert_int_equal(rg_team_new(&team, threads), RG_OK);
     const rg_tape_config config = { .record = true, .team = team };
     assert_int_equal(rg_tape_new(&t, &config), RG_OK);
-    rg_tensor *x = rg_input(t, xs, G * H * W, D, rg_tape_pictures(t, G, H, W)), *w = rg_input(t, ws, 9 * D, E, NULL), *b = rg_input(t, bs, 1, E, NULL);
-    rg_tensor *y = inside ? rg_conv2d(t, x, w, b, f, &window) : rg_map(t, rg_add(t, rg_conv2d(t, x, w, NULL, RG_IDENTITY, &window), b), f);
+    rg_tensor *x = rg_input(t, xs, G * H * W, D, rg_tape_pictures(t, G, H, W)), *w = rg_input(t, ws, 9 * D, E, NULL),
+              *b = rg_input(t, bs, 1, E, NULL);
+    rg_tensor *y = inside ? rg_conv2d(t, x, w, b, f, &window)
+                          : rg_map(t, rg_add(t, rg_conv2d(t, x, w, NULL, RG_IDENTITY, &window), b), f);
     assert_int_equal(rg_tape_backward_from(t, y, dy), RG_OK);
-    const rg_real *from[] = { rg_tensor_data(y), rg_tape_gradient(t, x), rg_tape_gradient(t, w), rg_tape_gradient(t, b) };
+    const rg_real *from[] = { rg_tensor_data(y), rg_tape_gradient(t, x), rg_tape_gradient(t, w),
+                              rg_tape_gradient(t, b) };
     const size_t   count[] = { G * H * W * E, G * H * W * D, 9 * D * E, E };
     for (int i = 0; i < 4; i++) {
         out[i] = numbers(count[i] + 1, 9);
@@ -151,7 +165,7 @@ static void an_activation_inside_and_the_number_of_threads_do_not_show_in_the_bi
         }
 }
 
-/* --------------------------------------------------------------------------------------- pools and batch normalisation */
+/* ------------------------------------------------------------------------------------ pools and batch normalisation */
 
 /* The largest, or the mean, of what a window sees of a column, number by number. */
 static double plain_pool(const setting *s, size_t i, size_t d, bool max)
@@ -176,7 +190,8 @@ static void pools_equal_plain_loops(void **state)
         for (size_t d = 0; d < WIDTHS; d++) {
             setting s;
             open_setting(&s, team, &windows[w], widths[d]);
-            const rg_tensor *most = rg_max_pool2d(s.t, s.x, &windows[w]), *mean = rg_average_pool2d(s.t, s.x, &windows[w]);
+            const rg_tensor *most = rg_max_pool2d(s.t, s.x, &windows[w]),
+                            *mean = rg_average_pool2d(s.t, s.x, &windows[w]);
             for (size_t i = 0; i < s.taps.units * s.taps.out * s.D; i++) {
                 assert_true((double)rg_tensor_at(most, i / s.D, i % s.D) == plain_pool(&s, i / s.D, i % s.D, true));
                 assert_float_equal(rg_tensor_at(mean, i / s.D, i % s.D), plain_pool(&s, i / s.D, i % s.D, false), 1e-6);
@@ -194,14 +209,18 @@ static void pooled_and_normed(rg_real *out, int threads)
     rg_team        *team;
     rg_tape        *t;
     rg_params      *params;
-    rg_real        *xs = numbers(MANY * H * W * D, 1), *gs = numbers(D, 2), *bs = numbers(D, 3), *dy = numbers(MANY * H * W * D, 4);
+    rg_real        *xs = numbers(MANY * H * W * D, 1), *gs = numbers(D, 2), *bs = numbers(D, 3),
+            *dy = numbers(MANY * H * W * D, 4);
     assert_int_equal(rg_params_new(&params), RG_OK);
-    rg_param *mean = rg_params_add(params, "mean", RG_KEPT, 1, D, RG_INIT_ZERO, 0), *variance = rg_params_add(params, "v", RG_KEPT, 1, D, RG_INIT_ONE, 0);
+    rg_param *mean = rg_params_add(params, "mean", RG_KEPT, 1, D, RG_INIT_ZERO, 0),
+             *variance = rg_params_add(params, "v", RG_KEPT, 1, D, RG_INIT_ONE, 0);
     assert_int_equal(rg_params_build(params, 1), RG_OK);
     assert_int_equal(rg_team_new(&team, threads), RG_OK);
     assert_int_equal(rg_tape_new(&t, &(rg_tape_config){ .record = true, .learn = true, .team = team }), RG_OK);
-    rg_tensor *x = rg_input(t, xs, MANY * H * W, D, rg_tape_pictures(t, MANY, H, W)), *g = rg_input(t, gs, 1, D, NULL), *b = rg_input(t, bs, 1, D, NULL);
-    rg_tensor *y = rg_average_pool2d(t, rg_max_pool2d(t, rg_batch_norm(t, x, g, b, mean, variance, 0.1, 1e-5), &three), &three);
+    rg_tensor *x = rg_input(t, xs, MANY * H * W, D, rg_tape_pictures(t, MANY, H, W)), *g = rg_input(t, gs, 1, D, NULL),
+              *b = rg_input(t, bs, 1, D, NULL);
+    rg_tensor *y =
+        rg_average_pool2d(t, rg_max_pool2d(t, rg_batch_norm(t, x, g, b, mean, variance, 0.1, 1e-5), &three), &three);
     assert_int_equal(rg_tape_backward_from(t, y, dy), RG_OK);
     memcpy(out, rg_tensor_data(y), MANY * H * W * D * sizeof *out);
     memcpy(out + MANY * H * W * D, rg_tape_gradient(t, x), MANY * H * W * D * sizeof *out);

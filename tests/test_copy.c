@@ -1,5 +1,5 @@
-/* Copying words from the source: ids beyond the vocabulary, one distribution, the same choices when nothing is copied; and softmax over the
- * words of a batch. */
+/* Copying words from the source: ids beyond the vocabulary, one distribution, the same choices when nothing is
+ * copied; and softmax over the words of a batch. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,13 +18,19 @@ static rg_model *make(const char *system, const char *yaml)
 {
     const rg_system  *s = rg_system_find(system);
     void             *options = rg_alloc_zero(s->options_bytes);
-    static const char small[] = "dim-emb: 8\ntransformer-dim-ffn: 12\ntransformer-heads: 2\nenc-depth: 1\ndec-depth: 1\ndim-rnn: 6\nlabel-smoothing: 0\n"
+    static const char small[] = "dim-emb: 8\ntransformer-dim-ffn: 12\ntransformer-heads: 2\nenc-depth: 1\ndec-depth: "
+                                "1\ndim-rnn: 6\nlabel-smoothing: 0\n"
                                 "dropout-rnn: 0\ntransformer-dropout: 0\n";
     assert_int_equal(rg_options_init(s->options, options), RG_OK);
     const rg_option_group group = { .rows = s->options, .values = options };
     assert_int_equal(rg_options_read_yaml(&group, 1, small, strlen(small), "test", true), RG_OK);
     if (rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "test", false) != RG_OK) fail_msg("%s", rg_message());
-    const rg_sizes sizes = { { { "source-vocabulary", V }, { "target-vocabulary", V }, { "joint-vocabulary", true }, { "bos", 1 }, { "eos", 2 }, { "unknown", 0 } } };
+    const rg_sizes sizes = { { { "source-vocabulary", V },
+                               { "target-vocabulary", V },
+                               { "joint-vocabulary", true },
+                               { "bos", 1 },
+                               { "eos", 2 },
+                               { "unknown", 0 } } };
     rg_model      *m;
     if (rg_model_new(&m, s, options, &sizes, 9) != RG_OK) fail_msg("%s: %s", system, rg_message());
     rg_options_fini(s->options, options);
@@ -35,14 +41,24 @@ static rg_model *make(const char *system, const char *yaml)
 static const char *const systems[] = { "rnnsearch", "luong", "transformer" };
 
 /* Two sources: words 5, an unknown one, 5 again, another unknown one; and 6 alone. */
-static const int32_t  source_start[] = { 0, 5, 7 }, source_ids[] = { 5, 0, 5, 0, 2, 6, 2 }, copies[] = { 5, V, 5, V + 1, -1, 6, -1 };
-static const rg_field source = { .layout = { .groups = 2, .start = source_start }, .ids = source_ids, .copies = copies, .extra = EXTRA };
+static const int32_t source_start[] = { 0, 5, 7 }, source_ids[] = { 5, 0, 5, 0, 2, 6, 2 },
+                     copies[] = { 5, V, 5, V + 1, -1, 6, -1 };
+static const rg_field source = {
+    .layout = { .groups = 2, .start = source_start }, .ids = source_ids, .copies = copies, .extra = EXTRA
+};
 
 /* log p of answers, by the pass that training uses; previous[i] is what the model reads. */
-static void forced(double *out, const rg_model *m, const int32_t *start, const int32_t *target, const int32_t *previous, int32_t rows)
+static void forced(double *out, const rg_model *m, const int32_t *start, const int32_t *target, const int32_t *previous,
+                   int32_t rows)
 {
     static const uint64_t lines[] = { 1, 2 };
-    const rg_batch        batch = { .examples = 2, .fields = 2, .lines = lines, .field = { [RG_SOURCE] = source, [RG_TARGET] = { .layout = { .groups = 2, .start = start }, .ids = target, .previous = previous } } };
+    const rg_batch        batch = {
+               .examples = 2,
+               .fields = 2,
+               .lines = lines,
+               .field = { [RG_SOURCE] = source,
+                          [RG_TARGET] = { .layout = { .groups = 2, .start = start }, .ids = target, .previous = previous } }
+    };
     rg_forced            *f;
     const double         *log_p;
     rg_team              *team;
@@ -85,7 +101,7 @@ static double log_softmax(const rg_real *row, size_t n, int32_t token)
 static void forced_scores_equal_those_of_the_decoder(void **state)
 {
     (void)state;
-    static const int32_t     start[] = { 0, 4, 6 }, target[] = { V + 1, 5, V, 2, 6, 2 }, previous[] = { 1, 0, 5, 0, 1, 6 };
+    static const int32_t start[] = { 0, 4, 6 }, target[] = { V + 1, 5, V, 2, 6, 2 }, previous[] = { 1, 0, 5, 0, 1, 6 };
     static const char *const kinds[] = { "copy: true" };
     for (size_t i = 0; i < 3; i++) {
         rg_model    *m = make(systems[i], kinds[0]);
@@ -117,12 +133,14 @@ static void a_gate_that_generates_makes_the_choices_of_the_plain_model(void **st
     (void)state;
     for (size_t i = 0; i < 3; i++)
         for (int hard = 0; hard < 2; hard++) {
-            rg_model      *copying = make(systems[i], hard ? "copy: true\ncopy-switch: true" : "copy: true"), *plain = make(systems[i], "copy: false");
+            rg_model *copying = make(systems[i], hard ? "copy: true\ncopy-switch: true" : "copy: true"),
+                     *plain = make(systems[i], "copy: false");
             rg_decoding   *a, *b;
             const rg_real *x, *y;
             size_t         lda, ldb;
             for (size_t k = 0; k < rg_params_count(plain->params); k++) {
-                const rg_param *to = rg_params_at(plain->params, k), *from = rg_params_find(copying->params, rg_param_name(to));
+                const rg_param *to = rg_params_at(plain->params, k),
+                               *from = rg_params_find(copying->params, rg_param_name(to));
                 memcpy(rg_param_data(to), rg_param_data(from), rg_param_rows(to) * rg_param_cols(to) * sizeof(rg_real));
             }
             const rg_param *bias = rg_params_find(copying->params, "copy.gate.b");
@@ -169,7 +187,12 @@ static void unknown_words_get_ids_of_their_sentence(void **state)
     assert_string_equal(rg_open_words_get(words, 0), "Ada");
     const int32_t from_start[] = { 0, (int32_t)from.count }, to_start[] = { 0, (int32_t)to.count };
     int32_t       previous[3] = { rg_vocab_bos(vocab), to.data[0], to.data[1] };
-    rg_batch      batch = { .examples = 1, .fields = 2, .field = { [RG_SOURCE] = { .layout = { .groups = 1, .start = from_start }, .ids = from.data }, [RG_TARGET] = { .layout = { .groups = 1, .start = to_start }, .ids = to.data, .previous = previous } } };
+    rg_batch      batch = { .examples = 1,
+                            .fields = 2,
+                            .field = { [RG_SOURCE] = { .layout = { .groups = 1, .start = from_start }, .ids = from.data },
+                                       [RG_TARGET] = { .layout = { .groups = 1, .start = to_start },
+                                                       .ids = to.data,
+                                                       .previous = previous } } };
     assert_int_equal(rg_copies_map(&batch, &room, vocab), RG_OK);
     const rg_field *f = &batch.field[RG_SOURCE], *t = &batch.field[RG_TARGET];
     assert_int_equal(f->extra, 2);
@@ -186,12 +209,17 @@ static void unknown_words_get_ids_of_their_sentence(void **state)
     rg_vocab_free(vocab);
 }
 
-/* ------------------------------------------------------------------------------------------------- output vocabulary */
+/* ------------------------------------------------------------------------------------------------ output vocabulary */
 
 static double learning_loss(const char *system, const char *yaml)
 {
     static const int32_t start[] = { 0, 3, 5 }, target[] = { 3, 5, 2, 6, 2 }, previous[] = { 1, 3, 5, 1, 6 };
-    const rg_batch       batch = { .examples = 2, .fields = 2, .field = { [RG_SOURCE] = { .layout = source.layout, .ids = source_ids }, [RG_TARGET] = { .layout = { .groups = 2, .start = start }, .ids = target, .previous = previous } } };
+    const rg_batch       batch = {
+              .examples = 2,
+              .fields = 2,
+              .field = { [RG_SOURCE] = { .layout = source.layout, .ids = source_ids },
+                         [RG_TARGET] = { .layout = { .groups = 2, .start = start }, .ids = target, .previous = previous } }
+    };
     rg_model            *m = make(system, yaml);
     const rg_tape_config config = { .record = false, .learn = true };
     rg_tape             *t;

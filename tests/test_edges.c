@@ -1,4 +1,5 @@
-/* test_edges.c - attention over edges in one pass, in float: kernels of every table, equality with the pair path, bits, memory. */
+/* test_edges.c - attention over edges in one pass, in float: kernels of every table, equality with the pair path,
+ * bits, memory. */
 #include "attention/fused.h"
 #include "attention/pairs.h"
 #include "support/gradient.h"
@@ -39,7 +40,8 @@ static void sums_over_lists_of_every_table_equal_the_plain_ones(void **state)
 {
     (void)state;
     static const size_t heads[] = { 1, 2, 8, 9, 16 }, widths[] = { 1, 4, 7, 8, 16, 20, 70 };
-    static rg_real      a[MOST_PAIRS * MOST_HEADS], x[MOST_PAIRS * MOST_HEADS * MOST_WIDTH], y[2][MOST_HEADS * MOST_WIDTH + 1];
+    static rg_real      a[MOST_PAIRS * MOST_HEADS], x[MOST_PAIRS * MOST_HEADS * MOST_WIDTH],
+        y[2][MOST_HEADS * MOST_WIDTH + 1];
     size_t              first[QUERIES + 1], pair[MOST_PAIRS];
     int32_t             key[MOST_PAIRS];
     const size_t        P = make_lists(first, key, pair);
@@ -53,7 +55,8 @@ static void sums_over_lists_of_every_table_equal_the_plain_ones(void **state)
             for (int s = 0; s < 2; s++) {
                 const rg_kernels *table = s ? *k : rg_kernels_all()[0];
                 rg_test_fill(y[s], H * d + 1, 3, -1, 1);
-                table->lists_mix(n, H, d, y[s], add, a, MOST_HEADS, through ? pair : NULL, x, H * d + 1, key, far ? 3 : 0);
+                table->lists_mix(n, H, d, y[s], add, a, MOST_HEADS, through ? pair : NULL, x, H * d + 1, key,
+                                 far ? 3 : 0);
             }
             near((*k)->name, "weighted sums", y[1], y[0], H * d + 1); /* and nothing behind them is touched */
             for (int s = 0; s < 2; s++) {
@@ -66,14 +69,15 @@ static void sums_over_lists_of_every_table_equal_the_plain_ones(void **state)
 
 /* Room that seats, weights and slopes of one table go to. */
 typedef struct {
-    rg_real a[2 * MOST_PAIRS * MOST_HEADS], seats[QUERIES * 4 * MOST_HEADS], steep[QUERIES * 4 * MOST_HEADS], ds[MOST_PAIRS * MOST_HEADS],
-        again[MOST_PAIRS * MOST_HEADS], dz[MOST_HEADS];
+    rg_real a[2 * MOST_PAIRS * MOST_HEADS], seats[QUERIES * 4 * MOST_HEADS], steep[QUERIES * 4 * MOST_HEADS],
+        ds[MOST_PAIRS * MOST_HEADS], again[MOST_PAIRS * MOST_HEADS], dz[MOST_HEADS];
 } edge_numbers;
 
-static void weigh_and_go_back(edge_numbers *to, const rg_kernels *k, size_t H, size_t d, const size_t *first, const int32_t *key,
-                              const uint8_t *bits, size_t more)
+static void weigh_and_go_back(edge_numbers *to, const rg_kernels *k, size_t H, size_t d, const size_t *first,
+                              const int32_t *key, const uint8_t *bits, size_t more)
 {
-    static rg_real u[QUERIES * MOST_HEADS], z[KEYS * MOST_HEADS], v[MOST_HEADS * 9], dout[QUERIES * MOST_HEADS * 9], bias[MOST_PAIRS];
+    static rg_real u[QUERIES * MOST_HEADS], z[KEYS * MOST_HEADS], v[MOST_HEADS * 9], dout[QUERIES * MOST_HEADS * 9],
+        bias[MOST_PAIRS];
     const size_t   from = 2, pairs = first[QUERIES] - first[from];
     size_t         pair[QUERIES];
     int32_t        query[QUERIES];
@@ -94,8 +98,8 @@ static void weigh_and_go_back(edge_numbers *to, const rg_kernels *k, size_t H, s
     for (size_t i = 0; i < QUERIES - from; i++)
         for (size_t h = 0; h < H; h++) to->seats[(4 * i + 3) * H + h] = (rg_real)(i + 1) / (rg_real)(h + 2);
     for (size_t t = 0; t < QUERIES - from; t++) pair[t] = first[from + t + 1] - 1, query[t] = (int32_t)t; /* the last pair of each query */
-    k->edges_back(QUERIES - from - 1 - more, H, d, more ? NULL : to->ds, to->again, to->dz, pair + 1, query + 1, to->seats, dout,
-                  MOST_HEADS * 9, z, v, 0.2f, more ? bias : NULL, bits, bits ? 2 : 1, more);
+    k->edges_back(QUERIES - from - 1 - more, H, d, more ? NULL : to->ds, to->again, to->dz, pair + 1, query + 1,
+                  to->seats, dout, MOST_HEADS * 9, z, v, 0.2f, more ? bias : NULL, bits, bits ? 2 : 1, more);
 }
 
 static void weights_of_edges_and_the_way_back_of_every_table_equal_the_plain_ones(void **state)
@@ -180,7 +184,7 @@ static void masks_as_bits_of_every_table_equal_the_plain_ones_and_keep_the_right
     }
 }
 
-/* ----------------------------------------------------------------------------------------------------- one attention */
+/* ---------------------------------------------------------------------------------------------------- one attention */
 
 enum { NODES = 700, EDGES = 4000, HEADS = 8, WIDTH = 8 };
 
@@ -192,7 +196,8 @@ static rg_reach *graph(bool self)
     size_t         P = 0;
     for (int32_t j = 1; j < NODES; j++) from[P] = j, to[P++] = 0;
     for (int32_t i = 1; i < NODES && P + 8 < EDGES; i++)
-        for (int32_t s = 0; s < i % 9; s++) from[P] = (i * 31 + s * 97 + 1) % NODES == i ? 0 : (i * 31 + s * 97 + 1) % NODES, to[P++] = i;
+        for (int32_t s = 0; s < i % 9; s++)
+            from[P] = (i * 31 + s * 97 + 1) % NODES == i ? 0 : (i * 31 + s * 97 + 1) % NODES, to[P++] = i;
     if (rg_reach_new_edges(&r, NODES, P, from, to, self) != RG_OK) fail_msg("%s", rg_message());
     return r;
 }
@@ -202,7 +207,8 @@ typedef struct {
 } result;
 
 /* u and z are columns of one wider thing. */
-static void run(result *to, const rg_reach *plain, size_t H, size_t d, double dropout, bool biased, bool general, int members)
+static void run(result *to, const rg_reach *plain, size_t H, size_t d, double dropout, bool biased, bool general,
+                int members)
 {
     static rg_real x[3][NODES * HEADS * WIDTH * 2], dout[NODES * HEADS * WIDTH], weight[EDGES + NODES], ones[HEADS];
     rg_team       *team = NULL;
@@ -238,7 +244,8 @@ static void agree(const char *what, size_t H, const rg_real *a, const rg_real *b
 {
     for (size_t i = 0; i < n; i++)
         if (!(fabsf(a[i] - b[i]) <= 2e-5f * fmaxf(1, fabsf(b[i]))))
-            fail_msg("%s with %zu heads: number %zu is %.8g, the pair path gives %.8g", what, H, i, (double)a[i], (double)b[i]);
+            fail_msg("%s with %zu heads: number %zu is %.8g, the pair path gives %.8g", what, H, i, (double)a[i],
+                     (double)b[i]);
 }
 
 static void the_linear_score_in_one_pass_equals_the_pair_path_with_and_without_dropout(void **state)
@@ -298,7 +305,8 @@ static void rg_attend_drops_weights_the_same_way_on_both_paths(void **state)
         assert_int_equal(rg_params_build(params, 4), RG_OK);
         rg_tape_config config = RG_TAPE_CONFIG_DEFAULT;
         assert_int_equal(rg_tape_new(&t, &config), RG_OK);
-        rg_tensor *q = rg_input(t, x, NODES, D, NULL), *k = rg_attention_prepare(t, &att, q), *one = rg_attend(t, &att, q, k, q, r);
+        rg_tensor *q = rg_input(t, x, NODES, D, NULL), *k = rg_attention_prepare(t, &att, q),
+                  *one = rg_attend(t, &att, q, k, q, r);
         rg_tape_reset(t, 0);
         assert_non_null(one);
         q = rg_input(t, x, NODES, D, NULL), k = rg_attention_prepare(t, &att, q), one = rg_attend(t, &att, q, k, q, r);
@@ -329,7 +337,8 @@ static void a_row_out_of_sight_may_be_anything(void **state)
     z[3] = NAN;
     assert_int_equal(rg_tape_new(&t, &config), RG_OK);
     const rg_reach *r = rg_reach_lists(t, 3, 6, first, key);
-    rg_tensor      *out = rg_fused_linear(t, rg_input(t, u, 3, 1, NULL), rg_input(t, z, 6, 1, NULL), rg_input(t, v, 6, 1, NULL), r, 0.2, 0);
+    rg_tensor      *out = rg_fused_linear(t, rg_input(t, u, 3, 1, NULL), rg_input(t, z, 6, 1, NULL),
+                                          rg_input(t, v, 6, 1, NULL), r, 0.2, 0);
     assert_int_equal(rg_tape_status(t), RG_OK);
     assert_float_equal(rg_tensor_at(out, 0, 0), 2, 1e-6);
     assert_float_equal(rg_tensor_at(out, 1, 0), 0, 0); /* sees nobody */

@@ -1,4 +1,5 @@
-/* test_examples.c - stores of examples of every kind: what a batch holds, order, resuming, memory and disk, shares, names, bad cells. */
+/* test_examples.c - stores of examples of every kind: what a batch holds, order, resuming, memory and disk, shares,
+ * names, bad cells. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,7 +67,8 @@ static void make_example(example *e, unsigned n)
     for (int f = 0; f < FIELDS; f++)
         if (text[f]) e->cells[f] = (rg_cell){ .bytes = text[f], .count = strlen(text[f]) };
     e->cells[1].missing = n % 5 == 0; /* unlabelled */
-    e->cells[4] = (rg_cell){ .bytes = e->pixels, .count = height * width, .height = height, .width = width, .channels = 1 };
+    e->cells[4] =
+        (rg_cell){ .bytes = e->pixels, .count = height * width, .height = height, .width = width, .channels = 1 };
     e->cells[6].missing = true;
 }
 
@@ -185,7 +187,8 @@ static uint64_t digest(rg_examples *store, int n)
             const rg_field *field = &b.field[f];
             const size_t    rows = (size_t)field->layout.start[b.examples];
             for (size_t j = 0; field->ids && j < rows; j++) sum = sum * 1000003 + (uint64_t)field->ids[j];
-            for (size_t j = 0; field->values && j < rows * field->width; j++) sum = sum * 1000003 + (uint64_t)((double)field->values[j] * 4096);
+            for (size_t j = 0; field->values && j < rows * field->width; j++)
+                sum = sum * 1000003 + (uint64_t)((double)field->values[j] * 4096);
         }
     }
     return sum;
@@ -270,7 +273,7 @@ static void shares_cover_a_batch_exactly(void **state)
     close_world(&w);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- names */
+/* ------------------------------------------------------------------------------------------------------------ names */
 
 static void names_do_not_depend_on_the_order_of_the_file(void **state)
 {
@@ -294,7 +297,8 @@ static void names_do_not_depend_on_the_order_of_the_file(void **state)
     for (size_t i = 0; i < bytes.length; i++) { /* every changed byte, every cut */
         rg_names *bad = NULL;
         bytes.data[i] ^= 1;
-        if (rg_names_from_bytes(&bad, bytes.data, bytes.length) == RG_OK) assert_true(rg_names_checksum(bad) == rg_names_checksum(a));
+        if (rg_names_from_bytes(&bad, bytes.data, bytes.length) == RG_OK)
+            assert_true(rg_names_checksum(bad) == rg_names_checksum(a));
         rg_names_free(bad);
         bytes.data[i] ^= 1;
         assert_int_equal(rg_names_from_bytes(&bad, bytes.data, i), RG_EFORMAT);
@@ -309,7 +313,7 @@ static void names_do_not_depend_on_the_order_of_the_file(void **state)
     rg_text_free(&bytes);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- files */
+/* ------------------------------------------------------------------------------------------------------------ files */
 
 static void write_text(const char *path, const char *text)
 {
@@ -326,7 +330,8 @@ static rg_status classify(rg_examples **out, rg_names **names, rg_vocab **vocab,
     rg_reader_config         reading = RG_READER_CONFIG_DEFAULT;
     rg_examples_config       config = RG_EXAMPLES_CONFIG_DEFAULT;
     rg_vocab_config          words = RG_VOCAB_CONFIG_DEFAULT;
-    rg_field_spec specs[] = { { .name = "text", .kind = RG_FIELD_IDS, .max_rows = 4 }, { .name = "label", .kind = RG_FIELD_CLASS } };
+    rg_field_spec            specs[] = { { .name = "text", .kind = RG_FIELD_IDS, .max_rows = 4 },
+                                         { .name = "label", .kind = RG_FIELD_CLASS } };
     rg_reader    *r = NULL;
     words.kind = RG_VOCAB_WORDS;
     words.size = 0;
@@ -360,7 +365,8 @@ static void check_refusal(const char *train, const char *valid, const char *mess
 static void bad_files_are_refused_with_file_and_line(void **state)
 {
     (void)state;
-    check_refusal("pos\tgood\npos\tfine\n", NULL, "train.tsv: every row has the label 'pos': there must be two classes at least");
+    check_refusal("pos\tgood\npos\tfine\n", NULL,
+                  "train.tsv: every row has the label 'pos': there must be two classes at least");
     check_refusal("pos\tgood\nneg\tbad\n", "pos\tgood\nneutral\tso so\n",
                   "valid.tsv: line 2: label: 'neutral' is not one of the 2 classes that were learned (neg, pos)");
     check_refusal("pos\tgood\nneg\tbad\n", "pos\t\n", "valid.tsv: no usable example: 0 of 1 examples");
@@ -437,8 +443,8 @@ static void tags_stand_beside_the_pieces_of_their_words(void **state)
     rg_reader_config         reading = RG_READER_CONFIG_DEFAULT;
     rg_examples_config       config = RG_EXAMPLES_CONFIG_DEFAULT;
     rg_examples             *store = NULL;
-    rg_field_spec            specs[] = { { .name = "text", .kind = RG_FIELD_IDS, .words = true, .max_rows = 3, .crop = true },
-                                         { .name = "tags", .kind = RG_FIELD_TAGS } };
+    rg_field_spec specs[] = { { .name = "text", .kind = RG_FIELD_IDS, .words = true, .max_rows = 3, .crop = true },
+                              { .name = "tags", .kind = RG_FIELD_TAGS } };
     rg_vocab                *vocab = NULL;
     rg_names                *names = NULL;
     static const char *const wanted[] = { "text", "tags" };
@@ -470,7 +476,8 @@ static void tags_stand_beside_the_pieces_of_their_words(void **state)
     rg_vocab_free(vocab);
 }
 
-static rg_status mirror(rg_text *out, size_t *height, size_t *width, size_t channels, const rg_cell *cell, void *context)
+static rg_status mirror(rg_text *out, size_t *height, size_t *width, size_t channels, const rg_cell *cell,
+                        void *context)
 {
     (void)context;
     *height = 1;
@@ -498,7 +505,7 @@ static void picture_files_go_through_the_decoder_of_their_field(void **state)
     rg_examples_free(store);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- faults */
+/* ----------------------------------------------------------------------------------------------------------- faults */
 
 static rg_status use_store(void *context)
 {

@@ -31,7 +31,9 @@ static void numbers(rg_param *p, double seed)
 
 static void open_mixture(mixture *m, size_t top, bool learn)
 {
-    const rg_experts_config c = { .width = D, .hidden = HIDDEN, .experts = E, .top = top, .balance = 0.1, .activation = RG_TANH };
+    const rg_experts_config c = {
+        .width = D, .hidden = HIDDEN, .experts = E, .top = top, .balance = 0.1, .activation = RG_TANH
+    };
     assert_int_equal(rg_params_new(&m->params), RG_OK);
     assert_int_equal(rg_experts_init(&m->experts, m->params, &c), RG_OK);
     assert_int_equal(rg_params_build(m->params, 3), RG_OK);
@@ -62,10 +64,15 @@ static void a_permutation_changes_nothing_but_names(void **state)
     static const size_t place[E] = { 2, 0, 1 }; /* expert i of a is expert place[i] of b */
     for (size_t i = 0; i < E; i++) {
         const rg_feed_forward *from = &a.experts.expert[i], *to = &b.experts.expert[place[i]];
-        rg_param *const        pairs[][2] = { { from->inner.w, to->inner.w }, { from->inner.b, to->inner.b }, { from->outer.w, to->outer.w }, { from->outer.b, to->outer.b } };
+        rg_param *const        pairs[][2] = { { from->inner.w, to->inner.w },
+                                              { from->inner.b, to->inner.b },
+                                              { from->outer.w, to->outer.w },
+                                              { from->outer.b, to->outer.b } };
         for (size_t k = 0; k < 4; k++)
-            memcpy(rg_param_data(pairs[k][1]), rg_param_data(pairs[k][0]), rg_param_rows(pairs[k][0]) * rg_param_cols(pairs[k][0]) * sizeof(rg_real));
-        for (size_t d = 0; d < D; d++) rg_param_data(b.experts.gate)[d * E + place[i]] = rg_param_data(a.experts.gate)[d * E + i];
+            memcpy(rg_param_data(pairs[k][1]), rg_param_data(pairs[k][0]),
+                   rg_param_rows(pairs[k][0]) * rg_param_cols(pairs[k][0]) * sizeof(rg_real));
+        for (size_t d = 0; d < D; d++)
+            rg_param_data(b.experts.gate)[d * E + place[i]] = rg_param_data(a.experts.gate)[d * E + i];
     }
     assert_int_equal(rg_params_repack(b.params, NULL), RG_OK);
     const rg_tensor *y = rg_experts_run(a.t, &a.experts, x_of(&a)), *z = rg_experts_run(b.t, &b.experts, x_of(&b));
@@ -168,7 +175,8 @@ static void more_at_a_time_than_there_are_is_refused(void **state)
     rg_params *p;
     rg_experts e;
     assert_int_equal(rg_params_new(&p), RG_OK);
-    const rg_experts_config c = { .width = 4, .hidden = 4, .experts = 8, .top = 9 }, many = { .width = 4, .hidden = 4, .experts = 1000, .top = 1 };
+    const rg_experts_config c = { .width = 4, .hidden = 4, .experts = 8, .top = 9 },
+                            many = { .width = 4, .hidden = 4, .experts = 1000, .top = 1 };
     assert_int_equal(rg_experts_init(&e, p, &c), RG_EINVAL);
     assert_non_null(strstr(rg_message(), "--top-experts 9"));
     assert_int_equal(rg_experts_init(&e, p, &many), RG_EINVAL);

@@ -1,4 +1,5 @@
-/* test_figures.c - every style in every format, light and dark; no box in place of a letter where a font is installed. */
+/* test_figures.c - every style in every format, light and dark; no box in place of a letter where a font is
+ * installed. */
 #include "support/records.h"
 #include "view/figure.h"
 
@@ -184,7 +185,8 @@ static void every_script_is_drawn_without_boxes(void **state)
             assert_int_equal(rg_record_add_map(NULL, r, place, l, l, &one, 1), RG_OK);
             assert_int_equal(rg_figure__render(&bytes, &count, &result, r, formats[f], &o), RG_OK);
             if (result.missing_glyphs)
-                print_error("%s: no font for %u of the characters of %s\n", scripts[i][0], result.missing_glyphs, scripts[i][1]);
+                print_error("%s: no font for %u of the characters of %s\n", scripts[i][0], result.missing_glyphs,
+                            scripts[i][1]);
             assert_int_equal(result.missing_glyphs, 0);
             rg_free(bytes);
             rg_record_free(r);
@@ -208,7 +210,8 @@ static int width_of(const char *text)
 static void arabic_is_shaped(void **state)
 {
     (void)state;
-    assert_true(width_of("مكتبة") < width_of("م") + width_of("ك") + width_of("ت") + width_of("ب") + width_of("ة") - width_of("ب") / 2);
+    assert_true(width_of("مكتبة") <
+                width_of("م") + width_of("ك") + width_of("ت") + width_of("ب") + width_of("ة") - width_of("ب") / 2);
     assert_true(abs(width_of("nnn") - 3 * width_of("n")) <= 2 * PANGO_SCALE);
 }
 

@@ -37,11 +37,12 @@ static void ranged_products_of_every_table_equal_the_plain_one(void **state)
                     memcpy(c[1], c[0], sizeof c[0]);
                     (*table)->pack(panels, b, N, K, N);
                     rg_kernels_all()[0]->gemm_ranges(M, N, a, K, 1, low, high, panels, K * RG_PANEL, c[0], LD, add);
-                    (*table)->gemm_ranges(M, N, turned ? at : a, turned ? 1 : K, turned ? M : 1, low, high, panels, K * RG_PANEL, c[1], LD,
-                                          add);
+                    (*table)->gemm_ranges(M, N, turned ? at : a, turned ? 1 : K, turned ? M : 1, low, high, panels,
+                                          K * RG_PANEL, c[1], LD, add);
                     for (size_t i = 0; i < M * LD; i++)
                         if (fabsf(c[0][i] - c[1][i]) > 1e-5f)
-                            fail_msg("%s: shape %zu, number %zu: %g is not %g", (*table)->name, shape, i, (double)c[1][i], (double)c[0][i]);
+                            fail_msg("%s: shape %zu, number %zu: %g is not %g", (*table)->name, shape, i,
+                                     (double)c[1][i], (double)c[0][i]);
                 }
     }
 }
@@ -72,7 +73,8 @@ static void rows_of_heads_and_additive_scores_of_every_table_equal_the_plain_one
             (*k)->heads_dot(HEADS, d, a[0], 1, 0.1f, x, d, v, d), plain->heads_dot(HEADS, d, b[0], 1, 0.1f, x, d, v, d);
             (*k)->heads_axpy(HEADS, d, a[1], d, y, 1, x, d), plain->heads_axpy(HEADS, d, b[1], d, y, 1, x, d);
             (*k)->columns_softmax(d, HEADS, a[2], x), plain->columns_softmax(d, HEADS, b[2], x);
-            (*k)->columns_softmax_backward(d, HEADS, a[3], b[2], y, true), plain->columns_softmax_backward(d, HEADS, b[3], b[2], y, true);
+            (*k)->columns_softmax_backward(d, HEADS, a[3], b[2], y, true),
+                plain->columns_softmax_backward(d, HEADS, b[3], b[2], y, true);
             near((*k)->name, "dots", a[0], b[0], HEADS);
             near((*k)->name, "sums", a[1], b[1], n);
             near((*k)->name, "softmax", a[2], b[2], n);
@@ -92,7 +94,7 @@ static void rows_of_heads_and_additive_scores_of_every_table_equal_the_plain_one
         }
 }
 
-/* ----------------------------------------------------------------------------------------------------- one attention */
+/* ---------------------------------------------------------------------------------------------------- one attention */
 
 enum { MOST = 1400, H = 3, DK = 20, DV = 12 };
 
@@ -114,7 +116,9 @@ static void fill(attention *a)
 
 static const rg_reach *reach_of(rg_tape *t, kind which, const rg_layout *l)
 {
-    return which == GROUPS ? rg_reach_groups(t, l, l) : which == CAUSAL ? rg_reach_causal(t, l) : rg_reach_window(t, l, 9);
+    return which == GROUPS   ? rg_reach_groups(t, l, l)
+           : which == CAUSAL ? rg_reach_causal(t, l)
+                             : rg_reach_window(t, l, 9);
 }
 
 /* The rows of `layout` from row `first` of a's numbers on. */
@@ -134,7 +138,8 @@ static void run(attention *a, size_t first, const rg_layout *layout, kind which,
     assert_non_null(out);
     assert_int_equal(rg_tape_backward_from(t, out, a->dout + first * H * DV), RG_OK);
     memcpy(a->out + first * H * DV, rg_tensor_data(out), N * H * DV * sizeof(rg_real));
-    for (size_t i = 0; i < 3; i++) memcpy(a->d[i] + first * width[i], rg_tape_gradient(t, x[i]), N * width[i] * sizeof(rg_real));
+    for (size_t i = 0; i < 3; i++)
+        memcpy(a->d[i] + first * width[i], rg_tape_gradient(t, x[i]), N * width[i] * sizeof(rg_real));
     rg_tape_free(t);
     rg_team_free(team);
 }
@@ -143,7 +148,8 @@ static void agree(const char *name, kind which, const rg_real *a, const rg_real 
 {
     for (size_t i = 0; i < n; i++)
         if (!(fabsf(a[i] - b[i]) <= 1e-5f * fmaxf(1, fabsf(b[i]))))
-            fail_msg("%s of reach %d: number %zu is %.8g, the pair path gives %.8g", name, (int)which, i, (double)a[i], (double)b[i]);
+            fail_msg("%s of reach %d: number %zu is %.8g, the pair path gives %.8g", name, (int)which, i, (double)a[i],
+                     (double)b[i]);
 }
 
 static const int32_t   sizes[] = { 0, 5, 6, 106, 106, 639 };
@@ -208,7 +214,8 @@ static void closed_pairs_never_matter_even_if_they_are_not_numbers(void **state)
         run(&b, 0, &l, which, false, 1);
         for (size_t r = 0; r < 200; r++) {
             const bool before = r < bad, far = r + 9 < bad || r > bad + 9;
-            if (which == CAUSAL ? before : far) assert_memory_equal(a.out + r * H * DV, b.out + r * H * DV, H * DV * sizeof(rg_real));
+            if (which == CAUSAL ? before : far)
+                assert_memory_equal(a.out + r * H * DV, b.out + r * H * DV, H * DV * sizeof(rg_real));
             if (which == CAUSAL ? before : far)
                 assert_memory_equal(a.d[0] + r * width[0], b.d[0] + r * width[0], width[0] * sizeof(rg_real));
             if (which == WINDOW && far)
@@ -238,7 +245,8 @@ static void lists_without_gradients_equal_the_pair_path(void **state)
     rg_tensor *q = rg_constant(t, a.x[0], NQ, width[0], NULL), *k = rg_constant(t, a.x[1], NK, width[1], NULL),
               *v = rg_constant(t, a.x[2], NK, width[2], NULL);
     const rg_reach *r = rg_reach_lists(t, NQ, NK, first, list);
-    rg_tensor *one = rg_fused_dot(t, q, k, v, r, H, 0.3), *two = rg_mix(t, rg_softmax_over(t, rg_pairs_dot(t, q, k, r, H, 0.3), r), v, r);
+    rg_tensor      *one = rg_fused_dot(t, q, k, v, r, H, 0.3),
+              *two = rg_mix(t, rg_softmax_over(t, rg_pairs_dot(t, q, k, r, H, 0.3), r), v, r);
     assert_non_null(one);
     assert_non_null(two);
     agree("out", KINDS, rg_tensor_data(one), rg_tensor_data(two), NQ * H * DV);

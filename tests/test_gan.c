@@ -1,4 +1,5 @@
-/* Generative adversarial networks: gradients of the two players, what a discriminator learns, samples that follow from seed and number. */
+/* Generative adversarial networks: gradients of the two players, what a discriminator learns, samples that follow
+ * from seed and number. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +42,9 @@ static void give(fixture *f, const rg_real *x, size_t n, size_t width)
 {
     for (size_t i = 0; i <= n; i++) f->start[i] = (int32_t)i;
     f->batch = (rg_batch){ .examples = n, .fields = 1 };
-    f->batch.field[RG_INPUT] = (rg_field){ .kind = RG_FIELD_NUMBERS, .layout = { .groups = n, .start = f->start }, .values = x, .width = width };
+    f->batch.field[RG_INPUT] = (rg_field){
+        .kind = RG_FIELD_NUMBERS, .layout = { .groups = n, .start = f->start }, .values = x, .width = width
+    };
 }
 
 static void drop(fixture *f)
@@ -61,8 +64,8 @@ static rg_tensor *verdict(fixture *f, rg_tensor *x)
     return rg_linear(f->tape, h, use(f, "discriminator.verdict.w"), use(f, "discriminator.verdict.b"), RG_IDENTITY);
 }
 
-/* The generator of the minimax game learns by the discriminator's own loss with the gradient reversed, as features do from a domain head: "a more
- * general case". */
+/* The generator of the minimax game learns by the discriminator's own loss with the gradient reversed, as features
+ * do from a domain head: "a more general case". */
 static void the_minimax_generator_learns_through_a_reversed_gradient(void **state)
 {
     (void)state;
@@ -103,7 +106,8 @@ static void the_discriminator_learns_the_share_of_the_data(void **state)
     rg_param_data(rg_params_find(f.model->params, "generator.sample.w"))[0] = 1;
     rg_param_data(rg_params_find(f.model->params, "generator.sample.b"))[0] = 0;
     assert_int_equal(rg_params_repack(f.model->params, NULL), RG_OK);
-    rg_param *w = rg_params_find(f.model->params, "discriminator.verdict.w"), *b = rg_params_find(f.model->params, "discriminator.verdict.b");
+    rg_param *w = rg_params_find(f.model->params, "discriminator.verdict.w"),
+             *b = rg_params_find(f.model->params, "discriminator.verdict.b");
     double    mean_w = 0, mean_b = 0;
     for (size_t step = 0; step < 400; step++) {
         for (size_t i = 0; i < MANY; i++) x[i] = (rg_real)(1 + rg_random_normal(&random));

@@ -32,7 +32,8 @@ static void run(const rg_gates *g, room *r, bool states)
 {
     const size_t u = r->u;
     float(*x)[4 * MOST] = r->x;
-    const float *before = states ? x[12] : NULL, *c0 = states ? x[13] : NULL, *a = states ? x[14] : NULL, *b = states ? x[15] : NULL;
+    const float *before = states ? x[12] : NULL, *c0 = states ? x[13] : NULL, *a = states ? x[14] : NULL,
+                *b = states ? x[15] : NULL;
     g->lstm(u, x[0], x[1], x[2], c0);
     g->lstm_backward(u, x[3], x[4], x[8], x[16], c0, x[17]);
     g->gru_reset(u, x[5], x[6], before);
@@ -66,8 +67,8 @@ static void every_table_computes_the_gates_of_the_plain_one(void **state)
                 for (size_t b = 0; b < BLOCKS; b++)
                     for (size_t i = 0; i < 4 * MOST; i++)
                         if (!(fabsf(got.x[b][i] - want.x[b][i]) <= 2e-6f * (1 + fabsf(want.x[b][i]))))
-                            fail_msg("%s: u %zu, block %zu, number %zu is %.9g, plain has %.9g", all[k]->name, sizes[s], b, i,
-                                     (double)got.x[b][i], (double)want.x[b][i]);
+                            fail_msg("%s: u %zu, block %zu, number %zu is %.9g, plain has %.9g", all[k]->name, sizes[s],
+                                     b, i, (double)got.x[b][i], (double)want.x[b][i]);
                 if (strcmp(all[k]->name, "baseline") == 0 || moved) continue;
                 if (have) assert_memory_equal(&fused, &got, sizeof got);
                 fused = got;

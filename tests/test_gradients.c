@@ -68,7 +68,8 @@ static void a_watched_attention_becomes_maps(void **state)
             double e[3], sum = 0;
             for (size_t j = 0; j < 3; j++) {
                 double dot = 0;
-                for (size_t x = 0; x < 4; x++) dot += (double)q[8 * i + 4 * (size_t)h + x] * (double)k[8 * j + 4 * (size_t)h + x];
+                for (size_t x = 0; x < 4; x++)
+                    dot += (double)q[8 * i + 4 * (size_t)h + x] * (double)k[8 * j + 4 * (size_t)h + x];
                 sum += e[j] = exp(dot / 2);
             }
             for (size_t j = 0; j < 3; j++) assert_true(fabs((double)m->weights[3 * i + j] - e[j] / sum) < 1e-5);
@@ -116,8 +117,9 @@ static void a_plain_network_loses_a_constant_factor_a_step(void **state)
     rg_record_free(r);
 }
 
-/* What the Jacobians of the same network say, without a tape: h_t = tanh(x_t + h_{t-1} U), so that a small change of h_{t-1} reaches h_t
- * through diag(1 - h_t^2) U^T. The loss's own direction is sent back through them: ln of the factor a step, between two steps. */
+/* What the Jacobians of the same network say, without a tape: h_t = tanh(x_t + h_{t-1} U), so that a small change of
+ * h_{t-1} reaches h_t through diag(1 - h_t^2) U^T. The loss's own direction is sent back through them: ln of the
+ * factor a step, between two steps. */
 static double rate_of_jacobians(const rg_gradients_options *o, size_t from, size_t to)
 {
     enum { UNITS = 64, STEPS = 128 };
@@ -165,7 +167,8 @@ static void the_slope_of_the_plain_network_is_that_of_its_jacobians(void **state
         }
 }
 
-/* The lectures' picture: gated networks keep what a plain one loses; the GRU's update gate starts as open as the LSTM's forget gate. */
+/* The lectures' picture: gated networks keep what a plain one loses; the GRU's update gate starts as open as the
+ * LSTM's forget gate. */
 static void the_gru_keeps_a_million_times_more_after_100_steps(void **state)
 {
     rg_gradients_options o = RG_GRADIENTS_OPTIONS_DEFAULT;
@@ -213,7 +216,8 @@ static void batch_norm_keeps_the_gradient_of_30_layers(void **state)
     assert_int_equal(rg_gradients_record(&r, &o), RG_EINVAL);
 }
 
-/* The deep linear network has Jacobians W: dL/dh_0 = dL/dh_L W_L^T .. W_1^T, so a gain of g multiplies by about g per layer. */
+/* The deep linear network has Jacobians W: dL/dh_0 = dL/dh_L W_L^T .. W_1^T, so a gain of g multiplies by about g
+ * per layer. */
 static void a_linear_network_multiplies_by_its_gain(void **state)
 {
     rg_gradients_options o = RG_GRADIENTS_OPTIONS_DEFAULT;
@@ -244,7 +248,8 @@ static void the_terms_of_the_double_sum_add_up_to_the_tape(void **state)
         assert_int_equal(r->map[0].rows, 24);
         for (size_t t = 0; t < 24; t++)
             for (size_t k = 0; k < 24; k++) /* no loss reaches a later step, and nothing stands before the first */
-                assert_true(k > t || k == 0 ? rg_map_weight(&r->map[0], t, k) == 0 : rg_map_weight(&r->map[0], t, k) >= 0);
+                assert_true(k > t || k == 0 ? rg_map_weight(&r->map[0], t, k) == 0
+                                            : rg_map_weight(&r->map[0], t, k) >= 0);
         assert_true(rg_map_weight(&r->map[0], 23, 23) > 0);
         rg_record_free(r);
     }

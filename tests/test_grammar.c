@@ -1,4 +1,5 @@
-/* test_grammar.c - the English-French grammar: one translation a sentence, the same sentences from the same seed, parts apart. */
+/* test_grammar.c - the English-French grammar: one translation a sentence, the same sentences from the same seed,
+ * parts apart. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -104,14 +105,20 @@ static void elision_and_contraction_are_always_made(void **state)
 {
     (void)state;
     static const char *const never[] = {
-        " le homme", " la école", " de un ", " à le ", " à les ", " de le ", " de les ", "l'hibou", "l'garçon", " ne a", " ne é",
-        " ne i", " je a", " je i", " je é", " ce homme", " ce arbre", " ma école", " sa amie", " vieux homme ", " beau arbre ",
-        " nouveau hôtel ", "vieil hibou", "cet hibou", "' ", "  ",
+        " le homme",       " la école",   " de un ",   " à le ",    " à les ",  " de le ",       " de les ",
+        "l'hibou",         "l'garçon",    " ne a",     " ne é",     " ne i",    " je a",         " je i",
+        " je é",           " ce homme",   " ce arbre", " ma école", " sa amie", " vieux homme ", " beau arbre ",
+        " nouveau hôtel ", "vieil hibou", "cet hibou", "' ",        "  ",
     };
     static const char *const sometimes[] = {
-        "l'homme", "le hibou", "l'école", "au marché", "à l'hôpital", "aux ", "du roi", "de la reine", "d'un ", "d'une ", "mon école",
-        "vieil homme", "bel arbre", "nouvel hôtel", "cet ", "ne voit pas de ", "n'aime pas", "j'aime", "n'iront pas", "d'énormes ",
-        "petites pommes rouges", "qui dort", "sommes", "à côté de l'",
+        "l'homme",         "le hibou",     "l'école",
+        "au marché",       "à l'hôpital",  "aux ",
+        "du roi",          "de la reine",  "d'un ",
+        "d'une ",          "mon école",    "vieil homme",
+        "bel arbre",       "nouvel hôtel", "cet ",
+        "ne voit pas de ", "n'aime pas",   "j'aime",
+        "n'iront pas",     "d'énormes ",   "petites pommes rouges",
+        "qui dort",        "sommes",       "à côté de l'",
     };
     enum { SOMETIMES = sizeof sometimes / sizeof *sometimes };
     int             found[SOMETIMES] = { 0 };

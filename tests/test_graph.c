@@ -1,4 +1,5 @@
-/* Graphs: files with faults name file and line; nodes relabelled give the same answers relabelled; a complete graph is self-attention. */
+/* Graphs: files with faults name file and line; nodes relabelled give the same answers relabelled; a complete graph
+ * is self-attention. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +38,9 @@ static rg_status read(rg_graph **out, const files *f)
 static void a_graph_is_read_as_it_is_written(void **state)
 {
     (void)state;
-    const files f = { .edges = "0\t1\n1 2\n\n", .features = "0 3\n\n1:3 2:1\n", .labels = "1\n-1\n0\n", .split = "train\t0\nval\t2\n" };
+    const files f = {
+        .edges = "0\t1\n1 2\n\n", .features = "0 3\n\n1:3 2:1\n", .labels = "1\n-1\n0\n", .split = "train\t0\nval\t2\n"
+    };
     rg_graph   *g;
     assert_int_equal(read(&g, &f), RG_OK);
     assert_int_equal(g->nodes, 3);
@@ -52,7 +55,9 @@ static void a_graph_is_read_as_it_is_written(void **state)
     assert_int_equal(g->set[RG_GRAPH_TEST].count, 0);
     assert_float_equal(g->even[0], 0.5, 1e-6); /* node 0 sees itself: 1 / sqrt(2 * 2) */
     rg_graph_free(g);
-    const files directed = { .edges = "0\t1\t2.5\n1\t0\t4\n", .features = "1 0 2\n0 0 -1\n", .dense = true, .directed = true };
+    const files directed = {
+        .edges = "0\t1\t2.5\n1\t0\t4\n", .features = "1 0 2\n0 0 -1\n", .dense = true, .directed = true
+    };
     assert_int_equal(read(&g, &directed), RG_OK);
     assert_int_equal(g->reach->P, 4);
     assert_int_equal(g->words->P, 3);
@@ -87,17 +92,21 @@ static void faults_name_the_file_and_the_line(void **state)
         { { .edges = "", .features = "0\n1\n", .labels = "0\n1\n1\n" }, { "line 3", "a label too many" } },
         { { .edges = "", .features = "0\n1\n", .labels = "0\nx\n" }, { "line 2", "'x' is not a class" } },
         { { .edges = "", .features = "0\n1\n", .labels = "-1\n-1\n" }, { "no node has a label", "" } },
-        { { .edges = "", .features = "0\n1\n", .labels = "0\n1\n", .split = "learn\t0\n" }, { "line 1", "'learn' is not train, val or test" } },
-        { { .edges = "", .features = "0\n1\n", .labels = "0\n1\n", .split = "train\t0\ntest\t0\n" }, { "line 2", "already, as train" } },
+        { { .edges = "", .features = "0\n1\n", .labels = "0\n1\n", .split = "learn\t0\n" },
+          { "line 1", "'learn' is not train, val or test" } },
+        { { .edges = "", .features = "0\n1\n", .labels = "0\n1\n", .split = "train\t0\ntest\t0\n" },
+          { "line 2", "already, as train" } },
         { { .edges = "", .features = "0\n1\n", .labels = "0\n1\n", .split = "train\t2\n" }, { "line 1", "node 2" } },
-        { { .edges = "", .features = "0\n1\n", .labels = "0\n-1\n", .split = "train\t1\n" }, { "node 1", "label is missing" } },
+        { { .edges = "", .features = "0\n1\n", .labels = "0\n-1\n", .split = "train\t1\n" },
+          { "node 1", "label is missing" } },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         rg_graph *g;
         assert_int_equal(read(&g, &cases[i].f), RG_EFORMAT);
         assert_null(g);
         for (int k = 0; k < 2; k++)
-            if (!strstr(rg_message(), cases[i].says[k])) fail_msg("case %zu: '%s' does not say '%s'", i, rg_message(), cases[i].says[k]);
+            if (!strstr(rg_message(), cases[i].says[k]))
+                fail_msg("case %zu: '%s' does not say '%s'", i, rg_message(), cases[i].says[k]);
     }
 }
 
@@ -196,17 +205,20 @@ static void a_complete_graph_of_words_is_self_attention(void **state)
         const int32_t   start[] = { 0, N };
         const rg_layout words = { .groups = 1, .start = start };
         rg_tensor      *x = rg_input(t, numbers, N, D, &words), *k = rg_attention_prepare(t, &att, x);
-        rg_tensor *sentence = rg_attend(t, &att, x, k, x, rg_reach_groups(t, &words, &words)), *graph = rg_attend(t, &att, x, k, x, edges);
+        rg_tensor      *sentence = rg_attend(t, &att, x, k, x, rg_reach_groups(t, &words, &words)),
+                  *graph = rg_attend(t, &att, x, k, x, edges);
         assert_int_equal(rg_tape_status(t), RG_OK);
         for (size_t i = 0; i < N; i++)
-            for (size_t j = 0; j < D; j++) assert_float_equal(rg_tensor_at(sentence, i, j), rg_tensor_at(graph, i, j), 1e-6);
+            for (size_t j = 0; j < D; j++)
+                assert_float_equal(rg_tensor_at(sentence, i, j), rg_tensor_at(graph, i, j), 1e-6);
         rg_tape_free(t);
         rg_params_free(params);
     }
     rg_reach_free(edges);
 }
 
-/* Nodes whose rows exceed a turn of the backward pass (graph_product.c), the last of them with another number of words. */
+/* Nodes whose rows exceed a turn of the backward pass (graph_product.c), the last of them with another number of
+ * words. */
 static rg_graph *graph_of_many_words(size_t nodes)
 {
     char     *text = rg_alloc(nodes * 16 + 1), *at = text;
@@ -240,7 +252,8 @@ static void the_gradient_of_feature_weights_is_the_way_back_whatever_the_turns_a
         const rg_real *dw = rg_tape_gradient(t, x);
         double         there = 0, back = 0, size = 0;
         for (size_t i = 0; i < NODES * D; i++)
-            there += (double)dy[i] * (double)rg_tensor_data(y)[i], size += fabs((double)dy[i] * (double)rg_tensor_data(y)[i]);
+            there += (double)dy[i] * (double)rg_tensor_data(y)[i],
+                size += fabs((double)dy[i] * (double)rg_tensor_data(y)[i]);
         for (size_t i = 0; i < FEATURES * D; i++) back += (double)dw[i] * (double)w[i];
         assert_true(fabs(there - back) < 1e-6 * size);
         if (members == 1) memcpy(kept, dw, sizeof kept);

@@ -1,5 +1,5 @@
-/* test_graph_train.c - learning labels of nodes as a user does: folders in, a model out. The graphs are made up by this file: papers of
- * four subjects whose words and citations mostly stay inside their subject. */
+/* test_graph_train.c - learning labels of nodes as a user does: folders in, a model out. The graphs are made up by
+ * this file: papers of four subjects whose words and citations mostly stay inside their subject. */
 #define _GNU_SOURCE 1
 #include "tasks/graph_task.h"
 
@@ -37,16 +37,18 @@ static FILE *open_in(const char *name, const char *file)
     return f;
 }
 
-/* Seven of ten citations stay inside the subject, four of ten words do: features alone tell less than the neighbours. */
+/* Seven of ten citations stay inside the subject, four of ten words do: features alone tell less than the
+ * neighbours. */
 static void write_graph(const char *name, uint32_t nodes, uint32_t seed, bool split, bool weighted)
 {
-    FILE *edges = open_in(name, "edges.tsv"), *features = open_in(name, "features.txt"), *labels = open_in(name, "labels.txt"),
-         *parts = split ? open_in(name, "split.tsv") : NULL;
+    FILE *edges = open_in(name, "edges.tsv"), *features = open_in(name, "features.txt"),
+         *labels = open_in(name, "labels.txt"), *parts = split ? open_in(name, "split.tsv") : NULL;
     for (uint32_t i = 0; i < nodes; i++) {
         bool     has[FEATURES] = { false };
         uint32_t cited[3], n = 0;
         for (int w = 0; w < 6; w++)
-            has[draw(&seed) % 10 < 4 ? i % SUBJECTS * WORDS_OF_ONE + draw(&seed) % WORDS_OF_ONE : draw(&seed) % FEATURES] = true;
+            has[draw(&seed) % 10 < 4 ? i % SUBJECTS * WORDS_OF_ONE + draw(&seed) % WORDS_OF_ONE
+                                     : draw(&seed) % FEATURES] = true;
         for (int w = 0, first = 1; w < FEATURES; w++)
             if (has[w]) first = (fprintf(features, first ? "%d" : " %d", w), 0);
         fputc('\n', features);
@@ -64,7 +66,7 @@ static void write_graph(const char *name, uint32_t nodes, uint32_t seed, bool sp
     if (parts) fclose(parts);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ training */
+/* --------------------------------------------------------------------------------------------------------- training */
 
 typedef struct {
     const char *system, *train[3], *valid, *test, *model;
@@ -89,8 +91,10 @@ static double train(const plan *p, rg_model **out)
     rg_recipe        *recipe;
     rg_learned        learned;
     char              yaml[200];
-    snprintf(yaml, sizeof yaml, "type: %s\ngraph: folder\nafter-epochs: %lld\ncpu-threads: %lld\nseed: %lld\nlearn-rate: %g\n", p->system,
-             (long long)p->epochs, (long long)(p->threads ? p->threads : 1), (long long)(p->seed ? p->seed : 1), p->rate > 0 ? p->rate : 0.01);
+    snprintf(yaml, sizeof yaml,
+             "type: %s\ngraph: folder\nafter-epochs: %lld\ncpu-threads: %lld\nseed: %lld\nlearn-rate: %g\n", p->system,
+             (long long)p->epochs, (long long)(p->threads ? p->threads : 1), (long long)(p->seed ? p->seed : 1),
+             p->rate > 0 ? p->rate : 0.01);
     if (rg_recipe_new(&recipe, yaml) != RG_OK) fail_msg("%s", rg_message());
     size_t n = 0;
     while (n < 3 && p->train[n]) n++;
@@ -132,7 +136,8 @@ static void several_graphs_teach_about_one_that_was_never_seen(void **state)
     write_graph("b", 120, 12, false, false);
     write_graph("c", 90, 13, false, false);
     write_graph("d", 150, 14, false, false);
-    const double r = train(&(plan){ .system = "gat", .train = { "a", "b" }, .valid = "c", .test = "d", .epochs = 80 }, NULL);
+    const double r =
+        train(&(plan){ .system = "gat", .train = { "a", "b" }, .valid = "c", .test = "d", .epochs = 80 }, NULL);
     if (r < 0.75) fail_msg("%.3f on a graph that was not seen", r);
 }
 
@@ -178,9 +183,10 @@ static void the_number_of_threads_changes_no_bit(void **state)
     rg_model_free(three);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- memory */
+/* ----------------------------------------------------------------------------------------------------------- memory */
 
-/* docs/models/gat.md states it for the published two layers; N nodes, P pairs (edges both ways, and loops), F words, C classes. */
+/* docs/models/gat.md states it for the published two layers; N nodes, P pairs (edges both ways, and loops), F words,
+ * C classes. */
 static void a_training_step_stays_within_the_stated_memory(void **state)
 {
     (void)state;
@@ -214,7 +220,7 @@ static void a_training_step_stays_within_the_stated_memory(void **state)
     rg_graph_free(g);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------ run */
+/* -------------------------------------------------------------------------------------------------------------- run */
 
 static int make_folder(void **state)
 {

@@ -1,4 +1,5 @@
-/* The aligner finds a made-up dictionary; heads are ranked, the best is stored in the model file and read again; gold links are read. */
+/* The aligner finds a made-up dictionary; heads are ranked, the best is stored in the model file and read again;
+ * gold links are read. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,8 +56,12 @@ static void a_text_without_pairs_or_words_is_aligned_to_nothing(void **state)
     const size_t    start[] = { 0, 0, 1 }, target_start[] = { 0, 1, 1 };
     const int32_t   words[] = { 7 };
     int32_t         link[1] = { 5 };
-    const rg_bitext none = { .pairs = 0, .source = words, .target = words, .source_start = start, .target_start = start };
-    const rg_bitext odd = { .pairs = 2, .source = words, .target = words, .source_start = start, .target_start = target_start };
+    const rg_bitext none = {
+        .pairs = 0, .source = words, .target = words, .source_start = start, .target_start = start
+    };
+    const rg_bitext odd = {
+        .pairs = 2, .source = words, .target = words, .source_start = start, .target_start = target_start
+    };
     (void)state;
     assert_int_equal(rg_ibm1_align(link, &none, 5), RG_OK);
     assert_int_equal(rg_ibm1_align(link, &odd, 5), RG_OK);
@@ -68,7 +73,8 @@ static void a_text_without_pairs_or_words_is_aligned_to_nothing(void **state)
 static rg_translator *make_translator_with(const char *name, const char *more)
 {
     static const char *const pieces[] = { "a", "b", "c", "d", "e" };
-    static const char *const yaml = "dim-emb: 16\ntransformer-dim-ffn: 24\ntransformer-heads: 4\nenc-depth: 2\ndec-depth: 2\ndim-rnn: 12\n";
+    static const char *const yaml =
+        "dim-emb: 16\ntransformer-dim-ffn: 24\ntransformer-heads: 4\nenc-depth: 2\ndec-depth: 2\ndim-rnn: 12\n";
     const rg_system         *system = rg_system_find(name);
     void                    *options = rg_alloc_zero(system->options_bytes);
     const rg_option_group    group = { .rows = system->options, .values = options };
@@ -119,7 +125,8 @@ static void heads_are_ranked_and_the_best_is_kept_in_the_model_file(void **state
         assert_true(ranks->score[i].score >= 0 && ranks->score[i].score <= 1);
         assert_true(ranks->score[i].content >= 0 && ranks->score[i].content <= 1);
         assert_true(i == 0 || ranks->score[i].content < ranks->score[i - 1].content ||
-                    (ranks->score[i].content == ranks->score[i - 1].content && ranks->score[i].score <= ranks->score[i - 1].score));
+                    (ranks->score[i].content == ranks->score[i - 1].content &&
+                     ranks->score[i].score <= ranks->score[i - 1].score));
     }
     assert_int_equal(rg_head_ranks_choose(t, &ranks->score[3]), RG_OK);
     assert_int_equal(rg_translator_save(t, path), RG_OK);
@@ -167,9 +174,10 @@ static bool always(const void *context) { return context == NULL; }
 /* What the search saw step by step is what a second pass sees, for every recurrent decoder that looks back. */
 static void a_recurrent_decoder_gives_the_map_it_searched_with(void **state)
 {
-    static const char *const systems[][2] = {
-        { "rnnsearch", "" }, { "luong", "" }, { "luong", "attention-kind: local-p\n" }, { "luong", "input-feeding: false\n" }
-    };
+    static const char *const systems[][2] = { { "rnnsearch", "" },
+                                              { "luong", "" },
+                                              { "luong", "attention-kind: local-p\n" },
+                                              { "luong", "input-feeding: false\n" } };
     (void)state;
     for (size_t k = 0; k < sizeof systems / sizeof *systems; k++) {
         const char          *line = "a b c d e a";
@@ -195,7 +203,8 @@ static void a_recurrent_decoder_gives_the_map_it_searched_with(void **state)
             assert_int_equal(seen->hypothesis, (int)a);
             assert_true(searched->rows == seen->rows && searched->cols == seen->cols && seen->rows > 0);
             assert_true(searched->row_labels == seen->row_labels && searched->col_labels == seen->col_labels);
-            for (size_t i = 0; i < seen->rows * seen->cols; i++) assert_float_equal(searched->weights[i], seen->weights[i], 1e-4);
+            for (size_t i = 0; i < seen->rows * seen->cols; i++)
+                assert_float_equal(searched->weights[i], seen->weights[i], 1e-4);
         }
         rg_record_free(r);
         rg_session_free(session);

@@ -59,7 +59,8 @@ static rg_sizes puzzle_sizes(void)
 /* A model of `name` with its default settings but for `yaml`. */
 static void save_model(const char *path, const char *name, const char *yaml, rg_sizes sizes)
 {
-    const rg_system      *on_graphs = rg_system_find_for(name, &rg_task_graph), *system = on_graphs ? on_graphs : rg_system_find(name);
+    const rg_system *on_graphs = rg_system_find_for(name, &rg_task_graph),
+                    *system = on_graphs ? on_graphs : rg_system_find(name);
     void                 *options = rg_alloc_zero(system->options_bytes);
     const rg_option_group group = { .rows = system->options, .values = options };
     rg_model             *m = NULL;
@@ -121,7 +122,7 @@ static int remove_folder(void **state)
     return chdir("/") == 0 ? nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS) : 1;
 }
 
-/* --------------------------------------------------------------------------------------------------------- forgeries */
+/* -------------------------------------------------------------------------------------------------------- forgeries */
 
 typedef struct {
     const char *models;      /* whose files are forged                                  */
@@ -207,7 +208,7 @@ static void drop_checksums(const char *path)
     assert_int_equal(fclose(f), 0);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- commands */
+/* --------------------------------------------------------------------------------------------------------- commands */
 
 typedef struct {
     const char *models;
@@ -330,7 +331,7 @@ static void a_good_file_is_taken_by_every_command(void **state)
         if (run(good[i].words, "", "") != 0) fail_msg("regard %s: %s", good[i].words[0], said());
 }
 
-/* ------------------------------------------------------------------------------------------ finite, but far too large */
+/* ---------------------------------------------------------------------------------------- finite, but far too large */
 
 /* Weights of 3e38 are finite and load; what they give is not. */
 static void an_answer_that_is_not_finite_is_an_error(void **state)
@@ -374,7 +375,7 @@ static void an_answer_that_is_not_finite_is_an_error(void **state)
     }
 }
 
-/* ----------------------------------------------------------------------------------------------------- what is no model */
+/* ------------------------------------------------------------------------------------------------- what is no model */
 
 static void a_file_that_is_not_a_model_is_refused_with_those_words(void **state)
 {
@@ -397,7 +398,7 @@ static void a_file_that_is_not_a_model_is_refused_with_those_words(void **state)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------ messages of predict */
+/* ---------------------------------------------------------------------------------------------- messages of predict */
 
 static void names_its_file(const char *what, int code)
 {

@@ -1,5 +1,6 @@
-/* Weights of one and two bytes: the integer products of every instruction set against plain loops, bit for bit, at all shapes and at the ends of the
- * range; what becomes of rows that cannot be quantised; and weights into packs and out of them. */
+/* Weights of one and two bytes: the integer products of every instruction set against plain loops, bit for bit, at
+ * all shapes and at the ends of the range; what becomes of rows that cannot be quantised; and weights into packs and
+ * out of them. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,8 +44,8 @@ static void quantize(size_t n, size_t step, int *q, float *scale, const float *x
     }
 }
 
-static void by_definition(size_t M, size_t N, size_t K, const float *a, size_t lda, const float *b, float *c, size_t ldc, bool add,
-                          const float *bias)
+static void by_definition(size_t M, size_t N, size_t K, const float *a, size_t lda, const float *b, float *c,
+                          size_t ldc, bool add, const float *bias)
 {
     int   *p = rg_alloc((K + 1) * sizeof *p), *q = rg_alloc((N * K + 1) * sizeof *q);
     float *scale = rg_alloc(N * sizeof *scale), row;
@@ -75,13 +76,16 @@ typedef struct {
 static packed pack_for(const rg_int8_loops *l, size_t K, size_t N, const float *b)
 {
     const size_t columns = (N + RG_PANEL - 1) / RG_PANEL * RG_PANEL, panel = rg_int8_panel_bytes(l, K);
-    packed       p = { rg_alloc_zero(columns / RG_PANEL * panel + 1), rg_alloc_zero(columns * sizeof(float)), rg_alloc_zero(columns * sizeof(int32_t)),
+    packed       p = { rg_alloc_zero(columns / RG_PANEL * panel + 1),
+                       rg_alloc_zero(columns * sizeof(float)),
+                       rg_alloc_zero(columns * sizeof(int32_t)),
                        { 0 } };
     int         *q = rg_alloc((K + 1) * sizeof *q);
     for (size_t n = 0; n < N; n++) {
         quantize(K, N, q, p.scale + n, b + n);
         for (size_t k = 0; k < K; k++) {
-            p.panels[n / RG_PANEL * panel + k / l->group * l->group * RG_PANEL + n % RG_PANEL * l->group + k % l->group] = (int8_t)q[k];
+            p.panels[n / RG_PANEL * panel + k / l->group * l->group * RG_PANEL + n % RG_PANEL * l->group +
+                     k % l->group] = (int8_t)q[k];
             p.start[n] -= l->offset * q[k];
         }
     }
@@ -97,8 +101,8 @@ static void drop(packed *p)
     rg_free(p->start);
 }
 
-static void multiply(const rg_int8_loops *l, size_t M, size_t N, size_t K, const float *a, size_t lda, const rg_int8_right *right, float *c,
-                     size_t ldc, bool add, const float *bias)
+static void multiply(const rg_int8_loops *l, size_t M, size_t N, size_t K, const float *a, size_t lda,
+                     const rg_int8_right *right, float *c, size_t ldc, bool add, const float *bias)
 {
     const size_t row = rg_int8_left_bytes(l, K);
     char        *left = rg_alloc(M * row + 64);
@@ -126,8 +130,8 @@ static void compare(size_t M, size_t N, size_t K, const float *a, const float *b
             if (memcmp(got, want, size * sizeof *got) != 0)
                 for (size_t i = 0; i < size; i++)
                     if (got[i] != want[i])
-                        fail_msg("%s, %s, form %d, %zu x %zu x %zu: (%zu, %zu) is %.9g, not %.9g", what, l->name, form, M, N, K, i / ldc, i % ldc,
-                                 (double)got[i], (double)want[i]);
+                        fail_msg("%s, %s, form %d, %zu x %zu x %zu: (%zu, %zu) is %.9g, not %.9g", what, l->name, form,
+                                 M, N, K, i / ldc, i % ldc, (double)got[i], (double)want[i]);
             rg_free(want);
             rg_free(got);
         }
@@ -285,15 +289,17 @@ static void bfloat16_products_have_the_bits_of_float_on_rounded_weights(void **s
                     for (int add = 0; add < 2; add++) {
                         const rg_kernels *k = *all;
                         const size_t      M = Ms[i], N = Ns[j], K = Ks[l], size = rg_pack_size(K, N);
-                        float            *a = numbers(M * K, 1, 1), *panels = numbers(size, 2, 1), *c = numbers(M * N, 3, 1), *want = numbers(M * N, 3, 1),
-                              *bias = numbers(N, 4, 1);
+                        float *a = numbers(M * K, 1, 1), *panels = numbers(size, 2, 1), *c = numbers(M * N, 3, 1),
+                              *want = numbers(M * N, 3, 1), *bias = numbers(N, 4, 1);
                         uint16_t *halves = rg_alloc((size + 1) * sizeof *halves);
-                        for (size_t n = 0; n < size; n++) panels[n] = rg_bf16_float(halves[n] = rg_bf16_round(panels[n]));
+                        for (size_t n = 0; n < size; n++)
+                            panels[n] = rg_bf16_float(halves[n] = rg_bf16_round(panels[n]));
                         k->gemm_packed(M, N, K, a, K, panels, want, N, add, add ? NULL : bias, RG_IDENTITY);
                         k->gemm_bf16(M, N, K, a, K, halves, c, N, add, add ? NULL : bias);
                         for (size_t n = 0; n < M * N; n++)
                             if (c[n] != want[n])
-                                fail_msg("%s %zu x %zu x %zu: %zu is %.9g, not %.9g", k->name, M, N, K, n, (double)c[n], (double)want[n]);
+                                fail_msg("%s %zu x %zu x %zu: %zu is %.9g, not %.9g", k->name, M, N, K, n, (double)c[n],
+                                         (double)want[n]);
                         rg_free(a);
                         rg_free(panels);
                         rg_free(c);
@@ -313,7 +319,8 @@ static void neither_batch_mates_nor_teams_change_a_row(void **state)
     assert_int_equal(rg_team_new(&team, 3), RG_OK);
     for (int kind = 0; kind < 2; kind++) {
         rg_small      s;
-        float        *a = numbers(M * K, 1, 1), *w = numbers(K * N, 2, 1), *bias = numbers(N, 4, 1), *all = numbers(M * N, 3, 1), one[200];
+        float        *a = numbers(M * K, 1, 1), *w = numbers(K * N, 2, 1), *bias = numbers(N, 4, 1),
+              *all = numbers(M * N, 3, 1), one[200];
         const rg_pack pack = { K, N, NULL, &s };
         assert_int_equal(rg_small_init(&s, kind ? RG_SMALL_BF16 : RG_SMALL_INT8, K, N), RG_OK);
         rg_small_set(&s, 0, N, w, N, 1);

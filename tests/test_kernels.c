@@ -1,4 +1,5 @@
-/* Every kernel table against the plain loops, on sizes around every register width; FMA tables against each other, bit for bit. */
+/* Every kernel table against the plain loops, on sizes around every register width; FMA tables against each other,
+ * bit for bit. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,12 +35,14 @@ static float *copy_of(const float *x, size_t n)
     return y;
 }
 
-static void expect_near(const char *table, const char *what, size_t n, const float *got, const float *want, float tolerance)
+static void expect_near(const char *table, const char *what, size_t n, const float *got, const float *want,
+                        float tolerance)
 {
     for (size_t i = 0; i < n; i++) {
         if (isnan(want[i]) ? isnan(got[i]) : got[i] == want[i]) continue;
         if (!(fabsf(got[i] - want[i]) <= tolerance * (1 + fabsf(want[i]))))
-            fail_msg("%s %s: element %zu of %zu is %.9g, plain has %.9g", table, what, i, n, (double)got[i], (double)want[i]);
+            fail_msg("%s %s: element %zu of %zu is %.9g, plain has %.9g", table, what, i, n, (double)got[i],
+                     (double)want[i]);
     }
 }
 
@@ -92,7 +95,8 @@ static void every_table_maps_like_plain(void **state)
     for (size_t s = 0; s < SIZES; s++)
         for (int f = 0; f < RG_ACTIVATIONS; f++) {
             size_t n = sizes[s];
-            float *x = numbers(n, 9, s + 1), *dy = numbers(n, 2, s + 50), *y = numbers(n, 1, 1), *want = numbers(n, 1, 1);
+            float *x = numbers(n, 9, s + 1), *dy = numbers(n, 2, s + 50), *y = numbers(n, 1, 1),
+                  *want = numbers(n, 1, 1);
             if (f == RG_LOG)
                 for (size_t i = 0; i < n; i++) x[i] = fabsf(x[i]) + 0.01f;
             plain()->map((rg_activation)f, n, want, x);
@@ -186,7 +190,8 @@ static void every_table_has_the_same_layer_norm(void **state)
         size_t n = sizes[s];
         float *x = numbers(n, 4, s), *g = numbers(n, 2, 5), *b = numbers(n, 2, 6), *dy = numbers(n, 1, 7);
         float *y = numbers(n, 1, 1), *want = numbers(n, 1, 1), got[2], expected[2];
-        k->norm(n, y, &got[0], &got[1], x, g, b, 1e-5f), plain()->norm(n, want, &expected[0], &expected[1], x, g, b, 1e-5f);
+        k->norm(n, y, &got[0], &got[1], x, g, b, 1e-5f),
+            plain()->norm(n, want, &expected[0], &expected[1], x, g, b, 1e-5f);
         if (n > 1) { /* one number has no spread: its rstd is 1/sqrt(eps) and magnifies any rounding */
             expect_near(k->name, "norm", n, y, want, 1e-5f);
             expect_near(k->name, "mean and rstd", 2, got, expected, 1e-5f);
@@ -256,11 +261,12 @@ static void expect_same_bits(const rg_kernels *k, const char *what, size_t n, co
 {
     for (size_t i = 0; i < n; i++)
         if (memcmp(got + i, want + i, sizeof *got) != 0 && !(isnan(got[i]) && isnan(want[i])))
-            fail_msg("%s %s: element %zu of %zu is %.9g, not %.9g", k->name, what, i, n, (double)got[i], (double)want[i]);
+            fail_msg("%s %s: element %zu of %zu is %.9g, not %.9g", k->name, what, i, n, (double)got[i],
+                     (double)want[i]);
 }
 
-/* gcc contracts a product and a sum only inside a basic block, and a sanitizer's check of an address ends one: the bits are a
- * promise of the builds people run. */
+/* gcc contracts a product and a sum only inside a basic block, and a sanitizer's check of an address ends one: the
+ * bits are a promise of the builds people run. */
 static void tables_with_fma_agree_bit_for_bit(void **state)
 {
     (void)state;
@@ -274,11 +280,13 @@ static void tables_with_fma_agree_bit_for_bit(void **state)
         if (!first) first = k;
         for (size_t s = 1; s < SIZES && k != first; s++) {
             size_t n = sizes[s];
-            float *x = numbers(n, 9, s), *y = numbers(n, 2, s + 1), *u = numbers(n, 1, 1), *v = numbers(n, 1, 1), a[4], b[4];
+            float *x = numbers(n, 9, s), *y = numbers(n, 2, s + 1), *u = numbers(n, 1, 1), *v = numbers(n, 1, 1), a[4],
+                  b[4];
             for (int f = 0; f < RG_ACTIVATIONS; f++) {
                 k->map((rg_activation)f, n, u, x), first->map((rg_activation)f, n, v, x);
                 expect_same_bits(k, rg_activation_name((rg_activation)f), n, u, v);
-                k->map_backward((rg_activation)f, n, u, x, y, x, true), first->map_backward((rg_activation)f, n, v, x, y, x, true);
+                k->map_backward((rg_activation)f, n, u, x, y, x, true),
+                    first->map_backward((rg_activation)f, n, v, x, y, x, true);
                 expect_same_bits(k, rg_activation_name((rg_activation)f), n, u, v);
             }
             a[0] = k->dot(n, x, y), a[1] = k->sum(n, x), a[2] = k->softmax(n, u, x);

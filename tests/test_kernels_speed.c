@@ -1,8 +1,9 @@
 /* test_kernels_speed.c - no kernel table is slower than the one below it, kernel by kernel and shape by shape.
  *
- * The best table of a machine is chosen by itself, so a kernel that a wider register slows down slows everybody down. `plain` and
- * `wide` are left out: they are there to be tested, not to be fast. Two neighbours are timed in turns of some microseconds and the shortest turn of each
- * counts, so that what else the machine does is not measured; a pair that looks slow is timed again before it fails. */
+ * The best table of a machine is chosen by itself, so a kernel that a wider register slows down slows everybody
+ * down. `plain` and `wide` are left out: they are there to be tested, not to be fast. Two neighbours are timed in
+ * turns of some microseconds and the shortest turn of each counts, so that what else the machine does is not
+ * measured; a pair that looks slow is timed again before it fails. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +22,7 @@
 #define TURN 1e-5       /* seconds of a turn */
 enum { TURNS = 7, TRIES = 60 };
 
-/* ------------------------------------------------------------------------------------------------------------ what is timed */
+/* ---------------------------------------------------------------------------------------------------- what is timed */
 
 /* Sizes of a call: what a, b and c mean is up to the kernel. */
 typedef struct shape {
@@ -36,10 +37,11 @@ typedef struct call {
 } call;
 
 enum { ROOM = 1 << 16, LISTED = 64, NODES = 40 };
-/* Blocks whose addresses differ in their last twelve bits: a load is kept waiting by a store to an address that only looks like its own. */
+/* Blocks whose addresses differ in their last twelve bits: a load is kept waiting by a store to an address that only
+ * looks like its own. */
 static _Alignas(64) float pool[8][ROOM + 208];
-static float *const x = pool[0], *const y = pool[1], *const z = pool[2], *const u = pool[3], *const v = pool[4], *const w = pool[5],
-                   *const probabilities = pool[6], *const ones = pool[7];
+static float *const x = pool[0], *const y = pool[1], *const z = pool[2], *const u = pool[3], *const v = pool[4],
+                    *const w = pool[5], *const probabilities = pool[6], *const ones = pool[7];
 static uint8_t  bits[ROOM];
 static int32_t  rows[LISTED];
 static size_t   pairs[LISTED], low[LISTED * 2], high[LISTED * 2], first[NODES + 1];
@@ -158,28 +160,50 @@ RUN(rows_sum) { j->k->rows_sum(j->s.c, j->s.a * j->s.b, z, y, x, j->s.a * j->s.b
 RUN(columns_softmax) { j->k->columns_softmax(j->s.c, j->s.a, z, x); }
 RUN(columns_softmax_backward) { j->k->columns_softmax_backward(j->s.c, j->s.a, z, v, y, false); }
 RUN(lists_mix) { j->k->lists_mix(j->s.c, j->s.a, j->s.b, z, false, v, j->s.a, NULL, x, j->s.a * j->s.b, rows, 0); }
-RUN(lists_mix_pairs) { j->k->lists_mix(j->s.c, j->s.a, j->s.b, z, true, v, j->s.a, pairs, x, j->s.a * j->s.b, rows, 0); }
-RUN(lists_mix_far) { j->k->lists_mix(j->s.c, j->s.a, j->s.b, z, false, v, j->s.a, NULL, x, j->s.a * j->s.b, rows, LISTED - j->s.c); }
+RUN(lists_mix_pairs)
+{
+    j->k->lists_mix(j->s.c, j->s.a, j->s.b, z, true, v, j->s.a, pairs, x, j->s.a * j->s.b, rows, 0);
+}
+RUN(lists_mix_far)
+{
+    j->k->lists_mix(j->s.c, j->s.a, j->s.b, z, false, v, j->s.a, NULL, x, j->s.a * j->s.b, rows, LISTED - j->s.c);
+}
 RUN(lists_sum) { j->k->lists_sum(j->s.c, j->s.a, z, false, x, NULL); }
 RUN(lists_sum_pairs) { j->k->lists_sum(j->s.c, j->s.a, z, true, x, pairs); }
 RUN(lists_expand) { j->k->lists_expand(j->s.c, j->s.a, z, bits, v, 2, NULL, 0); }
 RUN(edges_weigh) { j->k->edges_weigh(NODES, first, rows, j->s.a, z, x, j->s.a, y, j->s.a, 0.2f, NULL, u, bits, 2); }
-RUN(edges_weigh_bare) { j->k->edges_weigh(NODES, first, rows, j->s.a, z, x, j->s.a, y, j->s.a, 0.2f, v, NULL, NULL, 1); }
+RUN(edges_weigh_bare)
+{
+    j->k->edges_weigh(NODES, first, rows, j->s.a, z, x, j->s.a, y, j->s.a, 0.2f, v, NULL, NULL, 1);
+}
 RUN(edges_back)
 {
-    j->k->edges_back(j->s.c, j->s.a, j->s.b, w, z, u, pairs, rows, probabilities, x, j->s.a * j->s.b, y, v, 0.2f, NULL, bits, 2, 0);
+    j->k->edges_back(j->s.c, j->s.a, j->s.b, w, z, u, pairs, rows, probabilities, x, j->s.a * j->s.b, y, v, 0.2f, NULL,
+                     bits, 2, 0);
 }
 RUN(edges_back_bare)
 {
-    j->k->edges_back(j->s.c, j->s.a, j->s.b, NULL, z, u, pairs, rows, probabilities, x, j->s.a * j->s.b, y, v, 0.2f, NULL, NULL, 1, 0);
+    j->k->edges_back(j->s.c, j->s.a, j->s.b, NULL, z, u, pairs, rows, probabilities, x, j->s.a * j->s.b, y, v, 0.2f,
+                     NULL, NULL, 1, 0);
 }
 
 /* the optimiser */
 RUN(update)
 {
     const float *const grads[2] = { x, y };
-    const rg_update    update = { .rule = (rg_rule)j->f, .w = z, .m = u, .v = v, .d = w, .scale = 0.5f, .keep = 1, .rate = 1e-6f, .a = 0.5f,
-                                  .b = 0.5f, .eps = 1e-2f, .rate1 = 1e-6f, .rate2 = 1 };
+    const rg_update    update = { .rule = (rg_rule)j->f,
+                                  .w = z,
+                                  .m = u,
+                                  .v = v,
+                                  .d = w,
+                                  .scale = 0.5f,
+                                  .keep = 1,
+                                  .rate = 1e-6f,
+                                  .a = 0.5f,
+                                  .b = 0.5f,
+                                  .eps = 1e-2f,
+                                  .rate1 = 1e-6f,
+                                  .rate2 = 1 };
     j->o->update(&update, grads, 1, 0, N);
 }
 RUN(squares)
@@ -190,16 +214,18 @@ RUN(squares)
 RUN(optimiser_pack) { j->o->pack(z, j->s.c, x, j->s.b, j->s.c, j->s.b, false); }
 RUN(optimiser_pack_transposed) { j->o->pack_transposed(z, j->s.c, x, j->s.c, j->s.b, j->s.c, false); }
 
-/* --------------------------------------------------------------------------------------------------- kernels and their shapes */
+/* ----------------------------------------------------------------------------------------- kernels and their shapes */
 
 #define SHAPES(name, ...) static const shape name[] = { __VA_ARGS__, { 0, 0, 0 } }
-SHAPES(vectors, { 1, 0, 0 }, { 3, 0, 0 }, { 7, 0, 0 }, { 8, 0, 0 }, { 9, 0, 0 }, { 15, 0, 0 }, { 16, 0, 0 }, { 17, 0, 0 }, { 31, 0, 0 },
-       { 33, 0, 0 }, { 64, 0, 0 }, { 100, 0, 0 }, { 257, 0, 0 }, { 1000, 0, 0 });
-SHAPES(products, { 1, 7, 64 }, { 1, 64, 64 }, { 1, 100, 257 }, { 2, 8, 64 }, { 3, 7, 9 }, { 5, 17, 33 }, { 8, 8, 8 }, { 9, 48, 31 },
-       { 33, 33, 33 }, { 64, 8, 64 }, { 64, 1, 64 }, { 100, 7, 64 }, { 64, 16, 9 }, { 64, 32, 25 }, { 64, 64, 64 }, { 72, 100, 31 });
+SHAPES(vectors, { 1, 0, 0 }, { 3, 0, 0 }, { 7, 0, 0 }, { 8, 0, 0 }, { 9, 0, 0 }, { 15, 0, 0 }, { 16, 0, 0 },
+       { 17, 0, 0 }, { 31, 0, 0 }, { 33, 0, 0 }, { 64, 0, 0 }, { 100, 0, 0 }, { 257, 0, 0 }, { 1000, 0, 0 });
+SHAPES(products, { 1, 7, 64 }, { 1, 64, 64 }, { 1, 100, 257 }, { 2, 8, 64 }, { 3, 7, 9 }, { 5, 17, 33 }, { 8, 8, 8 },
+       { 9, 48, 31 }, { 33, 33, 33 }, { 64, 8, 64 }, { 64, 1, 64 }, { 100, 7, 64 }, { 64, 16, 9 }, { 64, 32, 25 },
+       { 64, 64, 64 }, { 72, 100, 31 });
 SHAPES(weights, { 1, 7, 0 }, { 9, 9, 0 }, { 8, 16, 0 }, { 16, 31, 0 }, { 16, 64, 0 }, { 5, 257, 0 });
-SHAPES(heads, { 1, 7, 4 }, { 1, 8, 2 }, { 1, 16, 9 }, { 1, 64, 9 }, { 2, 33, 9 }, { 3, 5, 3 }, { 4, 8, 4 }, { 8, 1, 5 }, { 8, 7, 4 },
-       { 8, 8, 1 }, { 8, 8, 4 }, { 8, 8, 31 }, { 8, 16, 4 }, { 8, 64, 5 }, { 9, 9, 4 }, { 11, 4, 4 }, { 16, 8, 4 }, { 16, 16, 9 });
+SHAPES(heads, { 1, 7, 4 }, { 1, 8, 2 }, { 1, 16, 9 }, { 1, 64, 9 }, { 2, 33, 9 }, { 3, 5, 3 }, { 4, 8, 4 }, { 8, 1, 5 },
+       { 8, 7, 4 }, { 8, 8, 1 }, { 8, 8, 4 }, { 8, 8, 31 }, { 8, 16, 4 }, { 8, 64, 5 }, { 9, 9, 4 }, { 11, 4, 4 },
+       { 16, 8, 4 }, { 16, 16, 9 });
 
 typedef struct row {
     const char  *name;
@@ -211,26 +237,75 @@ typedef struct row {
 #define ROW(name, shapes) { #name, run_##name, shapes, 1 }
 #define ROWS_OF(name, shapes, variants) { #name, run_##name, shapes, variants }
 static const row table[] = {
-    ROWS_OF(map, vectors, RG_ACTIVATIONS), ROWS_OF(map_backward, vectors, RG_ACTIVATIONS), ROW(add, vectors), ROW(mul, vectors),
-    ROW(mul_add, vectors), ROW(axpy, vectors), ROW(scale, vectors), ROW(dot, vectors), ROW(sum, vectors), ROW(max, vectors),
-    ROW(softmax, vectors), ROW(log_sum, vectors), ROW(softmax_backward, vectors), ROW(softmax_backward_add, vectors), ROW(norm, vectors),
-    ROW(norm_backward, vectors), ROW(exps, vectors), ROWS_OF(additive, vectors, RG_ACTIVATIONS),
-    ROWS_OF(additive_backward, vectors, RG_ACTIVATIONS), ROW(rewrite, vectors), ROW(rewrite_backward, vectors), ROW(axpy_dot, vectors),
-    ROW(dropout, vectors), ROW(dropout_add, vectors), ROW(dropout_mask, vectors), ROW(dropout_by, vectors), ROW(dropout_bits, vectors),
-    ROW(lstm, vectors), ROW(lstm_backward, vectors), ROW(gru_reset, vectors), ROW(gru, vectors), ROW(gru_backward, vectors),
-    ROW(gru_reset_backward, vectors), ROW(gru_after, vectors), ROW(gru_after_backward, vectors),
-    ROWS_OF(gemm_packed, products, 3), ROW(gemm_packed_add, products), ROW(gemm_tiles, products), ROW(gemm_ranges, products),
-    ROW(gemm_ranges_causal, products), ROW(pack, products), ROW(pack_transposed, products), ROW(pack_tiles, products),
-    ROW(pack_tiles_transposed, products), ROW(weigh_rows, weights), ROW(slope_rows, weights),
-    ROW(heads_dot, heads), ROW(heads_axpy, heads), ROW(rows_dot, heads), ROW(rows_sum, heads), ROW(columns_softmax, heads),
-    ROW(columns_softmax_backward, heads), ROW(lists_mix, heads), ROW(lists_mix_pairs, heads), ROW(lists_mix_far, heads),
-    ROW(lists_sum, heads), ROW(lists_sum_pairs, heads), ROW(lists_expand, heads), ROW(edges_weigh, heads), ROW(edges_weigh_bare, heads),
-    ROW(edges_back, heads), ROW(edges_back_bare, heads),
-    ROWS_OF(update, vectors, RG_RULE_GRAVES + 1), ROW(squares, vectors), ROW(optimiser_pack, products),
+    ROWS_OF(map, vectors, RG_ACTIVATIONS),
+    ROWS_OF(map_backward, vectors, RG_ACTIVATIONS),
+    ROW(add, vectors),
+    ROW(mul, vectors),
+    ROW(mul_add, vectors),
+    ROW(axpy, vectors),
+    ROW(scale, vectors),
+    ROW(dot, vectors),
+    ROW(sum, vectors),
+    ROW(max, vectors),
+    ROW(softmax, vectors),
+    ROW(log_sum, vectors),
+    ROW(softmax_backward, vectors),
+    ROW(softmax_backward_add, vectors),
+    ROW(norm, vectors),
+    ROW(norm_backward, vectors),
+    ROW(exps, vectors),
+    ROWS_OF(additive, vectors, RG_ACTIVATIONS),
+    ROWS_OF(additive_backward, vectors, RG_ACTIVATIONS),
+    ROW(rewrite, vectors),
+    ROW(rewrite_backward, vectors),
+    ROW(axpy_dot, vectors),
+    ROW(dropout, vectors),
+    ROW(dropout_add, vectors),
+    ROW(dropout_mask, vectors),
+    ROW(dropout_by, vectors),
+    ROW(dropout_bits, vectors),
+    ROW(lstm, vectors),
+    ROW(lstm_backward, vectors),
+    ROW(gru_reset, vectors),
+    ROW(gru, vectors),
+    ROW(gru_backward, vectors),
+    ROW(gru_reset_backward, vectors),
+    ROW(gru_after, vectors),
+    ROW(gru_after_backward, vectors),
+    ROWS_OF(gemm_packed, products, 3),
+    ROW(gemm_packed_add, products),
+    ROW(gemm_tiles, products),
+    ROW(gemm_ranges, products),
+    ROW(gemm_ranges_causal, products),
+    ROW(pack, products),
+    ROW(pack_transposed, products),
+    ROW(pack_tiles, products),
+    ROW(pack_tiles_transposed, products),
+    ROW(weigh_rows, weights),
+    ROW(slope_rows, weights),
+    ROW(heads_dot, heads),
+    ROW(heads_axpy, heads),
+    ROW(rows_dot, heads),
+    ROW(rows_sum, heads),
+    ROW(columns_softmax, heads),
+    ROW(columns_softmax_backward, heads),
+    ROW(lists_mix, heads),
+    ROW(lists_mix_pairs, heads),
+    ROW(lists_mix_far, heads),
+    ROW(lists_sum, heads),
+    ROW(lists_sum_pairs, heads),
+    ROW(lists_expand, heads),
+    ROW(edges_weigh, heads),
+    ROW(edges_weigh_bare, heads),
+    ROW(edges_back, heads),
+    ROW(edges_back_bare, heads),
+    ROWS_OF(update, vectors, RG_RULE_GRAVES + 1),
+    ROW(squares, vectors),
+    ROW(optimiser_pack, products),
     ROW(optimiser_pack_transposed, products),
 };
 
-/* ------------------------------------------------------------------------------------------------------------------ timing */
+/* ----------------------------------------------------------------------------------------------------------- timing */
 
 static double time_of(const row *r, const call *j, size_t runs)
 {
@@ -261,8 +336,8 @@ static double compare(const row *r, const call *lower, const call *upper, double
     return best[1] / best[0];
 }
 
-/* Tables whose every kernel must keep up, slowest first. `plain` is not among them: where a register has one number to work on, a plain
- * loop over it is faster, and nobody is given that table without asking. */
+/* Tables whose every kernel must keep up, slowest first. `plain` is not among them: where a register has one number
+ * to work on, a plain loop over it is faster, and nobody is given that table without asking. */
 static size_t ladder(const rg_kernels *rungs[8])
 {
     size_t count = 0;
@@ -276,17 +351,18 @@ static size_t slower_shapes(const row *r, const rg_kernels *lower, const rg_kern
     size_t bad = 0;
     for (int f = 0; f < r->variants; f++)
         for (const shape *s = r->shapes; s->a; s++) {
-            const call below = { lower, rg_optimise_find(lower->name), *s, f }, above = { upper, rg_optimise_find(upper->name), *s, f };
+            const call below = { lower, rg_optimise_find(lower->name), *s, f },
+                       above = { upper, rg_optimise_find(upper->name), *s, f };
             double     best[2];
             for (size_t i = 0; i < 2 * LISTED; i++) high[i] = s->c ? s->c : s->b;
             memset(z, 0, ROOM * sizeof *z);
             const double ratio = compare(r, &below, &above, best);
             if (getenv("REGARD_SPEEDS") && ratio > 1.1)
-                printf("%s %d (%zu, %zu, %zu): %s %.1f ns, %s %.1f ns: %.2f\n", r->name, f, s->a, s->b, s->c, lower->name, best[0] * 1e9,
-                       upper->name, best[1] * 1e9, ratio);
+                printf("%s %d (%zu, %zu, %zu): %s %.1f ns, %s %.1f ns: %.2f\n", r->name, f, s->a, s->b, s->c,
+                       lower->name, best[0] * 1e9, upper->name, best[1] * 1e9, ratio);
             if (best[1] <= MOST_RATIO * best[0] + LEAST_GAIN) continue;
-            print_error("%s, variant %d, shape (%zu, %zu, %zu): %s takes %.1f ns, %s %.1f ns\n", r->name, f, s->a, s->b, s->c, lower->name,
-                        best[0] * 1e9, upper->name, best[1] * 1e9);
+            print_error("%s, variant %d, shape (%zu, %zu, %zu): %s takes %.1f ns, %s %.1f ns\n", r->name, f, s->a, s->b,
+                        s->c, lower->name, best[0] * 1e9, upper->name, best[1] * 1e9);
             bad++;
         }
     return bad;
@@ -300,7 +376,8 @@ static void no_table_is_slower_than_the_one_below_it(void **state)
     size_t            bad = 0;
     prepare();
     for (size_t i = 1; i < count; i++)
-        for (size_t r = 0; r < sizeof table / sizeof *table; r++) bad += slower_shapes(&table[r], rungs[i - 1], rungs[i]);
+        for (size_t r = 0; r < sizeof table / sizeof *table; r++)
+            bad += slower_shapes(&table[r], rungs[i - 1], rungs[i]);
     assert_int_equal(bad, 0);
 }
 

@@ -71,7 +71,8 @@ static void elementary_functions_keep_their_stated_error(void **state)
     static const struct {
         rg_activation f;
         double        fused, split; /* with and without FMA */
-    } limits[] = {{RG_EXP, 1.1, 2}, {RG_LOG, 1.1, 2}, {RG_TANH, 2, 3}, {RG_SIGMOID, 2, 3}, {RG_SOFTPLUS, 2, 3}, {RG_ELU, 2, 3}};
+    } limits[] = { { RG_EXP, 1.1, 2 },   { RG_LOG, 1.1, 2 },    { RG_TANH, 2, 3 },
+                   { RG_SIGMOID, 2, 3 }, { RG_SOFTPLUS, 2, 3 }, { RG_ELU, 2, 3 } };
     for (const rg_kernels *const *k = rg_kernels_all() + 1; *k; k++)
         for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
             float where;
@@ -105,7 +106,8 @@ static void gelu_is_exact_above_zero_and_small_below(void **state)
 static void extremes_are_those_of_libm(void **state)
 {
     (void)state;
-    static const float x[] = {0, -0.0f, INFINITY, -INFINITY, NAN, 88.72283f, 88.7229f, -103.97f, -104.1f, 1e-45f, 3e38f, -3e38f, -1};
+    static const float x[] = { 0,        -0.0f,   INFINITY, -INFINITY, NAN,    88.72283f, 88.7229f,
+                               -103.97f, -104.1f, 1e-45f,   3e38f,     -3e38f, -1 };
     enum { N = sizeof x / sizeof *x };
     static const rg_activation functions[] = {RG_EXP, RG_LOG, RG_TANH, RG_SIGMOID, RG_SOFTPLUS, RG_ELU};
     for (const rg_kernels *const *k = rg_kernels_all(); *k; k++)
@@ -115,7 +117,8 @@ static void extremes_are_those_of_libm(void **state)
             for (size_t i = 0; i < N; i++) {
                 double want = exact(functions[f], (double)x[i]);
                 if (error_in_units(y[i], want) > 4)
-                    fail_msg("%s %s(%g) is %g, not %g", (*k)->name, rg_activation_name(functions[f]), (double)x[i], (double)y[i], want);
+                    fail_msg("%s %s(%g) is %g, not %g", (*k)->name, rg_activation_name(functions[f]), (double)x[i],
+                             (double)y[i], want);
             }
         }
 }

@@ -27,7 +27,8 @@ static void words_are_options_and_the_later_counts(void **state)
 {
     (void)state;
     rg_recipe *r;
-    if (recipe_of(&r, "--type words --seed 3 --learn-rate 0.5 --keep-best  --seed 4 --train-sets {data}/a.tsv", "my data") != RG_OK)
+    if (recipe_of(&r, "--type words --seed 3 --learn-rate 0.5 --keep-best  --seed 4 --train-sets {data}/a.tsv",
+                  "my data") != RG_OK)
         fail_msg("%s", rg_message());
     const rg_training t = rg_recipe_training(r, NULL);
     assert_string_equal(t.system->name, "words");
@@ -76,7 +77,8 @@ static void results_have_means_and_deviations_of_what_is_finite(void **state)
         assert_int_equal(rg_results_set(&runs[i], "x", values[i]), RG_OK);
         assert_int_equal(runs[i].count, 1);
     }
-    const rg_summary s = rg_results_summary(runs, 4, "x"), one = rg_results_summary(runs, 1, "x"), none = rg_results_summary(runs, 4, "y");
+    const rg_summary s = rg_results_summary(runs, 4, "x"), one = rg_results_summary(runs, 1, "x"),
+                     none = rg_results_summary(runs, 4, "y");
     assert_true(s.count == 3 && fabs(s.mean - 3) < 1e-12 && fabs(s.deviation - sqrt(7)) < 1e-12);
     assert_true(one.count == 1 && isnan(one.deviation));
     assert_true(none.count == 0 && isnan(none.mean) && isnan(rg_results_get(&runs[0], "y")));
@@ -86,11 +88,14 @@ static void results_have_means_and_deviations_of_what_is_finite(void **state)
 
 /* ----------------------------------------------------------------------------------------------------------- claims */
 
-static const rg_row    rows[] = { { "a", "", 0, 0, NULL, NULL }, { "b", "", 0, 0, NULL, NULL }, { "c", "", 0, 0, NULL, NULL } };
+static const rg_row    rows[] = { { "a", "", 0, 0, NULL, NULL },
+                                  { "b", "", 0, 0, NULL, NULL },
+                                  { "c", "", 0, 0, NULL, NULL } };
 static const rg_column columns[] = { { "x", "x", 1, 0 }, { NULL, NULL, 0, 0 } };
 
 static double sampled; /* the error that sentences have; below 0: not known */
-static rg_status resample(rg_resampled *out, const rg_grid_job *job, const rg_claim *claim, const rg_outcome *a, const rg_outcome *b)
+static rg_status resample(rg_resampled *out, const rg_grid_job *job, const rg_claim *claim, const rg_outcome *a,
+                          const rg_outcome *b)
 {
     (void)job, (void)claim, (void)a, (void)b;
     *out = (rg_resampled){ .known = sampled >= 0, .error = sampled, .share = 0.5 };
@@ -144,7 +149,8 @@ static void verdicts_need_two_standard_errors(void **state)
         fill(&lines[2], &rows[2], cases[i].c);
         sampled = cases[i].sampled;
         assert_int_equal(rg_claim_judge(&v, &job, &cases[i].claim, lines, 3), RG_OK);
-        if (strcmp(v.word, cases[i].word) != 0) fail_msg("case %zu: %s, expected %s: %s", i, v.word, cases[i].word, v.text);
+        if (strcmp(v.word, cases[i].word) != 0)
+            fail_msg("case %zu: %s, expected %s: %s", i, v.word, cases[i].word, v.text);
         for (size_t l = 0; l < 3; l++)
             for (size_t k = 0; k < lines[l].runs; k++) rg_results_free(&lines[l].result[k]);
     }

@@ -381,8 +381,8 @@ static void chunks_with_carried_state_give_the_losses_of_one_long_sequence(void 
     rg_vocab_free(v);
 }
 
-/* The gradient of the last row's loss with respect to all parameters, backpropagated over the last k rows of `ids`; what lies before is carried without
- * gradient. k = n: the whole. */
+/* The gradient of the last row's loss with respect to all parameters, backpropagated over the last k rows of `ids`;
+ * what lies before is carried without gradient. k = n: the whole. */
 static void truncated_gradient(double *out, rg_model *m, const int32_t *ids, size_t n, size_t k)
 {
     const int32_t  none[] = { 0, 0 };
@@ -398,9 +398,13 @@ static void truncated_gradient(double *out, rg_model *m, const int32_t *ids, siz
         const size_t   rows = part ? k : n - k;
         const int32_t  start[] = { 0, (int32_t)rows };
         for (size_t i = 0; i < rows; i++) target[i] = part && i + 1 == rows ? ids[from + i + 1] : -1;
-        const rg_batch b = { .examples = 1, .fields = 2, .carry = carry,
-                             .field = { { .layout = { .groups = 1, .start = none } },
-                                        { .layout = { .groups = 1, .start = start }, .ids = target, .previous = ids + from } } };
+        const rg_batch b = {
+            .examples = 1,
+            .fields = 2,
+            .carry = carry,
+            .field = { { .layout = { .groups = 1, .start = none } },
+                       { .layout = { .groups = 1, .start = start }, .ids = target, .previous = ids + from } }
+        };
         rg_tape_reset(t, 0);
         const rg_loss loss = m->system->loss(t, m, &b);
         if (part) OK(rg_tape_backward(t, loss.sum));
@@ -426,14 +430,16 @@ static void truncated_gradients_approach_the_whole_one(void **state)
     for (size_t kind = 0; kind < 2; kind++) { /* rnn and gru without a look */
         rg_model    *m = make(kind);
         const size_t count = rg_params_numbers(m->params);
-        double      *whole = rg_alloc_array(count, sizeof *whole), *part = rg_alloc_array(count, sizeof *part), before = -1;
+        double *whole = rg_alloc_array(count, sizeof *whole), *part = rg_alloc_array(count, sizeof *part), before = -1;
         truncated_gradient(whole, m, ids, N, N);
         for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
             double dot = 0, a = 0, b = 0;
             truncated_gradient(part, m, ids, N, lengths[i]);
-            for (size_t j = 0; j < count; j++) dot += whole[j] * part[j], a += whole[j] * whole[j], b += part[j] * part[j];
+            for (size_t j = 0; j < count; j++)
+                dot += whole[j] * part[j], a += whole[j] * whole[j], b += part[j] * part[j];
             const double cosine = dot / sqrt(a * b);
-            if (cosine < before - 1e-9) fail_msg("kind %zu: cosine %.6f over %zu rows, %.6f over fewer", kind, cosine, lengths[i], before);
+            if (cosine < before - 1e-9)
+                fail_msg("kind %zu: cosine %.6f over %zu rows, %.6f over fewer", kind, cosine, lengths[i], before);
             before = cosine;
         }
         assert_true(fabs(before - 1) < 1e-9);

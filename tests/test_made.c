@@ -27,7 +27,8 @@ static void *fill(const rg_generator *g, const char *seed)
     assert_int_equal(rg_options_init(g->options, values), RG_OK);
     for (size_t i = 0; i < 3; i++) {
         const char *const counts[] = { "count", "valid", "test" };
-        if (rg_option_find(&group, 1, counts[i], &at)) assert_int_equal(rg_options_set(&group, 1, counts[i], 1, &few), RG_OK);
+        if (rg_option_find(&group, 1, counts[i], &at))
+            assert_int_equal(rg_options_set(&group, 1, counts[i], 1, &few), RG_OK);
     }
     assert_int_equal(rg_options_set(&group, 1, "seed", 1, &seed), RG_OK); /* every generator has one */
     return values;

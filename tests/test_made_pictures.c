@@ -1,4 +1,5 @@
-/* test_made_pictures.c - generators of examples, walked: drawn by number, the same everywhere, splits apart, files that the readers take. */
+/* test_made_pictures.c - generators of examples, walked: drawn by number, the same everywhere, splits apart, files
+ * that the readers take. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +45,8 @@ static uint64_t hash_of(const rg_made *m)
 {
     rg_hash64 h;
     rg_hash64_begin(&h);
-    if (m->picture.pixels) rg_hash64_add(&h, m->picture.pixels, m->picture.height * m->picture.width * m->picture.channels);
+    if (m->picture.pixels)
+        rg_hash64_add(&h, m->picture.pixels, m->picture.height * m->picture.width * m->picture.channels);
     for (size_t i = 0; i < RG_MADE_COLUMNS; i++) rg_hash64_add(&h, rg_text_c(&m->cell[i]), m->cell[i].length + 1);
     for (size_t i = 0; i < m->boxes; i++) {
         const rg_made_box *b = &m->box[i];
@@ -101,7 +103,8 @@ static void examples_are_what_they_always_were(void **state)
     for (const rg_generator *const *g = rg_generator_all(); *g; g++) {
         if (!(*g)->draw) continue;
         const uint64_t sum = sum_of(*g);
-        const bool     known = i < sizeof stored / sizeof *stored && !strcmp(stored[i].name, (*g)->name) && stored[i].hash == sum;
+        const bool     known =
+            i < sizeof stored / sizeof *stored && !strcmp(stored[i].name, (*g)->name) && stored[i].hash == sum;
         if (!known) print_error("    { \"%s\", 0x%016llx },\n", (*g)->name, (unsigned long long)sum);
         same = same && known;
         i++;
@@ -158,7 +161,8 @@ static void splits_share_nothing(void **state)
             }
         for (int s = 0; s < RG_MADE_SPLITS; s++) qsort(seen[s], DRAWN, sizeof **seen, by_value);
         for (int s = 0; tells && s < RG_MADE_SPLITS; s++)
-            for (int n = 0; n < DRAWN; n++) assert_null(bsearch(&seen[s][n], seen[(s + 1) % RG_MADE_SPLITS], DRAWN, sizeof **seen, by_value));
+            for (int n = 0; n < DRAWN; n++)
+                assert_null(bsearch(&seen[s][n], seen[(s + 1) % RG_MADE_SPLITS], DRAWN, sizeof **seen, by_value));
         rg_made_free(&made);
         close_it(&o);
     }
@@ -179,7 +183,8 @@ static void boxes_are_in_the_picture(void **state)
             for (size_t i = 0; i < made.boxes; i++) {
                 const rg_made_box *b = &made.box[i];
                 unsigned           low = 255, high = 0;
-                assert_true(b->name[0] && b->width && b->height && b->x + b->width <= p->width && b->y + b->height <= p->height);
+                assert_true(b->name[0] && b->width && b->height && b->x + b->width <= p->width &&
+                            b->y + b->height <= p->height);
                 for (size_t y = b->y; y < b->y + b->height; y++)
                     for (size_t x = b->x; x < b->x + b->width; x++)
                         for (size_t c = 0; c < p->channels; c++) {
@@ -240,7 +245,9 @@ static void files_are_read_back(void **state)
             rg_text pixels = { 0 };
             size_t  height = 0, width = 0;
             if (idx) assert_int_equal(rg_text_add(&pixels, row.cell[1].bytes, row.cell[1].count), RG_OK);
-            else assert_int_equal(rg_pixels_decode(&pixels, &height, &width, made.picture.channels, &row.cell[1], NULL), RG_OK);
+            else
+                assert_int_equal(rg_pixels_decode(&pixels, &height, &width, made.picture.channels, &row.cell[1], NULL),
+                                 RG_OK);
             assert_int_equal(pixels.length, made.picture.height * made.picture.width * made.picture.channels);
             assert_memory_equal(pixels.data, made.picture.pixels, pixels.length);
             rg_text_free(&pixels);
@@ -297,19 +304,22 @@ static void memory_may_run_out_anywhere(void **state)
     faults_every_alloc(write_all, NULL, NULL, false);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- augment */
+/* ---------------------------------------------------------------------------------------------------------- augment */
 
 static void augmentation_depends_on_seed_epoch_and_example(void **state)
 {
     rg_augment a;
     rg_picture p, q[4];
     (void)state;
-    assert_int_equal(rg_augment_parse(&a, "shift:3 rotate:20, scale:0.2 flip elastic:2 light contrast noise erase crop shear"), RG_OK);
+    assert_int_equal(
+        rg_augment_parse(&a, "shift:3 rotate:20, scale:0.2 flip elastic:2 light contrast noise erase crop shear"),
+        RG_OK);
     assert_false(rg_augment_is_off(&a));
     assert_int_equal(rg_picture_new(&p, 20, 24, 3), RG_OK);
     for (size_t i = 0; i < 20 * 24 * 3; i++) p.pixels[i] = (unsigned char)(i * 37 % 251);
     const uint64_t with[4][3] = { { 1, 2, 3 }, { 1, 2, 3 }, { 1, 3, 3 }, { 1, 2, 4 } };
-    for (int i = 0; i < 4; i++) assert_int_equal(rg_picture_augment(&q[i], &p, &a, with[i][0], with[i][1], with[i][2]), RG_OK);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(rg_picture_augment(&q[i], &p, &a, with[i][0], with[i][1], with[i][2]), RG_OK);
     assert_memory_equal(q[0].pixels, q[1].pixels, 20 * 24 * 3);
     assert_memory_not_equal(q[0].pixels, q[2].pixels, 20 * 24 * 3);
     assert_memory_not_equal(q[0].pixels, q[3].pixels, 20 * 24 * 3);
@@ -341,7 +351,8 @@ static void movements_are_what_they_say(void **state)
         for (uint64_t n = 0; n < 20; n++) {
             double sum = 0, mx = 0, my = 0;
             assert_int_equal(rg_picture_augment(&q, &p, &a, 1, 1, n), RG_OK);
-            for (size_t i = 0; i < 31 * 31; i++) sum += q.pixels[i], mx += q.pixels[i] * (double)(i % 31), my += q.pixels[i] * (double)(i / 31);
+            for (size_t i = 0; i < 31 * 31; i++)
+                sum += q.pixels[i], mx += q.pixels[i] * (double)(i % 31), my += q.pixels[i] * (double)(i / 31);
             assert_true(sum > 0);
             const double dx = mx / sum - 11, dy = my / sum - 10;
             assert_true(sqrt(dx * dx + dy * dy) <= cases[k].farthest);

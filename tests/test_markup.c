@@ -146,7 +146,8 @@ static void tags_go_to_the_words_that_stand_for_theirs(void **state)
     expect_markup("<b>the red</b> house", "le", all_first, "<b>le</b>");
 }
 
-/* Random text and tags, random links: every tag stands once and what is enclosed is closed; the text is that of the translation. */
+/* Random text and tags, random links: every tag stands once and what is enclosed is closed; the text is that of the
+ * translation. */
 static void no_tag_is_lost_and_no_text_changes(void **state)
 {
     static const char *const words[] = { "a ", "bb", "<b>",      "</b>", "<i>",  "</i>", "<img>",

@@ -1,5 +1,5 @@
-/* Text with hidden tokens: which are chosen and what goes in for them, pairs of segments from documents, a place that is found again; and
- * that only chosen tokens count in a masked model's loss. */
+/* Text with hidden tokens: which are chosen and what goes in for them, pairs of segments from documents, a place
+ * that is found again; and that only chosen tokens count in a masked model's loss. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,8 +43,15 @@ static rg_running *text_of(rg_vocab **vocab, bool documents)
 
 static rg_masked *open_it(rg_running *r, const rg_vocab *vocab, bool documents, bool random)
 {
-    const rg_masked_config c = { .text = { r, 0, rg_running_tokens(r) }, .vocab = vocab, .batch = 4, .context = 24, .mask = -1, .share = 0.25, .random = random,
-                                 .documents = documents, .seed = 3 };
+    const rg_masked_config c = { .text = { r, 0, rg_running_tokens(r) },
+                                 .vocab = vocab,
+                                 .batch = 4,
+                                 .context = 24,
+                                 .mask = -1,
+                                 .share = 0.25,
+                                 .random = random,
+                                 .documents = documents,
+                                 .seed = 3 };
     rg_masked             *m;
     OK(rg_masked_new(&m, &c));
     return m;
@@ -125,12 +132,15 @@ static void pairs_follow_each_other_or_are_of_two_documents(void **state)
             int32_t          row[24];
             size_t           rows = 0;
             for (int32_t i = l->start[g] + 1; i < l->start[g + 1]; i++) { /* without signs: contiguous text where the second follows */
-                const int32_t was = batch.field[RG_TARGET].ids[i], token = was >= 0 ? was : batch.field[RG_SOURCE].ids[i];
+                const int32_t was = batch.field[RG_TARGET].ids[i],
+                              token = was >= 0 ? was : batch.field[RG_SOURCE].ids[i];
                 if (token != rg_vocab_eos(v)) row[rows++] = token;
-                if (i > l->start[g] + 1) assert_true(batch.field[RG_SEGMENTS].ids[i] >= batch.field[RG_SEGMENTS].ids[i - 1]);
+                if (i > l->start[g] + 1)
+                    assert_true(batch.field[RG_SEGMENTS].ids[i] >= batch.field[RG_SEGMENTS].ids[i - 1]);
             }
             count[batch.field[RG_FOLLOWS].ids[g]]++;
-            if (batch.field[RG_FOLLOWS].ids[g] == 0 && !follows_in(all, tokens, row, rows)) fail_msg("the second segment does not follow");
+            if (batch.field[RG_FOLLOWS].ids[g] == 0 && !follows_in(all, tokens, row, rows))
+                fail_msg("the second segment does not follow");
         }
     }
     assert_true(count[0] > 40 && count[1] > 40);
@@ -154,8 +164,10 @@ static void a_place_is_found_again(void **state)
     OK(rg_masked_next(&more, &a, m));
     OK(rg_masked_next(&more, &b, again));
     assert_int_equal(rg_field_rows(&a.field[RG_SOURCE]), rg_field_rows(&b.field[RG_SOURCE]));
-    assert_memory_equal(a.field[RG_SOURCE].ids, b.field[RG_SOURCE].ids, rg_field_rows(&a.field[RG_SOURCE]) * sizeof(int32_t));
-    assert_memory_equal(a.field[RG_TARGET].ids, b.field[RG_TARGET].ids, rg_field_rows(&a.field[RG_SOURCE]) * sizeof(int32_t));
+    assert_memory_equal(a.field[RG_SOURCE].ids, b.field[RG_SOURCE].ids,
+                        rg_field_rows(&a.field[RG_SOURCE]) * sizeof(int32_t));
+    assert_memory_equal(a.field[RG_TARGET].ids, b.field[RG_TARGET].ids,
+                        rg_field_rows(&a.field[RG_SOURCE]) * sizeof(int32_t));
     assert_int_equal(rg_masked_seek(again, (rg_place){ .batch = 1000000 }), RG_EMATCH);
     rg_masked_free(m);
     rg_masked_free(again);
@@ -169,7 +181,9 @@ static void texts_that_cannot_be_cut_are_refused(void **state)
     rg_vocab        *v;
     rg_running      *r = text_of(&v, false);
     rg_masked       *m;
-    rg_masked_config c = { .text = { r, 0, rg_running_tokens(r) }, .vocab = v, .batch = 4, .context = 3, .mask = -1, .share = 0.15 };
+    rg_masked_config c = {
+        .text = { r, 0, rg_running_tokens(r) }, .vocab = v, .batch = 4, .context = 3, .mask = -1, .share = 0.15
+    };
     assert_int_equal(rg_masked_new(&m, &c), RG_EINVAL);
     assert_non_null(strstr(rg_message(), "--context 3"));
     c.context = 24;
@@ -199,8 +213,10 @@ static void only_chosen_pieces_count(void **state)
     OK(rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "test", false));
     OK(rg_model_new(&m, bert, options, &sizes, 1));
     OK(rg_tape_new(&t, &config));
-    const rg_batch b = { .examples = 2, .fields = 4,
-                         .field = { { .kind = RG_FIELD_IDS, .layout = rows, .ids = in }, { .kind = RG_FIELD_IDS, .layout = rows, .ids = said },
+    const rg_batch b = { .examples = 2,
+                         .fields = 4,
+                         .field = { { .kind = RG_FIELD_IDS, .layout = rows, .ids = in },
+                                    { .kind = RG_FIELD_IDS, .layout = rows, .ids = said },
                                     { .kind = RG_FIELD_TAGS, .layout = rows, .ids = segment },
                                     { .kind = RG_FIELD_CLASS, .layout = { .groups = 2, .start = none } } } };
     const rg_loss  loss = bert->loss(t, m, &b);
@@ -212,7 +228,8 @@ static void only_chosen_pieces_count(void **state)
     const rg_tensor *each = rg_cross_entropy(t, y, (const int32_t[]){ 3, 4 }, 0);
     OK(rg_tape_status(t));
     assert_int_equal(rg_tensor_rows(y), 2);
-    if (fabs((double)rg_tensor_at(each, 0, 0) - sum) > 1e-4) fail_msg("%g, not %g", sum, (double)rg_tensor_at(each, 0, 0));
+    if (fabs((double)rg_tensor_at(each, 0, 0) - sum) > 1e-4)
+        fail_msg("%g, not %g", sum, (double)rg_tensor_at(each, 0, 0));
     said[2] = -1; /* one less, and only what it cost is gone */
     rg_tape_reset(t, 0);
     const rg_loss less = bert->loss(t, m, &b);
@@ -227,8 +244,10 @@ static void only_chosen_pieces_count(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pieces_are_chosen_and_hidden_in_their_shares), cmocka_unit_test(pairs_follow_each_other_or_are_of_two_documents),
-        cmocka_unit_test(a_place_is_found_again),                       cmocka_unit_test(texts_that_cannot_be_cut_are_refused),
+        cmocka_unit_test(pieces_are_chosen_and_hidden_in_their_shares),
+        cmocka_unit_test(pairs_follow_each_other_or_are_of_two_documents),
+        cmocka_unit_test(a_place_is_found_again),
+        cmocka_unit_test(texts_that_cannot_be_cut_are_refused),
         cmocka_unit_test(only_chosen_pieces_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

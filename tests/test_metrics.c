@@ -1,7 +1,7 @@
 /* test_metrics.c - our numbers are sacreBLEU's, to 1e-6, for every tokeniser; and the measures it does not have.
  *
- * tests/data/metrics holds texts and the numbers of sacreBLEU 2.6.0 for them. A folder of the same form named by REGARD_ORACLES is
- * checked as well. */
+ * tests/data/metrics holds texts and the numbers of sacreBLEU 2.6.0 for them. A folder of the same form named by
+ * REGARD_ORACLES is checked as well. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,7 +47,8 @@ static void free_lines(lines *l)
     free(l->line);
 }
 
-static rg_scorer *score(const char *metric, const rg_scorer_config *config, const lines *hyp, const lines *refs, size_t ref_count)
+static rg_scorer *score(const char *metric, const rg_scorer_config *config, const lines *hyp, const lines *refs,
+                        size_t ref_count)
 {
     rg_scorer *s = NULL;
     assert_int_equal(rg_scorer_new(&s, metric, config), RG_OK);
@@ -230,7 +231,7 @@ static void ter_counts_a_moved_phrase_as_one_edit(void **state)
 static void confidence_and_parts_follow_from_the_segments(void **state)
 {
     (void)state;
-    lines      hyp = read_lines(TEST_DATA "/metrics", "free", "hyp"), ref = read_lines(TEST_DATA "/metrics", "free", "ref");
+    lines hyp = read_lines(TEST_DATA "/metrics", "free", "hyp"), ref = read_lines(TEST_DATA "/metrics", "free", "ref");
     rg_scorer *s = score("bleu", NULL, &hyp, &ref, 1);
     double     mean, half, mean2, half2, scores[3];
     size_t     counts[3], *all = calloc(hyp.count, sizeof *all);

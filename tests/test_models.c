@@ -1,5 +1,5 @@
-/* Every system that decodes: step by step equals the pass over the whole sentence; hypotheses can be dropped, copied and reordered;
- * neighbours do not matter. And a training step takes no memory after the first. */
+/* Every system that decodes: step by step equals the pass over the whole sentence; hypotheses can be dropped, copied
+ * and reordered; neighbours do not matter. And a training step takes no memory after the first. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,8 @@ enum { V = 11 };
 
 static rg_model *make(const rg_system *system, const char *more)
 {
-    static const char *const yaml = "dim-emb: 16\ntransformer-dim-ffn: 24\ntransformer-heads: 4\nenc-depth: 2\ndec-depth: 2\ndim-rnn: 12\n";
+    static const char *const yaml =
+        "dim-emb: 16\ntransformer-dim-ffn: 24\ntransformer-heads: 4\nenc-depth: 2\ndec-depth: 2\ndim-rnn: 12\n";
     void                    *options = rg_alloc_zero(system->options_bytes);
     assert_int_equal(rg_options_init(system->options, options), RG_OK);
     const rg_option_group group = { .rows = system->options, .values = options };
@@ -51,10 +52,15 @@ static const int32_t answer[2][3] = { { 4, 9, 2 }, { 3, 3, 2 } };
 /* -log p of both answers by one pass over everything. */
 static double whole_pass(const rg_model *m)
 {
-    static const int32_t target_start[] = { 0, 3, 6 }, target[] = { 4, 9, 2, 3, 3, 2 }, previous[] = { 1, 4, 9, 1, 3, 3 };
-    const rg_batch batch = { .examples = 2, .fields = 2,
-                             .field = { [RG_SOURCE] = { .layout = { .groups = 2, .start = source_start }, .ids = source_ids },
-                                        [RG_TARGET] = { .layout = { .groups = 2, .start = target_start }, .ids = target, .previous = previous } } };
+    static const int32_t target_start[] = { 0, 3, 6 }, target[] = { 4, 9, 2, 3, 3, 2 },
+                         previous[] = { 1, 4, 9, 1, 3, 3 };
+    const rg_batch       batch = { .examples = 2,
+                                   .fields = 2,
+                                   .field = {
+                                       [RG_SOURCE] = { .layout = { .groups = 2, .start = source_start }, .ids = source_ids },
+                                       [RG_TARGET] = { .layout = { .groups = 2, .start = target_start },
+                                                       .ids = target,
+                                                       .previous = previous } } };
     const rg_tape_config config = { .record = false };
     rg_tape             *t;
     assert_int_equal(rg_tape_new(&t, &config), RG_OK);
@@ -201,7 +207,7 @@ static void neighbours_and_reordering_do_not_change_a_hypothesis(void **state)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------------- scores */
+/* ----------------------------------------------------------------------------------------------------------- scores */
 
 enum { KEYS = 4 };
 
@@ -265,7 +271,7 @@ static void the_linear_score_is_one_function_in_every_system(void **state)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------------- start */
+/* ------------------------------------------------------------------------------------------------------------ start */
 
 static double deviation_of(const rg_model *m, const char *name)
 {
@@ -330,7 +336,7 @@ static void a_stored_model_keeps_what_was_so_before_a_setting_existed(void **sta
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------------- training */
+/* --------------------------------------------------------------------------------------------------------- training */
 
 static rg_loss loss_of(void *context, rg_tape *t, const void *share, int worker)
 {
@@ -342,10 +348,15 @@ static rg_loss loss_of(void *context, rg_tape *t, const void *share, int worker)
 static void a_training_step_allocates_nothing_after_the_first(void **state)
 {
     (void)state;
-    static const int32_t target_start[] = { 0, 3, 6 }, target[] = { 4, 9, 2, 3, 3, 2 }, previous[] = { 1, 4, 9, 1, 3, 3 };
-    const rg_batch batch = { .examples = 2, .fields = 2,
-                             .field = { [RG_SOURCE] = { .layout = { .groups = 2, .start = source_start }, .ids = source_ids },
-                                        [RG_TARGET] = { .layout = { .groups = 2, .start = target_start }, .ids = target, .previous = previous } } };
+    static const int32_t target_start[] = { 0, 3, 6 }, target[] = { 4, 9, 2, 3, 3, 2 },
+                         previous[] = { 1, 4, 9, 1, 3, 3 };
+    const rg_batch            batch = { .examples = 2,
+                                        .fields = 2,
+                                        .field = {
+                                            [RG_SOURCE] = { .layout = { .groups = 2, .start = source_start }, .ids = source_ids },
+                                            [RG_TARGET] = { .layout = { .groups = 2, .start = target_start },
+                                                            .ids = target,
+                                                            .previous = previous } } };
     const rg_workers_config   config = { .workers = 2, .threads = 1, .seed = 3 };
     const rg_optimizer_config adam = RG_OPTIMIZER_CONFIG_DEFAULT;
     for (const rg_system *const *system = rg_system_all(); *system; system++) {
@@ -365,7 +376,8 @@ static void a_training_step_allocates_nothing_after_the_first(void **state)
             for (size_t i = 0; i < 2; i++) rg_batch_share(&share[i], storage[i], &batch, i, 2);
             const rg_job job = { .shares = shares, .count = 2, .step = step, .loss = loss_of, .context = m };
             if (rg_workers_run(&losses, workers, &job) != RG_OK) fail_msg("%s: %s", (*system)->name, rg_message());
-            assert_int_equal(rg_optimizer_step(&report, opt, rg_workers_grads(workers), 2, losses.count, 1e-3, rg_workers_team(workers)),
+            assert_int_equal(rg_optimizer_step(&report, opt, rg_workers_grads(workers), 2, losses.count, 1e-3,
+                                               rg_workers_team(workers)),
                              RG_OK);
             if (step == 1) before = rg_base__alloc_calls();
         }
@@ -380,8 +392,10 @@ static void a_training_step_allocates_nothing_after_the_first(void **state)
 static void parameters_are_named_by_their_place(void **state)
 {
     (void)state;
-    static const char *const places[][2] = { { "transformer", "encoder.1.self.norm.gain" }, { "transformer", "decoder.1.cross.wkv" },
-                                             { "transformer", "decoder.1.ff.norm.bias" },   { "rnnsearch", "decoder.output.state.w" },
+    static const char *const places[][2] = { { "transformer", "encoder.1.self.norm.gain" },
+                                             { "transformer", "decoder.1.cross.wkv" },
+                                             { "transformer", "decoder.1.ff.norm.bias" },
+                                             { "rnnsearch", "decoder.output.state.w" },
                                              { "rnnsearch", "decoder.output.word" } };
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         rg_model *m = make(rg_system_find(places[i][0]), NULL);

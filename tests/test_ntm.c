@@ -1,5 +1,5 @@
-/* The Turing machine: what each step of addressing does at its extremes, what writing leaves, that the fused step is the chain of ordinary
- * ops, and that a machine learns, is saved and goes on. */
+/* The Turing machine: what each step of addressing does at its extremes, what writing leaves, that the fused step is
+ * the chain of ordinary ops, and that a machine learns, is saved and goes on. */
 #define _GNU_SOURCE 1
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------- one step of one machine */
+/* ------------------------------------------------------------------------------------------ one step of one machine */
 
 enum { N = 8, W = 3, H = 2, READ = 0, WRITE = 1, STATE = 48 }; /* memory 3 x 8, weights 2 x 8, 3 numbers read, filled up to 48 */
 static const rg_ntm_sizes small = { .rows = N, .width = W, .readers = 1, .writers = 1 };
@@ -35,8 +35,8 @@ static void near_at(int line, double a, double b, double most)
 
 static const rg_real *weights(const rg_real *machine, int head) { return machine + W * N + head * N; }
 
-/* A machine whose memory is different in every slot, whose heads stand on slots 2 and 5, and which is told to do nothing: gates shut, no
- * shift, gamma near 1, nothing erased, nothing added. */
+/* A machine whose memory is different in every slot, whose heads stand on slots 2 and 5, and which is told to do
+ * nothing: gates shut, no shift, gamma near 1, nothing erased, nothing added. */
 static void prepare(bench *b)
 {
     const rg_ntm_columns c = rg_ntm_columns_of(&small);
@@ -59,7 +59,8 @@ static void step(bench *b)
     const rg_ntm_columns c = rg_ntm_columns_of(&small);
     assert_true(c.all <= 64);
     assert_int_equal(rg_tape_new(&t, &config), RG_OK);
-    const rg_tensor *y = rg_ntm_step(t, &small, rg_constant(t, b->told, 1, c.all, NULL), rg_constant(t, b->before, 1, STATE, NULL));
+    const rg_tensor *y =
+        rg_ntm_step(t, &small, rg_constant(t, b->told, 1, c.all, NULL), rg_constant(t, b->before, 1, STATE, NULL));
     if (!y) fail_msg("%s", rg_tape_status(t) == RG_OK ? "nothing" : rg_message());
     memcpy(b->after, rg_tensor_data(y), sizeof b->after);
     rg_tape_free(t);
@@ -215,7 +216,8 @@ static void shapes_that_do_not_fit_are_named(void **state)
     assert_int_equal(rg_tape_status(t), RG_ESHAPE);
     assert_non_null(strstr(rg_message(), "told 1 x 5, machines 1 x 48"));
     rg_tape_reset(t, 0);
-    assert_null(rg_ntm_start(t, &small, 2, rg_constant(t, b.told, N, H + 1, NULL), rg_constant(t, b.told, 1, W, NULL), 0, 0));
+    assert_null(
+        rg_ntm_start(t, &small, 2, rg_constant(t, b.told, N, H + 1, NULL), rg_constant(t, b.told, 1, W, NULL), 0, 0));
     assert_int_equal(rg_tape_status(t), RG_ESHAPE);
     rg_tape_free(t);
 }
@@ -227,7 +229,8 @@ static void the_plain_ops_roll_erase_and_write_exactly(void **state)
     static const int32_t   one_start[] = { 0, 1, 2 }, rows_start[] = { 0, 3, 7 };
     static const rg_layout ones = { .groups = 2, .start = one_start }, rows = { .groups = 2, .start = rows_start };
     const rg_real          focus[7] = { 0, 0, 1, 1, 0, 0, 0 }, ahead_and_back[6] = { 0, 0, 1, 1, 0, 0 };
-    const rg_real          m[14] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14 }, e[4] = { 1, 0.5, 0.25, 0 }, v[4] = { 1, -1, 2, -2 };
+    const rg_real          m[14] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14 }, e[4] = { 1, 0.5, 0.25, 0 },
+                  v[4] = { 1, -1, 2, -2 };
     rg_tape               *t;
     const rg_tape_config   config = { .record = false };
     assert_int_equal(rg_tape_new(&t, &config), RG_OK);
@@ -256,8 +259,8 @@ static void memory_kernels_agree_on_every_instruction_set(void **state)
     static const size_t sizes[] = { 0, 1, 3, 8, 15, 16, 17, 31, 128, 131 };
     rg_real             m[MOST], w[MOST], d[MOST], base[MOST];
     for (size_t i = 0; i < MOST; i++)
-        m[i] = (rg_real)sin((double)i), w[i] = (rg_real)(0.5 + 0.5 * cos(3.0 * (double)i)), d[i] = (rg_real)cos(1.3 * (double)i),
-        base[i] = (rg_real)i / 100;
+        m[i] = (rg_real)sin((double)i), w[i] = (rg_real)(0.5 + 0.5 * cos(3.0 * (double)i)),
+        d[i] = (rg_real)cos(1.3 * (double)i), base[i] = (rg_real)i / 100;
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         const size_t n = sizes[s];
         rg_real      expected[4][MOST + 1], fast[4][MOST + 1];
@@ -280,14 +283,14 @@ static void memory_kernels_agree_on_every_instruction_set(void **state)
             for (size_t k = 0; fuses && have && k < 4; k++)
                 for (size_t i = 0; i <= MOST; i++)
                     if ((i < n || (i == MOST && k < 3)) && memcmp(&fast[k][i], &got[k][i], sizeof(rg_real)) != 0)
-                        fail_msg("%s: result %zu at %zu of %zu is %a, %a in the table before", K->name, k, i, n, (double)got[k][i],
-                                 (double)fast[k][i]);
+                        fail_msg("%s: result %zu at %zu of %zu is %a, %a in the table before", K->name, k, i, n,
+                                 (double)got[k][i], (double)fast[k][i]);
             if (fuses) memcpy(fast, got, sizeof got), have = true;
         }
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------ whole machines */
+/* --------------------------------------------------------------------------------------------------- whole machines */
 
 static rg_model *new_model(const char *name, const char *yaml, const rg_puzzle_config *puzzle)
 {
@@ -419,7 +422,7 @@ static void wrong_sizes_of_a_machine_are_refused(void **state)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------------ learning */
+/* --------------------------------------------------------------------------------------------------------- learning */
 
 static char folder[] = "/tmp/test_ntm.XXXXXX";
 
@@ -472,14 +475,16 @@ static void training_lowers_the_loss_of_every_puzzle_and_machine(void **state)
     } runs[] = {
         { "ntm", TINY, QUICK "task: copy\nsequences: 3200\n", 0.5 },
         { "ntm", TINY "controller: feed-forward\n", QUICK "task: copy\nsequences: 3200\n", 0.5 },
-        { "ntm", TINY "read-heads: 2\nwrite-heads: 2\n", QUICK "task: repeat-copy\nmax-repeats: 2\nsequences: 2400\n", 0.8 },
+        { "ntm", TINY "read-heads: 2\nwrite-heads: 2\n", QUICK "task: repeat-copy\nmax-repeats: 2\nsequences: 2400\n",
+          0.8 },
         { "ntm", TINY, QUICK "task: recall\nmin-length: 2\nsequences: 800\n", 0.99 },
         { "lstm-copy", "layers: 1\nunits: 32\n", QUICK "task: copy\nsequences: 3200\n", 0.5 },
     };
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         curve     c = { 0 };
         rg_model *m = NULL;
-        if (learn(&m, &c, runs[i].name, runs[i].system, runs[i].task) != RG_OK) fail_msg("run %zu: %s", i, rg_message());
+        if (learn(&m, &c, runs[i].name, runs[i].system, runs[i].task) != RG_OK)
+            fail_msg("run %zu: %s", i, rg_message());
         if (!(c.last < runs[i].most * c.first)) fail_msg("run %zu: loss went from %g to %g", i, c.first, c.last);
         rg_model_free(m);
     }
@@ -561,13 +566,15 @@ static void the_coding_is_stored_and_files_that_say_nothing_of_it_keep_the_paper
     rg_sizes          sizes = { { { "features", 8 }, { "classes", 6 } } };
     char              path[256];
     assert_int_equal(learn_to_file(&m, &c, "d.safetensors", ""), RG_OK);
-    if (rg_model_load(&loaded, in_folder(path, sizeof path, "d.safetensors"), &rg_task_memory) != RG_OK) fail_msg("%s", rg_message());
+    if (rg_model_load(&loaded, in_folder(path, sizeof path, "d.safetensors"), &rg_task_memory) != RG_OK)
+        fail_msg("%s", rg_message());
     const rg_puzzle_config learned = rg_memory_puzzle(&((const rg_memory_assets *)loaded->assets)->options);
     assert_true(learned.answer_mark && learned.zero_vectors > 0);
     assert_int_equal(rg_state_new(&file), RG_OK);
     assert_int_equal(rg_state_put_text(file, "memory.settings", old), RG_OK);
     if (rg_task_memory.adopt(&a, &sizes, file) != RG_OK) fail_msg("%s", rg_message());
-    assert_true(!rg_memory_puzzle(&a.options).answer_mark && rg_memory_puzzle(&a.options).zero_vectors == 0 && a.options.bits == 6);
+    assert_true(!rg_memory_puzzle(&a.options).answer_mark && rg_memory_puzzle(&a.options).zero_vectors == 0 &&
+                a.options.bits == 6);
     rg_task_memory.drop(&a);
     rg_state_free(file);
     rg_model_free(loaded);
@@ -596,7 +603,8 @@ static void the_learning_rate_holds_before_it_falls(void **state)
         const rates          *seen = report.context;
         rg_recipe            *recipe;
         char                  yaml[512];
-        snprintf(yaml, sizeof yaml, QUICK "mini-batch: 4\ndisp-freq: 1\nsequences: 160\nlearn-rate: 0.001\n%s", runs[i].more);
+        snprintf(yaml, sizeof yaml, QUICK "mini-batch: 4\ndisp-freq: 1\nsequences: 160\nlearn-rate: 0.001\n%s",
+                 runs[i].more);
         assert_int_equal(rg_recipe_new(&recipe, "type: ntm\n" TINY), RG_OK);
         assert_int_equal(rg_recipe_read(recipe, yaml, false), RG_OK);
         const rg_training training = rg_recipe_training(recipe, &report);
@@ -632,8 +640,9 @@ static void a_sequence_with_a_wrong_bit_counts_as_lost(void **state)
 static void wrong_settings_of_learning_are_refused(void **state)
 {
     (void)state;
-    const char *bad[] = { QUICK "sequences: 0\n",  QUICK "mini-batch: 0\n",  QUICK "task: recall\n",     QUICK "min-length: 9\n",
-                          QUICK "clip-norm: -1\n", QUICK "learn-rate: -1\n", QUICK "optimizer: newton\n" };
+    const char *bad[] = { QUICK "sequences: 0\n",     QUICK "mini-batch: 0\n", QUICK "task: recall\n",
+                          QUICK "min-length: 9\n",    QUICK "clip-norm: -1\n", QUICK "learn-rate: -1\n",
+                          QUICK "optimizer: newton\n" };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         curve     c = { 0 };
         rg_model *m = NULL;

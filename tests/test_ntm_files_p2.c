@@ -20,7 +20,7 @@
 static char folder[] = "/tmp/test_ntm_files.XXXXXX";
 static char path[64];
 
-/* ------------------------------------------------------------------------------------------------------------ forging */
+/* ---------------------------------------------------------------------------------------------------------- forging */
 
 /* A machine whose weights are all 0 with the settings of a real file, and one key changed. */
 typedef struct {
@@ -57,7 +57,7 @@ static rg_status write_forgery(const forgery *f)
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- asking */
+/* ----------------------------------------------------------------------------------------------------------- asking */
 
 static atomic_size_t largest; /* allocation asked for */
 
@@ -68,7 +68,10 @@ static bool note_size(void *context, size_t bytes)
     return bytes > (size_t)256 << 20;
 }
 
-static rg_status no_columns(void *context, const char *const *names, size_t count) { return (void)context, (void)names, (void)count, RG_OK; }
+static rg_status no_columns(void *context, const char *const *names, size_t count)
+{
+    return (void)context, (void)names, (void)count, RG_OK;
+}
 static rg_status no_row(void *context, const rg_value *cells) { return (void)context, (void)cells, RG_OK; }
 static rg_status no_record(void *context, const rg_record *r) { return (void)context, (void)r, RG_OK; }
 
@@ -101,11 +104,18 @@ static void settings_that_ask_for_more_than_the_file_holds_are_refused(void **st
         { { NTM, .memory = "", .features = 8000000 }, "the file has room for" },
         { { NTM, .memory = "", .features = UINT64_MAX }, "features is 18446744073709551615" },
         { { NTM, .memory = "", .classes = 8000000 }, "classes is 8000000" },
-        { { NTM, .memory = "", .claimed = "units: 1000000\nmemory-rows: 5\nmemory-width: 4\n" }, "the file has room for" },
-        { { NTM, .memory = "", .claimed = "units: 4\nmemory-rows: 1000000\nmemory-width: 4\n" }, "the file has room for" },
-        { { NTM, .memory = "", .claimed = "units: 4\nmemory-rows: 5\nmemory-width: 1000000\n" }, "the file has room for" },
+        { { NTM, .memory = "", .claimed = "units: 1000000\nmemory-rows: 5\nmemory-width: 4\n" },
+          "the file has room for" },
+        { { NTM, .memory = "", .claimed = "units: 4\nmemory-rows: 1000000\nmemory-width: 4\n" },
+          "the file has room for" },
+        { { NTM, .memory = "", .claimed = "units: 4\nmemory-rows: 5\nmemory-width: 1000000\n" },
+          "the file has room for" },
         { { NTM, .memory = "", .claimed = "units: 4000000\n" }, "units is 4000000" },
-        { { .system = "lstm-copy", .options = "layers: 1\nunits: 4\n", .memory = "", .claimed = "layers: 1\nunits: 1000000\n" }, "the file has room for" },
+        { { .system = "lstm-copy",
+            .options = "layers: 1\nunits: 4\n",
+            .memory = "",
+            .claimed = "layers: 1\nunits: 1000000\n" },
+          "the file has room for" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(write_forgery(&cases[i].file), RG_OK);
@@ -166,7 +176,7 @@ static void a_sequence_that_takes_more_than_a_gigabyte_is_refused_before_it_is_b
     assert_int_equal(predict(3, false), RG_OK);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- run */
+/* -------------------------------------------------------------------------------------------------------------- run */
 
 static int make_folder(void **state)
 {

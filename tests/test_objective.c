@@ -1,5 +1,6 @@
-/* Objectives: a loss made from enter, features, answer and compare. Two are written here, against the public headers alone: adversarial training
- * (Goodfellow et al. 2015, with an inner pass) and a head that learns something else from the features (with parameters of its own). */
+/* Objectives: a loss made from enter, features, answer and compare. Two are written here, against the public headers
+ * alone: adversarial training (Goodfellow et al. 2015, with an inner pass) and a head that learns something else
+ * from the features (with parameters of its own). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,17 +17,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --------------------------------------------------------------------------------------------------------- adversarial */
+/* ------------------------------------------------------------------------------------------------------ adversarial */
 
 typedef struct {
     double epsilon, alpha;
 } adversarial_options;
 
-static const rg_option adversarial_rows[] = {
-    { RG_OPTION_REAL, "epsilon", offsetof(adversarial_options, epsilon), "0.5", "size of the perturbation", 0, "[0,inf)", NULL },
-    { RG_OPTION_REAL, "alpha", offsetof(adversarial_options, alpha), "0.5", "weight of the clean loss", 0, "[0,1]", NULL },
-    RG_OPTION_END
-};
+static const rg_option adversarial_rows[] = { { RG_OPTION_REAL, "epsilon", offsetof(adversarial_options, epsilon),
+                                                "0.5", "size of the perturbation", 0, "[0,inf)", NULL },
+                                              { RG_OPTION_REAL, "alpha", offsetof(adversarial_options, alpha), "0.5",
+                                                "weight of the clean loss", 0, "[0,1]", NULL },
+                                              RG_OPTION_END };
 
 static double clean_loss, attacked_loss; /* of the last pass, for the tests; one worker */
 
@@ -49,13 +50,18 @@ static rg_loss adversarial_loss(rg_tape *t, const rg_objective_use *use, const r
     assert_true(rg_tape_draws(t) == draws); /* all passes drew the same */
     clean_loss = (double)rg_tensor_at(p->loss.sum, 0, 0);
     attacked_loss = (double)rg_tensor_at(attacked, 0, 0);
-    return (rg_loss){ rg_add(t, rg_scale(t, p->loss.sum, o->alpha), rg_scale(t, attacked, 1 - o->alpha)), p->loss.count };
+    return (rg_loss){ rg_add(t, rg_scale(t, p->loss.sum, o->alpha), rg_scale(t, attacked, 1 - o->alpha)),
+                      p->loss.count };
 }
 
-static const rg_objective adversarial = { .name = "adversarial", .options = adversarial_rows, .options_bytes = sizeof(adversarial_options),
-                                          .whole = true, .any_batch = true, .loss = adversarial_loss };
+static const rg_objective adversarial = { .name = "adversarial",
+                                          .options = adversarial_rows,
+                                          .options_bytes = sizeof(adversarial_options),
+                                          .whole = true,
+                                          .any_batch = true,
+                                          .loss = adversarial_loss };
 
-/* --------------------------------------------------------------------------------------------------------------- a head */
+/* ----------------------------------------------------------------------------------------------------------- a head */
 
 typedef struct {
     rg_param *w;
@@ -77,13 +83,18 @@ static rg_loss head_loss(rg_tape *t, const rg_objective_use *use, const rg_pass 
     int32_t           *odd = rg_tape_memory(t, b->examples * sizeof *odd);
     if (!odd) return (rg_loss){ 0 };
     for (size_t i = 0; i < b->examples; i++) odd[i] = (int32_t)(i % 2);
-    return (rg_loss){ rg_cross_entropy(t, rg_matmul(t, rg_reverse_gradient(t, p->features, lambda), rg_use(t, q->w)), odd, 0), (double)b->examples };
+    return (rg_loss){ rg_cross_entropy(t, rg_matmul(t, rg_reverse_gradient(t, p->features, lambda), rg_use(t, q->w)),
+                                       odd, 0),
+                      (double)b->examples };
 }
 
-static const rg_objective head = { .name = "head", .options_bytes = sizeof(double), .parts_bytes = sizeof(head_parts), .build = head_build,
+static const rg_objective head = { .name = "head",
+                                   .options_bytes = sizeof(double),
+                                   .parts_bytes = sizeof(head_parts),
+                                   .build = head_build,
                                    .loss = head_loss };
 
-/* ------------------------------------------------------------------------------------------------------------- training */
+/* --------------------------------------------------------------------------------------------------------- training */
 
 typedef struct {
     size_t asked, stop_at;
@@ -102,7 +113,8 @@ static void say(void *context, const char *line)
     snprintf(told + strlen(told), sizeof told - strlen(told), "%s\n", line);
 }
 
-static rg_status learn_with(rg_model **out, const rg_system *s, const char *model, const rg_objective_choice *choice, size_t stop_at, size_t *asked)
+static rg_status learn_with(rg_model **out, const rg_system *s, const char *model, const rg_objective_choice *choice,
+                            size_t stop_at, size_t *asked)
 {
     asking                a = { .stop_at = stop_at };
     const rg_train_report report = { .context = &a, .stop = stop, .say = say };
@@ -122,7 +134,8 @@ static rg_status learn_with(rg_model **out, const rg_system *s, const char *mode
     return status;
 }
 
-static rg_status learn(rg_model **out, const char *model, const rg_objective_choice *choice, size_t stop_at, size_t *asked)
+static rg_status learn(rg_model **out, const char *model, const rg_objective_choice *choice, size_t stop_at,
+                       size_t *asked)
 {
     return learn_with(out, rg_system_find("words"), model, choice, stop_at, asked);
 }
@@ -167,7 +180,8 @@ static void systems_on_graphs_learn_by_objectives_too(void **state)
     for (const rg_system *const *s = rg_system_all(); *s; s++) {
         if ((*s)->task != &rg_task_graph) continue;
         if (learn_with(NULL, *s, "graphs", &choice, 0, NULL) != RG_OK) fail_msg("%s: %s", (*s)->name, rg_message());
-        if (!(attacked_loss > clean_loss && clean_loss > 0)) fail_msg("%s: clean %g, attacked %g", (*s)->name, clean_loss, attacked_loss);
+        if (!(attacked_loss > clean_loss && clean_loss > 0))
+            fail_msg("%s: clean %g, attacked %g", (*s)->name, clean_loss, attacked_loss);
         assert_int_equal(system("rm -f graphs*"), 0);
         assert_int_equal(learn_with(NULL, *s, "graphs", &choice, 2, NULL), RG_ESTOP);
         if (learn_with(NULL, *s, "graphs", &choice, 0, NULL) != RG_OK) fail_msg("%s: %s", (*s)->name, rg_message());
@@ -189,7 +203,9 @@ static void a_run_resumes_with_the_objectives_it_began_with(void **state)
     (void)!system("rm -f half*");
     assert_int_equal(learn(NULL, "half", &choice, 1, NULL), RG_ESTOP);
     assert_int_equal(learn(NULL, "half", NULL, 0, NULL), RG_EMATCH);
-    if (!strstr(rg_message(), "adversarial") || !strstr(rg_message(), "plain") || !strstr(rg_message(), "half.checkpoint")) fail_msg("%s", rg_message());
+    if (!strstr(rg_message(), "adversarial") || !strstr(rg_message(), "plain") ||
+        !strstr(rg_message(), "half.checkpoint"))
+        fail_msg("%s", rg_message());
     if (learn(NULL, "half", &changed, 0, NULL) != RG_OK) fail_msg("%s", rg_message());
     if (!strstr(told, "--epsilon was 0.1, it is 0.3 now")) fail_msg("%s", told);
     faults_off();
@@ -202,7 +218,8 @@ static void an_objective_has_parameters_of_its_own(void **state)
     const rg_objective_choice off = { &head, &none }, on = { &head, &some };
     rg_model                 *plain, *with = NULL, *without = NULL, *loaded;
     assert_int_equal(learn(&plain, "", NULL, 0, NULL), RG_OK);
-    if (learn(&without, "", &off, 0, NULL) != RG_OK || learn(&with, "headed", &on, 0, NULL) != RG_OK) fail_msg("%s", rg_message());
+    if (learn(&without, "", &off, 0, NULL) != RG_OK || learn(&with, "headed", &on, 0, NULL) != RG_OK)
+        fail_msg("%s", rg_message());
     assert_non_null(rg_params_find(with->params, "objective.head.w"));
     if (rg_model_load(&loaded, "headed", NULL) != RG_OK) fail_msg("%s", rg_message());
     assert_null(rg_params_find(loaded->params, "objective.head.w"));
@@ -210,9 +227,11 @@ static void an_objective_has_parameters_of_its_own(void **state)
     for (size_t i = 0; i < rg_params_count(plain->params); i++) {
         const rg_param *e = rg_params_at(plain->params, i);
         const size_t    bytes = rg_param_rows(e) * rg_param_cols(e) * sizeof(rg_real);
-        const rg_param *same = rg_params_find(without->params, rg_param_name(e)), *other = rg_params_find(with->params, rg_param_name(e));
+        const rg_param *same = rg_params_find(without->params, rg_param_name(e)),
+                       *other = rg_params_find(with->params, rg_param_name(e));
         assert_memory_equal(rg_param_data(e), rg_param_data(same), bytes); /* lambda 0: what the head learns changes nothing */
-        assert_memory_equal(rg_param_data(rg_params_find(loaded->params, rg_param_name(e))), rg_param_data(other), bytes);
+        assert_memory_equal(rg_param_data(rg_params_find(loaded->params, rg_param_name(e))), rg_param_data(other),
+                            bytes);
         differs = differs || memcmp(rg_param_data(e), rg_param_data(other), bytes) != 0;
     }
     assert_true(differs);
@@ -244,9 +263,14 @@ static void examples_without_a_label_are_passed_over(void **state)
     const rg_tape_config config = { .record = false };
     rg_tape             *t;
     assert_int_equal(rg_tape_new(&t, &config), RG_OK);
-    const rg_batch three = { .examples = 3, .fields = 2, .field = { [RG_LABEL] = { .layout = { .groups = 3, .start = some }, .ids = ids } } };
-    const rg_batch two = { .examples = 2, .fields = 2, .field = { [RG_LABEL] = { .layout = { .groups = 2, .start = all }, .ids = ids } } };
-    const rg_loss  a = rg_compare_classes(t, &three, rg_constant(t, logit, 3, 2, NULL)), b = rg_compare_classes(t, &two, rg_constant(t, kept, 2, 2, NULL));
+    const rg_batch three = { .examples = 3,
+                             .fields = 2,
+                             .field = { [RG_LABEL] = { .layout = { .groups = 3, .start = some }, .ids = ids } } };
+    const rg_batch two = { .examples = 2,
+                           .fields = 2,
+                           .field = { [RG_LABEL] = { .layout = { .groups = 2, .start = all }, .ids = ids } } };
+    const rg_loss  a = rg_compare_classes(t, &three, rg_constant(t, logit, 3, 2, NULL)),
+                  b = rg_compare_classes(t, &two, rg_constant(t, kept, 2, 2, NULL));
     assert_int_equal(rg_tape_status(t), RG_OK);
     assert_true(a.count == 2 && b.count == 2 && rg_tensor_at(a.sum, 0, 0) == rg_tensor_at(b.sum, 0, 0));
     rg_tape_free(t);

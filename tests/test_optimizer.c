@@ -1,4 +1,5 @@
-/* test_optimizer.c - optimisers against PyTorch's numbers, the pass against plain loops, schedules against their formulas. */
+/* test_optimizer.c - optimisers against PyTorch's numbers, the pass against plain loops, schedules against their
+ * formulas. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +37,9 @@ static void one_case(FILE *f)
     char                kind[32];
     rg_optimizer_config c = RG_OPTIMIZER_CONFIG_DEFAULT;
     double              rate;
-    assert_int_equal(fscanf(f, "%31s %lf %lf %lf %lf %lf %lf %lf", kind, &c.a, &c.b, &c.eps, &c.decay, &c.clip_norm, &c.start, &rate), 8);
+    assert_int_equal(fscanf(f, "%31s %lf %lf %lf %lf %lf %lf %lf", kind, &c.a, &c.b, &c.eps, &c.decay, &c.clip_norm,
+                            &c.start, &rate),
+                     8);
     c.name = kind;
     rg_params *params;
     OK(rg_params_new(&params));
@@ -56,7 +59,8 @@ static void one_case(FILE *f)
         OK(rg_optimizer_step(NULL, opt, &grads, 1, 3, rate, NULL));
         for (int i = 0; i < N; i++)
             if (fabsf(want[i] - w->data[i]) > 3e-6f * (1 + fabsf(want[i])))
-                fail_msg("%s step %d number %d: %.9g, PyTorch %.9g", kind, step + 1, i, (double)w->data[i], (double)want[i]);
+                fail_msg("%s step %d number %d: %.9g, PyTorch %.9g", kind, step + 1, i, (double)w->data[i],
+                         (double)want[i]);
     }
     rg_grads_free(grads);
     rg_optimizer_free(opt);
@@ -126,7 +130,8 @@ static void draw_gradients(model *m, uint64_t step)
 static bool same_numbers(const rg_params *a, const rg_params *b)
 {
     for (size_t i = 0; i < a->count; i++)
-        if (memcmp(a->entry[i]->data, b->entry[i]->data, a->entry[i]->rows * a->entry[i]->cols * sizeof(float)) != 0) return false;
+        if (memcmp(a->entry[i]->data, b->entry[i]->data, a->entry[i]->rows * a->entry[i]->cols * sizeof(float)) != 0)
+            return false;
     return true;
 }
 
@@ -239,7 +244,8 @@ static void marks_of_entries_are_obeyed(void **state)
     const rg_param *old = rg_params_find(before.params, "table");
     for (size_t i = 0; i < 53; i++) assert_float_equal(b->data[i], -0.5f * 0.125f * 0.5f * g[b->offset + i], 1e-7);
     for (size_t i = 0; i < 101 * 9; i++)
-        assert_float_equal(table->data[i], old->data[i] - 0.125f * (0.5f * g[table->offset + i] + 0.25f * old->data[i]), 1e-6);
+        assert_float_equal(table->data[i], old->data[i] - 0.125f * (0.5f * g[table->offset + i] + 0.25f * old->data[i]),
+                           1e-6);
     const char *const still[] = { "still", "kept" };
     for (int k = 0; k < 2; k++) {
         const rg_param *e = rg_params_find(m.params, still[k]);
@@ -365,12 +371,13 @@ static void fast_loops_equal_plain_ones(void **state)
         for (int way = 0; way < 2; way++)
             for (int stream = 0; stream < 2; stream++) {
                 memset(panels, 0, sizeof panels);
-                float *room[2] = { (float *)(((uintptr_t)panels[0] + 63) / 64 * 64), (float *)(((uintptr_t)panels[1] + 63) / 64 * 64) };
+                float       *room[2] = { (float *)(((uintptr_t)panels[0] + 63) / 64 * 64),
+                                         (float *)(((uintptr_t)panels[1] + 63) / 64 * 64) };
                 static float matrix[ROWS * COLS];
                 for (int i = 0; i < ROWS * COLS; i++) matrix[i] = (float)i + 1;
                 for (int side = 0; side < 2; side++)
-                    (way ? loops[side]->pack_transposed : loops[side]->pack)(room[side], way ? COLS : ROWS, matrix, COLS, ROWS, COLS,
-                                                                             stream);
+                    (way ? loops[side]->pack_transposed : loops[side]->pack)(room[side], way ? COLS : ROWS, matrix,
+                                                                             COLS, ROWS, COLS, stream);
                 assert_memory_equal(room[0], room[1], (way ? 48 * COLS : 64 * ROWS) * sizeof(float));
             }
     }
@@ -381,7 +388,8 @@ static void fast_loops_equal_plain_ones(void **state)
 static void schedules_follow_their_formulas(void **state)
 {
     (void)state;
-    const struct { rg_schedule s; uint64_t step; double want; } rows[] = {
+    const struct { rg_schedule s; uint64_t step; double want;
+    } rows[] = {
         { { .name = "constant", .rate = 0.5 }, 1, 0.5 },
         { { .name = "constant", .rate = 0.5, .warmup = 10 }, 4, 0.2 },
         { { .name = "transformer", .rate = 1, .warmup = 4000, .width = 512 }, 1, 1.746928107e-7 },
@@ -402,10 +410,14 @@ static void schedules_follow_their_formulas(void **state)
         { { .name = "epochs", .rate = 1, .decay = 0.5, .start = 4 }, 4, 1 }, /* the step is the epoch */
         { { .name = "epochs", .rate = 1, .decay = 0.5, .start = 4 }, 6, 0.25 },
         { { .name = "constant", .rate = 1, .end = 100, .cooldown = 20 }, 80, 1 },
-        { { .name = "constant", .rate = 1, .end = 10, .cooldown = 20 }, 6, 0.5 }, /* longer than all: down from the first step */
+        { { .name = "constant", .rate = 1, .end = 10, .cooldown = 20 },
+          6,
+          0.5 }, /* longer than all: down from the first step */
         { { .name = "constant", .rate = 1, .end = 100, .cooldown = 20 }, 91, 0.5 },
         { { .name = "constant", .rate = 1, .end = 100, .cooldown = 20 }, 100, 0.05 },
-        { { .name = "inverse-sqrt", .rate = 3e-4, .warmup = 100, .start = 400, .end = 1700, .cooldown = 202 }, 1600, 0.75e-4 },
+        { { .name = "inverse-sqrt", .rate = 3e-4, .warmup = 100, .start = 400, .end = 1700, .cooldown = 202 },
+          1600,
+          0.75e-4 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         OK(rg_schedule_check(&rows[i].s));

@@ -56,13 +56,16 @@ static rg_status do_nothing(rg_call *call)
     return RG_OK;
 }
 
-static const rg_command plain = {.name = "plain", .options = rows, .size = sizeof(settings), .arguments = "[WORD...]", .run = do_nothing};
+static const rg_command plain = {
+    .name = "plain", .options = rows, .size = sizeof(settings), .arguments = "[WORD...]", .run = do_nothing
+};
 static const rg_command bare = {.name = "bare", .options = rows, .size = sizeof(settings), .run = do_nothing};
 static const rg_command extended = {
     .name = "extended", .options = rows, .size = sizeof(settings), .extend = extend, .run = do_nothing};
 
-#define CALL(call, command, ...) \
-    rg_call_init(call, command, (int)(sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *)), (const char *const[]){__VA_ARGS__})
+#define CALL(call, command, ...)                                                                 \
+    rg_call_init(call, command, (int)(sizeof((const char *[]){ __VA_ARGS__ }) / sizeof(char *)), \
+                 (const char *const[]){ __VA_ARGS__ })
 
 static void defaults_come_from_the_rows(void **state)
 {
@@ -83,8 +86,9 @@ static void flags_set_values_of_every_kind(void **state)
 {
     rg_call call;
     (void)state;
-    assert_int_equal(CALL(&call, &plain, "--steps", "1e5", "one", "--learn-rate=-0.5", "-m", "m.st", "--tied", "-t", "x", "y", "z",
-                          "--score", "additive", "--", "--two"), RG_OK);
+    assert_int_equal(CALL(&call, &plain, "--steps", "1e5", "one", "--learn-rate=-0.5", "-m", "m.st", "--tied", "-t",
+                          "x", "y", "z", "--score", "additive", "--", "--two"),
+                     RG_OK);
     const settings *s = call.options;
     assert_int_equal(s->steps, 100000);
     assert_true(s->rate == -0.5);
@@ -152,14 +156,20 @@ static void numbers_stay_in_their_range(void **state)
         {RG_OPTION_REAL, "above", offsetof(ranged, above), "1", "above 0", 0, "(0,inf)"},
         RG_OPTION_END,
     };
-    static const struct { const char *name, *value, *message; } cases[] = {
-        {"count", "1", NULL}, {"count", "64", NULL}, {"count", "6.4e1", NULL}, {"share", "0", NULL}, {"share", "0.999", NULL}, {"above", "1e-9", NULL},
-        {"count", "0", "--count is 0; it should be at least 1 and at most 64"},
-        {"count", "65", "--count is 65; it should be at least 1 and at most 64"},
-        {"count", "1e3", "--count is 1e3; it should be at least 1 and at most 64"},
-        {"share", "1", "--share is 1; it should be at least 0 and below 1"},
-        {"share", "-1e-9", "--share is -1e-9; it should be at least 0 and below 1"},
-        {"above", "0", "--above is 0; it should be above 0"},
+    static const struct { const char *name, *value, *message;
+    } cases[] = {
+        { "count", "1", NULL },
+        { "count", "64", NULL },
+        { "count", "6.4e1", NULL },
+        { "share", "0", NULL },
+        { "share", "0.999", NULL },
+        { "above", "1e-9", NULL },
+        { "count", "0", "--count is 0; it should be at least 1 and at most 64" },
+        { "count", "65", "--count is 65; it should be at least 1 and at most 64" },
+        { "count", "1e3", "--count is 1e3; it should be at least 1 and at most 64" },
+        { "share", "1", "--share is 1; it should be at least 0 and below 1" },
+        { "share", "-1e-9", "--share is -1e-9; it should be at least 0 and below 1" },
+        { "above", "0", "--above is 0; it should be above 0" },
     };
     (void)state;
     ranged                values = {0};
@@ -167,7 +177,8 @@ static void numbers_stay_in_their_range(void **state)
     assert_int_equal(rg_options_init(ranges, &values), RG_OK);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const ranged before = values;
-        assert_int_equal(rg_options_set(&group, 1, cases[i].name, 1, &cases[i].value), cases[i].message ? RG_EINVAL : RG_OK);
+        assert_int_equal(rg_options_set(&group, 1, cases[i].name, 1, &cases[i].value),
+                         cases[i].message ? RG_EINVAL : RG_OK);
         if (!cases[i].message) continue;
         assert_string_equal(rg_message(), cases[i].message);
         assert_memory_equal(&before, &values, sizeof values);
@@ -179,8 +190,10 @@ static void numbers_stay_in_their_range(void **state)
 static bool choose_comma_locale(void)
 {
     char here[PATH_MAX];
-    return system("printf 'LC_NUMERIC\\ndecimal_point \",\"\\nthousands_sep \"\"\\ngrouping -1\\nEND LC_NUMERIC\\n' > source && "
-                  "localedef -c -i ./source -f ANSI_X3.4-1968 ./xx_YY > /dev/null 2>&1; [ -f xx_YY/LC_NUMERIC ]") == 0 &&
+    return system("printf 'LC_NUMERIC\\ndecimal_point \",\"\\nthousands_sep \"\"\\ngrouping -1\\nEND LC_NUMERIC\\n' > "
+                  "source && "
+                  "localedef -c -i ./source -f ANSI_X3.4-1968 ./xx_YY > /dev/null 2>&1; [ -f xx_YY/LC_NUMERIC ]") ==
+               0 &&
            realpath(".", here) && setenv("LOCPATH", here, 1) == 0 && setlocale(LC_NUMERIC, "xx_YY");
 }
 
@@ -333,7 +346,8 @@ static void memory_that_runs_out_anywhere_is_an_error_without_a_leak(void **stat
 static void an_earlier_name_is_refused_with_the_new_one(void **state)
 {
     (void)state;
-    static const rg_option own[] = { { RG_OPTION_INT, "valid-samples", 0, "3", "samples", 0, NULL, "samples" }, RG_OPTION_END };
+    static const rg_option own[] = { { RG_OPTION_INT, "valid-samples", 0, "3", "samples", 0, NULL, "samples" },
+                                     RG_OPTION_END };
     int64_t                value = 0;
     const rg_option_group  group = { .rows = own, .values = &value };
     static const char      yaml[] = "samples: 5\n";
@@ -382,7 +396,8 @@ int main(void)
         cmocka_unit_test(what_is_written_reads_back_the_same),
         cmocka_unit_test(flags_win_over_configuration_files),
         cmocka_unit_test(memory_that_runs_out_anywhere_is_an_error_without_a_leak),
-        cmocka_unit_test(an_earlier_name_is_refused_with_the_new_one), cmocka_unit_test(every_command_has_rows_that_make_sense),
+        cmocka_unit_test(an_earlier_name_is_refused_with_the_new_one),
+        cmocka_unit_test(every_command_has_rows_that_make_sense),
     };
     return cmocka_run_group_tests_name("options", tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* Perturbations: against closed forms and enumeration on models of two and three numbers; inner passes leave no trace. */
+/* Perturbations: against closed forms and enumeration on models of two and three numbers; inner passes leave no
+ * trace. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,10 +56,13 @@ static void give(fixture *f, const rg_real *x, size_t n, size_t D, const int32_t
         if (i < n && label[i] >= 0) f->label[labels++] = label[i];
     }
     f->batch = (rg_batch){ .examples = n, .fields = 2 };
-    f->batch.field[RG_INPUT] = (rg_field){ .kind = pixels ? RG_FIELD_PIXELS : RG_FIELD_NUMBERS, .layout = { .groups = n, .start = f->start },
-                                           .values = x, .width = pixels ? 1 : D };
+    f->batch.field[RG_INPUT] = (rg_field){ .kind = pixels ? RG_FIELD_PIXELS : RG_FIELD_NUMBERS,
+                                           .layout = { .groups = n, .start = f->start },
+                                           .values = x,
+                                           .width = pixels ? 1 : D };
     if (pixels) f->batch.field[RG_INPUT].layout.height = 1, f->batch.field[RG_INPUT].layout.width = D;
-    f->batch.field[RG_LABEL] = (rg_field){ .kind = RG_FIELD_CLASS, .layout = { .groups = n, .start = f->label_start }, .ids = f->label };
+    f->batch.field[RG_LABEL] =
+        (rg_field){ .kind = RG_FIELD_CLASS, .layout = { .groups = n, .start = f->label_start }, .ids = f->label };
 }
 
 static void drop(fixture *f)
@@ -88,8 +92,8 @@ static double loss_at(fixture *f, const rg_real *x, size_t D, int32_t label, con
     return (double)rg_tensor_at(run(f).loss.sum, 0, 0);
 }
 
-/* Logistic regression in two dimensions: r is eps sign(w) or eps w / |w|, w the difference of the classes' weights, and no r of a fine grid on the
- * ball has a larger loss. */
+/* Logistic regression in two dimensions: r is eps sign(w) or eps w / |w|, w the difference of the classes' weights,
+ * and no r of a fine grid on the ball has a larger loss. */
 static void both_norms_agree_with_closed_forms_and_enumeration(void **state)
 {
     (void)state;
@@ -112,7 +116,8 @@ static void both_norms_agree_with_closed_forms_and_enumeration(void **state)
         }
         const double best = loss_at(&f, x, 2, 1, got);
         for (size_t k = 0; k < 720; k++) {
-            const double a = 6.283185307179586 * (double)k / 720, s = ball == RG_BALL_L2 ? 1 : 1 / fmax(fabs(cos(a)), fabs(sin(a)));
+            const double a = 6.283185307179586 * (double)k / 720,
+                         s = ball == RG_BALL_L2 ? 1 : 1 / fmax(fabs(cos(a)), fabs(sin(a)));
             const double other[2] = { eps * s * cos(a), eps * s * sin(a) };
             assert_true(loss_at(&f, x, 2, 1, other) <= best + 1e-5);
         }
@@ -174,7 +179,8 @@ static void a_zero_gradient_gives_a_zero_perturbation(void **state)
         assert_true(rg_tensor_at(r, 1, 0) == 0 && rg_tensor_at(r, 1, 1) == 0 && rg_tensor_at(r, 0, 0) != 0);
         rg_real tiny[4] = { (rg_real)1e-30, (rg_real)-1e-30, 0, (rg_real)3e30 };
         rg_perturb_scale(tiny, &p, RG_BALL_L2, 1, NULL);
-        assert_true(fabs((double)tiny[0] - sqrt(0.5)) < 1e-6 && fabs((double)tiny[1] + sqrt(0.5)) < 1e-6 && tiny[2] == 0 && tiny[3] == 1);
+        assert_true(fabs((double)tiny[0] - sqrt(0.5)) < 1e-6 && fabs((double)tiny[1] + sqrt(0.5)) < 1e-6 &&
+                    tiny[2] == 0 && tiny[3] == 1);
         drop(&f);
     }
 }
@@ -203,14 +209,15 @@ static void inner_passes_leave_parameter_gradients_and_masks_alone(void **state)
     assert_non_null(rg_perturb(f.tape, &p, &c));
     assert_non_null(rg_vat_direction(f.tape, &p, 0.01, 2, NULL));
     const rg_tensor *again = rg_pass_again(f.tape, &p, p.rows); /* the same masks: KL(clean, clean) is 0 */
-    for (size_t i = 0; i < N; i++) assert_memory_equal(rg_tensor_row(again, i), rg_tensor_row(p.logits, i), 3 * sizeof(rg_real));
+    for (size_t i = 0; i < N; i++)
+        assert_memory_equal(rg_tensor_row(again, i), rg_tensor_row(p.logits, i), 3 * sizeof(rg_real));
     assert_int_equal(rg_tape_backward(f.tape, p.loss.sum), RG_OK);
     assert_memory_equal(before, rg_grads_block(f.grads), bytes);
     free(before);
     drop(&f);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- VAT */
+/* -------------------------------------------------------------------------------------------------------------- VAT */
 
 static void softmax3(double p[3], double W[3][3], const double x[3])
 {
@@ -329,9 +336,11 @@ static void random_numbers_of_a_row_do_not_depend_on_its_share(void **state)
     l.groups = 40;
     l.start = start;
     const rg_tensor *part = rg_normal(f.tape, 40, 7, &l);
-    for (size_t i = 0; i < 40; i++) assert_memory_equal(rg_tensor_row(part, i), rg_tensor_row(all, 60 + i), 7 * sizeof(rg_real));
+    for (size_t i = 0; i < 40; i++)
+        assert_memory_equal(rg_tensor_row(part, i), rg_tensor_row(all, 60 + i), 7 * sizeof(rg_real));
     for (size_t i = 0; i < 700; i++) {
-        const double v = (double)rg_tensor_at(all, i / 7, i % 7), u = (double)rg_tensor_at(rg_uniform(f.tape, 1, 1, NULL), 0, 0);
+        const double v = (double)rg_tensor_at(all, i / 7, i % 7),
+                     u = (double)rg_tensor_at(rg_uniform(f.tape, 1, 1, NULL), 0, 0);
         mean += v / 700;
         squares += v * v / 700;
         assert_true(u >= 0 && u <= 1);

@@ -15,7 +15,7 @@
 #include "regard/picture.h"
 #include "support/faults.h"
 
-/* -------------------------------------------------------------------------------------------------- making test files */
+/* ------------------------------------------------------------------------------------------------ making test files */
 
 static rg_picture gradient(size_t height, size_t width, size_t channels)
 {
@@ -23,7 +23,8 @@ static rg_picture gradient(size_t height, size_t width, size_t channels)
     assert_int_equal(rg_picture_new(&p, height, width, channels), RG_OK);
     for (size_t y = 0; y < height; y++)
         for (size_t x = 0; x < width; x++)
-            for (size_t c = 0; c < channels; c++) p.pixels[(y * width + x) * channels + c] = (unsigned char)(2 * x + y + 20 * c);
+            for (size_t c = 0; c < channels; c++)
+                p.pixels[(y * width + x) * channels + c] = (unsigned char)(2 * x + y + 20 * c);
     return p;
 }
 
@@ -69,11 +70,15 @@ static void write_jpeg(rg_text *out, size_t height, size_t width, const unsigned
     free(bytes);
 }
 
-static void add_bytes(png_structp png, png_bytep bytes, size_t count) { assert_int_equal(rg_text_add(png_get_io_ptr(png), bytes, count), RG_OK); }
+static void add_bytes(png_structp png, png_bytep bytes, size_t count)
+{
+    assert_int_equal(rg_text_add(png_get_io_ptr(png), bytes, count), RG_OK);
+}
 static void flush(png_structp png) { (void)png; }
 
 /* A PNG of any colour type and depth from packed lines. */
-static void write_png(rg_text *out, unsigned height, unsigned width, int type, int depth, bool interlaced, const unsigned char *lines, size_t stride)
+static void write_png(rg_text *out, unsigned height, unsigned width, int type, int depth, bool interlaced,
+                      const unsigned char *lines, size_t stride)
 {
     static const png_color palette[4] = { { 255, 0, 0 }, { 0, 255, 0 }, { 0, 0, 255 }, { 10, 20, 30 } };
     static const png_byte  alpha[2] = { 255, 0 }; /* the second colour cannot be seen */
@@ -98,7 +103,8 @@ static void refused(rg_status expected, const char *message, const void *bytes, 
 {
     rg_picture      p = { 0 };
     const rg_status status = rg_picture_decode(&p, bytes, count, 0);
-    if (status != expected || !strstr(rg_message(), message)) print_error("%s: %s; expected '%s'\n", rg_status_name(status), rg_message(), message);
+    if (status != expected || !strstr(rg_message(), message))
+        print_error("%s: %s; expected '%s'\n", rg_status_name(status), rg_message(), message);
     assert_int_equal(status, expected);
     assert_non_null(strstr(rg_message(), message));
     assert_null(p.pixels);
@@ -117,7 +123,7 @@ static size_t farthest(const rg_picture *a, const rg_picture *b)
     return far;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ decoding */
+/* --------------------------------------------------------------------------------------------------------- decoding */
 
 static void png_comes_back_as_it_went(void **state)
 {
@@ -136,7 +142,8 @@ static void png_comes_back_as_it_went(void **state)
 
 static void every_kind_of_png_is_read(void **state)
 {
-    static const unsigned char grey1[] = { 0xA0 }, grey2[] = { 0x1B }, palette[] = { 0x1B }, grey16[] = { 0x80, 0x00, 0xFF, 0xFF };
+    static const unsigned char grey1[] = { 0xA0 }, grey2[] = { 0x1B }, palette[] = { 0x1B },
+                               grey16[] = { 0x80, 0x00, 0xFF, 0xFF };
     static const unsigned char alpha[] = { 100, 255, 100, 0 }, alpha16[] = { 0x64, 0x64, 0xFF, 0xFF, 0, 0, 0, 0 };
     static const unsigned char rgba[] = { 1, 2, 3, 255, 1, 2, 3, 0 };
     static const struct {
@@ -232,13 +239,14 @@ static void exif_turns_the_right_way(void **state)
             for (int x = 0; x < 16; x++) pixels[16 * y + x] = upright[stored[o][(y >= 8) * 2 + (x >= 8)]];
         write_jpeg(&bytes, 16, 16, pixels, (jpeg_look){ .components = 1, .orientation = o });
         assert_int_equal(rg_picture_decode(&p, bytes.data, bytes.length, 1), RG_OK);
-        for (int q = 0; q < 4; q++) assert_true(abs(p.pixels[16 * (4 + 8 * (q >> 1)) + 4 + 8 * (q & 1)] - upright[q]) < 8);
+        for (int q = 0; q < 4; q++)
+            assert_true(abs(p.pixels[16 * (4 + 8 * (q >> 1)) + 4 + 8 * (q & 1)] - upright[q]) < 8);
         rg_picture_free(&p);
         rg_text_free(&bytes);
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------------- refusals */
+/* --------------------------------------------------------------------------------------------------------- refusals */
 
 static void what_is_no_picture_is_refused(void **state)
 {
@@ -261,7 +269,8 @@ static void cmyk_is_refused(void **state)
     rg_text_free(&bytes);
 }
 
-/* A file cut anywhere is refused, never filled with grey. The last two bytes of a JPEG are its end mark, the last twelve of a PNG its end. */
+/* A file cut anywhere is refused, never filled with grey. The last two bytes of a JPEG are its end mark, the last
+ * twelve of a PNG its end. */
 static void a_file_cut_short_is_refused(void **state)
 {
     (void)state;
@@ -292,7 +301,10 @@ static void put_big(unsigned char *at, size_t value)
 /* A header that promises more than there is: refused at once, without the memory. */
 static void promises_are_not_believed(void **state)
 {
-    static const size_t sizes[][2] = { { 100000, 1 }, { 1, 100000 }, { 60000, 60000 }, { 65500, 65500 }, { 0x7fffffff, 0x7fffffff }, { 0, 5 }, { 8000, 8000 } };
+    static const size_t sizes[][2] = {
+        { 100000, 1 }, { 1, 100000 }, { 60000, 60000 }, { 65500, 65500 }, { 0x7fffffff, 0x7fffffff },
+        { 0, 5 },      { 8000, 8000 }
+    };
     rg_picture          p = gradient(8, 8, 1);
     rg_text             png = { 0 }, jpeg = { 0 };
     (void)state;
@@ -344,7 +356,7 @@ static void a_bomb_is_refused(void **state)
     rg_text_free(&bytes);
 }
 
-/* ---------------------------------------------------------------------------------------------------- size and colours */
+/* ------------------------------------------------------------------------------------------------- size and colours */
 
 /* Every filter keeps a flat picture flat and a picture of its own size as it is. */
 static void resizing_keeps_what_it_should(void **state)
@@ -357,7 +369,8 @@ static void resizing_keeps_what_it_should(void **state)
         assert_int_equal(rg_picture_resize(&grown, &flat, 31, 17, (rg_resize)how), RG_OK);
         assert_int_equal(rg_picture_resize(&back, &grown, 5, 40, (rg_resize)how), RG_OK);
         for (size_t i = 0; i < 5 * 40 * 3; i++) assert_int_equal(back.pixels[i], flat.pixels[i % 3]);
-        rg_picture_free(&p), rg_picture_free(&q), rg_picture_free(&flat), rg_picture_free(&grown), rg_picture_free(&back);
+        rg_picture_free(&p), rg_picture_free(&q), rg_picture_free(&flat), rg_picture_free(&grown),
+            rg_picture_free(&back);
     }
 }
 
@@ -432,7 +445,7 @@ static void colours_and_sums(void **state)
     rg_picture_free(&p), rg_picture_free(&grey), rg_picture_free(&back);
 }
 
-/* --------------------------------------------------------------------------------------------------------------- field */
+/* ------------------------------------------------------------------------------------------------------------ field */
 
 /* PNG, JPEG and raw pixels through a store of examples, scaled to one size. */
 static void a_field_of_pixels_reads_files(void **state)
@@ -447,21 +460,26 @@ static void a_field_of_pixels_reads_files(void **state)
     rg_batch                 batch;
     (void)state;
     assert_int_equal(rg_names_new(&classes, names, 2), RG_OK);
-    const rg_field_spec specs[] = { { .name = "picture", .kind = RG_FIELD_PIXELS, .width = 3, .decode = rg_pixels_decode, .context = &pixels },
-                                    { .name = "label", .kind = RG_FIELD_CLASS, .names = classes } };
+    const rg_field_spec specs[] = {
+        { .name = "picture", .kind = RG_FIELD_PIXELS, .width = 3, .decode = rg_pixels_decode, .context = &pixels },
+        { .name = "label", .kind = RG_FIELD_CLASS, .names = classes }
+    };
     assert_int_equal(rg_picture_encode(&bytes[0], &p), RG_OK);
     write_jpeg(&bytes[1], 60, 50, p.pixels, (jpeg_look){ .components = 3 });
     config.shuffle = false;
     assert_int_equal(rg_examples_new(&store, &config, specs, 2), RG_OK);
     for (int i = 0; i < 3; i++) {
-        rg_cell cells[2] = { { .bytes = bytes[i % 2].data, .count = bytes[i % 2].length }, { .bytes = names[i % 2], .count = 3 } };
+        rg_cell cells[2] = { { .bytes = bytes[i % 2].data, .count = bytes[i % 2].length },
+                             { .bytes = names[i % 2], .count = 3 } };
         assert_int_equal(rg_examples_add(store, cells, (uint64_t)i + 1), RG_OK);
     }
     assert_int_equal(rg_examples_seal(store), RG_OK);
     assert_int_equal(rg_examples_next(&batch, NULL, store), RG_OK);
-    assert_true(batch.examples == 3 && batch.field[0].width == 3 && batch.field[0].layout.height == 6 && batch.field[0].layout.width == 5);
+    assert_true(batch.examples == 3 && batch.field[0].width == 3 && batch.field[0].layout.height == 6 &&
+                batch.field[0].layout.width == 5);
     for (size_t i = 0; i < 6 * 5 * 3; i++) {
-        const double expected = (2 * (10.0 * (double)(i / 3 % 5) + 4.5) + 10.0 * (double)(i / 15) + 4.5 + 20 * (double)(i % 3)) / 255;
+        const double expected =
+            (2 * (10.0 * (double)(i / 3 % 5) + 4.5) + 10.0 * (double)(i / 15) + 4.5 + 20 * (double)(i % 3)) / 255;
         assert_true(fabs((double)batch.field[0].values[i] - expected) < 0.01);
         assert_true(fabs((double)batch.field[0].values[i] - (double)batch.field[0].values[90 + i]) < 0.03);
         assert_true(batch.field[0].values[i] == batch.field[0].values[180 + i]);

@@ -14,7 +14,13 @@ static size_t numbers(const char *system_name, const char *preset_name, size_t V
     const rg_system *system = rg_system_find(system_name);
     const rg_preset *preset = rg_preset_find(system, preset_name);
     assert_non_null(preset);
-    rg_model m = { .system = system, .sizes = { { { "source-vocabulary", V }, { "target-vocabulary", V }, { "joint-vocabulary", true }, { "bos", 1 }, { "eos", 2 }, { "context", 64 } } } };
+    rg_model m = { .system = system,
+                   .sizes = { { { "source-vocabulary", V },
+                                { "target-vocabulary", V },
+                                { "joint-vocabulary", true },
+                                { "bos", 1 },
+                                { "eos", 2 },
+                                { "context", 64 } } } };
     m.options = rg_alloc_zero(system->options_bytes);
     m.parts = rg_alloc_zero(system->parts_bytes);
     assert_int_equal(rg_params_new(&m.params), RG_OK);

@@ -1,5 +1,6 @@
-/* test_pretrained.c - networks that others trained: what they compute is compared with PyTorch's numbers for small ones of each form, and with the
- * reference vectors of the real files where REGARD_DATA says where they are; features are the same however they are come by. */
+/* test_pretrained.c - networks that others trained: what they compute is compared with PyTorch's numbers for small
+ * ones of each form, and with the reference vectors of the real files where REGARD_DATA says where they are;
+ * features are the same however they are come by. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +21,7 @@
 
 #define SMALL TEST_DATA "/imagenet/"
 
-/* ------------------------------------------------------------------------------------------------------------- helpers */
+/* ---------------------------------------------------------------------------------------------------------- helpers */
 
 /* The numbers of a tensor of a file; the caller frees. */
 static float *numbers(size_t dims[4], const char *path, const char *name)
@@ -102,7 +103,10 @@ static void logits_of(float *out, const rg_model *m, const rg_picture *p)
     rg_real             *values = malloc(n * 3 * sizeof *values);
     rg_tape             *t = NULL;
     for (size_t i = 0; i < n * 3; i++) values[i] = (rg_real)p->pixels[i] / 255;
-    const rg_field x = { .kind = RG_FIELD_PIXELS, .layout = { .groups = 1, .start = start, .height = p->height, .width = p->width }, .values = values, .width = 3 };
+    const rg_field x = { .kind = RG_FIELD_PIXELS,
+                         .layout = { .groups = 1, .start = start, .height = p->height, .width = p->width },
+                         .values = values,
+                         .width = 3 };
     const rg_batch batch = { .examples = 1, .fields = 1, .field = { [RG_INPUT] = x } };
     assert_int_equal(rg_tape_new(&t, &config), RG_OK);
     const rg_tensor *y = m->system->predict(t, m, &batch);
@@ -119,7 +123,7 @@ static rg_model *import_of(const char *path, const rg_import_options *o)
     return m;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- tests */
+/* ------------------------------------------------------------------------------------------------------------ tests */
 
 static const char *const forms[] = { "mobilenet_folded", "mobilenet_norms", "squeezenet_features", "squeezenet_whole" };
 enum { FORMS = sizeof forms / sizeof *forms };
@@ -167,7 +171,8 @@ static void settings_can_be_given(void **state)
     const rg_import_options o = { .size = 64, .pixels = "imagenet", .padding = "even" }, usual = { .size = 64 };
     rg_picture              p = picture_of(SMALL "mobilenet_folded.expected.safetensors", "rgb");
     float                   a[8], b[8];
-    rg_model               *m = import_of(SMALL "mobilenet_folded.safetensors", &o), *n = import_of(SMALL "mobilenet_folded.safetensors", &usual);
+    rg_model               *m = import_of(SMALL "mobilenet_folded.safetensors", &o),
+             *n = import_of(SMALL "mobilenet_folded.safetensors", &usual);
     (void)state;
     logits_of(a, m, &p);
     logits_of(b, n, &p);
@@ -184,7 +189,8 @@ static void classes_keep_their_logits_when_they_are_sorted(void **state)
     float                    by_name[8], by_number[8];
     (void)state;
     assert_int_equal(rg_file_replace("labels.txt", "crane\nzebra\nant\ncrane\nbee\n", 26), RG_OK);
-    rg_model *m = import_of(SMALL "mobilenet_norms.safetensors", &o), *n = import_of(SMALL "mobilenet_norms.safetensors", &plain);
+    rg_model *m = import_of(SMALL "mobilenet_norms.safetensors", &o),
+             *n = import_of(SMALL "mobilenet_norms.safetensors", &plain);
     logits_of(by_name, m, &p);
     logits_of(by_number, n, &p);
     static const size_t place[] = { 2, 4, 0, 3, 1 }; /* ant, bee, crane, crane (3), zebra */
@@ -198,7 +204,8 @@ static void classes_keep_their_logits_when_they_are_sorted(void **state)
     rg_picture_free(&p);
 }
 
-/* From the file, from the imported model, from bytes in a model file, with 1 and 2 threads, and from the cache: the same bits. */
+/* From the file, from the imported model, from bytes in a model file, with 1 and 2 threads, and from the cache: the
+ * same bits. */
 static void features_are_the_same_however_they_are_come_by(void **state)
 {
     rg_picture   p = picture_of(SMALL "squeezenet_whole.expected.safetensors", "rgb");
@@ -213,7 +220,8 @@ static void features_are_the_same_however_they_are_come_by(void **state)
     rg_model               *m = import_of(SMALL "squeezenet_whole.safetensors", &o);
     assert_int_equal(rg_model_save(m, "imported.safetensors"), RG_OK);
     rg_model_free(m);
-    rg_features *direct = open_features(SMALL "squeezenet_whole.safetensors", &p, "kept.features", 1), *ours = open_features("imported.safetensors", &p, "", 2);
+    rg_features *direct = open_features(SMALL "squeezenet_whole.safetensors", &p, "kept.features", 1),
+                *ours = open_features("imported.safetensors", &p, "", 2);
     const size_t count = rg_features_down(direct) * rg_features_across(direct) * rg_features_width(direct);
     float       *first = malloc(count * sizeof *first);
     memcpy(first, rg_features_of(&status, direct, &p), count * sizeof *first);
@@ -261,7 +269,8 @@ static void a_cache_of_another_network_is_begun_anew_and_a_damaged_one_refused(v
     (void)state;
     assert_int_equal(rg_picture_encode(&png, &p), RG_OK);
     const rg_cell cell = { .bytes = png.data, .count = png.length };
-    static const char *const networks[] = { SMALL "squeezenet_whole.safetensors", SMALL "squeezenet_features.safetensors" };
+    static const char *const networks[] = { SMALL "squeezenet_whole.safetensors",
+                                            SMALL "squeezenet_features.safetensors" };
     for (size_t i = 0; i < 2; i++) {
         rg_features        *f = open_features(networks[i], &p, "other.features", 1);
         const rg_field_spec spec = rg_features_spec(f, "picture");
@@ -281,7 +290,7 @@ static void a_cache_of_another_network_is_begun_anew_and_a_damaged_one_refused(v
     rg_picture_free(&p);
 }
 
-/* -------------------------------------------------------------------------------------------------------- refused files */
+/* ---------------------------------------------------------------------------------------------------- refused files */
 
 /* A copy of a small network with one tensor left out, renamed or of another shape. */
 static void copy_without(const char *to, const char *from, const char *name, const char *renamed, bool flat)
@@ -297,7 +306,9 @@ static void copy_without(const char *to, const char *from, const char *name, con
         const size_t                all = e->bytes / rg_dtype_bytes(e->dtype);
         assert_int_equal(rg_safetensors_data(&data, file, e), RG_OK);
         if (it && !renamed && !flat) continue;
-        assert_int_equal(rg_safetensors_writer_add(w, it && renamed ? renamed : e->name, e->dtype, it && flat ? &all : e->dims, it && flat ? 1 : e->ndim, data), RG_OK);
+        assert_int_equal(rg_safetensors_writer_add(w, it && renamed ? renamed : e->name, e->dtype,
+                                                   it && flat ? &all : e->dims, it && flat ? 1 : e->ndim, data),
+                         RG_OK);
     }
     assert_int_equal(rg_safetensors_writer_save(w, to), RG_OK);
     rg_safetensors_writer_free(w);
@@ -324,11 +335,13 @@ static void missing_extra_and_misshapen_tensors_are_named(void **state)
     (void)state;
     copy_without("missing.st", SMALL "mobilenet_folded.safetensors", "features.5.conv.1.0.bias", NULL, false);
     expect_refused("missing.st", "features.5.conv.1.0.bias");
-    copy_without("extra.st", SMALL "mobilenet_norms.safetensors", "features.5.conv.1.1.num_batches_tracked", "features.19.weight", false);
+    copy_without("extra.st", SMALL "mobilenet_norms.safetensors", "features.5.conv.1.1.num_batches_tracked",
+                 "features.19.weight", false);
     expect_refused("extra.st", "features.19.weight");
     copy_without("flat.st", SMALL "squeezenet_features.safetensors", "features.9.expand3x3.weight", NULL, true);
     expect_refused("flat.st", "features.9.expand3x3.weight");
-    copy_without("other.st", SMALL "squeezenet_features.safetensors", "features.6.squeeze.weight", "encoder.weight", false);
+    copy_without("other.st", SMALL "squeezenet_features.safetensors", "features.6.squeeze.weight", "encoder.weight",
+                 false);
     rg_model *m = NULL;
     assert_int_not_equal(rg_import(&m, NULL, "other.st"), RG_OK);
 }
@@ -345,7 +358,7 @@ static void a_pickle_is_refused_with_what_to_do(void **state)
     assert_non_null(strstr(rg_message(), "regard import weights.pth"));
 }
 
-/* ------------------------------------------------------------------------------------------------------------ real files */
+/* ------------------------------------------------------------------------------------------------------- real files */
 
 static void real_networks_give_their_reference_vectors(void **state)
 {

@@ -1,5 +1,5 @@
-/* Products: against a chain of fmaf in plain loops (bit for bit where the table has FMA), against BLAS, and the promise that a
- * row's bits depend on nothing but the row: not on batch mates, strides, blocks, tiles or the team. */
+/* Products: against a chain of fmaf in plain loops (bit for bit where the table has FMA), against BLAS, and the
+ * promise that a row's bits depend on nothing but the row: not on batch mates, strides, blocks, tiles or the team. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,8 +42,8 @@ static bool has_fma(const rg_kernels *k)
 }
 
 /* The definition: one chain over k in rising order. Element (m, k) of A is a[m * row + k * step]. */
-static void by_definition(size_t M, size_t N, size_t K, const float *a, size_t row, size_t step, const float *b, float *c, size_t ldc,
-                          bool add)
+static void by_definition(size_t M, size_t N, size_t K, const float *a, size_t row, size_t step, const float *b,
+                          float *c, size_t ldc, bool add)
 {
     for (size_t m = 0; m < M; m++)
         for (size_t n = 0; n < N; n++) {
@@ -60,7 +60,8 @@ static void expect(const rg_kernels *k, size_t M, size_t N, size_t K, const floa
         for (size_t n = 0; n < ldc && m * ldc + n < (M - 1) * ldc + N; n++) {
             float g = got[m * ldc + n], w = want[m * ldc + n], room = n < N && !has_fma(k) ? 1e-6f * (float)(K + 1) : 0;
             if (!(fabsf(g - w) <= room))
-                fail_msg("%s %zu x %zu x %zu: (%zu, %zu) is %.9g, not %.9g", k->name, M, N, K, m, n, (double)g, (double)w);
+                fail_msg("%s %zu x %zu x %zu: (%zu, %zu) is %.9g, not %.9g", k->name, M, N, K, m, n, (double)g,
+                         (double)w);
         }
 }
 
@@ -75,8 +76,10 @@ static void every_table_multiplies_in_one_chain(void **state)
             for (size_t l = 0; l < sizeof Ks / sizeof *Ks; l++) {
                 size_t M = Ms[i], N = Ns[j], K = Ks[l], lda = K + l, ldc = N + j, size = (M - 1) * ldc + N;
                 if (M * N * K > LARGEST) continue;
-                float *a = numbers((M - 1) * lda + K, 1), *b = numbers(K * N, 2), *turned = numbers(N * K, 2), *c = numbers(size, 3);
-                float *want = numbers(size, 3), *panels = numbers(rg_pack_size(K, N), 4), *again = numbers(rg_pack_size(K, N), 5);
+                float *a = numbers((M - 1) * lda + K, 1), *b = numbers(K * N, 2), *turned = numbers(N * K, 2),
+                      *c = numbers(size, 3);
+                float *want = numbers(size, 3), *panels = numbers(rg_pack_size(K, N), 4),
+                      *again = numbers(rg_pack_size(K, N), 5);
                 for (size_t n = 0; n < N; n++)
                     for (size_t x = 0; x < K; x++) turned[n * K + x] = b[x * N + n];
                 k->pack(panels, b, N, K, N);
@@ -99,7 +102,8 @@ static void tiles_give_the_same_bits(void **state)
         for (size_t l = 0; l < sizeof Ks / sizeof *Ks; l++)
             for (int turned = 0; turned < 2; turned++) {
                 size_t M = Ms[i], K = Ks[l], N = 37, wide = turned ? M : K, high = turned ? K : M, lda = wide + l % 3;
-                float *a = numbers((high - 1) * lda + wide, 1), *b = numbers(K * N, 2), *c = numbers(M * N, 3), *want = numbers(M * N, 3);
+                float *a = numbers((high - 1) * lda + wide, 1), *b = numbers(K * N, 2), *c = numbers(M * N, 3),
+                      *want = numbers(M * N, 3);
                 float *panels = numbers(rg_pack_size(K, N), 4), *tiles = numbers(M * K, 5);
                 k->pack(panels, b, N, K, N);
                 k->pack_tiles(tiles, a, turned ? 1 : lda, turned ? lda : 1, M, K);
@@ -116,7 +120,8 @@ static void bias_and_activation_follow_the_product(void **state)
     enum { M = 11, N = 45, K = 300 };
     EACH_TABLE(k)
     for (int f = 0; f < RG_ACTIVATIONS; f++) {
-        float *a = numbers(M * K, 1), *b = numbers(K * N, 2), *bias = numbers(N, 9), *c = numbers(M * N, 3), *want = numbers(M * N, 3);
+        float *a = numbers(M * K, 1), *b = numbers(K * N, 2), *bias = numbers(N, 9), *c = numbers(M * N, 3),
+              *want = numbers(M * N, 3);
         float *panels = numbers(rg_pack_size(K, N), 4);
         for (size_t i = 0; i < N; i++) bias[i] += f == RG_LOG ? 60.0f : 0.0f;
         k->pack(panels, b, N, K, N);
@@ -143,7 +148,8 @@ static void a_row_does_not_see_its_batch(void **state)
         for (size_t M = 1; M <= ROWS; M += ROW_STEP) {
             size_t first = (M * 7) % (ROWS - M + 1);
             k->gemm_packed(M, N, K, dense + first * K, K, panels, some, N + 5, false, NULL, RG_TANH);
-            for (size_t m = 0; m < M; m++) assert_memory_equal(some + m * (N + 5), all + (first + m) * N, N * sizeof *some);
+            for (size_t m = 0; m < M; m++)
+                assert_memory_equal(some + m * (N + 5), all + (first + m) * N, N * sizeof *some);
         }
         rg_free(a), rg_free(b), rg_free(panels), rg_free(all), rg_free(some), rg_free(dense);
     }
@@ -151,13 +157,15 @@ static void a_row_does_not_see_its_batch(void **state)
 
 /* -------------------------------------------------------------------------------------------------- over teams */
 
-static void reference(rg_product_form form, size_t M, size_t N, size_t K, const float *a, const float *b, float *c, bool add)
+static void reference(rg_product_form form, size_t M, size_t N, size_t K, const float *a, const float *b, float *c,
+                      bool add)
 {
     for (size_t m = 0; m < M; m++)
         for (size_t n = 0; n < N; n++) {
             double sum = add ? (double)c[m * N + n] : 0;
             for (size_t k = 0; k < K; k++)
-                sum += (double)(form == RG_TN ? a[k * M + m] : a[m * K + k]) * (double)(form == RG_NT ? b[n * K + k] : b[k * N + n]);
+                sum += (double)(form == RG_TN ? a[k * M + m] : a[m * K + k]) *
+                       (double)(form == RG_NT ? b[n * K + k] : b[k * N + n]);
             c[m * N + n] = (float)sum;
         }
 }
@@ -173,7 +181,8 @@ static void check_form(rg_product_form form, size_t M, size_t N, size_t K, bool 
         float *c = numbers(M * N, 3);
         assert_int_equal(rg_product(team, form, M, N, K, a, lda, b, ldb, c, N, add), RG_OK);
         for (size_t i = 0; i < M * N; i++)
-            if (!(fabsf(c[i] - want[i]) <= 3e-6f * sqrtf((float)K + 1))) fail_msg("form %d %zu x %zu x %zu", form, M, N, K);
+            if (!(fabsf(c[i] - want[i]) <= 3e-6f * sqrtf((float)K + 1)))
+                fail_msg("form %d %zu x %zu x %zu", form, M, N, K);
         if (first) assert_memory_equal(c, first, M * N * sizeof *c);
         else first = numbers(M * N, 0), memcpy(first, c, M * N * sizeof *c);
         rg_free(c);
@@ -185,8 +194,9 @@ static void check_form(rg_product_form form, size_t M, size_t N, size_t K, bool 
 static void every_form_is_right_and_no_team_changes_it(void **state)
 {
     (void)state;
-    static const size_t shapes[][3] = {{1, 1, 1}, {3, 7, 9}, {17, 33, 31}, {130, 100, 70}, {64, 64, 64}, {5, 400, 600}, {300, 40, 520},
-                                       {200, 2100, 20}, {33, 17, 0}};
+    static const size_t shapes[][3] = { { 1, 1, 1 },      { 3, 7, 9 },       { 17, 33, 31 },
+                                        { 130, 100, 70 }, { 64, 64, 64 },    { 5, 400, 600 },
+                                        { 300, 40, 520 }, { 200, 2100, 20 }, { 33, 17, 0 } };
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
         for (int form = RG_NN; form <= RG_TN; form++)
             for (int add = 0; add < 2; add++) {
@@ -202,7 +212,8 @@ static void packed_and_unpacked_products_have_the_same_bits_on_any_team(void **s
     static const size_t shapes[][3] = {{1, 700, 900}, {40, 333, 700}, {600, 90, 300}, {260, 1000, 64}};
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
         size_t M = shapes[s][0], N = shapes[s][1], K = shapes[s][2];
-        float *a = numbers(M * K, 1), *b = numbers(K * N, 2), *panels = numbers(rg_pack_size(K, N), 4), *want = numbers(M * N, 5);
+        float *a = numbers(M * K, 1), *b = numbers(K * N, 2), *panels = numbers(rg_pack_size(K, N), 4),
+              *want = numbers(M * N, 5);
         rg_kernel()->pack(panels, b, N, K, N);
         rg_pack pack = {K, N, panels, NULL};
         assert_int_equal(rg_product(NULL, RG_NN, M, N, K, a, K, b, N, want, N, false), RG_OK);
@@ -227,9 +238,10 @@ static void products_equal_those_of_blas(void **state)
     float *a = numbers(M * K, 1), *b = numbers(K * N, 2), *c = numbers(M * N, 3), *want = numbers(M * N, 3);
     for (int form = RG_NN; form <= RG_TN; form++) {
         int lda = form == RG_TN ? M : K, ldb = form == RG_NT ? K : N;
-        cblas_sgemm(CblasRowMajor, form == RG_TN ? CblasTrans : CblasNoTrans, form == RG_NT ? CblasTrans : CblasNoTrans, M, N, K, 1, a,
-                    lda, b, ldb, 1, want, N);
-        assert_int_equal(rg_product(NULL, (rg_product_form)form, M, N, K, a, (size_t)lda, b, (size_t)ldb, c, N, true), RG_OK);
+        cblas_sgemm(CblasRowMajor, form == RG_TN ? CblasTrans : CblasNoTrans, form == RG_NT ? CblasTrans : CblasNoTrans,
+                    M, N, K, 1, a, lda, b, ldb, 1, want, N);
+        assert_int_equal(rg_product(NULL, (rg_product_form)form, M, N, K, a, (size_t)lda, b, (size_t)ldb, c, N, true),
+                         RG_OK);
         for (size_t i = 0; i < M * N; i++) assert_true(fabsf(c[i] - want[i]) <= 1e-4f);
     }
     rg_free(a), rg_free(b), rg_free(c), rg_free(want);

@@ -1,4 +1,5 @@
-/* Files with weights of 8 bits that are not as they should be: refused in words, before anything is computed with them. */
+/* Files with weights of 8 bits that are not as they should be: refused in words, before anything is computed with
+ * them. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,12 +30,23 @@ static void make(char *weight, size_t room)
     assert_int_equal(rg_safetensors_open(&file, good), RG_OK);
     *weight = 0;
     for (size_t i = 0; i < rg_safetensors_count(file) && !*weight; i++)
-        if (rg_safetensors_at(file, i)->dtype == RG_DTYPE_I8) snprintf(weight, room, "%s", rg_safetensors_at(file, i)->name);
+        if (rg_safetensors_at(file, i)->dtype == RG_DTYPE_I8)
+            snprintf(weight, room, "%s", rg_safetensors_at(file, i)->name);
     rg_safetensors_close(file);
     assert_true(*weight);
 }
 
-typedef enum { NOTHING, NO_SCALE, SHORT_SCALE, FLAT_SCALE, INFINITE_SCALE, HALF_SCALE, INTEGER_VECTOR, OTHER_WEIGHTS, NARROW } change;
+typedef enum {
+    NOTHING,
+    NO_SCALE,
+    SHORT_SCALE,
+    FLAT_SCALE,
+    INFINITE_SCALE,
+    HALF_SCALE,
+    INTEGER_VECTOR,
+    OTHER_WEIGHTS,
+    NARROW
+} change;
 
 /* `good` copied to `bad` with one thing changed. */
 static void spoil(change what, const char *weight)
@@ -106,7 +118,8 @@ static void a_file_that_is_not_right_is_refused_in_words(void **state)
             else {
                 assert_int_not_equal(status, RG_OK);
                 assert_null(m);
-                if (!strstr(rg_message(), cases[i].words) || !strstr(rg_message(), bad)) fail_msg("case %zu: %s", i, rg_message());
+                if (!strstr(rg_message(), cases[i].words) || !strstr(rg_message(), bad))
+                    fail_msg("case %zu: %s", i, rg_message());
             }
             rg_model_free(m);
         }
@@ -201,7 +214,8 @@ static void integers_times_scales_are_the_weights(void **state)
         for (size_t r = 0; r < a->dims[0]; r++)
             for (size_t c = 0; c < a->dims[1]; c++) {
                 const float step = ((const float *)scale)[s->dims[0] > 1 ? r : c];
-                const float is = (float)((const int8_t *)q)[r * a->dims[1] + c] * step, was = ((const float *)w)[r * a->dims[1] + c];
+                const float is = (float)((const int8_t *)q)[r * a->dims[1] + c] * step,
+                            was = ((const float *)w)[r * a->dims[1] + c];
                 assert_true(fabsf(is - was) <= 0.501f * step);
             }
         seen++;

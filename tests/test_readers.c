@@ -1,4 +1,5 @@
-/* test_readers.c - rows from files of every format: what is read, how columns are found, and what bad files are told. */
+/* test_readers.c - rows from files of every format: what is read, how columns are found, and what bad files are
+ * told. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +32,8 @@ static void write_gzip(const char *path, const void *bytes, size_t count)
 
 static const char *const label_text[] = { "label", "text" };
 
-/* How a case is read, and all of its rows: cells between |, ? for a missing one, a line number in front; or the failure. */
+/* How a case is read, and all of its rows: cells between |, ? for a missing one, a line number in front; or the
+ * failure. */
 typedef struct {
     const char *format, *columns, *bytes, *rows; /* rows: "1:pos|good;2:neg|bad;", or NULL and `message` is part of the failure */
     const char *message;
@@ -48,7 +50,8 @@ static rg_status read_rows(rg_text *out, rg_reader *r)
         for (size_t i = 0; i < 2; i++) {
             if (i) RG_TRY(rg_text_add(out, "|", 1));
             assert_int_equal(row.cell[i].bytes[row.cell[i].count], 0);
-            RG_TRY(row.cell[i].missing ? rg_text_add(out, "?", 1) : rg_text_add(out, row.cell[i].bytes, row.cell[i].count));
+            RG_TRY(row.cell[i].missing ? rg_text_add(out, "?", 1)
+                                       : rg_text_add(out, row.cell[i].bytes, row.cell[i].count));
         }
         RG_TRY(rg_text_add(out, ";", 1));
     }
@@ -63,7 +66,8 @@ static void check_reading(const reading *c, const char *path)
     config.columns = c->columns;
     config.wanted = label_text;
     config.wanted_count = 2;
-    rg_status status = path ? rg_reader_open(&r, path, &config) : rg_reader_open_bytes(&r, c->bytes, strlen(c->bytes), &config);
+    rg_status status =
+        path ? rg_reader_open(&r, path, &config) : rg_reader_open_bytes(&r, c->bytes, strlen(c->bytes), &config);
     if (status == RG_OK) status = read_rows(&rows, r);
     if (c->rows) {
         if (status != RG_OK) print_error("%s\n", rg_message());
@@ -106,11 +110,13 @@ static const reading cases[] = {
     { "csv", "", "pos,\"two\nlines\"\nneg,x\n", "1:pos|two\nlines;3:neg|x;", NULL },
     { "csv", "", "pos,\"\"\n,\n\nneg,a\"b\n", "1:pos|;2:|;3:?|?;4:neg|a\"b;", NULL },
     { "csv", "text,label", "a,label,text\n1,pos,\"x\"\n", "2:x|pos;", NULL },
-    { "csv", "", "pos,good\nneg,\"bad\nand so on\n", NULL, "line 2: a quote opened here is still open at the end of the file" },
+    { "csv", "", "pos,good\nneg,\"bad\nand so on\n", NULL,
+      "line 2: a quote opened here is still open at the end of the file" },
     { "csv", "", "pos,\"good\"x\n", NULL, "line 1: 'x' behind a closing quote" },
     { "csv", "", "pos,good\nneg\n", NULL, "line 2: 1 column, and column 2 is wanted: separate columns by commas" },
     /* JSON lines */
-    { "", "", "{\"text\":\"good\",\"label\":\"pos\",\"x\":{}}\n\n{\"label\":3,\"text\":null}\n", "1:pos|good;2:?|?;3:3|?;", NULL },
+    { "", "", "{\"text\":\"good\",\"label\":\"pos\",\"x\":{}}\n\n{\"label\":3,\"text\":null}\n",
+      "1:pos|good;2:?|?;3:3|?;", NULL },
     { "jsonl", "y,x", "{\"x\":[1,2.5,\"c\"],\"y\":true}\n", "1:true|1\n2.5\nc;", NULL },
     { "jsonl", "", "{\"label\":\"\\u00e9\",\"text\":\"a\\nb\"}", "1:\xC3\xA9|a\nb;", NULL },
     { "jsonl", "", "{\"label\":1}\n{\"label\":\n", NULL, "line 2" },
@@ -148,9 +154,13 @@ static void files_are_read_like_bytes_packed_or_not(void **state)
 static void endings_of_names_tell_the_format(void **state)
 {
     (void)state;
-    static const struct { const char *path, *bytes, *format; } rows[] = {
-        { "a.csv", "pos,good\n", "csv" },          { "a.tsv", "pos\tgood\n", "tsv" },       { "a.svmlight", "1 2:3\n", "svmlight" },
-        { "a.conll", "a\tX\n", "conll" },          { "a.jsonl", "{\"label\":1,\"text\":2}\n", "jsonl" },
+    static const struct { const char *path, *bytes, *format;
+    } rows[] = {
+        { "a.csv", "pos,good\n", "csv" },
+        { "a.tsv", "pos\tgood\n", "tsv" },
+        { "a.svmlight", "1 2:3\n", "svmlight" },
+        { "a.conll", "a\tX\n", "conll" },
+        { "a.jsonl", "{\"label\":1,\"text\":2}\n", "jsonl" },
     };
     rg_reader_config config = RG_READER_CONFIG_DEFAULT;
     config.wanted = label_text;
@@ -281,7 +291,8 @@ static void archives_of_every_kind_give_their_files(void **state)
     rg_text_print(&expected, "cat|cat/1.png|1|C1;dog|dog/2.png|2|%s;", big);
     for (size_t k = 0; k < 4; k++) {
         char command[900];
-        snprintf(command, sizeof command, "tar --format=%s -C tree -cf tree.tar cat dog && gzip -kf tree.tar", kinds[k]);
+        snprintf(command, sizeof command, "tar --format=%s -C tree -cf tree.tar cat dog && gzip -kf tree.tar",
+                 kinds[k]);
         if (system(command) != 0) skip();
         rg_text_clear(&text);
         if (k < 3) {
@@ -292,8 +303,10 @@ static void archives_of_every_kind_give_their_files(void **state)
         assert_int_equal(list_members(&text, "tree.tar.gz", 4), RG_OK); /* v7 has no magic: the name tells */
         assert_string_equal(text.data, expected.data);
         if (k == 0 || k == 3) continue;
-        snprintf(command, sizeof command, "mkdir -p 'deep/%s' && printf x > 'deep/%sleaf.png' && tar --format=%s -C deep -cf deep.tar ./long-folder-name", deep,
-                 deep, kinds[k]);
+        snprintf(command, sizeof command,
+                 "mkdir -p 'deep/%s' && printf x > 'deep/%sleaf.png' && tar --format=%s -C deep -cf deep.tar "
+                 "./long-folder-name",
+                 deep, deep, kinds[k]);
         assert_int_equal(system(command), 0);
         rg_text_clear(&text);
         assert_int_equal(list_members(&text, "deep.tar", 3), RG_OK);
@@ -311,12 +324,15 @@ static void archives_that_leave_their_folder_or_are_damaged_are_refused(void **s
     mkdir("out", 0777), mkdir("out/in", 0777);
     write_file("out/evil.png", "x", 1);
     write_file("out/in/good.png", "y", 1);
-    if (system("cd out/in && tar -Pcf ../../evil.tar ../evil.png && ln -sf good.png link && tar -cf ../../link.tar link") != 0) skip();
+    if (system("cd out/in && tar -Pcf ../../evil.tar ../evil.png && ln -sf good.png link && tar -cf ../../link.tar "
+               "link") != 0)
+        skip();
     assert_int_equal(list_members(&text, "evil.tar", 4), RG_EFORMAT);
     assert_non_null(strstr(rg_message(), "evil.tar: ../evil.png: the name leaves the archive's folder"));
     assert_int_equal(list_members(&text, "link.tar", 4), RG_EFORMAT);
     assert_non_null(strstr(rg_message(), "link.tar: link: a link"));
-    assert_int_equal(system("cd out/in && tar -cf ../../cut.tar good.png && head -c 700 ../../cut.tar > ../../short.tar"), 0);
+    assert_int_equal(
+        system("cd out/in && tar -cf ../../cut.tar good.png && head -c 700 ../../cut.tar > ../../short.tar"), 0);
     assert_int_equal(list_members(&text, "short.tar", 4), RG_EFORMAT);
     assert_non_null(strstr(rg_message(), "cut short"));
     char  bytes[10240];
@@ -354,7 +370,8 @@ static void tables_name_files_of_a_folder_or_an_archive(void **state)
         for (;;) {
             assert_int_equal(rg_reader_next(&more, &row, r), RG_OK);
             if (!more) break;
-            rg_text_print(&text, "%s %s %u;", row.cell[1].bytes, row.cell[0].missing ? "?" : row.cell[0].bytes, row.faults);
+            rg_text_print(&text, "%s %s %u;", row.cell[1].bytes, row.cell[0].missing ? "?" : row.cell[0].bytes,
+                          row.faults);
         }
         assert_string_equal(text.data, "x one 0;y two 0;z ? 256;again one 0;");
         rg_reader_close(r);
@@ -370,7 +387,7 @@ static void tables_name_files_of_a_folder_or_an_archive(void **state)
     rg_text_free(&text);
 }
 
-/* --------------------------------------------------------------------------------------------------------------- idx */
+/* -------------------------------------------------------------------------------------------------------------- idx */
 
 static size_t make_idx(unsigned char *out, unsigned items, unsigned height, unsigned width)
 {
@@ -450,7 +467,7 @@ static void idx_gives_pictures_with_their_labels(void **state)
     rg_text_free(&labels);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ faults */
+/* ----------------------------------------------------------------------------------------------------------- faults */
 
 typedef struct {
     const char *path, *format;
@@ -480,9 +497,14 @@ static rg_status read_all(void *context)
 static void failed_allocations_and_file_calls_come_back_as_errors(void **state)
 {
     (void)state;
-    static const struct { const char *format, *bytes; } rows[] = {
-        { "tsv", "pos\tgood\nneg\tbad\n" },         { "csv", "pos,\"a\nb\"\n" },  { "jsonl", "{\"label\":\"a\",\"text\":[1,2]}\n" },
-        { "label", "pos good\n" },                   { "conll", "a\tX\nb\tY\n\nc\tZ\n" }, { "svmlight", "1 2:3\n" },
+    static const struct { const char *format, *bytes;
+    } rows[] = {
+        { "tsv", "pos\tgood\nneg\tbad\n" },
+        { "csv", "pos,\"a\nb\"\n" },
+        { "jsonl", "{\"label\":\"a\",\"text\":[1,2]}\n" },
+        { "label", "pos good\n" },
+        { "conll", "a\tX\nb\tY\n\nc\tZ\n" },
+        { "svmlight", "1 2:3\n" },
     };
     unsigned char bytes[200];
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -161,7 +161,8 @@ static void what_is_wrong_is_refused_with_its_place(void **state)
         rg_record *r = NULL;
         assert_int_not_equal(rg_record_from_json(&r, bad[i][0], strlen(bad[i][0])), RG_OK);
         assert_null(r);
-        if (!strstr(rg_message(), bad[i][1])) fail_msg("%s: \"%s\" does not say \"%s\"", bad[i][0], rg_message(), bad[i][1]);
+        if (!strstr(rg_message(), bad[i][1]))
+            fail_msg("%s: \"%s\" does not say \"%s\"", bad[i][0], rg_message(), bad[i][1]);
     }
 }
 

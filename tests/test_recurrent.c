@@ -34,7 +34,8 @@ static rg_status net_open(net *n, rg_recurrence kind, int members, bool dry)
     rg_random random = rg_random_new(1, 1);
     for (size_t i = 0; i < ROWS * IN; i++) n->x[i] = (rg_real)rg_random_normal(&random);
     rg_recurrent_config config = RG_RECURRENT_CONFIG_DEFAULT;
-    config.kind = kind, config.in = IN, config.width = WIDTH, config.depth = 2, config.bidirectional = true, config.dropout = 0.1;
+    config.kind = kind, config.in = IN, config.width = WIDTH, config.depth = 2, config.bidirectional = true,
+    config.dropout = 0.1;
     RG_TRY(rg_params_new(&n->params));
     rg_recurrent_stack_init(&n->stack, n->params, "encoder", &config);
     n->w = rg_params_add(n->params, "w", RG_WEIGHT, 9 * IN, IN, RG_INIT_GLOROT, 1);
@@ -121,7 +122,9 @@ static void groups_run_apart_on_a_team_without_changing_a_bit(void **state)
             assert_int_equal(rg_params_new(&params), RG_OK);
             rg_param *part[] = { rg_params_add(params, "w", RG_WEIGHT, IN, gu, RG_INIT_GLOROT, 1),
                                  rg_params_add(params, "u", RG_WEIGHT, WIDTH, ru, RG_INIT_GLOROT, 1),
-                                 kind == RG_GRU ? rg_params_add(params, "u_new", RG_WEIGHT, WIDTH, WIDTH, RG_INIT_GLOROT, 1) : NULL,
+                                 kind == RG_GRU
+                                     ? rg_params_add(params, "u_new", RG_WEIGHT, WIDTH, WIDTH, RG_INIT_GLOROT, 1)
+                                     : NULL,
                                  rg_params_add(params, "x", RG_TABLE, MANY_ROWS, IN, RG_INIT_ZERO, 0),
                                  rg_params_add(params, "h0", RG_TABLE, MANY, WIDTH, RG_INIT_ZERO, 0) };
             assert_int_equal(rg_params_build(params, 9), RG_OK);
@@ -129,7 +132,9 @@ static void groups_run_apart_on_a_team_without_changing_a_bit(void **state)
             memcpy(rg_param_data(part[4]), h0, sizeof h0);
             assert_int_equal(rg_grads_new(&grads, params), RG_OK);
             assert_int_equal(rg_team_new(&team, members), RG_OK);
-            assert_int_equal(rg_tape_new(&t, &(rg_tape_config){ .record = true, .learn = true, .team = team, .grads = grads }), RG_OK);
+            assert_int_equal(
+                rg_tape_new(&t, &(rg_tape_config){ .record = true, .learn = true, .team = team, .grads = grads }),
+                RG_OK);
             const rg_recurrent_weights w = { .w = rg_use(t, part[0]),
                                              .u = rg_use(t, part[1]),
                                              .u_new = part[2] ? rg_use(t, part[2]) : NULL };
@@ -166,9 +171,11 @@ static void a_group_has_the_same_bits_alone_and_among_others(void **state)
             const size_t    from = (size_t)start[g], rows = (size_t)start[g + 1] - from;
             const int32_t   own_start[] = { 0, (int32_t)rows };
             const rg_layout own = { .groups = 1, .start = own_start };
-            rg_tensor      *y = rg_recurrent_stack_run(n.tape, &n.stack, rg_input(n.tape, n.x + from * IN, rows, IN, &own), NULL);
+            rg_tensor      *y =
+                rg_recurrent_stack_run(n.tape, &n.stack, rg_input(n.tape, n.x + from * IN, rows, IN, &own), NULL);
             assert_int_equal(rg_tape_status(n.tape), RG_OK);
-            if (rows) assert_memory_equal(rg_tensor_row(all, from), rg_tensor_data(y), rows * 2 * WIDTH * sizeof(rg_real));
+            if (rows)
+                assert_memory_equal(rg_tensor_row(all, from), rg_tensor_data(y), rows * 2 * WIDTH * sizeof(rg_real));
         }
         net_close(&n);
     }
@@ -238,7 +245,8 @@ static void a_dry_tape_counts_what_a_real_one_does_and_depth_grows_with_length(v
         assert_int_equal(a.ops, b.ops);
         assert_true(a.depth >= 2 * 13); /* two layers over a longest group of 13 rows */
         if (!((double)a.bytes > 0.8 * (double)b.bytes && (double)a.bytes < 1.3 * (double)b.bytes))
-            fail_msg("%s: the dry tape says %zu bytes, the real one took %zu", rg_recurrence_name(kind), a.bytes, b.bytes);
+            fail_msg("%s: the dry tape says %zu bytes, the real one took %zu", rg_recurrence_name(kind), a.bytes,
+                     b.bytes);
         net_close(&dry);
         net_close(&real);
     }

@@ -1,4 +1,5 @@
-/* test_reference.c - layers and losses against vectors from PyTorch (tests/reference/make_reference.py), forward and backward. */
+/* test_reference.c - layers and losses against vectors from PyTorch (tests/reference/make_reference.py), forward and
+ * backward. */
 #include "regard/conv.h"
 #include "regard/recurrent.h"
 
@@ -67,7 +68,8 @@ static void expect(const reference *r, const char *name, const rg_real *got, siz
     for (size_t i = 0; i < m->rows * m->cols; i++) {
         const double want = (double)m->x[i], have = (double)got[i / m->cols * ld + i % m->cols];
         if (!(fabs(have - want) <= 1e-5 * fabs(want) + 1e-6 * largest))
-            fail_msg("%s: %s at (%zu, %zu) is %.9g, PyTorch has %.9g", r->name, name, i / m->cols, i % m->cols, have, want);
+            fail_msg("%s: %s at (%zu, %zu) is %.9g, PyTorch has %.9g", r->name, name, i / m->cols, i % m->cols, have,
+                     want);
     }
 }
 
@@ -103,7 +105,8 @@ static void close_case(bench *b, rg_tensor *y)
     expect(&b->r, "y", rg_tensor_data(y), rg_tensor_ld(y));
     const bool loss = rg_tensor_rows(y) == 1 && rg_tensor_cols(y) == 1;
     assert_int_equal(loss ? rg_tape_backward(b->t, y) : rg_tape_backward_from(b->t, y, find(&b->r, "dy")->x), RG_OK);
-    for (size_t i = 0; i < b->inputs; i++) expect(&b->r, b->name[i], rg_tape_gradient(b->t, b->input[i]), rg_tensor_ld(b->input[i]));
+    for (size_t i = 0; i < b->inputs; i++)
+        expect(&b->r, b->name[i], rg_tape_gradient(b->t, b->input[i]), rg_tensor_ld(b->input[i]));
     rg_tape_free(b->t);
 }
 
@@ -112,9 +115,10 @@ static void close_case(bench *b, rg_tensor *y)
 static void linear_layers_with_every_activation_equal_pytorch(void **state)
 {
     (void)state;
-    static const rg_activation f[] = { RG_IDENTITY, RG_TANH, RG_RELU, RG_GELU, RG_SIGMOID, RG_ELU, RG_SOFTPLUS, RG_LEAKY_RELU };
-    static const char *const   name[] = { "linear_identity", "linear_tanh", "linear_relu", "linear_gelu", "linear_sigmoid", "linear_elu",
-                                          "linear_softplus", "linear_leaky_relu" };
+    static const rg_activation f[] = { RG_IDENTITY, RG_TANH, RG_RELU,     RG_GELU,
+                                       RG_SIGMOID,  RG_ELU,  RG_SOFTPLUS, RG_LEAKY_RELU };
+    static const char *const   name[] = { "linear_identity", "linear_tanh", "linear_relu",     "linear_gelu",
+                                          "linear_sigmoid",  "linear_elu",  "linear_softplus", "linear_leaky_relu" };
     for (size_t i = 0; i < 8; i++) {
         bench b;
         open_case(&b, name[i]);
@@ -192,7 +196,9 @@ static void recurrent_layers_over_ragged_groups_equal_pytorch(void **state)
 {
     (void)state;
     static const rg_recurrence kind[] = { RG_RNN, RG_LSTM, RG_GRU_RESET_AFTER };
-    static const char *const   name[][2] = { { "rnn_ahead", "rnn_back" }, { "lstm_ahead", "lstm_back" }, { "gru_ahead", "gru_back" } };
+    static const char *const   name[][2] = { { "rnn_ahead", "rnn_back" },
+                                             { "lstm_ahead", "lstm_back" },
+                                             { "gru_ahead", "gru_back" } };
     for (size_t i = 0; i < 6; i++) {
         bench b;
         open_case(&b, name[i / 2][i % 2]);

@@ -14,13 +14,14 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-static const char log_text[] =
-    "{\"step\":10,\"epoch\":0,\"loss\":5.5,\"lr\":0.0001,\"words_per_second\":100}\n"
-    "{\"step\":20,\"loss\":4.25,\"lr\":0.0002,\"grad_norm\":1.5,\"unknown\":[1,{\"a\":2}]}\n"
-    "\n"
-    "{\"step\":20,\"valid\":{\"bleu\":12.5,\"perplexity\":70.0,\"loss\":4.4},\"samples\":[{\"source\":\"old\",\"output\":\"alt\"}]}\n"
-    "{\"step\":30,\"valid\":{\"bleu\":11.0,\"loss\":4.1},\"samples\":[{\"source\":\"a <b> & c\",\"reference\":\"x\",\"output\":\"y\"}]}\n"
-    "{\"step\":40,\"lo";
+static const char log_text[] = "{\"step\":10,\"epoch\":0,\"loss\":5.5,\"lr\":0.0001,\"words_per_second\":100}\n"
+                               "{\"step\":20,\"loss\":4.25,\"lr\":0.0002,\"grad_norm\":1.5,\"unknown\":[1,{\"a\":2}]}\n"
+                               "\n"
+                               "{\"step\":20,\"valid\":{\"bleu\":12.5,\"perplexity\":70.0,\"loss\":4.4},\"samples\":[{"
+                               "\"source\":\"old\",\"output\":\"alt\"}]}\n"
+                               "{\"step\":30,\"valid\":{\"bleu\":11.0,\"loss\":4.1},\"samples\":[{\"source\":\"a <b> & "
+                               "c\",\"reference\":\"x\",\"output\":\"y\"}]}\n"
+                               "{\"step\":40,\"lo";
 
 static void put(const char *path, const char *text)
 {
@@ -53,11 +54,17 @@ static void only_the_last_run_of_a_log_is_drawn(void **state)
         size_t      points;
         double      last;
     } rows[] = {
-        { "{\"step\":10,\"loss\":5}\n{\"step\":20,\"loss\":4}\n{\"step\":30,\"loss\":3}\n{\"step\":20,\"begin\":\"resumed\"}\n"
-          "{\"step\":30,\"loss\":3.5}\n", "resumed after step 20", 3, 3.5 },
-        { "{\"step\":5,\"loss\":6}\n{\"step\":10,\"loss\":5}\n{\"step\":0,\"begin\":\"new\"}\n{\"step\":10,\"loss\":4}\n", "begun anew", 1, 4 },
-        { "{\"step\":10,\"loss\":5}\n{\"step\":20,\"loss\":4}\n{\"step\":10,\"loss\":3}\n", "an old log, begun anew", 1, 3 },
-        { "{\"step\":10,\"loss\":5}\n{\"step\":20,\"loss\":4}\n{\"step\":20,\"loss\":3}\n", "an old log, a line repeated", 2, 3 },
+        { "{\"step\":10,\"loss\":5}\n{\"step\":20,\"loss\":4}\n{\"step\":30,\"loss\":3}\n{\"step\":20,\"begin\":"
+          "\"resumed\"}\n"
+          "{\"step\":30,\"loss\":3.5}\n",
+          "resumed after step 20", 3, 3.5 },
+        { "{\"step\":5,\"loss\":6}\n{\"step\":10,\"loss\":5}\n{\"step\":0,\"begin\":\"new\"}\n{\"step\":10,\"loss\":4}"
+          "\n",
+          "begun anew", 1, 4 },
+        { "{\"step\":10,\"loss\":5}\n{\"step\":20,\"loss\":4}\n{\"step\":10,\"loss\":3}\n", "an old log, begun anew", 1,
+          3 },
+        { "{\"step\":10,\"loss\":5}\n{\"step\":20,\"loss\":4}\n{\"step\":20,\"loss\":3}\n",
+          "an old log, a line repeated", 2, 3 },
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -93,7 +100,8 @@ static void the_page_shows_the_best_and_escapes_what_it_shows(void **state)
 
 static void a_damaged_line_is_named(void **state)
 {
-    static const char *const bad[] = { "{\"step\":1,\"loss\":2}\nnonsense\n{\"step\":2}\n", "{\"step\":1,\"loss\":2}\n[1]\n", NULL };
+    static const char *const bad[] = { "{\"step\":1,\"loss\":2}\nnonsense\n{\"step\":2}\n",
+                                       "{\"step\":1,\"loss\":2}\n[1]\n", NULL };
     rg_record *r = NULL;
 
     (void)state;

@@ -27,8 +27,13 @@ static rg_model *make(const char *system, const char *options, const char *more)
     const char *const        all[] = { small, options, more };
     assert_int_equal(rg_options_init(s->options, values), RG_OK);
     const rg_option_group group = { .rows = s->options, .values = values };
-    for (size_t i = 0; i < 3; i++) assert_int_equal(rg_options_read_yaml(&group, 1, all[i], strlen(all[i]), "test", false), RG_OK);
-    const rg_sizes sizes = { { { "source-vocabulary", V }, { "target-vocabulary", V }, { "joint-vocabulary", true }, { "bos", 1 }, { "eos", 2 } } };
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(rg_options_read_yaml(&group, 1, all[i], strlen(all[i]), "test", false), RG_OK);
+    const rg_sizes sizes = { { { "source-vocabulary", V },
+                               { "target-vocabulary", V },
+                               { "joint-vocabulary", true },
+                               { "bos", 1 },
+                               { "eos", 2 } } };
     rg_model *m;
     if (rg_model_new(&m, s, values, &sizes, 7) != RG_OK) fail_msg("%s: %s", system, rg_message());
     rg_options_fini(s->options, values);
@@ -106,7 +111,8 @@ static void expect_turned(const char *name, const looked *back, const looked *ah
             for (size_t j = 0; j < V; j++) assert_true(near_to(back->logits[s][i][j], ahead->logits[s][i][j]));
         for (size_t i = 0; i < ROWS; i++)
             if (!near_to(back->weight[s][i], ahead->weight[s][place[i]]))
-                fail_msg("%s, step %zu: row %zu has %g, its mirror %g", name, s, i, back->weight[s][i], ahead->weight[s][place[i]]);
+                fail_msg("%s, step %zu: row %zu has %g, its mirror %g", name, s, i, back->weight[s][i],
+                         ahead->weight[s][place[i]]);
     }
 }
 
@@ -115,7 +121,8 @@ static void a_word_of_a_reversed_source_has_its_own_weight(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
         looked    back, ahead;
-        rg_model *b = make(models[i].system, models[i].options, "reverse: true\n"), *a = make(models[i].system, models[i].options, "reverse: false\n");
+        rg_model *b = make(models[i].system, models[i].options, "reverse: true\n"),
+                 *a = make(models[i].system, models[i].options, "reverse: false\n");
         decode(&back, b, forwards);
         decode(&ahead, a, mirrored);
         if (!models[i].places) expect_turned(models[i].system, &back, &ahead);
@@ -146,7 +153,8 @@ static void local_m_looks_at_the_words_around_its_place(void **state)
     (void)state;
     for (int reverse = 0; reverse < 2; reverse++) {
         looked    l;
-        rg_model *m = make("luong", "attention-kind: local-m\nwindow: 1\n", reverse ? "reverse: true\n" : "reverse: false\n");
+        rg_model *m =
+            make("luong", "attention-kind: local-m\nwindow: 1\n", reverse ? "reverse: true\n" : "reverse: false\n");
         decode(&l, m, forwards);
         for (int s = 0; s < STEPS; s++)
             for (int i = 0; i < 5; i++) assert_true((l.weight[s][i] > 0) == (i >= s - 1 && i <= s + 1));
@@ -164,7 +172,8 @@ static void a_model_file_from_before_counts_in_reading_order(void **state)
         const rg_option_group group = { .rows = s->options, .values = options };
         char                 *yaml = rg_options_yaml(&group, 1);
         assert_non_null(yaml);
-        if (!strstr(yaml, "attention-order:") || !strstr(strstr(yaml, "attention-order:"), "reading")) fail_msg("%s", yaml);
+        if (!strstr(yaml, "attention-order:") || !strstr(strstr(yaml, "attention-order:"), "reading"))
+            fail_msg("%s", yaml);
         rg_free(yaml);
         rg_options_fini(s->options, options);
         rg_free(options);

@@ -81,7 +81,11 @@ static rg_model *make(const char *system)
     assert_int_equal(rg_options_init(s->options, options), RG_OK);
     const rg_option_group group = { .rows = s->options, .values = options };
     assert_int_equal(rg_options_read_yaml(&group, 1, small, strlen(small), "test", true), RG_OK);
-    const rg_sizes sizes = { { { "source-vocabulary", 9 }, { "target-vocabulary", 9 }, { "joint-vocabulary", true }, { "bos", 1 }, { "eos", 2 } } };
+    const rg_sizes sizes = { { { "source-vocabulary", 9 },
+                               { "target-vocabulary", 9 },
+                               { "joint-vocabulary", true },
+                               { "bos", 1 },
+                               { "eos", 2 } } };
     rg_model      *m;
     assert_int_equal(rg_model_new(&m, s, options, &sizes, 9), RG_OK);
     rg_options_fini(s->options, options);
@@ -96,7 +100,13 @@ static double largest_gradient(const rg_model *m, const int32_t *target, const i
     static const int32_t  from[] = { 0, 4 }, source[] = { 5, 6, 7, 2 };
     static const uint64_t line[] = { 3 };
     const int32_t         to[] = { 0, words };
-    const rg_batch        batch = { .examples = 1, .fields = 2, .lines = line, .field = { [RG_SOURCE] = { .layout = { .groups = 1, .start = from }, .ids = source }, [RG_TARGET] = { .layout = { .groups = 1, .start = to }, .ids = target, .previous = previous } } };
+    const rg_batch        batch = {
+               .examples = 1,
+               .fields = 2,
+               .lines = line,
+               .field = { [RG_SOURCE] = { .layout = { .groups = 1, .start = from }, .ids = source },
+                          [RG_TARGET] = { .layout = { .groups = 1, .start = to }, .ids = target, .previous = previous } }
+    };
     const rg_objective   *o = rg_objective_find("reward");
     void                 *options = rg_alloc_zero(o->options_bytes);
     static const char     alone[] = "likelihood: 0\nsamples: 6\n";
@@ -131,7 +141,8 @@ static double largest_gradient(const rg_model *m, const int32_t *target, const i
 static void a_constant_reward_has_no_gradient(void **state)
 {
     (void)state;
-    static const int32_t     nothing[] = { 2 }, begin[] = { 1 }, target[] = { 3, 4, 5, 6, 7, 8, 2 }, previous[] = { 1, 3, 4, 5, 6, 7, 8 };
+    static const int32_t nothing[] = { 2 }, begin[] = { 1 }, target[] = { 3, 4, 5, 6, 7, 8, 2 },
+                         previous[] = { 1, 3, 4, 5, 6, 7, 8 };
     static const char *const systems[] = { "rnnsearch", "transformer", "convs2s", "gnmt" };
     for (size_t i = 0; i < 4; i++) {
         rg_model *m = make(systems[i]);
@@ -159,10 +170,12 @@ static rg_status learn(const char *model, size_t stop_at, size_t *asked)
     const rg_train_report report = { .context = &a, .stop = stop };
     rg_recipe            *recipe = NULL;
     rg_text               data = { 0 };
-    char                 *more = rg_format("model: %s/%s\ncpu-threads: 1\ndim-emb: 6\ndim-rnn: 5\nsamples: 3\nlikelihood: 0.1\nvalid-metrics: [gleu]\n", folder, model);
+    char                 *more = rg_format(
+                        "model: %s/%s\ncpu-threads: 1\ndim-emb: 6\ndim-rnn: 5\nsamples: 3\nlikelihood: 0.1\nvalid-metrics: [gleu]\n",
+                        folder, model);
     assert_int_equal(rg_task_translation.small(&data, folder, RG_SMALL_TEST), RG_OK);
-    if (rg_recipe_new(&recipe, "type: rnnsearch\nobjective: [reward]\n") != RG_OK || rg_recipe_read(recipe, rg_text_c(&data), false) != RG_OK ||
-        rg_recipe_read(recipe, more, false) != RG_OK)
+    if (rg_recipe_new(&recipe, "type: rnnsearch\nobjective: [reward]\n") != RG_OK ||
+        rg_recipe_read(recipe, rg_text_c(&data), false) != RG_OK || rg_recipe_read(recipe, more, false) != RG_OK)
         fail_msg("%s", rg_message());
     const rg_training training = rg_recipe_training(recipe, &report);
     const rg_status   status = rg_learn(NULL, NULL, &training);
@@ -197,7 +210,8 @@ static void objectives_know_their_systems(void **state)
 {
     (void)state;
     rg_objectives            *o;
-    const rg_objective_choice reward = { .objective = rg_objective_find("reward") }, plain = { .objective = rg_objective_find("plain") };
+    const rg_objective_choice reward = { .objective = rg_objective_find("reward") },
+                              plain = { .objective = rg_objective_find("plain") };
     assert_int_equal(rg_objectives_new(&o, rg_system_find("words"), &reward, 1), RG_EINVAL);
     assert_int_equal(rg_objectives_new(&o, rg_system_find("luong"), &plain, 1), RG_EINVAL);
 }

@@ -1,4 +1,5 @@
-/* test_safetensors.c - reading and writing safetensors files: round trips, refusals, damage, faults (P1, P2, P3, P9). */
+/* test_safetensors.c - reading and writing safetensors files: round trips, refusals, damage, faults (P1, P2, P3,
+ * P9). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,8 +24,8 @@ static struct {
     char folder[64], path[96], temp[112];
 } box;
 
-/* jansson's memory through our seam, to count it or to make it fail. Not while it parses: version 2.14 runs over its text
- * buffer when that cannot grow, which the reader prevents by asking for enough memory beforehand. */
+/* jansson's memory through our seam, to count it or to make it fail. Not while it parses: version 2.14 runs over its
+ * text buffer when that cannot grow, which the reader prevents by asking for enough memory beforehand. */
 static void jansson_through_the_seam(bool on)
 {
     if (on) json_set_alloc_funcs(rg_alloc, rg_free);
@@ -185,7 +186,9 @@ static void an_empty_file_is_a_file(void **state)
 static void the_writer_refuses_what_no_reader_could_take(void **state)
 {
     (void)state;
-    static const char *const not_utf8[] = { "\xff", "\xC3", "\xC0\x80", "\xE0\x80\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80", "a\x80" };
+    static const char *const not_utf8[] = { "\xff",         "\xC3",         "\xC0\x80",
+                                            "\xE0\x80\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80",
+                                            "a\x80" };
     const size_t dims[9] = { 1, 1, 1, 1, 1, 1, 1, 1, 1 }, huge[2] = { SIZE_MAX / 2, 4 };
     const float number = 1;
     rg_safetensors_writer *w;
@@ -200,8 +203,10 @@ static void the_writer_refuses_what_no_reader_could_take(void **state)
         assert_int_equal(rg_safetensors_writer_metadata(w, "key", not_utf8[i]), RG_EINVAL);
         assert_int_equal(rg_safetensors_writer_metadata(w, not_utf8[i], "value"), RG_EINVAL);
     }
-    assert_int_equal(rg_safetensors_writer_add(w, "\xF0\x9F\x98\x80 \xED\x9F\xBF", RG_DTYPE_F32, dims, 1, &number), RG_OK);
-    assert_int_equal(rg_safetensors_writer_metadata(w, "limits", "\xC2\x80 \xE0\xA0\x80 \xEE\x80\x80 \xF0\x90\x80\x80 \xF4\x8F\xBF\xBF"),
+    assert_int_equal(rg_safetensors_writer_add(w, "\xF0\x9F\x98\x80 \xED\x9F\xBF", RG_DTYPE_F32, dims, 1, &number),
+                     RG_OK);
+    assert_int_equal(rg_safetensors_writer_metadata(
+                         w, "limits", "\xC2\x80 \xE0\xA0\x80 \xEE\x80\x80 \xF0\x90\x80\x80 \xF4\x8F\xBF\xBF"),
                      RG_OK);
     assert_int_equal(rg_safetensors_writer_metadata(w, "xxh64:x", "0"), RG_EINVAL);
     assert_int_equal(rg_safetensors_writer_metadata(w, "regard.header", "0"), RG_EINVAL);
@@ -296,17 +301,19 @@ static void headers_that_lie_are_refused_with_the_reason(void **state)
         { X("\"U8\"", "[99999999999999999999]", "[0,0]"), 0, RG_EFORMAT, "not JSON" },
         { X("\"U8\"", "[1,1,1,1,1,1,1,1,1]", "[0,1]"), 1, RG_ELIMIT, "9 dimensions, at most 8" },
         { X("\"U8\"", "[1,1,1,1,1,1,1,1]", "[0,1]"), 1, RG_OK, "" },
-        { "{\"x\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]},\"y\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[1,3]}}",
+        { "{\"x\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]},\"y\":{\"dtype\":\"U8\",\"shape\":[2],\"data_"
+          "offsets\":[1,3]}}",
           3, RG_EFORMAT, "overlap" },
-        { "{\"x\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},\"x\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[1,2]}}",
+        { "{\"x\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},\"x\":{\"dtype\":\"U8\",\"shape\":[1],\"data_"
+          "offsets\":[1,2]}}",
           2, RG_EFORMAT, "uplicate" },
         { "{\"__metadata__\":{\"a\":\"b\",\"a\":\"c\"}}", 0, RG_EFORMAT, "uplicate" },
         { "{\"__metadata__\":{\"a\":1}}", 0, RG_EFORMAT, "metadata \"a\" is not a string" },
         { "{\"__metadata__\":{\"a\":{\"b\":\"c\"}}}", 0, RG_EFORMAT, "is not a string" },
         { "{\"__metadata__\":[]}", 0, RG_EFORMAT, "__metadata__ is not an object" },
         { "{\"__metadata__\":{\"a\":\"\\u0000\"}}", 0, RG_EFORMAT, "not JSON" },
-        { "{\"__metadata__\":{\"xxh64:x\":\"12\"},\"x\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1, RG_EFORMAT,
-          "not 16 hexadecimal digits" },
+        { "{\"__metadata__\":{\"xxh64:x\":\"12\"},\"x\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1,
+          RG_EFORMAT, "not 16 hexadecimal digits" },
         { "{\"__metadata__\":{\"regard.header\":\"0123456789abcdef\"}}", 0, RG_EFORMAT, "the header is damaged" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -328,7 +335,8 @@ static void lengths_that_lie_are_refused_before_anything_is_allocated(void **sta
     assert_non_null(strstr(rg_message(), "a header of 18446744073709551615 bytes is announced, 0 are left"));
     assert_int_equal(rg_safetensors_open_memory(&st, "input", small, 10), RG_EFORMAT);
     assert_non_null(strstr(rg_message(), "a header of 3 bytes is announced, 2 are left"));
-    for (size_t count = 0; count < 8; count++) assert_int_equal(rg_safetensors_open_memory(&st, "input", small, count), RG_EFORMAT);
+    for (size_t count = 0; count < 8; count++)
+        assert_int_equal(rg_safetensors_open_memory(&st, "input", small, count), RG_EFORMAT);
     assert_null(st);
 }
 
@@ -360,7 +368,8 @@ static void try_bomb(const char *unit, size_t repeats, const char *before, const
     rg_base__seam_alloc(NULL, NULL);
     jansson_through_the_seam(false);
     if (status == RG_OK) fail_msg("%zu times %s is accepted", repeats, unit);
-    if (most_bytes - live > (size_t)64 << 20) fail_msg("%zu times %s takes %zu bytes", repeats, unit, most_bytes - live);
+    if (most_bytes - live > (size_t)64 << 20)
+        fail_msg("%zu times %s takes %zu bytes", repeats, unit, most_bytes - live);
     assert_true(rg_now() - began < 5); /* a second on an idle machine without sanitizers */
     free(header);
 }
@@ -387,7 +396,8 @@ static void more_arrays_than_the_limit_are_refused(void **state)
     assert_non_null(header);
     *at++ = '{';
     for (int i = 0; i <= RG_SAFETENSORS_COUNT_MAX; i++)
-        at += snprintf(at, 80, "%s\"%d\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}", i == 0 ? "" : ",", i);
+        at +=
+            snprintf(at, 80, "%s\"%d\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}", i == 0 ? "" : ",", i);
     *at++ = '}';
     assert_int_equal(try_header(header, (size_t)(at - header), 0), RG_ELIMIT);
     assert_non_null(strstr(rg_message(), "65537 arrays, at most 65536"));
@@ -698,23 +708,38 @@ static void every_type_of_number_is_read_as_floats(void **state)
         uint64_t bits;
         float    value;
     } rows[] = {
-        { RG_DTYPE_F16, 0x0001, 0x1p-24f },  { RG_DTYPE_F16, 0x03FF, 0x1.FF8p-15f }, { RG_DTYPE_F16, 0x0400, 0x1p-14f },
-        { RG_DTYPE_F16, 0x3555, 0x1.554p-2f }, { RG_DTYPE_F16, 0x7BFF, 65504.0f },   { RG_DTYPE_F16, 0xC000, -2.0f },
-        { RG_DTYPE_F16, 0x8000, -0.0f },     { RG_DTYPE_F16, 0x7C00, INFINITY },     { RG_DTYPE_BF16, 0xC0A0, -5.0f },
-        { RG_DTYPE_BF16, 0x0001, 0x1p-133f }, { RG_DTYPE_F32, 0x40490FDB, 0x1.921FB6p+1f }, { RG_DTYPE_F64, 0x3FF8000000000000, 1.5f },
-        { RG_DTYPE_I8, 0x80, -128.0f },      { RG_DTYPE_U8, 0x80, 128.0f },          { RG_DTYPE_I16, 0xFFFF, -1.0f },
-        { RG_DTYPE_U16, 0xFFFF, 65535.0f },  { RG_DTYPE_I32, 0xFFFFFFFE, -2.0f },    { RG_DTYPE_U32, 0xFFFFFFFF, 0x1p32f },
-        { RG_DTYPE_I64, UINT64_MAX, -1.0f }, { RG_DTYPE_U64, 1, 1.0f },
+        { RG_DTYPE_F16, 0x0001, 0x1p-24f },
+        { RG_DTYPE_F16, 0x03FF, 0x1.FF8p-15f },
+        { RG_DTYPE_F16, 0x0400, 0x1p-14f },
+        { RG_DTYPE_F16, 0x3555, 0x1.554p-2f },
+        { RG_DTYPE_F16, 0x7BFF, 65504.0f },
+        { RG_DTYPE_F16, 0xC000, -2.0f },
+        { RG_DTYPE_F16, 0x8000, -0.0f },
+        { RG_DTYPE_F16, 0x7C00, INFINITY },
+        { RG_DTYPE_BF16, 0xC0A0, -5.0f },
+        { RG_DTYPE_BF16, 0x0001, 0x1p-133f },
+        { RG_DTYPE_F32, 0x40490FDB, 0x1.921FB6p+1f },
+        { RG_DTYPE_F64, 0x3FF8000000000000, 1.5f },
+        { RG_DTYPE_I8, 0x80, -128.0f },
+        { RG_DTYPE_U8, 0x80, 128.0f },
+        { RG_DTYPE_I16, 0xFFFF, -1.0f },
+        { RG_DTYPE_U16, 0xFFFF, 65535.0f },
+        { RG_DTYPE_I32, 0xFFFFFFFE, -2.0f },
+        { RG_DTYPE_U32, 0xFFFFFFFF, 0x1p32f },
+        { RG_DTYPE_I64, UINT64_MAX, -1.0f },
+        { RG_DTYPE_U64, 1, 1.0f },
     };
     (void)state;
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
         unsigned char bytes[17];
         float         two[2] = { 7, 7 };
-        for (size_t i = 0; i < 16; i++) bytes[i + 1] = (unsigned char)(rows[r].bits >> 8 * (i % rg_dtype_bytes(rows[r].dtype)) & 0xFF);
+        for (size_t i = 0; i < 16; i++)
+            bytes[i + 1] = (unsigned char)(rows[r].bits >> 8 * (i % rg_dtype_bytes(rows[r].dtype)) & 0xFF);
         assert_int_equal(rg_dtype_floats(two, rows[r].dtype, bytes + 1, 2), RG_OK); /* not aligned */
         for (int i = 0; i < 2; i++)
             if (memcmp(&two[i], &rows[r].value, sizeof two[i]) != 0)
-                fail_msg("%s %llx is read as %a", rg_dtype_name(rows[r].dtype), (unsigned long long)rows[r].bits, (double)two[i]);
+                fail_msg("%s %llx is read as %a", rg_dtype_name(rows[r].dtype), (unsigned long long)rows[r].bits,
+                         (double)two[i]);
     }
     float one;
     assert_int_equal(rg_dtype_floats(&one, RG_DTYPE_BOOL, "x", 1), RG_EINVAL);

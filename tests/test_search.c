@@ -1,5 +1,5 @@
-/* Search over every system that decodes: greedy, beams, exhaustive search, forced prefixes, ensembles, sampling, attention; and sessions,
- * whose answers do not depend on batch, neighbours or threads. */
+/* Search over every system that decodes: greedy, beams, exhaustive search, forced prefixes, ensembles, sampling,
+ * attention; and sessions, whose answers do not depend on batch, neighbours or threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,8 @@ static rg_model *make_with(const rg_system *system, uint64_t seed, size_t words,
 {
     char  yaml[256];
     void *options = rg_alloc_zero(system->options_bytes);
-    snprintf(yaml, sizeof yaml, "dim-emb: 16\ntransformer-dim-ffn: 24\ntransformer-heads: 4\nenc-depth: 2\ndec-depth: 2\ndim-rnn: 16\n%s",
+    snprintf(yaml, sizeof yaml,
+             "dim-emb: 16\ntransformer-dim-ffn: 24\ntransformer-heads: 4\nenc-depth: 2\ndec-depth: 2\ndim-rnn: 16\n%s",
              more);
     assert_int_equal(rg_options_init(system->options, options), RG_OK);
     const rg_option_group group = { .rows = system->options, .values = options };
@@ -38,7 +39,10 @@ static rg_model *make_with(const rg_system *system, uint64_t seed, size_t words,
     return m;
 }
 
-static rg_model *make(const rg_system *system, uint64_t seed, size_t words) { return make_with(system, seed, words, ""); }
+static rg_model *make(const rg_system *system, uint64_t seed, size_t words)
+{
+    return make_with(system, seed, words, "");
+}
 
 static const int32_t   start[] = { 0, 4, 6, 9 }, ids[] = { 5, 3, 4, 2, 3, 2, 4, 4, 2 };
 static const rg_layout sources = { .groups = 3, .start = start };
@@ -144,7 +148,8 @@ static void slim_parameters_answer_the_same(void **state)
             rg_model *fat = make_with(*s, 3, V, more), *slim = make_with(*s, 3, V, more);
             assert_int_equal(rg_params_slim(slim->params), RG_OK);
             assert_int_equal(rg_params_slim(slim->params), RG_OK); /* once is enough */
-            rg_search        *first = search_of((const rg_model *const *)&fat, 1), *second = search_of((const rg_model *const *)&slim, 1);
+            rg_search *first = search_of((const rg_model *const *)&fat, 1),
+                      *second = search_of((const rg_model *const *)&slim, 1);
             rg_search_config  c = RG_SEARCH_CONFIG_DEFAULT;
             c.beam = 2;
             const rg_answers *expected = run(first, &c, NULL), *found = run(second, &c, NULL);
@@ -260,7 +265,8 @@ static void the_best_of_many_is_the_best_alone(void **state)
         const rg_answers *list = run(many, &c, NULL);
         for (size_t g = 0; g < 3; g++) {
             assert_same(&best[g].answer[0], &list[g].answer[0], 0);
-            for (size_t i = 1; i < list[g].count; i++) assert_true(list[g].answer[i].score <= list[g].answer[i - 1].score);
+            for (size_t i = 1; i < list[g].count; i++)
+                assert_true(list[g].answer[i].score <= list[g].answer[i - 1].score);
         }
         rg_search_free(one);
         rg_search_free(many);
@@ -293,7 +299,9 @@ static void gnmt_divides_by_its_own_length(void **state)
 static bool holds(const rg_answers *list, const rg_answer *a)
 {
     for (size_t i = 0; i < list->count; i++)
-        if (list->answer[i].length == a->length && memcmp(list->answer[i].tokens, a->tokens, a->length * sizeof *a->tokens) == 0) return true;
+        if (list->answer[i].length == a->length &&
+            memcmp(list->answer[i].tokens, a->tokens, a->length * sizeof *a->tokens) == 0)
+            return true;
     return false;
 }
 
@@ -340,9 +348,13 @@ static double loss_pass(const rg_model *m, size_t source, const int32_t *tokens,
     int32_t       previous[MOST] = { BOS };
     const int32_t source_start[] = { 0, start[source + 1] - start[source] }, target_start[] = { 0, (int32_t)n };
     for (size_t i = 1; i < n; i++) previous[i] = tokens[i - 1];
-    const rg_batch batch = { .examples = 1, .fields = 2,
-                             .field = { [RG_SOURCE] = { .layout = { .groups = 1, .start = source_start }, .ids = ids + start[source] },
-                                        [RG_TARGET] = { .layout = { .groups = 1, .start = target_start }, .ids = tokens, .previous = previous } } };
+    const rg_batch       batch = { .examples = 1,
+                                   .fields = 2,
+                                   .field = { [RG_SOURCE] = { .layout = { .groups = 1, .start = source_start },
+                                                              .ids = ids + start[source] },
+                                              [RG_TARGET] = { .layout = { .groups = 1, .start = target_start },
+                                                              .ids = tokens,
+                                                              .previous = previous } } };
     const rg_tape_config config = { .record = false };
     rg_tape             *t;
     assert_int_equal(rg_tape_new(&t, &config), RG_OK);
@@ -410,9 +422,12 @@ static void give(given *a, const rg_answers *answers)
         for (int32_t i = a->start[g] + 1; i < at; i++) a->previous[i] = a->target[i - 1];
         a->lines[g] = g + 1;
     }
-    a->batch = (rg_batch){ .examples = 3, .fields = 2,
+    a->batch = (rg_batch){ .examples = 3,
+                           .fields = 2,
                            .field = { [RG_SOURCE] = { .layout = sources, .ids = ids },
-                                      [RG_TARGET] = { .layout = { .groups = 3, .start = a->start }, .ids = a->target, .previous = a->previous } },
+                                      [RG_TARGET] = { .layout = { .groups = 3, .start = a->start },
+                                                      .ids = a->target,
+                                                      .previous = a->previous } },
                            .lines = a->lines };
 }
 
@@ -434,8 +449,8 @@ static void one_pass_scores_as_the_steps_do(void **state)
             const double     *word, *again;
             give(&answers, found);
             for (size_t g = 0; g < 3; g++)
-                prefix[g] =
-                    (rg_ids){ .data = answers.target + answers.start[g], .count = (size_t)(answers.start[g + 1] - answers.start[g]) };
+                prefix[g] = (rg_ids){ .data = answers.target + answers.start[g],
+                                      .count = (size_t)(answers.start[g + 1] - answers.start[g]) };
             found = run(search, &c, prefix);
             assert_int_equal(rg_team_new(&team, 2), RG_OK);
             assert_int_equal(rg_forced_new(&alone, pair, count, NULL), RG_OK);
@@ -467,7 +482,7 @@ static void a_token_outside_the_vocabulary_cannot_be_forced(void **state)
     rg_search        *search = search_of(&m, 1);
     rg_search_config  c = RG_SEARCH_CONFIG_DEFAULT;
     int32_t           bad[] = { V };
-    const rg_ids      prefix[3] = { { .data = bad, .count = 1 }, { .data = bad, .count = 0 }, { .data = bad, .count = 0 } };
+    const rg_ids prefix[3] = { { .data = bad, .count = 1 }, { .data = bad, .count = 0 }, { .data = bad, .count = 0 } };
     const rg_answers *out;
     assert_int_equal(rg_search_run(&out, search, &c, &given_sources, NULL, prefix), RG_EINVAL);
     rg_search_free(search);
@@ -516,7 +531,8 @@ static void attention_has_a_row_for_each_token_and_coverage_a_penalty(void **sta
     (void)state;
     EVERY_DECODER(s) {
         bool crosses = false;
-        for (const rg_attention_use *u = (*s)->uses; u && u->where; u++) crosses = crosses || rg_attention_use_crosses(u);
+        for (const rg_attention_use *u = (*s)->uses; u && u->where; u++)
+            crosses = crosses || rg_attention_use_crosses(u);
         if (!crosses) continue; /* no attention to the source */
         const rg_model  *m = make(*s, 13, V);
         rg_search       *search = search_of(&m, 1), *plain = search_of(&m, 1);
@@ -575,8 +591,9 @@ static void draws_follow_the_seed_and_the_line_not_the_neighbours(void **state)
     c.seed = 9;
     assert_int_equal(rg_search_run(&one, alone, &c, &given_sources, numbers, NULL), RG_OK);
     for (size_t g = 0; g < 3; g++)
-        differs = differs || out[g].answer[0].length != one[g].answer[0].length ||
-                  memcmp(out[g].answer[0].tokens, one[g].answer[0].tokens, out[g].answer[0].length * sizeof(int32_t)) != 0;
+        differs =
+            differs || out[g].answer[0].length != one[g].answer[0].length ||
+            memcmp(out[g].answer[0].tokens, one[g].answer[0].tokens, out[g].answer[0].length * sizeof(int32_t)) != 0;
     assert_true(differs);
     rg_search_free(all);
     rg_search_free(alone);
@@ -752,7 +769,8 @@ static void an_ensemble_with_other_vocabularies_is_refused(void **state)
     rg_vocab                *vocab;
     rg_session              *session;
     assert_int_equal(rg_vocab_from_pieces(&vocab, RG_VOCAB_WORDS, pieces, 8), RG_OK);
-    assert_int_equal(rg_translator_new(&pair[1], make(rg_system_find("transformer"), 2, rg_vocab_size(vocab)), vocab, NULL), RG_OK);
+    assert_int_equal(
+        rg_translator_new(&pair[1], make(rg_system_find("transformer"), 2, rg_vocab_size(vocab)), vocab, NULL), RG_OK);
     assert_int_equal(rg_session_new(&session, pair, 2, 1), RG_EMATCH);
     assert_null(session);
     rg_translator_free(pair[0]);

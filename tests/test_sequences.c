@@ -1,4 +1,5 @@
-/* What the sequence systems promise beyond what every system does: reordered beams, causality, how far a convolution sees, which state asks. */
+/* What the sequence systems promise beyond what every system does: reordered beams, causality, how far a convolution
+ * sees, which state asks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,11 +21,17 @@ static rg_model *make(const char *system, const char *yaml)
     void            *options = rg_alloc_zero(s->options_bytes);
     assert_int_equal(rg_options_init(s->options, options), RG_OK);
     const rg_option_group group = { .rows = s->options, .values = options };
-    static const char     small[] = "dim-emb: 8\ntransformer-dim-ffn: 12\ntransformer-heads: 2\nenc-depth: 2\ndec-depth: 2\ndim-rnn: 8\nwidth: 4\n"
-                                    "label-smoothing: 0\n";
+    static const char     small[] =
+        "dim-emb: 8\ntransformer-dim-ffn: 12\ntransformer-heads: 2\nenc-depth: 2\ndec-depth: 2\ndim-rnn: 8\nwidth: 4\n"
+        "label-smoothing: 0\n";
     assert_int_equal(rg_options_read_yaml(&group, 1, small, strlen(small), "test", true), RG_OK);
-    if (yaml && rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "test", false) != RG_OK) fail_msg("%s", rg_message());
-    const rg_sizes sizes = { { { "source-vocabulary", V }, { "target-vocabulary", V }, { "joint-vocabulary", true }, { "bos", 1 }, { "eos", 2 } } };
+    if (yaml && rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "test", false) != RG_OK)
+        fail_msg("%s", rg_message());
+    const rg_sizes sizes = { { { "source-vocabulary", V },
+                               { "target-vocabulary", V },
+                               { "joint-vocabulary", true },
+                               { "bos", 1 },
+                               { "eos", 2 } } };
     rg_model      *m;
     if (rg_model_new(&m, s, options, &sizes, 9) != RG_OK) fail_msg("%s: %s", system, rg_message());
     rg_options_fini(s->options, options);
@@ -37,8 +44,8 @@ static rg_model *make(const char *system, const char *yaml)
 enum { STEPS = 44,
        MOST = 5 };
 
-/* Two sources, up to five hypotheses that are dropped, copied and moved at every step: each ends with the bits that its tokens, one after
- * another and alone, give. */
+/* Two sources, up to five hypotheses that are dropped, copied and moved at every step: each ends with the bits that
+ * its tokens, one after another and alone, give. */
 static void beams_may_be_reordered_at_every_step(void **state)
 {
     (void)state;
@@ -49,14 +56,16 @@ static void beams_may_be_reordered_at_every_step(void **state)
         rg_decoding   *beam, *alone;
         const rg_field sources = { .layout = { .groups = 2, .start = start }, .ids = ids };
         rg_random      random = rg_random_new(4, 0);
-        int32_t        history[MOST][STEPS] = { { 0 } }, next[MOST][STEPS], tokens[MOST], parents[MOST], source_of[MOST] = { 0, 1 }, moved[MOST];
+        int32_t        history[MOST][STEPS] = { { 0 } }, next[MOST][STEPS], tokens[MOST], parents[MOST],
+                source_of[MOST] = { 0, 1 }, moved[MOST];
         const rg_real *logits, *own;
         size_t         n = 2, ld, own_ld;
         assert_int_equal(rg_decoding_new(&beam, m, NULL), RG_OK);
         assert_int_equal(rg_decoding_new(&alone, m, NULL), RG_OK);
         assert_int_equal(rg_decoding_start(beam, &sources), RG_OK);
         for (size_t step = 0; step < STEPS; step++) {
-            for (size_t i = 0; i < n; i++) history[i][step] = tokens[i] = step ? 3 + (int32_t)rg_random_below(&random, V - 3) : 1;
+            for (size_t i = 0; i < n; i++)
+                history[i][step] = tokens[i] = step ? 3 + (int32_t)rg_random_below(&random, V - 3) : 1;
             if (rg_decoding_step(&logits, &ld, beam, tokens) != RG_OK) fail_msg("%s: %s", (*s)->name, rg_message());
             if (step + 1 == STEPS) break;
             const size_t kept = 1 + (size_t)rg_random_below(&random, MOST);
@@ -74,8 +83,10 @@ static void beams_may_be_reordered_at_every_step(void **state)
             const int32_t  one[] = { 0, start[source_of[i] + 1] - start[source_of[i]] };
             const rg_field source = { .layout = { .groups = 1, .start = one }, .ids = ids + start[source_of[i]] };
             assert_int_equal(rg_decoding_start(alone, &source), RG_OK);
-            for (size_t step = 0; step < STEPS; step++) assert_int_equal(rg_decoding_step(&own, &own_ld, alone, &history[i][step]), RG_OK);
-            if (memcmp(own, logits + i * ld, V * sizeof *own) != 0) fail_msg("%s: hypothesis %zu of %zu", (*s)->name, i, n);
+            for (size_t step = 0; step < STEPS; step++)
+                assert_int_equal(rg_decoding_step(&own, &own_ld, alone, &history[i][step]), RG_OK);
+            if (memcmp(own, logits + i * ld, V * sizeof *own) != 0)
+                fail_msg("%s: hypothesis %zu of %zu", (*s)->name, i, n);
         }
         rg_decoding_free(beam);
         rg_decoding_free(alone);
@@ -126,10 +137,16 @@ static void see_losses(void *context, const char *name, const rg_tensor *x, cons
     for (size_t i = 0; i < l->count; i++) l->loss[i] = (double)rg_tensor_at(x, i, 0);
 }
 
-static losses losses_of(const rg_model *m, const int32_t *source, int32_t sources, const int32_t *target, const int32_t *previous, int32_t targets)
+static losses losses_of(const rg_model *m, const int32_t *source, int32_t sources, const int32_t *target,
+                        const int32_t *previous, int32_t targets)
 {
     const int32_t        from[] = { 0, sources }, to[] = { 0, targets };
-    const rg_batch       batch = { .examples = 1, .fields = 2, .field = { [RG_SOURCE] = { .layout = { .groups = 1, .start = from }, .ids = source }, [RG_TARGET] = { .layout = { .groups = 1, .start = to }, .ids = target, .previous = previous } } };
+    const rg_batch       batch = {
+              .examples = 1,
+              .fields = 2,
+              .field = { [RG_SOURCE] = { .layout = { .groups = 1, .start = from }, .ids = source },
+                         [RG_TARGET] = { .layout = { .groups = 1, .start = to }, .ids = target, .previous = previous } }
+    };
     const rg_tape_config config = { .record = false };
     losses               l = { .count = 0 };
     const rg_watcher     watcher = { &l, wants_losses, see_losses };
@@ -161,8 +178,8 @@ static void later_words_change_no_earlier_loss(void **state)
     }
 }
 
-/* ByteNet without stretching: target step i sees the source within half of 1 + (k-1) sum of dilations around column i, and its own past as
- * far as that sum. */
+/* ByteNet without stretching: target step i sees the source within half of 1 + (k-1) sum of dilations around column
+ * i, and its own past as far as that sum. */
 static void bytenet_sees_as_far_as_the_formula_says(void **state)
 {
     (void)state;
@@ -215,11 +232,13 @@ static void without_connections_it_is_an_ordinary_stack(void **state)
         for (size_t i = 0; i < 30; i++) numbers[i] = (rg_real)sin((double)i);
         rg_tensor          *x = rg_gather(t, rg_borrow(t, numbers, 6, 5, 5), as_is, 6, &layout);
         rg_recurrent_states one = { .after = 0 }, two = { .after = 0 };
-        const rg_tensor    *y = rg_recurrent_stack_run(t, &stack, x, &one), *z = rg_fast_forward_run(t, &deep, NULL, x, &two);
+        const rg_tensor    *y = rg_recurrent_stack_run(t, &stack, x, &one),
+                        *z = rg_fast_forward_run(t, &deep, NULL, x, &two);
         assert_int_equal(rg_tape_status(t), RG_OK);
         for (size_t i = 0; i < 6; i++)
             for (size_t j = 0; j < 4; j++) assert_float_equal(rg_tensor_at(y, i, j), rg_tensor_at(z, i, j), 1e-6);
-        for (size_t l = 0; l < 3; l++) assert_float_equal(rg_tensor_at(one.h[l], 1, 2), rg_tensor_at(two.h[l], 1, 2), 1e-6);
+        for (size_t l = 0; l < 3; l++)
+            assert_float_equal(rg_tensor_at(one.h[l], 1, 2), rg_tensor_at(two.h[l], 1, 2), 1e-6);
         rg_tape_free(t);
         rg_params_free(a);
         rg_params_free(b);
@@ -228,8 +247,8 @@ static void without_connections_it_is_an_ordinary_stack(void **state)
 
 /* ----------------------------------------------------------------------------------------------------------- gnmt */
 
-/* Losses of three words as PyTorch has them (tests/reference/make_gnmt.py): the same numbers in every parameter, the context asked for by
- * the bottom layer's state of the word before. */
+/* Losses of three words as PyTorch has them (tests/reference/make_gnmt.py): the same numbers in every parameter, the
+ * context asked for by the bottom layer's state of the word before. */
 static void gnmt_asks_with_the_bottom_state_of_the_word_before(void **state)
 {
     (void)state;
@@ -241,7 +260,8 @@ static void gnmt_asks_with_the_bottom_state_of_the_word_before(void **state)
         double          seed = 0;
         for (const char *c = rg_param_name(p); *c; c++) seed += 0.1 * (double)*c;
         rg_real *x = rg_param_data(p);
-        for (size_t k = 0; k < rg_param_rows(p) * rg_param_cols(p); k++) x[k] = (rg_real)(0.8 * sin(seed + 0.7 * (double)k));
+        for (size_t k = 0; k < rg_param_rows(p) * rg_param_cols(p); k++)
+            x[k] = (rg_real)(0.8 * sin(seed + 0.7 * (double)k));
     }
     assert_int_equal(rg_params_repack(m->params, NULL), RG_OK);
     FILE *f = fopen(SOURCE_DIR "/tests/reference/gnmt.txt", "r");

@@ -101,21 +101,26 @@ static void end(life *l)
 /* The whole answer of one request; "" when the server is gone. */
 static void ask(char *out, size_t room, int port, const char *path, const char *body)
 {
-    struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    struct sockaddr_in to = { .sin_family = AF_INET,
+                              .sin_port = htons((uint16_t)port),
+                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     const int          fd = socket(AF_INET, SOCK_STREAM, 0);
     char               request[4096];
     size_t             used = 0;
-    const int n = snprintf(request, sizeof request, "POST %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %zu\r\n\r\n%s",
-                           path, strlen(body), body);
+    const int          n = snprintf(request, sizeof request,
+                                    "POST %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %zu\r\n\r\n%s", path,
+                                    strlen(body), body);
     if (connect(fd, (struct sockaddr *)&to, sizeof to) == 0 && send(fd, request, (size_t)n, MSG_NOSIGNAL) == n)
         for (ssize_t got; used + 1 < room && (got = recv(fd, out + used, room - 1 - used, 0)) > 0;) used += (size_t)got;
     out[used] = 0;
     close(fd);
 }
 
-static const char *const bodies[] = { "{\"q\":\"a b c\",\"source\":\"en\",\"target\":\"fr\"}",
-                                      "{\"q\":[\"e\",\"d c\"],\"source\":\"en\",\"target\":\"fr\",\"alternatives\":2}",
-                                      "{\"q\":\"<b>a</b> d\",\"source\":\"auto\",\"target\":\"fr\",\"format\":\"html\"}" };
+static const char *const bodies[] = {
+    "{\"q\":\"a b c\",\"source\":\"en\",\"target\":\"fr\"}",
+    "{\"q\":[\"e\",\"d c\"],\"source\":\"en\",\"target\":\"fr\",\"alternatives\":2}",
+    "{\"q\":\"<b>a</b> d\",\"source\":\"auto\",\"target\":\"fr\",\"format\":\"html\"}"
+};
 
 typedef struct {
     int    port, number, rounds;
@@ -186,7 +191,7 @@ static void twenty_lives_leave_no_memory_behind(void **state)
     rg_translator_free(t);
 }
 
-/* ------------------------------------------------------------------------------------------ searches that are given up */
+/* --------------------------------------------------------------------------------------- searches that are given up */
 
 enum { EXPENSIVE = 8 };
 
@@ -233,7 +238,8 @@ static void everybody_is_answered_when_the_server_is_stopped_or_the_deadline_pas
         const double took = rg_now() - began;
         for (int i = 0; i < EXPENSIVE; i++) {
             pthread_join(thread[i], NULL);
-            if (!strstr(a[i].answer, "HTTP/1.1 503") && !strstr(a[i].answer, "HTTP/1.1 200")) fail_msg("request %d: %.200s", i, a[i].answer);
+            if (!strstr(a[i].answer, "HTTP/1.1 503") && !strstr(a[i].answer, "HTTP/1.1 200"))
+                fail_msg("request %d: %.200s", i, a[i].answer);
         }
         if (took > 8) fail_msg("it took %.1f seconds to end", took); /* generous: sanitizers, a busy machine */
     }
@@ -254,7 +260,9 @@ static void clients_that_leave_leave_nothing_behind(void **state)
         if (round == 1) before = rg_base__live_blocks();
         begin(&l, t);
         to.sin_port = htons((uint16_t)l.port);
-        const int n = snprintf(request, sizeof request, "POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n%s", strlen(body), body);
+        const int n =
+            snprintf(request, sizeof request, "POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n%s",
+                     strlen(body), body);
         for (int i = 0; i < EXPENSIVE; i++) {
             fd[i] = socket(AF_INET, SOCK_STREAM, 0);
             assert_int_equal(connect(fd[i], (struct sockaddr *)&to, sizeof to), 0);
@@ -351,7 +359,8 @@ static void attention_over_a_reversed_source_is_at_the_places_of_its_words(void 
 /* Whatever the text: put together again without a change, it is the text. HTML is the business of test_markup.c. */
 static void cut_texts_join_to_the_same_text(void **state)
 {
-    static const char *const texts[] = { "", "a", " a ", "\n", "a\r\n\r\n b\t\n", "<p>a</p>", "a < b &amp; c\n", "\n\n a\n" };
+    static const char *const texts[] = { "",        "a", " a ", "\n", "a\r\n\r\n b\t\n", "<p>a</p>", "a < b &amp; c\n",
+                                         "\n\n a\n" };
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         rg_segments s;

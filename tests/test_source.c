@@ -1,5 +1,6 @@
-/* Decoding from any source: pictures (rows of values with height and width) and no source at all. The two systems are toys of this file; search,
- * sampling, forced scoring and recorded attention serve them as they serve translators. */
+/* Decoding from any source: pictures (rows of values with height and width) and no source at all. The two systems
+ * are toys of this file; search, sampling, forced scoring and recorded attention serve them as they serve
+ * translators. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,11 +38,13 @@ static rg_status toy_build(rg_model *m)
 }
 
 /* h_i = tanh(e(y_i-1) + sum_j a_ij x_j): the last word looks at the pixels of its picture. */
-static rg_tensor *toy_hidden(rg_tape *t, const toy *p, rg_tensor *pixels, const int32_t *previous, size_t n, const rg_reach *reach)
+static rg_tensor *toy_hidden(rg_tape *t, const toy *p, rg_tensor *pixels, const int32_t *previous, size_t n,
+                             const rg_reach *reach)
 {
     rg_tensor *q = rg_gather(t, rg_use(t, p->words), previous, n, NULL);
     rg_tape_push(t, "look");
-    rg_tensor *seen = pixels ? rg_attend(t, &p->attention, q, rg_attention_prepare(t, &p->attention, pixels), pixels, reach) : q;
+    rg_tensor *seen =
+        pixels ? rg_attend(t, &p->attention, q, rg_attention_prepare(t, &p->attention, pixels), pixels, reach) : q;
     rg_tape_pop(t);
     return rg_tanh(t, rg_add(t, q, seen));
 }
@@ -96,9 +99,17 @@ static const rg_attention_use toy_uses[] = {
     { .where = "every word", .watch = "*weights", .rows = "output", .cols = "pixels" },
     { 0 },
 };
-static const rg_system toy_system = { .name = "toy", .uses = toy_uses, .options = no_options, .options_bytes = 1, .parts_bytes = sizeof(toy),
-                                      .build = toy_build, .loss = toy_loss, .state_bytes = sizeof(toy_state),
-                                      .start = toy_start, .step = toy_step, .keep = toy_keep };
+static const rg_system toy_system = { .name = "toy",
+                                      .uses = toy_uses,
+                                      .options = no_options,
+                                      .options_bytes = 1,
+                                      .parts_bytes = sizeof(toy),
+                                      .build = toy_build,
+                                      .loss = toy_loss,
+                                      .state_bytes = sizeof(toy_state),
+                                      .start = toy_start,
+                                      .step = toy_step,
+                                      .keep = toy_keep };
 
 static rg_model *make(void)
 {
@@ -108,7 +119,7 @@ static rg_model *make(void)
     return m;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ sources */
+/* ---------------------------------------------------------------------------------------------------------- sources */
 
 static rg_real       pixel[PICTURES * PIXELS * CHANNELS];
 static const int32_t starts[] = { 0, PIXELS, 2 * PIXELS, 3 * PIXELS };
@@ -117,8 +128,10 @@ static rg_field pictures(size_t from, size_t count)
 {
     rg_random random = rg_random_new(3, 0);
     for (size_t i = 0; i < sizeof pixel / sizeof *pixel; i++) pixel[i] = (rg_real)rg_random_uniform(&random) * 4 - 2;
-    return (rg_field){ .kind = RG_FIELD_PIXELS, .layout = { .groups = count, .start = starts, .height = HIGH, .width = WIDE },
-                       .values = pixel + from * PIXELS * CHANNELS, .width = CHANNELS };
+    return (rg_field){ .kind = RG_FIELD_PIXELS,
+                       .layout = { .groups = count, .start = starts, .height = HIGH, .width = WIDE },
+                       .values = pixel + from * PIXELS * CHANNELS,
+                       .width = CHANNELS };
 }
 
 static rg_field nothing(size_t from, size_t count)
@@ -133,7 +146,8 @@ static const struct {
 } kinds[] = { { "pictures", pictures }, { "no source", nothing } };
 #define EVERY_KIND(k) for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
 
-static const rg_answers *search(rg_search *s, const rg_search_config *c, const rg_field *source, const uint64_t *numbers, const rg_ids *prefix)
+static const rg_answers *search(rg_search *s, const rg_search_config *c, const rg_field *source,
+                                const uint64_t *numbers, const rg_ids *prefix)
 {
     const rg_answers *out;
     if (rg_search_run(&out, s, c, source, numbers, prefix) != RG_OK) fail_msg("%s", rg_message());
@@ -161,7 +175,9 @@ static rg_search_config settings(bool sample)
 
 /* Prompts of different lengths; the middle one is empty. */
 static int32_t      prompt[] = { 3, 4, 5, 6 };
-static const rg_ids prompts[] = { { .data = prompt, .count = 3 }, { .data = prompt, .count = 0 }, { .data = prompt + 3, .count = 1 } };
+static const rg_ids prompts[] = { { .data = prompt, .count = 3 },
+                                  { .data = prompt, .count = 0 },
+                                  { .data = prompt + 3, .count = 1 } };
 
 static void assert_same(const rg_answers *a, const rg_answers *b)
 {
@@ -174,7 +190,7 @@ static void assert_same(const rg_answers *a, const rg_answers *b)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------------- facts */
+/* ------------------------------------------------------------------------------------------------------------ facts */
 
 static void answers_do_not_depend_on_batch_mates(void **state)
 {
@@ -222,15 +238,21 @@ static void forced_scores_are_those_of_search(void **state)
             }
             start[g + 1] = start[g] + (int32_t)n;
         }
-        rg_batch batch = { .examples = PICTURES, .fields = 2, .lines = lines, .field = { [RG_SOURCE] = source,
-                           [RG_TARGET] = { .layout = { .groups = PICTURES, .start = start }, .ids = ids, .previous = previous } } };
+        rg_batch batch = { .examples = PICTURES,
+                           .fields = 2,
+                           .lines = lines,
+                           .field = { [RG_SOURCE] = source,
+                                      [RG_TARGET] = { .layout = { .groups = PICTURES, .start = start },
+                                                      .ids = ids,
+                                                      .previous = previous } } };
         if (!source.layout.start) batch.field[RG_SOURCE].layout.start = none;
         const double *word;
         if (rg_forced_run(&word, forced, &batch) != RG_OK) fail_msg("%s", rg_message());
         for (size_t g = 0; g < PICTURES; g++) {
             double sum = 0;
             for (int32_t i = start[g]; i < start[g + 1]; i++) sum += word[i];
-            if (!(fabs(sum - out[g].answer[0].log_p) < 1e-4)) fail_msg("%s: %g forced, %g searched", kinds[k].name, sum, out[g].answer[0].log_p);
+            if (!(fabs(sum - out[g].answer[0].log_p) < 1e-4))
+                fail_msg("%s: %g forced, %g searched", kinds[k].name, sum, out[g].answer[0].log_p);
         }
     }
     rg_forced_free(forced);
@@ -260,7 +282,8 @@ static void what_a_caption_attended_to_is_its_picture(void **state)
     rg_model_free(m);
 }
 
-/* The first token, drawn many times: only the fewest likely tokens that hold top_p of the probability come, in about their proportions. */
+/* The first token, drawn many times: only the fewest likely tokens that hold top_p of the probability come, in about
+ * their proportions. */
 static void draws_stay_within_top_p(void **state)
 {
     (void)state;

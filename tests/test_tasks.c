@@ -1,5 +1,6 @@
-/* test_tasks.c - walks the table of tasks, and of each the systems: every one learns its small instance, the same seed gives the same
- * bytes, a run that was stopped resumes to the same bytes, its model file loads, is averaged and answers. */
+/* test_tasks.c - walks the table of tasks, and of each the systems: every one learns its small instance, the same
+ * seed gives the same bytes, a run that was stopped resumes to the same bytes, its model file loads, is averaged and
+ * answers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +40,8 @@ static rg_recipe *recipe_of(const rg_system *its, const char *model, int threads
     return recipe;
 }
 
-static rg_status learn(rg_model **out, const rg_system *system, const char *model, int threads, size_t stop_at, size_t *asked)
+static rg_status learn(rg_model **out, const rg_system *system, const char *model, int threads, size_t stop_at,
+                       size_t *asked)
 {
     asking                a = { .stop_at = stop_at };
     const rg_train_report report = { .context = &a, .stop = stop };
@@ -76,7 +78,7 @@ static void each_system(void (*check)(const rg_system *system))
     }
 }
 
-/* ----------------------------------------------------------------------------------------------------------------- checks */
+/* ----------------------------------------------------------------------------------------------------------- checks */
 
 static void repeats_and_resumes(const rg_system *system)
 {
@@ -84,14 +86,17 @@ static void repeats_and_resumes(const rg_system *system)
     in_folder("rm -f one* two* half*");
     if (learn(NULL, system, "one", 1, 0, &asked) != RG_OK) fail_msg("%s: %s", system->name, rg_message());
     if (learn(NULL, system, "two", 1, 0, NULL) != RG_OK) fail_msg("%s: %s", system->name, rg_message());
-    if (!same_files("one", "two") || !same_files("one.checkpoint", "two.checkpoint")) fail_msg("%s: the same seed, other bytes", system->name);
+    if (!same_files("one", "two") || !same_files("one.checkpoint", "two.checkpoint"))
+        fail_msg("%s: the same seed, other bytes", system->name);
     assert_true(asked >= 3);
     /* Wherever it is asked: between updates, or in the middle of a validation. */
     for (size_t part = 1; part < 4; part++) {
         in_folder("rm -f half*");
-        if (learn(NULL, system, "half", 1, part * asked / 4 + 1, NULL) != RG_ESTOP) fail_msg("%s was not stopped", system->name);
+        if (learn(NULL, system, "half", 1, part * asked / 4 + 1, NULL) != RG_ESTOP)
+            fail_msg("%s was not stopped", system->name);
         if (learn(NULL, system, "half", 1, 0, NULL) != RG_OK) fail_msg("%s: resumed: %s", system->name, rg_message());
-        if (!same_files("one", "half") || !same_files("one.checkpoint", "half.checkpoint")) fail_msg("%s: resumed to other bytes", system->name);
+        if (!same_files("one", "half") || !same_files("one.checkpoint", "half.checkpoint"))
+            fail_msg("%s: resumed to other bytes", system->name);
     }
 }
 
@@ -137,7 +142,8 @@ static void check_maps(const rg_system *s, const rg_record *r)
         for (size_t i = 0; i < r->maps; i++) {
             const rg_labels *rows = &r->labels[r->map[i].row_labels], *cols = &r->labels[r->map[i].col_labels];
             if (strcmp(rows->name, u->rows) != 0 || strcmp(cols->name, u->cols) != 0) continue;
-            if (r->map[i].rows != rows->count || r->map[i].cols != cols->count) fail_msg("%s: a map of other sizes than its labels", s->name);
+            if (r->map[i].rows != rows->count || r->map[i].cols != cols->count)
+                fail_msg("%s: a map of other sizes than its labels", s->name);
             maps++;
         }
         if (!maps) fail_msg("%s: no map from %s to %s, which %s promises", s->name, u->rows, u->cols, u->watch);
@@ -162,13 +168,17 @@ static void ask(const rg_model *m, answers *a)
     void                 *options = rg_alloc_zero((draws ? task->drawing_bytes : task->asking_bytes) + 1);
     const rg_option_group group = { .rows = rows, .values = options };
     const char           *reads = m->system->reads ? m->system->reads : "text";
-    char                 *place = rg_format("%s/%s", folder, task->name), *picture = rg_format("%s/pictures/1-0.png%s", place, strcmp(task->name, "vqa") == 0 ? "\twhat is it" : "");
-    char                 *word = strncmp(reads, "numbers", 7) == 0 ? (char *)"0.5 1" : strcmp(reads, "pixels") == 0 ? picture : (char *)"ba de";
+    char                  *place = rg_format("%s/%s", folder, task->name),
+         *picture = rg_format("%s/pictures/1-0.png%s", place, strcmp(task->name, "vqa") == 0 ? "\twhat is it" : "");
+    char                 *word = strncmp(reads, "numbers", 7) == 0 ? (char *)"0.5 1"
+                                 : strcmp(reads, "pixels") == 0    ? picture
+                                                                   : (char *)"ba de";
     const rg_sink         sink = { .context = a, .columns = columns, .row = row, .record = record };
     const rg_list         words = { 1, &word };
     size_t                at;
     assert_int_equal(rg_options_init(rows, options), RG_OK);
-    if (rg_option_find(&group, 1, "graph", &at)) assert_int_equal(rg_options_set(&group, 1, "graph", 1, (const char *const *)&place), RG_OK);
+    if (rg_option_find(&group, 1, "graph", &at))
+        assert_int_equal(rg_options_set(&group, 1, "graph", 1, (const char *const *)&place), RG_OK);
     const rg_question q = { .options = options, .words = &words, .input = "/dev/null", .threads = 1, .sink = &sink };
     if ((draws ? task->generate : task->answer)(m, &q) != RG_OK) fail_msg("%s: %s", m->system->name, rg_message());
     rg_options_fini(rows, options);
@@ -183,7 +193,8 @@ static void loads_and_answers(const rg_system *system)
     answers   a = { .system = system };
     in_folder("rm -f one* again*");
     if (learn(&learned, system, "one", 2, 0, NULL) != RG_OK) fail_msg("%s: %s", system->name, rg_message());
-    char *path = rg_format("%s/one", folder), *again = rg_format("%s/again", folder), *more = rg_format("%s/more", folder);
+    char *path = rg_format("%s/one", folder), *again = rg_format("%s/again", folder),
+         *more = rg_format("%s/more", folder);
     if (rg_model_load(&loaded, path, system->task) != RG_OK) fail_msg("%s: %s", system->name, rg_message());
     assert_int_equal(rg_model_save(loaded, again), RG_OK);
     if (rg_model_load(&mean, again, NULL) != RG_OK) fail_msg("%s: %s", system->name, rg_message());
@@ -197,7 +208,8 @@ static void loads_and_answers(const rg_system *system)
             fail_msg("%s: the mean of twice the same is another %s", system->name, rg_param_name(p));
     }
     ask(loaded, &a);
-    if (!a.rows || a.records != (system->task->answer ? 1 : 0)) fail_msg("%s: %zu rows and %zu records", system->name, a.rows, a.records);
+    if (!a.rows || a.records != (system->task->answer ? 1 : 0))
+        fail_msg("%s: %zu rows and %zu records", system->name, a.rows, a.records);
     rg_model_free(learned);
     rg_model_free(loaded);
     rg_model_free(mean);
@@ -219,22 +231,28 @@ static void quantises_and_answers(const rg_system *system)
     in_folder("rm -f one* eight* again*");
     if (learn(&learned, system, "one", 1, 0, NULL) != RG_OK) fail_msg("%s: %s", system->name, rg_message());
     rg_model_free(learned);
-    char *path = rg_format("%s/one", folder), *eight = rg_format("%s/eight", folder), *again = rg_format("%s/again", folder);
+    char *path = rg_format("%s/one", folder), *eight = rg_format("%s/eight", folder),
+         *again = rg_format("%s/again", folder);
     for (rg_weights w = RG_WEIGHT_BF16; w <= RG_WEIGHT_INT8; w++) {
         rg_model         *m, *loaded, *wide;
         rg_grads         *grads;
         const char *const paths[] = { eight };
         answers           a = { .system = system };
-        if (rg_model_load_as(&m, path, system->task, w) != RG_OK || rg_model_save(m, eight) != RG_OK) fail_msg("%s: %s", system->name, rg_message());
-        if (rg_model_load(&loaded, eight, NULL) != RG_OK || rg_model_save(loaded, again) != RG_OK) fail_msg("%s: %s", system->name, rg_message());
-        if (!same_files("eight", "again")) fail_msg("%s: %s, saved, loaded and saved again is another file", system->name, rg_weights_name(w));
+        if (rg_model_load_as(&m, path, system->task, w) != RG_OK || rg_model_save(m, eight) != RG_OK)
+            fail_msg("%s: %s", system->name, rg_message());
+        if (rg_model_load(&loaded, eight, NULL) != RG_OK || rg_model_save(loaded, again) != RG_OK)
+            fail_msg("%s: %s", system->name, rg_message());
+        if (!same_files("eight", "again"))
+            fail_msg("%s: %s, saved, loaded and saved again is another file", system->name, rg_weights_name(w));
         assert_int_equal(rg_params_get_weights(loaded->params), w);
         ask(loaded, &a);
-        if (!a.rows || a.records != (system->task->answer ? 1 : 0)) fail_msg("%s: %zu rows and %zu records", system->name, a.rows, a.records);
+        if (!a.rows || a.records != (system->task->answer ? 1 : 0))
+            fail_msg("%s: %zu rows and %zu records", system->name, a.rows, a.records);
         assert_int_equal(rg_grads_new(&grads, loaded->params), RG_EINVAL);
         assert_non_null(strstr(rg_message(), "float32 model"));
         assert_int_equal(rg_checkpoint_average(loaded->params, paths, 1, NULL), RG_EMATCH);
-        if (rg_model_load_as(&wide, eight, NULL, RG_WEIGHT_F32) != RG_OK) fail_msg("%s: %s", system->name, rg_message());
+        if (rg_model_load_as(&wide, eight, NULL, RG_WEIGHT_F32) != RG_OK)
+            fail_msg("%s: %s", system->name, rg_message());
         assert_int_equal(rg_params_get_weights(wide->params), RG_WEIGHT_F32);
         rg_model_free(m);
         rg_model_free(loaded);
@@ -251,7 +269,7 @@ static void every_system_of_every_task_answers_in_8_and_16_bits(void **state)
     each_system(quantises_and_answers);
 }
 
-/* ------------------------------------------------------------------------------------------- memory, and other inputs */
+/* ----------------------------------------------------------------------------------------- memory, and other inputs */
 
 typedef struct {
     const rg_system *system;
@@ -271,7 +289,8 @@ static rg_status learn_and_load(void *context)
     return status;
 }
 
-/* Some of the allocations of a whole run fail, one at a time: the run says so and leaves no block behind, or did not need that one. */
+/* Some of the allocations of a whole run fail, one at a time: the run says so and leaves no block behind, or did not
+ * need that one. */
 static void survives_failing_allocations(const rg_system *system)
 {
     enum { POINTS = 10 };
@@ -287,9 +306,11 @@ static void survives_failing_allocations(const rg_system *system)
         faults_fail_alloc(nth, false);
         const rg_status status = learn_and_load(&a);
         faults_fail_alloc(0, false);
-        if (status != RG_OK && status != RG_ENOMEM) fail_msg("%s: allocation %zu of %zu: %s", system->name, nth, all, rg_message());
+        if (status != RG_OK && status != RG_ENOMEM)
+            fail_msg("%s: allocation %zu of %zu: %s", system->name, nth, all, rg_message());
         if (rg_base__live_blocks() != before)
-            fail_msg("%s: allocation %zu of %zu: %zu blocks before, %zu after", system->name, nth, all, before, rg_base__live_blocks());
+            fail_msg("%s: allocation %zu of %zu: %zu blocks before, %zu after", system->name, nth, all, before,
+                     rg_base__live_blocks());
     }
     faults_off();
     faults_no_sync();
@@ -308,7 +329,8 @@ static rg_status print_row(void *context, const rg_value *cells)
     answers *a = context;
     for (size_t i = 0; i < a->columns; i++) {
         if (i == a->number_column) continue;
-        const rg_status status = cells[i].text ? rg_text_print(&a->printed, "%s\t", cells[i].text) : rg_text_print(&a->printed, "%.17g\t", cells[i].number);
+        const rg_status status = cells[i].text ? rg_text_print(&a->printed, "%s\t", cells[i].text)
+                                               : rg_text_print(&a->printed, "%.17g\t", cells[i].number);
         if (status != RG_OK) return status;
     }
     return rg_text_print(&a->printed, "\n");
@@ -351,7 +373,8 @@ static void alone_as_among_others(const rg_model *m)
         ask_lines(&threads, m, all, 2);
         if (strcmp(rg_text_c(&alone), rg_text_c(&together)) != 0)
             fail_msg("%s alone:\n%s\namong others:\n%s", system->name, rg_text_c(&alone), rg_text_c(&together));
-        if (strcmp(rg_text_c(&threads), rg_text_c(&together)) != 0) fail_msg("%s: two threads answer otherwise", system->name);
+        if (strcmp(rg_text_c(&threads), rg_text_c(&together)) != 0)
+            fail_msg("%s: two threads answer otherwise", system->name);
         assert_true(together.length > 0);
     }
     rg_text_free(&alone);
@@ -449,7 +472,10 @@ static void a_run_that_is_stopped_before_its_first_validation_saves_what_it_lear
 
 /* --init-from takes what fits and says what; --freeze leaves it as it was. */
 static char  said[16384];
-static void  say(void *context, const char *line) { (void)context, strncat(said, line, sizeof said - strlen(said) - 2), strcat(said, "\n"); }
+static void  say(void *context, const char *line)
+{
+    (void)context, strncat(said, line, sizeof said - strlen(said) - 2), strcat(said, "\n");
+}
 
 static void a_run_starts_from_another_models_weights_and_freezes_some(void **state)
 {
@@ -464,9 +490,11 @@ static void a_run_starts_from_another_models_weights_and_freezes_some(void **sta
     assert_int_equal(rg_recipe_read(recipe, more, false), RG_OK);
     const rg_training training = rg_recipe_training(recipe, &report);
     if (rg_learn(&second, NULL, &training) != RG_OK) fail_msg("%s", rg_message());
-    if (!strstr(said, "parameters from") || !strstr(said, "embedding") || !strstr(said, "fresh:") || !strstr(said, "decoder.1.self.wqkv"))
+    if (!strstr(said, "parameters from") || !strstr(said, "embedding") || !strstr(said, "fresh:") ||
+        !strstr(said, "decoder.1.self.wqkv"))
         fail_msg("%s", said);
-    const rg_param *p = rg_params_find(first->params, "encoder.0.self.wqkv"), *q = rg_params_find(second->params, "encoder.0.self.wqkv");
+    const rg_param *p = rg_params_find(first->params, "encoder.0.self.wqkv"),
+                   *q = rg_params_find(second->params, "encoder.0.self.wqkv");
     assert_memory_equal(rg_param_data(p), rg_param_data(q), rg_param_rows(p) * rg_param_cols(p) * sizeof(rg_real));
     p = rg_params_find(first->params, "output.bias"), q = rg_params_find(second->params, "output.bias");
     assert_true(memcmp(rg_param_data(p), rg_param_data(q), rg_param_cols(p) * sizeof(rg_real)) != 0);
@@ -480,10 +508,12 @@ static void weights_of_another_vocabulary_are_refused(void **state)
 {
     (void)state;
     const rg_system *luong = rg_system_find("luong");
-    in_folder("rm -f one* two*; mkdir -p other; sed 's/ba/zu/g' translation/small.src > other/small.src; cp translation/small.tgt other/small.tgt");
+    in_folder("rm -f one* two*; mkdir -p other; sed 's/ba/zu/g' translation/small.src > other/small.src; cp "
+              "translation/small.tgt other/small.tgt");
     assert_int_equal(learn(NULL, luong, "one", 1, 0, NULL), RG_OK);
     rg_recipe *recipe = recipe_of(luong, "two", 1);
-    char      *more = rg_format("init-from: %s/one\ntrain-sets: [%s/other/small.src, %s/other/small.tgt]\n", folder, folder, folder);
+    char      *more =
+        rg_format("init-from: %s/one\ntrain-sets: [%s/other/small.src, %s/other/small.tgt]\n", folder, folder, folder);
     assert_int_equal(rg_recipe_read(recipe, more, false), RG_OK);
     const rg_training training = rg_recipe_training(recipe, NULL);
     assert_int_equal(rg_learn(NULL, NULL, &training), RG_EMATCH);

@@ -1,5 +1,6 @@
-/* test_tasks_batches.c - walks the systems that give an answer per example: what they say of one is the same to the last bit, alone and among others.
- * (Systems that decode answer texts: test_tasks.c asks them one by one and together. Graphs: test_graph.c puts two side by side.) */
+/* test_tasks_batches.c - walks the systems that give an answer per example: what they say of one is the same to the
+ * last bit, alone and among others. (Systems that decode answer texts: test_tasks.c asks them one by one and
+ * together. Graphs: test_graph.c puts two side by side.) */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +22,8 @@ static size_t         compared; /* examples */
 static void expect_same(const rg_run *run, const rg_tensor *all, size_t first, const rg_tensor *one, size_t n)
 {
     if (rg_tensor_rows(one) != n || rg_tensor_cols(one) != rg_tensor_cols(all))
-        fail_msg("%s: alone %zu x %zu, among others %zu x %zu", run->system->name, rg_tensor_rows(one), rg_tensor_cols(one), n, rg_tensor_cols(all));
+        fail_msg("%s: alone %zu x %zu, among others %zu x %zu", run->system->name, rg_tensor_rows(one),
+                 rg_tensor_cols(one), n, rg_tensor_cols(all));
     for (size_t i = 0; i < n; i++)
         if (memcmp(rg_tensor_row(one, i), rg_tensor_row(all, first + i), rg_tensor_cols(all) * sizeof(rg_real)) != 0)
             fail_msg("%s: row %zu is another one among others", run->system->name, first + i);
@@ -37,7 +39,7 @@ static rg_tensor *predict(rg_tape **t, const rg_run *run, const void *batch)
     return y;
 }
 
-/* ---------------------------------------------------------------------------------------------------- batches of fields */
+/* ------------------------------------------------------------------------------------------------ batches of fields */
 
 /* Example i of a batch, alone. */
 static rg_batch example_of(const rg_batch *b, size_t i, int32_t start[RG_BATCH_FIELDS][2])
@@ -79,14 +81,15 @@ static void compare_examples(const rg_run *run, const rg_batch *b)
     for (size_t i = 0; i < b->examples; i++) {
         int32_t        start[RG_BATCH_FIELDS][2];
         const rg_batch one = example_of(b, i, start);
-        const size_t   first = first_row(run, b, rows, i), end = i + 1 < b->examples ? first_row(run, b, rows, i + 1) : rows;
+        const size_t   first = first_row(run, b, rows, i),
+                     end = i + 1 < b->examples ? first_row(run, b, rows, i + 1) : rows;
         expect_same(run, all, first, predict(&alone, run, &one), end - first);
         rg_tape_free(alone);
     }
     rg_tape_free(t);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- puzzles */
+/* ---------------------------------------------------------------------------------------------------------- puzzles */
 
 static void compare_puzzles(const rg_run *run, const rg_puzzle_batch *b)
 {
@@ -108,7 +111,7 @@ static void compare_puzzles(const rg_run *run, const rg_puzzle_batch *b)
     rg_tape_free(t);
 }
 
-/* ----------------------------------------------------------------------------------------------------------------- walk */
+/* ------------------------------------------------------------------------------------------------------------- walk */
 
 static rg_status look(rg_run *run, rg_shares *out)
 {
@@ -129,7 +132,9 @@ static void every_example_is_answered_alone_as_among_others(void **state)
     faults_no_sync();
     for (const rg_system *const *s = rg_system_all(); *s; s++) {
         if (!(*s)->predict || !(*s)->task->answer || (*s)->carries || is((*s)->batches, "graphs")) continue;
-        rg_recipe  *recipe = small_recipe(*s, ".", is((*s)->batches, "puzzles") ? "model: ''\ncpu-threads: 1\nmini-batch: 4\n" : "model: ''\ncpu-threads: 1\n");
+        rg_recipe  *recipe = small_recipe(*s, ".",
+                                         is((*s)->batches, "puzzles") ? "model: ''\ncpu-threads: 1\nmini-batch: 4\n"
+                                                                       : "model: ''\ncpu-threads: 1\n");
         rg_training training = rg_recipe_training(recipe, NULL);
         rg_task     task = *(*s)->task;
         rg_system   copy = **s;

@@ -1,5 +1,6 @@
-/* test_tasks_kill.c - walks every system of every task: killed in the middle of an epoch by SIGKILL, the same command resumes from its last checkpoint
- * and ends with the bytes of a run that nobody disturbed; and with two threads the same seed gives the same bytes. */
+/* test_tasks_kill.c - walks every system of every task: killed in the middle of an epoch by SIGKILL, the same
+ * command resumes from its last checkpoint and ends with the bytes of a run that nobody disturbed; and with two
+ * threads the same seed gives the same bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,7 +69,8 @@ static void every_system_of_every_task_that_is_killed_resumes_to_the_same_bytes(
             assert_int_equal(system("rm -f killed*"), 0);
             learn_and_die(*s, part * asked / 4 + 1);
             if (learn(*s, "killed", 1, 0, NULL) != RG_OK) fail_msg("%s: %s", (*s)->name, rg_message());
-            if (system("cmp whole killed && cmp whole.checkpoint killed.checkpoint") != 0) fail_msg("%s: other bytes", (*s)->name);
+            if (system("cmp whole killed && cmp whole.checkpoint killed.checkpoint") != 0)
+                fail_msg("%s: other bytes", (*s)->name);
         }
     }
     faults_off();
@@ -80,8 +82,10 @@ static void every_system_of_every_task_repeats_with_two_threads(void **state)
     faults_no_sync();
     for (const rg_system *const *s = rg_system_all(); *s; s++) {
         assert_int_equal(system("rm -f one* two*"), 0);
-        if (learn(*s, "one", 2, 0, NULL) != RG_OK || learn(*s, "two", 2, 0, NULL) != RG_OK) fail_msg("%s: %s", (*s)->name, rg_message());
-        if (system("cmp one two && cmp one.checkpoint two.checkpoint") != 0) fail_msg("%s: two threads, the same seed, other bytes", (*s)->name);
+        if (learn(*s, "one", 2, 0, NULL) != RG_OK || learn(*s, "two", 2, 0, NULL) != RG_OK)
+            fail_msg("%s: %s", (*s)->name, rg_message());
+        if (system("cmp one two && cmp one.checkpoint two.checkpoint") != 0)
+            fail_msg("%s: two threads, the same seed, other bytes", (*s)->name);
     }
     faults_off();
 }

@@ -57,8 +57,10 @@ static void no_line_is_wider_than_the_terminal(void **state)
     (void)state;
     for (int width = 20; width <= 200; width += 9)
         for (int k = 0; k < 4; k++) {
-            rg_record *r = k == 0 ? test_record_translation() : k == 1 ? test_record_scripts() : k == 2 ? test_record_tokens(60, 1)
-                                                                                                      : test_record_tokens(300, 1);
+            rg_record          *r = k == 0   ? test_record_translation()
+                                    : k == 1 ? test_record_scripts()
+                                    : k == 2 ? test_record_tokens(60, 1)
+                                             : test_record_tokens(300, 1);
             rg_terminal_options o = RG_TERMINAL_OPTIONS_DEFAULT;
             char               *drawn = NULL;
             o.width = width;

@@ -1,4 +1,5 @@
-/* test_text_corpus.c - pairs of lines to batches: nothing lost, sorted, shuffled, resumable, the same from memory and disk. */
+/* test_text_corpus.c - pairs of lines to batches: nothing lost, sorted, shuffled, resumable, the same from memory
+ * and disk. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -62,7 +63,8 @@ static void check_batch(const rg_batch *b, const rg_vocab *vocab, bool source_eo
         assert_int_equal(b->field[RG_TARGET].layout.start[g + 1] - b->field[RG_TARGET].layout.start[g], t.count + 1);
         assert_memory_equal(b->field[RG_SOURCE].ids + b->field[RG_SOURCE].layout.start[g], s.data, 4 * s.count);
         assert_memory_equal(b->field[RG_TARGET].ids + b->field[RG_TARGET].layout.start[g], t.data, 4 * t.count);
-        assert_memory_equal(b->field[RG_TARGET].previous + b->field[RG_TARGET].layout.start[g] + 1, t.data, 4 * t.count);
+        assert_memory_equal(b->field[RG_TARGET].previous + b->field[RG_TARGET].layout.start[g] + 1, t.data,
+                            4 * t.count);
         assert_int_equal(b->field[RG_TARGET].ids[b->field[RG_TARGET].layout.start[g + 1] - 1], rg_vocab_eos(vocab));
         assert_int_equal(b->field[RG_TARGET].previous[b->field[RG_TARGET].layout.start[g]], rg_vocab_bos(vocab));
         rg_ids_free(&s);
@@ -100,7 +102,8 @@ static void an_epoch_has_every_pair_once(void **state)
                     assert_int_equal(seen[b.lines[g] - 1]++, 0);
                     if (!config.shuffle && !config.maxi_batch) assert_int_equal(b.lines[g], total + 1);
                     if (config.maxi_batch && g)
-                        assert_true(b.field[RG_TARGET].layout.start[g + 1] - b.field[RG_TARGET].layout.start[g] >= b.field[RG_TARGET].layout.start[g] - b.field[RG_TARGET].layout.start[g - 1]);
+                        assert_true(b.field[RG_TARGET].layout.start[g + 1] - b.field[RG_TARGET].layout.start[g] >=
+                                    b.field[RG_TARGET].layout.start[g] - b.field[RG_TARGET].layout.start[g - 1]);
                     total++;
                 }
             }
@@ -137,7 +140,9 @@ static extremes measure_epoch(rg_corpus *corpus)
 static void pairs_and_pieces_limit_a_batch_together(void **state)
 {
     (void)state;
-    const struct { size_t pairs, words, maxi; } rows[] = { { 9, 200, 10 }, { 36, 150, 10 }, { 36, 100000, 0 }, { 0, 150, 10 }, { 1, 40, 3 } };
+    const struct {
+        size_t pairs, words, maxi;
+    } rows[] = { { 9, 200, 10 }, { 36, 150, 10 }, { 36, 100000, 0 }, { 0, 150, 10 }, { 1, 40, 3 } };
     rg_vocab *vocab = letters();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         rg_corpus_config config = base;
@@ -199,8 +204,10 @@ static uint64_t digest(rg_corpus *corpus, int n)
         rg_batch b;
         assert_int_equal(rg_corpus_next(&b, NULL, corpus), RG_OK);
         for (size_t g = 0; g < b.examples; g++) sum = sum * 1000003 + b.lines[g];
-        for (int32_t j = 0; j < b.field[RG_TARGET].layout.start[b.examples]; j++) sum = sum * 1000003 + (uint64_t)b.field[RG_TARGET].ids[j];
-        for (int32_t j = 0; j < b.field[RG_SOURCE].layout.start[b.examples]; j++) sum = sum * 1000003 + (uint64_t)b.field[RG_SOURCE].ids[j];
+        for (int32_t j = 0; j < b.field[RG_TARGET].layout.start[b.examples]; j++)
+            sum = sum * 1000003 + (uint64_t)b.field[RG_TARGET].ids[j];
+        for (int32_t j = 0; j < b.field[RG_SOURCE].layout.start[b.examples]; j++)
+            sum = sum * 1000003 + (uint64_t)b.field[RG_SOURCE].ids[j];
     }
     return sum;
 }
@@ -213,7 +220,8 @@ static void order_follows_from_seed_and_epoch(void **state)
     config.maxi_batch = 3;
     other.maxi_batch = 3;
     other.seed = 2;
-    rg_corpus *a = make_corpus(&config, vocab, 900), *b = make_corpus(&config, vocab, 900), *c = make_corpus(&other, vocab, 900);
+    rg_corpus *a = make_corpus(&config, vocab, 900), *b = make_corpus(&config, vocab, 900),
+              *c = make_corpus(&other, vocab, 900);
     uint64_t   first = digest(a, 15);
     assert_true(first == digest(b, 15));
     assert_true(first != digest(c, 15));
@@ -337,8 +345,10 @@ static void shares_of_a_batch_are_the_batch(void **state)
         assert_int_equal(pairs, whole.examples);
     }
     rg_batch_share(&part, storage, &whole, 0, 2); /* balanced */
-    int32_t tokens = part.field[RG_SOURCE].layout.start[part.examples] + part.field[RG_TARGET].layout.start[part.examples];
-    int32_t all = whole.field[RG_SOURCE].layout.start[whole.examples] + whole.field[RG_TARGET].layout.start[whole.examples];
+    int32_t tokens =
+        part.field[RG_SOURCE].layout.start[part.examples] + part.field[RG_TARGET].layout.start[part.examples];
+    int32_t all =
+        whole.field[RG_SOURCE].layout.start[whole.examples] + whole.field[RG_TARGET].layout.start[whole.examples];
     assert_in_range(tokens, all / 2 - 1, all / 2 + 60);
     rg_corpus_free(corpus);
     rg_vocab_free(vocab);

@@ -30,7 +30,14 @@ static char *clean(const char *line, size_t bytes, rg_text_form form, unsigned *
 static void utf8_is_told_from_what_is_not(void **state)
 {
     (void)state;
-    static const char *const good[] = { "", "a", "\xC2\x80", "\xDF\xBF", "\xE0\xA0\x80", "\xED\x9F\xBF", "\xEE\x80\x80", "\xF0\x90\x80\x80",
+    static const char *const good[] = { "",
+                                        "a",
+                                        "\xC2\x80",
+                                        "\xDF\xBF",
+                                        "\xE0\xA0\x80",
+                                        "\xED\x9F\xBF",
+                                        "\xEE\x80\x80",
+                                        "\xF0\x90\x80\x80",
                                         "\xF4\x8F\xBF\xBF" };
     static const char *const bad[] = { "\x80",
                                        "\xC0\xAF",
@@ -81,7 +88,8 @@ static void cleaning_twice_changes_nothing(void **state)
         char         line[40];
         size_t       bytes = rg_random_below(&random, sizeof line);
         rg_text_form form = (rg_text_form)rg_random_below(&random, RG_TEXT_FORMS);
-        for (size_t i = 0; i < bytes; i++) line[i] = (char)(rg_random_below(&random, 2) ? rg_random_below(&random, 256) : 'a');
+        for (size_t i = 0; i < bytes; i++)
+            line[i] = (char)(rg_random_below(&random, 2) ? rg_random_below(&random, 256) : 'a');
         unsigned faults;
         char    *once = clean(line, bytes, form, NULL), *twice = clean(once, strlen(once), form, &faults);
         assert_true(rg_utf8_check(once, strlen(once), NULL));
@@ -126,9 +134,21 @@ static char *read_bytes(const void *bytes, size_t count, const rg_lines_config *
 static void lines_end_at_lf_and_nowhere_else(void **state)
 {
     (void)state;
-    static const struct { const char *in, *out; } cases[] = {
-        { "", "" }, { "\n", "|" }, { "a", "a|" }, { "a\n", "a|" }, { "a\n\nb", "a||b|" }, { "\n\n", "||" },
-        { "a\r\nb\r\n", "a|b|" }, { "\xEF\xBB\xBF" "a\n\xEF\xBB\xBF" "b\n", "a|\xEF\xBB\xBF" "b|" }, { "\x1F\nx\n", " |x|" },
+    static const struct { const char *in, *out;
+    } cases[] = {
+        { "", "" },
+        { "\n", "|" },
+        { "a", "a|" },
+        { "a\n", "a|" },
+        { "a\n\nb", "a||b|" },
+        { "\n\n", "||" },
+        { "a\r\nb\r\n", "a|b|" },
+        { "\xEF\xBB\xBF"
+          "a\n\xEF\xBB\xBF"
+          "b\n",
+          "a|\xEF\xBB\xBF"
+          "b|" },
+        { "\x1F\nx\n", " |x|" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *got = read_bytes(cases[i].in, strlen(cases[i].in), NULL, RG_OK);
@@ -172,7 +192,8 @@ static void n_lines_in_are_n_lines_out(void **state)
     rg_text   file = { 0 }, expected = { 0 };
     for (int i = 0; i < LINES; i++) {
         rg_text line = { 0 };
-        size_t  kind = (size_t)rg_random_below(&random, 8), bytes = i == 1000 ? 1000000 : (size_t)rg_random_below(&random, 60);
+        size_t  kind = (size_t)rg_random_below(&random, 8),
+               bytes = i == 1000 ? 1000000 : (size_t)rg_random_below(&random, 60);
         for (size_t j = 0; j < bytes; j++) {
             char c = (char)('a' + rg_random_below(&random, 26));
             if (kind == 1) c = '\r';
@@ -182,7 +203,8 @@ static void n_lines_in_are_n_lines_out(void **state)
         }
         if (kind == 4) assert_int_equal(rg_text_add_string(&line, "\xEF\xBB\xBF"), RG_OK);
         if (kind == 5) line.length = 0;
-        if (line.length && memcmp(line.data, "\xEF\xBB\xBF", line.length < 3 ? line.length : 3) == 0 && i == 0) line.length = 0;
+        if (line.length && memcmp(line.data, "\xEF\xBB\xBF", line.length < 3 ? line.length : 3) == 0 && i == 0)
+            line.length = 0;
         char *alone = clean(rg_text_c(&line), line.length, RG_TEXT_NFC, NULL);
         assert_int_equal(rg_text_print(&expected, "%s|", alone), RG_OK);
         rg_free(alone);
@@ -215,7 +237,7 @@ static void gzip_is_read_member_after_member(void **state)
 {
     (void)state;
     unsigned char packed[400];
-    size_t        one = pack(packed, sizeof packed, "first\nsec"), two = pack(packed + one, sizeof packed - one, "ond\nthird");
+    size_t one = pack(packed, sizeof packed, "first\nsec"), two = pack(packed + one, sizeof packed - one, "ond\nthird");
     char         *got = read_bytes(packed, one + two, NULL, RG_OK);
     assert_string_equal(got, "first|second|third|");
     rg_free(got);

@@ -1,4 +1,5 @@
-/* test_text_p3_faults.c - every failed allocation and file call in the text pipeline comes back as an error, without a leak (P3). */
+/* test_text_p3_faults.c - every failed allocation and file call in the text pipeline comes back as an error, without
+ * a leak (P3). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,8 +16,8 @@
 #include "regard/metrics.h"
 #include "support/faults.h"
 
-static const char *const lines[] = { "l'homme voit le chat", "the dogs' bone", "un \xC3\xA9te\xCC\x81 chaud", "a b c d e f",
-                                     "le vieil homme" };
+static const char *const lines[] = { "l'homme voit le chat", "the dogs' bone", "un \xC3\xA9te\xCC\x81 chaud",
+                                     "a b c d e f", "le vieil homme" };
 enum { LINES = sizeof lines / sizeof *lines };
 
 static rg_status feed(bool *more, const char **text, size_t *bytes, void *context)
@@ -145,7 +146,8 @@ static void metrics_survive_every_failed_allocation(void **state)
 {
     (void)state;
     char *const metrics[] = { "bleu", "chrf++", "ter", "rouge2", "rougeL" };
-    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) faults_every_alloc(use_scorer, metrics[i], NULL, false);
+    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
+        faults_every_alloc(use_scorer, metrics[i], NULL, false);
 }
 
 static rg_status use_links(void *context)

@@ -1,4 +1,5 @@
-/* test_text_sample.c - lines cut anew: the same text, in the proportions of the formulas, the same from the same seed. */
+/* test_text_sample.c - lines cut anew: the same text, in the proportions of the formulas, the same from the same
+ * seed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,8 +12,13 @@
 #include "data/text/vocab.h"
 
 static const char *const lines[] = {
-    "the old dog sleeps under the table", "les petits chats mangent \xC3\xA0 la maison", "a cat sees the small dogs on the tables",
-    "un \xC3\xA9t\xC3\xA9 chaud et sec", "the table of the old man is small", "", "aujourd'hui il pleut",
+    "the old dog sleeps under the table",
+    "les petits chats mangent \xC3\xA0 la maison",
+    "a cat sees the small dogs on the tables",
+    "un \xC3\xA9t\xC3\xA9 chaud et sec",
+    "the table of the old man is small",
+    "",
+    "aujourd'hui il pleut",
 };
 enum { LINES = sizeof lines / sizeof *lines };
 
@@ -122,7 +128,8 @@ static void list_cuts(listing *l, const char *text, int32_t *pieces, size_t coun
     }
     for (size_t n = 1; n <= strlen(text); n++) {
         pieces[count] = rg_spm_find_ordinary(l->vocab->spm, text, n);
-        if (pieces[count] >= 0) list_cuts(l, text + n, pieces, count + 1, score + rg_spm_score(l->vocab->spm, pieces[count]));
+        if (pieces[count] >= 0)
+            list_cuts(l, text + n, pieces, count + 1, score + rg_spm_score(l->vocab->spm, pieces[count]));
     }
 }
 
@@ -195,7 +202,7 @@ static void words_with_unknown_pieces_and_endless_ones_stay(void **state)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------------ corpora */
+/* ---------------------------------------------------------------------------------------------------------- corpora */
 
 static rg_corpus *make_corpus(const rg_corpus_config *config, const rg_vocab *vocab)
 {
@@ -215,15 +222,20 @@ static uint64_t read_batches(rg_corpus *corpus, const rg_vocab *vocab, size_t lo
     for (int n = 0; n < count; n++) {
         assert_int_equal(rg_corpus_next(&b, NULL, corpus), RG_OK);
         for (size_t g = 0; g < b.examples; g++) {
-            const size_t pieces = (size_t)(b.field[RG_TARGET].layout.start[g + 1] - b.field[RG_TARGET].layout.start[g]) - 1;
+            const size_t pieces =
+                (size_t)(b.field[RG_TARGET].layout.start[g + 1] - b.field[RG_TARGET].layout.start[g]) - 1;
             rg_text      text = { 0 };
             assert_true(pieces <= longest);
-            assert_int_equal(rg_vocab_decode(&text, vocab, b.field[RG_TARGET].ids + b.field[RG_TARGET].layout.start[g], pieces), RG_OK);
+            assert_int_equal(
+                rg_vocab_decode(&text, vocab, b.field[RG_TARGET].ids + b.field[RG_TARGET].layout.start[g], pieces),
+                RG_OK);
             assert_string_equal(rg_text_c(&text), lines[(b.lines[g] + 1) % LINES]);
             rg_text_free(&text);
         }
-        for (int32_t j = 0; j < b.field[RG_TARGET].layout.start[b.examples]; j++) sum = sum * 1000003 + (uint64_t)b.field[RG_TARGET].ids[j];
-        for (int32_t j = 0; j < b.field[RG_SOURCE].layout.start[b.examples]; j++) sum = sum * 1000003 + (uint64_t)b.field[RG_SOURCE].ids[j];
+        for (int32_t j = 0; j < b.field[RG_TARGET].layout.start[b.examples]; j++)
+            sum = sum * 1000003 + (uint64_t)b.field[RG_TARGET].ids[j];
+        for (int32_t j = 0; j < b.field[RG_SOURCE].layout.start[b.examples]; j++)
+            sum = sum * 1000003 + (uint64_t)b.field[RG_SOURCE].ids[j];
     }
     return sum;
 }

@@ -41,7 +41,8 @@ static rg_vocab *train(rg_vocab_kind kind, size_t size)
     return vocab;
 }
 
-static const rg_vocab_kind kinds[] = { RG_VOCAB_UNIGRAM, RG_VOCAB_BPE, RG_VOCAB_CHAR, RG_VOCAB_WORD, RG_VOCAB_WORDS, RG_VOCAB_CHARACTERS };
+static const rg_vocab_kind kinds[] = { RG_VOCAB_UNIGRAM, RG_VOCAB_BPE,   RG_VOCAB_CHAR,
+                                       RG_VOCAB_WORD,    RG_VOCAB_WORDS, RG_VOCAB_CHARACTERS };
 
 /* Cut and joined again, a line of known pieces is its normal form; the spans cover it in order. */
 static void check_round_trip(const rg_vocab *vocab, const char *line)
@@ -86,7 +87,10 @@ static void decode_of_encode_is_the_normalised_line(void **state)
 static void what_stands_in_for_unknown_pieces_is_joined_like_them(void **state)
 {
     (void)state;
-    static const char *const lines[] = { "the zebra\xCE\xA9 table", "\xCE\xA9", "\xCE\xA9 the", "the \xCE\xA9", "l'\xCE\xA9 old", "the\xCE\xA9\xCE\xA8 old \xCE\xA9", "" };
+    static const char *const lines[] = {
+        "the zebra\xCE\xA9 table",          "\xCE\xA9", "\xCE\xA9 the", "the \xCE\xA9", "l'\xCE\xA9 old",
+        "the\xCE\xA9\xCE\xA8 old \xCE\xA9", ""
+    };
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         rg_vocab *vocab = train(kinds[k], 90);
         for (size_t n = 0; n < sizeof lines / sizeof *lines; n++) {
@@ -196,7 +200,8 @@ static void signs_written_in_the_text_are_not_signs(void **state)
         rg_vocab *vocab = train(kinds[k], 90);
         rg_ids    ids = { 0 };
         assert_int_equal(rg_vocab_encode(&ids, NULL, vocab, "the </s> dog <s>", 16), RG_OK);
-        for (size_t i = 0; i < ids.count; i++) assert_true(ids.data[i] != rg_vocab_bos(vocab) && ids.data[i] != rg_vocab_eos(vocab));
+        for (size_t i = 0; i < ids.count; i++)
+            assert_true(ids.data[i] != rg_vocab_bos(vocab) && ids.data[i] != rg_vocab_eos(vocab));
         rg_ids_free(&ids);
         rg_vocab_free(vocab);
     }
@@ -322,7 +327,8 @@ static char *vocab_of_model(const rg_vocab *vocab)
 {
     rg_text bytes = { 0 }, out = { 0 };
     assert_int_equal(rg_vocab_to_bytes(&bytes, vocab), RG_OK);
-    const unsigned char *at = (const unsigned char *)strstr(bytes.data, "\n\n") + 2, *end = (const unsigned char *)bytes.data + bytes.length;
+    const unsigned char *at = (const unsigned char *)strstr(bytes.data, "\n\n") + 2,
+                        *end = (const unsigned char *)bytes.data + bytes.length;
     while (at < end && *at == 0x0A) {
         at++;
         const size_t         length = read_varint(&at);

@@ -1,6 +1,8 @@
-/* test_tokenizers.c - vocabularies of other programs: their ids are kept, and text is cut as their own tokenisers cut it.
+/* test_tokenizers.c - vocabularies of other programs: their ids are kept, and text is cut as their own tokenisers cut
+ * it.
  *
- * data/tokenizers holds small vocabularies and the ids of some 280 unusual strings, by its make.py from the definitions. */
+ * data/tokenizers holds small vocabularies and the ids of some 280 unusual strings, by its make.py from the
+ * definitions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,8 +50,16 @@ static rg_vocab *byte_bpe(void)
     rg_vocab    *v = NULL;
     OK(rg_pieces_of_json(&pieces, json.data, json.length));
     const int32_t        end = rg_pieces_find(&pieces, "<|endoftext|>");
-    const rg_vocab_table table = { .kind = RG_VOCAB_BYTES, .form = RG_TEXT_AS_IS, .pieces = (const char *const *)pieces.line, .count = pieces.count,
-                                   .unk = -1, .bos = end, .eos = end, .begin = -1, .model = merges.data, .model_bytes = merges.length };
+    const rg_vocab_table table = { .kind = RG_VOCAB_BYTES,
+                                   .form = RG_TEXT_AS_IS,
+                                   .pieces = (const char *const *)pieces.line,
+                                   .count = pieces.count,
+                                   .unk = -1,
+                                   .bos = end,
+                                   .eos = end,
+                                   .begin = -1,
+                                   .model = merges.data,
+                                   .model_bytes = merges.length };
     OK(rg_vocab_from_table(&v, &table));
     rg_line_list_free(&pieces);
     rg_text_free(&json);
@@ -63,8 +73,14 @@ static rg_vocab *wordpiece(rg_text_form form, bool begins)
     rg_line_list pieces = { 0 };
     rg_vocab    *v = NULL;
     OK(rg_pieces_of_lines(&pieces, text.data, text.length));
-    const rg_vocab_table table = { .kind = RG_VOCAB_WORDPIECE, .form = form, .pieces = (const char *const *)pieces.line, .count = pieces.count,
-                                   .unk = 1, .bos = 2, .eos = 3, .begin = begins ? 2 : -1 };
+    const rg_vocab_table table = { .kind = RG_VOCAB_WORDPIECE,
+                                   .form = form,
+                                   .pieces = (const char *const *)pieces.line,
+                                   .count = pieces.count,
+                                   .unk = 1,
+                                   .bos = 2,
+                                   .eos = 3,
+                                   .begin = begins ? 2 : -1 };
     OK(rg_vocab_from_table(&v, &table));
     rg_line_list_free(&pieces);
     rg_text_free(&text);
@@ -122,7 +138,7 @@ static void ids_are_those_of_the_reference(void **state)
     for (int k = 0; k < 3; k++) rg_vocab_free(v[k]);
 }
 
-/* ---------------------------------------------------------------------------------------------------- other promises */
+/* --------------------------------------------------------------------------------------------------- other promises */
 
 static void they_are_stored_whole(void **state)
 {
@@ -191,8 +207,16 @@ static void pieces_have_the_ids_of_the_table(void **state)
     for (int32_t id = (int32_t)rg_vocab_size(spm) - 1; id > 2; id--) /* backwards, and without one */
         if (strcmp(rg_vocab_piece(spm, id), "g")) pieces[count++] = (char *)(uintptr_t)rg_vocab_piece(spm, id);
     pieces[count++] = "<pad>";
-    const rg_vocab_table table = { .kind = RG_VOCAB_PIECES, .form = RG_TEXT_AS_IS, .pieces = (const char *const *)pieces, .count = count, .unk = 1,
-                                   .bos = (int32_t)count - 1, .eos = 0, .begin = -1, .model = spm->model.data, .model_bytes = spm->model.length };
+    const rg_vocab_table table = { .kind = RG_VOCAB_PIECES,
+                                   .form = RG_TEXT_AS_IS,
+                                   .pieces = (const char *const *)pieces,
+                                   .count = count,
+                                   .unk = 1,
+                                   .bos = (int32_t)count - 1,
+                                   .eos = 0,
+                                   .begin = -1,
+                                   .model = spm->model.data,
+                                   .model_bytes = spm->model.length };
     OK(rg_vocab_from_table(&v, &table));
     rg_ids   a = { 0 }, b = { 0 };
     rg_spans spans = { 0 };
@@ -220,12 +244,23 @@ static void pieces_have_the_ids_of_the_table(void **state)
     rg_vocab_free(v);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- refusals */
+/* --------------------------------------------------------------------------------------------------------- refusals */
 
 static void files_that_are_wrong_are_refused(void **state)
 {
-    static const char *const wrong[] = { "", "[]", "{}", "{\"a\": 0, \"b\": 0}", "{\"a\": 1}", "{\"a\": -1}", "{\"a\": 0, \"b\": 2}", "{\"a\": \"0\"}", "{\"a\": {}}",
-                                         "{\"a\": 0, \"a\": 1}", "{\"a\": 0", "{\"a\": 1e9}", "{\"\\u0000\": 0}" };
+    static const char *const wrong[] = { "",
+                                         "[]",
+                                         "{}",
+                                         "{\"a\": 0, \"b\": 0}",
+                                         "{\"a\": 1}",
+                                         "{\"a\": -1}",
+                                         "{\"a\": 0, \"b\": 2}",
+                                         "{\"a\": \"0\"}",
+                                         "{\"a\": {}}",
+                                         "{\"a\": 0, \"a\": 1}",
+                                         "{\"a\": 0",
+                                         "{\"a\": 1e9}",
+                                         "{\"\\u0000\": 0}" };
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         rg_line_list pieces = { 0 };
@@ -240,8 +275,11 @@ static void files_that_are_wrong_are_refused(void **state)
 
 static void tables_that_are_wrong_are_refused(void **state)
 {
-    static const char *const some[] = { "<unk>", "<s>", "</s>", "a" }, *const twice[] = { "<unk>", "<s>", "</s>", "a", "a" };
-    const rg_vocab_table     good = { .kind = RG_VOCAB_WORDS, .pieces = some, .count = 4, .unk = 0, .bos = 1, .eos = 2, .begin = -1 };
+    static const char *const some[] = { "<unk>", "<s>", "</s>", "a" }, *const twice[] = { "<unk>", "<s>", "</s>", "a",
+                                                                                          "a" };
+    const rg_vocab_table good = {
+        .kind = RG_VOCAB_WORDS, .pieces = some, .count = 4, .unk = 0, .bos = 1, .eos = 2, .begin = -1
+    };
     rg_vocab_table           bad[8];
     rg_vocab                *v = NULL;
     (void)state;
@@ -266,15 +304,22 @@ static void tables_that_are_wrong_are_refused(void **state)
 
 static void merges_that_are_wrong_are_refused(void **state)
 {
-    static const char *const wrong[] = { "t h\n", "#version: 0.2\nt\n", "t  he\n", "t he x\n", "no \xE2\x82\xAC\n", "h e", "h e\nh e\n", " h\n", "h \n" };
+    static const char *const wrong[] = { "t h\n", "#version: 0.2\nt\n", "t  he\n", "t he x\n", "no \xE2\x82\xAC\n",
+                                         "h e",   "h e\nh e\n",         " h\n",    "h \n" };
     rg_text                  json = read_whole("vocab.json");
     rg_line_list             pieces = { 0 };
     rg_vocab                *v = NULL;
     (void)state;
     OK(rg_pieces_of_json(&pieces, json.data, json.length));
     for (size_t i = 1; i < sizeof wrong / sizeof *wrong; i++) {
-        const rg_vocab_table table = { .kind = RG_VOCAB_BYTES, .form = RG_TEXT_AS_IS, .pieces = (const char *const *)pieces.line, .count = pieces.count,
-                                       .unk = -1, .begin = -1, .model = wrong[i], .model_bytes = strlen(wrong[i]) };
+        const rg_vocab_table table = { .kind = RG_VOCAB_BYTES,
+                                       .form = RG_TEXT_AS_IS,
+                                       .pieces = (const char *const *)pieces.line,
+                                       .count = pieces.count,
+                                       .unk = -1,
+                                       .begin = -1,
+                                       .model = wrong[i],
+                                       .model_bytes = strlen(wrong[i]) };
         if (rg_vocab_from_table(&v, &table) != RG_EFORMAT) fail_msg("\"%s\" is accepted", wrong[i]);
     }
     rg_line_list_free(&pieces);

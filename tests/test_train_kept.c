@@ -1,5 +1,5 @@
-/* test_train_kept.c - kept values with several workers: nobody writes them while passes run, and a step moves each once, by the mean of
- * what the workers asked for, in their order. */
+/* test_train_kept.c - kept values with several workers: nobody writes them while passes run, and a step moves each
+ * once, by the mean of what the workers asked for, in their order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,8 @@ static void expect_ok(rg_status status, const char *call)
     if (status != RG_OK) fail_msg("%s: %s", call, rg_message());
 }
 
-/* y = batch norm of (x + shift), then each row picks one of KEYS columns' weights: both kept values of the library in one loss. */
+/* y = batch norm of (x + shift), then each row picks one of KEYS columns' weights: both kept values of the library
+ * in one loss. */
 typedef struct model {
     rg_params *params;
     rg_param  *shift, *gain, *bias, *mean, *variance;
@@ -67,7 +68,8 @@ static rg_tensor *forward(const model *m, rg_tape *t, const share *s)
     const rg_reach *reach = rg_reach_intervals(t, s->rows, KEYS, begin, end);
     rg_tensor      *a = rg_softmax_over(t, rg_input(t, s->x, s->rows * KEYS, 1, NULL), reach);
     rg_hard         hard = m->hard;
-    return rg_add(t, rg_sum(t, rg_mul(t, y, y)), rg_hard_loss(t, &hard, a, rg_hard_sample(t, a, reach), s->reward, reach));
+    return rg_add(t, rg_sum(t, rg_mul(t, y, y)),
+                  rg_hard_loss(t, &hard, a, rg_hard_sample(t, a, reach), s->reward, reach));
 }
 
 static rg_loss loss(void *context, rg_tape *t, const void *part, int worker)
@@ -91,7 +93,8 @@ static rg_status step(model *m, rg_workers *w, rg_optimizer *opt, const share *s
 {
     const void *shares[] = { &s[0], &s[1] };
     rg_losses   losses;
-    RG_TRY(rg_workers_run(&losses, w, &(rg_job){ .shares = shares, .count = WORKERS, .step = number, .loss = loss, .context = m }));
+    RG_TRY(rg_workers_run(&losses, w,
+                          &(rg_job){ .shares = shares, .count = WORKERS, .step = number, .loss = loss, .context = m }));
     return rg_optimizer_step(NULL, opt, rg_workers_grads(w), WORKERS, losses.count, 0.01, rg_workers_team(w));
 }
 
@@ -117,7 +120,8 @@ static void statistics(const share *s, const rg_real *shift, size_t j, double *m
 {
     *mean = *variance = 0;
     for (size_t i = 0; i < s->rows; i++) *mean += ((double)s->x[i * D + j] + (double)shift[j]) / (double)s->rows;
-    for (size_t i = 0; i < s->rows; i++) *variance += pow((double)s->x[i * D + j] + (double)shift[j] - *mean, 2) / (double)(s->rows - 1);
+    for (size_t i = 0; i < s->rows; i++)
+        *variance += pow((double)s->x[i * D + j] + (double)shift[j] - *mean, 2) / (double)(s->rows - 1);
 }
 
 static void a_step_moves_kept_values_once_by_the_mean_of_the_workers(void **state)
@@ -172,7 +176,8 @@ static void an_inner_pass_and_a_second_run_change_no_bit_of_them(void **state)
     for (int k = 1; k < 3; k++) {
         assert_memory_equal(rg_param_data(m[0].mean), rg_param_data(m[k].mean), D * sizeof(rg_real));
         assert_memory_equal(rg_param_data(m[0].variance), rg_param_data(m[k].variance), D * sizeof(rg_real));
-        if (k == 1) assert_memory_equal(rg_param_data(m[0].hard.baseline), rg_param_data(m[k].hard.baseline), sizeof(rg_real));
+        if (k == 1)
+            assert_memory_equal(rg_param_data(m[0].hard.baseline), rg_param_data(m[k].hard.baseline), sizeof(rg_real));
     }
     assert_true(rg_param_data(m[0].mean)[0] != 0);
     for (int k = 0; k < 3; k++) finish(&m[k], w[k], opt[k]);

@@ -1,5 +1,5 @@
-/* test_train_kill.c - training killed at random moments, or asked to stop by SIGTERM, and resumed: the final checkpoint has
- * the same bytes as that of a run nobody disturbed (P4, P5). Every training is a process of its own.
+/* test_train_kill.c - training killed at random moments, or asked to stop by SIGTERM, and resumed: the final checkpoint
+ * has the same bytes as that of a run nobody disturbed (P4, P5). Every training is a process of its own.
  *
  *     test_train_kill [--seed N] [--kills N] */
 #include <setjmp.h>
@@ -112,7 +112,8 @@ static void killed_at_random_moments_it_ends_in_the_same_bytes(void **state)
                 kill(child, SIGKILL);
             }
             int how = wait_for(child);
-            if (how == EXIT_FAILED) fail_msg("seed %llu: could not resume after kill %d", (unsigned long long)seed, killed);
+            if (how == EXIT_FAILED)
+                fail_msg("seed %llu: could not resume after kill %d", (unsigned long long)seed, killed);
             killed += how == -1;
             done = how == EXIT_DONE;
         }

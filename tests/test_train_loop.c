@@ -209,7 +209,10 @@ static void with_worse_and_better(rg_trainer_hooks *hooks) { hooks->validate = w
 static void patience_stops_and_survives_a_restart(void **state)
 {
     (void)state;
-    const struct { rg_stop_on on; uint64_t steps; } rows[] = { { RG_STOP_ON_FIRST, 20 }, { RG_STOP_ON_ANY, 20 }, { RG_STOP_ON_ALL, 40 } };
+    const struct {
+        rg_stop_on on;
+        uint64_t   steps;
+    } rows[] = { { RG_STOP_ON_FIRST, 20 }, { RG_STOP_ON_ANY, 20 }, { RG_STOP_ON_ALL, 40 } };
     for (int i = 0; i < 3; i++)
         for (int restart = 0; restart < 2; restart++) {
             rg_trainer_config c = usual();
@@ -231,7 +234,8 @@ static void patience_stops_and_survives_a_restart(void **state)
             OK(rg_trainer_resume(&step, a.trainer));
             OK(rg_trainer_run(a.trainer));
             assert_int_equal(rg_optimizer_steps(rg_trainer_optimizer(a.trainer)), rows[i].steps);
-            assert_string_equal(a.reason, rows[i].steps == 40 ? "all steps are done" : "validation stopped getting better");
+            assert_string_equal(a.reason,
+                                rows[i].steps == 40 ? "all steps are done" : "validation stopped getting better");
             rg_state *s;
             OK(rg_state_new(&s));
             char best[128];
@@ -319,7 +323,8 @@ static void keep_log(void *context, const rg_train_log *log)
 {
     (void)context;
     if (log->event == RG_TRAIN_AVERAGED) written.averaged = *log;
-    if (log->event == RG_TRAIN_RESUMED) snprintf(written.resumed, sizeof written.resumed, "%s", log->reason ? log->reason : "");
+    if (log->event == RG_TRAIN_RESUMED)
+        snprintf(written.resumed, sizeof written.resumed, "%s", log->reason ? log->reason : "");
 }
 
 static void with_written_values(rg_trainer_hooks *hooks)
@@ -341,7 +346,10 @@ static bool is_a_mean(const char *path)
 static void the_mean_replaces_the_last_weights_only_when_it_validates_as_well(void **state)
 {
     (void)state;
-    const struct { double last, mean; bool chosen; } rows[] = { { 34.82, 32.93, false }, { 32.93, 34.82, true }, { 30, 30, true }, { 30, NAN, false } };
+    const struct {
+        double last, mean;
+        bool   chosen;
+    } rows[] = { { 34.82, 32.93, false }, { 32.93, 34.82, true }, { 30, 30, true }, { 30, NAN, false } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (int again = 0; again < 2; again++) { /* a run that is over already decides the same */
             rg_trainer_config c = usual();
@@ -424,8 +432,10 @@ static void a_resumed_run_says_what_is_set_otherwise(void **state)
     toy_close(&a);
     const char *const says[] = {
         "",
-        "learning rate 0.01 -> 0.02: from here on it learns with the new settings, so it is no longer bit for bit the run that was stopped",
-        ("workers (threads with a share of the batch each) 2 -> 1: the same training, but sums are rounded in another order: it is no longer "
+        "learning rate 0.01 -> 0.02: from here on it learns with the new settings, so it is no longer bit for bit the "
+        "run that was stopped",
+        ("workers (threads with a share of the batch each) 2 -> 1: the same training, but sums are rounded in another "
+         "order: it is no longer "
          "bit for bit the run that was stopped"),
         "", /* threads inside a worker and limits decide no bit */
     };
@@ -456,8 +466,8 @@ static void two_broken_checkpoints_say_what_to_do(void **state)
     assert_int_equal(truncate(checkpoint, 3000), 0);
     assert_int_equal(truncate(previous, 3000), 0);
     assert_int_equal(rg_trainer_resume(&step, a.trainer), RG_EFORMAT);
-    if (!strstr(rg_message(), checkpoint) || !strstr(rg_message(), previous) || !strstr(rg_message(), "copy one back from a backup") ||
-        !strstr(rg_message(), "--overwrite"))
+    if (!strstr(rg_message(), checkpoint) || !strstr(rg_message(), previous) ||
+        !strstr(rg_message(), "copy one back from a backup") || !strstr(rg_message(), "--overwrite"))
         fail_msg("it says: %s", rg_message());
     toy_close(&a);
 }
@@ -474,7 +484,8 @@ static void a_poisoned_batch_stops_training_and_is_never_saved(void **state)
     OK(toy_open(&a, &c, NULL));
     a.toy.poison = 9 + 1; /* batches of the second epoch are numbered one higher: the end of the first counted */
     assert_int_equal(rg_trainer_run(a.trainer), RG_ENUMBER);
-    if (!strstr(rg_message(), "step 9, epoch 2, batch 2, rows 1 to 24 of batch 10")) fail_msg("it says: %s", rg_message());
+    if (!strstr(rg_message(), "step 9, epoch 2, batch 2, rows 1 to 24 of batch 10"))
+        fail_msg("it says: %s", rg_message());
     toy_close(&a);
     OK(toy_open(&b, &c, NULL));
     OK(rg_trainer_resume(&step, b.trainer));

@@ -1,5 +1,5 @@
-/* Losses that take turns (phases), and what a loss sees of the run's progress: two players on a toy, stopped after every single update and resumed,
- * end with the same bytes as a run that was never stopped. */
+/* Losses that take turns (phases), and what a loss sees of the run's progress: two players on a toy, stopped after
+ * every single update and resumed, end with the same bytes as a run that was never stopped. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,11 +54,15 @@ static rg_loss loss(void *context, rg_tape *t, const void *share, int worker)
     if (p.step < SEEN) y->seen[p.step][worker] = p;
     if (p.phase == 1) return (rg_loss){ rg_binary_cross_entropy(t, fake, real), ROWS };
     rg_tensor *true_ones = rg_matmul(t, x, rg_use(t, y->critic));
-    return (rg_loss){ rg_add(t, rg_binary_cross_entropy(t, true_ones, real), rg_binary_cross_entropy(t, fake, made)), 2 * ROWS };
+    return (rg_loss){ rg_add(t, rg_binary_cross_entropy(t, true_ones, real), rg_binary_cross_entropy(t, fake, made)),
+                      2 * ROWS };
 }
 
 static rg_status save(void *context, rg_state *s) { return rg_state_put_count(s, "toy.at", ((toy *)context)->at); }
-static rg_status load(void *context, const rg_state *s) { return rg_state_get_count(&((toy *)context)->at, s, "toy.at"); }
+static rg_status load(void *context, const rg_state *s)
+{
+    return rg_state_get_count(&((toy *)context)->at, s, "toy.at");
+}
 static bool stop(void *context) { toy *y = context; return ++y->asked == y->stop_at; }
 
 static void log_it(void *context, const rg_train_log *log)
@@ -69,7 +73,8 @@ static void log_it(void *context, const rg_train_log *log)
     memcpy(y->logged, log->phases, sizeof y->logged);
 }
 
-static const rg_trainer_phase phases[] = { { .name = "critic", .learns = "critic*" }, { .name = "maker", .learns = "maker*", .every = 2, .rate = 0.5 } };
+static const rg_trainer_phase phases[] = { { .name = "critic", .learns = "critic*" },
+                                           { .name = "maker", .learns = "maker*", .every = 2, .rate = 0.5 } };
 
 static rg_params *make_params(toy *y)
 {
@@ -90,7 +95,9 @@ static rg_status train(toy *y, const char *checkpoint, size_t stop_at, uint64_t 
     rg_trainer       *trainer;
     uint64_t          step;
     *y = (toy){ .stop_at = stop_at };
-    const rg_trainer_hooks hooks = { .context = y, .next = next, .loss = loss, .save = save, .load = load, .stop = stop, .log = log_it };
+    const rg_trainer_hooks hooks = {
+        .context = y, .next = next, .loss = loss, .save = save, .load = load, .stop = stop, .log = log_it
+    };
     c.workers.workers = WORKERS;
     c.epochs = steps ? 0 : EPOCHS;
     c.steps = steps;
@@ -120,8 +127,10 @@ static void a_run_resumes_between_any_two_updates(void **state)
         rg_params_free(part.params);
         if (train(&part, "part.checkpoint", 0, 0) != RG_OK) fail_msg("%s", rg_message());
         rg_params_free(part.params);
-        if (system("cmp whole.checkpoint part.checkpoint") != 0) fail_msg("stopped at %zu of %zu: other bytes", n, whole.asked);
-        for (size_t i = n + 2; i <= BATCHES * EPOCHS; i++) assert_memory_equal(part.seen[i], whole.seen[i], sizeof part.seen[i]);
+        if (system("cmp whole.checkpoint part.checkpoint") != 0)
+            fail_msg("stopped at %zu of %zu: other bytes", n, whole.asked);
+        for (size_t i = n + 2; i <= BATCHES * EPOCHS; i++)
+            assert_memory_equal(part.seen[i], whole.seen[i], sizeof part.seen[i]);
     }
     rg_params_free(whole.params);
     faults_off();
@@ -131,12 +140,15 @@ static void a_run_resumes_between_any_two_updates(void **state)
 static void a_run_of_other_phases_is_not_resumed(void **state)
 {
     (void)state;
-    static const rg_trainer_phase renamed[] = { { .name = "judge", .learns = "critic*" }, { .name = "maker", .learns = "maker*", .every = 2 } };
+    static const rg_trainer_phase renamed[] = { { .name = "judge", .learns = "critic*" },
+                                                { .name = "maker", .learns = "maker*", .every = 2 } };
     static const struct {
         const rg_trainer_phase *phases;
         size_t                  count;
         const char             *words;
-    } other[] = { { renamed, 2, "phase 1 was 'critic', it is 'judge' now" }, { phases, 1, "more than the 1 phases" }, { NULL, 0, "more than the 0 phases" } };
+    } other[] = { { renamed, 2, "phase 1 was 'critic', it is 'judge' now" },
+                  { phases, 1, "more than the 1 phases" },
+                  { NULL, 0, "more than the 0 phases" } };
     toy y;
     faults_no_sync();
     assert_int_equal(train(&y, "other.checkpoint", 3, 0), RG_ESTOP);
@@ -214,12 +226,13 @@ static void a_phase_that_learns_nothing_is_refused(void **state)
     rg_params_free(y.params);
 }
 
-/* ------------------------------------------------------------------------------------------------------ second passes */
+/* ---------------------------------------------------------------------------------------------------- second passes */
 
 static rg_tensor *pass(rg_tape *t, const toy *y, const rg_real *x)
 {
     rg_tensor *z = rg_dropout(t, rg_matmul(t, rg_constant(t, x, ROWS, WIDE, NULL), rg_use(t, y->maker)), 0.5);
-    return rg_batch_norm(t, rg_dropout(t, z, 0.5), rg_use(t, y->gain), rg_use(t, y->bias), y->mean, y->variance, 0.1, 1e-5);
+    return rg_batch_norm(t, rg_dropout(t, z, 0.5), rg_use(t, y->gain), rg_use(t, y->bias), y->mean, y->variance, 0.1,
+                         1e-5);
 }
 
 static void a_second_pass_has_the_masks_of_the_first(void **state)

@@ -35,7 +35,8 @@ typedef struct task {
 } task;
 
 static const task tasks[] = {
-    { "translation", "type: transformer\ndim-emb: 8\ntransformer-dim-ffn: 8\ntransformer-heads: 2\nenc-depth: 1\ndec-depth: 1\n" },
+    { "translation",
+      "type: transformer\ndim-emb: 8\ntransformer-dim-ffn: 8\ntransformer-heads: 2\nenc-depth: 1\ndec-depth: 1\n" },
     { "graph", "type: gat\nwidth: 3\nheads: 2\n" },
     { "memory", "type: ntm\nunits: 6\nmemory-rows: 8\nmemory-width: 4\n" },
 };
@@ -102,7 +103,8 @@ static int remove_data(void **state)
     return code;
 }
 
-/* Stop at every place in turn (of very many, as a search asks at each step, at 30 of them), resume, compare whole files. */
+/* Stop at every place in turn (of very many, as a search asks at each step, at 30 of them), resume, compare whole
+ * files. */
 static void resume_everywhere(const task *its, const char *yaml)
 {
     asking          counting = { 0 };
@@ -167,10 +169,9 @@ static void a_graph_model_ended_by_epochs(void **state)
 static void a_memory_model(void **state)
 {
     (void)state;
-    resume_everywhere(
-        &tasks[2],
-        "sequences: 12\nbits: 2\nmax-length: 2\nvalid-freq: 5\nvalid-length: 3\nvalid-count: 2\ntest-count: 2\nsave-freq: 4\n"
-        "cpu-threads: 1\n");
+    resume_everywhere(&tasks[2], "sequences: 12\nbits: 2\nmax-length: 2\nvalid-freq: 5\nvalid-length: 3\nvalid-count: "
+                                 "2\ntest-count: 2\nsave-freq: 4\n"
+                                 "cpu-threads: 1\n");
 }
 
 int main(void)

@@ -1,5 +1,5 @@
-/* test_train_workers.c - shares of a batch on several threads: the same bits as one after another, no allocations, errors
- * that reach the caller. */
+/* test_train_workers.c - shares of a batch on several threads: the same bits as one after another, no allocations,
+ * errors that reach the caller. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -155,14 +155,16 @@ static void parts_of_a_batch_add_up(void **state)
     double sum = 0;
     for (size_t i = 0; i < 4; i++) {
         toy_draw(&share, 1, i * TOY_ROWS / 4, TOY_ROWS / 4);
-        rg_job piece = { .shares = shares, .count = 1, .step = 1, .add = i > 0, .loss = toy_loss, .context = &parts.toy };
+        rg_job piece = {
+            .shares = shares, .count = 1, .step = 1, .add = i > 0, .loss = toy_loss, .context = &parts.toy
+        };
         OK(rg_workers_run(&part, parts.workers, &piece));
         sum += part.sum;
     }
     assert_float_equal(sum, all.sum, 1e-4);
     for (size_t i = 0; i < whole.toy.params->numbers; i++)
-        assert_float_equal(rg_grads_block(rg_workers_grads(whole.workers)[0])[i], rg_grads_block(rg_workers_grads(parts.workers)[0])[i],
-                           1e-4);
+        assert_float_equal(rg_grads_block(rg_workers_grads(whole.workers)[0])[i],
+                           rg_grads_block(rg_workers_grads(parts.workers)[0])[i], 1e-4);
     close_run(&whole);
     close_run(&parts);
 }
@@ -237,7 +239,8 @@ static rg_status build_and_two_steps(void *context)
     rg_losses losses;
     (void)context;
     rg_status status = open_run(&r, 2, 1);
-    for (uint64_t step = 1; step <= 2 && status == RG_OK; step++) status = toy_step(&losses, &r.toy, r.workers, r.opt, step);
+    for (uint64_t step = 1; step <= 2 && status == RG_OK; step++)
+        status = toy_step(&losses, &r.toy, r.workers, r.opt, step);
     close_run(&r);
     return status;
 }

@@ -1,5 +1,6 @@
-/* The memory budget of training (--workspace is honoured): the most memory in use at once, seen through the allocation seam, is that of
- * a run whose batches are single sentences plus the budget; also when one side of the corpus is far longer than the other. */
+/* The memory budget of training (--workspace is honoured): the most memory in use at once, seen through the
+ * allocation seam, is that of a run whose batches are single sentences plus the budget; also when one side of the
+ * corpus is far longer than the other. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +17,7 @@
 static const char *const source_file = "test_workspace.en", *const target_file = "test_workspace.de",
                          *const model_file = "test_workspace.safetensors";
 
-/* -------------------------------------------------------------------------------------------------- a lopsided corpus */
+/* ------------------------------------------------------------------------------------------------ a lopsided corpus */
 
 static void write_words(FILE *file, size_t count, rg_random *random)
 {
@@ -62,14 +63,15 @@ static void remember(void *context, const char *line)
 /* Most bytes in use while a fresh model learns from the whole corpus once. */
 static size_t peak(const char *name, int64_t workspace, int64_t words, int64_t threads)
 {
-    static const char *const yaml = "dim-emb: 64\ntransformer-dim-ffn: 128\ntransformer-heads: 4\nenc-depth: 2\ndec-depth: 2\ndim-rnn: 64\n"
-                                    "vocab-kind: words\ndim-vocabs: [0]\nmax-length: 40\nafter-epochs: 1\nsave-freq: 0\noverwrite: true\n";
+    static const char *const yaml =
+        "dim-emb: 64\ntransformer-dim-ffn: 128\ntransformer-heads: 4\nenc-depth: 2\ndec-depth: 2\ndim-rnn: 64\n"
+        "vocab-kind: words\ndim-vocabs: [0]\nmax-length: 40\nafter-epochs: 1\nsave-freq: 0\noverwrite: true\n";
     const char           *sets[] = { source_file, target_file };
     const rg_train_report report = { .say = remember };
     rg_recipe            *recipe;
     char                  more[160];
-    snprintf(more, sizeof more, "workspace: %lld\nmini-batch-words: %lld\ncpu-threads: %lld\n", (long long)workspace, (long long)words,
-             (long long)threads);
+    snprintf(more, sizeof more, "workspace: %lld\nmini-batch-words: %lld\ncpu-threads: %lld\n", (long long)workspace,
+             (long long)words, (long long)threads);
     char *type = rg_format("type: %s\n", name);
     assert_int_equal(rg_recipe_new(&recipe, type), RG_OK);
     rg_free(type);
@@ -97,10 +99,12 @@ static void the_peak_is_that_of_single_sentences_and_the_budget(void **state)
         for (int64_t threads = 1; threads <= 2; threads++) {
             const size_t least = peak(systems[i], 0, 1, threads), held = peak(systems[i], budget, 0, threads),
                          free_peak = peak(systems[i], 0, 20000, threads);
-            print_message("%s, %d threads: %.1f MiB with single sentences, %.1f with a budget of %d (%s), %.1f without\n", systems[i],
-                          (int)threads, (double)least / 0x1p20, (double)held / 0x1p20, (int)budget, last_remark,
-                          (double)free_peak / 0x1p20);
-            if (held > least + ((size_t)budget << 20)) fail_msg("%s: %zu bytes over", systems[i], held - least - ((size_t)budget << 20));
+            print_message(
+                "%s, %d threads: %.1f MiB with single sentences, %.1f with a budget of %d (%s), %.1f without\n",
+                systems[i], (int)threads, (double)least / 0x1p20, (double)held / 0x1p20, (int)budget, last_remark,
+                (double)free_peak / 0x1p20);
+            if (held > least + ((size_t)budget << 20))
+                fail_msg("%s: %zu bytes over", systems[i], held - least - ((size_t)budget << 20));
             assert_true(free_peak > least + ((size_t)budget << 20)); /* the corpus is large enough for the budget to matter */
         }
     unlink(source_file);

@@ -1,7 +1,8 @@
-/* tidy_facts.h - what the static analyser cannot see from inside one file. Included first by tools/tidy, never by the build.
+/* tidy_facts.h - what the static analyser cannot see from inside one file. Included first by tools/tidy, never by the
+ * build.
  *
- * A call of rg_fail() records a failure, so it never returns RG_OK. Without this every "status == RG_OK" after it has a second,
- * impossible branch in which nothing was set. */
+ * A call of rg_fail() records a failure, so it never returns RG_OK. Without this every "status == RG_OK" after it
+ * has a second, impossible branch in which nothing was set. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1 /* as the files that ask for it do: this header comes before them */
 #endif

@@ -5,8 +5,8 @@
  *
  *   rg_attend = rg_mix(rg_weigh)             one fused pass when nobody needs the weights
  *
- * A mask is a graph: a *reach* lists for each query row the key rows it may look at. What a paper does between the halves is
- * ordinary ops on `a`. */
+ * A mask is a graph: a *reach* lists for each query row the key rows it may look at. What a paper does between the
+ * halves is ordinary ops on `a`. */
 #ifndef REGARD_ATTENTION_H
 #define REGARD_ATTENTION_H
 
@@ -16,8 +16,8 @@ RG_API_BEGIN
 
 /* ----------------------------------------------------------------------------------------------------- reach */
 
-/* Who may look at whom. Pairs are numbered query by query: those of query i are first[i] .. first[i+1]-1, their key rows either an
- * interval, begin[i] and following, or a list, key[p].
+/* Who may look at whom. Pairs are numbered query by query: those of query i are first[i] .. first[i+1]-1, their key
+ * rows either an interval, begin[i] and following, or a list, key[p].
  *
  *   groups           causal            window 3          edges
  *   x x . . .        x . . . .         x x . . .         x . x . .
@@ -48,13 +48,14 @@ const rg_reach *rg_reach_window_causal(rg_tape *t, const rg_layout *rows, size_t
 const rg_reach *rg_reach_before(rg_tape *t, const rg_layout *rows, size_t r);                 /* the r before it, without itself   */
 /* Query i sees keys begin[i] .. end[i]-1. Copied. */
 const rg_reach *rg_reach_intervals(rg_tape *t, size_t Nq, size_t Nk, const int32_t *begin, const int32_t *end);
-/* Query i sees list[first[i]] .. list[first[i+1]-1]. Copied when the tape records, otherwise borrowed until the reset. */
+/* Query i sees list[first[i]] .. list[first[i+1]-1]. Copied when the tape records, otherwise borrowed until the
+ * reset. */
 const rg_reach *rg_reach_lists(rg_tape *t, size_t Nq, size_t Nk, const size_t *first, const int32_t *list);
 
 /* The same lists, kept until rg_reach_free: a graph is read once and used every step. */
 rg_status rg_reach_new_lists(rg_reach **out, size_t Nq, size_t Nk, const size_t *first, const int32_t *list);
-/* P directed edges from[p] -> to[p]: node to[p] looks at node from[p]; with `self`, every node also at itself. Duplicates are
- * refused (RG_EINVAL naming both edge numbers). */
+/* P directed edges from[p] -> to[p]: node to[p] looks at node from[p]; with `self`, every node also at itself.
+ * Duplicates are refused (RG_EINVAL naming both edge numbers). */
 rg_status rg_reach_new_edges(rg_reach **out, size_t nodes, size_t P, const int32_t *from, const int32_t *to, bool self);
 void      rg_reach_free(rg_reach *reach);
 
@@ -106,8 +107,11 @@ typedef struct rg_attention_config {
     double        dropout;    /* share of the weights that rg_attend drops while learning; they are not made to sum to 1 again */
 } rg_attention_config;
 #define RG_SCORE_OWN RG_ACTIVATIONS /* linear: identity; additive, concat: tanh */
-#define RG_ATTENTION_CONFIG_DEFAULT                                                                                        \
-    { .score = "scaled_dot", .heads = 1, .hidden = 64, .activation = RG_SCORE_OWN, .bandwidth = 1, .sharpness = 1, .positions = 256 }
+#define RG_ATTENTION_CONFIG_DEFAULT                                                                                  \
+    {                                                                                                                \
+        .score = "scaled_dot", .heads = 1, .hidden = 64, .activation = RG_SCORE_OWN, .bandwidth = 1, .sharpness = 1, \
+        .positions = 256                                                                                             \
+    }
 
 /* A score is a file that ends in one of these constants, and a word in scores.c. */
 typedef struct rg_score {
@@ -120,8 +124,10 @@ typedef struct rg_score {
     rg_tensor *(*prepare)(rg_tape *t, const rg_attention *att, rg_tensor *k); /* keys that do not change; may be NULL */
     rg_tensor *(*query)(rg_tape *t, const rg_attention *att, rg_tensor *q);   /* the same for queries; may be NULL    */
     rg_tensor *(*pairs)(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, const rg_reach *reach); /* (P, H) */
-    /* The whole attention in one pass; may be NULL, and may return NULL without a failure when this case is not its own. */
-    rg_tensor *(*fused)(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, rg_tensor *v, const rg_reach *reach);
+    /* The whole attention in one pass; may be NULL, and may return NULL without a failure when this case is not its
+     * own. */
+    rg_tensor *(*fused)(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, rg_tensor *v,
+                        const rg_reach *reach);
     bool          activates;  /* a function of one number stands inside, `activation` unless the settings name another */
     rg_activation activation;
     bool one_width; /* queries and keys must be equally wide */
@@ -142,14 +148,16 @@ struct rg_attention {
 /* Find the score by name and declare what it learns inside the current scope of `params`. */
 rg_status rg_attention_init(rg_attention *out, const rg_attention_config *config, rg_params *params);
 
-/* The function inside the score by name, for settings: "own" leaves it as it is. RG_EINVAL when the score has none. Before the first use. */
+/* The function inside the score by name, for settings: "own" leaves it as it is. RG_EINVAL when the score has none.
+ * Before the first use. */
 rg_status rg_attention_activate(rg_attention *att, const char *name);
 
 /* Do once what does not change from query to query. Every k given to weigh or attend has been through it. */
 rg_tensor *rg_attention_prepare(rg_tape *t, const rg_attention *att, rg_tensor *k);
 
-/* Keys and values that many later calls read, group by group, such as a source: what each call would do first is done once, here. Only
- * speed changes. k is prepared, `groups` are its rows' groups; tapes that record gain nothing from it. */
+/* Keys and values that many later calls read, group by group, such as a source: what each call would do first is
+ * done once, here. Only speed changes. k is prepared, `groups` are its rows' groups; tapes that record gain nothing
+ * from it. */
 void rg_attention_pack(rg_tape *t, const rg_attention *att, rg_tensor *k, rg_tensor *v, const rg_layout *groups);
 
 /* ---------------------------------------------------------------------------------------------- the three words */
@@ -161,17 +169,20 @@ rg_tensor *rg_weigh(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor
 rg_tensor *rg_mix(rg_tape *t, rg_tensor *a, rg_tensor *v, const rg_reach *reach);        /* v: one block per head    */
 rg_tensor *rg_mix_shared(rg_tape *t, rg_tensor *a, rg_tensor *v, const rg_reach *reach); /* v: one block for all   */
 
-/* Sparse rows times w while their entries are dropped: query row i holds value[p] at each key p it reaches, w is (Nk, heads * d), and each of
- * `heads` column blocks of w sees a mask of its own. Without dropout (or when nothing learns) it is rg_mix with the values as weights. */
-rg_tensor *rg_sparse_product(rg_tape *t, const rg_reach *words, const rg_real *value, rg_tensor *w, size_t heads, double dropout);
+/* Sparse rows times w while their entries are dropped: query row i holds value[p] at each key p it reaches, w is
+ * (Nk, heads * d), and each of `heads` column blocks of w sees a mask of its own. Without dropout (or when nothing
+ * learns) it is rg_mix with the values as weights. */
+rg_tensor *rg_sparse_product(rg_tape *t, const rg_reach *words, const rg_real *value, rg_tensor *w, size_t heads,
+                             double dropout);
 
 /* Read from v, weighted by how well each query fits each key it can reach.
  *
  *   q (Nq, H*dk)   k (Nk, H*dk)   v (Nk, H*dv)   ->   (Nq, H*dv)
  *
- * k has been through rg_attention_prepare(). A row that reaches none gives zeros. The weights are watched under the name
- * "weights" of the current scope; not watched means never made. */
-rg_tensor *rg_attend(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, rg_tensor *v, const rg_reach *reach);
+ * k has been through rg_attention_prepare(). A row that reaches none gives zeros. The weights are watched under the
+ * name "weights" of the current scope; not watched means never made. */
+rg_tensor *rg_attend(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, rg_tensor *v,
+                     const rg_reach *reach);
 
 /* --------------------------------------------------------------------------------------- heads with projections */
 
@@ -197,8 +208,8 @@ rg_tensor *rg_heads_read(rg_tape *t, const rg_heads *h, rg_tensor *q, rg_tensor 
 
 /* ------------------------------------------------------------------------------------------------ a decoder's past */
 
-/* Keys and values of past tokens are rows, a store for each layer; each hypothesis owns a list of row numbers, so that reordering a beam
- * moves numbers, not memory.
+/* Keys and values of past tokens are rows, a store for each layer; each hypothesis owns a list of row numbers, so that
+ * reordering a beam moves numbers, not memory.
  *
  *   each step     reach = rg_cache_step(t, cache, n, past);           every hypothesis gets a row for its token
  *   each layer    rg_cache_put(t, cache, layer, &k, &v);              k and v (n rows) go in; all rows come out

@@ -20,8 +20,8 @@ typedef struct rg_grads rg_grads;
 
 /* ------------------------------------------------------------------------------------------------ parameters */
 
-/* Learned and kept values: one block with named views. Entries are declared first and built once; a failure while declaring
- * latches and rg_params_build reports it, so a model's build function reads as a list. */
+/* Learned and kept values: one block with named views. Entries are declared first and built once; a failure while
+ * declaring latches and rg_params_build reports it, so a model's build function reads as a list. */
 
 typedef enum rg_init {
     RG_INIT_ZERO,
@@ -49,9 +49,11 @@ void rg_params_push(rg_params *params, const char *format, ...) RG_PRINTF(2, 3);
 void rg_params_pop(rg_params *params);
 
 /* Declare one. The handle stays valid for the life of params; NULL when declaring failed (latched). */
-rg_param *rg_params_add(rg_params *params, const char *name, rg_param_kind kind, size_t rows, size_t cols, rg_init init, double scale);
+rg_param *rg_params_add(rg_params *params, const char *name, rg_param_kind kind, size_t rows, size_t cols, rg_init init,
+                        double scale);
 
-/* How weights and tables are kept in memory. For answering only: what is in fewer than four bytes cannot be learned or averaged.
+/* How weights and tables are kept in memory. For answering only: what is in fewer than four bytes cannot be learned or
+ * averaged.
  *
  *     bf16    the upper half of a float, to the nearest; products are in float
  *     int8    q = w 127 / max |w| per output column, to the nearest; rows are quantised as they come, products are of integers and exact */
@@ -69,7 +71,8 @@ bool        rg_weights_find(rg_weights *out, const char *name);
 /* Before rg_params_build_empty; entries of fewer than 64 numbers, vectors and kept values stay float32. */
 void       rg_params_set_weights(rg_params *params, rg_weights weights);
 rg_weights rg_params_get_weights(const rg_params *params); /* never RG_WEIGHT_STORED */
-/* Parameters that are there, from float32 to bf16 or int8; like rg_params_slim, but smaller. They can still be saved. */
+/* Parameters that are there, from float32 to bf16 or int8; like rg_params_slim, but smaller. They can still be
+ * saved. */
 rg_status rg_params_convert(rg_params *params, rg_weights weights);
 
 /* Allocate the block, fill it from `seed`, pack. */
@@ -78,8 +81,8 @@ rg_status rg_params_build(rg_params *params, uint64_t seed);
 /* Write the packs again after values were changed from outside (loading, averaging). */
 rg_status rg_params_repack(rg_params *params, rg_team *team);
 
-/* For reading only: weights live on in their packs alone, their own numbers are freed (rg_param_data is NULL then). Nothing can be learned,
- * loaded or saved with these parameters any more. */
+/* For reading only: weights live on in their packs alone, their own numbers are freed (rg_param_data is NULL then).
+ * Nothing can be learned, loaded or saved with these parameters any more. */
 rg_status rg_params_slim(rg_params *params);
 
 size_t      rg_params_count(const rg_params *params);   /* entries */
@@ -106,9 +109,10 @@ void           rg_grads_reset(rg_grads *grads);                                /
 const rg_real *rg_grads_of(const rg_grads *grads, const rg_param *param);      /* NULL: never written since the reset */
 rg_real       *rg_grads_block(const rg_grads *grads);                          /* all, in the order of the parameters' block */
 
-/* Kept values (running statistics, baselines) are only read while passes run: what a pass would change waits in its gradient block. This
- * moves each by the mean of what all passes since the reset asked for, summed in the order of the workers, so workers do not
- * race and the result does not depend on who came first. rg_optimizer_step calls it. Frozen ones stay. */
+/* Kept values (running statistics, baselines) are only read while passes run: what a pass would change waits in its
+ * gradient block. This moves each by the mean of what all passes since the reset asked for, summed in the order of
+ * the workers, so workers do not race and the result does not depend on who came first. rg_optimizer_step calls it.
+ * Frozen ones stay. */
 void rg_params_update_kept(rg_params *params, rg_grads *const *grads, size_t count);
 
 /* ------------------------------------------------------------------------------------------------------ tape */
@@ -136,16 +140,17 @@ bool rg_tape_record(rg_tape *tape, bool record);
 bool rg_tape_learn(rg_tape *tape, bool learn);
 bool rg_tape_learning(const rg_tape *tape);
 bool rg_tape_dry(const rg_tape *tape);
-/* Off: batch norm uses the statistics of its batch and leaves the kept ones alone, as a second pass over the same examples wants it. On again
- * after a reset. */
+/* Off: batch norm uses the statistics of its batch and leaves the kept ones alone, as a second pass over the same
+ * examples wants it. On again after a reset. */
 bool rg_tape_update_statistics(rg_tape *tape, bool update);
 
-/* Random ops so far; and back to an earlier number: the ops that follow draw what the ops after it drew. So a second pass over the same rows
- * has the dropout masks of the first. */
+/* Random ops so far; and back to an earlier number: the ops that follow draw what the ops after it drew. So a second
+ * pass over the same rows has the dropout masks of the first. */
 uint64_t rg_tape_draws(const rg_tape *tape);
 void     rg_tape_redraw(rg_tape *tape, uint64_t draws);
 
-/* How far a training is, for losses that change with it: the same for every worker, and after resuming. Zeros outside of training. */
+/* How far a training is, for losses that change with it: the same for every worker, and after resuming. Zeros
+ * outside of training. */
 typedef struct rg_progress {
     double   part;  /* of the run that is done, 0 to 1; below 0: the run has no limit */
     uint64_t step;  /* number of the update, from 1                                   */
@@ -156,7 +161,8 @@ void        rg_tape_set_progress(rg_tape *tape, rg_progress progress); /* stays 
 
 rg_team *rg_tape_team(const rg_tape *tape);
 
-/* Run back from `loss` (1, 1) with seed gradient 1. Reports a failed forward; RG_ENUMBER when the loss is not finite. */
+/* Run back from `loss` (1, 1) with seed gradient 1. Reports a failed forward; RG_ENUMBER when the loss is not
+ * finite. */
 rg_status rg_tape_backward(rg_tape *tape, rg_tensor *loss);
 
 /* The same from any tensor with a given gradient (rows x cols of x, tightly packed). */
@@ -165,15 +171,16 @@ rg_status rg_tape_backward_from(rg_tape *tape, rg_tensor *x, const rg_real *dx);
 /* After backward: the gradient that reached x, rg_tensor_ld(x) apart; NULL if none did. */
 const rg_real *rg_tape_gradient(const rg_tape *tape, const rg_tensor *x);
 
-/* An inner pass (adversarial examples, VAT): what happens between mark and rewind is dropped, gradients of parameters are not
- * touched by it, and the failure state is kept. */
+/* An inner pass (adversarial examples, VAT): what happens between mark and rewind is dropped, gradients of
+ * parameters are not touched by it, and the failure state is kept. */
 typedef struct rg_tape_point rg_tape_point;
 rg_tape_point *rg_tape_mark(rg_tape *tape);
 void           rg_tape_rewind(rg_tape *tape, rg_tape_point *point);
 
 /* The first failure since the reset, RG_OK if none; also copies its message to the calling thread. */
 rg_status rg_tape_status(const rg_tape *tape);
-/* Latch a failure with the op and the current scope in front. Returns NULL so that ops can `return rg_tape_fail(...)`. */
+/* Latch a failure with the op and the current scope in front. Returns NULL so that ops can `return
+ * rg_tape_fail(...)`. */
 rg_tensor *rg_tape_fail(rg_tape *tape, rg_status status, const char *format, ...) RG_PRINTF(3, 4);
 
 /* Scope names for messages and watch points: "decoder.2.cross". */
@@ -189,8 +196,8 @@ typedef struct rg_tape_cost {
 } rg_tape_cost;
 rg_tape_cost rg_tape_get_cost(const rg_tape *tape);
 
-/* Watching: `see` is called for every watch point whose full name ("decoder.2.cross.weights") it was asked for. Without a
- * watcher nothing is materialised for watching. */
+/* Watching: `see` is called for every watch point whose full name ("decoder.2.cross.weights") it was asked for.
+ * Without a watcher nothing is materialised for watching. */
 typedef struct rg_watcher {
     void *context;
     bool (*wants)(void *context, const char *name);
@@ -202,7 +209,8 @@ void rg_tape_watch(rg_tape *tape, const char *name, const rg_tensor *x, const vo
 
 /* ------------------------------------------------------------------------------------------- entering a tape */
 
-/* Copy rows x cols numbers in; `layout` (may be NULL) is borrowed. rg_input's gradient can be asked for after backward. */
+/* Copy rows x cols numbers in; `layout` (may be NULL) is borrowed. rg_input's gradient can be asked for after
+ * backward. */
 rg_tensor *rg_input(rg_tape *t, const rg_real *data, size_t rows, size_t cols, const rg_layout *layout);
 rg_tensor *rg_constant(rg_tape *t, const rg_real *data, size_t rows, size_t cols, const rg_layout *layout);
 /* Not copied: rows `ld` apart that stay where they are until the reset (a decoder's cache). */

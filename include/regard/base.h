@@ -11,7 +11,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* What stands between these two is the public API: C names, also for C++, and exported by the shared library, which hides all others. */
+/* What stands between these two is the public API: C names, also for C++, and exported by the shared library, which
+ * hides all others. */
 #ifdef __cplusplus
 #define RG_C_BEGIN extern "C" {
 #define RG_C_END }
@@ -102,7 +103,8 @@ void *rg_realloc(void *block, size_t bytes);           /* on failure the old blo
 void  rg_free(void *block);
 char *rg_strdup(const char *text);
 char *rg_format(const char *format, ...) RG_PRINTF(1, 2); /* a new string, to be freed with rg_free */
-/* A word as it can be typed: itself, or in quotes where the shell would do something with it. A new string for rg_free; NULL: no memory. */
+/* A word as it can be typed: itself, or in quotes where the shell would do something with it. A new string for
+ * rg_free; NULL: no memory. */
 char *rg_shell_quote(const char *word);
 
 /* An arena hands out 64-byte aligned pieces that are dropped together. When it had to grow, the next reset joins its
@@ -141,9 +143,10 @@ rg_status rg_file_size(uint64_t *out, rg_file *file);
 rg_status rg_file_sync(rg_file *file);
 rg_status rg_file_close(rg_file *file); /* NULL is fine; a write error found here is reported */
 
-/* A file that appears whole or not at all: written beside `path`, synced, renamed, directory synced. It keeps the permissions of the one
- * it replaces. Behind a symbolic link the file it points to is replaced and the link stays. Devices, FIFOs and descriptors (/dev/stdout) are
- * written to as the bytes come. A folder, or a file that may not be written, is RG_EIO. Every output of the program goes this way. */
+/* A file that appears whole or not at all: written beside `path`, synced, renamed, directory synced. It keeps the
+ * permissions of the one it replaces. Behind a symbolic link the file it points to is replaced and the link stays.
+ * Devices, FIFOs and descriptors (/dev/stdout) are written to as the bytes come. A folder, or a file that may not be
+ * written, is RG_EIO. Every output of the program goes this way. */
 rg_status rg_file_replace_begin(rg_file **out, const char *path);
 rg_status rg_file_replace_commit(rg_file *file); /* closes it in every case; on failure `path` is the old file, or the whole new one */
 void      rg_file_replace_abandon(rg_file *file);
@@ -182,9 +185,9 @@ rg_status rg_team_new(rg_team **out, int members); /* members >= 1, the caller a
 void      rg_team_free(rg_team *team);
 int       rg_team_size(const rg_team *team); /* NULL counts as 1 */
 
-/* Call work(context, member, begin, end) on contiguous shares of 0 .. n, each a multiple of `grain` but the last; returns when
- * all are done. A NULL team, a team of one or n <= grain runs on the caller as member 0; a call from inside work of the
- * same team runs on that member alone. n = 0 calls nothing. */
+/* Call work(context, member, begin, end) on contiguous shares of 0 .. n, each a multiple of `grain` but the last;
+ * returns when all are done. A NULL team, a team of one or n <= grain runs on the caller as member 0; a call from
+ * inside work of the same team runs on that member alone. n = 0 calls nothing. */
 void rg_team_for(rg_team *team, size_t n, size_t grain, rg_team_work *work, void *context);
 
 /* At least `bytes` of memory of this member, 64-byte aligned, kept (not its content) until a larger request of the same
@@ -204,8 +207,9 @@ void rg_log(rg_log_level level, const char *format, ...) RG_PRINTF(2, 3);
 typedef struct rg_progress rg_progress;
 rg_status rg_progress_new(rg_progress **out, FILE *stream, const char *title, uint64_t total);
 void      rg_progress_set(rg_progress *progress, uint64_t done, const char *note); /* note may be NULL */
-/* By share instead of by count. `part` 0 to 1 gives a bar and the time left, counted from the first part that was seen: a resumed run is
- * not faster for what was done before. Below 0: nobody knows how much it is; the time that has passed. `title` replaces the one before. */
+/* By share instead of by count. `part` 0 to 1 gives a bar and the time left, counted from the first part that was
+ * seen: a resumed run is not faster for what was done before. Below 0: nobody knows how much it is; the time that
+ * has passed. `title` replaces the one before. */
 void      rg_progress_part(rg_progress *progress, double part, const char *title, const char *note);
 void      rg_progress_clear(rg_progress *progress); /* for something else to be printed; the next call draws it at once. NULL is fine */
 void      rg_progress_end(rg_progress *progress);                                 /* clears the line and frees; NULL is fine */

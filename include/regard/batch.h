@@ -3,8 +3,8 @@
  *     field 0 (text, IDS)      | ids of example 0 | ids of 1 | ids of 2    |      layout.start = 0 3 5 9
  *     field 1 (label, CLASS)   | class            | class    | class       |      layout.start = 0 1 2 3
  *
- * A field is rows; its layout says which rows belong to which example. A row is a token, a number, a pixel, a class. What an example does
- * not have (the label of an unlabelled text, the source of a language model) is no row. */
+ * A field is rows; its layout says which rows belong to which example. A row is a token, a number, a pixel, a class.
+ * What an example does not have (the label of an unlabelled text, the source of a language model) is no row. */
 #ifndef REGARD_BATCH_H
 #define REGARD_BATCH_H
 
@@ -43,8 +43,8 @@ typedef struct rg_field {
 /* The fields of examples that have one class: what goes in, and the class (absent where it is asked for). */
 enum { RG_INPUT, RG_LABEL };
 
-/* Behind source and target (text.h) of text with hidden pieces: the segment of each row (0, 1), and of each example whether its second
- * segment follows the first in the text (0) or not (1); no row where nobody asks. */
+/* Behind source and target (text.h) of text with hidden pieces: the segment of each row (0, 1), and of each example
+ * whether its second segment follows the first in the text (0) or not (1); no row where nobody asks. */
 enum { RG_SEGMENTS = 2, RG_FOLLOWS = 3 };
 
 size_t rg_field_rows(const rg_field *field); /* of all its examples */
@@ -65,14 +65,14 @@ struct rg_batch {
     const rg_batch *beside; /* examples without labels that a loss may learn from too: unlabelled, of another domain; NULL: none */
 };
 
-/* A contiguous share of a batch for worker `share` of `shares`, balanced by the rows of all fields; may be empty when examples are few.
- * layout.first counts the rows before it. Row numbers come from `storage`, which has room for rg_batch_share_room(batch) numbers and
- * outlives out. */
+/* A contiguous share of a batch for worker `share` of `shares`, balanced by the rows of all fields; may be empty
+ * when examples are few. layout.first counts the rows before it. Row numbers come from `storage`, which has room for
+ * rg_batch_share_room(batch) numbers and outlives out. */
 void   rg_batch_share(rg_batch *out, int32_t *storage, const rg_batch *batch, size_t share, size_t shares);
 size_t rg_batch_share_room(const rg_batch *batch);
 
-/* Where in its endless sequence of epochs a store of examples stands. Plain numbers: save them, give them back, and the same batches
- * follow. */
+/* Where in its endless sequence of epochs a store of examples stands. Plain numbers: save them, give them back, and
+ * the same batches follow. */
 typedef struct rg_place {
     uint64_t epoch, window, batch;
     bool     ended; /* the epoch before is over and rg_examples_next_in_epoch has yet to say so */

@@ -1,4 +1,5 @@
-/* decode.h - from a model to answers: greedy, beam search, sampling, forced prefixes and ensembles, over start / step / keep alone.
+/* decode.h - from a model to answers: greedy, beam search, sampling, forced prefixes and ensembles, over start / step /
+ * keep alone.
  *
  * Each source is searched as if it were alone: batch mates, threads and order change no bit of its answers. */
 #ifndef REGARD_DECODE_H
@@ -33,14 +34,17 @@ typedef struct rg_search_config {
     const char *attention_name; /* watch point, "decoder.2.cross.weights"; NULL: the last one a step shows        */
     int      attention_head;    /* -1: mean of the heads                                                       */
 
-    /* Deadlines, clients that left, a user who has seen enough: asked before a batch and once per step for each source that is still
-     * searched, with its number, on the thread that searches. True: that source is given up and has no answers; the others go on and do not change. NULL:
-     * never. It must be quick. */
+    /* Deadlines, clients that left, a user who has seen enough: asked before a batch and once per step for each
+     * source that is still searched, with its number, on the thread that searches. True: that source is given up and
+     * has no answers; the others go on and do not change. NULL: never. It must be quick. */
     bool (*stop)(void *context, uint64_t number);
     void *stop_context;
 } rg_search_config;
-#define RG_SEARCH_CONFIG_DEFAULT                                                                                            \
-    { .beam = 1, .n_best = 1, .normalize = 1, .length_factor = 2, .length_extra = 10, .temperature = 1, .attention_head = -1 }
+#define RG_SEARCH_CONFIG_DEFAULT                                                                          \
+    {                                                                                                     \
+        .beam = 1, .n_best = 1, .normalize = 1, .length_factor = 2, .length_extra = 10, .temperature = 1, \
+        .attention_head = -1                                                                              \
+    }
 
 typedef struct rg_answer {
     int32_t *tokens;    /* without bos; the closing eos is not among them                    */
@@ -62,27 +66,28 @@ typedef struct rg_answers {
 
 typedef struct rg_search rg_search;
 
-/* One model, or several that share a vocabulary (probabilities are averaged). Models are borrowed and may be shared by searches of
- * other threads; a search has one caller at a time. */
+/* One model, or several that share a vocabulary (probabilities are averaged). Models are borrowed and may be shared
+ * by searches of other threads; a search has one caller at a time. */
 rg_status rg_search_new(rg_search **out, const rg_model *const *models, size_t count, rg_team *team);
 void      rg_search_free(rg_search *search);
 
-/* Answers for every source of a field (rg_decoding_start): out[groups], borrowed until the next run. `numbers` (may be NULL) gives each source the number its
- * random draws depend on, its line; `prefix` (may be NULL) for each source tokens the answer must begin with. RG_ENUMBER
- * names the line for which no answer has a finite score. */
-rg_status rg_search_run(const rg_answers **out, rg_search *search, const rg_search_config *config, const rg_field *source,
-                        const uint64_t *numbers, const rg_ids *prefix);
+/* Answers for every source of a field (rg_decoding_start): out[groups], borrowed until the next run. `numbers` (may
+ * be NULL) gives each source the number its random draws depend on, its line; `prefix` (may be NULL) for each source
+ * tokens the answer must begin with. RG_ENUMBER names the line for which no answer has a finite score. */
+rg_status rg_search_run(const rg_answers **out, rg_search *search, const rg_search_config *config,
+                        const rg_field *source, const uint64_t *numbers, const rg_ids *prefix);
 
-/* ------------------------------------------------------------------------------------------------------ given answers */
+/* ---------------------------------------------------------------------------------------------------- given answers */
 
 typedef struct rg_forced rg_forced;
 
-/* log p of answers that are given, by the pass training uses: one pass per batch instead of a step per token, and the numbers search would have
- * given them. Models are borrowed, several are an ensemble; the team's members take shares of a batch. */
+/* log p of answers that are given, by the pass training uses: one pass per batch instead of a step per token, and
+ * the numbers search would have given them. Models are borrowed, several are an ensemble; the team's members take
+ * shares of a batch. */
 rg_status rg_forced_new(rg_forced **out, const rg_model *const *models, size_t count, rg_team *team);
 void      rg_forced_free(rg_forced *forced);
-/* *out: log p of every row of the batch's target, borrowed until the next run. A pair's numbers do not depend on the other pairs.
- * batch->lines must be there. */
+/* *out: log p of every row of the batch's target, borrowed until the next run. A pair's numbers do not depend on the
+ * other pairs. batch->lines must be there. */
 rg_status rg_forced_run(const double **out, rg_forced *forced, const rg_batch *batch);
 
 RG_API_END

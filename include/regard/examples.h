@@ -2,9 +2,10 @@
  *
  *   rows of cells --specs--> records, in memory or in a temporary file --order of (seed, epoch)--> batches of fields
  *
- * What rg_corpus promises for pairs of lines holds for every kind: an epoch has each example once, in an order that follows from seed and
- * epoch; a place is a few numbers and resuming is exact; what does not fit the memory goes to a file and gives the same bits; faults are
- * counted with file and line; a checksum changes with data, settings and vocabularies. rg_corpus itself is this store with two fields. */
+ * What rg_corpus promises for pairs of lines holds for every kind: an epoch has each example once, in an order that
+ * follows from seed and epoch; a place is a few numbers and resuming is exact; what does not fit the memory goes to
+ * a file and gives the same bits; faults are counted with file and line; a checksum changes with data, settings and
+ * vocabularies. rg_corpus itself is this store with two fields. */
 #ifndef REGARD_EXAMPLES_H
 #define REGARD_EXAMPLES_H
 
@@ -16,7 +17,8 @@ RG_API_BEGIN
 
 /* ------------------------------------------------------------------------------------------------ class names */
 
-/* Distinct names, sorted (by number when all are whole numbers, otherwise by bytes): the order of the file does not matter. */
+/* Distinct names, sorted (by number when all are whole numbers, otherwise by bytes): the order of the file does not
+ * matter. */
 typedef struct rg_names rg_names; /* never changes once made */
 
 rg_status   rg_names_new(rg_names **out, const char *const *names, size_t count); /* in any order, repeats allowed */
@@ -32,24 +34,29 @@ rg_status   rg_names_print(rg_text *out, const rg_names *names, size_t most); /*
 
 /* ----------------------------------------------------------------------------------------------------- fields */
 
-/* Pixels of a picture file (PNG, JPEG): appends height * width * channels bytes to out. Fails with what is wrong, without the file's name. */
-typedef rg_status rg_decode_picture(rg_text *out, size_t *out_height, size_t *out_width, size_t channels, const rg_cell *cell, void *context);
+/* Pixels of a picture file (PNG, JPEG): appends height * width * channels bytes to out. Fails with what is wrong,
+ * without the file's name. */
+typedef rg_status rg_decode_picture(rg_text *out, size_t *out_height, size_t *out_width, size_t channels,
+                                    const rg_cell *cell, void *context);
 
-/* Rows of pictures that somebody else keeps (features.h): a record holds the number of an entry. `keep` finds or makes it: its height and width in
- * rows, and a key that changes with what is in it. `rows` gives height * width * spec.width numbers, which stay. */
+/* Rows of pictures that somebody else keeps (features.h): a record holds the number of an entry. `keep` finds or
+ * makes it: its height and width in rows, and a key that changes with what is in it. `rows` gives height * width *
+ * spec.width numbers, which stay. */
 typedef struct rg_kept_rows {
-    rg_status (*keep)(uint32_t *out_entry, size_t *out_height, size_t *out_width, uint64_t *out_key, const rg_cell *cell, void *context);
+    rg_status (*keep)(uint32_t *out_entry, size_t *out_height, size_t *out_width, uint64_t *out_key,
+                      const rg_cell *cell, void *context);
     const float *(*rows)(void *context, uint32_t entry);
 } rg_kept_rows;
 
-/* A picture of a batch changed on the way into it, of any size: `height` x `width` pixels of spec.width channels, appended to *out as bytes. What comes out
- * follows from the picture, its line, the epoch and `training` (false: a store to validate on, whose epoch is always 0). */
+/* A picture of a batch changed on the way into it, of any size: `height` x `width` pixels of spec.width channels,
+ * appended to *out as bytes. What comes out follows from the picture, its line, the epoch and `training` (false: a
+ * store to validate on, whose epoch is always 0). */
 typedef struct rg_base_picture {
     const unsigned char *pixels;
     size_t               height, width, channels;
 } rg_base_picture;
-typedef rg_status rg_change_picture(rg_text *out, size_t *out_height, size_t *out_width, const rg_base_picture *base, uint64_t epoch, uint64_t line,
-                                    bool training, void *context);
+typedef rg_status rg_change_picture(rg_text *out, size_t *out_height, size_t *out_width, const rg_base_picture *base,
+                                    uint64_t epoch, uint64_t line, bool training, void *context);
 
 /* What a field is before data are read. Vocabularies, names and strings are borrowed and must outlive the store. */
 typedef struct rg_field_spec {
@@ -66,8 +73,8 @@ typedef struct rg_field_spec {
     bool            predicted;  /* IDS: also `previous`; implies eos                                                      */
     bool            words;      /* IDS: each word is cut by itself, for the TAGS field behind it                          */
     bool            many;       /* NUMBERS: any number of rows, between ; or line ends: a sequence. IDS: any number of texts, one per
-                                 * line, each at most max_rows long and closed by </s>. CLASS: any number, one per line; a name that
-                                 * nobody learned is -1                                                                    */
+                                 * line, each at most max_rows long and closed by </s>. CLASS: any number, one per
+                                 * line; a name that nobody learned is -1 */
     bool            optional;   /* may be missing or empty: no rows (unlabelled examples)                                 */
     double          alpha;      /* IDS: rg_vocab_sample cuts the text anew each epoch; 0: always the same cut             */
     struct rg_open_words *extra; /* IDS: words that the vocabulary does not know get ids beyond it (copies.h); NULL: <unk>       */
@@ -84,7 +91,8 @@ typedef struct rg_field_spec {
 typedef struct rg_examples_config {
     size_t      batch;   /* most examples in a batch; 0: no limit. It holds together with batch_rows of the fields         */
     size_t      window;  /* sort by rows, last field first, within so many times batch (0: 1000) examples; 0: keep the order. Where
-                          * records come from the file, those of one window (64 batches where this is 0) are in memory at once */
+                          * records come from the file, those of one window (64 batches where this is 0) are in
+                          * memory at once */
     bool        shuffle; /* a new order each epoch                                                                        */
     uint64_t    seed;
     size_t      memory; /* bytes of records kept in memory; more goes to a temporary file                                 */
@@ -109,12 +117,14 @@ typedef struct rg_examples_report {
 
 typedef struct rg_examples rg_examples;
 
-rg_status rg_examples_new(rg_examples **out, const rg_examples_config *config, const rg_field_spec *specs, size_t fields);
+rg_status rg_examples_new(rg_examples **out, const rg_examples_config *config, const rg_field_spec *specs,
+                          size_t fields);
 void      rg_examples_free(rg_examples *examples);
-/* One example, a cell per field. What cannot be kept (empty, too long) is counted; what makes no sense (a class nobody knows, "1.5x" as a
- * number) is a failure that names the field. */
+/* One example, a cell per field. What cannot be kept (empty, too long) is counted; what makes no sense (a class
+ * nobody knows, "1.5x" as a number) is a failure that names the field. */
 rg_status rg_examples_add(rg_examples *examples, const rg_cell *cells, uint64_t line);
-/* All rows of a file; `wanted` of the configuration is the names of the specs unless it is given. May be called for several files. */
+/* All rows of a file; `wanted` of the configuration is the names of the specs unless it is given. May be called for
+ * several files. */
 rg_status rg_examples_read(rg_examples *examples, const char *path, const rg_reader_config *config);
 rg_status rg_examples_read_from(rg_examples *examples, rg_reader *reader); /* whose wanted columns are the specs, in their order */
 /* Empty a store that never went to a file: the same fields, no examples, not sealed. Faults stay counted. */
@@ -122,11 +132,12 @@ void      rg_examples_clear(rg_examples *examples);
 /* No more examples will come. A store without a single one is refused. */
 rg_status rg_examples_seal(rg_examples *examples);
 /* new, read, seal. */
-rg_status rg_examples_open(rg_examples **out, const rg_examples_config *config, const rg_field_spec *specs, size_t fields,
-                           const char *path, const rg_reader_config *reading);
+rg_status rg_examples_open(rg_examples **out, const rg_examples_config *config, const rg_field_spec *specs,
+                           size_t fields, const char *path, const rg_reader_config *reading);
 
-/* What a field needs to know before it can be read, from a first pass over the file: the names of CLASS (two at least), SET and TAGS into
- * *out_names (the caller's to free), the width of NUMBERS, COUNTS and raw PIXELS into *out_width. Either may be NULL. */
+/* What a field needs to know before it can be read, from a first pass over the file: the names of CLASS (two at
+ * least), SET and TAGS into *out_names (the caller's to free), the width of NUMBERS, COUNTS and raw PIXELS into
+ * *out_width. Either may be NULL. */
 rg_status rg_examples_learn(rg_names **out_names, size_t *out_width, const rg_field_spec *spec, const char *path,
                             const rg_reader_config *config);
 /* A rg_vocab_feed: text of column `wanted` of a reader, for rg_vocab_train. */

@@ -4,7 +4,8 @@
  *     G = softmax of the k largest of H            the others are 0
  *     y = sum_i G_i E_i(x)                         E_i(x) = f(x w1 + b1) w2 + b2, computed only for the rows that chose it
  *
- * So that all are used, two losses are added, each the squared coefficient of variation over experts: of importance, sum_x G(x), and of load,
+ * So that all are used, two losses are added, each the squared coefficient of variation over experts: of importance,
+ * sum_x G(x), and of load,
  *
  *     sum_x Phi(((x W_g)_i - kth_i) / softplus((x W_n)_i))      kth_i: the k-th largest of the other H
  *
@@ -32,13 +33,16 @@ typedef struct rg_experts {
     rg_feed_forward   expert[RG_EXPERTS_MAX];
 } rg_experts;
 
-/* RG_EINVAL: more experts than there may be, or more at a time than there are. Declares gate, noise, 0, 1, ... in the current scope. */
+/* RG_EINVAL: more experts than there may be, or more at a time than there are. Declares gate, noise, 0, 1, ... in
+ * the current scope. */
 rg_status rg_experts_init(rg_experts *out, rg_params *p, const rg_experts_config *config);
 
-/* (N, width) -> (N, width). `balance` (may be NULL) gets both losses together, (1, 1), unweighted; NULL there when nothing learns. */
+/* (N, width) -> (N, width). `balance` (may be NULL) gets both losses together, (1, 1), unweighted; NULL there when
+ * nothing learns. */
 rg_tensor *rg_experts_mix(rg_tape *t, const rg_experts *e, rg_tensor *x, rg_tensor **balance);
-/* The same with the losses attached: their gradient, config.balance times the rows, arrives with that of the result. The watch point "load"
- * gives the share of the rows' choices that each expert got, (1, N); "chosen" the first choice of each row, (rows, 1). */
+/* The same with the losses attached: their gradient, config.balance times the rows, arrives with that of the result.
+ * The watch point "load" gives the share of the rows' choices that each expert got, (1, N); "chosen" the first
+ * choice of each row, (rows, 1). */
 rg_tensor *rg_experts_run(rg_tape *t, const rg_experts *e, rg_tensor *x);
 
 RG_API_END

@@ -1,9 +1,11 @@
-/* features.h - pictures through a frozen network that was trained elsewhere: rows of a grid instead of pixels, computed once per picture.
+/* features.h - pictures through a frozen network that was trained elsewhere: rows of a grid instead of pixels, computed
+ * once per picture.
  *
  *   picture file --decode, fit--> pixels --frozen network--> rows of a grid --kept in memory and in a file--> batches
  *
- * To a system they are a picture of few, wide pixels: a field of kind RG_FIELD_PIXELS whose `width` is the network's last maps (1280 of MobileNet v2,
- * 512 of SqueezeNet), its layout's height and width the grid (7 x 7 for 224 x 224 pixels). Nothing else in a system changes: cnn with no layers and
+ * To a system they are a picture of few, wide pixels: a field of kind RG_FIELD_PIXELS whose `width` is the network's
+ * last maps (1280 of MobileNet v2, 512 of SqueezeNet), its layout's height and width the grid (7 x 7 for 224 x 224
+ * pixels). Nothing else in a system changes: cnn with no layers and
  * --pool gap is a linear classifier on them, whose class activation maps are drawn as ever.
  *
  *     task options   rg_features_options features;           RG_FEATURES_ROWS(options, features)
@@ -13,7 +15,8 @@
  *     model file     { RG_ASSET_FEATURES, "features", offsetof(assets, features), NULL, 0, true }
  *     answering      spec = rg_features_spec(its->features, "picture") again: the network is in the model file
  *
- * Examples of one picture (captions, questions) share its rows: a record holds a number, and rows are copied when a batch is made. */
+ * Examples of one picture (captions, questions) share its rows: a record holds a number, and rows are copied when a
+ * batch is made. */
 #ifndef REGARD_FEATURES_H
 #define REGARD_FEATURES_H
 
@@ -33,10 +36,12 @@ typedef struct rg_features_options {
     { RG_OPTION_STRING, "features-cache", offsetof(type, features.cache), "",                                                                         \
       "file that keeps what it computed, for other trainings; empty: none", 0, NULL, NULL }
 
-/* Open the network of --features. pixels: the size pictures are brought to (0: what the network was trained on) and how; the same numbers, whatever
- * the threads. With a cache, what is in that file is taken, unless it is of other weights, sizes or fits. RG_EMATCH: not a network that can be used,
- * with the tensor that is missing, too many or misshapen. */
-rg_status rg_features_start(rg_features **out, const rg_features_options *options, const rg_pixels_config *pixels, int threads);
+/* Open the network of --features. pixels: the size pictures are brought to (0: what the network was trained on) and
+ * how; the same numbers, whatever the threads. With a cache, what is in that file is taken, unless it is of other
+ * weights, sizes or fits. RG_EMATCH: not a network that can be used, with the tensor that is missing, too many or
+ * misshapen. */
+rg_status rg_features_start(rg_features **out, const rg_features_options *options, const rg_pixels_config *pixels,
+                            int threads);
 void      rg_features_free(rg_features *features);
 /* Write the cache, if there is one and something was added. */
 rg_status rg_features_save(rg_features *features);
@@ -52,7 +57,8 @@ rg_status rg_features_sizes(rg_sizes *out, const rg_features *features);
 /* The field of picture files through the network; borrowed, must outlive the store. */
 rg_field_spec rg_features_spec(rg_features *features, const char *name);
 
-/* One picture of 3 channels and any size: rows (down * across, width). Borrowed until the next call, or NULL with *status. */
+/* One picture of 3 channels and any size: rows (down * across, width). Borrowed until the next call, or NULL with
+ * *status. */
 const float *rg_features_of(rg_status *status, rg_features *features, const rg_picture *picture);
 
 /* For a model file: the network with its weights, and back. */

@@ -6,8 +6,9 @@
  *   DIR/labels.txt     line i: the class of node i, -1 when it is not known; several classes a line: several labels a node
  *   DIR/split.tsv      train|val|test TAB node
  *
- * Each file may be gzipped (NAME.gz). Labels and split may be missing: without a split every labelled node belongs to whatever the
- * graph is used for. Features are kept as they are used: node i "reaches" its features, so X W is a mix of rows of W. */
+ * Each file may be gzipped (NAME.gz). Labels and split may be missing: without a split every labelled node belongs
+ * to whatever the graph is used for. Features are kept as they are used: node i "reaches" its features, so X W is a
+ * mix of rows of W. */
 #ifndef REGARD_GRAPH_H
 #define REGARD_GRAPH_H
 
@@ -55,12 +56,15 @@ typedef struct rg_graph_sources {
     bool      dense; /* features are a table of numbers */
 } rg_graph_sources;
 
-/* RG_EFORMAT names file, line and what is wrong there: a node out of range, an edge that was there before, a missing label. */
+/* RG_EFORMAT names file, line and what is wrong there: a node out of range, an edge that was there before, a missing
+ * label. */
 rg_status rg_graph_load(rg_graph **out, const char *folder, const rg_graph_config *config);
-rg_status rg_graph_read(rg_graph **out, const char *name, const rg_graph_sources *sources, const rg_graph_config *config);
+rg_status rg_graph_read(rg_graph **out, const char *name, const rg_graph_sources *sources,
+                        const rg_graph_config *config);
 void      rg_graph_free(rg_graph *graph);
 
-/* All labelled nodes become the set of `split`, the others empty: for graphs that are train, valid or test as a whole. */
+/* All labelled nodes become the set of `split`, the others empty: for graphs that are train, valid or test as a
+ * whole. */
 rg_status rg_graph_take_all(rg_graph *graph, rg_graph_split split);
 
 /* What systems on graphs learn from and answer: their batch. */
@@ -73,7 +77,8 @@ typedef struct rg_graph_batch {
 typedef struct rg_graph_counts {
     uint64_t hit, said, gold; /* said and gold: answers given, answers there were */
 } rg_graph_counts;
-void   rg_graph_count(rg_graph_counts *counts, const rg_graph *graph, rg_graph_split split, const rg_real *logits, size_t ld);
+void   rg_graph_count(rg_graph_counts *counts, const rg_graph *graph, rg_graph_split split, const rg_real *logits,
+                      size_t ld);
 double rg_graph_score(const rg_graph_counts *counts);
 
 RG_API_END

@@ -1,5 +1,5 @@
-/* layers.h - parts that several systems are built from; the blocks of Transformers are in transformer.h. Each has an init that declares its parameters inside the
- * current scope and a function that runs it. */
+/* layers.h - parts that several systems are built from; the blocks of Transformers are in transformer.h. Each has an
+ * init that declares its parameters inside the current scope and a function that runs it. */
 #ifndef REGARD_LAYERS_H
 #define REGARD_LAYERS_H
 
@@ -52,8 +52,9 @@ int32_t *rg_places(rg_tape *t, const rg_layout *layout);
 
 /* ------------------------------------------------------------------------------------------------- recurrence */
 
-/* A stack of recurrent layers; layer l reads the states of layer l-1. Dropout sits on what goes up, never on what goes on in time: on
- * the input of every layer (Zaremba, Sutskever, Vinyals 2014); what leaves the top is the caller's to drop. */
+/* A stack of recurrent layers; layer l reads the states of layer l-1. Dropout sits on what goes up, never on what
+ * goes on in time: on the input of every layer (Zaremba, Sutskever, Vinyals 2014); what leaves the top is the
+ * caller's to drop. */
 enum { RG_RECURRENT_DEPTH = 16 };
 
 typedef struct rg_recurrent_config {
@@ -85,11 +86,12 @@ typedef struct rg_recurrent_states {
     size_t     after; /* rg_recurrent_stack_run: leave the states after so many rows of every group; 0: at its end */
 } rg_recurrent_states;
 
-void   rg_recurrent_stack_init(rg_recurrent_stack *out, rg_params *p, const char *name, const rg_recurrent_config *config);
+void   rg_recurrent_stack_init(rg_recurrent_stack *out, rg_params *p, const char *name,
+                               const rg_recurrent_config *config);
 size_t rg_recurrent_stack_width(const rg_recurrent_stack *s); /* columns of what it returns: twice the width for concatenated directions */
 
-/* (N, in) -> (N, stack width) over the layout of x. `states` (may be NULL) is where every group starts and, on return, where it
- * ended; both directions start from zeros and leave their ends combined as the rows are. */
+/* (N, in) -> (N, stack width) over the layout of x. `states` (may be NULL) is where every group starts and, on
+ * return, where it ended; both directions start from zeros and leave their ends combined as the rows are. */
 rg_tensor *rg_recurrent_stack_run(rg_tape *t, const rg_recurrent_stack *s, rg_tensor *x, rg_recurrent_states *states);
 /* One step of n rows: (n, in) -> (n, width); states are read and replaced. Not for both directions. */
 rg_tensor *rg_recurrent_stack_step(rg_tape *t, const rg_recurrent_stack *s, rg_tensor *x, rg_recurrent_states *states);

@@ -1,6 +1,7 @@
 /* learning.h - the settings of every training, whatever it learns from, and what a training reports.
  *
- * One struct, one table of rows: `regard train` has them for every system. A task (regard/task.h) and a preset say what they start from. */
+ * One struct, one table of rows: `regard train` has them for every system. A task (regard/task.h) and a preset say
+ * what they start from. */
 #ifndef REGARD_LEARNING_H
 #define REGARD_LEARNING_H
 

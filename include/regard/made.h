@@ -1,7 +1,7 @@
 /* made.h - generators: data sets that are made, not read.
  *
- * A generator is a constant in src/data/made and one word in RG_GENERATORS: `regard make NAME OPTIONS -o OUT` and every test that walks the
- * table know it from there. What it writes follows from its options and its seed alone. */
+ * A generator is a constant in src/data/made and one word in RG_GENERATORS: `regard make NAME OPTIONS -o OUT` and
+ * every test that walks the table know it from there. What it writes follows from its options and its seed alone. */
 #ifndef REGARD_MADE_H
 #define REGARD_MADE_H
 
@@ -42,8 +42,8 @@ typedef struct rg_generator {
     const char      *writes;  /* what is there afterwards: "OUT.en, OUT.fr, OUT.links", "OUT: JSON lines", "OUT/: PNG files, labels.tsv" */
     const rg_option *options; /* rows that fill a struct of options_bytes */
     size_t           options_bytes;
-    /* Write to `out`: a file, a folder or the first part of names, as `writes` says. On failure the message names the file or the option;
-     * files that were complete may be there. */
+    /* Write to `out`: a file, a folder or the first part of names, as `writes` says. On failure the message names
+     * the file or the option; files that were complete may be there. */
     rg_status (*write)(const char *out, const void *options);
 
     /* Generators of examples, which can be drawn one by one; NULL for the others. */
@@ -56,15 +56,19 @@ typedef struct rg_generator {
 /* Open a generator of examples; its options are borrowed and must outlive it. */
 rg_status rg_maker_new(rg_maker **out, const rg_generator *generator, const void *options);
 void      rg_maker_free(rg_maker *maker);
-/* Example `number` of a split, of as many as one wants: the same for the same options, seed, split and number. What was in *out is freed. */
+/* Example `number` of a split, of as many as one wants: the same for the same options, seed, split and number. What
+ * was in *out is freed. */
 rg_status rg_maker_draw(rg_made *out, const rg_maker *maker, rg_made_split split, uint64_t number);
 
-/* Generators that place, turn or cover one digit, over the digits of somebody's own files: `digits` of 28 x 28 bytes each, borrowed, from which clutter
- * is cut. RG_EINVAL: the generator has no use for them. */
+/* Generators that place, turn or cover one digit, over the digits of somebody's own files: `digits` of 28 x 28 bytes
+ * each, borrowed, from which clutter is cut. RG_EINVAL: the generator has no use for them. */
 enum { RG_MADE_DIGIT = 28 };
-rg_status rg_maker_over(rg_maker **out, const rg_generator *generator, const void *options, const unsigned char *digits, size_t count);
-/* The picture of a digit in an epoch: what is drawn depends on the options' seed, the epoch and the number alone. What was in *out is freed. */
-rg_status rg_maker_change(rg_made *out, const rg_maker *maker, const unsigned char *digit, uint64_t epoch, uint64_t number);
+rg_status rg_maker_over(rg_maker **out, const rg_generator *generator, const void *options, const unsigned char *digits,
+                        size_t count);
+/* The picture of a digit in an epoch: what is drawn depends on the options' seed, the epoch and the number alone.
+ * What was in *out is freed. */
+rg_status rg_maker_change(rg_made *out, const rg_maker *maker, const unsigned char *digit, uint64_t epoch,
+                          uint64_t number);
 
 /* One word per generator, in the order of the help. */
 #define RG_GENERATORS(X)                                                                                            \

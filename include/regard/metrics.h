@@ -1,7 +1,8 @@
-/* metrics.h - how good is it: BLEU, chrF, chrF++, TER, ROUGE with the numbers of sacreBLEU 2.6; alignment error, sets, perplexity.
+/* metrics.h - how good is it: BLEU, chrF, chrF++, TER, ROUGE with the numbers of sacreBLEU 2.6; alignment error, sets,
+ * perplexity.
  *
- * A metric of sentences turns each segment into a few numbers that are summed over the corpus before the score is taken. So one
- * object serves the corpus score, sentence scores, parts of the corpus and bootstrap confidence. */
+ * A metric of sentences turns each segment into a few numbers that are summed over the corpus before the score is
+ * taken. So one object serves the corpus score, sentence scores, parts of the corpus and bootstrap confidence. */
 #ifndef REGARD_METRICS_H
 #define REGARD_METRICS_H
 
@@ -49,9 +50,11 @@ double rg_scorer_sentence(const rg_scorer *scorer, size_t segment); /* BLEU: eff
 double rg_scorer_part(const rg_scorer *scorer, const size_t *segments, size_t count);
 
 /* 95 % interval by resampling segments: mean of the resampled scores and half the interval's width. */
-rg_status rg_scorer_bootstrap(double *out_mean, double *out_half, const rg_scorer *scorer, size_t samples, uint64_t seed);
+rg_status rg_scorer_bootstrap(double *out_mean, double *out_half, const rg_scorer *scorer, size_t samples,
+                              uint64_t seed);
 
-/* What makes a score comparable: "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0" (the numbers are that version's). */
+/* What makes a score comparable: "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0" (the numbers are that
+ * version's). */
 rg_status rg_scorer_signature(rg_text *out, const rg_scorer *scorer);
 /* "BLEU", "chrF2", "chrF2++", "TER", "ROUGE-1", ... */
 const char *rg_scorer_title(const rg_scorer *scorer);
@@ -66,8 +69,8 @@ rg_status rg_scorer_bleu(rg_bleu_parts *out, const rg_scorer *scorer); /* RG_EIN
 /* Recall, precision and F1 of ROUGE, means over the segments. */
 rg_status rg_scorer_rouge(double *out_precision, double *out_recall, double *out_f1, const rg_scorer *scorer);
 
-/* The score by length: segment i belongs to the first bucket b with length[i] <= edges[b], else to the last. out_scores and
- * out_counts have count + 1 entries. */
+/* The score by length: segment i belongs to the first bucket b with length[i] <= edges[b], else to the last.
+ * out_scores and out_counts have count + 1 entries. */
 rg_status rg_scorer_by_length(double *out_scores, size_t *out_counts, const rg_scorer *scorer, const uint32_t *length,
                               const uint32_t *edges, size_t count);
 
@@ -93,11 +96,13 @@ rg_class_scores rg_confusion_class(const rg_confusion *c, size_t class_number);
 double          rg_confusion_accuracy(const rg_confusion *c); /* NaN when nothing was counted */
 double          rg_confusion_macro_f1(const rg_confusion *c); /* mean over the classes that were right or answered at least once */
 
-/* Precision, recall and F1 per class, and the confusion matrix where there are few enough classes for a terminal. Or one JSON object. */
+/* Precision, recall and F1 per class, and the confusion matrix where there are few enough classes for a terminal. Or
+ * one JSON object. */
 rg_status rg_confusion_print(rg_text *out, const rg_confusion *c, const rg_names *names);
 rg_status rg_confusion_json(rg_text *out, const rg_confusion *c, const rg_names *names);
 
-/* Spans of tags such as B-PER I-PER O: one begins at B, or at I behind another type, and ends before the next that is not its I. */
+/* Spans of tags such as B-PER I-PER O: one begins at B, or at I behind another type, and ends before the next that
+ * is not its I. */
 bool rg_tags_are_bio(const rg_names *tags);
 
 /* --------------------------------------------------------------------------------------------- other measures */
@@ -117,9 +122,11 @@ double    rg_aer_rate(const rg_aer *aer);
 typedef struct rg_set_counts {
     uint64_t hit, extra, missed;
 } rg_set_counts;
-rg_status rg_set_compare(rg_set_counts *out, const int32_t *predicted, size_t predicted_count, const int32_t *gold, size_t gold_count);
+rg_status rg_set_compare(rg_set_counts *out, const int32_t *predicted, size_t predicted_count, const int32_t *gold,
+                         size_t gold_count);
 /* Spans of a sentence: hit where type, begin and end agree. Added to *sums. */
-void      rg_spans_compare(rg_set_counts *sums, const int32_t *gold, const int32_t *predicted, size_t n, const rg_names *tags);
+void      rg_spans_compare(rg_set_counts *sums, const int32_t *gold, const int32_t *predicted, size_t n,
+                           const rg_names *tags);
 double    rg_set_f1(rg_set_counts counts);  /* 1 when both are empty */
 double    rg_set_iou(rg_set_counts counts);
 
@@ -130,13 +137,15 @@ typedef struct rg_box {
 double rg_box_iou(rg_box a, rg_box b);
 bool   rg_box_has(rg_box box, double x, double y);
 
-/* Where a map of down x across cells says that the evidence is, in a picture of height x width: the place of the largest value of the enlarged map, and the
- * box around the largest connected part above `share` of it (0.2: Zhou et al. 2016). A map without a positive value: the whole picture. */
+/* Where a map of down x across cells says that the evidence is, in a picture of height x width: the place of the
+ * largest value of the enlarged map, and the box around the largest connected part above `share` of it (0.2: Zhou et
+ * al. 2016). A map without a positive value: the whole picture. */
 typedef struct rg_evidence {
     rg_box box;
     double x, y;
 } rg_evidence;
-rg_status rg_evidence_of(rg_evidence *out, const float *map, size_t down, size_t across, size_t height, size_t width, double share);
+rg_status rg_evidence_of(rg_evidence *out, const float *map, size_t down, size_t across, size_t height, size_t width,
+                         double share);
 
 /* ---------------------------------------------------------------------------------------------------- families */
 
@@ -152,8 +161,9 @@ typedef struct rg_judging {
     rg_text           *notes;     /* remarks for people, one per line; appended                                          */
 } rg_judging;
 
-/* Metrics of one kind of answer: `regard evaluate --type NAME GOLD... < predicted`. A family is a constant in src/metrics,
- * rg_metric_family_NAME, and one word in RG_METRIC_FAMILIES. Those of text are the scorers above, and no row. */
+/* Metrics of one kind of answer: `regard evaluate --type NAME GOLD... < predicted`. A family is a constant in
+ * src/metrics, rg_metric_family_NAME, and one word in RG_METRIC_FAMILIES. Those of text are the scorers above, and
+ * no row. */
 typedef struct rg_metric_family {
     const char      *name, *summary; /* "classes", "accuracy, F1 per class, confusion matrix" */
     const char      *details;        /* the files, for --help; may be NULL                    */
@@ -170,7 +180,7 @@ RG_METRIC_FAMILIES(RG_METRIC_FAMILY_DECLARE)
 const rg_metric_family *const *rg_metric_family_all(void);              /* ends with NULL */
 const rg_metric_family        *rg_metric_family_find(const char *name); /* NULL: none     */
 
-/* ------------------------------------------------------------------------------------------------------------ samples */
+/* ---------------------------------------------------------------------------------------------------------- samples */
 
 /* Log-likelihood of n rows x of d numbers under normal windows around M samples; their width is chosen on `valid`. */
 typedef struct rg_parzen {
@@ -178,7 +188,8 @@ typedef struct rg_parzen {
     double sigma;
     size_t examples;
 } rg_parzen;
-rg_status rg_parzen_measure(rg_parzen *out, const rg_real *samples, size_t M, const rg_real *x, size_t n, const rg_real *valid, size_t valid_n, size_t d);
+rg_status rg_parzen_measure(rg_parzen *out, const rg_real *samples, size_t M, const rg_real *x, size_t n,
+                            const rg_real *valid, size_t valid_n, size_t d);
 
 RG_API_END
 #endif

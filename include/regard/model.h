@@ -1,8 +1,8 @@
 /* model.h - systems and models.
  *
- * A *system* is a paper: one file in src/models/ that says where its queries, keys and values come from. A *model* is a system with
- * settings, sizes and parameters. Training sees only `loss`; search, sampling, ensembles, forced scoring and the server only
- * start / step / keep. */
+ * A *system* is a paper: one file in src/models/ that says where its queries, keys and values come from. A *model*
+ * is a system with settings, sizes and parameters. Training sees only `loss`; search, sampling, ensembles, forced
+ * scoring and the server only start / step / keep. */
 #ifndef REGARD_MODEL_H
 #define REGARD_MODEL_H
 
@@ -24,9 +24,10 @@ RG_TASKS(RG_TASK_DECLARE)
 
 /* What a system's attention is, as data: for `regard explain`, the viewer and the documents.
  *
- * Its weights are seen at watch points whose names match `watch` ('*' any run of characters): "decoder.*.cross.weights". The rows of such a
- * map are the queries, its columns the keys; `rows` and `cols` name the label lists of a record (regard/record.h) that say what they are:
- * "source" and "output" of a translation, "words" and "class", "nodes", "steps" and "slots". NULL where nothing can be watched. */
+ * Its weights are seen at watch points whose names match `watch` ('*' any run of characters):
+ * "decoder.*.cross.weights". The rows of such a map are the queries, its columns the keys; `rows` and `cols` name
+ * the label lists of a record (regard/record.h) that say what they are: "source" and "output" of a translation,
+ * "words" and "class", "nodes", "steps" and "slots". NULL where nothing can be watched. */
 typedef struct rg_attention_use {
     const char *where, *queries, *keys, *values, *score, *reach;
     const char *watch, *rows, *cols;
@@ -37,8 +38,8 @@ const rg_attention_use *rg_attention_use_find(const rg_attention_use *uses, cons
 /* Does it look from one list of labels at another: from the words of an answer at its source? */
 bool rg_attention_use_crosses(const rg_attention_use *use);
 
-/* Named numbers that the data decide and a system is built from: "source-vocabulary", "classes", "features", "eos". A name that is empty
- * ends the list: rg_sizes sizes = { { { "features", 8 }, { "classes", 3 } } }; */
+/* Named numbers that the data decide and a system is built from: "source-vocabulary", "classes", "features", "eos".
+ * A name that is empty ends the list: rg_sizes sizes = { { { "features", 8 }, { "classes", 3 } } }; */
 enum { RG_SIZES_MAX = 16 };
 typedef struct rg_sizes {
     struct {
@@ -55,7 +56,8 @@ typedef struct rg_preset {
     const char *name, *summary, *yaml;
 } rg_preset;
 
-/* One of several losses that take turns, each with its own parameters and its own count of steps: the two players of a GAN. */
+/* One of several losses that take turns, each with its own parameters and its own count of steps: the two players of
+ * a GAN. */
 typedef struct rg_system_phase {
     const char *name;
     rg_loss (*loss)(rg_tape *t, const rg_model *model, const void *batch);
@@ -87,10 +89,12 @@ typedef struct rg_system {
     /* Instead of `loss`: what takes turns, ends with name = NULL. NULL: `loss` alone. */
     const rg_system_phase *phases;
 
-    /* Columns of block i of what its streams carry from batch to batch (carry.h); 0: there is no such block. NULL: it carries nothing. */
+    /* Columns of block i of what its streams carry from batch to batch (carry.h); 0: there is no such block. NULL:
+     * it carries nothing. */
     size_t (*carries)(const rg_model *model, size_t block);
 
-    /* Systems that answer once, in steps that an objective (objective.h) can come between; then `loss` is NULL and predict is rg_model_predict.
+    /* Systems that answer once, in steps that an objective (objective.h) can come between; then `loss` is NULL and
+     * predict is rg_model_predict.
      *   enter     the rows that go in: pixels, embeddings of words
      *   features  of these rows, a row per example
      *   answer    logits of the features
@@ -100,7 +104,8 @@ typedef struct rg_system {
     rg_tensor *(*answer)(rg_tape *t, const rg_model *model, const void *batch, rg_tensor *features);
     rg_loss (*compare)(rg_tape *t, const void *batch, rg_tensor *logits);
 
-    /* Answers of systems that predict: a row of logits for each node, or each step that is asked for. NULL for those that decode. */
+    /* Answers of systems that predict: a row of logits for each node, or each step that is asked for. NULL for those
+     * that decode. */
     rg_tensor *(*predict)(rg_tape *t, const rg_model *model, const void *batch);
 
     /* Decoding, NULL for systems that do not decode. `state` has state_bytes zeroed bytes and belongs to the decoding.
@@ -120,8 +125,8 @@ const rg_system *const *rg_system_all(void);              /* ends with NULL */
 const rg_system        *rg_system_find(const char *name);
 const rg_system        *rg_system_find_for(const char *name, const rg_task *task); /* the one for that kind of data */
 
-/* Fill `options` (system->options_bytes, zeroed; rg_options_fini also after a failure) as a model file says: its YAML, else what was so
- * before a setting existed (`earlier`), else the default. */
+/* Fill `options` (system->options_bytes, zeroed; rg_options_fini also after a failure) as a model file says: its
+ * YAML, else what was so before a setting existed (`earlier`), else the default. */
 rg_status rg_system_stored_options(void *options, const rg_system *system, const char *yaml);
 
 struct rg_model {
@@ -132,29 +137,35 @@ struct rg_model {
     rg_params       *params;
     void            *assets;  /* what its task needs beside them: vocabularies, class names; NULL: nothing was given */
     void (*drop)(void *assets); /* frees what they hold */
-    /* Tasks that write text: append that of tokens; ids beyond the vocabulary (copies, batch.h) get a word of their own. NULL: none. */
+    /* Tasks that write text: append that of tokens; ids beyond the vocabulary (copies, batch.h) get a word of their
+     * own. NULL: none. */
     rg_status (*spell)(rg_text *out, const void *assets, const int32_t *ids, size_t count);
     bool             copies;  /* its answers may have ids beyond the vocabulary, of words of the source (batch.h: copies) */
     size_t           longest; /* rows a sequence may have, its closing </s> among them; 0: any number */
 };
 
 /* A model with fresh parameters. `options` was filled by the system's rows and is copied (strings too). */
-rg_status rg_model_new(rg_model **out, const rg_system *system, const void *options, const rg_sizes *sizes, uint64_t seed);
-/* The same with parameters that are zeros, for rg_checkpoint_load to fill: nothing is drawn. RG_EMATCH, before anything
- * is allocated, when the settings ask for more than `most` numbers: what a file can hold. `weights`: how they are kept. */
-rg_status rg_model_new_empty(rg_model **out, const rg_system *system, const void *options, const rg_sizes *sizes, size_t most, rg_weights weights);
+rg_status rg_model_new(rg_model **out, const rg_system *system, const void *options, const rg_sizes *sizes,
+                       uint64_t seed);
+/* The same with parameters that are zeros, for rg_checkpoint_load to fill: nothing is drawn. RG_EMATCH, before
+ * anything is allocated, when the settings ask for more than `most` numbers: what a file can hold. `weights`: how
+ * they are kept. */
+rg_status rg_model_new_empty(rg_model **out, const rg_system *system, const void *options, const rg_sizes *sizes,
+                             size_t most, rg_weights weights);
 /* rg_model_new; `more` declares parameters beside the system's, behind them (those of objectives). */
-rg_status rg_model_new_with(rg_model **out, const rg_system *system, const void *options, const rg_sizes *sizes, uint64_t seed,
-                            rg_status (*more)(rg_model *model, void *context), void *context);
+rg_status rg_model_new_with(rg_model **out, const rg_system *system, const void *options, const rg_sizes *sizes,
+                            uint64_t seed, rg_status (*more)(rg_model *model, void *context), void *context);
 void      rg_model_free(rg_model *model);
-/* Give it a struct from rg_alloc whose first member is an rg_model *, which is set; `drop` (may be NULL) frees what it holds, with the model. */
+/* Give it a struct from rg_alloc whose first member is an rg_model *, which is set; `drop` (may be NULL) frees what
+ * it holds, with the model. */
 void      rg_model_own(rg_model *model, void *assets, void (*drop)(void *assets));
 
 /* answer(features(enter(batch))): `predict` of systems that have these steps. */
 rg_tensor *rg_model_predict(rg_tape *t, const rg_model *model, const void *batch);
 /* The system's loss, or the comparison of what it predicts. */
 rg_loss    rg_model_loss(rg_tape *t, const rg_model *model, const void *batch);
-/* `compare` of examples with a label each: cross-entropy of a class, squared error of a number; without a label they are passed over. */
+/* `compare` of examples with a label each: cross-entropy of a class, squared error of a number; without a label they
+ * are passed over. */
 rg_loss    rg_compare_classes(rg_tape *t, const void *batch, rg_tensor *logits);
 
 size_t rg_model_size(const rg_model *model, const char *name); /* one of its sizes; 0: there is none of that name */
@@ -185,13 +196,14 @@ struct rg_decoding {
 rg_status rg_decoding_new(rg_decoding **out, const rg_model *model, rg_team *team); /* one caller at a time; model is shared */
 void      rg_decoding_free(rg_decoding *d);
 
-/* Read the sources; one hypothesis each. Whatever was there is dropped. A source is a field (batch.h), as in training: ids closed by eos, or
- * rows of `values` (pixels, numbers, features of sound) whose layout may carry height and width. Without a source (language models) it is
- * (rg_field){ .layout.groups = n }: n answers to begin, no rows. */
+/* Read the sources; one hypothesis each. Whatever was there is dropped. A source is a field (batch.h), as in
+ * training: ids closed by eos, or rows of `values` (pixels, numbers, features of sound) whose layout may carry
+ * height and width. Without a source (language models) it is (rg_field){ .layout.groups = n }: n answers to begin,
+ * no rows. */
 rg_status rg_decoding_start(rg_decoding *d, const rg_field *source);
-/* Logits of the next token, (n, V), rows *out_ld apart; borrowed until the next call. The first step is given bos. Of a source with
- * `copies` (batch.h) the rows have source->extra columns more, ids beyond the vocabulary; a token of those goes into the model as its
- * size "unknown". */
+/* Logits of the next token, (n, V), rows *out_ld apart; borrowed until the next call. The first step is given bos.
+ * Of a source with `copies` (batch.h) the rows have source->extra columns more, ids beyond the vocabulary; a token
+ * of those goes into the model as its size "unknown". */
 rg_status rg_decoding_step(const rg_real **out, size_t *out_ld, rg_decoding *d, const int32_t *tokens);
 /* Row i of the next step continues row parents[i] of the last: reordering, dropping and copying of hypotheses. */
 rg_status rg_decoding_keep(rg_decoding *d, const int32_t *parents, size_t n);

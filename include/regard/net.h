@@ -8,9 +8,10 @@
  *              1 x 1 to 24, plus its input where shapes agree                         r, l relu6, no activation instead of relu (c)
  *   q16x64     fire: 1 x 1 to 16 maps, then 1 x 1 and 3 x 3 to 64 each, side by side  u    a last window that is not whole counts (p, a)
  *
- * Letters on the right stand behind a layer: "c3x64s2n", "c3x64g8", "p3s2u". i (Sandler et al. 2018; relu6 inside, nothing after its end) and q
- * (Iandola et al. 2016) are short for the convolutions they consist of. Layers of maps come first, then those of units; how maps become units
- * (mean, maximum, side by side, attention) is for the system between them. */
+ * Letters on the right stand behind a layer: "c3x64s2n", "c3x64g8", "p3s2u". i (Sandler et al. 2018; relu6 inside,
+ * nothing after its end) and q (Iandola et al. 2016) are short for the convolutions they consist of. Layers of maps
+ * come first, then those of units; how maps become units (mean, maximum, side by side, attention) is for the system
+ * between them. */
 #ifndef REGARD_NET_H
 #define REGARD_NET_H
 
@@ -44,7 +45,8 @@ typedef struct rg_net {
     rg_net_layer   layer[RG_NET_LAYERS];
 } rg_net;
 
-/* Read the text and work out all shapes. RG_EINVAL, RG_ESHAPE: "layer 3 'p2': a map of 1 x 1 cannot be pooled". "" has no layers. */
+/* Read the text and work out all shapes. RG_EINVAL, RG_ESHAPE: "layer 3 'p2': a map of 1 x 1 cannot be pooled". ""
+ * has no layers. */
 rg_status rg_net_parse(rg_net *out, const char *text, size_t channels, size_t height, size_t width);
 /* Shapes, one line per layer: "c5x32  28 x 28 x 32". A new string for rg_free; NULL: no memory. */
 char *rg_net_describe(const rg_net *net);
@@ -52,7 +54,8 @@ char *rg_net_describe(const rg_net *net);
 size_t rg_net_channels(const rg_net *net);
 size_t rg_net_height(const rg_net *net);
 size_t rg_net_width(const rg_net *net);
-/* Declare parameters "NAME.0.w", ...; `units` is what the first dense layer reads: channels, or all numbers of a map. */
+/* Declare parameters "NAME.0.w", ...; `units` is what the first dense layer reads: channels, or all numbers of a
+ * map. */
 void rg_net_init(rg_net *net, rg_params *params, const char *name, size_t units);
 size_t rg_net_units(const rg_net *net, size_t units); /* of the last dense layer; `units` without one */
 

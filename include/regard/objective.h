@@ -5,9 +5,9 @@
  *     answer     features -> logits
  *     compare    logits   -> the loss of the examples that have labels
  *
- * An *objective* is one file in src/objectives that ends in a constant, and one word in RG_OBJECTIVES. It combines these steps: plain runs them
- * one after another; others change the rows that enter, or teach the features something else besides. It names no system and no task.
- * `regard train --objective NAME...` adds the losses of several. */
+ * An *objective* is one file in src/objectives that ends in a constant, and one word in RG_OBJECTIVES. It combines
+ * these steps: plain runs them one after another; others change the rows that enter, or teach the features something
+ * else besides. It names no system and no task. `regard train --objective NAME...` adds the losses of several. */
 #ifndef REGARD_OBJECTIVE_H
 #define REGARD_OBJECTIVE_H
 
@@ -16,7 +16,7 @@
 
 RG_API_BEGIN
 
-/* ------------------------------------------------------------------------------------------------------------- a pass */
+/* ----------------------------------------------------------------------------------------------------------- a pass */
 
 /* The steps of a system over one batch, on a tape. */
 typedef struct rg_pass {
@@ -30,7 +30,8 @@ typedef struct rg_pass {
 
 /* enter, features, answer; and compare, where `labels`. */
 rg_pass    rg_pass_run(rg_tape *t, const rg_model *model, const void *batch, bool labels);
-/* Logits of other rows of the same examples: with the same dropout masks; batch statistics are used, the kept ones do not move. */
+/* Logits of other rows of the same examples: with the same dropout masks; batch statistics are used, the kept ones
+ * do not move. */
 rg_tensor *rg_pass_again(rg_tape *t, const rg_pass *pass, rg_tensor *rows);
 
 typedef struct rg_objective rg_objective;
@@ -60,22 +61,24 @@ struct rg_objective {
     bool             any_batch; /* its loss does not look into `batch`, which may then be what the system's task makes (a graph); false: it is an
                                  * rg_batch, and systems of other batches are refused */
 
-    /* Declare parameters of its own; their names begin with "objective.NAME.". They are saved with the model, which does without them when it
-     * answers. May be NULL. */
+    /* Declare parameters of its own; their names begin with "objective.NAME.". They are saved with the model, which
+     * does without them when it answers. May be NULL. */
     rg_status (*build)(rg_objective_use *use, rg_params *params);
 
     /* RG_EINVAL: options that make no sense together. May be NULL. */
     rg_status (*check)(const void *options);
-    /* Another column of the files that it needs as classes, by name or number: the task adds it as a further field, and how many classes there
-     * are is the model's size "adversary-classes". NULL: none. */
+    /* Another column of the files that it needs as classes, by name or number: the task adds it as a further field,
+     * and how many classes there are is the model's size "adversary-classes". NULL: none. */
     const char *(*column)(const void *options);
 
-    /* Sum and count. The clean pass is there; several objectives share it. rg_tape_progress tells how far the run is; rg_perturb (perturb.h)
-     * and rg_tape_mark, rg_tape_gradient and rg_tape_rewind make inner passes. Examples without a label are those whose label field has no
-     * row, which compare passes over, and those of pass->fields->beside. */
+    /* Sum and count. The clean pass is there; several objectives share it. rg_tape_progress tells how far the run
+     * is; rg_perturb (perturb.h) and rg_tape_mark, rg_tape_gradient and rg_tape_rewind make inner passes. Examples
+     * without a label are those whose label field has no row, which compare passes over, and those of
+     * pass->fields->beside. */
     rg_loss (*loss)(rg_tape *t, const rg_objective_use *use, const rg_pass *pass);
 
-    /* What it says of itself beside the loss, for logs: "lambda", "domain-accuracy" since it was last asked. May be NULL. */
+    /* What it says of itself beside the loss, for logs: "lambda", "domain-accuracy" since it was last asked. May be
+     * NULL. */
     size_t (*tells)(const rg_objective_use *use, rg_progress progress, rg_objective_note notes[RG_OBJECTIVE_NOTES]);
 };
 
@@ -88,10 +91,13 @@ typedef struct rg_objective_choice {
     const void         *options; /* filled from objective->options */
 } rg_objective_choice;
 
-/* The objectives of a training: make them ready before the model's parameters are built, and ask for the sum of their losses. */
+/* The objectives of a training: make them ready before the model's parameters are built, and ask for the sum of
+ * their losses. */
 typedef struct rg_objectives rg_objectives;
-/* RG_EINVAL: `system` has no enter, features, answer and compare; two objectives have an option of one name. Without choices: plain. */
-rg_status rg_objectives_new(rg_objectives **out, const rg_system *system, const rg_objective_choice *choices, size_t count);
+/* RG_EINVAL: `system` has no enter, features, answer and compare; two objectives have an option of one name. Without
+ * choices: plain. */
+rg_status rg_objectives_new(rg_objectives **out, const rg_system *system, const rg_objective_choice *choices,
+                            size_t count);
 void      rg_objectives_free(rg_objectives *objectives);
 rg_status rg_objectives_build(rg_model *model, void *objectives); /* for rg_model_new_with */
 rg_loss   rg_objectives_loss(rg_tape *t, const rg_objectives *objectives, const void *batch);
@@ -101,7 +107,8 @@ char *rg_objectives_settings(const rg_objectives *objectives);
 /* The column that one of them needs; NULL: none. RG_EINVAL when two need different ones. */
 rg_status rg_objectives_column(const char **out, const rg_objectives *objectives);
 /* Their notes; how many. */
-size_t    rg_objectives_notes(rg_objective_note notes[RG_OBJECTIVE_NOTES], const rg_objectives *objectives, rg_progress progress);
+size_t rg_objectives_notes(rg_objective_note notes[RG_OBJECTIVE_NOTES], const rg_objectives *objectives,
+                           rg_progress progress);
 
 RG_API_END
 #endif

@@ -1,5 +1,5 @@
-/* ops.h - the words of formulas. Every op takes the tape first and returns a tensor that lives on it, or NULL with the reason
- * latched on the tape. NULL arguments flow through. Shapes are (rows, cols); N rows, D columns. */
+/* ops.h - the words of formulas. Every op takes the tape first and returns a tensor that lives on it, or NULL with
+ * the reason latched on the tape. NULL arguments flow through. Shapes are (rows, cols); N rows, D columns. */
 #ifndef REGARD_OPS_H
 #define REGARD_OPS_H
 
@@ -44,12 +44,13 @@ rg_tensor *rg_gather(rg_tape *t, rg_tensor *x, const int32_t *index, size_t coun
 /* out (rows, D) with out[index[i]] += x[i]; -1 drops the row. */
 rg_tensor *rg_scatter(rg_tape *t, rg_tensor *x, const int32_t *index, size_t rows, const rg_layout *layout);
 rg_tensor *rg_transpose(rg_tape *t, rg_tensor *x);
-/* n rows side by side, (N n, D) -> (N, n D), and each row cut into n, (N, n D) -> (N n, D). Views of dense rows. Groups of a layout keep
- * their rows where n divides each of them; pictures become plain groups. A picture's pixels as one row: n = height * width. */
+/* n rows side by side, (N n, D) -> (N, n D), and each row cut into n, (N, n D) -> (N n, D). Views of dense rows.
+ * Groups of a layout keep their rows where n divides each of them; pictures become plain groups. A picture's pixels
+ * as one row: n = height * width. */
 rg_tensor *rg_join_rows(rg_tape *t, rg_tensor *x, size_t n);
 rg_tensor *rg_split_rows(rg_tape *t, rg_tensor *x, size_t n);
-/* (N, k): the k largest numbers of each row, largest first, and (N, k) the columns they stand in, unless `column` is NULL. Of equals the
- * one further left comes first. */
+/* (N, k): the k largest numbers of each row, largest first, and (N, k) the columns they stand in, unless `column` is
+ * NULL. Of equals the one further left comes first. */
 rg_tensor *rg_top_columns(rg_tape *t, rg_tensor *x, size_t k, const int32_t **column);
 
 /* Write-once rows: recurrence puts each step's rows there; later ops read all of it. */
@@ -65,8 +66,9 @@ rg_tensor *rg_pick(rg_tape *t, rg_tensor *x, const int32_t *column); /* (N, 1): 
 rg_tensor *rg_layer_norm(rg_tape *t, rg_tensor *x, rg_tensor *gain, rg_tensor *bias, double eps);
 /* layer_norm(x + y), the residual sum taken in the same pass. */
 rg_tensor *rg_add_norm(rg_tape *t, rg_tensor *x, rg_tensor *y, rg_tensor *gain, rg_tensor *bias, double eps);
-/* Statistics over all rows while learning (kept mean and variance move by `momentum`: rg_params_update_kept), kept ones otherwise. With momentum 0
- * the statistics of the batch are used and the kept ones stay as they are, as a second pass over perturbed inputs wants it. */
+/* Statistics over all rows while learning (kept mean and variance move by `momentum`: rg_params_update_kept), kept
+ * ones otherwise. With momentum 0 the statistics of the batch are used and the kept ones stay as they are, as a
+ * second pass over perturbed inputs wants it. */
 rg_tensor *rg_batch_norm(rg_tape *t, rg_tensor *x, rg_tensor *gain, rg_tensor *bias, rg_param *mean, rg_param *variance,
                          double momentum, double eps);
 
@@ -82,18 +84,20 @@ rg_tensor *rg_dot_rows(rg_tape *t, rg_tensor *x, rg_tensor *y);    /* (N, 1)  su
 /* losses: (1, 1) sums */
 /* sum_i -log softmax(x)[i][target[i]], with label smoothing eps over all classes; target -1 is left out. */
 rg_tensor *rg_cross_entropy(rg_tape *t, rg_tensor *logits, const int32_t *target, double smoothing);
-/* The same for logits = x w^T + b that are never stored: w is a table (V, D), b (1, V) may be NULL. The gradient is made
- * in the forward pass, times `weight`; nothing may scale the result afterwards but addition to other losses. The watch point "losses" gives
- * the loss of each row, (N, 1). */
-rg_tensor *rg_cross_entropy_over(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, const int32_t *target, double smoothing,
-                                 double weight);
+/* The same for logits = x w^T + b that are never stored: w is a table (V, D), b (1, V) may be NULL. The gradient is
+ * made in the forward pass, times `weight`; nothing may scale the result afterwards but addition to other losses.
+ * The watch point "losses" gives the loss of each row, (N, 1). */
+rg_tensor *rg_cross_entropy_over(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, const int32_t *target,
+                                 double smoothing, double weight);
 /* Cross-entropy row by row, (N, 1): loss i times weight[i] (NULL: 1). Its sum is rg_cross_entropy. */
-rg_tensor *rg_cross_entropy_rows(rg_tape *t, rg_tensor *logits, const int32_t *target, double smoothing, const rg_real *weight);
-/* rg_cross_entropy_over with a weight for each row, and each row's loss (weight included), (N, 1), without a gradient of its own; either may
- * be NULL. */
-rg_tensor *rg_cross_entropy_over_rows(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, const int32_t *target, double smoothing,
-                                      const rg_real *weight, rg_tensor **each);
-/* sum_i weight[i] sum_j -q_ij log softmax(x)_ij for a target q (N, V) of probabilities; gradients to both. weight NULL: 1. */
+rg_tensor *rg_cross_entropy_rows(rg_tape *t, rg_tensor *logits, const int32_t *target, double smoothing,
+                                 const rg_real *weight);
+/* rg_cross_entropy_over with a weight for each row, and each row's loss (weight included), (N, 1), without a
+ * gradient of its own; either may be NULL. */
+rg_tensor *rg_cross_entropy_over_rows(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, const int32_t *target,
+                                      double smoothing, const rg_real *weight, rg_tensor **each);
+/* sum_i weight[i] sum_j -q_ij log softmax(x)_ij for a target q (N, V) of probabilities; gradients to both. weight
+ * NULL: 1. */
 rg_tensor *rg_soft_cross_entropy(rg_tape *t, rg_tensor *logits, rg_tensor *target, const rg_real *weight);
 /* sum_i weight[i] KL(softmax(x_i) || softmax(y_i)), both given as logits (N, V); gradients to both. weight NULL: 1. */
 rg_tensor *rg_divergence(rg_tape *t, rg_tensor *x, rg_tensor *y, const rg_real *weight);
@@ -101,7 +105,8 @@ rg_tensor *rg_divergence(rg_tape *t, rg_tensor *x, rg_tensor *y, const rg_real *
 rg_tensor *rg_binary_cross_entropy(rg_tape *t, rg_tensor *logits, const rg_real *target);
 rg_tensor *rg_squared_error(rg_tape *t, rg_tensor *x, const rg_real *target); /* sum (x - y)^2 */
 
-/* random numbers, without a gradient: from seed, step, op, the row in the whole batch (layout->first; layout may be NULL) and the column */
+/* random numbers, without a gradient: from seed, step, op, the row in the whole batch (layout->first; layout may be
+ * NULL) and the column */
 rg_tensor *rg_normal(rg_tape *t, size_t rows, size_t cols, const rg_layout *layout);  /* mean 0, deviation 1 */
 rg_tensor *rg_uniform(rg_tape *t, size_t rows, size_t cols, const rg_layout *layout); /* in (0, 1)           */
 
@@ -109,10 +114,12 @@ rg_tensor *rg_uniform(rg_tape *t, size_t rows, size_t cols, const rg_layout *lay
 rg_tensor *rg_reverse_gradient(rg_tape *t, rg_tensor *x, double lambda);            /* identity; backward times -lambda */
 rg_tensor *rg_scale_gradient(rg_tape *t, rg_tensor *x, double factor);              /* identity; backward times factor  */
 rg_tensor *rg_straight_through(rg_tape *t, rg_tensor *hard, rg_tensor *soft);       /* numbers of hard, gradient to soft */
-/* Numbers of x. Backward passes its gradient on and adds 1 to that of `loss` (1, 1), which is then minimised beside what follows from x. */
+/* Numbers of x. Backward passes its gradient on and adds 1 to that of `loss` (1, 1), which is then minimised beside
+ * what follows from x. */
 rg_tensor *rg_attach_loss(rg_tape *t, rg_tensor *x, rg_tensor *loss);
 /* Any forward you computed, with a backward of yours: called with dy tightly packed; adds into dx (ld given). */
-typedef void rg_custom_backward(void *context, size_t rows, size_t cols, const rg_real *dy, size_t lddy, rg_real *dx, size_t lddx);
+typedef void rg_custom_backward(void *context, size_t rows, size_t cols, const rg_real *dy, size_t lddy, rg_real *dx,
+                                size_t lddx);
 rg_tensor *rg_custom(rg_tape *t, rg_tensor *x, const rg_real *y, rg_custom_backward *backward, void *context);
 
 RG_API_END

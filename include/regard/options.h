@@ -70,7 +70,8 @@ const rg_option *rg_option_find(const rg_option_group *groups, size_t count, con
 const rg_option *rg_option_find_letter(const rg_option_group *groups, size_t count, char letter, size_t *out_group);
 
 /* Set by name. An unknown name is RG_EINVAL with the nearest one in the message. */
-rg_status rg_options_set(const rg_option_group *groups, size_t count, const char *name, size_t words, const char *const *word);
+rg_status rg_options_set(const rg_option_group *groups, size_t count, const char *name, size_t words,
+                         const char *const *word);
 
 /* All values as YAML, one `name: value` a line, in the order of the rows. A new string for rg_free; NULL on failure. */
 char *rg_options_yaml(const rg_option_group *groups, size_t count);

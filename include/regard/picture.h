@@ -1,4 +1,5 @@
-/* picture.h - pictures: PNG and JPEG files to pixels and back, resizing, cropping, and random changes of training pictures.
+/* picture.h - pictures: PNG and JPEG files to pixels and back, resizing, cropping, and random changes of training
+ * pictures.
  *
  *   bytes of a file --rg_picture_decode--> pixels --rg_picture_fit--> pixels of one size --rg_pixels_decode--> rows of a field
  *
@@ -7,8 +8,9 @@
  *   PNG    grey, palette, 1 to 16 bits, interlaced; transparent pixels are put on white
  *   JPEG   baseline, progressive, grey; turned as EXIF says. CMYK is refused, and so is a file that ends too early
  *
- * Sizes are checked before anything is decoded: at most RG_PICTURE_MOST_SIDE pixels on a side, RG_PICTURE_MOST_PIXELS in all buffers that
- * hold the whole picture, and no more than the bytes of the file can hold. Results depend on the bytes alone, not on the machine. */
+ * Sizes are checked before anything is decoded: at most RG_PICTURE_MOST_SIDE pixels on a side,
+ * RG_PICTURE_MOST_PIXELS in all buffers that hold the whole picture, and no more than the bytes of the file can
+ * hold. Results depend on the bytes alone, not on the machine. */
 #ifndef REGARD_PICTURE_H
 #define REGARD_PICTURE_H
 
@@ -30,8 +32,8 @@ rg_status rg_picture_copy(rg_picture *out, const rg_picture *picture);
 
 /* In what follows *out is a picture of its own, never the one that is read; on failure it is unchanged. */
 
-/* A PNG or JPEG, told by its first bytes. channels: 1, 3, or 0 for what the file has. RG_EFORMAT: no picture, damaged, cut short;
- * RG_ELIMIT: too large. Messages say what is wrong, without the name of the file. */
+/* A PNG or JPEG, told by its first bytes. channels: 1, 3, or 0 for what the file has. RG_EFORMAT: no picture,
+ * damaged, cut short; RG_ELIMIT: too large. Messages say what is wrong, without the name of the file. */
 rg_status rg_picture_decode(rg_picture *out, const void *bytes, size_t count, size_t channels);
 /* Append the picture as a PNG of 1 or 3 channels. The same picture gives the same bytes on one machine. */
 rg_status rg_picture_encode(rg_text *out, const rg_picture *picture);
@@ -42,9 +44,11 @@ rg_status rg_picture_save(const char *path, const rg_picture *picture);
 rg_status rg_picture_to_channels(rg_picture *out, const rg_picture *picture, size_t channels);
 
 /* The part of height x width pixels whose first pixel is (top, left); what lies outside is black. */
-rg_status rg_picture_crop(rg_picture *out, const rg_picture *picture, ptrdiff_t top, ptrdiff_t left, size_t height, size_t width);
+rg_status rg_picture_crop(rg_picture *out, const rg_picture *picture, ptrdiff_t top, ptrdiff_t left, size_t height,
+                          size_t width);
 
-/* How a pixel of the result is put together from those near its place. A filter grows with the reduction, so that every pixel counts. */
+/* How a pixel of the result is put together from those near its place. A filter grows with the reduction, so that
+ * every pixel counts. */
 typedef enum rg_resize {
     RG_RESIZE_AREA,     /* the mean of what it covers; nearest pixel when enlarging */
     RG_RESIZE_BILINEAR, /* tent                                                     */
@@ -62,14 +66,16 @@ typedef enum rg_fit {
 } rg_fit;
 rg_status   rg_fit_find(rg_fit *out, const char *name); /* "crop" "stretch" "pad" */
 const char *rg_fit_name(rg_fit fit);
-rg_status   rg_picture_fit(rg_picture *out, const rg_picture *picture, size_t height, size_t width, rg_fit fit, rg_resize how);
+rg_status   rg_picture_fit(rg_picture *out, const rg_picture *picture, size_t height, size_t width, rg_fit fit,
+                           rg_resize how);
 
 /* The picture seen through a projective map, height x width pixels of it: pixel (x, y) of the result is the input at
  *     ((m0 x + m1 y + m2) / w, (m3 x + m4 y + m5) / w)        w = m6 x + m7 y + m8
  * between its four neighbours, pixel middles at whole numbers, black outside. */
 rg_status rg_picture_warp(rg_picture *out, const rg_picture *picture, size_t height, size_t width, const double m[9]);
 
-/* Mean and deviation of each channel over any number of pictures, exact whatever their order. Zeroed before the first; 4 channels at most. */
+/* Mean and deviation of each channel over any number of pictures, exact whatever their order. Zeroed before the
+ * first; 4 channels at most. */
 typedef struct rg_picture_sums {
     uint64_t pixels, sum[4], square[4];
 } rg_picture_sums;
@@ -98,8 +104,8 @@ typedef struct rg_augment {
 rg_status rg_augment_parse(rg_augment *out, const char *text);
 bool      rg_augment_is_off(const rg_augment *augment);
 /* The picture of example `number` in `epoch`: what is drawn depends on seed, epoch and number alone. */
-rg_status rg_picture_augment(rg_picture *out, const rg_picture *picture, const rg_augment *augment, uint64_t seed, uint64_t epoch,
-                             uint64_t number);
+rg_status rg_picture_augment(rg_picture *out, const rg_picture *picture, const rg_augment *augment, uint64_t seed,
+                             uint64_t epoch, uint64_t number);
 
 /* ------------------------------------------------------------------------------------------- pictures as a field */
 
@@ -111,10 +117,13 @@ typedef struct rg_pixels_config {
 } rg_pixels_config;
 #define RG_PIXELS_CONFIG_DEFAULT { 0, 0, RG_FIT_CROP, RG_RESIZE_BILINEAR }
 
-/* `decode` of a field of pixels; its context is an rg_pixels_config, NULL for the default. A cell of raw pixels (idx) is taken too. */
-rg_status rg_pixels_decode(rg_text *out, size_t *out_height, size_t *out_width, size_t channels, const rg_cell *cell, void *config);
-/* Examples without labels: the field of a file of pictures (idx, a folder, an archive, --pictures) or of numbers (the column "numbers", or all
- * columns of a table without names). *reading is set to read it; `width` of the field is for rg_examples_learn. */
+/* `decode` of a field of pixels; its context is an rg_pixels_config, NULL for the default. A cell of raw pixels
+ * (idx) is taken too. */
+rg_status rg_pixels_decode(rg_text *out, size_t *out_height, size_t *out_width, size_t channels, const rg_cell *cell,
+                           void *config);
+/* Examples without labels: the field of a file of pictures (idx, a folder, an archive, --pictures) or of numbers
+ * (the column "numbers", or all columns of a table without names). *reading is set to read it; `width` of the field
+ * is for rg_examples_learn. */
 rg_status rg_vectors_spec(rg_field_spec *out, rg_reader_config *reading, const char *path);
 /* Height, width and channels of a file (or of a cell of raw pixels) from its first bytes, without decoding it. */
 rg_status rg_pixels_measure(size_t *out_height, size_t *out_width, size_t *out_channels, const rg_cell *cell);

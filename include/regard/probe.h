@@ -1,6 +1,6 @@
-/* probe.h - what a trained classifier does with other data: how it stands small changes of its input, whether two sets look alike to it, which
- * examples it would learn most from. Works for every task that says how its models read files (rg_task.examples) and every system with the
- * steps of objective.h; names none of them. */
+/* probe.h - what a trained classifier does with other data: how it stands small changes of its input, whether two
+ * sets look alike to it, which examples it would learn most from. Works for every task that says how its models read
+ * files (rg_task.examples) and every system with the steps of objective.h; names none of them. */
 #ifndef REGARD_PROBE_H
 #define REGARD_PROBE_H
 
@@ -9,13 +9,13 @@
 
 RG_API_BEGIN
 
-/* The examples of sets->train as the model reads them; those without labels have none. RG_EMATCH: models of this task or system cannot be
- * probed; the message names those that can. */
+/* The examples of sets->train as the model reads them; those without labels have none. RG_EMATCH: models of this
+ * task or system cannot be probed; the message names those that can. */
 rg_status rg_probe_open(rg_examples **out, const rg_model *model, const rg_set_options *sets);
 /* "1/256" or "0.25", above 0. */
 rg_status rg_probe_number(double *out, const char *text);
 
-/* ------------------------------------------------------------------------------------------------------------- attack */
+/* ----------------------------------------------------------------------------------------------------------- attack */
 
 typedef struct rg_attack_config {
     rg_ball        ball;
@@ -33,8 +33,8 @@ typedef struct rg_attack_config {
     void          *context;
 } rg_attack_config;
 
-/* Of one size and number of steps. Shares are of the rows that have a label; with `predicted` the label is what the model says of clean input
- * where there is none, and an error is an answer that changed. */
+/* Of one size and number of steps. Shares are of the rows that have a label; with `predicted` the label is what the
+ * model says of clean input where there is none, and an error is an answer that changed. */
 typedef struct rg_attack_row {
     double   epsilon;
     int64_t  steps;
@@ -47,9 +47,10 @@ typedef struct rg_attack_row {
 } rg_attack_row;
 
 /* rows: epsilons * step_counts of them, sizes first. In evaluation mode; no gradient of a parameter is made. */
-rg_status rg_attack(rg_attack_row *rows, const rg_model *model, const rg_set_options *sets, const rg_attack_config *config);
+rg_status rg_attack(rg_attack_row *rows, const rg_model *model, const rg_set_options *sets,
+                    const rg_attack_config *config);
 
-/* -------------------------------------------------------------------------------------------------------------- shift */
+/* ------------------------------------------------------------------------------------------------------------ shift */
 
 typedef struct rg_shift_class {
     int32_t id;
@@ -57,18 +58,18 @@ typedef struct rg_shift_class {
     double  distance;      /* of the means of its features, in mean deviations; 0: one set has none */
 } rg_shift_class;
 
-/* How well a linear classifier tells two sets apart by the features of a model: d = 2 (1 - 2 error), the proxy A-distance (Ben-David et al.
- * 2010); 0: not at all, 2: perfectly. The error is of held-out halves. */
+/* How well a linear classifier tells two sets apart by the features of a model: d = 2 (1 - 2 error), the proxy
+ * A-distance (Ben-David et al. 2010); 0: not at all, 2: perfectly. The error is of held-out halves. */
 typedef struct rg_shift_report {
     double          error, distance;
     uint64_t        first, second; /* examples */
     rg_shift_class *classes;       /* rg_free; those that moved most first */
     size_t          count;
 } rg_shift_report;
-rg_status rg_shift_measure(rg_shift_report *out, const rg_model *model, const rg_set_options *first, const rg_set_options *second, size_t most, int threads,
-                           uint64_t seed);
+rg_status rg_shift_measure(rg_shift_report *out, const rg_model *model, const rg_set_options *first,
+                           const rg_set_options *second, size_t most, int threads, uint64_t seed);
 
-/* --------------------------------------------------------------------------------------------------------------- rank */
+/* ------------------------------------------------------------------------------------------------------------- rank */
 
 typedef enum rg_rank_by { RG_RANK_MARGIN, RG_RANK_ENTROPY, RG_RANK_ADVERSARIAL } rg_rank_by;
 
@@ -79,7 +80,8 @@ typedef struct rg_ranked {
     double   confidence;
 } rg_ranked;
 /* All examples, those to be labelled first in front; *out is freed by the caller. */
-rg_status rg_rank(rg_ranked **out, size_t *out_count, const rg_model *model, const rg_set_options *sets, rg_rank_by by, int threads);
+rg_status rg_rank(rg_ranked **out, size_t *out_count, const rg_model *model, const rg_set_options *sets, rg_rank_by by,
+                  int threads);
 
 RG_API_END
 #endif

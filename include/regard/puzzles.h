@@ -54,10 +54,10 @@ rg_status rg_puzzle_check(const rg_puzzle_config *config); /* RG_EINVAL: what ma
 size_t    rg_puzzle_in(const rg_puzzle_config *config);
 size_t    rg_puzzle_out(const rg_puzzle_config *config);
 
-/* Fill `batch` (zeroed before its first use) with sequences that depend on seed and number alone. Lengths are drawn once a number:
- * batches first .. first + sequences - 1 of the same number share them. */
-rg_status rg_puzzle_draw(rg_puzzle_batch *batch, const rg_puzzle_config *config, uint64_t seed, uint64_t number, size_t first,
-                         size_t sequences);
+/* Fill `batch` (zeroed before its first use) with sequences that depend on seed and number alone. Lengths are drawn
+ * once a number: batches first .. first + sequences - 1 of the same number share them. */
+rg_status rg_puzzle_draw(rg_puzzle_batch *batch, const rg_puzzle_config *config, uint64_t seed, uint64_t number,
+                         size_t first, size_t sequences);
 void      rg_puzzle_free(rg_puzzle_batch *batch); /* and zero it */
 
 RG_API_END

@@ -27,7 +27,8 @@ typedef struct rg_head_ranks {
 } rg_head_ranks;
 
 /* Forced passes of the pairs of `corpus`. RG_EINVAL when the model has no attention over its source. */
-rg_status rg_head_ranks_new(rg_head_ranks **out, const rg_translator *translator, rg_corpus *corpus, const rg_head_ranks_config *config);
+rg_status rg_head_ranks_new(rg_head_ranks **out, const rg_translator *translator, rg_corpus *corpus,
+                            const rg_head_ranks_config *config);
 void      rg_head_ranks_free(rg_head_ranks *heads);
 /* Make this one the translator's alignment. */
 rg_status rg_head_ranks_choose(rg_translator *translator, const rg_head_score *score);

@@ -9,8 +9,8 @@
  *   folder    a folder per class, or a flat folder                             tar       the same, in an archive (ustar, pax, GNU)
  *   coco      COCO captions: images and annotations in one JSON object
  *
- * gzip is recognised by its first bytes, whatever the name. N rows in a file are N rows here, or a failure that names the file and the line
- * (or the member). */
+ * gzip is recognised by its first bytes, whatever the name. N rows in a file are N rows here, or a failure that
+ * names the file and the line (or the member). */
 #ifndef REGARD_READER_H
 #define REGARD_READER_H
 
@@ -29,7 +29,7 @@ typedef struct rg_reader_config {
     const char *const *wanted;  /* what each row is to give, in this order: { "label", "text" }                             */
     size_t             wanted_count;
     const char        *columns; /* which column each of them is: "stars,review", "2,3", "1,4-9" (joined by tabs), "3-";     *
-                                 * "": by the wanted names where there is a header, otherwise 1, 2, ...                     */
+                                 * "": by the wanted names where there is a header, otherwise 1, 2, ... */
     rg_header          header;  /* tsv and csv */
     const char        *labels;  /* idx: the file of labels; NULL: images-idx3 replaced by labels-idx1 in the name           */
     size_t             max_bytes; /* of a row of text, a picture, a member                                                  */
@@ -38,7 +38,8 @@ typedef struct rg_reader_config {
 } rg_reader_config;
 #define RG_READER_CONFIG_DEFAULT { "", NULL, 0, "", RG_HEADER_AUTO, NULL, (size_t)64 << 20, NULL, NULL }
 
-/* Bytes are text, or a file (folder, tar), or raw pixels, one byte per number, channels last (idx; height is then not 0). */
+/* Bytes are text, or a file (folder, tar), or raw pixels, one byte per number, channels last (idx; height is then
+ * not 0). */
 typedef struct rg_cell {
     const char *bytes; /* borrowed until the next row; a NUL follows that is not counted */
     size_t      count;

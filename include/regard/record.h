@@ -1,8 +1,8 @@
 /* record.h - what was attended to, as data: labelled rows and columns and the weights between them.
  *
- * A record holds label lists (tokens, image regions, graph nodes, memory slots), maps (one matrix or edge list of weights
- * for one layer, head and step, between two label lists), texts (source, output, n-best) and curves. The terminal, the
- * figures and the page draw records and nothing else; docs/record.md describes the files. */
+ * A record holds label lists (tokens, image regions, graph nodes, memory slots), maps (one matrix or edge list of
+ * weights for one layer, head and step, between two label lists), texts (source, output, n-best) and curves. The
+ * terminal, the figures and the page draw records and nothing else; docs/record.md describes the files. */
 #ifndef REGARD_RECORD_H
 #define REGARD_RECORD_H
 
@@ -131,8 +131,8 @@ float rg_map_weight(const rg_record_map *map, size_t row, size_t col);
 /* All of it as rows * cols numbers, sparse or not; to be freed with rg_free. RG_ELIMIT past `most` numbers. */
 rg_status rg_map_dense(float **out, const rg_record_map *map, size_t most);
 
-/* The map of that name (NULL: any), layer, head and step (-1: any); prefers the chosen hypothesis, then the last layer and step, then the
- * first head. Returns the number of maps when there is none. */
+/* The map of that name (NULL: any), layer, head and step (-1: any); prefers the chosen hypothesis, then the last
+ * layer and step, then the first head. Returns the number of maps when there is none. */
 size_t rg_record_find(const rg_record *record, const char *name, int layer, int head, int step);
 
 /* Largest weights of a map, strongest first. Returns how many were written, at most `most`. */
@@ -144,9 +144,9 @@ size_t rg_map_strongest(rg_link *out, const rg_record_map *map, float threshold,
 
 /* ----------------------------------------------------------------------------------------------------- files */
 
-/* How weights are written into JSON: plain numbers that read back to the same float; base64 of little-endian float32; base64
- * of 16 bits times a scale (for the page: half a pixel's brightness is 0.002, a step is 0.00002). AUTO writes numbers up
- * to 16,384 weights a map and float32 beyond. */
+/* How weights are written into JSON: plain numbers that read back to the same float; base64 of little-endian
+ * float32; base64 of 16 bits times a scale (for the page: half a pixel's brightness is 0.002, a step is 0.00002).
+ * AUTO writes numbers up to 16,384 weights a map and float32 beyond. */
 typedef enum rg_weights_as { RG_WEIGHTS_AUTO, RG_WEIGHTS_NUMBERS, RG_WEIGHTS_F32, RG_WEIGHTS_U16 } rg_weights_as;
 
 /* JSON text, ending in a zero byte that out_bytes does not count; to be freed with rg_free. */

@@ -1,7 +1,8 @@
-/* serve.h - the HTTP server: LibreTranslate's API for translators, /v1/predict for other models that read texts, the page with a box to type
- * into, records of attention. docs/serve.md has the rest.
+/* serve.h - the HTTP server: LibreTranslate's API for translators, /v1/predict for other models that read texts, the
+ * page with a box to type into, records of attention. docs/serve.md has the rest.
  *
- * It lives in the module regard-serve.so, which the first call opens: nobody else waits for an HTTP library to be loaded. */
+ * It lives in the module regard-serve.so, which the first call opens: nobody else waits for an HTTP library to be
+ * loaded. */
 #ifndef REGARD_SERVE_H
 #define REGARD_SERVE_H
 
@@ -30,14 +31,15 @@ typedef struct rg_serve_config {
       .char_limit = 5000, .per_address = 256, .header_seconds = 10, .body_seconds = 30, .drain_seconds = 10, \
       .request_seconds = 30 }
 
-/* Serve until `stop` (a pipe, a signalfd) can be read; then take no more connections, answer what was asked, and return. `ready` is
- * called once with the address. The translator is borrowed. RG_EIO when the module is not installed. */
+/* Serve until `stop` (a pipe, a signalfd) can be read; then take no more connections, answer what was asked, and
+ * return. `ready` is called once with the address. The translator is borrowed. RG_EIO when the module is not
+ * installed. */
 rg_status rg_serve_run(const rg_serve_config *config, rg_translator *translator, int stop,
                        void (*ready)(void *context, const char *address), void *context);
 
 /* The same with any model. RG_EMATCH: its task reads no texts. */
-rg_status rg_serve_model(const rg_serve_config *config, rg_model *model, int stop, void (*ready)(void *context, const char *address),
-                         void *context);
+rg_status rg_serve_model(const rg_serve_config *config, rg_model *model, int stop,
+                         void (*ready)(void *context, const char *address), void *context);
 
 RG_API_END
 #endif

@@ -1,8 +1,9 @@
 /* supervised.h - tasks whose data are a store of examples: what goes in and what is to be predicted.
  *
- * What such tasks have in common is written once: options for files and batches, opening the stores, batches as shares, resuming, a pass over
- * the validation data, what a model file holds beside weights, answering one input after another. A task says the rest: its fields, its
- * assets, its metrics, and what a row of its answers is. docs/howto-task.md walks through one.
+ * What such tasks have in common is written once: options for files and batches, opening the stores, batches as shares,
+ * resuming, a pass over the validation data, what a model file holds beside weights, answering one input after another.
+ * A task says the rest: its fields, its assets, its metrics, and what a row of its answers is. docs/howto-task.md walks
+ * through one.
  *
  *     const rg_task rg_task_mine = { .name = "mine", ..., RG_SUPERVISED(data), .open = open, .judge = judge, .answer = answer };
  *
@@ -57,20 +58,61 @@ typedef struct rg_text_options {
     bool    crop, ends;
 } rg_text_options;
 
-#define RG_TEXT_ROWS(type, text)                                                                                                                      \
-    { RG_OPTION_LIST, "vocabs", offsetof(type, text.vocabs), "",                                                                                      \
-      "vocabulary to use instead of learning one: a file, or a model that has one", 0, NULL, NULL },                                                  \
-    { RG_OPTION_BOOL, "ends", offsetof(type, text.ends), "false", "each text stands between <s> and </s>, as in BERT", 0, NULL, NULL },               \
-    { RG_OPTION_STRING, "vocab-kind", offsetof(type, text.kind), "words", "how text is cut into pieces", 0,                                           \
-      "unigram|bpe|char|word|words|characters|tokens", NULL },                                                                                               \
-    { RG_OPTION_INT, "dim-vocabs", offsetof(type, text.size), "30000",                                                                                \
-      "most pieces of the vocabulary; 0: no limit (words, characters)", 0, "[0,10000000]", NULL },                                                    \
-    { RG_OPTION_INT, "vocab-min-count", offsetof(type, text.min_count), "1", "words and characters: rarer ones become unknown", 0,                    \
-      "[0,inf)", NULL },                                                                                                                              \
-    { RG_OPTION_STRING, "normalization", offsetof(type, text.form), "lower",                                                                          \
-      "form of the text; lower: composed (nfc) and in lower case", 0, "nfc|nfkc|none|lower", NULL },                                                  \
-    { RG_OPTION_INT, "max-length", offsetof(type, text.max_length), "1000", "longest text in pieces", 0, "[1,1000000]", NULL },                       \
-    { RG_OPTION_BOOL, "max-length-crop", offsetof(type, text.crop), "true", "crop longer texts instead of leaving them out", 0, NULL, NULL }
+#define RG_TEXT_ROWS(type, text)                                                                             \
+    { RG_OPTION_LIST,                                                                                        \
+      "vocabs",                                                                                              \
+      offsetof(type, text.vocabs),                                                                           \
+      "",                                                                                                    \
+      "vocabulary to use instead of learning one: a file, or a model that has one",                          \
+      0,                                                                                                     \
+      NULL,                                                                                                  \
+      NULL },                                                                                                \
+        { RG_OPTION_BOOL,                                                                                    \
+          "ends",                                                                                            \
+          offsetof(type, text.ends),                                                                         \
+          "false",                                                                                           \
+          "each text stands between <s> and </s>, as in BERT",                                               \
+          0,                                                                                                 \
+          NULL,                                                                                              \
+          NULL },                                                                                            \
+        { RG_OPTION_STRING,                                                                                  \
+          "vocab-kind",                                                                                      \
+          offsetof(type, text.kind),                                                                         \
+          "words",                                                                                           \
+          "how text is cut into pieces",                                                                     \
+          0,                                                                                                 \
+          "unigram|bpe|char|word|words|characters|tokens",                                                   \
+          NULL },                                                                                            \
+        { RG_OPTION_INT,                                                                                     \
+          "dim-vocabs",                                                                                      \
+          offsetof(type, text.size),                                                                         \
+          "30000",                                                                                           \
+          "most pieces of the vocabulary; 0: no limit (words, characters)",                                  \
+          0,                                                                                                 \
+          "[0,10000000]",                                                                                    \
+          NULL },                                                                                            \
+        { RG_OPTION_INT,                                                                                     \
+          "vocab-min-count",                                                                                 \
+          offsetof(type, text.min_count),                                                                    \
+          "1",                                                                                               \
+          "words and characters: rarer ones become unknown",                                                 \
+          0,                                                                                                 \
+          "[0,inf)",                                                                                         \
+          NULL },                                                                                            \
+        { RG_OPTION_STRING,                                                                                  \
+          "normalization",                                                                                   \
+          offsetof(type, text.form),                                                                         \
+          "lower",                                                                                           \
+          "form of the text; lower: composed (nfc) and in lower case",                                       \
+          0,                                                                                                 \
+          "nfc|nfkc|none|lower",                                                                             \
+          NULL },                                                                                            \
+        { RG_OPTION_INT, "max-length", offsetof(type, text.max_length), "1000", "longest text in pieces", 0, \
+          "[1,1000000]", NULL },                                                                             \
+    {                                                                                                        \
+        RG_OPTION_BOOL, "max-length-crop", offsetof(type, text.crop), "true",                                \
+            "crop longer texts instead of leaving them out", 0, NULL, NULL                                   \
+    }
 
 /* ---------------------------------------------------------------------------------------------------------- stores */
 
@@ -96,17 +138,18 @@ typedef struct rg_supervised {
 
 /* How the files are read: the wanted columns in the order of --columns. */
 rg_reader_config rg_supervised_reading(const rg_set_options *sets, const char *const *wanted, size_t count);
-/* RG_EINVAL unless there is one training file (or two: --train-sets PICTURES LABELS where `pairs`), at most one to validate on, and a limit of
- * batches. `what` is what the files are of: "labels and texts". */
+/* RG_EINVAL unless there is one training file (or two: --train-sets PICTURES LABELS where `pairs`), at most one to
+ * validate on, and a limit of batches. `what` is what the files are of: "labels and texts". */
 rg_status rg_supervised_check(const rg_set_options *sets, const char *what, bool pairs);
 /* A vocabulary of column `wanted` of the training file, or that of --vocabs. */
-rg_status rg_supervised_vocab(rg_vocab **out, const rg_run *run, const rg_set_options *sets, const rg_text_options *text,
-                              const rg_reader_config *reading, size_t wanted);
+rg_status rg_supervised_vocab(rg_vocab **out, const rg_run *run, const rg_set_options *sets,
+                              const rg_text_options *text, const rg_reader_config *reading, size_t wanted);
 /* The field of a text. */
 rg_field_spec rg_text_spec(const char *name, const rg_vocab *vocab, const rg_text_options *text);
-/* Open the stores of run->data. A spec's batch_rows comes from the options when it is 0 and the field is the first; texts to validate on are
- * cropped, never left out. */
-rg_status rg_supervised_open(rg_run *run, const rg_set_options *sets, const rg_reader_config *reading, const rg_field_spec *specs, size_t fields);
+/* Open the stores of run->data. A spec's batch_rows comes from the options when it is 0 and the field is the first;
+ * texts to validate on are cropped, never left out. */
+rg_status rg_supervised_open(rg_run *run, const rg_set_options *sets, const rg_reader_config *reading,
+                             const rg_field_spec *specs, size_t fields);
 /* RG_EINVAL when texts are longer than the positions of the model: for `ready`. */
 rg_status rg_supervised_fits(const rg_run *run, const rg_text_options *text);
 
@@ -119,11 +162,13 @@ void      rg_supervised_blame(const rg_run *run, const void *share, char *out, s
 double    rg_supervised_epoch_part(const rg_run *run);
 void      rg_supervised_close(rg_run *run);
 
-#define RG_SUPERVISED(data)                                                                                                                           \
-    .data_bytes = sizeof(data), .next = rg_supervised_next, .tell = rg_supervised_tell, .seek = rg_supervised_seek,                                   \
-    .judges = rg_supervised_judges, .blame = rg_supervised_blame, .epoch_part = rg_supervised_epoch_part, .close = rg_supervised_close
+#define RG_SUPERVISED(data)                                                                                         \
+    .data_bytes = sizeof(data), .next = rg_supervised_next, .tell = rg_supervised_tell, .seek = rg_supervised_seek, \
+    .judges = rg_supervised_judges, .blame = rg_supervised_blame, .epoch_part = rg_supervised_epoch_part,           \
+    .close = rg_supervised_close
 
-/* What learning starts from where data are small: validate after every epoch, stop after five that were not better, keep the best weights. */
+/* What learning starts from where data are small: validate after every epoch, stop after five that were not better,
+ * keep the best weights. */
 #define RG_SUPERVISED_LEARNING                                                                                                                        \
     "learn-rate: 0.002\nafter-epochs: 20\nvalid-freq: 0\nvalid-epochs: 1\nearly-stopping: 5\nkeep-best: false\nrestore-best: true\nsave-freq: 0\n"          \
     "disp-freq: 0\n"
@@ -153,8 +198,8 @@ void      rg_judged_fini(rg_judged *judged);
 /* accuracy, loss, macro-f1, before them span-f1 where tags name spans; of numbers mse, mae */
 rg_status rg_judged_metrics(rg_metrics *out, const rg_judged *judged);
 rg_status rg_supervised_judge_labels(rg_metrics *out, rg_run *run, const rg_names *names); /* both: for `judge` */
-/* For `finish`: how the weights that are saved do class by class, told as a table; the metrics of validation and test data, as valid-accuracy and
- * test-accuracy, become what the run measured at its end. */
+/* For `finish`: how the weights that are saved do class by class, told as a table; the metrics of validation and
+ * test data, as valid-accuracy and test-accuracy, become what the run measured at its end. */
 rg_status rg_supervised_tell_classes(rg_run *run, const rg_names *names);
 
 /* ---------------------------------------------------------------------------------------------------------- assets */
@@ -209,21 +254,26 @@ typedef struct rg_asked {
 } rg_asked;
 typedef rg_status rg_answer_one(void *context, const rg_asked *asked);
 
-/* Ask the model about every input: the words of the question as one (pictures: each is a path), or else the lines of its input. Inputs of files
- * are answered in batches, which changes no bit; those of standard input one by one, so that each answer is there before the next line is
- * read. The first is alone when a record is asked for. What is wrong with a line is told with its number, after the answers before it. A picture
- * that cannot be read is asked about as well, with `fault` and without answers; the call fails at the end, with their number. */
-rg_status rg_supervised_answer(const rg_model *model, const rg_question *question, const rg_field_spec *input, rg_answer_one *each, void *context);
+/* Ask the model about every input: the words of the question as one (pictures: each is a path), or else the lines of
+ * its input. Inputs of files are answered in batches, which changes no bit; those of standard input one by one, so
+ * that each answer is there before the next line is read. The first is alone when a record is asked for. What is
+ * wrong with a line is told with its number, after the answers before it. A picture that cannot be read is asked
+ * about as well, with `fault` and without answers; the call fails at the end, with their number. */
+rg_status rg_supervised_answer(const rg_model *model, const rg_question *question, const rg_field_spec *input,
+                               rg_answer_one *each, void *context);
 
-/* Answers that are texts: one row each under the name `column`. `say` appends the answer to an input, which may be empty. The record of the first has
- * the tokens of its input as labels "words" and the words of its answer as labels `column`. */
+/* Answers that are texts: one row each under the name `column`. `say` appends the answer to an input, which may be
+ * empty. The record of the first has the tokens of its input as labels "words" and the words of its answer as labels
+ * `column`. */
 typedef rg_status rg_say(rg_text *out, const rg_model *model, const rg_asked *asked);
-rg_status rg_supervised_answer_texts(const rg_model *model, const rg_question *question, const rg_field_spec *input, const char *column, rg_say *say);
+rg_status rg_supervised_answer_texts(const rg_model *model, const rg_question *question, const rg_field_spec *input,
+                                     const char *column, rg_say *say);
 
-/* The same for inputs of one or two fields, the second a text: that of every input, or, when `second` is NULL, what stands behind a tab of each
- * line and in the words behind the first. rg_asked.text is the second field then. Systems that decode give no answers: `each` asks them. */
-rg_status rg_supervised_ask(const rg_model *model, const rg_question *question, const rg_field_spec *inputs, size_t fields, const char *second,
-                            rg_answer_one *each, void *context);
+/* The same for inputs of one or two fields, the second a text: that of every input, or, when `second` is NULL, what
+ * stands behind a tab of each line and in the words behind the first. rg_asked.text is the second field then.
+ * Systems that decode give no answers: `each` asks them. */
+rg_status rg_supervised_ask(const rg_model *model, const rg_question *question, const rg_field_spec *inputs,
+                            size_t fields, const char *second, rg_answer_one *each, void *context);
 
 /* RG_ESTOP when the sink says that nobody waits: for answers that take several passes. */
 rg_status rg_asked_wanted(const rg_question *question);
@@ -233,9 +283,10 @@ rg_status rg_asked_fault(const rg_question *question, const rg_asked *asked, siz
 /* A remark for people: "text 3 is empty". */
 void rg_asked_note(const rg_question *question, const rg_asked *asked, const char *what);
 
-/* A record (record.h) of an answer, with the texts "source" and "output"; rg_record_free also after a failure. Labels are added by the task: words
- * between blanks, or the tokens of the input, a label per row of its field. Then what was attended to: the input, which is alone in its batch
- * when a record is asked for, is answered once more with somebody watching. */
+/* A record (record.h) of an answer, with the texts "source" and "output"; rg_record_free also after a failure.
+ * Labels are added by the task: words between blanks, or the tokens of the input, a label per row of its field. Then
+ * what was attended to: the input, which is alone in its batch when a record is asked for, is answered once more
+ * with somebody watching. */
 rg_status rg_asked_record(rg_record **out, const rg_asked *asked, const char *kind, const char *answer);
 rg_status rg_record_add_words(rg_record *record, const char *name, const char *text);
 rg_status rg_record_add_tokens(rg_record *record, const char *name, const rg_vocab *vocab, const rg_asked *asked);

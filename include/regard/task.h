@@ -1,8 +1,9 @@
 /* task.h - kinds of data.
  *
- * A *task* is a kind of data: what goes in and what comes out ("text -> text", "graph -> classes of nodes"), how it is read and cut into
- * batches, how answers are judged, and how new inputs are answered. It is one file in src/tasks that ends in a constant, and one word in
- * RG_TASKS. The learning run, its options, the model file, resuming, threads and every command work through this struct alone.
+ * A *task* is a kind of data: what goes in and what comes out ("text -> text", "graph -> classes of nodes"), how it is
+ * read and cut into batches, how answers are judged, and how new inputs are answered. It is one file in src/tasks that
+ * ends in a constant, and one word in RG_TASKS. The learning run, its options, the model file, resuming, threads and
+ * every command work through this struct alone.
  *
  *     regard train    open -> model -> ready -> [ next -> loss -> update ] ... judge, tell -> finish -> close
  *     regard predict  adopt (what the model file says) -> answer */
@@ -58,13 +59,13 @@ typedef struct rg_training {
     size_t                 objective_count;
 } rg_training;
 
-/* Train; resumes by itself when the model's checkpoint is there. A model named "" is not written, and nothing is resumed. On success
- * *out_model (may be NULL) is the caller's, with the final weights. *out_learned may be NULL.
+/* Train; resumes by itself when the model's checkpoint is there. A model named "" is not written, and nothing is
+ * resumed. On success *out_model (may be NULL) is the caller's, with the final weights. *out_learned may be NULL.
  * RG_ESTOP: asked to stop, everything is saved, and the same call resumes. */
 rg_status rg_learn(rg_model **out_model, rg_learned *out_learned, const rg_training *training);
 
-/* Settings of a training from the names and values of `regard train`, in YAML: "type: gat\ngraph: cora\nseed: 3\n". What they do not say
- * is as the task, then the preset, then the rows say. */
+/* Settings of a training from the names and values of `regard train`, in YAML: "type: gat\ngraph: cora\nseed: 3\n".
+ * What they do not say is as the task, then the preset, then the rows say. */
 typedef struct rg_recipe rg_recipe;
 rg_status   rg_recipe_new(rg_recipe **out, const char *yaml);
 rg_status   rg_recipe_read(rg_recipe *recipe, const char *yaml, bool lenient); /* further settings; lenient: unknown names are passed over */
@@ -106,8 +107,9 @@ typedef struct rg_question {
 
 typedef enum rg_small_size { RG_SMALL_TEST, RG_SMALL_DEMO } rg_small_size;
 
-/* A training from nothing that is over within a minute on two cores: `regard demo NAME`. It ends in a verdict and, where the system attends, in a
- * drawing of what was attended to. A task has as many as there is to show; tests walk them with RG_SMALL_TEST. */
+/* A training from nothing that is over within a minute on two cores: `regard demo NAME`. It ends in a verdict and,
+ * where the system attends, in a drawing of what was attended to. A task has as many as there is to show; tests walk
+ * them with RG_SMALL_TEST. */
 typedef struct rg_demo {
     const char *name, *summary;
     const char *objective; /* how its loss is made; NULL: plain                                                              */
@@ -135,8 +137,9 @@ struct rg_task {
     const char      *learning; /* YAML: what learning starts from for this kind of data; NULL: the defaults */
     double           loss_factor; /* losses are logged times this, such as 1 / ln 2 for bits; 0: 1 */
 
-    /* What a model file holds beside weights, settings and sizes: vocabularies, class names. A struct of assets_bytes whose first member is
-     * the model (rg_model *), set by who makes the model. The struct is zeroed before open or adopt fills it.
+    /* What a model file holds beside weights, settings and sizes: vocabularies, class names. A struct of assets_bytes
+     * whose first member is the model (rg_model *), set by who makes the model. The struct is zeroed before open or
+     * adopt fills it.
      *   adopt     from what a file says; also the sizes that follow from it (those that were saved are there already)
      *   describe  the way into a file
      *   drop      free what the struct holds */
@@ -174,42 +177,44 @@ struct rg_task {
     const rg_option *asking; /* rows of what can be asked */
     size_t           asking_bytes;
     rg_status (*answer)(const rg_model *model, const rg_question *question);
-    /* log p of given answers: rows of question->input, an answer TAB an input, in that order, or plain lines where the answer is the text
-     * itself; `regard score`. NULL: not known. */
+    /* log p of given answers: rows of question->input, an answer TAB an input, in that order, or plain lines where
+     * the answer is the text itself; `regard score`. NULL: not known. */
     rg_status (*score)(const rg_model *model, const rg_question *question);
-    /* Examples of other files as a model of this task reads them, what goes in first, then a label where the files have one; its classes (NULL:
-     * it has none): for attack, shift and rank. NULL: not known. */
+    /* Examples of other files as a model of this task reads them, what goes in first, then a label where the files
+     * have one; its classes (NULL: it has none): for attack, shift and rank. NULL: not known. */
     rg_status (*examples)(rg_examples **out, const rg_model *model, const rg_set_options *sets);
     const rg_names *(*classes)(const rg_model *model);
     bool translates; /* its assets are an rg_translator: the server offers the API of translations */
     bool (*texts)(const rg_model *model); /* its inputs are texts, no names of files: a server may be sent them; NULL: no */
 
-    /* `regard gradients -m`: batches of the question's input, whose answers stand at the end of each group, through rg_influence_add. NULL: it reads
-     * no sequences. */
+    /* `regard gradients -m`: batches of the question's input, whose answers stand at the end of each group, through
+     * rg_influence_add. NULL: it reads no sequences. */
     rg_status (*influence)(rg_influence *out, const rg_model *model, const rg_question *question);
 
-    /* Drawing: texts, pictures from the model instead of answers. NULL: `regard generate` does not know it. The same question, sink and rows
-     * of options; one of the columns is called "text". */
+    /* Drawing: texts, pictures from the model instead of answers. NULL: `regard generate` does not know it. The same
+     * question, sink and rows of options; one of the columns is called "text". */
     const rg_option *drawing;
     size_t           drawing_bytes;
     rg_status (*generate)(const rg_model *model, const rg_question *question);
 
-    /* A tiny instance: write data into `folder`, and as YAML the options of `regard train` that learn from them. Every test that walks the
-     * tasks learns it; `regard demo NAME` learns the larger one. */
+    /* A tiny instance: write data into `folder`, and as YAML the options of `regard train` that learn from them.
+     * Every test that walks the tasks learns it; `regard demo NAME` learns the larger one. */
     rg_status (*small)(rg_text *yaml, const char *folder, rg_small_size size);
     const rg_demo *demos; /* ends with name = NULL; NULL: none */
 };
 
 /* -------------------------------------------------------------------------------------------------- model files */
 
-/* A model is one safetensors file: weights; in the metadata regard.task, regard.system, regard.settings (YAML of the system's options),
- * sizes.NAME for each size; and what its task describes. Weights in 8 bits are I8 tensors with their scales beside them, NAME.scale (docs/quantize.md).
+/* A model is one safetensors file: weights; in the metadata regard.task, regard.system, regard.settings (YAML of the
+ * system's options), sizes.NAME for each size; and what its task describes. Weights in 8 bits are I8 tensors with their
+ * scales beside them, NAME.scale (docs/quantize.md).
  *
- * Load any model. No more is allocated than the file can fill. RG_EMATCH, RG_EFORMAT, RG_ENUMBER name the file and what is wrong; a file that
- * is none is refused with the words "not a model". `task` (may be NULL): RG_EMATCH when it was trained for another. */
+ * Load any model. No more is allocated than the file can fill. RG_EMATCH, RG_EFORMAT, RG_ENUMBER name the file and
+ * what is wrong; a file that is none is refused with the words "not a model". `task` (may be NULL): RG_EMATCH when
+ * it was trained for another. */
 rg_status rg_model_load(rg_model **out, const char *path, const rg_task *task);
-/* The same with its weights kept as asked for, whatever the file holds (rg_weights; RG_WEIGHT_STORED is rg_model_load). In 8 or 16 bits it answers
- * and can be saved, but not trained or averaged. */
+/* The same with its weights kept as asked for, whatever the file holds (rg_weights; RG_WEIGHT_STORED is
+ * rg_model_load). In 8 or 16 bits it answers and can be saved, but not trained or averaged. */
 rg_status rg_model_load_as(rg_model **out, const char *path, const rg_task *task, rg_weights weights);
 rg_status rg_model_save(const rg_model *model, const char *path);
 /* Everything but the weights. */
@@ -217,15 +222,17 @@ rg_status rg_model_describe(rg_state *state, const rg_model *model);
 /* What a file says of itself, without its weights. */
 rg_status rg_model_file_state(rg_state *state, const char *path);
 
-/* Does the message of the last failure name this file, or one in this folder? As a word, so that "m" is not found in "model". */
+/* Does the message of the last failure name this file, or one in this folder? As a word, so that "m" is not found in
+ * "model". */
 bool rg_message_names(const char *path);
 
-/* Take the weights of another file that have the same name and shape; their names are added to `taken`, those of the model that keep what they
- * had to `fresh`. RG_EMATCH when nothing fits, or when the file has other vocabularies. */
+/* Take the weights of another file that have the same name and shape; their names are added to `taken`, those of the
+ * model that keep what they had to `fresh`. RG_EMATCH when nothing fits, or when the file has other vocabularies. */
 rg_status rg_model_take(size_t *out_count, rg_text *taken, rg_text *fresh, rg_model *model, const char *path);
 
-/* YAML of the settings with which a `system` can take the weights of another one's file: the sizes that both know, what the other system
- * lends, the vocabulary. Nothing where the file is of the same system, or of one that lends nothing. */
+/* YAML of the settings with which a `system` can take the weights of another one's file: the sizes that both know,
+ * what the other system lends, the vocabulary. Nothing where the file is of the same system, or of one that lends
+ * nothing. */
 rg_status rg_model_lent(rg_text *yaml, const rg_system *system, const char *path);
 
 const rg_task *const *rg_task_all(void);              /* ends with NULL */

@@ -1,7 +1,7 @@
 /* tensor.h - everything is rows.
  *
- * A tensor is a matrix: `rows` x `cols`, a row being a token, a node, a pixel, a region, a memory slot. A layout says how
- * rows belong together: sentence g is rows start[g] .. start[g+1]-1. There is no padding anywhere.
+ * A tensor is a matrix: `rows` x `cols`, a row being a token, a node, a pixel, a region, a memory slot. A layout says
+ * how rows belong together: sentence g is rows start[g] .. start[g+1]-1. There is no padding anywhere.
  *
  *   layout.start = { 0, 3, 5, 9 }        rows      0 1 2 | 3 4 | 5 6 7 8        three sentences of 3, 2 and 4 words */
 #ifndef REGARD_TENSOR_H
@@ -30,7 +30,8 @@ const rg_real   *rg_tensor_data(const rg_tensor *x);
 const rg_real   *rg_tensor_row(const rg_tensor *x, size_t row);
 rg_real          rg_tensor_at(const rg_tensor *x, size_t row, size_t col);
 
-/* The functions of one number that layers apply. One table (src/tensor/activations.c) holds each with its derivative. */
+/* The functions of one number that layers apply. One table (src/tensor/activations.c) holds each with its
+ * derivative. */
 typedef enum rg_activation {
     RG_IDENTITY,
     RG_RELU,
@@ -50,7 +51,8 @@ typedef enum rg_activation {
 const char *rg_activation_name(rg_activation f);
 rg_status   rg_activation_find(rg_activation *out, const char *name);
 
-/* The inner loops exist once per instruction set; the best one of this machine is chosen at the first use, or by REGARD_CPU. */
+/* The inner loops exist once per instruction set; the best one of this machine is chosen at the first use, or by
+ * REGARD_CPU. */
 const char *rg_kernels_name(void);        /* of the chosen one: "avx2" */
 const char *rg_kernels_name_at(size_t i); /* of all that this machine can run, i = 0, 1, ...; NULL past the last */
 rg_status   rg_kernels_check(void);       /* RG_EINVAL lists them when REGARD_CPU names none of them (the best is used then) */

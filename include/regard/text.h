@@ -2,8 +2,8 @@
  *
  *   file, .gz, stdin --rg_lines--> clean lines --rg_vocab--> ids --rg_corpus--> batches of ragged rows
  *
- * A line ends at LF. Whatever it holds, it is one line: N lines in, N lines out. What had to be changed to make it clean
- * text (bad UTF-8, NUL, a line past the limit) is flagged on the line and counted with its number. */
+ * A line ends at LF. Whatever it holds, it is one line: N lines in, N lines out. What had to be changed to make it
+ * clean text (bad UTF-8, NUL, a line past the limit) is flagged on the line and counted with its number. */
 #ifndef REGARD_TEXT_H
 #define REGARD_TEXT_H
 
@@ -53,8 +53,8 @@ rg_status rg_spans_add(rg_spans *spans, size_t begin, size_t end);
 
 /* ---------------------------------------------------------------------------------------------------- UTF-8 */
 
-/* True when all of it is UTF-8 (no surrogates, nothing overlong, nothing past U+10FFFF). Otherwise *out_at, if not NULL, is
- * the first byte that is not. */
+/* True when all of it is UTF-8 (no surrogates, nothing overlong, nothing past U+10FFFF). Otherwise *out_at, if not
+ * NULL, is the first byte that is not. */
 bool rg_utf8_check(const char *text, size_t bytes, size_t *out_at);
 
 /* The character at text[0] of valid UTF-8 and its length in bytes. bytes > 0. */
@@ -83,9 +83,9 @@ enum {
     RG_LINE_TOO_LONG = 4  /* over the byte limit; the text is empty, the line still counts as a line */
 };
 
-/* Append `line` made clean: valid UTF-8, in `form`, control characters and line separators turned into blanks (a CR at the end is
- * dropped, a TAB stays). Blanks are otherwise left alone. *out_faults (may be NULL) receives the bits above. Cleaning what is
- * clean changes nothing. */
+/* Append `line` made clean: valid UTF-8, in `form`, control characters and line separators turned into blanks (a CR
+ * at the end is dropped, a TAB stays). Blanks are otherwise left alone. *out_faults (may be NULL) receives the bits
+ * above. Cleaning what is clean changes nothing. */
 rg_status rg_text_clean(rg_text *out, const char *line, size_t bytes, rg_text_form form, unsigned *out_faults);
 
 /* Blanks at both ends dropped, runs of them made one, in place. Unicode blanks count. */
@@ -132,8 +132,8 @@ uint64_t        rg_lines_count(const rg_lines *lines); /* lines given so far */
 const char     *rg_lines_name(const rg_lines *lines);
 const rg_fault *rg_lines_fault(const rg_lines *lines, unsigned bit); /* one RG_LINE_ bit */
 
-/* All lines of a file, for sets small enough to hold. column -1 takes whole lines, 0, 1, ... the field of a tab-separated file ("" when a
- * line has none). All zero is empty. */
+/* All lines of a file, for sets small enough to hold. column -1 takes whole lines, 0, 1, ... the field of a
+ * tab-separated file ("" when a line has none). All zero is empty. */
 typedef struct rg_line_list {
     char **line;
     size_t count, room;
@@ -141,8 +141,8 @@ typedef struct rg_line_list {
 rg_status rg_line_list_read(rg_line_list *out, const char *path, int column);
 void      rg_line_list_free(rg_line_list *list); /* and empty it */
 
-/* Whoever reads much asks this every RG_READ_EVERY lines, with the number of lines so far: to show progress, and to end early. False makes the
- * reading fail with RG_ESTOP. */
+/* Whoever reads much asks this every RG_READ_EVERY lines, with the number of lines so far: to show progress, and to
+ * end early. False makes the reading fail with RG_ESTOP. */
 enum { RG_READ_EVERY = 256 };
 typedef struct rg_read_watch {
     bool (*go_on)(void *context, uint64_t lines);
@@ -215,8 +215,9 @@ void      rg_vocab_free(rg_vocab *vocab);
 rg_status rg_vocab_to_bytes(rg_text *out, const rg_vocab *vocab);
 rg_status rg_vocab_from_bytes(rg_vocab **out, const void *bytes, size_t count);
 rg_status rg_vocab_save(const rg_vocab *vocab, const char *path);
-/* A file of rg_vocab_save, a SentencePiece `.model` or `.vocab` (piece TAB score), Marian's `vocab.yml` (word: id; or JSON), or plain text with one
- * word per line, in front of a tab or alone. SentencePiece's pieces without their scores are RG_EFORMAT. */
+/* A file of rg_vocab_save, a SentencePiece `.model` or `.vocab` (piece TAB score), Marian's `vocab.yml` (word: id;
+ * or JSON), or plain text with one word per line, in front of a tab or alone. SentencePiece's pieces without their
+ * scores are RG_EFORMAT. */
 rg_status rg_vocab_load(rg_vocab **out, const char *path);
 uint64_t  rg_vocab_checksum(const rg_vocab *vocab); /* equal for equal vocabularies: models record it */
 
@@ -231,27 +232,29 @@ const char   *rg_vocab_piece(const rg_vocab *vocab, int32_t id);   /* borrowed; 
 int32_t       rg_vocab_find(const rg_vocab *vocab, const char *piece); /* <unk> if absent */
 bool          rg_vocab_is_special(const rg_vocab *vocab, int32_t id);  /* <unk>, <s>, </s>, control pieces */
 
-/* Append the ids of a line (raw: it is cleaned first), without <s> and </s>. spans, if not NULL, gets for each id the bytes of
- * rg_vocab_normalize's text that it covers (the blank before a word belongs to the word). */
+/* Append the ids of a line (raw: it is cleaned first), without <s> and </s>. spans, if not NULL, gets for each id
+ * the bytes of rg_vocab_normalize's text that it covers (the blank before a word belongs to the word). */
 rg_status rg_vocab_encode(rg_ids *out, rg_spans *spans, const rg_vocab *vocab, const char *line, size_t bytes);
 /* Append another cut of a line that rg_vocab_encode cut into `ids`, drawn at random: the same text in other pieces.
  *   bpe      each merge is left out with probability alpha       unigram  cuts are drawn in proportion to p^alpha
- * alpha is above 0, at most 1. Words with an unknown piece or of more than 256 characters stay as they are. Other kinds of vocabulary
- * are RG_EINVAL: rg_vocab_can_sample tells. */
-rg_status rg_vocab_sample(rg_ids *out, const rg_vocab *vocab, const int32_t *ids, size_t count, double alpha, rg_random *random);
+ * alpha is above 0, at most 1. Words with an unknown piece or of more than 256 characters stay as they are. Other
+ * kinds of vocabulary are RG_EINVAL: rg_vocab_can_sample tells. */
+rg_status rg_vocab_sample(rg_ids *out, const rg_vocab *vocab, const int32_t *ids, size_t count, double alpha,
+                          rg_random *random);
 bool      rg_vocab_can_sample(const rg_vocab *vocab);
-/* Append the text of ids; <s>, </s> and control pieces give nothing, <unk> its sign. decode(encode(x)) is normalize(x) when x has
- * no unknown piece. Ids outside the vocabulary are RG_EINVAL. */
+/* Append the text of ids; <s>, </s> and control pieces give nothing, <unk> its sign. decode(encode(x)) is
+ * normalize(x) when x has no unknown piece. Ids outside the vocabulary are RG_EINVAL. */
 rg_status rg_vocab_decode(rg_text *out, const rg_vocab *vocab, const int32_t *ids, size_t count);
 /* The same with instead[i] where id i stands, for those that are not NULL. */
-rg_status rg_vocab_decode_with(rg_text *out, const rg_vocab *vocab, const int32_t *ids, size_t count, const char *const *instead);
+rg_status rg_vocab_decode_with(rg_text *out, const rg_vocab *vocab, const int32_t *ids, size_t count,
+                               const char *const *instead);
 /* Append the line as the vocabulary sees it: clean, in its form, blanks squeezed. */
 rg_status rg_vocab_normalize(rg_text *out, const rg_vocab *vocab, const char *line, size_t bytes);
 
 /* -------------------------------------------------------------------------------------------------- batches */
 
-/* A batch of pairs (batch.h) has two fields of ids. Source lines are closed by </s> where source_eos says so, target lines always: they are
- * what is to be predicted, and `previous` is the decoder's input. */
+/* A batch of pairs (batch.h) has two fields of ids. Source lines are closed by </s> where source_eos says so, target
+ * lines always: they are what is to be predicted, and `previous` is the decoder's input. */
 enum { RG_SOURCE, RG_TARGET };
 
 typedef struct rg_corpus_config {
@@ -285,17 +288,18 @@ typedef rg_place rg_corpus_place; /* where a corpus stands: batch.h */
 
 typedef struct rg_corpus rg_corpus;
 
-/* Vocabularies are borrowed and must outlive the corpus. A NULL source vocabulary makes a corpus of one side (language models):
- * source layouts then have no rows. */
-rg_status rg_corpus_new(rg_corpus **out, const rg_corpus_config *config, const rg_vocab *source, const rg_vocab *target);
+/* Vocabularies are borrowed and must outlive the corpus. A NULL source vocabulary makes a corpus of one side
+ * (language models): source layouts then have no rows. */
+rg_status rg_corpus_new(rg_corpus **out, const rg_corpus_config *config, const rg_vocab *source,
+                        const rg_vocab *target);
 void      rg_corpus_free(rg_corpus *corpus);
 rg_status rg_corpus_add(rg_corpus *corpus, const char *source, const char *target, uint64_t line);
 /* No more pairs will come. A corpus without a single pair is refused. Called by the openers below. */
 rg_status rg_corpus_seal(rg_corpus *corpus);
 
 /* Two files of equally many lines (different counts are RG_EMATCH, with both), or one file when source is NULL. */
-rg_status rg_corpus_open(rg_corpus **out, const rg_corpus_config *config, const char *source_path, const char *target_path,
-                         const rg_vocab *source, const rg_vocab *target);
+rg_status rg_corpus_open(rg_corpus **out, const rg_corpus_config *config, const char *source_path,
+                         const char *target_path, const rg_vocab *source, const rg_vocab *target);
 /* source TAB target; further fields are ignored, a line without a tab is refused. */
 rg_status rg_corpus_open_tsv(rg_corpus **out, const rg_corpus_config *config, const char *path, const rg_vocab *source,
                              const rg_vocab *target);

@@ -5,8 +5,9 @@
  *                 y = rg_linear(t, w, weights, bias, f);                  rg_conv1d, causal, of the newest row alone
  *   between       rg_trail_keep(past, parents, n);                        row i of the next step continues row parents[i]
  *
- * Rows are addressed by lists, so that reordering a beam moves numbers, not memory; a list has as many rows as the widest window reaches back,
- * so that a step costs the same however long the answer is. For tapes that do not record. */
+ * Rows are addressed by lists, so that reordering a beam moves numbers, not memory; a list has as many rows as the
+ * widest window reaches back, so that a step costs the same however long the answer is. For tapes that do not
+ * record. */
 #ifndef REGARD_TRAIL_H
 #define REGARD_TRAIL_H
 

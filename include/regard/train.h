@@ -3,8 +3,8 @@
  *   rg_workers_run(&losses, workers, &job)       every worker: its share of the batch -> loss -> gradients
  *   rg_optimizer_step(&report, opt, grads, ...)  one pass: sum, scale, clip, update, pack
  *
- * Gradients are summed in the order of workers, ranges are fixed, so the number of threads never changes a bit: same seed
- * and same number of workers, same numbers. */
+ * Gradients are summed in the order of workers, ranges are fixed, so the number of threads never changes a bit: same
+ * seed and same number of workers, same numbers. */
 #ifndef REGARD_TRAIN_H
 #define REGARD_TRAIN_H
 
@@ -19,7 +19,8 @@ typedef struct rg_optimizer_kind { /* one row of the table */
     double      rate, a, b, eps; /* what RG_OPTIMIZER_DEFAULT fields become */
 } rg_optimizer_kind;
 
-/* All rows, ended by one without a name: sgd, nesterov, adam, adamw, adadelta, adagrad, rmsprop, rmsprop-centred, graves. */
+/* All rows, ended by one without a name: sgd, nesterov, adam, adamw, adadelta, adagrad, rmsprop, rmsprop-centred,
+ * graves. */
 const rg_optimizer_kind *rg_optimizer_kinds(void);
 
 typedef struct rg_optimizer_config {
@@ -44,18 +45,18 @@ typedef struct rg_step_report {
     bool   clipped; /* by norm                                                 */
 } rg_step_report;
 
-/* One pass over every learned parameter that is not frozen: sum the gradients of `workers` in their order (what a worker did
- * not write counts as zero), divide by `count`, clip, update with learning rate `rate` times the entry's factor, and write
- * both packs. A gradient that is not finite is RG_ENUMBER with the tensor's name, and nothing has changed. `team` may be
- * NULL; its size changes no bit. Allocates nothing. */
+/* One pass over every learned parameter that is not frozen: sum the gradients of `workers` in their order (what a
+ * worker did not write counts as zero), divide by `count`, clip, update with learning rate `rate` times the entry's
+ * factor, and write both packs. A gradient that is not finite is RG_ENUMBER with the tensor's name, and nothing has
+ * changed. `team` may be NULL; its size changes no bit. Allocates nothing. */
 rg_status rg_optimizer_step(rg_step_report *out, rg_optimizer *opt, rg_grads *const *grads, size_t workers,
                             double count, double rate, rg_team *team);
 
 uint64_t rg_optimizer_steps(const rg_optimizer *opt); /* taken so far */
 double   rg_optimizer_rate(const rg_optimizer *opt);  /* the row's default learning rate */
 
-/* Exchange parameters and their smoothed averages (and pack again), to validate or save the averages; once more to go on
- * training. Nothing happens without smoothing. */
+/* Exchange parameters and their smoothed averages (and pack again), to validate or save the averages; once more to
+ * go on training. Nothing happens without smoothing. */
 rg_status rg_optimizer_swap(rg_optimizer *opt, rg_team *team);
 
 /* ------------------------------------------------------------------------------------------------- schedules */
@@ -106,8 +107,8 @@ rg_team  *rg_workers_team(const rg_workers *workers);          /* all threads to
 rg_tape  *rg_workers_tape(const rg_workers *workers, int i);   /* of worker i, for what happens between runs          */
 rg_grads *const *rg_workers_grads(const rg_workers *workers);  /* rg_workers_count of them                             */
 
-/* The loss of one share on one worker's tape, called on the worker's thread. May return a loss without a sum when the share
- * has nothing to learn from. */
+/* The loss of one share on one worker's tape, called on the worker's thread. May return a loss without a sum when
+ * the share has nothing to learn from. */
 typedef rg_loss rg_loss_function(void *context, rg_tape *tape, const void *share, int worker);
 
 typedef struct rg_job {
@@ -126,8 +127,8 @@ typedef struct rg_losses {
 } rg_losses;
 
 /* Loss and gradients of every share at the same time; returns when all are done. Of several failures the one of the
- * first worker is reported, with its share in out->failed: RG_ENUMBER for a loss that is not finite. The tapes are empty
- * afterwards. Once the largest batch has been seen, nothing is allocated. */
+ * first worker is reported, with its share in out->failed: RG_ENUMBER for a loss that is not finite. The tapes are
+ * empty afterwards. Once the largest batch has been seen, nothing is allocated. */
 rg_status rg_workers_run(rg_losses *out, rg_workers *workers, const rg_job *job);
 
 /* ----------------------------------------------------------------------------------------------------- state */
@@ -146,7 +147,8 @@ rg_status rg_state_put_number(rg_state *state, const char *key, double value); /
 rg_status rg_state_put_text(rg_state *state, const char *key, const char *value);
 rg_status rg_state_put_bytes(rg_state *state, const char *key, const void *bytes, size_t count);
 
-/* RG_EMATCH names the key that is missing or of another kind. Texts and bytes are borrowed until the key is put again. */
+/* RG_EMATCH names the key that is missing or of another kind. Texts and bytes are borrowed until the key is put
+ * again. */
 rg_status rg_state_get_count(uint64_t *out, const rg_state *state, const char *key);
 rg_status rg_state_get_number(double *out, const rg_state *state, const char *key);
 rg_status rg_state_get_text(const char **out, const rg_state *state, const char *key);
@@ -156,29 +158,32 @@ bool      rg_state_same_bytes(const rg_state *a, const rg_state *b); /* the same
 
 /* ----------------------------------------------------------------------------------------------- checkpoints */
 
-/* A checkpoint is one safetensors file: parameters and kept values under their names, row-major F32; with an optimiser its
- * arrays as optimizer.<array>.<name>; every text and number of `state` in the metadata, every bytes as the U8 tensor
- * state.<key>. Each array carries a checksum. `opt` and `state` may be NULL: a model for inference has no optimiser. A value that
- * is not finite is RG_ENUMBER with the tensor's name. The file appears whole or not at all. */
+/* A checkpoint is one safetensors file: parameters and kept values under their names, row-major F32; with an
+ * optimiser its arrays as optimizer.<array>.<name>; every text and number of `state` in the metadata, every bytes as
+ * the U8 tensor state.<key>. Each array carries a checksum. `opt` and `state` may be NULL: a model for inference has
+ * no optimiser. A value that is not finite is RG_ENUMBER with the tensor's name. The file appears whole or not at
+ * all. */
 rg_status rg_checkpoint_save(const char *path, const rg_params *params, const rg_optimizer *opt, const rg_state *state);
 
 /* The same, and the file that was at `path` stays as `path`.prev: at any moment one of the two is whole. */
-rg_status rg_checkpoint_rotate(const char *path, const rg_params *params, const rg_optimizer *opt, const rg_state *state);
+rg_status rg_checkpoint_rotate(const char *path, const rg_params *params, const rg_optimizer *opt,
+                               const rg_state *state);
 
-/* Read it back into parameters of the same names and shapes and pack them. `opt` NULL: only weights. `state` (may be NULL) is
- * cleared and gets what is there. RG_EMATCH names the tensor that is missing, unknown or of another shape before anything has
- * changed; RG_ENUMBER names one with a value that is infinite or not a number. After a failed read (RG_EIO, RG_EFORMAT, RG_ENUMBER)
- * the values are unspecified: load another file or free. */
+/* Read it back into parameters of the same names and shapes and pack them. `opt` NULL: only weights. `state` (may be
+ * NULL) is cleared and gets what is there. RG_EMATCH names the tensor that is missing, unknown or of another shape
+ * before anything has changed; RG_ENUMBER names one with a value that is infinite or not a number. After a failed
+ * read (RG_EIO, RG_EFORMAT, RG_ENUMBER) the values are unspecified: load another file or free. */
 rg_status rg_checkpoint_load(const char *path, rg_params *params, rg_optimizer *opt, rg_state *state, rg_team *team);
 
 /* Only the state, to build the model from its configuration before loading. */
 rg_status rg_checkpoint_state(const char *path, rg_state *state);
 
-/* Which file to resume from: `path` when it is whole (every checksum is verified), else `path`.prev. *out_path is freed by the
- * caller; NULL and RG_OK when there is neither. RG_EFORMAT when files are there but none is whole. */
+/* Which file to resume from: `path` when it is whole (every checksum is verified), else `path`.prev. *out_path is
+ * freed by the caller; NULL and RG_OK when there is neither. RG_EFORMAT when files are there but none is whole. */
 rg_status rg_checkpoint_find(char **out_path, const char *path);
 
-/* The mean of the parameters of several checkpoints of one model, summed in the order given. Kept values are the last file's. */
+/* The mean of the parameters of several checkpoints of one model, summed in the order given. Kept values are the
+ * last file's. */
 rg_status rg_checkpoint_average(rg_params *params, const char *const *paths, size_t count, rg_team *team);
 
 RG_API_END

@@ -20,8 +20,9 @@ typedef enum rg_stop_on { /* with several metrics, when are all of them out of p
     RG_STOP_ON_ANY    /* as soon as one has none left  */
 } rg_stop_on;
 
-/* Part of a training that has a loss of its own and moves some of the parameters: the two players of a GAN. Phases take turns, an update each,
- * in rounds: phase p comes in rounds every, 2 every, ... Each counts its own steps, for the optimiser's averages and for the schedule. */
+/* Part of a training that has a loss of its own and moves some of the parameters: the two players of a GAN. Phases
+ * take turns, an update each, in rounds: phase p comes in rounds every, 2 every, ... Each counts its own steps, for
+ * the optimiser's averages and for the schedule. */
 enum { RG_PHASES_MAX = 8 };
 typedef struct rg_trainer_phase {
     const char *name;
@@ -39,7 +40,7 @@ typedef struct rg_trainer_config {
     uint64_t            validate_every, save_every, log_every; /* updates; 0: not by updates                            */
     uint64_t            validate_epochs, save_epochs;          /* epochs; 0: not by epochs                              */
     double              save_seconds;  /* also save when so much time has passed since the last save; 0: not by time. Such saves
-                                        * never become part of an average: time must not decide what is learned           */
+                                        * never become part of an average: time must not decide what is learned */
     uint64_t            patience;      /* validations without a better value before it stops; 0: never                 */
     rg_stop_on          stop_on;
     bool                ties;          /* a value as good as the best counts as better                                 */
@@ -49,7 +50,7 @@ typedef struct rg_trainer_config {
     bool                restore_best;  /* the final model has the weights of the best validation: of the metrics that decide about stopping */
     bool                keep_best;     /* also NAME.best-METRIC of `model` for each metric's best                      */
     size_t              average;       /* the final model is the mean of the models of so many saves, unless the last weights validate
-                                        * better; 0, 1: the last weights                                                 */
+                                        * better; 0, 1: the last weights */
     const rg_trainer_phase *phases;    /* borrowed; none: one phase that learns everything                             */
     size_t              phase_count;   /* the loss sees which one it is of by rg_tape_progress                         */
     bool                average_best;  /* of those with the best first metric instead of the last                      */
@@ -106,7 +107,8 @@ typedef struct rg_train_log { /* means and sums are of the time since the last R
     double            rate, norm, clipped;  /* learning rate now; mean norm; share of clipped steps */
     double            part;                 /* of the run that is done, by its limits, 0 to 1; below 0: it has no limit  */
     const rg_metrics *metrics;              /* RG_TRAIN_VALID; RG_TRAIN_AVERAGED: of the mean, NULL when nothing is validated;
-                                             * RG_TRAIN_DONE: of the last validation, or of the weights that were restored; NULL when there was none */
+                                             * RG_TRAIN_DONE: of the last validation, or of the weights that were
+                                             * restored; NULL when there was none */
     const rg_metrics *last;                 /* RG_TRAIN_AVERAGED: of the last weights, or NULL      */
     size_t            averaged;             /* RG_TRAIN_AVERAGED: how many models                   */
     bool              chosen;               /* RG_TRAIN_AVERAGED: the mean is the model now; RG_TRAIN_DONE: `path` is the best of a validation,
@@ -135,15 +137,17 @@ typedef struct rg_trainer_hooks {
 } rg_trainer_hooks;
 
 /* For built parameters, which are borrowed; config and hooks are copied, their strings borrowed. */
-rg_status rg_trainer_new(rg_trainer **out, rg_params *params, const rg_trainer_config *config, const rg_trainer_hooks *hooks);
+rg_status rg_trainer_new(rg_trainer **out, rg_params *params, const rg_trainer_config *config,
+                         const rg_trainer_hooks *hooks);
 void      rg_trainer_free(rg_trainer *trainer);
 
-/* Load the last whole checkpoint; *out_step is the number of updates it had, 0 when there is none. Settings that differ from those it was
- * written with are named in RG_TRAIN_RESUMED, with what they mean for the bits. RG_EFORMAT when files are there but none is whole. */
+/* Load the last whole checkpoint; *out_step is the number of updates it had, 0 when there is none. Settings that
+ * differ from those it was written with are named in RG_TRAIN_RESUMED, with what they mean for the bits. RG_EFORMAT
+ * when files are there but none is whole. */
 rg_status rg_trainer_resume(uint64_t *out_step, rg_trainer *trainer);
 
-/* Train until a limit, patience or `stop`. RG_ENUMBER: a loss or gradient is not finite; the message names the step, the tensor
- * and what the shares were of, and nothing of it is saved. */
+/* Train until a limit, patience or `stop`. RG_ENUMBER: a loss or gradient is not finite; the message names the step,
+ * the tensor and what the shares were of, and nothing of it is saved. */
 rg_status rg_trainer_run(rg_trainer *trainer); /* with `average`, the parameters are then the mean, or the last ones where those validate better */
 
 /* Save now: the checkpoint, and the model. */

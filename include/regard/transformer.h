@@ -1,4 +1,5 @@
-/* transformer.h - blocks of Transformers: attention and a feed-forward network, each with a residual sum and a layer norm.
+/* transformer.h - blocks of Transformers: attention and a feed-forward network, each with a residual sum and a layer
+ * norm.
  *
  *     post   x <- norm(x + drop(sub(x)))                          as printed (Vaswani et al. 2017)
  *     pre    x <- x + drop(sub(norm(x)))                          and one more norm after the last block of a stack
@@ -40,12 +41,14 @@ typedef struct rg_stack {
 } rg_stack;
 
 /* Declares name.0.self, name.0.ff, ..., name.end; `crosses`: every block also attends to other rows (a decoder). */
-rg_status rg_stack_init(rg_stack *out, rg_params *p, const char *name, const rg_block_config *config, size_t depth, bool crosses);
+rg_status rg_stack_init(rg_stack *out, rg_params *p, const char *name, const rg_block_config *config, size_t depth,
+                        bool crosses);
 
-/* Sub-layers of one block, in the scopes "self" and "cross". Keys and values of other rows are given, prepared by rg_heads_memory: they
- * are the same at every step of a decoder. */
+/* Sub-layers of one block, in the scopes "self" and "cross". Keys and values of other rows are given, prepared by
+ * rg_heads_memory: they are the same at every step of a decoder. */
 rg_tensor *rg_block_self(rg_tape *t, const rg_stack *s, size_t i, rg_tensor *x, const rg_reach *reach);
-rg_tensor *rg_block_cross(rg_tape *t, const rg_stack *s, size_t i, rg_tensor *x, rg_tensor *k, rg_tensor *v, const rg_reach *reach);
+rg_tensor *rg_block_cross(rg_tape *t, const rg_stack *s, size_t i, rg_tensor *x, rg_tensor *k, rg_tensor *v,
+                          const rg_reach *reach);
 rg_tensor *rg_block_feed_forward(rg_tape *t, const rg_stack *s, size_t i, rg_tensor *x);
 /* Self-attention of one new row per hypothesis over a decoder's past, which it joins. */
 rg_tensor *rg_block_step(rg_tape *t, const rg_stack *s, size_t i, rg_tensor *x, rg_cache *past, const rg_reach *reach);

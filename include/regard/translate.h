@@ -31,8 +31,8 @@ rg_status rg_translator_load_as(rg_translator **out, const char *path, rg_weight
 rg_status rg_translator_new(rg_translator **out, rg_model *model, rg_vocab *source, rg_vocab *target);
 void      rg_translator_free(rg_translator *translator);
 
-/* The language a translator reads (side 0) or writes (side 1), as stored in its file when it was trained: "en", "pt-BR"; "" when it is not
- * known, as in files of older versions. Borrowed from the translator. */
+/* The language a translator reads (side 0) or writes (side 1), as stored in its file when it was trained: "en",
+ * "pt-BR"; "" when it is not known, as in files of older versions. Borrowed from the translator. */
 const char *rg_translator_language(const rg_translator *translator, int side);
 /* Both at once; copied. "" is not known. RG_EINVAL unless each is a language code; then nothing has changed. */
 rg_status rg_translator_set_languages(rg_translator *translator, const char *source, const char *target);
@@ -40,8 +40,8 @@ rg_status rg_translator_set_languages(rg_translator *translator, const char *sou
 /* What a model that reads one vocabulary and writes another (or the same: joint) is built from. */
 rg_sizes rg_sizes_of_text(const rg_vocab *source, const rg_vocab *target);
 
-/* For translating only: frees what products do not read, about a third of the memory. Before the first session. It cannot be saved or
- * averaged then. */
+/* For translating only: frees what products do not read, about a third of the memory. Before the first session. It
+ * cannot be saved or averaged then. */
 rg_status rg_translator_slim(rg_translator *translator);
 
 /* Everything but the weights, into what a checkpoint stores. */
@@ -78,15 +78,16 @@ typedef struct rg_translated {
 
 typedef struct rg_session rg_session;
 
-/* Several translators are an ensemble; they must have equal vocabularies (RG_EMATCH). Files are shared out over `threads`; a single
- * batch uses all of them together. */
+/* Several translators are an ensemble; they must have equal vocabularies (RG_EMATCH). Files are shared out over
+ * `threads`; a single batch uses all of them together. */
 rg_status rg_session_new(rg_session **out, rg_translator *const *translators, size_t count, int threads);
 void      rg_session_free(rg_session *session);
 
-/* Lines of UTF-8 (bad bytes are replaced); out[n], in order, borrowed until the next call. An empty line gives an empty one.
- * `first` numbers the first line: sampling depends on it. `prefix` (may be NULL) are texts the answers begin with. */
-rg_status rg_session_run(const rg_translated **out, rg_session *session, const rg_session_config *config, const char *const *lines,
-                         size_t n, uint64_t first, const char *const *prefix);
+/* Lines of UTF-8 (bad bytes are replaced); out[n], in order, borrowed until the next call. An empty line gives an
+ * empty one. `first` numbers the first line: sampling depends on it. `prefix` (may be NULL) are texts the answers
+ * begin with. */
+rg_status rg_session_run(const rg_translated **out, rg_session *session, const rg_session_config *config,
+                         const char *const *lines, size_t n, uint64_t first, const char *const *prefix);
 
 /* One line with default settings. */
 char *rg_session_line(rg_session *session, const char *line);
@@ -95,14 +96,15 @@ char *rg_session_line(rg_session *session, const char *line);
 
 typedef struct rg_record rg_record; /* regard/record.h */
 
-/* What each piece of a translation looked at: a map "alignment" for each answer, where attention was asked for. An empty line gives a
- * record without maps. */
+/* What each piece of a translation looked at: a map "alignment" for each answer, where attention was asked for. An
+ * empty line gives a record without maps. */
 rg_status rg_record_of_translation(rg_record **out, const rg_translator *translator, const rg_translated *translated);
 /* The same and, by a forced pass of every answer, the maps of all layers and heads a watcher sees. */
-rg_status rg_record_of_heads(rg_record **out, const rg_translator *translator, const rg_translated *translated, rg_team *team);
+rg_status rg_record_of_heads(rg_record **out, const rg_translator *translator, const rg_translated *translated,
+                             rg_team *team);
 /* And RG_ESTOP when `stop`, which is asked before the pass of each answer, says that nobody wants it any more. */
-rg_status rg_record_of_heads_until(rg_record **out, const rg_translator *translator, const rg_translated *translated, rg_team *team,
-                                   bool (*stop)(const void *context), const void *context);
+rg_status rg_record_of_heads_until(rg_record **out, const rg_translator *translator, const rg_translated *translated,
+                                   rg_team *team, bool (*stop)(const void *context), const void *context);
 
 RG_API_END
 #endif

@@ -19,27 +19,29 @@ RG_API_BEGIN
  *     rg_tape_set_watcher(tape, NULL);
  *     RG_TRY(rg_collector_finish(c, NULL));
  *
- * The record has the label lists that the system's uses name; of several lists of a name ("output" of an n-best list) number `hypothesis`
- * is taken, and maps carry that number. "decoder.2.cross.weights" becomes maps named "decoder.cross" of layer 2, one per head. Maps of
- * nodes become edges. Rows from one list to another may come one after the other, as a recurrent decoder makes them: such a map is added
- * by rg_collector_finish. Watch points whose sizes are not those of the labels are counted in out_skipped. */
+ * The record has the label lists that the system's uses name; of several lists of a name ("output" of an n-best
+ * list) number `hypothesis` is taken, and maps carry that number. "decoder.2.cross.weights" becomes maps named
+ * "decoder.cross" of layer 2, one per head. Maps of nodes become edges. Rows from one list to another may come one
+ * after the other, as a recurrent decoder makes them: such a map is added by rg_collector_finish. Watch points whose
+ * sizes are not those of the labels are counted in out_skipped. */
 typedef struct rg_collector rg_collector;
 rg_status         rg_collector_new(rg_collector **out, rg_record *record, const rg_attention_use *uses, int hypothesis); /* uses are borrowed */
-/* Only watch points whose full name matches ('*' any run of characters: "decoder.*.cross.weights"), and one head (-1: all). The others are
- * never made. */
+/* Only watch points whose full name matches ('*' any run of characters: "decoder.*.cross.weights"), and one head
+ * (-1: all). The others are never made. */
 rg_status         rg_collector_only(rg_collector *collector, const char *pattern, int head);
 const rg_watcher *rg_collector_watcher(const rg_collector *collector);
 rg_status         rg_collector_finish(rg_collector *collector, size_t *out_skipped); /* frees it; reports the first failure */
 
-/* The same for the gates of recurrent layers (recurrent.h): maps "forget", "input", "output", "cell" of an LSTM, "update" and "reset" of a GRU, and
- * "candidate", one per layer, units down and the labels of list `words` across. Cells are drawn as (1 + tanh c) / 2, candidates as (1 + n) / 2.
- * The means of gates over their units are curves. */
+/* The same for the gates of recurrent layers (recurrent.h): maps "forget", "input", "output", "cell" of an LSTM,
+ * "update" and "reset" of a GRU, and "candidate", one per layer, units down and the labels of list `words` across.
+ * Cells are drawn as (1 + tanh c) / 2, candidates as (1 + n) / 2. The means of gates over their units are curves. */
 typedef struct rg_gate_collector rg_gate_collector;
 rg_status         rg_gate_collector_new(rg_gate_collector **out, rg_record *record, size_t words);
 const rg_watcher *rg_gate_collector_watcher(const rg_gate_collector *collector);
 rg_status         rg_gate_collector_finish(rg_gate_collector *collector); /* frees it; reports the first failure */
 
-/* Of maps of rows over the rows before them: a curve of the mean weight against the distance, one per name and layer. Nothing where there are none. */
+/* Of maps of rows over the rows before them: a curve of the mean weight against the distance, one per name and
+ * layer. Nothing where there are none. */
 rg_status rg_record_add_distances(rg_record *record);
 
 /* --------------------------------------------------------------------------------------------------- colours */
@@ -137,7 +139,8 @@ typedef struct rg_page_options {
     bool dark; /* start dark whatever the reader's system prefers */
 } rg_page_options;
 
-/* One HTML file with the record inside; nothing else is loaded. record may be NULL when live. To be freed with rg_free. */
+/* One HTML file with the record inside; nothing else is loaded. record may be NULL when live. To be freed with
+ * rg_free. */
 rg_status rg_page_write(char **out, size_t *out_bytes, const rg_record *record, const rg_page_options *options);
 rg_status rg_page_save(const char *path, const rg_record *record, const rg_page_options *options);
 
@@ -163,19 +166,21 @@ typedef struct rg_gradients_options {
 } rg_gradients_options;
 #define RG_GRADIENTS_OPTIONS_DEFAULT { 128, 64, 0, 1, "tanh", "none", 0 }
 
-/* Networks with random weights: the norm of dL/dh_t over the time steps for a plain network, an LSTM and a GRU, or over the layers of a deep one.
- * Sets of curves and a heat map, under a title that says what happened. */
+/* Networks with random weights: the norm of dL/dh_t over the time steps for a plain network, an LSTM and a GRU, or
+ * over the layers of a deep one. Sets of curves and a heat map, under a title that says what happened. */
 rg_status rg_gradients_record(rg_record **out, const rg_gradients_options *options);
 
-/* The double sum of backpropagation through time of a plain network, a loss at every step: a triangle of the norms of its terms, loss down and
- * step across. *out_apart (may be NULL): how far the sum of the terms is from the tape's gradient, relative to it. */
+/* The double sum of backpropagation through time of a plain network, a loss at every step: a triangle of the norms
+ * of its terms, loss down and step across. *out_apart (may be NULL): how far the sum of the terms is from the tape's
+ * gradient, relative to it. */
 rg_status rg_gradients_contributions(rg_record **out, double *out_apart, const rg_gradients_options *options);
 
 /* How far back a trained model's answer depends on what it read:
  *
  *     g_k = mean of || d log p(y_t) / d x_{t-k} ||        k = 0 .. most; x the embedded inputs, t the last row of each group
  *
- * A task runs batches through it; inputs are what the system's `enter` gives or what it watches under the name "inputs". */
+ * A task runs batches through it; inputs are what the system's `enter` gives or what it watches under the name
+ * "inputs". */
 typedef struct rg_influence rg_influence;
 rg_status rg_influence_new(rg_influence **out, const rg_model *model, size_t most);
 void      rg_influence_free(rg_influence *influence);

@@ -19,8 +19,10 @@ rg_status rg_attention_activate(rg_attention *att, const char *name)
     if (strcmp(name, "own") == 0 || (if_any && !att->score->activates)) return RG_OK;
     if (if_any) name = "tanh";
     if (!att->score->activates)
-        return rg_fail(RG_EINVAL, "--score-activation %s: there is no function inside the %s score; linear, additive and concat have one", name,
-                       att->score->name);
+        return rg_fail(
+            RG_EINVAL,
+            "--score-activation %s: there is no function inside the %s score; linear, additive and concat have one",
+            name, att->score->name);
     return rg_activation_find(&att->config.activation, name);
 }
 
@@ -35,7 +37,8 @@ static rg_tensor *add_bias(rg_tape *t, rg_tensor *e, const rg_reach *reach)
     const size_t H = e ? rg_tensor_cols(e) : 0;
     rg_real     *ones = e ? rg_tape_memory(t, H * sizeof *ones) : NULL;
     for (size_t h = 0; ones && h < H; h++) ones[h] = 1;
-    return ones ? rg_add(t, e, rg_matmul(t, rg_borrow(t, reach->bias, reach->P, 1, 1), rg_borrow(t, ones, 1, H, H))) : NULL;
+    return ones ? rg_add(t, e, rg_matmul(t, rg_borrow(t, reach->bias, reach->P, 1, 1), rg_borrow(t, ones, 1, H, H)))
+                : NULL;
 }
 
 rg_tensor *rg_scores(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, const rg_reach *reach)
@@ -53,10 +56,12 @@ rg_tensor *rg_weigh(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor
     return a;
 }
 
-rg_tensor *rg_attend(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, rg_tensor *v, const rg_reach *reach)
+rg_tensor *rg_attend(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, rg_tensor *v,
+                     const rg_reach *reach)
 {
     const bool drops = att->config.dropout > 0 && rg_tape_learning(t);
-    const bool able = att->score->fused && (!drops || att->score->drops) && (!reach || !reach->bias || att->score->adds_bias);
+    const bool able =
+        att->score->fused && (!drops || att->score->drops) && (!reach || !reach->bias || att->score->adds_bias);
     if (able && reach && !rg_tape_watched(t, "weights")) {
         rg_tensor *out = att->score->fused(t, att, att->score->query ? att->score->query(t, att, q) : q, k, v, reach);
         if (out || rg_tape_status(t) != RG_OK) return out;

@@ -39,7 +39,8 @@ static void dots_rows(void *context, int member, size_t begin, size_t end)
     }
 }
 
-/* One look at a block of rows gives dx and the block's share of dw and db; shares are added in their order, whoever made them. */
+/* One look at a block of rows gives dx and the block's share of dw and db; shares are added in their order, whoever
+ * made them. */
 static void dots_blocks_backward(void *context, int member, size_t begin, size_t end)
 {
     (void)member;
@@ -104,7 +105,7 @@ rg_tensor *rg_block_dots(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, s
     return y;
 }
 
-/* ------------------------------------------------------------------------------------------------ y = x / (|x| + eps) */
+/* ---------------------------------------------------------------------------------------------- y = x / (|x| + eps) */
 
 #define UNIT_EPS 1e-8
 
@@ -123,7 +124,9 @@ static void unit_backward(rg_tape *t, rg_node *node)
             const rg_real *x = n->x->data + at, *d = dy + i * node->out->ld + h * n->width;
             const double   r = length(n->width, x), s = r + UNIT_EPS;
             rg_kernel()->axpy(n->width, dx + at, (rg_real)(1 / s), d);
-            if (r > 0) rg_kernel()->axpy(n->width, dx + at, (rg_real)(-(double)rg_kernel()->dot(n->width, x, d) / (r * s * s)), x);
+            if (r > 0)
+                rg_kernel()->axpy(n->width, dx + at, (rg_real)(-(double)rg_kernel()->dot(n->width, x, d) / (r * s * s)),
+                                  x);
         }
 }
 
@@ -136,7 +139,8 @@ rg_tensor *rg_unit_blocks(rg_tape *t, rg_tensor *x, size_t heads)
     for (size_t i = 0; rg_tape__live(t) && i < x->rows; i++)
         for (size_t h = 0; h < heads; h++) {
             const rg_real *from = x->data + i * x->ld + h * width;
-            rg_kernel()->scale(width, y->data + i * y->ld + h * width, (rg_real)(1 / (length(width, from) + UNIT_EPS)), from);
+            rg_kernel()->scale(width, y->data + i * y->ld + h * width, (rg_real)(1 / (length(width, from) + UNIT_EPS)),
+                               from);
         }
     rg_tape__count(t, 3.0 * (double)(x->rows * x->cols));
     block_node *n = rg_tape__node(t, sizeof *n, y, unit_backward, 1, &x);

@@ -105,7 +105,8 @@ static rg_status extend(rg_cache *c, size_t n)
     return RG_OK;
 }
 
-/* Of each list the rows whose positions the last one sees, gathered in `spare`; their number is the same for all lists. */
+/* Of each list the rows whose positions the last one sees, gathered in `spare`; their number is the same for all
+ * lists. */
 static size_t choose(rg_cache *c, rg_reach_choice past)
 {
     const size_t steps = c->steps, last = steps - 1;
@@ -137,7 +138,8 @@ static rg_tensor *put(rg_tape *t, const rg_cache *c, rg_real **data, size_t *col
 {
     const size_t first = c->rows - c->n;
     if (x->rows != c->n) return rg_tape_fail(t, RG_ESHAPE, "%zu rows for %zu hypotheses", x->rows, c->n);
-    if (first && x->cols != *cols) return rg_tape_fail(t, RG_ESHAPE, "rows of %zu columns after rows of %zu", x->cols, *cols);
+    if (first && x->cols != *cols)
+        return rg_tape_fail(t, RG_ESHAPE, "rows of %zu columns after rows of %zu", x->cols, *cols);
     *cols = x->cols;
     size_t numbers, bytes;
     if (!rg_size_mul(&numbers, c->rows, x->cols) || !rg_size_mul(&bytes, numbers, 2 * sizeof **data))

@@ -6,8 +6,9 @@
  *         E = exp(E - max of row) each row over its own interval
  *         O = E V / sum of row    each row one chain over its own keys              ranged product
  *
- * Whole rows of scores need no running maximum, and every number is one chain over the query's own keys: it has the same bits whatever
- * the batch, the team, the blocking and what comes after. Long rows make low blocks, so memory is linear in the number of keys. */
+ * Whole rows of scores need no running maximum, and every number is one chain over the query's own keys: it has the
+ * same bits whatever the batch, the team, the blocking and what comes after. Long rows make low blocks, so memory is
+ * linear in the number of keys. */
 #include "attention/fused.h"
 #include "attention/fused_dot.h"
 #include "attention/packed_keys.h"
@@ -23,8 +24,8 @@ enum {
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
-void rg_fused__scores(const rg_fused_plan *p, const rg_fused_span *s, const rg_fused_block *b, size_t low, size_t high, size_t d,
-                      const rg_real *left, size_t ld_left, const rg_real *panels, rg_real *e, size_t ld)
+void rg_fused__scores(const rg_fused_plan *p, const rg_fused_span *s, const rg_fused_block *b, size_t low, size_t high,
+                      size_t d, const rg_real *left, size_t ld_left, const rg_real *panels, rg_real *e, size_t ld)
 {
     const rg_kernels *k = rg_kernel();
     for (size_t i = b->q0; i < b->q1; i += STEP) {
@@ -33,8 +34,8 @@ void rg_fused__scores(const rg_fused_plan *p, const rg_fused_span *s, const rg_f
         const size_t to = smaller(high, rg_fused__up(rg_fused__end(p->reach, s, end - 1)));
         if (from >= to) continue;
         const size_t row = i - b->q0;
-        k->gemm_packed(end - i, to - from, d, left + row * ld_left, ld_left, panels + from * d, e + row * ld + (from - low), ld, false,
-                       NULL, RG_IDENTITY);
+        k->gemm_packed(end - i, to - from, d, left + row * ld_left, ld_left, panels + from * d,
+                       e + row * ld + (from - low), ld, false, NULL, RG_IDENTITY);
     }
 }
 
@@ -48,7 +49,8 @@ typedef struct {
 static size_t room_numbers(const rg_fused_node *n)
 {
     const rg_fused_plan *p = n->plan;
-    return rg_fused__up(p->most_keys) * n->dk + p->most_keys * rg_fused__up(n->dv) + p->most_rows * n->dk + p->most_scores + 2 * SLACK;
+    return rg_fused__up(p->most_keys) * n->dk + p->most_keys * rg_fused__up(n->dv) + p->most_rows * n->dk +
+           p->most_scores + 2 * SLACK;
 }
 
 static room room_of(const rg_fused_node *n, int member)
@@ -68,10 +70,10 @@ static void pack_span(const rg_fused_node *n, const rg_fused_span *s, size_t h, 
     rg_kernel()->pack(r->values, n->v->data + s->k0 * n->v->ld + h * n->dv, n->v->ld, keys, n->dv);
 }
 
-/* What backward wants to know of a row: 1 / sum where the weights are kept, else log sum exp (so that a row of nothing gets
- * zeros again). */
-static void keep_stat(const rg_fused_node *n, const rg_fused_span *s, const rg_fused_block *b, size_t h, const rg_real *share,
-                      const rg_real *top)
+/* What backward wants to know of a row: 1 / sum where the weights are kept, else log sum exp (so that a row of
+ * nothing gets zeros again). */
+static void keep_stat(const rg_fused_node *n, const rg_fused_span *s, const rg_fused_block *b, size_t h,
+                      const rg_real *share, const rg_real *top)
 {
     for (size_t i = 0; i < b->q1 - b->q0; i++) {
         const rg_real log_sum = share[i] == 0 ? (rg_real)INFINITY : top[i] - (rg_real)log((double)share[i]);
@@ -79,16 +81,19 @@ static void keep_stat(const rg_fused_node *n, const rg_fused_span *s, const rg_f
     }
 }
 
-static void forward_block(const rg_fused_node *n, const rg_fused_span *s, const rg_fused_block *b, size_t h, const room *r)
+static void forward_block(const rg_fused_node *n, const rg_fused_span *s, const rg_fused_block *b, size_t h,
+                          const room *r)
 {
     const rg_kernels *k = rg_kernel();
     const rg_tensor  *out = n->node.out;
     const size_t      rows = b->q1 - b->q0;
-    rg_real          *e = n->stat && s->keep ? n->kept + b->kept + h * rows * b->ld : r->e, *o = out->data + b->q0 * out->ld + h * n->dv;
+    rg_real          *e = n->stat && s->keep ? n->kept + b->kept + h * rows * b->ld : r->e,
+            *o = out->data + b->q0 * out->ld + h * n->dv;
     size_t            low[RG_FUSED_ROWS], high[RG_FUSED_ROWS];
     rg_real           share[RG_FUSED_ROWS], top[RG_FUSED_ROWS];
 
-    for (size_t i = 0; i < rows; i++) k->scale(n->dk, r->q + i * n->dk, n->scale, n->q->data + (b->q0 + i) * n->q->ld + h * n->dk);
+    for (size_t i = 0; i < rows; i++)
+        k->scale(n->dk, r->q + i * n->dk, n->scale, n->q->data + (b->q0 + i) * n->q->ld + h * n->dk);
     rg_fused__scores(n->plan, s, b, b->low, b->high, n->dk, r->q, n->dk, r->keys, e, b->ld);
     for (size_t i = 0; i < rows; i++) {
         low[i] = rg_fused__begin(n->plan->reach, s, b->q0 + i) - b->low;
@@ -96,7 +101,8 @@ static void forward_block(const rg_fused_node *n, const rg_fused_span *s, const 
     }
     k->weigh_rows(rows, e, b->ld, low, high, share, top);
     if (n->stat) keep_stat(n, s, b, h, share, top);
-    k->gemm_ranges(rows, n->dv, e, b->ld, 1, low, high, r->values + b->low * RG_PANEL, (s->k1 - s->k0) * RG_PANEL, o, out->ld, false);
+    k->gemm_ranges(rows, n->dv, e, b->ld, 1, low, high, r->values + b->low * RG_PANEL, (s->k1 - s->k0) * RG_PANEL, o,
+                   out->ld, false);
     for (size_t i = 0; i < rows; i++) k->scale(n->dv, o + i * out->ld, share[i], o + i * out->ld);
 }
 
@@ -153,7 +159,8 @@ static bool fits(const rg_tensor *q, const rg_tensor *k, const rg_tensor *v, con
            k->rows == r->Nk && v->rows == r->Nk;
 }
 
-rg_tensor *rg_fused_dot(rg_tape *t, rg_tensor *q, rg_tensor *k, rg_tensor *v, const rg_reach *reach, size_t heads, double scale)
+rg_tensor *rg_fused_dot(rg_tape *t, rg_tensor *q, rg_tensor *k, rg_tensor *v, const rg_reach *reach, size_t heads,
+                        double scale)
 {
     rg_tensor *in[] = { q, k, v };
     if (!rg_tape__begin(t, "attend", 3, in) || !fits(q, k, v, reach, heads)) return NULL;

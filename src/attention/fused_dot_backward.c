@@ -4,10 +4,10 @@
  * so            dV = A^T dO     dA = dO V^T     dS = scale A (dA - D)     D = rowsum(A dA) = rowsum(dO O)
  *               dQ = dS K       dK = dS^T Q
  *
- * block by block of queries, some keys at a time, each product through register tiles on small packed blocks. A is what forward kept or,
- * for long spans, exp(e - log sum exp) of scores computed again. dK and dV are one chain over the queries in rising order for each number,
- * summed beside and added once at the end where there are several blocks. The unit of work is a head of a span, so nothing is written by
- * two. */
+ * block by block of queries, some keys at a time, each product through register tiles on small packed blocks. A is
+ * what forward kept or, for long spans, exp(e - log sum exp) of scores computed again. dK and dV are one chain over
+ * the queries in rising order for each number, summed beside and added once at the end where there are several
+ * blocks. The unit of work is a head of a span, so nothing is written by two. */
 #include "attention/fused_dot.h"
 
 #include <string.h>
@@ -19,7 +19,8 @@ typedef struct {
     bool                 add_q, add_k, add_v;
 } job;
 
-/* Where dK or dV of a span and head is summed: beside, or at once where it goes when one block does all of it and nothing is there. */
+/* Where dK or dV of a span and head is summed: beside, or at once where it goes when one block does all of it and
+ * nothing is there. */
 typedef struct {
     rg_real *at;
     size_t   ld;
@@ -51,7 +52,8 @@ static rg_real *take(rg_real *base, size_t *used, size_t count)
 
 static size_t lay_out(room *r, const rg_fused_node *n, rg_real *base)
 {
-    const size_t keys = rg_fused__up(n->plan->most_keys), rows = n->plan->most_rows, wk = rg_fused__up(n->dk), wv = rg_fused__up(n->dv);
+    const size_t keys = rg_fused__up(n->plan->most_keys), rows = n->plan->most_rows, wk = rg_fused__up(n->dk),
+                 wv = rg_fused__up(n->dv);
     size_t       used = 0;
     r->key_panels = take(base, &used, keys * wk);
     r->values = take(base, &used, keys * n->dv);
@@ -75,9 +77,10 @@ static size_t room_bytes(const rg_fused_node *n)
 
 /* ------------------------------------------------------------------------------------------------------ a block */
 
-/* Which of the block's queries reach each key of low .. high: intervals too, because those of the queries only move forward. */
-static void ranges_of_keys(const rg_fused_plan *p, const rg_fused_span *s, const rg_fused_block *b, size_t low, size_t high, size_t *from,
-                           size_t *to)
+/* Which of the block's queries reach each key of low .. high: intervals too, because those of the queries only move
+ * forward. */
+static void ranges_of_keys(const rg_fused_plan *p, const rg_fused_span *s, const rg_fused_block *b, size_t low,
+                           size_t high, size_t *from, size_t *to)
 {
     size_t first = b->q0, last = b->q0;
     for (size_t j = low; j < high; j++) {
@@ -89,8 +92,8 @@ static void ranges_of_keys(const rg_fused_plan *p, const rg_fused_span *s, const
 }
 
 /* The block's keys low .. high. */
-static void some_keys(const job *g, const rg_fused_span *s, const rg_fused_block *b, size_t h, const room *r, size_t low, size_t high,
-                      const rg_real *level)
+static void some_keys(const job *g, const rg_fused_span *s, const rg_fused_block *b, size_t h, const room *r,
+                      size_t low, size_t high, const rg_real *level)
 {
     const rg_fused_node *n = g->n;
     const rg_fused_plan *p = n->plan;
@@ -100,7 +103,8 @@ static void some_keys(const job *g, const rg_fused_span *s, const rg_fused_block
     size_t               ld = LD, from[RG_FUSED_KEYS], to[RG_FUSED_KEYS];
     if (s->keep) a = n->kept + b->kept + h * rows * b->ld + (low - b->low), ld = b->ld;
     else rg_fused__scores(p, s, b, low, high, n->dk, r->q, n->dk, r->keys, r->a, LD);
-    rg_fused__scores(p, s, b, low, high, n->dv, g->dout + b->q0 * n->node.out->ld + h * n->dv, n->node.out->ld, r->values, r->s, LD);
+    rg_fused__scores(p, s, b, low, high, n->dv, g->dout + b->q0 * n->node.out->ld + h * n->dv, n->node.out->ld,
+                     r->values, r->s, LD);
     rg_real factor[RG_FUSED_ROWS];
     for (size_t i = 0; i < rows; i++) {
         const rg_real stat = n->stat[(b->q0 + i) * n->H + h];
@@ -115,11 +119,11 @@ static void some_keys(const job *g, const rg_fused_span *s, const rg_fused_block
                        g->dq + b->q0 * n->q->ld + h * n->dk, n->q->ld, g->add_q || low > b->low);
     ranges_of_keys(p, s, b, low, low + some, from, to);
     if (g->dv)
-        k->gemm_ranges(some, n->dv, a, 1, ld, from, to, r->d_panels, rows * RG_PANEL, r->to_v.at + low * r->to_v.ld, r->to_v.ld,
-                       !r->to_v.direct);
+        k->gemm_ranges(some, n->dv, a, 1, ld, from, to, r->d_panels, rows * RG_PANEL, r->to_v.at + low * r->to_v.ld,
+                       r->to_v.ld, !r->to_v.direct);
     if (g->dk)
-        k->gemm_ranges(some, n->dk, r->s, 1, LD, from, to, r->q_panels, rows * RG_PANEL, r->to_k.at + low * r->to_k.ld, r->to_k.ld,
-                       !r->to_k.direct);
+        k->gemm_ranges(some, n->dk, r->s, 1, LD, from, to, r->q_panels, rows * RG_PANEL, r->to_k.at + low * r->to_k.ld,
+                       r->to_k.ld, !r->to_k.direct);
 }
 
 static void block_backward(const job *g, const rg_fused_span *s, const rg_fused_block *b, size_t h, const room *r)
@@ -179,7 +183,8 @@ static void span_backward(const job *g, const rg_fused_span *s, size_t h, room *
         if (g->dq && !g->add_q) rg_rows__zero(s->q1 - s->q0, n->dk, g->dq + s->q0 * n->q->ld + h * n->dk, n->q->ld);
         return;
     }
-    rg_real *dk = g->dk ? g->dk + s->k0 * n->k->ld + h * n->dk : NULL, *dv = g->dv ? g->dv + s->k0 * n->v->ld + h * n->dv : NULL;
+    rg_real *dk = g->dk ? g->dk + s->k0 * n->k->ld + h * n->dk : NULL,
+            *dv = g->dv ? g->dv + s->k0 * n->v->ld + h * n->dv : NULL;
     r->to_k = sums_of(s, dk, g->add_k, n->k->ld, n->dk, r->sum_k);
     r->to_v = sums_of(s, dv, g->add_v, n->v->ld, n->dv, r->sum_v);
     pack_span(g, s, h, r);

@@ -2,9 +2,10 @@
  *
  *     s_p = u_i + z_j       a = softmax over the pairs p of query i of f(s_p) + bias_p       out_i = sum over p of drop(a)_p v_j
  *
- * Forward goes query by query. When backward will come it keeps dropout's mask, one bit per pair and head, and for each query its seat, what
- * the weights are made of again, and a second sum, bent_i = sum over p of f'(s_p) drop(a)_p v_j. No number a pair is stored, because what
- * backward needs of all pairs of a query is known before any of them is looked at:
+ * Forward goes query by query. When backward will come it keeps dropout's mask, one bit per pair and head, and for each
+ * query its seat, what the weights are made of again, and a second sum, bent_i = sum over p of f'(s_p) drop(a)_p v_j.
+ * No number a pair is stored, because what backward needs of all pairs of a query is known before any of them is looked
+ * at:
  *
  *     level_i = sum over p of drop(a)_p da_p = out_i . dout_i
  *     du_i    = sum over p of ds_p           = bent_i . dout_i - level_i sum over p of f'(s_p) a_p
@@ -13,7 +14,8 @@
  *
  *     da_p = dout_i . v_j      ds_p = f'(s_p) a_p (drop'(da)_p - level_i)      dz_j = sum of ds_p      dv_j = sum of drop(a)_p dout_i
  *
- * Work is cut into pieces of about as many pairs each, whatever the degrees are; a row's result does not depend on where the cuts are. */
+ * Work is cut into pieces of about as many pairs each, whatever the degrees are; a row's result does not depend on
+ * where the cuts are. */
 #include "attention/fused.h"
 #include "attention/reach.h"
 #include "autograd/tape.h"
@@ -63,19 +65,22 @@ static void forward_pieces(void *context, int member, size_t begin, size_t end)
     const size_t       H = n->heads;
     rg_real           *a = rg_team_scratch(n->team, member, 2 * n->most * H * sizeof *a);
     for (size_t piece = begin; piece < end; piece++) {
-        const size_t low = rg_reach__cut(r->first, r->Nq, piece, n->pieces), high = rg_reach__cut(r->first, r->Nq, piece + 1, n->pieces);
+        const size_t low = rg_reach__cut(r->first, r->Nq, piece, n->pieces),
+                     high = rg_reach__cut(r->first, r->Nq, piece + 1, n->pieces);
         const size_t first = r->first[low], last = r->first[high];
-        k->edges_weigh(high - low, r->first + low, r->key + first, H, a, n->u->data + low * n->u->ld, n->u->ld, n->z->data, n->z->ld,
-                       n->slope, r->bias ? r->bias + first : NULL, n->seats ? n->seats + low * 4 * H : NULL, n->bits, n->factor);
-        for (size_t i = low; i < high && n->seats; i++) memcpy(n->steep + i * H, n->seats + (4 * i + 3) * H, H * sizeof(rg_real));
+        k->edges_weigh(high - low, r->first + low, r->key + first, H, a, n->u->data + low * n->u->ld, n->u->ld,
+                       n->z->data, n->z->ld, n->slope, r->bias ? r->bias + first : NULL,
+                       n->seats ? n->seats + low * 4 * H : NULL, n->bits, n->factor);
+        for (size_t i = low; i < high && n->seats; i++)
+            memcpy(n->steep + i * H, n->seats + (4 * i + 3) * H, H * sizeof(rg_real));
         for (size_t i = low; i < high; i++) {
             const size_t   count = r->first[i + 1] - r->first[i], more = n->far ? last - r->first[i + 1] : 0;
             const rg_real *mine = a + (r->first[i] - first) * H;
-            k->lists_mix(count, H, n->width, out->data + i * out->ld, false, mine, H, NULL, n->v->data, n->v->ld, r->key + r->first[i],
-                         more);
+            k->lists_mix(count, H, n->width, out->data + i * out->ld, false, mine, H, NULL, n->v->data, n->v->ld,
+                         r->key + r->first[i], more);
             if (n->bent)
-                k->lists_mix(count, H, n->width, n->bent + i * out->ld, false, mine + (last - first) * H, H, NULL, n->v->data, n->v->ld,
-                             r->key + r->first[i], 0);
+                k->lists_mix(count, H, n->width, n->bent + i * out->ld, false, mine + (last - first) * H, H, NULL,
+                             n->v->data, n->v->ld, r->key + r->first[i], 0);
         }
     }
 }
@@ -89,7 +94,8 @@ static void seat_rows(void *context, int member, size_t begin, size_t end)
     const size_t       H = n->heads, d = n->width, ld = n->node.out->ld;
     for (size_t i = begin; i < end; i++) {
         rg_real  level[MOST_HEADS], bent[MOST_HEADS];
-        rg_real *seat = n->seats + (4 * i + 3) * H, *steep = n->steep + i * H, *du = n->du ? n->du + i * n->u->ld : NULL;
+        rg_real *seat = n->seats + (4 * i + 3) * H, *steep = n->steep + i * H,
+                *du = n->du ? n->du + i * n->u->ld : NULL;
         for (size_t h = 0; h < H; h += MOST_HEADS) {
             const size_t   some = H - h < MOST_HEADS ? H - h : MOST_HEADS;
             const rg_real *dout = n->dout + i * ld + h * d;
@@ -109,17 +115,20 @@ static void key_pieces(void *context, int member, size_t begin, size_t end)
     const rg_reach    *r = n->reach;
     const rg_kernels  *k = rg_kernel();
     const size_t       H = n->heads, ldo = n->node.out->ld;
-    const size_t low = rg_reach__cut(r->back, r->Nk, begin, n->back_pieces), high = rg_reach__cut(r->back, r->Nk, end, n->back_pieces);
+    const size_t       low = rg_reach__cut(r->back, r->Nk, begin, n->back_pieces),
+                 high = rg_reach__cut(r->back, r->Nk, end, n->back_pieces);
     rg_real           *a = rg_team_scratch(n->team, member, SOME * H * sizeof *a);
     for (size_t j = low; j < high; j++) {
         rg_real *dz = n->dz + j * n->z->ld;
         if (!n->add_z) memset(dz, 0, H * sizeof *dz);
         for (size_t at = r->back[j], last = r->back[j + 1], first = at; at < last || at == first; at += SOME) {
             const size_t some = last - at < SOME ? last - at : SOME, more = n->far ? r->back[high] - at - some : 0;
-            k->edges_back(some, H, n->width, NULL, a, dz, r->pair + at, r->asker + at, n->seats, n->dout, ldo, n->z->data + j * n->z->ld,
-                          n->v->data + j * n->v->ld, n->slope, r->bias, n->bits, n->factor, more);
+            k->edges_back(some, H, n->width, NULL, a, dz, r->pair + at, r->asker + at, n->seats, n->dout, ldo,
+                          n->z->data + j * n->z->ld, n->v->data + j * n->v->ld, n->slope, r->bias, n->bits, n->factor,
+                          more);
             if (n->dv)
-                k->lists_mix(some, H, n->width, n->dv + j * n->v->ld, n->add_v || at > first, a, H, NULL, n->dout, ldo, r->asker + at, 0);
+                k->lists_mix(some, H, n->width, n->dv + j * n->v->ld, n->add_v || at > first, a, H, NULL, n->dout, ldo,
+                             r->asker + at, 0);
         }
     }
 }
@@ -127,7 +136,8 @@ static void key_pieces(void *context, int member, size_t begin, size_t end)
 static bool scratch_for(rg_tape *t, const linear_node *n, size_t pairs)
 {
     for (int member = 0; member < rg_team_size(n->team); member++)
-        if (!rg_team_scratch(n->team, member, pairs * n->heads * sizeof(rg_real))) return rg_tape__check(t, RG_ENOMEM), false;
+        if (!rg_team_scratch(n->team, member, pairs * n->heads * sizeof(rg_real)))
+            return rg_tape__check(t, RG_ENOMEM), false;
     return true;
 }
 
@@ -155,8 +165,8 @@ static size_t most_pairs(const rg_reach *r, size_t pieces)
 {
     size_t most = 0;
     for (size_t piece = 0; piece < pieces; piece++) {
-        const size_t pairs =
-            r->first[rg_reach__cut(r->first, r->Nq, piece + 1, pieces)] - r->first[rg_reach__cut(r->first, r->Nq, piece, pieces)];
+        const size_t pairs = r->first[rg_reach__cut(r->first, r->Nq, piece + 1, pieces)] -
+                             r->first[rg_reach__cut(r->first, r->Nq, piece, pieces)];
         if (pairs > most) most = pairs;
     }
     return most;
@@ -187,17 +197,19 @@ static void compute(rg_tape *t, linear_node *n)
     rg_tape__rows(t, n->pieces, RG_REACH_PIECE * n->heads * (n->width + 16), forward_pieces, n);
 }
 
-rg_tensor *rg_fused_linear(rg_tape *t, rg_tensor *u, rg_tensor *z, rg_tensor *v, const rg_reach *reach, double slope, double dropout)
+rg_tensor *rg_fused_linear(rg_tape *t, rg_tensor *u, rg_tensor *z, rg_tensor *v, const rg_reach *reach, double slope,
+                           double dropout)
 {
     rg_tensor *in[] = { u, z, v };
     if (!rg_tape__begin(t, "attend", 3, in)) return NULL;
     if (!reach->key || (rg_tape__recording(t) && !reach->back)) return NULL;
     if (u->rows != reach->Nq || z->rows != reach->Nk || v->rows != reach->Nk)
-        return rg_tape_fail(t, RG_ESHAPE, "the reach joins %zu queries and %zu keys; there are %zu, %zu and %zu rows", reach->Nq, reach->Nk,
-                            u->rows, z->rows, v->rows);
+        return rg_tape_fail(t, RG_ESHAPE, "the reach joins %zu queries and %zu keys; there are %zu, %zu and %zu rows",
+                            reach->Nq, reach->Nk, u->rows, z->rows, v->rows);
     const size_t H = u->cols;
     if (z->cols != H || v->cols % H)
-        return rg_tape_fail(t, RG_ESHAPE, "%zu heads of queries, %zu of keys; values are %zu wide", H, z->cols, v->cols);
+        return rg_tape_fail(t, RG_ESHAPE, "%zu heads of queries, %zu of keys; values are %zu wide", H, z->cols,
+                            v->cols);
     if (!(dropout >= 0 && dropout < 1))
         return rg_tape_fail(t, RG_EINVAL, "the share to drop is %g; it should be at least 0 and below 1", dropout);
     rg_tensor *out = rg_tape__tensor(t, reach->Nq, v->cols, reach->rows);

@@ -1,5 +1,5 @@
-/* fused_lists.c - softmax(scale q k^T) v where each query has its own list of keys and nobody asks for gradients: a beam's history in a
- * decoder's cache.
+/* fused_lists.c - softmax(scale q k^T) v where each query has its own list of keys and nobody asks for gradients: a
+ * beam's history in a decoder's cache.
  *
  *     for each query and head:    e = scale q . k of its list          in scratch
  *                                 softmax
@@ -34,7 +34,8 @@ static void query_rows(void *context, int member, size_t begin, size_t end)
     }
 }
 
-rg_tensor *rg_fused__lists(rg_tape *t, rg_tensor *q, rg_tensor *k, rg_tensor *v, const rg_reach *reach, size_t heads, double scale)
+rg_tensor *rg_fused__lists(rg_tape *t, rg_tensor *q, rg_tensor *k, rg_tensor *v, const rg_reach *reach, size_t heads,
+                           double scale)
 {
     rg_tensor *out = rg_tape__tensor(t, q->rows, v->cols, reach->rows);
     if (!out) return NULL;

@@ -60,7 +60,8 @@ static void add_span(rg_fused_plan *p, rg_fused_span *s, size_t q0, size_t q1, s
     if (any) s->k0 = (size_t)r->begin[q0], s->k1 = end_of(r, q1 - 1);
     s->keep = s->k1 - s->k0 <= RG_FUSED_KEEP;
     p->again = p->again || !s->keep;
-    for (size_t i = q0; i < q1; i += rows) add_block(p, s, &p->block[block + s->blocks++], i, i + rows < q1 ? i + rows : q1);
+    for (size_t i = q0; i < q1; i += rows)
+        add_block(p, s, &p->block[block + s->blocks++], i, i + rows < q1 ? i + rows : q1);
     p->units += s->blocks * p->heads;
     if (s->k1 - s->k0 > p->most_keys) p->most_keys = s->k1 - s->k0;
 }

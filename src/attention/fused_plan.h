@@ -1,7 +1,8 @@
 /* fused_plan.h - how fused attention cuts a reach of intervals into work.
  *
- * A *span* is a run of queries whose intervals begin and end no earlier than those before and hang together: a sentence, causal
- * or not, or a band. Then also the queries of a key are an interval. A *block* is some of its queries with the keys they reach together:
+ * A *span* is a run of queries whose intervals begin and end no earlier than those before and hang together: a
+ * sentence, causal or not, or a band. Then also the queries of a key are an interval. A *block* is some of its queries
+ * with the keys they reach together:
  *
  *        keys  ->  k0                    k1
  *   q0   x x x x . . . . . . . .
@@ -51,7 +52,10 @@ rg_fused_plan *rg_fused_plan_new(rg_tape *t, const rg_reach *reach, size_t heads
 
 static inline size_t rg_fused__up(size_t n) { return (n + 15) / 16 * 16; }
 /* Keys of query i, counted from k0 of its span. */
-static inline size_t rg_fused__begin(const rg_reach *r, const rg_fused_span *s, size_t i) { return (size_t)r->begin[i] - s->k0; }
+static inline size_t rg_fused__begin(const rg_reach *r, const rg_fused_span *s, size_t i)
+{
+    return (size_t)r->begin[i] - s->k0;
+}
 static inline size_t rg_fused__end(const rg_reach *r, const rg_fused_span *s, size_t i)
 {
     return (size_t)r->begin[i] - s->k0 + (r->first[i + 1] - r->first[i]);

@@ -1,9 +1,10 @@
-/* hard.c - hard attention: one key drawn from the weights instead of a mixture of all (Xu et al. 2015, section 4.1), its score-function
- * loss, and the Gumbel softmax.
+/* hard.c - hard attention: one key drawn from the weights instead of a mixture of all (Xu et al. 2015, section 4.1),
+ * its score-function loss, and the Gumbel softmax.
  *
  *     j ~ Categorical(a)     loss = - lambda_r (R - b) log a_j - lambda_e H(a)
  *
- * R and b are constants there, so the gradient of it is Williams' estimator of d E[R]; the mean of R moves b (a kept value). */
+ * R and b are constants there, so the gradient of it is Williams' estimator of d E[R]; the mean of R moves b (a kept
+ * value). */
 #include "autograd/tape.h"
 #include "regard/between.h"
 
@@ -42,7 +43,8 @@ static bool fits(rg_tape *t, const rg_tensor *a, const rg_reach *reach)
 
 /* ------------------------------------------------------------------------------------------------------- picking */
 
-/* The pair whose part of [0, sum of weights) holds u; rounding may leave u past the end, which is the last with a weight. */
+/* The pair whose part of [0, sum of weights) holds u; rounding may leave u past the end, which is the last with a
+ * weight. */
 static size_t find(const rg_tensor *a, size_t first, size_t end, size_t h, double u)
 {
     double sum = 0, below = 0;
@@ -94,7 +96,7 @@ rg_tensor *rg_hard_argmax(rg_tape *t, rg_tensor *a, const rg_reach *reach)
     return rg_tape__begin(t, "hard_argmax", 1, &a) && fits(t, a, reach) ? pick(t, a, reach, NULL) : NULL;
 }
 
-/* ----------------------------------------------------------------------- sums over a query's pairs and heads: (Nq, 1) */
+/* --------------------------------------------------------------------- sums over a query's pairs and heads: (Nq, 1) */
 
 typedef struct {
     rg_node         node;
@@ -128,7 +130,8 @@ static rg_tensor *sum_logs(rg_tape *t, rg_tensor *a, const rg_tensor *picked, co
         double sum = 0;
         for (size_t p = reach->first[i]; p < reach->first[i + 1]; p++)
             for (size_t h = 0; h < a->cols; h++) {
-                const double w = (double)a->data[p * a->ld + h], by = picked ? (double)picked->data[p * picked->ld + h] : -w;
+                const double w = (double)a->data[p * a->ld + h],
+                             by = picked ? (double)picked->data[p * picked->ld + h] : -w;
                 if (by != 0) sum += by * log(w);
             }
         y->data[i] = (rg_real)sum;
@@ -144,7 +147,8 @@ rg_tensor *rg_log_picked(rg_tape *t, rg_tensor *a, rg_tensor *picked, const rg_r
     rg_tensor *in[] = { a, picked };
     if (!rg_tape__begin(t, "log_picked", 2, in) || !fits(t, a, reach)) return NULL;
     if (picked->rows != a->rows || picked->cols != a->cols)
-        return rg_tape_fail(t, RG_ESHAPE, "weights %zu x %zu, picks %zu x %zu", a->rows, a->cols, picked->rows, picked->cols);
+        return rg_tape_fail(t, RG_ESHAPE, "weights %zu x %zu, picks %zu x %zu", a->rows, a->cols, picked->rows,
+                            picked->cols);
     return sum_logs(t, a, picked, reach);
 }
 
@@ -168,7 +172,8 @@ bool rg_hard_coin(rg_tape *t, const rg_hard *hard)
     return uniform(&d, 0, 0) < hard->soft_share;
 }
 
-rg_tensor *rg_hard_loss(rg_tape *t, rg_hard *hard, rg_tensor *a, rg_tensor *picked, const rg_real *reward, const rg_reach *reach)
+rg_tensor *rg_hard_loss(rg_tape *t, rg_hard *hard, rg_tensor *a, rg_tensor *picked, const rg_real *reward,
+                        const rg_reach *reach)
 {
     rg_tensor *in[] = { a, picked };
     if (!rg_tape__begin(t, "hard_loss", 2, in) || !fits(t, a, reach)) return NULL;

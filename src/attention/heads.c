@@ -2,8 +2,8 @@
  *
  *     MultiHead(X, Y) = concat_h( attend(X Wq_h, Y Wk_h, Y Wv_h) ) Wo
  *
- * Heads are column blocks, so the projections of all heads are one product: of x for q, k and v in self-attention, of x for q and of y
- * for k and v otherwise. No transposes, no copies: q, k and v are views of the result. */
+ * Heads are column blocks, so the projections of all heads are one product: of x for q, k and v in self-attention,
+ * of x for q and of y for k and v otherwise. No transposes, no copies: q, k and v are views of the result. */
 #include "regard/attention.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* key_value.c - attention of a network over its own last L rows, cut into keys, values and predictors (Daniluk, Rocktaschel, Welbl,
- * Riedel 2017, Frustratingly Short Attention Spans in Neural Language Modeling):
+/* key_value.c - attention of a network over its own last L rows, cut into keys, values and predictors (Daniluk,
+ * Rocktaschel, Welbl, Riedel 2017, Frustratingly Short Attention Spans in Neural Language Modeling):
  *
  *     M_t = tanh(W_Y K_t + (W_h k_t) 1^T)     a_t = softmax(w^T M_t)     r_t = V_t a_t^T     h*_t = tanh(r_t Wr + x_t Wx)
  *
@@ -9,9 +9,10 @@
 rg_status rg_key_value_init(rg_key_value *out, rg_params *params, size_t width, size_t parts, size_t window)
 {
     if (parts < 1 || parts > 3 || width % parts || !width)
-        return rg_fail(RG_EINVAL,
-                       "rows of %zu columns cut into %zu parts; there are 1 (attention), 2 (key-value) and 3 (key-value-predict)", width,
-                       parts);
+        return rg_fail(
+            RG_EINVAL,
+            "rows of %zu columns cut into %zu parts; there are 1 (attention), 2 (key-value) and 3 (key-value-predict)",
+            width, parts);
     const size_t d = width / parts;
     *out = (rg_key_value){ .parts = parts, .window = window };
     rg_attention_config c = RG_ATTENTION_CONFIG_DEFAULT;
@@ -23,7 +24,8 @@ rg_status rg_key_value_init(rg_key_value *out, rg_params *params, size_t width, 
     return RG_OK;
 }
 
-void rg_key_value_split(rg_tape *t, const rg_key_value *kv, rg_tensor *h, rg_tensor **q, rg_tensor **k, rg_tensor **v, rg_tensor **x)
+void rg_key_value_split(rg_tape *t, const rg_key_value *kv, rg_tensor *h, rg_tensor **q, rg_tensor **k, rg_tensor **v,
+                        rg_tensor **x)
 {
     rg_tensor *part[3] = { h, h, h };
     if (kv->parts > 1) rg_split(t, h, kv->parts, part);

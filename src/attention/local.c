@@ -1,5 +1,5 @@
-/* local.c - local attention (Luong, Pham, Manning 2015, section 3.2): windows around a centre, and the Gaussian that makes a
- * predicted centre learn.
+/* local.c - local attention (Luong, Pham, Manning 2015, section 3.2): windows around a centre, and the Gaussian that
+ * makes a predicted centre learn.
  *
  *     a'(s) = a(s) exp(-(s - p)^2 / (2 sigma^2))        sigma = D/2, positions s = 1 .. S */
 #include "attention/reach.h"
@@ -41,7 +41,8 @@ rg_tensor *rg_local_centres(rg_tape *t, const rg_local *local, rg_tensor *x, con
     rg_real *S = rg_tape__reals(t, whole->Nq);
     for (size_t i = 0; S && i < whole->Nq; i++) S[i] = (rg_real)count_of(whole, i);
     if (!S) return NULL;
-    rg_tensor *share = rg_linear(t, rg_linear(t, x, rg_use(t, local->w), NULL, RG_TANH), rg_use(t, local->v), NULL, RG_SIGMOID);
+    rg_tensor *share =
+        rg_linear(t, rg_linear(t, x, rg_use(t, local->w), NULL, RG_TANH), rg_use(t, local->v), NULL, RG_SIGMOID);
     return rg_mul(t, share, rg_constant(t, S, whole->Nq, 1, NULL));
 }
 
@@ -82,7 +83,8 @@ const rg_reach *rg_reach_local_m(rg_tape *t, const rg_reach *whole, const int32_
         for (size_t i = 0; i < whole->Nq; i++) centre[i] = (int64_t)place[i] + 1;
     else
         for (size_t g = 0; g < whole->rows->groups; g++)
-            for (int32_t i = whole->rows->start[g]; i < whole->rows->start[g + 1]; i++) centre[i] = i - whole->rows->start[g] + 1;
+            for (int32_t i = whole->rows->start[g]; i < whole->rows->start[g + 1]; i++)
+                centre[i] = i - whole->rows->start[g] + 1;
     return around(t, whole, centre, D);
 }
 
@@ -131,12 +133,14 @@ static void gaussian_backward(rg_tape *t, rg_node *node)
         }
 }
 
-rg_tensor *rg_local_gaussian(rg_tape *t, rg_tensor *a, rg_tensor *p, const rg_reach *reach, const rg_reach *whole, double D)
+rg_tensor *rg_local_gaussian(rg_tape *t, rg_tensor *a, rg_tensor *p, const rg_reach *reach, const rg_reach *whole,
+                             double D)
 {
     rg_tensor *in[] = { a, p };
     if (!rg_tape__begin(t, "local_gaussian", 2, in) || !is_whole(t, whole)) return NULL;
     if (!(D > 0)) return rg_tape_fail(t, RG_EINVAL, "a Gaussian of width %g; D must be positive", D);
-    if (!reach || a->rows != reach->P || p->rows != reach->Nq || p->cols != 1 || whole->Nq != reach->Nq || whole->Nk != reach->Nk)
+    if (!reach || a->rows != reach->P || p->rows != reach->Nq || p->cols != 1 || whole->Nq != reach->Nq ||
+        whole->Nk != reach->Nk)
         return rg_tape_fail(t, RG_ESHAPE, "%zu weights and %zu centres for %zu pairs of %zu queries", a->rows, p->rows,
                             reach ? reach->P : 0, reach ? reach->Nq : 0);
     rg_tensor *y = rg_tape__tensor(t, a->rows, a->cols, a->layout);

@@ -11,7 +11,7 @@ typedef struct {
     bool            erase;
 } head_node;
 
-/* -------------------------------------------------------------------------------------------------------------- roll */
+/* ------------------------------------------------------------------------------------------------------------- roll */
 
 /* y[x] += s a[x - j mod n] for n places, `step` numbers apart: two straight runs instead of a division a place. */
 static void roll_add(size_t n, size_t step, rg_real *y, size_t by, rg_real s, const rg_real *a, size_t a_step)
@@ -37,7 +37,9 @@ static void roll_backward(rg_tape *t, rg_node *node)
             for (size_t k = 0; k < S; k++) {
                 const size_t   by = forward_by(k, S, count);
                 const rg_real *d = dy + first * ld + h, *a = n->a->data + first * lda + h;
-                if (da) roll_add(count, lda, da + first * lda + h, (count - by) % count, n->s->data[i * n->s->ld + h * S + k], d, ld);
+                if (da)
+                    roll_add(count, lda, da + first * lda + h, (count - by) % count,
+                             n->s->data[i * n->s->ld + h * S + k], d, ld);
                 if (!ds) continue;
                 rg_real sum = 0;
                 for (size_t x = by; x < count; x++) sum += d[x * ld] * a[(x - by) * lda];
@@ -52,8 +54,8 @@ rg_tensor *rg_roll(rg_tape *t, rg_tensor *a, rg_tensor *s, const rg_reach *r)
     rg_tensor *in[] = { a, s };
     if (!rg_tape__begin(t, "roll", 2, in)) return NULL;
     if (!r || a->rows != r->P || s->rows != r->Nq || s->cols % a->cols)
-        return rg_tape_fail(t, RG_ESHAPE, "weights %zu x %zu, shifts %zu x %zu, %zu pairs of %zu queries", a->rows, a->cols, s->rows,
-                            s->cols, r ? r->P : 0, r ? r->Nq : 0);
+        return rg_tape_fail(t, RG_ESHAPE, "weights %zu x %zu, shifts %zu x %zu, %zu pairs of %zu queries", a->rows,
+                            a->cols, s->rows, s->cols, r ? r->P : 0, r ? r->Nq : 0);
     const size_t H = a->cols, S = s->cols / H;
     rg_tensor   *y = rg_tape__tensor(t, a->rows, H, a->layout);
     if (!y) return NULL;
@@ -62,8 +64,8 @@ rg_tensor *rg_roll(rg_tape *t, rg_tensor *a, rg_tensor *s, const rg_reach *r)
         const size_t first = r->first[i], count = r->first[i + 1] - first;
         for (size_t h = 0; h < H && count; h++)
             for (size_t k = 0; k < S; k++)
-                roll_add(count, y->ld, y->data + first * y->ld + h, forward_by(k, S, count), s->data[i * s->ld + h * S + k],
-                         a->data + first * a->ld + h, a->ld);
+                roll_add(count, y->ld, y->data + first * y->ld + h, forward_by(k, S, count),
+                         s->data[i * s->ld + h * S + k], a->data + first * a->ld + h, a->ld);
     }
     rg_tape__count(t, 2.0 * (double)(a->rows * s->cols));
     head_node *n = rg_tape__node(t, sizeof *n, y, roll_backward, 2, in);
@@ -71,10 +73,11 @@ rg_tensor *rg_roll(rg_tape *t, rg_tensor *a, rg_tensor *s, const rg_reach *r)
     return y;
 }
 
-/* ------------------------------------------------------------------------------------------------------ erase, write */
+/* ----------------------------------------------------------------------------------------------------- erase, write */
 
 /* forward was  y = m (1 - w e)      so  dm += dy (1 - w e)     dw -= sum dy m e     de -= w dy m */
-static void erase_row(size_t W, const rg_real *dy, const rg_real *m, rg_real w, const rg_real *e, rg_real *dm, rg_real *dw, rg_real *de)
+static void erase_row(size_t W, const rg_real *dy, const rg_real *m, rg_real w, const rg_real *e, rg_real *dm,
+                      rg_real *dw, rg_real *de)
 {
     rg_real sum = 0;
     for (size_t c = 0; c < W; c++) {
@@ -100,12 +103,13 @@ static void change_backward(rg_tape *t, rg_node *node)
     const rg_reach  *r = n->reach;
     const size_t     W = node->out->cols;
     const rg_real   *dy = rg_tape__arrived(t, node->out);
-    rg_real         *dm = rg_tape__grad_add(t, n->m), *dw = rg_tape__grad_add(t, n->a), *dv = rg_tape__grad_add(t, n->s);
+    rg_real *dm = rg_tape__grad_add(t, n->m), *dw = rg_tape__grad_add(t, n->a), *dv = rg_tape__grad_add(t, n->s);
     for (size_t i = 0; i < r->Nq; i++)
         for (size_t p = r->first[i]; p < r->first[i + 1]; p++) {
             const size_t   j = rg_reach__key(r, i, p), at = j * n->m->ld;
             const rg_real *d = dy + j * node->out->ld, *v = n->s->data + i * n->s->ld, w = n->a->data[p * n->a->ld];
-            rg_real       *dmj = dm ? dm + at : NULL, *dwp = dw ? dw + p * n->a->ld : NULL, *dvi = dv ? dv + i * n->s->ld : NULL;
+            rg_real       *dmj = dm ? dm + at : NULL, *dwp = dw ? dw + p * n->a->ld : NULL,
+                    *dvi = dv ? dv + i * n->s->ld : NULL;
             if (n->erase) erase_row(W, d, n->m->data + at, w, v, dmj, dwp, dvi);
             else write_row(W, d, w, v, dmj, dwp, dvi);
         }
@@ -115,9 +119,10 @@ static rg_tensor *change(rg_tape *t, rg_tensor *m, rg_tensor *w, rg_tensor *v, c
 {
     rg_tensor *in[] = { m, w, v };
     if (!rg_tape__begin(t, erase ? "erase" : "write", 3, in)) return NULL;
-    if (!r || w->rows != r->P || w->cols != 1 || m->rows != r->Nk || r->P != r->Nk || v->rows != r->Nq || v->cols != m->cols)
-        return rg_tape_fail(t, RG_ESHAPE, "memory %zu x %zu, weights %zu x %zu, vectors %zu x %zu for %zu pairs", m->rows, m->cols, w->rows,
-                            w->cols, v->rows, v->cols, r ? r->P : 0);
+    if (!r || w->rows != r->P || w->cols != 1 || m->rows != r->Nk || r->P != r->Nk || v->rows != r->Nq ||
+        v->cols != m->cols)
+        return rg_tape_fail(t, RG_ESHAPE, "memory %zu x %zu, weights %zu x %zu, vectors %zu x %zu for %zu pairs",
+                            m->rows, m->cols, w->rows, w->cols, v->rows, v->cols, r ? r->P : 0);
     const size_t W = m->cols;
     rg_tensor   *y = rg_tape__tensor(t, m->rows, W, m->layout);
     if (!y) return NULL;
@@ -134,5 +139,11 @@ static rg_tensor *change(rg_tape *t, rg_tensor *m, rg_tensor *w, rg_tensor *v, c
     return y;
 }
 
-rg_tensor *rg_erase(rg_tape *t, rg_tensor *m, rg_tensor *w, rg_tensor *e, const rg_reach *r) { return change(t, m, w, e, r, true); }
-rg_tensor *rg_write(rg_tape *t, rg_tensor *m, rg_tensor *w, rg_tensor *v, const rg_reach *r) { return change(t, m, w, v, r, false); }
+rg_tensor *rg_erase(rg_tape *t, rg_tensor *m, rg_tensor *w, rg_tensor *e, const rg_reach *r)
+{
+    return change(t, m, w, e, r, true);
+}
+rg_tensor *rg_write(rg_tape *t, rg_tensor *m, rg_tensor *w, rg_tensor *v, const rg_reach *r)
+{
+    return change(t, m, w, v, r, false);
+}

@@ -1,6 +1,8 @@
-/* memory.h - the two things a Turing machine's head does that other attentions do not: it moves along the tape, and it writes.
+/* memory.h - the two things a Turing machine's head does that other attentions do not: it moves along the tape, and it
+ * writes.
  *
- * Weights are (P, H), one column per head, over the pairs of a reach whose queries are machines and whose keys are rows of memory. */
+ * Weights are (P, H), one column per head, over the pairs of a reach whose queries are machines and whose keys are
+ * rows of memory. */
 #ifndef RG_ATTENTION_MEMORY_H
 #define RG_ATTENTION_MEMORY_H
 

@@ -1,7 +1,8 @@
-/* memory_fused.c - a step of all heads in one op. See memory_fused.h for what stands where in a row, ntm.c for the formulas.
+/* memory_fused.c - a step of all heads in one op. See memory_fused.h for what stands where in a row, ntm.c for the
+ * formulas.
  *
- * Letters as there: N slots, W numbers in a slot, H heads of which R read; vectors of N numbers are named m (a column of memory), w
- * (weights). */
+ * Letters as there: N slots, W numbers in a slot, H heads of which R read; vectors of N numbers are named m (a
+ * column of memory), w (weights). */
 #include "attention/memory_fused.h"
 #include "autograd/tape.h"
 
@@ -61,8 +62,8 @@ static size_t whole_vectors(size_t n) { return (n + 15) / 16 * 16; }
 static size_t kept_size(const step_node *n)
 {
     const size_t N = n->sizes.rows, H = n->columns.H;
-    return 2 * whole_vectors(N) + 4 * whole_vectors(H * N) + whole_vectors(n->columns.all) + whole_vectors(H * n->sizes.width) +
-           whole_vectors(H);
+    return 2 * whole_vectors(N) + 4 * whole_vectors(H * N) + whole_vectors(n->columns.all) +
+           whole_vectors(H * n->sizes.width) + whole_vectors(H);
 }
 
 static kept kept_of(const step_node *n, size_t b)
@@ -80,7 +81,7 @@ static kept kept_of(const step_node *n, size_t b)
     return k;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- forward */
+/* ---------------------------------------------------------------------------------------------------------- forward */
 
 static void activate(const step_node *n, const kept *k, const rg_real *told)
 {
@@ -101,7 +102,10 @@ static void activate(const step_node *n, const kept *k, const rg_real *told)
     }
 }
 
-static rg_real root(rg_real x) { return sizeof x == sizeof(float) ? (rg_real)sqrtf((float)x) : (rg_real)sqrt((double)x); }
+static rg_real root(rg_real x)
+{
+    return sizeof x == sizeof(float) ? (rg_real)sqrtf((float)x) : (rg_real)sqrt((double)x);
+}
 
 /* cosine of every key with every slot: sums over the columns of memory */
 static void cosines(const step_node *n, const kept *k, const rg_real *memory)
@@ -161,7 +165,8 @@ static void address(const step_node *n, const kept *k, size_t h, rg_real *w, con
     K->softmax(N, content, content);
     gate(N, gated, k->told[c->gate + h], content, before);
     memset(moved, 0, N * sizeof *moved);
-    for (int j = 0; j < RG_NTM_SHIFTS; j++) roll_add(N, moved, j - 1, k->told[c->shift + h * RG_NTM_SHIFTS + (size_t)j], gated);
+    for (int j = 0; j < RG_NTM_SHIFTS; j++)
+        roll_add(N, moved, j - 1, k->told[c->shift + h * RG_NTM_SHIFTS + (size_t)j], gated);
     for (size_t x = 0; x < N; x++) moved[x] += (rg_real)RG_NTM_TINY;
     K->map(RG_LOG, N, logs, moved);
     K->scale(N, w, 1 + k->told[c->gamma + h], logs);
@@ -190,7 +195,7 @@ static void step_rows(void *context, int member, size_t begin, size_t end)
     for (size_t b = begin; b < end; b++) {
         const kept     k = kept_of(n, b);
         const rg_real *memory = n->before->data + b * n->at.all, *before = memory + n->at.weights;
-        rg_real       *after = n->node.out->data + b * n->at.all, *w = after + n->at.weights, *reads = after + n->at.reads;
+        rg_real *after = n->node.out->data + b * n->at.all, *w = after + n->at.weights, *reads = after + n->at.reads;
         activate(n, &k, n->told->data + b * n->told->ld);
         cosines(n, &k, memory);
         for (size_t h = 0; h < n->columns.H; h++) address(n, &k, h, w + h * N, before + h * N, after);
@@ -200,18 +205,20 @@ static void step_rows(void *context, int member, size_t begin, size_t end)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------------ backward */
+/* --------------------------------------------------------------------------------------------------------- backward */
 
 /* forward was  y = m prod_h (1 - w_h e_h) + sum_h w_h a_h, of column c. dm is written, dw gets its share, dtold is written; `left` is
  * scratch.
  *   add     da_h = w_h . d                    dw_h += a_h d
  *   erase   de_h = - w_h . (d m_h)            dw_h -= e_h d m_h        d = d (1 - w_h e_h)      m_h: what erase h found, the last first */
-static void change_backward(const step_node *n, const kept *k, size_t c, rg_real *dm, const rg_real *d, const rg_real *m, const rg_real *w,
-                            rg_real *dw, rg_real *dtold, rg_real *left)
+static void change_backward(const step_node *n, const kept *k, size_t c, rg_real *dm, const rg_real *d,
+                            const rg_real *m, const rg_real *w, rg_real *dw, rg_real *dtold, rg_real *left)
 {
     const rg_kernels *K = rg_kernel();
-    const size_t N = n->sizes.rows, W = n->sizes.width, last = n->sizes.writers - 1, erase = n->columns.erase + c, add = n->columns.add + c;
-    for (size_t h = 0; h < last; h++) dtold[add + h * W] = K->axpy_dot(N, dw + h * N, k->told[add + h * W], d, w + h * N);
+    const size_t      N = n->sizes.rows, W = n->sizes.width, last = n->sizes.writers - 1, erase = n->columns.erase + c,
+                 add = n->columns.add + c;
+    for (size_t h = 0; h < last; h++)
+        dtold[add + h * W] = K->axpy_dot(N, dw + h * N, k->told[add + h * W], d, w + h * N);
     for (size_t h = last + 1; h-- > 0; d = dm) {
         const rg_real *found = m;
         rg_real        none, *da = h == last ? &dtold[add + h * W] : &none;
@@ -222,14 +229,16 @@ static void change_backward(const step_node *n, const kept *k, size_t c, rg_real
     }
 }
 
-/* dw (N) of head h becomes the gradient of e = beta cosine; dbefore gets its share, dtold those of gamma, shifts, gate and beta. */
-static void address_backward(const step_node *n, const kept *k, size_t h, rg_real *dw, const rg_real *w, const rg_real *before,
-                             rg_real *dbefore, rg_real *dtold, rg_real *scratch)
+/* dw (N) of head h becomes the gradient of e = beta cosine; dbefore gets its share, dtold those of gamma, shifts,
+ * gate and beta. */
+static void address_backward(const step_node *n, const kept *k, size_t h, rg_real *dw, const rg_real *w,
+                             const rg_real *before, rg_real *dbefore, rg_real *dtold, rg_real *scratch)
 {
     const rg_kernels     *K = rg_kernel();
     const rg_ntm_columns *c = &n->columns;
     const size_t          N = n->sizes.rows;
-    const rg_real        *content = k->content + h * N, *moved = k->moved + h * N, *shift = k->told + c->shift + h * RG_NTM_SHIFTS;
+    const rg_real        *content = k->content + h * N, *moved = k->moved + h * N,
+                  *shift = k->told + c->shift + h * RG_NTM_SHIFTS;
     const rg_real         g = k->told[c->gate + h], gamma = 1 + k->told[c->gamma + h];
     rg_real              *gated = scratch, *dgated = scratch + N;
     K->softmax_backward(N, dw, w, dw, false); /* w = softmax(gamma log moved) */
@@ -250,8 +259,8 @@ static void address_backward(const step_node *n, const kept *k, size_t h, rg_rea
 
 /* forward was  cosine(h, x) = unit_h . m_x / s_x, s = |m_x| + eps. With p = beta de / s and q = sum_h beta de cosine / (|m_x| s):
  *   dm_x += sum_h p_h unit_h - q m_x        dunit_h = sum_x p_h m_x        dkey = dunit / (|key| + eps) - unit (unit . dunit) / |key| */
-static void cosines_backward(const step_node *n, const kept *k, rg_real *de, const rg_real *memory, rg_real *dmemory, rg_real *dtold,
-                             rg_real *q)
+static void cosines_backward(const step_node *n, const kept *k, rg_real *de, const rg_real *memory, rg_real *dmemory,
+                             rg_real *dtold, rg_real *q)
 {
     const rg_kernels *K = rg_kernel();
     const size_t      N = n->sizes.rows, W = n->sizes.width, H = n->columns.H;
@@ -265,7 +274,8 @@ static void cosines_backward(const step_node *n, const kept *k, rg_real *de, con
     for (size_t x = 0; x < N; x++) q[x] = k->length[x] > 0 ? -q[x] / k->length[x] : 0;
     for (size_t c = 0; c < W; c++) {
         K->mul(N, dmemory + c * N, q, memory + c * N, true);
-        for (size_t h = 0; h < H; h++) dtold[h * W + c] = K->axpy_dot(N, dmemory + c * N, k->unit[h * W + c], de + h * N, memory + c * N);
+        for (size_t h = 0; h < H; h++)
+            dtold[h * W + c] = K->axpy_dot(N, dmemory + c * N, k->unit[h * W + c], de + h * N, memory + c * N);
     }
     for (size_t h = 0; h < H; h++) {
         const rg_real *unit = k->unit + h * W, r = k->key_length[h], along = K->dot(W, unit, dtold + h * W);
@@ -291,7 +301,10 @@ static void activate_backward(const step_node *n, const kept *k, rg_real *to, co
     K->map_backward(RG_TANH, written, to + c->add, NULL, k->told + c->add, d + c->add, true);
 }
 
-static size_t scratch_size(const step_node *n) { return whole_vectors((n->columns.H + 2) * n->sizes.rows + n->columns.all); }
+static size_t scratch_size(const step_node *n)
+{
+    return whole_vectors((n->columns.H + 2) * n->sizes.rows + n->columns.all);
+}
 
 static void back_rows(void *context, int member, size_t begin, size_t end)
 {
@@ -307,13 +320,15 @@ static void back_rows(void *context, int member, size_t begin, size_t end)
         rg_real       *dmemory = n->dbefore + b * n->at.all, *dbefore = dmemory + n->at.weights;
         memcpy(dw, d + n->at.weights, H * N * sizeof *dw);
         for (size_t c = 0; c < W; c++)
-            change_backward(n, &k, c, dmemory + c * N, d + c * N, memory + c * N, w + R * N, dw + R * N, dtold, scratch);
+            change_backward(n, &k, c, dmemory + c * N, d + c * N, memory + c * N, w + R * N, dw + R * N, dtold,
+                            scratch);
         for (size_t r = 0; r < R; r++) { /* reads = sum_x w m */
             K->heads_axpy(W, N, dmemory, N, dreads + r * W, 1, w + r * N, 0);
             K->heads_axpy(W, N, dw + r * N, 0, dreads + r * W, 1, memory, N);
         }
         memset(dbefore, 0, (n->at.all - n->at.weights) * sizeof *dbefore);
-        for (size_t h = 0; h < H; h++) address_backward(n, &k, h, dw + h * N, w + h * N, before + h * N, dbefore + h * N, dtold, scratch);
+        for (size_t h = 0; h < H; h++)
+            address_backward(n, &k, h, dw + h * N, w + h * N, before + h * N, dbefore + h * N, dtold, scratch);
         cosines_backward(n, &k, dw, memory, dmemory, dtold, scratch);
         if (n->dtold) activate_backward(n, &k, n->dtold + b * n->told->ld, dtold);
     }
@@ -340,10 +355,13 @@ rg_tensor *rg_ntm_step(rg_tape *t, const rg_ntm_sizes *sizes, rg_tensor *told, r
 {
     rg_tensor *in[] = { told, before };
     if (!rg_tape__begin(t, "ntm_step", 2, in)) return NULL;
-    step_node now = { .sizes = *sizes, .columns = rg_ntm_columns_of(sizes), .at = places_of(sizes), .told = told, .before = before };
-    if (told->cols != now.columns.all || before->cols != now.at.all || told->rows != before->rows || before->ld != before->cols)
-        return rg_tape_fail(t, RG_ESHAPE, "told %zu x %zu, machines %zu x %zu; they need %zu and %zu columns", told->rows, told->cols,
-                            before->rows, before->cols, now.columns.all, now.at.all);
+    step_node now = {
+        .sizes = *sizes, .columns = rg_ntm_columns_of(sizes), .at = places_of(sizes), .told = told, .before = before
+    };
+    if (told->cols != now.columns.all || before->cols != now.at.all || told->rows != before->rows ||
+        before->ld != before->cols)
+        return rg_tape_fail(t, RG_ESHAPE, "told %zu x %zu, machines %zu x %zu; they need %zu and %zu columns",
+                            told->rows, told->cols, before->rows, before->cols, now.columns.all, now.at.all);
     rg_tensor *after = rg_tape__tensor(t, before->rows, before->cols, NULL);
     if (!after) return NULL;
     now.node.out = after;
@@ -352,14 +370,15 @@ rg_tensor *rg_ntm_step(rg_tape *t, const rg_ntm_sizes *sizes, rg_tensor *told, r
     if (rg_tape__live(t) && (now.blocks = rg_tape__reals(t, before->rows * now.block)))
         rg_tape__rows(t, before->rows, 8 * now.at.all, step_rows, &now);
     if (rg_tape_status(t) != RG_OK) return NULL;
-    rg_tape__count(t, (double)before->rows * (double)(sizes->rows * sizes->width) * (double)(2 + 4 * now.columns.H + 2 * sizes->writers));
+    rg_tape__count(t, (double)before->rows * (double)(sizes->rows * sizes->width) *
+                          (double)(2 + 4 * now.columns.H + 2 * sizes->writers));
     step_node *n = rg_tape__node(t, sizeof *n, after, step_backward, 2, in);
     if (n) now.node = n->node, *n = now, rg_tape__will_keep(t, before->rows * now.block * sizeof(rg_real));
     else if (rg_tape__live(t)) rg_tape__release(t, dropped);
     return after;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- start */
+/* ------------------------------------------------------------------------------------------------------------ start */
 
 /* All machines start alike: one gradient, summed over them. */
 static void start_backward(rg_tape *t, rg_node *node)
@@ -387,15 +406,16 @@ static void start_row(const step_node *n, rg_real *row, double fill, double focu
     for (size_t i = 0; i < n->at.weights; i++) row[i] = (rg_real)fill;
     for (size_t h = 0; h < n->columns.H; h++) {
         rg_real *w = row + n->at.weights + h * N;
-        for (size_t x = 0; x < N; x++) w[x] = n->first_weights->data[x * n->first_weights->ld + h] + (x == 0 ? (rg_real)focus : 0);
+        for (size_t x = 0; x < N; x++)
+            w[x] = n->first_weights->data[x * n->first_weights->ld + h] + (x == 0 ? (rg_real)focus : 0);
         rg_kernel()->softmax(N, w, w);
     }
     memset(row + n->at.reads, 0, (n->at.all - n->at.reads) * sizeof *row);
     memcpy(row + n->at.reads, n->first_reads->data, reads * sizeof *row);
 }
 
-rg_tensor *rg_ntm_start(rg_tape *t, const rg_ntm_sizes *sizes, size_t B, rg_tensor *first_weights, rg_tensor *first_reads, double fill,
-                        double focus)
+rg_tensor *rg_ntm_start(rg_tape *t, const rg_ntm_sizes *sizes, size_t B, rg_tensor *first_weights,
+                        rg_tensor *first_reads, double fill, double focus)
 {
     rg_tensor *in[] = { first_weights, first_reads };
     if (!rg_tape__begin(t, "ntm_start", 2, in)) return NULL;
@@ -406,9 +426,10 @@ rg_tensor *rg_ntm_start(rg_tape *t, const rg_ntm_sizes *sizes, size_t B, rg_tens
                       .first_reads = first_reads };
     if (first_weights->rows != sizes->rows || first_weights->cols != now.columns.H || first_reads->rows != 1 ||
         first_reads->cols != sizes->readers * sizes->width)
-        return rg_tape_fail(t, RG_ESHAPE, "first weights %zu x %zu, first reads %zu x %zu; memory of %zu x %zu, %zu heads",
-                            first_weights->rows, first_weights->cols, first_reads->rows, first_reads->cols, sizes->rows, sizes->width,
-                            now.columns.H);
+        return rg_tape_fail(t, RG_ESHAPE,
+                            "first weights %zu x %zu, first reads %zu x %zu; memory of %zu x %zu, %zu heads",
+                            first_weights->rows, first_weights->cols, first_reads->rows, first_reads->cols, sizes->rows,
+                            sizes->width, now.columns.H);
     rg_tensor *y = rg_tape__tensor(t, B, now.at.all, NULL);
     if (!y) return NULL;
     if (rg_tape__live(t) && B) start_row(&now, y->data, fill, focus);

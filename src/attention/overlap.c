@@ -1,5 +1,5 @@
-/* overlap.c - sums over the keys of each query: weights made to sum to 1 again, and the penalty that keeps several rows of attention
- * apart (Lin et al. 2017). */
+/* overlap.c - sums over the keys of each query: weights made to sum to 1 again, and the penalty that keeps several
+ * rows of attention apart (Lin et al. 2017). */
 #include "autograd/tape.h"
 #include "regard/between.h"
 
@@ -66,7 +66,8 @@ rg_tensor *rg_normalise_over(rg_tape *t, rg_tensor *a, const rg_reach *reach)
 static double excess(const rg_tensor *a, const rg_reach *r, size_t i, size_t g, size_t h)
 {
     double sum = g == h ? -1 : 0;
-    for (size_t p = r->first[i]; p < r->first[i + 1]; p++) sum += (double)a->data[p * a->ld + g] * (double)a->data[p * a->ld + h];
+    for (size_t p = r->first[i]; p < r->first[i + 1]; p++)
+        sum += (double)a->data[p * a->ld + g] * (double)a->data[p * a->ld + h];
     return sum;
 }
 

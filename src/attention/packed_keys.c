@@ -13,7 +13,10 @@ typedef struct {
     const rg_layout  *groups;
 } job;
 
-static size_t head_numbers(const rg_packed_keys *s, size_t n) { return rg_fused__up(n) * s->dk + n * rg_fused__up(s->dv); }
+static size_t head_numbers(const rg_packed_keys *s, size_t n)
+{
+    return rg_fused__up(n) * s->dk + n * rg_fused__up(s->dv);
+}
 
 static void settle_groups(void *context, int member, size_t begin, size_t end)
 {
@@ -25,7 +28,8 @@ static void settle_groups(void *context, int member, size_t begin, size_t end)
         for (size_t h = 0; n && h < s->H; h++) {
             rg_real *keys = s->data + s->at[k0] + h * head_numbers(s, n);
             rg_kernel()->pack_transposed(keys, j->k->data + k0 * j->k->ld + h * s->dk, j->k->ld, s->dk, n);
-            rg_kernel()->pack(keys + rg_fused__up(n) * s->dk, j->v->data + k0 * j->v->ld + h * s->dv, j->v->ld, n, s->dv);
+            rg_kernel()->pack(keys + rg_fused__up(n) * s->dk, j->v->data + k0 * j->v->ld + h * s->dv, j->v->ld, n,
+                              s->dv);
         }
     }
 }
@@ -34,7 +38,8 @@ void rg_attention_pack(rg_tape *t, const rg_attention *att, rg_tensor *k, rg_ten
 {
     const size_t H = att->config.heads;
     rg_tensor   *in[] = { k, v };
-    if (!att->score->panels || att->config.shared_values || !rg_tape__begin(t, "pack", 2, in) || !rg_tape__live(t)) return;
+    if (!att->score->panels || att->config.shared_values || !rg_tape__begin(t, "pack", 2, in) || !rg_tape__live(t))
+        return;
     if (k->cols % H || v->cols % H || k->rows != v->rows || (size_t)groups->start[groups->groups] != k->rows) return;
     rg_packed_keys *s = rg_tape__keep(t, sizeof *s);
     if (!s) return;
@@ -57,7 +62,8 @@ void rg_attention_pack(rg_tape *t, const rg_attention *att, rg_tensor *k, rg_ten
     k->packed = s;
 }
 
-bool rg_packed_keys__find(const rg_tensor *k, const rg_tensor *v, size_t H, size_t k0, size_t k1, size_t h, rg_real **keys, rg_real **values)
+bool rg_packed_keys__find(const rg_tensor *k, const rg_tensor *v, size_t H, size_t k0, size_t k1, size_t h,
+                          rg_real **keys, rg_real **values)
 {
     const rg_packed_keys *s = k->packed;
     if (!s || s->values != v->data || s->H != H || s->at[k0] == SIZE_MAX || s->count[k0] != k1 - k0) return false;

@@ -4,7 +4,8 @@
 
 #include "tensor/tensor.h"
 
-/* For group g, head h: K^T (dk, n) in panels, then V (n, dv) in panels. Rows that do not begin a group stand at SIZE_MAX. */
+/* For group g, head h: K^T (dk, n) in panels, then V (n, dv) in panels. Rows that do not begin a group stand at
+ * SIZE_MAX. */
 typedef struct rg_packed_keys {
     size_t         H, dk, dv;
     const rg_real *values; /* the numbers of v: whose panels these are */
@@ -14,6 +15,7 @@ typedef struct rg_packed_keys {
 } rg_packed_keys;
 
 /* Panels of keys k0 .. k1 and of their values, or false when these are not packed as one group. */
-bool rg_packed_keys__find(const rg_tensor *k, const rg_tensor *v, size_t H, size_t k0, size_t k1, size_t h, rg_real **keys, rg_real **values);
+bool rg_packed_keys__find(const rg_tensor *k, const rg_tensor *v, size_t H, size_t k0, size_t k1, size_t h,
+                          rg_real **keys, rg_real **values);
 
 #endif

@@ -28,8 +28,8 @@ static bool rows_fit(rg_tape *t, const rg_tensor *q, const rg_tensor *k, const r
         return false;
     }
     if (q->rows == reach->Nq && k->rows == reach->Nk) return true;
-    rg_tape_fail(t, RG_ESHAPE, "the reach joins %zu queries and %zu keys; there are %zu and %zu rows", reach->Nq, reach->Nk, q->rows,
-                 k->rows);
+    rg_tape_fail(t, RG_ESHAPE, "the reach joins %zu queries and %zu keys; there are %zu and %zu rows", reach->Nq,
+                 reach->Nk, q->rows, k->rows);
     return false;
 }
 
@@ -50,8 +50,10 @@ static void dot_rows(void *context, int member, size_t begin, size_t end)
 
 /* forward was  e = s q . k      so  dq += s de k     dk += s de q
  *
- * Queries by query. Keys by key, from the transpose, when the reach has one; else by heads: nothing is written by two. */
-static void scaled_axpy(const pairs_node *n, size_t p, size_t h, size_t heads, rg_real *y, size_t y_step, const rg_real *x, size_t x_step)
+ * Queries by query. Keys by key, from the transpose, when the reach has one; else by heads: nothing is written by
+ * two. */
+static void scaled_axpy(const pairs_node *n, size_t p, size_t h, size_t heads, rg_real *y, size_t y_step,
+                        const rg_real *x, size_t x_step)
 {
     for (size_t end = h + heads; h < end; h++, y += y_step, x += x_step)
         rg_kernel()->axpy(n->width, y, n->scale * n->de[p * n->heads + h], x);
@@ -64,7 +66,8 @@ static void dot_queries(void *context, int member, size_t begin, size_t end)
     const rg_reach   *r = n->reach;
     for (size_t i = begin; i < end; i++)
         for (size_t p = r->first[i]; p < r->first[i + 1]; p++)
-            scaled_axpy(n, p, 0, n->heads, n->dq + i * n->q->ld, n->width, n->k->data + rg_reach__key(r, i, p) * n->k->ld, n->k_step);
+            scaled_axpy(n, p, 0, n->heads, n->dq + i * n->q->ld, n->width,
+                        n->k->data + rg_reach__key(r, i, p) * n->k->ld, n->k_step);
 }
 
 static void dot_keys(void *context, int member, size_t begin, size_t end)
@@ -75,7 +78,8 @@ static void dot_keys(void *context, int member, size_t begin, size_t end)
     for (size_t j = begin; j < end; j++)
         for (size_t at = r->back[j]; at < r->back[j + 1]; at++) {
             const size_t p = r->pair[at];
-            scaled_axpy(n, p, 0, n->heads, n->dk + j * n->k->ld, n->k_step, n->q->data + (size_t)r->query[p] * n->q->ld, n->width);
+            scaled_axpy(n, p, 0, n->heads, n->dk + j * n->k->ld, n->k_step, n->q->data + (size_t)r->query[p] * n->q->ld,
+                        n->width);
         }
 }
 
@@ -86,8 +90,8 @@ static void dot_heads(void *context, int member, size_t begin, size_t end)
     const rg_reach   *r = n->reach;
     for (size_t i = 0; i < r->Nq; i++)
         for (size_t p = r->first[i]; p < r->first[i + 1]; p++)
-            scaled_axpy(n, p, begin, end - begin, n->dk + rg_reach__key(r, i, p) * n->k->ld + begin * n->k_step, n->k_step,
-                        n->q->data + i * n->q->ld + begin * n->width, n->width);
+            scaled_axpy(n, p, begin, end - begin, n->dk + rg_reach__key(r, i, p) * n->k->ld + begin * n->k_step,
+                        n->k_step, n->q->data + i * n->q->ld + begin * n->width, n->width);
 }
 
 static void dot_backward(rg_tape *t, rg_node *node)
@@ -112,7 +116,9 @@ rg_tensor *rg_pairs_dot(rg_tape *t, rg_tensor *q, rg_tensor *k, const rg_reach *
         return rg_tape_fail(t, RG_ESHAPE, "keys are %zu wide, queries %zu, heads %zu", k->cols, q->cols, heads);
     rg_tensor *e = rg_tape__tensor(t, reach->P, heads, NULL);
     if (!e) return NULL;
-    pairs_node now = { .node.out = e, .q = q, .k = k, .reach = reach, .heads = heads, .width = q->cols / heads, .scale = (rg_real)scale };
+    pairs_node now = {
+        .node.out = e, .q = q, .k = k, .reach = reach, .heads = heads, .width = q->cols / heads, .scale = (rg_real)scale
+    };
     now.k_step = shared ? 0 : now.width;
     if (rg_tape__live(t)) rg_tape__rows(t, reach->Nq, reach->P / (reach->Nq + 1) * q->cols, dot_rows, &now);
     rg_tape__count(t, 2.0 * (double)reach->P * (double)q->cols);
@@ -131,7 +137,8 @@ static void sum_rows(void *context, int member, size_t begin, size_t end)
     const size_t      H = n->heads;
     for (size_t i = begin; i < end; i++)
         for (size_t p = r->first[i]; p < r->first[i + 1]; p++)
-            rg_kernel()->add(H, n->node.out->data + p * H, n->q->data + i * n->q->ld, n->k->data + rg_reach__key(r, i, p) * n->k->ld);
+            rg_kernel()->add(H, n->node.out->data + p * H, n->q->data + i * n->q->ld,
+                             n->k->data + rg_reach__key(r, i, p) * n->k->ld);
 }
 
 static void sum_queries(void *context, int member, size_t begin, size_t end)
@@ -203,14 +210,15 @@ static void additive_rows(void *context, int member, size_t begin, size_t end)
         for (size_t p = r->first[i]; p < r->first[i + 1]; p++) {
             const rg_real *x = n->q->data + i * n->q->ld, *y = n->k->data + rg_reach__key(r, i, p) * n->k->ld;
             for (size_t h = 0; h < n->heads; h++)
-                n->node.out->data[p * n->heads + h] = rg_kernel()->additive(n->f, d, x + h * d, y + h * d, n->v->data + h * n->v->ld);
+                n->node.out->data[p * n->heads + h] =
+                    rg_kernel()->additive(n->f, d, x + h * d, y + h * d, n->v->data + h * n->v->ld);
         }
 }
 
 /* forward was  e = v . f(s), s = x + y      so  ds = f'(s) v de,  dx += ds,  dy += ds,  dv += f(s) de
  *
- * Queries of different spans share no key, so spans can be done at the same time: in parts whose number does not depend on the team,
- * each with its own sum for dv. */
+ * Queries of different spans share no key, so spans can be done at the same time: in parts whose number does not
+ * depend on the team, each with its own sum for dv. */
 static void additive_queries(const pairs_node *n, size_t begin, size_t end, rg_real *dv, rg_real *spare)
 {
     const rg_reach *r = n->reach;
@@ -220,8 +228,9 @@ static void additive_queries(const pairs_node *n, size_t begin, size_t end, rg_r
             const size_t j = rg_reach__key(r, i, p);
             for (size_t h = 0; h < n->heads; h++) {
                 const size_t at_x = i * n->q->ld + h * d, at_y = j * n->k->ld + h * d;
-                rg_kernel()->additive_backward(n->f, d, n->dq ? n->dq + at_x : spare, n->dk ? n->dk + at_y : spare, dv ? dv + h * d : spare,
-                                               n->q->data + at_x, n->k->data + at_y, n->v->data + h * n->v->ld, n->de[p * n->heads + h]);
+                rg_kernel()->additive_backward(n->f, d, n->dq ? n->dq + at_x : spare, n->dk ? n->dk + at_y : spare,
+                                               dv ? dv + h * d : spare, n->q->data + at_x, n->k->data + at_y,
+                                               n->v->data + h * n->v->ld, n->de[p * n->heads + h]);
             }
         }
 }
@@ -268,21 +277,26 @@ static void additive_backward(rg_tape *t, rg_node *node)
     rg_tape__release(t, scratch);
 }
 
-rg_tensor *rg_pairs_additive(rg_tape *t, rg_tensor *x, rg_tensor *y, rg_tensor *v, const rg_reach *reach, rg_activation f)
+rg_tensor *rg_pairs_additive(rg_tape *t, rg_tensor *x, rg_tensor *y, rg_tensor *v, const rg_reach *reach,
+                             rg_activation f)
 {
     rg_tensor *in[] = { x, y, v };
     if (!rg_tape__begin(t, "scores", 3, in) || !rows_fit(t, x, y, reach)) return NULL;
     if (x->cols != y->cols || x->cols != v->rows * v->cols)
-        return rg_tape_fail(t, RG_ESHAPE, "queries are %zu wide, keys %zu, the vector %zu x %zu", x->cols, y->cols, v->rows, v->cols);
+        return rg_tape_fail(t, RG_ESHAPE, "queries are %zu wide, keys %zu, the vector %zu x %zu", x->cols, y->cols,
+                            v->rows, v->cols);
     rg_tensor *e = rg_tape__tensor(t, reach->P, v->rows, NULL);
     if (!e) return NULL;
-    pairs_node now = { .node.out = e, .q = x, .k = y, .v = v, .reach = reach, .heads = v->rows, .width = v->cols, .f = f };
+    pairs_node now = {
+        .node.out = e, .q = x, .k = y, .v = v, .reach = reach, .heads = v->rows, .width = v->cols, .f = f
+    };
     now.team = rg_tape_team(t);
     now.parts = 1;
     if (rg_tape__live(t)) rg_tape__rows(t, reach->Nq, reach->P / (reach->Nq + 1) * x->cols * 8, additive_rows, &now);
     if (reach->begin && rg_tape__recording(t)) {
         if (!(now.plan = rg_fused_plan_new(t, reach, 1))) return NULL;
-        if (now.plan->disjoint && now.plan->spans) now.parts = now.plan->spans < MOST_PARTS ? now.plan->spans : MOST_PARTS;
+        if (now.plan->disjoint && now.plan->spans)
+            now.parts = now.plan->spans < MOST_PARTS ? now.plan->spans : MOST_PARTS;
     }
     rg_tape__count(t, 10.0 * (double)reach->P * (double)x->cols);
     pairs_node *n = rg_tape__node(t, sizeof *n, e, additive_backward, 3, in);
@@ -300,7 +314,8 @@ static void place_backward(rg_tape *t, rg_node *node)
     rg_real          *dx = rg_tape__grad_add(t, n->q);
     for (size_t i = 0; dx && i < r->Nq; i++)
         for (size_t p = r->first[i]; p < r->first[i + 1]; p++)
-            for (size_t h = 0; h < n->heads; h++) dx[i * n->q->ld + h * n->width + (p - r->first[i])] += de[p * n->heads + h];
+            for (size_t h = 0; h < n->heads; h++)
+                dx[i * n->q->ld + h * n->width + (p - r->first[i])] += de[p * n->heads + h];
 }
 
 rg_tensor *rg_pairs_place(rg_tape *t, rg_tensor *x, rg_tensor *k, const rg_reach *reach, size_t heads)
@@ -316,7 +331,8 @@ rg_tensor *rg_pairs_place(rg_tape *t, rg_tensor *x, rg_tensor *k, const rg_reach
     if (!e) return NULL;
     for (size_t i = 0; rg_tape__live(t) && i < reach->Nq; i++)
         for (size_t p = reach->first[i]; p < reach->first[i + 1]; p++)
-            for (size_t h = 0; h < heads; h++) e->data[p * heads + h] = x->data[i * x->ld + h * S + (p - reach->first[i])];
+            for (size_t h = 0; h < heads; h++)
+                e->data[p * heads + h] = x->data[i * x->ld + h * S + (p - reach->first[i])];
     pairs_node *n = rg_tape__node(t, sizeof *n, e, place_backward, 1, &x);
     if (n) n->q = x, n->reach = reach, n->heads = heads, n->width = S;
     return e;
@@ -329,7 +345,8 @@ static int32_t *pair_rows(rg_tape *t, const rg_reach *reach, bool keys)
 {
     int32_t *index = rg_tape__keep(t, reach->P * sizeof *index);
     for (size_t i = 0; index && i < reach->Nq; i++)
-        for (size_t p = reach->first[i]; p < reach->first[i + 1]; p++) index[p] = keys ? (int32_t)rg_reach__key(reach, i, p) : (int32_t)i;
+        for (size_t p = reach->first[i]; p < reach->first[i + 1]; p++)
+            index[p] = keys ? (int32_t)rg_reach__key(reach, i, p) : (int32_t)i;
     return index;
 }
 

@@ -1,4 +1,5 @@
-/* reach.c - who may look at whom (an attention mask, a sparsity pattern): intervals and lists of key rows. The kinds are in reaches/. */
+/* reach.c - who may look at whom (an attention mask, a sparsity pattern): intervals and lists of key rows. The kinds
+ * are in reaches/. */
 #include "attention/reach.h"
 #include "autograd/tape.h"
 
@@ -67,8 +68,9 @@ const rg_reach *rg_reach__band(rg_tape *t, const rg_layout *rows, int64_t back, 
 static bool list_bytes(size_t *out, size_t Nq, size_t Nk, size_t P)
 {
     size_t words, pairs;
-    return rg_size_add(&words, Nq + 1, Nk + 1) && rg_size_add(&words, words, P) && rg_size_mul(&words, words, sizeof(size_t)) &&
-           rg_size_mul(&pairs, P, 3 * sizeof(int32_t)) && rg_size_add(out, words, pairs);
+    return rg_size_add(&words, Nq + 1, Nk + 1) && rg_size_add(&words, words, P) &&
+           rg_size_mul(&words, words, sizeof(size_t)) && rg_size_mul(&pairs, P, 3 * sizeof(int32_t)) &&
+           rg_size_add(out, words, pairs);
 }
 
 /* Copies the lists and counts their transpose: for each key row, its pairs in rising order. */
@@ -196,7 +198,8 @@ rg_status rg_reach_new_edges(rg_reach **out, size_t nodes, size_t P, const int32
     }
     for (size_t p = 0; p < P; p++) {
         if (from[p] < 0 || to[p] < 0 || (size_t)from[p] >= nodes || (size_t)to[p] >= nodes) {
-            status = rg_fail(RG_EINVAL, "edge %zu joins %d and %d; there are nodes 0 .. %zu", p + 1, from[p], to[p], nodes - 1);
+            status = rg_fail(RG_EINVAL, "edge %zu joins %d and %d; there are nodes 0 .. %zu", p + 1, from[p], to[p],
+                             nodes - 1);
             goto done;
         }
         first[to[p] + 1]++;
@@ -208,8 +211,10 @@ rg_status rg_reach_new_edges(rg_reach **out, size_t nodes, size_t P, const int32
     for (size_t i = 0; i < nodes; i++)
         for (size_t p = first[i]; p < first[i + 1]; p++) {
             if (seen[list[p]] > first[i]) {
-                status = rg_fail(RG_EINVAL, "node %zu looks at node %d twice: the edge, or a loop beside the added one, is there two times",
-                                 i, list[p]);
+                status = rg_fail(
+                    RG_EINVAL,
+                    "node %zu looks at node %d twice: the edge, or a loop beside the added one, is there two times", i,
+                    list[p]);
                 goto done;
             }
             seen[list[p]] = p + 1;

@@ -15,8 +15,8 @@ static inline size_t rg_reach__key(const rg_reach *r, size_t i, size_t p)
     return r->key ? (size_t)r->key[p] : (size_t)r->begin[i] + (p - r->first[i]);
 }
 
-/* Lists are worked on in pieces of about so many pairs, whatever the degrees are: piece k of n is rows cut(k) .. cut(k + 1) - 1. A row
- * counts as one more pair, so that rows without any are shared out too. */
+/* Lists are worked on in pieces of about so many pairs, whatever the degrees are: piece k of n is rows cut(k) ..
+ * cut(k + 1) - 1. A row counts as one more pair, so that rows without any are shared out too. */
 enum { RG_REACH_PIECE = 512 };
 
 static inline size_t rg_reach__pieces(size_t P, size_t rows) { return (P + rows) / RG_REACH_PIECE + 1; }
@@ -33,9 +33,9 @@ static inline size_t rg_reach__cut(const size_t *first, size_t rows, size_t piec
     return low;
 }
 
-/* Gathered rows should stay in a cache: a transposed list is then walked in turns, each over a range of query rows. `at` is where a turn
- * begins, the result where it ends: the first pair of a key's list, which ends at `last`, whose query is not below `limit`. Queries rise
- * within a list. */
+/* Gathered rows should stay in a cache: a transposed list is then walked in turns, each over a range of query rows.
+ * `at` is where a turn begins, the result where it ends: the first pair of a key's list, which ends at `last`, whose
+ * query is not below `limit`. Queries rise within a list. */
 static inline size_t rg_reach__turn_end(const rg_reach *r, size_t at, size_t last, size_t limit)
 {
     if (at == last || (size_t)r->asker[last - 1] < limit) return last;
@@ -44,6 +44,9 @@ static inline size_t rg_reach__turn_end(const rg_reach *r, size_t at, size_t las
 }
 
 /* Where turn `turn` of `turns` over N rows ends. */
-static inline size_t rg_reach__turn_limit(size_t N, size_t turn, size_t turns) { return turn + 1 == turns ? N : N / turns * (turn + 1); }
+static inline size_t rg_reach__turn_limit(size_t N, size_t turn, size_t turns)
+{
+    return turn + 1 == turns ? N : N / turns * (turn + 1);
+}
 
 #endif

@@ -1,4 +1,5 @@
-/* reaches.c - the table of reaches, and a reach chosen by its name and size. A new one is a file in reaches/ and a word in RG_REACHES. */
+/* reaches.c - the table of reaches, and a reach chosen by its name and size. A new one is a file in reaches/ and a
+ * word in RG_REACHES. */
 #include "regard/attention.h"
 
 #include <stdio.h>
@@ -22,7 +23,8 @@ static rg_status unknown(const char *name)
     char   list[256] = "";
     size_t at = 0;
     for (const rg_reach_kind *const *k = table; *k && at < sizeof list; k++)
-        at += (size_t)snprintf(list + at, sizeof list - at, "%s%s%s", at ? ", " : "", (*k)->name, (*k)->sized ? ":R" : "");
+        at += (size_t)snprintf(list + at, sizeof list - at, "%s%s%s", at ? ", " : "", (*k)->name,
+                               (*k)->sized ? ":R" : "");
     return rg_fail(RG_EINVAL, "there is no reach '%s'; there are %s", name, list);
 }
 
@@ -34,7 +36,8 @@ rg_status rg_reach_choose(rg_reach_choice *out, const char *text)
     const rg_reach_kind *kind = rg_reach_kind_find(name);
     if (!kind) return unknown(name);
     if (kind->sized != (colon != NULL))
-        return rg_fail(RG_EINVAL, kind->sized ? "reach %s: give its size, as in %s:3" : "reach %s: %s has no size", text, name);
+        return rg_fail(RG_EINVAL, kind->sized ? "reach %s: give its size, as in %s:3" : "reach %s: %s has no size",
+                       text, name);
     const long long size = colon ? strtoll(colon + 1, &end, 10) : 0;
     if (colon && (*end || end == colon + 1 || size < 1 || size > INT32_MAX))
         return rg_fail(RG_EINVAL, "reach %s: the size is a whole number from 1 to %d", text, INT32_MAX);
@@ -42,6 +45,12 @@ rg_status rg_reach_choose(rg_reach_choice *out, const char *text)
     return RG_OK;
 }
 
-rg_reach_choice rg_reach_past(rg_reach_choice c) { return (rg_reach_choice){ rg_reach_kind_find(c.kind->past), c.size }; }
+rg_reach_choice rg_reach_past(rg_reach_choice c)
+{
+    return (rg_reach_choice){ rg_reach_kind_find(c.kind->past), c.size };
+}
 
-const rg_reach *rg_reach_within(rg_tape *t, rg_reach_choice c, const rg_layout *rows) { return c.kind->make(t, rows, rows, c.size); }
+const rg_reach *rg_reach_within(rg_tape *t, rg_reach_choice c, const rg_layout *rows)
+{
+    return c.kind->make(t, rows, rows, c.size);
+}

@@ -2,8 +2,9 @@
  *
  *     (X w)_ih = sum over the features j of node i of  m_ijh x_ij w_jh / (1 - p)       m: kept with probability 1 - p
  *
- * Without dropout it is a mix with given weights: rows of w are the values. With it, a mask is one bit per pair and head, drawn before and
- * kept for backward; what a pair weighs for each head stands only in a buffer that the nearest cache holds. */
+ * Without dropout it is a mix with given weights: rows of w are the values. With it, a mask is one bit per pair and
+ * head, drawn before and kept for backward; what a pair weighs for each head stands only in a buffer that the
+ * nearest cache holds. */
 #include "attention/reach.h"
 #include "autograd/tape.h"
 
@@ -41,7 +42,8 @@ static void node_pieces(void *context, int member, size_t begin, size_t end)
     const rg_reach     *r = n->reach;
     const rg_tensor    *y = n->node.out;
     const rg_kernels   *k = rg_kernel();
-    const size_t        low = rg_reach__cut(r->first, r->Nq, begin, n->pieces), high = rg_reach__cut(r->first, r->Nq, end, n->pieces);
+    const size_t        low = rg_reach__cut(r->first, r->Nq, begin, n->pieces),
+                 high = rg_reach__cut(r->first, r->Nq, end, n->pieces);
     const rg_real       factor = rg_dropout_factor((rg_real)n->p);
     rg_real             a[SOME * MOST_HEADS];
     for (size_t i = low; i < high; i++) {
@@ -65,8 +67,8 @@ static void back_to_feature(const product_node *n, size_t j, size_t at, size_t e
     for (bool any = false; at < end || !any; at += SOME, any = add = true) {
         const size_t some = end - at < SOME ? end - at : SOME;
         k->lists_expand(some, n->heads, a, n->bits, n->value, factor, r->pair + at, 0);
-        k->lists_mix(some, n->heads, n->width, n->dw + j * n->w->ld, add, a, n->heads, NULL, n->dy, n->node.out->ld, r->asker + at,
-                     end - at - some);
+        k->lists_mix(some, n->heads, n->width, n->dw + j * n->w->ld, add, a, n->heads, NULL, n->dy, n->node.out->ld,
+                     r->asker + at, end - at - some);
     }
 }
 
@@ -75,7 +77,8 @@ static void feature_pieces(void *context, int member, size_t begin, size_t end)
     (void)member;
     const product_node *n = context;
     const rg_reach     *r = n->reach;
-    const size_t        low = rg_reach__cut(r->back, r->Nk, begin, n->pieces), high = rg_reach__cut(r->back, r->Nk, end, n->pieces);
+    const size_t        low = rg_reach__cut(r->back, r->Nk, begin, n->pieces),
+                 high = rg_reach__cut(r->back, r->Nk, end, n->pieces);
     for (size_t turn = 0; turn < n->turns; turn++) {
         const size_t limit = rg_reach__turn_limit(r->Nq, turn, n->turns);
         for (size_t j = low; j < high; j++) {
@@ -89,7 +92,8 @@ static void feature_pieces(void *context, int member, size_t begin, size_t end)
 /* Turns that keep rows of dy in the second cache, as long as a turn finds some words of most features. */
 static size_t turns_of(const product_node *n)
 {
-    const size_t turns = n->reach->Nq * n->node.out->ld * sizeof(rg_real) / TURN_BYTES + 1, most = n->reach->P / (16 * n->reach->Nk + 1);
+    const size_t turns = n->reach->Nq * n->node.out->ld * sizeof(rg_real) / TURN_BYTES + 1,
+                 most = n->reach->P / (16 * n->reach->Nk + 1);
     return turns < most ? turns : most ? most : 1;
 }
 
@@ -111,12 +115,15 @@ static rg_tensor *dropped(rg_tape *t, const rg_reach *words, const rg_real *valu
 {
     if (!rg_tape__begin(t, "features", 1, &w)) return NULL;
     if (w->rows != words->Nk || w->cols % heads)
-        return rg_tape_fail(t, RG_ESHAPE, "%zu features for weights %zu x %zu of %zu heads", words->Nk, w->rows, w->cols, heads);
+        return rg_tape_fail(t, RG_ESHAPE, "%zu features for weights %zu x %zu of %zu heads", words->Nk, w->rows,
+                            w->cols, heads);
     if (heads > MOST_HEADS) return rg_tape_fail(t, RG_ELIMIT, "features for %zu heads; at most %d", heads, MOST_HEADS);
     if (!(p < 1)) return rg_tape_fail(t, RG_EINVAL, "the share to drop is %g; it should be at least 0 and below 1", p);
     rg_tensor *y = rg_tape__tensor(t, words->Nq, w->cols, NULL);
     if (!y) return NULL;
-    product_node now = { .node.out = y, .w = w, .reach = words, .value = value, .heads = heads, .width = w->cols / heads, .p = p };
+    product_node now = {
+        .node.out = y, .w = w, .reach = words, .value = value, .heads = heads, .width = w->cols / heads, .p = p
+    };
     const size_t bytes = words->P / 8 * heads + (words->P % 8 * heads + 7) / 8;
     now.stream = rg_tape__draw(t, now.key);
     now.pieces = rg_reach__pieces(words->P, words->Nq);
@@ -132,7 +139,8 @@ static rg_tensor *dropped(rg_tape *t, const rg_reach *words, const rg_real *valu
     return y;
 }
 
-rg_tensor *rg_sparse_product(rg_tape *t, const rg_reach *words, const rg_real *value, rg_tensor *w, size_t heads, double dropout)
+rg_tensor *rg_sparse_product(rg_tape *t, const rg_reach *words, const rg_real *value, rg_tensor *w, size_t heads,
+                             double dropout)
 {
     if (rg_tape_learning(t) && dropout > 0) return dropped(t, words, value, w, heads, dropout);
     return rg_mix(t, rg_borrow(t, value, words->P, 1, 1), w, words);

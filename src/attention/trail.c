@@ -1,4 +1,5 @@
-/* trail.c - what a convolution needs of a decoder's past: rows, and for each hypothesis a short list of the last of them, newest first.
+/* trail.c - what a convolution needs of a decoder's past: rows, and for each hypothesis a short list of the last of
+ * them, newest first.
  *
  *     rows      0 1 2 | 3 4 5 | 6 7 8          three hypotheses, three steps; the last beam kept 4, 4, 3
  *     lists     6 4 1 | 7 4 1 | 8 3 0          reach 3; -1 stands for what was before the first step */
@@ -98,7 +99,8 @@ static bool put(rg_tape *t, const rg_trail *p, store *s, const rg_tensor *x)
 {
     size_t numbers, bytes;
     if (x->rows != p->n || (p->rows > p->n && s->cols != x->cols)) {
-        rg_tape_fail(t, RG_ESHAPE, "%zu rows of %zu for %zu hypotheses with rows of %zu", x->rows, x->cols, p->n, s->cols);
+        rg_tape_fail(t, RG_ESHAPE, "%zu rows of %zu for %zu hypotheses with rows of %zu", x->rows, x->cols, p->n,
+                     s->cols);
         return false;
     }
     if (!rg_size_mul(&numbers, p->rows, x->cols) || !rg_size_mul(&bytes, numbers, 2 * sizeof *s->row)) {
@@ -123,8 +125,8 @@ rg_tensor *rg_trail_window(rg_tape *t, rg_trail *p, size_t layer, rg_tensor *x, 
 {
     if (!rg_tape__begin(t, "past", 1, &x)) return NULL;
     if (layer >= p->layers || taps < 1 || (taps - 1) * dilation + 1 > p->reach)
-        return rg_tape_fail(t, RG_EINVAL, "layer %zu of %zu, %zu taps %zu apart: the past reaches %zu rows back", layer, p->layers, taps, dilation,
-                            p->reach);
+        return rg_tape_fail(t, RG_EINVAL, "layer %zu of %zu, %zu taps %zu apart: the past reaches %zu rows back", layer,
+                            p->layers, taps, dilation, p->reach);
     store *s = &p->store[layer];
     if (!put(t, p, s, x)) return NULL;
     const size_t D = x->cols;

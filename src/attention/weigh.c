@@ -50,13 +50,15 @@ static void softmax_over_backward(rg_tape *t, rg_node *node)
     weigh_node *n = (weigh_node *)node;
     n->dy = rg_tape__arrived(t, node->out);
     n->dx = rg_tape__grad(t, n->a, &n->add);
-    if (n->dx) rg_tape__rows(t, n->reach->Nq, n->reach->P / (n->reach->Nq + 1) * n->heads * 8, softmax_rows_backward, n);
+    if (n->dx)
+        rg_tape__rows(t, n->reach->Nq, n->reach->P / (n->reach->Nq + 1) * n->heads * 8, softmax_rows_backward, n);
 }
 
 rg_tensor *rg_softmax_over(rg_tape *t, rg_tensor *e, const rg_reach *reach)
 {
     if (!rg_tape__begin(t, "softmax_over", 1, &e)) return NULL;
-    if (!reach || e->rows != reach->P) return rg_tape_fail(t, RG_ESHAPE, "%zu scores for %zu pairs", e->rows, reach ? reach->P : 0);
+    if (!reach || e->rows != reach->P)
+        return rg_tape_fail(t, RG_ESHAPE, "%zu scores for %zu pairs", e->rows, reach ? reach->P : 0);
     if (e->ld != e->cols) return rg_tape_fail(t, RG_ESHAPE, "scores are a view of %zu of %zu columns", e->cols, e->ld);
     rg_tensor *a = rg_tape__tensor(t, e->rows, e->cols, e->layout);
     if (!a) return NULL;
@@ -93,15 +95,18 @@ static void mix_pieces(void *context, int member, size_t begin, size_t end)
     const rg_reach   *r = n->reach;
     const rg_kernels *k = rg_kernel();
     const rg_tensor  *out = n->node.out;
-    const size_t      low = rg_reach__cut(r->first, r->Nq, begin, n->pieces), high = rg_reach__cut(r->first, r->Nq, end, n->pieces);
+    const size_t      low = rg_reach__cut(r->first, r->Nq, begin, n->pieces),
+                 high = rg_reach__cut(r->first, r->Nq, end, n->pieces);
     for (size_t i = low; i < high; i++)
-        k->lists_mix(r->first[i + 1] - r->first[i], n->heads, n->width, out->data + i * out->ld, false, n->a->data + r->first[i] * n->a->ld,
-                     n->a->ld, NULL, n->v->data, n->v->ld, r->key + r->first[i], 0);
+        k->lists_mix(r->first[i + 1] - r->first[i], n->heads, n->width, out->data + i * out->ld, false,
+                     n->a->data + r->first[i] * n->a->ld, n->a->ld, NULL, n->v->data, n->v->ld, r->key + r->first[i],
+                     0);
 }
 
 /* forward was  out_i = sum_p a_p v_j      so  da_p = dout_i . v_j     dv_j += a_p dout_i
  *
- * Weights by query. Values by key, from the transpose, when the reach has one; else by heads: nothing is written by two. */
+ * Weights by query. Values by key, from the transpose, when the reach has one; else by heads: nothing is written by
+ * two. */
 static void weights_backward(void *context, int member, size_t begin, size_t end)
 {
     (void)member;
@@ -126,12 +131,13 @@ static void values_by_key(void *context, int member, size_t begin, size_t end)
     const weigh_node *n = context;
     const rg_reach   *r = n->reach;
     const rg_kernels *k = rg_kernel();
-    const size_t      low = rg_reach__cut(r->back, r->Nk, begin, n->pieces), high = rg_reach__cut(r->back, r->Nk, end, n->pieces);
+    const size_t      low = rg_reach__cut(r->back, r->Nk, begin, n->pieces),
+                 high = rg_reach__cut(r->back, r->Nk, end, n->pieces);
     const size_t      shares = n->v_step ? 1 : n->heads, H = n->heads / shares; /* values that heads share are summed up head by head */
     for (size_t j = low; j < high; j++)
         for (size_t h = 0; h < shares; h++)
-            k->lists_mix(r->back[j + 1] - r->back[j], H, n->width, n->dv + j * n->v->ld, n->add_v || h, n->a->data + h, n->a->ld,
-                         r->pair + r->back[j], n->dy + h * n->width, n->node.out->ld, r->query, 0);
+            k->lists_mix(r->back[j + 1] - r->back[j], H, n->width, n->dv + j * n->v->ld, n->add_v || h, n->a->data + h,
+                         n->a->ld, r->pair + r->back[j], n->dy + h * n->width, n->node.out->ld, r->query, 0);
 }
 
 static void values_by_head(void *context, int member, size_t begin, size_t end)
@@ -141,8 +147,9 @@ static void values_by_head(void *context, int member, size_t begin, size_t end)
     const rg_reach   *r = n->reach;
     for (size_t i = 0; i < r->Nq; i++)
         for (size_t p = r->first[i]; p < r->first[i + 1]; p++)
-            rg_kernel()->heads_axpy(end - begin, n->width, n->dv + rg_reach__key(r, i, p) * n->v->ld + begin * n->v_step, n->v_step,
-                                    n->a->data + p * n->a->ld + begin, 1, n->dy + i * n->node.out->ld + begin * n->width, n->width);
+            rg_kernel()->heads_axpy(
+                end - begin, n->width, n->dv + rg_reach__key(r, i, p) * n->v->ld + begin * n->v_step, n->v_step,
+                n->a->data + p * n->a->ld + begin, 1, n->dy + i * n->node.out->ld + begin * n->width, n->width);
 }
 
 static void mix_backward(rg_tape *t, rg_node *node)
@@ -165,16 +172,20 @@ static rg_tensor *mix(rg_tape *t, rg_tensor *a, rg_tensor *v, const rg_reach *re
     rg_tensor *in[] = { a, v };
     if (!rg_tape__begin(t, "mix", 2, in)) return NULL;
     if (!reach || a->rows != reach->P || v->rows != reach->Nk)
-        return rg_tape_fail(t, RG_ESHAPE, "%zu weights and %zu values for %zu pairs of %zu keys", a->rows, v->rows, reach ? reach->P : 0,
-                            reach ? reach->Nk : 0);
+        return rg_tape_fail(t, RG_ESHAPE, "%zu weights and %zu values for %zu pairs of %zu keys", a->rows, v->rows,
+                            reach ? reach->P : 0, reach ? reach->Nk : 0);
     const size_t H = a->cols;
-    if (!shared && v->cols % H) return rg_tape_fail(t, RG_ESHAPE, "values of %zu columns do not make %zu heads", v->cols, H);
+    if (!shared && v->cols % H)
+        return rg_tape_fail(t, RG_ESHAPE, "values of %zu columns do not make %zu heads", v->cols, H);
     const size_t width = shared ? v->cols : v->cols / H;
     rg_tensor   *out = rg_tape__tensor(t, reach->Nq, H * width, reach->rows);
     if (!out) return NULL;
-    weigh_node now = { .node.out = out, .a = a, .v = v, .reach = reach, .heads = H, .width = width, .v_step = shared ? 0 : width };
+    weigh_node now = {
+        .node.out = out, .a = a, .v = v, .reach = reach, .heads = H, .width = width, .v_step = shared ? 0 : width
+    };
     now.pieces = rg_reach__pieces(reach->P, reach->Nq);
-    if (rg_tape__live(t) && reach->key && !shared) rg_tape__rows(t, now.pieces, RG_REACH_PIECE * v->cols, mix_pieces, &now);
+    if (rg_tape__live(t) && reach->key && !shared)
+        rg_tape__rows(t, now.pieces, RG_REACH_PIECE * v->cols, mix_pieces, &now);
     else if (rg_tape__live(t)) rg_tape__rows(t, reach->Nq, reach->P / (reach->Nq + 1) * v->cols, mix_rows, &now);
     rg_tape__count(t, 2.0 * (double)reach->P * (double)(H * width));
     weigh_node *n = rg_tape__node(t, sizeof *n, out, mix_backward, 2, in);
@@ -183,4 +194,7 @@ static rg_tensor *mix(rg_tape *t, rg_tensor *a, rg_tensor *v, const rg_reach *re
 }
 
 rg_tensor *rg_mix(rg_tape *t, rg_tensor *a, rg_tensor *v, const rg_reach *reach) { return mix(t, a, v, reach, false); }
-rg_tensor *rg_mix_shared(rg_tape *t, rg_tensor *a, rg_tensor *v, const rg_reach *reach) { return mix(t, a, v, reach, true); }
+rg_tensor *rg_mix_shared(rg_tape *t, rg_tensor *a, rg_tensor *v, const rg_reach *reach)
+{
+    return mix(t, a, v, reach, true);
+}

@@ -1,7 +1,7 @@
 /* columns.c - columns of windows gathered in runs of a window line (columns.h).
  *
- * A picture is copied once with its border of zeros. Then what a window sees of a line of it is one run of consecutive numbers, and the
- * place of every run is known without asking which taps lie outside:
+ * A picture is copied once with its border of zeros. Then what a window sees of a line of it is one run of consecutive
+ * numbers, and the place of every run is known without asking which taps lie outside:
  *
  *      . . . . . . .        the window at (y, x): `height` runs of `width` D numbers,
  *      . [ a b c ] .        a line of the bordered picture apart
@@ -23,7 +23,7 @@ void rg_columns__gather_plain(const rg_columns_block *b, const rg_tensor *x, rg_
         }
 }
 
-/* -------------------------------------------------------------------------------------------------- bordered pictures */
+/* ------------------------------------------------------------------------------------------------ bordered pictures */
 
 typedef struct border {
     size_t height, width; /* with the border */
@@ -37,9 +37,15 @@ static border border_of(const rg_taps *p, size_t D)
 }
 
 /* Windows that lie in the picture with the same border on all sides. */
-bool rg_columns__bordered(const rg_taps *p) { return p->window.height && p->window.dilation == 1 && !p->window.end && !p->window.ceil && !p->window.same; }
+bool rg_columns__bordered(const rg_taps *p)
+{
+    return p->window.height && p->window.dilation == 1 && !p->window.end && !p->window.ceil && !p->window.same;
+}
 
-static size_t units_of(const rg_taps *p, size_t from, size_t rows) { return rows ? (from + rows - 1) / p->out - from / p->out + 1 : 0; }
+static size_t units_of(const rg_taps *p, size_t from, size_t rows)
+{
+    return rows ? (from + rows - 1) / p->out - from / p->out + 1 : 0;
+}
 
 size_t rg_columns__padded(const rg_taps *p, size_t D, size_t rows)
 {

@@ -2,9 +2,9 @@
  *
  *   dx[at_ij] += d_ij        output rows i in rising order, taps j
  *
- * Row by row of dx instead, so that threads split it and a row is summed in registers: the pairs (i, j) that read row p are a list, made
- * once. Where D is small that would be a list for each few numbers; there d^T is asked for, in which tap j of a line of output pixels is a
- * run of numbers, and lines of a channel of dx are added up:
+ * Row by row of dx instead, so that threads split it and a row is summed in registers: the pairs (i, j) that read row p
+ * are a list, made once. Where D is small that would be a list for each few numbers; there d^T is asked for, in which
+ * tap j of a line of output pixels is a run of numbers, and lines of a channel of dx are added up:
  *
  *   dx[y][x] += d^T[j][y + padding - j_y][x + padding - j_x]       j_y and j_x falling, which is i rising */
 #include "autograd/columns.h"
@@ -20,7 +20,7 @@ void rg_columns__spread_plain(const rg_columns_block *b, const rg_tensor *x, rg_
         }
 }
 
-/* ------------------------------------------------------------------------------------------------------- lists of readers */
+/* ------------------------------------------------------------------------------------------------- lists of readers */
 
 size_t rg_columns__readers_bytes(const rg_taps *p) { return (p->in + 1 + p->out * p->K) * sizeof(int32_t); }
 
@@ -70,9 +70,13 @@ static void spread_rows(void *context, int member, size_t begin, size_t end)
 }
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
-static size_t units_of(const rg_columns_block *b) { return b->rows ? (b->from + b->rows - 1) / b->taps->out - b->from / b->taps->out + 1 : 0; }
+static size_t units_of(const rg_columns_block *b)
+{
+    return b->rows ? (b->from + b->rows - 1) / b->taps->out - b->from / b->taps->out + 1 : 0;
+}
 
-bool rg_columns__spread(rg_tape *t, const rg_columns_block *b, const rg_readers *readers, const rg_tensor *x, rg_real *dx, const rg_real *d)
+bool rg_columns__spread(rg_tape *t, const rg_columns_block *b, const rg_readers *readers, const rg_tensor *x,
+                        rg_real *dx, const rg_real *d)
 {
     const rg_taps *p = b->taps;
     rg_arena_point scratch = rg_tape__scratch(t);
@@ -83,7 +87,7 @@ bool rg_columns__spread(rg_tape *t, const rg_columns_block *b, const rg_readers 
     return s.lists != NULL;
 }
 
-/* --------------------------------------------------------------------------------------------------- channel by channel */
+/* ----------------------------------------------------------------------------------------------- channel by channel */
 
 bool rg_columns__in_planes(const rg_taps *p, size_t D)
 {
@@ -91,8 +95,8 @@ bool rg_columns__in_planes(const rg_taps *p, size_t D)
     return rg_columns__bordered(p) && p->window.stride == 1 && D < FEW;
 }
 
-/* One channel of a picture: `from` is where d^T holds output pixel (0, 0) for tap 0 of the channel. A tap goes over all lines before the
- * next one, because what was just stored cannot be loaded yet. */
+/* One channel of a picture: `from` is where d^T holds output pixel (0, 0) for tap 0 of the channel. A tap goes over
+ * all lines before the next one, because what was just stored cannot be loaded yet. */
 static void spread_plane(const spreading *s, rg_real *plane, const rg_real *from)
 {
     const rg_taps  *p = s->b->taps;
@@ -107,7 +111,8 @@ static void spread_plane(const spreading *s, rg_real *plane, const rg_real *from
             const size_t   down = least(p->height - least(top, p->height), height - least(y, height));
             const rg_real *run = from + (jy * w.width + jx) * step + y * width + x;
             rg_real       *to = plane + top * p->width + left;
-            for (size_t line = 0; line < down; line++, to += p->width, run += width) rg_kernel()->add(across, to, to, run);
+            for (size_t line = 0; line < down; line++, to += p->width, run += width)
+                rg_kernel()->add(across, to, to, run);
         }
 }
 
@@ -127,7 +132,8 @@ static void spread_pictures(void *context, int member, size_t begin, size_t end)
         }
 }
 
-bool rg_columns__spread_planes(rg_tape *t, const rg_columns_block *b, const rg_tensor *x, rg_real *dx, bool fresh, const rg_real *d)
+bool rg_columns__spread_planes(rg_tape *t, const rg_columns_block *b, const rg_tensor *x, rg_real *dx, bool fresh,
+                               const rg_real *d)
 {
     const rg_taps *p = b->taps;
     rg_arena_point scratch = rg_tape__scratch(t);

@@ -32,7 +32,8 @@ void rg_deferred_use(rg_tape *t, rg_tensor *w, size_t rows)
     }
     l->uses++;
     l->rows += rows;
-    if (l->uses >= OFTEN) rg_tape__will_keep(t, (l->uses == OFTEN ? l->rows : rows) * (w->rows + w->cols) * sizeof(rg_real));
+    if (l->uses >= OFTEN)
+        rg_tape__will_keep(t, (l->uses == OFTEN ? l->rows : rows) * (w->rows + w->cols) * sizeof(rg_real));
 }
 
 rg_deferred *rg_deferred_find(rg_tape *t, const rg_tensor *w, size_t rows)

@@ -4,10 +4,11 @@
  *   learning:  dx = g rstd (dy - mean(dy) - xhat mean(dy xhat))
  *   otherwise: dx = g rstd dy, with the kept statistics
  *
- * While learning the kept statistics move by momentum (batch - kept), the variance without bias; with momentum 0 they do not.
+ * While learning the kept statistics move by momentum (batch - kept), the variance without bias; with momentum 0 they
+ * do not.
  *
- * Sums over rows are taken CHUNK rows at a time in registers, and those in double in the order of the chunks: whoever takes a chunk, the sum
- * has the same bits. */
+ * Sums over rows are taken CHUNK rows at a time in registers, and those in double in the order of the chunks:
+ * whoever takes a chunk, the sum has the same bits. */
 #include "autograd/tape.h"
 
 #include <math.h>
@@ -22,7 +23,7 @@ typedef struct {
     bool       batch;       /* statistics are of this batch */
 } batch_node;
 
-/* ------------------------------------------------------------------------------------------------------ sums over rows */
+/* --------------------------------------------------------------------------------------------------- sums over rows */
 
 /* Of each column: the sum of a, and the sum of a times (x - mean), or of a alone. */
 typedef struct {
@@ -94,7 +95,8 @@ static bool take_statistics(rg_tape *t, batch_node *n, double *work, rg_real *mi
     return true;
 }
 
-static void move(rg_tape *t, const batch_node *n, const double *var, rg_param *mean, rg_param *variance, double momentum)
+static void move(rg_tape *t, const batch_node *n, const double *var, rg_param *mean, rg_param *variance,
+                 double momentum)
 {
     const double N = (double)n->x->rows;
     if (!n->x->rows || momentum == 0) return;
@@ -141,7 +143,8 @@ static void batch_backward(rg_tape *t, rg_node *node)
     rg_arena_point   scratch = rg_tape__scratch(t);
     double          *sum = rg_tape__keep(t, 2 * D * sizeof *sum), *product = sum ? sum + D : NULL;
     rg_real         *minus = rg_tape__reals(t, (4 + (size_t)rg_team_size(rg_tape_team(t))) * D);
-    rg_real         *slope = minus ? minus + D : NULL, *shift = minus ? minus + 2 * D : NULL, *factor = minus ? minus + 3 * D : NULL;
+    rg_real         *slope = minus ? minus + D : NULL, *shift = minus ? minus + 2 * D : NULL,
+            *factor = minus ? minus + 3 * D : NULL;
     if (!sum || !minus) return;
     for (size_t j = 0; j < D; j++) minus[j] = -n->mean[j];
     summing s = { .rows = x->rows, .D = D, .lda = y->ld, .ldx = x->ld, .a = dy, .x = x->data, .minus = minus };
@@ -182,17 +185,25 @@ static bool forward(rg_tape *t, batch_node *n, rg_param *mean, rg_param *varianc
         move(t, n, work, mean, variance, momentum);
     } else {
         for (size_t j = 0; j < D; j++)
-            n->mean[j] = rg_param_data(mean)[j], n->rstd[j] = (rg_real)(1 / sqrt((double)rg_param_data(variance)[j] + eps));
+            n->mean[j] = rg_param_data(mean)[j],
+            n->rstd[j] = (rg_real)(1 / sqrt((double)rg_param_data(variance)[j] + eps));
     }
     for (size_t j = 0; j < D; j++) minus[j] = -n->mean[j], slope[j] = n->gain->data[j] * n->rstd[j];
-    lines_job lines = { .D = D, .ldx = x->ld, .ldto = y->ld, .x = x->data, .minus = minus, .slope = slope, .shift = n->bias->data, .to = y->data };
+    lines_job lines = { .D = D,
+                        .ldx = x->ld,
+                        .ldto = y->ld,
+                        .x = x->data,
+                        .minus = minus,
+                        .slope = slope,
+                        .shift = n->bias->data,
+                        .to = y->data };
     rg_tape__rows(t, x->rows, 3 * D, line_rows, &lines);
     rg_tape__release(t, scratch);
     return true;
 }
 
-rg_tensor *rg_batch_norm(rg_tape *t, rg_tensor *x, rg_tensor *gain, rg_tensor *bias, rg_param *mean, rg_param *variance, double momentum,
-                         double eps)
+rg_tensor *rg_batch_norm(rg_tape *t, rg_tensor *x, rg_tensor *gain, rg_tensor *bias, rg_param *mean, rg_param *variance,
+                         double momentum, double eps)
 {
     rg_tensor *in[] = { x, gain, bias };
     if (!rg_tape__begin(t, "batch_norm", 3, in)) return NULL;

@@ -2,8 +2,8 @@
  *
  *     y = f(x + b)        dx = f'(x + b) dy        db = sum over rows of dx
  *
- * Rows are worked on in blocks that stay in the nearest cache. A block has its own sum of rows; sums of blocks are added in their order, so
- * that the team's size shows nowhere. */
+ * Rows are worked on in blocks that stay in the nearest cache. A block has its own sum of rows; sums of blocks are
+ * added in their order, so that the team's size shows nowhere. */
 #include "autograd/tape.h"
 
 enum { ROWS = 32 }; /* of a block */
@@ -18,7 +18,10 @@ typedef struct {
 } bias_node;
 
 static size_t blocks_of(const rg_tensor *x) { return (x->rows + ROWS - 1) / ROWS; }
-static size_t block_end(const rg_tensor *x, size_t block) { return (block + 1) * ROWS < x->rows ? (block + 1) * ROWS : x->rows; }
+static size_t block_end(const rg_tensor *x, size_t block)
+{
+    return (block + 1) * ROWS < x->rows ? (block + 1) * ROWS : x->rows;
+}
 
 static void bias_blocks(void *context, int member, size_t begin, size_t end)
 {
@@ -27,8 +30,10 @@ static void bias_blocks(void *context, int member, size_t begin, size_t end)
     const rg_tensor *x = n->x, *y = n->node.out;
     for (size_t block = begin; block < end; block++) {
         const size_t low = block * ROWS, high = block_end(x, block);
-        for (size_t i = low; i < high; i++) rg_kernel()->add(y->cols, y->data + i * y->cols, x->data + i * x->ld, n->b->data);
-        if (n->f != RG_IDENTITY) rg_kernel()->map(n->f, (high - low) * y->cols, y->data + low * y->cols, y->data + low * y->cols);
+        for (size_t i = low; i < high; i++)
+            rg_kernel()->add(y->cols, y->data + i * y->cols, x->data + i * x->ld, n->b->data);
+        if (n->f != RG_IDENTITY)
+            rg_kernel()->map(n->f, (high - low) * y->cols, y->data + low * y->cols, y->data + low * y->cols);
     }
 }
 

@@ -3,8 +3,9 @@
  *   columns (M, K D)  =  [ x[at_0] | x[at_1] | ... ]        y = f(columns w + b)
  *   dz = f'(y) dy        dw = columns^T dz        db = sum of dz        dx[at_j] += (dz w^T)_j
  *
- * Columns exist for one block of output rows at a time (BLOCK_NUMBERS), in backward again; columns.h makes them and takes their gradient.
- * Bits do not depend on the block: each output of every product is one chain (tensor/kernels.h). */
+ * Columns exist for one block of output rows at a time (BLOCK_NUMBERS), in backward again; columns.h makes them and
+ * takes their gradient. Bits do not depend on the block: each output of every product is one chain
+ * (tensor/kernels.h). */
 #include "autograd/columns.h"
 
 #include <string.h>
@@ -24,12 +25,16 @@ static size_t rows_out(const rg_taps *p) { return p->units * p->out; }
 static size_t block_rows(const rg_taps *p, size_t D)
 {
     const size_t width = p->K * D, rows = width ? BLOCK_NUMBERS / width : 0;
-    const size_t some = rows > BLOCK_LEAST ? rows / 12 * 12 : BLOCK_LEAST, block = p->out && rows >= p->out ? rows / p->out * p->out : some;
+    const size_t some = rows > BLOCK_LEAST ? rows / 12 * 12 : BLOCK_LEAST,
+                 block = p->out && rows >= p->out ? rows / p->out * p->out : some;
     return block < rows_out(p) ? block : rows_out(p);
 }
 
 /* Backward works with d^T, a channel at a time: blocks must be whole pictures. */
-static bool by_planes(const rg_taps *p, size_t D) { return rg_columns__in_planes(p, D) && block_rows(p, D) % p->out == 0; }
+static bool by_planes(const rg_taps *p, size_t D)
+{
+    return rg_columns__in_planes(p, D) && block_rows(p, D) % p->out == 0;
+}
 
 static size_t block_numbers(const rg_taps *p, size_t D) { return block_rows(p, D) * p->K * D + RG_COLUMNS_SLACK; }
 
@@ -43,13 +48,13 @@ static void forward(rg_tape *t, rg_tensor *y, const rg_taps *taps, const rg_tens
     for (size_t from = 0; columns && rg_pack_there(&pack) && from < y->rows; from += block) {
         const rg_columns_block some = { taps, D, from, y->rows - from < block ? y->rows - from : block };
         if (!rg_columns__gather(t, &some, x, columns)) break;
-        rg_tape__check(t, rg_product_packed(rg_tape_team(t), some.rows, columns, width, &pack, y->data + from * y->ld, y->ld, false,
-                                            b ? b->data : NULL, f));
+        rg_tape__check(t, rg_product_packed(rg_tape_team(t), some.rows, columns, width, &pack, y->data + from * y->ld,
+                                            y->ld, false, b ? b->data : NULL, f));
     }
     rg_tape__release(t, scratch);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ backward */
+/* --------------------------------------------------------------------------------------------------------- backward */
 
 typedef struct {
     rg_activation    f;
@@ -63,7 +68,8 @@ static void slope_rows(void *context, int member, size_t begin, size_t end)
     const slope_job *j = context;
     const size_t     at = begin * j->y->cols;
     (void)member;
-    rg_kernel()->map_backward(j->f, (end - begin) * j->y->cols, j->dz + at, j->y->data + at, j->y->data + at, j->dy + at, false);
+    rg_kernel()->map_backward(j->f, (end - begin) * j->y->cols, j->dz + at, j->y->data + at, j->y->data + at,
+                              j->dy + at, false);
 }
 
 /* y = f(z):  dz = f'(z) dy.  NULL: no memory. */
@@ -98,16 +104,18 @@ static bool plan_input(input_plan *plan, rg_tape *t, const conv_node *n, bool ad
 }
 
 /* dx from one block of dz: the columns' gradient replaces the columns. */
-static void block_to_input(rg_tape *t, const conv_node *n, const input_plan *plan, const rg_columns_block *b, rg_real *columns,
-                           const rg_real *dz)
+static void block_to_input(rg_tape *t, const conv_node *n, const input_plan *plan, const rg_columns_block *b,
+                           rg_real *columns, const rg_real *dz)
 {
     const rg_tensor *w = n->w, *y = n->node.out;
     const size_t     width = w->rows;
     if (plan->planes) {
-        rg_tape__check(t, rg_product(rg_tape_team(t), RG_NT, width, b->rows, w->cols, w->data, w->ld, dz, y->ld, columns, b->rows, false));
+        rg_tape__check(t, rg_product(rg_tape_team(t), RG_NT, width, b->rows, w->cols, w->data, w->ld, dz, y->ld,
+                                     columns, b->rows, false));
         rg_columns__spread_planes(t, b, n->x, plan->dx, plan->fresh, columns);
     } else {
-        rg_tape__check(t, rg_product_packed(rg_tape_team(t), b->rows, dz, y->ld, &plan->pack, columns, width, false, NULL, RG_IDENTITY));
+        rg_tape__check(t, rg_product_packed(rg_tape_team(t), b->rows, dz, y->ld, &plan->pack, columns, width, false,
+                                            NULL, RG_IDENTITY));
         rg_columns__spread(t, b, &plan->readers, n->x, plan->dx, columns);
     }
 }
@@ -129,8 +137,8 @@ static void conv_backward(rg_tape *t, rg_node *node)
         const rg_columns_block some = { &n->taps, D, from, y->rows - from < block ? y->rows - from : block };
         const rg_real         *d = dz + from * y->ld;
         if (dw && rg_columns__gather(t, &some, x, columns))
-            rg_tape__check(t, rg_product(rg_tape_team(t), RG_TN, width, w->cols, some.rows, columns, width, d, y->ld, dw, w->ld,
-                                         add_w || from));
+            rg_tape__check(t, rg_product(rg_tape_team(t), RG_TN, width, w->cols, some.rows, columns, width, d, y->ld,
+                                         dw, w->ld, add_w || from));
         if (plan.dx) block_to_input(t, n, &plan, &some, columns, d);
     }
     if (db) rg_tape__column_sums(t, y->rows, y->cols, db, dz, y->ld, add_b);
@@ -148,8 +156,8 @@ static rg_tensor *convolve(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b,
 {
     const size_t D = x->cols, E = w->cols;
     if (w->rows != taps->K * D)
-        return rg_tape_fail(t, RG_ESHAPE, "weights of %zu x %zu; %zu taps on %zu columns need %zu rows", w->rows, E, taps->K, D,
-                            taps->K * D);
+        return rg_tape_fail(t, RG_ESHAPE, "weights of %zu x %zu; %zu taps on %zu columns need %zu rows", w->rows, E,
+                            taps->K, D, taps->K * D);
     if (b && (b->rows != 1 || b->cols != E))
         return rg_tape_fail(t, RG_ESHAPE, "the bias is %zu x %zu, it should be 1 x %zu", b->rows, b->cols, E);
     rg_tensor *y = rg_tape__tensor(t, rows_out(taps), E, taps->layout);
@@ -166,20 +174,26 @@ static rg_tensor *convolve(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b,
 /* Functions whose slope follows from their value go inside; others are ops of their own. */
 static rg_tensor *ended(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, rg_activation f, const rg_taps *taps)
 {
-    if (rg_slope_reads_input(f) || f == RG_LOG || f == RG_EXP || f == RG_SOFTPLUS) return rg_map(t, convolve(t, x, w, b, RG_IDENTITY, taps), f);
+    if (rg_slope_reads_input(f) || f == RG_LOG || f == RG_EXP || f == RG_SOFTPLUS)
+        return rg_map(t, convolve(t, x, w, b, RG_IDENTITY, taps), f);
     return convolve(t, x, w, b, f, taps);
 }
 
-rg_tensor *rg_conv1d(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, rg_activation f, const rg_time_window *window)
+rg_tensor *rg_conv1d(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, rg_activation f,
+                     const rg_time_window *window)
 {
     rg_tensor *in[] = { x, w };
     rg_taps    taps;
-    return rg_tape__begin_packed(t, "conv1d", 2, in) && rg_taps__time(&taps, t, x->layout, window) ? ended(t, x, w, b, f, &taps) : NULL;
+    return rg_tape__begin_packed(t, "conv1d", 2, in) && rg_taps__time(&taps, t, x->layout, window)
+               ? ended(t, x, w, b, f, &taps)
+               : NULL;
 }
 
 rg_tensor *rg_conv2d(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, rg_activation f, const rg_window *window)
 {
     rg_tensor *in[] = { x, w };
     rg_taps    taps;
-    return rg_tape__begin_packed(t, "conv2d", 2, in) && rg_taps__window(&taps, t, x->layout, window) ? ended(t, x, w, b, f, &taps) : NULL;
+    return rg_tape__begin_packed(t, "conv2d", 2, in) && rg_taps__window(&taps, t, x->layout, window)
+               ? ended(t, x, w, b, f, &taps)
+               : NULL;
 }

@@ -33,7 +33,7 @@ static void depth_backward(rg_tape *t, rg_node *node)
     const rg_tensor *x = n->x, *w = n->w, *y = node->out;
     const rg_real   *dy = rg_tape__arrived(t, node->out);
     bool             add_b;
-    rg_real         *dx = rg_tape__grad_add(t, n->x), *dw = rg_tape__grad_add(t, n->w), *db = rg_tape__grad(t, n->b, &add_b);
+    rg_real *dx = rg_tape__grad_add(t, n->x), *dw = rg_tape__grad_add(t, n->w), *db = rg_tape__grad(t, n->b, &add_b);
     for (size_t i = 0; i < y->rows; i++)
         for (size_t j = 0; j < n->taps.K; j++) {
             const int64_t row = rg_taps__row(&n->taps, i, j);
@@ -47,8 +47,8 @@ static void depth_backward(rg_tape *t, rg_node *node)
 static rg_tensor *depthwise(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, const rg_taps *taps)
 {
     if (w->rows != taps->K || w->cols != x->cols)
-        return rg_tape_fail(t, RG_ESHAPE, "weights of %zu x %zu; %zu taps on %zu columns need %zu x %zu", w->rows, w->cols, taps->K,
-                            x->cols, taps->K, x->cols);
+        return rg_tape_fail(t, RG_ESHAPE, "weights of %zu x %zu; %zu taps on %zu columns need %zu x %zu", w->rows,
+                            w->cols, taps->K, x->cols, taps->K, x->cols);
     if (b && (b->rows != 1 || b->cols != x->cols))
         return rg_tape_fail(t, RG_ESHAPE, "the bias is %zu x %zu, it should be 1 x %zu", b->rows, b->cols, x->cols);
     rg_tensor *y = rg_tape__tensor(t, taps->units * taps->out, x->cols, taps->layout);
@@ -66,12 +66,16 @@ rg_tensor *rg_depthwise1d(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, 
 {
     rg_tensor *in[] = { x, w };
     rg_taps    taps;
-    return rg_tape__begin(t, "depthwise1d", 2, in) && rg_taps__time(&taps, t, x->layout, window) ? depthwise(t, x, w, b, &taps) : NULL;
+    return rg_tape__begin(t, "depthwise1d", 2, in) && rg_taps__time(&taps, t, x->layout, window)
+               ? depthwise(t, x, w, b, &taps)
+               : NULL;
 }
 
 rg_tensor *rg_depthwise2d(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, const rg_window *window)
 {
     rg_tensor *in[] = { x, w };
     rg_taps    taps;
-    return rg_tape__begin(t, "depthwise2d", 2, in) && rg_taps__window(&taps, t, x->layout, window) ? depthwise(t, x, w, b, &taps) : NULL;
+    return rg_tape__begin(t, "depthwise2d", 2, in) && rg_taps__window(&taps, t, x->layout, window)
+               ? depthwise(t, x, w, b, &taps)
+               : NULL;
 }

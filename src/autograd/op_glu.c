@@ -1,4 +1,5 @@
-/* op_glu.c - the gated linear unit (Dauphin et al. 2017): [a | b] -> a sigma(b), in one pass forward and one backward. */
+/* op_glu.c - the gated linear unit (Dauphin et al. 2017): [a | b] -> a sigma(b), in one pass forward and one
+ * backward. */
 #include "autograd/tape.h"
 
 typedef struct {

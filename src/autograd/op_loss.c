@@ -3,8 +3,8 @@
  *   cross-entropy with label smoothing e (Szegedy et al. 2016), q = (1-e) onehot(y) + e/V on every class:
  *       L_i = lse(x_i) - (1-e) x_i[y_i] - e/V sum_j x_ij         dL_i/dx_ij = softmax(x_i)_j - q_j
  *
- * Over a vocabulary the logits of a few rows at a time are made, turned into their own gradient in place, and spent on the
- * gradients of both factors: three products, one block of logits, whatever the number of rows. */
+ * Over a vocabulary the logits of a few rows at a time are made, turned into their own gradient in place, and spent
+ * on the gradients of both factors: three products, one block of logits, whatever the number of rows. */
 #include "autograd/params.h"
 #include "autograd/tape.h"
 
@@ -85,8 +85,8 @@ static void keep_gradient(rg_tape *t, rg_tensor *out, rg_tensor *x, rg_real *dx)
 }
 
 /* Losses of all rows and, in `work`, their gradients. */
-static bool cross_entropy(rg_tape *t, rg_tensor *logits, const int32_t *target, double smoothing, const rg_real *weight, rg_tensor *work,
-                          double *loss)
+static bool cross_entropy(rg_tape *t, rg_tensor *logits, const int32_t *target, double smoothing, const rg_real *weight,
+                          rg_tensor *work, double *loss)
 {
     const size_t N = logits->rows, V = logits->cols;
     if (!work || !loss) return false;
@@ -100,7 +100,8 @@ static bool cross_entropy(rg_tape *t, rg_tensor *logits, const int32_t *target, 
 
 rg_tensor *rg_cross_entropy(rg_tape *t, rg_tensor *logits, const int32_t *target, double smoothing)
 {
-    if (!rg_tape__begin(t, "cross_entropy", 1, &logits) || !targets_fit(t, target, logits->rows, logits->cols)) return NULL;
+    if (!rg_tape__begin(t, "cross_entropy", 1, &logits) || !targets_fit(t, target, logits->rows, logits->cols))
+        return NULL;
     const size_t N = logits->rows, V = logits->cols;
     rg_tensor   *out = rg_tape__tensor(t, 1, 1, NULL);
     rg_tensor   *work = rg_tape__tensor(t, N, V, NULL);
@@ -121,12 +122,15 @@ static void kept_rows_backward(rg_tape *t, rg_node *node)
     const size_t        V = n->x->cols;
     bool                add;
     rg_real            *dx = rg_tape__grad(t, n->x, &add);
-    for (size_t i = 0; dx && i < n->x->rows; i++) rg_rows__axpy(1, V, dx + i * n->x->ld, V, d[i * node->out->ld], n->dx + i * V, V, add);
+    for (size_t i = 0; dx && i < n->x->rows; i++)
+        rg_rows__axpy(1, V, dx + i * n->x->ld, V, d[i * node->out->ld], n->dx + i * V, V, add);
 }
 
-rg_tensor *rg_cross_entropy_rows(rg_tape *t, rg_tensor *logits, const int32_t *target, double smoothing, const rg_real *weight)
+rg_tensor *rg_cross_entropy_rows(rg_tape *t, rg_tensor *logits, const int32_t *target, double smoothing,
+                                 const rg_real *weight)
 {
-    if (!rg_tape__begin(t, "cross_entropy_rows", 1, &logits) || !targets_fit(t, target, logits->rows, logits->cols)) return NULL;
+    if (!rg_tape__begin(t, "cross_entropy_rows", 1, &logits) || !targets_fit(t, target, logits->rows, logits->cols))
+        return NULL;
     const size_t N = logits->rows, V = logits->cols;
     rg_tensor   *out = rg_tape__tensor(t, N, 1, logits->layout);
     rg_tensor   *work = rg_tape__tensor(t, N, V, NULL);
@@ -152,7 +156,8 @@ static void over_backward(rg_tape *t, rg_node *node)
     const rg_real d = *rg_tape__arrived(t, node->out);
     bool          add;
     if (d != 1) {
-        rg_tape_fail(t, RG_EINVAL, "the gradient of a fused cross-entropy is %g, not 1: give the factor as its weight", (double)d);
+        rg_tape_fail(t, RG_EINVAL, "the gradient of a fused cross-entropy is %g, not 1: give the factor as its weight",
+                     (double)d);
         return;
     }
     rg_real *dx = n->dx ? rg_tape__grad(t, n->x, &add) : NULL;
@@ -166,32 +171,36 @@ typedef struct {
 } over_gradients;
 
 /* Rows from .. from + rows: logits, their gradient in place, then both factors' gradients. */
-static void over_block(rg_tape *t, const rg_tensor *x, const rg_tensor *w, const rg_tensor *b, size_t from, rows_job *job, size_t rows,
-                       over_gradients *g)
+static void over_block(rg_tape *t, const rg_tensor *x, const rg_tensor *w, const rg_tensor *b, size_t from,
+                       rows_job *job, size_t rows, over_gradients *g)
 {
     const size_t    V = w->rows, D = w->cols;
     const rg_real  *xs = x->data + from * x->ld;
     const rg_param *p = w->param;
     rg_team        *team = rg_tape_team(t);
     if (p && rg_pack_there(&p->forward) && p->kind == RG_TIED)
-        rg_tape__check(t, rg_product_packed(team, rows, xs, x->ld, &p->forward, job->logits, V, false, b ? b->data : NULL, RG_IDENTITY));
+        rg_tape__check(t, rg_product_packed(team, rows, xs, x->ld, &p->forward, job->logits, V, false,
+                                            b ? b->data : NULL, RG_IDENTITY));
     else {
         rg_tape__check(t, rg_product(team, RG_NT, rows, V, D, xs, x->ld, w->data, w->ld, job->logits, V, false));
         for (size_t i = 0; b && i < rows; i++) rg_kernel()->axpy(V, job->logits + i * V, 1, b->data);
     }
     rg_tape__rows(t, rows, V * 8, loss_rows, job);
     if (g->dx && p && p->transposed.data && p->kind == RG_TIED)
-        rg_tape__check(t, rg_product_packed(team, rows, job->logits, V, &p->transposed, g->dx + from * D, D, false, NULL, RG_IDENTITY));
+        rg_tape__check(t, rg_product_packed(team, rows, job->logits, V, &p->transposed, g->dx + from * D, D, false,
+                                            NULL, RG_IDENTITY));
     else if (g->dx)
-        rg_tape__check(t, rg_product(team, RG_NN, rows, D, V, job->logits, V, w->data, w->ld, g->dx + from * D, D, false));
-    if (g->dw) rg_tape__check(t, rg_product(team, RG_TN, V, D, rows, job->logits, V, xs, x->ld, g->dw, w->ld, g->add_w));
+        rg_tape__check(t,
+                       rg_product(team, RG_NN, rows, D, V, job->logits, V, w->data, w->ld, g->dx + from * D, D, false));
+    if (g->dw)
+        rg_tape__check(t, rg_product(team, RG_TN, V, D, rows, job->logits, V, xs, x->ld, g->dw, w->ld, g->add_w));
     if (g->db) rg_tape__column_sums(t, rows, V, g->db, job->logits, V, g->add_b);
     g->add_w = g->add_b = true;
 }
 
 /* Returns the sum; `each` (may be NULL) gets the loss of every row. */
-static double over_blocks(rg_tape *t, const rg_tensor *x, const rg_tensor *w, const rg_tensor *b, rows_job *job, size_t block,
-                          over_gradients *g, rg_real *each)
+static double over_blocks(rg_tape *t, const rg_tensor *x, const rg_tensor *w, const rg_tensor *b, rows_job *job,
+                          size_t block, over_gradients *g, rg_real *each)
 {
     const int32_t *target = job->target;
     const rg_real *weight = job->each;
@@ -207,18 +216,21 @@ static double over_blocks(rg_tape *t, const rg_tensor *x, const rg_tensor *w, co
     return sum;
 }
 
-static rg_tensor *cross_entropy_over(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, const int32_t *target, double smoothing,
-                                     double weight, const rg_real *row_weight, rg_tensor **losses)
+static rg_tensor *cross_entropy_over(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, const int32_t *target,
+                                     double smoothing, double weight, const rg_real *row_weight, rg_tensor **losses)
 {
     rg_tensor *in[] = { x, w, b };
-    if (!rg_tape__begin_packed(t, "cross_entropy_over", 2, in) || !targets_fit(t, target, x->rows, w->rows)) return NULL;
+    if (!rg_tape__begin_packed(t, "cross_entropy_over", 2, in) || !targets_fit(t, target, x->rows, w->rows))
+        return NULL;
     if (x->cols != w->cols) return rg_tape_fail(t, RG_ESHAPE, "rows are %zu wide, the table %zu", x->cols, w->cols);
     if (b && (b->rows != 1 || b->cols != w->rows))
         return rg_tape_fail(t, RG_ESHAPE, "the bias is %zu x %zu, it should be 1 x %zu", b->rows, b->cols, w->rows);
     const bool by_pack = w->param && w->param->kind == RG_TIED && rg_pack_there(&w->param->forward);
     if (!by_pack && !rg_tape__there(t, w)) return NULL;
     const size_t V = w->rows, rows_that_fit = LOGIT_BYTES / (V * sizeof(rg_real));
-    const size_t block = rows_that_fit < 24 ? 24 : rows_that_fit > x->rows ? (x->rows ? x->rows : 1) : rows_that_fit / 24 * 24;
+    const size_t block = rows_that_fit < 24        ? 24
+                         : rows_that_fit > x->rows ? (x->rows ? x->rows : 1)
+                                                   : rows_that_fit / 24 * 24;
     rg_tensor   *out = rg_tape__tensor(t, 1, 1, NULL);
     if (!out) return NULL;
     rg_tape__count(t, 2.0 * (double)x->rows * (double)V * (double)x->cols);
@@ -237,20 +249,21 @@ static rg_tensor *cross_entropy_over(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_
     rows_job       job = { .V = V, .target = target, .smoothing = smoothing, .weight = weight, .each = row_weight };
     job.logits = rg_tape__reals(t, block * V);
     job.loss = rg_tape__keep(t, block * sizeof *job.loss);
-    if (job.logits && job.loss) *out->data = (rg_real)over_blocks(t, x, w, b, &job, block, &g, each ? each->data : NULL);
+    if (job.logits && job.loss)
+        *out->data = (rg_real)over_blocks(t, x, w, b, &job, block, &g, each ? each->data : NULL);
     rg_tape__release(t, scratch);
     if (job.logits && job.loss) rg_tape_watch(t, "losses", each, NULL);
     return rg_tape_status(t) == RG_OK ? out : NULL;
 }
 
-rg_tensor *rg_cross_entropy_over(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, const int32_t *target, double smoothing,
-                                 double weight)
+rg_tensor *rg_cross_entropy_over(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, const int32_t *target,
+                                 double smoothing, double weight)
 {
     return cross_entropy_over(t, x, w, b, target, smoothing, weight, NULL, NULL);
 }
 
-rg_tensor *rg_cross_entropy_over_rows(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, const int32_t *target, double smoothing,
-                                      const rg_real *weight, rg_tensor **each)
+rg_tensor *rg_cross_entropy_over_rows(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_tensor *b, const int32_t *target,
+                                      double smoothing, const rg_real *weight, rg_tensor **each)
 {
     if (each) *each = NULL;
     return cross_entropy_over(t, x, w, b, target, smoothing, 1, weight, each);

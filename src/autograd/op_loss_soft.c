@@ -60,7 +60,8 @@ static void divergence_rows(void *context, int member, size_t begin, size_t end)
     for (size_t i = begin; i < end; i++) {
         const rg_real *x = s->x->data + i * s->x->ld, *y = s->y->data + i * s->y->ld;
         rg_real       *a = s->dx + i * V, *b = s->dy + i * V;
-        const rg_real  lse_a = rg_kernel()->softmax(V, a, x), lse_b = rg_kernel()->softmax(V, b, y), w = s->weight ? s->weight[i] : 1;
+        const rg_real  lse_a = rg_kernel()->softmax(V, a, x), lse_b = rg_kernel()->softmax(V, b, y),
+                      w = s->weight ? s->weight[i] : 1;
         double         loss = 0;
         for (size_t j = 0; j < V; j++)
             if (a[j] > 0) loss += (double)a[j] * (((double)x[j] - (double)lse_a) - ((double)y[j] - (double)lse_b));
@@ -73,7 +74,8 @@ static void divergence_rows(void *context, int member, size_t begin, size_t end)
     }
 }
 
-static rg_tensor *soft_loss(rg_tape *t, rg_tensor *x, rg_tensor *y, const rg_real *weight, rg_team_work *rows, bool both)
+static rg_tensor *soft_loss(rg_tape *t, rg_tensor *x, rg_tensor *y, const rg_real *weight, rg_team_work *rows,
+                            bool both)
 {
     const size_t N = x->rows, V = x->cols;
     if (y->rows != N || y->cols != V)
@@ -99,7 +101,8 @@ static rg_tensor *soft_loss(rg_tape *t, rg_tensor *x, rg_tensor *y, const rg_rea
 rg_tensor *rg_soft_cross_entropy(rg_tape *t, rg_tensor *logits, rg_tensor *target, const rg_real *weight)
 {
     rg_tensor *in[] = { logits, target };
-    return rg_tape__begin(t, "soft_cross_entropy", 2, in) ? soft_loss(t, logits, target, weight, cross_rows, false) : NULL;
+    return rg_tape__begin(t, "soft_cross_entropy", 2, in) ? soft_loss(t, logits, target, weight, cross_rows, false)
+                                                          : NULL;
 }
 
 rg_tensor *rg_divergence(rg_tape *t, rg_tensor *of, rg_tensor *from, const rg_real *weight)

@@ -28,7 +28,8 @@ static void map_rows_backward(void *context, int member, size_t begin, size_t en
     map_node        *n = context;
     const rg_tensor *x = n->x, *y = n->node.out;
     for (size_t i = begin; i < end; i++)
-        rg_kernel()->map_backward(n->f, x->cols, n->dx + i * x->ld, x->data + i * x->ld, y->data + i * y->ld, n->dy + i * y->ld, n->add);
+        rg_kernel()->map_backward(n->f, x->cols, n->dx + i * x->ld, x->data + i * x->ld, y->data + i * y->ld,
+                                  n->dy + i * y->ld, n->add);
 }
 
 static void map_backward(rg_tape *t, rg_node *node)
@@ -87,8 +88,14 @@ static rg_tensor *affine(rg_tape *t, rg_tensor *x, double a, double shift)
     return y;
 }
 
-rg_tensor *rg_scale(rg_tape *t, rg_tensor *x, double a) { return rg_tape__begin(t, "scale", 1, &x) ? affine(t, x, a, 0) : NULL; }
-rg_tensor *rg_shift(rg_tape *t, rg_tensor *x, double a) { return rg_tape__begin(t, "shift", 1, &x) ? affine(t, x, 1, a) : NULL; }
+rg_tensor *rg_scale(rg_tape *t, rg_tensor *x, double a)
+{
+    return rg_tape__begin(t, "scale", 1, &x) ? affine(t, x, a, 0) : NULL;
+}
+rg_tensor *rg_shift(rg_tape *t, rg_tensor *x, double a)
+{
+    return rg_tape__begin(t, "shift", 1, &x) ? affine(t, x, 1, a) : NULL;
+}
 
 /* -------------------------------------------------------------------------------------------------- z = x + a y */
 
@@ -144,8 +151,8 @@ static rg_tensor *sum_of(rg_tape *t, rg_tensor *x, rg_tensor *y, rg_real a)
     const bool same = x->rows == y->rows && x->cols == y->cols;
     const bool row = y->rows == 1 && y->cols == x->cols, one = y->rows == 1 && y->cols == 1;
     if (!same && !row && !one)
-        return rg_tape_fail(t, RG_ESHAPE, "%zu x %zu and %zu x %zu do not add: same shape, one row or one number", x->rows, x->cols,
-                            y->rows, y->cols);
+        return rg_tape_fail(t, RG_ESHAPE, "%zu x %zu and %zu x %zu do not add: same shape, one row or one number",
+                            x->rows, x->cols, y->rows, y->cols);
     rg_tensor *z = rg_tape__tensor(t, x->rows, x->cols, x->layout ? x->layout : y->layout);
     if (!z) return NULL;
     adding job = { z, x, y, a, same, row };
@@ -222,8 +229,9 @@ rg_tensor *rg_mul(rg_tape *t, rg_tensor *x, rg_tensor *y)
     rg_tensor *in[] = { x, y };
     if (!rg_tape__begin(t, "mul", 2, in)) return NULL;
     if ((y->rows != x->rows && y->rows != 1) || (y->cols != x->cols && y->cols != 1))
-        return rg_tape_fail(t, RG_ESHAPE, "%zu x %zu and %zu x %zu do not multiply: same shape, one column, one row or one number", x->rows,
-                            x->cols, y->rows, y->cols);
+        return rg_tape_fail(t, RG_ESHAPE,
+                            "%zu x %zu and %zu x %zu do not multiply: same shape, one column, one row or one number",
+                            x->rows, x->cols, y->rows, y->cols);
     rg_tensor *z = rg_tape__tensor(t, x->rows, x->cols, x->layout);
     if (!z) return NULL;
     const size_t ry = row_step(y), cy = col_step(y);
@@ -269,12 +277,14 @@ rg_tensor *rg_power(rg_tape *t, rg_tensor *x, rg_tensor *gamma)
     rg_tensor *in[] = { x, gamma };
     if (!rg_tape__begin(t, "power", 2, in)) return NULL;
     if ((gamma->rows != x->rows && gamma->rows != 1) || (gamma->cols != x->cols && gamma->cols != 1))
-        return rg_tape_fail(t, RG_ESHAPE, "%zu x %zu to the power %zu x %zu", x->rows, x->cols, gamma->rows, gamma->cols);
+        return rg_tape_fail(t, RG_ESHAPE, "%zu x %zu to the power %zu x %zu", x->rows, x->cols, gamma->rows,
+                            gamma->cols);
     rg_tensor *z = rg_tape__tensor(t, x->rows, x->cols, x->layout);
     if (!z) return NULL;
     for (size_t i = 0; rg_tape__live(t) && i < z->rows; i++)
         for (size_t j = 0; j < z->cols; j++) {
-            const double xv = (double)x->data[i * x->ld + j], g = (double)gamma->data[i * row_step(gamma) + j * col_step(gamma)];
+            const double xv = (double)x->data[i * x->ld + j],
+                         g = (double)gamma->data[i * row_step(gamma) + j * col_step(gamma)];
             z->data[i * z->ld + j] = xv > 0 ? (rg_real)pow(xv, g) : 0;
         }
     rg_tape__count(t, 20.0 * (double)(z->rows * z->cols));
@@ -306,7 +316,8 @@ enum { ROWS = 8, MOST_BITS = 8192 }; /* rows of a block: its mask is whole bytes
 
 /* `count` numbers, side by side, the first of which is number `from` of the tensor.
  *
- * The draw of a number depends on seed, step, op, its row in the whole batch and its column: not on worker or thread. */
+ * The draw of a number depends on seed, step, op, its row in the whole batch and its column: not on worker or
+ * thread. */
 static void drop_some(const dropping *d, size_t from, size_t count, rg_real *y, const rg_real *x)
 {
     const dropout_node *n = d->n;
@@ -324,13 +335,16 @@ static void drop_blocks(void *context, int member, size_t begin, size_t end)
 {
     (void)member;
     const dropping *d = context;
-    const size_t    cols = d->n->x->cols, low = begin * ROWS, high = end * ROWS < d->n->x->rows ? end * ROWS : d->n->x->rows;
-    if (d->ldy == cols && d->ldx == cols) drop_some(d, low * cols, (high - low) * cols, d->y + low * cols, d->x + low * cols);
+    const size_t    cols = d->n->x->cols, low = begin * ROWS,
+                 high = end * ROWS < d->n->x->rows ? end * ROWS : d->n->x->rows;
+    if (d->ldy == cols && d->ldx == cols)
+        drop_some(d, low * cols, (high - low) * cols, d->y + low * cols, d->x + low * cols);
     else
         for (size_t i = low; i < high; i++) drop_some(d, i * cols, cols, d->y + i * d->ldy, d->x + i * d->ldx);
 }
 
-static void drop(rg_tape *t, const dropout_node *n, rg_real *y, size_t ldy, const rg_real *x, size_t ldx, bool add, bool draw)
+static void drop(rg_tape *t, const dropout_node *n, rg_real *y, size_t ldy, const rg_real *x, size_t ldx, bool add,
+                 bool draw)
 {
     dropping d = { .n = n, .y = y, .x = x, .ldy = ldy, .ldx = ldx, .add = add, .draw = draw };
     rg_tape__rows(t, (n->x->rows + ROWS - 1) / ROWS, n->x->cols * 2 * ROWS, drop_blocks, &d);
@@ -353,7 +367,8 @@ static bool keeps_mask(rg_tape *t, const rg_tensor *x)
 rg_tensor *rg_dropout(rg_tape *t, rg_tensor *x, double p)
 {
     if (!rg_tape__begin(t, "dropout", 1, &x)) return NULL;
-    if (!(p >= 0 && p < 1)) return rg_tape_fail(t, RG_EINVAL, "the share to drop is %g; it should be at least 0 and below 1", p);
+    if (!(p >= 0 && p < 1))
+        return rg_tape_fail(t, RG_EINVAL, "the share to drop is %g; it should be at least 0 and below 1", p);
     if (!rg_tape_learning(t) || p == 0) return x;
     rg_tensor *y = rg_tape__tensor(t, x->rows, x->cols, x->layout);
     if (!y) return NULL;

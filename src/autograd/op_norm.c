@@ -27,7 +27,8 @@ static void norm_rows(void *context, int member, size_t begin, size_t end)
     for (size_t i = begin; i < end; i++) {
         rg_real *sum = n->sum + i * n->ld_sum;
         if (y) rg_kernel()->add(x->cols, sum, x->data + i * x->ld, y->data + i * y->ld);
-        rg_kernel()->norm(x->cols, out->data + i * out->ld, &n->mean[i], &n->rstd[i], sum, n->gain->data, n->bias->data, n->eps);
+        rg_kernel()->norm(x->cols, out->data + i * out->ld, &n->mean[i], &n->rstd[i], sum, n->gain->data, n->bias->data,
+                          n->eps);
     }
 }
 
@@ -44,7 +45,8 @@ static void norm_backward(rg_tape *t, rg_node *node)
     for (size_t i = 0; ds && i < rows; i++) {
         const rg_real *s = n->sum + i * n->ld_sum;
         rg_real       *to = dx && !dy ? dx + i * n->x->ld : ds;
-        rg_kernel()->norm_backward(cols, to, dg, db, s, n->mean[i], n->rstd[i], n->gain->data, dout + i * cols, to != ds && add_x);
+        rg_kernel()->norm_backward(cols, to, dg, db, s, n->mean[i], n->rstd[i], n->gain->data, dout + i * cols,
+                                   to != ds && add_x);
         if (to != ds) continue;
         if (dx) rg_rows__axpy(1, cols, dx + i * n->x->ld, cols, 1, ds, cols, add_x);
         if (dy) rg_rows__axpy(1, cols, dy + i * n->y->ld, cols, 1, ds, cols, add_y);
@@ -57,10 +59,18 @@ static rg_tensor *normalise(rg_tape *t, rg_tensor *x, rg_tensor *y, rg_tensor *g
     if (y && (y->rows != x->rows || y->cols != x->cols))
         return rg_tape_fail(t, RG_ESHAPE, "%zu x %zu and %zu x %zu differ", x->rows, x->cols, y->rows, y->cols);
     if (gain->cols != x->cols || bias->cols != x->cols || gain->rows != 1 || bias->rows != 1)
-        return rg_tape_fail(t, RG_ESHAPE, "gain and bias of %zu and %zu columns for rows of %zu", gain->cols, bias->cols, x->cols);
+        return rg_tape_fail(t, RG_ESHAPE, "gain and bias of %zu and %zu columns for rows of %zu", gain->cols,
+                            bias->cols, x->cols);
     rg_tensor *out = rg_tape__tensor(t, x->rows, x->cols, x->layout);
     if (!out) return NULL;
-    norm_node now = { .node.out = out, .x = x, .y = y, .gain = gain, .bias = bias, .eps = (rg_real)eps, .sum = x->data, .ld_sum = x->ld };
+    norm_node now = { .node.out = out,
+                      .x = x,
+                      .y = y,
+                      .gain = gain,
+                      .bias = bias,
+                      .eps = (rg_real)eps,
+                      .sum = x->data,
+                      .ld_sum = x->ld };
     if (rg_tape__live(t)) {
         now.mean = rg_tape__reals(t, 2 * x->rows);
         now.rstd = now.mean ? now.mean + x->rows : NULL;

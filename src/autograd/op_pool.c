@@ -22,7 +22,8 @@ typedef struct {
 static sight sight_of(const rg_taps *p, size_t i) { return (sight){ p->at + i % p->out * p->K, i / p->out * p->in }; }
 
 /* y and best where x is larger; without a branch, so that it goes several columns at a time. */
-static void larger_columns(size_t n, rg_real *restrict y, int32_t *restrict best, const rg_real *restrict x, int32_t row)
+static void larger_columns(size_t  n, rg_real *restrict y, int32_t *restrict best, const rg_real *restrict x,
+                           int32_t row)
 {
     for (size_t d = 0; d < n; d++) {
         const bool more = x[d] > y[d];
@@ -48,7 +49,8 @@ static void max_rows(void *context, int member, size_t begin, size_t end)
         for (size_t d = 0; d < y->cols; d++) best[d] = row;
         for (j++; j < n->taps.K; j++)
             if (s.at[j] >= 0)
-                larger_columns(y->cols, yi, best, x->data + (s.first + (size_t)s.at[j]) * x->ld, (int32_t)s.first + s.at[j]);
+                larger_columns(y->cols, yi, best, x->data + (s.first + (size_t)s.at[j]) * x->ld,
+                               (int32_t)s.first + s.at[j]);
     }
 }
 
@@ -103,7 +105,8 @@ static void average_pictures(void *context, int member, size_t begin, size_t end
         const sight   s = sight_of(taps, i);
         const rg_real part = share(taps, s.at);
         for (size_t j = 0; j < taps->K; j++)
-            if (s.at[j] >= 0) rg_kernel()->axpy(y->cols, b->dx + (s.first + (size_t)s.at[j]) * x->ld, part, b->dy + i * y->ld);
+            if (s.at[j] >= 0)
+                rg_kernel()->axpy(y->cols, b->dx + (s.first + (size_t)s.at[j]) * x->ld, part, b->dy + i * y->ld);
     }
 }
 
@@ -111,7 +114,9 @@ static void pool_backward(rg_tape *t, rg_node *node)
 {
     const pool_node *n = (const pool_node *)node;
     back_job         job = { n, rg_tape__arrived(t, node->out), rg_tape__grad_add(t, n->x) };
-    if (job.dx) rg_tape__rows(t, n->taps.units, n->taps.out * n->taps.K * node->out->cols, n->best ? max_pictures : average_pictures, &job);
+    if (job.dx)
+        rg_tape__rows(t, n->taps.units, n->taps.out * n->taps.K * node->out->cols,
+                      n->best ? max_pictures : average_pictures, &job);
 }
 
 static rg_tensor *pool(rg_tape *t, const char *op, rg_tensor *x, const rg_window *window, bool max)
@@ -130,5 +135,11 @@ static rg_tensor *pool(rg_tape *t, const char *op, rg_tensor *x, const rg_window
     return y;
 }
 
-rg_tensor *rg_max_pool2d(rg_tape *t, rg_tensor *x, const rg_window *window) { return pool(t, "max_pool2d", x, window, true); }
-rg_tensor *rg_average_pool2d(rg_tape *t, rg_tensor *x, const rg_window *window) { return pool(t, "average_pool2d", x, window, false); }
+rg_tensor *rg_max_pool2d(rg_tape *t, rg_tensor *x, const rg_window *window)
+{
+    return pool(t, "max_pool2d", x, window, true);
+}
+rg_tensor *rg_average_pool2d(rg_tape *t, rg_tensor *x, const rg_window *window)
+{
+    return pool(t, "average_pool2d", x, window, false);
+}

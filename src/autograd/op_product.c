@@ -3,7 +3,8 @@
  *   y = a b        da = dy b^T     db = a^T dy
  *   y = a b^T      da = dy b       db = dy^T a
  *
- * A right side that is a parameter was packed once (params.c); the forward product and the input's gradient read the packs. */
+ * A right side that is a parameter was packed once (params.c); the forward product and the input's gradient read the
+ * packs. */
 #include "autograd/deferred.h"
 #include "autograd/params.h"
 #include "autograd/tape.h"
@@ -25,11 +26,11 @@ static bool forward(rg_tape *t, rg_tensor *y, rg_tensor *a, rg_tensor *b, rg_ten
 {
     const rg_param *w = b->param;
     if (w && rg_pack_there(&w->forward) && nt == (w->kind == RG_TIED)) {
-        rg_tape__check(t, rg_product_packed(rg_tape_team(t), a->rows, a->data, a->ld, &w->forward, y->data, y->ld, false,
-                                            bias ? bias->data : NULL, f));
+        rg_tape__check(t, rg_product_packed(rg_tape_team(t), a->rows, a->data, a->ld, &w->forward, y->data, y->ld,
+                                            false, bias ? bias->data : NULL, f));
     } else if (rg_tape__there(t, a) && rg_tape__there(t, b)) {
-        rg_tape__check(t, rg_product(rg_tape_team(t), nt ? RG_NT : RG_NN, a->rows, y->cols, a->cols, a->data, a->ld, b->data, b->ld,
-                                     y->data, y->ld, false));
+        rg_tape__check(t, rg_product(rg_tape_team(t), nt ? RG_NT : RG_NN, a->rows, y->cols, a->cols, a->data, a->ld,
+                                     b->data, b->ld, y->data, y->ld, false));
         for (size_t i = 0; bias && i < y->rows; i++) rg_kernel()->axpy(y->cols, y->data + i * y->ld, 1, bias->data);
         if (f != RG_IDENTITY) rg_kernel()->map(f, y->rows * y->cols, y->data, y->data);
     }
@@ -70,10 +71,11 @@ static void backward_left(rg_tape *t, const product_node *n, place da, const rg_
     const rg_param  *w = b->param;
     const size_t     N = n->node.out->cols;
     if (w && w->transposed.data && n->nt == (w->kind == RG_TIED))
-        rg_tape__check(t, rg_product_packed(rg_tape_team(t), a->rows, dz, N, &w->transposed, da.at, a->ld, da.add, NULL, RG_IDENTITY));
+        rg_tape__check(t, rg_product_packed(rg_tape_team(t), a->rows, dz, N, &w->transposed, da.at, a->ld, da.add, NULL,
+                                            RG_IDENTITY));
     else if (rg_tape__there(t, b))
-        rg_tape__check(t, rg_product(rg_tape_team(t), n->nt ? RG_NN : RG_NT, a->rows, a->cols, N, dz, N, b->data, b->ld, da.at, a->ld,
-                                     da.add));
+        rg_tape__check(t, rg_product(rg_tape_team(t), n->nt ? RG_NN : RG_NT, a->rows, a->cols, N, dz, N, b->data, b->ld,
+                                     da.at, a->ld, da.add));
 }
 
 static void backward_right(rg_tape *t, const product_node *n, place db, const rg_real *dz)
@@ -81,9 +83,11 @@ static void backward_right(rg_tape *t, const product_node *n, place db, const rg
     const rg_tensor *a = n->a, *b = n->b;
     const size_t     N = n->node.out->cols;
     if (n->nt) /* db (N, K) = dz^T a */
-        rg_tape__check(t, rg_product(rg_tape_team(t), RG_TN, b->rows, b->cols, a->rows, dz, N, a->data, a->ld, db.at, b->ld, db.add));
+        rg_tape__check(t, rg_product(rg_tape_team(t), RG_TN, b->rows, b->cols, a->rows, dz, N, a->data, a->ld, db.at,
+                                     b->ld, db.add));
     else       /* db (K, N) = a^T dz */
-        rg_tape__check(t, rg_product(rg_tape_team(t), RG_TN, b->rows, b->cols, a->rows, a->data, a->ld, dz, N, db.at, b->ld, db.add));
+        rg_tape__check(t, rg_product(rg_tape_team(t), RG_TN, b->rows, b->cols, a->rows, a->data, a->ld, dz, N, db.at,
+                                     b->ld, db.add));
 }
 
 typedef struct {
@@ -107,7 +111,8 @@ static void product_backward(rg_tape *t, rg_node *node)
     rg_tensor     *y = node->out;
     const rg_real *dz = rg_tape__arrived(t, y);
     rg_deferred      *waiting = n->nt ? NULL : rg_deferred_find(t, n->b, y->rows);
-    const place    da = place_of(t, n->a), db = waiting ? (place){ NULL, false } : place_of(t, n->b), dbias = place_of(t, n->bias);
+    const place       da = place_of(t, n->a), db = waiting ? (place){ NULL, false } : place_of(t, n->b),
+                dbias = place_of(t, n->bias);
     rg_arena_point scratch = rg_tape__scratch(t);
     if (n->f != RG_IDENTITY) { /* y = f(z):  dz = f'(z) dy */
         rg_real *room = rg_tape__reals(t, y->rows * y->cols);
@@ -126,8 +131,8 @@ static rg_tensor *product(rg_tape *t, rg_tensor *a, rg_tensor *b, rg_tensor *bia
 {
     const size_t K = nt ? b->cols : b->rows, N = nt ? b->rows : b->cols;
     if (a->cols != K)
-        return rg_tape_fail(t, RG_ESHAPE, "left is %zu x %zu, right %zu x %zu: %zu columns do not meet %zu %s", a->rows, a->cols, b->rows,
-                            b->cols, a->cols, K, nt ? "columns" : "rows");
+        return rg_tape_fail(t, RG_ESHAPE, "left is %zu x %zu, right %zu x %zu: %zu columns do not meet %zu %s", a->rows,
+                            a->cols, b->rows, b->cols, a->cols, K, nt ? "columns" : "rows");
     if (bias && (bias->rows != 1 || bias->cols != N))
         return rg_tape_fail(t, RG_ESHAPE, "the bias is %zu x %zu, it should be 1 x %zu", bias->rows, bias->cols, N);
     rg_tensor *y = rg_tape__tensor(t, a->rows, N, a->layout);

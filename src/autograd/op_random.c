@@ -1,7 +1,8 @@
-/* op_random.c - random numbers on the tape: noise of a generator, first directions of a power iteration, random starts of an attack.
+/* op_random.c - random numbers on the tape: noise of a generator, first directions of a power iteration, random starts
+ * of an attack.
  *
- * A number follows from seed, step, op, its row in the whole batch and its column, so neither worker nor thread changes it; rg_tape_redraw gives
- * the same numbers again. */
+ * A number follows from seed, step, op, its row in the whole batch and its column, so neither worker nor thread
+ * changes it; rg_tape_redraw gives the same numbers again. */
 #include <math.h>
 
 #include "autograd/tape.h"
@@ -16,10 +17,12 @@ typedef struct {
 static void two(double u[2], const drawing *d, size_t row, size_t pair)
 {
     const uint64_t at = d->first + row;
-    const uint32_t counter[4] = { (uint32_t)at, (uint32_t)(at >> 32) ^ (uint32_t)d->stream, (uint32_t)pair, (uint32_t)((uint64_t)pair >> 32) };
+    const uint32_t counter[4] = { (uint32_t)at, (uint32_t)(at >> 32) ^ (uint32_t)d->stream, (uint32_t)pair,
+                                  (uint32_t)((uint64_t)pair >> 32) };
     uint32_t       out[4];
     rg_philox(out, counter, d->key);
-    for (size_t i = 0; i < 2; i++) u[i] = ((double)(((uint64_t)out[2 * i] << 21) ^ (uint64_t)(out[2 * i + 1] >> 11)) + 0.5) / 9007199254740992.0;
+    for (size_t i = 0; i < 2; i++)
+        u[i] = ((double)(((uint64_t)out[2 * i] << 21) ^ (uint64_t)(out[2 * i + 1] >> 11)) + 0.5) / 9007199254740992.0;
 }
 
 /* Box and Muller 1958 makes two normal numbers of two uniform ones. */
@@ -43,5 +46,11 @@ static rg_tensor *draw(rg_tape *t, size_t rows, size_t cols, const rg_layout *la
     return y;
 }
 
-rg_tensor *rg_normal(rg_tape *t, size_t rows, size_t cols, const rg_layout *layout) { return draw(t, rows, cols, layout, true); }
-rg_tensor *rg_uniform(rg_tape *t, size_t rows, size_t cols, const rg_layout *layout) { return draw(t, rows, cols, layout, false); }
+rg_tensor *rg_normal(rg_tape *t, size_t rows, size_t cols, const rg_layout *layout)
+{
+    return draw(t, rows, cols, layout, true);
+}
+rg_tensor *rg_uniform(rg_tape *t, size_t rows, size_t cols, const rg_layout *layout)
+{
+    return draw(t, rows, cols, layout, false);
+}

@@ -1,5 +1,6 @@
-/* op_recurrent.c - recurrence over ragged groups, forward: one product projects all rows, then each step is one product of its block of
- * states with packed weights and one pass over its gates (kinds and formulas: regard/recurrent.h). */
+/* op_recurrent.c - recurrence over ragged groups, forward: one product projects all rows, then each step is one
+ * product of its block of states with packed weights and one pass over its gates (kinds and formulas:
+ * regard/recurrent.h). */
 #include "autograd/deferred.h"
 #include "autograd/recurrent.h"
 
@@ -56,7 +57,8 @@ static void step_rows(void *context, int member, size_t begin, size_t end)
             else k->gru_reset(u, gates, n->extra + row * u, h0);
             break;
         case RG_GRU_RESET_AFTER:
-            k->gru_after(u, gates, n->extra + row * u, h, job->a ? job->a + i * 3 * u : NULL, n->w.b_new ? n->w.b_new->data : NULL, h0);
+            k->gru_after(u, gates, n->extra + row * u, h, job->a ? job->a + i * 3 * u : NULL,
+                         n->w.b_new ? n->w.b_new->data : NULL, h0);
             break;
         default: rg_kernel()->map(RG_TANH, u, h, h); break; /* the RNN's sums stand where its states go */
         }
@@ -83,10 +85,14 @@ static rg_status some_rows_of_step(const sequence *q, rg_team *team, size_t step
     if (h0) job.h0 = h0 + begin * u;
     if (c0) job.c0 = c0 + begin * u;
     if (h0 && after) job.a = q->a + begin * n->gu;
-    if (h0) RG_TRY(rg_product_packed(team, rows, job.h0, u, &q->u, after ? q->a + begin * n->gu : sums, n->gu, !after, NULL, RG_IDENTITY));
+    if (h0)
+        RG_TRY(rg_product_packed(team, rows, job.h0, u, &q->u, after ? q->a + begin * n->gu : sums, n->gu, !after, NULL,
+                                 RG_IDENTITY));
     rg_recurrent__rows(team, n, rows, step_rows, &job);
     if (n->kind != RG_GRU) return RG_OK;
-    if (h0) RG_TRY(rg_product_packed(team, rows, n->extra + job.from * u, u, &q->u_new, sums + 2 * u, n->gu, true, NULL, RG_IDENTITY));
+    if (h0)
+        RG_TRY(rg_product_packed(team, rows, n->extra + job.from * u, u, &q->u_new, sums + 2 * u, n->gu, true, NULL,
+                                 RG_IDENTITY));
     job.second = true;
     rg_recurrent__rows(team, n, rows, step_rows, &job);
     return RG_OK;
@@ -149,18 +155,21 @@ static void collect_rows(void *context, int member, size_t begin, size_t end)
 {
     const copying *c = context;
     (void)member;
-    for (size_t i = begin; i < end; i++) memcpy(c->dst + i * c->cols, c->src + (size_t)c->index[i] * c->ld, c->cols * sizeof *c->dst);
+    for (size_t i = begin; i < end; i++)
+        memcpy(c->dst + i * c->cols, c->src + (size_t)c->index[i] * c->ld, c->cols * sizeof *c->dst);
 }
 
 static void spread_rows(void *context, int member, size_t begin, size_t end)
 {
     const copying *c = context;
     (void)member;
-    for (size_t i = begin; i < end; i++) memcpy(c->dst + (size_t)c->index[i] * c->ld, c->src + i * c->cols, c->cols * sizeof *c->dst);
+    for (size_t i = begin; i < end; i++)
+        memcpy(c->dst + (size_t)c->index[i] * c->ld, c->src + i * c->cols, c->cols * sizeof *c->dst);
 }
 
 /* rows of src by number, one after another */
-static void collect(rg_tape *t, size_t rows, size_t cols, rg_real *dst, const rg_real *src, size_t ld, const int32_t *index)
+static void collect(rg_tape *t, size_t rows, size_t cols, rg_real *dst, const rg_real *src, size_t ld,
+                    const int32_t *index)
 {
     rg_tape__rows(t, rows, cols, collect_rows, &(copying){ cols, ld, dst, src, index });
 }
@@ -180,7 +189,8 @@ static void project(rg_tape *t, rg_recurrent_node *n)
     if (n->w.w) {
         const rg_pack w = rg_tape__pack(t, n->w.w, false);
         if (rg_pack_there(&w))
-            rg_tape__check(t, rg_product_packed(rg_tape_team(t), s->rows, n->xs, n->ld_xs, &w, n->gates, n->gu, false, b, RG_IDENTITY));
+            rg_tape__check(t, rg_product_packed(rg_tape_team(t), s->rows, n->xs, n->ld_xs, &w, n->gates, n->gu, false,
+                                                b, RG_IDENTITY));
         return;
     }
     collect(t, s->rows, n->gu, n->gates, n->x->data, n->x->ld, s->row);
@@ -230,8 +240,8 @@ static void forward(rg_tape *t, rg_recurrent_node *n)
 static bool state_fits(rg_tape *t, const char *what, const rg_tensor *state, size_t groups, size_t u)
 {
     if (!state || (state->rows == groups && state->cols == u)) return true;
-    rg_tape_fail(t, RG_ESHAPE, "%s is %zu x %zu; %zu groups with states of %zu need %zu x %zu", what, state->rows, state->cols, groups, u,
-                 groups, u);
+    rg_tape_fail(t, RG_ESHAPE, "%s is %zu x %zu; %zu groups with states of %zu need %zu x %zu", what, state->rows,
+                 state->cols, groups, u, groups, u);
     return false;
 }
 
@@ -239,11 +249,12 @@ static bool weights_fit(rg_tape *t, rg_recurrence kind, const rg_recurrent_weigh
 {
     const size_t u = w->u->rows, G = kinds[kind].gates;
     if (w->u->cols != kinds[kind].recurrent * u)
-        return rg_tape_fail(t, RG_ESHAPE, "recurrent weights of %zu x %zu; this kind has %zu columns a state", w->u->rows, w->u->cols,
-                            kinds[kind].recurrent);
+        return rg_tape_fail(t, RG_ESHAPE, "recurrent weights of %zu x %zu; this kind has %zu columns a state",
+                            w->u->rows, w->u->cols, kinds[kind].recurrent);
     const rg_tensor *sums = w->w ? w->w : x;
     if (sums->cols != G * u || (w->w && w->w->rows != x->cols))
-        return rg_tape_fail(t, RG_ESHAPE, "x is %zu x %zu, the input weights %zu x %zu; %zu gates of %zu need %zu columns", x->rows,
+        return rg_tape_fail(t, RG_ESHAPE,
+                            "x is %zu x %zu, the input weights %zu x %zu; %zu gates of %zu need %zu columns", x->rows,
                             x->cols, w->w ? w->w->rows : 0, w->w ? w->w->cols : 0, G, u, G * u);
     if (w->b && (w->b->rows != 1 || w->b->cols != G * u))
         return rg_tape_fail(t, RG_ESHAPE, "the bias is %zu x %zu, it should be 1 x %zu", w->b->rows, w->b->cols, G * u);
@@ -264,12 +275,15 @@ static rg_tensor *half(rg_tape *t, const rg_recurrent_node *n, size_t from)
     return v;
 }
 
-/* What the gates were, for whoever watches "gates": a block of columns per gate, rows as in x. The LSTM's cell is one of them. */
+/* What the gates were, for whoever watches "gates": a block of columns per gate, rows as in x. The LSTM's cell is
+ * one of them. */
 static void watch_gates(rg_tape *t, const rg_recurrent_node *n)
 {
-    static const char *const names[RG_RECURRENCES][4] = { [RG_LSTM] = { "gates.input", "gates.forget", "gates.output", "gates.candidate" },
-                                                          [RG_GRU] = { "gates.update", "gates.reset", "gates.candidate" },
-                                                          [RG_GRU_RESET_AFTER] = { "gates.update", "gates.reset", "gates.candidate" } };
+    static const char *const names[RG_RECURRENCES][4] = {
+        [RG_LSTM] = { "gates.input", "gates.forget", "gates.output", "gates.candidate" },
+        [RG_GRU] = { "gates.update", "gates.reset", "gates.candidate" },
+        [RG_GRU_RESET_AFTER] = { "gates.update", "gates.reset", "gates.candidate" }
+    };
     const rg_steps *s = n->steps;
     rg_real        *rows = rg_tape__reals(t, s->rows * n->u);
     for (size_t g = 0; rows && g < 5; g++) {
@@ -298,7 +312,8 @@ static rg_tensor *recur(rg_tape *t, rg_recurrent_node *now, rg_tensor **out_c)
 
     const rg_recurrent_weights *w = &now->w;
     rg_tensor         *in[] = { now->x, w->w, w->b, w->u, w->u_new, w->b_new, now->h0, now->c0 };
-    rg_recurrent_node *n = rg_tape_status(t) == RG_OK ? rg_tape__node(t, sizeof *n, out, rg_recurrent__backward, 8, in) : NULL;
+    rg_recurrent_node          *n =
+        rg_tape_status(t) == RG_OK ? rg_tape__node(t, sizeof *n, out, rg_recurrent__backward, 8, in) : NULL;
     if (rg_tape_status(t) != RG_OK) return NULL;
     rg_tape__deepen(t, out, s->steps);
     if (n) {
@@ -320,18 +335,23 @@ static rg_tensor *recur(rg_tape *t, rg_recurrent_node *now, rg_tensor **out_c)
     return now->h_out;
 }
 
-static rg_tensor *begin(rg_tape *t, rg_recurrence kind, const rg_recurrent_weights *w, rg_tensor *x, rg_tensor *h0, rg_tensor *c0,
-                        const rg_steps *steps, rg_tensor **out_c)
+static rg_tensor *begin(rg_tape *t, rg_recurrence kind, const rg_recurrent_weights *w, rg_tensor *x, rg_tensor *h0,
+                        rg_tensor *c0, const rg_steps *steps, rg_tensor **out_c)
 {
     if (!steps || !weights_fit(t, kind, w, x)) return NULL;
     if (kind != RG_LSTM && c0) return rg_tape_fail(t, RG_EINVAL, "a %s has no cells", kinds[kind].name);
     const size_t u = w->u->rows;
-    if (!state_fits(t, "the first state", h0, steps->groups, u) || !state_fits(t, "the first cell", c0, steps->groups, u)) return NULL;
-    rg_recurrent_node now = { .kind = kind, .w = *w, .x = x, .h0 = h0, .c0 = c0, .steps = steps, .u = u, .gu = kinds[kind].gates * u };
+    if (!state_fits(t, "the first state", h0, steps->groups, u) ||
+        !state_fits(t, "the first cell", c0, steps->groups, u))
+        return NULL;
+    rg_recurrent_node now = {
+        .kind = kind, .w = *w, .x = x, .h0 = h0, .c0 = c0, .steps = steps, .u = u, .gu = kinds[kind].gates * u
+    };
     return recur(t, &now, out_c);
 }
 
-static bool ready(rg_tape *t, const char *op, rg_recurrence kind, const rg_recurrent_weights *w, rg_tensor *x, rg_tensor **out_c)
+static bool ready(rg_tape *t, const char *op, rg_recurrence kind, const rg_recurrent_weights *w, rg_tensor *x,
+                  rg_tensor **out_c)
 {
     if (out_c) *out_c = NULL;
     rg_tensor *in[] = { x, w->u };
@@ -341,8 +361,8 @@ static bool ready(rg_tape *t, const char *op, rg_recurrence kind, const rg_recur
     return false;
 }
 
-rg_tensor *rg_recurrent(rg_tape *t, rg_recurrence kind, const rg_recurrent_weights *w, rg_tensor *x, rg_tensor *h0, rg_tensor *c0,
-                        bool reverse, rg_tensor **out_c)
+rg_tensor *rg_recurrent(rg_tape *t, rg_recurrence kind, const rg_recurrent_weights *w, rg_tensor *x, rg_tensor *h0,
+                        rg_tensor *c0, bool reverse, rg_tensor **out_c)
 {
     if (!ready(t, "recurrent", kind, w, x, out_c)) return NULL;
     const rg_steps *steps = rg_steps_new(t, x->layout, reverse);
@@ -350,8 +370,8 @@ rg_tensor *rg_recurrent(rg_tape *t, rg_recurrence kind, const rg_recurrent_weigh
 }
 
 /* One step: every row is a group. */
-rg_tensor *rg_recurrent_cell(rg_tape *t, rg_recurrence kind, const rg_recurrent_weights *w, rg_tensor *x, rg_tensor *h, rg_tensor *c,
-                             rg_tensor **out_c)
+rg_tensor *rg_recurrent_cell(rg_tape *t, rg_recurrence kind, const rg_recurrent_weights *w, rg_tensor *x, rg_tensor *h,
+                             rg_tensor *c, rg_tensor **out_c)
 {
     if (!ready(t, "recurrent_cell", kind, w, x, out_c)) return NULL;
     const size_t n = x->rows;
@@ -408,8 +428,8 @@ rg_tensor *rg_combined(rg_tape *t, rg_combine how, rg_tensor *forward_states, rg
     }
 }
 
-rg_tensor *rg_bidirectional(rg_tape *t, rg_recurrence kind, const rg_recurrent_weights *ahead, const rg_recurrent_weights *back,
-                            rg_tensor *x, rg_combine how)
+rg_tensor *rg_bidirectional(rg_tape *t, rg_recurrence kind, const rg_recurrent_weights *ahead,
+                            const rg_recurrent_weights *back, rg_tensor *x, rg_combine how)
 {
     rg_tensor *h = rg_recurrent(t, kind, ahead, x, NULL, NULL, false, NULL);
     return rg_combined(t, how, h, rg_recurrent(t, kind, back, x, NULL, NULL, true, NULL));

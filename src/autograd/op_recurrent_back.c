@@ -50,9 +50,13 @@ static void back_rows(void *context, int member, size_t begin, size_t end)
         if (job->h_arrived) rg_kernel()->axpy(u, dh, 1, job->h_arrived + at);
         if (job->c_arrived) rg_kernel()->axpy(u, job->dc + i * u, 1, job->c_arrived + at);
         switch (n->kind) {
-        case RG_LSTM: k->lstm_backward(u, dz, job->dc + i * u, gates, n->c + row * u, job->c0 ? job->c0 + i * u : NULL, dh); break;
+        case RG_LSTM:
+            k->lstm_backward(u, dz, job->dc + i * u, gates, n->c + row * u, job->c0 ? job->c0 + i * u : NULL, dh);
+            break;
         case RG_GRU: k->gru_backward(u, dz, dh, gates, h0); break;
-        case RG_GRU_RESET_AFTER: k->gru_after_backward(u, dz, job->da + row * n->gu, dh, gates, n->extra + row * u, h0); break;
+        case RG_GRU_RESET_AFTER:
+            k->gru_after_backward(u, dz, job->da + row * n->gu, dh, gates, n->extra + row * u, h0);
+            break;
         default: rg_kernel()->map_backward(RG_TANH, u, dz, gates, gates, dh, false); break;
         }
     }
@@ -81,7 +85,8 @@ static rg_status some_rows_of_step(const back_sequence *q, rg_team *team, size_t
     rg_recurrent__rows(team, n, rows, back_rows, &job);
     rg_real *dz = job.dz + job.from * n->gu, *da = job.da + job.from * n->gu;
     if (n->kind == RG_GRU) {
-        if (h0) RG_TRY(rg_product_packed(team, rows, dz + 2 * u, n->gu, &q->u_new, job.drh, u, false, NULL, RG_IDENTITY));
+        if (h0)
+            RG_TRY(rg_product_packed(team, rows, dz + 2 * u, n->gu, &q->u_new, job.drh, u, false, NULL, RG_IDENTITY));
         else memset(job.drh, 0, rows * u * sizeof *job.drh);
         job.second = true;
         rg_recurrent__rows(team, n, rows, back_rows, &job);
@@ -98,7 +103,8 @@ static void some_groups(void *context, int member, size_t begin, size_t end)
     const rg_steps      *s = q->job.n->steps;
     (void)member;
     for (size_t step = s->steps; step-- > 0;)
-        if ((size_t)s->count[step] > begin) (void)some_rows_of_step(q, NULL, step, begin, smaller((size_t)s->count[step], end));
+        if ((size_t)s->count[step] > begin)
+            (void)some_rows_of_step(q, NULL, step, begin, smaller((size_t)s->count[step], end));
 }
 
 static void all_steps(rg_tape *t, const back_sequence *q)
@@ -113,7 +119,7 @@ static void all_steps(rg_tape *t, const back_sequence *q)
         rg_tape__check(t, some_rows_of_step(q, team, step, 0, (size_t)s->count[step]));
 }
 
-/* ------------------------------------------------------------------------------------------- weights, all rows at once */
+/* ---------------------------------------------------------------------------------------- weights, all rows at once */
 
 typedef struct {
     rg_real *at;
@@ -154,10 +160,12 @@ static rg_deferred *waits(rg_tape *t, const rg_recurrent_node *n, const rg_tenso
     return n->steps->steps == 1 && n->start_h ? rg_deferred_find(t, u, n->steps->rows) : NULL;
 }
 
-static void weight_gradient(rg_tape *t, place to, const rg_tensor *w, size_t rows, const rg_real *a, size_t lda, const rg_real *dz,
-                            size_t lddz)
+static void weight_gradient(rg_tape *t, place to, const rg_tensor *w, size_t rows, const rg_real *a, size_t lda,
+                            const rg_real *dz, size_t lddz)
 {
-    if (to.at && w) rg_tape__check(t, rg_product(rg_tape_team(t), RG_TN, w->rows, w->cols, rows, a, lda, dz, lddz, to.at, w->ld, to.add));
+    if (to.at && w)
+        rg_tape__check(
+            t, rg_product(rg_tape_team(t), RG_TN, w->rows, w->cols, rows, a, lda, dz, lddz, to.at, w->ld, to.add));
 }
 
 static void recurrent_weights(rg_tape *t, const back_job *job, const places *p)
@@ -186,7 +194,8 @@ static void spread_rows(void *context, int member, size_t begin, size_t end)
     const spreading *w = context;
     (void)member;
     for (size_t i = begin; i < end; i++)
-        rg_rows__axpy(1, w->cols, w->to.at + (size_t)w->steps->row[i] * w->ld, w->cols, 1, w->x + i * w->cols, w->cols, w->to.add);
+        rg_rows__axpy(1, w->cols, w->to.at + (size_t)w->steps->row[i] * w->ld, w->cols, 1, w->x + i * w->cols, w->cols,
+                      w->to.add);
 }
 
 /* y[row[i]] (+)= x[i] */
@@ -210,8 +219,8 @@ static void inputs(rg_tape *t, const back_job *job, const places *p)
     const rg_pack w = rg_tape__pack(t, n->w.w, true);
     rg_real      *dxs = s->as_is ? p->x.at : rg_tape__reals(t, s->rows * n->x->cols);
     if (!w.data || !dxs) return;
-    rg_tape__check(t, rg_product_packed(team, s->rows, job->dz, n->gu, &w, dxs, s->as_is ? n->x->ld : n->x->cols, s->as_is && p->x.add,
-                                        NULL, RG_IDENTITY));
+    rg_tape__check(t, rg_product_packed(team, s->rows, job->dz, n->gu, &w, dxs, s->as_is ? n->x->ld : n->x->cols,
+                                        s->as_is && p->x.add, NULL, RG_IDENTITY));
     if (!s->as_is) spread(t, s, n->x->cols, p->x, n->x->ld, dxs);
 }
 
@@ -233,10 +242,19 @@ void rg_recurrent__backward(rg_tape *t, rg_node *node)
     const rg_steps    *s = n->steps;
     const size_t       N = s->rows, states = s->running * n->u;
     rg_deferred    *waiting = waits(t, n, n->w.u), *waiting_new = waits(t, n, n->w.u_new);
-    const places p = { place_of(t, n->x), place_of(t, n->w.w), place_of(t, n->w.b), waiting ? (place){ NULL, false } : place_of(t, n->w.u),
-                       waiting_new ? (place){ NULL, false } : place_of(t, n->w.u_new), place_of(t, n->w.b_new), place_of(t, n->h0),
-                       place_of(t, n->c0), waiting, waiting_new };
-    back_job     job = { .n = n, .h_arrived = rg_tape__arrived(t, n->h_out), .c_arrived = n->c_out ? rg_tape__arrived(t, n->c_out) : NULL };
+    const places       p = { place_of(t, n->x),
+                             place_of(t, n->w.w),
+                             place_of(t, n->w.b),
+                       waiting ? (place){ NULL, false } : place_of(t, n->w.u),
+                       waiting_new ? (place){ NULL, false } : place_of(t, n->w.u_new),
+                       place_of(t, n->w.b_new),
+                             place_of(t, n->h0),
+                             place_of(t, n->c0),
+                             waiting,
+                             waiting_new };
+    back_job           job = { .n = n,
+                               .h_arrived = rg_tape__arrived(t, n->h_out),
+                               .c_arrived = n->c_out ? rg_tape__arrived(t, n->c_out) : NULL };
 
     rg_arena_point scratch = rg_tape__scratch(t);
     job.dz = rg_tape__reals(t, N * n->gu);

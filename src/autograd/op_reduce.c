@@ -51,7 +51,8 @@ rg_tensor *rg_sum_columns(rg_tape *t, rg_tensor *x)
     if (!rg_tape__begin(t, "sum_columns", 1, &x)) return NULL;
     rg_tensor *y = rg_tape__tensor(t, x->rows, 1, x->layout);
     if (!y) return NULL;
-    for (size_t i = 0; rg_tape__live(t) && i < x->rows; i++) y->data[i] = rg_kernel()->sum(x->cols, x->data + i * x->ld);
+    for (size_t i = 0; rg_tape__live(t) && i < x->rows; i++)
+        y->data[i] = rg_kernel()->sum(x->cols, x->data + i * x->ld);
     reduce_node *n = rg_tape__node(t, sizeof *n, y, sum_columns_backward, 1, &x);
     if (n) n->x = x;
     return y;
@@ -106,7 +107,8 @@ static void group_backward(rg_tape *t, rg_node *node)
         const size_t from = (size_t)layout->start[g], rows = (size_t)layout->start[g + 1] - from;
         const size_t ld = n->x->ld;
         for (size_t i = 0; i < rows; i++) /* every row of the group gets the group's gradient */
-            rg_rows__axpy(1, n->x->cols, dx + (from + i) * ld, ld, share(layout, g, n->kind), dy + g * node->out->ld, ld, add);
+            rg_rows__axpy(1, n->x->cols, dx + (from + i) * ld, ld, share(layout, g, n->kind), dy + g * node->out->ld,
+                          ld, add);
     }
 }
 

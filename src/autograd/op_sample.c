@@ -54,7 +54,9 @@ static void sample_groups(void *context, int member, size_t begin, size_t end)
             corners(four, x->layout, p->data[i * p->ld], p->data[i * p->ld + 1]);
             memset(to, 0, y->cols * sizeof *to);
             for (int c = 0; c < 4; c++)
-                if (four[c].row >= 0) rg_kernel()->axpy(y->cols, to, four[c].share, x->data + (first_row(x, g) + (size_t)four[c].row) * x->ld);
+                if (four[c].row >= 0)
+                    rg_kernel()->axpy(y->cols, to, four[c].share,
+                                      x->data + (first_row(x, g) + (size_t)four[c].row) * x->ld);
         }
 }
 
@@ -102,10 +104,11 @@ rg_tensor *rg_sample(rg_tape *t, rg_tensor *x, rg_tensor *places)
     if (!rg_tape__begin(t, "sample", 2, in)) return NULL;
     if (!x->layout || !x->layout->height || !x->layout->width)
         return rg_tape_fail(t, RG_EINVAL, "rows whose layout has no height and width are no pictures");
-    if (places->cols != 2) return rg_tape_fail(t, RG_ESHAPE, "places have %zu columns; they are x and y, two", places->cols);
+    if (places->cols != 2)
+        return rg_tape_fail(t, RG_ESHAPE, "places have %zu columns; they are x and y, two", places->cols);
     if (!places->layout || places->layout->groups != x->layout->groups)
-        return rg_tape_fail(t, RG_ESHAPE, "places are in %zu groups, there are %zu pictures", places->layout ? places->layout->groups : 0,
-                            x->layout->groups);
+        return rg_tape_fail(t, RG_ESHAPE, "places are in %zu groups, there are %zu pictures",
+                            places->layout ? places->layout->groups : 0, x->layout->groups);
     rg_tensor *y = rg_tape__tensor(t, places->rows, x->cols, places->layout);
     if (!y) return NULL;
     sample_node  now = { .node.out = y, .x = x, .places = places };

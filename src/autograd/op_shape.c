@@ -1,5 +1,5 @@
-/* op_shape.c - columns and rows: views, splits, concatenation, gathering, write-once buffers. Views copy nothing: their gradient
- * is a part of the whole's. */
+/* op_shape.c - columns and rows: views, splits, concatenation, gathering, write-once buffers. Views copy nothing:
+ * their gradient is a part of the whole's. */
 #include "autograd/params.h"
 #include "autograd/tape.h"
 
@@ -65,7 +65,8 @@ static void concat_backward(rg_tape *t, rg_node *node)
     }
 }
 
-/* The groups of all parts, one after another; pictures stay pictures where all are of one size. NULL when a part has none, or no memory. */
+/* The groups of all parts, one after another; pictures stay pictures where all are of one size. NULL when a part has
+ * none, or no memory. */
 static const rg_layout *joined_groups(rg_tape *t, size_t n, rg_tensor *const *parts)
 {
     const rg_layout *one = parts[0]->layout;
@@ -95,8 +96,8 @@ static rg_tensor *concat(rg_tape *t, size_t n, rg_tensor *const *parts, bool by_
     size_t rows = by_rows ? 0 : parts[0]->rows, cols = by_rows ? parts[0]->cols : 0;
     for (size_t i = 0; i < n; i++) {
         if (by_rows ? parts[i]->cols != cols : parts[i]->rows != rows)
-            return rg_tape_fail(t, RG_ESHAPE, "part 1 is %zu x %zu, part %zu is %zu x %zu", parts[0]->rows, parts[0]->cols, i + 1,
-                                parts[i]->rows, parts[i]->cols);
+            return rg_tape_fail(t, RG_ESHAPE, "part 1 is %zu x %zu, part %zu is %zu x %zu", parts[0]->rows,
+                                parts[0]->cols, i + 1, parts[i]->rows, parts[i]->cols);
         if (by_rows) rows += parts[i]->rows;
         else cols += parts[i]->cols;
     }
@@ -149,14 +150,15 @@ static bool in_range(rg_tape *t, const int32_t *index, size_t count, size_t rows
 }
 
 /* dst[to(i)] = or += src[from(i)], one of the two sides through the index */
-static void spread(size_t cols, const int32_t *index, size_t count, rg_real *dst, size_t ld_dst, const rg_real *src, size_t ld_src)
+static void spread(size_t cols, const int32_t *index, size_t count, rg_real *dst, size_t ld_dst, const rg_real *src,
+                   size_t ld_src)
 {
     for (size_t i = 0; i < count; i++)
         if (index[i] >= 0) rg_kernel()->axpy(cols, dst + (size_t)index[i] * ld_dst, 1, src + i * ld_src);
 }
 
-static void collect(size_t cols, const int32_t *index, size_t count, rg_real *dst, size_t ld_dst, const rg_real *src, size_t ld_src,
-                    bool add)
+static void collect(size_t cols, const int32_t *index, size_t count, rg_real *dst, size_t ld_dst, const rg_real *src,
+                    size_t ld_src, bool add)
 {
     for (size_t i = 0; i < count; i++) {
         rg_real *to = dst + i * ld_dst;
@@ -245,7 +247,8 @@ void rg_rows_put(rg_tape *t, rg_tensor *buffer, const int32_t *at, rg_tensor *x)
         return;
     }
     for (size_t i = 0; rg_tape__live(t) && i < x->rows; i++)
-        if (at[i] >= 0) memcpy(buffer->data + (size_t)at[i] * buffer->ld, x->data + i * x->ld, x->cols * sizeof(rg_real));
+        if (at[i] >= 0)
+            memcpy(buffer->data + (size_t)at[i] * buffer->ld, x->data + i * x->ld, x->cols * sizeof(rg_real));
     index_node *n = rg_tape__node(t, sizeof *n, buffer, put_backward, 1, &x);
     if (n) n->x = x, n->count = x->rows, n->index = rg_tape__indices(t, at, x->rows);
 }

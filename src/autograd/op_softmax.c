@@ -1,5 +1,5 @@
-/* op_softmax.c - softmax and its logarithm over the columns of each row, and picking one column per row. (Softmax over the keys
- * a query reaches is attention's: src/attention.) */
+/* op_softmax.c - softmax and its logarithm over the columns of each row, and picking one column per row. (Softmax
+ * over the keys a query reaches is attention's: src/attention.) */
 #include "autograd/tape.h"
 
 #include <math.h>
@@ -68,8 +68,14 @@ static rg_tensor *softmax(rg_tape *t, rg_tensor *x, bool logarithm)
     return y;
 }
 
-rg_tensor *rg_softmax(rg_tape *t, rg_tensor *x) { return rg_tape__begin(t, "softmax", 1, &x) ? softmax(t, x, false) : NULL; }
-rg_tensor *rg_log_softmax(rg_tape *t, rg_tensor *x) { return rg_tape__begin(t, "log_softmax", 1, &x) ? softmax(t, x, true) : NULL; }
+rg_tensor *rg_softmax(rg_tape *t, rg_tensor *x)
+{
+    return rg_tape__begin(t, "softmax", 1, &x) ? softmax(t, x, false) : NULL;
+}
+rg_tensor *rg_log_softmax(rg_tape *t, rg_tensor *x)
+{
+    return rg_tape__begin(t, "log_softmax", 1, &x) ? softmax(t, x, true) : NULL;
+}
 
 typedef struct {
     rg_node        node;
@@ -94,7 +100,8 @@ rg_tensor *rg_pick(rg_tape *t, rg_tensor *x, const int32_t *column)
             return rg_tape_fail(t, RG_EINVAL, "row %zu picks column %d of %zu", i, column[i], x->cols);
     rg_tensor *y = rg_tape__tensor(t, x->rows, 1, x->layout);
     if (!y) return NULL;
-    for (size_t i = 0; rg_tape__live(t) && i < x->rows; i++) y->data[i] = column[i] < 0 ? 0 : x->data[i * x->ld + (size_t)column[i]];
+    for (size_t i = 0; rg_tape__live(t) && i < x->rows; i++)
+        y->data[i] = column[i] < 0 ? 0 : x->data[i * x->ld + (size_t)column[i]];
     pick_node *n = rg_tape__node(t, sizeof *n, y, pick_backward, 1, &x);
     if (n) n->x = x, n->column = rg_tape__indices(t, column, x->rows);
     return y;

@@ -9,7 +9,10 @@
 enum { ALIGN_NUMBERS = 64 / sizeof(rg_real) };
 
 /* Numbers of an entry in the block, up to where the next may start. It fits: rg_params_add saw to that. */
-size_t rg_param__room(const rg_param *e) { return (e->rows * e->cols + ALIGN_NUMBERS - 1) / ALIGN_NUMBERS * ALIGN_NUMBERS; }
+size_t rg_param__room(const rg_param *e)
+{
+    return (e->rows * e->cols + ALIGN_NUMBERS - 1) / ALIGN_NUMBERS * ALIGN_NUMBERS;
+}
 
 /* -------------------------------------------------------------------------------------------------- declaring */
 
@@ -70,7 +73,8 @@ static bool make_room(rg_params *p)
     return true;
 }
 
-rg_param *rg_params_add(rg_params *p, const char *name, rg_param_kind kind, size_t rows, size_t cols, rg_init init, double scale)
+rg_param *rg_params_add(rg_params *p, const char *name, rg_param_kind kind, size_t rows, size_t cols, rg_init init,
+                        double scale)
 {
     if (p->status != RG_OK) return NULL;
     if (p->block) return declare_fail(p, RG_EINVAL, "parameter '%s' declared after the block was built", name);
@@ -81,7 +85,8 @@ rg_param *rg_params_add(rg_params *p, const char *name, rg_param_kind kind, size
     rg_scope_join(&p->scope, name, full, room);
     if (rg_params_find(p, full)) return declare_fail(p, RG_EINVAL, "parameter '%s' is declared twice", full);
     size_t count, end;
-    if (!rg_size_mul(&count, rows, cols) || !rg_size_align(&count, count, ALIGN_NUMBERS) || !rg_size_add(&end, p->numbers, count))
+    if (!rg_size_mul(&count, rows, cols) || !rg_size_align(&count, count, ALIGN_NUMBERS) ||
+        !rg_size_add(&end, p->numbers, count))
         return declare_fail(p, RG_ELIMIT, "parameter '%s' is too large", full);
     *e = (rg_param){ .name = full, .kind = kind, .rows = rows, .cols = cols, .index = p->count, .offset = p->numbers,
                      .init = init, .scale = scale, .rate = 1 };
@@ -133,9 +138,10 @@ static rg_status fill(rg_param *e, uint64_t seed)
         break;
     case RG_INIT_ORTHOGONAL:
         if (e->rows == 0 || e->cols % e->rows != 0)
-            return rg_fail(RG_ESHAPE, "%s: orthogonal blocks need columns (%zu) that are a multiple of rows (%zu)", e->name, e->cols,
-                           e->rows);
-        for (size_t b = 0; b < e->cols / e->rows; b++) orthogonal(e->data + b * e->rows, e->rows, e->cols, e->scale, &random);
+            return rg_fail(RG_ESHAPE, "%s: orthogonal blocks need columns (%zu) that are a multiple of rows (%zu)",
+                           e->name, e->cols, e->rows);
+        for (size_t b = 0; b < e->cols / e->rows; b++)
+            orthogonal(e->data + b * e->rows, e->rows, e->cols, e->scale, &random);
         break;
     case RG_INIT_FORGET:
         for (size_t i = 0; i < n; i++)
@@ -149,7 +155,8 @@ static rg_status fill(rg_param *e, uint64_t seed)
 
 static bool packed(const rg_param *e) { return (e->kind == RG_WEIGHT || e->kind == RG_TIED) && !rg_param__is_small(e); }
 
-/* A weight (in, out) is the right side of x w, a tied table (V, D) that of x w^T; the gradient of x needs the other way. */
+/* A weight (in, out) is the right side of x w, a tied table (V, D) that of x w^T; the gradient of x needs the other
+ * way. */
 static void shape_pack(rg_pack *pack, const rg_param *e, bool transposed)
 {
     bool as_is = (e->kind == RG_WEIGHT) != transposed;
@@ -179,7 +186,7 @@ static void repack_panels(void *context, int member, size_t begin, size_t end)
         for (int transposed = 0; transposed < 2; transposed++) {
             const rg_param *e = p->entry[i];
             const rg_pack  *pack = transposed ? &e->transposed : &e->forward;
-            const size_t    count = panels_of(pack), first = begin > at ? begin - at : 0, last = end > at ? end - at : 0;
+            const size_t count = panels_of(pack), first = begin > at ? begin - at : 0, last = end > at ? end - at : 0;
             if (first < count && last > first) fill_panels(pack, e, transposed, first, last < count ? last : count);
             at += count;
         }
@@ -193,7 +200,8 @@ static rg_status make_packs(rg_params *p, bool transposed, bool fill)
         if (!packed(p->entry[i])) continue;
         rg_pack *pack = transposed ? &p->entry[i]->transposed : &p->entry[i]->forward;
         shape_pack(pack, p->entry[i], transposed);
-        if (!rg_size_add(&total, total, rg_pack_size(pack->K, pack->N))) return rg_fail(RG_ELIMIT, "packed weights do not fit in memory");
+        if (!rg_size_add(&total, total, rg_pack_size(pack->K, pack->N)))
+            return rg_fail(RG_ELIMIT, "packed weights do not fit in memory");
     }
     rg_real *block = rg_alloc_array(total, sizeof *block);
     if (!block) return RG_ENOMEM;
@@ -213,7 +221,8 @@ static rg_status make_block(rg_params *p)
     if (p->status != RG_OK) return rg_fail(p->status, "%s", p->message);
     if (p->block) return rg_fail(RG_EINVAL, "the parameters are built already");
     size_t bytes;
-    if (!rg_size_mul(&bytes, p->numbers, sizeof *p->block)) return rg_fail(RG_ELIMIT, "%zu parameters do not fit in memory", p->numbers);
+    if (!rg_size_mul(&bytes, p->numbers, sizeof *p->block))
+        return rg_fail(RG_ELIMIT, "%zu parameters do not fit in memory", p->numbers);
     if (!(p->block = rg_alloc_zero(bytes))) return RG_ENOMEM;
     for (size_t i = 0; i < p->count; i++) p->entry[i]->data = p->block + p->entry[i]->offset;
     return RG_OK;
@@ -237,7 +246,8 @@ rg_status rg_params_repack(rg_params *p, rg_team *team)
     size_t panels = 0;
     if (p->slim && p->weights < RG_WEIGHT_BF16)
         return rg_fail(RG_EINVAL, "the parameters are for reading only: there is nothing to pack them from");
-    for (size_t i = 0; i < p->count; i++) panels += panels_of(&p->entry[i]->forward) + panels_of(&p->entry[i]->transposed);
+    for (size_t i = 0; i < p->count; i++)
+        panels += panels_of(&p->entry[i]->forward) + panels_of(&p->entry[i]->transposed);
     rg_team_for(team, panels, 8, repack_panels, p);
     return RG_OK;
 }
@@ -246,7 +256,8 @@ rg_status rg_params_repack(rg_params *p, rg_team *team)
 rg_status rg_params_slim(rg_params *p)
 {
     size_t numbers = 0, at = 0;
-    if (!p->block) return p->slim ? RG_OK : rg_fail(RG_EINVAL, "the parameters must be built before they are made slim");
+    if (!p->block)
+        return p->slim ? RG_OK : rg_fail(RG_EINVAL, "the parameters must be built before they are made slim");
     for (size_t i = 0; i < p->count; i++)
         if (p->entry[i]->kind != RG_WEIGHT) numbers += rg_param__room(p->entry[i]);
     if (!(p->slim = rg_alloc_array(numbers, sizeof *p->slim))) return RG_ENOMEM;
@@ -321,9 +332,10 @@ rg_status rg_grads_new(rg_grads **out, rg_params *params)
     *out = NULL;
     if (!params->block)
         return rg_fail(RG_EINVAL, "gradients asked for %s",
-                       !params->slim                         ? "before the parameters were built"
-                       : params->weights >= RG_WEIGHT_BF16 ? "of weights in 8 or 16 bits, which answer but do not learn: take the float32 model"
-                                                             : "of parameters that are for reading only");
+                       !params->slim ? "before the parameters were built"
+                       : params->weights >= RG_WEIGHT_BF16
+                           ? "of weights in 8 or 16 bits, which answer but do not learn: take the float32 model"
+                           : "of parameters that are for reading only");
     if (!params->transposed) RG_TRY(make_packs(params, true, true));
     rg_grads *g = rg_alloc_zero(sizeof *g);
     if (!g) return RG_ENOMEM;

@@ -3,7 +3,8 @@
  *   block  [ w (512, 512) | b (1, 512) | ... ]      every entry starts on 64 bytes; gradients have the same offsets
  *   packs  [ panels of w | ... ]   and, once somebody learns, [ transposed panels of w | ... ]
  *
- * Parameters for answering only may keep weights and tables in one or two bytes a number (int8.h): `small` of an entry, its data NULL. */
+ * Parameters for answering only may keep weights and tables in one or two bytes a number (int8.h): `small` of an
+ * entry, its data NULL. */
 #ifndef RG_AUTOGRAD_PARAMS_H
 #define RG_AUTOGRAD_PARAMS_H
 
@@ -50,7 +51,8 @@ struct rg_grads {
     unsigned        *moves;   /* an entry each: how many steps of a kept value the block holds the sum of */
 };
 
-/* An entry that is kept in few bytes, from and to numbers in its own order of rows and columns; scales are its columns' (a weight) or its rows'. */
+/* An entry that is kept in few bytes, from and to numbers in its own order of rows and columns; scales are its
+ * columns' (a weight) or its rows'. */
 static inline bool rg_param__is_small(const rg_param *e) { return e->small.block != NULL; }
 static inline size_t rg_param__scales(const rg_param *e) { return e->kind == RG_WEIGHT ? e->cols : e->rows; }
 size_t rg_param__room(const rg_param *e); /* numbers of an entry in a block, up to where the next may start */

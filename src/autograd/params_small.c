@@ -1,4 +1,5 @@
-/* params_small.c - parameters whose weights and tables are kept in one or two bytes a number (tensor/int8.h), for answering only.
+/* params_small.c - parameters whose weights and tables are kept in one or two bytes a number (tensor/int8.h), for
+ * answering only.
  *
  *     weight (in, out)           right side of x w: a scale per column
  *     table, tied table (V, D)   right side of x w^T, rows are looked up: a scale per row */
@@ -23,14 +24,18 @@ bool rg_weights_find(rg_weights *out, const char *name)
 }
 
 void rg_params_set_weights(rg_params *p, rg_weights weights) { p->weights = weights; }
-rg_weights rg_params_get_weights(const rg_params *p) { return p->weights == RG_WEIGHT_STORED ? RG_WEIGHT_F32 : p->weights; }
+rg_weights rg_params_get_weights(const rg_params *p)
+{
+    return p->weights == RG_WEIGHT_STORED ? RG_WEIGHT_F32 : p->weights;
+}
 
 static size_t depth_of(const rg_param *e) { return e->kind == RG_WEIGHT ? e->rows : e->cols; }
 
 static bool to_be_small(const rg_params *p, const rg_param *e)
 {
     const bool right_kind = e->kind == RG_WEIGHT || e->kind == RG_TIED || e->kind == RG_TABLE;
-    return right_kind && e->rows * e->cols >= LEAST_NUMBERS && (p->weights == RG_WEIGHT_BF16 || depth_of(e) <= RG_INT8_MOST_K);
+    return right_kind && e->rows * e->cols >= LEAST_NUMBERS &&
+           (p->weights == RG_WEIGHT_BF16 || depth_of(e) <= RG_INT8_MOST_K);
 }
 
 /* Packs for what can be small, a block of numbers for the rest. */
@@ -50,7 +55,8 @@ rg_status rg_params__make_small(rg_params *p)
             continue;
         }
         e->data = NULL;
-        RG_TRY(rg_small_init(&e->small, p->weights == RG_WEIGHT_INT8 ? RG_SMALL_INT8 : RG_SMALL_BF16, depth_of(e), rg_param__scales(e)));
+        RG_TRY(rg_small_init(&e->small, p->weights == RG_WEIGHT_INT8 ? RG_SMALL_INT8 : RG_SMALL_BF16, depth_of(e),
+                             rg_param__scales(e)));
         if (e->kind != RG_TABLE) e->forward = (rg_pack){ e->small.K, e->small.N, NULL, &e->small };
     }
     return RG_OK;
@@ -59,7 +65,8 @@ rg_status rg_params__make_small(rg_params *p)
 /* From float32 in the block to what make_small() makes room for. */
 rg_status rg_params_convert(rg_params *p, rg_weights weights)
 {
-    if (!p->block || weights < RG_WEIGHT_BF16) return rg_fail(RG_EINVAL, "parameters are converted from float32 to bf16 or int8");
+    if (!p->block || weights < RG_WEIGHT_BF16)
+        return rg_fail(RG_EINVAL, "parameters are converted from float32 to bf16 or int8");
     rg_real   *block = p->block, *forward = p->forward, *transposed = p->transposed;
     rg_status  status;
     float     *numbers = rg_alloc_array(p->numbers + 1, sizeof *numbers); /* rg_real may be double */
@@ -87,11 +94,20 @@ rg_status rg_params_convert(rg_params *p, rg_weights weights)
 static size_t row_step(const rg_param *e) { return e->kind == RG_WEIGHT ? e->cols : 1; }
 static size_t column_step(const rg_param *e) { return e->kind == RG_WEIGHT ? 1 : e->cols; }
 
-void rg_param__fill(rg_param *e, const float *numbers) { rg_small_set(&e->small, 0, e->small.N, numbers, row_step(e), column_step(e)); }
+void rg_param__fill(rg_param *e, const float *numbers)
+{
+    rg_small_set(&e->small, 0, e->small.N, numbers, row_step(e), column_step(e));
+}
 
-void rg_param__fill_int8(rg_param *e, const int8_t *q, const float *scale) { rg_small_put_int8(&e->small, q, row_step(e), column_step(e), scale); }
+void rg_param__fill_int8(rg_param *e, const int8_t *q, const float *scale)
+{
+    rg_small_put_int8(&e->small, q, row_step(e), column_step(e), scale);
+}
 
-void rg_param__read_int8(const rg_param *e, int8_t *q, float *scale) { rg_small_get_int8(&e->small, q, row_step(e), column_step(e), scale); }
+void rg_param__read_int8(const rg_param *e, int8_t *q, float *scale)
+{
+    rg_small_get_int8(&e->small, q, row_step(e), column_step(e), scale);
+}
 
 void rg_param__row(const rg_param *e, size_t row, rg_real *y)
 {

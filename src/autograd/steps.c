@@ -1,4 +1,5 @@
-/* steps.c - a layout read in time (recurrent.h): a stable counting sort of groups by length, then the rows step by step. */
+/* steps.c - a layout read in time (recurrent.h): a stable counting sort of groups by length, then the rows step by
+ * step. */
 #include "autograd/tape.h"
 #include "regard/recurrent.h"
 

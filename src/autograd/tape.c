@@ -110,7 +110,8 @@ rg_tensor *rg_tape_fail(rg_tape *t, rg_status status, const char *format, ...)
 {
     if (t->status != RG_OK) return NULL; /* the first failure is the one that tells */
     t->status = status;
-    int at = snprintf(t->message, sizeof t->message, "%s%s%s: ", t->scope.text, t->scope.text[0] ? "." : "", t->op ? t->op : "tape");
+    int at = snprintf(t->message, sizeof t->message, "%s%s%s: ", t->scope.text, t->scope.text[0] ? "." : "",
+                      t->op ? t->op : "tape");
     if (at < 0) at = 0;
     if ((size_t)at < sizeof t->message) {
         va_list args;
@@ -243,7 +244,10 @@ static bool all_there(rg_tape *t, size_t n, rg_tensor *const *inputs)
     return true;
 }
 
-bool rg_tape__begin(rg_tape *t, const char *op, size_t n, rg_tensor *const *inputs) { return begin(t, op, n, inputs) && all_there(t, n, inputs); }
+bool rg_tape__begin(rg_tape *t, const char *op, size_t n, rg_tensor *const *inputs)
+{
+    return begin(t, op, n, inputs) && all_there(t, n, inputs);
+}
 
 bool rg_tape__begin_packed(rg_tape *t, const char *op, size_t n, rg_tensor *const *inputs)
 {
@@ -286,7 +290,8 @@ bool rg_tape__there(rg_tape *t, rg_tensor *x)
 {
     if (x->data || t->config.dry || !x->param) return true;
     if (rg_param__is_small(x->param)) return write_out(t, x);
-    rg_tape_fail(t, RG_EINVAL, "the numbers of %s are asked for, but its parameters were made slim: only their packs are there",
+    rg_tape_fail(t, RG_EINVAL,
+                 "the numbers of %s are asked for, but its parameters were made slim: only their packs are there",
                  rg_param_name(x->param));
     return false;
 }
@@ -365,9 +370,11 @@ rg_tensor *rg_with_layout(rg_tape *t, rg_tensor *x, const rg_layout *layout)
 {
     if (!rg_tape__begin(t, "with_layout", 1, &x)) return NULL;
     if (layout && (size_t)layout->start[layout->groups] != x->rows)
-        return rg_tape_fail(t, RG_ESHAPE, "the layout has %d rows, the tensor %zu", layout->start[layout->groups], x->rows);
+        return rg_tape_fail(t, RG_ESHAPE, "the layout has %d rows, the tensor %zu", layout->start[layout->groups],
+                            x->rows);
     if (layout && layout->height && layout->height * layout->width * layout->groups != x->rows)
-        return rg_tape_fail(t, RG_ESHAPE, "%zu pictures of %zu x %zu are not %zu rows", layout->groups, layout->height, layout->width, x->rows);
+        return rg_tape_fail(t, RG_ESHAPE, "%zu pictures of %zu x %zu are not %zu rows", layout->groups, layout->height,
+                            layout->width, x->rows);
     rg_tensor *y = rg_tape__view(t, x, 0, 0, x->rows, x->cols);
     if (y) y->layout = layout;
     return y;
@@ -566,9 +573,11 @@ rg_tape_point *rg_tape_mark(rg_tape *t)
 {
     rg_tape_point *point = rg_tape__keep(t, sizeof *point);
     if (!point) return NULL;
-    *point = (rg_tape_point){
-        .arena = rg_arena_mark(t->arena), .last = t->last, .deferred = t->deferred, .grads = t->config.grads, .inner = t->inner
-    };
+    *point = (rg_tape_point){ .arena = rg_arena_mark(t->arena),
+                              .last = t->last,
+                              .deferred = t->deferred,
+                              .grads = t->config.grads,
+                              .inner = t->inner };
     t->config.grads = NULL;
     t->inner = t->serial;
     t->marks++;

@@ -30,14 +30,16 @@ struct rg_node {
     rg_backward *backward; /* called only when a gradient arrived at out */
 };
 
-/* False when the tape has failed or an input is NULL. Names the op for messages that follow. The numbers of the inputs are there. */
+/* False when the tape has failed or an input is NULL. Names the op for messages that follow. The numbers of the
+ * inputs are there. */
 bool rg_tape__begin(rg_tape *t, const char *op, size_t n, rg_tensor *const *inputs);
 /* The same for ops that read packs: unless the tape records, weights may be there in few bytes only. */
 bool rg_tape__begin_packed(rg_tape *t, const char *op, size_t n, rg_tensor *const *inputs);
 
 /* A new tensor, numbers not set. NULL latches RG_ENOMEM. */
 rg_tensor *rg_tape__tensor(rg_tape *t, size_t rows, size_t cols, const rg_layout *layout);
-/* Are its numbers there? A weight of slim parameters has only packs: the tape fails. One that is kept in few bytes is written out on the tape. */
+/* Are its numbers there? A weight of slim parameters has only packs: the tape fails. One that is kept in few bytes
+ * is written out on the tape. */
 bool rg_tape__there(rg_tape *t, rg_tensor *x);
 /* A view of rows x cols at (row, col) of x. */
 rg_tensor *rg_tape__view(rg_tape *t, rg_tensor *x, size_t row, size_t col, size_t rows, size_t cols);
@@ -46,13 +48,14 @@ rg_tensor *rg_tape__view(rg_tape *t, rg_tensor *x, size_t row, size_t col, size_
 bool rg_tape__live(const rg_tape *t);
 bool rg_tape__recording(const rg_tape *t);
 
-/* Record. NULL when nothing is recorded because no input needs a gradient or recording is off (or memory is out: latched).
- * `bytes` is the size of the op's own node, which starts with an rg_node. Marks `out` as needing a gradient. Inputs may
- * be NULL (an optional bias). */
-void *rg_tape__node(rg_tape *t, size_t bytes, rg_tensor *out, rg_backward *backward, size_t n, rg_tensor *const *inputs);
+/* Record. NULL when nothing is recorded because no input needs a gradient or recording is off (or memory is out:
+ * latched). `bytes` is the size of the op's own node, which starts with an rg_node. Marks `out` as needing a
+ * gradient. Inputs may be NULL (an optional bias). */
+void *rg_tape__node(rg_tape *t, size_t bytes, rg_tensor *out, rg_backward *backward, size_t n,
+                    rg_tensor *const *inputs);
 
-/* Where the gradient of x goes (x->ld apart), or NULL when x needs none (or is NULL). *add false: nothing is there yet, write
- * every number of it; true: add. */
+/* Where the gradient of x goes (x->ld apart), or NULL when x needs none (or is NULL). *add false: nothing is there
+ * yet, write every number of it; true: add. */
 rg_real *rg_tape__grad(rg_tape *t, rg_tensor *x, bool *add);
 /* The same, but with zeros already written where nothing was: always add. */
 rg_real *rg_tape__grad_add(rg_tape *t, rg_tensor *x);
@@ -60,9 +63,9 @@ rg_real *rg_tape__grad_add(rg_tape *t, rg_tensor *x);
 const rg_real *rg_tape__arrived(rg_tape *t, rg_tensor *x);
 bool           rg_tape__wants(const rg_tape *t, const rg_tensor *x); /* rg_tape__grad would give a place */
 
-/* A kept value moves: add the step, in the value's own numbers, where this points. NULL when it must not (a dry tape, not learning, or
- * an inner pass). With gradients the step waits there for rg_params_update_kept, so that workers never write what others read; a tape
- * without any moves the value at once. */
+/* A kept value moves: add the step, in the value's own numbers, where this points. NULL when it must not (a dry
+ * tape, not learning, or an inner pass). With gradients the step waits there for rg_params_update_kept, so that
+ * workers never write what others read; a tape without any moves the value at once. */
 rg_real *rg_tape__moves(rg_tape *t, rg_param *kept);
 
 /* Arena memory: kept until reset. Latches on failure. Scratch is dropped at the matching release. */
@@ -90,7 +93,8 @@ struct rg_deferred **rg_tape__deferred(rg_tape *t);
 /* A product failed inside forward or backward: latch its status. */
 void rg_tape__check(rg_tape *t, rg_status status);
 
-/* The packed form of a right side, w or w^T: the parameter's own, or one made in the arena now. Not rg_pack_there: no memory. */
+/* The packed form of a right side, w or w^T: the parameter's own, or one made in the arena now. Not rg_pack_there:
+ * no memory. */
 rg_pack rg_tape__pack(rg_tape *t, rg_tensor *w, bool transposed);
 
 /* Rows over the team: work(context, member, begin, end); `cost` is the numbers touched a row. */

@@ -30,7 +30,10 @@ static size_t same_padding(size_t side, size_t taps, const rg_window *w)
     return need > side ? need - side : 0;
 }
 
-static size_t padding_before(size_t side, size_t taps, const rg_window *w) { return w->same ? same_padding(side, taps, w) / 2 : w->padding; }
+static size_t padding_before(size_t side, size_t taps, const rg_window *w)
+{
+    return w->same ? same_padding(side, taps, w) / 2 : w->padding;
+}
 
 size_t rg_window_places(size_t side, size_t taps, const rg_window *w)
 {
@@ -38,7 +41,9 @@ size_t rg_window_places(size_t side, size_t taps, const rg_window *w)
     if (w->same && taps && taps <= INT32_MAX && w->stride && w->dilation && w->dilation <= INT32_MAX)
         return side / w->stride + (side % w->stride != 0);
     if (taps == 0 || w->stride == 0 || w->dilation == 0 || w->padding > INT32_MAX || w->end > INT32_MAX) return 0;
-    if (!rg_size_add(&padded, side, 2 * w->padding + w->end) || !rg_size_mul(&extent, w->dilation, taps - 1) || padded <= extent) return 0;
+    if (!rg_size_add(&padded, side, 2 * w->padding + w->end) || !rg_size_mul(&extent, w->dilation, taps - 1) ||
+        padded <= extent)
+        return 0;
     const size_t free = padded - extent - 1, whole = free / w->stride + 1;
     return w->ceil && free % w->stride && whole * w->stride < side + w->padding ? whole + 1 : whole;
 }
@@ -46,7 +51,8 @@ size_t rg_window_places(size_t side, size_t taps, const rg_window *w)
 static int32_t *picture_table(rg_tape *t, const rg_layout *layout, const rg_window *w, size_t height, size_t width)
 {
     const int64_t H = (int64_t)layout->height, W = (int64_t)layout->width, apart = (int64_t)w->dilation;
-    const int64_t above = (int64_t)padding_before(layout->height, w->height, w), before = (int64_t)padding_before(layout->width, w->width, w);
+    const int64_t above = (int64_t)padding_before(layout->height, w->height, w),
+                  before = (int64_t)padding_before(layout->width, w->width, w);
     int32_t      *at = rg_tape__keep(t, height * width * w->height * w->width * sizeof *at), *to = at;
     for (size_t i = 0; at && i < height; i++)
         for (size_t j = 0; j < width; j++) {
@@ -76,7 +82,8 @@ static const rg_layout *pictures(rg_tape *t, const rg_layout *from, size_t heigh
 static rg_window plain_border(const rg_window *w, const rg_layout *layout)
 {
     rg_window    plain = *w;
-    const size_t down = w->same ? same_padding(layout->height, w->height, w) : 0, across = w->same ? same_padding(layout->width, w->width, w) : 0;
+    const size_t down = w->same ? same_padding(layout->height, w->height, w) : 0,
+                 across = w->same ? same_padding(layout->width, w->width, w) : 0;
     if (!w->same || down != across || down % 2) return plain;
     plain.same = false, plain.end = 0, plain.ceil = false;
     plain.padding = down / 2;
@@ -87,9 +94,11 @@ bool rg_taps__window(rg_taps *out, rg_tape *t, const rg_layout *layout, const rg
 {
     if (!layout || !layout->height || !layout->width)
         return rg_tape_fail(t, RG_EINVAL, "rows whose layout has no height and width are no pictures");
-    const size_t height = rg_window_places(layout->height, w->height, w), width = rg_window_places(layout->width, w->width, w);
+    const size_t height = rg_window_places(layout->height, w->height, w),
+                 width = rg_window_places(layout->width, w->width, w);
     if (!height || !width || height > INT32_MAX / width || w->height > INT32_MAX / w->width / height / width)
-        return rg_tape_fail(t, RG_ESHAPE, "a window of %zu x %zu (stride %zu, padding %zu, dilation %zu) over pictures of %zu x %zu",
+        return rg_tape_fail(t, RG_ESHAPE,
+                            "a window of %zu x %zu (stride %zu, padding %zu, dilation %zu) over pictures of %zu x %zu",
                             w->height, w->width, w->stride, w->padding, w->dilation, layout->height, layout->width);
     const int32_t   *at = picture_table(t, layout, w, height, width);
     const rg_layout *result = pictures(t, layout, height, width);

@@ -1,6 +1,7 @@
 /* taps.h - which rows a window sees: row at[i * K + j] of the input for output row i and tap j, -1 outside its group.
  *
- * Pictures all have the same table, so it is kept once for a unit of `in` rows that makes `out` rows; sentences are one unit. */
+ * Pictures all have the same table, so it is kept once for a unit of `in` rows that makes `out` rows; sentences are
+ * one unit. */
 #ifndef RG_AUTOGRAD_TAPS_H
 #define RG_AUTOGRAD_TAPS_H
 

@@ -1,8 +1,8 @@
 /* file.c - reading and writing plain files, and replacing one so that it is never seen half written.
  *
- * Short counts and EINTR are looped. Writes are gathered into blocks; the first failure of a file is kept and every later
- * call on it fails too, so a file with a hole in it cannot be committed. A failed sync is final: the kernel may have
- * dropped the pages, and a second sync would wrongly succeed. */
+ * Short counts and EINTR are looped. Writes are gathered into blocks; the first failure of a file is kept and every
+ * later call on it fails too, so a file with a hole in it cannot be committed. A failed sync is final: the kernel
+ * may have dropped the pages, and a second sync would wrongly succeed. */
 #define _GNU_SOURCE 1
 #include "regard/base.h"
 #include "base/file_target.h"
@@ -173,7 +173,8 @@ rg_status rg_file_seek(rg_file *file, uint64_t offset)
 {
     const rg_file_calls *calls = rg_base__file_calls();
     if (file->block != NULL) RG_TRY(flush(file));
-    if (offset > INT64_MAX) return rg_fail(RG_EINVAL, "%s: no file reaches to byte %ju", name_of(file), (uintmax_t)offset);
+    if (offset > INT64_MAX)
+        return rg_fail(RG_EINVAL, "%s: no file reaches to byte %ju", name_of(file), (uintmax_t)offset);
     if (calls->seek(calls->context, file->fd, (int64_t)offset) < 0) return fail_errno(name_of(file), "seek");
     return RG_OK;
 }

@@ -47,11 +47,13 @@ static int open_temp(const char *path)
     return -1;
 }
 
-/* An open descriptor by its name (what /dev/stdout leads to) is shared with whoever wrote before, at the place where they stopped. */
+/* An open descriptor by its name (what /dev/stdout leads to) is shared with whoever wrote before, at the place where
+ * they stopped. */
 static int open_device(const char *path)
 {
     int n;
-    return rg_base__descriptor_of(&n, path) ? fcntl(n, F_DUPFD_CLOEXEC, 0) : open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+    return rg_base__descriptor_of(&n, path) ? fcntl(n, F_DUPFD_CLOEXEC, 0)
+                                            : open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
 }
 
 static int real_open(void *context, const char *path, rg_file_kind kind)

@@ -2,7 +2,8 @@
  *
  *     infinite or not a number   <=>   all bits of the exponent are set   <=>   (bits & mask) == mask
  *
- * No early exit inside a block, so that compilers turn the loop into vector instructions and it runs at memory speed. */
+ * No early exit inside a block, so that compilers turn the loop into vector instructions and it runs at memory
+ * speed. */
 #include "base/finite.h"
 
 #include <string.h>

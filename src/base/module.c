@@ -25,7 +25,8 @@ rg_status rg_module_open(rg_module_function **out, const char *name, const char 
     void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!module) {
         const char *reason = dlerror();
-        return rg_fail(RG_EIO, "the part \"%s\" of regard cannot be opened: %s", name, reason ? reason : "no reason given");
+        return rg_fail(RG_EIO, "the part \"%s\" of regard cannot be opened: %s", name,
+                       reason ? reason : "no reason given");
     }
     void *found = dlsym(module, symbol);
     if (!found) return rg_fail(RG_EIO, "regard-%s.so has no %s: it is not of this version", name, symbol);

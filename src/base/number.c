@@ -1,4 +1,5 @@
-/* number.c - see number.h. The locale is the calling thread's for the length of a call: other threads notice nothing. */
+/* number.c - see number.h. The locale is the calling thread's for the length of a call: other threads notice
+ * nothing. */
 #include "base/number.h"
 
 #include <locale.h>

@@ -1,4 +1,5 @@
-/* number.h - numbers as text, the same in every locale: a program that embeds the library may have chosen one whose point is a comma. */
+/* number.h - numbers as text, the same in every locale: a program that embeds the library may have chosen one whose
+ * point is a comma. */
 #ifndef RG_BASE_NUMBER_H
 #define RG_BASE_NUMBER_H
 

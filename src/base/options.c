@@ -23,9 +23,11 @@ static rg_status check_range(const rg_option *row, double x, const char *word)
     const double low = rg_real_parse(row->choices + 1, &at), high = rg_real_parse(at + 1, &at);
     const bool   low_open = row->choices[0] == '(', high_open = *at == ')';
     if ((low_open ? x > low : x >= low) && (high_open ? x < high : x <= high)) return RG_OK;
-    if (isinf(high)) return rg_fail(RG_EINVAL, "--%s is %s; it should be %s %g", row->name, word, low_open ? "above" : "at least", low);
-    return rg_fail(RG_EINVAL, "--%s is %s; it should be %s %g and %s %g", row->name, word, low_open ? "above" : "at least", low,
-                   high_open ? "below" : "at most", high);
+    if (isinf(high))
+        return rg_fail(RG_EINVAL, "--%s is %s; it should be %s %g", row->name, word, low_open ? "above" : "at least",
+                       low);
+    return rg_fail(RG_EINVAL, "--%s is %s; it should be %s %g and %s %g", row->name, word,
+                   low_open ? "above" : "at least", low, high_open ? "below" : "at most", high);
 }
 
 static rg_status set_int(const rg_option *row, int64_t *out, const char *word)
@@ -128,7 +130,8 @@ static rg_status set_default_list(const rg_option *row, void *values)
     size_t      count = 0;
     char       *text = rg_strdup(row->value), *rest = NULL;
     if (!text) return RG_ENOMEM;
-    for (char *word = strtok_r(text, " ", &rest); word && count < 64; word = strtok_r(NULL, " ", &rest)) words[count++] = word;
+    for (char *word = strtok_r(text, " ", &rest); word && count < 64; word = strtok_r(NULL, " ", &rest))
+        words[count++] = word;
     rg_status status = rg_option_set(row, values, count, words);
     rg_free(text);
     return status;
@@ -195,7 +198,8 @@ static size_t typing_errors(const char *a, const char *b)
             size_t best = last[j - 1] + (a[i - 1] != b[j - 1]);
             if (last[j] + 1 < best) best = last[j] + 1;
             if (now[j - 1] + 1 < best) best = now[j - 1] + 1;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < best) best = before[j - 2] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < best)
+                best = before[j - 2] + 1;
             now[j] = best;
         }
         size_t *spare = before;
@@ -219,7 +223,8 @@ const char *rg_nearest(const char *name, const char *const *words)
     return best;
 }
 
-rg_status rg_options_set(const rg_option_group *groups, size_t count, const char *name, size_t words, const char *const *word)
+rg_status rg_options_set(const rg_option_group *groups, size_t count, const char *name, size_t words,
+                         const char *const *word)
 {
     size_t           group;
     const rg_option *row = rg_option_find(groups, count, name, &group);

@@ -1,6 +1,7 @@
 /* options_yaml.c - reads settings from YAML: one flat map, `name: value` or `name: [a, b]`.
  *
- * libyaml's events are read one by one; nothing is built that the input could make deep or large. Aliases and nested maps are refused. */
+ * libyaml's events are read one by one; nothing is built that the input could make deep or large. Aliases and nested
+ * maps are refused. */
 #include <string.h>
 #include <yaml.h>
 

@@ -29,8 +29,8 @@ static rg_status read_header(rg_safetensors *st)
     RG_TRY(copy_out(st, length, 0, sizeof length));
     for (int i = 7; i >= 0; i--) header_bytes = header_bytes << 8 | length[i];
     if (header_bytes > st->size - 8)
-        return rg_fail(RG_EFORMAT, "%s: byte 0: a header of %" PRIu64 " bytes is announced, %" PRIu64 " are left", st->path,
-                       header_bytes, st->size - 8);
+        return rg_fail(RG_EFORMAT, "%s: byte 0: a header of %" PRIu64 " bytes is announced, %" PRIu64 " are left",
+                       st->path, header_bytes, st->size - 8);
     if (header_bytes > RG_SAFETENSORS_HEADER_MAX)
         return rg_fail(RG_ELIMIT, "%s: byte 0: a header of %" PRIu64 " bytes, at most %d", st->path, header_bytes,
                        RG_SAFETENSORS_HEADER_MAX);
@@ -161,12 +161,15 @@ void rg_safetensors_finite_only(rg_safetensors *st, bool finite_only)
 }
 
 /* Numbers `done` and on of an array, while they are in cache. A piece holds whole numbers. */
-static rg_status check_piece(const rg_safetensors *st, const rg_safetensors_entry *entry, const unsigned char *piece, size_t done, size_t bytes)
+static rg_status check_piece(const rg_safetensors *st, const rg_safetensors_entry *entry, const unsigned char *piece,
+                             size_t done, size_t bytes)
 {
-    const size_t width = rg_dtype_bytes(entry->dtype), count = bytes / width, at = rg_finite_until(entry->dtype, piece, count);
+    const size_t width = rg_dtype_bytes(entry->dtype), count = bytes / width,
+                 at = rg_finite_until(entry->dtype, piece, count);
     if (at == count) return RG_OK;
-    return rg_fail(RG_ENUMBER, "%s: array \"%s\": value %zu of %zu is infinite or not a number; a model with it cannot be used", st->path,
-                   entry->name, done / width + at, entry->bytes / width);
+    return rg_fail(RG_ENUMBER,
+                   "%s: array \"%s\": value %zu of %zu is infinite or not a number; a model with it cannot be used",
+                   st->path, entry->name, done / width + at, entry->bytes / width);
 }
 
 rg_status rg_safetensors_read(rg_safetensors *st, const rg_safetensors_entry *entry, void *buffer, size_t bytes)
@@ -176,8 +179,8 @@ rg_status rg_safetensors_read(rg_safetensors *st, const rg_safetensors_entry *en
     rg_status finite = RG_OK; /* said last: a damaged array may hold anything */
     rg_hash64 hash;
     if (bytes != entry->bytes)
-        return rg_fail(RG_ESHAPE, "%s: array \"%s\" has %zu bytes, %zu were asked for", st->path, entry->name, entry->bytes,
-                       bytes);
+        return rg_fail(RG_ESHAPE, "%s: array \"%s\" has %zu bytes, %zu were asked for", st->path, entry->name,
+                       entry->bytes, bytes);
     rg_hash64_begin(&hash);
     for (size_t done = 0; done < bytes;) {
         size_t piece = bytes - done < PIECE_BYTES ? bytes - done : PIECE_BYTES;
@@ -211,7 +214,8 @@ rg_status rg_safetensors_read_floats(rg_safetensors *st, const rg_safetensors_en
 {
     const size_t width = rg_dtype_bytes(entry->dtype);
     if (count != entry->bytes / width)
-        return rg_fail(RG_ESHAPE, "%s: array \"%s\" has %zu numbers, %zu were asked for", st->path, entry->name, entry->bytes / width, count);
+        return rg_fail(RG_ESHAPE, "%s: array \"%s\" has %zu numbers, %zu were asked for", st->path, entry->name,
+                       entry->bytes / width, count);
     if (entry->dtype == RG_DTYPE_F32) return rg_safetensors_read(st, entry, out, entry->bytes);
     void *bytes = rg_alloc(entry->bytes ? entry->bytes : 1);
     if (bytes == NULL) return RG_ENOMEM;

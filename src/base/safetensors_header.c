@@ -66,8 +66,8 @@ static rg_status check_own_sum(const rg_safetensors *st, const char *header, siz
     rg_hash64_add(&hash, header + after, bytes - after);
     found = rg_hash64_end(&hash);
     if (rg_safetensors__parse_sum(&stated, header + at, RG_SAFETENSORS_SUM_DIGITS) && stated == found) return RG_OK;
-    return rg_fail(RG_EFORMAT, "%s: the header is damaged: its checksum is %016" PRIx64 ", it says %.*s", st->path, found,
-                   RG_SAFETENSORS_SUM_DIGITS, header + at);
+    return rg_fail(RG_EFORMAT, "%s: the header is damaged: its checksum is %016" PRIx64 ", it says %.*s", st->path,
+                   found, RG_SAFETENSORS_SUM_DIGITS, header + at);
 }
 
 /* -------------------------------------------------------------------------------------------------- one array */
@@ -104,8 +104,8 @@ static rg_status read_array(rg_safetensors *st, rg_safetensors_entry *entry, con
         return rg_fail(RG_EFORMAT, "%s: array \"%s\": dtype \"%s\" is not known here", st->path, name, type);
     const json_t *shape = json_object_get(value, "shape");
     if (json_array_size(shape) > RG_SAFETENSORS_DIMS_MAX)
-        return rg_fail(RG_ELIMIT, "%s: array \"%s\": %zu dimensions, at most %d", st->path, name, json_array_size(shape),
-                       RG_SAFETENSORS_DIMS_MAX);
+        return rg_fail(RG_ELIMIT, "%s: array \"%s\": %zu dimensions, at most %d", st->path, name,
+                       json_array_size(shape), RG_SAFETENSORS_DIMS_MAX);
     if (!read_numbers(entry->dims, &entry->ndim, shape, RG_SAFETENSORS_DIMS_MAX))
         return bad(st, name, "shape is not a list of sizes");
     if (!read_numbers(range, &range_count, json_object_get(value, "data_offsets"), 2) || range_count != 2)
@@ -113,14 +113,15 @@ static rg_status read_array(rg_safetensors *st, rg_safetensors_entry *entry, con
 
     size_t room = (size_t)st->size - data_start;
     if (range[0] > range[1] || range[1] > room)
-        return rg_fail(RG_EFORMAT, "%s: array \"%s\": bytes %zu to %zu of the data, which has %zu", st->path, name, range[0],
-                       range[1], room);
+        return rg_fail(RG_EFORMAT, "%s: array \"%s\": bytes %zu to %zu of the data, which has %zu", st->path, name,
+                       range[0], range[1], room);
     entry->bytes = rg_dtype_bytes(entry->dtype);
     for (size_t i = 0; i < entry->ndim; i++)
-        if (!rg_size_mul(&entry->bytes, entry->bytes, entry->dims[i])) return bad(st, name, "shape is too large to exist");
+        if (!rg_size_mul(&entry->bytes, entry->bytes, entry->dims[i]))
+            return bad(st, name, "shape is too large to exist");
     if (entry->bytes != range[1] - range[0])
-        return rg_fail(RG_EFORMAT, "%s: array \"%s\": shape and dtype make %zu bytes, the file gives it %zu", st->path, name,
-                       entry->bytes, range[1] - range[0]);
+        return rg_fail(RG_EFORMAT, "%s: array \"%s\": shape and dtype make %zu bytes, the file gives it %zu", st->path,
+                       name, entry->bytes, range[1] - range[0]);
     entry->offset = data_start + range[0];
     return (entry->name = keep(st, name)) == NULL ? RG_ENOMEM : RG_OK;
 }
@@ -174,7 +175,8 @@ static int by_name(const void *a, const void *b)
 
 static int by_offset(const void *a, const void *b)
 {
-    const rg_safetensors_entry *x = &((const rg_safetensors_item *)a)->entry, *y = &((const rg_safetensors_item *)b)->entry;
+    const rg_safetensors_entry *x = &((const rg_safetensors_item *)a)->entry,
+                               *y = &((const rg_safetensors_item *)b)->entry;
     if (x->offset != y->offset) return x->offset < y->offset ? -1 : 1;
     return x->bytes < y->bytes ? -1 : x->bytes > y->bytes; /* empty ones first */
 }
@@ -186,12 +188,14 @@ static rg_status check_cover(rg_safetensors *st, size_t data_start)
     for (size_t i = 0; i < st->count; i++) {
         const rg_safetensors_entry *entry = &st->items[i].entry;
         if (entry->offset != end)
-            return rg_fail(RG_EFORMAT, "%s: array \"%s\" begins at byte %" PRIu64 ", the one before it ends at %" PRIu64 ": %s",
+            return rg_fail(RG_EFORMAT,
+                           "%s: array \"%s\" begins at byte %" PRIu64 ", the one before it ends at %" PRIu64 ": %s",
                            st->path, entry->name, entry->offset, end, entry->offset < end ? "overlap" : "hole");
         end += entry->bytes;
     }
     if (end != st->size)
-        return rg_fail(RG_EFORMAT, "%s: the arrays end at byte %" PRIu64 ", the file at %" PRIu64, st->path, end, st->size);
+        return rg_fail(RG_EFORMAT, "%s: the arrays end at byte %" PRIu64 ", the file at %" PRIu64, st->path, end,
+                       st->size);
     if (st->count > 0) qsort(st->items, st->count, sizeof *st->items, by_name);
     return RG_OK;
 }
@@ -218,8 +222,8 @@ static rg_status read_arrays(rg_safetensors *st, json_t *root, size_t data_start
     return check_cover(st, data_start);
 }
 
-/* jansson (2.14) overruns its text buffer when that cannot be doubled. So make sure that the memory it may need for the longest
- * string - the buffer, its double and the result - is there before it starts. */
+/* jansson (2.14) overruns its text buffer when that cannot be doubled. So make sure that the memory it may need for
+ * the longest string - the buffer, its double and the result - is there before it starts. */
 static rg_status check_memory(size_t header_bytes)
 {
     void *probe = rg_alloc(4 * header_bytes + (1 << 16));

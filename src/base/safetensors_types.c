@@ -35,7 +35,10 @@ bool rg_dtype_find(rg_dtype *out, const char *name)
     return false;
 }
 
-bool rg_dtype_is_weight(rg_dtype dtype) { return dtype == RG_DTYPE_F32 || dtype == RG_DTYPE_F16 || dtype == RG_DTYPE_BF16; }
+bool rg_dtype_is_weight(rg_dtype dtype)
+{
+    return dtype == RG_DTYPE_F32 || dtype == RG_DTYPE_F16 || dtype == RG_DTYPE_BF16;
+}
 
 /* ----------------------------------------------------------------------------------------------------- as floats */
 

@@ -1,7 +1,7 @@
 /* safetensors_write.c - collect arrays and write them as one safetensors file.
  *
- * The bytes depend on the content only: arrays go by size of their type (so that each lies aligned), then by name; the header
- * is compact JSON, metadata by key, padded with spaces to a multiple of 64 with its length. */
+ * The bytes depend on the content only: arrays go by size of their type (so that each lies aligned), then by name;
+ * the header is compact JSON, metadata by key, padded with spaces to a multiple of 64 with its length. */
 #include "base/safetensors.h"
 
 #include "base/finite.h"
@@ -120,7 +120,8 @@ rg_status rg_safetensors_writer_add(rg_safetensors_writer *w, const char *name, 
     if (pieces == NULL) return RG_ENOMEM;
     w->pieces = pieces;
     if ((p.name = keep(w, name)) == NULL) return RG_ENOMEM;
-    if (json_object_set_new(w->names, name, json_true()) != 0) return rg_fail(RG_ENOMEM, "no memory for name \"%s\"", name);
+    if (json_object_set_new(w->names, name, json_true()) != 0)
+        return rg_fail(RG_ENOMEM, "no memory for name \"%s\"", name);
     w->pieces[w->count++] = p;
     return RG_OK;
 }
@@ -215,8 +216,8 @@ static rg_status dump_header(char **out, size_t *out_bytes, json_t *root)
     size_t bytes = json_dumpb(root, NULL, 0, JSON_COMPACT), padded;
     if (bytes == 0) return rg_fail(RG_ENOMEM, "no memory to write the header of a file");
     if (!rg_size_align(&padded, bytes + 8, DATA_ALIGN) || padded - 8 > RG_SAFETENSORS_HEADER_MAX)
-        return rg_fail(RG_ELIMIT, "a header of %zu bytes, at most %d: fewer or shorter names and metadata are needed", bytes,
-                       RG_SAFETENSORS_HEADER_MAX);
+        return rg_fail(RG_ELIMIT, "a header of %zu bytes, at most %d: fewer or shorter names and metadata are needed",
+                       bytes, RG_SAFETENSORS_HEADER_MAX);
     char *header = rg_alloc(padded);
     if (header == NULL) return RG_ENOMEM;
     memset(header, ' ', padded);
@@ -255,7 +256,8 @@ static rg_status make_header(char **out, size_t *out_bytes, size_t *out_data_byt
         done = add_array(root, &w->pieces[i], end);
         if (!rg_size_add(&end, end, w->pieces[i].bytes)) done = false;
     }
-    rg_status status = done ? dump_header(out, out_bytes, root) : rg_fail(RG_ENOMEM, "no memory to make the header of a file");
+    rg_status status =
+        done ? dump_header(out, out_bytes, root) : rg_fail(RG_ENOMEM, "no memory to make the header of a file");
     json_decref(root);
     *out_data_bytes = end;
     return status;

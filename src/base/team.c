@@ -5,10 +5,10 @@
  *     caller:  writes the share, then `ticket`  ------>  helper: sees ticket != done, works, then sets done = ticket
  *     caller:  runs share 0, waits until done == ticket of every mailbox it filled
  *
- * Only helpers that get a share are touched, so a small op costs a 64-thread team no more than a 2-thread one. Both sides
- * spin for about a hundred microseconds - ops follow each other that closely - and then sleep. The sleeper announces
- * itself before its last look and the other side looks for sleepers after its store (both sequentially consistent), so
- * no wake-up is lost and nobody takes a lock while everyone is awake. */
+ * Only helpers that get a share are touched, so a small op costs a 64-thread team no more than a 2-thread one. Both
+ * sides spin for about a hundred microseconds - ops follow each other that closely - and then sleep. The sleeper
+ * announces itself before its last look and the other side looks for sleepers after its store (both sequentially
+ * consistent), so no wake-up is lost and nobody takes a lock while everyone is awake. */
 #define _GNU_SOURCE 1
 #include "regard/base.h"
 

@@ -21,7 +21,9 @@ static rg_status print_json(const rg_answer_printer *p, const rg_value *cells)
     json_t *object = json_object();
     for (size_t i = 0; object && i < p->count; i++) {
         const rg_value *c = &cells[i];
-        json_t        *value = c->text ? json_string(c->text) : c->digits ? json_real(c->number) : json_integer((json_int_t)c->number);
+        json_t         *value = c->text     ? json_string(c->text)
+                                : c->digits ? json_real(c->number)
+                                            : json_integer((json_int_t)c->number);
         if (json_object_set_new(object, p->names[i], value) != 0) {
             json_decref(object);
             return rg_fail(RG_EFORMAT, "the column '%s' cannot be written as JSON", p->names[i]);
@@ -66,7 +68,8 @@ static rg_status record(void *context, const rg_record *r)
 const rg_sink *rg_answer_printer_sink(rg_answer_printer *p)
 {
     const bool recorded = (p->record_path && *p->record_path) || p->draw;
-    p->sink = (rg_sink){ .context = p, .columns = columns, .row = row, .note = note, .record = recorded ? record : NULL };
+    p->sink =
+        (rg_sink){ .context = p, .columns = columns, .row = row, .note = note, .record = recorded ? record : NULL };
     return &p->sink;
 }
 
@@ -76,7 +79,7 @@ void rg_answer_printer_fini(rg_answer_printer *p)
     rg_free(p->names);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- asking */
+/* ----------------------------------------------------------------------------------------------------------- asking */
 
 const rg_task *rg_task_of_file(const char *path)
 {
@@ -87,7 +90,10 @@ const rg_task *rg_task_of_file(const char *path)
     rg_status status = rg_model_file_state(state, path);
     if (status == RG_OK) status = rg_state_get_text(&name, state, "regard.task");
     if (status == RG_OK && !(task = rg_task_find(name)))
-        rg_fail(RG_EMATCH, "%s: it was trained for '%s', which this program does not know; `regard list tasks` lists what it knows", path, name);
+        rg_fail(
+            RG_EMATCH,
+            "%s: it was trained for '%s', which this program does not know; `regard list tasks` lists what it knows",
+            path, name);
     rg_state_free(state);
     return task;
 }
@@ -106,6 +112,7 @@ rg_status rg_call_add_asking(rg_call *call, const char *model)
     const rg_task *task;
     RG_TRY(rg_call_task(&task, model));
     if (!task) return RG_OK;
-    if (!task->answer) return rg_fail(RG_EMATCH, "%s: it was trained for '%s', which gives no answers one by one", model, task->name);
+    if (!task->answer)
+        return rg_fail(RG_EMATCH, "%s: it was trained for '%s', which gives no answers one by one", model, task->name);
     return task->asking ? rg_call_add(call, task->name, task->asking, task->asking_bytes) : RG_OK;
 }

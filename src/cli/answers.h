@@ -1,4 +1,5 @@
-/* answers.h - answers of a model on the console: TSV with a heading, or JSON lines; the record goes to whoever wants it. */
+/* answers.h - answers of a model on the console: TSV with a heading, or JSON lines; the record goes to whoever wants
+ * it. */
 #ifndef RG_CLI_ANSWERS_H
 #define RG_CLI_ANSWERS_H
 

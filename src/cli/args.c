@@ -10,9 +10,11 @@
 
 /* Flags every command has. They fill the call itself. */
 static const rg_option common[] = {
-    {RG_OPTION_LIST, "config", offsetof(rg_call, configs), "", "read options from YAML files; keys are the long flag names", 'c'},
-    {RG_OPTION_BOOL, "dump-config", offsetof(rg_call, dump_config), "false", "print all options as YAML instead of running"},
-    {RG_OPTION_BOOL, "help", offsetof(rg_call, help), "false", "print this instead of running", 'h'},
+    { RG_OPTION_LIST, "config", offsetof(rg_call, configs), "",
+      "read options from YAML files; keys are the long flag names", 'c' },
+    { RG_OPTION_BOOL, "dump-config", offsetof(rg_call, dump_config), "false",
+      "print all options as YAML instead of running" },
+    { RG_OPTION_BOOL, "help", offsetof(rg_call, help), "false", "print this instead of running", 'h' },
     RG_OPTION_END,
 };
 
@@ -146,14 +148,16 @@ static rg_status reset(rg_call *call)
 /* Defaults, files, flags. The first reading of the words is for the names of the files. */
 static rg_status look_at(rg_call *call, int argc, const char *const *argv, bool lenient)
 {
-    look first = {.count = 1, .lenient = true, .call = call}, second = {.count = call->count + 1, .lenient = lenient, .call = call};
+    look first = { .count = 1, .lenient = true, .call = call },
+         second = { .count = call->count + 1, .lenient = lenient, .call = call };
     first.groups[0] = (rg_option_group){"common", common, call};
     memcpy(second.groups, call->groups, call->count * sizeof *call->groups);
     second.groups[call->count] = first.groups[0];
 
     RG_TRY(read_words(&first, argc, argv));
     RG_TRY(reset(call));
-    if (call->preset) RG_TRY(rg_options_read_yaml(call->groups, call->count, call->preset, strlen(call->preset), "preset", true));
+    if (call->preset)
+        RG_TRY(rg_options_read_yaml(call->groups, call->count, call->preset, strlen(call->preset), "preset", true));
     for (size_t i = 0; i < call->configs.count; i++)
         RG_TRY(rg_options_read_file(call->groups, call->count, call->configs.items[i], lenient));
     return read_words(&second, argc, argv);
@@ -215,7 +219,8 @@ bool rg_call_given(const rg_call *call, const char *name)
     bool                  given = false;
     for (int i = 0; i < call->argc && strcmp(call->argv[i], "--") != 0; i++) {
         const char *word = call->argv[i];
-        given = given || (strncmp(word, "--", 2) == 0 && strncmp(word + 2, name, n) == 0 && (!word[2 + n] || word[2 + n] == '='));
+        given = given || (strncmp(word, "--", 2) == 0 && strncmp(word + 2, name, n) == 0 &&
+                          (!word[2 + n] || word[2 + n] == '='));
     }
     for (size_t i = 0; i < call->configs.count && !given; i++)
         given = rg_options_read_file(&group, 1, call->configs.items[i], true) == RG_OK && list.count;

@@ -18,14 +18,20 @@ typedef struct {
 
 static const rg_option options[] = {
     RG_PROBING_ROWS(settings),
-    { RG_OPTION_LIST, "test-sets", offsetof(settings, test), "", "examples to attack: a file, a folder, pictures and labels", 't', NULL, NULL },
-    { RG_OPTION_STRING, "norm", offsetof(settings, norm), "linf", "norm of the change: its largest number, or its length", 0, "linf|l2", NULL },
-    { RG_OPTION_LIST, "epsilon", offsetof(settings, epsilon), "0.05 0.1 0.25", "sizes of the change, rising: 0.1,0.25 or 1/256", 0, NULL, NULL },
-    { RG_OPTION_LIST, "steps", offsetof(settings, steps), "1", "gradient steps, rising: 1,10; more than 1: random start, projection", 0, NULL, NULL },
-    { RG_OPTION_STRING, "label", offsetof(settings, label), "true", "attacked is the true label, or what the model says (no label leaks)", 0,
-      "true|predicted", NULL },
-    { RG_OPTION_STRING, "output", offsetof(settings, output), "", "folder for what was attacked: PNG files in a folder per class, or TSV", 'o', NULL, NULL },
-    { RG_OPTION_STRING, "sheet", offsetof(settings, sheet), "", "PNG of the first pictures: clean, change (scaled), attacked", 0, NULL, NULL },
+    { RG_OPTION_LIST, "test-sets", offsetof(settings, test), "",
+      "examples to attack: a file, a folder, pictures and labels", 't', NULL, NULL },
+    { RG_OPTION_STRING, "norm", offsetof(settings, norm), "linf",
+      "norm of the change: its largest number, or its length", 0, "linf|l2", NULL },
+    { RG_OPTION_LIST, "epsilon", offsetof(settings, epsilon), "0.05 0.1 0.25",
+      "sizes of the change, rising: 0.1,0.25 or 1/256", 0, NULL, NULL },
+    { RG_OPTION_LIST, "steps", offsetof(settings, steps), "1",
+      "gradient steps, rising: 1,10; more than 1: random start, projection", 0, NULL, NULL },
+    { RG_OPTION_STRING, "label", offsetof(settings, label), "true",
+      "attacked is the true label, or what the model says (no label leaks)", 0, "true|predicted", NULL },
+    { RG_OPTION_STRING, "output", offsetof(settings, output), "",
+      "folder for what was attacked: PNG files in a folder per class, or TSV", 'o', NULL, NULL },
+    { RG_OPTION_STRING, "sheet", offsetof(settings, sheet), "",
+      "PNG of the first pictures: clean, change (scaled), attacked", 0, NULL, NULL },
     { RG_OPTION_INT, "most", offsetof(settings, most), "0", "examples at most; 0: all", 'n', "[0,inf)", NULL },
     { RG_OPTION_INT, "seed", offsetof(settings, seed), "1", "of random starts and random changes", 0, "[0,inf)", NULL },
     RG_OPTION_END
@@ -48,7 +54,10 @@ static rg_status read_numbers(double *out, size_t *count, const rg_list *words, 
     return *count ? RG_OK : rg_fail(RG_EINVAL, "--%s: no number is given", flag);
 }
 
-static int rising(const void *a, const void *b) { return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b); }
+static int rising(const void *a, const void *b)
+{
+    return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
+}
 
 static rg_status check_rising(const double *x, size_t n, const char *flag)
 {
@@ -82,8 +91,10 @@ static rg_status read_plan(double *epsilon, int64_t *steps, rg_attack_config *c,
 
 static rg_status print_rows(const rg_sink *sink, const rg_attack_row *rows, size_t n)
 {
-    static const char *const names[] = { "epsilon", "steps", "examples", "clean-error", "error", "clean-confidence", "confidence-wrong", "noise-changed",
-                                         "error-8-bit", "margin", "attacked-margin" };
+    static const char *const names[] = { "epsilon",          "steps",          "examples",
+                                         "clean-error",      "error",          "clean-confidence",
+                                         "confidence-wrong", "noise-changed",  "error-8-bit",
+                                         "margin",           "attacked-margin" };
     const bool               pixels = n && rows[0].written >= 0;
     const char              *shown[11];
     size_t                   count = 0;
@@ -92,8 +103,9 @@ static rg_status print_rows(const rg_sink *sink, const rg_attack_row *rows, size
     RG_TRY(sink->columns(sink->context, shown, count));
     for (size_t i = 0; i < n; i++) {
         const rg_attack_row *r = &rows[i];
-        const double values[] = { r->epsilon, (double)r->steps, (double)r->examples, r->clean_error, r->error, r->clean_confidence, r->confidence, r->noise,
-                                  r->written, r->margin, r->attacked_margin };
+        const double         values[] = { r->epsilon, (double)r->steps,    (double)r->examples, r->clean_error,
+                                          r->error,   r->clean_confidence, r->confidence,       r->noise,
+                                          r->written, r->margin,           r->attacked_margin };
         rg_value     cells[11];
         size_t       k = 0;
         for (size_t j = 0; j < 11; j++)
@@ -110,8 +122,12 @@ static rg_status run(rg_call *call)
     int64_t           steps[MOST];
     rg_answer_printer printer = { .json = s->probing.json };
     const rg_sink    *sink = rg_answer_printer_sink(&printer);
-    rg_attack_config  c = { .predicted = strcmp(s->label, "predicted") == 0, .most = (size_t)s->most, .threads = (int)s->probing.threads,
-                            .seed = (uint64_t)s->seed, .note = sink->note, .context = sink->context };
+    rg_attack_config  c = { .predicted = strcmp(s->label, "predicted") == 0,
+                            .most = (size_t)s->most,
+                            .threads = (int)s->probing.threads,
+                            .seed = (uint64_t)s->seed,
+                            .note = sink->note,
+                            .context = sink->context };
     rg_model         *model;
     RG_TRY(read_plan(epsilon, steps, &c, s));
     RG_TRY(rg_ball_find(&c.ball, s->norm));
@@ -134,10 +150,14 @@ const rg_command rg_command_attack = {
     .name = "attack",
     .summary = "errors of a classifier on inputs that were changed a little to fool it",
     .arguments = "[FILE...]",
-    .details = "For each size and number of steps: error on clean and on attacked inputs, the mean probability of the answers (after the attack: of the "
-               "wrong ones), what random changes of the same size do, and the mean margin of the label's logit. The model runs as it answers, "
-               "without dropout. With linf every number of the input changes by epsilon at most, pixels (0 to 1) stay in their range; with l2 the "
-               "change of an example has length epsilon. On texts the embeddings are changed. Examples without a label count as errors when the "
+    .details = "For each size and number of steps: error on clean and on attacked inputs, the mean probability of the "
+               "answers (after the attack: of the "
+               "wrong ones), what random changes of the same size do, and the mean margin of the label's logit. The "
+               "model runs as it answers, "
+               "without dropout. With linf every number of the input changes by epsilon at most, pixels (0 to 1) stay "
+               "in their range; with l2 the "
+               "change of an example has length epsilon. On texts the embeddings are changed. Examples without a label "
+               "count as errors when the "
                "answer changes.\n"
                "\n"
                "    regard attack -m mnist.safetensors -t images.idx labels.idx --epsilon 0.1,0.25 --steps 1,10\n"

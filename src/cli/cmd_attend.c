@@ -1,4 +1,5 @@
-/* cmd_attend.c - attention on numbers: the calculator. Queries, keys and values are rows of text files; any score, any reach. */
+/* cmd_attend.c - attention on numbers: the calculator. Queries, keys and values are rows of text files; any score,
+ * any reach. */
 #include "cli/command.h"
 #include "cli/numbers.h"
 #include "cli/output.h"
@@ -19,27 +20,40 @@ typedef struct attend_options {
 } attend_options;
 
 static const rg_option rows[] = {
-    { RG_OPTION_STRING, "queries", offsetof(attend_options, queries), "", "file of queries, one row per line", 'q', NULL },
-    { RG_OPTION_STRING, "keys", offsetof(attend_options, keys), "", "file of keys; without it the queries look at themselves", 'k', NULL },
-    { RG_OPTION_STRING, "values", offsetof(attend_options, values), "", "file of values; without it the weights alone are printed", 'v', NULL },
-    { RG_OPTION_STRING, "score", offsetof(attend_options, score), "scaled_dot", "how well a query fits a key (`regard scores`)", 's', NULL },
+    { RG_OPTION_STRING, "queries", offsetof(attend_options, queries), "", "file of queries, one row per line", 'q',
+      NULL },
+    { RG_OPTION_STRING, "keys", offsetof(attend_options, keys), "",
+      "file of keys; without it the queries look at themselves", 'k', NULL },
+    { RG_OPTION_STRING, "values", offsetof(attend_options, values), "",
+      "file of values; without it the weights alone are printed", 'v', NULL },
+    { RG_OPTION_STRING, "score", offsetof(attend_options, score), "scaled_dot",
+      "how well a query fits a key (`regard scores`)", 's', NULL },
     { RG_OPTION_STRING, "reach", offsetof(attend_options, reach), "groups",
       "who looks at whom: groups, causal, window:R, ... (`regard list reaches`), or edges:FILE", 'r', NULL },
-    { RG_OPTION_INT, "heads", offsetof(attend_options, heads), "1", "heads: the columns are cut into so many blocks", 0, "[1,inf)" },
-    { RG_OPTION_INT, "hidden", offsetof(attend_options, hidden), "8", "additive, concat, neural, vector: width of the hidden layer", 0, "[1,inf)" },
+    { RG_OPTION_INT, "heads", offsetof(attend_options, heads), "1", "heads: the columns are cut into so many blocks", 0,
+      "[1,inf)" },
+    { RG_OPTION_INT, "hidden", offsetof(attend_options, hidden), "8",
+      "additive, concat, neural, vector: width of the hidden layer", 0, "[1,inf)" },
     { RG_OPTION_STRING, "score-activation", offsetof(attend_options, activation), "own",
-      "function inside linear, additive, concat: tanh, relu ...; own: identity in linear, else tanh", 0, NULL, "activation" },
+      "function inside linear, additive, concat: tanh, relu ...; own: identity in linear, else tanh", 0, NULL,
+      "activation" },
     { RG_OPTION_REAL, "bandwidth", offsetof(attend_options, bandwidth), "1", "distance: h", 0, "(0,inf)" },
     { RG_OPTION_REAL, "sharpness", offsetof(attend_options, sharpness), "1", "cosine: beta", 0, NULL },
-    { RG_OPTION_STRING, "w", offsetof(attend_options, w), "", "file of the score's W (M, w_q), as in its formula: one line per row of the matrix", 0, NULL },
+    { RG_OPTION_STRING, "w", offsetof(attend_options, w), "",
+      "file of the score's W (M, w_q), as in its formula: one line per row of the matrix", 0, NULL },
     { RG_OPTION_STRING, "u", offsetof(attend_options, u), "", "file of the score's U (w_k)", 0, NULL },
-    { RG_OPTION_STRING, "v", offsetof(attend_options, v), "", "file of the score's v, one line per head; says how wide the hidden layer is", 0, NULL },
+    { RG_OPTION_STRING, "v", offsetof(attend_options, v), "",
+      "file of the score's v, one line per head; says how wide the hidden layer is", 0, NULL },
     { RG_OPTION_STRING, "b", offsetof(attend_options, b), "", "file of the score's b", 0, NULL },
-    { RG_OPTION_INT, "seed", offsetof(attend_options, seed), "1", "random seed of what a score would learn and no file gives", 0, "[0,inf)" },
-    { RG_OPTION_STRING, "print", offsetof(attend_options, print), "both", "what to print; score: what the score learns, as --w ... take it; all: that, too", 0, "both|weights|output|score|all|nothing" },
+    { RG_OPTION_INT, "seed", offsetof(attend_options, seed), "1",
+      "random seed of what a score would learn and no file gives", 0, "[0,inf)" },
+    { RG_OPTION_STRING, "print", offsetof(attend_options, print), "both",
+      "what to print; score: what the score learns, as --w ... take it; all: that, too", 0,
+      "both|weights|output|score|all|nothing" },
     { RG_OPTION_INT, "digits", offsetof(attend_options, digits), "6", "significant digits", 0, "[1,17]" },
     { RG_OPTION_BOOL, "json", offsetof(attend_options, json), "false", "print JSON", 0, NULL },
-    { RG_OPTION_STRING, "attention", offsetof(attend_options, record), "", "write the weights as a record for regard show", 'a', NULL },
+    { RG_OPTION_STRING, "attention", offsetof(attend_options, record), "",
+      "write the weights as a record for regard show", 'a', NULL },
     RG_OPTION_END,
 };
 
@@ -62,19 +76,22 @@ static rg_status read_edges(work *w, const char *path)
 {
     RG_TRY(rg_numbers_read(&w->edges, path));
     const size_t P = w->edges.rows, Nq = w->q.rows, Nk = w->k.rows;
-    if (w->edges.cols != 2) return rg_fail(RG_EFORMAT, "%s: %zu numbers a line; an edge is a query and a key", path, w->edges.cols);
+    if (w->edges.cols != 2)
+        return rg_fail(RG_EFORMAT, "%s: %zu numbers a line; an edge is a query and a key", path, w->edges.cols);
     size_t  *first = rg_alloc_zero((Nq + 2) * sizeof *first);
     int32_t *list = rg_alloc_array(P, sizeof *list);
     rg_status status = first && list ? RG_OK : RG_ENOMEM;
     for (size_t p = 0; status == RG_OK && p < P; p++) {
         const double i = (double)w->edges.data[2 * p], j = (double)w->edges.data[2 * p + 1];
-        if (!(i >= 1 && i <= (double)Nq && j >= 1 && j <= (double)Nk) || i != (double)(size_t)i || j != (double)(size_t)j)
-            status = rg_fail(RG_EFORMAT, "%s, line %llu: there is no pair %g %g; queries are 1 .. %zu, keys 1 .. %zu", path,
-                             (unsigned long long)w->edges.line[p], i, j, Nq, Nk);
+        if (!(i >= 1 && i <= (double)Nq && j >= 1 && j <= (double)Nk) || i != (double)(size_t)i ||
+            j != (double)(size_t)j)
+            status = rg_fail(RG_EFORMAT, "%s, line %llu: there is no pair %g %g; queries are 1 .. %zu, keys 1 .. %zu",
+                             path, (unsigned long long)w->edges.line[p], i, j, Nq, Nk);
         else first[(size_t)i + 1]++;
     }
     for (size_t i = 0; status == RG_OK && i < Nq; i++) first[i + 2] += first[i + 1]; /* first[i + 1]: where query i begins */
-    for (size_t p = 0; status == RG_OK && p < P; p++) list[first[(size_t)w->edges.data[2 * p]]++] = (int32_t)w->edges.data[2 * p + 1] - 1;
+    for (size_t p = 0; status == RG_OK && p < P; p++)
+        list[first[(size_t)w->edges.data[2 * p]]++] = (int32_t)w->edges.data[2 * p + 1] - 1;
     if (status == RG_OK) status = rg_reach_new_lists(&w->lists, Nq, Nk, first, list); /* filling moved each start to its end */
     rg_free(first);
     rg_free(list);
@@ -93,10 +110,11 @@ static rg_status make_reach(work *w)
     }
     RG_TRY(rg_reach_choose(&c, text));
     if (!c.kind->across && w->q.rows != w->k.rows)
-        return rg_fail(RG_EINVAL, "%zu queries and %zu keys; %s looks from rows at themselves", w->q.rows, w->k.rows, c.kind->name);
+        return rg_fail(RG_EINVAL, "%zu queries and %zu keys; %s looks from rows at themselves", w->q.rows, w->k.rows,
+                       c.kind->name);
     if (c.kind->across && w->q.groups != w->k.groups)
-        return rg_fail(RG_EINVAL, "%zu groups of queries in %s, %zu of keys in %s; an empty line starts a group", w->q.groups, w->q.path,
-                       w->k.groups, w->k.path);
+        return rg_fail(RG_EINVAL, "%zu groups of queries in %s, %zu of keys in %s; an empty line starts a group",
+                       w->q.groups, w->q.path, w->k.groups, w->k.path);
     w->reach = c.kind->make(w->tape, &w->queries, &w->keys, c.size);
     return rg_tape_status(w->tape);
 }
@@ -114,7 +132,8 @@ static rg_status read_files(work *w)
     RG_TRY(rg_numbers_read(&w->k, *o->keys ? o->keys : o->queries));
     if (*o->values) RG_TRY(rg_numbers_read(&w->v, o->values));
     if (w->v.rows && w->v.rows != w->k.rows)
-        return rg_fail(RG_EINVAL, "%zu keys in %s, %zu values in %s; each key has a value", w->k.rows, w->k.path, w->v.rows, w->v.path);
+        return rg_fail(RG_EINVAL, "%zu keys in %s, %zu values in %s; each key has a value", w->k.rows, w->k.path,
+                       w->v.rows, w->v.path);
     w->queries = (rg_layout){ .groups = w->q.groups, .start = w->q.start };
     w->keys = (rg_layout){ .groups = w->k.groups, .start = w->k.start };
     return RG_OK;
@@ -135,14 +154,16 @@ static rg_status make_attention(work *w)
     c.sharpness = o->sharpness;
     c.positions = w->k.rows;
     if (w->q.cols % c.heads || (w->v.rows && w->v.cols % c.heads))
-        return rg_fail(RG_EINVAL, "%zu columns of queries and %zu of values do not make %zu heads", w->q.cols, w->v.cols, c.heads);
+        return rg_fail(RG_EINVAL, "%zu columns of queries and %zu of values do not make %zu heads", w->q.cols,
+                       w->v.cols, c.heads);
     RG_TRY(rg_params_new(&w->params));
     RG_TRY(rg_attention_init(&w->att, &c, w->params));
     RG_TRY(rg_attention_activate(&w->att, o->activation));
     RG_TRY(rg_params_build(w->params, (uint64_t)o->seed));
     RG_TRY(rg_score_files_read(&drawn, w->params, &files, o->score));
     if (drawn)
-        rg_log(RG_LOG_INFO, "the %s score learns %zu numbers; here %zu are drawn from seed %lld (--print all shows them)", o->score,
+        rg_log(RG_LOG_INFO,
+               "the %s score learns %zu numbers; here %zu are drawn from seed %lld (--print all shows them)", o->score,
                rg_params_numbers(w->params), drawn, (long long)o->seed);
     return RG_OK;
 }
@@ -168,7 +189,8 @@ static size_t pair_of(const rg_reach *r, size_t i, size_t j)
     return r->P;
 }
 
-static void print_weights(const work *w, size_t head, const char *closed, const char *between, const char *open, const char *close)
+static void print_weights(const work *w, size_t head, const char *closed, const char *between, const char *open,
+                          const char *close)
 {
     for (size_t i = 0; i < w->reach->Nq; i++) {
         fputs(open, stdout);
@@ -240,7 +262,9 @@ static rg_status add_labels(size_t *out, rg_record *r, const char *name, char le
 
 static rg_status attend_recorded(work *w)
 {
-    static const rg_attention_use uses[] = { { .where = "here", .watch = "*weights", .rows = "queries", .cols = "keys" }, { 0 } };
+    static const rg_attention_use uses[] = {
+        { .where = "here", .watch = "*weights", .rows = "queries", .cols = "keys" }, { 0 }
+    };
     rg_record    *r = NULL;
     rg_collector *c = NULL;
     rg_status     status = rg_record_new(&r, w->att.score->formula, "attention");
@@ -269,7 +293,8 @@ static rg_status calculate(work *w)
     RG_TRY(make_reach(w));
     RG_TRY(*w->o->record ? attend_recorded(w) : attend(w));
     const bool all = !strcmp(w->o->print, "all"), both = all || !strcmp(w->o->print, "both");
-    const bool weights = both || !strcmp(w->o->print, "weights"), output = w->out && (both || !strcmp(w->o->print, "output"));
+    const bool weights = both || !strcmp(w->o->print, "weights"),
+               output = w->out && (both || !strcmp(w->o->print, "output"));
     const bool learned = all || !strcmp(w->o->print, "score");
     if (w->o->json) print_json(w, weights, output, learned);
     else print_text(w, weights, output, learned);
@@ -293,7 +318,8 @@ static rg_status run(rg_call *call)
 const rg_command rg_command_attend = {
     .name = "attend",
     .summary = "attention on numbers from files: any score, any reach, weights and output",
-    .details = "Files hold one row per line, numbers separated by tabs or blanks; # begins a remark, an empty line starts a new "
+    .details = "Files hold one row per line, numbers separated by tabs or blanks; # begins a remark, an empty line "
+               "starts a new "
                "group (a sentence).\n"
                "Prints a line of weights a query (a point where the pair is closed), then a line of output a query.\n"
                "edges:FILE has lines `query key`, counted from 1.",

@@ -1,5 +1,5 @@
-/* cmd_demo.c - trainings that are over in a minute: a demo of a task; or `translate`: write an English-French corpus, learn it, translate what
- * was never seen, show where it looked. Without a name: what there is. */
+/* cmd_demo.c - trainings that are over in a minute: a demo of a task; or `translate`: write an English-French
+ * corpus, learn it, translate what was never seen, show where it looked. Without a name: what there is. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,15 +22,18 @@ typedef struct {
 } settings;
 
 static const rg_option options[] = {
-    { RG_OPTION_STRING, "output", offsetof(settings, output), "regard-demo", "folder for data, model and figures", 'o', NULL },
+    { RG_OPTION_STRING, "output", offsetof(settings, output), "regard-demo", "folder for data, model and figures", 'o',
+      NULL },
     { RG_OPTION_STRING, "type", offsetof(settings, type), "transformer", "which system learns to translate", 0, NULL },
     { RG_OPTION_INT, "sentences", offsetof(settings, sentences), "40000", "sentences to learn from", 0, "[1,inf)" },
     { RG_OPTION_INT, "tests", offsetof(settings, tests), "1000", "unseen sentences to be tested on", 0, "[1,inf)" },
-    { RG_OPTION_INT, "after-batches", offsetof(settings, updates), "0", "updates; 0: as the demo needs (translate: 1200)", 0, "[0,inf)" },
+    { RG_OPTION_INT, "after-batches", offsetof(settings, updates), "0",
+      "updates; 0: as the demo needs (translate: 1200)", 0, "[0,inf)" },
     { RG_OPTION_INT, "seed", offsetof(settings, seed), "1", "of sentences and weights", 0, "[0,inf)" },
     { RG_OPTION_INT, "cpu-threads", offsetof(settings, threads), "0", "threads; 0: one a core", 0, "[0,1024]" },
     { RG_OPTION_BOOL, "list", offsetof(settings, list), "false", "list the demos", 'l', NULL },
-    { RG_OPTION_BOOL, "quick", offsetof(settings, quick), "false", "a few data and updates, to see that it runs; the verdict means nothing", 0, NULL },
+    { RG_OPTION_BOOL, "quick", offsetof(settings, quick), "false",
+      "a few data and updates, to see that it runs; the verdict means nothing", 0, NULL },
     RG_OPTION_END
 };
 
@@ -39,12 +42,13 @@ static const char *const training_settings =
     "vocab-kind: words\ndim-vocabs: 0\njoint-vocab: true\nmini-batch-words: 1500\nlearn-rate: 0.003\nlr-warmup: 150\n"
     "lr-decay-inv-sqrt: 0\nclip-norm: 1\nexponential-smoothing: 0.005\nvalid-freq: 0\nsave-freq: 0\n"
     "disp-freq: 10\nearly-stopping: 0\nkeep-best: false\noverwrite: true\n";
-static const char *const system_settings =
-    "dim-emb: 96\ntransformer-dim-ffn: 256\ntransformer-heads: 4\nenc-depth: 2\ndec-depth: 2\ntransformer-dropout: 0.1\n"
-    "transformer-norm: post\nlabel-smoothing: 0.05\ndim-rnn: 128\n";
+static const char *const system_settings = "dim-emb: 96\ntransformer-dim-ffn: 256\ntransformer-heads: 4\nenc-depth: "
+                                           "2\ndec-depth: 2\ntransformer-dropout: 0.1\n"
+                                           "transformer-norm: post\nlabel-smoothing: 0.05\ndim-rnn: 128\n";
 
 /* Sentences whose words do not follow each other: the article waits for its noun, the adjective moves. */
-static const char *const shown[] = { "the red house is big", "the small black cat sees the old man", "she does not eat the green apples" };
+static const char *const shown[] = { "the red house is big", "the small black cat sees the old man",
+                                     "she does not eat the green apples" };
 
 typedef struct {
     char *train_en, *train_fr, *test_en, *test_fr, *model, *json;
@@ -62,9 +66,11 @@ static void free_files(files *f)
 
 static rg_status name_files(files *f, const char *folder)
 {
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST) return rg_fail(RG_EIO, "cannot make the folder %s: %s", folder, strerror(errno));
-    *f = (files){ rg_format("%s/train.en", folder), rg_format("%s/train.fr", folder),          rg_format("%s/test.en", folder),
-                  rg_format("%s/test.fr", folder),  rg_format("%s/model.safetensors", folder), rg_format("%s/log.jsonl", folder) };
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+        return rg_fail(RG_EIO, "cannot make the folder %s: %s", folder, strerror(errno));
+    *f = (files){ rg_format("%s/train.en", folder),          rg_format("%s/train.fr", folder),
+                  rg_format("%s/test.en", folder),           rg_format("%s/test.fr", folder),
+                  rg_format("%s/model.safetensors", folder), rg_format("%s/log.jsonl", folder) };
     return f->train_en && f->train_fr && f->test_en && f->test_fr && f->model && f->json ? RG_OK : RG_ENOMEM;
 }
 
@@ -72,8 +78,10 @@ static rg_status write_corpus(const settings *s, const files *f)
 {
     rg_grammar *grammar;
     RG_TRY(rg_grammar_new(&grammar, (uint64_t)s->seed));
-    rg_status status = rg_grammar_write(grammar, RG_GRAMMAR_TRAIN, (size_t)s->sentences, f->train_en, f->train_fr, NULL);
-    if (status == RG_OK) status = rg_grammar_write(grammar, RG_GRAMMAR_TEST, (size_t)s->tests, f->test_en, f->test_fr, NULL);
+    rg_status status =
+        rg_grammar_write(grammar, RG_GRAMMAR_TRAIN, (size_t)s->sentences, f->train_en, f->train_fr, NULL);
+    if (status == RG_OK)
+        status = rg_grammar_write(grammar, RG_GRAMMAR_TEST, (size_t)s->tests, f->test_en, f->test_fr, NULL);
     rg_grammar_free(grammar);
     return status;
 }
@@ -85,7 +93,8 @@ static rg_status fill(rg_recipe *recipe, const settings *s, const files *f)
     const char *sets[] = { f->train_en, f->train_fr };
     char        counts[160];
     const long long updates = s->updates ? s->updates : 1200;
-    snprintf(counts, sizeof counts, "after-batches: %lld\nlr-cooldown: %lld\nseed: %lld\ncpu-threads: %lld\n", updates, updates, (long long)s->seed, (long long)s->threads);
+    snprintf(counts, sizeof counts, "after-batches: %lld\nlr-cooldown: %lld\nseed: %lld\ncpu-threads: %lld\n", updates,
+             updates, (long long)s->seed, (long long)s->threads);
     RG_TRY(rg_recipe_read(recipe, counts, false));
     RG_TRY(rg_recipe_read(recipe, training_settings, false));
     RG_TRY(rg_recipe_read(recipe, system_settings, true)); /* of several systems */
@@ -126,7 +135,8 @@ static rg_status count_exact(size_t *out_same, size_t *out_all, rg_session *sess
     *out_same = *out_all = 0;
     rg_status status = rg_line_list_read(&english, f->test_en, -1);
     if (status == RG_OK) status = rg_line_list_read(&french, f->test_fr, -1);
-    if (status == RG_OK) status = rg_session_run(&results, session, &config, (const char *const *)english.line, english.count, 0, NULL);
+    if (status == RG_OK)
+        status = rg_session_run(&results, session, &config, (const char *const *)english.line, english.count, 0, NULL);
     for (size_t i = 0, wrong = 0; status == RG_OK && i < english.count; i++, ++*out_all) {
         const char *text = results[i].count ? results[i].best[0].text : "";
         if (strcmp(text, french.line[i]) == 0) ++*out_same;
@@ -149,7 +159,8 @@ static rg_terminal_options terminal(void)
     return o;
 }
 
-static rg_status save_figure(const settings *s, const rg_record *record, size_t number, rg_figure_format format, const char *ending)
+static rg_status save_figure(const settings *s, const rg_record *record, size_t number, rg_figure_format format,
+                             const char *ending)
 {
     const rg_figure_options o = RG_FIGURE_OPTIONS_DEFAULT;
     char                   *path = rg_format("%s/alignment%zu.%s", s->output, number, ending);
@@ -158,8 +169,8 @@ static rg_status save_figure(const settings *s, const rg_record *record, size_t 
     return status;
 }
 
-static rg_status show_one(const settings *s, const rg_translator *translator, const rg_translated *translated, const char *english,
-                          size_t number)
+static rg_status show_one(const settings *s, const rg_translator *translator, const rg_translated *translated,
+                          const char *english, size_t number)
 {
     rg_record *record;
     char      *drawing = NULL;
@@ -167,8 +178,8 @@ static rg_status show_one(const settings *s, const rg_translator *translator, co
     const rg_terminal_options o = terminal();
     rg_status                 status = rg_terminal_draw(&drawing, record, 0, &o);
     if (status == RG_OK) printf("\n%s\n-> %s\n\n%s", english, translated->best[0].text, drawing);
-    if (status == RG_OK &&
-        (save_figure(s, record, number, RG_FIGURE_SVG, "svg") != RG_OK || save_figure(s, record, number, RG_FIGURE_PNG, "png") != RG_OK))
+    if (status == RG_OK && (save_figure(s, record, number, RG_FIGURE_SVG, "svg") != RG_OK ||
+                            save_figure(s, record, number, RG_FIGURE_PNG, "png") != RG_OK))
         fprintf(stderr, "no figure: %s\n", rg_message()); /* the terminal has shown it already */
     rg_free(drawing);
     rg_record_free(record);
@@ -197,16 +208,17 @@ static rg_status translate(const settings *s)
     if (status == RG_OK) status = write_corpus(s, &f);
     if (status == RG_OK) status = train(&translator, s, &f);
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    if (status == RG_OK) status = rg_session_new(&session, &translator, 1, s->threads ? (int)s->threads : cores > 0 ? (int)cores : 1);
+    if (status == RG_OK)
+        status = rg_session_new(&session, &translator, 1, s->threads ? (int)s->threads : cores > 0 ? (int)cores : 1);
     if (status == RG_OK) status = show(s, translator, session);
     if (status == RG_OK) status = count_exact(&same, &all, session, &f);
     if (status == RG_OK) {
         char *model = rg_shell_quote(f.model);
-        printf("\nTry it:\n  echo 'the white horse sees the small birds' | %s translate -m %s\n  %s serve -m %s\n\n", rg_program(),
-               model ? model : f.model, rg_program(), model ? model : f.model);
+        printf("\nTry it:\n  echo 'the white horse sees the small birds' | %s translate -m %s\n  %s serve -m %s\n\n",
+               rg_program(), model ? model : f.model, rg_program(), model ? model : f.model);
         rg_free(model);
-        printf("demo: %zu of %zu unseen sentences exact (%.1f %%) in %.0f s\n", same, all, 100.0 * (double)same / (double)all,
-               rg_now() - started);
+        printf("demo: %zu of %zu unseen sentences exact (%.1f %%) in %.0f s\n", same, all,
+               100.0 * (double)same / (double)all, rg_now() - started);
         printf("\nOther demos: %s demo\n", rg_program());
     }
     rg_session_free(session);
@@ -241,12 +253,16 @@ static rg_status run(rg_call *call)
     const rg_task  *task = NULL;
     bool            good = false;
     if (s->list || !call->argc) return list_demos(), RG_OK;
-    if (!*name) return rg_fail(RG_EINVAL, "which demo? %s demo translate ..., for one; %s demo lists them", rg_program(), rg_program());
+    if (!*name)
+        return rg_fail(RG_EINVAL, "which demo? %s demo translate ..., for one; %s demo lists them", rg_program(),
+                       rg_program());
     if (call->words.count > 1) return rg_fail(RG_EINVAL, "one demo at a time; what is \"%s\"?", call->words.items[1]);
     if (strcmp(name, "translate") == 0) return translate(s);
     const rg_demo *demo = rg_demo_find(&task, name);
     if (!demo) return unknown(name);
-    const rg_demo_settings of = { .folder = s->output, .updates = s->updates, .seed = s->seed, .threads = s->threads, .quick = s->quick };
+    const rg_demo_settings of = {
+        .folder = s->output, .updates = s->updates, .seed = s->seed, .threads = s->threads, .quick = s->quick
+    };
     RG_TRY(rg_demo_run(&good, task, demo, &of));
     call->exit_code = good ? 0 : 1;
     return RG_OK;
@@ -263,7 +279,8 @@ const rg_command rg_command_demo = {
     .name = "demo",
     .summary = "learn something small from nothing within a minute, judge it and show where the model looks",
     .arguments = "[NAME]",
-    .details = "Every demo makes its own data, learns them, ends with a verdict (exit code 1 when it is not as expected), and draws what was "
+    .details = "Every demo makes its own data, learns them, ends with a verdict (exit code 1 when it is not as "
+               "expected), and draws what was "
                "attended to, in the terminal and as a figure in the folder. Without a NAME it lists them.",
     .options = options,
     .size = sizeof(settings),

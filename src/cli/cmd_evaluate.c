@@ -1,4 +1,5 @@
-/* cmd_evaluate.c - compare answers with what is right, by the metrics of their kind: text, or a family of src/metrics. */
+/* cmd_evaluate.c - compare answers with what is right, by the metrics of their kind: text, or a family of
+ * src/metrics. */
 #include "cli/evaluate.h"
 
 #include <stdio.h>
@@ -8,7 +9,8 @@
 
 static const rg_option rows[] = {
     { RG_OPTION_STRING, "type", offsetof(rg_evaluation, type), "text", "kind of answers; the list is below", 0, NULL },
-    { RG_OPTION_STRING, "hypothesis", offsetof(rg_evaluation, hypothesis), "-", "file with the output to judge", 'i', NULL },
+    { RG_OPTION_STRING, "hypothesis", offsetof(rg_evaluation, hypothesis), "-", "file with the output to judge", 'i',
+      NULL },
     { RG_OPTION_BOOL, "json", offsetof(rg_evaluation, json), "false", "one JSON object per line", 0, NULL },
     { RG_OPTION_INT, "width", offsetof(rg_evaluation, width), "2", "digits after the point", 'w', "[0,15]" },
     RG_OPTION_END,
@@ -44,7 +46,8 @@ static rg_status judge(rg_call *call, const rg_evaluation *e)
     const rg_metric_family *f = find(e->type);
     rg_text                 out = { 0 }, notes = { 0 };
     if (!f) return RG_EINVAL;
-    if (!call->words.count) return rg_fail(RG_EINVAL, "give a file of what is right; see regard evaluate --type %s --help", f->name);
+    if (!call->words.count)
+        return rg_fail(RG_EINVAL, "give a file of what is right; see regard evaluate --type %s --help", f->name);
     const rg_judging j = { .predicted = e->hypothesis,
                            .gold = (const char *const *)call->words.items,
                            .gold_count = call->words.count,
@@ -73,7 +76,8 @@ static void more_help(FILE *out, const rg_call *call)
     const rg_evaluation *e = call->options;
     fprintf(out, "\nkinds of answers (--type):\n");
     rg_help_row(out, "text", "lines of text against one or more files of references: BLEU, chrF, TER, ROUGE");
-    for (const rg_metric_family *const *f = rg_metric_family_all(); *f; f++) rg_help_row(out, (*f)->name, (*f)->summary);
+    for (const rg_metric_family *const *f = rg_metric_family_all(); *f; f++)
+        rg_help_row(out, (*f)->name, (*f)->summary);
     const rg_metric_family *chosen = rg_metric_family_find(e->type);
     if (chosen && chosen->details) fputc('\n', out), rg_help_paragraph(out, chosen->details);
 }
@@ -82,9 +86,12 @@ const rg_command rg_command_evaluate = {
     .name = "evaluate",
     .summary = "compare answers with what is right: BLEU, chrF, TER, ROUGE; F1 of classes",
     .arguments = "REFERENCE...",
-    .details = "Reads the answers to judge from standard input (or --hypothesis) and compares them line by line with one or more "
-               "files of what is right. --type chooses the metrics. For text, BLEU, chrF, chrF++ and TER give sacreBLEU's numbers and "
-               "signatures; for aer, output and reference are alignments in Pharaoh form (3-4, possible links 3?4). Files may be gzip.\n"
+    .details = "Reads the answers to judge from standard input (or --hypothesis) and compares them line by line with "
+               "one or more "
+               "files of what is right. --type chooses the metrics. For text, BLEU, chrF, chrF++ and TER give "
+               "sacreBLEU's numbers and "
+               "signatures; for aer, output and reference are alignments in Pharaoh form (3-4, possible links 3?4). "
+               "Files may be gzip.\n"
                "\n"
                "    regard translate -m model.safetensors < test.en |\n"
                "        regard evaluate --metrics bleu chrf test.de\n"

@@ -29,7 +29,8 @@ static void explain_score(const rg_score *s)
     line("note", s->note);
     line("learns", s->init ? "yes, or when asked to" : "nothing");
     line("keys", s->prepare ? "prepared once for all queries" : "taken as they are");
-    line("one pass", s->fused ? "yes: the weights are made only when somebody watches" : "no: the weights of all open pairs are made");
+    line("one pass", s->fused ? "yes: the weights are made only when somebody watches"
+                              : "no: the weights of all open pairs are made");
     print_users(s->name, false);
 }
 
@@ -81,7 +82,8 @@ static void explain_system(const rg_system *s)
     if (!s->uses || !s->uses->where) printf("\n  no attention: it stands beside the others for comparison\n");
     if (s->options && s->options->name) printf("\n  settings\n");
     for (const rg_option *row = s->options; row && row->name; row++)
-        printf("    --%-30s %s%s%s%s\n", row->name, row->help, *row->value ? " (" : "", row->value, *row->value ? ")" : "");
+        printf("    --%-30s %s%s%s%s\n", row->name, row->help, *row->value ? " (" : "", row->value,
+               *row->value ? ")" : "");
 }
 
 static rg_status unknown(const char *name)
@@ -94,7 +96,8 @@ static rg_status unknown(const char *name)
     names[n] = NULL;
     const char *near = rg_nearest(name, names);
     if (near) return rg_fail(RG_EINVAL, "there is no system, score or reach '%s'; did you mean %s?", name, near);
-    return rg_fail(RG_EINVAL, "there is no system, score or reach '%s'; regard systems and regard scores list them", name);
+    return rg_fail(RG_EINVAL, "there is no system, score or reach '%s'; regard systems and regard scores list them",
+                   name);
 }
 
 static rg_status run(rg_call *call)

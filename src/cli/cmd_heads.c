@@ -16,12 +16,17 @@ typedef struct {
 static const rg_option options[] = {
     { RG_OPTION_STRING, "model", offsetof(settings, model), "", "model file", 'm', NULL },
     { RG_OPTION_LIST, "data", offsetof(settings, data), "", "two files of lines that translate each other", 'd', NULL },
-    { RG_OPTION_STRING, "gold", offsetof(settings, gold), "", "links a line, 0-1 2?3: source-target, words counted from 0", 'g', NULL },
+    { RG_OPTION_STRING, "gold", offsetof(settings, gold), "",
+      "links a line, 0-1 2?3: source-target, words counted from 0", 'g', NULL },
     { RG_OPTION_INT, "iterations", offsetof(settings, iterations), "5", "rounds of the aligner", 0, "[1,1000]" },
-    { RG_OPTION_INT, "pairs", offsetof(settings, most), "1000", "pairs that go through the model; the aligner learns from all", 0, "[1,inf)" },
+    { RG_OPTION_INT, "pairs", offsetof(settings, most), "1000",
+      "pairs that go through the model; the aligner learns from all", 0, "[1,inf)" },
     { RG_OPTION_INT, "top", offsetof(settings, top), "0", "print so many heads; 0: all", 0, "[0,inf)" },
-    { RG_OPTION_STRING, "output", offsetof(settings, output), "", "write the model here instead of in its own place", 'o', NULL },
-    { RG_OPTION_BOOL, "profile", offsetof(settings, profile), "false", "what the heads of self-attention do: distance, entropy, shares of places; --data is one file of lines", 0, NULL },
+    { RG_OPTION_STRING, "output", offsetof(settings, output), "", "write the model here instead of in its own place",
+      'o', NULL },
+    { RG_OPTION_BOOL, "profile", offsetof(settings, profile), "false",
+      "what the heads of self-attention do: distance, entropy, shares of places; --data is one file of lines", 0,
+      NULL },
     { RG_OPTION_BOOL, "dry-run", offsetof(settings, dry), "false", "only print", 0, NULL },
     RG_OPTION_END
 };
@@ -37,7 +42,8 @@ static rg_status rank(rg_translator *translator, const settings *s)
     config.iterations = (int)s->iterations;
     config.most = (size_t)s->most;
     config.gold = *s->gold ? s->gold : NULL;
-    rg_status status = rg_corpus_open(&corpus, &corpus_config, s->data.items[0], s->data.items[1], translator->source, translator->target);
+    rg_status status = rg_corpus_open(&corpus, &corpus_config, s->data.items[0], s->data.items[1], translator->source,
+                                      translator->target);
     if (status == RG_OK) status = rg_head_ranks_new(&heads, translator, corpus, &config);
     if (status == RG_OK) {
         printf(config.gold ? " 1 - AER  head  watch point\n" : " content      all  head  watch point\n");
@@ -47,13 +53,14 @@ static rg_status rank(rg_translator *translator, const settings *s)
             if (h->head < 0) printf("%8.4f  mean  %s\n", h->score, h->name);
             else printf("%8.4f  %4d  %s\n", h->score, h->head, h->name);
         }
-        printf("%zu pairs, %zu links %s\n", heads->pairs, heads->links, config.gold ? "of the gold file" : "of IBM model 1, both ways");
+        printf("%zu pairs, %zu links %s\n", heads->pairs, heads->links,
+               config.gold ? "of the gold file" : "of IBM model 1, both ways");
         if (!config.gold) {
-            printf("%zu of them between content words: no punctuation, no small words (source: %s, target: %s)\n", heads->content_links,
-                   heads->source_language ? heads->source_language : "no list",
+            printf("%zu of them between content words: no punctuation, no small words (source: %s, target: %s)\n",
+                   heads->content_links, heads->source_language ? heads->source_language : "no list",
                    heads->target_language ? heads->target_language : "no list");
-            printf("the best finds %.1f %% of the links between content words, %.1f %% of all\n", 100 * heads->score[0].content,
-                   100 * heads->score[0].score);
+            printf("the best finds %.1f %% of the links between content words, %.1f %% of all\n",
+                   100 * heads->score[0].content, 100 * heads->score[0].score);
         }
         status = rg_head_ranks_choose(translator, &heads->score[0]);
     }
@@ -88,7 +95,8 @@ static rg_status profile(const settings *s)
     if (status == RG_OK) status = rg_head_profile_new(&p);
     for (size_t i = 0; status == RG_OK && i < lines.count && i < (size_t)s->most; i++)
         if (lines.line[i][0]) status = add_line(p, translator, session, lines.line[i]);
-    if (status == RG_OK && rg_head_profile_print(stdout, p) == 0) status = rg_fail(RG_EINVAL, "%s has no self-attention", s->model);
+    if (status == RG_OK && rg_head_profile_print(stdout, p) == 0)
+        status = rg_fail(RG_EINVAL, "%s has no self-attention", s->model);
     rg_head_profile_free(p);
     rg_line_list_free(&lines);
     rg_session_free(session);
@@ -103,7 +111,8 @@ static rg_status run(rg_call *call)
     const char     *path = *s->output ? s->output : s->model;
     if (!*s->model) return rg_fail(RG_EINVAL, "which model? -m MODEL.safetensors");
     if (s->profile) return s->data.count ? profile(s) : rg_fail(RG_EINVAL, "--data names a file of lines");
-    if (s->data.count != 2) return rg_fail(RG_EINVAL, "--data takes two files, source and target; %zu given", s->data.count);
+    if (s->data.count != 2)
+        return rg_fail(RG_EINVAL, "--data takes two files, source and target; %zu given", s->data.count);
     for (size_t i = 0; i < s->data.count; i++) RG_TRY(rg_output_is_not("output", s->output, s->data.items[i]));
     RG_TRY(rg_output_is_not("output", s->output, s->gold));
     RG_TRY(rg_translator_load(&translator, s->model));
@@ -113,7 +122,8 @@ static rg_status run(rg_call *call)
         if (status == RG_OK && translator->alignment_head < 0)
             printf("%s: --alignment now follows %s, the mean of its heads\n", path, translator->alignment_name);
         else if (status == RG_OK)
-            printf("%s: --alignment now follows %s, head %d\n", path, translator->alignment_name, translator->alignment_head);
+            printf("%s: --alignment now follows %s, head %d\n", path, translator->alignment_name,
+                   translator->alignment_head);
     }
     rg_translator_free(translator);
     return status;
@@ -122,11 +132,13 @@ static rg_status run(rg_call *call)
 const rg_command rg_command_heads = {
     .name = "heads",
     .summary = "which head aligns? rank them and store the best in the model",
-    .details = "Every head that looks at the source is compared with a word aligner trained on the same lines (IBM model 1 both "
-               "ways, what both agree on), by the share of the links between content words it finds (not punctuation, not the "
-               "small words of a language), or with links made by people (--gold). The best becomes what `regard translate "
-               "--alignment` and `regard show -m` draw. The model file is replaced whole.\n"
-               "--profile prints instead what each head of self-attention does, and how many kinds there are.",
+    .details =
+        "Every head that looks at the source is compared with a word aligner trained on the same lines (IBM model 1 "
+        "both "
+        "ways, what both agree on), by the share of the links between content words it finds (not punctuation, not the "
+        "small words of a language), or with links made by people (--gold). The best becomes what `regard translate "
+        "--alignment` and `regard show -m` draw. The model file is replaced whole.\n"
+        "--profile prints instead what each head of self-attention does, and how many kinds there are.",
     .options = options,
     .size = sizeof(settings),
     .run = run,

@@ -15,8 +15,10 @@ const rg_command rg_command_list = {
     .name = "list",
     .summary = "list tasks, systems, scores, reaches, metrics, generators, demos or imports",
     .arguments = "[KIND [WORD...]]",
-    .details = "Without a KIND, what can be listed. Further words choose the rows that have them all, whatever the case: regard list systems "
-               "text lstm. In the costs of scores n is the number of keys, d their width, p the width of a hidden layer. regard explain NAME "
+    .details = "Without a KIND, what can be listed. Further words choose the rows that have them all, whatever the "
+               "case: regard list systems "
+               "text lstm. In the costs of scores n is the number of keys, d their width, p the width of a hidden "
+               "layer. regard explain NAME "
                "tells more of a system, score or reach.",
     .options = rg_list_rows,
     .size = sizeof(rg_list_options),

@@ -35,8 +35,8 @@ static void list(void)
         printf("%s: %s\n    writes %s\n", (*g)->name, (*g)->summary, (*g)->writes);
 }
 
-/* The generator's own rows. What stands behind an option that is not known yet is taken for a word here: the first word that names a
- * generator is the one. */
+/* The generator's own rows. What stands behind an option that is not known yet is taken for a word here: the first
+ * word that names a generator is the one. */
 static rg_status extend(rg_call *call)
 {
     const rg_generator *g = NULL;
@@ -51,7 +51,8 @@ static rg_status run(rg_call *call)
     if (!call->words.count) return list(), RG_OK;
     const rg_generator *g = find(call->words.items[0]);
     if (!g) return RG_EINVAL;
-    if (call->words.count > 1) return rg_fail(RG_EINVAL, "one generator at a time; what is \"%s\"?", call->words.items[1]);
+    if (call->words.count > 1)
+        return rg_fail(RG_EINVAL, "one generator at a time; what is \"%s\"?", call->words.items[1]);
     if (!*s->output) return rg_fail(RG_EINVAL, "where to? -o OUT (%s writes %s)", g->name, g->writes);
     return g->write(s->output, g->options ? rg_call_values(call, g->options) : NULL);
 }
@@ -60,7 +61,8 @@ const rg_command rg_command_make = {
     .name = "make",
     .summary = "generated data sets, from a seed",
     .arguments = "[NAME]",
-    .details = "Without a NAME, what can be made. regard make NAME --help lists the options of one. The same options and seed give the same "
+    .details = "Without a NAME, what can be made. regard make NAME --help lists the options of one. The same options "
+               "and seed give the same "
                "bytes.",
     .options = options,
     .size = sizeof(settings),

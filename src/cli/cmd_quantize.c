@@ -13,7 +13,8 @@ typedef struct {
 static const rg_option options[] = {
     { RG_OPTION_STRING, "model", offsetof(settings, model), "", "model file", 'm', NULL },
     { RG_OPTION_STRING, "output", offsetof(settings, output), "", "model file to write", 'o', NULL },
-    { RG_OPTION_STRING, "to", offsetof(settings, to), "int8", "int8: a byte per weight; bf16: the upper half of a float", 0, "int8|bf16" },
+    { RG_OPTION_STRING, "to", offsetof(settings, to), "int8",
+      "int8: a byte per weight; bf16: the upper half of a float", 0, "int8|bf16" },
     { RG_OPTION_BOOL, "quiet", offsetof(settings, quiet), "false", "do not print the sizes", 0, NULL },
     RG_OPTION_END
 };
@@ -34,7 +35,8 @@ static rg_status tell(const settings *s)
     double before, after;
     RG_TRY(size_of(&before, s->model));
     RG_TRY(size_of(&after, s->output));
-    printf("%s: %.0f bytes in %s, %.1f %% of the %.0f of %s\n", s->output, after, s->to, 100 * after / before, before, s->model);
+    printf("%s: %.0f bytes in %s, %.1f %% of the %.0f of %s\n", s->output, after, s->to, 100 * after / before, before,
+           s->model);
     return RG_OK;
 }
 
@@ -56,8 +58,10 @@ static rg_status run(rg_call *call)
 const rg_command rg_command_quantize = {
     .name = "quantize",
     .summary = "a model in a quarter of the bytes, for answering",
-    .details = "Writes a model whose weights and tables are 8-bit integers with a scale per output column (--to int8) or bfloat16 numbers (--to bf16). It is used "
-               "like any other, but it cannot be trained or averaged. What stays float32, and what int8 changes in answers: docs/quantize.md.",
+    .details = "Writes a model whose weights and tables are 8-bit integers with a scale per output column (--to int8) "
+               "or bfloat16 numbers (--to bf16). It is used "
+               "like any other, but it cannot be trained or averaged. What stays float32, and what int8 changes in "
+               "answers: docs/quantize.md.",
     .options = options,
     .size = sizeof(settings),
     .run = run,

@@ -16,7 +16,8 @@ typedef struct report_options {
 
 static const rg_option rows[] = {
     { RG_OPTION_STRING, "html", offsetof(report_options, html), "", "write the page to this file", 0, NULL },
-    { RG_OPTION_STRING, "json", offsetof(report_options, json), "", "write the curves as a record, for regard show", 0, NULL },
+    { RG_OPTION_STRING, "json", offsetof(report_options, json), "", "write the curves as a record, for regard show", 0,
+      NULL },
     RG_OPTION_END,
 };
 
@@ -69,8 +70,10 @@ const rg_command rg_command_report = {
     .name = "report",
     .summary = "draw a training run: loss, validation, learning rate, samples",
     .arguments = "RUN",
-    .details = "RUN is a model trained by `regard train` (its log lies beside it), a log in JSON lines (docs/record.md), or a "
-               "folder with a log.jsonl or model.safetensors.jsonl. Without --html or --json the curves are drawn in the terminal.",
+    .details =
+        "RUN is a model trained by `regard train` (its log lies beside it), a log in JSON lines (docs/record.md), or a "
+        "folder with a log.jsonl or model.safetensors.jsonl. Without --html or --json the curves are drawn in the "
+        "terminal.",
     .options = rows,
     .size = sizeof(report_options),
     .run = run,

@@ -41,8 +41,8 @@ static rg_status unknown(const char *name)
     size_t      count = 0;
     for (const rg_experiment *const *e = rg_experiment_all(); *e && count < 63; e++) names[count++] = (*e)->name;
     const char *near = rg_nearest(name, names);
-    return rg_fail(RG_EINVAL, "there is no experiment '%s'; %s%s", name, near ? "did you mean " : "regard reproduce lists them",
-                   near ? near : "");
+    return rg_fail(RG_EINVAL, "there is no experiment '%s'; %s%s", name,
+                   near ? "did you mean " : "regard reproduce lists them", near ? near : "");
 }
 
 static rg_status run(rg_call *call)
@@ -66,8 +66,9 @@ const rg_command rg_command_reproduce = {
     .name = "reproduce",
     .summary = "measure what papers and lectures claim; without a name, list the experiments",
     .arguments = "[NAME]",
-    .details = "regard reproduce NAME --help lists the options of an experiment. The exit code is 1 when the claim does not "
-               "hold.",
+    .details =
+        "regard reproduce NAME --help lists the options of an experiment. The exit code is 1 when the claim does not "
+        "hold.",
     .extend = extend,
     .run = run,
 };

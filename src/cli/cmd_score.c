@@ -1,4 +1,5 @@
-/* cmd_score.c - how likely a model finds given translations: log p(target | source) of every pair of lines, by the pass training uses. */
+/* cmd_score.c - how likely a model finds given translations: log p(target | source) of every pair of lines, by the
+ * pass training uses. */
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
@@ -20,12 +21,16 @@ typedef struct {
 
 static const rg_option options[] = {
     { RG_OPTION_LIST, "models", offsetof(settings, models), "", "model file; several are an ensemble", 'm', NULL },
-    { RG_OPTION_BOOL, "word-scores", offsetof(settings, word_scores), "false", "append log p of each token, </s> last", 0, NULL },
-    { RG_OPTION_BOOL, "normalize", offsetof(settings, normalize), "false", "divide by the number of tokens, </s> among them", 'n', NULL },
+    { RG_OPTION_BOOL, "word-scores", offsetof(settings, word_scores), "false", "append log p of each token, </s> last",
+      0, NULL },
+    { RG_OPTION_BOOL, "normalize", offsetof(settings, normalize), "false",
+      "divide by the number of tokens, </s> among them", 'n', NULL },
     { RG_OPTION_BOOL, "json", offsetof(settings, json), "false", "one JSON object a line", 0, NULL },
     { RG_OPTION_INT, "mini-batch", offsetof(settings, mini_batch), "64", "pairs scored together", 0, "[1,100000]" },
-    { RG_OPTION_INT, "cpu-threads", offsetof(settings, threads), "0", "threads; 0: as many as there are cores", 0, "[0,1024]" },
-    { RG_OPTION_BOOL, "quiet", offsetof(settings, quiet), "false", "no remarks and no summary on standard error", 0, NULL },
+    { RG_OPTION_INT, "cpu-threads", offsetof(settings, threads), "0", "threads; 0: as many as there are cores", 0,
+      "[0,1024]" },
+    { RG_OPTION_BOOL, "quiet", offsetof(settings, quiet), "false", "no remarks and no summary on standard error", 0,
+      NULL },
     RG_WEIGHTS_OPTIONS(settings, keep),
     RG_OPTION_END
 };
@@ -59,18 +64,21 @@ static rg_status open_all(scoring *w, const rg_call *call)
     const bool   together = !call->words.count && s->models.count > 2; /* -m MODEL SOURCE TARGET: the list took them all */
     const size_t n = s->models.count - (together ? 2 : 0);
     char *const *files = together ? s->models.items + n : call->words.items;
-    if (!together && call->words.count != 2) return rg_fail(RG_EINVAL, "give two files, source and target, not %zu", call->words.count);
+    if (!together && call->words.count != 2)
+        return rg_fail(RG_EINVAL, "give two files, source and target, not %zu", call->words.count);
     const rg_model *models[64];
     if (n > 64) return rg_fail(RG_ELIMIT, "%zu models; an ensemble has at most 64", n);
     if (!(w->translators = rg_alloc_zero(n * sizeof *w->translators))) return RG_ENOMEM;
     for (; w->count < n; w->count++) {
-        RG_TRY(rg_translator_load_as(&w->translators[w->count], s->models.items[w->count], rg_weights_chosen(&s->keep)));
+        RG_TRY(
+            rg_translator_load_as(&w->translators[w->count], s->models.items[w->count], rg_weights_chosen(&s->keep)));
         models[w->count] = w->translators[w->count]->model;
         const rg_translator *a = w->translators[0], *b = w->translators[w->count];
-        if (rg_vocab_checksum(a->source) != rg_vocab_checksum(b->source) || rg_vocab_checksum(a->target) != rg_vocab_checksum(b->target)) {
+        if (rg_vocab_checksum(a->source) != rg_vocab_checksum(b->source) ||
+            rg_vocab_checksum(a->target) != rg_vocab_checksum(b->target)) {
             w->count++; /* it is loaded: to be freed */
-            return rg_fail(RG_EMATCH, "%s has other vocabularies than %s: an ensemble shares them", s->models.items[w->count - 1],
-                           s->models.items[0]);
+            return rg_fail(RG_EMATCH, "%s has other vocabularies than %s: an ensemble shares them",
+                           s->models.items[w->count - 1], s->models.items[0]);
         }
     }
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -123,7 +131,8 @@ static rg_status fill(bool *more, scoring *w)
         RG_TRY(rg_lines_next(more, &source, w->source));
         RG_TRY(rg_lines_next(&another, &target, w->target));
         if (*more != another)
-            return rg_fail(RG_EMATCH, "%s ends after %llu lines, %s has more", rg_lines_name(*more ? w->target : w->source),
+            return rg_fail(RG_EMATCH, "%s ends after %llu lines, %s has more",
+                           rg_lines_name(*more ? w->target : w->source),
                            (unsigned long long)(rg_lines_count(*more ? w->target : w->source)),
                            rg_lines_name(*more ? w->source : w->target));
         if (*more && !w->s->quiet) {
@@ -135,7 +144,8 @@ static rg_status fill(bool *more, scoring *w)
     return RG_OK;
 }
 
-static void print_json(const scoring *w, const int32_t *tokens, const double *word, size_t n, double log_p, double score)
+static void print_json(const scoring *w, const int32_t *tokens, const double *word, size_t n, double log_p,
+                       double score)
 {
     const rg_vocab *vocab = w->translators[0]->target;
     json_t         *pieces = json_array(), *words = json_array();
@@ -145,8 +155,8 @@ static void print_json(const scoring *w, const int32_t *tokens, const double *wo
         json_array_append_new(pieces, json_string(i + 1 < n ? piece : "</s>"));
         json_array_append_new(words, json_real(word[i]));
     }
-    json_t *object = json_pack("{s:I, s:f, s:f, s:o, s:o}", "line", (json_int_t)w->lines, "score", score, "log_p", log_p, "pieces", pieces,
-                               "word_scores", words);
+    json_t *object = json_pack("{s:I, s:f, s:f, s:o, s:o}", "line", (json_int_t)w->lines, "score", score, "log_p",
+                               log_p, "pieces", pieces, "word_scores", words);
     json_dumpf(object, stdout, JSON_COMPACT);
     json_decref(object);
 }
@@ -167,9 +177,12 @@ static void print_pair(scoring *w, const int32_t *tokens, const double *word, si
 
 static rg_status score_batch(scoring *w)
 {
-    rg_batch batch = { .examples = w->pairs, .fields = 2,
-                             .field = { [RG_SOURCE] = { .layout = { .groups = w->pairs, .start = w->source_start }, .ids = w->source_ids.data },
-                                        [RG_TARGET] = { .layout = { .groups = w->pairs, .start = w->target_start }, .ids = w->target_ids.data,
+    rg_batch       batch = { .examples = w->pairs,
+                             .fields = 2,
+                             .field = { [RG_SOURCE] = { .layout = { .groups = w->pairs, .start = w->source_start },
+                                                        .ids = w->source_ids.data },
+                                        [RG_TARGET] = { .layout = { .groups = w->pairs, .start = w->target_start },
+                                                        .ids = w->target_ids.data,
                                                         .previous = w->previous.data } },
                              .lines = w->numbers };
     const double  *word;
@@ -207,8 +220,11 @@ static rg_status score_answers(const rg_task *task, const rg_call *call)
     const rg_list     none = { 0 };
     rg_answer_printer printer = { .json = s->json };
     rg_model         *model;
-    if (!task->score) return rg_fail(RG_EMATCH, "%s: a model for '%s' (%s -> %s) scores no answers", s->models.items[0], task->name, task->in, task->out);
-    if ((s->models.count > 1 && !together) || call->words.count > 1) return rg_fail(RG_EINVAL, "one model and one file of lines");
+    if (!task->score)
+        return rg_fail(RG_EMATCH, "%s: a model for '%s' (%s -> %s) scores no answers", s->models.items[0], task->name,
+                       task->in, task->out);
+    if ((s->models.count > 1 && !together) || call->words.count > 1)
+        return rg_fail(RG_EINVAL, "one model and one file of lines");
     RG_TRY(rg_model_load_as(&model, s->models.items[0], NULL, rg_weights_chosen(&s->keep)));
     const rg_question q = { .words = &none,
                             .input = together ? s->models.items[1] : call->words.count ? call->words.items[0] : "-",
@@ -237,8 +253,8 @@ static rg_status run(rg_call *call)
     if (status == RG_OK && !w.s->quiet) status = rg_line_faults_sum(w.source);
     if (status == RG_OK && !w.s->quiet) status = rg_line_faults_sum(w.target);
     if (status == RG_OK && !w.s->quiet && w.labels > 0)
-        fprintf(stderr, "%llu pairs, %.0f tokens, log p %.4f, perplexity %.4f\n", (unsigned long long)w.lines, w.labels, -w.nats,
-                exp(w.nats / w.labels));
+        fprintf(stderr, "%llu pairs, %.0f tokens, log p %.4f, perplexity %.4f\n", (unsigned long long)w.lines, w.labels,
+                -w.nats, exp(w.nats / w.labels));
     close_all(&w);
     return status;
 }
@@ -247,10 +263,13 @@ const rg_command rg_command_score = {
     .name = "score",
     .summary = "log p of given answers: of translations, of labels, of running text",
     .arguments = "SOURCE TARGET | FILE",
-    .details = "Prints log p(target | source) in nats for every pair of lines of the two files, </s> included: what the model "
-               "would have given that answer had search found it. Standard error gets the sum and the perplexity per subword. A classifier "
-               "scores one FILE (or standard input) of lines label TAB text: the label and its log p. A language model scores lines of "
-               "running text, one after another: log p and perplexity of each, and of all on standard error.",
+    .details =
+        "Prints log p(target | source) in nats for every pair of lines of the two files, </s> included: what the model "
+        "would have given that answer had search found it. Standard error gets the sum and the perplexity per subword. "
+        "A classifier "
+        "scores one FILE (or standard input) of lines label TAB text: the label and its log p. A language model scores "
+        "lines of "
+        "running text, one after another: log p and perplexity of each, and of all on standard error.",
     .options = options,
     .size = sizeof(settings),
     .run = run,

@@ -19,26 +19,38 @@ typedef struct {
 
 static const rg_option options[] = {
     { RG_OPTION_STRING, "model", offsetof(settings, model), "", "model file", 'm', NULL },
-    { RG_OPTION_STRING, "host", offsetof(settings, host), "127.0.0.1", "address to listen on; 0.0.0.0 is every one of this machine", 0, NULL },
+    { RG_OPTION_STRING, "host", offsetof(settings, host), "127.0.0.1",
+      "address to listen on; 0.0.0.0 is every one of this machine", 0, NULL },
     { RG_OPTION_INT, "port", offsetof(settings, port), "8080", "port; 0: any free one", 'p', "[0,65535]" },
-    { RG_OPTION_STRING, "api-key", offsetof(settings, api_key), "", "requests must carry this key; better REGARD_API_KEY, which others cannot see", 0, NULL },
-    { RG_OPTION_STRING, "source-lang", offsetof(settings, source), "", "language translated from: en; empty: as the model file says", 0, NULL, "source" },
-    { RG_OPTION_STRING, "target-lang", offsetof(settings, target), "", "language translated to, likewise", 0, NULL, "target" },
-    { RG_OPTION_INT, "beam-size", offsetof(settings, beam), "4", "hypotheses kept; alternatives are among them", 'b', "[1,1000]" },
+    { RG_OPTION_STRING, "api-key", offsetof(settings, api_key), "",
+      "requests must carry this key; better REGARD_API_KEY, which others cannot see", 0, NULL },
+    { RG_OPTION_STRING, "source-lang", offsetof(settings, source), "",
+      "language translated from: en; empty: as the model file says", 0, NULL, "source" },
+    { RG_OPTION_STRING, "target-lang", offsetof(settings, target), "", "language translated to, likewise", 0, NULL,
+      "target" },
+    { RG_OPTION_INT, "beam-size", offsetof(settings, beam), "4", "hypotheses kept; alternatives are among them", 'b',
+      "[1,1000]" },
     { RG_OPTION_REAL, "normalize", offsetof(settings, normalize), "1", "score is log p / length^this", 'n', "[0,inf)" },
-    { RG_OPTION_INT, "cpu-threads", offsetof(settings, threads), "0", "threads; 0: as many as there are cores", 0, "[0,1024]" },
+    { RG_OPTION_INT, "cpu-threads", offsetof(settings, threads), "0", "threads; 0: as many as there are cores", 0,
+      "[0,1024]" },
     { RG_OPTION_INT, "queue", offsetof(settings, queue), "65536", "subwords that may wait; beyond, 503", 0, "[1,inf)" },
-    { RG_OPTION_INT, "char-limit", offsetof(settings, char_limit), "5000", "characters of one request", 0, "[1,1048576]" },
-    { RG_OPTION_INT, "connections", offsetof(settings, per_address), "256", "connections of one address", 0, "[1,100000]" },
-    { RG_OPTION_INT, "req-limit", offsetof(settings, per_minute), "0", "requests of one address in a minute; beyond, 429; 0: any number", 0, "[0,inf)" },
-    { RG_OPTION_REAL, "request-seconds", offsetof(settings, request_seconds), "30", "time for waiting and translating; beyond, 503", 0, "(0,inf)" },
-    { RG_OPTION_REAL, "header-seconds", offsetof(settings, header_seconds), "10", "time for a whole header", 0, "(0,inf)" },
-    { RG_OPTION_REAL, "body-seconds", offsetof(settings, body_seconds), "30", "time for a whole body, and for reading the answer", 0, "(0,inf)" },
-    { RG_OPTION_REAL, "drain-seconds", offsetof(settings, drain_seconds), "10", "time for what was asked before SIGTERM", 0, "[0,inf)" },
+    { RG_OPTION_INT, "char-limit", offsetof(settings, char_limit), "5000", "characters of one request", 0,
+      "[1,1048576]" },
+    { RG_OPTION_INT, "connections", offsetof(settings, per_address), "256", "connections of one address", 0,
+      "[1,100000]" },
+    { RG_OPTION_INT, "req-limit", offsetof(settings, per_minute), "0",
+      "requests of one address in a minute; beyond, 429; 0: any number", 0, "[0,inf)" },
+    { RG_OPTION_REAL, "request-seconds", offsetof(settings, request_seconds), "30",
+      "time for waiting and translating; beyond, 503", 0, "(0,inf)" },
+    { RG_OPTION_REAL, "header-seconds", offsetof(settings, header_seconds), "10", "time for a whole header", 0,
+      "(0,inf)" },
+    { RG_OPTION_REAL, "body-seconds", offsetof(settings, body_seconds), "30",
+      "time for a whole body, and for reading the answer", 0, "(0,inf)" },
+    { RG_OPTION_REAL, "drain-seconds", offsetof(settings, drain_seconds), "10",
+      "time for what was asked before SIGTERM", 0, "[0,inf)" },
     RG_WEIGHTS_OPTIONS(settings, keep),
     RG_OPTION_END
 };
-
 
 static void say_address(void *context, const char *address)
 {
@@ -97,10 +109,12 @@ static rg_status run(rg_call *call)
 const rg_command rg_command_serve = {
     .name = "serve",
     .summary = "answer over HTTP: LibreTranslate's API or /v1/predict, and a page to type into",
-    .details = "Prints its address and serves until SIGTERM or SIGINT, then answers what was asked before and ends. Open the "
-               "address in a browser to type and see translation and attention. POST /translate and /detect, GET /languages, "
-               "/health and /metrics are LibreTranslate's; POST /v1/attention gives the record of a line. Models that do not translate "
-               "answer POST /v1/predict, classifiers also /classify (docs/serve.md).",
+    .details =
+        "Prints its address and serves until SIGTERM or SIGINT, then answers what was asked before and ends. Open the "
+        "address in a browser to type and see translation and attention. POST /translate and /detect, GET /languages, "
+        "/health and /metrics are LibreTranslate's; POST /v1/attention gives the record of a line. Models that do not "
+        "translate "
+        "answer POST /v1/predict, classifiers also /classify (docs/serve.md).",
     .options = options,
     .size = sizeof(settings),
     .run = run,

@@ -20,20 +20,26 @@ typedef struct show_options {
 } show_options;
 
 static const rg_option rows[] = {
-    { RG_OPTION_STRING, "model", offsetof(show_options, model), "", "answer the words with this model and show what it looked at; its task decides about further options", 'm', NULL },
-    { RG_OPTION_STRING, "json", offsetof(show_options, json), "", "write the record; .safetensors is binary, all else JSON", 0, NULL },
+    { RG_OPTION_STRING, "model", offsetof(show_options, model), "",
+      "answer the words with this model and show what it looked at; its task decides about further options", 'm',
+      NULL },
+    { RG_OPTION_STRING, "json", offsetof(show_options, json), "",
+      "write the record; .safetensors is binary, all else JSON", 0, NULL },
     { RG_OPTION_STRING, "html", offsetof(show_options, html), "", "write one self-contained page", 0, NULL },
     { RG_OPTION_STRING, "png", offsetof(show_options, png), "", "write a figure as PNG", 0, NULL },
     { RG_OPTION_STRING, "svg", offsetof(show_options, svg), "", "write a figure as SVG", 0, NULL },
     { RG_OPTION_STRING, "pdf", offsetof(show_options, pdf), "", "write a figure as PDF", 0, NULL },
-    { RG_OPTION_STRING, "style", offsetof(show_options, style), "auto", "what the figure draws; grid: every head of every layer", 0,
+    { RG_OPTION_STRING, "style", offsetof(show_options, style), "auto",
+      "what the figure draws; grid: every head of every layer", 0,
       "auto|matrix|grid|links|picture|graph|curves|memory" },
     { RG_OPTION_STRING, "name", offsetof(show_options, name), "", "only maps of this name (decoder.cross)", 0, NULL },
     { RG_OPTION_INT, "layer", offsetof(show_options, layer), "-1", "layer to show; -1 is the last", 0, NULL },
     { RG_OPTION_INT, "head", offsetof(show_options, head), "-1", "head to show; -1 is the first", 0, NULL },
     { RG_OPTION_INT, "step", offsetof(show_options, step), "-1", "step to show; -1 is the last", 0, NULL },
-    { RG_OPTION_INT, "links", offsetof(show_options, links), "12", "how many of the strongest links to list", 0, "[0,inf)" },
-    { RG_OPTION_INT, "width", offsetof(show_options, width), "0", "columns to use; 0 is those of the terminal", 0, "[0,inf)" },
+    { RG_OPTION_INT, "links", offsetof(show_options, links), "12", "how many of the strongest links to list", 0,
+      "[0,inf)" },
+    { RG_OPTION_INT, "width", offsetof(show_options, width), "0", "columns to use; 0 is those of the terminal", 0,
+      "[0,inf)" },
     { RG_OPTION_REAL, "threshold", offsetof(show_options, threshold), "0.02", "weights below are not drawn as links", 0,
       "[0,1]" },
     { RG_OPTION_REAL, "scale", offsetof(show_options, scale), "2", "pixels per point of a PNG", 0, "(0,100]" },
@@ -74,8 +80,10 @@ static rg_status list_maps(const rg_record *r)
 static const char *default_name(const rg_record *r, const show_options *o)
 {
     if (*o->name) return o->name;
-    if (o->layer < 0 && o->head < 0 && rg_record_find(r, "alignment", -1, -1, (int)o->step) < r->maps) return "alignment";
-    return rg_record_find(r, "decoder.cross", (int)o->layer, (int)o->head, (int)o->step) < r->maps ? "decoder.cross" : NULL;
+    if (o->layer < 0 && o->head < 0 && rg_record_find(r, "alignment", -1, -1, (int)o->step) < r->maps)
+        return "alignment";
+    return rg_record_find(r, "decoder.cross", (int)o->layer, (int)o->head, (int)o->step) < r->maps ? "decoder.cross"
+                                                                                                   : NULL;
 }
 
 /* Say what was asked for: the flags that were given, and no others. */
@@ -89,7 +97,8 @@ static rg_status fail_without_map(const rg_record *r, const show_options *o)
     rg_status status = *o->name ? rg_text_print(&text, " --name %s", o->name) : RG_OK;
     for (size_t i = 0; status == RG_OK && i < sizeof asked / sizeof *asked; i++)
         if (asked[i].value >= 0) status = rg_text_print(&text, " --%s %lld", asked[i].name, (long long)asked[i].value);
-    if (status == RG_OK) status = rg_fail(RG_EINVAL, "no map of the record's %zu is%s; --list shows them", r->maps, rg_text_c(&text));
+    if (status == RG_OK)
+        status = rg_fail(RG_EINVAL, "no map of the record's %zu is%s; --list shows them", r->maps, rg_text_c(&text));
     rg_text_free(&text);
     return status;
 }
@@ -196,7 +205,9 @@ static rg_status show_model(rg_call *call, const show_options *o)
                             .input = NULL,
                             .threads = 1,
                             .sink = rg_answer_printer_sink(&printer) };
-    rg_status status = task->answer ? task->answer(model, &q) : rg_fail(RG_EMATCH, "%s: nothing can be shown of a model for '%s'", o->model, task->name);
+    rg_status         status = task->answer
+                                   ? task->answer(model, &q)
+                                   : rg_fail(RG_EMATCH, "%s: nothing can be shown of a model for '%s'", o->model, task->name);
     rg_answer_printer_fini(&printer);
     rg_model_free(model);
     return status;
@@ -238,10 +249,14 @@ const rg_command rg_command_show = {
     .name = "show",
     .summary = "show what was attended to: in the terminal, as a figure, as a page",
     .arguments = "RECORD | -m MODEL [TEXT...]",
-    .details = "RECORD is a file written by --attention FILE of `regard translate` or `regard predict` (docs/record.md). With -m the "
-               "model answers, and what it looked at in every layer and head is shown: of the TEXT it translates, of a graph "
-               "(--graph FOLDER), of a new puzzle. regard show -m MODEL --help lists the options of that model. Without --json, "
-               "--html, --png, --svg or --pdf the map is drawn in the terminal. NO_COLOR, COLORTERM, TERM and the locale are honoured.",
+    .details =
+        "RECORD is a file written by --attention FILE of `regard translate` or `regard predict` (docs/record.md). With "
+        "-m the "
+        "model answers, and what it looked at in every layer and head is shown: of the TEXT it translates, of a graph "
+        "(--graph FOLDER), of a new puzzle. regard show -m MODEL --help lists the options of that model. Without "
+        "--json, "
+        "--html, --png, --svg or --pdf the map is drawn in the terminal. NO_COLOR, COLORTERM, TERM and the locale are "
+        "honoured.",
     .options = rows,
     .size = sizeof(show_options),
     .extend = extend,

@@ -18,10 +18,14 @@ typedef struct {
 enum { OBJECTIVES = 8 }; /* at most */
 
 static const rg_option options[] = {
-    { RG_OPTION_STRING, "type", offsetof(settings, type), "", "which system; empty: transformer (`regard train --help` lists them)", 0, NULL },
-    { RG_OPTION_STRING, "preset", offsetof(settings, preset), "", "sizes under a name (transformer: tiny, small, base, big); what other options say counts more", 0, NULL },
-    { RG_OPTION_STRING, "fine-tune", offsetof(settings, fine_tune), "", "model file to train further: its system, settings and vocabularies, and its weights by --init-from", 0, NULL },
-    { RG_OPTION_LIST, "objective", offsetof(settings, objective), "", "how the loss of a system that answers once is made; several add up", 0, NULL },
+    { RG_OPTION_STRING, "type", offsetof(settings, type), "",
+      "which system; empty: transformer (`regard train --help` lists them)", 0, NULL },
+    { RG_OPTION_STRING, "preset", offsetof(settings, preset), "",
+      "sizes under a name (transformer: tiny, small, base, big); what other options say counts more", 0, NULL },
+    { RG_OPTION_STRING, "fine-tune", offsetof(settings, fine_tune), "",
+      "model file to train further: its system, settings and vocabularies, and its weights by --init-from", 0, NULL },
+    { RG_OPTION_LIST, "objective", offsetof(settings, objective), "",
+      "how the loss of a system that answers once is made; several add up", 0, NULL },
     { RG_OPTION_BOOL, "quiet", offsetof(settings, quiet), "false", "no log lines", 0, NULL },
     RG_OPTION_END
 };
@@ -64,7 +68,8 @@ static bool has_row(const rg_option *rows, const char *name)
     return rows->name != NULL;
 }
 
-/* What a model to train further says: its settings, its vocabularies where its task has some, and where its weights are. A JSON string is one of YAML. */
+/* What a model to train further says: its settings, its vocabularies where its task has some, and where its weights
+ * are. A JSON string is one of YAML. */
 static rg_status start_from_model(rg_call *call, const rg_system *system, const char *path)
 {
     const char *yaml;
@@ -75,10 +80,12 @@ static rg_status start_from_model(rg_call *call, const rg_system *system, const 
     rg_status   status = rg_state_new(&state);
     if (status == RG_OK) status = rg_model_file_state(state, path);
     if (status == RG_OK) status = rg_state_get_text(&yaml, state, "regard.settings");
-    if (status == RG_OK && (!length || length >= sizeof quoted)) status = rg_fail(RG_EINVAL, "--fine-tune %.80s: a name that is not UTF-8 or too long", path);
+    if (status == RG_OK && (!length || length >= sizeof quoted))
+        status = rg_fail(RG_EINVAL, "--fine-tune %.80s: a name that is not UTF-8 or too long", path);
     if (status == RG_OK) {
         const bool vocabs = has_row(system->task->options, "vocabs");
-        char *whole = rg_format("%s%sinit-from: %s\n%s%s%s", call->preset, yaml, quoted, vocabs ? "vocabs: [" : "", vocabs ? quoted : "", vocabs ? "]\n" : "");
+        char      *whole = rg_format("%s%sinit-from: %s\n%s%s%s", call->preset, yaml, quoted, vocabs ? "vocabs: [" : "",
+                                vocabs ? quoted : "", vocabs ? "]\n" : "");
         rg_free(call->preset);
         call->preset = whole;
         if (!whole) status = RG_ENOMEM;
@@ -122,7 +129,8 @@ static rg_status extend(rg_call *call)
     const rg_system *system = chosen_system(call);
     if (!system) return RG_EINVAL;
     if (!*s->type && call->help) return rg_call_add(call, "learning", rg_learning_rows, sizeof(rg_learning)); /* whose data, whose settings? */
-    if (s->fine_tune[0] && s->preset[0]) return rg_fail(RG_EINVAL, "--fine-tune takes the sizes of its model; --preset %s names others", s->preset);
+    if (s->fine_tune[0] && s->preset[0])
+        return rg_fail(RG_EINVAL, "--fine-tune takes the sizes of its model; --preset %s names others", s->preset);
     RG_TRY(start_from(call, system, s->preset));
     if (s->fine_tune[0]) RG_TRY(start_from_model(call, system, s->fine_tune));
     RG_TRY(rg_call_add(call, "data", system->task->options, system->task->options_bytes));
@@ -142,7 +150,8 @@ static rg_status check_output(const char *flag, const char *path, const rg_optio
     for (; *path && rows->name; rows++) {
         const void    *at = (const char *)values + rows->offset;
         const rg_list *list = at;
-        for (size_t i = 0; rows->kind == RG_OPTION_LIST && i < list->count; i++) RG_TRY(rg_output_is_not(flag, path, list->items[i]));
+        for (size_t i = 0; rows->kind == RG_OPTION_LIST && i < list->count; i++)
+            RG_TRY(rg_output_is_not(flag, path, list->items[i]));
         if (rows->kind == RG_OPTION_STRING) RG_TRY(rg_output_is_not(flag, path, *(char *const *)at));
     }
     return RG_OK;
@@ -166,9 +175,12 @@ static void say_final(rg_console *console, const rg_learned *l)
 {
     rg_text line = { 0 };
     for (size_t i = 0; i < l->final.count; i++)
-        if (rg_text_print(&line, "%s%s %.4f", i ? ", " : "", l->final.metric[i].name, l->final.metric[i].value) != RG_OK) break;
+        if (rg_text_print(&line, "%s%s %.4f", i ? ", " : "", l->final.metric[i].name, l->final.metric[i].value) !=
+            RG_OK)
+            break;
     if (line.length && l->updates)
-        rg_console_say(console, "%s; %llu epochs in %.1f s", rg_text_c(&line), (unsigned long long)l->epochs, l->seconds);
+        rg_console_say(console, "%s; %llu epochs in %.1f s", rg_text_c(&line), (unsigned long long)l->epochs,
+                       l->seconds);
     rg_text_free(&line);
 }
 
@@ -199,12 +211,15 @@ static rg_status run(rg_call *call)
     rg_console         console;
     rg_learned         learned;
     rg_objective_choice objective[OBJECTIVES];
-    if (s->objective.count > OBJECTIVES) return rg_fail(RG_ELIMIT, "%zu objectives; at most %d", s->objective.count, OBJECTIVES);
+    if (s->objective.count > OBJECTIVES)
+        return rg_fail(RG_ELIMIT, "%zu objectives; at most %d", s->objective.count, OBJECTIVES);
     for (size_t i = 0; i < s->objective.count; i++) {
         const rg_objective *o = rg_objective_find(s->objective.items[i]);
         objective[i] = (rg_objective_choice){ o, o->options ? rg_call_values(call, o->options) : NULL };
     }
-    char *json = learning->log_json[0] ? rg_strdup(learning->log_json) : learning->model[0] ? rg_format("%s.jsonl", learning->model) : rg_strdup("");
+    char              *json = learning->log_json[0] ? rg_strdup(learning->log_json)
+                              : learning->model[0]  ? rg_format("%s.jsonl", learning->model)
+                                                    : rg_strdup("");
     rg_status          status = json ? check_outputs(call, system, learning, json) : RG_ENOMEM;
     if (status == RG_OK) status = rg_console_open(&console, json, learning->overwrite, s->quiet);
     rg_free(json);
@@ -233,7 +248,8 @@ static void more_help(FILE *out, const rg_call *call)
 {
     const settings *s = call->options;
     if (*s->type) return;
-    fprintf(out, "\ntypes, by what goes in and comes out (regard train --type NAME --help lists the\noptions and defaults of one):\n");
+    fprintf(out, "\ntypes, by what goes in and comes out (regard train --type NAME --help lists the\noptions and "
+                 "defaults of one):\n");
     for (const rg_task *const *t = rg_task_all(); *t; t++) {
         fprintf(out, "\n %s -> %s: %s\n", (*t)->in, (*t)->out, (*t)->name);
         for (const rg_system *const *x = rg_system_all(); *x; x++)
@@ -244,10 +260,13 @@ static void more_help(FILE *out, const rg_call *call)
 const rg_command rg_command_train = {
     .name = "train",
     .summary = "train a system; resumes by itself where it was stopped",
-    .details = "Writes MODEL at every save, and MODEL.checkpoint, from which the same command resumes bit for "
-               "bit. SIGTERM, SIGHUP and Ctrl-C save and stop, with exit code 0. On a terminal a bar shows progress and the time left; elsewhere "
-               "log lines are printed. MODEL.jsonl holds the same as JSON lines: `regard report` draws them. What a system "
-               "learns from follows from its --type: `regard list tasks` lists the kinds of data, `regard train --type NAME --help` the options.",
+    .details =
+        "Writes MODEL at every save, and MODEL.checkpoint, from which the same command resumes bit for "
+        "bit. SIGTERM, SIGHUP and Ctrl-C save and stop, with exit code 0. On a terminal a bar shows progress and the "
+        "time left; elsewhere "
+        "log lines are printed. MODEL.jsonl holds the same as JSON lines: `regard report` draws them. What a system "
+        "learns from follows from its --type: `regard list tasks` lists the kinds of data, `regard train --type NAME "
+        "--help` the options.",
     .options = options,
     .size = sizeof(settings),
     .extend = extend,

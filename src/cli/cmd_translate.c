@@ -28,33 +28,55 @@ typedef struct {
 
 static const rg_option options[] = {
     { RG_OPTION_LIST, "models", offsetof(settings, models), "", "model file; several are an ensemble", 'm', NULL },
-    { RG_OPTION_STRING, "input", offsetof(settings, input), "-", "file of lines, .gz allowed; -: standard input", 'i', NULL },
-    { RG_OPTION_STRING, "output", offsetof(settings, output), "-", "file to write, whole or not at all; -: standard output", 'o', NULL },
+    { RG_OPTION_STRING, "input", offsetof(settings, input), "-", "file of lines, .gz allowed; -: standard input", 'i',
+      NULL },
+    { RG_OPTION_STRING, "output", offsetof(settings, output), "-",
+      "file to write, whole or not at all; -: standard output", 'o', NULL },
     { RG_OPTION_INT, "beam-size", offsetof(settings, beam), "4", "hypotheses kept; 1 is greedy", 'b', "[1,1000]" },
-    { RG_OPTION_REAL, "normalize", offsetof(settings, normalize), "1", "score is log p / length^this; 0: log p", 'n', "[0,inf)" },
-    { RG_OPTION_STRING, "length-form", offsetof(settings, length_form), "power", "length in --normalize: power: length; gnmt: (5 + length) / 6", 0, "power|gnmt" },
-    { RG_OPTION_INT, "groups", offsetof(settings, groups), "1", "diverse beam search: cut the beam into so many groups that avoid each other's words", 0, "[1,1000]" },
-    { RG_OPTION_REAL, "diversity", offsetof(settings, diversity), "0.5", "with --groups: taken off log p for each earlier group with the same word here", 0, "[0,inf)" },
+    { RG_OPTION_REAL, "normalize", offsetof(settings, normalize), "1", "score is log p / length^this; 0: log p", 'n',
+      "[0,inf)" },
+    { RG_OPTION_STRING, "length-form", offsetof(settings, length_form), "power",
+      "length in --normalize: power: length; gnmt: (5 + length) / 6", 0, "power|gnmt" },
+    { RG_OPTION_INT, "groups", offsetof(settings, groups), "1",
+      "diverse beam search: cut the beam into so many groups that avoid each other's words", 0, "[1,1000]" },
+    { RG_OPTION_REAL, "diversity", offsetof(settings, diversity), "0.5",
+      "with --groups: taken off log p for each earlier group with the same word here", 0, "[0,inf)" },
     { RG_OPTION_REAL, "word-penalty", offsetof(settings, penalty), "0", "added to the score for each word", 0, NULL },
-    { RG_OPTION_REAL, "coverage", offsetof(settings, coverage), "0", "weight of the penalty for source words not looked at", 0, "[0,inf)" },
-    { RG_OPTION_INT, "n-best", offsetof(settings, n_best), "0", "print so many answers a line, in Moses' form; 0: the best alone", 0, "[0,inf)" },
-    { RG_OPTION_STRING, "alignment", offsetof(settings, alignment), "", "append what was looked at: soft, hard, or links above a threshold", 0, NULL },
-    { RG_OPTION_STRING, "attention", offsetof(settings, attention), "", "write the record of every layer and head; from the second line on FILE.2.json, ...", 0, NULL },
+    { RG_OPTION_REAL, "coverage", offsetof(settings, coverage), "0",
+      "weight of the penalty for source words not looked at", 0, "[0,inf)" },
+    { RG_OPTION_INT, "n-best", offsetof(settings, n_best), "0",
+      "print so many answers a line, in Moses' form; 0: the best alone", 0, "[0,inf)" },
+    { RG_OPTION_STRING, "alignment", offsetof(settings, alignment), "",
+      "append what was looked at: soft, hard, or links above a threshold", 0, NULL },
+    { RG_OPTION_STRING, "attention", offsetof(settings, attention), "",
+      "write the record of every layer and head; from the second line on FILE.2.json, ...", 0, NULL },
     { RG_OPTION_BOOL, "word-scores", offsetof(settings, word_scores), "false", "append log p of each token", 0, NULL },
     { RG_OPTION_BOOL, "json", offsetof(settings, json), "false", "one JSON object a line", 0, NULL },
     { RG_OPTION_LIST, "prefix", offsetof(settings, prefix), "", "words that every answer begins with", 0, NULL },
-    { RG_OPTION_INT, "max-length", offsetof(settings, max_length), "1000", "source tokens read; what is cut is said", 0, "[1,1000000]" },
-    { RG_OPTION_REAL, "max-length-factor", offsetof(settings, factor), "2", "answers end at this times the source length, plus 10", 0, "[0,inf)" },
-    { RG_OPTION_BOOL, "allow-unk", offsetof(settings, allow_unknown), "true", "answers may hold the unknown word", 0, NULL },
-    { RG_OPTION_BOOL, "replace-unk", offsetof(settings, replace_unknown), "false", "put the source word looked at in its place", 0, NULL },
-    { RG_OPTION_LIST, "dictionary", offsetof(settings, dictionary), "", "with --replace-unk: two files of lines that translate each other; the word this one is most often linked with there", 0, NULL },
-    { RG_OPTION_BOOL, "sampling", offsetof(settings, sample), "false", "draw answers instead of searching for the best", 0, NULL },
+    { RG_OPTION_INT, "max-length", offsetof(settings, max_length), "1000", "source tokens read; what is cut is said", 0,
+      "[1,1000000]" },
+    { RG_OPTION_REAL, "max-length-factor", offsetof(settings, factor), "2",
+      "answers end at this times the source length, plus 10", 0, "[0,inf)" },
+    { RG_OPTION_BOOL, "allow-unk", offsetof(settings, allow_unknown), "true", "answers may hold the unknown word", 0,
+      NULL },
+    { RG_OPTION_BOOL, "replace-unk", offsetof(settings, replace_unknown), "false",
+      "put the source word looked at in its place", 0, NULL },
+    { RG_OPTION_LIST, "dictionary", offsetof(settings, dictionary), "",
+      "with --replace-unk: two files of lines that translate each other; the word this one is most often linked with "
+      "there",
+      0, NULL },
+    { RG_OPTION_BOOL, "sampling", offsetof(settings, sample), "false", "draw answers instead of searching for the best",
+      0, NULL },
     { RG_OPTION_REAL, "temperature", offsetof(settings, temperature), "1", "of the draws", 0, "(0,inf)" },
-    { RG_OPTION_INT, "top", offsetof(settings, top), "0", "draw among so many most likely tokens; 0: all", 0, "[0,inf)" },
+    { RG_OPTION_INT, "top", offsetof(settings, top), "0", "draw among so many most likely tokens; 0: all", 0,
+      "[0,inf)" },
     { RG_OPTION_INT, "seed", offsetof(settings, seed), "1", "of the draws", 0, "[0,inf)" },
-    { RG_OPTION_INT, "mini-batch", offsetof(settings, mini_batch), "32", "most lines searched together; long ones are fewer", 0, "[1,100000]" },
-    { RG_OPTION_INT, "maxi-batch", offsetof(settings, maxi_batch), "100", "times mini-batch lines are read and sorted by length", 0, "[1,100000]" },
-    { RG_OPTION_INT, "cpu-threads", offsetof(settings, threads), "0", "threads; 0: as many as there are cores", 0, "[0,1024]" },
+    { RG_OPTION_INT, "mini-batch", offsetof(settings, mini_batch), "32",
+      "most lines searched together; long ones are fewer", 0, "[1,100000]" },
+    { RG_OPTION_INT, "maxi-batch", offsetof(settings, maxi_batch), "100",
+      "times mini-batch lines are read and sorted by length", 0, "[1,100000]" },
+    { RG_OPTION_INT, "cpu-threads", offsetof(settings, threads), "0", "threads; 0: as many as there are cores", 0,
+      "[0,1024]" },
     { RG_OPTION_BOOL, "quiet", offsetof(settings, quiet), "false", "no remarks about cut or damaged lines", 0, NULL },
     RG_WEIGHTS_OPTIONS(settings, keep),
     RG_OPTION_END
@@ -75,7 +97,8 @@ typedef struct {
 
 /* ----------------------------------------------------------------------------------------------------- printing */
 
-/* Links "source-target": the strongest of each target piece (hard), or all at least the threshold. Rows of the closing </s> do not link. */
+/* Links "source-target": the strongest of each target piece (hard), or all at least the threshold. Rows of the
+ * closing </s> do not link. */
 static void print_links(const translation *t, const rg_answer *a)
 {
     const char *gap = "";
@@ -126,7 +149,8 @@ static void print_plain(const translation *t, const rg_translated *r, uint64_t n
     }
     for (size_t k = 0; k < r->count; k++) { /* Moses: number ||| text ||| features ||| score */
         const rg_answer *a = r->best[k].answer;
-        fprintf(t->out, "%llu ||| %s ||| F0= %.6f ||| %.6f", (unsigned long long)number, r->best[k].text, a->log_p, a->score);
+        fprintf(t->out, "%llu ||| %s ||| F0= %.6f ||| %.6f", (unsigned long long)number, r->best[k].text, a->log_p,
+                a->score);
         print_extras(t, a);
         fputc('\n', t->out);
     }
@@ -143,7 +167,8 @@ static json_t *pieces(const rg_vocab *vocab, const int32_t *ids, size_t n)
 static json_t *answer_json(const translation *t, const rg_translation *b)
 {
     const rg_answer *a = b->answer;
-    json_t          *object = json_pack("{s:s, s:f, s:f, s:b}", "text", b->text, "score", a->score, "log_p", a->log_p, "cut", a->cut);
+    json_t          *object =
+        json_pack("{s:s, s:f, s:f, s:b}", "text", b->text, "score", a->score, "log_p", a->log_p, "cut", a->cut);
     json_object_set_new(object, "pieces", pieces(t->translators[0]->target, a->tokens, a->length));
     json_t *words = json_array();
     for (size_t i = 0; i < a->length + (a->cut ? 0 : 1); i++) json_array_append_new(words, json_real(a->word[i]));
@@ -183,7 +208,8 @@ static rg_status save_record(const translation *t, const rg_translated *r, uint6
     const char *path = t->s->attention, *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
     const int   stem = dot ? (int)(dot - path) : (int)strlen(path);
     rg_record  *record = NULL;
-    char       *name = number ? rg_format("%.*s.%llu%s", stem, path, (unsigned long long)number + 1, dot ? dot : "") : rg_strdup(path);
+    char       *name =
+        number ? rg_format("%.*s.%llu%s", stem, path, (unsigned long long)number + 1, dot ? dot : "") : rg_strdup(path);
     rg_status   status = name ? rg_record_of_heads(&record, t->translators[0], r, NULL) : RG_ENOMEM;
     if (status == RG_OK) status = rg_record_save(record, name);
     rg_record_free(record);
@@ -196,7 +222,8 @@ static rg_status save_record(const translation *t, const rg_translated *r, uint6
 static void say_cut(const translation *t, const rg_translated *r, uint64_t number)
 {
     const size_t read = r->source_length - 1; /* without </s> */
-    fprintf(stderr, "line %llu: the last %zu of %zu tokens were not read; %s %zu\n", (unsigned long long)number + 1, r->cut, r->cut + read,
+    fprintf(stderr, "line %llu: the last %zu of %zu tokens were not read; %s %zu\n", (unsigned long long)number + 1,
+            r->cut, r->cut + read,
             read < (size_t)t->s->max_length ? "the model has learned positions for" : "--max-length is", read);
 }
 
@@ -206,7 +233,8 @@ static rg_status translate_lines(translation *t, char **lines, size_t n, uint64_
     const char         **prefix = rg_alloc_array(n, sizeof *prefix);
     if (!prefix) return RG_ENOMEM;
     for (size_t i = 0; i < n; i++) prefix[i] = rg_text_c(&t->prefix);
-    const rg_status status = rg_session_run(&results, t->session, &t->config, (const char *const *)lines, n, first, prefix);
+    const rg_status status =
+        rg_session_run(&results, t->session, &t->config, (const char *const *)lines, n, first, prefix);
     rg_free(prefix);
     RG_TRY(status);
     for (size_t i = 0; i < n; i++) {
@@ -255,8 +283,8 @@ static rg_status configure(translation *t)
     const settings *s = t->s;
     if (!s->models.count) return rg_fail(RG_EINVAL, "which model? -m MODEL.safetensors");
     if (s->n_best > s->beam)
-        return rg_fail(RG_EINVAL, "--n-best is %lld; --beam-size %lld keeps no more than that many", (long long)s->n_best,
-                       (long long)s->beam);
+        return rg_fail(RG_EINVAL, "--n-best is %lld; --beam-size %lld keeps no more than that many",
+                       (long long)s->n_best, (long long)s->beam);
     RG_TRY(rg_words_join(&t->prefix, &s->prefix));
     t->threshold = -1;
     if (s->alignment[0] && strcmp(s->alignment, "soft") != 0 && strcmp(s->alignment, "hard") != 0) {
@@ -322,7 +350,8 @@ static rg_status run(rg_call *call)
     if (status == RG_OK) status = check_outputs(t.s);
     const long  cores = sysconf(_SC_NPROCESSORS_ONLN);
     const int   threads = t.s->threads ? (int)t.s->threads : cores > 0 ? (int)cores : 1;
-    if (status == RG_OK && !(t.translators = rg_alloc_zero(t.s->models.count * sizeof *t.translators))) status = RG_ENOMEM;
+    if (status == RG_OK && !(t.translators = rg_alloc_zero(t.s->models.count * sizeof *t.translators)))
+        status = RG_ENOMEM;
     for (size_t i = 0; status == RG_OK && i < t.s->models.count; i++, t.count++) {
         status = rg_translator_load_as(&t.translators[i], t.s->models.items[i], rg_weights_chosen(&t.s->keep));
         if (status == RG_OK) status = rg_translator_slim(t.translators[i]);
@@ -346,7 +375,8 @@ static rg_status run(rg_call *call)
 const rg_command rg_command_translate = {
     .name = "translate",
     .summary = "translate lines: one in, one out, in order",
-    .details = "Reads lines of UTF-8 and writes one translation a line, at once when the next line would have to be waited for. "
+    .details = "Reads lines of UTF-8 and writes one translation a line, at once when the next line would have to be "
+               "waited for. "
                "A line's translation does not depend on its neighbours, on batches or on threads.",
     .options = options,
     .size = sizeof(settings),

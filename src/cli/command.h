@@ -1,7 +1,7 @@
 /* command.h - what a command of the program is.
  *
- * A command is one file, src/cli/cmd_<name>.c, that ends in `const rg_command rg_command_<name> = { ... };`, and one word in
- * the list of command.c. */
+ * A command is one file, src/cli/cmd_<name>.c, that ends in `const rg_command rg_command_<name> = { ... };`, and one
+ * word in the list of command.c. */
 #ifndef RG_CLI_COMMAND_H
 #define RG_CLI_COMMAND_H
 
@@ -22,7 +22,8 @@ typedef struct rg_command {
      * at the words and configuration files, to add groups with rg_call_add(). May be NULL. */
     rg_status (*extend)(rg_call *call);
 
-    /* What --help says behind the options, such as what a table holds. Options are filled as far as they could be. May be NULL. */
+    /* What --help says behind the options, such as what a table holds. Options are filled as far as they could be.
+     * May be NULL. */
     void (*more_help)(FILE *out, const rg_call *call);
 
     /* Do it. On failure the message is printed by the caller: RG_EINVAL is wrong usage (exit 2), the rest exit 1. */
@@ -52,8 +53,8 @@ struct rg_call {
 /* Add rows whose values live in a zeroed struct of `size` bytes, freed with the call. Only inside extend(). */
 rg_status rg_call_add(rg_call *call, const char *title, const rg_option *rows, size_t size);
 
-/* Fill all groups from presets, files and words, as far as they are known: what extend() added may say what else there is. Only inside
- * extend(). */
+/* Fill all groups from presets, files and words, as far as they are known: what extend() added may say what else
+ * there is. Only inside extend(). */
 rg_status rg_call_look(rg_call *call);
 
 /* The values of the group with these rows, or NULL. */
@@ -82,7 +83,8 @@ void rg_help_manual(FILE *out, const rg_command *const *commands);
 /* All commands, in the order of the help; ends with NULL. */
 const rg_command *const *rg_command_all(void);
 
-/* The program as it was called, quoted where a shell needs it: what to type to run it again from the current folder. Never NULL. */
+/* The program as it was called, quoted where a shell needs it: what to type to run it again from the current folder.
+ * Never NULL. */
 const char *rg_program(void);
 
 /* The whole program: returns the exit code, 0 done, 1 failed, 2 wrong usage. */

@@ -19,14 +19,17 @@ void rg_demo_list(FILE *out)
 
 /* -------------------------------------------------------------------------------------------------------- learning */
 
-static rg_status make_recipe(rg_recipe **out, const rg_task *task, const rg_demo *d, const rg_demo_settings *s, const char *model)
+static rg_status make_recipe(rg_recipe **out, const rg_task *task, const rg_demo *d, const rg_demo_settings *s,
+                             const char *model)
 {
     rg_text   yaml = { 0 };
     char     *type = rg_format("type: %s\nobjective: [%s]\n", d->type, d->objective ? d->objective : "");
-    char     *rest = rg_format("overwrite: true\nseed: %lld\ncpu-threads: %lld\n", (long long)s->seed, (long long)s->threads);
+    char     *rest =
+        rg_format("overwrite: true\nseed: %lld\ncpu-threads: %lld\n", (long long)s->seed, (long long)s->threads);
     char     *limit = rg_format("after-batches: %lld\nlr-cooldown: 0\n", (long long)s->updates);
     rg_status status = type && rest && limit ? rg_recipe_new(out, type) : RG_ENOMEM;
-    if (status == RG_OK) status = (d->small ? d->small : task->small)(&yaml, s->folder, s->quick ? RG_SMALL_TEST : RG_SMALL_DEMO);
+    if (status == RG_OK)
+        status = (d->small ? d->small : task->small)(&yaml, s->folder, s->quick ? RG_SMALL_TEST : RG_SMALL_DEMO);
     if (status == RG_OK) status = rg_recipe_read(*out, rg_text_c(&yaml), false);
     if (status == RG_OK && d->settings) status = rg_recipe_read(*out, d->settings, false);
     if (status == RG_OK && s->quick) status = rg_recipe_read(*out, rg_text_c(&yaml), false); /* few data once more: settings are for many */
@@ -53,11 +56,13 @@ static bool find_metric(double *out, const rg_demo *d, const rg_learned *learned
     for (size_t i = 0; i < learned->final.count; i++)
         if (named(&learned->final.metric[i], d->metric)) return *out = learned->final.metric[i].value, true;
     for (size_t i = 0; i < valid->count; i++)
-        if (named(&valid->metric[i], d->metric)) return *out = best ? valid->metric[i].best : valid->metric[i].value, true;
+        if (named(&valid->metric[i], d->metric))
+            return *out = best ? valid->metric[i].best : valid->metric[i].value, true;
     return false;
 }
 
-static rg_status learn(rg_model **out, double *out_value, const rg_task *task, const rg_demo *d, const rg_demo_settings *s, const char *model)
+static rg_status learn(rg_model **out, double *out_value, const rg_task *task, const rg_demo *d,
+                       const rg_demo_settings *s, const char *model)
 {
     rg_recipe *recipe = NULL;
     rg_console console = { 0 };
@@ -69,7 +74,8 @@ static rg_status learn(rg_model **out, double *out_value, const rg_task *task, c
         const rg_train_report report = rg_console_report(&console);
         const rg_training     t = rg_recipe_training(recipe, &report);
         status = rg_learn(out, &learned, &t);
-        if (status == RG_OK && d->attack == 0 && !find_metric(out_value, d, &learned, &console.metrics, t.learning->restore_best))
+        if (status == RG_OK && d->attack == 0 &&
+            !find_metric(out_value, d, &learned, &console.metrics, t.learning->restore_best))
             status = rg_fail(RG_EINVAL, "the demo %s measures no %s", d->name, d->metric);
         rg_console_close(&console);
     }
@@ -134,7 +140,11 @@ static rg_status show(const rg_model *m, const rg_demo *d, const char *folder)
     if (status == RG_OK && d->asking) status = fill_asking(options, task, d->asking, folder);
     if (status == RG_OK && d->ask) printf("\n%s\n", word);
     if (status == RG_OK) {
-        const rg_question q = { .options = options, .words = &words, .input = "/dev/null", .threads = 1, .sink = rg_answer_printer_sink(&printer) };
+        const rg_question q = { .options = options,
+                                .words = &words,
+                                .input = "/dev/null",
+                                .threads = 1,
+                                .sink = rg_answer_printer_sink(&printer) };
         status = task->answer(m, &q);
     }
     if (status == RG_OK && drawn.drawn) printf("\n(the same drawing: %s)\n", figure);
@@ -181,7 +191,8 @@ static rg_status draw_texts(const rg_model *m, const rg_demo *d)
 /* The files that are attacked, words of one text. */
 static rg_status split_files(rg_list *out, char *text)
 {
-    for (char *word = strtok(text, " "); word && out->count < 2; word = strtok(NULL, " ")) out->items[out->count++] = word;
+    for (char *word = strtok(text, " "); word && out->count < 2; word = strtok(NULL, " "))
+        out->items[out->count++] = word;
     return out->count ? RG_OK : rg_fail(RG_EINVAL, "the demo names no files to attack");
 }
 
@@ -189,17 +200,21 @@ static rg_status attack(double *out, const rg_model *m, const rg_demo *d, const 
 {
     static char            none[] = "", automatic[] = "auto";
     char                  *items[2], *sheet = rg_format("%s/attacked.png", folder);
-    rg_set_options         sets = { .train = { 0, items }, .format = none, .columns = none, .header = automatic, .pictures = none, .batch = 100 };
+    rg_set_options         sets = {
+                .train = { 0, items }, .format = none, .columns = none, .header = automatic, .pictures = none, .batch = 100
+    };
     const int64_t          steps[] = { 1, 10 };
-    const rg_attack_config c = { .epsilon = &d->attack, .epsilons = 1, .steps = steps, .step_counts = 2, .sheet = sheet, .threads = 2, .seed = 1 };
+    const rg_attack_config c = {
+        .epsilon = &d->attack, .epsilons = 1, .steps = steps, .step_counts = 2, .sheet = sheet, .threads = 2, .seed = 1
+    };
     rg_attack_row          r[2];
     rg_text                text = { 0 };
     rg_status              status = sheet ? with_folder(&text, d->attacked, folder) : RG_ENOMEM;
     if (status == RG_OK) status = split_files(&sets.train, text.data);
     if (status == RG_OK) status = rg_attack(r, m, &sets, &c);
     for (size_t i = 0; status == RG_OK && i < 2; i++)
-        printf("%s%2lld step%s: error %.3f, clean %.3f; random changes of the same size change %.3f of the answers\n", i ? "" : "\n", (long long)steps[i], i ? "s" : " ",
-               r[i].error, r[i].clean_error, r[i].noise);
+        printf("%s%2lld step%s: error %.3f, clean %.3f; random changes of the same size change %.3f of the answers\n",
+               i ? "" : "\n", (long long)steps[i], i ? "s" : " ", r[i].error, r[i].clean_error, r[i].noise);
     if (status == RG_OK) printf("(pictures, changes and what came of them: %s)\n", sheet);
     if (status == RG_OK) *out = r[0].error;
     rg_text_free(&text);
@@ -212,7 +227,8 @@ rg_status rg_demo_run(bool *out_good, const rg_task *task, const rg_demo *d, con
     const double started = rg_now();
     rg_model    *model = NULL;
     double       value = 0;
-    if (mkdir(s->folder, 0777) != 0 && errno != EEXIST) return rg_fail(RG_EIO, "cannot make the folder %s: %s", s->folder, strerror(errno));
+    if (mkdir(s->folder, 0777) != 0 && errno != EEXIST)
+        return rg_fail(RG_EIO, "cannot make the folder %s: %s", s->folder, strerror(errno));
     char     *path = rg_format("%s/model.safetensors", s->folder);
     rg_status status = path ? learn(&model, &value, task, d, s, path) : RG_ENOMEM;
     if (status == RG_OK && d->attack > 0) status = attack(&value, model, d, s->folder);
@@ -220,8 +236,9 @@ rg_status rg_demo_run(bool *out_good, const rg_task *task, const rg_demo *d, con
     if (status == RG_OK && d->drawing && task->generate) status = draw_texts(model, d);
     if (status == RG_OK) {
         *out_good = d->below ? value <= d->expected : value >= d->expected;
-        printf("\ndemo %s: %s %.4g, %s %g was expected: %s (%.0f s)\n", d->name, d->metric, value, d->below ? "at most" : "at least", d->expected,
-               *out_good ? "good" : "NOT as expected", rg_now() - started);
+        printf("\ndemo %s: %s %.4g, %s %g was expected: %s (%.0f s)\n", d->name, d->metric, value,
+               d->below ? "at most" : "at least", d->expected, *out_good ? "good" : "NOT as expected",
+               rg_now() - started);
     }
     rg_model_free(model);
     rg_free(path);

@@ -21,22 +21,31 @@ typedef struct evaluate_options {
 static const rg_option rows[] = {
     { RG_OPTION_LIST, "metrics", offsetof(evaluate_options, metrics), "bleu chrf",
       "bleu, chrf, chrf++, ter, rouge (1, 2 and L), rouge1, rouge2, rougeL, gleu, exact, aer", 0, NULL },
-    { RG_OPTION_STRING, "tokenize", offsetof(evaluate_options, tokenize), "13a", "tokeniser of BLEU", 0, "13a|intl|char|none|zh" },
-    { RG_OPTION_BOOL, "lowercase", offsetof(evaluate_options, lowercase), "false", "compare without case (BLEU, chrF, exact)", 0, NULL },
-    { RG_OPTION_BOOL, "normalized", offsetof(evaluate_options, normalized), "false", "TER: split punctuation", 0, NULL },
+    { RG_OPTION_STRING, "tokenize", offsetof(evaluate_options, tokenize), "13a", "tokeniser of BLEU", 0,
+      "13a|intl|char|none|zh" },
+    { RG_OPTION_BOOL, "lowercase", offsetof(evaluate_options, lowercase), "false",
+      "compare without case (BLEU, chrF, exact)", 0, NULL },
+    { RG_OPTION_BOOL, "normalized", offsetof(evaluate_options, normalized), "false", "TER: split punctuation", 0,
+      NULL },
     { RG_OPTION_INT, "rouge-bytes", offsetof(evaluate_options, rouge_bytes), "0",
       "ROUGE: recall of the first so many bytes of the output (75 for DUC)", 0, "[0,inf)" },
-    { RG_OPTION_BOOL, "confidence", offsetof(evaluate_options, confidence), "false", "95 % interval by resampling", 0, NULL },
-    { RG_OPTION_INT, "samples", offsetof(evaluate_options, samples), "1000", "how often to resample", 0, "[40,1000000]" },
+    { RG_OPTION_BOOL, "confidence", offsetof(evaluate_options, confidence), "false", "95 % interval by resampling", 0,
+      NULL },
+    { RG_OPTION_INT, "samples", offsetof(evaluate_options, samples), "1000", "how often to resample", 0,
+      "[40,1000000]" },
     { RG_OPTION_INT, "seed", offsetof(evaluate_options, seed), "12345", "seed of the resampling", 0, "[0,inf)" },
-    { RG_OPTION_BOOL, "sentences", offsetof(evaluate_options, sentences), "false", "also the score of each line", 0, NULL },
-    { RG_OPTION_BOOL, "by-length", offsetof(evaluate_options, by_length), "false", "also the score by length of the source", 0, NULL },
-    { RG_OPTION_STRING, "source", offsetof(evaluate_options, source), "", "source text; its words are the lengths, else the reference's",
-      0, NULL },
+    { RG_OPTION_BOOL, "sentences", offsetof(evaluate_options, sentences), "false", "also the score of each line", 0,
+      NULL },
+    { RG_OPTION_BOOL, "by-length", offsetof(evaluate_options, by_length), "false",
+      "also the score by length of the source", 0, NULL },
+    { RG_OPTION_STRING, "source", offsetof(evaluate_options, source), "",
+      "source text; its words are the lengths, else the reference's", 0, NULL },
     { RG_OPTION_STRING, "baseline", offsetof(evaluate_options, baseline), "",
       "lead:N: judge the first N words of every line of --source instead of a hypothesis", 0, NULL },
-    { RG_OPTION_LIST, "lengths", offsetof(evaluate_options, lengths), "10 20 30 40 50", "last lengths of the classes", 0, NULL },
-    { RG_OPTION_STRING, "plot", offsetof(evaluate_options, plot), "", "draw the score by length: a .png, .svg or .pdf file", 0, NULL },
+    { RG_OPTION_LIST, "lengths", offsetof(evaluate_options, lengths), "10 20 30 40 50", "last lengths of the classes",
+      0, NULL },
+    { RG_OPTION_STRING, "plot", offsetof(evaluate_options, plot), "",
+      "draw the score by length: a .png, .svg or .pdf file", 0, NULL },
     RG_OPTION_END,
 };
 
@@ -89,10 +98,12 @@ static rg_status read_file(text_file *out, const char *path)
     rg_status status = (out->name = rg_strdup(rg_lines_name(lines))) ? RG_OK : RG_ENOMEM;
     while (status == RG_OK && (status = rg_lines_next(&more, &line, lines)) == RG_OK && more) {
         if (line.faults & RG_LINE_TOO_LONG)
-            status = rg_fail(RG_ELIMIT, "%s: line %" PRIu64 " is longer than %zu bytes", path, line.number, config.max_bytes);
+            status = rg_fail(RG_ELIMIT, "%s: line %" PRIu64 " is longer than %zu bytes", path, line.number,
+                             config.max_bytes);
         else status = add_line(out, line.text, line.bytes);
     }
-    if (status == RG_OK) status = rg_fault_print(&note, rg_lines_fault(lines, RG_LINE_BAD_UTF8), "lines with bad UTF-8");
+    if (status == RG_OK)
+        status = rg_fault_print(&note, rg_lines_fault(lines, RG_LINE_BAD_UTF8), "lines with bad UTF-8");
     if (note.length) fprintf(stderr, "regard evaluate: %s: %s\n", out->name, note.data);
     rg_text_free(&note);
     rg_lines_close(lines);
@@ -121,8 +132,9 @@ static void print_parts(const rg_scorer *s)
     rg_bleu_parts b;
     if (rg_scorer_bleu(&b, s) != RG_OK) return;
     double ratio = b.reference_length ? (double)b.hypothesis_length / (double)b.reference_length : 0;
-    printf(" %.1f/%.1f/%.1f/%.1f (BP = %.3f ratio = %.3f hyp_len = %" PRIu64 " ref_len = %" PRIu64 ")", b.precisions[0], b.precisions[1],
-           b.precisions[2], b.precisions[3], b.brevity, ratio, b.hypothesis_length, b.reference_length);
+    printf(" %.1f/%.1f/%.1f/%.1f (BP = %.3f ratio = %.3f hyp_len = %" PRIu64 " ref_len = %" PRIu64 ")", b.precisions[0],
+           b.precisions[1], b.precisions[2], b.precisions[3], b.brevity, ratio, b.hypothesis_length,
+           b.reference_length);
 }
 
 static void print_parts_json(const rg_scorer *s)
@@ -130,8 +142,10 @@ static void print_parts_json(const rg_scorer *s)
     rg_bleu_parts b;
     double        p, r, f;
     if (rg_scorer_bleu(&b, s) == RG_OK)
-        printf(", \"precisions\": [%.10g, %.10g, %.10g, %.10g], \"bp\": %.10g, \"hyp_len\": %" PRIu64 ", \"ref_len\": %" PRIu64,
-               b.precisions[0], b.precisions[1], b.precisions[2], b.precisions[3], b.brevity, b.hypothesis_length, b.reference_length);
+        printf(", \"precisions\": [%.10g, %.10g, %.10g, %.10g], \"bp\": %.10g, \"hyp_len\": %" PRIu64
+               ", \"ref_len\": %" PRIu64,
+               b.precisions[0], b.precisions[1], b.precisions[2], b.precisions[3], b.brevity, b.hypothesis_length,
+               b.reference_length);
     else if (rg_scorer_rouge(&p, &r, &f, s) == RG_OK)
         printf(", \"precision\": %.10g, \"recall\": %.10g, \"f1\": %.10g", p, r, f);
 }
@@ -170,7 +184,8 @@ static void print_sentences(const job *j, const rg_scorer *s)
 {
     for (size_t i = 0; i < rg_scorer_segments(s); i++) {
         double score = rg_scorer_sentence(s, i);
-        if (j->shared->json) printf("{\"name\": \"%s\", \"line\": %zu, \"score\": %.10g}\n", rg_scorer_title(s), i + 1, score);
+        if (j->shared->json)
+            printf("{\"name\": \"%s\", \"line\": %zu, \"score\": %.10g}\n", rg_scorer_title(s), i + 1, score);
         else printf("%s\t%zu\t%.*f\n", rg_scorer_title(s), i + 1, (int)j->shared->width, score);
     }
 }
@@ -190,7 +205,8 @@ static rg_status read_lengths(job *j)
     const text_file        *file = *o->source ? &j->source : &j->references[0];
     if (*o->source) RG_TRY(read_file(&j->source, o->source));
     if (*o->source && j->source.count != j->hypothesis.count)
-        return rg_fail(RG_EMATCH, "%s has %zu lines, %s %zu", j->source.name, j->source.count, j->hypothesis.name, j->hypothesis.count);
+        return rg_fail(RG_EMATCH, "%s has %zu lines, %s %zu", j->source.name, j->source.count, j->hypothesis.name,
+                       j->hypothesis.count);
     j->lengths = rg_alloc_array(file->count, sizeof *j->lengths);
     j->edges = rg_alloc_array(o->lengths.count, sizeof *j->edges);
     if (!j->lengths || !j->edges) return RG_ENOMEM;
@@ -213,7 +229,8 @@ static void print_class(const job *j, const rg_scorer *s, size_t b, double score
     if (b < last) snprintf(name, sizeof name, "%u-%u", low, j->edges[b]);
     else snprintf(name, sizeof name, "%u-", low);
     if (j->shared->json)
-        printf("{\"name\": \"%s\", \"length\": \"%s\", \"lines\": %zu, \"score\": %.10g}\n", rg_scorer_title(s), name, count, score);
+        printf("{\"name\": \"%s\", \"length\": \"%s\", \"lines\": %zu, \"score\": %.10g}\n", rg_scorer_title(s), name,
+               count, score);
     else printf("%s of length %-8s %6zu lines  %.*f\n", rg_scorer_title(s), name, count, (int)j->shared->width, score);
 }
 
@@ -244,7 +261,8 @@ static rg_status save_plot(const job *j)
 {
     rg_figure_options options = RG_FIGURE_OPTIONS_DEFAULT;
     options.style = RG_FIGURE_CURVES;
-    if (!j->plot->curves[0].count) return rg_fail(RG_EINVAL, "--plot draws bleu, chrf, ter and rouge: name one of them in --metrics");
+    if (!j->plot->curves[0].count)
+        return rg_fail(RG_EINVAL, "--plot draws bleu, chrf, ter and rouge: name one of them in --metrics");
     return rg_figure_save(j->options->plot, j->format, NULL, j->plot, &options);
 }
 
@@ -272,7 +290,8 @@ static rg_status draw(const job *j, const char *title, const double *scores, con
     double      *x = rg_alloc_array(2 * n, sizeof *x), *y = x + n;
     if (!x) return RG_ENOMEM;
     for (size_t b = 0; b < n; b++) {
-        double low = b ? j->edges[b - 1] : 0, high = b + 1 < n ? j->edges[b] : low + (b > 1 ? low - j->edges[b - 2] : 10);
+        double low = b ? j->edges[b - 1] : 0,
+               high = b + 1 < n ? j->edges[b] : low + (b > 1 ? low - j->edges[b - 2] : 10);
         if (!counts[b]) continue;
         x[points] = (low + high) / 2;
         y[points++] = scores[b];
@@ -308,7 +327,8 @@ static rg_status fill(rg_scorer *s, const job *j)
     rg_status    status = references ? RG_OK : RG_ENOMEM;
     for (size_t i = 0; i < j->hypothesis.count && status == RG_OK; i++) {
         for (size_t r = 0; r < j->count; r++) references[r] = line_of(&j->references[r], i);
-        if ((status = rg_scorer_add(s, line_of(&j->hypothesis, i), references, j->count)) != RG_OK) rg_fail_in(status, "line %zu: ", i + 1);
+        if ((status = rg_scorer_add(s, line_of(&j->hypothesis, i), references, j->count)) != RG_OK)
+            rg_fail_in(status, "line %zu: ", i + 1);
     }
     rg_free(references);
     return status;
@@ -351,7 +371,8 @@ static rg_status evaluate_exact(const job *j)
             rg_text_clear(&a);
             rg_text_clear(&b);
             status = j->options->lowercase ? rg_text_lower(&a, x, strlen(x)) : rg_text_add_string(&a, x);
-            if (status == RG_OK) status = j->options->lowercase ? rg_text_lower(&b, y, strlen(y)) : rg_text_add_string(&b, y);
+            if (status == RG_OK)
+                status = j->options->lowercase ? rg_text_lower(&b, y, strlen(y)) : rg_text_add_string(&b, y);
             if (status != RG_OK) break;
             rg_text_squeeze(&a);
             rg_text_squeeze(&b);
@@ -360,7 +381,8 @@ static rg_status evaluate_exact(const job *j)
         equal += same;
     }
     if (status == RG_OK)
-        print_simple(j, "exact", j->hypothesis.count ? 100 * (double)equal / (double)j->hypothesis.count : 0, j->hypothesis.count);
+        print_simple(j, "exact", j->hypothesis.count ? 100 * (double)equal / (double)j->hypothesis.count : 0,
+                     j->hypothesis.count);
     rg_text_free(&a);
     rg_text_free(&b);
     return status;
@@ -389,7 +411,8 @@ static rg_status evaluate(const job *j, const char *name)
 
 static bool is_metric(const char *word)
 {
-    static const char *const names[] = { "bleu", "chrf", "chrf++", "ter", "rouge", "rouge1", "rouge2", "rougeL", "gleu", "exact", "aer" };
+    static const char *const names[] = { "bleu",   "chrf",   "chrf++", "ter",   "rouge", "rouge1",
+                                         "rouge2", "rougeL", "gleu",   "exact", "aer" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(word, names[i])) return true;
     return false;
@@ -403,7 +426,8 @@ static rg_status read_baseline(job *j)
     char       *end = NULL;
     const long long n = strncmp(text, "lead:", 5) == 0 ? strtoll(text + 5, &end, 10) : 0;
     if (n < 1 || n > 1000000 || *end) return rg_fail(RG_EINVAL, "--baseline %s: lead:N, such as lead:8", text);
-    if (!*j->options->source) return rg_fail(RG_EINVAL, "--baseline %s needs --source FILE, whose first words it takes", text);
+    if (!*j->options->source)
+        return rg_fail(RG_EINVAL, "--baseline %s needs --source FILE, whose first words it takes", text);
     rg_status status = read_file(&source, j->options->source);
     if (status == RG_OK && !(j->hypothesis.name = rg_strdup(text))) status = RG_ENOMEM;
     for (size_t i = 0; status == RG_OK && i < source.count; i++) {
@@ -429,8 +453,8 @@ static rg_status read_references(job *j, const rg_call *call, size_t metrics)
         RG_TRY(read_file(&j->references[j->count++], path));
         const text_file *now = &j->references[j->count - 1];
         if (now->count != j->hypothesis.count)
-            return rg_fail(RG_EMATCH, "%s has %zu lines, %s %zu: they must belong together line by line", j->hypothesis.name,
-                           j->hypothesis.count, now->name, now->count);
+            return rg_fail(RG_EMATCH, "%s has %zu lines, %s %zu: they must belong together line by line",
+                           j->hypothesis.name, j->hypothesis.count, now->name, now->count);
     }
     return j->count ? RG_OK : rg_fail(RG_EINVAL, "give at least one file of references; see regard evaluate --help");
 }
@@ -441,13 +465,16 @@ rg_status rg_evaluate_text(rg_call *call, const rg_evaluation *shared)
     job                     j = { .options = o, .shared = shared };
     size_t                  metrics = 0;
     while (metrics < o->metrics.count && is_metric(o->metrics.items[metrics])) metrics++;
-    if (!metrics) return rg_fail(RG_EINVAL, "no metric is called \"%s\"; there are %s", o->metrics.count ? o->metrics.items[0] : "", rows[0].help);
+    if (!metrics)
+        return rg_fail(RG_EINVAL, "no metric is called \"%s\"; there are %s",
+                       o->metrics.count ? o->metrics.items[0] : "", rows[0].help);
     if (metrics == o->metrics.count && !call->words.count)
         return rg_fail(RG_EINVAL, "give at least one file of references; see regard evaluate --help");
     rg_status status = *o->plot ? open_plot(&j) : RG_OK;
     if (status == RG_OK) status = *o->baseline ? read_baseline(&j) : read_file(&j.hypothesis, shared->hypothesis);
     if (status == RG_OK) status = read_references(&j, call, metrics);
-    if (status == RG_OK && !j.hypothesis.count) status = rg_fail(RG_EFORMAT, "%s has no line: there is nothing to judge", j.hypothesis.name);
+    if (status == RG_OK && !j.hypothesis.count)
+        status = rg_fail(RG_EFORMAT, "%s has no line: there is nothing to judge", j.hypothesis.name);
     if (status == RG_OK && (o->by_length || *o->plot)) status = read_lengths(&j);
     for (size_t i = 0; i < metrics && status == RG_OK; i++) status = evaluate(&j, o->metrics.items[i]);
     if (status == RG_OK && j.plot) status = save_plot(&j);

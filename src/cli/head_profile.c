@@ -3,8 +3,9 @@
  *     distance   sum_j a_ij |i - j|          entropy   - sum_j a_ij log2 a_ij   (bits)
  *     shares     a_i,i-1 (previous)   a_i,i+1 (next)   a_i,i (same)   a_i,1 (first)   a_i,n (end)
  *
- * Queries that have no previous or next key are left out of that share. A head is of the kind whose share is largest, when that is at least 0.4;
- * else `broad` when it spreads over more than half of what it may see (entropy above half of the largest), else `content`. */
+ * Queries that have no previous or next key are left out of that share. A head is of the kind whose share is
+ * largest, when that is at least 0.4; else `broad` when it spreads over more than half of what it may see (entropy
+ * above half of the largest), else `content`. */
 #include "cli/head_profile.h"
 
 #include <math.h>
@@ -121,8 +122,9 @@ size_t rg_head_profile_print(FILE *out, const rg_head_profile *p)
         const line  *l = &p->lines[i];
         const double n = l->queries > 0 ? l->queries : 1;
         const int    kind = kind_of(l);
-        fprintf(out, "%8.2f %8.2f %9.2f %5.2f %5.2f %6.2f %5.2f  %-8s %5d  %s\n", l->distance / n, l->entropy / n, mean(l, PREVIOUS), mean(l, NEXT),
-                mean(l, SAME), mean(l, FIRST), mean(l, END), kinds[kind], l->head, l->name);
+        fprintf(out, "%8.2f %8.2f %9.2f %5.2f %5.2f %6.2f %5.2f  %-8s %5d  %s\n", l->distance / n, l->entropy / n,
+                mean(l, PREVIOUS), mean(l, NEXT), mean(l, SAME), mean(l, FIRST), mean(l, END), kinds[kind], l->head,
+                l->name);
         different += met[kind]++ == 0;
     }
     fprintf(out, "%zu heads of %zu kinds:", p->count, different);

@@ -18,7 +18,8 @@ static const char *value_word(const rg_option *row)
     return "";
 }
 
-/* Words of `text` from column `at`, folded at WIDTH, later lines starting at `indent`; a line feed in the text ends a line. */
+/* Words of `text` from column `at`, folded at WIDTH, later lines starting at `indent`; a line feed in the text ends
+ * a line. */
 static void fold(FILE *out, const char *text, int at, int indent)
 {
     for (int blanks = 0; *text;) { /* blanks: owed before the next word, so that none stands at the end of a line */
@@ -33,7 +34,8 @@ static void fold(FILE *out, const char *text, int at, int indent)
     fputc('\n', out);
 }
 
-/* The value that is in force: what a task, a preset, files or flags before --help said; without values, the row's default. */
+/* The value that is in force: what a task, a preset, files or flags before --help said; without values, the row's
+ * default. */
 static void in_force(char *out, size_t room, const rg_option *row, const void *values)
 {
     const void *at = values ? (const char *)values + row->offset : NULL;
@@ -61,7 +63,8 @@ static void describe(char *line, size_t room, const rg_option *row, const void *
     in_force(value, sizeof value, row, values);
     int used = snprintf(line, room, "%s", row->help);
     const bool words = row->choices && (row->kind == RG_OPTION_STRING || row->kind == RG_OPTION_LIST);
-    if (words && used >= 0 && (size_t)used < room) used += snprintf(line + used, room - (size_t)used, ": %s", row->choices);
+    if (words && used >= 0 && (size_t)used < room)
+        used += snprintf(line + used, room - (size_t)used, ": %s", row->choices);
     bool shown = *value && row->kind != RG_OPTION_BOOL;
     if (row->kind == RG_OPTION_BOOL) shown = !strcmp(value, "true");
     if (shown && used >= 0 && (size_t)used < room) snprintf(line + used, room - (size_t)used, " (%s)", value);
@@ -109,7 +112,9 @@ void rg_help_command(FILE *out, const rg_call *call)
 
 void rg_help_program(FILE *out, const rg_command *const *commands)
 {
-    fprintf(out, "usage: regard COMMAND [OPTION...]\n\ntrains, runs and shows attention models on ordinary CPUs\n\ncommands:\n");
+    fprintf(
+        out,
+        "usage: regard COMMAND [OPTION...]\n\ntrains, runs and shows attention models on ordinary CPUs\n\ncommands:\n");
     for (; *commands; commands++) rg_help_row(out, (*commands)->name, (*commands)->summary);
     fprintf(out, "\nregard COMMAND --help tells more; regard --version tells which regard this is.\n"
                  "Exit codes: 0 done, 1 failed, 2 wrong usage.\n");

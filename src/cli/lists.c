@@ -56,7 +56,8 @@ static bool system_row(rg_list_row *out, size_t i)
             if ((*s)->task != *t || i--) continue;
             *out = (rg_list_row){ .name = (*s)->name, .group = in_to_out(*t), .summary = (*s)->summary, .paper = (*s)->paper };
             for (const rg_attention_use *u = (*s)->uses; u && u->where; u++) {
-                snprintf(use, sizeof use, "Q %s; K %s; V %s; score %s; reach %s", u->queries, u->keys, u->values, u->score, u->reach);
+                snprintf(use, sizeof use, "Q %s; K %s; V %s; score %s; reach %s", u->queries, u->keys, u->values,
+                         u->score, u->reach);
                 add(out, u->where, use);
             }
             return true;
@@ -153,7 +154,8 @@ static bool matches(const rg_list_row *r, const rg_list *words, size_t first)
 {
     for (size_t i = first; i < words->count; i++) {
         const char *w = words->items[i];
-        if (!contains(r->name, w) && !contains(r->group, w) && !contains(r->summary, w) && !contains(r->paper, w) && !contains(r->more, w))
+        if (!contains(r->name, w) && !contains(r->group, w) && !contains(r->summary, w) && !contains(r->paper, w) &&
+            !contains(r->more, w))
             return false;
     }
     return true;
@@ -209,7 +211,8 @@ rg_status rg_list_print(const char *kind, const rg_list *words, size_t first, co
             print_json(kind, &r);
             continue;
         }
-        if (r.group && strcmp(r.group, group) != 0) printf("%s%s\n", group[0] ? "\n" : "", r.group), snprintf(group, sizeof group, "%s", r.group);
+        if (r.group && strcmp(r.group, group) != 0)
+            printf("%s%s\n", group[0] ? "\n" : "", r.group), snprintf(group, sizeof group, "%s", r.group);
         rg_help_row(stdout, r.name, r.summary);
         if (o->full) print_long(&r);
     }

@@ -27,13 +27,14 @@ static bool grow(void *array, size_t *room, size_t need, size_t each)
 }
 
 /* The number at `text`, which ends at a blank; *length its letters. */
-static rg_status read_number(rg_real *out, const rg_numbers *n, const char *text, size_t length, uint64_t line, size_t column)
+static rg_status read_number(rg_real *out, const rg_numbers *n, const char *text, size_t length, uint64_t line,
+                             size_t column)
 {
     char  *end = NULL;
     double x = strtod(text, &end);
     if (end != text + length || !isfinite(x) || !isfinite((double)(rg_real)x))
-        return rg_fail(RG_EFORMAT, "%s, line %llu, column %zu: \"%.*s\" is not a number", n->path, (unsigned long long)line, column,
-                       (int)(length > 40 ? 40 : length), text);
+        return rg_fail(RG_EFORMAT, "%s, line %llu, column %zu: \"%.*s\" is not a number", n->path,
+                       (unsigned long long)line, column, (int)(length > 40 ? 40 : length), text);
     *out = (rg_real)x;
     return RG_OK;
 }
@@ -49,8 +50,8 @@ static rg_status read_row(rg_numbers *n, rooms *room, const rg_line *line)
         at += length;
     }
     if (n->rows && column != n->cols)
-        return rg_fail(RG_EFORMAT, "%s, line %llu: %zu numbers; the lines before have %zu", n->path, (unsigned long long)line->number,
-                       column, n->cols);
+        return rg_fail(RG_EFORMAT, "%s, line %llu: %zu numbers; the lines before have %zu", n->path,
+                       (unsigned long long)line->number, column, n->cols);
     if (n->rows == MOST_ROWS) return rg_fail(RG_ELIMIT, "%s: more than %d rows", n->path, MOST_ROWS);
     n->cols = column;
     size_t lines = room->rows;

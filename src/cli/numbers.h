@@ -4,7 +4,8 @@
 
 #include "regard/tensor.h"
 
-/* One row per line, numbers separated by tabs or blanks. Lines that begin with # are remarks; an empty line starts a new group. */
+/* One row per line, numbers separated by tabs or blanks. Lines that begin with # are remarks; an empty line starts a
+ * new group. */
 typedef struct rg_numbers {
     char     *path;
     size_t    rows, cols;

@@ -1,6 +1,7 @@
 /* score_files.c - weights of a score from files.
  *
- * Formulas multiply columns (W q), the library multiplies rows (q W^T), so matrices are turned on the way in and out; vectors are not. */
+ * Formulas multiply columns (W q), the library multiplies rows (q W^T), so matrices are turned on the way in and
+ * out; vectors are not. */
 #include "cli/score_files.h"
 #include "cli/numbers.h"
 
@@ -45,8 +46,8 @@ static rg_status fill(rg_param *p, const rg_numbers *n, char flag)
     const bool   turn = turned(p);
     const size_t rows = turn ? rg_param_cols(p) : rg_param_rows(p), cols = turn ? rg_param_rows(p) : rg_param_cols(p);
     if (n->rows != rows || n->cols != cols)
-        return rg_fail(RG_EINVAL, "%s has %zu lines of %zu numbers; --%c is %zu lines of %zu here (%s)", n->path, n->rows, n->cols, flag, rows,
-                       cols, rg_param_name(p));
+        return rg_fail(RG_EINVAL, "%s has %zu lines of %zu numbers; --%c is %zu lines of %zu here (%s)", n->path,
+                       n->rows, n->cols, flag, rows, cols, rg_param_name(p));
     rg_real *to = rg_param_data(p);
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < cols; j++) to[turn ? j * rows + i : i * cols + j] = n->data[i * cols + j];
@@ -88,14 +89,16 @@ rg_status rg_score_files_read(size_t *drawn, rg_params *params, const rg_score_f
     return rg_params_repack(params, NULL);
 }
 
-static void print_rows(FILE *out, const rg_param *p, int digits, const char *between, const char *open, const char *close)
+static void print_rows(FILE *out, const rg_param *p, int digits, const char *between, const char *open,
+                       const char *close)
 {
     const bool   turn = turned(p);
     const size_t rows = turn ? rg_param_cols(p) : rg_param_rows(p), cols = turn ? rg_param_rows(p) : rg_param_cols(p);
     for (size_t i = 0; i < rows; i++) {
         fputs(open, out);
         for (size_t j = 0; j < cols; j++)
-            fprintf(out, "%s%.*g", j ? between : "", digits, (double)rg_param_data(p)[turn ? j * rows + i : i * cols + j]);
+            fprintf(out, "%s%.*g", j ? between : "", digits,
+                    (double)rg_param_data(p)[turn ? j * rows + i : i * cols + j]);
         fputs(i + 1 < rows ? close : *open ? "]" : "\n", out);
     }
 }

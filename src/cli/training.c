@@ -154,17 +154,19 @@ static void json_event(rg_console *c, const rg_train_log *log)
         write_json(c, json_pack("{s:I, s:s}", "step", (json_int_t)log->step, "begin", log->step ? "resumed" : "new"));
     } else if (log->event == RG_TRAIN_LOG) {
         json_t *phases = log->phase_count ? json_object() : NULL;
-        for (size_t i = 0; i < log->phase_count; i++) json_object_set_new(phases, log->phases[i].name, json_real(log->phases[i].loss));
+        for (size_t i = 0; i < log->phase_count; i++)
+            json_object_set_new(phases, log->phases[i].name, json_real(log->phases[i].loss));
         json_t *notes = log->notes ? json_object() : NULL;
         for (size_t i = 0; log->notes && i < log->notes->count; i++)
             json_object_set_new(notes, log->notes->metric[i].name, json_real(log->notes->metric[i].value));
         char weights[17];
         snprintf(weights, sizeof weights, "%016llx", (unsigned long long)log->weights);
-        write_json(c, json_pack("{s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:s, s:o*, s:o*}", "step", (json_int_t)log->step, "epoch",
-                                (json_int_t)log->epoch, "loss", log->loss, "lr", log->rate, "words_per_second",
-                                log->seconds > 0 ? log->cost / log->seconds : 0.0, "words", log->cost, "seconds",
-                                log->seconds, "grad_norm", log->norm, "clipped", log->clipped,
-                                "cpu_seconds", log->cpu_seconds, "weights", weights, "phases", phases, "objective", notes));
+        write_json(c,
+                   json_pack("{s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:s, s:o*, s:o*}", "step",
+                             (json_int_t)log->step, "epoch", (json_int_t)log->epoch, "loss", log->loss, "lr", log->rate,
+                             "words_per_second", log->seconds > 0 ? log->cost / log->seconds : 0.0, "words", log->cost,
+                             "seconds", log->seconds, "grad_norm", log->norm, "clipped", log->clipped, "cpu_seconds",
+                             log->cpu_seconds, "weights", weights, "phases", phases, "objective", notes));
     } else if (log->event == RG_TRAIN_VALID) {
         json_t *valid = json_object();
         for (size_t i = 0; i < log->metrics->count; i++)
@@ -271,10 +273,11 @@ static void print_update(rg_console *c, const rg_train_log *log)
     char   cost[256];
     size_t at = (size_t)snprintf(cost, sizeof cost, "Cost %.5g", log->loss);
     for (size_t i = 0; i < log->phase_count && at < sizeof cost; i++) /* the losses of phases have no common mean */
-        at = (i ? at : 0) + (size_t)snprintf(cost + (i ? at : 0), sizeof cost - (i ? at : 0), "%s%s %.5g", i ? " : " : "",
-                                             log->phases[i].name, log->phases[i].loss);
+        at = (i ? at : 0) + (size_t)snprintf(cost + (i ? at : 0), sizeof cost - (i ? at : 0), "%s%s %.5g",
+                                             i ? " : " : "", log->phases[i].name, log->phases[i].loss);
     for (size_t i = 0; log->notes && i < log->notes->count && at < sizeof cost; i++)
-        at += (size_t)snprintf(cost + at, sizeof cost - at, " : %s %.4g", log->notes->metric[i].name, log->notes->metric[i].value);
+        at += (size_t)snprintf(cost + at, sizeof cost - at, " : %s %.4g", log->notes->metric[i].name,
+                               log->notes->metric[i].value);
     print_folded(c, "Ep. %llu : Up. %llu : %s : %.0f %s/s : gNorm %.3g : L.r. %.2e",
                  (unsigned long long)log->epoch, (unsigned long long)log->step, cost,
                  log->seconds > 0 ? log->cost / log->seconds : 0.0, c->unit, log->norm, log->rate);

@@ -35,7 +35,8 @@ typedef struct rg_console {
     bool       averaged;       /* the model is a mean, which validated at `mean`        */
     double     mean;
 
-    /* a thread that keeps the clock going, and ends the program when it was asked to stop before anything can be lost */
+    /* a thread that keeps the clock going, and ends the program when it was asked to stop before anything can be
+     * lost */
     pthread_mutex_t  lock; /* of everything above while a report is under way */
     pthread_cond_t   wake;
     pthread_t        ticker;

@@ -1,4 +1,5 @@
-/* weights.h - how a model's weights are kept while it answers: the options of every command that loads one to answer. */
+/* weights.h - how a model's weights are kept while it answers: the options of every command that loads one to
+ * answer. */
 #ifndef RG_CLI_WEIGHTS_H
 #define RG_CLI_WEIGHTS_H
 

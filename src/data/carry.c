@@ -1,4 +1,5 @@
-/* carry.c - state that streams carry from batch to batch: two copies of every block, one that is read, one that is written. */
+/* carry.c - state that streams carry from batch to batch: two copies of every block, one that is read, one that is
+ * written. */
 #include "regard/carry.h"
 
 #include <string.h>
@@ -23,7 +24,8 @@ rg_status rg_carry_new(rg_carry **out, size_t streams, const size_t *width, size
     for (size_t i = 0, n; status == RG_OK && i < blocks; i++) {
         c->width[i] = width[i];
         c->first[i] = c->numbers;
-        if (!rg_size_mul(&n, streams, width[i]) || !rg_size_add(&c->numbers, c->numbers, n) || c->numbers > SIZE_MAX / sizeof(rg_real))
+        if (!rg_size_mul(&n, streams, width[i]) || !rg_size_add(&c->numbers, c->numbers, n) ||
+            c->numbers > SIZE_MAX / sizeof(rg_real))
             status = rg_fail(RG_ELIMIT, "%zu streams carry %zu numbers: too many", streams, width[i]);
     }
     if (status == RG_OK) {
@@ -63,8 +65,9 @@ const void *rg_carry_bytes(const rg_carry *c, size_t *out_count)
 rg_status rg_carry_set(rg_carry *c, const void *bytes, size_t count)
 {
     if (count != c->numbers * sizeof *c->next)
-        return rg_fail(RG_EMATCH, "the carried state has %zu bytes, %zu streams need %zu: was it saved with other streams?", count, c->streams,
-                       c->numbers * sizeof *c->next);
+        return rg_fail(RG_EMATCH,
+                       "the carried state has %zu bytes, %zu streams need %zu: was it saved with other streams?", count,
+                       c->streams, c->numbers * sizeof *c->next);
     memcpy(c->next, bytes, count);
     rg_carry_turn(c);
     return RG_OK;
@@ -75,8 +78,10 @@ static rg_real *rows_of(rg_tape *t, const rg_batch *b, size_t block, size_t widt
 {
     const rg_carry *c = b->carry;
     if (block >= c->blocks || width != c->width[block] || b->stream + b->examples > c->streams) {
-        rg_tape_fail(t, RG_ESHAPE, "block %zu, %zu wide, of streams %zu .. %zu; there are %zu blocks of %zu streams, this one %zu wide", block,
-                     width, b->stream, b->stream + b->examples, c->blocks, c->streams, block < c->blocks ? c->width[block] : 0);
+        rg_tape_fail(
+            t, RG_ESHAPE,
+            "block %zu, %zu wide, of streams %zu .. %zu; there are %zu blocks of %zu streams, this one %zu wide", block,
+            width, b->stream, b->stream + b->examples, c->blocks, c->streams, block < c->blocks ? c->width[block] : 0);
         return NULL;
     }
     return copy + c->first[block] + b->stream * width;

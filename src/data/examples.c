@@ -2,7 +2,8 @@
  *
  *   head { line, words of each field } words of field 0, of field 1, ... | head ...        offsets[i]: where example i begins
  *
- * The file has no name any more once it is open for reading: nothing is left behind, whatever happens to the program. */
+ * The file has no name any more once it is open for reading: nothing is left behind, whatever happens to the
+ * program. */
 #include "data/examples.h"
 
 #include <errno.h>
@@ -19,10 +20,12 @@ static rg_status check_alpha(const rg_field_spec *s)
     if (s->alpha == 0) return RG_OK;
     if (!(s->alpha > 0 && s->alpha <= 1))
         return rg_fail(RG_EINVAL, "%s pieces cut anew with alpha %g: it is above 0, at most 1", s->name, s->alpha);
-    if (s->words || s->many) return rg_fail(RG_EINVAL, "%s pieces cannot be cut anew each epoch: other fields stand beside them", s->name);
+    if (s->words || s->many)
+        return rg_fail(RG_EINVAL, "%s pieces cannot be cut anew each epoch: other fields stand beside them", s->name);
     if (s->vocab && rg_vocab_can_sample(s->vocab)) return RG_OK;
-    return rg_fail(RG_EINVAL, "%s pieces cannot be cut anew each epoch: that needs a vocabulary of kind unigram or bpe%s%s", s->name,
-                   s->vocab ? ", not " : "", s->vocab ? rg_vocab_kind_name(rg_vocab_kind_of(s->vocab)) : "");
+    return rg_fail(RG_EINVAL,
+                   "%s pieces cannot be cut anew each epoch: that needs a vocabulary of kind unigram or bpe%s%s",
+                   s->name, s->vocab ? ", not " : "", s->vocab ? rg_vocab_kind_name(rg_vocab_kind_of(s->vocab)) : "");
 }
 
 /* The field that a field of tags stands beside, or `fields`. */
@@ -36,20 +39,25 @@ static size_t words_before(const rg_field_spec *specs, size_t f)
 static rg_status check_spec(const rg_field_spec *specs, size_t f)
 {
     const rg_field_spec *s = &specs[f];
-    if (!s->name || (unsigned)s->kind >= RG_FIELD_KINDS) return rg_fail(RG_EINVAL, "field %zu has no name or no kind", f);
+    if (!s->name || (unsigned)s->kind >= RG_FIELD_KINDS)
+        return rg_fail(RG_EINVAL, "field %zu has no name or no kind", f);
     const bool named = s->kind == RG_FIELD_CLASS || s->kind == RG_FIELD_SET || s->kind == RG_FIELD_TAGS;
     const bool wide = s->kind == RG_FIELD_NUMBERS || s->kind == RG_FIELD_COUNTS || s->kind == RG_FIELD_PIXELS;
-    if (named && !s->names) return rg_fail(RG_EINVAL, "field %s has no class names: rg_examples_learn finds them", s->name);
+    if (named && !s->names)
+        return rg_fail(RG_EINVAL, "field %s has no class names: rg_examples_learn finds them", s->name);
     if (wide && (!s->width || s->width > INT32_MAX))
         return rg_fail(RG_EINVAL, "field %s is %zu wide: rg_examples_learn finds the width", s->name, s->width);
     if (s->kind == RG_FIELD_TAGS && words_before(specs, f) == f)
-        return rg_fail(RG_EINVAL, "the tags of field %s need a text before them whose words are cut by themselves", s->name);
+        return rg_fail(RG_EINVAL, "the tags of field %s need a text before them whose words are cut by themselves",
+                       s->name);
     return check_alpha(s);
 }
 
-rg_status rg_examples__new(rg_examples **out, const rg_examples_config *config, const rg_field_spec *specs, size_t fields, uint64_t sum)
+rg_status rg_examples__new(rg_examples **out, const rg_examples_config *config, const rg_field_spec *specs,
+                           size_t fields, uint64_t sum)
 {
-    if (!fields || fields > RG_BATCH_FIELDS) return rg_fail(RG_EINVAL, "%zu fields; 1 to %d are possible", fields, RG_BATCH_FIELDS);
+    if (!fields || fields > RG_BATCH_FIELDS)
+        return rg_fail(RG_EINVAL, "%zu fields; 1 to %d are possible", fields, RG_BATCH_FIELDS);
     for (size_t f = 0; f < fields; f++) RG_TRY(check_spec(specs, f));
     rg_examples *c = rg_alloc_zero(sizeof *c);
     if (!c) return RG_ENOMEM;
@@ -80,9 +88,17 @@ static uint64_t settings_sum(const rg_examples_config *config, const rg_field_sp
     uint64_t       sum = rg_hash_bytes(RG_HASH_START, head, sizeof head);
     for (size_t f = 0; f < fields; f++) {
         const rg_field_spec *s = &specs[f];
-        const uint64_t       numbers[] = { (uint64_t)s->kind, s->width, s->max_rows, s->batch_rows, s->crop, s->eos || s->predicted,
-                                           s->predicted, s->words, s->optional, s->vocab ? rg_vocab_checksum(s->vocab) : 0,
-                                           s->names ? rg_names_checksum(s->names) : 0 };
+        const uint64_t       numbers[] = { (uint64_t)s->kind,
+                                           s->width,
+                                           s->max_rows,
+                                           s->batch_rows,
+                                           s->crop,
+                                           s->eos || s->predicted,
+                                           s->predicted,
+                                           s->words,
+                                           s->optional,
+                                     s->vocab ? rg_vocab_checksum(s->vocab) : 0,
+                                     s->names ? rg_names_checksum(s->names) : 0 };
         sum = rg_hash_bytes(sum, numbers, sizeof numbers);
         sum = rg_hash_bytes(sum, &s->alpha, sizeof s->alpha);
         if (s->many) sum = rg_hash_bytes(sum, "many", 4);
@@ -91,12 +107,16 @@ static uint64_t settings_sum(const rg_examples_config *config, const rg_field_sp
     return sum;
 }
 
-rg_status rg_examples_new(rg_examples **out, const rg_examples_config *config, const rg_field_spec *specs, size_t fields)
+rg_status rg_examples_new(rg_examples **out, const rg_examples_config *config, const rg_field_spec *specs,
+                          size_t fields)
 {
     bool limited = config->batch > 0;
     for (size_t f = 0; f < fields && f < RG_BATCH_FIELDS; f++) limited = limited || specs[f].batch_rows;
-    if (!limited) return rg_fail(RG_EINVAL, "batches without a limit: give the examples of a batch or the rows of one of its fields");
-    if (!fields || fields > RG_BATCH_FIELDS) return rg_fail(RG_EINVAL, "%zu fields; 1 to %d are possible", fields, RG_BATCH_FIELDS);
+    if (!limited)
+        return rg_fail(RG_EINVAL,
+                       "batches without a limit: give the examples of a batch or the rows of one of its fields");
+    if (!fields || fields > RG_BATCH_FIELDS)
+        return rg_fail(RG_EINVAL, "%zu fields; 1 to %d are possible", fields, RG_BATCH_FIELDS);
     return rg_examples__new(out, config, specs, fields, settings_sum(config, specs, fields));
 }
 
@@ -154,7 +174,8 @@ static rg_status spill(rg_examples *c)
         unlink(c->temp_path);
         return status;
     }
-    rg_log(RG_LOG_INFO, "the encoded examples are larger than %zu MiB: they go to %s", c->config.memory >> 20, c->temp_path);
+    rg_log(RG_LOG_INFO, "the encoded examples are larger than %zu MiB: they go to %s", c->config.memory >> 20,
+           c->temp_path);
     return RG_OK;
 }
 
@@ -187,7 +208,8 @@ static rg_status store(rg_examples *c, uint64_t line)
     for (size_t f = 0; f < c->fields; f++) head.count[f] = (uint32_t)(c->packed[f].length / 4);
     RG_TRY(note_offset(c));
     rg_status status = rg_text_add(&c->block, &head, c->head_bytes);
-    for (size_t f = 0; f < c->fields && status == RG_OK; f++) status = rg_text_add(&c->block, c->packed[f].data, c->packed[f].length);
+    for (size_t f = 0; f < c->fields && status == RG_OK; f++)
+        status = rg_text_add(&c->block, c->packed[f].data, c->packed[f].length);
     if (status != RG_OK) {
         c->block.length = old;
         return status;
@@ -266,7 +288,8 @@ static void count_rows(rg_examples *c)
         c->report.unknown[f] += c->dropped[f];
         if (s->kind != RG_FIELD_IDS || !s->vocab) continue;
         const int32_t *ids = words_of(&c->packed[f]), unk = rg_vocab_unk(s->vocab);
-        for (size_t i = 0; i < rows; i++) c->report.unknown[f] += ids[i] == unk || (size_t)ids[i] >= rg_vocab_size(s->vocab);
+        for (size_t i = 0; i < rows; i++)
+            c->report.unknown[f] += ids[i] == unk || (size_t)ids[i] >= rg_vocab_size(s->vocab);
         if (s->eos && (rows || !s->optional)) c->report.rows[f]++;
     }
 }

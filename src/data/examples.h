@@ -1,12 +1,13 @@
-/* examples.h - what the parts of a store of examples share: examples.c keeps records, fields.c packs and unpacks them by kind, batches.c gives
- * them out, examples_read.c fills the store from files, corpus.c is a store of pairs of lines. */
+/* examples.h - what the parts of a store of examples share: examples.c keeps records, fields.c packs and unpacks
+ * them by kind, batches.c gives them out, examples_read.c fills the store from files, corpus.c is a store of pairs
+ * of lines. */
 #ifndef REGARD_DATA_EXAMPLES_H
 #define REGARD_DATA_EXAMPLES_H
 
 #include "regard/examples.h"
 
-/* A record as it stands in memory or in the temporary file: this head, then the words (4 bytes each) of all fields, one after another.
- * Only `fields` counts are stored. */
+/* A record as it stands in memory or in the temporary file: this head, then the words (4 bytes each) of all fields,
+ * one after another. Only `fields` counts are stored. */
 typedef struct rg_record_head {
     uint64_t line;
     uint32_t count[RG_BATCH_FIELDS]; /* words of each field */
@@ -79,8 +80,8 @@ struct rg_examples {
     size_t    line_room;
 };
 
-/* The parts of a cell, one after another: its lines where it has several (lists of JSON, sentences of CoNLL), otherwise what stands between
- * `separators`. Parts are trimmed; empty ones are passed over. */
+/* The parts of a cell, one after another: its lines where it has several (lists of JSON, sentences of CoNLL),
+ * otherwise what stands between `separators`. Parts are trimmed; empty ones are passed over. */
 typedef struct rg_cell_parts {
     const char *at, *end, *separators;
 } rg_cell_parts;
@@ -88,8 +89,10 @@ rg_cell_parts rg_cell__parts(const rg_cell *cell, const char *separators);
 bool          rg_cell__next(const char **out, size_t *out_bytes, rg_cell_parts *parts);
 
 /* rg_examples_new with the sum that the checksum starts from. */
-rg_status rg_examples__new(rg_examples **out, const rg_examples_config *config, const rg_field_spec *specs, size_t fields, uint64_t sum);
-/* The record of example i: its head copied to *head, its words borrowed (until the next call when they come from the file). */
+rg_status rg_examples__new(rg_examples **out, const rg_examples_config *config, const rg_field_spec *specs,
+                           size_t fields, uint64_t sum);
+/* The record of example i: its head copied to *head, its words borrowed (until the next call when they come from the
+ * file). */
 rg_status rg_examples__record(rg_record_head *head, const int32_t **words, rg_examples *c, uint64_t i);
 /* Take a record apart that stands at `record`. */
 const int32_t *rg_examples__split(rg_record_head *head, const rg_examples *c, const char *record);

@@ -1,4 +1,5 @@
-/* examples_read.c - fills a store of examples from a reader, and learns what its fields need to know from a first pass. */
+/* examples_read.c - fills a store of examples from a reader, and learns what its fields need to know from a first
+ * pass. */
 #include "data/examples.h"
 
 #include <stdlib.h>
@@ -65,8 +66,8 @@ rg_status rg_examples_read(rg_examples *c, const char *path, const rg_reader_con
     return status;
 }
 
-rg_status rg_examples_open(rg_examples **out, const rg_examples_config *config, const rg_field_spec *specs, size_t fields, const char *path,
-                           const rg_reader_config *reading)
+rg_status rg_examples_open(rg_examples **out, const rg_examples_config *config, const rg_field_spec *specs,
+                           size_t fields, const char *path, const rg_reader_config *reading)
 {
     rg_examples *c = NULL;
     rg_status    status = rg_examples_new(&c, config, specs, fields);
@@ -107,14 +108,16 @@ static rg_status see_names(first_pass *p, const rg_field_spec *spec, const rg_ce
     return RG_OK;
 }
 
-/* One more than the largest number before a colon. Numbers rise, so that the last is the largest; what is wrong is told when it is read. */
+/* One more than the largest number before a colon. Numbers rise, so that the last is the largest; what is wrong is
+ * told when it is read. */
 static size_t counts_width(const rg_cell *cell)
 {
     const char *number;
     size_t      bytes, width = 0;
     for (rg_cell_parts at = { cell->bytes, cell->bytes + cell->count, " \t\n" }; rg_cell__next(&number, &bytes, &at);) {
         size_t value = 0;
-        for (size_t i = 0; i < bytes && i < 9 && number[i] >= '0' && number[i] <= '9'; i++) value = 10 * value + (size_t)(number[i] - '0');
+        for (size_t i = 0; i < bytes && i < 9 && number[i] >= '0' && number[i] <= '9'; i++)
+            value = 10 * value + (size_t)(number[i] - '0');
         if (value + 1 > width) width = value + 1;
     }
     return width;
@@ -126,7 +129,9 @@ static size_t numbers_width(const rg_cell *cell, bool many)
     const char *number;
     size_t      bytes, width = 0;
     if (cell->height) return cell->count;
-    for (rg_cell_parts at = { cell->bytes, cell->bytes + (many ? strcspn(cell->bytes, ";\n") : cell->count), " \t\n," }; rg_cell__next(&number, &bytes, &at);) width++;
+    for (rg_cell_parts at = { cell->bytes, cell->bytes + (many ? strcspn(cell->bytes, ";\n") : cell->count), " \t\n," };
+         rg_cell__next(&number, &bytes, &at);)
+        width++;
     return width;
 }
 
@@ -159,7 +164,8 @@ static rg_status make_names(rg_names **out, const first_pass *p, const rg_field_
     rg_status status = RG_OK;
     if (!count) status = rg_fail(RG_EFORMAT, "%s: no row has a %s", path, spec->name);
     else if (count == 1 && spec->kind == RG_FIELD_CLASS)
-        status = rg_fail(RG_EFORMAT, "%s: every row has the %s '%s': there must be two classes at least", path, spec->name, names[0]);
+        status = rg_fail(RG_EFORMAT, "%s: every row has the %s '%s': there must be two classes at least", path,
+                         spec->name, names[0]);
     if (status == RG_OK) status = rg_names_new(out, names, count);
     rg_free(names);
     return status;
@@ -185,7 +191,8 @@ static rg_status warn_of_twins(const rg_names *names, const char *path)
     return status;
 }
 
-static rg_status look_through(first_pass *p, const rg_field_spec *spec, const char *path, const rg_reader_config *config)
+static rg_status look_through(first_pass *p, const rg_field_spec *spec, const char *path,
+                              const rg_reader_config *config)
 {
     rg_reader_config reading = *config;
     rg_reader       *r = NULL;
@@ -200,13 +207,15 @@ static rg_status look_through(first_pass *p, const rg_field_spec *spec, const ch
     for (bool more = true; status == RG_OK && more;) {
         rg_row row;
         status = rg_reader_next(&more, &row, r);
-        if (status == RG_OK && more && (status = see(p, spec, &row.cell[column])) != RG_OK) rg_reader_blame(status, r, &row);
+        if (status == RG_OK && more && (status = see(p, spec, &row.cell[column])) != RG_OK)
+            rg_reader_blame(status, r, &row);
     }
     rg_reader_close(r);
     return status;
 }
 
-rg_status rg_examples_learn(rg_names **out_names, size_t *out_width, const rg_field_spec *spec, const char *path, const rg_reader_config *config)
+rg_status rg_examples_learn(rg_names **out_names, size_t *out_width, const rg_field_spec *spec, const char *path,
+                            const rg_reader_config *config)
 {
     const bool named = spec->kind == RG_FIELD_CLASS || spec->kind == RG_FIELD_SET || spec->kind == RG_FIELD_TAGS;
     first_pass p = { 0 };

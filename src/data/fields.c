@@ -133,10 +133,12 @@ static rg_status copy_ids(rg_ids *out, const int32_t *ids, size_t count)
 static rg_status add_values(rg_real **out, rg_column *column, size_t count)
 {
     size_t need, bytes;
-    if (!rg_size_add(&need, column->value_count, count)) return rg_fail(RG_ELIMIT, "%zu values are too many for a batch", count);
+    if (!rg_size_add(&need, column->value_count, count))
+        return rg_fail(RG_ELIMIT, "%zu values are too many for a batch", count);
     if (need > column->value_room || !column->values) {
         size_t room = need < 16 ? 16 : need + need / 2;
-        if (!rg_size_mul(&bytes, room, sizeof *column->values)) return rg_fail(RG_ELIMIT, "%zu values are too many for a batch", need);
+        if (!rg_size_mul(&bytes, room, sizeof *column->values))
+            return rg_fail(RG_ELIMIT, "%zu values are too many for a batch", need);
         rg_real *values = rg_realloc(column->values, bytes);
         if (!values) return RG_ENOMEM;
         column->values = values;
@@ -207,10 +209,12 @@ static rg_status unpack_changed(rg_column *out, const rg_field_spec *spec, const
     rg_text_clear(&out->changed);
     if (count) {
         base.height = (size_t)words[0], base.width = (size_t)words[1];
-        RG_TRY(spec->change(&out->changed, &height, &width, &base, out->epoch, out->line, !spec->still, spec->changing));
+        RG_TRY(
+            spec->change(&out->changed, &height, &width, &base, out->epoch, out->line, !spec->still, spec->changing));
     }
     if (height > INT32_MAX / 2 || width > INT32_MAX / 2 || out->changed.length != height * width * spec->width)
-        return rg_fail(RG_ESHAPE, "a changed picture of %zu bytes for %zu x %zu pixels of %zu channels", out->changed.length, width, height, spec->width);
+        return rg_fail(RG_ESHAPE, "a changed picture of %zu bytes for %zu x %zu pixels of %zu channels",
+                       out->changed.length, width, height, spec->width);
     RG_TRY(add_values(&values, out, out->changed.length));
     RG_TRY(rg_ids_add(&out->size, (int32_t)height));
     RG_TRY(rg_ids_add(&out->size, (int32_t)width));
@@ -295,7 +299,8 @@ static rg_status find_name(int32_t *out, const rg_field_spec *spec, const char *
     if (*out >= 0) return RG_OK;
     rg_text known = { 0 };
     (void)rg_names_print(&known, spec->names, 8);
-    rg_fail(RG_EMATCH, "'%.*s' is not one of the %zu classes that were learned (%s); correct it, or train with data that have it",
+    rg_fail(RG_EMATCH,
+            "'%.*s' is not one of the %zu classes that were learned (%s); correct it, or train with data that have it",
             shown(bytes), name, rg_names_count(spec->names), rg_text_c(&known));
     rg_text_free(&known);
     return RG_EMATCH;
@@ -369,7 +374,8 @@ static rg_status pack_number_row(rg_text *out, const rg_field_spec *spec, const 
         if (!to_real(&value, number, bytes)) return rg_fail(RG_EFORMAT, "'%.*s' is not a number", shown(bytes), number);
         if (count < spec->width) RG_TRY(add_float(out, value));
     }
-    if (count && count != spec->width) return rg_fail(RG_EFORMAT, "%zu number%s; %zu wanted", count, count > 1 ? "s" : "", spec->width);
+    if (count && count != spec->width)
+        return rg_fail(RG_EFORMAT, "%zu number%s; %zu wanted", count, count > 1 ? "s" : "", spec->width);
     return RG_OK;
 }
 
@@ -382,7 +388,9 @@ static rg_status pack_numbers(rg_examples *c, size_t field, const rg_cell *cell)
     if (cell->height) {
         for (size_t i = 0; i < cell->count && cell->count == spec->width; i++)
             RG_TRY(add_float(out, (float)(unsigned char)cell->bytes[i] / 255));
-        return cell->count == spec->width ? RG_OK : rg_fail(RG_EFORMAT, "a picture of %zu numbers; %zu are wanted", cell->count, spec->width);
+        return cell->count == spec->width
+                   ? RG_OK
+                   : rg_fail(RG_EFORMAT, "a picture of %zu numbers; %zu are wanted", cell->count, spec->width);
     }
     if (!spec->many) return pack_number_row(out, spec, cell->bytes, cell->count);
     for (rg_cell_parts p = { cell->bytes, cell->bytes + cell->count, ";\n" }; rg_cell__next(&row, &bytes, &p);)
@@ -405,7 +413,8 @@ static rg_status pack_counts(rg_examples *c, size_t field, const rg_cell *cell)
         float        value = 1;
         if (!to_index(&id, part, digits) || (colon && !to_real(&value, colon + 1, bytes - digits - 1)))
             return rg_fail(RG_EFORMAT, "'%.*s' is not a feature: number:value", shown(bytes), part);
-        if (id <= last) return rg_fail(RG_EFORMAT, "feature %u stands after feature %lld; they must rise", id, (long long)last);
+        if (id <= last)
+            return rg_fail(RG_EFORMAT, "feature %u stands after feature %lld; they must rise", id, (long long)last);
         last = id;
         if (id >= c->spec[field].width) c->dropped[field]++;
         if (id >= c->spec[field].width || value == 0) continue;
@@ -444,7 +453,8 @@ static rg_status pack_pixels(rg_examples *c, size_t field, const rg_cell *cell)
         return rg_fail(RG_EFORMAT, "a picture of %zu channels; %zu wanted", cell->channels, spec->width);
     }
     const size_t bytes = decoded ? decoded->length : cell->count;
-    if (!rg_size_mul(&rows, height, width) || !rg_size_mul(&numbers, rows, spec->width) || numbers > INT32_MAX / 2 || numbers != bytes)
+    if (!rg_size_mul(&rows, height, width) || !rg_size_mul(&numbers, rows, spec->width) || numbers > INT32_MAX / 2 ||
+        numbers != bytes)
         return rg_fail(RG_EFORMAT, "a picture of %zu x %zu pixels in %zu bytes", height, width, bytes);
     RG_TRY(add_word(&c->packed[field], (int32_t)height));
     RG_TRY(add_word(&c->packed[field], (int32_t)width));

@@ -1,5 +1,5 @@
-/* files.c - files of a folder or of a tar archive by their path, for tables that name pictures. An archive is read through once for the places
- * of its members; after that a file is one seek. */
+/* files.c - files of a folder or of a tar archive by their path, for tables that name pictures. An archive is read
+ * through once for the places of its members; after that a file is one seek. */
 #include "data/reader.h"
 
 #include <stdlib.h>
@@ -53,7 +53,8 @@ static rg_status list_archive(rg_files *f)
         if (status == RG_OK && more) status = keep(f, &row, (member){ r->member_at, r->member_bytes });
     }
     if (status == RG_OK && r->stream.gzip)
-        status = rg_fail(RG_EINVAL, "%s: files of a gzipped archive cannot be found by name: unpack it with gunzip", f->root);
+        status = rg_fail(RG_EINVAL, "%s: files of a gzipped archive cannot be found by name: unpack it with gunzip",
+                         f->root);
     rg_reader_close(r);
     return status;
 }
@@ -101,11 +102,13 @@ static rg_status read_member(rg_text *out, const rg_files *f, member m)
 rg_status rg_files_read(bool *out_there, rg_text *out, rg_files *f, const char *path, size_t most)
 {
     *out_there = false;
-    if (rg_reader__leaves(path)) return rg_fail(RG_EFORMAT, "%s leaves %s: a path is given from there, without ..", path, f->root);
+    if (rg_reader__leaves(path))
+        return rg_fail(RG_EFORMAT, "%s leaves %s: a path is given from there, without ..", path, f->root);
     if (f->archive) {
         const int64_t id = rg_words_find(&f->paths, path, strlen(path));
         if (id < 0) return RG_OK;
-        if (f->members[id].bytes > most) return rg_fail(RG_ELIMIT, "%s: %s: a file of more than %zu bytes", f->root, path, most);
+        if (f->members[id].bytes > most)
+            return rg_fail(RG_ELIMIT, "%s: %s: a file of more than %zu bytes", f->root, path, most);
         *out_there = true;
         return read_member(out, f, f->members[id]);
     }

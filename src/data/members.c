@@ -26,7 +26,8 @@ rg_status rg_reader__read_file(rg_text *out, const char *path, size_t most)
     rg_status status = rg_file_open(&file, path, "rr");
     for (size_t all = 0; status == RG_OK && got; all += got) {
         status = rg_file_read_some(&got, file, buffer, sizeof buffer);
-        if (status == RG_OK && got > most - all) status = rg_fail(RG_ELIMIT, "%s: a file of more than %zu bytes", path, most);
+        if (status == RG_OK && got > most - all)
+            status = rg_fail(RG_ELIMIT, "%s: a file of more than %zu bytes", path, most);
         if (status == RG_OK) status = rg_text_add(out, buffer, got);
     }
     (void)rg_file_close(file); /* only read */

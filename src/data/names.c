@@ -40,8 +40,10 @@ static rg_status add(rg_names *n, const char *name)
 {
     const size_t bytes = strlen(name);
     uint32_t     id;
-    if (!bytes || bytes > MOST_BYTES) return rg_fail(RG_EFORMAT, "a class name of %zu bytes; 1 to %d are possible", bytes, MOST_BYTES);
-    if (strchr(name, '\n')) return rg_fail(RG_EFORMAT, "a class name of several lines: '%.*s ...'", (int)strcspn(name, "\n"), name);
+    if (!bytes || bytes > MOST_BYTES)
+        return rg_fail(RG_EFORMAT, "a class name of %zu bytes; 1 to %d are possible", bytes, MOST_BYTES);
+    if (strchr(name, '\n'))
+        return rg_fail(RG_EFORMAT, "a class name of several lines: '%.*s ...'", (int)strcspn(name, "\n"), name);
     return rg_words_add(&id, &n->words, name, bytes);
 }
 
@@ -50,7 +52,9 @@ static rg_status finish(rg_names *n)
     n->checksum = RG_HASH_START;
     for (size_t i = 0; i < n->words.count; i++)
         n->checksum = rg_hash_bytes(n->checksum, rg_words_get(&n->words, i), n->words.words[i].bytes + 1);
-    return n->words.count <= MOST_NAMES ? RG_OK : rg_fail(RG_ELIMIT, "%zu classes; at most %d are possible", n->words.count, MOST_NAMES);
+    return n->words.count <= MOST_NAMES
+               ? RG_OK
+               : rg_fail(RG_ELIMIT, "%zu classes; at most %d are possible", n->words.count, MOST_NAMES);
 }
 
 rg_status rg_names_new(rg_names **out, const char *const *names, size_t count)
@@ -118,19 +122,22 @@ static rg_status parse(rg_names *n, const char *text, size_t bytes)
     const char *end = text + bytes, *at = memchr(text, '\n', bytes);
     unsigned long long count;
     uint64_t           sum;
-    if (!at || sscanf(text, "regard-names %llu %16" SCNx64, &count, &sum) != 2) return rg_fail(RG_EFORMAT, "these are not class names");
+    if (!at || sscanf(text, "regard-names %llu %16" SCNx64, &count, &sum) != 2)
+        return rg_fail(RG_EFORMAT, "these are not class names");
     for (at++; at < end;) {
         const char *lf = memchr(at, '\n', (size_t)(end - at));
         uint32_t    id;
         if (!lf || lf == at || lf - at > MOST_BYTES || memchr(at, '\0', (size_t)(lf - at)))
             return rg_fail(RG_EFORMAT, "the class names are damaged after %zu of %llu", n->words.count, count);
         RG_TRY(rg_words_add(&id, &n->words, at, (size_t)(lf - at)));
-        if (id + 1 != n->words.count) return rg_fail(RG_EFORMAT, "class name '%.*s' is there twice", (int)(lf - at), at);
+        if (id + 1 != n->words.count)
+            return rg_fail(RG_EFORMAT, "class name '%.*s' is there twice", (int)(lf - at), at);
         at = lf + 1;
     }
     RG_TRY(finish(n));
     if (n->words.count != count || n->checksum != sum)
-        return rg_fail(RG_EFORMAT, "the class names are damaged: %zu of %llu, or their checksum is not %016" PRIx64, n->words.count, count, sum);
+        return rg_fail(RG_EFORMAT, "the class names are damaged: %zu of %llu, or their checksum is not %016" PRIx64,
+                       n->words.count, count, sum);
     return RG_OK;
 }
 

@@ -14,10 +14,12 @@ static rg_status next_line_of_cell(rg_line *line, rg_reader *r, uint64_t begun)
     bool more;
     RG_TRY(rg_lines_next(&more, line, r->lines));
     if (!more)
-        return rg_reader__complain(r, begun, "a quote opened here is still open at the end of the file: close it, or write \"\" for a quote");
+        return rg_reader__complain(
+            r, begun, "a quote opened here is still open at the end of the file: close it, or write \"\" for a quote");
     r->row.faults |= line->faults;
     if (line->faults & RG_LINE_TOO_LONG || r->text.length + line->bytes > r->config.max_bytes)
-        return rg_reader__complain(r, begun, "a quote opened here is still open after %zu bytes: close it", r->text.length);
+        return rg_reader__complain(r, begun, "a quote opened here is still open after %zu bytes: close it",
+                                   r->text.length);
     return rg_text_add(&r->text, "\n", 1);
 }
 
@@ -41,8 +43,9 @@ static rg_status quoted(const char **at, rg_line *line, rg_reader *r)
         }
     }
     if (**at && **at != ',')
-        return rg_reader__complain(r, line->number, "'%.20s' behind a closing quote: a comma belongs there, and a quote inside quotes is written \"\"",
-                                   *at);
+        return rg_reader__complain(
+            r, line->number,
+            "'%.20s' behind a closing quote: a comma belongs there, and a quote inside quotes is written \"\"", *at);
     return RG_OK;
 }
 

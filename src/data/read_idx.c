@@ -2,7 +2,8 @@
  *
  *   0 0 type dimensions | size of each dimension, 4 bytes, high byte first | numbers
  *
- * Only bytes (type 8) are read. Dimensions are items; height, width; channels. Labels are items alone; their cells are decimal numbers. */
+ * Only bytes (type 8) are read. Dimensions are items; height, width; channels. Labels are items alone; their cells
+ * are decimal numbers. */
 #include "data/reader.h"
 
 #include <string.h>
@@ -26,16 +27,20 @@ static rg_status read_shape(array *a)
     rg_text   head = { 0 };
     size_t    size[MOST_DIMENSIONS] = { 0, 1, 1, 1 };
     rg_status status = rg_stream_read(&head, &a->stream, 4);
-    if (status == RG_OK && (head.data[0] || head.data[1] || head.data[2] != BYTES || head.data[3] < 1 || head.data[3] > MOST_DIMENSIONS))
-        status = rg_fail(RG_EFORMAT, "%s: no idx file of bytes: it begins with %02x %02x %02x %02x, not with 00 00 08 and 1 to 4 dimensions",
-                         a->stream.name, (unsigned char)head.data[0], (unsigned char)head.data[1], (unsigned char)head.data[2],
-                         (unsigned char)head.data[3]);
+    if (status == RG_OK &&
+        (head.data[0] || head.data[1] || head.data[2] != BYTES || head.data[3] < 1 || head.data[3] > MOST_DIMENSIONS))
+        status = rg_fail(
+            RG_EFORMAT,
+            "%s: no idx file of bytes: it begins with %02x %02x %02x %02x, not with 00 00 08 and 1 to 4 dimensions",
+            a->stream.name, (unsigned char)head.data[0], (unsigned char)head.data[1], (unsigned char)head.data[2],
+            (unsigned char)head.data[3]);
     if (status == RG_OK) a->dimensions = (unsigned char)head.data[3];
     if (status == RG_OK) status = rg_stream_read(&head, &a->stream, 4 * (size_t)a->dimensions);
     for (int i = 0; status == RG_OK && i < a->dimensions; i++) {
         const unsigned char *b = (const unsigned char *)head.data + 4 + 4 * i;
         size[i] = (size_t)b[0] << 24 | (size_t)b[1] << 16 | (size_t)b[2] << 8 | b[3];
-        if (!size[i] || size[i] > INT32_MAX) status = rg_fail(RG_EFORMAT, "%s: dimension %d is %zu", a->stream.name, i + 1, size[i]);
+        if (!size[i] || size[i] > INT32_MAX)
+            status = rg_fail(RG_EFORMAT, "%s: dimension %d is %zu", a->stream.name, i + 1, size[i]);
     }
     rg_text_free(&head);
     a->items = size[0];
@@ -50,8 +55,8 @@ static rg_status read_item(rg_text *out, array *a, size_t bytes)
     const size_t before = out->length;
     RG_TRY(rg_stream_read_some(out, &a->stream, bytes));
     if (out->length - before < bytes)
-        return rg_fail(RG_EFORMAT, "%s: the header says %llu items, the file ends in item %llu: copy it again", a->stream.name,
-                       (unsigned long long)a->items, (unsigned long long)a->next + 1);
+        return rg_fail(RG_EFORMAT, "%s: the header says %llu items, the file ends in item %llu: copy it again",
+                       a->stream.name, (unsigned long long)a->items, (unsigned long long)a->next + 1);
     a->next++;
     return RG_OK;
 }
@@ -61,7 +66,8 @@ static rg_status check_end(array *a)
 {
     if (a->stream.at == a->stream.end) RG_TRY(rg_stream_fill(&a->stream));
     if (a->stream.at == a->stream.end) return RG_OK;
-    return rg_fail(RG_EFORMAT, "%s: the header says %llu items, the file has more bytes than those", a->stream.name, (unsigned long long)a->items);
+    return rg_fail(RG_EFORMAT, "%s: the header says %llu items, the file has more bytes than those", a->stream.name,
+                   (unsigned long long)a->items);
 }
 
 /* Where the labels are: as told, or beside the pictures under the name that MNIST gives them. NULL: nobody knows. */
@@ -97,13 +103,15 @@ static rg_status idx_open(rg_reader *r)
     size_t  bytes;
     r->own = x;
     if (!x) return RG_ENOMEM;
-    RG_TRY(r->path ? rg_stream_open(&x->pictures.stream, r->path) : rg_stream_open_bytes(&x->pictures.stream, r->name, r->bytes, r->count));
+    RG_TRY(r->path ? rg_stream_open(&x->pictures.stream, r->path)
+                   : rg_stream_open_bytes(&x->pictures.stream, r->name, r->bytes, r->count));
     RG_TRY(read_shape(&x->pictures));
     array *a = &x->pictures;
     x->has_pictures = a->dimensions > 1;
-    if (!rg_size_mul(&bytes, a->height, a->width) || !rg_size_mul(&bytes, bytes, a->channels) || bytes > r->config.max_bytes)
-        return rg_fail(RG_ELIMIT, "%s: items of %zu x %zu x %zu bytes; at most %zu bytes are possible", r->name, a->height, a->width, a->channels,
-                       r->config.max_bytes);
+    if (!rg_size_mul(&bytes, a->height, a->width) || !rg_size_mul(&bytes, bytes, a->channels) ||
+        bytes > r->config.max_bytes)
+        return rg_fail(RG_ELIMIT, "%s: items of %zu x %zu x %zu bytes; at most %zu bytes are possible", r->name,
+                       a->height, a->width, a->channels, r->config.max_bytes);
     if (!x->has_pictures) return RG_OK; /* a file of labels alone */
     char *path = labels_path(r);
     if (!path) return RG_ENOMEM;

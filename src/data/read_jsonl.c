@@ -1,4 +1,5 @@
-/* read_jsonl.c - one JSON object per line. Columns are keys: those that are wanted, or those that `columns` names instead.
+/* read_jsonl.c - one JSON object per line. Columns are keys: those that are wanted, or those that `columns` names
+ * instead.
  *
  *     string -> itself    number, true, false -> as text    list -> its items, one per line    null, absent -> missing */
 #include "data/reader.h"
@@ -57,12 +58,15 @@ static rg_status jsonl_open(rg_reader *r)
         const char  *key = list ? list : r->config.wanted[i];
         const size_t bytes = list ? strcspn(list, ",") : strlen(key);
         if (list && !bytes)
-            return rg_fail(RG_EINVAL, "%s: columns \"%s\": %zu keys are wanted", r->name, r->config.columns, r->config.wanted_count);
+            return rg_fail(RG_EINVAL, "%s: columns \"%s\": %zu keys are wanted", r->name, r->config.columns,
+                           r->config.wanted_count);
         RG_TRY(rg_text_add(keys, key, bytes));
         RG_TRY(rg_text_add(keys, "", 1));
         if (list) list += bytes + (list[bytes] == ',');
     }
-    if (list && *list) return rg_fail(RG_EINVAL, "%s: columns \"%s\": only %zu keys are wanted", r->name, r->config.columns, r->config.wanted_count);
+    if (list && *list)
+        return rg_fail(RG_EINVAL, "%s: columns \"%s\": only %zu keys are wanted", r->name, r->config.columns,
+                       r->config.wanted_count);
     r->config.columns = "";
     r->config.header = RG_HEADER_NO; /* cells stand in the wanted order */
     return rg_reader__open_lines(r);
@@ -83,8 +87,11 @@ static rg_status jsonl_next(bool *out_more, rg_reader *r)
     if (rg_json_scan_text(line.text, line.bytes).depth > RG_JSON_DEPTH_MAX)
         return rg_reader__complain(r, line.number, "more than %d brackets inside each other", RG_JSON_DEPTH_MAX);
     json_t *object = json_loadb(line.text, line.bytes, JSON_REJECT_DUPLICATES, &error);
-    if (!object) return rg_reader__complain(r, line.number, "column %d: %s: a line is one JSON object", error.column, error.text);
-    rg_status   status = json_is_object(object) ? RG_OK : rg_reader__complain(r, line.number, "not a JSON object: { \"text\": ... }");
+    if (!object)
+        return rg_reader__complain(r, line.number, "column %d: %s: a line is one JSON object", error.column,
+                                   error.text);
+    rg_status status =
+        json_is_object(object) ? RG_OK : rg_reader__complain(r, line.number, "not a JSON object: { \"text\": ... }");
     const char *key = rg_text_c(r->own);
     for (size_t i = 0; i < r->config.wanted_count && status == RG_OK; i++) {
         status = add_key(r, object, key);

@@ -1,4 +1,5 @@
-/* read_svmlight.c - "label number:value number:value ... # comment", numbers rising. A line that is only a comment is no row. */
+/* read_svmlight.c - "label number:value number:value ... # comment", numbers rising. A line that is only a comment
+ * is no row. */
 #include "data/reader.h"
 
 #include <string.h>

@@ -1,9 +1,10 @@
-/* read_tar.c - the files of an archive, one after another, without unpacking it: ustar (POSIX 1003.1), pax, GNU long names.
+/* read_tar.c - the files of an archive, one after another, without unpacking it: ustar (POSIX 1003.1), pax, GNU long
+ * names.
  *
  *   header (512 bytes) | bytes, filled up to a block of 512 | header | ... | two blocks of zeros
  *
- * Names that leave the archive's folder (/x, a/../b) are refused, and so are links: nothing here writes files, but paths are compared with
- * those of tables beside the archive. */
+ * Names that leave the archive's folder (/x, a/../b) are refused, and so are links: nothing here writes files, but
+ * paths are compared with those of tables beside the archive. */
 #include "data/reader.h"
 
 #include <string.h>
@@ -11,7 +12,18 @@
 enum { BLOCK = 512, MOST_PATH = 4096, MOST_PAX = 1 << 20 };
 
 /* Fields of a header: where, and how many bytes. */
-enum { NAME_AT = 0, NAME = 100, SIZE_AT = 124, SIZE = 12, SUM_AT = 148, SUM = 8, TYPE_AT = 156, MAGIC_AT = 257, PREFIX_AT = 345, PREFIX = 155 };
+enum {
+    NAME_AT = 0,
+    NAME = 100,
+    SIZE_AT = 124,
+    SIZE = 12,
+    SUM_AT = 148,
+    SUM = 8,
+    TYPE_AT = 156,
+    MAGIC_AT = 257,
+    PREFIX_AT = 345,
+    PREFIX = 155
+};
 
 typedef struct archive {
     rg_text  header, pax, path; /* path: of the member at hand */
@@ -102,19 +114,26 @@ static rg_status take_path(archive *a)
 static rg_status check_path(const rg_reader *r, const archive *a)
 {
     const char *path = rg_text_c(&a->path);
-    if (!*path || strlen(path) != a->path.length) return rg_fail(RG_EFORMAT, "%s: member %llu has no name, or a NUL in it", r->name,
-                                                                 (unsigned long long)a->members + 1);
+    if (!*path || strlen(path) != a->path.length)
+        return rg_fail(RG_EFORMAT, "%s: member %llu has no name, or a NUL in it", r->name,
+                       (unsigned long long)a->members + 1);
     if (!rg_utf8_check(path, a->path.length, NULL))
-        return rg_fail(RG_EFORMAT, "%s: the name of member %llu is not UTF-8", r->name, (unsigned long long)a->members + 1);
-    return rg_reader__leaves(path) ? bad(r, a, "the name leaves the archive's folder: make the archive again without / in front and without ..") : RG_OK;
+        return rg_fail(RG_EFORMAT, "%s: the name of member %llu is not UTF-8", r->name,
+                       (unsigned long long)a->members + 1);
+    return rg_reader__leaves(path)
+               ? bad(r, a,
+                     "the name leaves the archive's folder: make the archive again without / in front and without ..")
+               : RG_OK;
 }
 
 /* One record of a pax header: "27 path=name\n", the number counts all of it. Returns its bytes, 0 when it is none. */
 static size_t pax_record(const char **key, const char **value, const char **end, const char *at, size_t left)
 {
     size_t bytes = 0, digits = 0;
-    for (; digits < left && at[digits] >= '0' && at[digits] <= '9' && bytes <= left; digits++) bytes = 10 * bytes + (size_t)(at[digits] - '0');
-    if (!digits || bytes > left || digits >= left || at[digits] != ' ' || bytes < digits + 3 || at[bytes - 1] != '\n') return 0;
+    for (; digits < left && at[digits] >= '0' && at[digits] <= '9' && bytes <= left; digits++)
+        bytes = 10 * bytes + (size_t)(at[digits] - '0');
+    if (!digits || bytes > left || digits >= left || at[digits] != ' ' || bytes < digits + 3 || at[bytes - 1] != '\n')
+        return 0;
     *key = at + digits + 1;
     *end = at + bytes - 1;
     *value = memchr(*key, '=', (size_t)(*end - *key));
@@ -142,7 +161,8 @@ static rg_status take_pax(const rg_reader *r, archive *a)
         } else if (key_is(key, value, "size")) {
             a->next_size = 0;
             for (; value < end; value++) {
-                if (*value < '0' || *value > '9' || a->next_size >> 58) return bad(r, a, "the pax header behind it has a size that is no number");
+                if (*value < '0' || *value > '9' || a->next_size >> 58)
+                    return bad(r, a, "the pax header behind it has a size that is no number");
                 a->next_size = 10 * a->next_size + (uint64_t)(*value - '0');
             }
             a->has_next_size = true;
@@ -167,7 +187,8 @@ static rg_status read_filled(rg_text *out, rg_reader *r, uint64_t bytes)
 static rg_status read_about(rg_reader *r, archive *a, char type, uint64_t size)
 {
     const bool wanted = type == 'x' || type == 'L';
-    if (size > (type == 'L' ? MOST_PATH : MOST_PAX)) return bad(r, a, "a header of %llu bytes behind it", (unsigned long long)size);
+    if (size > (type == 'L' ? MOST_PATH : MOST_PAX))
+        return bad(r, a, "a header of %llu bytes behind it", (unsigned long long)size);
     rg_text_clear(&a->pax);
     RG_TRY(read_filled(&a->pax, r, size));
     if (type == 'x') return take_pax(r, a);
@@ -181,9 +202,11 @@ static rg_status read_header(rg_reader *r, archive *a)
     rg_text_clear(&a->header);
     RG_TRY(rg_stream_read_some(&a->header, &r->stream, BLOCK));
     if (a->header.length < BLOCK)
-        return rg_fail(RG_EFORMAT, "%s: cut short after %llu members: copy the archive again", r->name, (unsigned long long)a->members);
+        return rg_fail(RG_EFORMAT, "%s: cut short after %llu members: copy the archive again", r->name,
+                       (unsigned long long)a->members);
     a->ended = is_zero(a->header.data);
-    if (!a->ended && !sum_is_right(a->header.data)) return bad(r, a, "the header behind it is damaged, or this is no tar archive");
+    if (!a->ended && !sum_is_right(a->header.data))
+        return bad(r, a, "the header behind it is damaged, or this is no tar archive");
     return RG_OK;
 }
 
@@ -194,7 +217,9 @@ static rg_status give(rg_reader *r, archive *a, uint64_t size)
     r->row.member = a->path.data;
     r->member_at = r->stream.given - (r->stream.end - r->stream.at);
     r->member_bytes = size;
-    if (size > r->config.max_bytes) return bad(r, a, "a file of %llu bytes; at most %zu are possible", (unsigned long long)size, r->config.max_bytes);
+    if (size > r->config.max_bytes)
+        return bad(r, a, "a file of %llu bytes; at most %zu are possible", (unsigned long long)size,
+                   r->config.max_bytes);
     RG_TRY(rg_reader__add_member(r, a->path.data));
     if (!rg_reader__wants(r, RG_MEMBER_PICTURE)) {
         RG_TRY(rg_stream_skip(&r->stream, size + (BLOCK - size % BLOCK) % BLOCK));
@@ -213,7 +238,8 @@ static rg_status tar_next(bool *out_more, rg_reader *r)
         RG_TRY(read_header(r, a));
         if (a->ended) break;
         const char type = a->header.data[TYPE_AT];
-        if (!number(&size, a->header.data + SIZE_AT, SIZE)) return bad(r, a, "the header behind it has a size that is no number");
+        if (!number(&size, a->header.data + SIZE_AT, SIZE))
+            return bad(r, a, "the header behind it has a size that is no number");
         if (type == 'x' || type == 'g' || type == 'L' || type == 'K') {
             RG_TRY(read_about(r, a, type, size));
             continue;
@@ -222,9 +248,11 @@ static rg_status tar_next(bool *out_more, rg_reader *r)
         a->has_next_size = false;
         RG_TRY(take_path(a));
         RG_TRY(check_path(r, a));
-        if (type == '1' || type == '2') return bad(r, a, "a link: make the archive again with --dereference --hard-dereference");
+        if (type == '1' || type == '2')
+            return bad(r, a, "a link: make the archive again with --dereference --hard-dereference");
         if (type == 'S') return bad(r, a, "a sparse file: make the archive again without --sparse");
-        if ((type == '0' || type == '\0' || type == '7') && a->path.data[a->path.length - 1] != '/' && !rg_reader__is_hidden(a->path.data)) {
+        if ((type == '0' || type == '\0' || type == '7') && a->path.data[a->path.length - 1] != '/' &&
+            !rg_reader__is_hidden(a->path.data)) {
             *out_more = true;
             return give(r, a, size);
         }

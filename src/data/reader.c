@@ -27,7 +27,8 @@ rg_status rg_reader_format_find(const rg_reader_format **out, const char *name)
         *out = *f;
         return RG_OK;
     }
-    for (const rg_reader_format *const *f = table; *f; f++) (void)rg_text_print(&names, "%s%s", f > table ? ", " : "", (*f)->name);
+    for (const rg_reader_format *const *f = table; *f; f++)
+        (void)rg_text_print(&names, "%s%s", f > table ? ", " : "", (*f)->name);
     rg_fail(RG_EINVAL, "no format is called '%s'; there are %s", name, rg_text_c(&names));
     rg_text_free(&names);
     return RG_EINVAL;
@@ -53,7 +54,8 @@ static const rg_reader_format *by_content(const char *bytes, size_t count)
 {
     const size_t line = strcspn(bytes, "\n");
     if (count >= 262 && memcmp(bytes + 257, "ustar", 5) == 0) return &rg_reader_tar;
-    if (count >= 4 && memcmp(bytes, "\0\0", 2) == 0 && bytes[2] >= 8 && bytes[2] <= 14 && bytes[3] > 0) return &rg_reader_idx;
+    if (count >= 4 && memcmp(bytes, "\0\0", 2) == 0 && bytes[2] >= 8 && bytes[2] <= 14 && bytes[3] > 0)
+        return &rg_reader_idx;
     if (bytes[strspn(bytes, " \t\r\n\xEF\xBB\xBF")] == '{')
         return strstr(bytes, "\"images\"") || strstr(bytes, "\"annotations\"") ? &rg_reader_coco : &rg_reader_jsonl;
     return memchr(bytes, '\t', line) ? &rg_reader_tsv : NULL;
@@ -72,7 +74,8 @@ static rg_status find_format(rg_reader *r)
 {
     struct stat about;
     if (r->config.format && *r->config.format) return rg_reader_format_find(&r->format, r->config.format);
-    if (r->path && strcmp(r->path, "-") == 0) return rg_fail(RG_EINVAL, "standard input: give its format: tsv, csv, jsonl, label, ...");
+    if (r->path && strcmp(r->path, "-") == 0)
+        return rg_fail(RG_EINVAL, "standard input: give its format: tsv, csv, jsonl, label, ...");
     if (r->path && stat(r->path, &about) == 0 && S_ISDIR(about.st_mode)) {
         r->format = &rg_reader_folder;
         return RG_OK;
@@ -89,8 +92,11 @@ static rg_status find_format(rg_reader *r)
     if (status == RG_OK && !r->format && r->config.wanted_count < 2) r->format = &rg_reader_lines;
     rg_text_free(&first);
     if (status == RG_OK && !r->format)
-        status = rg_fail(RG_EFORMAT, "%s: line 1: no tab between columns, and the name does not tell the format: separate columns by tabs, "
-                                     "or give the format (csv, label, svmlight, ...)", r->name);
+        status = rg_fail(
+            RG_EFORMAT,
+            "%s: line 1: no tab between columns, and the name does not tell the format: separate columns by tabs, "
+            "or give the format (csv, label, svmlight, ...)",
+            r->name);
     return status;
 }
 
@@ -141,13 +147,16 @@ rg_status rg_reader__add_missing(rg_reader *r)
 
 rg_status rg_reader__open_lines(rg_reader *r)
 {
-    const rg_lines_config config = { RG_TEXT_AS_IS, r->config.max_bytes < (size_t)16 << 20 ? r->config.max_bytes : (size_t)16 << 20 };
-    return r->path ? rg_lines_open(&r->lines, r->path, &config) : rg_lines_open_bytes(&r->lines, r->bytes, r->count, &config);
+    const rg_lines_config config = { RG_TEXT_AS_IS,
+                                     r->config.max_bytes < (size_t)16 << 20 ? r->config.max_bytes : (size_t)16 << 20 };
+    return r->path ? rg_lines_open(&r->lines, r->path, &config)
+                   : rg_lines_open_bytes(&r->lines, r->bytes, r->count, &config);
 }
 
 rg_status rg_reader__open_stream(rg_reader *r)
 {
-    return r->path ? rg_stream_open(&r->stream, r->path) : rg_stream_open_bytes(&r->stream, r->name, r->bytes, r->count);
+    return r->path ? rg_stream_open(&r->stream, r->path)
+                   : rg_stream_open_bytes(&r->stream, r->name, r->bytes, r->count);
 }
 
 rg_status rg_reader__next_line(bool *out_more, rg_line *out, rg_reader *r)
@@ -236,8 +245,9 @@ static rg_status no_column(const rg_reader *r, const char *name, size_t bytes)
     const char *other = rg_text_c(&r->header);
     for (size_t i = 0; i < r->header_count && i < 20; i++, other += strlen(other) + 1)
         (void)rg_text_print(&names, "%s%s", i ? ", " : "", other);
-    rg_fail(RG_EFORMAT, "%s: no column is called '%.*s'; there %s %s; choose columns by name or by number from 1", r->name, (int)bytes, name,
-            r->header_count == 1 ? "is" : "are", r->header_count ? rg_text_c(&names) : "no names");
+    rg_fail(RG_EFORMAT, "%s: no column is called '%.*s'; there %s %s; choose columns by name or by number from 1",
+            r->name, (int)bytes, name, r->header_count == 1 ? "is" : "are",
+            r->header_count ? rg_text_c(&names) : "no names");
     rg_text_free(&names);
     return RG_EFORMAT;
 }
@@ -249,8 +259,8 @@ static rg_status pick_one(rg_reader *r, size_t i)
     size_t      bytes = strlen(name), at = 0;
     const bool  given = r->config.columns && *r->config.columns;
     if (given && !list_part(&name, &bytes, r->config.columns, i))
-        return rg_fail(RG_EINVAL, "%s: columns \"%s\": %zu are wanted: %s is missing", r->name, r->config.columns, r->config.wanted_count,
-                       r->config.wanted[i]);
+        return rg_fail(RG_EINVAL, "%s: columns \"%s\": %zu are wanted: %s is missing", r->name, r->config.columns,
+                       r->config.wanted_count, r->config.wanted[i]);
     if (find_column(&at, r, name, bytes)) {
         r->pick[i] = (rg_pick){ at, at };
         return RG_OK;
@@ -267,7 +277,8 @@ static rg_status pick_all(rg_reader *r)
     size_t      bytes;
     for (size_t i = 0; i < r->config.wanted_count; i++) RG_TRY(pick_one(r, i));
     if (r->config.columns && *r->config.columns && list_part(&rest, &bytes, r->config.columns, r->config.wanted_count))
-        return rg_fail(RG_EINVAL, "%s: columns \"%s\": only %zu are wanted", r->name, r->config.columns, r->config.wanted_count);
+        return rg_fail(RG_EINVAL, "%s: columns \"%s\": only %zu are wanted", r->name, r->config.columns,
+                       r->config.wanted_count);
     r->picked = true;
     return RG_OK;
 }
@@ -338,7 +349,8 @@ static bool first_row_is_header(rg_reader *r)
     return r->config.wanted_count > 0;
 }
 
-/* Formats whose columns have fixed names have them now; jsonl reads what is wanted by name; tsv and csv may have a header. */
+/* Formats whose columns have fixed names have them now; jsonl reads what is wanted by name; tsv and csv may have a
+ * header. */
 static rg_status find_columns(rg_reader *r)
 {
     if (r->format->columns) {
@@ -366,7 +378,8 @@ static rg_status open_files(rg_reader *r)
     return r->file < r->config.wanted_count ? rg_files_open(&r->files, r->config.files) : RG_OK; /* nobody wants them in this pass */
 }
 
-static rg_status begin(rg_reader **out, const char *path, const void *bytes, size_t count, const rg_reader_config *config)
+static rg_status begin(rg_reader **out, const char *path, const void *bytes, size_t count,
+                       const rg_reader_config *config)
 {
     rg_reader *r = rg_alloc_zero(sizeof *r);
     if (!r) return RG_ENOMEM;
@@ -379,7 +392,8 @@ static rg_status begin(rg_reader **out, const char *path, const void *bytes, siz
     r->cells = rg_alloc_array(config->wanted_count, sizeof *r->cells);
     rg_status status = r->name && r->pick && r->cells ? RG_OK : RG_ENOMEM;
     if (status == RG_OK) status = find_format(r);
-    if (status == RG_OK && !path && r->format == &rg_reader_folder) status = rg_fail(RG_EINVAL, "a folder cannot be read from memory");
+    if (status == RG_OK && !path && r->format == &rg_reader_folder)
+        status = rg_fail(RG_EINVAL, "a folder cannot be read from memory");
     if (status == RG_OK) status = r->format->open(r);
     if (status == RG_OK) status = find_columns(r);
     if (status == RG_OK && config->files) status = open_files(r);
@@ -502,8 +516,10 @@ rg_status rg_reader_next(bool *out_more, rg_row *out, rg_reader *r)
     if (!*out_more) return RG_OK;
     const size_t wanted = rg_reader__wanted_last(r);
     if (r->raw_count && r->raw_count < wanted)
-        return rg_reader__complain(r, r->row.line, "%zu column%s, and column %zu is wanted: separate columns by %s, or give the format", r->raw_count,
-                                   r->raw_count > 1 ? "s" : "", wanted, strcmp(r->format->name, "csv") == 0 ? "commas" : "a tab");
+        return rg_reader__complain(r, r->row.line,
+                                   "%zu column%s, and column %zu is wanted: separate columns by %s, or give the format",
+                                   r->raw_count, r->raw_count > 1 ? "s" : "", wanted,
+                                   strcmp(r->format->name, "csv") == 0 ? "commas" : "a tab");
     RG_TRY(make_cells(r));
     if (r->files) RG_TRY(fetch_file(r));
     *out = r->row;

@@ -1,5 +1,5 @@
-/* reader.h - what the formats of a reader share. A format fills the cells of a row, all of its columns in their order; reader.c picks those
- * that are wanted. */
+/* reader.h - what the formats of a reader share. A format fills the cells of a row, all of its columns in their
+ * order; reader.c picks those that are wanted. */
 #ifndef REGARD_DATA_READER_H
 #define REGARD_DATA_READER_H
 
@@ -75,7 +75,8 @@ size_t    rg_reader__wanted_last(const rg_reader *r);
 /* Is this raw column wanted? Bytes of files that nobody wants are not read. */
 bool rg_reader__wants(const rg_reader *r, size_t column);
 
-/* members.c: what folders and archives have in common, the cells label, path and name of a member; its bytes are the fourth, `picture`. */
+/* members.c: what folders and archives have in common, the cells label, path and name of a member; its bytes are the
+ * fourth, `picture`. */
 #define RG_MEMBER_COLUMNS "label path name picture"
 enum { RG_MEMBER_PICTURE = 3 };
 rg_status rg_reader__add_member(rg_reader *r, const char *path);

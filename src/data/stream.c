@@ -87,8 +87,8 @@ static rg_status fill_gzip(rg_stream *s)
         } else if (result == Z_MEM_ERROR) {
             return rg_fail(RG_ENOMEM, "%s: no memory to unpack gzip", s->name);
         } else if (result != Z_OK && result != Z_BUF_ERROR) {
-            return rg_fail(RG_EFORMAT, "%s: broken gzip data after %llu unpacked bytes: %s", s->name, (unsigned long long)s->given,
-                           s->inflater.msg ? s->inflater.msg : "not gzip");
+            return rg_fail(RG_EFORMAT, "%s: broken gzip data after %llu unpacked bytes: %s", s->name,
+                           (unsigned long long)s->given, s->inflater.msg ? s->inflater.msg : "not gzip");
         }
     }
     return RG_OK;
@@ -208,7 +208,9 @@ rg_status rg_stream_skip(rg_stream *s, uint64_t count)
         const char *bytes;
         size_t      taken = 0;
         RG_TRY(take_some(&bytes, &taken, s, count));
-        if (!taken) return rg_fail(RG_EFORMAT, "%s: cut short: %llu more bytes are announced", s->name, (unsigned long long)count);
+        if (!taken)
+            return rg_fail(RG_EFORMAT, "%s: cut short: %llu more bytes are announced", s->name,
+                           (unsigned long long)count);
         count -= taken;
     }
     return RG_OK;

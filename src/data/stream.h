@@ -1,4 +1,5 @@
-/* stream.h - bytes of a file, a gzip file, standard input or memory, a chunk at a time. Lines, archives and idx files are read through it. */
+/* stream.h - bytes of a file, a gzip file, standard input or memory, a chunk at a time. Lines, archives and idx
+ * files are read through it. */
 #ifndef REGARD_DATA_STREAM_H
 #define REGARD_DATA_STREAM_H
 

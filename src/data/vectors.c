@@ -13,7 +13,8 @@ static bool has_pictures(const char *path, const rg_reader_config *reading)
     c.wanted_count = 1;
     if (rg_reader_open(&r, path, &c) != RG_OK) return false; /* a table without such a column, or nothing: the next look tells */
     const char *format = rg_reader_format_of(r);
-    const bool  pictures = c.files || strcmp(format, "idx") == 0 || strcmp(format, "folder") == 0 || strcmp(format, "tar") == 0;
+    const bool  pictures =
+        c.files || strcmp(format, "idx") == 0 || strcmp(format, "folder") == 0 || strcmp(format, "tar") == 0;
     rg_reader_close(r);
     return pictures;
 }

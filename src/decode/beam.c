@@ -1,5 +1,5 @@
-/* beam.c - beams of all sources, side by side. Hypotheses form a tree: each remembers its token, its parent and its sums, so that
- * extending one costs a node and nothing is copied. */
+/* beam.c - beams of all sources, side by side. Hypotheses form a tree: each remembers its token, its parent and its
+ * sums, so that extending one costs a node and nothing is copied. */
 #include "decode/beam.h"
 
 #include <math.h>
@@ -100,14 +100,15 @@ static rg_status start_beam(rg_beams *b, size_t i, size_t words, uint64_t number
     node *root = new_node(b);
     if (!m->live || !m->done || !root) return RG_ENOMEM;
     root->token = b->words.bos;
-    if (b->config.coverage != 0 && !(root->covered = rg_arena_get_zero(b->arena, words * sizeof *root->covered))) return RG_ENOMEM;
+    if (b->config.coverage != 0 && !(root->covered = rg_arena_get_zero(b->arena, words * sizeof *root->covered)))
+        return RG_ENOMEM;
     m->live[0] = root; /* one, not B copies: the first step has one hypothesis to extend */
     m->lives = 1;
     return RG_OK;
 }
 
-rg_status rg_beams_start(rg_beams *b, rg_arena *arena, const rg_search_config *c, const rg_beam_words *words, const rg_layout *sources,
-                         const uint64_t *numbers, const rg_ids *prefix)
+rg_status rg_beams_start(rg_beams *b, rg_arena *arena, const rg_search_config *c, const rg_beam_words *words,
+                         const rg_layout *sources, const uint64_t *numbers, const rg_ids *prefix)
 {
     const size_t most = sources->groups * (c->sample ? c->n_best : c->beam);
     *b = (rg_beams){ .arena = arena, .config = *c, .words = *words, .sources = sources->groups, .lives = sources->groups };
@@ -159,22 +160,28 @@ static double worn(const rg_beams *b, int32_t token)
     return times * b->config.diversity;
 }
 
-static size_t scan_run(rg_beams *b, size_t count, size_t most, const rg_real *scores, size_t from, double base, double lse, size_t row)
+static size_t scan_run(rg_beams *b, size_t count, size_t most, const rg_real *scores, size_t from, double base,
+                       double lse, size_t row)
 {
     const size_t left = b->words.count - from, end = from + (left < RUN ? left : RUN);
     for (size_t j = from; j < end; j++) {
         const double word = (double)scores[j] - lse;
         if (count == most && base + word < b->best[most - 1].key) continue;
         if (!isfinite(word) || !allowed(b, (int32_t)j)) continue;
-        const candidate c = { .log_p = base + word, .word = word, .key = base + word - worn(b, (int32_t)j), .row = row, .token = (int32_t)j };
+        const candidate c = { .log_p = base + word,
+                              .word = word,
+                              .key = base + word - worn(b, (int32_t)j),
+                              .row = row,
+                              .token = (int32_t)j };
         count = insert(b->best, count, most, c);
     }
     return count;
 }
 
-/* Runs of columns whose largest score cannot enter the beam are passed over; the run with the largest of all comes first, so that most can
- * be. The order of runs does not matter: `better` knows what to do with equals. */
-static size_t scan_row(rg_beams *b, size_t count, size_t most, const rg_real *scores, double base, double lse, size_t row)
+/* Runs of columns whose largest score cannot enter the beam are passed over; the run with the largest of all comes
+ * first, so that most can be. The order of runs does not matter: `better` knows what to do with equals. */
+static size_t scan_row(rg_beams *b, size_t count, size_t most, const rg_real *scores, double base, double lse,
+                       size_t row)
 {
     const size_t V = b->words.count, runs = (V + RUN - 1) / RUN;
     size_t       first = 0;
@@ -203,8 +210,8 @@ static void sink(rg_real *heap, size_t n, size_t at)
     }
 }
 
-/* The smallest score that may be drawn: of the `top` largest, the fewest whose probabilities add up to top_p of theirs. Popping the heap
- * leaves the largest scores at its end. */
+/* The smallest score that may be drawn: of the `top` largest, the fewest whose probabilities add up to top_p of
+ * theirs. Popping the heap leaves the largest scores at its end. */
 static double least_drawn(rg_beams *b, const rg_real *scores)
 {
     rg_real *heap = b->heap;
@@ -245,12 +252,14 @@ static candidate draw(rg_beams *b, const beam *m, const rg_real *scores, double 
         const double noise = -log(-log(rg_random_uniform(&random) + 1e-300) + 1e-300);
         if ((double)scores[j] < floor || !allowed(b, (int32_t)j)) continue;
         const double word = (double)scores[j] - lse, key = word / b->config.temperature + noise;
-        if (key > best.key) best = (candidate){ .log_p = base + word, .word = word, .key = key, .row = row, .token = (int32_t)j };
+        if (key > best.key)
+            best = (candidate){ .log_p = base + word, .word = word, .key = key, .row = row, .token = (int32_t)j };
     }
     return best;
 }
 
-/* The largest logit is the likeliest token: with one hypothesis nothing needs their sum, unless the answer's probability is asked for. */
+/* The largest logit is the likeliest token: with one hypothesis nothing needs their sum, unless the answer's
+ * probability is asked for. */
 static bool unscored(const rg_beams *b)
 {
     return b->config.unscored && b->config.beam == 1 && !b->config.sample;
@@ -259,7 +268,8 @@ static bool unscored(const rg_beams *b)
 /* A probability of 0, as float has it in an ensemble, does not end an answer that must begin so. */
 static double at_least(double word, double least) { return word < least ? least : word; }
 
-/* Diverse beam search: the groups choose one after another, each among its own hypotheses; what all have begun with belongs to every group. */
+/* Diverse beam search: the groups choose one after another, each among its own hypotheses; what all have begun with
+ * belongs to every group. */
 static size_t choose_by_groups(rg_beams *b, const beam *m, const rg_real *scores, size_t ld)
 {
     candidate *all = b->best;
@@ -272,7 +282,8 @@ static size_t choose_by_groups(rg_beams *b, const beam *m, const rg_real *scores
         for (size_t i = 0; m->slots[g] && i < m->lives; i++) {
             const rg_real *row = scores + i * ld;
             if (m->live[i]->length > m->prefixes && m->live[i]->group != g) continue;
-            own = scan_row(b, own, m->slots[g], row, m->live[i]->log_p, (double)rg_kernel()->softmax(b->words.count, NULL, row), i);
+            own = scan_row(b, own, m->slots[g], row, m->live[i]->log_p,
+                           (double)rg_kernel()->softmax(b->words.count, NULL, row), i);
         }
         for (size_t k = 0; k < own; k++) b->best[k].group = g;
         count += own;
@@ -295,7 +306,8 @@ static size_t choose(rg_beams *b, const beam *m, const rg_real *scores, size_t l
         if (b->steps < m->prefixes) {
             const int32_t token = m->prefix[b->steps];
             const double  word = at_least((double)row[token] - lse, -1e4);
-            b->best[count++] = (candidate){ .log_p = base + word, .word = word, .key = base + word, .row = i, .token = token };
+            b->best[count++] =
+                (candidate){ .log_p = base + word, .word = word, .key = base + word, .row = i, .token = token };
         } else if (b->config.sample) {
             const size_t draws = i == 0 && m->lives == 1 && b->steps == m->prefixes ? m->most : 1;
             for (size_t k = 0; k < draws; k++) {
@@ -349,7 +361,8 @@ static rg_status look(rg_beams *b, node *n, const rg_step_attention *seen, size_
     return RG_OK;
 }
 
-/* Can a live hypothesis still get past the worst answer that counts? log p only falls; the most a length can do for it is the limit's. */
+/* Can a live hypothesis still get past the worst answer that counts? log p only falls; the most a length can do for
+ * it is the limit's. */
 static bool hopeless(const rg_beams *b, const beam *m)
 {
     if (m->dones < b->config.n_best || b->config.word_penalty > 0 || b->config.sample) return false;
@@ -369,8 +382,8 @@ static void finish(rg_beams *b, beam *m, node *n, bool cut)
     if (m->slots && m->slots[n->group]) m->slots[n->group]--;
 }
 
-/* Extend one beam by its chosen candidates. `row` is the number of its first live hypothesis among all; parents and tokens of the
- * survivors are appended. */
+/* Extend one beam by its chosen candidates. `row` is the number of its first live hypothesis among all; parents and
+ * tokens of the survivors are appended. */
 static rg_status extend(rg_beams *b, beam *m, size_t count, const rg_step_attention *seen, size_t row, size_t *lives)
 {
     node       **old = m->live;
@@ -440,13 +453,15 @@ static rg_status write_answer(rg_answer *out, const rg_beams *b, const beam *m, 
     *out = (rg_answer){ .length = words, .log_p = f->end->log_p, .score = f->score, .cut = f->cut, .source_length = m->words };
     out->tokens = rg_arena_get(b->arena, (words + 1) * sizeof *out->tokens);
     out->word = rg_arena_get(b->arena, all * sizeof *out->word);
-    if (b->config.attention) out->attention = rg_arena_get_zero(b->arena, (words + 1) * m->words * sizeof *out->attention);
+    if (b->config.attention)
+        out->attention = rg_arena_get_zero(b->arena, (words + 1) * m->words * sizeof *out->attention);
     if (!out->tokens || !out->word || (b->config.attention && !out->attention)) return RG_ENOMEM;
     for (const node *n = f->end; n->parent; n = n->parent) {
         const size_t at = n->length - 1;
         out->word[at] = n->word;
         if (at < words) out->tokens[at] = n->token;
-        if (out->attention && n->attention) memcpy(out->attention + at * m->words, n->attention, m->words * sizeof *n->attention);
+        if (out->attention && n->attention)
+            memcpy(out->attention + at * m->words, n->attention, m->words * sizeof *n->attention);
     }
     return RG_OK;
 }
@@ -470,10 +485,13 @@ rg_status rg_beams_answers(const rg_answers **out, rg_beams *b)
         beam *m = &b->beam[i];
         rank(m->done, m->dones);
         if (!m->stopped && (!m->dones || !isfinite(m->done[0].score)))
-            return rg_fail(RG_ENUMBER, "line %llu: no answer has a finite score; the model's weights give infinite numbers",
+            return rg_fail(RG_ENUMBER,
+                           "line %llu: no answer has a finite score; the model's weights give infinite numbers",
                            (unsigned long long)m->number + 1);
         const size_t count = m->dones < b->config.n_best ? m->dones : b->config.n_best;
-        all[i] = (rg_answers){ .count = count, .stopped = m->stopped, .answer = rg_arena_get(b->arena, (count + 1) * sizeof(rg_answer)) };
+        all[i] = (rg_answers){ .count = count,
+                               .stopped = m->stopped,
+                               .answer = rg_arena_get(b->arena, (count + 1) * sizeof(rg_answer)) };
         if (!all[i].answer) return RG_ENOMEM;
         for (size_t k = 0; k < count; k++) RG_TRY(write_answer(&all[i].answer[k], b, m, &m->done[k]));
     }

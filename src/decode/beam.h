@@ -35,8 +35,8 @@ rg_status rg_beams_new(rg_beams **out);
 void      rg_beams_free(rg_beams *b);
 
 /* One hypothesis a source. Everything a run allocates comes from `arena`. */
-rg_status rg_beams_start(rg_beams *b, rg_arena *arena, const rg_search_config *c, const rg_beam_words *words, const rg_layout *sources,
-                         const uint64_t *numbers, const rg_ids *prefix);
+rg_status      rg_beams_start(rg_beams *b, rg_arena *arena, const rg_search_config *c, const rg_beam_words *words,
+                              const rg_layout *sources, const uint64_t *numbers, const rg_ids *prefix);
 size_t         rg_beams_live(const rg_beams *b);
 const int32_t *rg_beams_tokens(const rg_beams *b); /* the last token of each live hypothesis */
 /* Choose among the scores of all next tokens. seen may be NULL. */

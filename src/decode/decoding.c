@@ -1,5 +1,5 @@
-/* decoding.c - the engine behind start / step / keep: two tapes, one that lives for the whole decoding (what start made of the sources),
- * one that is reset at every step, both without recording. */
+/* decoding.c - the engine behind start / step / keep: two tapes, one that lives for the whole decoding (what start
+ * made of the sources), one that is reset at every step, both without recording. */
 #include "regard/model.h"
 
 #include <string.h>
@@ -89,7 +89,8 @@ rg_status rg_decoding_start(rg_decoding *d, const rg_field *source)
 /* Tokens as the model knows them: a copied word that is not in its vocabulary goes in as the unknown one. */
 static const int32_t *known_tokens(rg_decoding *d, const int32_t *tokens)
 {
-    const int32_t V = (int32_t)rg_model_size(d->model, "target-vocabulary"), unknown = (int32_t)rg_model_size(d->model, "unknown");
+    const int32_t V = (int32_t)rg_model_size(d->model, "target-vocabulary"),
+                  unknown = (int32_t)rg_model_size(d->model, "unknown");
     if (!d->model->copies) return tokens;
     for (size_t i = 0; i < d->n; i++) d->known[i] = tokens[i] < V ? tokens[i] : unknown;
     return d->known;

@@ -1,9 +1,9 @@
-/* forced.c - log p of given answers by the pass that training uses: all tokens at once, each seeing the right ones before it (teacher
- * forcing).
+/* forced.c - log p of given answers by the pass that training uses: all tokens at once, each seeing the right ones
+ * before it (teacher forcing).
  *
- * A step of search and a row of this pass compute the same function, so the numbers are those that search would have given; a sentence of n
- * tokens takes one pass instead of n steps. Several models: log p = log mean_m p_m of each token, which needs only the p_m of the right
- * one. */
+ * A step of search and a row of this pass compute the same function, so the numbers are those that search would have
+ * given; a sentence of n tokens takes one pass instead of n steps. Several models: log p = log mean_m p_m of each
+ * token, which needs only the p_m of the right one. */
 #include "regard/decode.h"
 
 #include <math.h>
@@ -35,8 +35,9 @@ rg_status rg_forced_new(rg_forced **out, const rg_model *const *models, size_t c
     *out = NULL;
     for (size_t i = 1; i < count; i++)
         if (rg_model_size(models[i], "target-vocabulary") != rg_model_size(models[0], "target-vocabulary"))
-            return rg_fail(RG_EMATCH, "model %zu answers with %zu words, model 1 with %zu: an ensemble shares its vocabulary", i + 1,
-                           rg_model_size(models[i], "target-vocabulary"), rg_model_size(models[0], "target-vocabulary"));
+            return rg_fail(
+                RG_EMATCH, "model %zu answers with %zu words, model 1 with %zu: an ensemble shares its vocabulary",
+                i + 1, rg_model_size(models[i], "target-vocabulary"), rg_model_size(models[0], "target-vocabulary"));
     rg_forced *f = rg_alloc_zero(sizeof *f);
     if (!f) return RG_ENOMEM;
     f->count = count;
@@ -108,7 +109,8 @@ static rg_status run_lane(const rg_forced *f, lane *l)
         if (!l->seen) return rg_fail(RG_EINVAL, "%s does not tell the losses of single words", model->system->name);
     }
     const double models = log((double)f->count);
-    for (int32_t i = 0; f->count > 1 && i < l->share.field[RG_TARGET].layout.start[l->share.examples]; i++) l->log_p[i] -= models;
+    for (int32_t i = 0; f->count > 1 && i < l->share.field[RG_TARGET].layout.start[l->share.examples]; i++)
+        l->log_p[i] -= models;
     return RG_OK;
 }
 
@@ -127,7 +129,8 @@ static void work(void *context, int member, size_t begin, size_t end)
 
 static rg_status make_room(rg_forced *f, const rg_batch *batch)
 {
-    const size_t tokens = (size_t)batch->field[RG_TARGET].layout.start[batch->examples], numbers = rg_batch_share_room(batch) * f->lane_count;
+    const size_t tokens = (size_t)batch->field[RG_TARGET].layout.start[batch->examples],
+                 numbers = rg_batch_share_room(batch) * f->lane_count;
     if (tokens > f->room) {
         double *log_p = rg_realloc(f->log_p, tokens * sizeof *log_p);
         if (!log_p) return RG_ENOMEM;
@@ -148,8 +151,10 @@ static rg_status check_finite(const rg_forced *f, const rg_batch *batch)
     for (size_t i = 0; i < batch->examples; i++)
         for (int32_t k = batch->field[RG_TARGET].layout.start[i]; k < batch->field[RG_TARGET].layout.start[i + 1]; k++)
             if (!isfinite(f->log_p[k]))
-                return rg_fail(RG_ENUMBER, "line %llu: log p of token %d is not finite; the model's weights give infinite numbers",
-                               (unsigned long long)(batch->lines ? batch->lines[i] : i + 1), k - batch->field[RG_TARGET].layout.start[i] + 1);
+                return rg_fail(RG_ENUMBER,
+                               "line %llu: log p of token %d is not finite; the model's weights give infinite numbers",
+                               (unsigned long long)(batch->lines ? batch->lines[i] : i + 1),
+                               k - batch->field[RG_TARGET].layout.start[i] + 1);
     return RG_OK;
 }
 

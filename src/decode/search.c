@@ -1,8 +1,8 @@
 /* search.c - beam search (Sutskever, Vinyals, Le 2014; normalisation and coverage: Wu et al. 2016).
  *
- * For each source up to B hypotheses live. A step extends each by every token and keeps the best B of all; one that takes eos
- * leaves the beam for the set of answers and frees its slot. A source is done when no slot is left, or no live hypothesis can
- * still win, or at its length limit. Greedy is B = 1; sampling replaces the choice by a draw. */
+ * For each source up to B hypotheses live. A step extends each by every token and keeps the best B of all; one that
+ * takes eos leaves the beam for the set of answers and frees its slot. A source is done when no slot is left, or no
+ * live hypothesis can still win, or at its length limit. Greedy is B = 1; sampling replaces the choice by a draw. */
 #include "decode/beam.h"
 
 #include <math.h>
@@ -24,15 +24,18 @@ struct rg_search {
 rg_status rg_search_new(rg_search **out, const rg_model *const *models, size_t count, rg_team *team)
 {
     *out = NULL;
-    if (count < 1 || count > MOST_MODELS) return rg_fail(RG_ELIMIT, "%zu models; an ensemble has 1 .. %d", count, MOST_MODELS);
+    if (count < 1 || count > MOST_MODELS)
+        return rg_fail(RG_ELIMIT, "%zu models; an ensemble has 1 .. %d", count, MOST_MODELS);
     for (size_t i = 1; i < count; i++)
         if (rg_model_size(models[i], "target-vocabulary") != rg_model_size(models[0], "target-vocabulary"))
-            return rg_fail(RG_EMATCH, "model %zu answers with %zu words, model 1 with %zu: an ensemble shares its vocabulary", i + 1,
-                           rg_model_size(models[i], "target-vocabulary"), rg_model_size(models[0], "target-vocabulary"));
+            return rg_fail(
+                RG_EMATCH, "model %zu answers with %zu words, model 1 with %zu: an ensemble shares its vocabulary",
+                i + 1, rg_model_size(models[i], "target-vocabulary"), rg_model_size(models[0], "target-vocabulary"));
     for (size_t i = 1; i < count; i++)
         if (models[i]->copies != models[0]->copies)
-            return rg_fail(RG_EMATCH, "model %zu %s words of the source, model 1 %s: an ensemble does one or the other", i + 1,
-                           models[i]->copies ? "copies" : "does not copy", models[0]->copies ? "does" : "does not");
+            return rg_fail(RG_EMATCH, "model %zu %s words of the source, model 1 %s: an ensemble does one or the other",
+                           i + 1, models[i]->copies ? "copies" : "does not copy",
+                           models[0]->copies ? "does" : "does not");
     rg_search *s = rg_alloc_zero(sizeof *s);
     if (!s) return RG_ENOMEM;
     rg_status status = rg_arena_new(&s->arena, 1 << 16);
@@ -100,19 +103,22 @@ static rg_status next_scores(const rg_real **out, size_t *out_ld, rg_search *s, 
 static rg_status check(const rg_search_config *c)
 {
     if (c->beam < 1 || c->beam > 1000) return rg_fail(RG_EINVAL, "a beam of %zu; it should be 1 .. 1000", c->beam);
-    if (c->n_best < 1 || c->n_best > c->beam) return rg_fail(RG_EINVAL, "%zu answers from a beam of %zu", c->n_best, c->beam);
+    if (c->n_best < 1 || c->n_best > c->beam)
+        return rg_fail(RG_EINVAL, "%zu answers from a beam of %zu", c->n_best, c->beam);
     if (c->groups > 1 && (c->sample || c->beam % c->groups))
-        return rg_fail(RG_EINVAL, "%zu groups of a beam of %zu%s; groups are of one size, and of a search", c->groups, c->beam, c->sample ? " draws" : "");
+        return rg_fail(RG_EINVAL, "%zu groups of a beam of %zu%s; groups are of one size, and of a search", c->groups,
+                       c->beam, c->sample ? " draws" : "");
     if (!(c->diversity >= 0)) return rg_fail(RG_EINVAL, "a diversity of %g", c->diversity);
     if (c->sample && !(c->temperature > 0)) return rg_fail(RG_EINVAL, "a temperature of %g", c->temperature);
-    if (!(c->top_p >= 0 && c->top_p <= 1)) return rg_fail(RG_EINVAL, "draws among %g of the probability; it should be from 0 to 1", c->top_p);
+    if (!(c->top_p >= 0 && c->top_p <= 1))
+        return rg_fail(RG_EINVAL, "draws among %g of the probability; it should be from 0 to 1", c->top_p);
     if (!(c->length_factor >= 0) || !(c->normalize >= 0))
         return rg_fail(RG_EINVAL, "length factor %g, normalisation %g", c->length_factor, c->normalize);
     return RG_OK;
 }
 
-rg_status rg_search_run(const rg_answers **out, rg_search *s, const rg_search_config *c, const rg_field *source, const uint64_t *numbers,
-                        const rg_ids *prefix)
+rg_status rg_search_run(const rg_answers **out, rg_search *s, const rg_search_config *c, const rg_field *source,
+                        const uint64_t *numbers, const rg_ids *prefix)
 {
     RG_TRY(check(c));
     rg_arena_reset(s->arena);
@@ -123,8 +129,8 @@ rg_status rg_search_run(const rg_answers **out, rg_search *s, const rg_search_co
         if (longest && (!own.longest || longest < own.longest)) own.longest = longest;
     }
     const size_t        extra = model->copies && source->copies ? source->extra : 0;
-    const rg_beam_words words = { rg_model_size(model, "target-vocabulary") + extra, (int32_t)rg_model_size(model, "bos"),
-                                  (int32_t)rg_model_size(model, "eos") };
+    const rg_beam_words words = { rg_model_size(model, "target-vocabulary") + extra,
+                                  (int32_t)rg_model_size(model, "bos"), (int32_t)rg_model_size(model, "eos") };
     const bool      watches = c->attention || c->coverage != 0;
     rg_step_attention_init(&s->seen, s->part[0], c);
     s->watcher = rg_step_attention_watcher(&s->seen);

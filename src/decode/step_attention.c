@@ -45,7 +45,8 @@ static bool make_room(rg_step_attention *g, size_t rows, size_t pairs)
     return true;
 }
 
-/* Key rows of query i within its source, from *from: false when it looks at something else. A local window is part of its source. */
+/* Key rows of query i within its source, from *from: false when it looks at something else. A local window is part
+ * of its source. */
 static bool part_of_source(size_t *from, const rg_step_attention *g, const rg_reach *reach, size_t i)
 {
     const rg_decoding *d = g->decoding;
@@ -73,7 +74,9 @@ static void see(void *context, const char *name, const rg_tensor *x, const void 
     rg_step_attention           *g = context;
     const rg_reach    *reach = data;
     const rg_decoding *d = g->decoding;
-    if (!reach || reach->Nq != d->n || reach->P != rg_tensor_rows(x) || reach->Nk != (size_t)d->sources.start[d->sources.groups]) return;
+    if (!reach || reach->Nq != d->n || reach->P != rg_tensor_rows(x) ||
+        reach->Nk != (size_t)d->sources.start[d->sources.groups])
+        return;
     size_t all = 0, from = 0;
     for (size_t i = 0; i < d->n; i++) {
         if (!part_of_source(&from, g, reach, i)) return;
@@ -88,9 +91,13 @@ static void see(void *context, const char *name, const rg_tensor *x, const void 
     for (size_t i = 0; i < d->n; i++) {
         part_of_source(&from, g, reach, i);
         fold(g, g->weights + g->first[i] + from, x, reach->first[i], reach->first[i + 1] - reach->first[i]);
-        g->first[i + 1] = g->first[i] + (size_t)(d->sources.start[d->source_of[i] + 1] - d->sources.start[d->source_of[i]]);
+        g->first[i + 1] =
+            g->first[i] + (size_t)(d->sources.start[d->source_of[i] + 1] - d->sources.start[d->source_of[i]]);
     }
     g->rows = d->n;
 }
 
-rg_watcher rg_step_attention_watcher(rg_step_attention *g) { return (rg_watcher){ .context = g, .wants = wants, .see = see }; }
+rg_watcher rg_step_attention_watcher(rg_step_attention *g)
+{
+    return (rg_watcher){ .context = g, .wants = wants, .see = see };
+}

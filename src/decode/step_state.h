@@ -1,4 +1,5 @@
-/* step_state.h - rows that a decoder carries from one step to the next, one row per hypothesis: states, cells, attention vectors. */
+/* step_state.h - rows that a decoder carries from one step to the next, one row per hypothesis: states, cells,
+ * attention vectors. */
 #ifndef RG_DECODE_STEP_STATE_H
 #define RG_DECODE_STEP_STATE_H
 

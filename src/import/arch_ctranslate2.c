@@ -1,5 +1,6 @@
-/* arch_ctranslate2.c - CTranslate2's Transformer translators. Linear layers are stored (out, in), those of one input together; integers are
- * divided by their scales (arrays.c). Source and target words are those between blanks of source_vocabulary.txt and target_vocabulary.txt. */
+/* arch_ctranslate2.c - CTranslate2's Transformer translators. Linear layers are stored (out, in), those of one input
+ * together; integers are divided by their scales (arrays.c). Source and target words are those between blanks of
+ * source_vocabulary.txt and target_vocabulary.txt. */
 #include "import/foreign.h"
 
 #include <string.h>
@@ -49,10 +50,11 @@ static const char *const unused[] = { "*weight_scale", "*/num_heads", "*/pre_nor
 
 static bool fits(const rg_foreign *f)
 {
-    return strcmp(f->arrays.format, "CTranslate2") == 0 && rg_arrays_find(&f->arrays, "decoder/layer_0/attention/linear_0/weight");
+    return strcmp(f->arrays.format, "CTranslate2") == 0 &&
+           rg_arrays_find(&f->arrays, "decoder/layer_0/attention/linear_0/weight");
 }
 
-/* -------------------------------------------------------------------------------------------------------- vocabularies */
+/* ----------------------------------------------------------------------------------------------------- vocabularies */
 
 /* The list of a side, or the one both share; <unk> is the last row where it is not listed. */
 static rg_status read_side(rg_line_list *out, const rg_foreign *f, const char *name, size_t rows_of_table)
@@ -61,11 +63,14 @@ static rg_status read_side(rg_line_list *out, const rg_foreign *f, const char *n
     bool      there;
     rg_status status = rg_foreign_file(&there, &text, f, name);
     if (status == RG_OK && !there) status = rg_foreign_file(&there, &text, f, "shared_vocabulary.txt");
-    if (status == RG_OK && !there) status = rg_fail(RG_EMATCH, "%s: neither %s nor shared_vocabulary.txt is beside it", f->folder, name);
-    if (status == RG_OK && (status = rg_pieces_of_lines(out, rg_text_c(&text), text.length)) != RG_OK) rg_fail_in(status, "%s/%s: ", f->folder, name);
+    if (status == RG_OK && !there)
+        status = rg_fail(RG_EMATCH, "%s: neither %s nor shared_vocabulary.txt is beside it", f->folder, name);
+    if (status == RG_OK && (status = rg_pieces_of_lines(out, rg_text_c(&text), text.length)) != RG_OK)
+        rg_fail_in(status, "%s/%s: ", f->folder, name);
     if (status == RG_OK && rg_pieces_find(out, "<unk>") < 0) status = rg_pieces_add(out, "<unk>", 5);
     if (status == RG_OK && out->count != rows_of_table)
-        status = rg_fail(RG_EMATCH, "%s/%s has %zu words with <unk>, the model's table %zu rows", f->folder, name, out->count, rows_of_table);
+        status = rg_fail(RG_EMATCH, "%s/%s has %zu words with <unk>, the model's table %zu rows", f->folder, name,
+                         out->count, rows_of_table);
     rg_text_free(&text);
     return status;
 }
@@ -75,12 +80,20 @@ static rg_status make_side(rg_vocab **out, const rg_foreign *f, const char *file
 {
     rg_line_list  pieces = { 0 };
     rg_status     status = read_side(&pieces, f, file, table->ndim ? table->dims[0] : 0);
-    const int32_t bos = rg_pieces_find(&pieces, rg_config_text(f->config, target ? "decoder_start_token" : "bos_token", "<s>")),
+    const int32_t bos = rg_pieces_find(&pieces,
+                                       rg_config_text(f->config, target ? "decoder_start_token" : "bos_token", "<s>")),
                   eos = rg_pieces_find(&pieces, rg_config_text(f->config, "eos_token", "</s>"));
     if (status == RG_OK) {
-        const bool           closed = target || rg_config_flag(f->config, "add_source_eos", false), opened = !target && rg_config_flag(f->config, "add_source_bos", false);
-        const rg_vocab_table t = { .kind = RG_VOCAB_WORDS, .form = RG_TEXT_NFC, .pieces = (const char *const *)pieces.line, .count = pieces.count,
-                                   .unk = rg_pieces_find(&pieces, "<unk>"), .bos = bos < 0 ? eos : bos, .eos = closed ? eos : -1, .begin = opened ? bos : -1 };
+        const bool closed = target || rg_config_flag(f->config, "add_source_eos", false),
+                   opened = !target && rg_config_flag(f->config, "add_source_bos", false);
+        const rg_vocab_table t = { .kind = RG_VOCAB_WORDS,
+                                   .form = RG_TEXT_NFC,
+                                   .pieces = (const char *const *)pieces.line,
+                                   .count = pieces.count,
+                                   .unk = rg_pieces_find(&pieces, "<unk>"),
+                                   .bos = bos < 0 ? eos : bos,
+                                   .eos = closed ? eos : -1,
+                                   .begin = opened ? bos : -1 };
         status = rg_vocab_from_table(out, &t);
         if (status != RG_OK) rg_fail_in(status, "%s/%s: ", f->folder, file);
     }
@@ -88,7 +101,7 @@ static rg_status make_side(rg_vocab **out, const rg_foreign *f, const char *file
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ settings */
+/* --------------------------------------------------------------------------------------------------------- settings */
 
 /* Rows and columns of a table; both 0 when it is none. */
 static size_t width_of(const rg_array *a) { return a && a->ndim == 2 ? a->dims[1] : 0; }
@@ -99,30 +112,41 @@ static rg_status settings(rg_import_plan *p, const rg_foreign *f, const rg_array
     const rg_arrays         *a = &f->arrays;
     const rg_array          *ffn = rg_arrays_find(a, "encoder/layer_0/ffn/linear_0/weight");
     const double             big = strstr(rg_text_c(&a->settings), "Big") ? 16 : 8;
-    const double             heads = rg_arrays_number(a, "encoder/num_heads", big), activation = rg_arrays_number(a, "encoder/activation", 0);
+    const double             heads = rg_arrays_number(a, "encoder/num_heads", big),
+                 activation = rg_arrays_number(a, "encoder/activation", 0);
     if (rg_arrays_find(a, "encoder/position_encodings/encodings"))
-        return rg_fail(RG_EMATCH, "learned or stored positions (encoder/position_encodings) of CTranslate2's are not read");
-    if (!(activation >= 0 && activation < 4)) return rg_fail(RG_EMATCH, "activation %g of CTranslate2's is not known here", activation);
-    return rg_text_print(&p->settings,
-                         "dim-emb: %zu\ntransformer-dim-ffn: %zu\ntransformer-heads: %g\nenc-depth: %zu\ndec-depth: %zu\ntransformer-norm: %s\n"
-                         "transformer-norm-epsilon: 1e-5\ntransformer-positions: sinusoidal-spread\ntransformer-first-position: %d\n"
-                         "transformer-ffn-activation: %s\ntransformer-scale-embedding: %s\ntransformer-norm-embedding: %s\ntied-embeddings: false\n"
-                         "tied-embeddings-all: false\ndecoder-start: %s\n",
-                         width_of(source), ffn && ffn->ndim == 2 ? ffn->dims[0] : 0, heads, rg_foreign_layers(f, "encoder/layer_#/ffn/linear_0/weight", 0),
-                         rg_foreign_layers(f, "decoder/layer_#/ffn/linear_0/weight", 0), rg_arrays_number(a, "encoder/pre_norm", 1) != 0 ? "pre" : "post", 1,
-                         activations[(int)activation], rg_arrays_number(a, "encoder/scale_embeddings", 1) != 0 ? "true" : "false",
-                         rg_arrays_find(a, "encoder/layernorm_embedding/gamma") ? "true" : "false",
-                         rg_arrays_number(a, "decoder/start_from_zero_embedding", 0) != 0 ? "zero" : "token");
+        return rg_fail(RG_EMATCH,
+                       "learned or stored positions (encoder/position_encodings) of CTranslate2's are not read");
+    if (!(activation >= 0 && activation < 4))
+        return rg_fail(RG_EMATCH, "activation %g of CTranslate2's is not known here", activation);
+    return rg_text_print(
+        &p->settings,
+        "dim-emb: %zu\ntransformer-dim-ffn: %zu\ntransformer-heads: %g\nenc-depth: %zu\ndec-depth: "
+        "%zu\ntransformer-norm: %s\n"
+        "transformer-norm-epsilon: 1e-5\ntransformer-positions: sinusoidal-spread\ntransformer-first-position: %d\n"
+        "transformer-ffn-activation: %s\ntransformer-scale-embedding: %s\ntransformer-norm-embedding: "
+        "%s\ntied-embeddings: false\n"
+        "tied-embeddings-all: false\ndecoder-start: %s\n",
+        width_of(source), ffn && ffn->ndim == 2 ? ffn->dims[0] : 0, heads,
+        rg_foreign_layers(f, "encoder/layer_#/ffn/linear_0/weight", 0),
+        rg_foreign_layers(f, "decoder/layer_#/ffn/linear_0/weight", 0),
+        rg_arrays_number(a, "encoder/pre_norm", 1) != 0 ? "pre" : "post", 1, activations[(int)activation],
+        rg_arrays_number(a, "encoder/scale_embeddings", 1) != 0 ? "true" : "false",
+        rg_arrays_find(a, "encoder/layernorm_embedding/gamma") ? "true" : "false",
+        rg_arrays_number(a, "decoder/start_from_zero_embedding", 0) != 0 ? "zero" : "token");
 }
 
 static rg_status plan(rg_import_plan *p, rg_foreign *f)
 {
     const bool      list = rg_arrays_find(&f->arrays, "encoder/embeddings_0/weight") != NULL;
-    const rg_array *source = rg_arrays_find(&f->arrays, list ? "encoder/embeddings_0/weight" : "encoder/embeddings/weight"),
+    const rg_array *source =
+                       rg_arrays_find(&f->arrays, list ? "encoder/embeddings_0/weight" : "encoder/embeddings/weight"),
                    *target = rg_arrays_find(&f->arrays, "decoder/embeddings/weight");
     rg_vocab *from = NULL, *to = NULL;
-    if (!source || !target) return rg_fail(RG_EMATCH, "has no tables encoder/embeddings/weight and decoder/embeddings/weight");
-    if (rg_arrays_find(&f->arrays, "encoder/embeddings_1/weight")) return rg_fail(RG_EMATCH, "source factors (encoder/embeddings_1) are not known here");
+    if (!source || !target)
+        return rg_fail(RG_EMATCH, "has no tables encoder/embeddings/weight and decoder/embeddings/weight");
+    if (rg_arrays_find(&f->arrays, "encoder/embeddings_1/weight"))
+        return rg_fail(RG_EMATCH, "source factors (encoder/embeddings_1) are not known here");
     p->system = "transformer";
     p->rows = rows;
     p->unused = unused;

@@ -1,5 +1,6 @@
-/* arch_gat.c - graph attention networks of pytorch-GAT. What scores a node as the one that reads (scoring_fn_target) is our query's half, what
- * scores it as one that is read (scoring_fn_source) the key's; they have no biases. Nodes' features are normalised to sum 1. */
+/* arch_gat.c - graph attention networks of pytorch-GAT. What scores a node as the one that reads (scoring_fn_target)
+ * is our query's half, what scores it as one that is read (scoring_fn_source) the key's; they have no biases. Nodes'
+ * features are normalised to sum 1. */
 #include "import/foreign.h"
 
 #include "tasks/graph_task.h"
@@ -14,7 +15,11 @@ static const rg_import_row rows[] = {
     { NULL, { NULL }, 0, 0 },
 };
 
-static bool fits(const rg_foreign *f) { return rg_arrays_find(&f->arrays, "gat_net.0.scoring_fn_target") && rg_arrays_find(&f->arrays, "gat_net.0.linear_proj.weight"); }
+static bool fits(const rg_foreign *f)
+{
+    return rg_arrays_find(&f->arrays, "gat_net.0.scoring_fn_target") &&
+           rg_arrays_find(&f->arrays, "gat_net.0.linear_proj.weight");
+}
 
 /* Heads and features of a layer: the two last dimensions of its scoring vectors. */
 static rg_status shape_of(size_t *heads, size_t *width, const rg_foreign *f, size_t layer)
@@ -38,9 +43,13 @@ static rg_status plan(rg_import_plan *p, rg_foreign *f)
     for (size_t i = 0; i + 1 < layers; i++) {
         size_t h = 0, w = 0;
         RG_TRY(shape_of(&h, &w, f, i));
-        if (h != heads || w != width) return rg_fail(RG_EMATCH, "layer %zu has %zu heads of %zu features, the first %zu of %zu; they must be equal here", i, h, w, heads, width);
+        if (h != heads || w != width)
+            return rg_fail(RG_EMATCH,
+                           "layer %zu has %zu heads of %zu features, the first %zu of %zu; they must be equal here", i,
+                           h, w, heads, width);
     }
-    if (rg_config_flag(f->arrays.about, "add_skip_connection", false)) return rg_fail(RG_EMATCH, "skip connections with weights of their own are not known here");
+    if (rg_config_flag(f->arrays.about, "add_skip_connection", false))
+        return rg_fail(RG_EMATCH, "skip connections with weights of their own are not known here");
     if (first->ndim != 2) return rg_fail(RG_EMATCH, "gat_net.0.linear_proj.weight has %zu dimensions", first->ndim);
     rg_graph_assets *assets = rg_alloc_zero(sizeof *assets);
     if (!assets) return RG_ENOMEM;
@@ -50,8 +59,10 @@ static rg_status plan(rg_import_plan *p, rg_foreign *f)
     p->rows = rows;
     p->drop = NULL;
     p->sizes = (rg_sizes){ { { "features", first->dims[1] }, { "classes", classes } } };
-    return rg_text_print(&p->settings, "layers: %zu\nheads: %zu\nwidth: %zu\noutput-heads: %zu\ndropout: %g\ndropout-attention: %g\n", layers, heads, width,
-                         last_heads, rg_config_real(f->arrays.about, "dropout", 0.6), rg_config_real(f->arrays.about, "dropout", 0.6));
+    return rg_text_print(&p->settings,
+                         "layers: %zu\nheads: %zu\nwidth: %zu\noutput-heads: %zu\ndropout: %g\ndropout-attention: %g\n",
+                         layers, heads, width, last_heads, rg_config_real(f->arrays.about, "dropout", 0.6),
+                         rg_config_real(f->arrays.about, "dropout", 0.6));
 }
 
 const rg_architecture rg_architecture_gat = { "gat", "graph attention network of pytorch-GAT", fits, plan };

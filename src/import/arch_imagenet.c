@@ -1,6 +1,8 @@
-/* arch_imagenet.c - networks trained on ImageNet (layers/pretrained.h) as a cnn with the classes of --classes, or with features alone.
+/* arch_imagenet.c - networks trained on ImageNet (layers/pretrained.h) as a cnn with the classes of --classes, or with
+ * features alone.
  *
- * Classes are kept sorted here, so that columns of the classifier are put into that order; a name that is there twice gets its number behind it. */
+ * Classes are kept sorted here, so that columns of the classifier are put into that order; a name that is there
+ * twice gets its number behind it. */
 #include <string.h>
 
 #include "autograd/params.h"
@@ -9,7 +11,7 @@
 #include "regard/import.h"
 #include "tasks/classify.h"
 
-/* ----------------------------------------------------------------------------------------------------------- tensors */
+/* ---------------------------------------------------------------------------------------------------------- tensors */
 
 static bool shape(void *context, const char *name, size_t dims[4], size_t *ndim)
 {
@@ -38,7 +40,7 @@ static bool fits(const rg_foreign *f)
     return rg_pretrained_recognise(&network, &tensors);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- classes */
+/* ---------------------------------------------------------------------------------------------------------- classes */
 
 typedef struct {
     char  **name;
@@ -59,12 +61,15 @@ static rg_status read_labels(labels *l, const char *path, size_t classes)
         rg_line line;
         status = rg_lines_next(&more, &line, lines);
         if (status != RG_OK || !more) break;
-        if (l->count == classes) status = rg_fail(RG_EMATCH, "%s: more than %zu lines, one for each class of the network", path, classes);
-        else if (!line.bytes) status = rg_fail(RG_EFORMAT, "%s: line %zu is empty: every class needs a name", path, l->count + 1);
+        if (l->count == classes)
+            status = rg_fail(RG_EMATCH, "%s: more than %zu lines, one for each class of the network", path, classes);
+        else if (!line.bytes)
+            status = rg_fail(RG_EFORMAT, "%s: line %zu is empty: every class needs a name", path, l->count + 1);
         else if (!(l->name[l->count++] = rg_format("%.*s", (int)line.bytes, line.text))) status = RG_ENOMEM;
     }
     rg_lines_close(lines);
-    if (status == RG_OK && lines && l->count < classes) status = rg_fail(RG_EMATCH, "%s: %zu lines; the network has %zu classes", path, l->count, classes);
+    if (status == RG_OK && lines && l->count < classes)
+        status = rg_fail(RG_EMATCH, "%s: %zu lines; the network has %zu classes", path, l->count, classes);
     for (; status == RG_OK && l->count < classes; l->count++)
         if (!(l->name[l->count] = rg_format("%zu", l->count))) status = RG_ENOMEM;
     return status;
@@ -91,7 +96,8 @@ static rg_status add_classes(rg_classifier *its, int32_t **out_place, const rg_f
     rg_status status = l.name ? read_labels(&l, f->options->classes, classes) : RG_ENOMEM;
     if (status == RG_OK) status = tell_twins_apart(&l);
     if (status == RG_OK) status = rg_names_new(&its->names, (const char *const *)l.name, l.count);
-    if (status == RG_OK && rg_names_count(its->names) != classes) status = rg_fail(RG_EFORMAT, "%s: names of classes are there twice", f->options->classes);
+    if (status == RG_OK && rg_names_count(its->names) != classes)
+        status = rg_fail(RG_EFORMAT, "%s: names of classes are there twice", f->options->classes);
     its->counts = rg_alloc_array(classes + 1, sizeof *its->counts);
     *out_place = rg_alloc_array(classes + 1, sizeof **out_place);
     if (status == RG_OK && (!its->counts || !*out_place)) status = RG_ENOMEM;
@@ -103,7 +109,7 @@ static rg_status add_classes(rg_classifier *its, int32_t **out_place, const rg_f
     return status;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- plan */
+/* ------------------------------------------------------------------------------------------------------------- plan */
 
 typedef struct {
     rg_pretrained network;
@@ -168,12 +174,20 @@ static rg_status plan(rg_import_plan *p, rg_foreign *f)
     set_if(&n->pooling, given->pooling);
     const size_t side = given->size ? given->size : n->side;
     RG_TRY(rg_pretrained_layers(o->layers, n, &tensors, true));
-    if (!n->classes && given->classes && *given->classes) return rg_fail(RG_EMATCH, "has no classifier (classifier.1.*), so that --classes names nothing");
+    if (!n->classes && given->classes && *given->classes)
+        return rg_fail(RG_EMATCH, "has no classifier (classifier.1.*), so that --classes names nothing");
     if (n->classes) RG_TRY(add_classes(its, &o->place, f, n->classes));
     if (!(its->input = rg_strdup("pixels"))) return RG_ENOMEM;
     p->system = "cnn", p->fill = fill, p->unused = unused;
-    p->sizes = (rg_sizes){ { { "channels", 3 }, { "fit", RG_FIT_STRETCH }, { "height", side }, { "width", side }, { "classes", n->classes } } };
-    return rg_text_print(&p->settings, "layers: \"%s\"\npool: gap\npixels: %s\nhead: %s\n", o->layers, n->pixels, n->maps ? "maps" : "dense");
+    p->sizes = (rg_sizes){ { { "channels", 3 },
+                             { "fit", RG_FIT_STRETCH },
+                             { "height", side },
+                             { "width", side },
+                             { "classes", n->classes } } };
+    return rg_text_print(&p->settings, "layers: \"%s\"\npool: gap\npixels: %s\nhead: %s\n", o->layers, n->pixels,
+                         n->maps ? "maps" : "dense");
 }
 
-const rg_architecture rg_architecture_imagenet = { "imagenet", "MobileNet v2 or SqueezeNet 1.1 with torchvision's names", fits, plan };
+const rg_architecture rg_architecture_imagenet = { "imagenet",
+                                                   "MobileNet v2 or SqueezeNet 1.1 with torchvision's names", fits,
+                                                   plan };

@@ -1,7 +1,8 @@
-/* arch_marian.c - Marian's Transformers (.npz). Matrices are (in, out); layers are counted from 1; the decoder starts from zeros.
+/* arch_marian.c - Marian's Transformers (.npz). Matrices are (in, out); layers are counted from 1; the decoder starts
+ * from zeros.
  *
- * Vocabularies beside the file: source.spm and target.spm with one vocab.yml that numbers their pieces (OPUS-MT), one .spm for both sides, or a
- * vocab.yml of words. */
+ * Vocabularies beside the file: source.spm and target.spm with one vocab.yml that numbers their pieces (OPUS-MT),
+ * one .spm for both sides, or a vocab.yml of words. */
 #include "import/foreign.h"
 
 #include <stdlib.h>
@@ -54,7 +55,7 @@ static const char *const unused[] = { "special:*", NULL };
 
 static bool fits(const rg_foreign *f) { return strcmp(f->arrays.format, "Marian npz") == 0; }
 
-/* ------------------------------------------------------------------------------------------------------------ settings */
+/* --------------------------------------------------------------------------------------------------------- settings */
 
 /* The value of `key: value` on a line of its own, in quotes or not; `other` when there is none. */
 static const char *value_of(char room[120], const rg_foreign *f, const char *key, const char *other)
@@ -110,24 +111,31 @@ static rg_status settings(rg_import_plan *p, const rg_foreign *f)
 {
     char            heads[120], activation[120], pre[120], places[120];
     const bool      one = rg_arrays_find(&f->arrays, "Wemb") != NULL;
-    const rg_array *table = rg_arrays_find(&f->arrays, one ? "Wemb" : "encoder_Wemb"), *ffn = rg_arrays_find(&f->arrays, "encoder_l1_ffn_W1");
-    const bool      untied = rg_arrays_find(&f->arrays, "decoder_ff_logit_out_W") || rg_arrays_find(&f->arrays, "decoder_ff_logit_out_Wt");
-    if (!table || table->ndim != 2 || !ffn || ffn->ndim != 2) return rg_fail(RG_EMATCH, "has no tables Wemb (or encoder_Wemb) and encoder_l1_ffn_W1");
+    const rg_array *table = rg_arrays_find(&f->arrays, one ? "Wemb" : "encoder_Wemb"),
+                   *ffn = rg_arrays_find(&f->arrays, "encoder_l1_ffn_W1");
+    const bool untied =
+        rg_arrays_find(&f->arrays, "decoder_ff_logit_out_W") || rg_arrays_find(&f->arrays, "decoder_ff_logit_out_Wt");
+    if (!table || table->ndim != 2 || !ffn || ffn->ndim != 2)
+        return rg_fail(RG_EMATCH, "has no tables Wemb (or encoder_Wemb) and encoder_l1_ffn_W1");
     snprintf(places, sizeof places, "learned\ntransformer-max-positions: %zu", rows_of(f, "Wpos"));
     value_of(activation, f, "transformer-ffn-activation", "swish");
     if (strcmp(activation, "swish") != 0 && strcmp(activation, "relu") != 0)
         return rg_fail(RG_EMATCH, "its setting transformer-ffn-activation: %s has no counterpart here", activation);
     return rg_text_print(&p->settings,
-                         "dim-emb: %zu\ntransformer-dim-ffn: %zu\ntransformer-heads: %ld\nenc-depth: %zu\ndec-depth: %zu\ntransformer-norm: %s\n"
-                         "transformer-norm-epsilon: 1e-6\ntransformer-ffn-activation: %s\ntransformer-norm-embedding: %s\ntransformer-positions: %s\n"
+                         "dim-emb: %zu\ntransformer-dim-ffn: %zu\ntransformer-heads: %ld\nenc-depth: %zu\ndec-depth: "
+                         "%zu\ntransformer-norm: %s\n"
+                         "transformer-norm-epsilon: 1e-6\ntransformer-ffn-activation: %s\ntransformer-norm-embedding: "
+                         "%s\ntransformer-positions: %s\n"
                          "shared-embeddings: %s\ntied-embeddings-all: %s\ntied-embeddings: %s\ndecoder-start: zero\n",
-                         table->dims[1], ffn->dims[1], strtol(value_of(heads, f, "transformer-heads", "8"), NULL, 10), rg_foreign_layers(f, "encoder_l#_ffn_W1", 1),
-                         rg_foreign_layers(f, "decoder_l#_ffn_W1", 1), strchr(value_of(pre, f, "transformer-preprocess", ""), 'n') ? "pre" : "post", activation,
+                         table->dims[1], ffn->dims[1], strtol(value_of(heads, f, "transformer-heads", "8"), NULL, 10),
+                         rg_foreign_layers(f, "encoder_l#_ffn_W1", 1), rg_foreign_layers(f, "decoder_l#_ffn_W1", 1),
+                         strchr(value_of(pre, f, "transformer-preprocess", ""), 'n') ? "pre" : "post", activation,
                          rg_arrays_find(&f->arrays, "encoder_emb_ln_scale_pre") ? "true" : "false",
-                         rg_arrays_find(&f->arrays, "Wpos") ? places : "sinusoidal-spread", one ? "true" : "false", one ? "true" : "false", untied ? "false" : "true");
+                         rg_arrays_find(&f->arrays, "Wpos") ? places : "sinusoidal-spread", one ? "true" : "false",
+                         one ? "true" : "false", untied ? "false" : "true");
 }
 
-/* -------------------------------------------------------------------------------------------------------- vocabularies */
+/* ----------------------------------------------------------------------------------------------------- vocabularies */
 
 /* One side of source.spm / target.spm with a vocab.yml, or the vocab.yml alone (words). */
 static rg_status numbered(rg_vocab **out, const rg_foreign *f, const rg_line_list *pieces, const char *spm)
@@ -137,9 +145,16 @@ static rg_status numbered(rg_vocab **out, const rg_foreign *f, const rg_line_lis
     rg_status status = spm ? rg_foreign_file(&there, &model, f, spm) : RG_OK;
     if (status == RG_OK) {
         const int32_t        eos = rg_pieces_find(pieces, "</s>");
-        const rg_vocab_table t = { .kind = there ? RG_VOCAB_PIECES : RG_VOCAB_WORDS, .form = there ? RG_TEXT_AS_IS : RG_TEXT_NFC,
-                                   .pieces = (const char *const *)pieces->line, .count = pieces->count, .unk = rg_pieces_find(pieces, "<unk>"), .bos = eos,
-                                   .eos = eos, .begin = -1, .model = there ? model.data : NULL, .model_bytes = there ? model.length : 0 };
+        const rg_vocab_table t = { .kind = there ? RG_VOCAB_PIECES : RG_VOCAB_WORDS,
+                                   .form = there ? RG_TEXT_AS_IS : RG_TEXT_NFC,
+                                   .pieces = (const char *const *)pieces->line,
+                                   .count = pieces->count,
+                                   .unk = rg_pieces_find(pieces, "<unk>"),
+                                   .bos = eos,
+                                   .eos = eos,
+                                   .begin = -1,
+                                   .model = there ? model.data : NULL,
+                                   .model_bytes = there ? model.length : 0 };
         status = rg_vocab_from_table(out, &t);
     }
     rg_text_free(&model);
@@ -188,7 +203,10 @@ static rg_status plan(rg_import_plan *p, rg_foreign *f)
     if (status == RG_OK) {
         if (yml) status = of_yaml(p, f, yml);
         else if (spm) status = of_spm(p, f, spm);
-        else status = rg_fail(RG_EMATCH, "%s: no vocabulary beside it: a file *vocab.yml, source.spm and target.spm, or *.spm", f->folder);
+        else
+            status = rg_fail(RG_EMATCH,
+                             "%s: no vocabulary beside it: a file *vocab.yml, source.spm and target.spm, or *.spm",
+                             f->folder);
     }
     rg_free(yml);
     rg_free(spm);

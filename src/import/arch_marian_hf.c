@@ -1,11 +1,15 @@
-/* arch_marian_hf.c - Hugging Face MarianMT, such as the OPUS-MT translators: source.spm and target.spm cut, one vocab.json numbers. */
+/* arch_marian_hf.c - Hugging Face MarianMT, such as the OPUS-MT translators: source.spm and target.spm cut, one
+ * vocab.json numbers. */
 #include "import/huggingface.h"
 
 #include <string.h>
 
 #include "data/text/vocab_files.h"
 
-static bool fits(const rg_foreign *f) { return rg_hf_is(f, "marian") && rg_arrays_find(&f->arrays, "model.shared.weight"); }
+static bool fits(const rg_foreign *f)
+{
+    return rg_hf_is(f, "marian") && rg_arrays_find(&f->arrays, "model.shared.weight");
+}
 
 static rg_status make_side(rg_vocab **out, const rg_foreign *f, const rg_line_list *pieces, const char *file)
 {
@@ -13,13 +17,22 @@ static rg_status make_side(rg_vocab **out, const rg_foreign *f, const rg_line_li
     bool      there;
     rg_status status = rg_foreign_file(&there, &spm, f, file);
     if (status == RG_OK && !there) status = rg_fail(RG_EMATCH, "%s: %s is not beside it", f->folder, file);
-    const int64_t start = rg_config_integer(f->config, "decoder_start_token_id", rg_config_integer(f->config, "pad_token_id", (int64_t)pieces->count - 1));
+    const int64_t start = rg_config_integer(f->config, "decoder_start_token_id",
+                                            rg_config_integer(f->config, "pad_token_id", (int64_t)pieces->count - 1));
     if (status == RG_OK && (start < 0 || (size_t)start >= pieces->count))
-        status = rg_fail(RG_EMATCH, "config.json: decoder_start_token_id is %lld of %zu tokens", (long long)start, pieces->count);
+        status = rg_fail(RG_EMATCH, "config.json: decoder_start_token_id is %lld of %zu tokens", (long long)start,
+                         pieces->count);
     if (status == RG_OK) {
-        const rg_vocab_table table = { .kind = RG_VOCAB_PIECES, .form = RG_TEXT_AS_IS, .pieces = (const char *const *)pieces->line, .count = pieces->count,
-                                       .unk = rg_pieces_find(pieces, "<unk>"), .bos = (int32_t)start, .eos = rg_pieces_find(pieces, "</s>"),
-                                       .begin = -1, .model = spm.data, .model_bytes = spm.length };
+        const rg_vocab_table table = { .kind = RG_VOCAB_PIECES,
+                                       .form = RG_TEXT_AS_IS,
+                                       .pieces = (const char *const *)pieces->line,
+                                       .count = pieces->count,
+                                       .unk = rg_pieces_find(pieces, "<unk>"),
+                                       .bos = (int32_t)start,
+                                       .eos = rg_pieces_find(pieces, "</s>"),
+                                       .begin = -1,
+                                       .model = spm.data,
+                                       .model_bytes = spm.length };
         status = rg_vocab_from_table(out, &table);
         if (status != RG_OK) rg_fail_in(status, "%s/%s, vocab.json: ", f->folder, file);
     }

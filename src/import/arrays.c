@@ -51,18 +51,23 @@ static rg_status make_room(rg_arrays *a)
     return RG_OK;
 }
 
-rg_status rg_arrays_add(rg_arrays *a, const char *name, rg_dtype dtype, const size_t *dims, size_t ndim, const void *data, size_t bytes)
+rg_status rg_arrays_add(rg_arrays *a, const char *name, rg_dtype dtype, const size_t *dims, size_t ndim,
+                        const void *data, size_t bytes)
 {
     rg_array array = { .dtype = dtype, .ndim = ndim, .count = 1, .bytes = data };
     size_t   need;
-    if (ndim > RG_ARRAYS_DIMS) return rg_fail(RG_ELIMIT, "array \"%.80s\": %zu dimensions, at most %d", name, ndim, RG_ARRAYS_DIMS);
-    if (strlen(name) >= RG_ARRAYS_NAME) return rg_fail(RG_ELIMIT, "an array with a name of %zu bytes, at most %d", strlen(name), RG_ARRAYS_NAME - 1);
+    if (ndim > RG_ARRAYS_DIMS)
+        return rg_fail(RG_ELIMIT, "array \"%.80s\": %zu dimensions, at most %d", name, ndim, RG_ARRAYS_DIMS);
+    if (strlen(name) >= RG_ARRAYS_NAME)
+        return rg_fail(RG_ELIMIT, "an array with a name of %zu bytes, at most %d", strlen(name), RG_ARRAYS_NAME - 1);
     for (size_t i = 0; i < ndim; i++) {
         array.dims[i] = dims[i];
-        if (!rg_size_mul(&array.count, array.count, dims[i])) return rg_fail(RG_EFORMAT, "array \"%.80s\" is too large to exist", name);
+        if (!rg_size_mul(&array.count, array.count, dims[i]))
+            return rg_fail(RG_EFORMAT, "array \"%.80s\" is too large to exist", name);
     }
     if (!rg_size_mul(&need, array.count, rg_dtype_bytes(dtype)) || need != bytes)
-        return rg_fail(RG_EFORMAT, "array \"%.80s\": %zu numbers of type %s do not fill its %zu bytes", name, array.count, rg_dtype_name(dtype), bytes);
+        return rg_fail(RG_EFORMAT, "array \"%.80s\": %zu numbers of type %s do not fill its %zu bytes", name,
+                       array.count, rg_dtype_name(dtype), bytes);
     if (rg_arrays_find(a, name)) return rg_fail(RG_EFORMAT, "array \"%.80s\" is there twice", name);
     RG_TRY(make_room(a));
     if (!(array.name = keep_name(a, name))) return RG_ENOMEM;
@@ -82,7 +87,8 @@ static rg_status divide(float *x, const rg_arrays *a, const rg_array *array, con
     if (!by) return RG_ENOMEM;
     rg_status status = rg_array_floats(by, a, scale);
     for (size_t i = 0; status == RG_OK && i < scale->count; i++)
-        if (!(fabsf(by[i]) > 0)) status = rg_fail(RG_ENUMBER, "array \"%s\": scale %zu is %g", scale->name, i, (double)by[i]);
+        if (!(fabsf(by[i]) > 0))
+            status = rg_fail(RG_ENUMBER, "array \"%s\": scale %zu is %g", scale->name, i, (double)by[i]);
     for (size_t r = 0; status == RG_OK && r < rows; r++)
         for (size_t i = 0; i < width; i++) x[r * width + i] /= by[scale->count == 1 ? 0 : r];
     rg_free(by);
@@ -102,7 +108,8 @@ rg_status rg_array_floats(float *out, const rg_arrays *a, const rg_array *array)
     if (scale && scale->dtype == RG_DTYPE_F32) RG_TRY(divide(out, a, array, scale));
     for (size_t i = 0; i < array->count; i++)
         if (!isfinite(out[i]))
-            return rg_fail(RG_ENUMBER, "array \"%s\": value %zu of %zu is infinite or not a number", array->name, i, array->count);
+            return rg_fail(RG_ENUMBER, "array \"%s\": value %zu of %zu is infinite or not a number", array->name, i,
+                           array->count);
     return RG_OK;
 }
 
@@ -119,14 +126,20 @@ double rg_arrays_number(const rg_arrays *a, const char *name, double other)
 
 static bool is_zip(const unsigned char *b, size_t n) { return n > 4 && memcmp(b, "PK\3\4", 4) == 0; }
 static bool is_safetensors(const unsigned char *b, size_t n) { return n > 8 && b[8] == '{'; }
-static bool is_ctranslate2(const unsigned char *b, size_t n) { return n > 8 && b[0] >= 1 && b[0] < 64 && !b[1] && !b[2] && !b[3]; }
+static bool is_ctranslate2(const unsigned char *b, size_t n)
+{
+    return n > 8 && b[0] >= 1 && b[0] < 64 && !b[1] && !b[2] && !b[3];
+}
 
 static bool is_old_torch(const unsigned char *b, size_t n) { return n > 8 && memcmp(b, "\x80\x02\x8a\x0a", 4) == 0; }
 static rg_status refuse_old_torch(rg_arrays *out, const char *name, const unsigned char *b, size_t n)
 {
     (void)out, (void)b, (void)n;
-    return rg_fail(RG_EFORMAT, "%s: a PyTorch file of before version 1.6, or another pickle, is not read; load it in PyTorch and save it again "
-                               "(torch.save writes zip archives), or save safetensors", name);
+    return rg_fail(RG_EFORMAT,
+                   "%s: a PyTorch file of before version 1.6, or another pickle, is not read; load it in PyTorch and "
+                   "save it again "
+                   "(torch.save writes zip archives), or save safetensors",
+                   name);
 }
 
 static bool is_pickle(const unsigned char *b, size_t n) { return n > 2 && b[0] == 0x80 && b[1] >= 2 && b[1] <= 5; }
@@ -149,7 +162,10 @@ rg_status rg_arrays_read(rg_arrays *out, const char *name, const void *bytes, si
     RG_TRY(rg_arena_new(&out->arena, 1 << 14));
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (formats[i].fits(bytes, count)) return formats[i].read(out, name, bytes, count);
-    return rg_fail(RG_EFORMAT, "%s: no model that can be imported: neither safetensors nor a PyTorch or NumPy archive (zip) nor CTranslate2's model.bin", name);
+    return rg_fail(RG_EFORMAT,
+                   "%s: no model that can be imported: neither safetensors nor a PyTorch or NumPy archive (zip) nor "
+                   "CTranslate2's model.bin",
+                   name);
 }
 
 rg_status rg_read_safetensors(rg_arrays *out, const char *name, const unsigned char *bytes, size_t count)
@@ -161,7 +177,8 @@ rg_status rg_read_safetensors(rg_arrays *out, const char *name, const unsigned c
         const rg_safetensors_entry *e = rg_safetensors_at(st, i);
         status = rg_arrays_add(out, e->name, e->dtype, e->dims, e->ndim, bytes + e->offset, e->bytes);
     }
-    if (status == RG_OK && rg_safetensors_metadata(st, "regard.task")) status = rg_fail(RG_EMATCH, "%s is a model of regard: there is nothing to import", name);
+    if (status == RG_OK && rg_safetensors_metadata(st, "regard.task"))
+        status = rg_fail(RG_EMATCH, "%s is a model of regard: there is nothing to import", name);
     rg_safetensors_close(st);
     out->format = "safetensors";
     return status;

@@ -1,8 +1,8 @@
 /* foreign.h - a model of another program on its way to one of ours.
  *
- * An *architecture* is one file, arch_<name>.c, that ends in `const rg_architecture rg_architecture_<name>`, and one word in the list of
- * import.c. It says whether the arrays at hand are its own, which settings and vocabularies follow from the files, and by a table of names
- * where each of our parameters comes from. */
+ * An *architecture* is one file, arch_<name>.c, that ends in `const rg_architecture rg_architecture_<name>`, and one
+ * word in the list of import.c. It says whether the arrays at hand are its own, which settings and vocabularies
+ * follow from the files, and by a table of names where each of our parameters comes from. */
 #ifndef RG_IMPORT_FOREIGN_H
 #define RG_IMPORT_FOREIGN_H
 
@@ -18,7 +18,8 @@ typedef struct rg_foreign {
     const rg_import_options *options;
 } rg_foreign;
 
-/* Where a parameter comes from; of several rows with the same `ours` the first whose array is there. # stands for the number of a layer in both names. */
+/* Where a parameter comes from; of several rows with the same `ours` the first whose array is there. # stands for
+ * the number of a layer in both names. */
 typedef struct rg_import_row {
     const char *ours;
     const char *theirs[3]; /* one, or several whose columns stand side by side */
@@ -31,7 +32,8 @@ enum {
     RG_IMPORT_FROM_ONE = 4  /* their layers are counted from 1                 */
 };
 
-/* What an architecture makes of the files: YAML of the system's settings, sizes, and what the task needs beside weights. */
+/* What an architecture makes of the files: YAML of the system's settings, sizes, and what the task needs beside
+ * weights. */
 typedef struct rg_import_plan rg_import_plan;
 struct rg_import_plan {
     const char *system;
@@ -52,7 +54,7 @@ typedef struct rg_architecture {
     rg_status (*plan)(rg_import_plan *plan, rg_foreign *foreign);
 } rg_architecture;
 
-/* ------------------------------------------------------------------------------------------------------ for architectures */
+/* ------------------------------------------------------------------------------------------------ for architectures */
 
 /* A file of the folder, whole: appended to out. *out_there false: it is not there. */
 rg_status rg_foreign_file(bool *out_there, rg_text *out, const rg_foreign *foreign, const char *name);
@@ -71,7 +73,8 @@ size_t rg_foreign_layers(const rg_foreign *foreign, const char *pattern, size_t 
 
 /* The assets and sizes of a translator; takes the vocabularies over, also on failure. target NULL: joint. */
 rg_status rg_plan_translator(rg_import_plan *plan, rg_vocab *source, rg_vocab *target);
-/* Those of a language model whose texts end with eos and have windows of `context` tokens; takes the vocabulary over, also on failure. */
+/* Those of a language model whose texts end with eos and have windows of `context` tokens; takes the vocabulary
+ * over, also on failure. */
 rg_status rg_plan_language(rg_import_plan *plan, rg_vocab *vocab, size_t context);
 
 #endif

@@ -24,8 +24,14 @@ static const rg_import_row rows[] = {
     STACK("decoder", "model.decoder.layers.#"),
     { "decoder.#.cross.wq", { "model.decoder.layers.#.encoder_attn.q_proj.weight" }, RG_IMPORT_TURN, 0 },
     { "decoder.#.cross.bq", { "model.decoder.layers.#.encoder_attn.q_proj.bias" }, 0, 0 },
-    { "decoder.#.cross.wkv", { "model.decoder.layers.#.encoder_attn.k_proj.weight", "model.decoder.layers.#.encoder_attn.v_proj.weight" }, RG_IMPORT_TURN, 0 },
-    { "decoder.#.cross.bkv", { "model.decoder.layers.#.encoder_attn.k_proj.bias", "model.decoder.layers.#.encoder_attn.v_proj.bias" }, 0, 0 },
+    { "decoder.#.cross.wkv",
+      { "model.decoder.layers.#.encoder_attn.k_proj.weight", "model.decoder.layers.#.encoder_attn.v_proj.weight" },
+      RG_IMPORT_TURN,
+      0 },
+    { "decoder.#.cross.bkv",
+      { "model.decoder.layers.#.encoder_attn.k_proj.bias", "model.decoder.layers.#.encoder_attn.v_proj.bias" },
+      0,
+      0 },
     { "decoder.#.cross.wo", { "model.decoder.layers.#.encoder_attn.out_proj.weight" }, RG_IMPORT_TURN, 0 },
     { "decoder.#.cross.bo", { "model.decoder.layers.#.encoder_attn.out_proj.bias" }, 0, 0 },
     { "decoder.#.cross.norm.gain", { "model.decoder.layers.#.encoder_attn_layer_norm.weight" }, 0, 0 },
@@ -49,12 +55,16 @@ static const rg_import_row rows[] = {
 /* Copies of the shared table; sinusoids are computed. */
 static const char *const unused[] = { "*.embed_tokens.weight", "*.embed_positions.weight", "lm_head.weight", NULL };
 
-bool rg_hf_is(const rg_foreign *f, const char *type) { return strcmp(rg_config_text(f->config, "model_type", ""), type) == 0; }
+bool rg_hf_is(const rg_foreign *f, const char *type)
+{
+    return strcmp(rg_config_text(f->config, "model_type", ""), type) == 0;
+}
 
 rg_status rg_hf_activation(const char **out, const json_t *config, const char *key, const char *other)
 {
-    static const char *const names[][2] = { { "relu", "relu" },        { "gelu", "gelu" },           { "gelu_new", "gelu_tanh" }, { "gelu_pytorch_tanh", "gelu_tanh" },
-                                            { "swish", "swish" },      { "silu", "swish" } };
+    static const char *const names[][2] = { { "relu", "relu" },          { "gelu", "gelu" },
+                                            { "gelu_new", "gelu_tanh" }, { "gelu_pytorch_tanh", "gelu_tanh" },
+                                            { "swish", "swish" },        { "silu", "swish" } };
     const char              *theirs = rg_config_text(config, key, other);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i][0], theirs) == 0) {
@@ -68,7 +78,9 @@ rg_status rg_hf_activation(const char **out, const json_t *config, const char *k
 static rg_status same(int64_t *out, const json_t *config, const char *encoder, const char *decoder)
 {
     const int64_t a = rg_config_integer(config, encoder, 0), b = rg_config_integer(config, decoder, a);
-    if (a < 1 || a != b) return rg_fail(RG_EMATCH, "config.json: %s is %lld and %s %lld; they must be equal here", encoder, (long long)a, decoder, (long long)b);
+    if (a < 1 || a != b)
+        return rg_fail(RG_EMATCH, "config.json: %s is %lld and %s %lld; they must be equal here", encoder, (long long)a,
+                       decoder, (long long)b);
     *out = a;
     return RG_OK;
 }
@@ -81,19 +93,25 @@ rg_status rg_hf_plan(rg_import_plan *plan, const rg_foreign *f, const char *posi
     RG_TRY(rg_hf_activation(&activation, c, "activation_function", "gelu"));
     RG_TRY(same(&heads, c, "encoder_attention_heads", "decoder_attention_heads"));
     RG_TRY(same(&ff, c, "encoder_ffn_dim", "decoder_ffn_dim"));
-    const bool pre = rg_config_flag(c, "normalize_before", rg_arrays_find(&f->arrays, "model.encoder.layer_norm.weight") != NULL);
+    const bool pre =
+        rg_config_flag(c, "normalize_before", rg_arrays_find(&f->arrays, "model.encoder.layer_norm.weight") != NULL);
     const bool tied = rg_config_flag(c, "tie_word_embeddings", true) || !rg_arrays_find(&f->arrays, "lm_head.weight");
     plan->system = "transformer";
     plan->rows = rows;
     plan->unused = unused;
-    return rg_text_print(&plan->settings,
-                         "dim-emb: %lld\ntransformer-dim-ffn: %lld\ntransformer-heads: %lld\nenc-depth: %zu\ndec-depth: %zu\n"
-                         "transformer-dropout: %g\ntransformer-norm: %s\ntransformer-norm-epsilon: 1e-5\ntransformer-ffn-activation: %s\n"
-                         "transformer-scale-embedding: %s\ntransformer-norm-embedding: %s\nshared-embeddings: true\ntied-embeddings: %s\n%s",
-                         (long long)rg_config_integer(c, "d_model", 0), (long long)ff, (long long)heads,
-                         rg_foreign_layers(f, "model.encoder.layers.#.fc1.weight", 0), rg_foreign_layers(f, "model.decoder.layers.#.fc1.weight", 0),
-                         rg_config_real(c, "dropout", 0.1), pre ? "pre" : "post", activation, rg_config_flag(c, "scale_embedding", false) ? "true" : "false",
-                         rg_arrays_find(&f->arrays, "model.encoder.layernorm_embedding.weight") ? "true" : "false", tied ? "true" : "false", positions);
+    return rg_text_print(
+        &plan->settings,
+        "dim-emb: %lld\ntransformer-dim-ffn: %lld\ntransformer-heads: %lld\nenc-depth: %zu\ndec-depth: %zu\n"
+        "transformer-dropout: %g\ntransformer-norm: %s\ntransformer-norm-epsilon: 1e-5\ntransformer-ffn-activation: "
+        "%s\n"
+        "transformer-scale-embedding: %s\ntransformer-norm-embedding: %s\nshared-embeddings: true\ntied-embeddings: "
+        "%s\n%s",
+        (long long)rg_config_integer(c, "d_model", 0), (long long)ff, (long long)heads,
+        rg_foreign_layers(f, "model.encoder.layers.#.fc1.weight", 0),
+        rg_foreign_layers(f, "model.decoder.layers.#.fc1.weight", 0), rg_config_real(c, "dropout", 0.1),
+        pre ? "pre" : "post", activation, rg_config_flag(c, "scale_embedding", false) ? "true" : "false",
+        rg_arrays_find(&f->arrays, "model.encoder.layernorm_embedding.weight") ? "true" : "false",
+        tied ? "true" : "false", positions);
 }
 
 rg_status rg_hf_pieces(rg_line_list *out, const rg_foreign *f, size_t size)
@@ -102,9 +120,11 @@ rg_status rg_hf_pieces(rg_line_list *out, const rg_foreign *f, size_t size)
     bool      there;
     rg_status status = rg_foreign_file(&there, &json, f, "vocab.json");
     if (status == RG_OK && !there) status = rg_fail(RG_EMATCH, "%s: vocab.json is not beside it", f->folder);
-    if (status == RG_OK && (status = rg_pieces_of_json(out, rg_text_c(&json), json.length)) != RG_OK) rg_fail_in(status, "%s/vocab.json: ", f->folder);
+    if (status == RG_OK && (status = rg_pieces_of_json(out, rg_text_c(&json), json.length)) != RG_OK)
+        rg_fail_in(status, "%s/vocab.json: ", f->folder);
     if (status == RG_OK && out->count > size)
-        status = rg_fail(RG_EMATCH, "%s/vocab.json has %zu tokens, the model's table %zu rows", f->folder, out->count, size);
+        status =
+            rg_fail(RG_EMATCH, "%s/vocab.json has %zu tokens, the model's table %zu rows", f->folder, out->count, size);
     while (status == RG_OK && out->count < size) { /* rows without a piece */
         char name[40];
         snprintf(name, sizeof name, "<unused%zu>", out->count);
@@ -114,7 +134,8 @@ rg_status rg_hf_pieces(rg_line_list *out, const rg_foreign *f, size_t size)
     return status;
 }
 
-/* Every piece of several characters comes from a merge, a few signs aside: far fewer merges than such pieces are part of a file. */
+/* Every piece of several characters comes from a merge, a few signs aside: far fewer merges than such pieces are
+ * part of a file. */
 static rg_status enough_merges(const rg_foreign *f, const rg_line_list *pieces, const rg_text *merges)
 {
     size_t long_ones = 0, lines = 0;
@@ -126,7 +147,9 @@ static rg_status enough_merges(const rg_foreign *f, const rg_line_list *pieces, 
     }
     for (size_t i = 0; i < merges->length; i++) lines += merges->data[i] == '\n';
     if (lines >= long_ones - long_ones / 10) return RG_OK;
-    return rg_fail(RG_EFORMAT, "%s/merges.txt has %zu lines, vocab.json %zu pieces of several characters, each of which a merge makes: the file is cut short",
+    return rg_fail(RG_EFORMAT,
+                   "%s/merges.txt has %zu lines, vocab.json %zu pieces of several characters, each of which a merge "
+                   "makes: the file is cut short",
                    f->folder, lines, long_ones);
 }
 

@@ -21,7 +21,7 @@ static const rg_architecture *const table[] = { RG_ARCHITECTURES(ENTRY) NULL };
 const char *rg_import_name(size_t i) { return i + 1 < sizeof table / sizeof *table ? table[i]->name : NULL; }
 const char *rg_import_summary(size_t i) { return i + 1 < sizeof table / sizeof *table ? table[i]->summary : NULL; }
 
-/* ------------------------------------------------------------------------------------------------------------- files */
+/* ------------------------------------------------------------------------------------------------------------ files */
 
 static rg_status read_whole(rg_text *out, const char *path)
 {
@@ -80,7 +80,10 @@ static rg_status find_in_folder(char **out, const char *folder)
         }
         rg_free(path);
     }
-    return rg_fail(RG_EIO, "%s: a folder with none of model.safetensors, pytorch_model.bin, model.bin and model.npz; name the file itself", folder);
+    return rg_fail(
+        RG_EIO,
+        "%s: a folder with none of model.safetensors, pytorch_model.bin, model.bin and model.npz; name the file itself",
+        folder);
 }
 
 static rg_status locate(char **out_file, char **out_folder, const char *path)
@@ -105,7 +108,8 @@ static rg_status read_config(rg_foreign *f)
     rg_status    status = rg_foreign_file(&there, &text, f, "config.json");
     if (status == RG_OK && there) {
         const rg_json_scan scan = rg_json_scan_text(rg_text_c(&text), text.length);
-        if (scan.depth > RG_JSON_DEPTH_MAX) status = rg_fail(RG_ELIMIT, "%s/config.json is nested %zu deep", f->folder, scan.depth);
+        if (scan.depth > RG_JSON_DEPTH_MAX)
+            status = rg_fail(RG_ELIMIT, "%s/config.json is nested %zu deep", f->folder, scan.depth);
         else if (!(f->config = json_loadb(rg_text_c(&text), text.length, 0, &error)))
             status = rg_fail(RG_EFORMAT, "%s/config.json: line %d: %s", f->folder, error.line, error.text);
     }
@@ -113,7 +117,7 @@ static rg_status read_config(rg_foreign *f)
     return status;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- settings */
+/* --------------------------------------------------------------------------------------------------------- settings */
 
 int64_t rg_config_integer(const json_t *c, const char *key, int64_t other)
 {
@@ -188,7 +192,7 @@ rg_status rg_plan_language(rg_import_plan *plan, rg_vocab *vocab, size_t context
     return rg_sizes_put(&plan->sizes, "context", context);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ numbers */
+/* ---------------------------------------------------------------------------------------------------------- numbers */
 
 /* Does `name` match, and with which number for #? */
 static bool matches(size_t *out_number, const char *pattern, const char *name)
@@ -198,7 +202,8 @@ static bool matches(size_t *out_number, const char *pattern, const char *name)
     *out_number = 0;
     if (!hash) return strcmp(pattern, name) == 0;
     if (strncmp(pattern, name, before) != 0 || name[before] < '0' || name[before] > '9') return false;
-    for (name += before; *name >= '0' && *name <= '9' && *out_number < 100000; name++) *out_number = 10 * *out_number + (size_t)(*name - '0');
+    for (name += before; *name >= '0' && *name <= '9' && *out_number < 100000; name++)
+        *out_number = 10 * *out_number + (size_t)(*name - '0');
     return strcmp(hash + 1, name) == 0;
 }
 
@@ -215,30 +220,35 @@ static bool as_matrix(size_t *rows, size_t *cols, const rg_array *a)
 }
 
 /* Copies (rows, cols), or its transpose, to columns at .. of a parameter. */
-static rg_status copy_columns(const rg_foreign *f, const rg_import_row *row, const rg_param *p, size_t at, size_t width, rg_array *a)
+static rg_status copy_columns(const rg_foreign *f, const rg_import_row *row, const rg_param *p, size_t at, size_t width,
+                              rg_array *a)
 {
     size_t rows, cols;
     const bool turn = row->how & RG_IMPORT_TURN;
-    if (!as_matrix(&rows, &cols, a)) return rg_fail(RG_EMATCH, "array \"%s\" has %zu dimensions, not 2", a->name, a->ndim);
+    if (!as_matrix(&rows, &cols, a))
+        return rg_fail(RG_EMATCH, "array \"%s\" has %zu dimensions, not 2", a->name, a->ndim);
     const size_t in = turn ? cols : rows, out = turn ? rows : cols;
     const bool   flat = p->rows == 1 && rows == 1 && cols == width;             /* a vector is a row however it lies      */
     const bool   heads = p->rows == 1 && width == rows * cols;                  /* (heads, width) of a head, side by side */
     if (!flat && !heads && (in != p->rows + row->skip || out != width))
-        return rg_fail(RG_EMATCH, "array \"%s\" is %zu x %zu; %s wants %zu x %zu of it", a->name, rows, cols, p->name, turn ? width : p->rows + row->skip,
-                       turn ? p->rows + row->skip : width);
+        return rg_fail(RG_EMATCH, "array \"%s\" is %zu x %zu; %s wants %zu x %zu of it", a->name, rows, cols, p->name,
+                       turn ? width : p->rows + row->skip, turn ? p->rows + row->skip : width);
     float *x = rg_alloc_array(a->count + 1, sizeof *x);
     if (!x) return RG_ENOMEM;
     const rg_status status = rg_array_floats(x, &f->arrays, a);
     for (size_t r = 0; status == RG_OK && r < p->rows; r++)
         for (size_t c = 0; c < width; c++)
-            p->data[r * p->cols + at + c] = (rg_real)(flat || heads ? x[c] : turn ? x[c * cols + r + row->skip] : x[(r + row->skip) * cols + c]);
+            p->data[r * p->cols + at + c] = (rg_real)(flat || heads ? x[c]
+                                                      : turn        ? x[c * cols + r + row->skip]
+                                                                    : x[(r + row->skip) * cols + c]);
     rg_free(x);
     a->used = true;
     return status;
 }
 
 /* The row of a parameter; of several the first whose array is there, else the last. */
-static const rg_import_row *find_row(size_t *out_number, const rg_foreign *f, const rg_import_plan *plan, const char *name)
+static const rg_import_row *find_row(size_t *out_number, const rg_foreign *f, const rg_import_plan *plan,
+                                     const char *name)
 {
     const rg_import_row *found = NULL;
     for (const rg_import_row *row = plan->rows; row->ours; row++) {
@@ -264,7 +274,8 @@ static rg_status fill_param(const rg_foreign *f, const rg_import_plan *plan, con
         fill_in(name, row->theirs[i], number + (row->how & RG_IMPORT_FROM_ONE ? 1 : 0));
         rg_array *a = rg_arrays_find(&f->arrays, name);
         if (a) RG_TRY(copy_columns(f, row, p, i * (p->cols / parts), p->cols / parts, a));
-        else if (!(row->how & RG_IMPORT_OPTIONAL)) return rg_fail(RG_EMATCH, "has no array \"%s\", which %s comes from", name, p->name);
+        else if (!(row->how & RG_IMPORT_OPTIONAL))
+            return rg_fail(RG_EMATCH, "has no array \"%s\", which %s comes from", name, p->name);
     }
     return RG_OK;
 }
@@ -289,12 +300,14 @@ static rg_status no_strangers(const rg_foreign *f, const rg_import_plan *plan)
         const rg_array *a = &f->arrays.list[i];
         bool            known = a->used;
         for (size_t k = 0; !known && plan->unused && plan->unused[k]; k++) known = is_like(a->name, plan->unused[k]);
-        if (!known) return rg_fail(RG_EMATCH, "has an array \"%s\" that a %s of these settings has no place for", a->name, plan->system);
+        if (!known)
+            return rg_fail(RG_EMATCH, "has an array \"%s\" that a %s of these settings has no place for", a->name,
+                           plan->system);
     }
     return RG_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ the model */
+/* -------------------------------------------------------------------------------------------------------- the model */
 
 static rg_status make_model(rg_model **out, const rg_import_plan *plan)
 {
@@ -304,8 +317,10 @@ static rg_status make_model(rg_model **out, const rg_import_plan *plan)
     const rg_option_group group = { .rows = system->options, .values = options };
     rg_status             status = rg_options_init(system->options, options);
     if (status == RG_OK)
-        status = rg_options_read_yaml(&group, 1, rg_text_c(&plan->settings), plan->settings.length, "the imported settings", false);
-    if (status == RG_OK) status = rg_model_new_empty(out, system, options, &plan->sizes, SIZE_MAX / sizeof(rg_real) / 4, RG_WEIGHT_F32);
+        status = rg_options_read_yaml(&group, 1, rg_text_c(&plan->settings), plan->settings.length,
+                                      "the imported settings", false);
+    if (status == RG_OK)
+        status = rg_model_new_empty(out, system, options, &plan->sizes, SIZE_MAX / sizeof(rg_real) / 4, RG_WEIGHT_F32);
     rg_options_fini(system->options, options);
     rg_free(options);
     return status;
@@ -318,7 +333,8 @@ static rg_status check_size(const rg_foreign *f, const rg_import_plan *plan)
     for (size_t i = 0; i < f->arrays.count; i++) numbers += f->arrays.list[i].count;
     for (size_t i = 0; i < RG_SIZES_MAX && plan->sizes.size[i].name[0]; i++)
         if (plan->sizes.size[i].value > numbers + 65536)
-            return rg_fail(RG_EMATCH, "%s is %zu, but there are only %zu numbers", plan->sizes.size[i].name, plan->sizes.size[i].value, numbers);
+            return rg_fail(RG_EMATCH, "%s is %zu, but there are only %zu numbers", plan->sizes.size[i].name,
+                           plan->sizes.size[i].value, numbers);
     return RG_OK;
 }
 
@@ -330,7 +346,8 @@ static rg_status convert(rg_model **out, rg_import_plan *plan, rg_foreign *f, co
     rg_model_own(*out, plan->assets, plan->drop);
     plan->assets = NULL;
     if (plan->fill) RG_TRY(plan->fill(*out, plan, f));
-    for (size_t i = 0; !plan->fill && i < rg_params_count((*out)->params); i++) RG_TRY(fill_param(f, plan, rg_params_at((*out)->params, i)));
+    for (size_t i = 0; !plan->fill && i < rg_params_count((*out)->params); i++)
+        RG_TRY(fill_param(f, plan, rg_params_at((*out)->params, i)));
     RG_TRY(no_strangers(f, plan));
     return rg_params_repack((*out)->params, NULL);
 }
@@ -341,11 +358,12 @@ static const rg_architecture *recognise(const rg_foreign *f, const char *from)
     for (size_t i = 0; table[i]; i++)
         if ((!from || strcmp(from, table[i]->name) == 0) && table[i]->fits(f)) return table[i];
     if (from) {
-        rg_fail(RG_EMATCH, "is no model of %s: %zu arrays (\"%s\", ...)", from, f->arrays.count, f->arrays.count ? f->arrays.list[0].name : "");
+        rg_fail(RG_EMATCH, "is no model of %s: %zu arrays (\"%s\", ...)", from, f->arrays.count,
+                f->arrays.count ? f->arrays.list[0].name : "");
         return NULL;
     }
-    rg_fail(RG_EMATCH, "%zu arrays in a %s file (\"%s\", ...), but of no model that is known here", f->arrays.count, f->arrays.format,
-            f->arrays.count ? f->arrays.list[0].name : "");
+    rg_fail(RG_EMATCH, "%zu arrays in a %s file (\"%s\", ...), but of no model that is known here", f->arrays.count,
+            f->arrays.format, f->arrays.count ? f->arrays.list[0].name : "");
     return NULL;
 }
 
@@ -359,8 +377,9 @@ static rg_status import(rg_model **out, rg_text *report, rg_foreign *f, const ch
     const rg_architecture *a = status == RG_OK ? recognise(f, from) : NULL;
     if (status == RG_OK) status = a ? convert(out, &plan, f, a) : RG_EMATCH;
     if (status == RG_OK && report)
-        status = rg_text_print(report, "%s: %s (%s), %zu arrays -> %s, %zu parameters\n%s", f->path, a->summary, f->arrays.format, f->arrays.count,
-                               plan.system, rg_params_numbers((*out)->params), rg_text_c(&plan.settings));
+        status = rg_text_print(report, "%s: %s (%s), %zu arrays -> %s, %zu parameters\n%s", f->path, a->summary,
+                               f->arrays.format, f->arrays.count, plan.system, rg_params_numbers((*out)->params),
+                               rg_text_c(&plan.settings));
     if (plan.assets && plan.drop) plan.drop(plan.assets);
     rg_free(plan.assets);
     if (plan.context && plan.drop_context) plan.drop_context(plan.context);
@@ -371,7 +390,10 @@ static rg_status import(rg_model **out, rg_text *report, rg_foreign *f, const ch
     return status;
 }
 
-rg_status rg_import(rg_model **out, rg_text *report, const char *path) { return rg_import_with(out, report, path, NULL); }
+rg_status rg_import(rg_model **out, rg_text *report, const char *path)
+{
+    return rg_import_with(out, report, path, NULL);
+}
 
 rg_status rg_import_from(rg_model **out, rg_text *report, const char *path, const char *from)
 {
@@ -387,7 +409,9 @@ rg_status rg_import_with(rg_model **out, rg_text *report, const char *path, cons
     *out = NULL;
     bool known = !from;
     for (size_t i = 0; table[i] && !known; i++) known = strcmp(from, table[i]->name) == 0;
-    if (!known) return rg_fail(RG_EINVAL, "'%.40s' is no architecture that is known here; `regard list imports` has their names", from);
+    if (!known)
+        return rg_fail(RG_EINVAL,
+                       "'%.40s' is no architecture that is known here; `regard list imports` has their names", from);
     rg_status status = locate(&file, &folder, path);
     if (status == RG_OK) {
         rg_foreign f = { .path = file, .folder = folder, .options = options ? options : &usual };

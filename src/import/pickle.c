@@ -16,7 +16,7 @@ typedef struct {
     rg_pickle           *result;
 } machine;
 
-/* ------------------------------------------------------------------------------------------------------ what may be named */
+/* ------------------------------------------------------------------------------------------------ what may be named */
 
 typedef enum { ORDERED_DICT, REBUILD_TENSOR, REBUILD_PARAMETER, STORAGE } meaning;
 static const struct {
@@ -34,9 +34,12 @@ static const struct {
     { "torch", "ByteStorage", STORAGE, RG_DTYPE_U8 },        { "torch", "BoolStorage", STORAGE, RG_DTYPE_BOOL },
 };
 
-/* -------------------------------------------------------------------------------------------------------- the machine */
+/* ------------------------------------------------------------------------------------------------------ the machine */
 
-static rg_status cut_short(const machine *m) { return rg_fail(RG_EFORMAT, "the pickle is cut short at byte %zu", (size_t)(m->at - m->begin)); }
+static rg_status cut_short(const machine *m)
+{
+    return rg_fail(RG_EFORMAT, "the pickle is cut short at byte %zu", (size_t)(m->at - m->begin));
+}
 
 static rg_pickle *new_value(machine *m, rg_pickle_type type)
 {
@@ -68,7 +71,8 @@ static rg_status push(machine *m, rg_pickle *v)
 static rg_status pop(rg_pickle **out, machine *m)
 {
     if (!m->depth || m->stack[m->depth - 1]->type == RG_PICKLE_MARK)
-        return rg_fail(RG_EFORMAT, "the pickle takes a value that is not there, at byte %zu", (size_t)(m->at - m->begin));
+        return rg_fail(RG_EFORMAT, "the pickle takes a value that is not there, at byte %zu",
+                       (size_t)(m->at - m->begin));
     *out = m->stack[--m->depth];
     return RG_OK;
 }
@@ -131,7 +135,8 @@ static rg_status push_text(machine *m, uint64_t bytes)
     rg_pickle *v = new_value(m, RG_PICKLE_TEXT);
     if ((uint64_t)(m->end - m->at) < bytes) return cut_short(m);
     if (memchr(m->at, '\0', (size_t)bytes) || !rg_utf8_check((const char *)m->at, (size_t)bytes, NULL))
-        return rg_fail(RG_EFORMAT, "a text of the pickle, at byte %zu, is not UTF-8 or has a zero byte", (size_t)(m->at - m->begin));
+        return rg_fail(RG_EFORMAT, "a text of the pickle, at byte %zu, is not UTF-8 or has a zero byte",
+                       (size_t)(m->at - m->begin));
     char *copy = v ? rg_arena_get(m->arena, (size_t)bytes + 1) : NULL;
     if (!copy) return RG_ENOMEM;
     memcpy(copy, m->at, (size_t)bytes);
@@ -146,7 +151,8 @@ static rg_status memoize(machine *m, uint64_t index)
     if (!m->depth) return cut_short(m);
     if (index >= MOST_MEMO) return rg_fail(RG_ELIMIT, "a pickle that remembers more than %d values", MOST_MEMO);
     while (m->memos <= index) {
-        if (index > m->memos + (uint64_t)(m->end - m->begin)) return rg_fail(RG_EFORMAT, "a pickle that remembers value %llu", (unsigned long long)index);
+        if (index > m->memos + (uint64_t)(m->end - m->begin))
+            return rg_fail(RG_EFORMAT, "a pickle that remembers value %llu", (unsigned long long)index);
         RG_TRY(grow(&m->memo, &m->memo_room, m->memos, MOST_MEMO));
         m->memo[m->memos++] = NULL;
     }
@@ -156,7 +162,9 @@ static rg_status memoize(machine *m, uint64_t index)
 
 static rg_status recall(machine *m, uint64_t index)
 {
-    if (index >= m->memos || !m->memo[index]) return rg_fail(RG_EFORMAT, "a pickle that recalls value %llu, which it did not store", (unsigned long long)index);
+    if (index >= m->memos || !m->memo[index])
+        return rg_fail(RG_EFORMAT, "a pickle that recalls value %llu, which it did not store",
+                       (unsigned long long)index);
     return push(m, m->memo[index]);
 }
 
@@ -165,11 +173,12 @@ static rg_status recall(machine *m, uint64_t index)
 static rg_status push_name(machine *m, const char *module, size_t module_bytes, const char *name, size_t bytes)
 {
     for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
-        if (strlen(allowed[i].module) == module_bytes && memcmp(allowed[i].module, module, module_bytes) == 0 && strlen(allowed[i].name) == bytes &&
-            memcmp(allowed[i].name, name, bytes) == 0)
+        if (strlen(allowed[i].module) == module_bytes && memcmp(allowed[i].module, module, module_bytes) == 0 &&
+            strlen(allowed[i].name) == bytes && memcmp(allowed[i].name, name, bytes) == 0)
             return push_number(m, RG_PICKLE_NAME, (int64_t)i, 0);
-    return rg_fail(RG_EFORMAT, "the pickle wants %.*s.%.*s, which is not what a file of weights needs; nothing of it was run", (int)(module_bytes < 60 ? module_bytes : 60),
-                   module, (int)(bytes < 60 ? bytes : 60), name);
+    return rg_fail(RG_EFORMAT,
+                   "the pickle wants %.*s.%.*s, which is not what a file of weights needs; nothing of it was run",
+                   (int)(module_bytes < 60 ? module_bytes : 60), module, (int)(bytes < 60 ? bytes : 60), name);
 }
 
 /* Two lines of text: module and name. */
@@ -192,7 +201,8 @@ static rg_status name_of_stack(machine *m)
     rg_pickle *name = NULL, *module = NULL;
     RG_TRY(pop(&name, m));
     RG_TRY(pop(&module, m));
-    if (name->type != RG_PICKLE_TEXT || module->type != RG_PICKLE_TEXT) return rg_fail(RG_EFORMAT, "the pickle names a thing by no text");
+    if (name->type != RG_PICKLE_TEXT || module->type != RG_PICKLE_TEXT)
+        return rg_fail(RG_EFORMAT, "the pickle names a thing by no text");
     return push_name(m, module->text, strlen(module->text), name->text, strlen(name->text));
 }
 
@@ -213,8 +223,9 @@ static rg_status rebuild(machine *m, const rg_pickle *args)
     rg_pickle *t = new_value(m, RG_PICKLE_TENSOR);
     size_t     strides;
     if (!t) return RG_ENOMEM;
-    if (args->count < 4 || args->item[0]->type != RG_PICKLE_STORAGE || args->item[1]->type != RG_PICKLE_INT || args->item[1]->integer < 0 ||
-        !read_sizes(t->dims, &t->ndim, args->item[2]) || !read_sizes(t->strides, &strides, args->item[3]) || strides != t->ndim)
+    if (args->count < 4 || args->item[0]->type != RG_PICKLE_STORAGE || args->item[1]->type != RG_PICKLE_INT ||
+        args->item[1]->integer < 0 || !read_sizes(t->dims, &t->ndim, args->item[2]) ||
+        !read_sizes(t->strides, &strides, args->item[3]) || strides != t->ndim)
         return rg_fail(RG_EFORMAT, "the pickle puts a tensor together of what is none");
     t->integer = args->item[1]->integer;
     RG_TRY(append(m, t, args->item, 1));
@@ -226,7 +237,8 @@ static rg_status reduce(machine *m)
     rg_pickle *args = NULL, *name = NULL;
     RG_TRY(pop(&args, m));
     RG_TRY(pop(&name, m));
-    if (name->type != RG_PICKLE_NAME || args->type != RG_PICKLE_LIST) return rg_fail(RG_EFORMAT, "the pickle calls what is not a name");
+    if (name->type != RG_PICKLE_NAME || args->type != RG_PICKLE_LIST)
+        return rg_fail(RG_EFORMAT, "the pickle calls what is not a name");
     switch (allowed[name->integer].means) {
     case ORDERED_DICT: return push(m, new_value(m, RG_PICKLE_DICT));
     case REBUILD_TENSOR: return rebuild(m, args);
@@ -235,7 +247,8 @@ static rg_status reduce(machine *m)
         return push(m, args->item[0]);
     case STORAGE: break;
     }
-    return rg_fail(RG_EFORMAT, "the pickle calls %s.%s with what it does not take", allowed[name->integer].module, allowed[name->integer].name);
+    return rg_fail(RG_EFORMAT, "the pickle calls %s.%s with what it does not take", allowed[name->integer].module,
+                   allowed[name->integer].name);
 }
 
 /* ("storage", type, key, place, how many numbers) */
@@ -244,8 +257,9 @@ static rg_status persistent(machine *m)
     rg_pickle *id = NULL, *s = new_value(m, RG_PICKLE_STORAGE);
     RG_TRY(pop(&id, m));
     if (!s) return RG_ENOMEM;
-    if (id->type != RG_PICKLE_LIST || id->count != 5 || id->item[1]->type != RG_PICKLE_NAME || allowed[id->item[1]->integer].means != STORAGE ||
-        id->item[2]->type != RG_PICKLE_TEXT || id->item[4]->type != RG_PICKLE_INT || id->item[4]->integer < 0)
+    if (id->type != RG_PICKLE_LIST || id->count != 5 || id->item[1]->type != RG_PICKLE_NAME ||
+        allowed[id->item[1]->integer].means != STORAGE || id->item[2]->type != RG_PICKLE_TEXT ||
+        id->item[4]->type != RG_PICKLE_INT || id->item[4]->integer < 0)
         return rg_fail(RG_EFORMAT, "the pickle refers to data that are no storage of PyTorch's");
     s->dtype = allowed[id->item[1]->integer].dtype;
     s->text = id->item[2]->text;
@@ -253,7 +267,7 @@ static rg_status persistent(machine *m)
     return push(m, s);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- instructions */
+/* ----------------------------------------------------------------------------------------------------- instructions */
 
 static rg_status add_items(machine *m, bool dict)
 {
@@ -352,8 +366,10 @@ static rg_status instruction(machine *m, unsigned char op)
     case '0': return ignore(m, 1);
     case '.': return pop(&m->result, m);
     default:
-        return rg_fail(RG_EFORMAT, "the pickle has instruction 0x%02X at byte %zu, which a file of weights does not need; nothing of it was run", op,
-                       (size_t)(m->at - m->begin) - 1);
+        return rg_fail(RG_EFORMAT,
+                       "the pickle has instruction 0x%02X at byte %zu, which a file of weights does not need; nothing "
+                       "of it was run",
+                       op, (size_t)(m->at - m->begin) - 1);
     }
 }
 

@@ -37,7 +37,8 @@ static rg_status string(char out[RG_ARRAYS_NAME], cursor *c, const char *what)
     RG_TRY(number(&length, c, 2, what));
     if ((size_t)(c->end - c->at) < length) return cut_short(c, what);
     if (!length || length > RG_ARRAYS_NAME || memchr(c->at, '\0', length) != c->at + length - 1)
-        return rg_fail(RG_EFORMAT, "%s: byte %zu: %s of %u bytes is no text that ends in a zero", c->name, c->size - (size_t)(c->end - c->at), what, length);
+        return rg_fail(RG_EFORMAT, "%s: byte %zu: %s of %u bytes is no text that ends in a zero", c->name,
+                       c->size - (size_t)(c->end - c->at), what, length);
     memcpy(out, c->at, length);
     c->at += length;
     if (!rg_utf8_check(out, length - 1, NULL)) return rg_fail(RG_EFORMAT, "%s: %s is not UTF-8", c->name, what);
@@ -46,13 +47,16 @@ static rg_status string(char out[RG_ARRAYS_NAME], cursor *c, const char *what)
 
 static rg_status type_and_bytes(rg_dtype *out, size_t *out_bytes, cursor *c, uint32_t version)
 {
-    static const rg_dtype types[] = { RG_DTYPE_F32, RG_DTYPE_I8, RG_DTYPE_I16, RG_DTYPE_I32, RG_DTYPE_F16, RG_DTYPE_BF16 };
+    static const rg_dtype types[] = {
+        RG_DTYPE_F32, RG_DTYPE_I8, RG_DTYPE_I16, RG_DTYPE_I32, RG_DTYPE_F16, RG_DTYPE_BF16
+    };
     static const rg_dtype by_width[] = { [1] = RG_DTYPE_I8, [2] = RG_DTYPE_I16, [4] = RG_DTYPE_F32 };
     uint32_t              first = 0, second = 0;
     RG_TRY(number(&first, c, 1, "a type"));
     RG_TRY(number(&second, c, 4, "a size"));
     if (version >= 4) {
-        if (first >= sizeof types / sizeof *types) return rg_fail(RG_EFORMAT, "%s: numbers of type %u are not known", c->name, first);
+        if (first >= sizeof types / sizeof *types)
+            return rg_fail(RG_EFORMAT, "%s: numbers of type %u are not known", c->name, first);
         *out = types[first];
         *out_bytes = second;
         return RG_OK;
@@ -70,7 +74,8 @@ static rg_status variable(rg_arrays *out, cursor *c, uint32_t version)
     rg_dtype dtype = RG_DTYPE_F32;
     RG_TRY(string(name, c, "the name of a variable"));
     RG_TRY(number(&rank, c, 1, name));
-    if (rank > RG_ARRAYS_DIMS) return rg_fail(RG_ELIMIT, "%s: %s: %u dimensions, at most %d", c->name, name, rank, RG_ARRAYS_DIMS);
+    if (rank > RG_ARRAYS_DIMS)
+        return rg_fail(RG_ELIMIT, "%s: %s: %u dimensions, at most %d", c->name, name, rank, RG_ARRAYS_DIMS);
     for (uint32_t i = 0; i < rank; i++) {
         RG_TRY(number(&dim, c, 4, name));
         dims[i] = dim;
@@ -102,7 +107,8 @@ rg_status rg_read_ctranslate2(rg_arrays *out, const char *name, const unsigned c
     uint32_t version = 0, revision = 0, n = 0;
     RG_TRY(number(&version, &c, 4, "the version"));
     if (version < 2 || version > 6)
-        return rg_fail(RG_EFORMAT, "%s: binary version %u of CTranslate2's model.bin; versions 2 to 6 are read", name, version);
+        return rg_fail(RG_EFORMAT, "%s: binary version %u of CTranslate2's model.bin; versions 2 to 6 are read", name,
+                       version);
     RG_TRY(string(spec, &c, "the name of the model"));
     RG_TRY(number(&revision, &c, 4, "the revision"));
     RG_TRY(number(&n, &c, 4, "the number of variables"));
@@ -111,7 +117,8 @@ rg_status rg_read_ctranslate2(rg_arrays *out, const char *name, const unsigned c
         RG_TRY(number(&n, &c, 4, "the number of aliases"));
         for (uint32_t i = 0; i < n; i++) RG_TRY(alias(out, &c));
     }
-    if (c.at != c.end) return rg_fail(RG_EFORMAT, "%s: %zu bytes are left after the last variable", name, (size_t)(c.end - c.at));
+    if (c.at != c.end)
+        return rg_fail(RG_EFORMAT, "%s: %zu bytes are left after the last variable", name, (size_t)(c.end - c.at));
     out->format = "CTranslate2";
     return rg_text_print(&out->settings, "%s %u", spec, revision);
 }

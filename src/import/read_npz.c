@@ -11,8 +11,9 @@
 static const struct {
     const char *descr;
     rg_dtype    dtype;
-} types[] = { { "<f4", RG_DTYPE_F32 }, { "<f8", RG_DTYPE_F64 }, { "<f2", RG_DTYPE_F16 }, { "|i1", RG_DTYPE_I8 },  { "|u1", RG_DTYPE_U8 },
-              { "<i2", RG_DTYPE_I16 }, { "<i4", RG_DTYPE_I32 }, { "<i8", RG_DTYPE_I64 }, { "|b1", RG_DTYPE_BOOL }, { "<u4", RG_DTYPE_U32 } };
+} types[] = { { "<f4", RG_DTYPE_F32 },  { "<f8", RG_DTYPE_F64 }, { "<f2", RG_DTYPE_F16 }, { "|i1", RG_DTYPE_I8 },
+              { "|u1", RG_DTYPE_U8 },   { "<i2", RG_DTYPE_I16 }, { "<i4", RG_DTYPE_I32 }, { "<i8", RG_DTYPE_I64 },
+              { "|b1", RG_DTYPE_BOOL }, { "<u4", RG_DTYPE_U32 } };
 
 /* What stands after 'key': in the header, or NULL. */
 static const char *value_of(const char *header, const char *key)
@@ -54,13 +55,16 @@ static rg_status add_npy(rg_arrays *out, const char *name, const unsigned char *
     if (count < 12 || memcmp(bytes, "\x93NUMPY", 6) != 0) return rg_fail(RG_EFORMAT, "%s: not a NumPy array", name);
     at = bytes[6] == 1 ? 10 : 12;
     length = bytes[8] | (size_t)bytes[9] << 8 | (at == 12 ? (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24 : 0);
-    if (length >= sizeof header || length > count - at) return rg_fail(RG_EFORMAT, "%s: a header of %zu bytes", name, length);
+    if (length >= sizeof header || length > count - at)
+        return rg_fail(RG_EFORMAT, "%s: a header of %zu bytes", name, length);
     memcpy(header, bytes + at, length);
     header[length] = '\0';
     const char *order = value_of(header, "'fortran_order'");
-    if (!read_type(&dtype, value_of(header, "'descr'")) || !read_shape(dims, &ndim, value_of(header, "'shape'")) || !order)
+    if (!read_type(&dtype, value_of(header, "'descr'")) || !read_shape(dims, &ndim, value_of(header, "'shape'")) ||
+        !order)
         return rg_fail(RG_EFORMAT, "%s: the header \"%.100s\" is not understood", name, header);
-    if (strncmp(order, "False", 5) != 0 && ndim > 1) return rg_fail(RG_EFORMAT, "%s: an array in Fortran's order", name);
+    if (strncmp(order, "False", 5) != 0 && ndim > 1)
+        return rg_fail(RG_EFORMAT, "%s: an array in Fortran's order", name);
     return rg_arrays_add(out, name, dtype, dims, ndim, bytes + at + length, count - at - length);
 }
 
@@ -77,7 +81,8 @@ rg_status rg_read_npz(rg_arrays *out, const char *file, rg_members *members)
         if (!data || length < 5 || length >= sizeof name) continue; /* a folder, or a name no array has */
         memcpy(name, rg_members_name(members, i), length - 4); /* without .npy */
         name[length - 4] = '\0';
-        status = rg_utf8_check(name, length - 4, NULL) ? add_npy(out, name, data, bytes) : rg_fail(RG_EFORMAT, "a name that is not UTF-8");
+        status = rg_utf8_check(name, length - 4, NULL) ? add_npy(out, name, data, bytes)
+                                                       : rg_fail(RG_EFORMAT, "a name that is not UTF-8");
         if (status != RG_OK) return rg_fail_in(status, "%s: ", file);
     }
     rg_array *yaml = rg_arrays_find(out, settings);

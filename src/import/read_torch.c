@@ -1,7 +1,7 @@
 /* read_torch.c - PyTorch's zip archives: data.pkl says what the tensors are, data/KEY holds their numbers.
  *
- * Dictionaries inside dictionaries give names with dots between; a dictionary "state_dict" (or "model") adds nothing to names. What is neither
- * dictionary nor tensor, such as settings, goes to `about`. */
+ * Dictionaries inside dictionaries give names with dots between; a dictionary "state_dict" (or "model") adds nothing
+ * to names. What is neither dictionary nor tensor, such as settings, goes to `about`. */
 #include "import/arrays.h"
 #include "import/pickle.h"
 
@@ -16,7 +16,7 @@ typedef struct {
     size_t      values, copied;
 } reading;
 
-/* ------------------------------------------------------------------------------------------------------------ tensors */
+/* ---------------------------------------------------------------------------------------------------------- tensors */
 
 /* Row-major without holes: then the numbers are where they should be. Dimensions of 1 have any stride. */
 static bool is_contiguous(const rg_pickle *t)
@@ -30,7 +30,8 @@ static bool is_contiguous(const rg_pickle *t)
 }
 
 /* The numbers in row-major order, copied one by one. `count` of them are in the tensor, `have` in its storage. */
-static rg_status copy_strided(unsigned char *to, const rg_pickle *t, const unsigned char *from, size_t count, size_t have, size_t width)
+static rg_status copy_strided(unsigned char *to, const rg_pickle *t, const unsigned char *from, size_t count,
+                              size_t have, size_t width)
 {
     size_t at[RG_PICKLE_DIMS] = { 0 };
     for (size_t i = 0; i < count; i++) {
@@ -57,17 +58,22 @@ static rg_status add_tensor(reading *r, const char *name, const rg_pickle *t)
     const unsigned char *data = rg_members_find(&status, &bytes, r->members, key);
     RG_TRY(status);
     if (!data || bytes / width < (size_t)s->integer)
-        return rg_fail(RG_EFORMAT, "%s: %lld numbers are said to be in %s, which %s", name, (long long)s->integer, key + 1, data ? "is shorter" : "is not there");
+        return rg_fail(RG_EFORMAT, "%s: %lld numbers are said to be in %s, which %s", name, (long long)s->integer,
+                       key + 1, data ? "is shorter" : "is not there");
     const size_t have = (size_t)s->integer;
     for (size_t i = 0; i < t->ndim; i++)
         if (!rg_size_mul(&count, count, t->dims[i])) return rg_fail(RG_EFORMAT, "%s is too large to exist", name);
     if (count > have) return rg_fail(RG_EFORMAT, "%s: %zu numbers of the %zu that are stored", name, count, have);
     if (is_contiguous(t)) {
-        if ((size_t)t->integer > have - count) return rg_fail(RG_EFORMAT, "%s: numbers %lld and on of the %zu that are stored", name, (long long)t->integer, have);
-        return rg_arrays_add(r->out, name, s->dtype, t->dims, t->ndim, data + (size_t)t->integer * width, count * width);
+        if ((size_t)t->integer > have - count)
+            return rg_fail(RG_EFORMAT, "%s: numbers %lld and on of the %zu that are stored", name,
+                           (long long)t->integer, have);
+        return rg_arrays_add(r->out, name, s->dtype, t->dims, t->ndim, data + (size_t)t->integer * width,
+                             count * width);
     }
     r->copied += count * width;
-    if (r->copied / MOST_COPIED > rg_members_bytes(r->members)) return rg_fail(RG_ELIMIT, "%s: its transposed tensors are many times its size", name);
+    if (r->copied / MOST_COPIED > rg_members_bytes(r->members))
+        return rg_fail(RG_ELIMIT, "%s: its transposed tensors are many times its size", name);
     unsigned char *copy = rg_arrays_block(r->out, count * width);
     if (!copy) return RG_ENOMEM;
     status = copy_strided(copy, t, data, count, have, width);
@@ -75,7 +81,7 @@ static rg_status add_tensor(reading *r, const char *name, const rg_pickle *t)
     return rg_arrays_add(r->out, name, s->dtype, t->dims, t->ndim, copy, count * width);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- settings */
+/* --------------------------------------------------------------------------------------------------------- settings */
 
 static json_t *as_json(reading *r, const rg_pickle *v, size_t depth)
 {
@@ -103,7 +109,8 @@ static rg_status walk(reading *r, const char *prefix, const rg_pickle *dict, siz
         if (++r->values > MOST_VALUES) return rg_fail(RG_ELIMIT, "more than %d values in dictionaries", MOST_VALUES);
         if (key->type != RG_PICKLE_TEXT) continue;
         const bool plain = strcmp(key->text, "state_dict") == 0 || strcmp(key->text, "model_state_dict") == 0;
-        if (snprintf(name, sizeof name, "%s%s%s", prefix, prefix[0] && !plain ? "." : "", plain ? "" : key->text) >= (int)sizeof name)
+        if (snprintf(name, sizeof name, "%s%s%s", prefix, prefix[0] && !plain ? "." : "", plain ? "" : key->text) >=
+            (int)sizeof name)
             return rg_fail(RG_ELIMIT, "a name of more than %d bytes", RG_ARRAYS_NAME - 1);
         if (value->type == RG_PICKLE_TENSOR) RG_TRY(add_tensor(r, name, value));
         else if (value->type == RG_PICKLE_DICT) RG_TRY(walk(r, name, value, depth + 1));
@@ -125,7 +132,8 @@ rg_status rg_read_torch(rg_arrays *out, const char *name, rg_members *members)
     out->about = json_object();
     if (!out->about) return RG_ENOMEM;
     status = rg_pickle_read(&value, out->arena, pickle, bytes);
-    if (status == RG_OK && value->type != RG_PICKLE_DICT) status = rg_fail(RG_EFORMAT, "it holds no dictionary of tensors");
+    if (status == RG_OK && value->type != RG_PICKLE_DICT)
+        status = rg_fail(RG_EFORMAT, "it holds no dictionary of tensors");
     if (status == RG_OK) status = walk(&r, "", value, 0);
     return status == RG_OK ? status : rg_fail_in(status, "%s: ", name);
 }

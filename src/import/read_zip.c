@@ -1,7 +1,7 @@
 /* read_zip.c - archives: members by name, read with libzip from memory, and which reader they are for.
  *
- * A member says how large it is when unpacked. Numbers hardly shrink, so more than 64 times its packed size (and more than a megabyte) is
- * refused before memory is taken. */
+ * A member says how large it is when unpacked. Numbers hardly shrink, so more than 64 times its packed size (and
+ * more than a megabyte) is refused before memory is taken. */
 #include "import/arrays.h"
 
 #include <inttypes.h>
@@ -36,12 +36,13 @@ static rg_status unpack(rg_members *m, size_t i)
     if (zip_stat_index(m->zip, i, 0, &about) != 0 || (about.valid & wanted) != wanted)
         return rg_fail(RG_EFORMAT, "%s: member %zu has no size", m->name, i);
     if (about.size > FREE_BYTES && about.size / MOST_RATIO > about.comp_size)
-        return rg_fail(RG_ELIMIT, "%s: %s grows from %" PRIu64 " to %" PRIu64 " bytes, more than %d times", m->name, rg_members_name(m, i),
-                       (uint64_t)about.comp_size, (uint64_t)about.size, MOST_RATIO);
+        return rg_fail(RG_ELIMIT, "%s: %s grows from %" PRIu64 " to %" PRIu64 " bytes, more than %d times", m->name,
+                       rg_members_name(m, i), (uint64_t)about.comp_size, (uint64_t)about.size, MOST_RATIO);
     zip_file_t *file = zip_fopen_index(m->zip, i, 0);
     if (!file) return rg_fail(RG_EFORMAT, "%s: %s: %s", m->name, rg_members_name(m, i), zip_strerror(m->zip));
     unsigned char *bytes = rg_arrays_block(m->arrays, (size_t)about.size);
-    const bool     whole = bytes && zip_fread(file, bytes, about.size) == (zip_int64_t)about.size && zip_fread(file, &(char){ 0 }, 1) == 0;
+    const bool     whole =
+        bytes && zip_fread(file, bytes, about.size) == (zip_int64_t)about.size && zip_fread(file, &(char){ 0 }, 1) == 0;
     const int      closed = zip_fclose(file); /* the checksum is compared at the end of the last read */
     if (!bytes) return RG_ENOMEM;
     if (!whole || closed != 0) return rg_fail(RG_EFORMAT, "%s: %s is damaged", m->name, rg_members_name(m, i));
@@ -97,7 +98,8 @@ rg_status rg_read_zip(rg_arrays *out, const char *name, const unsigned char *byt
     const zip_int64_t n = zip_get_num_entries(zip, 0);
     rg_members        m = { out, name, zip, n > 0 ? (size_t)n : 0, count, NULL };
     rg_status         status = RG_OK;
-    if (n < 0 || n > MOST_MEMBERS) status = rg_fail(RG_ELIMIT, "%s: %lld members, at most %d", name, (long long)n, MOST_MEMBERS);
+    if (n < 0 || n > MOST_MEMBERS)
+        status = rg_fail(RG_ELIMIT, "%s: %lld members, at most %d", name, (long long)n, MOST_MEMBERS);
     if (status == RG_OK && !(m.unpacked = rg_alloc_zero((m.count + 1) * sizeof *m.unpacked))) status = RG_ENOMEM;
     if (status == RG_OK) status = read_members(out, name, &m);
     rg_free(m.unpacked);

@@ -9,8 +9,12 @@ static const rg_row rows[] = {
     { "digits-mean", SMALL "--attention mean", 1, 0, "captcha count=30000", NULL },
     { "digits-hard", SMALL "--attention hard", 1, 0, "captcha count=30000", NULL },
     { "digits-gumbel", SMALL "--attention gumbel", 1, 0, "captcha count=30000", NULL },
-    { "all", READ "--layers c3x32s2,c3x64,p2,c3x64,c3x64 --dim-rnn 192 --after-batches 20000 --valid-freq 4000", 1, 0, "captcha count=80000 symbols=all", NULL },
-    { "real", READ "--layers c3x32s2,c3x64,p2,c3x64,p2,c3x64 --dim-rnn 128 --dropout-rnn 0.3 --after-batches 3000 --valid-freq 0 --valid-epochs 0 --restore-best false", 1, 0, "real-captchas", NULL },
+    { "all", READ "--layers c3x32s2,c3x64,p2,c3x64,c3x64 --dim-rnn 192 --after-batches 20000 --valid-freq 4000", 1, 0,
+      "captcha count=80000 symbols=all", NULL },
+    { "real",
+      READ "--layers c3x32s2,c3x64,p2,c3x64,p2,c3x64 --dim-rnn 128 --dropout-rnn 0.3 --after-batches 3000 --valid-freq "
+           "0 --valid-epochs 0 --restore-best false",
+      1, 0, "real-captchas", NULL },
     { NULL, NULL, 0, 0, NULL, NULL },
 };
 

@@ -2,10 +2,13 @@
 #include "lab/pictured.h"
 
 #define SCENES "--type caption --layers c3x32s2,c3x64,p2,c3x64 --dim-emb 64 --dim-rnn 128 --dropout-rnn 0 --mini-batch 32 --learn-rate 0.002 --lr-schedule cosine --lr-least 0.0001 --after-batches 6000 --valid-freq 1500 --early-stopping 0 "
-#define FLICKR                                                                                                                                   \
-    "--type caption -t {data}/flickr8k/captions.tsv.gz --pictures {data}/flickr8k/images-train.tar --valid-sets {data}/flickr8k/captions.tsv.gz "  \
-    "--valid-pictures {data}/flickr8k/images-dev.tar --test-sets {data}/flickr8k/captions.tsv.gz --test-pictures {data}/flickr8k/images-test.tar " \
-    "--vocab-min-count 5 --dim-emb 256 --dim-rnn 512 --dropout-rnn 0.5 --mini-batch 32 --learn-rate 0.0005 --after-epochs 15 --early-stopping 3 --beam-size 3 "
+#define FLICKR                                                                                                     \
+    "--type caption -t {data}/flickr8k/captions.tsv.gz --pictures {data}/flickr8k/images-train.tar --valid-sets "  \
+    "{data}/flickr8k/captions.tsv.gz "                                                                             \
+    "--valid-pictures {data}/flickr8k/images-dev.tar --test-sets {data}/flickr8k/captions.tsv.gz --test-pictures " \
+    "{data}/flickr8k/images-test.tar "                                                                             \
+    "--vocab-min-count 5 --dim-emb 256 --dim-rnn 512 --dropout-rnn 0.5 --mini-batch 32 --learn-rate 0.0005 "       \
+    "--after-epochs 15 --early-stopping 3 --beam-size 3 "
 #define FEATURES FLICKR "--features {data}/mobilenet_v2/mobilenet_v2_1.0_224.safetensors "
 
 static const rg_row rows[] = {

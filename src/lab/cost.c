@@ -1,6 +1,7 @@
-/* cost.c - `regard reproduce cost`: multiply-adds of one picture for the recurrent attention model and a convolutional network, by the side of the picture
- * (Mnih et al. 2014: the cost of glimpses does not grow with the picture). Counted on dry passes, where nothing is computed; the time is of a real pass.
- * The exponent is the slope of log multiply-adds over log side. */
+/* cost.c - `regard reproduce cost`: multiply-adds of one picture for the recurrent attention model and a
+ * convolutional network, by the side of the picture (Mnih et al. 2014: the cost of glimpses does not grow with the
+ * picture). Counted on dry passes, where nothing is computed; the time is of a real pass. The exponent is the slope
+ * of log multiply-adds over log side. */
 #include "base/clock.h"
 #include "regard/lab.h"
 #include "regard/layers.h"
@@ -24,7 +25,8 @@ typedef struct {
 } cost_options;
 
 static const rg_option rows[] = {
-    { RG_OPTION_INT, "repeat", offsetof(cost_options, repeat), "5", "real passes of which the fastest counts; 0: time is not measured", 0, "[0,1000]", NULL },
+    { RG_OPTION_INT, "repeat", offsetof(cost_options, repeat), "5",
+      "real passes of which the fastest counts; 0: time is not measured", 0, "[0,1000]", NULL },
     RG_OPTION_END,
 };
 
@@ -44,11 +46,16 @@ static rg_status make(rg_model **out, const measured *s, size_t side)
 }
 
 /* One pass over a grey picture. */
-static rg_status pass(double *out_madds, double *out_seconds, const rg_model *m, size_t side, const rg_real *values, bool dry)
+static rg_status pass(double *out_madds, double *out_seconds, const rg_model *m, size_t side, const rg_real *values,
+                      bool dry)
 {
     const rg_tape_config config = { .record = false, .dry = dry };
     const int32_t        start[2] = { 0, (int32_t)(side * side) }, size[2] = { (int32_t)side, (int32_t)side };
-    const rg_field       x = { .kind = RG_FIELD_PIXELS, .layout = { .groups = 1, .start = start, .height = side, .width = side }, .values = values, .width = 1, .size = size };
+    const rg_field       x = { .kind = RG_FIELD_PIXELS,
+                               .layout = { .groups = 1, .start = start, .height = side, .width = side },
+                               .values = values,
+                               .width = 1,
+                               .size = size };
     const rg_batch       batch = { .examples = 1, .fields = 1, .field = { [RG_INPUT] = x } };
     rg_tape             *t = NULL;
     RG_TRY(rg_tape_new(&t, &config));
@@ -94,9 +101,12 @@ static rg_status run(bool *holds, const rg_lab *lab, const void *options)
     const cost_options *o = options;
     double              madds[SYSTEMS][SIDES], seconds[SYSTEMS][SIDES];
     for (size_t s = 0; s < SYSTEMS; s++)
-        for (size_t i = 0; i < SIDES; i++) RG_TRY(measure(&madds[s][i], &seconds[s][i], &systems[s], sides[i], o->repeat));
-    fprintf(lab->out, "cost of one picture: multiply-adds counted on a dry pass%s\n\n%6s", o->repeat ? ", time of a real pass on one thread" : "", "side");
-    for (size_t s = 0; s < SYSTEMS; s++) fprintf(lab->out, "  %10s Mmadd%s", systems[s].name, o->repeat ? "        ms" : "");
+        for (size_t i = 0; i < SIDES; i++)
+            RG_TRY(measure(&madds[s][i], &seconds[s][i], &systems[s], sides[i], o->repeat));
+    fprintf(lab->out, "cost of one picture: multiply-adds counted on a dry pass%s\n\n%6s",
+            o->repeat ? ", time of a real pass on one thread" : "", "side");
+    for (size_t s = 0; s < SYSTEMS; s++)
+        fprintf(lab->out, "  %10s Mmadd%s", systems[s].name, o->repeat ? "        ms" : "");
     fprintf(lab->out, "\n");
     for (size_t i = 0; i < SIDES; i++) {
         fprintf(lab->out, "%6zu", sides[i]);
@@ -106,10 +116,12 @@ static rg_status run(bool *holds, const rg_lab *lab, const void *options)
         }
         fprintf(lab->out, "\n");
     }
-    const double ram = exponent(madds[0]), cnn = exponent(madds[1]), grown = fabs(madds[0][SIDES - 1] / madds[0][0] - 1);
+    const double ram = exponent(madds[0]), cnn = exponent(madds[1]),
+                 grown = fabs(madds[0][SIDES - 1] / madds[0][0] - 1);
     const bool   flat = grown <= 0.01, square = fabs(cnn - 2) <= 0.05;
     fprintf(lab->out, "\nexponent of the side: ram %.4f, cnn %.4f\n", ram, cnn);
-    fprintf(lab->out, "ram grows by %.2f %% from %zu to %zu pixels, 1 %% at most: %s\n", 100 * grown, sides[0], sides[SIDES - 1], flat ? "holds" : "does not hold");
+    fprintf(lab->out, "ram grows by %.2f %% from %zu to %zu pixels, 1 %% at most: %s\n", 100 * grown, sides[0],
+            sides[SIDES - 1], flat ? "holds" : "does not hold");
     fprintf(lab->out, "cnn grows with the square of the side, 2.0 +- 0.05: %s\n", square ? "holds" : "does not hold");
     *holds = flat && square;
     return RG_OK;

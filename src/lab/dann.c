@@ -1,8 +1,8 @@
 /* dann.c - `regard reproduce dann` and `regard reproduce ablations`: labels of MNIST, pictures of MNIST-M.
  *
- * Source only, domain-adversarial and trained on the target are the same network with the same number of updates; target labels are read by the
- * judge alone. Published (Ganin et al. 2016, photographs of BSDS500): 0.5225, 0.7666, 0.9596. Without photographs the ground is smooth noise, the
- * set is like MNIST-M, and no published figure applies. */
+ * Source only, domain-adversarial and trained on the target are the same network with the same number of updates;
+ * target labels are read by the judge alone. Published (Ganin et al. 2016, photographs of BSDS500): 0.5225, 0.7666,
+ * 0.9596. Without photographs the ground is smooth noise, the set is like MNIST-M, and no published figure applies. */
 #include <string.h>
 #include <sys/stat.h>
 
@@ -37,8 +37,11 @@ static const rg_row ablation_rows[] = {
     { NULL, NULL, 0, 0, NULL, NULL },
 };
 
-static const rg_column columns[] = { { "target_accuracy", "target acc.", 4, 0 }, { "source_accuracy", "source acc.", 4, 0 }, { "updates", "updates", 0, 0 },
-                                     { "seconds", "min", 1, 1.0 / 60 }, { NULL, NULL, 0, 0 } };
+static const rg_column columns[] = { { "target_accuracy", "target acc.", 4, 0 },
+                                     { "source_accuracy", "source acc.", 4, 0 },
+                                     { "updates", "updates", 0, 0 },
+                                     { "seconds", "min", 1, 1.0 / 60 },
+                                     { NULL, NULL, 0, 0 } };
 
 static const rg_claim dann_claims[] = {
     { RG_CLAIM_LEAST, "dann", NULL, 0.75, "target_accuracy", "labels carry over to pictures on photographs", 0 },
@@ -52,19 +55,25 @@ static const rg_claim ablation_claims[] = {
     { RG_CLAIM_LEAST, NULL, NULL, 0, NULL, NULL, 0 },
 };
 
-/* ---------------------------------------------------------------------------------------------------------------- data */
+/* ------------------------------------------------------------------------------------------------------------- data */
 
 /* mnist-rgb, mnist-m/ and mnist-m-biased below the folder of all runs. */
 static rg_status make_data(const rg_grid_job *job)
 {
     const size_t         n = job->settings->quick ? FEW : MANY;
-    const rg_digits_part colour = { .count = n, .channels = 3 }, test = { .count = job->settings->quick ? FEW : 0, .channels = 3 }, half = { .classes = 5 };
+    const rg_digits_part colour = { .count = n, .channels = 3 },
+                         test = { .count = job->settings->quick ? FEW : 0, .channels = 3 }, half = { .classes = 5 };
     const char          *from = job->settings->data;
-    char *text[] = { rg_format("%s/mnist-rgb", job->out), rg_format("%s/mnist/train-images-idx3-ubyte.gz", from),
-                     rg_format("%s/mnist/train-labels-idx1-ubyte.gz", from), rg_format("%s/mnist-rgb-test", job->out),
-                     rg_format("%s/mnist/t10k-images-idx3-ubyte.gz", from), rg_format("%s/mnist/t10k-labels-idx1-ubyte.gz", from),
-                     rg_format("%s/mnist-m", job->out), rg_format("%s/mnist-m/train-images-idx3-ubyte", job->out),
-                     rg_format("%s/mnist-m/train-labels-idx1-ubyte", job->out), rg_format("%s/mnist-m-biased", job->out) };
+    char                *text[] = { rg_format("%s/mnist-rgb", job->out),
+                                    rg_format("%s/mnist/train-images-idx3-ubyte.gz", from),
+                                    rg_format("%s/mnist/train-labels-idx1-ubyte.gz", from),
+                                    rg_format("%s/mnist-rgb-test", job->out),
+                                    rg_format("%s/mnist/t10k-images-idx3-ubyte.gz", from),
+                                    rg_format("%s/mnist/t10k-labels-idx1-ubyte.gz", from),
+                                    rg_format("%s/mnist-m", job->out),
+                                    rg_format("%s/mnist-m/train-images-idx3-ubyte", job->out),
+                                    rg_format("%s/mnist-m/train-labels-idx1-ubyte", job->out),
+                                    rg_format("%s/mnist-m-biased", job->out) };
     rg_status status = RG_OK;
     for (size_t i = 0; i < sizeof text / sizeof *text; i++)
         if (!text[i]) status = RG_ENOMEM;
@@ -79,25 +88,31 @@ static rg_status make_data(const rg_grid_job *job)
 
 static rg_status data(rg_words *out, const rg_grid_job *job, const rg_row *row)
 {
-    const bool on_target = strcmp(row->about, "target-labels") == 0, beside = strchr(row->about, ' ') != NULL, biased = strstr(row->about, "biased") != NULL;
+    const bool on_target = strcmp(row->about, "target-labels") == 0, beside = strchr(row->about, ' ') != NULL,
+               biased = strstr(row->about, "biased") != NULL;
     RG_TRY(make_data(job));
     RG_TRY(rg_row_words_add(out, rg_strdup("--train-sets")));
-    RG_TRY(rg_row_words_add(out, on_target ? rg_format("%s/mnist-m/train-images-idx3-ubyte", job->out) : rg_format("%s/mnist-rgb-images", job->out)));
-    RG_TRY(rg_row_words_add(out, on_target ? rg_format("%s/mnist-m/train-labels-idx1-ubyte", job->out) : rg_format("%s/mnist-rgb-labels", job->out)));
+    RG_TRY(rg_row_words_add(out, on_target ? rg_format("%s/mnist-m/train-images-idx3-ubyte", job->out)
+                                           : rg_format("%s/mnist-rgb-images", job->out)));
+    RG_TRY(rg_row_words_add(out, on_target ? rg_format("%s/mnist-m/train-labels-idx1-ubyte", job->out)
+                                           : rg_format("%s/mnist-rgb-labels", job->out)));
     if (!beside) return RG_OK;
     RG_TRY(rg_row_words_add(out, rg_strdup("--target-sets")));
-    return rg_row_words_add(out, biased ? rg_format("%s/mnist-m-biased-images", job->out) : rg_format("%s/mnist-m/train-images-idx3-ubyte", job->out));
+    return rg_row_words_add(out, biased ? rg_format("%s/mnist-m-biased-images", job->out)
+                                        : rg_format("%s/mnist-m/train-images-idx3-ubyte", job->out));
 }
 
 static rg_status judge(rg_results *out, const rg_row_run *run)
 {
     const char *folder = run->job->out;
-    char *text[] = { rg_format("%s/mnist-m/test-images-idx3-ubyte", folder), rg_format("%s/mnist-m/test-labels-idx1-ubyte", folder),
-                     rg_format("%s/mnist-rgb-test-images", folder), rg_format("%s/mnist-rgb-test-labels", folder) };
+    char       *text[] = { rg_format("%s/mnist-m/test-images-idx3-ubyte", folder),
+                           rg_format("%s/mnist-m/test-labels-idx1-ubyte", folder),
+                           rg_format("%s/mnist-rgb-test-images", folder), rg_format("%s/mnist-rgb-test-labels", folder) };
     rg_model *model = NULL;
     double    error[2] = { 0, 0 };
     rg_status status = text[0] && text[1] && text[2] && text[3] ? rg_lab_model(&model, run->folder) : RG_ENOMEM;
-    for (size_t i = 0; status == RG_OK && i < 2; i++) status = rg_lab_error(&error[i], model, text[2 * i], text[2 * i + 1]);
+    for (size_t i = 0; status == RG_OK && i < 2; i++)
+        status = rg_lab_error(&error[i], model, text[2 * i], text[2 * i + 1]);
     if (status == RG_OK) status = rg_results_set(out, "target_accuracy", 1 - error[0]);
     if (status == RG_OK) status = rg_results_set(out, "source_accuracy", 1 - error[1]);
     rg_model_free(model);
@@ -121,7 +136,8 @@ static const rg_grid dann_grid = {
 
 static const rg_grid ablation_grid = {
     .name = "ablations",
-    .heading = "difficulties of an adversary, MNIST to MNIST-M: accuracy on 10,000 test pictures of the target and of the source",
+    .heading = "difficulties of an adversary, MNIST to MNIST-M: accuracy on 10,000 test pictures of the target and of "
+               "the source",
     .needs = NEEDS,
     .rows = ablation_rows,
     .columns = columns,

@@ -1,7 +1,9 @@
-/* digits.c - `regard reproduce digits`: one digit among 16 cells by soft and hard attention, and where a small network looks on a canvas of 60 x 60.
+/* digits.c - `regard reproduce digits`: one digit among 16 cells by soft and hard attention, and where a small network
+ * looks on a canvas of 60 x 60.
  *
- * Pictures are placed anew in every epoch (--augment), from the digits of MNIST's training file; those judged come from its test file. The grid has
- * one row of maps per cell of 28 x 28 pixels, so that attention chooses one of 16. Maps of t60: Zhou et al. 2016. */
+ * Pictures are placed anew in every epoch (--augment), from the digits of MNIST's training file; those judged come
+ * from its test file. The grid has one row of maps per cell of 28 x 28 pixels, so that attention chooses one of 16.
+ * Maps of t60: Zhou et al. 2016. */
 #include "lab/pictures.h"
 
 #define GRID                                                                                                                                \
@@ -23,8 +25,10 @@ static const rg_row rows[] = {
 };
 
 static const rg_column columns[] = {
-    { "accuracy", "accuracy", 2, 0 }, { "pointing", "pointing", 2, 0 },   { "iou-half", "IoU>=0.5", 2, 0 },   { "mean-iou", "mean IoU", 3, 0 },
-    { "parameters", "param.k", 1, 1e-3 }, { "epochs", "epochs", 1, 0 }, { "seconds", "min", 1, 1.0 / 60 }, { NULL, NULL, 0, 0 },
+    { "accuracy", "accuracy", 2, 0 },     { "pointing", "pointing", 2, 0 },
+    { "iou-half", "IoU>=0.5", 2, 0 },     { "mean-iou", "mean IoU", 3, 0 },
+    { "parameters", "param.k", 1, 1e-3 }, { "epochs", "epochs", 1, 0 },
+    { "seconds", "min", 1, 1.0 / 60 },    { NULL, NULL, 0, 0 },
 };
 
 static const rg_claim claims[] = {
@@ -39,7 +43,8 @@ static const rg_claim claims[] = {
 
 static const rg_grid grid = {
     .name = "digits",
-    .heading = "digits by attention over cells (grid16), and by a class activation map (t60); per cent of 10,000 test pictures",
+    .heading = "digits by attention over cells (grid16), and by a class activation map (t60); per cent of 10,000 test "
+               "pictures",
     .needs = "the folder with mnist/ (MNIST's four files)",
     .rows = rows,
     .columns = columns,

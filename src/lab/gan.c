@@ -13,15 +13,18 @@
 
 static const rg_row rows[] = {
     { "ring",
-      "--type gan --noise 8 --noise-kind normal --generator-layers f128,f128 --discriminator-layers f128,f128 --mini-batch 500 --learn-rate 0.001 --beta1 0.5 "
+      "--type gan --noise 8 --noise-kind normal --generator-layers f128,f128 --discriminator-layers f128,f128 "
+      "--mini-batch 500 --learn-rate 0.001 --beta1 0.5 "
       "--beta2 0.999 --after-epochs 0 --after-batches 16000 --lr-schedule linear --maxi-batch 0",
       1, 0, "ring", NULL },
-    { "mnist", "--type gan --mini-batch 100 --learn-rate 0.0002 --after-epochs 60 --maxi-batch 0", 1, 225, "mnist", NULL },
+    { "mnist", "--type gan --mini-batch 100 --learn-rate 0.0002 --after-epochs 60 --maxi-batch 0", 1, 225, "mnist",
+      NULL },
     { NULL, NULL, 0, 0, NULL, NULL },
 };
 
-static const rg_column columns[] = { { "parzen", "Parzen nats", 1, 0 }, { "parzen_error", "+-", 1, 0 }, { "modes", "modes of 8", 0, 0 },
-                                     { "near", "near %", 1, 100 }, { "seconds", "min", 1, 1.0 / 60 }, { NULL, NULL, 0, 0 } };
+static const rg_column columns[] = { { "parzen", "Parzen nats", 1, 0 }, { "parzen_error", "+-", 1, 0 },
+                                     { "modes", "modes of 8", 0, 0 },   { "near", "near %", 1, 100 },
+                                     { "seconds", "min", 1, 1.0 / 60 }, { NULL, NULL, 0, 0 } };
 
 static const rg_claim claims[] = {
     { RG_CLAIM_LEAST, "ring", NULL, 7, "modes", "nearly all places of the ring", 0 },
@@ -42,7 +45,8 @@ static rg_status data(rg_words *out, const rg_grid_job *job, const rg_row *row)
     if (status == RG_OK && is_ring) status = rg_lab_ring(ring);
     if (status == RG_OK && !is_ring) status = rg_lab_digits(digits, images, labels, &part);
     if (status == RG_OK) status = rg_row_words_add(out, rg_strdup("--train-sets"));
-    if (status == RG_OK) status = rg_row_words_add(out, is_ring ? rg_format("%s/train.tsv", ring) : rg_format("%s-images", digits));
+    if (status == RG_OK)
+        status = rg_row_words_add(out, is_ring ? rg_format("%s/train.tsv", ring) : rg_format("%s-images", digits));
     rg_free(ring);
     rg_free(digits);
     rg_free(images);
@@ -50,7 +54,7 @@ static rg_status data(rg_words *out, const rg_grid_job *job, const rg_row *row)
     return status;
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- ring */
+/* ------------------------------------------------------------------------------------------------------------- ring */
 
 enum { POINTS = 2500, PLACES = 8 };
 
@@ -63,7 +67,8 @@ static rg_status judge_ring(rg_results *out, const rg_model *m)
     for (size_t i = 0; status == RG_OK && i < POINTS; i++)
         for (size_t k = 0; k < PLACES; k++) {
             const double a = 6.283185307179586477 * (double)k / PLACES;
-            if (hypot((double)x[2 * i] - radius * cos(a), (double)x[2 * i + 1] - radius * sin(a)) > 3 * deviation) continue;
+            if (hypot((double)x[2 * i] - radius * cos(a), (double)x[2 * i + 1] - radius * sin(a)) > 3 * deviation)
+                continue;
             at[k]++;
             near++;
         }
@@ -73,15 +78,17 @@ static rg_status judge_ring(rg_results *out, const rg_model *m)
     return status == RG_OK ? rg_results_set(out, "near", (double)near / POINTS) : status;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- mnist */
+/* ------------------------------------------------------------------------------------------------------------ mnist */
 
 static rg_status judge_mnist(rg_results *out, const rg_row_run *run, const rg_model *m)
 {
     const bool   quick = run->job->settings->quick;
-    const size_t width = rg_model_size(m, "features"), n = quick ? 50 : 10000, samples = quick ? 50 : 10000, chosen = quick ? 50 : 1000;
+    const size_t width = rg_model_size(m, "features"), n = quick ? 50 : 10000, samples = quick ? 50 : 10000,
+                 chosen = quick ? 50 : 1000;
     char        *train = rg_format("%s/mnist/train-images-idx3-ubyte.gz", run->job->settings->data);
     char        *test = rg_format("%s/mnist/t10k-images-idx3-ubyte.gz", run->job->settings->data);
-    rg_real     *x = rg_alloc_array((n + samples + chosen) * width, sizeof *x), *s = x ? x + n * width : NULL, *valid = x ? s + samples * width : NULL;
+    rg_real     *x = rg_alloc_array((n + samples + chosen) * width, sizeof *x), *s = x ? x + n * width : NULL,
+            *valid = x ? s + samples * width : NULL;
     rg_parzen    p = { 0 };
     rg_status    status = train && test && x ? rg_lab_pictures(x, test, 0, n, width) : RG_ENOMEM;
     if (status == RG_OK) status = rg_lab_pictures(valid, train, 50000, chosen, width);

@@ -1,4 +1,5 @@
-/* gat.c - `regard reproduce gat`: accuracy on a citation graph, mean and deviation over seeds, beside what was published for that graph. */
+/* gat.c - `regard reproduce gat`: accuracy on a citation graph, mean and deviation over seeds, beside what was
+ * published for that graph. */
 #include "regard/graph.h"
 #include "regard/lab.h"
 
@@ -12,15 +13,18 @@ typedef struct {
 } settings;
 
 static const rg_option options[] = {
-    { RG_OPTION_STRING, "data", offsetof(settings, data), "", "folder of the graph (Cora: edges.tsv, features.txt, labels.txt, split.tsv)", 0, NULL },
-    { RG_OPTION_INT, "seeds", offsetof(settings, seeds), "100", "runs of each system; the published figure is the mean of 100", 0, "[1,inf)" },
+    { RG_OPTION_STRING, "data", offsetof(settings, data), "",
+      "folder of the graph (Cora: edges.tsv, features.txt, labels.txt, split.tsv)", 0, NULL },
+    { RG_OPTION_INT, "seeds", offsetof(settings, seeds), "100",
+      "runs of each system; the published figure is the mean of 100", 0, "[1,inf)" },
     { RG_OPTION_LIST, "systems", offsetof(settings, systems), "gat gcn mlp", "which", 0, NULL },
     { RG_OPTION_INT, "cpu-threads", offsetof(settings, threads), "0", "threads; 0: one a core", 0, "[0,1024]" },
     RG_OPTION_END
 };
 
-/* The graphs of the paper, known by their sizes; table 2 of the paper: mean of 100 runs, in percent. A mean more than the paper's deviation below
- * does not hold; 0: reported only. Any other graph is reported and judged against nothing. */
+/* The graphs of the paper, known by their sizes; table 2 of the paper: mean of 100 runs, in percent. A mean more
+ * than the paper's deviation below does not hold; 0: reported only. Any other graph is reported and judged against
+ * nothing. */
 typedef struct {
     const char *system, *options; /* the settings of its paper where they are not the defaults */
     double      published, deviation;
@@ -31,9 +35,24 @@ typedef struct {
     entry       entry[3];
 } known_graph;
 static const known_graph known[] = {
-    { "Cora", 2708, 7, { { "gat", "learn-rate: 0.005\n", 83.0, 0.7 }, { "gcn", "learn-rate: 0.01\n", 81.5, 0 }, { "mlp", "learn-rate: 0.01\n", 55.1, 0 } } },
-    { "Citeseer", 3327, 6, { { "gat", "learn-rate: 0.005\n", 72.5, 0.7 }, { "gcn", "learn-rate: 0.01\n", 70.3, 0 }, { "mlp", "learn-rate: 0.01\n", 46.5, 0 } } },
-    { "Pubmed", 19717, 3, { { "gat", "learn-rate: 0.01\n", 79.0, 0.3 }, { "gcn", "learn-rate: 0.01\n", 79.0, 0 }, { "mlp", "learn-rate: 0.01\n", 71.4, 0 } } },
+    { "Cora",
+      2708,
+      7,
+      { { "gat", "learn-rate: 0.005\n", 83.0, 0.7 },
+        { "gcn", "learn-rate: 0.01\n", 81.5, 0 },
+        { "mlp", "learn-rate: 0.01\n", 55.1, 0 } } },
+    { "Citeseer",
+      3327,
+      6,
+      { { "gat", "learn-rate: 0.005\n", 72.5, 0.7 },
+        { "gcn", "learn-rate: 0.01\n", 70.3, 0 },
+        { "mlp", "learn-rate: 0.01\n", 46.5, 0 } } },
+    { "Pubmed",
+      19717,
+      3,
+      { { "gat", "learn-rate: 0.01\n", 79.0, 0.3 },
+        { "gcn", "learn-rate: 0.01\n", 79.0, 0 },
+        { "mlp", "learn-rate: 0.01\n", 71.4, 0 } } },
 };
 
 /* NULL: none of the paper's. */
@@ -46,7 +65,10 @@ static rg_status recognise(const known_graph **out, const rg_lab *lab, const cha
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (graph->nodes == known[i].nodes && graph->classes == known[i].classes) *out = &known[i];
     if (*out) fprintf(lab->out, "%s, by its %zu nodes and %zu classes\n", (*out)->name, graph->nodes, graph->classes);
-    else fprintf(lab->out, "a graph of %zu nodes and %zu classes; nothing is published for it here, so nothing is judged\n", graph->nodes, graph->classes);
+    else
+        fprintf(lab->out,
+                "a graph of %zu nodes and %zu classes; nothing is published for it here, so nothing is judged\n",
+                graph->nodes, graph->classes);
     rg_graph_free(graph);
     return RG_OK;
 }
@@ -67,7 +89,8 @@ static rg_status learn(rg_learned *out, const settings *s, const char *name, con
     rg_recipe  *recipe = NULL;
     const char *folder = s->data, *none = "";
     /* "graph" says that the system on graphs of that name is meant; the folder follows, whatever its letters */
-    char       *yaml = rg_format("type: %s\ngraph: folder\nseed: %lld\ncpu-threads: %lld\n%s", name, (long long)seed, (long long)s->threads, extra);
+    char       *yaml = rg_format("type: %s\ngraph: folder\nseed: %lld\ncpu-threads: %lld\n%s", name, (long long)seed,
+                                 (long long)s->threads, extra);
     rg_status   status = yaml ? rg_recipe_new(&recipe, yaml) : RG_ENOMEM;
     rg_free(yaml);
     if (status == RG_OK) status = rg_recipe_set(recipe, "graph", 1, &folder);
@@ -80,7 +103,8 @@ static rg_status learn(rg_learned *out, const settings *s, const char *name, con
     return status;
 }
 
-static rg_status one_seed(sums *out, const rg_lab *lab, const settings *s, const char *name, const char *extra, int64_t seed)
+static rg_status one_seed(sums *out, const rg_lab *lab, const settings *s, const char *name, const char *extra,
+                          int64_t seed)
 {
     rg_learned r;
     RG_TRY(learn(&r, s, name, extra, seed));
@@ -90,12 +114,13 @@ static rg_status one_seed(sums *out, const rg_lab *lab, const settings *s, const
     out->steps += (r.seconds - r.valid_seconds) / fmax(1, (double)r.updates);
     out->valids += r.valid_seconds / fmax(1, (double)r.validations);
     out->epochs += (double)r.epochs;
-    fprintf(lab->notes, "== %s, seed %lld of %lld: %.2f %% after %lld epochs, %.1f s; mean so far %.2f %%\n", name, (long long)seed,
-            (long long)s->seeds, score, (long long)r.epochs, r.seconds, out->sum / (double)seed);
+    fprintf(lab->notes, "== %s, seed %lld of %lld: %.2f %% after %lld epochs, %.1f s; mean so far %.2f %%\n", name,
+            (long long)seed, (long long)s->seeds, score, (long long)r.epochs, r.seconds, out->sum / (double)seed);
     return RG_OK;
 }
 
-static rg_status one_system(bool *holds, const rg_lab *lab, const settings *s, const known_graph *graph, const char *name)
+static rg_status one_system(bool *holds, const rg_lab *lab, const settings *s, const known_graph *graph,
+                            const char *name)
 {
     const rg_system *system = rg_system_find_for(name, &rg_task_graph);
     const entry     *e = find(graph, name);
@@ -104,8 +129,9 @@ static rg_status one_system(bool *holds, const rg_lab *lab, const settings *s, c
     for (int64_t i = 1; i <= s->seeds; i++) RG_TRY(one_seed(&all, lab, s, name, e ? e->options : "", i));
     const double n = (double)s->seeds, mean = all.sum / n;
     const double deviation = n > 1 ? sqrt(fmax(0, (all.squares - n * mean * mean) / (n - 1))) : 0;
-    fprintf(lab->out, "%-6s %6.2f +- %.2f %%   over %lld seeds, %.0f epochs, %.2f ms per update, %.2f ms per validation", name, mean,
-            deviation, (long long)s->seeds, all.epochs / n, 1e3 * all.steps / n, 1e3 * all.valids / n);
+    fprintf(lab->out,
+            "%-6s %6.2f +- %.2f %%   over %lld seeds, %.0f epochs, %.2f ms per update, %.2f ms per validation", name,
+            mean, deviation, (long long)s->seeds, all.epochs / n, 1e3 * all.steps / n, 1e3 * all.valids / n);
     if (e) fprintf(lab->out, "   (published for %s: %.1f)", graph->name, e->published);
     if (e && e->deviation > 0) {
         const bool good = mean >= e->published - e->deviation;

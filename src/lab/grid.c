@@ -1,7 +1,8 @@
 /* grid.c - `regard reproduce grid`: which recurrent architecture, on Multi30k or on your own files (Britz et al. 2017).
  *
- * One base (a bidirectional LSTM with additive attention) and one change at a time along five axes: cell, depth, direction, score, dim; beams
- * are decoded with the base. Three seeds each; means with 95 % intervals by Student's t; the paper's conclusions get a verdict each. */
+ * One base (a bidirectional LSTM with additive attention) and one change at a time along five axes: cell, depth,
+ * direction, score, dim; beams are decoded with the base. Three seeds each; means with 95 % intervals by Student's
+ * t; the paper's conclusions get a verdict each. */
 #include "lab/multi30k.h"
 #include "lab/written.h"
 
@@ -15,9 +16,12 @@ typedef struct {
 
 static const rg_option options[] = {
     RG_GRID_OPTION_ROWS(grid_settings, grid.),
-    { RG_OPTION_LIST, "axes", offsetof(grid_settings, axes), "", "only these: cell, depth, direction, score, dim, beam; the base is always there", 0, NULL },
-    { RG_OPTION_LIST, "train-sets", offsetof(grid_settings, train_sets), "", "your own files instead of --data: source and target, line by line", 't', NULL },
-    { RG_OPTION_LIST, "valid-sets", offsetof(grid_settings, valid_sets), "", "what runs are judged by; none: every 20th line of the training files, which is left out there", 0, NULL },
+    { RG_OPTION_LIST, "axes", offsetof(grid_settings, axes), "",
+      "only these: cell, depth, direction, score, dim, beam; the base is always there", 0, NULL },
+    { RG_OPTION_LIST, "train-sets", offsetof(grid_settings, train_sets), "",
+      "your own files instead of --data: source and target, line by line", 't', NULL },
+    { RG_OPTION_LIST, "valid-sets", offsetof(grid_settings, valid_sets), "",
+      "what runs are judged by; none: every 20th line of the training files, which is left out there", 0, NULL },
     RG_OPTION_END
 };
 
@@ -83,9 +87,11 @@ static rg_status split(const rg_grid_job *job)
 {
     rg_line_list lines[2] = { { 0 }, { 0 } };
     rg_status    status = RG_OK;
-    for (int side = 0; status == RG_OK && side < 2; side++) status = rg_line_list_read(&lines[side], own(job)->train_sets.items[side], -1);
+    for (int side = 0; status == RG_OK && side < 2; side++)
+        status = rg_line_list_read(&lines[side], own(job)->train_sets.items[side], -1);
     if (status == RG_OK && lines[0].count != lines[1].count)
-        status = rg_fail(RG_EMATCH, "%s has %zu lines, %s has %zu", own(job)->train_sets.items[0], lines[0].count, own(job)->train_sets.items[1], lines[1].count);
+        status = rg_fail(RG_EMATCH, "%s has %zu lines, %s has %zu", own(job)->train_sets.items[0], lines[0].count,
+                         own(job)->train_sets.items[1], lines[1].count);
     for (int part = 0; status == RG_OK && part < 4; part++) {
         const bool valid = part / 2;
         const int  side = part % 2;
@@ -112,7 +118,8 @@ static rg_status file_of(char **out, const rg_grid_job *job, const rg_row *row, 
     }
     if (s->train_sets.count != 2 || (s->valid_sets.count && s->valid_sets.count != 2))
         return rg_fail(RG_EINVAL, "--train-sets and --valid-sets take two files, source and target");
-    if (s->valid_sets.count) return (*out = rg_strdup((valid ? s->valid_sets : s->train_sets).items[side])) ? RG_OK : RG_ENOMEM;
+    if (s->valid_sets.count)
+        return (*out = rg_strdup((valid ? s->valid_sets : s->train_sets).items[side])) ? RG_OK : RG_ENOMEM;
     bool there = false;
     if (!(*out = split_path(job, valid, side))) return RG_ENOMEM;
     rg_status status = rg_file_exists(&there, *out);
@@ -151,10 +158,13 @@ static rg_status read_test(multi30k_pairs *p, const rg_grid_job *job, const rg_r
         rg_free(path);
         RG_TRY(status);
     }
-    return p->source.count == p->reference.count ? RG_OK : rg_fail(RG_EMATCH, "%zu and %zu lines to judge by", p->source.count, p->reference.count);
+    return p->source.count == p->reference.count
+               ? RG_OK
+               : rg_fail(RG_EMATCH, "%zu and %zu lines to judge by", p->source.count, p->reference.count);
 }
 
-static rg_status judge_beam(double *bleu, rg_results *out, rg_written *w, const multi30k_pairs *p, const char *name, size_t beam, double exponent)
+static rg_status judge_beam(double *bleu, rg_results *out, rg_written *w, const multi30k_pairs *p, const char *name,
+                            size_t beam, double exponent)
 {
     RG_TRY(rg_written_run(w, (const char *const *)p->source.line, p->source.count, beam, exponent));
     RG_TRY(rg_written_score(bleu, w, "bleu", (const char *const *)p->reference.line, p->reference.count));
@@ -206,7 +216,8 @@ static rg_status judge(rg_results *out, const rg_row_run *run)
 /* 97.5 % of Student's t with n - 1 degrees of freedom. */
 static double student(size_t n)
 {
-    static const double t[] = { 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131 };
+    static const double t[] = { 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306,
+                                2.262,  2.228, 2.201, 2.179, 2.160, 2.145, 2.131 };
     return n < 2 ? NAN : t[n - 2 < 15 ? n - 2 : 14];
 }
 
@@ -218,14 +229,17 @@ static rg_status after(const rg_grid_job *job, const rg_outcome *lines, size_t c
         const rg_summary s = rg_outcome_summary(&lines[i], "bleu");
         if (!s.count) continue;
         if (s.count < 2) fprintf(out, "%-20s %6.2f (one run: no interval)\n", lines[i].row->name, s.mean);
-        else fprintf(out, "%-20s %6.2f +- %.2f (%zu runs)\n", lines[i].row->name, s.mean, student(s.count) * s.deviation / sqrt((double)s.count), s.count);
+        else
+            fprintf(out, "%-20s %6.2f +- %.2f (%zu runs)\n", lines[i].row->name, s.mean,
+                    student(s.count) * s.deviation / sqrt((double)s.count), s.count);
     }
     return RG_OK;
 }
 
 static const rg_grid grid = {
     .name = "grid",
-    .heading = "recurrent translators, one change at a time; BLEU: 13a, lower-cased, beam 5 (Multi30k test2016, or what was held out); beams with exponent 1 of the length, and 0",
+    .heading = "recurrent translators, one change at a time; BLEU: 13a, lower-cased, beam 5 (Multi30k test2016, or "
+               "what was held out); beams with exponent 1 of the length, and 0",
     .rows = rows,
     .columns = columns,
     .claims = claims,
@@ -250,7 +264,9 @@ static rg_status run(bool *holds, const rg_lab *lab, const void *given)
             const size_t n = strcspn(at, ",");
             size_t       k = 0;
             while (k < 6 && !(strlen(known[k]) == n && strncmp(at, known[k], n) == 0)) k++;
-            if (k == 6) status = rg_fail(RG_EINVAL, "--axes %s: there are cell, depth, direction, score, dim and beam", s.axes.items[i]);
+            if (k == 6)
+                status = rg_fail(RG_EINVAL, "--axes %s: there are cell, depth, direction, score, dim and beam",
+                                 s.axes.items[i]);
             else if (k < 5) status = rg_text_print(&text, ",%s", known[k]);
             at += n + (at[n] == ',');
         }
@@ -265,7 +281,8 @@ static rg_status run(bool *holds, const rg_lab *lab, const void *given)
 
 const rg_experiment rg_experiment_grid = {
     .name = "grid",
-    .summary = "which recurrent architecture translates best: cell, depth, direction, score, width, beam; also on your own files",
+    .summary = "which recurrent architecture translates best: cell, depth, direction, score, width, beam; also on your "
+               "own files",
     .source = "Britz et al. 2017, Massive Exploration of Neural Machine Translation Architectures",
     .options = options,
     .size = sizeof(grid_settings),

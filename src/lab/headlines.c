@@ -1,8 +1,10 @@
-/* headlines.c - `regard reproduce headlines`: titles of news, with and without attention, copying, over the words of the batch.
+/* headlines.c - `regard reproduce headlines`: titles of news, with and without attention, copying, over the words of
+ * the batch.
  *
- * The data are {train,valid,test}.tsv.gz of number TAB lead TAB headline, as in Reuters-21578. Every row is judged once, by ROUGE of beam 8 on
- * the test set, beside the first 8 and 10 words of the lead; `names` is the recall of rare words: of the headline's words that stand in the
- * lead and that the vocabulary does not know, the share that was written. */
+ * The data are {train,valid,test}.tsv.gz of number TAB lead TAB headline, as in Reuters-21578. Every row is judged
+ * once, by ROUGE of beam 8 on the test set, beside the first 8 and 10 words of the lead; `names` is the recall of
+ * rare words: of the headline's words that stand in the lead and that the vocabulary does not know, the share that
+ * was written. */
 #include "lab/written.h"
 
 #include <ctype.h>
@@ -66,8 +68,10 @@ static bool has_word(const rg_text *text, const char *word, size_t bytes)
     return false;
 }
 
-/* Adds to *all the reference's words that the lead has and the vocabulary does not, to *found those that were written. */
-static rg_status count_names(double *all, double *found, const rg_vocab *vocab, const char *lead, const char *reference, const char *written)
+/* Adds to *all the reference's words that the lead has and the vocabulary does not, to *found those that were
+ * written. */
+static rg_status count_names(double *all, double *found, const rg_vocab *vocab, const char *lead, const char *reference,
+                             const char *written)
 {
     rg_text   text[3] = { { 0 }, { 0 }, { 0 } };
     rg_status status = add_lower(&text[0], lead);
@@ -112,7 +116,8 @@ static rg_status judge_leads(rg_results *out, const rg_line_list *leads, const r
     return RG_OK;
 }
 
-static rg_status judge_written(rg_results *out, const rg_written *w, const rg_line_list *leads, const rg_line_list *titles)
+static rg_status judge_written(rg_results *out, const rg_written *w, const rg_line_list *leads,
+                               const rg_line_list *titles)
 {
     static const char *const metrics[] = { "rouge1", "rouge2", "rougeL" };
     double                   all = 0, found = 0, value;
@@ -133,7 +138,8 @@ static rg_status judge(rg_results *out, const rg_row_run *run)
     char        *path = rg_format("%s/test.tsv.gz", run->job->settings->data);
     rg_status    status = path ? rg_line_list_read(&leads, path, 1) : RG_ENOMEM;
     if (status == RG_OK) status = rg_line_list_read(&titles, path, 2);
-    if (status == RG_OK && leads.count != titles.count) status = rg_fail(RG_EMATCH, "%s: %zu leads, %zu titles", path, leads.count, titles.count);
+    if (status == RG_OK && leads.count != titles.count)
+        status = rg_fail(RG_EMATCH, "%s: %zu leads, %zu titles", path, leads.count, titles.count);
     if (status == RG_OK) status = rg_written_open(&w, run);
     if (status == RG_OK) status = rg_written_run(&w, (const char *const *)leads.line, leads.count, 8, 1);
     if (status == RG_OK) status = judge_written(out, &w, &leads, &titles);
@@ -147,7 +153,8 @@ static rg_status judge(rg_results *out, const rg_row_run *run)
 
 static const rg_grid grid = {
     .name = "headlines",
-    .heading = "headlines of news: ROUGE F1 on the test set, beam 8; names: recall of rare words that the lead has; lead-8, lead-10: ROUGE-1 of its first words",
+    .heading = "headlines of news: ROUGE F1 on the test set, beam 8; names: recall of rare words that the lead has; "
+               "lead-8, lead-10: ROUGE-1 of its first words",
     .needs = "the folder with train.tsv.gz, valid.tsv.gz and test.tsv.gz: number TAB lead TAB headline",
     .rows = rows,
     .columns = columns,

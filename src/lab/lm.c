@@ -45,9 +45,12 @@ static const rg_row rows[] = {
     { "ptb-lstm-300", SEVEN "--type lm --layers 1 --dim-emb 300 --dim-rnn 300", 1, 115, NULL, NULL },
 
     /* truncation against error: five new words per update, gradients over the last 5, 20 and 35 */
-    { "ptb-bptt-5", PTB "--type lm --layers 2 --dim-emb 200 --dim-rnn 200 --after-epochs 2 --chunk 5 --bptt 5", 1, 0, NULL, NULL },
-    { "ptb-bptt-20", PTB "--type lm --layers 2 --dim-emb 200 --dim-rnn 200 --after-epochs 2 --chunk 5 --bptt 20", 1, 0, NULL, NULL },
-    { "ptb-bptt-35", PTB "--type lm --layers 2 --dim-emb 200 --dim-rnn 200 --after-epochs 2 --chunk 5 --bptt 35", 1, 0, NULL, NULL },
+    { "ptb-bptt-5", PTB "--type lm --layers 2 --dim-emb 200 --dim-rnn 200 --after-epochs 2 --chunk 5 --bptt 5", 1, 0,
+      NULL, NULL },
+    { "ptb-bptt-20", PTB "--type lm --layers 2 --dim-emb 200 --dim-rnn 200 --after-epochs 2 --chunk 5 --bptt 20", 1, 0,
+      NULL, NULL },
+    { "ptb-bptt-35", PTB "--type lm --layers 2 --dim-emb 200 --dim-rnn 200 --after-epochs 2 --chunk 5 --bptt 35", 1, 0,
+      NULL, NULL },
 
     /* letters */
     { "gpt-4x128", GPT "--preset tiny --context 64 --mini-batch 12 --after-batches 2000 --valid-freq 500", 1, 1.88,

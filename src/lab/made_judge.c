@@ -41,7 +41,8 @@ static void compare_boxes(judging *j, size_t example, const rg_evidence *e)
     double         best = 0;
     bool           pointed = false;
     for (size_t i = 0; i < made->boxes; i++) {
-        const rg_box   box = { (double)made->box[i].x, (double)made->box[i].y, (double)made->box[i].width, (double)made->box[i].height };
+        const rg_box box = { (double)made->box[i].x, (double)made->box[i].y, (double)made->box[i].width,
+                             (double)made->box[i].height };
         const double iou = rg_box_iou(e->box, box);
         if (iou > best) best = iou;
         pointed = pointed || rg_box_has(box, e->x, e->y);
@@ -63,8 +64,10 @@ static rg_status judge_batch(judging *j, size_t n, bool maps)
                                .size = j->size };
     const rg_batch       batch = { .examples = n, .fields = 1, .field = { [RG_INPUT] = x } };
     for (size_t i = 0; i < n; i++) {
-        j->start[i + 1] = (int32_t)((i + 1) * pixels), j->size[2 * i] = (int32_t)p->height, j->size[2 * i + 1] = (int32_t)p->width;
-        for (size_t k = 0; k < pixels * p->channels; k++) j->values[i * pixels * p->channels + k] = (rg_real)j->made[i].picture.pixels[k] / 255;
+        j->start[i + 1] = (int32_t)((i + 1) * pixels), j->size[2 * i] = (int32_t)p->height,
+                     j->size[2 * i + 1] = (int32_t)p->width;
+        for (size_t k = 0; k < pixels * p->channels; k++)
+            j->values[i * pixels * p->channels + k] = (rg_real)j->made[i].picture.pixels[k] / 255;
     }
     rg_tape_reset(j->tape, 0);
     const rg_tensor *y = j->model->system->predict(j->tape, j->model, &batch);
@@ -77,7 +80,8 @@ static rg_status judge_batch(judging *j, size_t n, bool maps)
         j->right += strcmp(rg_names_get(its->names, (int32_t)best), rg_text_c(&j->made[i].cell[0])) == 0;
         if (!maps) continue;
         rg_evidence e;
-        RG_TRY(rg_evidence_of(&e, j->maps.map + i * j->maps.down * j->maps.across, j->maps.down, j->maps.across, p->height, p->width, 0.2));
+        RG_TRY(rg_evidence_of(&e, j->maps.map + i * j->maps.down * j->maps.across, j->maps.down, j->maps.across,
+                              p->height, p->width, 0.2));
         compare_boxes(j, i, &e);
     }
     j->count += n;
@@ -94,7 +98,9 @@ static rg_status judge_all(judging *j, size_t count)
         const size_t n = count - from < AT_ONCE ? count - from : AT_ONCE;
         for (size_t i = 0; i < n; i++) RG_TRY(rg_maker_draw(&j->made[i], j->maker, RG_MADE_TEST, from + i));
         const rg_picture *p = &j->made[0].picture;
-        if (!j->values && !(j->values = rg_alloc_array(AT_ONCE * p->height * p->width * p->channels, sizeof *j->values))) return RG_ENOMEM;
+        if (!j->values &&
+            !(j->values = rg_alloc_array(AT_ONCE * p->height * p->width * p->channels, sizeof *j->values)))
+            return RG_ENOMEM;
         rg_status status = judge_batch(j, n, maps);
         if (status == RG_EMATCH && maps && !from) { /* no map is shown: classes alone */
             maps = false, j->right = j->count = 0;
@@ -118,7 +124,8 @@ rg_status rg_made_judge(rg_made_score *out, const char *path, const char *about,
     const rg_generator *g = rg_generator_find(first);
     if (quick) count = AT_ONCE;
     rg_status status = rg_model_load(&model, path, &rg_task_classify);
-    if (status == RG_OK && (!g || !g->draw || !count)) status = rg_fail(RG_EINVAL, "'%s' is not a generator and a number of pictures", about);
+    if (status == RG_OK && (!g || !g->draw || !count))
+        status = rg_fail(RG_EINVAL, "'%s' is not a generator and a number of pictures", about);
     if (status == RG_OK) status = open_maker(&j.maker, &options, g, comma ? comma : "", digits);
     j.model = model;
     if (status == RG_OK) status = judge_all(&j, count);

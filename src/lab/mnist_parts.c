@@ -9,7 +9,7 @@
 #include "regard/probe.h"
 #include "tasks/sample.h"
 
-/* ------------------------------------------------------------------------------------------------------------- parts */
+/* ------------------------------------------------------------------------------------------------------------ parts */
 
 typedef struct {
     uint64_t key; /* random: the smallest of a class are chosen */
@@ -37,7 +37,8 @@ static rg_status choose(unsigned char *stays, const unsigned char *label, size_t
     qsort(c, n, sizeof *c, by_key);
     for (size_t k = 0; k < n; k++) {
         of_class = k && c[k].label == c[k - 1].label ? of_class + 1 : 0;
-        stays[c[k].at] = (!part->per_class || of_class < part->per_class) && (!part->classes || (size_t)c[k].label < part->classes);
+        stays[c[k].at] =
+            (!part->per_class || of_class < part->per_class) && (!part->classes || (size_t)c[k].label < part->classes);
     }
     rg_free(c);
     return RG_OK;
@@ -86,11 +87,13 @@ static rg_status put_picture(rg_text *out, const pictures *p, size_t i, size_t c
     const char  *from = p->pixels.data + i * pixels * p->channels;
     if (channels == p->channels) return rg_text_add(out, from, pixels * channels);
     rg_status status = RG_OK;
-    for (size_t k = 0; status == RG_OK && k < pixels * channels; k++) status = rg_text_add(out, from + k / channels * p->channels, 1);
+    for (size_t k = 0; status == RG_OK && k < pixels * channels; k++)
+        status = rg_text_add(out, from + k / channels * p->channels, 1);
     return status;
 }
 
-static rg_status encode(rg_text *images, rg_text *labels, const pictures *p, const unsigned char *stays, size_t kept, size_t channels)
+static rg_status encode(rg_text *images, rg_text *labels, const pictures *p, const unsigned char *stays, size_t kept,
+                        size_t channels)
 {
     const char kinds[2][4] = { { 0, 0, 8, 3 }, { 0, 0, 8, 4 } }, one[4] = { 0, 0, 8, 1 };
     RG_TRY(rg_text_add(images, kinds[channels > 1], 4));
@@ -108,7 +111,8 @@ static rg_status encode(rg_text *images, rg_text *labels, const pictures *p, con
     return RG_OK;
 }
 
-static rg_status write_part(const char *to_images, const char *to_labels, const char *images, const char *labels, const rg_digits_part *part)
+static rg_status write_part(const char *to_images, const char *to_labels, const char *images, const char *labels,
+                            const rg_digits_part *part)
 {
     pictures  p = { 0 };
     rg_text   a = { 0 }, b = { 0 };
@@ -141,13 +145,14 @@ rg_status rg_lab_digits(const char *out, const char *images, const char *labels,
 
 rg_status rg_lab_mnist_m(const char *out, const char *data, size_t count)
 {
-    char     *last = rg_format("%s/test-labels-idx1-ubyte", out), *photos = rg_format("%s/bsds500_train/images.tar", data);
+    char *last = rg_format("%s/test-labels-idx1-ubyte", out), *photos = rg_format("%s/bsds500_train/images.tar", data);
     bool      there = false, have_photos = false;
     rg_status status = last && photos ? rg_file_exists(&there, last) : RG_ENOMEM;
     if (status == RG_OK) status = rg_file_exists(&have_photos, photos);
     if (status == RG_OK && !there) {
-        char *yaml = rg_format("count: %zu\nvalid: %zu\ntest: %zu\nseed: 1\ndigits: %s/mnist\n%s%s\n", count, count / 10, count < 10000 ? count : 10000, data,
-                               have_photos ? "pictures: " : "", have_photos ? photos : "");
+        char *yaml =
+            rg_format("count: %zu\nvalid: %zu\ntest: %zu\nseed: 1\ndigits: %s/mnist\n%s%s\n", count, count / 10,
+                      count < 10000 ? count : 10000, data, have_photos ? "pictures: " : "", have_photos ? photos : "");
         status = yaml ? rg_generator_write(&rg_generator_mnist_m, out, yaml) : RG_ENOMEM;
         rg_free(yaml);
     }
@@ -156,7 +161,10 @@ rg_status rg_lab_mnist_m(const char *out, const char *data, size_t count)
     return status;
 }
 
-rg_status rg_lab_ring(const char *out) { return rg_generator_write(&rg_generator_ring8, out, "count: 20000\nvalid: 1000\ntest: 1000\nseed: 1\n"); }
+rg_status rg_lab_ring(const char *out)
+{
+    return rg_generator_write(&rg_generator_ring8, out, "count: 20000\nvalid: 1000\ntest: 1000\nseed: 1\n");
+}
 
 rg_status rg_lab_pictures(rg_real *to, const char *path, size_t first, size_t count, size_t width)
 {
@@ -173,14 +181,16 @@ rg_status rg_lab_pictures(rg_real *to, const char *path, size_t first, size_t co
         status = rg_reader_next(&more, &row, r);
         if (status != RG_OK || !more) break;
         const rg_cell *p = &row.cell[0];
-        if (p->height * p->width * p->channels != width) status = rg_fail(RG_EFORMAT, "%s: pictures of %zu numbers are needed", path, width);
-        for (size_t k = 0; status == RG_OK && i >= first && k < width; k++) to[(i - first) * width + k] = (rg_real)((double)(unsigned char)p->bytes[k] / 255);
+        if (p->height * p->width * p->channels != width)
+            status = rg_fail(RG_EFORMAT, "%s: pictures of %zu numbers are needed", path, width);
+        for (size_t k = 0; status == RG_OK && i >= first && k < width; k++)
+            to[(i - first) * width + k] = (rg_real)((double)(unsigned char)p->bytes[k] / 255);
     }
     rg_reader_close(r);
     return status == RG_OK && !more ? rg_fail(RG_EFORMAT, "%s: fewer than %zu pictures", path, first + count) : status;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ judging */
+/* ---------------------------------------------------------------------------------------------------------- judging */
 
 rg_status rg_lab_model(rg_model **out, const char *folder)
 {
@@ -190,14 +200,23 @@ rg_status rg_lab_model(rg_model **out, const char *folder)
     return status;
 }
 
-rg_status rg_lab_attack(rg_lab_attacked *a, size_t n, const rg_model *m, const char *images, const char *labels, size_t most, int threads)
+rg_status rg_lab_attack(rg_lab_attacked *a, size_t n, const rg_model *m, const char *images, const char *labels,
+                        size_t most, int threads)
 {
     static char    none[] = "", automatic[] = "auto";
     char          *files[] = { (char *)images, (char *)labels };
-    rg_set_options sets = { .train = { 2, files }, .format = none, .columns = none, .header = automatic, .pictures = none, .batch = 100 };
+    rg_set_options sets = {
+        .train = { 2, files }, .format = none, .columns = none, .header = automatic, .pictures = none, .batch = 100
+    };
     for (size_t i = 0; i < n; i++) {
-        const rg_attack_config c = { .ball = RG_BALL_LINF, .epsilon = &a[i].epsilon, .epsilons = 1, .steps = &a[i].steps, .step_counts = 1, .most = most,
-                                     .threads = threads, .seed = 1 };
+        const rg_attack_config c = { .ball = RG_BALL_LINF,
+                                     .epsilon = &a[i].epsilon,
+                                     .epsilons = 1,
+                                     .steps = &a[i].steps,
+                                     .step_counts = 1,
+                                     .most = most,
+                                     .threads = threads,
+                                     .seed = 1 };
         rg_attack_row          r;
         RG_TRY(rg_attack(&r, m, &sets, &c));
         a[i].clean_error = r.clean_error;
@@ -217,4 +236,7 @@ rg_status rg_lab_error(double *out, const rg_model *m, const char *images, const
     return RG_OK;
 }
 
-rg_status rg_lab_samples(rg_real *out, const rg_model *m, uint64_t seed, size_t count) { return rg_sample_draw(out, m, seed, 0, count); }
+rg_status rg_lab_samples(rg_real *out, const rg_model *m, uint64_t seed, size_t count)
+{
+    return rg_sample_draw(out, m, seed, 0, count);
+}

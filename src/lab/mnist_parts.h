@@ -1,5 +1,5 @@
-/* mnist_parts.h - what the experiments on MNIST share: parts of it as files of their own, errors and samples of trained models. It knows no table of
- * trainings (rows.h), whose rows are not those of files. */
+/* mnist_parts.h - what the experiments on MNIST share: parts of it as files of their own, errors and samples of
+ * trained models. It knows no table of trainings (rows.h), whose rows are not those of files. */
 #ifndef RG_LAB_MNIST_PARTS_H
 #define RG_LAB_MNIST_PARTS_H
 
@@ -37,6 +37,7 @@ typedef struct rg_lab_attacked {
     double  clean_error, error, confidence, noise, margin_shift; /* see regard/probe.h */
 } rg_lab_attacked;
 /* epsilon and steps of n attacks are given, sizes rising; most 0: all pictures. */
-rg_status rg_lab_attack(rg_lab_attacked *attacks, size_t n, const rg_model *model, const char *images, const char *labels, size_t most, int threads);
+rg_status rg_lab_attack(rg_lab_attacked *attacks, size_t n, const rg_model *model, const char *images,
+                        const char *labels, size_t most, int threads);
 
 #endif

@@ -15,14 +15,20 @@ typedef struct {
 
 static const rg_option options[] = {
     { RG_OPTION_STRING, "task", offsetof(settings, task), "copy", "the puzzle", 0, "copy|repeat-copy|recall" },
-    { RG_OPTION_STRING, "coding", offsetof(settings, coding), "answer-mark", "input at the steps of the answer: a mark of their own, or nothing (the paper's)", 0, "answer-mark|paper" },
-    { RG_OPTION_REAL, "zero-vectors", offsetof(settings, zeros), "0.015625", "share of vectors that are set to zero while learning", 0, "[0,1)" },
-    { RG_OPTION_INT, "sequences", offsetof(settings, sequences), "50000", "sequences the machine learns from", 0, "[1,inf)" },
-    { RG_OPTION_INT, "baseline-sequences", offsetof(settings, baseline), "50000", "sequences the LSTM baseline learns from; 0: no baseline", 0, "[0,inf)" },
+    { RG_OPTION_STRING, "coding", offsetof(settings, coding), "answer-mark",
+      "input at the steps of the answer: a mark of their own, or nothing (the paper's)", 0, "answer-mark|paper" },
+    { RG_OPTION_REAL, "zero-vectors", offsetof(settings, zeros), "0.015625",
+      "share of vectors that are set to zero while learning", 0, "[0,1)" },
+    { RG_OPTION_INT, "sequences", offsetof(settings, sequences), "50000", "sequences the machine learns from", 0,
+      "[1,inf)" },
+    { RG_OPTION_INT, "baseline-sequences", offsetof(settings, baseline), "50000",
+      "sequences the LSTM baseline learns from; 0: no baseline", 0, "[0,inf)" },
     { RG_OPTION_INT, "seed", offsetof(settings, seed), "1", "the first seed, of weights and sequences", 0, "[0,inf)" },
     { RG_OPTION_INT, "seeds", offsetof(settings, seeds), "10", "runs of the machine", 0, "[1,inf)" },
-    { RG_OPTION_INT, "baseline-seeds", offsetof(settings, baseline_seeds), "1", "runs of the baseline, which takes ten times as long", 0, "[0,inf)" },
-    { RG_OPTION_INT, "judged", offsetof(settings, judged), "1000", "new sequences each length is judged on", 0, "[1,1000000]" },
+    { RG_OPTION_INT, "baseline-seeds", offsetof(settings, baseline_seeds), "1",
+      "runs of the baseline, which takes ten times as long", 0, "[0,inf)" },
+    { RG_OPTION_INT, "judged", offsetof(settings, judged), "1000", "new sequences each length is judged on", 0,
+      "[1,1000000]" },
     RG_OPTION_END
 };
 
@@ -49,7 +55,8 @@ static void add(figure *f, double x)
     f->most = fmax(f->most, x);
 }
 
-static rg_status judge(results *r, FILE *out, const rg_model *model, const rg_puzzle_config *learned, size_t judged, uint64_t seed)
+static rg_status judge(results *r, FILE *out, const rg_model *model, const rg_puzzle_config *learned, size_t judged,
+                       uint64_t seed)
 {
     const bool recall = strcmp(learned->kind, "recall") == 0;
     for (size_t i = 0; i < (recall ? LENGTHS : SETS); i++) {
@@ -101,8 +108,9 @@ static rg_status one_seed(results *r, FILE *out, const char *yaml, int64_t seque
     }
     if (status == RG_OK) {
         const rg_puzzle_config puzzle = rg_memory_puzzle(&((const rg_memory_assets *)model->assets)->options);
-        fprintf(out, "%-9s seed %lld, %zu parameters, %lld sequences, %.0f per second", model->system->name, (long long)seed,
-               rg_params_numbers(model->params), (long long)sequences, (double)sequences / learned.seconds);
+        fprintf(out, "%-9s seed %lld, %zu parameters, %lld sequences, %.0f per second", model->system->name,
+                (long long)seed, rg_params_numbers(model->params), (long long)sequences,
+                (double)sequences / learned.seconds);
         if (sequences > WARM) fprintf(out, ", worst %d after %d: %.4f bits", 500, WARM, c.worst);
         fprintf(out, "\n");
         status = judge(r, out, model, &puzzle, judged, (uint64_t)seed);
@@ -120,27 +128,32 @@ static double deviation(const figure *f, double n)
 /* Settings of `regard train`; nothing is written, nothing validated on the way. */
 static char *learning(const char *system, const settings *s)
 {
-    const char *lengths = strcmp(s->task, "recall") == 0 ? "min-length: 2\nmax-length: 6\n" : strcmp(s->task, "copy") == 0 ? "" : "max-length: 10\n";
-    return rg_format("type: %s\ntask: %s\ncoding: %s\nzero-vectors: %.17g\nmodel: ''\nvalid-freq: 0\n%s", system, s->task, s->coding, s->zeros,
-                     lengths);
+    const char *lengths = strcmp(s->task, "recall") == 0 ? "min-length: 2\nmax-length: 6\n"
+                          : strcmp(s->task, "copy") == 0 ? ""
+                                                         : "max-length: 10\n";
+    return rg_format("type: %s\ntask: %s\ncoding: %s\nzero-vectors: %.17g\nmodel: ''\nvalid-freq: 0\n%s", system,
+                     s->task, s->coding, s->zeros, lengths);
 }
 
-static rg_status several_seeds(results *r, FILE *out, const char *name, const settings *s, int64_t sequences, int64_t seeds)
+static rg_status several_seeds(results *r, FILE *out, const char *name, const settings *s, int64_t sequences,
+                               int64_t seeds)
 {
     const double n = (double)seeds;
     const size_t sets = strcmp(s->task, "recall") == 0 ? LENGTHS : SETS;
     char        *yaml = learning(name, s);
     rg_status    status = yaml ? RG_OK : RG_ENOMEM;
-    for (int64_t i = 0; status == RG_OK && i < seeds; i++) status = one_seed(r, out, yaml, sequences, (size_t)s->judged, s->seed + i);
+    for (int64_t i = 0; status == RG_OK && i < seeds; i++)
+        status = one_seed(r, out, yaml, sequences, (size_t)s->judged, s->seed + i);
     rg_free(yaml);
     RG_TRY(status);
     fprintf(out, "%s: %zu of %lld seeds settled\n", name, r->settled, (long long)seeds);
     for (size_t i = 0; seeds > 1 && i < sets; i++)
-        fprintf(out, "%-9s %3zu %s  %.4f +- %.4f bits per sequence, %.2f +- %.2f %% of bits wrong, %.2f +- %.2f %% lost, at "
-               "most %.2f %%\n",
-               name, r->length[i < LENGTHS ? i : 0], i == PAIR ? "00" : "  ", r->bits[i].sum / n,
-               deviation(&r->bits[i], n), r->wrong[i].sum / n, deviation(&r->wrong[i], n), r->lost[i].sum / n,
-               deviation(&r->lost[i], n), r->lost[i].most);
+        fprintf(out,
+                "%-9s %3zu %s  %.4f +- %.4f bits per sequence, %.2f +- %.2f %% of bits wrong, %.2f +- %.2f %% lost, at "
+                "most %.2f %%\n",
+                name, r->length[i < LENGTHS ? i : 0], i == PAIR ? "00" : "  ", r->bits[i].sum / n,
+                deviation(&r->bits[i], n), r->wrong[i].sum / n, deviation(&r->wrong[i], n), r->lost[i].sum / n,
+                deviation(&r->lost[i], n), r->lost[i].most);
     fflush(out);
     return RG_OK;
 }
@@ -175,12 +188,16 @@ static rg_status run(bool *holds, const rg_lab *lab, const void *given)
     fprintf(out, "published: a machine trained on lengths 1 .. 20 copies lengths up to about 120 almost without error; "
            "LSTM layers fail beyond 20\n");
     const double far = machine.wrong[LENGTHS - 1].most, lost = machine.lost[0].most, pair = machine.lost[PAIR].most;
-    verdict(holds, out, machine.settled == (size_t)s->seeds, "%zu of %lld seeds settled", machine.settled, (long long)s->seeds);
+    verdict(holds, out, machine.settled == (size_t)s->seeds, "%zu of %lld seeds settled", machine.settled,
+            (long long)s->seeds);
     verdict(holds, out, far < 5, "at length 100 at most %.2f %% of bits wrong, less than 5 asked", far);
-    if (compared) verdict(holds, out, far < lstm.wrong[LENGTHS - 1].most, "fewer than the %.2f %% of the LSTM layers", lstm.wrong[LENGTHS - 1].most);
+    if (compared)
+        verdict(holds, out, far < lstm.wrong[LENGTHS - 1].most, "fewer than the %.2f %% of the LSTM layers",
+                lstm.wrong[LENGTHS - 1].most);
     if (s->sequences < LONG_RUN) return RG_OK;
     verdict(holds, out, lost <= 0, "at length 20 at most %.2f %% of sequences lost, 0 asked", lost);
-    verdict(holds, out, pair <= 0.5, "at length 20 with two vectors of zeros in a row at most %.2f %% lost, 0.5 asked", pair);
+    verdict(holds, out, pair <= 0.5, "at length 20 with two vectors of zeros in a row at most %.2f %% lost, 0.5 asked",
+            pair);
     return RG_OK;
 }
 

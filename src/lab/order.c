@@ -1,4 +1,5 @@
-/* order.c - `regard reproduce order`: what a translator trained on the built-in grammar looks at where French order is not English order.
+/* order.c - `regard reproduce order`: what a translator trained on the built-in grammar looks at where French order is
+ * not English order.
  *
  *     articles     le/la/l' need the gender of a noun that comes later: is that noun among the two words with the largest weights?
  *     adjectives   a red house - une maison rouge: do the words that noun and adjective look at most cross?
@@ -16,11 +17,11 @@ typedef struct {
     int64_t sentences;
 } settings;
 
-static const rg_option options[] = {
-    { RG_OPTION_STRING, "model", offsetof(settings, model), "", "a translator of the built-in grammar, as `regard demo` trains it", 'm', NULL },
-    { RG_OPTION_INT, "sentences", offsetof(settings, sentences), "1000", "new sentences", 0, "[1,100000]" },
-    RG_OPTION_END
-};
+static const rg_option options[] = { { RG_OPTION_STRING, "model", offsetof(settings, model), "",
+                                       "a translator of the built-in grammar, as `regard demo` trains it", 'm', NULL },
+                                     { RG_OPTION_INT, "sentences", offsetof(settings, sentences), "1000",
+                                       "new sentences", 0, "[1,100000]" },
+                                     RG_OPTION_END };
 
 typedef struct {
     size_t sentences, right;        /* translated as the grammar does */
@@ -57,7 +58,7 @@ static bool is_moved(const char *word)
     return false;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- counting */
+/* --------------------------------------------------------------------------------------------------------- counting */
 
 static size_t largest(const rg_real *weights, size_t count, size_t but)
 {
@@ -77,7 +78,8 @@ static void count_answer(counts *c, const rg_vocab *vocab, const rg_answer *a)
         size_t         noun = k + 1;
         while (noun < a->length && noun <= k + 3 && !is_noun(rg_vocab_piece(vocab, a->tokens[noun]))) noun++;
         if (is_article(word) && noun < a->length && noun <= k + 3) {
-            const size_t at = largest(a->attention + noun * S, S, none), first = largest(row, S, none), second = largest(row, S, first);
+            const size_t at = largest(a->attention + noun * S, S, none), first = largest(row, S, none),
+                         second = largest(row, S, first);
             c->articles++;
             c->ahead += at == first || at == second;
         }
@@ -97,7 +99,8 @@ static rg_status count_pair(counts *c, rg_session *session, const rg_translator 
     const bool right = result->count && strcmp(result->best[0].text, p->french) == 0;
     c->sentences++;
     c->right += right;
-    if (right && !result->best[0].answer->attention) return rg_fail(RG_EINVAL, "the model has no attention over its source");
+    if (right && !result->best[0].answer->attention)
+        return rg_fail(RG_EINVAL, "the model has no attention over its source");
     if (right) count_answer(c, t->target, result->best[0].answer);
     return RG_OK;
 }
@@ -105,7 +108,8 @@ static rg_status count_pair(counts *c, rg_session *session, const rg_translator 
 static bool print_share(const rg_lab *lab, const char *what, size_t part, size_t all, double least)
 {
     const double share = all ? 100 * (double)part / (double)all : 0;
-    fprintf(lab->out, "  %-14s %s: %zu of %zu, %.1f %%, at least %g\n", share >= least ? "holds" : "does not hold", what, part, all, share, least);
+    fprintf(lab->out, "  %-14s %s: %zu of %zu, %.1f %%, at least %g\n", share >= least ? "holds" : "does not hold",
+            what, part, all, share, least);
     return share >= least;
 }
 
@@ -116,7 +120,8 @@ static rg_status run(bool *holds, const rg_lab *lab, const void *values)
     rg_translator  *t = NULL;
     rg_session     *session = NULL;
     rg_grammar     *grammar = NULL;
-    if (!s->model[0]) return rg_fail(RG_EINVAL, "--model names a translator of the built-in grammar; `regard demo` trains one");
+    if (!s->model[0])
+        return rg_fail(RG_EINVAL, "--model names a translator of the built-in grammar; `regard demo` trains one");
     rg_status status = rg_translator_load(&t, s->model);
     if (status == RG_OK) status = rg_session_new(&session, &t, 1, 1);
     if (status == RG_OK) status = rg_grammar_new(&grammar, 2);
@@ -126,9 +131,12 @@ static rg_status run(bool *holds, const rg_lab *lab, const void *values)
         if (status == RG_OK) status = count_pair(&c, session, t, &p);
     }
     if (status == RG_OK) {
-        fprintf(lab->out, "%zu of %zu new sentences are translated as the grammar does; of these\n", c.right, c.sentences);
-        const bool ahead = print_share(lab, "articles with their noun among the two largest weights", c.ahead, c.articles, 90);
-        const bool crossed = print_share(lab, "adjectives behind their noun whose links cross", c.crossed, c.adjectives, 95);
+        fprintf(lab->out, "%zu of %zu new sentences are translated as the grammar does; of these\n", c.right,
+                c.sentences);
+        const bool ahead =
+            print_share(lab, "articles with their noun among the two largest weights", c.ahead, c.articles, 90);
+        const bool crossed =
+            print_share(lab, "adjectives behind their noun whose links cross", c.crossed, c.adjectives, 95);
         *holds = ahead && crossed;
     }
     rg_grammar_free(grammar);

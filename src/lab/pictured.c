@@ -30,9 +30,12 @@ rg_status rg_pictured_data(rg_words *out, const rg_grid_job *job, const rg_row *
     char     *archive = rg_format("%s/captcha/images.tar", job->settings->data);
     rg_status status = last && archive ? RG_OK : RG_ENOMEM;
     const bool listed = job->settings->list; /* only said, not done */
-    if (status == RG_OK && !listed && mkdir(job->out, 0777) != 0 && errno != EEXIST) status = rg_fail(RG_EIO, "%s: %s", job->out, strerror(errno));
-    if (status == RG_OK && !listed && mkdir(folder, 0777) != 0 && errno != EEXIST) status = rg_fail(RG_EIO, "%s: %s", folder, strerror(errno));
-    if (status == RG_OK && !listed && stat(last, &about) != 0) status = real ? pictured_split(folder, archive) : pictured_make(folder, row->about, job->settings->data);
+    if (status == RG_OK && !listed && mkdir(job->out, 0777) != 0 && errno != EEXIST)
+        status = rg_fail(RG_EIO, "%s: %s", job->out, strerror(errno));
+    if (status == RG_OK && !listed && mkdir(folder, 0777) != 0 && errno != EEXIST)
+        status = rg_fail(RG_EIO, "%s: %s", folder, strerror(errno));
+    if (status == RG_OK && !listed && stat(last, &about) != 0)
+        status = real ? pictured_split(folder, archive) : pictured_make(folder, row->about, job->settings->data);
     if (status == RG_OK) status = add_words(out, folder, !real);
     if (status == RG_OK && real) status = rg_row_words_add(out, rg_strdup("--pictures"));
     if (status == RG_OK && real) status = rg_row_words_add(out, rg_strdup(archive));

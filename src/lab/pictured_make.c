@@ -1,4 +1,5 @@
-/* pictured_make.c - see pictured_make.h. Rows of readers and rows of experiments are both called rg_row: they do not meet in one file. */
+/* pictured_make.c - see pictured_make.h. Rows of readers and rows of experiments are both called rg_row: they do not
+ * meet in one file. */
 #include "lab/pictured_make.h"
 
 #include <string.h>
@@ -26,7 +27,10 @@ rg_status pictured_make(const char *folder, const char *about, const char *data)
     const rg_generator  *g = name ? rg_generator_find(name) : NULL;
     void                *options = g ? rg_alloc_zero(g->options_bytes) : NULL;
     rg_text              yaml = { 0 };
-    rg_status            status = !name ? RG_ENOMEM : !g ? rg_fail(RG_EINVAL, "no generator is called '%s'", name) : options ? rg_options_init(g->options, options) : RG_ENOMEM;
+    rg_status            status = !name     ? RG_ENOMEM
+                                  : !g      ? rg_fail(RG_EINVAL, "no generator is called '%s'", name)
+                                  : options ? rg_options_init(g->options, options)
+                                            : RG_ENOMEM;
     if (status == RG_OK) status = settings_of(&yaml, about + strlen(name), data);
     const rg_option_group group = { .title = name, .rows = g ? g->options : NULL, .values = options };
     if (status == RG_OK) status = rg_options_read_yaml(&group, 1, rg_text_c(&yaml), yaml.length, "row", false);
@@ -59,10 +63,12 @@ rg_status pictured_split(const char *folder, const char *archive)
     rg_reader_close(r);
     const char **name = status == RG_OK ? rg_alloc_array(count + 1, sizeof *name) : NULL;
     if (status == RG_OK && !name) status = RG_ENOMEM;
-    for (size_t i = 0, at = 0; status == RG_OK && i < count; i++, at += strlen(all.data + at) + 1) name[i] = all.data + at;
+    for (size_t i = 0, at = 0; status == RG_OK && i < count; i++, at += strlen(all.data + at) + 1)
+        name[i] = all.data + at;
     if (status == RG_OK) status = rg_names_new(&names, name, count); /* sorted */
     for (size_t i = 0; status == RG_OK && i < count; i++) {
-        const char *path = rg_names_get(names, (int32_t)i), *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+        const char *path = rg_names_get(names, (int32_t)i), *slash = strrchr(path, '/'),
+                   *base = slash ? slash + 1 : path;
         status = rg_text_print(&text[i % 10 == 0], "%s\t%.*s\n", path, (int)strcspn(base, "."), base);
     }
     for (size_t k = 0; status == RG_OK && k < 2; k++) {

@@ -5,9 +5,11 @@
 
 rg_status rg_pictures_judge(rg_results *out, const rg_row_run *run)
 {
-    char         *path = rg_format("%s/model.safetensors", run->folder), *digits = rg_format("%s/mnist", run->job->settings->data);
+    char *path = rg_format("%s/model.safetensors", run->folder),
+         *digits = rg_format("%s/mnist", run->job->settings->data);
     rg_made_score s = { 0 };
-    rg_status     status = path && digits ? rg_made_judge(&s, path, run->row->about, digits, run->job->settings->quick) : RG_ENOMEM;
+    rg_status     status =
+        path && digits ? rg_made_judge(&s, path, run->row->about, digits, run->job->settings->quick) : RG_ENOMEM;
     rg_free(path);
     rg_free(digits);
     RG_TRY(status);

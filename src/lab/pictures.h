@@ -1,7 +1,8 @@
 /* pictures.h - judging classifiers of made pictures: what `regard reproduce digits|ram|stn` share.
  *
- * A row's `about` is a generator and how many of its test pictures are looked at, "t60 10000": digits of MNIST's test file that no training has seen,
- * placed by the generator's seed. They are read once, by the weights at the end of training. */
+ * A row's `about` is a generator and how many of its test pictures are looked at, "t60 10000": digits of MNIST's
+ * test file that no training has seen, placed by the generator's seed. They are read once, by the weights at the end
+ * of training. */
 #ifndef RG_LAB_PICTURES_H
 #define RG_LAB_PICTURES_H
 

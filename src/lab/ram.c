@@ -1,5 +1,6 @@
-/* ram.c - `regard reproduce ram`: the recurrent attention model (Mnih et al. 2014, tables 1 to 3), with controls: glimpses at random places and at the
- * centre. Published figures need hundreds of epochs; the rows have 150 (28 x 28) and fewer. */
+/* ram.c - `regard reproduce ram`: the recurrent attention model (Mnih et al. 2014, tables 1 to 3), with controls:
+ * glimpses at random places and at the centre. Published figures need hundreds of epochs; the rows have 150 (28 x
+ * 28) and fewer. */
 #include "lab/pictures.h"
 
 #define RAM "--type ram " RG_MNIST_TRAIN "--mini-batch 256 --learn-rate 0.001 --valid-freq 0 --early-stopping 0 --restore-best false --save-freq 500 "
@@ -15,13 +16,18 @@ static const rg_row rows[] = {
     { "ram-ct60", CLUTTER, 1, 4.04, "ct60 10000", NULL },
     { "ram-ct60-random", CLUTTER "--locations random", 1, 14.4, "ct60 10000", NULL },
     { "ram-ct60-centre", CLUTTER "--locations centre", 1, 0, "ct60 10000", NULL },
-    { "cnn-ct60", "--type cnn " RG_MNIST_TRAIN "--augment ct60 --layers c5x8s3,f256 --pool flatten --mini-batch 256 --learn-rate 0.001 --valid-freq 0 "
-                  "--early-stopping 0 --restore-best false --save-freq 500 --after-epochs 60", 1, 8.09, "ct60 10000", NULL },
+    { "cnn-ct60",
+      "--type cnn " RG_MNIST_TRAIN
+      "--augment ct60 --layers c5x8s3,f256 --pool flatten --mini-batch 256 --learn-rate 0.001 --valid-freq 0 "
+      "--early-stopping 0 --restore-best false --save-freq 500 --after-epochs 60",
+      1, 8.09, "ct60 10000", NULL },
     { NULL, NULL, 0, 0, NULL, NULL },
 };
 
 static const rg_column columns[] = {
-    { "error", "error", 2, 0 }, { "parameters", "param.k", 1, 1e-3 }, { "epochs", "epochs", 1, 0 }, { "seconds", "min", 1, 1.0 / 60 }, { NULL, NULL, 0, 0 },
+    { "error", "error", 2, 0 },   { "parameters", "param.k", 1, 1e-3 },
+    { "epochs", "epochs", 1, 0 }, { "seconds", "min", 1, 1.0 / 60 },
+    { NULL, NULL, 0, 0 },
 };
 
 static const rg_claim claims[] = {

@@ -43,7 +43,10 @@ static rg_status list_rows(const rg_lab *lab, const rg_grid *g, const rg_grid_se
     return RG_OK;
 }
 
-static int64_t end_of(const rg_grid_settings *s, const rg_row *row) { return s->seed + (s->seeds ? s->seeds : row->seeds ? row->seeds : 1); }
+static int64_t end_of(const rg_grid_settings *s, const rg_row *row)
+{
+    return s->seed + (s->seeds ? s->seeds : row->seeds ? row->seeds : 1);
+}
 
 static rg_status train(rg_outcome *line, const rg_grid_job *job)
 {
@@ -70,7 +73,8 @@ static rg_status read_finished(rg_outcome *line, const rg_grid_job *job, int64_t
     return RG_OK;
 }
 
-/* Train what is chosen, then read whatever else is finished: other processes may have worked on other rows and seeds meanwhile. */
+/* Train what is chosen, then read whatever else is finished: other processes may have worked on other rows and seeds
+ * meanwhile. */
 static rg_status fill(rg_outcome *lines, size_t *out_count, const rg_grid_job *job)
 {
     const rg_grid_settings *s = job->settings;
@@ -95,7 +99,8 @@ static rg_status run_all(bool *holds, const rg_grid_job *job, rg_outcome *lines)
     size_t          count = 0;
     const rg_status status = fill(lines, &count, job);
     const bool      stopped = status == RG_ESTOP;
-    if (stopped) fprintf(job->lab->notes, "stopped as asked; everything is saved, and the same command resumes from here\n");
+    if (stopped)
+        fprintf(job->lab->notes, "stopped as asked; everything is saved, and the same command resumes from here\n");
     else RG_TRY(status);
     RG_TRY(rg_grid_table(holds, job, lines, count));
     if (job->settings->quick || stopped) *holds = true;

@@ -65,7 +65,8 @@ typedef struct rg_grid_settings {
     bool    quick, overwrite, judge, report, list;
 } rg_grid_settings;
 extern const rg_option rg_grid_options[];
-/* Their rows, also for an experiment with settings of its own: S is its struct, m the path to its rg_grid_settings ("grid."). */
+/* Their rows, also for an experiment with settings of its own: S is its struct, m the path to its rg_grid_settings
+ * ("grid."). */
 #define RG_GRID_OPTION_ROWS(S, m) \
     { RG_OPTION_STRING, "data", offsetof(S, m data), "", "folder of the data", 0, NULL }, \
     { RG_OPTION_STRING, "out", offsetof(S, m out), "", "folder for the runs and the table; \"\": NAME-runs", 'o', NULL }, \

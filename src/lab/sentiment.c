@@ -1,5 +1,5 @@
-/* sentiment.c - `regard reproduce sentiment`: classes of sentences with embeddings that start at random, and what learning from text without
- * labels first is worth.
+/* sentiment.c - `regard reproduce sentiment`: classes of sentences with embeddings that start at random, and what
+ * learning from text without labels first is worth.
  *
  *   mr-*       film reviews (Pang, Lee 2005), ten-fold: seed n of a row is fold n, tested on once; the fold behind it is for validation
  *   sst2, sst5 the sentences of the Stanford treebank, without its labelled phrases (Socher et al. 2013)
@@ -36,12 +36,15 @@ static const rg_row rows[] = {
     { "sst2", SST("binary") "--pool attention", 3, 82.7, NULL, NULL },
     { "sst5", SST("fine") "--pool attention", 3, 45.0, NULL, NULL },
     { "trec",
-      "--type classifier --header no --train-sets {out}/data/trec.train.tsv --valid-sets {out}/data/trec.valid.tsv --test-sets "
-      "{out}/data/trec.test.tsv --encoder cnn --pool max --dim-emb 200 --dropout-words 0 --dropout-emb 0.3 --after-epochs 20",
+      "--type classifier --header no --train-sets {out}/data/trec.train.tsv --valid-sets {out}/data/trec.valid.tsv "
+      "--test-sets "
+      "{out}/data/trec.test.tsv --encoder cnn --pool max --dim-emb 200 --dropout-words 0 --dropout-emb 0.3 "
+      "--after-epochs 20",
       3, 91.2, "trec", NULL },
     { "bert",
       "--type bert --train-sets {out}/data/text.train.txt --valid-sets {out}/data/text.valid.txt --vocab-kind tokens "
-      "--normalization lower --dim-vocabs 20000 --vocab-min-count 2 --context 64 --mini-batch 16 --learn-rate 0.001 --lr-warmup "
+      "--normalization lower --dim-vocabs 20000 --vocab-min-count 2 --context 64 --mini-batch 16 --learn-rate 0.001 "
+      "--lr-warmup "
       "500 --lr-schedule cosine --after-batches 12000 --valid-freq 2000 --early-stopping 0",
       1, 0, "text", NULL },
     { "tuned-few", TUNED FEW_LABELS FIRST, 3, 0, "text", NULL },
@@ -52,8 +55,12 @@ static const rg_row rows[] = {
 };
 
 static const rg_column columns[] = {
-    { "test-accuracy", "test %", 2, 100 },   { "valid-accuracy", "valid %", 2, 100 }, { "valid-most-frequent", "freq. %", 2, 100 },
-    { "parameters", "param.M", 3, 1e-6 }, { "epochs", "epochs", 1, 0 },           { "seconds", "min", 1, 1.0 / 60 },
+    { "test-accuracy", "test %", 2, 100 },
+    { "valid-accuracy", "valid %", 2, 100 },
+    { "valid-most-frequent", "freq. %", 2, 100 },
+    { "parameters", "param.M", 3, 1e-6 },
+    { "epochs", "epochs", 1, 0 },
+    { "seconds", "min", 1, 1.0 / 60 },
     { NULL, NULL, 0, 0 },
 };
 

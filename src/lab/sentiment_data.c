@@ -1,6 +1,6 @@
-/* sentiment_data.c - reviews into ten folds, questions into two parts, texts without labels. Line i of the negative and of the positive reviews is
- * of fold i mod 10; a fold is tested on, the one behind it validates, the other eight are learned from. Kinds alternate, so that any beginning of
- * a file has as many of each. */
+/* sentiment_data.c - reviews into ten folds, questions into two parts, texts without labels. Line i of the negative
+ * and of the positive reviews is of fold i mod 10; a fold is tested on, the one behind it validates, the other eight
+ * are learned from. Kinds alternate, so that any beginning of a file has as many of each. */
 #include "lab/sentiment.h"
 
 #include <errno.h>
@@ -10,9 +10,10 @@
 #include "data/stream.h"
 
 /* What the bytes 0x80 to 0x9F are in windows-1252; 0: nothing. The others are the character of the same number. */
-static const uint16_t high[32] = { 0x20AC, 0,      0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160,
-                                   0x2039, 0x0152, 0,      0x017D, 0,      0,      0x2018, 0x2019, 0x201C, 0x201D, 0x2022,
-                                   0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0,      0x017E, 0x0178 };
+static const uint16_t high[32] = { 0x20AC, 0,      0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
+                                   0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0,      0x017D, 0,
+                                   0,      0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
+                                   0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0,      0x017E, 0x0178 };
 
 rg_status sentiment_utf8(rg_text *out, const char *line, size_t bytes)
 {
@@ -72,14 +73,16 @@ static rg_status add_review(folds *f, const char *label, const rg_text *review, 
         const size_t mine = number % SENTIMENT_FOLDS;
         const size_t part = mine == k ? TEST : mine == (k + 1) % SENTIMENT_FOLDS ? VALID : TRAIN;
         RG_TRY(rg_text_print(&f->part[k][part], "%s\t%s\n", label, rg_text_c(review)));
-        if (k == 0 && part == TRAIN && f->few++ < SENTIMENT_FEW) RG_TRY(rg_text_print(&f->part[k][FEW], "%s\t%s\n", label, rg_text_c(review)));
+        if (k == 0 && part == TRAIN && f->few++ < SENTIMENT_FEW)
+            RG_TRY(rg_text_print(&f->part[k][FEW], "%s\t%s\n", label, rg_text_c(review)));
     }
     return RG_OK;
 }
 
 static rg_status cut_reviews(folds *f, const char *data)
 {
-    static const char *const label[2] = { "negative", "positive" }, *const name[2] = { "sentiment/rt-polarity.neg.gz", "sentiment/rt-polarity.pos.gz" };
+    static const char *const label[2] = { "negative", "positive" }, *const name[2] = { "sentiment/rt-polarity.neg.gz",
+                                                                                       "sentiment/rt-polarity.pos.gz" };
     rg_text                  all[2] = { { 0 }, { 0 } }, review = { 0 };
     size_t                   at[2] = { 0, 0 }, bytes;
     const char              *line;
@@ -135,7 +138,8 @@ static rg_status cut_questions(rg_text *first, rg_text *second, const char *data
         const char *blank = memchr(line, ' ', bytes);
         if (!blank) continue;
         rg_text *to = second && number++ % 10 == 9 ? second : first;
-        status = rg_text_print(to, "%.*s\t%.*s\n", (int)(blank - line), line, (int)(bytes - (size_t)(blank - line) - 1), blank + 1);
+        status = rg_text_print(to, "%.*s\t%.*s\n", (int)(blank - line), line, (int)(bytes - (size_t)(blank - line) - 1),
+                               blank + 1);
     }
     rg_text_free(&all);
     return status;
@@ -182,7 +186,8 @@ rg_status sentiment_data(const char *out, const char *data)
     bool      there = false;
     folds    *f = rg_alloc_zero(sizeof *f);
     rg_status status = folder && last && f ? rg_file_exists(&there, last) : RG_ENOMEM;
-    if (status == RG_OK && !there && mkdir(folder, 0777) != 0 && errno != EEXIST) status = rg_fail(RG_EIO, "%s: %s", folder, strerror(errno));
+    if (status == RG_OK && !there && mkdir(folder, 0777) != 0 && errno != EEXIST)
+        status = rg_fail(RG_EIO, "%s: %s", folder, strerror(errno));
     if (status == RG_OK && !there) status = cut_reviews(f, data);
     if (status == RG_OK && !there) status = save_folds(f, folder);
     if (status == RG_OK && !there) status = write_rest(f, folder, data);

@@ -1,7 +1,8 @@
 /* stn.c - `regard reproduce stn`: spatial transformers before a network (Jaderberg et al. 2015, tables 1 and 4).
  *
- * rts42: a digit turned, scaled and placed; stclut: placed between 16 pieces of others; addition: the sum of two, one per channel, read from files that are
- * made once. fcn has two layers of units; the networks that are compared have about as many parameters. Published figures need 150 epochs and more. */
+ * rts42: a digit turned, scaled and placed; stclut: placed between 16 pieces of others; addition: the sum of two,
+ * one per channel, read from files that are made once. fcn has two layers of units; the networks that are compared
+ * have about as many parameters. Published figures need 150 epochs and more. */
 #include "lab/pictures.h"
 
 #define MOVED "--type cnn " RG_MNIST_TRAIN "--augment rts42 --pool flatten --mini-batch 128 --learn-rate 0.001 --valid-freq 0 --early-stopping 0 --restore-best false --save-freq 500 --after-epochs 60 "
@@ -11,12 +12,15 @@ static const rg_row rows[] = {
     { "rts42-fcn", MOVED "--layers f256,f200", 1, 5.2, "rts42 10000", NULL },
     { "rts42-st-fcn", MOVED "--layers f230,f200 --front stn --front-layers f32,f32,f32", 1, 0.8, "rts42 10000", NULL },
     { "stclut-cnn", CLUTTER, 1, 3.5, "stclut 10000", NULL },
-    { "stclut-st-cnn", CLUTTER "--front stn --front-size 30 --front-layers p2,c5x20,p2,c5x20,f20 --front-rate 0.1", 1, 1.7, "stclut 10000", NULL },
+    { "stclut-st-cnn", CLUTTER "--front stn --front-size 30 --front-layers p2,c5x20,p2,c5x20,f20 --front-rate 0.1", 1,
+      1.7, "stclut 10000", NULL },
     { NULL, NULL, 0, 0, NULL, NULL },
 };
 
 static const rg_column columns[] = {
-    { "error", "error", 2, 0 }, { "parameters", "param.k", 1, 1e-3 }, { "epochs", "epochs", 1, 0 }, { "seconds", "min", 1, 1.0 / 60 }, { NULL, NULL, 0, 0 },
+    { "error", "error", 2, 0 },   { "parameters", "param.k", 1, 1e-3 },
+    { "epochs", "epochs", 1, 0 }, { "seconds", "min", 1, 1.0 / 60 },
+    { NULL, NULL, 0, 0 },
 };
 
 static const rg_claim claims[] = {

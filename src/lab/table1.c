@@ -1,5 +1,6 @@
-/* table1.c - Table 1 of Vaswani et al. 2017 as an experiment: operations, time, sequential operations and longest paths of layers, measured
- * beside what theory says. Operations and depth come from dry passes; exponents are least squares on logarithms over all n and d. */
+/* table1.c - Table 1 of Vaswani et al. 2017 as an experiment: operations, time, sequential operations and longest
+ * paths of layers, measured beside what theory says. Operations and depth come from dry passes; exponents are least
+ * squares on logarithms over all n and d. */
 #include "regard/lab.h"
 #include "lab/table1.h"
 #include "base/clock.h"
@@ -17,11 +18,16 @@ typedef struct table1_options {
 } table1_options;
 
 static const rg_option rows[] = {
-    { RG_OPTION_INT, "largest", offsetof(table1_options, largest), "4096", "most rows n (from 32, doubling)", 0, "[64,4096]" },
-    { RG_OPTION_INT, "widest", offsetof(table1_options, widest), "512", "most columns d (from 32, doubling)", 0, "[64,4096]" },
-    { RG_OPTION_INT, "repeat", offsetof(table1_options, repeat), "3", "runs of which the fastest counts, more of short ones; 0: time is not measured", 0, "[0,inf)" },
-    { RG_OPTION_STRING, "figures", offsetof(table1_options, figures), "", "draw the curves as PREFIX-operations.png, .svg and so on", 0, NULL },
-    { RG_OPTION_STRING, "output", offsetof(table1_options, output), "", "write the curves as a record for regard show", 'o', NULL },
+    { RG_OPTION_INT, "largest", offsetof(table1_options, largest), "4096", "most rows n (from 32, doubling)", 0,
+      "[64,4096]" },
+    { RG_OPTION_INT, "widest", offsetof(table1_options, widest), "512", "most columns d (from 32, doubling)", 0,
+      "[64,4096]" },
+    { RG_OPTION_INT, "repeat", offsetof(table1_options, repeat), "3",
+      "runs of which the fastest counts, more of short ones; 0: time is not measured", 0, "[0,inf)" },
+    { RG_OPTION_STRING, "figures", offsetof(table1_options, figures), "",
+      "draw the curves as PREFIX-operations.png, .svg and so on", 0, NULL },
+    { RG_OPTION_STRING, "output", offsetof(table1_options, output), "", "write the curves as a record for regard show",
+      'o', NULL },
     RG_OPTION_END,
 };
 
@@ -52,7 +58,8 @@ static double slope(const double *x, const double *y, size_t from, size_t count)
     return (m * sxy - sx * sy) / (m * sxx - sx * sx);
 }
 
-/* log y = c + a log n + b log d on the grid: on a full grid the two slopes are independent, the means of the single ones. */
+/* log y = c + a log n + b log d on the grid: on a full grid the two slopes are independent, the means of the single
+ * ones. */
 static void fit(double out[2], const measures *m, const double y[MOST][MOST])
 {
     out[0] = out[1] = 0;
@@ -66,7 +73,8 @@ static void fit(double out[2], const measures *m, const double y[MOST][MOST])
 
 /* ----------------------------------------------------------------------------------------------------- measuring */
 
-static rg_status pass(rg_tape *t, const table1_layer *layer, const table1_weights *w, const rg_real *x, size_t n, size_t d)
+static rg_status pass(rg_tape *t, const table1_layer *layer, const table1_weights *w, const rg_real *x, size_t n,
+                      size_t d)
 {
     const int32_t   start[] = { 0, (int32_t)n };
     const rg_layout one = { .groups = 1, .start = start };
@@ -100,7 +108,8 @@ static rg_status count_all(measures *m)
 #define TIME_ENOUGH 0.05 /* seconds: short passes are repeated more often */
 
 /* The fastest of several passes, by processor time: what other programs do meanwhile counts little. */
-static rg_status time_one(double *out, const measures *m, const table1_layer *layer, const table1_weights *w, size_t n, size_t d)
+static rg_status time_one(double *out, const measures *m, const table1_layer *layer, const table1_weights *w, size_t n,
+                          size_t d)
 {
     rg_tape_config config = { .record = false };
     rg_tape       *t = NULL;
@@ -152,8 +161,8 @@ static rg_status measure(measures *m)
 static bool print_operations(const measures *m)
 {
     bool right = true;
-    fprintf(m->out, "operations of one layer, counted for n = %g .. %g and d = %g .. %g (k = %d, r = %d)\n", m->n[0], m->n[m->ns - 1], m->d[0],
-           m->d[m->ds - 1], TABLE1_KERNEL, TABLE1_WINDOW);
+    fprintf(m->out, "operations of one layer, counted for n = %g .. %g and d = %g .. %g (k = %d, r = %d)\n", m->n[0],
+            m->n[m->ns - 1], m->d[0], m->d[m->ds - 1], TABLE1_KERNEL, TABLE1_WINDOW);
     fprintf(m->out, "  %-22s %-16s %-18s %s\n", "layer", "theory", "its exponents", "measured");
     for (size_t l = 0; l < TABLE1_LAYERS; l++) {
         double theory[MOST][MOST], want[2], got[2];
@@ -162,8 +171,8 @@ static bool print_operations(const measures *m)
         fit(want, m, (const double(*)[MOST])theory);
         fit(got, m, (const double(*)[MOST])m->operations[l]);
         const bool fits = fabs(want[0] - got[0]) <= 0.1 && fabs(want[1] - got[1]) <= 0.1;
-        fprintf(m->out, "  %-22s %-16s n^%.2f d^%.2f      n^%.2f d^%.2f%s\n", table1_layers[l].name, table1_layers[l].work, want[0], want[1], got[0],
-               got[1], fits ? "" : "   more than 0.1 off");
+        fprintf(m->out, "  %-22s %-16s n^%.2f d^%.2f      n^%.2f d^%.2f%s\n", table1_layers[l].name,
+                table1_layers[l].work, want[0], want[1], got[0], got[1], fits ? "" : "   more than 0.1 off");
         right = right && fits;
     }
     return right;
@@ -178,16 +187,21 @@ static bool print_time(const measures *m)
     const size_t n0 = m->ns > 4 ? m->ns - 4 : 0, d0 = m->ds > 3 ? m->ds - 3 : 0;
     const bool   judged = m->n[n0] >= LONG_ROWS;
     bool         right = true;
-    fprintf(m->out, "\nprocessor time, the fastest of %lld: exponents over the largest sizes (n = %g .. %g at d = %g; d = %g .. %g at n = %g)\n",
-            (long long)m->o->repeat, m->n[n0], m->n[m->ns - 1], m->d[m->middle_d], m->d[d0], m->d[m->ds - 1], m->n[m->middle_n]);
-    fprintf(m->out, "  %-22s %-16s %-10s %-18s %s\n", "layer", "theory", "its n", "measured", "milliseconds at the largest n");
+    fprintf(m->out,
+            "\nprocessor time, the fastest of %lld: exponents over the largest sizes (n = %g .. %g at d = %g; d = %g "
+            ".. %g at n = %g)\n",
+            (long long)m->o->repeat, m->n[n0], m->n[m->ns - 1], m->d[m->middle_d], m->d[d0], m->d[m->ds - 1],
+            m->n[m->middle_n]);
+    fprintf(m->out, "  %-22s %-16s %-10s %-18s %s\n", "layer", "theory", "its n", "measured",
+            "milliseconds at the largest n");
     for (size_t l = 0; l < TABLE1_LAYERS; l++) {
         double theory[MOST];
         for (size_t i = 0; i < m->ns; i++) theory[i] = table1_layers[l].operations(m->n[i], m->d[m->middle_d]);
         const double want = slope(m->n, theory, n0, m->ns), got = slope(m->n, m->seconds_n[l], n0, m->ns);
         const bool   fits = fabs(want - got) <= TIME_TOLERANCE;
-        fprintf(m->out, "  %-22s %-16s n^%-8.2f n^%.2f d^%.2f      %.3f%s\n", table1_layers[l].name, table1_layers[l].work, want, got,
-                slope(m->d, m->seconds_d[l], d0, m->ds), 1e3 * m->seconds_n[l][m->ns - 1], judged && !fits ? "   more than 0.25 off" : "");
+        fprintf(m->out, "  %-22s %-16s n^%-8.2f n^%.2f d^%.2f      %.3f%s\n", table1_layers[l].name,
+                table1_layers[l].work, want, got, slope(m->d, m->seconds_d[l], d0, m->ds),
+                1e3 * m->seconds_n[l][m->ns - 1], judged && !fits ? "   more than 0.25 off" : "");
         right = right && fits;
     }
     return right || !judged;
@@ -196,7 +210,8 @@ static bool print_time(const measures *m)
 static bool print_depth(const measures *m)
 {
     bool right = true;
-    fprintf(m->out, "\nsequential operations: the longest chain of ops that wait for each other\n  %-22s %-8s", "layer", "theory");
+    fprintf(m->out, "\nsequential operations: the longest chain of ops that wait for each other\n  %-22s %-8s", "layer",
+            "theory");
     for (size_t i = 0; i < m->ns; i += m->ns > 4 ? 2 : 1) fprintf(m->out, "  n = %-5g", m->n[i]);
     fprintf(m->out, "  exponent\n");
     for (size_t l = 0; l < TABLE1_LAYERS; l++) {
@@ -212,8 +227,10 @@ static bool print_depth(const measures *m)
 static bool print_paths(const measures *m)
 {
     bool right = true;
-    fprintf(m->out, "\nlongest path: layers (or steps of time) until the two ends see each other, by the support of gradients\n  %-22s %-8s",
-           "layer", "theory");
+    fprintf(m->out,
+            "\nlongest path: layers (or steps of time) until the two ends see each other, by the support of "
+            "gradients\n  %-22s %-8s",
+            "layer", "theory");
     for (size_t i = 0; i < PATHS; i++) fprintf(m->out, "  n = %-5zu", path_rows[i]);
     fprintf(m->out, "\n");
     for (size_t l = 0; l < TABLE1_LAYERS; l++) {
@@ -258,8 +275,8 @@ static void print_crossover(const measures *m)
 
 static rg_status make_record(rg_record **out, const measures *m)
 {
-    static const char *const titles[] = { "Operations of one layer", "Longest chain of ops", "Layers until the ends see each other",
-                                          "Time of one layer" };
+    static const char *const titles[] = { "Operations of one layer", "Longest chain of ops",
+                                          "Layers until the ends see each other", "Time of one layer" };
     static const char *const units[] = { "operations", "ops", "layers", "seconds" };
     const size_t             sets = m->o->repeat ? 4 : 3;
     RG_TRY(rg_record_new(out, "Table 1, measured", "training"));
@@ -292,7 +309,8 @@ static rg_status draw(const rg_record *r, const char *prefix)
             f.style = RG_FIGURE_CURVES;
             f.curves = s;
             char     *path = rg_format("%s-%s.%s", prefix, names[s], svg ? "svg" : "png");
-            rg_status status = path ? rg_figure_save(path, svg ? RG_FIGURE_SVG : RG_FIGURE_PNG, NULL, r, &f) : RG_ENOMEM;
+            rg_status status =
+                path ? rg_figure_save(path, svg ? RG_FIGURE_SVG : RG_FIGURE_PNG, NULL, r, &f) : RG_ENOMEM;
             rg_free(path);
             RG_TRY(status);
         }
@@ -326,7 +344,9 @@ static rg_status run(bool *holds, const rg_lab *lab, const void *options)
         right = print_depth(m) & right;
         right = print_paths(m) & right;
         print_crossover(m);
-        fprintf(m->out, "\n%s\n", right ? "operations within 0.1 of theory, depth and paths as predicted" : "some figures are not what theory says");
+        fprintf(m->out, "\n%s\n",
+                right ? "operations within 0.1 of theory, depth and paths as predicted"
+                      : "some figures are not what theory says");
         *holds = right;
         status = *o->output || *o->figures ? keep(m) : RG_OK;
     }

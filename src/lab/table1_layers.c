@@ -1,4 +1,5 @@
-/* table1_layers.c - self-attention, recurrence, convolutions and restricted attention as layers of n rows and d columns. */
+/* table1_layers.c - self-attention, recurrence, convolutions and restricted attention as layers of n rows and d
+ * columns. */
 #include "lab/table1.h"
 
 #include <math.h>
@@ -37,7 +38,8 @@ static rg_tensor *self(rg_tape *t, const table1_weights *w, rg_tensor *x, const 
     return rg_attend(t, &w->dot, x, x, x, rg_reach_groups(t, rows, rows));
 }
 
-static rg_tensor *self_projected(rg_tape *t, const table1_weights *w, rg_tensor *x, const rg_layout *rows, size_t number)
+static rg_tensor *self_projected(rg_tape *t, const table1_weights *w, rg_tensor *x, const rg_layout *rows,
+                                 size_t number)
 {
     (void)number;
     return rg_heads_self(t, &w->heads, x, rg_reach_groups(t, rows, rows));
@@ -57,7 +59,8 @@ static rg_tensor *recurrent(rg_tape *t, const table1_weights *w, rg_tensor *x, c
 }
 
 /* One step of time: row i is the state that follows row i - 1. A recurrent layer is n of these, one after the other. */
-static rg_tensor *recurrent_step(rg_tape *t, const table1_weights *w, rg_tensor *x, const rg_layout *rows, size_t number)
+static rg_tensor *recurrent_step(rg_tape *t, const table1_weights *w, rg_tensor *x, const rg_layout *rows,
+                                 size_t number)
 {
     (void)number;
     const size_t n = (size_t)rows->start[1];
@@ -69,7 +72,8 @@ static rg_tensor *recurrent_step(rg_tape *t, const table1_weights *w, rg_tensor 
 static rg_tensor *convolution(rg_tape *t, const table1_weights *w, rg_tensor *x, const rg_layout *rows, size_t number)
 {
     (void)rows, (void)number;
-    return rg_conv1d(t, x, rg_use(t, w->conv), NULL, RG_IDENTITY, &(rg_time_window){ .taps = TABLE1_KERNEL, .dilation = 1 });
+    return rg_conv1d(t, x, rg_use(t, w->conv), NULL, RG_IDENTITY,
+                     &(rg_time_window){ .taps = TABLE1_KERNEL, .dilation = 1 });
 }
 
 /* Looking back only: with taps on both sides, rows near an end would be jumped over. */
@@ -78,13 +82,15 @@ static rg_tensor *dilated(rg_tape *t, const table1_weights *w, rg_tensor *x, con
     (void)rows;
     size_t dilation = 1;
     for (size_t i = 0; i < number; i++) dilation *= TABLE1_KERNEL;
-    return rg_conv1d(t, x, rg_use(t, w->conv), NULL, RG_IDENTITY, &(rg_time_window){ .taps = TABLE1_KERNEL, .dilation = dilation, .causal = true });
+    return rg_conv1d(t, x, rg_use(t, w->conv), NULL, RG_IDENTITY,
+                     &(rg_time_window){ .taps = TABLE1_KERNEL, .dilation = dilation, .causal = true });
 }
 
 static rg_tensor *separable(rg_tape *t, const table1_weights *w, rg_tensor *x, const rg_layout *rows, size_t number)
 {
     (void)rows, (void)number;
-    rg_tensor *y = rg_depthwise1d(t, x, rg_use(t, w->depth), NULL, &(rg_time_window){ .taps = TABLE1_KERNEL, .dilation = 1 });
+    rg_tensor *y =
+        rg_depthwise1d(t, x, rg_use(t, w->depth), NULL, &(rg_time_window){ .taps = TABLE1_KERNEL, .dilation = 1 });
     return rg_linear(t, y, rg_use(t, w->point), NULL, RG_IDENTITY);
 }
 
@@ -120,5 +126,6 @@ const table1_layer table1_layers[TABLE1_LAYERS] = {
     { "convolution", "k n d^2", "1", "n/k", recurrent_work, 0, contiguous_layers, false, false, convolution, NULL },
     { "  dilated", "k n d^2", "1", "log_k n", recurrent_work, 0, dilated_layers, true, true, dilated, NULL },
     { "  separable", "k n d + n d^2", "1", "n/k", separable_work, 0, contiguous_layers, false, false, separable, NULL },
-    { "restricted attention", "r n d", "1", "n/r", restricted_work, 0, restricted_layers, false, false, restricted, NULL },
+    { "restricted attention", "r n d", "1", "n/r", restricted_work, 0, restricted_layers, false, false, restricted,
+      NULL },
 };

@@ -1,7 +1,7 @@
 /* table1_path.c - how many layers until row i depends on row j.
  *
- * One layer is probed by its gradients: where d out_i / d in_j is not exactly zero, j reaches i. Layers are then joined as boolean
- * matrices, so that numbers cannot vanish on the way. */
+ * One layer is probed by its gradients: where d out_i / d in_j is not exactly zero, j reaches i. Layers are then
+ * joined as boolean matrices, so that numbers cannot vanish on the way. */
 #include "lab/table1.h"
 
 #include <string.h>
@@ -69,14 +69,20 @@ static rg_status count(size_t *out, probe *p)
         if (depth == 0 || p->layer->grows) RG_TRY(look(p, depth)); /* the others look alike in every layer */
         join(p);
     }
-    return rg_fail(RG_ELIMIT, "%s: some of %zu rows do not see each other after %d layers", p->layer->name, p->n, MOST_DEPTH);
+    return rg_fail(RG_ELIMIT, "%s: some of %zu rows do not see each other after %d layers", p->layer->name, p->n,
+                   MOST_DEPTH);
 }
 
 rg_status table1_path(size_t *out, const table1_layer *layer, size_t n)
 {
     rg_tape_config config = RG_TAPE_CONFIG_DEFAULT;
-    probe          p = { .layer = layer, .n = n, .x = rg_alloc_array(n, WIDTH * sizeof *p.x), .dy = rg_alloc_array(n, WIDTH * sizeof *p.dy),
-                         .sees = rg_alloc_zero(n * n), .reached = rg_alloc_zero(n * n), .next = rg_alloc_zero(n * n) };
+    probe          p = { .layer = layer,
+                         .n = n,
+                         .x = rg_alloc_array(n, WIDTH * sizeof *p.x),
+                         .dy = rg_alloc_array(n, WIDTH * sizeof *p.dy),
+                         .sees = rg_alloc_zero(n * n),
+                         .reached = rg_alloc_zero(n * n),
+                         .next = rg_alloc_zero(n * n) };
     rg_status      status = p.x && p.dy && p.sees && p.reached && p.next ? RG_OK : RG_ENOMEM;
     if (status == RG_OK) status = table1_weights_new(&p.weights, WIDTH);
     if (status == RG_OK) status = rg_tape_new(&p.tape, &config);

@@ -1,5 +1,6 @@
-/* vat.c - `regard reproduce vat`: MNIST with 100 labels. Labelled are ten pictures of each digit, drawn by the number of the row; all 60,000 are
- * unlabelled. 20,000 updates of 100 labelled and 250 unlabelled pictures; supervised learning has the same number. */
+/* vat.c - `regard reproduce vat`: MNIST with 100 labels. Labelled are ten pictures of each digit, drawn by the
+ * number of the row; all 60,000 are unlabelled. 20,000 updates of 100 labelled and 250 unlabelled pictures;
+ * supervised learning has the same number. */
 #include <sys/stat.h>
 
 #include "lab/mnist_parts.h"
@@ -20,7 +21,10 @@ static const rg_row rows[] = {
     { NULL, NULL, 0, 0, NULL, NULL },
 };
 
-static const rg_column columns[] = { { "test_error", "test error %", 2, 100 }, { "updates", "updates", 0, 0 }, { "seconds", "min", 1, 1.0 / 60 }, { NULL, NULL, 0, 0 } };
+static const rg_column columns[] = { { "test_error", "test error %", 2, 100 },
+                                     { "updates", "updates", 0, 0 },
+                                     { "seconds", "min", 1, 1.0 / 60 },
+                                     { NULL, NULL, 0, 0 } };
 
 #define DRAW(n)                                                                                                                     \
     { RG_CLAIM_MOST, "vat-" #n, NULL, 0.025, "test_error", "100 labels and unlabelled pictures", 0 },                               \
@@ -31,7 +35,8 @@ static rg_status data(rg_words *out, const rg_grid_job *job, const rg_row *row)
 {
     const char          *from = job->settings->data;
     const rg_digits_part part = { .per_class = 10, .seed = (uint64_t)(row->about[0] - '0') };
-    char *to = rg_format("%s/labelled-%s", job->out, row->about), *images = rg_format("%s/mnist/train-images-idx3-ubyte.gz", from);
+    char                *to = rg_format("%s/labelled-%s", job->out, row->about),
+         *images = rg_format("%s/mnist/train-images-idx3-ubyte.gz", from);
     char *labels = rg_format("%s/mnist/train-labels-idx1-ubyte.gz", from);
     (void)mkdir(job->out, 0777);
     rg_status status = to && images && labels ? rg_lab_digits(to, images, labels, &part) : RG_ENOMEM;
@@ -61,7 +66,8 @@ static rg_status judge(rg_results *out, const rg_row_run *run)
 
 static const rg_grid grid = {
     .name = "vat",
-    .heading = "MNIST with 100 labels: errors on the 10,000 test pictures, supervised and with virtual adversarial training",
+    .heading =
+        "MNIST with 100 labels: errors on the 10,000 test pictures, supervised and with virtual adversarial training",
     .needs = "the folder with mnist/ (train-images-idx3-ubyte.gz and the three others)",
     .rows = rows,
     .columns = columns,

@@ -27,7 +27,8 @@ static const rg_column columns[] = {
 };
 
 static const rg_claim claims[] = {
-    { RG_CLAIM_ABOVE, "hops-2", "mean", 0.025, "test-accuracy", "two hops against the mean, both kinds of questions", 0 },
+    { RG_CLAIM_ABOVE, "hops-2", "mean", 0.025, "test-accuracy", "two hops against the mean, both kinds of questions",
+      0 },
     { RG_CLAIM_ABOVE, "hops-2", "hops-1", -0.005, "test-accuracy", "two hops are not worse than one", 0 },
     { RG_CLAIM_LEAST, NULL, NULL, 0, NULL, NULL, 0 },
 };

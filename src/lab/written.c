@@ -40,7 +40,8 @@ rg_status rg_written_run(rg_written *w, const char *const *lines, size_t count, 
     return RG_OK;
 }
 
-rg_status rg_written_score(double *out, const rg_written *w, const char *metric, const char *const *references, size_t count)
+rg_status rg_written_score(double *out, const rg_written *w, const char *metric, const char *const *references,
+                           size_t count)
 {
     rg_scorer       *s = NULL;
     rg_scorer_config c = RG_SCORER_CONFIG_DEFAULT;

@@ -17,6 +17,7 @@ void      rg_written_close(rg_written *w);
 /* w->line[count]: the best answer of each line. */
 rg_status rg_written_run(rg_written *w, const char *const *lines, size_t count, size_t beam, double normalize);
 /* A metric (regard/metrics.h) of w->line, without case. */
-rg_status rg_written_score(double *out, const rg_written *w, const char *metric, const char *const *references, size_t count);
+rg_status rg_written_score(double *out, const rg_written *w, const char *metric, const char *const *references,
+                           size_t count);
 
 #endif

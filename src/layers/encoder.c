@@ -73,7 +73,8 @@ static rg_tensor *run_cnn(rg_tape *t, const rg_encoder *e, rg_tensor *x, const i
 {
     rg_tensor *maps[RG_ENCODER_WINDOWS];
     (void)segment, (void)end;
-    for (size_t i = 0; i < RG_ENCODER_WINDOWS; i++) maps[i] = rg_dense_run(t, &e->of.window[i], windows(t, x, i + 3, (i + 2) / 2));
+    for (size_t i = 0; i < RG_ENCODER_WINDOWS; i++)
+        maps[i] = rg_dense_run(t, &e->of.window[i], windows(t, x, i + 3, (i + 2) / 2));
     return rg_concat_columns(t, RG_ENCODER_WINDOWS, maps);
 }
 
@@ -124,8 +125,11 @@ static rg_status init_blocks(rg_encoder *e, rg_params *p)
     RG_TRY(rg_activation_find(&c.activation, s->activation));
     e->out = e->in;
     e->of.blocks.scale = learned(s) ? 1 : sqrt((double)e->in);
-    if (learned(s)) e->of.blocks.places = rg_params_add(p, "places", RG_TABLE, (size_t)s->places, e->in, RG_INIT_NORMAL, deviation);
-    if (s->segments) e->of.blocks.segments = rg_params_add(p, "segments", RG_TABLE, (size_t)s->segments, e->in, RG_INIT_NORMAL, deviation);
+    if (learned(s))
+        e->of.blocks.places = rg_params_add(p, "places", RG_TABLE, (size_t)s->places, e->in, RG_INIT_NORMAL, deviation);
+    if (s->segments)
+        e->of.blocks.segments =
+            rg_params_add(p, "segments", RG_TABLE, (size_t)s->segments, e->in, RG_INIT_NORMAL, deviation);
     if (s->entry_norm) {
         rg_norm_init(&e->of.blocks.entry, p, "entry", e->in);
         e->of.blocks.entry.epsilon = s->epsilon;
@@ -141,7 +145,8 @@ static rg_tensor *enter_blocks(rg_tape *t, const rg_encoder *e, rg_tensor *x, co
     if (!l) return rg_tape_fail(t, RG_EINVAL, "rows without layout have no place in a text");
     for (size_t g = 0; most && g < l->groups; g++)
         if ((size_t)(l->start[g + 1] - l->start[g]) > most)
-            return rg_tape_fail(t, RG_ELIMIT, "a text of %d tokens; the model has places for %zu", l->start[g + 1] - l->start[g], most);
+            return rg_tape_fail(t, RG_ELIMIT, "a text of %d tokens; the model has places for %zu",
+                                l->start[g + 1] - l->start[g], most);
     if (e->of.blocks.scale != 1) x = rg_scale(t, x, e->of.blocks.scale);
     if (e->of.blocks.places) {
         const int32_t *place = rg_places(t, l);
@@ -170,10 +175,14 @@ static rg_tensor *run_blocks(rg_tape *t, const rg_encoder *e, rg_tensor *x, cons
 /* ----------------------------------------------------------------------------------------------------------- table */
 
 static const rg_encoder_kind kinds[] = {
-    { "rnn", RG_RNN, false, init_recurrent, run_recurrent },  { "lstm", RG_LSTM, false, init_recurrent, run_recurrent },
-    { "gru", RG_GRU, false, init_recurrent, run_recurrent },  { "bilstm", RG_LSTM, true, init_recurrent, run_recurrent },
-    { "bigru", RG_GRU, true, init_recurrent, run_recurrent }, { "transformer", RG_RNN, false, init_blocks, run_blocks },
-    { "cnn", RG_RNN, false, init_cnn, run_cnn },              { "words", RG_RNN, false, init_words, run_words },
+    { "rnn", RG_RNN, false, init_recurrent, run_recurrent },
+    { "lstm", RG_LSTM, false, init_recurrent, run_recurrent },
+    { "gru", RG_GRU, false, init_recurrent, run_recurrent },
+    { "bilstm", RG_LSTM, true, init_recurrent, run_recurrent },
+    { "bigru", RG_GRU, true, init_recurrent, run_recurrent },
+    { "transformer", RG_RNN, false, init_blocks, run_blocks },
+    { "cnn", RG_RNN, false, init_cnn, run_cnn },
+    { "words", RG_RNN, false, init_words, run_words },
     { "window", RG_RNN, false, init_window, run_window },
 };
 

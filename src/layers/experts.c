@@ -1,4 +1,5 @@
-/* experts.c - a mixture of experts: noisy choice of the top k, one product per expert on its own rows, losses that balance them. */
+/* experts.c - a mixture of experts: noisy choice of the top k, one product per expert on its own rows, losses that
+ * balance them. */
 #include "regard/experts.h"
 
 #include "autograd/tape.h"
@@ -12,7 +13,8 @@ rg_status rg_experts_init(rg_experts *out, rg_params *p, const rg_experts_config
     if (c->experts < 1 || c->experts > RG_EXPERTS_MAX)
         return rg_fail(RG_EINVAL, "--experts %zu: there may be 1 .. %d", c->experts, RG_EXPERTS_MAX);
     if (c->top < 1 || c->top > c->experts)
-        return rg_fail(RG_EINVAL, "--top-experts %zu of --experts %zu: each row uses 1 .. %zu of them", c->top, c->experts, c->experts);
+        return rg_fail(RG_EINVAL, "--top-experts %zu of --experts %zu: each row uses 1 .. %zu of them", c->top,
+                       c->experts, c->experts);
     *out = (rg_experts){ .config = *c };
     out->gate = rg_params_add(p, "gate", RG_WEIGHT, c->width, c->experts, RG_INIT_ZERO, 0);
     out->noise = rg_params_add(p, "noise", RG_WEIGHT, c->width, c->experts, RG_INIT_ZERO, 0);
@@ -24,7 +26,7 @@ rg_status rg_experts_init(rg_experts *out, rg_params *p, const rg_experts_config
     return RG_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- choosing */
+/* --------------------------------------------------------------------------------------------------------- choosing */
 
 typedef struct {
     rg_tensor     *clean, *deviation, *noisy; /* (N, E); deviation NULL: no noise */
@@ -63,7 +65,8 @@ typedef struct {
 } normal_context;
 
 /* d Phi(z) = exp(-z^2 / 2) / sqrt(2 pi) */
-static void phi_backward(void *context, size_t rows, size_t cols, const rg_real *dy, size_t lddy, rg_real *dx, size_t lddx)
+static void phi_backward(void *context, size_t rows, size_t cols, const rg_real *dy, size_t lddy, rg_real *dx,
+                         size_t lddx)
 {
     const rg_tensor *z = ((const normal_context *)context)->z;
     for (size_t i = 0; i < rows; i++)
@@ -81,7 +84,8 @@ static rg_tensor *normal_cdf(rg_tape *t, rg_tensor *z)
     normal_context *context = rg_tape_memory(t, sizeof *context);
     if (!y || !context) return NULL;
     context->z = z;
-    for (size_t i = 0; rg_tape__live(t) && i < N * E; i++) y[i] = (rg_real)(0.5 * erfc(-(double)rg_tensor_at(z, i / E, i % E) * 0.70710678118654752));
+    for (size_t i = 0; rg_tape__live(t) && i < N * E; i++)
+        y[i] = (rg_real)(0.5 * erfc(-(double)rg_tensor_at(z, i / E, i % E) * 0.70710678118654752));
     return rg_custom(t, z, y, phi_backward, context);
 }
 
@@ -93,7 +97,8 @@ static rg_tensor *variation(rg_tape *t, rg_tensor *v)
     return ratio ? rg_shift(t, rg_scale(t, ratio, (double)rg_tensor_cols(v)), -1) : NULL;
 }
 
-/* (N, E): what each H must exceed: the k-th largest of the others, which is number k + 1 of all for those chosen, else number k. */
+/* (N, E): what each H must exceed: the k-th largest of the others, which is number k + 1 of all for those chosen,
+ * else number k. */
 static rg_tensor *thresholds(rg_tape *t, const rg_experts *e, const choice *c)
 {
     const size_t   N = rg_tensor_rows(c->noisy), E = e->config.experts, k = e->config.top;
@@ -103,7 +108,8 @@ static rg_tensor *thresholds(rg_tape *t, const rg_experts *e, const choice *c)
     if (!largest || !from) return NULL;
     for (size_t i = 0; i < N; i++) {
         for (size_t j = 0; j < E; j++) from[i * E + j] = (int32_t)(i * (k + 1) + k - 1);
-        for (size_t j = 0; rg_tape__live(t) && j < k; j++) from[i * E + (size_t)column[i * (k + 1) + j]] = (int32_t)(i * (k + 1) + k);
+        for (size_t j = 0; rg_tape__live(t) && j < k; j++)
+            from[i * E + (size_t)column[i * (k + 1) + j]] = (int32_t)(i * (k + 1) + k);
     }
     return rg_join_rows(t, rg_gather(t, rg_split_rows(t, largest, k + 1), from, N * E, NULL), E);
 }
@@ -122,7 +128,7 @@ static rg_tensor *balance_of(rg_tape *t, const rg_experts *e, const choice *c, r
     return e->config.top < e->config.experts ? rg_add(t, loss, load_loss(t, e, c)) : loss; /* all are loaded alike */
 }
 
-/* -------------------------------------------------------------------------------------------------------------- mixing */
+/* ----------------------------------------------------------------------------------------------------------- mixing */
 
 /* The choices, row by row and k to a row, that fell on expert i. */
 static size_t choices_of(int32_t *out, const int32_t *column, size_t count, size_t i)
@@ -149,7 +155,7 @@ rg_tensor *rg_experts_mix(rg_tape *t, const rg_experts *e, rg_tensor *x, rg_tens
     const choice c = choose(t, e, x);
     rg_tensor   *weight = c.weight ? rg_split_rows(t, c.weight, k) : NULL; /* (N k, 1) */
     rg_tensor   *made = rg_rows_new(t, N * k, D, NULL);
-    int32_t     *slot = rg_tape_memory(t, (N * k + 1) * sizeof *slot), *row = rg_tape_memory(t, (N * k + 1) * sizeof *row);
+    int32_t *slot = rg_tape_memory(t, (N * k + 1) * sizeof *slot), *row = rg_tape_memory(t, (N * k + 1) * sizeof *row);
     rg_tensor   *used[RG_EXPERTS_MAX];
     size_t       chosen[RG_EXPERTS_MAX];
     if (balance) *balance = NULL;
@@ -173,7 +179,7 @@ rg_tensor *rg_experts_mix(rg_tape *t, const rg_experts *e, rg_tensor *x, rg_tens
     return sum;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- attached */
+/* --------------------------------------------------------------------------------------------------------- attached */
 
 typedef struct {
     rg_node    node;

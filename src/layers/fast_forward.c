@@ -13,7 +13,10 @@ void rg_fast_forward_init(rg_fast_forward *s, rg_params *p, const char *name)
     }
 }
 
-bool rg_fast_forward_reverse(const rg_fast_forward *s, size_t layer) { return s->back != (s->alternate && layer % 2 == 1); }
+bool rg_fast_forward_reverse(const rg_fast_forward *s, size_t layer)
+{
+    return s->back != (s->alternate && layer % 2 == 1);
+}
 
 rg_tensor *rg_fast_forward_gates(rg_tape *t, const rg_fast_forward *s, size_t layer, rg_tensor *f, rg_tensor *h)
 {
@@ -34,7 +37,8 @@ static rg_recurrent_weights without_input(rg_tape *t, const rg_fast_forward *s, 
     return w;
 }
 
-rg_tensor *rg_fast_forward_run(rg_tape *t, const rg_fast_forward *s, rg_tensor *f, rg_tensor *h, rg_recurrent_states *states)
+rg_tensor *rg_fast_forward_run(rg_tape *t, const rg_fast_forward *s, rg_tensor *f, rg_tensor *h,
+                               rg_recurrent_states *states)
 {
     const bool cells = s->config.kind == RG_LSTM;
     for (size_t l = s->first; l < s->config.depth && h; l++) {
@@ -43,8 +47,8 @@ rg_tensor *rg_fast_forward_run(rg_tape *t, const rg_fast_forward *s, rg_tensor *
         rg_tensor                 *all_c = NULL;
         rg_tape_push(t, "%zu", l);
         f = rg_fast_forward_gates(t, s, l, f, h);
-        h = rg_recurrent(t, s->config.kind, &w, f, states ? states->h[l] : NULL, states && cells ? states->c[l] : NULL, reverse,
-                         states && cells ? &all_c : NULL);
+        h = rg_recurrent(t, s->config.kind, &w, f, states ? states->h[l] : NULL, states && cells ? states->c[l] : NULL,
+                         reverse, states && cells ? &all_c : NULL);
         if (states) {
             states->h[l] = rg_last_rows(t, h, reverse);
             states->c[l] = cells ? rg_last_rows(t, all_c, reverse) : NULL;
@@ -54,7 +58,8 @@ rg_tensor *rg_fast_forward_run(rg_tape *t, const rg_fast_forward *s, rg_tensor *
     return h;
 }
 
-rg_tensor *rg_fast_forward_step(rg_tape *t, const rg_fast_forward *s, rg_tensor *f, rg_tensor *h, rg_recurrent_states *states)
+rg_tensor *rg_fast_forward_step(rg_tape *t, const rg_fast_forward *s, rg_tensor *f, rg_tensor *h,
+                                rg_recurrent_states *states)
 {
     const bool cells = s->config.kind == RG_LSTM;
     for (size_t l = s->first; l < s->config.depth && h; l++) {
@@ -62,7 +67,8 @@ rg_tensor *rg_fast_forward_step(rg_tape *t, const rg_fast_forward *s, rg_tensor 
         rg_tensor                 *c = NULL;
         rg_tape_push(t, "%zu", l);
         f = rg_fast_forward_gates(t, s, l, f, h);
-        h = states->h[l] = rg_recurrent_cell(t, s->config.kind, &w, f, states->h[l], cells ? states->c[l] : NULL, cells ? &c : NULL);
+        h = states->h[l] =
+            rg_recurrent_cell(t, s->config.kind, &w, f, states->h[l], cells ? states->c[l] : NULL, cells ? &c : NULL);
         states->c[l] = c;
         rg_tape_pop(t);
     }

@@ -62,7 +62,11 @@ static rg_status read_share(double *out, reading *r)
 /* Which letters may stand behind which layer. */
 static const char *letters_of(char layer)
 {
-    return layer == 'c' ? "sgvntrl" : layer == 'i' ? "snt" : layer == 'p' || layer == 'a' ? "su" : layer == 'f' ? "n" : "";
+    return layer == 'c'                   ? "sgvntrl"
+           : layer == 'i'                 ? "snt"
+           : layer == 'p' || layer == 'a' ? "su"
+           : layer == 'f'                 ? "n"
+                                          : "";
 }
 
 static rg_status read_letters(rg_net_layer *l, reading *r, bool *valid)
@@ -70,7 +74,9 @@ static rg_status read_letters(rg_net_layer *l, reading *r, bool *valid)
     while (!at_end(r)) {
         const char letter = *r->at++;
         if (!strchr(letters_of(r->word[0]), letter))
-            return bad(r, RG_EINVAL, "what is '%c'? Layers are c5x32 (sNUMBER gNUMBER v n t r l), p2, a2 (sNUMBER u), i6x24 (sNUMBER n t), q16x64, f100 (n), d0.5",
+            return bad(r, RG_EINVAL,
+                       "what is '%c'? Layers are c5x32 (sNUMBER gNUMBER v n t r l), p2, a2 (sNUMBER u), i6x24 (sNUMBER "
+                       "n t), q16x64, f100 (n), d0.5",
                        letter);
         switch (letter) {
         case 's': RG_TRY(read_number(&l->window.stride, r, "the stride")); break;
@@ -121,7 +127,10 @@ static rg_status read_layer(rg_net_layer *l, size_t *out_first, reading *r)
         side = 1;
         break;
     case 'd': l->kind = RG_NET_DROPOUT; return read_share(&l->dropout, r);
-    default: return bad(r, RG_EINVAL, "no layer begins so: c5x32 convolution, p2 a2 pooling, i6x24 q16x64 blocks, f100 dense, d0.5 dropout");
+    default:
+        return bad(
+            r, RG_EINVAL,
+            "no layer begins so: c5x32 convolution, p2 a2 pooling, i6x24 q16x64 blocks, f100 dense, d0.5 dropout");
     }
     RG_TRY(read_letters(l, r, &valid));
     l->window.height = l->window.width = side;
@@ -132,7 +141,7 @@ static rg_status read_layer(rg_net_layer *l, size_t *out_first, reading *r)
     return RG_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ shapes */
+/* ----------------------------------------------------------------------------------------------------------- shapes */
 
 /* The map a layer reads: number from 1, 0 the picture. */
 static size_t height_at(const rg_net *s, size_t number) { return number ? s->layer[number - 1].height : s->height; }
@@ -149,8 +158,13 @@ static rg_status shape_maps(rg_net_layer *l, const reading *r, const rg_net *s)
     l->width = rg_window_places(width, l->window.width, &l->window);
     l->wide = l->out + (l->beside ? channels_at(s, l->beside) : 0);
     if (!l->height || !l->width)
-        return bad(r, RG_ESHAPE, l->kind == RG_NET_CONV ? "a map of %zu x %zu is smaller than the window" : "a map of %zu x %zu cannot be pooled", height, width);
-    if (in % l->groups || l->out % l->groups) return bad(r, RG_ESHAPE, "%zu channels into %zu maps in %zu groups: both must be multiples of the groups", in, l->out, l->groups);
+        return bad(r, RG_ESHAPE,
+                   l->kind == RG_NET_CONV ? "a map of %zu x %zu is smaller than the window"
+                                          : "a map of %zu x %zu cannot be pooled",
+                   height, width);
+    if (in % l->groups || l->out % l->groups)
+        return bad(r, RG_ESHAPE, "%zu channels into %zu maps in %zu groups: both must be multiples of the groups", in,
+                   l->out, l->groups);
     return RG_OK;
 }
 
@@ -162,10 +176,12 @@ static rg_status add(rg_net *s, const reading *r, const rg_net_layer *l)
     *to = *l;
     if (l->kind == RG_NET_DENSE) to->in = s->count > s->maps ? s->layer[s->count - 1].out : 0;
     else if (l->kind == RG_NET_DROPOUT && s->count > s->maps) to->in = to->out = s->layer[s->count - 1].out;
-    else if (s->count > s->maps) return bad(r, RG_EINVAL, "maps cannot follow dense units: put c, p, a, i and q before f");
+    else if (s->count > s->maps)
+        return bad(r, RG_EINVAL, "maps cannot follow dense units: put c, p, a, i and q before f");
     else if (l->kind == RG_NET_DROPOUT) {
         to->from = s->maps;
-        to->in = to->out = to->wide = channels_at(s, s->maps), to->height = height_at(s, s->maps), to->width = width_at(s, s->maps);
+        to->in = to->out = to->wide = channels_at(s, s->maps), to->height = height_at(s, s->maps),
+        to->width = width_at(s, s->maps);
         s->maps++;
     } else {
         if (!l->from) to->from = s->maps;
@@ -185,12 +201,14 @@ static rg_net_layer part_of(const rg_net_layer *block, size_t side, size_t out, 
     return l;
 }
 
-/* Inverted residual (Sandler et al. 2018): wide inside, its input added where shapes agree. Expansion 1 has no first convolution. */
+/* Inverted residual (Sandler et al. 2018): wide inside, its input added where shapes agree. Expansion 1 has no first
+ * convolution. */
 static rg_status add_inverted(rg_net *s, const reading *r, const rg_net_layer *block, size_t expansion)
 {
     const size_t before = s->maps, in = channels_at(s, before);
     size_t       hidden;
-    if (!rg_size_mul(&hidden, in, expansion) || hidden > MOST_NUMBER) return bad(r, RG_ELIMIT, "%zu times %zu maps", expansion, in);
+    if (!rg_size_mul(&hidden, in, expansion) || hidden > MOST_NUMBER)
+        return bad(r, RG_ELIMIT, "%zu times %zu maps", expansion, in);
     rg_net_layer wider = part_of(block, 1, hidden, RG_NET_RELU6), depth = part_of(block, 3, hidden, RG_NET_RELU6);
     rg_net_layer end = part_of(block, 1, block->out, RG_NET_LINEAR);
     depth.groups = SIZE_MAX;
@@ -206,7 +224,7 @@ static rg_status add_inverted(rg_net *s, const reading *r, const rg_net_layer *b
 static rg_status add_fire(rg_net *s, const reading *r, const rg_net_layer *block, size_t squeeze)
 {
     const rg_net_layer few = part_of(block, 1, squeeze, RG_NET_RELU);
-    rg_net_layer       small = part_of(block, 1, block->out, RG_NET_RELU), large = part_of(block, 3, block->out, RG_NET_RELU);
+    rg_net_layer small = part_of(block, 1, block->out, RG_NET_RELU), large = part_of(block, 3, block->out, RG_NET_RELU);
     RG_TRY(add(s, r, &few));
     small.from = large.from = s->maps;
     RG_TRY(add(s, r, &small));
@@ -224,7 +242,9 @@ rg_status rg_net_parse(rg_net *out, const char *text, size_t channels, size_t he
         rg_net_layer l;
         size_t       first = 0;
         RG_TRY(read_layer(&l, &first, &r));
-        RG_TRY(*r.word == 'i' ? add_inverted(s, &r, &l, first) : *r.word == 'q' ? add_fire(s, &r, &l, first) : add(s, &r, &l));
+        RG_TRY(*r.word == 'i'   ? add_inverted(s, &r, &l, first)
+               : *r.word == 'q' ? add_fire(s, &r, &l, first)
+                                : add(s, &r, &l));
         text += r.bytes;
     }
     return RG_OK;
@@ -240,15 +260,15 @@ char *rg_net_describe(const rg_net *s)
     char *text = rg_format("pictures of %zu x %zu x %zu\n", s->height, s->width, s->channels);
     for (size_t i = 0; text && i < s->count; i++) {
         const rg_net_layer *l = &s->layer[i];
-        char                 *more = l->height ? rg_format("%s  %-12s %zu x %zu x %zu\n", text, l->text, l->height, l->width, l->wide)
-                                               : rg_format("%s  %-12s %zu\n", text, l->text, l->out);
+        char *more = l->height ? rg_format("%s  %-12s %zu x %zu x %zu\n", text, l->text, l->height, l->width, l->wide)
+                               : rg_format("%s  %-12s %zu\n", text, l->text, l->out);
         rg_free(text);
         text = more;
     }
     return text;
 }
 
-/* -------------------------------------------------------------------------------------------------------- parameters */
+/* ------------------------------------------------------------------------------------------------------- parameters */
 
 static bool is_depthwise(const rg_net_layer *l) { return l->groups > 1 && l->groups == l->in && l->out == l->in; }
 
@@ -265,7 +285,8 @@ void rg_net_init(rg_net *s, rg_params *p, const char *name, size_t units)
         const size_t taps = l->kind == RG_NET_CONV ? l->window.height * l->window.width : 1;
         rg_params_push(p, "%zu", i);
         /* relu halves the variance of what goes through: Glorot's bound times sqrt 2 (He et al. 2015) */
-        if (is_depthwise(l)) l->w = rg_params_add(p, "w", RG_VECTOR, taps, l->in, RG_INIT_NORMAL, 1.41421356 / (double)l->window.height);
+        if (is_depthwise(l))
+            l->w = rg_params_add(p, "w", RG_VECTOR, taps, l->in, RG_INIT_NORMAL, 1.41421356 / (double)l->window.height);
         else l->w = rg_params_add(p, "w", RG_WEIGHT, taps * l->in / l->groups, l->out, RG_INIT_GLOROT, 1.41421356);
         if (!l->norm) l->b = rg_params_add(p, "b", RG_VECTOR, 1, l->out, RG_INIT_ZERO, 0);
         if (l->norm) {
@@ -279,16 +300,18 @@ void rg_net_init(rg_net *s, rg_params *p, const char *name, size_t units)
     rg_params_pop(p);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ running */
+/* ---------------------------------------------------------------------------------------------------------- running */
 
 /* Each group of channels by itself, side by side. */
-static rg_tensor *convolve_groups(rg_tape *t, const rg_net_layer *l, rg_tensor *x, rg_tensor *w, rg_tensor *b, rg_activation f)
+static rg_tensor *convolve_groups(rg_tape *t, const rg_net_layer *l, rg_tensor *x, rg_tensor *w, rg_tensor *b,
+                                  rg_activation f)
 {
     const size_t in = l->in / l->groups, each = l->out / l->groups;
     rg_tensor  **part = rg_tape_memory(t, l->groups * sizeof(rg_tensor *));
     if (!part) return NULL;
     for (size_t g = 0; g < l->groups; g++)
-        part[g] = rg_conv2d(t, rg_columns(t, x, g * in, in), rg_columns(t, w, g * each, each), b ? rg_columns(t, b, g * each, each) : NULL, f, &l->window);
+        part[g] = rg_conv2d(t, rg_columns(t, x, g * in, in), rg_columns(t, w, g * each, each),
+                            b ? rg_columns(t, b, g * each, each) : NULL, f, &l->window);
     return rg_concat_columns(t, l->groups, part);
 }
 
@@ -309,9 +332,13 @@ static rg_tensor *run_layer(rg_tape *t, const rg_net_layer *l, rg_tensor *x)
     case RG_NET_AVERAGE: return rg_average_pool2d(t, x, &l->window);
     case RG_NET_DROPOUT: return rg_dropout(t, x, l->dropout);
     case RG_NET_CONV: x = convolve(t, l, x); break;
-    case RG_NET_DENSE: x = rg_linear(t, x, rg_use(t, l->w), l->b ? rg_use(t, l->b) : NULL, l->norm ? RG_IDENTITY : RG_RELU); break;
+    case RG_NET_DENSE:
+        x = rg_linear(t, x, rg_use(t, l->w), l->b ? rg_use(t, l->b) : NULL, l->norm ? RG_IDENTITY : RG_RELU);
+        break;
     }
-    if (l->norm) x = rg_batch_norm(t, x, rg_use(t, l->gain), rg_use(t, l->bias), l->mean, l->variance, NORM_MOMENTUM, NORM_EPSILON);
+    if (l->norm)
+        x = rg_batch_norm(t, x, rg_use(t, l->gain), rg_use(t, l->bias), l->mean, l->variance, NORM_MOMENTUM,
+                          NORM_EPSILON);
     if (l->end == RG_NET_RELU6) return rg_clamp(t, x, 0, 6);
     return l->norm && l->end == RG_NET_RELU ? rg_relu(t, x) : x;
 }
@@ -340,7 +367,7 @@ rg_tensor *rg_net_dense(rg_tape *t, const rg_net *s, rg_tensor *x)
     return x;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- pixels */
+/* ----------------------------------------------------------------------------------------------------------- pixels */
 
 /* y = x w + b, w (3, 3) line by line. */
 typedef struct {
@@ -350,7 +377,9 @@ typedef struct {
 
 static const rule rules[] = {
     { "signed", { 255.0F / 128, 0, 0, 0, 255.0F / 128, 0, 0, 0, 255.0F / 128 }, { -1, -1, -1 } },
-    { "imagenet", { 1 / 0.229F, 0, 0, 0, 1 / 0.224F, 0, 0, 0, 1 / 0.225F }, { -0.485F / 0.229F, -0.456F / 0.224F, -0.406F / 0.225F } },
+    { "imagenet",
+      { 1 / 0.229F, 0, 0, 0, 1 / 0.224F, 0, 0, 0, 1 / 0.225F },
+      { -0.485F / 0.229F, -0.456F / 0.224F, -0.406F / 0.225F } },
     { "caffe", { 0, 0, 255, 0, 255, 0, 255, 0, 0 }, { -103.939F, -116.779F, -123.68F } },
 };
 
@@ -358,6 +387,7 @@ rg_tensor *rg_pixels_as(rg_tape *t, const char *name, rg_tensor *x)
 {
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (strcmp(rules[i].name, name) == 0)
-            return rg_linear(t, x, rg_constant(t, rules[i].w, 3, 3, NULL), rg_constant(t, rules[i].b, 1, 3, NULL), RG_IDENTITY);
+            return rg_linear(t, x, rg_constant(t, rules[i].w, 3, 3, NULL), rg_constant(t, rules[i].b, 1, 3, NULL),
+                             RG_IDENTITY);
     return x;
 }

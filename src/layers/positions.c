@@ -43,7 +43,8 @@ int32_t *rg_places(rg_tape *t, const rg_layout *layout)
     return place;
 }
 
-/* A table of the codes of places 0 .. count-1, whose rows are then gathered: sines are dear, rows of a batch share places. */
+/* A table of the codes of places 0 .. count-1, whose rows are then gathered: sines are dear, rows of a batch share
+ * places. */
 static rg_tensor *codes(rg_tape *t, rg_sinusoids form, size_t from, size_t count, size_t d)
 {
     rg_real *table = rg_tape_memory(t, count * d * sizeof *table);

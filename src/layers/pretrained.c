@@ -1,6 +1,8 @@
-/* pretrained.c - see pretrained.h. MobileNet v2 (Sandler et al. 2018, table 2) and SqueezeNet 1.1 (Iandola et al. 2016, the release of version 1.1).
+/* pretrained.c - see pretrained.h. MobileNet v2 (Sandler et al. 2018, table 2) and SqueezeNet 1.1 (Iandola et al. 2016,
+ * the release of version 1.1).
  *
- * Weights lie as (out, in, height, width) in these files; here a row is a tap and a channel, tap * in + channel, a column a map. */
+ * Weights lie as (out, in, height, width) in these files; here a row is a tap and a channel, tap * in + channel, a
+ * column a map. */
 #include "layers/pretrained.h"
 
 #include <stdio.h>
@@ -8,7 +10,7 @@
 
 #include "autograd/params.h"
 
-/* ------------------------------------------------------------------------------------------------------------ tables */
+/* ----------------------------------------------------------------------------------------------------------- tables */
 
 /* kind: c convolution, i inverted residual, q fire, p pooling; 0 ends a table. */
 typedef struct row {
@@ -17,24 +19,28 @@ typedef struct row {
 } row;
 
 static const row mobilenet_rows[] = {
-    { 'c', 2, "features.0" },  { 'i', 1, "features.1" },  { 'i', 2, "features.2" },  { 'i', 1, "features.3" },  { 'i', 2, "features.4" },
-    { 'i', 1, "features.5" },  { 'i', 1, "features.6" },  { 'i', 2, "features.7" },  { 'i', 1, "features.8" },  { 'i', 1, "features.9" },
-    { 'i', 1, "features.10" }, { 'i', 1, "features.11" }, { 'i', 1, "features.12" }, { 'i', 1, "features.13" }, { 'i', 2, "features.14" },
-    { 'i', 1, "features.15" }, { 'i', 1, "features.16" }, { 'i', 1, "features.17" }, { 'c', 1, "features.18" }, { 0, 0, NULL },
+    { 'c', 2, "features.0" },  { 'i', 1, "features.1" },  { 'i', 2, "features.2" },  { 'i', 1, "features.3" },
+    { 'i', 2, "features.4" },  { 'i', 1, "features.5" },  { 'i', 1, "features.6" },  { 'i', 2, "features.7" },
+    { 'i', 1, "features.8" },  { 'i', 1, "features.9" },  { 'i', 1, "features.10" }, { 'i', 1, "features.11" },
+    { 'i', 1, "features.12" }, { 'i', 1, "features.13" }, { 'i', 2, "features.14" }, { 'i', 1, "features.15" },
+    { 'i', 1, "features.16" }, { 'i', 1, "features.17" }, { 'c', 1, "features.18" }, { 0, 0, NULL },
 };
 
 static const row squeezenet_rows[] = {
-    { 'c', 2, "features.0" }, { 'p', 2, NULL },          { 'q', 1, "features.3" }, { 'q', 1, "features.4" },  { 'p', 2, NULL },
-    { 'q', 1, "features.6" }, { 'q', 1, "features.7" },  { 'p', 2, NULL },         { 'q', 1, "features.9" },  { 'q', 1, "features.10" },
-    { 'q', 1, "features.11" }, { 'q', 1, "features.12" }, { 0, 0, NULL },
+    { 'c', 2, "features.0" }, { 'p', 2, NULL },          { 'q', 1, "features.3" },  { 'q', 1, "features.4" },
+    { 'p', 2, NULL },         { 'q', 1, "features.6" },  { 'q', 1, "features.7" },  { 'p', 2, NULL },
+    { 'q', 1, "features.9" }, { 'q', 1, "features.10" }, { 'q', 1, "features.11" }, { 'q', 1, "features.12" },
+    { 0, 0, NULL },
 };
 
-/* Names of the tensors of a convolution below the name of its row; NULL: there is no norm. The first row of `i` is left out at expansion 1, whose
- * other parts have other names. */
+/* Names of the tensors of a convolution below the name of its row; NULL: there is no norm. The first row of `i` is
+ * left out at expansion 1, whose other parts have other names. */
 typedef struct part {
     const char *weight, *norm;
 } part;
-static const part wide_parts[] = { { "conv.0.0", "conv.0.1" }, { "conv.1.0", "conv.1.1" }, { "conv.2", "conv.3" }, { NULL, NULL } };
+static const part wide_parts[] = {
+    { "conv.0.0", "conv.0.1" }, { "conv.1.0", "conv.1.1" }, { "conv.2", "conv.3" }, { NULL, NULL }
+};
 static const part thin_parts[] = { { "conv.0.0", "conv.0.1" }, { "conv.1", "conv.2" }, { NULL, NULL } };
 static const part fire_parts[] = { { "squeeze", NULL }, { "expand1x1", NULL }, { "expand3x3", NULL }, { NULL, NULL } };
 static const part first_parts[] = { { "0", "1" }, { NULL, NULL } };
@@ -55,7 +61,7 @@ enum { NETWORKS = sizeof networks / sizeof *networks, NAME = 64 };
 
 static const char classifier[] = "classifier.1";
 
-/* -------------------------------------------------------------------------------------------------------------- names */
+/* ------------------------------------------------------------------------------------------------------------ names */
 
 static bool there(const rg_tensors_of *s, const char *name)
 {
@@ -88,7 +94,7 @@ static rg_status dims_of(size_t dims[4], const rg_tensors_of *s, const char *nam
     return RG_OK;
 }
 
-/* --------------------------------------------------------------------------------------------------------- recognising */
+/* ------------------------------------------------------------------------------------------------------ recognising */
 
 bool rg_pretrained_recognise(rg_pretrained *out, const rg_tensors_of *s)
 {
@@ -149,7 +155,7 @@ rg_status rg_pretrained_layers(char out[RG_PRETRAINED_TEXT], const rg_pretrained
     return RG_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- filling */
+/* ---------------------------------------------------------------------------------------------------------- filling */
 
 static rg_status read_all(float **out, const rg_tensors_of *s, const char *name, size_t count)
 {
@@ -167,14 +173,16 @@ static rg_status fill_vector(const rg_param *to, const rg_tensors_of *s, const c
     size_t dims[4] = { 0 };
     float *x = NULL;
     RG_TRY(dims_of(dims, s, name, 1));
-    if (dims[0] != to->cols) return rg_fail(RG_EMATCH, "tensor \"%s\" has %zu numbers, not %zu", name, dims[0], to->cols);
+    if (dims[0] != to->cols)
+        return rg_fail(RG_EMATCH, "tensor \"%s\" has %zu numbers, not %zu", name, dims[0], to->cols);
     RG_TRY(read_all(&x, s, name, to->cols));
     for (size_t i = 0; i < to->cols; i++) to->data[place ? (size_t)place[i] : i] = (rg_real)x[i];
     rg_free(x);
     return RG_OK;
 }
 
-/* (out, in, height, width) to rows tap * in + channel; a depthwise layer is (out, 1, height, width) and has a row per tap. */
+/* (out, in, height, width) to rows tap * in + channel; a depthwise layer is (out, 1, height, width) and has a row
+ * per tap. */
 static rg_status fill_weights(const rg_net_layer *l, const rg_tensors_of *s, const char *name, const int32_t *place)
 {
     const size_t taps = l->window.height * l->window.width, in = l->w->rows / taps, depth = l->groups > 1;
@@ -182,13 +190,14 @@ static rg_status fill_weights(const rg_net_layer *l, const rg_tensors_of *s, con
     float       *x = NULL;
     RG_TRY(dims_of(d, s, name, 4));
     if (d[0] != l->out || d[1] != (depth ? 1 : in) || d[2] != l->window.height || d[3] != l->window.width)
-        return rg_fail(RG_EMATCH, "tensor \"%s\" is %zu x %zu x %zu x %zu, not %zu x %zu x %zu x %zu", name, d[0], d[1], d[2], d[3], l->out,
-                       depth ? 1 : in, l->window.height, l->window.width);
+        return rg_fail(RG_EMATCH, "tensor \"%s\" is %zu x %zu x %zu x %zu, not %zu x %zu x %zu x %zu", name, d[0], d[1],
+                       d[2], d[3], l->out, depth ? 1 : in, l->window.height, l->window.width);
     RG_TRY(read_all(&x, s, name, l->out * d[1] * taps));
     for (size_t o = 0; o < l->out; o++)
         for (size_t c = 0; c < d[1]; c++)
             for (size_t k = 0; k < taps; k++)
-                l->w->data[(k * d[1] + c) * l->w->cols + (place ? (size_t)place[o] : o)] = (rg_real)x[(o * d[1] + c) * taps + k];
+                l->w->data[(k * d[1] + c) * l->w->cols + (place ? (size_t)place[o] : o)] =
+                    (rg_real)x[(o * d[1] + c) * taps + k];
     rg_free(x);
     return RG_OK;
 }
@@ -218,7 +227,8 @@ rg_status rg_pretrained_fill(const rg_net *net, const rg_pretrained *p, const rg
     for (const row *r = n->rows; r->kind; r++) {
         if (r->kind == 'p') at++;
         for (const part *its = r->name ? parts_of(n, r, s) : NULL; its && its->weight; its++) {
-            if (at >= net->count || !net->layer[at].w) return rg_fail(RG_EMATCH, "%s does not belong to layers of this shape", p->name);
+            if (at >= net->count || !net->layer[at].w)
+                return rg_fail(RG_EMATCH, "%s does not belong to layers of this shape", p->name);
             RG_TRY(fill_layer(&net->layer[at++], s, r->name, its));
         }
     }
@@ -234,10 +244,12 @@ rg_status rg_pretrained_classifier(const rg_param *w, const rg_param *b, const r
     float *x = NULL;
     snprintf(name, sizeof name, "%s.weight", classifier);
     RG_TRY(dims_of(d, s, name, 2));
-    if (d[0] != w->cols || d[1] != w->rows) return rg_fail(RG_EMATCH, "tensor \"%s\" is %zu x %zu, not %zu x %zu", name, d[0], d[1], w->cols, w->rows);
+    if (d[0] != w->cols || d[1] != w->rows)
+        return rg_fail(RG_EMATCH, "tensor \"%s\" is %zu x %zu, not %zu x %zu", name, d[0], d[1], w->cols, w->rows);
     RG_TRY(read_all(&x, s, name, d[0] * d[1]));
     for (size_t c = 0; c < d[0]; c++)
-        for (size_t i = 0; i < d[1]; i++) w->data[i * w->cols + (place ? (size_t)place[c] : c)] = (rg_real)x[c * d[1] + i];
+        for (size_t i = 0; i < d[1]; i++)
+            w->data[i * w->cols + (place ? (size_t)place[c] : c)] = (rg_real)x[c * d[1] + i];
     rg_free(x);
     snprintf(name, sizeof name, "%s.bias", classifier);
     return fill_vector(b, s, name, place);

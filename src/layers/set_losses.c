@@ -1,10 +1,12 @@
-/* set_losses.c - see set_losses.h. Forward and gradient are worked out together and kept; the tape only scales the gradient. */
+/* set_losses.c - see set_losses.h. Forward and gradient are worked out together and kept; the tape only scales the
+ * gradient. */
 #include "layers/set_losses.h"
 
 #include <math.h>
 
 /* The gradient of a loss whose value is in the first number of y. */
-static void by_gradient(void *context, size_t rows, size_t cols, const rg_real *dy, size_t lddy, rg_real *dx, size_t lddx)
+static void by_gradient(void *context, size_t rows, size_t cols, const rg_real *dy, size_t lddy, rg_real *dx,
+                        size_t lddx)
 {
     const rg_real *slope = context;
     (void)lddy;
@@ -39,13 +41,14 @@ rg_tensor *rg_soft_iou(rg_tape *t, rg_tensor *x, const rg_real *target)
         value += either > 0 ? 1 - both / either : 0;
         for (size_t c = 0; c < C; c++) { /* d both / dp = y        d either / dp = 1 - y        dp / dx = p (1 - p) */
             const double p = 1 / (1 + exp(-(double)rg_tensor_at(x, i, c))), y = (double)target[i * C + c];
-            slope[i * C + c] = (rg_real)(either > 0 ? -(y * either - both * (1 - y)) / (either * either) * p * (1 - p) : 0);
+            slope[i * C + c] =
+                (rg_real)(either > 0 ? -(y * either - both * (1 - y)) / (either * either) * p * (1 - p) : 0);
         }
     }
     return loss_with(t, x, value, slope);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- pooled */
+/* ----------------------------------------------------------------------------------------------------------- pooled */
 
 static double clear_of_ends(double p) { return fmin(fmax(p, 1e-7), 1 - 1e-7); }
 static double entropy(double p, double y) { return -y * log(clear_of_ends(p)) - (1 - y) * log(1 - clear_of_ends(p)); }
@@ -93,11 +96,13 @@ rg_tensor *rg_pooled_set_loss(rg_tape *t, rg_tensor *x, const rg_real *target, s
     if (!p) return NULL;
     for (size_t i = 0; i < N * W; i++) slope[i] = 0;
     for (size_t i = 0; i < N && !rg_tape_dry(t); i++) softmax_row(p + i * W, x, i, W);
-    for (size_t i = 0; i < N && !rg_tape_dry(t); i += steps) value += pool(slope + i * W, p + i * W, target + i / steps * (W - 1), steps, W - 1);
+    for (size_t i = 0; i < N && !rg_tape_dry(t); i += steps)
+        value += pool(slope + i * W, p + i * W, target + i / steps * (W - 1), steps, W - 1);
     for (size_t i = 0; i < N && !rg_tape_dry(t); i++) { /* p = softmax(x): dx_j = p_j (d_j - sum_k d_k p_k) */
         double mean = 0;
         for (size_t j = 0; j < W; j++) mean += (double)slope[i * W + j] * (double)p[i * W + j];
-        for (size_t j = 0; j < W; j++) slope[i * W + j] = (rg_real)((double)p[i * W + j] * ((double)slope[i * W + j] - mean));
+        for (size_t j = 0; j < W; j++)
+            slope[i * W + j] = (rg_real)((double)p[i * W + j] * ((double)slope[i * W + j] - mean));
     }
     return loss_with(t, x, value, slope);
 }

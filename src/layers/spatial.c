@@ -50,21 +50,24 @@ static rg_tensor *grid(rg_tape *t, rg_tensor *theta, size_t columns, const rg_la
 {
     if (!theta || !are_pictures(t, from)) return NULL;
     if (rg_tensor_cols(theta) != columns || rg_tensor_rows(theta) != from->groups)
-        return rg_tape_fail(t, RG_ESHAPE, "theta is %zu x %zu; %zu pictures need %zu x %zu", rg_tensor_rows(theta), rg_tensor_cols(theta),
-                            from->groups, from->groups, columns);
+        return rg_tape_fail(t, RG_ESHAPE, "theta is %zu x %zu; %zu pictures need %zu x %zu", rg_tensor_rows(theta),
+                            rg_tensor_cols(theta), from->groups, from->groups, columns);
     const rg_layout *layout = rg_tape_pictures(t, from->groups, height, width);
     int32_t         *picture;
     rg_tensor       *base;
     if (!layout || !make_base(t, layout, &picture, &base)) return NULL;
     rg_tensor *each = rg_gather(t, theta, picture, layout->groups * height * width, layout); /* (rows, columns) */
-    rg_tensor *xy[] = { rg_dot_rows(t, rg_columns(t, each, 0, 3), base), rg_dot_rows(t, rg_columns(t, each, 3, 3), base) };
+    rg_tensor *xy[] = { rg_dot_rows(t, rg_columns(t, each, 0, 3), base),
+                        rg_dot_rows(t, rg_columns(t, each, 3, 3), base) };
     rg_tensor *places = rg_concat_columns(t, 2, xy);
     if (columns == 8) {
         rg_tensor    *bend = rg_dot_rows(t, rg_columns(t, each, 6, 2), rg_columns(t, base, 0, 2));
         const rg_real inverse[1] = { -1 };
         int32_t      *zeros = rg_tape_memory(t, layout->groups * height * width * sizeof *zeros);
         for (size_t i = 0; zeros && i < layout->groups * height * width && !rg_tape_dry(t); i++) zeros[i] = 0;
-        rg_tensor *power = zeros ? rg_gather(t, rg_constant(t, inverse, 1, 1, NULL), zeros, layout->groups * height * width, layout) : NULL;
+        rg_tensor *power =
+            zeros ? rg_gather(t, rg_constant(t, inverse, 1, 1, NULL), zeros, layout->groups * height * width, layout)
+                  : NULL;
         places = rg_mul(t, places, rg_power(t, rg_clamp(t, rg_shift(t, bend, 1), 0.1, 1e6), power));
     }
     return rg_with_layout(t, to_pixels(t, places, from), layout);
@@ -84,11 +87,12 @@ rg_tensor *rg_projective_grid(rg_tape *t, rg_tensor *theta, const rg_layout *fro
 rg_tensor *rg_attention_grid(rg_tape *t, rg_tensor *theta, const rg_layout *from, size_t height, size_t width)
 {
     static const rg_real spread[18] = { 1, 0, 0, 0, 1, 0, /* s */ 0, 0, 1, 0, 0, 0, /* x */ 0, 0, 0, 0, 0, 1 /* y */ };
-    if (theta && rg_tensor_cols(theta) != 3) return rg_tape_fail(t, RG_ESHAPE, "theta has %zu columns; scale, x and y are 3", rg_tensor_cols(theta));
+    if (theta && rg_tensor_cols(theta) != 3)
+        return rg_tape_fail(t, RG_ESHAPE, "theta has %zu columns; scale, x and y are 3", rg_tensor_cols(theta));
     return grid(t, rg_matmul(t, theta, rg_constant(t, spread, 3, 6, NULL)), 6, from, height, width);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- enlarging */
+/* -------------------------------------------------------------------------------------------------------- enlarging */
 
 static rg_real place_in(size_t i, size_t n, size_t of) /* pixel i of n as a place among `of` pixels */
 {
@@ -112,7 +116,7 @@ rg_tensor *rg_upsample(rg_tape *t, rg_tensor *x, size_t height, size_t width)
     return rg_sample(t, x, rg_constant(t, places, rows, 2, layout));
 }
 
-/* ------------------------------------------------------------------------------------------------------------ glimpses */
+/* --------------------------------------------------------------------------------------------------------- glimpses */
 
 /* Mean of the step x step pixels whose first is (x, y); what lies outside counts as 0. */
 static void mean_of(rg_real *out, const rg_tensor *pictures, size_t first, ptrdiff_t x, ptrdiff_t y, ptrdiff_t step)
@@ -135,10 +139,11 @@ rg_tensor *rg_glimpse(rg_tape *t, rg_tensor *pictures, const rg_tensor *places, 
     const size_t     D = rg_tensor_cols(pictures), patch = retina->patch, wide = retina->scales * patch * patch * D;
     if (!pictures || !places || !are_pictures(t, layout)) return NULL;
     if (rg_tensor_rows(places) != layout->groups || rg_tensor_cols(places) != 2)
-        return rg_tape_fail(t, RG_ESHAPE, "places are %zu x %zu; %zu pictures need %zu x 2", rg_tensor_rows(places), rg_tensor_cols(places),
-                            layout->groups, layout->groups);
+        return rg_tape_fail(t, RG_ESHAPE, "places are %zu x %zu; %zu pictures need %zu x 2", rg_tensor_rows(places),
+                            rg_tensor_cols(places), layout->groups, layout->groups);
     if (!patch || patch > 4096 || !retina->scales || retina->scales > 8)
-        return rg_tape_fail(t, RG_EINVAL, "a retina of %zu pixels at %zu scales: 1 .. 4096 and 1 .. 8 are possible", patch, retina->scales);
+        return rg_tape_fail(t, RG_EINVAL, "a retina of %zu pixels at %zu scales: 1 .. 4096 and 1 .. 8 are possible",
+                            patch, retina->scales);
     rg_real *seen = rg_tape_memory(t, layout->groups * wide * sizeof *seen);
     if (!seen) return NULL;
     for (size_t g = 0; g < layout->groups && !rg_tape_dry(t); g++) {
@@ -151,7 +156,8 @@ rg_tensor *rg_glimpse(rg_tape *t, rg_tensor *pictures, const rg_tensor *places, 
             const double    half = ((double)patch * (double)step - 1) / 2;
             const ptrdiff_t left = (ptrdiff_t)floor(at_x - half + 0.5), top = (ptrdiff_t)floor(at_y - half + 0.5);
             for (size_t i = 0; i < patch * patch; i++, to += D)
-                mean_of(to, pictures, (size_t)layout->start[g], left + (ptrdiff_t)(i % patch) * step, top + (ptrdiff_t)(i / patch) * step, step);
+                mean_of(to, pictures, (size_t)layout->start[g], left + (ptrdiff_t)(i % patch) * step,
+                        top + (ptrdiff_t)(i / patch) * step, step);
         }
     }
     return rg_constant(t, seen, layout->groups, wide, NULL);
@@ -167,7 +173,8 @@ rg_tensor *rg_normal_around(rg_tape *t, const rg_tensor *mean, double deviation,
     if (!drawn) return NULL;
     for (size_t i = 0; i < rows && !rg_tape_dry(t); i++) {
         rg_random random = rg_random_new((uint64_t)key[0] << 32 | key[1], (first + i) ^ stream << 40);
-        for (size_t j = 0; j < cols; j++) drawn[i * cols + j] = rg_tensor_at(mean, i, j) + (rg_real)(deviation * rg_random_normal(&random));
+        for (size_t j = 0; j < cols; j++)
+            drawn[i * cols + j] = rg_tensor_at(mean, i, j) + (rg_real)(deviation * rg_random_normal(&random));
     }
     return rg_constant(t, drawn, rows, cols, NULL);
 }

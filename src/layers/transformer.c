@@ -1,4 +1,5 @@
-/* transformer.c - blocks of Transformers (Vaswani et al. 2017, section 3.1): see transformer.h for the two places of the norm. */
+/* transformer.c - blocks of Transformers (Vaswani et al. 2017, section 3.1): see transformer.h for the two places of
+ * the norm. */
 #include "regard/transformer.h"
 
 /* ------------------------------------------------------------------------------------------------------- build */
@@ -17,8 +18,13 @@ static rg_status build_block(rg_block *b, rg_params *p, const rg_block_config *c
         rg_params_pop(p);
         rg_norm_init(&b->norm_cross, p, "cross.norm", c->width);
     }
-    const rg_experts_config mixture = { .width = c->width, .hidden = c->hidden, .experts = c->experts, .top = c->top, .balance = c->balance,
-                                        .dropout = c->dropout_hidden, .activation = c->activation };
+    const rg_experts_config mixture = { .width = c->width,
+                                        .hidden = c->hidden,
+                                        .experts = c->experts,
+                                        .top = c->top,
+                                        .balance = c->balance,
+                                        .dropout = c->dropout_hidden,
+                                        .activation = c->activation };
     rg_params_push(p, c->experts ? "experts" : "ff");
     if (c->experts) RG_TRY(rg_experts_init(&b->mixture, p, &mixture));
     else rg_feed_forward_init(&b->ff, p, c->width, c->hidden, c->activation);
@@ -29,7 +35,8 @@ static rg_status build_block(rg_block *b, rg_params *p, const rg_block_config *c
     return RG_OK;
 }
 
-rg_status rg_stack_init(rg_stack *out, rg_params *p, const char *name, const rg_block_config *c, size_t depth, bool crosses)
+rg_status rg_stack_init(rg_stack *out, rg_params *p, const char *name, const rg_block_config *c, size_t depth,
+                        bool crosses)
 {
     if (depth < 1 || depth > RG_STACK_DEPTH)
         return rg_fail(RG_EINVAL, "a stack of %zu blocks (%s); it must lie in 1 .. %d", depth, name, RG_STACK_DEPTH);
@@ -49,7 +56,10 @@ rg_status rg_stack_init(rg_stack *out, rg_params *p, const char *name, const rg_
 /* --------------------------------------------------------------------------------------------------------- run */
 
 /* Before a sub-layer: x itself, or norm(x) when the norm comes first. */
-static rg_tensor *before(rg_tape *t, const rg_stack *s, const rg_norm *norm, rg_tensor *x) { return s->config.pre ? rg_norm_run(t, norm, x) : x; }
+static rg_tensor *before(rg_tape *t, const rg_stack *s, const rg_norm *norm, rg_tensor *x)
+{
+    return s->config.pre ? rg_norm_run(t, norm, x) : x;
+}
 
 /* After it: add what it made to x, and the norm when it comes last. */
 static rg_tensor *after(rg_tape *t, const rg_stack *s, const rg_norm *norm, rg_tensor *x, rg_tensor *made)
@@ -62,7 +72,8 @@ rg_tensor *rg_block_feed_forward(rg_tape *t, const rg_stack *s, size_t i, rg_ten
 {
     const rg_block *b = &s->block[i];
     rg_tensor      *in = before(t, s, &b->norm_ff, x);
-    if (!s->config.experts) return after(t, s, &b->norm_ff, x, rg_feed_forward_run(t, &b->ff, in, s->config.dropout_hidden));
+    if (!s->config.experts)
+        return after(t, s, &b->norm_ff, x, rg_feed_forward_run(t, &b->ff, in, s->config.dropout_hidden));
     rg_tape_push(t, "experts");
     rg_tensor *y = rg_experts_run(t, &b->mixture, in);
     rg_tape_pop(t);
@@ -78,7 +89,8 @@ rg_tensor *rg_block_self(rg_tape *t, const rg_stack *s, size_t i, rg_tensor *x, 
     return x;
 }
 
-rg_tensor *rg_block_cross(rg_tape *t, const rg_stack *s, size_t i, rg_tensor *x, rg_tensor *k, rg_tensor *v, const rg_reach *reach)
+rg_tensor *rg_block_cross(rg_tape *t, const rg_stack *s, size_t i, rg_tensor *x, rg_tensor *k, rg_tensor *v,
+                          const rg_reach *reach)
 {
     const rg_block *b = &s->block[i];
     rg_tape_push(t, "cross");
@@ -100,7 +112,10 @@ rg_tensor *rg_block_step(rg_tape *t, const rg_stack *s, size_t i, rg_tensor *x, 
     return x;
 }
 
-rg_tensor *rg_stack_end(rg_tape *t, const rg_stack *s, rg_tensor *x) { return s->config.pre ? rg_norm_run(t, &s->end, x) : x; }
+rg_tensor *rg_stack_end(rg_tape *t, const rg_stack *s, rg_tensor *x)
+{
+    return s->config.pre ? rg_norm_run(t, &s->end, x) : x;
+}
 
 rg_tensor *rg_stack_run(rg_tape *t, const rg_stack *s, const char *name, rg_tensor *x, const rg_reach *reach)
 {

@@ -2,8 +2,8 @@
  *
  *   BLEU = min(1, exp(1 - r/c)) * exp(1/4 sum_n log p_n)      p_n: clipped n-gram matches over n-grams, both summed over the corpus
  *
- * Where an order has no match, p_n = 1 / (2^k total_n) for the k-th such order ("exp", the NIST script's). Stats of a segment:
- * hypothesis length, closest reference length, matches of orders 1-4, totals of orders 1-4. */
+ * Where an order has no match, p_n = 1 / (2^k total_n) for the k-th such order ("exp", the NIST script's). Stats of
+ * a segment: hypothesis length, closest reference length, matches of orders 1-4, totals of orders 1-4. */
 #include "metrics/metric.h"
 
 #include <math.h>
@@ -60,7 +60,8 @@ static bool closer(size_t a, size_t b, size_t c)
     return da < db || (da == db && a < b);
 }
 
-static rg_status bleu_segment(double *stats, rg_scorer *s, const char *hypothesis, const char *const *references, size_t count)
+static rg_status bleu_segment(double *stats, rg_scorer *s, const char *hypothesis, const char *const *references,
+                              size_t count)
 {
     size_t closest = 0;
     RG_TRY(rg_scorer_tokens(&s->hypothesis, s, hypothesis));
@@ -82,7 +83,9 @@ static rg_status bleu_segment(double *stats, rg_scorer *s, const char *hypothesi
 /* effective: average only over the orders that the hypothesis is long enough for. */
 static rg_bleu_parts compute(const double *sums, bool effective)
 {
-    rg_bleu_parts p = { .hypothesis_length = (uint64_t)sums[HYP], .reference_length = (uint64_t)sums[REF], .brevity = 1 };
+    rg_bleu_parts p = { .hypothesis_length = (uint64_t)sums[HYP],
+                        .reference_length = (uint64_t)sums[REF],
+                        .brevity = 1 };
     double        smooth = 1, logs = 0;
     int           order = ORDER, matches = 0;
     if (sums[HYP] < sums[REF]) p.brevity = sums[HYP] > 0 ? exp(1 - sums[REF] / sums[HYP]) : 0;
@@ -114,7 +117,12 @@ static rg_status bleu_signature(rg_text *out, const rg_scorer *s)
                          s->config.lowercase ? "lc" : "mixed", rg_tokenizer_name(s->config.tokenizer));
 }
 
-const rg_metric rg_metric_bleu = { .name = "bleu", .title = "BLEU", .reward = "bleu-sentence", .stats = STATS, .segment = bleu_segment, .score = bleu_score,
+const rg_metric rg_metric_bleu = { .name = "bleu",
+                                   .title = "BLEU",
+                                   .reward = "bleu-sentence",
+                                   .stats = STATS,
+                                   .segment = bleu_segment,
+                                   .score = bleu_score,
                                    .signature = bleu_signature };
 
 rg_status rg_scorer_bleu(rg_bleu_parts *out, const rg_scorer *s)

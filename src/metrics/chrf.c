@@ -2,8 +2,8 @@
  *
  *   F_beta of precision and recall, each averaged over orders: character n-grams 1-6 without blanks, and for ++ word n-grams 1-2
  *
- * beta = 2. Orders that hypothesis or reference are too short for are left out of the average. Of several references the best
- * counts. Stats: hypothesis, reference and matching n-grams of each order. */
+ * beta = 2. Orders that hypothesis or reference are too short for are left out of the average. Of several references
+ * the best counts. Stats: hypothesis, reference and matching n-grams of each order. */
 #include "metrics/metric.h"
 
 #include <string.h>
@@ -87,7 +87,8 @@ static double grams_in(const rg_ids *ids, uint32_t n)
 }
 
 /* Stats of one reference for the orders of one kind. */
-static void compare(double *stats, rg_grams *grams, const rg_ids *hyp, const rg_ids *ref, uint32_t orders, uint32_t kind)
+static void compare(double *stats, rg_grams *grams, const rg_ids *hyp, const rg_ids *ref, uint32_t orders,
+                    uint32_t kind)
 {
     for (uint32_t n = 1; n <= orders; n++, stats += 3) {
         stats[1] = grams_in(ref, n);
@@ -102,7 +103,8 @@ static void compare(double *stats, rg_grams *grams, const rg_ids *hyp, const rg_
     }
 }
 
-static rg_status chrf_segment(double *stats, rg_scorer *s, const char *hypothesis, const char *const *references, size_t count)
+static rg_status chrf_segment(double *stats, rg_scorer *s, const char *hypothesis, const char *const *references,
+                              size_t count)
 {
     size_t orders = CHARACTERS + s->metric->order;
     double best = -1;
@@ -136,7 +138,13 @@ static rg_status chrf_signature(rg_text *out, const rg_scorer *s)
                          s->config.lowercase ? "lc" : "mixed", s->metric->order);
 }
 
-const rg_metric rg_metric_chrf = { .name = "chrf", .reward = "chrf", .title = "chrF2", .stats = 3 * CHARACTERS, .order = 0, .segment = chrf_segment,
-                                   .score = chrf_score, .signature = chrf_signature };
+const rg_metric rg_metric_chrf = { .name = "chrf",
+                                   .reward = "chrf",
+                                   .title = "chrF2",
+                                   .stats = 3 * CHARACTERS,
+                                   .order = 0,
+                                   .segment = chrf_segment,
+                                   .score = chrf_score,
+                                   .signature = chrf_signature };
 const rg_metric rg_metric_chrfpp = { .name = "chrf++", .title = "chrF2++", .stats = 3 * (CHARACTERS + 2), .order = 2,
                                      .segment = chrf_segment, .score = chrf_score, .signature = chrf_signature };

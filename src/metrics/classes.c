@@ -98,8 +98,8 @@ rg_status rg_confusion_print(rg_text *out, const rg_confusion *c, const rg_names
     RG_TRY(rg_text_print(out, "%-*s precision   recall       F1    count\n", wide, "class"));
     for (size_t k = 0; k < c->classes; k++) {
         const rg_class_scores s = rg_confusion_class(c, k);
-        RG_TRY(rg_text_print(out, "%-*.*s    %6.4f   %6.4f   %6.4f %8llu\n", wide, wide, rg_names_get(names, (int32_t)k), s.precision, s.recall,
-                             s.f1, (unsigned long long)s.gold));
+        RG_TRY(rg_text_print(out, "%-*.*s    %6.4f   %6.4f   %6.4f %8llu\n", wide, wide,
+                             rg_names_get(names, (int32_t)k), s.precision, s.recall, s.f1, (unsigned long long)s.gold));
     }
     return c->classes <= SHOWN && wide + 9 * (int)c->classes <= 100 ? print_matrix(out, c, names, wide) : RG_OK;
 }
@@ -117,13 +117,14 @@ static rg_status json_name(rg_text *out, const char *name)
 
 rg_status rg_confusion_json(rg_text *out, const rg_confusion *c, const rg_names *names)
 {
-    RG_TRY(rg_text_print(out, "{\"accuracy\":%.6f,\"macro_f1\":%.6f,\"classes\":[", rg_confusion_accuracy(c), rg_confusion_macro_f1(c)));
+    RG_TRY(rg_text_print(out, "{\"accuracy\":%.6f,\"macro_f1\":%.6f,\"classes\":[", rg_confusion_accuracy(c),
+                         rg_confusion_macro_f1(c)));
     for (size_t k = 0; k < c->classes; k++) {
         const rg_class_scores s = rg_confusion_class(c, k);
         RG_TRY(rg_text_add_string(out, k ? ",{\"class\":" : "{\"class\":"));
         RG_TRY(json_name(out, rg_names_get(names, (int32_t)k)));
-        RG_TRY(rg_text_print(out, ",\"precision\":%.6f,\"recall\":%.6f,\"f1\":%.6f,\"count\":%llu,\"answered\":[", s.precision, s.recall, s.f1,
-                             (unsigned long long)s.gold));
+        RG_TRY(rg_text_print(out, ",\"precision\":%.6f,\"recall\":%.6f,\"f1\":%.6f,\"count\":%llu,\"answered\":[",
+                             s.precision, s.recall, s.f1, (unsigned long long)s.gold));
         for (size_t i = 0; i < c->classes; i++)
             RG_TRY(rg_text_print(out, "%s%llu", i ? "," : "", (unsigned long long)c->count[k * c->classes + i]));
         RG_TRY(rg_text_add_string(out, "]}"));

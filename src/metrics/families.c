@@ -1,4 +1,5 @@
-/* families.c - the table of metric families. A new one is a constant in this folder and a word in RG_METRIC_FAMILIES (regard/metrics.h). */
+/* families.c - the table of metric families. A new one is a constant in this folder and a word in RG_METRIC_FAMILIES
+ * (regard/metrics.h). */
 #include "regard/metrics.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* family_boxes.c - `regard evaluate --type boxes boxes.tsv < predicted.tsv`: does the evidence lie on the object? Predictions are what `regard predict
+/* family_boxes.c - `regard evaluate --type boxes boxes.tsv < predicted.tsv`: does the evidence lie on the object?
+ * Predictions are what `regard predict
  * --box` prints; what is right is a table picture, name, x, y, width, height, as `regard make` writes it, any number of lines per picture. */
 #include "regard/metrics.h"
 #include "regard/reader.h"
@@ -36,7 +37,8 @@ static rg_status add(rows *to, const rg_cell *cell)
 {
     double n[4];
     for (size_t i = 0; i < 4; i++)
-        if (!to_number(&n[i], &cell[2 + i])) return rg_fail(RG_EFORMAT, "'%.40s' is not a number of pixels", cell[2 + i].bytes);
+        if (!to_number(&n[i], &cell[2 + i]))
+            return rg_fail(RG_EFORMAT, "'%.40s' is not a number of pixels", cell[2 + i].bytes);
     if (to->count == to->room) {
         const size_t room = to->room ? 2 * to->room : 256;
         row         *list = rg_realloc(to->list, room * sizeof *list);
@@ -49,7 +51,10 @@ static rg_status add(rows *to, const rg_cell *cell)
     return r->picture && r->name ? RG_OK : RG_ENOMEM;
 }
 
-static int by_picture(const void *a, const void *b) { return strcmp(((const row *)a)->picture, ((const row *)b)->picture); }
+static int by_picture(const void *a, const void *b)
+{
+    return strcmp(((const row *)a)->picture, ((const row *)b)->picture);
+}
 
 static rg_status read_gold(rows *out, const char *path)
 {
@@ -82,7 +87,8 @@ static const row *find(size_t *out_count, const rows *gold, const char *input)
         if (strcmp(gold->list[middle].picture, name) < 0) low = middle + 1;
         else high = middle;
     }
-    for (*out_count = 0; low + *out_count < gold->count && strcmp(gold->list[low + *out_count].picture, name) == 0;) ++*out_count;
+    for (*out_count = 0; low + *out_count < gold->count && strcmp(gold->list[low + *out_count].picture, name) == 0;)
+        ++*out_count;
     return *out_count ? &gold->list[low] : NULL;
 }
 
@@ -100,7 +106,9 @@ static rg_status judge_row(sums *s, const rows *gold, const rg_cell *cell)
     const row *its = find(&count, gold, cell[0].bytes);
     if (!its) return rg_fail(RG_EMATCH, "the picture '%.80s' has no box in the file of what is right", cell[0].bytes);
     for (size_t i = 0; i < 6; i++)
-        if (!to_number(&n[i], &cell[2 + i])) return rg_fail(RG_EFORMAT, "'%.40s' is not a number of pixels: is this of predict --box?", cell[2 + i].bytes);
+        if (!to_number(&n[i], &cell[2 + i]))
+            return rg_fail(RG_EFORMAT, "'%.40s' is not a number of pixels: is this of predict --box?",
+                           cell[2 + i].bytes);
     for (size_t i = 0; i < count; i++) named = named || strcmp(its[i].name, cell[1].bytes) == 0;
     for (size_t i = 0; i < count; i++) {
         if (named && strcmp(its[i].name, cell[1].bytes) != 0) continue;
@@ -118,7 +126,8 @@ static rg_status judge_row(sums *s, const rows *gold, const rg_cell *cell)
 
 static rg_status compare(const rg_judging *j, rows *gold)
 {
-    static const char *const wanted[] = { "input", "label", "box-x", "box-y", "box-width", "box-height", "peak-x", "peak-y" };
+    static const char *const wanted[] = { "input",     "label",      "box-x",  "box-y",
+                                          "box-width", "box-height", "peak-x", "peak-y" };
     rg_reader_config         c = RG_READER_CONFIG_DEFAULT;
     rg_reader               *r;
     rg_status                status = RG_OK;
@@ -129,23 +138,27 @@ static rg_status compare(const rg_judging *j, rows *gold)
     for (bool more = true; status == RG_OK && more;) {
         rg_row line;
         status = rg_reader_next(&more, &line, r);
-        if (status == RG_OK && more && (status = judge_row(&s, gold, line.cell)) != RG_OK) rg_reader_blame(status, r, &line);
+        if (status == RG_OK && more && (status = judge_row(&s, gold, line.cell)) != RG_OK)
+            rg_reader_blame(status, r, &line);
     }
     rg_reader_close(r);
     if (status == RG_OK && !s.pictures) status = rg_fail(RG_EFORMAT, "no predictions");
     if (status != RG_OK) return status;
     const double all = (double)s.pictures;
-    return rg_text_print(j->out,
-                         j->json ? "{\"pictures\": %zu, \"pointing\": %.*f, \"mean iou\": %.*f, \"iou >= 0.5\": %.*f, \"label and iou >= 0.5\": %.*f}\n"
-                                 : "pictures %zu\npointing %.*f\nmean IoU %.*f\nIoU >= 0.5 %.*f\nlabel right and IoU >= 0.5 %.*f\n",
-                         s.pictures, j->digits, (double)s.pointed / all, j->digits, s.iou / all, j->digits, (double)s.half / all, j->digits,
-                         (double)s.named_half / all);
+    return rg_text_print(
+        j->out,
+        j->json ? "{\"pictures\": %zu, \"pointing\": %.*f, \"mean iou\": %.*f, \"iou >= 0.5\": %.*f, \"label and iou "
+                  ">= 0.5\": %.*f}\n"
+                : "pictures %zu\npointing %.*f\nmean IoU %.*f\nIoU >= 0.5 %.*f\nlabel right and IoU >= 0.5 %.*f\n",
+        s.pictures, j->digits, (double)s.pointed / all, j->digits, s.iou / all, j->digits, (double)s.half / all,
+        j->digits, (double)s.named_half / all);
 }
 
 static rg_status judge(const rg_judging *j)
 {
     rows      gold = { 0 };
-    rg_status status = j->gold_count == 1 ? compare(j, &gold) : rg_fail(RG_EINVAL, "one file of boxes, not %zu", j->gold_count);
+    rg_status status =
+        j->gold_count == 1 ? compare(j, &gold) : rg_fail(RG_EINVAL, "one file of boxes, not %zu", j->gold_count);
     free_rows(&gold);
     return status;
 }
@@ -153,7 +166,9 @@ static rg_status judge(const rg_judging *j)
 const rg_metric_family rg_metric_family_boxes = {
     .name = "boxes",
     .summary = "pointing game, IoU of boxes: does the evidence lie on the object?",
-    .details = "GOLD is a table with the columns picture, name, x, y, width, height (regard make writes one); the predictions are what `regard predict --box` prints. "
-               "Pointing: the peak of the map lies in a box of the predicted class (of any, where the picture has none of that class).",
+    .details = "GOLD is a table with the columns picture, name, x, y, width, height (regard make writes one); the "
+               "predictions are what `regard predict --box` prints. "
+               "Pointing: the peak of the map lies in a box of the predicted class (of any, where the picture has none "
+               "of that class).",
     .judge = judge,
 };

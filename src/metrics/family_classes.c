@@ -1,5 +1,6 @@
-/* family_classes.c - `regard evaluate --type classes gold.tsv < predicted.tsv`: labels that are right against labels that were answered, line by
- * line. Gold is any file with a label column; predictions are what `regard predict` prints, or labels alone. */
+/* family_classes.c - `regard evaluate --type classes gold.tsv < predicted.tsv`: labels that are right against labels
+ * that were answered, line by line. Gold is any file with a label column; predictions are what `regard predict`
+ * prints, or labels alone. */
 #include "regard/examples.h"
 #include "regard/metrics.h"
 
@@ -53,7 +54,9 @@ static rg_status read_said(pairs *x, const char *path)
         if (status != RG_OK || !more) break;
         const size_t bytes = strcspn(line.text, "\t");
         header = header || (line.number == 1 && bytes == 5 && memcmp(line.text, "label", 5) == 0);
-        if (!bytes) status = rg_fail(RG_EFORMAT, "%s: line %llu: no label", rg_lines_name(lines), (unsigned long long)line.number);
+        if (!bytes)
+            status =
+                rg_fail(RG_EFORMAT, "%s: line %llu: no label", rg_lines_name(lines), (unsigned long long)line.number);
         else status = add_label(x, &x->said, line.text, bytes);
     }
     if (status == RG_OK && header && x->said.count == x->gold.count + 1)
@@ -80,7 +83,8 @@ static rg_status count(rg_confusion *c, const pairs *x, const rg_names *names)
 {
     RG_TRY(rg_confusion_init(c, rg_names_count(names)));
     for (size_t i = 0; i < x->gold.count; i++) {
-        const char *gold = rg_words_get(&x->words, (size_t)x->gold.data[i]), *said = rg_words_get(&x->words, (size_t)x->said.data[i]);
+        const char *gold = rg_words_get(&x->words, (size_t)x->gold.data[i]),
+                   *said = rg_words_get(&x->words, (size_t)x->said.data[i]);
         rg_confusion_add(c, rg_names_find(names, gold, strlen(gold)), rg_names_find(names, said, strlen(said)));
     }
     return RG_OK;
@@ -93,12 +97,14 @@ static rg_status compare(const rg_judging *j, pairs *x)
     RG_TRY(read_gold(x, j->gold[0]));
     RG_TRY(read_said(x, j->predicted));
     if (!x->gold.count || x->gold.count != x->said.count)
-        return rg_fail(RG_EMATCH, "%s has %zu labels, the predictions %zu: they must be of the same lines", j->gold[0], x->gold.count, x->said.count);
+        return rg_fail(RG_EMATCH, "%s has %zu labels, the predictions %zu: they must be of the same lines", j->gold[0],
+                       x->gold.count, x->said.count);
     rg_status status = make_names(&names, x);
     if (status == RG_OK) status = count(&c, x, names);
     if (status == RG_OK && j->json) status = rg_confusion_json(j->out, &c, names);
     if (status == RG_OK && !j->json)
-        status = rg_text_print(j->out, "accuracy %.*f\nmacro F1 %.*f\n\n", j->digits, rg_confusion_accuracy(&c), j->digits, rg_confusion_macro_f1(&c));
+        status = rg_text_print(j->out, "accuracy %.*f\nmacro F1 %.*f\n\n", j->digits, rg_confusion_accuracy(&c),
+                               j->digits, rg_confusion_macro_f1(&c));
     if (status == RG_OK && !j->json) status = rg_confusion_print(j->out, &c, names);
     rg_confusion_fini(&c);
     rg_names_free(names);
@@ -108,7 +114,8 @@ static rg_status compare(const rg_judging *j, pairs *x)
 static rg_status judge(const rg_judging *j)
 {
     pairs     x = { 0 };
-    rg_status status = j->gold_count == 1 ? compare(j, &x) : rg_fail(RG_EINVAL, "one file of labels, not %zu", j->gold_count);
+    rg_status status =
+        j->gold_count == 1 ? compare(j, &x) : rg_fail(RG_EINVAL, "one file of labels, not %zu", j->gold_count);
     rg_words_fini(&x.words);
     rg_ids_free(&x.gold);
     rg_ids_free(&x.said);
@@ -118,6 +125,7 @@ static rg_status judge(const rg_judging *j)
 const rg_metric_family rg_metric_family_classes = {
     .name = "classes",
     .summary = "accuracy, macro F1, precision, recall and F1 per class, confusion matrix",
-    .details = "GOLD has a label per line: label TAB text, CSV with a column `label`, JSON lines. The predictions are what `regard predict` prints.",
+    .details = "GOLD has a label per line: label TAB text, CSV with a column `label`, JSON lines. The predictions are "
+               "what `regard predict` prints.",
     .judge = judge,
 };

@@ -1,5 +1,6 @@
-/* family_sets.c - `regard evaluate --type sets gold.tsv < predicted.tsv`: sets of labels that are right against sets that were found, picture by
- * picture. Gold has lines picture TAB label|label; predictions are what `regard predict` prints, or lines of the same form. */
+/* family_sets.c - `regard evaluate --type sets gold.tsv < predicted.tsv`: sets of labels that are right against sets
+ * that were found, picture by picture. Gold has lines picture TAB label|label; predictions are what `regard predict`
+ * prints, or lines of the same form. */
 #include "regard/examples.h"
 #include "regard/metrics.h"
 
@@ -76,16 +77,20 @@ static rg_status read_said(sets *x, const char *path)
         char        *said = rg_format("%.*s", (int)tab, line.text);
         if (!said) status = RG_ENOMEM;
         else if (!left || strcmp(last_part(said), last_part(name)) != 0)
-            status = rg_fail(RG_EMATCH, "%s: line %llu is of '%.60s', the line of what is right of '%.60s': they must be of the same pictures in the same order",
+            status = rg_fail(RG_EMATCH,
+                             "%s: line %llu is of '%.60s', the line of what is right of '%.60s': they must be of the "
+                             "same pictures in the same order",
                              rg_lines_name(lines), (unsigned long long)line.number, said, left ? name : "nothing more");
         if (status == RG_OK) status = rg_ids_add(&x->said_start, (int32_t)x->said.count);
-        if (status == RG_OK && line.text[tab]) status = add_labels(x, &x->said, line.text + tab + 1, line.bytes - tab - 1);
+        if (status == RG_OK && line.text[tab])
+            status = add_labels(x, &x->said, line.text + tab + 1, line.bytes - tab - 1);
         rg_free(said);
         left -= left > 0;
         name += strlen(name) + 1;
     }
     if (status == RG_OK) status = rg_ids_add(&x->said_start, (int32_t)x->said.count);
-    if (status == RG_OK && left) status = rg_fail(RG_EMATCH, "the predictions end %zu pictures before what is right does", left);
+    if (status == RG_OK && left)
+        status = rg_fail(RG_EMATCH, "the predictions end %zu pictures before what is right does", left);
     rg_lines_close(lines);
     return status;
 }
@@ -109,7 +114,8 @@ static rg_status compare(found *out, const sets *x)
     if (!(out->each = rg_alloc_zero((x->labels.count + 1) * sizeof *out->each))) return RG_ENOMEM;
     for (size_t i = 0; i < out->pictures; i++) {
         const int32_t *gold = x->gold.data + x->gold_start.data[i], *said = x->said.data + x->said_start.data[i];
-        const size_t   n = (size_t)(x->gold_start.data[i + 1] - x->gold_start.data[i]), m = (size_t)(x->said_start.data[i + 1] - x->said_start.data[i]);
+        const size_t   n = (size_t)(x->gold_start.data[i + 1] - x->gold_start.data[i]),
+                     m = (size_t)(x->said_start.data[i + 1] - x->said_start.data[i]);
         rg_set_counts  one;
         RG_TRY(rg_set_compare(&one, said, m, gold, n));
         out->all.hit += one.hit, out->all.extra += one.extra, out->all.missed += one.missed;
@@ -129,17 +135,25 @@ static rg_status print(const rg_judging *j, const sets *x, const found *f)
 {
     const double n = (double)f->pictures;
     if (j->json)
-        return rg_text_print(j->out, "{\"pictures\":%zu,\"f1\":%.*f,\"iou\":%.*f,\"f1-picture\":%.*f,\"iou-picture\":%.*f,\"macro-f1\":%.*f,\"exact\":%.*f}\n", f->pictures, j->digits,
-                             rg_set_f1(f->all), j->digits, rg_set_iou(f->all), j->digits, f->f1 / n, j->digits, f->iou / n, j->digits, f->macro, j->digits, f->exact / n);
-    RG_TRY(rg_text_print(j->out, "F1 %.*f   IoU %.*f   of all pictures together\nF1 %.*f   IoU %.*f   means of the pictures' own\n"
-                                 "F1 %.*f              mean of the labels' own\nexact %.*f of %zu sets\n\n",
-                         j->digits, rg_set_f1(f->all), j->digits, rg_set_iou(f->all), j->digits, f->f1 / n, j->digits, f->iou / n, j->digits, f->macro, j->digits, f->exact / n, f->pictures));
-    RG_TRY(rg_text_print(j->out, "%-24s %9s %9s %9s %7s %7s\n", "label", "precision", "recall", "F1", "right", "found"));
+        return rg_text_print(j->out,
+                             "{\"pictures\":%zu,\"f1\":%.*f,\"iou\":%.*f,\"f1-picture\":%.*f,\"iou-picture\":%.*f,"
+                             "\"macro-f1\":%.*f,\"exact\":%.*f}\n",
+                             f->pictures, j->digits, rg_set_f1(f->all), j->digits, rg_set_iou(f->all), j->digits,
+                             f->f1 / n, j->digits, f->iou / n, j->digits, f->macro, j->digits, f->exact / n);
+    RG_TRY(
+        rg_text_print(j->out,
+                      "F1 %.*f   IoU %.*f   of all pictures together\nF1 %.*f   IoU %.*f   means of the pictures' own\n"
+                      "F1 %.*f              mean of the labels' own\nexact %.*f of %zu sets\n\n",
+                      j->digits, rg_set_f1(f->all), j->digits, rg_set_iou(f->all), j->digits, f->f1 / n, j->digits,
+                      f->iou / n, j->digits, f->macro, j->digits, f->exact / n, f->pictures));
+    RG_TRY(
+        rg_text_print(j->out, "%-24s %9s %9s %9s %7s %7s\n", "label", "precision", "recall", "F1", "right", "found"));
     for (size_t c = 0; c < x->labels.count; c++) {
         const rg_set_counts k = f->each[c];
         const double        said = (double)(k.hit + k.extra), gold = (double)(k.hit + k.missed);
-        RG_TRY(rg_text_print(j->out, "%-24.24s %9.*f %9.*f %9.*f %7.0f %7.0f\n", rg_words_get(&x->labels, c), j->digits, (double)k.hit / fmax(1, said), j->digits,
-                             (double)k.hit / fmax(1, gold), j->digits, rg_set_f1(k), gold, said));
+        RG_TRY(rg_text_print(j->out, "%-24.24s %9.*f %9.*f %9.*f %7.0f %7.0f\n", rg_words_get(&x->labels, c), j->digits,
+                             (double)k.hit / fmax(1, said), j->digits, (double)k.hit / fmax(1, gold), j->digits,
+                             rg_set_f1(k), gold, said));
     }
     return RG_OK;
 }
@@ -148,7 +162,9 @@ static rg_status judge(const rg_judging *j)
 {
     sets      x = { 0 };
     found     f = { 0 };
-    rg_status status = j->gold_count == 1 ? read_gold(&x, j->gold[0]) : rg_fail(RG_EINVAL, "one file of pictures and labels, not %zu", j->gold_count);
+    rg_status status = j->gold_count == 1
+                           ? read_gold(&x, j->gold[0])
+                           : rg_fail(RG_EINVAL, "one file of pictures and labels, not %zu", j->gold_count);
     if (status == RG_OK && x.gold_start.count < 2) status = rg_fail(RG_EFORMAT, "%s: no picture", j->gold[0]);
     if (status == RG_OK) status = read_said(&x, j->predicted);
     if (status == RG_OK) status = compare(&f, &x);
@@ -166,7 +182,8 @@ static rg_status judge(const rg_judging *j)
 const rg_metric_family rg_metric_family_sets = {
     .name = "sets",
     .summary = "F1 and IoU of sets of labels: per picture, of all together, per label",
-    .details = "GOLD has lines picture TAB label|label|label (a header may name the columns picture and tags). The predictions are what `regard predict` prints, or lines of the same form,\n"
+    .details = "GOLD has lines picture TAB label|label|label (a header may name the columns picture and tags). The "
+               "predictions are what `regard predict` prints, or lines of the same form,\n"
                "of the same pictures in the same order.",
     .judge = judge,
 };

@@ -2,8 +2,8 @@
  *
  *   GLEU = min(precision, recall) of all 1- to 4-grams taken together: matches / grams of the output, matches / grams of the reference
  *
- * Over a corpus the counts are summed first. Of several references the one with the best score counts. Stats: matches, grams of the output,
- * grams of the reference. */
+ * Over a corpus the counts are summed first. Of several references the one with the best score counts. Stats:
+ * matches, grams of the output, grams of the reference. */
 #include "metrics/metric.h"
 
 #include <string.h>
@@ -46,7 +46,8 @@ static double ratio(const double *stats)
     return most > 0 ? stats[MATCHES] / most : 0;
 }
 
-static rg_status gleu_segment(double *stats, rg_scorer *s, const char *hypothesis, const char *const *references, size_t count)
+static rg_status gleu_segment(double *stats, rg_scorer *s, const char *hypothesis, const char *const *references,
+                              size_t count)
 {
     RG_TRY(rg_scorer_tokens(&s->hypothesis, s, hypothesis));
     for (size_t r = 0; r < count; r++) {
@@ -73,4 +74,10 @@ static rg_status gleu_signature(rg_text *out, const rg_scorer *s)
                          rg_tokenizer_name(s->config.tokenizer));
 }
 
-const rg_metric rg_metric_gleu = { .name = "gleu", .title = "GLEU", .reward = "gleu", .stats = STATS, .segment = gleu_segment, .score = gleu_score, .signature = gleu_signature };
+const rg_metric rg_metric_gleu = { .name = "gleu",
+                                   .title = "GLEU",
+                                   .reward = "gleu",
+                                   .stats = STATS,
+                                   .segment = gleu_segment,
+                                   .score = gleu_score,
+                                   .signature = gleu_signature };

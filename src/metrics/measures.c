@@ -52,13 +52,15 @@ static rg_status read_links(link **out, size_t *out_count, const char *line)
         good = good && read_number(&now.target, &at) && (!*at || strchr(" \t\r", *at));
         if (!good || count == room) {
             rg_free(links);
-            return rg_fail(RG_EFORMAT, "\"%.*s\" is not a link: they look like 3-4, possible ones like 3?4", (int)strcspn(begin, " \t\r"), begin);
+            return rg_fail(RG_EFORMAT, "\"%.*s\" is not a link: they look like 3-4, possible ones like 3?4",
+                           (int)strcspn(begin, " \t\r"), begin);
         }
         links[count++] = now;
     }
     qsort(links, count, sizeof *links, by_place);
     for (size_t i = 0; i < count; i++)
-        if (!kept || links[i].source != links[kept - 1].source || links[i].target != links[kept - 1].target) links[kept++] = links[i];
+        if (!kept || links[i].source != links[kept - 1].source || links[i].target != links[kept - 1].target)
+            links[kept++] = links[i];
     *out = links;
     *out_count = kept;
     return RG_OK;
@@ -75,7 +77,9 @@ rg_status rg_aer_add(rg_aer *aer, const char *links, const char *gold)
         aer->links += a_count;
         for (size_t i = 0; i < g_count; i++) aer->sure += g[i].sure;
         for (size_t i = 0; i < a_count; i++) {
-            while (j < g_count && (g[j].source < a[i].source || (g[j].source == a[i].source && g[j].target < a[i].target))) j++;
+            while (j < g_count &&
+                   (g[j].source < a[i].source || (g[j].source == a[i].source && g[j].target < a[i].target)))
+                j++;
             bool hit = j < g_count && g[j].source == a[i].source && g[j].target == a[i].target;
             aer->in_possible += hit;
             aer->in_sure += hit && g[j].sure;
@@ -116,7 +120,8 @@ static int32_t *sorted(const int32_t *ids, size_t *count)
     return copy;
 }
 
-rg_status rg_set_compare(rg_set_counts *out, const int32_t *predicted, size_t predicted_count, const int32_t *gold, size_t gold_count)
+rg_status rg_set_compare(rg_set_counts *out, const int32_t *predicted, size_t predicted_count, const int32_t *gold,
+                         size_t gold_count)
 {
     int32_t *p = sorted(predicted, &predicted_count), *g = p ? sorted(gold, &gold_count) : NULL;
     if (g) {

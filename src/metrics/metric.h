@@ -1,4 +1,5 @@
-/* metric.h - a metric of sentences: how many numbers a segment gives, how to get them, how their sums become a score. */
+/* metric.h - a metric of sentences: how many numbers a segment gives, how to get them, how their sums become a
+ * score. */
 #ifndef RG_METRICS_METRIC_H
 #define RG_METRICS_METRIC_H
 
@@ -39,7 +40,8 @@ struct rg_metric {
     const char *reward; /* its name as a reward of single sentences; NULL: it is none */
     size_t      stats;
     unsigned    order; /* chrf: of words; rouge: n, 0 for L */
-    rg_status (*segment)(double *stats, rg_scorer *scorer, const char *hypothesis, const char *const *references, size_t count);
+    rg_status (*segment)(double *stats, rg_scorer *scorer, const char *hypothesis, const char *const *references,
+                         size_t count);
     double (*score)(const rg_scorer *scorer, const double *sums, bool sentence);
     rg_status (*signature)(rg_text *out, const rg_scorer *scorer);
 };
@@ -47,8 +49,8 @@ struct rg_metric {
 /* Numbers of a line's tokens, as the scorer's settings cut it. */
 rg_status rg_scorer_tokens(rg_ids *out, rg_scorer *scorer, const char *line);
 
-extern const rg_metric rg_metric_bleu, rg_metric_chrf, rg_metric_chrfpp, rg_metric_ter, rg_metric_rouge1, rg_metric_rouge2,
-    rg_metric_rougeL, rg_metric_gleu;
+extern const rg_metric rg_metric_bleu, rg_metric_chrf, rg_metric_chrfpp, rg_metric_ter, rg_metric_rouge1,
+    rg_metric_rouge2, rg_metric_rougeL, rg_metric_gleu;
 
 /* grams.c */
 void      rg_grams_fini(rg_grams *grams);

@@ -1,19 +1,23 @@
-/* metrics.c - one object for every metric of sentences: keeps each segment's numbers, sums any choice of them, takes the score. */
+/* metrics.c - one object for every metric of sentences: keeps each segment's numbers, sums any choice of them, takes
+ * the score. */
 #include "metrics/metric.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const rg_metric *const table[] = { &rg_metric_bleu, &rg_metric_chrf, &rg_metric_chrfpp, &rg_metric_ter,
-                                          &rg_metric_rouge1, &rg_metric_rouge2, &rg_metric_rougeL, &rg_metric_gleu, NULL };
+static const rg_metric *const table[] = { &rg_metric_bleu,   &rg_metric_chrf,   &rg_metric_chrfpp,
+                                          &rg_metric_ter,    &rg_metric_rouge1, &rg_metric_rouge2,
+                                          &rg_metric_rougeL, &rg_metric_gleu,   NULL };
 
 rg_status rg_scorer_new(rg_scorer **out, const char *name, const rg_scorer_config *config)
 {
     const rg_metric *const *metric = table;
     while (*metric && strcmp((*metric)->name, name) != 0) metric++;
     if (!*metric)
-        return rg_fail(RG_EINVAL, "no metric is called \"%s\"; there are bleu, chrf, chrf++, ter, rouge1, rouge2, rougeL and gleu", name);
+        return rg_fail(RG_EINVAL,
+                       "no metric is called \"%s\"; there are bleu, chrf, chrf++, ter, rouge1, rouge2, rougeL and gleu",
+                       name);
     rg_scorer *s = rg_alloc_zero(sizeof *s);
     if (!s) return RG_ENOMEM;
     s->metric = *metric;
@@ -53,10 +57,12 @@ void rg_scorer_free(rg_scorer *s)
 rg_status rg_scorer_add(rg_scorer *s, const char *hypothesis, const char *const *references, size_t count)
 {
     if (!count || (s->references && count != s->references))
-        return rg_fail(RG_EMATCH, "segment %zu has %zu references, the ones before it %zu", s->segments + 1, count, s->references);
+        return rg_fail(RG_EMATCH, "segment %zu has %zu references, the ones before it %zu", s->segments + 1, count,
+                       s->references);
     if (s->segments == s->room) {
         size_t bytes, room = s->room ? 2 * s->room : 256;
-        if (!rg_size_mul(&bytes, room, s->metric->stats * sizeof *s->stats)) return rg_fail(RG_ENOMEM, "too many segments");
+        if (!rg_size_mul(&bytes, room, s->metric->stats * sizeof *s->stats))
+            return rg_fail(RG_ENOMEM, "too many segments");
         double *stats = rg_realloc(s->stats, bytes);
         if (!stats) return RG_ENOMEM;
         s->stats = stats;
@@ -118,7 +124,8 @@ static int rising(const void *a, const void *b)
 
 rg_status rg_scorer_bootstrap(double *out_mean, double *out_half, const rg_scorer *s, size_t samples, uint64_t seed)
 {
-    if (!s->segments || samples < 2) return rg_fail(RG_EINVAL, "%zu samples of %zu segments tell no confidence", samples, s->segments);
+    if (!s->segments || samples < 2)
+        return rg_fail(RG_EINVAL, "%zu samples of %zu segments tell no confidence", samples, s->segments);
     double *scores = rg_alloc_array(samples, sizeof *scores), mean = 0;
     if (!scores) return RG_ENOMEM;
     rg_random random = rg_random_new(seed, 0x626F6F74);

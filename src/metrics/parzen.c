@@ -1,4 +1,5 @@
-/* parzen.c - how likely data are under a Parzen window around samples, in nats (Breuleux, Bengio, Vincent 2011; Goodfellow et al. 2014, section 5):
+/* parzen.c - how likely data are under a Parzen window around samples, in nats (Breuleux, Bengio, Vincent 2011;
+ * Goodfellow et al. 2014, section 5):
  *
  *     log p(x) = logsumexp_j( -|x - s_j|^2 / (2 sigma^2) ) - log M - (d/2) log(2 pi sigma^2)          M samples s_j of d numbers
  *
@@ -23,7 +24,8 @@ static double log_likelihood(const double *square, size_t M, size_t d, double si
     double least = INFINITY, sum = 0;
     for (size_t j = 0; j < M; j++) least = fmin(least, square[j]);
     for (size_t j = 0; j < M; j++) sum += exp((least - square[j]) / (2 * sigma * sigma));
-    return log(sum) - least / (2 * sigma * sigma) - log((double)M) - 0.5 * (double)d * log(6.283185307179586477 * sigma * sigma);
+    return log(sum) - least / (2 * sigma * sigma) - log((double)M) -
+           0.5 * (double)d * log(6.283185307179586477 * sigma * sigma);
 }
 
 enum { WIDTHS = 24 };
@@ -36,7 +38,8 @@ static void distances(double *square, const rg_real *x, const rg_real *samples, 
     for (size_t j = 0; j < M; j++) square[j] = square_distance(x, samples + j * d, d);
 }
 
-rg_status rg_parzen_measure(rg_parzen *out, const rg_real *samples, size_t M, const rg_real *x, size_t n, const rg_real *valid, size_t valid_n, size_t d)
+rg_status rg_parzen_measure(rg_parzen *out, const rg_real *samples, size_t M, const rg_real *x, size_t n,
+                            const rg_real *valid, size_t valid_n, size_t d)
 {
     double  sum[WIDTHS] = { 0 }, squares = 0, total = 0;
     double *square = rg_alloc_array(M + 1, sizeof *square);

@@ -3,8 +3,9 @@
  *   N: recall = matching n-grams / n-grams of the reference, precision over those of the output, F1 their harmonic mean
  *   L: the same with the longest common subsequence over words
  *
- * Words are runs of letters, digits and their marks, lower-cased; no stemming. Of several references the one with the best F1
- * counts (with max_bytes, the one with the best recall). Stats: sums of precision, recall, F1; number of segments. */
+ * Words are runs of letters, digits and their marks, lower-cased; no stemming. Of several references the one with
+ * the best F1 counts (with max_bytes, the one with the best recall). Stats: sums of precision, recall, F1; number of
+ * segments. */
 #include "metrics/metric.h"
 
 #include <string.h>
@@ -85,7 +86,8 @@ static rg_status compare_subsequence(triple *out, rg_scorer *s)
     return RG_OK;
 }
 
-static rg_status rouge_segment(double *stats, rg_scorer *s, const char *hypothesis, const char *const *references, size_t count)
+static rg_status rouge_segment(double *stats, rg_scorer *s, const char *hypothesis, const char *const *references,
+                               size_t count)
 {
     triple best = { 0, 0, -1 };
     bool   by_recall = s->config.max_bytes > 0;
@@ -111,13 +113,20 @@ static double rouge_score(const rg_scorer *s, const double *sums, bool sentence)
 
 static rg_status rouge_signature(rg_text *out, const rg_scorer *s)
 {
-    RG_TRY(rg_text_print(out, "nrefs:%zu|case:lc|stem:no|value:%s", s->references, s->config.max_bytes ? "recall" : "f1"));
+    RG_TRY(
+        rg_text_print(out, "nrefs:%zu|case:lc|stem:no|value:%s", s->references, s->config.max_bytes ? "recall" : "f1"));
     return s->config.max_bytes ? rg_text_print(out, "|bytes:%zu", s->config.max_bytes) : RG_OK;
 }
 
-#define ROUGE(n, shown, grams, name_as_reward)                                                                                            \
-    const rg_metric rg_metric_rouge##n = { .name = "rouge" #n, .title = shown, .stats = 4, .order = grams, .segment = rouge_segment, \
-                                           .score = rouge_score, .signature = rouge_signature, .reward = name_as_reward }
+#define ROUGE(n, shown, grams, name_as_reward)                           \
+    const rg_metric rg_metric_rouge##n = { .name = "rouge" #n,           \
+                                           .title = shown,               \
+                                           .stats = 4,                   \
+                                           .order = grams,               \
+                                           .segment = rouge_segment,     \
+                                           .score = rouge_score,         \
+                                           .signature = rouge_signature, \
+                                           .reward = name_as_reward }
 ROUGE(1, "ROUGE-1", 1, NULL);
 ROUGE(2, "ROUGE-2", 2, NULL);
 ROUGE(L, "ROUGE-L", 0, "rouge-l");

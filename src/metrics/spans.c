@@ -1,4 +1,5 @@
-/* spans.c - named spans of tagged words, as the CoNLL shared tasks count them: B-PER I-PER is one span, O is outside. */
+/* spans.c - named spans of tagged words, as the CoNLL shared tasks count them: B-PER I-PER is one span, O is
+ * outside. */
 #include "regard/examples.h"
 #include "regard/metrics.h"
 
@@ -35,11 +36,13 @@ static size_t end_of(const int32_t *tags, size_t i, size_t n, const rg_names *na
     return end;
 }
 
-void rg_spans_compare(rg_set_counts *sums, const int32_t *gold, const int32_t *predicted, size_t n, const rg_names *names)
+void rg_spans_compare(rg_set_counts *sums, const int32_t *gold, const int32_t *predicted, size_t n,
+                      const rg_names *names)
 {
     for (size_t i = 0; i < n; i++) {
         const bool there = begins(gold, i, names), answered = begins(predicted, i, names);
-        const bool same = there && answered && strcmp(tag_at(gold, i, names) + 1, tag_at(predicted, i, names) + 1) == 0 &&
+        const bool same = there && answered &&
+                          strcmp(tag_at(gold, i, names) + 1, tag_at(predicted, i, names) + 1) == 0 &&
                           end_of(gold, i, n, names) == end_of(predicted, i, n, names);
         sums->hit += same;
         sums->missed += there && !same;

@@ -1,13 +1,13 @@
-/* ter.c - translation edit rate (Snover et al. 2006): insertions, deletions, substitutions and shifts of phrases, over the
- * reference's length, by tercom's greedy search with the limits sacreBLEU gives it.
+/* ter.c - translation edit rate (Snover et al. 2006): insertions, deletions, substitutions and shifts of phrases, over
+ * the reference's length, by tercom's greedy search with the limits sacreBLEU gives it.
  *
  *   repeat   align hypothesis and reference by edit distance
  *            try moving each phrase of the hypothesis that also stands in the reference to where the reference has it
  *            keep the move that saves most (ties: longer, earlier, to an earlier place) while one saves anything
  *   TER = (moves + edit distance) / reference words
  *
- * Edit distance looks only 25 cells to each side of the diagonal. Stats: edits (fewest of several references), mean reference
- * length. */
+ * Edit distance looks only 25 cells to each side of the diagonal. Stats: edits (fewest of several references), mean
+ * reference length. */
 #include "metrics/metric.h"
 
 #include <math.h>
@@ -71,7 +71,8 @@ static int32_t edit_distance(problem *p, const int32_t *words)
     return p->cost[cells - 1];
 }
 
-/* From the operations of the last edit_distance: which words are wrong, and where reference words stand in the hypothesis. */
+/* From the operations of the last edit_distance: which words are wrong, and where reference words stand in the
+ * hypothesis. */
 static void trace(problem *p)
 {
     size_t i = p->count, j = p->ref_count, width = p->ref_count + 1;
@@ -215,8 +216,8 @@ static rg_status edits(double *out, const rg_ids *hyp, const rg_ids *ref)
 /* What stands alone in tercom's normal form, beside the rules for "." "," "-" and 's. */
 static bool is_western(unsigned char c)
 {
-    return (c >= '{' && c <= '~') || (c >= '[' && c <= '`') || (c >= ' ' && c <= '&') || (c >= '(' && c <= '+') || (c >= ':' && c <= '@') ||
-           c == '/';
+    return (c >= '{' && c <= '~') || (c >= '[' && c <= '`') || (c >= ' ' && c <= '&') || (c >= '(' && c <= '+') ||
+           (c >= ':' && c <= '@') || c == '/';
 }
 
 /* s in place of text, or as the same string with one more rule applied. */
@@ -264,8 +265,9 @@ static bool is_dot(char c)
     return c == '.' || c == ',';
 }
 
-/* Neighbours a b with a matching pair of tests: "a b " or " a b", left to right without overlap. UTF-8 bytes are not digits, so bytes
- * serve as well as characters: the first byte of a pair is never split from the rest of its character. */
+/* Neighbours a b with a matching pair of tests: "a b " or " a b", left to right without overlap. UTF-8 bytes are not
+ * digits, so bytes serve as well as characters: the first byte of a pair is never split from the rest of its
+ * character. */
 static rg_status split_pairs(rg_text *text, int rule)
 {
     rg_text   out = { 0 };
@@ -273,7 +275,9 @@ static rg_status split_pairs(rg_text *text, int rule)
     for (size_t i = 0; i < text->length && status == RG_OK; i++) {
         char a = text->data[i], b = text->data[i + 1]; /* the NUL at the end matches nothing */
         bool last = i + 1 >= text->length;
-        bool match = !last && (rule == 0 ? !is_digit(a) && is_dot(b) : rule == 1 ? is_dot(a) && !is_digit(b) : is_digit(a) && b == '-');
+        bool match = !last && (rule == 0   ? !is_digit(a) && is_dot(b)
+                               : rule == 1 ? is_dot(a) && !is_digit(b)
+                                           : is_digit(a) && b == '-');
         if (!match) {
             status = rg_text_add(&out, &a, 1);
             continue;
@@ -304,7 +308,8 @@ static rg_status words_of(rg_ids *out, rg_scorer *s, const char *line)
     return rg_word_ids(out, &s->words, rg_text_c(&s->text), s->text.length);
 }
 
-static rg_status ter_segment(double *stats, rg_scorer *s, const char *hypothesis, const char *const *references, size_t count)
+static rg_status ter_segment(double *stats, rg_scorer *s, const char *hypothesis, const char *const *references,
+                             size_t count)
 {
     RG_TRY(words_of(&s->hypothesis, s, hypothesis));
     for (size_t r = 0; r < count; r++) {

@@ -26,8 +26,8 @@ const char *rg_tokenizer_name(rg_tokenizer tokenizer)
 
 bool rg_is_space(uint32_t c)
 {
-    return (c >= 9 && c <= 13) || (c >= 0x1C && c <= 0x20) || c == 0x85 || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) ||
-           c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
+    return (c >= 9 && c <= 13) || (c >= 0x1C && c <= 0x20) || c == 0x85 || c == 0xA0 || c == 0x1680 ||
+           (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
 }
 
 rg_status rg_codes_of(rg_ids *out, const char *text, size_t bytes)
@@ -68,8 +68,8 @@ static bool no_digit(int32_t c)
 /* ASCII punctuation that always stands alone: not ' , - . and not digits and letters. */
 static bool is_western(int32_t c)
 {
-    return (c >= '{' && c <= '~') || (c >= '[' && c <= '`') || (c >= ' ' && c <= '&') || (c >= '(' && c <= '+') || (c >= ':' && c <= '@') ||
-           c == '/';
+    return (c >= '{' && c <= '~') || (c >= '[' && c <= '`') || (c >= ' ' && c <= '&') || (c >= '(' && c <= '+') ||
+           (c >= ':' && c <= '@') || c == '/';
 }
 
 static bool in_category(int32_t c, utf8proc_category_t first, utf8proc_category_t last)
@@ -93,15 +93,17 @@ static bool is_symbol(int32_t c)
     return in_category(c, UTF8PROC_CATEGORY_SM, UTF8PROC_CATEGORY_SO);
 }
 
-/* The ranges of the widespread Chinese script. Two of its bounds were meant to lie beyond U+FFFF but are read as shorter escapes;
- * comparable scores need the ranges that are really used, so U+2001-2A6D and U+2F81-2FA1 count as Chinese. */
+/* The ranges of the widespread Chinese script. Two of its bounds were meant to lie beyond U+FFFF but are read as
+ * shorter escapes; comparable scores need the ranges that are really used, so U+2001-2A6D and U+2F81-2FA1 count as
+ * Chinese. */
 static bool is_chinese(int32_t c)
 {
     static const int32_t ranges[][2] = {
-        { 0x3400, 0x4DB5 }, { 0x4E00, 0x9FA5 }, { 0x9FA6, 0x9FBB }, { 0xF900, 0xFA2D }, { 0xFA30, 0xFA6A }, { 0xFA70, 0xFAD9 },
-        { 0x2001, 0x2A6D }, { 0x2F81, 0x2FA1 }, { 0xFF00, 0xFFEF }, { 0x2E80, 0x2EFF }, { 0x3000, 0x303F }, { 0x31C0, 0x31EF },
-        { 0x2F00, 0x2FDF }, { 0x2FF0, 0x2FFF }, { 0x3100, 0x312F }, { 0x31A0, 0x31BF }, { 0xFE10, 0xFE1F }, { 0xFE30, 0xFE4F },
-        { 0x2600, 0x26FF }, { 0x2700, 0x27BF }, { 0x3200, 0x32FF }, { 0x3300, 0x33FF },
+        { 0x3400, 0x4DB5 }, { 0x4E00, 0x9FA5 }, { 0x9FA6, 0x9FBB }, { 0xF900, 0xFA2D }, { 0xFA30, 0xFA6A },
+        { 0xFA70, 0xFAD9 }, { 0x2001, 0x2A6D }, { 0x2F81, 0x2FA1 }, { 0xFF00, 0xFFEF }, { 0x2E80, 0x2EFF },
+        { 0x3000, 0x303F }, { 0x31C0, 0x31EF }, { 0x2F00, 0x2FDF }, { 0x2FF0, 0x2FFF }, { 0x3100, 0x312F },
+        { 0x31A0, 0x31BF }, { 0xFE10, 0xFE1F }, { 0xFE30, 0xFE4F }, { 0x2600, 0x26FF }, { 0x2700, 0x27BF },
+        { 0x3200, 0x32FF }, { 0x3300, 0x33FF },
     };
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
         if (c >= ranges[i][0] && c <= ranges[i][1]) return true;

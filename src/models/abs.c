@@ -1,13 +1,15 @@
-/* ABS (Rush, Chopra, Weston 2015): a feed-forward language model of the last C words, with an attention over the source.
+/* ABS (Rush, Chopra, Weston 2015): a feed-forward language model of the last C words, with an attention over the
+ * source.
  *
  *     h = tanh(U [E y_{i-C+1}; ...; E y_i])
  *     p = softmax(X~ P [G y_{i-C+1}; ...; G y_i])          X~: rows F x_j of the source
  *     enc = sum_j p_j xbar_j ,   xbar_j = sum_{q=j-Q}^{j+Q} x~_q / Q
  *     p(y_{i+1} | x, y) = softmax(V h + W enc)
  *
- * Source words (F) and the words of the context that asks (G) have tables of their own beside the language model's (E). The context is filled
- * up with start symbols. As printed, xbar divides 2Q + 1 terms by Q; W takes up the constant. There is no recurrence: all words of a title
- * learn at once, and a hypothesis carries only its last C words. */
+ * Source words (F) and the words of the context that asks (G) have tables of their own beside the language model's
+ * (E). The context is filled up with start symbols. As printed, xbar divides 2Q + 1 terms by Q; W takes up the
+ * constant. There is no recurrence: all words of a title learn at once, and a hypothesis carries only its last C
+ * words. */
 #include "decode/step_state.h"
 #include "models/answer_parts.h"
 #include "regard/layers.h"
@@ -20,11 +22,15 @@ typedef struct {
 
 static const rg_option options[] = {
     { RG_OPTION_INT, "dim-emb", offsetof(settings, d), "200", "width of embeddings (D)", 0, "[1,1000000]" },
-    { RG_OPTION_INT, "dim-hidden", offsetof(settings, hidden), "400", "width of the language model's hidden layer (H)", 0, "[1,1000000]" },
+    { RG_OPTION_INT, "dim-hidden", offsetof(settings, hidden), "400", "width of the language model's hidden layer (H)",
+      0, "[1,1000000]" },
     { RG_OPTION_INT, "context", offsetof(settings, context), "5", "words before that are looked at (C)", 0, "[1,32]" },
-    { RG_OPTION_INT, "smooth", offsetof(settings, around), "2", "source words to either side that a place is summed with (Q)", 0, "[0,32]" },
-    { RG_OPTION_REAL, "dropout", offsetof(settings, dropout), "0.2", "share of embeddings and of what is answered from dropped", 0, "[0,1)" },
-    { RG_OPTION_REAL, "label-smoothing", offsetof(settings, smoothing), "0", "probability spread over all words", 0, "[0,1)" },
+    { RG_OPTION_INT, "smooth", offsetof(settings, around), "2",
+      "source words to either side that a place is summed with (Q)", 0, "[0,32]" },
+    { RG_OPTION_REAL, "dropout", offsetof(settings, dropout), "0.2",
+      "share of embeddings and of what is answered from dropped", 0, "[0,1)" },
+    { RG_OPTION_REAL, "label-smoothing", offsetof(settings, smoothing), "0", "probability spread over all words", 0,
+      "[0,1)" },
     RG_ANSWER_VOCABULARY_ROW(settings, vocabulary),
     RG_OPTION_END
 };
@@ -41,11 +47,13 @@ static rg_status build(rg_model *m)
 {
     const settings     *s = m->options;
     parts              *p = m->parts;
-    const size_t        D = (size_t)s->d, H = (size_t)s->hidden, C = (size_t)s->context, V = rg_model_size(m, "target-vocabulary");
+    const size_t        D = (size_t)s->d, H = (size_t)s->hidden, C = (size_t)s->context,
+                 V = rg_model_size(m, "target-vocabulary");
     rg_attention_config c = RG_ATTENTION_CONFIG_DEFAULT;
     RG_TRY(rg_answer_vocabulary_check(s->vocabulary));
     p->words = rg_params_add(m->params, "words", RG_TABLE, V, D, RG_INIT_NORMAL, 0.3);
-    p->source = rg_params_add(m->params, "source", RG_TABLE, rg_model_size(m, "source-vocabulary"), D, RG_INIT_NORMAL, 0.3);
+    p->source =
+        rg_params_add(m->params, "source", RG_TABLE, rg_model_size(m, "source-vocabulary"), D, RG_INIT_NORMAL, 0.3);
     p->asking = rg_params_add(m->params, "asking", RG_TABLE, V, D, RG_INIT_NORMAL, 0.3);
     rg_dense_init(&p->hidden, m->params, "hidden", C * D, H, RG_TANH);
     p->query = rg_params_add(m->params, "query", RG_WEIGHT, C * D, D, RG_INIT_GLOROT, 1);
@@ -56,7 +64,7 @@ static rg_status build(rg_model *m)
     return rg_attention_init(&p->att, &c, m->params);
 }
 
-/* --------------------------------------------------------------------------------------------------------- the source */
+/* ------------------------------------------------------------------------------------------------------- the source */
 
 typedef struct {
     rg_tensor *keys, *values; /* x~, xbar */
@@ -72,7 +80,8 @@ static const int32_t *moved(rg_tape *t, const rg_layout *layout, int32_t by)
     return row;
 }
 
-static memory_of_source encode(rg_tape *t, const parts *p, const settings *s, const int32_t *ids, const rg_layout *layout)
+static memory_of_source encode(rg_tape *t, const parts *p, const settings *s, const int32_t *ids,
+                               const rg_layout *layout)
 {
     const size_t  n = (size_t)layout->start[layout->groups];
     const int32_t Q = (int32_t)s->around;
@@ -84,17 +93,18 @@ static memory_of_source encode(rg_tape *t, const parts *p, const settings *s, co
     return (memory_of_source){ rg_attention_prepare(t, &p->att, x), Q ? rg_scale(t, sum, 1.0 / (double)Q) : sum };
 }
 
-/* --------------------------------------------------------------------------------------------------------- the words */
+/* -------------------------------------------------------------------------------------------------------- the words */
 
 /* What is answered from, (n, H + D); context: C ids for each row. */
-static rg_tensor *look_back(rg_tape *t, const parts *p, const settings *s, const int32_t *context, size_t n, const memory_of_source *source,
-                            const rg_reach *reach)
+static rg_tensor *look_back(rg_tape *t, const parts *p, const settings *s, const int32_t *context, size_t n,
+                            const memory_of_source *source, const rg_reach *reach)
 {
     const size_t C = (size_t)s->context;
     rg_tensor   *words = rg_join_rows(t, rg_gather(t, rg_use(t, p->words), context, n * C, NULL), C);
     rg_tensor   *asking = rg_join_rows(t, rg_gather(t, rg_use(t, p->asking), context, n * C, NULL), C);
     rg_tape_push(t, "attention");
-    rg_tensor *seen = rg_attend(t, &p->att, rg_matmul(t, asking, rg_use(t, p->query)), source->keys, source->values, reach);
+    rg_tensor *seen =
+        rg_attend(t, &p->att, rg_matmul(t, asking, rg_use(t, p->query)), source->keys, source->values, reach);
     rg_tape_pop(t);
     rg_tensor *both[] = { rg_dense_run(t, &p->hidden, rg_dropout(t, words, s->dropout)), seen };
     return both[0] && both[1] ? rg_dropout(t, rg_concat_columns(t, 2, both), s->dropout) : NULL;
@@ -118,7 +128,8 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
             }
     if (!context) return (rg_loss){ NULL, 0 };
     rg_tensor *y = look_back(t, p, s, context, N, &source, rg_reach_groups(t, &to->layout, &from->layout));
-    return rg_answer_loss_over(t, m, y, rg_use(t, p->output), rg_use(t, p->output_bias), batch, s->smoothing, s->vocabulary);
+    return rg_answer_loss_over(t, m, y, rg_use(t, p->output), rg_use(t, p->output_bias), batch, s->smoothing,
+                               s->vocabulary);
 }
 
 /* -------------------------------------------------------------------------------------------------------- decoding */
@@ -163,12 +174,16 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
     return rg_linear_nt(t, y, rg_use(t, p->output), rg_use(t, p->output_bias));
 }
 
-static rg_status keep(rg_decoding *d, const int32_t *parents, size_t n) { return rg_step_state_keep(d->state, parents, n); }
+static rg_status keep(rg_decoding *d, const int32_t *parents, size_t n)
+{
+    return rg_step_state_keep(d->state, parents, n);
+}
 static void      finish(rg_decoding *d) { rg_step_state_fini(d->state); }
 
 static const rg_attention_use uses[] = {
-    { "before every target word", "the last C words, through G and P", "embedded source words", "sums of embedded source words around each place", "dot", "groups",
-      .watch = "*weights", .rows = "output", .cols = "source" },
+    { "before every target word", "the last C words, through G and P", "embedded source words",
+      "sums of embedded source words around each place", "dot", "groups", .watch = "*weights", .rows = "output",
+      .cols = "source" },
     { 0 },
 };
 

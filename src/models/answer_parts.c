@@ -7,7 +7,8 @@
 rg_loss rg_answer_loss(rg_tape *t, rg_tensor *y, rg_tensor *w, rg_tensor *b, const rg_field *target, double smoothing)
 {
     const double count = (double)rg_field_rows(target);
-    if (target->weights) return (rg_loss){ rg_cross_entropy_over_rows(t, y, w, b, target->ids, 0, target->weights, NULL), count };
+    if (target->weights)
+        return (rg_loss){ rg_cross_entropy_over_rows(t, y, w, b, target->ids, 0, target->weights, NULL), count };
     return (rg_loss){ rg_cross_entropy_over(t, y, w, b, target->ids, rg_tape_learning(t) ? smoothing : 0, 1), count };
 }
 
@@ -23,11 +24,15 @@ static long long most_frequent(const char *vocabulary)
 
 rg_status rg_answer_vocabulary_check(const char *vocabulary)
 {
-    return most_frequent(vocabulary) != -2 ? RG_OK : rg_fail(RG_EINVAL, "--output-vocabulary %s: all, or batch:N such as batch:2000", vocabulary);
+    return most_frequent(vocabulary) != -2
+               ? RG_OK
+               : rg_fail(RG_EINVAL, "--output-vocabulary %s: all, or batch:N such as batch:2000", vocabulary);
 }
 
-/* The words the softmax ranges over, rising, in words[0 .. returned), and in place[] where each word of the vocabulary stands among them. */
-static size_t choose_words(int32_t *words, int32_t *place, size_t V, size_t frequent, const rg_field *target, const rg_field *source)
+/* The words the softmax ranges over, rising, in words[0 .. returned), and in place[] where each word of the
+ * vocabulary stands among them. */
+static size_t choose_words(int32_t *words, int32_t *place, size_t V, size_t frequent, const rg_field *target,
+                           const rg_field *source)
 {
     size_t n = 0;
     for (size_t v = 0; v < V; v++) place[v] = v < frequent ? 0 : -1;
@@ -41,17 +46,18 @@ static size_t choose_words(int32_t *words, int32_t *place, size_t V, size_t freq
     return n;
 }
 
-rg_loss rg_answer_loss_over(rg_tape *t, const rg_model *m, rg_tensor *y, rg_tensor *w, rg_tensor *b, const rg_batch *batch, double smoothing,
-                            const char *vocabulary)
+rg_loss rg_answer_loss_over(rg_tape *t, const rg_model *m, rg_tensor *y, rg_tensor *w, rg_tensor *b,
+                            const rg_batch *batch, double smoothing, const char *vocabulary)
 {
     const rg_field *from = &batch->field[RG_SOURCE], *to = &batch->field[RG_TARGET];
     const long long frequent = most_frequent(vocabulary);
     if (frequent < 0 || !rg_tape_learning(t) || !w) return rg_answer_loss(t, y, w, b, to, smoothing);
     const size_t V = rg_tensor_rows(w), N = rg_field_rows(to);
-    int32_t     *words = rg_tape_memory(t, (V + 1) * sizeof *words), *place = rg_tape_memory(t, (V + 1) * sizeof *place);
+    int32_t *words = rg_tape_memory(t, (V + 1) * sizeof *words), *place = rg_tape_memory(t, (V + 1) * sizeof *place);
     int32_t     *ids = rg_tape_memory(t, (N + 1) * sizeof *ids);
     if (!words || !place || !ids) return (rg_loss){ NULL, 0 };
-    const size_t n = choose_words(words, place, V, (size_t)frequent, to, rg_model_size(m, "joint-vocabulary") ? from : NULL);
+    const size_t n =
+        choose_words(words, place, V, (size_t)frequent, to, rg_model_size(m, "joint-vocabulary") ? from : NULL);
     for (size_t i = 0; i < N; i++) ids[i] = place[to->ids[i]];
     rg_field target = *to;
     target.ids = ids;
@@ -69,4 +75,7 @@ const rg_reach *rg_answer_reach_groups(rg_tape *t, const int32_t *group, size_t 
     return begin ? rg_reach_intervals(t, n, (size_t)source->start[source->groups], begin, end) : NULL;
 }
 
-const rg_reach *rg_answer_reach(rg_tape *t, const rg_decoding *d) { return rg_answer_reach_groups(t, d->source_of, d->n, &d->sources); }
+const rg_reach *rg_answer_reach(rg_tape *t, const rg_decoding *d)
+{
+    return rg_answer_reach_groups(t, d->source_of, d->n, &d->sources);
+}

@@ -1,5 +1,5 @@
-/* BERT (Devlin et al. 2019): Transformer blocks in which every token sees its whole window; some tokens are hidden, and the model says what
- * they were.
+/* BERT (Devlin et al. 2019): Transformer blocks in which every token sees its whole window; some tokens are hidden, and
+ * the model says what they were.
  *
  *     x_i    = E[w_i] + P[i] + S[segment]            a hidden token: the learned row `mask`, or the vocabulary's [MASK]
  *     h      = blocks(norm(x))                       post-norm, GELU
@@ -34,21 +34,27 @@ typedef struct {
 
 static const rg_option options[] = {
     { RG_OPTION_INT, "dim-emb", AT(d), "128", "width of rows (d)", 0, "[1,1000000]", NULL },
-    { RG_OPTION_INT, "transformer-dim-ffn", AT(encoder.ff), "0", "width inside the feed-forward network; 0: four times dim-emb", 0,
-      "[0,1000000]", NULL },
+    { RG_OPTION_INT, "transformer-dim-ffn", AT(encoder.ff), "0",
+      "width inside the feed-forward network; 0: four times dim-emb", 0, "[0,1000000]", NULL },
     { RG_OPTION_INT, "transformer-heads", AT(encoder.heads), "4", "attention heads", 0, "[1,1000000]", NULL },
     { RG_OPTION_INT, "layers", AT(encoder.layers), "4", "blocks", 0, "[1,32]", NULL },
-    { RG_OPTION_REAL, "transformer-dropout", AT(encoder.dropout), "0.1", "share of embeddings and sub-layer outputs dropped", 0, "[0,1)", NULL },
-    { RG_OPTION_REAL, "transformer-dropout-attention", AT(encoder.dropout_attention), "0", "share of weights dropped", 0, "[0,1)", NULL },
-    { RG_OPTION_STRING, "transformer-norm", AT(encoder.norm), "post", "where the norm stands: post as printed", 0, "pre|post", NULL },
-    { RG_OPTION_STRING, "transformer-positions", AT(encoder.positions), "learned", "how tokens know their place in the window", 0,
-      "learned|sinusoidal", NULL },
-    { RG_OPTION_STRING, "transformer-ffn-activation", AT(encoder.activation), "gelu", "inside the feed-forward network", 0,
-      "relu|gelu|gelu_tanh", NULL },
+    { RG_OPTION_REAL, "transformer-dropout", AT(encoder.dropout), "0.1",
+      "share of embeddings and sub-layer outputs dropped", 0, "[0,1)", NULL },
+    { RG_OPTION_REAL, "transformer-dropout-attention", AT(encoder.dropout_attention), "0", "share of weights dropped",
+      0, "[0,1)", NULL },
+    { RG_OPTION_STRING, "transformer-norm", AT(encoder.norm), "post", "where the norm stands: post as printed", 0,
+      "pre|post", NULL },
+    { RG_OPTION_STRING, "transformer-positions", AT(encoder.positions), "learned",
+      "how tokens know their place in the window", 0, "learned|sinusoidal", NULL },
+    { RG_OPTION_STRING, "transformer-ffn-activation", AT(encoder.activation), "gelu", "inside the feed-forward network",
+      0, "relu|gelu|gelu_tanh", NULL },
     { RG_OPTION_INT, "segments", AT(encoder.segments), "2", "kinds of segment", 0, "[0,16]", NULL },
-    { RG_OPTION_BOOL, "embedding-norm", AT(encoder.entry_norm), "true", "a norm before the first block", 0, NULL, NULL },
-    { RG_OPTION_REAL, "norm-epsilon", AT(encoder.epsilon), "1e-12", "added to variances in the norms", 0, "(0,1)", NULL },
-    { RG_OPTION_REAL, "init-deviation", AT(deviation), "0.02", "deviation of embeddings at the start", 0, "(0,10]", NULL },
+    { RG_OPTION_BOOL, "embedding-norm", AT(encoder.entry_norm), "true", "a norm before the first block", 0, NULL,
+      NULL },
+    { RG_OPTION_REAL, "norm-epsilon", AT(encoder.epsilon), "1e-12", "added to variances in the norms", 0, "(0,1)",
+      NULL },
+    { RG_OPTION_REAL, "init-deviation", AT(deviation), "0.02", "deviation of embeddings at the start", 0, "(0,10]",
+      NULL },
     RG_OPTION_END
 };
 
@@ -66,13 +72,15 @@ static rg_status build(rg_model *m)
     settings    *s = m->options;
     parts       *q = m->parts;
     const size_t d = (size_t)s->d, context = rg_model_size(m, "context");
-    if (context < 3) return rg_fail(RG_EINVAL, "a bert needs a context of 3 tokens at least, two of which are <s> and </s>");
+    if (context < 3)
+        return rg_fail(RG_EINVAL, "a bert needs a context of 3 tokens at least, two of which are <s> and </s>");
     if (s->encoder.layers < 1) return rg_fail(RG_EINVAL, "a bert without blocks");
     s->encoder.name = "transformer";
     s->encoder.reach = "groups";
     s->encoder.places = (int64_t)context;
     RG_TRY(rg_lm_tables_init(&q->tables, m, d, d, true, true, RG_INIT_NORMAL, s->deviation));
-    if (!rg_model_size(m, "mask")) q->mask = rg_params_add(m->params, "mask", RG_TABLE, 1, d, RG_INIT_NORMAL, s->deviation);
+    if (!rg_model_size(m, "mask"))
+        q->mask = rg_params_add(m->params, "mask", RG_TABLE, 1, d, RG_INIT_NORMAL, s->deviation);
     RG_TRY(rg_encoder_init(&q->encoder, m->params, &s->encoder, d));
     rg_dense_init(&q->head, m->params, "head", d, d, RG_GELU);
     rg_norm_init(&q->head_norm, m->params, "head.norm", d);
@@ -98,11 +106,13 @@ static rg_tensor *enter(rg_tape *t, const rg_model *m, const rg_field *text)
 
 static rg_tensor *encode(rg_tape *t, const rg_model *m, const rg_batch *b)
 {
-    return rg_encoder_run(t, &((const parts *)m->parts)->encoder, enter(t, m, &b->field[RG_SOURCE]), b->field[RG_SEGMENTS].ids, NULL);
+    return rg_encoder_run(t, &((const parts *)m->parts)->encoder, enter(t, m, &b->field[RG_SOURCE]),
+                          b->field[RG_SEGMENTS].ids, NULL);
 }
 
 /* The rows whose token is to be said, as they go into the last product, and what the tokens were. */
-static rg_tensor *chosen_rows(rg_tape *t, const rg_model *m, const rg_batch *b, rg_tensor *h, int32_t **out_target, size_t *out_count)
+static rg_tensor *chosen_rows(rg_tape *t, const rg_model *m, const rg_batch *b, rg_tensor *h, int32_t **out_target,
+                              size_t *out_count)
 {
     const parts    *q = m->parts;
     const rg_field *target = &b->field[RG_TARGET];
@@ -122,7 +132,8 @@ static rg_tensor *predict(rg_tape *t, const rg_model *m, const void *data)
 {
     int32_t *target;
     size_t   n;
-    return rg_lm_logits(t, &((const parts *)m->parts)->tables, chosen_rows(t, m, data, encode(t, m, data), &target, &n));
+    return rg_lm_logits(t, &((const parts *)m->parts)->tables,
+                        chosen_rows(t, m, data, encode(t, m, data), &target, &n));
 }
 
 /* Every window's answer counts as often as it has chosen tokens: both losses are means over these then. */
@@ -134,7 +145,8 @@ static rg_tensor *following(rg_tape *t, const rg_model *m, const rg_batch *b, rg
     if (!weight) return NULL;
     for (size_t g = 0; g < b->examples; g++) {
         weight[g] = 0;
-        for (int32_t i = target->layout.start[g]; i < target->layout.start[g + 1]; i++) weight[g] += target->ids[i] >= 0;
+        for (int32_t i = target->layout.start[g]; i < target->layout.start[g + 1]; i++)
+            weight[g] += target->ids[i] >= 0;
     }
     rg_tensor *y = rg_dense_run(t, &q->follows, rg_dense_run(t, &q->pooler, rg_last_rows(t, h, true)));
     rg_tape_watch(t, "follows", y, NULL);
@@ -149,20 +161,24 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
     int32_t        *target = NULL;
     size_t          n = 0;
     rg_tensor      *x = chosen_rows(t, m, b, h, &target, &n);
-    rg_tensor      *sum = rg_cross_entropy_over(t, x, rg_use(t, q->tables.output), rg_use(t, q->tables.output_bias), target, 0, 1);
-    if (q->follows.w && rg_field_rows(&b->field[RG_FOLLOWS]) == b->examples) sum = rg_add(t, sum, following(t, m, b, h));
+    rg_tensor      *sum =
+        rg_cross_entropy_over(t, x, rg_use(t, q->tables.output), rg_use(t, q->tables.output_bias), target, 0, 1);
+    if (q->follows.w && rg_field_rows(&b->field[RG_FOLLOWS]) == b->examples)
+        sum = rg_add(t, sum, following(t, m, b, h));
     return (rg_loss){ sum, (double)n };
 }
 
 static const rg_preset presets[] = {
     { "tiny", "4 blocks of width 128: minutes", "dim-emb: 128\nlayers: 4\ntransformer-heads: 4\n" },
     { "base", "12 blocks of width 768, 110 M parameters with 30,522 tokens",
-      "dim-emb: 768\nlayers: 12\ntransformer-heads: 12\ntransformer-dropout: 0.1\ntransformer-dropout-attention: 0.1\n" },
+      "dim-emb: 768\nlayers: 12\ntransformer-heads: 12\ntransformer-dropout: 0.1\ntransformer-dropout-attention: "
+      "0.1\n" },
     { NULL, NULL, NULL },
 };
 
 static const rg_attention_use uses[] = {
-    { "every block", "tokens", "tokens", "tokens", "scaled_dot", "groups", .watch = "block.*weights", .rows = "words", .cols = "words" },
+    { "every block", "tokens", "tokens", "tokens", "scaled_dot", "groups", .watch = "block.*weights", .rows = "words",
+      .cols = "words" },
     { 0 },
 };
 

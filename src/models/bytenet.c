@@ -1,11 +1,13 @@
-/* ByteNet (Kalchbrenner et al. 2016): characters, two stacks of dilated convolutions, no attention; time grows with length alone.
+/* ByteNet (Kalchbrenner et al. 2016): characters, two stacks of dilated convolutions, no attention; time grows with
+ * length alone.
  *
  *     block     x + W_2 r(conv_k(r(W_1 r(x))))           r(x) = relu(layer norm(x)), each with its own norm; widths 2d -> d -> d -> 2d
  *     stacks    dilations 1, 2, 4, 8, 16, and again: `sets` times; centred in the encoder, causal in the decoder
  *     unfolding the encoder's S columns are resampled to T = a S + b: target step i reads column floor((i + 1/2) S / T), none from T on
  *     decoder   x_i = W [column(i); E y_{i-1}] + b, the stack, p(y_i) = softmax(W r(x_i))
  *
- * What target step i can see of the source is what the encoder's stack covers around that column: 1 + (k - 1) times the sum of all dilations. */
+ * What target step i can see of the source is what the encoder's stack covers around that column: 1 + (k - 1) times
+ * the sum of all dilations. */
 #include "models/answer_parts.h"
 #include "regard/conv.h"
 #include "regard/layers.h"
@@ -23,14 +25,20 @@ typedef struct {
 } settings;
 
 static const rg_option options[] = {
-    { RG_OPTION_INT, "width", offsetof(settings, d), "128", "channels inside a block (d); rows are twice as wide", 0, "[1,1000000]" },
-    { RG_OPTION_INT, "sets", offsetof(settings, sets), "2", "times the dilations come, in encoder and decoder", 0, "[1,12]" },
+    { RG_OPTION_INT, "width", offsetof(settings, d), "128", "channels inside a block (d); rows are twice as wide", 0,
+      "[1,1000000]" },
+    { RG_OPTION_INT, "sets", offsetof(settings, sets), "2", "times the dilations come, in encoder and decoder", 0,
+      "[1,12]" },
     { RG_OPTION_INT, "kernel", offsetof(settings, taps), "3", "taps of a convolution (k)", 0, "[1,99]" },
-    { RG_OPTION_INT, "dilation", offsetof(settings, dilation), "16", "the largest of the dilations 1, 2, 4, ...", 0, "[1,65536]" },
-    { RG_OPTION_REAL, "unfold-scale", offsetof(settings, scale), "1.2", "target length expected for a source of S: this times S (a) ...", 0, "(0,1000)" },
+    { RG_OPTION_INT, "dilation", offsetof(settings, dilation), "16", "the largest of the dilations 1, 2, 4, ...", 0,
+      "[1,65536]" },
+    { RG_OPTION_REAL, "unfold-scale", offsetof(settings, scale), "1.2",
+      "target length expected for a source of S: this times S (a) ...", 0, "(0,1000)" },
     { RG_OPTION_REAL, "unfold-more", offsetof(settings, more), "0", "... and so many more (b)", 0, "[0,1000000]" },
-    { RG_OPTION_REAL, "dropout", offsetof(settings, dropout), "0.1", "share of each block's output dropped", 0, "[0,1)" },
-    { RG_OPTION_REAL, "label-smoothing", offsetof(settings, smoothing), "0", "probability spread over all characters", 0, "[0,1)" },
+    { RG_OPTION_REAL, "dropout", offsetof(settings, dropout), "0.1", "share of each block's output dropped", 0,
+      "[0,1)" },
+    { RG_OPTION_REAL, "label-smoothing", offsetof(settings, smoothing), "0", "probability spread over all characters",
+      0, "[0,1)" },
     RG_OPTION_END
 };
 
@@ -72,8 +80,8 @@ static rg_status build_stack(stack *out, rg_params *p, const char *name, const s
     for (int64_t set = 0; set < s->sets; set++)
         for (size_t dilation = 1; dilation <= (size_t)s->dilation; dilation *= 2) {
             if (out->blocks == MOST_BLOCKS)
-                return rg_fail(RG_EINVAL, "--sets %lld of dilations up to %lld are more than %d blocks", (long long)s->sets, (long long)s->dilation,
-                               MOST_BLOCKS);
+                return rg_fail(RG_EINVAL, "--sets %lld of dilations up to %lld are more than %d blocks",
+                               (long long)s->sets, (long long)s->dilation, MOST_BLOCKS);
             rg_params_push(p, "%s.%zu", name, out->blocks);
             build_block(&out->block[out->blocks++], p, s, dilation);
             rg_params_pop(p);
@@ -91,7 +99,8 @@ static rg_status build(rg_model *m)
     const settings *s = m->options;
     parts          *p = m->parts;
     const size_t    D = 2 * (size_t)s->d, V = rg_model_size(m, "target-vocabulary");
-    p->source = rg_params_add(m->params, "source.embedding", RG_TABLE, rg_model_size(m, "source-vocabulary"), D, RG_INIT_NORMAL, 1);
+    p->source = rg_params_add(m->params, "source.embedding", RG_TABLE, rg_model_size(m, "source-vocabulary"), D,
+                              RG_INIT_NORMAL, 1);
     p->target = rg_params_add(m->params, "target.embedding", RG_TABLE, V, D, RG_INIT_NORMAL, 1);
     RG_TRY(build_stack(&p->encoder, m->params, "encoder", s));
     rg_dense_init(&p->join, m->params, "join", 2 * D, D, RG_IDENTITY);
@@ -128,13 +137,15 @@ static rg_tensor *run(rg_tape *t, const stack *k, const settings *s, rg_tensor *
 
 static rg_tensor *encode(rg_tape *t, const parts *p, const settings *s, const int32_t *ids, const rg_layout *layout)
 {
-    return run(t, &p->encoder, s, rg_gather(t, rg_use(t, p->source), ids, (size_t)layout->start[layout->groups], layout), false);
+    return run(t, &p->encoder, s,
+               rg_gather(t, rg_use(t, p->source), ids, (size_t)layout->start[layout->groups], layout), false);
 }
 
 /* The source row that target step i of a sentence reads; -1: none. */
 static int32_t column_of(const settings *s, const rg_layout *source, size_t group, size_t i)
 {
-    const double S = (double)(source->start[group + 1] - source->start[group]), T = s->scale * S + s->more, at = ((double)i + 0.5) * S / T;
+    const double S = (double)(source->start[group + 1] - source->start[group]), T = s->scale * S + s->more,
+                 at = ((double)i + 0.5) * S / T;
     return at < S ? source->start[group] + (int32_t)at : -1;
 }
 
@@ -150,7 +161,8 @@ static rg_tensor *unfold(rg_tape *t, const settings *s, rg_tensor *x, const rg_l
 {
     int32_t *row = rg_tape_memory(t, ((size_t)target->start[target->groups] + 1) * sizeof *row);
     for (size_t g = 0; row && g < target->groups; g++)
-        for (int32_t i = target->start[g]; i < target->start[g + 1]; i++) row[i] = column_of(s, source, g, (size_t)(i - target->start[g]));
+        for (int32_t i = target->start[g]; i < target->start[g + 1]; i++)
+            row[i] = column_of(s, source, g, (size_t)(i - target->start[g]));
     return row ? rg_gather(t, x, row, (size_t)target->start[target->groups], target) : NULL;
 }
 
@@ -209,10 +221,14 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
     return rg_linear_nt(t, rectified(t, &p->decoder.end, x), rg_use(t, p->output), rg_use(t, p->output_bias));
 }
 
-static rg_status keep(rg_decoding *d, const int32_t *parents, size_t n) { return rg_trail_keep(((memory *)d->state)->past, parents, n); }
+static rg_status keep(rg_decoding *d, const int32_t *parents, size_t n)
+{
+    return rg_trail_keep(((memory *)d->state)->past, parents, n);
+}
 
 static const rg_preset presets[] = {
-    { "paper", "the paper's model: 6 sets of 5 dilations, width 800", "width: 800\nsets: 6\nkernel: 3\ndilation: 16\n" },
+    { "paper", "the paper's model: 6 sets of 5 dilations, width 800",
+      "width: 800\nsets: 6\nkernel: 3\ndilation: 16\n" },
     { NULL, NULL, NULL },
 };
 

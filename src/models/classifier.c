@@ -6,8 +6,9 @@
  *
  *     L   = L_task + overlap |A A^T - I|^2 + lm_weight L_LM
  *
- * The overlap is of several rows of attention. L_LM (Radford et al. 2018) is of the next token, from causal blocks and the embedding, a mean
- * over the tokens of each text. Parameters are called as in bert and gpt: --init-from takes theirs. */
+ * The overlap is of several rows of attention. L_LM (Radford et al. 2018) is of the next token, from causal blocks
+ * and the embedding, a mean over the tokens of each text. Parameters are called as in bert and gpt: --init-from
+ * takes theirs. */
 #include <string.h>
 
 #include "regard/encoder.h"
@@ -25,15 +26,18 @@ typedef struct {
 static const rg_option options[] = {
     { RG_OPTION_INT, "dim-emb", AT(emb), "100", "numbers of a token's embedding", 0, "[1,1000000]", NULL },
     RG_ENCODER_ROWS(settings, encoder, "bilstm", "100"),
-    { RG_OPTION_STRING, "pool", AT(pool), "attention", "what makes one row of a text's rows", 0, "last|first|mean|max|attention", NULL },
+    { RG_OPTION_STRING, "pool", AT(pool), "attention", "what makes one row of a text's rows", 0,
+      "last|first|mean|max|attention", NULL },
     { RG_OPTION_INT, "attention-rows", AT(rows), "1", "rows of attention, side by side", 0, "[1,64]", NULL },
     { RG_OPTION_INT, "attention-dim", AT(hidden), "64", "width inside the score of attention", 0, "[1,100000]", NULL },
-    { RG_OPTION_REAL, "overlap-penalty", AT(overlap), "0.1", "weight of the overlap of several rows of attention", 0, "[0,inf)", NULL },
+    { RG_OPTION_REAL, "overlap-penalty", AT(overlap), "0.1", "weight of the overlap of several rows of attention", 0,
+      "[0,inf)", NULL },
     { RG_OPTION_REAL, "dropout", AT(dropout), "0.5", "share of the pooled row dropped", 0, "[0,1)", NULL },
     { RG_OPTION_REAL, "dropout-emb", AT(dropout_emb), "0.5", "share of the embeddings dropped", 0, "[0,1)", NULL },
-    { RG_OPTION_REAL, "dropout-words", AT(dropout_words), "0.3", "share of whole tokens dropped (Iyyer et al. 2015)", 0, "[0,1)", NULL },
-    { RG_OPTION_REAL, "lm-weight", AT(lm_weight), "0", "weight of the loss of each next token; needs --transformer-reach causal", 0,
-      "[0,1000]", NULL },
+    { RG_OPTION_REAL, "dropout-words", AT(dropout_words), "0.3", "share of whole tokens dropped (Iyyer et al. 2015)", 0,
+      "[0,1)", NULL },
+    { RG_OPTION_REAL, "lm-weight", AT(lm_weight), "0",
+      "weight of the loss of each next token; needs --transformer-reach causal", 0, "[0,1000]", NULL },
     RG_OPTION_END
 };
 
@@ -51,9 +55,12 @@ static rg_status check(const rg_model *m, const settings *s)
 {
     const bool causal = strcmp(s->encoder.reach, "causal") == 0 && strcmp(s->encoder.name, "transformer") == 0;
     if (s->lm_weight > 0 && !causal)
-        return rg_fail(RG_EINVAL, "--lm-weight %g: each next token is predicted from those before it; give --encoder transformer "
-                                  "--transformer-reach causal", s->lm_weight);
-    if (s->lm_weight > 0 && !rg_model_size(m, "vocabulary")) return rg_fail(RG_EINVAL, "--lm-weight is for texts, not for numbers");
+        return rg_fail(RG_EINVAL,
+                       "--lm-weight %g: each next token is predicted from those before it; give --encoder transformer "
+                       "--transformer-reach causal",
+                       s->lm_weight);
+    if (s->lm_weight > 0 && !rg_model_size(m, "vocabulary"))
+        return rg_fail(RG_EINVAL, "--lm-weight is for texts, not for numbers");
     return RG_OK;
 }
 
@@ -64,8 +71,8 @@ static rg_status build(rg_model *m)
     parts          *q = m->parts;
     RG_TRY(check(m, s));
     if (V) {
-        q->embedding = rg_params_add(m->params, "embedding", s->lm_weight > 0 ? RG_TIED : RG_TABLE, V, d, RG_INIT_NORMAL,
-                                     rg_encoder_deviation(&s->encoder, d));
+        q->embedding = rg_params_add(m->params, "embedding", s->lm_weight > 0 ? RG_TIED : RG_TABLE, V, d,
+                                     RG_INIT_NORMAL, rg_encoder_deviation(&s->encoder, d));
     } else {
         q->shift = rg_params_add(m->params, "input.shift", RG_KEPT, 1, in, RG_INIT_ZERO, 0);
         q->scale = rg_params_add(m->params, "input.scale", RG_KEPT, 1, in, RG_INIT_ONE, 1);
@@ -128,10 +135,12 @@ static rg_tensor *next_pieces(rg_tape *t, const rg_model *m, const rg_field *tex
         for (int32_t i = l->start[g]; i < l->start[g + 1]; i++) {
             const bool last = i + 1 == l->start[g + 1];
             next[i] = last ? -1 : text->ids[i + 1];
-            weight[i] = last ? 0 : (rg_real)(((const settings *)m->options)->lm_weight / (l->start[g + 1] - l->start[g] - 1));
+            weight[i] =
+                last ? 0 : (rg_real)(((const settings *)m->options)->lm_weight / (l->start[g + 1] - l->start[g] - 1));
         }
     if (!next || !weight) return NULL;
-    return rg_cross_entropy_over_rows(t, h, rg_use(t, ((const parts *)m->parts)->embedding), NULL, next, 0, weight, NULL);
+    return rg_cross_entropy_over_rows(t, h, rg_use(t, ((const parts *)m->parts)->embedding), NULL, next, 0, weight,
+                                      NULL);
 }
 
 static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
@@ -142,7 +151,8 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
     rg_tensor      *pooled = rg_pool_run(t, &q->pool, h, end, &overlap);
     rg_loss         all = rg_compare_classes(t, data, answer(t, m, data, pooled));
     if (overlap && s->overlap > 0) all.sum = rg_add(t, all.sum, rg_scale(t, overlap, s->overlap));
-    if (s->lm_weight > 0) all.sum = rg_add(t, all.sum, next_pieces(t, m, &((const rg_batch *)data)->field[RG_INPUT], h));
+    if (s->lm_weight > 0)
+        all.sum = rg_add(t, all.sum, next_pieces(t, m, &((const rg_batch *)data)->field[RG_INPUT], h));
     return all;
 }
 
@@ -155,9 +165,10 @@ static const rg_preset presets[] = {
 };
 
 static const rg_attention_use uses[] = {
-    { "pooling", "none: a learned vector per row", "rows of the encoder", "rows of the encoder", "vector", "groups", .watch = "pool.weights",
-      .rows = "class", .cols = "words" },
-    { "every block", "rows", "rows", "rows", "scaled_dot", "groups or causal", .watch = "block.*weights", .rows = "words", .cols = "words" },
+    { "pooling", "none: a learned vector per row", "rows of the encoder", "rows of the encoder", "vector", "groups",
+      .watch = "pool.weights", .rows = "class", .cols = "words" },
+    { "every block", "rows", "rows", "rows", "scaled_dot", "groups or causal", .watch = "block.*weights",
+      .rows = "words", .cols = "words" },
     { 0 },
 };
 

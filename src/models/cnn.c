@@ -8,9 +8,10 @@
  *                                                   (Williams 1992) teaches a by R = log p(y): loss - (R - b) log a_j - entropy H(a)
  *     logits = dense layers(F) W + b
  *
- * With gap and no dense layer, the class activation map M_c = f w_c (Zhou et al. 2016) says what every cell adds: its mean is the logit of
- * class c minus its bias. A spatial transformer (--front stn; Jaderberg et al. 2015) may stand before everything: it looks at the picture,
- * chooses a map of places, and the network sees the picture through it. */
+ * With gap and no dense layer, the class activation map M_c = f w_c (Zhou et al. 2016) says what every cell adds:
+ * its mean is the logit of class c minus its bias. A spatial transformer (--front stn; Jaderberg et al. 2015) may
+ * stand before everything: it looks at the picture, chooses a map of places, and the network sees the picture
+ * through it. */
 #include <math.h>
 #include <string.h>
 
@@ -29,22 +30,37 @@ typedef struct {
 
 static const rg_option options[] = {
     { RG_OPTION_STRING, "layers", offsetof(settings, layers), "auto",
-      "of the network: c5x32 convolution, p2 pooling, f100 dense (docs/models/cnn.md); auto: c3x32 p2 c3x64 p2 c3x64, behind --features none", 0, NULL, NULL },
-    { RG_OPTION_STRING, "pixels", offsetof(settings, pixels), "unit", "what the network is given of red, green and blue (docs/pictures.md)", 0, RG_PIXEL_RULES, NULL },
-    { RG_OPTION_STRING, "head", offsetof(settings, head), "dense", "what follows the pooling; maps: nothing, the last maps are the classes", 0, "dense|maps", NULL },
-    { RG_OPTION_STRING, "pool", offsetof(settings, pool), "gap", "how the last maps become one row", 0, "gap|max|flatten|soft|hard|gumbel", NULL },
-    { RG_OPTION_REAL, "dropout", offsetof(settings, dropout), "0", "share of the row before the classes that is dropped", 0, "[0,1)", NULL },
+      "of the network: c5x32 convolution, p2 pooling, f100 dense (docs/models/cnn.md); auto: c3x32 p2 c3x64 p2 c3x64, "
+      "behind --features none",
+      0, NULL, NULL },
+    { RG_OPTION_STRING, "pixels", offsetof(settings, pixels), "unit",
+      "what the network is given of red, green and blue (docs/pictures.md)", 0, RG_PIXEL_RULES, NULL },
+    { RG_OPTION_STRING, "head", offsetof(settings, head), "dense",
+      "what follows the pooling; maps: nothing, the last maps are the classes", 0, "dense|maps", NULL },
+    { RG_OPTION_STRING, "pool", offsetof(settings, pool), "gap", "how the last maps become one row", 0,
+      "gap|max|flatten|soft|hard|gumbel", NULL },
+    { RG_OPTION_REAL, "dropout", offsetof(settings, dropout), "0",
+      "share of the row before the classes that is dropped", 0, "[0,1)", NULL },
     { RG_OPTION_REAL, "temperature", offsetof(settings, temperature), "1", "of --pool gumbel", 0, "(0,inf)", NULL },
-    { RG_OPTION_STRING, "baseline", offsetof(settings, baseline), "learned", "of --pool hard: what the reward is compared with; learned: its moving mean", 0, "none|learned", NULL },
-    { RG_OPTION_REAL, "reward", offsetof(settings, reward), "1", "of --pool hard: weight of the score function", 0, "[0,inf)", NULL },
-    { RG_OPTION_REAL, "entropy", offsetof(settings, entropy), "0.01", "of --pool hard: weight of the entropy, which keeps it trying", 0, "[0,inf)", NULL },
-    { RG_OPTION_REAL, "soft-share", offsetof(settings, soft_share), "0", "of --pool hard: share of updates with the mean instead of a draw", 0, "[0,1]", NULL },
-    { RG_OPTION_STRING, "front", offsetof(settings, front), "none", "what stands before the network; stn: a spatial transformer", 0, "none|stn", NULL },
+    { RG_OPTION_STRING, "baseline", offsetof(settings, baseline), "learned",
+      "of --pool hard: what the reward is compared with; learned: its moving mean", 0, "none|learned", NULL },
+    { RG_OPTION_REAL, "reward", offsetof(settings, reward), "1", "of --pool hard: weight of the score function", 0,
+      "[0,inf)", NULL },
+    { RG_OPTION_REAL, "entropy", offsetof(settings, entropy), "0.01",
+      "of --pool hard: weight of the entropy, which keeps it trying", 0, "[0,inf)", NULL },
+    { RG_OPTION_REAL, "soft-share", offsetof(settings, soft_share), "0",
+      "of --pool hard: share of updates with the mean instead of a draw", 0, "[0,1]", NULL },
+    { RG_OPTION_STRING, "front", offsetof(settings, front), "none",
+      "what stands before the network; stn: a spatial transformer", 0, "none|stn", NULL },
     { RG_OPTION_INT, "fronts", offsetof(settings, fronts), "1", "spatial transformers side by side", 0, "[1,8]", NULL },
-    { RG_OPTION_STRING, "grid", offsetof(settings, grid), "affine", "what a spatial transformer may do", 0, "affine|attention|projective", NULL },
-    { RG_OPTION_STRING, "front-layers", offsetof(settings, front_layers), "p2 c5x20 p2 c5x20 f20", "of the network that chooses the map", 0, NULL, NULL },
-    { RG_OPTION_INT, "front-size", offsetof(settings, front_size), "0", "pixels of a side of what it hands on; 0: as the picture", 0, "[0,4096]", NULL },
-    { RG_OPTION_REAL, "front-rate", offsetof(settings, front_rate), "0.1", "its learning rate as a share of the network's", 0, "[0,inf)", NULL },
+    { RG_OPTION_STRING, "grid", offsetof(settings, grid), "affine", "what a spatial transformer may do", 0,
+      "affine|attention|projective", NULL },
+    { RG_OPTION_STRING, "front-layers", offsetof(settings, front_layers), "p2 c5x20 p2 c5x20 f20",
+      "of the network that chooses the map", 0, NULL, NULL },
+    { RG_OPTION_INT, "front-size", offsetof(settings, front_size), "0",
+      "pixels of a side of what it hands on; 0: as the picture", 0, "[0,4096]", NULL },
+    { RG_OPTION_REAL, "front-rate", offsetof(settings, front_rate), "0.1",
+      "its learning rate as a share of the network's", 0, "[0,inf)", NULL },
     RG_OPTION_END
 };
 
@@ -60,21 +76,24 @@ typedef struct {
 
 static const settings *its(const rg_model *m) { return m->options; }
 static bool            is(const char *a, const char *b) { return strcmp(a, b) == 0; }
-static size_t          grid_numbers(const settings *s) { return is(s->grid, "attention") ? 3 : is(s->grid, "affine") ? 6 : 8; }
+static size_t grid_numbers(const settings *s) { return is(s->grid, "attention") ? 3 : is(s->grid, "affine") ? 6 : 8; }
 
-/* ----------------------------------------------------------------------------------------------------------- building */
+/* --------------------------------------------------------------------------------------------------------- building */
 
-/* Weights 0 and a bias that is the identity: the first picture goes through unchanged. The bias is added to what the layer gives. */
+/* Weights 0 and a bias that is the identity: the first picture goes through unchanged. The bias is added to what the
+ * layer gives. */
 static rg_status build_front(rg_model *m, parts *q, size_t index)
 {
     const settings *s = its(m);
     rg_net         *look = &q->look[index];
-    rg_status       status = rg_net_parse(look, s->front_layers, rg_model_size(m, "channels"), rg_model_size(m, "height"), rg_model_size(m, "width"));
+    rg_status status = rg_net_parse(look, s->front_layers, rg_model_size(m, "channels"), rg_model_size(m, "height"),
+                                    rg_model_size(m, "width"));
     if (status != RG_OK) return rg_fail_in(status, "--front-layers: ");
     rg_params_push(m->params, "front.%zu", index);
     const size_t flat = rg_net_height(look) * rg_net_width(look) * rg_net_channels(look);
     rg_net_init(look, m->params, "look", flat);
-    q->theta[index].w = rg_params_add(m->params, "theta.w", RG_WEIGHT, rg_net_units(look, flat), grid_numbers(s), RG_INIT_ZERO, 0);
+    q->theta[index].w =
+        rg_params_add(m->params, "theta.w", RG_WEIGHT, rg_net_units(look, flat), grid_numbers(s), RG_INIT_ZERO, 0);
     q->theta[index].b = rg_params_add(m->params, "theta.b", RG_VECTOR, 1, grid_numbers(s), RG_INIT_ZERO, 0);
     rg_params_pop(m->params);
     return RG_OK;
@@ -102,12 +121,16 @@ static rg_status build(rg_model *m)
     parts          *q = m->parts;
     const bool      front = is(s->front, "stn");
     const size_t    fronts = front ? (size_t)s->fronts : 1, channels = rg_model_size(m, "channels");
-    if (!channels || !rg_model_size(m, "height")) return rg_fail(RG_EINVAL, "cnn reads pictures: idx, a folder, a tar archive, or --pictures");
+    if (!channels || !rg_model_size(m, "height"))
+        return rg_fail(RG_EINVAL, "cnn reads pictures: idx, a folder, a tar archive, or --pictures");
     q->height = front && s->front_size ? (size_t)s->front_size : rg_model_size(m, "height");
     q->width = front && s->front_size ? (size_t)s->front_size : rg_model_size(m, "width");
     for (size_t i = 0; front && i < fronts; i++) RG_TRY(build_front(m, q, i));
-    const char *layers = !is(s->layers, "auto") ? s->layers : rg_model_size(m, "encoded") ? "" : "c3x32 p2 c3x64 p2 c3x64";
-    if (!is(s->pixels, "unit") && channels != 3) return rg_fail(RG_EINVAL, "--pixels %s is for pictures of 3 channels; these have %zu", s->pixels, channels);
+    const char *layers = !is(s->layers, "auto")        ? s->layers
+                         : rg_model_size(m, "encoded") ? ""
+                                                       : "c3x32 p2 c3x64 p2 c3x64";
+    if (!is(s->pixels, "unit") && channels != 3)
+        return rg_fail(RG_EINVAL, "--pixels %s is for pictures of 3 channels; these have %zu", s->pixels, channels);
     rg_status status = rg_net_parse(&q->net, layers, fronts * channels, q->height, q->width);
     if (status != RG_OK) return rg_fail_in(status, "--layers: ");
     const size_t cells = rg_net_height(&q->net) * rg_net_width(&q->net), wide = rg_net_channels(&q->net);
@@ -115,7 +138,8 @@ static rg_status build(rg_model *m)
     RG_TRY(build_pool(m, q));
     rg_net_init(&q->net, m->params, "net", units);
     const size_t classes = rg_model_size(m, "classes"), given = rg_net_units(&q->net, units);
-    if (is(s->head, "maps") && classes && given != classes) return rg_fail(RG_EINVAL, "--head maps: the layers give %zu numbers, there are %zu classes", given, classes);
+    if (is(s->head, "maps") && classes && given != classes)
+        return rg_fail(RG_EINVAL, "--head maps: the layers give %zu numbers, there are %zu classes", given, classes);
     if (is(s->head, "dense") && classes) rg_dense_init(&q->output, m->params, "output", given, classes, RG_IDENTITY);
     if (front) (void)rg_params_rate(m->params, "front.*", s->front_rate);
     RG_TRY(rg_sizes_put(&m->sizes, "units", rg_net_units(&q->net, units)));
@@ -125,7 +149,7 @@ static rg_status build(rg_model *m)
     return rg_sizes_put(&m->sizes, "cells-across", rg_net_width(&q->net));
 }
 
-/* ------------------------------------------------------------------------------------------------------------ running */
+/* ---------------------------------------------------------------------------------------------------------- running */
 
 static rg_tensor *enter(rg_tape *t, const rg_model *m, const void *data)
 {
@@ -218,7 +242,8 @@ static pooled pool(rg_tape *t, const rg_model *m, rg_tensor *maps)
     const parts    *q = m->parts;
     if (is(s->pool, "gap")) return (pooled){ .row = rg_mean_groups(t, maps) };
     if (is(s->pool, "max")) return (pooled){ .row = rg_max_groups(t, maps) };
-    if (is(s->pool, "flatten")) return (pooled){ .row = rg_join_rows(t, maps, rg_net_height(&q->net) * rg_net_width(&q->net)) };
+    if (is(s->pool, "flatten"))
+        return (pooled){ .row = rg_join_rows(t, maps, rg_net_height(&q->net) * rg_net_width(&q->net)) };
     return pool_by_attention(t, m, maps);
 }
 
@@ -242,21 +267,24 @@ static const rg_real *log_p(rg_tape *t, const rg_batch *b, const rg_tensor *logi
 static rg_tensor *add_score_function(rg_tape *t, const rg_model *m, const rg_batch *b, const pooled *p, rg_tensor *row)
 {
     parts *q = m->parts;
-    if (!p->picked || !rg_tape_learning(t) || b->fields <= RG_LABEL || b->field[RG_LABEL].kind != RG_FIELD_CLASS) return row;
+    if (!p->picked || !rg_tape_learning(t) || b->fields <= RG_LABEL || b->field[RG_LABEL].kind != RG_FIELD_CLASS)
+        return row;
     const rg_tensor *logits = q->output.w ? rg_dense_run(t, &q->output, rg_detach(t, row)) : row;
     const rg_real   *R = log_p(t, b, logits);
     return R ? rg_attach_loss(t, row, rg_hard_loss(t, &q->hard, p->a, p->picked, R, p->reach)) : NULL;
 }
 
-/* What each cell adds to the logit of the class that wins, or is asked about (the label), over the cells of a picture: positive parts, as shares. Only when
- * somebody watches. */
+/* What each cell adds to the logit of the class that wins, or is asked about (the label), over the cells of a
+ * picture: positive parts, as shares. Only when somebody watches. */
 static void show_map(rg_tape *t, const rg_model *m, const rg_batch *b, rg_tensor *maps)
 {
     const parts     *q = m->parts;
     const rg_layout *cells = rg_tensor_layout(maps);
-    if (!rg_tape_watched(t, "evidence.weights") || q->net.count > q->net.maps || !(is(its(m)->pool, "gap") || is(its(m)->pool, "max")) || !cells) return;
+    if (!rg_tape_watched(t, "evidence.weights") || q->net.count > q->net.maps ||
+        !(is(its(m)->pool, "gap") || is(its(m)->pool, "max")) || !cells)
+        return;
     rg_tensor       *M = q->output.w ? rg_matmul(t, maps, rg_use(t, q->output.w)) : maps; /* (cells, classes) */
-    rg_tensor       *logits = q->output.b ? rg_add(t, rg_mean_groups(t, M), rg_use(t, q->output.b)) : rg_mean_groups(t, M);
+    rg_tensor *logits = q->output.b ? rg_add(t, rg_mean_groups(t, M), rg_use(t, q->output.b)) : rg_mean_groups(t, M);
     const rg_layout *queries = one_per_picture(t, cells->groups);
     rg_real         *shares = rg_tape_memory(t, rg_tensor_rows(maps) * sizeof *shares);
     if (!logits || !queries || !shares) return;
@@ -266,7 +294,8 @@ static void show_map(rg_tape *t, const rg_model *m, const rg_batch *b, rg_tensor
         for (size_t c = 1; c < rg_tensor_cols(logits); c++)
             if (rg_tensor_at(logits, g, c) > rg_tensor_at(logits, g, best)) best = c;
         const rg_field *asked = &b->field[RG_LABEL];
-        if (b->fields > RG_LABEL && asked->ids && asked->layout.start[g] < asked->layout.start[g + 1]) best = (size_t)asked->ids[asked->layout.start[g]];
+        if (b->fields > RG_LABEL && asked->ids && asked->layout.start[g] < asked->layout.start[g + 1])
+            best = (size_t)asked->ids[asked->layout.start[g]];
         for (int32_t i = cells->start[g]; i < cells->start[g + 1]; i++) {
             const rg_real v = rg_tensor_at(M, (size_t)i, best);
             sum += shares[i] = v > 0 ? v : 0;
@@ -274,7 +303,8 @@ static void show_map(rg_tape *t, const rg_model *m, const rg_batch *b, rg_tensor
         for (int32_t i = cells->start[g]; i < cells->start[g + 1] && sum > 0; i++) shares[i] /= sum;
     }
     rg_tape_push(t, "evidence");
-    rg_tape_watch(t, "weights", rg_constant(t, shares, rg_tensor_rows(maps), 1, NULL), rg_reach_groups(t, queries, cells));
+    rg_tape_watch(t, "weights", rg_constant(t, shares, rg_tensor_rows(maps), 1, NULL),
+                  rg_reach_groups(t, queries, cells));
     rg_tape_pop(t);
 }
 
@@ -297,16 +327,18 @@ static rg_tensor *answer(rg_tape *t, const rg_model *m, const void *data, rg_ten
 }
 
 static const rg_attention_use uses[] = {
-    { "pooling (soft, hard, gumbel)", "none: one vector is learned", "cells of the last maps", "cells of the last maps", "vector", "groups", "pool.weights", "class", "cells" },
-    { "class activation map (gap, max)", "weights of the class", "cells of the last maps", "cells of the last maps", "dot, without softmax", "groups",
-      "evidence.weights", "class", "cells" },
+    { "pooling (soft, hard, gumbel)", "none: one vector is learned", "cells of the last maps", "cells of the last maps",
+      "vector", "groups", "pool.weights", "class", "cells" },
+    { "class activation map (gap, max)", "weights of the class", "cells of the last maps", "cells of the last maps",
+      "dot, without softmax", "groups", "evidence.weights", "class", "cells" },
     { 0 },
 };
 
 const rg_system rg_system_cnn = {
     .name = "cnn",
     .summary = "the class of a picture by convolutions; shows where the evidence was",
-    .paper = "Zhou, Khosla, Lapedriza, Oliva, Torralba 2016 (class activation maps); Jaderberg et al. 2015 (--front stn)",
+    .paper =
+        "Zhou, Khosla, Lapedriza, Oliva, Torralba 2016 (class activation maps); Jaderberg et al. 2015 (--front stn)",
     .task = &rg_task_classify,
     .reads = "pixels",
     .uses = uses,

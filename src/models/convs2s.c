@@ -7,8 +7,9 @@
  *               x <- ((h + c) sqrt(1/2) + x) sqrt(1/2)
  *     p(y_i) = softmax(W x_i)
  *
- * Places are learned. The gradient into the encoder is divided by the number of attentions. Weights start so that variance stays the same:
- * N(0, 4 p / (k d)) before a GLU, N(0, 1/d) in linear maps, words at 0.1. The paper also normalises weights, which is left out. */
+ * Places are learned. The gradient into the encoder is divided by the number of attentions. Weights start so that
+ * variance stays the same: N(0, 4 p / (k d)) before a GLU, N(0, 1/d) in linear maps, words at 0.1. The paper also
+ * normalises weights, which is left out. */
 #include "models/answer_parts.h"
 #include "regard/conv.h"
 #include "regard/layers.h"
@@ -31,9 +32,12 @@ static const rg_option options[] = {
     { RG_OPTION_INT, "dec-depth", offsetof(settings, decoder), "4", "decoder layers", 0, NULL },
     { RG_OPTION_INT, "kernel", offsetof(settings, taps), "3", "words a convolution covers (k)", 0, "[1,99]" },
     { RG_OPTION_INT, "max-positions", offsetof(settings, places), "512", "places that are learned", 0, "[2,1000000]" },
-    { RG_OPTION_BOOL, "divide-gradient", offsetof(settings, divide), "true", "gradients into the encoder are divided by the number of attentions", 0, NULL },
-    { RG_OPTION_REAL, "dropout", offsetof(settings, dropout), "0.2", "share of embeddings and of what goes into convolutions dropped", 0, "[0,1)" },
-    { RG_OPTION_REAL, "label-smoothing", offsetof(settings, smoothing), "0.1", "probability spread over all words", 0, "[0,1)" },
+    { RG_OPTION_BOOL, "divide-gradient", offsetof(settings, divide), "true",
+      "gradients into the encoder are divided by the number of attentions", 0, NULL },
+    { RG_OPTION_REAL, "dropout", offsetof(settings, dropout), "0.2",
+      "share of embeddings and of what goes into convolutions dropped", 0, "[0,1)" },
+    { RG_OPTION_REAL, "label-smoothing", offsetof(settings, smoothing), "0.1", "probability spread over all words", 0,
+      "[0,1)" },
     RG_OPTION_END
 };
 
@@ -63,7 +67,8 @@ static conv add_conv(rg_params *p, const settings *s)
 static void build_tables(rg_model *m, parts *p, const settings *s)
 {
     const size_t d = (size_t)s->d, V = rg_model_size(m, "target-vocabulary"), P = (size_t)s->places;
-    p->source = rg_params_add(m->params, "source.embedding", RG_TABLE, rg_model_size(m, "source-vocabulary"), d, RG_INIT_NORMAL, 0.1);
+    p->source = rg_params_add(m->params, "source.embedding", RG_TABLE, rg_model_size(m, "source-vocabulary"), d,
+                              RG_INIT_NORMAL, 0.1);
     p->target = rg_params_add(m->params, "target.embedding", RG_TABLE, V, d, RG_INIT_NORMAL, 0.1);
     p->source_places = rg_params_add(m->params, "source.places", RG_TABLE, P, d, RG_INIT_NORMAL, 0.1);
     p->target_places = rg_params_add(m->params, "target.places", RG_TABLE, P, d, RG_INIT_NORMAL, 0.1);
@@ -78,7 +83,8 @@ static rg_status build(rg_model *m)
     parts              *p = m->parts;
     rg_attention_config c = RG_ATTENTION_CONFIG_DEFAULT;
     if (s->encoder < 1 || s->decoder < 1 || s->encoder > MOST_LAYERS || s->decoder > MOST_LAYERS)
-        return rg_fail(RG_EINVAL, "enc-depth %lld and dec-depth %lld must lie in 1 .. %d", (long long)s->encoder, (long long)s->decoder, MOST_LAYERS);
+        return rg_fail(RG_EINVAL, "enc-depth %lld and dec-depth %lld must lie in 1 .. %d", (long long)s->encoder,
+                       (long long)s->decoder, MOST_LAYERS);
     build_tables(m, p, s);
     for (int64_t l = 0; l < s->encoder; l++) {
         rg_params_push(m->params, "encoder.%d", (int)l);
@@ -98,7 +104,8 @@ static rg_status build(rg_model *m)
 
 /* -------------------------------------------------------------------------------------------------------- sentences */
 
-static rg_tensor *embed(rg_tape *t, const settings *s, const rg_param *words, const rg_param *places, const int32_t *ids, const rg_layout *layout)
+static rg_tensor *embed(rg_tape *t, const settings *s, const rg_param *words, const rg_param *places,
+                        const int32_t *ids, const rg_layout *layout)
 {
     const size_t n = (size_t)layout->start[layout->groups];
     for (size_t g = 0; g < layout->groups; g++)
@@ -117,21 +124,24 @@ typedef struct {
     rg_tensor *keys, *values; /* z, z + e */
 } memory_of_source;
 
-static memory_of_source encode(rg_tape *t, const parts *p, const settings *s, const int32_t *ids, const rg_layout *layout)
+static memory_of_source encode(rg_tape *t, const parts *p, const settings *s, const int32_t *ids,
+                               const rg_layout *layout)
 {
     const rg_time_window window = { .taps = (size_t)s->taps, .dilation = 1 };
     rg_tensor           *e = embed(t, s, p->source, p->source_places, ids, layout), *x = e;
     for (int64_t l = 0; l < s->encoder; l++) {
         rg_tensor *in = rg_dropout(t, x, s->dropout);
-        x = mean(t, rg_glu(t, rg_conv1d(t, in, rg_use(t, p->reader[l].w), rg_use(t, p->reader[l].b), RG_IDENTITY, &window)), x);
+        x = mean(
+            t, rg_glu(t, rg_conv1d(t, in, rg_use(t, p->reader[l].w), rg_use(t, p->reader[l].b), RG_IDENTITY, &window)),
+            x);
     }
     if (s->divide) x = rg_scale_gradient(t, x, 1.0 / (double)s->decoder);
     return (memory_of_source){ rg_attention_prepare(t, &p->att, x), rg_add(t, x, e) };
 }
 
 /* The rest of decoder layer l after its convolution, h: look at the source, and the two residual sums. */
-static rg_tensor *look(rg_tape *t, const parts *p, int64_t l, rg_tensor *h, rg_tensor *g, rg_tensor *x, const memory_of_source *source,
-                       const rg_reach *reach, rg_tensor *root)
+static rg_tensor *look(rg_tape *t, const parts *p, int64_t l, rg_tensor *h, rg_tensor *g, rg_tensor *x,
+                       const memory_of_source *source, const rg_reach *reach, rg_tensor *root)
 {
     rg_tensor *query = rg_add(t, rg_dense_run(t, &p->query[l], h), g);
     rg_tensor *c = rg_mul(t, rg_attend(t, &p->att, query, source->keys, source->values, reach), root);
@@ -142,7 +152,8 @@ static rg_tensor *look(rg_tape *t, const parts *p, int64_t l, rg_tensor *h, rg_t
 static rg_tensor *roots(rg_tape *t, const rg_reach *reach)
 {
     rg_real *root = reach ? rg_tape_memory(t, (reach->Nq + 1) * sizeof *root) : NULL;
-    for (size_t i = 0; root && i < reach->Nq; i++) root[i] = (rg_real)sqrt((double)(reach->first[i + 1] - reach->first[i]));
+    for (size_t i = 0; root && i < reach->Nq; i++)
+        root[i] = (rg_real)sqrt((double)(reach->first[i + 1] - reach->first[i]));
     return root ? rg_borrow(t, root, reach->Nq, 1, 1) : NULL;
 }
 
@@ -157,15 +168,17 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
     const rg_time_window   window = { .taps = (size_t)s->taps, .dilation = 1, .causal = true };
     const memory_of_source source = encode(t, p, s, from->ids, &from->layout);
     const rg_reach        *reach = rg_reach_groups(t, &to->layout, &from->layout);
-    rg_tensor             *root = roots(t, reach), *g = embed(t, s, p->target, p->target_places, to->previous, &to->layout), *x = g;
+    rg_tensor *root = roots(t, reach), *g = embed(t, s, p->target, p->target_places, to->previous, &to->layout), *x = g;
     for (int64_t l = 0; l < s->decoder && x; l++) {
         rg_tape_push(t, "decoder.%d", (int)l);
         rg_tensor *in = rg_dropout(t, x, s->dropout);
-        rg_tensor *h = rg_glu(t, rg_conv1d(t, in, rg_use(t, p->writer[l].w), rg_use(t, p->writer[l].b), RG_IDENTITY, &window));
+        rg_tensor *h =
+            rg_glu(t, rg_conv1d(t, in, rg_use(t, p->writer[l].w), rg_use(t, p->writer[l].b), RG_IDENTITY, &window));
         x = look(t, p, l, h, g, x, &source, reach, root);
         rg_tape_pop(t);
     }
-    return rg_answer_loss(t, rg_dropout(t, x, s->dropout), rg_use(t, p->output), rg_use(t, p->output_bias), to, s->smoothing);
+    return rg_answer_loss(t, rg_dropout(t, x, s->dropout), rg_use(t, p->output), rg_use(t, p->output_bias), to,
+                          s->smoothing);
 }
 
 /* -------------------------------------------------------------------------------------------------------- decoding */
@@ -200,33 +213,41 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
     const parts    *p = d->model->parts;
     memory         *mem = d->state;
     const int32_t   place = (int32_t)d->steps;
-    if (d->steps >= (size_t)s->places) return rg_tape_fail(t, RG_ELIMIT, "places were learned for %lld words (--max-positions)", (long long)s->places);
+    if (d->steps >= (size_t)s->places)
+        return rg_tape_fail(t, RG_ELIMIT, "places were learned for %lld words (--max-positions)", (long long)s->places);
     const rg_reach *reach = rg_answer_reach(t, d);
     rg_tensor      *root = roots(t, reach);
-    rg_tensor      *g = rg_add(t, rg_gather(t, rg_use(t, p->target), d->tokens, d->n, NULL), rg_gather(t, rg_use(t, p->target_places), &place, 1, NULL));
+    rg_tensor      *g = rg_add(t, rg_gather(t, rg_use(t, p->target), d->tokens, d->n, NULL),
+                               rg_gather(t, rg_use(t, p->target_places), &place, 1, NULL));
     rg_tensor      *x = g;
     rg_trail_step(t, mem->past, d->n);
     for (int64_t l = 0; l < s->decoder && x; l++) {
         rg_tape_push(t, "decoder.%d", (int)l);
         rg_tensor *window = rg_trail_window(t, mem->past, (size_t)l, x, (size_t)s->taps, 1);
-        rg_tensor *h = rg_glu(t, rg_linear(t, window, rg_use(t, p->writer[l].w), rg_use(t, p->writer[l].b), RG_IDENTITY));
+        rg_tensor *h =
+            rg_glu(t, rg_linear(t, window, rg_use(t, p->writer[l].w), rg_use(t, p->writer[l].b), RG_IDENTITY));
         x = look(t, p, l, h, g, x, &mem->source, reach, root);
         rg_tape_pop(t);
     }
     return rg_linear_nt(t, x, rg_use(t, p->output), rg_use(t, p->output_bias));
 }
 
-static rg_status keep(rg_decoding *d, const int32_t *parents, size_t n) { return rg_trail_keep(((memory *)d->state)->past, parents, n); }
+static rg_status keep(rg_decoding *d, const int32_t *parents, size_t n)
+{
+    return rg_trail_keep(((memory *)d->state)->past, parents, n);
+}
 
 static const rg_attention_use uses[] = {
-    { "every decoder layer", "target words so far: a convolution's output and the word before", "what leaves the encoder (z)",
-      "z and the embedded source words", "dot", "groups", .watch = "decoder.*weights", .rows = "output", .cols = "source" },
+    { "every decoder layer", "target words so far: a convolution's output and the word before",
+      "what leaves the encoder (z)", "z and the embedded source words", "dot", "groups", .watch = "decoder.*weights",
+      .rows = "output", .cols = "source" },
     { 0 },
 };
 
 static const rg_preset presets[] = {
     { "small", "4 + 4 layers of 256: Multi30k", "dim-emb: 256\nenc-depth: 4\ndec-depth: 4\nkernel: 3\n" },
-    { "paper", "near the paper's: 15 + 15 layers, width 512", "dim-emb: 512\nenc-depth: 15\ndec-depth: 15\nkernel: 3\ndropout: 0.1\n" },
+    { "paper", "near the paper's: 15 + 15 layers, width 512",
+      "dim-emb: 512\nenc-depth: 15\ndec-depth: 15\nkernel: 3\ndropout: 0.1\n" },
     { NULL, NULL, NULL },
 };
 

@@ -22,8 +22,10 @@ rg_status rg_copy_init(rg_copy *out, rg_model *m, const rg_copy_settings *s, siz
     return RG_OK;
 }
 
-/* What the pointer sees: the words of query i's source number group[i], not the </s> that closes it and cannot be copied. */
-static const rg_reach *words_of(rg_tape *t, const int32_t *group, size_t n, const rg_layout *source, const int32_t *copies)
+/* What the pointer sees: the words of query i's source number group[i], not the </s> that closes it and cannot be
+ * copied. */
+static const rg_reach *words_of(rg_tape *t, const int32_t *group, size_t n, const rg_layout *source,
+                                const int32_t *copies)
 {
     int32_t *begin = rg_tape_memory(t, (2 * n + 1) * sizeof *begin), *end = begin + n;
     for (size_t i = 0; begin && i < n; i++) {
@@ -43,7 +45,8 @@ static const int32_t *groups_of(rg_tape *t, const rg_layout *layout)
 }
 
 /* The pointer's weights, (P, 1), and *logit of the switch, (N, 1). */
-static rg_tensor *point(rg_tape *t, const rg_copy *c, rg_tensor *y, rg_tensor *keys, rg_tensor *values, const rg_reach *reach, rg_tensor **logit)
+static rg_tensor *point(rg_tape *t, const rg_copy *c, rg_tensor *y, rg_tensor *keys, rg_tensor *values,
+                        const rg_reach *reach, rg_tensor **logit)
 {
     rg_tape_push(t, "copy");
     rg_tensor *a = rg_weigh(t, &c->att, y, keys, reach);
@@ -72,7 +75,8 @@ static const int32_t *hits(rg_tape *t, const rg_reach *reach, const rg_field *fr
 }
 
 /* A column of 1 where the target is a word of the vocabulary; `hard`: also where the source has no such word. */
-static rg_tensor *known_targets(rg_tape *t, const rg_field *to, size_t V, const int32_t *hit, const rg_reach *reach, bool hard)
+static rg_tensor *known_targets(rg_tape *t, const rg_field *to, size_t V, const int32_t *hit, const rg_reach *reach,
+                                bool hard)
 {
     const size_t N = rg_field_rows(to);
     rg_real     *known = rg_tape_memory(t, (N + 1) * sizeof *known);
@@ -109,18 +113,20 @@ static rg_tensor *switch_rows(rg_tape *t, rg_tensor *s, rg_tensor *entropy, rg_t
     return rg_sub(t, rg_mul(t, generated, known), rg_mul(t, pointed, other));
 }
 
-rg_loss rg_copy_loss(rg_tape *t, const rg_copy *c, rg_tensor *y, rg_tensor *w, rg_tensor *b, rg_tensor *source, const rg_batch *batch,
-                     double smoothing)
+rg_loss rg_copy_loss(rg_tape *t, const rg_copy *c, rg_tensor *y, rg_tensor *w, rg_tensor *b, rg_tensor *source,
+                     const rg_batch *batch, double smoothing)
 {
     const rg_field *from = &batch->field[RG_SOURCE], *to = &batch->field[RG_TARGET];
     if (!from->copies) return rg_answer_loss(t, y, w, b, to, smoothing);
     const size_t    N = rg_field_rows(to), V = w ? rg_tensor_rows(w) : 0;
     const int32_t  *group = groups_of(t, &to->layout);
     const rg_reach *reach = group ? words_of(t, group, N, &from->layout, from->copies) : NULL;
-    rg_tensor      *logit, *a = point(t, c, y, rg_attention_prepare(t, &c->att, source), source, reach, &logit), *s = rg_sigmoid(t, logit);
+    rg_tensor      *logit, *a = point(t, c, y, rg_attention_prepare(t, &c->att, source), source, reach, &logit),
+                      *s = rg_sigmoid(t, logit);
     const int32_t  *hit = a ? hits(t, reach, from, to) : NULL, *ids = within(t, to, V);
     if (!hit || !ids) return (rg_loss){ NULL, 0 };
-    rg_tensor *entropy = rg_cross_entropy_rows(t, rg_linear_nt(t, y, w, b), ids, c->hard && rg_tape_learning(t) ? smoothing : 0, NULL);
+    rg_tensor *entropy =
+        rg_cross_entropy_rows(t, rg_linear_nt(t, y, w, b), ids, c->hard && rg_tape_learning(t) ? smoothing : 0, NULL);
     rg_tensor *copied = rg_scatter(t, a, hit, N, NULL), *known = known_targets(t, to, V, hit, reach, c->hard);
     rg_tensor *rows = (c->hard ? switch_rows : mixture_rows)(t, s, entropy, known, copied);
     if (to->weights) rows = rg_mul(t, rows, rg_borrow(t, to->weights, N, 1, 1));
@@ -159,7 +165,8 @@ static void mix_row(rg_real *out, const rg_real *logits, size_t V, size_t extra,
     for (size_t v = V; v < V + extra; v++) out[v] = (rg_real)-INFINITY;
     for (size_t k = 0; k < w->count; k++) {
         const size_t v = (size_t)w->touched[k];
-        const double made = hard || v >= V ? 0 : s * exp((double)logits[v] - lse), p = made + (hard ? 1 : 1 - s) * w->mass[v];
+        const double made = hard || v >= V ? 0 : s * exp((double)logits[v] - lse),
+                     p = made + (hard ? 1 : 1 - s) * w->mass[v];
         if (pointing && p > 0) out[v] = (rg_real)(lse + log(p));
         w->mass[v] = 0;
     }
@@ -176,14 +183,17 @@ static void gather_row(touched_words *w, const rg_tensor *a, const rg_reach *rea
     }
 }
 
-rg_tensor *rg_copy_step(rg_decoding *d, rg_tape *t, const rg_copy *c, const rg_copy_memory *m, rg_tensor *y, rg_tensor *logits)
+rg_tensor *rg_copy_step(rg_decoding *d, rg_tape *t, const rg_copy *c, const rg_copy_memory *m, rg_tensor *y,
+                        rg_tensor *logits)
 {
     if (!m->copies || !logits) return logits;
-    const size_t    n = d->n, V = rg_tensor_cols(logits), width = V + m->extra, longest = (size_t)d->sources.start[d->sources.groups];
+    const size_t n = d->n, V = rg_tensor_cols(logits), width = V + m->extra,
+                 longest = (size_t)d->sources.start[d->sources.groups];
     const rg_reach *reach = words_of(t, d->source_of, d->n, &d->sources, m->copies);
     rg_tensor      *logit, *a = point(t, c, y, m->keys, m->values, reach, &logit), *s = rg_sigmoid(t, logit);
     rg_real        *out = rg_tape_memory(t, (n * width + 1) * sizeof *out);
-    touched_words   words = { rg_tape_memory(t, width * sizeof *words.mass), rg_tape_memory(t, (longest + 1) * sizeof *words.touched), 0 };
+    touched_words   words = { rg_tape_memory(t, width * sizeof *words.mass),
+                              rg_tape_memory(t, (longest + 1) * sizeof *words.touched), 0 };
     if (!a || !s || !out || !words.mass || !words.touched) return NULL;
     memset(words.mass, 0, width * sizeof *words.mass);
     rg_tape_watch(t, "copy.switch", s, NULL);

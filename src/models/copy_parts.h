@@ -7,8 +7,9 @@
  *     mixture   p(w) = s softmax(W y)_w + (1 - s) sum of a_j over the source's words w
  *     switch    s is taught: 1 for words of the vocabulary, 0 for others that the source has; while answering it is taken as 0 or 1
  *
- * Words outside of the vocabulary have the ids that the batch gives them (batch.h: copies), beyond V. Of the (rows, V + extra) probabilities
- * only the columns that a source touches are made; the others are the logits, moved by log s. */
+ * Words outside of the vocabulary have the ids that the batch gives them (batch.h: copies), beyond V. Of the (rows,
+ * V + extra) probabilities only the columns that a source touches are made; the others are the logits, moved by log
+ * s. */
 #ifndef RG_MODELS_COPY_PARTS_H
 #define RG_MODELS_COPY_PARTS_H
 
@@ -32,13 +33,14 @@ typedef struct rg_copy {
     bool         hard;
 } rg_copy;
 
-/* Declares "copy"; y is `width` wide, the source's rows `keys`. Says so in model->copies. Without settings->on nothing happens. */
+/* Declares "copy"; y is `width` wide, the source's rows `keys`. Says so in model->copies. Without settings->on
+ * nothing happens. */
 rg_status rg_copy_init(rg_copy *out, rg_model *model, const rg_copy_settings *settings, size_t width, size_t keys);
 
-/* Loss of the target's rows y, which w and b turn into logits; `source`: the source's rows. A batch without copies is learned from as if
- * nothing could be copied. */
-rg_loss rg_copy_loss(rg_tape *t, const rg_copy *c, rg_tensor *y, rg_tensor *w, rg_tensor *b, rg_tensor *source, const rg_batch *batch,
-                     double smoothing);
+/* Loss of the target's rows y, which w and b turn into logits; `source`: the source's rows. A batch without copies
+ * is learned from as if nothing could be copied. */
+rg_loss rg_copy_loss(rg_tape *t, const rg_copy *c, rg_tensor *y, rg_tensor *w, rg_tensor *b, rg_tensor *source,
+                     const rg_batch *batch, double smoothing);
 
 /* Decoding: what start keeps of a source, and the end of a step. */
 typedef struct rg_copy_memory {
@@ -47,6 +49,7 @@ typedef struct rg_copy_memory {
     size_t         extra;
 } rg_copy_memory;
 rg_copy_memory rg_copy_start(rg_decoding *d, const rg_copy *c, rg_tensor *source);
-rg_tensor     *rg_copy_step(rg_decoding *d, rg_tape *t, const rg_copy *c, const rg_copy_memory *memory, rg_tensor *y, rg_tensor *logits);
+rg_tensor     *rg_copy_step(rg_decoding *d, rg_tape *t, const rg_copy *c, const rg_copy_memory *memory, rg_tensor *y,
+                            rg_tensor *logits);
 
 #endif

@@ -1,4 +1,5 @@
-/* Deep-Att (Zhou et al. 2016): very deep LSTMs that learn because linear fast-forward connections pass by every recurrence.
+/* Deep-Att (Zhou et al. 2016): very deep LSTMs that learn because linear fast-forward connections pass by every
+ * recurrence.
  *
  *     encoder   two columns of L layers; directions alternate from layer to layer, the second column begins backwards (layers/fast_forward.h)
  *               x_j = [h^{L,1}_j; h^{L,2}_j]                       keys and values
@@ -6,8 +7,9 @@
  *               f^1_i = W E y_{i-1} + b + C c_i ,  f^k_i = W^k [half(f^{k-1}_i); h^{k-1}_i] + b^k ,  h^k_i = LSTM(f^k_i, h^k_{i-1})
  *               p(y_i) = softmax(W h^K_i)
  *
- * Decoder layer l starts where the encoder's layer l ended at the first word: in one of the two columns. --fast-forward false leaves the
- * connections out, which is the control. Words that stay unknown are replaced by what they looked at most (`translate --replace-unk`): PosUnk. */
+ * Decoder layer l starts where the encoder's layer l ended at the first word: in one of the two columns.
+ * --fast-forward false leaves the connections out, which is the control. Words that stay unknown are replaced by
+ * what they looked at most (`translate --replace-unk`): PosUnk. */
 #include "layers/fast_forward.h"
 #include "models/deep_parts.h"
 
@@ -25,8 +27,10 @@ typedef struct {
 static const rg_option options[] = {
     { RG_OPTION_INT, "dim-emb", offsetof(settings, rnn.d), "256", "width of embeddings", 0, "[1,1000000]" },
     { RG_OPTION_INT, "dim-rnn", offsetof(settings, rnn.width), "256", "width of states", 0, "[1,1000000]" },
-    { RG_OPTION_STRING, "layers", offsetof(settings, layers), "5,3", "layers of encoder and decoder, or one number for both", 0, NULL },
-    { RG_OPTION_BOOL, "fast-forward", offsetof(settings, forward), "true", "linear connections that pass by every recurrence", 0, NULL },
+    { RG_OPTION_STRING, "layers", offsetof(settings, layers), "5,3",
+      "layers of encoder and decoder, or one number for both", 0, NULL },
+    { RG_OPTION_BOOL, "fast-forward", offsetof(settings, forward), "true",
+      "linear connections that pass by every recurrence", 0, NULL },
     RG_RNN_LOSS_ROWS(settings),
     RG_DEEP_ROWS(settings),
     RG_OPTION_END
@@ -53,7 +57,8 @@ static rg_status read_depths(size_t *encoder, size_t *decoder, const char *text)
         ok = end != second;
     }
     if (!ok || *end || a < 1 || b < 1 || a > RG_RECURRENT_DEPTH || b > RG_RECURRENT_DEPTH)
-        return rg_fail(RG_EINVAL, "--layers %s: depth of encoder and decoder, such as 5,3, each in 1 .. %d", text, RG_RECURRENT_DEPTH);
+        return rg_fail(RG_EINVAL, "--layers %s: depth of encoder and decoder, such as 5,3, each in 1 .. %d", text,
+                       RG_RECURRENT_DEPTH);
     *encoder = (size_t)a;
     *decoder = (size_t)b;
     return RG_OK;
@@ -84,13 +89,15 @@ static rg_status build(rg_model *m)
     return RG_OK;
 }
 
-/* -------------------------------------------------------------------------------------------------------- the source */
+/* ------------------------------------------------------------------------------------------------------- the source */
 
-static rg_deep_source encode(rg_tape *t, const parts *p, const int32_t *ids, const rg_layout *layout, rg_recurrent_states *first)
+static rg_deep_source encode(rg_tape *t, const parts *p, const int32_t *ids, const rg_layout *layout,
+                             rg_recurrent_states *first)
 {
     const size_t        depth = p->reader[0].config.depth;
     rg_recurrent_states ends[COLUMNS] = { { .after = 0 } };
-    rg_tensor          *top[COLUMNS], *x = rg_gather(t, rg_use(t, p->rnn.source), ids, (size_t)layout->start[layout->groups], layout);
+    rg_tensor          *top[COLUMNS],
+        *x = rg_gather(t, rg_use(t, p->rnn.source), ids, (size_t)layout->start[layout->groups], layout);
     rg_tape_push(t, "encoder");
     for (size_t i = 0; i < COLUMNS; i++) top[i] = rg_fast_forward_run(t, &p->reader[i], NULL, x, &ends[i]);
     rg_tape_pop(t);
@@ -112,7 +119,7 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
     const rg_field      *from = &batch->field[RG_SOURCE], *to = &batch->field[RG_TARGET];
     rg_recurrent_states  states = { .after = 0 };
     const rg_deep_source source = encode(t, p, from->ids, &from->layout, &states);
-    rg_tensor           *f = NULL, *words = rg_rnn_embed(t, &p->rnn, &s->rnn, to->previous, rg_field_rows(to), &to->layout);
+    rg_tensor *f = NULL, *words = rg_rnn_embed(t, &p->rnn, &s->rnn, to->previous, rg_field_rows(to), &to->layout);
     rg_tape_push(t, "decoder");
     rg_tensor *h = rg_deep_run(t, &p->bottom, words, batch, &source, states.h[0], states.c[0], NULL, &f);
     h = rg_fast_forward_run(t, &p->writer, f, h, &states);
@@ -156,8 +163,9 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
 }
 
 static const rg_attention_use uses[] = {
-    { "before every target word", "decoder layer 1's state of the word before", "both columns' top states of the source words", "the same", "additive",
-      "groups", .watch = "*weights", .rows = "output", .cols = "source" },
+    { "before every target word", "decoder layer 1's state of the word before",
+      "both columns' top states of the source words", "the same", "additive", "groups", .watch = "*weights",
+      .rows = "output", .cols = "source" },
     { 0 },
 };
 

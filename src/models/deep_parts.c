@@ -1,14 +1,17 @@
 /* deep_parts.c - the bottom of a deep decoder that looks back before every word. */
 #include "models/deep_parts.h"
 
-rg_status rg_deep_bottom_init(rg_deep_bottom *out, rg_model *m, const rg_deep_settings *s, const rg_recurrent_config *c, size_t d, size_t keys)
+rg_status rg_deep_bottom_init(rg_deep_bottom *out, rg_model *m, const rg_deep_settings *s, const rg_recurrent_config *c,
+                              size_t d, size_t keys)
 {
     const size_t u = c->width;
     *out = (rg_deep_bottom){ .kind = c->kind };
-    RG_TRY(rg_rnn_attention(&out->att, &out->key, m, s->score, s->activation, u, keys, s->align > 0 ? (size_t)s->align : u));
+    RG_TRY(rg_rnn_attention(&out->att, &out->key, m, s->score, s->activation, u, keys,
+                            s->align > 0 ? (size_t)s->align : u));
     rg_params_push(m->params, "decoder.0");
     rg_recurrent_params_init(&out->cell, m->params, c, d);
-    out->context = rg_params_add(m->params, "context", RG_WEIGHT, keys, rg_recurrence_gates(c->kind) * u, RG_INIT_GLOROT, 1);
+    out->context =
+        rg_params_add(m->params, "context", RG_WEIGHT, keys, rg_recurrence_gates(c->kind) * u, RG_INIT_GLOROT, 1);
     rg_params_pop(m->params);
     return RG_OK;
 }
@@ -24,8 +27,8 @@ rg_tensor *rg_deep_words(rg_tape *t, const rg_deep_bottom *b, rg_tensor *y)
     return rg_linear(t, y, w.w, w.b, RG_IDENTITY);
 }
 
-rg_tensor *rg_deep_move(rg_tape *t, const rg_deep_bottom *b, rg_tensor *words, rg_tensor **h, rg_tensor **c, const rg_deep_source *source,
-                        const rg_reach *reach, rg_tensor **f)
+rg_tensor *rg_deep_move(rg_tape *t, const rg_deep_bottom *b, rg_tensor *words, rg_tensor **h, rg_tensor **c,
+                        const rg_deep_source *source, const rg_reach *reach, rg_tensor **f)
 {
     rg_recurrent_weights w = rg_recurrent_params_use(t, &b->cell);
     w.w = w.b = NULL; /* projected already */
@@ -39,8 +42,8 @@ rg_tensor *rg_deep_move(rg_tape *t, const rg_deep_bottom *b, rg_tensor *words, r
     return context;
 }
 
-rg_tensor *rg_deep_run(rg_tape *t, const rg_deep_bottom *b, rg_tensor *y, const rg_batch *batch, const rg_deep_source *source, rg_tensor *h,
-                       rg_tensor *c, rg_tensor **contexts, rg_tensor **f)
+rg_tensor *rg_deep_run(rg_tape *t, const rg_deep_bottom *b, rg_tensor *y, const rg_batch *batch,
+                       const rg_deep_source *source, rg_tensor *h, rg_tensor *c, rg_tensor **contexts, rg_tensor **f)
 {
     const rg_field *from = &batch->field[RG_SOURCE], *to = &batch->field[RG_TARGET];
     const size_t    N = rg_field_rows(to);

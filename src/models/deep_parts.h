@@ -38,18 +38,18 @@ typedef struct rg_deep_source {
 } rg_deep_source;
 
 /* Declares "attention" and "decoder.0"; `keys` is the width of the source's rows. */
-rg_status      rg_deep_bottom_init(rg_deep_bottom *out, rg_model *model, const rg_deep_settings *s, const rg_recurrent_config *config, size_t d,
-                                   size_t keys);
+rg_status      rg_deep_bottom_init(rg_deep_bottom *out, rg_model *model, const rg_deep_settings *s,
+                                   const rg_recurrent_config *config, size_t d, size_t keys);
 rg_deep_source rg_deep_prepare(rg_tape *t, const rg_deep_bottom *b, rg_tensor *x); /* rows of the source as keys and values */
 
 /* The word's share of f: W E y + b. */
 rg_tensor *rg_deep_words(rg_tape *t, const rg_deep_bottom *b, rg_tensor *y);
 /* One word: *h and *c (LSTM) move, *f (may be NULL) gets what went into the gates; the context is returned. */
-rg_tensor *rg_deep_move(rg_tape *t, const rg_deep_bottom *b, rg_tensor *words, rg_tensor **h, rg_tensor **c, const rg_deep_source *source,
-                        const rg_reach *reach, rg_tensor **f);
-/* All words of a batch, sentences side by side, from the states h, c (a row a sentence): the bottom's states of every word; *contexts and *f
- * (may be NULL) likewise. y: embedded words. */
-rg_tensor *rg_deep_run(rg_tape *t, const rg_deep_bottom *b, rg_tensor *y, const rg_batch *batch, const rg_deep_source *source, rg_tensor *h,
-                       rg_tensor *c, rg_tensor **contexts, rg_tensor **f);
+rg_tensor *rg_deep_move(rg_tape *t, const rg_deep_bottom *b, rg_tensor *words, rg_tensor **h, rg_tensor **c,
+                        const rg_deep_source *source, const rg_reach *reach, rg_tensor **f);
+/* All words of a batch, sentences side by side, from the states h, c (a row a sentence): the bottom's states of
+ * every word; *contexts and *f (may be NULL) likewise. y: embedded words. */
+rg_tensor *rg_deep_run(rg_tape *t, const rg_deep_bottom *b, rg_tensor *y, const rg_batch *batch,
+                       const rg_deep_source *source, rg_tensor *h, rg_tensor *c, rg_tensor **contexts, rg_tensor **f);
 
 #endif

@@ -1,5 +1,5 @@
-/* A generative adversarial network (Goodfellow et al. 2014): a generator makes samples of noise, a discriminator tells them from the data, and
- * each learns from the other through the gradient alone.
+/* A generative adversarial network (Goodfellow et al. 2014): a generator makes samples of noise, a discriminator tells
+ * them from the data, and each learns from the other through the gradient alone.
  *
  *     min_G max_D   E_x log D(x) + E_z log(1 - D(G(z)))          D = sigmoid of a logit d
  *
@@ -7,8 +7,8 @@
  *     phase generator        softplus(-d(G(z)))     non-saturating: -log D(G(z))
  *                            -softplus(d(G(z)))     minimax: log(1 - D(G(z))), the gradient of the discriminator's loss reversed
  *
- * Everything is computed from logits. Numbers are standardised by the training data; pixels are made by a sigmoid. What is fixed best answers
- * D = p / (p + q), p the density of the data and q that of the samples. */
+ * Everything is computed from logits. Numbers are standardised by the training data; pixels are made by a sigmoid.
+ * What is fixed best answers D = p / (p + q), p the density of the data and q that of the samples. */
 #include <string.h>
 
 #include "regard/layers.h"
@@ -22,15 +22,20 @@ typedef struct {
 } settings;
 
 static const rg_option options[] = {
-    { RG_OPTION_INT, "noise", offsetof(settings, noise), "100", "numbers of noise that a sample is made of", 0, "[1,100000]", NULL },
-    { RG_OPTION_STRING, "noise-kind", offsetof(settings, noise_kind), "uniform", "uniform in -1 .. 1, or normal", 0, "uniform|normal", NULL },
-    { RG_OPTION_STRING, "generator-layers", offsetof(settings, generator), "f1200 f1200", "hidden layers of the generator: f100 dense, n batch norm, d0.5 dropout", 0,
-      NULL, NULL },
+    { RG_OPTION_INT, "noise", offsetof(settings, noise), "100", "numbers of noise that a sample is made of", 0,
+      "[1,100000]", NULL },
+    { RG_OPTION_STRING, "noise-kind", offsetof(settings, noise_kind), "uniform", "uniform in -1 .. 1, or normal", 0,
+      "uniform|normal", NULL },
+    { RG_OPTION_STRING, "generator-layers", offsetof(settings, generator), "f1200 f1200",
+      "hidden layers of the generator: f100 dense, n batch norm, d0.5 dropout", 0, NULL, NULL },
     { RG_OPTION_STRING, "discriminator-layers", offsetof(settings, discriminator), "f512 d0.3 f256 d0.3",
       "layers of the discriminator; on pictures also c5x32 convolution, p2 pooling", 0, NULL, NULL },
-    { RG_OPTION_STRING, "gan-loss", offsetof(settings, loss), "non-saturating", "what the generator learns by", 0, "non-saturating|minimax", NULL },
-    { RG_OPTION_INT, "critic-steps", offsetof(settings, critic_steps), "1", "steps of the discriminator per step of the generator", 0, "[1,1000]", NULL },
-    { RG_OPTION_REAL, "real-label", offsetof(settings, real), "1", "what the discriminator should say of data; 0.9 smooths one side", 0, "(0,1]", NULL },
+    { RG_OPTION_STRING, "gan-loss", offsetof(settings, loss), "non-saturating", "what the generator learns by", 0,
+      "non-saturating|minimax", NULL },
+    { RG_OPTION_INT, "critic-steps", offsetof(settings, critic_steps), "1",
+      "steps of the discriminator per step of the generator", 0, "[1,1000]", NULL },
+    { RG_OPTION_REAL, "real-label", offsetof(settings, real), "1",
+      "what the discriminator should say of data; 0.9 smooths one side", 0, "(0,1]", NULL },
     RG_OPTION_END
 };
 
@@ -48,10 +53,12 @@ static rg_status build_generator(rg_model *m, parts *q, size_t width)
 {
     rg_status status = rg_net_parse(&q->generator, its(m)->generator, (size_t)its(m)->noise, 1, 1);
     if (status != RG_OK) return rg_fail_in(status, "--generator-layers: ");
-    if (q->generator.maps) return rg_fail(RG_EINVAL, "--generator-layers: the generator has dense layers (f100), no maps");
+    if (q->generator.maps)
+        return rg_fail(RG_EINVAL, "--generator-layers: the generator has dense layers (f100), no maps");
     rg_params_push(m->params, "generator");
     rg_net_init(&q->generator, m->params, "net", (size_t)its(m)->noise);
-    rg_dense_init(&q->sample, m->params, "sample", rg_net_units(&q->generator, (size_t)its(m)->noise), width, q->pixels ? RG_SIGMOID : RG_IDENTITY);
+    rg_dense_init(&q->sample, m->params, "sample", rg_net_units(&q->generator, (size_t)its(m)->noise), width,
+                  q->pixels ? RG_SIGMOID : RG_IDENTITY);
     rg_params_pop(m->params);
     return RG_OK;
 }
@@ -59,14 +66,17 @@ static rg_status build_generator(rg_model *m, parts *q, size_t width)
 static rg_status build(rg_model *m)
 {
     parts       *q = m->parts;
-    const size_t height = rg_model_size(m, "height"), wide = rg_model_size(m, "width"), channels = rg_model_size(m, "channels");
+    const size_t height = rg_model_size(m, "height"), wide = rg_model_size(m, "width"),
+                 channels = rg_model_size(m, "channels");
     const size_t width = rg_model_size(m, "features");
     q->pixels = height > 0;
     q->rows = q->pixels ? height * wide : 1;
     RG_TRY(build_generator(m, q, width));
-    rg_status status = rg_net_parse(&q->discriminator, its(m)->discriminator, q->pixels ? channels : width, q->pixels ? height : 1, q->pixels ? wide : 1);
+    rg_status status = rg_net_parse(&q->discriminator, its(m)->discriminator, q->pixels ? channels : width,
+                                    q->pixels ? height : 1, q->pixels ? wide : 1);
     if (status != RG_OK) return rg_fail_in(status, "--discriminator-layers: ");
-    if (q->discriminator.maps && !q->pixels) return rg_fail(RG_EINVAL, "--discriminator-layers: maps (c5x32, p2) are for pictures");
+    if (q->discriminator.maps && !q->pixels)
+        return rg_fail(RG_EINVAL, "--discriminator-layers: maps (c5x32, p2) are for pictures");
     q->cells = q->discriminator.maps ? rg_net_height(&q->discriminator) * rg_net_width(&q->discriminator) : q->rows;
     const size_t units = q->discriminator.maps ? q->cells * rg_net_channels(&q->discriminator) : width;
     rg_params_push(m->params, "discriminator");
@@ -82,7 +92,7 @@ static rg_status build(rg_model *m)
     return rg_sizes_put(&m->sizes, "noise", (size_t)its(m)->noise);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ players */
+/* ---------------------------------------------------------------------------------------------------------- players */
 
 /* (n, noise) -> (n, numbers of a sample), as the discriminator sees them. */
 static rg_tensor *generate(rg_tape *t, const rg_model *m, rg_tensor *z)
@@ -96,7 +106,8 @@ static rg_tensor *discriminate(rg_tape *t, const rg_model *m, rg_tensor *x)
 {
     const parts *q = m->parts;
     if (q->discriminator.maps) {
-        const rg_layout *pictures = rg_tape_pictures(t, rg_tensor_rows(x), rg_model_size(m, "height"), rg_model_size(m, "width"));
+        const rg_layout *pictures =
+            rg_tape_pictures(t, rg_tensor_rows(x), rg_model_size(m, "height"), rg_model_size(m, "width"));
         x = rg_with_layout(t, rg_split_rows(t, x, q->rows), pictures);
         x = rg_join_rows(t, rg_net_maps(t, &q->discriminator, x), q->cells);
     }

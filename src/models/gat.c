@@ -3,9 +3,10 @@
  *     e_ij = LeakyReLU(a1 . W h_i + a2 . W h_j)      a_ij = softmax over the neighbours j of i and i itself
  *     h'_i = ELU(concat over heads of sum_j a_ij W h_j + b)          the last layer: the mean over heads, no ELU
  *
- * As in the authors' program: the input's mask is drawn anew for each head, dropout also falls on the normalised weights and on W h before
- * the sum, both halves of a score have a bias. Weights w_ij of edges multiply: softmax(e + log w), which is the graph's reach. With --score
- * additive the activation stands between a and the sum, e_ij = a . LeakyReLU(W1 W h_i + W2 W h_j) (GATv2: Brody, Alon, Yahav 2022). */
+ * As in the authors' program: the input's mask is drawn anew for each head, dropout also falls on the normalised
+ * weights and on W h before the sum, both halves of a score have a bias. Weights w_ij of edges multiply: softmax(e +
+ * log w), which is the graph's reach. With --score additive the activation stands between a and the sum, e_ij = a .
+ * LeakyReLU(W1 W h_i + W2 W h_j) (GATv2: Brody, Alon, Yahav 2022). */
 #include "models/graph_parts.h"
 
 #include <math.h>
@@ -21,13 +22,18 @@ static const rg_option options[] = {
     { RG_OPTION_INT, "layers", offsetof(settings, layers), "2", "layers of attention", 0, NULL },
     { RG_OPTION_INT, "heads", offsetof(settings, heads), "8", "heads of every layer but the last", 0, "[1,1000000]" },
     { RG_OPTION_INT, "width", offsetof(settings, width), "8", "features of one head", 0, "[1,1000000]" },
-    { RG_OPTION_INT, "output-heads", offsetof(settings, output_heads), "1", "heads of the last layer, averaged", 0, "[1,1000000]" },
-    { RG_OPTION_REAL, "dropout", offsetof(settings, dropout), "0.6", "share of inputs dropped, and of W h", 0, "[0,1)" },
-    { RG_OPTION_REAL, "dropout-attention", offsetof(settings, dropout_attention), "0.6", "share of normalised weights dropped", 0, "[0,1)" },
-    { RG_OPTION_STRING, "score", offsetof(settings, score), "linear", "linear: as published; additive: GATv2", 0, "linear|additive" },
+    { RG_OPTION_INT, "output-heads", offsetof(settings, output_heads), "1", "heads of the last layer, averaged", 0,
+      "[1,1000000]" },
+    { RG_OPTION_REAL, "dropout", offsetof(settings, dropout), "0.6", "share of inputs dropped, and of W h", 0,
+      "[0,1)" },
+    { RG_OPTION_REAL, "dropout-attention", offsetof(settings, dropout_attention), "0.6",
+      "share of normalised weights dropped", 0, "[0,1)" },
+    { RG_OPTION_STRING, "score", offsetof(settings, score), "linear", "linear: as published; additive: GATv2", 0,
+      "linear|additive" },
     { RG_OPTION_STRING, "score-activation", offsetof(settings, activation), "leaky_relu",
       "function inside the score; own: identity in linear, tanh in additive", 0, "own|identity|tanh|relu|leaky_relu" },
-    { RG_OPTION_BOOL, "skip", offsetof(settings, skip), "false", "add what went in where a layer keeps the width", 0, NULL },
+    { RG_OPTION_BOOL, "skip", offsetof(settings, skip), "false", "add what went in where a layer keeps the width", 0,
+      NULL },
     RG_OPTION_END
 };
 
@@ -94,7 +100,8 @@ static rg_tensor *mean_of_heads(rg_tape *t, rg_tensor *x, size_t heads)
     return rg_scale(t, sum, 1 / (double)heads);
 }
 
-static rg_tensor *attend(rg_tape *t, const settings *s, const layer *l, rg_tensor *wh, const rg_graph *g, bool last, rg_activation f)
+static rg_tensor *attend(rg_tape *t, const settings *s, const layer *l, rg_tensor *wh, const rg_graph *g, bool last,
+                         rg_activation f)
 {
     rg_tensor *k = rg_attention_prepare(t, &l->att, wh), *v = rg_dropout(t, wh, s->dropout);
     rg_tensor *x = rg_attend(t, &l->att, wh, k, v, g->reach);
@@ -120,7 +127,8 @@ static rg_tensor *run_layer(rg_tape *t, const rg_model *m, const void *data, int
 static rg_tensor *enter(rg_tape *t, const rg_model *m, const void *data)
 {
     const layer *l = &((const parts *)m->parts)->layer[0];
-    return rg_graph_parts_product(t, ((const rg_graph_batch *)data)->graph, NULL, l->w, l->heads, ((const settings *)m->options)->dropout);
+    return rg_graph_parts_product(t, ((const rg_graph_batch *)data)->graph, NULL, l->w, l->heads,
+                                  ((const settings *)m->options)->dropout);
 }
 
 /* All layers but the last; of one alone, what it will attend to. */
@@ -141,8 +149,8 @@ static rg_tensor *answer(rg_tape *t, const rg_model *m, const void *data, rg_ten
 }
 
 static const rg_attention_use uses[] = {
-    { "every layer", "the node, W h", "its neighbours and itself, W h", "the same, W h", "linear (leaky relu)", "edges with loops",
-      .watch = "*weights", .rows = "nodes", .cols = "nodes" },
+    { "every layer", "the node, W h", "its neighbours and itself, W h", "the same, W h", "linear (leaky relu)",
+      "edges with loops", .watch = "*weights", .rows = "nodes", .cols = "nodes" },
     { 0 },
 };
 

@@ -2,7 +2,8 @@
  *
  *     h' = f(D^-1/2 (A + I) D^-1/2 h W + b)           f = ReLU, nothing after the last layer
  *
- * The normalised adjacency is one weight per pair of the same reach, so the layer is the mix of graph attention without its weigh. */
+ * The normalised adjacency is one weight per pair of the same reach, so the layer is the mix of graph attention
+ * without its weigh. */
 #include "models/graph_parts.h"
 
 typedef struct {
@@ -10,12 +11,12 @@ typedef struct {
     double  dropout;
 } settings;
 
-static const rg_option options[] = {
-    { RG_OPTION_INT, "layers", offsetof(settings, layers), "2", "layers", 0, NULL },
-    { RG_OPTION_INT, "width", offsetof(settings, width), "16", "units of a hidden layer", 0, "[1,1000000]" },
-    { RG_OPTION_REAL, "dropout", offsetof(settings, dropout), "0.5", "share of every layer's inputs dropped", 0, "[0,1)" },
-    RG_OPTION_END
-};
+static const rg_option options[] = { { RG_OPTION_INT, "layers", offsetof(settings, layers), "2", "layers", 0, NULL },
+                                     { RG_OPTION_INT, "width", offsetof(settings, width), "16",
+                                       "units of a hidden layer", 0, "[1,1000000]" },
+                                     { RG_OPTION_REAL, "dropout", offsetof(settings, dropout), "0.5",
+                                       "share of every layer's inputs dropped", 0, "[0,1)" },
+                                     RG_OPTION_END };
 
 typedef struct {
     rg_param *w[RG_GRAPH_LAYERS], *b[RG_GRAPH_LAYERS];
@@ -27,7 +28,8 @@ static rg_status build(rg_model *m)
     parts          *q = m->parts;
     RG_TRY(rg_graph_parts_check(s->layers));
     for (int64_t i = 0; i < s->layers; i++) {
-        const size_t in = i ? (size_t)s->width : rg_model_size(m, "features"), out = i + 1 == s->layers ? rg_model_size(m, "classes") : (size_t)s->width;
+        const size_t in = i ? (size_t)s->width : rg_model_size(m, "features"),
+                     out = i + 1 == s->layers ? rg_model_size(m, "classes") : (size_t)s->width;
         rg_params_push(m->params, "%lld", (long long)i);
         q->w[i] = rg_params_add(m->params, "w", i ? RG_WEIGHT : RG_TABLE, in, out, RG_INIT_GLOROT, 1);
         q->b[i] = rg_params_add(m->params, "b", RG_VECTOR, 1, out, RG_INIT_ZERO, 0);
@@ -39,7 +41,8 @@ static rg_status build(rg_model *m)
 static rg_tensor *product(rg_tape *t, const rg_model *m, const void *data, rg_tensor *x, int64_t layer)
 {
     const parts *q = m->parts;
-    return rg_graph_parts_product(t, ((const rg_graph_batch *)data)->graph, x, q->w[layer], 1, ((const settings *)m->options)->dropout);
+    return rg_graph_parts_product(t, ((const rg_graph_batch *)data)->graph, x, q->w[layer], 1,
+                                  ((const settings *)m->options)->dropout);
 }
 
 /* What the neighbours of each node have, in fixed shares. */
@@ -48,7 +51,8 @@ static rg_tensor *mix(rg_tape *t, const rg_model *m, const void *data, rg_tensor
     const bool      last = layer + 1 == ((const settings *)m->options)->layers;
     const rg_graph *g = ((const rg_graph_batch *)data)->graph;
     rg_tensor      *a = rg_borrow(t, g->even, g->reach->P, 1, 1);
-    return rg_bias_map(t, rg_mix(t, a, wh, g->reach), rg_use(t, ((const parts *)m->parts)->b[layer]), last ? RG_IDENTITY : RG_RELU);
+    return rg_bias_map(t, rg_mix(t, a, wh, g->reach), rg_use(t, ((const parts *)m->parts)->b[layer]),
+                       last ? RG_IDENTITY : RG_RELU);
 }
 
 static rg_tensor *enter(rg_tape *t, const rg_model *m, const void *data) { return product(t, m, data, NULL, 0); }
@@ -70,7 +74,8 @@ static rg_tensor *answer(rg_tape *t, const rg_model *m, const void *data, rg_ten
 }
 
 static const rg_attention_use uses[] = {
-    { "every layer", "the node", "its neighbours and itself", "the same, W h", "none: 1 / sqrt(degrees)", "edges with loops" },
+    { "every layer", "the node", "its neighbours and itself", "the same, W h", "none: 1 / sqrt(degrees)",
+      "edges with loops" },
     { 0 },
 };
 

@@ -1,4 +1,5 @@
-/* GNMT (Wu et al. 2016): deep LSTMs with residual sums, and one attention whose context goes into every layer of the decoder.
+/* GNMT (Wu et al. 2016): deep LSTMs with residual sums, and one attention whose context goes into every layer of the
+ * decoder.
  *
  *     encoder   x^1 = [forward; backward]                  layer 1 reads both ways, the others ahead
  *               x^l = LSTM^l(x^{l-1}) + x^{l-1}            the sum from layer 3 on: layer 2 has another width than what it reads
@@ -7,8 +8,9 @@
  *               y^l_i = LSTM^l([y^{l-1}_i; c_i]) + y^{l-1}_i    the sum from layer 3 on
  *               p(y_i) = softmax(W y^L_i)
  *
- * Only the bottom layer has to go word by word, because its state asks for the next context; the layers above run over whole sentences.
- * Decoder layer l starts where the encoder's layer l ended (the last one for layers that the encoder does not have). */
+ * Only the bottom layer has to go word by word, because its state asks for the next context; the layers above run
+ * over whole sentences. Decoder layer l starts where the encoder's layer l ended (the last one for layers that the
+ * encoder does not have). */
 #include "models/deep_parts.h"
 
 typedef struct {
@@ -56,15 +58,17 @@ static rg_status build(rg_model *m)
     return RG_OK;
 }
 
-/* -------------------------------------------------------------------------------------------------------- the source */
+/* ------------------------------------------------------------------------------------------------------- the source */
 
 /* Layer l of the encoder over whole sentences; its ends are left in `ends`. */
-static rg_tensor *read_layer(rg_tape *t, const parts *p, const settings *s, size_t l, rg_tensor *x, rg_recurrent_states *ends)
+static rg_tensor *read_layer(rg_tape *t, const parts *p, const settings *s, size_t l, rg_tensor *x,
+                             rg_recurrent_states *ends)
 {
     const rg_recurrent_weights w = rg_recurrent_params_use(t, &p->reader[l]);
     rg_tensor                 *cells = NULL;
     rg_tape_push(t, "encoder.%zu", l);
-    rg_tensor *h = rg_recurrent(t, p->rnn.cell, &w, rg_dropout(t, x, s->rnn.dropout), NULL, NULL, false, p->rnn.cell == RG_LSTM ? &cells : NULL);
+    rg_tensor *h = rg_recurrent(t, p->rnn.cell, &w, rg_dropout(t, x, s->rnn.dropout), NULL, NULL, false,
+                                p->rnn.cell == RG_LSTM ? &cells : NULL);
     ends->h[l] = rg_last_rows(t, h, false);
     ends->c[l] = cells ? rg_last_rows(t, cells, false) : NULL;
     rg_tape_pop(t);
@@ -150,12 +154,14 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
     rg_rnn_use_states(&states, t, &mem->carried, p->rnn.cell, depth);
     rg_tape_push(t, "decoder");
     rg_tensor *words = rg_deep_words(t, &p->bottom, rg_rnn_embed(t, &p->rnn, &s->rnn, d->tokens, d->n, NULL));
-    rg_tensor *context = rg_deep_move(t, &p->bottom, words, &states.h[0], &states.c[0], &mem->source, rg_rnn_reach_sources(t, d), NULL);
+    rg_tensor *context =
+        rg_deep_move(t, &p->bottom, words, &states.h[0], &states.c[0], &mem->source, rg_rnn_reach_sources(t, d), NULL);
     rg_tensor *y = states.h[0];
     for (size_t l = 1; l < depth && y; l++) {
         const rg_recurrent_weights w = rg_recurrent_params_use(t, &p->writer[l]);
         rg_tensor                 *cell = NULL;
-        states.h[l] = rg_recurrent_cell(t, p->rnn.cell, &w, beside(t, y, context), states.h[l], states.c[l], p->rnn.cell == RG_LSTM ? &cell : NULL);
+        states.h[l] = rg_recurrent_cell(t, p->rnn.cell, &w, beside(t, y, context), states.h[l], states.c[l],
+                                        p->rnn.cell == RG_LSTM ? &cell : NULL);
         states.c[l] = cell;
         y = sums(l) ? rg_add(t, states.h[l], y) : states.h[l];
     }
@@ -164,19 +170,21 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
 }
 
 static const rg_attention_use uses[] = {
-    { "before every target word", "the bottom decoder layer's state of the word before", "top rows of the source words", "top rows of the source words",
-      "additive", "groups", .watch = "*weights", .rows = "output", .cols = "source" },
+    { "before every target word", "the bottom decoder layer's state of the word before", "top rows of the source words",
+      "top rows of the source words", "additive", "groups", .watch = "*weights", .rows = "output", .cols = "source" },
     { 0 },
 };
 
 static const rg_preset presets[] = {
-    { "paper", "the paper's model: 8 + 8 layers of 1,024", "dim-emb: 1024\ndim-rnn: 1024\nenc-depth: 8\ndec-depth: 8\n" },
+    { "paper", "the paper's model: 8 + 8 layers of 1,024",
+      "dim-emb: 1024\ndim-rnn: 1024\nenc-depth: 8\ndec-depth: 8\n" },
     { NULL, NULL, NULL },
 };
 
 const rg_system rg_system_gnmt = {
     .name = "gnmt",
-    .summary = "deep LSTMs with residual sums; the bottom layer's last state asks, the answer goes into every decoder layer",
+    .summary =
+        "deep LSTMs with residual sums; the bottom layer's last state asks, the answer goes into every decoder layer",
     .paper = "Wu et al. 2016, Google's Neural Machine Translation System",
     .task = &rg_task_translation,
     .uses = uses,

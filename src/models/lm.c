@@ -219,7 +219,8 @@ static rg_status start(rg_decoding *d)
     rg_step_state     *carried = d->state;
     for (size_t i = 0; i < state_blocks(q); i++)
         RG_TRY(rg_step_state_put(carried, i, rg_zeros(d->memory, d->n, q->stack.config.width, NULL)));
-    if (q->window) RG_TRY(rg_step_state_put(carried, PAST, rg_zeros(d->memory, d->n, q->window * q->stack.config.width, NULL)));
+    if (q->window)
+        RG_TRY(rg_step_state_put(carried, PAST, rg_zeros(d->memory, d->n, q->window * q->stack.config.width, NULL)));
     return rg_tape_status(d->memory);
 }
 
@@ -280,7 +281,10 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
     return status == RG_OK ? logits : rg_tape_fail(t, status, "no memory for the states of %zu hypotheses", d->n);
 }
 
-static rg_status keep(rg_decoding *d, const int32_t *parents, size_t n) { return rg_step_state_keep(d->state, parents, n); }
+static rg_status keep(rg_decoding *d, const int32_t *parents, size_t n)
+{
+    return rg_step_state_keep(d->state, parents, n);
+}
 static void      finish(rg_decoding *d) { rg_step_state_fini(d->state); }
 
 static const rg_attention_use uses[] = {

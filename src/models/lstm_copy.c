@@ -1,4 +1,5 @@
-/* The baseline of the Turing machine: the same puzzles with nothing but a stack of LSTM layers (three of 256 in the paper). */
+/* The baseline of the Turing machine: the same puzzles with nothing but a stack of LSTM layers (three of 256 in the
+ * paper). */
 #include "regard/layers.h"
 #include "regard/model.h"
 #include "regard/puzzles.h"
@@ -23,8 +24,8 @@ static rg_status build(rg_model *m)
     const settings *s = m->options;
     parts          *q = m->parts;
     if (s->layers < 1 || s->layers > RG_RECURRENT_DEPTH || s->units < 1)
-        return rg_fail(RG_EINVAL, "%lld layers of %lld units: 1 .. %d layers, units from 1", (long long)s->layers, (long long)s->units,
-                       RG_RECURRENT_DEPTH);
+        return rg_fail(RG_EINVAL, "%lld layers of %lld units: 1 .. %d layers, units from 1", (long long)s->layers,
+                       (long long)s->units, RG_RECURRENT_DEPTH);
     rg_recurrent_config c = RG_RECURRENT_CONFIG_DEFAULT;
     c.in = rg_model_size(m, "features");
     c.width = (size_t)s->units;

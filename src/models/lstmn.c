@@ -194,7 +194,7 @@ static rg_tensor *step_layer(rg_decoding *d, rg_tape *t, size_t l, rg_tensor *x)
     const parts               *q = d->model->parts;
     const size_t               window = (size_t)s->window;
     const rg_recurrent_weights w = rg_recurrent_params_use(t, &q->layer[l].gates);
-    rg_tensor                 *tape = rg_step_state_use(t, d->state, 2 * l), *summary = rg_step_state_use(t, d->state, 2 * l + 1);
+    rg_tensor *tape = rg_step_state_use(t, d->state, 2 * l), *summary = rg_step_state_use(t, d->state, 2 * l + 1);
     rg_tensor                 *values = rg_split_rows(t, tape, window);
     rg_tensor                 *keys = rg_attention_prepare(t, &q->layer[l].look, state_of(t, values));
     const rg_reach            *reach = rg_past_step(t, d->n, window, d->steps);
@@ -221,7 +221,10 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
     return x ? rg_lm_logits(t, &q->tables, x) : NULL;
 }
 
-static rg_status keep(rg_decoding *d, const int32_t *parents, size_t n) { return rg_step_state_keep(d->state, parents, n); }
+static rg_status keep(rg_decoding *d, const int32_t *parents, size_t n)
+{
+    return rg_step_state_keep(d->state, parents, n);
+}
 static void      finish(rg_decoding *d) { rg_step_state_fini(d->state); }
 
 static const rg_attention_use uses[] = {

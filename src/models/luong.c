@@ -23,21 +23,31 @@ typedef struct {
 
 static const rg_option options[] = {
     RG_RNN_ROWS(settings, "false", "true"),
-    { RG_OPTION_STRING, "cell", offsetof(settings, rnn.cell), "lstm", "kind of recurrence", 0, "lstm|gru|rnn|gru-reset-after" },
-    { RG_OPTION_STRING, "score", offsetof(settings, score), "general", "score of the attention (`regard scores`); the paper's concat is additive", 0, NULL },
-    { RG_OPTION_STRING, "attention-kind", offsetof(settings, kind), "global", "how much of the source a word looks at", 0, "global|local-m|local-p" },
-    { RG_OPTION_INT, "window", offsetof(settings, window), "10", "local attention: D words to either side", 0, "[1,100000]" },
+    { RG_OPTION_STRING, "cell", offsetof(settings, rnn.cell), "lstm", "kind of recurrence", 0,
+      "lstm|gru|rnn|gru-reset-after" },
+    { RG_OPTION_STRING, "score", offsetof(settings, score), "general",
+      "score of the attention (`regard scores`); the paper's concat is additive", 0, NULL },
+    { RG_OPTION_STRING, "attention-kind", offsetof(settings, kind), "global", "how much of the source a word looks at",
+      0, "global|local-m|local-p" },
+    { RG_OPTION_INT, "window", offsetof(settings, window), "10", "local attention: D words to either side", 0,
+      "[1,100000]" },
     { RG_OPTION_STRING, "score-activation", offsetof(settings, activation), "own",
       "function inside the linear, additive and concat scores; own: identity in linear, else tanh", 0,
       "own|identity|tanh|relu|leaky_relu" },
     RG_RNN_ORDER_ROW(settings),
-    { RG_OPTION_INT, "dim-align", offsetof(settings, align), "0", "width inside the score and of the predicted place; 0: that of states", 0, "[0,1000000]" },
-    { RG_OPTION_INT, "experts", offsetof(settings, experts), "0", "feed-forward networks after the attention, of which each word uses a few; 0: none", 0, "[0,64]" },
-    { RG_OPTION_INT, "top-experts", offsetof(settings, top), "2", "how many of the experts each word uses", 0, "[1,64]" },
-    { RG_OPTION_INT, "dim-expert", offsetof(settings, expert_width), "0", "width inside an expert; 0: that of states", 0, "[0,1000000]" },
-    { RG_OPTION_REAL, "balance", offsetof(settings, balance), "0.05", "weight of the losses that spread words over the experts", 0, "[0,inf)" },
+    { RG_OPTION_INT, "dim-align", offsetof(settings, align), "0",
+      "width inside the score and of the predicted place; 0: that of states", 0, "[0,1000000]" },
+    { RG_OPTION_INT, "experts", offsetof(settings, experts), "0",
+      "feed-forward networks after the attention, of which each word uses a few; 0: none", 0, "[0,64]" },
+    { RG_OPTION_INT, "top-experts", offsetof(settings, top), "2", "how many of the experts each word uses", 0,
+      "[1,64]" },
+    { RG_OPTION_INT, "dim-expert", offsetof(settings, expert_width), "0", "width inside an expert; 0: that of states",
+      0, "[0,1000000]" },
+    { RG_OPTION_REAL, "balance", offsetof(settings, balance), "0.05",
+      "weight of the losses that spread words over the experts", 0, "[0,inf)" },
     RG_COPY_ROWS(settings),
-    { RG_OPTION_BOOL, "input-feeding", offsetof(settings, feeding), "true", "the attention vector is part of the next input", 0, NULL },
+    { RG_OPTION_BOOL, "input-feeding", offsetof(settings, feeding), "true",
+      "the attention vector is part of the next input", 0, NULL },
     RG_OPTION_END
 };
 
@@ -73,8 +83,12 @@ static rg_status build(rg_model *m)
     rg_params_pop(m->params);
     RG_TRY(rg_copy_init(&p->copy, m, &s->copy, u, keys));
     if (!s->experts) return RG_OK;
-    const rg_experts_config mixture = { .width = u, .hidden = s->expert_width ? (size_t)s->expert_width : u, .experts = (size_t)s->experts,
-                                        .top = (size_t)s->top, .balance = s->balance, .activation = RG_RELU };
+    const rg_experts_config mixture = { .width = u,
+                                        .hidden = s->expert_width ? (size_t)s->expert_width : u,
+                                        .experts = (size_t)s->experts,
+                                        .top = (size_t)s->top,
+                                        .balance = s->balance,
+                                        .activation = RG_RELU };
     rg_params_push(m->params, "experts");
     RG_TRY(rg_experts_init(&p->mixture, m->params, &mixture));
     rg_params_pop(m->params);
@@ -87,8 +101,8 @@ typedef struct {
     rg_tensor *keys, *values;
 } memory_of_source;
 
-static rg_tensor *read_local(rg_tape *t, const parts *p, const settings *s, rg_tensor *h, const memory_of_source *source,
-                             const rg_reach *whole, const int32_t *place)
+static rg_tensor *read_local(rg_tape *t, const parts *p, const settings *s, rg_tensor *h,
+                             const memory_of_source *source, const rg_reach *whole, const int32_t *place)
 {
     const size_t    D = (size_t)s->window;
     rg_tensor      *centre = predicts(s) ? rg_local_centres(t, &p->local, h, whole) : NULL;
@@ -103,15 +117,16 @@ static rg_tensor *read_local(rg_tape *t, const parts *p, const settings *s, rg_t
 }
 
 /* h~ of states h. place (NULL: from the rows of `whole`) is how many words came before each. */
-static rg_tensor *attention_vector(rg_tape *t, const parts *p, const settings *s, rg_tensor *h, const memory_of_source *source,
-                                   const rg_reach *whole, const int32_t *place)
+static rg_tensor *attention_vector(rg_tape *t, const parts *p, const settings *s, rg_tensor *h,
+                                   const memory_of_source *source, const rg_reach *whole, const int32_t *place)
 {
     rg_tape_push(t, "attention");
     rg_tensor *context =
         is_local(s) ? read_local(t, p, s, h, source, whole, place)
                     : rg_rnn_attend(t, &s->rnn, &p->att, h, source->keys, source->values, whole);
     rg_tensor *both[] = { context, h };
-    rg_tensor *vector = context && h ? rg_linear(t, rg_concat_columns(t, 2, both), rg_use(t, p->vector), NULL, RG_TANH) : NULL;
+    rg_tensor *vector =
+        context && h ? rg_linear(t, rg_concat_columns(t, 2, both), rg_use(t, p->vector), NULL, RG_TANH) : NULL;
     rg_tape_pop(t);
     return vector;
 }
@@ -123,16 +138,19 @@ static const int32_t *same_place(rg_tape *t, size_t n, size_t place)
     return places;
 }
 
-/* The source's states, and where the decoder starts: the encoder's ends, of two directions the one that ends at the first word. */
-static memory_of_source encode(rg_tape *t, const parts *p, const settings *s, const int32_t *ids, const rg_layout *layout,
-                               rg_recurrent_states *first)
+/* The source's states, and where the decoder starts: the encoder's ends, of two directions the one that ends at the
+ * first word. */
+static memory_of_source encode(rg_tape *t, const parts *p, const settings *s, const int32_t *ids,
+                               const rg_layout *layout, rg_recurrent_states *first)
 {
     const size_t     u = (size_t)s->rnn.width;
     rg_tensor       *h = rg_rnn_turn(t, &s->rnn, rg_rnn_read(t, &p->rnn, &s->rnn, ids, layout, first), layout);
     memory_of_source source = { .keys = rg_rnn_keys(t, &p->att, p->key, h), .values = h };
     for (size_t l = 0; l < p->decoder.config.depth; l++) {
-        if (first->h[l] && rg_tensor_cols(first->h[l]) > u) first->h[l] = rg_columns(t, first->h[l], rg_tensor_cols(first->h[l]) - u, u);
-        if (first->c[l] && rg_tensor_cols(first->c[l]) > u) first->c[l] = rg_columns(t, first->c[l], rg_tensor_cols(first->c[l]) - u, u);
+        if (first->h[l] && rg_tensor_cols(first->h[l]) > u)
+            first->h[l] = rg_columns(t, first->h[l], rg_tensor_cols(first->h[l]) - u, u);
+        if (first->c[l] && rg_tensor_cols(first->c[l]) > u)
+            first->c[l] = rg_columns(t, first->c[l], rg_tensor_cols(first->c[l]) - u, u);
     }
     return source;
 }
@@ -158,7 +176,8 @@ static void narrow(rg_tape *t, rg_recurrent_states *states, size_t depth, size_t
     }
 }
 
-/* With input feeding: a word needs the attention vector before it, so sentences are walked step by step, side by side. */
+/* With input feeding: a word needs the attention vector before it, so sentences are walked step by step, side by
+ * side. */
 static rg_tensor *run_fed(rg_tape *t, const parts *p, const settings *s, rg_tensor *y, const rg_batch *batch,
                           const memory_of_source *source, rg_recurrent_states *states)
 {
@@ -209,7 +228,8 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
     rg_tape_push(t, "decoder");
     rg_tensor *vectors = (s->feeding ? run_fed : run_plain)(t, p, s, y, batch, &source, &states);
     rg_tape_pop(t);
-    return rg_rnn_copy_loss(t, &p->rnn, &s->rnn, m->copies ? &p->copy : NULL, mixed(t, p, s, vectors), source.values, batch);
+    return rg_rnn_copy_loss(t, &p->rnn, &s->rnn, m->copies ? &p->copy : NULL, mixed(t, p, s, vectors), source.values,
+                            batch);
 }
 
 /* -------------------------------------------------------------------------------------------------------- decoding */
@@ -246,12 +266,13 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
     const size_t        depth = p->decoder.config.depth;
     rg_recurrent_states states;
     rg_rnn_use_states(&states, t, &mem->carried, p->rnn.cell, depth);
-    rg_tensor *in[] = { rg_rnn_embed(t, &p->rnn, &s->rnn, d->tokens, d->n, NULL), rg_step_state_use(t, &mem->carried, VECTOR) };
+    rg_tensor *in[] = { rg_rnn_embed(t, &p->rnn, &s->rnn, d->tokens, d->n, NULL),
+                        rg_step_state_use(t, &mem->carried, VECTOR) };
     if (!in[0] || !in[1]) return NULL;
     rg_tape_push(t, "decoder");
     rg_tensor *h = rg_recurrent_stack_step(t, &p->decoder, s->feeding ? rg_concat_columns(t, 2, in) : in[0], &states);
-    rg_tensor *vector =
-        attention_vector(t, p, s, h, &mem->source, rg_rnn_reach_sources(t, d), is_local(s) ? same_place(t, d->n, d->steps) : NULL);
+    rg_tensor *vector = attention_vector(t, p, s, h, &mem->source, rg_rnn_reach_sources(t, d),
+                                         is_local(s) ? same_place(t, d->n, d->steps) : NULL);
     rg_tape_pop(t);
     if (vector && rg_step_state_put(&mem->carried, VECTOR, vector) != RG_OK)
         return rg_tape_fail(t, RG_ENOMEM, "no memory for the states of %zu hypotheses", d->n);
@@ -260,8 +281,8 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
 }
 
 static const rg_attention_use uses[] = {
-    { "after every decoder step", "the decoder's current top state", "top states of the source words", "top states of the source words", "general", "groups",
-      .watch = "*weights", .rows = "output", .cols = "source" },
+    { "after every decoder step", "the decoder's current top state", "top states of the source words",
+      "top states of the source words", "general", "groups", .watch = "*weights", .rows = "output", .cols = "source" },
     { 0 },
 };
 

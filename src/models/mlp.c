@@ -1,12 +1,13 @@
-/* Dense layers: the multilayer perceptron, on numbers, counts (a bag of words, svmlight), the pixels of a picture, or the features of a graph's
- * nodes, whose edges it does not see. Without hidden layers it is softmax regression (or linear regression).
+/* Dense layers: the multilayer perceptron, on numbers, counts (a bag of words, svmlight), the pixels of a picture, or
+ * the features of a graph's nodes, whose edges it does not see. Without hidden layers it is softmax regression (or
+ * linear regression).
  *
  *     h_0 = (x + shift) scale        numbers only: every column with mean 0 and deviation 1 on the training data
  *     h_l = f(drop(h_l-1) W_l + b_l)
  *     y   = drop(h_L) W + b          a number: y scale + shift, those of the training data
  *
- * Counts and features of nodes are mostly zero: they enter by the rows of W_1 that they name, so for them "the rows that go in" (objective.h)
- * are those of the first layer. */
+ * Counts and features of nodes are mostly zero: they enter by the rows of W_1 that they name, so for them "the rows
+ * that go in" (objective.h) are those of the first layer. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,12 +29,11 @@ typedef struct {
       "[0,1)", NULL }
 
 static const rg_option options[] = { ROWS("0"), RG_OPTION_END };
-static const rg_option graph_options[] = {
-    ROWS("0.5"),
-    { RG_OPTION_INT, "width", offsetof(settings, width), "0", "units of one hidden layer, instead of --layers; 0: as --layers says", 0,
-      "[0,1000000]", NULL },
-    RG_OPTION_END
-};
+static const rg_option graph_options[] = { ROWS("0.5"),
+                                           { RG_OPTION_INT, "width", offsetof(settings, width), "0",
+                                             "units of one hidden layer, instead of --layers; 0: as --layers says", 0,
+                                             "[0,1000000]", NULL },
+                                           RG_OPTION_END };
 
 typedef struct {
     rg_param     *shift, *scale, *out_shift, *out_scale;  /* kept: filled from the training data                    */
@@ -45,7 +45,7 @@ typedef struct {
     bool          table;        /* the first layer is a table of rows, one per count or feature       */
 } parts;
 
-/* ----------------------------------------------------------------------------------------------------------- building */
+/* --------------------------------------------------------------------------------------------------------- building */
 
 static rg_activation activation_of(const settings *s)
 {
@@ -63,7 +63,9 @@ static rg_status read_layers(parts *q, size_t *units, const settings *s)
         const double n = strtod(digits, &end);
         const bool   whole = *end == 0 || *end == ' ' || *end == ',';
         if (end == digits || !whole || !(drops ? n >= 0 && n < 1 : n >= 1 && n <= 1000000 && n == (double)(size_t)n))
-            return rg_fail(RG_EINVAL, "--layers takes f100 (1 to 1000000 units) and d0.5 (a share below 1), not '%.*s'; c and p are for --type cnn",
+            return rg_fail(RG_EINVAL,
+                           "--layers takes f100 (1 to 1000000 units) and d0.5 (a share below 1), not '%.*s'; c and p "
+                           "are for --type cnn",
                            (int)strcspn(text, " ,"), text);
         if (!drops && q->layers == MOST_LAYERS) return rg_fail(RG_EINVAL, "--layers: more than %d", MOST_LAYERS);
         if (drops) q->drop[q->layers] = n;
@@ -122,7 +124,7 @@ static rg_status build_on_graphs(rg_model *m)
     return build_layers(m, true);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ running */
+/* ---------------------------------------------------------------------------------------------------------- running */
 
 static rg_activation f_of(const parts *q, size_t layer) { return layer < q->layers ? q->f : RG_IDENTITY; }
 

@@ -37,7 +37,10 @@ const rg_attention_use *rg_attention_use_find(const rg_attention_use *uses, cons
     return NULL;
 }
 
-bool rg_attention_use_crosses(const rg_attention_use *u) { return u && u->rows && u->cols && strcmp(u->rows, u->cols) != 0; }
+bool rg_attention_use_crosses(const rg_attention_use *u)
+{
+    return u && u->rows && u->cols && strcmp(u->rows, u->cols) != 0;
+}
 
 const rg_preset *rg_preset_find(const rg_system *system, const char *name)
 {
@@ -66,8 +69,9 @@ rg_status rg_sizes_put(rg_sizes *s, const char *name, size_t value)
     size_t i = 0;
     while (i < RG_SIZES_MAX && s->size[i].name[0] && strcmp(s->size[i].name, name) != 0) i++;
     if (i == RG_SIZES_MAX || !*name || strlen(name) >= sizeof s->size[i].name)
-        return rg_fail(RG_ELIMIT, "'%.40s' cannot be one more size: there are at most %d, with names of at most %zu characters", name,
-                       RG_SIZES_MAX, sizeof s->size[0].name - 1);
+        return rg_fail(RG_ELIMIT,
+                       "'%.40s' cannot be one more size: there are at most %d, with names of at most %zu characters",
+                       name, RG_SIZES_MAX, sizeof s->size[0].name - 1);
     memcpy(s->size[i].name, name, strlen(name) + 1);
     s->size[i].value = value;
     return RG_OK;
@@ -85,12 +89,13 @@ rg_status rg_system_stored_options(void *options, const rg_system *system, const
 {
     const rg_option_group group = { .rows = system->options, .values = options };
     RG_TRY(rg_options_init(system->options, options));
-    if (system->earlier) RG_TRY(rg_options_read_yaml(&group, 1, system->earlier, strlen(system->earlier), "earlier settings", false));
+    if (system->earlier)
+        RG_TRY(rg_options_read_yaml(&group, 1, system->earlier, strlen(system->earlier), "earlier settings", false));
     return rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "settings of the model", true);
 }
 
-static rg_status make(rg_model **out, const rg_system *system, const void *options, const rg_sizes *sizes, bool empty, uint64_t seed,
-                      size_t most, rg_status (*more)(rg_model *model, void *context), void *context)
+static rg_status make(rg_model **out, const rg_system *system, const void *options, const rg_sizes *sizes, bool empty,
+                      uint64_t seed, size_t most, rg_status (*more)(rg_model *model, void *context), void *context)
 {
     *out = NULL;
     rg_model *m = rg_alloc_zero(sizeof *m);
@@ -104,7 +109,8 @@ static rg_status make(rg_model **out, const rg_system *system, const void *optio
     if (status == RG_OK) status = system->build(m);
     if (status == RG_OK && more) status = more(m, context);
     if (status == RG_OK && rg_params_numbers(m->params) > most)
-        status = rg_fail(RG_EMATCH, "the settings ask for %zu numbers, the file has room for %zu", rg_params_numbers(m->params), most);
+        status = rg_fail(RG_EMATCH, "the settings ask for %zu numbers, the file has room for %zu",
+                         rg_params_numbers(m->params), most);
     if (status == RG_OK) status = empty ? rg_params_build_empty(m->params) : rg_params_build(m->params, seed);
     if (status != RG_OK) {
         rg_model_free(m);
@@ -114,13 +120,14 @@ static rg_status make(rg_model **out, const rg_system *system, const void *optio
     return RG_OK;
 }
 
-rg_status rg_model_new(rg_model **out, const rg_system *system, const void *options, const rg_sizes *sizes, uint64_t seed)
+rg_status rg_model_new(rg_model **out, const rg_system *system, const void *options, const rg_sizes *sizes,
+                       uint64_t seed)
 {
     return make(out, system, options, sizes, false, seed, SIZE_MAX, NULL, NULL);
 }
 
-rg_status rg_model_new_with(rg_model **out, const rg_system *system, const void *options, const rg_sizes *sizes, uint64_t seed,
-                            rg_status (*more)(rg_model *model, void *context), void *context)
+rg_status rg_model_new_with(rg_model **out, const rg_system *system, const void *options, const rg_sizes *sizes,
+                            uint64_t seed, rg_status (*more)(rg_model *model, void *context), void *context)
 {
     return make(out, system, options, sizes, false, seed, SIZE_MAX, more, context);
 }
@@ -131,7 +138,8 @@ static rg_status keep_in(rg_model *model, void *weights)
     return RG_OK;
 }
 
-rg_status rg_model_new_empty(rg_model **out, const rg_system *system, const void *options, const rg_sizes *sizes, size_t most, rg_weights weights)
+rg_status rg_model_new_empty(rg_model **out, const rg_system *system, const void *options, const rg_sizes *sizes,
+                             size_t most, rg_weights weights)
 {
     return make(out, system, options, sizes, true, 0, most, keep_in, &weights);
 }
@@ -156,7 +164,7 @@ void rg_model_own(rg_model *m, void *assets, void (*drop)(void *assets))
     if (assets) *(rg_model **)assets = m;
 }
 
-/* ----------------------------------------------------------------------------------------------------- answering once */
+/* --------------------------------------------------------------------------------------------------- answering once */
 
 rg_tensor *rg_model_predict(rg_tape *t, const rg_model *m, const void *batch)
 {
@@ -175,7 +183,8 @@ rg_loss rg_compare_classes(rg_tape *t, const void *batch, rg_tensor *logits)
     const rg_batch *b = batch;
     const rg_field *label = &b->field[RG_LABEL];
     const size_t    labels = rg_field_rows(label);
-    if (label->kind == RG_FIELD_NUMBERS) return (rg_loss){ rg_squared_error(t, logits, label->values), (double)(labels * label->width) };
+    if (label->kind == RG_FIELD_NUMBERS)
+        return (rg_loss){ rg_squared_error(t, logits, label->values), (double)(labels * label->width) };
     if (labels == b->examples) return (rg_loss){ rg_cross_entropy(t, logits, label->ids, 0), (double)labels };
     int32_t *target = rg_tape_memory(t, b->examples * sizeof *target);
     for (size_t i = 0; target && i < b->examples; i++)

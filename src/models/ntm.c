@@ -9,10 +9,11 @@
  *     write        M(x) = M(x) (1 - w(x) e) + w(x) a                    e logistic, a tanh; all erases before all adds
  *     answer       W [h; r]
  *
- * All heads address M_t-1; reading comes before writing; each head keeps its own weights. Memory starts as 0.1 everywhere (near 0 the
- * cosine makes a cliff of every write); first weights stand on row 0 and are learned, as first reads are. Heads are columns: content is one
- * weigh over the rows of each sequence's memory, reading one mix. This chain of ordinary ops runs when somebody watches the heads;
- * otherwise what they do in a step is one op (memory_fused.h). */
+ * All heads address M_t-1; reading comes before writing; each head keeps its own weights. Memory starts as 0.1
+ * everywhere (near 0 the cosine makes a cliff of every write); first weights stand on row 0 and are learned, as
+ * first reads are. Heads are columns: content is one weigh over the rows of each sequence's memory, reading one mix.
+ * This chain of ordinary ops runs when somebody watches the heads; otherwise what they do in a step is one op
+ * (memory_fused.h). */
 #include "attention/pairs.h"
 #include "attention/memory_fused.h"
 #include "attention/memory.h"
@@ -31,7 +32,8 @@ typedef struct {
 } settings;
 
 static const rg_option options[] = {
-    { RG_OPTION_STRING, "controller", offsetof(settings, controller), "lstm", "what drives the heads", 0, "lstm|feed-forward" },
+    { RG_OPTION_STRING, "controller", offsetof(settings, controller), "lstm", "what drives the heads", 0,
+      "lstm|feed-forward" },
     { RG_OPTION_INT, "units", offsetof(settings, units), "100", "units of the controller", 0, "[1,1000000]" },
     { RG_OPTION_INT, "memory-rows", offsetof(settings, rows), "128", "rows of memory", 0, "[1,1000000]" },
     { RG_OPTION_INT, "memory-width", offsetof(settings, width), "20", "numbers in a row", 0, "[1,1000000]" },
@@ -47,7 +49,7 @@ typedef struct {
     rg_attention        content;
 } parts;
 
-/* --------------------------------------------------------------------------------------------------------------- build */
+/* ------------------------------------------------------------------------------------------------------------ build */
 
 static rg_ntm_sizes sizes_of(const settings *s)
 {
@@ -67,10 +69,12 @@ static rg_status build(rg_model *m)
     parts          *q = m->parts;
     rg_params      *p = m->params;
     if (s->rows < SHIFTS || s->readers + s->writers > 64)
-        return rg_fail(RG_EINVAL, "a memory of %lld rows, %lld heads that read and %lld that write: rows from %d, heads to 64",
+        return rg_fail(RG_EINVAL,
+                       "a memory of %lld rows, %lld heads that read and %lld that write: rows from %d, heads to 64",
                        (long long)s->rows, (long long)s->readers, (long long)s->writers, SHIFTS);
     const rg_ntm_columns c = columns_of(s);
-    const size_t  reads = (size_t)(s->readers * s->width), in = rg_model_size(m, "features") + reads, units = (size_t)s->units;
+    const size_t         reads = (size_t)(s->readers * s->width), in = rg_model_size(m, "features") + reads,
+                 units = (size_t)s->units;
     rg_params_push(p, "controller");
     rg_recurrent_config recurrent = RG_RECURRENT_CONFIG_DEFAULT;
     recurrent.in = in;
@@ -90,7 +94,7 @@ static rg_status build(rg_model *m)
     return rg_attention_init(&q->content, &content, p);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- addressing */
+/* ------------------------------------------------------------------------------------------------------- addressing */
 
 /* softmax of each head's shifts */
 static rg_tensor *shifts(rg_tape *t, const rg_ntm_columns *c, rg_tensor *told)
@@ -101,8 +105,8 @@ static rg_tensor *shifts(rg_tape *t, const rg_ntm_columns *c, rg_tensor *told)
 }
 
 /* (P, H) weights of all heads over the rows of memory, from those of the last step. */
-static rg_tensor *address(rg_tape *t, const parts *q, const rg_ntm_columns *c, rg_tensor *told, rg_tensor *memory, rg_tensor *before,
-                          const rg_reach *reach)
+static rg_tensor *address(rg_tape *t, const parts *q, const rg_ntm_columns *c, rg_tensor *told, rg_tensor *memory,
+                          rg_tensor *before, const rg_reach *reach)
 {
     const size_t H = c->H;
     rg_tensor   *k = rg_tanh(t, rg_columns(t, told, c->key, c->beta - c->key));
@@ -119,18 +123,21 @@ static rg_tensor *address(rg_tape *t, const parts *q, const rg_ntm_columns *c, r
     return rg_softmax_over(t, rg_mul(t, logs, gamma), reach);
 }
 
-static rg_tensor *change_memory(rg_tape *t, const settings *s, const rg_ntm_columns *c, rg_tensor *told, rg_tensor *memory, rg_tensor *w,
-                                const rg_reach *reach)
+static rg_tensor *change_memory(rg_tape *t, const settings *s, const rg_ntm_columns *c, rg_tensor *told,
+                                rg_tensor *memory, rg_tensor *w, const rg_reach *reach)
 {
     const size_t W = (size_t)s->width, R = (size_t)s->readers, N = (size_t)s->writers;
-    rg_tensor   *e = rg_sigmoid(t, rg_columns(t, told, c->erase, N * W)), *a = rg_tanh(t, rg_columns(t, told, c->add, N * W));
+    rg_tensor   *e = rg_sigmoid(t, rg_columns(t, told, c->erase, N * W)),
+              *a = rg_tanh(t, rg_columns(t, told, c->add, N * W));
     rg_tape_watch(t, "adds", a, NULL);
-    for (size_t h = 0; h < N; h++) memory = rg_erase(t, memory, rg_columns(t, w, R + h, 1), rg_columns(t, e, h * W, W), reach);
-    for (size_t h = 0; h < N; h++) memory = rg_write(t, memory, rg_columns(t, w, R + h, 1), rg_columns(t, a, h * W, W), reach);
+    for (size_t h = 0; h < N; h++)
+        memory = rg_erase(t, memory, rg_columns(t, w, R + h, 1), rg_columns(t, e, h * W, W), reach);
+    for (size_t h = 0; h < N; h++)
+        memory = rg_write(t, memory, rg_columns(t, w, R + h, 1), rg_columns(t, a, h * W, W), reach);
     return memory;
 }
 
-/* ------------------------------------------------------------------------------------------------------------------ run */
+/* -------------------------------------------------------------------------------------------------------------- run */
 
 typedef struct {
     rg_tensor      *reads, *h, *c;
@@ -252,8 +259,9 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
 }
 
 static const rg_attention_use uses[] = {
-    { "every head, every step", "key from the controller", "rows of memory", "rows of memory", "cosine times beta; then gate, shift, sharpen", "its own memory",
-      .watch = "heads", .rows = "steps", .cols = "slots" },
+    { "every head, every step", "key from the controller", "rows of memory", "rows of memory",
+      "cosine times beta; then gate, shift, sharpen", "its own memory", .watch = "heads", .rows = "steps",
+      .cols = "slots" },
     { 0 },
 };
 

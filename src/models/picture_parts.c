@@ -3,16 +3,21 @@
 
 #include <string.h>
 
-/* ---------------------------------------------------------------------------------------------------------- pictures */
+/* --------------------------------------------------------------------------------------------------------- pictures */
 
 rg_status rg_picture_build(rg_picture_parts *out, rg_model *m, const rg_picture_settings *s)
 {
-    const size_t channels = rg_model_size(m, "channels"), height = rg_model_size(m, "height"), width = rg_model_size(m, "width");
-    const char  *layers = strcmp(s->layers, "auto") != 0 ? s->layers : rg_model_size(m, "encoded") ? "" : "c3x32 p2 c3x64 p2 c3x64";
+    const size_t channels = rg_model_size(m, "channels"), height = rg_model_size(m, "height"),
+                 width = rg_model_size(m, "width");
+    const char *layers = strcmp(s->layers, "auto") != 0 ? s->layers
+                         : rg_model_size(m, "encoded")  ? ""
+                                                        : "c3x32 p2 c3x64 p2 c3x64";
     *out = (rg_picture_parts){ .coordinates = s->coordinates };
-    if (!channels || !height) return rg_fail(RG_EINVAL, "%s reads pictures, and the data have none: give --pictures", m->system->name);
+    if (!channels || !height)
+        return rg_fail(RG_EINVAL, "%s reads pictures, and the data have none: give --pictures", m->system->name);
     rg_status status = rg_net_parse(&out->net, layers, channels, height, width);
-    if (status == RG_OK && out->net.count > out->net.maps) status = rg_fail(RG_EINVAL, "dense layers (f) leave no cells to look at");
+    if (status == RG_OK && out->net.count > out->net.maps)
+        status = rg_fail(RG_EINVAL, "dense layers (f) leave no cells to look at");
     if (status != RG_OK) return rg_fail_in(status, "--layers: ");
     rg_net_init(&out->net, m->params, "picture", 0);
     out->down = rg_net_height(&out->net);
@@ -46,12 +51,12 @@ rg_tensor *rg_picture_cells(rg_tape *t, const rg_picture_parts *p, const rg_fiel
     return rg_with_layout(t, rg_concat_columns(t, 2, both), rg_tensor_layout(x));
 }
 
-/* ------------------------------------------------------------------------------------------------------------- texts */
+/* ------------------------------------------------------------------------------------------------------------ texts */
 
 rg_status rg_texts_of(rg_texts *out, rg_tape *t, const rg_field *f, int32_t eos)
 {
     const size_t rows = rg_field_rows(f);
-    int32_t     *start = rg_tape_memory(t, (rows + 1) * sizeof *start), *of = rg_tape_memory(t, (rows + 1) * sizeof *of);
+    int32_t *start = rg_tape_memory(t, (rows + 1) * sizeof *start), *of = rg_tape_memory(t, (rows + 1) * sizeof *of);
     *out = (rg_texts){ .of = of };
     if (!start || !of) return rg_tape_status(t);
     for (size_t g = 0; g < f->layout.groups; g++)
@@ -75,7 +80,7 @@ const rg_reach *rg_reach_chosen(rg_tape *t, const int32_t *of, size_t n, const r
     return begin ? rg_reach_intervals(t, n, (size_t)groups->start[groups->groups], begin, end) : NULL;
 }
 
-/* ---------------------------------------------------------------------------------------------------- a writer that looks */
+/* ---------------------------------------------------------------------------------------------- a writer that looks */
 
 rg_look_kind rg_look_kind_of(const char *name)
 {
@@ -123,12 +128,14 @@ static rg_tensor *alike(rg_tape *t, const rg_reach *reach, double total)
 {
     rg_real *w = reach ? rg_tape_memory(t, (reach->P + 1) * sizeof *w) : NULL;
     for (size_t i = 0; w && i < reach->Nq; i++)
-        for (size_t p = reach->first[i]; p < reach->first[i + 1]; p++) w[p] = (rg_real)(total / (double)(reach->first[i + 1] - reach->first[i]));
+        for (size_t p = reach->first[i]; p < reach->first[i + 1]; p++)
+            w[p] = (rg_real)(total / (double)(reach->first[i + 1] - reach->first[i]));
     return w ? rg_constant(t, w, reach->P, 1, NULL) : NULL;
 }
 
 /* The weights into out->a, those that are mixed by into out->picked. */
-static rg_tensor *weigh(rg_looked *out, rg_tape *t, const rg_look *k, rg_tensor *q, rg_tensor *keys, const rg_reach *reach, bool soft)
+static rg_tensor *weigh(rg_looked *out, rg_tape *t, const rg_look *k, rg_tensor *q, rg_tensor *keys,
+                        const rg_reach *reach, bool soft)
 {
     if (k->kind >= RG_LOOK_MEAN) {
         out->picked = alike(t, reach, k->kind == RG_LOOK_MEAN);
@@ -145,8 +152,8 @@ static rg_tensor *weigh(rg_looked *out, rg_tape *t, const rg_look *k, rg_tensor 
     return out->picked;
 }
 
-rg_look_state rg_look_step(rg_looked *out, rg_tape *t, const rg_look *k, rg_tensor *words, rg_look_state before, rg_tensor *keys,
-                           rg_tensor *cells, const rg_reach *reach, bool soft)
+rg_look_state rg_look_step(rg_looked *out, rg_tape *t, const rg_look *k, rg_tensor *words, rg_look_state before,
+                           rg_tensor *keys, rg_tensor *cells, const rg_reach *reach, bool soft)
 {
     rg_look_state next = { 0 };
     *out = (rg_looked){ .reach = reach };
@@ -155,10 +162,11 @@ rg_look_state rg_look_step(rg_looked *out, rg_tape *t, const rg_look *k, rg_tens
     if (k->gated) z = rg_mul(t, z, rg_sigmoid(t, rg_dense_run(t, &k->gate, before.h)));
     rg_tape_pop(t);
     rg_recurrent_weights w = rg_recurrent_params_use(t, &k->cell);
-    rg_tensor           *gates = rg_add(t, rg_linear(t, words, w.w, w.b, RG_IDENTITY), rg_matmul(t, z, rg_use(t, k->context)));
+    rg_tensor *gates = rg_add(t, rg_linear(t, words, w.w, w.b, RG_IDENTITY), rg_matmul(t, z, rg_use(t, k->context)));
     w.w = w.b = NULL; /* projected already */
     next.h = rg_recurrent_cell(t, RG_LSTM, &w, gates, before.h, before.c, &next.c);
-    rg_tensor *sum = rg_add(t, rg_dense_run(t, &k->from_state, rg_dropout(t, next.h, k->dropout)), rg_matmul(t, z, rg_use(t, k->from_context)));
+    rg_tensor *sum = rg_add(t, rg_dense_run(t, &k->from_state, rg_dropout(t, next.h, k->dropout)),
+                            rg_matmul(t, z, rg_use(t, k->from_context)));
     out->y = rg_add(t, words, sum);
     return next;
 }
@@ -179,8 +187,8 @@ static const rg_reach *with_first(rg_tape *t, const rg_reach *reach, uint64_t fi
 }
 
 /* The weights of all steps together, and which row of the texts each query is. */
-static void gather_steps(rg_looked *out, rg_tape *t, const rg_steps *steps, rg_tensor *const *a, rg_tensor *const *picked, const rg_texts *texts,
-                         const rg_layout *cells)
+static void gather_steps(rg_looked *out, rg_tape *t, const rg_steps *steps, rg_tensor *const *a,
+                         rg_tensor *const *picked, const rg_texts *texts, const rg_layout *cells)
 {
     int32_t *of = rg_tape_memory(t, (steps->rows + 1) * sizeof *of);
     if (!of) return;
@@ -192,14 +200,17 @@ static void gather_steps(rg_looked *out, rg_tape *t, const rg_steps *steps, rg_t
     out->picked = a[0] ? rg_concat_rows(t, steps->steps, picked) : NULL;
 }
 
-rg_looked rg_look_run(rg_tape *t, const rg_look *k, rg_tensor *cells, const rg_texts *texts, const int32_t *previous, uint64_t first, bool soft)
+rg_looked rg_look_run(rg_tape *t, const rg_look *k, rg_tensor *cells, const rg_texts *texts, const int32_t *previous,
+                      uint64_t first, bool soft)
 {
     const rg_steps *steps = cells && texts->layout ? rg_steps_new(t, texts->layout, false) : NULL;
     rg_looked       out = { 0 };
     if (!steps) return out;
     const rg_layout *groups = rg_tensor_layout(cells);
-    rg_tensor       *keys = rg_look_keys(t, k, cells), *words = rg_dropout(t, rg_gather(t, rg_use(t, k->table), previous, steps->rows, texts->layout), k->dropout);
-    rg_tensor      **a = rg_tape_memory(t, 2 * (steps->steps + 1) * sizeof(rg_tensor *)), **picked = a + steps->steps + 1;
+    rg_tensor       *keys = rg_look_keys(t, k, cells),
+              *words =
+                  rg_dropout(t, rg_gather(t, rg_use(t, k->table), previous, steps->rows, texts->layout), k->dropout);
+    rg_tensor **a = rg_tape_memory(t, 2 * (steps->steps + 1) * sizeof(rg_tensor *)), **picked = a + steps->steps + 1;
     int32_t         *of = rg_tape_memory(t, (steps->running + 1) * sizeof *of);
     rg_look_state    now = rg_look_first(t, k, cells);
     rg_tensor       *y = rg_rows_new(t, steps->rows, k->d, texts->layout);

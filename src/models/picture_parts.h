@@ -1,5 +1,6 @@
-/* picture_parts.h - what systems that look at pictures and say something share: an encoder that makes rows of a picture's cells, the texts that
- * belong to each picture, and a recurrent writer that looks at the cells before every word. */
+/* picture_parts.h - what systems that look at pictures and say something share: an encoder that makes rows of a
+ * picture's cells, the texts that belong to each picture, and a recurrent writer that looks at the cells before
+ * every word. */
 #ifndef RG_MODELS_PICTURE_PARTS_H
 #define RG_MODELS_PICTURE_PARTS_H
 
@@ -7,7 +8,7 @@
 #include "regard/between.h"
 #include "regard/net.h"
 
-/* ---------------------------------------------------------------------------------------------------------- pictures */
+/* --------------------------------------------------------------------------------------------------------- pictures */
 
 typedef struct rg_picture_settings {
     char *layers;
@@ -15,10 +16,20 @@ typedef struct rg_picture_settings {
 } rg_picture_settings;
 
 /* Rows of a member `picture`. */
-#define RG_PICTURE_ROWS(S)                                                                                                                             \
-    { RG_OPTION_STRING, "layers", offsetof(S, picture.layers), "auto",                                                                                 \
-      "of the network that makes cells: c5x32 convolution, p2 pooling (docs/models/cnn.md); auto: c3x32 p2 c3x64 p2 c3x64, behind --features none", 0, NULL, NULL },                 \
-    { RG_OPTION_BOOL, "coordinates", offsetof(S, picture.coordinates), "true", "each cell knows its place: two numbers in -1 .. 1", 0, NULL, NULL }
+#define RG_PICTURE_ROWS(S)                                                                                            \
+    { RG_OPTION_STRING,                                                                                               \
+      "layers",                                                                                                       \
+      offsetof(S, picture.layers),                                                                                    \
+      "auto",                                                                                                         \
+      "of the network that makes cells: c5x32 convolution, p2 pooling (docs/models/cnn.md); auto: c3x32 p2 c3x64 p2 " \
+      "c3x64, behind --features none",                                                                                \
+      0,                                                                                                              \
+      NULL,                                                                                                           \
+      NULL },                                                                                                         \
+    {                                                                                                                 \
+        RG_OPTION_BOOL, "coordinates", offsetof(S, picture.coordinates), "true",                                      \
+            "each cell knows its place: two numbers in -1 .. 1", 0, NULL, NULL                                        \
+    }
 
 typedef struct rg_picture_parts {
     rg_net net;
@@ -26,12 +37,13 @@ typedef struct rg_picture_parts {
     size_t down, across, width; /* cells of a picture; columns of one */
 } rg_picture_parts;
 
-/* Layers in the scope "picture". Puts the sizes cells-down and cells-across. RG_EINVAL when dense layers are asked for: cells are rows. */
+/* Layers in the scope "picture". Puts the sizes cells-down and cells-across. RG_EINVAL when dense layers are asked
+ * for: cells are rows. */
 rg_status rg_picture_build(rg_picture_parts *out, rg_model *model, const rg_picture_settings *settings);
 /* (cells, width), a group per picture. */
 rg_tensor *rg_picture_cells(rg_tape *t, const rg_picture_parts *p, const rg_field *field);
 
-/* ------------------------------------------------------------------------------------------------------------- texts */
+/* ------------------------------------------------------------------------------------------------------------ texts */
 
 /* The texts of a field that has several per example: each ends with `eos`. */
 typedef struct rg_texts {
@@ -43,7 +55,7 @@ rg_status rg_texts_of(rg_texts *out, rg_tape *t, const rg_field *field, int32_t 
 /* Query i looks at the whole of group of[i]. */
 const rg_reach *rg_reach_chosen(rg_tape *t, const int32_t *of, size_t n, const rg_layout *groups);
 
-/* ---------------------------------------------------------------------------------------------------- a writer that looks */
+/* ---------------------------------------------------------------------------------------------- a writer that looks */
 
 /* Show, attend and tell (Xu et al. 2015): an LSTM that looks at the cells before every word.
  *
@@ -67,14 +79,16 @@ typedef struct rg_look {
     size_t              d, width, cells;
 } rg_look;
 
-/* Embeddings `d` wide of `words` words, states `width` wide, cells `cells` wide. The other members are set by the caller before. */
+/* Embeddings `d` wide of `words` words, states `width` wide, cells `cells` wide. The other members are set by the
+ * caller before. */
 rg_status rg_look_build(rg_look *look, rg_model *model, size_t words, size_t d, size_t width, size_t cells);
 
 typedef struct rg_look_state {
     rg_tensor *h, *c;
 } rg_look_state;
 
-/* What a run over whole texts leaves: rows to answer from, and of all words, step by step, the weights and what was picked of them. */
+/* What a run over whole texts leaves: rows to answer from, and of all words, step by step, the weights and what was
+ * picked of them. */
 typedef struct rg_looked {
     rg_tensor      *y;         /* (N, d) in the layout of the texts   */
     rg_tensor      *a, *picked; /* (P, 1); NULL: mean, none            */
@@ -85,9 +99,9 @@ typedef struct rg_looked {
 rg_tensor    *rg_look_keys(rg_tape *t, const rg_look *look, rg_tensor *cells);
 rg_look_state rg_look_first(rg_tape *t, const rg_look *look, rg_tensor *cells); /* a row per picture */
 /* One word: `soft` (hard only) takes the expectation instead of a draw; `out` gets a, picked and y. */
-rg_look_state rg_look_step(rg_looked *out, rg_tape *t, const rg_look *look, rg_tensor *words, rg_look_state before, rg_tensor *keys,
-                           rg_tensor *cells, const rg_reach *reach, bool soft);
-rg_looked     rg_look_run(rg_tape *t, const rg_look *look, rg_tensor *cells, const rg_texts *texts, const int32_t *previous, uint64_t first,
-                          bool soft);
+rg_look_state rg_look_step(rg_looked *out, rg_tape *t, const rg_look *look, rg_tensor *words, rg_look_state before,
+                           rg_tensor *keys, rg_tensor *cells, const rg_reach *reach, bool soft);
+rg_looked rg_look_run(rg_tape *t, const rg_look *look, rg_tensor *cells, const rg_texts *texts, const int32_t *previous,
+                      uint64_t first, bool soft);
 
 #endif

@@ -1,5 +1,5 @@
-/* The recurrent attention model (Mnih, Heess, Graves, Kavukcuoglu 2014): a picture is read by a few glimpses, each placed by what the ones
- * before it saw. Its cost does not grow with the picture.
+/* The recurrent attention model (Mnih, Heess, Graves, Kavukcuoglu 2014): a picture is read by a few glimpses, each
+ * placed by what the ones before it saw. Its cost does not grow with the picture.
  *
  *     g_t  = relu(W relu(W_g retina(x, l_t)) + W' relu(W_l l_t) + b)        what is seen, and where
  *     h_t  = relu(U h_{t-1} + U' g_t + b)
@@ -8,9 +8,10 @@
  *
  *     loss = -log p(y)  +  sum_t (R - b_t) |l - mu_t|^2 / (2 sigma^2)  +  sum_t (b_t - R)^2
  *
- * The middle term has the gradient of -(R - b_t) log N(l; mu_t, sigma^2) for the draw l before it is clipped (Williams 1992); R - b_t and l are
- * constants there. Places and baselines learn from h_t but teach it nothing. Without learning, places are the means, so that an answer
- * depends on its picture alone; --copies starts from several places and takes the mean of the probabilities. */
+ * The middle term has the gradient of -(R - b_t) log N(l; mu_t, sigma^2) for the draw l before it is clipped
+ * (Williams 1992); R - b_t and l are constants there. Places and baselines learn from h_t but teach it nothing.
+ * Without learning, places are the means, so that an answer depends on its picture alone; --copies starts from
+ * several places and takes the mean of the probabilities. */
 #include <math.h>
 #include <string.h>
 
@@ -30,16 +31,25 @@ enum { MOST_GLIMPSES = 64 };
 static const rg_option options[] = {
     { RG_OPTION_INT, "glimpses", offsetof(settings, glimpses), "6", "of a picture", 0, "[1,64]", NULL },
     { RG_OPTION_INT, "patch", offsetof(settings, patch), "8", "pixels of a side of a glimpse", 0, "[1,256]", NULL },
-    { RG_OPTION_INT, "scales", offsetof(settings, scales), "1", "patches of a glimpse, each twice as wide as the one before", 0, "[1,8]", NULL },
-    { RG_OPTION_INT, "hidden", offsetof(settings, hidden), "128", "units for what is seen, and for where", 0, "[1,100000]", NULL },
+    { RG_OPTION_INT, "scales", offsetof(settings, scales), "1",
+      "patches of a glimpse, each twice as wide as the one before", 0, "[1,8]", NULL },
+    { RG_OPTION_INT, "hidden", offsetof(settings, hidden), "128", "units for what is seen, and for where", 0,
+      "[1,100000]", NULL },
     { RG_OPTION_INT, "width", offsetof(settings, width), "256", "units of the state", 0, "[1,100000]", NULL },
-    { RG_OPTION_REAL, "deviation", offsetof(settings, deviation), "0.15", "of the places that are tried while learning", 0, "(0,10]", NULL },
-    { RG_OPTION_REAL, "unit", offsetof(settings, unit), "0", "pixels from the middle that place 1 is; 0: the border", 0, "[0,100000]", NULL },
-    { RG_OPTION_REAL, "reward-weight", offsetof(settings, reward), "1", "of the term that moves the places", 0, "[0,inf)", NULL },
-    { RG_OPTION_STRING, "locations", offsetof(settings, locations), "learned", "where to look; random and centre are controls", 0, "learned|random|centre", NULL },
-    { RG_OPTION_STRING, "baseline", offsetof(settings, baseline), "learned", "what rewards are compared with", 0, "learned|none", NULL },
-    { RG_OPTION_INT, "copies", offsetof(settings, copies), "1", "walks over a picture when it is answered", 0, "[1,100]", NULL },
-    { RG_OPTION_INT, "train-copies", offsetof(settings, train_copies), "1", "walks over a picture while learning, each with draws of its own", 0, "[1,100]", NULL },
+    { RG_OPTION_REAL, "deviation", offsetof(settings, deviation), "0.15", "of the places that are tried while learning",
+      0, "(0,10]", NULL },
+    { RG_OPTION_REAL, "unit", offsetof(settings, unit), "0", "pixels from the middle that place 1 is; 0: the border", 0,
+      "[0,100000]", NULL },
+    { RG_OPTION_REAL, "reward-weight", offsetof(settings, reward), "1", "of the term that moves the places", 0,
+      "[0,inf)", NULL },
+    { RG_OPTION_STRING, "locations", offsetof(settings, locations), "learned",
+      "where to look; random and centre are controls", 0, "learned|random|centre", NULL },
+    { RG_OPTION_STRING, "baseline", offsetof(settings, baseline), "learned", "what rewards are compared with", 0,
+      "learned|none", NULL },
+    { RG_OPTION_INT, "copies", offsetof(settings, copies), "1", "walks over a picture when it is answered", 0,
+      "[1,100]", NULL },
+    { RG_OPTION_INT, "train-copies", offsetof(settings, train_copies), "1",
+      "walks over a picture while learning, each with draws of its own", 0, "[1,100]", NULL },
     RG_OPTION_END
 };
 
@@ -58,8 +68,10 @@ static rg_status build(rg_model *m)
 {
     const settings *s = m->options;
     parts          *q = m->parts;
-    const size_t    seen = (size_t)(s->scales * s->patch * s->patch) * rg_model_size(m, "channels"), H = (size_t)s->hidden, W = (size_t)s->width;
-    if (!rg_model_size(m, "height")) return rg_fail(RG_EINVAL, "ram reads pictures: idx, a folder, a tar archive, or --pictures");
+    const size_t seen = (size_t)(s->scales * s->patch * s->patch) * rg_model_size(m, "channels"), H = (size_t)s->hidden,
+                 W = (size_t)s->width;
+    if (!rg_model_size(m, "height"))
+        return rg_fail(RG_EINVAL, "ram reads pictures: idx, a folder, a tar archive, or --pictures");
     rg_dense_init(&q->glimpse, m->params, "glimpse", seen, H, RG_RELU);
     rg_dense_init(&q->place, m->params, "place", 2, H, RG_RELU);
     q->see = rg_params_add(m->params, "see.w", RG_WEIGHT, H, W, RG_INIT_GLOROT, 1);
@@ -77,15 +89,17 @@ static rg_status build(rg_model *m)
     return rg_sizes_put(&m->sizes, "scales", (size_t)s->scales);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- places */
+/* ----------------------------------------------------------------------------------------------------------- places */
 
-/* The same place for every picture, which only the number of the walk and of the glimpse decide: the centre first, others spread out. */
+/* The same place for every picture, which only the number of the walk and of the glimpse decide: the centre first,
+ * others spread out. */
 static rg_tensor *fixed_places(rg_tape *t, size_t pictures, size_t number)
 {
     rg_real  *at = rg_tape_memory(t, 2 * pictures * sizeof *at);
     rg_random random = rg_random_new(0x72616d, number);
     if (!at) return NULL;
-    const double x = number ? 2 * rg_random_uniform(&random) - 1 : 0, y = number ? 2 * rg_random_uniform(&random) - 1 : 0;
+    const double x = number ? 2 * rg_random_uniform(&random) - 1 : 0,
+                 y = number ? 2 * rg_random_uniform(&random) - 1 : 0;
     for (size_t i = 0; i < pictures && !rg_tape_dry(t); i++) at[2 * i] = (rg_real)x, at[2 * i + 1] = (rg_real)y;
     return rg_constant(t, at, pictures, 2, NULL);
 }
@@ -96,7 +110,8 @@ static rg_tensor *random_places(rg_tape *t, size_t pictures, uint64_t first)
     const rg_tensor *z = rg_normal_around(t, rg_zeros(t, pictures, 2, NULL), 1, first);
     rg_real         *at = rg_tape_memory(t, 2 * pictures * sizeof *at);
     if (!z || !at) return NULL;
-    for (size_t i = 0; i < 2 * pictures && !rg_tape_dry(t); i++) at[i] = (rg_real)erf((double)rg_tensor_at(z, i / 2, i % 2) / 1.41421356237309505);
+    for (size_t i = 0; i < 2 * pictures && !rg_tape_dry(t); i++)
+        at[i] = (rg_real)erf((double)rg_tensor_at(z, i / 2, i % 2) / 1.41421356237309505);
     return rg_constant(t, at, pictures, 2, NULL);
 }
 
@@ -105,7 +120,7 @@ static rg_tensor *other_places(rg_tape *t, size_t pictures, uint64_t first, size
     return rg_tape_learning(t) ? random_places(t, pictures, first) : fixed_places(t, pictures, number);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ walking */
+/* ---------------------------------------------------------------------------------------------------------- walking */
 
 /* The middles of the glimpses in pixels, for those who watch. */
 static void show_place(rg_tape *t, const settings *s, const rg_tensor *l, const rg_layout *pictures)
@@ -155,7 +170,8 @@ static void run(rg_tape *t, const rg_model *m, const void *data, walk *w, size_t
     const rg_field *f = &((const rg_batch *)data)->field[RG_INPUT];
     const uint64_t  first = f->layout.height ? f->layout.first / (f->layout.height * f->layout.width) : 0;
     rg_tensor      *x = rg_constant(t, f->values, rg_field_rows(f), f->width, &f->layout), *h = NULL;
-    rg_tensor      *l = strcmp(s->locations, "centre") == 0 ? fixed_places(t, f->layout.groups, 0) : other_places(t, f->layout.groups, first, copy);
+    rg_tensor      *l = strcmp(s->locations, "centre") == 0 ? fixed_places(t, f->layout.groups, 0)
+                                                            : other_places(t, f->layout.groups, first, copy);
     w->draws = 0;
     for (int64_t i = 0; i < s->glimpses && l; i++) {
         rg_tape_push(t, "walk.%lld", (long long)i);
@@ -168,7 +184,7 @@ static void run(rg_tape *t, const rg_model *m, const void *data, walk *w, size_t
     w->logits = rg_dense_run(t, &q->action, h);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ learning */
+/* --------------------------------------------------------------------------------------------------------- learning */
 
 /* 1 where the likeliest class is the label; pictures without a label get 0. */
 static rg_real *rewards(rg_tape *t, const rg_tensor *logits, const rg_field *label)
@@ -207,11 +223,13 @@ static void note_advantage(rg_tape *t, const rg_model *m, const rg_real *R, cons
     const size_t    pictures = rg_tensor_rows(w->logits);
     for (size_t k = 0; k < w->draws && !rg_tape_dry(t); k++)
         for (size_t i = 0; w->base[k] && i < pictures; i++, n++) {
-            const double b = strcmp(s->baseline, "none") == 0 ? 0 : (double)rg_tensor_at(w->base[k], i, 0), r = (double)R[i];
+            const double b = strcmp(s->baseline, "none") == 0 ? 0 : (double)rg_tensor_at(w->base[k], i, 0),
+                         r = (double)R[i];
             square[0] += r * r, square[1] += (r - b) * (r - b);
         }
     rg_real *move = n > 0 ? rg_tape__moves(t, q->advantage) : NULL;
-    for (size_t k = 0; move && k < 2; k++) move[k] += (rg_real)(0.01 * (square[k] / n - (double)rg_param_data(q->advantage)[k]));
+    for (size_t k = 0; move && k < 2; k++)
+        move[k] += (rg_real)(0.01 * (square[k] / n - (double)rg_param_data(q->advantage)[k]));
 }
 
 static rg_loss loss_of_walk(rg_tape *t, const rg_model *m, const void *data)
@@ -257,8 +275,12 @@ static rg_tensor *predict(rg_tape *t, const rg_model *m, const void *data)
 }
 
 static const rg_attention_use uses[] = {
-    { .where = "every glimpse", .queries = "the state so far", .keys = "places of the picture", .values = "patches around them",
-      .score = "none: the place is predicted and drawn", .reach = "one place" },
+    { .where = "every glimpse",
+      .queries = "the state so far",
+      .keys = "places of the picture",
+      .values = "patches around them",
+      .score = "none: the place is predicted and drawn",
+      .reach = "one place" },
     { 0 },
 };
 

@@ -1,4 +1,5 @@
-/* Inverse cooking (Salvador, Drozdzal, Giro-i-Nieto, Romero 2019): a picture of a dish to its ingredients, and both to a title and directions.
+/* Inverse cooking (Salvador, Drozdzal, Giro-i-Nieto, Romero 2019): a picture of a dish to its ingredients, and both to
+ * a title and directions.
  *
  *     cells        e_I of the picture by convolutions
  *     ingredients  a set, written one by one by blocks that look at the cells (set_parts.h)
@@ -8,8 +9,8 @@
  *       independent          both from the same rows, and the sum                image-first         the other way round
  *       image, ingredients   only one of them: controls
  *
- * Two phases take turns: the set loss moves the encoder and the ingredients, the loss of the text the encoder and the writer. While it learns, the
- * text is given the true ingredients; an answer uses those that were found. */
+ * Two phases take turns: the set loss moves the encoder and the ingredients, the loss of the text the encoder and
+ * the writer. While it learns, the text is given the true ingredients; an answer uses those that were found. */
 #include "models/set_parts.h"
 
 typedef struct {
@@ -23,11 +24,14 @@ typedef struct {
 static const rg_option options[] = {
     RG_PICTURE_ROWS(settings),
     RG_SET_WRITER_ROWS(settings, set),
-    { RG_OPTION_STRING, "predictor", offsetof(settings, predictor), "transformer", "how ingredients are found", 0, "transformer|set-transformer", NULL },
-    { RG_OPTION_STRING, "fusion", offsetof(settings, fusion), "concat", "how the text sees picture and ingredients; image and ingredients: only one of them", 0,
+    { RG_OPTION_STRING, "predictor", offsetof(settings, predictor), "transformer", "how ingredients are found", 0,
+      "transformer|set-transformer", NULL },
+    { RG_OPTION_STRING, "fusion", offsetof(settings, fusion), "concat",
+      "how the text sees picture and ingredients; image and ingredients: only one of them", 0,
       "concat|independent|image-first|ingredients-first|image|ingredients", NULL },
     { RG_OPTION_INT, "text-depth", offsetof(settings, depth), "2", "blocks of the writer", 0, "[1,32]", NULL },
-    { RG_OPTION_REAL, "label-smoothing", offsetof(settings, smoothing), "0", "probability spread over all words", 0, "[0,1)", NULL },
+    { RG_OPTION_REAL, "label-smoothing", offsetof(settings, smoothing), "0", "probability spread over all words", 0,
+      "[0,1)", NULL },
     RG_OPTION_END
 };
 
@@ -46,18 +50,28 @@ typedef struct {
 
 static fusion fusion_of(const char *name)
 {
-    static const char *const names[] = { "concat", "independent", "image-first", "ingredients-first", "image", "ingredients" };
+    static const char *const names[] = { "concat", "independent", "image-first", "ingredients-first",
+                                         "image",  "ingredients" };
     for (int i = 0; i < 6; i++)
         if (strcmp(names[i], name) == 0) return (fusion)i;
     return CONCAT;
 }
 
-static bool two(const parts *q) { return q->fusion == INDEPENDENT || q->fusion == IMAGE_FIRST || q->fusion == INGREDIENTS_FIRST; }
+static bool two(const parts *q)
+{
+    return q->fusion == INDEPENDENT || q->fusion == IMAGE_FIRST || q->fusion == INGREDIENTS_FIRST;
+}
 
 static rg_status build_writer(rg_model *m, parts *q, const settings *s)
 {
     const size_t          d = (size_t)s->set.d, V = rg_model_size(m, "target-vocabulary");
-    const rg_block_config c = { .width = d, .hidden = (size_t)s->set.hidden, .heads = (size_t)s->set.heads, .score = "scaled_dot", .activation = RG_RELU, .pre = true, .dropout = s->set.dropout };
+    const rg_block_config c = { .width = d,
+                                .hidden = (size_t)s->set.hidden,
+                                .heads = (size_t)s->set.heads,
+                                .score = "scaled_dot",
+                                .activation = RG_RELU,
+                                .pre = true,
+                                .dropout = s->set.dropout };
     q->words = rg_params_add(m->params, "words", RG_TABLE, V, d, RG_INIT_NORMAL, 0.3);
     q->names = rg_params_add(m->params, "ingredients", RG_TABLE, rg_model_size(m, "classes"), d, RG_INIT_NORMAL, 0.3);
     rg_dense_init(&q->cells, m->params, "cells", q->picture.width, d, RG_IDENTITY);
@@ -93,7 +107,7 @@ static rg_status build(rg_model *m)
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ sources */
+/* ---------------------------------------------------------------------------------------------------------- sources */
 
 /* What the text attends to: one group of rows per picture. */
 typedef struct {
@@ -102,10 +116,12 @@ typedef struct {
 } sources;
 
 /* The rows of both, picture by picture. */
-static rg_tensor *side_by_side(rg_tape *t, rg_tensor *a, const rg_layout *la, rg_tensor *b, const rg_layout *lb, const rg_layout **out)
+static rg_tensor *side_by_side(rg_tape *t, rg_tensor *a, const rg_layout *la, rg_tensor *b, const rg_layout *lb,
+                               const rg_layout **out)
 {
     const size_t na = (size_t)la->start[la->groups], n = na + (size_t)lb->start[lb->groups];
-    int32_t     *row = rg_tape_memory(t, (n + 1) * sizeof *row), *start = rg_tape_memory(t, (la->groups + 1) * sizeof *start), at = 0;
+    int32_t     *row = rg_tape_memory(t, (n + 1) * sizeof *row),
+            *start = rg_tape_memory(t, (la->groups + 1) * sizeof *start), at = 0;
     rg_tensor   *both[] = { a, b };
     if (!row || !start) return NULL;
     for (size_t g = 0; g < la->groups; g++) {
@@ -122,10 +138,12 @@ static sources sources_of(rg_tape *t, const parts *q, rg_tensor *cells, const in
 {
     const rg_layout *grid = cells ? rg_tensor_layout(cells) : NULL;
     rg_tensor       *see = rg_dense_run(t, &q->cells, cells);
-    rg_tensor       *know = grid ? rg_gather(t, rg_use(t, q->names), ids, (size_t)members->start[members->groups], members) : NULL;
+    rg_tensor       *know =
+        grid ? rg_gather(t, rg_use(t, q->names), ids, (size_t)members->start[members->groups], members) : NULL;
     sources          x = { see, know, grid, members };
     if (!grid) return (sources){ 0 };
-    if (q->fusion == CONCAT) x = (sources){ side_by_side(t, see, grid, know, members, &x.first_groups), NULL, x.first_groups, NULL };
+    if (q->fusion == CONCAT)
+        x = (sources){ side_by_side(t, see, grid, know, members, &x.first_groups), NULL, x.first_groups, NULL };
     else if (q->fusion == IMAGE) x = (sources){ see, NULL, grid, NULL };
     else if (q->fusion == INGREDIENTS) x = (sources){ know, NULL, members, NULL };
     else if (q->fusion == INGREDIENTS_FIRST) x = (sources){ know, see, members, grid };
@@ -146,7 +164,8 @@ static void remember(memories *out, rg_tape *t, const parts *q, const sources *x
 }
 
 /* y + attend(norm(y)) over the second source. */
-static rg_tensor *second_look(rg_tape *t, const parts *q, size_t i, rg_tensor *y, const memories *mem, const rg_reach *reach)
+static rg_tensor *second_look(rg_tape *t, const parts *q, size_t i, rg_tensor *y, const memories *mem,
+                              const rg_reach *reach)
 {
     rg_tape_push(t, "second");
     rg_tensor *query = rg_heads_query(t, &q->second[i], rg_norm_run(t, &q->second_norm[i], y));
@@ -156,7 +175,8 @@ static rg_tensor *second_look(rg_tape *t, const parts *q, size_t i, rg_tensor *y
 }
 
 /* A block behind its self-attention. */
-static rg_tensor *look(rg_tape *t, const parts *q, size_t i, rg_tensor *y, const memories *mem, const rg_reach *first, const rg_reach *second)
+static rg_tensor *look(rg_tape *t, const parts *q, size_t i, rg_tensor *y, const memories *mem, const rg_reach *first,
+                       const rg_reach *second)
 {
     rg_tensor *z = rg_block_cross(t, &q->blocks, i, y, mem->k[i], mem->v[i], first);
     if (q->fusion == INDEPENDENT) z = rg_sub(t, rg_add(t, z, second_look(t, q, i, y, mem, second)), y);
@@ -164,14 +184,15 @@ static rg_tensor *look(rg_tape *t, const parts *q, size_t i, rg_tensor *y, const
     return rg_block_feed_forward(t, &q->blocks, i, z);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- learning */
+/* --------------------------------------------------------------------------------------------------------- learning */
 
 static rg_loss set_loss_of(rg_tape *t, const rg_model *m, const rg_batch *b, rg_tensor *cells)
 {
     const settings *s = m->options;
     const parts    *q = m->parts;
     const rg_field *set = &b->field[1];
-    rg_tensor      *sum = s->predictor[0] == 's' ? rg_set_writer_pooled_loss(t, m, &q->set, set, cells) : rg_set_writer_loss(t, m, &q->set, set, cells);
+    rg_tensor      *sum = s->predictor[0] == 's' ? rg_set_writer_pooled_loss(t, m, &q->set, set, cells)
+                                                 : rg_set_writer_loss(t, m, &q->set, set, cells);
     return (rg_loss){ sum, (double)b->examples };
 }
 
@@ -193,15 +214,25 @@ static rg_loss text_loss_of(rg_tape *t, const rg_model *m, const rg_batch *b, rg
         y = look(t, q, i, rg_block_self(t, &q->blocks, i, y, past), &mem, first, second);
         rg_tape_pop(t);
     }
-    return (rg_loss){ rg_cross_entropy_over(t, rg_stack_end(t, &q->blocks, y), rg_use(t, q->output), rg_use(t, q->output_bias), to->ids,
-                                             rg_tape_learning(t) ? s->smoothing : 0, 1),
+    return (rg_loss){ rg_cross_entropy_over(t, rg_stack_end(t, &q->blocks, y), rg_use(t, q->output),
+                                            rg_use(t, q->output_bias), to->ids, rg_tape_learning(t) ? s->smoothing : 0,
+                                            1),
                       (double)rg_field_rows(to) };
 }
 
-static rg_tensor *cells_of(rg_tape *t, const rg_model *m, const rg_batch *b) { return rg_picture_cells(t, &((const parts *)m->parts)->picture, &b->field[0]); }
+static rg_tensor *cells_of(rg_tape *t, const rg_model *m, const rg_batch *b)
+{
+    return rg_picture_cells(t, &((const parts *)m->parts)->picture, &b->field[0]);
+}
 
-static rg_loss set_loss(rg_tape *t, const rg_model *m, const void *b) { return set_loss_of(t, m, b, cells_of(t, m, b)); }
-static rg_loss text_loss(rg_tape *t, const rg_model *m, const void *b) { return text_loss_of(t, m, b, cells_of(t, m, b)); }
+static rg_loss set_loss(rg_tape *t, const rg_model *m, const void *b)
+{
+    return set_loss_of(t, m, b, cells_of(t, m, b));
+}
+static rg_loss text_loss(rg_tape *t, const rg_model *m, const void *b)
+{
+    return text_loss_of(t, m, b, cells_of(t, m, b));
+}
 
 /* Both at once, for who wants one number. */
 static rg_loss loss(rg_tape *t, const rg_model *m, const void *b)
@@ -211,12 +242,17 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *b)
     return (rg_loss){ rg_add(t, set.sum, text.sum), set.count + text.count };
 }
 
-static const rg_system_phase phases[] = { { .name = "ingredients", .loss = set_loss, .learns = "*.layers.*" }, { .name = "directions", .loss = text_loss, .learns = "picture.*" }, { 0 } };
+static const rg_system_phase phases[] = { { .name = "ingredients", .loss = set_loss, .learns = "*.layers.*" },
+                                          { .name = "directions", .loss = text_loss, .learns = "picture.*" },
+                                          { 0 } };
 
 /* (pictures, ingredients): above 1/2 are the members. */
-static rg_tensor *predict(rg_tape *t, const rg_model *m, const void *b) { return rg_set_writer_answer(t, m, &((const parts *)m->parts)->set, cells_of(t, m, b)); }
+static rg_tensor *predict(rg_tape *t, const rg_model *m, const void *b)
+{
+    return rg_set_writer_answer(t, m, &((const parts *)m->parts)->set, cells_of(t, m, b));
+}
 
-/* ----------------------------------------------------------------------------------------------------------- decoding */
+/* --------------------------------------------------------------------------------------------------------- decoding */
 
 typedef struct {
     memories  mem;
@@ -236,7 +272,8 @@ static const rg_layout *found(const int32_t **out, rg_tape *t, const parts *q, c
 {
     const rg_tensor *y = rg_set_writer_answer(t, m, &q->set, cells);
     const size_t     G = rg_tensor_rows(y), C = rg_tensor_cols(y);
-    int32_t         *ids = rg_tape_memory(t, (G * C + 1) * sizeof *ids), *start = rg_tape_memory(t, (G + 1) * sizeof *start), n = 0;
+    int32_t *ids = rg_tape_memory(t, (G * C + 1) * sizeof *ids), *start = rg_tape_memory(t, (G + 1) * sizeof *start),
+            n = 0;
     if (!y || !ids || !start) return NULL;
     for (size_t g = 0; g < G; g++) {
         start[g] = n;
@@ -269,9 +306,10 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
     const parts          *q = d->model->parts;
     memory               *c = d->state;
     const rg_reach_choice causal = { &rg_reach_kind_causal, 0 };
-    const rg_reach       *past = rg_cache_step(t, c->past, d->n, causal), *first = rg_reach_chosen(t, d->source_of, d->n, c->from.first_groups);
-    const rg_reach       *second = c->from.second ? rg_reach_chosen(t, d->source_of, d->n, c->from.second_groups) : NULL;
-    rg_tensor            *y = rg_add_sinusoid(t, rg_gather(t, rg_use(t, q->words), d->tokens, d->n, NULL), RG_SINUSOIDS, d->steps);
+    const rg_reach       *past = rg_cache_step(t, c->past, d->n, causal),
+                   *first = rg_reach_chosen(t, d->source_of, d->n, c->from.first_groups);
+    const rg_reach *second = c->from.second ? rg_reach_chosen(t, d->source_of, d->n, c->from.second_groups) : NULL;
+    rg_tensor *y = rg_add_sinusoid(t, rg_gather(t, rg_use(t, q->words), d->tokens, d->n, NULL), RG_SINUSOIDS, d->steps);
     for (size_t i = 0; i < q->blocks.depth; i++) {
         rg_tape_push(t, "write.%zu", i);
         y = look(t, q, i, rg_block_step(t, &q->blocks, i, y, c->past, past), &c->mem, first, second);
@@ -280,11 +318,16 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
     return rg_linear_nt(t, rg_stack_end(t, &q->blocks, y), rg_use(t, q->output), rg_use(t, q->output_bias));
 }
 
-static rg_status keep(rg_decoding *d, const int32_t *parents, size_t n) { return rg_cache_keep(((memory *)d->state)->past, parents, n); }
+static rg_status keep(rg_decoding *d, const int32_t *parents, size_t n)
+{
+    return rg_cache_keep(((memory *)d->state)->past, parents, n);
+}
 
 static const rg_attention_use uses[] = {
-    { "before every ingredient", "ingredients so far", "cells of the picture", "cells of the picture", "scaled_dot", "groups", .watch = "*look*weights", .rows = "labels", .cols = "cells" },
-    { "every word of the text", "words so far", "cells and ingredients", "cells and ingredients", "scaled_dot", "groups", NULL, NULL, NULL },
+    { "before every ingredient", "ingredients so far", "cells of the picture", "cells of the picture", "scaled_dot",
+      "groups", .watch = "*look*weights", .rows = "labels", .cols = "cells" },
+    { "every word of the text", "words so far", "cells and ingredients", "cells and ingredients", "scaled_dot",
+      "groups", NULL, NULL, NULL },
     { 0 },
 };
 

@@ -14,22 +14,25 @@ static rg_status find_combine(rg_combine *out, const char *name)
     return RG_OK;
 }
 
-/* Embedded words start with the deviation that the system asks for. A tied table is the output's matrix too, where such rows would make
- * the first logits as wide as sqrt(answer): it starts at deviation / sqrt(d), and words are multiplied by sqrt(d) when they are looked up. */
+/* Embedded words start with the deviation that the system asks for. A tied table is the output's matrix too, where
+ * such rows would make the first logits as wide as sqrt(answer): it starts at deviation / sqrt(d), and words are
+ * multiplied by sqrt(d) when they are looked up. */
 static void build_tables(rg_rnn_parts *out, rg_model *m, size_t d, bool tied, bool scaled, double deviation)
 {
     const size_t V = rg_model_size(m, "target-vocabulary");
     const double first = tied && scaled ? deviation / sqrt((double)d) : deviation;
     out->scale = tied && scaled ? sqrt((double)d) : 1;
-    out->source = rg_params_add(m->params, "source.embedding", RG_TABLE, rg_model_size(m, "source-vocabulary"), d, RG_INIT_NORMAL, deviation);
+    out->source = rg_params_add(m->params, "source.embedding", RG_TABLE, rg_model_size(m, "source-vocabulary"), d,
+                                RG_INIT_NORMAL, deviation);
     out->target = rg_params_add(m->params, "target.embedding", tied ? RG_TIED : RG_TABLE, V, d, RG_INIT_NORMAL, first);
 }
 
 rg_status rg_rnn_check_depths(const rg_rnn_settings *s)
 {
-    if (s->encoder >= 1 && s->encoder <= RG_RECURRENT_DEPTH && s->decoder >= 1 && s->decoder <= RG_RECURRENT_DEPTH) return RG_OK;
-    return rg_fail(RG_EINVAL, "enc-depth %lld and dec-depth %lld must lie in 1 .. %d", (long long)s->encoder, (long long)s->decoder,
-                   RG_RECURRENT_DEPTH);
+    if (s->encoder >= 1 && s->encoder <= RG_RECURRENT_DEPTH && s->decoder >= 1 && s->decoder <= RG_RECURRENT_DEPTH)
+        return RG_OK;
+    return rg_fail(RG_EINVAL, "enc-depth %lld and dec-depth %lld must lie in 1 .. %d", (long long)s->encoder,
+                   (long long)s->decoder, RG_RECURRENT_DEPTH);
 }
 
 rg_status rg_rnn_build_tables(rg_rnn_parts *out, rg_model *m, const rg_rnn_settings *s, size_t answer, double deviation)
@@ -40,7 +43,8 @@ rg_status rg_rnn_build_tables(rg_rnn_parts *out, rg_model *m, const rg_rnn_setti
     const size_t d = (size_t)s->d, V = rg_model_size(m, "target-vocabulary");
     const bool   tied = s->tied && answer == d;
     if (s->tied && !tied)
-        return rg_fail(RG_EINVAL, "--tied-embeddings needs embeddings as wide as what is answered from: %zu, not %zu", answer, d);
+        return rg_fail(RG_EINVAL, "--tied-embeddings needs embeddings as wide as what is answered from: %zu, not %zu",
+                       answer, d);
     build_tables(out, m, d, tied, s->scaled, deviation);
     out->output = tied ? out->target : rg_params_add(m->params, "output", RG_TIED, V, answer, RG_INIT_GLOROT, 1);
     out->output_bias = rg_params_add(m->params, "output.bias", RG_VECTOR, 1, V, RG_INIT_ZERO, 0);
@@ -85,8 +89,8 @@ static const int32_t *reversed(rg_tape *t, const int32_t *ids, const rg_layout *
     return out;
 }
 
-rg_tensor *rg_rnn_read(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings *s, const int32_t *ids, const rg_layout *layout,
-                       rg_recurrent_states *ends)
+rg_tensor *rg_rnn_read(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings *s, const int32_t *ids,
+                       const rg_layout *layout, rg_recurrent_states *ends)
 {
     rg_tape_push(t, "encoder");
     if (s->reverse) ids = reversed(t, ids, layout);
@@ -112,7 +116,8 @@ rg_tensor *rg_rnn_words(rg_tape *t, const rg_rnn_parts *p, const int32_t *ids, s
     return p->scale == 1 ? y : rg_scale(t, y, p->scale);
 }
 
-rg_tensor *rg_rnn_embed(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings *s, const int32_t *ids, size_t n, const rg_layout *layout)
+rg_tensor *rg_rnn_embed(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings *s, const int32_t *ids, size_t n,
+                        const rg_layout *layout)
 {
     return rg_dropout(t, rg_rnn_words(t, p, ids, n, layout), s->dropout);
 }
@@ -120,11 +125,12 @@ rg_tensor *rg_rnn_embed(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings
 rg_loss rg_rnn_loss(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings *s, rg_tensor *y, const rg_batch *batch)
 {
     y = rg_dropout(t, y, s->dropout);
-    return rg_answer_loss_over(t, p->model, y, rg_use(t, p->output), rg_use(t, p->output_bias), batch, s->smoothing, s->vocabulary);
+    return rg_answer_loss_over(t, p->model, y, rg_use(t, p->output), rg_use(t, p->output_bias), batch, s->smoothing,
+                               s->vocabulary);
 }
 
-rg_loss rg_rnn_copy_loss(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings *s, const rg_copy *copy, rg_tensor *y, rg_tensor *h,
-                         const rg_batch *batch)
+rg_loss rg_rnn_copy_loss(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings *s, const rg_copy *copy, rg_tensor *y,
+                         rg_tensor *h, const rg_batch *batch)
 {
     if (!copy) return rg_rnn_loss(t, p, s, y, batch);
     y = rg_dropout(t, y, s->dropout);
@@ -138,8 +144,8 @@ rg_tensor *rg_rnn_logits(rg_tape *t, const rg_rnn_parts *p, rg_tensor *y)
 
 /* ------------------------------------------------------------------------------------------------------ attention */
 
-rg_status rg_rnn_attention(rg_attention *out, rg_param **out_key, rg_model *m, const char *score, const char *activation, size_t q,
-                           size_t keys, size_t hidden)
+rg_status rg_rnn_attention(rg_attention *out, rg_param **out_key, rg_model *m, const char *score,
+                           const char *activation, size_t q, size_t keys, size_t hidden)
 {
     rg_attention_config c = RG_ATTENTION_CONFIG_DEFAULT;
     const rg_score     *row = rg_score_find(score); /* a name that is none fails below */
@@ -166,20 +172,22 @@ rg_tensor *rg_rnn_keys(rg_tape *t, const rg_attention *att, const rg_param *key,
 void rg_rnn_watch(rg_tape *t, const rg_tensor *a, const rg_reach *near, const rg_reach *whole)
 {
     const size_t H = a ? rg_tensor_cols(a) : 0;
-    rg_real     *w = a && near && whole && rg_tape_watched(t, "weights") ? rg_tape_memory(t, (whole->P * H + 1) * sizeof *w) : NULL;
+    rg_real     *w =
+        a && near && whole && rg_tape_watched(t, "weights") ? rg_tape_memory(t, (whole->P * H + 1) * sizeof *w) : NULL;
     if (!w) return;
     memset(w, 0, whole->P * H * sizeof *w);
     for (size_t i = 0; i < near->Nq; i++)
         for (size_t p = near->first[i]; p < near->first[i + 1]; p++) {
             const size_t S = whole->first[i + 1] - whole->first[i]; /* words and </s>, which is the last in both orders */
-            const size_t read = (size_t)(near->begin[i] - whole->begin[i]) + (p - near->first[i]), place = read + 1 == S ? read : S - 2 - read;
+            const size_t read = (size_t)(near->begin[i] - whole->begin[i]) + (p - near->first[i]),
+                         place = read + 1 == S ? read : S - 2 - read;
             memcpy(w + (whole->first[i] + place) * H, rg_tensor_row(a, p), H * sizeof *w);
         }
     rg_tape_watch(t, "weights", rg_borrow(t, w, whole->P, H, H), whole);
 }
 
-rg_tensor *rg_rnn_attend(rg_tape *t, const rg_rnn_settings *s, const rg_attention *att, rg_tensor *q, rg_tensor *k, rg_tensor *v,
-                         const rg_reach *whole)
+rg_tensor *rg_rnn_attend(rg_tape *t, const rg_rnn_settings *s, const rg_attention *att, rg_tensor *q, rg_tensor *k,
+                         rg_tensor *v, const rg_reach *whole)
 {
     if (!rg_rnn_reads_mirrored(s) || !rg_tape_watched(t, "weights")) return rg_attend(t, att, q, k, v, whole);
     rg_tensor *a = rg_softmax_over(t, rg_scores(t, att, q, k, whole), whole);
@@ -205,7 +213,8 @@ rg_status rg_rnn_put_states(rg_step_state *carried, const rg_recurrent_states *s
     return RG_OK;
 }
 
-void rg_rnn_use_states(rg_recurrent_states *out, rg_tape *t, const rg_step_state *carried, rg_recurrence cell, size_t depth)
+void rg_rnn_use_states(rg_recurrent_states *out, rg_tape *t, const rg_step_state *carried, rg_recurrence cell,
+                       size_t depth)
 {
     *out = (rg_recurrent_states){ 0 };
     for (size_t l = 0; l < depth; l++) {
@@ -214,7 +223,8 @@ void rg_rnn_use_states(rg_recurrent_states *out, rg_tape *t, const rg_step_state
     }
 }
 
-rg_tensor *rg_rnn_answer(rg_decoding *d, rg_tape *t, const rg_rnn_parts *p, rg_tensor *y, const rg_recurrent_states *states, size_t depth)
+rg_tensor *rg_rnn_answer(rg_decoding *d, rg_tape *t, const rg_rnn_parts *p, rg_tensor *y,
+                         const rg_recurrent_states *states, size_t depth)
 {
     rg_tensor *logits = y ? rg_rnn_logits(t, p, y) : NULL;
     if (logits && rg_rnn_put_states(d->state, states, depth) != RG_OK)
@@ -222,5 +232,8 @@ rg_tensor *rg_rnn_answer(rg_decoding *d, rg_tape *t, const rg_rnn_parts *p, rg_t
     return logits;
 }
 
-rg_status rg_rnn_keep(rg_decoding *d, const int32_t *parents, size_t n) { return rg_step_state_keep(d->state, parents, n); }
+rg_status rg_rnn_keep(rg_decoding *d, const int32_t *parents, size_t n)
+{
+    return rg_step_state_keep(d->state, parents, n);
+}
 void      rg_rnn_finish(rg_decoding *d) { rg_step_state_fini(d->state); }

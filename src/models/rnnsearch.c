@@ -6,8 +6,8 @@
  *     t_i = maxout(U_o s + V_o E y_{i-1} + C_o c_i)               p(y_i) = softmax(W_o t_i)
  *     s_0 = tanh(W_s backward_1)
  *
- * The appendix prints s_{i-1} in the output, later codes use s_i: --output-state previous|current. --output-layer tanh takes maxout away:
- * tanh of a sum half as wide. */
+ * The appendix prints s_{i-1} in the output, later codes use s_i: --output-state previous|current. --output-layer
+ * tanh takes maxout away: tanh of a sum half as wide. */
 #include "models/copy_parts.h"
 #include "models/recurrent_parts.h"
 
@@ -20,16 +20,22 @@ typedef struct {
 
 static const rg_option options[] = {
     RG_RNN_ROWS(settings, "true", "false"),
-    { RG_OPTION_STRING, "cell", offsetof(settings, rnn.cell), "gru", "kind of recurrence", 0, "lstm|gru|rnn|gru-reset-after" },
-    { RG_OPTION_STRING, "score", offsetof(settings, score), "additive", "score of the attention (`regard scores`)", 0, NULL },
+    { RG_OPTION_STRING, "cell", offsetof(settings, rnn.cell), "gru", "kind of recurrence", 0,
+      "lstm|gru|rnn|gru-reset-after" },
+    { RG_OPTION_STRING, "score", offsetof(settings, score), "additive", "score of the attention (`regard scores`)", 0,
+      NULL },
     { RG_OPTION_STRING, "score-activation", offsetof(settings, activation), "own",
       "function inside the linear, additive and concat scores; own: identity in linear, else tanh", 0,
       "own|identity|tanh|relu|leaky_relu" },
     RG_RNN_ORDER_ROW(settings),
-    { RG_OPTION_INT, "dim-align", offsetof(settings, align), "0", "width inside the score; 0: that of states", 0, "[0,1000000]" },
-    { RG_OPTION_INT, "dim-maxout", offsetof(settings, maxout), "0", "width of the output layer, after maxout; 0: that of embeddings", 0, "[0,1000000]" },
-    { RG_OPTION_STRING, "output-layer", offsetof(settings, output_layer), "maxout", "between states and words: maxout is the paper's", 0, "maxout|tanh" },
-    { RG_OPTION_STRING, "output-state", offsetof(settings, output_state), "current", "which state the output reads; the paper's appendix prints previous", 0, "previous|current" },
+    { RG_OPTION_INT, "dim-align", offsetof(settings, align), "0", "width inside the score; 0: that of states", 0,
+      "[0,1000000]" },
+    { RG_OPTION_INT, "dim-maxout", offsetof(settings, maxout), "0",
+      "width of the output layer, after maxout; 0: that of embeddings", 0, "[0,1000000]" },
+    { RG_OPTION_STRING, "output-layer", offsetof(settings, output_layer), "maxout",
+      "between states and words: maxout is the paper's", 0, "maxout|tanh" },
+    { RG_OPTION_STRING, "output-state", offsetof(settings, output_state), "current",
+      "which state the output reads; the paper's appendix prints previous", 0, "previous|current" },
     RG_COPY_ROWS(settings),
     RG_OPTION_END
 };
@@ -58,11 +64,13 @@ static rg_status build(rg_model *m)
     const size_t    sums = has_maxout(s) ? 2 * out : out;
     RG_TRY(rg_rnn_build(&p->rnn, m, &s->rnn, out, 0.1));
     const size_t keys = rg_recurrent_stack_width(&p->rnn.encoder);
-    RG_TRY(rg_rnn_attention(&p->att, &p->key, m, s->score, s->activation, u, keys, s->align > 0 ? (size_t)s->align : u));
+    RG_TRY(
+        rg_rnn_attention(&p->att, &p->key, m, s->score, s->activation, u, keys, s->align > 0 ? (size_t)s->align : u));
     rg_recurrent_config c = p->rnn.encoder.config;
     rg_params_push(m->params, "decoder");
     rg_recurrent_params_init(&p->cell, m->params, &c, d);
-    p->context = rg_params_add(m->params, "context", RG_WEIGHT, keys, rg_recurrence_gates(p->rnn.cell) * u, RG_INIT_GLOROT, 1);
+    p->context =
+        rg_params_add(m->params, "context", RG_WEIGHT, keys, rg_recurrence_gates(p->rnn.cell) * u, RG_INIT_GLOROT, 1);
     rg_dense_init(&p->initial, m->params, "initial", u, u, RG_TANH);
     rg_dense_init(&p->from_state, m->params, "output.state", u, sums, RG_IDENTITY);
     p->from_word = rg_params_add(m->params, "output.word", RG_WEIGHT, d, sums, RG_INIT_GLOROT, 1);
@@ -77,7 +85,8 @@ typedef struct {
     rg_tensor *h, *c; /* state; cell of an LSTM */
 } state;
 
-static rg_tensor *look(rg_tape *t, const parts *p, const settings *s, rg_tensor *q, rg_tensor *keys, rg_tensor *values, const rg_reach *reach)
+static rg_tensor *look(rg_tape *t, const parts *p, const settings *s, rg_tensor *q, rg_tensor *keys, rg_tensor *values,
+                       const rg_reach *reach)
 {
     rg_tape_push(t, "attention");
     rg_tensor *context = rg_rnn_attend(t, &s->rnn, &p->att, q, keys, values, reach);
@@ -111,7 +120,8 @@ static rg_tensor *deep_output(rg_tape *t, const parts *p, bool maxout, rg_tensor
     return maxout ? rg_max_pairs(t, sum) : rg_tanh(t, sum);
 }
 
-/* s_0 = tanh(W_s backward_1): the last u columns of the first row that was read of each sentence; one direction: of the last. */
+/* s_0 = tanh(W_s backward_1): the last u columns of the first row that was read of each sentence; one direction: of
+ * the last. */
 static state first_state(rg_tape *t, const parts *p, const settings *s, rg_tensor *h)
 {
     const size_t u = (size_t)s->rnn.width, width = rg_tensor_cols(h);
@@ -155,7 +165,8 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
         rg_rows_put(t, contexts, rows, context);
     }
     rg_tape_pop(t);
-    return rg_rnn_copy_loss(t, &p->rnn, &s->rnn, m->copies ? &p->copy : NULL, deep_output(t, p, has_maxout(s), states, y, contexts), h, batch);
+    return rg_rnn_copy_loss(t, &p->rnn, &s->rnn, m->copies ? &p->copy : NULL,
+                            deep_output(t, p, has_maxout(s), states, y, contexts), h, batch);
 }
 
 /* -------------------------------------------------------------------------------------------------------- decoding */
@@ -203,8 +214,8 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
 }
 
 static const rg_attention_use uses[] = {
-    { "before every target word", "the decoder's previous state", "states of the source words", "states of the source words", "additive", "groups",
-      .watch = "*weights", .rows = "output", .cols = "source" },
+    { "before every target word", "the decoder's previous state", "states of the source words",
+      "states of the source words", "additive", "groups", .watch = "*weights", .rows = "output", .cols = "source" },
     { 0 },
 };
 

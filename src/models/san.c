@@ -1,5 +1,5 @@
-/* Stacked attention network (Yang, He, Gao, Deng, Smola 2016): a question about a picture; the network looks where the question says, asks again with
- * what it saw, and answers.
+/* Stacked attention network (Yang, He, Gao, Deng, Smola 2016): a question about a picture; the network looks where the
+ * question says, asks again with what it saw, and answers.
  *
  *     v_i = tanh(W_I f_i + b)                                            cells of the picture
  *     u^0 = the question: the last state of an LSTM, or the largest of its 1-, 2- and 3-grams through dense layers
@@ -23,11 +23,15 @@ enum { MOST_HOPS = 8, GRAMS = 3 };
 static const rg_option options[] = {
     RG_PICTURE_ROWS(settings),
     { RG_OPTION_INT, "hops", offsetof(settings, hops), "2", "times the network looks", 0, "[1,8]", NULL },
-    { RG_OPTION_STRING, "question", offsetof(settings, question), "lstm", "how a question is read; grams: a network on 1-, 2- and 3-grams", 0, "lstm|grams", NULL },
-    { RG_OPTION_STRING, "pool", offsetof(settings, pool), "attention", "mean: no attention, the control", 0, "attention|mean", NULL },
+    { RG_OPTION_STRING, "question", offsetof(settings, question), "lstm",
+      "how a question is read; grams: a network on 1-, 2- and 3-grams", 0, "lstm|grams", NULL },
+    { RG_OPTION_STRING, "pool", offsetof(settings, pool), "attention", "mean: no attention, the control", 0,
+      "attention|mean", NULL },
     { RG_OPTION_INT, "dim-emb", offsetof(settings, d), "64", "width of embeddings", 0, "[1,1000000]", NULL },
-    { RG_OPTION_INT, "width", offsetof(settings, width), "128", "of questions, cells and what is answered from", 0, "[1,1000000]", NULL },
-    { RG_OPTION_REAL, "dropout", offsetof(settings, dropout), "0.1", "share of embeddings and of what is answered from that is dropped", 0, "[0,1)", NULL },
+    { RG_OPTION_INT, "width", offsetof(settings, width), "128", "of questions, cells and what is answered from", 0,
+      "[1,1000000]", NULL },
+    { RG_OPTION_REAL, "dropout", offsetof(settings, dropout), "0.1",
+      "share of embeddings and of what is answered from that is dropped", 0, "[0,1)", NULL },
     RG_OPTION_END
 };
 
@@ -78,7 +82,8 @@ static rg_tensor *n_grams(rg_tape *t, rg_tensor *x, const rg_layout *layout, siz
         int32_t *row = rg_tape_memory(t, (rows + 1) * sizeof *row);
         if (!row) return NULL;
         for (size_t g = 0; g < layout->groups; g++)
-            for (int32_t i = layout->start[g]; i < layout->start[g + 1]; i++) row[i] = i + (int32_t)k < layout->start[g + 1] ? i + (int32_t)k : -1;
+            for (int32_t i = layout->start[g]; i < layout->start[g + 1]; i++)
+                row[i] = i + (int32_t)k < layout->start[g + 1] ? i + (int32_t)k : -1;
         part[k] = rg_gather(t, x, row, rows, layout);
     }
     return n == 1 ? x : rg_concat_columns(t, n, part);
@@ -89,7 +94,9 @@ static rg_tensor *read_questions(rg_tape *t, const rg_model *m, const rg_field *
 {
     const settings *s = m->options;
     const parts    *q = m->parts;
-    rg_tensor      *x = rg_dropout(t, rg_gather(t, rg_use(t, q->table), words->ids, rg_field_rows(words), texts->layout), s->dropout), *seen[GRAMS];
+    rg_tensor *x = rg_dropout(t, rg_gather(t, rg_use(t, q->table), words->ids, rg_field_rows(words), texts->layout),
+                              s->dropout),
+              *seen[GRAMS];
     if (!x) return NULL;
     if (s->question[0] == 'l') return rg_last_rows(t, rg_recurrent_stack_run(t, &q->reader, x, NULL), false);
     for (size_t n = 0; n < GRAMS; n++) {
@@ -112,8 +119,9 @@ static rg_tensor *predict(rg_tape *t, const rg_model *m, const void *data)
     rg_tensor      *u = read_questions(t, m, &b->field[1], &texts);
     for (size_t k = 0; k < (size_t)s->hops; k++) {
         rg_tape_push(t, "hop.%zu", k);
-        rg_tensor *seen = s->pool[0] == 'm' ? rg_gather(t, rg_mean_groups(t, v), texts.of, texts.count, NULL)
-                                            : rg_attend(t, &q->hop[k], u, rg_attention_prepare(t, &q->hop[k], v), v, reach);
+        rg_tensor *seen = s->pool[0] == 'm'
+                              ? rg_gather(t, rg_mean_groups(t, v), texts.of, texts.count, NULL)
+                              : rg_attend(t, &q->hop[k], u, rg_attention_prepare(t, &q->hop[k], v), v, reach);
         rg_tape_pop(t);
         u = rg_add(t, u, seen);
     }
@@ -130,8 +138,8 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
 }
 
 static const rg_attention_use uses[] = {
-    { "every hop", "the question and what was seen so far", "cells of the picture", "cells of the picture", "additive", "groups", .watch = "hop.*weights", .rows = "question",
-      .cols = "cells" },
+    { "every hop", "the question and what was seen so far", "cells of the picture", "cells of the picture", "additive",
+      "groups", .watch = "hop.*weights", .rows = "question", .cols = "cells" },
     { 0 },
 };
 

@@ -1,10 +1,11 @@
-/* Plain sequence to sequence (Sutskever, Vinyals, Le 2014): a deep LSTM reads the source, its last states start another that writes.
+/* Plain sequence to sequence (Sutskever, Vinyals, Le 2014): a deep LSTM reads the source, its last states start another
+ * that writes.
  *
  *     p(y | x) = prod_t p(y_t | c, y_<t)          c: all layers' h and c after the last source word
  *
- * No attention: the control that every attention is measured against. --reverse reads the source backwards, which shortens the
- * first dependencies. --summary mean|max starts all layers from the mean or the largest of the top layer's rows instead; --context every-step
- * also puts the summary beside every word that goes in (Cho et al. 2014). */
+ * No attention: the control that every attention is measured against. --reverse reads the source backwards, which
+ * shortens the first dependencies. --summary mean|max starts all layers from the mean or the largest of the top
+ * layer's rows instead; --context every-step also puts the summary beside every word that goes in (Cho et al. 2014). */
 #include "models/recurrent_parts.h"
 
 typedef struct {
@@ -14,9 +15,12 @@ typedef struct {
 
 static const rg_option options[] = {
     RG_RNN_ROWS(settings, "false", "true"),
-    { RG_OPTION_STRING, "cell", offsetof(settings, rnn.cell), "lstm", "kind of recurrence", 0, "lstm|gru|rnn|gru-reset-after" },
-    { RG_OPTION_STRING, "summary", offsetof(settings, summary), "last", "the source as one row: its last states, or the mean or the largest of the top layer's", 0, "last|mean|max" },
-    { RG_OPTION_STRING, "context", offsetof(settings, context), "start", "where the decoder sees it: before the first word, or also at every step", 0, "start|every-step" },
+    { RG_OPTION_STRING, "cell", offsetof(settings, rnn.cell), "lstm", "kind of recurrence", 0,
+      "lstm|gru|rnn|gru-reset-after" },
+    { RG_OPTION_STRING, "summary", offsetof(settings, summary), "last",
+      "the source as one row: its last states, or the mean or the largest of the top layer's", 0, "last|mean|max" },
+    { RG_OPTION_STRING, "context", offsetof(settings, context), "start",
+      "where the decoder sees it: before the first word, or also at every step", 0, "start|every-step" },
     RG_OPTION_END
 };
 
@@ -33,8 +37,8 @@ static rg_status build(rg_model *m)
     const rg_rnn_settings *s = &((const settings *)m->options)->rnn;
     parts                 *p = m->parts;
     if (s->bidirectional)
-        return rg_fail(RG_EINVAL,
-                       "the decoder starts from the encoder's last states, which one direction alone has: --enc-bidirectional false");
+        return rg_fail(RG_EINVAL, "the decoder starts from the encoder's last states, which one direction alone has: "
+                                  "--enc-bidirectional false");
     RG_TRY(rg_rnn_build(&p->rnn, m, s, (size_t)s->width, 1));
     rg_recurrent_config c = p->rnn.encoder.config;
     if (every_step(m->options)) c.in += (size_t)s->width;
@@ -49,10 +53,12 @@ static rg_tensor *summary_of(rg_tape *t, const settings *s, rg_tensor *h, const 
 }
 
 /* Where the decoder starts, and the summary that it may see at every step. */
-static rg_tensor *read_source(rg_tape *t, const parts *p, const settings *s, const int32_t *ids, const rg_layout *layout, rg_recurrent_states *states)
+static rg_tensor *read_source(rg_tape *t, const parts *p, const settings *s, const int32_t *ids,
+                              const rg_layout *layout, rg_recurrent_states *states)
 {
     const size_t depth = p->decoder.config.depth;
-    rg_tensor   *h = rg_rnn_read(t, &p->rnn, &s->rnn, ids, layout, states), *summary = h ? summary_of(t, s, h, states, depth) : NULL;
+    rg_tensor   *h = rg_rnn_read(t, &p->rnn, &s->rnn, ids, layout, states),
+              *summary = h ? summary_of(t, s, h, states, depth) : NULL;
     for (size_t l = 0; summary && !takes_last(s) && l < depth; l++) {
         states->h[l] = summary;
         if (states->c[l]) states->c[l] = rg_zeros(t, rg_tensor_rows(summary), (size_t)s->rnn.width, NULL);

@@ -19,15 +19,18 @@ typedef struct {
     int64_t             hidden;
 } settings;
 
-static const rg_option options[] = {
-    RG_PICTURE_ROWS(settings),
-    { RG_OPTION_STRING, "predictor", offsetof(settings, predictor), "transformer", "how the set is found", 0, "bce|iou|td|lstm|transformer|set-transformer", NULL },
-    { RG_OPTION_STRING, "cardinality", offsetof(settings, cardinality), "none", "a head for the number of members (bce, iou, td)", 0, "none|cat", NULL },
-    { RG_OPTION_STRING, "pool", offsetof(settings, pool), "max", "how cells become one row (bce, iou, td)", 0, "mean|max", NULL },
-    { RG_OPTION_INT, "hidden", offsetof(settings, hidden), "128", "units between the pooled row and the labels (bce, iou, td)", 0, "[1,100000]", NULL },
-    RG_SET_WRITER_ROWS(settings, set),
-    RG_OPTION_END
-};
+static const rg_option options[] = { RG_PICTURE_ROWS(settings),
+                                     { RG_OPTION_STRING, "predictor", offsetof(settings, predictor), "transformer",
+                                       "how the set is found", 0, "bce|iou|td|lstm|transformer|set-transformer", NULL },
+                                     { RG_OPTION_STRING, "cardinality", offsetof(settings, cardinality), "none",
+                                       "a head for the number of members (bce, iou, td)", 0, "none|cat", NULL },
+                                     { RG_OPTION_STRING, "pool", offsetof(settings, pool), "max",
+                                       "how cells become one row (bce, iou, td)", 0, "mean|max", NULL },
+                                     { RG_OPTION_INT, "hidden", offsetof(settings, hidden), "128",
+                                       "units between the pooled row and the labels (bce, iou, td)", 0, "[1,100000]",
+                                       NULL },
+                                     RG_SET_WRITER_ROWS(settings, set),
+                                     RG_OPTION_END };
 
 typedef struct {
     rg_picture_parts picture;
@@ -37,7 +40,10 @@ typedef struct {
 
 static const settings *its(const rg_model *m) { return m->options; }
 static bool            is(const char *a, const char *b) { return strcmp(a, b) == 0; }
-static bool            at_once(const settings *s) { return is(s->predictor, "bce") || is(s->predictor, "iou") || is(s->predictor, "td"); }
+static bool            at_once(const settings *s)
+{
+    return is(s->predictor, "bce") || is(s->predictor, "iou") || is(s->predictor, "td");
+}
 static bool            counts(const settings *s) { return at_once(s) && is(s->cardinality, "cat"); }
 
 static rg_status build(rg_model *m)
@@ -59,7 +65,7 @@ static rg_tensor *pooled(rg_tape *t, const settings *s, const parts *q, rg_tenso
     return rg_dropout(t, rg_dense_run(t, &q->hidden, row), s->set.dropout);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- learning */
+/* --------------------------------------------------------------------------------------------------------- learning */
 
 static rg_tensor *loss_at_once(rg_tape *t, const rg_model *m, const rg_field *set, rg_tensor *cells)
 {
@@ -89,13 +95,13 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
     const rg_batch *b = data;
     const rg_field *set = &b->field[RG_LABEL];
     rg_tensor      *cells = rg_picture_cells(t, &q->picture, &b->field[RG_INPUT]);
-    rg_tensor      *sum = at_once(s)                             ? loss_at_once(t, m, set, cells)
+    rg_tensor      *sum = at_once(s)                            ? loss_at_once(t, m, set, cells)
                           : is(s->predictor, "set-transformer") ? rg_set_writer_pooled_loss(t, m, &q->writer, set, cells)
                                                                 : rg_set_writer_loss(t, m, &q->writer, set, cells);
     return (rg_loss){ sum, (double)b->examples };
 }
 
-/* --------------------------------------------------------------------------------------------------------- answering */
+/* -------------------------------------------------------------------------------------------------------- answering */
 
 /* The k likeliest of a row become members: their number above 1/2, the others below, both rising with p. */
 static void take(rg_real *to, const double *p, size_t C, size_t k)
@@ -130,7 +136,8 @@ static rg_tensor *answer_at_once(rg_tape *t, const rg_model *m, rg_tensor *cells
     const parts    *q = m->parts;
     rg_tensor      *h = pooled(t, s, q, cells), *logits = rg_dense_run(t, &q->labels, h);
     const bool      td = is(s->predictor, "td");
-    rg_tensor      *p = td ? rg_softmax(t, logits) : rg_sigmoid(t, logits), *count = counts(s) ? rg_dense_run(t, &q->count, h) : NULL;
+    rg_tensor      *p = td ? rg_softmax(t, logits) : rg_sigmoid(t, logits),
+              *count = counts(s) ? rg_dense_run(t, &q->count, h) : NULL;
     const size_t    G = rg_tensor_rows(p), C = rg_tensor_cols(p);
     if (!p || (!td && !count)) return p;
     rg_real *out = rg_tape_memory(t, (G * C + 1) * sizeof *out);
@@ -152,8 +159,9 @@ static rg_tensor *predict(rg_tape *t, const rg_model *m, const void *data)
 }
 
 static const rg_attention_use uses[] = {
-    { "before every label (lstm, transformer, set-transformer)", "labels so far", "cells of the picture", "cells of the picture", "additive, scaled_dot", "groups",
-      .watch = "*look*weights", .rows = "labels", .cols = "cells" },
+    { "before every label (lstm, transformer, set-transformer)", "labels so far", "cells of the picture",
+      "cells of the picture", "additive, scaled_dot", "groups", .watch = "*look*weights", .rows = "labels",
+      .cols = "cells" },
     { 0 },
 };
 

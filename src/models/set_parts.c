@@ -9,7 +9,13 @@
 rg_status rg_set_writer_build(rg_set_writer *w, rg_model *m, const rg_set_settings *s, size_t cells, bool recurrent)
 {
     const size_t    d = (size_t)s->d;
-    rg_block_config c = { .width = d, .hidden = (size_t)s->hidden, .heads = (size_t)s->heads, .score = "scaled_dot", .activation = RG_RELU, .pre = true, .dropout = s->dropout };
+    rg_block_config c = { .width = d,
+                          .hidden = (size_t)s->hidden,
+                          .heads = (size_t)s->heads,
+                          .score = "scaled_dot",
+                          .activation = RG_RELU,
+                          .pre = true,
+                          .dropout = s->dropout };
     *w = (rg_set_writer){ .recurrent = recurrent, .shuffle = s->shuffle, .dropout = s->dropout };
     w->classes = rg_model_size(m, "classes");
     w->most = rg_model_size(m, "most-members") ? rg_model_size(m, "most-members") : 1;
@@ -35,9 +41,12 @@ typedef struct {
 
 static rg_tensor *run_blocks(rg_tape *t, const rg_set_writer *w, const writing *x, rg_tensor *cells)
 {
-    const rg_reach *past = rg_reach_causal(t, x->layout), *seen = cells ? rg_reach_groups(t, x->layout, rg_tensor_layout(cells)) : NULL;
+    const rg_reach *past = rg_reach_causal(t, x->layout),
+                   *seen = cells ? rg_reach_groups(t, x->layout, rg_tensor_layout(cells)) : NULL;
     rg_tensor      *see = rg_dense_run(t, &w->cells, cells);
-    rg_tensor      *y = rg_dropout(t, rg_gather(t, rg_use(t, w->table), x->read, (size_t)x->layout->start[x->layout->groups], x->layout), w->dropout);
+    rg_tensor      *y = rg_dropout(
+             t, rg_gather(t, rg_use(t, w->table), x->read, (size_t)x->layout->start[x->layout->groups], x->layout),
+             w->dropout);
     for (size_t i = 0; i < w->blocks.depth; i++) {
         rg_tensor *k, *v;
         rg_tape_push(t, "decoder.%zu", i);
@@ -73,7 +82,8 @@ static rg_tensor *run(rg_tape *t, const rg_set_writer *w, const writing *x, rg_t
             for (int32_t k = x->layout->start[g]; k <= i; k++)
                 if (x->read[k] < (int32_t)C) barred[(size_t)i * (C + 1) + (size_t)x->read[k]] = -1e4f;
     rg_tensor *y = w->recurrent ? run_look(t, w, x, cells) : run_blocks(t, w, x, cells);
-    return rg_add(t, rg_dense_run(t, &w->output, rg_dropout(t, y, w->dropout)), rg_constant(t, barred, rows, C + 1, NULL));
+    return rg_add(t, rg_dense_run(t, &w->output, rg_dropout(t, y, w->dropout)),
+                  rg_constant(t, barred, rows, C + 1, NULL));
 }
 
 /* --------------------------------------------------------------------------------------------------------- learning */
@@ -102,10 +112,13 @@ static void mix(int32_t *ids, size_t n, const uint32_t key[2], uint64_t stream, 
     }
 }
 
-rg_tensor *rg_set_writer_loss(rg_tape *t, const rg_model *m, const rg_set_writer *w, const rg_field *set, rg_tensor *cells)
+rg_tensor *rg_set_writer_loss(rg_tape *t, const rg_model *m, const rg_set_writer *w, const rg_field *set,
+                              rg_tensor *cells)
 {
     const size_t G = set->layout.groups, rows = (size_t)set->layout.start[G] + G;
-    int32_t     *read = rg_tape_memory(t, (rows + 1) * sizeof *read), *answer = rg_tape_memory(t, (rows + 1) * sizeof *answer), *start = rg_tape_memory(t, (G + 1) * sizeof *start);
+    int32_t     *read = rg_tape_memory(t, (rows + 1) * sizeof *read),
+            *answer = rg_tape_memory(t, (rows + 1) * sizeof *answer),
+            *start = rg_tape_memory(t, (G + 1) * sizeof *start);
     uint32_t     key[2] = { 0, 0 };
     (void)m;
     if (!read || !answer || !start) return NULL;
@@ -125,7 +138,7 @@ rg_tensor *rg_set_writer_loss(rg_tape *t, const rg_model *m, const rg_set_writer
     return x.layout ? rg_cross_entropy(t, run(t, w, &x, cells), answer, 0) : NULL;
 }
 
-/* --------------------------------------------------------------------------------------------------------- by itself */
+/* -------------------------------------------------------------------------------------------------------- by itself */
 
 typedef struct {
     int32_t *label; /* (pictures, most): what was written; -1 from the end on */
@@ -140,7 +153,8 @@ static size_t likeliest(double *out_p, const rg_tensor *logits, size_t row, size
     double sum = 0;
     for (size_t c = 1; c < count; c++)
         if (rg_tensor_at(logits, row, c) > rg_tensor_at(logits, row, best)) best = c;
-    for (size_t c = 0; c < rg_tensor_cols(logits); c++) sum += exp((double)rg_tensor_at(logits, row, c) - (double)rg_tensor_at(logits, row, best));
+    for (size_t c = 0; c < rg_tensor_cols(logits); c++)
+        sum += exp((double)rg_tensor_at(logits, row, c) - (double)rg_tensor_at(logits, row, best));
     *out_p = 1 / sum;
     return best;
 }
@@ -155,7 +169,8 @@ static bool write_sets(written *out, rg_tape *t, const rg_set_writer *w, rg_tens
     if (!out->label || !out->p) return false;
     for (size_t i = 0; i < G * most; i++) out->label[i] = -1, out->p[i] = 0;
     for (size_t s = 0; s < most; s++) {
-        int32_t *read = rg_tape_memory(t, (G * (s + 1) + 1) * sizeof *read), *start = rg_tape_memory(t, (G + 1) * sizeof *start);
+        int32_t *read = rg_tape_memory(t, (G * (s + 1) + 1) * sizeof *read),
+                *start = rg_tape_memory(t, (G + 1) * sizeof *start);
         if (!read || !start) return false;
         for (size_t g = 0; g <= G; g++) start[g] = (int32_t)(g * (s + 1));
         for (size_t g = 0; g < G; g++)
@@ -178,7 +193,8 @@ static bool write_sets(written *out, rg_tape *t, const rg_set_writer *w, rg_tens
     return true;
 }
 
-rg_tensor *rg_set_writer_pooled_loss(rg_tape *t, const rg_model *m, const rg_set_writer *w, const rg_field *set, rg_tensor *cells)
+rg_tensor *rg_set_writer_pooled_loss(rg_tape *t, const rg_model *m, const rg_set_writer *w, const rg_field *set,
+                                     rg_tensor *cells)
 {
     const size_t G = set->layout.groups, C = w->classes;
     written      own;
@@ -189,7 +205,8 @@ rg_tensor *rg_set_writer_pooled_loss(rg_tape *t, const rg_model *m, const rg_set
     rg_tape_record(t, recorded);
     rg_tape_learn(t, learned);
     const size_t steps = own.steps + 1;
-    int32_t     *read = good ? rg_tape_memory(t, (G * steps + 1) * sizeof *read) : NULL, *start = rg_tape_memory(t, (G + 1) * sizeof *start);
+    int32_t     *read = good ? rg_tape_memory(t, (G * steps + 1) * sizeof *read) : NULL,
+            *start = rg_tape_memory(t, (G + 1) * sizeof *start);
     rg_real     *y = rg_set_targets(t, set, C);
     if (!read || !start || !y) return NULL;
     for (size_t g = 0; g <= G; g++) start[g] = (int32_t)(g * steps);
@@ -210,6 +227,7 @@ rg_tensor *rg_set_writer_answer(rg_tape *t, const rg_model *m, const rg_set_writ
     if (!cells || !out || !write_sets(&own, t, w, cells, G, false)) return NULL;
     memset(out, 0, G * C * sizeof *out);
     for (size_t i = 0; i < G * own.steps; i++)
-        if (own.label[i] >= 0) out[i / own.steps * C + (size_t)own.label[i]] = (rg_real)0.5 + (rg_real)fmax(1e-6, (double)own.p[i]) / 2;
+        if (own.label[i] >= 0)
+            out[i / own.steps * C + (size_t)own.label[i]] = (rg_real)0.5 + (rg_real)fmax(1e-6, (double)own.p[i]) / 2;
     return rg_constant(t, out, G, C, NULL);
 }

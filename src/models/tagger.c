@@ -1,5 +1,6 @@
-/* A class for each word: an encoder over the sentence, and a linear layer on each of its rows. With windows it is the window approach of
- * Collobert et al. 2011; with states of both directions the tagger of Huang, Xu, Yu 2015 without the CRF.
+/* A class for each word: an encoder over the sentence, and a linear layer on each of its rows. With windows it is the
+ * window approach of Collobert et al. 2011; with states of both directions the tagger of Huang, Xu, Yu 2015 without the
+ * CRF.
  *
  *     h = encoder(E[x])          y_i = h_i V + c */
 #include "regard/encoder.h"
@@ -11,12 +12,12 @@ typedef struct {
     rg_encoder_settings encoder;
 } settings;
 
-static const rg_option options[] = {
-    { RG_OPTION_INT, "dim-emb", offsetof(settings, emb), "64", "numbers of a word's embedding", 0, "[1,1000000]", NULL },
-    RG_ENCODER_ROWS(settings, encoder, "bilstm", "128"),
-    { RG_OPTION_REAL, "dropout", offsetof(settings, dropout), "0.3", "share of embeddings and of the encoder's rows dropped", 0, "[0,1)", NULL },
-    RG_OPTION_END
-};
+static const rg_option options[] = { { RG_OPTION_INT, "dim-emb", offsetof(settings, emb), "64",
+                                       "numbers of a word's embedding", 0, "[1,1000000]", NULL },
+                                     RG_ENCODER_ROWS(settings, encoder, "bilstm", "128"),
+                                     { RG_OPTION_REAL, "dropout", offsetof(settings, dropout), "0.3",
+                                       "share of embeddings and of the encoder's rows dropped", 0, "[0,1)", NULL },
+                                     RG_OPTION_END };
 
 typedef struct {
     rg_param  *embedding;
@@ -68,7 +69,8 @@ static rg_loss compare(rg_tape *t, const void *data, rg_tensor *logits)
 }
 
 static const rg_attention_use uses[] = {
-    { "every block", "words", "words", "words", "scaled_dot", "groups", .watch = "block.*weights", .rows = "words", .cols = "words" },
+    { "every block", "words", "words", "words", "scaled_dot", "groups", .watch = "block.*weights", .rows = "words",
+      .cols = "words" },
     { 0 },
 };
 

@@ -4,8 +4,8 @@
  *     decoder layer   y <- norm(y + self(y))        y <- norm(y + cross(y, x))    y <- norm(y + ff(y))
  *                     self: itself and what came before                cross: every word of the source
  *
- * Post-norm as printed; pre-norm (x + sub(norm(x)), one more norm after each stack) by option. One table E serves source, target
- * and, transposed, the output; embeddings are multiplied by sqrt(d). */
+ * Post-norm as printed; pre-norm (x + sub(norm(x)), one more norm after each stack) by option. One table E serves
+ * source, target and, transposed, the output; embeddings are multiplied by sqrt(d). */
 #include "models/copy_parts.h"
 #include "regard/transformer.h"
 
@@ -22,38 +22,63 @@ typedef struct {
 
 static const rg_option options[] = {
     { RG_OPTION_INT, "dim-emb", offsetof(settings, d), "256", "width of rows (d)", 0, "[1,1000000]" },
-    { RG_OPTION_INT, "transformer-dim-ffn", offsetof(settings, ff), "1024", "width inside the feed-forward network", 0, "[1,1000000]" },
+    { RG_OPTION_INT, "transformer-dim-ffn", offsetof(settings, ff), "1024", "width inside the feed-forward network", 0,
+      "[1,1000000]" },
     { RG_OPTION_INT, "transformer-heads", offsetof(settings, heads), "4", "attention heads", 0, "[1,1000000]" },
     { RG_OPTION_INT, "enc-depth", offsetof(settings, encoder), "3", "encoder layers", 0, NULL },
     { RG_OPTION_INT, "dec-depth", offsetof(settings, decoder), "3", "decoder layers", 0, NULL },
-    { RG_OPTION_REAL, "transformer-dropout", offsetof(settings, dropout), "0.1", "share of sub-layer outputs dropped", 0, "[0,1)" },
-    { RG_OPTION_REAL, "transformer-dropout-attention", offsetof(settings, dropout_attention), "0", "share of weights dropped", 0, "[0,1)" },
-    { RG_OPTION_REAL, "transformer-dropout-ffn", offsetof(settings, dropout_ff), "0", "share dropped inside the feed-forward network", 0, "[0,1)" },
-    { RG_OPTION_REAL, "label-smoothing", offsetof(settings, smoothing), "0.1", "probability spread over all words", 0, "[0,1)" },
-    { RG_OPTION_STRING, "transformer-norm", offsetof(settings, norm), "pre", "where the norm stands: pre learns faster, post is the paper's", 0, "pre|post" },
-    { RG_OPTION_STRING, "transformer-positions", offsetof(settings, positions), "sinusoidal", "how words know their place; halves (Hugging Face) and spread (Marian, CTranslate2) are other sinusoids", 0,
+    { RG_OPTION_REAL, "transformer-dropout", offsetof(settings, dropout), "0.1", "share of sub-layer outputs dropped",
+      0, "[0,1)" },
+    { RG_OPTION_REAL, "transformer-dropout-attention", offsetof(settings, dropout_attention), "0",
+      "share of weights dropped", 0, "[0,1)" },
+    { RG_OPTION_REAL, "transformer-dropout-ffn", offsetof(settings, dropout_ff), "0",
+      "share dropped inside the feed-forward network", 0, "[0,1)" },
+    { RG_OPTION_REAL, "label-smoothing", offsetof(settings, smoothing), "0.1", "probability spread over all words", 0,
+      "[0,1)" },
+    { RG_OPTION_STRING, "transformer-norm", offsetof(settings, norm), "pre",
+      "where the norm stands: pre learns faster, post is the paper's", 0, "pre|post" },
+    { RG_OPTION_STRING, "transformer-positions", offsetof(settings, positions), "sinusoidal",
+      "how words know their place; halves (Hugging Face) and spread (Marian, CTranslate2) are other sinusoids", 0,
       "sinusoidal|sinusoidal-halves|sinusoidal-spread|learned|none" },
-    { RG_OPTION_INT, "transformer-max-positions", offsetof(settings, positions_learned), "512", "places that learned positions know", 0, "[2,1000000]" },
-    { RG_OPTION_STRING, "transformer-ffn-activation", offsetof(settings, activation), "relu", "inside the feed-forward network", 0, "relu|gelu|gelu_tanh|swish" },
-    { RG_OPTION_STRING, "score", offsetof(settings, score), "scaled_dot", "score of every attention (`regard scores`)", 0, NULL },
-    { RG_OPTION_STRING, "reach", offsetof(settings, reach), "groups", "who looks at whom in self-attention: NAME or NAME:SIZE (`regard list reaches`); the decoder takes what of it lies behind", 0, NULL },
+    { RG_OPTION_INT, "transformer-max-positions", offsetof(settings, positions_learned), "512",
+      "places that learned positions know", 0, "[2,1000000]" },
+    { RG_OPTION_STRING, "transformer-ffn-activation", offsetof(settings, activation), "relu",
+      "inside the feed-forward network", 0, "relu|gelu|gelu_tanh|swish" },
+    { RG_OPTION_STRING, "score", offsetof(settings, score), "scaled_dot", "score of every attention (`regard scores`)",
+      0, NULL },
+    { RG_OPTION_STRING, "reach", offsetof(settings, reach), "groups",
+      "who looks at whom in self-attention: NAME or NAME:SIZE (`regard list reaches`); the decoder takes what of it "
+      "lies behind",
+      0, NULL },
     { RG_OPTION_STRING, "score-activation", offsetof(settings, inside), "own",
       "function inside the linear, additive and concat scores; own: identity in linear, else tanh", 0,
       "own|identity|tanh|relu|leaky_relu|tanh-if-any" },
-    { RG_OPTION_INT, "window", offsetof(settings, window), "0", "the same as --reach window:N; 0: what --reach says", 0, "[0,1000000]" },
-    { RG_OPTION_BOOL, "tied-embeddings-all", offsetof(settings, tied), "true", "one table for source, target and output (joint vocabulary)", 0, NULL },
-    { RG_OPTION_BOOL, "tied-embeddings", offsetof(settings, tied_output), "true", "the target's table is also the output's", 0, NULL },
-    { RG_OPTION_BOOL, "shared-embeddings", offsetof(settings, shared), "false", "one table for all though the vocabularies differ, with equally many tokens (imported models)", 0, NULL },
-    { RG_OPTION_INT, "transformer-first-position", offsetof(settings, first_position), "0", "number of the first place of sinusoids", 0, "[0,1000000]" },
-    { RG_OPTION_BOOL, "transformer-scale-embedding", offsetof(settings, scale_embedding), "true", "multiply embeddings by sqrt(d)", 0, NULL },
-    { RG_OPTION_BOOL, "transformer-norm-embedding", offsetof(settings, norm_embedding), "false", "a layer norm after embedding and position (BART)", 0, NULL },
-    { RG_OPTION_REAL, "transformer-norm-epsilon", offsetof(settings, epsilon), "1e-6", "added to variances in layer norms", 0, "(0,1)" },
+    { RG_OPTION_INT, "window", offsetof(settings, window), "0", "the same as --reach window:N; 0: what --reach says", 0,
+      "[0,1000000]" },
+    { RG_OPTION_BOOL, "tied-embeddings-all", offsetof(settings, tied), "true",
+      "one table for source, target and output (joint vocabulary)", 0, NULL },
+    { RG_OPTION_BOOL, "tied-embeddings", offsetof(settings, tied_output), "true",
+      "the target's table is also the output's", 0, NULL },
+    { RG_OPTION_BOOL, "shared-embeddings", offsetof(settings, shared), "false",
+      "one table for all though the vocabularies differ, with equally many tokens (imported models)", 0, NULL },
+    { RG_OPTION_INT, "transformer-first-position", offsetof(settings, first_position), "0",
+      "number of the first place of sinusoids", 0, "[0,1000000]" },
+    { RG_OPTION_BOOL, "transformer-scale-embedding", offsetof(settings, scale_embedding), "true",
+      "multiply embeddings by sqrt(d)", 0, NULL },
+    { RG_OPTION_BOOL, "transformer-norm-embedding", offsetof(settings, norm_embedding), "false",
+      "a layer norm after embedding and position (BART)", 0, NULL },
+    { RG_OPTION_REAL, "transformer-norm-epsilon", offsetof(settings, epsilon), "1e-6",
+      "added to variances in layer norms", 0, "(0,1)" },
     RG_ANSWER_VOCABULARY_ROW(settings, vocabulary),
     RG_COPY_ROWS(settings),
-    { RG_OPTION_INT, "experts", offsetof(settings, experts), "0", "feed-forward networks in every layer, of which each word uses a few; 0: one", 0, "[0,64]" },
-    { RG_OPTION_INT, "top-experts", offsetof(settings, top), "2", "how many of the experts each word uses", 0, "[1,64]" },
-    { RG_OPTION_REAL, "balance", offsetof(settings, balance), "0.05", "weight of the losses that spread words over the experts", 0, "[0,inf)" },
-    { RG_OPTION_STRING, "decoder-start", offsetof(settings, begin), "token", "what the decoder begins with: the embedding of <s>, or zeros (Marian)", 0, "token|zero" },
+    { RG_OPTION_INT, "experts", offsetof(settings, experts), "0",
+      "feed-forward networks in every layer, of which each word uses a few; 0: one", 0, "[0,64]" },
+    { RG_OPTION_INT, "top-experts", offsetof(settings, top), "2", "how many of the experts each word uses", 0,
+      "[1,64]" },
+    { RG_OPTION_REAL, "balance", offsetof(settings, balance), "0.05",
+      "weight of the losses that spread words over the experts", 0, "[0,inf)" },
+    { RG_OPTION_STRING, "decoder-start", offsetof(settings, begin), "token",
+      "what the decoder begins with: the embedding of <s>, or zeros (Marian)", 0, "token|zero" },
     RG_OPTION_END
 };
 
@@ -91,7 +116,8 @@ static rg_status block_config(rg_block_config *out, const settings *s)
 /* Embeddings have deviation d^-0.5, so that times sqrt(d) their variance is 1. */
 static void build_tables(rg_model *m, parts *q, const settings *s)
 {
-    const size_t d = (size_t)s->d, Vs = rg_model_size(m, "source-vocabulary"), Vt = rg_model_size(m, "target-vocabulary");
+    const size_t d = (size_t)s->d, Vs = rg_model_size(m, "source-vocabulary"),
+                 Vt = rg_model_size(m, "target-vocabulary");
     const double deviation = 1 / sqrt((double)d);
     const rg_param_kind table = s->tied_output ? RG_TIED : RG_TABLE;
     if (s->tied && (rg_model_size(m, "joint-vocabulary") || (s->shared && Vs == Vt))) {
@@ -100,7 +126,8 @@ static void build_tables(rg_model *m, parts *q, const settings *s)
         q->source = rg_params_add(m->params, "source.embedding", RG_TABLE, Vs, d, RG_INIT_NORMAL, deviation);
         q->target = rg_params_add(m->params, "target.embedding", table, Vt, d, RG_INIT_NORMAL, deviation);
     }
-    q->output = s->tied_output ? q->target : rg_params_add(m->params, "output.weight", RG_TIED, Vt, d, RG_INIT_NORMAL, deviation);
+    q->output = s->tied_output ? q->target
+                               : rg_params_add(m->params, "output.weight", RG_TIED, Vt, d, RG_INIT_NORMAL, deviation);
     q->output_bias = rg_params_add(m->params, "output.bias", RG_VECTOR, 1, Vt, RG_INIT_ZERO, 0);
     if (s->norm_embedding) {
         rg_norm_init(&q->source_norm, m->params, "source.norm", d);
@@ -109,8 +136,10 @@ static void build_tables(rg_model *m, parts *q, const settings *s)
     }
     if (strcmp(s->positions, "learned") != 0) return;
     m->longest = (size_t)s->positions_learned;
-    q->source_places = rg_params_add(m->params, "source.places", RG_TABLE, (size_t)s->positions_learned, d, RG_INIT_NORMAL, deviation);
-    q->target_places = rg_params_add(m->params, "target.places", RG_TABLE, (size_t)s->positions_learned, d, RG_INIT_NORMAL, deviation);
+    q->source_places =
+        rg_params_add(m->params, "source.places", RG_TABLE, (size_t)s->positions_learned, d, RG_INIT_NORMAL, deviation);
+    q->target_places =
+        rg_params_add(m->params, "target.places", RG_TABLE, (size_t)s->positions_learned, d, RG_INIT_NORMAL, deviation);
 }
 
 static rg_status build(rg_model *m)
@@ -119,11 +148,13 @@ static rg_status build(rg_model *m)
     parts          *q = m->parts;
     rg_block_config c;
     if (s->encoder < 1 || s->decoder < 1 || s->encoder > RG_STACK_DEPTH || s->decoder > RG_STACK_DEPTH)
-        return rg_fail(RG_EINVAL, "enc-depth %lld and dec-depth %lld must lie in 1 .. %d", (long long)s->encoder, (long long)s->decoder,
-                       RG_STACK_DEPTH);
+        return rg_fail(RG_EINVAL, "enc-depth %lld and dec-depth %lld must lie in 1 .. %d", (long long)s->encoder,
+                       (long long)s->decoder, RG_STACK_DEPTH);
     RG_TRY(rg_answer_vocabulary_check(s->vocabulary));
     RG_TRY(block_config(&c, s));
-    q->sinusoids = strstr(s->positions, "halves") ? RG_SINUSOIDS_HALVES : strstr(s->positions, "spread") ? RG_SINUSOIDS_SPREAD : RG_SINUSOIDS;
+    q->sinusoids = strstr(s->positions, "halves")   ? RG_SINUSOIDS_HALVES
+                   : strstr(s->positions, "spread") ? RG_SINUSOIDS_SPREAD
+                                                    : RG_SINUSOIDS;
     RG_TRY(rg_reach_choose(&q->around, s->window ? "window:1" : s->reach));
     if (s->window) q->around.size = (size_t)s->window;
     q->past = rg_reach_past(q->around);
@@ -140,7 +171,8 @@ static rg_tensor *learned_places(rg_tape *t, const rg_param *places, const rg_la
 {
     for (size_t g = 0; g < layout->groups; g++)
         if ((size_t)(layout->start[g + 1] - layout->start[g]) > rg_param_rows(places))
-            return rg_tape_fail(t, RG_ELIMIT, "a sentence of %d tokens; positions were learned for %zu (--transformer-max-positions)",
+            return rg_tape_fail(t, RG_ELIMIT,
+                                "a sentence of %d tokens; positions were learned for %zu (--transformer-max-positions)",
                                 (int)(layout->start[g + 1] - layout->start[g]), rg_param_rows(places));
     return rg_gather(t, rg_use(t, places), rg_places(t, layout), (size_t)layout->start[layout->groups], layout);
 }
@@ -167,7 +199,9 @@ static rg_tensor *embed(rg_tape *t, const rg_model *m, bool target, const int32_
     const size_t    n = (size_t)layout->start[layout->groups];
     const rg_param *places = target ? q->target_places : q->source_places;
     if (target && starts_from_zero(s)) ids = without_first(t, ids, layout);
-    rg_tensor *x = ids ? rg_scale(t, rg_gather(t, rg_use(t, target ? q->target : q->source), ids, n, layout), embedding_scale(s)) : NULL;
+    rg_tensor *x =
+        ids ? rg_scale(t, rg_gather(t, rg_use(t, target ? q->target : q->source), ids, n, layout), embedding_scale(s))
+            : NULL;
     if (!target) rg_tape_watch(t, "inputs", x, NULL);
     if (places) x = rg_add(t, x, learned_places(t, places, layout));
     else if (s->positions[0] == 's') x = rg_add_sinusoids(t, x, q->sinusoids, (size_t)s->first_position);
@@ -203,8 +237,10 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
         rg_tape_pop(t);
     }
     y = rg_stack_end(t, &q->decoder, y);
-    if (m->copies) return rg_copy_loss(t, &q->copy, y, rg_use(t, q->output), rg_use(t, q->output_bias), x, batch, s->smoothing);
-    return rg_answer_loss_over(t, m, y, rg_use(t, q->output), rg_use(t, q->output_bias), batch, s->smoothing, s->vocabulary);
+    if (m->copies)
+        return rg_copy_loss(t, &q->copy, y, rg_use(t, q->output), rg_use(t, q->output_bias), x, batch, s->smoothing);
+    return rg_answer_loss_over(t, m, y, rg_use(t, q->output), rg_use(t, q->output_bias), batch, s->smoothing,
+                               s->vocabulary);
 }
 
 /* ------------------------------------------------------------------------------------------------------ decoding */
@@ -238,7 +274,8 @@ static rg_status encode_some(rg_decoding *d, size_t g, size_t end)
     memory         *c = d->state;
     const int32_t   first = d->sources.start[g], n = d->sources.start[end] - first;
     rg_tape_reset(d->tape, 0);
-    int32_t *start = rg_tape_memory(d->tape, (end - g + 1) * sizeof *start), *rows = rg_tape_memory(d->tape, (size_t)n * sizeof *rows);
+    int32_t *start = rg_tape_memory(d->tape, (end - g + 1) * sizeof *start),
+            *rows = rg_tape_memory(d->tape, (size_t)n * sizeof *rows);
     if (!start || !rows) return rg_tape_status(d->tape);
     for (size_t i = g; i <= end; i++) start[i - g] = d->sources.start[i] - first;
     for (int32_t i = 0; i < n; i++) rows[i] = first + i;
@@ -254,7 +291,8 @@ static rg_status encode_some(rg_decoding *d, size_t g, size_t end)
     return rg_tape_status(d->tape);
 }
 
-/* Room for the keys and values of all layers, as rows and in panels, in one piece: growing towards it would take half as much again. */
+/* Room for the keys and values of all layers, as rows and in panels, in one piece: growing towards it would take
+ * half as much again. */
 static void reserve(rg_decoding *d)
 {
     const settings *s = d->model->options;
@@ -298,7 +336,8 @@ static rg_tensor *embed_step(rg_decoding *d, rg_tape *t)
     const parts    *q = d->model->parts;
     const int32_t  *tokens = d->steps == 0 && starts_from_zero(s) ? no_tokens(t, d->n) : d->tokens;
     const int32_t   place = (int32_t)d->steps;
-    rg_tensor      *y = tokens ? rg_scale(t, rg_gather(t, rg_use(t, q->target), tokens, d->n, NULL), embedding_scale(s)) : NULL;
+    rg_tensor      *y =
+        tokens ? rg_scale(t, rg_gather(t, rg_use(t, q->target), tokens, d->n, NULL), embedding_scale(s)) : NULL;
     if (s->positions[0] == 's') y = rg_add_sinusoid(t, y, q->sinusoids, d->steps + (size_t)s->first_position);
     else if (q->target_places) y = rg_add(t, y, rg_gather(t, rg_use(t, q->target_places), &place, 1, NULL));
     return s->norm_embedding ? rg_norm_run(t, &q->target_norm, y) : y;
@@ -322,18 +361,25 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
     return d->model->copies ? rg_copy_step(d, t, &q->copy, &c->copy, y, logits) : logits;
 }
 
-static rg_status keep(rg_decoding *d, const int32_t *parents, size_t n) { return rg_cache_keep(((memory *)d->state)->past, parents, n); }
+static rg_status keep(rg_decoding *d, const int32_t *parents, size_t n)
+{
+    return rg_cache_keep(((memory *)d->state)->past, parents, n);
+}
 
 static const rg_preset presets[] = {
     { "tiny", "for small corpora such as Multi30k: 2.6 M parameters with 10,000 tokens",
-      "dim-emb: 128\ntransformer-dim-ffn: 256\ntransformer-heads: 4\nenc-depth: 4\ndec-depth: 4\ntransformer-dropout: 0.3\n" },
+      "dim-emb: 128\ntransformer-dim-ffn: 256\ntransformer-heads: 4\nenc-depth: 4\ndec-depth: 4\ntransformer-dropout: "
+      "0.3\n" },
     { "small", "the default sizes",
-      "dim-emb: 256\ntransformer-dim-ffn: 1024\ntransformer-heads: 4\nenc-depth: 3\ndec-depth: 3\ntransformer-dropout: 0.1\n" },
+      "dim-emb: 256\ntransformer-dim-ffn: 1024\ntransformer-heads: 4\nenc-depth: 3\ndec-depth: 3\ntransformer-dropout: "
+      "0.1\n" },
     { "base", "the paper's base model, 65 M parameters with 37,000 tokens",
-      "dim-emb: 512\ntransformer-dim-ffn: 2048\ntransformer-heads: 8\nenc-depth: 6\ndec-depth: 6\ntransformer-dropout: 0.1\n"
+      "dim-emb: 512\ntransformer-dim-ffn: 2048\ntransformer-heads: 8\nenc-depth: 6\ndec-depth: 6\ntransformer-dropout: "
+      "0.1\n"
       "transformer-norm: post\n" },
     { "big", "the paper's big model, 213 M parameters with 37,000 tokens",
-      "dim-emb: 1024\ntransformer-dim-ffn: 4096\ntransformer-heads: 16\nenc-depth: 6\ndec-depth: 6\ntransformer-dropout: 0.3\n"
+      "dim-emb: 1024\ntransformer-dim-ffn: 4096\ntransformer-heads: 16\nenc-depth: 6\ndec-depth: "
+      "6\ntransformer-dropout: 0.3\n"
       "transformer-norm: post\n" },
     { NULL, NULL, NULL },
 };

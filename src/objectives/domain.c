@@ -1,15 +1,16 @@
-/* Domain-adversarial training: features from which an adversary cannot tell what it is asked for, most often whether an example is of the source
- * domain (labelled) or of the target domain (--target-sets, without labels).
+/* Domain-adversarial training: features from which an adversary cannot tell what it is asked for, most often whether an
+ * example is of the source domain (labelled) or of the target domain (--target-sets, without labels).
  *
  *     L = L_y(y, f(x))  over labelled examples  +  L_d(d, head(R(features)))  over both halves
  *
- * R, the gradient reversal, is the identity forward and -lambda times the gradient backward: the head learns to tell with weight 1, the features
- * to hide it with weight lambda,
+ * R, the gradient reversal, is the identity forward and -lambda times the gradient backward: the head learns to tell
+ * with weight 1, the features to hide it with weight lambda,
  *
  *     lambda_p = w (2 / (1 + exp(-gamma p)) - 1)          p in [0, 1]: how far the training is
  *
- * The adversary may be asked for something else (--adversary): a column of the file, which is then kept out of the features; a random bit per
- * example, which acts as noise; the parity of the label, which fights the task itself. Where features are a row per word, so is the head. */
+ * The adversary may be asked for something else (--adversary): a column of the file, which is then kept out of the
+ * features; a random bit per example, which acts as noise; the parity of the label, which fights the task itself.
+ * Where features are a row per word, so is the head. */
 #include "regard/layers.h"
 #include "regard/objective.h"
 #include "regard/ops.h"
@@ -29,13 +30,17 @@ typedef struct {
 
 static const rg_option options[] = {
     { RG_OPTION_REAL, "gamma", offsetof(settings, gamma), "10", "slope of the schedule of lambda", 0, "(0,inf)", NULL },
-    { RG_OPTION_STRING, "lambda", offsetof(settings, lambda), "schedule", "lambda grows with the run, or is at its highest value from the start", 0,
-      "schedule|constant", NULL },
-    { RG_OPTION_STRING, "domain-weight", offsetof(settings, weight), "auto", "highest value of lambda; auto: 1", 0, NULL, NULL },
-    { RG_OPTION_LIST, "domain-layers", offsetof(settings, layers), "100", "units of the head's hidden layers; 0: none", 0, NULL, NULL },
+    { RG_OPTION_STRING, "lambda", offsetof(settings, lambda), "schedule",
+      "lambda grows with the run, or is at its highest value from the start", 0, "schedule|constant", NULL },
+    { RG_OPTION_STRING, "domain-weight", offsetof(settings, weight), "auto", "highest value of lambda; auto: 1", 0,
+      NULL, NULL },
+    { RG_OPTION_LIST, "domain-layers", offsetof(settings, layers), "100", "units of the head's hidden layers; 0: none",
+      0, NULL, NULL },
     { RG_OPTION_STRING, "adversary", offsetof(settings, adversary), "domain",
-      "what the head predicts: domain, column:N of the file, random (a bit per example), parity (of the label)", 0, NULL, NULL },
-    { RG_OPTION_REAL, "domain-init", offsetof(settings, init), "1", "the head's first weights are so many times as large", 0, "(0,inf)", NULL },
+      "what the head predicts: domain, column:N of the file, random (a bit per example), parity (of the label)", 0,
+      NULL, NULL },
+    { RG_OPTION_REAL, "domain-init", offsetof(settings, init), "1",
+      "the head's first weights are so many times as large", 0, "(0,inf)", NULL },
     RG_OPTION_END
 };
 
@@ -65,27 +70,34 @@ static rg_status check(const void *given)
 {
     const settings *s = given;
     double          w;
-    if (s->layers.count > MOST_LAYERS) return rg_fail(RG_ELIMIT, "--domain-layers: %zu layers; at most %d", s->layers.count, MOST_LAYERS);
+    if (s->layers.count > MOST_LAYERS)
+        return rg_fail(RG_ELIMIT, "--domain-layers: %zu layers; at most %d", s->layers.count, MOST_LAYERS);
     for (size_t i = 0; i < s->layers.count; i++) {
         char      *end;
         const long n = strtol(s->layers.items[i], &end, 10);
         if (end == s->layers.items[i] || *end || n < 0 || n > 100000)
             return rg_fail(RG_EINVAL, "--domain-layers %s: units, 1 to 100000 (0: no layer)", s->layers.items[i]);
     }
-    if (!is(s->adversary, "domain") && !is(s->adversary, "random") && !is(s->adversary, "parity") && (!column(s) || !*column(s)))
+    if (!is(s->adversary, "domain") && !is(s->adversary, "random") && !is(s->adversary, "parity") &&
+        (!column(s) || !*column(s)))
         return rg_fail(RG_EINVAL, "--adversary %s: domain, column:N, random or parity", s->adversary);
     return weight_of(&w, s);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- the head */
+/* --------------------------------------------------------------------------------------------------------- the head */
 
 static rg_status build(rg_objective_use *use, rg_params *params)
 {
     const settings *s = use->options;
     parts          *q = use->parts;
-    size_t          in = rg_model_size(use->model, "units"), K = column(s) ? rg_model_size(use->model, "adversary-classes") : 2;
-    if (!in) return rg_fail(RG_EINVAL, "%s does not say how wide its features are: --objective domain cannot stand behind it", use->model->system->name);
-    if (K < 2) return rg_fail(RG_EINVAL, "--adversary %s: the column has one value, there is nothing to predict", s->adversary);
+    size_t in = rg_model_size(use->model, "units"), K = column(s) ? rg_model_size(use->model, "adversary-classes") : 2;
+    if (!in)
+        return rg_fail(RG_EINVAL,
+                       "%s does not say how wide its features are: --objective domain cannot stand behind it",
+                       use->model->system->name);
+    if (K < 2)
+        return rg_fail(RG_EINVAL, "--adversary %s: the column has one value, there is nothing to predict",
+                       s->adversary);
     for (size_t i = 0; i <= s->layers.count; i++) {
         const size_t n = i < s->layers.count ? (size_t)strtoul(s->layers.items[i], NULL, 10) : K;
         if (!n) continue;
@@ -115,7 +127,7 @@ static rg_tensor *head(rg_tape *t, const rg_objective_use *use, rg_tensor *featu
     return h;
 }
 
-/* ------------------------------------------------------------------------------------------------- what it is asked for */
+/* --------------------------------------------------------------------------------------------- what it is asked for */
 
 static int32_t bit_of(uint64_t line, bool beside)
 {
@@ -131,7 +143,8 @@ static int32_t wanted(const settings *s, const rg_batch *b, size_t i, bool besid
     if (is(s->adversary, "random")) return bit_of(b->lines ? b->lines[i] : i, beside);
     if (beside) return -1;
     if (column(s)) return extra->ids[extra->layout.start[i]];
-    return label->layout.start[i] < label->layout.start[i + 1] && label->ids ? label->ids[label->layout.start[i]] % 2 : -1;
+    return label->layout.start[i] < label->layout.start[i + 1] && label->ids ? label->ids[label->layout.start[i]] % 2
+                                                                             : -1;
 }
 
 /* For every row of the features: an example, or a word of one. */
@@ -169,7 +182,8 @@ static void count(parts *q, const rg_tensor *y, const int32_t *to)
     atomic_fetch_add(&q->asked, asked);
 }
 
-static rg_tensor *half(double *asked, rg_tape *t, const rg_objective_use *use, const rg_batch *b, rg_tensor *features, double lambda, bool beside)
+static rg_tensor *half(double *asked, rg_tape *t, const rg_objective_use *use, const rg_batch *b, rg_tensor *features,
+                       double lambda, bool beside)
 {
     rg_tensor *y = head(t, use, features, lambda);
     int32_t   *to = y ? targets(t, use->options, b, y, beside) : NULL;
@@ -179,7 +193,7 @@ static rg_tensor *half(double *asked, rg_tape *t, const rg_objective_use *use, c
     return rg_cross_entropy(t, y, to, 0);
 }
 
-/* --------------------------------------------------------------------------------------------------------------- loss */
+/* ------------------------------------------------------------------------------------------------------------- loss */
 
 /* With lambda 0 all along the target domain moves nothing: neither weights nor kept statistics. */
 static rg_loss loss(rg_tape *t, const rg_objective_use *use, const rg_pass *p)
@@ -190,9 +204,15 @@ static rg_loss loss(rg_tape *t, const rg_objective_use *use, const rg_pass *p)
     const rg_progress progress = rg_tape_progress(t);
     double          asked = 0, w = 0;
     if (is(s->adversary, "domain") && !beside)
-        return (rg_loss){ rg_tape_fail(t, RG_EINVAL, "--objective domain needs examples of the target domain: give --target-sets"), 0 };
+        return (rg_loss){
+            rg_tape_fail(t, RG_EINVAL, "--objective domain needs examples of the target domain: give --target-sets"), 0
+        };
     if (is(s->lambda, "schedule") && progress.part < 0)
-        return (rg_loss){ rg_tape_fail(t, RG_EINVAL, "--lambda schedule goes by the progress of the run: give --after-epochs or --after-batches"), 0 };
+        return (rg_loss){
+            rg_tape_fail(t, RG_EINVAL,
+                         "--lambda schedule goes by the progress of the run: give --after-epochs or --after-batches"),
+            0
+        };
     const double lambda = lambda_at(s, progress);
     rg_tensor   *sum = half(&asked, t, use, p->fields, p->features, lambda, false);
     (void)weight_of(&w, s);

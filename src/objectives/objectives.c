@@ -19,7 +19,8 @@ const rg_objective *rg_objective_find(const char *name)
     size_t at = 0;
     for (const rg_objective *const *o = table; *o; o++) {
         if (strcmp((*o)->name, name) == 0) return *o;
-        if (at < sizeof known) at += (size_t)snprintf(known + at, sizeof known - at, "%s%s", at ? ", " : "", (*o)->name);
+        if (at < sizeof known)
+            at += (size_t)snprintf(known + at, sizeof known - at, "%s%s", at ? ", " : "", (*o)->name);
     }
     rg_fail(RG_EINVAL, "there is no objective '%s'; there are: %s", name, known);
     return NULL;
@@ -48,8 +49,10 @@ static rg_status refuse(const rg_system *s)
     char   can[512] = "";
     size_t at = 0;
     for (const rg_system *const *x = rg_system_all(); *x; x++)
-        if (answers_once(*x) && at < sizeof can) at += (size_t)snprintf(can + at, sizeof can - at, "%s%s", at ? ", " : "", (*x)->name);
-    return rg_fail(RG_EINVAL, "%s has a loss of its own: --objective is for systems that answer once: %s", s->name, can);
+        if (answers_once(*x) && at < sizeof can)
+            at += (size_t)snprintf(can + at, sizeof can - at, "%s%s", at ? ", " : "", (*x)->name);
+    return rg_fail(RG_EINVAL, "%s has a loss of its own: --objective is for systems that answer once: %s", s->name,
+                   can);
 }
 
 /* An option that both have would be set for one of them only. */
@@ -59,14 +62,17 @@ static rg_status check_pair(const rg_objective *a, const rg_objective *b)
     for (const rg_option *x = a->options; x && x->name; x++)
         for (const rg_option *y = b->options; y && y->name; y++)
             if (strcmp(x->name, y->name) == 0)
-                return rg_fail(RG_EINVAL, "the objectives %s and %s both have --%s: train with one of them", a->name, b->name, x->name);
+                return rg_fail(RG_EINVAL, "the objectives %s and %s both have --%s: train with one of them", a->name,
+                               b->name, x->name);
     return RG_OK;
 }
 
 static rg_status fits(const rg_system *s, const rg_objective *o)
 {
     if (o->decodes && (!s->start || !s->loss))
-        return rg_fail(RG_EINVAL, "the objective %s is for systems that write answers, such as transformer; %s does not", o->name, s->name);
+        return rg_fail(RG_EINVAL,
+                       "the objective %s is for systems that write answers, such as transformer; %s does not", o->name,
+                       s->name);
     if (!o->decodes && !answers_once(s)) return refuse(s);
     return RG_OK;
 }
@@ -78,7 +84,8 @@ static rg_status check(const rg_system *s, const rg_objective_choice *choices, s
         const rg_objective *o = choices[i].objective;
         RG_TRY(fits(s, o));
         if (s->batches && !o->any_batch)
-            return rg_fail(RG_EINVAL, "the objective %s needs batches of examples; %s learns from %s", o->name, s->name, s->batches);
+            return rg_fail(RG_EINVAL, "the objective %s needs batches of examples; %s learns from %s", o->name, s->name,
+                           s->batches);
         for (size_t k = 0; k < i; k++) RG_TRY(check_pair(choices[k].objective, o));
         if (o->check) RG_TRY(o->check(choices[i].options));
     }
@@ -86,7 +93,8 @@ static rg_status check(const rg_system *s, const rg_objective_choice *choices, s
 }
 
 /* Those that contain the plain loss come first: their count is that of the labels. */
-rg_status rg_objectives_new(rg_objectives **out, const rg_system *system, const rg_objective_choice *choices, size_t count)
+rg_status rg_objectives_new(rg_objectives **out, const rg_system *system, const rg_objective_choice *choices,
+                            size_t count)
 {
     const rg_objective_choice plain = { .objective = &rg_objective_plain };
     bool                      whole = false;
@@ -163,9 +171,11 @@ char *rg_objectives_settings(const rg_objectives *o)
 rg_loss rg_objectives_loss(rg_tape *t, const rg_objectives *o, const void *batch)
 {
     const rg_model *m = o->use[0].model;
-    const rg_pass   pass = o->use[0].objective->decodes ? (rg_pass){ .model = m, .batch = batch } : rg_pass_run(t, m, batch, true);
+    const rg_pass   pass =
+        o->use[0].objective->decodes ? (rg_pass){ .model = m, .batch = batch } : rg_pass_run(t, m, batch, true);
     rg_loss         all = o->use[0].objective->loss(t, &o->use[0], &pass);
-    for (size_t i = 1; i < o->count; i++) all.sum = rg_add(t, all.sum, o->use[i].objective->loss(t, &o->use[i], &pass).sum);
+    for (size_t i = 1; i < o->count; i++)
+        all.sum = rg_add(t, all.sum, o->use[i].objective->loss(t, &o->use[i], &pass).sum);
     return all;
 }
 
@@ -174,7 +184,8 @@ rg_status rg_objectives_column(const char **out, const rg_objectives *o)
     *out = NULL;
     for (size_t i = 0; i < o->count; i++) {
         const char *column = o->use[i].objective->column ? o->use[i].objective->column(o->use[i].options) : NULL;
-        if (column && *out) return rg_fail(RG_EINVAL, "two objectives need a column of the files: %s and %s", *out, column);
+        if (column && *out)
+            return rg_fail(RG_EINVAL, "two objectives need a column of the files: %s and %s", *out, column);
         if (column) *out = column;
     }
     return RG_OK;

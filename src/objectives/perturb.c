@@ -1,4 +1,5 @@
-/* perturb.c - see perturb.h. The plain one-step form is three lines: rg_perturb_gradient, rg_perturb_scale, and the clip to the range. */
+/* perturb.c - see perturb.h. The plain one-step form is three lines: rg_perturb_gradient, rg_perturb_scale, and the
+ * clip to the range. */
 #include "regard/perturb.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@ rg_status rg_ball_find(rg_ball *out, const char *name)
     return rg_fail(RG_EINVAL, "there is no norm '%s'; there are: linf, l2", name);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- passes */
+/* ----------------------------------------------------------------------------------------------------------- passes */
 
 rg_pass rg_pass_run(rg_tape *t, const rg_model *m, const void *batch, bool labels)
 {
@@ -56,7 +57,7 @@ bool rg_perturb_gradient(rg_real *g, rg_tape *t, const rg_pass *p, const rg_real
     if (rg_tape_dry(t) || !N) return rg_tape_status(t) == RG_OK;
     const bool     recorded = rg_tape_record(t, true);
     rg_tape_point *point = rg_tape_mark(t);
-    rg_tensor     *x = point ? moved_input(t, p, r) : NULL, *sum = x ? loss(t, p, rg_pass_again(t, p, x), context) : NULL;
+    rg_tensor *x = point ? moved_input(t, p, r) : NULL, *sum = x ? loss(t, p, rg_pass_again(t, p, x), context) : NULL;
     const rg_status status = sum ? rg_tape_backward(t, sum) : rg_tape_status(t);
     const rg_real  *dx = status == RG_OK && sum ? rg_tape_gradient(t, x) : NULL;
     for (size_t i = 0; dx && i < N; i++) memcpy(g + i * D, dx + i * rg_tensor_ld(x), D * sizeof *g);
@@ -66,7 +67,7 @@ bool rg_perturb_gradient(rg_real *g, rg_tape *t, const rg_pass *p, const rg_real
     return rg_tape_status(t) == RG_OK;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- examples */
+/* --------------------------------------------------------------------------------------------------------- examples */
 
 typedef struct {
     size_t begin, end; /* rows */
@@ -126,7 +127,8 @@ static void project(rg_real *r, const rg_pass *p, const rg_perturb_config *c)
             squares += u > 0 ? (double)r[k] / u * ((double)r[k] / u) : 0;
         }
         const double factor = c->epsilon / sqrt(squares);
-        for (size_t k = e.begin * D; c->ball == RG_BALL_L2 && factor < 1 && k < e.end * D; k++) r[k] = (rg_real)((double)r[k] * factor);
+        for (size_t k = e.begin * D; c->ball == RG_BALL_L2 && factor < 1 && k < e.end * D; k++)
+            r[k] = (rg_real)((double)r[k] * factor);
     }
 }
 
@@ -147,7 +149,8 @@ static void start(rg_real *r, rg_tape *t, const rg_pass *p, const rg_perturb_con
     const size_t     N = rg_tensor_rows(p->rows), D = rg_tensor_cols(p->rows);
     const bool       linf = c->ball == RG_BALL_LINF;
     const rg_layout *l = rg_tensor_layout(p->rows);
-    const rg_tensor *x = linf ? rg_uniform(t, N, D, l) : rg_normal(t, N, D, l), *length = rg_uniform(t, examples_of(p), 1, NULL);
+    const rg_tensor *x = linf ? rg_uniform(t, N, D, l) : rg_normal(t, N, D, l),
+                    *length = rg_uniform(t, examples_of(p), 1, NULL);
     if (!x || !length) return;
     for (size_t k = 0; k < N * D; k++) {
         const double v = (double)rg_tensor_at(x, k / D, k % D);
@@ -156,10 +159,11 @@ static void start(rg_real *r, rg_tape *t, const rg_pass *p, const rg_perturb_con
     if (linf) return;
     rg_perturb_scale(r, p, RG_BALL_L2, c->epsilon, c->unit);
     for (size_t i = 0; i < examples_of(p); i++)
-        for (size_t k = example_at(p, i).begin * D; k < example_at(p, i).end * D; k++) r[k] *= rg_tensor_at(length, i, 0);
+        for (size_t k = example_at(p, i).begin * D; k < example_at(p, i).end * D; k++)
+            r[k] *= rg_tensor_at(length, i, 0);
 }
 
-/* ------------------------------------------------------------------------------------------------------- perturbation */
+/* ----------------------------------------------------------------------------------------------------- perturbation */
 
 static rg_tensor *inner_loss(rg_tape *t, const rg_pass *p, rg_tensor *y, void *context)
 {

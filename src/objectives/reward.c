@@ -2,9 +2,10 @@
  *
  *     L = sum_k (mean_j r(y_j) - r(y_k)) / K * -log p(y_k | x)   +   w * -log p(y* | x)           y_1 .. y_K ~ p( . | x)
  *
- * Answers are drawn from the weights that are being changed; their reward is that of a metric of sentences in 0 .. 1, less the mean of the
- * sentence's draws, so that a reward which is the same for all answers teaches nothing. The likelihood of the reference, times w, keeps the
- * language in order. Draws are numbered by line and update: a resumed run draws the same. */
+ * Answers are drawn from the weights that are being changed; their reward is that of a metric of sentences in 0 ..
+ * 1, less the mean of the sentence's draws, so that a reward which is the same for all answers teaches nothing. The
+ * likelihood of the reference, times w, keeps the language in order. Draws are numbered by line and update: a
+ * resumed run draws the same. */
 #include "regard/decode.h"
 #include "regard/metrics.h"
 #include "regard/objective.h"
@@ -19,16 +20,19 @@ typedef struct {
 } settings;
 
 static const rg_option options[] = {
-    { RG_OPTION_STRING, "reward", offsetof(settings, reward), "gleu", "metric that answers are rewarded by", 0, "gleu|bleu-sentence|rouge-l|chrf" },
+    { RG_OPTION_STRING, "reward", offsetof(settings, reward), "gleu", "metric that answers are rewarded by", 0,
+      "gleu|bleu-sentence|rouge-l|chrf" },
     { RG_OPTION_INT, "samples", offsetof(settings, samples), "8", "answers drawn for each sentence", 0, "[2,1000]" },
-    { RG_OPTION_REAL, "likelihood", offsetof(settings, likelihood), "0.02", "weight of the reference's likelihood beside the reward", 0, "[0,inf)" },
+    { RG_OPTION_REAL, "likelihood", offsetof(settings, likelihood), "0.02",
+      "weight of the reference's likelihood beside the reward", 0, "[0,inf)" },
     { RG_OPTION_REAL, "sampling-temperature", offsetof(settings, temperature), "1", "of the draws", 0, "(0,100]" },
     RG_OPTION_END
 };
 
 /* ------------------------------------------------------------------------------------------------------- rewards */
 
-static rg_status add_segment(rg_scorer *scorer, const rg_model *m, rg_text *text, const int32_t *tokens, size_t count, const char *reference)
+static rg_status add_segment(rg_scorer *scorer, const rg_model *m, rg_text *text, const int32_t *tokens, size_t count,
+                             const char *reference)
 {
     rg_text_clear(text);
     RG_TRY(m->spell(text, m->assets, tokens, count));
@@ -42,7 +46,8 @@ static size_t words_of(const rg_field *target, size_t i, int32_t eos)
 }
 
 /* Rewards of all answers, K of each example: 0 .. 1. An example with fewer answers leaves the rest at 0. */
-static rg_status judge(double *out, const settings *s, const rg_model *m, const rg_batch *batch, const rg_answers *answers, size_t K)
+static rg_status judge(double *out, const settings *s, const rg_model *m, const rg_batch *batch,
+                       const rg_answers *answers, size_t K)
 {
     const rg_field *to = &batch->field[RG_TARGET];
     const int32_t   eos = (int32_t)rg_model_size(m, "eos");
@@ -88,12 +93,13 @@ static bool make_room(pairs *p, rg_tape *t, size_t most, size_t sources, size_t 
 }
 
 /* The source of example i with an answer; `closed`: eos follows. */
-static void add_pair(pairs *p, const rg_model *m, const rg_field *from, size_t i, const int32_t *tokens, size_t count, bool closed, double weight)
+static void add_pair(pairs *p, const rg_model *m, const rg_field *from, size_t i, const int32_t *tokens, size_t count,
+                     bool closed, double weight)
 {
-    const int32_t bos = (int32_t)rg_model_size(m, "bos"), eos = (int32_t)rg_model_size(m, "eos"), V = (int32_t)rg_model_size(m, "target-vocabulary"),
-                  unknown = (int32_t)rg_model_size(m, "unknown");
-    const size_t n = (size_t)(from->layout.start[i + 1] - from->layout.start[i]), first = (size_t)p->source_start[p->pairs],
-                 at = (size_t)p->target_start[p->pairs];
+    const int32_t bos = (int32_t)rg_model_size(m, "bos"), eos = (int32_t)rg_model_size(m, "eos"),
+                  V = (int32_t)rg_model_size(m, "target-vocabulary"), unknown = (int32_t)rg_model_size(m, "unknown");
+    const size_t n = (size_t)(from->layout.start[i + 1] - from->layout.start[i]),
+                 first = (size_t)p->source_start[p->pairs], at = (size_t)p->target_start[p->pairs];
     memcpy(p->source + first, from->ids + from->layout.start[i], n * sizeof *p->source);
     if (from->copies) memcpy(p->copies + first, from->copies + from->layout.start[i], n * sizeof *p->copies);
     for (size_t k = 0; k < count + closed; k++) {
@@ -107,7 +113,8 @@ static void add_pair(pairs *p, const rg_model *m, const rg_field *from, size_t i
 }
 
 /* Draws with their advantages, and references with the weight of the likelihood. */
-static bool gather(pairs *p, rg_tape *t, const settings *s, const rg_model *m, const rg_batch *batch, const rg_answers *answers, const double *reward)
+static bool gather(pairs *p, rg_tape *t, const settings *s, const rg_model *m, const rg_batch *batch,
+                   const rg_answers *answers, const double *reward)
 {
     const rg_field *from = &batch->field[RG_SOURCE], *to = &batch->field[RG_TARGET];
     const size_t    K = (size_t)s->samples;
@@ -115,7 +122,8 @@ static bool gather(pairs *p, rg_tape *t, const settings *s, const rg_model *m, c
     size_t          targets = rg_field_rows(to);
     for (size_t i = 0; i < batch->examples; i++)
         for (size_t k = 0; k < answers[i].count; k++) targets += answers[i].answer[k].length + 1;
-    if (!make_room(p, t, (K + 1) * batch->examples, (K + 1) * rg_field_rows(from), targets, from->copies != NULL)) return false;
+    if (!make_room(p, t, (K + 1) * batch->examples, (K + 1) * rg_field_rows(from), targets, from->copies != NULL))
+        return false;
     for (size_t i = 0; i < batch->examples; i++) {
         const double *r = reward + i * K;
         const size_t  drawn = answers[i].count;
@@ -135,7 +143,8 @@ static bool gather(pairs *p, rg_tape *t, const settings *s, const rg_model *m, c
 
 /* ---------------------------------------------------------------------------------------------------------- loss */
 
-static rg_status draw(const rg_answers **out, rg_search **search, rg_tape *t, const settings *s, const rg_model *m, const rg_batch *batch)
+static rg_status draw(const rg_answers **out, rg_search **search, rg_tape *t, const settings *s, const rg_model *m,
+                      const rg_batch *batch)
 {
     rg_search_config c = RG_SEARCH_CONFIG_DEFAULT;
     c.beam = c.n_best = (size_t)s->samples;
@@ -160,7 +169,8 @@ static rg_loss loss(rg_tape *t, const rg_objective_use *use, const rg_pass *pass
     rg_loss           none = { NULL, 0 };
     if (!reward) return none;
     memset(reward, 0, (size_t)s->samples * batch->examples * sizeof *reward);
-    rg_status status = m->spell ? RG_OK : rg_fail(RG_EINVAL, "%s does not write text: there is nothing to reward", m->system->name);
+    rg_status status =
+        m->spell ? RG_OK : rg_fail(RG_EINVAL, "%s does not write text: there is nothing to reward", m->system->name);
     if (status == RG_OK) status = draw(&answers, &search, t, s, m, batch);
     if (status == RG_OK) status = judge(reward, s, m, batch, answers, (size_t)s->samples);
     const bool ready = status == RG_OK && gather(&p, t, s, m, batch, answers, reward);
@@ -169,8 +179,16 @@ static rg_loss loss(rg_tape *t, const rg_objective_use *use, const rg_pass *pass
     if (!ready) return none;
     const double count = (double)rg_field_rows(to);
     rg_batch     tried = { .examples = p.pairs, .fields = 2 };
-    tried.field[RG_SOURCE] = (rg_field){ .kind = from->kind, .layout = { .groups = p.pairs, .start = p.source_start }, .ids = p.source, .copies = from->copies ? p.copies : NULL, .extra = from->extra };
-    tried.field[RG_TARGET] = (rg_field){ .kind = to->kind, .layout = { .groups = p.pairs, .start = p.target_start }, .ids = p.target, .previous = p.previous, .weights = p.weight };
+    tried.field[RG_SOURCE] = (rg_field){ .kind = from->kind,
+                                         .layout = { .groups = p.pairs, .start = p.source_start },
+                                         .ids = p.source,
+                                         .copies = from->copies ? p.copies : NULL,
+                                         .extra = from->extra };
+    tried.field[RG_TARGET] = (rg_field){ .kind = to->kind,
+                                         .layout = { .groups = p.pairs, .start = p.target_start },
+                                         .ids = p.target,
+                                         .previous = p.previous,
+                                         .weights = p.weight };
     return (rg_loss){ m->system->loss(t, m, &tried).sum, count };
 }
 

@@ -1,14 +1,16 @@
-/* Virtual adversarial training: the answer should not change where a small change of the input would change it most. No label is needed.
+/* Virtual adversarial training: the answer should not change where a small change of the input would change it most. No
+ * label is needed.
  *
  *     LDS(x) = KL[ p(y|x) || p(y|x + r) ]          r = eps d,  d the direction in which that KL grows fastest
  *
- * p(y|x) is a constant. The first derivative of the KL at r = 0 is 0, so the direction is the first eigenvector of its Hessian, found by power
- * iteration with a finite difference:
+ * p(y|x) is a constant. The first derivative of the KL at r = 0 is 0, so the direction is the first eigenvector of its
+ * Hessian, found by power iteration with a finite difference:
  *
  *     d random;  repeat:  d <- g / |g|,  g = grad_r KL[ p(y|x) || p(y|x + r) ] at r = xi d
  *
- * The loss added to the plain one is the mean of LDS over labelled and unlabelled examples (--unlabelled) times --vat-weight, and with --entropy
- * W also W times the mean entropy of p(y|x). Clean and perturbed passes have the same dropout masks, or the KL at r = 0 would not be 0. */
+ * The loss added to the plain one is the mean of LDS over labelled and unlabelled examples (--unlabelled) times
+ * --vat-weight, and with --entropy W also W times the mean entropy of p(y|x). Clean and perturbed passes have the
+ * same dropout masks, or the KL at r = 0 would not be 0. */
 #include "regard/ops.h"
 #include "regard/perturb.h"
 
@@ -20,10 +22,12 @@ typedef struct {
 } settings;
 
 static const rg_option options[] = {
-    { RG_OPTION_REAL, "epsilon", offsetof(settings, epsilon), "2", "length of the perturbation of an example", 0, "(0,inf)", NULL },
+    { RG_OPTION_REAL, "epsilon", offsetof(settings, epsilon), "2", "length of the perturbation of an example", 0,
+      "(0,inf)", NULL },
     { RG_OPTION_REAL, "xi", offsetof(settings, xi), "0.01", "length of the finite difference", 0, "(0,inf)", NULL },
     { RG_OPTION_INT, "power", offsetof(settings, power), "1", "power iterations", 0, "[1,100]", NULL },
-    { RG_OPTION_REAL, "entropy", offsetof(settings, entropy), "0", "weight of the entropy of the answers", 0, "[0,inf)", NULL },
+    { RG_OPTION_REAL, "entropy", offsetof(settings, entropy), "0", "weight of the entropy of the answers", 0, "[0,inf)",
+      NULL },
     { RG_OPTION_REAL, "vat-weight", offsetof(settings, weight), "1", "weight of the divergence", 0, "[0,inf)", NULL },
     RG_OPTION_END
 };
@@ -60,7 +64,9 @@ static rg_tensor *smooth(rg_tape *t, const rg_pass *p, const settings *s)
     rg_perturb_scale(d, p, RG_BALL_L2, s->epsilon, unit);
     rg_tensor *moved = rg_with_layout(t, rg_add(t, p->rows, rg_constant(t, d, N, D, NULL)), rg_tensor_layout(p->rows));
     rg_tensor *sum = rg_scale(t, divergence(t, p, rg_pass_again(t, p, moved), NULL), s->weight);
-    if (s->entropy > 0) sum = rg_add(t, sum, rg_scale(t, rg_soft_cross_entropy(t, p->logits, rg_softmax(t, p->logits), NULL), s->entropy));
+    if (s->entropy > 0)
+        sum = rg_add(t, sum,
+                     rg_scale(t, rg_soft_cross_entropy(t, p->logits, rg_softmax(t, p->logits), NULL), s->entropy));
     return sum;
 }
 

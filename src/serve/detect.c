@@ -1,7 +1,7 @@
 /* detect.c - which of the two served languages a text is in.
  *
- * Two witnesses: small words that only one language has, and which vocabulary cuts the text into fewer and known pieces. Each gives a
- * difference; the logistic function of the sum is the likelihood of the source language. */
+ * Two witnesses: small words that only one language has, and which vocabulary cuts the text into fewer and known
+ * pieces. Each gives a difference; the logistic function of the sum is the likelihood of the source language. */
 #include "serve/serve.h"
 
 #include <math.h>
@@ -11,8 +11,10 @@ static const struct {
     const char *code, *words; /* between blanks, lower case */
 } small_words[] = {
     { "en", " the a an of and to in is are was with for on by this that it he she they his her from at not as be " },
-    { "fr", " le la les l' un une des du de d' et est sont avec dans pour sur par ce cette il elle ils elles son sa ses pas ne au aux en qui que " },
-    { "de", " der die das den dem ein eine einen und ist sind mit in auf von zu für nicht er sie es ihr sein im am auch " },
+    { "fr", " le la les l' un une des du de d' et est sont avec dans pour sur par ce cette il elle ils elles son sa "
+            "ses pas ne au aux en qui que " },
+    { "de",
+      " der die das den dem ein eine einen und ist sind mit in auf von zu für nicht er sie es ihr sein im am auch " },
     { "es", " el la los las un una y es son con en de del por para que no se su al lo como más " },
     { "it", " il lo la gli le un una e è sono con in di del della per che non si al da come " },
     { "nl", " de het een en is zijn met in op van te voor niet hij zij dat die er aan ook " },
@@ -59,7 +61,8 @@ rg_status rg_serve__source_likelihood(double *out, const rg_server *s, const cha
     if (status == RG_OK) status = cost(&source, t->source, text);
     if (status == RG_OK) status = cost(&target, t->target, text);
     if (status == RG_OK) {
-        words = (double)count_words(s->config->source, rg_text_c(&lower)) - (double)count_words(s->config->target, rg_text_c(&lower));
+        words = (double)count_words(s->config->source, rg_text_c(&lower)) -
+                (double)count_words(s->config->target, rg_text_c(&lower));
         *out = 1 / (1 + exp(-fmax(-30, fmin(30, words + 4 * (target - source) / (1 + fmin(source, target))))));
     }
     rg_text_free(&lower);

@@ -1,4 +1,5 @@
-/* entities.c - characters of HTML: &eacute; &#233; &#xE9; are one é. What is no entity known here is text, as browsers have it. */
+/* entities.c - characters of HTML: &eacute; &#233; &#xE9; are one é. What is no entity known here is text, as
+ * browsers have it. */
 #include "serve/markup.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
-/* fields.c - the fields of a request as one JSON object, whichever way they came: a JSON body, a form (urlencoded or multipart), the query
- * of the address. A name that comes twice becomes a list. Names and values are UTF-8 without zero bytes, or the request is refused. */
+/* fields.c - the fields of a request as one JSON object, whichever way they came: a JSON body, a form (urlencoded or
+ * multipart), the query of the address. A name that comes twice becomes a list. Names and values are UTF-8 without
+ * zero bytes, or the request is refused. */
 #include "serve/serve.h"
 
 #include <string.h>
@@ -21,7 +22,8 @@ static size_t plain_lines(char *text, size_t bytes)
 static bool add_field(json_t *object, const char *name, size_t name_bytes, char *value, size_t bytes)
 {
     char key[NAME];
-    if (!name_bytes || name_bytes >= NAME || memchr(name, 0, name_bytes) || (bytes && memchr(value, 0, bytes))) return false;
+    if (!name_bytes || name_bytes >= NAME || memchr(name, 0, name_bytes) || (bytes && memchr(value, 0, bytes)))
+        return false;
     memcpy(key, name, name_bytes);
     key[name_bytes] = 0;
     if (bytes && strcmp(key, "q") == 0) bytes = plain_lines(value, bytes);
@@ -34,7 +36,10 @@ static bool add_field(json_t *object, const char *name, size_t name_bytes, char 
 
 /* ---------------------------------------------------------------------------------------------------- urlencoded */
 
-static int hex(char c) { return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1; }
+static int hex(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+}
 
 /* + and %XX of a form, in place; false for a % that is none. */
 static bool decode_form(char *text, size_t *bytes)
@@ -177,7 +182,8 @@ static json_t *read_json(rg_request *r)
 {
     json_error_t error;
     json_t      *object = json_loadb(r->body.data ? r->body.data : "", r->body.length, JSON_REJECT_DUPLICATES, &error);
-    if (!object) rg_serve__error(&r->reply, 400, "Invalid JSON: %s (line %d, column %d)", error.text, error.line, error.column);
+    if (!object)
+        rg_serve__error(&r->reply, 400, "Invalid JSON: %s (line %d, column %d)", error.text, error.line, error.column);
     if (!object || json_is_object(object)) return object;
     rg_serve__error(&r->reply, 400, "Invalid JSON format");
     json_decref(object);
@@ -199,8 +205,10 @@ json_t *rg_serve__fields(rg_request *r)
         json_decref(q.object);
         return body;
     }
-    if (good && n && is_type(type, n, "application/x-www-form-urlencoded")) good = read_form(q.object, r->body.data, r->body.length);
-    else if (good && n && is_type(type, n, "multipart/form-data")) good = read_multipart(q.object, r->body.data, r->body.length, type);
+    if (good && n && is_type(type, n, "application/x-www-form-urlencoded"))
+        good = read_form(q.object, r->body.data, r->body.length);
+    else if (good && n && is_type(type, n, "multipart/form-data"))
+        good = read_multipart(q.object, r->body.data, r->body.length, type);
     else if (good && n && !json_object_get(q.object, "q")) {
         rg_serve__error(&r->reply, 400, "Invalid request: Content-Type is neither application/json nor that of a form");
         json_decref(q.object);

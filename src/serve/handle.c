@@ -63,11 +63,13 @@ static void allow_other_origins(struct MHD_Response *response)
 static enum MHD_Result send_answer(rg_request *r)
 {
     rg_server           *s = r->server;
-    struct MHD_Response *response = MHD_create_response_from_buffer(r->reply.bytes, r->reply.text ? r->reply.text : "", MHD_RESPMEM_MUST_COPY);
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(r->reply.bytes, r->reply.text ? r->reply.text : "", MHD_RESPMEM_MUST_COPY);
     if (!response) return MHD_NO;
     MHD_add_response_header(response, "Content-Type", r->reply.type ? r->reply.type : "application/json");
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-    if (r->reply.code == 503 || r->reply.code == 429) MHD_add_response_header(response, "Retry-After", r->reply.code == 503 ? "1" : "60");
+    if (r->reply.code == 503 || r->reply.code == 429)
+        MHD_add_response_header(response, "Retry-After", r->reply.code == 503 ? "1" : "60");
     if (r->allow) MHD_add_response_header(response, "Allow", r->allow);
     allow_other_origins(response);
     if (atomic_load(&s->draining) || r->reply.code == 413) MHD_add_response_header(response, "Connection", "close");
@@ -93,9 +95,18 @@ static bool answer_page(rg_request *r)
     return false;
 }
 
-static bool answer_health(rg_request *r) { return rg_serve__answer(&r->reply, 200, json_pack("{s:s}", "status", "ok")), false; }
-static bool answer_file(rg_request *r) { return rg_serve__error(&r->reply, 403, "Files translation are disabled on this server."), false; }
-static bool answer_suggest(rg_request *r) { return rg_serve__error(&r->reply, 403, "Suggestions are disabled on this server."), false; }
+static bool answer_health(rg_request *r)
+{
+    return rg_serve__answer(&r->reply, 200, json_pack("{s:s}", "status", "ok")), false;
+}
+static bool answer_file(rg_request *r)
+{
+    return rg_serve__error(&r->reply, 403, "Files translation are disabled on this server."), false;
+}
+static bool answer_suggest(rg_request *r)
+{
+    return rg_serve__error(&r->reply, 403, "Suggestions are disabled on this server."), false;
+}
 static bool answer_translate(rg_request *r) { return rg_serve__translate(r, false); }
 static bool answer_attention(rg_request *r) { return rg_serve__translate(r, true); }
 
@@ -161,8 +172,10 @@ static void refuse_early(rg_request *r, const char *url, const char *method)
     header_facts facts = { 0 };
     const char  *length = MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, "Content-Length");
     MHD_get_connection_values(r->connection, MHD_HEADER_KIND, count_header, &facts);
-    if (strlen(url) + strlen(method) > RG_SERVE_LINE) rg_serve__error(&r->reply, 414, "The request line is longer than %d bytes", RG_SERVE_LINE);
-    else if (facts.bytes > RG_SERVE_HEADER) rg_serve__error(&r->reply, 431, "The header is larger than %d bytes", RG_SERVE_HEADER);
+    if (strlen(url) + strlen(method) > RG_SERVE_LINE)
+        rg_serve__error(&r->reply, 414, "The request line is longer than %d bytes", RG_SERVE_LINE);
+    else if (facts.bytes > RG_SERVE_HEADER)
+        rg_serve__error(&r->reply, 431, "The header is larger than %d bytes", RG_SERVE_HEADER);
     else if (facts.lengths > 1 || facts.codings > 1 || (facts.lengths && facts.codings) || facts.bad_length)
         rg_serve__error(&r->reply, 400, "Invalid request: the length of the body is not clear");
     else if (length && strtoull(length, NULL, 10) > RG_SERVE_BODY)
@@ -187,8 +200,8 @@ static rg_request *begin(rg_server *s, struct MHD_Connection *connection)
     return r;
 }
 
-enum MHD_Result rg_serve__handle(void *context, struct MHD_Connection *connection, const char *url, const char *method, const char *version,
-                                 const char *data, size_t *data_bytes, void **state)
+enum MHD_Result rg_serve__handle(void *context, struct MHD_Connection *connection, const char *url, const char *method,
+                                 const char *version, const char *data, size_t *data_bytes, void **state)
 {
     rg_request *r = *state;
     (void)version;
@@ -198,8 +211,10 @@ enum MHD_Result rg_serve__handle(void *context, struct MHD_Connection *connectio
         return r->reply.code ? send_answer(r) : MHD_YES;
     }
     if (*data_bytes) { /* a part of the body; past the limit it is read and dropped, then refused */
-        if (r->body.length + *data_bytes > RG_SERVE_BODY) rg_serve__error(&r->reply, 413, "The body is larger than %d bytes", RG_SERVE_BODY);
-        else if (!r->reply.code && rg_text_add(&r->body, data, *data_bytes) != RG_OK) rg_serve__error(&r->reply, 503, "No memory");
+        if (r->body.length + *data_bytes > RG_SERVE_BODY)
+            rg_serve__error(&r->reply, 413, "The body is larger than %d bytes", RG_SERVE_BODY);
+        else if (!r->reply.code && rg_text_add(&r->body, data, *data_bytes) != RG_OK)
+            rg_serve__error(&r->reply, 503, "No memory");
         *data_bytes = 0;
         return MHD_YES;
     }
@@ -221,7 +236,8 @@ void rg_serve__free(rg_request *r)
     rg_free(r);
 }
 
-void rg_serve__completed(void *context, struct MHD_Connection *connection, void **state, enum MHD_RequestTerminationCode why)
+void rg_serve__completed(void *context, struct MHD_Connection *connection, void **state,
+                         enum MHD_RequestTerminationCode why)
 {
     rg_server  *s = context;
     rg_request *r = *state;

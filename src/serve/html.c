@@ -1,14 +1,15 @@
 /* html.c - HTML as lines to translate, each without its tags, and what stays as it is.
  *
- * Block tags (p, li, td, br, ...) and line ends separate lines; the tags inside a line become marks over its text, which markup.c puts back
- * into the translation:
+ * Block tags (p, li, td, br, ...) and line ends separate lines; the tags inside a line become marks over its text,
+ * which markup.c puts back into the translation:
  *
  *     <p>Press <code>Ctrl+C</code> to <b>stop</b> it.      part   <p>
  *                                                          line   Press Ctrl+C to stop it.
  *                                                                       ~~~~~~    ~~~~       a keep and an element
  *
- * HTML is read loosely: nothing is refused, and every tag is handed back once. The content of code, of translate="no" and of class
- * "notranslate" is part of the line, so that the sentence is whole, and stands in the translation as it stood in the source. */
+ * HTML is read loosely: nothing is refused, and every tag is handed back once. The content of code, of
+ * translate="no" and of class "notranslate" is part of the line, so that the sentence is whole, and stands in the
+ * translation as it stood in the source. */
 #include "serve/markup.h"
 
 #include <ctype.h>
@@ -258,7 +259,8 @@ static rg_status end_of_line(reader *r, size_t at, size_t to)
     return rg_segments__add(r->out, r->text + r->solid, at - r->solid, false);
 }
 
-/* The line from r->begin to `at` is whole. Blanks at its ends are not part of it; one without a word stays as it was. */
+/* The line from r->begin to `at` is whole. Blanks at its ends are not part of it; one without a word stays as it
+ * was. */
 static rg_status end_line(reader *r, size_t at)
 {
     const char *plain = rg_text_c(&r->plain);
@@ -339,8 +341,8 @@ static rg_status add_words(reader *r, size_t at, size_t end)
     return RG_OK;
 }
 
-/* An element that is not translated. Without attention nothing says where its words went: then it separates lines, and so does one of several
- * lines or one that is longer than a few words. */
+/* An element that is not translated. Without attention nothing says where its words went: then it separates lines,
+ * and so does one of several lines or one that is longer than a few words. */
 static rg_status keep(reader *r, size_t at, size_t end, size_t whole, const char *name)
 {
     const bool wordless = in_list(" script style svg math ", name),

@@ -1,7 +1,7 @@
 /* lane.c - a thread that translates what the queue gives it, run by run.
  *
- * Lines of all connections are translated together. A line's answer does not depend on its neighbours, so nobody notices but the clock; a
- * line that cannot be translated is tried again alone, so that it spoils no other. */
+ * Lines of all connections are translated together. A line's answer does not depend on its neighbours, so nobody
+ * notices but the clock; a line that cannot be translated is tried again alone, so that it spoils no other. */
 #include "serve/serve.h"
 
 #include <time.h>
@@ -15,8 +15,8 @@ static bool unwanted(void *context, uint64_t number)
     return rg_queue_unwanted(l->owner[number]);
 }
 
-/* All answers of a line are found in one search: asking for more of them changes no better one. A batch for each thread, where there are
- * lines enough: two threads with a batch each do more than two that share the steps of one. */
+/* All answers of a line are found in one search: asking for more of them changes no better one. A batch for each
+ * thread, where there are lines enough: two threads with a batch each do more than two that share the steps of one. */
 static rg_session_config config_of(rg_lane *l, size_t from, size_t n)
 {
     const rg_serve_config *s = l->server->config;
@@ -57,7 +57,8 @@ static void deliver(rg_request *r, rg_part *line, const rg_translated *result, r
     if (reply.code) rg_queue_answer(r, &reply);
 }
 
-/* Everybody gets their answer as soon as it is written; records, which take another pass through the model, come last. */
+/* Everybody gets their answer as soon as it is written; records, which take another pass through the model, come
+ * last. */
 static void translate(rg_lane *l, size_t from, size_t n)
 {
     const rg_translated *results = NULL;

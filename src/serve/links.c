@@ -29,7 +29,8 @@ static double byte_of(const char *text, double count)
     return (double)i;
 }
 
-/* Where the subwords lie in the line: spans are those of the normalised text, so they are taken over by counting characters. */
+/* Where the subwords lie in the line: spans are those of the normalised text, so they are taken over by counting
+ * characters. */
 static rg_status place_sources(rg_links *l, const rg_vocab *vocab, const char *line)
 {
     rg_ids    ids = { 0 };

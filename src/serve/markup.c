@@ -1,12 +1,13 @@
 /* markup.c - a line's tags, put back into its translation.
  *
- * The translation is cut into units: words, runs of punctuation, single signs of scripts without blanks. For a mark over the source bytes
- * [b, e) unit u has the mass
+ * The translation is cut into units: words, runs of punctuation, single signs of scripts without blanks. For a mark
+ * over the source bytes [b, e) unit u has the mass
  *
  *     m[u] = attention of u to [b, e)  /  attention of u to the line
  *
- * and the mark gets the run of units, within those of the mark around it and without those of its sisters, for which the sum of
- * m[u] - max m / 2 is largest. So every element stands once, nested as it was, and around something where anything is left. */
+ * and the mark gets the run of units, within those of the mark around it and without those of its sisters, for which
+ * the sum of m[u] - max m / 2 is largest. So every element stands once, nested as it was, and around something where
+ * anything is left. */
 #include "serve/markup.h"
 
 #include <ctype.h>
@@ -32,7 +33,8 @@ typedef struct {
 
 typedef enum { BLANK, PUNCTUATION, WORD, SIGN } class_of_character;
 
-/* Signs: from CJK radicals to Yi, kana and ideographs among them; compatibility forms; and ideographs of the other planes; and Thai. */
+/* Signs: from CJK radicals to Yi, kana and ideographs among them; compatibility forms; and ideographs of the other
+ * planes; and Thai. */
 static class_of_character class_at(const char *text, size_t *bytes)
 {
     const unsigned char *c = (const unsigned char *)text;
@@ -248,7 +250,8 @@ static rg_status write_empty(rg_text *out, const placing *p, size_t i)
     return m->spaced ? rg_text_add_string(out, " ") : RG_OK;
 }
 
-/* A mark around nothing at u: does it stand before the blank there, with the word before it? Behind that word stood a blank in the source. */
+/* A mark around nothing at u: does it stand before the blank there, with the word before it? Behind that word stood
+ * a blank in the source. */
 static bool stands_left(const placing *p, size_t i, size_t u)
 {
     const rg_mark *m = &p->line->mark[i];

@@ -1,10 +1,11 @@
-/* module.c - the library's side of the server: opens the module that holds it, and the HTTP library it needs, on first use. */
+/* module.c - the library's side of the server: opens the module that holds it, and the HTTP library it needs, on
+ * first use. */
 #include "serve/module.h"
 
 #include "base/module.h"
 
-rg_status rg_serve_model(const rg_serve_config *config, rg_model *model, int stop, void (*ready)(void *context, const char *address),
-                         void *context)
+rg_status rg_serve_model(const rg_serve_config *config, rg_model *model, int stop,
+                         void (*ready)(void *context, const char *address), void *context)
 {
     rg_module_function *function = NULL;
 

@@ -1,8 +1,8 @@
 /* peers.c - connections: how long they may take, and how many of them an address may hold when they run short.
  *
- * A connection that takes longer than it may for its header, its body or for reading the answer is shut down, however steadily its bytes
- * drip. When nearly all connections are taken, the address that holds most gives up the oldest of those that have not asked for anything
- * yet, so that a few addresses cannot shut the others out. */
+ * A connection that takes longer than it may for its header, its body or for reading the answer is shut down,
+ * however steadily its bytes drip. When nearly all connections are taken, the address that holds most gives up the
+ * oldest of those that have not asked for anything yet, so that a few addresses cannot shut the others out. */
 #include "serve/serve.h"
 
 #include <netinet/in.h>

@@ -3,8 +3,8 @@
  *     {"q": "a slow film", "top": 3, "attention": true}   ->   {"rows": [{"label": ..., "probability": ...}], "record": {...}}
  *     {"q": ["one", "two"]}                               ->   {"rows": [[...], [...]]}
  *
- * Fields beside q are what can be asked of the task (the rows of `regard predict --help`). Texts wait, take turns and expire as lines to
- * translate do; between two texts a lane asks whether anybody still waits. */
+ * Fields beside q are what can be asked of the task (the rows of `regard predict --help`). Texts wait, take turns
+ * and expire as lines to translate do; between two texts a lane asks whether anybody still waits. */
 #include "serve/serve.h"
 
 #include <stdio.h>
@@ -27,7 +27,8 @@ static bool set_option(rg_request *r, const rg_option *row, const json_t *value)
 {
     char        number[32];
     const char *word = json_string_value(value);
-    if (json_is_integer(value)) snprintf(number, sizeof number, "%lld", (long long)json_integer_value(value)), word = number;
+    if (json_is_integer(value))
+        snprintf(number, sizeof number, "%lld", (long long)json_integer_value(value)), word = number;
     else if (json_is_real(value)) snprintf(number, sizeof number, "%.17g", json_real_value(value)), word = number;
     else if (json_is_boolean(value)) word = json_is_true(value) ? "true" : "false";
     if (word && rg_option_set(row, r->asking, 1, &word) == RG_OK) return true;
@@ -39,8 +40,10 @@ static bool read_options(rg_request *r, const json_t *fields)
 {
     const rg_task *task = r->server->model->system->task;
     const json_t  *attention = json_object_get(fields, "attention");
-    r->attention = json_is_true(attention) || (json_is_string(attention) && strcmp(json_string_value(attention), "true") == 0);
-    if (!(r->asking = rg_alloc_zero(task->asking_bytes + 1)) || (task->asking && rg_options_init(task->asking, r->asking) != RG_OK))
+    r->attention =
+        json_is_true(attention) || (json_is_string(attention) && strcmp(json_string_value(attention), "true") == 0);
+    if (!(r->asking = rg_alloc_zero(task->asking_bytes + 1)) ||
+        (task->asking && rg_options_init(task->asking, r->asking) != RG_OK))
         return rg_serve__error(&r->reply, 503, "No memory"), false;
     for (const rg_option *row = task->asking; row && row->name; row++) {
         const json_t *value = json_object_get(fields, row->name);
@@ -75,9 +78,15 @@ static bool read_texts(rg_request *r, const json_t *q)
     size_t                 all = 0, cost = 0;
     r->array = json_is_array(q);
     const size_t n = r->array ? json_array_size(q) : 1;
-    if (!n || (!r->array && !json_is_string(q))) return rg_serve__error(&r->reply, 400, "Invalid request: missing q parameter, a text or a list of texts"), false;
-    if (n > RG_SERVE_TEXTS) return rg_serve__error(&r->reply, 400, "Invalid request: request (%zu) exceeds text limit (%d)", n, RG_SERVE_TEXTS), false;
-    if (r->attention && n != 1) return rg_serve__error(&r->reply, 400, "Invalid request: the record of one text, not of %zu", n), false;
+    if (!n || (!r->array && !json_is_string(q)))
+        return rg_serve__error(&r->reply, 400, "Invalid request: missing q parameter, a text or a list of texts"),
+               false;
+    if (n > RG_SERVE_TEXTS)
+        return rg_serve__error(&r->reply, 400, "Invalid request: request (%zu) exceeds text limit (%d)", n,
+                               RG_SERVE_TEXTS),
+               false;
+    if (r->attention && n != 1)
+        return rg_serve__error(&r->reply, 400, "Invalid request: the record of one text, not of %zu", n), false;
     r->texts = rg_alloc_zero((n + 1) * sizeof *r->texts);
     r->line = rg_alloc_array(n + 1, sizeof *r->line);
     if (!r->texts || !r->line) return rg_serve__error(&r->reply, 503, "No memory"), false;
@@ -85,11 +94,17 @@ static bool read_texts(rg_request *r, const json_t *q)
         const char *text = json_string_value(r->array ? json_array_get(q, i) : q);
         if (!text) return rg_serve__error(&r->reply, 400, "Invalid request: q is a string or a list of strings"), false;
         all += rg_serve__characters(text);
-        if (all > c->char_limit) return rg_serve__error(&r->reply, 400, "Invalid request: request (%zu) exceeds text limit (%zu)", all, c->char_limit), false;
+        if (all > c->char_limit)
+            return rg_serve__error(&r->reply, 400, "Invalid request: request (%zu) exceeds text limit (%zu)", all,
+                                   c->char_limit),
+                   false;
         if (!add_text(r, text)) return false;
         cost += r->line[i]->subwords;
     }
-    if (cost > c->queue) return rg_serve__error(&r->reply, 400, "Invalid request: request (%zu words) exceeds the queue (%zu)", cost, c->queue), false;
+    if (cost > c->queue)
+        return rg_serve__error(&r->reply, 400, "Invalid request: request (%zu words) exceeds the queue (%zu)", cost,
+                               c->queue),
+               false;
     return true;
 }
 
@@ -99,7 +114,8 @@ bool rg_serve__predict(rg_request *r)
     if (r->server->translator) return rg_serve__error(&r->reply, 404, "This model translates: POST /translate"), false;
     json_t *fields = rg_serve__fields(r);
     if (!fields) return false;
-    if (rg_serve__allowed(r, fields) && read_options(r, fields) && read_texts(r, json_object_get(fields, "q")) && !(queued = rg_queue_put(r)))
+    if (rg_serve__allowed(r, fields) && read_options(r, fields) && read_texts(r, json_object_get(fields, "q")) &&
+        !(queued = rg_queue_put(r)))
         rg_serve__error(&r->reply, 503, "Too many requests are waiting");
     json_decref(fields);
     return queued;
@@ -126,7 +142,8 @@ typedef struct {
 static rg_status take_columns(void *context, const char *const *names, size_t count)
 {
     answer *a = context;
-    if (count > sizeof a->names / sizeof *a->names) return rg_fail(RG_ELIMIT, "%zu columns; at most %zu are sent", count, sizeof a->names / sizeof *a->names);
+    if (count > sizeof a->names / sizeof *a->names)
+        return rg_fail(RG_ELIMIT, "%zu columns; at most %zu are sent", count, sizeof a->names / sizeof *a->names);
     for (a->count = 0; a->count < count; a->count++)
         if (!(a->names[a->count] = rg_strdup(names[a->count]))) return RG_ENOMEM;
     return RG_OK;
@@ -138,8 +155,11 @@ static rg_status take_row(void *context, const rg_value *cells)
     json_t *row = json_object();
     for (size_t i = 0; row && i < a->count; i++) {
         const rg_value *c = &cells[i];
-        json_t         *value = c->text ? json_string(c->text) : c->digits ? json_real(c->number) : json_integer((json_int_t)c->number);
-        if (json_object_set_new(row, a->names[i], value) != 0) return json_decref(row), rg_fail(RG_EFORMAT, "%s cannot be written as JSON", a->names[i]);
+        json_t         *value = c->text     ? json_string(c->text)
+                                : c->digits ? json_real(c->number)
+                                            : json_integer((json_int_t)c->number);
+        if (json_object_set_new(row, a->names[i], value) != 0)
+            return json_decref(row), rg_fail(RG_EFORMAT, "%s cannot be written as JSON", a->names[i]);
     }
     return row && json_array_append_new(a->rows, row) == 0 ? RG_OK : RG_ENOMEM;
 }
@@ -162,7 +182,11 @@ static rg_status ask(json_t **out_rows, json_t **out_record, rg_request *r, char
 {
     const rg_model   *m = r->server->model;
     answer            a = { .rows = json_array(), .request = r };
-    const rg_sink     sink = { .context = &a, .columns = take_columns, .row = take_row, .note = ignore, .record = r->attention ? take_record : NULL,
+    const rg_sink     sink = { .context = &a,
+                               .columns = take_columns,
+                               .row = take_row,
+                               .note = ignore,
+                               .record = r->attention ? take_record : NULL,
                                .stop = unwanted };
     const rg_list     words = { 1, &text };
     const rg_question q = { .options = r->asking, .words = &words, .input = NULL, .threads = 1, .sink = &sink };

@@ -1,12 +1,14 @@
 /* queue.c - requests whose lines wait: who may come in, who is next, whose time is over.
  *
- * Everything is counted in subwords, which is what a search costs, and counted before a request is let in. Two lanes translate: one for
- * lines of usual length, one for long lines, which keep a search busy for seconds and get half of the threads. In each lane
+ * Everything is counted in subwords, which is what a search costs, and counted before a request is let in. Two lanes
+ * translate: one for lines of usual length, one for long lines, which keep a search busy for seconds and get half of
+ * the threads. In each lane
  *
  *     between addresses   the one that was served least is next (start-time fair queueing), line by line
  *     within an address   by urgency = time of arrival + subwords / PATIENCE: a small request passes large ones, and nobody waits for ever
  *
- * When the queue is full, the address that fills it most loses its youngest request or is not let in; the others do not notice. */
+ * When the queue is full, the address that fills it most loses its youngest request or is not let in; the others do
+ * not notice. */
 #define _GNU_SOURCE 1 /* POLLRDHUP */
 #include "serve/serve.h"
 
@@ -22,7 +24,7 @@ enum {
     RUN_MS = 250
 };
 
-/* --------------------------------------------------------------------------------------------------------- in and out */
+/* ------------------------------------------------------------------------------------------------------- in and out */
 
 static rg_flow *find_flow(rg_queue *q, uint64_t address)
 {
@@ -62,8 +64,8 @@ static void enter(rg_queue *q, rg_request *r, rg_flow *flow)
     lane->lines += r->lines;
 }
 
-/* Its answer is there: nothing of it waits any longer, and its connection goes on. Searches that still run for it end at their next step.
- * Once it is resumed and the lock is gone, a request that is not running is no longer ours. */
+/* Its answer is there: nothing of it waits any longer, and its connection goes on. Searches that still run for it
+ * end at their next step. Once it is resumed and the lock is gone, a request that is not running is no longer ours. */
 static void answer(rg_request *r, const rg_reply *reply)
 {
     rg_queue *q = &r->server->queue;
@@ -151,7 +153,7 @@ void rg_queue_release(rg_request *r)
     if (!running) rg_serve__free(r);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- clock */
+/* ------------------------------------------------------------------------------------------------------------ clock */
 
 static bool has_left(const struct pollfd *p) { return p->revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL); }
 
@@ -179,7 +181,7 @@ void rg_queue_tick(rg_server *s)
     pthread_mutex_unlock(&q->lock);
 }
 
-/* -------------------------------------------------------------------------------------------------------- who is next */
+/* ------------------------------------------------------------------------------------------------------ who is next */
 
 static bool before(const rg_request *a, const rg_request *b)
 {
@@ -187,7 +189,8 @@ static bool before(const rg_request *a, const rg_request *b)
     return x != y ? x < y : a->urgency < b->urgency;
 }
 
-/* Lines whose attention is recorded slow down those they are searched with: a run has only the one kind or only the other. */
+/* Lines whose attention is recorded slow down those they are searched with: a run has only the one kind or only the
+ * other. */
 static rg_request *next_request(const rg_queue *q, const rg_lane *lane)
 {
     rg_request *best = NULL;
@@ -214,8 +217,9 @@ static void take_line(rg_queue *q, rg_lane *lane, rg_request *r)
     q->subwords -= line->subwords;
 }
 
-/* Clients that were just answered ask again in a moment. As long as fewer lines wait than the last run had, it is worth a tenth of the
- * last run's time to wait for them: a run of many costs little more than a run of few. A lone client never waits. */
+/* Clients that were just answered ask again in a moment. As long as fewer lines wait than the last run had, it is
+ * worth a tenth of the last run's time to wait for them: a run of many costs little more than a run of few. A lone
+ * client never waits. */
 static void gather(rg_queue *q, rg_lane *lane)
 {
     struct timespec until;
@@ -251,7 +255,7 @@ bool rg_queue_take(rg_lane *lane)
     return go;
 }
 
-/* ------------------------------------------------------------------------------------------------------- a lane's side */
+/* ---------------------------------------------------------------------------------------------------- a lane's side */
 
 void rg_queue_answer(rg_request *r, rg_reply *reply)
 {
@@ -278,7 +282,7 @@ void rg_queue_drop(rg_request *r)
     if (orphan) rg_serve__free(r);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- life */
+/* ------------------------------------------------------------------------------------------------------------- life */
 
 rg_status rg_queue_start(rg_server *s)
 {

@@ -1,4 +1,5 @@
-/* segments.c - a text as lines to translate and parts that stay as they are: line ends and blanks at both ends of a line. */
+/* segments.c - a text as lines to translate and parts that stay as they are: line ends and blanks at both ends of a
+ * line. */
 #include "serve/markup.h"
 
 #include <string.h>

@@ -7,9 +7,10 @@
  *   predict.c   /v1/predict: models that do not translate                page_predict.c  their page
  *   segments.c  a text cut into lines to translate and what stays       markup.h    the same of HTML, and the tags inside a line
  *
- * A request belongs to the HTTP thread. From rg_queue_put() to its answer its connection is suspended, and the lock of the queue guards it:
- * whoever answers it first (a lane that has translated it, the clock whose deadline has passed, the drain) resumes the connection, once. A
- * lane that still works on a request nobody wants any more frees it afterwards (`running`, `orphan`). */
+ * A request belongs to the HTTP thread. From rg_queue_put() to its answer its connection is suspended, and the lock
+ * of the queue guards it: whoever answers it first (a lane that has translated it, the clock whose deadline has
+ * passed, the drain) resumes the connection, once. A lane that still works on a request nobody wants any more frees
+ * it afterwards (`running`, `orphan`). */
 #ifndef RG_SERVE_SERVE_H
 #define RG_SERVE_SERVE_H
 
@@ -73,7 +74,8 @@ rg_status rg_segments_cut_html(rg_segments *out, const char *text, bool aligned)
 rg_status rg_segments_keep(rg_segments *out, const char *text);           /* nothing of it is translated */
 void      rg_segments_free(rg_segments *segments);
 /* Keep what became of a line, as it will stand in the text; of HTML with its tags. */
-rg_status rg_segments_translated(rg_part *line, const rg_translator *translator, const rg_translated *result, bool html);
+rg_status rg_segments_translated(rg_part *line, const rg_translator *translator, const rg_translated *result,
+                                 bool html);
 /* The whole again, with translation number `rank` (or the last there is) of each line. */
 rg_status rg_segments_join(rg_text *out, const rg_segments *segments, size_t rank);
 
@@ -197,15 +199,17 @@ struct rg_server {
 
 /* peers.c */
 uint64_t rg_serve__address(struct MHD_Connection *connection); /* a number for each address; of IPv6 for each /64 */
-void     rg_serve__connected(void *context, struct MHD_Connection *connection, void **socket_context, enum MHD_ConnectionNotificationCode what);
+void     rg_serve__connected(void *context, struct MHD_Connection *connection, void **socket_context,
+                             enum MHD_ConnectionNotificationCode what);
 void     rg_serve__phase(rg_request *request, rg_phase phase);
 void     rg_serve__end_late(rg_server *server); /* connections past their deadline */
 bool     rg_serve__over_quota(rg_request *request);
 
 /* handle.c */
-enum MHD_Result rg_serve__handle(void *context, struct MHD_Connection *connection, const char *url, const char *method, const char *version,
-                                 const char *data, size_t *data_bytes, void **state);
-void rg_serve__completed(void *context, struct MHD_Connection *connection, void **state, enum MHD_RequestTerminationCode why);
+enum MHD_Result rg_serve__handle(void *context, struct MHD_Connection *connection, const char *url, const char *method,
+                                 const char *version, const char *data, size_t *data_bytes, void **state);
+void            rg_serve__completed(void *context, struct MHD_Connection *connection, void **state,
+                                    enum MHD_RequestTerminationCode why);
 /* Set the answer: JSON of `value` (taken over), or {"error": ...}. */
 void rg_serve__answer(rg_reply *reply, unsigned code, json_t *value);
 void rg_serve__error(rg_reply *reply, unsigned code, const char *format, ...) RG_PRINTF(3, 4);
@@ -216,14 +220,15 @@ extern const double rg_serve__buckets[RG_SERVE_BUCKETS]; /* seconds */
 /* fields.c: NULL when the answer says what is wrong with them. */
 json_t *rg_serve__fields(rg_request *request);
 
-/* api.c: each sets the answer, or has put the request into the queue and says true: it is then no longer the caller's. */
+/* api.c: each sets the answer, or has put the request into the queue and says true: it is then no longer the
+ * caller's. */
 bool rg_serve__translate(rg_request *request, bool attention);
 bool rg_serve__detect(rg_request *request);
 bool rg_serve__languages(rg_request *request);
 bool rg_serve__settings(rg_request *request);
 bool rg_serve__metrics(rg_request *request);
-/* On a lane: the answer of a request whose lines are translated; `result` is that of its only line when its record is asked for. No answer
- * when nobody waits for it any more. */
+/* On a lane: the answer of a request whose lines are translated; `result` is that of its only line when its record
+ * is asked for. No answer when nobody waits for it any more. */
 void rg_serve__translated(rg_reply *reply, const rg_request *request, const rg_translated *result);
 
 /* predict.c: the same for models that do not translate. rg_serve__predicted answers the lines of a lane's run. */

@@ -1,7 +1,7 @@
 /* server.c - the daemon's life: listen, keep deadlines, drain.
  *
- * One thread speaks HTTP (libmicrohttpd, epoll), one for each lane translates, and the caller's keeps the clock: of connections (peers.c)
- * and of requests that wait or are translated (queue.c). */
+ * One thread speaks HTTP (libmicrohttpd, epoll), one for each lane translates, and the caller's keeps the clock: of
+ * connections (peers.c) and of requests that wait or are translated (queue.c). */
 #include "serve/serve.h"
 
 #include <errno.h>
@@ -50,13 +50,15 @@ static rg_status listen_on(int *out, char *url, size_t room, const rg_serve_conf
     freeaddrinfo(list);
     if (status != RG_OK) return rg_fail(RG_EIO, "cannot listen on %s port %d: %s", c->host, c->port, strerror(errno));
     if (getsockname(*out, (struct sockaddr *)&bound, &size) != 0 ||
-        getnameinfo((struct sockaddr *)&bound, size, host, sizeof host, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+        getnameinfo((struct sockaddr *)&bound, size, host, sizeof host, port, sizeof port,
+                    NI_NUMERICHOST | NI_NUMERICSERV) != 0)
         snprintf(host, sizeof host, "%s", "?");
     snprintf(url, room, bound.ss_family == AF_INET6 ? "http://[%s]:%s/" : "http://%s:%s/", host, port);
     return RG_OK;
 }
 
-/* %XX of paths and queries. A zero byte would end the text early; 0xFF instead is no UTF-8 and fits no path, so that it is refused. */
+/* %XX of paths and queries. A zero byte would end the text early; 0xFF instead is no UTF-8 and fits no path, so that
+ * it is refused. */
 static size_t unescape(void *context, struct MHD_Connection *connection, char *text)
 {
     (void)context;
@@ -67,11 +69,12 @@ static size_t unescape(void *context, struct MHD_Connection *connection, char *t
 
 static rg_status start_daemon(rg_server *s, int listening)
 {
-    s->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, rg_serve__handle, s,
-                                 MHD_OPTION_LISTEN_SOCKET, listening, MHD_OPTION_NOTIFY_COMPLETED, rg_serve__completed, s,
-                                 MHD_OPTION_NOTIFY_CONNECTION, rg_serve__connected, s, MHD_OPTION_CONNECTION_LIMIT,
-                                 (unsigned)RG_SERVE_CONNECTIONS, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL,
-                                 MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)s->config->per_address, MHD_OPTION_CONNECTION_TIMEOUT, 60u,
+    s->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL,
+                                 rg_serve__handle, s, MHD_OPTION_LISTEN_SOCKET, listening, MHD_OPTION_NOTIFY_COMPLETED,
+                                 rg_serve__completed, s, MHD_OPTION_NOTIFY_CONNECTION, rg_serve__connected, s,
+                                 MHD_OPTION_CONNECTION_LIMIT, (unsigned)RG_SERVE_CONNECTIONS,
+                                 MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+                                 (unsigned)s->config->per_address, MHD_OPTION_CONNECTION_TIMEOUT, 60u,
                                  MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)(RG_SERVE_HEADER + RG_SERVE_LINE + 8192),
                                  MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
     if (s->daemon) return RG_OK;
@@ -89,8 +92,9 @@ static void tick(rg_server *s)
     rg_queue_tick(s);
 }
 
-/* No more connections; what was asked is answered, as far as the time allows; at its end searches are given up and the rest is refused, with
- * a little time left for the last answers to leave. Nothing in flight must be seen twice: a request may stand unread in its socket. */
+/* No more connections; what was asked is answered, as far as the time allows; at its end searches are given up and
+ * the rest is refused, with a little time left for the last answers to leave. Nothing in flight must be seen twice:
+ * a request may stand unread in its socket. */
 static void drain(rg_server *s)
 {
     const double all = s->config->drain_seconds, until = rg_now() + all, enough = until - (all < 2 ? all / 4 : 0.5);
@@ -122,7 +126,8 @@ static rg_status serve(rg_server *s, int stop, void (*ready)(void *context, cons
         return status;
     }
     if (ready) ready(context, url);
-    for (struct pollfd p = { .fd = stop, .events = POLLIN }; poll(&p, 1, TICK_MS) == 0 || (p.revents == 0 && errno == EINTR);)
+    for (struct pollfd p = { .fd = stop, .events = POLLIN };
+         poll(&p, 1, TICK_MS) == 0 || (p.revents == 0 && errno == EINTR);)
         tick(s);
     drain(s);
     return RG_OK;
@@ -145,19 +150,21 @@ static rg_status make_page(rg_server *s)
     return RG_OK;
 }
 
-rg_status rg_serve__model(const rg_serve_config *config, rg_model *model, int stop, void (*ready)(void *context, const char *address),
-                         void *context)
+rg_status rg_serve__model(const rg_serve_config *config, rg_model *model, int stop,
+                          void (*ready)(void *context, const char *address), void *context)
 {
     const rg_task *task = model->system->task;
     rg_translator *translator = task->translates ? model->assets : NULL;
     if (rg_model_size(model, "channels")) /* its inputs are names of files: nobody outside may choose those */
         return rg_fail(RG_EMATCH, "a model that reads pictures cannot be served: `regard predict` answers files");
     if (!task->texts || !task->texts(model) || !task->answer)
-        return rg_fail(RG_EMATCH, "a model for '%s' (%s -> %s) reads no texts: it cannot be served", task->name, task->in, task->out);
+        return rg_fail(RG_EMATCH, "a model for '%s' (%s -> %s) reads no texts: it cannot be served", task->name,
+                       task->in, task->out);
     if (config->port < 0 || config->port > 65535 || config->beam < 1 || config->threads < 1 || config->queue < 1 ||
         config->char_limit < 1 || !(config->request_seconds > 0))
-        return rg_fail(RG_EINVAL, "port %d, beam %zu, %d threads, queue of %zu, %zu characters, %g seconds: one is out of range",
-                       config->port, config->beam, config->threads, config->queue, config->char_limit, config->request_seconds);
+        return rg_fail(
+            RG_EINVAL, "port %d, beam %zu, %d threads, queue of %zu, %zu characters, %g seconds: one is out of range",
+            config->port, config->beam, config->threads, config->queue, config->char_limit, config->request_seconds);
     rg_server *s = rg_alloc_zero(sizeof *s);
     if (!s) return RG_ENOMEM;
     s->settings = *config;

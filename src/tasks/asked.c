@@ -1,5 +1,6 @@
-/* asked.c - inputs that a model is asked about: the words of a command, lines of a file or of standard input, pictures. They are collected in
- * a store of examples until a batch is full or the next line would have to be waited for, and then answered in order. */
+/* asked.c - inputs that a model is asked about: the words of a command, lines of a file or of standard input,
+ * pictures. They are collected in a store of examples until a batch is full or the next line would have to be waited
+ * for, and then answered in order. */
 #include <string.h>
 #include <strings.h>
 
@@ -56,7 +57,8 @@ rg_status rg_asked_fault(const rg_question *q, const rg_asked *asked, size_t col
     rg_value  *cells = rg_alloc_array(columns + 3, sizeof *cells);
     rg_status  status = line && cells ? RG_OK : RG_ENOMEM;
     if (status == RG_OK && q->sink->note) q->sink->note(q->sink->context, line);
-    for (size_t i = 0; status == RG_OK && i < columns; i++) cells[i] = (rg_value){ .text = i == 0 ? asked->name : i == 1 ? "-" : i == 2 ? "error" : "" };
+    for (size_t i = 0; status == RG_OK && i < columns; i++)
+        cells[i] = (rg_value){ .text = i == 0 ? asked->name : i == 1 ? "-" : i == 2 ? "error" : "" };
     if (status == RG_OK) status = q->sink->row(q->sink->context, cells);
     rg_free(line);
     rg_free(cells);
@@ -128,11 +130,15 @@ static rg_status set_aside(asking *x, waiting *w, rg_status status)
 static rg_status store(asking *x, waiting *w, const char *name, const rg_cell *cell, const char *second)
 {
     const bool     pixels = x->spec->kind == RG_FIELD_PIXELS;
-    const rg_cell  cells[2] = { *cell, { .bytes = second, .count = second ? strlen(second) : 0, .missing = !second || !*second } };
+    const rg_cell  cells[2] = {
+         *cell, { .bytes = second, .count = second ? strlen(second) : 0, .missing = !second || !*second }
+    };
     const uint64_t before = rg_examples_count(x->store);
-    const uint64_t cropped = before || rg_examples_counts(x->store)->files ? rg_examples_counts(x->store)->faults[0].cropped.count : 0;
+    const uint64_t cropped =
+        before || rg_examples_counts(x->store)->files ? rg_examples_counts(x->store)->faults[0].cropped.count : 0;
     size_t         channels;
-    rg_status      status = pixels && !cell->count ? rg_fail(RG_EFORMAT, "the file is empty") : rg_examples_add(x->store, cells, w->number);
+    rg_status      status =
+        pixels && !cell->count ? rg_fail(RG_EFORMAT, "the file is empty") : rg_examples_add(x->store, cells, w->number);
     if (status == RG_OK && pixels) status = rg_pixels_measure(&w->height, &w->width, &channels, cell);
     if (status != RG_OK && pixels) return set_aside(x, w, status);
     if (status != RG_OK && name) return rg_fail_in(status, "%s: ", name);
@@ -148,7 +154,8 @@ static rg_status store(asking *x, waiting *w, const char *name, const rg_cell *c
 static rg_status wait(asking *x, const rg_cell *cell)
 {
     const waiting *w = &x->input[x->count++];
-    x->pixels += w->height && x->spec->decode ? rg_model_size(x->model, "height") * rg_model_size(x->model, "width") : 0;
+    x->pixels +=
+        w->height && x->spec->decode ? rg_model_size(x->model, "height") * rg_model_size(x->model, "width") : 0;
     if (x->count < AT_ONCE && x->pixels < MOST_PIXELS && (x->answered || !x->question->sink->record)) return RG_OK;
     x->cell = cell;
     const rg_status answered = answer_waiting(x);
@@ -189,12 +196,15 @@ static rg_status add_picture_file(asking *x, const char *path, const char *secon
     rg_text   bytes = { 0 };
     rg_files *here = NULL;
     bool      there = false;
-    char     *slash = strrchr(path, '/'), *folder = slash ? rg_format("%.*s", (int)(slash - path + 1), path) : rg_strdup("./");
+    char     *slash = strrchr(path, '/'),
+         *folder = slash ? rg_format("%.*s", (int)(slash - path + 1), path) : rg_strdup("./");
     rg_status status = folder ? rg_files_open(&here, folder) : RG_ENOMEM;
     if (status == RG_OK) status = rg_files_read(&there, &bytes, here, slash ? slash + 1 : path, (size_t)256 << 20);
     if (status == RG_OK && !there) status = rg_fail(RG_EIO, "%s: there is no such file", path);
     const rg_cell cell = { .bytes = rg_text_c(&bytes), .count = bytes.length, .missing = !bytes.length };
-    status = status == RG_OK ? add(x, path, NULL, &cell, second) : status == RG_ENOMEM ? status : add_broken(x, path, status);
+    status = status == RG_OK       ? add(x, path, NULL, &cell, second)
+             : status == RG_ENOMEM ? status
+                                   : add_broken(x, path, status);
     rg_files_close(here);
     rg_text_free(&bytes);
     rg_free(folder);
@@ -241,7 +251,8 @@ static rg_status add_path(asking *x, const char *line)
 {
     const char *tab = x->fields > 1 && !x->second ? strchr(line, '\t') : NULL;
     if (x->fields < 2 || x->second) return add_picture(x, line, x->second);
-    if (!tab || !tab[1]) return rg_fail(RG_EFORMAT, "'%.60s': a line is a picture, a tab and a %s", line, x->spec[1].name);
+    if (!tab || !tab[1])
+        return rg_fail(RG_EFORMAT, "'%.60s': a line is a picture, a tab and a %s", line, x->spec[1].name);
     char           *path = rg_format("%.*s", (int)(tab - line), line);
     const rg_status status = path ? add_picture(x, path, tab + 1) : RG_ENOMEM;
     rg_free(path);
@@ -254,13 +265,16 @@ static rg_status add_words(asking *x, const rg_list *words)
 {
     rg_text   line = { 0 };
     rg_status status = RG_OK;
-    const bool pictures = x->spec->kind == RG_FIELD_PIXELS, pair = pictures && x->fields > 1 && !x->second && words->count > 1;
+    const bool pictures = x->spec->kind == RG_FIELD_PIXELS,
+               pair = pictures && x->fields > 1 && !x->second && words->count > 1;
     if (pictures && !pair) {
         for (size_t i = 0; i < words->count; i++) RG_TRY(add_path(x, words->items[i]));
         return RG_OK;
     }
-    for (size_t i = pair; status == RG_OK && i < words->count; i++) status = rg_text_print(&line, "%s%s", i > pair ? " " : "", words->items[i]);
-    if (status == RG_OK) status = pair ? add_picture(x, words->items[0], rg_text_c(&line)) : add_text(x, rg_text_c(&line), line.length);
+    for (size_t i = pair; status == RG_OK && i < words->count; i++)
+        status = rg_text_print(&line, "%s%s", i > pair ? " " : "", words->items[i]);
+    if (status == RG_OK)
+        status = pair ? add_picture(x, words->items[0], rg_text_c(&line)) : add_text(x, rg_text_c(&line), line.length);
     rg_text_free(&line);
     return status;
 }
@@ -283,24 +297,28 @@ static rg_status add_all(asking *x)
     rg_lines          *lines;
     if (q->words && q->words->count) return add_words(x, q->words);
     if (!q->input) return rg_fail(RG_EINVAL, "which text? give its words behind the options");
-    if (x->spec->kind == RG_FIELD_PIXELS && (x->fields < 2 || x->second) && strcmp(q->input, "-") != 0) return add_path(x, q->input);
+    if (x->spec->kind == RG_FIELD_PIXELS && (x->fields < 2 || x->second) && strcmp(q->input, "-") != 0)
+        return add_path(x, q->input);
     RG_TRY(rg_lines_open(&lines, q->input, NULL));
     const rg_status status = add_lines(x, lines);
     rg_lines_close(lines);
     return status;
 }
 
-rg_status rg_supervised_answer(const rg_model *m, const rg_question *q, const rg_field_spec *input, rg_answer_one *each, void *context)
+rg_status rg_supervised_answer(const rg_model *m, const rg_question *q, const rg_field_spec *input, rg_answer_one *each,
+                               void *context)
 {
     return rg_supervised_ask(m, q, input, 1, NULL, each, context);
 }
 
-rg_status rg_supervised_ask(const rg_model *m, const rg_question *q, const rg_field_spec *inputs, size_t fields, const char *second, rg_answer_one *each,
-                            void *context)
+rg_status rg_supervised_ask(const rg_model *m, const rg_question *q, const rg_field_spec *inputs, size_t fields,
+                            const char *second, rg_answer_one *each, void *context)
 {
     const rg_examples_config in_order = { .batch = AT_ONCE, .memory = SIZE_MAX };
     rg_tape_config           config = { .record = false };
-    asking                   x = { .model = m, .question = q, .spec = inputs, .fields = fields, .second = second, .each = each, .context = context };
+    asking                   x = {
+                          .model = m, .question = q, .spec = inputs, .fields = fields, .second = second, .each = each, .context = context
+    };
     rg_status                status = q->threads > 1 ? rg_team_new(&config.team, q->threads) : RG_OK;
     if (status == RG_OK) status = rg_tape_new(&x.tape, &config);
     if (status == RG_OK) status = rg_examples_new(&x.store, &in_order, inputs, fields);
@@ -313,7 +331,9 @@ rg_status rg_supervised_ask(const rg_model *m, const rg_question *q, const rg_fi
             else if (why) rg_fail(status, "%s", why);
             rg_free(why);
         }
-        if (status == RG_OK && x.broken) status = rg_fail(RG_EFORMAT, "%llu of %llu pictures could not be read", (unsigned long long)x.broken, (unsigned long long)x.number);
+        if (status == RG_OK && x.broken)
+            status = rg_fail(RG_EFORMAT, "%llu of %llu pictures could not be read", (unsigned long long)x.broken,
+                             (unsigned long long)x.number);
     }
     rg_examples_free(x.store);
     rg_tape_free(x.tape);

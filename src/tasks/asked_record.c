@@ -1,4 +1,5 @@
-/* asked_record.c - the record of an answer: the input, what the model says of it, and what it attended to; and answers that are texts. */
+/* asked_record.c - the record of an answer: the input, what the model says of it, and what it attended to; and
+ * answers that are texts. */
 #include <string.h>
 
 #include "regard/supervised.h"
@@ -53,7 +54,8 @@ rg_status rg_record_add_words(rg_record *record, const char *name, const char *t
 rg_status rg_record_add_tokens(rg_record *record, const char *name, const rg_vocab *vocab, const rg_asked *asked)
 {
     const rg_field *text = asked->batch ? &asked->batch->field[RG_INPUT] : NULL;
-    const size_t    first = text ? (size_t)text->layout.start[asked->example] : 0, n = text ? (size_t)text->layout.start[asked->example + 1] - first : 0;
+    const size_t    first = text ? (size_t)text->layout.start[asked->example] : 0,
+                 n = text ? (size_t)text->layout.start[asked->example + 1] - first : 0;
     if (asked->text && count_words(asked->text) == n) return rg_record_add_words(record, name, asked->text); /* as they were written */
     const char **token = rg_alloc_array(n + 1, sizeof *token);
     for (size_t i = 0; token && i < n; i++) token[i] = rg_vocab_piece(vocab, text->ids[first + i]);
@@ -62,7 +64,7 @@ rg_status rg_record_add_tokens(rg_record *record, const char *name, const rg_voc
     return status;
 }
 
-/* ---------------------------------------------------------------------------------------------------- answers of texts */
+/* ------------------------------------------------------------------------------------------------- answers of texts */
 
 typedef struct {
     const rg_model    *model;
@@ -98,7 +100,8 @@ static rg_status give_text(void *context, const rg_asked *asked)
     return sink->record && !x->recorded ? give_record(x, asked) : RG_OK;
 }
 
-rg_status rg_supervised_answer_texts(const rg_model *m, const rg_question *q, const rg_field_spec *input, const char *column, rg_say *say)
+rg_status rg_supervised_answer_texts(const rg_model *m, const rg_question *q, const rg_field_spec *input,
+                                     const char *column, rg_say *say)
 {
     texts     x = { .model = m, .question = q, .vocab = input->vocab, .column = column, .say = say };
     rg_status status = q->sink->columns(q->sink->context, &column, 1);

@@ -20,7 +20,7 @@ static bool  *flag_of(const rg_asset *a, const void *assets)
 
 static const rg_names *names_before(const rg_asset *a, const void *assets) { return *pointer_of(a - 1, assets); }
 
-/* ------------------------------------------------------------------------------------------------------- from a file */
+/* ------------------------------------------------------------------------------------------------------ from a file */
 
 static rg_status get_names(rg_names **out, const rg_state *state, const rg_asset *a)
 {
@@ -39,8 +39,10 @@ static rg_status get_counts(uint64_t **out, const rg_state *state, const rg_asse
     size_t       n = 0;
     RG_TRY(rg_state_get_text(&text, state, a->key));
     if (!(*out = rg_alloc_zero((C + 1) * sizeof **out))) return RG_ENOMEM;
-    for (char *end; n < C && *text >= '0' && *text <= '9'; n++, text = *end == ' ' ? end + 1 : end) (*out)[n] = strtoull(text, &end, 10);
-    return n == C && !*text ? RG_OK : rg_fail(RG_EFORMAT, "%s does not have one number for each of %zu classes", a->key, C);
+    for (char *end; n < C && *text >= '0' && *text <= '9'; n++, text = *end == ' ' ? end + 1 : end)
+        (*out)[n] = strtoull(text, &end, 10);
+    return n == C && !*text ? RG_OK
+                            : rg_fail(RG_EFORMAT, "%s does not have one number for each of %zu classes", a->key, C);
 }
 
 static rg_status get_features(rg_features **out, const rg_state *state, const char *key)
@@ -83,12 +85,13 @@ rg_status rg_assets_sizes(const rg_asset *table, rg_sizes *sizes, const void *as
 {
     for (const rg_asset *a = table; a->key; a++) {
         const void *at = a->size ? *pointer_of(a, assets) : NULL;
-        if (at) RG_TRY(rg_sizes_put(sizes, a->size, a->kind == RG_ASSET_VOCAB ? rg_vocab_size(at) : rg_names_count(at)));
+        if (at)
+            RG_TRY(rg_sizes_put(sizes, a->size, a->kind == RG_ASSET_VOCAB ? rg_vocab_size(at) : rg_names_count(at)));
     }
     return RG_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------- into a file */
+/* ------------------------------------------------------------------------------------------------------ into a file */
 
 static rg_status put_names(rg_state *state, const char *key, const rg_names *names)
 {

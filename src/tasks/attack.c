@@ -1,5 +1,6 @@
-/* attack.c - the errors of a model on inputs that were changed to make it err (regard/probe.h), with what random changes of the same size do
- * beside them. What is written is read back by any command: pictures in a folder per class, numbers as a table. */
+/* attack.c - the errors of a model on inputs that were changed to make it err (regard/probe.h), with what random
+ * changes of the same size do beside them. What is written is read back by any command: pictures in a folder per
+ * class, numbers as a table. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -22,17 +23,20 @@ typedef struct {
     size_t                  sheet_rows;
 } attack;
 
-/* ------------------------------------------------------------------------------------------------------------ writing */
+/* ---------------------------------------------------------------------------------------------------------- writing */
 
 static rg_status make_folder(const char *path)
 {
-    return mkdir(path, 0777) == 0 || errno == EEXIST ? RG_OK : rg_fail(RG_EIO, "%s: cannot make the folder: %s", path, strerror(errno));
+    return mkdir(path, 0777) == 0 || errno == EEXIST
+               ? RG_OK
+               : rg_fail(RG_EIO, "%s: cannot make the folder: %s", path, strerror(errno));
 }
 
 /* OUT, or OUT/EPSILON-STEPS where there are several. A new string. */
 static char *place_of(const rg_attack_config *c, double epsilon, int64_t steps)
 {
-    return c->epsilons * c->step_counts == 1 ? rg_strdup(c->out) : rg_format("%s/%.6g-%lld", c->out, epsilon, (long long)steps);
+    return c->epsilons * c->step_counts == 1 ? rg_strdup(c->out)
+                                             : rg_format("%s/%.6g-%lld", c->out, epsilon, (long long)steps);
 }
 
 static rg_status to_picture(rg_picture *out, const rg_batch *b, const rg_tensor *x, size_t example)
@@ -47,7 +51,8 @@ static rg_status to_picture(rg_picture *out, const rg_batch *b, const rg_tensor 
     return RG_OK;
 }
 
-static rg_status write_picture(const attack *a, const rg_batch *b, const rg_tensor *x, size_t example, const char *place)
+static rg_status write_picture(const attack *a, const rg_batch *b, const rg_tensor *x, size_t example,
+                               const char *place)
 {
     const int32_t label = rg_probe__label(b, b->examples, example);
     const char   *name = label >= 0 && a->names ? rg_names_get(a->names, label) : "unlabelled";
@@ -72,7 +77,8 @@ static rg_status write_numbers(const attack *a, const rg_batch *b, const rg_tens
     for (size_t i = 0; status == RG_OK && i < b->examples; i++) {
         const int32_t label = rg_probe__label(b, b->examples, i);
         status = rg_text_add_string(&text, label >= 0 && a->names ? rg_names_get(a->names, label) : "");
-        for (int32_t r = b->field[RG_INPUT].layout.start[i]; status == RG_OK && r < b->field[RG_INPUT].layout.start[i + 1]; r++)
+        for (int32_t r = b->field[RG_INPUT].layout.start[i];
+             status == RG_OK && r < b->field[RG_INPUT].layout.start[i + 1]; r++)
             for (size_t j = 0; status == RG_OK && j < rg_tensor_cols(x); j++)
                 status = rg_text_print(&text, "\t%.9g", (double)rg_tensor_at(x, (size_t)r, j));
         if (status == RG_OK) status = rg_text_print(&text, "\n");
@@ -92,36 +98,44 @@ static rg_status write_batch(const attack *a, const rg_batch *b, const rg_tensor
     const rg_field_kind kind = b->field[RG_INPUT].kind;
     if (!a->config->out) return RG_OK;
     if (kind != RG_FIELD_PIXELS && kind != RG_FIELD_NUMBERS)
-        return rg_fail(RG_EINVAL, "--output %s: the change is one of embeddings, which is no text that could be written", a->config->out);
+        return rg_fail(RG_EINVAL,
+                       "--output %s: the change is one of embeddings, which is no text that could be written",
+                       a->config->out);
     char     *place = place_of(a->config, epsilon, steps);
     rg_status status = place ? make_folder(a->config->out) : RG_ENOMEM;
     if (status == RG_OK && kind == RG_FIELD_NUMBERS) status = write_numbers(a, b, x, place);
     else if (status == RG_OK) status = make_folder(place);
-    for (size_t i = 0; status == RG_OK && kind == RG_FIELD_PIXELS && i < b->examples; i++) status = write_picture(a, b, x, i, place);
+    for (size_t i = 0; status == RG_OK && kind == RG_FIELD_PIXELS && i < b->examples; i++)
+        status = write_picture(a, b, x, i, place);
     rg_free(place);
     return status;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- sheet */
+/* ------------------------------------------------------------------------------------------------------------ sheet */
 
 static void paste(rg_picture *sheet, const rg_picture *p, size_t row, size_t column)
 {
     const size_t top = row * (p->height + SHEET_GAP), left = column * (p->width + SHEET_GAP);
     for (size_t y = 0; y < p->height && top + y < sheet->height; y++)
         for (size_t x = 0; x < p->width * p->channels && left * p->channels + x < sheet->width * sheet->channels; x++)
-            sheet->pixels[((top + y) * sheet->width + left) * sheet->channels + x] = p->pixels[y * p->width * p->channels + x];
+            sheet->pixels[((top + y) * sheet->width + left) * sheet->channels + x] =
+                p->pixels[y * p->width * p->channels + x];
 }
 
-/* A row of the sheet: the picture, the change (grey: none; scaled so that the largest is black or white), the picture with it. */
-static rg_status add_to_sheet(attack *a, rg_tape *t, const rg_batch *b, rg_tensor *clean, rg_tensor *r, rg_tensor *attacked, double largest)
+/* A row of the sheet: the picture, the change (grey: none; scaled so that the largest is black or white), the
+ * picture with it. */
+static rg_status add_to_sheet(attack *a, rg_tape *t, const rg_batch *b, rg_tensor *clean, rg_tensor *r,
+                              rg_tensor *attacked, double largest)
 {
     rg_tensor *change = rg_shift(t, rg_scale(t, r, 0.5 / largest), 0.5), *three[] = { clean, change, attacked };
-    for (size_t i = 0; a->config->sheet && a->pixels && i < b->examples && a->sheet_rows < SHEET_ROWS; i++, a->sheet_rows++)
+    for (size_t i = 0; a->config->sheet && a->pixels && i < b->examples && a->sheet_rows < SHEET_ROWS;
+         i++, a->sheet_rows++)
         for (size_t k = 0; k < 3; k++) {
             rg_picture p = { 0 };
             RG_TRY(to_picture(&p, b, three[k], i));
             if (!a->sheet.pixels) {
-                RG_TRY(rg_picture_new(&a->sheet, SHEET_ROWS * (p.height + SHEET_GAP), 3 * (p.width + SHEET_GAP), p.channels));
+                RG_TRY(rg_picture_new(&a->sheet, SHEET_ROWS * (p.height + SHEET_GAP), 3 * (p.width + SHEET_GAP),
+                                      p.channels));
                 memset(a->sheet.pixels, 255, a->sheet.height * a->sheet.width * a->sheet.channels);
             }
             if (p.channels == a->sheet.channels) paste(&a->sheet, &p, a->sheet_rows, k);
@@ -130,19 +144,22 @@ static rg_status add_to_sheet(attack *a, rg_tape *t, const rg_batch *b, rg_tenso
     return RG_OK;
 }
 
-static void tell_answers(const attack *a, const rg_batch *b, const rg_tensor *before, const rg_tensor *after, size_t rows)
+static void tell_answers(const attack *a, const rg_batch *b, const rg_tensor *before, const rg_tensor *after,
+                         size_t rows)
 {
-    for (size_t i = 0; a->config->note && a->config->sheet && i < b->examples && i + a->sheet_rows - rows < SHEET_ROWS && i < rows; i++) {
+    for (size_t i = 0;
+         a->config->note && a->config->sheet && i < b->examples && i + a->sheet_rows - rows < SHEET_ROWS && i < rows;
+         i++) {
         double        p, q;
         const int32_t was = rg_probe__best(&p, before, i), is = rg_probe__best(&q, after, i);
         char          line[300];
-        snprintf(line, sizeof line, "row %zu of the sheet: %.80s (%.3f) -> %.80s (%.3f)", i + 1, a->names ? rg_names_get(a->names, was) : "", p,
-                 a->names ? rg_names_get(a->names, is) : "", q);
+        snprintf(line, sizeof line, "row %zu of the sheet: %.80s (%.3f) -> %.80s (%.3f)", i + 1,
+                 a->names ? rg_names_get(a->names, was) : "", p, a->names ? rg_names_get(a->names, is) : "", q);
         a->config->note(a->config->context, line);
     }
 }
 
-/* ----------------------------------------------------------------------------------------------------------- counting */
+/* --------------------------------------------------------------------------------------------------------- counting */
 
 static double margin_of(const rg_tensor *y, size_t row, int32_t label)
 {
@@ -154,8 +171,8 @@ static double margin_of(const rg_tensor *y, size_t row, int32_t label)
 }
 
 /* Sums; rg_attack divides them. confidence counts wrong answers alone. */
-static void count(attack *a, rg_attack_row *to, const rg_batch *b, const rg_tensor *clean, const rg_tensor *attacked, const rg_tensor *noisy,
-                  const rg_tensor *rounded)
+static void count(attack *a, rg_attack_row *to, const rg_batch *b, const rg_tensor *clean, const rg_tensor *attacked,
+                  const rg_tensor *noisy, const rg_tensor *rounded)
 {
     const size_t N = rg_tensor_rows(clean);
     for (size_t i = 0; i < N; i++) {
@@ -176,7 +193,7 @@ static void count(attack *a, rg_attack_row *to, const rg_batch *b, const rg_tens
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------------ passing */
+/* ---------------------------------------------------------------------------------------------------------- passing */
 
 static rg_tensor *random_change(rg_tape *t, const rg_pass *p, const rg_perturb_config *c)
 {
@@ -196,7 +213,8 @@ static rg_tensor *rounded_to_bytes(rg_tape *t, const rg_tensor *x)
     const size_t N = rg_tensor_rows(x), D = rg_tensor_cols(x);
     rg_real     *y = rg_tape_memory(t, (N * D + 1) * sizeof *y);
     if (!y || !x) return NULL;
-    for (size_t k = 0; k < N * D; k++) y[k] = (rg_real)(floor(255 * fmin(1, fmax(0, (double)rg_tensor_at(x, k / D, k % D))) + 0.5) / 255);
+    for (size_t k = 0; k < N * D; k++)
+        y[k] = (rg_real)(floor(255 * fmin(1, fmax(0, (double)rg_tensor_at(x, k / D, k % D))) + 0.5) / 255);
     return rg_constant(t, y, N, D, rg_tensor_layout(x));
 }
 
@@ -256,7 +274,8 @@ rg_status rg_attack(rg_attack_row *rows, const rg_model *m, const rg_set_options
     rg_status status = rg_probe__init(&a.probe, m, sets, c->threads, c->seed);
     bool      more = true;
     if (status == RG_OK) a.names = m->system->task->classes ? m->system->task->classes(m) : NULL;
-    if (status == RG_OK && !a.names) status = rg_fail(RG_EMATCH, "a model that answers with numbers has no errors to count");
+    if (status == RG_OK && !a.names)
+        status = rg_fail(RG_EMATCH, "a model that answers with numbers has no errors to count");
     for (size_t i = 0; i < c->epsilons * c->step_counts; i++)
         rows[i] = (rg_attack_row){ .epsilon = c->epsilon[i / c->step_counts], .steps = c->steps[i % c->step_counts] };
     while (status == RG_OK && more && !(c->most && a.done >= c->most)) {
@@ -265,7 +284,8 @@ rg_status rg_attack(rg_attack_row *rows, const rg_model *m, const rg_set_options
         if (status == RG_OK && more) status = one_batch(&a, &b);
     }
     for (size_t i = 0; i < c->epsilons * c->step_counts; i++) divide(&rows[i], a.pixels);
-    if (status == RG_OK && a.unlabelled && c->note) c->note(c->context, "examples without a label: what the model says of them stands for it");
+    if (status == RG_OK && a.unlabelled && c->note)
+        c->note(c->context, "examples without a label: what the model says of them stands for it");
     if (status == RG_OK && c->sheet && a.sheet.pixels) status = rg_picture_save(c->sheet, &a.sheet);
     rg_picture_free(&a.sheet);
     rg_probe__fini(&a.probe);

@@ -18,7 +18,7 @@ struct rg_augmented {
     bool                ready;
 };
 
-/* ----------------------------------------------------------------------------------------------------------- reading */
+/* ---------------------------------------------------------------------------------------------------------- reading */
 
 /* "clutter:8" as an option of the generator. */
 static rg_status set_option(rg_augmented *a, const char *word, size_t bytes)
@@ -27,7 +27,8 @@ static rg_status set_option(rg_augmented *a, const char *word, size_t bytes)
     const char           *colon = memchr(word, ':', bytes);
     char                  name[64], value[64];
     const char *const     words[] = { value };
-    if (!colon || colon == word || (size_t)(colon - word) >= sizeof name || bytes - (size_t)(colon - word) > sizeof value)
+    if (!colon || colon == word || (size_t)(colon - word) >= sizeof name ||
+        bytes - (size_t)(colon - word) > sizeof value)
         return rg_fail(RG_EINVAL, "'%.*s': options of %s are written name:value", (int)bytes, word, a->generator->name);
     snprintf(name, sizeof name, "%.*s", (int)(colon - word), word);
     snprintf(value, sizeof value, "%.*s", (int)(bytes - (size_t)(colon - word) - 1), colon + 1);
@@ -82,7 +83,7 @@ void rg_augmented_free(rg_augmented *a)
     rg_free(a);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- changing */
+/* --------------------------------------------------------------------------------------------------------- changing */
 
 static rg_status as_it_is(rg_text *out, size_t *height, size_t *width, const rg_base_picture *b)
 {
@@ -96,7 +97,8 @@ static rg_status give(rg_text *out, size_t *height, size_t *width, const rg_pict
     return rg_text_add(out, p->pixels, p->height * p->width * p->channels);
 }
 
-static rg_status change(rg_text *out, size_t *height, size_t *width, const rg_base_picture *base, uint64_t epoch, uint64_t line, bool training, void *context)
+static rg_status change(rg_text *out, size_t *height, size_t *width, const rg_base_picture *base, uint64_t epoch,
+                        uint64_t line, bool training, void *context)
 {
     const rg_augmented *a = context;
     rg_status           status;
@@ -132,7 +134,9 @@ static rg_status take(unsigned char **out, rg_examples *store, size_t field)
         RG_TRY(rg_examples_one(&one, store, i));
         const rg_field *f = &one.field[field];
         if (f->layout.height != RG_MADE_DIGIT || f->layout.width != RG_MADE_DIGIT || f->width != 1)
-            return rg_fail(RG_EFORMAT, "picture %llu has %zu x %zu pixels and %zu channels; generators place grey ones of 28 x 28: give --size 28",
+            return rg_fail(RG_EFORMAT,
+                           "picture %llu has %zu x %zu pixels and %zu channels; generators place grey ones of 28 x 28: "
+                           "give --size 28",
                            (unsigned long long)one.lines[0], f->layout.width, f->layout.height, f->width);
         for (size_t k = 0; k < PIXELS; k++) (*out)[i * PIXELS + k] = (unsigned char)((double)f->values[k] * 255 + 0.5);
     }
@@ -146,7 +150,8 @@ rg_status rg_augmented_fill(rg_augmented *a, rg_examples *train, rg_examples *va
     for (int i = 0; i < 2; i++) {
         if (!stores[i]) continue;
         RG_TRY(take(&a->digits[i], stores[i], field));
-        RG_TRY(rg_maker_over(&a->maker[i], a->generator, a->options, a->digits[i], (size_t)rg_examples_count(stores[i])));
+        RG_TRY(
+            rg_maker_over(&a->maker[i], a->generator, a->options, a->digits[i], (size_t)rg_examples_count(stores[i])));
     }
     a->ready = true;
     return RG_OK;

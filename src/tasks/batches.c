@@ -56,7 +56,10 @@ void rg_blame_lines(const rg_run *run, const void *share, char *out, size_t room
 
 /* ------------------------------------------------------------------------------------------------------------ place */
 
-static const char *key_of(char room[64], const char *store, const char *what) { return snprintf(room, 64, "%s.%s", store, what), room; }
+static const char *key_of(char room[64], const char *store, const char *what)
+{
+    return snprintf(room, 64, "%s.%s", store, what), room;
+}
 
 rg_status rg_put_place_of(rg_state *state, const char *store, rg_place p, uint64_t checksum)
 {
@@ -68,7 +71,10 @@ rg_status rg_put_place_of(rg_state *state, const char *store, rg_place p, uint64
     return rg_state_put_count(state, key_of(key, store, "checksum"), checksum);
 }
 
-rg_status rg_put_place(rg_state *state, rg_place p, uint64_t checksum) { return rg_put_place_of(state, "corpus", p, checksum); }
+rg_status rg_put_place(rg_state *state, rg_place p, uint64_t checksum)
+{
+    return rg_put_place_of(state, "corpus", p, checksum);
+}
 
 /* Files of older versions do not say whether the loop has counted the epoch that ended: its own count (from 1) tells.
  */
@@ -100,7 +106,10 @@ rg_status rg_get_place_of(rg_place *out, const rg_state *state, const char *stor
                    "the checkpoint was trained on another corpus, vocabulary or batch size; --overwrite starts again");
 }
 
-rg_status rg_get_place(rg_place *out, const rg_state *state, uint64_t checksum) { return rg_get_place_of(out, state, "corpus", checksum); }
+rg_status rg_get_place(rg_place *out, const rg_state *state, uint64_t checksum)
+{
+    return rg_get_place_of(out, state, "corpus", checksum);
+}
 
 /* ----------------------------------------------------------------------------------------------------- vocabularies */
 

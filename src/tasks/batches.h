@@ -19,17 +19,20 @@ rg_status rg_get_place(rg_place *out, const rg_state *state, uint64_t checksum);
 rg_status rg_put_place_of(rg_state *state, const char *store, rg_place place, uint64_t checksum);
 rg_status rg_get_place_of(rg_place *out, const rg_state *state, const char *store, uint64_t checksum);
 
-/* beside.c: examples without labels beside those of a training (--unlabelled, --target-sets), and a further column of the training files.
- * open: what the options ask for, after the training data. specs and reading are those of the training data. */
-rg_status rg_beside_open(rg_run *run, const rg_set_options *sets, const rg_reader_config *reading, const rg_field_spec *specs, size_t fields);
+/* beside.c: examples without labels beside those of a training (--unlabelled, --target-sets), and a further column
+ * of the training files. open: what the options ask for, after the training data. specs and reading are those of the
+ * training data. */
+rg_status rg_beside_open(rg_run *run, const rg_set_options *sets, const rg_reader_config *reading,
+                         const rg_field_spec *specs, size_t fields);
 rg_status rg_beside_next(rg_run *run, rg_shares *shares); /* gives every share its part of the next batch */
 rg_status rg_beside_tell(const rg_run *run, rg_state *state);
 rg_status rg_beside_seek(rg_run *run, const rg_state *state);
 void      rg_beside_close(rg_run *run);
 bool      rg_set_has_labels(const char *path, const rg_reader_config *reading); /* can all wanted columns be read? */
-/* The reading of the training file with the column run->column behind the others, and its field; *text is freed by the caller behind it. */
-rg_status rg_beside_column(rg_reader_config *out, rg_text *text, const char **wanted, rg_field_spec *spec, rg_run *run, const char *path,
-                           const rg_reader_config *reading);
+/* The reading of the training file with the column run->column behind the others, and its field; *text is freed by
+ * the caller behind it. */
+rg_status rg_beside_column(rg_reader_config *out, rg_text *text, const char **wanted, rg_field_spec *spec, rg_run *run,
+                           const char *path, const rg_reader_config *reading);
 
 rg_status rg_put_vocab(rg_state *state, const char *key, const rg_vocab *vocab);
 rg_status rg_get_vocab(rg_vocab **out, const rg_state *state, const char *key);

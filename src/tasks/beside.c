@@ -2,13 +2,14 @@
  *
  *   --unlabelled SET, --target-sets SET    a store of its own, walked without end; batch.beside of every share is a part of its batch
  *
- * Labelled shares are cut as if nothing stood beside them, so what an objective makes of the others can be switched off without a trace. */
+ * Labelled shares are cut as if nothing stood beside them, so what an objective makes of the others can be switched
+ * off without a trace. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "tasks/batches.h"
 
-/* ---------------------------------------------------------------------------------------------------------- the store */
+/* -------------------------------------------------------------------------------------------------------- the store */
 
 static bool same_file(const char *a, const char *b)
 {
@@ -31,8 +32,8 @@ bool rg_set_has_labels(const char *path, const rg_reader_config *reading)
 }
 
 /* The input as the training data have it; a column of labels, where there is one, is read over. */
-static rg_status read_set(rg_examples **out, const rg_run *run, const rg_set_options *sets, const rg_list *files, const rg_reader_config *reading,
-                          const rg_field_spec *input, const char *label)
+static rg_status read_set(rg_examples **out, const rg_run *run, const rg_set_options *sets, const rg_list *files,
+                          const rg_reader_config *reading, const rg_field_spec *input, const char *label)
 {
     rg_field_spec      s[2] = { *input, { .name = label, .kind = RG_FIELD_IDS, .optional = true } };
     rg_reader_config   r = *reading;
@@ -53,19 +54,24 @@ static rg_status read_set(rg_examples **out, const rg_run *run, const rg_set_opt
     return rg_examples_open(out, &c, s, both ? 2 : 1, files->items[0], &r);
 }
 
-rg_status rg_beside_open(rg_run *run, const rg_set_options *sets, const rg_reader_config *reading, const rg_field_spec *specs, size_t fields)
+rg_status rg_beside_open(rg_run *run, const rg_set_options *sets, const rg_reader_config *reading,
+                         const rg_field_spec *specs, size_t fields)
 {
     rg_supervised *d = run->data;
     const rg_list *files = sets->target.count ? &sets->target : &sets->unlabelled;
     const char    *flag = sets->target.count ? "--target-sets" : "--unlabelled";
     const size_t   most = specs[RG_INPUT].kind == RG_FIELD_PIXELS ? 2 : 1;
     if (sets->target.count && sets->unlabelled.count)
-        return rg_fail(RG_EINVAL, "--unlabelled and --target-sets both stand beside the labelled examples: give one of them");
+        return rg_fail(RG_EINVAL,
+                       "--unlabelled and --target-sets both stand beside the labelled examples: give one of them");
     if (!files->count) return RG_OK;
-    if (files->count > most) return rg_fail(RG_EINVAL, "%s takes one file like --train-sets, not %zu", flag, files->count);
-    if (same_file(files->items[0], sets->train.items[0])) rg_tell(run->report, "warning: %s %s is the training data themselves", flag, files->items[0]);
+    if (files->count > most)
+        return rg_fail(RG_EINVAL, "%s takes one file like --train-sets, not %zu", flag, files->count);
+    if (same_file(files->items[0], sets->train.items[0]))
+        rg_tell(run->report, "warning: %s %s is the training data themselves", flag, files->items[0]);
     rg_tell_begin(run->report, "encoding %s", files->items[0]);
-    rg_status status = read_set(&d->beside, run, sets, files, reading, &specs[RG_INPUT], fields > RG_LABEL ? specs[RG_LABEL].name : NULL);
+    rg_status status = read_set(&d->beside, run, sets, files, reading, &specs[RG_INPUT],
+                                fields > RG_LABEL ? specs[RG_LABEL].name : NULL);
     rg_tell_over(run->report);
     if (status != RG_OK) return rg_fail_in(status, "%s: ", flag);
     rg_tell(run->report, "%llu examples of %s", (unsigned long long)rg_examples_count(d->beside), flag);
@@ -106,7 +112,7 @@ void rg_beside_close(rg_run *run)
     rg_share_room_free(&d->beside_shares);
 }
 
-/* --------------------------------------------------------------------------------------------------- a further column */
+/* ------------------------------------------------------------------------------------------------- a further column */
 
 /* The columns as they are chosen now, by name where the file has names. */
 static rg_status chosen_columns(rg_text *out, const char *path, const rg_reader_config *reading)
@@ -118,12 +124,13 @@ static rg_status chosen_columns(rg_text *out, const char *path, const rg_reader_
     rg_reader_close(r);
     rg_status status = RG_OK;
     for (size_t i = 0; status == RG_OK && i < reading->wanted_count; i++)
-        status = named ? rg_text_print(out, "%s%s", i ? "," : "", reading->wanted[i]) : rg_text_print(out, "%s%zu", i ? "," : "", i + 1);
+        status = named ? rg_text_print(out, "%s%s", i ? "," : "", reading->wanted[i])
+                       : rg_text_print(out, "%s%zu", i ? "," : "", i + 1);
     return status;
 }
 
-rg_status rg_beside_column(rg_reader_config *out, rg_text *columns, const char **wanted, rg_field_spec *spec, rg_run *run, const char *path,
-                           const rg_reader_config *reading)
+rg_status rg_beside_column(rg_reader_config *out, rg_text *columns, const char **wanted, rg_field_spec *spec,
+                           rg_run *run, const char *path, const rg_reader_config *reading)
 {
     static const char name[] = "adversary";
     rg_supervised    *d = run->data;

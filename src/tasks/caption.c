@@ -1,5 +1,5 @@
-/* caption.c - picture -> text: captions, or the strings that are drawn in pictures. A table names a picture and a text per line; all texts of a
- * picture are learned together, and all are references when it is judged.
+/* caption.c - picture -> text: captions, or the strings that are drawn in pictures. A table names a picture and a text
+ * per line; all texts of a picture are learned together, and all are references when it is judged.
  *
  *   bleu        BLEU-4 with the brevity penalty, against all texts of a picture        bleu-1   the same of single words
  *   exact       share of pictures whose answer is one of their texts                   perplexity   of the texts */
@@ -10,13 +10,16 @@
 #include "regard/metrics.h"
 
 static const rg_option options[] = {
-    RG_PICTURED_ROWS(rg_caption_options, "file of pictures and texts: TSV, CSV, COCO JSON, or a folder of pictures named by their texts", "32"),
+    RG_PICTURED_ROWS(rg_caption_options,
+                     "file of pictures and texts: TSV, CSV, COCO JSON, or a folder of pictures named by their texts",
+                     "32"),
     RG_TEXT_ROWS(rg_caption_options, text),
-    { RG_OPTION_INT, "beam-size", offsetof(rg_caption_options, beam), "1", "of the search that validates", 0, "[1,100]", NULL },
+    { RG_OPTION_INT, "beam-size", offsetof(rg_caption_options, beam), "1", "of the search that validates", 0, "[1,100]",
+      NULL },
     RG_OPTION_END
 };
 
-/* ----------------------------------------------------------------------------------------------------------- opening */
+/* ---------------------------------------------------------------------------------------------------------- opening */
 
 static rg_status open(rg_run *run)
 {
@@ -52,13 +55,14 @@ static rg_status ready(rg_run *run)
 {
     const rg_pictured_assets *a = run->model->assets;
     const rg_pictured_data   *d = run->data;
-    rg_tell(run->report, "%llu texts of %zu pictures, vocabulary of %zu pieces, %zu x %zu cells, %zu parameters", (unsigned long long)d->table[0].rows,
-            d->table[0].names.count, rg_vocab_size(a->vocab), rg_model_size(run->model, "cells-down"), rg_model_size(run->model, "cells-across"),
+    rg_tell(run->report, "%llu texts of %zu pictures, vocabulary of %zu pieces, %zu x %zu cells, %zu parameters",
+            (unsigned long long)d->table[0].rows, d->table[0].names.count, rg_vocab_size(a->vocab),
+            rg_model_size(run->model, "cells-down"), rg_model_size(run->model, "cells-across"),
             rg_params_numbers(run->model->params));
     return RG_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ judging */
+/* ---------------------------------------------------------------------------------------------------------- judging */
 
 rg_search_config rg_caption_search(const rg_model *m, size_t beam, size_t n_best)
 {
@@ -81,7 +85,8 @@ typedef struct {
     double                   nats, words, exact, pictures;
 } judging;
 
-/* The texts of a picture as the vocabulary sees them, NUL behind each, into j->truth. As many references for every picture: the last again. */
+/* The texts of a picture as the vocabulary sees them, NUL behind each, into j->truth. As many references for every
+ * picture: the last again. */
 static rg_status find_references(judging *j, size_t picture)
 {
     const rg_pictured_assets *a = j->run->model->assets;
@@ -116,7 +121,8 @@ static rg_status judge_batch(void *context, rg_tape *t, const rg_batch *b)
     for (size_t i = 0; i < b->examples; i++) {
         bool exact = false;
         rg_text_clear(&j->said);
-        if (answers[i].count) RG_TRY(rg_pictured_text(&j->said, ((const rg_pictured_assets *)m->assets)->vocab, &answers[i].answer[0]));
+        if (answers[i].count)
+            RG_TRY(rg_pictured_text(&j->said, ((const rg_pictured_assets *)m->assets)->vocab, &answers[i].answer[0]));
         RG_TRY(find_references(j, (size_t)b->lines[i] - 1));
         for (size_t k = 0; k < j->most; k++) exact = exact || strcmp(rg_text_c(&j->said), j->references[k]) == 0;
         RG_TRY(rg_scorer_add(j->bleu, rg_text_c(&j->said), j->references, j->most));
@@ -175,7 +181,10 @@ static rg_status measure(rg_run *run, rg_metrics *out, rg_examples *store, size_
     return status;
 }
 
-static rg_status judge(rg_run *run, rg_metrics *out) { return measure(run, out, ((rg_pictured_data *)run->data)->base.valid, 1, ""); }
+static rg_status judge(rg_run *run, rg_metrics *out)
+{
+    return measure(run, out, ((rg_pictured_data *)run->data)->base.valid, 1, "");
+}
 
 static rg_status finish(rg_run *run)
 {
@@ -183,7 +192,8 @@ static rg_status finish(rg_run *run)
     if (!d->base.test) return RG_OK;
     const size_t before = run->final.count;
     RG_TRY(measure(run, &run->final, d->base.test, 2, "test-"));
-    for (size_t i = before; i < run->final.count; i++) rg_tell(run->report, "%s %.2f", run->final.metric[i].name, run->final.metric[i].value);
+    for (size_t i = before; i < run->final.count; i++)
+        rg_tell(run->report, "%s %.2f", run->final.metric[i].name, run->final.metric[i].value);
     return RG_OK;
 }
 
@@ -208,7 +218,8 @@ static const rg_demo demos[] = {
     { .name = "captcha",
       .summary = "an LSTM with attention reads drawn digits, one after another",
       .type = "caption",
-      .settings = "vocab-kind: characters\nlayers: c3x16s2 c3x32 p2 c3x32\ndim-emb: 32\ndim-rnn: 64\ndropout-rnn: 0\nmini-batch: 32\n"
+      .settings = "vocab-kind: characters\nlayers: c3x16s2 c3x32 p2 c3x32\ndim-emb: 32\ndim-rnn: 64\ndropout-rnn: "
+                  "0\nmini-batch: 32\n"
                   "learn-rate: 0.004\nafter-epochs: 8\nvalid-epochs: 4\n",
       .metric = "exact",
       .expected = 60,
@@ -217,7 +228,8 @@ static const rg_demo demos[] = {
     { .name = "caption",
       .summary = "coloured shapes in words, with the cells that each word looked at",
       .type = "caption",
-      .settings = "layers: c3x16s2 c3x32 p2 c3x32\ndim-emb: 32\ndim-rnn: 64\ndropout-rnn: 0\nmini-batch: 32\nlearn-rate: 0.004\nafter-epochs: 6\n"
+      .settings = "layers: c3x16s2 c3x32 p2 c3x32\ndim-emb: 32\ndim-rnn: 64\ndropout-rnn: 0\nmini-batch: "
+                  "32\nlearn-rate: 0.004\nafter-epochs: 6\n"
                   "valid-epochs: 2\n",
       .metric = "exact",
       .expected = 60,

@@ -21,8 +21,10 @@ typedef struct rg_caption_asking {
 extern const rg_option rg_caption_asking_rows[];
 rg_status rg_caption_answer(const rg_model *model, const rg_question *question);
 
-/* The record of one picture and what was said of it: a map from every piece of text `answer` to the cells, by a pass of the answer as if it were
- * the reference. It is put into field `target` of `one`, which has the picture and what else the system reads. */
-rg_status rg_caption_record(rg_record **out, const rg_model *model, const rg_asked *asked, const rg_batch *one, size_t target, const rg_answer *answer, const char *text);
+/* The record of one picture and what was said of it: a map from every piece of text `answer` to the cells, by a pass
+ * of the answer as if it were the reference. It is put into field `target` of `one`, which has the picture and what
+ * else the system reads. */
+rg_status rg_caption_record(rg_record **out, const rg_model *model, const rg_asked *asked, const rg_batch *one,
+                            size_t target, const rg_answer *answer, const char *text);
 
 #endif

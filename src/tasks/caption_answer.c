@@ -1,14 +1,15 @@
-/* caption_answer.c - pictures in words: one row per answer, in order; the record of the first shows where each word looked. */
+/* caption_answer.c - pictures in words: one row per answer, in order; the record of the first shows where each word
+ * looked. */
 #include <string.h>
 
 #include "regard/view.h"
 #include "tasks/caption.h"
 
-const rg_option rg_caption_asking_rows[] = {
-    { RG_OPTION_INT, "beam-size", offsetof(rg_caption_asking, beam), "5", "hypotheses kept by the search; 1 is greedy", 'b', "[1,1000]", NULL },
-    { RG_OPTION_INT, "n-best", offsetof(rg_caption_asking, n_best), "1", "answers per picture", 0, "[1,1000]", NULL },
-    RG_OPTION_END
-};
+const rg_option rg_caption_asking_rows[] = { { RG_OPTION_INT, "beam-size", offsetof(rg_caption_asking, beam), "5",
+                                               "hypotheses kept by the search; 1 is greedy", 'b', "[1,1000]", NULL },
+                                             { RG_OPTION_INT, "n-best", offsetof(rg_caption_asking, n_best), "1",
+                                               "answers per picture", 0, "[1,1000]", NULL },
+                                             RG_OPTION_END };
 
 typedef struct {
     const rg_model          *model;
@@ -20,7 +21,7 @@ typedef struct {
     bool                     recorded;
 } answering;
 
-/* ------------------------------------------------------------------------------------------------------------ record */
+/* ----------------------------------------------------------------------------------------------------------- record */
 
 /* The pieces of an answer, and its end unless it was cut. */
 static rg_status add_pieces(rg_record *r, const rg_vocab *vocab, const rg_answer *a)
@@ -52,7 +53,8 @@ static rg_status watch(rg_record *r, const rg_model *m, rg_tape *t, rg_batch one
     previous[0] = rg_vocab_bos(vocab);
     memcpy(previous + 1, ids, (rows ? rows - 1 : 0) * sizeof *ids);
     one.fields = one.fields > target ? one.fields : target + 1;
-    one.field[target] = (rg_field){ .kind = RG_FIELD_IDS, .layout = { .groups = 1, .start = start }, .ids = ids, .previous = previous };
+    one.field[target] =
+        (rg_field){ .kind = RG_FIELD_IDS, .layout = { .groups = 1, .start = start }, .ids = ids, .previous = previous };
     rg_status status = rg_collector_new(&c, r, m->system->uses, -1);
     if (status == RG_OK) {
         rg_tape_reset(t, 0);
@@ -67,7 +69,8 @@ static rg_status watch(rg_record *r, const rg_model *m, rg_tape *t, rg_batch one
     return status;
 }
 
-rg_status rg_caption_record(rg_record **out, const rg_model *m, const rg_asked *asked, const rg_batch *one, size_t target, const rg_answer *a, const char *text)
+rg_status rg_caption_record(rg_record **out, const rg_model *m, const rg_asked *asked, const rg_batch *one,
+                            size_t target, const rg_answer *a, const char *text)
 {
     rg_record *r = NULL;
     rg_status  status = rg_record_new(&r, text, "caption");
@@ -81,7 +84,7 @@ rg_status rg_caption_record(rg_record **out, const rg_model *m, const rg_asked *
     return status;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- answers */
+/* ---------------------------------------------------------------------------------------------------------- answers */
 
 static rg_status record(answering *x, const rg_asked *asked, const rg_answer *a)
 {
@@ -110,7 +113,9 @@ static rg_status answer_one(void *context, const rg_asked *asked)
     const rg_answers *a = &x->answers[asked->example];
     for (size_t k = 0; k < a->count; k++) {
         RG_TRY(rg_pictured_text(&x->text, ((const rg_pictured_assets *)x->model->assets)->vocab, &a->answer[k]));
-        const rg_value cells[] = { { .text = asked->name ? asked->name : "" }, { .text = rg_text_c(&x->text) }, { .number = a->answer[k].score, .digits = 4 } };
+        const rg_value cells[] = { { .text = asked->name ? asked->name : "" },
+                                   { .text = rg_text_c(&x->text) },
+                                   { .number = a->answer[k].score, .digits = 4 } };
         RG_TRY(sink->row(sink->context, cells));
     }
     return sink->record && !x->recorded && a->count ? record(x, asked, &a->answer[0]) : RG_OK;
@@ -123,7 +128,8 @@ rg_status rg_caption_answer(const rg_model *m, const rg_question *q)
     answering                x = { .model = m, .question = q, .asking = q->options };
     rg_team                 *team = NULL;
     if (x.asking->n_best > x.asking->beam)
-        return rg_fail(RG_EINVAL, "--n-best is %lld; --beam-size %lld keeps no more than that many", (long long)x.asking->n_best, (long long)x.asking->beam);
+        return rg_fail(RG_EINVAL, "--n-best is %lld; --beam-size %lld keeps no more than that many",
+                       (long long)x.asking->n_best, (long long)x.asking->beam);
     rg_status status = q->threads > 1 ? rg_team_new(&team, q->threads) : RG_OK;
     if (status == RG_OK) status = rg_search_new(&x.search, &m, 1, team);
     if (status == RG_OK) status = q->sink->columns(q->sink->context, names, sizeof names / sizeof *names);

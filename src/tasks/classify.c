@@ -1,5 +1,5 @@
-/* classify.c - one input -> one class, or with --out number one number. The input is what the system reads: text, numbers, a sequence of numbers,
- * counts, pixels. Class names and a vocabulary are learned from the training file.
+/* classify.c - one input -> one class, or with --out number one number. The input is what the system reads: text,
+ * numbers, a sequence of numbers, counts, pixels. Class names and a vocabulary are learned from the training file.
  *
  *   in the model file      classify.input  "text"
  *                          vocab.text      bytes
@@ -10,19 +10,22 @@
 
 #include <string.h>
 
-
 static const rg_option options[] = {
     RG_SET_ROWS(rg_classify_options, sets, "file of labels and inputs", "64"),
     RG_TEXT_ROWS(rg_classify_options, text),
-    { RG_OPTION_STRING, "in", offsetof(rg_classify_options, in), "", "what an input is, where the system reads several; empty: by the files", 0,
+    { RG_OPTION_STRING, "in", offsetof(rg_classify_options, in), "",
+      "what an input is, where the system reads several; empty: by the files", 0,
       "|text|numbers|sequence|counts|pixels", NULL },
-    { RG_OPTION_STRING, "out", offsetof(rg_classify_options, out), "class", "what a label is: a class, or a number (squared error)", 0,
-      "class|number", NULL },
-    { RG_OPTION_INT, "size", offsetof(rg_classify_options, size), "0", "pixels of a side that picture files are scaled to; 0: as they are", 0,
-      "[0,4096]", NULL },
-    { RG_OPTION_STRING, "fit", offsetof(rg_classify_options, fit), "crop", "how a picture of another shape is fitted", 0, "crop|stretch|pad", NULL },
+    { RG_OPTION_STRING, "out", offsetof(rg_classify_options, out), "class",
+      "what a label is: a class, or a number (squared error)", 0, "class|number", NULL },
+    { RG_OPTION_INT, "size", offsetof(rg_classify_options, size), "0",
+      "pixels of a side that picture files are scaled to; 0: as they are", 0, "[0,4096]", NULL },
+    { RG_OPTION_STRING, "fit", offsetof(rg_classify_options, fit), "crop", "how a picture of another shape is fitted",
+      0, "crop|stretch|pad", NULL },
     { RG_OPTION_STRING, "augment", offsetof(rg_classify_options, augment), "",
-      "change training pictures in every epoch: shift:2 rotate:10 flip ..., or a generator over digits: t60 (docs/pictures.md)", 0, NULL, NULL },
+      "change training pictures in every epoch: shift:2 rotate:10 flip ..., or a generator over digits: t60 "
+      "(docs/pictures.md)",
+      0, NULL, NULL },
     RG_FEATURES_ROWS(rg_classify_options, features),
     RG_OPTION_END
 };
@@ -40,7 +43,8 @@ static rg_status adopt(void *its, rg_sizes *sizes, const rg_state *state)
 {
     const rg_classifier *c = its;
     RG_TRY(rg_assets_adopt(assets, its, sizes, state));
-    if (!rg_classify_input_find(c->input ? c->input : "text")) return rg_fail(RG_EFORMAT, "classify.input is '%s', which is no input", c->input);
+    if (!rg_classify_input_find(c->input ? c->input : "text"))
+        return rg_fail(RG_EFORMAT, "classify.input is '%s', which is no input", c->input);
     if (!c->input && !c->vocab) return rg_fail(RG_EMATCH, "vocab.text is missing");
     return !c->names == !c->counts ? RG_OK : rg_fail(RG_EFORMAT, "classes and classes.counts go together");
 }
@@ -53,7 +57,7 @@ void rg_classifier_drop(void *its)
     rg_assets_drop(assets, its);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ opening */
+/* ---------------------------------------------------------------------------------------------------------- opening */
 
 /* All columns but the first are the numbers, unless the file names them. */
 rg_status rg_classify_columns(rg_reader_config *reading, const rg_classify_input *in, const char *path)
@@ -67,7 +71,8 @@ rg_status rg_classify_columns(rg_reader_config *reading, const rg_classify_input
     RG_TRY(rg_reader_open(&r, path, &look));
     rg_status   status = rg_reader_next(&more, &row, r);
     const char *format = rg_reader_format_of(r);
-    if (!rg_reader_has_header(r) && (strcmp(format, "tsv") == 0 || strcmp(format, "csv") == 0)) reading->columns = "1,2-";
+    if (!rg_reader_has_header(r) && (strcmp(format, "tsv") == 0 || strcmp(format, "csv") == 0))
+        reading->columns = "1,2-";
     rg_reader_close(r);
     return status;
 }
@@ -92,7 +97,9 @@ static rg_status open(rg_run *run)
     const rg_classify_input   *in;
     rg_classifier             *its = run->assets;
     rg_supervised             *d = run->data;
-    rg_field_spec              specs[2] = { [RG_LABEL] = { .name = "label", .kind = number ? RG_FIELD_NUMBERS : RG_FIELD_CLASS, .width = number } };
+    rg_field_spec              specs[2] = {
+                     [RG_LABEL] = { .name = "label", .kind = number ? RG_FIELD_NUMBERS : RG_FIELD_CLASS, .width = number }
+    };
     RG_TRY(rg_classify_input_choose(&in, run));
     RG_TRY(rg_supervised_check(&o->sets, in->files, in->kind == RG_FIELD_PIXELS));
     wanted[1] = in->column;
@@ -119,18 +126,25 @@ static rg_status ready(rg_run *run)
     rg_text              text = { 0 };
     if (its->vocab) RG_TRY(rg_supervised_fits(run, &((const rg_classify_options *)run->options)->text));
     RG_TRY(rg_classify_standardize(run));
-    rg_status status = its->names ? rg_text_print(&text, "%zu classes (", rg_names_count(its->names)) : rg_text_print(&text, "a number");
+    rg_status status = its->names ? rg_text_print(&text, "%zu classes (", rg_names_count(its->names))
+                                  : rg_text_print(&text, "a number");
     if (status == RG_OK && its->names) status = rg_names_print(&text, its->names, 10);
     if (status == RG_OK && its->names) status = rg_text_print(&text, ")");
-    if (status == RG_OK && its->vocab) status = rg_text_print(&text, ", vocabulary of %zu tokens", rg_vocab_size(its->vocab));
-    else if (status == RG_OK) status = rg_text_print(&text, " from %s, %zu features", its->input, rg_model_size(run->model, "features") ? rg_model_size(run->model, "features")
-                                                                                        : rg_model_size(run->model, "height") * rg_model_size(run->model, "width") * rg_model_size(run->model, "channels"));
-    if (status == RG_OK) rg_tell(run->report, "%s, %zu parameters", rg_text_c(&text), rg_params_numbers(run->model->params));
+    if (status == RG_OK && its->vocab)
+        status = rg_text_print(&text, ", vocabulary of %zu tokens", rg_vocab_size(its->vocab));
+    else if (status == RG_OK)
+        status = rg_text_print(&text, " from %s, %zu features", its->input,
+                               rg_model_size(run->model, "features")
+                                   ? rg_model_size(run->model, "features")
+                                   : rg_model_size(run->model, "height") * rg_model_size(run->model, "width") *
+                                         rg_model_size(run->model, "channels"));
+    if (status == RG_OK)
+        rg_tell(run->report, "%s, %zu parameters", rg_text_c(&text), rg_params_numbers(run->model->params));
     rg_text_free(&text);
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ judging */
+/* ---------------------------------------------------------------------------------------------------------- judging */
 
 static rg_status judge(rg_run *run, rg_metrics *out)
 {

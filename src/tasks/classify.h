@@ -1,4 +1,5 @@
-/* classify.h - one input -> one class or number: settings, the inputs that are known, and what a trained model is asked. */
+/* classify.h - one input -> one class or number: settings, the inputs that are known, and what a trained model is
+ * asked. */
 #ifndef RG_TASKS_CLASSIFY_H
 #define RG_TASKS_CLASSIFY_H
 
@@ -44,7 +45,8 @@ const rg_classify_input *rg_classify_input_find(const char *name); /* NULL: none
 /* The one the run's system reads and its files have. */
 rg_status rg_classify_input_choose(const rg_classify_input **out, const rg_run *run);
 /* Learn the vocabulary or the width, and put the named sizes. The field as it is read from the files. */
-rg_status rg_classify_input_learn(rg_field_spec *out, const rg_classify_input *input, rg_run *run, const rg_reader_config *reading);
+rg_status rg_classify_input_learn(rg_field_spec *out, const rg_classify_input *input, rg_run *run,
+                                  const rg_reader_config *reading);
 /* After the stores are there: pictures must be of one size. */
 rg_status rg_classify_input_check(const rg_classify_input *input, rg_run *run);
 /* All columns but the first are the numbers, unless the file names them. */
@@ -54,7 +56,8 @@ rg_status       rg_classify_examples(rg_examples **out, const rg_model *model, c
 const rg_names *rg_classify_names(const rg_model *model);
 /* The field of what a model is asked. */
 rg_field_spec rg_classify_input_spec(const rg_classify_input *input, const rg_model *model);
-/* Where a model keeps input.shift and input.scale (output. for numbers that are answered), fill them from the training data. */
+/* Where a model keeps input.shift and input.scale (output. for numbers that are answered), fill them from the
+ * training data. */
 rg_status rg_classify_standardize(rg_run *run);
 
 /* classify_answer.c */
@@ -75,7 +78,8 @@ typedef struct rg_seen_maps {
 rg_status rg_seen_maps_see(rg_seen_maps *maps, const rg_model *model, const rg_batch *batch, int32_t of);
 void      rg_seen_maps_fini(rg_seen_maps *maps);
 /* Of one of them, in pixels of the picture as it was before it was fitted. */
-rg_status rg_seen_maps_evidence(rg_evidence *out, const rg_seen_maps *maps, const rg_model *model, const rg_asked *asked);
+rg_status rg_seen_maps_evidence(rg_evidence *out, const rg_seen_maps *maps, const rg_model *model,
+                                const rg_asked *asked);
 /* A batch as it is, but asked about class `of`: ids and start have room for all its examples and one more. */
 rg_batch rg_batch_asked_about(const rg_batch *batch, int32_t of, int32_t *ids, int32_t *start);
 

@@ -1,5 +1,6 @@
-/* classify_answer.c - a classifier answers inputs, one row each, in order: the most likely classes and their probabilities, or a number. The
- * record is of the first input: its words, the answer, and what the answer attended to where the system attends. */
+/* classify_answer.c - a classifier answers inputs, one row each, in order: the most likely classes and their
+ * probabilities, or a number. The record is of the first input: its words, the answer, and what the answer attended
+ * to where the system attends. */
 #include <math.h>
 #include <string.h>
 
@@ -9,14 +10,20 @@
 enum { SHOWN_WORDS = 5, MOST_ROWS = 20000 }; /* of --words; of one batch of shortened texts */
 
 const rg_option rg_classify_asking_rows[] = {
-    { RG_OPTION_INT, "top", offsetof(rg_classify_asking, top), "1", "so many classes per input, the most likely first", 0, "[1,100]", NULL },
-    { RG_OPTION_BOOL, "probabilities", offsetof(rg_classify_asking, probabilities), "false", "also the probability of every class", 0, NULL, NULL },
-    { RG_OPTION_BOOL, "logits", offsetof(rg_classify_asking, logits), "false", "also the logit of every class", 0, NULL, NULL },
+    { RG_OPTION_INT, "top", offsetof(rg_classify_asking, top), "1", "so many classes per input, the most likely first",
+      0, "[1,100]", NULL },
+    { RG_OPTION_BOOL, "probabilities", offsetof(rg_classify_asking, probabilities), "false",
+      "also the probability of every class", 0, NULL, NULL },
+    { RG_OPTION_BOOL, "logits", offsetof(rg_classify_asking, logits), "false", "also the logit of every class", 0, NULL,
+      NULL },
     { RG_OPTION_BOOL, "words", offsetof(rg_classify_asking, words), "false",
-      "also the five words with the largest weights; where the class attends to nothing, those without which it is least likely", 0, NULL, NULL },
+      "also the five words with the largest weights; where the class attends to nothing, those without which it is "
+      "least likely",
+      0, NULL, NULL },
     { RG_OPTION_BOOL, "box", offsetof(rg_classify_asking, box), "false",
       "pictures: also the box around the evidence and its peak, in pixels (x y width height x y)", 0, NULL, NULL },
-    { RG_OPTION_STRING, "class", offsetof(rg_classify_asking, of), "", "pictures: show the evidence for this class; empty: for the likeliest", 0, NULL, NULL },
+    { RG_OPTION_STRING, "class", offsetof(rg_classify_asking, of), "",
+      "pictures: show the evidence for this class; empty: for the likeliest", 0, NULL, NULL },
     RG_OPTION_END
 };
 
@@ -39,14 +46,15 @@ typedef struct {
     size_t                    columns;
 } answering;
 
-/* ----------------------------------------------------------------------------------------------------- probabilities */
+/* ---------------------------------------------------------------------------------------------------- probabilities */
 
 static rg_status softmax(double *p, const rg_real *x, size_t C)
 {
     double most = (double)x[0], sum = 0;
     for (size_t c = 0; c < C; c++) {
         if (!isfinite((double)x[c]))
-            return rg_fail(RG_ENUMBER, "the score of class %zu is not finite; the model's weights give infinite numbers", c);
+            return rg_fail(RG_ENUMBER,
+                           "the score of class %zu is not finite; the model's weights give infinite numbers", c);
         most = fmax(most, (double)x[c]);
     }
     for (size_t c = 0; c < C; c++) sum += p[c] = exp((double)x[c] - most);
@@ -59,7 +67,8 @@ static void prior(answering *x)
 {
     double sum = 0;
     for (size_t c = 0; c < x->classes; c++) sum += (double)x->its->counts[c];
-    for (size_t c = 0; c < x->classes; c++) x->p[c] = sum > 0 ? (double)x->its->counts[c] / sum : 1 / (double)x->classes;
+    for (size_t c = 0; c < x->classes; c++)
+        x->p[c] = sum > 0 ? (double)x->its->counts[c] / sum : 1 / (double)x->classes;
 }
 
 /* The most likely class that is less likely than the last; of equals the one that comes first. */
@@ -73,7 +82,7 @@ static size_t next_best(const answering *x, size_t last)
     return best;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- words */
+/* ------------------------------------------------------------------------------------------------------------ words */
 
 /* The first n pieces of the text, as they stand in it. */
 static rg_status pieces(char ***out, const answering *x, const rg_asked *asked, size_t n)
@@ -83,13 +92,15 @@ static rg_status pieces(char ***out, const answering *x, const rg_asked *asked, 
     rg_text   form = { 0 };
     char    **piece = rg_alloc_zero((n + 1) * sizeof *piece);
     rg_status status = piece ? rg_vocab_normalize(&form, x->its->vocab, asked->text, asked->bytes) : RG_ENOMEM;
-    if (status == RG_OK && x->ends && rg_vocab_begin(x->its->vocab) < 0) status = rg_ids_add(&ids, rg_vocab_bos(x->its->vocab));
+    if (status == RG_OK && x->ends && rg_vocab_begin(x->its->vocab) < 0)
+        status = rg_ids_add(&ids, rg_vocab_bos(x->its->vocab));
     const size_t shift = ids.count;
     if (status == RG_OK) status = rg_vocab_encode(&ids, &spans, x->its->vocab, asked->text, asked->bytes);
     for (size_t i = 0; status == RG_OK && i < n; i++) {
         const bool    last = x->ends && i + 1 == n;
         const int32_t id = last ? rg_vocab_eos(x->its->vocab) : ids.data[i];
-        size_t        begin = i >= shift && !last ? spans.data[i - shift].begin : 0, end = i >= shift && !last ? spans.data[i - shift].end : 0;
+        size_t        begin = i >= shift && !last ? spans.data[i - shift].begin : 0,
+               end = i >= shift && !last ? spans.data[i - shift].end : 0;
         if (begin == end) { /* a sign, which stands nowhere in the text */
             if (!(piece[i] = rg_strdup(rg_vocab_piece(x->its->vocab, id)))) status = RG_ENOMEM;
             continue;
@@ -111,10 +122,12 @@ static void free_pieces(char **piece, size_t n)
 }
 
 /* log p of a class for texts from .. until-1, text i without piece i. */
-static rg_status without(double *out, const answering *x, rg_tape *t, const int32_t *ids, size_t n, size_t from, size_t until, size_t class_number)
+static rg_status without(double *out, const answering *x, rg_tape *t, const int32_t *ids, size_t n, size_t from,
+                         size_t until, size_t class_number)
 {
     const size_t count = until - from;
-    int32_t     *all = rg_alloc_array(count * (n - 1) + count + 1, sizeof *all), *start = all ? all + count * (n - 1) : NULL;
+    int32_t     *all = rg_alloc_array(count * (n - 1) + count + 1, sizeof *all),
+            *start = all ? all + count * (n - 1) : NULL;
     double      *p = rg_alloc_array(x->classes, sizeof *p);
     rg_status    status = all && p ? RG_OK : RG_ENOMEM;
     for (size_t i = 0; status == RG_OK && i < count; i++) {
@@ -159,7 +172,8 @@ static void see(void *context, const char *name, const rg_tensor *a, const void 
         for (size_t h = 0; h < rg_tensor_cols(a); h++) w->left[i] -= (double)rg_tensor_at(a, i, h);
 }
 
-static rg_status weigh_pieces(bool *out_seen, double *left, const answering *x, rg_tape *t, const int32_t *ids, size_t n)
+static rg_status weigh_pieces(bool *out_seen, double *left, const answering *x, rg_tape *t, const int32_t *ids,
+                              size_t n)
 {
     const rg_attention_use *use = x->model->system->uses;
     const int32_t           start[] = { 0, (int32_t)n };
@@ -198,7 +212,8 @@ static rg_status find_words(answering *x, const rg_asked *asked, size_t class_nu
     rg_text_clear(&x->words);
     if (!asked->batch || !x->its->vocab) return RG_OK;
     const rg_field *text = &asked->batch->field[RG_INPUT];
-    const size_t    first = (size_t)text->layout.start[asked->example], n = (size_t)text->layout.start[asked->example + 1] - first;
+    const size_t    first = (size_t)text->layout.start[asked->example],
+                 n = (size_t)text->layout.start[asked->example + 1] - first;
     char          **piece = NULL;
     rg_tape        *t = NULL;
     double         *left = rg_alloc_zero(n * sizeof *left);
@@ -206,9 +221,11 @@ static rg_status find_words(answering *x, const rg_asked *asked, size_t class_nu
     rg_status       status = left ? pieces(&piece, x, asked, n) : RG_ENOMEM;
     if (status == RG_OK) status = rg_tape_new(&t, &config);
     if (status == RG_OK) status = weigh_pieces(&seen, left, x, t, text->ids + first, n);
-    for (size_t i = 0, each = n > MOST_ROWS ? 1 : MOST_ROWS / n; status == RG_OK && !seen && n > 1 && i < n; i += each) {
+    for (size_t i = 0, each = n > MOST_ROWS ? 1 : MOST_ROWS / n; status == RG_OK && !seen && n > 1 && i < n;
+         i += each) {
         status = rg_asked_wanted(x->question);
-        if (status == RG_OK) status = without(left, x, t, text->ids + first, n, i, i + each < n ? i + each : n, class_number);
+        if (status == RG_OK)
+            status = without(left, x, t, text->ids + first, n, i, i + each < n ? i + each : n, class_number);
     }
     if (x->ends && status == RG_OK) left[0] = left[n - 1] = INFINITY;
     if (status == RG_OK) status = list_words(x, piece, left, n);
@@ -218,7 +235,7 @@ static rg_status find_words(answering *x, const rg_asked *asked, size_t class_nu
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ record */
+/* ----------------------------------------------------------------------------------------------------------- record */
 
 /* What was attended to, or where the evidence for the class that is asked about was. */
 static rg_status collect(rg_record *r, const answering *x, const rg_asked *asked)
@@ -255,7 +272,8 @@ static rg_status picture_of(rg_picture *out, const answering *x, const rg_asked 
     }
     RG_TRY(rg_picture_new(out, f->layout.height, f->layout.width, f->width == 3 ? 3 : 1));
     for (size_t i = 0; i < out->height * out->width; i++)
-        for (size_t c = 0; c < out->channels; c++) out->pixels[i * out->channels + c] = (unsigned char)((double)f->values[i * f->width + c] * 255 + 0.5);
+        for (size_t c = 0; c < out->channels; c++)
+            out->pixels[i * out->channels + c] = (unsigned char)((double)f->values[i * f->width + c] * 255 + 0.5);
     return RG_OK;
 }
 
@@ -284,7 +302,8 @@ static rg_status add_probabilities(rg_record *r, const answering *x)
     size_t    best = x->classes;
     for (size_t k = 0; status == RG_OK && k < SHOWN_WORDS && k < x->classes; k++) {
         best = next_best(x, best);
-        status = rg_text_print(&text, "%s%s %.3f", k ? ", " : "", rg_names_get(x->its->names, (int32_t)best), x->p[best]);
+        status =
+            rg_text_print(&text, "%s%s %.3f", k ? ", " : "", rg_names_get(x->its->names, (int32_t)best), x->p[best]);
     }
     if (status == RG_OK) status = rg_record_add_text(r, "labels", rg_text_c(&text), 0, false);
     rg_text_free(&text);
@@ -296,7 +315,8 @@ static rg_status record(answering *x, const rg_asked *asked, const char *label)
     const char *given = asked->text ? asked->text : asked->name;
     rg_record  *r = NULL;
     rg_text     title = { 0 };
-    rg_status   status = x->its->vocab ? rg_vocab_normalize(&title, x->its->vocab, asked->text, asked->bytes) : rg_text_add_string(&title, given);
+    rg_status   status = x->its->vocab ? rg_vocab_normalize(&title, x->its->vocab, asked->text, asked->bytes)
+                                       : rg_text_add_string(&title, given);
     if (status == RG_OK) status = rg_record_new(&r, rg_text_c(&title), "class");
     if (status == RG_OK && x->its->vocab) status = add_text(r, x, asked);
     if (status == RG_OK && x->named && asked->batch) status = add_picture(r, x, asked);
@@ -314,7 +334,7 @@ static rg_status record(answering *x, const rg_asked *asked, const char *label)
     return status;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- answers */
+/* ---------------------------------------------------------------------------------------------------------- answers */
 
 static rg_status give_box(rg_value *to, answering *x, const rg_asked *asked)
 {
@@ -338,7 +358,8 @@ static rg_status give_classes(const char **out_label, answering *x, const rg_ask
         *to++ = (rg_value){ .text = rg_names_get(x->its->names, (int32_t)best) };
         *to++ = (rg_value){ .number = x->p[best], .digits = 4 };
     }
-    for (size_t c = 0; c < x->classes && x->asking->probabilities; c++) *to++ = (rg_value){ .number = x->p[c], .digits = 6 };
+    for (size_t c = 0; c < x->classes && x->asking->probabilities; c++)
+        *to++ = (rg_value){ .number = x->p[c], .digits = 6 };
     for (size_t c = 0; c < x->classes && x->asking->logits; c++)
         *to++ = (rg_value){ .number = x->logit ? (double)x->logit[c] : log(fmax(1e-30, x->p[c])), .digits = 6 };
     if (x->asking->words) RG_TRY(find_words(x, asked, first));
@@ -350,7 +371,8 @@ static rg_status give_classes(const char **out_label, answering *x, const rg_ask
 
 static rg_status give_number(char *label, size_t room, answering *x, const rg_asked *asked)
 {
-    if (!asked->answers) return rg_fail(RG_EFORMAT, "input %llu is empty: no number follows from it", (unsigned long long)asked->number);
+    if (!asked->answers)
+        return rg_fail(RG_EFORMAT, "input %llu is empty: no number follows from it", (unsigned long long)asked->number);
     const double number = (double)rg_tensor_at(asked->answers, asked->example, 0);
     if (!isfinite(number)) return rg_fail(RG_ENUMBER, "answer %llu is not finite", (unsigned long long)asked->number);
     if (x->named) x->cells[0] = (rg_value){ .text = asked->name };
@@ -391,8 +413,10 @@ static rg_status name_columns(answering *x, size_t most)
         names[n++] = k ? rg_format("label-%zu", k + 1) : rg_strdup(x->its->names ? "label" : "number");
         if (x->its->names) names[n++] = k ? rg_format("probability-%zu", k + 1) : rg_strdup("probability");
     }
-    for (size_t c = 0; names && c < x->classes && x->asking->probabilities; c++) names[n++] = rg_format("p(%s)", rg_names_get(x->its->names, (int32_t)c));
-    for (size_t c = 0; names && c < x->classes && x->asking->logits; c++) names[n++] = rg_format("logit(%s)", rg_names_get(x->its->names, (int32_t)c));
+    for (size_t c = 0; names && c < x->classes && x->asking->probabilities; c++)
+        names[n++] = rg_format("p(%s)", rg_names_get(x->its->names, (int32_t)c));
+    for (size_t c = 0; names && c < x->classes && x->asking->logits; c++)
+        names[n++] = rg_format("logit(%s)", rg_names_get(x->its->names, (int32_t)c));
     if (names && x->asking->words) names[n++] = rg_strdup("words");
     for (size_t i = 0; names && i < BOX_CELLS && x->asking->box; i++) names[n++] = rg_strdup(box[i]);
     x->columns = n;
@@ -409,9 +433,12 @@ static rg_status check_asking(answering *x, const rg_classify_input *in)
     const char *of = x->asking->of ? x->asking->of : "";
     x->of = -1;
     if (!x->classes)
-        return rg_fail(RG_EMATCH, "it has features only, no classes: train them with regard train --type cnn --features FILE --pool gap -t photos/ -m OUT");
-    if (x->asking->words && !x->its->vocab) return rg_fail(RG_EINVAL, "--words is for classifiers of texts; this one reads %s", in->name);
-    if ((x->asking->box || *of) && in->kind != RG_FIELD_PIXELS) return rg_fail(RG_EINVAL, "--box and --class are for pictures; this one reads %s", in->name);
+        return rg_fail(RG_EMATCH, "it has features only, no classes: train them with regard train --type cnn "
+                                  "--features FILE --pool gap -t photos/ -m OUT");
+    if (x->asking->words && !x->its->vocab)
+        return rg_fail(RG_EINVAL, "--words is for classifiers of texts; this one reads %s", in->name);
+    if ((x->asking->box || *of) && in->kind != RG_FIELD_PIXELS)
+        return rg_fail(RG_EINVAL, "--box and --class are for pictures; this one reads %s", in->name);
     if (!*of) return RG_OK;
     x->of = rg_names_find(x->its->names, of, strlen(of));
     for (size_t c = 0; x->of < 0 && c < x->classes; c++) { /* one of its synonyms: "tabby, tabby cat" */
@@ -427,7 +454,7 @@ rg_status rg_classify_answer(const rg_model *m, const rg_question *q)
     const rg_classifier            *its = m->assets;
     const rg_classify_input        *in = rg_classify_input_find(its->input ? its->input : "text");
     const rg_field_spec             spec = rg_classify_input_spec(in, m);
-    answering                       x = { .model = m, .question = q, .its = its, .sink = q->sink, .named = in->kind == RG_FIELD_PIXELS };
+    answering x = { .model = m, .question = q, .its = its, .sink = q->sink, .named = in->kind == RG_FIELD_PIXELS };
     x.asking = its->names ? q->options : &nothing;
     x.classes = rg_model_size(m, "classes");
     x.ends = rg_model_size(m, "ends") > 0;

@@ -1,4 +1,5 @@
-/* classify_demo_pictures.c - pictures of the demos, made from digits of strokes, so that nothing has to be downloaded. */
+/* classify_demo_pictures.c - pictures of the demos, made from digits of strokes, so that nothing has to be
+ * downloaded. */
 #include "regard/made.h"
 #include "tasks/classify_demo_pictures.h"
 
@@ -23,7 +24,8 @@ static rg_status made(rg_text *yaml, const char *folder, rg_small_size size, con
     if (status == RG_OK) status = rg_picture_save(shown, &one.picture);
     if (status == RG_OK)
         status = rg_text_print(yaml,
-                               "train-sets: [%s/train-images-idx3-ubyte, %s/train-labels-idx1-ubyte]\nvalid-sets: [%s/valid-images-idx3-ubyte, "
+                               "train-sets: [%s/train-images-idx3-ubyte, %s/train-labels-idx1-ubyte]\nvalid-sets: "
+                               "[%s/valid-images-idx3-ubyte, "
                                "%s/valid-labels-idx1-ubyte]\nmini-batch: 32\nlearn-rate: 0.002\nafter-epochs: %d\n",
                                folder, folder, folder, folder, demo ? 6 : 1);
     rg_made_free(&one);
@@ -34,6 +36,15 @@ static rg_status made(rg_text *yaml, const char *folder, rg_small_size size, con
     return status;
 }
 
-rg_status rg_demo_cam(rg_text *yaml, const char *folder, rg_small_size size) { return made(yaml, folder, size, "t60", "4000"); }
-rg_status rg_demo_stn(rg_text *yaml, const char *folder, rg_small_size size) { return made(yaml, folder, size, "rts42", "6000"); }
-rg_status rg_demo_ram(rg_text *yaml, const char *folder, rg_small_size size) { return made(yaml, folder, size, "t60", "8000"); }
+rg_status rg_demo_cam(rg_text *yaml, const char *folder, rg_small_size size)
+{
+    return made(yaml, folder, size, "t60", "4000");
+}
+rg_status rg_demo_stn(rg_text *yaml, const char *folder, rg_small_size size)
+{
+    return made(yaml, folder, size, "rts42", "6000");
+}
+rg_status rg_demo_ram(rg_text *yaml, const char *folder, rg_small_size size)
+{
+    return made(yaml, folder, size, "t60", "8000");
+}

@@ -13,8 +13,10 @@
 static rg_status add_point(rg_text *text, rg_random *r, size_t moon, double degrees)
 {
     const double a = 3.14159265358979 * rg_random_uniform(r), turn = degrees * 0.017453292519943;
-    const double x = (moon ? 1 - cos(a) : cos(a)) - 0.5 + 0.08 * rg_random_normal(r), y = (moon ? 0.5 - sin(a) : sin(a)) - 0.25 + 0.08 * rg_random_normal(r);
-    return rg_text_print(text, "%s\t%.5f %.5f\n", moon ? "lower" : "upper", x * cos(turn) - y * sin(turn), x * sin(turn) + y * cos(turn));
+    const double x = (moon ? 1 - cos(a) : cos(a)) - 0.5 + 0.08 * rg_random_normal(r),
+                 y = (moon ? 0.5 - sin(a) : sin(a)) - 0.25 + 0.08 * rg_random_normal(r);
+    return rg_text_print(text, "%s\t%.5f %.5f\n", moon ? "lower" : "upper", x * cos(turn) - y * sin(turn),
+                         x * sin(turn) + y * cos(turn));
 }
 
 static rg_status write_moons(const char *folder, const char *name, size_t points, double degrees, uint64_t seed)
@@ -36,8 +38,10 @@ static rg_status moons_of_vat(rg_text *yaml, const char *folder, rg_small_size s
     RG_TRY(write_moons(folder, "train", 6, 0, 3));
     RG_TRY(write_moons(folder, "more", points, 0, 4));
     RG_TRY(write_moons(folder, "valid", points, 0, 5));
-    return rg_text_print(yaml, "train-sets: [%s/train.tsv]\nunlabelled: [%s/more.tsv]\nvalid-sets: [%s/valid.tsv]\nmini-batch: 6\nunlabelled-batch: %d\nafter-epochs: %d\n", folder,
-                         folder, folder, size == RG_SMALL_DEMO ? 128 : 10, size == RG_SMALL_DEMO ? 3000 : 2);
+    return rg_text_print(yaml,
+                         "train-sets: [%s/train.tsv]\nunlabelled: [%s/more.tsv]\nvalid-sets: "
+                         "[%s/valid.tsv]\nmini-batch: 6\nunlabelled-batch: %d\nafter-epochs: %d\n",
+                         folder, folder, folder, size == RG_SMALL_DEMO ? 128 : 10, size == RG_SMALL_DEMO ? 3000 : 2);
 }
 
 static rg_status moons_of_dann(rg_text *yaml, const char *folder, rg_small_size size)
@@ -46,16 +50,20 @@ static rg_status moons_of_dann(rg_text *yaml, const char *folder, rg_small_size 
     RG_TRY(write_moons(folder, "train", points, 0, 3));
     RG_TRY(write_moons(folder, "target", points, 35, 4));
     RG_TRY(write_moons(folder, "valid", points, 35, 5));
-    return rg_text_print(yaml, "train-sets: [%s/train.tsv]\ntarget-sets: [%s/target.tsv]\nvalid-sets: [%s/valid.tsv]\nmini-batch: 50\nafter-epochs: %d\n", folder, folder, folder,
-                         size == RG_SMALL_DEMO ? 200 : 2);
+    return rg_text_print(yaml,
+                         "train-sets: [%s/train.tsv]\ntarget-sets: [%s/target.tsv]\nvalid-sets: "
+                         "[%s/valid.tsv]\nmini-batch: 50\nafter-epochs: %d\n",
+                         folder, folder, folder, size == RG_SMALL_DEMO ? 200 : 2);
 }
 
 static rg_status digits_of_fgsm(rg_text *yaml, const char *folder, rg_small_size size)
 {
     const bool demo = size == RG_SMALL_DEMO;
-    RG_TRY(rg_generator_write(&rg_generator_mnist_m, folder, demo ? "count: 6000\nvalid: 500\ntest: 500\n" : "count: 60\nvalid: 20\ntest: 20\n"));
+    RG_TRY(rg_generator_write(&rg_generator_mnist_m, folder,
+                              demo ? "count: 6000\nvalid: 500\ntest: 500\n" : "count: 60\nvalid: 20\ntest: 20\n"));
     return rg_text_print(yaml,
-                         "train-sets: [%s/train-images-idx3-ubyte, %s/train-labels-idx1-ubyte]\nvalid-sets: [%s/valid-images-idx3-ubyte, %s/valid-labels-idx1-ubyte]\n"
+                         "train-sets: [%s/train-images-idx3-ubyte, %s/train-labels-idx1-ubyte]\nvalid-sets: "
+                         "[%s/valid-images-idx3-ubyte, %s/valid-labels-idx1-ubyte]\n"
                          "mini-batch: 50\nafter-epochs: %d\n",
                          folder, folder, folder, folder, demo ? 3 : 1);
 }
@@ -82,7 +90,8 @@ const rg_demo rg_classify_demos[] = {
       .summary = "two half moons, six labels and 1,000 points without one",
       .type = "mlp",
       .objective = "vat",
-      .settings = "layers: f64 f64\nepsilon: 0.3\nlearn-rate: 0.003\nearly-stopping: 0\nvalid-epochs: 500\nrestore-best: false\n",
+      .settings = "layers: f64 f64\nepsilon: 0.3\nlearn-rate: 0.003\nearly-stopping: 0\nvalid-epochs: "
+                  "500\nrestore-best: false\n",
       .metric = "accuracy",
       .expected = 0.9,
       .small = moons_of_vat },
@@ -90,7 +99,8 @@ const rg_demo rg_classify_demos[] = {
       .summary = "two half moons; the target is turned by 35 degrees and has no labels",
       .type = "mlp",
       .objective = "domain",
-      .settings = "layers: f32 f32\nactivation: tanh\ndomain-layers: [32]\nlearn-rate: 0.002\nearly-stopping: 0\nvalid-epochs: 50\nrestore-best: false\n",
+      .settings = "layers: f32 f32\nactivation: tanh\ndomain-layers: [32]\nlearn-rate: 0.002\nearly-stopping: "
+                  "0\nvalid-epochs: 50\nrestore-best: false\n",
       .metric = "accuracy",
       .expected = 0.9,
       .small = moons_of_dann },
@@ -106,7 +116,8 @@ const rg_demo rg_classify_demos[] = {
     { .name = "stn",
       .summary = "a spatial transformer turns digits back before they are read",
       .type = "cnn",
-      .settings = "layers: f128 f64\npool: flatten\nfront: stn\nfront-layers: f32 f32\nfront-rate: 0.3\nafter-epochs: 5\n",
+      .settings =
+          "layers: f128 f64\npool: flatten\nfront: stn\nfront-layers: f32 f32\nfront-rate: 0.3\nafter-epochs: 5\n",
       .metric = "accuracy",
       .expected = 0.85,
       .ask = "FOLDER/shown.png",

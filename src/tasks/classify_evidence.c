@@ -1,4 +1,5 @@
-/* classify_evidence.c - where in a picture the evidence for a class was: the maps that a system shows, and the box around what they point at. */
+/* classify_evidence.c - where in a picture the evidence for a class was: the maps that a system shows, and the box
+ * around what they point at. */
 #include <string.h>
 
 #include "tasks/classify.h"
@@ -10,7 +11,8 @@ rg_batch rg_batch_asked_about(const rg_batch *batch, int32_t of, int32_t *ids, i
     rg_batch b = *batch;
     for (size_t i = 0; i <= b.examples; i++) start[i] = (int32_t)i, ids[i] = of;
     b.fields = RG_LABEL + 1;
-    b.field[RG_LABEL] = (rg_field){ .kind = RG_FIELD_CLASS, .layout = { .groups = b.examples, .start = start }, .ids = ids };
+    b.field[RG_LABEL] =
+        (rg_field){ .kind = RG_FIELD_CLASS, .layout = { .groups = b.examples, .start = start }, .ids = ids };
     return b;
 }
 
@@ -50,7 +52,8 @@ rg_status rg_seen_maps_see(rg_seen_maps *m, const rg_model *model, const rg_batc
     rg_free(ids);
     if (status != RG_OK) return status;
     if (m->numbers == batch->examples * m->down * m->across && m->numbers) return RG_OK;
-    return rg_fail(RG_EMATCH, "the model has no map of its evidence: --box needs a cnn with --pool gap (and no f layers), max, soft, hard or gumbel");
+    return rg_fail(RG_EMATCH, "the model has no map of its evidence: --box needs a cnn with --pool gap (and no f "
+                              "layers), max, soft, hard or gumbel");
 }
 
 void rg_seen_maps_fini(rg_seen_maps *m)
@@ -60,7 +63,8 @@ void rg_seen_maps_fini(rg_seen_maps *m)
     *m = (rg_seen_maps){ 0 };
 }
 
-/* Undo the fit: one factor per side when stretched, otherwise one for both and what stands over, or is missing, on both sides. */
+/* Undo the fit: one factor per side when stretched, otherwise one for both and what stands over, or is missing, on
+ * both sides. */
 static void unfit(rg_evidence *e, rg_fit fit, double height, double width, double seen_height, double seen_width)
 {
     double down = seen_height / height, across = seen_width / width;
@@ -68,7 +72,8 @@ static void unfit(rg_evidence *e, rg_fit fit, double height, double width, doubl
     if (fit == RG_FIT_PAD) down = across = down < across ? down : across;
     const double left = (width * across - seen_width) / 2, top = (height * down - seen_height) / 2;
     e->x = (e->x + left) / across, e->y = (e->y + top) / down;
-    e->box = (rg_box){ (e->box.x + left) / across, (e->box.y + top) / down, e->box.width / across, e->box.height / down };
+    e->box =
+        (rg_box){ (e->box.x + left) / across, (e->box.y + top) / down, e->box.width / across, e->box.height / down };
 }
 
 rg_status rg_seen_maps_evidence(rg_evidence *out, const rg_seen_maps *m, const rg_model *model, const rg_asked *asked)
@@ -76,7 +81,8 @@ rg_status rg_seen_maps_evidence(rg_evidence *out, const rg_seen_maps *m, const r
     const rg_classifier    *its = model->assets;
     const rg_pixels_config *as = its->features ? rg_features_pixels(its->features) : &its->pixels;
     const size_t            height = as->height, width = as->width;
-    RG_TRY(rg_evidence_of(out, m->map + asked->example * m->down * m->across, m->down, m->across, height, width, BOX_SHARE));
+    RG_TRY(rg_evidence_of(out, m->map + asked->example * m->down * m->across, m->down, m->across, height, width,
+                          BOX_SHARE));
     if (asked->height && asked->width && (asked->height != height || asked->width != width))
         unfit(out, as->fit, (double)asked->height, (double)asked->width, (double)height, (double)width);
     return RG_OK;

@@ -8,10 +8,13 @@ rg_status rg_classify_examples(rg_examples **out, const rg_model *m, const rg_se
     const rg_classify_input *in = rg_classify_input_find(its->input ? its->input : "text");
     const char              *wanted[] = { "label", in->column }, *only[] = { in->column };
     const char              *path = sets->train.items[0];
-    rg_field_spec            specs[2] = { [RG_LABEL] = { .name = "label", .kind = RG_FIELD_CLASS, .names = its->names, .optional = true } };
+    rg_field_spec            specs[2] = { [RG_LABEL] = {
+                                              .name = "label", .kind = RG_FIELD_CLASS, .names = its->names, .optional = true } };
     rg_reader_config         reading = rg_supervised_reading(sets, wanted, 2);
     rg_examples_config       c = RG_EXAMPLES_CONFIG_DEFAULT;
-    if (its->features) return rg_fail(RG_EMATCH, "its pictures go through a frozen network first: attack a model that reads pixels itself");
+    if (its->features)
+        return rg_fail(RG_EMATCH,
+                       "its pictures go through a frozen network first: attack a model that reads pixels itself");
     specs[RG_INPUT] = rg_classify_input_spec(in, m);
     c.batch = sets->batch ? (size_t)sets->batch : 100;
     c.window = 0;

@@ -1,5 +1,6 @@
-/* classify_front.c - what a spatial transformer made of a picture, for a record: the picture and, beside it, what the network was given instead. A system with
- * such a front has the sizes "front-height" and "front-width" and shows (pixels, channels) at the watch point front.seen. */
+/* classify_front.c - what a spatial transformer made of a picture, for a record: the picture and, beside it, what
+ * the network was given instead. A system with such a front has the sizes "front-height" and "front-width" and shows
+ * (pixels, channels) at the watch point front.seen. */
 #include <math.h>
 #include <string.h>
 
@@ -45,14 +46,16 @@ static rg_status enlarge(rg_picture *out, const float *values, size_t height, si
 
 static void paste(rg_picture *to, const rg_picture *from, size_t left)
 {
-    for (size_t y = 0; y < from->height; y++) memcpy(to->pixels + (y * to->width + left) * 3, from->pixels + y * from->width * 3, from->width * 3);
+    for (size_t y = 0; y < from->height; y++)
+        memcpy(to->pixels + (y * to->width + left) * 3, from->pixels + y * from->width * 3, from->width * 3);
 }
 
 static rg_status add_regions(rg_record *r, const rg_picture *both, const rg_picture *before)
 {
     static const char *const names[] = { "picture", "through the transformer" }, *const row[] = { "front" };
     static const rg_real     halves[] = { (rg_real)0.5, (rg_real)0.5 };
-    const float              middle = (float)before->width / (float)both->width, next = (float)(before->width + GAP) / (float)both->width;
+    const float              middle = (float)before->width / (float)both->width,
+                next = (float)(before->width + GAP) / (float)both->width;
     const float              boxes[8] = { 0, 0, middle, 1, next, 0, 1, 1 };
     rg_map_place             place = RG_MAP_PLACE_DEFAULT;
     rg_text                  png = { 0 };
@@ -71,7 +74,8 @@ static rg_status add_regions(rg_record *r, const rg_picture *both, const rg_pict
 rg_status rg_front_add(rg_record *r, const rg_model *m, const rg_asked *asked)
 {
     const rg_field  *f = &asked->batch->field[RG_INPUT];
-    const size_t     height = rg_model_size(m, "front-height"), width = rg_model_size(m, "front-width"), pixels = f->layout.height * f->layout.width;
+    const size_t     height = rg_model_size(m, "front-height"), width = rg_model_size(m, "front-width"),
+                 pixels = f->layout.height * f->layout.width;
     seen             s = { 0 };
     const rg_watcher watcher = { &s, wants, see };
     rg_picture       before = { 0 }, after = { 0 }, both = { 0 };
@@ -83,11 +87,14 @@ rg_status rg_front_add(rg_record *r, const rg_model *m, const rg_asked *asked)
     rg_status status = rg_tape_status(asked->tape);
     float    *values = rg_alloc_array(pixels * f->width + 1, sizeof *values);
     if (status == RG_OK && !values) status = RG_ENOMEM;
-    if (status == RG_OK && (!s.numbers || s.numbers % (height * width))) status = rg_fail(RG_ESHAPE, "%zu numbers behind a front of %zu x %zu", s.numbers, width, height);
+    if (status == RG_OK && (!s.numbers || s.numbers % (height * width)))
+        status = rg_fail(RG_ESHAPE, "%zu numbers behind a front of %zu x %zu", s.numbers, width, height);
     for (size_t i = 0; status == RG_OK && i < pixels * f->width; i++) values[i] = (float)f->values[i];
     if (status == RG_OK) status = enlarge(&before, values, f->layout.height, f->layout.width, f->width);
     if (status == RG_OK) status = enlarge(&after, s.values, height, width, s.numbers / (height * width));
-    if (status == RG_OK) status = rg_picture_new(&both, before.height > after.height ? before.height : after.height, before.width + GAP + after.width, 3);
+    if (status == RG_OK)
+        status = rg_picture_new(&both, before.height > after.height ? before.height : after.height,
+                                before.width + GAP + after.width, 3);
     if (status == RG_OK) {
         memset(both.pixels, 255, both.height * both.width * 3);
         paste(&both, &before, 0);

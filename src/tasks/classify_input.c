@@ -1,5 +1,5 @@
-/* classify_input.c - what a classifier reads: texts, numbers, sequences of numbers, counts, pixels. A system names those it can read; of several
- * the format of the files decides. */
+/* classify_input.c - what a classifier reads: texts, numbers, sequences of numbers, counts, pixels. A system names
+ * those it can read; of several the format of the files decides. */
 #include <math.h>
 #include <string.h>
 
@@ -47,7 +47,8 @@ static rg_status format_of(const char **out, const rg_set_options *sets)
     return RG_OK;
 }
 
-/* The first of the inputs that a column of the training file is called after; "": none is, or the user says which columns. */
+/* The first of the inputs that a column of the training file is called after; "": none is, or the user says which
+ * columns. */
 static rg_status named_column(const char **out, const rg_set_options *sets, const char *reads)
 {
     size_t several = 0;
@@ -87,14 +88,16 @@ rg_status rg_classify_input_choose(const rg_classify_input **out, const rg_run *
         if (!*out || (strcmp(inputs[i].column, column) == 0 && !inputs[i].formats[0])) *out = &inputs[i]; /* the first, or what a column is called */
         if (among(inputs[i].formats, " ", format)) return *out = &inputs[i], RG_OK;
     }
-    return *out ? RG_OK : rg_fail(RG_EINVAL, "system %s reads '%s', which the task does not know", run->system->name, reads);
+    return *out ? RG_OK
+                : rg_fail(RG_EINVAL, "system %s reads '%s', which the task does not know", run->system->name, reads);
 }
 
 static rg_status put_sizes(rg_sizes *sizes, const rg_classify_input *in, size_t width)
 {
     if (in->kind == RG_FIELD_IDS) return RG_OK; /* the vocabulary's size comes with the assets */
     if (in->kind == RG_FIELD_COUNTS) RG_TRY(rg_sizes_put(sizes, "sparse", 1));
-    return in->kind == RG_FIELD_PIXELS ? rg_sizes_put(sizes, "channels", width) : rg_sizes_put(sizes, "features", width);
+    return in->kind == RG_FIELD_PIXELS ? rg_sizes_put(sizes, "channels", width)
+                                       : rg_sizes_put(sizes, "features", width);
 }
 
 /* Pictures through a frozen network: their size is its grid's. */
@@ -104,12 +107,13 @@ static rg_status learn_features(rg_field_spec *out, const rg_classify_input *in,
     rg_classifier             *its = run->assets;
     RG_TRY(rg_features_start(&its->features, &o->features, &its->pixels, run->threads));
     *out = rg_features_spec(its->features, in->column);
-    rg_tell(run->report, "features of %s: %zu x %zu cells of %zu numbers", o->features.file, rg_features_down(its->features), rg_features_across(its->features),
-            rg_features_width(its->features));
+    rg_tell(run->report, "features of %s: %zu x %zu cells of %zu numbers", o->features.file,
+            rg_features_down(its->features), rg_features_across(its->features), rg_features_width(its->features));
     return rg_features_sizes(&run->sizes, its->features);
 }
 
-rg_status rg_classify_input_learn(rg_field_spec *out, const rg_classify_input *in, rg_run *run, const rg_reader_config *reading)
+rg_status rg_classify_input_learn(rg_field_spec *out, const rg_classify_input *in, rg_run *run,
+                                  const rg_reader_config *reading)
 {
     const rg_classify_options *o = run->options;
     rg_classifier             *its = run->assets;
@@ -124,7 +128,9 @@ rg_status rg_classify_input_learn(rg_field_spec *out, const rg_classify_input *i
         its->pixels.height = its->pixels.width = (size_t)o->size;
         RG_TRY(rg_fit_find(&its->pixels.fit, o->fit));
         RG_TRY(rg_sizes_put(&run->sizes, "fit", (size_t)its->pixels.fit));
-        if (o->features.file[0] && o->augment[0]) return rg_fail(RG_EINVAL, "--augment changes pixels, --features keeps what was computed from them: one of both");
+        if (o->features.file[0] && o->augment[0])
+            return rg_fail(RG_EINVAL,
+                           "--augment changes pixels, --features keeps what was computed from them: one of both");
         if (o->features.file[0]) return learn_features(out, in, run);
         if (o->augment[0]) {
             RG_TRY(rg_augmented_new(&its->augmented, o->augment, (uint64_t)run->learning->seed));
@@ -153,14 +159,17 @@ rg_status rg_classify_input_check(const rg_classify_input *in, rg_run *run)
             channels = one.field[RG_INPUT].width;
             if (!height) height = (size_t)size[0], width = (size_t)size[1];
             if (height != (size_t)size[0] || width != (size_t)size[1])
-                return rg_fail(RG_EFORMAT, "%s picture %llu has %d x %d pixels, those before it %zu x %zu: give --size N",
-                               names[s], (unsigned long long)one.lines[0], size[0], size[1], height, width);
+                return rg_fail(RG_EFORMAT,
+                               "%s picture %llu has %d x %d pixels, those before it %zu x %zu: give --size N", names[s],
+                               (unsigned long long)one.lines[0], size[0], size[1], height, width);
         }
     if (!height) return RG_OK;
     RG_TRY(rg_sizes_put(&run->sizes, "height", height));
     RG_TRY(rg_sizes_put(&run->sizes, "width", width));
-    /* what is built by pixels side by side; convolutions are smaller than their pictures, and a model file is checked by its sizes */
-    return strcmp(run->system->reads, "pixels") == 0 ? RG_OK : rg_sizes_put(&run->sizes, "features", height * width * channels);
+    /* what is built by pixels side by side; convolutions are smaller than their pictures, and a model file is
+     * checked by its sizes */
+    return strcmp(run->system->reads, "pixels") == 0 ? RG_OK
+                                                     : rg_sizes_put(&run->sizes, "features", height * width * channels);
 }
 
 rg_field_spec rg_classify_input_spec(const rg_classify_input *in, const rg_model *m)
@@ -218,7 +227,8 @@ static void keep(rg_real *shift, rg_real *scale, double mean, double deviation, 
 static rg_status standardize(rg_run *run, size_t field, const char *shift_name, const char *scale_name)
 {
     rg_supervised  *d = run->data;
-    const rg_param *shift = rg_params_find(run->model->params, shift_name), *scale = rg_params_find(run->model->params, scale_name);
+    const rg_param *shift = rg_params_find(run->model->params, shift_name),
+                   *scale = rg_params_find(run->model->params, scale_name);
     if (!shift || !scale || rg_examples_spec(d->train, field)->kind != RG_FIELD_NUMBERS) return RG_OK;
     const size_t width = rg_examples_spec(d->train, field)->width;
     double      *sum = rg_alloc_zero(2 * width * sizeof *sum), rows = 0;

@@ -1,4 +1,5 @@
-/* classify_score.c - log p of the labels that are given: of each line "label TAB text", from all classes of the answer to its text. */
+/* classify_score.c - log p of the labels that are given: of each line "label TAB text", from all classes of the
+ * answer to its text. */
 #include <math.h>
 #include <string.h>
 
@@ -36,11 +37,12 @@ static rg_status score_line(void *context, const char *line, size_t bytes, uint6
 {
     scoring                 *s = context;
     const rg_classify_asking all = { .top = MOST_CLASSES };
-    const rg_sink            sink = { .context = s, .columns = count_columns, .row = find_label, .note = s->sink->note };
+    const rg_sink sink = { .context = s, .columns = count_columns, .row = find_label, .note = s->sink->note };
     char                    *copy = rg_format("%.*s", (int)bytes, line), *tab = copy ? strchr(copy, '\t') : NULL;
     rg_status                status = RG_OK;
     if (!copy) return RG_ENOMEM;
-    if (!tab) status = rg_fail(RG_EFORMAT, "line %llu: a label, a tab and a text are needed", (unsigned long long)number);
+    if (!tab)
+        status = rg_fail(RG_EFORMAT, "line %llu: a label, a tab and a text are needed", (unsigned long long)number);
     else {
         char             *text = tab + 1;
         const rg_list     words = { 1, &text };
@@ -69,12 +71,15 @@ rg_status rg_classify_score(const rg_model *m, const rg_question *q)
     char                     note[160];
     const rg_classifier     *its = m->assets;
     if (!its->names || rg_model_size(m, "channels"))
-        return rg_fail(RG_EINVAL, "labels are scored of classifiers of texts, numbers and counts; this one %s", its->names ? "reads pictures" : "answers with a number");
+        return rg_fail(RG_EINVAL, "labels are scored of classifiers of texts, numbers and counts; this one %s",
+                       its->names ? "reads pictures" : "answers with a number");
     if (rg_model_size(m, "classes") > MOST_CLASSES)
-        return rg_fail(RG_ELIMIT, "%zu classes; labels of at most %d are scored", rg_model_size(m, "classes"), MOST_CLASSES);
+        return rg_fail(RG_ELIMIT, "%zu classes; labels of at most %d are scored", rg_model_size(m, "classes"),
+                       MOST_CLASSES);
     RG_TRY(q->sink->columns(q->sink->context, names, 2));
     RG_TRY(rg_question_texts(q, score_line, &s));
-    snprintf(note, sizeof note, "%llu lines, log p %.4f, mean %.4f", (unsigned long long)s.lines, -s.nats, s.lines ? -s.nats / (double)s.lines : 0.0);
+    snprintf(note, sizeof note, "%llu lines, log p %.4f, mean %.4f", (unsigned long long)s.lines, -s.nats,
+             s.lines ? -s.nats / (double)s.lines : 0.0);
     if (s.lines && q->sink->note) q->sink->note(q->sink->context, note);
     return RG_OK;
 }

@@ -1,4 +1,5 @@
-/* classify_small.c - tiny data for every input of a classifier, from nothing. One file serves them all: a system finds its column by name.
+/* classify_small.c - tiny data for every input of a classifier, from nothing. One file serves them all: a system finds
+ * its column by name.
  *
  *     label TAB text TAB numbers TAB sequence TAB counts TAB picture        pictures are files of the folder pictures */
 #include "tasks/classify.h"
@@ -9,10 +10,12 @@
 
 static rg_status words_of_test(rg_text *out, rg_random *random, size_t class_number, size_t n)
 {
-    static const char *const words[] = { "ba", "de", "fi", "go", "ku", "la" }, *const marker[] = { "mau", "nue", "pio" };
+    static const char *const words[] = { "ba", "de", "fi", "go", "ku", "la" }, *const marker[] = { "mau", "nue",
+                                                                                                   "pio" };
     const size_t             at = (size_t)rg_random_below(random, n);
     for (size_t k = 0; k < n; k++)
-        RG_TRY(rg_text_print(out, "%s%s", k ? " " : "", k == at ? marker[class_number] : words[rg_random_below(random, 6)]));
+        RG_TRY(rg_text_print(out, "%s%s", k ? " " : "",
+                             k == at ? marker[class_number] : words[rg_random_below(random, 6)]));
     return RG_OK;
 }
 
@@ -21,16 +24,20 @@ static rg_status words_of_demo(rg_text *out, rg_random *random, size_t class_num
 {
     enum { EACH = 8 };
     static const char *const opinion[3][EACH] = {
-        { "a dull plot", "wooden dialogue", "i almost walked out", "a waste of an evening", "tired jokes", "far too long", "lifeless", "a mess" },
-        { "it passes the time", "some good scenes , some not", "decent but forgettable", "watchable", "uneven", "fine for a rainy day", "average",
-          "neither good nor bad" },
-        { "a moving story", "superb acting", "i laughed and cried", "beautifully filmed", "clever and warm", "the best this year", "gripping", "a joy" },
+        { "a dull plot", "wooden dialogue", "i almost walked out", "a waste of an evening", "tired jokes",
+          "far too long", "lifeless", "a mess" },
+        { "it passes the time", "some good scenes , some not", "decent but forgettable", "watchable", "uneven",
+          "fine for a rainy day", "average", "neither good nor bad" },
+        { "a moving story", "superb acting", "i laughed and cried", "beautifully filmed", "clever and warm",
+          "the best this year", "gripping", "a joy" },
     };
-    static const char *const rest[] = { "the film", "the cast", "this director", "the second half", "the music", "on the whole", "after an hour",
-                                        "for two hours" };
+    static const char *const rest[] = { "the film",  "the cast",     "this director", "the second half",
+                                        "the music", "on the whole", "after an hour", "for two hours" };
     for (size_t k = 0; k < n; k++) {
-        const size_t other = (size_t)rg_random_below(random, 8), mood = other ? class_number : (size_t)rg_random_below(random, 3);
-        RG_TRY(rg_text_print(out, "%s%s : %s", k ? " , " : "", rest[rg_random_below(random, 8)], opinion[mood][rg_random_below(random, EACH)]));
+        const size_t other = (size_t)rg_random_below(random, 8),
+                     mood = other ? class_number : (size_t)rg_random_below(random, 3);
+        RG_TRY(rg_text_print(out, "%s%s : %s", k ? " , " : "", rest[rg_random_below(random, 8)],
+                             opinion[mood][rg_random_below(random, EACH)]));
     }
     return RG_OK;
 }
@@ -39,10 +46,15 @@ static rg_status words_of_demo(rg_text *out, rg_random *random, size_t class_num
 static rg_status numbers_of(rg_text *out, rg_random *random, size_t class_number)
 {
     static const double centre[3][2] = { { 2, 0 }, { -1, 1.7 }, { -1, -1.7 } };
-    const double        x = centre[class_number][0] + 0.5 * rg_random_normal(random), y = centre[class_number][1] + 0.5 * rg_random_normal(random);
+    const double        x = centre[class_number][0] + 0.5 * rg_random_normal(random),
+                 y = centre[class_number][1] + 0.5 * rg_random_normal(random);
     RG_TRY(rg_text_print(out, "\t%.3f %.3f\t", x, y));
     for (size_t k = 0; k < 4; k++)
-        RG_TRY(rg_text_print(out, "%s%.3f %d", k ? "; " : "", k == 1 ? x : k == 2 ? y : rg_random_normal(random), k == 1 || k == 2));
+        RG_TRY(rg_text_print(out, "%s%.3f %d", k ? "; " : "",
+                             k == 1   ? x
+                             : k == 2 ? y
+                                      : rg_random_normal(random),
+                             k == 1 || k == 2));
     return rg_text_print(out, "\t%zu:1 %zu:2", class_number, 3 + (size_t)rg_random_below(random, 5));
 }
 
@@ -81,9 +93,11 @@ static rg_status write_small(const char *path, size_t lines, uint64_t seed, bool
     for (size_t i = 0; status == RG_OK && i < lines; i++) {
         const size_t c = (size_t)rg_random_below(&random, 3);
         status = rg_text_print(&text, "%s\t", names[demo][c]);
-        if (status == RG_OK) status = demo ? words_of_demo(&text, &random, c, 2 + i % 3) : words_of_test(&text, &random, c, 2 + i % 5);
+        if (status == RG_OK)
+            status = demo ? words_of_demo(&text, &random, c, 2 + i % 3) : words_of_test(&text, &random, c, 2 + i % 5);
         if (status == RG_OK) status = numbers_of(&text, &random, c);
-        if (status == RG_OK) status = rg_text_print(&text, "\t%zu-%u.png\n", c, (unsigned)rg_random_below(&random, PLACES));
+        if (status == RG_OK)
+            status = rg_text_print(&text, "\t%zu-%u.png\n", c, (unsigned)rg_random_below(&random, PLACES));
     }
     if (status == RG_OK) status = rg_file_replace(path, text.data, text.length);
     rg_text_free(&text);
@@ -93,13 +107,16 @@ static rg_status write_small(const char *path, size_t lines, uint64_t seed, bool
 rg_status rg_classify_small(rg_text *yaml, const char *folder, rg_small_size size)
 {
     const bool demo = size == RG_SMALL_DEMO;
-    char      *train = rg_format("%s/train.tsv", folder), *valid = rg_format("%s/valid.tsv", folder), *pictures = rg_format("%s/pictures", folder);
+    char      *train = rg_format("%s/train.tsv", folder), *valid = rg_format("%s/valid.tsv", folder),
+         *pictures = rg_format("%s/pictures", folder);
     rg_status  status = train && valid && pictures ? write_small(train, demo ? 3000 : 60, 5, demo) : RG_ENOMEM;
     if (status == RG_OK) status = write_small(valid, demo ? 600 : 20, 6, demo);
     if (status == RG_OK) status = write_pictures(pictures);
     if (status == RG_OK)
-        status = rg_text_print(yaml, "train-sets: [%s]\nvalid-sets: [%s]\npictures: %s\nmini-batch: %d\nlearn-rate: 0.01\nafter-epochs: %d\n", train, valid, pictures,
-                               demo ? 32 : 16, demo ? 5 : 2);
+        status = rg_text_print(
+            yaml,
+            "train-sets: [%s]\nvalid-sets: [%s]\npictures: %s\nmini-batch: %d\nlearn-rate: 0.01\nafter-epochs: %d\n",
+            train, valid, pictures, demo ? 32 : 16, demo ? 5 : 2);
     rg_free(train);
     rg_free(valid);
     rg_free(pictures);

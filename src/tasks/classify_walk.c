@@ -1,4 +1,5 @@
-/* classify_walk.c - see classify_walk.h. A system that walks has the sizes "glimpses", "patch" and "scales" and shows two watch points per glimpse:
+/* classify_walk.c - see classify_walk.h. A system that walks has the sizes "glimpses", "patch" and "scales" and shows
+ * two watch points per glimpse:
  *
  *     walk.I.place   (pictures, 2)   middle of the glimpse, in pixels
  *     walk.I.seen    (pictures, scales * patch * patch * channels)   the patches, the finest first */
@@ -52,7 +53,7 @@ static rg_status take_walk(walk *w, const rg_model *m, const rg_asked *asked)
     return rg_tape_status(asked->tape);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- drawing */
+/* ---------------------------------------------------------------------------------------------------------- drawing */
 
 static rg_ink ink_of(size_t i, size_t n)
 {
@@ -84,14 +85,19 @@ static void draw_seen(rg_picture *to, size_t top, size_t left, size_t side, cons
     const size_t g = w->patch, C = w->channels, widest = g << (w->scales - 1);
     for (size_t y = 0; y < side && w->seen[i]; y++)
         for (size_t x = 0; x < side; x++) {
-            const double u = ((double)x + 0.5) * (double)widest / (double)side - (double)widest / 2, v = ((double)y + 0.5) * (double)widest / (double)side - (double)widest / 2;
+            const double u = ((double)x + 0.5) * (double)widest / (double)side - (double)widest / 2,
+                         v = ((double)y + 0.5) * (double)widest / (double)side - (double)widest / 2;
             size_t       scale = 0;
-            while (scale + 1 < w->scales && (fabs(u) >= (double)(g << scale) / 2 || fabs(v) >= (double)(g << scale) / 2)) scale++;
+            while (scale + 1 < w->scales &&
+                   (fabs(u) >= (double)(g << scale) / 2 || fabs(v) >= (double)(g << scale) / 2))
+                scale++;
             const double cell = (double)((size_t)1 << scale);
-            const size_t px = (size_t)fmin(fmax(floor(u / cell + (double)g / 2), 0), (double)(g - 1)), py = (size_t)fmin(fmax(floor(v / cell + (double)g / 2), 0), (double)(g - 1));
+            const size_t px = (size_t)fmin(fmax(floor(u / cell + (double)g / 2), 0), (double)(g - 1)),
+                         py = (size_t)fmin(fmax(floor(v / cell + (double)g / 2), 0), (double)(g - 1));
             for (size_t c = 0; c < 3; c++) {
                 const double value = (double)w->seen[i][((scale * g + py) * g + px) * C + (C == 3 ? c : 0)];
-                to->pixels[((top + y) * to->width + left + x) * 3 + c] = (unsigned char)(255 * fmin(fmax(value, 0), 1) + 0.5);
+                to->pixels[((top + y) * to->width + left + x) * 3 + c] =
+                    (unsigned char)(255 * fmin(fmax(value, 0), 1) + 0.5);
             }
         }
 }
@@ -99,8 +105,10 @@ static void draw_seen(rg_picture *to, size_t top, size_t left, size_t side, cons
 /* The picture enlarged with the path over it; below, what was seen at each glimpse. `by`: its enlargement. */
 static rg_status draw(rg_picture *out, double *by, const walk *w, const rg_picture *seen)
 {
-    const size_t factor = LARGE / seen->width ? LARGE / seen->width : 1, width = seen->width * factor, height = seen->height * factor;
-    const size_t across = w->count < 6 ? w->count : 6, side = (width - (across - 1) * GAP) / across, lines = (w->count + across - 1) / across;
+    const size_t factor = LARGE / seen->width ? LARGE / seen->width : 1, width = seen->width * factor,
+                 height = seen->height * factor;
+    const size_t across = w->count < 6 ? w->count : 6, side = (width - (across - 1) * GAP) / across,
+                 lines = (w->count + across - 1) / across;
     rg_picture   colour = { 0 }, large = { 0 };
     *by = (double)factor;
     RG_TRY(rg_picture_to_channels(&colour, seen, 3));
@@ -110,14 +118,15 @@ static rg_status draw(rg_picture *out, double *by, const walk *w, const rg_pictu
         for (size_t i = 0; i < w->count; i++) draw_glimpse(&large, w, i, *by);
         memset(out->pixels, 40, out->height * out->width * 3);
         memcpy(out->pixels, large.pixels, height * width * 3);
-        for (size_t i = 0; i < w->count; i++) draw_seen(out, height + GAP + i / across * (side + GAP), i % across * (side + GAP), side, w, i);
+        for (size_t i = 0; i < w->count; i++)
+            draw_seen(out, height + GAP + i / across * (side + GAP), i % across * (side + GAP), side, w, i);
     }
     rg_picture_free(&colour);
     rg_picture_free(&large);
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ record */
+/* ----------------------------------------------------------------------------------------------------------- record */
 
 static float within(double x) { return (float)fmin(fmax(x, 0), 1); }
 
@@ -154,7 +163,8 @@ static rg_status add_picture(rg_record *r, const walk *w, const rg_picture *seen
         const double half = (double)(w->patch << (w->scales - 1)) / 2;
         snprintf(text[i], sizeof text[i], "%zu", i + 1);
         names[i] = text[i];
-        boxes[4 * i] = within((w->x[i] + 0.5 - half) * by / (double)drawn.width), boxes[4 * i + 1] = within((w->y[i] + 0.5 - half) * by / (double)drawn.height);
+        boxes[4 * i] = within((w->x[i] + 0.5 - half) * by / (double)drawn.width),
+                  boxes[4 * i + 1] = within((w->y[i] + 0.5 - half) * by / (double)drawn.height);
         boxes[4 * i + 2] = within((w->x[i] + 0.5 + half) * by / (double)drawn.width);
         boxes[4 * i + 3] = within(fmin((w->y[i] + 0.5 + half) * by, by * (double)seen->height) / (double)drawn.height);
     }
@@ -171,13 +181,17 @@ static rg_status add_picture(rg_record *r, const walk *w, const rg_picture *seen
 rg_status rg_walk_add(rg_record *r, const rg_model *m, const rg_asked *asked)
 {
     const rg_field *f = &asked->batch->field[RG_INPUT];
-    walk            w = { .count = rg_model_size(m, "glimpses"), .patch = rg_model_size(m, "patch"), .scales = rg_model_size(m, "scales"), .channels = f->width };
+    walk            w = { .count = rg_model_size(m, "glimpses"),
+                          .patch = rg_model_size(m, "patch"),
+                          .scales = rg_model_size(m, "scales"),
+                          .channels = f->width };
     rg_picture      p = { 0 };
     if (!w.count || w.count > MOST || !w.patch || !w.scales || w.scales > 16) return RG_OK;
     rg_status status = take_walk(&w, m, asked);
     if (status == RG_OK) status = rg_picture_new(&p, f->layout.height, f->layout.width, f->width == 3 ? 3 : 1);
     for (size_t i = 0; status == RG_OK && i < p.height * p.width; i++)
-        for (size_t c = 0; c < p.channels; c++) p.pixels[i * p.channels + c] = (unsigned char)((double)f->values[i * f->width + c] * 255 + 0.5);
+        for (size_t c = 0; c < p.channels; c++)
+            p.pixels[i * p.channels + c] = (unsigned char)((double)f->values[i * f->width + c] * 255 + 0.5);
     if (status == RG_OK) status = add_picture(r, &w, &p);
     for (size_t i = 0; i < w.count; i++) rg_free(w.seen[i]);
     rg_picture_free(&p);

@@ -13,7 +13,8 @@ typedef struct rg_small_words {
 void rg_content_number(int *out, const rg_vocab *vocab, const int32_t *ids, size_t n);
 /* Count a sentence, so that the list can be chosen. */
 rg_status rg_content_count(rg_small_words *counts, const rg_vocab *vocab, const int32_t *ids, size_t n);
-/* The code of the language whose small words were seen most, or NULL when none of them makes up a tenth of the words. */
+/* The code of the language whose small words were seen most, or NULL when none of them makes up a tenth of the
+ * words. */
 const char *rg_content_language(const rg_small_words *counts);
 /* out[i]: piece i is part of a content word. `language` NULL: only punctuation is none. */
 rg_status rg_content_mark(bool *out, const char *language, const rg_vocab *vocab, const int32_t *ids, size_t n);

@@ -14,7 +14,8 @@ static const char magic[] = "regard features 1\n";
 
 /* ----------------------------------------------------------------------------------------------------------- making */
 
-rg_status rg_features__new(rg_features **out, const char *layers, const char *rule, const rg_pixels_config *size, size_t side)
+rg_status rg_features__new(rg_features **out, const char *layers, const char *rule, const rg_pixels_config *size,
+                           size_t side)
 {
     rg_features *f = rg_alloc_zero(sizeof *f);
     if (!f) return RG_ENOMEM;
@@ -25,7 +26,8 @@ rg_status rg_features__new(rg_features **out, const char *layers, const char *ru
     f->layers = rg_strdup(layers);
     rg_status status = f->layers ? rg_params_new(&f->params) : RG_ENOMEM;
     if (status == RG_OK) status = rg_net_parse(&f->net, layers, CHANNELS, f->size.height, f->size.width);
-    if (status == RG_OK && f->net.maps < f->net.count) status = rg_fail(RG_EMATCH, "layers of units ('%s') give no rows of a grid", f->net.layer[f->net.maps].text);
+    if (status == RG_OK && f->net.maps < f->net.count)
+        status = rg_fail(RG_EMATCH, "layers of units ('%s') give no rows of a grid", f->net.layer[f->net.maps].text);
     if (status == RG_OK) {
         rg_net_init(&f->net, f->params, "net", rg_net_channels(&f->net));
         status = rg_params_build_empty(f->params);
@@ -98,19 +100,23 @@ rg_status rg_features_sizes(rg_sizes *out, const rg_features *f)
 
 rg_field_spec rg_features_spec(rg_features *f, const char *name)
 {
-    return (rg_field_spec){ .name = name, .kind = RG_FIELD_PIXELS, .width = rg_features_width(f), .kept = &rg_features__kept, .context = f };
+    return (rg_field_spec){
+        .name = name, .kind = RG_FIELD_PIXELS, .width = rg_features_width(f), .kept = &rg_features__kept, .context = f
+    };
 }
 
 /* ---------------------------------------------------------------------------------------------------------- running */
 
 static rg_status run(rg_features *f, const rg_picture *p)
 {
-    const size_t    pixels = p->height * p->width, width = rg_features_width(f), cells = rg_features_down(f) * rg_features_across(f);
+    const size_t pixels = p->height * p->width, width = rg_features_width(f),
+                 cells = rg_features_down(f) * rg_features_across(f);
     const int32_t   start[2] = { 0, (int32_t)pixels };
     const rg_layout layout = { .groups = 1, .start = start, .height = p->height, .width = p->width };
     for (size_t i = 0; i < pixels * CHANNELS; i++) f->values[i] = (rg_real)p->pixels[i] / 255;
     rg_tape_reset(f->tape, 0);
-    rg_tensor *y = rg_net_maps(f->tape, &f->net, rg_pixels_as(f->tape, f->pixels, rg_input(f->tape, f->values, pixels, CHANNELS, &layout)));
+    rg_tensor *y = rg_net_maps(
+        f->tape, &f->net, rg_pixels_as(f->tape, f->pixels, rg_input(f->tape, f->values, pixels, CHANNELS, &layout)));
     RG_TRY(rg_tape_status(f->tape));
     for (size_t i = 0; i < cells; i++) {
         const rg_real *row = rg_tensor_row(y, i);
@@ -124,7 +130,8 @@ const float *rg_features_of(rg_status *status, rg_features *f, const rg_picture 
 {
     rg_picture fitted = { 0 };
     *status = RG_OK;
-    if (picture->channels != CHANNELS) *status = rg_fail(RG_EINVAL, "a picture of %zu channels; the network reads %d", picture->channels, CHANNELS);
+    if (picture->channels != CHANNELS)
+        *status = rg_fail(RG_EINVAL, "a picture of %zu channels; the network reads %d", picture->channels, CHANNELS);
     else if (picture->height == f->size.height && picture->width == f->size.width) *status = run(f, picture);
     else {
         *status = rg_picture_fit(&fitted, picture, f->size.height, f->size.width, f->size.fit, f->size.resize);
@@ -139,14 +146,16 @@ const float *rg_features_of(rg_status *status, rg_features *f, const rg_picture 
 static size_t all_numbers(const rg_features *f)
 {
     size_t n = 0;
-    for (size_t i = 0; i < rg_params_count(f->params); i++) n += rg_param_rows(rg_params_at(f->params, i)) * rg_param_cols(rg_params_at(f->params, i));
+    for (size_t i = 0; i < rg_params_count(f->params); i++)
+        n += rg_param_rows(rg_params_at(f->params, i)) * rg_param_cols(rg_params_at(f->params, i));
     return n;
 }
 
 rg_status rg_features_to_bytes(rg_text *out, const rg_features *f)
 {
-    RG_TRY(rg_text_print(out, "%spixels %s\nsize %zu %zu %d %d\nlayers %s\nnumbers %zu\n", magic, f->pixels, f->size.height, f->size.width, (int)f->size.fit,
-                         (int)f->size.resize, f->layers, all_numbers(f)));
+    RG_TRY(rg_text_print(out, "%spixels %s\nsize %zu %zu %d %d\nlayers %s\nnumbers %zu\n", magic, f->pixels,
+                         f->size.height, f->size.width, (int)f->size.fit, (int)f->size.resize, f->layers,
+                         all_numbers(f)));
     for (size_t i = 0; i < rg_params_count(f->params); i++) {
         const rg_param *p = rg_params_at(f->params, i);
         for (size_t k = 0; k < rg_param_rows(p) * rg_param_cols(p); k++) {
@@ -180,13 +189,14 @@ static rg_status from_text(rg_features **out, const char **at, const char *end)
     char         rule[RG_FEATURES_RULE], sizes[80], layers[MOST_LAYERS], numbers[32];
     unsigned     height = 0, width = 0, fit = RG_FITS, how = RG_RESIZES;
     const size_t head = sizeof magic - 1;
-    if ((size_t)(end - *at) < head || memcmp(*at, magic, head) != 0) return rg_fail(RG_EFORMAT, "features: not bytes of a frozen network");
+    if ((size_t)(end - *at) < head || memcmp(*at, magic, head) != 0)
+        return rg_fail(RG_EFORMAT, "features: not bytes of a frozen network");
     *at += head;
-    if (!line_of(rule, sizeof rule, at, end, "pixels ") || !line_of(sizes, sizeof sizes, at, end, "size ") || !line_of(layers, sizeof layers, at, end, "layers ") ||
-        !line_of(numbers, sizeof numbers, at, end, "numbers "))
+    if (!line_of(rule, sizeof rule, at, end, "pixels ") || !line_of(sizes, sizeof sizes, at, end, "size ") ||
+        !line_of(layers, sizeof layers, at, end, "layers ") || !line_of(numbers, sizeof numbers, at, end, "numbers "))
         return rg_fail(RG_EFORMAT, "features: the lines in front of the numbers are damaged");
-    if (sscanf(sizes, "%5u %5u %2u %2u", &height, &width, &fit, &how) != 4 || !height || !width || height > MOST_SIDE || width > MOST_SIDE || fit >= RG_FITS ||
-        how >= RG_RESIZES || !is_rule(rule))
+    if (sscanf(sizes, "%5u %5u %2u %2u", &height, &width, &fit, &how) != 4 || !height || !width || height > MOST_SIDE ||
+        width > MOST_SIDE || fit >= RG_FITS || how >= RG_RESIZES || !is_rule(rule))
         return rg_fail(RG_EFORMAT, "features: pictures of '%.80s' pixels by the rule '%.16s'", sizes, rule);
     const rg_pixels_config size = { height, width, (rg_fit)fit, (rg_resize)how };
     return rg_features__new(out, layers, rule, &size, 0);

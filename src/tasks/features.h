@@ -1,5 +1,5 @@
-/* features.h - the inside of features (regard/features.h): features.c is the network, features_open.c finds it in files, features_kept.c keeps what it
- * computed. */
+/* features.h - the inside of features (regard/features.h): features.c is the network, features_open.c finds it in
+ * files, features_kept.c keeps what it computed. */
 #ifndef RG_TASKS_FEATURES_H
 #define RG_TASKS_FEATURES_H
 
@@ -35,7 +35,8 @@ struct rg_features {
 };
 
 /* A network with these layers, its parameters zeros. Pixels of size 0: `side`. */
-rg_status rg_features__new(rg_features **out, const char *layers, const char *rule, const rg_pixels_config *size, size_t side);
+rg_status rg_features__new(rg_features **out, const char *layers, const char *rule, const rg_pixels_config *size,
+                           size_t side);
 /* After its parameters were filled. */
 rg_status rg_features__ready(rg_features *f, int threads);
 rg_status rg_features__open(rg_features **out, const char *path, const rg_pixels_config *size); /* not yet ready */

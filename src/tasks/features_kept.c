@@ -1,4 +1,5 @@
-/* features_kept.c - what a frozen network computed: entries in memory by the checksum of the picture file, and a file of them.
+/* features_kept.c - what a frozen network computed: entries in memory by the checksum of the picture file, and a file
+ * of them.
  *
  *   file   "regard features kept 1\n", u64 sum of the network, u64 numbers per entry, u64 entries;
  *          each entry: u64 key, u64 checksum of its numbers, floats */
@@ -11,7 +12,10 @@
 static const char magic[] = "regard features kept 1\n";
 enum { MAGIC = sizeof magic - 1, SAVE_EVERY = 1000, MOST_ENTRIES = 1 << 30 };
 
-static size_t numbers_of(const rg_features *f) { return rg_features_down(f) * rg_features_across(f) * rg_features_width(f); }
+static size_t numbers_of(const rg_features *f)
+{
+    return rg_features_down(f) * rg_features_across(f) * rg_features_width(f);
+}
 
 /* ---------------------------------------------------------------------------------------------------------- finding */
 
@@ -38,7 +42,8 @@ static rg_status grow_slots(rg_features *f)
 /* Takes `rows` over, also on failure. */
 static rg_status add(rg_features *f, uint64_t key, float *rows)
 {
-    rg_status status = f->entries < MOST_ENTRIES ? grow_slots(f) : rg_fail(RG_ELIMIT, "more than %d pictures", MOST_ENTRIES);
+    rg_status status =
+        f->entries < MOST_ENTRIES ? grow_slots(f) : rg_fail(RG_ELIMIT, "more than %d pictures", MOST_ENTRIES);
     if (status == RG_OK && f->entries == f->room) {
         const size_t       room = f->room ? 2 * f->room : 64;
         rg_features_entry *entry = rg_realloc(f->entry, room * sizeof *entry);
@@ -78,7 +83,8 @@ static rg_status compute(rg_features *f, uint64_t key, const rg_cell *cell)
     return add(f, key, own);
 }
 
-static rg_status keep(uint32_t *out_entry, size_t *out_height, size_t *out_width, uint64_t *out_key, const rg_cell *cell, void *context)
+static rg_status keep(uint32_t *out_entry, size_t *out_height, size_t *out_width, uint64_t *out_key,
+                      const rg_cell *cell, void *context)
 {
     rg_features   *f = context;
     const uint64_t key = key_of(cell);
@@ -135,7 +141,8 @@ static rg_status read_entries(rg_features *f, rg_file *file, uint64_t count)
         float *rows = rg_alloc_array(numbers, sizeof *rows);
         if (!rows) return RG_ENOMEM;
         rg_status status = rg_file_read(file, rows, numbers * sizeof *rows);
-        if (status == RG_OK && rg_hash64_of(rows, numbers * sizeof *rows) != each[1]) status = rg_fail(RG_EFORMAT, "entry %llu is damaged", (unsigned long long)i + 1);
+        if (status == RG_OK && rg_hash64_of(rows, numbers * sizeof *rows) != each[1])
+            status = rg_fail(RG_EFORMAT, "entry %llu is damaged", (unsigned long long)i + 1);
         if (status != RG_OK) {
             rg_free(rows);
             return status;
@@ -150,14 +157,17 @@ static rg_status read_file(rg_features *f, rg_file *file)
     char     begin[MAGIC];
     uint64_t head[3], size, bytes;
     RG_TRY(rg_file_size(&size, file));
-    if (size < MAGIC + sizeof head) return rg_fail(RG_EFORMAT, "%llu bytes are no file of features", (unsigned long long)size);
+    if (size < MAGIC + sizeof head)
+        return rg_fail(RG_EFORMAT, "%llu bytes are no file of features", (unsigned long long)size);
     RG_TRY(rg_file_read(file, begin, MAGIC));
     RG_TRY(rg_file_read(file, head, sizeof head));
-    if (memcmp(begin, magic, MAGIC) != 0) return rg_fail(RG_EFORMAT, "not a file of features: name another one, or remove it");
+    if (memcmp(begin, magic, MAGIC) != 0)
+        return rg_fail(RG_EFORMAT, "not a file of features: name another one, or remove it");
     if (head[0] != f->sum || head[1] != numbers_of(f)) return RG_OK; /* of another network or size: begun anew */
     bytes = size - MAGIC - sizeof head;
     if (bytes / (16 + head[1] * sizeof(float)) != head[2] || bytes % (16 + head[1] * sizeof(float)))
-        return rg_fail(RG_EFORMAT, "%llu bytes for %llu entries: damaged, remove it", (unsigned long long)bytes, (unsigned long long)head[2]);
+        return rg_fail(RG_EFORMAT, "%llu bytes for %llu entries: damaged, remove it", (unsigned long long)bytes,
+                       (unsigned long long)head[2]);
     return read_entries(f, file, head[2]);
 }
 

@@ -1,7 +1,8 @@
 /* graph.c - graph -> classes of its nodes: citation networks, molecules. Whole graphs are batches.
  *
- * Stopping is graph attention's rule (Velickovic et al. 2018, the authors' program): an epoch is good when validation loss <= its best OR
- * score >= its best; `early-stopping` epochs without a good one end the run; weights are kept when BOTH hold, and those are tested. */
+ * Stopping is graph attention's rule (Velickovic et al. 2018, the authors' program): an epoch is good when
+ * validation loss <= its best OR score >= its best; `early-stopping` epochs without a good one end the run; weights
+ * are kept when BOTH hold, and those are tested. */
 #include <math.h>
 
 #include "models/graph_parts.h"
@@ -11,11 +12,15 @@
 #define AT(field) offsetof(rg_graph_options, field)
 
 static const rg_option options[] = {
-    { RG_OPTION_LIST, "graph", AT(graphs), "", "folder with edges.tsv, features.txt or .tsv, labels.txt, split.tsv (.gz allowed); several: learn from all", 0, NULL },
-    { RG_OPTION_LIST, "valid-graph", AT(valid_graphs), "", "graphs to validate on as wholes; none: the nodes the split names", 0, NULL },
+    { RG_OPTION_LIST, "graph", AT(graphs), "",
+      "folder with edges.tsv, features.txt or .tsv, labels.txt, split.tsv (.gz allowed); several: learn from all", 0,
+      NULL },
+    { RG_OPTION_LIST, "valid-graph", AT(valid_graphs), "",
+      "graphs to validate on as wholes; none: the nodes the split names", 0, NULL },
     { RG_OPTION_LIST, "test-graph", AT(test_graphs), "", "graphs to test on as wholes", 0, NULL },
     { RG_OPTION_BOOL, "directed", AT(directed), "false", "u TAB v lets v see u, not u see v", 0, NULL },
-    { RG_OPTION_BOOL, "normalize-features", AT(normalize), "true", "features.txt: a node's features sum to 1", 0, NULL },
+    { RG_OPTION_BOOL, "normalize-features", AT(normalize), "true", "features.txt: a node's features sum to 1", 0,
+      NULL },
     RG_OPTION_END
 };
 
@@ -29,16 +34,21 @@ typedef struct {
     const void    *share;
 } data;
 
-/* ------------------------------------------------------------------------------------------------------------- assets */
+/* ----------------------------------------------------------------------------------------------------------- assets */
 
-static const rg_asset table[] = { { RG_ASSET_FLAG, "graph.several", offsetof(rg_graph_assets, several), NULL, 0, false },
-                                  { RG_ASSET_FLAG, "graph.directed", offsetof(rg_graph_assets, directed), NULL, 0, false },
-                                  { RG_ASSET_FLAG, "graph.normalize", offsetof(rg_graph_assets, normalize), NULL, 0, false },
-                                  { 0 } };
+static const rg_asset table[] = {
+    { RG_ASSET_FLAG, "graph.several", offsetof(rg_graph_assets, several), NULL, 0, false },
+    { RG_ASSET_FLAG, "graph.directed", offsetof(rg_graph_assets, directed), NULL, 0, false },
+    { RG_ASSET_FLAG, "graph.normalize", offsetof(rg_graph_assets, normalize), NULL, 0, false },
+    { 0 }
+};
 
 static rg_status adopt(void *assets, rg_sizes *sizes, const rg_state *state)
 {
-    const struct { const char *name; size_t most; } limits[] = { { "features", MOST_FEATURES }, { "classes", MOST_CLASSES } };
+    const struct {
+        const char *name;
+        size_t      most;
+    } limits[] = { { "features", MOST_FEATURES }, { "classes", MOST_CLASSES } };
     RG_TRY(rg_assets_adopt(table, assets, sizes, state));
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         size_t size = 0;
@@ -50,7 +60,7 @@ static rg_status adopt(void *assets, rg_sizes *sizes, const rg_state *state)
 
 static rg_status describe(rg_state *state, const void *assets) { return rg_assets_describe(table, state, assets); }
 
-/* ----------------------------------------------------------------------------------------------------------- learning */
+/* --------------------------------------------------------------------------------------------------------- learning */
 
 static rg_status open(rg_run *run)
 {
@@ -70,8 +80,8 @@ static rg_status ready(rg_run *run)
     const rg_graph_data *g = &((data *)run->data)->graphs;
     size_t               nodes = 0, edges = 0;
     for (size_t i = 0; i < g->train; i++) nodes += g->graph[i]->nodes, edges += g->graph[i]->edges;
-    rg_tell(run->report, "%zu nodes, %zu edges, %zu features, %zu classes; %zu parameters", nodes, edges, g->features, g->classes,
-            rg_params_numbers(run->model->params));
+    rg_tell(run->report, "%zu nodes, %zu edges, %zu features, %zu classes; %zu parameters", nodes, edges, g->features,
+            g->classes, rg_params_numbers(run->model->params));
     return RG_OK;
 }
 
@@ -99,14 +109,18 @@ static rg_status next(rg_run *run, rg_shares *out)
     return RG_OK;
 }
 
-static rg_status tell(const rg_run *run, rg_state *state) { return rg_state_put_count(state, "graph.next", ((const data *)run->data)->next); }
+static rg_status tell(const rg_run *run, rg_state *state)
+{
+    return rg_state_put_count(state, "graph.next", ((const data *)run->data)->next);
+}
 
 static rg_status seek(rg_run *run, const rg_state *state)
 {
     data    *d = run->data;
     uint64_t at;
     RG_TRY(rg_state_get_count(&at, state, "graph.next"));
-    if (at > d->graphs.train) return rg_fail(RG_EMATCH, "the checkpoint was trained on more graphs; --overwrite starts again");
+    if (at > d->graphs.train)
+        return rg_fail(RG_EMATCH, "the checkpoint was trained on more graphs; --overwrite starts again");
     d->next = (size_t)at;
     return RG_OK;
 }
@@ -118,7 +132,10 @@ static rg_status measure(rg_run *run, rg_graph_split split, const char *prefix, 
     const rg_graph_data *g = &d->graphs;
     const rg_tape_config config = { .record = false, .team = rg_workers_team(rg_trainer_workers(run->trainer)) };
     const size_t         own = split == RG_GRAPH_VALID ? g->valid : g->test;
-    const size_t         first = !own ? 0 : split == RG_GRAPH_VALID ? g->train : g->train + g->valid, count = own ? own : g->train;
+    const size_t         first = !own                      ? 0
+                                 : split == RG_GRAPH_VALID ? g->train
+                                                           : g->train + g->valid,
+                 count = own ? own : g->train;
     rg_graph_counts      counts = { 0 };
     double               sum = 0, labels = 0;
     char                 name[RG_METRIC_NAME];
@@ -177,7 +194,7 @@ static rg_status hint(rg_text *out, const void *given, const char *program, cons
     return status;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- answering */
+/* -------------------------------------------------------------------------------------------------------- answering */
 
 typedef struct {
     char   *graph;
@@ -185,7 +202,8 @@ typedef struct {
 } asking;
 
 static const rg_option asking_rows[] = {
-    { RG_OPTION_STRING, "graph", offsetof(asking, graph), "", "folder of the graph; labels and split are not needed", 0, NULL },
+    { RG_OPTION_STRING, "graph", offsetof(asking, graph), "", "folder of the graph; labels and split are not needed", 0,
+      NULL },
     { RG_OPTION_INT, "node", offsetof(asking, node), "-1", "of the record: only around this node", 0, "[-1,inf)" },
     { RG_OPTION_INT, "hops", offsetof(asking, hops), "2", "of the record: how far around it", 0, "[0,inf)" },
     RG_OPTION_END
@@ -198,7 +216,9 @@ static rg_status one_class(const rg_sink *sink, size_t node, const rg_real *x, s
     for (size_t c = 1; c < C; c++)
         if (x[c] > x[best]) best = c;
     for (size_t c = 0; c < C; c++) sum += exp((double)(x[c] - x[best]));
-    const rg_value cells[] = { { .number = (double)node }, { .number = (double)best }, { .number = 1 / sum, .digits = 4 } };
+    const rg_value cells[] = { { .number = (double)node },
+                               { .number = (double)best },
+                               { .number = 1 / sum, .digits = 4 } };
     return sink->row(sink->context, cells);
 }
 
@@ -232,8 +252,11 @@ static rg_status answer(const rg_model *m, const rg_question *q)
 {
     const asking          *a = q->options;
     const rg_graph_assets *assets = m->assets;
-    const rg_graph_config  config = { .directed = assets->directed, .normalize = assets->normalize, .several = assets->several,
-                                      .features = rg_model_size(m, "features"), .classes = rg_model_size(m, "classes") };
+    const rg_graph_config  config = { .directed = assets->directed,
+                                      .normalize = assets->normalize,
+                                      .several = assets->several,
+                                      .features = rg_model_size(m, "features"),
+                                      .classes = rg_model_size(m, "classes") };
     rg_graph              *g;
     rg_record             *record = NULL;
     if (!a->graph[0]) return rg_fail(RG_EINVAL, "which graph? --graph names its folder");
@@ -248,7 +271,7 @@ static rg_status answer(const rg_model *m, const rg_question *q)
     return status;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- small */
+/* ------------------------------------------------------------------------------------------------------------ small */
 
 /* A ring of nodes whose neighbours know their class better than they do. */
 static rg_status small(rg_text *yaml, const char *folder, rg_small_size size)
@@ -260,17 +283,26 @@ static rg_status small(rg_text *yaml, const char *folder, rg_small_size size)
     for (size_t i = 0; status == RG_OK && i < N; i++) {
         const size_t class = i * 3 / N;
         status = rg_text_print(&edges, "%zu\t%zu\n", i, (i + 1) % N);
-        if (status == RG_OK) status = rg_text_print(&features, "%zu %zu\n", (rg_random_below(&random, 4) ? class : (class + 1) % 3), 3 + (size_t)rg_random_below(&random, 5));
+        if (status == RG_OK)
+            status = rg_text_print(&features, "%zu %zu\n", (rg_random_below(&random, 4) ? class : (class + 1) % 3),
+                                   3 + (size_t)rg_random_below(&random, 5));
         if (status == RG_OK) status = rg_text_print(&labels, "%zu\n", class);
-        if (status == RG_OK) status = rg_text_print(&split, "%s\t%zu\n", i % 4 < 2 ? "train" : i % 4 == 2 ? "val" : "test", i);
+        if (status == RG_OK)
+            status = rg_text_print(&split, "%s\t%zu\n", i % 4 < 2 ? "train" : i % 4 == 2 ? "val" : "test", i);
     }
-    const struct { const char *name; const rg_text *text; } files[] = { { "edges.tsv", &edges }, { "features.txt", &features }, { "labels.txt", &labels }, { "split.tsv", &split } };
+    const struct {
+        const char    *name;
+        const rg_text *text;
+    } files[] = {
+        { "edges.tsv", &edges }, { "features.txt", &features }, { "labels.txt", &labels }, { "split.tsv", &split }
+    };
     for (size_t i = 0; status == RG_OK && i < 4; i++) {
         char *path = rg_format("%s/%s", folder, files[i].name);
         status = path ? rg_file_replace(path, files[i].text->data, files[i].text->length) : RG_ENOMEM;
         rg_free(path);
     }
-    if (status == RG_OK) status = rg_text_print(yaml, "graph: %s\nafter-epochs: %d\n", folder, size == RG_SMALL_DEMO ? 200 : 6);
+    if (status == RG_OK)
+        status = rg_text_print(yaml, "graph: %s\nafter-epochs: %d\n", folder, size == RG_SMALL_DEMO ? 200 : 6);
     rg_text_free(&edges);
     rg_text_free(&features);
     rg_text_free(&labels);
@@ -296,7 +328,8 @@ const rg_task rg_task_graph = {
     .summary = "labels of the nodes of a graph, from their features and neighbours",
     .options = options,
     .options_bytes = sizeof(rg_graph_options),
-    .learning = "learn-rate: 0.005\nbeta2: 0.999\noptimizer-epsilon: 1e-8\nweight-decay: 0.0005\nafter-epochs: 100000\nvalid-freq: 0\nvalid-epochs: 1\n"
+    .learning = "learn-rate: 0.005\nbeta2: 0.999\noptimizer-epsilon: 1e-8\nweight-decay: 0.0005\nafter-epochs: "
+                "100000\nvalid-freq: 0\nvalid-epochs: 1\n"
                 "early-stopping: 100\nearly-stopping-on: all\nkeep-best: false\nrestore-best: true\nsave-freq: 0\n",
     .assets_bytes = sizeof(rg_graph_assets),
     .adopt = adopt,

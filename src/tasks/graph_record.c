@@ -64,9 +64,9 @@ static rg_status name_nodes(watching *w, size_t n)
     const char **text = rg_alloc_zero((n + 1) * sizeof *text);
     rg_status    status = text ? RG_OK : RG_ENOMEM;
     for (size_t i = 0; status == RG_OK && i < w->graph->nodes; i++)
-        if (w->place[i] >= 0 &&
-            !(text[w->place[i]] =
-                  w->graph->label && w->graph->label[i] >= 0 ? rg_format("%zu (%d)", i, w->graph->label[i]) : rg_format("%zu", i)))
+        if (w->place[i] >= 0 && !(text[w->place[i]] = w->graph->label && w->graph->label[i] >= 0
+                                                          ? rg_format("%zu (%d)", i, w->graph->label[i])
+                                                          : rg_format("%zu", i)))
             status = RG_ENOMEM;
     if (status == RG_OK) status = rg_record_add_labels(&w->labels, w->record, "nodes", RG_LABEL_NODE, text, n);
     for (size_t i = 0; text && i < n; i++) rg_free((char *)text[i]);
@@ -81,7 +81,8 @@ static char *title_of(const rg_graph *g, int64_t node)
     while (end > 1 && g->name[end - 1] == '/') end--;
     for (begin = end; begin > 0 && g->name[begin - 1] != '/';) begin--;
     const int n = (int)(end - begin);
-    return node < 0 ? rg_format("%.*s", n, g->name + begin) : rg_format("%.*s, around node %lld", n, g->name + begin, (long long)node);
+    return node < 0 ? rg_format("%.*s", n, g->name + begin)
+                    : rg_format("%.*s, around node %lld", n, g->name + begin, (long long)node);
 }
 
 static rg_status fill(watching *w, const rg_model *m, int64_t node, int64_t hops)

@@ -29,7 +29,8 @@ rg_status rg_graph_data_load(rg_graph_data *out, const rg_graph_options *options
 void      rg_graph_data_free(rg_graph_data *data);
 
 /* Logits of every node, (nodes, classes) tightly packed, for rg_free. `watcher` (may be NULL) sees the attention. */
-rg_status rg_graph_predict(rg_real **out, const rg_model *model, const rg_graph *graph, rg_team *team, const rg_watcher *watcher);
+rg_status rg_graph_predict(rg_real **out, const rg_model *model, const rg_graph *graph, rg_team *team,
+                           const rg_watcher *watcher);
 
 /* Who looks at whom: every layer and head, at most `hops` steps around `node`; node < 0: the whole graph. */
 rg_status rg_graph_record(rg_record **out, const rg_model *model, const rg_graph *graph, int64_t node, int64_t hops);

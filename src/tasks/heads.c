@@ -1,7 +1,8 @@
 /* heads.c - ranks the heads that look at the source by how well they align.
  *
- * Each pair goes through the model with the reference as its answer; a head links every target piece with the source piece it looks at
- * most, </s> left out on both sides. Against the aligner the score is the share of its links found, of all and of those between content
+ * Each pair goes through the model with the reference as its answer; a head links every target piece with the source
+ * piece it looks at most, </s> left out on both sides. Against the aligner the score is the share of its links found,
+ * of all and of those between content
  * words (content.h), by which the heads are ordered; against gold links, piece links become word links and the score is 1 - AER,  AER = 1 -
  * (|A n S| + |A n P|) / (|A| + |S|). */
 #include "regard/ranks.h"
@@ -121,11 +122,12 @@ static rg_status read_gold(ranking *r, const rg_line *line)
         const long i = strtol(at, &end, 10);
         const char kind = *end;
         if (end == at || (kind != '-' && kind != '?' && kind != 'p'))
-            return rg_fail(RG_EFORMAT, "line %llu: \"%.20s\" is no link; 3-4 is one, 3?4 a possible one", (unsigned long long)line->number,
-                           at);
+            return rg_fail(RG_EFORMAT, "line %llu: \"%.20s\" is no link; 3-4 is one, 3?4 a possible one",
+                           (unsigned long long)line->number, at);
         at = end + 1;
         const long j = strtol(at, &end, 10);
-        if (end == at || i < 0 || j < 0) return rg_fail(RG_EFORMAT, "line %llu: a link without a word", (unsigned long long)line->number);
+        if (end == at || i < 0 || j < 0)
+            return rg_fail(RG_EFORMAT, "line %llu: a link without a word", (unsigned long long)line->number);
         at = end;
         const unsigned char mark = kind == '-' ? 2 : 1;
         if (i < WORDS && j < WORDS && mark > r->gold[i][j]) { /* a link said twice counts once, sure before possible */
@@ -138,7 +140,8 @@ static rg_status read_gold(ranking *r, const rg_line *line)
 
 /* ------------------------------------------------------------------------------------------------------- ranking */
 
-/* All pairs, </s> left out, for the aligner: *out_links has an entry for each target piece, *out_start where each pair begins. */
+/* All pairs, </s> left out, for the aligner: *out_links has an entry for each target piece, *out_start where each
+ * pair begins. */
 static rg_status align_all(int32_t **out_links, size_t **out_start, ranking *r, rg_corpus *corpus, int iterations)
 {
     rg_small_words source_words = { 0 }, target_words = { 0 };
@@ -152,22 +155,27 @@ static rg_status align_all(int32_t **out_links, size_t **out_start, ranking *r, 
         start[p] = target.count;
         start[n + 1 + p] = source.count;
         if (p < n) status = rg_corpus_pair(&b, corpus, p);
-        for (int32_t i = 0; p < n && status == RG_OK && i + 1 < from->layout.start[1]; i++) status = rg_ids_add(&source, from->ids[i]);
-        for (int32_t i = 0; p < n && status == RG_OK && i + 1 < to->layout.start[1]; i++) status = rg_ids_add(&target, to->ids[i]);
+        for (int32_t i = 0; p < n && status == RG_OK && i + 1 < from->layout.start[1]; i++)
+            status = rg_ids_add(&source, from->ids[i]);
+        for (int32_t i = 0; p < n && status == RG_OK && i + 1 < to->layout.start[1]; i++)
+            status = rg_ids_add(&target, to->ids[i]);
     }
     for (uint64_t p = 0; status == RG_OK && p < n; p++) {
         const size_t *at = start + p, *from = start + n + 1 + p;
         status = rg_content_count(&source_words, r->translator->source, source.data + from[0], from[1] - from[0]);
-        if (status == RG_OK) status = rg_content_count(&target_words, r->translator->target, target.data + at[0], at[1] - at[0]);
+        if (status == RG_OK)
+            status = rg_content_count(&target_words, r->translator->target, target.data + at[0], at[1] - at[0]);
     }
     r->source_language = rg_content_language(&source_words);
     r->target_language = rg_content_language(&target_words);
     int32_t *links = status == RG_OK ? rg_alloc_array(target.count + 1, sizeof *links) : NULL;
     if (status == RG_OK && !links) status = RG_ENOMEM;
     if (status == RG_OK) {
-        const rg_bitext text = {
-            .pairs = n, .source = source.data, .target = target.data, .source_start = start + n + 1, .target_start = start
-        };
+        const rg_bitext text = { .pairs = n,
+                                 .source = source.data,
+                                 .target = target.data,
+                                 .source_start = start + n + 1,
+                                 .target_start = start };
         status = rg_ibm1_align(links, &text, iterations);
     }
     rg_ids_free(&source);
@@ -195,10 +203,13 @@ static rg_status mark_content(ranking *r, const rg_batch *b)
     rg_free(r->source_content);
     rg_free(r->target_content);
     r->target_content = NULL;
-    if (!(r->source_content = rg_alloc_zero(r->source_length + 1)) || !(r->target_content = rg_alloc_zero(r->target_length + 1)))
+    if (!(r->source_content = rg_alloc_zero(r->source_length + 1)) ||
+        !(r->target_content = rg_alloc_zero(r->target_length + 1)))
         return RG_ENOMEM;
-    RG_TRY(rg_content_mark(r->source_content, r->source_language, r->translator->source, b->field[RG_SOURCE].ids, r->source_length));
-    return rg_content_mark(r->target_content, r->target_language, r->translator->target, b->field[RG_TARGET].ids, r->target_length);
+    RG_TRY(rg_content_mark(r->source_content, r->source_language, r->translator->source, b->field[RG_SOURCE].ids,
+                           r->source_length));
+    return rg_content_mark(r->target_content, r->target_language, r->translator->target, b->field[RG_TARGET].ids,
+                           r->target_length);
 }
 
 static rg_status run(ranking *r, rg_corpus *corpus, const rg_head_ranks_config *c, size_t *out_pairs)
@@ -210,7 +221,8 @@ static rg_status run(ranking *r, rg_corpus *corpus, const rg_head_ranks_config *
     size_t              *start = NULL;
     rg_ids               source_words = { 0 }, target_words = { 0 };
     rg_status            status = rg_tape_new(&tape, &config);
-    if (status == RG_OK) status = c->gold ? rg_lines_open(&gold, c->gold, NULL) : align_all(&links, &start, r, corpus, c->iterations);
+    if (status == RG_OK)
+        status = c->gold ? rg_lines_open(&gold, c->gold, NULL) : align_all(&links, &start, r, corpus, c->iterations);
     for (uint64_t p = 0; status == RG_OK && p < rg_corpus_pairs(corpus) && p < c->most; p++) {
         rg_batch b;
         if ((status = rg_corpus_pair(&b, corpus, p)) != RG_OK) break;
@@ -220,13 +232,16 @@ static rg_status run(ranking *r, rg_corpus *corpus, const rg_head_ranks_config *
             rg_line line = { 0 };
             bool    more = true;
             while (status == RG_OK && more && line.number < b.lines[0]) status = rg_lines_next(&more, &line, gold);
-            if (status == RG_OK && !more) status = rg_fail(RG_EMATCH, "%s ends before line %llu", c->gold, (unsigned long long)b.lines[0]);
+            if (status == RG_OK && !more)
+                status = rg_fail(RG_EMATCH, "%s ends before line %llu", c->gold, (unsigned long long)b.lines[0]);
             if (status == RG_OK && (status = read_gold(r, &line)) != RG_OK) rg_fail_in(status, "%s, ", c->gold);
             if (status == RG_OK) status = rg_ids_reserve(&source_words, r->source_length);
             if (status == RG_OK) status = rg_ids_reserve(&target_words, r->target_length);
             if (status != RG_OK) break;
-            rg_content_number(r->source_word = source_words.data, r->translator->source, b.field[RG_SOURCE].ids, r->source_length);
-            rg_content_number(r->target_word = target_words.data, r->translator->target, b.field[RG_TARGET].ids, r->target_length);
+            rg_content_number(r->source_word = source_words.data, r->translator->source, b.field[RG_SOURCE].ids,
+                              r->source_length);
+            rg_content_number(r->target_word = target_words.data, r->translator->target, b.field[RG_TARGET].ids,
+                              r->target_length);
         } else {
             r->link = links + start[p];
             if ((status = mark_content(r, &b)) != RG_OK) break;
@@ -260,7 +275,9 @@ static rg_status collect(rg_head_ranks *out, const ranking *r, bool gold)
 {
     size_t n = 0;
     for (size_t i = 0; i < r->points; i++) n += r->point[i].heads + 1;
-    if (!n) return rg_fail(RG_EINVAL, "a %s does not look at its source: there is no head to rank", r->translator->model->system->name);
+    if (!n)
+        return rg_fail(RG_EINVAL, "a %s does not look at its source: there is no head to rank",
+                       r->translator->model->system->name);
     if (!(out->score = rg_alloc_zero(n * sizeof *out->score))) return RG_ENOMEM;
     out->links = (size_t)r->links;
     out->content_links = (size_t)r->content_links;
@@ -283,7 +300,8 @@ static rg_status collect(rg_head_ranks *out, const ranking *r, bool gold)
     return RG_OK;
 }
 
-rg_status rg_head_ranks_new(rg_head_ranks **out, const rg_translator *translator, rg_corpus *corpus, const rg_head_ranks_config *config)
+rg_status rg_head_ranks_new(rg_head_ranks **out, const rg_translator *translator, rg_corpus *corpus,
+                            const rg_head_ranks_config *config)
 {
     ranking  *r = rg_alloc_zero(sizeof *r);
     rg_head_ranks *heads = rg_alloc_zero(sizeof *heads);

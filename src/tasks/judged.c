@@ -51,7 +51,8 @@ static rg_status judge_batch(void *context, rg_tape *t, rg_tensor *y, const rg_b
     for (size_t g = 0; g < b->examples; g++)
         for (int32_t i = label->layout.start[g]; i < label->layout.start[g + 1]; i++) {
             const size_t row = tags ? (size_t)i : g;
-            if (label->kind == RG_FIELD_NUMBERS) j->absolute += fabs((double)(rg_tensor_at(y, row, 0) - label->values[i]));
+            if (label->kind == RG_FIELD_NUMBERS)
+                j->absolute += fabs((double)(rg_tensor_at(y, row, 0) - label->values[i]));
             else if (label->ids[i] < 0) continue; /* a word goes on */
             else rg_confusion_add(&j->confusion, label->ids[i], rg_best_class(y, row));
             j->count++;

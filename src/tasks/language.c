@@ -42,8 +42,8 @@ const rg_option rg_language_rows[] = {
     { RG_OPTION_STRING, "cut", AT(cut), "",
       "streams: texts that continue from batch to batch; windows; empty: as the system can", 0, "|streams|windows" },
     { RG_OPTION_INT, "mini-batch", AT(batch), "20", "streams, or windows in a batch", 0, "[1,1000000]" },
-    { RG_OPTION_INT, "chunk", AT(chunk), "35", "streams: tokens of each per update; its state is carried to the next", 0,
-      "[1,1000000]" },
+    { RG_OPTION_INT, "chunk", AT(chunk), "35", "streams: tokens of each per update; its state is carried to the next",
+      0, "[1,1000000]" },
     { RG_OPTION_INT, "bptt", AT(bptt), "0", "streams: tokens that gradients go back over; 0: as --chunk", 0,
       "[0,1000000]" },
     { RG_OPTION_INT, "context", AT(context), "64", "windows: tokens of each", 0, "[1,1000000]" },
@@ -51,8 +51,8 @@ const rg_option rg_language_rows[] = {
       "random|consecutive" },
     { RG_OPTION_STRING, "loss-per", AT(loss_per), "token",
       "the loss is a mean over tokens, or summed over a stream (Zaremba) and a mean of streams", 0, "token|stream" },
-    { RG_OPTION_REAL, "mask-share", AT(mask_share), "0.15", "masked models: share of the tokens that are to be predicted", 0,
-      "(0,0.9]" },
+    { RG_OPTION_REAL, "mask-share", AT(mask_share), "0.15",
+      "masked models: share of the tokens that are to be predicted", 0, "(0,0.9]" },
     RG_OPTION_END
 };
 
@@ -113,7 +113,8 @@ static rg_status check(const rg_run *run)
                        "--bptt %lld is less than --chunk %lld: gradients go back over a whole chunk at least",
                        (long long)o->bptt, (long long)o->chunk);
     if (o->test_sets.count && rg_language_masks(run->system))
-        return rg_fail(RG_EINVAL, "--test-sets is for models that say what comes next; a masked model has --valid-sets");
+        return rg_fail(RG_EINVAL,
+                       "--test-sets is for models that say what comes next; a masked model has --valid-sets");
     if (o->valid_sets.count && o->valid_share > 0)
         return rg_fail(RG_EINVAL, "give --valid-sets or --valid-share, not both");
     return RG_OK;
@@ -165,8 +166,9 @@ static rg_text_range learned_text(const rg_run *run)
 {
     const data    *d = run->data;
     const uint64_t all = rg_running_tokens(d->train);
-    return (rg_text_range){ d->train, 0,
-                            all - (uint64_t)ceil((double)all * ((const rg_language_options *)run->options)->valid_share) };
+    return (rg_text_range){
+        d->train, 0, all - (uint64_t)ceil((double)all * ((const rg_language_options *)run->options)->valid_share)
+    };
 }
 
 /* Pairs of segments are learned where empty lines part the text into documents. */
@@ -217,7 +219,8 @@ static rg_status ready_masked(rg_run *run)
     const rg_text_range        held = { d->train, c.text.count, rg_running_tokens(d->train) - c.text.count };
     RG_TRY(rg_masked_new(&d->masked, &c));
     if (held.count) d->validation = held;
-    rg_tell(run->report, "vocabulary of %zu tokens, %zu parameters; %zu windows of %zu tokens per batch, %.3g %% hidden%s",
+    rg_tell(run->report,
+            "vocabulary of %zu tokens, %zu parameters; %zu windows of %zu tokens per batch, %.3g %% hidden%s",
             rg_vocab_size(vocab), rg_params_numbers(run->model->params), c.batch, c.context, 100 * c.share,
             c.documents ? ", pairs of segments" : "");
     if (!d->validation.count) return RG_OK;

@@ -46,8 +46,8 @@ bool rg_language_masks(const rg_system *system);
 int32_t rg_language_mask(const rg_vocab *vocab);
 
 typedef struct rg_masked rg_masked; /* language_mask.h */
-/* One pass over windows, which is begun anew: accuracy and loss of the chosen pieces, the accuracy of always saying the most frequent of
- * them, and of pairs of segments how often the model knows whether the second follows. */
+/* One pass over windows, which is begun anew: accuracy and loss of the chosen pieces, the accuracy of always saying
+ * the most frequent of them, and of pairs of segments how often the model knows whether the second follows. */
 rg_status rg_language_judge_masked(rg_metrics *out, const char *of, rg_run *run, rg_masked *windows);
 
 /* Answers with what stood at every [MASK] of a text; where there is none, at its end. */

@@ -96,7 +96,8 @@ static rg_status prepare(rg_masked *m)
     const rg_masked_config *o = &m->config;
     const size_t            signs = o->documents ? 3 : 2;
     if (o->context < signs + 2)
-        return rg_fail(RG_EINVAL, "--context %zu: a window has <s>, </s>%s and two tokens of text at least", o->context, o->documents ? ", </s>" : "");
+        return rg_fail(RG_EINVAL, "--context %zu: a window has <s>, </s>%s and two tokens of text at least", o->context,
+                       o->documents ? ", </s>" : "");
     m->inside = o->context - signs;
     if (o->documents) RG_TRY(find_documents(&m->documents, &o->text, rg_vocab_eos(o->vocab)));
     else RG_TRY(add_document(&m->documents, 0, o->text.count));
@@ -125,7 +126,8 @@ rg_status rg_masked_new(rg_masked **out, const rg_masked_config *config)
     m->follows = rg_alloc_array(config->batch, sizeof *m->follows);
     m->follows_start = rg_alloc_zero((config->batch + 1) * sizeof *m->follows_start);
     m->lines = rg_alloc_array(config->batch, sizeof *m->lines);
-    const bool there = m->input && m->target && m->segment && m->token && m->start && m->follows && m->follows_start && m->lines;
+    const bool there =
+        m->input && m->target && m->segment && m->token && m->start && m->follows && m->follows_start && m->lines;
     rg_status  status = there ? prepare(m) : RG_ENOMEM;
     if (status != RG_OK) rg_masked_free(m);
     else *out = m;
@@ -186,7 +188,8 @@ static rg_status line_start(uint64_t *out, rg_masked *m, const document *d, uint
     return RG_OK;
 }
 
-/* How many of n tokens from `at` on are the first segment: up to an end of line that is drawn, half of them where there is none. */
+/* How many of n tokens from `at` on are the first segment: up to an end of line that is drawn, half of them where
+ * there is none. */
 static rg_status split(size_t *out, rg_masked *m, uint64_t at, size_t n, rg_random *random)
 {
     size_t ends = 0;
@@ -202,7 +205,7 @@ static rg_status split(size_t *out, rg_masked *m, uint64_t at, size_t n, rg_rand
 
 static rg_status add_other(rg_masked *m, window *w, size_t not_this, size_t most, rg_random *random)
 {
-    const size_t    which = (not_this + 1 + (size_t)rg_random_below(random, m->documents.count - 1)) % m->documents.count;
+    const size_t which = (not_this + 1 + (size_t)rg_random_below(random, m->documents.count - 1)) % m->documents.count;
     const document *d = &m->documents.at[which];
     uint64_t        at;
     RG_TRY(line_start(&at, m, d, d->from + rg_random_below(random, d->end - d->from)));
@@ -224,7 +227,8 @@ static rg_status add_pair(rg_masked *m, window *w, int32_t *follows, uint64_t at
     *follows = first == n || rg_random_below(random, 2);
     add_row(w, rg_vocab_bos(m->config.vocab), 0);
     RG_TRY(add_text(m, w, from, first, 0));
-    return *follows ? add_other(m, w, which, m->inside > first ? m->inside - first : 1, random) : add_text(m, w, from + first, n - first, 1);
+    return *follows ? add_other(m, w, which, m->inside > first ? m->inside - first : 1, random)
+                    : add_text(m, w, from + first, n - first, 1);
 }
 
 static int32_t any_piece(const rg_vocab *vocab, rg_random *random)
@@ -291,7 +295,8 @@ rg_status rg_masked_next(bool *out_more, rg_batch *out, rg_masked *m)
         const uint64_t most = o->text.count > m->inside ? o->text.count - m->inside + 1 : 1;
         RG_TRY(add_window(m, out, o->random ? rg_random_below(&random, most) : (first + w) * m->inside, &random));
     }
-    const rg_layout rows = { .groups = out->examples, .start = m->start }, pairs = { .groups = out->examples, .start = m->follows_start };
+    const rg_layout rows = { .groups = out->examples, .start = m->start },
+                    pairs = { .groups = out->examples, .start = m->follows_start };
     out->field[RG_SOURCE] = (rg_field){ .kind = RG_FIELD_IDS, .layout = rows, .ids = m->input };
     out->field[RG_TARGET] = (rg_field){ .kind = RG_FIELD_IDS, .layout = rows, .ids = m->target };
     out->field[RG_SEGMENTS] = (rg_field){ .kind = RG_FIELD_TAGS, .layout = rows, .ids = m->segment };
@@ -308,7 +313,8 @@ rg_place rg_masked_tell(const rg_masked *m) { return m->place; }
 rg_status rg_masked_seek(rg_masked *m, rg_place place)
 {
     if (place.batch > m->batches)
-        return rg_fail(RG_EMATCH, "batch %llu of an epoch of %llu", (unsigned long long)place.batch, (unsigned long long)m->batches);
+        return rg_fail(RG_EMATCH, "batch %llu of an epoch of %llu", (unsigned long long)place.batch,
+                       (unsigned long long)m->batches);
     m->place = (rg_place){ .epoch = place.epoch, .batch = place.batch };
     return RG_OK;
 }
@@ -316,6 +322,7 @@ rg_status rg_masked_seek(rg_masked *m, rg_place place)
 uint64_t rg_masked_checksum(const rg_masked *m)
 {
     const rg_masked_config *o = &m->config;
-    const uint64_t          settings[] = { o->text.from, o->text.count, o->batch, o->context, (uint64_t)(o->share * 1e6), o->random, o->documents, o->seed };
+    const uint64_t settings[] = { o->text.from, o->text.count, o->batch, o->context, (uint64_t)(o->share * 1e6),
+                                  o->random,    o->documents,  o->seed };
     return rg_hash_bytes(rg_running_checksum(o->text.text), settings, sizeof settings);
 }

@@ -1,5 +1,5 @@
-/* language_masked.c - models of text with hidden tokens: how often they say the right one, and what they say of a text that they are asked
- * about. The record is of the first text: its tokens, and what each attended to. */
+/* language_masked.c - models of text with hidden tokens: how often they say the right one, and what they say of a
+ * text that they are asked about. The record is of the first text: its tokens, and what each attended to. */
 #include <math.h>
 #include <string.h>
 
@@ -171,7 +171,8 @@ static rg_status read_text(filling *x, const char *line, size_t bytes)
     if (!asked) RG_TRY(add_piece(x, 0, true));
     RG_TRY(add_piece(x, rg_vocab_eos(x->vocab), false));
     if (x->ids.count <= context) return RG_OK;
-    return rg_fail(RG_ELIMIT, "a text of %zu tokens, <s> and </s> among them; the model has places for %zu: shorten it", x->ids.count, context);
+    return rg_fail(RG_ELIMIT, "a text of %zu tokens, <s> and </s> among them; the model has places for %zu: shorten it",
+                   x->ids.count, context);
 }
 
 static rg_status softmax(filling *x, const rg_real *logits)
@@ -179,7 +180,8 @@ static rg_status softmax(filling *x, const rg_real *logits)
     double most = -INFINITY, sum = 0;
     for (size_t c = 0; c < x->V; c++) {
         if (!isfinite((double)logits[c]))
-            return rg_fail(RG_ENUMBER, "the score of token %zu is not finite; the model's weights give infinite numbers", c);
+            return rg_fail(RG_ENUMBER,
+                           "the score of token %zu is not finite; the model's weights give infinite numbers", c);
         most = fmax(most, (double)logits[c]);
     }
     for (size_t c = 0; c < x->V; c++) sum += x->p[c] = exp((double)logits[c] - most);
@@ -204,12 +206,13 @@ static rg_status say_place(filling *x, bool first)
 static rg_batch batch_of(const filling *x, const int32_t *start, const int32_t *none)
 {
     const rg_layout rows = { .groups = 1, .start = start };
-    return (rg_batch){ .examples = 1,
-                       .fields = 4,
-                       .field = { [RG_SOURCE] = { .kind = RG_FIELD_IDS, .layout = rows, .ids = x->ids.data },
-                                  [RG_TARGET] = { .kind = RG_FIELD_IDS, .layout = rows, .ids = x->target.data },
-                                  [RG_SEGMENTS] = { .kind = RG_FIELD_TAGS, .layout = rows, .ids = x->segment.data },
-                                  [RG_FOLLOWS] = { .kind = RG_FIELD_CLASS, .layout = { .groups = 1, .start = none } } } };
+    return (
+        rg_batch){ .examples = 1,
+                   .fields = 4,
+                   .field = { [RG_SOURCE] = { .kind = RG_FIELD_IDS, .layout = rows, .ids = x->ids.data },
+                              [RG_TARGET] = { .kind = RG_FIELD_IDS, .layout = rows, .ids = x->target.data },
+                              [RG_SEGMENTS] = { .kind = RG_FIELD_TAGS, .layout = rows, .ids = x->segment.data },
+                              [RG_FOLLOWS] = { .kind = RG_FIELD_CLASS, .layout = { .groups = 1, .start = none } } } };
 }
 
 static rg_status collect(rg_record *r, const filling *x, const rg_batch *batch)
@@ -230,7 +233,8 @@ static rg_status record(filling *x, const char *line, const rg_batch *batch)
     const size_t n = x->ids.count;
     const char **word = rg_alloc_array(n, sizeof *word);
     rg_status    status = word ? rg_record_new(&r, line, "what was hidden") : RG_ENOMEM;
-    for (size_t i = 0; status == RG_OK && i < n; i++) word[i] = x->target.data[i] >= 0 ? sign : rg_vocab_piece(x->vocab, x->ids.data[i]);
+    for (size_t i = 0; status == RG_OK && i < n; i++)
+        word[i] = x->target.data[i] >= 0 ? sign : rg_vocab_piece(x->vocab, x->ids.data[i]);
     if (status == RG_OK) status = rg_record_add_labels(NULL, r, "words", RG_LABEL_TOKEN, word, n);
     if (status == RG_OK) status = rg_record_add_text(r, "source", line, 0, false);
     if (status == RG_OK) status = rg_record_add_text(r, "output", rg_text_c(&x->said[0]), 0, true);

@@ -65,7 +65,9 @@ rg_status rg_language_score(const rg_model *m, const rg_question *q)
     rg_team                 *team = NULL;
     char                     note[200];
     if (rg_language_masks(m->system))
-        return rg_fail(RG_EINVAL, "%s says what hidden pieces were, not how likely a text is: ask it with `regard predict`", m->system->name);
+        return rg_fail(RG_EINVAL,
+                       "%s says what hidden pieces were, not how likely a text is: ask it with `regard predict`",
+                       m->system->name);
     rg_status                status = rg_team_new(&team, q->threads > 0 ? q->threads : 1);
     if (status == RG_OK) status = rg_text_reading_new(&x.reading, m, team);
     if (status == RG_OK) status = q->sink->columns(q->sink->context, names, q->word_scores ? 5 : 4);

@@ -82,14 +82,19 @@ static rg_status small_longrange(rg_text *yaml, const char *folder, rg_small_siz
 /* "I am Bond , James" ... and who it is: the last names, which must all be predicted. */
 static rg_status bond_small(rg_text *yaml, const char *folder, rg_small_size size)
 {
-    static const char lines[] = "I am Bond , James Bond\nI am McGuire , Jerry McGuire\nmy name is Leiter , Felix Leiter\nI am Lynd , Vesper Lynd\n";
+    static const char lines[] = "I am Bond , James Bond\nI am McGuire , Jerry McGuire\nmy name is Leiter , Felix "
+                                "Leiter\nI am Lynd , Vesper Lynd\n";
     const bool        demo = size == RG_SMALL_DEMO;
     char             *cloze = rg_format("%s/cloze.txt", folder);
     rg_status         status = cloze ? rg_file_replace(cloze, lines, sizeof lines - 1) : RG_ENOMEM;
-    if (status == RG_OK) status = rg_generator_write(&rg_generator_bond, folder, demo ? "count: 1000\nvalid: 100\ntest: 0\n" : "count: 20\nvalid: 5\ntest: 0\n");
     if (status == RG_OK)
-        status = rg_text_print(yaml, "train-sets: [%s/train.txt]\nvalid-sets: [%s/valid.txt]\ncloze: %s\nvocab-kind: tokens\nmini-batch: 10\nchunk: 16\n"
-                                     "learn-rate: 0.01\nvalid-samples: 0\nafter-batches: %d\nvalid-freq: %d\n",
+        status = rg_generator_write(&rg_generator_bond, folder,
+                                    demo ? "count: 1000\nvalid: 100\ntest: 0\n" : "count: 20\nvalid: 5\ntest: 0\n");
+    if (status == RG_OK)
+        status = rg_text_print(yaml,
+                               "train-sets: [%s/train.txt]\nvalid-sets: [%s/valid.txt]\ncloze: %s\nvocab-kind: "
+                               "tokens\nmini-batch: 10\nchunk: 16\n"
+                               "learn-rate: 0.01\nvalid-samples: 0\nafter-batches: %d\nvalid-freq: %d\n",
                                folder, folder, cloze, demo ? 300 : 4, demo ? 150 : 2);
     rg_free(cloze);
     return status;

@@ -1,10 +1,11 @@
-/* memory.c - sequence -> the answer to a puzzle that needs a memory: drawn at random, not read; the loss is in bits per sequence.
+/* memory.c - sequence -> the answer to a puzzle that needs a memory: drawn at random, not read; the loss is in bits per
+ * sequence.
  *
- * RMSProp as in Graves 2013, momentum 0.9, every component of the gradient clipped to +- 10, as in the paper. Ours: the
- * learning rate is 3e-4 (theirs 1e-4), stays so for 10,000 sequences and then falls to 0, and the norm of the gradient
- * is clipped to 1: once a puzzle is solved gradients are tiny, and without that one surprise undoes what was learned. The
- * steps of an answer are marked and some more vectors are zeros (puzzles.h): a reading head that takes a vector of
- * zeros for a step of the answer moves on too early, and nothing brings it back. */
+ * RMSProp as in Graves 2013, momentum 0.9, every component of the gradient clipped to +- 10, as in the paper. Ours:
+ * the learning rate is 3e-4 (theirs 1e-4), stays so for 10,000 sequences and then falls to 0, and the norm of the
+ * gradient is clipped to 1: once a puzzle is solved gradients are tiny, and without that one surprise undoes what
+ * was learned. The steps of an answer are marked and some more vectors are zeros (puzzles.h): a reading head that
+ * takes a vector of zeros for a step of the answer moves on too early, and nothing brings it back. */
 #include <math.h>
 #include <string.h>
 
@@ -14,18 +15,23 @@
 
 const rg_option rg_memory_rows[] = {
     { RG_OPTION_STRING, "task", AT(task), "copy", "the puzzle", 0, "copy|repeat-copy|recall" },
-    { RG_OPTION_STRING, "coding", AT(coding), "answer-mark", "input at the steps of the answer: a mark of their own, or nothing (the paper's)", 0, "answer-mark|paper" },
+    { RG_OPTION_STRING, "coding", AT(coding), "answer-mark",
+      "input at the steps of the answer: a mark of their own, or nothing (the paper's)", 0, "answer-mark|paper" },
     { RG_OPTION_INT, "bits", AT(bits), "8", "bits of a vector (at most 1024)", 0, "[1,1024]" },
     { RG_OPTION_INT, "min-length", AT(min_length), "1", "shortest sequence; recall: items", 0, "[1,10000]" },
-    { RG_OPTION_INT, "max-length", AT(max_length), "20", "longest sequence to learn from (at most 10000)", 0, "[1,10000]" },
+    { RG_OPTION_INT, "max-length", AT(max_length), "20", "longest sequence to learn from (at most 10000)", 0,
+      "[1,10000]" },
     { RG_OPTION_INT, "max-repeats", AT(max_repeats), "10", "repeat-copy: most repeats (at most 1000)", 0, "[1,1000]" },
-    { RG_OPTION_REAL, "zero-vectors", AT(zero_vectors), "0.015625", "share of vectors set to zero, beside what random bits give", 0, "[0,1)" },
+    { RG_OPTION_REAL, "zero-vectors", AT(zero_vectors), "0.015625",
+      "share of vectors set to zero, beside what random bits give", 0, "[0,1)" },
     { RG_OPTION_INT, "sequences", AT(sequences), "50000", "sequences to learn from", 0, "[1,1e12]" },
     { RG_OPTION_INT, "lr-hold", AT(hold), "10000", "sequences before the learning rate begins to fall", 0, "[0,1e12]" },
     { RG_OPTION_INT, "mini-batch", AT(mini_batch), "1", "sequences per update, all of one length", 0, "[1,65536]" },
-    { RG_OPTION_INT, "valid-length", AT(valid_length), "100", "length of the second validation: longer than any that was learned from", 0, "[1,10000]" },
+    { RG_OPTION_INT, "valid-length", AT(valid_length), "100",
+      "length of the second validation: longer than any that was learned from", 0, "[1,10000]" },
     { RG_OPTION_INT, "valid-count", AT(valid_count), "20", "sequences of a validation", 0, "[1,1000000]" },
-    { RG_OPTION_INT, "test-count", AT(test_count), "1000", "sequences the last validation judges the final weights on", 0, "[1,1000000]" },
+    { RG_OPTION_INT, "test-count", AT(test_count), "1000", "sequences the last validation judges the final weights on",
+      0, "[1,1000000]" },
     RG_OPTION_END
 };
 
@@ -50,13 +56,17 @@ rg_puzzle_config rg_memory_puzzle(const rg_memory_options *o)
                                .zero_vectors = o->zero_vectors };
 }
 
-static uint64_t updates_of(const rg_memory_options *o) { return (uint64_t)((o->sequences + o->mini_batch - 1) / o->mini_batch); }
+static uint64_t updates_of(const rg_memory_options *o)
+{
+    return (uint64_t)((o->sequences + o->mini_batch - 1) / o->mini_batch);
+}
 
-/* ------------------------------------------------------------------------------------------------------------- assets */
+/* ----------------------------------------------------------------------------------------------------------- assets */
 
 static const char settings_key[] = "memory.settings";
 
-/* Files from before there was a choice say nothing of coding and zero vectors: theirs are the paper's, and none beside the random ones. */
+/* Files from before there was a choice say nothing of coding and zero vectors: theirs are the paper's, and none
+ * beside the random ones. */
 static rg_status read_options(rg_memory_options *o, const rg_state *state)
 {
     const rg_option_group group = { .rows = rg_memory_rows, .values = o };
@@ -73,8 +83,12 @@ static rg_status check_widths(const rg_sizes *sizes, const rg_puzzle_config *puz
 {
     size_t       features = 0, classes = 0;
     const size_t in = rg_puzzle_in(puzzle), out = rg_puzzle_out(puzzle);
-    if (rg_sizes_get(&features, sizes, "features") && rg_sizes_get(&classes, sizes, "classes") && in == features && out == classes) return RG_OK;
-    return rg_fail(RG_EMATCH, "the model takes %zu numbers and gives %zu, its puzzle has %zu and %zu (sizes.features is %zu, sizes.classes is %zu)",
+    if (rg_sizes_get(&features, sizes, "features") && rg_sizes_get(&classes, sizes, "classes") && in == features &&
+        out == classes)
+        return RG_OK;
+    return rg_fail(RG_EMATCH,
+                   "the model takes %zu numbers and gives %zu, its puzzle has %zu and %zu (sizes.features is %zu, "
+                   "sizes.classes is %zu)",
                    features, classes, in, out, features, classes);
 }
 
@@ -89,7 +103,8 @@ static rg_status adopt(void *assets, rg_sizes *sizes, const rg_state *state)
 
 static rg_status describe(rg_state *state, const void *assets)
 {
-    const rg_option_group group = { .rows = rg_memory_rows, .values = (void *)&((const rg_memory_assets *)assets)->options };
+    const rg_option_group group = { .rows = rg_memory_rows,
+                                    .values = (void *)&((const rg_memory_assets *)assets)->options };
     char                 *yaml = rg_options_yaml(&group, 1);
     rg_status             status = yaml ? rg_state_put_text(state, settings_key, yaml) : RG_ENOMEM;
     rg_free(yaml);
@@ -98,15 +113,16 @@ static rg_status describe(rg_state *state, const void *assets)
 
 static void drop(void *assets) { rg_options_fini(rg_memory_rows, &((rg_memory_assets *)assets)->options); }
 
-/* ----------------------------------------------------------------------------------------------------------- learning */
+/* --------------------------------------------------------------------------------------------------------- learning */
 
 static rg_status check(const rg_memory_options *o)
 {
     if (o->max_length < o->min_length)
-        return rg_fail(RG_EINVAL, "--max-length is %lld; the least is --min-length, %lld", (long long)o->max_length, (long long)o->min_length);
+        return rg_fail(RG_EINVAL, "--max-length is %lld; the least is --min-length, %lld", (long long)o->max_length,
+                       (long long)o->min_length);
     if (strcmp(o->task, "recall") == 0 && o->min_length < 2)
-        return rg_fail(RG_EINVAL,
-                       "recall needs two items, the one asked for and the one after it: --min-length 2 (and --max-length 6 for the paper's)");
+        return rg_fail(RG_EINVAL, "recall needs two items, the one asked for and the one after it: --min-length 2 (and "
+                                  "--max-length 6 for the paper's)");
     const rg_puzzle_config puzzle = rg_memory_puzzle(o);
     return rg_puzzle_check(&puzzle);
 }
@@ -124,7 +140,8 @@ static rg_status open(rg_run *run)
     return rg_sizes_put(&run->sizes, "classes", rg_puzzle_out(&d->puzzle));
 }
 
-/* The learning rate holds for --lr-hold sequences, then falls to 0 at the last update; in a shorter run it does not fall. */
+/* The learning rate holds for --lr-hold sequences, then falls to 0 at the last update; in a shorter run it does not
+ * fall. */
 static rg_status plan(rg_run *run, rg_trainer_config *config)
 {
     const rg_memory_options *o = run->options;
@@ -152,7 +169,10 @@ static rg_status next(rg_run *run, rg_shares *out)
     return RG_OK;
 }
 
-static rg_status tell(const rg_run *run, rg_state *state) { return rg_state_put_count(state, "puzzle.number", ((const data *)run->data)->number); }
+static rg_status tell(const rg_run *run, rg_state *state)
+{
+    return rg_state_put_count(state, "puzzle.number", ((const data *)run->data)->number);
+}
 
 /* A machine that learned one puzzle or coding does not resume with another. */
 static rg_status same_puzzle(const rg_memory_options *now, const rg_state *state)
@@ -214,8 +234,10 @@ static rg_status hint(rg_text *out, const void *options, const char *program, co
 static rg_status small(rg_text *yaml, const char *folder, rg_small_size size)
 {
     (void)folder;
-    return rg_text_print(yaml, size == RG_SMALL_DEMO ? "bits: 4\nmax-length: 8\nsequences: 6000\nlr-hold: 4000\nvalid-length: 16\nvalid-freq: 1000\n"
-                                                     : "bits: 2\nmax-length: 3\nsequences: 12\nvalid-length: 4\nvalid-freq: 6\ntest-count: 2\n");
+    return rg_text_print(
+        yaml, size == RG_SMALL_DEMO
+                  ? "bits: 4\nmax-length: 8\nsequences: 6000\nlr-hold: 4000\nvalid-length: 16\nvalid-freq: 1000\n"
+                  : "bits: 2\nmax-length: 3\nsequences: 12\nvalid-length: 4\nvalid-freq: 6\ntest-count: 2\n");
 }
 
 static const rg_demo demos[] = {
@@ -237,7 +259,8 @@ const rg_task rg_task_memory = {
     .summary = "puzzles that need a memory: copy, repeat copy, associative recall",
     .options = rg_memory_rows,
     .options_bytes = sizeof(rg_memory_options),
-    .learning = "optimizer: graves\nlearn-rate: 0.0003\nlr-schedule: linear\nbeta1: 0.9\nclip-value: 10\nclip-norm: 1\nvalid-freq: 2000\n"
+    .learning = "optimizer: graves\nlearn-rate: 0.0003\nlr-schedule: linear\nbeta1: 0.9\nclip-value: 10\nclip-norm: "
+                "1\nvalid-freq: 2000\n"
                 "early-stopping: 0\nkeep-best: false\nsave-freq: 2000\ndisp-freq: 500\n",
     .loss_factor = 1.4426950408889634, /* bits, as the paper's curves: 1 / ln 2 */
     .assets_bytes = sizeof(rg_memory_assets),

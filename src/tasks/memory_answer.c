@@ -1,5 +1,5 @@
-/* memory_answer.c - a model that learned puzzles answers new ones, one row per step of an answer; the record is of one sequence, by its
- * number or the worst. */
+/* memory_answer.c - a model that learned puzzles answers new ones, one row per step of an answer; the record is of
+ * one sequence, by its number or the worst. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +9,11 @@
 enum { MOST_BYTES = 1 << 30 }; /* that answering one sequence may take */
 
 const rg_option rg_memory_asking_rows[] = {
-    { RG_OPTION_INT, "length", offsetof(rg_memory_asking, length), "0", "length of the puzzles (recall: items); 0: the longest it learned from", 0, "[0,10000]" },
+    { RG_OPTION_INT, "length", offsetof(rg_memory_asking, length), "0",
+      "length of the puzzles (recall: items); 0: the longest it learned from", 0, "[0,10000]" },
     { RG_OPTION_INT, "sequences", offsetof(rg_memory_asking, count), "1", "how many puzzles", 0, "[1,inf)" },
-    { RG_OPTION_STRING, "attention-of", offsetof(rg_memory_asking, recorded), "0", "the sequence that is recorded: its number, or worst (most wrong bits)", 0, NULL },
+    { RG_OPTION_STRING, "attention-of", offsetof(rg_memory_asking, recorded), "0",
+      "the sequence that is recorded: its number, or worst (most wrong bits)", 0, NULL },
     { RG_OPTION_INT, "seed", offsetof(rg_memory_asking, seed), "1", "of what is drawn", 0, "[0,inf)" },
     RG_OPTION_END
 };
@@ -32,7 +34,7 @@ typedef struct {
     double surprise;         /* -log p of the targets                        */
 } tally;
 
-/* ------------------------------------------------------------------------------------------------------------- answers */
+/* ---------------------------------------------------------------------------------------------------------- answers */
 
 static rg_status bits(rg_text *out, const rg_real *x, size_t n)
 {
@@ -41,13 +43,17 @@ static rg_status bits(rg_text *out, const rg_real *x, size_t n)
     return RG_OK;
 }
 
-static rg_status give_row(const rg_sink *sink, size_t sequence, size_t step, const rg_real *target, const rg_real *said, size_t n, size_t bad)
+static rg_status give_row(const rg_sink *sink, size_t sequence, size_t step, const rg_real *target, const rg_real *said,
+                          size_t n, size_t bad)
 {
     rg_text   want = { 0 }, got = { 0 };
     rg_status status = bits(&want, target, n);
     if (status == RG_OK) status = bits(&got, said, n);
-    const rg_value cells[] = { { .number = (double)sequence }, { .number = (double)step }, { .text = rg_text_c(&want) }, { .text = rg_text_c(&got) },
-                              { .number = (double)bad } };
+    const rg_value cells[] = { { .number = (double)sequence },
+                               { .number = (double)step },
+                               { .text = rg_text_c(&want) },
+                               { .text = rg_text_c(&got) },
+                               { .number = (double)bad } };
     if (status == RG_OK) status = sink->row(sink->context, cells);
     rg_text_free(&want);
     rg_text_free(&got);
@@ -72,7 +78,10 @@ static rg_status give_answers(tally *out, const answering *x, size_t sequence, c
     return RG_OK;
 }
 
-static bool worse(const tally *a, const tally *b) { return a->wrong != b->wrong ? a->wrong > b->wrong : a->surprise > b->surprise; }
+static bool worse(const tally *a, const tally *b)
+{
+    return a->wrong != b->wrong ? a->wrong > b->wrong : a->surprise > b->surprise;
+}
 
 static rg_status answer(rg_real **out_chances, answering *x, rg_memory_traces *w)
 {
@@ -88,7 +97,9 @@ static rg_status answer(rg_real **out_chances, answering *x, rg_memory_traces *w
     if (!chances) return RG_ENOMEM;
     for (size_t i = 0; i < b->answers * b->out; i++) {
         chances[i] = rg_tensor_at(y, i / b->out, i % b->out);
-        if (!isfinite(chances[i])) return rg_fail(RG_ENUMBER, "answer %zu is not finite; the model's weights give infinite numbers", i / b->out);
+        if (!isfinite(chances[i]))
+            return rg_fail(RG_ENUMBER, "answer %zu is not finite; the model's weights give infinite numbers",
+                           i / b->out);
     }
     return RG_OK;
 }
@@ -115,14 +126,16 @@ static rg_status check_room(const answering *x)
     }
     const double bytes = t ? (double)rg_tape_get_cost(t).bytes / (double)some.steps * (double)x->batch.steps : 0;
     if (status == RG_OK && bytes > MOST_BYTES)
-        status = rg_fail(RG_ELIMIT, "a sequence of %zu steps takes %.0f MiB with this model, the limit is %d: ask for a shorter one (--length)",
-                         x->batch.steps, bytes / (1 << 20), MOST_BYTES >> 20);
+        status = rg_fail(
+            RG_ELIMIT,
+            "a sequence of %zu steps takes %.0f MiB with this model, the limit is %d: ask for a shorter one (--length)",
+            x->batch.steps, bytes / (1 << 20), MOST_BYTES >> 20);
     rg_memory_traces_free(w);
     rg_tape_free(t);
     return status;
 }
 
-/* ----------------------------------------------------------------------------------------------------------------- run */
+/* -------------------------------------------------------------------------------------------------------------- run */
 
 /* Neither training nor validation reaches these numbers. */
 static rg_status draw(answering *x, size_t sequence)
@@ -150,8 +163,8 @@ static rg_status record(answering *x, size_t sequence)
     rg_real          *chances = NULL;
     rg_memory_traces *w = NULL;
     rg_record        *r = NULL;
-    snprintf(title, sizeof title, "%s, %s of %s%zu%s, sequence %zu", x->model->system->name, x->puzzle.kind, recall ? "" : "length ",
-             x->puzzle.max_length, recall ? " items" : "", sequence);
+    snprintf(title, sizeof title, "%s, %s of %s%zu%s, sequence %zu", x->model->system->name, x->puzzle.kind,
+             recall ? "" : "length ", x->puzzle.max_length, recall ? " items" : "", sequence);
     RG_TRY(draw(x, sequence));
     rg_status status = rg_memory_traces_new(&w, x->batch.steps);
     if (status == RG_OK) status = answer(&chances, x, w);
@@ -171,8 +184,9 @@ static rg_status choose(size_t *out, const rg_memory_asking *a)
     if (strcmp(a->recorded, "worst") == 0) return RG_OK;
     const long long n = strtoll(a->recorded, &end, 10);
     if (end == a->recorded || *end || n < 0 || n >= a->count)
-        return rg_fail(RG_EINVAL, "--attention-of %s: it takes worst, or the number of a sequence, 0 .. %lld (--sequences %lld)", a->recorded,
-                       (long long)a->count - 1, (long long)a->count);
+        return rg_fail(RG_EINVAL,
+                       "--attention-of %s: it takes worst, or the number of a sequence, 0 .. %lld (--sequences %lld)",
+                       a->recorded, (long long)a->count - 1, (long long)a->count);
     *out = (size_t)n;
     return RG_OK;
 }
@@ -180,8 +194,9 @@ static rg_status choose(size_t *out, const rg_memory_asking *a)
 static void note(const rg_sink *sink, const tally *sum, const tally *worst, size_t worst_is, int64_t count)
 {
     char line[200];
-    snprintf(line, sizeof line, "%zu of %zu bits wrong (%.2f %%), %zu of %lld sequences lost (%.2f %%)", sum->wrong, sum->all,
-             sum->all ? 100 * (double)sum->wrong / (double)sum->all : 0, sum->lost, (long long)count, 100 * (double)sum->lost / (double)count);
+    snprintf(line, sizeof line, "%zu of %zu bits wrong (%.2f %%), %zu of %lld sequences lost (%.2f %%)", sum->wrong,
+             sum->all, sum->all ? 100 * (double)sum->wrong / (double)sum->all : 0, sum->lost, (long long)count,
+             100 * (double)sum->lost / (double)count);
     if (sink->note) sink->note(sink->context, line);
     snprintf(line, sizeof line, "the worst is sequence %zu: %zu of %zu bits wrong", worst_is, worst->wrong, worst->all);
     if (sink->note && sum->lost) sink->note(sink->context, line);
@@ -214,7 +229,7 @@ static rg_status answer_all(answering *x)
 rg_status rg_memory_answer(const rg_model *m, const rg_question *q)
 {
     const rg_memory_assets *assets = m->assets;
-    answering               x = { .model = m, .asking = q->options, .sink = q->sink, .puzzle = rg_memory_puzzle(&assets->options) };
+    answering x = { .model = m, .asking = q->options, .sink = q->sink, .puzzle = rg_memory_puzzle(&assets->options) };
     const rg_tape_config    config = { .record = false };
     if (x.asking->length) x.puzzle.max_length = (size_t)x.asking->length;
     x.puzzle.min_length = x.puzzle.max_length;

@@ -1,5 +1,6 @@
-/* memory_record.c - what a machine with a memory did, as a record: what went in and out and where every head stood, step by step. Maps
- * input, output, target, adds, reads (steps x numbers), read and write (steps x slots, one per head). */
+/* memory_record.c - what a machine with a memory did, as a record: what went in and out and where every head stood,
+ * step by step. Maps input, output, target, adds, reads (steps x numbers), read and write (steps x slots, one per
+ * head). */
 #include <stdio.h>
 #include <string.h>
 
@@ -45,7 +46,9 @@ static void see(void *context, const char *name, const rg_tensor *x, const void 
         if (t == &w->trace[HEADS]) w->heads = cols;
     }
     if (!t->x || rows * cols != t->width) {
-        w->status = t->x ? rg_fail(RG_ESHAPE, "%s: %zu numbers in one step, %zu in another", name, rows * cols, t->width) : RG_ENOMEM;
+        w->status = t->x
+                        ? rg_fail(RG_ESHAPE, "%s: %zu numbers in one step, %zu in another", name, rows * cols, t->width)
+                        : RG_ENOMEM;
         return;
     }
     for (size_t i = 0; i < t->width; i++) t->x[t->steps * t->width + i] = rg_tensor_at(x, i / cols, i % cols);
@@ -70,7 +73,7 @@ void rg_memory_traces_free(rg_memory_traces *w)
 const rg_watcher *rg_memory_traces_watcher(rg_memory_traces *w) { return &w->watcher; }
 rg_status         rg_memory_traces_status(const rg_memory_traces *w) { return w->status; }
 
-/* --------------------------------------------------------------------------------------------------------------- record */
+/* ----------------------------------------------------------------------------------------------------------- record */
 
 /* Labels 0 .. n-1, or from 1. */
 static rg_status number_labels(size_t *out, rg_record *r, const char *name, rg_label_kind kind, size_t n, size_t from)
@@ -140,7 +143,8 @@ static rg_status fill_record(rg_record *r, const rg_memory_traces *w, const rg_p
     return add_answers(r, "target", steps, b, b->target);
 }
 
-rg_status rg_memory_record(rg_record **out, const char *title, const rg_memory_traces *w, const rg_puzzle_batch *b, const rg_real *chances)
+rg_status rg_memory_record(rg_record **out, const char *title, const rg_memory_traces *w, const rg_puzzle_batch *b,
+                           const rg_real *chances)
 {
     RG_TRY(rg_record_new(out, title, "memory"));
     rg_status status = fill_record(*out, w, b, chances);

@@ -52,7 +52,7 @@ void              rg_memory_traces_free(rg_memory_traces *traces);
 const rg_watcher *rg_memory_traces_watcher(rg_memory_traces *traces);
 rg_status         rg_memory_traces_status(const rg_memory_traces *traces);
 /* `chances` are the probabilities of the answer's bits. */
-rg_status rg_memory_record(rg_record **out, const char *title, const rg_memory_traces *traces, const rg_puzzle_batch *batch,
-                           const rg_real *chances);
+rg_status rg_memory_record(rg_record **out, const char *title, const rg_memory_traces *traces,
+                           const rg_puzzle_batch *batch, const rg_real *chances);
 
 #endif

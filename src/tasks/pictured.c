@@ -1,4 +1,5 @@
-/* pictured.c - tables that name pictures: rows about the same picture are put together, whatever their order in the file. */
+/* pictured.c - tables that name pictures: rows about the same picture are put together, whatever their order in the
+ * file. */
 #include "tasks/pictured.h"
 
 #include <string.h>
@@ -98,7 +99,8 @@ static rg_status is_numbered(bool *out, const char *path, const rg_reader_config
     if (reading->wanted_count != 2 || *reading->columns) return RG_OK;
     RG_TRY(rg_reader_open(&r, path, &look));
     rg_status  status = rg_reader_next(&more, &row, r);
-    const bool plain = status == RG_OK && more && !rg_reader_has_header(r) && strcmp(rg_reader_format_of(r), "tsv") == 0;
+    const bool plain =
+        status == RG_OK && more && !rg_reader_has_header(r) && strcmp(rg_reader_format_of(r), "tsv") == 0;
     rg_reader_close(r);
     if (!plain) return status;
     look.columns = "1,2-";
@@ -169,14 +171,18 @@ static rg_status read_rows(rg_pictured_table *x, const char *path, const rg_read
     return status;
 }
 
-rg_status rg_pictured_read(rg_pictured_table *out, const rg_set_options *sets, const char *path, const char *pictures, const char *const *wanted,
-                           size_t columns)
+rg_status rg_pictured_read(rg_pictured_table *out, const rg_set_options *sets, const char *path, const char *pictures,
+                           const char *const *wanted, size_t columns)
 {
     const char *names[RG_PICTURED_COLUMNS + 1] = { "picture" };
     bool        numbered;
     out->columns = columns;
     if (is_place(path)) {
-        if (columns > 1) return rg_fail(RG_EINVAL, "%s: a folder or archive of pictures says nothing of them: give a table with the columns picture and %s", path, wanted[0]);
+        if (columns > 1)
+            return rg_fail(RG_EINVAL,
+                           "%s: a folder or archive of pictures says nothing of them: give a table with the columns "
+                           "picture and %s",
+                           path, wanted[0]);
         if (!(out->files = rg_strdup(path))) return RG_ENOMEM;
         RG_TRY(read_names(out, path, sets));
     } else {
@@ -201,7 +207,7 @@ bool rg_pictured_line(const char **out, size_t *out_bytes, const char **at)
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- names */
+/* ------------------------------------------------------------------------------------------------------------ names */
 
 static rg_status count_words(rg_words *out, const rg_pictured_table *x, size_t column, char separator)
 {
@@ -222,8 +228,8 @@ static rg_status count_words(rg_words *out, const rg_pictured_table *x, size_t c
     return RG_OK;
 }
 
-rg_status rg_pictured_names(rg_names **out, uint64_t **out_counts, const rg_pictured_table *x, size_t column, char separator, uint64_t min_count,
-                            const char *what)
+rg_status rg_pictured_names(rg_names **out, uint64_t **out_counts, const rg_pictured_table *x, size_t column,
+                            char separator, uint64_t min_count, const char *what)
 {
     rg_words     words = { 0 };
     rg_status    status = count_words(&words, x, column, separator);
@@ -233,11 +239,13 @@ rg_status rg_pictured_names(rg_names **out, uint64_t **out_counts, const rg_pict
     for (size_t i = 0; status == RG_OK && i < words.count; i++)
         if (words.words[i].count >= min_count) names[kept++] = rg_words_get(&words, i);
     if (status == RG_OK && kept < 2)
-        status = rg_fail(RG_EINVAL, "%zu of %zu different %s occur at least %llu times; two are needed", kept, words.count, what, (unsigned long long)min_count);
+        status = rg_fail(RG_EINVAL, "%zu of %zu different %s occur at least %llu times; two are needed", kept,
+                         words.count, what, (unsigned long long)min_count);
     if (status == RG_OK) status = rg_names_new(out, names, kept);
     if (status == RG_OK && out_counts && !(*out_counts = rg_alloc_zero(kept * sizeof **out_counts))) status = RG_ENOMEM;
     for (size_t i = 0; status == RG_OK && out_counts && i < kept; i++) {
-        const int64_t id = rg_words_find(&words, rg_names_get(*out, (int32_t)i), strlen(rg_names_get(*out, (int32_t)i)));
+        const int64_t id =
+            rg_words_find(&words, rg_names_get(*out, (int32_t)i), strlen(rg_names_get(*out, (int32_t)i)));
         (*out_counts)[i] = id >= 0 ? words.words[id].count : 0;
     }
     rg_free(names);
@@ -262,7 +270,8 @@ static rg_status next_text(bool *out_more, const char **out_text, size_t *out_by
     return *out_more = true, RG_OK;
 }
 
-rg_status rg_pictured_vocab(rg_vocab **out, const rg_run *run, const rg_text_options *o, const rg_pictured_table *x, size_t first, size_t last)
+rg_status rg_pictured_vocab(rg_vocab **out, const rg_run *run, const rg_text_options *o, const rg_pictured_table *x,
+                            size_t first, size_t last)
 {
     rg_vocab_config c = RG_VOCAB_CONFIG_DEFAULT;
     feed            f = { .table = x, .first = first, .last = last, .column = first };

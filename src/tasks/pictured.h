@@ -1,5 +1,5 @@
-/* pictured.h - tasks about pictures: tables that name pictures and say something of each, put together by picture; opening stores, what a model
- * file holds, and being asked about pictures.
+/* pictured.h - tasks about pictures: tables that name pictures and say something of each, put together by picture;
+ * opening stores, what a model file holds, and being asked about pictures.
  *
  *     picture TAB caption        a.jpg  a dog            one example: the picture a.jpg
  *                                b.jpg  two cats    ->   and its texts "a dog", "a brown dog runs"
@@ -43,17 +43,19 @@ typedef struct rg_pictured_table {
 } rg_pictured_table;
 
 void rg_pictured_table_free(rg_pictured_table *table);
-/* `wanted` names the columns beside the picture. A folder or tar archive without a table has one column: the names of its pictures, without
- * ending. `pictures` "": the folder of the table. */
-rg_status rg_pictured_read(rg_pictured_table *out, const rg_set_options *sets, const char *path, const char *pictures, const char *const *wanted,
-                           size_t columns);
+/* `wanted` names the columns beside the picture. A folder or tar archive without a table has one column: the names
+ * of its pictures, without ending. `pictures` "": the folder of the table. */
+rg_status rg_pictured_read(rg_pictured_table *out, const rg_set_options *sets, const char *path, const char *pictures,
+                           const char *const *wanted, size_t columns);
 /* The lines of a cell one by one: *at is moved behind it. False at the end. */
 bool rg_pictured_line(const char **out, size_t *out_bytes, const char **at);
-/* Names of all lines of a column (between `separator` too, where it is not 0) that occur at least min_count times; counts may be NULL. */
-rg_status rg_pictured_names(rg_names **out, uint64_t **out_counts, const rg_pictured_table *table, size_t column, char separator, uint64_t min_count,
-                            const char *what);
+/* Names of all lines of a column (between `separator` too, where it is not 0) that occur at least min_count times;
+ * counts may be NULL. */
+rg_status rg_pictured_names(rg_names **out, uint64_t **out_counts, const rg_pictured_table *table, size_t column,
+                            char separator, uint64_t min_count, const char *what);
 /* A vocabulary of the lines of columns first .. last. */
-rg_status rg_pictured_vocab(rg_vocab **out, const rg_run *run, const rg_text_options *text, const rg_pictured_table *table, size_t first, size_t last);
+rg_status rg_pictured_vocab(rg_vocab **out, const rg_run *run, const rg_text_options *text,
+                            const rg_pictured_table *table, size_t first, size_t last);
 
 /* What a model needs beside weights: those that its task has. */
 typedef struct rg_pictured_assets {
@@ -77,20 +79,23 @@ typedef struct rg_pictured_data {
 } rg_pictured_data;
 
 /* Read the tables of training, validation and test data. */
-rg_status rg_pictured_open_tables(rg_run *run, const rg_pictured_options *o, const char *what, const char *const *wanted, size_t columns);
-/* Make the stores: specs[0] is the picture (filled here), specs[1 ..] the columns in their order. Puts channels, height, width and fit. */
+rg_status rg_pictured_open_tables(rg_run *run, const rg_pictured_options *o, const char *what,
+                                  const char *const *wanted, size_t columns);
+/* Make the stores: specs[0] is the picture (filled here), specs[1 ..] the columns in their order. Puts channels,
+ * height, width and fit. */
 rg_status rg_pictured_open_stores(rg_run *run, const rg_pictured_options *o, rg_field_spec *specs);
 void      rg_pictured_close(rg_run *run);
 
-#define RG_PICTURED(data)                                                                                                                             \
-    .data_bytes = sizeof(data), .next = rg_supervised_next, .tell = rg_supervised_tell, .seek = rg_supervised_seek,                                   \
-    .judges = rg_supervised_judges, .blame = rg_supervised_blame, .epoch_part = rg_supervised_epoch_part, .close = rg_pictured_close
+#define RG_PICTURED(data)                                                                                           \
+    .data_bytes = sizeof(data), .next = rg_supervised_next, .tell = rg_supervised_tell, .seek = rg_supervised_seek, \
+    .judges = rg_supervised_judges, .blame = rg_supervised_blame, .epoch_part = rg_supervised_epoch_part,           \
+    .close = rg_pictured_close
 
 /* Each batch of the validation (or test) data, in order. */
 typedef rg_status rg_pictured_batch(void *context, rg_tape *t, const rg_batch *batch);
 rg_status         rg_pictured_pass(rg_run *run, rg_examples *store, rg_pictured_batch *each, void *context);
 
-/* ------------------------------------------------------------------------------------------------------------ asking */
+/* ----------------------------------------------------------------------------------------------------------- asking */
 
 /* The picture field of a model that is asked. */
 rg_field_spec rg_pictured_spec(const rg_model *model);
@@ -102,10 +107,12 @@ rg_batch rg_pictured_one(int32_t *start, const rg_batch *batch, size_t example);
 /* Answers of a search for the pictures of a batch, as text. */
 rg_status rg_pictured_text(rg_text *out, const rg_vocab *vocab, const rg_answer *answer);
 
-/* Tiny data: pictures of 8 x 8 pixels with squares and bars in two colours, written to FOLDER/pictures and FOLDER/train.tsv, valid.tsv, whose
- * columns are picture, caption, question, answer, tags, title, ingredients, directions. */
+/* Tiny data: pictures of 8 x 8 pixels with squares and bars in two colours, written to FOLDER/pictures and
+ * FOLDER/train.tsv, valid.tsv, whose columns are picture, caption, question, answer, tags, title, ingredients,
+ * directions. */
 rg_status rg_pictured_small(rg_text *yaml, const char *folder, rg_small_size size);
 /* Larger data from a generator: FOLDER/train.tar ... with its default options but for `settings` (YAML). */
-rg_status rg_pictured_make(rg_text *yaml, const char *folder, const char *generator, const char *settings, uint64_t train, uint64_t valid);
+rg_status rg_pictured_make(rg_text *yaml, const char *folder, const char *generator, const char *settings,
+                           uint64_t train, uint64_t valid);
 
 #endif

@@ -1,4 +1,5 @@
-/* pictured_ask.c - what tasks about pictures share when they are asked: the field, the picture in a record, one example of a batch. */
+/* pictured_ask.c - what tasks about pictures share when they are asked: the field, the picture in a record, one
+ * example of a batch. */
 #include <string.h>
 
 #include "regard/record.h"
@@ -12,7 +13,11 @@ rg_field_spec rg_pictured_spec(const rg_model *m)
     a->pixels.height = rg_model_size(m, "height");
     a->pixels.width = rg_model_size(m, "width");
     a->pixels.fit = (rg_fit)(rg_model_size(m, "fit") % RG_FITS);
-    return (rg_field_spec){ .name = "picture", .kind = RG_FIELD_PIXELS, .width = rg_model_size(m, "channels"), .decode = rg_pixels_decode, .context = &a->pixels };
+    return (rg_field_spec){ .name = "picture",
+                            .kind = RG_FIELD_PIXELS,
+                            .width = rg_model_size(m, "channels"),
+                            .decode = rg_pixels_decode,
+                            .context = &a->pixels };
 }
 
 /* As the model saw it: what went in, or through the frozen network first. */
@@ -22,7 +27,8 @@ static rg_status picture_of(rg_picture *out, const rg_model *m, const rg_asked *
     const rg_pixels_config   *as = a->features ? rg_features_pixels(a->features) : &a->pixels;
     rg_picture                whole = { 0 };
     if (!asked->cell) return rg_fail(RG_EINVAL, "the picture is not at hand");
-    RG_TRY(rg_picture_decode(&whole, asked->cell->bytes, asked->cell->count, a->features || rg_model_size(m, "channels") == 3 ? 3 : 1));
+    RG_TRY(rg_picture_decode(&whole, asked->cell->bytes, asked->cell->count,
+                             a->features || rg_model_size(m, "channels") == 3 ? 3 : 1));
     const rg_status status = rg_picture_fit(out, &whole, as->height, as->width, as->fit, as->resize);
     rg_picture_free(&whole);
     return status;
@@ -35,7 +41,9 @@ rg_status rg_pictured_add_cells(rg_record *r, const rg_model *m, const rg_asked 
     size_t     cells = 0;
     RG_TRY(picture_of(&p, m, asked));
     rg_status status = rg_picture_encode(&png, &p);
-    if (status == RG_OK) status = rg_record_add_grid(&cells, r, "cells", rg_model_size(m, "cells-down"), rg_model_size(m, "cells-across"));
+    if (status == RG_OK)
+        status =
+            rg_record_add_grid(&cells, r, "cells", rg_model_size(m, "cells-down"), rg_model_size(m, "cells-across"));
     if (status == RG_OK) status = rg_record_set_picture(r, cells, png.data, png.length);
     rg_picture_free(&p);
     rg_text_free(&png);

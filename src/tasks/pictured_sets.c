@@ -30,7 +30,8 @@ rg_status rg_pictured_learn_sets(rg_run *run, size_t column, uint64_t min_count)
     rg_pictured_assets *a = run->assets;
     RG_TRY(rg_pictured_names(&a->names, &a->counts, &d->table[0], column, '|', min_count, "labels"));
     for (size_t part = 0; part < 3; part++)
-        for (size_t i = 0; i < d->table[part].names.count; i++) RG_TRY(keep_known(&d->table[part].cell[column][i], a->names));
+        for (size_t i = 0; i < d->table[part].names.count; i++)
+            RG_TRY(keep_known(&d->table[part].cell[column][i], a->names));
     return RG_OK;
 }
 
@@ -72,7 +73,10 @@ rg_status rg_set_sums_metrics(rg_metrics *out, const rg_set_sums *s, const char 
     const struct {
         const char *name;
         double      value;
-    } all[] = { { "f1", rg_set_f1(s->counts) }, { "iou", rg_set_iou(s->counts) }, { "f1-picture", s->f1 / s->pictures }, { "exact", s->exact / s->pictures } };
+    } all[] = { { "f1", rg_set_f1(s->counts) },
+                { "iou", rg_set_iou(s->counts) },
+                { "f1-picture", s->f1 / s->pictures },
+                { "exact", s->exact / s->pictures } };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         char name[32];
         snprintf(name, sizeof name, "%s%s", prefix, all[i].name);
@@ -85,14 +89,16 @@ rg_status rg_set_text(rg_text *out, const rg_tensor *y, size_t row, const rg_nam
 {
     rg_text_clear(out);
     for (size_t c = 0; c < rg_tensor_cols(y); c++)
-        if (rg_tensor_at(y, row, c) > (rg_real)0.5) RG_TRY(rg_text_print(out, "%s%s", out->length ? "|" : "", rg_names_get(names, (int32_t)c)));
+        if (rg_tensor_at(y, row, c) > (rg_real)0.5)
+            RG_TRY(rg_text_print(out, "%s%s", out->length ? "|" : "", rg_names_get(names, (int32_t)c)));
     return RG_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- record */
+/* ----------------------------------------------------------------------------------------------------------- record */
 
 /* The labels that were found through the model as if they were given, with somebody watching. */
-static rg_status watch(rg_record *r, const rg_model *m, rg_set_loss *loss, const rg_asked *asked, const int32_t *ids, size_t n)
+static rg_status watch(rg_record *r, const rg_model *m, rg_set_loss *loss, const rg_asked *asked, const int32_t *ids,
+                       size_t n)
 {
     int32_t       starts[2 * RG_BATCH_FIELDS];
     const int32_t start[2] = { 0, (int32_t)n };
@@ -109,7 +115,8 @@ static rg_status watch(rg_record *r, const rg_model *m, rg_set_loss *loss, const
     return status == RG_OK ? collected : status;
 }
 
-rg_status rg_set_record(const rg_sink *sink, const rg_model *m, rg_set_loss *loss, const rg_asked *asked, const char *title)
+rg_status rg_set_record(const rg_sink *sink, const rg_model *m, rg_set_loss *loss, const rg_asked *asked,
+                        const char *title)
 {
     const rg_names *names = ((const rg_pictured_assets *)m->assets)->names;
     const size_t    C = rg_names_count(names);
@@ -119,7 +126,8 @@ rg_status rg_set_record(const rg_sink *sink, const rg_model *m, rg_set_loss *los
     size_t          n = 0;
     rg_status       status = label && ids ? rg_asked_record(&r, asked, "set", title) : RG_ENOMEM;
     for (size_t c = 0; status == RG_OK && c < C; c++)
-        if (rg_tensor_at(asked->answers, asked->example, c) > (rg_real)0.5) ids[n] = (int32_t)c, label[n++] = rg_names_get(names, (int32_t)c);
+        if (rg_tensor_at(asked->answers, asked->example, c) > (rg_real)0.5)
+            ids[n] = (int32_t)c, label[n++] = rg_names_get(names, (int32_t)c);
     if (label) label[n] = "end";
     if (status == RG_OK) status = rg_pictured_add_cells(r, m, asked);
     if (status == RG_OK) status = rg_record_add_labels(NULL, r, "labels", RG_LABEL_TOKEN, label, n + 1);

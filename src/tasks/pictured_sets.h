@@ -1,4 +1,5 @@
-/* pictured_sets.h - sets of labels of pictures: learning their names, counting what a model got right, writing them down. */
+/* pictured_sets.h - sets of labels of pictures: learning their names, counting what a model got right, writing them
+ * down. */
 #ifndef RG_TASKS_PICTURED_SETS_H
 #define RG_TASKS_PICTURED_SETS_H
 
@@ -20,8 +21,10 @@ rg_status rg_set_sums_add(rg_set_sums *sums, const rg_tensor *answers, const rg_
 rg_status rg_set_sums_metrics(rg_metrics *out, const rg_set_sums *sums, const char *prefix);
 /* "basil|ham": members above 1/2. Replaces *out. */
 rg_status rg_set_text(rg_text *out, const rg_tensor *answers, size_t row, const rg_names *names);
-/* Give the record of a picture whose set was found: where each label was looked for, by a pass of the labels through `loss` as if they were given. */
+/* Give the record of a picture whose set was found: where each label was looked for, by a pass of the labels through
+ * `loss` as if they were given. */
 typedef rg_loss rg_set_loss(rg_tape *t, const rg_model *model, const void *batch);
-rg_status rg_set_record(const rg_sink *sink, const rg_model *model, rg_set_loss *loss, const rg_asked *asked, const char *title);
+rg_status       rg_set_record(const rg_sink *sink, const rg_model *model, rg_set_loss *loss, const rg_asked *asked,
+                              const char *title);
 
 #endif

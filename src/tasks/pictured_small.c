@@ -31,8 +31,10 @@ static rg_status write_pictures(const char *folder)
 {
     char *place = rg_format("%s/pictures", folder);
     if (!place) return RG_ENOMEM;
-    rg_status status = mkdir(place, 0777) == 0 || errno == EEXIST ? RG_OK : rg_fail(RG_EIO, "%s: %s", place, strerror(errno));
-    for (size_t i = 0; status == RG_OK && i < PICTURES; i++) status = write_picture(rg_format("%s/%zu-%zu.png", place, i / (PLACES * COLOURS), i % (PLACES * COLOURS)), i);
+    rg_status status =
+        mkdir(place, 0777) == 0 || errno == EEXIST ? RG_OK : rg_fail(RG_EIO, "%s: %s", place, strerror(errno));
+    for (size_t i = 0; status == RG_OK && i < PICTURES; i++)
+        status = write_picture(rg_format("%s/%zu-%zu.png", place, i / (PLACES * COLOURS), i % (PLACES * COLOURS)), i);
     if (status == RG_OK) status = write_picture(rg_format("%s/ask.png", folder), 1);
     rg_free(place);
     return status;
@@ -42,13 +44,15 @@ static rg_status write_pictures(const char *folder)
 static rg_status write_table(const char *path, size_t from, size_t step)
 {
     rg_text   text = { 0 };
-    rg_status status = rg_text_print(&text, "picture\tcaption\tquestion\tanswer\ttags\ttitle\tingredients\tdirections\n");
+    rg_status status =
+        rg_text_print(&text, "picture\tcaption\tquestion\tanswer\ttags\ttitle\tingredients\tdirections\n");
     for (size_t i = from; status == RG_OK && i < PICTURES; i += step) {
         const char *kind = kinds[i / (PLACES * COLOURS)], *colour = colours[i % COLOURS];
         for (size_t row = 0; status == RG_OK && row < 2; row++)
-            status = rg_text_print(&text, "%zu-%zu.png\t%s %s %s\t%s\t%s\t%s|%s\t%s %s\t%s|%s\tdraw a %s|paint it %s\n", i / (PLACES * COLOURS), i % (PLACES * COLOURS),
-                                   row ? "a" : "the", colour, kind, row ? "what is it" : "what colour is it", row ? kind : colour, kind, colour, colour, kind, kind,
-                                   colour, kind, colour);
+            status = rg_text_print(&text, "%zu-%zu.png\t%s %s %s\t%s\t%s\t%s|%s\t%s %s\t%s|%s\tdraw a %s|paint it %s\n",
+                                   i / (PLACES * COLOURS), i % (PLACES * COLOURS), row ? "a" : "the", colour, kind,
+                                   row ? "what is it" : "what colour is it", row ? kind : colour, kind, colour, colour,
+                                   kind, kind, colour, kind, colour);
     }
     if (status == RG_OK) status = rg_file_replace(path, text.data, text.length);
     rg_text_free(&text);
@@ -63,7 +67,10 @@ rg_status rg_pictured_small(rg_text *yaml, const char *folder, rg_small_size siz
     if (status == RG_OK) status = write_table(train, 0, 1);
     if (status == RG_OK) status = write_table(valid, 1, 3);
     if (status == RG_OK)
-        status = rg_text_print(yaml, "train-sets: [%s]\nvalid-sets: [%s]\npictures: %s/pictures\nmini-batch: 6\nlearn-rate: 0.01\nafter-epochs: 2\n", train, valid, folder);
+        status = rg_text_print(yaml,
+                               "train-sets: [%s]\nvalid-sets: [%s]\npictures: %s/pictures\nmini-batch: 6\nlearn-rate: "
+                               "0.01\nafter-epochs: 2\n",
+                               train, valid, folder);
     rg_free(train);
     rg_free(valid);
     return status;
@@ -84,17 +91,20 @@ static rg_status write_asked(const char *folder, const rg_generator *g, const vo
     return status;
 }
 
-rg_status rg_pictured_make(rg_text *yaml, const char *folder, const char *generator, const char *settings, uint64_t train, uint64_t valid)
+rg_status rg_pictured_make(rg_text *yaml, const char *folder, const char *generator, const char *settings,
+                           uint64_t train, uint64_t valid)
 {
     const rg_generator   *g = rg_generator_find(generator);
     void                 *options = g ? rg_alloc_zero(g->options_bytes) : NULL;
-    char                 *all = rg_format("count: %llu\nvalid: %llu\ntest: 0\n%s", (unsigned long long)train, (unsigned long long)valid, settings);
+    char *all = rg_format("count: %llu\nvalid: %llu\ntest: 0\n%s", (unsigned long long)train, (unsigned long long)valid,
+                          settings);
     const rg_option_group group = { .title = generator, .rows = g ? g->options : NULL, .values = options };
     rg_status             status = options && all ? rg_options_init(g->options, options) : RG_ENOMEM;
     if (status == RG_OK) status = rg_options_read_yaml(&group, 1, all, strlen(all), "demo", false);
     if (status == RG_OK) status = g->write(folder, options);
     if (status == RG_OK) status = write_asked(folder, g, options);
-    if (status == RG_OK) status = rg_text_print(yaml, "train-sets: [%s/train.tsv]\nvalid-sets: [%s/valid.tsv]\n", folder, folder);
+    if (status == RG_OK)
+        status = rg_text_print(yaml, "train-sets: [%s/train.tsv]\nvalid-sets: [%s/valid.tsv]\n", folder, folder);
     if (options) rg_options_fini(g->options, options);
     rg_free(options);
     rg_free(all);

@@ -1,9 +1,10 @@
-/* pictured_stores.c - stores of pictures with what is said of them, what a model file holds, and passes over validation data. */
+/* pictured_stores.c - stores of pictures with what is said of them, what a model file holds, and passes over
+ * validation data. */
 #include <string.h>
 
 #include "tasks/pictured.h"
 
-/* ------------------------------------------------------------------------------------------------------------ assets */
+/* ----------------------------------------------------------------------------------------------------------- assets */
 
 const rg_asset rg_pictured_asset_rows[] = {
     { RG_ASSET_VOCAB, "vocab.text", offsetof(rg_pictured_assets, vocab), "vocabulary", 0, true },
@@ -28,10 +29,13 @@ rg_status rg_pictured_adopt(void *its, rg_sizes *sizes, const rg_state *state)
     if (!a->vocab && !a->names) return rg_fail(RG_EMATCH, "neither vocab.text nor classes is there");
     return put_text_sizes(sizes, a->vocab);
 }
-rg_status rg_pictured_describe(rg_state *state, const void *its) { return rg_assets_describe(rg_pictured_asset_rows, state, its); }
+rg_status rg_pictured_describe(rg_state *state, const void *its)
+{
+    return rg_assets_describe(rg_pictured_asset_rows, state, its);
+}
 void      rg_pictured_drop(void *its) { rg_assets_drop(rg_pictured_asset_rows, its); }
 
-/* ------------------------------------------------------------------------------------------------------------ tables */
+/* ----------------------------------------------------------------------------------------------------------- tables */
 
 static const char *pictures_for(const rg_pictured_options *o, size_t part)
 {
@@ -39,7 +43,8 @@ static const char *pictures_for(const rg_pictured_options *o, size_t part)
     return own;
 }
 
-rg_status rg_pictured_open_tables(rg_run *run, const rg_pictured_options *o, const char *what, const char *const *wanted, size_t columns)
+rg_status rg_pictured_open_tables(rg_run *run, const rg_pictured_options *o, const char *what,
+                                  const char *const *wanted, size_t columns)
 {
     const rg_list *const list[] = { &o->sets.train, &o->sets.valid, &o->sets.test };
     rg_pictured_data    *d = run->data;
@@ -48,7 +53,8 @@ rg_status rg_pictured_open_tables(rg_run *run, const rg_pictured_options *o, con
         if (!list[part]->count) continue;
         const char *path = list[part]->items[0], *pictures = pictures_for(o, part);
         if (!*pictures && part && strcmp(path, o->sets.train.items[0]) == 0) /* one table, as of all captions of a collection */
-            return rg_fail(RG_EINVAL, "%s is also what is learned from: give --%s-pictures", path, part == 1 ? "valid" : "test");
+            return rg_fail(RG_EINVAL, "%s is also what is learned from: give --%s-pictures", path,
+                           part == 1 ? "valid" : "test");
         if (!*pictures && part && *o->sets.pictures) pictures = o->sets.pictures;
         rg_tell_begin(run->report, "reading %s", path);
         const rg_status status = rg_pictured_read(&d->table[part], &o->sets, path, pictures, wanted, columns);
@@ -58,16 +64,18 @@ rg_status rg_pictured_open_tables(rg_run *run, const rg_pictured_options *o, con
     return RG_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ stores */
+/* ----------------------------------------------------------------------------------------------------------- stores */
 
 /* Pictures of one size: the first one's. */
-static rg_status decode_same(rg_text *out, size_t *out_height, size_t *out_width, size_t channels, const rg_cell *cell, void *context)
+static rg_status decode_same(rg_text *out, size_t *out_height, size_t *out_width, size_t channels, const rg_cell *cell,
+                             void *context)
 {
     rg_pictured_assets *a = context;
     RG_TRY(rg_pixels_decode(out, out_height, out_width, channels, cell, &a->pixels));
     if (!a->height) a->height = *out_height, a->width = *out_width;
     if (*out_height == a->height && *out_width == a->width) return RG_OK;
-    return rg_fail(RG_EFORMAT, "%zu x %zu pixels, those before it %zu x %zu: give --size N", *out_height, *out_width, a->height, a->width);
+    return rg_fail(RG_EFORMAT, "%zu x %zu pixels, those before it %zu x %zu: give --size N", *out_height, *out_width,
+                   a->height, a->width);
 }
 
 /* By its name, or by its name without the ending of picture files. */
@@ -114,7 +122,8 @@ static rg_status add_picture(rg_examples *store, const rg_pictured_table *x, siz
 {
     rg_cell cells[RG_PICTURED_COLUMNS + 1] = { { .bytes = rg_text_c(bytes), .count = bytes->length } };
     if (!bytes->length) return rg_fail(RG_EFORMAT, "%s: %s: the file is empty", x->files, rg_words_get(&x->names, i));
-    for (size_t c = 0; c < x->columns; c++) cells[c + 1] = (rg_cell){ .bytes = rg_text_c(&x->cell[c][i]), .count = x->cell[c][i].length };
+    for (size_t c = 0; c < x->columns; c++)
+        cells[c + 1] = (rg_cell){ .bytes = rg_text_c(&x->cell[c][i]), .count = x->cell[c][i].length };
     const rg_status status = rg_examples_add(store, cells, i + 1);
     return status == RG_OK ? RG_OK : rg_fail_in(status, "%s: %s: ", x->files, rg_words_get(&x->names, i));
 }
@@ -132,19 +141,23 @@ static rg_status fill(rg_examples *store, const rg_run *run, const rg_pictured_t
         if (status == RG_OK) status = read_picture(&there, &bytes, files, rg_words_get(&x->names, i));
         if (status == RG_OK && there) status = add_picture(store, x, i, &bytes);
         if (status != RG_OK || there) continue;
-        if (missing++ < NAMED) status = rg_text_print(&absent, "%s%s", missing > 1 ? ", " : "", rg_words_get(&x->names, i));
+        if (missing++ < NAMED)
+            status = rg_text_print(&absent, "%s%s", missing > 1 ? ", " : "", rg_words_get(&x->names, i));
     }
     if (status == RG_OK && missing == x->names.count)
-        status = rg_fail(RG_EINVAL, "%s has none of the %zu pictures that are named (%s%s): give --pictures", x->files, missing, rg_text_c(&absent), missing > NAMED ? ", ..." : "");
+        status = rg_fail(RG_EINVAL, "%s has none of the %zu pictures that are named (%s%s): give --pictures", x->files,
+                         missing, rg_text_c(&absent), missing > NAMED ? ", ..." : "");
     else if (status == RG_OK && missing)
-        rg_tell(run->report, "%zu of %zu pictures are not in %s: %s%s", missing, x->names.count, x->files, rg_text_c(&absent), missing > NAMED ? ", ..." : "");
+        rg_tell(run->report, "%zu of %zu pictures are not in %s: %s%s", missing, x->names.count, x->files,
+                rg_text_c(&absent), missing > NAMED ? ", ..." : "");
     rg_files_close(files);
     rg_text_free(&bytes);
     rg_text_free(&absent);
     return status;
 }
 
-static rg_status open_store(rg_examples **out, const rg_run *run, const rg_pictured_options *o, const rg_pictured_table *x, const rg_field_spec *specs, bool train)
+static rg_status open_store(rg_examples **out, const rg_run *run, const rg_pictured_options *o,
+                            const rg_pictured_table *x, const rg_field_spec *specs, bool train)
 {
     rg_examples_config c = RG_EXAMPLES_CONFIG_DEFAULT;
     rg_text            text = { 0 };
@@ -175,8 +188,8 @@ static rg_status picture_spec(rg_field_spec *out, rg_run *run, const rg_pictured
     if (o->features.file[0]) {
         RG_TRY(rg_features_start(&a->features, &o->features, &a->pixels, run->threads));
         *out = rg_features_spec(a->features, "picture");
-        rg_tell(run->report, "features of %s: %zu x %zu cells of %zu numbers", o->features.file, rg_features_down(a->features), rg_features_across(a->features),
-                rg_features_width(a->features));
+        rg_tell(run->report, "features of %s: %zu x %zu cells of %zu numbers", o->features.file,
+                rg_features_down(a->features), rg_features_across(a->features), rg_features_width(a->features));
         return RG_OK;
     }
     *out = (rg_field_spec){ .name = "picture", .kind = RG_FIELD_PIXELS, .decode = decode_same, .context = a, .batch_rows = (size_t)o->sets.batch_rows };
@@ -214,7 +227,8 @@ void rg_pictured_close(rg_run *run)
 rg_status rg_pictured_pass(rg_run *run, rg_examples *store, rg_pictured_batch *each, void *context)
 {
     rg_supervised       *d = run->data;
-    const rg_tape_config config = { .record = false, .team = run->trainer ? rg_workers_team(rg_trainer_workers(run->trainer)) : NULL };
+    const rg_tape_config config = { .record = false,
+                                    .team = run->trainer ? rg_workers_team(rg_trainer_workers(run->trainer)) : NULL };
     if (!d->judge) RG_TRY(rg_tape_new(&d->judge, &config));
     RG_TRY(rg_examples_seek(store, (rg_place){ 0 })); /* a pass that was stopped may have left it in the middle */
     for (bool more;;) {

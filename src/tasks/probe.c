@@ -15,7 +15,9 @@ rg_status rg_probe_open(rg_examples **out, const rg_model *m, const rg_set_optio
     if (!sets->train.count) return rg_fail(RG_EINVAL, "which examples? give a file or folder");
     if (s->task->examples && has_steps(s)) return s->task->examples(out, m, sets);
     for (const rg_system *const *x = rg_system_all(); *x; x++)
-        if ((*x)->task->examples && has_steps(*x) && rg_text_print(&can, "%s%s", can.length ? ", " : "", (*x)->name) != RG_OK) break;
+        if ((*x)->task->examples && has_steps(*x) &&
+            rg_text_print(&can, "%s%s", can.length ? ", " : "", (*x)->name) != RG_OK)
+            break;
     rg_fail(RG_EMATCH, "a %s (task %s) cannot be probed; these can: %s", s->name, s->task->name, rg_text_c(&can));
     rg_text_free(&can);
     return RG_EMATCH;

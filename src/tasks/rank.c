@@ -39,7 +39,7 @@ static double entropy(const rg_tensor *y, size_t row, double best)
     return sum;
 }
 
-/* ------------------------------------------------------------------------------------------------------- adversarial */
+/* ------------------------------------------------------------------------------------------------------ adversarial */
 
 /* Answers at rows + length_i d_i, every example with a length of its own. */
 static bool answers_at(int32_t *said, rg_tape *t, const rg_pass *p, const rg_tensor *d, const double *length)
@@ -84,14 +84,15 @@ static rg_status distances(double *high, rg_tape *t, const rg_pass *p, size_t n)
     return fine ? RG_OK : RG_ENOMEM;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ ranking */
+/* ---------------------------------------------------------------------------------------------------------- ranking */
 
 static rg_status add_batch(ranking *r, rg_tape *t, const rg_model *m, const rg_batch *b, rg_rank_by by)
 {
     rg_tape_reset(t, 0);
     const rg_pass p = rg_pass_run(t, m, b, false);
     RG_TRY(rg_tape_status(t));
-    if (rg_tensor_rows(p.logits) != b->examples) return rg_fail(RG_EMATCH, "a %s answers for every word: texts cannot be ranked by it", m->system->name);
+    if (rg_tensor_rows(p.logits) != b->examples)
+        return rg_fail(RG_EMATCH, "a %s answers for every word: texts cannot be ranked by it", m->system->name);
     double     *length = rg_alloc_zero((b->examples + 1) * sizeof *length);
     rg_ranked  *data = rg_realloc(r->data, (r->count + b->examples) * sizeof *data);
     rg_status   status = length && data ? RG_OK : RG_ENOMEM;
@@ -101,7 +102,9 @@ static rg_status add_batch(ranking *r, rg_tape *t, const rg_model *m, const rg_b
         rg_ranked *one = &r->data[r->count++];
         *one = (rg_ranked){ .line = b->lines[i] };
         one->answer = rg_probe__best(&one->confidence, p.logits, i);
-        one->score = by == RG_RANK_MARGIN ? margin(p.logits, i, one->confidence) : by == RG_RANK_ENTROPY ? entropy(p.logits, i, one->confidence) : length[i];
+        one->score = by == RG_RANK_MARGIN    ? margin(p.logits, i, one->confidence)
+                     : by == RG_RANK_ENTROPY ? entropy(p.logits, i, one->confidence)
+                                             : length[i];
     }
     rg_free(length);
     return status;
@@ -119,7 +122,8 @@ static int by_falling_score(const void *x, const void *y)
     return a->score > b->score ? -1 : a->score < b->score ? 1 : (a->line > b->line) - (a->line < b->line);
 }
 
-rg_status rg_rank(rg_ranked **out, size_t *out_count, const rg_model *m, const rg_set_options *sets, rg_rank_by by, int threads)
+rg_status rg_rank(rg_ranked **out, size_t *out_count, const rg_model *m, const rg_set_options *sets, rg_rank_by by,
+                  int threads)
 {
     ranking   r = { 0 };
     rg_probe  p;
@@ -133,7 +137,8 @@ rg_status rg_rank(rg_ranked **out, size_t *out_count, const rg_model *m, const r
         if (status == RG_OK && more) status = add_batch(&r, p.tape, m, &b, by);
     }
     rg_probe__fini(&p);
-    if (status == RG_OK && r.count) qsort(r.data, r.count, sizeof *r.data, by == RG_RANK_ENTROPY ? by_falling_score : by_score);
+    if (status == RG_OK && r.count)
+        qsort(r.data, r.count, sizeof *r.data, by == RG_RANK_ENTROPY ? by_falling_score : by_score);
     if (status != RG_OK) rg_free(r.data);
     else *out = r.data, *out_count = r.count;
     return status;

@@ -1,5 +1,6 @@
-/* recipe.c - picture of a dish -> ingredients, title and numbered directions. A table has the columns picture (or image), title, ingredients and
- * directions, lists between |; directions without | are cut into sentences behind " . ". The text that is learned is "title | step | step".
+/* recipe.c - picture of a dish -> ingredients, title and numbered directions. A table has the columns picture (or
+ * image), title, ingredients and directions, lists between |; directions without | are cut into sentences behind " . ".
+ * The text that is learned is "title | step | step".
  *
  *   f1, iou ...  of the ingredients        perplexity   of the text, the true ingredients given        title   share of titles without a fault */
 #include <string.h>
@@ -13,16 +14,16 @@ typedef struct {
     int64_t             min_count;
 } options_of;
 
-static const rg_option options[] = {
-    RG_PICTURED_ROWS(options_of, "file of pictures, titles, ingredients and directions", "16"),
-    RG_TEXT_ROWS(options_of, text),
-    { RG_OPTION_INT, "label-min-count", offsetof(options_of, min_count), "1", "ingredients of fewer recipes are left out", 0, "[1,inf)", NULL },
-    RG_OPTION_END
-};
+static const rg_option options[] = { RG_PICTURED_ROWS(options_of,
+                                                      "file of pictures, titles, ingredients and directions", "16"),
+                                     RG_TEXT_ROWS(options_of, text),
+                                     { RG_OPTION_INT, "label-min-count", offsetof(options_of, min_count), "1",
+                                       "ingredients of fewer recipes are left out", 0, "[1,inf)", NULL },
+                                     RG_OPTION_END };
 
 enum { SET, TEXT, DIRECTIONS }; /* columns of the table; TEXT holds the title first, then all of it */
 
-/* ----------------------------------------------------------------------------------------------------------- opening */
+/* ---------------------------------------------------------------------------------------------------------- opening */
 
 /* Append a step and the mark before it. */
 static rg_status add_step(rg_text *to, const char *text, size_t bytes)
@@ -85,11 +86,12 @@ static rg_status open(rg_run *run)
 static rg_status ready(rg_run *run)
 {
     const rg_pictured_assets *a = run->model->assets;
-    rg_tell(run->report, "%zu ingredients, vocabulary of %zu pieces, %zu parameters", rg_names_count(a->names), rg_vocab_size(a->vocab), rg_params_numbers(run->model->params));
+    rg_tell(run->report, "%zu ingredients, vocabulary of %zu pieces, %zu parameters", rg_names_count(a->names),
+            rg_vocab_size(a->vocab), rg_params_numbers(run->model->params));
     return RG_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ judging */
+/* ---------------------------------------------------------------------------------------------------------- judging */
 
 typedef struct {
     rg_run                  *run;
@@ -159,7 +161,10 @@ static rg_status measure(rg_run *run, rg_metrics *out, rg_examples *store, size_
     return status;
 }
 
-static rg_status judge(rg_run *run, rg_metrics *out) { return measure(run, out, ((rg_pictured_data *)run->data)->base.valid, 1, ""); }
+static rg_status judge(rg_run *run, rg_metrics *out)
+{
+    return measure(run, out, ((rg_pictured_data *)run->data)->base.valid, 1, "");
+}
 
 static rg_status finish(rg_run *run)
 {
@@ -167,20 +172,20 @@ static rg_status finish(rg_run *run)
     const size_t      before = run->final.count;
     if (!d->base.test) return RG_OK;
     RG_TRY(measure(run, &run->final, d->base.test, 2, "test-"));
-    for (size_t i = before; i < run->final.count; i++) rg_tell(run->report, "%s %.4f", run->final.metric[i].name, run->final.metric[i].value);
+    for (size_t i = before; i < run->final.count; i++)
+        rg_tell(run->report, "%s %.4f", run->final.metric[i].name, run->final.metric[i].value);
     return RG_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- answering */
+/* -------------------------------------------------------------------------------------------------------- answering */
 
 typedef struct {
     int64_t beam;
 } asking_of;
 
-static const rg_option asking_rows[] = {
-    { RG_OPTION_INT, "beam-size", offsetof(asking_of, beam), "1", "hypotheses kept by the search; 1 is greedy", 'b', "[1,1000]", NULL },
-    RG_OPTION_END
-};
+static const rg_option asking_rows[] = { { RG_OPTION_INT, "beam-size", offsetof(asking_of, beam), "1",
+                                           "hypotheses kept by the search; 1 is greedy", 'b', "[1,1000]", NULL },
+                                         RG_OPTION_END };
 
 typedef struct {
     const rg_model    *model;
@@ -214,7 +219,8 @@ static rg_status answer_one(void *context, const rg_asked *asked)
     if (asked->fault) return rg_asked_fault(x->question, asked, 4);
     if (!asked->answers) return rg_fail(RG_EFORMAT, "%s: the file is empty", asked->name);
     if (!asked->example) {
-        const rg_search_config c = rg_caption_search(x->model, (size_t)((const asking_of *)x->question->options)->beam, 1);
+        const rg_search_config c =
+            rg_caption_search(x->model, (size_t)((const asking_of *)x->question->options)->beam, 1);
         RG_TRY(rg_search_run(&x->answers, x->search, &c, &asked->batch->field[0], asked->batch->lines, NULL));
     }
     const rg_answers *best = &x->answers[asked->example];
@@ -223,7 +229,10 @@ static rg_status answer_one(void *context, const rg_asked *asked)
     RG_TRY(rg_set_text(&x->set, asked->answers, asked->example, a->names));
     RG_TRY(number_steps(&x->steps, rg_text_c(&x->text)));
     if (x->text.data) x->text.data[x->text.length = title_bytes(x->text.data)] = 0; /* the title is left */
-    const rg_value cells[] = { { .text = asked->name ? asked->name : "" }, { .text = rg_text_c(&x->text) }, { .text = rg_text_c(&x->set) }, { .text = rg_text_c(&x->steps) } };
+    const rg_value cells[] = { { .text = asked->name ? asked->name : "" },
+                               { .text = rg_text_c(&x->text) },
+                               { .text = rg_text_c(&x->set) },
+                               { .text = rg_text_c(&x->steps) } };
     RG_TRY(sink->row(sink->context, cells));
     if (!sink->record || x->recorded) return RG_OK;
     x->recorded = true;
@@ -260,7 +269,8 @@ static const rg_demo demos[] = {
     { .name = "recipe",
       .summary = "a drawn plate to its ingredients, a title and directions",
       .type = "recipe",
-      .settings = "layers: c3x16s2 c3x32s2 c3x32s2\ndim-emb: 32\ntransformer-dim-ffn: 64\ntransformer-heads: 2\ndec-depth: 1\ntext-depth: 1\ndropout: 0\nmini-batch: 16\n"
+      .settings = "layers: c3x16s2 c3x32s2 c3x32s2\ndim-emb: 32\ntransformer-dim-ffn: 64\ntransformer-heads: "
+                  "2\ndec-depth: 1\ntext-depth: 1\ndropout: 0\nmini-batch: 16\n"
                   "learn-rate: 0.003\nafter-epochs: 20\nvalid-epochs: 10\nearly-stopping: 0\n",
       .metric = "perplexity",
       .below = true,

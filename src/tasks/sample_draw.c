@@ -1,5 +1,5 @@
-/* sample_draw.c - samples of a generator: as rows of numbers, PNG files, or one sheet of pictures. Sample i is made of noise that follows from the
- * seed and i, so neither how many are drawn nor what stands before it changes it. */
+/* sample_draw.c - samples of a generator: as rows of numbers, PNG files, or one sheet of pictures. Sample i is made
+ * of noise that follows from the seed and i, so neither how many are drawn nor what stands before it changes it. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -11,11 +11,14 @@ enum { AT_ONCE = 256 };
 
 const rg_option rg_drawing_rows[] = {
     { RG_OPTION_INT, "samples", offsetof(rg_drawing, count), "64", "how many", 'n', "[1,10000000]", NULL },
-    { RG_OPTION_INT, "seed", offsetof(rg_drawing, seed), "1", "of the noise: sample i depends on it and on i alone", 0, "[0,inf)", NULL },
+    { RG_OPTION_INT, "seed", offsetof(rg_drawing, seed), "1", "of the noise: sample i depends on it and on i alone", 0,
+      "[0,inf)", NULL },
     { RG_OPTION_STRING, "png", offsetof(rg_drawing, png), "", "all pictures on one sheet", 0, NULL, NULL },
-    { RG_OPTION_STRING, "output", offsetof(rg_drawing, output), "", "folder for a PNG file per picture", 'o', NULL, NULL },
+    { RG_OPTION_STRING, "output", offsetof(rg_drawing, output), "", "folder for a PNG file per picture", 'o', NULL,
+      NULL },
     { RG_OPTION_BOOL, "tsv", offsetof(rg_drawing, tsv), "false", "pictures too as rows of numbers", 0, NULL, NULL },
-    { RG_OPTION_INT, "sheet-columns", offsetof(rg_drawing, columns), "0", "pictures in a row of the sheet; 0: as many as rows", 0, "[0,10000]", NULL },
+    { RG_OPTION_INT, "sheet-columns", offsetof(rg_drawing, columns), "0",
+      "pictures in a row of the sheet; 0: as many as rows", 0, "[0,10000]", NULL },
     RG_OPTION_END
 };
 
@@ -29,18 +32,22 @@ static void fill_noise(rg_real *z, size_t width, uint64_t seed, uint64_t number,
 static bool is_normal(const rg_model *m)
 {
     for (const rg_option *row = m->system->options; row->name; row++)
-        if (strcmp(row->name, "noise-kind") == 0) return strcmp(*(char *const *)((const char *)m->options + row->offset), "normal") == 0;
+        if (strcmp(row->name, "noise-kind") == 0)
+            return strcmp(*(char *const *)((const char *)m->options + row->offset), "normal") == 0;
     return false;
 }
 
-static rg_status draw_some(rg_real *out, const rg_model *m, rg_tape *t, rg_real *z, uint64_t seed, uint64_t first, size_t n)
+static rg_status draw_some(rg_real *out, const rg_model *m, rg_tape *t, rg_real *z, uint64_t seed, uint64_t first,
+                           size_t n)
 {
     const size_t    width = rg_model_size(m, "noise"), F = rg_model_size(m, "features");
     const bool      normal = is_normal(m);
     int32_t         start[AT_ONCE + 1];
     for (size_t i = 0; i <= n; i++) start[i] = (int32_t)i;
     for (size_t i = 0; i < n; i++) fill_noise(z + i * width, width, seed, first + i, normal);
-    const rg_field  field = { .kind = RG_FIELD_NUMBERS, .layout = { .groups = n, .start = start }, .values = z, .width = width };
+    const rg_field field = {
+        .kind = RG_FIELD_NUMBERS, .layout = { .groups = n, .start = start }, .values = z, .width = width
+    };
     const rg_batch  b = { .examples = n, .fields = 1, .field = { [RG_INPUT] = field } };
     rg_tape_reset(t, 0);
     const rg_tensor *x = m->system->predict(t, m, &b);
@@ -63,7 +70,7 @@ rg_status rg_sample_draw(rg_real *out, const rg_model *m, uint64_t seed, uint64_
     return status;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- pictures */
+/* --------------------------------------------------------------------------------------------------------- pictures */
 
 static void to_pixels(unsigned char *to, const rg_real *x, size_t n)
 {
@@ -96,7 +103,8 @@ static rg_status new_sheet(sheet *s, const rg_model *m, const rg_drawing *d)
     const size_t n = (size_t)d->count, side = (size_t)ceil(sqrt((double)n));
     s->across = d->columns ? (size_t)d->columns : side;
     const size_t down = (n + s->across - 1) / s->across;
-    return rg_picture_new(&s->picture, down * (rg_model_size(m, "height") + 1), s->across * (rg_model_size(m, "width") + 1), rg_model_size(m, "channels"));
+    return rg_picture_new(&s->picture, down * (rg_model_size(m, "height") + 1),
+                          s->across * (rg_model_size(m, "width") + 1), rg_model_size(m, "channels"));
 }
 
 static void add_to_sheet(sheet *s, const rg_real *x, const rg_model *m, size_t first, size_t count)
@@ -104,11 +112,12 @@ static void add_to_sheet(sheet *s, const rg_real *x, const rg_model *m, size_t f
     const size_t H = rg_model_size(m, "height"), W = rg_model_size(m, "width"), C = rg_model_size(m, "channels");
     for (size_t i = 0; i < count; i++) {
         const size_t top = (first + i) / s->across * (H + 1), left = (first + i) % s->across * (W + 1);
-        for (size_t y = 0; y < H; y++) to_pixels(s->picture.pixels + ((top + y) * s->picture.width + left) * C, x + (i * H + y) * W * C, W * C);
+        for (size_t y = 0; y < H; y++)
+            to_pixels(s->picture.pixels + ((top + y) * s->picture.width + left) * C, x + (i * H + y) * W * C, W * C);
     }
 }
 
-/* -------------------------------------------------------------------------------------------------------------- asking */
+/* ----------------------------------------------------------------------------------------------------------- asking */
 
 static rg_status give_rows(const rg_sink *sink, const rg_real *x, size_t F, size_t count)
 {
@@ -116,7 +125,8 @@ static rg_status give_rows(const rg_sink *sink, const rg_real *x, size_t F, size
     rg_status status = RG_OK;
     for (size_t i = 0; status == RG_OK && i < count; i++) {
         rg_text_clear(&line);
-        for (size_t j = 0; status == RG_OK && j < F; j++) status = rg_text_print(&line, "%s%.6g", j ? " " : "", (double)x[i * F + j]);
+        for (size_t j = 0; status == RG_OK && j < F; j++)
+            status = rg_text_print(&line, "%s%.6g", j ? " " : "", (double)x[i * F + j]);
         const rg_value cell = { .text = rg_text_c(&line) };
         if (status == RG_OK) status = sink->row(sink->context, &cell);
     }
@@ -131,9 +141,12 @@ rg_status rg_sample_generate(const rg_model *m, const rg_question *q)
     const size_t             F = rg_model_size(m, "features");
     const bool               pictures = rg_model_size(m, "height") > 0, rows = d->tsv || !pictures;
     sheet                    s = { 0 };
-    if (!pictures && (d->png[0] || d->output[0])) return rg_fail(RG_EINVAL, "its samples are numbers: --png and --output are for pictures");
-    if (pictures && !rows && !d->png[0] && !d->output[0]) return rg_fail(RG_EINVAL, "where to? give --png SHEET, --output FOLDER or --tsv");
-    if (d->output[0] && mkdir(d->output, 0777) != 0 && errno != EEXIST) return rg_fail(RG_EIO, "%s: %s", d->output, strerror(errno));
+    if (!pictures && (d->png[0] || d->output[0]))
+        return rg_fail(RG_EINVAL, "its samples are numbers: --png and --output are for pictures");
+    if (pictures && !rows && !d->png[0] && !d->output[0])
+        return rg_fail(RG_EINVAL, "where to? give --png SHEET, --output FOLDER or --tsv");
+    if (d->output[0] && mkdir(d->output, 0777) != 0 && errno != EEXIST)
+        return rg_fail(RG_EIO, "%s: %s", d->output, strerror(errno));
     rg_real  *x = rg_alloc_array((size_t)AT_ONCE * F + 1, sizeof *x);
     rg_status status = x ? RG_OK : RG_ENOMEM;
     if (status == RG_OK && d->png[0]) status = new_sheet(&s, m, d);

@@ -1,6 +1,7 @@
 /* session.c - translating lines: encode, sort by length, search batches on all threads, decode, hand back in order.
  *
- * Every line is searched as if it were alone (decode.h), so how lines are batched and who searches them is only a matter of speed. */
+ * Every line is searched as if it were alone (decode.h), so how lines are batched and who searches them is only a
+ * matter of speed. */
 #include "regard/copies.h"
 #include "regard/lexicon.h"
 #include "regard/translate.h"
@@ -54,7 +55,8 @@ static rg_status open_searches(rg_session *s)
     rg_status        status = models ? rg_team_new(&s->team, s->threads) : RG_ENOMEM;
     for (size_t i = 0; models && i < s->count; i++) models[i] = s->translators[i]->model;
     if (status == RG_OK && s->threads > 1) status = rg_search_new(&s->wide, models, s->count, s->team);
-    for (int i = 0; status == RG_OK && i < s->threads; i++) status = rg_search_new(&s->search[i], models, s->count, NULL);
+    for (int i = 0; status == RG_OK && i < s->threads; i++)
+        status = rg_search_new(&s->search[i], models, s->count, NULL);
     for (int i = 0; status == RG_OK && i <= s->threads; i++) status = rg_arena_new(&s->arena[i], 1 << 16);
     rg_free(models);
     return status;
@@ -140,7 +142,8 @@ static rg_status make_room(rg_session *s, size_t n)
 
 static bool copies(const rg_session *s) { return s->translators[0]->model->copies; }
 
-/* The line again, openly: what is unknown can be copied. it->source holds the pieces the model reads, eos among them. */
+/* The line again, openly: what is unknown can be copied. it->source holds the pieces the model reads, eos among
+ * them. */
 static rg_status encode_copies(item *it, const rg_vocab *vocab, const char *line)
 {
     rg_ids    open = { 0 }, numbers = { 0 }, ids = { 0 };
@@ -194,8 +197,9 @@ static int longest_first(const void *a, const void *b)
     return x->index < y->index ? -1 : 1;
 }
 
-/* Lines of like length together; the longest first, so that no thread is left with a long batch at the end. Few lines are shared out, one
- * batch a thread: only a line that comes alone has all threads work on each of its products. */
+/* Lines of like length together; the longest first, so that no thread is left with a long batch at the end. Few
+ * lines are shared out, one batch a thread: only a line that comes alone has all threads work on each of its
+ * products. */
 static rg_status plan(rg_session *s, size_t n)
 {
     by_length *key = rg_alloc_array(n, sizeof *key);
@@ -246,7 +250,8 @@ static size_t most_attended(const rg_answer *a, size_t k)
 static char *source_word(rg_arena *arena, const item *it, size_t j)
 {
     const rg_span part = it->spans.data[j];
-    const size_t  begin = part.begin + (part.begin < part.end && it->line.data[part.begin] == ' '), bytes = part.end - begin;
+    const size_t  begin = part.begin + (part.begin < part.end && it->line.data[part.begin] == ' '),
+                 bytes = part.end - begin;
     char         *word = rg_arena_get_zero(arena, bytes + 1);
     if (word) memcpy(word, it->line.data + begin, bytes);
     return word;
@@ -322,10 +327,13 @@ static rg_status keep(rg_session *s, rg_arena *arena, item *it, const rg_answers
     }
     const char **texts;
     RG_TRY(unknown_texts(&texts, s, arena, it));
-    it->result = (rg_translated){
-        .source_text = texts, .best = best, .count = answers->count, .source = it->source.data, .source_length = it->source.count, .cut = it->cut,
-        .stopped = answers->stopped
-    };
+    it->result = (rg_translated){ .source_text = texts,
+                                  .best = best,
+                                  .count = answers->count,
+                                  .source = it->source.data,
+                                  .source_length = it->source.count,
+                                  .cut = it->cut,
+                                  .stopped = answers->stopped };
     return RG_OK;
 }
 
@@ -337,7 +345,9 @@ static bool unwanted(rg_session *s, span batch)
         if (!c->stop || !c->stop(c->stop_context, s->first + s->order[batch.from + i])) return false;
     for (size_t i = 0; i < batch.count; i++) {
         item *it = &s->items[s->order[batch.from + i]];
-        it->result = (rg_translated){ .source = it->source.data, .source_length = it->source.count, .cut = it->cut, .stopped = true };
+        it->result = (rg_translated){
+            .source = it->source.data, .source_length = it->source.count, .cut = it->cut, .stopped = true
+        };
     }
     return true;
 }
@@ -352,7 +362,8 @@ static rg_status search_batch(rg_session *s, rg_search *search, rg_arena *arena,
         words += it->source.count;
         forced = forced || it->prefix.count;
     }
-    int32_t  *start = rg_arena_get(arena, (batch.count + 1) * sizeof *start), *ids = rg_arena_get(arena, words * sizeof *ids);
+    int32_t *start = rg_arena_get(arena, (batch.count + 1) * sizeof *start),
+            *ids = rg_arena_get(arena, words * sizeof *ids);
     int32_t  *copied_as = copies(s) ? rg_arena_get(arena, words * sizeof *copied_as) : NULL;
     size_t    extra = 0;
     if (copies(s) && !copied_as) return RG_ENOMEM;
@@ -370,7 +381,9 @@ static rg_status search_batch(rg_session *s, rg_search *search, rg_arena *arena,
         number[i] = s->first + at;
         if (prefix) prefix[i] = it->prefix;
     }
-    const rg_field    source = { .layout = { .groups = batch.count, .start = start }, .ids = ids, .copies = copied_as, .extra = extra };
+    const rg_field source = {
+        .layout = { .groups = batch.count, .start = start }, .ids = ids, .copies = copied_as, .extra = extra
+    };
     const rg_answers *answers;
     rg_search_config  config = s->config->search;
     config.attention = config.attention || s->config->replace_unknown;
@@ -398,8 +411,8 @@ static void work(void *context, int member, size_t begin, size_t end)
     (void)member;
 }
 
-rg_status rg_session_run(const rg_translated **out, rg_session *s, const rg_session_config *config, const char *const *lines, size_t n,
-                         uint64_t first, const char *const *prefix)
+rg_status rg_session_run(const rg_translated **out, rg_session *s, const rg_session_config *config,
+                         const char *const *lines, size_t n, uint64_t first, const char *const *prefix)
 {
     s->config = config;
     s->first = first;

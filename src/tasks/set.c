@@ -10,7 +10,8 @@ typedef struct {
 
 static const rg_option options[] = {
     RG_PICTURED_ROWS(options_of, "file of pictures and labels, picture TAB label|label|label", "32"),
-    { RG_OPTION_INT, "label-min-count", offsetof(options_of, min_count), "1", "labels of fewer pictures are left out", 0, "[1,inf)", NULL },
+    { RG_OPTION_INT, "label-min-count", offsetof(options_of, min_count), "1", "labels of fewer pictures are left out",
+      0, "[1,inf)", NULL },
     RG_OPTION_END
 };
 
@@ -22,7 +23,8 @@ static rg_status open(rg_run *run)
     rg_field_spec            specs[2];
     RG_TRY(rg_pictured_open_tables(run, &o->pictured, "pictures and labels", wanted, 1));
     RG_TRY(rg_pictured_learn_sets(run, 0, (uint64_t)o->min_count));
-    specs[1] = (rg_field_spec){ .name = "tags", .kind = RG_FIELD_SET, .names = ((rg_pictured_assets *)run->assets)->names };
+    specs[1] =
+        (rg_field_spec){ .name = "tags", .kind = RG_FIELD_SET, .names = ((rg_pictured_assets *)run->assets)->names };
     RG_TRY(rg_pictured_open_stores(run, &o->pictured, specs));
     return rg_pictured_most_members(&run->sizes, d->base.train, RG_LABEL);
 }
@@ -33,13 +35,13 @@ static rg_status ready(rg_run *run)
     rg_text                   text = { 0 };
     rg_status                 status = rg_names_print(&text, a->names, 10);
     if (status == RG_OK)
-        rg_tell(run->report, "%zu labels (%s), at most %zu of a picture, %zu parameters", rg_names_count(a->names), rg_text_c(&text), rg_model_size(run->model, "most-members"),
-                rg_params_numbers(run->model->params));
+        rg_tell(run->report, "%zu labels (%s), at most %zu of a picture, %zu parameters", rg_names_count(a->names),
+                rg_text_c(&text), rg_model_size(run->model, "most-members"), rg_params_numbers(run->model->params));
     rg_text_free(&text);
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ judging */
+/* ---------------------------------------------------------------------------------------------------------- judging */
 
 typedef struct {
     rg_run      *run;
@@ -61,7 +63,10 @@ static rg_status measure(rg_run *run, rg_metrics *out, rg_examples *store, const
     return rg_set_sums_metrics(out, &j.sums, prefix);
 }
 
-static rg_status judge(rg_run *run, rg_metrics *out) { return measure(run, out, ((rg_pictured_data *)run->data)->base.valid, ""); }
+static rg_status judge(rg_run *run, rg_metrics *out)
+{
+    return measure(run, out, ((rg_pictured_data *)run->data)->base.valid, "");
+}
 
 static rg_status finish(rg_run *run)
 {
@@ -69,11 +74,12 @@ static rg_status finish(rg_run *run)
     const size_t      before = run->final.count;
     if (!d->base.test) return RG_OK;
     RG_TRY(measure(run, &run->final, d->base.test, "test-"));
-    for (size_t i = before; i < run->final.count; i++) rg_tell(run->report, "%s %.4f", run->final.metric[i].name, run->final.metric[i].value);
+    for (size_t i = before; i < run->final.count; i++)
+        rg_tell(run->report, "%s %.4f", run->final.metric[i].name, run->final.metric[i].value);
     return RG_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- answering */
+/* -------------------------------------------------------------------------------------------------------- answering */
 
 typedef struct {
     const rg_model    *model;
@@ -94,7 +100,8 @@ static rg_status answer_one(void *context, const rg_asked *asked)
     const rg_sink *sink = x->question->sink;
     if (asked->fault) return rg_asked_fault(x->question, asked, 2);
     if (!asked->answers) return rg_fail(RG_EFORMAT, "%s: the file is empty", asked->name);
-    RG_TRY(rg_set_text(&x->text, asked->answers, asked->example, ((const rg_pictured_assets *)x->model->assets)->names));
+    RG_TRY(
+        rg_set_text(&x->text, asked->answers, asked->example, ((const rg_pictured_assets *)x->model->assets)->names));
     const rg_value cells[] = { { .text = asked->name ? asked->name : "" }, { .text = rg_text_c(&x->text) } };
     RG_TRY(sink->row(sink->context, cells));
     return sink->record && !x->recorded ? record(x, asked) : RG_OK;
@@ -126,7 +133,8 @@ static const rg_demo demos[] = {
     { .name = "set",
       .summary = "which digits are in the picture: a set, written one by one",
       .type = "set",
-      .settings = "layers: c5x16s2 c3x32s2 c3x32\ndim-emb: 32\ntransformer-dim-ffn: 64\ntransformer-heads: 2\ndec-depth: 1\ndropout: 0\nmini-batch: 32\nlearn-rate: 0.003\n"
+      .settings = "layers: c5x16s2 c3x32s2 c3x32\ndim-emb: 32\ntransformer-dim-ffn: 64\ntransformer-heads: "
+                  "2\ndec-depth: 1\ndropout: 0\nmini-batch: 32\nlearn-rate: 0.003\n"
                   "after-epochs: 10\nvalid-epochs: 2\n",
       .metric = "f1",
       .expected = 0.8,

@@ -1,5 +1,5 @@
-/* shift.c - do two sets look alike to a model? Its features are frozen; a logistic regression learns to tell the sets apart on one half of each
- * and is tested on the other. See regard/probe.h. */
+/* shift.c - do two sets look alike to a model? Its features are frozen; a logistic regression learns to tell the
+ * sets apart on one half of each and is tested on the other. See regard/probe.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,8 @@ static rg_status grow(features *f, size_t rows, size_t F)
     return x && answer ? RG_OK : RG_ENOMEM;
 }
 
-static rg_status collect(features *f, const rg_model *m, const rg_set_options *sets, size_t most, int threads, uint64_t seed)
+static rg_status collect(features *f, const rg_model *m, const rg_set_options *sets, size_t most, int threads,
+                         uint64_t seed)
 {
     rg_probe  p;
     bool      more = true;
@@ -51,11 +52,12 @@ static rg_status collect(features *f, const rg_model *m, const rg_set_options *s
         }
     }
     rg_probe__fini(&p);
-    if (status == RG_OK && f->n < 4) status = rg_fail(RG_EFORMAT, "%s: %zu examples are too few to compare", sets->train.items[0], f->n);
+    if (status == RG_OK && f->n < 4)
+        status = rg_fail(RG_EFORMAT, "%s: %zu examples are too few to compare", sets->train.items[0], f->n);
     return status;
 }
 
-/* --------------------------------------------------------------------------------------------------- telling them apart */
+/* ----------------------------------------------------------------------------------------------- telling them apart */
 
 static void standardize(features *a, features *b)
 {
@@ -131,7 +133,7 @@ static rg_status tell_apart(double *out, const features *a, const features *b)
     return RG_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ classes */
+/* ---------------------------------------------------------------------------------------------------------- classes */
 
 /* Features are standardised: the distance of two means is one in deviations, per root of their number. */
 static void move_of(rg_shift_class *c, const features *a, const features *b)
@@ -160,15 +162,16 @@ static int further(const void *x, const void *y)
     return da > db ? -1 : da < db ? 1 : (a->id > b->id) - (a->id < b->id);
 }
 
-rg_status rg_shift_measure(rg_shift_report *out, const rg_model *m, const rg_set_options *first, const rg_set_options *second, size_t most, int threads,
-                           uint64_t seed)
+rg_status rg_shift_measure(rg_shift_report *out, const rg_model *m, const rg_set_options *first,
+                           const rg_set_options *second, size_t most, int threads, uint64_t seed)
 {
     const rg_names *names = m->system->task->classes ? m->system->task->classes(m) : NULL;
     features        a = { 0 }, b = { 0 };
     *out = (rg_shift_report){ 0 };
     rg_status status = collect(&a, m, first, most, threads, seed);
     if (status == RG_OK) status = collect(&b, m, second, most, threads, seed);
-    if (status == RG_OK && a.F != b.F) status = rg_fail(RG_ESHAPE, "the features of the first set are %zu wide, those of the second %zu", a.F, b.F);
+    if (status == RG_OK && a.F != b.F)
+        status = rg_fail(RG_ESHAPE, "the features of the first set are %zu wide, those of the second %zu", a.F, b.F);
     if (status == RG_OK) {
         standardize(&a, &b);
         status = tell_apart(&out->error, &a, &b);
@@ -176,7 +179,8 @@ rg_status rg_shift_measure(rg_shift_report *out, const rg_model *m, const rg_set
         out->first = a.n;
         out->second = b.n;
     }
-    if (status == RG_OK && names && (out->classes = rg_alloc_zero(rg_names_count(names) * sizeof *out->classes + 1))) out->count = rg_names_count(names);
+    if (status == RG_OK && names && (out->classes = rg_alloc_zero(rg_names_count(names) * sizeof *out->classes + 1)))
+        out->count = rg_names_count(names);
     for (size_t c = 0; c < out->count; c++) {
         out->classes[c].id = (int32_t)c;
         move_of(&out->classes[c], &a, &b);

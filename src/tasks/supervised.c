@@ -12,7 +12,9 @@ rg_reader_config rg_supervised_reading(const rg_set_options *o, const char *cons
     rg_reader_config c = RG_READER_CONFIG_DEFAULT;
     c.format = o->format;
     c.columns = o->columns;
-    c.header = strcmp(o->header, "yes") == 0 ? RG_HEADER_YES : strcmp(o->header, "no") == 0 ? RG_HEADER_NO : RG_HEADER_AUTO;
+    c.header = strcmp(o->header, "yes") == 0  ? RG_HEADER_YES
+               : strcmp(o->header, "no") == 0 ? RG_HEADER_NO
+                                              : RG_HEADER_AUTO;
     c.wanted = wanted;
     c.wanted_count = count;
     if (*o->pictures) c.files = o->pictures;
@@ -23,8 +25,10 @@ rg_status rg_supervised_check(const rg_set_options *o, const char *what, bool pa
 {
     const size_t most = pairs ? 2 : 1;
     if (!o->train.count || o->train.count > most)
-        return rg_fail(RG_EINVAL, "--train-sets takes one file of %s%s, not %zu", what, pairs ? " (or two: pictures, labels)" : "", o->train.count);
-    if (o->test.count > most) return rg_fail(RG_EINVAL, "--test-sets takes one file like --train-sets, not %zu", o->test.count);
+        return rg_fail(RG_EINVAL, "--train-sets takes one file of %s%s, not %zu", what,
+                       pairs ? " (or two: pictures, labels)" : "", o->train.count);
+    if (o->test.count > most)
+        return rg_fail(RG_EINVAL, "--test-sets takes one file like --train-sets, not %zu", o->test.count);
     if (o->valid.count > most)
         return rg_fail(RG_EINVAL, "--valid-sets takes one file like --train-sets, not %zu", o->valid.count);
     if (!o->batch && !o->batch_rows)
@@ -34,8 +38,13 @@ rg_status rg_supervised_check(const rg_set_options *o, const char *what, bool pa
 
 rg_field_spec rg_text_spec(const char *name, const rg_vocab *vocab, const rg_text_options *o)
 {
-    return (rg_field_spec){ .name = name, .kind = RG_FIELD_IDS, .vocab = vocab, .max_rows = (size_t)o->max_length, .crop = o->crop,
-                            .bos = o->ends, .eos = o->ends };
+    return (rg_field_spec){ .name = name,
+                            .kind = RG_FIELD_IDS,
+                            .vocab = vocab,
+                            .max_rows = (size_t)o->max_length,
+                            .crop = o->crop,
+                            .bos = o->ends,
+                            .eos = o->ends };
 }
 
 /* ---------------------------------------------------------------------------------------------------------- stores */
@@ -50,7 +59,8 @@ static rg_status next_text(bool *out_more, const char **out_text, size_t *out_by
 {
     watched_feed *f = context;
     if (++f->rows % RG_READ_EVERY == 0 && !f->watch.go_on(f->watch.context, f->rows))
-        return rg_fail(RG_ESTOP, "asked to stop while a vocabulary was learned, at row %llu", (unsigned long long)f->rows);
+        return rg_fail(RG_ESTOP, "asked to stop while a vocabulary was learned, at row %llu",
+                       (unsigned long long)f->rows);
     return rg_reader_feed_next(out_more, out_text, out_bytes, &f->feed);
 }
 
@@ -75,8 +85,8 @@ rg_status rg_supervised_vocab(rg_vocab **out, const rg_run *run, const rg_set_op
     return status;
 }
 
-static rg_status open_set(rg_examples **out, const rg_run *run, const rg_set_options *sets, const rg_list *files, const rg_reader_config *reading,
-                          const rg_field_spec *specs, size_t fields)
+static rg_status open_set(rg_examples **out, const rg_run *run, const rg_set_options *sets, const rg_list *files,
+                          const rg_reader_config *reading, const rg_field_spec *specs, size_t fields)
 {
     const bool         train = files == &sets->train;
     rg_reader_config   r = *reading;
@@ -97,20 +107,23 @@ static rg_status open_set(rg_examples **out, const rg_run *run, const rg_set_opt
     rg_tell_over(run->report);
     RG_TRY(status);
     status = rg_examples_describe(&text, *out);
-    if (status == RG_OK) rg_tell(run->report, "%s%s", train ? "" : files == &sets->test ? "test: " : "validation: ", rg_text_c(&text));
+    if (status == RG_OK)
+        rg_tell(run->report, "%s%s", train ? "" : files == &sets->test ? "test: " : "validation: ", rg_text_c(&text));
     rg_text_free(&text);
     return status;
 }
 
 /* An objective needs a further column of the training file. */
-static rg_status open_with_column(rg_run *run, const rg_set_options *sets, const rg_reader_config *reading, const rg_field_spec *specs, size_t fields)
+static rg_status open_with_column(rg_run *run, const rg_set_options *sets, const rg_reader_config *reading,
+                                  const rg_field_spec *specs, size_t fields)
 {
     rg_supervised   *d = run->data;
     rg_reader_config r;
     rg_field_spec    all[RG_BATCH_FIELDS];
     const char      *wanted[RG_BATCH_FIELDS];
     rg_text          columns = { 0 };
-    if (fields + 1 > RG_BATCH_FIELDS || reading->wanted_count + 1 > RG_BATCH_FIELDS) return rg_fail(RG_ELIMIT, "more than %d fields", RG_BATCH_FIELDS);
+    if (fields + 1 > RG_BATCH_FIELDS || reading->wanted_count + 1 > RG_BATCH_FIELDS)
+        return rg_fail(RG_ELIMIT, "more than %d fields", RG_BATCH_FIELDS);
     memcpy(all, specs, fields * sizeof *specs);
     rg_status status = rg_beside_column(&r, &columns, wanted, &all[fields], run, sets->train.items[0], reading);
     if (status == RG_OK) status = open_set(&d->train, run, sets, &sets->train, &r, all, fields + 1);
@@ -118,7 +131,8 @@ static rg_status open_with_column(rg_run *run, const rg_set_options *sets, const
     return status;
 }
 
-rg_status rg_supervised_open(rg_run *run, const rg_set_options *sets, const rg_reader_config *reading, const rg_field_spec *specs, size_t fields)
+rg_status rg_supervised_open(rg_run *run, const rg_set_options *sets, const rg_reader_config *reading,
+                             const rg_field_spec *specs, size_t fields)
 {
     rg_supervised *d = run->data;
     if (run->column) RG_TRY(open_with_column(run, sets, reading, specs, fields));
@@ -132,7 +146,8 @@ rg_status rg_supervised_fits(const rg_run *run, const rg_text_options *o)
 {
     const size_t longest = run->model->longest, most = (size_t)o->max_length + o->ends;
     if (!longest || most <= longest) return RG_OK;
-    return rg_fail(RG_EINVAL, "texts of %zu tokens (--max-length%s) do not fit the %zu positions of the model", most, o->ends ? " and </s>" : "", longest);
+    return rg_fail(RG_EINVAL, "texts of %zu tokens (--max-length%s) do not fit the %zu positions of the model", most,
+                   o->ends ? " and </s>" : "", longest);
 }
 
 /* -------------------------------------------------------------------------------------------------------- learning */
@@ -167,9 +182,15 @@ rg_status rg_supervised_seek(rg_run *run, const rg_state *state)
 
 bool rg_supervised_judges(const rg_run *run) { return ((const rg_supervised *)run->data)->valid != NULL; }
 
-void rg_supervised_blame(const rg_run *run, const void *share, char *out, size_t room) { rg_blame_lines(run, share, out, room); }
+void rg_supervised_blame(const rg_run *run, const void *share, char *out, size_t room)
+{
+    rg_blame_lines(run, share, out, room);
+}
 
-double rg_supervised_epoch_part(const rg_run *run) { return rg_examples_epoch_part(((const rg_supervised *)run->data)->train); }
+double rg_supervised_epoch_part(const rg_run *run)
+{
+    return rg_examples_epoch_part(((const rg_supervised *)run->data)->train);
+}
 
 void rg_supervised_close(rg_run *run)
 {
@@ -189,7 +210,8 @@ rg_status rg_supervised_hint(rg_text *out, const void *options, const char *prog
 
 void rg_tell_lines(const rg_train_report *report, const char *text)
 {
-    for (; *text; text += strcspn(text, "\n"), text += *text == '\n') rg_tell(report, "%.*s", (int)strcspn(text, "\n"), text);
+    for (; *text; text += strcspn(text, "\n"), text += *text == '\n')
+        rg_tell(report, "%.*s", (int)strcspn(text, "\n"), text);
 }
 
 rg_status rg_supervised_judge(rg_run *run, rg_judge_batch *each, void *context)

@@ -1,5 +1,5 @@
-/* tag.c - a sentence -> a class for each of its words: parts of speech, names. Files have a word and its tag per line and an empty line between
- * sentences (CoNLL); every word is cut by itself, and its first token carries the tag.
+/* tag.c - a sentence -> a class for each of its words: parts of speech, names. Files have a word and its tag per line
+ * and an empty line between sentences (CoNLL); every word is cut by itself, and its first token carries the tag.
  *
  *   in the model file      vocab.text   bytes           tags   bytes: the names, sorted */
 #include <math.h>
@@ -13,8 +13,8 @@ typedef struct {
     rg_text_options text;
 } tag_options;
 
-static const rg_option options[] = { RG_SET_ROWS(tag_options, sets, "file of a word and its tag per line", "32"), RG_TEXT_ROWS(tag_options, text),
-                                     RG_OPTION_END };
+static const rg_option options[] = { RG_SET_ROWS(tag_options, sets, "file of a word and its tag per line", "32"),
+                                     RG_TEXT_ROWS(tag_options, text), RG_OPTION_END };
 
 typedef struct {
     rg_model *model;
@@ -51,14 +51,17 @@ static rg_status ready(rg_run *run)
     const tagger *its = run->model->assets;
     RG_TRY(rg_supervised_fits(run, &((const tag_options *)run->options)->text));
     rg_tell(run->report, "%zu tags%s, vocabulary of %zu tokens, %zu parameters", rg_names_count(its->tags),
-            rg_tags_are_bio(its->tags) ? " of spans" : "", rg_vocab_size(its->vocab), rg_params_numbers(run->model->params));
+            rg_tags_are_bio(its->tags) ? " of spans" : "", rg_vocab_size(its->vocab),
+            rg_params_numbers(run->model->params));
     return RG_OK;
 }
 
-static rg_status judge(rg_run *run, rg_metrics *out) { return rg_supervised_judge_labels(out, run, ((const tagger *)run->model->assets)->tags); }
-static rg_status finish(rg_run *run) { return rg_supervised_tell_classes(run, ((const tagger *)run->model->assets)->tags); }
+static const rg_names *tags_of(const rg_model *m) { return ((const tagger *)m->assets)->tags; }
 
-/* ---------------------------------------------------------------------------------------------------------- answering */
+static rg_status judge(rg_run *run, rg_metrics *m) { return rg_supervised_judge_labels(m, run, tags_of(run->model)); }
+static rg_status finish(rg_run *run) { return rg_supervised_tell_classes(run, tags_of(run->model)); }
+
+/* -------------------------------------------------------------------------------------------------------- answering */
 
 /* How many tokens a word has, one at least. */
 static rg_status tokens_of(size_t *out, const tagger *its, const char *word, size_t bytes)
@@ -80,46 +83,52 @@ static rg_status tag_words(rg_text *out, const rg_model *m, const rg_asked *aske
     const size_t      end = l ? (size_t)l->start[asked->example + 1] : 0;
     for (const char *at = asked->text; *(at += strspn(at, blanks)); row += rows, at += strcspn(at, blanks)) {
         if (row < end && !isfinite((double)rg_tensor_at(asked->answers, row, 0)))
-            return rg_fail(RG_ENUMBER, "input %llu: a score is not finite; the model's weights give infinite numbers", (unsigned long long)asked->number);
-        RG_TRY(rg_text_print(out, "%s%s", out->length ? " " : "", row < end ? rg_names_get(its->tags, rg_best_class(asked->answers, row)) : "?"));
+            return rg_fail(RG_ENUMBER, "input %llu: a score is not finite; the model's weights give infinite numbers",
+                           (unsigned long long)asked->number);
+        RG_TRY(rg_text_print(out, "%s%s", out->length ? " " : "",
+                             row < end ? rg_names_get(its->tags, rg_best_class(asked->answers, row)) : "?"));
         RG_TRY(tokens_of(&rows, its, at, strcspn(at, blanks)));
     }
     return RG_OK;
 }
 
+/* Words of new sentences, as many as fit the model. */
+static rg_field_spec words_of(const rg_model *m)
+{
+    const rg_vocab *vocab = ((const tagger *)m->assets)->vocab;
+    return (rg_field_spec){ "word", RG_FIELD_IDS, .vocab = vocab, .words = true, .max_rows = m->longest, .crop = true };
+}
+
 static rg_status answer(const rg_model *m, const rg_question *q)
 {
-    const rg_field_spec spec = { .name = "word", .kind = RG_FIELD_IDS, .vocab = ((const tagger *)m->assets)->vocab, .words = true,
-                                 .max_rows = m->longest, .crop = true };
+    const rg_field_spec spec = words_of(m);
     return rg_supervised_answer_texts(m, q, &spec, "tags", tag_words);
 }
 
 static rg_status examples(rg_examples **out, const rg_model *m, const rg_set_options *sets)
 {
     static const char *const wanted[] = { "word", "tag" };
-    const tagger            *its = m->assets;
-    const rg_field_spec      specs[] = { { .name = "word", .kind = RG_FIELD_IDS, .vocab = its->vocab, .words = true, .max_rows = m->longest, .crop = true },
-                                         { .name = "tag", .kind = RG_FIELD_TAGS, .names = its->tags } };
+    const rg_field_spec      specs[] = { words_of(m), { .name = "tag", .kind = RG_FIELD_TAGS, .names = tags_of(m) } };
     rg_reader_config         reading = rg_supervised_reading(sets, wanted, 2);
     const rg_examples_config in_order = { .batch = sets->batch ? (size_t)sets->batch : 32, .memory = (size_t)1 << 30 };
     if (!reading.format[0]) reading.format = "conll";
     return rg_examples_open(out, &in_order, specs, 2, sets->train.items[0], &reading);
 }
 
-static const rg_names *tags_of(const rg_model *m) { return ((const tagger *)m->assets)->tags; }
-
-/* -------------------------------------------------------------------------------------------------------------- small */
+/* ------------------------------------------------------------------------------------------------------------ small */
 
 static rg_status small(rg_text *yaml, const char *folder, rg_small_size size)
 {
     const bool demo = size == RG_SMALL_DEMO;
     char      *train = rg_format("%s/train.conll", folder), *valid = rg_format("%s/valid.conll", folder);
     rg_status  status = train && valid ? RG_OK : RG_ENOMEM;
-    if (status == RG_OK) status = rg_generator_write(&rg_generator_names, train, demo ? "count: 1500\nseed: 5\n" : "count: 60\nseed: 5\n");
-    if (status == RG_OK) status = rg_generator_write(&rg_generator_names, valid, demo ? "count: 300\nseed: 6\n" : "count: 12\nseed: 6\n");
+    const char *many = demo ? "count: 1500\nseed: 5\n" : "count: 60\nseed: 5\n";
+    const char *few = demo ? "count: 300\nseed: 6\n" : "count: 12\nseed: 6\n";
+    if (status == RG_OK) status = rg_generator_write(&rg_generator_names, train, many);
+    if (status == RG_OK) status = rg_generator_write(&rg_generator_names, valid, few);
     if (status == RG_OK)
-        status = rg_text_print(yaml, "train-sets: [%s]\nvalid-sets: [%s]\nmini-batch: %d\nlearn-rate: 0.005\nafter-epochs: %d\n", train, valid,
-                               demo ? 32 : 16, demo ? 6 : 2);
+        status = rg_text_print(yaml, "train-sets: [%s]\nvalid-sets: [%s]\nlearn-rate: 0.005\n%s", train, valid,
+                               demo ? "mini-batch: 32\nafter-epochs: 6\n" : "mini-batch: 16\nafter-epochs: 2\n");
     rg_free(train);
     rg_free(valid);
     return status;

@@ -1,13 +1,14 @@
-/* translated.c - a translation as a record: what each target piece looked at, one matrix for each answer; or every layer and head, by
- * sending the pair through the model once more with somebody watching. */
+/* translated.c - a translation as a record: what each target piece looked at, one matrix for each answer; or every
+ * layer and head, by sending the pair through the model once more with somebody watching. */
 #include "regard/translate.h"
 #include "regard/view.h"
 
 #include <string.h>
 
-/* Labels of pieces: the mark of a word's start is no part of the word. `instead` (may be NULL) has the text of unknown ones. */
-static rg_status add_pieces(size_t *out, rg_record *record, const char *name, const rg_vocab *vocab, const int32_t *ids, size_t n,
-                            const char *const *instead, bool closed)
+/* Labels of pieces: the mark of a word's start is no part of the word. `instead` (may be NULL) has the text of
+ * unknown ones. */
+static rg_status add_pieces(size_t *out, rg_record *record, const char *name, const rg_vocab *vocab, const int32_t *ids,
+                            size_t n, const char *const *instead, bool closed)
 {
     const char **text = rg_alloc_array(n + 1, sizeof *text);
     if (!text) return RG_ENOMEM;
@@ -27,7 +28,8 @@ static rg_status add_source(size_t *out, rg_record *record, const rg_translator 
     rg_text   text = { 0 };
     rg_status status = rg_vocab_decode_with(&text, t->source, r->source, r->source_length, r->source_text);
     if (status == RG_OK) status = rg_record_add_text(record, "source", rg_text_c(&text), 0, false);
-    if (status == RG_OK) status = add_pieces(out, record, "source", t->source, r->source, r->source_length, r->source_text, false);
+    if (status == RG_OK)
+        status = add_pieces(out, record, "source", t->source, r->source, r->source_length, r->source_text, false);
     rg_text_free(&text);
     return status;
 }
@@ -46,7 +48,9 @@ rg_status rg_record_of_translation(rg_record **out, const rg_translator *t, cons
         status = add_pieces(&target, record, "output", t->target, a->tokens, a->length, NULL, !a->cut);
         if (status == RG_OK && a->attention)
             status = rg_record_add_map(NULL, record, place, target, source, a->attention, a->source_length);
-        if (status == RG_OK) status = rg_record_add_text(record, r->count > 1 ? "hypothesis" : "output", r->best[k].text, a->score, k == 0);
+        if (status == RG_OK)
+            status =
+                rg_record_add_text(record, r->count > 1 ? "hypothesis" : "output", r->best[k].text, a->score, k == 0);
     }
     if (status != RG_OK) {
         rg_record_free(record);
@@ -56,9 +60,10 @@ rg_status rg_record_of_translation(rg_record **out, const rg_translator *t, cons
     return RG_OK;
 }
 
-/* The answer through the model as if it were the reference. The row of </s> is there unless the answer was cut: then its last token is
- * what is predicted last. */
-static rg_status watch_answer(rg_tape *tape, rg_record *record, const rg_translator *t, const rg_translated *r, size_t k)
+/* The answer through the model as if it were the reference. The row of </s> is there unless the answer was cut: then
+ * its last token is what is predicted last. */
+static rg_status watch_answer(rg_tape *tape, rg_record *record, const rg_translator *t, const rg_translated *r,
+                              size_t k)
 {
     const rg_answer *a = r->best[k].answer;
     const size_t     rows = a->length + (a->cut ? 0 : 1);
@@ -71,9 +76,13 @@ static rg_status watch_answer(rg_tape *tape, rg_record *record, const rg_transla
     memcpy(previous + 1, target, (rows ? rows - 1 : 0) * sizeof *target);
     const int32_t  source_start[2] = { 0, (int32_t)r->source_length }, target_start[2] = { 0, (int32_t)rows };
     const uint64_t line = 1;
-    const rg_batch batch = { .examples = 1, .fields = 2,
-                             .field = { [RG_SOURCE] = { .layout = { .groups = 1, .start = source_start }, .ids = r->source },
-                                        [RG_TARGET] = { .layout = { .groups = 1, .start = target_start }, .ids = target, .previous = previous } },
+    const rg_batch batch = { .examples = 1,
+                             .fields = 2,
+                             .field = { [RG_SOURCE] = { .layout = { .groups = 1, .start = source_start },
+                                                        .ids = r->source },
+                                        [RG_TARGET] = { .layout = { .groups = 1, .start = target_start },
+                                                        .ids = target,
+                                                        .previous = previous } },
                              .lines = &line };
     rg_status status = rows ? rg_collector_new(&collector, record, t->model->system->uses, (int)k) : RG_OK;
     if (collector) {
@@ -102,7 +111,8 @@ rg_status rg_record_of_heads_until(rg_record **out, const rg_translator *t, cons
     RG_TRY(rg_record_of_translation(out, t, r));
     rg_status status = rg_tape_new(&tape, &config);
     for (size_t k = 0; status == RG_OK && k < r->count; k++)
-        status = stop && stop(context) ? rg_fail(RG_ESTOP, "stopped before answer %zu of %zu", k + 1, r->count) : watch_answer(tape, *out, t, r, k);
+        status = stop && stop(context) ? rg_fail(RG_ESTOP, "stopped before answer %zu of %zu", k + 1, r->count)
+                                       : watch_answer(tape, *out, t, r, k);
     rg_tape_free(tape);
     if (status != RG_OK) {
         rg_record_free(*out);

@@ -1,4 +1,5 @@
-/* translation.c - text -> text: two files, line by line the same sentences, or one with tabs; vocabularies are learned from them. */
+/* translation.c - text -> text: two files, line by line the same sentences, or one with tabs; vocabularies are
+ * learned from them. */
 #include "tasks/translation.h"
 
 #include <stdlib.h>
@@ -21,7 +22,8 @@ typedef struct {
 
 static rg_status vocab_size(size_t *out, const rg_translation_options *o, size_t side)
 {
-    const char *text = o->dim_vocabs.count ? o->dim_vocabs.items[side < o->dim_vocabs.count ? side : o->dim_vocabs.count - 1] : "8000";
+    const char *text =
+        o->dim_vocabs.count ? o->dim_vocabs.items[side < o->dim_vocabs.count ? side : o->dim_vocabs.count - 1] : "8000";
     char       *end;
     long long   n = strtoll(text, &end, 10);
     if (*end || n < 0 || n > 10000000) return rg_fail(RG_EINVAL, "--dim-vocabs %s: a number of tokens", text);
@@ -35,7 +37,8 @@ static rg_status learn_vocab(rg_vocab **out, const rg_run *run, size_t first, si
     const rg_translation_options *o = run->options;
     int columns[2];
     RG_TRY(rg_translation_columns(columns, o));
-    const rg_text_side sides[2] = { { o->train_sets.items[0], columns[0] }, { o->train_sets.items[o->tsv ? 0 : 1], columns[1] } };
+    const rg_text_side sides[2] = { { o->train_sets.items[0], columns[0] },
+                                    { o->train_sets.items[o->tsv ? 0 : 1], columns[1] } };
     rg_vocab_config    c = RG_VOCAB_CONFIG_DEFAULT;
     RG_TRY(rg_vocab_kind_find(&c.kind, o->vocab_kind));
     RG_TRY(rg_text_form_find(&c.form, o->form));
@@ -44,8 +47,12 @@ static rg_status learn_vocab(rg_vocab **out, const rg_run *run, size_t first, si
     c.seed = (uint64_t)run->learning->seed;
     const rg_read_watch watch = rg_report_watch(run->report);
     c.watch = &watch;
-    if (count == 2 && !o->tsv) rg_tell_begin(run->report, "learning a joint vocabulary (%s) from %s and %s", o->vocab_kind, sides[0].path, sides[1].path);
-    else rg_tell_begin(run->report, "learning a %svocabulary (%s) from %s", count == 2 ? "joint " : "", o->vocab_kind, sides[first].path);
+    if (count == 2 && !o->tsv)
+        rg_tell_begin(run->report, "learning a joint vocabulary (%s) from %s and %s", o->vocab_kind, sides[0].path,
+                      sides[1].path);
+    else
+        rg_tell_begin(run->report, "learning a %svocabulary (%s) from %s", count == 2 ? "joint " : "", o->vocab_kind,
+                      sides[first].path);
     rg_status status = rg_vocab_train_files(out, &c, sides + first, count);
     rg_tell_over(run->report);
     return status;
@@ -69,7 +76,8 @@ static rg_status make_vocabs(rg_vocab **source, rg_vocab **target, const rg_run 
     const rg_translation_options *o = run->options;
     *source = *target = NULL;
     if (o->vocabs.count > 2) return rg_fail(RG_EINVAL, "--vocabs takes one or two files, not %zu", o->vocabs.count);
-    if (o->vocabs.count == 1 && rg_is_model_file(o->vocabs.items[0])) return vocabs_of_model(source, target, o->vocabs.items[0]);
+    if (o->vocabs.count == 1 && rg_is_model_file(o->vocabs.items[0]))
+        return vocabs_of_model(source, target, o->vocabs.items[0]);
     if (o->vocabs.count) {
         RG_TRY(rg_vocab_load(source, o->vocabs.items[0]));
         rg_status status = o->vocabs.count == 2 ? rg_vocab_load(target, o->vocabs.items[1]) : RG_OK;
@@ -95,7 +103,8 @@ static rg_status set_languages(rg_run *run)
     char                          guess[2][RG_LANGUAGE_ROOM];
     if (o->tsv) rg_languages_of_path(guess[0], guess[1], o->train_sets.items[0]);
     for (size_t side = 0; side < 2 && !o->tsv; side++) rg_language_of_path(guess[side], o->train_sets.items[side]);
-    const char *source = o->source_lang[0] ? o->source_lang : guess[0], *target = o->target_lang[0] ? o->target_lang : guess[1];
+    const char *source = o->source_lang[0] ? o->source_lang : guess[0],
+               *target = o->target_lang[0] ? o->target_lang : guess[1];
     RG_TRY(rg_translator_set_languages(run->assets, source, target));
     if (*source && *target) rg_tell(run->report, "languages: %s to %s", source, target);
     return RG_OK;
@@ -129,10 +138,13 @@ static rg_status dry_bytes(size_t *out, const rg_model *m, size_t words, size_t 
     return status;
 }
 
-static size_t budget_of(const rg_run *run) { return ((size_t)((const rg_translation_options *)run->options)->workspace << 20) / (size_t)run->threads; }
+static size_t budget_of(const rg_run *run)
+{
+    return ((size_t)((const rg_translation_options *)run->options)->workspace << 20) / (size_t)run->threads;
+}
 
-/* The largest batch whose shares fit the workspace, whether its sentences are short or as long as allowed. Both sides have at most so many
- * pieces, and a share may be larger than the others by a sentence. */
+/* The largest batch whose shares fit the workspace, whether its sentences are short or as long as allowed. Both
+ * sides have at most so many pieces, and a share may be larger than the others by a sentence. */
 static rg_status words_for_workspace(size_t *out, rg_run *run)
 {
     const rg_translation_options *o = run->options;
@@ -141,10 +153,10 @@ static rg_status words_for_workspace(size_t *out, rg_run *run)
     size_t       words = 0, least = 0;
     RG_TRY(dry_bytes(&least, run->model, longest, longest));
     if (least > budget)
-        return rg_fail(
-            RG_ELIMIT,
-            "one sentence of %zu tokens needs %zu MiB for each of %d threads; --workspace is %lld MiB: raise it or lower --max-length",
-            longest, (least >> 20) + 1, run->threads, (long long)o->workspace);
+        return rg_fail(RG_ELIMIT,
+                       "one sentence of %zu tokens needs %zu MiB for each of %d threads; --workspace is %lld MiB: "
+                       "raise it or lower --max-length",
+                       longest, (least >> 20) + 1, run->threads, (long long)o->workspace);
     for (size_t next = 16, worst = 0; next <= 1u << 20; next *= 2) {
         for (size_t i = 0; i < 3; i++) {
             size_t bytes = 0;
@@ -155,7 +167,8 @@ static rg_status words_for_workspace(size_t *out, rg_run *run)
         words = next;
     }
     *out = words ? words * (size_t)run->threads : 1; /* 1: every sentence is a batch */
-    rg_tell(run->report, "batches of %zu target tokens fit a workspace of %lld MiB on %d threads", *out, (long long)o->workspace, run->threads);
+    rg_tell(run->report, "batches of %zu target tokens fit a workspace of %lld MiB on %d threads", *out,
+            (long long)o->workspace, run->threads);
     return RG_OK;
 }
 
@@ -164,7 +177,8 @@ static rg_status alpha_of(double *out, const rg_translation_options *o, size_t s
 {
     *out = 0;
     if (!o->alphas.count) return RG_OK;
-    if (o->alphas.count > 2) return rg_fail(RG_EINVAL, "--sentencepiece-alphas takes one or two numbers, not %zu", o->alphas.count);
+    if (o->alphas.count > 2)
+        return rg_fail(RG_EINVAL, "--sentencepiece-alphas takes one or two numbers, not %zu", o->alphas.count);
     const char *text = o->alphas.items[side < o->alphas.count ? side : 0];
     char       *end;
     *out = rg_real_parse(text, &end);
@@ -215,14 +229,17 @@ static rg_status check(const rg_translation_options *o)
 {
     const size_t files = o->tsv ? 1 : 2;
     if (o->train_sets.count != files)
-        return rg_fail(RG_EINVAL, "--train-sets takes %s, not %zu files", o->tsv ? "one TSV file" : "two files, source and target",
-                       o->train_sets.count);
+        return rg_fail(RG_EINVAL, "--train-sets takes %s, not %zu files",
+                       o->tsv ? "one TSV file" : "two files, source and target", o->train_sets.count);
     if (o->valid_sets.count && o->valid_sets.count != files)
-        return rg_fail(RG_EINVAL, "--valid-sets takes %zu files like --train-sets, not %zu", files, o->valid_sets.count);
+        return rg_fail(RG_EINVAL, "--valid-sets takes %zu files like --train-sets, not %zu", files,
+                       o->valid_sets.count);
     if (rg_language_check(o->source_lang) != RG_OK) return rg_fail_in(RG_EINVAL, "--source-lang: ");
     if (rg_language_check(o->target_lang) != RG_OK) return rg_fail_in(RG_EINVAL, "--target-lang: ");
     if (!o->mini_batch && !o->mini_batch_words && !o->workspace)
-        return rg_fail(RG_EINVAL, "nothing limits a batch: give --mini-batch (pairs), --mini-batch-words (target tokens) or --workspace");
+        return rg_fail(
+            RG_EINVAL,
+            "nothing limits a batch: give --mini-batch (pairs), --mini-batch-words (target tokens) or --workspace");
     return RG_OK;
 }
 
@@ -263,9 +280,12 @@ static rg_status check_copies(const rg_run *run)
     const rg_translation_options *o = run->options;
     const rg_vocab_kind           kind = rg_vocab_kind_of(t->source);
     if (!run->model->copies) return RG_OK;
-    if (t->source != t->target) return rg_fail(RG_EINVAL, "--copy needs one vocabulary for source and target: --joint-vocab true");
+    if (t->source != t->target)
+        return rg_fail(RG_EINVAL, "--copy needs one vocabulary for source and target: --joint-vocab true");
     if (kind == RG_VOCAB_CHARACTERS || kind == RG_VOCAB_CHAR)
-        return rg_fail(RG_EINVAL, "--copy copies words, and a character vocabulary (--vocab-kind %s) has none: take words", rg_vocab_kind_name(kind));
+        return rg_fail(RG_EINVAL,
+                       "--copy copies words, and a character vocabulary (--vocab-kind %s) has none: take words",
+                       rg_vocab_kind_name(kind));
     if (rg_vocab_unk(t->source) < 0) return rg_fail(RG_EINVAL, "--copy needs a vocabulary with an unknown word");
     if (o->alphas.count) return rg_fail(RG_EINVAL, "--copy and --sentencepiece-alphas do not go together");
     return RG_OK;
@@ -278,11 +298,14 @@ static rg_status ready(rg_run *run)
     data                         *d = run->data;
     const size_t                  longest = run->model->longest, numbers = rg_params_numbers(run->model->params);
     if (r->source != r->target)
-        rg_tell(run->report, "vocabularies of %zu and %zu tokens, %zu parameters", rg_vocab_size(r->source), rg_vocab_size(r->target), numbers);
+        rg_tell(run->report, "vocabularies of %zu and %zu tokens, %zu parameters", rg_vocab_size(r->source),
+                rg_vocab_size(r->target), numbers);
     else rg_tell(run->report, "joint vocabulary of %zu tokens, %zu parameters", rg_vocab_size(r->source), numbers);
     if (longest && (size_t)o->max_length + 1 > longest)
-        return rg_fail(RG_EINVAL, "sentences of %lld tokens (--max-length) and their end do not fit the %zu positions of the model",
-                       (long long)o->max_length, longest);
+        return rg_fail(
+            RG_EINVAL,
+            "sentences of %lld tokens (--max-length) and their end do not fit the %zu positions of the model",
+            (long long)o->max_length, longest);
     RG_TRY(check_copies(run));
     run->model->spell = spell;
     RG_TRY(open_corpus(run));
@@ -326,7 +349,8 @@ static bool judges(const rg_run *run) { return ((const rg_translation_options *)
 
 static rg_status judge(rg_run *run, rg_metrics *out)
 {
-    return rg_validation_run(out, ((data *)run->data)->validation, run->report, rg_optimizer_steps(rg_trainer_optimizer(run->trainer)));
+    return rg_validation_run(out, ((data *)run->data)->validation, run->report,
+                             rg_optimizer_steps(rg_trainer_optimizer(run->trainer)));
 }
 
 static double epoch_part(const rg_run *run) { return rg_corpus_epoch_part(((const data *)run->data)->corpus); }
@@ -349,11 +373,13 @@ static bool packed(const char *path)
 static rg_status hint(rg_text *out, const void *options, const char *program, const char *model)
 {
     const rg_translation_options *o = options;
-    const char                   *path = o->valid_sets.count ? o->valid_sets.items[0] : o->train_sets.items[0], *cut = o->tsv ? o->columns.count ? " cut -f SOURCE |" : " cut -f1 |" : "";
+    const char                   *path = o->valid_sets.count ? o->valid_sets.items[0] : o->train_sets.items[0],
+               *cut = o->tsv ? o->columns.count ? " cut -f SOURCE |" : " cut -f1 |" : "";
     char                         *file = rg_shell_quote(path);
     if (!file) return RG_ENOMEM;
-    rg_status status = packed(path) ? rg_text_print(out, "zcat %s | head -3 |%s %s translate -m %s", file, cut, program, model)
-                                    : rg_text_print(out, "head -3 %s |%s %s translate -m %s", file, cut, program, model);
+    rg_status status = packed(path)
+                           ? rg_text_print(out, "zcat %s | head -3 |%s %s translate -m %s", file, cut, program, model)
+                           : rg_text_print(out, "head -3 %s |%s %s translate -m %s", file, cut, program, model);
     rg_free(file);
     return status;
 }
@@ -377,27 +403,32 @@ static rg_status small(rg_text *yaml, const char *folder, rg_small_size size)
         for (size_t k = 0; k < n; k++) line[k] = (size_t)rg_random_below(&random, 8);
         for (size_t k = 0; status == RG_OK && k < n; k++) {
             status = rg_text_print(&pair[0], "%s%s", words[line[k]], k + 1 < n ? " " : "\n");
-            if (status == RG_OK) status = rg_text_print(&pair[1], "%s%s", words[line[n - 1 - k]], k + 1 < n ? " " : "\n");
+            if (status == RG_OK)
+                status = rg_text_print(&pair[1], "%s%s", words[line[n - 1 - k]], k + 1 < n ? " " : "\n");
         }
     }
     for (int side = 0; side < 4; side++) {
         char *path = status == RG_OK ? rg_format("%s/small.%s", folder, endings[side]) : NULL;
-        if (status == RG_OK && (side < 2 || kept)) status = path ? rg_file_replace(path, text[side].data, text[side].length) : RG_ENOMEM;
+        if (status == RG_OK && (side < 2 || kept))
+            status = path ? rg_file_replace(path, text[side].data, text[side].length) : RG_ENOMEM;
         rg_free(path);
         rg_text_free(&text[side]);
     }
     RG_TRY(status);
     return rg_text_print(yaml,
-                         "train-sets: [%s/small.src, %s/small.tgt]\nvalid-sets: [%s/small.%s, %s/small.%s]\nvocab-kind: words\ndim-vocabs: [0]\n"
+                         "train-sets: [%s/small.src, %s/small.tgt]\nvalid-sets: [%s/small.%s, "
+                         "%s/small.%s]\nvocab-kind: words\ndim-vocabs: [0]\n"
                          "mini-batch-words: 60\nlr-warmup: 4\nafter-batches: %d\nvalid-freq: %d\nbeam-size: 2\n",
-                         folder, folder, folder, endings[demo ? 2 : 0], folder, endings[demo ? 3 : 1], demo ? 600 : 6, demo ? 300 : 3);
+                         folder, folder, folder, endings[demo ? 2 : 0], folder, endings[demo ? 3 : 1], demo ? 600 : 6,
+                         demo ? 300 : 3);
 }
 
 static const rg_demo demos[] = {
     { .name = "reverse",
       .summary = "a Transformer turns sentences of a made-up language around",
       .type = "transformer",
-      .settings = "dim-emb: 32\ntransformer-dim-ffn: 64\ntransformer-heads: 2\nenc-depth: 1\ndec-depth: 1\ntransformer-dropout: 0\n"
+      .settings = "dim-emb: 32\ntransformer-dim-ffn: 64\ntransformer-heads: 2\nenc-depth: 1\ndec-depth: "
+                  "1\ntransformer-dropout: 0\n"
                   "mini-batch-words: 400\nlearn-rate: 0.005\nlr-warmup: 50\nlr-cooldown: 300\nvalid-metrics: [bleu]\n",
       .metric = "bleu",
       .expected = 95,
@@ -405,7 +436,8 @@ static const rg_demo demos[] = {
     { .name = "copy",
       .summary = "words that no vocabulary has are copied from the source, in the right order",
       .type = "rnnsearch",
-      .settings = "dim-emb: 32\ndim-rnn: 48\ndropout-rnn: 0\ncopy: true\ndim-vocabs: [7]\nmini-batch-words: 400\nlearn-rate: 0.005\nlr-warmup: 50\n"
+      .settings = "dim-emb: 32\ndim-rnn: 48\ndropout-rnn: 0\ncopy: true\ndim-vocabs: [7]\nmini-batch-words: "
+                  "400\nlearn-rate: 0.005\nlr-warmup: 50\n"
                   "lr-cooldown: 500\nvalid-metrics: [bleu]\n",
       .metric = "bleu",
       .expected = 80,

@@ -1,16 +1,16 @@
-/* translation_answer.c - a translator answers lines: the translation and its score, one row per answer; the record holds every layer and
- * head of the first line. */
+/* translation_answer.c - a translator answers lines: the translation and its score, one row per answer; the record
+ * holds every layer and head of the first line. */
 #include <string.h>
 
 #include "regard/view.h"
 #include "tasks/batches.h"
 #include "tasks/translation.h"
 
-const rg_option rg_translation_asking_rows[] = {
-    { RG_OPTION_INT, "beam-size", offsetof(rg_translation_asking, beam), "4", "hypotheses kept by the search; 1 is greedy", 'b', "[1,1000]" },
-    { RG_OPTION_INT, "n-best", offsetof(rg_translation_asking, n_best), "1", "answers per line", 0, "[1,1000]" },
-    RG_OPTION_END
-};
+const rg_option rg_translation_asking_rows[] = { { RG_OPTION_INT, "beam-size", offsetof(rg_translation_asking, beam),
+                                                   "4", "hypotheses kept by the search; 1 is greedy", 'b', "[1,1000]" },
+                                                 { RG_OPTION_INT, "n-best", offsetof(rg_translation_asking, n_best),
+                                                   "1", "answers per line", 0, "[1,1000]" },
+                                                 RG_OPTION_END };
 
 typedef struct {
     rg_translator        *translator;
@@ -38,7 +38,9 @@ static rg_status answer_line(void *context, const char *line, size_t bytes, uint
     (void)bytes;
     RG_TRY(rg_session_run(&result, x->session, &x->config, &line, 1, number - 1, NULL));
     for (size_t i = 0; i < result->count; i++) {
-        const rg_value cells[] = { { .number = (double)number }, { .text = result->best[i].text }, { .number = result->best[i].answer->score, .digits = 6 } };
+        const rg_value cells[] = { { .number = (double)number },
+                                   { .text = result->best[i].text },
+                                   { .number = result->best[i].answer->score, .digits = 6 } };
         RG_TRY(sink->row(sink->context, cells));
     }
     return sink->record && !x->recorded ? record(x, result) : RG_OK;
@@ -50,7 +52,8 @@ rg_status rg_translation_answer(const rg_model *m, const rg_question *q)
     const rg_translation_asking *a = q->options;
     answering                    x = { .translator = m->assets, .config = RG_SESSION_CONFIG_DEFAULT, .question = q };
     if (a->n_best > a->beam)
-        return rg_fail(RG_EINVAL, "--n-best is %lld; --beam-size %lld keeps no more than that many", (long long)a->n_best, (long long)a->beam);
+        return rg_fail(RG_EINVAL, "--n-best is %lld; --beam-size %lld keeps no more than that many",
+                       (long long)a->n_best, (long long)a->beam);
     x.config.search.beam = (size_t)a->beam;
     x.config.search.n_best = (size_t)a->n_best;
     x.config.search.attention = q->sink->record != NULL;

@@ -1,4 +1,5 @@
-/* translator.c - what a model that translates needs beside its weights: vocabularies, languages, which head aligns words.
+/* translator.c - what a model that translates needs beside its weights: vocabularies, languages, which head aligns
+ * words.
  *
  *   in the model file      vocab.source    bytes                  vocab.target     bytes, absent when joint
  *                          language.source, language.target       codes such as en, absent when not known
@@ -49,7 +50,10 @@ rg_status rg_translator_slim(rg_translator *t) { return rg_params_slim(t->model-
 
 /* ---------------------------------------------------------------------------------------------------- languages */
 
-const char *rg_translator_language(const rg_translator *t, int side) { return t->language[side != 0] ? t->language[side != 0] : ""; }
+const char *rg_translator_language(const rg_translator *t, int side)
+{
+    return t->language[side != 0] ? t->language[side != 0] : "";
+}
 
 rg_status rg_translator_set_languages(rg_translator *t, const char *source, const char *target)
 {
@@ -73,7 +77,8 @@ static const char *const language_key[2] = { "language.source", "language.target
 static rg_status put_languages(rg_state *state, const rg_translator *t)
 {
     for (int side = 0; side < 2; side++)
-        if (rg_translator_language(t, side)[0]) RG_TRY(rg_state_put_text(state, language_key[side], rg_translator_language(t, side)));
+        if (rg_translator_language(t, side)[0])
+            RG_TRY(rg_state_put_text(state, language_key[side], rg_translator_language(t, side)));
     return RG_OK;
 }
 
@@ -105,7 +110,8 @@ static rg_status read_alignment(rg_translator *t, const rg_state *state)
     if (!rg_state_has(state, "alignment.name")) return RG_OK;
     RG_TRY(rg_state_get_text(&name, state, "alignment.name"));
     RG_TRY(rg_state_get_number(&head, state, "alignment.head"));
-    if (!(head >= -1 && head < 1 << 20)) return rg_fail(RG_ELIMIT, "alignment.head is %g; it should be -1 .. %d", head, (1 << 20) - 1);
+    if (!(head >= -1 && head < 1 << 20))
+        return rg_fail(RG_ELIMIT, "alignment.head is %g; it should be -1 .. %d", head, (1 << 20) - 1);
     char *copy = rg_strdup(name);
     if (!copy) return RG_ENOMEM;
     rg_free(t->alignment_name);
@@ -144,7 +150,10 @@ rg_status rg_translator_adopt(void *assets, rg_sizes *sizes, const rg_state *sta
 rg_status rg_translator_save(const rg_translator *t, const char *path) { return rg_model_save(t->model, path); }
 rg_status rg_translator_describe(rg_state *state, const rg_translator *t) { return rg_model_describe(state, t->model); }
 
-rg_status rg_translator_load(rg_translator **out, const char *path) { return rg_translator_load_as(out, path, RG_WEIGHT_STORED); }
+rg_status rg_translator_load(rg_translator **out, const char *path)
+{
+    return rg_translator_load_as(out, path, RG_WEIGHT_STORED);
+}
 
 rg_status rg_translator_load_as(rg_translator **out, const char *path, rg_weights weights)
 {
@@ -154,5 +163,6 @@ rg_status rg_translator_load_as(rg_translator **out, const char *path, rg_weight
     const rg_task *task = model->system->task;
     if (task->translates) return *out = model->assets, RG_OK;
     rg_model_free(model);
-    return rg_fail(RG_EMATCH, "%s: the file holds a model for '%s', which does not translate; `regard predict` asks it", path, task->name);
+    return rg_fail(RG_EMATCH, "%s: the file holds a model for '%s', which does not translate; `regard predict` asks it",
+                   path, task->name);
 }

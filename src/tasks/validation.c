@@ -25,7 +25,8 @@ static rg_status read_pairs(rg_validation *v)
     RG_TRY(rg_line_list_read(&v->source, sets->items[0], columns[0]));
     RG_TRY(rg_line_list_read(&v->reference, sets->items[tsv ? 0 : 1], columns[1]));
     if (v->source.count != v->reference.count)
-        return rg_fail(RG_EMATCH, "%s has %zu lines, %s has %zu", sets->items[0], v->source.count, sets->items[1], v->reference.count);
+        return rg_fail(RG_EMATCH, "%s has %zu lines, %s has %zu", sets->items[0], v->source.count, sets->items[1],
+                       v->reference.count);
     return v->source.count ? RG_OK : rg_fail(RG_EINVAL, "%s has no lines", sets->items[0]);
 }
 
@@ -59,7 +60,8 @@ static rg_status check_metrics(const rg_list *metrics)
     return metrics->count ? RG_OK : rg_fail(RG_EINVAL, "--valid-metrics names none");
 }
 
-rg_status rg_validation_new(rg_validation **out, rg_translator *translator, const rg_translation_options *options, int threads)
+rg_status rg_validation_new(rg_validation **out, rg_translator *translator, const rg_translation_options *options,
+                            int threads)
 {
     *out = NULL;
     rg_validation *v = rg_alloc_zero(sizeof *v);
@@ -143,12 +145,14 @@ static rg_status scored(double *out, const char *name, const rg_validation *v, c
     return status;
 }
 
-static void show_samples(const rg_validation *v, const rg_translated *results, const rg_train_report *report, uint64_t step)
+static void show_samples(const rg_validation *v, const rg_translated *results, const rg_train_report *report,
+                         uint64_t step)
 {
     const size_t n = (size_t)v->options->samples;
     for (size_t k = 0; report && report->sample && k < n && k < v->source.count; k++) {
         const size_t i = k * (v->source.count / (n ? n : 1));
-        report->sample(report->context, step, v->source.line[i], v->reference.line[i], results[i].count ? results[i].best[0].text : "");
+        report->sample(report->context, step, v->source.line[i], v->reference.line[i],
+                       results[i].count ? results[i].best[0].text : "");
     }
 }
 
@@ -166,12 +170,14 @@ static bool stop_search(void *context, uint64_t number)
     return atomic_load(&s->told);
 }
 
-static rg_status translate_all(const rg_translated **out, rg_validation *v, rg_session_config *c, const rg_train_report *report)
+static rg_status translate_all(const rg_translated **out, rg_validation *v, rg_session_config *c,
+                               const rg_train_report *report)
 {
     stopping s = { .report = report };
     c->search.stop = report && report->stop ? stop_search : NULL;
     c->search.stop_context = &s;
-    const rg_status status = rg_session_run(out, v->session, c, (const char *const *)v->source.line, v->source.count, 0, NULL);
+    const rg_status status =
+        rg_session_run(out, v->session, c, (const char *const *)v->source.line, v->source.count, 0, NULL);
     c->search.stop = NULL;
     c->search.stop_context = NULL; /* it ends here */
     RG_TRY(status);

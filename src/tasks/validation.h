@@ -6,10 +6,12 @@
 
 typedef struct rg_validation rg_validation;
 
-rg_status rg_validation_new(rg_validation **out, rg_translator *translator, const rg_translation_options *options, int threads);
+rg_status rg_validation_new(rg_validation **out, rg_translator *translator, const rg_translation_options *options,
+                            int threads);
 void      rg_validation_free(rg_validation *v);
 
-/* The metrics of --valid-metrics, in that order, with the weights as they are now; some translations are shown to the report. */
+/* The metrics of --valid-metrics, in that order, with the weights as they are now; some translations are shown to
+ * the report. */
 rg_status rg_validation_run(rg_metrics *out, rg_validation *v, const rg_train_report *report, uint64_t step);
 
 #endif

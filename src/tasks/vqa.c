@@ -1,5 +1,6 @@
-/* vqa.c - picture and question -> answer. The questions of a picture are one example; answers are classes, those that occur in the training data.
- * An answer that was not learned cannot be given, and counts as wrong when it was right. */
+/* vqa.c - picture and question -> answer. The questions of a picture are one example; answers are classes, those
+ * that occur in the training data. An answer that was not learned cannot be given, and counts as wrong when it was
+ * right. */
 #include <math.h>
 #include <string.h>
 
@@ -15,13 +16,20 @@ typedef struct {
 static const rg_option options[] = {
     RG_PICTURED_ROWS(options_of, "file of pictures, questions and answers: picture TAB question TAB answer", "16"),
     RG_TEXT_ROWS(options_of, text),
-    { RG_OPTION_INT, "answer-min-count", offsetof(options_of, min_count), "1", "rarer answers are never given", 0, "[1,inf)", NULL },
+    { RG_OPTION_INT, "answer-min-count", offsetof(options_of, min_count), "1", "rarer answers are never given", 0,
+      "[1,inf)", NULL },
     RG_OPTION_END
 };
 
 static rg_field_spec question_spec(const rg_vocab *vocab, size_t longest)
 {
-    return (rg_field_spec){ .name = "question", .kind = RG_FIELD_IDS, .vocab = vocab, .max_rows = longest, .crop = true, .eos = true, .many = true };
+    return (rg_field_spec){ .name = "question",
+                            .kind = RG_FIELD_IDS,
+                            .vocab = vocab,
+                            .max_rows = longest,
+                            .crop = true,
+                            .eos = true,
+                            .many = true };
 }
 
 static rg_status open(rg_run *run)
@@ -43,12 +51,13 @@ static rg_status ready(rg_run *run)
 {
     const rg_pictured_assets *a = run->model->assets;
     const rg_pictured_data   *d = run->data;
-    rg_tell(run->report, "%llu questions about %zu pictures, %zu answers, vocabulary of %zu pieces, %zu parameters", (unsigned long long)d->table[0].rows,
-            d->table[0].names.count, rg_names_count(a->names), rg_vocab_size(a->vocab), rg_params_numbers(run->model->params));
+    rg_tell(run->report, "%llu questions about %zu pictures, %zu answers, vocabulary of %zu pieces, %zu parameters",
+            (unsigned long long)d->table[0].rows, d->table[0].names.count, rg_names_count(a->names),
+            rg_vocab_size(a->vocab), rg_params_numbers(run->model->params));
     return RG_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ judging */
+/* ---------------------------------------------------------------------------------------------------------- judging */
 
 typedef struct {
     rg_run *run;
@@ -90,7 +99,10 @@ static rg_status measure(rg_run *run, rg_metrics *out, rg_examples *store, const
     return rg_metrics_add(out, name[1], j.nats / fmax(1, j.known), false);
 }
 
-static rg_status judge(rg_run *run, rg_metrics *out) { return measure(run, out, ((rg_pictured_data *)run->data)->base.valid, ""); }
+static rg_status judge(rg_run *run, rg_metrics *out)
+{
+    return measure(run, out, ((rg_pictured_data *)run->data)->base.valid, "");
+}
 
 static rg_status finish(rg_run *run)
 {
@@ -101,16 +113,16 @@ static rg_status finish(rg_run *run)
     return RG_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- answering */
+/* -------------------------------------------------------------------------------------------------------- answering */
 
 typedef struct {
     rg_list questions;
 } asking_of;
 
-static const rg_option asking_rows[] = {
-    { RG_OPTION_LIST, "questions", offsetof(asking_of, questions), "", "asked about every picture, instead of a question behind each", 0, NULL, NULL },
-    RG_OPTION_END
-};
+static const rg_option asking_rows[] = { { RG_OPTION_LIST, "questions", offsetof(asking_of, questions), "",
+                                           "asked about every picture, instead of a question behind each", 0, NULL,
+                                           NULL },
+                                         RG_OPTION_END };
 
 typedef struct {
     const rg_model    *model;
@@ -147,7 +159,8 @@ static rg_status record(answering *x, const rg_asked *asked, const char *answers
 static double probability(const rg_tensor *y, size_t row, size_t best)
 {
     double sum = 0;
-    for (size_t c = 0; c < rg_tensor_cols(y); c++) sum += exp((double)(rg_tensor_at(y, row, c) - rg_tensor_at(y, row, best)));
+    for (size_t c = 0; c < rg_tensor_cols(y); c++)
+        sum += exp((double)(rg_tensor_at(y, row, c) - rg_tensor_at(y, row, best)));
     return 1 / sum;
 }
 
@@ -167,10 +180,13 @@ static rg_status answer_one(void *context, const rg_asked *asked)
         const size_t best = likeliest(asked->answers, x->row);
         rg_text_clear(&line);
         status = rg_text_add(&line, text, bytes);
-        const rg_value cells[] = { { .text = asked->name }, { .text = rg_text_c(&line) }, { .text = rg_names_get(names, (int32_t)best) },
+        const rg_value cells[] = { { .text = asked->name },
+                                   { .text = rg_text_c(&line) },
+                                   { .text = rg_names_get(names, (int32_t)best) },
                                    { .number = probability(asked->answers, x->row, best), .digits = 4 } };
         if (status == RG_OK) status = sink->row(sink->context, cells);
-        if (status == RG_OK) status = rg_text_print(&said, "%s%s", said.length ? ", " : "", rg_names_get(names, (int32_t)best));
+        if (status == RG_OK)
+            status = rg_text_print(&said, "%s%s", said.length ? ", " : "", rg_names_get(names, (int32_t)best));
         x->row++;
     }
     if (status == RG_OK && sink->record && !x->recorded) status = record(x, asked, rg_text_c(&said), n);
@@ -183,12 +199,15 @@ static rg_status answer(const rg_model *m, const rg_question *q)
 {
     static const char *const names[] = { "input", "question", "answer", "probability" };
     const asking_of         *asks = q->options;
-    const rg_field_spec      specs[] = { rg_pictured_spec(m), question_spec(((const rg_pictured_assets *)m->assets)->vocab, 0) };
+    const rg_field_spec      specs[] = { rg_pictured_spec(m),
+                                         question_spec(((const rg_pictured_assets *)m->assets)->vocab, 0) };
     answering                x = { .model = m, .question = q };
     rg_text                  questions = { 0 };
     rg_status                status = q->sink->columns(q->sink->context, names, 4);
-    for (size_t i = 0; status == RG_OK && i < asks->questions.count; i++) status = rg_text_print(&questions, "%s%s", i ? "\n" : "", asks->questions.items[i]);
-    if (status == RG_OK) status = rg_supervised_ask(m, q, specs, 2, questions.length ? rg_text_c(&questions) : NULL, answer_one, &x);
+    for (size_t i = 0; status == RG_OK && i < asks->questions.count; i++)
+        status = rg_text_print(&questions, "%s%s", i ? "\n" : "", asks->questions.items[i]);
+    if (status == RG_OK)
+        status = rg_supervised_ask(m, q, specs, 2, questions.length ? rg_text_c(&questions) : NULL, answer_one, &x);
     rg_text_free(&questions);
     return status;
 }

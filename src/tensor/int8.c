@@ -1,4 +1,5 @@
-/* int8.c - which loops multiply 8-bit integers here, and weights on their way into packs of few bytes and out of them. */
+/* int8.c - which loops multiply 8-bit integers here, and weights on their way into packs of few bytes and out of
+ * them. */
 #include "tensor/int8.h"
 
 #include <pthread.h>
@@ -72,7 +73,7 @@ const rg_int8_loops *const *rg_int8_all(void)
     return loops.all;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- packs */
+/* ------------------------------------------------------------------------------------------------------------ packs */
 
 uint16_t rg_bf16_round(float x)
 {
@@ -89,14 +90,18 @@ rg_status rg_small_init(rg_small *s, rg_small_kind kind, size_t K, size_t N)
     size_t panels, columns, bytes, K4;
     *s = (rg_small){ .kind = kind, .K = K, .N = N };
     if (kind == RG_SMALL_INT8 && K > RG_INT8_MOST_K)
-        return rg_fail(RG_ELIMIT, "a product over %zu numbers is too long for 8-bit weights; at most %d", K, RG_INT8_MOST_K);
-    const size_t each = kind == RG_SMALL_INT8 ? 1 : sizeof(uint16_t), beside = kind == RG_SMALL_INT8 ? sizeof(float) + sizeof(int32_t) : 0;
-    const bool   fits = rg_size_align(&columns, N, RG_PANEL) && rg_size_align(&K4, K, RG_INT8_GROUP_MOST) && rg_size_mul(&panels, columns, K4) &&
-                      rg_size_mul(&panels, panels, each) && rg_size_mul(&bytes, columns, beside) && rg_size_add(&bytes, bytes, panels);
+        return rg_fail(RG_ELIMIT, "a product over %zu numbers is too long for 8-bit weights; at most %d", K,
+                       RG_INT8_MOST_K);
+    const size_t each = kind == RG_SMALL_INT8 ? 1 : sizeof(uint16_t),
+                 beside = kind == RG_SMALL_INT8 ? sizeof(float) + sizeof(int32_t) : 0;
+    const bool fits = rg_size_align(&columns, N, RG_PANEL) && rg_size_align(&K4, K, RG_INT8_GROUP_MOST) &&
+                      rg_size_mul(&panels, columns, K4) && rg_size_mul(&panels, panels, each) &&
+                      rg_size_mul(&bytes, columns, beside) && rg_size_add(&bytes, bytes, panels);
     if (!fits) return rg_fail(RG_ELIMIT, "%zu x %zu weights do not fit in memory", K, N);
     if (!(s->block = rg_alloc_zero(bytes))) return RG_ENOMEM;
     char *at = (char *)s->block + panels;
-    if (kind == RG_SMALL_INT8) s->right = (rg_int8_right){ s->block, (float *)(void *)at, (int32_t *)(void *)(at + columns * sizeof(float)) };
+    if (kind == RG_SMALL_INT8)
+        s->right = (rg_int8_right){ s->block, (float *)(void *)at, (int32_t *)(void *)(at + columns * sizeof(float)) };
     else s->halves = s->block;
     return RG_OK;
 }
@@ -110,16 +115,21 @@ void rg_small_fini(rg_small *s)
 size_t rg_small_bytes(const rg_small *s)
 {
     const size_t columns = panels_of(s) * RG_PANEL;
-    return s->kind == RG_SMALL_INT8 ? panels_of(s) * rg_int8_panel_bytes(rg_int8(), s->K) + 8 * columns : columns * s->K * sizeof(uint16_t);
+    return s->kind == RG_SMALL_INT8 ? panels_of(s) * rg_int8_panel_bytes(rg_int8(), s->K) + 8 * columns
+                                    : columns * s->K * sizeof(uint16_t);
 }
 
 /* Where element (k, n) stands. */
 static size_t place8(const rg_int8_loops *l, size_t K, size_t k, size_t n)
 {
-    return n / RG_PANEL * rg_int8_panel_bytes(l, K) + k / l->group * l->group * RG_PANEL + n % RG_PANEL * l->group + k % l->group;
+    return n / RG_PANEL * rg_int8_panel_bytes(l, K) + k / l->group * l->group * RG_PANEL + n % RG_PANEL * l->group +
+           k % l->group;
 }
 
-static size_t place16(size_t K, size_t k, size_t n) { return n / RG_PANEL * K * RG_PANEL + k * RG_PANEL + n % RG_PANEL; }
+static size_t place16(size_t K, size_t k, size_t n)
+{
+    return n / RG_PANEL * K * RG_PANEL + k * RG_PANEL + n % RG_PANEL;
+}
 
 static void finish_column(rg_small *s, size_t n, float scale, int32_t sum)
 {

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The tables of this build, slowest first, each with the test of whether this machine can run it. `wide` comes before avx2 so
- * that it is never the last, which is the one chosen by itself. */
+/* The tables of this build, slowest first, each with the test of whether this machine can run it. `wide` comes
+ * before avx2 so that it is never the last, which is the one chosen by itself. */
 #if defined(RG_REAL)
 #define TABLES(X) X(plain)
 #elif defined(__x86_64__)
@@ -61,7 +61,8 @@ static void choose(void)
             return;
         }
     tables.unknown = wanted;
-    rg_log(RG_LOG_WARN, "REGARD_CPU=%s: this machine or build has no such kernels; using %s", wanted, tables.chosen->name);
+    rg_log(RG_LOG_WARN, "REGARD_CPU=%s: this machine or build has no such kernels; using %s", wanted,
+           tables.chosen->name);
 }
 
 const rg_kernels *rg_kernel(void)
@@ -93,7 +94,8 @@ rg_status rg_kernels_check(void)
     if (!tables.unknown) return RG_OK;
     for (size_t i = 0; tables.all[i] && used < sizeof names; i++)
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", tables.all[i]->name);
-    return rg_fail(RG_EINVAL, "REGARD_CPU=%.40s: there are no such kernels; this machine and build have %s", tables.unknown, names);
+    return rg_fail(RG_EINVAL, "REGARD_CPU=%.40s: there are no such kernels; this machine and build have %s",
+                   tables.unknown, names);
 }
 
 /* -------------------------------------------------------------------------------------- shared by every table */

@@ -11,7 +11,8 @@ static void pack(rg_real *panels, size_t K, const rg_real *w, size_t ld, size_t 
     for (size_t c = 0; c < cols; c += RG_PANEL) pack_rest(panels + c * K, w + c, ld, rows, cols - c);
 }
 
-static void pack_transposed(rg_real *panels, size_t K, const rg_real *w, size_t ld, size_t rows, size_t cols, bool stream)
+static void pack_transposed(rg_real *panels, size_t K, const rg_real *w, size_t ld, size_t rows, size_t cols,
+                            bool stream)
 {
     (void)stream;
     for (size_t r = 0; r < rows; r += RG_PANEL) pack_transposed_rest(panels + r * K, w + r * ld, ld, rows - r, cols);

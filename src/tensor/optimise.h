@@ -1,8 +1,8 @@
 /* optimise.h - the loops of the optimiser's pass, one table for each instruction set.
  *
- * All arrays are blocks of the same length with the same offsets; a call works on numbers at .. at + n of each of them.
- * Every function is elementwise, or (squares) folds fixed lanes, so how a range is cut into calls is the only thing that shows
- * in a sum of squares and nothing shows in an update. */
+ * All arrays are blocks of the same length with the same offsets; a call works on numbers at .. at + n of each of
+ * them. Every function is elementwise, or (squares) folds fixed lanes, so how a range is cut into calls is the only
+ * thing that shows in a sum of squares and nothing shows in an update. */
 #ifndef RG_TENSOR_OPTIMISE_H
 #define RG_TENSOR_OPTIMISE_H
 
@@ -40,11 +40,12 @@ typedef struct rg_optimise {
     /* The workers' gradients are summed in their order; none of them counts as zero. */
     void (*update)(const rg_update *u, const rg_real *const *grads, size_t workers, size_t at, size_t n);
     double (*squares)(const rg_real *const *grads, size_t workers, size_t at, size_t n);
-    /* Part of a pack (kernels.h) from rows x cols of w, rows ld apart. `panels` is where the part's first row (first column when
-     * transposed) of its first panel goes; K is the pack's. Rows (when transposed) and columns start at multiples of
-     * RG_PANEL. `stream`: past the caches, for packs larger than those. */
+    /* Part of a pack (kernels.h) from rows x cols of w, rows ld apart. `panels` is where the part's first row (first
+     * column when transposed) of its first panel goes; K is the pack's. Rows (when transposed) and columns start at
+     * multiples of RG_PANEL. `stream`: past the caches, for packs larger than those. */
     void (*pack)(rg_real *panels, size_t K, const rg_real *w, size_t ld, size_t rows, size_t cols, bool stream);
-    void (*pack_transposed)(rg_real *panels, size_t K, const rg_real *w, size_t ld, size_t rows, size_t cols, bool stream);
+    void (*pack_transposed)(rg_real *panels, size_t K, const rg_real *w, size_t ld, size_t rows, size_t cols,
+                            bool stream);
 } rg_optimise;
 
 /* The one that goes with the table rg_kernel() gives. */

@@ -1,5 +1,5 @@
-/* optimise_loops.h - the loops themselves, included once for each table. Plain C that the compiler turns into the vectors
- * of its instruction set; the pass waits for memory, not for arithmetic. Formulas are in optimise.h. */
+/* optimise_loops.h - the loops themselves, included once for each table. Plain C that the compiler turns into the
+ * vectors of its instruction set; the pass waits for memory, not for arithmetic. Formulas are in optimise.h. */
 #ifndef RG_TENSOR_OPTIMISE_LOOPS_H
 #define RG_TENSOR_OPTIMISE_LOOPS_H
 

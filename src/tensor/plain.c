@@ -1,7 +1,7 @@
 /* plain.c - the kernel table in ordinary loops: what the fast ones must equal, and the only one of the double library.
  *
- * Products keep the rule of kernels.h: one chain over k in rising order for each output. Reductions are summed in double,
- * which makes this table the more exact one of the two that a test compares. */
+ * Products keep the rule of kernels.h: one chain over k in rising order for each output. Reductions are summed in
+ * double, which makes this table the more exact one of the two that a test compares. */
 #include <math.h>
 #include <string.h>
 #include <tgmath.h>
@@ -48,7 +48,8 @@ static rg_real slope_of(rg_activation f, const rg_real *x, rg_real y)
         return s + *x * s * (one - s);
     }
     case RG_GELU_TANH: {
-        const rg_real u = tanh(gelu_inside(*x)), inside = (rg_real)0.79788456080286535588 * (one + (rg_real)(3 * 0.044715) * *x * *x);
+        const rg_real u = tanh(gelu_inside(*x)),
+                      inside = (rg_real)0.79788456080286535588 * (one + (rg_real)(3 * 0.044715) * *x * *x);
         return half * (one + u) + half * *x * (one - u * u) * inside;
     }
     case RG_TANH: return one - y * y;
@@ -65,7 +66,8 @@ static void map(rg_activation f, size_t n, rg_real *y, const rg_real *x)
     for (size_t i = 0; i < n; i++) y[i] = apply(f, x[i]);
 }
 
-static void map_backward(rg_activation f, size_t n, rg_real *dx, const rg_real *x, const rg_real *y, const rg_real *dy, bool add)
+static void map_backward(rg_activation f, size_t n, rg_real *dx, const rg_real *x, const rg_real *y, const rg_real *dy,
+                         bool add)
 {
     for (size_t i = 0; i < n; i++) {
         rg_real d = dy[i];
@@ -105,7 +107,8 @@ static void pack_tiles(rg_real *tiles, const rg_real *a, size_t row, size_t step
         for (size_t k = 0; k < K; k++) tiles[m * K + k] = a[m * row + k * step];
 }
 
-static void gemm_tiles(size_t M, size_t N, size_t K, const rg_real *tiles, const rg_real *panels, rg_real *c, size_t ldc, bool add)
+static void gemm_tiles(size_t M, size_t N, size_t K, const rg_real *tiles, const rg_real *panels, rg_real *c,
+                       size_t ldc, bool add)
 {
     gemm_packed(M, N, K, tiles, K, panels, c, ldc, add, NULL, RG_IDENTITY);
 }
@@ -198,7 +201,8 @@ static void softmax_backward(size_t n, rg_real *dx, const rg_real *a, const rg_r
     }
 }
 
-static void norm(size_t n, rg_real *y, rg_real *mean, rg_real *rstd, const rg_real *x, const rg_real *g, const rg_real *b, rg_real eps)
+static void norm(size_t n, rg_real *y, rg_real *mean, rg_real *rstd, const rg_real *x, const rg_real *g,
+                 const rg_real *b, rg_real eps)
 {
     double sum = 0, squares = 0;
     for (size_t i = 0; i < n; i++) sum += (double)x[i];
@@ -231,8 +235,8 @@ static void norm_backward(size_t n, rg_real *dx, rg_real *dg, rg_real *db, const
 
 /* ------------------------------------------------------------------------------------------------- attention */
 
-static void gemm_ranges(size_t M, size_t N, const rg_real *a, size_t row, size_t step, const size_t *low, const size_t *high,
-                        const rg_real *panels, size_t panel, rg_real *c, size_t ldc, bool add)
+static void gemm_ranges(size_t M, size_t N, const rg_real *a, size_t row, size_t step, const size_t *low,
+                        const size_t *high, const rg_real *panels, size_t panel, rg_real *c, size_t ldc, bool add)
 {
     for (size_t m = 0; m < M; m++)
         for (size_t n = 0; n < N; n++) {
@@ -248,7 +252,8 @@ static void exps(size_t n, rg_real *y, const rg_real *x, rg_real shift)
     for (size_t i = 0; i < n; i++) y[i] = exp(x[i] - shift);
 }
 
-static void weigh_rows(size_t M, rg_real *e, size_t ld, const size_t *low, const size_t *high, rg_real *share, rg_real *top)
+static void weigh_rows(size_t M, rg_real *e, size_t ld, const size_t *low, const size_t *high, rg_real *share,
+                       rg_real *top)
 {
     const rg_real nothing = -(rg_real)INFINITY;
     for (size_t m = 0; m < M; m++) {
@@ -265,20 +270,22 @@ static void weigh_rows(size_t M, rg_real *e, size_t ld, const size_t *low, const
     }
 }
 
-static void slope_rows(size_t M, rg_real *d, size_t ldd, const rg_real *a, size_t lda, const size_t *low, const size_t *high,
-                       const rg_real *level, const rg_real *factor)
+static void slope_rows(size_t M, rg_real *d, size_t ldd, const rg_real *a, size_t lda, const size_t *low,
+                       const size_t *high, const rg_real *level, const rg_real *factor)
 {
     for (size_t m = 0; m < M; m++)
-        for (size_t i = low[m]; i < high[m]; i++) d[m * ldd + i] = factor[m] * a[m * lda + i] * (d[m * ldd + i] - level[m]);
+        for (size_t i = low[m]; i < high[m]; i++)
+            d[m * ldd + i] = factor[m] * a[m * lda + i] * (d[m * ldd + i] - level[m]);
 }
 
-static void heads_dot(size_t H, size_t d, rg_real *e, size_t e_step, rg_real factor, const rg_real *x, size_t x_step, const rg_real *y,
-                      size_t y_step)
+static void heads_dot(size_t H, size_t d, rg_real *e, size_t e_step, rg_real factor, const rg_real *x, size_t x_step,
+                      const rg_real *y, size_t y_step)
 {
     for (size_t h = 0; h < H; h++) e[h * e_step] = factor * dot(d, x + h * x_step, y + h * y_step);
 }
 
-static void heads_axpy(size_t H, size_t d, rg_real *y, size_t y_step, const rg_real *a, size_t a_step, const rg_real *x, size_t x_step)
+static void heads_axpy(size_t H, size_t d, rg_real *y, size_t y_step, const rg_real *a, size_t a_step, const rg_real *x,
+                       size_t x_step)
 {
     for (size_t h = 0; h < H; h++) axpy(d, y + h * y_step, a[h * a_step], x + h * x_step);
 }
@@ -290,8 +297,8 @@ static rg_real additive(rg_activation f, size_t n, const rg_real *x, const rg_re
     return (rg_real)sum;
 }
 
-static void additive_backward(rg_activation f, size_t n, rg_real *dx, rg_real *dy, rg_real *dv, const rg_real *x, const rg_real *y,
-                              const rg_real *v, rg_real de)
+static void additive_backward(rg_activation f, size_t n, rg_real *dx, rg_real *dy, rg_real *dv, const rg_real *x,
+                              const rg_real *y, const rg_real *v, rg_real de)
 {
     for (size_t i = 0; i < n; i++) {
         const rg_real s = x[i] + y[i], z = apply(f, s), g = de * v[i] * slope_of(f, &s, z);
@@ -301,7 +308,8 @@ static void additive_backward(rg_activation f, size_t n, rg_real *dx, rg_real *d
     }
 }
 
-static void rows_dot(size_t n, size_t d, rg_real *e, rg_real factor, const rg_real *y, const rg_real *x, size_t ld, const int32_t *row)
+static void rows_dot(size_t n, size_t d, rg_real *e, rg_real factor, const rg_real *y, const rg_real *x, size_t ld,
+                     const int32_t *row)
 {
     for (size_t i = 0; i < n; i++) heads_dot(1, d, e + i, 1, factor, y, 0, x + (size_t)row[i] * ld, 0);
 }
@@ -348,8 +356,8 @@ static void rewrite(size_t n, rg_real *y, const rg_real *m, rg_real e, rg_real a
     for (size_t i = 0; i < n; i++) y[i] = m[i] - e * m[i] * w[i] + a * w[i];
 }
 
-static void rewrite_backward(size_t n, rg_real *dm, rg_real *dw, rg_real *de, rg_real *da, const rg_real *dy, const rg_real *m, rg_real e,
-                             rg_real a, const rg_real *w)
+static void rewrite_backward(size_t n, rg_real *dm, rg_real *dw, rg_real *de, rg_real *da, const rg_real *dy,
+                             const rg_real *m, rg_real e, rg_real a, const rg_real *w)
 {
     double erased = 0, added = 0;
     for (size_t i = 0; i < n; i++) {

@@ -1,4 +1,5 @@
-/* plain_gates.c - gates.h in ordinary loops: what the vector ones must equal, and the only ones of the double library. */
+/* plain_gates.c - gates.h in ordinary loops: what the vector ones must equal, and the only ones of the double
+ * library. */
 #include <tgmath.h>
 
 #include "tensor/kernels.h"
@@ -15,7 +16,8 @@ static rg_real logistic(rg_real x)
 static void lstm(size_t u, rg_real *gates, rg_real *c, rg_real *h, const rg_real *c_before)
 {
     for (size_t j = 0; j < u; j++) {
-        const rg_real i = logistic(gates[j]), f = logistic(gates[u + j]), o = logistic(gates[2 * u + j]), n = tanh(gates[3 * u + j]);
+        const rg_real i = logistic(gates[j]), f = logistic(gates[u + j]), o = logistic(gates[2 * u + j]),
+                      n = tanh(gates[3 * u + j]);
         gates[j] = i, gates[u + j] = f, gates[2 * u + j] = o, gates[3 * u + j] = n;
         c[j] = f * at(c_before, j) + i * n;
         h[j] = o * tanh(c[j]);
@@ -24,8 +26,8 @@ static void lstm(size_t u, rg_real *gates, rg_real *c, rg_real *h, const rg_real
 
 /* forward was  c = f c0 + i n      h = o tanh(c)
  * so           do = dh tanh(c)     dc += dh o (1 - tanh(c)^2)     di = dc n     df = dc c0     dn = dc i     dc0 = dc f */
-static void lstm_backward(size_t u, rg_real *dz, rg_real *dc, const rg_real *gates, const rg_real *c, const rg_real *c_before,
-                          const rg_real *dh)
+static void lstm_backward(size_t u, rg_real *dz, rg_real *dc, const rg_real *gates, const rg_real *c,
+                          const rg_real *c_before, const rg_real *dh)
 {
     for (size_t j = 0; j < u; j++) {
         const rg_real i = gates[j], f = gates[u + j], o = gates[2 * u + j], n = gates[3 * u + j], tc = tanh(c[j]);
@@ -68,7 +70,8 @@ static void gru_backward(size_t u, rg_real *dgates, rg_real *dh, const rg_real *
 }
 
 /* forward was  rh = r h0:  dr = drh h0 r (1-r)     dh0 += drh r */
-static void gru_reset_backward(size_t u, rg_real *dgates, rg_real *dh, const rg_real *drh, const rg_real *gates, const rg_real *before)
+static void gru_reset_backward(size_t u, rg_real *dgates, rg_real *dh, const rg_real *drh, const rg_real *gates,
+                               const rg_real *before)
 {
     for (size_t j = 0; j < u; j++) {
         const rg_real r = gates[u + j];
@@ -79,7 +82,8 @@ static void gru_reset_backward(size_t u, rg_real *dgates, rg_real *dh, const rg_
 
 /* -------------------------------------------------------------------------------------- GRU, reset after product */
 
-static void gru_after(size_t u, rg_real *gates, rg_real *hn, rg_real *h, const rg_real *a, const rg_real *b, const rg_real *before)
+static void gru_after(size_t u, rg_real *gates, rg_real *hn, rg_real *h, const rg_real *a, const rg_real *b,
+                      const rg_real *before)
 {
     for (size_t j = 0; j < u; j++) {
         const rg_real z = logistic(gates[j] + at(a, j)), r = logistic(gates[u + j] + at(a, u + j));
@@ -92,8 +96,8 @@ static void gru_after(size_t u, rg_real *gates, rg_real *hn, rg_real *h, const r
 
 /* forward was  n = tanh(x + r hn)     h = (1-z) n + z h0
  * so           dz = dh (h0 - n) z (1-z)     dn = dh (1-z) (1 - n^2)     dr = dn hn r (1-r)     dhn = dn r     dh0 = dh z + ... */
-static void gru_after_backward(size_t u, rg_real *dgates, rg_real *da, rg_real *dh, const rg_real *gates, const rg_real *hn,
-                               const rg_real *before)
+static void gru_after_backward(size_t u, rg_real *dgates, rg_real *da, rg_real *dh, const rg_real *gates,
+                               const rg_real *hn, const rg_real *before)
 {
     for (size_t j = 0; j < u; j++) {
         const rg_real z = gates[j], r = gates[u + j], n = gates[2 * u + j], d = dh[j];
@@ -107,4 +111,5 @@ static void gru_after_backward(size_t u, rg_real *dgates, rg_real *da, rg_real *
 }
 
 extern const rg_gates rg_gates_plain;
-const rg_gates rg_gates_plain = { lstm, lstm_backward, gru_reset, gru, gru_backward, gru_reset_backward, gru_after, gru_after_backward };
+const rg_gates        rg_gates_plain = { lstm,         lstm_backward,      gru_reset, gru,
+                                         gru_backward, gru_reset_backward, gru_after, gru_after_backward };

@@ -14,8 +14,8 @@ static rg_real dot(size_t n, const rg_real *x, const rg_real *y)
 
 /* ---------------------------------------------------------------------------------------------------- lists */
 
-void rg_plain__lists_mix(size_t n, size_t H, size_t d, rg_real *y, bool add, const rg_real *a, size_t lda, const size_t *pair,
-                         const rg_real *x, size_t ldx, const int32_t *row, size_t more)
+void rg_plain__lists_mix(size_t n, size_t H, size_t d, rg_real *y, bool add, const rg_real *a, size_t lda,
+                         const size_t *pair, const rg_real *x, size_t ldx, const int32_t *row, size_t more)
 {
     (void)more;
     for (size_t j = 0; j < H * d; j++) {
@@ -37,8 +37,8 @@ void rg_plain__lists_sum(size_t n, size_t H, rg_real *y, bool add, const rg_real
     }
 }
 
-void rg_plain__lists_expand(size_t n, size_t H, rg_real *a, const uint8_t *bits, const rg_real *value, rg_real factor, const size_t *pair,
-                            size_t from)
+void rg_plain__lists_expand(size_t n, size_t H, rg_real *a, const uint8_t *bits, const rg_real *value, rg_real factor,
+                            const size_t *pair, size_t from)
 {
     for (size_t t = 0; t < n; t++)
         for (size_t h = 0; h < H; h++) {
@@ -49,9 +49,9 @@ void rg_plain__lists_expand(size_t n, size_t H, rg_real *a, const uint8_t *bits,
 
 static bool bit_of(const uint8_t *bits, size_t at) { return !bits || (bits[at / 8] >> at % 8 & 1); }
 
-void rg_plain__edges_weigh(size_t queries, const size_t *first, const int32_t *key, size_t H, rg_real *a, const rg_real *u, size_t ldu,
-                           const rg_real *z, size_t ldz, rg_real slope, const rg_real *bias, rg_real *seats, const uint8_t *bits,
-                           rg_real factor)
+void rg_plain__edges_weigh(size_t queries, const size_t *first, const int32_t *key, size_t H, rg_real *a,
+                           const rg_real *u, size_t ldu, const rg_real *z, size_t ldz, rg_real slope,
+                           const rg_real *bias, rg_real *seats, const uint8_t *bits, rg_real factor)
 {
     for (size_t i = 0; i < queries; i++)
         for (size_t h = 0; h < H; h++) {
@@ -80,9 +80,10 @@ void rg_plain__edges_weigh(size_t queries, const size_t *first, const int32_t *k
         }
 }
 
-void rg_plain__edges_back(size_t n, size_t H, size_t d, rg_real *ds, rg_real *a, rg_real *dz, const size_t *pair, const int32_t *query,
-                          const rg_real *seats, const rg_real *dout, size_t ldo, const rg_real *z, const rg_real *v, rg_real slope,
-                          const rg_real *bias, const uint8_t *bits, rg_real factor, size_t more)
+void rg_plain__edges_back(size_t n, size_t H, size_t d, rg_real *ds, rg_real *a, rg_real *dz, const size_t *pair,
+                          const int32_t *query, const rg_real *seats, const rg_real *dout, size_t ldo, const rg_real *z,
+                          const rg_real *v, rg_real slope, const rg_real *bias, const uint8_t *bits, rg_real factor,
+                          size_t more)
 {
     (void)more;
     for (size_t t = 0; t < n; t++)
@@ -100,8 +101,8 @@ void rg_plain__edges_back(size_t n, size_t H, size_t d, rg_real *ds, rg_real *a,
 
 /* --------------------------------------------------------------------------------------------------- dropout */
 
-void rg_plain__dropout(size_t n, rg_real *y, const rg_real *x, rg_real p, const uint32_t key[2], uint64_t stream, uint64_t position,
-                       bool add)
+void rg_plain__dropout(size_t n, rg_real *y, const rg_real *x, rg_real p, const uint32_t key[2], uint64_t stream,
+                       uint64_t position, bool add)
 {
     const uint32_t least = rg_dropout_least(p);
     const rg_real factor = rg_dropout_factor(p);
@@ -109,7 +110,8 @@ void rg_plain__dropout(size_t n, rg_real *y, const rg_real *x, rg_real p, const 
     for (size_t i = 0; i < n; i++) {
         uint64_t at = position + i, block = at / 4;
         if (i == 0 || at % 4 == 0) {
-            uint32_t counter[4] = {(uint32_t)block, (uint32_t)(block >> 32), (uint32_t)stream, (uint32_t)(stream >> 32)};
+            uint32_t counter[4] = { (uint32_t)block, (uint32_t)(block >> 32), (uint32_t)stream,
+                                    (uint32_t)(stream >> 32) };
             rg_philox(words, counter, key);
         }
         rg_real kept = words[at % 4] >= least ? x[i] * factor : 0;
@@ -117,13 +119,15 @@ void rg_plain__dropout(size_t n, rg_real *y, const rg_real *x, rg_real p, const 
     }
 }
 
-void rg_plain__dropout_mask(size_t n, uint8_t *bits, rg_real p, const uint32_t key[2], uint64_t stream, uint64_t position)
+void rg_plain__dropout_mask(size_t n, uint8_t *bits, rg_real p, const uint32_t key[2], uint64_t stream,
+                            uint64_t position)
 {
     const uint32_t least = rg_dropout_least(p);
     memset(bits, 0, (n + 7) / 8);
     for (size_t i = 0; i < n; i++) {
         const uint64_t block = (position + i) / 4;
-        const uint32_t counter[4] = {(uint32_t)block, (uint32_t)(block >> 32), (uint32_t)stream, (uint32_t)(stream >> 32)};
+        const uint32_t counter[4] = { (uint32_t)block, (uint32_t)(block >> 32), (uint32_t)stream,
+                                      (uint32_t)(stream >> 32) };
         uint32_t words[4];
         rg_philox(words, counter, key);
         if (words[(position + i) % 4] >= least) bits[i / 8] = (uint8_t)(bits[i / 8] | 1u << i % 8);
@@ -139,12 +143,14 @@ void rg_plain__dropout_by(size_t n, rg_real *y, const rg_real *x, rg_real p, con
     }
 }
 
-void rg_plain__dropout_bits(size_t bytes, uint8_t *bits, rg_real p, const uint32_t key[2], uint64_t stream, uint64_t position)
+void rg_plain__dropout_bits(size_t bytes, uint8_t *bits, rg_real p, const uint32_t key[2], uint64_t stream,
+                            uint64_t position)
 {
     const uint32_t least = (uint32_t)(((uint64_t)rg_dropout_least(p) + 0x8000u) >> 16);
     for (size_t i = 0; i < bytes; i++) {
         const uint64_t block = position + i;
-        const uint32_t counter[4] = {(uint32_t)block, (uint32_t)(block >> 32), (uint32_t)stream, (uint32_t)(stream >> 32)};
+        const uint32_t counter[4] = { (uint32_t)block, (uint32_t)(block >> 32), (uint32_t)stream,
+                                      (uint32_t)(stream >> 32) };
         uint32_t words[4];
         rg_philox(words, counter, key);
         bits[i] = 0;

@@ -1,5 +1,5 @@
-/* plain_small.c - products with weights of one or two bytes in ordinary loops: the reference of the tests, and the only ones of the library in
- * double. Formulas in int8.h. */
+/* plain_small.c - products with weights of one or two bytes in ordinary loops: the reference of the tests, and the
+ * only ones of the library in double. Formulas in int8.h. */
 #include "tensor/plain_small.h"
 
 #include "tensor/int8.h"
@@ -17,8 +17,8 @@ static void quantize(size_t K, void *left, float *scale, const rg_real *x)
     if (K % 2) to[K] = 0;
 }
 
-static void gemm(size_t M, size_t N, size_t K, const void *left, const float *left_scale, const rg_int8_right *right, rg_real *c, size_t ldc,
-                 bool add, const rg_real *bias)
+static void gemm(size_t M, size_t N, size_t K, const void *left, const float *left_scale, const rg_int8_right *right,
+                 rg_real *c, size_t ldc, bool add, const rg_real *bias)
 {
     const size_t row = ((K + 1) / 2 * 4 + 63) / 64 * 64;
     for (size_t m = 0; m < M; m++) {
@@ -37,10 +37,10 @@ static void gemm(size_t M, size_t N, size_t K, const void *left, const float *le
 extern const rg_int8_loops rg_plain_int8;
 const rg_int8_loops rg_plain_int8 = { "plain", 2, 0, quantize, gemm };
 
-/* ---------------------------------------------------------------------------------------------------------- bfloat16 */
+/* --------------------------------------------------------------------------------------------------------- bfloat16 */
 
-void rg_plain__gemm_bf16(size_t M, size_t N, size_t K, const rg_real *a, size_t lda, const uint16_t *panels, rg_real *c, size_t ldc, bool add,
-                        const rg_real *bias)
+void rg_plain__gemm_bf16(size_t M, size_t N, size_t K, const rg_real *a, size_t lda, const uint16_t *panels, rg_real *c,
+                         size_t ldc, bool add, const rg_real *bias)
 {
     for (size_t m = 0; m < M; m++)
         for (size_t n = 0; n < N; n++) {

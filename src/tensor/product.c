@@ -1,4 +1,5 @@
-/* product.c - matrix products over a team: who computes which part of C, and the blocking of operands that are not packed.
+/* product.c - matrix products over a team: who computes which part of C, and the blocking of operands that are not
+ * packed.
  *
  * Members split the *outputs*, by panels of columns or by rows, so no bit depends on how many there are. Blocks over K
  * continue from the stored C, which keeps every output one chain over k (kernels.h).
@@ -50,8 +51,8 @@ static void packed_rows(void *context, int member, size_t begin, size_t end)
 {
     const packed_job *j = context;
     (void)member;
-    j->kernel->gemm_packed(end - begin, j->b->N, j->b->K, j->a + begin * j->lda, j->lda, j->b->data, j->c + begin * j->ldc,
-                           j->ldc, j->add, j->bias, j->f);
+    j->kernel->gemm_packed(end - begin, j->b->N, j->b->K, j->a + begin * j->lda, j->lda, j->b->data,
+                           j->c + begin * j->ldc, j->ldc, j->add, j->bias, j->f);
 }
 
 static void packed_panels(void *context, int member, size_t begin, size_t end)
@@ -59,18 +60,21 @@ static void packed_panels(void *context, int member, size_t begin, size_t end)
     const packed_job *j = context;
     size_t first = begin * RG_PANEL, last = smaller(end * RG_PANEL, j->b->N);
     (void)member;
-    j->kernel->gemm_packed(j->M, last - first, j->b->K, j->a, j->lda, j->b->data + first * j->b->K, j->c + first, j->ldc, j->add,
-                           j->bias ? j->bias + first : NULL, j->f);
+    j->kernel->gemm_packed(j->M, last - first, j->b->K, j->a, j->lda, j->b->data + first * j->b->K, j->c + first,
+                           j->ldc, j->add, j->bias ? j->bias + first : NULL, j->f);
 }
 
-rg_status rg_product_packed(rg_team *team, size_t M, const rg_real *a, size_t lda, const rg_pack *b, rg_real *c, size_t ldc,
-                            bool add, const rg_real *bias, rg_activation f)
+rg_status rg_product_packed(rg_team *team, size_t M, const rg_real *a, size_t lda, const rg_pack *b, rg_real *c,
+                            size_t ldc, bool add, const rg_real *bias, rg_activation f)
 {
     if (lda < b->K || ldc < b->N)
-        return rg_fail(RG_ESHAPE, "product: rows of %zu and %zu numbers are kept %zu and %zu apart", b->K, b->N, lda, ldc);
-    if (add && (bias || f != RG_IDENTITY)) return rg_fail(RG_EINVAL, "product: a bias or activation cannot follow an addition");
+        return rg_fail(RG_ESHAPE, "product: rows of %zu and %zu numbers are kept %zu and %zu apart", b->K, b->N, lda,
+                       ldc);
+    if (add && (bias || f != RG_IDENTITY))
+        return rg_fail(RG_EINVAL, "product: a bias or activation cannot follow an addition");
     if (M == 0 || b->N == 0) return RG_OK;
-    if (!b->data) return rg_product__small(team_for_work(team, M, b->N, b->K), M, a, lda, b->small, c, ldc, add, bias, f);
+    if (!b->data)
+        return rg_product__small(team_for_work(team, M, b->N, b->K), M, a, lda, b->small, c, ldc, add, bias, f);
     packed_job job = {rg_kernel(), M, lda, ldc, a, bias, b, c, add, f};
     team = team_for_work(team, M, b->N, b->K);
     size_t panels = (b->N + RG_PANEL - 1) / RG_PANEL;
@@ -115,8 +119,8 @@ typedef struct span {
     size_t first, count;
 } span;
 
-/* One block of C. Rows that lie close together are read where they are; far apart ones fall on each other in the caches and are
- * packed first, like those of a transposed A. */
+/* One block of C. Rows that lie close together are read where they are; far apart ones fall on each other in the
+ * caches and are packed first, like those of a transposed A. */
 static void block(const job *j, rg_real *tiles, const rg_real *panels, span m, span n, span k)
 {
     rg_real *c = j->c + m.first * j->ldc + n.first;
@@ -182,11 +186,22 @@ rg_status rg_product(rg_team *team, rg_product_form form, size_t M, size_t N, si
 {
     size_t a_width = form == RG_TN ? M : K, b_width = form == RG_NT ? K : N;
     if (lda < a_width || ldb < b_width || ldc < N)
-        return rg_fail(RG_ESHAPE, "product: rows of %zu, %zu and %zu numbers are kept %zu, %zu and %zu apart", a_width, b_width, N,
-                       lda, ldb, ldc);
+        return rg_fail(RG_ESHAPE, "product: rows of %zu, %zu and %zu numbers are kept %zu, %zu and %zu apart", a_width,
+                       b_width, N, lda, ldb, ldc);
     if (M == 0 || N == 0) return RG_OK;
-    job j = {.kernel = rg_kernel(), .form = form, .M = M, .N = N, .K = K, .lda = lda, .ldb = ldb, .ldc = ldc, .a = a, .b = b,
-             .c = c, .add = add, .team = team};
+    job j = { .kernel = rg_kernel(),
+              .form = form,
+              .M = M,
+              .N = N,
+              .K = K,
+              .lda = lda,
+              .ldb = ldb,
+              .ldc = ldc,
+              .a = a,
+              .b = b,
+              .c = c,
+              .add = add,
+              .team = team };
     RG_TRY(reserve(&j));
     rg_team *hands = team_for_work(team, M, N, K);
     if (N >= M) rg_team_for(hands, (N + RG_PANEL - 1) / RG_PANEL, 1, part_panels, &j);

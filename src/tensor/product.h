@@ -17,7 +17,8 @@ typedef enum rg_product_form {
 } rg_product_form;
 
 /* C (M, N) = A B or C += A B for operands that are not packed; packs into the members' scratch as it goes (so
- * nothing of the caller may live there), or into a block of its own when `team` is NULL. RG_ENOMEM when that cannot be had. */
+ * nothing of the caller may live there), or into a block of its own when `team` is NULL. RG_ENOMEM when that cannot
+ * be had. */
 rg_status rg_product(rg_team *team, rg_product_form form, size_t M, size_t N, size_t K,
                      const rg_real *a, size_t lda, const rg_real *b, size_t ldb, rg_real *c, size_t ldc, bool add);
 

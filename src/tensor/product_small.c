@@ -1,5 +1,5 @@
-/* product_small.c - products with weights of one or two bytes: the rows become integers once, then members split the columns, or the rows when there are
- * many. */
+/* product_small.c - products with weights of one or two bytes: the rows become integers once, then members split the
+ * columns, or the rows when there are many. */
 #include "tensor/product_small.h"
 
 enum { NEAR_BYTES = 16384, FEW_ROWS = 256, ROW_GRAIN = 24 };
@@ -20,7 +20,8 @@ static void quantize_rows(void *context, int member, size_t begin, size_t end)
 {
     const job *j = context;
     (void)member;
-    for (size_t m = begin; m < end; m++) j->loops->quantize(j->b->K, j->left + m * j->row, j->scale + m, j->a + m * j->lda);
+    for (size_t m = begin; m < end; m++)
+        j->loops->quantize(j->b->K, j->left + m * j->row, j->scale + m, j->a + m * j->lda);
 }
 
 /* Rows m .. m + M and columns n .. n + N, n at the start of a panel. */
@@ -30,7 +31,8 @@ static void part(const job *j, size_t m, size_t M, size_t n, size_t N)
     const rg_real  *bias = j->bias ? j->bias + n : NULL;
     rg_real        *c = j->c + m * j->ldc + n;
     if (b->kind == RG_SMALL_INT8) {
-        const rg_int8_right right = { b->right.panels + n / RG_PANEL * rg_int8_panel_bytes(j->loops, b->K), b->right.scale + n, b->right.start + n };
+        const rg_int8_right right = { b->right.panels + n / RG_PANEL * rg_int8_panel_bytes(j->loops, b->K),
+                                      b->right.scale + n, b->right.start + n };
         j->loops->gemm(M, N, b->K, j->left + m * j->row, j->scale + m, &right, c, j->ldc, j->add, bias);
     } else {
         rg_kernel()->gemm_bf16(M, N, b->K, j->a + m * j->lda, j->lda, b->halves + n * b->K, c, j->ldc, j->add, bias);
@@ -61,17 +63,21 @@ static void run(job *j, rg_team *team)
     else rg_team_for(team, j->M, ROW_GRAIN, some_rows, j);
 }
 
-/* Few rows become integers on the stack; many in a block of their own, or, when there is no memory for one, few at a time. */
-rg_status rg_product__small(rg_team *team, size_t M, const rg_real *a, size_t lda, const rg_small *b, rg_real *c, size_t ldc, bool add,
-                            const rg_real *bias, rg_activation f)
+/* Few rows become integers on the stack; many in a block of their own, or, when there is no memory for one, few at a
+ * time. */
+rg_status rg_product__small(rg_team *team, size_t M, const rg_real *a, size_t lda, const rg_small *b, rg_real *c,
+                            size_t ldc, bool add, const rg_real *bias, rg_activation f)
 {
     char         near[NEAR_BYTES] __attribute__((aligned(64)));
     const size_t row = rg_int8_left_bytes(rg_int8(), b->K), each = row + sizeof(float);
     size_t       bytes, most = M;
     void        *far = NULL;
-    job          j = { .b = b, .loops = rg_int8(), .M = M, .lda = lda, .ldc = ldc, .row = row, .bias = bias, .add = add, .f = f };
+    job          j = {
+                 .b = b, .loops = rg_int8(), .M = M, .lda = lda, .ldc = ldc, .row = row, .bias = bias, .add = add, .f = f
+    };
     if (b->kind == RG_SMALL_INT8) {
-        if (!rg_size_mul(&bytes, M, each)) return rg_fail(RG_ELIMIT, "product: %zu rows of %zu numbers are too many", M, b->K);
+        if (!rg_size_mul(&bytes, M, each))
+            return rg_fail(RG_ELIMIT, "product: %zu rows of %zu numbers are too many", M, b->K);
         if (bytes > sizeof near && !(far = rg_alloc(bytes))) most = sizeof near / each;
         if (most == 0) return RG_ENOMEM;
         j.left = far ? far : near;

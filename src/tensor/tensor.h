@@ -1,7 +1,8 @@
 /* tensor.h - the inside of a tensor.
  *
- * A view shares the numbers and the gradient of `whole`. Pieces are views made by a split: disjoint, together the whole;
- * each remembers whether its part of the gradient was written, so that a split costs no zeroing (autograd/tape.c). */
+ * A view shares the numbers and the gradient of `whole`. Pieces are views made by a split: disjoint, together the
+ * whole; each remembers whether its part of the gradient was written, so that a split costs no zeroing
+ * (autograd/tape.c). */
 #ifndef RG_TENSOR_TENSOR_H
 #define RG_TENSOR_TENSOR_H
 

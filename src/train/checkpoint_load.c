@@ -14,7 +14,8 @@ typedef struct loading {
     bool            learns;  /* weights of 8 bits are refused */
 } loading;
 
-/* Weights are numbers: whoever computes with an infinite one answers nonsense. Checked while the bytes are in cache for the checksum. */
+/* Weights are numbers: whoever computes with an infinite one answers nonsense. Checked while the bytes are in cache
+ * for the checksum. */
 static rg_status open_finite(rg_safetensors **out, const char *path)
 {
     RG_TRY(rg_safetensors_open(out, path));
@@ -42,8 +43,8 @@ static rg_status compare(void *context, const char *name, const rg_param *e, rg_
     else if (!rg_dtype_is_weight(a->dtype))
         return rg_fail(RG_EMATCH, "%s: tensor '%s' is %s, not F32, F16 or BF16", path, name, rg_dtype_name(a->dtype));
     if (!same_shape(a, e))
-        return rg_fail(RG_EMATCH, "%s: tensor '%s' is %zu x %zu, the model wants %zu x %zu", path, name, a->ndim > 1 ? a->dims[0] : 1,
-                       a->ndim ? a->dims[a->ndim - 1] : 1, e->rows, e->cols);
+        return rg_fail(RG_EMATCH, "%s: tensor '%s' is %zu x %zu, the model wants %zu x %zu", path, name,
+                       a->ndim > 1 ? a->dims[0] : 1, a->ndim ? a->dims[a->ndim - 1] : 1, e->rows, e->cols);
     l->found++;
     if (e->rows * e->cols > l->largest) l->largest = e->rows * e->cols;
     return RG_OK;
@@ -63,16 +64,18 @@ static rg_status copy_in(void *context, const char *name, const rg_param *e, rg_
 
 static bool starts(const char *name, const char *with) { return strncmp(name, with, strlen(with)) == 0; }
 
-/* Every array of the file must be a parameter, of the optimiser or of the state. What objectives learned (objective.h) helped to train the model and
- * is passed over where it only answers. */
+/* Every array of the file must be a parameter, of the optimiser or of the state. What objectives learned
+ * (objective.h) helped to train the model and is passed over where it only answers. */
 static rg_status no_strangers(const loading *l, const rg_params *params, bool learns)
 {
     for (size_t i = 0; i < rg_safetensors_count(l->file); i++) {
         const char *name = rg_safetensors_at(l->file, i)->name;
-        if (starts(name, RG_CHECKPOINT_STATE) || starts(name, RG_CHECKPOINT_OPTIMIZER) || rg_params_find(params, name)) continue;
+        if (starts(name, RG_CHECKPOINT_STATE) || starts(name, RG_CHECKPOINT_OPTIMIZER) || rg_params_find(params, name))
+            continue;
         if (!learns && starts(name, "objective.")) continue;
         if (rg_checkpoint__is_scale(l->file, params, name)) continue;
-        return rg_fail(RG_EMATCH, "%s: has a tensor '%s' that the model does not know", rg_safetensors_path(l->file), name);
+        return rg_fail(RG_EMATCH, "%s: has a tensor '%s' that the model does not know", rg_safetensors_path(l->file),
+                       name);
     }
     return RG_OK;
 }
@@ -206,7 +209,8 @@ rg_status rg_checkpoint_find(char **out_path, const char *path)
     if (good || !broken) return RG_OK;
     char *why = rg_strdup(rg_message());
     rg_fail(RG_EFORMAT,
-            "neither the checkpoint %s nor the one before it, %s.prev, is whole (%s): copy one back from a backup and run again, or train from the "
+            "neither the checkpoint %s nor the one before it, %s.prev, is whole (%s): copy one back from a backup and "
+            "run again, or train from the "
             "beginning with --overwrite",
             path, path, why ? why : "out of memory");
     rg_free(why);
@@ -245,9 +249,11 @@ rg_status rg_checkpoint_average(rg_params *params, const char *const *paths, siz
 {
     if (count == 0) return rg_fail(RG_EINVAL, "there are no checkpoints to average");
     if (!params->block && params->slim)
-        return rg_fail(RG_EMATCH, "%s: its weights are %s, made for answering: average the float32 models and quantise the mean", paths[0],
-                       rg_weights_name(rg_params_get_weights(params)));
-    if (!params->block) return rg_fail(RG_EINVAL, "the parameters must be built before checkpoints are averaged into them");
+        return rg_fail(RG_EMATCH,
+                       "%s: its weights are %s, made for answering: average the float32 models and quantise the mean",
+                       paths[0], rg_weights_name(rg_params_get_weights(params)));
+    if (!params->block)
+        return rg_fail(RG_EINVAL, "the parameters must be built before checkpoints are averaged into them");
     averaging a = {0};
     size_t    bytes;
     if (!rg_size_mul(&bytes, params->numbers, sizeof *a.sum))
@@ -257,7 +263,8 @@ rg_status rg_checkpoint_average(rg_params *params, const char *const *paths, siz
     for (size_t i = 0; i < count && status == RG_OK; i++) status = add_file(&a, params, paths[i]);
     for (size_t i = 0; i < params->count && status == RG_OK; i++) {
         const rg_param *e = params->entry[i];
-        for (size_t j = 0; j < e->rows * e->cols && e->kind != RG_KEPT; j++) e->data[j] = (rg_real)(a.sum[e->offset + j] / (double)count);
+        for (size_t j = 0; j < e->rows * e->cols && e->kind != RG_KEPT; j++)
+            e->data[j] = (rg_real)(a.sum[e->offset + j] / (double)count);
     }
     rg_free(a.sum);
     return status == RG_OK ? rg_params_repack(params, team) : status;

@@ -5,9 +5,11 @@
 #include "train/checkpoint.h"
 #include "train/state.h"
 
-rg_status rg_checkpoint__walk(const rg_params *params, const rg_optimizer *opt, rg_checkpoint_visit *visit, void *context)
+rg_status rg_checkpoint__walk(const rg_params *params, const rg_optimizer *opt, rg_checkpoint_visit *visit,
+                              void *context)
 {
-    for (size_t i = 0; i < params->count; i++) RG_TRY(visit(context, params->entry[i]->name, params->entry[i], params->entry[i]->data));
+    for (size_t i = 0; i < params->count; i++)
+        RG_TRY(visit(context, params->entry[i]->name, params->entry[i], params->entry[i]->data));
     for (size_t a = 0; opt && a < RG_OPTIMIZER_ARRAYS; a++) {
         if (!opt->array[a]) continue;
         for (size_t i = 0; i < params->count; i++) {
@@ -77,7 +79,8 @@ static rg_status fill(saving *s, const rg_params *params, const rg_optimizer *op
 {
     const rg_weights weights = rg_params_get_weights(params);
     RG_TRY(rg_safetensors_writer_metadata(s->writer, "format", "regard"));
-    if (weights != RG_WEIGHT_F32) RG_TRY(rg_safetensors_writer_metadata(s->writer, RG_CHECKPOINT_WEIGHTS, rg_weights_name(weights)));
+    if (weights != RG_WEIGHT_F32)
+        RG_TRY(rg_safetensors_writer_metadata(s->writer, RG_CHECKPOINT_WEIGHTS, rg_weights_name(weights)));
     RG_TRY(rg_checkpoint__walk(params, opt, add_array, s));
     if (opt) RG_TRY(add_optimizer(s, opt));
     return state ? add_state(s, state) : RG_OK;
@@ -104,7 +107,8 @@ done:
 }
 
 /* next is whole on disk before path is moved away, so a cut between any two lines leaves path or path.prev whole. */
-rg_status rg_checkpoint_rotate(const char *path, const rg_params *params, const rg_optimizer *opt, const rg_state *state)
+rg_status rg_checkpoint_rotate(const char *path, const rg_params *params, const rg_optimizer *opt,
+                               const rg_state *state)
 {
     rg_status status = RG_ENOMEM;
     bool      there;

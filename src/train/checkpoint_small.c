@@ -29,22 +29,28 @@ bool rg_checkpoint__is_scale(const rg_safetensors *file, const rg_params *params
     return false;
 }
 
-rg_status rg_checkpoint__integers(const rg_safetensors *file, const rg_safetensors_entry *a, const rg_param *e, bool learns)
+rg_status rg_checkpoint__integers(const rg_safetensors *file, const rg_safetensors_entry *a, const rg_param *e,
+                                  bool learns)
 {
     const char                 *path = rg_safetensors_path(file);
     const rg_safetensors_entry *s = scale_of(file, e->name);
     const bool                  by_column = e->kind == RG_WEIGHT;
     const size_t                rows = by_column ? 1 : e->rows, cols = by_column ? e->cols : 1;
     if (learns)
-        return rg_fail(RG_EMATCH, "%s: tensor '%s' is I8, made for answering by `regard quantize`; train or average the float32 model", path, e->name);
-    if (!s) return rg_fail(RG_EMATCH, "%s: tensor '%s' is I8, and there is no '%s" RG_CHECKPOINT_SCALE "' with its scales", path, a->name, a->name);
+        return rg_fail(
+            RG_EMATCH,
+            "%s: tensor '%s' is I8, made for answering by `regard quantize`; train or average the float32 model", path,
+            e->name);
+    if (!s)
+        return rg_fail(RG_EMATCH, "%s: tensor '%s' is I8, and there is no '%s" RG_CHECKPOINT_SCALE "' with its scales",
+                       path, a->name, a->name);
     if (s->dtype != RG_DTYPE_F32 || s->ndim != 2 || s->dims[0] != rows || s->dims[1] != cols)
-        return rg_fail(RG_EMATCH, "%s: '%s" RG_CHECKPOINT_SCALE "' should be F32 of %zu x %zu, one scale per %s", path, a->name, rows, cols,
-                       by_column ? "column" : "row");
+        return rg_fail(RG_EMATCH, "%s: '%s" RG_CHECKPOINT_SCALE "' should be F32 of %zu x %zu, one scale per %s", path,
+                       a->name, rows, cols, by_column ? "column" : "row");
     return RG_OK;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- loading */
+/* ---------------------------------------------------------------------------------------------------------- loading */
 
 static void take_floats(rg_param *e, const float *numbers)
 {
@@ -94,7 +100,7 @@ rg_status rg_checkpoint__copy_small(rg_safetensors *file, const rg_safetensors_e
     return a->dtype == RG_DTYPE_I8 ? copy_integers(file, a, e) : copy_floats(file, a, e);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ saving */
+/* ----------------------------------------------------------------------------------------------------------- saving */
 
 static rg_status add_integers(rg_safetensors_writer *writer, rg_arena *arena, const rg_param *e)
 {

@@ -1,7 +1,9 @@
-/* keeping.c - the weights of the best validation, kept in memory and in the checkpoint, become the final model (--restore-best).
+/* keeping.c - the weights of the best validation, kept in memory and in the checkpoint, become the final model
+ * (--restore-best).
  *
- * A validation is the best when the metric that decides about stopping is as good as ever: the first, or all of them together
- * (RG_STOP_ON_ALL, RG_STOP_ON_ANY). Graph attention's rule is the latter: loss and accuracy both at their best. */
+ * A validation is the best when the metric that decides about stopping is as good as ever: the first, or all of them
+ * together (RG_STOP_ON_ALL, RG_STOP_ON_ANY). Graph attention's rule is the latter: loss and accuracy both at their
+ * best. */
 #include <math.h>
 #include <string.h>
 
@@ -92,10 +94,11 @@ rg_status rg_trainer__keep_get(rg_trainer *t, const rg_state *s)
     if (!t->kept) return RG_OK;
     RG_TRY(rg_state_get_bytes(&bytes, &count, s, weights_key));
     if (count != t->kept_numbers * sizeof *t->kept)
-        return rg_fail(RG_EMATCH, "the best weights so far are %zu bytes; the model has %zu: --overwrite starts again", count,
-                       t->kept_numbers * sizeof *t->kept);
+        return rg_fail(RG_EMATCH, "the best weights so far are %zu bytes; the model has %zu: --overwrite starts again",
+                       count, t->kept_numbers * sizeof *t->kept);
     memcpy(t->kept, bytes, count);
     for (size_t i = 0; i < t->kept_numbers; i++)
-        if (!isfinite(t->kept[i])) return rg_fail(RG_ENUMBER, "the best weights so far: value %zu of %zu is not finite", i, t->kept_numbers);
+        if (!isfinite(t->kept[i]))
+            return rg_fail(RG_ENUMBER, "the best weights so far: value %zu of %zu is not finite", i, t->kept_numbers);
     return RG_OK;
 }

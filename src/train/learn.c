@@ -41,7 +41,10 @@ static rg_status judge(void *context, rg_metrics *out)
     return status;
 }
 
-static rg_status describe(void *context, rg_state *state) { return rg_model_describe(state, ((const learning *)context)->run.model); }
+static rg_status describe(void *context, rg_state *state)
+{
+    return rg_model_describe(state, ((const learning *)context)->run.model);
+}
 
 static rg_status tell(void *context, rg_state *state)
 {
@@ -68,12 +71,12 @@ static void blame(void *context, const void *share, char *out, size_t room)
 
 enum { OUT_OF_REACH = 100000 }; /* so many epochs are no limit to show progress by: patience ends the run */
 
-/* A line for every epoch's validation would be two lines per update of a small graph: where an epoch has fewer than disp-freq updates, people
- * see only those of every disp-freq-th update. */
+/* A line for every epoch's validation would be two lines per update of a small graph: where an epoch has fewer than
+ * disp-freq updates, people see only those of every disp-freq-th update. */
 static void take_notes(rg_metrics *out, const learning *l, const rg_train_log *log)
 {
     rg_objective_note notes[RG_OBJECTIVE_NOTES];
-    const size_t      n = rg_objectives_notes(notes, l->objectives, (rg_progress){ .part = log->part, .step = log->step });
+    const size_t n = rg_objectives_notes(notes, l->objectives, (rg_progress){ .part = log->part, .step = log->step });
     for (size_t i = 0; i < n; i++) (void)rg_metrics_add(out, notes[i].name, notes[i].value, true); /* one too many is left out of the log */
 }
 
@@ -81,7 +84,8 @@ static void forward_log(void *context, const rg_train_log *log)
 {
     const rg_run  *r = &((const learning *)context)->run;
     const uint64_t every = (uint64_t)r->learning->disp_freq;
-    const bool     often = r->learning->valid_epochs && every && log->step % every != 0 && log->step < (log->epoch - 1) * every;
+    const bool     often =
+        r->learning->valid_epochs && every && log->step % every != 0 && log->step < (log->epoch - 1) * every;
     rg_train_log   shown = *log;
     if (log->event == RG_TRAIN_VALID && often) return;
     if (r->learning->patience && r->learning->epochs >= OUT_OF_REACH) shown.part = -1;
@@ -111,7 +115,9 @@ static rg_status start_from(const rg_run *r)
     rg_text     taken = { 0 }, fresh = { 0 };
     size_t      count = 0;
     rg_status   status = rg_model_take(&count, &taken, &fresh, r->model, path);
-    if (status == RG_OK) rg_tell(r->report, "%zu of %zu parameters from %s: %s", count, rg_params_count(r->model->params), path, rg_text_c(&taken));
+    if (status == RG_OK)
+        rg_tell(r->report, "%zu of %zu parameters from %s: %s", count, rg_params_count(r->model->params), path,
+                rg_text_c(&taken));
     if (status == RG_OK && fresh.length) rg_tell(r->report, "fresh: %s", rg_text_c(&fresh));
     rg_text_free(&taken);
     rg_text_free(&fresh);
@@ -157,10 +163,14 @@ static rg_status plan_phases(learning *l, rg_trainer_config *config)
     const rg_run *r = &l->run;
     size_t        n = 0;
     for (const rg_system_phase *p = r->system->phases; p && p->name; p++, n++) {
-        if (n == RG_PHASES_MAX) return rg_fail(RG_ELIMIT, "%s learns in more than %d phases", r->system->name, RG_PHASES_MAX);
+        if (n == RG_PHASES_MAX)
+            return rg_fail(RG_ELIMIT, "%s learns in more than %d phases", r->system->name, RG_PHASES_MAX);
         const int64_t every = p->every ? p->every(r->model) : 1;
-        if (every < 1) return rg_fail(RG_EINVAL, "%s: phase %s comes every %lld rounds", r->system->name, p->name, (long long)every);
-        l->phase[n] = (rg_trainer_phase){ .name = p->name, .learns = p->learns, .every = (uint64_t)every, .rate = p->rate };
+        if (every < 1)
+            return rg_fail(RG_EINVAL, "%s: phase %s comes every %lld rounds", r->system->name, p->name,
+                           (long long)every);
+        l->phase[n] =
+            (rg_trainer_phase){ .name = p->name, .learns = p->learns, .every = (uint64_t)every, .rate = p->rate };
     }
     config->phases = l->phase;
     config->phase_count = n;
@@ -224,7 +234,8 @@ static rg_status make_objectives(learning *l, const rg_training *t)
     if (!t->objective_count && (t->system->loss || t->system->phases)) return RG_OK;
     for (size_t i = 0; i < t->objective_count; i++)
         if (t->objectives[i].objective->refines && !l->run.learning->init_from[0])
-            rg_tell(l->run.report, "warning: --objective %s makes a model better that has learned already: give one with --init-from",
+            rg_tell(l->run.report,
+                    "warning: --objective %s makes a model better that has learned already: give one with --init-from",
                     t->objectives[i].objective->name);
     RG_TRY(rg_objectives_new(&l->objectives, t->system, t->objectives, t->objective_count));
     return rg_objectives_column(&l->run.column, l->objectives);

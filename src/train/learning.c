@@ -7,41 +7,63 @@
 #define AT(field) offsetof(rg_learning, field)
 
 const rg_option rg_learning_rows[] = {
-    { RG_OPTION_STRING, "model", AT(model), "model.safetensors", "file to write; MODEL.checkpoint beside it is resumed from", 'm', NULL },
+    { RG_OPTION_STRING, "model", AT(model), "model.safetensors",
+      "file to write; MODEL.checkpoint beside it is resumed from", 'm', NULL },
     { RG_OPTION_BOOL, "overwrite", AT(overwrite), "false", "start again although a checkpoint is there", 0, NULL },
-    { RG_OPTION_STRING, "init-from", AT(init_from), "", "model file whose weights of the same name and shape are taken to start from", 0, NULL },
+    { RG_OPTION_STRING, "init-from", AT(init_from), "",
+      "model file whose weights of the same name and shape are taken to start from", 0, NULL },
     { RG_OPTION_LIST, "freeze", AT(freeze), "", "parameters that do not learn, by name: 'encoder.*'", 0, NULL },
-    { RG_OPTION_STRING, "optimizer", AT(optimizer), "adam", "sgd, nesterov, adam, adamw, adadelta, adagrad, rmsprop, rmsprop-centred, graves", 'o', NULL },
+    { RG_OPTION_STRING, "optimizer", AT(optimizer), "adam",
+      "sgd, nesterov, adam, adamw, adadelta, adagrad, rmsprop, rmsprop-centred, graves", 'o', NULL },
     { RG_OPTION_REAL, "learn-rate", AT(rate), "0.001", "learning rate, the highest of the schedule", 'l', "(0,inf)" },
-    { RG_OPTION_STRING, "lr-schedule", AT(schedule), "", "how the learning rate goes; empty: inverse-sqrt with --lr-decay-inv-sqrt, else constant", 0,
+    { RG_OPTION_STRING, "lr-schedule", AT(schedule), "",
+      "how the learning rate goes; empty: inverse-sqrt with --lr-decay-inv-sqrt, else constant", 0,
       "|constant|transformer|inverse-sqrt|exponential|step|cosine|linear|epochs|dann" },
     { RG_OPTION_REAL, "lr-warmup", AT(warmup), "0", "updates over which the learning rate rises", 0, "[0,inf)" },
-    { RG_OPTION_REAL, "lr-decay-inv-sqrt", AT(decay_inv_sqrt), "0", "after so many updates it falls by sqrt(this / updates); 0: it stays", 0, "[0,inf)" },
-    { RG_OPTION_REAL, "lr-decay-start", AT(start), "0", "updates before exponential, step, cosine or linear begin to fall; epochs: epochs", 0, "[0,inf)" },
-    { RG_OPTION_REAL, "lr-decay-freq", AT(every), "0", "updates between two cuts; cosine, linear: until the end of the fall (0: --after-batches)", 0, "[0,inf)" },
+    { RG_OPTION_REAL, "lr-decay-inv-sqrt", AT(decay_inv_sqrt), "0",
+      "after so many updates it falls by sqrt(this / updates); 0: it stays", 0, "[0,inf)" },
+    { RG_OPTION_REAL, "lr-decay-start", AT(start), "0",
+      "updates before exponential, step, cosine or linear begin to fall; epochs: epochs", 0, "[0,inf)" },
+    { RG_OPTION_REAL, "lr-decay-freq", AT(every), "0",
+      "updates between two cuts; cosine, linear: until the end of the fall (0: --after-batches)", 0, "[0,inf)" },
     { RG_OPTION_REAL, "lr-decay", AT(decay), "0.5", "exponential, step, epochs: factor of one cut", 0, "(0,1]" },
     { RG_OPTION_REAL, "lr-least", AT(least), "0", "the learning rate never falls below this", 0, "[0,inf)" },
-    { RG_OPTION_REAL, "lr-cooldown", AT(cooldown), "0", "over the last so many of --after-batches it falls to 0", 0, "[0,inf)" },
-    { RG_OPTION_REAL, "lr-decay-stalled", AT(stalled_decay), "0", "factor when a validation is not better than the best; 0: none", 0, "[0,1]" },
-    { RG_OPTION_REAL, "beta1", AT(beta1), "-1", "momentum or first beta; -1: the optimiser's own (adam: 0.9)", 0, "[-1,1)", "momentum" },
-    { RG_OPTION_REAL, "beta2", AT(beta2), "-1", "second beta or decay of averages; -1: the optimiser's own (adam: 0.98)", 0, "[-1,1)" },
-    { RG_OPTION_REAL, "optimizer-epsilon", AT(epsilon), "-1", "the optimiser's epsilon; -1: its own (adam: 1e-9)", 0, "[-1,inf)", "epsilon" },
+    { RG_OPTION_REAL, "lr-cooldown", AT(cooldown), "0", "over the last so many of --after-batches it falls to 0", 0,
+      "[0,inf)" },
+    { RG_OPTION_REAL, "lr-decay-stalled", AT(stalled_decay), "0",
+      "factor when a validation is not better than the best; 0: none", 0, "[0,1]" },
+    { RG_OPTION_REAL, "beta1", AT(beta1), "-1", "momentum or first beta; -1: the optimiser's own (adam: 0.9)", 0,
+      "[-1,1)", "momentum" },
+    { RG_OPTION_REAL, "beta2", AT(beta2), "-1",
+      "second beta or decay of averages; -1: the optimiser's own (adam: 0.98)", 0, "[-1,1)" },
+    { RG_OPTION_REAL, "optimizer-epsilon", AT(epsilon), "-1", "the optimiser's epsilon; -1: its own (adam: 1e-9)", 0,
+      "[-1,inf)", "epsilon" },
     { RG_OPTION_REAL, "weight-decay", AT(weight_decay), "0", "L2, decoupled with adamw", 0, "[0,inf)" },
     { RG_OPTION_REAL, "clip-norm", AT(clip_norm), "0", "largest norm of the gradient; 0: not clipped", 0, "[0,inf)" },
-    { RG_OPTION_REAL, "clip-value", AT(clip_value), "0", "largest component of the gradient; 0: not clipped", 0, "[0,inf)" },
-    { RG_OPTION_REAL, "exponential-smoothing", AT(smoothing), "0", "share of new weights in their running average; 0: none", 0, "[0,1)" },
+    { RG_OPTION_REAL, "clip-value", AT(clip_value), "0", "largest component of the gradient; 0: not clipped", 0,
+      "[0,inf)" },
+    { RG_OPTION_REAL, "exponential-smoothing", AT(smoothing), "0",
+      "share of new weights in their running average; 0: none", 0, "[0,1)" },
     { RG_OPTION_INT, "optimizer-delay", AT(delay), "1", "batches per update", 0, "[1,inf)" },
-    { RG_OPTION_INT, "after-epochs", AT(epochs), "0", "stop after so many passes over the data; 0: no limit", 'e', "[0,inf)" },
+    { RG_OPTION_INT, "after-epochs", AT(epochs), "0", "stop after so many passes over the data; 0: no limit", 'e',
+      "[0,inf)" },
     { RG_OPTION_INT, "after-batches", AT(updates), "0", "stop after so many updates; 0: no limit", 0, "[0,inf)" },
-    { RG_OPTION_INT, "valid-freq", AT(valid_freq), "1000", "updates between validations; 0: not by updates", 0, "[0,inf)" },
-    { RG_OPTION_INT, "valid-epochs", AT(valid_epochs), "0", "epochs between validations; 0: not by epochs", 0, "[0,inf)" },
-    { RG_OPTION_INT, "early-stopping", AT(patience), "10", "validations without a better metric before it stops; 0: never", 0, "[0,inf)" },
-    { RG_OPTION_STRING, "early-stopping-on", AT(stop_on), "first", "of several metrics the first decides, all, or any", 0, "first|all|any" },
+    { RG_OPTION_INT, "valid-freq", AT(valid_freq), "1000", "updates between validations; 0: not by updates", 0,
+      "[0,inf)" },
+    { RG_OPTION_INT, "valid-epochs", AT(valid_epochs), "0", "epochs between validations; 0: not by epochs", 0,
+      "[0,inf)" },
+    { RG_OPTION_INT, "early-stopping", AT(patience), "10",
+      "validations without a better metric before it stops; 0: never", 0, "[0,inf)" },
+    { RG_OPTION_STRING, "early-stopping-on", AT(stop_on), "first", "of several metrics the first decides, all, or any",
+      0, "first|all|any" },
     { RG_OPTION_BOOL, "keep-best", AT(keep_best), "true", "also keep MODEL.best-METRIC", 0, NULL },
-    { RG_OPTION_BOOL, "restore-best", AT(restore_best), "false", "the final model is that of the best validation", 0, NULL },
-    { RG_OPTION_INT, "average", AT(average), "0", "the final model is the mean of the best so many saved by --save-freq, if it validates better", 0, "[0,inf)" },
+    { RG_OPTION_BOOL, "restore-best", AT(restore_best), "false", "the final model is that of the best validation", 0,
+      NULL },
+    { RG_OPTION_INT, "average", AT(average), "0",
+      "the final model is the mean of the best so many saved by --save-freq, if it validates better", 0, "[0,inf)" },
     { RG_OPTION_INT, "save-freq", AT(save_freq), "1000", "updates between checkpoints", 0, "[0,inf)" },
-    { RG_OPTION_REAL, "save-minutes", AT(save_minutes), "5", "most minutes between checkpoints; 0: save by updates only", 0, "[0,1e9]" },
+    { RG_OPTION_REAL, "save-minutes", AT(save_minutes), "5",
+      "most minutes between checkpoints; 0: save by updates only", 0, "[0,1e9]" },
     { RG_OPTION_INT, "disp-freq", AT(disp_freq), "100", "updates between log lines", 0, "[0,inf)" },
     { RG_OPTION_STRING, "log-json", AT(log_json), "", "log as JSON lines; empty: MODEL.jsonl", 0, NULL },
     { RG_OPTION_INT, "cpu-threads", AT(threads), "0", "threads; 0: one per core", 0, "[0,1024]" },
@@ -58,11 +80,15 @@ int rg_learning_threads(const rg_learning *l)
 rg_status rg_learning_check(const rg_learning *l, const rg_trainer_config *c)
 {
     if (l->cooldown > 0 && !c->steps)
-        return rg_fail(RG_EINVAL, "--lr-cooldown %g counts back from the end of --after-batches: give one", l->cooldown);
+        return rg_fail(RG_EINVAL, "--lr-cooldown %g counts back from the end of --after-batches: give one",
+                       l->cooldown);
     if (strcmp(c->schedule.name, "dann") == 0 && !c->steps && !c->epochs)
-        return rg_fail(RG_EINVAL, "--lr-schedule dann goes by the progress of the run: give --after-epochs or --after-batches");
+        return rg_fail(RG_EINVAL,
+                       "--lr-schedule dann goes by the progress of the run: give --after-epochs or --after-batches");
     if (!c->epochs && !c->steps && !c->patience)
-        return rg_fail(RG_EINVAL, "when should it stop? give validation data for --early-stopping, or --after-epochs, or --after-batches");
+        return rg_fail(
+            RG_EINVAL,
+            "when should it stop? give validation data for --early-stopping, or --after-epochs, or --after-batches");
     return RG_OK;
 }
 
@@ -93,7 +119,9 @@ static rg_schedule make_schedule(const rg_learning *l, double width)
 
 rg_trainer_config rg_learning_config(const rg_learning *l, bool validates, double width)
 {
-    static const char *const stops[] = { [RG_STOP_ON_FIRST] = "first", [RG_STOP_ON_ALL] = "all", [RG_STOP_ON_ANY] = "any" };
+    static const char *const stops[] = {
+        [RG_STOP_ON_FIRST] = "first", [RG_STOP_ON_ALL] = "all", [RG_STOP_ON_ANY] = "any"
+    };
     rg_trainer_config        c = RG_TRAINER_CONFIG_DEFAULT;
     c.workers.workers = rg_learning_threads(l);
     c.workers.seed = (uint64_t)l->seed;

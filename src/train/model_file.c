@@ -1,4 +1,5 @@
-/* model_file.c - a model as one file, whatever it was trained for: weights, settings, sizes, and what its task describes. */
+/* model_file.c - a model as one file, whatever it was trained for: weights, settings, sizes, and what its task
+ * describes. */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +17,8 @@ static bool begins_like_safetensors(const char *path)
 {
     char     head[9];
     rg_file *file = NULL;
-    bool     like = rg_file_open(&file, path, "rr") == RG_OK && rg_file_read(file, head, sizeof head) == RG_OK && head[8] == '{';
+    bool     like =
+        rg_file_open(&file, path, "rr") == RG_OK && rg_file_read(file, head, sizeof head) == RG_OK && head[8] == '{';
     (void)rg_file_close(file);
     return like;
 }
@@ -32,10 +34,16 @@ static void refuse(rg_status status, const char *path, const char *what, const c
 /* A valid safetensors file of something else. */
 static rg_status refuse_other(const rg_state *state, const char *path)
 {
-    if (rg_state_has(state, "regard.record")) return rg_fail(RG_EMATCH, "%s: not a model but a record; `regard show %s` draws it", path, path);
+    if (rg_state_has(state, "regard.record"))
+        return rg_fail(RG_EMATCH, "%s: not a model but a record; `regard show %s` draws it", path, path);
     if (rg_state_has(state, "trainer.epoch"))
-        return rg_fail(RG_EMATCH, "%s: not a model but a checkpoint, which `regard train` resumes from; the model is beside it", path);
-    return rg_fail(RG_EMATCH, "%s: not a model: nothing in it says what it was trained for (regard.task); `regard train` writes models", path);
+        return rg_fail(RG_EMATCH,
+                       "%s: not a model but a checkpoint, which `regard train` resumes from; the model is beside it",
+                       path);
+    return rg_fail(
+        RG_EMATCH,
+        "%s: not a model: nothing in it says what it was trained for (regard.task); `regard train` writes models",
+        path);
 }
 
 static bool names_no_task(const char *path)
@@ -50,7 +58,8 @@ bool rg_message_names(const char *path)
 {
     const size_t n = strlen(path);
     for (const char *at = rg_message(), *found; n && (found = strstr(at, path)); at = found + 1) {
-        const bool begins = found == rg_message() || found[-1] == ' ' || found[-1] == '\'', ends = !found[n] || strchr(": ,;/'", found[n]);
+        const bool begins = found == rg_message() || found[-1] == ' ' || found[-1] == '\'',
+                   ends = !found[n] || strchr(": ,;/'", found[n]);
         if (begins && ends) return true;
     }
     return false;
@@ -63,7 +72,8 @@ rg_status rg_model_file_state(rg_state *state, const char *path)
     if (status != RG_EFORMAT && status != RG_ELIMIT) return status;
     char *message = rg_strdup(rg_message());
     if (!message) return RG_ENOMEM;
-    if (begins_like_safetensors(path)) refuse(status, path, names_no_task(path) ? "not a model" : "not a whole model", message);
+    if (begins_like_safetensors(path))
+        refuse(status, path, names_no_task(path) ? "not a model" : "not a whole model", message);
     else rg_fail(status, "%s: not a model: it is no safetensors file, which is what `regard train` writes", path);
     rg_free(message);
     return status;
@@ -81,7 +91,7 @@ static rg_status room_of(size_t *out, const char *path)
     return status;
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- save */
+/* ------------------------------------------------------------------------------------------------------------- save */
 
 static const char size_key[] = "sizes.";
 
@@ -119,7 +129,7 @@ rg_status rg_model_save(const rg_model *m, const char *path)
     return status;
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- load */
+/* ------------------------------------------------------------------------------------------------------------- load */
 
 /* Whatever a size counts, at least as many weights follow from it. */
 static rg_status get_sizes(rg_sizes *out, const rg_state *state, size_t most)
@@ -130,13 +140,16 @@ static rg_status get_sizes(rg_sizes *out, const rg_state *state, size_t most)
         uint64_t    size;
         if (strncmp(key, size_key, prefix) != 0) continue;
         RG_TRY(rg_state_get_count(&size, state, key));
-        if (size > most) return rg_fail(RG_ELIMIT, "%s is %llu; the file has room for %zu numbers", key, (unsigned long long)size, most);
+        if (size > most)
+            return rg_fail(RG_ELIMIT, "%s is %llu; the file has room for %zu numbers", key, (unsigned long long)size,
+                           most);
         RG_TRY(rg_sizes_put(out, key + prefix, (size_t)size));
     }
     return RG_OK;
 }
 
-static rg_status make_model(rg_model **out, const rg_system *system, const rg_sizes *sizes, const char *yaml, size_t most, rg_weights weights)
+static rg_status make_model(rg_model **out, const rg_system *system, const rg_sizes *sizes, const char *yaml,
+                            size_t most, rg_weights weights)
 {
     void *options = rg_alloc_zero(system->options_bytes);
     if (!options) return RG_ENOMEM;
@@ -157,9 +170,12 @@ static rg_status find_system(const rg_system **out, const rg_state *state, const
     *out = rg_system_find_for(name, rg_task_find(task));
     if (!*out) *out = rg_system_find(name);
     if (!*out)
-        return rg_fail(RG_EMATCH, "the file holds a '%s', which this program does not know; `regard list systems` lists what it knows", name);
+        return rg_fail(
+            RG_EMATCH,
+            "the file holds a '%s', which this program does not know; `regard list systems` lists what it knows", name);
     if (strcmp((*out)->task->name, task) != 0)
-        return rg_fail(RG_EMATCH, "the file holds a '%s' for '%s'; that system is for '%s'", name, task, (*out)->task->name);
+        return rg_fail(RG_EMATCH, "the file holds a '%s' for '%s'; that system is for '%s'", name, task,
+                       (*out)->task->name);
     return RG_OK;
 }
 
@@ -172,7 +188,8 @@ static rg_status weights_of(rg_weights *out, const rg_state *state)
     return rg_fail(RG_EFORMAT, RG_CHECKPOINT_WEIGHTS " is '%.40s'; this program knows f32, bf16 and int8", name);
 }
 
-static rg_status load(rg_model **out, const rg_state *state, const char *path, const rg_task *wanted, rg_weights weights)
+static rg_status load(rg_model **out, const rg_state *state, const char *path, const rg_task *wanted,
+                      rg_weights weights)
 {
     const rg_system *system = NULL;
     const char      *yaml;
@@ -197,7 +214,10 @@ static rg_status load(rg_model **out, const rg_state *state, const char *path, c
     return status;
 }
 
-rg_status rg_model_load(rg_model **out, const char *path, const rg_task *task) { return rg_model_load_as(out, path, task, RG_WEIGHT_STORED); }
+rg_status rg_model_load(rg_model **out, const char *path, const rg_task *task)
+{
+    return rg_model_load_as(out, path, task, RG_WEIGHT_STORED);
+}
 
 rg_status rg_model_load_as(rg_model **out, const char *path, const rg_task *task, rg_weights weights)
 {
@@ -216,7 +236,7 @@ rg_status rg_model_load_as(rg_model **out, const char *path, const rg_task *task
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------ part of a file */
+/* --------------------------------------------------------------------------------------------------- part of a file */
 
 typedef struct taking {
     rg_safetensors *file;
@@ -229,7 +249,8 @@ typedef struct taking {
 static bool fits(const rg_safetensors_entry *a, const rg_param *e)
 {
     const bool flat = a && a->ndim == 1 && e->rows == 1 && a->dims[0] == e->cols;
-    return a && rg_dtype_is_weight(a->dtype) && (flat || (a->ndim == 2 && a->dims[0] == e->rows && a->dims[1] == e->cols));
+    return a && rg_dtype_is_weight(a->dtype) &&
+           (flat || (a->ndim == 2 && a->dims[0] == e->rows && a->dims[1] == e->cols));
 }
 
 static rg_status take_one(taking *t, const rg_param *e)
@@ -239,8 +260,9 @@ static rg_status take_one(taking *t, const rg_param *e)
     rg_text                    *list = taken ? t->taken : t->fresh;
     RG_TRY(rg_text_print(list, "%s%s", list->length ? " " : "", e->name));
     if (!taken && a && !t->other[0])
-        snprintf(t->other, sizeof t->other, "%.80s is %zu x %zu there, %zu x %zu here: give the sizes of its settings", e->name,
-                 a->ndim == 2 ? (size_t)a->dims[0] : 1, a->ndim ? (size_t)a->dims[a->ndim - 1] : 1, e->rows, e->cols);
+        snprintf(t->other, sizeof t->other, "%.80s is %zu x %zu there, %zu x %zu here: give the sizes of its settings",
+                 e->name, a->ndim == 2 ? (size_t)a->dims[0] : 1, a->ndim ? (size_t)a->dims[a->ndim - 1] : 1, e->rows,
+                 e->cols);
     if (!taken) return RG_OK;
     float *floats = rg_alloc_array(e->rows * e->cols, sizeof *floats);
     if (!floats) return RG_ENOMEM;
@@ -266,7 +288,9 @@ static rg_status same_vocabularies(const rg_model *m, const char *path)
         if (strncmp(e->key, "vocab.", 6) != 0 || !rg_state_has(theirs, e->key)) continue;
         status = rg_state_get_bytes(&bytes, &count, theirs, e->key);
         if (status == RG_OK && (count != e->bytes || memcmp(bytes, e->value, count) != 0))
-            status = rg_fail(RG_EMATCH, "%s has another vocabulary (%s): train with its own, by --vocabs, to start from its weights", path, e->key);
+            status = rg_fail(
+                RG_EMATCH, "%s has another vocabulary (%s): train with its own, by --vocabs, to start from its weights",
+                path, e->key);
     }
     rg_state_free(mine);
     rg_state_free(theirs);
@@ -281,9 +305,12 @@ rg_status rg_model_take(size_t *out_count, rg_text *taken, rg_text *fresh, rg_mo
     rg_safetensors_finite_only(t.file, true);
     const char *weights = rg_safetensors_metadata(t.file, RG_CHECKPOINT_WEIGHTS);
     rg_status   status = !weights ? RG_OK
-                                  : rg_fail(RG_EMATCH, "%s: its weights are %.10s, made for answering by `regard quantize`; train from the float32 model it was made of",
+                                  : rg_fail(RG_EMATCH,
+                                            "%s: its weights are %.10s, made for answering by `regard quantize`; train "
+                                              "from the float32 model it was made of",
                                             path, weights);
-    for (size_t i = 0; status == RG_OK && i < rg_params_count(m->params); i++) status = take_one(&t, rg_params_at(m->params, i));
+    for (size_t i = 0; status == RG_OK && i < rg_params_count(m->params); i++)
+        status = take_one(&t, rg_params_at(m->params, i));
     rg_safetensors_close(t.file);
     if (status == RG_OK && !t.count)
         status = rg_fail(RG_EMATCH, "%s: no tensor has the name and shape of one of the model's: %s", path,
@@ -292,7 +319,7 @@ rg_status rg_model_take(size_t *out_count, rg_text *taken, rg_text *fresh, rg_mo
     return status == RG_OK ? rg_params_repack(m->params, NULL) : status;
 }
 
-/* ------------------------------------------------------------------------------------------------------- lent settings */
+/* ---------------------------------------------------------------------------------------------------- lent settings */
 
 /* A name as YAML takes it in double quotes. */
 static rg_status print_quoted(rg_text *out, const char *before, const char *name, const char *behind)
@@ -309,7 +336,9 @@ static rg_status print_lent(rg_text *yaml, const rg_system *from, const rg_state
     RG_TRY(rg_state_get_text(&settings, state, "regard.settings"));
     RG_TRY(rg_text_print(yaml, "%s%s", settings, from->lends));
     if (rg_state_has(state, "sizes.context")) RG_TRY(rg_state_get_count(&context, state, "sizes.context"));
-    if (context > 1) RG_TRY(rg_text_print(yaml, "places: %llu\nmax-length: %llu\n", (unsigned long long)context, (unsigned long long)context - 1));
+    if (context > 1)
+        RG_TRY(rg_text_print(yaml, "places: %llu\nmax-length: %llu\n", (unsigned long long)context,
+                             (unsigned long long)context - 1));
     return rg_state_has(state, "vocab.text") ? print_quoted(yaml, "vocabs: [", path, "]") : RG_OK;
 }
 
@@ -326,9 +355,10 @@ rg_status rg_model_lent(rg_text *yaml, const rg_system *system, const char *path
     return status;
 }
 
-/* ----------------------------------------------------------------------------------------------------- changed settings */
+/* ------------------------------------------------------------------------------------------------- changed settings */
 
-/* The value of `name: value` in YAML with one setting per line; its length in *out_length. NULL when it is not there. */
+/* The value of `name: value` in YAML with one setting per line; its length in *out_length. NULL when it is not
+ * there. */
 static const char *value_in(const char *yaml, const char *name, size_t name_length, size_t *out_length)
 {
     for (const char *line = yaml; *line; line += strcspn(line, "\n"), line += *line == '\n')
@@ -346,11 +376,14 @@ void rg_tell_differences(const rg_train_report *report, const char *before, cons
     for (const char *line = now; *line; line += strcspn(line, "\n"), line += *line == '\n') {
         const size_t name = strcspn(line, ":\n");
         size_t       old_length = 0, new_length = 0;
-        const char  *old_value = value_in(before, line, name, &old_length), *new_value = value_in(now, line, name, &new_length);
+        const char  *old_value = value_in(before, line, name, &old_length),
+                   *new_value = value_in(now, line, name, &new_length);
         if (!old_value && earlier) old_value = value_in(earlier, line, name, &old_length);
-        if (!old_value || !new_value || (old_length == new_length && strncmp(old_value, new_value, new_length) == 0)) continue;
-        rg_tell(report, "--%.*s was %.*s, it is %.*s now: from here on it is no longer bit for bit the run that was stopped", (int)name, line,
-                (int)old_length, old_value, (int)new_length, new_value);
+        if (!old_value || !new_value || (old_length == new_length && strncmp(old_value, new_value, new_length) == 0))
+            continue;
+        rg_tell(report,
+                "--%.*s was %.*s, it is %.*s now: from here on it is no longer bit for bit the run that was stopped",
+                (int)name, line, (int)old_length, old_value, (int)new_length, new_value);
     }
 }
 
@@ -358,7 +391,8 @@ void rg_tell_changed_settings(const rg_train_report *report, const rg_state *sta
 {
     const rg_option_group group = { .rows = m->system->options, .values = m->options };
     const char           *before;
-    if (!rg_state_has(state, "regard.settings") || rg_state_get_text(&before, state, "regard.settings") != RG_OK) return;
+    if (!rg_state_has(state, "regard.settings") || rg_state_get_text(&before, state, "regard.settings") != RG_OK)
+        return;
     char *now = rg_options_yaml(&group, 1);
     if (now) rg_tell_differences(report, before, now, m->system->earlier);
     rg_free(now);

@@ -1,4 +1,5 @@
-/* objectives.c - which objectives a run learns by, kept in its checkpoint: a run that resumes with others would not be the same training. */
+/* objectives.c - which objectives a run learns by, kept in its checkpoint: a run that resumes with others would not
+ * be the same training. */
 #include <string.h>
 
 #include "train/learn.h"
@@ -24,7 +25,8 @@ rg_status rg_learn__same_objectives(const rg_train_report *report, const rg_stat
     char     *names = rg_objectives_names(o), *settings = rg_objectives_settings(o);
     rg_status status = names && settings ? RG_OK : RG_ENOMEM;
     if (status == RG_OK && strcmp(names, were) != 0)
-        status = rg_fail(RG_EMATCH, "it was trained with --objective %s, not with %s; --overwrite starts again", were, names);
+        status = rg_fail(RG_EMATCH, "it was trained with --objective %s, not with %s; --overwrite starts again", were,
+                         names);
     if (status == RG_OK) rg_tell_differences(report, before, settings, NULL);
     rg_free(names);
     rg_free(settings);

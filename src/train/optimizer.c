@@ -5,9 +5,9 @@
  *     packed weight    16 rows (a panel of the transposed pack) x up to 1024 columns
  *     anything else    a run of up to 16384 numbers
  *
- * Two passes over the pieces: sums of squares (for the norm, and to refuse a gradient that is not finite before anything
- * is changed), then the update. Threads take pieces as they get free; what a piece computes does not depend on who takes it,
- * and the squares are added in the order of pieces, so the team's size shows nowhere. */
+ * Two passes over the pieces: sums of squares (for the norm, and to refuse a gradient that is not finite before
+ * anything is changed), then the update. Threads take pieces as they get free; what a piece computes does not depend
+ * on who takes it, and the squares are added in the order of pieces, so the team's size shows nowhere. */
 #include "train/optimizer.h"
 
 #include <math.h>
@@ -40,7 +40,9 @@ static size_t cut(const rg_param *e, rg_piece *to)
     for (size_t r = 0; r < rows; r += high)
         for (size_t c = 0; c < cols; c += wide, n++)
             if (to)
-                to[n] = (rg_piece){ .entry = e->index, .row = r, .rows = least(high, rows - r), .col = c, .cols = least(wide, cols - c) };
+                to[n] = (rg_piece){
+                    .entry = e->index, .row = r, .rows = least(high, rows - r), .col = c, .cols = least(wide, cols - c)
+                };
     return n;
 }
 
@@ -67,15 +69,21 @@ static double given(double value, double otherwise) { return value < 0 ? otherwi
 
 static rg_status check(const rg_optimizer_config *c)
 {
-    const struct { const char *name; double value, end; } rows[] = {
-        { "a (momentum, first beta)", c->a, 1 }, { "b (second beta, decay of averages)", c->b, 1 }, { "smoothing", c->smoothing, 1 },
-        { "epsilon", c->eps, INFINITY }, { "decay", c->decay, INFINITY }, { "start", c->start, INFINITY },
-        { "the largest gradient norm", c->clip_norm, INFINITY }, { "the largest gradient value", c->clip_value, INFINITY },
+    const struct { const char *name; double value, end;
+    } rows[] = {
+        { "a (momentum, first beta)", c->a, 1 },
+        { "b (second beta, decay of averages)", c->b, 1 },
+        { "smoothing", c->smoothing, 1 },
+        { "epsilon", c->eps, INFINITY },
+        { "decay", c->decay, INFINITY },
+        { "start", c->start, INFINITY },
+        { "the largest gradient norm", c->clip_norm, INFINITY },
+        { "the largest gradient value", c->clip_value, INFINITY },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (!(rows[i].value >= 0 && rows[i].value < rows[i].end))
-            return rg_fail(RG_EINVAL, "optimiser %s: %s is %g, it must be from 0 to less than %g", c->name, rows[i].name, rows[i].value,
-                           rows[i].end);
+            return rg_fail(RG_EINVAL, "optimiser %s: %s is %g, it must be from 0 to less than %g", c->name,
+                           rows[i].name, rows[i].value, rows[i].end);
     return RG_OK;
 }
 
@@ -207,11 +215,11 @@ static void pack_piece(const pass *p, const rg_piece *piece, const rg_param *e)
     const rg_real *w = e->data + piece->row * e->cols + piece->col;
     const bool     stream = p->opt->stream;
     if (straight->data)
-        p->loops->pack((rg_real *)straight->data + piece->col * straight->K + piece->row * RG_PANEL, straight->K, w, e->cols, piece->rows,
-                       piece->cols, stream);
+        p->loops->pack((rg_real *)straight->data + piece->col * straight->K + piece->row * RG_PANEL, straight->K, w,
+                       e->cols, piece->rows, piece->cols, stream);
     if (turned->data)
-        p->loops->pack_transposed((rg_real *)turned->data + piece->row * turned->K + piece->col * RG_PANEL, turned->K, w, e->cols,
-                                  piece->rows, piece->cols, stream);
+        p->loops->pack_transposed((rg_real *)turned->data + piece->row * turned->K + piece->col * RG_PANEL, turned->K,
+                                  w, e->cols, piece->rows, piece->cols, stream);
 }
 
 static void update_piece(pass *p, rg_piece *piece, const rg_real *const *grads, size_t count)
@@ -261,13 +269,15 @@ static rg_status find_norm(double *out, pass *p, double scale, rg_team *team)
     return RG_OK;
 }
 
-rg_status rg_optimizer__step(rg_step_report *out, rg_optimizer *opt, rg_grads *const *grads, size_t workers, double count, double rate,
-                             uint64_t number, rg_team *team)
+rg_status rg_optimizer__step(rg_step_report *out, rg_optimizer *opt, rg_grads *const *grads, size_t workers,
+                             double count, double rate, uint64_t number, rg_team *team)
 {
     if (workers > MOST_WORKERS) return rg_fail(RG_ELIMIT, "%zu workers; at most %d", workers, MOST_WORKERS);
     for (size_t k = 0; k < workers; k++)
-        if (grads[k]->params != opt->params) return rg_fail(RG_EMATCH, "the gradients of worker %zu belong to other parameters", k);
-    if (!(count > 0) || !isfinite(count)) return rg_fail(RG_EINVAL, "the gradient of %g labels cannot be averaged", count);
+        if (grads[k]->params != opt->params)
+            return rg_fail(RG_EMATCH, "the gradients of worker %zu belong to other parameters", k);
+    if (!(count > 0) || !isfinite(count))
+        return rg_fail(RG_EINVAL, "the gradient of %g labels cannot be averaged", count);
     if (!isfinite(rate)) return rg_fail(RG_ENUMBER, "the learning rate is %g", rate);
     pass           p = { .opt = opt, .loops = rg_optimise_chosen(), .grads = grads, .workers = workers, .rate = rate };
     rg_step_report report = {0};

@@ -8,8 +8,8 @@
 
 enum { RG_OPTIMIZER_ARRAYS = 4 }; /* m, v, d, average: the most an optimiser keeps for each parameter */
 
-/* A piece of one entry. Of a packed entry: whole panels of rows, so that both packs can be written while it is in cache.
- * Of another: rows 1, a run of numbers. */
+/* A piece of one entry. Of a packed entry: whole panels of rows, so that both packs can be written while it is in
+ * cache. Of another: rows 1, a run of numbers. */
 typedef struct rg_piece {
     size_t entry;
     size_t row, rows, col, cols;
@@ -32,9 +32,10 @@ struct rg_optimizer {
 /* "m", "v", "d", "average" */
 const char *rg_optimizer__array_name(size_t i);
 
-/* rg_optimizer_step with the number of the step given, from 1, that corrections of averages depend on: phases count their own. */
-rg_status rg_optimizer__step(rg_step_report *out, rg_optimizer *opt, rg_grads *const *grads, size_t workers, double count, double rate,
-                             uint64_t number, rg_team *team);
+/* rg_optimizer_step with the number of the step given, from 1, that corrections of averages depend on: phases count
+ * their own. */
+rg_status rg_optimizer__step(rg_step_report *out, rg_optimizer *opt, rg_grads *const *grads, size_t workers,
+                             double count, double rate, uint64_t number, rg_team *team);
 
 /* Rows of the table with what only the pass needs (optimizers.c). */
 typedef struct rg_optimizer_row {

@@ -5,14 +5,22 @@
 
 static const rg_optimizer_kind kinds[] = {
     { "sgd", "gradient descent with momentum a (0: none)", "Polyak 1964", .rate = 0.1, .a = 0 },
-    { "nesterov", "momentum whose gradient looks one step ahead", "Nesterov 1983; Sutskever et al. 2013", .rate = 0.1, .a = 0.9 },
-    { "adam", "steps of the size of the learning rate; betas a, b", "Kingma, Ba 2015", .rate = 3e-4, .a = 0.9, .b = 0.98, .eps = 1e-9 },
-    { "adamw", "Adam with decay apart from the gradient", "Loshchilov, Hutter 2019", .rate = 1e-3, .a = 0.9, .b = 0.999, .eps = 1e-8 },
-    { "adadelta", "steps scaled by the running size of earlier steps", "Zeiler 2012", .rate = 1, .b = 0.95, .eps = 1e-6 },
-    { "adagrad", "rates fall with the sum of squared gradients", "Duchi, Hazan, Singer 2011", .rate = 0.15, .eps = 1e-10 },
-    { "rmsprop", "gradient over its running size, with momentum a", "Tieleman, Hinton 2012", .rate = 1e-3, .a = 0, .b = 0.99, .eps = 1e-8 },
-    { "rmsprop-centred", "the same over the running deviation", "Graves 2013", .rate = 1e-3, .a = 0, .b = 0.99, .eps = 1e-8 },
-    { "graves", "centred RMSprop as printed: epsilon under the root", "Graves 2013, equations 38-41", .rate = 1e-4, .a = 0.9, .b = 0.95, .eps = 1e-4 },
+    { "nesterov", "momentum whose gradient looks one step ahead", "Nesterov 1983; Sutskever et al. 2013", .rate = 0.1,
+      .a = 0.9 },
+    { "adam", "steps of the size of the learning rate; betas a, b", "Kingma, Ba 2015", .rate = 3e-4, .a = 0.9,
+      .b = 0.98, .eps = 1e-9 },
+    { "adamw", "Adam with decay apart from the gradient", "Loshchilov, Hutter 2019", .rate = 1e-3, .a = 0.9, .b = 0.999,
+      .eps = 1e-8 },
+    { "adadelta", "steps scaled by the running size of earlier steps", "Zeiler 2012", .rate = 1, .b = 0.95,
+      .eps = 1e-6 },
+    { "adagrad", "rates fall with the sum of squared gradients", "Duchi, Hazan, Singer 2011", .rate = 0.15,
+      .eps = 1e-10 },
+    { "rmsprop", "gradient over its running size, with momentum a", "Tieleman, Hinton 2012", .rate = 1e-3, .a = 0,
+      .b = 0.99, .eps = 1e-8 },
+    { "rmsprop-centred", "the same over the running deviation", "Graves 2013", .rate = 1e-3, .a = 0, .b = 0.99,
+      .eps = 1e-8 },
+    { "graves", "centred RMSprop as printed: epsilon under the root", "Graves 2013, equations 38-41", .rate = 1e-4,
+      .a = 0.9, .b = 0.95, .eps = 1e-4 },
     { .name = NULL }
 };
 

@@ -4,13 +4,17 @@
  *     critic     x      x      x      x       every 1
  *     maker             x             x       every 2
  *
- * An x is an update: batches of its own, gradients of the phase's loss, a step of the optimiser over the entries the phase learns. What
- * decides about the next update (round, turn, steps of each phase) is in `at`, so a run resumes between any two of them. */
+ * An x is an update: batches of its own, gradients of the phase's loss, a step of the optimiser over the entries the
+ * phase learns. What decides about the next update (round, turn, steps of each phase) is in `at`, so a run resumes
+ * between any two of them. */
 #include "autograd/params.h"
 #include "regard/options.h"
 #include "train/trainer.h"
 
-static uint64_t every(const rg_trainer *t, size_t i) { return t->config.phases[i].every ? t->config.phases[i].every : 1; }
+static uint64_t every(const rg_trainer *t, size_t i)
+{
+    return t->config.phases[i].every ? t->config.phases[i].every : 1;
+}
 
 static bool due(const rg_trainer *t) { return t->at.round % every(t, t->at.phase) == 0; }
 
@@ -26,7 +30,8 @@ void rg_trainer__phase_turn(rg_trainer *t)
 static rg_status check(const rg_trainer *t, const rg_trainer_phase *phase)
 {
     if (!phase->name || !phase->learns) return rg_fail(RG_EINVAL, "a phase must have a name and say what it learns");
-    if (!(phase->rate >= 0)) return rg_fail(RG_EINVAL, "phase %s: the factor on the learning rate is %g", phase->name, phase->rate);
+    if (!(phase->rate >= 0))
+        return rg_fail(RG_EINVAL, "phase %s: the factor on the learning rate is %g", phase->name, phase->rate);
     for (size_t i = 0; i < t->params->count; i++)
         if (rg_name_matches(phase->learns, t->params->entry[i]->name)) return RG_OK;
     return rg_fail(RG_EINVAL, "phase %s learns '%s': no parameter has such a name", phase->name, phase->learns);
@@ -35,7 +40,8 @@ static rg_status check(const rg_trainer *t, const rg_trainer_phase *phase)
 rg_status rg_trainer__phases_new(rg_trainer *t)
 {
     const rg_trainer_config *c = &t->config;
-    if (c->phase_count > RG_PHASES_MAX) return rg_fail(RG_ELIMIT, "%zu phases; at most %d", c->phase_count, RG_PHASES_MAX);
+    if (c->phase_count > RG_PHASES_MAX)
+        return rg_fail(RG_ELIMIT, "%zu phases; at most %d", c->phase_count, RG_PHASES_MAX);
     for (size_t i = 0; i < c->phase_count; i++) RG_TRY(check(t, &c->phases[i]));
     t->at.round = 1;
     if (!c->phase_count) return RG_OK;
@@ -71,4 +77,7 @@ double rg_trainer__phase_factor(const rg_trainer *t)
     return rate > 0 ? rate : 1;
 }
 
-const char *rg_trainer__phase_name(const rg_trainer *t) { return t->config.phase_count ? t->config.phases[t->at.phase].name : NULL; }
+const char *rg_trainer__phase_name(const rg_trainer *t)
+{
+    return t->config.phase_count ? t->config.phases[t->at.phase].name : NULL;
+}

@@ -1,4 +1,5 @@
-/* recipe.c - the settings of a training from YAML with the names of `regard train`: what tests, demos and experiments train from. */
+/* recipe.c - the settings of a training from YAML with the names of `regard train`: what tests, demos and
+ * experiments train from. */
 #include <string.h>
 
 #include "regard/task.h"
@@ -86,7 +87,7 @@ static bool given(const char *yaml, const char *name)
     const rg_option       row[] = { { RG_OPTION_LIST, name, 0, "", "", 0, NULL, NULL }, RG_OPTION_END };
     rg_list               list = { 0, NULL };
     const rg_option_group group = { .rows = row, .values = &list };
-    const bool            has = rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "settings", true) == RG_OK && list.count;
+    const bool has = rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "settings", true) == RG_OK && list.count;
     rg_options_fini(row, &list);
     return has;
 }
@@ -140,6 +141,11 @@ void rg_recipe_free(rg_recipe *r)
 
 rg_training rg_recipe_training(const rg_recipe *r, const rg_train_report *report)
 {
-    return (rg_training){ .system = r->system, .system_options = r->own, .task_options = r->task, .learning = &r->learning, .report = report,
-                          .objectives = r->objective, .objective_count = r->objectives };
+    return (rg_training){ .system = r->system,
+                          .system_options = r->own,
+                          .task_options = r->task,
+                          .learning = &r->learning,
+                          .report = report,
+                          .objectives = r->objective,
+                          .objective_count = r->objectives };
 }

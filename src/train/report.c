@@ -22,7 +22,10 @@ void rg_tell(const rg_train_report *r, const char *format, ...)
 
 bool rg_told_to_stop(const rg_train_report *r) { return r && r->stop && r->stop(r->context); }
 
-rg_status rg_check_stop(const rg_train_report *r) { return rg_told_to_stop(r) ? rg_fail(RG_ESTOP, "asked to stop") : RG_OK; }
+rg_status rg_check_stop(const rg_train_report *r)
+{
+    return rg_told_to_stop(r) ? rg_fail(RG_ESTOP, "asked to stop") : RG_OK;
+}
 
 void rg_tell_begin(const rg_train_report *r, const char *format, ...)
 {

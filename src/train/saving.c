@@ -40,7 +40,8 @@ static rg_status describe_model(rg_state *state, const rg_trainer *t, size_t ave
     return averaged ? rg_state_put_count(state, "averaged-models", averaged) : RG_OK;
 }
 
-/* Where the optimiser smooths, the smoothed weights are written, unless the parameters are `ready`: kept, or a mean of smoothed ones. */
+/* Where the optimiser smooths, the smoothed weights are written, unless the parameters are `ready`: kept, or a mean
+ * of smoothed ones. */
 static rg_status write_model(rg_trainer *t, const char *path, size_t averaged, bool ready)
 {
     rg_team  *team = rg_workers_team(t->workers);
@@ -155,7 +156,8 @@ static rg_status get_size(size_t *out, const rg_state *s, const char *name, size
 {
     uint64_t value;
     RG_TRY(rg_state_get_count(&value, s, name));
-    if (value > most) return rg_fail(RG_ELIMIT, "the saved value '%s' is %llu, at most %zu", name, (unsigned long long)value, most);
+    if (value > most)
+        return rg_fail(RG_ELIMIT, "the saved value '%s' is %llu, at most %zu", name, (unsigned long long)value, most);
     *out = (size_t)value;
     return RG_OK;
 }
@@ -165,7 +167,8 @@ static rg_status get_metric(rg_metric *m, const char *list, const rg_state *s, s
     key         k;
     const char *name;
     RG_TRY(rg_state_get_text(&name, s, key_of(&k, list, i, "name")));
-    if (strlen(name) >= sizeof m->name) return rg_fail(RG_ELIMIT, "the name of a saved metric is %zu characters long", strlen(name));
+    if (strlen(name) >= sizeof m->name)
+        return rg_fail(RG_ELIMIT, "the name of a saved metric is %zu characters long", strlen(name));
     memcpy(m->name, name, strlen(name) + 1);
     RG_TRY(rg_state_get_number(&m->value, s, key_of(&k, list, i, "value")));
     RG_TRY(rg_state_get_number(&m->best, s, key_of(&k, list, i, "best")));
@@ -206,10 +209,13 @@ static rg_status same_phases(const rg_trainer *t, const rg_state *s)
         const char *was, *name = t->config.phases[i].name;
         if (!rg_state_has(s, key_of(&k, "phase", i, "name"))) continue;
         RG_TRY(rg_state_get_text(&was, s, k.text));
-        if (strcmp(was, name) != 0) return rg_fail(RG_EMATCH, "phase %zu was '%.40s', it is '%s' now; --overwrite starts again", i + 1, was, name);
+        if (strcmp(was, name) != 0)
+            return rg_fail(RG_EMATCH, "phase %zu was '%.40s', it is '%s' now; --overwrite starts again", i + 1, was,
+                           name);
     }
-    return rg_state_has(s, key_of(&k, "phase", n, "steps")) ? rg_fail(RG_EMATCH, "it learned in more than the %zu phases of now; --overwrite starts again", n)
-                                                           : RG_OK;
+    return rg_state_has(s, key_of(&k, "phase", n, "steps"))
+               ? rg_fail(RG_EMATCH, "it learned in more than the %zu phases of now; --overwrite starts again", n)
+               : RG_OK;
 }
 
 static rg_status get_phases(rg_trainer *t, const rg_state *s)
@@ -220,7 +226,8 @@ static rg_status get_phases(rg_trainer *t, const rg_state *s)
     if (!t->config.phase_count) return RG_OK;
     RG_TRY(rg_state_get_count(&t->at.round, s, "trainer.round"));
     RG_TRY(get_size(&t->at.phase, s, "trainer.phase", t->config.phase_count - 1));
-    for (size_t i = 0; i < t->config.phase_count; i++) RG_TRY(rg_state_get_count(&t->at.phase_steps[i], s, key_of(&k, "phase", i, "steps")));
+    for (size_t i = 0; i < t->config.phase_count; i++)
+        RG_TRY(rg_state_get_count(&t->at.phase_steps[i], s, key_of(&k, "phase", i, "steps")));
     return RG_OK;
 }
 
@@ -257,8 +264,8 @@ rg_status rg_trainer_save(rg_trainer *t)
     return RG_OK;
 }
 
-/* Only saves that come at a fixed step give a model to the average: a signal or the clock must not decide what it is made of. A model that
- * left the average is removed only when the checkpoint no longer names it. */
+/* Only saves that come at a fixed step give a model to the average: a signal or the clock must not decide what it is
+ * made of. A model that left the average is removed only when the checkpoint no longer names it. */
 rg_status rg_trainer__save_due(rg_trainer *t)
 {
     uint64_t drop;

@@ -9,7 +9,10 @@ static double warm(const rg_schedule *s, double t) { return s->warmup > 0 && t <
 static double past(const rg_schedule *s, double t) { return t > s->start ? t - s->start : 0; }
 
 /* 1 until the last `cooldown` steps, then down a line that would reach 0 one step after the end. */
-static double cool(const rg_schedule *s, double t) { return fmin(1, fmax(0, s->end + 1 - t) / fmin(s->cooldown, s->end)); }
+static double cool(const rg_schedule *s, double t)
+{
+    return fmin(1, fmax(0, s->end + 1 - t) / fmin(s->cooldown, s->end));
+}
 
 static double constant(const rg_schedule *s, double t) { return s->rate * warm(s, t); }
 
@@ -27,9 +30,13 @@ static double inverse_sqrt(const rg_schedule *s, double t)
     return s->rate * warm(s, t) * (t > start ? sqrt(start / t) : 1);
 }
 
-static double exponential(const rg_schedule *s, double t) { return s->rate * warm(s, t) * pow(s->decay, past(s, t) / s->every); }
+static double exponential(const rg_schedule *s, double t)
+{
+    return s->rate * warm(s, t) * pow(s->decay, past(s, t) / s->every);
+}
 
-/* Luong et al. 2015: halved every so many steps once `start` is over; the first cut comes at start itself when every > 0 */
+/* Luong et al. 2015: halved every so many steps once `start` is over; the first cut comes at start itself when every
+ * > 0 */
 static double in_steps(const rg_schedule *s, double t)
 {
     double cuts = t > s->start ? 1 + floor((t - s->start - 1) / s->every) : 0;
@@ -80,22 +87,27 @@ rg_status rg_schedule_check(const rg_schedule *s)
 {
     const rg_schedule_kind *kind = find(s->name);
     if (!kind) return rg_fail(RG_EINVAL, "there is no learning-rate schedule '%s'", s->name ? s->name : "");
-    const struct { const char *name; double value; } rows[] = {
-        { "rate", s->rate }, { "warm-up", s->warmup }, { "start", s->start }, { "least rate", s->least }, { "decay", s->decay },
-        { "cooldown", s->cooldown }, { "end", s->end },
+    const struct { const char *name; double value;
+    } rows[] = {
+        { "rate", s->rate },   { "warm-up", s->warmup },    { "start", s->start }, { "least rate", s->least },
+        { "decay", s->decay }, { "cooldown", s->cooldown }, { "end", s->end },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (!(rows[i].value >= 0) || !isfinite(rows[i].value))
             return rg_fail(RG_EINVAL, "schedule %s: the %s is %g", s->name, rows[i].name, rows[i].value);
     if (kind->by_epochs && s->warmup > 0)
-        return rg_fail(RG_EINVAL, "schedule %s counts epochs: a warm-up of %g updates has no place in it", s->name, s->warmup);
-    if (kind->rate == transformer && !(s->width > 0)) return rg_fail(RG_EINVAL, "schedule transformer: the model's width is %g", s->width);
+        return rg_fail(RG_EINVAL, "schedule %s counts epochs: a warm-up of %g updates has no place in it", s->name,
+                       s->warmup);
+    if (kind->rate == transformer && !(s->width > 0))
+        return rg_fail(RG_EINVAL, "schedule transformer: the model's width is %g", s->width);
     bool cuts = kind->rate == exponential || kind->rate == in_steps || kind->rate == cosine || kind->rate == linear;
     if (cuts && !(s->every > 0)) return rg_fail(RG_EINVAL, "schedule %s: every %g steps", s->name, s->every);
     if (kind->by_epochs && s->cooldown > 0)
-        return rg_fail(RG_EINVAL, "schedule %s counts epochs: a cooldown of %g updates has no place in it", s->name, s->cooldown);
+        return rg_fail(RG_EINVAL, "schedule %s counts epochs: a cooldown of %g updates has no place in it", s->name,
+                       s->cooldown);
     if (s->cooldown > 0 && !(s->end > 0))
-        return rg_fail(RG_EINVAL, "schedule %s: %g steps of cooldown before an end that is not known", s->name, s->cooldown);
+        return rg_fail(RG_EINVAL, "schedule %s: %g steps of cooldown before an end that is not known", s->name,
+                       s->cooldown);
     return RG_OK;
 }
 

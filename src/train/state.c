@@ -87,7 +87,10 @@ static rg_status put(rg_state *s, const char *key, const void *value, size_t byt
     return RG_OK;
 }
 
-rg_status rg_state_put_text(rg_state *s, const char *key, const char *value) { return put(s, key, value, strlen(value), true); }
+rg_status rg_state_put_text(rg_state *s, const char *key, const char *value)
+{
+    return put(s, key, value, strlen(value), true);
+}
 
 rg_status rg_state_put_bytes(rg_state *s, const char *key, const void *bytes, size_t count)
 {
@@ -143,7 +146,8 @@ rg_status rg_state_get_count(uint64_t *out, const rg_state *s, const char *key)
     RG_TRY(rg_state_get_text(&text, s, key));
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || errno) return rg_fail(RG_EMATCH, "the saved value '%s' is '%.40s', not a count", key, text);
+    if (*text < '0' || *text > '9' || *end || errno)
+        return rg_fail(RG_EMATCH, "the saved value '%s' is '%.40s', not a count", key, text);
     *out = value;
     return RG_OK;
 }
@@ -164,7 +168,9 @@ static bool bytes_within(const rg_state *a, const rg_state *b)
     for (size_t i = 0; i < a->count; i++) {
         if (a->entry[i].text) continue;
         const rg_state_entry *other = find(b, a->entry[i].key);
-        if (!other || other->text || other->bytes != a->entry[i].bytes || memcmp(other->value, a->entry[i].value, other->bytes) != 0) return false;
+        if (!other || other->text || other->bytes != a->entry[i].bytes ||
+            memcmp(other->value, a->entry[i].value, other->bytes) != 0)
+            return false;
     }
     return true;
 }

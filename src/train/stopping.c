@@ -7,7 +7,8 @@
 rg_status rg_metrics_add(rg_metrics *m, const char *name, double value, bool higher)
 {
     if (m->count == RG_METRICS_MAX) return rg_fail(RG_ELIMIT, "more than %d metrics", RG_METRICS_MAX);
-    if (!*name || strlen(name) >= RG_METRIC_NAME) return rg_fail(RG_EINVAL, "'%s' cannot be the name of a metric", name);
+    if (!*name || strlen(name) >= RG_METRIC_NAME)
+        return rg_fail(RG_EINVAL, "'%s' cannot be the name of a metric", name);
     rg_metric *metric = &m->metric[m->count++];
     *metric = (rg_metric){ .value = value, .higher = higher };
     memcpy(metric->name, name, strlen(name) + 1);

@@ -2,9 +2,10 @@
  *
  *     batch -> shares -> gradients ]  x delay   -> update -> log? validate? save? stop?
  *
- * Everything that decides what comes next is saved at the end of an update, never in the middle of one: the parameters, the
- * optimiser, the place in the epoch, the number of batches (which numbers the random draws), bests and patience, and
- * what the task says about its data. So a run that was killed and resumed equals one that was not, bit for bit. */
+ * Everything that decides what comes next is saved at the end of an update, never in the middle of one: the
+ * parameters, the optimiser, the place in the epoch, the number of batches (which numbers the random draws), bests
+ * and patience, and what the task says about its data. So a run that was killed and resumed equals one that was not,
+ * bit for bit. */
 #include "base/clock.h"
 #include "base/hash.h"
 #include "train/trainer.h"
@@ -19,16 +20,22 @@ static rg_status check(const rg_trainer_config *c, const rg_trainer_hooks *hooks
 {
     if (!hooks->next || !hooks->loss) return rg_fail(RG_EINVAL, "a task must give batches and a loss");
     if (c->delay == 0) return rg_fail(RG_EINVAL, "an update takes at least one batch");
-    if (c->average > RG_AVERAGE_MAX) return rg_fail(RG_ELIMIT, "at most %d models are averaged, not %zu", RG_AVERAGE_MAX, c->average);
+    if (c->average > RG_AVERAGE_MAX)
+        return rg_fail(RG_ELIMIT, "at most %d models are averaged, not %zu", RG_AVERAGE_MAX, c->average);
     if (c->average > 1 && c->restore_best)
-        return rg_fail(RG_EINVAL, "the final model is the mean of several or the best one, not both: average %zu and restore-best", c->average);
+        return rg_fail(RG_EINVAL,
+                       "the final model is the mean of several or the best one, not both: average %zu and restore-best",
+                       c->average);
     if (!(c->stalled_decay >= 0 && c->stalled_decay <= 1))
-        return rg_fail(RG_EINVAL, "the factor for a stalled learning rate is %g, it must be from 0 to 1", c->stalled_decay);
-    if ((c->patience || c->keep_best || c->restore_best) && !hooks->validate) return rg_fail(RG_EINVAL, "patience and best models need validation data");
+        return rg_fail(RG_EINVAL, "the factor for a stalled learning rate is %g, it must be from 0 to 1",
+                       c->stalled_decay);
+    if ((c->patience || c->keep_best || c->restore_best) && !hooks->validate)
+        return rg_fail(RG_EINVAL, "patience and best models need validation data");
     return rg_schedule_check(&c->schedule);
 }
 
-rg_status rg_trainer_new(rg_trainer **out, rg_params *params, const rg_trainer_config *config, const rg_trainer_hooks *hooks)
+rg_status rg_trainer_new(rg_trainer **out, rg_params *params, const rg_trainer_config *config,
+                         const rg_trainer_hooks *hooks)
 {
     *out = NULL;
     RG_TRY(check(config, hooks));
@@ -93,10 +100,21 @@ static rg_train_log log_of(rg_trainer *t, rg_train_event event)
         if (t->phase[i].labels > 0) t->phase_mean[i].loss /= t->phase[i].labels;
     }
     return (rg_train_log){
-        .event = event, .step = rg_optimizer_steps(t->opt), .epoch = t->at.epoch, .batches = t->at.epoch_batches,
-        .loss = t->labels > 0 ? t->loss / t->labels : 0, .labels = t->labels, .cost = t->cost, .seconds = rg_now() - t->since,
+        .event = event,
+        .step = rg_optimizer_steps(t->opt),
+        .epoch = t->at.epoch,
+        .batches = t->at.epoch_batches,
+        .loss = t->labels > 0 ? t->loss / t->labels : 0,
+        .labels = t->labels,
+        .cost = t->cost,
+        .seconds = rg_now() - t->since,
         .cpu_seconds = rg_cpu_now() - t->cpu_since,
-        .rate = t->rate, .norm = t->norm / n, .clipped = (double)t->clipped / n, .part = rg_trainer__part(t), .phases = t->phase_mean, .phase_count = t->config.phase_count,
+        .rate = t->rate,
+        .norm = t->norm / n,
+        .clipped = (double)t->clipped / n,
+        .part = rg_trainer__part(t),
+        .phases = t->phase_mean,
+        .phase_count = t->config.phase_count,
     };
 }
 
@@ -150,8 +168,10 @@ static rg_status blame(rg_trainer *t, rg_status status, const rg_shares *shares,
 {
     char        words[256] = "";
     const char *phase = rg_trainer__phase_name(t);
-    if (t->hooks.blame && failed < shares->count) t->hooks.blame(t->hooks.context, shares->share[failed], words, sizeof words);
-    return rg_fail_in(status, "step %llu, epoch %llu, batch %llu%s%s%s%s: ", (unsigned long long)rg_optimizer_steps(t->opt) + 1,
+    if (t->hooks.blame && failed < shares->count)
+        t->hooks.blame(t->hooks.context, shares->share[failed], words, sizeof words);
+    return rg_fail_in(status,
+                      "step %llu, epoch %llu, batch %llu%s%s%s%s: ", (unsigned long long)rg_optimizer_steps(t->opt) + 1,
                       (unsigned long long)t->at.epoch, (unsigned long long)t->at.epoch_batches + 1, phase ? ", " : "",
                       phase ? phase : "", *words ? ", " : "", words);
 }
@@ -199,8 +219,9 @@ static rg_status apply(rg_trainer *t, const update *u)
     t->config.schedule.part = t->at.part > 0 ? t->at.part : 0;
     const uint64_t when = rg_schedule_by_epochs(&t->config.schedule) ? t->at.epoch : number;
     t->rate = t->at.rate_factor * rg_schedule_rate(&t->config.schedule, when) * rg_trainer__phase_factor(t);
-    rg_status status = rg_optimizer__step(&report, t->opt, rg_workers_grads(t->workers), (size_t)rg_workers_count(t->workers), u->divide,
-                                          t->rate, number, rg_workers_team(t->workers));
+    rg_status status =
+        rg_optimizer__step(&report, t->opt, rg_workers_grads(t->workers), (size_t)rg_workers_count(t->workers),
+                           u->divide, t->rate, number, rg_workers_team(t->workers));
     if (status != RG_OK) return blame(t, status, &(rg_shares){0}, 0);
     t->updates++;
     t->norm += report.norm;
@@ -213,7 +234,8 @@ static rg_status apply(rg_trainer *t, const update *u)
 static rg_status end_epoch(rg_trainer *t)
 {
     if (t->at.epoch_batches == 0)
-        return rg_fail(RG_EINVAL, "epoch %llu has no batch: is the training data empty?", (unsigned long long)t->at.epoch);
+        return rg_fail(RG_EINVAL, "epoch %llu has no batch: is the training data empty?",
+                       (unsigned long long)t->at.epoch);
     rg_trainer__log(t, RG_TRAIN_EPOCH, NULL, NULL);
     t->at.epoch++;
     t->at.epoch_batches = 0;
@@ -297,9 +319,10 @@ static rg_status stop(rg_trainer *t, bool saved)
 /* The model file and its relatives, as they validated: which one to use? */
 static rg_status done(rg_trainer *t)
 {
-    const rg_metric *model = t->model.count ? &t->model.metric[0] : NULL, *run = t->at.metrics.count ? &t->at.metrics.metric[0] : NULL;
+    const rg_metric *model = t->model.count ? &t->model.metric[0] : NULL,
+                    *run = t->at.metrics.count ? &t->at.metrics.metric[0] : NULL;
     const bool       better = model && run && (run->higher ? run->best > model->value : run->best < model->value);
-    char            *best = better && t->config.keep_best && t->config.model ? rg_trainer__best_name(t, run->name) : NULL;
+    char *best = better && t->config.keep_best && t->config.model ? rg_trainer__best_name(t, run->name) : NULL;
     if (better && t->config.keep_best && t->config.model && !best) return RG_ENOMEM;
     rg_train_log log = log_of(t, RG_TRAIN_DONE);
     log.path = best ? best : t->config.model;

@@ -99,7 +99,8 @@ rg_status rg_trainer__keep_get(rg_trainer *t, const rg_state *state);
 rg_status rg_trainer__put_settings(const rg_trainer *t, rg_state *state);
 rg_status rg_trainer__changes(char **out, const rg_trainer *t, const rg_state *state); /* NULL in *out when nothing changed */
 
-/* averaging.c: after a whole run, the parameters become what the model file holds: smoothed, where the optimiser smooths. */
+/* averaging.c: after a whole run, the parameters become what the model file holds: smoothed, where the optimiser
+ * smooths. */
 rg_status rg_trainer__take_final(rg_trainer *t);
 
 #endif

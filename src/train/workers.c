@@ -61,7 +61,8 @@ rg_status rg_workers_new(rg_workers **out, rg_params *params, const rg_workers_c
     if (!w->worker || !w->grads) status = RG_ENOMEM;
     for (int i = 0; i < w->count && status == RG_OK; i++) status = make_worker(w, i, params, config);
     if (status == RG_OK && w->count > 1) status = rg_team_new(&w->crew, w->count);
-    if (status == RG_OK && w->count > 1 && config->threads > 1) status = rg_team_new(&w->all, w->count * config->threads);
+    if (status == RG_OK && w->count > 1 && config->threads > 1)
+        status = rg_team_new(&w->all, w->count * config->threads);
     if (status != RG_OK) rg_workers_free(w);
     else *out = w;
     return status;

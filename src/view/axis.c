@@ -89,7 +89,8 @@ static void power_of_ten(char out[32], int exponent)
     int                      used = snprintf(out, 32, "10%s", exponent < 0 ? "⁻" : "");
 
     snprintf(digits, sizeof digits, "%d", abs(exponent));
-    for (const char *p = digits; *p && used < 28; p++) used += snprintf(out + used, (size_t)(32 - used), "%s", raised[*p - '0']);
+    for (const char *p = digits; *p && used < 28; p++)
+        used += snprintf(out + used, (size_t)(32 - used), "%s", raised[*p - '0']);
 }
 
 void rg_axis_text(char out[32], const rg_axis *s, double tick)

@@ -1,11 +1,13 @@
-/* collect.c - from watch points to a record: every attention a tape computes while it is watched becomes maps, one a head.
+/* collect.c - from watch points to a record: every attention a tape computes while it is watched becomes maps, one a
+ * head.
  *
- * A watch point "decoder.2.cross.weights" gives (P, H) weights of the open pairs and their reach. Its number is the layer, the rest the
- * name ("decoder.cross"). Which labels name its rows and columns is what the system's `uses` say of that watch point, and the sizes must
- * agree.
+ * A watch point "decoder.2.cross.weights" gives (P, H) weights of the open pairs and their reach. Its number is the
+ * layer, the rest the name ("decoder.cross"). Which labels name its rows and columns is what the system's `uses` say of
+ * that watch point, and the sizes must agree.
  *
- * A recurrent decoder looks once a step: its watch point comes with one row after the other, and the map is there with the last of them.
- * One that weighs again (a Gaussian over the weights of a window) is seen twice with the same reach: the later one counts. */
+ * A recurrent decoder looks once a step: its watch point comes with one row after the other, and the map is there
+ * with the last of them. One that weighs again (a Gaussian over the weights of a window) is seen twice with the same
+ * reach: the later one counts. */
 #include "regard/attention.h"
 #include "regard/view.h"
 
@@ -61,7 +63,8 @@ static int split_name(char *out, const char *name)
     return layer;
 }
 
-static rg_status add_head(rg_collector *c, rg_map_place place, size_t rows, size_t cols, const rg_tensor *x, const rg_reach *reach)
+static rg_status add_head(rg_collector *c, rg_map_place place, size_t rows, size_t cols, const rg_tensor *x,
+                          const rg_reach *reach)
 {
     rg_status status;
     rg_real  *w = rg_alloc_zero(reach->Nq * reach->Nk * sizeof *w + 1);
@@ -69,7 +72,9 @@ static rg_status add_head(rg_collector *c, rg_map_place place, size_t rows, size
     if (!w) return RG_ENOMEM;
     for (size_t i = 0; i < reach->Nq; i++)
         for (size_t p = reach->first[i]; p < reach->first[i + 1]; p++) {
-            size_t key = (size_t)(reach->begin ? reach->begin[i] + (int32_t)(p - reach->first[i]) : reach->key ? reach->key[p] : 0);
+            size_t key = (size_t)(reach->begin ? reach->begin[i] + (int32_t)(p - reach->first[i])
+                                  : reach->key ? reach->key[p]
+                                               : 0);
             w[i * reach->Nk + key] = rg_tensor_at(x, p, (size_t)place.head);
         }
     status = rg_record_add_map(NULL, c->record, place, rows, cols, w, reach->Nk);
@@ -101,7 +106,8 @@ static rg_status add_head_edges(rg_collector *c, rg_map_place place, size_t rows
 }
 
 /* Heads of a map that is there at once. */
-static rg_status add_whole(rg_collector *c, const char *name, size_t rows, size_t cols, const rg_tensor *x, const rg_reach *reach)
+static rg_status add_whole(rg_collector *c, const char *name, size_t rows, size_t cols, const rg_tensor *x,
+                           const rg_reach *reach)
 {
     rg_status    status = RG_OK;
     rg_map_place place = { NULL, -1, -1, -1, c->hypothesis };
@@ -113,14 +119,16 @@ static rg_status add_whole(rg_collector *c, const char *name, size_t rows, size_
     for (size_t h = 0; h < rg_tensor_cols(x) && status == RG_OK; h++) {
         if (c->head >= 0 && (size_t)c->head != h) continue;
         place.head = (int)h;
-        if (reach->key && c->record->labels[rows].kind == RG_LABEL_NODE) status = add_head_edges(c, place, rows, cols, x, reach);
+        if (reach->key && c->record->labels[rows].kind == RG_LABEL_NODE)
+            status = add_head_edges(c, place, rows, cols, x, reach);
         else status = add_head(c, place, rows, cols, x, reach);
     }
     rg_free(short_name);
     return status;
 }
 
-static rg_status walk_of(walk **out, rg_collector *c, const char *name, size_t row_labels, size_t col_labels, size_t heads)
+static rg_status walk_of(walk **out, rg_collector *c, const char *name, size_t row_labels, size_t col_labels,
+                         size_t heads)
 {
     const size_t rows = c->record->labels[row_labels].count, cols = c->record->labels[col_labels].count;
     size_t count, bytes;
@@ -129,7 +137,8 @@ static rg_status walk_of(walk **out, rg_collector *c, const char *name, size_t r
     walk *w = rg_alloc_zero(sizeof *w);
     if (!w) return RG_ENOMEM;
     *w = (walk){ .rows = rows, .cols = cols, .heads = heads, .row_labels = row_labels, .col_labels = col_labels, .name = rg_strdup(name) };
-    if (rg_size_mul(&count, rows, cols) && rg_size_mul(&count, count, heads) && rg_size_mul(&bytes, count, sizeof *w->w))
+    if (rg_size_mul(&count, rows, cols) && rg_size_mul(&count, count, heads) &&
+        rg_size_mul(&bytes, count, sizeof *w->w))
         w->w = rg_alloc_zero(bytes + 1);
     walk **end = &c->walks;
     while (*end) end = &(*end)->next;
@@ -138,7 +147,8 @@ static rg_status walk_of(walk **out, rg_collector *c, const char *name, size_t r
 }
 
 /* Some rows more. */
-static rg_status add_rows(rg_collector *c, const char *name, size_t rows, size_t cols, const rg_tensor *x, const rg_reach *reach)
+static rg_status add_rows(rg_collector *c, const char *name, size_t rows, size_t cols, const rg_tensor *x,
+                          const rg_reach *reach)
 {
     walk *w;
     RG_TRY(walk_of(&w, c, name, rows, cols, rg_tensor_cols(x)));
@@ -153,7 +163,8 @@ static rg_status add_rows(rg_collector *c, const char *name, size_t rows, size_t
             rg_real *row = w->w + ((h * w->rows) + first + i) * w->cols;
             memset(row, 0, w->cols * sizeof *row);
             for (size_t p = reach->first[i]; p < reach->first[i + 1]; p++)
-                row[reach->begin ? reach->begin[i] + (int32_t)(p - reach->first[i]) : reach->key[p]] = rg_tensor_at(x, p, h);
+                row[reach->begin ? reach->begin[i] + (int32_t)(p - reach->first[i]) : reach->key[p]] =
+                    rg_tensor_at(x, p, h);
         }
     w->last = first;
     w->filled = first + reach->Nq;
@@ -175,7 +186,8 @@ static rg_status add_walks(rg_collector *c)
         for (size_t h = 0; h < w->heads && status == RG_OK && w->filled == w->rows; h++) {
             if (c->head >= 0 && (size_t)c->head != h) continue;
             place.head = (int)h;
-            status = rg_record_add_map(NULL, c->record, place, w->row_labels, w->col_labels, w->w + h * w->rows * w->cols, w->cols);
+            status = rg_record_add_map(NULL, c->record, place, w->row_labels, w->col_labels,
+                                       w->w + h * w->rows * w->cols, w->cols);
         }
         rg_free(short_name);
     }
@@ -204,11 +216,13 @@ static void see(void *context, const char *name, const rg_tensor *x, const void 
 
     if (c->status != RG_OK) return;
     if (!reach || !use || !labels_named(&rows, c, use->rows) || !labels_named(&cols, c, use->cols) ||
-        reach->Nk != c->record->labels[cols].count || rg_tensor_rows(x) != reach->P || !rg_size_mul(&count, reach->Nq, reach->Nk)) {
+        reach->Nk != c->record->labels[cols].count || rg_tensor_rows(x) != reach->P ||
+        !rg_size_mul(&count, reach->Nq, reach->Nk)) {
         c->skipped++;
         return;
     }
-    if (!rg_attention_use_crosses(use) && reach->Nq == c->record->labels[rows].count) c->status = add_whole(c, name, rows, cols, x, reach);
+    if (!rg_attention_use_crosses(use) && reach->Nq == c->record->labels[rows].count)
+        c->status = add_whole(c, name, rows, cols, x, reach);
     else c->status = add_rows(c, name, rows, cols, x, reach);
     if (c->status != RG_OK) c->message = rg_strdup(rg_message());
 }

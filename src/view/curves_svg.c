@@ -24,21 +24,26 @@ static void put_axes(const frame *f, const rg_curves *c)
         if (!rg_axis_place(&at, &f->y, ticks[i])) continue;
         at = TOP + f->high * (1 - at);
         rg_axis_text(text, &f->y, ticks[i]);
-        rg_buffer_format(f->b, "<path d=\"M%d %.1fh%.1f\" stroke=\"var(--line)\"/><text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>",
-                         LEFT, at, f->wide, LEFT - 6, at + 4, text);
+        rg_buffer_format(
+            f->b,
+            "<path d=\"M%d %.1fh%.1f\" stroke=\"var(--line)\"/><text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>",
+            LEFT, at, f->wide, LEFT - 6, at + 4, text);
     }
     n = rg_axis_ticks(ticks, &f->x, 7);
     for (size_t i = 0; i < n; i++) {
         if (!rg_axis_place(&at, &f->x, ticks[i]) || at < -0.001 || at > 1.001) continue;
         rg_axis_text(text, &f->x, ticks[i]);
         rg_buffer_format(f->b,
-                         "<path d=\"M%.1f %.1fv4\" stroke=\"var(--dim)\"/><text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>",
+                         "<path d=\"M%.1f %.1fv4\" stroke=\"var(--dim)\"/><text x=\"%.1f\" y=\"%.1f\" "
+                         "text-anchor=\"middle\">%s</text>",
                          LEFT + f->wide * at, TOP + f->high, LEFT + f->wide * at, TOP + f->high + 17, text);
     }
     rg_buffer_format(f->b, "<path d=\"M%d %.1fh%.1f\" stroke=\"var(--dim)\"/>", LEFT, TOP + f->high, f->wide);
-    rg_buffer_format(f->b, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">", LEFT + f->wide / 2, TOP + f->high + 36);
+    rg_buffer_format(f->b, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">", LEFT + f->wide / 2,
+                     TOP + f->high + 36);
     rg_buffer_html(f->b, c->x_name);
-    rg_buffer_format(f->b, "</text><text transform=\"translate(11 %.1f) rotate(-90)\" text-anchor=\"middle\">", TOP + f->high / 2);
+    rg_buffer_format(f->b, "</text><text transform=\"translate(11 %.1f) rotate(-90)\" text-anchor=\"middle\">",
+                     TOP + f->high / 2);
     rg_buffer_html(f->b, c->y_name);
     rg_buffer_text(f->b, "</text>");
 }
@@ -49,7 +54,9 @@ static void put_series(const frame *f, const rg_series *s, size_t index)
     size_t stretch = s->count > MOST_POINTS ? (2 * s->count + MOST_POINTS - 1) / MOST_POINTS : 1;
     bool   pen = false;
 
-    rg_buffer_format(f->b, "<path fill=\"none\" stroke=\"var(--s%zu)\" stroke-width=\"1.8\" stroke-linejoin=\"round\" d=\"", index % 8);
+    rg_buffer_format(f->b,
+                     "<path fill=\"none\" stroke=\"var(--s%zu)\" stroke-width=\"1.8\" stroke-linejoin=\"round\" d=\"",
+                     index % 8);
     for (size_t i = 0; i < s->count; i += stretch) {
         size_t low = i, high = i, pick[2];
         for (size_t k = i; k < i + stretch && k < s->count; k++) {
@@ -72,8 +79,8 @@ static void put_series(const frame *f, const rg_series *s, size_t index)
     for (size_t i = 0; s->count <= 40 && i < s->count; i++) {
         double x, y;
         if (!rg_axis_place(&x, &f->x, s->x[i]) || !rg_axis_place(&y, &f->y, s->y[i])) continue;
-        rg_buffer_format(f->b, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.8\" fill=\"var(--s%zu)\"><title>", LEFT + f->wide * x,
-                         TOP + f->high * (1 - y), index % 8);
+        rg_buffer_format(f->b, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.8\" fill=\"var(--s%zu)\"><title>",
+                         LEFT + f->wide * x, TOP + f->high * (1 - y), index % 8);
         rg_buffer_html(f->b, s->name);
         rg_buffer_format(f->b, " %g: %.6g</title></circle>", s->x[i], s->y[i]);
     }
@@ -84,9 +91,10 @@ static void put_legend(const frame *f, const rg_curves *c)
     double x = LEFT;
 
     for (size_t i = 0; i < c->count; i++) {
-        rg_buffer_format(
-            f->b, "<path d=\"M%.1f 38h16\" stroke=\"var(--s%zu)\" stroke-width=\"3\"/><text x=\"%.1f\" y=\"42\" style=\"fill:var(--fg)\">",
-            x, i % 8, x + 21);
+        rg_buffer_format(f->b,
+                         "<path d=\"M%.1f 38h16\" stroke=\"var(--s%zu)\" stroke-width=\"3\"/><text x=\"%.1f\" y=\"42\" "
+                         "style=\"fill:var(--fg)\">",
+                         x, i % 8, x + 21);
         rg_buffer_html(f->b, c->series[i].name);
         rg_buffer_text(f->b, "</text>");
         for (const char *p = c->series[i].name; *p; p++) x += ((unsigned char)*p & 0xc0) != 0x80 ? LEGEND : 0;
@@ -101,8 +109,11 @@ rg_status rg_curves_svg(char **out, const rg_curves *c, int width, int height)
 
     if (width < 160 || height < 140) return rg_fail(RG_EINVAL, "curves in %d x %d: at least 160 x 140", width, height);
     rg_axis_fit(&f.x, &f.y, c);
-    rg_buffer_format(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" "
-                         "font-size=\"12\" style=\"fill:var(--dim)\"><title>", width, height, width, height);
+    rg_buffer_format(
+        &b,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" "
+        "font-size=\"12\" style=\"fill:var(--dim)\"><title>",
+        width, height, width, height);
     rg_buffer_html(&b, c->title);
     rg_buffer_text(&b, "</title><text x=\"0\" y=\"16\" font-size=\"15\" font-weight=\"600\" style=\"fill:var(--fg)\">");
     rg_buffer_html(&b, c->title);

@@ -2,7 +2,8 @@
 #include "base/module.h"
 #include "view/figure.h"
 
-static const char *const style_names[RG_FIGURE_STYLES] = { "auto", "matrix", "grid", "links", "picture", "graph", "curves", "memory" };
+static const char *const style_names[RG_FIGURE_STYLES] = { "auto",    "matrix", "grid",   "links",
+                                                           "picture", "graph",  "curves", "memory" };
 
 const char *rg_figure_style_name(rg_figure_style style)
 {

@@ -7,8 +7,9 @@
 RG_API_BEGIN
 
 /* rg_figure_render() of the module. A record, sizes and formats as there. */
-typedef rg_status rg_figure_renderer(void **out, size_t *out_bytes, rg_figure_result *out_result, const rg_record *record,
-                                     rg_figure_format format, const rg_figure_options *options);
+typedef rg_status  rg_figure_renderer(void **out, size_t *out_bytes, rg_figure_result *out_result,
+                                      const rg_record *record, rg_figure_format format,
+                                      const rg_figure_options *options);
 rg_figure_renderer rg_figure__render;
 
 RG_API_END

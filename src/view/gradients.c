@@ -3,11 +3,12 @@
  *     delta_t = dL_T / dh_t        for t = T-1 .. 0, for a plain recurrent network, an LSTM and a GRU
  *
  * ||dh_j/dh_k|| <= (||U|| max|f'|)^(j-k): a plain network's gradient falls (or grows) by a constant factor a step (Bengio et al.
- * 1994, Pascanu et al. 2013); the LSTM's cell passes it on times the forget gate. Beside it the norm of what step t adds to the
- * gradient of the recurrent weights: h_{t-1}^T dx_t, of rank one, so its norm is the product of the two.
+ * 1994, Pascanu et al. 2013); the LSTM's cell passes it on times the forget gate. Beside it the norm of what step t
+ * adds to the gradient of the recurrent weights: h_{t-1}^T dx_t, of rank one, so its norm is the product of the two.
  *
- * The gated networks start as they should be started: with a bias of 1 where a gate keeps (the LSTM's forget gate, Gers et al. 2000; the GRU's
- * update gate z in h' = (1-z) n + z h). Without it a GRU's gates are half open, and its gradient falls like a plain network's. */
+ * The gated networks start as they should be started: with a bias of 1 where a gate keeps (the LSTM's forget gate,
+ * Gers et al. 2000; the GRU's update gate z in h' = (1-z) n + z h). Without it a GRU's gates are half open, and its
+ * gradient falls like a plain network's. */
 #include "view/gradients.h"
 
 #include "regard/recurrent.h"
@@ -20,7 +21,9 @@ typedef struct network {
     rg_recurrence kind;
 } network;
 
-static const network networks[] = { { "RNN", RG_RNN }, { "LSTM, forget bias 1", RG_LSTM }, { "GRU, update bias 1", RG_GRU_RESET_AFTER } };
+static const network networks[] = { { "RNN", RG_RNN },
+                                    { "LSTM, forget bias 1", RG_LSTM },
+                                    { "GRU, update bias 1", RG_GRU_RESET_AFTER } };
 enum { NETWORKS = sizeof networks / sizeof *networks, MOST_STEPS = 4096, MOST_WIDTH = 1024 };
 
 double rg_gradients__norm(const rg_real *v, size_t count)
@@ -61,7 +64,9 @@ void rg_gradients__say(char *out, size_t room, double near, double far, size_t s
     const double ratio = near > 0 && far > 0 ? far / near : near > 0 ? 0 : 1;
     const char  *word = ratio <= 0.01 ? "vanish" : ratio >= 100 ? "explode" : "stay";
     if (ratio <= 0) snprintf(out, room, "vanish (to nothing)");
-    else snprintf(out, room, "%s (%.2f%s%s)", word, pow(ratio, 1 / (double)(steps ? steps : 1)), step ? " per " : "", step ? step : "");
+    else
+        snprintf(out, room, "%s (%.2f%s%s)", word, pow(ratio, 1 / (double)(steps ? steps : 1)), step ? " per " : "",
+                 step ? step : "");
 }
 
 /* The first column of the gates that keep what was there, and one past the last: the LSTM's f, the GRU's z. */
@@ -86,20 +91,23 @@ static rg_tensor *projected(rg_tape *t, rg_random *random, rg_recurrence kind, s
 }
 
 /* One step; the plain network's activation can be chosen. */
-static rg_tensor *step(rg_tape *t, rg_recurrence kind, rg_activation f, const rg_recurrent_weights *w, rg_tensor *x, rg_tensor *h, rg_tensor **cell)
+static rg_tensor *step(rg_tape *t, rg_recurrence kind, rg_activation f, const rg_recurrent_weights *w, rg_tensor *x,
+                       rg_tensor *h, rg_tensor **cell)
 {
     if (kind == RG_RNN && f != RG_TANH) return rg_map(t, rg_add(t, x, rg_matmul(t, h, w->u)), f);
     return rg_recurrent_cell(t, kind, w, x, h, kind == RG_LSTM ? *cell : NULL, kind == RG_LSTM ? cell : NULL);
 }
 
 /* state[t] and weight[t]: norms of dL/dh_t and of the weight gradient of step t. */
-static rg_status measure(double *state, double *weight, rg_tape *t, rg_recurrence kind, const rg_gradients_options *o, rg_activation f)
+static rg_status measure(double *state, double *weight, rg_tape *t, rg_recurrence kind, const rg_gradients_options *o,
+                         rg_activation f)
 {
     rg_random             random = rg_random_new(o->seed, (uint64_t)kind);
     const size_t          steps = o->steps, width = o->width, cols = rg_recurrence_gates(kind) * width;
     const double          gain = o->gain > 0 ? o->gain : 0.9, range = gain * sqrt(3.0 / (double)width); /* spectral radius near `gain` */
-    rg_recurrent_weights  w = { .u = strcmp(o->remedy, "orthogonal") == 0 ? rg_gradients__orthogonal(t, o->seed, width, cols, 1)
-                                                                          : rg_gradients__drawn(t, &random, width, cols, range) };
+    rg_recurrent_weights  w = { .u = strcmp(o->remedy, "orthogonal") == 0
+                                         ? rg_gradients__orthogonal(t, o->seed, width, cols, 1)
+                                         : rg_gradients__drawn(t, &random, width, cols, range) };
     rg_tensor           **h = rg_tape_memory(t, steps * sizeof *h), **x = rg_tape_memory(t, steps * sizeof *x);
     rg_tensor            *before = rg_zeros(t, 1, width, NULL), *cell = rg_zeros(t, 1, width, NULL);
 
@@ -137,7 +145,8 @@ static rg_status add_heat(rg_record *r, const double *state, size_t steps)
     for (size_t i = 0; status == RG_OK && i < steps; i++)
         if (!(times[i] = rg_format("%zu", i))) status = RG_ENOMEM;
     if (status == RG_OK) status = rg_record_add_labels(&rows, r, "network", RG_LABEL_TOKEN, names, NETWORKS);
-    if (status == RG_OK) status = rg_record_add_labels(&cols, r, "time step", RG_LABEL_SLOT, (const char *const *)times, steps);
+    if (status == RG_OK)
+        status = rg_record_add_labels(&cols, r, "time step", RG_LABEL_SLOT, (const char *const *)times, steps);
     if (status == RG_OK) status = rg_record_add_map(NULL, r, place, rows, cols, w, steps);
     for (size_t i = 0; times && i < steps; i++) rg_free(times[i]);
     rg_free(times);
@@ -145,15 +154,17 @@ static rg_status add_heat(rg_record *r, const double *state, size_t steps)
     return status;
 }
 
-static rg_status add_all(rg_record *r, rg_tape *t, const rg_gradients_options *o, double *x, double *state, double *weight)
+static rg_status add_all(rg_record *r, rg_tape *t, const rg_gradients_options *o, double *x, double *state,
+                         double *weight)
 {
     size_t        states, weights;
     rg_activation f;
 
     RG_TRY(rg_activation_find(&f, strcmp(o->activation, "linear") == 0 ? "identity" : o->activation));
-    RG_TRY(rg_record_add_curves(&states, r, "How much of the loss reaches step t", "time step t", "norm of dL/dh", false, true));
-    RG_TRY(rg_record_add_curves(&weights, r, "What step t teaches the recurrent weights", "time step t", "norm of dL/dU at t", false,
-                                true));
+    RG_TRY(rg_record_add_curves(&states, r, "How much of the loss reaches step t", "time step t", "norm of dL/dh",
+                                false, true));
+    RG_TRY(rg_record_add_curves(&weights, r, "What step t teaches the recurrent weights", "time step t",
+                                "norm of dL/dU at t", false, true));
     for (size_t i = 0; i < o->steps; i++) x[i] = (double)i;
     for (size_t k = 0; k < NETWORKS; k++) {
         double   *s = state + k * o->steps;
@@ -172,7 +183,8 @@ static rg_status set_title(rg_record *r, const double *state, const rg_gradients
 {
     char  said[NETWORKS][80];
     for (size_t k = 0; k < NETWORKS; k++)
-        rg_gradients__say(said[k], sizeof said[k], state[k * o->steps + o->steps - 1], state[k * o->steps], o->steps - 1, k ? NULL : "step");
+        rg_gradients__say(said[k], sizeof said[k], state[k * o->steps + o->steps - 1], state[k * o->steps],
+                          o->steps - 1, k ? NULL : "step");
     char *title = rg_format("Gradients: RNN %s, LSTM %s, GRU %s", said[0], said[1], said[2]);
     if (!title) return RG_ENOMEM;
     rg_free(r->title);
@@ -182,9 +194,11 @@ static rg_status set_title(rg_record *r, const double *state, const rg_gradients
 
 static rg_status check(const rg_gradients_options *o)
 {
-    if (o->steps < 2 || o->steps > MOST_STEPS || o->width < 1 || o->width > MOST_WIDTH || !(o->gain >= 0) || o->depth > MOST_STEPS)
-        return rg_fail(RG_EINVAL, "%zu steps (2 to %d), width %zu (1 to %d), gain %g (0 and above), depth %zu (0 to %d)", o->steps, MOST_STEPS,
-                       o->width, MOST_WIDTH, o->gain, o->depth, MOST_STEPS);
+    if (o->steps < 2 || o->steps > MOST_STEPS || o->width < 1 || o->width > MOST_WIDTH || !(o->gain >= 0) ||
+        o->depth > MOST_STEPS)
+        return rg_fail(RG_EINVAL,
+                       "%zu steps (2 to %d), width %zu (1 to %d), gain %g (0 and above), depth %zu (0 to %d)", o->steps,
+                       MOST_STEPS, o->width, MOST_WIDTH, o->gain, o->depth, MOST_STEPS);
     if (!o->depth && strcmp(o->remedy, "batchnorm") == 0)
         return rg_fail(RG_EINVAL, "batch norm is a remedy of deep networks: give --depth 30");
     return RG_OK;

@@ -17,11 +17,12 @@ void rg_page__begin(rg_buffer *b, const char *title, bool live, bool dark)
 {
     rg_buffer_text(b, "<!doctype html>\n<html lang=\"en\"");
     if (dark) rg_buffer_text(b, " data-theme=\"dark\"");
-    rg_buffer_format(b,
-                     ">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
-                     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data: blob:; style-src "
-                     "'unsafe-inline'; script-src 'unsafe-inline'%s\">\n",
-                     live ? "; connect-src 'self'" : "");
+    rg_buffer_format(
+        b,
+        ">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data: blob:; style-src "
+        "'unsafe-inline'; script-src 'unsafe-inline'%s\">\n",
+        live ? "; connect-src 'self'" : "");
     if (live) rg_buffer_text(b, "<meta name=\"regard-live\" content=\"1\">\n");
     rg_buffer_text(b, "<title>");
     rg_buffer_html(b, title);

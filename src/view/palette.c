@@ -1,5 +1,6 @@
-/* palette.c - colours from low to high, the same in the terminal, in figures and on the page (page/draw.js has the stops
- * too). Each ramp rises or falls in lightness all the way, so that it survives gray printing and colour-blind eyes. */
+/* palette.c - colours from low to high, the same in the terminal, in figures and on the page (page/draw.js has the
+ * stops too). Each ramp rises or falls in lightness all the way, so that it survives gray printing and colour-blind
+ * eyes. */
 #include "regard/view.h"
 
 enum { STOPS = 7 };

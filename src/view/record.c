@@ -1,4 +1,5 @@
-/* record.c - making a record and asking it. The reader uses the same adders, so what they check holds for every record. */
+/* record.c - making a record and asking it. The reader uses the same adders, so what they check holds for every
+ * record. */
 #include "regard/record.h"
 
 #include <math.h>

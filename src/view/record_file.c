@@ -1,7 +1,8 @@
 /* record_file.c - records on disk: JSON, or safetensors for large ones.
  *
- * The safetensors form keeps the JSON, without weights and pictures, as the metadata string "regard.record". Map n is the array
- * "map.n" (rows x cols), or for edges "map.n.from", "map.n.to" and "map.n.weights"; the picture of label list n is "labels.n.picture". */
+ * The safetensors form keeps the JSON, without weights and pictures, as the metadata string "regard.record". Map n
+ * is the array "map.n" (rows x cols), or for edges "map.n.from", "map.n.to" and "map.n.weights"; the picture of
+ * label list n is "labels.n.picture". */
 #include "regard/record.h"
 #include "regard/safetensors.h"
 #include "view/buffer.h"
@@ -42,7 +43,8 @@ static rg_status fill_writer(rg_safetensors_writer *w, const rg_record *r, const
     for (size_t i = 0; i < r->maps; i++) RG_TRY(add_map(w, &r->map[i], i));
     for (size_t i = 0; i < r->label_lists; i++)
         if (r->labels[i].picture)
-            RG_TRY(add_array(w, "labels", i, ".picture", RG_DTYPE_U8, &r->labels[i].picture_bytes, 1, r->labels[i].picture));
+            RG_TRY(add_array(w, "labels", i, ".picture", RG_DTYPE_U8, &r->labels[i].picture_bytes, 1,
+                             r->labels[i].picture));
     return RG_OK;
 }
 
@@ -67,9 +69,9 @@ static rg_status save_json(const rg_record *r, const char *path)
     size_t    bytes;
 
     RG_TRY(rg_record_to_json(&json, &bytes, r, RG_WEIGHTS_AUTO));
-    status = bytes > RG_RECORD_MAX_JSON
-                 ? rg_fail(RG_ELIMIT, "%s: %zu bytes of JSON, at most %zu: name it .safetensors", path, bytes, RG_RECORD_MAX_JSON)
-                 : rg_file_replace(path, json, bytes);
+    status = bytes > RG_RECORD_MAX_JSON ? rg_fail(RG_ELIMIT, "%s: %zu bytes of JSON, at most %zu: name it .safetensors",
+                                                  path, bytes, RG_RECORD_MAX_JSON)
+                                        : rg_file_replace(path, json, bytes);
     rg_free(json);
     return status;
 }
@@ -83,8 +85,8 @@ rg_status rg_record_save(const rg_record *r, const char *path)
 /* --------------------------------------------------------------------------------------------------- reading */
 
 /* The array "map.INDEX<part>", which must be of that type and shape (dims[0] SIZE_MAX: any length, told in *length). */
-static rg_status get_array(const void **out, size_t *length, rg_safetensors *st, size_t index, const char *part, rg_dtype dtype,
-                           size_t ndim, const size_t *dims)
+static rg_status get_array(const void **out, size_t *length, rg_safetensors *st, size_t index, const char *part,
+                           rg_dtype dtype, size_t ndim, const size_t *dims)
 {
     char                        name[64];
     const rg_safetensors_entry *e;
@@ -148,7 +150,8 @@ static rg_status load_safetensors(rg_record **out, const char *path)
     source.context = st;
     json = rg_safetensors_metadata(st, metadata_key);
     status = json ? rg_record__from_json(&r, json, strlen(json), &source)
-                  : rg_fail(RG_EFORMAT, "not a record: it has no \"%s\" (`regard show -m` shows what a model looks at)", metadata_key);
+                  : rg_fail(RG_EFORMAT, "not a record: it has no \"%s\" (`regard show -m` shows what a model looks at)",
+                            metadata_key);
     if (status == RG_OK && (status = read_pictures(r, st)) != RG_OK) rg_record_free(r);
     rg_safetensors_close(st);
     if (status != RG_OK) return rg_fail_in(status, "%s: ", path);

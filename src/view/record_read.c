@@ -82,7 +82,8 @@ static bool get_true(json_t *object, const char *key)
 static rg_status read_matrix(float *out, json_t *list, size_t rows, size_t cols)
 {
     if (!json_is_array(list) || json_array_size(list) != rows)
-        return rg_fail(RG_EFORMAT, "%zu rows, the labels are %zu", json_is_array(list) ? json_array_size(list) : 0, rows);
+        return rg_fail(RG_EFORMAT, "%zu rows, the labels are %zu", json_is_array(list) ? json_array_size(list) : 0,
+                       rows);
     for (size_t i = 0; i < rows; i++) {
         json_t *row = json_array_get(list, i);
         if (!json_is_array(row) || json_array_size(row) != cols)
@@ -379,7 +380,8 @@ static rg_status read_series(rg_record *r, size_t curves, json_t *object)
     size_t      nx = 0, ny = 0;
 
     RG_TRY(get_string(&name, object, "name", ""));
-    if ((status = read_numbers(&x, &nx, object, "x")) == RG_OK && (status = read_numbers(&y, &ny, object, "y")) == RG_OK) {
+    if ((status = read_numbers(&x, &nx, object, "x")) == RG_OK &&
+        (status = read_numbers(&y, &ny, object, "y")) == RG_OK) {
         if (nx != ny) status = rg_fail(RG_EFORMAT, "%zu numbers in x, %zu in y", nx, ny);
         else status = rg_record_add_series(r, curves, name, x, y, nx);
     }
@@ -398,7 +400,8 @@ static rg_status read_curves(rg_record *r, json_t *object)
     RG_TRY(get_string(&x_name, object, "x", ""));
     RG_TRY(get_string(&y_name, object, "y", ""));
     RG_TRY(get_array(&list, object, "series", RG_RECORD_MAX_LISTS));
-    RG_TRY(rg_record_add_curves(&index, r, title, x_name, y_name, get_true(object, "x_log"), get_true(object, "y_log")));
+    RG_TRY(
+        rg_record_add_curves(&index, r, title, x_name, y_name, get_true(object, "x_log"), get_true(object, "y_log")));
     for (size_t i = 0; i < json_array_size(list); i++) {
         rg_status status = read_series(r, index, json_array_get(list, i));
         if (status != RG_OK) return rg_fail_in(status, "series[%zu]: ", i);
@@ -465,7 +468,8 @@ rg_status rg_record__from_json(rg_record **out, const char *json, size_t bytes, 
     json_t      *root;
 
     if (bytes > RG_RECORD_MAX_JSON)
-        return rg_fail(RG_ELIMIT, "a JSON record of %zu bytes, at most %zu; use .safetensors", bytes, RG_RECORD_MAX_JSON);
+        return rg_fail(RG_ELIMIT, "a JSON record of %zu bytes, at most %zu; use .safetensors", bytes,
+                       RG_RECORD_MAX_JSON);
     RG_TRY(rg_view__check_depth(json, bytes));
     if (!(root = json_loadb(json, bytes, JSON_REJECT_DUPLICATES, &error)))
         return rg_fail(RG_EFORMAT, "line %d, column %d: %s", error.line, error.column, error.text);

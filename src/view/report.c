@@ -40,7 +40,8 @@ typedef struct log_state {
     double   step; /* of the line before */
 } log_state;
 
-/* Forget points past `step`, or from it on: a run that was resumed repeats what came after its checkpoint, one that starts again repeats all. */
+/* Forget points past `step`, or from it on: a run that was resumed repeats what came after its checkpoint, one that
+ * starts again repeats all. */
 static void forget(log_state *s, double step, bool itself)
 {
     for (size_t i = 0; i < s->count; i++) {
@@ -109,9 +110,8 @@ static rg_status take_line(log_state *s, json_t *line)
         if (json_is_number(v)) RG_TRY(add_point(s, plain[i].set, plain[i].name, step, json_number_value(v)));
     }
     if (json_is_object(valid))
-        json_object_foreach(valid, metric, value)
-            if (json_is_number(value))
-                RG_TRY(add_point(s, set_of(metric), strcmp(metric, "loss") ? metric : "validation", step, json_number_value(value)));
+        json_object_foreach(valid, metric, value) if (json_is_number(value)) RG_TRY(add_point(
+            s, set_of(metric), strcmp(metric, "loss") ? metric : "validation", step, json_number_value(value)));
     if (json_is_array(samples) && json_array_size(samples)) {
         json_decref(s->last);
         s->last = json_incref(line);
@@ -136,7 +136,8 @@ static rg_status read_lines(log_state *s, const char *path, char *text, size_t b
         if (!end) end = text + bytes;
         number++;
         if (end == at) continue;
-        if (end - at > MOST_LINE) return rg_fail(RG_ELIMIT, "%s: line %zu is longer than %d bytes", path, number, MOST_LINE);
+        if (end - at > MOST_LINE)
+            return rg_fail(RG_ELIMIT, "%s: line %zu is longer than %d bytes", path, number, MOST_LINE);
         if ((status = rg_view__check_depth(at, (size_t)(end - at))) != RG_OK)
             return rg_fail_in(status, "%s: line %zu: ", path, number);
         line = json_loadb(at, (size_t)(end - at), 0, &error);
@@ -160,7 +161,8 @@ static rg_status add_samples(rg_record *r, const log_state *s)
     for (size_t i = 0; i < json_array_size(s->samples) && i < 64; i++)
         for (int k = 0; k < 3; k++) {
             json_t *v = json_object_get(json_array_get(s->samples, i), roles[k]);
-            if (json_is_string(v) && *json_string_value(v)) RG_TRY(rg_record_add_text(r, roles[k], json_string_value(v), 0, false));
+            if (json_is_string(v) && *json_string_value(v))
+                RG_TRY(rg_record_add_text(r, roles[k], json_string_value(v), 0, false));
         }
     return RG_OK;
 }
@@ -184,7 +186,8 @@ static rg_status add_curves(rg_record *r, const log_state *s)
         RG_TRY(rg_record_add_curves(&curves, r, sets[set].title, "step", sets[set].y_name, false, sets[set].log));
         for (size_t i = 0; i < s->count; i++)
             if (in_set(&s->series[i], set))
-                RG_TRY(rg_record_add_series(r, curves, s->series[i].name, s->series[i].x, s->series[i].y, s->series[i].count));
+                RG_TRY(rg_record_add_series(r, curves, s->series[i].name, s->series[i].x, s->series[i].y,
+                                            s->series[i].count));
     }
     return RG_OK;
 }
@@ -215,7 +218,8 @@ rg_status rg_report_read(rg_record **out, const char *run)
     char      *text = NULL, *path = NULL;
     size_t     bytes = 0;
 
-    if ((status = find_log(&path, run)) != RG_OK || (status = rg_view__read_file(&text, &bytes, path, most_log)) != RG_OK ||
+    if ((status = find_log(&path, run)) != RG_OK ||
+        (status = rg_view__read_file(&text, &bytes, path, most_log)) != RG_OK ||
         (status = read_lines(&s, path, text, bytes)) != RG_OK)
         goto done;
     if (!any_point(&s)) {
@@ -252,7 +256,8 @@ static const rg_series *find_series(const rg_record *r, const char *title, const
 
 static void put_tile(rg_buffer *b, const char *name, int digits, double value, const char *note, double step)
 {
-    rg_buffer_format(b, "<div class=\"tile\"><b>%s</b><span>%.*f</span><i>%s%.0f</i></div>\n", name, digits, value, note, step);
+    rg_buffer_format(b, "<div class=\"tile\"><b>%s</b><span>%.*f</span><i>%s%.0f</i></div>\n", name, digits, value,
+                     note, step);
 }
 
 static size_t best_point(const rg_series *s, bool least)
@@ -268,17 +273,24 @@ static void put_tiles(rg_buffer *b, const rg_record *r)
 {
     const rg_series *loss = find_series(r, "Loss", "training"), *valid = find_series(r, "Loss", "validation");
     const rg_series *bleu = find_series(r, "Validation", "bleu"), *chrf = find_series(r, "Validation", "chrf");
-    const rg_series *ppl = find_series(r, "Perplexity", "perplexity"), *speed = find_series(r, "Speed", "words per second");
+    const rg_series *ppl = find_series(r, "Perplexity", "perplexity"),
+                    *speed = find_series(r, "Speed", "words per second");
     double           sum = 0;
 
     rg_buffer_text(b, "<div class=\"tiles\">\n");
     if (loss) put_tile(b, "Training loss", 3, loss->y[loss->count - 1], "at step ", loss->x[loss->count - 1]);
-    if (valid) put_tile(b, "Best validation loss", 3, valid->y[best_point(valid, true)], "at step ", valid->x[best_point(valid, true)]);
-    if (ppl) put_tile(b, "Best perplexity", 3, ppl->y[best_point(ppl, true)], "at step ", ppl->x[best_point(ppl, true)]);
-    if (bleu) put_tile(b, "Best BLEU", 1, bleu->y[best_point(bleu, false)], "at step ", bleu->x[best_point(bleu, false)]);
-    if (chrf) put_tile(b, "Best chrF", 1, chrf->y[best_point(chrf, false)], "at step ", chrf->x[best_point(chrf, false)]);
+    if (valid)
+        put_tile(b, "Best validation loss", 3, valid->y[best_point(valid, true)], "at step ",
+                 valid->x[best_point(valid, true)]);
+    if (ppl)
+        put_tile(b, "Best perplexity", 3, ppl->y[best_point(ppl, true)], "at step ", ppl->x[best_point(ppl, true)]);
+    if (bleu)
+        put_tile(b, "Best BLEU", 1, bleu->y[best_point(bleu, false)], "at step ", bleu->x[best_point(bleu, false)]);
+    if (chrf)
+        put_tile(b, "Best chrF", 1, chrf->y[best_point(chrf, false)], "at step ", chrf->x[best_point(chrf, false)]);
     for (size_t i = 0; speed && i < speed->count; i++) sum += speed->y[i];
-    if (speed) put_tile(b, "Words per second", 0, sum / (double)speed->count, "mean to step ", speed->x[speed->count - 1]);
+    if (speed)
+        put_tile(b, "Words per second", 0, sum / (double)speed->count, "mean to step ", speed->x[speed->count - 1]);
     rg_buffer_text(b, "</div>\n");
 }
 
@@ -296,16 +308,22 @@ static void put_samples(rg_buffer *b, const rg_record *r)
 }
 
 static const char style[] =
-    "<style>.tiles{display:flex;flex-wrap:wrap;gap:10px;margin:12px 0 20px}.tile{border:1px solid var(--line);border-radius:8px;"
-    "padding:8px 14px;display:grid}.tile b{font-weight:500;color:var(--dim);font-size:.8rem}.tile span{font-size:1.5rem;"
-    "font-variant-numeric:tabular-nums}.tile i{font-style:normal;color:var(--dim);font-size:.75rem}.samples p{display:flex;gap:12px;"
-    "margin:2px 0}.samples b{min-width:6em;font-weight:500;color:var(--dim);font-size:.85rem}.samples .output span{font-weight:600}"
+    "<style>.tiles{display:flex;flex-wrap:wrap;gap:10px;margin:12px 0 20px}.tile{border:1px solid "
+    "var(--line);border-radius:8px;"
+    "padding:8px 14px;display:grid}.tile b{font-weight:500;color:var(--dim);font-size:.8rem}.tile "
+    "span{font-size:1.5rem;"
+    "font-variant-numeric:tabular-nums}.tile i{font-style:normal;color:var(--dim);font-size:.75rem}.samples "
+    "p{display:flex;gap:12px;"
+    "margin:2px 0}.samples b{min-width:6em;font-weight:500;color:var(--dim);font-size:.85rem}.samples .output "
+    "span{font-weight:600}"
     ".samples hr{border:0;border-top:1px solid var(--line)}</style>\n";
 
 /* Light or dark as the reader's system has it; the button changes it. */
 static const char script[] =
-    "<script>(()=>{const d=document.documentElement;if(!d.dataset.theme)d.dataset.theme=matchMedia('(prefers-color-scheme: "
-    "dark)').matches?'dark':'light';document.getElementById('theme').onclick=()=>{d.dataset.theme=d.dataset.theme==='dark'?'light':"
+    "<script>(()=>{const "
+    "d=document.documentElement;if(!d.dataset.theme)d.dataset.theme=matchMedia('(prefers-color-scheme: "
+    "dark)').matches?'dark':'light';document.getElementById('theme').onclick=()=>{d.dataset.theme=d.dataset.theme==='"
+    "dark'?'light':"
     "'dark'}})()</script>\n";
 
 rg_status rg_report_write(char **out, size_t *out_bytes, const char *run)
@@ -319,7 +337,8 @@ rg_status rg_report_write(char **out, size_t *out_bytes, const char *run)
     rg_buffer_text(&b, style);
     rg_buffer_text(&b, "<header><div><h1>Training</h1><p>");
     rg_buffer_html(&b, r->title);
-    rg_buffer_text(&b, "</p></div><button id=\"theme\" type=\"button\" aria-label=\"Light or dark\">◐</button></header>\n");
+    rg_buffer_text(&b,
+                   "</p></div><button id=\"theme\" type=\"button\" aria-label=\"Light or dark\">◐</button></header>\n");
     put_tiles(&b, r);
     rg_buffer_text(&b, "<section id=\"curves\">\n");
     status = rg_page__curves(&b, r);

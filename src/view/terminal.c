@@ -10,7 +10,16 @@
 #include <string.h>
 #include <utf8proc.h>
 
-enum { LABEL_MOST = 24, TAIL_MOST = 14, STAIRS_MOST = 32, LETTERS_MOST = 12, PANELS_MOST = 3, ROLE = 10, FEW_ROWS = 16, SENTENCE_MOST = 400 };
+enum {
+    LABEL_MOST = 24,
+    TAIL_MOST = 14,
+    STAIRS_MOST = 32,
+    LETTERS_MOST = 12,
+    PANELS_MOST = 3,
+    ROLE = 10,
+    FEW_ROWS = 16,
+    SENTENCE_MOST = 400
+};
 
 typedef struct drawing {
     rg_buffer                 *b;

@@ -5,7 +5,8 @@
 #include "regard/view.h"
 #include "view/buffer.h"
 
-/* A label of at most `most` columns, cut with an ellipsis, without anything a terminal would obey. Returns its width. */
+/* A label of at most `most` columns, cut with an ellipsis, without anything a terminal would obey. Returns its
+ * width. */
 size_t rg_terminal__label(rg_buffer *buffer, const char *text, size_t most, bool unicode);
 
 /* Switch the background (cells) or the foreground (lines, words) to a palette's colour; nothing without colour. */

@@ -15,7 +15,8 @@ static rg_terminal_colour detect_colour(void)
     const char *term = env("TERM"), *colorterm = env("COLORTERM");
 
     if (*env("NO_COLOR") || !*term || !strcmp(term, "dumb")) return RG_COLOUR_NONE;
-    if (!strcmp(colorterm, "truecolor") || !strcmp(colorterm, "24bit") || strstr(term, "direct")) return RG_COLOUR_24BIT;
+    if (!strcmp(colorterm, "truecolor") || !strcmp(colorterm, "24bit") || strstr(term, "direct"))
+        return RG_COLOUR_24BIT;
     return strstr(term, "256color") || *colorterm ? RG_COLOUR_256 : RG_COLOUR_NONE;
 }
 

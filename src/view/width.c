@@ -60,9 +60,10 @@ char *rg_terminal_cut(const char *text, size_t columns)
     return rg_buffer_take(&out, NULL, &b) == RG_OK ? out : NULL;
 }
 
-/* In a terminal that reorders right-to-left text, an isolate keeps a label where its column is; in one that does not, the
- * marks have no width. */
-static const char first_strong_isolate[] = "\xe2\x81\xa8", pop_isolate[] = "\xe2\x81\xa9", left_to_right[] = "\xe2\x80\x8e";
+/* In a terminal that reorders right-to-left text, an isolate keeps a label where its column is; in one that does
+ * not, the marks have no width. */
+static const char first_strong_isolate[] = "\xe2\x81\xa8", pop_isolate[] = "\xe2\x81\xa9",
+                  left_to_right[] = "\xe2\x80\x8e";
 
 size_t rg_terminal__label(rg_buffer *b, const char *text, size_t most, bool unicode)
 {

@@ -1,4 +1,5 @@
-/* fuzz_picture.h - any bytes as a picture: decoded or refused with a reason, never more pixels than the limits (P1, P2). */
+/* fuzz_picture.h - any bytes as a picture: decoded or refused with a reason, never more pixels than the limits (P1,
+ * P2). */
 #ifndef TESTS_SUPPORT_FUZZ_PICTURE_H
 #define TESTS_SUPPORT_FUZZ_PICTURE_H
 

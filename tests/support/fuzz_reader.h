@@ -1,4 +1,5 @@
-/* fuzz_reader.h - any bytes as a file of one format: read without harm, rows hold together, refusals name the file (P1, P2). */
+/* fuzz_reader.h - any bytes as a file of one format: read without harm, rows hold together, refusals name the file
+ * (P1, P2). */
 #ifndef TESTS_SUPPORT_FUZZ_READER_H
 #define TESTS_SUPPORT_FUZZ_READER_H
 

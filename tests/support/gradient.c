@@ -13,8 +13,8 @@
 static const double STEP = 1e-5, RELATIVE = 1e-6, FLOOR = 1e-9;
 
 typedef enum { PLAIN, COLUMNS, ROWS, PIECES, TWICE, WAYS } way;
-static const char *const way_name[WAYS] = { "plain", "columns of a wider tensor", "rows of a taller tensor", "pieces of a split",
-                                            "used twice" };
+static const char *const way_name[WAYS] = { "plain", "columns of a wider tensor", "rows of a taller tensor",
+                                            "pieces of a split", "used twice" };
 
 typedef struct {
     const rg_gradient_case *c;
@@ -113,8 +113,8 @@ static void compare(check *k, const char *what, size_t row, size_t col, double t
     if (close_to(k, tape, difference)) return;
     difference = (4 * difference - slope(k, at, 2 * STEP)) / 3;
     if (close_to(k, tape, difference)) return;
-    fail_msg("%s (%s): gradient of %s at (%zu, %zu) is %.12g on the tape, %.12g by differences", k->c->name, way_name[k->worn], what, row,
-             col, tape, difference);
+    fail_msg("%s (%s): gradient of %s at (%zu, %zu) is %.12g on the tape, %.12g by differences", k->c->name,
+             way_name[k->worn], what, row, col, tape, difference);
 }
 
 /* ----------------------------------------------------------------------------------------- inputs and parameters */
@@ -126,7 +126,8 @@ static void check_inputs(check *k, rg_tensor *const *recorded)
         const rg_real *g = rg_tape_gradient(k->tape, recorded[i]);
         char           what[32];
         snprintf(what, sizeof what, "input %zu", i);
-        for (size_t j = 0; j < rows * cols; j++) compare(k, what, j / cols, j % cols, g ? (double)g[j] : 0, k->data[i] + j);
+        for (size_t j = 0; j < rows * cols; j++)
+            compare(k, what, j / cols, j % cols, g ? (double)g[j] : 0, k->data[i] + j);
     }
 }
 
@@ -139,7 +140,8 @@ static void check_params(check *k)
         const size_t   cols = rg_param_cols(p), n = rg_param_rows(p) * cols;
         /* a gradient block is overwritten by the next recording pass only: value() does not record */
         const size_t step = k->c->most && n > k->c->most ? n / k->c->most : 1;
-        for (size_t j = 0; j < n; j += step) compare(k, rg_param_name(p), j / cols, j % cols, g ? (double)g[j] : 0, rg_param_data(p) + j);
+        for (size_t j = 0; j < n; j += step)
+            compare(k, rg_param_name(p), j / cols, j % cols, g ? (double)g[j] : 0, rg_param_data(p) + j);
     }
     if (k->c->params) assert_int_equal(rg_params_repack(k->c->params, NULL), RG_OK);
 }
@@ -166,7 +168,8 @@ static void run(const rg_gradient_case *c, way worn)
     if (rg_tape_backward(k.tape, loss) != RG_OK) fail_msg("%s (%s): %s", c->name, way_name[worn], rg_message());
     memcpy(recorded, k.stored, sizeof recorded);
     const double with = (double)rg_tensor_at(loss, 0, 0), without = value(&k);
-    if (with != without) fail_msg("%s (%s): %.17g while recording, %.17g otherwise", c->name, way_name[worn], with, without);
+    if (with != without)
+        fail_msg("%s (%s): %.17g while recording, %.17g otherwise", c->name, way_name[worn], with, without);
     check_inputs(&k, recorded);
     check_params(&k);
 

@@ -2,10 +2,10 @@
  *
  *     (L(x + h) - L(x - h)) / 2h        h = 1e-5, in double: relative error <= 1e-6, or 1e-9 absolute where both vanish
  *
- * A case names a function that computes something from inputs and parameters. What it returns is turned into one number by a
- * fixed random weight for each of its numbers (a 1 x 1 result is taken as it is). Every case is run with its inputs worn in
- * several ways, because ops see all of them: plain, as columns of something wider, as rows of something taller, as pieces
- * of a split, and used twice so that gradients add up. */
+ * A case names a function that computes something from inputs and parameters. What it returns is turned into one
+ * number by a fixed random weight for each of its numbers (a 1 x 1 result is taken as it is). Every case is run with
+ * its inputs worn in several ways, because ops see all of them: plain, as columns of something wider, as rows of
+ * something taller, as pieces of a split, and used twice so that gradients add up. */
 #ifndef REGARD_TESTS_GRADIENT_H
 #define REGARD_TESTS_GRADIENT_H
 

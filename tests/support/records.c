@@ -40,10 +40,12 @@ rg_record *test_record_translation(void)
     size_t              source, target, alternative;
 
     MUST(rg_record_new(&r, "Where a translator looks", "translation"));
-    MUST(rg_record_add_text(r, "source", "the agreement on the European Economic Area was signed in August 1992 .", 0, false));
-    MUST(rg_record_add_text(r, "hypothesis", "L' accord sur l' espace européen fut signé en août 1992 .", -7.25, false));
-    MUST(rg_record_add_text(r, "hypothesis", "L' accord sur la zone économique européenne a été signé en août 1992 .", -6.5,
-                            true));
+    MUST(rg_record_add_text(r, "source", "the agreement on the European Economic Area was signed in August 1992 .", 0,
+                            false));
+    MUST(
+        rg_record_add_text(r, "hypothesis", "L' accord sur l' espace européen fut signé en août 1992 .", -7.25, false));
+    MUST(rg_record_add_text(r, "hypothesis", "L' accord sur la zone économique européenne a été signé en août 1992 .",
+                            -6.5, true));
     MUST(rg_record_add_labels(&source, r, "source", RG_LABEL_TOKEN, english, 14));
     MUST(rg_record_add_labels(&target, r, "output", RG_LABEL_TOKEN, french, 15));
     MUST(rg_record_add_labels(&alternative, r, "output 1", RG_LABEL_TOKEN, other, 13));
@@ -51,7 +53,8 @@ rg_record *test_record_translation(void)
         for (int head = 0; head < 4; head++) {
             rg_map_place at = { "decoder.cross", layer, head, -1, 1 };
             for (size_t i = 0; i < 15; i++)
-                peak(w + 14 * i, 14, place[i] + (layer ? 0 : head - 1.5), layer ? 0.6 + head : 0.15 + 0.1 * head, &random);
+                peak(w + 14 * i, 14, place[i] + (layer ? 0 : head - 1.5), layer ? 0.6 + head : 0.15 + 0.1 * head,
+                     &random);
             MUST(rg_record_add_map(NULL, r, at, target, source, w, 14));
         }
     for (int head = 0; head < 4; head++) {
@@ -94,7 +97,8 @@ static void paint(unsigned char *p, int wide, int high)
             unsigned char *c = p + 3 * (y * wide + x);
             double         u = (double)x / wide, v = (double)y / high;
             bool           sun = hypot(u - 0.8, v - 0.2) < 0.09, hill = v > 0.62 + 0.1 * sin(5 * u);
-            bool           house = u > 0.25 && u < 0.45 && v > 0.48 && v < 0.75, roof = v > 0.36 && v <= 0.48 && fabs(u - 0.35) < v - 0.36;
+            bool           house =
+                u > 0.25 && u < 0.45 && v > 0.48 && v<0.75, roof = v> 0.36 && v <= 0.48 && fabs(u - 0.35) < v - 0.36;
             c[0] = (unsigned char)(sun ? 255 : roof ? 160 : house ? 235 : hill ? 80 : 120 + 80 * v);
             c[1] = (unsigned char)(sun ? 220 : roof ? 60 : house ? 225 : hill ? 140 : 175 + 40 * v);
             c[2] = (unsigned char)(sun ? 90 : roof ? 50 : house ? 200 : hill ? 70 : 235);
@@ -120,8 +124,9 @@ static void *landscape(size_t *out_bytes)
 /* Regions that somebody found: boxes of any size, which overlap. */
 rg_record *test_record_boxes(void)
 {
-    static const char *const words[] = { "a", "house", "with", "a", "red", "roof" }, *const things[] = { "house", "roof", "sun", "hill",
-                                                                                                         "sky" };
+    static const char *const words[] = { "a", "house", "with", "a", "red", "roof" }, *const things[] = {
+        "house", "roof", "sun", "hill", "sky"
+    };
     static const float       boxes[] = { 0.24f, 0.36f, 0.46f, 0.76f, 0.23f, 0.35f, 0.47f, 0.49f, 0.7f, 0.1f,
                                          0.9f,  0.3f,  0,     0.53f, 1,     1,     0,     0,     1,    0.55f };
     static const rg_real     w[] = { 0.4f, 0.1f, 0.1f, 0.2f, 0.2f, 0.85f, 0.1f, 0, 0.05f, 0, 0.5f, 0.3f, 0, 0.1f, 0.1f,
@@ -214,8 +219,9 @@ rg_record *test_record_curves(void)
 
 rg_record *test_record_scripts(void)
 {
-    static const char *const rows[] = { "naïve", "e\xcc\x81t\xe2\x80\xaf\x65", "άνθρωπος", "мир", "سلام", "שלום", "世界", "こんにちは",
-                                        "안녕" };
+    static const char *const rows[] = {
+        "naïve", "e\xcc\x81t\xe2\x80\xaf\x65", "άνθρωπος", "мир", "سلام", "שלום", "世界", "こんにちは", "안녕"
+    };
     static const char *const cols[] = { "hello", "Ελλάδα", "Москва", "العربية", "中文", "日本語", "한국어", "x̂" };
     rg_record   *r = NULL;
     rg_map_place place = { "scripts", 0, 0, -1, -1 };
@@ -273,7 +279,8 @@ rg_record *test_record_rings(void)
 
     if (!text || !from || !to || !w) abort();
     for (uint32_t i = 0; i < NODES; i++) {
-        const uint32_t ring = i / SIZE * SIZE, ends[3] = { i, ring + (i + 1 - ring) % SIZE, i == ring ? (i + SIZE) % NODES : ring };
+        const uint32_t ring = i / SIZE * SIZE,
+                       ends[3] = { i, ring + (i + 1 - ring) % SIZE, i == ring ? (i + SIZE) % NODES : ring };
         text[i] = rg_format("paper %u", i);
         for (int k = 0; k < 3; k++) {
             from[edges] = i;

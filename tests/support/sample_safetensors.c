@@ -19,7 +19,8 @@ static const struct {
 };
 enum { ARRAYS = sizeof arrays / sizeof *arrays, BYTES = 512 };
 
-static const char *const texts[][2] = { { "config", "system: transformer\ndim: 512\n" }, { "a key", "\xE2\x82\xAC \"\\" } };
+static const char *const texts[][2] = { { "config", "system: transformer\ndim: 512\n" },
+                                        { "a key", "\xE2\x82\xAC \"\\" } };
 
 static size_t bytes_of(size_t index)
 {
@@ -28,12 +29,14 @@ static size_t bytes_of(size_t index)
     return bytes;
 }
 
-/* The numbers of array `index`: bytes that are finite floats. Kept for the lifetime of the program, as writers borrow them. */
+/* The numbers of array `index`: bytes that are finite floats. Kept for the lifetime of the program, as writers
+ * borrow them. */
 static const unsigned char *content(size_t index, int version)
 {
     static unsigned char store[8][ARRAYS][BYTES];
     unsigned char *bytes = store[version & 7][index];
-    for (size_t i = 0; i < bytes_of(index); i++) bytes[i] = (unsigned char)((i * 31 + index * 7 + (size_t)version * 13) & 0x3F);
+    for (size_t i = 0; i < bytes_of(index); i++)
+        bytes[i] = (unsigned char)((i * 31 + index * 7 + (size_t)version * 13) & 0x3F);
     return bytes;
 }
 

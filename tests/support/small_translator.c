@@ -18,9 +18,10 @@ rg_status small_translator_save(const char *path, const char *name, unsigned wid
     rg_model                *m = NULL;
     rg_translator           *t = NULL;
     char                     yaml[160];
-    const int                bytes =
-        snprintf(yaml, sizeof yaml, "dim-emb: %u\ntransformer-dim-ffn: %u\ntransformer-heads: 2\nenc-depth: 1\ndec-depth: 1\ndim-rnn: %u\n",
-                 width, width, width);
+    const int                bytes = snprintf(
+                       yaml, sizeof yaml,
+                       "dim-emb: %u\ntransformer-dim-ffn: %u\ntransformer-heads: 2\nenc-depth: 1\ndec-depth: 1\ndim-rnn: %u\n", width,
+                       width, width);
     void     *options = rg_alloc_zero(system->options_bytes);
     rg_status status = rg_options_init(system->options, options);
     if (status == RG_OK) status = build(&m, system, options, yaml, (size_t)bytes);

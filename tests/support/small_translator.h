@@ -1,4 +1,5 @@
-/* small_translator.h - a translator of a few weights that knows the words a, b and c, for tests that need a model file. */
+/* small_translator.h - a translator of a few weights that knows the words a, b and c, for tests that need a model
+ * file. */
 #ifndef TESTS_SUPPORT_SMALL_TRANSLATOR_H
 #define TESTS_SUPPORT_SMALL_TRANSLATOR_H
 

@@ -43,7 +43,8 @@ rg_loss toy_loss(void *context, rg_tape *tape, const void *share, int worker)
     rg_layout *layout = rg_tape_layout(tape, 1, start);
     if (layout) layout->first = s->first;
     rg_tensor *table = rg_use(tape, t->table);
-    rg_tensor *x = rg_add(tape, rg_gather(tape, table, s->left, s->rows, layout), rg_gather(tape, table, s->right, s->rows, layout));
+    rg_tensor *x = rg_add(tape, rg_gather(tape, table, s->left, s->rows, layout),
+                          rg_gather(tape, table, s->right, s->rows, layout));
     rg_tensor *h = rg_linear(tape, rg_dropout(tape, x, 0.1), rg_use(tape, t->w1), rg_use(tape, t->b1), RG_RELU);
     rg_tensor *y = rg_linear(tape, h, rg_use(tape, t->w2), NULL, RG_IDENTITY);
     if (s->batch == t->poison && s->first == 0) y = rg_scale(tape, y, (double)NAN);
@@ -113,15 +114,25 @@ static rg_status describe(void *context, rg_state *state)
     return rg_state_put_text(state, "config", "type: toy\n");
 }
 
-static rg_status save(void *context, rg_state *state) { return rg_state_put_count(state, "batch", ((toy_task *)context)->batch); }
-static rg_status load(void *context, const rg_state *state) { return rg_state_get_count(&((toy_task *)context)->batch, state, "batch"); }
-static bool stop(void *context) { return ((toy_task *)context)->stop_at && ((toy_task *)context)->batch >= ((toy_task *)context)->stop_at; }
+static rg_status save(void *context, rg_state *state)
+{
+    return rg_state_put_count(state, "batch", ((toy_task *)context)->batch);
+}
+static rg_status load(void *context, const rg_state *state)
+{
+    return rg_state_get_count(&((toy_task *)context)->batch, state, "batch");
+}
+static bool stop(void *context)
+{
+    return ((toy_task *)context)->stop_at && ((toy_task *)context)->batch >= ((toy_task *)context)->stop_at;
+}
 
 static void blame(void *context, const void *share, char *out, size_t room)
 {
     const toy_share *s = share;
     (void)context;
-    snprintf(out, room, "rows %u to %u of batch %u", (unsigned)s->first + 1, (unsigned)(s->first + s->rows), (unsigned)s->batch);
+    snprintf(out, room, "rows %u to %u of batch %u", (unsigned)s->first + 1, (unsigned)(s->first + s->rows),
+             (unsigned)s->batch);
 }
 
 static void note(void *context, const rg_train_log *log)
@@ -138,8 +149,16 @@ static void note(void *context, const rg_train_log *log)
 rg_status toy_open(toy_task *task, const rg_trainer_config *config, void (*change)(rg_trainer_hooks *hooks))
 {
     memset(task, 0, sizeof *task);
-    rg_trainer_hooks hooks = { .context = task, .next = next, .loss = toy_loss, .validate = validate, .describe = describe, .save = save,
-                               .load = load, .blame = blame, .log = note, .stop = stop };
+    rg_trainer_hooks hooks = { .context = task,
+                               .next = next,
+                               .loss = toy_loss,
+                               .validate = validate,
+                               .describe = describe,
+                               .save = save,
+                               .load = load,
+                               .blame = blame,
+                               .log = note,
+                               .stop = stop };
     if (change) change(&hooks);
     RG_TRY(toy_build(&task->toy, 1));
     return rg_trainer_new(&task->trainer, task->toy.params, config, &hooks);

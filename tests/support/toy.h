@@ -30,7 +30,8 @@ rg_loss toy_loss(void *context, rg_tape *tape, const void *share, int worker); /
 /* One optimiser step on batch number `batch`, cut evenly among the workers. */
 rg_status toy_step(rg_losses *out, toy *t, rg_workers *workers, rg_optimizer *opt, uint64_t batch);
 
-/* The toy as a task of the training loop: epochs of TOY_EPOCH batches, a validation loss on a batch nobody trains on. */
+/* The toy as a task of the training loop: epochs of TOY_EPOCH batches, a validation loss on a batch nobody trains
+ * on. */
 enum { TOY_EPOCH = 7 };
 
 typedef struct toy_task {

@@ -5,7 +5,10 @@
  *     x . x . x        r = 2 */
 #include "attention/reach.h"
 
-static bool sees(size_t query, size_t key, size_t r) { return (query > key ? query - key : key - query) % (r ? r : 1) == 0; }
+static bool sees(size_t query, size_t key, size_t r)
+{
+    return (query > key ? query - key : key - query) % (r ? r : 1) == 0;
+}
 
 static const rg_reach *make(rg_tape *t, const rg_layout *q, const rg_layout *k, size_t r)
 {

@@ -12,7 +12,10 @@ const rg_reach *rg_reach_window(rg_tape *t, const rg_layout *rows, size_t r)
     return r ? rg_reach__band(t, rows, before(r), (int64_t)r - 1 - before(r)) : rg_reach__band(t, rows, -1, 0);
 }
 
-static const rg_reach *make(rg_tape *t, const rg_layout *q, const rg_layout *k, size_t r) { return (void)k, rg_reach_window(t, q, r); }
+static const rg_reach *make(rg_tape *t, const rg_layout *q, const rg_layout *k, size_t r)
+{
+    return (void)k, rg_reach_window(t, q, r);
+}
 static bool            sees(size_t query, size_t key, size_t r)
 {
     const int64_t ahead = (int64_t)key - (int64_t)query;

@@ -5,7 +5,10 @@
  *     . x x . .        r = 2 */
 #include "attention/reach.h"
 
-const rg_reach *rg_reach_window_causal(rg_tape *t, const rg_layout *rows, size_t r) { return rg_reach__band(t, rows, (int64_t)r - 1, 0); }
+const rg_reach *rg_reach_window_causal(rg_tape *t, const rg_layout *rows, size_t r)
+{
+    return rg_reach__band(t, rows, (int64_t)r - 1, 0);
+}
 
 static const rg_reach *make(rg_tape *t, const rg_layout *q, const rg_layout *k, size_t r)
 {

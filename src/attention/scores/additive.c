@@ -2,8 +2,8 @@
  *
  *     e(q,k) = v . f(W q + U k + b)
  *
- * f = tanh is Bahdanau's, f = leaky relu GATv2's (Brody, Alon, Yahav 2022). U k does not depend on the query, so prepare() computes it
- * once for a whole sentence. */
+ * f = tanh is Bahdanau's, f = leaky relu GATv2's (Brody, Alon, Yahav 2022). U k does not depend on the query, so
+ * prepare() computes it once for a whole sentence. */
 #include "attention/pairs.h"
 
 static rg_status additive_init(rg_attention *att, rg_params *params)

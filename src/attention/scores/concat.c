@@ -2,8 +2,8 @@
  *
  *     e(q,k) = v . f(M [q; k] + b)          M (p, dq + dk)
  *
- * The same function as the perceptron form with M = [W U]; here M is one parameter, and its two column blocks do the work of W and U.
- * A test holds the two equal. */
+ * The same function as the perceptron form with M = [W U]; here M is one parameter, and its two column blocks do the
+ * work of W and U. A test holds the two equal. */
 #include "attention/pairs.h"
 
 static rg_status concat_init(rg_attention *att, rg_params *params)
@@ -12,7 +12,8 @@ static rg_status concat_init(rg_attention *att, rg_params *params)
     if (!c->q_width || !c->k_width || !c->hidden)
         return rg_fail(RG_EINVAL, "the concat score needs the widths of queries, keys and the hidden layer");
     /* a table, because it is read in parts: no pack */
-    att->w = rg_params_add(params, "concat.m", RG_TABLE, c->q_width + c->k_width, c->heads * c->hidden, RG_INIT_GLOROT, 1);
+    att->w =
+        rg_params_add(params, "concat.m", RG_TABLE, c->q_width + c->k_width, c->heads * c->hidden, RG_INIT_GLOROT, 1);
     att->b = rg_params_add(params, "concat.b", RG_VECTOR, 1, c->heads * c->hidden, RG_INIT_ZERO, 0);
     att->v = rg_params_add(params, "concat.v", RG_VECTOR, c->heads, c->hidden, RG_INIT_GLOROT, 1);
     return RG_OK;

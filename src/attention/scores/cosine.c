@@ -36,7 +36,8 @@ static rg_tensor *cosine_pairs(rg_tape *t, const rg_attention *att, rg_tensor *q
     return rg_pairs_dot(t, q, k, reach, att->config.heads, 1);
 }
 
-static rg_tensor *cosine_fused(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, rg_tensor *v, const rg_reach *reach)
+static rg_tensor *cosine_fused(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, rg_tensor *v,
+                               const rg_reach *reach)
 {
     if (att->config.shared_values) return NULL;
     return rg_fused_dot(t, q, k, v, reach, att->config.heads, 1);

@@ -2,8 +2,8 @@
  *
  *     e(q,k) = v . relu(M [q; k] + b) + c
  *
- * written with ordinary ops on one row per pair, as the example of a score that is a network. It stores pairs x width: for large inputs
- * use additive. */
+ * written with ordinary ops on one row per pair, as the example of a score that is a network. It stores pairs x
+ * width: for large inputs use additive. */
 #include "attention/pairs.h"
 
 static rg_status neural_init(rg_attention *att, rg_params *params)

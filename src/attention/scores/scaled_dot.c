@@ -13,12 +13,14 @@ static double scale(const rg_attention *att, const rg_tensor *q)
     return 1.0 / sqrt((double)rg_tensor_cols(q) / (double)att->config.heads);
 }
 
-static rg_tensor *scaled_dot_pairs(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, const rg_reach *reach)
+static rg_tensor *scaled_dot_pairs(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k,
+                                   const rg_reach *reach)
 {
     return rg_pairs_dot(t, q, k, reach, att->config.heads, scale(att, q));
 }
 
-static rg_tensor *scaled_dot_fused(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, rg_tensor *v, const rg_reach *reach)
+static rg_tensor *scaled_dot_fused(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tensor *k, rg_tensor *v,
+                                   const rg_reach *reach)
 {
     if (att->config.shared_values) return NULL;
     return rg_fused_dot(t, q, k, v, reach, att->config.heads, scale(att, q));

@@ -8,7 +8,8 @@
 static rg_status vector_init(rg_attention *att, rg_params *params)
 {
     const rg_attention_config *c = &att->config;
-    if (!c->k_width || !c->hidden) return rg_fail(RG_EINVAL, "the vector score needs the widths of keys and of the hidden layer");
+    if (!c->k_width || !c->hidden)
+        return rg_fail(RG_EINVAL, "the vector score needs the widths of keys and of the hidden layer");
     att->w = rg_params_add(params, "vector.w", RG_WEIGHT, c->k_width, c->hidden, RG_INIT_GLOROT, 1);
     att->v = rg_params_add(params, "vector.v", RG_WEIGHT, c->hidden, c->heads, RG_INIT_GLOROT, 1);
     return RG_OK;

@@ -95,8 +95,8 @@ static rg_status make_even(rg_graph *g)
         for (size_t p = r->first[i]; p < r->first[i + 1]; p++) degree[i] += g->weight ? (double)g->weight[p] : 1;
     for (size_t i = 0; i < g->nodes; i++)
         for (size_t p = r->first[i]; p < r->first[i + 1]; p++)
-            g->even[p] =
-                (rg_real)((g->weight ? (double)g->weight[p] : 1) / (g->directed ? degree[i] : sqrt(degree[i] * degree[r->key[p]])));
+            g->even[p] = (rg_real)((g->weight ? (double)g->weight[p] : 1) /
+                                   (g->directed ? degree[i] : sqrt(degree[i] * degree[r->key[p]])));
     rg_free(degree);
     return RG_OK;
 }
@@ -117,7 +117,8 @@ static rg_status fill_set(rg_graph *g, rg_graph_set *s, const rg_ragged *labels,
     }
     if (!g->several) return RG_OK;
     size_t numbers;
-    if (!rg_size_mul(&numbers, s->count, g->classes) || !(s->targets = rg_alloc_zero(numbers * sizeof *s->targets))) return RG_ENOMEM;
+    if (!rg_size_mul(&numbers, s->count, g->classes) || !(s->targets = rg_alloc_zero(numbers * sizeof *s->targets)))
+        return RG_ENOMEM;
     for (size_t n = 0; n < s->count; n++)
         for (size_t p = labels->first[s->node[n]]; p < labels->first[s->node[n] + 1]; p++)
             if (labels->item[p] >= 0) s->targets[n * g->classes + (size_t)labels->item[p]] = 1;
@@ -133,10 +134,12 @@ static rg_status make_sets(rg_graph *g, const rg_ragged *labels, rg_lines *lines
     for (size_t i = 0; status == RG_OK && i < g->nodes; i++)
         g->label[i] = labels->first[i + 1] - labels->first[i] == 1 ? labels->item[labels->first[i]] : -1;
     if (status == RG_OK && lines) status = rg_graph__read_split(split, lines, g->nodes);
-    for (uint8_t s = 0; status == RG_OK && s < RG_GRAPH_SPLITS; s++) status = fill_set(g, &g->set[s], labels, split, (uint8_t)(s + 1));
+    for (uint8_t s = 0; status == RG_OK && s < RG_GRAPH_SPLITS; s++)
+        status = fill_set(g, &g->set[s], labels, split, (uint8_t)(s + 1));
     for (size_t i = 0; status == RG_OK && split && !g->several && i < g->nodes; i++)
         if (split[i] == 1 && g->label[i] < 0)
-            status = rg_fail(RG_EFORMAT, "%s: node %zu is to be learned from but its label is missing (-1)", rg_lines_name(lines), i);
+            status = rg_fail(RG_EFORMAT, "%s: node %zu is to be learned from but its label is missing (-1)",
+                             rg_lines_name(lines), i);
     g->has_split = lines != NULL;
     rg_free(split);
     return status;
@@ -154,8 +157,8 @@ rg_status rg_graph_take_all(rg_graph *g, rg_graph_split split)
 
 /* ---------------------------------------------------------------------------------------------------------- reading */
 
-static rg_status build(rg_graph *g, const rg_graph_sources *s, const rg_graph_config *config, rg_ragged *features, rg_ragged *labels,
-                       rg_edges *edges)
+static rg_status build(rg_graph *g, const rg_graph_sources *s, const rg_graph_config *config, rg_ragged *features,
+                       rg_ragged *labels, rg_edges *edges)
 {
     RG_TRY(rg_graph__read_features(features, &g->features, s->features, s->dense, config));
     g->nodes = features->rows;
@@ -178,13 +181,15 @@ static rg_status build(rg_graph *g, const rg_graph_sources *s, const rg_graph_co
     return make_sets(g, labels, s->split);
 }
 
-rg_status rg_graph_read(rg_graph **out, const char *name, const rg_graph_sources *sources, const rg_graph_config *config)
+rg_status rg_graph_read(rg_graph **out, const char *name, const rg_graph_sources *sources,
+                        const rg_graph_config *config)
 {
     *out = NULL;
     rg_ragged features = { 0 }, labels = { 0 };
     rg_edges  edges = { 0 };
     rg_graph *g = rg_alloc_zero(sizeof *g);
-    rg_status status = g && (g->name = rg_strdup(name)) ? build(g, sources, config, &features, &labels, &edges) : RG_ENOMEM;
+    rg_status status =
+        g && (g->name = rg_strdup(name)) ? build(g, sources, config, &features, &labels, &edges) : RG_ENOMEM;
     rg_ragged__free(&features);
     rg_ragged__free(&labels);
     rg_edges__free(&edges);
@@ -219,7 +224,9 @@ static rg_status open_all(rg_graph_sources *s, const char *folder)
     RG_TRY(open_one(&s->labels, folder, "labels.txt"));
     RG_TRY(open_one(&s->split, folder, "split.tsv"));
     if (!s->edges) return rg_fail(RG_EIO, "%s: no edges.tsv or edges.tsv.gz there", folder);
-    if (!s->features) return rg_fail(RG_EIO, "%s: no features.txt (numbers of features) or features.tsv (all as numbers) there", folder);
+    if (!s->features)
+        return rg_fail(RG_EIO, "%s: no features.txt (numbers of features) or features.tsv (all as numbers) there",
+                       folder);
     return RG_OK;
 }
 

@@ -27,7 +27,8 @@ rg_status rg_ragged__end_row(rg_ragged *r);
 void      rg_ragged__free(rg_ragged *r);
 
 /* graph_read.c: file by file; each fails with file, line and reason. */
-rg_status rg_graph__read_features(rg_ragged *out, size_t *out_features, rg_lines *lines, bool dense, const rg_graph_config *config);
+rg_status rg_graph__read_features(rg_ragged *out, size_t *out_features, rg_lines *lines, bool dense,
+                                  const rg_graph_config *config);
 rg_status rg_graph__read_labels(rg_ragged *out, size_t *out_classes, bool *out_several, rg_lines *lines, size_t nodes,
                                 const rg_graph_config *config);
 rg_status rg_graph__read_edges(rg_edges *out, rg_lines *lines, size_t nodes, bool directed);

@@ -1,4 +1,5 @@
-/* graph_read.c - the files of a graph: edges, features, labels, split. Every complaint names the file, the line and the number. */
+/* graph_read.c - the files of a graph: edges, features, labels, split. Every complaint names the file, the line and
+ * the number. */
 #include "data/graphs/graph.h"
 #include "base/number.h"
 
@@ -45,12 +46,15 @@ static bool to_real(double *out, const char *word, size_t bytes)
     return bytes && end == word + bytes && isfinite(*out) && fabs(*out) < 1e30;
 }
 
-static rg_status read_node(int32_t *out, const rg_lines *lines, const rg_line *line, const char *word, size_t bytes, size_t nodes)
+static rg_status read_node(int32_t *out, const rg_lines *lines, const rg_line *line, const char *word, size_t bytes,
+                           size_t nodes)
 {
     long long n;
     if (!to_int(&n, word, bytes))
-        return complain(lines, line, "'%.*s' is not a node: a whole number from 0", (int)(bytes < 40 ? bytes : 40), word);
-    if (n < 0 || (uint64_t)n >= nodes) return complain(lines, line, "node %lld; there are nodes 0 .. %zu", n, nodes - 1);
+        return complain(lines, line, "'%.*s' is not a node: a whole number from 0", (int)(bytes < 40 ? bytes : 40),
+                        word);
+    if (n < 0 || (uint64_t)n >= nodes)
+        return complain(lines, line, "node %lld; there are nodes 0 .. %zu", n, nodes - 1);
     *out = (int32_t)n;
     return RG_OK;
 }
@@ -110,9 +114,11 @@ static rg_status sparse_line(rg_ragged *out, size_t *features, const rg_lines *l
         double      value = 1;
         if (!to_int(&n, word, colon ? (size_t)(colon - word) : bytes) || n < 0 || n >= MOST_FEATURES ||
             (colon && !to_real(&value, colon + 1, bytes - (size_t)(colon - word) - 1)))
-            return complain(lines, line, "'%.*s' is not a feature: number or number:value", (int)(bytes < 40 ? bytes : 40), word);
+            return complain(lines, line, "'%.*s' is not a feature: number or number:value",
+                            (int)(bytes < 40 ? bytes : 40), word);
         if (n <= last) return complain(lines, line, "feature %lld stands after feature %lld; they must rise", n, last);
-        if (most && (size_t)n >= most) return complain(lines, line, "feature %lld; the model knows 0 .. %zu", n, most - 1);
+        if (most && (size_t)n >= most)
+            return complain(lines, line, "feature %lld; the model knows 0 .. %zu", n, most - 1);
         if (value != 0) RG_TRY(rg_ragged__add(out, (int32_t)n, (rg_real)value));
         if ((size_t)n >= *features) *features = (size_t)n + 1;
         last = n;
@@ -126,11 +132,13 @@ static rg_status dense_line(rg_ragged *out, size_t *features, const rg_lines *li
     size_t      bytes, n = 0;
     for (; next_word(&at, &word, &bytes); n++) {
         double value;
-        if (!to_real(&value, word, bytes)) return complain(lines, line, "'%.*s' is not a number", (int)(bytes < 40 ? bytes : 40), word);
+        if (!to_real(&value, word, bytes))
+            return complain(lines, line, "'%.*s' is not a number", (int)(bytes < 40 ? bytes : 40), word);
         if (value != 0) RG_TRY(rg_ragged__add(out, (int32_t)n, (rg_real)value));
     }
     if (n == 0) return complain(lines, line, "no features; every node has the same number of them");
-    if (*features && n != *features) return complain(lines, line, "%zu features; the lines before have %zu", n, *features);
+    if (*features && n != *features)
+        return complain(lines, line, "%zu features; the lines before have %zu", n, *features);
     *features = n;
     return RG_OK;
 }
@@ -142,7 +150,8 @@ static void normalize_row(rg_real *value, size_t count)
     for (size_t i = 0; sum > 0 && i < count; i++) value[i] = (rg_real)((double)value[i] / sum);
 }
 
-rg_status rg_graph__read_features(rg_ragged *out, size_t *out_features, rg_lines *lines, bool dense, const rg_graph_config *config)
+rg_status rg_graph__read_features(rg_ragged *out, size_t *out_features, rg_lines *lines, bool dense,
+                                  const rg_graph_config *config)
 {
     rg_line line;
     bool    more;
@@ -158,7 +167,8 @@ rg_status rg_graph__read_features(rg_ragged *out, size_t *out_features, rg_lines
         RG_TRY(rg_ragged__end_row(out));
     }
     if (!out->rows) return rg_fail(RG_EFORMAT, "%s: empty: there are no nodes", rg_lines_name(lines));
-    if (!*out_features && !config->features) return rg_fail(RG_EFORMAT, "%s: no node has a feature", rg_lines_name(lines));
+    if (!*out_features && !config->features)
+        return rg_fail(RG_EFORMAT, "%s: no node has a feature", rg_lines_name(lines));
     if (config->features) *out_features = config->features;
     return RG_OK;
 }
@@ -173,11 +183,12 @@ static rg_status label_line(rg_ragged *out, size_t *classes, const rg_lines *lin
     for (; next_word(&at, &word, &bytes); n++) {
         long long c;
         if (!to_int(&c, word, bytes) || c < -1 || c >= 1 << 20)
-            return complain(lines, line, "'%.*s' is not a class: a whole number from 0, or -1 for none", (int)(bytes < 40 ? bytes : 40),
-                            word);
+            return complain(lines, line, "'%.*s' is not a class: a whole number from 0, or -1 for none",
+                            (int)(bytes < 40 ? bytes : 40), word);
         if (c <= last || (n && last < 0))
             return complain(lines, line, "class %lld stands after class %lld; several classes must rise", c, last);
-        if (most && c >= (long long)most) return complain(lines, line, "class %lld; the model knows 0 .. %zu", c, most - 1);
+        if (most && c >= (long long)most)
+            return complain(lines, line, "class %lld; the model knows 0 .. %zu", c, most - 1);
         RG_TRY(rg_ragged__add(out, (int32_t)c, 1));
         if (c >= 0 && (size_t)c >= *classes) *classes = (size_t)c + 1;
         last = c;
@@ -203,10 +214,12 @@ rg_status rg_graph__read_labels(rg_ragged *out, size_t *out_classes, bool *out_s
         if (out->count == first && !empty) empty = line.number;
     }
     if (out->rows < nodes)
-        return rg_fail(RG_EFORMAT, "%s: line %zu: missing: %zu labels for %zu nodes; -1 stands for a label that is not known",
+        return rg_fail(RG_EFORMAT,
+                       "%s: line %zu: missing: %zu labels for %zu nodes; -1 stands for a label that is not known",
                        rg_lines_name(lines), out->rows + 1, out->rows, nodes);
     if (empty && !*out_several)
-        return rg_fail(RG_EFORMAT, "%s: line %llu: the label of node %llu is missing; -1 stands for a label that is not known",
+        return rg_fail(RG_EFORMAT,
+                       "%s: line %llu: the label of node %llu is missing; -1 stands for a label that is not known",
                        rg_lines_name(lines), (unsigned long long)empty, (unsigned long long)empty - 1);
     if (!*out_classes && !config->classes) return rg_fail(RG_EFORMAT, "%s: no node has a label", rg_lines_name(lines));
     if (config->classes) *out_classes = config->classes;
@@ -269,10 +282,11 @@ static rg_status refuse_twins(const rg_edges *e, const rg_lines *lines, bool dir
     if (n) qsort(n, e->count, sizeof *n, by_pair);
     for (size_t i = 1; status == RG_OK && i < e->count; i++)
         if (n[i].pair == n[i - 1].pair)
-            status = rg_fail(RG_EFORMAT, "%s: line %llu: the edge of nodes %llu and %llu is there already, at line %llu%s",
-                             rg_lines_name(lines), (unsigned long long)n[i].line, (unsigned long long)(n[i].pair >> 32),
-                             (unsigned long long)(n[i].pair & UINT32_MAX), (unsigned long long)n[i - 1].line,
-                             directed ? "" : " (edges have no direction: list each once, or say that they have one)");
+            status =
+                rg_fail(RG_EFORMAT, "%s: line %llu: the edge of nodes %llu and %llu is there already, at line %llu%s",
+                        rg_lines_name(lines), (unsigned long long)n[i].line, (unsigned long long)(n[i].pair >> 32),
+                        (unsigned long long)(n[i].pair & UINT32_MAX), (unsigned long long)n[i - 1].line,
+                        directed ? "" : " (edges have no direction: list each once, or say that they have one)");
     rg_free(n);
     return status;
 }
@@ -294,7 +308,8 @@ rg_status rg_graph__read_edges(rg_edges *out, rg_lines *lines, size_t nodes, boo
         RG_TRY(read_node(&to, lines, &line, v, v_bytes, nodes));
         if (next_word(&at, &w, &w_bytes)) {
             if (!to_real(&weight, w, w_bytes) || !(weight > 0))
-                return complain(lines, &line, "'%.*s' is not a weight: a number above 0", (int)(w_bytes < 40 ? w_bytes : 40), w);
+                return complain(lines, &line, "'%.*s' is not a weight: a number above 0",
+                                (int)(w_bytes < 40 ? w_bytes : 40), w);
             out->weighted = true;
         }
         if (next_word(&at, &w, &w_bytes)) return complain(lines, &line, "more than two nodes and a weight");
@@ -317,8 +332,11 @@ rg_status rg_graph__read_split(uint8_t *out, rg_lines *lines, size_t nodes)
         const char *at = line.text, *part, *node, *rest;
         size_t      part_bytes, node_bytes, rest_bytes, which = 0;
         if (!next_word(&at, &part, &part_bytes)) continue;
-        while (which < 4 && (strlen(names[which]) != part_bytes || memcmp(names[which], part, part_bytes) != 0)) which++;
-        if (which == 4) return complain(lines, &line, "'%.*s' is not train, val or test", (int)(part_bytes < 40 ? part_bytes : 40), part);
+        while (which < 4 && (strlen(names[which]) != part_bytes || memcmp(names[which], part, part_bytes) != 0))
+            which++;
+        if (which == 4)
+            return complain(lines, &line, "'%.*s' is not train, val or test", (int)(part_bytes < 40 ? part_bytes : 40),
+                            part);
         if (!next_word(&at, &node, &node_bytes) || next_word(&at, &rest, &rest_bytes))
             return complain(lines, &line, "train, val or test, and one node, belong on a line");
         int32_t i = 0;

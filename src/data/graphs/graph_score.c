@@ -30,4 +30,7 @@ void rg_graph_count(rg_graph_counts *counts, const rg_graph *g, rg_graph_split s
 }
 
 /* F1 pooled over all answers; with one answer a node that is the accuracy. */
-double rg_graph_score(const rg_graph_counts *c) { return c->said + c->gold ? 2 * (double)c->hit / (double)(c->said + c->gold) : 0; }
+double rg_graph_score(const rg_graph_counts *c)
+{
+    return c->said + c->gold ? 2 * (double)c->hit / (double)(c->said + c->gold) : 0;
+}

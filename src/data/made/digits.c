@@ -1,4 +1,5 @@
-/* digits.c - where digits come from: MNIST's files, or strokes that are drawn anew for every number. Splits never share one. */
+/* digits.c - where digits come from: MNIST's files, or strokes that are drawn anew for every number. Splits never
+ * share one. */
 #include "data/made/examples_made.h"
 
 #include <math.h>
@@ -12,9 +13,11 @@ static rg_status keep(rg_text *pixels, rg_text *labels, const rg_row *row)
 {
     const rg_cell *picture = &row->cell[1], *label = &row->cell[0];
     if (picture->height != RG_DIGIT_SIDE || picture->width != RG_DIGIT_SIDE || picture->channels != 1)
-        return rg_fail(RG_EFORMAT, "a picture of %zu x %zu pixels; digits have 28 x 28", picture->width, picture->height);
+        return rg_fail(RG_EFORMAT, "a picture of %zu x %zu pixels; digits have 28 x 28", picture->width,
+                       picture->height);
     if (label->missing || label->count != 1 || label->bytes[0] < '0' || label->bytes[0] > '9')
-        return rg_fail(RG_EFORMAT, "a label that is no digit, or none: the file of labels must lie beside the pictures");
+        return rg_fail(RG_EFORMAT,
+                       "a label that is no digit, or none: the file of labels must lie beside the pictures");
     RG_TRY(rg_text_add(pixels, picture->bytes, PIXELS));
     return rg_text_add(labels, label->bytes, 1);
 }
@@ -31,7 +34,8 @@ static rg_status read_file(rg_text *pixels, rg_text *labels, const char *path)
     for (bool more = true; status == RG_OK && more;) {
         rg_row row;
         status = rg_reader_next(&more, &row, reader);
-        if (status == RG_OK && more && (status = keep(pixels, labels, &row)) != RG_OK) rg_reader_blame(status, reader, &row);
+        if (status == RG_OK && more && (status = keep(pixels, labels, &row)) != RG_OK)
+            rg_reader_blame(status, reader, &row);
     }
     rg_reader_close(reader);
     return status;
@@ -63,7 +67,8 @@ rg_status rg_digits__open(rg_digits **out, const char *folder)
         d->count[RG_MADE_VALID] = held;
         d->count[RG_MADE_TEST] = d->labels[1].length;
         if (status == RG_OK && (!held || !d->labels[1].length))
-            status = rg_fail(RG_EFORMAT, "%s: %llu digits to train and %zu to test: too few", folder, (unsigned long long)all, d->labels[1].length);
+            status = rg_fail(RG_EFORMAT, "%s: %llu digits to train and %zu to test: too few", folder,
+                             (unsigned long long)all, d->labels[1].length);
     }
     if (status == RG_OK) *out = d;
     else rg_digits__close(d);
@@ -106,11 +111,13 @@ static int draw_digit(unsigned char *out, rg_made_split split, uint64_t index)
     const int  digit = (int)rg_random_below(&random, 10);
     rg_picture p = { RG_DIGIT_SIDE, RG_DIGIT_SIDE, 1, out };
     memset(out, 0, PIXELS);
-    const double wide = rg_made__uniform(&random, 9, 14), high = rg_made__uniform(&random, 17, 19.5), slant = rg_made__uniform(&random, -2, 5);
+    const double wide = rg_made__uniform(&random, 9, 14), high = rg_made__uniform(&random, 17, 19.5),
+                 slant = rg_made__uniform(&random, -2, 5);
     const double turn = rg_made__uniform(&random, -1.5, 1.5);
     const double x = 13.5 + rg_made__uniform(&random, -1, 1), y = 13.5 + rg_made__uniform(&random, -1, 1);
     const double m[6] = { wide, -slant, x - (wide - slant) / 2, turn, high, y - (turn + high) / 2 };
-    rg_draw__symbol(&p, (char)('0' + digit), m, rg_made__uniform(&random, 1.4, 3.2), (rg_ink){ { 255, 255, 255 } }, 0.045, &random);
+    rg_draw__symbol(&p, (char)('0' + digit), m, rg_made__uniform(&random, 1.4, 3.2), (rg_ink){ { 255, 255, 255 } },
+                    0.045, &random);
     return digit;
 }
 

@@ -11,7 +11,8 @@
 static void blend(rg_picture *p, size_t x, size_t y, double share, rg_ink ink)
 {
     unsigned char *at = p->pixels + (y * p->width + x) * p->channels;
-    for (size_t c = 0; c < p->channels; c++) at[c] = rg_picture__byte((1 - share) * at[c] + share * ink.c[c < 3 ? c : 0]);
+    for (size_t c = 0; c < p->channels; c++)
+        at[c] = rg_picture__byte((1 - share) * at[c] + share * ink.c[c < 3 ? c : 0]);
 }
 
 /* The pixels of a box that lie in the picture: first and one past the last. */
@@ -23,7 +24,8 @@ static size_t clamp(double value, size_t most) { return value <= 0 ? 0 : value >
 
 static area area_of(const rg_picture *p, double x0, double y0, double x1, double y1)
 {
-    return (area){ clamp(floor(x0), p->width), clamp(ceil(x1) + 1, p->width), clamp(floor(y0), p->height), clamp(ceil(y1) + 1, p->height) };
+    return (area){ clamp(floor(x0), p->width), clamp(ceil(x1) + 1, p->width), clamp(floor(y0), p->height),
+                   clamp(ceil(y1) + 1, p->height) };
 }
 
 /* ----------------------------------------------------------------------------------------------------------- lines */
@@ -78,16 +80,42 @@ void rg_draw__shape(rg_picture *p, int shape, double x, double y, double size, r
 /* --------------------------------------------------------------------------------------------------------- symbols */
 
 /* Strokes between semicolons, points "xy" on a grid of 7 x 10; a stroke of more than two points is rounded. */
-static const char *const symbols[36] = {
-    "30 51 63 66 58 39 18 06 03 11 30", "12 30;30 39", "02 10 40 62 63 45 09;09 69", "01 20 50 62 54 34;34 64 67 59 29 08", "40 06;06 66;43 49",
-    "60 10;10 04;04 24 54 66 67 59 29 08", "50 20 03 06 19 49 66 65 44 24 06", "00 60;60 29", "34 03 01 20 40 61 63 34 66 68 49 29 08 06 34",
-    "63 45 25 04 03 20 40 63 66 49 19",
-    "09 30;30 69;16 56", "00 09;00 40 61 63 44 04;04 44 66 68 49 09", "61 40 20 02 07 29 49 68", "00 09;00 30 62 67 39 09", "00 09;00 60;04 54;09 69",
-    "00 09;00 60;04 54", "61 40 20 02 07 29 49 67;67 65;65 35", "00 09;60 69;04 64", "10 50;30 39;19 59", "60 66 59 29 07", "00 09;60 05;24 69",
-    "00 09;09 69", "09 00;00 35;35 60;60 69", "09 00;00 69;69 60", "20 40 62 67 49 29 07 02 20", "09 00;00 40 61 63 45 05",
-    "20 40 62 67 49 29 07 02 20;46 69", "09 00;00 40 61 63 45 05;25 69", "62 50 20 02 24 45 66 49 19 07", "00 60;30 39", "00 06 29 49 66 60",
-    "00 39;39 60", "00 19;19 33;33 59;59 60", "00 69;60 09", "00 34;60 34;34 39", "00 60;60 09;09 69"
-};
+static const char *const symbols[36] = { "30 51 63 66 58 39 18 06 03 11 30",
+                                         "12 30;30 39",
+                                         "02 10 40 62 63 45 09;09 69",
+                                         "01 20 50 62 54 34;34 64 67 59 29 08",
+                                         "40 06;06 66;43 49",
+                                         "60 10;10 04;04 24 54 66 67 59 29 08",
+                                         "50 20 03 06 19 49 66 65 44 24 06",
+                                         "00 60;60 29",
+                                         "34 03 01 20 40 61 63 34 66 68 49 29 08 06 34",
+                                         "63 45 25 04 03 20 40 63 66 49 19",
+                                         "09 30;30 69;16 56",
+                                         "00 09;00 40 61 63 44 04;04 44 66 68 49 09",
+                                         "61 40 20 02 07 29 49 68",
+                                         "00 09;00 30 62 67 39 09",
+                                         "00 09;00 60;04 54;09 69",
+                                         "00 09;00 60;04 54",
+                                         "61 40 20 02 07 29 49 67;67 65;65 35",
+                                         "00 09;60 69;04 64",
+                                         "10 50;30 39;19 59",
+                                         "60 66 59 29 07",
+                                         "00 09;60 05;24 69",
+                                         "00 09;09 69",
+                                         "09 00;00 35;35 60;60 69",
+                                         "09 00;00 69;69 60",
+                                         "20 40 62 67 49 29 07 02 20",
+                                         "09 00;00 40 61 63 45 05",
+                                         "20 40 62 67 49 29 07 02 20;46 69",
+                                         "09 00;00 40 61 63 45 05;25 69",
+                                         "62 50 20 02 24 45 66 49 19 07",
+                                         "00 60;30 39",
+                                         "00 06 29 49 66 60",
+                                         "00 39;39 60",
+                                         "00 19;19 33;33 59;59 60",
+                                         "00 69;60 09",
+                                         "00 34;60 34;34 39",
+                                         "00 60;60 09;09 69" };
 
 typedef struct point {
     double x, y;
@@ -125,9 +153,12 @@ static size_t read_stroke(point *out, const char **text, const moves *move)
     return n;
 }
 
-void rg_draw__symbol(rg_picture *p, char symbol, const double m[6], double thick, rg_ink ink, double jitter, rg_random *random)
+void rg_draw__symbol(rg_picture *p, char symbol, const double m[6], double thick, rg_ink ink, double jitter,
+                     rg_random *random)
 {
-    const int   index = symbol >= 'A' && symbol <= 'Z' ? symbol - 'A' + 10 : symbol >= '0' && symbol <= '9' ? symbol - '0' : 0;
+    const int   index = symbol >= 'A' && symbol <= 'Z'   ? symbol - 'A' + 10
+                        : symbol >= '0' && symbol <= '9' ? symbol - '0'
+                                                         : 0;
     const char *text = symbols[index];
     moves       move;
     for (size_t i = 0; i < 70; i++) {
@@ -141,7 +172,8 @@ void rg_draw__symbol(rg_picture *p, char symbol, const double m[6], double thick
             n = round_off(b, a, n);
             n = round_off(a, b, n);
         }
-        for (size_t i = 0; i < n; i++) a[i] = (point){ m[0] * a[i].x + m[1] * a[i].y + m[2], m[3] * a[i].x + m[4] * a[i].y + m[5] };
+        for (size_t i = 0; i < n; i++)
+            a[i] = (point){ m[0] * a[i].x + m[1] * a[i].y + m[2], m[3] * a[i].x + m[4] * a[i].y + m[5] };
         for (size_t i = 0; i + 1 < n; i++) rg_draw__line(p, a[i].x, a[i].y, a[i + 1].x, a[i + 1].y, thick, ink);
     }
 }
@@ -176,7 +208,8 @@ rg_status rg_draw__noise(float *out, size_t height, size_t width, size_t cells, 
             const size_t i = (size_t)u, j = (size_t)v;
             const double a = smooth(u - (double)i), b = smooth(v - (double)j);
             const float *c = at + j * corners + i;
-            out[y * width + x] = (float)((1 - b) * ((1 - a) * (double)c[0] + a * (double)c[1]) + b * ((1 - a) * (double)c[corners] + a * (double)c[corners + 1]));
+            out[y * width + x] = (float)((1 - b) * ((1 - a) * (double)c[0] + a * (double)c[1]) +
+                                         b * ((1 - a) * (double)c[corners] + a * (double)c[corners + 1]));
         }
     rg_free(at);
     return RG_OK;

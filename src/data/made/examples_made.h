@@ -15,8 +15,11 @@ typedef struct rg_made_settings {
     { RG_OPTION_INT, "valid", offsetof(type, base.valid), "1000", "validation examples; 0: none", 0, "[0,100000000]", NULL },             \
     { RG_OPTION_INT, "test", offsetof(type, base.test), "1000", "test examples; 0: none", 0, "[0,100000000]", NULL },                     \
     { RG_OPTION_INT, "seed", offsetof(type, base.seed), "1", "of everything that is drawn", 0, "[0,inf)", NULL }
-#define RG_MADE_DIGITS(type)                                                                                                              \
-    { RG_OPTION_STRING, "digits", offsetof(type, base.digits), "", "folder with MNIST's idx files; without it digits are drawn", 0, NULL, NULL }
+#define RG_MADE_DIGITS(type)                                                            \
+    {                                                                                   \
+        RG_OPTION_STRING, "digits", offsetof(type, base.digits), "",                    \
+            "folder with MNIST's idx files; without it digits are drawn", 0, NULL, NULL \
+    }
 
 /* ---------------------------------------------------------------------------------------------------------- digits */
 
@@ -32,7 +35,8 @@ typedef struct rg_digits {
 rg_status rg_digits__open(rg_digits **out, const char *folder);
 void      rg_digits__close(rg_digits *digits);
 uint64_t  rg_digits__count(const rg_digits *digits, rg_made_split split);
-/* The digits of somebody else, for all splits. `rg_digits__with` is the same with `digit` in the place of number `at`. */
+/* The digits of somebody else, for all splits. `rg_digits__with` is the same with `digit` in the place of number
+ * `at`. */
 rg_status rg_digits__over(rg_digits **out, const unsigned char *pixels, size_t count);
 void      rg_digits__with(rg_digits *out, const rg_digits *digits, const unsigned char *digit, uint64_t at);
 /* 28 x 28 pixels of digit `index` (modulo the count) of a split; returns its class. */
@@ -47,8 +51,8 @@ struct rg_maker {
     size_t                  picture_count;
 };
 
-/* `write` of generators of examples: OUT/train..., OUT/valid..., OUT/test..., as idx where the only column is the label, otherwise PNG in a
- * tar archive with a TSV; boxes beside them. */
+/* `write` of generators of examples: OUT/train..., OUT/valid..., OUT/test..., as idx where the only column is the
+ * label, otherwise PNG in a tar archive with a TSV; boxes beside them. */
 rg_status rg_made__write(const rg_generator *generator, const char *out, const void *options);
 #define RG_MADE_WRITES_IDX "OUT/{train,valid,test}-images-idx3-ubyte, -labels-idx1-ubyte, -boxes.tsv"
 #define RG_MADE_WRITES_TAR "OUT/{train,valid,test}.tar (PNG), .tsv, -boxes.tsv"
@@ -73,9 +77,10 @@ void rg_draw__line(rg_picture *p, double x0, double y0, double x1, double y1, do
 enum { RG_SHAPE_CIRCLE, RG_SHAPE_SQUARE, RG_SHAPE_TRIANGLE, RG_SHAPE_CROSS, RG_SHAPE_RING, RG_SHAPES };
 extern const char *const rg_draw__shapes[RG_SHAPES];
 void rg_draw__shape(rg_picture *p, int shape, double x, double y, double size, rg_ink ink);
-/* A symbol 0-9A-Z of strokes. (u, v) of its box, 0 .. 1, goes to (m[0] u + m[1] v + m[2], m[3] u + m[4] v + m[5]). jitter moves the points of
- * its strokes by so much of the box. */
-void rg_draw__symbol(rg_picture *p, char symbol, const double m[6], double thick, rg_ink ink, double jitter, rg_random *random);
+/* A symbol 0-9A-Z of strokes. (u, v) of its box, 0 .. 1, goes to (m[0] u + m[1] v + m[2], m[3] u + m[4] v + m[5]).
+ * jitter moves the points of its strokes by so much of the box. */
+void rg_draw__symbol(rg_picture *p, char symbol, const double m[6], double thick, rg_ink ink, double jitter,
+                     rg_random *random);
 /* Take the brighter of both, first pixel of `from` at (top, left). */
 void rg_draw__paste(rg_picture *p, const rg_picture *from, ptrdiff_t top, ptrdiff_t left);
 

@@ -4,7 +4,8 @@
  *   subject    I | he | she | we | noun phrase [that verb] | noun phrase and noun phrase
  *   noun phrase   determiner [adjective] [adjective] noun [of noun phrase]
  *
- * English is said first and every part remembers the numbers of its words; the French words name them as their links. */
+ * English is said first and every part remembers the numbers of its words; the French words name them as their
+ * links. */
 #include "regard/grammar.h"
 
 #include <string.h>
@@ -479,8 +480,8 @@ static rg_status write_line(rg_file *file, const char *line)
     return rg_file_write(file, "\n", 1);
 }
 
-rg_status rg_grammar_write(rg_grammar *g, rg_grammar_part part, size_t count, const char *english_path, const char *french_path,
-                           const char *links_path)
+rg_status rg_grammar_write(rg_grammar *g, rg_grammar_part part, size_t count, const char *english_path,
+                           const char *french_path, const char *links_path)
 {
     const char *paths[3] = { english_path, french_path, links_path };
     rg_file    *files[3] = { NULL, NULL, NULL };

@@ -103,8 +103,10 @@ const rg_adjective rg_adjectives[] = {
     { "quiet", "calme", "calme", "calmes", "calmes", NULL, false, WORD_LIVING | WORD_PLACE },
     { "happy", "heureux", "heureuse", "heureux", "heureuses", NULL, false, WORD_LIVING },
     { "intelligent", "intelligent", "intelligente", "intelligents", "intelligentes", NULL, false, WORD_LIVING },
-    { "dangerous", "dangereux", "dangereuse", "dangereux", "dangereuses", NULL, false, WORD_ANIMAL | WORD_THING | WORD_PLACE },
-    { "french", "français", "française", "français", "françaises", NULL, false, WORD_PERSON | WORD_THING | WORD_FOOD | WORD_PLACE },
+    { "dangerous", "dangereux", "dangereuse", "dangereux", "dangereuses", NULL, false,
+      WORD_ANIMAL | WORD_THING | WORD_PLACE },
+    { "french", "français", "française", "français", "françaises", NULL, false,
+      WORD_PERSON | WORD_THING | WORD_FOOD | WORD_PLACE },
 };
 const size_t rg_adjective_count = COUNT(rg_adjectives);
 
@@ -138,7 +140,12 @@ const rg_verb rg_verbs[] = {
     { "hides", "hide", NULL, REGULAR("cach"), HELD },
     { "follows", "follow", NULL, { "suis", "suit", "suivons", "suivent" }, "suivr", WORD_PERSON },
     { "listens", "listen", "to", REGULAR("écout"), WORD_PERSON },
-    { "knows", "know", NULL, { "connais", "connaît", "connaissons", "connaissent" }, "connaîtr", WORD_LIVING | WORD_PLACE },
+    { "knows",
+      "know",
+      NULL,
+      { "connais", "connaît", "connaissons", "connaissent" },
+      "connaîtr",
+      WORD_LIVING | WORD_PLACE },
     { "wants", "want", NULL, { "veux", "veut", "voulons", "veulent" }, "voudr", HELD },
     { "visits", "visit", NULL, REGULAR("visit"), WORD_PLACE },
     { "helps", "help", NULL, REGULAR("aid"), WORD_PERSON },

@@ -6,7 +6,14 @@
 #include <stddef.h>
 
 /* What a noun is; what a verb takes and an adjective suits. */
-enum { WORD_PERSON = 1, WORD_ANIMAL = 2, WORD_THING = 4, WORD_FOOD = 8, WORD_PLACE = 16, WORD_LIVING = WORD_PERSON | WORD_ANIMAL };
+enum {
+    WORD_PERSON = 1,
+    WORD_ANIMAL = 2,
+    WORD_THING = 4,
+    WORD_FOOD = 8,
+    WORD_PLACE = 16,
+    WORD_LIVING = WORD_PERSON | WORD_ANIMAL
+};
 
 typedef struct rg_noun {
     const char *en, *en_plural, *fr, *fr_plural;

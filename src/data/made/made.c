@@ -1,4 +1,5 @@
-/* made.c - the table of generators. A new one is a constant in this folder and a word in RG_GENERATORS (regard/made.h). */
+/* made.c - the table of generators. A new one is a constant in this folder and a word in RG_GENERATORS
+ * (regard/made.h). */
 #include "regard/made.h"
 
 #include <string.h>

@@ -1,9 +1,11 @@
-/* made_frames.c - `regard make frames`: requests with their semantic frame, a word and its tag per line (CoNLL), in one of two domains.
+/* made_frames.c - `regard make frames`: requests with their semantic frame, a word and its tag per line (CoNLL), in one
+ * of two domains.
  *
  *   B-FRAME   the word that calls the frame: book, reserve, ...        B-PLACE, B-DAY, B-COUNT   its arguments
  *
- * The domains, travel and restaurants, share the tags, the days and the small words; carrier phrases, triggers and places differ. A tagger of one
- * meets the other with unknown words: what domain-adversarial training (--objective domain) is for. */
+ * The domains, travel and restaurants, share the tags, the days and the small words; carrier phrases, triggers and
+ * places differ. A tagger of one meets the other with unknown words: what domain-adversarial training (--objective
+ * domain) is for. */
 #include <string.h>
 
 #include "regard/made.h"
@@ -15,7 +17,8 @@ typedef struct {
 } settings;
 
 static const rg_option options[] = {
-    { RG_OPTION_STRING, "domain", offsetof(settings, domain), "travel", "which of the two", 0, "travel|restaurants", NULL },
+    { RG_OPTION_STRING, "domain", offsetof(settings, domain), "travel", "which of the two", 0, "travel|restaurants",
+      NULL },
     { RG_OPTION_INT, "count", offsetof(settings, count), "1500", "sentences", 'n', "[1,10000000]", NULL },
     { RG_OPTION_INT, "seed", offsetof(settings, seed), "1", "of the sentences", 0, "[0,inf)", NULL },
     RG_OPTION_END
@@ -70,7 +73,8 @@ static rg_status write_frames(const char *path, const void *values)
     rg_random       random = rg_random_new((uint64_t)s->seed, 0);
     rg_text         text = { 0 };
     rg_status       status = RG_OK;
-    for (int64_t i = 0; status == RG_OK && i < s->count; i++) status = write_sentence(&text, &random, &domains[strcmp(s->domain, "travel") != 0]);
+    for (int64_t i = 0; status == RG_OK && i < s->count; i++)
+        status = write_sentence(&text, &random, &domains[strcmp(s->domain, "travel") != 0]);
     if (status == RG_OK) status = rg_file_replace(path, text.data, text.length);
     rg_text_free(&text);
     return status;

@@ -1,4 +1,5 @@
-/* made_grid16.c - a digit in one cell of a 4 x 4 grid, pieces of digits in the others: soft and hard attention over 16 places. */
+/* made_grid16.c - a digit in one cell of a 4 x 4 grid, pieces of digits in the others: soft and hard attention over
+ * 16 places. */
 #include "data/made/examples_made.h"
 
 #include <string.h>
@@ -16,8 +17,10 @@ static void add_clutter(rg_picture *cell, const rg_maker *m, rg_made_split split
     for (int i = 0; i < PIECES; i++) {
         (void)rg_digits__get(pixels, m->digits, split, rg_random_below(random, rg_digits__count(m->digits, split)));
         const size_t top = rg_made__between(random, 4, 14), left = rg_made__between(random, 4, 14);
-        const size_t y = rg_made__between(random, 0, RG_DIGIT_SIDE - PIECE), x = rg_made__between(random, 0, RG_DIGIT_SIDE - PIECE);
-        for (size_t j = 0; j < PIECE; j++) memcpy(cell->pixels + (y + j) * RG_DIGIT_SIDE + x, pixels + (top + j) * RG_DIGIT_SIDE + left, PIECE);
+        const size_t y = rg_made__between(random, 0, RG_DIGIT_SIDE - PIECE),
+                     x = rg_made__between(random, 0, RG_DIGIT_SIDE - PIECE);
+        for (size_t j = 0; j < PIECE; j++)
+            memcpy(cell->pixels + (y + j) * RG_DIGIT_SIDE + x, pixels + (top + j) * RG_DIGIT_SIDE + left, PIECE);
     }
 }
 
@@ -31,16 +34,24 @@ static rg_status draw(rg_made *out, const rg_maker *m, rg_made_split split, uint
         rg_picture    cell = { RG_DIGIT_SIDE, RG_DIGIT_SIDE, 1, pixels };
         if (i == chosen) label = rg_digits__get(pixels, m->digits, split, number);
         else add_clutter(&cell, m, split, random);
-        rg_draw__paste(&out->picture, &cell, (ptrdiff_t)(i / CELLS * RG_DIGIT_SIDE), (ptrdiff_t)(i % CELLS * RG_DIGIT_SIDE));
+        rg_draw__paste(&out->picture, &cell, (ptrdiff_t)(i / CELLS * RG_DIGIT_SIDE),
+                       (ptrdiff_t)(i % CELLS * RG_DIGIT_SIDE));
     }
     RG_TRY(rg_text_print(&out->cell[0], "%d", label));
-    return rg_made__add_box(out, rg_text_c(&out->cell[0]), (double)(chosen % CELLS * RG_DIGIT_SIDE), (double)(chosen / CELLS * RG_DIGIT_SIDE),
-                            RG_DIGIT_SIDE, RG_DIGIT_SIDE);
+    return rg_made__add_box(out, rg_text_c(&out->cell[0]), (double)(chosen % CELLS * RG_DIGIT_SIDE),
+                            (double)(chosen / CELLS * RG_DIGIT_SIDE), RG_DIGIT_SIDE, RG_DIGIT_SIDE);
 }
 
 static const rg_option options[] = { RG_MADE_ROWS(settings, "10000"), RG_MADE_DIGITS(settings), RG_OPTION_END };
 
 static rg_status write_grid(const char *out, const void *o) { return rg_made__write(&rg_generator_grid16, out, o); }
 
-const rg_generator rg_generator_grid16 = { "grid16", "a digit in one of 16 cells, clutter in the others (112 x 112 pixels)", RG_MADE_WRITES_IDX,
-                                           options, sizeof(settings), write_grid, "label", 1, draw };
+const rg_generator rg_generator_grid16 = { "grid16",
+                                           "a digit in one of 16 cells, clutter in the others (112 x 112 pixels)",
+                                           RG_MADE_WRITES_IDX,
+                                           options,
+                                           sizeof(settings),
+                                           write_grid,
+                                           "label",
+                                           1,
+                                           draw };

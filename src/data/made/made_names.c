@@ -1,5 +1,6 @@
-/* made_names.c - `regard make names`: sentences of a small grammar with people, places and firms, a word and its tag B-, I- or O per line and an empty
- * line behind each sentence (CoNLL). Some names are of two kinds: the words around them tell ("washington said", "in washington"). */
+/* made_names.c - `regard make names`: sentences of a small grammar with people, places and firms, a word and its tag
+ * B-, I- or O per line and an empty line behind each sentence (CoNLL). Some names are of two kinds: the words around
+ * them tell ("washington said", "in washington"). */
 #include <string.h>
 
 #include "regard/made.h"
@@ -17,18 +18,23 @@ static const rg_option options[] = {
 
 enum { NAMES = 10, PATTERNS = 6 };
 
-static const char *const person[NAMES] = { "anna", "john smith", "washington", "maria", "paris jones", "lee", "ida may", "jordan", "omar", "kim lee" };
-static const char *const place[NAMES] = { "paris", "new york", "washington", "oslo", "jordan", "rome", "san marino", "kiel", "peru", "south bay" };
-static const char *const firm[NAMES] = { "acme", "ford", "north bank", "zenith", "jordan steel", "paris air", "lumen", "delta works", "ibis", "omega" };
+static const char *const person[NAMES] = { "anna", "john smith", "washington", "maria", "paris jones",
+                                           "lee",  "ida may",    "jordan",     "omar",  "kim lee" };
+static const char *const place[NAMES] = { "paris", "new york",   "washington", "oslo", "jordan",
+                                          "rome",  "san marino", "kiel",       "peru", "south bay" };
+static const char *const firm[NAMES] = { "acme",      "ford",  "north bank",  "zenith", "jordan steel",
+                                         "paris air", "lumen", "delta works", "ibis",   "omega" };
 
 /* P, L and F are replaced by a name. */
-static const char *const pattern[PATTERNS] = { "P said that F will open in L", "yesterday P flew to L",      "F hired P",
-                                               "P and P met in L",             "the office of F in L closed", "nobody in L knows P" };
+static const char *const pattern[PATTERNS] = {
+    "P said that F will open in L", "yesterday P flew to L", "F hired P", "P and P met in L",
+    "the office of F in L closed",  "nobody in L knows P"
+};
 
 static rg_status write_name(rg_text *out, rg_random *random, char kind)
 {
     const char *const *list = kind == 'P' ? person : kind == 'L' ? place : firm;
-    const char        *name = list[rg_random_below(random, NAMES)], *type = kind == 'P' ? "PER" : kind == 'L' ? "LOC" : "ORG";
+    const char *name = list[rg_random_below(random, NAMES)], *type = kind == 'P' ? "PER" : kind == 'L' ? "LOC" : "ORG";
     for (bool first = true; *name; first = false) {
         const size_t n = strcspn(name, " ");
         RG_TRY(rg_text_print(out, "%.*s\t%c-%s\n", (int)n, name, first ? 'B' : 'I', type));

@@ -17,7 +17,8 @@ static rg_status draw_adding(rg_made *out, const rg_maker *m, rg_made_split spli
 {
     const settings *s = m->options;
     const size_t    T = (size_t)s->length, half = T / 2;
-    const size_t    first = (size_t)rg_random_below(random, half), second = half + (size_t)rg_random_below(random, T - half);
+    const size_t    first = (size_t)rg_random_below(random, half),
+                 second = half + (size_t)rg_random_below(random, T - half);
     double          sum = 0;
     (void)split, (void)number;
     for (size_t t = 0; t < T; t++) {
@@ -43,17 +44,32 @@ static rg_status draw_ring(rg_made *out, const rg_maker *m, rg_made_split split,
 }
 
 static const rg_option adding_options[] = { RG_MADE_ROWS(settings, "10000"),
-                                            { RG_OPTION_INT, "length", offsetof(settings, length), "100", "numbers of a sequence", 0, "[2,100000]", NULL },
+                                            { RG_OPTION_INT, "length", offsetof(settings, length), "100",
+                                              "numbers of a sequence", 0, "[2,100000]", NULL },
                                             RG_OPTION_END };
-static const rg_option ring_options[] = { RG_MADE_ROWS(settings, "10000"),
-                                          { RG_OPTION_REAL, "radius", offsetof(settings, radius), "2", "of the circle", 0, "(0,1000]", NULL },
-                                          { RG_OPTION_REAL, "deviation", offsetof(settings, deviation), "0.02", "around each place", 0, "[0,1000]", NULL },
-                                          RG_OPTION_END };
+static const rg_option ring_options[] = {
+    RG_MADE_ROWS(settings, "10000"),
+    { RG_OPTION_REAL, "radius", offsetof(settings, radius), "2", "of the circle", 0, "(0,1000]", NULL },
+    { RG_OPTION_REAL, "deviation", offsetof(settings, deviation), "0.02", "around each place", 0, "[0,1000]", NULL },
+    RG_OPTION_END
+};
 
 static rg_status write_adding(const char *out, const void *o) { return rg_made__write(&rg_generator_adding, out, o); }
 static rg_status write_ring(const char *out, const void *o) { return rg_made__write(&rg_generator_ring8, out, o); }
 
-const rg_generator rg_generator_adding = { "adding", "the adding problem: the sum of two marked numbers of a sequence", RG_MADE_WRITES_TSV,
-                                           adding_options, sizeof(settings), write_adding, "label sequence", 1, draw_adding };
-const rg_generator rg_generator_ring8 = { "ring8", "points around eight places of a circle", RG_MADE_WRITES_TSV, ring_options, sizeof(settings),
-                                          write_ring, "mode numbers", 1, draw_ring };
+const rg_generator rg_generator_adding = {
+    "adding",           "the adding problem: the sum of two marked numbers of a sequence",
+    RG_MADE_WRITES_TSV, adding_options,
+    sizeof(settings),   write_adding,
+    "label sequence",   1,
+    draw_adding
+};
+const rg_generator rg_generator_ring8 = { "ring8",
+                                          "points around eight places of a circle",
+                                          RG_MADE_WRITES_TSV,
+                                          ring_options,
+                                          sizeof(settings),
+                                          write_ring,
+                                          "mode numbers",
+                                          1,
+                                          draw_ring };

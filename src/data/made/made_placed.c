@@ -18,9 +18,11 @@ static rg_status add_piece(rg_made *out, const rg_maker *m, rg_made_split split,
     unsigned char pixels[RG_DIGIT_SIDE * RG_DIGIT_SIDE];
     rg_picture    digit = { RG_DIGIT_SIDE, RG_DIGIT_SIDE, 1, pixels }, piece;
     (void)rg_digits__get(pixels, m->digits, split, rg_random_below(random, rg_digits__count(m->digits, split)));
-    const size_t top = rg_made__between(random, 0, RG_DIGIT_SIDE - side), left = rg_made__between(random, 0, RG_DIGIT_SIDE - side);
+    const size_t top = rg_made__between(random, 0, RG_DIGIT_SIDE - side),
+                 left = rg_made__between(random, 0, RG_DIGIT_SIDE - side);
     RG_TRY(rg_picture_crop(&piece, &digit, (ptrdiff_t)top, (ptrdiff_t)left, side, side));
-    const size_t y = rg_made__between(random, 0, out->picture.height - side), x = rg_made__between(random, 0, out->picture.width - side);
+    const size_t y = rg_made__between(random, 0, out->picture.height - side),
+                 x = rg_made__between(random, 0, out->picture.width - side);
     rg_draw__paste(&out->picture, &piece, (ptrdiff_t)y, (ptrdiff_t)x);
     rg_picture_free(&piece);
     return RG_OK;
@@ -34,7 +36,8 @@ static rg_status draw(rg_made *out, const rg_maker *m, rg_made_split split, uint
     const int       label = rg_digits__get(pixels, m->digits, split, number);
     const size_t    side = (size_t)s->size;
     RG_TRY(rg_picture_new(&out->picture, side, side, 1));
-    const size_t top = rg_made__between(random, 0, side - RG_DIGIT_SIDE), left = rg_made__between(random, 0, side - RG_DIGIT_SIDE);
+    const size_t top = rg_made__between(random, 0, side - RG_DIGIT_SIDE),
+                 left = rg_made__between(random, 0, side - RG_DIGIT_SIDE);
     rg_draw__paste(&out->picture, &digit, (ptrdiff_t)top, (ptrdiff_t)left);
     RG_TRY(rg_text_print(&out->cell[0], "%d", label));
     RG_TRY(rg_made__add_bounds(out, rg_text_c(&out->cell[0]), &out->picture));

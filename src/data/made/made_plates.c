@@ -21,16 +21,19 @@ typedef struct settings {
 
 enum { SIDE = 64, COLOURS = 4, METHODS = 3, INGREDIENTS = RG_SHAPES * COLOURS, SPOTS = 7 };
 
-static const rg_ink inks[COLOURS] = { { { 210, 45, 40 } }, { { 60, 160, 60 } }, { { 240, 200, 50 } }, { { 130, 80, 45 } } };
+static const rg_ink inks[COLOURS] = {
+    { { 210, 45, 40 } }, { { 60, 160, 60 } }, { { 240, 200, 50 } }, { { 130, 80, 45 } }
+};
 
 /* By shape, then by colour: red, green, yellow, brown; and which of the two kinds of verbs. */
 static const struct {
     const char *name;
     int         kind;
 } ingredients[INGREDIENTS] = {
-    { "tomato", 0 }, { "pea", 2 },    { "lemon", 1 },  { "nut", 2 },      { "ham", 0 },    { "spinach", 0 }, { "cheese", 1 }, { "bread", 0 },
-    { "radish", 0 }, { "basil", 2 },  { "corn", 1 },   { "potato", 1 },   { "crab", 1 },   { "parsley", 2 }, { "pasta", 1 },  { "mushroom", 0 },
-    { "chili", 0 },  { "pepper", 0 }, { "onion", 2 },  { "olive", 2 },
+    { "tomato", 0 },   { "pea", 2 },    { "lemon", 1 },  { "nut", 2 },     { "ham", 0 },
+    { "spinach", 0 },  { "cheese", 1 }, { "bread", 0 },  { "radish", 0 },  { "basil", 2 },
+    { "corn", 1 },     { "potato", 1 }, { "crab", 1 },   { "parsley", 2 }, { "pasta", 1 },
+    { "mushroom", 0 }, { "chili", 0 },  { "pepper", 0 }, { "onion", 2 },   { "olive", 2 },
 };
 static const char *const verbs[3][2] = { { "slice", "dice" }, { "peel", "wash" }, { "chop", "crush" } };
 static const struct {
@@ -50,10 +53,13 @@ static rg_status write_recipe(rg_made *out, const int *chosen, size_t count, int
     int sorted[SPOTS];
     memcpy(sorted, chosen, count * sizeof *sorted);
     qsort(sorted, count, sizeof *sorted, by_name);
-    RG_TRY(rg_text_print(&out->cell[0], "%s %s and %s", methods[method].name, ingredients[sorted[0]].name, ingredients[sorted[count - 1]].name));
+    RG_TRY(rg_text_print(&out->cell[0], "%s %s and %s", methods[method].name, ingredients[sorted[0]].name,
+                         ingredients[sorted[count - 1]].name));
     for (size_t i = 0; i < count; i++) {
         RG_TRY(rg_text_print(&out->cell[1], "%s%s", i ? "|" : "", ingredients[sorted[i]].name));
-        RG_TRY(rg_text_print(&out->cell[2], "%s the %s . ", verbs[ingredients[sorted[i]].kind][rg_random_below(random, 2)], ingredients[sorted[i]].name));
+        RG_TRY(rg_text_print(&out->cell[2], "%s the %s . ",
+                             verbs[ingredients[sorted[i]].kind][rg_random_below(random, 2)],
+                             ingredients[sorted[i]].name));
     }
     RG_TRY(rg_text_print(&out->cell[2], "%s .", methods[method].last));
     return rg_text_print(&out->cell[3], "%.4f", 0.69314718056 * (double)count);
@@ -62,7 +68,8 @@ static rg_status write_recipe(rg_made *out, const int *chosen, size_t count, int
 /* Seven spots of a plate: the middle and six around it. */
 static void spot(double *x, double *y, size_t i)
 {
-    static const double at[SPOTS][2] = { { 0, 0 }, { 16, 0 }, { 8, 13.9 }, { -8, 13.9 }, { -16, 0 }, { -8, -13.9 }, { 8, -13.9 } };
+    static const double at[SPOTS][2] = { { 0, 0 },   { 16, 0 },     { 8, 13.9 }, { -8, 13.9 },
+                                         { -16, 0 }, { -8, -13.9 }, { 8, -13.9 } };
     *x = SIDE / 2.0 - 0.5 + at[i][0];
     *y = SIDE / 2.0 - 0.5 + at[i][1];
 }
@@ -90,7 +97,8 @@ static rg_status draw(rg_made *out, const rg_maker *m, rg_made_split split, uint
     int             chosen[SPOTS];
     bool            in[INGREDIENTS] = { false };
     (void)split, (void)number;
-    if (s->fewest > s->most) return rg_fail(RG_EINVAL, "--fewest %lld is larger than --most %lld", (long long)s->fewest, (long long)s->most);
+    if (s->fewest > s->most)
+        return rg_fail(RG_EINVAL, "--fewest %lld is larger than --most %lld", (long long)s->fewest, (long long)s->most);
     const size_t count = rg_made__between(random, (size_t)s->fewest, (size_t)s->most);
     const int    method = (int)rg_random_below(random, METHODS);
     for (size_t i = 0; i < count; i++) {
@@ -99,7 +107,8 @@ static rg_status draw(rg_made *out, const rg_maker *m, rg_made_split split, uint
         in[chosen[i]] = true;
     }
     RG_TRY(rg_picture_new(&out->picture, SIDE, SIDE, 3));
-    const unsigned char wood[3] = { (unsigned char)rg_made__between(random, 90, 130), (unsigned char)rg_made__between(random, 65, 90), 50 };
+    const unsigned char wood[3] = { (unsigned char)rg_made__between(random, 90, 130),
+                                    (unsigned char)rg_made__between(random, 65, 90), 50 };
     for (size_t i = 0; i < (size_t)SIDE * SIDE * 3; i++) out->picture.pixels[i] = wood[i % 3];
     rg_draw__shape(&out->picture, RG_SHAPE_CIRCLE, SIDE / 2.0 - 0.5, SIDE / 2.0 - 0.5, 30, methods[method].plate);
     RG_TRY(serve(out, chosen, count, random));
@@ -116,5 +125,14 @@ static const rg_option options[] = {
 
 static rg_status write_plates(const char *out, const void *o) { return rg_made__write(&rg_generator_plates, out, o); }
 
-const rg_generator rg_generator_plates = { "plates", "plates of ingredients with title, ingredients and directions (64 x 64 pixels)", RG_MADE_WRITES_TAR,
-                                           options, sizeof(settings), write_plates, "title ingredients directions nats", 1, draw };
+const rg_generator rg_generator_plates = {
+    "plates",
+    "plates of ingredients with title, ingredients and directions (64 x 64 pixels)",
+    RG_MADE_WRITES_TAR,
+    options,
+    sizeof(settings),
+    write_plates,
+    "title ingredients directions nats",
+    1,
+    draw
+};

@@ -12,7 +12,8 @@ static const rg_option options[] = {
     { RG_OPTION_STRING, "kind", offsetof(settings, kind), "copy", "which puzzle", 0, "copy|repeat-copy|recall" },
     { RG_OPTION_INT, "count", offsetof(settings, count), "100", "sequences", 'n', "[1,10000000]" },
     { RG_OPTION_INT, "bits", offsetof(settings, bits), "8", "of a vector", 0, "[1,1024]" },
-    { RG_OPTION_INT, "min-length", offsetof(settings, min_length), "2", "fewest vectors; recall: items of three vectors", 0, "[1,10000]" },
+    { RG_OPTION_INT, "min-length", offsetof(settings, min_length), "2",
+      "fewest vectors; recall: items of three vectors", 0, "[1,10000]" },
     { RG_OPTION_INT, "max-length", offsetof(settings, max_length), "20", "most vectors", 0, "[1,10000]" },
     { RG_OPTION_INT, "max-repeats", offsetof(settings, max_repeats), "10", "repeat-copy: most repeats", 0, "[1,1000]" },
     { RG_OPTION_INT, "seed", offsetof(settings, seed), "1", "of the sequences", 0, "[0,inf)" },
@@ -25,7 +26,11 @@ static rg_status add_rows(rg_text *text, const rg_real *rows, size_t count, size
     RG_TRY(rg_text_add_string(text, "["));
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < width; k++)
-            RG_TRY(rg_text_print(text, "%s%.6g%s", k ? "," : i ? ",[" : "[", (double)rows[i * width + k], k + 1 == width ? "]" : ""));
+            RG_TRY(rg_text_print(text, "%s%.6g%s",
+                                 k   ? ","
+                                 : i ? ",["
+                                     : "[",
+                                 (double)rows[i * width + k], k + 1 == width ? "]" : ""));
     return rg_text_add_string(text, "]");
 }
 

@@ -2,8 +2,8 @@
  *
  *   "a red square left of a blue circle"        "a green cross above a yellow ring above a red circle"
  *
- * The sentence follows from the picture: shapes of a row are named from left to right, of a column from top to bottom. A sentence belongs to
- * one split only. Boxes are those of the shapes, named "red square". */
+ * The sentence follows from the picture: shapes of a row are named from left to right, of a column from top to
+ * bottom. A sentence belongs to one split only. Boxes are those of the shapes, named "red square". */
 #include "data/made/examples_made.h"
 
 #include "base/hash.h"
@@ -18,15 +18,18 @@ enum { SIDE = 60, COLOURS = 6 };
 static const struct {
     const char *name;
     rg_ink      ink;
-} colours[COLOURS] = { { "red", { { 220, 40, 40 } } },     { "green", { { 40, 180, 60 } } },   { "blue", { { 50, 90, 230 } } },
-                       { "yellow", { { 235, 215, 40 } } }, { "purple", { { 160, 60, 200 } } }, { "white", { { 240, 240, 240 } } } };
+} colours[COLOURS] = { { "red", { { 220, 40, 40 } } },     { "green", { { 40, 180, 60 } } },
+                       { "blue", { { 50, 90, 230 } } },    { "yellow", { { 235, 215, 40 } } },
+                       { "purple", { { 160, 60, 200 } } }, { "white", { { 240, 240, 240 } } } };
 
 static rg_status draw(rg_made *out, const rg_maker *m, rg_made_split split, uint64_t number, rg_random *random)
 {
     const settings *s = m->options;
     (void)split, (void)number;
-    if (s->fewest > s->most) return rg_fail(RG_EINVAL, "--fewest %lld is larger than --most %lld", (long long)s->fewest, (long long)s->most);
-    const size_t count = rg_made__between(random, (size_t)s->fewest, (size_t)s->most), ground = rg_made__between(random, 0, 45);
+    if (s->fewest > s->most)
+        return rg_fail(RG_EINVAL, "--fewest %lld is larger than --most %lld", (long long)s->fewest, (long long)s->most);
+    const size_t count = rg_made__between(random, (size_t)s->fewest, (size_t)s->most),
+                 ground = rg_made__between(random, 0, 45);
     const bool   column = rg_random_below(random, 2);
     const double step = (double)SIDE / (double)count;
     rg_text     *text = &out->cell[0];
@@ -57,5 +60,12 @@ static const rg_option options[] = {
 
 static rg_status write_scenes(const char *out, const void *o) { return rg_made__write(&rg_generator_scenes, out, o); }
 
-const rg_generator rg_generator_scenes = { "scenes", "coloured shapes in a row or a column with a caption (60 x 60 pixels)", RG_MADE_WRITES_TAR,
-                                           options, sizeof(settings), write_scenes, "caption", 1, draw };
+const rg_generator rg_generator_scenes = { "scenes",
+                                           "coloured shapes in a row or a column with a caption (60 x 60 pixels)",
+                                           RG_MADE_WRITES_TAR,
+                                           options,
+                                           sizeof(settings),
+                                           write_scenes,
+                                           "caption",
+                                           1,
+                                           draw };

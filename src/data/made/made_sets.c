@@ -1,5 +1,5 @@
-/* made_sets.c - one to five different digits on 60 x 60 pixels; the answer is their set. Three pairs are planted: 1 brings 7 along, 2 brings 5,
- * 3 brings 8, each with probability --together. */
+/* made_sets.c - one to five different digits on 60 x 60 pixels; the answer is their set. Three pairs are planted: 1
+ * brings 7 along, 2 brings 5, 3 brings 8, each with probability --together. */
 #include "data/made/examples_made.h"
 
 #include <string.h>
@@ -69,15 +69,22 @@ static rg_status draw(rg_made *out, const rg_maker *m, rg_made_split split, uint
     return RG_OK;
 }
 
-static const rg_option options[] = {
-    RG_MADE_ROWS(settings, "10000"),
-    RG_MADE_DIGITS(settings),
-    { RG_OPTION_INT, "most", offsetof(settings, most), "5", "digits of a picture", 0, "[1,9]", NULL },
-    { RG_OPTION_REAL, "together", offsetof(settings, together), "0.8", "probability that a planted pair comes together", 0, "[0,1]", NULL },
-    RG_OPTION_END
-};
+static const rg_option options[] = { RG_MADE_ROWS(settings, "10000"),
+                                     RG_MADE_DIGITS(settings),
+                                     { RG_OPTION_INT, "most", offsetof(settings, most), "5", "digits of a picture", 0,
+                                       "[1,9]", NULL },
+                                     { RG_OPTION_REAL, "together", offsetof(settings, together), "0.8",
+                                       "probability that a planted pair comes together", 0, "[0,1]", NULL },
+                                     RG_OPTION_END };
 
 static rg_status write_sets(const char *out, const void *o) { return rg_made__write(&rg_generator_sets, out, o); }
 
-const rg_generator rg_generator_sets = { "sets", "one to five different digits, with planted pairs (60 x 60 pixels)", RG_MADE_WRITES_TAR, options,
-                                         sizeof(settings), write_sets, "tags", 1, draw };
+const rg_generator rg_generator_sets = { "sets",
+                                         "one to five different digits, with planted pairs (60 x 60 pixels)",
+                                         RG_MADE_WRITES_TAR,
+                                         options,
+                                         sizeof(settings),
+                                         write_sets,
+                                         "tags",
+                                         1,
+                                         draw };

@@ -1,9 +1,11 @@
-/* made_vqa.c - pictures with questions and answers (after "Sort-of-CLEVR": Santoro et al. 2017, section 4.2): six shapes of six colours.
+/* made_vqa.c - pictures with questions and answers (after "Sort-of-CLEVR": Santoro et al. 2017, section 4.2): six
+ * shapes of six colours.
  *
  *   about one shape   what shape is the red object ?      is the red object on the left ?      is the red object at the top ?
  *   about several     what shape is closest to the red object ?    ... farthest from the red object ?    how many have the shape of the red object ?
  *
- * Ten questions per picture: five of each kind. Boxes are named by colour; the column `about` says which one a question asks for. */
+ * Ten questions per picture: five of each kind. Boxes are named by colour; the column `about` says which one a
+ * question asks for. */
 #include "data/made/examples_made.h"
 
 #include <string.h>
@@ -19,8 +21,9 @@ enum { SIDE = 75, OBJECTS = 6, QUESTIONS = 10, SIZE = 5, APART = 13 };
 static const struct {
     const char *name;
     rg_ink      ink;
-} colours[OBJECTS] = { { "red", { { 220, 40, 40 } } },     { "green", { { 40, 180, 60 } } },  { "blue", { { 50, 90, 230 } } },
-                       { "orange", { { 245, 150, 30 } } }, { "grey", { { 130, 130, 130 } } }, { "yellow", { { 235, 220, 50 } } } };
+} colours[OBJECTS] = { { "red", { { 220, 40, 40 } } },    { "green", { { 40, 180, 60 } } },
+                       { "blue", { { 50, 90, 230 } } },   { "orange", { { 245, 150, 30 } } },
+                       { "grey", { { 130, 130, 130 } } }, { "yellow", { { 235, 220, 50 } } } };
 
 typedef struct object {
     int x, y, shape; /* of its middle; RG_SHAPE_CIRCLE or RG_SHAPE_SQUARE */
@@ -61,19 +64,27 @@ static const object *extreme(const object *o, int of, bool farthest)
 
 static rg_status ask(rg_made *out, const object *o, size_t question, rg_random *random)
 {
-    static const char *const words[] = { "what shape is the %s object ?",           "is the %s object on the left ?",
-                                         "is the %s object at the top ?",           "what shape is closest to the %s object ?",
-                                         "what shape is farthest from the %s object ?", "how many have the shape of the %s object ?" };
+    static const char *const words[] = { "what shape is the %s object ?",
+                                         "is the %s object on the left ?",
+                                         "is the %s object at the top ?",
+                                         "what shape is closest to the %s object ?",
+                                         "what shape is farthest from the %s object ?",
+                                         "how many have the shape of the %s object ?" };
     const int  kind = (int)(question % 2 * 3 + rg_random_below(random, 3)), of = (int)rg_random_below(random, OBJECTS);
     const int  middle = SIDE / 2;
     int        same = 0;
     char       count[4];
     for (int i = 0; i < OBJECTS; i++) same += o[i].shape == o[of].shape;
     (void)snprintf(count, sizeof count, "%d", same);
-    const char *const answers[] = { rg_draw__shapes[o[of].shape], o[of].x < middle ? "yes" : "no", o[of].y < middle ? "yes" : "no",
-                                    rg_draw__shapes[extreme(o, of, false)->shape], rg_draw__shapes[extreme(o, of, true)->shape], count };
+    const char *const answers[] = { rg_draw__shapes[o[of].shape],
+                                    o[of].x < middle ? "yes" : "no",
+                                    o[of].y < middle ? "yes" : "no",
+                                    rg_draw__shapes[extreme(o, of, false)->shape],
+                                    rg_draw__shapes[extreme(o, of, true)->shape],
+                                    count };
     const char *before = strstr(words[kind], "%s");
-    RG_TRY(rg_text_print(&out->cell[0], "%.*s%s%s", (int)(before - words[kind]), words[kind], colours[of].name, before + 2));
+    RG_TRY(rg_text_print(&out->cell[0], "%.*s%s%s", (int)(before - words[kind]), words[kind], colours[of].name,
+                         before + 2));
     RG_TRY(rg_text_add_string(&out->cell[1], answers[kind]));
     RG_TRY(rg_text_add_string(&out->cell[2], kind < 3 ? "plain" : "relational"));
     return rg_text_add_string(&out->cell[3], colours[of].name);
@@ -100,5 +111,12 @@ static const rg_option options[] = { RG_MADE_ROWS(settings, "100000"), RG_OPTION
 
 static rg_status write_questions(const char *out, const void *o) { return rg_made__write(&rg_generator_vqa, out, o); }
 
-const rg_generator rg_generator_vqa = { "vqa", "six shapes and questions about them, ten per picture (75 x 75 pixels)", RG_MADE_WRITES_TAR, options,
-                                        sizeof(settings), write_questions, "question answer kind about", QUESTIONS, draw };
+const rg_generator rg_generator_vqa = { "vqa",
+                                        "six shapes and questions about them, ten per picture (75 x 75 pixels)",
+                                        RG_MADE_WRITES_TAR,
+                                        options,
+                                        sizeof(settings),
+                                        write_questions,
+                                        "question answer kind about",
+                                        QUESTIONS,
+                                        draw };

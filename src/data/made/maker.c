@@ -1,6 +1,7 @@
 /* maker.c - examples of a generator, one by one: seed, split and number say everything.
  *
- * An example whose identity belongs to another split is drawn again: a tenth of all identities is for tests, a tenth for validation. */
+ * An example whose identity belongs to another split is drawn again: a tenth of all identities is for tests, a tenth
+ * for validation. */
 #include "data/made/examples_made.h"
 
 #include <math.h>
@@ -27,7 +28,7 @@ static void clear(rg_made *m)
     m->identity = 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------- photographs */
+/* ------------------------------------------------------------------------------------------------------ photographs */
 
 static rg_status keep_photograph(rg_maker *m, const rg_cell *cell)
 {
@@ -50,17 +51,20 @@ static rg_status read_photographs(rg_maker *m, const char *path)
     for (bool more = true; status == RG_OK && more;) {
         rg_row row;
         status = rg_reader_next(&more, &row, reader);
-        if (status == RG_OK && more && (status = keep_photograph(m, &row.cell[0])) != RG_OK) rg_reader_blame(status, reader, &row);
+        if (status == RG_OK && more && (status = keep_photograph(m, &row.cell[0])) != RG_OK)
+            rg_reader_blame(status, reader, &row);
     }
     rg_reader_close(reader);
     if (status == RG_OK && m->picture_count < PARTS)
-        status = rg_fail(RG_EFORMAT, "%s: %zu photographs; %d are needed at least, so that no split shares one", path, m->picture_count, PARTS);
+        status = rg_fail(RG_EFORMAT, "%s: %zu photographs; %d are needed at least, so that no split shares one", path,
+                         m->picture_count, PARTS);
     return status;
 }
 
 rg_status rg_maker_new(rg_maker **out, const rg_generator *generator, const void *options)
 {
-    if (!generator->draw) return rg_fail(RG_EINVAL, "generator %s writes whole files, not single examples", generator->name);
+    if (!generator->draw)
+        return rg_fail(RG_EINVAL, "generator %s writes whole files, not single examples", generator->name);
     rg_maker *m = rg_alloc_zero(sizeof *m);
     if (!m) return RG_ENOMEM;
     m->generator = generator;
@@ -89,10 +93,14 @@ static bool has_option(const rg_generator *g, const char *name)
     return false;
 }
 
-rg_status rg_maker_over(rg_maker **out, const rg_generator *g, const void *options, const unsigned char *digits, size_t count)
+rg_status rg_maker_over(rg_maker **out, const rg_generator *g, const void *options, const unsigned char *digits,
+                        size_t count)
 {
     if (!g->draw || !has_option(g, "digits") || strcmp(g->columns, "label") != 0 || strcmp(g->name, "addition") == 0)
-        return rg_fail(RG_EINVAL, "%s does not change pictures that keep their label; t60, ct60, ct100, stclut, rts42 and grid16 do", g->name);
+        return rg_fail(
+            RG_EINVAL,
+            "%s does not change pictures that keep their label; t60, ct60, ct100, stclut, rts42 and grid16 do",
+            g->name);
     rg_maker *m = rg_alloc_zero(sizeof *m);
     if (!m) return RG_ENOMEM;
     m->generator = g;
@@ -136,22 +144,27 @@ rg_status rg_maker_draw(rg_made *out, const rg_maker *m, rg_made_split split, ui
         if (status == RG_OK && (!out->identity || split_of(out->identity) == split)) return RG_OK;
         if (status != RG_OK) return rg_made_free(out), status;
     }
-    return rg_fail(RG_ELIMIT, "generator %s: nothing is left for this split: allow more kinds of examples", m->generator->name);
+    return rg_fail(RG_ELIMIT, "generator %s: nothing is left for this split: allow more kinds of examples",
+                   m->generator->name);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- tools */
+/* ------------------------------------------------------------------------------------------------------------ tools */
 
 size_t rg_made__between(rg_random *random, size_t lowest, size_t highest)
 {
     return lowest + (size_t)rg_random_below(random, highest - lowest + 1);
 }
 
-double rg_made__uniform(rg_random *random, double lowest, double highest) { return lowest + (highest - lowest) * rg_random_uniform(random); }
+double rg_made__uniform(rg_random *random, double lowest, double highest)
+{
+    return lowest + (highest - lowest) * rg_random_uniform(random);
+}
 
 rg_status rg_made__add_box(rg_made *m, const char *name, double x, double y, double width, double height)
 {
     const double W = (double)m->picture.width, H = (double)m->picture.height;
-    const double x0 = fmax(0, floor(x)), y0 = fmax(0, floor(y)), x1 = fmin(W, ceil(x + width)), y1 = fmin(H, ceil(y + height));
+    const double x0 = fmax(0, floor(x)), y0 = fmax(0, floor(y)), x1 = fmin(W, ceil(x + width)),
+                 y1 = fmin(H, ceil(y + height));
     if (m->boxes == RG_MADE_BOXES) return rg_fail(RG_ELIMIT, "more than %d boxes in a picture", RG_MADE_BOXES);
     if (x1 <= x0 || y1 <= y0) return RG_OK;
     rg_made_box *box = &m->box[m->boxes++];

@@ -156,7 +156,8 @@ static void mark_answers(const rg_puzzle_batch *b, rg_real *x, size_t bits, bool
     }
 }
 
-rg_status rg_puzzle_draw(rg_puzzle_batch *b, const rg_puzzle_config *c, uint64_t seed, uint64_t number, size_t first, size_t sequences)
+rg_status rg_puzzle_draw(rg_puzzle_batch *b, const rg_puzzle_config *c, uint64_t seed, uint64_t number, size_t first,
+                         size_t sequences)
 {
     const kind   k = find(c->kind);
     rg_random    sizes = rg_random_new(seed, 2 * number);

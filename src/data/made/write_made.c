@@ -125,7 +125,8 @@ static rg_status write_row(output *o, const rg_made *made, uint64_t number)
     member_name(name, o, number);
     rg_text_clear(&o->line);
     RG_TRY(rg_text_print(&o->line, "%s%s", o->pictures ? name : "", o->pictures ? "\t" : ""));
-    for (size_t i = 0; i < columns_of(o->generator); i++) RG_TRY(rg_text_print(&o->line, "%s%s", i ? "\t" : "", rg_text_c(&made->cell[i])));
+    for (size_t i = 0; i < columns_of(o->generator); i++)
+        RG_TRY(rg_text_print(&o->line, "%s%s", i ? "\t" : "", rg_text_c(&made->cell[i])));
     RG_TRY(rg_text_add_string(&o->line, "\n"));
     return rg_file_write(o->table, o->line.data, o->line.length);
 }
@@ -145,7 +146,7 @@ static rg_status write_boxes(output *o, const rg_made *made, uint64_t number)
     return o->line.length ? rg_file_write(o->boxes, o->line.data, o->line.length) : RG_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ splits */
+/* ----------------------------------------------------------------------------------------------------------- splits */
 
 static rg_status write_example(output *o, const rg_made *made, uint64_t number)
 {

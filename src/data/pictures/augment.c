@@ -1,7 +1,7 @@
 /* augment.c - random changes of training pictures, drawn from a counter: seed, epoch and example say everything.
  *
- * All movements (shift, turn, scale, shear, mirror, crop, elastic) are one map from places of the result to places of the input, sampled
- * once: nothing is blurred twice. */
+ * All movements (shift, turn, scale, shear, mirror, crop, elastic) are one map from places of the result to places
+ * of the input, sampled once: nothing is blurred twice. */
 #include "data/pictures/pictures.h"
 
 #include <math.h>
@@ -29,7 +29,8 @@ static rg_status unknown(const char *word, size_t bytes)
 {
     rg_text list = { 0 };
     for (size_t i = 0; i < WORDS; i++) RG_TRY(rg_text_print(&list, "%s%s", i ? ", " : "", words[i].name));
-    rg_status status = rg_fail(RG_EINVAL, "'%.*s' is no way to change pictures: %s", (int)(bytes < 40 ? bytes : 40), word, rg_text_c(&list));
+    rg_status status = rg_fail(RG_EINVAL, "'%.*s' is no way to change pictures: %s", (int)(bytes < 40 ? bytes : 40),
+                               word, rg_text_c(&list));
     rg_text_free(&list);
     return status;
 }
@@ -71,8 +72,8 @@ rg_status rg_augment_parse(rg_augment *out, const char *text)
 
 bool rg_augment_is_off(const rg_augment *a)
 {
-    return a->shift == 0 && a->rotate == 0 && a->scale == 0 && a->shear == 0 && a->flip == 0 && a->elastic == 0 && a->light == 0 &&
-           a->contrast == 0 && a->noise == 0 && a->erase == 0 && a->crop == 0;
+    return a->shift == 0 && a->rotate == 0 && a->scale == 0 && a->shear == 0 && a->flip == 0 && a->elastic == 0 &&
+           a->light == 0 && a->contrast == 0 && a->noise == 0 && a->erase == 0 && a->crop == 0;
 }
 
 static double either(rg_random *r, double most) { return most * (2 * rg_random_uniform(r) - 1); }
@@ -81,10 +82,12 @@ static double either(rg_random *r, double most) { return most * (2 * rg_random_u
 static void draw_map(double m[9], const rg_picture *p, const rg_augment *a, rg_random *r)
 {
     const double x = ((double)p->width - 1) / 2, y = ((double)p->height - 1) / 2;
-    const double degrees = either(r, a->rotate), grow = 1 + a->scale * rg_random_uniform(r), shrink = rg_random_uniform(r);
+    const double degrees = either(r, a->rotate), grow = 1 + a->scale * rg_random_uniform(r),
+                 shrink = rg_random_uniform(r);
     const double shear = either(r, a->shear), keep = 1 - a->crop * rg_random_uniform(r);
     const bool   mirror = rg_random_uniform(r) < a->flip;
-    const double dx = either(r, a->shift) + either(r, (1 - keep) * x), dy = either(r, a->shift) + either(r, (1 - keep) * y);
+    const double dx = either(r, a->shift) + either(r, (1 - keep) * x),
+                 dy = either(r, a->shift) + either(r, (1 - keep) * y);
     rg_picture__turn(m, degrees, (shrink < 0.5 ? 1 / grow : grow) / keep, x, y, x + dx, y + dy);
     for (int i = 0; i < 2; i++) { /* x' = x + shear (y - middle), as a product from the right */
         m[3 * i + 1] += shear * m[3 * i];
@@ -143,19 +146,24 @@ static void colour(rg_picture *p, const rg_augment *a, rg_random *r)
 
 static void erase(rg_picture *p, double most, rg_random *r)
 {
-    const size_t side = p->height < p->width ? p->height : p->width, hole = (size_t)(most * rg_random_uniform(r) * (double)side);
+    const size_t side = p->height < p->width ? p->height : p->width,
+                 hole = (size_t)(most * rg_random_uniform(r) * (double)side);
     if (!hole) return;
-    const size_t top = (size_t)rg_random_below(r, p->height - hole + 1), left = (size_t)rg_random_below(r, p->width - hole + 1);
-    for (size_t y = top; y < top + hole; y++) memset(p->pixels + (y * p->width + left) * p->channels, 127, hole * p->channels);
+    const size_t top = (size_t)rg_random_below(r, p->height - hole + 1),
+                 left = (size_t)rg_random_below(r, p->width - hole + 1);
+    for (size_t y = top; y < top + hole; y++)
+        memset(p->pixels + (y * p->width + left) * p->channels, 127, hole * p->channels);
 }
 
-rg_status rg_picture_augment(rg_picture *out, const rg_picture *p, const rg_augment *a, uint64_t seed, uint64_t epoch, uint64_t number)
+rg_status rg_picture_augment(rg_picture *out, const rg_picture *p, const rg_augment *a, uint64_t seed, uint64_t epoch,
+                             uint64_t number)
 {
     const uint64_t about[] = { seed, epoch, 0x61756768656e74 };
     rg_random      r = rg_random_new(rg_hash64_of(about, sizeof about), number);
     rg_picture     made;
     RG_TRY(rg_picture_copy(&made, p));
-    const bool moves = a->shift > 0 || a->rotate > 0 || a->scale > 0 || a->shear > 0 || a->flip > 0 || a->elastic > 0 || a->crop > 0;
+    const bool moves =
+        a->shift > 0 || a->rotate > 0 || a->scale > 0 || a->shear > 0 || a->flip > 0 || a->elastic > 0 || a->crop > 0;
     if (moves) move(&made, p, a, &r);
     colour(&made, a, &r);
     if (a->erase > 0) erase(&made, a->erase, &r);

@@ -1,8 +1,9 @@
 /* decode_jpeg.c - a JPEG in memory as pixels, by libjpeg(-turbo).
  *
- * The library fills what is missing in a damaged file with grey and warns; here such a warning is a refusal. Refused before anything is
- * decoded: sides past the limits, pixels that the bytes of the file cannot hold (a block of 64 pixels takes a bit at least, without
- * arithmetic coding, which is refused), CMYK. A progressive file may have MOST_SCANS scans: each goes over the whole picture. */
+ * The library fills what is missing in a damaged file with grey and warns; here such a warning is a refusal. Refused
+ * before anything is decoded: sides past the limits, pixels that the bytes of the file cannot hold (a block of 64
+ * pixels takes a bit at least, without arithmetic coding, which is refused), CMYK. A progressive file may have
+ * MOST_SCANS scans: each goes over the whole picture. */
 #include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +22,10 @@ typedef struct failure {
     char                  text[JMSG_LENGTH_MAX];
 } failure;
 
-static bool is_jpeg(const unsigned char *b, size_t count) { return count >= 3 && b[0] == 0xff && b[1] == 0xd8 && b[2] == 0xff; }
+static bool is_jpeg(const unsigned char *b, size_t count)
+{
+    return count >= 3 && b[0] == 0xff && b[1] == 0xd8 && b[2] == 0xff;
+}
 
 static void fail(j_common_ptr info)
 {
@@ -33,7 +37,8 @@ static void fail(j_common_ptr info)
 /* Remarks about oddities that change no pixel; every other warning means that pixels are missing or made up. */
 static bool is_harmless(int code)
 {
-    return code == JWRN_EXTRANEOUS_DATA || code == JWRN_ADOBE_XFORM || code == JWRN_JFIF_MAJOR || code == JWRN_TOO_MUCH_DATA;
+    return code == JWRN_EXTRANEOUS_DATA || code == JWRN_ADOBE_XFORM || code == JWRN_JFIF_MAJOR ||
+           code == JWRN_TOO_MUCH_DATA;
 }
 
 static void remark(j_common_ptr info, int level)
@@ -65,7 +70,8 @@ static unsigned number(const JOCTET *b, size_t bytes, bool big)
     return value;
 }
 
-/* Tag 0x112 of the first directory: "Exif\0\0", byte order, 42, offset; then a count and entries of tag, type, count, value. */
+/* Tag 0x112 of the first directory: "Exif\0\0", byte order, 42, offset; then a count and entries of tag, type,
+ * count, value. */
 static int orientation(const struct jpeg_decompress_struct *info)
 {
     for (jpeg_saved_marker_ptr m = info->marker_list; m; m = m->next) {
@@ -92,7 +98,8 @@ static rg_status check_header(struct jpeg_decompress_struct *info, size_t count)
         return rg_fail(RG_EFORMAT, "a JPEG of %d colours (CMYK): save it as RGB", info->num_components);
     if (info->arith_code) return rg_fail(RG_EFORMAT, "a JPEG with arithmetic coding: save it again as an ordinary one");
     if (height * width / MOST_RATIO <= count) return RG_OK;
-    return rg_fail(RG_ELIMIT, "a JPEG of %zu bytes says it is %zu x %zu pixels: it cannot hold them", count, width, height);
+    return rg_fail(RG_ELIMIT, "a JPEG of %zu bytes says it is %zu x %zu pixels: it cannot hold them", count, width,
+                   height);
 }
 
 typedef struct job {
@@ -121,7 +128,8 @@ static rg_status read_pixels(job *j, size_t count)
     jpeg_start_decompress(info);
     RG_TRY(rg_picture_new(&j->out.picture, info->output_height, info->output_width, (size_t)info->output_components));
     while (info->output_scanline < info->output_height) {
-        JSAMPROW line = j->out.picture.pixels + (size_t)info->output_scanline * info->output_width * (size_t)info->output_components;
+        JSAMPROW line = j->out.picture.pixels +
+                        (size_t)info->output_scanline * info->output_width * (size_t)info->output_components;
         (void)jpeg_read_scanlines(info, &line, 1);
     }
     j->out.orientation = orientation(info);
@@ -159,7 +167,8 @@ static rg_status work(rg_decoded *out, size_t size[3], const unsigned char *b, s
     return status;
 }
 
-static rg_status measure(size_t *out_height, size_t *out_width, size_t *out_channels, const unsigned char *b, size_t count)
+static rg_status measure(size_t *out_height, size_t *out_width, size_t *out_channels, const unsigned char *b,
+                         size_t count)
 {
     size_t size[3];
     RG_TRY(work(NULL, size, b, count, false));
@@ -167,6 +176,9 @@ static rg_status measure(size_t *out_height, size_t *out_width, size_t *out_chan
     return RG_OK;
 }
 
-static rg_status decode(rg_decoded *out, const unsigned char *b, size_t count) { return work(out, NULL, b, count, true); }
+static rg_status decode(rg_decoded *out, const unsigned char *b, size_t count)
+{
+    return work(out, NULL, b, count, true);
+}
 
 const rg_picture_format rg_picture_jpeg = { "JPEG", is_jpeg, measure, decode };

@@ -1,8 +1,8 @@
 /* decode_png.c - a PNG in memory as pixels, by libpng.
  *
- * Refused before anything is inflated: sides past the limits, and pixels that the bytes of the file cannot hold (deflate gives at most 1032
- * bytes for one). Of the chunks only header, palette, transparency and pixels are read: compressed texts and colour profiles of any size
- * are passed over. */
+ * Refused before anything is inflated: sides past the limits, and pixels that the bytes of the file cannot hold
+ * (deflate gives at most 1032 bytes for one). Of the chunks only header, palette, transparency and pixels are read:
+ * compressed texts and colour profiles of any size are passed over. */
 #include <png.h>
 #include <string.h>
 
@@ -19,11 +19,16 @@ typedef struct source {
 
 static bool is_png(const unsigned char *b, size_t count) { return count >= 8 && !memcmp(b, "\x89PNG\r\n\x1a\n", 8); }
 
-static size_t big_endian(const unsigned char *b) { return (size_t)b[0] << 24 | (size_t)b[1] << 16 | (size_t)b[2] << 8 | b[3]; }
-
-static rg_status measure(size_t *out_height, size_t *out_width, size_t *out_channels, const unsigned char *b, size_t count)
+static size_t big_endian(const unsigned char *b)
 {
-    if (count < HEADER || memcmp(b + 12, "IHDR", 4) != 0) return rg_fail(RG_EFORMAT, "a PNG of %zu bytes without a header: copy the file again", count);
+    return (size_t)b[0] << 24 | (size_t)b[1] << 16 | (size_t)b[2] << 8 | b[3];
+}
+
+static rg_status measure(size_t *out_height, size_t *out_width, size_t *out_channels, const unsigned char *b,
+                         size_t count)
+{
+    if (count < HEADER || memcmp(b + 12, "IHDR", 4) != 0)
+        return rg_fail(RG_EFORMAT, "a PNG of %zu bytes without a header: copy the file again", count);
     *out_width = big_endian(b + 16);
     *out_height = big_endian(b + 20);
     *out_channels = b[25] & 2 ? 3 : 1; /* bit 1 of the colour type: colour, palettes included */
@@ -38,8 +43,10 @@ static rg_status check_ratio(size_t height, size_t width, const unsigned char *b
     const size_t               bits = (size_t)samples[b[25] & 7] * b[24];
     const size_t               raw = height * ((width * bits + 7) / 8 + 1);
     if (raw <= ALWAYS || raw / MOST_RATIO <= count) return RG_OK;
-    return rg_fail(RG_ELIMIT, "a PNG of %zu bytes says it holds %zu x %zu pixels, %zu bytes: more than %d times its size is refused", count,
-                   width, height, raw, MOST_RATIO);
+    return rg_fail(
+        RG_ELIMIT,
+        "a PNG of %zu bytes says it holds %zu x %zu pixels, %zu bytes: more than %d times its size is refused", count,
+        width, height, raw, MOST_RATIO);
 }
 
 static void read_bytes(png_structp png, png_bytep out, size_t count)
@@ -83,14 +90,16 @@ static void ask_for_bytes(png_structp png, png_infop info)
     png_read_update_info(png, info);
 }
 
-/* Put the pixels on white, by their last channel, which goes: in place, as what is written is never before what is read. */
+/* Put the pixels on white, by their last channel, which goes: in place, as what is written is never before what is
+ * read. */
 static void compose(rg_picture *p)
 {
     const size_t from = p->channels, to = from - 1, pixels = p->height * p->width;
     for (size_t i = 0; i < pixels; i++) {
         const unsigned alpha = p->pixels[i * from + to];
         for (size_t c = 0; c < to; c++)
-            p->pixels[i * to + c] = (unsigned char)((p->pixels[i * from + c] * alpha + 255 * (255 - alpha) + 127) / 255);
+            p->pixels[i * to + c] =
+                (unsigned char)((p->pixels[i * from + c] * alpha + 255 * (255 - alpha) + 127) / 255);
     }
     p->channels = to;
 }
@@ -134,7 +143,8 @@ static rg_status run(job *j, source *in)
     ask_for_bytes(j->png, j->info);
     const size_t height = png_get_image_height(j->png, j->info), width = png_get_image_width(j->png, j->info);
     const size_t channels = png_get_channels(j->png, j->info);
-    if (png_get_rowbytes(j->png, j->info) != width * channels) return rg_fail(RG_EFORMAT, "the PNG has pixels of more than a byte per channel");
+    if (png_get_rowbytes(j->png, j->info) != width * channels)
+        return rg_fail(RG_EFORMAT, "the PNG has pixels of more than a byte per channel");
     status = rg_picture_new(&j->picture, height, width, channels);
     if (status == RG_OK && !(j->lines = rg_alloc_array(height, sizeof *j->lines))) status = RG_ENOMEM;
     if (status == RG_OK) read_pixels(j->png, &j->picture, j->lines);
@@ -174,10 +184,12 @@ static void flush(png_structp png) { (void)png; }
 
 static rg_status encode_with(png_structp png, png_infop info, rg_text *out, const rg_picture *p, const source *failure)
 {
-    if (setjmp(png_jmpbuf(png))) return failure->no_memory ? RG_ENOMEM : rg_fail(RG_EINVAL, "the PNG cannot be made: %s", failure->text);
+    if (setjmp(png_jmpbuf(png)))
+        return failure->no_memory ? RG_ENOMEM : rg_fail(RG_EINVAL, "the PNG cannot be made: %s", failure->text);
     png_set_write_fn(png, out, write_bytes, flush);
-    png_set_IHDR(png, info, (png_uint_32)p->width, (png_uint_32)p->height, 8, p->channels == 1 ? PNG_COLOR_TYPE_GRAY : PNG_COLOR_TYPE_RGB,
-                 PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_set_IHDR(png, info, (png_uint_32)p->width, (png_uint_32)p->height, 8,
+                 p->channels == 1 ? PNG_COLOR_TYPE_GRAY : PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
+                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     png_write_info(png, info);
     for (size_t y = 0; y < p->height; y++) png_write_row(png, p->pixels + y * p->width * p->channels);
     png_write_end(png, NULL);
@@ -186,11 +198,13 @@ static rg_status encode_with(png_structp png, png_infop info, rg_text *out, cons
 
 rg_status rg_picture_encode(rg_text *out, const rg_picture *p)
 {
-    if (p->channels != 1 && p->channels != 3) return rg_fail(RG_EINVAL, "a picture of %zu channels; a PNG has 1 or 3", p->channels);
+    if (p->channels != 1 && p->channels != 3)
+        return rg_fail(RG_EINVAL, "a picture of %zu channels; a PNG has 1 or 3", p->channels);
     RG_TRY(rg_picture__check_size(p->height, p->width, 1));
     source       failure = { 0 };
     const size_t before = out->length;
-    png_structp  png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, &failure, fail, ignore, &failure, take, give_back);
+    png_structp  png =
+        png_create_write_struct_2(PNG_LIBPNG_VER_STRING, &failure, fail, ignore, &failure, take, give_back);
     png_infop    info = png ? png_create_info_struct(png) : NULL;
     rg_status    status = info ? encode_with(png, info, out, p, &failure) : RG_ENOMEM;
     png_destroy_write_struct(&png, &info);

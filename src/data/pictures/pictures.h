@@ -14,7 +14,8 @@ typedef struct rg_decoded {
 typedef struct rg_picture_format {
     const char *name;
     bool (*is)(const unsigned char *bytes, size_t count);
-    rg_status (*measure)(size_t *out_height, size_t *out_width, size_t *out_channels, const unsigned char *bytes, size_t count);
+    rg_status (*measure)(size_t *out_height, size_t *out_width, size_t *out_channels, const unsigned char *bytes,
+                         size_t count);
     rg_status (*decode)(rg_decoded *out, const unsigned char *bytes, size_t count);
 } rg_picture_format;
 
@@ -25,9 +26,10 @@ bool rg_picture__is_turned(int orientation);
 
 /* All channels at (x, y), between four pixels; black outside. */
 void rg_picture__sample(unsigned char *out, const rg_picture *picture, double x, double y);
-/* The map of rg_picture_warp that turns the input by `degrees` (clockwise on the screen) and enlarges it by `scale`, its point (to_x, to_y)
- * coming to (from_x, from_y) of the result. */
-void rg_picture__turn(double m[9], double degrees, double scale, double from_x, double from_y, double to_x, double to_y);
+/* The map of rg_picture_warp that turns the input by `degrees` (clockwise on the screen) and enlarges it by `scale`,
+ * its point (to_x, to_y) coming to (from_x, from_y) of the result. */
+void rg_picture__turn(double m[9], double degrees, double scale, double from_x, double from_y, double to_x,
+                      double to_y);
 
 /* A byte from a number, rounded; what is not in 0 .. 255 becomes the nearer end. */
 static inline unsigned char rg_picture__byte(double value)

@@ -2,9 +2,9 @@
  *
  *   out[i] = sum_j w_ij in[j]        w_ij = f((j + 1/2 - c) / s), then made to sum to 1
  *
- * c = (i + 1/2) * in / out is the middle of output pixel i in pixels of the input, s = max(1, in / out) the width of the filter: a reduction
- * averages over everything it drops. Weights are whole numbers of 1/2^22 (their sum is exactly 2^22), so that sums have no rounding and
- * every machine gives the same bytes. */
+ * c = (i + 1/2) * in / out is the middle of output pixel i in pixels of the input, s = max(1, in / out) the width of
+ * the filter: a reduction averages over everything it drops. Weights are whole numbers of 1/2^22 (their sum is
+ * exactly 2^22), so that sums have no rounding and every machine gives the same bytes. */
 #include "data/pictures/pictures.h"
 
 #include <math.h>
@@ -73,7 +73,8 @@ static rg_status taps_make(taps *t, size_t in, size_t out, rg_resize how)
         const double middle = ((double)i + 0.5) * ratio;
         const double from = floor(middle - reach), to = ceil(middle + reach);
         const size_t first = from > 0 ? (size_t)from : 0, last = to < (double)in ? (size_t)to : in;
-        for (size_t j = first; j < last && j - first < most; j++) f[j - first] = filters[how].f(((double)j + 0.5 - middle) / scale);
+        for (size_t j = first; j < last && j - first < most; j++)
+            f[j - first] = filters[how].f(((double)j + 0.5 - middle) / scale);
         t->first[i] = first;
         t->count[i] = last - first < most ? last - first : most;
         normalise(t->weight + i * most, f, t->count[i]);
@@ -89,7 +90,8 @@ static unsigned char rounded(int64_t sum)
 }
 
 /* Along each line: pixels C apart, lines one after another. */
-static void along(unsigned char *out, const unsigned char *in, size_t lines, size_t out_width, size_t in_width, size_t C, const taps *t)
+static void along(unsigned char *out, const unsigned char *in, size_t lines, size_t out_width, size_t in_width,
+                  size_t C, const taps *t)
 {
     for (size_t y = 0; y < lines; y++)
         for (size_t x = 0; x < out_width; x++) {
@@ -154,7 +156,8 @@ static size_t part(size_t a, size_t b, size_t c)
     return value ? value : 1;
 }
 
-/* `crop` cuts the input to the frame's shape first, `pad` makes the largest picture of the input's shape: both resize to what they keep. */
+/* `crop` cuts the input to the frame's shape first, `pad` makes the largest picture of the input's shape: both
+ * resize to what they keep. */
 rg_status rg_picture_fit(rg_picture *out, const rg_picture *p, size_t height, size_t width, rg_fit fit, rg_resize how)
 {
     const bool wide = p->width * height > width * p->height; /* wider than the frame; sides are at most 2^16 */
@@ -163,13 +166,15 @@ rg_status rg_picture_fit(rg_picture *out, const rg_picture *p, size_t height, si
     RG_TRY(rg_picture__check_size(height, width, 1));
     if (fit == RG_FIT_STRETCH) return rg_picture_resize(out, p, height, width, how);
     if (fit == RG_FIT_CROP) {
-        size_t h = wide ? p->height : part(p->width, height, width), w = wide ? part(p->height, width, height) : p->width;
+        size_t h = wide ? p->height : part(p->width, height, width),
+               w = wide ? part(p->height, width, height) : p->width;
         if (h > p->height) h = p->height;
         if (w > p->width) w = p->width;
         RG_TRY(rg_picture_crop(&step, p, (ptrdiff_t)(p->height - h) / 2, (ptrdiff_t)(p->width - w) / 2, h, w));
         status = rg_picture_resize(out, &step, height, width, how);
     } else {
-        const size_t h = wide ? part(p->height, width, p->width) : height, w = wide ? width : part(p->width, height, p->height);
+        const size_t h = wide ? part(p->height, width, p->width) : height,
+                     w = wide ? width : part(p->width, height, p->height);
         RG_TRY(rg_picture_resize(&step, p, h, w, how));
         status = rg_picture_crop(out, &step, -(ptrdiff_t)(height - h) / 2, -(ptrdiff_t)(width - w) / 2, height, width);
     }

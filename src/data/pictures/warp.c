@@ -40,7 +40,8 @@ static double steady(double x) { return nearbyint(x * 16777216) / 16777216; }
 
 void rg_picture__turn(double m[9], double degrees, double scale, double from_x, double from_y, double to_x, double to_y)
 {
-    const double angle = degrees * (3.14159265358979323846 / 180), c = steady(cos(angle)) / scale, s = steady(sin(angle)) / scale;
+    const double angle = degrees * (3.14159265358979323846 / 180), c = steady(cos(angle)) / scale,
+                 s = steady(sin(angle)) / scale;
     const double turn[9] = { c, s, to_x - c * from_x - s * from_y, -s, c, to_y + s * from_x - c * from_y, 0, 0, 1 };
     for (int i = 0; i < 9; i++) m[i] = turn[i];
 }

@@ -4,9 +4,9 @@
  *             window w: W of them, sorted by length, cut into batches, batches shuffled by (seed, e, w)
  *             a batch keeps the limits of examples and of rows; the last two of a window share evenly what is left
  *
- * Everything is computed from (epoch, window, batch), so a place is three numbers (and whether the end of an epoch has yet
- * to be reported) and resuming is exact. The permutation is a Feistel network over Philox: a bijection of 2^2k numbers, walked until it
- * falls inside the store; it needs no memory. */
+ * Everything is computed from (epoch, window, batch), so a place is three numbers (and whether the end of an epoch
+ * has yet to be reported) and resuming is exact. The permutation is a Feistel network over Philox: a bijection of
+ * 2^2k numbers, walked until it falls inside the store; it needs no memory. */
 #include "data/examples.h"
 
 #include <stdlib.h>
@@ -68,9 +68,10 @@ static int short_first(const void *a, const void *b)
     return x->place < y->place ? -1 : x->place > y->place; /* other epochs, other mates in a batch */
 }
 
-/* A text as it is learned from in this epoch: a cut that follows from seed, epoch and example. One that is longer than allowed is not
- * taken. Leaves it in c->ids; false: the words stay as they are. */
-static rg_status cut_anew(bool *out_cut, rg_examples *c, const rg_field_spec *spec, const int32_t *ids, size_t count, uint64_t stream)
+/* A text as it is learned from in this epoch: a cut that follows from seed, epoch and example. One that is longer
+ * than allowed is not taken. Leaves it in c->ids; false: the words stay as they are. */
+static rg_status cut_anew(bool *out_cut, rg_examples *c, const rg_field_spec *spec, const int32_t *ids, size_t count,
+                          uint64_t stream)
 {
     rg_random random = rg_random_new(c->config.seed ^ 0x70696563, c->place.epoch << 40 ^ stream);
     *out_cut = false;
@@ -102,7 +103,8 @@ static void count_costs(rg_entry *entry, const rg_examples *c, const rg_record_h
 {
     for (size_t f = 0; f < c->fields; f++) {
         const rg_field_spec *spec = &c->spec[f];
-        entry->cost[f] = (uint32_t)rg_kinds[spec->kind].rows(spec, words, head->count[f]) + (spec->kind == RG_FIELD_IDS);
+        entry->cost[f] =
+            (uint32_t)rg_kinds[spec->kind].rows(spec, words, head->count[f]) + (spec->kind == RG_FIELD_IDS);
         words += head->count[f];
     }
 }
@@ -172,8 +174,8 @@ static double fullness(const rg_examples *c, const load *l)
     return full;
 }
 
-/* The last batch of a window is what was left over. An update counts as much with a few examples as with many, so the last two batches
- * share their examples evenly. */
+/* The last batch of a window is what was left over. An update counts as much with a few examples as with many, so
+ * the last two batches share their examples evenly. */
 static void even_out(rg_examples *c)
 {
     if (c->batch_count < 2) return;
@@ -243,7 +245,8 @@ static rg_status load_window(rg_examples *c)
 static size_t rows_of(const rg_column *column, const rg_field_spec *spec, const int32_t *words, size_t count)
 {
     const int32_t *size = column->size.data + column->size.count;
-    return spec->change && spec->kind == RG_FIELD_PIXELS ? (size_t)size[-2] * (size_t)size[-1] : rg_kinds[spec->kind].rows(spec, words, count);
+    return spec->change && spec->kind == RG_FIELD_PIXELS ? (size_t)size[-2] * (size_t)size[-1]
+                                                         : rg_kinds[spec->kind].rows(spec, words, count);
 }
 
 static rg_status add_record(rg_examples *c, const rg_record_head *head, const int32_t *words, uint64_t epoch)
@@ -257,7 +260,9 @@ static rg_status add_record(rg_examples *c, const rg_record_head *head, const in
         const size_t rows = kind->ids ? column->ids.count : (size_t)column->start.data[column->start.count - 1] +
                                                                 rows_of(column, spec, words, head->count[f]);
         if (rows > INT32_MAX)
-            return rg_fail(RG_ELIMIT, "a batch of more than 2^31 rows of field %s: make batches smaller or limit the length", spec->name);
+            return rg_fail(RG_ELIMIT,
+                           "a batch of more than 2^31 rows of field %s: make batches smaller or limit the length",
+                           spec->name);
         RG_TRY(rg_ids_add(&column->start, (int32_t)rows));
         words += head->count[f];
     }
@@ -315,7 +320,8 @@ static rg_status fill_batch(rg_batch *out, rg_examples *c, size_t begin, size_t 
     RG_TRY(begin_batch(c, end - begin));
     for (size_t i = begin; i < end; i++) {
         rg_record_head head = { 0 };
-        const int32_t *words = rg_examples__split(&head, c, (c->windowed ? c->window.data : c->block.data) + c->entries[i].at);
+        const int32_t *words =
+            rg_examples__split(&head, c, (c->windowed ? c->window.data : c->block.data) + c->entries[i].at);
         RG_TRY(add_record(c, &head, words, c->place.epoch));
         c->lines[i - begin] = head.line;
     }
@@ -362,7 +368,8 @@ double rg_examples_epoch_part(const rg_examples *c)
     if (!c->sealed) return 0;
     if (c->place.ended) return 1;
     const bool   here = c->loaded && c->loaded_epoch == c->place.epoch && c->loaded_window == c->place.window;
-    const double inside = here && c->batch_count ? (double)c->place.batch / (double)c->batch_count * (double)c->entry_count : 0;
+    const double inside =
+        here && c->batch_count ? (double)c->place.batch / (double)c->batch_count * (double)c->entry_count : 0;
     return ((double)(c->place.window * window_size(c)) + inside) / (double)c->report.examples;
 }
 
@@ -370,14 +377,16 @@ rg_status rg_examples_seek(rg_examples *c, rg_place place)
 {
     if (!c->sealed) return rg_fail(RG_EINVAL, "a store can be moved only after it was sealed");
     if (place.window >= window_count(c))
-        return rg_fail(RG_EMATCH, "window %llu of data that have %llu: the checkpoint is of other data or batch settings",
+        return rg_fail(RG_EMATCH,
+                       "window %llu of data that have %llu: the checkpoint is of other data or batch settings",
                        (unsigned long long)place.window, (unsigned long long)window_count(c));
     rg_place old = c->place;
     c->place = place;
     rg_status status = load_window(c);
     if (status == RG_OK && place.batch >= c->batch_count)
-        status = rg_fail(RG_EMATCH, "batch %llu of a window that has %zu: the checkpoint is of other data or batch settings",
-                         (unsigned long long)place.batch, c->batch_count);
+        status =
+            rg_fail(RG_EMATCH, "batch %llu of a window that has %zu: the checkpoint is of other data or batch settings",
+                    (unsigned long long)place.batch, c->batch_count);
     if (status != RG_OK) c->place = old;
     return status;
 }
@@ -387,7 +396,8 @@ rg_status rg_examples_one(rg_batch *out, rg_examples *c, uint64_t i)
     rg_record_head head = { 0 };
     const int32_t *words;
     if (!c->sealed || i >= c->report.examples)
-        return rg_fail(RG_EINVAL, "example %llu of %llu", (unsigned long long)i, (unsigned long long)c->report.examples);
+        return rg_fail(RG_EINVAL, "example %llu of %llu", (unsigned long long)i,
+                       (unsigned long long)c->report.examples);
     RG_TRY(rg_examples__record(&head, &words, c, i));
     RG_TRY(begin_batch(c, 1));
     RG_TRY(add_record(c, &head, words, 0));

@@ -4,13 +4,14 @@
  *   word     its bytes, each written as a printable character (0x20 as U+0120), each a piece of its own at first
  *   merges   the pair of neighbours of lowest rank becomes one piece, the leftmost first, until no pair has a rank
  *
- * merges.txt: "#version" on a line of its own, then "left right" in order of rank. A heap of pairs makes a word of n bytes n log n work. */
+ * merges.txt: "#version" on a line of its own, then "left right" in order of rank. A heap of pairs makes a word of n
+ * bytes n log n work. */
 #include "data/text/vocab.h"
 
 #include <string.h>
 #include <utf8proc.h>
 
-/* ------------------------------------------------------------------------------------------------ bytes as characters */
+/* ---------------------------------------------------------------------------------------------- bytes as characters */
 
 /* Printable bytes of Latin-1 stand for themselves, the others in order for U+0100 and on. */
 static bool is_printable(unsigned byte) { return (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte != 0xAD); }
@@ -42,12 +43,13 @@ static rg_status byte_ids(int32_t ids[256], const rg_vocab *v)
         text[0] = (char)(bytes == 1 ? c : 0xC0 | c >> 6);
         text[1] = (char)(0x80 | (c & 0x3F));
         ids[b] = (int32_t)rg_words_find(&v->pieces, text, bytes);
-        if (ids[b] < 0) return rg_fail(RG_EFORMAT, "the vocabulary has no token for byte 0x%02X, \"%.*s\"", b, (int)bytes, text);
+        if (ids[b] < 0)
+            return rg_fail(RG_EFORMAT, "the vocabulary has no token for byte 0x%02X, \"%.*s\"", b, (int)bytes, text);
     }
     return RG_OK;
 }
 
-/* -------------------------------------------------------------------------------------------------------- merges.txt */
+/* ------------------------------------------------------------------------------------------------------- merges.txt */
 
 static int64_t find_pair(const rg_vocab *v, int32_t left, int32_t right)
 {
@@ -61,20 +63,26 @@ static rg_status add_merge(rg_vocab *v, const char *line, size_t bytes, size_t n
     const char *blank = memchr(line, ' ', bytes);
     uint32_t    rank;
     rg_text     joined = { 0 };
-    if (!blank || blank == line || blank == line + bytes - 1 || memchr(blank + 1, ' ', (size_t)(line + bytes - blank - 1)))
-        return rg_fail(RG_EFORMAT, "merges line %zu: \"%.*s\" is not two tokens", number, (int)(bytes < 40 ? bytes : 40), line);
+    if (!blank || blank == line || blank == line + bytes - 1 ||
+        memchr(blank + 1, ' ', (size_t)(line + bytes - blank - 1)))
+        return rg_fail(RG_EFORMAT, "merges line %zu: \"%.*s\" is not two tokens", number,
+                       (int)(bytes < 40 ? bytes : 40), line);
     const size_t  a = (size_t)(blank - line), b = bytes - a - 1;
     rg_status     status = rg_text_add(&joined, line, a);
     if (status == RG_OK) status = rg_text_add(&joined, blank + 1, b);
-    const int32_t pair[2] = { (int32_t)rg_words_find(&v->pieces, line, a), (int32_t)rg_words_find(&v->pieces, blank + 1, b) };
+    const int32_t pair[2] = { (int32_t)rg_words_find(&v->pieces, line, a),
+                              (int32_t)rg_words_find(&v->pieces, blank + 1, b) };
     const int32_t made = (int32_t)rg_words_find(&v->pieces, rg_text_c(&joined), joined.length);
     rg_text_free(&joined);
     RG_TRY(status);
     if (pair[0] < 0 || pair[1] < 0 || made < 0)
-        return rg_fail(RG_EFORMAT, "merges line %zu: \"%.*s\" or what it makes is not in the vocabulary", number, (int)(bytes < 40 ? bytes : 40), line);
+        return rg_fail(RG_EFORMAT, "merges line %zu: \"%.*s\" or what it makes is not in the vocabulary", number,
+                       (int)(bytes < 40 ? bytes : 40), line);
     const size_t before = v->merges.count;
     RG_TRY(rg_words_add(&rank, &v->merges, (const char *)pair, sizeof pair));
-    if (rank != before) return rg_fail(RG_EFORMAT, "merges line %zu: \"%.*s\" is there twice", number, (int)(bytes < 40 ? bytes : 40), line);
+    if (rank != before)
+        return rg_fail(RG_EFORMAT, "merges line %zu: \"%.*s\" is there twice", number, (int)(bytes < 40 ? bytes : 40),
+                       line);
     v->merged[rank] = made;
     return RG_OK;
 }
@@ -98,7 +106,7 @@ static rg_status load(rg_vocab *v)
     return RG_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- words */
+/* ------------------------------------------------------------------------------------------------------------ words */
 
 typedef enum { LETTER, DIGIT, BLANK, OTHER } class;
 
@@ -132,7 +140,8 @@ static size_t run_of(class k, const char *text, size_t bytes, size_t *out_last)
     return at;
 }
 
-/* Bytes of the word at text. Of blanks before a word the last belongs to the word if it is a blank, and stands alone if it is another. */
+/* Bytes of the word at text. Of blanks before a word the last belongs to the word if it is a blank, and stands alone
+ * if it is another. */
 static size_t next_word(const char *text, size_t bytes)
 {
     uint32_t     c;
@@ -146,9 +155,10 @@ static size_t next_word(const char *text, size_t bytes)
     return blanks == bytes || last == 0 ? blanks : last;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ merging */
+/* ---------------------------------------------------------------------------------------------------------- merging */
 
-/* Pieces of a word: a list by `next`; a pair in the heap is the piece it begins with, and what both were when it was put there. */
+/* Pieces of a word: a list by `next`; a pair in the heap is the piece it begins with, and what both were when it was
+ * put there. */
 typedef struct {
     int32_t id;
     int32_t next, before; /* -1: none */
@@ -206,8 +216,8 @@ static void merge(merging *m, const rg_vocab *v, const pair *p)
     push(m, v, p->at);
 }
 
-static rg_status cut_word(const rg_vocab *v, const int32_t ids[256], const char *text, size_t begin, size_t end, merging *m, rg_piece_sink *sink,
-                          void *context)
+static rg_status cut_word(const rg_vocab *v, const int32_t ids[256], const char *text, size_t begin, size_t end,
+                          merging *m, rg_piece_sink *sink, void *context)
 {
     const int32_t n = (int32_t)(end - begin);
     m->count = 0;
@@ -245,7 +255,7 @@ static rg_status cut(const rg_vocab *v, const char *text, size_t bytes, rg_piece
     return status;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- joining */
+/* ---------------------------------------------------------------------------------------------------------- joining */
 
 /* A character that stands for no byte (of <|endoftext|>, say, or of another word put in) is itself. */
 static rg_status add_bytes(rg_text *out, const char *piece)

@@ -21,7 +21,10 @@ void rg_open_words_clear(rg_open_words *w)
     w->words = (rg_words){ .count = 0 };
 }
 
-const char *rg_open_words_get(const rg_open_words *w, size_t number) { return number < w->words.count ? rg_words_get(&w->words, number) : ""; }
+const char *rg_open_words_get(const rg_open_words *w, size_t number)
+{
+    return number < w->words.count ? rg_words_get(&w->words, number) : "";
+}
 
 rg_status rg_encode_open(rg_ids *out, const rg_vocab *vocab, rg_open_words *extra, const char *line, size_t bytes)
 {
@@ -37,7 +40,8 @@ rg_status rg_encode_open(rg_ids *out, const rg_vocab *vocab, rg_open_words *extr
         const size_t  begin = part.begin + (part.begin < part.end && text.data[part.begin] == ' ');
         uint32_t      number;
         status = rg_words_add(&number, &extra->words, text.data + begin, part.end - begin);
-        if (status == RG_OK && number > (uint32_t)(INT32_MAX - V)) status = rg_fail(RG_ELIMIT, "more than %d words that the vocabulary does not know", INT32_MAX - V);
+        if (status == RG_OK && number > (uint32_t)(INT32_MAX - V))
+            status = rg_fail(RG_ELIMIT, "more than %d words that the vocabulary does not know", INT32_MAX - V);
         if (status == RG_OK) out->data[first + i] = V + (int32_t)number;
     }
     rg_spans_free(&spans);
@@ -53,7 +57,8 @@ static size_t place_of(const int32_t *numbers, size_t count, int32_t number)
     return k;
 }
 
-size_t rg_copies_source(int32_t *ids, int32_t *copies, int32_t *numbers, const int32_t *open, size_t n, const rg_vocab *vocab)
+size_t rg_copies_source(int32_t *ids, int32_t *copies, int32_t *numbers, const int32_t *open, size_t n,
+                        const rg_vocab *vocab)
 {
     const int32_t V = (int32_t)rg_vocab_size(vocab), eos = rg_vocab_eos(vocab);
     size_t        extra = 0;
@@ -80,7 +85,7 @@ rg_status rg_copies_map(rg_batch *batch, rg_copies *room, const rg_vocab *vocab)
     rg_field     *from = &batch->field[RG_SOURCE], *to = &batch->field[RG_TARGET];
     const size_t  N = rg_field_rows(from), M = rg_field_rows(to);
     const int32_t V = (int32_t)rg_vocab_size(vocab), unknown = rg_vocab_unk(vocab);
-    rg_ids       *sources[] = { &room->ids, &room->copies, &room->numbers }, *targets[] = { &room->target, &room->previous };
+    rg_ids *sources[] = { &room->ids, &room->copies, &room->numbers }, *targets[] = { &room->target, &room->previous };
     for (size_t i = 0; i < 3; i++) sources[i]->count = 0;
     for (size_t i = 0; i < 2; i++) targets[i]->count = 0;
     for (size_t i = 0; i < 3; i++) RG_TRY(rg_ids_reserve(sources[i], N + 1));
@@ -89,7 +94,8 @@ rg_status rg_copies_map(rg_batch *batch, rg_copies *room, const rg_vocab *vocab)
     for (size_t g = 0; g < batch->examples; g++) {
         const size_t at = (size_t)from->layout.start[g], n = (size_t)from->layout.start[g + 1] - at;
         int32_t     *numbers = room->numbers.data;
-        const size_t extra = rg_copies_source(room->ids.data + at, room->copies.data + at, numbers, from->ids + at, n, vocab);
+        const size_t extra =
+            rg_copies_source(room->ids.data + at, room->copies.data + at, numbers, from->ids + at, n, vocab);
         if (extra > from->extra) from->extra = extra;
         for (int32_t i = to->layout.start[g]; i < to->layout.start[g + 1]; i++) {
             const size_t k = to->ids[i] < V ? 0 : place_of(numbers, extra, to->ids[i]);

@@ -1,7 +1,8 @@
-/* corpus.c - pairs of lines: a store of examples with two fields of ids, source and target, and the openers that read them.
+/* corpus.c - pairs of lines: a store of examples with two fields of ids, source and target, and the openers that read
+ * them.
  *
- * What is stored, the order of batches and the checksum are those of examples.c and batches.c; the checksum starts from the settings below, so
- * that checkpoints of all versions resume. */
+ * What is stored, the order of batches and the checksum are those of examples.c and batches.c; the checksum starts
+ * from the settings below, so that checkpoints of all versions resume. */
 #include "data/examples.h"
 
 #include <string.h>
@@ -24,9 +25,16 @@ struct rg_corpus {
 static uint64_t settings_sum(const rg_corpus_config *config, const rg_vocab *source, const rg_vocab *target)
 {
     const uint64_t batch = config->mini_batch ? config->mini_batch : 1000; /* the default before 0 meant no limit: same batches */
-    const uint64_t settings[] = { config->max_length,  config->max_length_crop, batch,              config->mini_batch_words,
-                                  config->maxi_batch,  config->shuffle,         config->source_eos, config->seed,
-                                  source ? rg_vocab_checksum(source) : 0, rg_vocab_checksum(target) };
+    const uint64_t settings[] = { config->max_length,
+                                  config->max_length_crop,
+                                  batch,
+                                  config->mini_batch_words,
+                                  config->maxi_batch,
+                                  config->shuffle,
+                                  config->source_eos,
+                                  config->seed,
+                                  source ? rg_vocab_checksum(source) : 0,
+                                  rg_vocab_checksum(target) };
     const uint64_t source_words = config->source_words;
     const double   alphas[] = { config->source_alpha, config->target_alpha };
     uint64_t       sum = rg_hash_bytes(RG_HASH_START, settings, sizeof settings);
@@ -39,7 +47,8 @@ static uint64_t settings_sum(const rg_corpus_config *config, const rg_vocab *sou
 rg_status rg_corpus_new(rg_corpus **out, const rg_corpus_config *config, const rg_vocab *source, const rg_vocab *target)
 {
     if (!config->mini_batch && !config->mini_batch_words)
-        return rg_fail(RG_EINVAL, "batches without a limit: give mini-batch (pairs) or mini-batch-words (target tokens)");
+        return rg_fail(RG_EINVAL,
+                       "batches without a limit: give mini-batch (pairs) or mini-batch-words (target tokens)");
     rg_corpus *c = rg_alloc_zero(sizeof *c);
     if (!c) return RG_ENOMEM;
     if (config->copy && (source != target || rg_vocab_unk(target) < 0)) {
@@ -55,8 +64,10 @@ rg_status rg_corpus_new(rg_corpus **out, const rg_corpus_config *config, const r
                         .crop = config->max_length_crop, .batch_rows = config->mini_batch_words, .predicted = true,
                         .alpha = config->target_alpha, .extra = c->extra },
     };
-    const rg_examples_config settings = { config->mini_batch, config->maxi_batch, config->shuffle, config->seed, config->memory, config->temp };
-    if (status == RG_OK) status = rg_examples__new(&c->examples, &settings, specs, 2, settings_sum(config, source, target));
+    const rg_examples_config settings = { config->mini_batch, config->maxi_batch, config->shuffle,
+                                          config->seed,       config->memory,     config->temp };
+    if (status == RG_OK)
+        status = rg_examples__new(&c->examples, &settings, specs, 2, settings_sum(config, source, target));
     if (status != RG_OK) {
         rg_open_words_free(c->extra);
         rg_free(c);
@@ -163,8 +174,8 @@ static rg_status read_two(rg_corpus *c, rg_lines *source, rg_lines *target)
         RG_TRY(rg_lines_next(&more_t, &t, target));
         if (more_s != more_t) {
             RG_TRY(count_rest(more_s ? source : target));
-            return rg_fail(RG_EMATCH, "%s has %llu lines and %s has %llu: they must be translations line by line", rg_lines_name(source),
-                           (unsigned long long)rg_lines_count(source), rg_lines_name(target),
+            return rg_fail(RG_EMATCH, "%s has %llu lines and %s has %llu: they must be translations line by line",
+                           rg_lines_name(source), (unsigned long long)rg_lines_count(source), rg_lines_name(target),
                            (unsigned long long)rg_lines_count(target));
         }
         if (!more_s) return RG_OK;
@@ -195,10 +206,12 @@ static rg_status cut_columns(char **source, char **target, const rg_corpus *c, c
         for (size_t k = 0; k < 2; k++)
             if (c->columns[k] == n) cell[k] = at;
     }
-    if (line->bytes && n < 2) return rg_fail(RG_EFORMAT, "%s: line %llu has no tab between source and target", name, (unsigned long long)line->number);
+    if (line->bytes && n < 2)
+        return rg_fail(RG_EFORMAT, "%s: line %llu has no tab between source and target", name,
+                       (unsigned long long)line->number);
     if (line->bytes && (!cell[0] || !cell[1]))
-        return rg_fail(RG_EFORMAT, "%s: line %llu has %d columns; --columns asks for %d and %d", name, (unsigned long long)line->number, n,
-                       c->columns[0] + 1, c->columns[1] + 1);
+        return rg_fail(RG_EFORMAT, "%s: line %llu has %d columns; --columns asks for %d and %d", name,
+                       (unsigned long long)line->number, n, c->columns[0] + 1, c->columns[1] + 1);
     *source = cell[0] ? cell[0] : nothing;
     *target = cell[1] ? cell[1] : nothing;
     return RG_OK;
@@ -222,8 +235,8 @@ static rg_status read_tsv(rg_corpus *c, rg_lines *lines)
     }
 }
 
-static rg_status open_with(rg_corpus **out, const rg_corpus_config *config, const char *source_path, const char *target_path, bool tsv,
-                           const rg_vocab *source, const rg_vocab *target)
+static rg_status open_with(rg_corpus **out, const rg_corpus_config *config, const char *source_path,
+                           const char *target_path, bool tsv, const rg_vocab *source, const rg_vocab *target)
 {
     rg_corpus *c = NULL;
     rg_lines  *s = NULL, *t = NULL;
@@ -240,10 +253,11 @@ static rg_status open_with(rg_corpus **out, const rg_corpus_config *config, cons
     return status;
 }
 
-rg_status rg_corpus_open(rg_corpus **out, const rg_corpus_config *config, const char *source_path, const char *target_path,
-                         const rg_vocab *source, const rg_vocab *target)
+rg_status rg_corpus_open(rg_corpus **out, const rg_corpus_config *config, const char *source_path,
+                         const char *target_path, const rg_vocab *source, const rg_vocab *target)
 {
-    if (!source_path != !source) return rg_fail(RG_EINVAL, "a source file needs a source vocabulary, and the other way round");
+    if (!source_path != !source)
+        return rg_fail(RG_EINVAL, "a source file needs a source vocabulary, and the other way round");
     return open_with(out, config, source_path, target_path, false, source, target);
 }
 
@@ -257,7 +271,10 @@ rg_status rg_corpus_open_tsv(rg_corpus **out, const rg_corpus_config *config, co
 /* ------------------------------------------------------------------------------------------------------- batches */
 
 /* Ids of words that can be copied become those of their example. */
-static rg_status map_copies(rg_batch *out, rg_corpus *c) { return c->extra ? rg_copies_map(out, &c->copies, c->vocab) : RG_OK; }
+static rg_status map_copies(rg_batch *out, rg_corpus *c)
+{
+    return c->extra ? rg_copies_map(out, &c->copies, c->vocab) : RG_OK;
+}
 
 rg_status rg_corpus_next(rg_batch *out, bool *out_new_epoch, rg_corpus *c)
 {
@@ -318,7 +335,8 @@ rg_status rg_corpus_describe(rg_text *out, const rg_corpus *c)
         { &r->bad_utf8, "with bad UTF-8, replaced by U+FFFD" }, { &r->nul, "with NUL bytes, replaced by U+FFFD" },
     };
     RG_TRY(rg_text_print(out, "%llu of %llu pairs, %llu source and %llu target tokens", (unsigned long long)r->pairs,
-                         (unsigned long long)r->lines, (unsigned long long)r->source_tokens, (unsigned long long)r->target_tokens));
+                         (unsigned long long)r->lines, (unsigned long long)r->source_tokens,
+                         (unsigned long long)r->target_tokens));
     if (r->source_unknown || r->target_unknown)
         RG_TRY(rg_text_print(out, " (%llu and %llu unknown)", (unsigned long long)r->source_unknown,
                              (unsigned long long)r->target_unknown));

@@ -31,7 +31,8 @@ static rg_status number_meetings(way *w)
 {
     for (size_t p = 0; p < w->pairs; p++)
         w->meetings += (w->from_start[p + 1] - w->from_start[p] + 1) * (w->to_start[p + 1] - w->to_start[p]);
-    if (w->meetings > UINT32_MAX / 2) return rg_fail(RG_ELIMIT, "%zu pairs of words are too many to align; give fewer lines", w->meetings);
+    if (w->meetings > UINT32_MAX / 2)
+        return rg_fail(RG_ELIMIT, "%zu pairs of words are too many to align; give fewer lines", w->meetings);
     uint64_t *all = rg_alloc_array(w->meetings + 1, sizeof *all);
     w->keys = rg_alloc_array(w->meetings + 1, sizeof *w->keys);
     w->number = rg_alloc_array(w->meetings + 1, sizeof *w->number);
@@ -64,7 +65,8 @@ static void iterate(way *w)
     memset(w->count, 0, w->unique * sizeof *w->count);
     memset(w->total, 0, w->words * sizeof *w->total);
     for (size_t p = 0; p < w->pairs; p++)
-        for (size_t j = w->to_start[p], l = w->from_start[p + 1] - w->from_start[p] + 1; j < w->to_start[p + 1]; j++, at += l) {
+        for (size_t j = w->to_start[p], l = w->from_start[p + 1] - w->from_start[p] + 1; j < w->to_start[p + 1];
+             j++, at += l) {
             double sum = 0;
             for (size_t i = 0; i < l; i++) sum += w->t[w->number[at + i]];
             for (size_t i = 0; i < l; i++) w->count[w->number[at + i]] += w->t[w->number[at + i]] / sum;
@@ -91,7 +93,8 @@ static rg_status align_way(int32_t *best, way *w, int iterations)
         for (size_t k = 0; k < w->unique; k++) w->t[k] = 1;
         for (int i = 0; i < iterations; i++) iterate(w);
         for (size_t p = 0; p < w->pairs; p++)
-            for (size_t j = w->to_start[p], l = w->from_start[p + 1] - w->from_start[p] + 1; j < w->to_start[p + 1]; j++, at += l) {
+            for (size_t j = w->to_start[p], l = w->from_start[p + 1] - w->from_start[p] + 1; j < w->to_start[p + 1];
+                 j++, at += l) {
                 size_t most = 0;
                 for (size_t i = 1; i < l; i++)
                     if (w->t[w->number[at + i]] > w->t[w->number[at + most]]) most = i;
@@ -108,15 +111,24 @@ static rg_status align_way(int32_t *best, way *w, int iterations)
 
 rg_status rg_ibm1_align(int32_t *out, const rg_bitext *x, int iterations)
 {
-    way forward = { .from = x->source, .to = x->target, .from_start = x->source_start, .to_start = x->target_start, .pairs = x->pairs };
-    way      back = { .from = x->target, .to = x->source, .from_start = x->target_start, .to_start = x->source_start, .pairs = x->pairs };
+    way      forward = { .from = x->source,
+                         .to = x->target,
+                         .from_start = x->source_start,
+                         .to_start = x->target_start,
+                         .pairs = x->pairs };
+    way      back = { .from = x->target,
+                      .to = x->source,
+                      .from_start = x->target_start,
+                      .to_start = x->source_start,
+                      .pairs = x->pairs };
     int32_t *target_of = rg_alloc_array(x->source_start[x->pairs] + 1, sizeof *target_of);
     if (!target_of) return RG_ENOMEM;
     rg_status status = align_way(out, &forward, iterations);
     if (status == RG_OK) status = align_way(target_of, &back, iterations);
     for (size_t p = 0; status == RG_OK && p < x->pairs; p++)
         for (size_t j = x->target_start[p]; j < x->target_start[p + 1]; j++)
-            if (out[j] >= 0 && target_of[x->source_start[p] + (size_t)out[j]] != (int32_t)(j - x->target_start[p])) out[j] = -1;
+            if (out[j] >= 0 && target_of[x->source_start[p] + (size_t)out[j]] != (int32_t)(j - x->target_start[p]))
+                out[j] = -1;
     rg_free(target_of);
     return status;
 }

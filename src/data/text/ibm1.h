@@ -4,15 +4,16 @@
 
 #include "regard/base.h"
 
-/* Sentence pairs as numbers: pair i is source[source_start[i]] .. source[source_start[i + 1] - 1], and the same of target. */
+/* Sentence pairs as numbers: pair i is source[source_start[i]] .. source[source_start[i + 1] - 1], and the same of
+ * target. */
 typedef struct rg_bitext {
     size_t         pairs;
     const int32_t *source, *target;
     const size_t  *source_start, *target_start; /* pairs + 1 each */
 } rg_bitext;
 
-/* Trained both ways by EM; links are what both ways agree on. out has an entry for each target word: the source word of its pair it
- * is linked with, counting from 0, or -1. */
+/* Trained both ways by EM; links are what both ways agree on. out has an entry for each target word: the source word
+ * of its pair it is linked with, counting from 0, or -1. */
 rg_status rg_ibm1_align(int32_t *out, const rg_bitext *text, int iterations);
 
 #endif

@@ -61,7 +61,8 @@ static size_t collect(link *out, const side *from, const side *to, const int32_t
     size_t count = 0;
     for (size_t i = 0; i < to->lines; i++)
         for (size_t j = to->start[i]; j < to->start[i + 1]; j++)
-            if (links[j] >= 0) out[count++] = (link){ from->ids.data[from->start[i] + (size_t)links[j]], to->ids.data[j] };
+            if (links[j] >= 0)
+                out[count++] = (link){ from->ids.data[from->start[i] + (size_t)links[j]], to->ids.data[j] };
     qsort(out, count, sizeof *out, by_words);
     return count;
 }
@@ -92,7 +93,10 @@ static rg_status choose(rg_lexicon *lex, const rg_vocab *target, const link *lin
 
 static rg_status align(rg_lexicon *lex, side *from, side *to, int iterations)
 {
-    const rg_bitext text = { .pairs = from->lines, .source = from->ids.data, .target = to->ids.data, .source_start = from->start,
+    const rg_bitext text = { .pairs = from->lines,
+                             .source = from->ids.data,
+                             .target = to->ids.data,
+                             .source_start = from->start,
                              .target_start = to->start };
     int32_t  *best = rg_alloc_array(to->ids.count + 1, sizeof *best);
     link     *links = rg_alloc_array(to->ids.count + 1, sizeof *links);
@@ -112,7 +116,8 @@ rg_status rg_lexicon_learn(rg_lexicon **out, const char *source, const char *tar
     rg_status   status = lex ? read_side(&from, source) : RG_ENOMEM;
     if (status == RG_OK) status = read_side(&to, target);
     if (status == RG_OK && from.lines != to.lines)
-        status = rg_fail(RG_EMATCH, "%s has %zu lines, %s has %zu; each line translates the one beside it", source, from.lines, target, to.lines);
+        status = rg_fail(RG_EMATCH, "%s has %zu lines, %s has %zu; each line translates the one beside it", source,
+                         from.lines, target, to.lines);
     if (status == RG_OK) status = align(lex, &from, &to, iterations);
     if (status == RG_OK) {
         lex->source = from.vocab;
@@ -137,7 +142,8 @@ const char *rg_lexicon_find(const rg_lexicon *lex, const char *word)
 {
     rg_ids      ids = { 0 };
     const char *found = NULL;
-    if (rg_vocab_encode(&ids, NULL, lex->source, word, strlen(word)) == RG_OK && ids.count == 1) found = lex->word[ids.data[0]];
+    if (rg_vocab_encode(&ids, NULL, lex->source, word, strlen(word)) == RG_OK && ids.count == 1)
+        found = lex->word[ids.data[0]];
     rg_ids_free(&ids);
     return found;
 }

@@ -18,12 +18,14 @@ struct rg_lines {
 
 /* ------------------------------------------------------------------------------------------------ open, close */
 
-static rg_status open_with(rg_lines **out, const char *path, const void *bytes, size_t count, const rg_lines_config *config)
+static rg_status open_with(rg_lines **out, const char *path, const void *bytes, size_t count,
+                           const rg_lines_config *config)
 {
     rg_lines *l = rg_alloc_zero(sizeof *l);
     if (!l) return RG_ENOMEM;
     l->config = config ? *config : (rg_lines_config)RG_LINES_CONFIG_DEFAULT;
-    rg_status status = path ? rg_stream_open(&l->stream, path) : rg_stream_open_bytes(&l->stream, "text in memory", bytes, count);
+    rg_status status =
+        path ? rg_stream_open(&l->stream, path) : rg_stream_open_bytes(&l->stream, "text in memory", bytes, count);
     if (status == RG_OK) *out = l;
     else rg_free(l);
     return status;

@@ -36,10 +36,13 @@ typedef bool rg_spm_ids_sink(void *context, const int32_t *ids, size_t count);
 bool rg_spm_train(rg_spm_sink *model, void *context, const rg_spm_training *training, char why[RG_SPM_WHY]);
 bool rg_spm_load(rg_spm **out, const void *model, size_t bytes, char why[RG_SPM_WHY]);
 void rg_spm_free(rg_spm *spm);
-bool rg_spm_encode(const rg_spm *spm, const char *text, size_t bytes, rg_spm_piece_sink *sink, void *context, char why[RG_SPM_WHY]);
+bool rg_spm_encode(const rg_spm *spm, const char *text, size_t bytes, rg_spm_piece_sink *sink, void *context,
+                   char why[RG_SPM_WHY]);
 /* Ids alone, several times as fast: the sink gets all of them at once. */
-bool rg_spm_encode_ids(const rg_spm *spm, const char *text, size_t bytes, rg_spm_ids_sink *sink, void *context, char why[RG_SPM_WHY]);
-bool rg_spm_decode(const rg_spm *spm, const int32_t *ids, size_t count, rg_spm_sink *sink, void *context, char why[RG_SPM_WHY]);
+bool        rg_spm_encode_ids(const rg_spm *spm, const char *text, size_t bytes, rg_spm_ids_sink *sink, void *context,
+                              char why[RG_SPM_WHY]);
+bool        rg_spm_decode(const rg_spm *spm, const int32_t *ids, size_t count, rg_spm_sink *sink, void *context,
+                          char why[RG_SPM_WHY]);
 int32_t     rg_spm_size(const rg_spm *spm);
 int32_t     rg_spm_unk(const rg_spm *spm); /* -1 where there is none, as the next two */
 int32_t     rg_spm_bos(const rg_spm *spm);

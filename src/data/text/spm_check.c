@@ -1,8 +1,8 @@
 /* spm_check.c - look through a SentencePiece model before handing it over.
  *
- * SentencePiece follows the offsets inside a model's normaliser without checking them and ends the process where its own
- * checks fail. So what a file says is verified here first: the message's framing, pieces, scores, and every path of the
- * normaliser's double-array trie. Layout (sentencepiece_model.proto):
+ * SentencePiece follows the offsets inside a model's normaliser without checking them and ends the process where its
+ * own checks fail. So what a file says is verified here first: the message's framing, pieces, scores, and every path of
+ * the normaliser's double-array trie. Layout (sentencepiece_model.proto):
  *
  *   model      1 piece*   2 trainer   3 normaliser   5 denormaliser
  *   piece      1 text     2 score (float)   3 type
@@ -85,7 +85,8 @@ static rg_status check_piece(reader r, size_t number)
             uint32_t bits = (uint32_t)f.value;
             float    score;
             memcpy(&score, &bits, sizeof score);
-            if (!isfinite(score)) return rg_fail(RG_EFORMAT, "token %zu of the SentencePiece model has no finite score", number);
+            if (!isfinite(score))
+                return rg_fail(RG_EFORMAT, "token %zu of the SentencePiece model has no finite score", number);
         }
         if (f.number == 3 && f.wire == 0 && (f.value < 1 || f.value > 6))
             return rg_fail(RG_EFORMAT, "token %zu of the SentencePiece model has the unknown type %llu", number,
@@ -148,8 +149,8 @@ static rg_status check_map(reader map)
 {
     uint64_t bytes;
     if (map.at == map.end) return RG_OK;
-    if (!fixed(&bytes, &map, 4) || bytes == 0 || bytes % 4 || bytes > MAX_TRIE || bytes >= (uint64_t)(map.end - map.at) ||
-        map.end[-1] != '\0')
+    if (!fixed(&bytes, &map, 4) || bytes == 0 || bytes % 4 || bytes > MAX_TRIE ||
+        bytes >= (uint64_t)(map.end - map.at) || map.end[-1] != '\0')
         return rg_fail(RG_EFORMAT, "the character map of the SentencePiece model is malformed");
     trie t = { .units = map.at, .count = (size_t)bytes / 4, .strings = (size_t)(map.end - map.at) - (size_t)bytes };
     t.stack = rg_alloc_array(t.count, sizeof *t.stack);
@@ -174,7 +175,8 @@ static rg_status check_normalizer(reader r)
 
 static rg_status find_kind(rg_vocab_kind *out, reader r)
 {
-    static const rg_vocab_kind kinds[5] = { RG_VOCAB_UNIGRAM, RG_VOCAB_UNIGRAM, RG_VOCAB_BPE, RG_VOCAB_WORD, RG_VOCAB_CHAR };
+    static const rg_vocab_kind kinds[5] = { RG_VOCAB_UNIGRAM, RG_VOCAB_UNIGRAM, RG_VOCAB_BPE, RG_VOCAB_WORD,
+                                            RG_VOCAB_CHAR };
     field                      f;
     while (r.at < r.end) {
         if (!next_field(&f, &r)) return cut_short();

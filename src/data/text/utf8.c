@@ -94,7 +94,8 @@ static bool is_control(uint32_t c)
     return (c < 0x20 && c != '\t') || (c >= 0x7F && c <= 0x9F) || c == 0x2028 || c == 0x2029;
 }
 
-/* Append the line with faults repaired. *plain tells that no character from U+0300 on is in it: such text is its own NFC. */
+/* Append the line with faults repaired. *plain tells that no character from U+0300 on is in it: such text is its own
+ * NFC. */
 static rg_status repair(rg_text *out, const char *line, size_t bytes, unsigned *faults, bool *plain)
 {
     const unsigned char *s = (const unsigned char *)line;
@@ -220,8 +221,8 @@ static bool is_ignorable(uint32_t c)
 {
     utf8proc_category_t category = utf8proc_category((utf8proc_int32_t)c);
     return category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_ME || category == UTF8PROC_CATEGORY_CF ||
-           category == UTF8PROC_CATEGORY_LM || category == UTF8PROC_CATEGORY_SK || c == '\'' || c == '.' || c == ':' || c == 0xB7 ||
-           c == 0x2018 || c == 0x2019 || c == 0x2024 || c == 0x2027;
+           category == UTF8PROC_CATEGORY_LM || category == UTF8PROC_CATEGORY_SK || c == '\'' || c == '.' || c == ':' ||
+           c == 0xB7 || c == 0x2018 || c == 0x2019 || c == 0x2024 || c == 0x2027;
 }
 
 static bool letter_follows(const char *text, size_t bytes)

@@ -14,7 +14,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char *const kind_names[] = { "unigram", "bpe", "char", "word", "words", "characters", "pieces", "bytes", "wordpiece", "tokens" };
+static const char *const kind_names[] = { "unigram",    "bpe",    "char",  "word",      "words",
+                                          "characters", "pieces", "bytes", "wordpiece", "tokens" };
 enum { KINDS = sizeof kind_names / sizeof *kind_names, HEADER_ROOM = 256 };
 static const char magic[] = "regard vocabulary 1\n";
 
@@ -26,7 +27,9 @@ rg_status rg_vocab_kind_find(rg_vocab_kind *out, const char *name)
             return RG_OK;
         }
     }
-    return rg_fail(RG_EINVAL, "no vocabulary is of kind \"%s\"; there are unigram, bpe, char, word (SentencePiece), words, characters and tokens",
+    return rg_fail(RG_EINVAL,
+                   "no vocabulary is of kind \"%s\"; there are unigram, bpe, char, word (SentencePiece), words, "
+                   "characters and tokens",
                    name);
 }
 
@@ -59,7 +62,8 @@ static uint64_t checksum(const rg_vocab *v, const void *bytes, size_t count)
     const int32_t signs[4] = { v->unk, v->bos, v->eos, v->begin };
     uint64_t      hash = rg_hash_bytes(RG_HASH_START, head, 2);
     for (int i = 0; v->foreign && i < 4; i++)
-        for (int shift = 0; shift < 32; shift += 8) hash = rg_hash_bytes(hash, &(unsigned char){ (unsigned char)((uint32_t)signs[i] >> shift) }, 1);
+        for (int shift = 0; shift < 32; shift += 8)
+            hash = rg_hash_bytes(hash, &(unsigned char){ (unsigned char)((uint32_t)signs[i] >> shift) }, 1);
     return rg_hash_bytes(hash, bytes, count);
 }
 
@@ -175,27 +179,36 @@ static rg_status train_spm(rg_vocab *v, const rg_vocab_config *config, rg_vocab_
 {
     char            why[RG_SPM_WHY];
     spm_feed        lines = { .feed = feed, .context = context, .form = config->form };
-    rg_spm_training training = { .type = kind_names[config->kind], .size = config->size, .max_lines = config->max_lines,
-                                 .coverage = config->coverage, .byte_fallback = config->byte_fallback,
-                                 .seed = (uint32_t)(config->seed ^ (config->seed >> 32)), .next = next_for_spm, .context = &lines };
+    rg_spm_training training = { .type = kind_names[config->kind],
+                                 .size = config->size,
+                                 .max_lines = config->max_lines,
+                                 .coverage = config->coverage,
+                                 .byte_fallback = config->byte_fallback,
+                                 .seed = (uint32_t)(config->seed ^ (config->seed >> 32)),
+                                 .next = next_for_spm,
+                                 .context = &lines };
     if (config->size < 8 || config->size > RG_VOCAB_MAX_PIECES)
-        return rg_fail(RG_EINVAL, "a SentencePiece vocabulary of %zu tokens: give 8 to %d", config->size, RG_VOCAB_MAX_PIECES);
+        return rg_fail(RG_EINVAL, "a SentencePiece vocabulary of %zu tokens: give 8 to %d", config->size,
+                       RG_VOCAB_MAX_PIECES);
     trained result = { &v->model, RG_OK };
     bool    done = rg_spm_train(store, &result, &training, why);
     rg_text_free(&lines.line);
     if (lines.status != RG_OK) return lines.status;
     if (result.status != RG_OK) return result.status;
-    if (!done) return rg_fail(RG_EINVAL, "cannot learn a %s vocabulary of %zu tokens: %s", training.type, config->size, why);
+    if (!done)
+        return rg_fail(RG_EINVAL, "cannot learn a %s vocabulary of %zu tokens: %s", training.type, config->size, why);
     return start_spm(v);
 }
 
 rg_status rg_vocab_train(rg_vocab **out, const rg_vocab_config *config, rg_vocab_feed *feed, void *context)
 {
     if (config->kind > RG_VOCAB_CHARACTERS && config->kind != RG_VOCAB_TOKENS)
-        return rg_fail(RG_EINVAL, "a vocabulary of kind %s comes with an imported model and is not learned here", kind_names[config->kind]);
+        return rg_fail(RG_EINVAL, "a vocabulary of kind %s comes with an imported model and is not learned here",
+                       kind_names[config->kind]);
     rg_vocab *v = new_vocab(config->kind, config->form);
     if (!v) return RG_ENOMEM;
-    return complete(out, v, is_plain(v->kind) ? rg_plain_train(v, config, feed, context) : train_spm(v, config, feed, context));
+    return complete(out, v,
+                    is_plain(v->kind) ? rg_plain_train(v, config, feed, context) : train_spm(v, config, feed, context));
 }
 
 typedef struct file_feed {
@@ -234,7 +247,8 @@ static rg_status next_of_files(bool *out_more, const char **text, size_t *bytes,
         RG_TRY(rg_lines_next(out_more, &line, f->lines));
         if (*out_more) {
             if (++f->read % RG_READ_EVERY == 0 && f->watch && !f->watch->go_on(f->watch->context, f->read))
-                return rg_fail(RG_ESTOP, "asked to stop while a vocabulary was learned, at line %llu", (unsigned long long)f->read);
+                return rg_fail(RG_ESTOP, "asked to stop while a vocabulary was learned, at line %llu",
+                               (unsigned long long)f->read);
             *text = line.text;
             *bytes = line.bytes;
             choose_column(text, bytes, f->sides[f->next - 1].column);
@@ -262,7 +276,8 @@ rg_status rg_vocab_to_bytes(rg_text *out, const rg_vocab *v)
     if (status == RG_OK)
         status = rg_text_print(out, "%skind %s\nform %s\nbytes %zu\nsum %016" PRIx64 "\n", magic, kind_names[v->kind],
                                rg_text_form_name(v->form), bytes.length, v->checksum);
-    if (status == RG_OK && v->foreign) status = rg_text_print(out, "signs %d %d %d %d\n", v->unk, v->bos, v->eos, v->begin);
+    if (status == RG_OK && v->foreign)
+        status = rg_text_print(out, "signs %d %d %d %d\n", v->unk, v->bos, v->eos, v->begin);
     if (status == RG_OK) status = rg_text_add(out, "\n", 1);
     if (status == RG_OK) status = rg_text_add(out, rg_text_c(&bytes), bytes.length);
     rg_text_free(&bytes);
@@ -293,12 +308,14 @@ static rg_status parse(rg_vocab *v, const char *bytes, size_t count)
     if (!begin) return rg_fail(RG_EFORMAT, "the vocabulary's head is not closed by a blank line");
     memcpy(head, bytes, begin);
     head[begin] = '\0';
-    const int found = sscanf(head + sizeof magic - 1, "kind %15s\nform %7s\nbytes %zu\nsum %16" SCNx64 "\nsigns %d %d %d %d", kind, form, &length,
-                             &sum, &signs[0], &signs[1], &signs[2], &signs[3]);
+    const int found =
+        sscanf(head + sizeof magic - 1, "kind %15s\nform %7s\nbytes %zu\nsum %16" SCNx64 "\nsigns %d %d %d %d", kind,
+               form, &length, &sum, &signs[0], &signs[1], &signs[2], &signs[3]);
     if (found != 4 && found != 8)
         return rg_fail(RG_EFORMAT, "the vocabulary's head lacks kind, form, bytes or sum");
     if (length != count - begin)
-        return rg_fail(RG_EFORMAT, "the vocabulary should have %zu bytes after its head and has %zu", length, count - begin);
+        return rg_fail(RG_EFORMAT, "the vocabulary should have %zu bytes after its head and has %zu", length,
+                       count - begin);
     RG_TRY(rg_vocab_kind_find(&v->kind, kind));
     RG_TRY(rg_text_form_find(&v->form, form));
     v->cutter = rg_cutter_of(v->kind);
@@ -329,10 +346,14 @@ static rg_status parse_list(rg_vocab *v, const char *bytes, size_t count)
         const char *tab = memchr(line.text, '\t', line.bytes);
         size_t      length = tab ? (size_t)(tab - line.text) : line.bytes;
         if (length > 3 && memcmp(line.text, RG_BLANK_MARK, 3) == 0)
-            status = rg_fail(RG_EFORMAT, "line %llu: \"%.40s\" is a token of SentencePiece's without its score; give its model (.model, .spm) instead",
+            status = rg_fail(RG_EFORMAT,
+                             "line %llu: \"%.40s\" is a token of SentencePiece's without its score; give its model "
+                             "(.model, .spm) instead",
                              (unsigned long long)line.number, line.text);
-        else if (line.faults) status = rg_fail(RG_EFORMAT, "line %llu is not clean UTF-8", (unsigned long long)line.number);
-        else if (rg_words_find(&v->pieces, line.text, length) >= 0 && rg_words_find(&v->pieces, line.text, length) < 3) continue;
+        else if (line.faults)
+            status = rg_fail(RG_EFORMAT, "line %llu is not clean UTF-8", (unsigned long long)line.number);
+        else if (rg_words_find(&v->pieces, line.text, length) >= 0 && rg_words_find(&v->pieces, line.text, length) < 3)
+            continue;
         else if ((status = rg_plain_add(v, line.text, length)) != RG_OK)
             rg_fail_in(status, "line %llu: ", (unsigned long long)line.number);
     }
@@ -404,7 +425,8 @@ rg_status rg_vocab_load(rg_vocab **out, const char *path)
         if (status == RG_OK && bytes.length > LIMIT)
             status = rg_fail(RG_ELIMIT, "%s: a vocabulary of more than %d MiB", path, LIMIT >> 20);
     }
-    if (status == RG_OK && (status = from_bytes(out, rg_text_c(&bytes), bytes.length, true)) != RG_OK) rg_fail_in(status, "%s: ", path);
+    if (status == RG_OK && (status = from_bytes(out, rg_text_c(&bytes), bytes.length, true)) != RG_OK)
+        rg_fail_in(status, "%s: ", path);
     rg_status closed = rg_file_close(file);
     if (status == RG_OK && closed != RG_OK) {
         rg_vocab_free(*out);

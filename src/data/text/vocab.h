@@ -12,13 +12,15 @@ typedef struct rg_cutter {
     rg_status (*load)(rg_vocab *vocab); /* make ready what is in vocab->model; NULL: nothing to do */
     rg_status (*prepare)(rg_text *out, const rg_vocab *vocab, const char *line, size_t bytes); /* in place of out's content */
     rg_status (*cut)(const rg_vocab *vocab, const char *text, size_t bytes, rg_piece_sink *sink, void *context);
-    rg_status (*join)(rg_text *out, const rg_vocab *vocab, const int32_t *ids, size_t count, const char *const *instead);
+    rg_status (*join)(rg_text *out, const rg_vocab *vocab, const int32_t *ids, size_t count,
+                      const char *const *instead);
     rg_status (*normalize)(rg_text *out, const rg_vocab *vocab, const char *text, size_t bytes); /* what spans count in; NULL: text itself */
 } rg_cutter;
 
 /* The cutter of a kind that has a table of pieces; NULL: SentencePiece does it all. */
 const rg_cutter *rg_cutter_of(rg_vocab_kind kind);
-extern const rg_cutter rg_cutter_words, rg_cutter_tokens, rg_cutter_characters, rg_cutter_pieces, rg_cutter_bytes, rg_cutter_wordpiece;
+extern const rg_cutter rg_cutter_words, rg_cutter_tokens, rg_cutter_characters, rg_cutter_pieces, rg_cutter_bytes,
+    rg_cutter_wordpiece;
 
 /* Either a SentencePiece model that numbers its own pieces, or a table of pieces and a cutter. */
 struct rg_vocab {

@@ -20,7 +20,8 @@ static rg_status make_room(rg_line_list *list, size_t count)
 
 rg_status rg_pieces_add(rg_line_list *list, const char *piece, size_t bytes)
 {
-    if (list->count >= RG_VOCAB_MAX_PIECES) return rg_fail(RG_ELIMIT, "more than %d tokens in a vocabulary", RG_VOCAB_MAX_PIECES);
+    if (list->count >= RG_VOCAB_MAX_PIECES)
+        return rg_fail(RG_ELIMIT, "more than %d tokens in a vocabulary", RG_VOCAB_MAX_PIECES);
     RG_TRY(make_room(list, list->count + 1));
     char *copy = rg_alloc(bytes + 1);
     if (!copy) return RG_ENOMEM;
@@ -43,7 +44,8 @@ rg_status rg_pieces_of_lines(rg_line_list *out, const char *bytes, size_t count)
         lf = memchr(at, '\n', (size_t)(end - at));
         if (!lf) lf = end;
         const size_t length = (size_t)(lf - at) - (lf > at && lf[-1] == '\r');
-        if (!length || memchr(at, '\0', length)) return rg_fail(RG_EFORMAT, "line %zu is empty or has a zero byte: no token", out->count + 1);
+        if (!length || memchr(at, '\0', length))
+            return rg_fail(RG_EFORMAT, "line %zu is empty or has a zero byte: no token", out->count + 1);
         RG_TRY(rg_pieces_add(out, at, length));
     }
     return RG_OK;
@@ -55,8 +57,11 @@ static rg_status place(rg_line_list *out, const char *piece, const json_t *value
 {
     const json_int_t id = json_integer_value(value);
     if (!json_is_integer(value) || id < 0 || (size_t)id >= out->count)
-        return rg_fail(RG_EFORMAT, "the id of \"%.40s\" is not a number in 0 .. %zu, how many tokens there are", piece, out->count - 1);
-    if (out->line[id]) return rg_fail(RG_EFORMAT, "id %lld has two tokens, \"%.40s\" and \"%.40s\"", (long long)id, out->line[id], piece);
+        return rg_fail(RG_EFORMAT, "the id of \"%.40s\" is not a number in 0 .. %zu, how many tokens there are", piece,
+                       out->count - 1);
+    if (out->line[id])
+        return rg_fail(RG_EFORMAT, "id %lld has two tokens, \"%.40s\" and \"%.40s\"", (long long)id, out->line[id],
+                       piece);
     return (out->line[id] = rg_strdup(piece)) ? RG_OK : RG_ENOMEM;
 }
 
@@ -65,7 +70,8 @@ static rg_status place_all(rg_line_list *out, json_t *root)
 {
     const char *piece;
     json_t     *value;
-    if (!json_is_object(root) || !json_object_size(root)) return rg_fail(RG_EFORMAT, "not an object of tokens and their ids");
+    if (!json_is_object(root) || !json_object_size(root))
+        return rg_fail(RG_EFORMAT, "not an object of tokens and their ids");
     RG_TRY(make_room(out, json_object_size(root)));
     memset(out->line, 0, json_object_size(root) * sizeof *out->line);
     out->count = json_object_size(root);
@@ -79,7 +85,8 @@ rg_status rg_pieces_of_json(rg_line_list *out, const char *bytes, size_t count)
     const rg_json_scan scan = rg_json_scan_text(bytes, count);
     if (scan.depth != 1 || scan.objects != 1 || scan.arrays)
         return rg_fail(RG_EFORMAT, "not one object of tokens and their ids, {\"token\": 0, ...}");
-    if (scan.commas >= RG_VOCAB_MAX_PIECES) return rg_fail(RG_ELIMIT, "more than %d tokens in a vocabulary", RG_VOCAB_MAX_PIECES);
+    if (scan.commas >= RG_VOCAB_MAX_PIECES)
+        return rg_fail(RG_ELIMIT, "more than %d tokens in a vocabulary", RG_VOCAB_MAX_PIECES);
     json_t *root = json_loadb(bytes, count, JSON_REJECT_DUPLICATES, &error);
     if (!root) return rg_fail(RG_EFORMAT, "line %d: %s", error.line, error.text);
     const rg_status status = place_all(out, root);

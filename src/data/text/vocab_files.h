@@ -4,7 +4,8 @@
 
 #include "regard/text.h"
 
-/* vocab.json: {"piece": id, ...}. Every id from 0 on has one piece, or RG_EFORMAT. Also after a failure rg_line_list_free(out). */
+/* vocab.json: {"piece": id, ...}. Every id from 0 on has one piece, or RG_EFORMAT. Also after a failure
+ * rg_line_list_free(out). */
 rg_status rg_pieces_of_json(rg_line_list *out, const char *bytes, size_t count);
 
 /* Marian's vocab.yml, `piece: id` on each line; as above. */

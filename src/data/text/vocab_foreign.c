@@ -172,8 +172,8 @@ static rg_status list_entries(rg_line_list *out, listing *l)
     if (l->count) qsort(l->list, l->count, sizeof *l->list, by_id);
     for (size_t i = 0; i < l->count; i++) {
         if (l->list[i].id != i)
-            return rg_fail(RG_EFORMAT, "line %zu: \"%.40s\" has id %llu where %zu is next", l->list[i].line, l->list[i].word,
-                           (unsigned long long)l->list[i].id, i);
+            return rg_fail(RG_EFORMAT, "line %zu: \"%.40s\" has id %llu where %zu is next", l->list[i].line,
+                           l->list[i].word, (unsigned long long)l->list[i].id, i);
         RG_TRY(rg_pieces_add(out, l->list[i].word, strlen(l->list[i].word)));
     }
     return RG_OK;
@@ -196,7 +196,10 @@ static rg_status read_yaml(rg_vocab *v, rg_line_list *pieces, const char *bytes,
 }
 
 rg_status rg_vocab__read_yaml(rg_vocab *v, const char *bytes, size_t count) { return read_yaml(v, NULL, bytes, count); }
-rg_status rg_pieces_of_yaml(rg_line_list *out, const char *bytes, size_t count) { return read_yaml(NULL, out, bytes, count); }
+rg_status rg_pieces_of_yaml(rg_line_list *out, const char *bytes, size_t count)
+{
+    return read_yaml(NULL, out, bytes, count);
+}
 
 /* ----------------------------------------------------------------------------------------------------------- .vocab */
 

@@ -25,7 +25,8 @@ static bool is_apostrophe(uint32_t c)
 
 static bool ends_in_apostrophe(const char *piece, size_t bytes)
 {
-    return (bytes >= 1 && piece[bytes - 1] == '\'') || (bytes >= 3 && memcmp(piece + bytes - 3, "\xE2\x80\x99", 3) == 0);
+    return (bytes >= 1 && piece[bytes - 1] == '\'') ||
+           (bytes >= 3 && memcmp(piece + bytes - 3, "\xE2\x80\x99", 3) == 0);
 }
 
 rg_status rg_plain_normalize(rg_text *out, rg_text_form form, const char *line, size_t bytes)
@@ -40,7 +41,8 @@ rg_status rg_plain_normalize(rg_text *out, rg_text_form form, const char *line, 
 
 /* ------------------------------------------------------------------------------------------------ cut and join */
 
-static rg_status cut_characters(const rg_vocab *vocab, const char *text, size_t bytes, rg_piece_sink *sink, void *context)
+static rg_status cut_characters(const rg_vocab *vocab, const char *text, size_t bytes, rg_piece_sink *sink,
+                                void *context)
 {
     (void)vocab;
     for (size_t i = 0, step; i < bytes; i += step) {
@@ -85,7 +87,9 @@ static rg_status cut_words(const rg_vocab *vocab, const char *text, size_t bytes
     for (size_t i = 0; i < bytes;) {
         const char *blank = memchr(text + i, ' ', bytes - i);
         size_t      end = blank ? (size_t)(blank - text) : bytes;
-        if (end > i) RG_TRY(keeps_words(vocab) ? sink(context, text + i, end - i, i, end) : cut_word(text, i, end, sink, context));
+        if (end > i)
+            RG_TRY(keeps_words(vocab) ? sink(context, text + i, end - i, i, end)
+                                      : cut_word(text, i, end, sink, context));
         i = end + 1;
     }
     return RG_OK;
@@ -96,7 +100,8 @@ static rg_status join(rg_text *out, const rg_vocab *vocab, const int32_t *ids, s
     bool blank = false; /* is one due before the next piece? */
     for (size_t i = 0; i < count; i++) {
         if (rg_vocab_is_special(vocab, ids[i]) && ids[i] != vocab->unk) continue;
-        const char *other = instead ? instead[i] : NULL, *piece = other ? other : rg_words_get(&vocab->pieces, (size_t)ids[i]);
+        const char *other = instead ? instead[i] : NULL,
+                   *piece = other ? other : rg_words_get(&vocab->pieces, (size_t)ids[i]);
         size_t      bytes = other ? strlen(other) : vocab->pieces.words[ids[i]].bytes;
         bool        marked = !other && bytes >= 3 && memcmp(piece + bytes - 3, RG_BLANK_MARK, 3) == 0;
         if (vocab->kind == RG_VOCAB_CHARACTERS) {
@@ -128,11 +133,13 @@ rg_status rg_plain_add(rg_vocab *vocab, const char *piece, size_t bytes)
     size_t   before = vocab->pieces.count;
     if (!bytes || bytes > RG_VOCAB_MAX_PIECE_BYTES || memchr(piece, '\n', bytes) || memchr(piece, '\0', bytes) ||
         !rg_utf8_check(piece, bytes, NULL))
-        return rg_fail(RG_EFORMAT, "token %zu of the vocabulary is empty, longer than %d bytes or not clean UTF-8", before,
-                       RG_VOCAB_MAX_PIECE_BYTES);
-    if (before >= RG_VOCAB_MAX_PIECES) return rg_fail(RG_ELIMIT, "more than %d tokens in a vocabulary", RG_VOCAB_MAX_PIECES);
+        return rg_fail(RG_EFORMAT, "token %zu of the vocabulary is empty, longer than %d bytes or not clean UTF-8",
+                       before, RG_VOCAB_MAX_PIECE_BYTES);
+    if (before >= RG_VOCAB_MAX_PIECES)
+        return rg_fail(RG_ELIMIT, "more than %d tokens in a vocabulary", RG_VOCAB_MAX_PIECES);
     RG_TRY(rg_words_add(&id, &vocab->pieces, piece, bytes));
-    if (id != before) return rg_fail(RG_EFORMAT, "\"%.40s\" is in the vocabulary twice, as %u and %zu", piece, id, before);
+    if (id != before)
+        return rg_fail(RG_EFORMAT, "\"%.40s\" is in the vocabulary twice, as %u and %zu", piece, id, before);
     return RG_OK;
 }
 

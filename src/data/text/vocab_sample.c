@@ -34,9 +34,10 @@ static int32_t piece_of(const word *w, size_t from, size_t to)
 
 static double score_of(const word *w, int32_t piece) { return rg_spm_score(w->vocab->spm, piece); }
 
-/* ---------------------------------------------------------------------------------------------------------------- bpe */
+/* -------------------------------------------------------------------------------------------------------------- bpe */
 
-/* The best of the merges that are not left out this time; `symbols` when there is none. joint[i] is what i and i+1 make. */
+/* The best of the merges that are not left out this time; `symbols` when there is none. joint[i] is what i and i+1
+ * make. */
 static size_t best_merge(const word *w, const int32_t *joint, double alpha, rg_random *random)
 {
     size_t best = w->symbols;
@@ -67,7 +68,7 @@ static bool cut_bpe(int32_t *out, size_t *out_count, word *w, double alpha, rg_r
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ unigram */
+/* ---------------------------------------------------------------------------------------------------------- unigram */
 
 static double log_add(double a, double b)
 {
@@ -75,7 +76,8 @@ static double log_add(double a, double b)
     return b == -INFINITY ? a : a + log1p(exp(b - a));
 }
 
-/* How much the cuts that end with symbols from .. to-1 weigh among those of the first `to`; all[to] is the log of their sum. */
+/* How much the cuts that end with symbols from .. to-1 weigh among those of the first `to`; all[to] is the log of
+ * their sum. */
 static double ending(const word *w, const double *all, size_t from, size_t to, double alpha, int32_t *out_piece)
 {
     *out_piece = piece_of(w, from, to);
@@ -97,7 +99,8 @@ static bool cut_unigram(int32_t *out, size_t *out_count, word *w, double alpha, 
     size_t  count = 0;
     for (size_t to = 1; to <= w->symbols; to++) {
         all[to] = -INFINITY;
-        for (size_t from = earliest(w, to); from < to; from++) all[to] = log_add(all[to], ending(w, all, from, to, alpha, &piece));
+        for (size_t from = earliest(w, to); from < to; from++)
+            all[to] = log_add(all[to], ending(w, all, from, to, alpha, &piece));
     }
     if (all[w->symbols] == -INFINITY) return false;
     for (size_t to = w->symbols; to > 0;) {
@@ -118,7 +121,7 @@ static bool cut_unigram(int32_t *out, size_t *out_count, word *w, double alpha, 
     return true;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- lines */
+/* ------------------------------------------------------------------------------------------------------------ lines */
 
 static bool begins_word(const char *piece) { return strncmp(piece, RG_BLANK_MARK, strlen(RG_BLANK_MARK)) == 0; }
 
@@ -130,7 +133,8 @@ static bool spell(word *w, const int32_t *ids, size_t count)
     for (size_t i = 0; i < count; i++) {
         const char  *piece = rg_vocab_piece(w->vocab, ids[i]);
         const size_t length = strlen(piece);
-        if (rg_spm_find_ordinary(w->vocab->spm, piece, length) != ids[i] || length > sizeof w->text - bytes) return false;
+        if (rg_spm_find_ordinary(w->vocab->spm, piece, length) != ids[i] || length > sizeof w->text - bytes)
+            return false;
         memcpy(w->text + bytes, piece, length);
         bytes += length;
     }
@@ -159,7 +163,8 @@ static rg_status sample_word(rg_ids *out, word *w, const int32_t *ids, size_t co
 
 bool rg_vocab_can_sample(const rg_vocab *v) { return v->kind == RG_VOCAB_BPE || v->kind == RG_VOCAB_UNIGRAM; }
 
-rg_status rg_vocab_sample(rg_ids *out, const rg_vocab *v, const int32_t *ids, size_t count, double alpha, rg_random *random)
+rg_status rg_vocab_sample(rg_ids *out, const rg_vocab *v, const int32_t *ids, size_t count, double alpha,
+                          rg_random *random)
 {
     word w = { .vocab = v };
     if (!rg_vocab_can_sample(v))

@@ -1,11 +1,12 @@
-/* vocab_table.c - vocabularies of models that other programs trained: a table of pieces whose ids are kept, and how text is cut.
+/* vocab_table.c - vocabularies of models that other programs trained: a table of pieces whose ids are kept, and how
+ * text is cut.
  *
  *   stored after the head (vocab.c)   every piece, one a line, in order of ids
  *                                     a blank line
  *                                     SentencePiece's model, or merges.txt, or nothing
  *
- * Kind `pieces`, which is here, is cut by SentencePiece; its pieces are looked up in the table (MarianMT: source.spm and target.spm beside
- * one vocab.json). The other cutters have files of their own. */
+ * Kind `pieces`, which is here, is cut by SentencePiece; its pieces are looked up in the table (MarianMT: source.spm
+ * and target.spm beside one vocab.json). The other cutters have files of their own. */
 #include "data/text/vocab.h"
 
 #include <stdlib.h>
@@ -13,8 +14,8 @@
 
 const rg_cutter *rg_cutter_of(rg_vocab_kind kind)
 {
-    static const rg_cutter *const all[] = { &rg_cutter_words, &rg_cutter_tokens, &rg_cutter_characters, &rg_cutter_pieces, &rg_cutter_bytes,
-                                            &rg_cutter_wordpiece };
+    static const rg_cutter *const all[] = { &rg_cutter_words,  &rg_cutter_tokens, &rg_cutter_characters,
+                                            &rg_cutter_pieces, &rg_cutter_bytes,  &rg_cutter_wordpiece };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i]->kind == kind) return all[i];
     return NULL;
@@ -32,9 +33,11 @@ static rg_status check(rg_vocab *v)
 {
     const int32_t least = v->kind == RG_VOCAB_BYTES ? -1 : 0;
     if (outside(v, v->unk, least) || outside(v, v->bos, 0) || outside(v, v->eos, -1) || outside(v, v->begin, -1))
-        return rg_fail(RG_EFORMAT, "<unk> is %d, <s> %d, </s> %d and a line begins with %d, in a vocabulary of %zu tokens", v->unk, v->bos, v->eos,
-                       v->begin, v->pieces.count);
-    if ((v->unk == v->eos && v->unk >= 0) || v->unk == v->bos) return rg_fail(RG_EFORMAT, "<unk> and <s> or </s> are the same token, %d", v->unk);
+        return rg_fail(RG_EFORMAT,
+                       "<unk> is %d, <s> %d, </s> %d and a line begins with %d, in a vocabulary of %zu tokens", v->unk,
+                       v->bos, v->eos, v->begin, v->pieces.count);
+    if ((v->unk == v->eos && v->unk >= 0) || v->unk == v->bos)
+        return rg_fail(RG_EFORMAT, "<unk> and <s> or </s> are the same token, %d", v->unk);
     return v->cutter->load ? v->cutter->load(v) : RG_OK;
 }
 
@@ -45,7 +48,8 @@ rg_status rg_table__fill(rg_vocab *v, const rg_vocab_table *t)
     v->bos = t->bos;
     v->eos = t->eos;
     v->begin = t->begin;
-    if (!v->cutter) return rg_fail(RG_EINVAL, "a vocabulary of kind %s numbers its own tokens", rg_vocab_kind_name(v->kind));
+    if (!v->cutter)
+        return rg_fail(RG_EINVAL, "a vocabulary of kind %s numbers its own tokens", rg_vocab_kind_name(v->kind));
     for (size_t i = 0; i < t->count; i++) RG_TRY(rg_plain_add(v, t->pieces[i], strlen(t->pieces[i])));
     RG_TRY(rg_text_add(&v->model, t->model ? t->model : "", t->model_bytes));
     return check(v);
@@ -64,7 +68,8 @@ rg_status rg_table__write(rg_text *out, const rg_vocab *v)
 rg_status rg_table__read(rg_vocab *v, const char *bytes, size_t count)
 {
     const char *at = bytes, *end = bytes + count, *lf;
-    if (!v->cutter) return rg_fail(RG_EFORMAT, "a vocabulary of kind %s numbers its own tokens", rg_vocab_kind_name(v->kind));
+    if (!v->cutter)
+        return rg_fail(RG_EFORMAT, "a vocabulary of kind %s numbers its own tokens", rg_vocab_kind_name(v->kind));
     for (; at < end && *at != '\n'; at = lf + 1) {
         lf = memchr(at, '\n', (size_t)(end - at));
         if (!lf) return rg_fail(RG_EFORMAT, "the vocabulary's last token has no line end");

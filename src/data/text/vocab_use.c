@@ -64,7 +64,8 @@ int32_t rg_vocab_find(const rg_vocab *v, const char *piece)
 bool rg_vocab_is_special(const rg_vocab *v, int32_t id)
 {
     if (!inside(v, id)) return false;
-    return id == v->unk || id == v->bos || id == v->eos || id == v->begin || (!v->cutter && rg_spm_is_control(v->spm, id));
+    return id == v->unk || id == v->bos || id == v->eos || id == v->begin ||
+           (!v->cutter && rg_spm_is_control(v->spm, id));
 }
 
 /* ------------------------------------------------------------------------------------------------------ encoding */
@@ -180,9 +181,11 @@ rg_status rg_vocab_normalize(rg_text *out, const rg_vocab *v, const char *line, 
     rg_text   clean = { 0 };
     collector c = { .vocab = v, .text = out };
     rg_status status = prepare(&clean, v, line, bytes);
-    if (status == RG_OK && v->cutter && v->cutter->normalize) status = v->cutter->normalize(out, v, rg_text_c(&clean), clean.length);
+    if (status == RG_OK && v->cutter && v->cutter->normalize)
+        status = v->cutter->normalize(out, v, rg_text_c(&clean), clean.length);
     else if (status == RG_OK)
-        status = v->cutter ? rg_text_add(out, rg_text_c(&clean), clean.length) : encode_spm(&c, rg_text_c(&clean), clean.length);
+        status = v->cutter ? rg_text_add(out, rg_text_c(&clean), clean.length)
+                           : encode_spm(&c, rg_text_c(&clean), clean.length);
     rg_text_free(&clean);
     return status;
 }
@@ -194,9 +197,10 @@ static bool collect_text(void *context, const char *bytes, size_t count)
     return c->status == RG_OK;
 }
 
-/* SentencePiece writes its own sign for what is unknown: pieces are joined here. One of the kind `word` is a whole word with the blank
- * before it, and so is what stands in its place. */
-static rg_status join_with(rg_text *out, const rg_vocab *v, const int32_t *ids, size_t count, const char *const *instead)
+/* SentencePiece writes its own sign for what is unknown: pieces are joined here. One of the kind `word` is a whole
+ * word with the blank before it, and so is what stands in its place. */
+static rg_status join_with(rg_text *out, const rg_vocab *v, const int32_t *ids, size_t count,
+                           const char *const *instead)
 {
     collector c = { .vocab = v, .text = out };
     for (size_t i = 0; i < count; i++) {
@@ -208,7 +212,8 @@ static rg_status join_with(rg_text *out, const rg_vocab *v, const int32_t *ids, 
     return rg_text_add(out, "", 0);
 }
 
-rg_status rg_vocab_decode_with(rg_text *out, const rg_vocab *v, const int32_t *ids, size_t count, const char *const *instead)
+rg_status rg_vocab_decode_with(rg_text *out, const rg_vocab *v, const int32_t *ids, size_t count,
+                               const char *const *instead)
 {
     char      why[RG_SPM_WHY];
     collector c = { .vocab = v, .text = out };

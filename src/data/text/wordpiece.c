@@ -1,4 +1,5 @@
-/* wordpiece.c - BERT's tokeniser (Devlin et al. 2019): words and punctuation, then the longest beginning that is a piece, then ##rest.
+/* wordpiece.c - BERT's tokeniser (Devlin et al. 2019): words and punctuation, then the longest beginning that is a
+ * piece, then ##rest.
  *
  *   clean      control characters go, blanks become one, CJK characters are words of their own
  *   uncased    lower case, accents (marks of the canonical decomposition) dropped
@@ -23,13 +24,15 @@ static bool is_blank(uint32_t c)
 static bool is_dropped(uint32_t c)
 {
     const utf8proc_category_t k = utf8proc_category((utf8proc_int32_t)c);
-    return c == 0 || c == 0xFFFD || k == UTF8PROC_CATEGORY_CN || k == UTF8PROC_CATEGORY_CC || k == UTF8PROC_CATEGORY_CF || k == UTF8PROC_CATEGORY_CO;
+    return c == 0 || c == 0xFFFD || k == UTF8PROC_CATEGORY_CN || k == UTF8PROC_CATEGORY_CC ||
+           k == UTF8PROC_CATEGORY_CF || k == UTF8PROC_CATEGORY_CO;
 }
 
 static bool is_ideograph(uint32_t c)
 {
-    static const uint32_t ranges[][2] = { { 0x4E00, 0x9FFF },   { 0x3400, 0x4DBF },   { 0x20000, 0x2A6DF }, { 0x2A700, 0x2B73F },
-                                          { 0x2B740, 0x2B81F }, { 0x2B820, 0x2CEAF }, { 0xF900, 0xFAFF },   { 0x2F800, 0x2FA1F } };
+    static const uint32_t ranges[][2] = { { 0x4E00, 0x9FFF },   { 0x3400, 0x4DBF },   { 0x20000, 0x2A6DF },
+                                          { 0x2A700, 0x2B73F }, { 0x2B740, 0x2B81F }, { 0x2B820, 0x2CEAF },
+                                          { 0xF900, 0xFAFF },   { 0x2F800, 0x2FA1F } };
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
         if (c >= ranges[i][0] && c <= ranges[i][1]) return true;
     return false;
@@ -43,7 +46,7 @@ static bool is_punctuation(uint32_t c)
     return k >= UTF8PROC_CATEGORY_PC && k <= UTF8PROC_CATEGORY_PO;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ cleaning */
+/* --------------------------------------------------------------------------------------------------------- cleaning */
 
 static rg_status add_apart(rg_text *out, uint32_t c)
 {
@@ -124,9 +127,10 @@ static rg_status prepare(rg_text *out, const rg_vocab *v, const char *line, size
     return status;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- pieces */
+/* ----------------------------------------------------------------------------------------------------------- pieces */
 
-/* The end of the longest piece that begins at text[begin] of a word that ends at `end`; begin: there is none. `name` holds "##" in front. */
+/* The end of the longest piece that begins at text[begin] of a word that ends at `end`; begin: there is none. `name`
+ * holds "##" in front. */
 static size_t longest_piece(const rg_vocab *v, char *name, const char *text, size_t word, size_t begin, size_t end)
 {
     for (size_t to = end; to > begin; to--) {
@@ -143,7 +147,8 @@ static rg_status unknown(const rg_vocab *v, size_t begin, size_t end, rg_piece_s
     return sink(context, rg_words_get(&v->pieces, (size_t)v->unk), v->pieces.words[v->unk].bytes, begin, end);
 }
 
-static rg_status cut_word(const rg_vocab *v, const char *text, size_t begin, size_t end, rg_piece_sink *sink, void *context)
+static rg_status cut_word(const rg_vocab *v, const char *text, size_t begin, size_t end, rg_piece_sink *sink,
+                          void *context)
 {
     char   name[2 + 4 * WORD_CHARACTERS] = "##";
     size_t ends[WORD_CHARACTERS], count = 0, characters = 0;

@@ -4,8 +4,8 @@
 #include "tensor/kernels/elementary.h"
 #include "tensor/kernels/isa.h"
 
-/* tanh as x P(x^2) / Q(x^2), fitted for the smallest largest relative error below 7.905, where tanh is 1 - 3e-7: within 5 ulp, half the
- * work of the exact one, which scores that are sums of hundreds do not need. */
+/* tanh as x P(x^2) / Q(x^2), fitted for the smallest largest relative error below 7.905, where tanh is 1 - 3e-7:
+ * within 5 ulp, half the work of the exact one, which scores that are sums of hundreds do not need. */
 INLINE vec quick_tanh(vec x)
 {
     const vec z = larger(same(-7.905f), smaller(same(7.905f), x)), s = z * z; /* a NaN stays */
@@ -25,8 +25,8 @@ INLINE vec leaky_relu(vec x) { return choose(x > 0.0f, x, 0.2f * x); }
 
 enum { PIECE = 64 };
 
-/* Numbers to the next whole register: buffers of a piece are written and read in registers only, because what was stored in parts cannot be
- * loaded before it has reached the cache. */
+/* Numbers to the next whole register: buffers of a piece are written and read in registers only, because what was
+ * stored in parts cannot be loaded before it has reached the cache. */
 INLINE size_t whole(size_t n) { return (n + LANES - 1) / LANES * LANES; }
 
 static float by_pieces(rg_activation f, size_t n, const float *x, const float *y, const float *v)
@@ -51,12 +51,13 @@ float ISA(additive)(rg_activation f, size_t n, const float *x, const float *y, c
     return fold_sum(&s);
 }
 
-static void pieces_backward(rg_activation f, size_t n, float *dx, float *dy, float *dv, const float *x, const float *y, const float *v,
-                            float de)
+static void pieces_backward(rg_activation f, size_t n, float *dx, float *dy, float *dv, const float *x, const float *y,
+                            const float *v, float de)
 {
     for (size_t at = 0; at < n; at += PIECE) {
         const size_t some = n - at < PIECE ? n - at : PIECE;
-        float        s[PIECE] __attribute__((aligned(64))), z[PIECE] __attribute__((aligned(64))), g[PIECE] __attribute__((aligned(64)));
+        float        s[PIECE] __attribute__((aligned(64))), z[PIECE] __attribute__((aligned(64))),
+            g[PIECE] __attribute__((aligned(64)));
         EACH(some, store(s + i, get(x + at + i, c) + get(y + at + i, c)); store(g + i, de * get(v + at + i, c)););
         ISA(map)(f, whole(some), z, s);
         ISA(map_backward)(f, whole(some), g, s, z, g, false);
@@ -71,8 +72,8 @@ static void pieces_backward(rg_activation f, size_t n, float *dx, float *dy, flo
          const vec a = ready(get(dx + i, c) + g), b = ready(get(dy + i, c) + g), s = ready(get(dv + i, c) + de * z);   \
          put_ready(dx + i, a, c); put_ready(dy + i, b, c); put_ready(dv + i, s, c);)
 
-void ISA(additive_backward)(rg_activation f, size_t n, float *dx, float *dy, float *dv, const float *x, const float *y, const float *v,
-                            float de)
+void ISA(additive_backward)(rg_activation f, size_t n, float *dx, float *dy, float *dv, const float *x, const float *y,
+                            const float *v, float de)
 {
     if (f == RG_TANH) BACKWARD(quick_tanh, 1.0f - z * z);
     else if (f == RG_LEAKY_RELU) BACKWARD(leaky_relu, choose(z > 0.0f, same(1.0f), same(0.2f)));

@@ -1,8 +1,8 @@
-/* attention.c - what fused attention needs beside products: sums over a range of its own for each row, and the two passes over a
- * row of weights.
+/* attention.c - what fused attention needs beside products: sums over a range of its own for each row, and the two
+ * passes over a row of weights.
  *
- * Rows are taken six at a time. What all six sum over goes through a register tile as in gemm.c; what only some of them reach is
- * added row by row before and after, so that every row stays one chain over its own range:
+ * Rows are taken six at a time. What all six sum over goes through a register tile as in gemm.c; what only some of them
+ * reach is added row by row before and after, so that every row stays one chain over its own range:
  *
  *      k  ->
  *   row 0   . . x x|x x x x|. . .        . never touched
@@ -19,8 +19,8 @@ enum {
 };
 
 /* R rows, P panels: c += a b over K steps, or c = a b when `fresh`. */
-INLINE void tile(const size_t R, const size_t P, size_t K, const float *a, size_t row, size_t step, const float *b, size_t panel,
-                 float *c, size_t ldc, bool fresh)
+INLINE void tile(const size_t R, const size_t P, size_t K, const float *a, size_t row, size_t step, const float *b,
+                 size_t panel, float *c, size_t ldc, bool fresh)
 {
     vec s[TALL][WIDE * V];
     if (fresh) {
@@ -49,10 +49,11 @@ INLINE void tile(const size_t R, const size_t P, size_t K, const float *a, size_
     {                                                                                                                            \
         tile(R, P, K, a, row, step, b, panel, c, ldc, fresh);                                                                    \
     }
-TILE(1, 1) TILE(2, 1) TILE(3, 1) TILE(4, 1) TILE(5, 1) TILE(6, 1) TILE(1, 4)
+TILE(1, 1)
+TILE(2, 1) TILE(3, 1) TILE(4, 1) TILE(5, 1) TILE(6, 1) TILE(1, 4)
 
-typedef void tile_function(size_t K, const float *a, size_t row, size_t step, const float *b, size_t panel, float *c, size_t ldc,
-                           bool fresh);
+    typedef void tile_function(size_t K, const float *a, size_t row, size_t step, const float *b, size_t panel,
+                               float *c, size_t ldc, bool fresh);
 static tile_function *const tiles[TALL + 1] = { NULL, tile_1_1, tile_2_1, tile_3_1, tile_4_1, tile_5_1, tile_6_1 };
 
 typedef struct job {
@@ -72,9 +73,11 @@ static void one_row(const job *g, size_t m, size_t from, size_t to, const float 
     const float *a = g->a + m * g->row + from * g->step;
     size_t       p = 0;
     for (; p + WIDE <= count; p += WIDE)
-        tile_1_4(to - from, a, g->row, g->step, b + p * g->panel + from * RG_PANEL, g->panel, c + p * RG_PANEL, g->ldc, false);
+        tile_1_4(to - from, a, g->row, g->step, b + p * g->panel + from * RG_PANEL, g->panel, c + p * RG_PANEL, g->ldc,
+                 false);
     for (; p < count; p++)
-        tile_1_1(to - from, a, g->row, g->step, b + p * g->panel + from * RG_PANEL, g->panel, c + p * RG_PANEL, g->ldc, false);
+        tile_1_1(to - from, a, g->row, g->step, b + p * g->panel + from * RG_PANEL, g->panel, c + p * RG_PANEL, g->ldc,
+                 false);
 }
 
 INLINE size_t least_of(size_t a, size_t b) { return a < b ? a : b; }
@@ -85,8 +88,10 @@ static void zero_rows(size_t R, size_t columns, float *c, size_t ldc)
     for (size_t r = 0; r < R; r++) memset(c + r * ldc, 0, columns * sizeof *c);
 }
 
-/* R rows from m on over the part of their ranges inside k0 .. k1-1, `count` whole panels from b and c on; `fresh`: nothing is in c yet. */
-static void some_rows(const job *g, size_t m, size_t R, size_t k0, size_t k1, const float *b, float *c, size_t count, bool fresh)
+/* R rows from m on over the part of their ranges inside k0 .. k1-1, `count` whole panels from b and c on; `fresh`:
+ * nothing is in c yet. */
+static void some_rows(const job *g, size_t m, size_t R, size_t k0, size_t k1, const float *b, float *c, size_t count,
+                      bool fresh)
 {
     if (R == 1) {
         if (fresh) zero_rows(1, count * RG_PANEL, c, g->ldc);
@@ -103,8 +108,8 @@ static void some_rows(const job *g, size_t m, size_t R, size_t k0, size_t k1, co
         one_row(g, m + r, most_of(k0, g->low[m + r]), least_of(from, g->high[m + r]), b, c + r * g->ldc, count);
     if (from < to)
         for (size_t p = 0; p < count; p++)
-            tiles[R](to - from, g->a + m * g->row + from * g->step, g->row, g->step, b + p * g->panel + from * RG_PANEL, g->panel,
-                     c + p * RG_PANEL, g->ldc, fresh && first);
+            tiles[R](to - from, g->a + m * g->row + from * g->step, g->row, g->step, b + p * g->panel + from * RG_PANEL,
+                     g->panel, c + p * RG_PANEL, g->ldc, fresh && first);
     for (size_t r = 0; to < k1 && r < R; r++)
         one_row(g, m + r, most_of(to, g->low[m + r]), least_of(k1, g->high[m + r]), b, c + r * g->ldc, count);
 }
@@ -120,8 +125,8 @@ static void edge_rows(const job *g, size_t m, size_t R, size_t k0, size_t k1, co
     for (size_t r = 0; r < R; r++) memcpy(c + r * g->ldc, buffer + r * RG_PANEL, columns * sizeof *c);
 }
 
-void ISA(gemm_ranges)(size_t M, size_t N, const float *a, size_t row, size_t step, const size_t *low, const size_t *high,
-                      const float *panels, size_t panel, float *c, size_t ldc, bool add)
+void ISA(gemm_ranges)(size_t M, size_t N, const float *a, size_t row, size_t step, const size_t *low,
+                      const size_t *high, const float *panels, size_t panel, float *c, size_t ldc, bool add)
 {
     const job    g = { a, row, step, low, high, panels, panel, c, ldc };
     const size_t whole = N / RG_PANEL, rest = N % RG_PANEL;
@@ -179,7 +184,8 @@ void ISA(exps)(size_t n, float *y, const float *x, float shift)
 /* The first c lanes of x, the others of `rest`. */
 INLINE vec mixed(vec x, vec rest, size_t c)
 {
-    static const int32_t number[16] __attribute__((aligned(64))) = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    static const int32_t number[16]
+        __attribute__((aligned(64))) = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
     return c == LANES ? x : choose(*(const ivec *)number < same_int((int32_t)c), x, rest);
 }
 
@@ -198,21 +204,22 @@ void ISA(weigh_rows)(size_t M, float *e, size_t ld, const size_t *low, const siz
         const size_t n = high[m] - low[m];
         const float  most = top_of(n, row), shift = most == -INFINITY ? 0 : most;
         sums         s = {0};
-        EACH_WHOLE(n, const vec old = load(row + at); const vec x = exp_below(old - shift); store(row + at, mixed(x, old, c));
-                   s.of[p] += mixed(x, (vec){0}, c););
+        EACH_WHOLE(n, const vec old = load(row + at); const vec x = exp_below(old - shift);
+                   store(row + at, mixed(x, old, c)); s.of[p] += mixed(x, (vec){ 0 }, c););
         const float sum = fold_sum(&s);
         share[m] = sum == 0 ? 0 : 1.0f / sum;
         top[m] = most;
     }
 }
 
-void ISA(slope_rows)(size_t M, float *d, size_t ldd, const float *a, size_t lda, const size_t *low, const size_t *high, const float *level,
-                     const float *factor)
+void ISA(slope_rows)(size_t M, float *d, size_t ldd, const float *a, size_t lda, const size_t *low, const size_t *high,
+                     const float *level, const float *factor)
 {
     for (size_t m = 0; m < M; m++) {
         float       *row = d + m * ldd + low[m];
         const float *weight = a + m * lda + low[m];
         const vec    l = same(level[m]), f = same(factor[m]);
-        EACH_WHOLE(high[m] - low[m], const vec old = load(row + at); store(row + at, mixed(f * load(weight + at) * (old - l), old, c)););
+        EACH_WHOLE(high[m] - low[m], const vec old = load(row + at);
+                   store(row + at, mixed(f * load(weight + at) * (old - l), old, c)););
     }
 }

@@ -1,7 +1,8 @@
-/* bf16.c - products with weights in bfloat16: half the bytes of gemm.c, for few rows, where the weights come from memory.
+/* bf16.c - products with weights in bfloat16: half the bytes of gemm.c, for few rows, where the weights come from
+ * memory.
  *
- * A weight is the upper half of a float, so it becomes one by a shift; then the same chain of multiply-adds over k in rising order as in gemm.c, which is
- * the plain version. A tile is R rows against P panels. */
+ * A weight is the upper half of a float, so it becomes one by a shift; then the same chain of multiply-adds over k
+ * in rising order as in gemm.c, which is the plain version. A tile is R rows against P panels. */
 #include "tensor/kernels/isa.h"
 #include "tensor/kernels/vec.h"
 
@@ -50,7 +51,8 @@ INLINE void tile(const size_t R, const size_t P, const product *p, size_t m, siz
     UNROLL for (size_t j = 0; j < W; j++) {
         const size_t at = n + j * LANES;
         count[j] = at >= p->N ? 0 : p->N - at < LANES ? p->N - at : LANES;
-        UNROLL for (size_t r = 0; r < R; r++) s[r * W + j] = p->add && count[j] ? get(p->c + (m + r) * p->ldc + at, count[j]) : (vec){ 0 };
+        UNROLL for (size_t r = 0; r < R; r++) s[r * W + j] =
+            p->add && count[j] ? get(p->c + (m + r) * p->ldc + at, count[j]) : (vec){ 0 };
     }
     for (size_t k = 0; k < p->K; k++) {
         vec w[MOST_W];
@@ -80,8 +82,8 @@ static const struct {
     void (*wide)(const product *, size_t, size_t), (*slim)(const product *, size_t, size_t);
 } shapes[TALL + 1] = { SHAPES(ENTRY) };
 
-void ISA(gemm_bf16)(size_t M, size_t N, size_t K, const float *a, size_t lda, const uint16_t *panels, float *c, size_t ldc, bool add,
-                    const float *bias)
+void ISA(gemm_bf16)(size_t M, size_t N, size_t K, const float *a, size_t lda, const uint16_t *panels, float *c,
+                    size_t ldc, bool add, const float *bias)
 {
     const product p = { N, K, lda, ldc, a, panels, c, add, bias };
     const size_t  all = (N + RG_PANEL - 1) / RG_PANEL * RG_PANEL, step = (size_t)WIDE * RG_PANEL;

@@ -1,5 +1,6 @@
-/* dropout.c - dropout whose mask is drawn anew wherever it is needed, or kept as bits: Philox4x32-10 (Salmon et al. 2011), RG_LANES blocks
- * at a time. Lane l of the four registers is block number base + l; element e of the stream is word e mod 4 of block e / 4. */
+/* dropout.c - dropout whose mask is drawn anew wherever it is needed, or kept as bits: Philox4x32-10 (Salmon et al.
+ * 2011), RG_LANES blocks at a time. Lane l of the four registers is block number base + l; element e of the stream
+ * is word e mod 4 of block e / 4. */
 #include "tensor/kernels/isa.h"
 #include "tensor/kernels/kept.h"
 
@@ -40,7 +41,8 @@ enum { TWINS = 2 };
 
 INLINE void philox(words *out, uint64_t block, uint64_t stream, const uint32_t key[2])
 {
-    static const uint32_t lane[16] __attribute__((aligned(64))) = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    static const uint32_t lane[16]
+        __attribute__((aligned(64))) = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
     const uvec zero = {0};
     uvec c0[TWINS], c1[TWINS], c2[TWINS], c3[TWINS];
     UNROLL for (size_t w = 0; w < TWINS; w++)
@@ -101,7 +103,8 @@ static void draw(uint32_t *out, uint64_t block, uint64_t stream, const uint32_t 
     }
 }
 
-void ISA(dropout)(size_t n, float *y, const float *x, float p, const uint32_t key[2], uint64_t stream, uint64_t position, bool add)
+void ISA(dropout)(size_t n, float *y, const float *x, float p, const uint32_t key[2], uint64_t stream,
+                  uint64_t position, bool add)
 {
     NARROW((n + 7) / 8, dropout, (n, y, x, p, key, stream, position, add)) /* fewer blocks in a turn */
     uint32_t draws[DRAWS + RG_LANES] __attribute__((aligned(64))) = {0}; /* loads at the end may reach over it */
@@ -172,8 +175,8 @@ void ISA(dropout_bits)(size_t bytes, uint8_t *bits, float p, const uint32_t key[
         UNROLL for (size_t i = 0; i < TWINS; i++)
         {
             uvec mine = {0};
-            UNROLL for (uint32_t k = 0; k < 4; k++)
-                mine |= ((uvec)((w[i].of[k] & 0xffffu) >= least) & (1u << 2 * k)) | ((uvec)((w[i].of[k] >> 16) >= least) & (2u << 2 * k));
+            UNROLL for (uint32_t k = 0; k < 4; k++) mine |= ((uvec)((w[i].of[k] & 0xffffu) >= least) & (1u << 2 * k)) |
+                                                            ((uvec)((w[i].of[k] >> 16) >= least) & (2u << 2 * k));
             *(loose_uvec *)(byte + i * LANES) = mine;
         }
         for (size_t i = 0; i < some; i++) bits[at + i] = (uint8_t)byte[i];

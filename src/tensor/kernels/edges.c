@@ -1,6 +1,8 @@
-/* edges.c - graph attention over the pairs of a reach: the softmax of its score query by query, and back from what arrived key by key.
+/* edges.c - graph attention over the pairs of a reach: the softmax of its score query by query, and back from what
+ * arrived key by key.
  *
- * With eight heads a pair's numbers fill a register; one head goes over several pairs at once, because a node has few of them. */
+ * With eight heads a pair's numbers fill a register; one head goes over several pairs at once, because a node has
+ * few of them. */
 #include "tensor/kernels/elementary.h"
 #include "tensor/kernels/folds.h"
 #include "tensor/kernels/isa.h"
@@ -23,11 +25,12 @@ INLINE vec dropped(vec w, const uint8_t *bits, size_t bit, size_t H, vec factor,
     return (vec)((ivec)(w * factor) & lanes_kept_from(bits, bit, c));
 }
 
-/* ------------------------------------------------------------------------------------------------------- weights of a query */
+/* ----------------------------------------------------------------------------------------------- weights of a query */
 
 /* LANES heads of one query, or the c that are left; `bit`: of the first pair and head; `bent`: where a f'(s) goes. */
-INLINE void weigh_columns(size_t n, size_t H, float *a, const float *u, const float *z, size_t ldz, const int32_t *key, float slope,
-                          const float *bias, float *seat, float *bent, const uint8_t *bits, size_t bit, float factor, const size_t c)
+INLINE void weigh_columns(size_t n, size_t H, float *a, const float *u, const float *z, size_t ldz, const int32_t *key,
+                          float slope, const float *bias, float *seat, float *bent, const uint8_t *bits, size_t bit,
+                          float factor, const size_t c)
 {
     const vec mine = get(u, c), f = same(slope), one = same(1.0f);
     vec most = same(-INFINITY), sum = {0}, steep = {0};
@@ -70,8 +73,9 @@ static __attribute__((noinline)) float add_bias(size_t n, float *a, const float 
 }
 
 /* One head: queries have few pairs, so the exponentials of all of them are taken together. */
-static void weigh_single(size_t queries, const size_t *first, const int32_t *key, float *a, const float *u, size_t ldu, const float *z,
-                         size_t ldz, float slope, const float *bias, float *seats, const uint8_t *bits, float factor)
+static void weigh_single(size_t queries, const size_t *first, const int32_t *key, float *a, const float *u, size_t ldu,
+                         const float *z, size_t ldz, float slope, const float *bias, float *seats, const uint8_t *bits,
+                         float factor)
 {
     const size_t begin = first[0], pairs = first[queries] - begin;
     float *bent = a + pairs;
@@ -107,8 +111,9 @@ static void weigh_single(size_t queries, const size_t *first, const int32_t *key
     }
 }
 
-void ISA(edges_weigh)(size_t queries, const size_t *first, const int32_t *key, size_t H, float *a, const float *u, size_t ldu,
-                      const float *z, size_t ldz, float slope, const float *bias, float *seats, const uint8_t *bits, float factor)
+void ISA(edges_weigh)(size_t queries, const size_t *first, const int32_t *key, size_t H, float *a, const float *u,
+                      size_t ldu, const float *z, size_t ldz, float slope, const float *bias, float *seats,
+                      const uint8_t *bits, float factor)
 {
     NARROW(H, edges_weigh, (queries, first, key, H, a, u, ldu, z, ldz, slope, bias, seats, bits, factor))
     if (H == 1) {
@@ -121,12 +126,13 @@ void ISA(edges_weigh)(size_t queries, const size_t *first, const int32_t *key, s
             const size_t at = first[i] - first[0], n = first[i + 1] - first[i], bit = first[i] * H + h;
             float       *to = a + at * H + h, *seat = seats ? seats + 4 * H * i + h : NULL, *bent = to + pairs * H;
             const float *mine = u + i * ldu + h, *lean = bias ? bias + at : NULL;
-            if (H - h >= LANES) weigh_columns(n, H, to, mine, z + h, ldz, key + at, slope, lean, seat, bent, bits, bit, factor, LANES);
+            if (H - h >= LANES)
+                weigh_columns(n, H, to, mine, z + h, ldz, key + at, slope, lean, seat, bent, bits, bit, factor, LANES);
             else weigh_columns(n, H, to, mine, z + h, ldz, key + at, slope, lean, seat, bent, bits, bit, factor, H - h);
         }
 }
 
-/* ------------------------------------------------------------------------------------------------------------ back to a key */
+/* ---------------------------------------------------------------------------------------------------- back to a key */
 
 /* Everything of one key and n of its pairs. */
 typedef struct back {
@@ -171,8 +177,9 @@ INLINE vec slope_columns(const back *b, size_t t, size_t h, vec da, const size_t
     const float *who = b->seats + (size_t)b->query[t] * 4 * b->H + h;
     const vec    s = get(who, c) + get(b->z + h, c);
     vec          a;
-    const vec    ds = slope_of(b, s, same(b->bias ? b->bias[b->pair[t]] : 0.0f), get(who + b->H, c), get(who + 2 * b->H, c),
-                               get(who + 3 * b->H, c), da, kept_lanes(b->bits, b->pair[t] * b->H + h, b->H, c), &a);
+    const vec    ds =
+        slope_of(b, s, same(b->bias ? b->bias[b->pair[t]] : 0.0f), get(who + b->H, c), get(who + 2 * b->H, c),
+                 get(who + 3 * b->H, c), da, kept_lanes(b->bits, b->pair[t] * b->H + h, b->H, c), &a);
     put(b->a + t * b->H + h, a, c);
     if (b->ds) put(b->ds + b->pair[t] * b->H + h, ds, c);
     return ds;
@@ -224,14 +231,15 @@ static void back_single(const back *b, size_t n, size_t more)
         const float *who = b->seats + (size_t)b->query[t] * 4;
         if (t + AHEAD < n + more) call_for(b, t + AHEAD);
         da[t] = arrived_at(b, b->dout + (size_t)b->query[t] * b->ldo);
-        s[t] = who[0] + *b->z, bias[t] = b->bias ? b->bias[b->pair[t]] : 0, top[t] = who[1], share[t] = who[2], level[t] = who[3];
+        s[t] = who[0] + *b->z, bias[t] = b->bias ? b->bias[b->pair[t]] : 0, top[t] = who[1], share[t] = who[2],
+        level[t] = who[3];
         kept[t] = bit_of(b->bits, b->pair[t]) ? 1.0f : 0.0f;
     }
     for (size_t t = 0; t < n; t += LANES) {
         const size_t c = n - t < LANES ? n - t : LANES;
         vec          a;
-        const vec    ds = slope_of(b, get(s + t, c), get(bias + t, c), get(top + t, c), get(share + t, c), get(level + t, c),
-                                   get(da + t, c), get(kept + t, c) > (vec){ 0 }, &a);
+        const vec    ds = slope_of(b, get(s + t, c), get(bias + t, c), get(top + t, c), get(share + t, c),
+                                   get(level + t, c), get(da + t, c), get(kept + t, c) > (vec){ 0 }, &a);
         put(b->a + t, a, c);
         put(da + t, ds, c);
     }
@@ -239,11 +247,12 @@ static void back_single(const back *b, size_t n, size_t more)
     for (size_t t = 0; b->ds && t < n; t++) b->ds[b->pair[t]] = da[t];
 }
 
-void ISA(edges_back)(size_t n, size_t H, size_t d, float *ds, float *a, float *dz, const size_t *pair, const int32_t *query,
-                     const float *seats, const float *dout, size_t ldo, const float *z, const float *v, float slope, const float *bias,
-                     const uint8_t *bits, float factor, size_t more)
+void ISA(edges_back)(size_t n, size_t H, size_t d, float *ds, float *a, float *dz, const size_t *pair,
+                     const int32_t *query, const float *seats, const float *dout, size_t ldo, const float *z,
+                     const float *v, float slope, const float *bias, const uint8_t *bits, float factor, size_t more)
 {
-    NARROW(H > d ? H : d, edges_back, (n, H, d, ds, a, dz, pair, query, seats, dout, ldo, z, v, slope, bias, bits, factor, more))
+    NARROW(H > d ? H : d, edges_back,
+           (n, H, d, ds, a, dz, pair, query, seats, dout, ldo, z, v, slope, bias, bits, factor, more))
     while (n) {
         const size_t some = n < FEW ? n : FEW;
         const back   b = {H, d, ds, a, dz, pair, query, seats, dout, ldo, z, v, bias, same(slope), same(factor), bits};

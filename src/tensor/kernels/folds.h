@@ -26,10 +26,10 @@ INLINE vec fold_eight(const vec *x)
 {
 #define BOTH(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
     vec four[4], two[2];
-    UNROLL for (size_t i = 0; i < 4; i++) four[i] =
-        BOTH(x[2 * i], x[2 * i + 1], 0, 1, 2, 3, 8, 9, 10, 11) + BOTH(x[2 * i], x[2 * i + 1], 4, 5, 6, 7, 12, 13, 14, 15);
-    UNROLL for (size_t i = 0; i < 2; i++) two[i] =
-        BOTH(four[2 * i], four[2 * i + 1], 0, 1, 8, 9, 4, 5, 12, 13) + BOTH(four[2 * i], four[2 * i + 1], 2, 3, 10, 11, 6, 7, 14, 15);
+    UNROLL for (size_t i = 0; i < 4; i++) four[i] = BOTH(x[2 * i], x[2 * i + 1], 0, 1, 2, 3, 8, 9, 10, 11) +
+                                                    BOTH(x[2 * i], x[2 * i + 1], 4, 5, 6, 7, 12, 13, 14, 15);
+    UNROLL for (size_t i = 0; i < 2; i++) two[i] = BOTH(four[2 * i], four[2 * i + 1], 0, 1, 8, 9, 4, 5, 12, 13) +
+                                                   BOTH(four[2 * i], four[2 * i + 1], 2, 3, 10, 11, 6, 7, 14, 15);
     const vec one = BOTH(two[0], two[1], 0, 2, 8, 10, 4, 6, 12, 14) + BOTH(two[0], two[1], 1, 3, 9, 11, 5, 7, 13, 15); /* 0 2 4 6 1 3 5 7 */
     return BOTH(one, one, 0, 4, 1, 5, 2, 6, 3, 7);
 #undef BOTH

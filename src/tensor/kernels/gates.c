@@ -24,7 +24,8 @@ static void lstm(size_t u, float *gates, float *cell, float *h, const float *c_b
     });
 }
 
-static void lstm_backward(size_t u, float *dz, float *dc, const float *gates, const float *cell, const float *c_before, const float *dh)
+static void lstm_backward(size_t u, float *dz, float *dc, const float *gates, const float *cell, const float *c_before,
+                          const float *dh)
 {
     const float *gi = gates, *gf = gates + u, *go = gates + 2 * u, *gn = gates + 3 * u;
     EACH(u, {
@@ -65,14 +66,16 @@ static void gru_backward(size_t u, float *dgates, float *dh, const float *gates,
 {
     EACH(u, {
         vec z = get(gates + i, c), n = get(gates + 2 * u + i, c), d = get(dh + i, c), h0 = maybe(before, i, c);
-        vec dz = ready(d * (n - h0) * logistic_slope(z)), dn = ready(d * z * (1.0f - n * n)), d0 = ready(d * (1.0f - z));
+        vec dz = ready(d * (n - h0) * logistic_slope(z)), dn = ready(d * z * (1.0f - n * n)),
+            d0 = ready(d * (1.0f - z));
         put_ready(dgates + i, dz, c);
         put_ready(dgates + 2 * u + i, dn, c);
         put_ready(dh + i, d0, c);
     });
 }
 
-static void gru_reset_backward(size_t u, float *dgates, float *dh, const float *drh, const float *gates, const float *before)
+static void gru_reset_backward(size_t u, float *dgates, float *dh, const float *drh, const float *gates,
+                               const float *before)
 {
     EACH(u, {
         vec r = get(gates + u + i, c), d = get(drh + i, c), h0 = maybe(before, i, c), d0 = get(dh + i, c);
@@ -88,7 +91,8 @@ static void gru_reset_backward(size_t u, float *dgates, float *dh, const float *
 static void gru_after(size_t u, float *gates, float *hn, float *h, const float *a, const float *b, const float *before)
 {
     EACH(u, {
-        vec z = vec_sigmoid(get(gates + i, c) + maybe(a, i, c)), r = vec_sigmoid(get(gates + u + i, c) + maybe(a, u + i, c));
+        vec z = vec_sigmoid(get(gates + i, c) + maybe(a, i, c)),
+            r = vec_sigmoid(get(gates + u + i, c) + maybe(a, u + i, c));
         vec inner = maybe(a, 2 * u + i, c) + maybe(b, i, c);
         vec n = vec_tanh(r * inner + get(gates + 2 * u + i, c)), change = maybe(before, i, c) - n;
         put(gates + i, z, c);
@@ -99,11 +103,12 @@ static void gru_after(size_t u, float *gates, float *hn, float *h, const float *
     });
 }
 
-static void gru_after_backward(size_t u, float *dgates, float *da, float *dh, const float *gates, const float *hn, const float *before)
+static void gru_after_backward(size_t u, float *dgates, float *da, float *dh, const float *gates, const float *hn,
+                               const float *before)
 {
     EACH(u, {
-        vec z = get(gates + i, c), r = get(gates + u + i, c), n = get(gates + 2 * u + i, c), d = get(dh + i, c), h0 = maybe(before, i, c),
-            inner = get(hn + i, c);
+        vec z = get(gates + i, c), r = get(gates + u + i, c), n = get(gates + 2 * u + i, c), d = get(dh + i, c),
+            h0 = maybe(before, i, c), inner = get(hn + i, c);
         vec dz = d * (h0 - n) * logistic_slope(z), dn = d * (1.0f - z) * (1.0f - n * n);
         vec dr = ready(dn * inner * logistic_slope(r)), through = ready(dn * r), d0 = ready(d * z);
         dz = ready(dz);
@@ -118,4 +123,5 @@ static void gru_after_backward(size_t u, float *dgates, float *da, float *dh, co
     });
 }
 
-const rg_gates ISA(gates) = { lstm, lstm_backward, gru_reset, gru, gru_backward, gru_reset_backward, gru_after, gru_after_backward };
+const rg_gates ISA(gates) = { lstm,         lstm_backward,      gru_reset, gru,
+                              gru_backward, gru_reset_backward, gru_after, gru_after_backward };

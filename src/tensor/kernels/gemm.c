@@ -5,9 +5,9 @@
  *        b  [ 16 | 16 ]     for each k:  s[r][j] += a[r][k] * b[k][j]
  *    a  R   s s   s s
  *
- * Every sum is one chain over k in rising order, started at 0 or at the C that is there, so neither the tile's height nor its
- * width nor the block over k shows in the bits. Few rows take wide tiles: there must be about ten sums in flight
- * to keep two multiply-add units busy through their latency of four cycles. */
+ * Every sum is one chain over k in rising order, started at 0 or at the C that is there, so neither the tile's
+ * height nor its width nor the block over k shows in the bits. Few rows take wide tiles: there must be about ten
+ * sums in flight to keep two multiply-add units busy through their latency of four cycles. */
 #include "tensor/kernels/isa.h"
 #include "tensor/kernels/plan.h"
 #include "tensor/kernels/vec.h"
@@ -204,7 +204,8 @@ static void by_block(const product *p, const block *at)
         for (size_t r = 0; r < used; r++) run_by_group(p, at, &runs[r], first, end, &w);
         if (!map) continue;
         size_t n = first * RG_PANEL, columns = end * RG_PANEL < p->N ? (end - first) * RG_PANEL : p->N - n;
-        for (size_t m = at->m; m < at->m + at->M; m++) ISA(map)(p->f, columns, p->c + m * p->ldc + n, p->c + m * p->ldc + n);
+        for (size_t m = at->m; m < at->m + at->M; m++)
+            ISA(map)(p->f, columns, p->c + m * p->ldc + n, p->c + m * p->ldc + n);
     }
 }
 
@@ -220,14 +221,15 @@ static void multiply(const product *p, size_t M)
         }
 }
 
-void ISA(gemm_packed)(size_t M, size_t N, size_t K, const float *a, size_t lda, const float *panels, float *c, size_t ldc, bool add,
-                      const float *bias, rg_activation f)
+void ISA(gemm_packed)(size_t M, size_t N, size_t K, const float *a, size_t lda, const float *panels, float *c,
+                      size_t ldc, bool add, const float *bias, rg_activation f)
 {
     product p = {N, K, a, lda ? lda : 1, panels, c, ldc, add, bias, f};
     multiply(&p, M);
 }
 
-void ISA(gemm_tiles)(size_t M, size_t N, size_t K, const float *tiles, const float *panels, float *c, size_t ldc, bool add)
+void ISA(gemm_tiles)(size_t M, size_t N, size_t K, const float *tiles, const float *panels, float *c, size_t ldc,
+                     bool add)
 {
     product p = {N, K, tiles, 0, panels, c, ldc, add, NULL, RG_IDENTITY};
     multiply(&p, M);

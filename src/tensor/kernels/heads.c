@@ -7,7 +7,8 @@
 /* Heads as wide as a register, as graph attention has them: nothing is left over at the end of a head. */
 enum { SLIM = RG_LANES };
 
-void ISA(heads_dot)(size_t H, size_t d, float *e, size_t e_step, float scale, const float *x, size_t x_step, const float *y, size_t y_step)
+void ISA(heads_dot)(size_t H, size_t d, float *e, size_t e_step, float scale, const float *x, size_t x_step,
+                    const float *y, size_t y_step)
 {
     NARROW(d, heads_dot, (H, d, e, e_step, scale, x, x_step, y, y_step))
 #if RG_LANES == 8
@@ -23,7 +24,8 @@ void ISA(heads_dot)(size_t H, size_t d, float *e, size_t e_step, float scale, co
     }
 #if RG_LANES == 8
     if (d < SLIM) {
-        for (size_t h = 0; h < H; h++, x += x_step, y += y_step) e[h * e_step] = scale * fold_one(get(x, d) * get(y, d));
+        for (size_t h = 0; h < H; h++, x += x_step, y += y_step)
+            e[h * e_step] = scale * fold_one(get(x, d) * get(y, d));
         return;
     }
 #endif
@@ -34,7 +36,8 @@ void ISA(heads_dot)(size_t H, size_t d, float *e, size_t e_step, float scale, co
     }
 }
 
-void ISA(heads_axpy)(size_t H, size_t d, float *y, size_t y_step, const float *a, size_t a_step, const float *x, size_t x_step)
+void ISA(heads_axpy)(size_t H, size_t d, float *y, size_t y_step, const float *a, size_t a_step, const float *x,
+                     size_t x_step)
 {
     NARROW(d, heads_axpy, (H, d, y, y_step, a, a_step, x, x_step))
     if (d == SLIM) {
@@ -75,7 +78,8 @@ INLINE void fetch_row(const float *x, size_t d)
 }
 
 /* Rows are far apart: those of the next turn are prefetched before this one's are used. */
-void ISA(rows_dot)(size_t n, size_t d, float *e, float scale, const float *y, const float *x, size_t ld, const int32_t *row)
+void ISA(rows_dot)(size_t n, size_t d, float *e, float scale, const float *y, const float *x, size_t ld,
+                   const int32_t *row)
 {
     NARROW(d, rows_dot, (n, d, e, scale, y, x, ld, row))
     size_t at = 0;
@@ -84,14 +88,16 @@ void ISA(rows_dot)(size_t n, size_t d, float *e, float scale, const float *y, co
         sums         s[TOGETHER] = {0};
         UNROLL for (size_t r = 0; r < TOGETHER; r++) from[r] = x + (size_t)row[at + r] * ld;
         for (size_t r = at + TOGETHER; r < n && r < at + 2 * TOGETHER; r++) fetch_row(x + (size_t)row[r] * ld, d);
-        EACH(d, const vec left = get(y + i, c); UNROLL for (size_t r = 0; r < TOGETHER; r++) s[r].of[p] += left * get(from[r] + i, c););
+        EACH(d, const vec left = get(y + i, c);
+             UNROLL for (size_t r = 0; r < TOGETHER; r++) s[r].of[p] += left * get(from[r] + i, c););
         UNROLL for (size_t r = 0; r < TOGETHER; r++) e[at + r] = scale * fold_sum(&s[r]);
     }
     for (; at < n; at++) ISA(heads_dot)(1, d, e + at, 1, scale, y, 0, x + (size_t)row[at] * ld, 0);
 }
 
 /* `count` registers of columns. */
-INLINE void sum_columns(size_t n, const size_t count, float *y, const float *a, const float *x, size_t ld, const int32_t *row)
+INLINE void sum_columns(size_t n, const size_t count, float *y, const float *a, const float *x, size_t ld,
+                        const int32_t *row)
 {
     vec s[COLUMNS];
     UNROLL for (size_t j = 0; j < count; j++) s[j] = (vec){0};
@@ -140,7 +146,8 @@ void ISA(columns_softmax)(size_t n, size_t H, float *y, const float *x)
     if (h < H) some_columns(n, H, y + h, x + h, H - h);
 }
 
-INLINE void some_columns_backward(size_t n, size_t H, float *dx, const float *a, const float *da, bool add, const size_t c)
+INLINE void some_columns_backward(size_t n, size_t H, float *dx, const float *a, const float *da, bool add,
+                                  const size_t c)
 {
     vec mean = {0};
     for (size_t i = 0; i < n; i++) mean += get(a + i * H, c) * get(da + i * H, c);

@@ -1,7 +1,8 @@
 /* int8.c - products of rows and weights of 8 bits (int8.h says how numbers become integers and back).
  *
- * A tile is R rows against P panels, its sums in registers, as in gemm.c; the plain version is in tensor/int8_plain.c. Sums of integers may be cut as
- * one likes: few rows, where the weights come from memory, run through one panel in C chains that are added up at the end.
+ * A tile is R rows against P panels, its sums in registers, as in gemm.c; the plain version is in tensor/int8_plain.c.
+ * Sums of integers may be cut as one likes: few rows, where the weights come from memory, run through one panel in C
+ * chains that are added up at the end.
  *
  *        per group of k:   s[r][column] += left[r][k] w[k][column] + left[r][k+1] w[k+1][column] (+ two more)
  *
@@ -12,21 +13,27 @@
 
 enum { V = RG_PANEL / RG_LANES };
 
-/* ------------------------------------------------------------------------------------------ one group of k at a time */
+/* ----------------------------------------------------------------------------------------- one group of k at a time */
 
 #if defined(__AVX512VNNI__)
 enum { GROUP = 4, OFFSET = 128 };
 typedef uint8_t left_number;
 typedef __m512i weights;
 INLINE weights read_weights(const int8_t *p) { return _mm512_loadu_si512(p); }
-INLINE ivec fold_in(ivec s, int32_t left, weights w) { return (ivec)_mm512_dpbusd_epi32((__m512i)s, _mm512_set1_epi32(left), w); }
+INLINE ivec     fold_in(ivec s, int32_t left, weights w)
+{
+    return (ivec)_mm512_dpbusd_epi32((__m512i)s, _mm512_set1_epi32(left), w);
+}
 
 #elif defined(__ARM_FEATURE_DOTPROD)
 enum { GROUP = 4, OFFSET = 0 };
 typedef int8_t left_number;
 typedef int8x16_t weights;
 INLINE weights read_weights(const int8_t *p) { return vld1q_s8(p); }
-INLINE ivec fold_in(ivec s, int32_t left, weights w) { return (ivec)vdotq_s32((int32x4_t)s, w, vreinterpretq_s8_s32(vdupq_n_s32(left))); }
+INLINE ivec       fold_in(ivec s, int32_t left, weights w)
+{
+    return (ivec)vdotq_s32((int32x4_t)s, w, vreinterpretq_s8_s32(vdupq_n_s32(left)));
+}
 
 #else
 enum { GROUP = 2, OFFSET = 0 };
@@ -129,22 +136,24 @@ INLINE void tile(const size_t R, const size_t P, const size_t C, const product *
     for (; g + C <= p->groups; g += C)
         UNROLL for (size_t i = 0; i < C; i++) {
             weights w[MOST_W];
-            UNROLL for (size_t j = 0; j < W; j++) w[j] = read_weights(b + j / V * panel + (g + i) * step + j % V * LANES * GROUP);
+            UNROLL for (size_t j = 0; j < W; j++) w[j] =
+                read_weights(b + j / V * panel + (g + i) * step + j % V * LANES * GROUP);
             UNROLL for (size_t r = 0; r < R; r++) {
                 const int32_t four = group_of(left + r * p->row, g + i);
                 UNROLL for (size_t j = 0; j < W; j++) s[i][r * W + j] = fold_in(s[i][r * W + j], four, w[j]);
             }
         }
     for (; g < p->groups; g++)
-        UNROLL for (size_t r = 0; r < R; r++)
-            UNROLL for (size_t j = 0; j < W; j++)
-                s[0][r * W + j] = fold_in(s[0][r * W + j], group_of(left + r * p->row, g), read_weights(b + j / V * panel + g * step + j % V * LANES * GROUP));
+        UNROLL for (size_t r = 0; r < R; r++) UNROLL for (size_t j = 0; j < W; j++) s[0][r * W + j] =
+            fold_in(s[0][r * W + j], group_of(left + r * p->row, g),
+                    read_weights(b + j / V * panel + g * step + j % V * LANES * GROUP));
     UNROLL for (size_t i = 1; i < C; i++)
         UNROLL for (size_t j = 0; j < R * W; j++) s[0][j] += s[i][j];
     finish(R, W, s[0], p, m, n);
 }
 
-/* X(rows, panels of a wide tile, chains of a slim one): about ten sums in flight, and no more than there are registers. */
+/* X(rows, panels of a wide tile, chains of a slim one): about ten sums in flight, and no more than there are
+ * registers. */
 #if RG_LANES == 16
 enum { TALL = 8, WIDE = 3 };
 #define SHAPES(X) X(1, 1, 4) X(2, 1, 4) X(3, 3, 2) X(4, 3, 2) X(5, 3, 1) X(6, 3, 1) X(7, 3, 1) X(8, 3, 1)
@@ -156,9 +165,12 @@ enum { TALL = 2, WIDE = 1 };
 #define SHAPES(X) X(1, 1, 1) X(2, 1, 1)
 #endif
 
-#define TILES(R, P, C)                                                                                                                          \
-    static __attribute__((noinline)) void slim_##R(const product *p, size_t m, size_t n) { tile(R, 1, C, p, m, n); }                       \
-    static __attribute__((noinline)) void wide_##R(const product *p, size_t m, size_t n) { tile(R, P, (P) == 1 ? (C) : 1, p, m, n); }
+#define TILES(R, P, C)                                                                                               \
+    static __attribute__((noinline)) void slim_##R(const product *p, size_t m, size_t n) { tile(R, 1, C, p, m, n); } \
+    static __attribute__((noinline)) void wide_##R(const product *p, size_t m, size_t n)                             \
+    {                                                                                                                \
+        tile(R, P, (P) == 1 ? (C) : 1, p, m, n);                                                                     \
+    }
 SHAPES(TILES)
 
 #define ENTRY(R, P, C) [R] = { slim_##R, wide_##R, P },
@@ -168,8 +180,8 @@ static const struct {
 } shapes[TALL + 1] = { SHAPES(ENTRY) };
 
 /* Panels in threes, and all rows against them while they are near. */
-static void gemm(size_t M, size_t N, size_t K, const void *left, const float *left_scale, const rg_int8_right *right, float *c, size_t ldc,
-                 bool add, const float *bias)
+static void gemm(size_t M, size_t N, size_t K, const void *left, const float *left_scale, const rg_int8_right *right,
+                 float *c, size_t ldc, bool add, const float *bias)
 {
     const size_t  groups = (K + GROUP - 1) / GROUP;
     const product p = { N, groups, (groups * 4 + 63) / 64 * 64, left, left_scale, *right, c, ldc, add, bias };

@@ -12,7 +12,8 @@ INLINE ivec lanes_of_bits(uint32_t some) /* lane l: all ones where bit l is set,
     return (mine & same_int((int32_t)some)) == mine;
 }
 
-/* Numbers `at` .. at + LANES - 1 of a mask of n bits, as lanes of all ones (kept) or zeros; `at` a multiple of LANES. */
+/* Numbers `at` .. at + LANES - 1 of a mask of n bits, as lanes of all ones (kept) or zeros; `at` a multiple of
+ * LANES. */
 INLINE ivec lanes_kept(const uint8_t *bits, size_t at, size_t n)
 {
     uint32_t some = (uint32_t)bits[at / 8] >> at % 8;
@@ -20,7 +21,8 @@ INLINE ivec lanes_kept(const uint8_t *bits, size_t at, size_t n)
     return lanes_of_bits(some);
 }
 
-/* The same of c <= LANES bits that start anywhere; lanes from c on are anything. No byte is read that has none of them. */
+/* The same of c <= LANES bits that start anywhere; lanes from c on are anything. No byte is read that has none of
+ * them. */
 INLINE ivec lanes_kept_from(const uint8_t *bits, size_t at, size_t c)
 {
     const uint8_t *byte = bits + at / 8, *last = bits + (at + c - 1) / 8;

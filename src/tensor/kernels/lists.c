@@ -1,7 +1,8 @@
 /* lists.c - rows picked by lists of row numbers: sums of them.
  *
- * A sum stays in registers from the first row of its list to the last. With heads as wide as a register, eight of them go side by side;
- * other shapes go head by head. Rows beyond the nearest caches are called for AHEAD of their turn, also those of the next list. */
+ * A sum stays in registers from the first row of its list to the last. With heads as wide as a register, eight of
+ * them go side by side; other shapes go head by head. Rows beyond the nearest caches are called for AHEAD of their
+ * turn, also those of the next list. */
 #include "tensor/kernels/elementary.h"
 #include "tensor/kernels/isa.h"
 #include "tensor/kernels/kept.h"
@@ -29,21 +30,23 @@ INLINE void call_for(const float *x, size_t numbers)
 }
 
 /* Columns from `at`: R registers, the last of them c wide; register r takes its weight from column h + r * step. */
-INLINE void some_registers(size_t n, float *y, bool add, const picks *s, size_t at, size_t h, const size_t R, const size_t step,
-                           const size_t c, const bool far)
+INLINE void some_registers(size_t n, float *y, bool add, const picks *s, size_t at, size_t h, const size_t R,
+                           const size_t step, const size_t c, const bool far)
 {
     vec sum[WIDE];
     UNROLL for (size_t r = 0; r < R; r++) sum[r] = add ? get(y + at + r * LANES, r + 1 < R ? LANES : c) : (vec){0};
     for (size_t t = 0; t < n; t++) {
         const size_t p = which(s, t);
         const float *a = s->a + p * s->lda + h, *x = s->x + (size_t)s->row[p] * s->ldx + at;
-        if (far && t + AHEAD < n + s->more) call_for(s->x + (size_t)s->row[which(s, t + AHEAD)] * s->ldx + at, (R - 1) * LANES + c);
+        if (far && t + AHEAD < n + s->more)
+            call_for(s->x + (size_t)s->row[which(s, t + AHEAD)] * s->ldx + at, (R - 1) * LANES + c);
         UNROLL for (size_t r = 0; r < R; r++) sum[r] += same(a[r * step]) * get(x + r * LANES, r + 1 < R ? LANES : c);
     }
     UNROLL for (size_t r = 0; r < R; r++) put(y + at + r * LANES, sum[r], r + 1 < R ? LANES : c);
 }
 
-INLINE void registers(size_t n, float *y, bool add, const picks *s, size_t at, size_t h, const size_t R, const size_t step, const size_t c)
+INLINE void registers(size_t n, float *y, bool add, const picks *s, size_t at, size_t h, const size_t R,
+                      const size_t step, const size_t c)
 {
     if (s->more) some_registers(n, y, add, s, at, h, R, step, c, true);
     else some_registers(n, y, add, s, at, h, R, step, c, false);
@@ -52,14 +55,15 @@ INLINE void registers(size_t n, float *y, bool add, const picks *s, size_t at, s
 static void one_head(size_t n, size_t d, float *y, bool add, const picks *s, size_t h)
 {
     size_t at = h * d, left = d;
-    for (; left >= WIDE * LANES; at += WIDE * LANES, left -= WIDE * LANES) registers(n, y, add, s, at, h, WIDE, 0, LANES);
+    for (; left >= WIDE * LANES; at += WIDE * LANES, left -= WIDE * LANES)
+        registers(n, y, add, s, at, h, WIDE, 0, LANES);
     for (; left >= 2 * LANES; at += 2 * LANES, left -= 2 * LANES) registers(n, y, add, s, at, h, 2, 0, LANES);
     for (; left >= LANES; at += LANES, left -= LANES) registers(n, y, add, s, at, h, 1, 0, LANES);
     if (left) registers(n, y, add, s, at, h, 1, 0, left);
 }
 
-void ISA(lists_mix)(size_t n, size_t H, size_t d, float *y, bool add, const float *a, size_t lda, const size_t *pair, const float *x,
-                    size_t ldx, const int32_t *row, size_t more)
+void ISA(lists_mix)(size_t n, size_t H, size_t d, float *y, bool add, const float *a, size_t lda, const size_t *pair,
+                    const float *x, size_t ldx, const int32_t *row, size_t more)
 {
     NARROW(d, lists_mix, (n, H, d, y, add, a, lda, pair, x, ldx, row, more))
     const picks s = {a, lda, pair, x, ldx, row, more};
@@ -90,10 +94,12 @@ void ISA(lists_sum)(size_t n, size_t H, float *y, bool add, const float *x, cons
 /* Eight heads are a byte. */
 INLINE void expand_byte(float *a, const uint8_t *byte, float weight)
 {
-    UNROLL for (size_t i = 0; i < 8; i += LANES) put(a + i, (vec)((ivec)same(weight) & lanes_kept(byte, i, 8)), LANES < 8 ? LANES : 8);
+    UNROLL for (size_t i = 0; i < 8; i += LANES)
+        put(a + i, (vec)((ivec)same(weight) & lanes_kept(byte, i, 8)), LANES < 8 ? LANES : 8);
 }
 
-void ISA(lists_expand)(size_t n, size_t H, float *a, const uint8_t *bits, const float *value, float factor, const size_t *pair, size_t from)
+void ISA(lists_expand)(size_t n, size_t H, float *a, const uint8_t *bits, const float *value, float factor,
+                       const size_t *pair, size_t from)
 {
     for (size_t t = 0; t < n; t++, a += H) {
         const size_t p = pair ? pair[t] : from + t, first = p * H;

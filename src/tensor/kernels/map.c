@@ -1,6 +1,7 @@
 /* map.c - functions of one number over arrays, and their derivatives.
  *
- * Each function is a loop over whole registers and, for the end of an array, one more register of which a part counts. */
+ * Each function is a loop over whole registers and, for the end of an array, one more register of which a part
+ * counts. */
 #include "tensor/kernels/elementary.h"
 #include "tensor/kernels/isa.h"
 
@@ -85,11 +86,10 @@ FUNCTION(gelu_tanh, gelu_tanh, gelu_tanh_slope)
 static const struct {
     void (*all)(size_t n, float *y, const float *x);
     void (*back)(size_t n, float *dx, const float *from, const float *dy, bool add);
-} functions[RG_ACTIVATIONS] = {
-    ENTRY(RG_IDENTITY, identity) ENTRY(RG_RELU, relu) ENTRY(RG_LEAKY_RELU, leaky_relu) ENTRY(RG_ELU, elu) ENTRY(RG_GELU, gelu)
-    ENTRY(RG_TANH, tanh) ENTRY(RG_SIGMOID, sigmoid) ENTRY(RG_SOFTPLUS, softplus) ENTRY(RG_EXP, exp) ENTRY(RG_LOG, log)
-    ENTRY(RG_SWISH, swish) ENTRY(RG_GELU_TANH, gelu_tanh)
-};
+} functions[RG_ACTIVATIONS] = { ENTRY(RG_IDENTITY, identity) ENTRY(RG_RELU, relu) ENTRY(RG_LEAKY_RELU, leaky_relu)
+                                    ENTRY(RG_ELU, elu) ENTRY(RG_GELU, gelu) ENTRY(RG_TANH, tanh)
+                                        ENTRY(RG_SIGMOID, sigmoid) ENTRY(RG_SOFTPLUS, softplus) ENTRY(RG_EXP, exp)
+                                            ENTRY(RG_LOG, log) ENTRY(RG_SWISH, swish) ENTRY(RG_GELU_TANH, gelu_tanh) };
 
 void ISA(map)(rg_activation f, size_t n, float *y, const float *x)
 {

@@ -11,8 +11,8 @@ void ISA(rewrite)(size_t n, float *y, const float *m, float e, float a, const fl
     });
 }
 
-void ISA(rewrite_backward)(size_t n, float *dm, float *dw, float *de, float *da, const float *dy, const float *m, float e, float a,
-                           const float *w)
+void ISA(rewrite_backward)(size_t n, float *dm, float *dw, float *de, float *da, const float *dy, const float *m,
+                           float e, float a, const float *w)
 {
     const vec erase = same(e), add = same(a);
     sums      erased = {0}, added = {0};

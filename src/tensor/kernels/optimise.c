@@ -1,4 +1,5 @@
-/* optimise.c - the optimiser's loops for one instruction set; packs are written a cache line of 16 numbers at a time. */
+/* optimise.c - the optimiser's loops for one instruction set; packs are written a cache line of 16 numbers at a
+ * time. */
 #include <string.h>
 
 #if defined(__x86_64__)

@@ -87,7 +87,8 @@ INLINE void turn_panel(float *panel, const float *b, size_t ldb, size_t K, size_
 
 void ISA(pack_transposed)(float *panels, const float *b, size_t ldb, size_t K, size_t N)
 {
-    for (; N >= RG_PANEL; N -= RG_PANEL, b += RG_PANEL * ldb, panels += K * RG_PANEL) turn_panel(panels, b, ldb, K, RG_PANEL);
+    for (; N >= RG_PANEL; N -= RG_PANEL, b += RG_PANEL * ldb, panels += K * RG_PANEL)
+        turn_panel(panels, b, ldb, K, RG_PANEL);
     if (N) turn_panel(panels, b, ldb, K, N);
 }
 
@@ -100,8 +101,8 @@ INLINE void exact_tile(float *tile, const float *a, size_t row, size_t step, con
         for (size_t i = 0; i < R; i++) tile[k * R + i] = a[i * row + k * step];
 }
 
-/* A tile's row of R numbers is written as whole registers: what is too much is overwritten by the row after it. Only the
- * last rows, whose surplus would land outside, are written exactly. */
+/* A tile's row of R numbers is written as whole registers: what is too much is overwritten by the row after it. Only
+ * the last rows, whose surplus would land outside, are written exactly. */
 INLINE size_t registers(size_t R) { return (R + T - 1) / T; }
 
 static size_t rows_with_room(size_t R, size_t K)
@@ -116,7 +117,8 @@ INLINE void turn_tile(float *tile, const float *a, size_t row, const size_t R, s
     for (; k + T <= room; k += T) {
         square x[TALLEST / T + 1][T];
         UNROLL for (size_t g = 0; g < registers(R); g++) {
-            UNROLL for (size_t i = 0; i < T; i++) x[g][i] = g * T + i < R ? read(a + (g * T + i) * row + k) : (square){0};
+            UNROLL for (size_t i = 0; i < T; i++) x[g][i] =
+                g * T + i < R ? read(a + (g * T + i) * row + k) : (square){ 0 };
             transpose(x[g]);
         }
         UNROLL for (size_t i = 0; i < T; i++)
@@ -142,7 +144,8 @@ INLINE void copy_tile(float *tile, const float *a, size_t step, const size_t R, 
         UNROLL for (size_t g = 0; g < registers(R); g++) write(tile + k * R + g * T, read(a + k * step + g * T));
 }
 
-/* Of rows `step` apart, how many can be read as whole registers before that would pass the last number of the last row. */
+/* Of rows `step` apart, how many can be read as whole registers before that would pass the last number of the last
+ * row. */
 static size_t rows_to_read(size_t R, size_t K, size_t step)
 {
     size_t numbers = (K - 1) * step + R, whole = registers(R) * T;

@@ -1,4 +1,5 @@
-/* plan.h - how rows of the left side are cut into register tiles, and those into blocks; gemm.c and pack.c agree on it. */
+/* plan.h - how rows of the left side are cut into register tiles, and those into blocks; gemm.c and pack.c agree on
+ * it. */
 #ifndef RG_TENSOR_KERNELS_PLAN_H
 #define RG_TENSOR_KERNELS_PLAN_H
 
@@ -16,7 +17,8 @@ enum { TALLEST = 3 };
 #define SHAPES(X) X(1, 2) X(2, 1) X(3, 1)
 #endif
 
-/* Rows of a block: about equal blocks of at most 72 rows (with 2048 columns of A 576 KiB, half of L2) and of whole tiles. */
+/* Rows of a block: about equal blocks of at most 72 rows (with 2048 columns of A 576 KiB, half of L2) and of whole
+ * tiles. */
 static inline size_t block_rows(size_t M)
 {
     enum { MOST = 72, WHOLE = 24 }; /* WHOLE: a multiple of every TALLEST */
@@ -24,8 +26,8 @@ static inline size_t block_rows(size_t M)
     return M ? (((M + blocks - 1) / blocks + WHOLE - 1) / WHOLE) * WHOLE : WHOLE;
 }
 
-/* Rows as runs of equal tiles: tallest ones, then the rest. One, two or four rows left over join the last tall tile and are cut
- * again in the middle, because low tiles are slow. */
+/* Rows as runs of equal tiles: tallest ones, then the rest. One, two or four rows left over join the last tall tile
+ * and are cut again in the middle, because low tiles are slow. */
 typedef struct run {
     size_t R, count, first;
 } run;

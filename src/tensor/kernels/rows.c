@@ -39,8 +39,8 @@ void ISA(norm)(size_t n, float *y, float *mean, float *rstd, const float *x, con
 
 /* forward was  y[i] = g[i] xhat[i] + b[i],  xhat = (x - mean) rstd
  * so           dxhat = g dy,  and dx is dxhat without its parts along 1 and along xhat, times rstd */
-void ISA(norm_backward)(size_t n, float *dx, float *dg, float *db, const float *x, float mean, float rstd, const float *g,
-                        const float *dy, bool add)
+void ISA(norm_backward)(size_t n, float *dx, float *dg, float *db, const float *x, float mean, float rstd,
+                        const float *g, const float *dy, bool add)
 {
     sums s = {0}, t = {0};
     EACH(n, vec gdy = get(g + i, c) * get(dy + i, c); vec xhat = (get(x + i, c) - mean) * rstd; s.of[p] += gdy;

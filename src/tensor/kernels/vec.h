@@ -35,8 +35,8 @@ INLINE void store(float *p, vec x) { *(loose_vec *)p = x; }
 INLINE vec same(float x) { return x - (vec){0}; } /* every lane x, also -0 */
 INLINE ivec same_int(int32_t x) { return x - (ivec){0}; }
 
-/* The first n numbers, the rest 0; and back, nothing behind them touched. In registers where the machine can: a detour over the
- * stack makes rows shorter than a register five times as slow. */
+/* The first n numbers, the rest 0; and back, nothing behind them touched. In registers where the machine can: a
+ * detour over the stack makes rows shorter than a register five times as slow. */
 #if RG_LANES == 16 && defined(__AVX512F__)
 INLINE __mmask16 first_lanes(size_t n) { return (__mmask16)((1u << n) - 1); }
 INLINE vec load_part(const float *p, size_t n) { return (vec)_mm512_maskz_loadu_ps(first_lanes(n), p); }
@@ -113,7 +113,10 @@ INLINE vec smaller(vec a, vec b) /* b where either is NaN */
 }
 
 INLINE vec magnitude(vec x) { return (vec)((ivec)x & same_int(INT32_MAX)); }
-INLINE vec with_sign_of(vec x, vec sign) { return (vec)(((ivec)x & same_int(INT32_MAX)) | ((ivec)sign & same_int(INT32_MIN))); }
+INLINE vec with_sign_of(vec x, vec sign)
+{
+    return (vec)(((ivec)x & same_int(INT32_MAX)) | ((ivec)sign & same_int(INT32_MIN)));
+}
 
 /* ------------------------------------------------------------------------------------------------ reductions */
 
@@ -160,14 +163,15 @@ INLINE quarter larger_quarter(quarter a, quarter b) /* b where either is NaN */
 
 INLINE float fold_max(const sums *s)
 {
-    const quarter x = larger_quarter(larger_quarter(quarter_of(s, 0), quarter_of(s, 2)), larger_quarter(quarter_of(s, 1), quarter_of(s, 3)));
+    const quarter x = larger_quarter(larger_quarter(quarter_of(s, 0), quarter_of(s, 2)),
+                                     larger_quarter(quarter_of(s, 1), quarter_of(s, 3)));
     const quarter two = larger_quarter(x, __builtin_shufflevector(x, x, 2, 3, 2, 3));
     return two[0] > two[1] ? two[0] : two[1];
 }
 
-/* Run a block for every register of n elements: it starts at element `i`, is number `p` of the 16 lanes' registers and holds `c`
- * elements: LANES (a constant, except at the end of the row) or fewer. The end is written out for each p too, so that
- * sums stay in registers. */
+/* Run a block for every register of n elements: it starts at element `i`, is number `p` of the 16 lanes' registers
+ * and holds `c` elements: LANES (a constant, except at the end of the row) or fewer. The end is written out for each
+ * p too, so that sums stay in registers. */
 #define EACH(n, ...)                                                           \
     do {                                                                       \
         size_t i = 0;                                                          \
@@ -188,7 +192,8 @@ INLINE float fold_max(const sums *s)
         }                                                                      \
     } while (0)
 
-/* c numbers, 0 < c <= LANES. No branch between a load and the product it goes into: a compiler might fuse the sum in one arm only. */
+/* c numbers, 0 < c <= LANES. No branch between a load and the product it goes into: a compiler might fuse the sum in
+ * one arm only. */
 #if RG_LANES >= 8 && defined(__AVX2__)
 #define IS_WHOLE(c) (__builtin_constant_p(c) && (c) == LANES) /* a mask holds for whole registers too */
 #else
@@ -216,7 +221,8 @@ INLINE void put(float *x, vec value, size_t c)
 /* x in the first c lanes, `other` in the rest */
 INLINE vec only(vec x, size_t c, float other)
 {
-    static const int32_t number[16] __attribute__((aligned(64))) = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    static const int32_t number[16]
+        __attribute__((aligned(64))) = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
     return c == LANES ? x : choose(*(const ivec *)number < same_int((int32_t)c), x, same(other));
 }
 
@@ -233,7 +239,8 @@ INLINE vec rounded(vec x)
     return x;
 }
 
-/* Results that are computed whole before any of them is stored: nothing moves past this point, so branches behind it fuse nothing otherwise. */
+/* Results that are computed whole before any of them is stored: nothing moves past this point, so branches behind it
+ * fuse nothing otherwise. */
 INLINE vec ready(vec x)
 {
 #if RG_LANES == 8 && defined(__AVX2__)

@@ -23,10 +23,14 @@ rgb canvas_heat(const canvas *c, double value)
 /* Colours that stay apart for colour-blind eyes (after Okabe and Ito), a little lighter on dark ground. */
 rgb canvas_series(const canvas *c, size_t index)
 {
-    static const rgb light[] = { { 0.00, 0.42, 0.70 }, { 0.80, 0.36, 0.00 }, { 0.00, 0.58, 0.43 }, { 0.72, 0.38, 0.58 },
-                                 { 0.80, 0.58, 0.00 }, { 0.25, 0.62, 0.85 }, { 0.45, 0.30, 0.65 }, { 0.40, 0.40, 0.40 } };
-    static const rgb dark[] = { { 0.40, 0.70, 0.98 }, { 0.98, 0.58, 0.28 }, { 0.32, 0.82, 0.64 }, { 0.92, 0.58, 0.80 },
-                                { 0.95, 0.78, 0.30 }, { 0.60, 0.85, 0.98 }, { 0.72, 0.60, 0.95 }, { 0.75, 0.75, 0.75 } };
+    static const rgb light[] = {
+        { 0.00, 0.42, 0.70 }, { 0.80, 0.36, 0.00 }, { 0.00, 0.58, 0.43 }, { 0.72, 0.38, 0.58 },
+        { 0.80, 0.58, 0.00 }, { 0.25, 0.62, 0.85 }, { 0.45, 0.30, 0.65 }, { 0.40, 0.40, 0.40 }
+    };
+    static const rgb dark[] = {
+        { 0.40, 0.70, 0.98 }, { 0.98, 0.58, 0.28 }, { 0.32, 0.82, 0.64 }, { 0.92, 0.58, 0.80 },
+        { 0.95, 0.78, 0.30 }, { 0.60, 0.85, 0.98 }, { 0.72, 0.60, 0.95 }, { 0.75, 0.75, 0.75 }
+    };
     return c->options->dark ? dark[index % 8] : light[index % 8];
 }
 
@@ -116,7 +120,8 @@ double canvas_heading(canvas *c, const char *title, const char *subtitle)
         y += 20;
     }
     if (subtitle && *subtitle) {
-        c->heading = fmax(c->heading, show(c, layout_of(c, subtitle, 9, false, most_title), MARGIN, y + 5, LEFT, c->dim));
+        c->heading =
+            fmax(c->heading, show(c, layout_of(c, subtitle, 9, false, most_title), MARGIN, y + 5, LEFT, c->dim));
         y += 14;
     }
     return y + 6;
@@ -141,10 +146,10 @@ double map_top(const rg_record_map *m)
     return top;
 }
 
-/* Many cells become one picture: a page of 40,000 rectangles is slow everywhere. Each cell takes several pixels, so that
- * a viewer that smooths pictures blurs only the rim. */
-static void cells_as_image(canvas *c, double x, double y, double cw, double ch, const float *w, size_t rows, size_t cols,
-                           double top)
+/* Many cells become one picture: a page of 40,000 rectangles is slow everywhere. Each cell takes several pixels, so
+ * that a viewer that smooths pictures blurs only the rim. */
+static void cells_as_image(canvas *c, double x, double y, double cw, double ch, const float *w, size_t rows,
+                           size_t cols, double top)
 {
     int              each = rows * cols > 1000 * 1000 ? 1 : rows * cols > 300 * 300 ? 2 : 4;
     int              wide = (int)cols * each, high = (int)rows * each;

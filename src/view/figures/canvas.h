@@ -1,7 +1,7 @@
 /* canvas.h - what the drawings of the figures module share: colours of the ground, text by Pango, cells of a matrix.
  *
- * A drawing goes to a recording first and says how large it came out; then it is replayed to PNG, SVG or PDF. Lengths are
- * points, 1/72 of an inch. */
+ * A drawing goes to a recording first and says how large it came out; then it is replayed to PNG, SVG or PDF.
+ * Lengths are points, 1/72 of an inch. */
 #ifndef RG_VIEW_FIGURES_CANVAS_H
 #define RG_VIEW_FIGURES_CANVAS_H
 
@@ -39,8 +39,10 @@ typedef struct text_size {
 } text_size;
 
 text_size canvas_measure(canvas *c, const char *text, double size);
-/* (x, y): the left, middle or right end of the text, and the middle of its height. `most` cuts with an ellipsis; 0 does not. */
-void canvas_text(canvas *c, double x, double y, text_side align, const char *text, double size, rgb colour, double most);
+/* (x, y): the left, middle or right end of the text, and the middle of its height. `most` cuts with an ellipsis; 0
+ * does not. */
+void canvas_text(canvas *c, double x, double y, text_side align, const char *text, double size, rgb colour,
+                 double most);
 /* Turned by `angle` (radians, clockwise) around its left end at (x, y). */
 void canvas_turned(canvas *c, double x, double y, double angle, const char *text, double size, rgb colour, double most);
 
@@ -49,7 +51,8 @@ double canvas_heading(canvas *c, const char *title, const char *subtitle);
 /* "decoder.cross · layer 1 · head 0"; to be freed with rg_free; NULL without memory. */
 char *map_subtitle(const rg_record_map *m);
 
-/* rows x cols weights as cells of `cell` points with (x, y) as the upper left corner; weights / top picks the colour. */
+/* rows x cols weights as cells of `cell` points with (x, y) as the upper left corner; weights / top picks the
+ * colour. */
 void canvas_cells(canvas *c, double x, double y, double cell_w, double cell_h, const float *w, size_t rows, size_t cols,
                   double top);
 /* A vertical scale of colours with its numbers; returns its width. */

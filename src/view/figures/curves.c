@@ -37,11 +37,12 @@ static void draw_axes(canvas *c, const rg_curves *v, const rg_axis *xs, const rg
     cairo_line_to(c->cr, x + wide, y + high);
     cairo_stroke(c->cr);
     canvas_text(c, x + wide / 2, y + high + 27, CENTRE, v->x_name, 9.5, c->ink, 0);
-    canvas_turned(c, MARGIN + 6, y + high / 2 + canvas_measure(c, v->y_name, 9.5).width / 2, -G_PI / 2, v->y_name, 9.5, c->ink,
-                  0);
+    canvas_turned(c, MARGIN + 6, y + high / 2 + canvas_measure(c, v->y_name, 9.5).width / 2, -G_PI / 2, v->y_name, 9.5,
+                  c->ink, 0);
 }
 
-static void draw_series(canvas *c, const rg_series *s, size_t index, const rg_axis *xs, const rg_axis *ys, double x, double y)
+static void draw_series(canvas *c, const rg_series *s, size_t index, const rg_axis *xs, const rg_axis *ys, double x,
+                        double y)
 {
     bool pen = false;
 

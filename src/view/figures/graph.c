@@ -1,6 +1,6 @@
-/* graph.c - nodes and the edges attention gave weight to. Given places are kept; otherwise springs find them (Fruchterman and
- * Reingold 1991), from a circle, so that the same graph is drawn the same. A graph of more than 120 nodes is cut to the
- * neighbourhood of the node with most weight. */
+/* graph.c - nodes and the edges attention gave weight to. Given places are kept; otherwise springs find them
+ * (Fruchterman and Reingold 1991), from a circle, so that the same graph is drawn the same. A graph of more than 120
+ * nodes is cut to the neighbourhood of the node with most weight. */
 #include <math.h>
 #include <string.h>
 
@@ -75,7 +75,8 @@ static void relax(net *n, double top)
 
     for (size_t i = 0; i < n->count; i++) {
         double turn = 2 * G_PI * (double)i / (double)n->count;
-        n->at[i] = (point){ 0.5 + 0.4 * cos(turn) + 0.003 * (double)(i % 7), 0.5 + 0.4 * sin(turn) + 0.003 * (double)(i % 5) };
+        n->at[i] =
+            (point){ 0.5 + 0.4 * cos(turn) + 0.003 * (double)(i % 7), 0.5 + 0.4 * sin(turn) + 0.003 * (double)(i % 5) };
     }
     for (int round = 0; round < ROUNDS; round++) {
         double heat = 0.08 * (1 - (double)round / ROUNDS);
@@ -127,8 +128,8 @@ static void draw_edge(canvas *c, point a, point b, double radius, double strengt
     canvas_colour(c, c->accent, 0.15 + 0.85 * strength);
     cairo_set_line_width(c->cr, 0.4 + 2.8 * strength);
     cairo_move_to(c->cr, a.x, a.y);
-    cairo_curve_to(c->cr, (a.x + 2 * mid.x) / 3, (a.y + 2 * mid.y) / 3, (end.x + 2 * mid.x) / 3, (end.y + 2 * mid.y) / 3,
-                   end.x - ux * head * 0.7, end.y - uy * head * 0.7);
+    cairo_curve_to(c->cr, (a.x + 2 * mid.x) / 3, (a.y + 2 * mid.y) / 3, (end.x + 2 * mid.x) / 3,
+                   (end.y + 2 * mid.y) / 3, end.x - ux * head * 0.7, end.y - uy * head * 0.7);
     cairo_stroke(c->cr);
     cairo_move_to(c->cr, end.x, end.y);
     cairo_line_to(c->cr, end.x - ux * head - uy * head * 0.5, end.y - uy * head + ux * head * 0.5);
@@ -156,7 +157,8 @@ static void draw_node(canvas *c, point at, double radius, double self)
 static void draw_name(canvas *c, point at, double radius, const char *text)
 {
     for (int k = 0; k < 8; k++)
-        canvas_text(c, at.x + 1.1 * cos(k * G_PI / 4), at.y + radius + 9 + 1.1 * sin(k * G_PI / 4), CENTRE, text, 9, c->ground, 90);
+        canvas_text(c, at.x + 1.1 * cos(k * G_PI / 4), at.y + radius + 9 + 1.1 * sin(k * G_PI / 4), CENTRE, text, 9,
+                    c->ground, 90);
     canvas_text(c, at.x, at.y + radius + 9, CENTRE, text, 9, c->ink, 90);
 }
 
@@ -179,7 +181,8 @@ static void draw_names(canvas *c, const net *n, const rg_labels *l, double radiu
         done[next] = true;
         bool free_place = true;
         for (size_t i = 0; i < n->count && free_place && n->count > 24; i++)
-            free_place = !named[i] || fabs(n->at[i].y - n->at[next].y) > 10 || fabs(n->at[i].x - n->at[next].x) > half[i] + half[next] + 2;
+            free_place = !named[i] || fabs(n->at[i].y - n->at[next].y) > 10 ||
+                         fabs(n->at[i].x - n->at[next].x) > half[i] + half[next] + 2;
         named[next] = free_place;
         if (free_place) draw_name(c, n->at[next], radius, l->text[n->node[next]]);
     }

@@ -29,10 +29,13 @@ rg_status image_decode(cairo_surface_t **out, const unsigned char *bytes, size_t
 
     RG_TRY(rg_picture_decode(&p, bytes, count, 3));
     if (p.height > MOST_SIDE || p.width > MOST_SIDE)
-        status = rg_fail(RG_ELIMIT, "a picture of %zu x %zu pixels; at most %d on a side can be drawn", p.width, p.height, MOST_SIDE);
-    cairo_surface_t *image = status == RG_OK ? cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)p.width, (int)p.height) : NULL;
+        status = rg_fail(RG_ELIMIT, "a picture of %zu x %zu pixels; at most %d on a side can be drawn", p.width,
+                         p.height, MOST_SIDE);
+    cairo_surface_t *image =
+        status == RG_OK ? cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)p.width, (int)p.height) : NULL;
     if (image && cairo_surface_status(image) != CAIRO_STATUS_SUCCESS) {
-        status = rg_fail(RG_ENOMEM, "the picture cannot be drawn: %s", cairo_status_to_string(cairo_surface_status(image)));
+        status =
+            rg_fail(RG_ENOMEM, "the picture cannot be drawn: %s", cairo_status_to_string(cairo_surface_status(image)));
         cairo_surface_destroy(image);
     }
     if (status == RG_OK) {

@@ -28,7 +28,8 @@ rg_status draw_links(canvas *c, const rg_record_map *m)
         rg_free(subtitle);
         rg_free(links);
         return m->rows > MOST_WORDS || m->cols > MOST_WORDS
-                   ? rg_fail(RG_ELIMIT, "links between %zu and %zu words, at most %d; draw a matrix", m->rows, m->cols, MOST_WORDS)
+                   ? rg_fail(RG_ELIMIT, "links between %zu and %zu words, at most %d; draw a matrix", m->rows, m->cols,
+                             MOST_WORDS)
                    : RG_ENOMEM;
     }
     y = canvas_heading(c, c->record->title, subtitle) + 6;
@@ -47,8 +48,10 @@ rg_status draw_links(canvas *c, const rg_record_map *m)
         draw_link(c, x0, y_rows + (double)links[k].row * line, x1, y_cols + (double)links[k].col * line,
                   (double)links[k].weight / top, c->accent);
     rg_free(links);
-    for (size_t i = 0; i < m->rows; i++) canvas_text(c, x0 - 6, y_rows + (double)i * line, RIGHT, rows->text[i], 11, c->ink, 200);
-    for (size_t j = 0; j < m->cols; j++) canvas_text(c, x1 + 6, y_cols + (double)j * line, LEFT, cols->text[j], 11, c->ink, 200);
+    for (size_t i = 0; i < m->rows; i++)
+        canvas_text(c, x0 - 6, y_rows + (double)i * line, RIGHT, rows->text[i], 11, c->ink, 200);
+    for (size_t j = 0; j < m->cols; j++)
+        canvas_text(c, x1 + 6, y_cols + (double)j * line, LEFT, cols->text[j], 11, c->ink, 200);
     c->width = x1 + 6 + right + MARGIN;
     c->height = y + 20 + (double)tall * line - line / 2 + MARGIN;
     return RG_OK;

@@ -1,4 +1,5 @@
-/* matrix.c - one map with its words (as figure 3 of Bahdanau, Cho, Bengio 2015), with its numbers when they are asked for. */
+/* matrix.c - one map with its words (as figure 3 of Bahdanau, Cho, Bengio 2015), with its numbers when they are
+ * asked for. */
 #include <math.h>
 #include <string.h>
 
@@ -8,7 +9,8 @@ static double widest(canvas *c, const rg_labels *l, double size, double most)
 {
     double width = 0;
 
-    for (size_t i = 0; i < l->count && width < most; i++) width = fmax(width, canvas_measure(c, l->text[i], size).width);
+    for (size_t i = 0; i < l->count && width < most; i++)
+        width = fmax(width, canvas_measure(c, l->text[i], size).width);
     return fmin(width, most);
 }
 
@@ -34,10 +36,12 @@ static void name_cols(canvas *c, const rg_labels *l, double x, double y, double 
 
     while ((double)every * cell < 10) every = every % 3 ? every * 5 : every * 2;
     for (size_t j = 0; j < l->count; j += every)
-        canvas_turned(c, x + ((double)j + 0.5) * cell + (angle > -1.5 ? 2 : 0), y - 4, angle, l->text[j], size, c->ink, most);
+        canvas_turned(c, x + ((double)j + 0.5) * cell + (angle > -1.5 ? 2 : 0), y - 4, angle, l->text[j], size, c->ink,
+                      most);
 }
 
-static void write_numbers(canvas *c, const float *w, size_t rows, size_t cols, double x, double y, double cell, double top)
+static void write_numbers(canvas *c, const float *w, size_t rows, size_t cols, double x, double y, double cell,
+                          double top)
 {
     char text[16];
 
@@ -48,15 +52,16 @@ static void write_numbers(canvas *c, const float *w, size_t rows, size_t cols, d
             bool   bright = 0.3 * back.r + 0.59 * back.g + 0.11 * back.b > 0.55;
             if (v < 0.03 * top) continue;
             snprintf(text, sizeof text, "%.2f", v); /* .42, but 1.00 for 0.996 */
-            canvas_text(c, x + ((double)j + 0.5) * cell, y + ((double)i + 0.5) * cell, CENTRE, text + (text[0] == '0'), cell * 0.36,
-                        bright ? (rgb){ 0.08, 0.09, 0.11 } : (rgb){ 0.97, 0.97, 0.98 }, 0);
+            canvas_text(c, x + ((double)j + 0.5) * cell, y + ((double)i + 0.5) * cell, CENTRE, text + (text[0] == '0'),
+                        cell * 0.36, bright ? (rgb){ 0.08, 0.09, 0.11 } : (rgb){ 0.97, 0.97, 0.98 }, 0);
         }
 }
 
 rg_status draw_matrix(canvas *c, const rg_record_map *m)
 {
     const rg_labels *rows = &c->record->labels[m->row_labels], *cols = &c->record->labels[m->col_labels];
-    double           top = map_top(m), cell = cell_size(m->rows > m->cols ? m->rows : m->cols), size, side, high, tall, x, y, w, h;
+    double top = map_top(m), cell = cell_size(m->rows > m->cols ? m->rows : m->cols), size, side, high, tall, x, y, w,
+           h;
     char            *subtitle = map_subtitle(m);
     float           *weights = NULL;
 
@@ -80,7 +85,8 @@ rg_status draw_matrix(canvas *c, const rg_record_map *m)
     rg_free(weights);
     /* slanted words lean out over the last column; the scale stands clear of them */
     side = canvas_scale(c, x + w + 14, y, fmax(40, fmin(h, 160)), top);
-    c->width = fmax(x + w + 14 + side, cell < 12 ? 0 : x + w - cell + widest(c, cols, size, 130) * cos(G_PI / 3.4)) + MARGIN;
+    c->width =
+        fmax(x + w + 14 + side, cell < 12 ? 0 : x + w - cell + widest(c, cols, size, 130) * cos(G_PI / 3.4)) + MARGIN;
     c->height = y + fmax(h, 44) + MARGIN;
     return RG_OK;
 }

@@ -1,6 +1,6 @@
-/* memory.c - a machine at work (Graves, Wayne, Danihelka 2014, figure 6): time across; on the left what came in, what was added to memory
- * and where the writing heads stood, on the right what came out, what was read and where the reading heads stood. Only slots that a head
- * used are shown. */
+/* memory.c - a machine at work (Graves, Wayne, Danihelka 2014, figure 6): time across; on the left what came in,
+ * what was added to memory and where the writing heads stood, on the right what came out, what was read and where
+ * the reading heads stood. Only slots that a head used are shown. */
 #include <math.h>
 #include <string.h>
 
@@ -20,7 +20,10 @@ typedef struct {
     range  slots;
 } sheet;
 
-static bool is_head(const canvas *c, const rg_record_map *m) { return c->record->labels[m->col_labels].kind == RG_LABEL_SLOT; }
+static bool is_head(const canvas *c, const rg_record_map *m)
+{
+    return c->record->labels[m->col_labels].kind == RG_LABEL_SLOT;
+}
 
 static const rg_record_map *find(const rg_record *r, const char *name, size_t *from)
 {
@@ -39,7 +42,8 @@ static bool slot_used(const rg_record_map *m, size_t slot)
 static bool any_used(const canvas *c, size_t slot, size_t slots)
 {
     for (size_t i = 0; i < c->record->maps; i++)
-        if (is_head(c, &c->record->map[i]) && c->record->map[i].cols == slots && slot_used(&c->record->map[i], slot)) return true;
+        if (is_head(c, &c->record->map[i]) && c->record->map[i].cols == slots && slot_used(&c->record->map[i], slot))
+            return true;
     return false;
 }
 
@@ -61,9 +65,10 @@ static rg_status used_slots(range *out, const canvas *c, size_t slots)
     return RG_OK;
 }
 
-/* Steps across, columns `shown` of the map down. What is added and read may be negative: the middle of the colours is 0 then. Inputs are
- * drawn by their size. */
-static rg_status draw_panel(canvas *c, sheet *s, int side, const char *name, const rg_record_map *m, range shown, double row)
+/* Steps across, columns `shown` of the map down. What is added and read may be negative: the middle of the colours
+ * is 0 then. Inputs are drawn by their size. */
+static rg_status draw_panel(canvas *c, sheet *s, int side, const char *name, const rg_record_map *m, range shown,
+                            double row)
 {
     const size_t rows = shown.count;
     const bool   two_ways = !strcmp(m->name, "adds") || !strcmp(m->name, "reads");
@@ -79,7 +84,8 @@ static rg_status draw_panel(canvas *c, sheet *s, int side, const char *name, con
         least = fminf(least, across[i]);
         most = fmaxf(most, fabsf(across[i]));
     }
-    for (size_t i = 0; least < 0 && i < rows * m->rows; i++) across[i] = two_ways ? (across[i] + most) / 2 : fabsf(across[i]);
+    for (size_t i = 0; least < 0 && i < rows * m->rows; i++)
+        across[i] = two_ways ? (across[i] + most) / 2 : fabsf(across[i]);
     canvas_text(c, s->x[side], s->y[side], LEFT, name, 9.5, c->ink, 0);
     s->y[side] += 9;
     const double top = s->y[side], h = (double)rows * row;
@@ -89,7 +95,8 @@ static rg_status draw_panel(canvas *c, sheet *s, int side, const char *name, con
         const size_t     every = row * 5 >= 9 ? 5 : row * 10 >= 9 ? 10 : 50;
         for (size_t i = 0; i < rows; i++)
             if ((shown.low + i) % m->cols % every == 0)
-                canvas_text(c, s->x[side] - 4, top + ((double)i + 0.5) * row, RIGHT, l->text[(shown.low + i) % m->cols], 7.5, c->dim, 0);
+                canvas_text(c, s->x[side] - 4, top + ((double)i + 0.5) * row, RIGHT, l->text[(shown.low + i) % m->cols],
+                            7.5, c->dim, 0);
     }
     if (s->answer > 0 && s->answer < s->steps) { /* where the question ends */
         const double dashes[] = { 2, 2 }, x = s->x[side] + (double)s->answer * s->cell;
@@ -117,7 +124,8 @@ static rg_status draw_all(canvas *c, sheet *s, int side, const char *name, const
     from = 0;
     while ((m = find(c->record, name, &from))) {
         snprintf(text, sizeof text, heads > 1 ? "%s, head %d" : "%s", title, m->head);
-        if (m->rows == s->steps && m->cols) RG_TRY(draw_panel(c, s, side, text, m, is_head(c, m) ? s->slots : (range){ 0, m->cols }, row));
+        if (m->rows == s->steps && m->cols)
+            RG_TRY(draw_panel(c, s, side, text, m, is_head(c, m) ? s->slots : (range){ 0, m->cols }, row));
     }
     return RG_OK;
 }
@@ -151,7 +159,8 @@ rg_status draw_memory(canvas *c, const rg_record_map *m)
     s.cell = fmin(9, fmax(1.5, 330.0 / (double)m->rows));
     s.row = fmin(9, fmax(3, s.cell));
     RG_TRY(used_slots(&s.slots, c, m->cols));
-    s.y[0] = s.y[1] = canvas_heading(c, c->record->title, "time across; where numbers may be negative, the middle colour is 0") + 8;
+    s.y[0] = s.y[1] =
+        canvas_heading(c, c->record->title, "time across; where numbers may be negative, the middle colour is 0") + 8;
     s.x[0] = MARGIN + 18;
     s.x[1] = s.x[0] + (double)s.steps * s.cell + GAP;
     const double slot = (double)s.slots.count * s.row > 400 ? 400 / (double)s.slots.count : s.row;

@@ -1,5 +1,5 @@
-/* picture.c - attention over a picture (Xu et al. 2015, "Show, Attend and Tell"): the picture once for each word, lit where
- * the word looked and dark elsewhere. Weights of boxes are spread over a fine grid and smoothed. */
+/* picture.c - attention over a picture (Xu et al. 2015, "Show, Attend and Tell"): the picture once for each word,
+ * lit where the word looked and dark elsewhere. Weights of boxes are spread over a fine grid and smoothed. */
 #include <math.h>
 #include <string.h>
 
@@ -44,7 +44,8 @@ static void spread(float light[FINE][FINE], const float *w, const rg_labels *l)
     for (int i = 0; i < FINE * FINE; i++) (&light[0][0])[i] = (float)((double)(&light[0][0])[i] / top);
 }
 
-static void paint_image(canvas *c, cairo_surface_t *image, double x, double y, double w, double h, cairo_filter_t filter)
+static void paint_image(canvas *c, cairo_surface_t *image, double x, double y, double w, double h,
+                        cairo_filter_t filter)
 {
     cairo_save(c->cr);
     cairo_rectangle(c->cr, x, y, w, h);
@@ -76,12 +77,14 @@ static void paint_shade(canvas *c, float light[FINE][FINE], double x, double y, 
 }
 
 /* Without a picture the regions themselves are drawn, as heat. */
-static void paint_heat(canvas *c, const float *w, const rg_labels *l, double top, double x, double y, double pw, double ph)
+static void paint_heat(canvas *c, const float *w, const rg_labels *l, double top, double x, double y, double pw,
+                       double ph)
 {
     for (size_t k = 0; k < l->count; k++) {
         const float *b = l->boxes + 4 * k;
         canvas_colour(c, canvas_heat(c, (double)w[k] / top), 1);
-        cairo_rectangle(c->cr, x + pw * (double)b[0], y + ph * (double)b[1], pw * (double)(b[2] - b[0]), ph * (double)(b[3] - b[1]));
+        cairo_rectangle(c->cr, x + pw * (double)b[0], y + ph * (double)b[1], pw * (double)(b[2] - b[0]),
+                        ph * (double)(b[3] - b[1]));
         cairo_fill(c->cr);
     }
 }
@@ -94,13 +97,16 @@ rg_status draw_picture(canvas *c, const rg_record_map *m)
     double           pw = 128, ph = 96, y, top = map_top(m);
     size_t           words = m->rows < MOST_WORDS ? m->rows : MOST_WORDS, first;
 
-    if (!regions->boxes) return rg_fail(RG_EINVAL, "map %s: the columns have no boxes: it cannot be laid over a picture", m->name);
+    if (!regions->boxes)
+        return rg_fail(RG_EINVAL, "map %s: the columns have no boxes: it cannot be laid over a picture", m->name);
     if (regions->picture) RG_TRY(image_decode(&image, regions->picture, regions->picture_bytes));
     if (rg_map_dense(&w, m, (size_t)1 << 26) != RG_OK) {
         cairo_surface_destroy(image);
         return RG_ELIMIT;
     }
-    if (image) ph = pw * fmin(2, fmax(0.4, (double)cairo_image_surface_get_height(image) / cairo_image_surface_get_width(image)));
+    if (image)
+        ph = pw *
+             fmin(2, fmax(0.4, (double)cairo_image_surface_get_height(image) / cairo_image_surface_get_width(image)));
     y = canvas_heading(c, c->record->title, NULL);
     first = image ? 1 : 0; /* the picture itself comes first */
     for (size_t k = 0; k < words + first; k++) {

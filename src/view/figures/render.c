@@ -60,11 +60,13 @@ static rg_status draw_body(canvas *c, const rg_record *r, const rg_figure_option
 
     if (style == RG_FIGURE_CURVES) {
         if (o->curves >= r->curve_sets)
-            return rg_fail(RG_EINVAL, "the record has %zu sets of curves; set %zu cannot be drawn", r->curve_sets, o->curves);
+            return rg_fail(RG_EINVAL, "the record has %zu sets of curves; set %zu cannot be drawn", r->curve_sets,
+                           o->curves);
         return draw_curves(c, &r->curves[o->curves]);
     }
     if (!m) return rg_fail(RG_EINVAL, "the record has no map to draw");
-    if (!m->rows || !m->cols) return rg_fail(RG_EINVAL, "map %s is %zu x %zu: nothing to draw", m->name, m->rows, m->cols);
+    if (!m->rows || !m->cols)
+        return rg_fail(RG_EINVAL, "map %s is %zu x %zu: nothing to draw", m->name, m->rows, m->cols);
     switch (style) {
     case RG_FIGURE_GRID: return draw_grid(c, o->map < r->maps ? m : NULL);
     case RG_FIGURE_LINKS: return draw_links(c, m);
@@ -82,8 +84,8 @@ static rg_status draw(canvas *c, const rg_record *r, const rg_figure_options *o)
     return RG_OK;
 }
 
-/* Draw again, on the target itself. Playing the recording there would do, but cairo 1.16 never frees a recording that SVG or
- * PDF has used. */
+/* Draw again, on the target itself. Playing the recording there would do, but cairo 1.16 never frees a recording
+ * that SVG or PDF has used. */
 static rg_status redraw(cairo_surface_t *target, const canvas *measured, double scale)
 {
     canvas    c = { .cr = cairo_create(target), .record = measured->record, .options = measured->options };
@@ -124,7 +126,8 @@ static rg_status emit(output *out, const canvas *c, rg_figure_format format, dou
     cairo_surface_destroy(target);
     if (drawn != RG_OK) return drawn;
     if (status == CAIRO_STATUS_SUCCESS) return RG_OK;
-    return rg_fail(status == CAIRO_STATUS_NO_MEMORY ? RG_ENOMEM : RG_EIO, "drawing: %s", cairo_status_to_string(status));
+    return rg_fail(status == CAIRO_STATUS_NO_MEMORY ? RG_ENOMEM : RG_EIO, "drawing: %s",
+                   cairo_status_to_string(status));
 }
 
 rg_status rg_figure__render(void **out, size_t *out_bytes, rg_figure_result *out_result, const rg_record *record,

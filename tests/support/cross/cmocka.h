@@ -1,5 +1,5 @@
-/* cmocka.h - the few words of cmocka our kernel tests use, for programs that are cross-compiled and run under an emulator, where
- * the real one is not installed. A failed assertion ends the program. */
+/* cmocka.h - the few words of cmocka our kernel tests use, for programs that are cross-compiled and run under an
+ * emulator, where the real one is not installed. A failed assertion ends the program. */
 #ifndef REGARD_CROSS_CMOCKA_H
 #define REGARD_CROSS_CMOCKA_H
 

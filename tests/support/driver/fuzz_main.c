@@ -3,8 +3,9 @@
  *     fuzz_NAME [--seed S] [--runs N] [--seconds T] [--corpus DIR] [FILE...]      FILEs are run once each, to repeat a failure
  *     fuzz_NAME --corpus DIR --write-seeds NEW                                    all seeds as files of NEW, for libFuzzer
  *
- * The input is handed over in a block of exactly its size, so that the address sanitizer sees one byte too many. The input under
- * test is kept in fuzz_NAME.input while it runs; a crash, or a run of more than a minute, leaves it there. Runs end after
+ * The input is handed over in a block of exactly its size, so that the address sanitizer sees one byte too many. The
+ * input under test is kept in fuzz_NAME.input while it runs; a crash, or a run of more than a minute, leaves it there.
+ * Runs end after
  * --runs (2000) or --seconds, whichever comes first. A target may define fuzz_seed() to make seeds in code. */
 #include <dirent.h>
 #include <fcntl.h>
@@ -91,10 +92,12 @@ static void run(const uint8_t *bytes, size_t count)
     free(exact);
 }
 
-/* One small change: a bit, a byte, an interesting byte, a number, a cut, a piece removed, repeated or taken from another seed. */
+/* One small change: a bit, a byte, an interesting byte, a number, a cut, a piece removed, repeated or taken from
+ * another seed. */
 static size_t mutate(uint8_t *bytes, size_t count, uint64_t *state)
 {
-    static const uint8_t special[] = {0, 1, 0x7f, 0x80, 0xff, '"', '{', '}', '[', ']', '\n', '\r', '-', '9', '\\', ',', ':'};
+    static const uint8_t special[] = { 0,   1,    0x7f, 0x80, 0xff, '"',  '{', '}', '[',
+                                       ']', '\n', '\r', '-',  '9',  '\\', ',', ':' };
     size_t               at = count ? below(state, count) : 0;
     size_t               run_length = count ? 1 + below(state, count - at < 32 ? count - at : 32) : 0;
 
@@ -111,7 +114,8 @@ static size_t mutate(uint8_t *bytes, size_t count, uint64_t *state)
         memmove(bytes + at + run_length, bytes + at, count - at);
         return count + run_length;
     case 6: /* a little-endian number: lengths live there */
-        for (size_t i = 0, n = draw(state) & 1 ? 8 : 4, v = (size_t)(draw(state) >> below(state, 64)); i < n && at + i < count; i++)
+        for (size_t i = 0, n = draw(state) & 1 ? 8 : 4, v = (size_t)(draw(state) >> below(state, 64));
+             i < n && at + i < count; i++)
             bytes[at + i] = (uint8_t)(v >> 8 * i);
         break;
     case 7: {
@@ -186,7 +190,8 @@ int main(int argc, char **argv)
         for (size_t changes = 1 + below(&state, 4); changes; changes--) count = mutate(buffer, count, &state);
         run(buffer, count);
     }
-    printf("%s --seed %llu: %zu seeds, %llu runs\n", name, (unsigned long long)seed, seed_count, (unsigned long long)done);
+    printf("%s --seed %llu: %zu seeds, %llu runs\n", name, (unsigned long long)seed, seed_count,
+           (unsigned long long)done);
     close(keep_fd);
     remove(keep);
     for (size_t i = 0; i < seed_count; i++) free(seeds[i].bytes);
