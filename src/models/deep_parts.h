@@ -47,7 +47,7 @@ rg_tensor *rg_deep_words(rg_tape *t, const rg_deep_bottom *b, rg_tensor *y);
 /* One word: *h and *c (LSTM) move, *f (may be NULL) gets what went into the gates; the context is returned. */
 rg_tensor *rg_deep_move(rg_tape *t, const rg_deep_bottom *b, rg_tensor *words, rg_tensor **h, rg_tensor **c,
                         const rg_deep_source *source, const rg_reach *reach, rg_tensor **f);
-/* All words of a batch, sentences side by side, from the states h, c (a row a sentence): the bottom's states of
+/* All words of a batch, sentences side by side, from the states h, c (one row per sentence): the bottom's states of
  * every word; *contexts and *f (may be NULL) likewise. y: embedded words. */
 rg_tensor *rg_deep_run(rg_tape *t, const rg_deep_bottom *b, rg_tensor *y, const rg_batch *batch,
                        const rg_deep_source *source, rg_tensor *h, rg_tensor *c, rg_tensor **contexts, rg_tensor **f);

@@ -2,7 +2,7 @@
  *
  *     x_t = E[w_t-1]      h_t = recurrent stack      p(w_t) = softmax(h*_t O^T + b)
  *
- * State goes on from chunk to chunk of a text. Dropout sits on embeddings, between layers and on the top output, never
+ * State is carried from chunk to chunk of a text. Dropout sits on embeddings, between layers and on the top output, never
  * on what goes on in time. h* is h, or a look back at the network's own last outputs (Daniluk et al. 2017), which are
  * carried over chunks too:
  *

@@ -1,6 +1,6 @@
 /* language_cut.h - running text cut into batches.
  *
- *   streams   B texts that go on in parallel; a batch has the next rows of each, and state goes on from batch to batch
+ *   streams   B texts that go on in parallel; a batch has the next rows of each, and state is carried from batch to batch
  *
  *             stream 0  |--k1--|--k1--|--k1--|           the batch after has k2 rows from where k1 of this one ended
  *             stream 1  |--k1--|--k1--|--k1--|           only rows that no batch before had are predicted

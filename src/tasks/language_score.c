@@ -1,4 +1,4 @@
-/* language_score.c - log p of running text, line by line, as validation reads it: state or window goes on from line to
+/* language_score.c - log p of running text, line by line, as validation reads it: state or window is carried from line to
  * line. Lines of a model whose end sign ends a text (GPT-2) are texts of their own. */
 #include <math.h>
 
