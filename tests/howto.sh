@@ -10,13 +10,13 @@ block() { # block PAGE N: the Nth C block of the page, without its indentation
 }
 compile() { "${CC:-cc}" -std=c17 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Wpedantic -Werror -Wno-missing-field-initializers -I"$SOURCE_DIR/include" \
     -I"$SOURCE_DIR/src" -I"$SOURCE_DIR/tests" "$@"; }
-# Each line of the block stands in the file, blanks and comments aside; a line of three dots stands for any.
+# Each line of the block stands in the file, blanks, line breaks and comments aside; a line of three dots stands for any.
 found_in() { # found_in PAGE N FILE
     plain() { sed -E 's,/\*.*\*/,,; s/[[:blank:]]+//g; /^(\.\.\.)?$/d; /^\/\*/d; /^\*/d' "$@"; }
     block "$1" "$2" | plain > lines
     [ -s lines ] || { echo "docs/howto-$1.md has no C block $2"; exit 1; }
-    plain "$SOURCE_DIR/$3" | sort -u > file
-    sort -u lines | comm -23 - file > strange
+    plain "$SOURCE_DIR/$3" | tr -d '\n' > file
+    while read -r line; do grep -qF -e "$line" file || echo "$line"; done < lines > strange
     [ ! -s strange ] || { echo "docs/howto-$1.md, block $2: not in $3:"; cat strange; exit 1; }
 }
 
