@@ -69,7 +69,7 @@ static void check(const char *system, const char *more, const rg_sizes *sizes, c
     const rg_system      *s = rg_system_find(system);
     void                 *options = rg_alloc_zero(s->options_bytes);
     const rg_option_group group = { .rows = s->options, .values = options };
-    rg_model             *m;
+    rg_model             *m = NULL;
     assert_int_equal(rg_options_init(s->options, options), RG_OK);
     if (rg_options_read_yaml(&group, 1, small, strlen(small), "test", true) != RG_OK ||
         rg_options_read_yaml(&group, 1, more, strlen(more), "test", false) != RG_OK ||

@@ -289,7 +289,7 @@ static void watch_gates(rg_tape *t, const rg_recurrent_node *n)
     for (size_t g = 0; rows && g < 5; g++) {
         const char    *name = g < 4 ? names[n->kind][g] : n->c ? "gates.cell" : NULL;
         const rg_real *from = g < 4 ? n->gates + g * n->u : n->c;
-        for (size_t i = 0; name && i < s->rows; i++)
+        for (size_t i = 0; name && from && i < s->rows; i++)
             memcpy(rows + (size_t)s->row[i] * n->u, from + i * (g < 4 ? n->gu : n->u), n->u * sizeof *rows);
         if (name) rg_tape_watch(t, name, rg_constant(t, rows, s->rows, n->u, n->x->layout), NULL);
     }

@@ -127,7 +127,8 @@ static rg_status describe_row(char *out, size_t room, const rg_pretrained *p, co
     char           name[NAME], more[8];
     size_t         first[4] = { 0 }, last[4] = { 0 };
     letters(more, p, r, r->kind == 'c' ? n->end : "");
-    if (r->kind == 'p') return snprintf(out, room, "p3s2%s", strcmp(p->pooling, "up") == 0 ? "u" : ""), RG_OK;
+    if (r->kind == 'p' || !parts)
+        return snprintf(out, room, "p3s2%s", strcmp(p->pooling, "up") == 0 ? "u" : ""), RG_OK;
     join(name, r->name, parts[0].weight, "weight");
     RG_TRY(dims_of(first, s, name, 4));
     if (r->kind == 'c') return snprintf(out, room, "c%zux%zus%d%s", first[2], first[0], r->stride, more), RG_OK;

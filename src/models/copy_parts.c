@@ -65,7 +65,7 @@ static rg_tensor *log_of(rg_tape *t, rg_tensor *p) { return rg_map(t, rg_shift(t
 /* For each pair the query's row where the key's word is its target, else -1. */
 static const int32_t *hits(rg_tape *t, const rg_reach *reach, const rg_field *from, const rg_field *to)
 {
-    int32_t *row = rg_tape_memory(t, (reach->P + 1) * sizeof *row);
+    int32_t *row = reach ? rg_tape_memory(t, (reach->P + 1) * sizeof *row) : NULL;
     for (size_t i = 0; row && i < reach->Nq; i++)
         for (size_t p = reach->first[i]; p < reach->first[i + 1]; p++) {
             const int32_t key = reach->begin[i] + (int32_t)(p - reach->first[i]);

@@ -60,8 +60,10 @@ static const char *column(const void *given)
 static rg_status weight_of(double *out, const settings *s)
 {
     char *end;
-    *out = is(s->weight, "auto") ? 1 : strtod(s->weight, &end);
-    if (!is(s->weight, "auto") && (end == s->weight || *end || !(*out >= 0) || !isfinite(*out)))
+    *out = 1;
+    if (is(s->weight, "auto")) return RG_OK;
+    *out = strtod(s->weight, &end);
+    if (end == s->weight || *end || !(*out >= 0) || !isfinite(*out))
         return rg_fail(RG_EINVAL, "--domain-weight %s: a number from 0 on, or auto", s->weight);
     return RG_OK;
 }
