@@ -152,6 +152,29 @@ static void the_features_have_the_width_that_systems_say(void **state)
     }
 }
 
+/* Where the features are taken changes what stands behind them, and nothing else: the network learns the same bits
+ * without an adversary; the head of one reads the pooled maps, 16 per cell, instead of the 6 units. */
+static void the_head_stands_where_the_features_are(void **state)
+{
+    (void)state;
+#define NET "layers: c3x4 p2 c3x16 f6\npool: flatten\ndropout: 0.25\nafter-epochs: 2\nclip-norm: 0\n"
+#define AT  "features-at: pool\n"
+    static const char *const settings[] = { NET, NET AT, NET AT "objective: [domain]\ndomain-weight: 0\n",
+                                            NET "objective: [domain]\n", NET AT "objective: [domain]\n" };
+    const rg_system         *cnn = rg_system_find("cnn");
+    rg_model                *m[5];
+    for (size_t i = 0; i < 5; i++)
+        if (learn(&m[i], cnn, "", settings[i], i < 2 ? NULL : "target-sets", 1, 0, NULL) != RG_OK)
+            fail_msg("%s: %s", settings[i], rg_message());
+    expect_same(m[0], m[1], "features at the pooled maps");
+    expect_same(m[0], m[2], "features at the pooled maps, an adversary of weight 0");
+    const size_t cells = rg_model_size(m[0], "cells-down") * rg_model_size(m[0], "cells-across");
+    assert_int_equal(rg_param_rows(rg_params_find(m[3]->params, "objective.domain.0.w")), 6);
+    assert_int_equal(rg_param_rows(rg_params_find(m[4]->params, "objective.domain.0.w")), 16 * cells);
+    assert_int_equal(rg_model_size(m[4], "units"), 16 * cells);
+    for (size_t i = 0; i < 5; i++) rg_model_free(m[i]);
+}
+
 static void several_objectives_add_up(void **state)
 {
     (void)state;
@@ -242,6 +265,7 @@ int main(void)
         cmocka_unit_test(every_system_learns_and_resumes_with_every_objective),
         cmocka_unit_test(objectives_of_weight_zero_leave_no_trace),
         cmocka_unit_test(the_features_have_the_width_that_systems_say),
+        cmocka_unit_test(the_head_stands_where_the_features_are),
         cmocka_unit_test(several_objectives_add_up),
         cmocka_unit_test(what_makes_no_sense_is_refused),
         cmocka_unit_test(the_adversary_may_predict_anything),

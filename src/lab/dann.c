@@ -11,9 +11,10 @@
 
 enum { MANY = 50000, FEW = 600 };
 
-#define NET                                                                                                                             \
-    "--type cnn --layers c5x32,p2,c5x48,p2,f100,f100 --pool flatten --optimizer sgd --beta1 0.9 --learn-rate 0.01 --lr-schedule dann "   \
-    "--mini-batch 64 --maxi-batch 0 --after-epochs 15 --early-stopping 0 --valid-epochs 0 "
+#define NET                                                                                                        \
+    "--type cnn --layers c5x32,p2,c5x48,p2,f100,f100 --pool flatten --features-at pool --optimizer sgd --beta1 0.9 " \
+    "--learn-rate 0.01 --lr-schedule dann --mini-batch 64 --maxi-batch 0 --after-epochs 15 --early-stopping 0 "      \
+    "--valid-epochs 0 "
 #define DANN NET "--objective domain --gamma 10 --unlabelled-batch 64 "
 
 /* about: what is learned from, and the target beside it */

@@ -8,6 +8,9 @@
  *                                                   (Williams 1992) teaches a by R = log p(y): loss - (R - b) log a_j - entropy H(a)
  *     logits = dense layers(F) W + b
  *
+ * The features (model.h) are what the dense layers give, or F itself (--features-at pool): then dense layers belong to
+ * the answer, and a domain head stands behind the convolutions (Ganin et al. 2016).
+ *
  * With gap and no dense layer, the class activation map M_c = f w_c (Zhou et al. 2016) says what every cell adds:
  * its mean is the logit of class c minus its bias. A spatial transformer (--front stn; Jaderberg et al. 2015) may
  * stand before everything: it looks at the picture, chooses a map of places, and the network sees the picture
@@ -22,7 +25,7 @@
 #include "regard/spatial.h"
 
 typedef struct {
-    char   *layers, *pool, *front, *grid, *front_layers, *pixels, *head;
+    char   *layers, *pool, *front, *grid, *front_layers, *pixels, *head, *features_at;
     double  dropout, front_rate, temperature, reward, entropy, soft_share;
     char   *baseline;
     int64_t fronts, front_size;
@@ -39,6 +42,8 @@ static const rg_option options[] = {
       "what follows the pooling; maps: nothing, the last maps are the classes", 0, "dense|maps", NULL },
     { RG_OPTION_STRING, "pool", offsetof(settings, pool), "gap", "how the last maps become one row", 0,
       "gap|max|flatten|soft|hard|gumbel", NULL },
+    { RG_OPTION_STRING, "features-at", offsetof(settings, features_at), "dense",
+      "what counts as the features: the pooled maps, or what the dense layers make of them", 0, "pool|dense", NULL },
     { RG_OPTION_REAL, "dropout", offsetof(settings, dropout), "0",
       "share of the row before the classes that is dropped", 0, "[0,1)", NULL },
     { RG_OPTION_REAL, "temperature", offsetof(settings, temperature), "1", "of --pool gumbel", 0, "(0,inf)", NULL },
@@ -142,7 +147,7 @@ static rg_status build(rg_model *m)
         return rg_fail(RG_EINVAL, "--head maps: the layers give %zu numbers, there are %zu classes", given, classes);
     if (is(s->head, "dense") && classes) rg_dense_init(&q->output, m->params, "output", given, classes, RG_IDENTITY);
     if (front) (void)rg_params_rate(m->params, "front.*", s->front_rate);
-    RG_TRY(rg_sizes_put(&m->sizes, "units", rg_net_units(&q->net, units)));
+    RG_TRY(rg_sizes_put(&m->sizes, "units", is(s->features_at, "pool") ? units : given));
     if (front) RG_TRY(rg_sizes_put(&m->sizes, "front-height", q->height));
     if (front) RG_TRY(rg_sizes_put(&m->sizes, "front-width", q->width));
     RG_TRY(rg_sizes_put(&m->sizes, "cells-down", rg_net_height(&q->net)));
@@ -263,13 +268,28 @@ static const rg_real *log_p(rg_tape *t, const rg_batch *b, const rg_tensor *logi
     return R;
 }
 
+/* (pictures, units) of the pooled row. */
+static rg_tensor *dense_layers(rg_tape *t, const rg_model *m, rg_tensor *row)
+{
+    const parts *q = m->parts;
+    return rg_dropout(t, rg_net_dense(t, &q->net, row), its(m)->dropout);
+}
+
+/* (pictures, classes) of the features. */
+static rg_tensor *classify(rg_tape *t, const rg_model *m, rg_tensor *x)
+{
+    const parts *q = m->parts;
+    if (is(its(m)->features_at, "pool")) x = dense_layers(t, m, x);
+    return q->output.w ? rg_dense_run(t, &q->output, x) : x;
+}
+
 /* What draws of cells have to learn, beside the loss of the answer. */
 static rg_tensor *add_score_function(rg_tape *t, const rg_model *m, const rg_batch *b, const pooled *p, rg_tensor *row)
 {
     parts *q = m->parts;
     if (!p->picked || !rg_tape_learning(t) || b->fields <= RG_LABEL || b->field[RG_LABEL].kind != RG_FIELD_CLASS)
         return row;
-    const rg_tensor *logits = q->output.w ? rg_dense_run(t, &q->output, rg_detach(t, row)) : row;
+    const rg_tensor *logits = classify(t, m, rg_detach(t, row));
     const rg_real   *R = log_p(t, b, logits);
     return R ? rg_attach_loss(t, row, rg_hard_loss(t, &q->hard, p->a, p->picked, R, p->reach)) : NULL;
 }
@@ -314,16 +334,15 @@ static rg_tensor *features(rg_tape *t, const rg_model *m, const void *data, rg_t
     rg_tensor   *maps = rg_net_maps(t, &q->net, front(t, m, x)); /* (cells, D) */
     show_map(t, m, data, maps);
     const pooled p = pool(t, m, maps);
-    rg_tensor   *row = rg_dropout(t, rg_net_dense(t, &q->net, p.row), its(m)->dropout); /* (pictures, units) */
+    rg_tensor   *row = is(its(m)->features_at, "pool") ? p.row : dense_layers(t, m, p.row);
     return add_score_function(t, m, data, &p, row);
 }
 
 static rg_tensor *answer(rg_tape *t, const rg_model *m, const void *data, rg_tensor *x)
 {
-    const parts *q = m->parts;
     (void)data;
     if (!rg_model_size(m, "classes")) return rg_tape_fail(t, RG_EMATCH, "the model has features only, no classes");
-    return q->output.w ? rg_dense_run(t, &q->output, x) : x; /* (pictures, classes) */
+    return classify(t, m, x);
 }
 
 static const rg_attention_use uses[] = {
