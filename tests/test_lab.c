@@ -37,6 +37,37 @@ static void words_are_options_and_the_later_counts(void **state)
     rg_recipe_free(r);
 }
 
+/* Options of objectives exist where the objectives are named, wherever that is. */
+static void words_name_objectives_and_their_options(void **state)
+{
+    (void)state;
+    rg_recipe *r;
+    if (recipe_of(&r, "--gamma 5 --type words --objective vat --epsilon 3 --objective domain vat", "") != RG_OK)
+        fail_msg("%s", rg_message());
+    const rg_training t = rg_recipe_training(r, NULL);
+    assert_int_equal(t.objective_count, 2);
+    assert_string_equal(t.objectives[0].objective->name, "domain");
+    assert_string_equal(t.objectives[1].objective->name, "vat");
+    rg_recipe_free(r);
+}
+
+/* Every word of every row of every experiment is an option of what the row trains. */
+static void rows_of_all_experiments_are_options(void **state)
+{
+    (void)state;
+    size_t rows = 0;
+    for (const rg_experiment *const *e = rg_experiment_all(); *e; e++)
+        for (const rg_row *row = (*e)->grid ? (*e)->grid->rows : NULL; row && row->name; row++) {
+            rg_recipe *r;
+            if (row->of || !row->options || strstr(row->options, "--init-from")) continue;
+            if (recipe_of(&r, row->options, "data") != RG_OK)
+                fail_msg("%s, %s: %s\n%s", (*e)->name, row->name, rg_message(), row->options);
+            rg_recipe_free(r);
+            rows++;
+        }
+    assert_true(rows > 40);
+}
+
 static void a_folder_with_blanks_stays_one_word(void **state)
 {
     (void)state;
@@ -93,7 +124,7 @@ static const rg_row    rows[] = { { "a", "", 0, 0, NULL, NULL },
                                   { "c", "", 0, 0, NULL, NULL } };
 static const rg_column columns[] = { { "x", "x", 1, 0 }, { NULL, NULL, 0, 0 } };
 
-static double sampled; /* the error that sentences have; below 0: not known */
+static double    sampled; /* the error that sentences have; below 0: not known */
 static rg_status resample(rg_resampled *out, const rg_grid_job *job, const rg_claim *claim, const rg_outcome *a,
                           const rg_outcome *b)
 {
@@ -125,14 +156,14 @@ static void verdicts_need_two_standard_errors(void **state)
         { { RG_CLAIM_LEAST, "a", NULL, 3, NULL, NULL, 0 }, "2 4", "", "", -1, "holds" },
         { { RG_CLAIM_MOST, "a", NULL, 2.9, NULL, NULL, 0 }, "2 4", "", "", -1, "does not hold" },
         { { RG_CLAIM_LEAST, "b", NULL, 3, NULL, NULL, 0 }, "2 4", "", "", -1, "not measured" },
-        { { RG_CLAIM_ABOVE, "a", "b", 0, NULL, NULL, 0 }, "10 11 12", "7 8 9", "", -1, "holds" },          /* 3 +- 0.82 */
-        { { RG_CLAIM_ABOVE, "a", "b", 2, NULL, NULL, 0 }, "10 11 12", "7 8 9", "", -1, "undecided" },      /* 1 above 2 */
-        { { RG_CLAIM_ABOVE, "a", "b", 5, NULL, NULL, 0 }, "10 11 12", "7 8 9", "", -1, "does not hold" },  /* 2 below 5 */
-        { { RG_CLAIM_ABOVE, "a", "b", -1, NULL, NULL, 0 }, "8", "8.5", "", -1, "holds" },                  /* one seed, no error */
-        { { RG_CLAIM_ABOVE, "a", "b", 0, NULL, NULL, 0 }, "9", "8", "", 0.6, "undecided" },                /* error of sentences */
+        { { RG_CLAIM_ABOVE, "a", "b", 0, NULL, NULL, 0 }, "10 11 12", "7 8 9", "", -1, "holds" },         /* 3 +- 0.82 */
+        { { RG_CLAIM_ABOVE, "a", "b", 2, NULL, NULL, 0 }, "10 11 12", "7 8 9", "", -1, "undecided" },     /* 1 above 2 */
+        { { RG_CLAIM_ABOVE, "a", "b", 5, NULL, NULL, 0 }, "10 11 12", "7 8 9", "", -1, "does not hold" }, /* 2 below 5 */
+        { { RG_CLAIM_ABOVE, "a", "b", -1, NULL, NULL, 0 }, "8", "8.5", "", -1, "holds" },                 /* one seed, no error */
+        { { RG_CLAIM_ABOVE, "a", "b", 0, NULL, NULL, 0 }, "9", "8", "", 0.6, "undecided" },               /* error of sentences */
         { { RG_CLAIM_ABOVE, "a", "b", 0, NULL, NULL, 0 }, "9", "8", "", 0.4, "holds" },
-        { { RG_CLAIM_ABOVE, "a", "b", 0, NULL, NULL, 0 }, "9 9.1", "8 8.1", "", 5, "holds" },              /* seeds go before sentences */
-        { { RG_CLAIM_ABOVE, "a", "b", 0, NULL, NULL, 2 }, "9", "4.4", "", -1, "holds" },                   /* twice */
+        { { RG_CLAIM_ABOVE, "a", "b", 0, NULL, NULL, 0 }, "9 9.1", "8 8.1", "", 5, "holds" }, /* seeds go before sentences */
+        { { RG_CLAIM_ABOVE, "a", "b", 0, NULL, NULL, 2 }, "9", "4.4", "", -1, "holds" },      /* twice */
         { { RG_CLAIM_ABOVE, "a", "b", 0, NULL, NULL, 2 }, "9", "4.6", "", -1, "does not hold" },
         { { RG_CLAIM_ABOVE, "a", "b", 0, NULL, NULL, 0 }, "9", "", "", -1, "not measured" },
         { { RG_CLAIM_SPREAD, "a b c", NULL, 2, NULL, NULL, 0 }, "1", "2", "3", -1, "holds" },
@@ -160,6 +191,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_are_options_and_the_later_counts),
+        cmocka_unit_test(words_name_objectives_and_their_options),
+        cmocka_unit_test(rows_of_all_experiments_are_options),
         cmocka_unit_test(a_folder_with_blanks_stays_one_word),
         cmocka_unit_test(words_that_are_no_options_are_refused),
         cmocka_unit_test(results_have_means_and_deviations_of_what_is_finite),

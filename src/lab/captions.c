@@ -3,7 +3,7 @@
 
 #define SCENES "--type caption --layers c3x32s2,c3x64,p2,c3x64 --dim-emb 64 --dim-rnn 128 --dropout-rnn 0 --mini-batch 32 --learn-rate 0.002 --lr-schedule cosine --lr-least 0.0001 --after-batches 6000 --valid-freq 1500 --early-stopping 0 "
 #define FLICKR                                                                                                     \
-    "--type caption -t {data}/flickr8k/captions.tsv.gz --pictures {data}/flickr8k/images-train.tar --valid-sets "  \
+    "--type caption --train-sets {data}/flickr8k/captions.tsv.gz --pictures {data}/flickr8k/images-train.tar --valid-sets "  \
     "{data}/flickr8k/captions.tsv.gz "                                                                             \
     "--valid-pictures {data}/flickr8k/images-dev.tar --test-sets {data}/flickr8k/captions.tsv.gz --test-pictures " \
     "{data}/flickr8k/images-test.tar "                                                                             \

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "regard/text.h"
+
 rg_status rg_row_words_add(rg_words *w, char *word)
 {
     char **larger = word ? rg_realloc(w->word, (w->count + 1) * sizeof *larger) : NULL;
@@ -68,12 +70,37 @@ static rg_status set_all(rg_recipe *recipe, const rg_words *w)
     return RG_OK;
 }
 
+/* All values of a flag's last mention as a list of YAML: "domain, vat". */
+static rg_status add_list(rg_text *yaml, const rg_words *w, const char *flag)
+{
+    size_t last = w->count;
+    for (size_t i = 0; i < w->count; i++)
+        if (strcmp(w->word[i], flag) == 0) last = i;
+    for (size_t i = last + 1; i < w->count && !is_flag(w->word[i]); i++)
+        RG_TRY(rg_text_print(yaml, "%s%s", i > last + 1 ? ", " : "", w->word[i]));
+    return RG_OK;
+}
+
+/* What decides which options there are. */
+static rg_status write_header(rg_text *yaml, const rg_words *w)
+{
+    const char *type = value_of(w, "--type"), *preset = value_of(w, "--preset");
+    if (*type) RG_TRY(rg_text_print(yaml, "type: %s\n", type));
+    if (*preset) RG_TRY(rg_text_print(yaml, "preset: %s\n", preset));
+    if (!*value_of(w, "--objective")) return RG_OK;
+    RG_TRY(rg_text_print(yaml, "objective: ["));
+    RG_TRY(add_list(yaml, w, "--objective"));
+    return rg_text_print(yaml, "]\n");
+}
+
 rg_status rg_words_recipe(rg_recipe **out, const rg_words *w)
 {
-    const char *type = value_of(w, "--type"), *preset = value_of(w, "--preset"), *from = value_of(w, "--init-from");
-    char       *yaml = rg_format("%s%s\n%s%s\n", *type ? "type: " : "", type, *preset ? "preset: " : "", preset);
-    rg_status   status = yaml ? rg_recipe_new(out, yaml) : RG_ENOMEM;
-    rg_free(yaml);
+    const char *from = value_of(w, "--init-from");
+    rg_text     yaml = { 0 };
+    rg_status   status = write_header(&yaml, w);
+    *out = NULL;
+    if (status == RG_OK) status = rg_recipe_new(out, rg_text_c(&yaml));
+    rg_text_free(&yaml);
     if (status == RG_OK && *from) status = rg_recipe_start_from(*out, from);
     if (status == RG_OK) status = set_all(*out, w);
     if (status != RG_OK) {

@@ -3,7 +3,7 @@
 
 #define SHAPES "--type san --layers c3x32s2,c3x64s2,c3x64s2,c3x64 --width 128 --dropout 0 --mini-batch 16 --learn-rate 0.001 --lr-schedule cosine --lr-least 0.00005 --after-batches 15000 --valid-freq 3000 --early-stopping 0 "
 #define DAQUAR                                                                                                                                \
-    "--type san -t {data}/daquar/qa.train.tsv.gz --pictures {data}/daquar/images-train.tar --test-sets {data}/daquar/qa.test.tsv.gz "           \
+    "--type san --train-sets {data}/daquar/qa.train.tsv.gz --pictures {data}/daquar/images-train.tar --test-sets {data}/daquar/qa.test.tsv.gz "           \
     "--test-pictures {data}/daquar/images-test.tar --features {data}/mobilenet_v2/mobilenet_v2_1.0_224.safetensors --width 256 --dropout 0.5 "  \
     "--learn-rate 0.0005 --after-epochs 12 --early-stopping 0 --restore-best false "
 
