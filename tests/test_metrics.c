@@ -23,11 +23,11 @@ typedef struct lines {
 
 static lines read_lines(const char *folder, const char *name, const char *ending)
 {
-    lines     all = { NULL, 0 };
-    char      path[1000];
-    rg_lines *reader = NULL;
-    rg_line   line;
-    bool      more;
+    lines           all = { NULL, 0 };
+    char            path[1000];
+    rg_lines       *reader = NULL;
+    rg_line         line;
+    bool            more;
     rg_lines_config as_is = { RG_TEXT_AS_IS, 1 << 20 };
     snprintf(path, sizeof path, "%s/%s.%s", folder, name, ending);
     assert_int_equal(rg_lines_open(&reader, path, &as_is), RG_OK);
@@ -170,14 +170,19 @@ static void numbers_of_a_given_folder_are_met(void **state)
 static void tokenisers_cut_as_described(void **state)
 {
     (void)state;
-    static const struct { rg_tokenizer tokenizer; const char *in, *out; } cases[] = {
+    static const struct {
+        rg_tokenizer tokenizer;
+        const char  *in, *out;
+    } cases[] = {
         { RG_TOKENIZE_13A, "Hello, world! It's 3.50 (not 4-5).", "Hello , world ! It's 3.50 ( not 4 - 5 ) ." },
         { RG_TOKENIZE_13A, "a &amp; b &lt;c&gt;", "a & b < c >" },
         { RG_TOKENIZE_13A, "", "" },
         { RG_TOKENIZE_INTL, "It\xE2\x80\x99s 3.50 \xE2\x82\xAC, ok?", "It \xE2\x80\x99 s 3.50 \xE2\x82\xAC , ok ?" },
         { RG_TOKENIZE_CHAR, "ab c", "a b c" },
         { RG_TOKENIZE_NONE, " a  b, ", "a b," },
-        { RG_TOKENIZE_ZH, "\xE4\xBD\xA0\xE5\xA5\xBD" "abc", "\xE4\xBD\xA0 \xE5\xA5\xBD abc" },
+        { RG_TOKENIZE_ZH, "\xE4\xBD\xA0\xE5\xA5\xBD"
+                          "abc",
+          "\xE4\xBD\xA0 \xE5\xA5\xBD abc" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         rg_text text = { 0 };
@@ -218,6 +223,28 @@ static void rouge_is_as_counted_by_hand(void **state)
     rg_scorer_free(s);
 }
 
+/* The same text gives 100; each sign that makes a difference, less. */
+static void words_of_rouge_keep_the_signs_inside_them(void **state)
+{
+    (void)state;
+    near("words", "the last point", one("rouge1", "U.S. firms rose.", "u.s firms rose"), 100);
+    near("words", "of three one", one("rouge1", "u s firms", "U.S. firms"), 100 * 2 * (1.0 / 3) * (1.0 / 2) / (5.0 / 6));
+    near("words", "numbers", one("rouge1", "7,000 at 4.5", "7,000, AT (4.5)"), 100);
+    near("words", "numbers cut", one("rouge1", "7 000", "7,000"), 0);
+    near("words", "joined", one("rouge1", "A&P's U.S.-Japan and/or know-how", "<a&p's> \"u.s.-japan\" and/or 'know-how'"), 100);
+    near("words", "typographic", one("rouge1", "asia\xE2\x80\x99s", "asia s"), 0);
+    near("words", "signs alone", one("rouge1", "a - b & c ... d", "a b c d"), 100);
+    near("words", "other signs cut", one("rouge1", "a<b>c", "a b c"), 100);
+    rg_scorer_config config = RG_SCORER_CONFIG_DEFAULT;
+    const char      *ref = "U.S. firms";
+    rg_scorer       *s = NULL;
+    config.split_words = true;
+    assert_int_equal(rg_scorer_new(&s, "rouge1", &config), RG_OK);
+    assert_int_equal(rg_scorer_add(s, "u s firms", &ref, 1), RG_OK);
+    near("words", "split", rg_scorer_score(s), 100);
+    rg_scorer_free(s);
+}
+
 static void ter_counts_a_moved_phrase_as_one_edit(void **state)
 {
     (void)state;
@@ -231,7 +258,7 @@ static void ter_counts_a_moved_phrase_as_one_edit(void **state)
 static void confidence_and_parts_follow_from_the_segments(void **state)
 {
     (void)state;
-    lines hyp = read_lines(TEST_DATA "/metrics", "free", "hyp"), ref = read_lines(TEST_DATA "/metrics", "free", "ref");
+    lines      hyp = read_lines(TEST_DATA "/metrics", "free", "hyp"), ref = read_lines(TEST_DATA "/metrics", "free", "ref");
     rg_scorer *s = score("bleu", NULL, &hyp, &ref, 1);
     double     mean, half, mean2, half2, scores[3];
     size_t     counts[3], *all = calloc(hyp.count, sizeof *all);
@@ -317,6 +344,7 @@ int main(void)
         cmocka_unit_test(numbers_of_a_given_folder_are_met),
         cmocka_unit_test(tokenisers_cut_as_described),
         cmocka_unit_test(rouge_is_as_counted_by_hand),
+        cmocka_unit_test(words_of_rouge_keep_the_signs_inside_them),
         cmocka_unit_test(ter_counts_a_moved_phrase_as_one_edit),
         cmocka_unit_test(confidence_and_parts_follow_from_the_segments),
         cmocka_unit_test(alignment_error_is_as_defined),

@@ -26,12 +26,16 @@ const char *rg_tokenizer_name(rg_tokenizer tokenizer);
 rg_status rg_tokenize(rg_text *out, rg_tokenizer tokenizer, const char *line, size_t bytes);
 
 typedef struct rg_scorer_config {
-    rg_tokenizer tokenizer;  /* bleu                                                             */
-    bool         lowercase;  /* bleu, chrf; ter and rouge are always lower-cased                 */
-    bool         normalized; /* ter: split punctuation, as tercom's -N                           */
-    size_t       max_bytes;  /* rouge: look at so many bytes of the output only (75 for DUC); 0: all */
+    rg_tokenizer tokenizer;   /* bleu                                                             */
+    bool         lowercase;   /* bleu, chrf; ter and rouge are always lower-cased                 */
+    bool         normalized;  /* ter: split punctuation, as tercom's -N                           */
+    size_t       max_bytes;   /* rouge: look at so many bytes of the output only (75 for DUC); 0: all */
+    bool         split_words; /* rouge: cut words at every sign, also inside U.S. and 4.5       */
 } rg_scorer_config;
-#define RG_SCORER_CONFIG_DEFAULT { RG_TOKENIZE_13A, false, false, 0 }
+#define RG_SCORER_CONFIG_DEFAULT                \
+    {                                           \
+        RG_TOKENIZE_13A, false, false, 0, false \
+    }
 
 typedef struct rg_scorer rg_scorer;
 
@@ -125,10 +129,10 @@ typedef struct rg_set_counts {
 rg_status rg_set_compare(rg_set_counts *out, const int32_t *predicted, size_t predicted_count, const int32_t *gold,
                          size_t gold_count);
 /* Spans of a sentence: hit where type, begin and end agree. Added to *sums. */
-void      rg_spans_compare(rg_set_counts *sums, const int32_t *gold, const int32_t *predicted, size_t n,
-                           const rg_names *tags);
-double    rg_set_f1(rg_set_counts counts);  /* 1 when both are empty */
-double    rg_set_iou(rg_set_counts counts);
+void   rg_spans_compare(rg_set_counts *sums, const int32_t *gold, const int32_t *predicted, size_t n,
+                        const rg_names *tags);
+double rg_set_f1(rg_set_counts counts); /* 1 when both are empty */
+double rg_set_iou(rg_set_counts counts);
 
 /* Rectangles in pictures, in pixels: columns x .. x + width, lines y .. y + height. */
 typedef struct rg_box {
@@ -154,11 +158,11 @@ typedef struct rg_judging {
     const char        *predicted; /* file of answers, one per line (or per blank-separated block); "-": standard input */
     const char *const *gold;      /* files of what is right, at least one                                               */
     size_t             gold_count;
-    const void        *options;   /* filled from the family's rows                                                      */
-    bool               json;      /* one JSON object per line instead of a table                                        */
-    int                digits;    /* after the point                                                                     */
-    rg_text           *out;       /* what is to be printed: tables within 80 columns, or JSON lines; appended            */
-    rg_text           *notes;     /* remarks for people, one per line; appended                                          */
+    const void        *options; /* filled from the family's rows                                                      */
+    bool               json;    /* one JSON object per line instead of a table                                        */
+    int                digits;  /* after the point                                                                     */
+    rg_text           *out;     /* what is to be printed: tables within 80 columns, or JSON lines; appended            */
+    rg_text           *notes;   /* remarks for people, one per line; appended                                          */
 } rg_judging;
 
 /* Metrics of one kind of answer: `regard evaluate --type NAME GOLD... < predicted`. A family is a constant in

@@ -14,7 +14,7 @@
 typedef struct evaluate_options {
     rg_list metrics, lengths;
     char   *tokenize, *source, *plot, *baseline;
-    bool    lowercase, normalized, confidence, sentences, by_length;
+    bool    lowercase, normalized, confidence, sentences, by_length, rouge_split;
     int64_t samples, seed, rouge_bytes;
 } evaluate_options;
 
@@ -29,6 +29,8 @@ static const rg_option rows[] = {
       NULL },
     { RG_OPTION_INT, "rouge-bytes", offsetof(evaluate_options, rouge_bytes), "0",
       "ROUGE: recall of the first so many bytes of the output (75 for DUC)", 0, "[0,inf)" },
+    { RG_OPTION_BOOL, "rouge-split", offsetof(evaluate_options, rouge_split), "false",
+      "ROUGE: cut words at every sign, as rouge_score does, not only around U.S., 4.5 and know-how", 0, NULL },
     { RG_OPTION_BOOL, "confidence", offsetof(evaluate_options, confidence), "false", "95 % interval by resampling", 0,
       NULL },
     { RG_OPTION_INT, "samples", offsetof(evaluate_options, samples), "1000", "how often to resample", 0,
@@ -118,7 +120,7 @@ typedef struct job {
     text_file               hypothesis, source, *references;
     size_t                  count; /* of references */
     uint32_t               *lengths, *edges;
-    rg_record              *plot;   /* a series a metric, for --plot */
+    rg_record              *plot; /* a series a metric, for --plot */
     rg_figure_format        format;
 } job;
 
@@ -304,9 +306,9 @@ static rg_status draw(const job *j, const char *title, const double *scores, con
 
 static rg_status print_by_length(const job *j, const rg_scorer *s)
 {
-    size_t  n = j->options->lengths.count + 1;
-    double *scores = rg_alloc_array(n, sizeof *scores);
-    size_t *counts = rg_alloc_array(n, sizeof *counts);
+    size_t    n = j->options->lengths.count + 1;
+    double   *scores = rg_alloc_array(n, sizeof *scores);
+    size_t   *counts = rg_alloc_array(n, sizeof *counts);
     rg_status status = scores && counts ? RG_OK : RG_ENOMEM;
     if (status == RG_OK) status = rg_scorer_by_length(scores, counts, s, j->lengths, j->edges, n - 1);
     if (status == RG_OK) {
@@ -343,6 +345,7 @@ static rg_status evaluate_sentences(const job *j, const char *name)
     config.lowercase = o->lowercase;
     config.normalized = o->normalized;
     config.max_bytes = (size_t)o->rouge_bytes;
+    config.split_words = o->rouge_split;
     RG_TRY(rg_scorer_new(&s, name, &config));
     rg_status status = fill(s, j);
     if (status == RG_OK && o->sentences) print_sentences(j, s);
@@ -411,8 +414,8 @@ static rg_status evaluate(const job *j, const char *name)
 
 static bool is_metric(const char *word)
 {
-    static const char *const names[] = { "bleu",   "chrf",   "chrf++", "ter",   "rouge", "rouge1",
-                                         "rouge2", "rougeL", "gleu",   "exact", "aer" };
+    static const char *const names[] = { "bleu", "chrf", "chrf++", "ter", "rouge", "rouge1",
+                                         "rouge2", "rougeL", "gleu", "exact", "aer" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(word, names[i])) return true;
     return false;
@@ -421,9 +424,9 @@ static bool is_metric(const char *word)
 /* --baseline lead:N: the first N words of every source line. */
 static rg_status read_baseline(job *j)
 {
-    const char *text = j->options->baseline;
-    text_file   source = { .count = 0 };
-    char       *end = NULL;
+    const char     *text = j->options->baseline;
+    text_file       source = { .count = 0 };
+    char           *end = NULL;
     const long long n = strncmp(text, "lead:", 5) == 0 ? strtoll(text + 5, &end, 10) : 0;
     if (n < 1 || n > 1000000 || *end) return rg_fail(RG_EINVAL, "--baseline %s: lead:N, such as lead:8", text);
     if (!*j->options->source)

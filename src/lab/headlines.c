@@ -47,7 +47,7 @@ static const rg_claim claims[] = {
     { RG_CLAIM_ABOVE, "attention", "seq2seq", 3, "rouge1", "attention", 0 },
     { RG_CLAIM_ABOVE, "copy", "attention", 2, "rouge1", "copying", 0 },
     { RG_CLAIM_ABOVE, "copy", "attention", 5, "names", "rare words are copied", 0 },
-    { RG_CLAIM_LEAST, "copy", NULL, 29.97, "rouge1", "two more than the first ten words of the lead", 0 },
+    { RG_CLAIM_LEAST, "attention", NULL, 29.2, "rouge1", "two more than the first ten words of the lead", 0 },
     { RG_CLAIM_LEAST, NULL, NULL, 0, NULL, NULL, 0 },
 };
 
