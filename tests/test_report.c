@@ -47,6 +47,43 @@ static void a_log_becomes_curves_and_the_last_samples(void **state)
     unlink("report_test.jsonl");
 }
 
+/* Losses of phases and notes of objectives are curves of their own; sheets of samples lie beside the log, and those of
+ * a run that was begun again do not count. */
+static void phases_objectives_and_sheets_are_drawn(void **state)
+{
+    static const char png[] = "\x89PNG\r\n\x1a\n....";
+    static const char text[] = "{\"step\":10,\"loss\":2,\"phases\":{\"discriminator\":1.5,\"generator\":0.5}}\n"
+                               "{\"step\":10,\"loss\":2,\"objective\":{\"lambda\":0.25,\"domain-accuracy\":0.75}}\n"
+                               "{\"step\":10,\"valid\":{\"parzen\":1.5}}\n{\"step\":20,\"valid\":{\"parzen\":1.6}}\n"
+                               "{\"step\":30,\"valid\":{\"parzen\":1.7}}\n{\"step\":20,\"begin\":\"resumed\"}\n";
+    rg_record        *r = NULL;
+    char             *html = NULL;
+    size_t            bytes = 0;
+    (void)state;
+    put("sheets.jsonl", text);
+    mkdir("sheets.samples", 0777);
+    put("sheets.samples/000020.png", png);
+    put("sheets.samples/000030.png", png);
+    assert_int_equal(rg_report_read(&r, "sheets"), RG_OK);
+    assert_string_equal(r->curves[1].title, "Loss of each phase");
+    assert_int_equal(r->curves[1].count, 2);
+    assert_string_equal(r->curves[2].title, "Objectives");
+    assert_string_equal(r->curves[2].series[0].name, "lambda");
+    assert_true(r->curves[2].series[0].y[0] == 0.25);
+    assert_int_equal(r->label_lists, 1); /* no sheet of step 10, and step 30 was before the run resumed */
+    assert_string_equal(r->labels[0].name, "samples at step 20");
+    assert_int_equal(r->labels[0].picture_bytes, strlen(png));
+    rg_record_free(r);
+    assert_int_equal(rg_report_write(&html, &bytes, "sheets"), RG_OK);
+    assert_non_null(strstr(html, "domain-accuracy"));
+    assert_non_null(strstr(html, "<figcaption>samples at step 20</figcaption>"));
+    rg_free(html);
+    unlink("sheets.jsonl");
+    unlink("sheets.samples/000020.png");
+    unlink("sheets.samples/000030.png");
+    rmdir("sheets.samples");
+}
+
 static void only_the_last_run_of_a_log_is_drawn(void **state)
 {
     static const struct {
@@ -102,7 +139,7 @@ static void a_damaged_line_is_named(void **state)
 {
     static const char *const bad[] = { "{\"step\":1,\"loss\":2}\nnonsense\n{\"step\":2}\n",
                                        "{\"step\":1,\"loss\":2}\n[1]\n", NULL };
-    rg_record *r = NULL;
+    rg_record               *r = NULL;
 
     (void)state;
     for (int i = 0; bad[i]; i++) {
@@ -119,12 +156,12 @@ static void a_damaged_line_is_named(void **state)
 static void the_page_cannot_be_broken_by_a_label(void **state)
 {
     static const char *const evil[] = { "</script><script>alert(1)</script>", "\"><img src=x>" };
-    rg_page_options options = { .live = true };
-    rg_record      *r = NULL;
-    rg_map_place    place = RG_MAP_PLACE_DEFAULT;
-    rg_real         w[4] = { 1, 0, 0, 1 };
-    char           *html = NULL;
-    size_t          l, bytes, scripts = 0;
+    rg_page_options          options = { .live = true };
+    rg_record               *r = NULL;
+    rg_map_place             place = RG_MAP_PLACE_DEFAULT;
+    rg_real                  w[4] = { 1, 0, 0, 1 };
+    char                    *html = NULL;
+    size_t                   l, bytes, scripts = 0;
 
     (void)state;
     assert_int_equal(rg_record_new(&r, "</title><script>", ""), RG_OK);
@@ -156,9 +193,9 @@ static void ticks_are_round_and_inside(void **state)
 {
     (void)state;
     for (int i = 0; i < 2000; i++) {
-        double   low = (i % 17 - 8) * pow(10, i % 11 - 5), ticks[RG_TICKS_MOST];
+        double  low = (i % 17 - 8) * pow(10, i % 11 - 5), ticks[RG_TICKS_MOST];
         rg_axis s = { low, low + pow(10, i % 7 - 3) * (1 + i % 13), false };
-        size_t   n = rg_axis_ticks(ticks, &s, 6);
+        size_t  n = rg_axis_ticks(ticks, &s, 6);
         assert_in_range(n, 1, 6);
         for (size_t k = 0; k < n; k++)
             assert_true(ticks[k] >= s.low - 1e-6 * (s.high - s.low) && ticks[k] <= s.high + 1e-6 * (s.high - s.low));
@@ -191,6 +228,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_log_becomes_curves_and_the_last_samples),
+        cmocka_unit_test(phases_objectives_and_sheets_are_drawn),
         cmocka_unit_test(only_the_last_run_of_a_log_is_drawn),
         cmocka_unit_test(the_page_shows_the_best_and_escapes_what_it_shows),
         cmocka_unit_test(a_damaged_line_is_named),

@@ -45,6 +45,9 @@ static rg_status print_curves(const rg_record *r)
         printf("%s%s", i ? "\n" : "", text);
         rg_free(text);
     }
+    if (r->label_lists)
+        printf("\n%zu sheets of samples, the last of %s: --html draws them\n", r->label_lists,
+               r->labels[r->label_lists - 1].name + strlen("samples at "));
     return RG_OK;
 }
 
@@ -68,7 +71,7 @@ static rg_status run(rg_call *call)
 
 const rg_command rg_command_report = {
     .name = "report",
-    .summary = "draw a training run: loss, validation, learning rate, samples",
+    .summary = "draw a training run: loss, validation, objectives, learning rate, samples",
     .arguments = "RUN",
     .details =
         "RUN is a model trained by `regard train` (its log lies beside it), a log in JSON lines (docs/record.md), or a "

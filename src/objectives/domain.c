@@ -45,9 +45,10 @@ static const rg_option options[] = {
 };
 
 typedef struct {
-    rg_dense layer[MOST_LAYERS + 1];
-    size_t   layers;
-    atomic_uint_least64_t right, asked; /* since the last log line; workers count at the same time */
+    rg_dense              layer[MOST_LAYERS + 1];
+    size_t                layers;
+    atomic_uint_least64_t right, asked;           /* since the last log line; workers count at the same time */
+    atomic_uint_least64_t task_right, task_asked; /* the same of the answers to labelled examples */
 } parts;
 
 static bool        is(const char *a, const char *b) { return strcmp(a, b) == 0; }
@@ -167,21 +168,44 @@ static int32_t *targets(rg_tape *t, const settings *s, const rg_batch *b, const 
     return to;
 }
 
+static bool is_best(const rg_tensor *y, size_t row, int32_t c)
+{
+    const rg_real *x = rg_tensor_row(y, row);
+    for (size_t k = 0; k < rg_tensor_cols(y); k++)
+        if (x[k] > x[c] || (x[k] == x[c] && k < (size_t)c)) return false;
+    return true;
+}
+
 /* How often the head is right, for the log. */
 static void count(parts *q, const rg_tensor *y, const int32_t *to)
 {
     uint64_t right = 0, asked = 0;
     for (size_t i = 0; i < rg_tensor_rows(y); i++) {
-        const rg_real *x = rg_tensor_row(y, i);
-        size_t         best = 0;
         if (to[i] < 0) continue;
-        for (size_t c = 1; c < rg_tensor_cols(y); c++)
-            if (x[c] > x[best]) best = c;
         asked++;
-        right += best == (size_t)to[i];
+        right += is_best(y, i, to[i]);
     }
     atomic_fetch_add(&q->right, right);
     atomic_fetch_add(&q->asked, asked);
+}
+
+/* And how often the answers are: classes, one per example or per word. */
+static void count_answers(parts *q, const rg_batch *b, const rg_tensor *logits)
+{
+    const rg_field *label = &b->field[RG_LABEL];
+    const size_t    N = rg_tensor_rows(logits);
+    uint64_t        right = 0, asked = 0;
+    if (b->fields <= RG_LABEL || !label->ids || (N != b->examples && N != rg_field_rows(label))) return;
+    for (size_t i = 0; i < N; i++) {
+        const bool    words = N != b->examples;
+        const int32_t at = words ? (int32_t)i : label->layout.start[i];
+        if (!words && label->layout.start[i + 1] - at != 1) continue;
+        if (label->ids[at] < 0 || (size_t)label->ids[at] >= rg_tensor_cols(logits)) continue;
+        asked++;
+        right += is_best(logits, i, label->ids[at]);
+    }
+    atomic_fetch_add(&q->task_right, right);
+    atomic_fetch_add(&q->task_asked, asked);
 }
 
 static rg_tensor *half(double *asked, rg_tape *t, const rg_objective_use *use, const rg_batch *b, rg_tensor *features,
@@ -200,11 +224,11 @@ static rg_tensor *half(double *asked, rg_tape *t, const rg_objective_use *use, c
 /* With lambda 0 all along the target domain moves nothing: neither weights nor kept statistics. */
 static rg_loss loss(rg_tape *t, const rg_objective_use *use, const rg_pass *p)
 {
-    const settings *s = use->options;
-    const rg_system *system = p->model->system;
-    const rg_batch *beside = p->fields->beside;
+    const settings   *s = use->options;
+    const rg_system  *system = p->model->system;
+    const rg_batch   *beside = p->fields->beside;
     const rg_progress progress = rg_tape_progress(t);
-    double          asked = 0, w = 0;
+    double            asked = 0, w = 0;
     if (is(s->adversary, "domain") && !beside)
         return (rg_loss){
             rg_tape_fail(t, RG_EINVAL, "--objective domain needs examples of the target domain: give --target-sets"), 0
@@ -218,6 +242,7 @@ static rg_loss loss(rg_tape *t, const rg_objective_use *use, const rg_pass *p)
     const double lambda = lambda_at(s, progress);
     rg_tensor   *sum = half(&asked, t, use, p->fields, p->features, lambda, false);
     (void)weight_of(&w, s);
+    if (sum && p->logits && !rg_tape_dry(t)) count_answers(use->parts, p->fields, p->logits);
     if (beside && beside->examples && (is(s->adversary, "domain") || is(s->adversary, "random"))) {
         const bool settles = rg_tape_update_statistics(t, w > 0);
         rg_tensor *f = system->features(t, p->model, beside, system->enter(t, p->model, beside));
@@ -231,9 +256,12 @@ static size_t tells(const rg_objective_use *use, rg_progress progress, rg_object
 {
     parts         *q = use->parts;
     const uint64_t right = atomic_exchange(&q->right, 0), asked = atomic_exchange(&q->asked, 0);
-    notes[0] = (rg_objective_note){ "lambda", lambda_at(use->options, progress) };
-    notes[1] = (rg_objective_note){ "domain-accuracy", asked ? (double)right / (double)asked : 0 };
-    return asked ? 2 : 1;
+    const uint64_t task_right = atomic_exchange(&q->task_right, 0), task_asked = atomic_exchange(&q->task_asked, 0);
+    size_t         n = 0;
+    notes[n++] = (rg_objective_note){ "lambda", lambda_at(use->options, progress) };
+    if (asked) notes[n++] = (rg_objective_note){ "domain-accuracy", (double)right / (double)asked };
+    if (task_asked) notes[n++] = (rg_objective_note){ "task-accuracy", (double)task_right / (double)task_asked };
+    return n;
 }
 
 const rg_objective rg_objective_domain = {

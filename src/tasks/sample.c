@@ -12,7 +12,8 @@
 #include "tasks/batches.h"
 #include "tasks/sample.h"
 
-enum { JUDGE_SAMPLES = 1000, JUDGE_MOST = 1000 };
+enum { JUDGE_SAMPLES = 1000,
+       JUDGE_MOST = 1000 };
 
 typedef struct {
     rg_set_options sets;
@@ -83,9 +84,9 @@ static rg_status standardize(rg_run *run, size_t width)
             *in_scale = rg_param_data(rg_params_find(p, "input.scale"));
     rg_real *shift = rg_param_data(rg_params_find(p, "output.shift")),
             *scale = rg_param_data(rg_params_find(p, "output.scale"));
-    const double     n = (double)rg_examples_count(d->train);
-    double          *sum = rg_alloc_zero(2 * width * sizeof *sum);
-    rg_status        status = sum ? RG_OK : RG_ENOMEM;
+    const double n = (double)rg_examples_count(d->train);
+    double      *sum = rg_alloc_zero(2 * width * sizeof *sum);
+    rg_status    status = sum ? RG_OK : RG_ENOMEM;
     for (uint64_t i = 0; status == RG_OK && i < rg_examples_count(d->train); i++) {
         rg_batch one;
         status = rg_examples_one(&one, d->train, i);
@@ -137,12 +138,13 @@ static rg_status judge(rg_run *run, rg_metrics *out)
                  n = all < JUDGE_MOST ? all : JUDGE_MOST;
     rg_real *x = rg_alloc_array(n * width + 1, sizeof *x),
             *s = rg_alloc_array((size_t)JUDGE_SAMPLES * width, sizeof *s);
-    rg_parzen      p = { 0 };
-    rg_status      status = x && s ? read_valid(x, run, n, width) : RG_ENOMEM;
+    rg_parzen p = { 0 };
+    rg_status status = x && s ? read_valid(x, run, n, width) : RG_ENOMEM;
     if (status == RG_OK) status = rg_sample_draw(s, run->model, (uint64_t)run->learning->seed + 1, 0, JUDGE_SAMPLES);
     if (status == RG_OK)
         status = rg_parzen_measure(&p, s, JUDGE_SAMPLES, x + n / 2 * width, n - n / 2, x, n / 2 ? n / 2 : 1, width);
     if (status == RG_OK) status = rg_metrics_add(out, "parzen", p.mean, true);
+    if (status == RG_OK) status = rg_sheet_keep(run, s, JUDGE_SAMPLES, x, n);
     rg_free(x);
     rg_free(s);
     return status;
@@ -150,8 +152,13 @@ static rg_status judge(rg_run *run, rg_metrics *out)
 
 static rg_status hint(rg_text *out, const void *given, const char *program, const char *model)
 {
-    (void)given;
-    return rg_text_print(out, "%s generate -m %s -n 64 --png sheet.png", program, model);
+    const sample_options *o = given;
+    rg_reader_config      reading = rg_supervised_reading(&o->sets, NULL, 0);
+    rg_field_spec         spec = { 0 };
+    const bool            pixels = o->sets.train.count &&
+                        rg_vectors_spec(&spec, &reading, o->sets.train.items[0]) == RG_OK &&
+                        spec.kind == RG_FIELD_PIXELS;
+    return rg_text_print(out, "%s generate -m %s -n 64%s", program, model, pixels ? " --png sheet.png" : "");
 }
 
 /* ------------------------------------------------------------------------------------------------------------ small */
@@ -192,7 +199,7 @@ const rg_task rg_task_sample = {
     .options_bytes = sizeof(sample_options),
     .learning = "learn-rate: 0.0002\nbeta1: 0.5\nbeta2: 0.999\nafter-epochs: 60\nvalid-freq: 0\nvalid-epochs: "
                 "5\nearly-stopping: 0\nkeep-best: false\n"
-                "restore-best: false\nsave-freq: 0\ndisp-freq: 0\n",
+                "restore-best: false\nsave-freq: 0\ndisp-freq: 100\n",
     RG_ASSETS(rg_sampler),
     RG_SUPERVISED(rg_supervised),
     .open = open,

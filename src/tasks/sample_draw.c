@@ -1,7 +1,6 @@
 /* sample_draw.c - samples of a generator: as rows of numbers, PNG files, or one sheet of pictures. Sample i is made
  * of noise that follows from the seed and i, so neither how many are drawn nor what stands before it changes it. */
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -40,15 +39,15 @@ static bool is_normal(const rg_model *m)
 static rg_status draw_some(rg_real *out, const rg_model *m, rg_tape *t, rg_real *z, uint64_t seed, uint64_t first,
                            size_t n)
 {
-    const size_t    width = rg_model_size(m, "noise"), F = rg_model_size(m, "features");
-    const bool      normal = is_normal(m);
-    int32_t         start[AT_ONCE + 1];
+    const size_t width = rg_model_size(m, "noise"), F = rg_model_size(m, "features");
+    const bool   normal = is_normal(m);
+    int32_t      start[AT_ONCE + 1];
     for (size_t i = 0; i <= n; i++) start[i] = (int32_t)i;
     for (size_t i = 0; i < n; i++) fill_noise(z + i * width, width, seed, first + i, normal);
     const rg_field field = {
         .kind = RG_FIELD_NUMBERS, .layout = { .groups = n, .start = start }, .values = z, .width = width
     };
-    const rg_batch  b = { .examples = n, .fields = 1, .field = { [RG_INPUT] = field } };
+    const rg_batch b = { .examples = n, .fields = 1, .field = { [RG_INPUT] = field } };
     rg_tape_reset(t, 0);
     const rg_tensor *x = m->system->predict(t, m, &b);
     RG_TRY(rg_tape_status(t));
@@ -72,49 +71,16 @@ rg_status rg_sample_draw(rg_real *out, const rg_model *m, uint64_t seed, uint64_
 
 /* --------------------------------------------------------------------------------------------------------- pictures */
 
-static void to_pixels(unsigned char *to, const rg_real *x, size_t n)
-{
-    for (size_t i = 0; i < n; i++) to[i] = (unsigned char)(255 * fmin(1, fmax(0, (double)x[i])) + 0.5);
-}
-
 static rg_status save_each(const char *folder, const rg_real *x, const rg_model *m, uint64_t first, size_t count)
 {
     const size_t F = rg_model_size(m, "features");
-    rg_picture   p = { 0 };
-    RG_TRY(rg_picture_new(&p, rg_model_size(m, "height"), rg_model_size(m, "width"), rg_model_size(m, "channels")));
-    rg_status status = RG_OK;
+    rg_status    status = RG_OK;
     for (size_t i = 0; status == RG_OK && i < count; i++) {
         char *path = rg_format("%s/%06llu.png", folder, (unsigned long long)(first + i + 1));
-        to_pixels(p.pixels, x + i * F, F);
-        status = path ? rg_picture_save(path, &p) : RG_ENOMEM;
+        status = path ? rg_sample_picture(path, x + i * F, m) : RG_ENOMEM;
         rg_free(path);
     }
-    rg_picture_free(&p);
     return status;
-}
-
-typedef struct {
-    rg_picture picture;
-    size_t     across;
-} sheet;
-
-static rg_status new_sheet(sheet *s, const rg_model *m, const rg_drawing *d)
-{
-    const size_t n = (size_t)d->count, side = (size_t)ceil(sqrt((double)n));
-    s->across = d->columns ? (size_t)d->columns : side;
-    const size_t down = (n + s->across - 1) / s->across;
-    return rg_picture_new(&s->picture, down * (rg_model_size(m, "height") + 1),
-                          s->across * (rg_model_size(m, "width") + 1), rg_model_size(m, "channels"));
-}
-
-static void add_to_sheet(sheet *s, const rg_real *x, const rg_model *m, size_t first, size_t count)
-{
-    const size_t H = rg_model_size(m, "height"), W = rg_model_size(m, "width"), C = rg_model_size(m, "channels");
-    for (size_t i = 0; i < count; i++) {
-        const size_t top = (first + i) / s->across * (H + 1), left = (first + i) % s->across * (W + 1);
-        for (size_t y = 0; y < H; y++)
-            to_pixels(s->picture.pixels + ((top + y) * s->picture.width + left) * C, x + (i * H + y) * W * C, W * C);
-    }
 }
 
 /* ----------------------------------------------------------------------------------------------------------- asking */
@@ -140,7 +106,7 @@ rg_status rg_sample_generate(const rg_model *m, const rg_question *q)
     const rg_drawing        *d = q->options;
     const size_t             F = rg_model_size(m, "features");
     const bool               pictures = rg_model_size(m, "height") > 0, rows = d->tsv || !pictures;
-    sheet                    s = { 0 };
+    rg_sheet                 s = { 0 };
     if (!pictures && (d->png[0] || d->output[0]))
         return rg_fail(RG_EINVAL, "its samples are numbers: --png and --output are for pictures");
     if (pictures && !rows && !d->png[0] && !d->output[0])
@@ -149,13 +115,13 @@ rg_status rg_sample_generate(const rg_model *m, const rg_question *q)
         return rg_fail(RG_EIO, "%s: %s", d->output, strerror(errno));
     rg_real  *x = rg_alloc_array((size_t)AT_ONCE * F + 1, sizeof *x);
     rg_status status = x ? RG_OK : RG_ENOMEM;
-    if (status == RG_OK && d->png[0]) status = new_sheet(&s, m, d);
+    if (status == RG_OK && d->png[0]) status = rg_sheet_new(&s, m, (size_t)d->count, (size_t)d->columns);
     if (status == RG_OK && rows) status = q->sink->columns(q->sink->context, columns, 1);
     for (size_t i = 0; status == RG_OK && i < (size_t)d->count; i += AT_ONCE) {
         const size_t n = (size_t)d->count - i < AT_ONCE ? (size_t)d->count - i : AT_ONCE;
         status = rg_sample_draw(x, m, (uint64_t)d->seed, i, n);
         if (status == RG_OK && rows) status = give_rows(q->sink, x, F, n);
-        if (status == RG_OK && d->png[0]) add_to_sheet(&s, x, m, i, n);
+        if (status == RG_OK && d->png[0]) rg_sheet_add(&s, x, m, i, n);
         if (status == RG_OK && d->output[0]) status = save_each(d->output, x, m, i, n);
     }
     if (status == RG_OK && d->png[0]) status = rg_picture_save(d->png, &s.picture);

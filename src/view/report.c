@@ -7,7 +7,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MOST_LINE = 1 << 20, MOST_SERIES = 48 };
+enum { MOST_LINE = 1 << 20,
+       MOST_SERIES = 48,
+       MOST_STEPS = 1 << 16,
+       MOST_SHEETS = 12 };
 static const size_t most_log = (size_t)256 << 20;
 
 /* A series that grows line by line. */
@@ -23,21 +26,37 @@ typedef struct set_kind {
     bool        log;
 } set_kind;
 
-enum { LOSS, SCORE, PERPLEXITY, OTHER, RATE, NORM, SPEED, SETS };
+enum { LOSS,
+       PHASES,
+       OBJECTIVES,
+       SCORE,
+       PERPLEXITY,
+       OTHER,
+       RATE,
+       NORM,
+       SPEED,
+       SETS };
 static const set_kind sets[SETS] = {
-    { "Loss", "loss for each token", false },    { "Validation", "score", false },
-    { "Perplexity", "perplexity", true },        { "Other validation", "value", false },
-    { "Learning rate", "learning rate", false }, { "Gradient norm", "norm before clipping", true },
+    { "Loss", "loss for each token", false },
+    { "Loss of each phase", "loss", false },
+    { "Objectives", "value", false },
+    { "Validation", "score", false },
+    { "Perplexity", "perplexity", true },
+    { "Other validation", "value", false },
+    { "Learning rate", "learning rate", false },
+    { "Gradient norm", "norm before clipping", true },
     { "Speed", "words per second", false },
 };
 
 typedef struct log_state {
-    growing  series[MOST_SERIES];
-    size_t   count;
-    json_t  *samples; /* of the last line that has some; borrowed from `last` */
-    json_t  *last;
-    double   sample_step;
-    double   step; /* of the line before */
+    growing series[MOST_SERIES];
+    size_t  count;
+    json_t *samples; /* of the last line that has some; borrowed from `last` */
+    json_t *last;
+    double  sample_step;
+    double  step;  /* of the line before */
+    double *valid; /* steps of validations */
+    size_t  valids, valid_room;
 } log_state;
 
 /* Forget points past `step`, or from it on: a run that was resumed repeats what came after its checkpoint, one that
@@ -48,6 +67,21 @@ static void forget(log_state *s, double step, bool itself)
         growing *g = &s->series[i];
         while (g->count && (g->x[g->count - 1] > step || (itself && g->x[g->count - 1] == step))) g->count--;
     }
+    while (s->valids && (s->valid[s->valids - 1] > step || (itself && s->valid[s->valids - 1] == step))) s->valids--;
+}
+
+static rg_status add_valid(log_state *s, double step)
+{
+    if (s->valids == MOST_STEPS || (s->valids && s->valid[s->valids - 1] == step)) return RG_OK;
+    if (s->valids == s->valid_room) {
+        const size_t room = s->valid_room ? 2 * s->valid_room : 64;
+        double      *grown = rg_realloc(s->valid, room * sizeof *grown);
+        if (!grown) return RG_ENOMEM;
+        s->valid = grown;
+        s->valid_room = room;
+    }
+    s->valid[s->valids++] = step;
+    return RG_OK;
 }
 
 static rg_status add_point(log_state *s, size_t set, const char *name, double x, double y)
@@ -90,6 +124,19 @@ static size_t set_of(const char *metric)
     return OTHER;
 }
 
+/* Numbers of an object of the line: losses of phases, what objectives say of themselves. */
+static rg_status add_named(log_state *s, json_t *object, size_t set, double step)
+{
+    const char *name;
+    json_t     *value;
+    if (!json_is_object(object)) return RG_OK;
+    json_object_foreach(object, name, value)
+    {
+        if (json_is_number(value)) RG_TRY(add_point(s, set, name, step, json_number_value(value)));
+    }
+    return RG_OK;
+}
+
 static rg_status take_line(log_state *s, json_t *line)
 {
     static const struct {
@@ -109,6 +156,9 @@ static rg_status take_line(log_state *s, json_t *line)
         json_t *v = json_object_get(line, plain[i].key);
         if (json_is_number(v)) RG_TRY(add_point(s, plain[i].set, plain[i].name, step, json_number_value(v)));
     }
+    RG_TRY(add_named(s, json_object_get(line, "phases"), PHASES, step));
+    RG_TRY(add_named(s, json_object_get(line, "objective"), OBJECTIVES, step));
+    if (json_is_object(valid)) RG_TRY(add_valid(s, step));
     if (json_is_object(valid))
         json_object_foreach(valid, metric, value) if (json_is_number(value)) RG_TRY(add_point(
             s, set_of(metric), strcmp(metric, "loss") ? metric : "validation", step, json_number_value(value)));
@@ -164,6 +214,33 @@ static rg_status add_samples(rg_record *r, const log_state *s)
             if (json_is_string(v) && *json_string_value(v))
                 RG_TRY(rg_record_add_text(r, roles[k], json_string_value(v), 0, false));
         }
+    return RG_OK;
+}
+
+/* The sheets of samples that validations left beside the model (docs/record.md), spread over the run, the last one
+ * among them. `log` ends with ".jsonl". */
+static rg_status add_sheets(rg_record *r, const log_state *s, const char *log)
+{
+    const size_t end = strlen(log), n = s->valids < MOST_SHEETS ? s->valids : MOST_SHEETS;
+    if (end < 6 || strcmp(log + end - 6, ".jsonl") != 0) return RG_OK;
+    for (size_t i = 0; i < n; i++) {
+        const double      step = s->valid[s->valids - 1 - (n - 1 - i) * (s->valids - 1) / (n > 1 ? n - 1 : 1)];
+        char              name[48], *bytes = NULL;
+        char             *path = rg_format("%.*s.samples/%06.0f.png", (int)(end - 6), log, step);
+        struct stat       st;
+        size_t            count = 0, labels = 0;
+        const char *const text[] = { name };
+        rg_status         status = path ? RG_OK : RG_ENOMEM;
+        snprintf(name, sizeof name, "samples at step %.0f", step);
+        if (path && stat(path, &st) == 0) {
+            status = rg_view__read_file(&bytes, &count, path, RG_RECORD_MAX_PICTURE);
+            if (status == RG_OK) status = rg_record_add_labels(&labels, r, name, RG_LABEL_REGION, text, 1);
+            if (status == RG_OK) status = rg_record_set_picture(r, labels, bytes, count);
+        }
+        rg_free(path);
+        rg_free(bytes);
+        RG_TRY(status);
+    }
     return RG_OK;
 }
 
@@ -227,7 +304,7 @@ rg_status rg_report_read(rg_record **out, const char *run)
         goto done;
     }
     if ((status = rg_record_new(&r, run, "training")) != RG_OK || (status = add_curves(r, &s)) != RG_OK ||
-        (status = add_samples(r, &s)) != RG_OK)
+        (status = add_samples(r, &s)) != RG_OK || (status = add_sheets(r, &s, path)) != RG_OK)
         goto done;
     *out = r;
     r = NULL;
@@ -237,6 +314,7 @@ done:
         rg_free(s.series[i].x);
         rg_free(s.series[i].y);
     }
+    rg_free(s.valid);
     json_decref(s.last);
     rg_record_free(r);
     rg_free(text);
@@ -275,7 +353,7 @@ static void put_tiles(rg_buffer *b, const rg_record *r)
     const rg_series *bleu = find_series(r, "Validation", "bleu"), *chrf = find_series(r, "Validation", "chrf");
     const rg_series *ppl = find_series(r, "Perplexity", "perplexity"),
                     *speed = find_series(r, "Speed", "words per second");
-    double           sum = 0;
+    double sum = 0;
 
     rg_buffer_text(b, "<div class=\"tiles\">\n");
     if (loss) put_tile(b, "Training loss", 3, loss->y[loss->count - 1], "at step ", loss->x[loss->count - 1]);
@@ -307,6 +385,21 @@ static void put_samples(rg_buffer *b, const rg_record *r)
     rg_buffer_text(b, "</div>\n");
 }
 
+static void put_sheets(rg_buffer *b, const rg_record *r)
+{
+    if (!r->label_lists) return;
+    rg_buffer_text(b, "<h2>Sheets of samples</h2>\n<div class=\"sheets\">\n");
+    for (size_t i = 0; i < r->label_lists; i++) {
+        const rg_labels *l = &r->labels[i];
+        rg_buffer_text(b, "<figure><img alt=\"\" src=\"data:image/png;base64,");
+        rg_buffer_base64(b, l->picture, l->picture_bytes);
+        rg_buffer_text(b, "\"><figcaption>");
+        rg_buffer_html(b, l->name);
+        rg_buffer_text(b, "</figcaption></figure>\n");
+    }
+    rg_buffer_text(b, "</div>\n");
+}
+
 static const char style[] =
     "<style>.tiles{display:flex;flex-wrap:wrap;gap:10px;margin:12px 0 20px}.tile{border:1px solid "
     "var(--line);border-radius:8px;"
@@ -316,7 +409,9 @@ static const char style[] =
     "p{display:flex;gap:12px;"
     "margin:2px 0}.samples b{min-width:6em;font-weight:500;color:var(--dim);font-size:.85rem}.samples .output "
     "span{font-weight:600}"
-    ".samples hr{border:0;border-top:1px solid var(--line)}</style>\n";
+    ".samples hr{border:0;border-top:1px solid var(--line)}.sheets{display:flex;flex-wrap:wrap;gap:12px}.sheets "
+    "figure{margin:0}.sheets img{width:232px;image-rendering:pixelated;border:1px solid var(--line)}.sheets "
+    "figcaption{color:var(--dim);font-size:.8rem}</style>\n";
 
 /* Light or dark as the reader's system has it; the button changes it. */
 static const char script[] =
@@ -344,6 +439,7 @@ rg_status rg_report_write(char **out, size_t *out_bytes, const char *run)
     status = rg_page__curves(&b, r);
     rg_buffer_text(&b, "</section>\n");
     put_samples(&b, r);
+    put_sheets(&b, r);
     rg_buffer_text(&b, script);
     rg_buffer_text(&b, "</body>\n</html>\n");
     rg_record_free(r);
