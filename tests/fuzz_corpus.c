@@ -11,7 +11,7 @@
 #include <zlib.h>
 
 #include "base/seams.h"
-#include "regard/text.h"
+#include "regard/reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 
@@ -61,7 +61,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
     static const char *const pieces[] = { "a", "the", "dog", "homme", "\xC3\xA9" };
     const size_t             blocks = rg_base__live_blocks();
+    static const char *const wanted[] = { "source", "target" };
     rg_corpus_config         config = RG_CORPUS_CONFIG_DEFAULT;
+    rg_reader_config         table = RG_READER_CONFIG_DEFAULT;
     rg_vocab                *vocab = NULL;
     rg_corpus               *corpus = NULL;
     rg_text                  words = { 0 };
@@ -72,6 +74,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     put(places[1], cut ? cut + 1 : rest, second, mode & 2);
     config.memory = mode & 4 ? 64 : (size_t)1 << 20;
     config.temp = ".";
+    table.format = "tsv";
+    table.wanted = wanted;
+    table.wanted_count = 2;
     config.max_length = 5;
     config.max_length_crop = mode & 8;
     config.mini_batch = 3;
@@ -79,7 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     config.maxi_batch = 2;
     must(rg_vocab_from_pieces(&vocab, RG_VOCAB_WORDS, pieces, sizeof pieces / sizeof *pieces) == RG_OK);
     const rg_status status = mode & 1 ? rg_corpus_open(&corpus, &config, places[0], places[1], vocab, vocab)
-                                      : rg_corpus_open_tsv(&corpus, &config, places[0], vocab, vocab);
+                                      : rg_corpus_open_table(&corpus, &config, places[0], &table, vocab, vocab);
     if (status == RG_OK) {
         for (int epoch = 0; epoch < 2; epoch++) one_epoch(corpus, vocab);
         must(rg_corpus_describe(&words, corpus) == RG_OK);

@@ -34,6 +34,24 @@ echo "zbigniew of rome met ada on sunday ." | "$REGARD" translate -m copy.st > o
 { echo; awk 'BEGIN { for (i = 0; i < 10000; i++) printf "rome "; print "" }'; } | "$REGARD" translate -m copy.st > odd 2> log || { cat log; fail "odd lines"; }
 [ "$(wc -l < odd)" = 2 ] || fail "$(wc -l < odd) lines for 2"
 
+# The same pairs as tabs, commas and JSON, columns by number and by name: the same model, and one line out per row.
+{ printf 'id,title,text\n'; awk -F'\t' '{ printf "%s,\"%s\",\"%s\"\n", $1, $3, $2 }' train.tsv; } > train.csv
+awk -F'\t' '{ printf "{\"text\": \"%s\", \"title\": \"%s\"}\n", $2, $3 }' train.tsv > train.jsonl
+plain="--type luong --dim-emb 8 --dim-rnn 8 --vocab-kind words --dim-vocabs 0 --after-batches 3 --cpu-threads 1 --valid-samples 0 --quiet"
+"$REGARD" train $plain -t train.tsv --columns 2,3 -m tsv.st > log 2>&1 || { cat log; fail "TSV by its name"; }
+"$REGARD" train $plain -t train.csv --valid-sets train.csv --columns text,title -m csv.st > log 2>&1 || { cat log; fail "CSV"; }
+"$REGARD" train $plain -t train.jsonl --columns text,title -m jsonl.st > log 2>&1 || { cat log; fail "JSON lines"; }
+for kind in csv jsonl; do
+    "$REGARD" translate -m $kind.st -b 1 --quiet -i train.$kind --columns text > $kind.out 2> log || { cat log; fail "translating $kind"; }
+    cut -f2 train.tsv | "$REGARD" translate -m tsv.st -b 1 --quiet > tsv.out 2> log || cat log
+    cmp -s tsv.out $kind.out || fail "$kind: other answers than for TSV"
+done
+printf '{"text": "a of rome", "title": "a"}\n{"title": "b"}\n' | "$REGARD" translate -m tsv.st --format jsonl --columns text > odd 2> log
+[ "$(wc -l < odd)" = 2 ] && grep -q '1 without a text.*line 2' log || { cat log; fail "a row without a text"; }
+printf 'text,title\n"a b c d e f",t\n"g h i j k l",\n"m n o p q r",u\n"s","u v w x"\n' > few.csv
+"$REGARD" train ${plain/--quiet/} -t few.csv --columns text,title -m few.st > log 2>&1 || { cat log; fail "a few rows"; }
+grep -q '1 empty, skipped (line 3)' log && grep -q 'target longer than its source, kept (line 5)' log || { cat log; fail "empty and long titles are counted"; }
+
 # Baselines and GLEU.
 "$REGARD" evaluate --metrics rouge gleu --baseline lead:3 --source leads -- titles > eval 2>&1 || { cat eval; fail "--baseline"; }
 grep -q '^ROUGE-1.* = ' eval && grep -q '^GLEU.* = ' eval || { cat eval; fail "ROUGE and GLEU of lead:3"; }
@@ -55,10 +73,13 @@ refuse() { # refuse PATTERN WORDS...
 refuse 'top-experts 9 of --experts 8' --type luong --experts 8 --top-experts 9 $small
 refuse 'character' --type rnnsearch --copy $common --vocab-kind characters --dim-emb 8 --dim-rnn 8
 refuse 'reward' --type rnnsearch --objective reward --reward glue $small
-refuse 'line 1 has 3 columns' --type rnnsearch $small --columns 2,4
-refuse 'columns' --type rnnsearch $small --columns 0,2
+refuse 'train.tsv: line 1: 3 columns, and column 4 is wanted' --type rnnsearch $small --columns 2,4
+refuse 'columns? .*0' --type rnnsearch $small --columns 0,2
+refuse "train.csv: no column is called 'titel'; there are id, title, text" $plain -t train.csv --columns text,titel
+refuse 'one table of pairs, not 2 files' $plain -t train.csv train.csv --columns text,title
+refuse 'give one of them' $plain -t train.csv --columns text,title --tsv --format csv
 printf 'only one\n' > bad.tsv
-refuse 'bad.tsv: line 1 has no tab' --type rnnsearch $small -t bad.tsv --columns 1,2
+refuse 'bad.tsv: line 1: 1 column, and column 2 is wanted' --type rnnsearch $small -t bad.tsv --columns 1,2
 "$REGARD" train --type rnnsearch --objective reward --samples 2 ${small/--quiet/} -m warned2.st > log 2>&1 || { cat log; fail "reward without --init-from"; }
 grep -q 'warning: --objective reward' log || { cat log; fail "no warning without --init-from"; }
 [ $failures = 0 ]

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "regard/reader.h"
 #include "regard/text.h"
 
 enum { WORDS = 26 };
@@ -418,8 +419,12 @@ static void tsv_and_one_sided_corpora_are_read(void **state)
     rg_vocab  *vocab = letters();
     rg_corpus *corpus = NULL;
     rg_batch   b;
+    const char *const      wanted[] = { "source", "target" };
+    rg_reader_config pairs = RG_READER_CONFIG_DEFAULT;
+    pairs.wanted = wanted;
+    pairs.wanted_count = 2;
     write_file("corpus.tsv", "a b\tc\td\nx\ty z\r\n", 15);
-    assert_int_equal(rg_corpus_open_tsv(&corpus, &base, "corpus.tsv", vocab, vocab), RG_OK);
+    assert_int_equal(rg_corpus_open_table(&corpus, &base, "corpus.tsv", &pairs, vocab, vocab), RG_OK);
     assert_int_equal(rg_corpus_pairs(corpus), 2);
     assert_int_equal(rg_corpus_pair(&b, corpus, 0), RG_OK);
     assert_int_equal(b.field[RG_SOURCE].layout.start[1], 3);
@@ -427,7 +432,7 @@ static void tsv_and_one_sided_corpora_are_read(void **state)
     rg_corpus_free(corpus);
     corpus = NULL;
     write_file("corpus.tsv", "a b\tc\nno tab\n", 13);
-    assert_int_equal(rg_corpus_open_tsv(&corpus, &base, "corpus.tsv", vocab, vocab), RG_EFORMAT);
+    assert_int_equal(rg_corpus_open_table(&corpus, &base, "corpus.tsv", &pairs, vocab, vocab), RG_EFORMAT);
     assert_non_null(strstr(rg_message(), "line 2"));
 
     write_file("corpus.tsv", "a b\nc\n", 6);

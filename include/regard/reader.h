@@ -88,5 +88,16 @@ rg_status rg_files_read(bool *out_there, rg_text *out, rg_files *files, const ch
 /* Put "FILE: line 12: " (or the member) in front of the message that is there; returns status. */
 rg_status   rg_reader_blame(rg_status status, const rg_reader *reader, const rg_row *row);
 
+/* --------------------------------------------------------------------------------------------- texts of a table */
+
+/* A corpus (text.h) of two wanted columns, source and target. A row with an empty cell is counted, not kept. */
+rg_status rg_corpus_open_table(rg_corpus **out, const rg_corpus_config *config, const char *path,
+                               const rg_reader_config *table, const rg_vocab *source, const rg_vocab *target);
+/* A vocabulary of the texts of `count` wanted columns, beginning with `first`, column after column. */
+rg_status rg_vocab_train_table(rg_vocab **out, const rg_vocab_config *config, const char *path,
+                               const rg_reader_config *table, size_t first, size_t count);
+/* The text of one wanted column, in normal form C; "" where a row has none. */
+rg_status rg_line_list_read_table(rg_line_list *out, const char *path, const rg_reader_config *table, size_t wanted);
+
 RG_API_END
 #endif

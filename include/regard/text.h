@@ -271,10 +271,9 @@ typedef struct rg_corpus_config {
     size_t      source_words;     /* most source pieces in a batch; 0: no limit                                     */
     double      source_alpha, target_alpha; /* rg_vocab_sample cuts the side anew each epoch; 0: always the same cut */
     const rg_read_watch *watch;   /* while files are read and encoded; NULL: nobody                                   */
-    int         columns[2];       /* of a tab-separated file: source and target, from 0                              */
     bool        copy;             /* words that the joint vocabulary does not know can be copied from the source (copies.h) */
 } rg_corpus_config;
-#define RG_CORPUS_CONFIG_DEFAULT { 100, false, 64, 0, 100, true, true, 1, (size_t)1 << 30, NULL, 0, 0, 0, NULL, { 0, 1 }, false }
+#define RG_CORPUS_CONFIG_DEFAULT { 100, false, 64, 0, 100, true, true, 1, (size_t)1 << 30, NULL, 0, 0, 0, NULL, false }
 
 typedef struct rg_corpus_report {
     uint64_t lines; /* pairs of lines read                */
@@ -282,6 +281,7 @@ typedef struct rg_corpus_report {
     uint64_t source_tokens, target_tokens; /* kept, </s> counted */
     uint64_t source_unknown, target_unknown;
     rg_fault empty, too_long, cropped, bad_utf8, nul, line_limit;
+    rg_fault longer; /* kept pairs whose target has more tokens than the source; told of texts and their summaries */
 } rg_corpus_report;
 
 typedef rg_place rg_corpus_place; /* where a corpus stands: batch.h */
@@ -300,9 +300,7 @@ rg_status rg_corpus_seal(rg_corpus *corpus);
 /* Two files of equally many lines (different counts are RG_EMATCH, with both), or one file when source is NULL. */
 rg_status rg_corpus_open(rg_corpus **out, const rg_corpus_config *config, const char *source_path,
                          const char *target_path, const rg_vocab *source, const rg_vocab *target);
-/* source TAB target; further fields are ignored, a line without a tab is refused. */
-rg_status rg_corpus_open_tsv(rg_corpus **out, const rg_corpus_config *config, const char *path, const rg_vocab *source,
-                             const rg_vocab *target);
+/* Pairs in one table: rg_corpus_open_table (reader.h). */
 
 uint64_t                rg_corpus_pairs(const rg_corpus *corpus);
 const rg_corpus_report *rg_corpus_counts(const rg_corpus *corpus);

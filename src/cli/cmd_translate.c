@@ -10,13 +10,14 @@
 #include "cli/line_faults.h"
 #include "cli/output.h"
 #include "cli/weights.h"
+#include "regard/reader.h"
 #include "regard/lexicon.h"
 #include "regard/translate.h"
 #include "regard/view.h"
 
 typedef struct {
     rg_list models, prefix;
-    char   *input, *output, *alignment, *attention;
+    char   *input, *format, *columns, *header, *output, *alignment, *attention;
     int64_t beam, n_best, mini_batch, maxi_batch, max_length, threads, seed, top;
     double  normalize, penalty, coverage, factor, temperature, diversity;
     int64_t groups;
@@ -30,6 +31,12 @@ static const rg_option options[] = {
     { RG_OPTION_LIST, "models", offsetof(settings, models), "", "model file; several are an ensemble", 'm', NULL },
     { RG_OPTION_STRING, "input", offsetof(settings, input), "-", "file of lines, .gz allowed; -: standard input", 'i',
       NULL },
+    { RG_OPTION_STRING, "format", offsetof(settings, format), "",
+      "the input is a table: tsv, csv, jsonl (docs/data.md); with --columns and a file it is recognised", 0, NULL },
+    { RG_OPTION_STRING, "columns", offsetof(settings, columns), "",
+      "translate this column of a table, by name or number: text or 2; empty: source or 1", 0, NULL },
+    { RG_OPTION_STRING, "header", offsetof(settings, header), "auto",
+      "is the first line of tsv and csv files names of columns?", 0, "auto|yes|no" },
     { RG_OPTION_STRING, "output", offsetof(settings, output), "-",
       "file to write, whole or not at all; -: standard output", 'o', NULL },
     { RG_OPTION_INT, "beam-size", offsetof(settings, beam), "4", "hypotheses kept; 1 is greedy", 'b', "[1,1000]" },
@@ -253,8 +260,58 @@ static rg_status translate_lines(translation *t, char **lines, size_t n, uint64_
     return rg_output_flush(&t->output);
 }
 
+/* What is translated: lines, or a column of a table. */
+typedef struct {
+    rg_lines  *lines;
+    rg_reader *table; /* one of them */
+    rg_fault   empty; /* rows of the table without a text */
+} input;
+
+static rg_status open_input(input *in, const settings *s)
+{
+    static const char *const wanted[] = { "source" };
+    rg_reader_config         c = RG_READER_CONFIG_DEFAULT;
+    if (!*s->format && !*s->columns) return rg_lines_open(&in->lines, s->input, NULL);
+    c.format = s->format;
+    c.columns = s->columns;
+    c.header = strcmp(s->header, "yes") == 0  ? RG_HEADER_YES
+               : strcmp(s->header, "no") == 0 ? RG_HEADER_NO
+                                              : RG_HEADER_AUTO;
+    c.wanted = wanted;
+    c.wanted_count = 1;
+    return rg_reader_open(&in->table, s->input, &c);
+}
+
+static void close_input(input *in)
+{
+    rg_lines_close(in->lines);
+    rg_reader_close(in->table);
+}
+
+/* The next text, a new string; a row without one is an empty line. */
+static rg_status next_text(bool *more, char **out, const translation *t, input *in)
+{
+    rg_line line;
+    rg_row  row;
+    *out = NULL;
+    RG_TRY(in->table ? rg_reader_next(more, &row, in->table) : rg_lines_next(more, &line, in->lines));
+    if (!*more) return RG_OK;
+    if (in->lines && !t->s->quiet) rg_line_faults_say(in->lines, &line);
+    if (in->table && !row.cell[0].count) rg_fault_note(&in->empty, row.line);
+    return (*out = rg_strdup(in->table ? row.cell[0].bytes : line.text)) ? RG_OK : RG_ENOMEM;
+}
+
+static rg_status say_empty(const input *in)
+{
+    rg_text         text = { 0 };
+    const rg_status status = rg_fault_print(&text, &in->empty, "without a text, answered by an empty line");
+    if (status == RG_OK && in->empty.count) fprintf(stderr, "%s\n", rg_text_c(&text));
+    rg_text_free(&text);
+    return status;
+}
+
 /* Read until enough lines are there to sort, or until one would have to be waited for. */
-static rg_status run_lines(translation *t, rg_lines *lines)
+static rg_status run_lines(translation *t, input *in)
 {
     const size_t most = (size_t)t->s->mini_batch * (size_t)t->s->maxi_batch;
     char       **held = rg_alloc_array(most, sizeof *held);
@@ -263,11 +320,10 @@ static rg_status run_lines(translation *t, rg_lines *lines)
     bool         more = true;
     rg_status    status = held ? RG_OK : RG_ENOMEM;
     while (status == RG_OK && (more || n)) {
-        rg_line line;
-        if (more) status = rg_lines_next(&more, &line, lines);
-        if (status == RG_OK && more && !t->s->quiet) rg_line_faults_say(lines, &line);
-        if (status == RG_OK && more && !(held[n++] = rg_strdup(line.text))) status = RG_ENOMEM;
-        if (status != RG_OK || (more && n < most && !rg_lines_would_wait(lines))) continue;
+        char *text = NULL;
+        if (more) status = next_text(&more, &text, t, in);
+        if (text) held[n++] = text;
+        if (status != RG_OK || (more && n < most && !(in->lines && rg_lines_would_wait(in->lines)))) continue;
         if (n) status = translate_lines(t, held, n, first);
         for (size_t i = 0; i < n; i++) rg_free(held[i]);
         first += n;
@@ -275,7 +331,8 @@ static rg_status run_lines(translation *t, rg_lines *lines)
     }
     for (size_t i = 0; held && i < n; i++) rg_free(held[i]);
     rg_free(held);
-    return status == RG_OK && !t->s->quiet ? rg_line_faults_sum(lines) : status;
+    if (status != RG_OK || t->s->quiet) return status;
+    return in->lines ? rg_line_faults_sum(in->lines) : say_empty(in);
 }
 
 static rg_status configure(translation *t)
@@ -345,7 +402,7 @@ static rg_status learn_dictionary(translation *t)
 static rg_status run(rg_call *call)
 {
     translation t = { .s = call->options };
-    rg_lines   *lines = NULL;
+    input       in = { .lines = NULL };
     rg_status   status = configure(&t);
     if (status == RG_OK) status = check_outputs(t.s);
     const long  cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -358,12 +415,12 @@ static rg_status run(rg_call *call)
     }
     if (status == RG_OK) status = learn_dictionary(&t);
     if (status == RG_OK) status = rg_session_new(&t.session, t.translators, t.count, threads);
-    if (status == RG_OK) status = rg_lines_open(&lines, t.s->input, NULL);
+    if (status == RG_OK) status = open_input(&in, t.s);
     if (status == RG_OK) status = rg_output_open(&t.output, t.s->output);
     t.out = t.output.stream;
-    if (status == RG_OK) status = run_lines(&t, lines);
+    if (status == RG_OK) status = run_lines(&t, &in);
     status = rg_output_close(&t.output, status);
-    rg_lines_close(lines);
+    close_input(&in);
     rg_session_free(t.session);
     for (size_t i = 0; i < t.count; i++) rg_translator_free(t.translators[i]);
     rg_free(t.translators);

@@ -5,9 +5,9 @@
  *
  * A word is a run of letters, digits and their marks in lower case; the signs . , ' & / - (and the typographic
  * apostrophe) between two of them belong to it: U.S.-Japan, 4.5, 7,000 and A&P are words, the point that ends a
- * sentence is none. With split_words every sign cuts, as in Google's rouge_score. No stemming. Of several references the one with
- * the best F1 counts (with max_bytes, the one with the best recall). Stats: sums of precision, recall, F1; number of
- * segments. */
+ * sentence is none. With split_words every sign cuts, as in Google's rouge_score. No stemming. Of several references
+ * the one with the best F1 counts (with max_bytes, the one with the best recall). Stats: sums of precision, recall,
+ * F1; number of segments. */
 #include "metrics/metric.h"
 
 #include <string.h>

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "regard/reader.h"
 #include "regard/safetensors.h"
 #include "tasks/batches.h"
 #include "tasks/language_codes.h"
@@ -35,11 +36,10 @@ static rg_status vocab_size(size_t *out, const rg_translation_options *o, size_t
 static rg_status learn_vocab(rg_vocab **out, const rg_run *run, size_t first, size_t count)
 {
     const rg_translation_options *o = run->options;
-    int columns[2];
-    RG_TRY(rg_translation_columns(columns, o));
-    const rg_text_side sides[2] = { { o->train_sets.items[0], columns[0] },
-                                    { o->train_sets.items[o->tsv ? 0 : 1], columns[1] } };
-    rg_vocab_config    c = RG_VOCAB_CONFIG_DEFAULT;
+    const bool             one = rg_translation_is_table(o);
+    const rg_reader_config table = rg_translation_table(o);
+    const rg_text_side     sides[2] = { { o->train_sets.items[0], -1 }, { o->train_sets.items[one ? 0 : 1], -1 } };
+    rg_vocab_config        c = RG_VOCAB_CONFIG_DEFAULT;
     RG_TRY(rg_vocab_kind_find(&c.kind, o->vocab_kind));
     RG_TRY(rg_text_form_find(&c.form, o->form));
     RG_TRY(vocab_size(&c.size, o, first));
@@ -47,13 +47,14 @@ static rg_status learn_vocab(rg_vocab **out, const rg_run *run, size_t first, si
     c.seed = (uint64_t)run->learning->seed;
     const rg_read_watch watch = rg_report_watch(run->report);
     c.watch = &watch;
-    if (count == 2 && !o->tsv)
+    if (count == 2 && !one)
         rg_tell_begin(run->report, "learning a joint vocabulary (%s) from %s and %s", o->vocab_kind, sides[0].path,
                       sides[1].path);
     else
         rg_tell_begin(run->report, "learning a %svocabulary (%s) from %s", count == 2 ? "joint " : "", o->vocab_kind,
                       sides[first].path);
-    rg_status status = rg_vocab_train_files(out, &c, sides + first, count);
+    rg_status status = one ? rg_vocab_train_table(out, &c, sides[0].path, &table, first, count)
+                           : rg_vocab_train_files(out, &c, sides + first, count);
     rg_tell_over(run->report);
     return status;
 }
@@ -101,8 +102,9 @@ static rg_status set_languages(rg_run *run)
 {
     const rg_translation_options *o = run->options;
     char                          guess[2][RG_LANGUAGE_ROOM];
-    if (o->tsv) rg_languages_of_path(guess[0], guess[1], o->train_sets.items[0]);
-    for (size_t side = 0; side < 2 && !o->tsv; side++) rg_language_of_path(guess[side], o->train_sets.items[side]);
+    const bool one = rg_translation_is_table(o);
+    if (one) rg_languages_of_path(guess[0], guess[1], o->train_sets.items[0]);
+    for (size_t side = 0; side < 2 && !one; side++) rg_language_of_path(guess[side], o->train_sets.items[side]);
     const char *source = o->source_lang[0] ? o->source_lang : guess[0],
                *target = o->target_lang[0] ? o->target_lang : guess[1];
     RG_TRY(rg_translator_set_languages(run->assets, source, target));
@@ -198,7 +200,6 @@ static rg_status open_corpus(rg_run *run)
     c.maxi_batch = (size_t)o->maxi_batch;
     c.seed = (uint64_t)run->learning->seed;
     c.copy = run->model->copies;
-    if (o->tsv) RG_TRY(rg_translation_columns(c.columns, o));
     RG_TRY(alpha_of(&c.source_alpha, o, 0));
     RG_TRY(alpha_of(&c.target_alpha, o, 1));
     if (o->workspace) {
@@ -212,9 +213,11 @@ static rg_status open_corpus(rg_run *run)
     const rg_read_watch  watch = rg_report_watch(run->report);
     const char *const   *sets = (const char *const *)o->train_sets.items;
     c.watch = &watch;
-    rg_tell_begin(run->report, "encoding %s%s%s", sets[0], o->tsv ? "" : " and ", o->tsv ? "" : sets[1]);
-    rg_status status = o->tsv ? rg_corpus_open_tsv(&d->corpus, &c, sets[0], r->source, r->target)
-                              : rg_corpus_open(&d->corpus, &c, sets[0], sets[1], r->source, r->target);
+    const bool             one = rg_translation_is_table(o);
+    const rg_reader_config table = rg_translation_table(o);
+    rg_tell_begin(run->report, "encoding %s%s%s", sets[0], one ? "" : " and ", one ? "" : sets[1]);
+    rg_status status = one ? rg_corpus_open_table(&d->corpus, &c, sets[0], &table, r->source, r->target)
+                           : rg_corpus_open(&d->corpus, &c, sets[0], sets[1], r->source, r->target);
     rg_tell_over(run->report);
     RG_TRY(status);
     rg_text text = { 0 };
@@ -227,10 +230,13 @@ static rg_status open_corpus(rg_run *run)
 
 static rg_status check(const rg_translation_options *o)
 {
-    const size_t files = o->tsv ? 1 : 2;
+    const size_t files = rg_translation_is_table(o) ? 1 : 2;
     if (o->train_sets.count != files)
         return rg_fail(RG_EINVAL, "--train-sets takes %s, not %zu files",
-                       o->tsv ? "one TSV file" : "two files, source and target", o->train_sets.count);
+                       files == 1 ? "one table of pairs" : "two files, source and target, or one table of both",
+                       o->train_sets.count);
+    if (o->tsv && *o->format && strcmp(o->format, "tsv") != 0)
+        return rg_fail(RG_EINVAL, "--tsv and --format %s: give one of them", o->format);
     if (o->valid_sets.count && o->valid_sets.count != files)
         return rg_fail(RG_EINVAL, "--valid-sets takes %zu files like --train-sets, not %zu", files,
                        o->valid_sets.count);
@@ -373,13 +379,17 @@ static bool packed(const char *path)
 static rg_status hint(rg_text *out, const void *options, const char *program, const char *model)
 {
     const rg_translation_options *o = options;
-    const char                   *path = o->valid_sets.count ? o->valid_sets.items[0] : o->train_sets.items[0],
-               *cut = o->tsv ? o->columns.count ? " cut -f SOURCE |" : " cut -f1 |" : "";
+    const char                   *path = o->valid_sets.count ? o->valid_sets.items[0] : o->train_sets.items[0];
     char                         *file = rg_shell_quote(path);
+    const int                     source = (int)strcspn(o->columns, ",");
     if (!file) return RG_ENOMEM;
-    rg_status status = packed(path)
-                           ? rg_text_print(out, "zcat %s | head -3 |%s %s translate -m %s", file, cut, program, model)
-                           : rg_text_print(out, "head -3 %s |%s %s translate -m %s", file, cut, program, model);
+    rg_status status =
+        rg_translation_is_table(o)
+            ? rg_text_print(out, "%s translate -m %s -i %s --columns %.*s%s%s", program, model, file,
+                            source ? source : 1, source ? o->columns : "1", o->tsv || *o->format ? " --format " : "",
+                            o->tsv ? "tsv" : o->format)
+        : packed(path) ? rg_text_print(out, "zcat %s | head -3 | %s translate -m %s", file, program, model)
+                       : rg_text_print(out, "head -3 %s | %s translate -m %s", file, program, model);
     rg_free(file);
     return status;
 }
@@ -442,6 +452,15 @@ static const rg_demo demos[] = {
       .metric = "bleu",
       .expected = 80,
       .ask = "ba zbigniew fi ada" },
+    { .name = "headline",
+      .summary = "headlines of news in a CSV file; names that no vocabulary has are copied",
+      .type = "rnnsearch",
+      .small = rg_translation_headlines,
+      .settings = "dim-emb: 32\ndim-rnn: 48\ndropout-rnn: 0\ncopy: true\nlearn-rate: 0.005\nlr-warmup: 50\n"
+                  "lr-cooldown: 300\nvalid-metrics: [rouge1]\n",
+      .metric = "rouge1",
+      .expected = 90,
+      .ask = "zbigniew of rome bought adalovelace for 1843 million dollars on monday , officials said ." },
     { 0 },
 };
 

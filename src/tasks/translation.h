@@ -7,8 +7,8 @@
 
 /* Names are Marian's where Marian has one. */
 typedef struct rg_translation_options {
-    rg_list train_sets, valid_sets, columns, vocabs, dim_vocabs, alphas, metrics;
-    char   *vocab_kind, *form, *source_lang, *target_lang;
+    rg_list train_sets, valid_sets, vocabs, dim_vocabs, alphas, metrics;
+    char   *vocab_kind, *form, *source_lang, *target_lang, *format, *columns, *header;
     bool    joint, tsv, crop;
     int64_t vocab_min_count, max_length, mini_batch, mini_batch_words, maxi_batch, workspace;
     int64_t beam, samples;
@@ -16,8 +16,12 @@ typedef struct rg_translation_options {
 } rg_translation_options;
 
 extern const rg_option rg_translation_rows[];
-/* Columns of source and target in a file with tabs, from 0; -1: the files have none. */
-rg_status rg_translation_columns(int out[2], const rg_translation_options *o);
+/* Made news with their headlines in a folder, and the settings that learn them: small of a demo. */
+rg_status rg_translation_headlines(rg_text *yaml, const char *folder, rg_small_size size);
+/* Are the sets tables, one file each, instead of two files of lines? */
+bool rg_translation_is_table(const rg_translation_options *o);
+struct rg_reader_config;
+struct rg_reader_config rg_translation_table(const rg_translation_options *o); /* of source and target; borrows from o */
 
 /* A translator is what a model of this task needs beside weights (translator.c). */
 rg_status rg_translator_init(rg_translator *t, rg_vocab *source, rg_vocab *target); /* takes them over, also on failure; target NULL: joint */

@@ -1,20 +1,28 @@
 /* translation_options.c - where the text is, how it is cut into subwords and batches, how a translator is validated. */
 #include "tasks/translation.h"
 
-#include <stdlib.h>
+#include <string.h>
+
+#include "regard/reader.h"
 
 #define AT(field) offsetof(rg_translation_options, field)
 
 const rg_option rg_translation_rows[] = {
     { RG_OPTION_LIST, "train-sets", AT(train_sets), "",
-      "source and target file, line by line the same sentences; .gz allowed", 't', NULL },
+      "source and target file, line by line the same sentences, or one table of both; .gz allowed", 't', NULL },
     { RG_OPTION_LIST, "valid-sets", AT(valid_sets), "", "the same for validation", 0, NULL },
     { RG_OPTION_STRING, "source-lang", AT(source_lang), "",
       "language translated from, stored in the model; empty: guessed from the file's ending (train.en: en)", 0, NULL },
     { RG_OPTION_STRING, "target-lang", AT(target_lang), "", "language translated to, likewise", 0, NULL },
-    { RG_OPTION_BOOL, "tsv", AT(tsv), "false", "sets are one file each: source TAB target", 0, NULL },
-    { RG_OPTION_LIST, "columns", AT(columns), "",
-      "with --tsv: the columns of source and target, numbers from 1, such as 2,3; none: 1,2", 0, NULL },
+    { RG_OPTION_BOOL, "tsv", AT(tsv), "false", "sets are one file each: source TAB target; the same as --format tsv", 0,
+      NULL },
+    { RG_OPTION_STRING, "format", AT(format), "",
+      "of sets that are one file each: tsv, csv, jsonl (docs/data.md); empty: recognised", 0, NULL },
+    { RG_OPTION_STRING, "columns", AT(columns), "",
+      "columns of source and target in such a file, by name or number: text,title or 2,3; empty: source,target or 1,2",
+      0, NULL },
+    { RG_OPTION_STRING, "header", AT(header), "auto", "is the first line of tsv and csv files names of columns?", 0,
+      "auto|yes|no" },
     { RG_OPTION_LIST, "vocabs", AT(vocabs), "",
       "vocabulary files (SentencePiece .model or .vocab, Marian .yml, words) of source and target, or one for both; or "
       "a model file, whose own are taken",
@@ -55,26 +63,21 @@ const rg_option rg_translation_rows[] = {
     RG_OPTION_END
 };
 
-rg_status rg_translation_columns(int out[2], const rg_translation_options *o)
+bool rg_translation_is_table(const rg_translation_options *o)
 {
-    long long   n[2] = { 1, 2 };
-    size_t      count = 0;
-    const char *bad = NULL;
-    out[0] = out[1] = -1;
-    if (!o->tsv)
-        return o->columns.count ? rg_fail(RG_EINVAL, "--columns is for one file with tabs: give --tsv") : RG_OK;
-    for (size_t i = 0; i < o->columns.count && !bad; i++)
-        for (char *at = o->columns.items[i]; *at && !bad;) {
-            char           *end;
-            const long long value = strtoll(at, &end, 10);
-            if (end == at || (*end && *end != ',') || value < 1 || value > 1000 || count == 2)
-                bad = o->columns.items[i];
-            else n[count++] = value;
-            at = *end ? end + 1 : end;
-        }
-    if (bad || count == 1)
-        return rg_fail(RG_EINVAL, "--columns %s: two numbers from 1, of source and target, such as 2,3",
-                       bad ? bad : o->columns.items[0]);
-    for (int side = 0; side < 2; side++) out[side] = (int)n[side] - 1;
-    return RG_OK;
+    return o->tsv || *o->format || *o->columns || o->train_sets.count == 1;
+}
+
+rg_reader_config rg_translation_table(const rg_translation_options *o)
+{
+    static const char *const wanted[] = { "source", "target" };
+    rg_reader_config         c = RG_READER_CONFIG_DEFAULT;
+    c.format = o->tsv ? "tsv" : o->format;
+    c.columns = o->columns;
+    c.header = strcmp(o->header, "yes") == 0  ? RG_HEADER_YES
+               : strcmp(o->header, "no") == 0 ? RG_HEADER_NO
+                                              : RG_HEADER_AUTO;
+    c.wanted = wanted;
+    c.wanted_count = 2;
+    return c;
 }

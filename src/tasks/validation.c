@@ -1,6 +1,7 @@
 /* validation.c - BLEU, chrF and exact matches of real translations, perplexity of the references. */
 #include "tasks/validation.h"
 #include "regard/metrics.h"
+#include "regard/reader.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -19,11 +20,14 @@ struct rg_validation {
 static rg_status read_pairs(rg_validation *v)
 {
     const rg_list *sets = &v->options->valid_sets;
-    const bool     tsv = v->options->tsv;
-    int            columns[2];
-    RG_TRY(rg_translation_columns(columns, v->options));
-    RG_TRY(rg_line_list_read(&v->source, sets->items[0], columns[0]));
-    RG_TRY(rg_line_list_read(&v->reference, sets->items[tsv ? 0 : 1], columns[1]));
+    if (rg_translation_is_table(v->options)) {
+        const rg_reader_config table = rg_translation_table(v->options);
+        RG_TRY(rg_line_list_read_table(&v->source, sets->items[0], &table, RG_SOURCE));
+        RG_TRY(rg_line_list_read_table(&v->reference, sets->items[0], &table, RG_TARGET));
+    } else {
+        RG_TRY(rg_line_list_read(&v->source, sets->items[0], -1));
+        RG_TRY(rg_line_list_read(&v->reference, sets->items[1], -1));
+    }
     if (v->source.count != v->reference.count)
         return rg_fail(RG_EMATCH, "%s has %zu lines, %s has %zu", sets->items[0], v->source.count, sets->items[1],
                        v->reference.count);
@@ -39,10 +43,11 @@ static rg_status open_corpus(rg_validation *v)
     c.mini_batch = 1000;
     c.shuffle = false;
     c.copy = v->translator->model->copies;
-    if (v->options->tsv) RG_TRY(rg_translation_columns(c.columns, v->options));
-    const rg_translator *t = v->translator;
-    return v->options->tsv ? rg_corpus_open_tsv(&v->corpus, &c, sets->items[0], t->source, t->target)
-                           : rg_corpus_open(&v->corpus, &c, sets->items[0], sets->items[1], t->source, t->target);
+    const rg_translator   *t = v->translator;
+    const rg_reader_config table = rg_translation_table(v->options);
+    return rg_translation_is_table(v->options)
+               ? rg_corpus_open_table(&v->corpus, &c, sets->items[0], &table, t->source, t->target)
+               : rg_corpus_open(&v->corpus, &c, sets->items[0], sets->items[1], t->source, t->target);
 }
 
 static bool is_ours(const char *name) { return strcmp(name, "perplexity") == 0 || strcmp(name, "exact") == 0; }

@@ -9,12 +9,12 @@
 
 #include "data/text/words.h"
 #include "regard/copies.h"
+#include "regard/reader.h"
 
 struct rg_corpus {
     rg_examples         *examples;
     rg_corpus_report     report;
     const rg_read_watch *watch; /* while files are read */
-    int                  columns[2];
     rg_open_words       *extra; /* words that can be copied; NULL: none can */
     rg_copies            copies;
     const rg_vocab      *vocab; /* of the copies */
@@ -75,7 +75,6 @@ rg_status rg_corpus_new(rg_corpus **out, const rg_corpus_config *config, const r
     }
     c->watch = config->watch;
     c->vocab = target;
-    memcpy(c->columns, config->columns, sizeof c->columns);
     *out = c;
     return RG_OK;
 }
@@ -110,9 +109,12 @@ rg_status rg_corpus_add(rg_corpus *c, const char *source, const char *target, ui
 {
     const rg_cell cells[] = { { .bytes = source ? source : "", .count = source ? strlen(source) : 0 },
                               { .bytes = target, .count = strlen(target) } };
+    const uint64_t source_tokens = c->report.source_tokens, target_tokens = c->report.target_tokens;
     RG_TRY(rg_examples_add(c->examples, cells, line));
     c->report.lines++;
     take_counts(c);
+    if (c->report.target_tokens - target_tokens > c->report.source_tokens - source_tokens)
+        rg_fault_note(&c->report.longer, line);
     return RG_OK;
 }
 
@@ -129,11 +131,11 @@ rg_status rg_corpus_seal(rg_corpus *c)
 /* ------------------------------------------------------------------------------------------------------- reading */
 
 /* What the readers flagged; a line past the byte limit is empty and must not count twice. */
-static void note_faults(rg_corpus *c, const rg_line *line)
+static void note_faults(rg_corpus *c, uint64_t line, unsigned faults)
 {
-    if (line->faults & RG_LINE_BAD_UTF8) rg_fault_note(&c->report.bad_utf8, line->number);
-    if (line->faults & RG_LINE_NUL) rg_fault_note(&c->report.nul, line->number);
-    if (line->faults & RG_LINE_TOO_LONG) rg_fault_note(&c->report.line_limit, line->number);
+    if (faults & RG_LINE_BAD_UTF8) rg_fault_note(&c->report.bad_utf8, line);
+    if (faults & RG_LINE_NUL) rg_fault_note(&c->report.nul, line);
+    if (faults & RG_LINE_TOO_LONG) rg_fault_note(&c->report.line_limit, line);
 }
 
 static const rg_lines_config reading = { RG_TEXT_AS_IS, (size_t)16 << 20 }; /* the vocabulary normalises */
@@ -148,8 +150,8 @@ static rg_status ask_watch(const rg_corpus *c, uint64_t lines)
 static rg_status add_lines(rg_corpus *c, const rg_line *source, const rg_line *target)
 {
     RG_TRY(ask_watch(c, target->number));
-    if (source) note_faults(c, source);
-    note_faults(c, target);
+    if (source) note_faults(c, source->number, source->faults);
+    note_faults(c, target->number, target->faults);
     if ((source && (source->faults & RG_LINE_TOO_LONG)) || (target->faults & RG_LINE_TOO_LONG)) {
         c->report.lines++;
         return RG_OK;
@@ -194,59 +196,25 @@ static rg_status read_one(rg_corpus *c, rg_lines *target)
     }
 }
 
-/* The two columns of a line, which is cut in the reader's own buffer: the next line overwrites it anyway. */
-static rg_status cut_columns(char **source, char **target, const rg_corpus *c, const rg_line *line, const char *name)
-{
-    static char nothing[] = "";
-    char       *cell[2] = { NULL, NULL }, *at = (char *)line->text;
-    int         n = 0;
-    for (char *end; at; at = end, n++) {
-        end = strchr(at, '\t');
-        if (end) *end++ = '\0';
-        for (size_t k = 0; k < 2; k++)
-            if (c->columns[k] == n) cell[k] = at;
-    }
-    if (line->bytes && n < 2)
-        return rg_fail(RG_EFORMAT, "%s: line %llu has no tab between source and target", name,
-                       (unsigned long long)line->number);
-    if (line->bytes && (!cell[0] || !cell[1]))
-        return rg_fail(RG_EFORMAT, "%s: line %llu has %d columns; --columns asks for %d and %d", name,
-                       (unsigned long long)line->number, n, c->columns[0] + 1, c->columns[1] + 1);
-    *source = cell[0] ? cell[0] : nothing;
-    *target = cell[1] ? cell[1] : nothing;
-    return RG_OK;
-}
-
-static rg_status read_tsv(rg_corpus *c, rg_lines *lines)
+/* A row past the byte limit has no cells, and must not count as empty. */
+static rg_status read_table(rg_corpus *c, rg_reader *reader)
 {
     for (;;) {
-        rg_line line;
-        bool    more;
-        RG_TRY(rg_lines_next(&more, &line, lines));
+        rg_row row;
+        bool   more;
+        RG_TRY(rg_reader_next(&more, &row, reader));
         if (!more) return RG_OK;
-        char *source_text = NULL, *target_text = NULL;
-        RG_TRY(cut_columns(&source_text, &target_text, c, &line, rg_lines_name(lines)));
-        rg_line source = line, target = line;
-        source.text = source_text;
-        target.text = target_text;
-        target.faults &= RG_LINE_TOO_LONG; /* noted once */
-        if (line.faults & RG_LINE_TOO_LONG) target.faults = 0;
-        RG_TRY(add_lines(c, &source, &target));
+        RG_TRY(ask_watch(c, c->report.lines + 1));
+        note_faults(c, row.line, row.faults);
+        if (row.faults & RG_LINE_TOO_LONG) c->report.lines++;
+        else RG_TRY(rg_corpus_add(c, row.cell[RG_SOURCE].bytes, row.cell[RG_TARGET].bytes, row.line));
     }
 }
 
-static rg_status open_with(rg_corpus **out, const rg_corpus_config *config, const char *source_path,
-                           const char *target_path, bool tsv, const rg_vocab *source, const rg_vocab *target)
+/* Nothing more is read: seal what was. */
+static rg_status finish(rg_corpus **out, rg_corpus *c, rg_status status, const char *path)
 {
-    rg_corpus *c = NULL;
-    rg_lines  *s = NULL, *t = NULL;
-    rg_status  status = rg_corpus_new(&c, config, source, target);
-    if (status == RG_OK && source_path) status = rg_lines_open(&s, source_path, &reading);
-    if (status == RG_OK) status = rg_lines_open(&t, target_path, &reading);
-    if (status == RG_OK) status = tsv ? read_tsv(c, t) : s ? read_two(c, s, t) : read_one(c, t);
-    if (status == RG_OK && (status = rg_corpus_seal(c)) != RG_OK) rg_fail_in(status, "%s: ", target_path);
-    rg_lines_close(s);
-    rg_lines_close(t);
+    if (status == RG_OK && (status = rg_corpus_seal(c)) != RG_OK) rg_fail_in(status, "%s: ", path);
     if (c) c->watch = NULL; /* borrowed until here */
     if (status == RG_OK) *out = c;
     else rg_corpus_free(c);
@@ -258,14 +226,30 @@ rg_status rg_corpus_open(rg_corpus **out, const rg_corpus_config *config, const 
 {
     if (!source_path != !source)
         return rg_fail(RG_EINVAL, "a source file needs a source vocabulary, and the other way round");
-    return open_with(out, config, source_path, target_path, false, source, target);
+    rg_corpus *c = NULL;
+    rg_lines  *s = NULL, *t = NULL;
+    rg_status  status = rg_corpus_new(&c, config, source, target);
+    if (status == RG_OK && source_path) status = rg_lines_open(&s, source_path, &reading);
+    if (status == RG_OK) status = rg_lines_open(&t, target_path, &reading);
+    if (status == RG_OK) status = s ? read_two(c, s, t) : read_one(c, t);
+    rg_lines_close(s);
+    rg_lines_close(t);
+    return finish(out, c, status, target_path);
 }
 
-rg_status rg_corpus_open_tsv(rg_corpus **out, const rg_corpus_config *config, const char *path, const rg_vocab *source,
-                             const rg_vocab *target)
+rg_status rg_corpus_open_table(rg_corpus **out, const rg_corpus_config *config, const char *path,
+                               const rg_reader_config *table, const rg_vocab *source, const rg_vocab *target)
 {
-    if (!source) return rg_fail(RG_EINVAL, "a tab-separated corpus needs a source vocabulary");
-    return open_with(out, config, NULL, path, true, source, target);
+    if (!source) return rg_fail(RG_EINVAL, "a table of pairs needs a source vocabulary");
+    if (table->wanted_count != 2)
+        return rg_fail(RG_EINVAL, "a table of pairs gives 2 columns, not %zu", table->wanted_count);
+    rg_corpus *c = NULL;
+    rg_reader *reader = NULL;
+    rg_status  status = rg_corpus_new(&c, config, source, target);
+    if (status == RG_OK) status = rg_reader_open(&reader, path, table);
+    if (status == RG_OK) status = read_table(c, reader);
+    rg_reader_close(reader);
+    return finish(out, c, status, path);
 }
 
 /* ------------------------------------------------------------------------------------------------------- batches */
@@ -345,5 +329,8 @@ rg_status rg_corpus_describe(rg_text *out, const rg_corpus *c)
         RG_TRY(rg_text_add_string(out, "; "));
         RG_TRY(rg_fault_print(out, faults[i].fault, faults[i].what));
     }
-    return RG_OK;
+    /* Of texts and their summaries; translations are often longer. */
+    if (!r->longer.count || 2 * r->source_tokens < 3 * r->target_tokens) return RG_OK;
+    RG_TRY(rg_text_add_string(out, "; "));
+    return rg_fault_print(out, &r->longer, "with a target longer than its source, kept");
 }
