@@ -52,6 +52,15 @@ printf 'text,title\n"a b c d e f",t\n"g h i j k l",\n"m n o p q r",u\n"s","u v w
 "$REGARD" train ${plain/--quiet/} -t few.csv --columns text,title -m few.st > log 2>&1 || { cat log; fail "a few rows"; }
 grep -q '1 empty, skipped (line 3)' log && grep -q 'target longer than its source, kept (line 5)' log || { cat log; fail "empty and long titles are counted"; }
 
+# Words of the source are weighed on validation data; the model that is written answers with them.
+"$REGARD" tune -m tsv.st --valid-sets valid.tsv --columns 2,3 --beam-size 2 -o plus.st > tuned 2> log || { cat log; fail "tune"; }
+"$REGARD" translate -m plus.st -b 2 --quiet < leads > plus.out 2> log || { cat log; fail "translating with a tuned model"; }
+now=$("$REGARD" evaluate --metrics rouge1 -- titles < plus.out | sed 's/.* = //')
+grep -qE "rouge1 of 40 lines: [0-9.]+ before, $now now" tuned || { cat tuned; fail "the tuned model has ROUGE-1 $now"; }
+awk '/before/ { exit !($7 > $5 + 5) }' tuned || { cat tuned; fail "tuning made nothing better"; }
+"$REGARD" tune -m tsv.st --valid-sets a b c > log 2>&1 && fail "three files to tune on"
+grep -q '3 files given' log || { cat log; fail "three files to tune on"; }
+
 # Baselines and GLEU.
 "$REGARD" evaluate --metrics rouge gleu --baseline lead:3 --source leads -- titles > eval 2>&1 || { cat eval; fail "--baseline"; }
 grep -q '^ROUGE-1.* = ' eval && grep -q '^GLEU.* = ' eval || { cat eval; fail "ROUGE and GLEU of lead:3"; }

@@ -791,9 +791,72 @@ static void an_ensemble_has_one_model_to_64(void **state)
     rg_translator_free(t);
 }
 
+/* What a word is worth by the definition: looked for in every place, each feature by itself. */
+static double worth(const double *alpha, const int32_t *x, size_t n, int32_t before, int32_t last, int32_t next)
+{
+    bool word = false, pair = false, triple = false, reordered = false;
+    for (size_t j = 0; j < n; j++) {
+        if (next == EOS || x[j] != next) continue;
+        word = true;
+        pair = pair || (j > 0 && x[j - 1] == last);
+        triple = triple || (j > 1 && x[j - 1] == last && x[j - 2] == before);
+        for (size_t k = j + 1; k < n; k++) reordered = reordered || x[k] == last;
+    }
+    return alpha[0] * word + alpha[1] * pair + alpha[2] * triple + alpha[3] * reordered;
+}
+
+static void words_of_the_source_are_raised_by_what_they_are_worth(void **state)
+{
+    (void)state;
+    const double      alpha[RG_EXTRACT] = { 0.7, 1.3, -0.4, 0.9 };
+    static const int32_t long_start[] = { 0, 9 }, long_ids[] = { 3, 4, 5, 3, 5, 4, 3, 4, 2 };
+    const rg_field       one = { .layout = { .groups = 1, .start = long_start }, .ids = long_ids };
+    EVERY_DECODER(s) {
+        if ((*s)->task != &rg_task_translation) continue;
+        const rg_model   *m = make(*s, 3, V);
+        rg_search        *search = search_of(&m, 1);
+        rg_search_config  c = RG_SEARCH_CONFIG_DEFAULT;
+        const rg_answers *answers;
+        rg_decoding      *d;
+        memcpy(c.extract, alpha, sizeof alpha);
+        assert_int_equal(rg_decoding_new(&d, m, NULL), RG_OK);
+        assert_int_equal(rg_search_run(&answers, search, &c, &one, NULL, NULL), RG_OK);
+        assert_int_equal(rg_decoding_start(d, &one), RG_OK);
+        const rg_answer *a = &answers->answer[0];
+        int32_t          before = -1, last = BOS;
+        double           sum = 0;
+        for (size_t i = 0; i < a->length + !a->cut; i++) { /* greedy: the best sum of log p and worth */
+            const rg_real *logits;
+            size_t         ld;
+            double         best = -INFINITY;
+            int32_t        token = -1;
+            assert_int_equal(rg_decoding_step(&logits, &ld, d, &last), RG_OK);
+            for (int32_t j = 0; j < V; j++) {
+                const double value = log_probability(logits, j) + worth(alpha, long_ids, 9, before, last, j);
+                if (j != BOS && value > best) best = value, token = j;
+            }
+            if (i < a->length) assert_int_equal(a->tokens[i], token);
+            else assert_int_equal(token, EOS);
+            sum += best;
+            before = last;
+            last = token;
+        }
+        assert_true(fabs(sum - a->log_p) < 1e-4 * (1 + fabs(sum)));
+        c.beam = c.n_best = 4; /* and a wider beam finds nothing worse */
+        c.normalize = 0;
+        assert_int_equal(rg_search_run(&answers, search, &c, &one, NULL, NULL), RG_OK);
+        for (size_t k = 1; k < answers->count; k++)
+            assert_true(answers->answer[k - 1].score >= answers->answer[k].score);
+        rg_decoding_free(d);
+        rg_search_free(search);
+        rg_model_free((rg_model *)m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_of_the_source_are_raised_by_what_they_are_worth),
         cmocka_unit_test(a_beam_of_one_is_greedy),
         cmocka_unit_test(without_scores_greedy_answers_are_the_same),
         cmocka_unit_test(slim_parameters_answer_the_same),

@@ -9,6 +9,8 @@
 
 RG_API_BEGIN
 
+enum { RG_EXTRACT = 4 }; /* features of words that stand in the source */
+
 typedef struct rg_search_config {
     size_t   beam;          /* hypotheses kept; 1 is greedy                                                    */
     size_t   n_best;        /* answers wanted, at most beam                                                    */
@@ -18,6 +20,8 @@ typedef struct rg_search_config {
     double   diversity;     /* tokens that earlier ones chose at the same step: so much is taken off for every time; groups 0, 1: one group  */
     double   word_penalty;  /* added to the score for each word                                                */
     double   coverage;      /* + coverage * sum_i log min(1, attention that source word i received) (GNMT)       */
+    double   extract[RG_EXTRACT]; /* added to log p of a token that stands in the source (joint vocabularies), that with the token before *
+                                   * it, with the two before, that with the one before it in the other order: ABS+; 0: not looked for     */
     double   length_factor; /* an answer is cut at factor * source length + length_extra tokens                 */
     size_t   length_extra;
     size_t   longest;       /* and at so many tokens, if not 0; a model that knows only so many positions lowers it */

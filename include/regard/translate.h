@@ -22,6 +22,7 @@ typedef struct rg_translator {
     char     *alignment_name;  /* watch point whose weights align best; "": the last one */
     int       alignment_head;  /* -1: mean of the heads */
     char     *language[2];     /* of source and target; see rg_translator_language */
+    double    extract[RG_EXTRACT]; /* of searches that name none: rg_translator_tune */
 } rg_translator;
 
 /* One file: weights, settings and vocabularies. RG_EMATCH when its parts do not belong together. */
@@ -88,6 +89,22 @@ void      rg_session_free(rg_session *session);
  * begin with. */
 rg_status rg_session_run(const rg_translated **out, rg_session *session, const rg_session_config *config,
                          const char *const *lines, size_t n, uint64_t first, const char *const *prefix);
+
+/* What weights of words that stand in the source (rg_search_config.extract) are chosen by: the answers to n lines
+ * against their references. All is borrowed. */
+typedef struct rg_tuning {
+    const rg_session_config *config;
+    const char *const       *source, *const *reference;
+    size_t                   n;
+    const char              *metric; /* a name of metrics.h */
+    void (*tell)(void *context, const double *weights, double value); /* the best so far; may be NULL */
+    void *context;
+} rg_tuning;
+
+/* The weights with the best metric, by coordinate search from 0 in steps of 1, 1/2 and 1/4. The translator, the
+ * session's first, keeps them and its file does. The metric without and with them is written. */
+rg_status rg_translator_tune(double *out_before, double *out_after, rg_translator *translator, rg_session *session,
+                             const rg_tuning *tuning);
 
 /* One line with default settings. */
 char *rg_session_line(rg_session *session, const char *line);

@@ -21,6 +21,7 @@ const char *rg_program(void) { return program ? program : "regard"; }
     X(score) \
     X(evaluate) \
     X(average) \
+    X(tune) \
     X(quantize) \
     X(import) \
     X(predict) \

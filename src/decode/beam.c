@@ -28,6 +28,7 @@ typedef struct { /* one source */
     finished      *done;
     size_t         dones;
     size_t         words;  /* source length */
+    const int32_t *source; /* its tokens; NULL: not looked at */
     size_t         limit;  /* tokens an answer may have, eos among them */
     uint64_t       number;
     bool           stopped;
@@ -56,6 +57,7 @@ struct rg_beams {
     const candidate *chosen; /* by earlier groups at this step */
     size_t           choices;
     rg_real         *most; /* the largest score of every run of a row */
+    rg_real         *raised; /* a row of scores with what words of the source get; NULL: nothing is added */
     rg_real         *heap; /* scores of a row, where only some may be drawn; NULL: all may */
 };
 
@@ -119,10 +121,12 @@ rg_status rg_beams_start(rg_beams *b, rg_arena *arena, const rg_search_config *c
     b->most = rg_arena_get(arena, (words->count / RUN + 1) * sizeof *b->most);
     if (!b->beam || !b->tokens || !b->parents || !b->best || !b->most) return RG_ENOMEM;
     const bool some = c->sample && (c->top || (c->top_p > 0 && c->top_p < 1));
+    if (words->source && !(b->raised = rg_arena_get(arena, words->count * sizeof *b->raised))) return RG_ENOMEM;
     if (some && !(b->heap = rg_arena_get(arena, words->count * sizeof *b->heap))) return RG_ENOMEM;
     for (size_t i = 0; i < sources->groups; i++) {
         RG_TRY(start_beam(b, i, (size_t)(sources->start[i + 1] - sources->start[i]), numbers ? numbers[i] : i, prefix));
         b->tokens[i] = words->bos;
+        if (words->source) b->beam[i].source = words->source + sources->start[i];
     }
     return RG_OK;
 }
@@ -268,6 +272,16 @@ static bool unscored(const rg_beams *b)
 /* A probability of 0, as float has it in an ensemble, does not end an answer that must begin so. */
 static double at_least(double word, double least) { return word < least ? least : word; }
 
+/* The scores of a hypothesis with what words of its source get. */
+static const rg_real *raise_row(rg_beams *b, const beam *m, const node *n, const rg_real *row)
+{
+    if (!b->raised) return row;
+    memcpy(b->raised, row, b->words.count * sizeof *row);
+    rg_extract_add(b->raised, b->config.extract, m->source, m->words, b->words.count,
+                   n->parent ? n->parent->token : -1, n->token);
+    return b->raised;
+}
+
 /* Diverse beam search: the groups choose one after another, each among its own hypotheses; what all have begun with
  * belongs to every group. */
 static size_t choose_by_groups(rg_beams *b, const beam *m, const rg_real *scores, size_t ld)
@@ -282,8 +296,8 @@ static size_t choose_by_groups(rg_beams *b, const beam *m, const rg_real *scores
         for (size_t i = 0; m->slots[g] && i < m->lives; i++) {
             const rg_real *row = scores + i * ld;
             if (m->live[i]->length > m->prefixes && m->live[i]->group != g) continue;
-            own = scan_row(b, own, m->slots[g], row, m->live[i]->log_p,
-                           (double)rg_kernel()->softmax(b->words.count, NULL, row), i);
+            const double lse = (double)rg_kernel()->softmax(b->words.count, NULL, row);
+            own = scan_row(b, own, m->slots[g], raise_row(b, m, m->live[i], row), m->live[i]->log_p, lse, i);
         }
         for (size_t k = 0; k < own; k++) b->best[k].group = g;
         count += own;
@@ -316,7 +330,7 @@ static size_t choose(rg_beams *b, const beam *m, const rg_real *scores, size_t l
                 b->best[count++] = c;
             }
         } else {
-            count = scan_row(b, count, m->most, row, base, lse, i);
+            count = scan_row(b, count, m->most, raise_row(b, m, m->live[i], row), base, lse, i);
         }
     }
     for (size_t i = 0; !summed && i < count; i++)
@@ -361,11 +375,11 @@ static rg_status look(rg_beams *b, node *n, const rg_step_attention *seen, size_
     return RG_OK;
 }
 
-/* Can a live hypothesis still get past the worst answer that counts? log p only falls; the most a length can do for
- * it is the limit's. */
+/* Can a live hypothesis still get past the worst answer that counts? log p only falls, unless words of the source are
+ * raised; the most a length can do for it is the limit's. */
 static bool hopeless(const rg_beams *b, const beam *m)
 {
-    if (m->dones < b->config.n_best || b->config.word_penalty > 0 || b->config.sample) return false;
+    if (m->dones < b->config.n_best || b->config.word_penalty > 0 || b->config.sample || b->raised) return false;
     double worst = INFINITY;
     for (size_t i = 0; i < m->dones; i++) worst = fmin(worst, m->done[i].score);
     for (size_t i = 0; i < m->lives; i++) {

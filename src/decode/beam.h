@@ -25,9 +25,17 @@ rg_watcher rg_step_attention_watcher(rg_step_attention *seen);
 
 /* What can be answered: tokens 0 .. count - 1, the one every answer starts from, the one that ends it. */
 typedef struct rg_beam_words {
-    size_t  count;
-    int32_t bos, eos;
+    size_t         count;
+    int32_t        bos, eos;
+    const int32_t *source; /* tokens of the sources, -1 for what no answer has; NULL: nobody asks */
 } rg_beam_words;
+
+/* extract.c: features of words that stand in the source x of n tokens; alpha has RG_EXTRACT weights. */
+bool   rg_extract_wanted(const rg_search_config *c);
+double rg_extract_bonus(const double *alpha, const int32_t *x, size_t n, int32_t before, int32_t last, int32_t next);
+/* Add the bonus of every word of the source to its score; scores has `words` columns. */
+void   rg_extract_add(rg_real *scores, const double *alpha, const int32_t *x, size_t n, size_t words, int32_t before,
+                      int32_t last);
 
 typedef struct rg_beams rg_beams;
 

@@ -117,6 +117,23 @@ static rg_status check(const rg_search_config *c)
     return RG_OK;
 }
 
+/* The tokens that answers have for the words of the sources; none for unknown ones and for their end. */
+static rg_status source_words(const int32_t **out, rg_search *s, const rg_model *model, const rg_field *source)
+{
+    const size_t n = (size_t)source->layout.start[source->layout.groups];
+    int32_t     *token = rg_arena_get(s->arena, (n + 1) * sizeof *token);
+    if (!token) return RG_ENOMEM;
+    if (!source->ids || !rg_model_size(model, "joint-vocabulary"))
+        return rg_fail(RG_EINVAL, "words of the source are looked for where source and target share a vocabulary");
+    for (size_t i = 0; i < n; i++) {
+        const int32_t id = model->copies && source->copies ? source->copies[i] : source->ids[i];
+        const bool    none = (size_t)id == rg_model_size(model, "eos") || (size_t)id == rg_model_size(model, "unknown");
+        token[i] = none ? -1 : id;
+    }
+    *out = token;
+    return RG_OK;
+}
+
 rg_status rg_search_run(const rg_answers **out, rg_search *s, const rg_search_config *c, const rg_field *source,
                         const uint64_t *numbers, const rg_ids *prefix)
 {
@@ -129,8 +146,9 @@ rg_status rg_search_run(const rg_answers **out, rg_search *s, const rg_search_co
         if (longest && (!own.longest || longest < own.longest)) own.longest = longest;
     }
     const size_t        extra = model->copies && source->copies ? source->extra : 0;
-    const rg_beam_words words = { rg_model_size(model, "target-vocabulary") + extra,
-                                  (int32_t)rg_model_size(model, "bos"), (int32_t)rg_model_size(model, "eos") };
+    rg_beam_words       words = { rg_model_size(model, "target-vocabulary") + extra,
+                                  (int32_t)rg_model_size(model, "bos"), (int32_t)rg_model_size(model, "eos"), NULL };
+    if (rg_extract_wanted(c)) RG_TRY(source_words(&words.source, s, model, source));
     const bool      watches = c->attention || c->coverage != 0;
     rg_step_attention_init(&s->seen, s->part[0], c);
     s->watcher = rg_step_attention_watcher(&s->seen);

@@ -5,6 +5,7 @@
 #include "regard/copies.h"
 #include "regard/lexicon.h"
 #include "regard/translate.h"
+#include "tasks/translation.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -392,6 +393,7 @@ static rg_status search_batch(rg_session *s, rg_search *search, rg_arena *arena,
         config.attention_head = s->translators[0]->alignment_head;
     }
     config.unknown = rg_vocab_unk(s->translators[0]->target);
+    if (!rg_extracts(config.extract)) memcpy(config.extract, s->translators[0]->extract, sizeof config.extract);
     RG_TRY(rg_search_run(&answers, search, &config, &source, number, prefix));
     for (size_t i = 0; i < batch.count; i++) RG_TRY(keep(s, arena, &s->items[s->order[batch.from + i]], &answers[i]));
     return RG_OK;

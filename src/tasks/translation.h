@@ -29,6 +29,11 @@ rg_status rg_translator_adopt(void *assets, rg_sizes *sizes, const rg_state *sta
 rg_status rg_translator_describe_assets(rg_state *state, const void *assets);
 void      rg_translator_drop(void *assets);
 
+/* extract.c */
+bool      rg_extracts(const double *weights); /* is one of them not 0? */
+rg_status rg_extract_put(rg_state *state, const double *weights);
+rg_status rg_extract_get(double *weights, const rg_state *state); /* 0 where the file has none */
+
 /* translation_answer.c */
 typedef struct rg_translation_asking {
     int64_t beam, n_best;

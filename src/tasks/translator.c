@@ -100,6 +100,7 @@ rg_status rg_translator_describe_assets(rg_state *state, const void *assets)
     if (t->target != t->source) RG_TRY(rg_put_vocab(state, "vocab.target", t->target));
     RG_TRY(rg_state_put_text(state, "alignment.name", t->alignment_name));
     RG_TRY(rg_state_put_number(state, "alignment.head", t->alignment_head));
+    RG_TRY(rg_extract_put(state, t->extract));
     return put_languages(state, t);
 }
 
@@ -144,6 +145,7 @@ rg_status rg_translator_adopt(void *assets, rg_sizes *sizes, const rg_state *sta
     if (rg_vocab_eos(target ? target : source) < 0) return rg_fail(RG_EFORMAT, "the target vocabulary has no </s>");
     *sizes = rg_sizes_of_text(source, target ? target : source);
     RG_TRY(read_alignment(assets, state));
+    RG_TRY(rg_extract_get(((rg_translator *)assets)->extract, state));
     return read_languages(assets, state);
 }
 
