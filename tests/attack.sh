@@ -26,6 +26,7 @@ grep -q "row 1 of the sheet" notes.txt || fail "no answers beside the sheet"
 # what was written is read back and still fools
 "$REGARD" attack -m m.safetensors adv/0.3-5 --epsilon 1/256 --format folder > back.tsv || fail "read back"
 awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } FNR == NR { back = $c["clean-error"]; next } END { exit back < 0.5 }' back.tsv || { cat back.tsv; fail "8 bits"; }
+[ "$("$REGARD" attack -m m.safetensors -t $images $labels --epsilon 0.1 -n 7 | awk -F'\t' 'NR == 2 { print $3 }')" = 7 ] || fail "-n 7 attacks seven"
 "$REGARD" attack -m m.safetensors -t $images $labels --norm l2 --epsilon 1 --label predicted --json | grep -q '"error"' || fail json
 
 # do training and test digits differ? and digits against themselves on textures of another seed

@@ -206,6 +206,45 @@ static void the_mean_of_the_map_is_the_logit(void **state)
     rg_model_free(m);
 }
 
+/* What a network was trained to see is made inside: attacks change the pixels themselves, 0 .. 1. */
+static void the_rows_that_enter_are_the_pixels(void **state)
+{
+    static const int32_t  start[] = { 0, 4 }, size[] = { 2, 2 };
+    const rg_system      *s = rg_system_find("cnn");
+    const rg_sizes        sizes = { { { "channels", 3 }, { "height", 2 }, { "width", 2 }, { "classes", 3 } } };
+    const rg_tape_config  config = { .record = false };
+    void                 *options = rg_alloc_zero(s->options_bytes);
+    const rg_option_group group = { "cnn", s->options, options };
+    const char           *yaml = "layers: c1x2\npixels: signed";
+    rg_real               x[12];
+    rg_model             *m = NULL;
+    rg_tape              *t;
+    (void)state;
+    rg_test_fill(x, 12, 3, 0, 1);
+    const rg_field field = { .kind = RG_FIELD_PIXELS, .layout = { .groups = 1, .start = start, .height = 2, .width = 2 },
+                             .values = x, .width = 3, .size = size };
+    const rg_batch b = { .examples = 1, .fields = 1, .field = { field } };
+    assert_int_equal(rg_options_init(s->options, options), RG_OK);
+    assert_int_equal(rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "test", false), RG_OK);
+    assert_int_equal(rg_model_new(&m, s, options, &sizes, 5), RG_OK);
+    assert_int_equal(rg_tape_new(&t, &config), RG_OK);
+    const rg_tensor *rows = s->enter(t, m, &b);
+    for (size_t i = 0; i < 12; i++) assert_true(rg_tensor_at(rows, i / 3, i % 3) == x[i]);
+    const rg_tensor *F = s->features(t, m, &b, s->enter(t, m, &b));
+    const rg_real   *w = rg_param_data(rg_params_find(m->params, "net.0.w"));
+    double           mean = 0; /* of relu(w . (255 x - 128) / 128) over the four pixels: the first map */
+    for (size_t i = 0; i < 4; i++) {
+        double sum = 0;
+        for (size_t c = 0; c < 3; c++) sum += (255 * (double)x[3 * i + c] - 128) / 128 * (double)w[2 * c];
+        mean += fmax(0, sum) / 4;
+    }
+    assert_true(fabs((double)rg_tensor_at(F, 0, 0) - mean) < 1e-6);
+    rg_tape_free(t);
+    rg_model_free(m);
+    rg_options_fini(s->options, options);
+    rg_free(options);
+}
+
 static void wrong_layers_are_told(void **state)
 {
     const rg_system      *s = rg_system_find("cnn");
@@ -336,6 +375,7 @@ int main(void)
         cmocka_unit_test(a_picture_is_answered_the_same_alone_and_among_others),
         cmocka_unit_test(a_front_begins_as_the_identity),
         cmocka_unit_test(the_mean_of_the_map_is_the_logit),
+        cmocka_unit_test(the_rows_that_enter_are_the_pixels),
         cmocka_unit_test(wrong_layers_are_told),
         cmocka_unit_test(ram_with_given_places_has_a_correct_gradient),
         cmocka_unit_test(rewards_teach_the_places_alone),

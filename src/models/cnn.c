@@ -159,7 +159,8 @@ static rg_status build(rg_model *m)
 static rg_tensor *enter(rg_tape *t, const rg_model *m, const void *data)
 {
     const rg_field *x = &((const rg_batch *)data)->field[RG_INPUT];
-    return rg_pixels_as(t, its(m)->pixels, rg_input(t, x->values, rg_field_rows(x), x->width, &x->layout)); /* (pixels, channels) */
+    (void)m;
+    return rg_input(t, x->values, rg_field_rows(x), x->width, &x->layout); /* (pixels, channels), 0 .. 1 */
 }
 
 static rg_tensor *identity(rg_tape *t, const settings *s)
@@ -331,7 +332,7 @@ static void show_map(rg_tape *t, const rg_model *m, const rg_batch *b, rg_tensor
 static rg_tensor *features(rg_tape *t, const rg_model *m, const void *data, rg_tensor *x)
 {
     const parts *q = m->parts;
-    rg_tensor   *maps = rg_net_maps(t, &q->net, front(t, m, x)); /* (cells, D) */
+    rg_tensor   *maps = rg_net_maps(t, &q->net, front(t, m, rg_pixels_as(t, its(m)->pixels, x))); /* (cells, D) */
     show_map(t, m, data, maps);
     const pooled p = pool(t, m, maps);
     rg_tensor   *row = is(its(m)->features_at, "pool") ? p.row : dense_layers(t, m, p.row);

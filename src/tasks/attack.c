@@ -255,6 +255,13 @@ static rg_status one_batch(attack *a, const rg_batch *b)
     return RG_OK;
 }
 
+/* Its first n examples. */
+static void cut(rg_batch *b, size_t n)
+{
+    for (size_t i = 0; n < b->examples && i < b->fields; i++) b->field[i].layout.groups = n;
+    if (n < b->examples) b->examples = n;
+}
+
 static void divide(rg_attack_row *r, bool pixels)
 {
     const double n = r->examples ? (double)r->examples : 1, wrong = r->error > 0 ? r->error : 1;
@@ -281,6 +288,7 @@ rg_status rg_attack(rg_attack_row *rows, const rg_model *m, const rg_set_options
     while (status == RG_OK && more && !(c->most && a.done >= c->most)) {
         rg_batch b;
         status = rg_examples_next_in_epoch(&more, &b, a.probe.examples);
+        if (status == RG_OK && more && c->most) cut(&b, c->most - a.done);
         if (status == RG_OK && more) status = one_batch(&a, &b);
     }
     for (size_t i = 0; i < c->epsilons * c->step_counts; i++) divide(&rows[i], a.pixels);
