@@ -6,6 +6,7 @@
 #define REGARD_DECODE_H
 
 #include "regard/model.h"
+#include "regard/shortlist.h"
 
 RG_API_BEGIN
 
@@ -34,6 +35,7 @@ typedef struct rg_search_config {
     double   top_p;         /* and of those among the fewest whose probabilities add up to this; 0, 1: all        */
     uint64_t seed;
     bool     unscored;      /* greedy only: log p is not asked for and stays 0, which saves a sum over the vocabulary */
+    const rg_shortlist *shortlist; /* answer with the tokens it lists for a source; log p is over those. NULL: with all  */
     bool     attention;     /* record what each answer attended to                                             */
     const char *attention_name; /* watch point, "decoder.2.cross.weights"; NULL: the last one a step shows        */
     int      attention_head;    /* -1: mean of the heads                                                       */

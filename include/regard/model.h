@@ -186,9 +186,14 @@ struct rg_decoding {
     size_t          steps;      /* tokens so far                                      */
     void           *state;
 
+    /* the only tokens a step need give logits of, rising, column by column; NULL: all. A step that gives all is fine */
+    const int32_t *words;
+    size_t         word_count;
+
     /* of the engine */
+    struct rg_picked *picked; /* the output layer of `words` */
     rg_tape *tape;
-    size_t   room;
+    size_t   room, columns;
     int32_t *spare;
     int32_t *known; /* tokens, ids beyond the vocabulary replaced by `unknown` */
 };
@@ -201,10 +206,13 @@ void      rg_decoding_free(rg_decoding *d);
  * height and width. Without a source (language models) it is (rg_field){ .layout.groups = n }: n answers to begin,
  * no rows. */
 rg_status rg_decoding_start(rg_decoding *d, const rg_field *source);
-/* Logits of the next token, (n, V), rows *out_ld apart; borrowed until the next call. The first step is given bos.
+/* Before start: steps may give logits of these tokens alone, rising, borrowed until the next start; NULL: of all. */
+rg_status rg_decoding_limit(rg_decoding *d, const int32_t *words, size_t count);
+/* Logits of the next token, (n, V) or (n, words of the limit), rows *out_ld apart; borrowed until the next call. The first step is given bos.
  * Of a source with `copies` (batch.h) the rows have source->extra columns more, ids beyond the vocabulary; a token
  * of those goes into the model as its size "unknown". */
 rg_status rg_decoding_step(const rg_real **out, size_t *out_ld, rg_decoding *d, const int32_t *tokens);
+size_t    rg_decoding_columns(const rg_decoding *d); /* of the last step's logits */
 /* Row i of the next step continues row parents[i] of the last: reordering, dropping and copying of hypotheses. */
 rg_status rg_decoding_keep(rg_decoding *d, const int32_t *parents, size_t n);
 /* Who watches the attention of the steps, and of start. */

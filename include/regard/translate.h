@@ -23,6 +23,7 @@ typedef struct rg_translator {
     int       alignment_head;  /* -1: mean of the heads */
     char     *language[2];     /* of source and target; see rg_translator_language */
     double    extract[RG_EXTRACT]; /* of searches that name none: rg_translator_tune */
+    rg_shortlist *shortlist;   /* what sessions answer with; NULL: every token     */
 } rg_translator;
 
 /* One file: weights, settings and vocabularies. RG_EMATCH when its parts do not belong together. */
@@ -37,6 +38,10 @@ void      rg_translator_free(rg_translator *translator);
 const char *rg_translator_language(const rg_translator *translator, int side);
 /* Both at once; copied. "" is not known. RG_EINVAL unless each is a language code; then nothing has changed. */
 rg_status rg_translator_set_languages(rg_translator *translator, const char *source, const char *target);
+
+/* Answer with the tokens that a shortlist gives for each line (regard/shortlist.h), from the next session on; stored
+ * with the model. Takes it over, also on failure; NULL: every token. RG_EMATCH: it is of another vocabulary. */
+rg_status rg_translator_set_shortlist(rg_translator *translator, rg_shortlist *shortlist);
 
 /* What a model that reads one vocabulary and writes another (or the same: joint) is built from. */
 rg_sizes rg_sizes_of_text(const rg_vocab *source, const rg_vocab *target);
@@ -57,6 +62,7 @@ typedef struct rg_session_config {
     size_t           batch;           /* most lines searched together                            */
     size_t           batch_words;     /* and at most so many source pieces; by a wide beam fewer  */
     bool             replace_unknown; /* <unk> becomes the source word it looked at most          */
+    bool             whole;           /* answer with every token, though the translator has a shortlist */
     const struct rg_lexicon *lexicon; /* or what this dictionary (regard/lexicon.h) says for it; NULL: none */
 } rg_session_config;
 #define RG_SESSION_CONFIG_DEFAULT { .search = RG_SEARCH_CONFIG_DEFAULT, .max_length = 1000, .batch = 32, .batch_words = 512 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/choose_shortlist.h"
 #include "cli/weights.h"
 #include "regard/serve.h"
 
@@ -15,6 +16,7 @@ typedef struct {
     int64_t port, beam, threads, queue, char_limit, per_address, per_minute;
     double  normalize, header_seconds, body_seconds, drain_seconds, request_seconds;
     rg_weights_choice keep;
+    rg_list shortlist;
 } settings;
 
 static const rg_option options[] = {
@@ -49,6 +51,7 @@ static const rg_option options[] = {
     { RG_OPTION_REAL, "drain-seconds", offsetof(settings, drain_seconds), "10",
       "time for what was asked before SIGTERM", 0, "[0,inf)" },
     RG_WEIGHTS_OPTIONS(settings, keep),
+    RG_SHORTLIST_OPTION(settings, shortlist),
     RG_OPTION_END
 };
 
@@ -99,6 +102,10 @@ static rg_status run(rg_call *call)
     rg_status status = catch_signals(&stop);
     if (status == RG_OK) status = rg_model_load_as(&model, s->model, NULL, rg_weights_chosen(&s->keep));
     if (status == RG_OK && model->system->task->translates) status = rg_translator_slim(model->assets);
+    if (status == RG_OK && s->shortlist.count)
+        status = model->system->task->translates
+                     ? rg_shortlist_use(model->assets, &s->shortlist)
+                     : rg_fail(RG_EINVAL, "--shortlist is for models that translate; %s does not", s->model);
     if (status == RG_OK) status = rg_serve_model(&c, model, stop, say_address, NULL);
     if (status == RG_EMATCH && !rg_message_names(s->model)) rg_fail_in(status, "%s: ", s->model);
     rg_model_free(model);

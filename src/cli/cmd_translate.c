@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/line_faults.h"
 #include "cli/output.h"
+#include "cli/choose_shortlist.h"
 #include "cli/weights.h"
 #include "regard/reader.h"
 #include "regard/lexicon.h"
@@ -25,6 +26,8 @@ typedef struct {
     rg_list dictionary;
     bool    json, word_scores, allow_unknown, replace_unknown, sample, quiet;
     rg_weights_choice keep;
+    rg_list shortlist;
+    bool    compare;
 } settings;
 
 static const rg_option options[] = {
@@ -86,13 +89,17 @@ static const rg_option options[] = {
       "[0,1024]" },
     { RG_OPTION_BOOL, "quiet", offsetof(settings, quiet), "false", "no remarks about cut or damaged lines", 0, NULL },
     RG_WEIGHTS_OPTIONS(settings, keep),
+    RG_SHORTLIST_OPTION(settings, shortlist),
+    { RG_OPTION_BOOL, "compare-shortlist", offsetof(settings, compare), "false",
+      "also answer with every token, and print how many answers the shortlist changes", 0, NULL },
     RG_OPTION_END
 };
 
 typedef struct {
     const settings    *s;
     rg_session_config  config;
-    rg_session        *session;
+    rg_session        *session, *whole; /* whole: --compare-shortlist */
+    uint64_t           compared, changed;
     rg_lexicon        *lexicon;
     rg_translator    **translators;
     size_t             count;
@@ -234,6 +241,22 @@ static void say_cut(const translation *t, const rg_translated *r, uint64_t numbe
             read < (size_t)t->s->max_length ? "the model has learned positions for" : "--max-length is", read);
 }
 
+/* The same lines with every token, and how many best answers are other ones. */
+static rg_status compare(translation *t, const rg_translated *results, char **lines, size_t n, uint64_t first,
+                         const char *const *prefix)
+{
+    const rg_translated *others;
+    rg_session_config    config = t->config;
+    config.whole = true;
+    RG_TRY(rg_session_run(&others, t->whole, &config, (const char *const *)lines, n, first, prefix));
+    for (size_t i = 0; i < n; i++) {
+        const char *a = results[i].count ? results[i].best[0].text : "", *b = others[i].count ? others[i].best[0].text : "";
+        t->changed += strcmp(a, b) != 0;
+    }
+    t->compared += n;
+    return RG_OK;
+}
+
 static rg_status translate_lines(translation *t, char **lines, size_t n, uint64_t first)
 {
     const rg_translated *results;
@@ -242,8 +265,9 @@ static rg_status translate_lines(translation *t, char **lines, size_t n, uint64_
     for (size_t i = 0; i < n; i++) prefix[i] = rg_text_c(&t->prefix);
     const rg_status status =
         rg_session_run(&results, t->session, &t->config, (const char *const *)lines, n, first, prefix);
+    const rg_status compared = status == RG_OK && t->whole ? compare(t, results, lines, n, first, prefix) : status;
     rg_free(prefix);
-    RG_TRY(status);
+    RG_TRY(compared);
     for (size_t i = 0; i < n; i++) {
         if (t->s->attention[0]) RG_TRY(save_record(t, &results[i], first + i));
         if (t->s->json) print_json(t, &results[i], first + i);
@@ -414,13 +438,21 @@ static rg_status run(rg_call *call)
         if (status == RG_OK) status = rg_translator_slim(t.translators[i]);
     }
     if (status == RG_OK) status = learn_dictionary(&t);
+    if (status == RG_OK) status = rg_shortlist_use(t.translators[0], &t.s->shortlist);
     if (status == RG_OK) status = rg_session_new(&t.session, t.translators, t.count, threads);
+    if (status == RG_OK && t.s->compare && !t.translators[0]->shortlist)
+        status = rg_fail(RG_EINVAL, "--compare-shortlist needs one: --shortlist FILE");
+    if (status == RG_OK && t.s->compare) status = rg_session_new(&t.whole, t.translators, t.count, threads);
     if (status == RG_OK) status = open_input(&in, t.s);
     if (status == RG_OK) status = rg_output_open(&t.output, t.s->output);
     t.out = t.output.stream;
     if (status == RG_OK) status = run_lines(&t, &in);
     status = rg_output_close(&t.output, status);
+    if (status == RG_OK && t.whole)
+        fprintf(stderr, "the shortlist changes %llu of %llu answers (%.2f %%)\n", (unsigned long long)t.changed,
+                (unsigned long long)t.compared, t.compared ? 100.0 * (double)t.changed / (double)t.compared : 0.0);
     close_input(&in);
+    rg_session_free(t.whole);
     rg_session_free(t.session);
     for (size_t i = 0; i < t.count; i++) rg_translator_free(t.translators[i]);
     rg_free(t.translators);

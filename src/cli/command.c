@@ -23,6 +23,7 @@ const char *rg_program(void) { return program ? program : "regard"; }
     X(average) \
     X(tune) \
     X(quantize) \
+    X(shortlist) \
     X(import) \
     X(predict) \
     X(attack) \

@@ -34,6 +34,8 @@ typedef struct { /* one source */
     bool           stopped;
     const int32_t *prefix;
     size_t         prefixes;
+    const int32_t *list;    /* the token of each column of scores; NULL: its number */
+    size_t         columns;
 } beam;
 
 typedef struct {
@@ -53,6 +55,7 @@ struct rg_beams {
     size_t           sources;
     int32_t         *tokens, *parents;
     size_t           lives, steps;
+    const beam      *now;  /* whose scores are looked at */
     candidate       *best; /* beam width */
     const candidate *chosen; /* by earlier groups at this step */
     size_t           choices;
@@ -86,7 +89,11 @@ static rg_status start_beam(rg_beams *b, size_t i, size_t words, uint64_t number
 {
     const size_t B = b->config.sample ? b->config.n_best : b->config.beam;
     beam        *m = &b->beam[i];
-    *m = (beam){ .most = B, .words = words, .number = number };
+    *m = (beam){ .most = B, .words = words, .number = number, .columns = b->words.count };
+    if (b->words.list) {
+        m->list = b->words.list + b->words.start[i];
+        m->columns = b->words.start[i + 1] - b->words.start[i];
+    }
     if (prefix) m->prefix = prefix[i].data, m->prefixes = prefix[i].count;
     for (size_t k = 0; k < m->prefixes; k++)
         if (m->prefix[k] < 0 || (size_t)m->prefix[k] >= b->words.count)
@@ -151,6 +158,21 @@ static size_t insert(candidate *best, size_t count, size_t most, candidate c)
     return count;
 }
 
+static int32_t token_of(const beam *m, size_t column) { return m->list ? m->list[column] : (int32_t)column; }
+
+/* Where a token stands among the columns; `columns` if it is not listed. */
+static size_t column_of(const beam *m, int32_t token)
+{
+    size_t low = 0, high = m->columns;
+    if (!m->list) return (size_t)token;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (m->list[middle] < token) low = middle + 1;
+        else high = middle;
+    }
+    return low < m->columns && m->list[low] == token ? low : m->columns;
+}
+
 static bool allowed(const rg_beams *b, int32_t token)
 {
     return (token != b->words.bos || token == b->words.eos) && !(b->config.no_unknown && token == b->config.unknown);
@@ -167,16 +189,15 @@ static double worn(const rg_beams *b, int32_t token)
 static size_t scan_run(rg_beams *b, size_t count, size_t most, const rg_real *scores, size_t from, double base,
                        double lse, size_t row)
 {
-    const size_t left = b->words.count - from, end = from + (left < RUN ? left : RUN);
+    const size_t left = b->now->columns - from, end = from + (left < RUN ? left : RUN);
     for (size_t j = from; j < end; j++) {
         const double word = (double)scores[j] - lse;
         if (count == most && base + word < b->best[most - 1].key) continue;
-        if (!isfinite(word) || !allowed(b, (int32_t)j)) continue;
-        const candidate c = { .log_p = base + word,
-                              .word = word,
-                              .key = base + word - worn(b, (int32_t)j),
-                              .row = row,
-                              .token = (int32_t)j };
+        const int32_t token = token_of(b->now, j);
+        if (!isfinite(word) || !allowed(b, token)) continue;
+        const candidate c = {
+            .log_p = base + word, .word = word, .key = base + word - worn(b, token), .row = row, .token = token
+        };
         count = insert(b->best, count, most, c);
     }
     return count;
@@ -187,7 +208,7 @@ static size_t scan_run(rg_beams *b, size_t count, size_t most, const rg_real *sc
 static size_t scan_row(rg_beams *b, size_t count, size_t most, const rg_real *scores, double base, double lse,
                        size_t row)
 {
-    const size_t V = b->words.count, runs = (V + RUN - 1) / RUN;
+    const size_t V = b->now->columns, runs = (V + RUN - 1) / RUN;
     size_t       first = 0;
     for (size_t r = 0; r < runs; r++) {
         const size_t left = V - r * RUN;
@@ -221,8 +242,8 @@ static double least_drawn(rg_beams *b, const rg_real *scores)
     rg_real *heap = b->heap;
     size_t   n = 0, kept = 0;
     double   total = 0, mass = 0;
-    for (size_t j = 0; j < b->words.count; j++)
-        if (allowed(b, (int32_t)j) && isfinite(scores[j])) heap[n++] = scores[j];
+    for (size_t j = 0; j < b->now->columns; j++)
+        if (allowed(b, token_of(b->now, j)) && isfinite(scores[j])) heap[n++] = scores[j];
     if (!n) return -INFINITY;
     for (size_t i = n / 2; i-- > 0;) sink(heap, n, i);
     const double high = (double)heap[0], p = b->config.top_p > 0 ? b->config.top_p : 1;
@@ -248,16 +269,17 @@ static double least_drawn(rg_beams *b, const rg_real *scores)
 /* One token by its probability at a temperature: the largest of (log p / T + Gumbel noise). */
 static candidate draw(rg_beams *b, const beam *m, const rg_real *scores, double base, double lse, size_t row)
 {
-    const size_t V = b->words.count;
+    const size_t V = m->columns;
     rg_random    random = rg_random_new(b->config.seed, (m->number * 1009 + row) * 100003 + b->steps);
     const double floor = b->heap ? least_drawn(b, scores) : -INFINITY;
     candidate    best = { .key = -INFINITY, .log_p = NAN, .row = row, .token = b->words.eos };
     for (size_t j = 0; j < V; j++) {
         const double noise = -log(-log(rg_random_uniform(&random) + 1e-300) + 1e-300);
-        if ((double)scores[j] < floor || !allowed(b, (int32_t)j)) continue;
+        const int32_t token = token_of(m, j);
+        if ((double)scores[j] < floor || !allowed(b, token)) continue;
         const double word = (double)scores[j] - lse, key = word / b->config.temperature + noise;
         if (key > best.key)
-            best = (candidate){ .log_p = base + word, .word = word, .key = key, .row = row, .token = (int32_t)j };
+            best = (candidate){ .log_p = base + word, .word = word, .key = key, .row = row, .token = token };
     }
     return best;
 }
@@ -296,7 +318,7 @@ static size_t choose_by_groups(rg_beams *b, const beam *m, const rg_real *scores
         for (size_t i = 0; m->slots[g] && i < m->lives; i++) {
             const rg_real *row = scores + i * ld;
             if (m->live[i]->length > m->prefixes && m->live[i]->group != g) continue;
-            const double lse = (double)rg_kernel()->softmax(b->words.count, NULL, row);
+            const double lse = (double)rg_kernel()->softmax(m->columns, NULL, row);
             own = scan_row(b, own, m->slots[g], raise_row(b, m, m->live[i], row), m->live[i]->log_p, lse, i);
         }
         for (size_t k = 0; k < own; k++) b->best[k].group = g;
@@ -310,8 +332,9 @@ static size_t choose_by_groups(rg_beams *b, const beam *m, const rg_real *scores
 /* The candidates of one source, best first, in b->best; returns how many. */
 static size_t choose(rg_beams *b, const beam *m, const rg_real *scores, size_t ld)
 {
+    b->now = m;
     if (m->slots && b->steps >= m->prefixes) return choose_by_groups(b, m, scores, ld);
-    const size_t V = b->words.count;
+    const size_t V = m->columns;
     const bool   summed = !unscored(b);
     size_t       count = 0;
     for (size_t i = 0; i < m->lives; i++) {
@@ -319,7 +342,8 @@ static size_t choose(rg_beams *b, const beam *m, const rg_real *scores, size_t l
         const double   base = m->live[i]->log_p, lse = summed ? (double)rg_kernel()->softmax(V, NULL, row) : 0;
         if (b->steps < m->prefixes) {
             const int32_t token = m->prefix[b->steps];
-            const double  word = at_least((double)row[token] - lse, -1e4);
+            const size_t  column = column_of(m, token);
+            const double  word = at_least(column < V ? (double)row[column] - lse : -1e4, -1e4);
             b->best[count++] =
                 (candidate){ .log_p = base + word, .word = word, .key = base + word, .row = i, .token = token };
         } else if (b->config.sample) {

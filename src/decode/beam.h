@@ -23,11 +23,15 @@ void       rg_step_attention_fini(rg_step_attention *seen);
 void       rg_step_attention_clear(rg_step_attention *seen);
 rg_watcher rg_step_attention_watcher(rg_step_attention *seen);
 
-/* What can be answered: tokens 0 .. count - 1, the one every answer starts from, the one that ends it. */
+/* What can be answered: tokens 0 .. count - 1, the one every answer starts from, the one that ends it. With a
+ * shortlist, source i has the tokens list[start[i]] .. list[start[i + 1] - 1], rising, and its columns of scores are
+ * these. */
 typedef struct rg_beam_words {
     size_t         count;
     int32_t        bos, eos;
     const int32_t *source; /* tokens of the sources, -1 for what no answer has; NULL: nobody asks */
+    const int32_t *list;  /* NULL: all tokens */
+    const size_t  *start; /* sources + 1      */
 } rg_beam_words;
 
 /* extract.c: features of words that stand in the source x of n tokens; alpha has RG_EXTRACT weights. */

@@ -1,5 +1,6 @@
 /* decoding.c - the engine behind start / step / keep: two tapes, one that lives for the whole decoding (what start
  * made of the sources), one that is reset at every step, both without recording. */
+#include "autograd/picked.h"
 #include "regard/model.h"
 
 #include <string.h>
@@ -31,6 +32,8 @@ void rg_decoding_free(rg_decoding *d)
     rg_free(d->source_of);
     rg_free(d->spare);
     rg_free(d->known);
+    if (d->picked) rg_picked_fini(d->picked);
+    rg_free(d->picked);
     rg_tape_free(d->tape);
     rg_tape_free(d->memory);
     rg_free(d);
@@ -105,6 +108,18 @@ rg_status rg_decoding_step(const rg_real **out, size_t *out_ld, rg_decoding *d, 
     d->steps++;
     *out = rg_tensor_data(logits);
     *out_ld = rg_tensor_ld(logits);
+    d->columns = rg_tensor_cols(logits);
+    return RG_OK;
+}
+
+size_t rg_decoding_columns(const rg_decoding *d) { return d->columns; }
+
+rg_status rg_decoding_limit(rg_decoding *d, const int32_t *words, size_t count)
+{
+    if (words && !d->picked && !(d->picked = rg_alloc_zero(sizeof *d->picked))) return RG_ENOMEM;
+    if (d->picked) d->picked->w = NULL;
+    d->words = words;
+    d->word_count = count;
     return RG_OK;
 }
 

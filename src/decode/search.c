@@ -6,6 +6,7 @@
 #include "decode/beam.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_MODELS = 64 }; /* of an ensemble */
@@ -17,6 +18,11 @@ struct rg_search {
     rg_arena     *arena; /* of one run: answers and their tokens */
     rg_watcher    watcher;
     rg_step_attention       seen;
+    rg_ids        list, all; /* shortlists: of all sources one after another; of the batch, each token once */
+    size_t       *start;     /* of each source in `list` */
+    size_t        starts;
+    rg_real      *some;      /* scores of the listed tokens */
+    size_t        some_room;
     rg_real      *mean;   /* ensembles: log of the averaged probabilities */
     size_t        mean_room;
 };
@@ -60,9 +66,88 @@ void rg_search_free(rg_search *s)
     rg_free(s->part);
     rg_beams_free(s->beams);
     rg_arena_free(s->arena);
+    rg_ids_free(&s->list);
+    rg_ids_free(&s->all);
+    rg_free(s->start);
+    rg_free(s->some);
     rg_free(s->mean);
     rg_step_attention_fini(&s->seen);
     rg_free(s);
+}
+
+/* ---------------------------------------------------------------------------------------------------- shortlists */
+
+static int by_token(const void *a, const void *b)
+{
+    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Tokens of each source in s->list, and those of all sources, each once, in s->all: the product is over these, so that
+ * rows of a batch share it; each source then sees its own columns alone. */
+static rg_status pick(rg_search *s, const rg_shortlist *shortlist, const rg_field *source, const rg_ids *prefix)
+{
+    const rg_layout *l = &source->layout;
+    if (l->groups + 1 > s->starts) {
+        size_t *start = rg_realloc(s->start, (l->groups + 1) * sizeof *start);
+        if (!start) return RG_ENOMEM;
+        s->start = start;
+        s->starts = l->groups + 1;
+    }
+    s->list.count = s->all.count = 0;
+    for (size_t i = 0; i < l->groups; i++) {
+        s->start[i] = s->list.count;
+        RG_TRY(rg_shortlist_pick(&s->list, shortlist, source->ids + l->start[i], (size_t)(l->start[i + 1] - l->start[i]),
+                                 prefix ? prefix[i].data : NULL, prefix ? prefix[i].count : 0));
+    }
+    s->start[l->groups] = s->list.count;
+    RG_TRY(rg_ids_reserve(&s->all, s->list.count));
+    memcpy(s->all.data, s->list.data, s->list.count * sizeof *s->all.data);
+    if (l->groups > 1) qsort(s->all.data, s->list.count, sizeof *s->all.data, by_token);
+    for (size_t i = 0; i < s->list.count; i++)
+        if (!s->all.count || s->all.data[s->all.count - 1] != s->all.data[i]) s->all.data[s->all.count++] = s->all.data[i];
+    return RG_OK;
+}
+
+/* Of hypothesis i the columns that its source lists, from columns that are all tokens or those of s->all. */
+static size_t take(const rg_search *s, rg_real *to, const rg_real *from, size_t i, bool whole)
+{
+    const size_t   source = (size_t)s->part[0]->source_of[i], n = s->start[source + 1] - s->start[source];
+    const int32_t *list = s->list.data + s->start[source];
+    for (size_t j = 0, at = 0; j < n; j++, at++) {
+        while (!whole && s->all.data[at] != list[j]) at++;
+        to[j] = from[whole ? (size_t)list[j] : at];
+    }
+    return n;
+}
+
+/* Scores (n, V) of a model become (n, listed tokens) behind those of the models before it. */
+static rg_status shorten(rg_search *s, const rg_real **scores, size_t *ld, size_t model, size_t V)
+{
+    const rg_decoding *d = s->part[model];
+    const size_t       each = d->n * s->all.count, numbers = s->parts * each;
+    const bool         whole = rg_decoding_columns(d) >= V;
+    if (!whole && s->part[0]->sources.groups == 1) return RG_OK; /* they are what its one source lists */
+    if (numbers > s->some_room) {
+        rg_real *some = rg_realloc(s->some, numbers * sizeof *some);
+        if (!some) return RG_ENOMEM;
+        s->some = some;
+        s->some_room = numbers;
+    }
+    rg_real *to = s->some + model * each;
+    for (size_t i = 0; i < d->n; i++) take(s, to + i * s->all.count, *scores + i * *ld, i, whole);
+    *scores = to;
+    *ld = s->all.count;
+    return RG_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------- scores */
+
+/* Columns of scores that hypothesis i has. */
+static size_t columns_of(const rg_search *s, size_t i, size_t V)
+{
+    const size_t source = (size_t)s->part[0]->source_of[i];
+    return s->part[0]->words ? s->start[source + 1] - s->start[source] : V;
 }
 
 /* Log of the mean of the models' probabilities, into s->mean (n, V). */
@@ -78,25 +163,31 @@ static rg_status average(rg_search *s, const rg_real *const *logits, const size_
     memset(s->mean, 0, n * V * sizeof *s->mean);
     for (size_t m = 0; m < s->parts; m++)
         for (size_t i = 0; i < n; i++) {
-            rg_kernel()->softmax(V, one, logits[m] + i * ld[m]);
-            rg_kernel()->axpy(V, s->mean + i * V, (rg_real)(1.0 / (double)s->parts), one);
+            const size_t columns = columns_of(s, i, V);
+            rg_kernel()->softmax(columns, one, logits[m] + i * ld[m]);
+            rg_kernel()->axpy(columns, s->mean + i * V, (rg_real)(1.0 / (double)s->parts), one);
         }
     rg_kernel()->map(RG_LOG, n * V, s->mean, s->mean);
     return RG_OK;
 }
 
-/* Scores of the next token of every live hypothesis, (n, V): logits of one model, log probabilities of several. */
+/* Scores of the next token of every live hypothesis, (n, V) or (n, listed tokens): logits of one model, log
+ * probabilities of several. */
 static rg_status next_scores(const rg_real **out, size_t *out_ld, rg_search *s, const int32_t *tokens, size_t V)
 {
     const rg_real *logits[MOST_MODELS] = { NULL };
     size_t         ld[MOST_MODELS] = { 0 };
-    for (size_t m = 0; m < s->parts; m++) RG_TRY(rg_decoding_step(&logits[m], &ld[m], s->part[m], tokens));
+    for (size_t m = 0; m < s->parts; m++) {
+        RG_TRY(rg_decoding_step(&logits[m], &ld[m], s->part[m], tokens));
+        if (s->part[0]->words) RG_TRY(shorten(s, &logits[m], &ld[m], m, V));
+    }
     *out = logits[0];
     *out_ld = ld[0];
     if (s->parts == 1) return RG_OK;
-    RG_TRY(average(s, logits, ld, s->part[0]->n, V));
+    const size_t columns = s->part[0]->words ? s->all.count : V;
+    RG_TRY(average(s, logits, ld, s->part[0]->n, columns));
     *out = s->mean;
-    *out_ld = V;
+    *out_ld = columns;
     return RG_OK;
 }
 
@@ -134,6 +225,16 @@ static rg_status source_words(const int32_t **out, rg_search *s, const rg_model 
     return RG_OK;
 }
 
+static rg_status check_shortlist(const rg_search_config *c, const rg_model *model, const rg_field *source)
+{
+    const size_t V = rg_model_size(model, "target-vocabulary"), listed = rg_shortlist_size_of(c->shortlist).target;
+    if (model->copies) return rg_fail(RG_EINVAL, "a model that copies words of the source takes no shortlist");
+    if (!source->ids) return rg_fail(RG_EINVAL, "a shortlist is of sources that are tokens");
+    if (rg_extract_wanted(c)) return rg_fail(RG_EINVAL, "weights of words of the source and a shortlist do not go together");
+    return listed == V ? RG_OK
+                       : rg_fail(RG_EMATCH, "the shortlist is of %zu target tokens, the model has %zu", listed, V);
+}
+
 rg_status rg_search_run(const rg_answers **out, rg_search *s, const rg_search_config *c, const rg_field *source,
                         const uint64_t *numbers, const rg_ids *prefix)
 {
@@ -146,8 +247,18 @@ rg_status rg_search_run(const rg_answers **out, rg_search *s, const rg_search_co
         if (longest && (!own.longest || longest < own.longest)) own.longest = longest;
     }
     const size_t        extra = model->copies && source->copies ? source->extra : 0;
-    rg_beam_words       words = { rg_model_size(model, "target-vocabulary") + extra,
-                                  (int32_t)rg_model_size(model, "bos"), (int32_t)rg_model_size(model, "eos"), NULL };
+    rg_beam_words words = { .count = rg_model_size(model, "target-vocabulary") + extra,
+                            .bos = (int32_t)rg_model_size(model, "bos"),
+                            .eos = (int32_t)rg_model_size(model, "eos") };
+    const bool    listed = c->shortlist && source->layout.groups;
+    if (listed) {
+        RG_TRY(check_shortlist(c, model, source));
+        RG_TRY(pick(s, c->shortlist, source, prefix));
+        words.list = s->list.data;
+        words.start = s->start;
+    }
+    for (size_t m = 0; m < s->parts; m++)
+        RG_TRY(rg_decoding_limit(s->part[m], listed ? s->all.data : NULL, s->all.count));
     if (rg_extract_wanted(c)) RG_TRY(source_words(&words.source, s, model, source));
     const bool      watches = c->attention || c->coverage != 0;
     rg_step_attention_init(&s->seen, s->part[0], c);

@@ -171,7 +171,7 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
     rg_tensor *y = look_back(t, p, s, context, d->n, &mem->source, rg_answer_reach(t, d));
     if (y && rg_step_state_put(&mem->carried, 0, rg_borrow(t, next, d->n, C, C)) != RG_OK)
         return rg_tape_fail(t, RG_ENOMEM, "no memory for the words of %zu hypotheses", d->n);
-    return rg_linear_nt(t, y, rg_use(t, p->output), rg_use(t, p->output_bias));
+    return rg_answer_logits(d, t, y, p->output, p->output_bias);
 }
 
 static rg_status keep(rg_decoding *d, const int32_t *parents, size_t n)

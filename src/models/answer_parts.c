@@ -1,5 +1,6 @@
 /* answer_parts.c - the end of every translator. */
 #include "models/answer_parts.h"
+#include "autograd/picked.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +64,17 @@ rg_loss rg_answer_loss_over(rg_tape *t, const rg_model *m, rg_tensor *y, rg_tens
     target.ids = ids;
     rg_tensor *bias = b ? rg_transpose(t, rg_gather(t, rg_transpose(t, b), words, n, NULL)) : NULL;
     return rg_answer_loss(t, y, rg_gather(t, w, words, n, NULL), bias, &target, smoothing);
+}
+
+rg_tensor *rg_answer_logits(rg_decoding *d, rg_tape *t, rg_tensor *y, const rg_param *w, const rg_param *b)
+{
+    if (!d->words) return rg_linear_nt(t, y, rg_use(t, w), b ? rg_use(t, b) : NULL);
+    if (!y) return NULL;
+    if (d->picked->w != w) { /* the first step since start */
+        const rg_status status = rg_picked_set(d->picked, w, b, d->words, d->word_count);
+        if (status != RG_OK) return rg_tape_fail(t, status, "%s", rg_message());
+    }
+    return rg_linear_picked(t, y, d->picked);
 }
 
 const rg_reach *rg_answer_reach_groups(rg_tape *t, const int32_t *group, size_t n, const rg_layout *source)

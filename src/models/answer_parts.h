@@ -20,6 +20,10 @@ rg_status rg_answer_vocabulary_check(const char *vocabulary);
 rg_loss   rg_answer_loss_over(rg_tape *t, const rg_model *model, rg_tensor *y, rg_tensor *w, rg_tensor *b,
                               const rg_batch *batch, double smoothing, const char *vocabulary);
 
+/* Logits of a step, (n, V): y w^T + b of the table w (V, D). Where the search is bound to a shortlist only those
+ * columns, (n, d->words). */
+rg_tensor *rg_answer_logits(rg_decoding *d, rg_tape *t, rg_tensor *y, const rg_param *w, const rg_param *b);
+
 /* What the queries of a decoder see: query i the whole of source number group[i]; hypotheses their own source. */
 const rg_reach *rg_answer_reach_groups(rg_tape *t, const int32_t *group, size_t n, const rg_layout *source);
 const rg_reach *rg_answer_reach(rg_tape *t, const rg_decoding *d);

@@ -218,7 +218,7 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
         rg_tensor   *window = rg_trail_window(t, mem->past, i, before(t, b, x), (size_t)s->taps, b->dilation);
         x = after(t, b, s, x, rg_linear(t, window, rg_use(t, b->w), rg_use(t, b->b), RG_IDENTITY));
     }
-    return rg_linear_nt(t, rectified(t, &p->decoder.end, x), rg_use(t, p->output), rg_use(t, p->output_bias));
+    return rg_answer_logits(d, t, rectified(t, &p->decoder.end, x), p->output, p->output_bias);
 }
 
 static rg_status keep(rg_decoding *d, const int32_t *parents, size_t n)

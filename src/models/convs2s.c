@@ -229,7 +229,7 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
         x = look(t, p, l, h, g, x, &mem->source, reach, root);
         rg_tape_pop(t);
     }
-    return rg_linear_nt(t, x, rg_use(t, p->output), rg_use(t, p->output_bias));
+    return rg_answer_logits(d, t, x, p->output, p->output_bias);
 }
 
 static rg_status keep(rg_decoding *d, const int32_t *parents, size_t n)

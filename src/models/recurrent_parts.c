@@ -137,11 +137,6 @@ rg_loss rg_rnn_copy_loss(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_setting
     return rg_copy_loss(t, copy, y, rg_use(t, p->output), rg_use(t, p->output_bias), h, batch, s->smoothing);
 }
 
-rg_tensor *rg_rnn_logits(rg_tape *t, const rg_rnn_parts *p, rg_tensor *y)
-{
-    return rg_linear_nt(t, y, rg_use(t, p->output), rg_use(t, p->output_bias));
-}
-
 /* ------------------------------------------------------------------------------------------------------ attention */
 
 rg_status rg_rnn_attention(rg_attention *out, rg_param **out_key, rg_model *m, const char *score,
@@ -226,7 +221,7 @@ void rg_rnn_use_states(rg_recurrent_states *out, rg_tape *t, const rg_step_state
 rg_tensor *rg_rnn_answer(rg_decoding *d, rg_tape *t, const rg_rnn_parts *p, rg_tensor *y,
                          const rg_recurrent_states *states, size_t depth)
 {
-    rg_tensor *logits = y ? rg_rnn_logits(t, p, y) : NULL;
+    rg_tensor *logits = y ? rg_answer_logits(d, t, y, p->output, p->output_bias) : NULL;
     if (logits && rg_rnn_put_states(d->state, states, depth) != RG_OK)
         return rg_tape_fail(t, RG_ENOMEM, "no memory for the states of %zu hypotheses", d->n);
     return logits;

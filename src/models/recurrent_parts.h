@@ -102,7 +102,6 @@ struct rg_copy;
 /* The same where words may be copied from the source's rows h (copy_parts.h); copy NULL: they may not. */
 rg_loss    rg_rnn_copy_loss(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings *s, const struct rg_copy *copy,
                             rg_tensor *y, rg_tensor *h, const rg_batch *batch);
-rg_tensor *rg_rnn_logits(rg_tape *t, const rg_rnn_parts *p, rg_tensor *y);
 
 /* The attention of queries `q` wide over keys `keys` wide, in the scope "attention". Scores that compare the two
  * directly get a learned projection of the keys, *out_key, where the widths differ; else it is NULL. */

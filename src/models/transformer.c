@@ -357,7 +357,7 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
         rg_tape_pop(t);
     }
     y = rg_stack_end(t, &q->decoder, y);
-    rg_tensor *logits = rg_linear_nt(t, y, rg_use(t, q->output), rg_use(t, q->output_bias));
+    rg_tensor *logits = rg_answer_logits(d, t, y, q->output, q->output_bias);
     return d->model->copies ? rg_copy_step(d, t, &q->copy, &c->copy, y, logits) : logits;
 }
 

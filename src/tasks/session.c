@@ -394,6 +394,7 @@ static rg_status search_batch(rg_session *s, rg_search *search, rg_arena *arena,
     }
     config.unknown = rg_vocab_unk(s->translators[0]->target);
     if (!rg_extracts(config.extract)) memcpy(config.extract, s->translators[0]->extract, sizeof config.extract);
+    if (!config.shortlist && !s->config->whole) config.shortlist = s->translators[0]->shortlist;
     RG_TRY(rg_search_run(&answers, search, &config, &source, number, prefix));
     for (size_t i = 0; i < batch.count; i++) RG_TRY(keep(s, arena, &s->items[s->order[batch.from + i]], &answers[i]));
     return RG_OK;

@@ -3,7 +3,8 @@
  *
  *   in the model file      vocab.source    bytes                  vocab.target     bytes, absent when joint
  *                          language.source, language.target       codes such as en, absent when not known
- *                          alignment.name, alignment.head         watch point and head */
+ *                          alignment.name, alignment.head         watch point and head
+ *                          shortlist       bytes, absent where every token may be answered */
 #include <string.h>
 
 #include "tasks/batches.h"
@@ -24,6 +25,7 @@ void rg_translator_drop(void *assets)
     rg_free(t->alignment_name);
     rg_free(t->language[0]);
     rg_free(t->language[1]);
+    rg_shortlist_free(t->shortlist);
 }
 
 rg_status rg_translator_new(rg_translator **out, rg_model *model, rg_vocab *source, rg_vocab *target)
@@ -91,6 +93,43 @@ static rg_status read_languages(rg_translator *t, const rg_state *state)
     return status == RG_EINVAL ? rg_fail_in(RG_EFORMAT, "the languages in the file: ") : status;
 }
 
+/* ---------------------------------------------------------------------------------------------------- shortlist */
+
+rg_status rg_translator_set_shortlist(rg_translator *t, rg_shortlist *shortlist)
+{
+    const size_t V = rg_vocab_size(t->target);
+    rg_status    status = RG_OK;
+    if (shortlist && rg_shortlist_size_of(shortlist).target != V)
+        status = rg_fail(RG_EMATCH, "the shortlist is of %zu target tokens, the model has %zu",
+                         rg_shortlist_size_of(shortlist).target, V);
+    else if (shortlist && t->model && t->model->copies)
+        status = rg_fail(RG_EINVAL, "a model that copies words of the source takes no shortlist");
+    if (status != RG_OK) rg_shortlist_free(shortlist);
+    if (status != RG_OK) return status;
+    rg_shortlist_free(t->shortlist);
+    t->shortlist = shortlist;
+    return RG_OK;
+}
+
+static rg_status put_shortlist(rg_state *state, const rg_translator *t)
+{
+    rg_text bytes = { 0 };
+    if (!t->shortlist) return RG_OK;
+    rg_status status = rg_shortlist_to_bytes(&bytes, t->shortlist);
+    if (status == RG_OK) status = rg_state_put_bytes(state, "shortlist", bytes.data, bytes.length);
+    rg_text_free(&bytes);
+    return status;
+}
+
+static rg_status read_shortlist(rg_translator *t, const rg_state *state)
+{
+    const void *bytes;
+    size_t      count;
+    if (!rg_state_has(state, "shortlist")) return RG_OK;
+    RG_TRY(rg_state_get_bytes(&bytes, &count, state, "shortlist"));
+    return rg_shortlist_from_bytes(&t->shortlist, bytes, count, t->source, t->target);
+}
+
 /* ------------------------------------------------------------------------------------------------------- files */
 
 rg_status rg_translator_describe_assets(rg_state *state, const void *assets)
@@ -101,6 +140,7 @@ rg_status rg_translator_describe_assets(rg_state *state, const void *assets)
     RG_TRY(rg_state_put_text(state, "alignment.name", t->alignment_name));
     RG_TRY(rg_state_put_number(state, "alignment.head", t->alignment_head));
     RG_TRY(rg_extract_put(state, t->extract));
+    RG_TRY(put_shortlist(state, t));
     return put_languages(state, t);
 }
 
@@ -146,6 +186,7 @@ rg_status rg_translator_adopt(void *assets, rg_sizes *sizes, const rg_state *sta
     *sizes = rg_sizes_of_text(source, target ? target : source);
     RG_TRY(read_alignment(assets, state));
     RG_TRY(rg_extract_get(((rg_translator *)assets)->extract, state));
+    RG_TRY(read_shortlist(assets, state));
     return read_languages(assets, state);
 }
 

@@ -195,6 +195,25 @@ void rg_small_get_int8(const rg_small *s, int8_t *q, size_t row, size_t step, fl
     }
 }
 
+void rg_small_pick(rg_small *s, const rg_small *from, const int32_t *ids)
+{
+    const rg_int8_loops *l = rg_int8();
+    for (size_t n = 0; n < s->N; n++) {
+        const size_t id = (size_t)ids[n];
+        if (s->kind == RG_SMALL_BF16) {
+            uint16_t *to = (uint16_t *)s->halves;
+            for (size_t k = 0; k < s->K; k++) to[place16(s->K, k, n)] = from->halves[place16(s->K, k, id)];
+            continue;
+        }
+        int8_t       *to = (int8_t *)s->right.panels + place8(l, s->K, 0, n);
+        const int8_t *column = from->right.panels + place8(l, s->K, 0, id);
+        for (size_t g = 0; g < rg_int8_groups(l, s->K); g++)
+            memcpy(to + g * l->group * RG_PANEL, column + g * l->group * RG_PANEL, l->group);
+        ((float *)s->right.scale)[n] = from->right.scale[id];
+        ((int32_t *)s->right.start)[n] = from->right.start[id];
+    }
+}
+
 static float value(const rg_small *s, size_t k, size_t n)
 {
     if (s->kind == RG_SMALL_BF16) return rg_bf16_float(s->halves[place16(s->K, k, n)]);

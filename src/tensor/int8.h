@@ -120,6 +120,8 @@ void rg_small_set(rg_small *s, size_t from, size_t count, const float *w, size_t
 /* The same of int8 with scales that are there, and back; columns 0 .. N. */
 void rg_small_put_int8(rg_small *s, const int8_t *q, size_t row, size_t step, const float *scale);
 void rg_small_get_int8(const rg_small *s, int8_t *q, size_t row, size_t step, float *scale);
+/* Column j becomes column ids[j] of `from`, which is of the same kind and K; columns 0 .. N. */
+void rg_small_pick(rg_small *s, const rg_small *from, const int32_t *ids);
 /* y[k] = w (k, n) for one column; y[n] = w (k, n) for one k. */
 void rg_small_column(const rg_small *s, size_t n, rg_real *y);
 void rg_small_row(const rg_small *s, size_t k, rg_real *y);

@@ -78,20 +78,33 @@ static void iterate(way *w)
     }
 }
 
+static rg_status learn(way *w, int iterations)
+{
+    RG_TRY(number_meetings(w));
+    w->t = rg_alloc_array(w->unique + 1, sizeof *w->t);
+    w->count = rg_alloc_array(w->unique + 1, sizeof *w->count);
+    w->total = rg_alloc_array(w->words + 1, sizeof *w->total);
+    if (!w->t || !w->count || !w->total) return RG_ENOMEM;
+    for (size_t k = 0; k < w->unique; k++) w->t[k] = 1;
+    for (int i = 0; i < iterations; i++) iterate(w);
+    return RG_OK;
+}
+
+static void drop(way *w)
+{
+    rg_free(w->keys);
+    rg_free(w->number);
+    rg_free(w->t);
+    rg_free(w->count);
+    rg_free(w->total);
+}
+
 /* best[j]: the word of its sentence that to word j most likely comes from; -1: none. */
 static rg_status align_way(int32_t *best, way *w, int iterations)
 {
-    rg_status status = number_meetings(w);
-    if (status == RG_OK) {
-        w->t = rg_alloc_array(w->unique + 1, sizeof *w->t);
-        w->count = rg_alloc_array(w->unique + 1, sizeof *w->count);
-        w->total = rg_alloc_array(w->words + 1, sizeof *w->total);
-        if (!w->t || !w->count || !w->total) status = RG_ENOMEM;
-    }
+    const rg_status status = learn(w, iterations);
     if (status == RG_OK) {
         size_t at = 0;
-        for (size_t k = 0; k < w->unique; k++) w->t[k] = 1;
-        for (int i = 0; i < iterations; i++) iterate(w);
         for (size_t p = 0; p < w->pairs; p++)
             for (size_t j = w->to_start[p], l = w->from_start[p + 1] - w->from_start[p] + 1; j < w->to_start[p + 1];
                  j++, at += l) {
@@ -101,11 +114,36 @@ static rg_status align_way(int32_t *best, way *w, int iterations)
                 best[j] = (int32_t)most - 1;
             }
     }
-    rg_free(w->keys);
-    rg_free(w->number);
-    rg_free(w->t);
-    rg_free(w->count);
-    rg_free(w->total);
+    drop(w);
+    return status;
+}
+
+static int likeliest_first(const void *a, const void *b)
+{
+    const rg_ibm1_entry *x = a, *y = b;
+    if (x->source != y->source) return x->source < y->source ? -1 : 1;
+    if (x->t != y->t) return x->t > y->t ? -1 : 1;
+    return (x->target > y->target) - (x->target < y->target);
+}
+
+rg_status rg_ibm1_table(rg_ibm1_entry **out, size_t *out_count, const rg_bitext *x, int iterations)
+{
+    way            w = { .from = x->source,
+                         .to = x->target,
+                         .from_start = x->source_start,
+                         .to_start = x->target_start,
+                         .pairs = x->pairs };
+    rg_status      status = learn(&w, iterations);
+    rg_ibm1_entry *table = status == RG_OK ? rg_alloc_array(w.unique + 1, sizeof *table) : NULL;
+    size_t         n = 0;
+    if (status == RG_OK && !table) status = RG_ENOMEM;
+    for (size_t k = 0; status == RG_OK && k < w.unique; k++)
+        if (w.keys[k] >> 32)
+            table[n++] = (rg_ibm1_entry){ (int32_t)(w.keys[k] >> 32) - 1, (int32_t)(w.keys[k] & UINT32_MAX), w.t[k] };
+    if (table) qsort(table, n, sizeof *table, likeliest_first);
+    drop(&w);
+    *out = table;
+    *out_count = n;
     return status;
 }
 

@@ -16,4 +16,12 @@ typedef struct rg_bitext {
  * of its pair it is linked with, counting from 0, or -1. */
 rg_status rg_ibm1_align(int32_t *out, const rg_bitext *text, int iterations);
 
+/* t(target | source) of every pair of words that met, likeliest first for each source word (equals by number); words
+ * without a translation have none. The empty word is left out. */
+typedef struct rg_ibm1_entry {
+    int32_t source, target;
+    double  t;
+} rg_ibm1_entry;
+rg_status rg_ibm1_table(rg_ibm1_entry **out, size_t *out_count, const rg_bitext *text, int iterations);
+
 #endif
