@@ -30,6 +30,13 @@ echo "zbigniew of rome met ada on sunday ." | "$REGARD" translate -m copy.st > o
 "$REGARD" score -m copy.st leads out > scores 2> log || { cat log; fail "scoring copies"; }
 [ "$(wc -l < scores)" = 40 ] || fail "scores of 40 lines"
 
+# Drawings have copied words by their text, and show which words were copied.
+echo "zbigniew of rome met ada on sunday ." | "$REGARD" translate -m copy.st --attention copied.json > log 2>&1 || { cat log; fail "--attention of copies"; }
+"$REGARD" show copied.json --name alignment > drawn 2>&1
+grep -q '^ *zbigniew ' drawn && ! grep -q unk drawn || { cat drawn; fail "copied words in a drawing"; }
+"$REGARD" show copied.json --name copy.switch > drawn 2>&1
+grep -q 'copy.switch · 2 x 4' drawn && grep -q 'copied → zbigniew *\(1.00\|0.9\)' drawn && grep -q 'generated → met *\(1.00\|0.9\)' drawn || { cat drawn; fail "the switch"; }
+
 # An empty line stays a line; a very long one is cropped.
 { echo; awk 'BEGIN { for (i = 0; i < 10000; i++) printf "rome "; print "" }'; } | "$REGARD" translate -m copy.st > odd 2> log || { cat log; fail "odd lines"; }
 [ "$(wc -l < odd)" = 2 ] || fail "$(wc -l < odd) lines for 2"
@@ -68,6 +75,9 @@ grep -q '^ROUGE-1.* = ' eval && grep -q '^GLEU.* = ' eval || { cat eval; fail "R
 # Experts, the words of the batch, a reward after likelihood.
 small="$common --dim-emb 8 --dim-rnn 8 --after-batches 4"
 "$REGARD" train --type luong --experts 4 --top-experts 2 $small -m experts.st > log 2>&1 || { cat log; fail "experts"; }
+head -1 leads | "$REGARD" translate -m experts.st --quiet --attention experts.json > log 2>&1 || { cat log; fail "--attention of experts"; }
+"$REGARD" show experts.json --list > drawn 2>&1
+grep -q 'experts.load.*1 x 4' drawn && grep -qE $'\texperts\t.*4 x [0-9]' drawn || { cat drawn; fail "where words went"; }
 "$REGARD" train --type luong --output-vocabulary batch:5 $small -m words.st > log 2>&1 || { cat log; fail "--output-vocabulary"; }
 "$REGARD" train --type rnnsearch --copy --init-from copy.st --vocabs copy.st --objective reward --reward rouge-l --samples 3 --likelihood 0.02 $common --dim-emb 24 --dim-rnn 32 \
     --learn-rate 0.0001 --after-batches 3 -m reward.st > log 2>&1 || { cat log; fail "--objective reward"; }

@@ -70,6 +70,8 @@ typedef struct rg_session_config {
 typedef struct rg_translation {
     char            *text;
     const rg_answer *answer; /* tokens, scores, attention */
+    const char *const *words; /* the text of tokens that were copied or replaced, NULL at the others; NULL: there are none */
+    const int32_t     *open;  /* answer->tokens with the ids of copied words (copies.h); NULL: none was copied             */
 } rg_translation;
 
 /* What became of one line. */
@@ -79,6 +81,8 @@ typedef struct rg_translated {
     const int32_t  *source; /* its pieces, closed by </s> */
     size_t          source_length;
     const char *const *source_text; /* where attention was asked for: the text that unknown pieces stand for, NULL at the others; NULL: all are known */
+    const int32_t  *copies;  /* of models that copy: the id each source piece has in an answer (batch.h) */
+    size_t          extra;   /* and how many ids the line has beyond the vocabulary                      */
     size_t          cut; /* pieces past max_length that were not read */
     bool            stopped; /* given up by the search's `stop`, which was asked with the line's number (`first` and on) */
 } rg_translated;

@@ -125,6 +125,7 @@ rg_loss rg_copy_loss(rg_tape *t, const rg_copy *c, rg_tensor *y, rg_tensor *w, r
                       *s = rg_sigmoid(t, logit);
     const int32_t  *hit = a ? hits(t, reach, from, to) : NULL, *ids = within(t, to, V);
     if (!hit || !ids) return (rg_loss){ NULL, 0 };
+    rg_tape_watch(t, "copy.switch", s, NULL);
     rg_tensor *entropy =
         rg_cross_entropy_rows(t, rg_linear_nt(t, y, w, b), ids, c->hard && rg_tape_learning(t) ? smoothing : 0, NULL);
     rg_tensor *copied = rg_scatter(t, a, hit, N, NULL), *known = known_targets(t, to, V, hit, reach, c->hard);

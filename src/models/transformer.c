@@ -391,6 +391,8 @@ static const rg_attention_use uses[] = {
       .watch = "decoder.*self.weights", .rows = "output", .cols = "output" },
     { "decoder layers, cross", "target words", "source words", "source words", "scaled_dot", "groups",
       .watch = "decoder.*cross.weights", .rows = "output", .cols = "source" },
+    { "with --copy, before the answer", "what is answered from", "source words", "source words", "general", "groups",
+      .watch = "copy.weights", .rows = "output", .cols = "source" },
     { 0 },
 };
 

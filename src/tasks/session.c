@@ -266,7 +266,8 @@ static const char *copied(const rg_session *s, const item *it, int32_t token)
 }
 
 /* For every unknown word of the answer the source word it looked at; *out is NULL when there is none. */
-static rg_status stand_ins(const char ***out, const rg_session *s, rg_arena *arena, rg_answer *a, const item *it)
+static rg_status stand_ins(const char ***out, const int32_t **open, const rg_session *s, rg_arena *arena, rg_answer *a,
+                           const item *it)
 {
     const int32_t unknown = rg_vocab_unk(s->translators[0]->target);
     *out = NULL;
@@ -274,6 +275,7 @@ static rg_status stand_ins(const char ***out, const rg_session *s, rg_arena *are
         const char *same = copied(s, it, a->tokens[k]);
         if (same && !*out && !(*out = rg_arena_get_zero(arena, a->length * sizeof **out))) return RG_ENOMEM;
         if (same && !((*out)[k] = copy(arena, same, strlen(same) + 1))) return RG_ENOMEM;
+        if (same && !*open && !(*open = copy(arena, a->tokens, (a->length + 1) * sizeof *a->tokens))) return RG_ENOMEM;
         if (same) a->tokens[k] = unknown; /* outside of the vocabulary it has no piece */
         if (same || !s->config->replace_unknown || !a->attention || a->tokens[k] != unknown) continue;
         if (!*out && !(*out = rg_arena_get_zero(arena, a->length * sizeof **out))) return RG_ENOMEM;
@@ -284,11 +286,14 @@ static rg_status stand_ins(const char ***out, const rg_session *s, rg_arena *are
     return RG_OK;
 }
 
-static rg_status write_text(rg_session *s, char **out, rg_arena *arena, rg_answer *a, const item *it)
+static rg_status write_text(rg_session *s, rg_translation *b, rg_arena *arena, rg_answer *a, const item *it)
 {
     rg_text      text = { 0 };
     const char **instead;
-    RG_TRY(stand_ins(&instead, s, arena, a, it));
+    char       **out = &b->text;
+    b->open = NULL;
+    RG_TRY(stand_ins(&instead, &b->open, s, arena, a, it));
+    b->words = instead;
     rg_status status = rg_vocab_decode_with(&text, s->translators[0]->target, a->tokens, a->length, instead);
     *out = status == RG_OK ? rg_arena_get(arena, text.length + 1) : NULL;
     if (status == RG_OK && !*out) status = RG_ENOMEM;
@@ -324,7 +329,7 @@ static rg_status keep(rg_session *s, rg_arena *arena, item *it, const rg_answers
         kept[k].attention = copy(arena, a->attention, (a->length + 1) * a->source_length * sizeof *a->attention);
         if (!kept[k].tokens || !kept[k].word || (a->attention && !kept[k].attention)) return RG_ENOMEM;
         best[k].answer = &kept[k];
-        RG_TRY(write_text(s, &best[k].text, arena, &kept[k], it));
+        RG_TRY(write_text(s, &best[k], arena, &kept[k], it));
     }
     const char **texts;
     RG_TRY(unknown_texts(&texts, s, arena, it));
@@ -333,6 +338,8 @@ static rg_status keep(rg_session *s, rg_arena *arena, item *it, const rg_answers
                                   .count = answers->count,
                                   .source = it->source.data,
                                   .source_length = it->source.count,
+                                  .copies = it->words ? it->copies.data : NULL,
+                                  .extra = it->words ? it->extra : 0,
                                   .cut = it->cut,
                                   .stopped = answers->stopped };
     return RG_OK;

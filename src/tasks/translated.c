@@ -2,6 +2,7 @@
  * layer and head, by sending the pair through the model once more with somebody watching. */
 #include "regard/translate.h"
 #include "regard/view.h"
+#include "tasks/translated_beside.h"
 
 #include <string.h>
 
@@ -45,7 +46,7 @@ rg_status rg_record_of_translation(rg_record **out, const rg_translator *t, cons
         const rg_answer   *a = r->best[k].answer;
         size_t             target = 0;
         const rg_map_place place = { "alignment", -1, -1, -1, (int)k };
-        status = add_pieces(&target, record, "output", t->target, a->tokens, a->length, NULL, !a->cut);
+        status = add_pieces(&target, record, "output", t->target, a->tokens, a->length, r->best[k].words, !a->cut);
         if (status == RG_OK && a->attention)
             status = rg_record_add_map(NULL, record, place, target, source, a->attention, a->source_length);
         if (status == RG_OK)
@@ -60,13 +61,23 @@ rg_status rg_record_of_translation(rg_record **out, const rg_translator *t, cons
     return RG_OK;
 }
 
+/* The list of labels of that name that was added k-th. */
+static size_t labels_of(const rg_record *record, const char *name, size_t k)
+{
+    size_t i = 0;
+    for (; i < record->label_lists; i++)
+        if (strcmp(record->labels[i].name, name) == 0 && k-- == 0) break;
+    return i;
+}
+
 /* The answer through the model as if it were the reference. The row of </s> is there unless the answer was cut: then
- * its last token is what is predicted last. */
+ * its last token is what is predicted last. A model reads <unk> where it had copied a word. */
 static rg_status watch_answer(rg_tape *tape, rg_record *record, const rg_translator *t, const rg_translated *r,
                               size_t k)
 {
     const rg_answer *a = r->best[k].answer;
     const size_t     rows = a->length + (a->cut ? 0 : 1);
+    rg_beside        beside;
     int32_t         *target = rg_alloc_array(2 * rows + 2, sizeof *target), *previous = target + rows;
     rg_collector    *collector = NULL;
     if (!target) return RG_ENOMEM;
@@ -74,12 +85,15 @@ static rg_status watch_answer(rg_tape *tape, rg_record *record, const rg_transla
     if (!a->cut) target[a->length] = rg_vocab_eos(t->target);
     previous[0] = rg_vocab_bos(t->target);
     memcpy(previous + 1, target, (rows ? rows - 1 : 0) * sizeof *target);
+    if (r->best[k].open) memcpy(target, r->best[k].open, a->length * sizeof *target);
     const int32_t  source_start[2] = { 0, (int32_t)r->source_length }, target_start[2] = { 0, (int32_t)rows };
     const uint64_t line = 1;
     const rg_batch batch = { .examples = 1,
                              .fields = 2,
                              .field = { [RG_SOURCE] = { .layout = { .groups = 1, .start = source_start },
-                                                        .ids = r->source },
+                                                        .ids = r->source,
+                                                        .copies = r->copies,
+                                                        .extra = r->extra },
                                         [RG_TARGET] = { .layout = { .groups = 1, .start = target_start },
                                                         .ids = target,
                                                         .previous = previous } },
@@ -87,12 +101,17 @@ static rg_status watch_answer(rg_tape *tape, rg_record *record, const rg_transla
     rg_status status = rows ? rg_collector_new(&collector, record, t->model->system->uses, (int)k) : RG_OK;
     if (collector) {
         rg_tape_reset(tape, 0);
-        rg_tape_set_watcher(tape, rg_collector_watcher(collector));
+        rg_beside_init(&beside, rg_collector_watcher(collector));
+        rg_tape_set_watcher(tape, &beside.watcher);
         t->model->system->loss(tape, t->model, &batch);
         rg_tape_set_watcher(tape, NULL);
         status = rg_tape_status(tape);
         const rg_status collected = rg_collector_finish(collector, NULL);
         if (status == RG_OK) status = collected;
+        if (status == RG_OK)
+            status = rg_beside_finish(&beside, record, labels_of(record, "source", 0), labels_of(record, "output", k),
+                                      (int)k);
+        rg_beside_fini(&beside);
     }
     rg_free(target);
     return status;
