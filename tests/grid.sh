@@ -40,4 +40,14 @@ for set in train valid test; do gzip -c news.tsv > news/$set.tsv.gz; done
 "$REGARD" reproduce headlines --data news --only attention,copy --seeds 1 --quick --cpu-threads 1 --options="--dim-vocabs 0 --dim-emb 8 --dim-rnn 8" -o heads > out 2> err || { cat out err; fail "headlines"; }
 grep -qE '^copy .*[0-9]' out || { cat out err; fail "no row copy"; }
 grep -q lead10 heads/copy.s1.quick/result.json || fail "no lead of ten words"
+# Rows without --quick are options that `regard train` takes, too: they are read before anything is learned.
+"$REGARD" reproduce headlines --data news --only attention,abs --seeds 1 --cpu-threads 1 -o whole --options="--dim-vocabs 0 --dim-emb 8 --after-batches 2 --valid-freq 2 --lr-warmup 1 --max-length 20" > out 2> err
+[ $? -le 1 ] && grep -qE '^abs .*[0-9]' out && grep -qE '^abs-plus .*[0-9]' out && grep -q 'tuned on' err || { cat out err; fail "whole rows of headlines"; }
+
+# Sentences by length: 5 words or more, no longer than the set says; a table by length and a drawing.
+"$REGARD" reproduce length --only attention-15 --seeds 1 --quick --cpu-threads 1 --options="--dim-emb 8 --dim-rnn 8" -o length > out 2> err || { cat out err; fail "length"; }
+grep -qE '^attention-15 +[0-9.]+ +- ' out && grep -q '^BLEU, words *10 *15' out && [ -s length/bleu-by-length.png ] || { cat out err; fail "no table by length"; }
+awk 'NF < 5 || NF > 15 { exit 1 }' length/data.quick/train-15.en || fail "sentences to learn from are of 5 to 15 words"
+awk 'NF < 56 || NF > 60 { exit 1 }' length/data.quick/test-60.en || fail "sentences of 56 to 60 words"
+[ "$(sort -u length/data.quick/test-60.en | wc -l)" = 10 ] || fail "ten sentences of 60 words"
 [ $failures = 0 ]

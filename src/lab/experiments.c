@@ -19,6 +19,7 @@
     X(lm) \
     X(sentiment) \
     X(longrange) \
+    X(length) \
     X(digits) \
     X(stn) \
     X(ram) \

@@ -19,15 +19,16 @@
     "--valid-freq 400 --valid-metrics rouge1 --beam-size 4 --valid-samples 0 --restore-best "
 #define LEARN DATA "--dim-emb 128 --dim-rnn 256 "
 #define LEARN_ABS DATA "--type abs"
+#define LAST " --after-batches 1700" /* twelve epochs */
 
 static const rg_row rows[] = {
-    { "seq2seq", LEARN "--type seq2seq", 2, 0, NULL, NULL },
-    { "attention", LEARN "--type rnnsearch", 2, 0, NULL, NULL },
-    { "copy", LEARN "--type rnnsearch --copy", 2, 0, NULL, NULL },
-    { "copy-switch", LEARN "--type rnnsearch --copy --copy-switch", 1, 0, NULL, NULL },
-    { "abs", LEARN_ABS, 1, 0, NULL, NULL },
+    { "seq2seq", LEARN "--type seq2seq" LAST, 2, 0, NULL, NULL },
+    { "attention", LEARN "--type rnnsearch" LAST, 2, 0, NULL, NULL },
+    { "copy", LEARN "--type rnnsearch --copy" LAST, 2, 0, NULL, NULL },
+    { "copy-switch", LEARN "--type rnnsearch --copy --copy-switch" LAST, 1, 0, NULL, NULL },
+    { "abs", LEARN_ABS LAST, 1, 0, NULL, NULL },
     { "abs-plus", "", 1, 0, NULL, "abs" },
-    { "words-of-batch", LEARN "--type rnnsearch --output-vocabulary batch:2000", 1, 0, NULL, NULL },
+    { "words-of-batch", LEARN "--type rnnsearch --output-vocabulary batch:2000" LAST, 1, 0, NULL, NULL },
     { NULL, NULL, 0, 0, NULL, NULL },
 };
 
