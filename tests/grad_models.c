@@ -94,6 +94,8 @@ static void every_variant_has_a_correct_gradient(void **state)
         const char *system, *options;
     } variants[] = {
         { "transformer", "transformer-norm: post" },
+        { "transformer", "decoder: ssru" },
+        { "transformer", "decoder: ssru\ntransformer-norm: post\ndecoder-start: zero" },
         { "transformer", "transformer-positions: learned" },
         { "transformer", "transformer-positions: none" },
         { "transformer", "window: 2" },

@@ -205,6 +205,19 @@ static const int32_t some_rows[] = { 4, -1, 0, 0, 2, 4 };
 
 OP1(max_pairs_it, rg_max_pairs(t, x[0]))
 OP1(glu_it, rg_glu(t, x[0]))
+static const int32_t ssru_start[] = { 0, 3, 3, 4, 8 };
+static const rg_layout ssru_groups = { .groups = 4, .start = ssru_start };
+
+/* Groups of three rows, none, one and four; gates and inputs from one tensor. */
+static rg_tensor *ssru_it(rg_tape *t, rg_tensor *const *x, void *context)
+{
+    static const int32_t same[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+    (void)context;
+    rg_tensor *rows = rg_gather(t, x[0], same, 8, &ssru_groups);
+    return rg_ssru(t, rg_sigmoid(t, rows), rg_gather(t, x[1], same, 8, &ssru_groups), NULL);
+}
+OP1(ssru_whole_it, rg_ssru(t, x[0], x[1], NULL))
+OP1(ssru_step_it, rg_ssru(t, x[0], x[1], rg_constant(t, (const rg_real[]){ 1, 2, 3, 4, 5, 6 }, 2, 3, NULL)))
 OP1(columns_it, rg_columns(t, x[0], 2, 3))
 OP1(rows_it, rg_rows(t, x[0], 1, 3))
 OP1(gather_it, rg_gather(t, x[0], some_rows, 6, NULL))
@@ -244,6 +257,11 @@ static void ops_that_move_rows_and_columns_have_correct_gradients(void **state)
 {
     (void)state;
     rg_expect_gradient(&(rg_gradient_case){ .name = "max_pairs", .function = max_pairs_it, .input = { { 3, 14 } } });
+    rg_expect_gradient(&(rg_gradient_case){ .name = "ssru", .function = ssru_it, .input = { { 8, 5 }, { 8, 5 } } });
+    rg_expect_gradient(
+        &(rg_gradient_case){ .name = "ssru, one group", .function = ssru_whole_it, .input = { { 4, 3 }, { 4, 3 } } });
+    rg_expect_gradient(
+        &(rg_gradient_case){ .name = "ssru, a step", .function = ssru_step_it, .input = { { 2, 3 }, { 2, 3 } } });
     rg_expect_gradient(&(rg_gradient_case){ .name = "glu", .function = glu_it, .input = { { 3, 14 } } });
     rg_expect_gradient(&(rg_gradient_case){ .name = "columns", .function = columns_it, .input = { { 5, 7 } } });
     rg_expect_gradient(&(rg_gradient_case){ .name = "rows", .function = rows_it, .input = { { 5, 7 } } });

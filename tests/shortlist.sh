@@ -42,6 +42,14 @@ done
 "$REGARD" score -m m.st in ref --quiet > want && "$REGARD" score -m ms.st in ref --quiet > found && cmp want found || fail "score is over every token"
 "$REGARD" translate -m ms.st -i in --prefix TI TI > found && [ "$(grep -c '^TI TI' found)" = 100 ] || fail "a forced beginning"
 
+# A decoder with a recurrence in place of self-attention learns, decodes the same in any batch, and is quantised; beams carry its states.
+"$REGARD" train --type transformer --decoder ssru -t a.src a.tgt --vocab-kind words --dim-vocabs 0 --dim-emb 64 --transformer-dim-ffn 128 --transformer-heads 4 \
+    --enc-depth 2 --dec-depth 1 --mini-batch-words 400 --lr-warmup 20 --learn-rate 0.003 --after-batches 250 --cpu-threads 1 -m r.st > log 2>&1 || fail "ssru: $(tail -1 log)"
+"$REGARD" translate -m r.st -i in > found
+wrong=$(diff found ref | grep -c '^>')
+[ "$wrong" -le 60 ] || fail "ssru: $wrong of 100 lines are wrong"
+"$REGARD" translate -m r.st $all --int8 > want && "$REGARD" translate -m r.st $all --int8 --mini-batch 1 --cpu-threads 1 > found && cmp want found || fail "ssru in int8"
+
 refused() { # refused WORDS COMMAND...
     words=$1
     shift

@@ -120,6 +120,8 @@ static void every_variant_steps_like_the_whole_pass(void **state)
         const char *system, *options;
     } variants[] = {
         { "transformer", "transformer-norm: post" },
+        { "transformer", "decoder: ssru" },
+        { "transformer", "decoder: ssru\ntransformer-norm: post\ndecoder-start: zero" },
         { "transformer", "transformer-positions: none" },
         { "transformer", "transformer-positions: learned" },
         { "transformer", "window: 2" },

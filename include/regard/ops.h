@@ -32,6 +32,10 @@ rg_tensor *rg_clamp(rg_tape *t, rg_tensor *x, double low, double high);
 rg_tensor *rg_max_pairs(rg_tape *t, rg_tensor *x);                 /* maxout: (N, 2D) -> (N, D), the larger of columns 2j, 2j+1 */
 rg_tensor *rg_glu(rg_tape *t, rg_tensor *x);                       /* gated linear unit: (N, 2D) -> (N, D), [a | b] -> a sigma(b) */
 
+/* c_t = f_t c_{t-1} + (1 - f_t) x_t over the rows of each group, all (N, D): the recurrence of an SSRU. `from`: NULL,
+ * groups start from zeros; (N, D): one step, row i continues from row i of it, which gets no gradient. */
+rg_tensor *rg_ssru(rg_tape *t, rg_tensor *f, rg_tensor *x, rg_tensor *from);
+
 /* columns and rows */
 rg_tensor *rg_columns(rg_tape *t, rg_tensor *x, size_t from, size_t count); /* a view */
 /* n views of equal width that together are x: their gradients are written in place, nothing is zeroed. out[n]. */

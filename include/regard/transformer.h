@@ -23,11 +23,13 @@ typedef struct rg_block_config {
     double        epsilon;              /* of the norms; 0: RG_NORM_EPSILON                       */
     size_t        experts, top; /* a mixture of so many feed-forward networks, `top` of them for each row; 0: one network  */
     double        balance;      /* of the mixture: weight of the losses that balance it                                  */
+    bool          recurrent;    /* in place of self-attention an SSRU, for decoders: f = sigma(Wf x + bf), c = f c' + (1 - f) W x, relu(c)  */
     double        dropout, dropout_attention, dropout_hidden; /* of sub-layer outputs, of weights, inside the feed-forward network */
 } rg_block_config;
 
 typedef struct rg_block {
     rg_heads        self, cross; /* cross: decoders only */
+    rg_param       *recur, *forget, *forget_bias; /* of a recurrent block, in place of self: W, Wf (D, D), bf (1, D) */
     rg_feed_forward ff;
     rg_experts      mixture;     /* in its place */
     rg_norm         norm_self, norm_cross, norm_ff;
@@ -52,6 +54,9 @@ rg_tensor *rg_block_cross(rg_tape *t, const rg_stack *s, size_t i, rg_tensor *x,
 rg_tensor *rg_block_feed_forward(rg_tape *t, const rg_stack *s, size_t i, rg_tensor *x);
 /* Self-attention of one new row per hypothesis over a decoder's past, which it joins. */
 rg_tensor *rg_block_step(rg_tape *t, const rg_stack *s, size_t i, rg_tensor *x, rg_cache *past, const rg_reach *reach);
+
+/* The same of a recurrent block: from the states (n, D) of the hypotheses, NULL at first, to *out_state. */
+rg_tensor *rg_block_recur(rg_tape *t, const rg_stack *s, size_t i, rg_tensor *x, rg_tensor *state, rg_tensor **out_state);
 
 /* What stands after the last block. */
 rg_tensor *rg_stack_end(rg_tape *t, const rg_stack *s, rg_tensor *x);

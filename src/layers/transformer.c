@@ -4,12 +4,25 @@
 
 /* ------------------------------------------------------------------------------------------------------- build */
 
+static rg_status build_self(rg_block *b, rg_params *p, const rg_block_config *c)
+{
+    const size_t d = c->width;
+    rg_params_push(p, "self");
+    if (c->recurrent) {
+        b->recur = rg_params_add(p, "recur", RG_WEIGHT, d, d, RG_INIT_GLOROT, 1);
+        b->forget = rg_params_add(p, "forget", RG_WEIGHT, d, d, RG_INIT_GLOROT, 1);
+        b->forget_bias = rg_params_add(p, "forget.bias", RG_VECTOR, 1, d, RG_INIT_ZERO, 0);
+    } else {
+        RG_TRY(rg_heads_init(&b->self, p, d, c->heads, true, c->score));
+        RG_TRY(rg_attention_activate(&b->self.att, c->inside ? c->inside : "own"));
+    }
+    rg_params_pop(p);
+    return RG_OK;
+}
+
 static rg_status build_block(rg_block *b, rg_params *p, const rg_block_config *c, bool crosses)
 {
-    rg_params_push(p, "self");
-    RG_TRY(rg_heads_init(&b->self, p, c->width, c->heads, true, c->score));
-    RG_TRY(rg_attention_activate(&b->self.att, c->inside ? c->inside : "own"));
-    rg_params_pop(p);
+    RG_TRY(build_self(b, p, c));
     rg_norm_init(&b->norm_self, p, "self.norm", c->width);
     if (crosses) {
         rg_params_push(p, "cross");
@@ -80,9 +93,23 @@ rg_tensor *rg_block_feed_forward(rg_tape *t, const rg_stack *s, size_t i, rg_ten
     return after(t, s, &b->norm_ff, x, y);
 }
 
+rg_tensor *rg_block_recur(rg_tape *t, const rg_stack *s, size_t i, rg_tensor *x, rg_tensor *state, rg_tensor **out_state)
+{
+    const rg_block *b = &s->block[i];
+    rg_tape_push(t, "self");
+    rg_tensor *in = before(t, s, &b->norm_self, x);
+    rg_tensor *f = rg_linear(t, in, rg_use(t, b->forget), rg_use(t, b->forget_bias), RG_SIGMOID);
+    rg_tensor *c = rg_ssru(t, f, rg_matmul(t, in, rg_use(t, b->recur)), state);
+    if (out_state) *out_state = c;
+    x = after(t, s, &b->norm_self, x, rg_relu(t, c));
+    rg_tape_pop(t);
+    return x;
+}
+
 rg_tensor *rg_block_self(rg_tape *t, const rg_stack *s, size_t i, rg_tensor *x, const rg_reach *reach)
 {
     const rg_block *b = &s->block[i];
+    if (s->config.recurrent) return rg_block_recur(t, s, i, x, NULL, NULL);
     rg_tape_push(t, "self");
     x = after(t, s, &b->norm_self, x, rg_heads_self(t, &b->self, before(t, s, &b->norm_self, x), reach));
     rg_tape_pop(t);

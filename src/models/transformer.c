@@ -4,8 +4,12 @@
  *     decoder layer   y <- norm(y + self(y))        y <- norm(y + cross(y, x))    y <- norm(y + ff(y))
  *                     self: itself and what came before                cross: every word of the source
  *
+ * With --decoder ssru a recurrence takes the place of the decoder's self-attention (Kim et al. 2019), which makes its
+ * steps cheap:   f = sigma(Wf y + bf)   c_t = f c_{t-1} + (1 - f) W y   y <- norm(y + relu(c))
+ *
  * Post-norm as printed; pre-norm (x + sub(norm(x)), one more norm after each stack) by option. One table E serves
  * source, target and, transposed, the output; embeddings are multiplied by sqrt(d). */
+#include "decode/step_state.h"
 #include "models/copy_parts.h"
 #include "regard/transformer.h"
 
@@ -15,7 +19,7 @@
 typedef struct {
     int64_t d, ff, heads, encoder, decoder, window, positions_learned, first_position, experts, top;
     double  dropout, dropout_attention, dropout_ff, smoothing, epsilon, balance;
-    char   *norm, *positions, *score, *inside, *reach, *activation, *begin, *vocabulary;
+    char   *norm, *positions, *score, *inside, *reach, *activation, *begin, *vocabulary, *autoregression;
     bool    tied, tied_output, shared, norm_embedding, scale_embedding;
     rg_copy_settings copy;
 } settings;
@@ -77,6 +81,9 @@ static const rg_option options[] = {
       "[1,64]" },
     { RG_OPTION_REAL, "balance", offsetof(settings, balance), "0.05",
       "weight of the losses that spread words over the experts", 0, "[0,inf)" },
+    { RG_OPTION_STRING, "decoder", offsetof(settings, autoregression), "self-attention",
+      "what sees the words before: self-attention, or a recurrence (SSRU) whose steps are cheaper", 0,
+      "self-attention|ssru" },
     { RG_OPTION_STRING, "decoder-start", offsetof(settings, begin), "token",
       "what the decoder begins with: the embedding of <s>, or zeros (Marian)", 0, "token|zero" },
     RG_OPTION_END
@@ -94,6 +101,8 @@ typedef struct {
 } parts;
 
 /* ------------------------------------------------------------------------------------------------------- build */
+
+static bool recurs(const settings *s) { return strcmp(s->autoregression, "ssru") == 0; }
 
 static rg_status block_config(rg_block_config *out, const settings *s)
 {
@@ -160,6 +169,7 @@ static rg_status build(rg_model *m)
     q->past = rg_reach_past(q->around);
     build_tables(m, q, s);
     RG_TRY(rg_stack_init(&q->encoder, m->params, "encoder", &c, (size_t)s->encoder, false));
+    c.recurrent = recurs(s);
     RG_TRY(rg_stack_init(&q->decoder, m->params, "decoder", &c, (size_t)s->decoder, true));
     return rg_copy_init(&q->copy, m, &s->copy, (size_t)s->d, (size_t)s->d);
 }
@@ -248,6 +258,7 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
 typedef struct {
     rg_tensor *source_k[RG_STACK_DEPTH], *source_v[RG_STACK_DEPTH]; /* on the memory tape */
     rg_cache  *past;                                          /* of the target      */
+    rg_step_state states;                                     /* of an SSRU, block by block */
     rg_tensor *source; /* rows of the encoder, for copying */
     rg_copy_memory copy;
 } memory;
@@ -256,6 +267,7 @@ static void finish(rg_decoding *d)
 {
     memory *c = d->state;
     rg_cache_free(c->past);
+    rg_step_state_fini(&c->states);
     memset(c, 0, sizeof *c);
 }
 
@@ -343,15 +355,33 @@ static rg_tensor *embed_step(rg_decoding *d, rg_tape *t)
     return s->norm_embedding ? rg_norm_run(t, &q->target_norm, y) : y;
 }
 
+static rg_tensor *recur(rg_decoding *d, rg_tape *t, size_t i, rg_tensor *y)
+{
+    const parts *q = d->model->parts;
+    memory      *c = d->state;
+    rg_tensor   *now = NULL, *zeros = NULL;
+    if (d->steps == 0 && y) { /* a state of zeros: every hypothesis is a group of its own */
+        const size_t width = q->decoder.config.width;
+        rg_real     *none = rg_tape_memory(t, d->n * width * sizeof *none);
+        if (!none) return NULL;
+        memset(none, 0, d->n * width * sizeof *none);
+        zeros = rg_borrow(t, none, d->n, width, width);
+    }
+    y = rg_block_recur(t, &q->decoder, i, y, d->steps ? rg_step_state_use(t, &c->states, i) : zeros, &now);
+    if (rg_step_state_put(&c->states, i, now) == RG_OK) return y;
+    return rg_tape_fail(t, RG_ENOMEM, "no memory for the states of %zu hypotheses", d->n);
+}
+
 static rg_tensor *step(rg_decoding *d, rg_tape *t)
 {
     const parts    *q = d->model->parts;
     memory         *c = d->state;
-    const rg_reach *past = rg_cache_step(t, c->past, d->n, q->past), *source = rg_answer_reach(t, d);
+    const bool      recurrent = q->decoder.config.recurrent;
+    const rg_reach *past = recurrent ? NULL : rg_cache_step(t, c->past, d->n, q->past), *source = rg_answer_reach(t, d);
     rg_tensor      *y = embed_step(d, t);
     for (size_t i = 0; i < q->decoder.depth; i++) {
         rg_tape_push(t, "decoder.%zu", i);
-        y = rg_block_step(t, &q->decoder, i, y, c->past, past);
+        y = recurrent ? recur(d, t, i, y) : rg_block_step(t, &q->decoder, i, y, c->past, past);
         y = rg_block_cross(t, &q->decoder, i, y, c->source_k[i], c->source_v[i], source);
         y = rg_block_feed_forward(t, &q->decoder, i, y);
         rg_tape_pop(t);
@@ -363,7 +393,9 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
 
 static rg_status keep(rg_decoding *d, const int32_t *parents, size_t n)
 {
-    return rg_cache_keep(((memory *)d->state)->past, parents, n);
+    const parts *q = d->model->parts;
+    memory      *c = d->state;
+    return q->decoder.config.recurrent ? rg_step_state_keep(&c->states, parents, n) : rg_cache_keep(c->past, parents, n);
 }
 
 static const rg_preset presets[] = {
