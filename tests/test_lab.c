@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/mnist_parts.h"
 #include "lab/rows.h"
 
 /* ------------------------------------------------------------------------------------------------------------ words */
@@ -66,6 +67,36 @@ static void rows_of_all_experiments_are_options(void **state)
             rows++;
         }
     assert_true(rows > 40);
+}
+
+static void read_into(char *room, size_t size, const char *path)
+{
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    room[fread(room, 1, size - 1, f)] = 0;
+    fclose(f);
+}
+
+/* Of six sentences two of each class keep their label; the others are there without one, and none is in both. */
+static void few_labels_are_of_both_classes(void **state)
+{
+    (void)state;
+    static const char text[] = "1 good a\n0 bad a\n1 good b\n1 good c\n0 bad b\n0 bad c\n";
+    char              few[200] = "", rest[200] = "";
+    size_t            labels[2] = { 0, 0 };
+    assert_int_equal(rg_file_replace("six.txt", text, strlen(text)), RG_OK);
+    if (rg_lab_few_texts("few.tsv", "rest.txt", "six.txt", 4, 3) != RG_OK) fail_msg("%s", rg_message());
+    read_into(few, sizeof few, "few.tsv");
+    read_into(rest, sizeof rest, "rest.txt");
+    for (const char *at = few; *at; at = strchr(at, '\n') + 1) labels[at[0] == '1']++;
+    assert_true(labels[0] == 2 && labels[1] == 2);
+    for (const char *at = few; *at; at = strchr(at, '\n') + 1) {
+        char line[16];
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(at + 2, "\n"), at + 2);
+        assert_null(strstr(rest, line));
+    }
+    assert_int_equal(strlen(rest), strlen("good a\nbad a\n"));
+    rg_file_remove("six.txt"), rg_file_remove("few.tsv"), rg_file_remove("rest.txt");
 }
 
 static void a_folder_with_blanks_stays_one_word(void **state)
@@ -193,6 +224,7 @@ int main(void)
         cmocka_unit_test(words_are_options_and_the_later_counts),
         cmocka_unit_test(words_name_objectives_and_their_options),
         cmocka_unit_test(rows_of_all_experiments_are_options),
+        cmocka_unit_test(few_labels_are_of_both_classes),
         cmocka_unit_test(a_folder_with_blanks_stays_one_word),
         cmocka_unit_test(words_that_are_no_options_are_refused),
         cmocka_unit_test(results_have_means_and_deviations_of_what_is_finite),

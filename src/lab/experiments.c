@@ -16,6 +16,7 @@
     X(dann) \
     X(ablations) \
     X(gan) \
+    X(rank) \
     X(lm) \
     X(sentiment) \
     X(longrange) \

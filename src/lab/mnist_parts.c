@@ -119,7 +119,9 @@ static rg_status write_part(const char *to_images, const char *to_labels, const 
     size_t    kept = 0;
     rg_status status = read_pictures(&p, images, labels, part->count);
     unsigned char *stays = status == RG_OK ? rg_alloc_zero(p.n + 1) : NULL;
-    if (status == RG_OK) status = stays ? choose(stays, (const unsigned char *)p.labels.data, p.n, part) : RG_ENOMEM;
+    if (status == RG_OK && !stays) status = RG_ENOMEM;
+    if (status == RG_OK && part->stays) memcpy(stays, part->stays, p.n < part->count ? p.n : part->count);
+    else if (status == RG_OK) status = choose(stays, (const unsigned char *)p.labels.data, p.n, part);
     for (size_t i = 0; status == RG_OK && i < p.n; i++) kept += stays[i];
     if (status == RG_OK) status = encode(&a, &b, &p, stays, kept, part->channels ? part->channels : p.channels);
     if (status == RG_OK) status = rg_file_replace(to_images, a.data, a.length);
@@ -225,6 +227,27 @@ rg_status rg_lab_attack(rg_lab_attacked *a, size_t n, const rg_model *m, const c
         a[i].noise = r.noise;
         a[i].margin_shift = r.margin - r.attacked_margin;
     }
+    return RG_OK;
+}
+
+rg_status rg_lab_uncertain(unsigned char *stays, size_t count, size_t more, const rg_model *m, const char *images,
+                           bool adversarial, int threads)
+{
+    static char          none[] = "", automatic[] = "auto";
+    char                *file = (char *)images;
+    const rg_set_options set = {
+        .train = { 1, &file }, .format = none, .columns = none, .header = automatic, .pictures = none, .batch = 100
+    };
+    rg_ranked *ranked = NULL;
+    size_t     n = 0;
+    RG_TRY(rg_rank(&ranked, &n, m, &set, adversarial ? RG_RANK_ADVERSARIAL : RG_RANK_MARGIN, threads));
+    for (size_t i = 0; i < n && more; i++) {
+        const uint64_t at = ranked[i].line - 1;
+        if (at >= count || stays[at]) continue;
+        stays[at] = 1;
+        more--;
+    }
+    rg_free(ranked);
     return RG_OK;
 }
 

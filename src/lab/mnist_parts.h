@@ -12,6 +12,7 @@ typedef struct rg_digits_part {
     size_t   classes;   /* of these the classes below this number; 0: all                      */
     size_t   channels;  /* written with so many equal channels; 0: as they are                 */
     uint64_t seed;
+    const unsigned char *stays; /* a byte for each of the first `count`: 1 for those that stay; NULL: the above says */
 } rg_digits_part;
 
 /* Write OUT-images and OUT-labels, unless they are there. */
@@ -22,6 +23,18 @@ rg_status rg_lab_mnist_m(const char *out, const char *data, size_t count);
 rg_status rg_lab_ring(const char *out);
 /* Pictures first .. first + count - 1 of an idx file as rows of `width` numbers in 0 .. 1. */
 rg_status rg_lab_pictures(rg_real *to, const char *path, size_t first, size_t count, size_t width);
+/* Which of `count` pictures a model is least sure of: sets `more` further bytes of `stays` to 1, among those that are
+ * 0. By the margin of the two likeliest classes, or by the smallest change that changes the answer. */
+rg_status rg_lab_uncertain(unsigned char *stays, size_t count, size_t more, const rg_model *model, const char *images,
+                           bool adversarial, int threads);
+
+/* Texts with labels ("label text") into few(label TAB text): `count` of them, chosen by the seed, as many of each of
+ * the two classes; and the texts of the others, one per line, into `rest`. Unless they are there. */
+rg_status rg_lab_few_texts(const char *few, const char *rest, const char *path, size_t count, uint64_t seed);
+/* Emoji of two styles from FROM/png64-STYLE.tar below OUT/STYLE, and lists of group TAB file by number modulo 4, so
+ * that no emoji is in two of them: OUT/source.tsv (0 and 1, google), target.tsv (2, twitter), test.tsv (3, twitter),
+ * source-test.tsv (3, google). Unless they are there. */
+rg_status rg_lab_emoji(const char *out, const char *from);
 
 /* FOLDER/model.safetensors of a run. */
 rg_status rg_lab_model(rg_model **out, const char *folder);

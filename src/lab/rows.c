@@ -33,7 +33,8 @@ static rg_status list_rows(const rg_lab *lab, const rg_grid *g, const rg_grid_se
         rg_status status = RG_OK;
         if (!chosen(&s->only, r->name)) continue;
         if (g->data && s->data[0] && !r->of) status = g->data(&w, &job, r);
-        if (r->of) fprintf(lab->out, "# %s\n# the runs of %s together", r->name, r->of);
+        if (r->of && !r->of[0]) fprintf(lab->out, "# %s\n# nothing is trained", r->name);
+        else if (r->of) fprintf(lab->out, "# %s\n# the runs of %s together", r->name, r->of);
         else fprintf(lab->out, "# %s\nregard train %s", r->name, r->options);
         for (size_t i = 0; i < w.count; i++) fprintf(lab->out, " %s", w.word[i]);
         fprintf(lab->out, "\n");

@@ -29,7 +29,7 @@ typedef struct rg_row {
     double      published; /* of the first column; 0: none */
     const char *about;     /* for judge() and data(): "en de"; may be NULL */
     const char *of;        /* nothing is trained: judged from the runs of that row once all its seeds are finished (an
-                              ensemble); or NULL */
+                              ensemble); "": of nothing, the judge does all; or NULL */
 } rg_row;
 
 /* A column of the printed table: a result times a factor (0: 1). */
