@@ -21,6 +21,7 @@
     X(sentiment) \
     X(longrange) \
     X(length) \
+    X(scores) \
     X(digits) \
     X(stn) \
     X(ram) \

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "regard/view.h"
@@ -15,6 +16,7 @@ enum { MOST = 8, PATHS = 4 };
 typedef struct table1_options {
     int64_t largest, widest, repeat;
     char   *figures, *output;
+    rg_list heads;
 } table1_options;
 
 static const rg_option rows[] = {
@@ -24,6 +26,8 @@ static const rg_option rows[] = {
       "[64,4096]" },
     { RG_OPTION_INT, "repeat", offsetof(table1_options, repeat), "3",
       "runs of which the fastest counts, more of short ones; 0: time is not measured", 0, "[0,inf)" },
+    { RG_OPTION_LIST, "heads", offsetof(table1_options, heads), "",
+      "also attention cut into so many heads, such as 1,2,4,8,16, at the middle n and the widest d", 0, NULL },
     { RG_OPTION_STRING, "figures", offsetof(table1_options, figures), "",
       "draw the curves as PREFIX-operations.png, .svg and so on", 0, NULL },
     { RG_OPTION_STRING, "output", offsetof(table1_options, output), "", "write the curves as a record for regard show",
@@ -327,6 +331,24 @@ static rg_status keep(const measures *m)
     return status;
 }
 
+/* "1,2,4" or 1 2 4. */
+static rg_status by_heads(bool *holds, const measures *m)
+{
+    size_t heads[16], count = 0;
+    for (size_t i = 0; i < m->o->heads.count; i++)
+        for (const char *at = m->o->heads.items[i]; *at;) {
+            char           *end;
+            const long long n = strtoll(at, &end, 10);
+            if (end == at || (*end && *end != ',') || n < 1 || n > 4096 || count == 16)
+                return rg_fail(RG_EINVAL, "--heads %s: at most 16 numbers, such as 1,2,4,8", m->o->heads.items[i]);
+            heads[count++] = (size_t)n;
+            at = *end ? end + 1 : end;
+        }
+    return count ? table1_heads(holds, m->out, heads, count, (size_t)m->n[m->middle_n], (size_t)m->d[m->ds - 1],
+                                m->o->repeat)
+                 : RG_OK;
+}
+
 static rg_status run(bool *holds, const rg_lab *lab, const void *options)
 {
     measures *m = rg_alloc_zero(sizeof *m);
@@ -344,6 +366,13 @@ static rg_status run(bool *holds, const rg_lab *lab, const void *options)
         right = print_depth(m) & right;
         right = print_paths(m) & right;
         print_crossover(m);
+        bool alike = true;
+        status = by_heads(&alike, m);
+        right = right && alike;
+        if (status != RG_OK) {
+            rg_free(m);
+            return status;
+        }
         fprintf(m->out, "\n%s\n",
                 right ? "operations within 0.1 of theory, depth and paths as predicted"
                       : "some figures are not what theory says");

@@ -2,6 +2,8 @@
 #ifndef RG_LAB_TABLE1_H
 #define RG_LAB_TABLE1_H
 
+#include <stdio.h>
+
 #include "regard/attention.h"
 
 enum { TABLE1_KERNEL = 3, TABLE1_WINDOW = 16, TABLE1_LAYERS = 7 };
@@ -33,5 +35,9 @@ extern const table1_layer table1_layers[TABLE1_LAYERS];
 
 /* Layers needed until every row depends on every other (or on every earlier one), found by the support of gradients. */
 rg_status table1_path(size_t *out, const table1_layer *layer, size_t n);
+
+/* Operations and time (repeat > 0) of attention with projections at n rows of d columns, cut into heads[count]; a table.
+ * *holds: the operations are within a tenth of the first. */
+rg_status table1_heads(bool *holds, FILE *out, const size_t *heads, size_t count, size_t n, size_t d, int64_t repeat);
 
 #endif
