@@ -150,6 +150,7 @@ static void every_variant_has_a_correct_gradient(void **state)
         { "deep-att", "layers: 3,1\ncell: gru" },
         { "deep-att", "layers: 1,2\ncell: rnn" },
         { "convs2s", "kernel: 2\nenc-depth: 1\ndec-depth: 3" },
+        { "convs2s", "weight-norm: true" },
         { "bytenet", "width: 2\nsets: 2\nkernel: 2\nunfold-scale: 0.7\nunfold-more: 1" },
         { "lm", "cell: rnn" },
         { "lm", "cell: gru" },

@@ -159,6 +159,7 @@ static void every_variant_steps_like_the_whole_pass(void **state)
         { "deep-att", "layers: 2,3\nfast-forward: false" },
         { "deep-att", "layers: 1,4\ncell: gru" },
         { "convs2s", "kernel: 5\ndec-depth: 3" },
+        { "convs2s", "weight-norm: true" },
         { "bytenet", "unfold-scale: 0.3\nkernel: 2" }, /* steps beyond the unfolded source */
     };
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {

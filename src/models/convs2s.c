@@ -8,8 +8,10 @@
  *     p(y_i) = softmax(W x_i)
  *
  * Places are learned. The gradient into the encoder is divided by the number of attentions. Weights start so that
- * variance stays the same: N(0, 4 p / (k d)) before a GLU, N(0, 1/d) in linear maps, words at 0.1. The paper also
- * normalises weights, which is left out. */
+ * variance stays the same: N(0, 4 p / (k d)) before a GLU, N(0, 1/d) in linear maps, words at 0.1. With --weight-norm
+ * the convolutions learn length and direction apart (Salimans, Kingma 2016), as in the paper:
+ *
+ *     W_j = g_j v_j / |v_j|                                     column j; g begins at 2 sqrt(p), the length that is drawn */
 #include "models/answer_parts.h"
 #include "regard/conv.h"
 #include "regard/layers.h"
@@ -23,7 +25,7 @@ enum { MOST_LAYERS = 32 };
 typedef struct {
     int64_t d, encoder, decoder, taps, places;
     double  dropout, smoothing;
-    bool    divide;
+    bool    divide, normed;
 } settings;
 
 static const rg_option options[] = {
@@ -34,6 +36,8 @@ static const rg_option options[] = {
     { RG_OPTION_INT, "max-positions", offsetof(settings, places), "512", "places that are learned", 0, "[2,1000000]" },
     { RG_OPTION_BOOL, "divide-gradient", offsetof(settings, divide), "true",
       "gradients into the encoder are divided by the number of attentions", 0, NULL },
+    { RG_OPTION_BOOL, "weight-norm", offsetof(settings, normed), "false",
+      "convolutions learn the length and the direction of their weights apart", 0, NULL },
     { RG_OPTION_REAL, "dropout", offsetof(settings, dropout), "0.2",
       "share of embeddings and of what goes into convolutions dropped", 0, "[0,1)" },
     { RG_OPTION_REAL, "label-smoothing", offsetof(settings, smoothing), "0.1", "probability spread over all words", 0,
@@ -43,6 +47,7 @@ static const rg_option options[] = {
 
 typedef struct {
     rg_param *w, *b; /* (k d, 2 d) */
+    rg_param *g;     /* (1, 2 d), times 2 sqrt(p): the length of every column; NULL: that of w */
 } conv;
 
 typedef struct {
@@ -60,8 +65,20 @@ static conv add_conv(rg_params *p, const settings *s)
 {
     const size_t d = (size_t)s->d, k = (size_t)s->taps;
     const double deviation = sqrt(4 * (1 - s->dropout) / (double)(k * d));
-    return (conv){ rg_params_add(p, "conv.w", RG_WEIGHT, k * d, 2 * d, RG_INIT_NORMAL, deviation),
-                   rg_params_add(p, "conv.b", RG_VECTOR, 1, 2 * d, RG_INIT_ZERO, 0) };
+    return (conv){ rg_params_add(p, "conv.w", s->normed ? RG_VECTOR : RG_WEIGHT, k * d, 2 * d, RG_INIT_NORMAL, deviation),
+                   rg_params_add(p, "conv.b", RG_VECTOR, 1, 2 * d, RG_INIT_ZERO, 0),
+                   s->normed ? rg_params_add(p, "conv.g", RG_VECTOR, 1, 2 * d, RG_INIT_ONE, 0) : NULL };
+}
+
+/* The weights of a convolution, (k d, 2 d). */
+static rg_tensor *weights_of(rg_tape *t, const conv *c, const settings *s)
+{
+    rg_tensor *v = rg_use(t, c->w);
+    if (!c->g || !v) return v;
+    rg_tensor *squares = rg_sum_rows(t, rg_mul(t, v, v));                                  /* |v_j|^2   */
+    rg_tensor *inverse = rg_map(t, rg_scale(t, rg_map(t, squares, RG_LOG), -0.5), RG_EXP); /* 1 / |v_j| */
+    rg_tensor *length = rg_scale(t, rg_use(t, c->g), 2 * sqrt(1 - s->dropout));            /* g_j       */
+    return rg_mul(t, v, rg_mul(t, length, inverse));
 }
 
 static void build_tables(rg_model *m, parts *p, const settings *s)
@@ -132,7 +149,8 @@ static memory_of_source encode(rg_tape *t, const parts *p, const settings *s, co
     for (int64_t l = 0; l < s->encoder; l++) {
         rg_tensor *in = rg_dropout(t, x, s->dropout);
         x = mean(
-            t, rg_glu(t, rg_conv1d(t, in, rg_use(t, p->reader[l].w), rg_use(t, p->reader[l].b), RG_IDENTITY, &window)),
+            t,
+            rg_glu(t, rg_conv1d(t, in, weights_of(t, &p->reader[l], s), rg_use(t, p->reader[l].b), RG_IDENTITY, &window)),
             x);
     }
     if (s->divide) x = rg_scale_gradient(t, x, 1.0 / (double)s->decoder);
@@ -168,12 +186,12 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
     const rg_time_window   window = { .taps = (size_t)s->taps, .dilation = 1, .causal = true };
     const memory_of_source source = encode(t, p, s, from->ids, &from->layout);
     const rg_reach        *reach = rg_reach_groups(t, &to->layout, &from->layout);
-    rg_tensor *root = roots(t, reach), *g = embed(t, s, p->target, p->target_places, to->previous, &to->layout), *x = g;
+    rg_tensor             *root = roots(t, reach), *g = embed(t, s, p->target, p->target_places, to->previous, &to->layout), *x = g;
     for (int64_t l = 0; l < s->decoder && x; l++) {
         rg_tape_push(t, "decoder.%d", (int)l);
         rg_tensor *in = rg_dropout(t, x, s->dropout);
         rg_tensor *h =
-            rg_glu(t, rg_conv1d(t, in, rg_use(t, p->writer[l].w), rg_use(t, p->writer[l].b), RG_IDENTITY, &window));
+            rg_glu(t, rg_conv1d(t, in, weights_of(t, &p->writer[l], s), rg_use(t, p->writer[l].b), RG_IDENTITY, &window));
         x = look(t, p, l, h, g, x, &source, reach, root);
         rg_tape_pop(t);
     }
@@ -185,7 +203,8 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
 
 typedef struct {
     memory_of_source source;
-    rg_trail        *past; /* the last k - 1 inputs of every layer */
+    rg_trail        *past;           /* the last k - 1 inputs of every layer */
+    rg_tensor       *w[MOST_LAYERS]; /* of the decoder's convolutions, once for all steps; NULL: as they are stored */
 } memory;
 
 static void finish(rg_decoding *d)
@@ -203,6 +222,7 @@ static rg_status start(rg_decoding *d)
     if (!mem->past) RG_TRY(rg_trail_new(&mem->past, (size_t)s->decoder, (size_t)s->taps));
     rg_trail_clear(mem->past);
     mem->source = encode(d->memory, p, s, d->source.ids, &d->sources);
+    for (int64_t l = 0; l < s->decoder; l++) mem->w[l] = s->normed ? weights_of(d->memory, &p->writer[l], s) : NULL;
     rg_attention_pack(d->memory, &p->att, mem->source.keys, mem->source.values, &d->sources);
     return rg_tape_status(d->memory);
 }
@@ -225,7 +245,7 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
         rg_tape_push(t, "decoder.%d", (int)l);
         rg_tensor *window = rg_trail_window(t, mem->past, (size_t)l, x, (size_t)s->taps, 1);
         rg_tensor *h =
-            rg_glu(t, rg_linear(t, window, rg_use(t, p->writer[l].w), rg_use(t, p->writer[l].b), RG_IDENTITY));
+            rg_glu(t, rg_linear(t, window, mem->w[l] ? mem->w[l] : rg_use(t, p->writer[l].w), rg_use(t, p->writer[l].b), RG_IDENTITY));
         x = look(t, p, l, h, g, x, &mem->source, reach, root);
         rg_tape_pop(t);
     }
