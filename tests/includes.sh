@@ -4,7 +4,7 @@
 set -u
 # model.h is what search knows of a model (start, step, keep), so it comes with decode.
 homes="graph=data made=data ops=autograd recurrent=autograd conv=autograd model=decode objective=objectives translate=tasks task=train learning=train trainer=train"
-order="base tensor autograd attention layers data metrics decode models objectives train view tasks import serve lab cli"
+order="base tensor autograd attention layers data metrics decode models objectives train view explain tasks import serve lab cli"
 
 declare -A rank=()
 place=0

@@ -207,6 +207,23 @@ void rg_tape_set_watcher(rg_tape *tape, const rg_watcher *watcher); /* borrowed;
 bool rg_tape_watched(const rg_tape *tape, const char *name);        /* inside the current scope       */
 void rg_tape_watch(rg_tape *tape, const char *name, const rg_tensor *x, const void *reach);
 
+/* Intervening: a tensor is offered under a name of the current scope, and whoever asked for it gives another one of the
+ * same shape, on the tape, to be used instead; NULL latches a failure. What is offered, beside what is watched:
+ *
+ *     "inputs"  the rows that go in, as embedded; `about`: row i of them is row about[i] of the batch (int32_t),
+ *               NULL: row i is
+ *     "values"  what an attention mixes; `about`: its rg_reach
+ *
+ * Without an exchanger rg_tape_offer is rg_tape_watch, and gives x back. */
+typedef struct rg_exchanger {
+    void *context;
+    bool (*wants)(void *context, const char *name);
+    rg_tensor *(*exchange)(void *context, rg_tape *tape, const char *name, rg_tensor *x, const void *about);
+} rg_exchanger;
+void       rg_tape_set_exchanger(rg_tape *tape, const rg_exchanger *exchanger); /* borrowed; NULL: nobody intervenes */
+bool       rg_tape_exchanged(const rg_tape *tape, const char *name); /* would it be asked for, in this scope? */
+rg_tensor *rg_tape_offer(rg_tape *tape, const char *name, rg_tensor *x, const void *about);
+
 /* ------------------------------------------------------------------------------------------- entering a tape */
 
 /* Copy rows x cols numbers in; `layout` (may be NULL) is borrowed. rg_input's gradient can be asked for after

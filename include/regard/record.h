@@ -42,6 +42,14 @@ typedef struct rg_labels {
     size_t         picture_bytes;
 } rg_labels;
 
+/* How faithful a map is to what the model does (explain.h). */
+typedef struct rg_faithfulness {
+    bool   measured;
+    float  rank;         /* rank correlation with occlusion                                   */
+    size_t k;            /* so many inputs with the largest weights were left out; 0: none were */
+    float  drop, random; /* ... log p fell by this; by that without as many random ones        */
+} rg_faithfulness;
+
 /* One matrix of weights. `rows` look at `cols`: the weights of a row are what its query gave to each key.
  * Dense: weights[r * cols + c]. Sparse (from, to, weights, each `edges` long): only the pairs that were open. */
 typedef struct rg_record_map {
@@ -56,6 +64,7 @@ typedef struct rg_record_map {
     float    *weights;
     size_t    edges;
     uint32_t *from, *to;  /* NULL when dense */
+    rg_faithfulness faith;
 } rg_record_map;
 
 /* A text that belongs to the record; role is "source", "output", "hypothesis", "reference" or "note". */
@@ -117,6 +126,7 @@ rg_status rg_record_add_map(size_t *out_index, rg_record *record, rg_map_place p
 rg_status rg_record_add_edges(size_t *out_index, rg_record *record, rg_map_place place, size_t row_labels,
                               size_t col_labels, const uint32_t *from, const uint32_t *to, const rg_real *weights,
                               size_t edges);
+void      rg_record_set_faithfulness(rg_record *record, size_t map, rg_faithfulness faith); /* finite numbers */
 rg_status rg_record_add_text(rg_record *record, const char *role, const char *text, double score, bool chosen);
 rg_status rg_record_add_curves(size_t *out_index, rg_record *record, const char *title, const char *x_name,
                                const char *y_name, bool x_log, bool y_log);

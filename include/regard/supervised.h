@@ -251,6 +251,7 @@ typedef struct rg_asked {
     const rg_cell   *cell;    /* what was read, where a record is asked for; otherwise NULL    */
     size_t           height, width; /* of a picture file, before it was fitted                 */
     const char      *fault;   /* a picture that cannot be read, and why; otherwise NULL        */
+    const rg_explain_options *explain; /* the question's                                       */
 } rg_asked;
 typedef rg_status rg_answer_one(void *context, const rg_asked *asked);
 
@@ -286,11 +287,12 @@ void rg_asked_note(const rg_question *question, const rg_asked *asked, const cha
 /* A record (record.h) of an answer, with the texts "source" and "output"; rg_record_free also after a failure.
  * Labels are added by the task: words between blanks, or the tokens of the input, a label per row of its field. Then
  * what was attended to: the input, which is alone in its batch when a record is asked for, is answered once more
- * with somebody watching. */
+ * with somebody watching, and explained where the question asks for it: rows of answers (labels `outputs`, else added) by
+ * the labels "words" or "cells". */
 rg_status rg_asked_record(rg_record **out, const rg_asked *asked, const char *kind, const char *answer);
 rg_status rg_record_add_words(rg_record *record, const char *name, const char *text);
 rg_status rg_record_add_tokens(rg_record *record, const char *name, const rg_vocab *vocab, const rg_asked *asked);
-rg_status rg_asked_collect(rg_record *record, const rg_model *model, const rg_asked *asked);
+rg_status rg_asked_collect(rg_record *record, const rg_model *model, const rg_asked *asked, const char *outputs);
 
 RG_API_END
 #endif

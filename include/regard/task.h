@@ -20,6 +20,7 @@ typedef struct rg_examples rg_examples; /* regard/examples.h */
 typedef struct rg_names    rg_names;
 typedef struct rg_set_options rg_set_options; /* which files, and how they are read: regard/supervised.h */
 typedef struct rg_record    rg_record;    /* what was attended to: regard/record.h */
+typedef struct rg_explain_options rg_explain_options; /* by which methods an answer is explained: regard/explain.h */
 typedef struct rg_influence rg_influence; /* how far back answers depend on inputs: regard/view.h */
 
 /* ---------------------------------------------------------------------------------------------------- learning */
@@ -99,6 +100,7 @@ typedef struct rg_question {
     const rg_list *words;   /* inputs given one by one: texts, paths; none: `input` is read */
     const char    *input;   /* file of inputs, one per line; "-": standard input */
     bool           word_scores; /* score: log p of each piece too */
+    const rg_explain_options *explain; /* further maps of the record (explain.h); NULL: none */
     int            threads;
     const rg_sink *sink;
 } rg_question;

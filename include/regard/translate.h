@@ -122,6 +122,7 @@ char *rg_session_line(rg_session *session, const char *line);
 /* ------------------------------------------------------------------------------------------------------ records */
 
 typedef struct rg_record rg_record; /* regard/record.h */
+typedef struct rg_explain_options rg_explain_options; /* regard/explain.h */
 
 /* What each piece of a translation looked at: a map "alignment" for each answer, where attention was asked for. An
  * empty line gives a record without maps. */
@@ -129,6 +130,9 @@ rg_status rg_record_of_translation(rg_record **out, const rg_translator *transla
 /* The same and, by a forced pass of every answer, the maps of all layers and heads a watcher sees. */
 rg_status rg_record_of_heads(rg_record **out, const rg_translator *translator, const rg_translated *translated,
                              rg_team *team);
+/* And maps by the methods of explain.h. */
+rg_status rg_record_of_heads_explained(rg_record **out, const rg_translator *translator,
+                                       const rg_translated *translated, const rg_explain_options *explain);
 /* And RG_ESTOP when `stop`, which is asked before the pass of each answer, says that nobody wants it any more. */
 rg_status rg_record_of_heads_until(rg_record **out, const rg_translator *translator, const rg_translated *translated,
                                    rg_team *team, bool (*stop)(const void *context), const void *context);

@@ -44,12 +44,17 @@ rg_status         rg_gate_collector_finish(rg_gate_collector *collector); /* fre
  * layer. Nothing where there are none. */
 rg_status rg_record_add_distances(rg_record *record);
 
+/* "faithfulness: rank correlation with occlusion 0.41; ...", the line under a map; "": not measured. A new string for
+ * rg_free; NULL: no memory. */
+char *rg_faithfulness_text(const rg_faithfulness *faith);
+
 /* --------------------------------------------------------------------------------------------------- colours */
 
 /* Colours from low to high. AUTO is BLUE on light ground and FIRE on dark ground. */
 typedef enum rg_palette { RG_PALETTE_AUTO, RG_PALETTE_BLUE, RG_PALETTE_FIRE, RG_PALETTE_GRAY } rg_palette;
 
-/* Red, green, blue in 0..1 for a value in 0..1 (values outside are clamped). */
+/* Red, green, blue in 0..1 for a value in -1..1 (values outside are clamped). Below 0 the colour is another one: red on
+ * light ground, ice on dark; gray has none. */
 void rg_palette_colour(double out[3], rg_palette palette, double value);
 
 /* -------------------------------------------------------------------------------------------------- terminal */

@@ -62,7 +62,7 @@ rg_tensor *rg_attend(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tenso
     const bool drops = att->config.dropout > 0 && rg_tape_learning(t);
     const bool able =
         att->score->fused && (!drops || att->score->drops) && (!reach || !reach->bias || att->score->adds_bias);
-    if (able && reach && !rg_tape_watched(t, "weights")) {
+    if (able && reach && !rg_tape_watched(t, "weights") && !rg_tape_exchanged(t, "values")) {
         rg_tensor *out = att->score->fused(t, att, att->score->query ? att->score->query(t, att, q) : q, k, v, reach);
         if (out || rg_tape_status(t) != RG_OK) return out;
     }

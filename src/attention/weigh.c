@@ -193,8 +193,18 @@ static rg_tensor *mix(rg_tape *t, rg_tensor *a, rg_tensor *v, const rg_reach *re
     return out;
 }
 
-rg_tensor *rg_mix(rg_tape *t, rg_tensor *a, rg_tensor *v, const rg_reach *reach) { return mix(t, a, v, reach, false); }
+/* The one place where values can be exchanged: fused passes step aside for it (attend.c). */
+rg_tensor *rg_mix(rg_tape *t, rg_tensor *a, rg_tensor *v, const rg_reach *reach)
+{
+    return mix(t, a, rg_tape_offer(t, "values", v, reach), reach, false);
+}
+
 rg_tensor *rg_mix_shared(rg_tape *t, rg_tensor *a, rg_tensor *v, const rg_reach *reach)
 {
-    return mix(t, a, v, reach, true);
+    return mix(t, a, rg_tape_offer(t, "values", v, reach), reach, true);
+}
+
+rg_tensor *rg_mix__as_given(rg_tape *t, rg_tensor *a, rg_tensor *v, const rg_reach *reach)
+{
+    return mix(t, a, v, reach, false);
 }

@@ -27,7 +27,8 @@ struct rg_tape {
     rg_tape_cost   cost;
     size_t         dry_bytes; /* numbers a dry tape would have taken */
 
-    const rg_watcher *watcher;
+    const rg_watcher   *watcher;
+    const rg_exchanger *exchanger;
 };
 
 struct rg_tape_point {
@@ -160,6 +161,27 @@ void rg_tape_watch(rg_tape *t, const char *name, const rg_tensor *x, const void 
     char full[NAME_ROOM];
     rg_scope_join(&t->scope, name, full, sizeof full);
     t->watcher->see(t->watcher->context, full, x, reach);
+}
+
+void rg_tape_set_exchanger(rg_tape *t, const rg_exchanger *exchanger) { t->exchanger = exchanger; }
+
+bool rg_tape_exchanged(const rg_tape *t, const char *name)
+{
+    if (!t->exchanger || t->status != RG_OK || t->config.dry) return false;
+    char full[NAME_ROOM];
+    rg_scope_join(&t->scope, name, full, sizeof full);
+    return t->exchanger->wants(t->exchanger->context, full);
+}
+
+rg_tensor *rg_tape_offer(rg_tape *t, const char *name, rg_tensor *x, const void *about)
+{
+    if (x && rg_tape_exchanged(t, name)) {
+        char full[NAME_ROOM];
+        rg_scope_join(&t->scope, name, full, sizeof full);
+        x = t->exchanger->exchange(t->exchanger->context, t, full, x, about);
+    }
+    rg_tape_watch(t, name, x, about);
+    return x;
 }
 
 /* --------------------------------------------------------------------------------------------------- memory */

@@ -10,6 +10,7 @@
 #include "cli/answers.h"
 #include "cli/output.h"
 #include "cli/show.h"
+#include "regard/explain.h"
 #include "regard/view.h"
 
 typedef struct show_options {
@@ -17,12 +18,21 @@ typedef struct show_options {
     int64_t layer, head, step, links, width;
     double  threshold, scale;
     bool    dark, numbers, list;
+    char   *by, *against;
+    int64_t steps;
 } show_options;
 
 static const rg_option rows[] = {
     { RG_OPTION_STRING, "model", offsetof(show_options, model), "",
       "answer the words with this model and show what it looked at; its task decides about further options", 'm',
       NULL },
+    { RG_OPTION_STRING, "by", offsetof(show_options, by), "",
+      "with -m, why the answer was given: attention, rollout, gradient, input-gradient, integrated, zeroing, "
+      "occlusion, several with commas between them, or all",
+      0, NULL },
+    { RG_OPTION_STRING, "against", offsetof(show_options, against), "",
+      "with --by, why the answer and not this word or class: of the difference of log p", 0, NULL },
+    { RG_OPTION_INT, "integration-steps", offsetof(show_options, steps), "32", "of --by integrated", 0, "[2,10000]" },
     { RG_OPTION_STRING, "json", offsetof(show_options, json), "",
       "write the record; .safetensors is binary, all else JSON", 0, NULL },
     { RG_OPTION_STRING, "html", offsetof(show_options, html), "", "write one self-contained page", 0, NULL },
@@ -80,6 +90,14 @@ static rg_status list_maps(const rg_record *r)
 static const char *default_name(const rg_record *r, const show_options *o)
 {
     if (*o->name) return o->name;
+    if (*o->by) { /* the first map that was asked for */
+        const size_t n = strcspn(o->by, ",");
+        for (size_t i = 0; i < r->maps; i++)
+            if (r->map[i].head < 0 && r->map[i].layer < 0 &&
+                ((strncmp(r->map[i].name, o->by, n) == 0 && (!r->map[i].name[n] || r->map[i].name[n] == ' ')) ||
+                 (strcmp(o->by, "all") == 0 && rg_method_find(r->map[i].name))))
+                return r->map[i].name;
+    }
     if (o->layer < 0 && o->head < 0 && rg_record_find(r, "alignment", -1, -1, (int)o->step) < r->maps)
         return "alignment";
     return rg_record_find(r, "decoder.cross", (int)o->layer, (int)o->head, (int)o->step) < r->maps ? "decoder.cross"
@@ -181,11 +199,18 @@ rg_status rg_cli_show_record(const rg_record *r, const void *options)
     return print_terminal(r, map, o);
 }
 
+static const rg_option *row_named(const char *name)
+{
+    const rg_option *row = rows;
+    while (row->name && strcmp(row->name, name) != 0) row++;
+    return row;
+}
+
 rg_status rg_cli_draw_record(const rg_record *r, const char *png)
 {
     show_options o = { 0 };
     rg_status    status = rg_options_init(rows, &o);
-    if (status == RG_OK && png) status = rg_option_set(&rows[3], &o, 1, &png);
+    if (status == RG_OK && png) status = rg_option_set(row_named("png"), &o, 1, &png);
     if (status == RG_OK) status = rg_cli_show_record(r, &o);
     rg_options_fini(rows, &o);
     return status;
@@ -197,13 +222,20 @@ static rg_status draw(void *context, const rg_record *r) { return rg_cli_show_re
 static rg_status show_model(rg_call *call, const show_options *o)
 {
     rg_answer_printer printer = { .quiet = true, .draw = draw, .draw_context = (void *)o };
+    rg_explain_options explain = RG_EXPLAIN_OPTIONS_DEFAULT;
     rg_model         *model;
+    explain.by = o->by;
+    explain.against = o->against;
+    explain.steps = (size_t)o->steps;
+    explain.faithful = true;
+    RG_TRY(rg_explain_check(&explain));
     RG_TRY(rg_model_load(&model, o->model, NULL));
     const rg_task    *task = model->system->task;
     const rg_question q = { .options = task->asking ? rg_call_values(call, task->asking) : NULL,
                             .words = &call->words,
                             .input = NULL,
                             .threads = 1,
+                            .explain = *o->by ? &explain : NULL,
                             .sink = rg_answer_printer_sink(&printer) };
     rg_status         status = task->answer
                                    ? task->answer(model, &q)
@@ -235,6 +267,8 @@ static rg_status run(rg_call *call)
     rg_record          *r = NULL;
     const show_options *o = call->options;
 
+    if (!*o->model && (*o->by || *o->against)) /* a record has no model to ask */
+        return rg_fail(RG_EINVAL, "--by needs the model: regard show -m MODEL --by %s TEXT", *o->by ? o->by : "occlusion");
     if (*o->model) RG_TRY(check_outputs(o, o->model));
     if (*o->model) return show_model(call, o);
     if (call->words.count != 1) return rg_fail(RG_EINVAL, "one RECORD is needed, %zu given", call->words.count);

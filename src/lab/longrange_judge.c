@@ -50,7 +50,7 @@ static rg_status looks_at_cue(bool *out, const rg_model *m, const char *text, co
     ids.count = 1;
     if (status == RG_OK) status = rg_vocab_encode(&ids, NULL, vocab, text, strlen(text));
     ids.count--; /* the blank is what follows the last token that is read */
-    if (status == RG_OK) status = rg_language_record(&r, m, &ids, text, "", false);
+    if (status == RG_OK) status = rg_language_record(&r, m, &ids, text, rg_vocab_eos(vocab), false, NULL);
     if (status == RG_OK) status = rollout(&v, r, ids.count);
     for (size_t i = 2; status == RG_OK && i + 1 < ids.count; i++)
         if (v[i] > v[best]) best = i;

@@ -85,7 +85,8 @@ static memory_of_source encode(rg_tape *t, const parts *p, const settings *s, co
 {
     const size_t  n = (size_t)layout->start[layout->groups];
     const int32_t Q = (int32_t)s->around;
-    rg_tensor    *x = rg_dropout(t, rg_gather(t, rg_use(t, p->source), ids, n, layout), s->dropout), *sum = x;
+    rg_tensor    *words = rg_tape_offer(t, "inputs", rg_gather(t, rg_use(t, p->source), ids, n, layout), NULL);
+    rg_tensor    *x = rg_dropout(t, words, s->dropout), *sum = x;
     for (int32_t q = -Q; q <= Q && x; q++) {
         const int32_t *row = q ? moved(t, layout, q) : NULL;
         if (row) sum = rg_add(t, sum, rg_gather(t, x, row, n, layout));

@@ -98,10 +98,11 @@ static rg_tensor *enter(rg_tape *t, const rg_model *m, const rg_field *text)
     const parts *q = m->parts;
     const size_t N = rg_field_rows(text);
     rg_tensor   *x = rg_gather(t, rg_use(t, q->tables.embedding), text->ids, N, &text->layout);
-    if (!q->mask) return x;
+    if (!q->mask) return rg_tape_offer(t, "inputs", x, NULL);
     int32_t *hidden = rg_tape_memory(t, (N + 1) * sizeof *hidden);
     for (size_t i = 0; hidden && i < N; i++) hidden[i] = text->ids[i] < 0 ? 0 : -1;
-    return hidden ? rg_add(t, x, rg_gather(t, rg_use(t, q->mask), hidden, N, &text->layout)) : NULL;
+    if (!hidden) return NULL;
+    return rg_tape_offer(t, "inputs", rg_add(t, x, rg_gather(t, rg_use(t, q->mask), hidden, N, &text->layout)), NULL);
 }
 
 static rg_tensor *encode(rg_tape *t, const rg_model *m, const rg_batch *b)

@@ -137,8 +137,8 @@ static rg_tensor *run(rg_tape *t, const stack *k, const settings *s, rg_tensor *
 
 static rg_tensor *encode(rg_tape *t, const parts *p, const settings *s, const int32_t *ids, const rg_layout *layout)
 {
-    return run(t, &p->encoder, s,
-               rg_gather(t, rg_use(t, p->source), ids, (size_t)layout->start[layout->groups], layout), false);
+    rg_tensor *x = rg_gather(t, rg_use(t, p->source), ids, (size_t)layout->start[layout->groups], layout);
+    return run(t, &p->encoder, s, rg_tape_offer(t, "inputs", x, NULL), false);
 }
 
 /* The source row that target step i of a sentence reads; -1: none. */

@@ -237,8 +237,8 @@ static pooled pool_by_attention(rg_tape *t, const rg_model *m, rg_tensor *maps)
     rg_tape_push(t, "pool");
     rg_tensor *a = choose(t, m, none, k, &p);
     rg_tape_watch(t, "weights", a, p.reach);
-    rg_tape_pop(t);
     p.row = rg_mix(t, a, maps, p.reach);
+    rg_tape_pop(t);
     return p;
 }
 

@@ -122,7 +122,7 @@ static rg_status build(rg_model *m)
 /* -------------------------------------------------------------------------------------------------------- sentences */
 
 static rg_tensor *embed(rg_tape *t, const settings *s, const rg_param *words, const rg_param *places,
-                        const int32_t *ids, const rg_layout *layout)
+                        const int32_t *ids, const rg_layout *layout, bool reads)
 {
     const size_t n = (size_t)layout->start[layout->groups];
     for (size_t g = 0; g < layout->groups; g++)
@@ -130,6 +130,7 @@ static rg_tensor *embed(rg_tape *t, const settings *s, const rg_param *words, co
             return rg_tape_fail(t, RG_ELIMIT, "a sentence of %d pieces; places were learned for %lld (--max-positions)",
                                 (int)(layout->start[g + 1] - layout->start[g]), (long long)s->places);
     rg_tensor *x = rg_gather(t, rg_use(t, words), ids, n, layout);
+    if (reads) x = rg_tape_offer(t, "inputs", x, NULL);
     x = rg_add(t, x, rg_gather(t, rg_use(t, places), rg_places(t, layout), n, layout));
     return rg_dropout(t, x, s->dropout);
 }
@@ -145,7 +146,7 @@ static memory_of_source encode(rg_tape *t, const parts *p, const settings *s, co
                                const rg_layout *layout)
 {
     const rg_time_window window = { .taps = (size_t)s->taps, .dilation = 1 };
-    rg_tensor           *e = embed(t, s, p->source, p->source_places, ids, layout), *x = e;
+    rg_tensor           *e = embed(t, s, p->source, p->source_places, ids, layout, true), *x = e;
     for (int64_t l = 0; l < s->encoder; l++) {
         rg_tensor *in = rg_dropout(t, x, s->dropout);
         x = mean(
@@ -153,7 +154,7 @@ static memory_of_source encode(rg_tape *t, const parts *p, const settings *s, co
             rg_glu(t, rg_conv1d(t, in, weights_of(t, &p->reader[l], s), rg_use(t, p->reader[l].b), RG_IDENTITY, &window)),
             x);
     }
-    if (s->divide) x = rg_scale_gradient(t, x, 1.0 / (double)s->decoder);
+    if (s->divide && rg_tape_learning(t)) x = rg_scale_gradient(t, x, 1.0 / (double)s->decoder);
     return (memory_of_source){ rg_attention_prepare(t, &p->att, x), rg_add(t, x, e) };
 }
 
@@ -186,7 +187,8 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
     const rg_time_window   window = { .taps = (size_t)s->taps, .dilation = 1, .causal = true };
     const memory_of_source source = encode(t, p, s, from->ids, &from->layout);
     const rg_reach        *reach = rg_reach_groups(t, &to->layout, &from->layout);
-    rg_tensor             *root = roots(t, reach), *g = embed(t, s, p->target, p->target_places, to->previous, &to->layout), *x = g;
+    rg_tensor *root = roots(t, reach), *x,
+              *g = x = embed(t, s, p->target, p->target_places, to->previous, &to->layout, false);
     for (int64_t l = 0; l < s->decoder && x; l++) {
         rg_tape_push(t, "decoder.%d", (int)l);
         rg_tensor *in = rg_dropout(t, x, s->dropout);

@@ -99,6 +99,7 @@ static rg_deep_source encode(rg_tape *t, const parts *p, const int32_t *ids, con
     rg_tensor          *top[COLUMNS],
         *x = rg_gather(t, rg_use(t, p->rnn.source), ids, (size_t)layout->start[layout->groups], layout);
     rg_tape_push(t, "encoder");
+    x = rg_tape_offer(t, "inputs", x, NULL);
     for (size_t i = 0; i < COLUMNS; i++) top[i] = rg_fast_forward_run(t, &p->reader[i], NULL, x, &ends[i]);
     rg_tape_pop(t);
     for (size_t l = 0; l < p->writer.config.depth; l++) {

@@ -23,8 +23,7 @@ rg_tensor *rg_lm_words(rg_tape *t, const rg_lm_tables *tables, const rg_batch *b
 {
     const rg_field *text = rg_lm_text(batch);
     rg_tensor *x = rg_gather(t, rg_use(t, tables->embedding), text->previous, rg_field_rows(text), &text->layout);
-    rg_tape_watch(t, "inputs", x, NULL);
-    return x;
+    return rg_tape_offer(t, "inputs", x, NULL);
 }
 
 rg_loss rg_lm_loss(rg_tape *t, const rg_lm_tables *tables, rg_tensor *y, const rg_batch *batch)

@@ -40,7 +40,8 @@ static rg_tensor *predict(rg_tape *t, const rg_model *m, const void *data)
     const parts           *q = m->parts;
     const rg_puzzle_batch *b = data;
     const size_t           B = b->sequences, T = b->steps, A = b->answers;
-    rg_tensor             *x = rg_with_layout(t, rg_borrow(t, b->input, B * T, b->in, b->in), &b->layout);
+    rg_tensor             *in = rg_tape_offer(t, "inputs", rg_borrow(t, b->input, B * T, b->in, b->in), NULL);
+    rg_tensor             *x = rg_with_layout(t, in, &b->layout);
     rg_tensor             *h = rg_recurrent_stack_run(t, &q->stack, x, NULL);
     int32_t               *rows = rg_tape_memory(t, B * A * sizeof *rows);
     for (size_t i = 0; rows && i < B * A; i++) rows[i] = (int32_t)(i / A * T + T - A + i % A);

@@ -113,7 +113,7 @@ static rg_tensor *read_local(rg_tape *t, const parts *p, const settings *s, rg_t
     if (predicts(s)) a = rg_local_gaussian(t, a, centre, near, whole, (double)D);
     if (mirrored) rg_rnn_watch(t, a, near, whole);
     else rg_tape_watch(t, "weights", a, near);
-    return rg_mix(t, a, source->values, near);
+    return rg_rnn_mix(t, &s->rnn, a, source->values, near);
 }
 
 /* h~ of states h. place (NULL: from the rows of `whole`) is how many words came before each. */

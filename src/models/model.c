@@ -169,7 +169,8 @@ void rg_model_own(rg_model *m, void *assets, void (*drop)(void *assets))
 rg_tensor *rg_model_predict(rg_tape *t, const rg_model *m, const void *batch)
 {
     const rg_system *s = m->system;
-    return s->answer(t, m, batch, s->features(t, m, batch, s->enter(t, m, batch)));
+    rg_tensor *rows = rg_tape_offer(t, "inputs", s->enter(t, m, batch), NULL);
+    return s->answer(t, m, batch, s->features(t, m, batch, rows));
 }
 
 rg_loss rg_model_loss(rg_tape *t, const rg_model *m, const void *batch)

@@ -239,7 +239,7 @@ static rg_tensor *predict(rg_tape *t, const rg_model *m, const void *data)
     rg_recurrent_weights   weights = { 0 };
     machine                x;
     if (s->controller[0] == 'l') weights = rg_recurrent_params_use(t, &q->lstm);
-    rg_tensor *input = rg_borrow(t, b->input, B * T, b->in, b->in);
+    rg_tensor *input = rg_tape_offer(t, "inputs", rg_borrow(t, b->input, B * T, b->in, b->in), NULL);
     if (!begin(&x, t, m, B)) return NULL;
     rg_tensor *rows = rg_rows_new(t, B * A, (size_t)(s->units + s->readers * s->width), NULL);
     for (size_t i = 0; i < T && rows; i++) {

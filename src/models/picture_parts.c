@@ -42,7 +42,7 @@ static rg_tensor *places(rg_tape *t, const rg_picture_parts *p, size_t rows)
 
 rg_tensor *rg_picture_cells(rg_tape *t, const rg_picture_parts *p, const rg_field *f)
 {
-    rg_tensor *x = rg_input(t, f->values, rg_field_rows(f), f->width, &f->layout);
+    rg_tensor *x = rg_tape_offer(t, "inputs", rg_input(t, f->values, rg_field_rows(f), f->width, &f->layout), NULL);
     rg_tape_push(t, "picture");
     x = rg_net_maps(t, &p->net, x);
     rg_tape_pop(t);

@@ -1,6 +1,7 @@
 /* recurrent_parts.c - what the recurrent translators share. */
 #include "models/recurrent_parts.h"
 
+#include "attention/reach.h"
 #include "models/copy_parts.h"
 
 #include <math.h>
@@ -93,9 +94,10 @@ rg_tensor *rg_rnn_read(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings 
                        const rg_layout *layout, rg_recurrent_states *ends)
 {
     rg_tape_push(t, "encoder");
+    const int32_t *from = s->reverse ? mirror(t, layout) : NULL;
     if (s->reverse) ids = reversed(t, ids, layout);
     rg_tensor *x = ids ? rg_gather(t, rg_use(t, p->source), ids, (size_t)layout->start[layout->groups], layout) : NULL;
-    rg_tape_watch(t, "inputs", x, NULL);
+    x = rg_tape_offer(t, "inputs", x, from);
     rg_tensor *h = x ? rg_recurrent_stack_run(t, &p->encoder, x, ends) : NULL; /* drops what goes into each layer */
     rg_tape_pop(t);
     return h;
@@ -181,13 +183,25 @@ void rg_rnn_watch(rg_tape *t, const rg_tensor *a, const rg_reach *near, const rg
     rg_tape_watch(t, "weights", rg_borrow(t, w, whole->P, H, H), whole);
 }
 
+rg_tensor *rg_rnn_mix(rg_tape *t, const rg_rnn_settings *s, rg_tensor *a, rg_tensor *v, const rg_reach *reach)
+{
+    if (!v || !rg_rnn_reads_mirrored(s) || !rg_tape_exchanged(t, "values")) return rg_mix(t, a, v, reach);
+    const rg_layout *source = rg_tensor_layout(v);
+    const int32_t   *row = source ? mirror(t, source) : NULL;
+    if (!row) return rg_tape_fail(t, RG_EINVAL, "values without layout cannot be turned round");
+    const size_t n = rg_tensor_rows(v);
+    rg_tensor   *as_written = rg_tape_offer(t, "values", rg_gather(t, v, row, n, source), reach);
+    return rg_mix__as_given(t, a, rg_gather(t, as_written, row, n, source), reach);
+}
+
 rg_tensor *rg_rnn_attend(rg_tape *t, const rg_rnn_settings *s, const rg_attention *att, rg_tensor *q, rg_tensor *k,
                          rg_tensor *v, const rg_reach *whole)
 {
-    if (!rg_rnn_reads_mirrored(s) || !rg_tape_watched(t, "weights")) return rg_attend(t, att, q, k, v, whole);
+    const bool plain = !rg_tape_watched(t, "weights") && !rg_tape_exchanged(t, "values");
+    if (!rg_rnn_reads_mirrored(s) || plain) return rg_attend(t, att, q, k, v, whole);
     rg_tensor *a = rg_softmax_over(t, rg_scores(t, att, q, k, whole), whole);
-    rg_rnn_watch(t, a, whole, whole);
-    return rg_mix(t, a, v, whole);
+    if (rg_tape_watched(t, "weights")) rg_rnn_watch(t, a, whole, whole);
+    return rg_rnn_mix(t, s, a, v, whole);
 }
 
 const rg_reach *rg_rnn_reach_step(rg_tape *t, const rg_steps *steps, size_t step, const rg_layout *source)

@@ -212,7 +212,7 @@ static rg_tensor *embed(rg_tape *t, const rg_model *m, bool target, const int32_
     rg_tensor *x =
         ids ? rg_scale(t, rg_gather(t, rg_use(t, target ? q->target : q->source), ids, n, layout), embedding_scale(s))
             : NULL;
-    if (!target) rg_tape_watch(t, "inputs", x, NULL);
+    if (!target) x = rg_tape_offer(t, "inputs", x, NULL);
     if (places) x = rg_add(t, x, learned_places(t, places, layout));
     else if (s->positions[0] == 's') x = rg_add_sinusoids(t, x, q->sinusoids, (size_t)s->first_position);
     if (s->norm_embedding) x = rg_norm_run(t, target ? &q->target_norm : &q->source_norm, x);

@@ -90,7 +90,7 @@ static rg_status answer_waiting(asking *x)
     RG_TRY(predict(&batch, &answers, x));
     for (size_t i = 0; i < count; i++) {
         const waiting *w = &x->input[i];
-        rg_asked       one = { .number = w->number, .bytes = w->bytes, .tape = x->tape };
+        rg_asked one = { .number = w->number, .bytes = w->bytes, .tape = x->tape, .explain = x->question->explain };
         one.name = w->name == SIZE_MAX ? NULL : x->strings.data + w->name;
         one.text = w->text == SIZE_MAX ? NULL : x->strings.data + w->text;
         if (!w->empty) one.batch = &batch, one.answers = answers, one.example = example++;

@@ -4,6 +4,7 @@
 
 #include "regard/supervised.h"
 #include "regard/view.h"
+#include "tasks/asked_explain.h"
 
 rg_status rg_asked_record(rg_record **out, const rg_asked *asked, const char *kind, const char *answer)
 {
@@ -13,7 +14,7 @@ rg_status rg_asked_record(rg_record **out, const rg_asked *asked, const char *ki
     return rg_record_add_text(*out, "output", answer, 0, true);
 }
 
-rg_status rg_asked_collect(rg_record *record, const rg_model *m, const rg_asked *asked)
+static rg_status collect(rg_record *record, const rg_model *m, const rg_asked *asked)
 {
     rg_collector *c;
     RG_TRY(rg_collector_new(&c, record, m->system->uses, -1));
@@ -24,6 +25,12 @@ rg_status rg_asked_collect(rg_record *record, const rg_model *m, const rg_asked 
     rg_tape_set_watcher(asked->tape, NULL);
     const rg_status finished = rg_collector_finish(c, NULL);
     return status == RG_OK ? finished : status;
+}
+
+rg_status rg_asked_collect(rg_record *record, const rg_model *m, const rg_asked *asked, const char *outputs)
+{
+    if (rg_explain_attends(asked->explain)) RG_TRY(collect(record, m, asked));
+    return asked->explain ? rg_asked__explain(record, m, asked, outputs) : RG_OK;
 }
 
 static const char blanks[] = " \t\n\r";
@@ -83,7 +90,7 @@ static rg_status give_record(texts *x, const rg_asked *asked)
     rg_status      status = rg_asked_record(&r, asked, x->column, rg_text_c(&x->answer));
     if (status == RG_OK) status = rg_record_add_tokens(r, "words", x->vocab, asked);
     if (status == RG_OK) status = rg_record_add_words(r, x->column, rg_text_c(&x->answer));
-    if (status == RG_OK && asked->batch) status = rg_asked_collect(r, x->model, asked);
+    if (status == RG_OK && asked->batch) status = rg_asked_collect(r, x->model, asked, x->column);
     if (status == RG_OK) status = sink->record(sink->context, r);
     x->recorded = true;
     rg_record_free(r);

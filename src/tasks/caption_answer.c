@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "regard/view.h"
+#include "tasks/asked_explain.h"
 #include "tasks/caption.h"
 
 const rg_option rg_caption_asking_rows[] = { { RG_OPTION_INT, "beam-size", offsetof(rg_caption_asking, beam), "5",
@@ -39,14 +40,63 @@ static rg_status add_pieces(rg_record *r, const rg_vocab *vocab, const rg_answer
     return status;
 }
 
+static rg_status collect(rg_record *r, const rg_model *m, rg_tape *t, const rg_batch *one)
+{
+    rg_collector *c;
+    RG_TRY(rg_collector_new(&c, r, m->system->uses, -1));
+    rg_tape_reset(t, 0);
+    rg_tape_set_watcher(t, rg_collector_watcher(c));
+    m->system->loss(t, m, one);
+    rg_tape_set_watcher(t, NULL);
+    const rg_status status = rg_tape_status(t), collected = rg_collector_finish(c, NULL);
+    return status == RG_OK ? collected : status;
+}
+
+/* Why each token was written, by the cells of the picture. */
+static rg_status explain(rg_record *r, const rg_model *m, const rg_batch *one, size_t target,
+                         const rg_explain_options *o)
+{
+    const rg_vocab *vocab = ((const rg_pictured_assets *)m->assets)->vocab;
+    const rg_field *f = &one->field[0], *words = &one->field[target];
+    const size_t    down = rg_model_size(m, "cells-down"), across = rg_model_size(m, "cells-across");
+    rg_subject      s = { .model = m,
+                          .batch = one,
+                          .copies = true,
+                          .input = 0,
+                          .rows = rg_field_rows(f),
+                          .inputs = down * across,
+                          .mean = true,
+                          .keys = "cells",
+                          .writes = true,
+                          .target = target,
+                          .answers = rg_field_rows(words),
+                          .outputs = rg_field_rows(words),
+                          .word = words->ids,
+                          .against = -1,
+                          .against_text = o->against,
+                          .row_labels = rg_labels__named(r, "output"),
+                          .col_labels = rg_labels__named(r, "cells"),
+                          .hypothesis = -1 };
+    if (s.row_labels >= r->label_lists || s.col_labels >= r->label_lists || target != RG_TARGET ||
+        r->labels[s.row_labels].count != s.outputs || r->labels[s.col_labels].count != s.inputs || !f->layout.height)
+        return rg_fail(RG_EMATCH, "--by: what %s reads has no parts with names", m->system->name);
+    if (o->against && *o->against && (s.against = rg_vocab_find(vocab, o->against)) == rg_vocab_unk(vocab))
+        return rg_fail(RG_EINVAL, "--against %s: the model does not know this word", o->against);
+    int32_t *unit = rg_cells__of_pixels(f->layout.height, f->layout.width, down, across);
+    s.unit = unit;
+    const rg_status status = unit ? rg_explain(r, &s, o) : RG_ENOMEM;
+    rg_free(unit);
+    return status;
+}
+
 /* The answer through the model as if it were the reference, with somebody watching. */
-static rg_status watch(rg_record *r, const rg_model *m, rg_tape *t, rg_batch one, size_t target, const rg_answer *a)
+static rg_status watch(rg_record *r, const rg_model *m, const rg_asked *asked, rg_batch one, size_t target,
+                       const rg_answer *a)
 {
     const rg_vocab *vocab = ((const rg_pictured_assets *)m->assets)->vocab;
     const size_t    rows = a->length + !a->cut;
     int32_t        *ids = rg_alloc_array(2 * rows + 2, sizeof *ids), *previous = ids + rows;
     const int32_t   start[2] = { 0, (int32_t)rows };
-    rg_collector   *c = NULL;
     if (!ids) return RG_ENOMEM;
     memcpy(ids, a->tokens, a->length * sizeof *ids);
     if (!a->cut) ids[a->length] = rg_vocab_eos(vocab);
@@ -55,16 +105,8 @@ static rg_status watch(rg_record *r, const rg_model *m, rg_tape *t, rg_batch one
     one.fields = one.fields > target ? one.fields : target + 1;
     one.field[target] =
         (rg_field){ .kind = RG_FIELD_IDS, .layout = { .groups = 1, .start = start }, .ids = ids, .previous = previous };
-    rg_status status = rg_collector_new(&c, r, m->system->uses, -1);
-    if (status == RG_OK) {
-        rg_tape_reset(t, 0);
-        rg_tape_set_watcher(t, rg_collector_watcher(c));
-        m->system->loss(t, m, &one);
-        rg_tape_set_watcher(t, NULL);
-        status = rg_tape_status(t);
-        const rg_status collected = rg_collector_finish(c, NULL);
-        if (status == RG_OK) status = collected;
-    }
+    rg_status status = rg_explain_attends(asked->explain) ? collect(r, m, asked->tape, &one) : RG_OK;
+    if (status == RG_OK && asked->explain) status = explain(r, m, &one, target, asked->explain);
     rg_free(ids);
     return status;
 }
@@ -78,7 +120,7 @@ rg_status rg_caption_record(rg_record **out, const rg_model *m, const rg_asked *
     if (status == RG_OK) status = add_pieces(r, ((const rg_pictured_assets *)m->assets)->vocab, a);
     if (status == RG_OK && asked->name) status = rg_record_add_text(r, "source", asked->name, 0, false);
     if (status == RG_OK) status = rg_record_add_text(r, "output", text, a->score, true);
-    if (status == RG_OK && a->length) status = watch(r, m, asked->tape, *one, target, a);
+    if (status == RG_OK && a->length) status = watch(r, m, asked, *one, target, a);
     if (status == RG_OK) *out = r;
     else rg_record_free(r);
     return status;

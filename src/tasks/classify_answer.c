@@ -244,7 +244,7 @@ static rg_status collect(rg_record *r, const answering *x, const rg_asked *asked
     const rg_batch about = x->of < 0 ? *asked->batch : rg_batch_asked_about(asked->batch, x->of, ids, start);
     rg_asked       one = *asked;
     one.batch = &about;
-    return rg_asked_collect(r, x->model, &one);
+    return rg_asked_collect(r, x->model, &one, "class");
 }
 
 static rg_status add_text(rg_record *r, const answering *x, const rg_asked *asked)

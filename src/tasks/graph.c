@@ -263,7 +263,7 @@ static rg_status answer(const rg_model *m, const rg_question *q)
     RG_TRY(rg_graph_load(&g, a->graph, &config));
     rg_status status = answer_nodes(m, q, g);
     if (status == RG_OK && q->sink->record) {
-        status = rg_graph_record(&record, m, g, a->node, a->hops);
+        status = rg_graph_record(&record, m, g, a->node, a->hops, q->explain);
         if (status == RG_OK) status = q->sink->record(q->sink->context, record);
     }
     rg_record_free(record);

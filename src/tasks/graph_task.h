@@ -32,7 +32,9 @@ void      rg_graph_data_free(rg_graph_data *data);
 rg_status rg_graph_predict(rg_real **out, const rg_model *model, const rg_graph *graph, rg_team *team,
                            const rg_watcher *watcher);
 
-/* Who looks at whom: every layer and head, at most `hops` steps around `node`; node < 0: the whole graph. */
-rg_status rg_graph_record(rg_record **out, const rg_model *model, const rg_graph *graph, int64_t node, int64_t hops);
+/* Who looks at whom: every layer and head, at most `hops` steps around `node`; node < 0: the whole graph. With
+ * `explain` (may be NULL) also why the node, or each of a small graph, has its class. */
+rg_status rg_graph_record(rg_record **out, const rg_model *model, const rg_graph *graph, int64_t node, int64_t hops,
+                          const rg_explain_options *explain);
 
 #endif

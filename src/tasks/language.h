@@ -64,9 +64,10 @@ rg_status              rg_language_answer(const rg_model *model, const rg_questi
 
 /* ----------------------------------------------------------------------------------------------- language_record.c */
 
-/* Of the last of `ids` (what stands before the text, then the text). `gates`: what gates did instead of attention. */
+/* Of the last of `ids` (what stands before the text, then the text). `next`: the token that the
+ * model expects behind them. `gates`: what gates did instead of attention. explain may be NULL. */
 rg_status rg_language_record(rg_record **out, const rg_model *model, const rg_ids *ids, const char *line,
-                             const char *answer, bool gates);
+                             int32_t next, bool gates, const rg_explain_options *explain);
 
 /* ------------------------------------------------------------------------------------------------ language_score.c */
 

@@ -27,6 +27,7 @@ typedef struct {
     double                  *p;   /* of each piece that could follow            */
     size_t                   pieces, top;
     bool                     gates, recorded;
+    const rg_explain_options *explain;
 } answering;
 
 /* Probabilities of what follows ids[0 .. count-1], step by step. */
@@ -57,7 +58,7 @@ static rg_status next_piece(answering *x)
 /* ---------------------------------------------------------------------------------------------------------- answers */
 
 /* Of equals the piece with the smaller number. p is used up. */
-static rg_status answer_row(answering *x, const char **out_best)
+static rg_status answer_row(answering *x, int32_t *out_best)
 {
     rg_value cells[2 * MOST_TOP] = { { 0 } };
     for (size_t k = 0; k < x->top; k++) {
@@ -67,15 +68,15 @@ static rg_status answer_row(answering *x, const char **out_best)
         cells[2 * k] = (rg_value){ .text = rg_vocab_piece(x->its->vocab, (int32_t)best) };
         cells[2 * k + 1] = (rg_value){ .number = x->p[best], .digits = 4 };
         x->p[best] = -1;
+        if (!k) *out_best = (int32_t)best;
     }
-    *out_best = cells[0].text;
     return x->sink->row(x->sink->context, cells);
 }
 
 static rg_status answer_text(void *context, const char *line, size_t bytes, uint64_t number)
 {
     answering  *x = context;
-    const char *best;
+    int32_t     best = 0;
     (void)number;
     x->ids.count = 0;
     RG_TRY(rg_ids_add(&x->ids, (int32_t)rg_model_size(x->model, "bos")));
@@ -85,7 +86,7 @@ static rg_status answer_text(void *context, const char *line, size_t bytes, uint
     if (!x->sink->record || x->recorded) return RG_OK;
     x->recorded = true;
     rg_record *r;
-    RG_TRY(rg_language_record(&r, x->model, &x->ids, line, best, x->gates));
+    RG_TRY(rg_language_record(&r, x->model, &x->ids, line, best, x->gates, x->explain));
     const rg_status status = x->sink->record(x->sink->context, r);
     rg_record_free(r);
     return status;
@@ -116,6 +117,7 @@ rg_status rg_language_answer(const rg_model *m, const rg_question *q)
     rg_team     *team = NULL;
     x.top = top < x.pieces ? top : x.pieces;
     x.gates = asked->gates;
+    x.explain = q->explain;
     x.p = rg_alloc_array(x.pieces, sizeof *x.p);
     rg_status status = x.p ? rg_team_new(&team, q->threads > 0 ? q->threads : 1) : RG_ENOMEM;
     if (status == RG_OK) status = rg_decoding_new(&x.decoding, m, team);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "regard/explain.h"
 #include "regard/metrics.h"
 #include "regard/view.h"
 #include "tasks/batches.h"
@@ -133,6 +134,7 @@ typedef struct {
     rg_text         said[MOST_TOP];
     double          likely[MOST_TOP];
     bool            recorded;
+    const rg_explain_options *explain;
 } filling;
 
 static rg_status add_piece(filling *x, int32_t id, bool hidden)
@@ -227,18 +229,64 @@ static rg_status collect(rg_record *r, const filling *x, const rg_batch *batch)
     return status == RG_OK ? finished : status;
 }
 
+/* Why the hidden tokens were said: their rows, by all tokens. */
+static rg_status explain(rg_record *r, const filling *x, const rg_batch *batch, size_t words)
+{
+    const rg_explain_options *o = x->explain;
+    const size_t              n = x->ids.count;
+    int32_t                  *seat = rg_alloc_array(2 * n + 2, sizeof *seat), *best = seat ? seat + n : NULL;
+    const char              **said = rg_alloc_array(n + 1, sizeof *said);
+    rg_subject                s = { .model = x->model,
+                                    .batch = batch,
+                                    .copies = true,
+                                    .input = RG_SOURCE,
+                                    .rows = n,
+                                    .inputs = n,
+                                    .keys = "words",
+                                    .word = best,
+                                    .against = -1,
+                                    .against_text = o->against,
+                                    .seat = seat,
+                                    .col_labels = words,
+                                    .hypothesis = -1 };
+    rg_status                 status = seat && said ? RG_OK : RG_ENOMEM;
+    if (status == RG_OK) {
+        rg_tape_reset(x->tape, 0);
+        const rg_tensor *y = x->model->system->predict(x->tape, x->model, batch);
+        status = rg_tape_status(x->tape);
+        for (size_t i = 0; status == RG_OK && i < n; i++) {
+            if (x->target.data[i] < 0) continue;
+            seat[s.outputs] = (int32_t)i;
+            best[s.outputs] = (int32_t)best_of(rg_tensor_row(y, s.outputs), x->V);
+            said[s.outputs] = rg_vocab_piece(x->vocab, best[s.outputs]);
+            s.outputs++;
+        }
+    }
+    s.answers = s.outputs;
+    if (status == RG_OK && o->against && *o->against &&
+        (s.against = rg_vocab_find(x->vocab, o->against)) == rg_vocab_unk(x->vocab))
+        status = rg_fail(RG_EINVAL, "--against %s: the model does not know this token", o->against);
+    if (status == RG_OK) status = rg_record_add_labels(&s.row_labels, r, "hidden", RG_LABEL_TOKEN, said, s.outputs);
+    if (status == RG_OK) status = rg_explain(r, &s, o);
+    rg_free(seat);
+    rg_free(said);
+    return status;
+}
+
 static rg_status record(filling *x, const char *line, const rg_batch *batch)
 {
+    size_t       words = 0;
     rg_record   *r = NULL;
     const size_t n = x->ids.count;
     const char **word = rg_alloc_array(n, sizeof *word);
     rg_status    status = word ? rg_record_new(&r, line, "what was hidden") : RG_ENOMEM;
     for (size_t i = 0; status == RG_OK && i < n; i++)
         word[i] = x->target.data[i] >= 0 ? sign : rg_vocab_piece(x->vocab, x->ids.data[i]);
-    if (status == RG_OK) status = rg_record_add_labels(NULL, r, "words", RG_LABEL_TOKEN, word, n);
+    if (status == RG_OK) status = rg_record_add_labels(&words, r, "words", RG_LABEL_TOKEN, word, n);
     if (status == RG_OK) status = rg_record_add_text(r, "source", line, 0, false);
     if (status == RG_OK) status = rg_record_add_text(r, "output", rg_text_c(&x->said[0]), 0, true);
-    if (status == RG_OK && n <= MOST_SHOWN) status = collect(r, x, batch);
+    if (status == RG_OK && n <= MOST_SHOWN && rg_explain_attends(x->explain)) status = collect(r, x, batch);
+    if (status == RG_OK && x->explain) status = explain(r, x, batch, words);
     if (status == RG_OK) status = x->sink->record(x->sink->context, r);
     x->recorded = true;
     rg_record_free(r);
@@ -289,7 +337,7 @@ static rg_status name_columns(const filling *x)
 rg_status rg_language_fill(const rg_model *m, const rg_question *q)
 {
     const size_t   top = (size_t)((const rg_language_asking *)q->options)->top;
-    filling        x = { .model = m, .vocab = ((const rg_language_model *)m->assets)->vocab, .sink = q->sink };
+    filling        x = { .model = m, .vocab = ((const rg_language_model *)m->assets)->vocab, .sink = q->sink, .explain = q->explain };
     rg_team       *team = NULL;
     rg_tape_config config = { .record = false };
     x.V = rg_model_size(m, "target-vocabulary");

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tasks/asked_explain.h"
 #include "tasks/memory_task.h"
 
 enum { MOST_BYTES = 1 << 30 }; /* that answering one sequence may take */
@@ -25,6 +26,7 @@ typedef struct {
     rg_puzzle_config        puzzle;
     rg_puzzle_batch         batch;
     rg_tape                *tape;
+    const rg_explain_options *explain;
     size_t                  longest; /* steps of the longest sequence there is known to be memory for */
 } answering;
 
@@ -155,6 +157,40 @@ static rg_status answer_one(tally *out, answering *x, size_t sequence)
     return status;
 }
 
+/* Which steps an answer rests on: rows are the steps of the answer. */
+static rg_status explain(rg_record *r, const answering *x, const rg_real *chances)
+{
+    const rg_puzzle_batch *b = &x->batch;
+    const size_t           A = b->answers, n = A * b->out;
+    rg_real               *said = rg_alloc_array(n + 1, sizeof *said);
+    char                 (*text)[24] = rg_alloc_array(A + 1, sizeof *text);
+    const char           **name = rg_alloc_array(A + 1, sizeof *name);
+    rg_subject             s = { .model = x->model,
+                                 .batch = b,
+                                 .rows = b->steps,
+                                 .inputs = b->steps,
+                                 .answers = A,
+                                 .outputs = A,
+                                 .bits = said,
+                                 .against = -1,
+                                 .col_labels = rg_labels__named(r, "steps"),
+                                 .hypothesis = -1 };
+    rg_status              status = said && text && name ? RG_OK : RG_ENOMEM;
+    if (status == RG_OK && x->explain->against && *x->explain->against)
+        status = rg_fail(RG_EMATCH, "--against: answers are vectors of bits, no words");
+    for (size_t i = 0; status == RG_OK && i < n; i++) said[i] = chances[i] > (rg_real)0.5;
+    for (size_t i = 0; status == RG_OK && i < A; i++) {
+        snprintf(text[i], sizeof *text, "%zu", b->steps - A + i);
+        name[i] = text[i];
+    }
+    if (status == RG_OK) status = rg_record_add_labels(&s.row_labels, r, "answers", RG_LABEL_TOKEN, name, A);
+    if (status == RG_OK) status = rg_explain(r, &s, x->explain);
+    rg_free(said);
+    rg_free(text);
+    rg_free(name);
+    return status;
+}
+
 /* Once more, with the heads watched; answer_one() has checked that there is room. */
 static rg_status record(answering *x, size_t sequence)
 {
@@ -169,6 +205,7 @@ static rg_status record(answering *x, size_t sequence)
     rg_status status = rg_memory_traces_new(&w, x->batch.steps);
     if (status == RG_OK) status = answer(&chances, x, w);
     if (status == RG_OK) status = rg_memory_record(&r, title, w, &x->batch, chances);
+    if (status == RG_OK && x->explain) status = explain(r, x, chances);
     if (status == RG_OK) status = x->sink->record(x->sink->context, r);
     rg_record_free(r);
     rg_memory_traces_free(w);
@@ -231,6 +268,7 @@ rg_status rg_memory_answer(const rg_model *m, const rg_question *q)
     const rg_memory_assets *assets = m->assets;
     answering x = { .model = m, .asking = q->options, .sink = q->sink, .puzzle = rg_memory_puzzle(&assets->options) };
     const rg_tape_config    config = { .record = false };
+    x.explain = q->explain;
     if (x.asking->length) x.puzzle.max_length = (size_t)x.asking->length;
     x.puzzle.min_length = x.puzzle.max_length;
     RG_TRY(rg_puzzle_check(&x.puzzle));

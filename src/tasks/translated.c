@@ -1,5 +1,6 @@
 /* translated.c - a translation as a record: what each target piece looked at, one matrix for each answer; or every
  * layer and head, by sending the pair through the model once more with somebody watching. */
+#include "regard/explain.h"
 #include "regard/translate.h"
 #include "regard/view.h"
 #include "tasks/translated_beside.h"
@@ -61,25 +62,96 @@ rg_status rg_record_of_translation(rg_record **out, const rg_translator *t, cons
     return RG_OK;
 }
 
-/* The list of labels of that name that was added k-th. */
-static size_t labels_of(const rg_record *record, const char *name, size_t k)
+/* ----------------------------------------------------------------------------------------------- the pass of an answer */
+
+/* What a pass of the answer as if it were the reference shows. */
+typedef struct {
+    const rg_translator      *translator;
+    const rg_translated      *translated;
+    rg_record                *record;
+    rg_tape                  *tape;
+    const rg_explain_options *explain; /* NULL: maps of attention alone */
+} watching;
+
+/* The list of labels of that name: number `index` of several. */
+static size_t list_named(const rg_record *r, const char *name, size_t index)
 {
     size_t i = 0;
-    for (; i < record->label_lists; i++)
-        if (strcmp(record->labels[i].name, name) == 0 && k-- == 0) break;
+    for (; i < r->label_lists; i++)
+        if (strcmp(r->labels[i].name, name) == 0 && index-- == 0) break;
     return i;
 }
 
-/* The answer through the model as if it were the reference. The row of </s> is there unless the answer was cut: then
- * its last token is what is predicted last. A model reads <unk> where it had copied a word. */
-static rg_status watch_answer(rg_tape *tape, rg_record *record, const rg_translator *t, const rg_translated *r,
-                              size_t k)
+static rg_status collect(const watching *w, const rg_batch *batch, size_t k)
 {
-    const rg_answer *a = r->best[k].answer;
-    const size_t     rows = a->length + (a->cut ? 0 : 1);
-    rg_beside        beside;
-    int32_t         *target = rg_alloc_array(2 * rows + 2, sizeof *target), *previous = target + rows;
-    rg_collector    *collector = NULL;
+    const rg_model *m = w->translator->model;
+    rg_beside       beside;
+    rg_collector   *collector;
+    if (!rg_explain_attends(w->explain)) return RG_OK;
+    RG_TRY(rg_collector_new(&collector, w->record, m->system->uses, (int)k));
+    rg_tape_reset(w->tape, 0);
+    rg_beside_init(&beside, rg_collector_watcher(collector));
+    rg_tape_set_watcher(w->tape, &beside.watcher);
+    m->system->loss(w->tape, m, batch);
+    rg_tape_set_watcher(w->tape, NULL);
+    rg_status       status = rg_tape_status(w->tape);
+    const rg_status collected = rg_collector_finish(collector, NULL);
+    if (status == RG_OK) status = collected;
+    if (status == RG_OK)
+        status = rg_beside_finish(&beside, w->record, list_named(w->record, "source", 0),
+                                  list_named(w->record, "output", k), (int)k);
+    rg_beside_fini(&beside);
+    return status;
+}
+
+/* The first piece of a word that stands alone. */
+static rg_status piece_of(int32_t *out, const rg_vocab *vocab, const char *word)
+{
+    rg_ids    ids = { 0 };
+    rg_status status = rg_vocab_encode(&ids, NULL, vocab, word, strlen(word));
+    *out = ids.count ? ids.data[0] : -1;
+    if (status == RG_OK && (!ids.count || ids.data[0] == rg_vocab_unk(vocab)))
+        status = rg_fail(RG_EINVAL, "--against %s: the model does not know this word", word);
+    rg_ids_free(&ids);
+    return status;
+}
+
+static rg_status explain(const watching *w, const rg_batch *batch, size_t k)
+{
+    const rg_field *source = &batch->field[RG_SOURCE], *target = &batch->field[RG_TARGET];
+    const char     *word = w->explain->against;
+    rg_subject      s = { .model = w->translator->model,
+                          .batch = batch,
+                          .copies = true,
+                          .input = RG_SOURCE,
+                          .rows = rg_field_rows(source),
+                          .inputs = rg_field_rows(source),
+                          .leave_out = true,
+                          .keys = "source",
+                          .writes = true,
+                          .target = RG_TARGET,
+                          .answers = rg_field_rows(target),
+                          .outputs = rg_field_rows(target),
+                          .word = target->ids,
+                          .against = -1,
+                          .against_text = word,
+                          .row_labels = list_named(w->record, "output", k),
+                          .col_labels = list_named(w->record, "source", 0),
+                          .hypothesis = (int)k };
+    if (word && *word) RG_TRY(piece_of(&s.against, w->translator->target, word));
+    return rg_explain(w->record, &s, w->explain);
+}
+
+/* The row of </s> is there unless the answer was cut: then its last token is what is predicted last. A model reads <unk>
+ * where it had copied a word. */
+static rg_status watch_answer(const watching *w, size_t k)
+{
+    const rg_translator *t = w->translator;
+    const rg_translated *r = w->translated;
+    const rg_answer     *a = r->best[k].answer;
+    const size_t         rows = a->length + (a->cut ? 0 : 1);
+    if (!rows) return RG_OK;
+    int32_t *target = rg_alloc_array(2 * rows + 2, sizeof *target), *previous = target + rows;
     if (!target) return RG_ENOMEM;
     memcpy(target, a->tokens, a->length * sizeof *target);
     if (!a->cut) target[a->length] = rg_vocab_eos(t->target);
@@ -98,44 +170,44 @@ static rg_status watch_answer(rg_tape *tape, rg_record *record, const rg_transla
                                                         .ids = target,
                                                         .previous = previous } },
                              .lines = &line };
-    rg_status status = rows ? rg_collector_new(&collector, record, t->model->system->uses, (int)k) : RG_OK;
-    if (collector) {
-        rg_tape_reset(tape, 0);
-        rg_beside_init(&beside, rg_collector_watcher(collector));
-        rg_tape_set_watcher(tape, &beside.watcher);
-        t->model->system->loss(tape, t->model, &batch);
-        rg_tape_set_watcher(tape, NULL);
-        status = rg_tape_status(tape);
-        const rg_status collected = rg_collector_finish(collector, NULL);
-        if (status == RG_OK) status = collected;
-        if (status == RG_OK)
-            status = rg_beside_finish(&beside, record, labels_of(record, "source", 0), labels_of(record, "output", k),
-                                      (int)k);
-        rg_beside_fini(&beside);
-    }
+    rg_status      status = collect(w, &batch, k);
+    if (status == RG_OK && w->explain) status = explain(w, &batch, k);
     rg_free(target);
     return status;
 }
 
-rg_status rg_record_of_heads(rg_record **out, const rg_translator *t, const rg_translated *r, rg_team *team)
-{
-    return rg_record_of_heads_until(out, t, r, team, NULL, NULL);
-}
-
-rg_status rg_record_of_heads_until(rg_record **out, const rg_translator *t, const rg_translated *r, rg_team *team,
-                                   bool (*stop)(const void *context), const void *context)
+static rg_status record_of(rg_record **out, const rg_translator *t, const rg_translated *r, rg_team *team,
+                           bool (*stop)(const void *context), const void *context, const rg_explain_options *explain)
 {
     rg_tape             *tape = NULL;
     const rg_tape_config config = { .team = team };
     RG_TRY(rg_record_of_translation(out, t, r));
     rg_status status = rg_tape_new(&tape, &config);
+    const watching w = { t, r, *out, tape, explain };
     for (size_t k = 0; status == RG_OK && k < r->count; k++)
         status = stop && stop(context) ? rg_fail(RG_ESTOP, "stopped before answer %zu of %zu", k + 1, r->count)
-                                       : watch_answer(tape, *out, t, r, k);
+                                       : watch_answer(&w, k);
     rg_tape_free(tape);
     if (status != RG_OK) {
         rg_record_free(*out);
         *out = NULL;
     }
     return status;
+}
+
+rg_status rg_record_of_heads(rg_record **out, const rg_translator *t, const rg_translated *r, rg_team *team)
+{
+    return record_of(out, t, r, team, NULL, NULL, NULL);
+}
+
+rg_status rg_record_of_heads_explained(rg_record **out, const rg_translator *t, const rg_translated *r,
+                                       const rg_explain_options *explain)
+{
+    return record_of(out, t, r, explain ? explain->team : NULL, NULL, NULL, explain);
+}
+
+rg_status rg_record_of_heads_until(rg_record **out, const rg_translator *t, const rg_translated *r, rg_team *team,
+                                   bool (*stop)(const void *context), const void *context)
+{
+    return record_of(out, t, r, team, stop, context, NULL);
 }

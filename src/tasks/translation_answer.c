@@ -23,7 +23,7 @@ typedef struct {
 static rg_status record(answering *x, const rg_translated *result)
 {
     rg_record *r = NULL;
-    RG_TRY(rg_record_of_heads(&r, x->translator, result, NULL));
+    RG_TRY(rg_record_of_heads_explained(&r, x->translator, result, x->question->explain));
     rg_status status = x->question->sink->record(x->question->sink->context, r);
     rg_record_free(r);
     x->recorded = true;

@@ -147,7 +147,7 @@ static rg_status record(answering *x, const rg_asked *asked, const char *answers
     }
     if (status == RG_OK) status = rg_pictured_add_cells(r, x->model, asked);
     if (status == RG_OK) status = rg_record_add_labels(NULL, r, "question", RG_LABEL_TOKEN, label, n);
-    if (status == RG_OK) status = rg_asked_collect(r, x->model, asked);
+    if (status == RG_OK) status = rg_asked_collect(r, x->model, asked, "question");
     if (status == RG_OK) status = x->question->sink->record(x->question->sink->context, r);
     x->recorded = true;
     rg_record_free(r);

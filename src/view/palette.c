@@ -12,11 +12,16 @@ static const unsigned char stops[][STOPS][3] = {
       { 253, 240, 190 } }, /* fire: night to flame */
     { { 0, 0, 0 }, { 43, 43, 43 }, { 85, 85, 85 }, { 128, 128, 128 }, { 170, 170, 170 }, { 213, 213, 213 },
       { 255, 255, 255 } }, /* gray: as printed in the first papers */
+    { { 255, 255, 255 }, { 252, 231, 224 }, { 248, 198, 182 }, { 236, 143, 120 }, { 209, 86, 71 }, { 158, 36, 44 },
+      { 88, 10, 28 } }, /* red: below 0 on paper */
+    { { 22, 24, 31 }, { 24, 44, 76 }, { 26, 75, 116 }, { 37, 118, 150 }, { 80, 166, 180 }, { 148, 211, 213 },
+      { 222, 246, 240 } }, /* ice: below 0 at night */
 };
 
 void rg_palette_colour(double out[3], rg_palette palette, double value)
 {
     int    which = palette == RG_PALETTE_FIRE ? 1 : palette == RG_PALETTE_GRAY ? 2 : 0;
+    if (value < 0 && which < 2) value = -value, which += 3;
     double at = (value > 0 ? value < 1 ? value : 1 : 0) * (STOPS - 1);
     int    i = at >= STOPS - 1 ? STOPS - 2 : (int)at;
 

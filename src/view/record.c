@@ -291,6 +291,8 @@ rg_status rg_record_add_edges(size_t *out_index, rg_record *r, rg_map_place plac
     return map_end(out_index, r, &m, status);
 }
 
+void rg_record_set_faithfulness(rg_record *r, size_t map, rg_faithfulness faith) { r->map[map].faith = faith; }
+
 rg_status rg_record_add_text(rg_record *r, const char *role, const char *text, double score, bool chosen)
 {
     rg_record_text t = { .score = score, .chosen = chosen };

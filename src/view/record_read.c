@@ -245,7 +245,7 @@ static rg_status read_from_source(rg_record *r, rg_map_place place, size_t rows,
     return from ? add_edges(r, place, rows, cols, from, to, w, edges) : add_dense(r, place, rows, cols, w);
 }
 
-static rg_status read_map(rg_record *r, json_t *object, size_t bytes, const rg_weights_source *source)
+static rg_status read_weights(rg_record *r, json_t *object, size_t bytes, const rg_weights_source *source)
 {
     rg_status    status;
     rg_map_place place = RG_MAP_PLACE_DEFAULT;
@@ -268,6 +268,33 @@ static rg_status read_map(rg_record *r, json_t *object, size_t bytes, const rg_w
     status = edges ? read_edges(r, place, (size_t)rows, (size_t)cols, edges)
                    : read_dense(r, place, (size_t)rows, (size_t)cols, weights, bytes);
     return status == RG_OK ? RG_OK : rg_fail_in(status, "weights: ");
+}
+
+/* Of a map, where somebody measured it. */
+static rg_status read_faithfulness(rg_record *r, json_t *object)
+{
+    json_t         *f = json_object_get(object, "faithfulness");
+    rg_faithfulness faith = { .measured = true };
+    double          rank = 0, drop = 0, random = 0;
+    int             k = 0;
+    if (!f) return RG_OK;
+    RG_TRY(get_number(&rank, json_object_get(f, "rank")));
+    RG_TRY(get_number(&drop, json_object_get(f, "drop")));
+    RG_TRY(get_number(&random, json_object_get(f, "random")));
+    RG_TRY(get_int(&k, f, "k", 0));
+    if (k < 0) return rg_fail(RG_EFORMAT, "k is %d", k);
+    faith.rank = (float)rank, faith.drop = (float)drop, faith.random = (float)random, faith.k = (size_t)k;
+    if (!isfinite(faith.rank) || !isfinite(faith.drop) || !isfinite(faith.random))
+        return rg_fail(RG_ENUMBER, "a number is too large");
+    rg_record_set_faithfulness(r, r->maps - 1, faith);
+    return RG_OK;
+}
+
+static rg_status read_map(rg_record *r, json_t *object, size_t bytes, const rg_weights_source *source)
+{
+    RG_TRY(read_weights(r, object, bytes, source));
+    const rg_status status = read_faithfulness(r, object);
+    return status == RG_OK ? RG_OK : rg_fail_in(status, "faithfulness: ");
 }
 
 static rg_status read_tuples(rg_record *r, json_t *object, const char *key, size_t index, size_t each,

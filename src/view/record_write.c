@@ -122,6 +122,18 @@ static void write_weights(rg_buffer *b, const rg_record_map *m, rg_weights_as as
     }
 }
 
+static void write_faithfulness(rg_buffer *b, const rg_faithfulness *f)
+{
+    if (!f->measured) return;
+    rg_buffer_text(b, ",\"faithfulness\":{\"rank\":");
+    rg_buffer_float(b, f->rank);
+    rg_buffer_format(b, ",\"k\":%zu,\"drop\":", f->k);
+    rg_buffer_float(b, f->drop);
+    rg_buffer_text(b, ",\"random\":");
+    rg_buffer_float(b, f->random);
+    rg_buffer_text(b, "}");
+}
+
 static void write_map(rg_buffer *b, const rg_record_map *m, rg_weights_as as, bool with_weights)
 {
     rg_buffer_text(b, "{\"name\":");
@@ -131,6 +143,7 @@ static void write_map(rg_buffer *b, const rg_record_map *m, rg_weights_as as, bo
     if (m->step >= 0) rg_buffer_format(b, ",\"step\":%d", m->step);
     if (m->hypothesis >= 0) rg_buffer_format(b, ",\"hypothesis\":%d", m->hypothesis);
     rg_buffer_format(b, ",\"rows\":%zu,\"cols\":%zu", m->row_labels, m->col_labels);
+    write_faithfulness(b, &m->faith);
     if (with_weights) {
         rg_buffer_text(b, ",\"weights\":");
         write_weights(b, m, as);

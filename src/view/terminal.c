@@ -7,6 +7,8 @@
  *     accord   ██                                                                                              */
 #include "view/terminal.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <utf8proc.h>
 
@@ -28,6 +30,7 @@ typedef struct drawing {
     const rg_labels           *rows, *cols;
     const float               *w;    /* rows x cols */
     double                     top;  /* the weight of the strongest colour */
+    double                     low;  /* of the weakest: 0, or -top         */
     size_t                     side; /* columns of the row labels */
     size_t                     cell; /* columns of a weight       */
 } drawing;
@@ -47,11 +50,14 @@ static void put_cell(const drawing *d, double value, size_t width)
 {
     static const char *const blocks[] = { " ", "·", "░", "▒", "▓", "█" };
     static const char *const ascii[] = { " ", ".", ":", "+", "#", "@" };
+    static const char *const below[] = { " ", "-", "-", "=", "=", "%" }; /* 0, as other weights are above it */
     double                   v = d->top > 0 ? value / d->top : 0;
-    int                      shade = v <= 0.02 ? 0 : v < 0.1 ? 1 : v < 0.3 ? 2 : v < 0.55 ? 3 : v < 0.8 ? 4 : 5;
-
+    const bool               minus = v < -0.02;
     rg_terminal__ground(d->b, d->o, v);
+    v = fabs(v);
+    int                      shade = v <= 0.02 ? 0 : v < 0.1 ? 1 : v < 0.3 ? 2 : v < 0.55 ? 3 : v < 0.8 ? 4 : 5;
     if (d->o->colour != RG_COLOUR_NONE) rg_buffer_repeat(d->b, " ", width);
+    else if (minus) rg_buffer_repeat(d->b, below[shade], width);
     else rg_buffer_repeat(d->b, d->o->unicode ? blocks[shade] : ascii[shade], width);
 }
 
@@ -156,7 +162,7 @@ static double most_of(const drawing *d, size_t y, size_t x, size_t down, size_t 
     for (size_t i = y * down; i < (y + 1) * down && i < d->m->rows; i++)
         for (size_t j = x * across; j < (x + 1) * across && j < d->m->cols; j++) {
             double v = (double)d->w[i * d->m->cols + j];
-            most = v > most ? v : most;
+            most = fabs(v) > fabs(most) ? v : most;
         }
     return most;
 }
@@ -210,9 +216,12 @@ static void put_scale(const drawing *d)
 {
     int room = d->o->width - (int)d->side - 10, steps = room < 4 ? 4 : room > 20 ? 20 : room;
 
-    rg_buffer_repeat(d->b, " ", d->side > 1 ? d->side - 1 : 0);
-    rg_buffer_text(d->b, "0 ");
-    for (int i = 0; i <= steps; i++) put_cell(d, d->top * i / steps, 1);
+    char low[16];
+
+    snprintf(low, sizeof low, "%.3g", d->low);
+    rg_buffer_repeat(d->b, " ", d->side > strlen(low) ? d->side - strlen(low) : 0);
+    rg_buffer_format(d->b, "%s ", low);
+    for (int i = 0; i <= steps; i++) put_cell(d, d->low + (d->top - d->low) * i / steps, 1);
     rg_terminal__plain(d->b, d->o);
     rg_buffer_format(d->b, " %.3g\n", d->top);
 }
@@ -313,6 +322,26 @@ static rg_status put_links(const drawing *d)
     return RG_OK;
 }
 
+/* The line under a map, folded at blanks. */
+static rg_status put_faithfulness(const drawing *d)
+{
+    char *text = rg_faithfulness_text(&d->m->faith);
+
+    if (!text) return RG_ENOMEM;
+    if (*text) rg_buffer_text(d->b, "\n");
+    rg_terminal__dim(d->b, d->o);
+    for (char *at = text; *at;) {
+        size_t n = strlen(at);
+        if (n > (size_t)d->o->width)
+            for (n = (size_t)d->o->width; n > 1 && at[n] != ' ';) n--;
+        rg_buffer_format(d->b, "%.*s\n", (int)n, at);
+        at += n + (at[n] == ' ');
+    }
+    rg_terminal__plain(d->b, d->o);
+    rg_free(text);
+    return RG_OK;
+}
+
 static void put_heading(const drawing *d, const rg_record *r)
 {
     const char *dot = d->o->unicode ? " · " : ", ", *role;
@@ -359,7 +388,9 @@ rg_status rg_terminal_draw(char **out, const rg_record *r, size_t map, const rg_
     d.rows = &r->labels[d.m->row_labels];
     d.cols = &r->labels[d.m->col_labels];
     for (size_t i = 0; i < (d.m->from ? d.m->edges : d.m->rows * d.m->cols); i++)
-        if ((double)d.m->weights[i] > d.top) d.top = (double)d.m->weights[i];
+        if (fabs((double)d.m->weights[i]) > d.top) d.top = fabs((double)d.m->weights[i]);
+    for (size_t i = 0; i < (d.m->from ? d.m->edges : d.m->rows * d.m->cols); i++)
+        if ((double)d.m->weights[i] < -0.02 * d.top) d.low = -d.top;
     put_heading(&d, r);
     /* A graph of many nodes is mostly empty: its links say more than its matrix. */
     if (!d.m->from || d.m->rows * d.m->cols <= 64 * 64) {
@@ -368,6 +399,7 @@ rg_status rg_terminal_draw(char **out, const rg_record *r, size_t map, const rg_
         if (d.m->rows && d.m->cols) put_matrix(&d);
     }
     status = put_links(&d);
+    if (status == RG_OK) status = put_faithfulness(&d);
 done:
     rg_free(w);
     if (status == RG_OK) return rg_buffer_take(out, NULL, &b);

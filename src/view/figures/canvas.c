@@ -142,8 +142,32 @@ double map_top(const rg_record_map *m)
     double top = 1e-9;
 
     for (size_t i = 0; i < (m->from ? m->edges : m->rows * m->cols); i++)
-        if ((double)m->weights[i] > top) top = (double)m->weights[i];
+        if (fabs((double)m->weights[i]) > top) top = fabs((double)m->weights[i]);
     return top;
+}
+
+double map_low(const rg_record_map *m)
+{
+    const double top = map_top(m);
+
+    for (size_t i = 0; i < (m->from ? m->edges : m->rows * m->cols); i++)
+        if ((double)m->weights[i] < -0.002 * top) return -top;
+    return 0;
+}
+
+double canvas_note(canvas *c, const rg_record_map *m, double x, double y)
+{
+    char *text = rg_faithfulness_text(&m->faith), *half = text ? strchr(text, ';') : NULL;
+
+    if (!text || !*text) {
+        rg_free(text);
+        return y;
+    }
+    if (half) *half = 0;
+    c->heading = fmax(c->heading, show(c, layout_of(c, text, 8.5, false, 0), x, y + 8, LEFT, c->dim));
+    if (half) c->heading = fmax(c->heading, show(c, layout_of(c, half + 2, 8.5, false, 0), x, y + 19, LEFT, c->dim));
+    rg_free(text);
+    return y + (half ? 26 : 15);
 }
 
 /* Many cells become one picture: a page of 40,000 rectangles is slow everywhere. Each cell takes several pixels, so
@@ -199,13 +223,13 @@ void canvas_cells(canvas *c, double x, double y, double cw, double ch, const flo
     cairo_stroke(c->cr);
 }
 
-double canvas_scale(canvas *c, double x, double y, double height, double top)
+double canvas_scale(canvas *c, double x, double y, double height, double low, double top)
 {
     cairo_pattern_t *ramp = cairo_pattern_create_linear(0, y + height, 0, y);
     char             text[32];
 
     for (int i = 0; i <= 24; i++) {
-        rgb v = canvas_heat(c, i / 24.0);
+        rgb v = canvas_heat(c, low / top + (1 - low / top) * i / 24.0);
         cairo_pattern_add_color_stop_rgb(ramp, i / 24.0, v.r, v.g, v.b);
     }
     cairo_set_source(c->cr, ramp);
@@ -217,12 +241,12 @@ double canvas_scale(canvas *c, double x, double y, double height, double top)
     cairo_stroke(c->cr);
     for (int i = 0, n = height > 70 ? 4 : 2; i <= n; i++) {
         double ty = y + height * (1 - (double)i / n);
-        snprintf(text, sizeof text, "%.2f", top * i / n);
+        snprintf(text, sizeof text, "%.2f", low + (top - low) * i / n);
         canvas_colour(c, c->dim, 0.8);
         cairo_move_to(c->cr, x + 9, ty);
         cairo_line_to(c->cr, x + 12, ty);
         cairo_stroke(c->cr);
         canvas_text(c, x + 14, ty, LEFT, text, 8, c->dim, 0);
     }
-    return 14 + canvas_measure(c, "0.00", 8).width;
+    return 14 + canvas_measure(c, text, 8).width + (low < 0 ? 4 : 0);
 }

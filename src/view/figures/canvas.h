@@ -55,10 +55,13 @@ char *map_subtitle(const rg_record_map *m);
  * colour. */
 void canvas_cells(canvas *c, double x, double y, double cell_w, double cell_h, const float *w, size_t rows, size_t cols,
                   double top);
-/* A vertical scale of colours with its numbers; returns its width. */
-double canvas_scale(canvas *c, double x, double y, double height, double top);
+/* A vertical scale of the colours of low .. top with its numbers; returns its width. */
+double canvas_scale(canvas *c, double x, double y, double height, double low, double top);
 
-double map_top(const rg_record_map *m); /* the largest weight, at least 1e-9 */
+double map_top(const rg_record_map *m); /* the largest weight without its sign, at least 1e-9 */
+double map_low(const rg_record_map *m); /* -map_top where weights are below 0, else 0          */
+/* What is known of a map's faithfulness, below (x, y); returns the y below it. */
+double canvas_note(canvas *c, const rg_record_map *m, double x, double y);
 
 /* The drawings. */
 rg_status draw_matrix(canvas *c, const rg_record_map *m);

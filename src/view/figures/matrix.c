@@ -50,8 +50,8 @@ static void write_numbers(canvas *c, const float *w, size_t rows, size_t cols, d
             double v = (double)w[i * cols + j];
             rgb    back = canvas_heat(c, v / top);
             bool   bright = 0.3 * back.r + 0.59 * back.g + 0.11 * back.b > 0.55;
-            if (v < 0.03 * top) continue;
-            snprintf(text, sizeof text, "%.2f", v); /* .42, but 1.00 for 0.996 */
+            if (fabs(v) < 0.03 * top) continue;
+            snprintf(text, sizeof text, fabs(v) < 10 ? "%.2f" : "%.1f", v); /* .42, but 1.00 for 0.996 */
             canvas_text(c, x + ((double)j + 0.5) * cell, y + ((double)i + 0.5) * cell, CENTRE, text + (text[0] == '0'),
                         cell * 0.36, bright ? (rgb){ 0.08, 0.09, 0.11 } : (rgb){ 0.97, 0.97, 0.98 }, 0);
         }
@@ -84,9 +84,9 @@ rg_status draw_matrix(canvas *c, const rg_record_map *m)
     name_cols(c, cols, x, y, cell, size, 130);
     rg_free(weights);
     /* slanted words lean out over the last column; the scale stands clear of them */
-    side = canvas_scale(c, x + w + 14, y, fmax(40, fmin(h, 160)), top);
+    side = canvas_scale(c, x + w + 14, y, fmax(40, fmin(h, 160)), map_low(m), top);
     c->width =
         fmax(x + w + 14 + side, cell < 12 ? 0 : x + w - cell + widest(c, cols, size, 130) * cos(G_PI / 3.4)) + MARGIN;
-    c->height = y + fmax(h, 44) + MARGIN;
+    c->height = canvas_note(c, m, MARGIN, y + fmax(h, 44) + 4) + MARGIN;
     return RG_OK;
 }

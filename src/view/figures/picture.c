@@ -21,7 +21,7 @@ static void spread(float light[FINE][FINE], const float *w, const rg_labels *l)
         for (int y = 0; y < FINE; y++)
             for (int x = 0; x < FINE; x++) {
                 float u = ((float)x + 0.5f) / FINE, v = ((float)y + 0.5f) / FINE;
-                if (u >= b[0] && u < b[2] && v >= b[1] && v < b[3]) light[y][x] += (float)((double)w[k] / area);
+                if (u >= b[0] && u < b[2] && v >= b[1] && v < b[3]) light[y][x] += (float)(fmax(0, (double)w[k]) / area);
             }
     }
     sigma = fmax(1, side * FINE * 0.45); /* half a box */
@@ -107,7 +107,9 @@ rg_status draw_picture(canvas *c, const rg_record_map *m)
     if (image)
         ph = pw *
              fmin(2, fmax(0.4, (double)cairo_image_surface_get_height(image) / cairo_image_surface_get_width(image)));
-    y = canvas_heading(c, c->record->title, NULL);
+    char *subtitle = map_subtitle(m);
+    y = canvas_heading(c, c->record->title, subtitle);
+    rg_free(subtitle);
     first = image ? 1 : 0; /* the picture itself comes first */
     for (size_t k = 0; k < words + first; k++) {
         double px = MARGIN + (double)(k % ACROSS) * (pw + 10), py = y + (double)(k / ACROSS) * (ph + 30);
@@ -126,7 +128,8 @@ rg_status draw_picture(canvas *c, const rg_record_map *m)
         cairo_stroke(c->cr);
     }
     c->width = 2 * MARGIN + (double)(words + first < ACROSS ? words + first : ACROSS) * (pw + 10) - 10;
-    c->height = y + (double)((words + first + ACROSS - 1) / ACROSS) * (ph + 30) + MARGIN - 6;
+    y += (double)((words + first + ACROSS - 1) / ACROSS) * (ph + 30);
+    c->height = canvas_note(c, m, MARGIN, y - 6) + MARGIN;
     if (image) cairo_surface_destroy(image);
     rg_free(w);
     return RG_OK;
