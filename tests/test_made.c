@@ -111,12 +111,45 @@ static void a_folder_that_is_not_there_is_named(void **state)
     }
 }
 
+static bool stops(const char *codon)
+{
+    return strcmp(codon, "TAA") == 0 || strcmp(codon, "TAG") == 0 || strcmp(codon, "TGA") == 0;
+}
+
+/* A gene is ATG, codons that do not stop, and one that does: by frames of three bases. */
+static void genes_begin_and_end_as_they_should(void **state)
+{
+    (void)state;
+    rg_line_list base = { 0 }, tag = { 0 };
+    size_t       genes = 0;
+    assert_int_equal(rg_generator_write(&rg_generator_dna, "made.dna", "count: 60\nseed: 3\n"), RG_OK);
+    assert_int_equal(rg_line_list_read(&base, "made.dna", 0), RG_OK);
+    assert_int_equal(rg_line_list_read(&tag, "made.dna", 1), RG_OK);
+    for (size_t i = 0; i < tag.count; i++) {
+        if (strcmp(tag.line[i], "B-GENE") != 0) continue;
+        size_t n = 1;
+        while (i + n < tag.count && strcmp(tag.line[i + n], "I-GENE") == 0) n++;
+        assert_true(n % 3 == 0 && n >= 18);
+        for (size_t k = 0; k < n; k += 3) {
+            const char codon[] = { base.line[i + k][0], base.line[i + k + 1][0], base.line[i + k + 2][0], '\0' };
+            if (k == 0) assert_string_equal(codon, "ATG");
+            assert_true(stops(codon) == (k + 3 == n));
+        }
+        genes++;
+    }
+    assert_true(genes > 20);
+    rg_line_list_free(&base);
+    rg_line_list_free(&tag);
+    unlink("made.dna");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_generator_says_what_it_makes),
         cmocka_unit_test(the_same_seed_gives_the_same_bytes),
         cmocka_unit_test(a_folder_that_is_not_there_is_named),
+        cmocka_unit_test(genes_begin_and_end_as_they_should),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

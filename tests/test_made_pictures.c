@@ -79,6 +79,7 @@ static const struct {
     { "adding", 0xa4ee08032fe3dfc1 },
     { "bond", 0xb1a5c8983677b3f4 },
     { "ring8", 0x034cd048d68034bb },
+    { "series", 0x383f937570fac14b },
 };
 
 static uint64_t sum_of(const rg_generator *g)
