@@ -29,6 +29,21 @@ awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } FNR == NR { ba
 [ "$("$REGARD" attack -m m.safetensors -t $images $labels --epsilon 0.1 -n 7 | awk -F'\t' 'NR == 2 { print $3 }')" = 7 ] || fail "-n 7 attacks seven"
 "$REGARD" attack -m m.safetensors -t $images $labels --norm l2 --epsilon 1 --label predicted --json | grep -q '"error"' || fail json
 
+# one input before and after: pictures with and without maps, words
+picture=$(ls adv/0.01-1/*/*.png | head -1)
+"$REGARD" train --type cnn --layers c3x8s2,c3x8 -t $train $trainl -m c.safetensors --after-epochs 2 --early-stopping 0 --cpu-threads 1 --quiet || fail "train cnn"
+for model in m c; do
+    "$REGARD" show -m $model.safetensors "$picture" --attack 1/4 --json rec.json || fail "show --attack of $model"
+    grep -q '"kind": *"attack"' rec.json && grep -q 'change: blue -1/4, red +1/4' rec.json || fail "record of an attack on $model"
+    "$REGARD" show -m $model.safetensors "$picture" --attack 1/4 --png attack-$model.png && [ -s attack-$model.png ] || fail "figure of an attack on $model"
+done
+[ "$("$REGARD" show rec.json --list | grep -c '1 x 196')" = 2 ] || { "$REGARD" show rec.json --list; fail "two maps of 14 x 14 cells"; }
+"$REGARD" show -m c.safetensors "$picture" --attack 1/4 > drawn.txt && grep -q ' before ' drawn.txt && grep -q ' after ' drawn.txt || fail "both answers"
+awk 'BEGIN { for (i = 0; i < 40; i++) print (i % 2 ? "good\ta fine film" : "bad\ta poor play") }' > films.tsv
+"$REGARD" train --type words --width 4 -t films.tsv -m w.safetensors --after-epochs 5 --early-stopping 0 --cpu-threads 1 --quiet || fail "train words"
+"$REGARD" show -m w.safetensors "a fine film" --attack 2 | grep -q 'length of r' || fail "the change at each word"
+refused "no size of a change" "$REGARD" show -m w.safetensors "a fine film" --attack 0
+
 # do training and test digits differ? and digits against themselves on textures of another seed
 "$REGARD" shift -m m.safetensors $images $images > same.tsv 2> same.txt || fail shift
 grep -q "proxy A-distance 0.0000" same.txt || { cat same.txt; fail "a set differs from itself"; }

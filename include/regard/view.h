@@ -100,10 +100,11 @@ typedef enum rg_figure_style {
     RG_FIGURE_GRAPH,   /* nodes and edges                                               */
     RG_FIGURE_CURVES,  /* series over axes                                              */
     RG_FIGURE_MEMORY,  /* heads over a memory's slots, time across (Graves 2014, fig. 6) */
+    RG_FIGURE_PANELS,  /* every picture of the record beside the others, and lit by its maps below */
     RG_FIGURE_STYLES
 } rg_figure_style;
 
-const char *rg_figure_style_name(rg_figure_style style); /* "auto" "matrix" "grid" "links" "picture" "graph" "curves" "memory" */
+const char *rg_figure_style_name(rg_figure_style style); /* "auto" "matrix" "grid" "links" "picture" "graph" "curves" "memory" "panels" */
 
 typedef enum rg_figure_format { RG_FIGURE_PNG, RG_FIGURE_SVG, RG_FIGURE_PDF } rg_figure_format;
 

@@ -41,7 +41,7 @@ static const rg_option rows[] = {
     { RG_OPTION_STRING, "pdf", offsetof(show_options, pdf), "", "write a figure as PDF", 0, NULL },
     { RG_OPTION_STRING, "style", offsetof(show_options, style), "auto",
       "what the figure draws; grid: every head of every layer", 0,
-      "auto|matrix|grid|links|picture|graph|curves|memory" },
+      "auto|matrix|grid|links|picture|graph|curves|memory|panels" },
     { RG_OPTION_STRING, "name", offsetof(show_options, name), "", "only maps of this name (decoder.cross)", 0, NULL },
     { RG_OPTION_INT, "layer", offsetof(show_options, layer), "-1", "layer to show; -1 is the last", 0, NULL },
     { RG_OPTION_INT, "head", offsetof(show_options, head), "-1", "head to show; -1 is the first", 0, NULL },

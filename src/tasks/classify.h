@@ -65,6 +65,8 @@ typedef struct rg_classify_asking {
     int64_t top;
     bool    probabilities, logits, words, box;
     char   *of; /* the class whose evidence is asked for; "": the likeliest */
+    char   *attack, *norm; /* size of a change that the record shows; "": none. Its norm */
+    int64_t steps;
 } rg_classify_asking;
 extern const rg_option rg_classify_asking_rows[];
 rg_status rg_classify_answer(const rg_model *model, const rg_question *question);

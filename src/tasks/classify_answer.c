@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "regard/view.h"
+#include "regard/probe.h"
+#include "tasks/classify_attack.h"
 #include "tasks/classify_walk.h"
 
 enum { SHOWN_WORDS = 5, MOST_ROWS = 20000 }; /* of --words; of one batch of shortened texts */
@@ -24,6 +26,12 @@ const rg_option rg_classify_asking_rows[] = {
       "pictures: also the box around the evidence and its peak, in pixels (x y width height x y)", 0, NULL, NULL },
     { RG_OPTION_STRING, "class", offsetof(rg_classify_asking, of), "",
       "pictures: show the evidence for this class; empty: for the likeliest", 0, NULL, NULL },
+    { RG_OPTION_STRING, "attack", offsetof(rg_classify_asking, attack), "",
+      "show: what a change of this size (1/256) that is made to fool the model does to the input", 0, NULL, NULL },
+    { RG_OPTION_STRING, "norm", offsetof(rg_classify_asking, norm), "auto",
+      "of --attack; auto: linf for pictures, l2 for texts", 0, "auto|linf|l2", NULL },
+    { RG_OPTION_INT, "steps", offsetof(rg_classify_asking, steps), "1", "of --attack: gradient steps", 0, "[1,1000]",
+      NULL },
     RG_OPTION_END
 };
 
@@ -44,6 +52,7 @@ typedef struct {
     int32_t                   of; /* the class whose evidence is asked for; -1: the likeliest */
     rg_seen_maps              maps;
     size_t                    columns;
+    rg_shown_attack           attack; /* given NULL: none is shown */
 } answering;
 
 /* ---------------------------------------------------------------------------------------------------- probabilities */
@@ -334,6 +343,27 @@ static rg_status record(answering *x, const rg_asked *asked, const char *label)
     return status;
 }
 
+/* The same input before and after a change. */
+static rg_status record_attack(answering *x, const rg_asked *asked)
+{
+    const size_t n = x->its->vocab ? rg_field_rows(&asked->batch->field[RG_INPUT]) : 0;
+    rg_record   *r = NULL;
+    rg_text      title = { 0 };
+    char       **piece = NULL;
+    rg_status    status = x->its->vocab ? rg_vocab_normalize(&title, x->its->vocab, asked->text, asked->bytes)
+                                        : rg_text_add_string(&title, asked->name ? asked->name : asked->text);
+    if (status == RG_OK && n) status = pieces(&piece, x, asked, n);
+    if (status == RG_OK) status = rg_record_new(&r, rg_text_c(&title), "attack");
+    if (status == RG_OK)
+        status = rg_attack_show(r, x->model, asked, &x->attack, (const char *const *)piece, n);
+    if (status == RG_OK) status = x->sink->record(x->sink->context, r);
+    x->recorded = true;
+    free_pieces(piece, n);
+    rg_record_free(r);
+    rg_text_free(&title);
+    return status;
+}
+
 /* ---------------------------------------------------------------------------------------------------------- answers */
 
 static rg_status give_box(rg_value *to, answering *x, const rg_asked *asked)
@@ -398,7 +428,8 @@ static rg_status answer_one(void *context, const rg_asked *asked)
         RG_TRY(give_classes(&label, x, asked));
     }
     if (x->of >= 0) label = rg_names_get(x->its->names, x->of);
-    return x->sink->record && !x->recorded ? record(x, asked, label) : RG_OK;
+    if (!x->sink->record || x->recorded) return RG_OK;
+    return x->attack.given && asked->batch ? record_attack(x, asked) : record(x, asked, label);
 }
 
 /* label, probability, label-2, probability-2, ...; p(CLASS) ...; logit(CLASS) ...; words */
@@ -426,6 +457,21 @@ static rg_status name_columns(answering *x, size_t most)
     if (status == RG_OK) status = x->sink->columns(x->sink->context, (const char *const *)names, n);
     free_pieces(names, n);
     return status;
+}
+
+static rg_status check_attack(answering *x, const rg_classify_input *in)
+{
+    const rg_classify_asking *a = x->asking;
+    if (!a->attack || !*a->attack) return RG_OK;
+    if (!x->its->names || !x->model->system->enter || !x->model->system->features)
+        return rg_fail(RG_EMATCH, "--attack: a %s cannot be attacked", x->model->system->name);
+    const rg_status status = rg_probe_number(&x->attack.epsilon, a->attack);
+    if (status != RG_OK) return rg_fail_in(status, "--attack: ");
+    if (strcmp(a->norm, "auto") != 0) RG_TRY(rg_ball_find(&x->attack.ball, a->norm));
+    else x->attack.ball = in->kind == RG_FIELD_PIXELS ? RG_BALL_LINF : RG_BALL_L2;
+    x->attack.steps = (size_t)a->steps;
+    x->attack.given = a->attack;
+    return RG_OK;
 }
 
 static rg_status check_asking(answering *x, const rg_classify_input *in)
@@ -460,6 +506,7 @@ rg_status rg_classify_answer(const rg_model *m, const rg_question *q)
     x.ends = rg_model_size(m, "ends") > 0;
     x.top = (size_t)x.asking->top < x.classes ? (size_t)x.asking->top : x.classes;
     RG_TRY(check_asking(&x, in));
+    RG_TRY(check_attack(&x, in));
     const size_t most = 4 * x.classes + 3 + BOX_CELLS;
     x.p = rg_alloc_array(x.classes, sizeof *x.p);
     x.cells = rg_alloc_array(most, sizeof *x.cells);

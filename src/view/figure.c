@@ -3,7 +3,8 @@
 #include "view/figure.h"
 
 static const char *const style_names[RG_FIGURE_STYLES] = { "auto",    "matrix", "grid",   "links",
-                                                           "picture", "graph",  "curves", "memory" };
+                                                           "picture", "graph",  "curves", "memory",
+                                                           "panels" };
 
 const char *rg_figure_style_name(rg_figure_style style)
 {

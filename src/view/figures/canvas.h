@@ -68,6 +68,10 @@ rg_status draw_matrix(canvas *c, const rg_record_map *m);
 rg_status draw_grid(canvas *c, const rg_record_map *m); /* NULL: every attention of the record */
 rg_status draw_links(canvas *c, const rg_record_map *m);
 rg_status draw_picture(canvas *c, const rg_record_map *m);
+rg_status draw_panels(canvas *c);
+/* A framed picture, lit by the weights w of its regions; w NULL: as it is. */
+void picture_paint(canvas *c, cairo_surface_t *image, const float *w, const rg_labels *regions, double x, double y,
+                   double width, double height);
 rg_status draw_graph(canvas *c, const rg_record_map *m);
 rg_status draw_memory(canvas *c, const rg_record_map *m);
 rg_status draw_curves(canvas *c, const rg_curves *curves);

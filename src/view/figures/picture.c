@@ -89,6 +89,21 @@ static void paint_heat(canvas *c, const float *w, const rg_labels *l, double top
     }
 }
 
+void picture_paint(canvas *c, cairo_surface_t *image, const float *w, const rg_labels *regions, double x, double y,
+                   double width, double height)
+{
+    float light[FINE][FINE];
+    paint_image(c, image, x, y, width, height, CAIRO_FILTER_GOOD);
+    if (w) {
+        spread(light, w, regions);
+        paint_shade(c, light, x, y, width, height);
+    }
+    canvas_colour(c, c->line, 1);
+    cairo_set_line_width(c->cr, 0.6);
+    cairo_rectangle(c->cr, x, y, width, height);
+    cairo_stroke(c->cr);
+}
+
 rg_status draw_picture(canvas *c, const rg_record_map *m)
 {
     const rg_labels *rows = &c->record->labels[m->row_labels], *regions = &c->record->labels[m->col_labels];

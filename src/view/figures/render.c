@@ -45,6 +45,7 @@ static void set_theme(canvas *c)
 static rg_figure_style style_of(const rg_record *r, const rg_record_map *m, rg_figure_style asked)
 {
     if (asked != RG_FIGURE_AUTO) return asked;
+    if (!strcmp(r->kind, "attack") && m && r->labels[m->col_labels].picture) return RG_FIGURE_PANELS;
     if (!m) return RG_FIGURE_CURVES;
     if (r->labels[m->col_labels].picture) return RG_FIGURE_PICTURE;
     if (m->from && r->labels[m->row_labels].kind == RG_LABEL_NODE) return RG_FIGURE_GRAPH;
@@ -64,6 +65,7 @@ static rg_status draw_body(canvas *c, const rg_record *r, const rg_figure_option
                            o->curves);
         return draw_curves(c, &r->curves[o->curves]);
     }
+    if (style == RG_FIGURE_PANELS) return draw_panels(c);
     if (!m) return rg_fail(RG_EINVAL, "the record has no map to draw");
     if (!m->rows || !m->cols)
         return rg_fail(RG_EINVAL, "map %s is %zu x %zu: nothing to draw", m->name, m->rows, m->cols);
