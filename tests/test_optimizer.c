@@ -407,6 +407,8 @@ static void schedules_follow_their_formulas(void **state)
         { { .name = "cosine", .rate = 1, .every = 100, .least = 0.2 }, 50, 0.6 },
         { { .name = "cosine", .rate = 1, .every = 100, .least = 0.2 }, 500, 0.2 },
         { { .name = "linear", .rate = 1, .every = 100 }, 75, 0.25 },
+        { { .name = "cosine", .rate = 1, .least = 0.2, .part = 0.5 }, 7, 0.6 }, /* by the progress of the run */
+        { { .name = "linear", .rate = 1, .part = 0.75 }, 7, 0.25 },
         { { .name = "epochs", .rate = 1, .decay = 0.5, .start = 4 }, 4, 1 }, /* the step is the epoch */
         { { .name = "epochs", .rate = 1, .decay = 0.5, .start = 4 }, 6, 0.25 },
         { { .name = "constant", .rate = 1, .end = 100, .cooldown = 20 }, 80, 1 },
@@ -449,8 +451,9 @@ static void settings_that_make_no_sense_are_refused(void **state)
                                   { .name = "transformer", .rate = 1 },
                                   { .name = "step", .rate = 1 },
                                   { .name = "constant", .rate = NAN },
-                                  { .name = "constant", .rate = 1, .cooldown = 11 } };
-    for (size_t i = 0; i < 5; i++) assert_int_equal(rg_schedule_check(&wrong[i]), RG_EINVAL);
+                                  { .name = "constant", .rate = 1, .cooldown = 11 },
+                                  { .name = "linear", .rate = 1, .start = 5 } };
+    for (size_t i = 0; i < 6; i++) assert_int_equal(rg_schedule_check(&wrong[i]), RG_EINVAL);
     rg_params_free(params);
 }
 

@@ -66,11 +66,11 @@ typedef struct rg_schedule {
     double      rate;   /* highest rate; transformer: the factor in front                                          */
     double      warmup; /* the rate rises linearly for so many steps (transformer: up to its peak)                   */
     double      start;  /* steps (epochs: passes over the data) before it begins to fall                          */
-    double      every;  /* steps between two cuts; cosine and linear: steps until `least`                           */
+    double      every;  /* steps between two cuts; cosine and linear: until `least`, 0: by `part`, the whole run    */
     double      decay;  /* factor of one cut                                                                       */
     double      least;  /* never below this                                                                        */
     double      width;  /* of the model, for transformer                                                           */
-    double      part;   /* dann: of the run that is done, 0 to 1; the trainer keeps it                              */
+    double      part;   /* dann, cosine, linear: of the run that is done, 0 to 1; the trainer keeps it           */
     double      end, cooldown; /* any kind: over the last `cooldown` steps up to `end` the rate falls to 0 along a line; 0: it does not */
 } rg_schedule;
 #define RG_SCHEDULE_DEFAULT { .name = "constant", .rate = 1e-3, .every = 1, .decay = 0.5 }

@@ -25,7 +25,7 @@ const rg_option rg_learning_rows[] = {
     { RG_OPTION_REAL, "lr-decay-start", AT(start), "0",
       "updates before exponential, step, cosine or linear begin to fall; epochs: epochs", 0, "[0,inf)" },
     { RG_OPTION_REAL, "lr-decay-freq", AT(every), "0",
-      "updates between two cuts; cosine, linear: until the end of the fall (0: --after-batches)", 0, "[0,inf)" },
+      "updates between two cuts; cosine, linear: until the end of the fall (0: to the end of the run)", 0, "[0,inf)" },
     { RG_OPTION_REAL, "lr-decay", AT(decay), "0.5", "exponential, step, epochs: factor of one cut", 0, "(0,1]" },
     { RG_OPTION_REAL, "lr-least", AT(least), "0", "the learning rate never falls below this", 0, "[0,inf)" },
     { RG_OPTION_REAL, "lr-cooldown", AT(cooldown), "0", "over the last so many of --after-batches it falls to 0", 0,
@@ -77,14 +77,19 @@ int rg_learning_threads(const rg_learning *l)
     return l->threads ? (int)l->threads : cores > 0 ? (int)cores : 1;
 }
 
+/* To the end of the run, unless it is said: of its updates, or of its epochs where those are not known. */
+static bool falls(const char *schedule) { return strcmp(schedule, "cosine") == 0 || strcmp(schedule, "linear") == 0; }
+
 rg_status rg_learning_check(const rg_learning *l, const rg_trainer_config *c)
 {
     if (l->cooldown > 0 && !c->steps)
         return rg_fail(RG_EINVAL, "--lr-cooldown %g counts back from the end of --after-batches: give one",
                        l->cooldown);
-    if (strcmp(c->schedule.name, "dann") == 0 && !c->steps && !c->epochs)
+    const bool by_progress = strcmp(c->schedule.name, "dann") == 0 || (falls(c->schedule.name) && !(c->schedule.every > 0));
+    if (by_progress && !c->steps && !c->epochs)
         return rg_fail(RG_EINVAL,
-                       "--lr-schedule dann goes by the progress of the run: give --after-epochs or --after-batches");
+                       "--lr-schedule %s goes by the progress of the run: give --after-epochs or --after-batches",
+                       c->schedule.name);
     if (!c->epochs && !c->steps && !c->patience)
         return rg_fail(
             RG_EINVAL,
@@ -106,9 +111,8 @@ static rg_schedule make_schedule(const rg_learning *l, double width)
     s.rate = l->rate;
     s.warmup = l->warmup;
     s.start = inverse ? l->decay_inv_sqrt : l->start;
-    const bool falls = strcmp(s.name, "cosine") == 0 || strcmp(s.name, "linear") == 0; /* to the end of the run, unless it is said */
     if (l->every > 0) s.every = l->every;
-    else if (falls) s.every = (double)l->updates - l->start;
+    else if (falls(s.name)) s.every = l->updates ? (double)l->updates - l->start : 0;
     s.decay = l->decay;
     s.least = l->least;
     s.width = width;

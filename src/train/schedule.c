@@ -43,15 +43,18 @@ static double in_steps(const rg_schedule *s, double t)
     return s->rate * warm(s, t) * pow(s->decay, cuts);
 }
 
+/* How much of the fall is behind us: by updates, or where their number is not known by the progress of the run. */
+static double fallen(const rg_schedule *s, double t) { return fmin(1, s->every > 0 ? past(s, t) / s->every : s->part); }
+
 static double cosine(const rg_schedule *s, double t)
 {
-    double part = fmin(1, past(s, t) / s->every);
+    const double part = fallen(s, t);
     return warm(s, t) * (s->least + (s->rate - s->least) * 0.5 * (1 + cos(3.14159265358979323846 * part)));
 }
 
 static double linear(const rg_schedule *s, double t)
 {
-    double part = fmin(1, past(s, t) / s->every);
+    const double part = fallen(s, t);
     return warm(s, t) * (s->rate + (s->least - s->rate) * part);
 }
 
@@ -67,8 +70,8 @@ static const rg_schedule_kind kinds[] = {
     { "inverse-sqrt", "rate min(1, t/warmup) sqrt(start / max(start, t))", inverse_sqrt, false, false },
     { "exponential", "rate min(1, t/warmup) decay^(max(0, t-start) / every)", exponential, false, false },
     { "step", "rate min(1, t/warmup) decay^(cuts made after start, one every so many steps)", in_steps, false, false },
-    { "cosine", "from rate to least over `every` steps after start, along half a cosine", cosine, false, false },
-    { "linear", "from rate to least over `every` steps after start, along a line", linear, false, false },
+    { "cosine", "from rate to least over `every` steps after start, or the whole run, along half a cosine", cosine, false, false },
+    { "linear", "from rate to least over `every` steps after start, or the whole run, along a line", linear, false, false },
     { "epochs", "rate decay^max(0, epoch - start)", by_epochs, true, false },
     { "dann", "rate min(1, t/warmup) / (1 + 10 p)^0.75, p the part of the run that is done", dann, false, true },
     { .name = NULL }
@@ -100,8 +103,10 @@ rg_status rg_schedule_check(const rg_schedule *s)
                        s->warmup);
     if (kind->rate == transformer && !(s->width > 0))
         return rg_fail(RG_EINVAL, "schedule transformer: the model's width is %g", s->width);
-    bool cuts = kind->rate == exponential || kind->rate == in_steps || kind->rate == cosine || kind->rate == linear;
-    if (cuts && !(s->every > 0)) return rg_fail(RG_EINVAL, "schedule %s: every %g steps", s->name, s->every);
+    const bool cuts = kind->rate == exponential || kind->rate == in_steps;
+    const bool falls = kind->rate == cosine || kind->rate == linear;
+    if ((cuts || (falls && s->start > 0)) && !(s->every > 0))
+        return rg_fail(RG_EINVAL, "schedule %s: every %g steps; --lr-decay-freq gives their number", s->name, s->every);
     if (kind->by_epochs && s->cooldown > 0)
         return rg_fail(RG_EINVAL, "schedule %s counts epochs: a cooldown of %g updates has no place in it", s->name,
                        s->cooldown);
