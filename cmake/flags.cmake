@@ -1,6 +1,7 @@
 # Flags of every target of ours. No -ffast-math and no -march=native anywhere: the same source gives the same bits.
 option(REGARD_WERROR "Warnings are errors" OFF)
 option(REGARD_POISON "Fill dropped memory with a pattern (debug builds)" OFF)
+option(REGARD_COVERAGE "Count which lines of the readers run (gcc, tools/coverage)" OFF)
 
 set(CMAKE_C_STANDARD 17)
 set(CMAKE_C_STANDARD_REQUIRED ON)
@@ -31,3 +32,11 @@ target_link_options(regard_flags INTERFACE -Wl,--as-needed)
 
 # Products and sums outside the kernels are rounded step by step; kernel files ask for contraction (kernels.cmake).
 add_compile_options(-ffp-contract=off)
+
+# Lines are counted in the readers alone, compiled as they are written (-O0).
+if(REGARD_COVERAGE)
+    execute_process(COMMAND ${PROJECT_SOURCE_DIR}/tools/coverage --readers OUTPUT_VARIABLE readers OUTPUT_STRIP_TRAILING_WHITESPACE)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS tools/coverage)
+    set_source_files_properties(${readers} PROPERTIES COMPILE_OPTIONS "-O0;--coverage;-fprofile-update=atomic")
+    add_link_options(--coverage)
+endif()
