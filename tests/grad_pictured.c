@@ -346,6 +346,8 @@ static void every_way_to_ask_has_a_correct_gradient(void **state)
     (void)state;
     static const char *const ways[] = { "dim-emb: 3\nwidth: 4\nlayers: ''\ndropout: 0\nhops: 2",
                                         "dim-emb: 3\nwidth: 4\nlayers: ''\ndropout: 0\nquestion: grams\nhops: 1",
+                                        "dim-emb: 3\nwidth: 4\nlayers: ''\ndropout: 0\nhops: 2\nscore: general\n"
+                                        "hidden: 5\ncentre: true",
                                         "dim-emb: 3\nwidth: 4\nlayers: ''\ndropout: 0\npool: mean" };
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         rg_model              *m = make("san", ways[i]);

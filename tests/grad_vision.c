@@ -343,6 +343,159 @@ static void ram_answers_a_picture_the_same_alone_and_among_others(void **state)
     }
 }
 
+/* (x, y) in pixels of the glimpses of the first picture, one after another. */
+typedef struct {
+    double at[8];
+    size_t n;
+} path;
+
+static bool wants_places(void *context, const char *name) { return (void)context, strstr(name, "place") != NULL; }
+static void see_place(void *context, const char *name, const rg_tensor *x, const void *reach)
+{
+    path *p = context;
+    (void)name, (void)reach;
+    for (size_t d = 0; d < 2 && p->n < 8; d++) p->at[p->n++] = (double)rg_tensor_at(x, 0, d);
+}
+
+/* Box 1, 2, 4 x 2: its middle is (2.5, 2.5); a quarter of 4 and of 2 away from it is the first quarter's. Without boxes
+ * it says what is needed. */
+static void an_oracle_looks_where_the_box_is(void **state)
+{
+    static const int32_t boxes[] = { 1, 2, 4, 2, 0, 0, 6, 6, 2, 2, 1, 1 };
+    const rg_tape_config config = { .record = false };
+    path                 p = { .n = 0 };
+    const rg_watcher     watcher = { &p, wants_places, see_place };
+    rg_model            *m = make_system("ram", "glimpses: 2\npatch: 3\nhidden: 5\nwidth: 4\nlocations: oracle");
+    rg_batch             b = batch_of(0, 3);
+    rg_tape             *t;
+    (void)state;
+    assert_int_equal(rg_tape_new(&t, &config), RG_OK);
+    rg_tape_set_watcher(t, &watcher);
+    b.field[RG_INPUT].box = boxes;
+    assert_non_null(m->system->predict(t, m, &b));
+    assert_int_equal(p.n, 4);
+    assert_true(fabs(p.at[0] - 2.5) < 1e-9 && fabs(p.at[1] - 2.5) < 1e-9);
+    assert_true(fabs(p.at[2] - 1.5) < 1e-9 && fabs(p.at[3] - 2.0) < 1e-9);
+    rg_tape_set_watcher(t, NULL);
+    rg_tape_reset(t, 0);
+    b.field[RG_INPUT].box = NULL;
+    assert_null(m->system->predict(t, m, &b));
+    assert_int_equal(rg_tape_status(t), RG_EINVAL);
+    assert_non_null(strstr(rg_message(), "--augment"));
+    rg_tape_free(t);
+    rg_model_free(m);
+}
+
+/* ------------------------------------------------------------------------------------------------- moved, turned */
+
+enum { WIDE = 9 };
+
+/* One picture of WIDE x WIDE with one channel; its answer, and its map of class 1 where one is asked for. */
+typedef struct {
+    double map[WIDE * WIDE];
+} wide_map;
+static bool wants_wide_map(void *context, const char *name) { return (void)context, strstr(name, "evidence") != NULL; }
+static void see_wide_map(void *context, const char *name, const rg_tensor *x, const void *reach)
+{
+    wide_map *s = context;
+    (void)name, (void)reach;
+    for (size_t i = 0; i < rg_tensor_rows(x) && i < (size_t)WIDE * WIDE; i++) s->map[i] = (double)rg_tensor_at(x, i, 0);
+}
+
+static void answer_wide(double out[3], wide_map *map, const rg_model *m, const rg_real *pixels)
+{
+    static const int32_t start[] = { 0, WIDE * WIDE }, one[] = { 0, 1 }, size[] = { WIDE, WIDE }, about[] = { 1 };
+    const rg_tape_config config = { .record = false };
+    const rg_watcher     watcher = { map, wants_wide_map, see_wide_map };
+    const rg_batch       b = { .examples = 1,
+                               .fields = 2,
+                               .field = { { .kind = RG_FIELD_PIXELS,
+                                            .layout = { .groups = 1, .start = start, .height = WIDE, .width = WIDE },
+                                            .values = pixels,
+                                            .width = 1,
+                                            .size = size },
+                                          { .kind = RG_FIELD_CLASS, .layout = { .groups = 1, .start = one }, .ids = about } } };
+    rg_tape *t;
+    assert_int_equal(rg_tape_new(&t, &config), RG_OK);
+    if (map) rg_tape_set_watcher(t, &watcher);
+    const rg_tensor *y = m->system->predict(t, m, &b);
+    assert_non_null(y);
+    for (size_t c = 0; c < 3; c++) out[c] = (double)rg_tensor_at(y, 0, c);
+    rg_tape_free(t);
+}
+
+static rg_model *make_wide(const char *yaml)
+{
+    const rg_system      *s = rg_system_find("cnn");
+    const rg_sizes        sizes = { { { "channels", 1 }, { "height", WIDE }, { "width", WIDE }, { "classes", 3 } } };
+    void                 *options = rg_alloc_zero(s->options_bytes);
+    const rg_option_group group = { "cnn", s->options, options };
+    rg_model             *m = NULL;
+    assert_int_equal(rg_options_init(s->options, options), RG_OK);
+    assert_int_equal(rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "test", false), RG_OK);
+    assert_int_equal(rg_model_new(&m, s, options, &sizes, 5), RG_OK);
+    rg_options_fini(s->options, options);
+    rg_free(options);
+    return m;
+}
+
+/* Something small on an empty ground, away from the border: k pixels down and across, its map goes with it. */
+static void a_map_moves_with_the_picture(void **state)
+{
+    (void)state;
+    rg_model *m = make_wide("layers: c3x3 c3x4");
+    rg_real   here[WIDE * WIDE] = { 0 }, there[WIDE * WIDE] = { 0 };
+    wide_map  a = { { 0 } }, b = { { 0 } };
+    double    y[3], largest = 0;
+    for (size_t k = 1; k <= 2; k++) {
+        memset(there, 0, sizeof there);
+        for (size_t i = 3; i < 5; i++)
+            for (size_t j = 2; j < 5; j++)
+                here[i * WIDE + j] = there[(i + k) * WIDE + j + k - 1] = (rg_real)(0.3 + 0.1 * (double)(i + 2 * j));
+        answer_wide(y, &a, m, here);
+        answer_wide(y, &b, m, there);
+        for (size_t i = 0; i + k < WIDE; i++)
+            for (size_t j = 0; j + k - 1 < WIDE; j++) {
+                if (i < 1 || j < 1 || i + k + 1 >= WIDE || j + k >= WIDE) continue; /* the border has zeros around it */
+                assert_true(fabs(a.map[i * WIDE + j] - b.map[(i + k) * WIDE + j + k - 1]) < 1e-12);
+                largest = fmax(largest, fabs(a.map[i * WIDE + j] - a.map[WIDE * WIDE - 1]));
+            }
+    }
+    assert_true(largest > 1e-3);
+    rg_model_free(m);
+}
+
+/* A front whose grid turns by 90 degrees the other way sees the picture as it was. theta maps what it hands on to
+ * where it is read: (x, y) of the upright picture is at (y, -x) or (-y, x) of the turned one. */
+static void a_turned_picture_read_by_a_turned_grid_gives_the_same_answer(void **state)
+{
+    (void)state;
+    rg_model *m = make_wide("layers: c3x3 f4\npool: flatten\nfront: stn\nfront-layers: ''");
+    rg_real   upright[WIDE * WIDE], turned[WIDE * WIDE];
+    double    before[3], after[3], wrong[3];
+    rg_real  *theta = NULL;
+    for (size_t i = 0; i < rg_params_count(m->params) && !theta; i++) {
+        rg_param *e = rg_params_at(m->params, i);
+        if (strstr(rg_param_name(e), "theta.b"))
+            theta = rg_param_data(e);
+    }
+    assert_non_null(theta);
+    rg_test_fill(upright, WIDE * WIDE, 23, 0, 1);
+    for (size_t i = 0; i < WIDE; i++)
+        for (size_t j = 0; j < WIDE; j++) turned[j * WIDE + (WIDE - 1 - i)] = upright[i * WIDE + j]; /* clockwise */
+    const rg_real back[6] = { -1, -1, 0, 1, -1, 0 }; /* beside the identity: (0 -1 0; 1 0 0) */
+    answer_wide(before, NULL, m, upright);
+    answer_wide(wrong, NULL, m, turned);
+    memcpy(theta, back, sizeof back);
+    assert_int_equal(rg_params_repack(m->params, NULL), RG_OK);
+    answer_wide(after, NULL, m, turned);
+    for (size_t c = 0; c < 3; c++) {
+        assert_true(fabs(before[c] - after[c]) < 1e-9);
+        assert_true(fabs(before[c] - wrong[c]) > 1e-6);
+    }
+    rg_model_free(m);
+}
+
 /* Mean and deviation of many draws; a row has the same draw wherever it stands. */
 static void draws_around_a_mean_have_its_moments(void **state)
 {
@@ -380,6 +533,9 @@ int main(void)
         cmocka_unit_test(ram_with_given_places_has_a_correct_gradient),
         cmocka_unit_test(rewards_teach_the_places_alone),
         cmocka_unit_test(ram_answers_a_picture_the_same_alone_and_among_others),
+        cmocka_unit_test(an_oracle_looks_where_the_box_is),
+        cmocka_unit_test(a_map_moves_with_the_picture),
+        cmocka_unit_test(a_turned_picture_read_by_a_turned_grid_gives_the_same_answer),
         cmocka_unit_test(draws_around_a_mean_have_its_moments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,5 +55,31 @@ for m in ram stn; do
     "$REGARD" predict -m $m.st made/valid-images-idx3-ubyte --attention $m.json > /dev/null 2> err || fail "$m: $(cat err)"
     "$REGARD" show $m.json > shown 2> err || fail "show $m: $(cat err)"
 done
+
+# Fresh pictures in every epoch: killed and resumed, the same bytes; two threads, the same pictures and so the same loss.
+fresh="--type cnn --layers c3x4s2,c3x4 --augment ct60 --mini-batch 8 --after-batches 60 --save-freq 5 -t made/train-images-idx3-ubyte --size 28"
+"$REGARD" train $fresh --cpu-threads 2 -m whole.st > log 2>&1 || fail "augment: $(tail -2 log)"
+"$REGARD" train $fresh --cpu-threads 2 -m killed.st > log 2>&1 &
+pid=$!
+for _ in $(seq 400); do [ -f killed.st.checkpoint ] && break; sleep 0.01; done
+kill -9 $pid 2> /dev/null
+wait $pid 2> /dev/null
+"$REGARD" train $fresh --cpu-threads 2 -m killed.st > log 2>&1 || fail "augment, resumed: $(tail -2 log)"
+cmp -s whole.st killed.st || fail "--augment: resumed to another model"
+"$REGARD" train $fresh --cpu-threads 2 --overwrite -m again.st > log 2>&1 || fail "augment, again: $(tail -2 log)"
+cmp -s whole.st again.st || fail "--augment: two runs differ"
+for t in 1 2; do
+    "$REGARD" train $fresh --after-batches 1 --disp-freq 1 --learn-rate 0.0001 --cpu-threads $t --overwrite -m one.st > log 2>&1 || fail "augment, $t threads: $(tail -2 log)"
+    grep -o "Cost [0-9.]*" log | head -1 > cost.$t
+done
+[ -s cost.1 ] && cmp -s cost.1 cost.2 || fail "--augment: threads see other pictures: $(cat cost.1 cost.2)"
+
+# Questions with the hops that were looked at: a row for each.
+"$REGARD" make vqa -n 40 --valid 0 --test 0 --objects 2 -o asked > /dev/null 2>&1 || fail "make vqa"
+"$REGARD" train --type san --layers c3x4s2,c3x4s2 --width 6 --hidden 5 --score general --centre true --after-batches 2 --cpu-threads 1 -t asked/train.tsv -m san.st > log 2>&1 || fail "san: $(tail -2 log)"
+tar xf asked/train.tar 000001.png
+"$REGARD" predict -m san.st 000001.png --questions "what shape is the red object ?" "is it at the top ?" --attention san.json > said 2> err || fail "questions: $(cat err)"
+[ "$(wc -l < said)" = 3 ] || fail "one line per question: $(cat said)"
+for row in "1, hop 1" "1, hop 2: " "2, hop 1" "2, hop 2: "; do grep -q "\"$row" san.json || fail "no map of $row"; done
 [ $failures = 0 ] || exit 1
 echo "pictures work"

@@ -128,6 +128,36 @@ static void validation_stands_still(void **state)
     rg_augmented_free(b);
 }
 
+/* What was placed is inside the box that comes with it, and nothing else of t60 is; plain changes know no box. */
+static void boxes_come_with_what_was_placed(void **state)
+{
+    rg_augmented *a = made_of("t60"), *b = made_of("rotate:30");
+    rg_examples  *placed = store_of(a, 4, false), *plain = store_of(b, 4, false);
+    rg_batch      batch;
+    (void)state;
+    assert_int_equal(rg_augmented_fill(a, placed, NULL, 0), RG_OK);
+    assert_int_equal(rg_examples_next(&batch, NULL, placed), RG_OK);
+    for (size_t i = 0; i < batch.examples; i++) {
+        const rg_field *f = &batch.field[0];
+        const int32_t  *at = f->box + 4 * i;
+        double          inside = 0, all = 0;
+        assert_true(at[2] > 0 && at[3] > 0 && at[0] + at[2] <= 60 && at[1] + at[3] <= 60);
+        for (int32_t k = 0; k < 3600; k++) {
+            const int32_t x = k % 60, y = k / 60;
+            const double  v = (double)f->values[f->layout.start[i] + k];
+            all += v > 0.3;
+            inside += v > 0.3 && x >= at[0] && x < at[0] + at[2] && y >= at[1] && y < at[1] + at[3];
+        }
+        assert_true(inside == all);
+    }
+    assert_int_equal(rg_examples_next(&batch, NULL, plain), RG_OK);
+    for (size_t k = 0; k < 4 * batch.examples; k++) assert_int_equal(batch.field[0].box[k], 0);
+    rg_examples_free(placed);
+    rg_examples_free(plain);
+    rg_augmented_free(a);
+    rg_augmented_free(b);
+}
+
 static void wrong_words_are_told(void **state)
 {
     rg_augmented *a = NULL;
@@ -149,6 +179,7 @@ int main(void)
         cmocka_unit_test(a_picture_does_not_depend_on_its_batch),
         cmocka_unit_test(epochs_give_fresh_pictures_and_resuming_the_same),
         cmocka_unit_test(validation_stands_still),
+        cmocka_unit_test(boxes_come_with_what_was_placed),
         cmocka_unit_test(wrong_words_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

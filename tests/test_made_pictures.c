@@ -276,6 +276,34 @@ static void sets_have_their_planted_pairs(void **state)
     close_it(&o);
 }
 
+/* Fewer objects, one kind of question: its answer is the shape that was drawn. */
+static void questions_are_of_the_kind_that_is_asked_for(void **state)
+{
+    static const struct {
+        const char *kind, *begins;
+        bool        relational;
+    } kinds[] = { { "shape", "what shape is the ", false }, { "plain", "", false }, { "relational", "", true } };
+    rg_made made = { 0 };
+    opened  o = open_with(rg_generator_find("vqa"), "objects", "3");
+    (void)state;
+    for (uint64_t n = 0; n < 20; n++) {
+        assert_int_equal(rg_maker_draw(&made, o.maker, RG_MADE_TRAIN, n), RG_OK);
+        assert_int_equal(made.boxes, 3);
+        assert_null(strstr(rg_text_c(&made.cell[0]), "yellow"));
+    }
+    close_it(&o);
+    for (size_t k = 0; k < 3; k++) {
+        o = open_with(rg_generator_find("vqa"), "questions", kinds[k].kind);
+        for (uint64_t n = 0; n < 20; n++) {
+            assert_int_equal(rg_maker_draw(&made, o.maker, RG_MADE_TRAIN, n), RG_OK);
+            assert_int_equal(strncmp(rg_text_c(&made.cell[0]), kinds[k].begins, strlen(kinds[k].begins)), 0);
+            assert_string_equal(rg_text_c(&made.cell[2]), kinds[k].relational ? "relational" : "plain");
+        }
+        close_it(&o);
+    }
+    rg_made_free(&made);
+}
+
 static rg_status write_all(void *context)
 {
     static const char *const names[] = { "addition", "mnist-m", "scenes" };
@@ -387,6 +415,7 @@ int main(void)
         cmocka_unit_test(boxes_are_in_the_picture),
         cmocka_unit_test(files_are_read_back),
         cmocka_unit_test(sets_have_their_planted_pairs),
+        cmocka_unit_test(questions_are_of_the_kind_that_is_asked_for),
         cmocka_unit_test(memory_may_run_out_anywhere),
         cmocka_unit_test(augmentation_depends_on_seed_epoch_and_example),
         cmocka_unit_test(movements_are_what_they_say),

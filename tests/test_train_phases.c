@@ -19,6 +19,7 @@ enum { WORKERS = 2, BATCHES = 5, EPOCHS = 3, ROWS = 4, WIDE = 3, SEEN = 64 };
 typedef struct {
     rg_params   *params;
     rg_param    *maker, *critic, *gain, *bias, *mean, *variance;
+    bool         follow;               /* phases after each other                       */
     uint64_t     at;                   /* batches given in this epoch                   */
     size_t       asked, stop_at;
     rg_real      data[WORKERS][ROWS * WIDE];
@@ -73,6 +74,8 @@ static void log_it(void *context, const rg_train_log *log)
     memcpy(y->logged, log->phases, sizeof y->logged);
 }
 
+static const rg_trainer_phase following[] = { { .name = "critic", .learns = "critic*", .share = 0.75 },
+                                              { .name = "maker", .learns = "maker*" } };
 static const rg_trainer_phase phases[] = { { .name = "critic", .learns = "critic*" },
                                            { .name = "maker", .learns = "maker*", .every = 2, .rate = 0.5 } };
 
@@ -94,7 +97,7 @@ static rg_status train(toy *y, const char *checkpoint, size_t stop_at, uint64_t 
     rg_trainer_config c = RG_TRAINER_CONFIG_DEFAULT;
     rg_trainer       *trainer;
     uint64_t          step;
-    *y = (toy){ .stop_at = stop_at };
+    *y = (toy){ .stop_at = stop_at, .follow = y->follow };
     const rg_trainer_hooks hooks = {
         .context = y, .next = next, .loss = loss, .save = save, .load = load, .stop = stop, .log = log_it
     };
@@ -102,7 +105,7 @@ static rg_status train(toy *y, const char *checkpoint, size_t stop_at, uint64_t 
     c.epochs = steps ? 0 : EPOCHS;
     c.steps = steps;
     c.checkpoint = checkpoint;
-    c.phases = phases;
+    c.phases = y->follow ? following : phases;
     c.phase_count = 2;
     c.schedule = (rg_schedule){ .name = "inverse-sqrt", .rate = 0.05, .warmup = 2, .start = 2 };
     make_params(y);
@@ -113,10 +116,11 @@ static rg_status train(toy *y, const char *checkpoint, size_t stop_at, uint64_t 
     return status;
 }
 
-static void a_run_resumes_between_any_two_updates(void **state)
+static void check_resumed(bool follow)
 {
-    (void)state;
-    toy whole, part;
+    toy whole = { .follow = follow }, part = { .follow = follow };
+    remove("whole.checkpoint");
+    remove("whole.checkpoint.prev");
     faults_no_sync();
     if (train(&whole, "whole.checkpoint", 0, 0) != RG_OK) fail_msg("%s", rg_message());
     assert_true(whole.asked >= BATCHES * EPOCHS - 1);
@@ -136,6 +140,12 @@ static void a_run_resumes_between_any_two_updates(void **state)
     faults_off();
 }
 
+static void a_run_resumes_between_any_two_updates(void **state)
+{
+    (void)state;
+    check_resumed(false);
+}
+
 /* Of other names or more than now: the place in the round means nothing. */
 static void a_run_of_other_phases_is_not_resumed(void **state)
 {
@@ -149,7 +159,7 @@ static void a_run_of_other_phases_is_not_resumed(void **state)
     } other[] = { { renamed, 2, "phase 1 was 'critic', it is 'judge' now" },
                   { phases, 1, "more than the 1 phases" },
                   { NULL, 0, "more than the 0 phases" } };
-    toy y;
+    toy y = { 0 };
     faults_no_sync();
     assert_int_equal(train(&y, "other.checkpoint", 3, 0), RG_ESTOP);
     for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
@@ -174,7 +184,7 @@ static void phases_take_turns_and_count_their_own_steps(void **state)
 {
     (void)state;
     static const size_t turn[] = { 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1 };
-    toy                 y;
+    toy                 y = { 0 };
     assert_int_equal(train(&y, NULL, 0, 12), RG_OK);
     for (size_t i = 0; i < 12; i++)
         for (size_t w = 0; w < WORKERS; w++) {
@@ -191,10 +201,31 @@ static void phases_take_turns_and_count_their_own_steps(void **state)
     rg_params_free(y.params);
 }
 
+/* 0.75 of 12 updates, then the rest; stopped anywhere, by steps or by epochs. */
+static void phases_follow_each_other(void **state)
+{
+    (void)state;
+    toy                    y = { .follow = true };
+    const rg_trainer_hooks hooks = { .context = &y, .next = next, .loss = loss };
+    rg_trainer_config      c = RG_TRAINER_CONFIG_DEFAULT;
+    rg_trainer            *trainer;
+    assert_int_equal(train(&y, NULL, 0, 12), RG_OK);
+    for (size_t i = 0; i < 12; i++)
+        for (size_t w = 0; w < WORKERS; w++) assert_int_equal(y.seen[i + 1][w].phase, i >= 9);
+    assert_int_equal(y.logged[0].steps, 9);
+    assert_int_equal(y.logged[1].steps, 3);
+    c.phases = following;
+    c.phase_count = 2;
+    assert_int_equal(rg_trainer_new(&trainer, y.params, &c, &hooks), RG_EINVAL); /* a share of what? */
+    assert_non_null(strstr(rg_message(), "need an end"));
+    rg_params_free(y.params);
+    check_resumed(true);
+}
+
 static void a_phase_moves_what_it_learns_and_nothing_else(void **state)
 {
     (void)state;
-    toy two, three, fresh = { 0 };
+    toy two = { 0 }, three = { 0 }, fresh = { 0 };
     assert_int_equal(train(&two, NULL, 0, 2), RG_OK);
     assert_int_equal(train(&three, NULL, 0, 3), RG_OK);
     make_params(&fresh);
@@ -304,6 +335,7 @@ int main(void)
         cmocka_unit_test(a_run_resumes_between_any_two_updates),
         cmocka_unit_test(a_run_of_other_phases_is_not_resumed),
         cmocka_unit_test(phases_take_turns_and_count_their_own_steps),
+        cmocka_unit_test(phases_follow_each_other),
         cmocka_unit_test(a_phase_moves_what_it_learns_and_nothing_else),
         cmocka_unit_test(a_phase_that_learns_nothing_is_refused),
         cmocka_unit_test(a_second_pass_has_the_masks_of_the_first),

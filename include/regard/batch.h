@@ -34,6 +34,8 @@ typedef struct rg_field {
     const rg_real *values;   /* rows * width: NUMBERS, COUNTS, PIXELS (0 .. 1); otherwise NULL                              */
     size_t         width;    /* values per row; 0 where there are none                                                      */
     const int32_t *size;     /* PIXELS: height and width of each picture; otherwise NULL                                    */
+    const int32_t *box;      /* PIXELS that a generator placed: x, y, width and height of what each shows, in pixels, all 0
+                                where it is not known; otherwise NULL                                                        */
     const rg_real *weights;  /* IDS to be predicted: of the loss of each row; NULL: 1 each                                   */
     const int32_t *copies;   /* a source that words may be copied from: the id each row has in an answer, one of the target
                                 vocabulary or, for words it does not know, one beyond it; -1: none. NULL: nothing is copied  */

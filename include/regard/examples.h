@@ -50,13 +50,15 @@ typedef struct rg_kept_rows {
 
 /* A picture of a batch changed on the way into it, of any size: `height` x `width` pixels of spec.width channels,
  * appended to *out as bytes. What comes out follows from the picture, its line, the epoch and `training` (false: a
- * store to validate on, whose epoch is always 0). */
+ * store to validate on, whose epoch is always 0). out_box: where in it the picture was put, x, y, width, height;
+ * zeros, as it comes, when nobody knows. */
 typedef struct rg_base_picture {
     const unsigned char *pixels;
     size_t               height, width, channels;
 } rg_base_picture;
-typedef rg_status rg_change_picture(rg_text *out, size_t *out_height, size_t *out_width, const rg_base_picture *base,
-                                    uint64_t epoch, uint64_t line, bool training, void *context);
+typedef rg_status rg_change_picture(rg_text *out, size_t *out_height, size_t *out_width, int32_t out_box[4],
+                                    const rg_base_picture *base, uint64_t epoch, uint64_t line, bool training,
+                                    void *context);
 
 /* What a field is before data are read. Vocabularies, names and strings are borrowed and must outlive the store. */
 typedef struct rg_field_spec {

@@ -56,14 +56,15 @@ typedef struct rg_preset {
     const char *name, *summary, *yaml;
 } rg_preset;
 
-/* One of several losses that take turns, each with its own parameters and its own count of steps: the two players of
- * a GAN. */
+/* One of several losses that take turns or follow each other, each with its own parameters and its own count of
+ * steps: the two players of a GAN. */
 typedef struct rg_system_phase {
     const char *name;
     rg_loss (*loss)(rg_tape *t, const rg_model *model, const void *batch);
     const char *learns;                     /* pattern of the parameters it moves: "generator.*"                  */
     int64_t (*every)(const rg_model *model); /* it comes in every such round, by the model's settings; NULL: each  */
     double rate;                            /* factor on the learning rate; 0: 1                                  */
+    double (*share)(const rg_model *model); /* of the run, after which the next one comes; NULL: they take turns   */
 } rg_system_phase;
 
 typedef struct rg_system {

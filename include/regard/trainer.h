@@ -21,7 +21,8 @@ typedef enum rg_stop_on { /* with several metrics, when are all of them out of p
 } rg_stop_on;
 
 /* Part of a training that has a loss of its own and moves some of the parameters: the two players of a GAN. Phases
- * take turns, an update each, in rounds: phase p comes in rounds every, 2 every, ... Each counts its own steps, for
+ * take turns, an update each, in rounds: phase p comes in rounds every, 2 every, ...; or they follow each other, each
+ * for its share of the run, the last to the end: patience counts for the last alone. Each counts its own steps, for
  * the optimiser's averages and for the schedule. */
 enum { RG_PHASES_MAX = 8 };
 typedef struct rg_trainer_phase {
@@ -29,6 +30,7 @@ typedef struct rg_trainer_phase {
     const char *learns; /* pattern of names of the parameters it moves; the others are frozen meanwhile */
     uint64_t    every;  /* rounds; 0: 1                                                                 */
     double      rate;   /* factor on the learning rate; 0: 1                                            */
+    double      share;  /* of the first > 0: phases follow each other. The run must have a limit of steps or epochs */
 } rg_trainer_phase;
 
 typedef struct rg_trainer_config {

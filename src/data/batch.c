@@ -37,6 +37,7 @@ static rg_field share_field(const rg_field *whole, int32_t *start, size_t begin,
     if (f.previous) f.previous += first;
     if (f.values) f.values += first * f.width;
     if (f.size) f.size += 2 * begin;
+    if (f.box) f.box += 4 * begin;
     if (f.weights) f.weights += first;
     if (f.copies) f.copies += first;
     return f;

@@ -136,6 +136,7 @@ static void free_field(rg_examples *c, size_t f)
     rg_ids_free(&column->previous);
     rg_ids_free(&column->start);
     rg_ids_free(&column->size);
+    rg_ids_free(&column->box);
     rg_free(column->values);
 }
 
@@ -289,7 +290,7 @@ static void count_rows(rg_examples *c)
         if (s->kind != RG_FIELD_IDS || !s->vocab) continue;
         const int32_t *ids = words_of(&c->packed[f]), unk = rg_vocab_unk(s->vocab);
         for (size_t i = 0; i < rows; i++)
-            c->report.unknown[f] += ids[i] == unk || (size_t)ids[i] >= rg_vocab_size(s->vocab);
+            c->report.unknown[f] += ids[i] == unk || (ids[i] != -1 && (size_t)ids[i] >= rg_vocab_size(s->vocab)); /* -1 parts texts */
         if (s->eos && (rows || !s->optional)) c->report.rows[f]++;
     }
 }

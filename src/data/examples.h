@@ -22,7 +22,7 @@ typedef struct rg_entry {
 
 /* A field of the batch at hand. */
 typedef struct rg_column {
-    rg_ids   ids, previous, start, size;
+    rg_ids   ids, previous, start, size, box;
     rg_real *values;
     size_t   value_count, value_room;
     uint64_t epoch, line; /* of the example being unpacked */

@@ -206,11 +206,12 @@ static rg_status unpack_changed(rg_column *out, const rg_field_spec *spec, const
     rg_base_picture base = { .pixels = (const unsigned char *)(words + 2), .channels = spec->width };
     rg_real        *values = NULL;
     size_t          height = 0, width = 0;
+    int32_t         box[4] = { 0 };
     rg_text_clear(&out->changed);
     if (count) {
         base.height = (size_t)words[0], base.width = (size_t)words[1];
-        RG_TRY(
-            spec->change(&out->changed, &height, &width, &base, out->epoch, out->line, !spec->still, spec->changing));
+        RG_TRY(spec->change(&out->changed, &height, &width, box, &base, out->epoch, out->line, !spec->still,
+                            spec->changing));
     }
     if (height > INT32_MAX / 2 || width > INT32_MAX / 2 || out->changed.length != height * width * spec->width)
         return rg_fail(RG_ESHAPE, "a changed picture of %zu bytes for %zu x %zu pixels of %zu channels",
@@ -218,6 +219,7 @@ static rg_status unpack_changed(rg_column *out, const rg_field_spec *spec, const
     RG_TRY(add_values(&values, out, out->changed.length));
     RG_TRY(rg_ids_add(&out->size, (int32_t)height));
     RG_TRY(rg_ids_add(&out->size, (int32_t)width));
+    RG_TRY(copy_ids(&out->box, box, 4));
     for (size_t i = 0; i < out->changed.length; i++) values[i] = (rg_real)(unsigned char)out->changed.data[i] / 255;
     return RG_OK;
 }

@@ -16,7 +16,7 @@ typedef struct {
     rg_seen_maps    maps;
     rg_made        *made; /* AT_ONCE of them */
     rg_real        *values;
-    int32_t         start[AT_ONCE + 1], size[2 * AT_ONCE];
+    int32_t         start[AT_ONCE + 1], size[2 * AT_ONCE], box[4 * AT_ONCE]; /* boxes: for ram's oracle */
     size_t          count, right, pointed, half;
     double          iou;
 } judging;
@@ -61,11 +61,15 @@ static rg_status judge_batch(judging *j, size_t n, bool maps)
                                .layout = { .groups = n, .start = j->start, .height = p->height, .width = p->width },
                                .values = j->values,
                                .width = p->channels,
-                               .size = j->size };
+                               .size = j->size,
+                               .box = j->box };
     const rg_batch       batch = { .examples = n, .fields = 1, .field = { [RG_INPUT] = x } };
     for (size_t i = 0; i < n; i++) {
         j->start[i + 1] = (int32_t)((i + 1) * pixels), j->size[2 * i] = (int32_t)p->height,
                      j->size[2 * i + 1] = (int32_t)p->width;
+        const rg_made_box none = { 0 }, *b = j->made[i].boxes ? &j->made[i].box[0] : &none;
+        const int32_t     box[4] = { (int32_t)b->x, (int32_t)b->y, (int32_t)b->width, (int32_t)b->height };
+        memcpy(j->box + 4 * i, box, sizeof box);
         for (size_t k = 0; k < pixels * p->channels; k++)
             j->values[i * pixels * p->channels + k] = (rg_real)j->made[i].picture.pixels[k] / 255;
     }

@@ -21,24 +21,39 @@ static rg_status settings_of(rg_text *out, const char *words, const char *data)
     return RG_OK;
 }
 
+rg_status pictured_options(const rg_generator **out, void **options, const char *about, const char *data)
+{
+    char               *name = rg_format("%.*s", (int)strcspn(about, " "), about);
+    const rg_generator *g = name ? rg_generator_find(name) : NULL;
+    rg_text             yaml = { 0 };
+    rg_status           status = !name ? RG_ENOMEM : !g ? rg_fail(RG_EINVAL, "no generator is called '%s'", name) : RG_OK;
+    *out = g;
+    if (status == RG_OK && !(*options = rg_alloc_zero(g->options_bytes))) status = RG_ENOMEM;
+    if (status == RG_OK) status = rg_options_init(g->options, *options);
+    if (status == RG_OK) status = settings_of(&yaml, about + strlen(name), data);
+    const rg_option_group group = { .title = name, .rows = g ? g->options : NULL, .values = *options };
+    if (status == RG_OK) status = rg_options_read_yaml(&group, 1, rg_text_c(&yaml), yaml.length, "row", false);
+    rg_free(name);
+    rg_text_free(&yaml);
+    return status;
+}
+
+bool pictured_is_idx(const char *about)
+{
+    char                name[32];
+    const rg_generator *g;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(about, " "), about);
+    return (g = rg_generator_find(name)) != NULL && strstr(g->writes, "-images-idx3-ubyte") != NULL;
+}
+
 rg_status pictured_make(const char *folder, const char *about, const char *data)
 {
-    char                *name = rg_format("%.*s", (int)strcspn(about, " "), about);
-    const rg_generator  *g = name ? rg_generator_find(name) : NULL;
-    void                *options = g ? rg_alloc_zero(g->options_bytes) : NULL;
-    rg_text              yaml = { 0 };
-    rg_status            status = !name     ? RG_ENOMEM
-                                  : !g      ? rg_fail(RG_EINVAL, "no generator is called '%s'", name)
-                                  : options ? rg_options_init(g->options, options)
-                                            : RG_ENOMEM;
-    if (status == RG_OK) status = settings_of(&yaml, about + strlen(name), data);
-    const rg_option_group group = { .title = name, .rows = g ? g->options : NULL, .values = options };
-    if (status == RG_OK) status = rg_options_read_yaml(&group, 1, rg_text_c(&yaml), yaml.length, "row", false);
+    const rg_generator *g = NULL;
+    void               *options = NULL;
+    rg_status           status = pictured_options(&g, &options, about, data);
     if (status == RG_OK) status = g->write(folder, options);
     if (options) rg_options_fini(g->options, options);
     rg_free(options);
-    rg_free(name);
-    rg_text_free(&yaml);
     return status;
 }
 

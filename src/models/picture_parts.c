@@ -12,7 +12,7 @@ rg_status rg_picture_build(rg_picture_parts *out, rg_model *m, const rg_picture_
     const char *layers = strcmp(s->layers, "auto") != 0 ? s->layers
                          : rg_model_size(m, "encoded")  ? ""
                                                         : "c3x32 p2 c3x64 p2 c3x64";
-    *out = (rg_picture_parts){ .coordinates = s->coordinates };
+    *out = (rg_picture_parts){ .coordinates = s->coordinates, .centre = s->centre };
     if (!channels || !height)
         return rg_fail(RG_EINVAL, "%s reads pictures, and the data have none: give --pictures", m->system->name);
     rg_status status = rg_net_parse(&out->net, layers, channels, height, width);
@@ -40,9 +40,21 @@ static rg_tensor *places(rg_tape *t, const rg_picture_parts *p, size_t rows)
     return xy ? rg_constant(t, xy, rows, 2, NULL) : NULL;
 }
 
+/* x less the mean of its picture, column by column. */
+static rg_tensor *centred(rg_tape *t, rg_tensor *x)
+{
+    const rg_layout *groups = x ? rg_tensor_layout(x) : NULL;
+    int32_t         *of = groups ? rg_tape_memory(t, (rg_tensor_rows(x) + 1) * sizeof *of) : NULL;
+    if (!of) return NULL;
+    for (size_t g = 0; g < groups->groups; g++)
+        for (int32_t i = groups->start[g]; i < groups->start[g + 1]; i++) of[i] = (int32_t)g;
+    return rg_sub(t, x, rg_gather(t, rg_mean_groups(t, x), of, rg_tensor_rows(x), groups));
+}
+
 rg_tensor *rg_picture_cells(rg_tape *t, const rg_picture_parts *p, const rg_field *f)
 {
     rg_tensor *x = rg_tape_offer(t, "inputs", rg_input(t, f->values, rg_field_rows(f), f->width, &f->layout), NULL);
+    if (p->centre) x = centred(t, x);
     rg_tape_push(t, "picture");
     x = rg_net_maps(t, &p->net, x);
     rg_tape_pop(t);

@@ -12,7 +12,7 @@
 
 typedef struct rg_picture_settings {
     char *layers;
-    bool  coordinates;
+    bool  coordinates, centre;
 } rg_picture_settings;
 
 /* Rows of a member `picture`. */
@@ -26,14 +26,22 @@ typedef struct rg_picture_settings {
       0,                                                                                                              \
       NULL,                                                                                                           \
       NULL },                                                                                                         \
+    { RG_OPTION_BOOL,                                                                                                 \
+      "coordinates",                                                                                                  \
+      offsetof(S, picture.coordinates),                                                                               \
+      "true",                                                                                                         \
+      "each cell knows its place: two numbers in -1 .. 1",                                                            \
+      0,                                                                                                              \
+      NULL,                                                                                                           \
+      NULL },                                                                                                         \
     {                                                                                                                 \
-        RG_OPTION_BOOL, "coordinates", offsetof(S, picture.coordinates), "true",                                      \
-            "each cell knows its place: two numbers in -1 .. 1", 0, NULL, NULL                                        \
+        RG_OPTION_BOOL, "centre", offsetof(S, picture.centre), "false",                                               \
+            "the mean colour of a picture is taken away first: for light grounds", 0, NULL, NULL                      \
     }
 
 typedef struct rg_picture_parts {
     rg_net net;
-    bool   coordinates;
+    bool   coordinates, centre;
     size_t down, across, width; /* cells of a picture; columns of one */
 } rg_picture_parts;
 

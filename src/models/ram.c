@@ -22,7 +22,7 @@
 
 typedef struct {
     int64_t glimpses, patch, scales, hidden, width, copies, train_copies;
-    double  deviation, unit, reward;
+    double  deviation, unit, reward, random;
     char   *locations, *baseline;
 } settings;
 
@@ -43,7 +43,10 @@ static const rg_option options[] = {
     { RG_OPTION_REAL, "reward-weight", offsetof(settings, reward), "1", "of the term that moves the places", 0,
       "[0,inf)", NULL },
     { RG_OPTION_STRING, "locations", offsetof(settings, locations), "learned",
-      "where to look; random and centre are controls", 0, "learned|random|centre", NULL },
+      "where to look; the others are controls; oracle: at what a generator placed (--augment)", 0,
+      "learned|random|centre|oracle", NULL },
+    { RG_OPTION_REAL, "random-share", offsetof(settings, random), "0",
+      "of the training that begins it with random places", 0, "[0,1]", NULL },
     { RG_OPTION_STRING, "baseline", offsetof(settings, baseline), "learned", "what rewards are compared with", 0,
       "learned|none", NULL },
     { RG_OPTION_INT, "copies", offsetof(settings, copies), "1", "walks over a picture when it is answered", 0,
@@ -120,6 +123,30 @@ static rg_tensor *other_places(rg_tape *t, size_t pictures, uint64_t first, size
     return rg_tape_learning(t) ? random_places(t, pictures, first) : fixed_places(t, pictures, number);
 }
 
+/* The middle of what is shown, then the middles of the four quarters of its box, and again. */
+static rg_tensor *oracle_places(rg_tape *t, const settings *s, const rg_field *f, size_t number)
+{
+    const size_t pictures = f->layout.groups, k = number % 5;
+    const double x0 = ((double)f->layout.width - 1) / 2, y0 = ((double)f->layout.height - 1) / 2,
+                 dx = k ? ((k - 1) % 2 ? 0.25 : -0.25) : 0, dy = k ? ((k - 1) / 2 ? 0.25 : -0.25) : 0;
+    rg_real *at = rg_tape_memory(t, (2 * pictures + 1) * sizeof *at);
+    if (!at) return NULL;
+    for (size_t i = 0; i < pictures && !rg_tape_dry(t); i++) {
+        const int32_t *b = f->box ? f->box + 4 * i : NULL;
+        if (!b || b[2] <= 0 || b[3] <= 0) {
+            (void)rg_tape_fail(t, RG_EINVAL,
+                               "--locations oracle: nobody says where in picture %zu its object is; it needs "
+                               "--augment with a generator that places it",
+                               i + 1);
+            return NULL;
+        }
+        const double x = b[0] + (b[2] - 1) / 2.0 + dx * b[2], y = b[1] + (b[3] - 1) / 2.0 + dy * b[3];
+        at[2 * i] = (rg_real)((x - x0) / (s->unit > 0 ? s->unit : x0));
+        at[2 * i + 1] = (rg_real)((y - y0) / (s->unit > 0 ? s->unit : y0));
+    }
+    return rg_constant(t, at, pictures, 2, NULL);
+}
+
 /* ---------------------------------------------------------------------------------------------------------- walking */
 
 /* The middles of the glimpses in pixels, for those who watch. */
@@ -148,14 +175,19 @@ static rg_tensor *see(rg_tape *t, const rg_model *m, rg_tensor *x, rg_tensor *l)
 }
 
 /* The place of the next glimpse: drawn around the mean while learning. */
-static rg_tensor *next_place(rg_tape *t, const rg_model *m, walk *w, rg_tensor *h, uint64_t first, size_t number)
+static rg_tensor *next_place(rg_tape *t, const rg_model *m, const rg_field *f, walk *w, rg_tensor *h, uint64_t first,
+                             size_t number)
 {
     const settings *s = m->options;
     const parts    *q = m->parts;
     const size_t    pictures = rg_tensor_rows(h);
     rg_tensor      *from = rg_detach(t, h), *mean = rg_dense_run(t, &q->location, from);
     if (strcmp(s->locations, "centre") == 0) return fixed_places(t, pictures, 0);
+    if (strcmp(s->locations, "oracle") == 0) return oracle_places(t, s, f, number % MOST_GLIMPSES);
     if (strcmp(s->locations, "random") == 0) return other_places(t, pictures, first, number);
+    const double part = rg_tape_progress(t).part;
+    if (rg_tape_learning(t) && s->random > 0 && part >= 0 && part < s->random)
+        return random_places(t, pictures, first);
     rg_tensor *drawn = rg_tape_learning(t) ? rg_normal_around(t, mean, s->deviation, first) : rg_detach(t, mean);
     w->mean[w->draws] = mean;
     w->base[w->draws] = rg_dense_run(t, &q->baseline, from);
@@ -171,8 +203,9 @@ static void run(rg_tape *t, const rg_model *m, const void *data, walk *w, size_t
     const uint64_t  first = f->layout.height ? f->layout.first / (f->layout.height * f->layout.width) : 0;
     rg_tensor *x = rg_tape_offer(t, "inputs", rg_constant(t, f->values, rg_field_rows(f), f->width, &f->layout), NULL),
               *h = NULL;
-    rg_tensor      *l = strcmp(s->locations, "centre") == 0 ? fixed_places(t, f->layout.groups, 0)
-                                                            : other_places(t, f->layout.groups, first, copy);
+    rg_tensor      *l = strcmp(s->locations, "centre") == 0   ? fixed_places(t, f->layout.groups, 0)
+                        : strcmp(s->locations, "oracle") == 0 ? oracle_places(t, s, f, 0)
+                                                              : other_places(t, f->layout.groups, first, copy);
     w->draws = 0;
     for (int64_t i = 0; i < s->glimpses && l; i++) {
         rg_tape_push(t, "walk.%lld", (long long)i);
@@ -180,7 +213,7 @@ static void run(rg_tape *t, const rg_model *m, const void *data, walk *w, size_t
         rg_tensor *in = rg_matmul(t, see(t, m, x, l), rg_use(t, q->input));
         rg_tape_pop(t);
         h = rg_bias_map(t, h ? rg_add(t, in, rg_matmul(t, h, rg_use(t, q->state))) : in, rg_use(t, q->c), RG_RELU);
-        if (i + 1 < s->glimpses) l = next_place(t, m, w, h, first, copy * MOST_GLIMPSES + (size_t)i + 1);
+        if (i + 1 < s->glimpses) l = next_place(t, m, f, w, h, first, copy * MOST_GLIMPSES + (size_t)i + 1);
     }
     w->logits = rg_dense_run(t, &q->action, h);
 }

@@ -9,8 +9,9 @@
  *       independent          both from the same rows, and the sum                image-first         the other way round
  *       image, ingredients   only one of them: controls
  *
- * Two phases take turns: the set loss moves the encoder and the ingredients, the loss of the text the encoder and
- * the writer. While it learns, the text is given the true ingredients; an answer uses those that were found. */
+ * Two phases follow each other: the set loss moves the encoder and the ingredients; then the encoder stays as it is,
+ * and the loss of the text moves the writer. While it learns, the text is given the true ingredients; an answer uses
+ * those that were found. */
 #include "models/set_parts.h"
 
 typedef struct {
@@ -18,7 +19,7 @@ typedef struct {
     rg_set_settings     set;
     char               *predictor, *fusion;
     int64_t             depth;
-    double              smoothing;
+    double              smoothing, share;
 } settings;
 
 static const rg_option options[] = {
@@ -32,6 +33,8 @@ static const rg_option options[] = {
     { RG_OPTION_INT, "text-depth", offsetof(settings, depth), "2", "blocks of the writer", 0, "[1,32]", NULL },
     { RG_OPTION_REAL, "label-smoothing", offsetof(settings, smoothing), "0", "probability spread over all words", 0,
       "[0,1)", NULL },
+    { RG_OPTION_REAL, "set-share", offsetof(settings, share), "0.5",
+      "of the training for the ingredients; the text follows", 0, "[0.01,0.99]", NULL },
     RG_OPTION_END
 };
 
@@ -87,7 +90,7 @@ static rg_status build_writer(rg_model *m, parts *q, const settings *s)
     return RG_OK;
 }
 
-/* Names decide whom a phase moves: *.layers.* the encoder and the ingredients, picture.* the encoder and the writer. */
+/* Names decide whom a phase moves: *.layers.* the encoder and the ingredients, picture.write.* the writer. */
 static rg_status build(rg_model *m)
 {
     const settings *s = m->options;
@@ -242,8 +245,11 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *b)
     return (rg_loss){ rg_add(t, set.sum, text.sum), set.count + text.count };
 }
 
-static const rg_system_phase phases[] = { { .name = "ingredients", .loss = set_loss, .learns = "*.layers.*" },
-                                          { .name = "directions", .loss = text_loss, .learns = "picture.*" },
+static double share(const rg_model *m) { return ((const settings *)m->options)->share; }
+
+static const rg_system_phase phases[] = { { .name = "ingredients", .loss = set_loss, .learns = "*.layers.*",
+                                            .share = share },
+                                          { .name = "directions", .loss = text_loss, .learns = "picture.write.*" },
                                           { 0 } };
 
 /* (pictures, ingredients): above 1/2 are the members. */

@@ -4,8 +4,10 @@
  *     v_i = tanh(W_I f_i + b)                                            cells of the picture
  *     u^0 = the question: the last state of an LSTM, or the largest of its 1-, 2- and 3-grams through dense layers
  *     p^k = softmax_i(w^k . tanh(W^k v_i + U^k u^{k-1} + b))             u^k = u^{k-1} + sum_i p^k_i v_i,    k = 1 .. hops
- *     answer = softmax(W u^K + b)
+ *     answer = softmax(W u^K + b),    or with --hidden H:    softmax(W relu(W' u^K + b') + b)
  *
+ * The paper's answer is linear in u^K, a sum of the question and what was seen: whether a cell's place or its shape is
+ * asked for cannot be chosen there. A hidden layer can: with it questions of several kinds are answered from one cell.
  * --pool mean gives all cells the same weight in every hop: the control. The questions of a picture share its cells. */
 #include <string.h>
 
@@ -13,8 +15,8 @@
 
 typedef struct {
     rg_picture_settings picture;
-    char               *question, *pool;
-    int64_t             hops, d, width;
+    char               *question, *pool, *score;
+    int64_t             hops, d, width, hidden;
     double              dropout;
 } settings;
 
@@ -27,9 +29,13 @@ static const rg_option options[] = {
       "how a question is read; grams: a network on 1-, 2- and 3-grams", 0, "lstm|grams", NULL },
     { RG_OPTION_STRING, "pool", offsetof(settings, pool), "attention", "mean: no attention, the control", 0,
       "attention|mean", NULL },
+    { RG_OPTION_STRING, "score", offsetof(settings, score), "additive",
+      "score of every hop (`regard scores`); general: u^T W v", 0, "additive|general|dot|scaled_dot|concat", NULL },
     { RG_OPTION_INT, "dim-emb", offsetof(settings, d), "64", "width of embeddings", 0, "[1,1000000]", NULL },
     { RG_OPTION_INT, "width", offsetof(settings, width), "128", "of questions, cells and what is answered from", 0,
       "[1,1000000]", NULL },
+    { RG_OPTION_INT, "hidden", offsetof(settings, hidden), "0",
+      "units between the last sum and the answers; 0: none, as in the paper", 0, "[0,1000000]", NULL },
     { RG_OPTION_REAL, "dropout", offsetof(settings, dropout), "0.1",
       "share of embeddings and of what is answered from that is dropped", 0, "[0,1)", NULL },
     RG_OPTION_END
@@ -39,7 +45,7 @@ typedef struct {
     rg_picture_parts   picture;
     rg_param          *table;
     rg_recurrent_stack reader;
-    rg_dense           gram[GRAMS], join, cells, output;
+    rg_dense           gram[GRAMS], join, cells, hidden, output;
     rg_attention       hop[MOST_HOPS];
 } parts;
 
@@ -62,14 +68,16 @@ static rg_status build(rg_model *m)
     }
     if (s->question[0] == 'g') rg_dense_init(&q->join, m->params, "question", GRAMS * width, width, RG_IDENTITY);
     rg_dense_init(&q->cells, m->params, "cells", q->picture.width, width, RG_TANH);
-    a.score = "additive";
+    a.score = s->score;
     a.q_width = a.k_width = a.hidden = width;
     for (size_t k = 0; k < (size_t)s->hops && s->pool[0] == 'a'; k++) {
         rg_params_push(m->params, "hop.%zu", k);
         RG_TRY(rg_attention_init(&q->hop[k], &a, m->params));
         rg_params_pop(m->params);
     }
-    rg_dense_init(&q->output, m->params, "output", width, rg_model_size(m, "classes"), RG_IDENTITY);
+    const size_t hidden = (size_t)s->hidden;
+    if (hidden) rg_dense_init(&q->hidden, m->params, "hidden", width, hidden, RG_RELU);
+    rg_dense_init(&q->output, m->params, "output", hidden ? hidden : width, rg_model_size(m, "classes"), RG_IDENTITY);
     return RG_OK;
 }
 
@@ -125,6 +133,7 @@ static rg_tensor *predict(rg_tape *t, const rg_model *m, const void *data)
         rg_tape_pop(t);
         u = rg_add(t, u, seen);
     }
+    if (s->hidden) u = rg_dense_run(t, &q->hidden, u);
     return rg_dense_run(t, &q->output, rg_dropout(t, u, s->dropout));
 }
 

@@ -97,8 +97,15 @@ static rg_status give(rg_text *out, size_t *height, size_t *width, const rg_pict
     return rg_text_add(out, p->pixels, p->height * p->width * p->channels);
 }
 
-static rg_status change(rg_text *out, size_t *height, size_t *width, const rg_base_picture *base, uint64_t epoch,
-                        uint64_t line, bool training, void *context)
+static void first_box(int32_t out[4], const rg_made *made)
+{
+    const rg_made_box *b = &made->box[0];
+    if (!made->boxes) return;
+    out[0] = (int32_t)b->x, out[1] = (int32_t)b->y, out[2] = (int32_t)b->width, out[3] = (int32_t)b->height;
+}
+
+static rg_status change(rg_text *out, size_t *height, size_t *width, int32_t box[4], const rg_base_picture *base,
+                        uint64_t epoch, uint64_t line, bool training, void *context)
 {
     const rg_augmented *a = context;
     rg_status           status;
@@ -107,6 +114,7 @@ static rg_status change(rg_text *out, size_t *height, size_t *width, const rg_ba
         if (!a->ready) return as_it_is(out, height, width, base);
         status = rg_maker_change(&made, a->maker[training ? 0 : 1], base->pixels, epoch, line);
         if (status == RG_OK) status = give(out, height, width, &made.picture);
+        if (status == RG_OK) first_box(box, &made);
         rg_made_free(&made);
         return status;
     }

@@ -66,6 +66,7 @@ rg_batch rg_pictured_one(int32_t *start, const rg_batch *b, size_t example)
         if (to->previous) to->previous += first;
         if (to->values) to->values += (size_t)first * to->width;
         if (to->size) to->size += 2 * example;
+        if (to->box) to->box += 4 * example;
     }
     return one;
 }

@@ -4,8 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "regard/view.h"
-#include "tasks/pictured.h"
+#include "tasks/vqa_record.h"
 
 typedef struct {
     rg_pictured_options pictured;
@@ -131,31 +130,6 @@ typedef struct {
     size_t             row; /* of the batch's answers: questions answered so far */
 } answering;
 
-/* One picture with a map for every question and hop: rows are the questions. */
-static rg_status record(answering *x, const rg_asked *asked, const char *answers, size_t questions)
-{
-    const char **label = rg_alloc_array(questions + 1, sizeof *label);
-    char        *copy = rg_strdup(asked->text);
-    rg_record   *r = NULL;
-    rg_status    status = label && copy ? rg_asked_record(&r, asked, "question", answers) : RG_ENOMEM;
-    size_t       n = 0;
-    for (char *line = copy; status == RG_OK && line && n < questions; n++) {
-        char *end = strchr(line, '\n');
-        if (end) *end = 0;
-        label[n] = line;
-        line = end ? end + 1 : NULL;
-    }
-    if (status == RG_OK) status = rg_pictured_add_cells(r, x->model, asked);
-    if (status == RG_OK) status = rg_record_add_labels(NULL, r, "question", RG_LABEL_TOKEN, label, n);
-    if (status == RG_OK) status = rg_asked_collect(r, x->model, asked, "question");
-    if (status == RG_OK) status = x->question->sink->record(x->question->sink->context, r);
-    x->recorded = true;
-    rg_record_free(r);
-    rg_free(label);
-    rg_free(copy);
-    return status;
-}
-
 static double probability(const rg_tensor *y, size_t row, size_t best)
 {
     double sum = 0;
@@ -169,29 +143,32 @@ static rg_status answer_one(void *context, const rg_asked *asked)
     answering      *x = context;
     const rg_names *names = ((const rg_pictured_assets *)x->model->assets)->names;
     const rg_sink  *sink = x->question->sink;
-    const char     *at = asked->text, *text;
-    rg_text         said = { 0 }, line = { 0 };
+    const char     *at = asked->text, *text, **said = NULL;
+    rg_text         line = { 0 };
     size_t          bytes, n = 0;
     if (asked->fault) return rg_asked_fault(x->question, asked, 4);
     if (!asked->answers) return rg_fail(RG_EFORMAT, "%s: the file or the question is empty", asked->name);
     if (!asked->example) x->row = 0;
-    rg_status status = RG_OK;
-    for (; status == RG_OK && rg_pictured_line(&text, &bytes, &at); n++) {
+    if (!(said = rg_alloc_array(strlen(asked->text) + 1, sizeof *said))) return RG_ENOMEM;
+    const size_t first = x->row;
+    rg_status    status = RG_OK;
+    for (; status == RG_OK && rg_pictured_line(&text, &bytes, &at); n++, x->row++) {
         const size_t best = likeliest(asked->answers, x->row);
+        said[n] = rg_names_get(names, (int32_t)best);
         rg_text_clear(&line);
         status = rg_text_add(&line, text, bytes);
         const rg_value cells[] = { { .text = asked->name },
                                    { .text = rg_text_c(&line) },
-                                   { .text = rg_names_get(names, (int32_t)best) },
+                                   { .text = said[n] },
                                    { .number = probability(asked->answers, x->row, best), .digits = 4 } };
         if (status == RG_OK) status = sink->row(sink->context, cells);
-        if (status == RG_OK)
-            status = rg_text_print(&said, "%s%s", said.length ? ", " : "", rg_names_get(names, (int32_t)best));
-        x->row++;
     }
-    if (status == RG_OK && sink->record && !x->recorded) status = record(x, asked, rg_text_c(&said), n);
-    rg_text_free(&said);
+    if (status == RG_OK && sink->record && !x->recorded) {
+        x->recorded = true;
+        status = rg_vqa_record(sink, x->model, asked, said, n, first);
+    }
     rg_text_free(&line);
+    rg_free(said);
     return status;
 }
 
@@ -217,6 +194,27 @@ static rg_status hint(rg_text *out, const void *given, const char *program, cons
     return (void)given, rg_text_print(out, "%s predict -m %s picture.jpg 'what is it ?'", program, model);
 }
 
+static rg_status shapes(rg_text *yaml, const char *folder, rg_small_size size)
+{
+    if (size == RG_SMALL_TEST) return rg_pictured_small(yaml, folder, size);
+    return rg_pictured_make(yaml, folder, "vqa", "objects: 3\nquestions: plain\n", 50000, 3000);
+}
+
+static const rg_demo demos[] = {
+    { .name = "san",
+      .summary = "questions about three shapes, with the cells that both hops looked at",
+      .type = "san",
+      .settings = "layers: c3x16 p2 c3x32 p2 c3x32 p2\ncentre: true\nwidth: 128\nhidden: 128\nscore: general\n"
+                  "hops: 2\ndropout: 0\nmini-batch: 16\nlearn-rate: 0.002\nlr-schedule: cosine\nlr-least: 0.0001\n"
+                  "after-epochs: 0\nafter-batches: 1000\nvalid-freq: 500\nvalid-epochs: 0\nearly-stopping: 0\n",
+      .metric = "accuracy",
+      .expected = 0.85,
+      .ask = "FOLDER/ask.png",
+      .asking = "questions: [what shape is the red object ?, is the green object on the left ?]\n",
+      .small = shapes },
+    { 0 },
+};
+
 const rg_task rg_task_vqa = {
     .name = "vqa",
     .in = "picture and question",
@@ -241,4 +239,5 @@ const rg_task rg_task_vqa = {
     .asking_bytes = sizeof(asking_of),
     .answer = answer,
     .small = rg_pictured_small,
+    .demos = demos,
 };

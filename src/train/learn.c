@@ -171,6 +171,7 @@ static rg_status plan_phases(learning *l, rg_trainer_config *config)
                            (long long)every);
         l->phase[n] =
             (rg_trainer_phase){ .name = p->name, .learns = p->learns, .every = (uint64_t)every, .rate = p->rate };
+        if (p->share) l->phase[n].share = p->share(r->model);
     }
     config->phases = l->phase;
     config->phase_count = n;

@@ -46,7 +46,7 @@ bool rg_trainer__out_of_patience(const rg_trainer *t)
 {
     const rg_metrics *m = &t->at.metrics;
     const uint64_t    patience = t->config.patience;
-    if (!patience || !m->count) return false;
+    if (!patience || !m->count || rg_trainer__phases_ahead(t)) return false;
     size_t out = 0;
     for (size_t i = 0; i < m->count; i++) out += m->metric[i].stalled >= patience;
     switch (t->config.stop_on) {

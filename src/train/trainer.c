@@ -250,9 +250,9 @@ static rg_status learn(rg_trainer *t, update *u)
     if (status == RG_OK && u->labels > 0) status = apply(t, u);
     rg_trainer__phase_end(t);
     RG_TRY(status);
-    if (u->labels > 0) rg_trainer__phase_turn(t);
     if (u->epoch_over) RG_TRY(end_epoch(t));
     t->at.part = rg_trainer__part(t);
+    if (u->labels > 0) rg_trainer__phase_turn(t);
     return RG_OK;
 }
 

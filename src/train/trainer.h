@@ -62,6 +62,7 @@ rg_status rg_trainer__phases_new(rg_trainer *t);
 void      rg_trainer__phase_begin(rg_trainer *t); /* freeze what it does not learn */
 void      rg_trainer__phase_end(rg_trainer *t);   /* as it was before              */
 void      rg_trainer__phase_turn(rg_trainer *t);  /* the next one, after an update */
+bool      rg_trainer__phases_ahead(const rg_trainer *t); /* phases follow each other, and this is not the last */
 void      rg_trainer__phase_clear(rg_trainer *t); /* of the log */
 double    rg_trainer__phase_factor(const rg_trainer *t);
 const char *rg_trainer__phase_name(const rg_trainer *t); /* NULL: there are none */

@@ -4,7 +4,8 @@
  *   about one shape   what shape is the red object ?      is the red object on the left ?      is the red object at the top ?
  *   about several     what shape is closest to the red object ?    ... farthest from the red object ?    how many have the shape of the red object ?
  *
- * Ten questions per picture: five of each kind. Boxes are named by colour; the column `about` says which one a
+ * Ten questions per picture: five of each kind; --questions shape, plain or relational: of that kind alone. --objects
+ * 3: the first three colours. Boxes are named by colour; the column `about` says which one a
  * question asks for. */
 #include "data/made/examples_made.h"
 
@@ -14,6 +15,8 @@
 
 typedef struct settings {
     rg_made_settings base;
+    int64_t          objects;
+    char            *questions;
 } settings;
 
 enum { SIDE = 75, OBJECTS = 6, QUESTIONS = 10, SIZE = 5, APART = 13 };
@@ -44,9 +47,9 @@ static bool fits(const object *o, int n)
     return true;
 }
 
-static void place(object o[OBJECTS], rg_random *random)
+static void place(object *o, int count, rg_random *random)
 {
-    for (int n = 0; n < OBJECTS; n++)
+    for (int n = 0; n < count; n++)
         do {
             o[n].x = (int)rg_made__between(random, SIZE + 1, SIDE - SIZE - 2);
             o[n].y = (int)rg_made__between(random, SIZE + 1, SIDE - SIZE - 2);
@@ -54,15 +57,27 @@ static void place(object o[OBJECTS], rg_random *random)
         } while (!fits(o, n));
 }
 
-static const object *extreme(const object *o, int of, bool farthest)
+static const object *extreme(const object *o, int count, int of, bool farthest)
 {
     const object *best = NULL;
-    for (int i = 0; i < OBJECTS; i++)
+    for (int i = 0; i < count; i++)
         if (i != of && (!best || (distance2(&o[i], &o[of]) < distance2(best, &o[of])) != farthest)) best = &o[i];
     return best;
 }
 
-static rg_status ask(rg_made *out, const object *o, size_t question, rg_random *random)
+/* 0 .. 5, in the order of the words below. */
+static int kind_of(const settings *s, size_t question, rg_random *random)
+{
+    const int which = (int)rg_random_below(random, 3);
+    switch (s->questions[0]) {
+    case 's': return 0;
+    case 'p': return which;
+    case 'r': return 3 + which;
+    default: return (int)(question % 2 * 3) + which;
+    }
+}
+
+static rg_status ask(rg_made *out, const settings *s, const object *o, size_t question, rg_random *random)
 {
     static const char *const words[] = { "what shape is the %s object ?",
                                          "is the %s object on the left ?",
@@ -70,17 +85,17 @@ static rg_status ask(rg_made *out, const object *o, size_t question, rg_random *
                                          "what shape is closest to the %s object ?",
                                          "what shape is farthest from the %s object ?",
                                          "how many have the shape of the %s object ?" };
-    const int  kind = (int)(question % 2 * 3 + rg_random_below(random, 3)), of = (int)rg_random_below(random, OBJECTS);
-    const int  middle = SIDE / 2;
+    const int  objects = (int)s->objects, kind = kind_of(s, question, random);
+    const int  of = (int)rg_random_below(random, (uint64_t)objects), middle = SIDE / 2;
     int        same = 0;
-    char       count[4];
-    for (int i = 0; i < OBJECTS; i++) same += o[i].shape == o[of].shape;
+    char       count[12];
+    for (int i = 0; i < objects; i++) same += o[i].shape == o[of].shape;
     (void)snprintf(count, sizeof count, "%d", same);
     const char *const answers[] = { rg_draw__shapes[o[of].shape],
                                     o[of].x < middle ? "yes" : "no",
                                     o[of].y < middle ? "yes" : "no",
-                                    rg_draw__shapes[extreme(o, of, false)->shape],
-                                    rg_draw__shapes[extreme(o, of, true)->shape],
+                                    rg_draw__shapes[extreme(o, objects, of, false)->shape],
+                                    rg_draw__shapes[extreme(o, objects, of, true)->shape],
                                     count };
     const char *before = strstr(words[kind], "%s");
     RG_TRY(rg_text_print(&out->cell[0], "%.*s%s%s", (int)(before - words[kind]), words[kind], colours[of].name,
@@ -92,22 +107,30 @@ static rg_status ask(rg_made *out, const object *o, size_t question, rg_random *
 
 static rg_status draw(rg_made *out, const rg_maker *m, rg_made_split split, uint64_t number, rg_random *random)
 {
-    object o[OBJECTS];
-    (void)m, (void)split;
+    const settings *s = m->options;
+    object          o[OBJECTS];
+    (void)split;
     memset(o, 0, sizeof o);
-    place(o, random);
+    place(o, (int)s->objects, random);
     out->identity = rg_hash64_of(o, sizeof o) | 1u << 31;
     RG_TRY(rg_picture_new(&out->picture, SIDE, SIDE, 3));
     memset(out->picture.pixels, 250, (size_t)SIDE * SIDE * 3);
-    for (int i = 0; i < OBJECTS; i++) {
+    for (int i = 0; i < (int)s->objects; i++) {
         rg_draw__shape(&out->picture, o[i].shape, o[i].x, o[i].y, SIZE, colours[i].ink);
         RG_TRY(rg_made__add_box(out, colours[i].name, o[i].x - SIZE, o[i].y - SIZE, 2 * SIZE + 1, 2 * SIZE + 1));
     }
     rg_random questions = rg_random_new(random->seed ^ 0x71756573u, number);
-    return ask(out, o, (size_t)(number % QUESTIONS), &questions);
+    return ask(out, s, o, (size_t)(number % QUESTIONS), &questions);
 }
 
-static const rg_option options[] = { RG_MADE_ROWS(settings, "100000"), RG_OPTION_END };
+static const rg_option options[] = {
+    RG_MADE_ROWS(settings, "100000"),
+    { RG_OPTION_INT, "objects", offsetof(settings, objects), "6", "shapes of a picture", 0, "[2,6]", NULL },
+    { RG_OPTION_STRING, "questions", offsetof(settings, questions), "all",
+      "shape: what shape a colour has; plain: and where it is; relational: about several; all: plain and relational", 0,
+      "all|plain|relational|shape", NULL },
+    RG_OPTION_END
+};
 
 static rg_status write_questions(const char *out, const void *o) { return rg_made__write(&rg_generator_vqa, out, o); }
 

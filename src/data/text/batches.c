@@ -279,7 +279,8 @@ static rg_status begin_batch(rg_examples *c, size_t examples)
     }
     for (size_t f = 0; f < c->fields; f++) {
         rg_column *column = &c->column[f];
-        column->ids.count = column->previous.count = column->start.count = column->size.count = column->value_count = 0;
+        column->ids.count = column->previous.count = column->start.count = column->size.count = column->box.count = 0;
+        column->value_count = 0;
         RG_TRY(rg_ids_reserve(&column->ids, 1)); /* never NULL, even without a row */
         RG_TRY(rg_ids_add(&column->start, 0));
     }
@@ -311,6 +312,7 @@ static void show_batch(rg_batch *out, const rg_examples *c, size_t examples)
         if (spec->predicted) field->previous = column->previous.data;
         if (spec->kind != RG_FIELD_PIXELS) continue;
         field->size = column->size.data;
+        if (spec->change) field->box = column->box.data;
         show_size(&field->layout, &column->size, examples);
     }
 }
