@@ -51,6 +51,10 @@ refuse() { # refuse CODE WORDS COMMAND...
     [ $got = "$code" ] || fail "$*: exit code $got instead of $code"
     grep -q -- "$words" out || { fail "$*: '$words' is not in:"; cat out; }
 }
+"$REGARD" evaluate --faithfulness -m sentiment/model.safetensors --by gradient,occlusion <(printf "a dull film\na fine one\n") > out || fail "evaluate --faithfulness"
+[ "$(cut -f1 out | tr "\n" " ")" = "method gradient occlusion " ] || { cat out; fail "evaluate --faithfulness prints other rows"; }
+printf "5\n6\n" > nodes
+"$REGARD" evaluate --faithfulness -m gat/model.safetensors --graph gat --by zeroing nodes | grep -q "^zeroing.*2$" || fail "nodes"
 refuse 2 'the methods are' show -m sentiment/model.safetensors --by magic "a film"
 refuse 2 'no contrast' show -m sentiment/model.safetensors --by attention --against "$other" "a film"
 refuse 2 'no such class' show -m sentiment/model.safetensors --by occlusion --against purple "a film"

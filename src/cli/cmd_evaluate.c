@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/answers.h"
 #include "regard/metrics.h"
 
 static const rg_option rows[] = {
@@ -12,6 +13,14 @@ static const rg_option rows[] = {
     { RG_OPTION_STRING, "hypothesis", offsetof(rg_evaluation, hypothesis), "-", "file with the output to judge", 'i',
       NULL },
     { RG_OPTION_BOOL, "json", offsetof(rg_evaluation, json), "false", "one JSON object per line", 0, NULL },
+    { RG_OPTION_BOOL, "faithfulness", offsetof(rg_evaluation, faithfulness), "false",
+      "instead of answers: how faithful the maps of a model are, mean over a file of its inputs (docs/explaining.md)", 0,
+      NULL },
+    { RG_OPTION_STRING, "model", offsetof(rg_evaluation, model), "", "of --faithfulness", 'm', NULL },
+    { RG_OPTION_STRING, "by", offsetof(rg_evaluation, by), "all", "of --faithfulness: methods, as of regard show", 0,
+      NULL },
+    { RG_OPTION_INT, "most", offsetof(rg_evaluation, most), "0", "of --faithfulness: so many lines; 0: all", 0,
+      "[0,inf)" },
     { RG_OPTION_INT, "width", offsetof(rg_evaluation, width), "2", "digits after the point", 'w', "[0,15]" },
     RG_OPTION_END,
 };
@@ -35,6 +44,7 @@ static const rg_metric_family *find(const char *name)
 static rg_status extend(rg_call *call)
 {
     const rg_evaluation *e = call->options;
+    if (e->faithfulness) return *e->model ? rg_call_add_asking(call, e->model) : RG_OK;
     if (is_text(e)) return rg_evaluate_text_extend(call);
     const rg_metric_family *f = find(e->type);
     if (!f) return RG_EINVAL;
@@ -67,6 +77,7 @@ static rg_status judge(rg_call *call, const rg_evaluation *e)
 static rg_status run(rg_call *call)
 {
     const rg_evaluation *e = call->options;
+    if (e->faithfulness) return rg_evaluate_faithfulness(call, e);
     return is_text(e) ? rg_evaluate_text(call, e) : judge(call, e);
 }
 
@@ -95,7 +106,8 @@ const rg_command rg_command_evaluate = {
                "\n"
                "    regard translate -m model.safetensors < test.en |\n"
                "        regard evaluate --metrics bleu chrf test.de\n"
-               "    regard evaluate --type classes gold.tsv < predicted.tsv",
+               "    regard evaluate --type classes gold.tsv < predicted.tsv\n"
+               "    regard evaluate --faithfulness -m model.safetensors test.en",
     .options = rows,
     .size = sizeof(rg_evaluation),
     .extend = extend,

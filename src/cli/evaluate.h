@@ -8,10 +8,16 @@ typedef struct rg_evaluation {
     char   *type, *hypothesis;
     bool    json;
     int64_t width;
+    bool    faithfulness; /* of maps, instead of answers */
+    char   *model, *by;
+    int64_t most;
 } rg_evaluation;
 
 /* evaluate_text.c: its rows, and the comparison. */
 rg_status rg_evaluate_text_extend(rg_call *call);
 rg_status rg_evaluate_text(rg_call *call, const rg_evaluation *shared);
+
+/* How faithful maps are, mean over the inputs of a file. */
+rg_status rg_evaluate_faithfulness(rg_call *call, const rg_evaluation *evaluation);
 
 #endif
