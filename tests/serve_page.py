@@ -3,6 +3,7 @@ import json
 import re
 import subprocess
 import sys
+import tempfile
 import time
 
 from browser import Browser
@@ -37,6 +38,23 @@ try:
         page.wait(f"document.getElementById('answer').textContent.replace(/<[^>]*>/g, '') === {json.dumps(lines[0])} && /^<p>.*<b>.*<.b>.*<.p>$/.test(document.getElementById('answer').textContent)",
                   "HTML with its tags")
         page.wait("document.getElementById('note').textContent === ''", "no complaint about HTML")
+        page.evaluate("document.getElementById('as-html').checked = false; document.getElementById('text').value = '" + TEXT.split()[0] + "'; document.getElementById('text').dispatchEvent(new Event('input'))")
+        page.wait(f"document.getElementById('answer').textContent === {json.dumps(lines[1])}", "the answer to what is typed, without a click")
+        page.evaluate(f"document.getElementById('text').value = {json.dumps(TEXT)}; document.getElementById('live').requestSubmit()")
+        page.wait("document.querySelectorAll('#chips .cut').length >= 2", "words can be removed")
+        page.evaluate("document.querySelectorAll('#chips .cut')[1].click()")
+        page.wait("/^Without/.test(document.getElementById('change').textContent)", "what a removed word changes")
+        page.wait(f"document.getElementById('text').value.split(' ').length === {len(TEXT.split()) - 1}", "the text is a word shorter")
+        page.evaluate("document.querySelector('#change button').click()")
+        page.wait(f"document.getElementById('text').value === {json.dumps(TEXT)} && document.getElementById('answer').textContent === {json.dumps(known)}", "the word is put back")
+        with tempfile.TemporaryDirectory() as folder:
+            shorter = " ".join(TEXT.split()[:-1]) + " " + TEXT.split()[0]
+            subprocess.run([REGARD, "show", "-m", MODEL, "--by", "occlusion", "--html", folder + "/two.html", TEXT, shorter], check=True)
+            page.open("file://" + folder + "/two.html")
+            page.wait("!document.getElementById('beside').hidden && document.querySelectorAll('#beside canvas').length === 3", "two inputs and their difference side by side")
+            page.wait("/^difference: occlusion/.test(document.getElementById('subtitle').textContent)", "the difference is shown first")
+            page.evaluate("document.querySelector('#beside button').click()")
+            page.wait("/^A: occlusion/.test(document.getElementById('subtitle').textContent) && /rank correlation/.test(document.getElementById('faith').textContent)", "a click shows one of them, and how faithful it is")
         print("passed: the live page")
 finally:
     server.terminate()

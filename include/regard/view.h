@@ -44,6 +44,10 @@ rg_status         rg_gate_collector_finish(rg_gate_collector *collector); /* fre
  * layer. Nothing where there are none. */
 rg_status rg_record_add_distances(rg_record *record);
 
+/* Two records in one: each map that both have (same name, layer, head and step; of n-best lists the first hypothesis) as
+ * "A: NAME", "B: NAME" and "difference: NAME", B - A over the labels of both. RG_EMATCH: they have none in common. */
+rg_status rg_record_beside(rg_record **out, const rg_record *a, const rg_record *b);
+
 /* "faithfulness: rank correlation with occlusion 0.41; ...", the line under a map; "": not measured. A new string for
  * rg_free; NULL: no memory. */
 char *rg_faithfulness_text(const rg_faithfulness *faith);
@@ -67,9 +71,11 @@ typedef struct rg_terminal_options {
     int                width;   /* columns of the terminal, at least 20                          */
     int                height;  /* most lines of a matrix; more are joined                       */
     int                links;   /* how many of the strongest links to list                       */
-    rg_palette         palette; /* AUTO is FIRE                                                  */
+    rg_palette         palette; /* AUTO is FIRE on a dark terminal, BLUE on a light one          */
+    bool               light;   /* dark letters on a light ground                                */
+    bool               bare;    /* without title and texts: another map of the same record stands above */
 } rg_terminal_options;
-#define RG_TERMINAL_OPTIONS_DEFAULT { RG_COLOUR_NONE, true, 80, 60, 12, RG_PALETTE_AUTO }
+#define RG_TERMINAL_OPTIONS_DEFAULT { RG_COLOUR_NONE, true, 80, 60, 12, RG_PALETTE_AUTO, false, false }
 
 /* What the terminal can do, from NO_COLOR, COLORTERM, TERM, LC_ALL, LC_CTYPE, LANG and COLUMNS. Colour only when
  * is_terminal. `width` is what the system says, or 0. */

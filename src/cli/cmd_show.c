@@ -17,7 +17,7 @@ typedef struct show_options {
     char   *model, *json, *html, *png, *svg, *pdf, *style, *palette, *colour, *font, *name;
     int64_t layer, head, step, links, width;
     double  threshold, scale;
-    bool    dark, numbers, list;
+    bool    dark, numbers, list, light;
     char   *by, *against;
     int64_t steps;
 } show_options;
@@ -58,6 +58,8 @@ static const rg_option rows[] = {
     { RG_OPTION_STRING, "color", offsetof(show_options, colour), "auto", "colours in the terminal", 0,
       "auto|never|256|24bit" },
     { RG_OPTION_STRING, "font", offsetof(show_options, font), "", "font family of figures", 0, NULL },
+    { RG_OPTION_BOOL, "light", offsetof(show_options, light), "false",
+      "the terminal is light; without it COLORFGBG is asked, which some terminals set", 0, NULL },
     { RG_OPTION_BOOL, "dark", offsetof(show_options, dark), "false", "light on dark", 0, NULL },
     { RG_OPTION_BOOL, "numbers", offsetof(show_options, numbers), "false", "write weights into the cells of figures", 0,
       NULL },
@@ -86,10 +88,30 @@ static rg_status list_maps(const rg_record *r)
     return RG_OK;
 }
 
+/* The difference of what was asked for, of the alignment, or the last there is. */
+static const char *beside_name(const rg_record *r, const show_options *o)
+{
+    static const char *const usual[] = { "alignment", "decoder.cross", "pool" };
+    const size_t             n = strcspn(o->by, ","), difference = strlen("difference: ");
+    const char              *last = NULL;
+    for (size_t i = 0; i < r->maps; i++) {
+        const char *name = r->map[i].name;
+        if (strncmp(name, "difference: ", difference) != 0) continue;
+        if (n && strncmp(name + difference, o->by, n) == 0) return name;
+        last = name;
+    }
+    for (size_t k = 0; k < sizeof usual / sizeof *usual; k++)
+        for (size_t i = 0; i < r->maps; i++)
+            if (!strncmp(r->map[i].name, "difference: ", difference) && !strcmp(r->map[i].name + difference, usual[k]))
+                return r->map[i].name;
+    return last;
+}
+
 /* Where source and target meet: what is asked for when nothing is. */
 static const char *default_name(const rg_record *r, const show_options *o)
 {
     if (*o->name) return o->name;
+    if (strcmp(r->kind, "comparison") == 0) return beside_name(r, o);
     if (*o->by) { /* the first map that was asked for */
         const size_t n = strcspn(o->by, ",");
         for (size_t i = 0; i < r->maps; i++)
@@ -140,15 +162,22 @@ static rg_status print_terminal(const rg_record *r, size_t map, const show_optio
     rg_terminal_detect(&t, tty, o->width > 0 ? (int)o->width : size.ws_col);
     t.links = (int)(o->links > 1000 ? 1000 : o->links);
     t.palette = palette_of(o->palette);
+    if (o->light) t.light = true;
+    if (size.ws_row > 4) t.height = size.ws_row;
     if (!strcmp(o->colour, "never")) t.colour = RG_COLOUR_NONE;
     if (!strcmp(o->colour, "256")) t.colour = RG_COLOUR_256;
     if (!strcmp(o->colour, "24bit")) t.colour = RG_COLOUR_24BIT;
-    if (map < r->maps) {
-        RG_TRY(rg_terminal_draw(&text, r, map, &t));
+    size_t shown[3] = { map, r->maps, r->maps }; /* of a comparison the two that differ come first */
+    if (map >= 2 && map < r->maps && strncmp(r->map[map].name, "difference: ", 12) == 0)
+        shown[0] = map - 2, shown[1] = map - 1, shown[2] = map;
+    for (size_t i = 0; i < 3; i++) {
+        if (shown[i] >= r->maps) continue;
+        t.bare = i > 0;
+        RG_TRY(rg_terminal_draw(&text, r, shown[i], &t));
         fputs(text, stdout);
         rg_free(text);
     }
-    for (size_t i = 0; i < r->curve_sets; i++) {
+    for (size_t i = 0; i < r->curve_sets && !*o->by && !*o->name; i++) {
         RG_TRY(rg_terminal_curves(&text, &r->curves[i], &t));
         fputs(text, stdout);
         rg_free(text);
@@ -218,10 +247,23 @@ rg_status rg_cli_draw_record(const rg_record *r, const char *png)
 
 static rg_status draw(void *context, const rg_record *r) { return rg_cli_show_record(r, context); }
 
-/* The model answers, and what it looked at is shown. */
-static rg_status show_model(rg_call *call, const show_options *o)
+/* A copy, for later. */
+static rg_status keep(void *context, const rg_record *r)
 {
-    rg_answer_printer printer = { .quiet = true, .draw = draw, .draw_context = (void *)o };
+    rg_record **out = context;
+    char       *json;
+    size_t      bytes;
+    RG_TRY(rg_record_to_json(&json, &bytes, r, RG_WEIGHTS_F32));
+    const rg_status status = *out ? RG_OK : rg_record_from_json(out, json, bytes);
+    rg_free(json);
+    return status;
+}
+
+/* The model answers, and what it looked at is shown. */
+static rg_status show_model(rg_call *call, const show_options *o, const char *path, const rg_list *words,
+                            rg_record **out)
+{
+    rg_answer_printer printer = { .quiet = true, .draw = out ? keep : draw, .draw_context = out ? (void *)out : (void *)o };
     rg_explain_options explain = RG_EXPLAIN_OPTIONS_DEFAULT;
     rg_model         *model;
     explain.by = o->by;
@@ -229,19 +271,60 @@ static rg_status show_model(rg_call *call, const show_options *o)
     explain.steps = (size_t)o->steps;
     explain.faithful = true;
     RG_TRY(rg_explain_check(&explain));
-    RG_TRY(rg_model_load(&model, o->model, NULL));
+    RG_TRY(rg_model_load(&model, path, NULL));
     const rg_task    *task = model->system->task;
     const rg_question q = { .options = task->asking ? rg_call_values(call, task->asking) : NULL,
-                            .words = &call->words,
+                            .words = words,
                             .input = NULL,
                             .threads = 1,
                             .explain = *o->by ? &explain : NULL,
                             .sink = rg_answer_printer_sink(&printer) };
     rg_status         status = task->answer
                                    ? task->answer(model, &q)
-                                   : rg_fail(RG_EMATCH, "%s: nothing can be shown of a model for '%s'", o->model, task->name);
+                                   : rg_fail(RG_EMATCH, "%s: nothing can be shown of a model for '%s'", path, task->name);
     rg_answer_printer_fini(&printer);
     rg_model_free(model);
+    return status;
+}
+
+/* Models in the order of their -m. */
+static size_t models_of(const char *out[2], const rg_call *call)
+{
+    size_t n = 0;
+    for (int i = 0; i < call->argc; i++) {
+        const char *word = call->argv[i], *path = NULL;
+        if (strcmp(word, "--") == 0) break;
+        if ((strcmp(word, "-m") == 0 || strcmp(word, "--model") == 0) && i + 1 < call->argc) path = call->argv[++i];
+        else if (strncmp(word, "--model=", 8) == 0) path = word + 8;
+        if (path && n < 2) out[n] = path;
+        n += path != NULL;
+    }
+    return n;
+}
+
+/* Two pictures, or two words of which one is a text: each is an input. */
+static bool two_inputs(const rg_call *call)
+{
+    if (call->words.count != 2) return false;
+    for (size_t i = 0; i < 2; i++)
+        if (strpbrk(call->words.items[i], " \t")) return true;
+    const char *dot = strrchr(call->words.items[0], '.'), *other = strrchr(call->words.items[1], '.');
+    return dot && other && (!strcmp(dot, ".png") || !strncmp(dot, ".jp", 3)) && (!strcmp(other, ".png") || !strncmp(other, ".jp", 3));
+}
+
+/* Two models and one input, or one model and two inputs: both, and their difference. */
+static rg_status show_both(rg_call *call, const show_options *o, const char *const models[2], bool inputs)
+{
+    rg_record *r[3] = { NULL, NULL, NULL };
+    rg_status  status = RG_OK;
+    for (size_t i = 0; status == RG_OK && i < 2; i++) {
+        rg_list one = { .items = &call->words.items[inputs ? i : 0], .count = 1 };
+        status = show_model(call, o, models[inputs ? 0 : i], inputs ? &one : &call->words, &r[i]);
+        if (status == RG_OK && !r[i]) status = rg_fail(RG_EMATCH, "%s shows nothing", models[inputs ? 0 : i]);
+    }
+    if (status == RG_OK) status = rg_record_beside(&r[2], r[0], r[1]);
+    if (status == RG_OK) status = rg_cli_show_record(r[2], o);
+    for (size_t i = 0; i < 3; i++) rg_record_free(r[i]);
     return status;
 }
 
@@ -270,7 +353,11 @@ static rg_status run(rg_call *call)
     if (!*o->model && (*o->by || *o->against)) /* a record has no model to ask */
         return rg_fail(RG_EINVAL, "--by needs the model: regard show -m MODEL --by %s TEXT", *o->by ? o->by : "occlusion");
     if (*o->model) RG_TRY(check_outputs(o, o->model));
-    if (*o->model) return show_model(call, o);
+    const char  *models[2] = { o->model, o->model };
+    const size_t given = models_of(models, call);
+    if (given > 2) return rg_fail(RG_EINVAL, "%zu models; two can be shown side by side", given);
+    if (*o->model && (given == 2 || two_inputs(call))) return show_both(call, o, models, given < 2);
+    if (*o->model) return show_model(call, o, o->model, &call->words, NULL);
     if (call->words.count != 1) return rg_fail(RG_EINVAL, "one RECORD is needed, %zu given", call->words.count);
     RG_TRY(check_outputs(o, call->words.items[0]));
     RG_TRY(rg_record_load(&r, call->words.items[0]));
@@ -282,12 +369,13 @@ static rg_status run(rg_call *call)
 const rg_command rg_command_show = {
     .name = "show",
     .summary = "show what was attended to: in the terminal, as a figure, as a page",
-    .arguments = "RECORD | -m MODEL [TEXT...]",
+    .arguments = "RECORD | -m MODEL [-m MODEL] [TEXT...]",
     .details =
         "RECORD is a file written by --attention FILE of `regard translate` or `regard predict` (docs/record.md). With "
         "-m the "
         "model answers, and what it looked at in every layer and head is shown: of the TEXT it translates, of a graph "
-        "(--graph FOLDER), of a new puzzle. regard show -m MODEL --help lists the options of that model. Without "
+        "(--graph FOLDER), of a new puzzle. Two models (-m A -m B), or two texts in quotes, are shown side by side with "
+        "the difference of their maps. --by says by which method the answer is explained (docs/explaining.md). regard show -m MODEL --help lists the options of that model. Without "
         "--json, "
         "--html, --png, --svg or --pdf the map is drawn in the terminal. NO_COLOR, COLORTERM, TERM and the locale are "
         "honoured.",

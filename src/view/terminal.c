@@ -33,6 +33,9 @@ typedef struct drawing {
     double                     low;  /* of the weakest: 0, or -top         */
     size_t                     side; /* columns of the row labels */
     size_t                     cell; /* columns of a weight       */
+    size_t                     room; /* lines of the window for the matrix and its letters */
+    size_t                     left; /* lines for links                                    */
+    bool                       stacked; /* letters of columns are stacked, which takes fewer lines */
 } drawing;
 
 static size_t most_width(const rg_labels *l, size_t most)
@@ -113,42 +116,83 @@ static bool letter(const char *text, size_t n, const char **begin, const char **
     return found;
 }
 
-static void put_letters(const drawing *d, size_t first, size_t end)
+/* Letters of the longest of columns first .. end-1, as far as they are stacked. */
+static size_t letters_of(const drawing *d, size_t first, size_t end)
 {
     size_t tall = 0;
 
     for (size_t j = first; j < end; j++)
         for (const char *a, *z; tall < LETTERS_MOST && letter(d->cols->text[j], tall, &a, &z);) tall++;
+    return tall;
+}
+
+/* One line of them; words stand on the matrix: short ones start lower. */
+static void put_letter_line(const drawing *d, size_t line, size_t tall, size_t first, size_t end)
+{
+    for (size_t j = first; j < end; j++) {
+        const char *a, *z;
+        size_t      width = 0, length = 0;
+        char        one[64];
+        while (length < tall && letter(d->cols->text[j], length, &a, &z)) length++;
+        if (line + length >= tall && letter(d->cols->text[j], line + length - tall, &a, &z) &&
+            (size_t)(z - a) < sizeof one) {
+            memcpy(one, a, (size_t)(z - a));
+            one[z - a] = 0;
+            width = rg_terminal__label(d->b, one, d->cell, d->o->unicode);
+        }
+        rg_buffer_repeat(d->b, " ", d->cell > width ? d->cell - width : 0);
+    }
+}
+
+static void put_letters(const drawing *d, size_t first, size_t end)
+{
+    const size_t tall = letters_of(d, first, end);
+
     for (size_t line = 0; line < tall; line++) {
         rg_buffer_repeat(d->b, " ", d->side + 1);
-        for (size_t j = first; j < end; j++) {
-            const char *a, *z;
-            size_t      width = 0, length = 0;
-            char        one[64];
-            /* stand on the matrix: short words start lower */
-            while (length < tall && letter(d->cols->text[j], length, &a, &z)) length++;
-            if (line + length >= tall && letter(d->cols->text[j], line + length - tall, &a, &z) &&
-                (size_t)(z - a) < sizeof one) {
-                memcpy(one, a, (size_t)(z - a));
-                one[z - a] = 0;
-                width = rg_terminal__label(d->b, one, d->cell, d->o->unicode);
-            }
-            rg_buffer_repeat(d->b, " ", d->cell > width ? d->cell - width : 0);
-        }
+        put_letter_line(d, line, tall, first, end);
         rg_buffer_text(d->b, "\n");
+    }
+}
+
+static void put_row(const drawing *d, size_t i, size_t first, size_t end)
+{
+    const size_t width = rg_terminal_width(d->rows->text[i]);
+
+    rg_buffer_repeat(d->b, " ", d->side > width ? d->side - width : 0);
+    rg_terminal__label(d->b, d->rows->text[i], d->side, d->o->unicode);
+    rg_buffer_text(d->b, " ");
+    for (size_t j = first; j < end; j++) put_cell(d, (double)d->w[i * d->m->cols + j], d->cell);
+    rg_terminal__plain(d->b, d->o);
+}
+
+/* Rows that do not fit the window's height, in blocks of `each` side by side. */
+static void put_folded(const drawing *d, size_t each)
+{
+    const size_t tall = letters_of(d, 0, d->m->cols), blocks = (d->m->rows + each - 1) / each;
+
+    for (size_t line = 0; line < tall; line++) {
+        for (size_t k = 0; k < blocks; k++) {
+            rg_buffer_repeat(d->b, " ", d->side + 1);
+            put_letter_line(d, line, tall, 0, d->m->cols);
+            rg_buffer_text(d->b, k + 1 < blocks ? "  " : "\n");
+        }
+    }
+    for (size_t i = 0; i < each; i++) {
+        for (size_t k = 0; k < blocks && k * each + i < d->m->rows; k++) {
+            if (k) rg_buffer_text(d->b, "  ");
+            put_row(d, k * each + i, 0, d->m->cols);
+        }
+        end_line(d);
     }
 }
 
 static void put_panel(const drawing *d, size_t first, size_t end)
 {
-    if (end - first <= STAIRS_MOST) put_stairs(d, first, end);
+    if (end - first <= STAIRS_MOST && !d->stacked) put_stairs(d, first, end);
     else put_letters(d, first, end);
     for (size_t i = 0; i < d->m->rows; i++) {
-        size_t width = rg_terminal_width(d->rows->text[i]);
-        rg_buffer_repeat(d->b, " ", d->side > width ? d->side - width : 0);
-        rg_terminal__label(d->b, d->rows->text[i], d->side, d->o->unicode);
-        rg_buffer_text(d->b, " ");
-        for (size_t j = first; j < end; j++) put_cell(d, (double)d->w[i * d->m->cols + j], d->cell);
+        put_row(d, i, first, end);
         end_line(d);
     }
 }
@@ -169,7 +213,7 @@ static double most_of(const drawing *d, size_t y, size_t x, size_t down, size_t 
 
 static void put_overview(const drawing *d)
 {
-    size_t side = 6, wide = (size_t)d->o->width - side - 1, tall = (size_t)d->o->height;
+    size_t side = 6, wide = (size_t)d->o->width - side - 1, tall = d->room;
     bool   halves = d->o->colour != RG_COLOUR_NONE && d->o->unicode;
     size_t pixels = halves ? 2 * tall : tall;
     size_t across = (d->m->cols + wide - 1) / wide, down = (d->m->rows + pixels - 1) / pixels;
@@ -268,7 +312,14 @@ static void put_matrix(drawing *d)
     d->cell = 2;
     if (d->m->cols > STAIRS_MOST) tail = 0;
     fit = width > d->side + 1 + tail + 2 ? (width - d->side - 1 - tail) / d->cell : 1;
-    if (d->m->cols > PANELS_MOST * fit || d->m->rows > (size_t)d->o->height) {
+    const size_t panels = (d->m->cols + fit - 1) / fit, letters = letters_of(d, 0, d->m->cols);
+    const size_t stairs = d->m->cols > STAIRS_MOST ? letters : d->m->cols;
+    d->stacked = stairs + panels * d->m->rows > d->room && letters < stairs;
+    const size_t each = d->room > letters + 1 ? d->room - letters : 1, /* rows of a block that is folded */
+        blocks = (d->m->rows + each - 1) / each, wide = d->side + 3 + d->cell * d->m->cols;
+    if (panels == 1 && letters + d->m->rows > d->room && each >= 4 && blocks * wide <= width + 2)
+        put_folded(d, each);
+    else if (d->m->cols > PANELS_MOST * fit || d->m->rows > d->room) {
         put_overview(d);
     } else {
         for (size_t first = 0; first < d->m->cols; first += fit) {
@@ -298,6 +349,7 @@ static rg_status put_links(const drawing *d)
     right = right > LABEL_MOST ? LABEL_MOST : right;
     each = left + right + 4 + 6 + 3;
     columns = (size_t)d->o->width / each > 1 ? (size_t)d->o->width / each : 1;
+    if (d->left < count && columns * d->left < count) count = columns * d->left;
     lines = (count + columns - 1) / columns;
     if (count) rg_buffer_text(d->b, "\n");
     for (size_t line = 0; line < lines; line++) {
@@ -347,12 +399,13 @@ static void put_heading(const drawing *d, const rg_record *r)
     const char *dot = d->o->unicode ? " · " : ", ", *role;
     size_t      width;
 
-    if (*r->title) {
+    if (d->o->bare) rg_buffer_text(d->b, "\n");
+    if (*r->title && !d->o->bare) {
         rg_terminal__bold(d->b, d->o);
         rg_terminal__label(d->b, r->title, (size_t)d->o->width, d->o->unicode);
         end_line(d);
     }
-    for (size_t i = 0; i < r->texts; i++) {
+    for (size_t i = 0; i < r->texts && !d->o->bare; i++) {
         rg_terminal__dim(d->b, d->o);
         role = r->text[i].chosen ? "chosen" : r->text[i].role;
         width = rg_terminal_width(role);
@@ -371,6 +424,13 @@ static void put_heading(const drawing *d, const rg_record *r)
     rg_buffer_format(d->b, "%s%zu x %zu", dot, d->m->rows, d->m->cols);
     rg_terminal__plain(d->b, d->o);
     rg_buffer_text(d->b, "\n\n");
+}
+
+static size_t lines_of(const rg_buffer *b)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < b->used; i++) n += b->data[i] == '\n';
+    return n;
 }
 
 rg_status rg_terminal_draw(char **out, const rg_record *r, size_t map, const rg_terminal_options *options)
@@ -392,11 +452,19 @@ rg_status rg_terminal_draw(char **out, const rg_record *r, size_t map, const rg_
     for (size_t i = 0; i < (d.m->from ? d.m->edges : d.m->rows * d.m->cols); i++)
         if ((double)d.m->weights[i] < -0.02 * d.top) d.low = -d.top;
     put_heading(&d, r);
+    const size_t around = (o.bare ? 1 : r->texts + (*r->title != 0)) + 2 + 2 + (d.m->faith.measured ? 3 : 0);
+    const bool   low = o.height < 60; /* a window: the matrix first, links where lines are left */
+    d.room = !low ? (size_t)o.height : (size_t)o.height > around + 6 ? (size_t)o.height - around - 1 : 5;
     /* A graph of many nodes is mostly empty: its links say more than its matrix. */
     if (!d.m->from || d.m->rows * d.m->cols <= 64 * 64) {
         if ((status = rg_map_dense(&w, d.m, RG_RECORD_MAX_WEIGHTS)) != RG_OK) goto done;
         d.w = w;
         if (d.m->rows && d.m->cols) put_matrix(&d);
+    }
+    d.left = SIZE_MAX;
+    if (low) {
+        const size_t used = lines_of(&b) + (d.m->faith.measured ? 3 : 0) + 2;
+        d.left = (size_t)o.height > used ? (size_t)o.height - used : 0;
     }
     status = put_links(&d);
     if (status == RG_OK) status = put_faithfulness(&d);

@@ -26,6 +26,14 @@ static bool detect_unicode(void)
     return strstr(locale, "UTF-8") || strstr(locale, "utf8") || strstr(locale, "UTF8") || strstr(locale, "utf-8");
 }
 
+/* COLORFGBG is "ink;ground" of 16 colours, where a terminal sets it: 7 and 9 .. 15 are light. */
+static bool detect_light(void)
+{
+    const char *ground = strrchr(env("COLORFGBG"), ';');
+    const int   colour = ground ? atoi(ground + 1) : 0;
+    return ground && (colour == 7 || colour > 8);
+}
+
 void rg_terminal_detect(rg_terminal_options *out, bool is_terminal, int width)
 {
     int columns = atoi(env("COLUMNS"));
@@ -33,6 +41,7 @@ void rg_terminal_detect(rg_terminal_options *out, bool is_terminal, int width)
     *out = (rg_terminal_options)RG_TERMINAL_OPTIONS_DEFAULT;
     out->colour = is_terminal ? detect_colour() : RG_COLOUR_NONE;
     out->unicode = detect_unicode();
+    out->light = detect_light();
     if (width <= 0) width = columns;
     if (width > 0) out->width = width < 20 ? 20 : width > 1000 ? 1000 : width;
 }
@@ -65,7 +74,7 @@ static void colour(rg_buffer *b, const rg_terminal_options *o, double value, int
     double rgb[3];
 
     if (o->colour == RG_COLOUR_NONE) return;
-    rg_palette_colour(rgb, o->palette == RG_PALETTE_AUTO ? RG_PALETTE_FIRE : o->palette, value);
+    rg_palette_colour(rgb, o->palette != RG_PALETTE_AUTO ? o->palette : o->light ? RG_PALETTE_BLUE : RG_PALETTE_FIRE, value);
     if (o->colour == RG_COLOUR_256) rg_buffer_format(b, "\x1b[%d;5;%dm", base, nearest_256(rgb));
     else
         rg_buffer_format(b, "\x1b[%d;2;%d;%d;%dm", base, (int)(rgb[0] * 255 + 0.5), (int)(rgb[1] * 255 + 0.5),

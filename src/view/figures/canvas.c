@@ -157,17 +157,20 @@ double map_low(const rg_record_map *m)
 
 double canvas_note(canvas *c, const rg_record_map *m, double x, double y)
 {
-    char *text = rg_faithfulness_text(&m->faith), *half = text ? strchr(text, ';') : NULL;
+    char *text = rg_faithfulness_text(&m->faith), *half = text ? strchr(text, ';') : NULL,
+         *end = half ? strstr(half, ", by") : NULL;
 
     if (!text || !*text) {
         rg_free(text);
         return y;
     }
     if (half) *half = 0;
-    c->heading = fmax(c->heading, show(c, layout_of(c, text, 8.5, false, 0), x, y + 8, LEFT, c->dim));
-    if (half) c->heading = fmax(c->heading, show(c, layout_of(c, half + 2, 8.5, false, 0), x, y + 19, LEFT, c->dim));
+    if (end) *++end = 0;
+    const char *const lines[] = { text, half ? half + 2 : NULL, end ? end + 1 : NULL };
+    for (size_t i = 0; i < 3 && lines[i]; i++, y += 11)
+        c->heading = fmax(c->heading, show(c, layout_of(c, lines[i], 8.5, false, 0), x, y + 8, LEFT, c->dim));
     rg_free(text);
-    return y + (half ? 26 : 15);
+    return y + 4;
 }
 
 /* Many cells become one picture: a page of 40,000 rectangles is slow everywhere. Each cell takes several pixels, so

@@ -65,6 +65,8 @@ double canvas_note(canvas *c, const rg_record_map *m, double x, double y);
 
 /* The drawings. */
 rg_status draw_matrix(canvas *c, const rg_record_map *m);
+/* A comparison: the two maps before `m`, and m, their difference. */
+rg_status draw_beside(canvas *c, const rg_record_map *m);
 rg_status draw_grid(canvas *c, const rg_record_map *m); /* NULL: every attention of the record */
 rg_status draw_links(canvas *c, const rg_record_map *m);
 rg_status draw_picture(canvas *c, const rg_record_map *m);

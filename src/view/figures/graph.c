@@ -2,6 +2,7 @@
  * (Fruchterman and Reingold 1991), from a circle, so that the same graph is drawn the same. A graph of more than 120
  * nodes is cut to the neighbourhood of the node with most weight. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "canvas.h"
@@ -137,7 +138,17 @@ static void draw_edge(canvas *c, point a, point b, double radius, double strengt
     cairo_fill(c->cr);
 }
 
-static void draw_node(canvas *c, point at, double radius, double self)
+/* "8 (0)": the class between brackets at the end of a name; -1: none. */
+static int class_of(const char *text)
+{
+    const char *open = strrchr(text, '(');
+    char       *end;
+    if (!open) return -1;
+    const long k = strtol(open + 1, &end, 10);
+    return end > open + 1 && *end == ')' && !end[1] && k >= 0 && k < 1000000 ? (int)k : -1;
+}
+
+static void draw_node(canvas *c, point at, double radius, double self, rgb fill)
 {
     if (self > 0) { /* what the node gives itself, as a ring */
         canvas_colour(c, c->accent, 0.25 + 0.75 * self);
@@ -145,7 +156,7 @@ static void draw_node(canvas *c, point at, double radius, double self)
         cairo_arc(c->cr, at.x, at.y, radius + 2.5, 0, 2 * G_PI);
         cairo_stroke(c->cr);
     }
-    canvas_colour(c, c->ground, 1);
+    canvas_colour(c, fill, 1);
     cairo_arc(c->cr, at.x, at.y, radius, 0, 2 * G_PI);
     cairo_fill_preserve(c->cr);
     canvas_colour(c, c->ink, 1);
@@ -154,12 +165,30 @@ static void draw_node(canvas *c, point at, double radius, double self)
 }
 
 /* The name with a rim of ground around it, so that edges behind do not cross out its letters. */
-static void draw_name(canvas *c, point at, double radius, const char *text)
+static void draw_name(canvas *c, point at, const char *text)
 {
     for (int k = 0; k < 8; k++)
-        canvas_text(c, at.x + 1.1 * cos(k * G_PI / 4), at.y + radius + 9 + 1.1 * sin(k * G_PI / 4), CENTRE, text, 9,
-                    c->ground, 90);
-    canvas_text(c, at.x, at.y + radius + 9, CENTRE, text, 9, c->ink, 90);
+        canvas_text(c, at.x + 1.1 * cos(k * G_PI / 4), at.y + 1.1 * sin(k * G_PI / 4), CENTRE, text, 9, c->ground, 90);
+    canvas_text(c, at.x, at.y, CENTRE, text, 9, c->ink, 90);
+}
+
+/* Where the middle of a name of that half width stands: of sixteen directions the one farthest from every edge of the
+ * node; below it where there are none. */
+static point name_place(const canvas *c, const net *n, size_t i, double radius, double half)
+{
+    double best = -1, turn = G_PI / 2;
+    for (int k = 0; k < 16; k++) {
+        const double t = G_PI / 2 + k * G_PI / 8;
+        double       least = 2;
+        for (size_t e = 0; e < n->m->edges; e++) {
+            const long a = n->drawn[n->m->from[e]], b = n->drawn[n->m->to[e]], other = a == (long)i ? b : b == (long)i ? a : -1;
+            if (other < 0 || other == (long)i || n->m->weights[e] < c->options->threshold) continue;
+            const double way = atan2(n->at[other].y - n->at[i].y, n->at[other].x - n->at[i].x);
+            least = fmin(least, fabs(remainder(t - way, 2 * G_PI)));
+        }
+        if (least > best + 1e-9) best = least, turn = t;
+    }
+    return (point){ n->at[i].x + cos(turn) * (radius + 8 + half), n->at[i].y + sin(turn) * (radius + 12) };
 }
 
 /* Names, those of the nodes with most weight first; one that would lie on another is left out. */
@@ -173,7 +202,11 @@ static void draw_names(canvas *c, const net *n, const rg_labels *l, double radiu
         if (a >= 0) weight[a] += (double)n->m->weights[e];
         if (b >= 0) weight[b] += (double)n->m->weights[e];
     }
-    for (size_t i = 0; i < n->count; i++) half[i] = fmin(90, canvas_measure(c, l->text[n->node[i]], 9).width) / 2;
+    point place[MOST_NODES];
+    for (size_t i = 0; i < n->count; i++) {
+        half[i] = fmin(90, canvas_measure(c, l->text[n->node[i]], 9).width) / 2;
+        place[i] = name_place(c, n, i, radius, half[i]);
+    }
     for (size_t k = 0; k < n->count; k++) {
         size_t next = n->count;
         for (size_t i = 0; i < n->count; i++)
@@ -181,10 +214,10 @@ static void draw_names(canvas *c, const net *n, const rg_labels *l, double radiu
         done[next] = true;
         bool free_place = true;
         for (size_t i = 0; i < n->count && free_place && n->count > 24; i++)
-            free_place = !named[i] || fabs(n->at[i].y - n->at[next].y) > 10 ||
-                         fabs(n->at[i].x - n->at[next].x) > half[i] + half[next] + 2;
+            free_place = !named[i] || fabs(place[i].y - place[next].y) > 10 ||
+                         fabs(place[i].x - place[next].x) > half[i] + half[next] + 2;
         named[next] = free_place;
-        if (free_place) draw_name(c, n->at[next], radius, l->text[n->node[next]]);
+        if (free_place) draw_name(c, place[next], l->text[n->node[next]]);
     }
 }
 
@@ -198,7 +231,7 @@ rg_status draw_graph(canvas *c, const rg_record_map *m)
     rg_status        status;
 
     if (!subtitle) return RG_ENOMEM;
-    y = canvas_heading(c, c->record->title, subtitle) + 8;
+    y = canvas_heading(c, c->record->title, subtitle) + 22;
     rg_free(subtitle);
     if (!m->from || m->row_labels != m->col_labels)
         return rg_fail(RG_EINVAL, "map %s is not a graph: it needs edges between nodes of one list", m->name);
@@ -220,8 +253,11 @@ rg_status draw_graph(canvas *c, const rg_record_map *m)
         if (a == b) self[a] += m->weights[e];
         else draw_edge(c, n.at[a], n.at[b], radius, fmax(0, (double)m->weights[e]) / top);
     }
-    for (size_t i = 0; i < n.count; i++)
-        draw_node(c, n.at[i], radius, fmin(1, (double)self[i] / top));
+    for (size_t i = 0; i < n.count; i++) {
+        const int class = class_of(l->text[n.node[i]]);
+        draw_node(c, n.at[i], radius, fmin(1, (double)self[i] / top),
+                  class < 0 ? c->ground : canvas_series(c, (size_t)class));
+    }
     draw_names(c, &n, l, radius);
     rg_free(n.drawn);
     c->width = x + size + 34 + MARGIN;

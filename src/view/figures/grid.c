@@ -31,44 +31,82 @@ static rg_status measure(block *out, const rg_record *r, const rg_record_map *m)
                    MOST_SIDE);
 }
 
-static rg_status draw_small(canvas *c, const rg_record_map *m, double x, double y, double w, double h)
+static rg_status draw_small(canvas *c, const rg_record_map *m, double x, double y, double w, double h, double top)
 {
     float *weights = NULL;
 
     RG_TRY(rg_map_dense(&weights, m, MOST_CELLS));
-    canvas_cells(c, x, y, w / (double)m->cols, h / (double)m->rows, weights, m->rows, m->cols, map_top(m));
+    canvas_cells(c, x, y, w / (double)m->cols, h / (double)m->rows, weights, m->rows, m->cols, top);
     rg_free(weights);
     return RG_OK;
+}
+
+/* Words stand at the left of the first map of a row of maps and above the first row, where they can be read. */
+enum { READABLE = 7 };
+
+static double words_beside(canvas *c, const rg_labels *l, double cell)
+{
+    double width = 0;
+
+    for (size_t i = 0; cell >= READABLE && i < l->count; i++)
+        width = fmax(width, fmin(60, canvas_measure(c, l->text[i], 6.5).width));
+    return width;
+}
+
+/* The largest weight of a block: its maps share one scale. */
+static double block_top(const rg_record *r, const rg_record_map *m, double *low)
+{
+    double top = 1e-9;
+
+    *low = 0;
+    for (size_t i = 0; i < r->maps; i++) {
+        if (!belongs(&r->map[i], m)) continue;
+        top = fmax(top, map_top(&r->map[i]));
+        *low = fmin(*low, map_low(&r->map[i]));
+    }
+    if (*low < 0) *low = -top;
+    return top;
 }
 
 /* With its upper left corner at (MARGIN, *y); maps are `w` points wide. *y moves below it. */
 static rg_status draw_block(canvas *c, const block *b, double *y, double w)
 {
     const rg_record_map *m = b->first;
-    const double         h = w * fmin(2, fmax(0.5, (double)m->rows / (double)m->cols)), x = MARGIN + 26, top = *y + 14;
-    char                 text[32];
+    const rg_labels     *rows = &c->record->labels[m->row_labels], *cols = &c->record->labels[m->col_labels];
+    const double h = w * fmin(2, fmax(0.5, (double)m->rows / (double)m->cols)), down = h / (double)m->rows,
+                 across = w / (double)m->cols, side = words_beside(c, rows, down), high = words_beside(c, cols, across);
+    const double x = MARGIN + 26 + side, top = *y + 14 + high;
+    double       low, most = block_top(c->record, m, &low);
+    char         text[32];
 
     for (int head = 0; head < b->heads; head++) {
         snprintf(text, sizeof text, "head %d", head);
-        canvas_text(c, x + head * (w + GAP) + w / 2, top - 8, CENTRE, text, 8.5, c->dim, 0);
+        canvas_text(c, x + head * (w + GAP) + w / 2, top - high - 8, CENTRE, text, 8.5, c->dim, 0);
+        for (size_t j = 0; high > 0 && j < m->cols; j++)
+            canvas_turned(c, x + head * (w + GAP) + ((double)j + 0.5) * across, top - 3, -G_PI / 2, cols->text[j], 6.5,
+                          c->dim, 60);
     }
     for (int layer = 0; layer < b->layers; layer++) {
         snprintf(text, sizeof text, "layer %d", layer);
         canvas_turned(c, MARGIN + 8, top + layer * (h + GAP) + h / 2 + canvas_measure(c, text, 8.5).width / 2,
                       -G_PI / 2, text, 8.5, c->dim, 0);
+        for (size_t i = 0; side > 0 && i < m->rows; i++)
+            canvas_text(c, x - 3, top + layer * (h + GAP) + ((double)i + 0.5) * down, RIGHT, rows->text[i], 6.5, c->dim,
+                        60);
     }
     for (size_t i = 0; i < c->record->maps; i++) {
         const rg_record_map *a = &c->record->map[i];
         if (belongs(a, m))
             RG_TRY(draw_small(c, a, x + (a->head > 0 ? a->head : 0) * (w + GAP),
-                              top + (a->layer > 0 ? a->layer : 0) * (h + GAP), w, h));
+                              top + (a->layer > 0 ? a->layer : 0) * (h + GAP), w, h, most));
     }
-    c->width = fmax(c->width, x + b->heads * (w + GAP) - GAP + MARGIN);
-    *y = top + b->layers * (h + GAP) - GAP;
+    const double end = x + b->heads * (w + GAP) - GAP, tall = b->layers * (h + GAP) - GAP;
+    c->width = fmax(c->width, end + 12 + canvas_scale(c, end + 12, top, fmin(90, fmax(40, tall)), low, most) + MARGIN);
+    *y = top + fmax(44, tall);
     return RG_OK;
 }
 
-static double map_width(int heads) { return heads > 12 ? 46 : heads > 6 ? 64 : 92; }
+static double map_width(int heads) { return heads > 12 ? 52 : heads > 6 ? 84 : 110; }
 
 static rg_status draw_one(canvas *c, const rg_record_map *m)
 {

@@ -1,5 +1,5 @@
-/* matrix.c - one map with its words (as figure 3 of Bahdanau, Cho, Bengio 2015), with its numbers when they are
- * asked for. */
+/* matrix.c - one map with its words (as figure 3 of Bahdanau, Cho, Bengio 2015), with its numbers when they are asked
+ * for; two maps and their difference. */
 #include <math.h>
 #include <string.h>
 
@@ -57,25 +57,22 @@ static void write_numbers(canvas *c, const float *w, size_t rows, size_t cols, d
         }
 }
 
-rg_status draw_matrix(canvas *c, const rg_record_map *m)
+/* With its words and scale, the upper left corner at (*x, *y); they become the lower right one. */
+static rg_status place_matrix(canvas *c, const rg_record_map *m, double *at_x, double *at_y)
 {
     const rg_labels *rows = &c->record->labels[m->row_labels], *cols = &c->record->labels[m->col_labels];
-    double top = map_top(m), cell = cell_size(m->rows > m->cols ? m->rows : m->cols), size, side, high, tall, x, y, w,
-           h;
-    char            *subtitle = map_subtitle(m);
-    float           *weights = NULL;
+    double top = map_top(m), cell = cell_size(m->rows > m->cols ? m->rows : m->cols), size, side, high, tall, x,
+           y = *at_y, w, h;
+    float *weights = NULL;
 
-    if (!subtitle) return RG_ENOMEM;
     if (c->options->numbers && m->cols <= 24) cell = 24;
     tall = m->rows <= 12 && cell < 16 ? 16 : cell; /* a few long rows */
     size = cell < 12 ? 8 : fmin(10.5, cell * 0.62);
-    y = canvas_heading(c, c->record->title, subtitle);
-    rg_free(subtitle);
     RG_TRY(rg_map_dense(&weights, m, MOST_CELLS));
     side = widest(c, rows, size, 150);
     high = widest(c, cols, size, 130);
     high = cell < 12 ? high : high * sin(G_PI / 3.4) + size * 0.7;
-    x = MARGIN + side + 6;
+    x = *at_x + side + 6;
     y += high + 4;
     w = (double)m->cols * cell, h = (double)m->rows * tall;
     canvas_cells(c, x, y, cell, tall, weights, m->rows, m->cols, top);
@@ -85,8 +82,41 @@ rg_status draw_matrix(canvas *c, const rg_record_map *m)
     rg_free(weights);
     /* slanted words lean out over the last column; the scale stands clear of them */
     side = canvas_scale(c, x + w + 14, y, fmax(40, fmin(h, 160)), map_low(m), top);
-    c->width =
-        fmax(x + w + 14 + side, cell < 12 ? 0 : x + w - cell + widest(c, cols, size, 130) * cos(G_PI / 3.4)) + MARGIN;
-    c->height = canvas_note(c, m, MARGIN, y + fmax(h, 44) + 4) + MARGIN;
+    *at_x = fmax(x + w + 14 + side, cell < 12 ? 0 : x + w - cell + widest(c, cols, size, 130) * cos(G_PI / 3.4));
+    *at_y = canvas_note(c, m, *at_x > 0 ? x - widest(c, rows, size, 150) - 6 : x, y + fmax(h, 44) + 4);
+    return RG_OK;
+}
+
+rg_status draw_matrix(canvas *c, const rg_record_map *m)
+{
+    char  *subtitle = map_subtitle(m);
+    double x = MARGIN, y;
+
+    if (!subtitle) return RG_ENOMEM;
+    y = canvas_heading(c, c->record->title, subtitle);
+    rg_free(subtitle);
+    RG_TRY(place_matrix(c, m, &x, &y));
+    c->width = x + MARGIN;
+    c->height = y + MARGIN;
+    return RG_OK;
+}
+
+rg_status draw_beside(canvas *c, const rg_record_map *m)
+{
+    double x = MARGIN, top = canvas_heading(c, c->record->title, ""), low = top;
+
+    for (int k = 2; k >= 0; k--) {
+        double y = top + 14, left = x;
+        char  *subtitle = map_subtitle(m - k);
+        if (!subtitle) return RG_ENOMEM;
+        canvas_text(c, x, top + 5, LEFT, subtitle, 9, c->dim, 0);
+        left += canvas_measure(c, subtitle, 9).width;
+        rg_free(subtitle);
+        RG_TRY(place_matrix(c, m - k, &x, &y));
+        x = fmax(fmax(x, left), c->heading > x && (m - k)->faith.measured ? c->heading : 0) + 24;
+        low = fmax(low, y);
+    }
+    c->width = x - 24 + MARGIN;
+    c->height = low + MARGIN;
     return RG_OK;
 }

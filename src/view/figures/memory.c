@@ -8,7 +8,7 @@
 
 #define MOST_CELLS ((size_t)1 << 24)
 #define USED       0.05f /* of a head's weight makes a slot worth showing */
-#define GAP        30.0
+#define GAP        74.0 /* for the scales of the left column, and the numbers of slots */
 
 typedef struct {
     size_t low, count; /* shown: low and following, around the ring */
@@ -16,6 +16,7 @@ typedef struct {
 
 typedef struct {
     double cell, row, x[2], y[2]; /* width of a step, height of a row; where the two columns stand */
+    double wide[2];               /* of their scales                                               */
     size_t steps, answer;         /* the first step that is asked for an answer                    */
     range  slots;
 } sheet;
@@ -84,12 +85,25 @@ static rg_status draw_panel(canvas *c, sheet *s, int side, const char *name, con
         least = fminf(least, across[i]);
         most = fmaxf(most, fabsf(across[i]));
     }
-    for (size_t i = 0; least < 0 && i < rows * m->rows; i++)
-        across[i] = two_ways ? (across[i] + most) / 2 : fabsf(across[i]);
+    const double low = least < 0 && two_ways ? -(double)most : 0;
+    for (size_t i = 0; least < 0 && !two_ways && i < rows * m->rows; i++) across[i] = fabsf(across[i]);
     canvas_text(c, s->x[side], s->y[side], LEFT, name, 9.5, c->ink, 0);
     s->y[side] += 9;
     const double top = s->y[side], h = (double)rows * row;
     canvas_cells(c, s->x[side], top, s->cell, row, across, rows, m->rows, (double)most);
+    s->wide[side] = fmax(s->wide[side], canvas_scale(c, s->x[side] + (double)m->rows * s->cell + 6, top, fmax(24, fmin(h, 60)), low, (double)most) + 6);
+    if (is_head(c, m) && shown.low + rows > m->cols) { /* behind the last slot the first comes again */
+        const double y = top + (double)(m->cols - shown.low) * row, x = s->x[side], dx = (double)m->rows * s->cell;
+        canvas_colour(c, c->accent, 1);
+        cairo_set_line_width(c->cr, 0.9);
+        for (double u = 0; u + 6 <= dx; u += 6) {
+            cairo_move_to(c->cr, x + u, y);
+            cairo_line_to(c->cr, x + u + 1.5, y - 1.6);
+            cairo_line_to(c->cr, x + u + 4.5, y + 1.6);
+            cairo_line_to(c->cr, x + u + 6, y);
+        }
+        cairo_stroke(c->cr);
+    }
     if (is_head(c, m)) {
         const rg_labels *l = &c->record->labels[m->col_labels];
         const size_t     every = row * 5 >= 9 ? 5 : row * 10 >= 9 ? 10 : 50;
@@ -108,7 +122,7 @@ static rg_status draw_panel(canvas *c, sheet *s, int side, const char *name, con
         cairo_stroke(c->cr);
         cairo_set_dash(c->cr, NULL, 0, 0);
     }
-    s->y[side] += h + 14;
+    s->y[side] += fmax(h, 26) + 14;
     rg_free(across);
     rg_free(weights);
     return RG_OK;
@@ -160,7 +174,7 @@ rg_status draw_memory(canvas *c, const rg_record_map *m)
     s.row = fmin(9, fmax(3, s.cell));
     RG_TRY(used_slots(&s.slots, c, m->cols));
     s.y[0] = s.y[1] =
-        canvas_heading(c, c->record->title, "time across; where numbers may be negative, the middle colour is 0") + 8;
+        canvas_heading(c, c->record->title, "time across; a wavy line is where the memory's slots begin again") + 8;
     s.x[0] = MARGIN + 18;
     s.x[1] = s.x[0] + (double)s.steps * s.cell + GAP;
     const double slot = (double)s.slots.count * s.row > 400 ? 400 / (double)s.slots.count : s.row;
@@ -174,7 +188,7 @@ rg_status draw_memory(canvas *c, const rg_record_map *m)
     RG_TRY(draw_all(c, &s, 1, "read", "Read weights, slot by slot", slot));
     draw_times(c, &s, 0);
     draw_times(c, &s, 1);
-    c->width = s.x[1] + (double)s.steps * s.cell + MARGIN;
+    c->width = s.x[1] + (double)s.steps * s.cell + s.wide[1] + MARGIN;
     c->height = fmax(s.y[0], s.y[1]) + 8 + MARGIN;
     return RG_OK;
 }

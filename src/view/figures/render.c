@@ -69,6 +69,7 @@ static rg_status draw_body(canvas *c, const rg_record *r, const rg_figure_option
     if (!m) return rg_fail(RG_EINVAL, "the record has no map to draw");
     if (!m->rows || !m->cols)
         return rg_fail(RG_EINVAL, "map %s is %zu x %zu: nothing to draw", m->name, m->rows, m->cols);
+    if (o->style == RG_FIGURE_AUTO && index >= 2 && strncmp(m->name, "difference: ", 12) == 0) return draw_beside(c, m);
     switch (style) {
     case RG_FIGURE_GRID: return draw_grid(c, o->map < r->maps ? m : NULL);
     case RG_FIGURE_LINKS: return draw_links(c, m);

@@ -86,9 +86,11 @@ function current() {
     else w = weightsOf(m);
   }
   let top = 1e-9;
-  if (w) for (let i = 0; i < w.length; i++) { if (w[i] > top) top = w[i]; }
+  let low = 0;
+  if (w) for (let i = 0; i < w.length; i++) { const v = w[i]; if (v > top) top = v; else if (v < low) low = v; }
   else for (const e of m.weights.edges) if (e[2] > top) top = e[2];
-  const c = { w, rows: rowsOf(m), cols: colsOf(m), top, map: m, rowName: record.labels[m.rows].name, colName: record.labels[m.cols].name };
+  if (-low > top) top = -low;
+  const c = { w, low: low < -0.002 * top ? -top : 0, rows: rowsOf(m), cols: colsOf(m), top, map: m, rowName: record.labels[m.rows].name, colName: record.labels[m.cols].name };
   if (memo.size > 24) memo.clear();
   memo.set(key, c);
   return c;

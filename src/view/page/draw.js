@@ -2,6 +2,8 @@
 const stops = {
   light: [[255, 255, 255], [225, 236, 247], [180, 211, 236], [112, 174, 217], [52, 126, 186], [17, 77, 143], [8, 36, 78]],
   dark: [[22, 24, 31], [45, 33, 82], [94, 38, 126], [165, 48, 122], [226, 83, 92], [250, 158, 94], [253, 240, 190]],
+  lightBelow: [[255, 255, 255], [252, 231, 224], [248, 198, 182], [236, 143, 120], [209, 86, 71], [158, 36, 44], [88, 10, 28]], /* weights below 0 */
+  darkBelow: [[22, 24, 31], [24, 44, 76], [26, 75, 116], [37, 118, 150], [80, 166, 180], [148, 211, 213], [222, 246, 240]],
 };
 const base = $('base'), over = $('over'), tip = $('tip');
 const theme = () => document.documentElement.dataset.theme === 'dark' ? 'dark' : 'light';
@@ -10,15 +12,15 @@ const font = px => px + 'px "Noto Sans",system-ui,"Liberation Sans",sans-serif';
 const V = { zoom: 1, tall: 1, x: 0, y: 0, left: 0, top: 0, cell: 1, wide: 0, high: 0, dpr: 1, image: null, imageKey: '', fg: '', dim: '', accent: '', bg: '' };
 
 function ramp(t) {
-  const at = Math.min(Math.max(t, 0), 1) * 6, i = Math.min(at | 0, 5), a = stops[theme()][i], b = stops[theme()][i + 1];
+  const s = stops[t < 0 ? theme() + 'Below' : theme()], at = Math.min(Math.abs(t), 1) * 6, i = Math.min(at | 0, 5), a = s[i], b = s[i + 1];
   return a.map((v, k) => Math.round(v + (b[k] - v) * (at - i)));
 }
 const css = t => 'rgb(' + ramp(t) + ')';
 
-/* 256 colours as 32-bit pixels. */
+/* Colours of -255 .. 255 as 32-bit pixels, those of 0 at 255. */
 function table() {
-  const t = new Uint32Array(256);
-  for (let i = 0; i < 256; i++) { const [r, g, b] = ramp(i / 255); t[i] = 0xff000000 | b << 16 | g << 8 | r; }
+  const t = new Uint32Array(511);
+  for (let i = -255; i < 256; i++) { const [r, g, b] = ramp(i / 255); t[i + 255] = 0xff000000 | b << 16 | g << 8 | r; }
   return t;
 }
 
@@ -29,14 +31,14 @@ function heat(w, rows, cols, top, low, most) {
   c.width = n; c.height = h;
   const x = c.getContext('2d'), image = x.createImageData(n, h), pixels = new Uint32Array(image.data.buffer), t = table(), k = 255 / top;
   if (down === 1 && across === 1) {
-    for (let i = 0; i < pixels.length; i++) { const v = w[i]; pixels[i] = t[v < low ? 0 : v * k > 255 ? 255 : v * k | 0]; }
+    for (let i = 0; i < pixels.length; i++) { const v = w[i]; pixels[i] = t[255 + (Math.abs(v) < low ? 0 : v * k > 255 ? 255 : v * k < -255 ? -255 : v * k | 0)]; }
   } else {
-    const level = new Uint8Array(n * h);
+    const level = new Int16Array(n * h);
     for (let i = 0; i < rows; i++) {
       const to = (i / down | 0) * n, from = i * cols;
-      for (let j = 0; j < cols; j++) { const v = w[from + j], l = v < low ? 0 : v * k | 0, p = to + (j / across | 0); if (l > level[p]) level[p] = l; }
+      for (let j = 0; j < cols; j++) { const v = w[from + j], l = Math.abs(v) < low ? 0 : v * k | 0, p = to + (j / across | 0), o = level[p]; if (l > o ? l > -o : -l > o) level[p] = l; }
     }
-    for (let i = 0; i < pixels.length; i++) pixels[i] = t[level[i]];
+    for (let i = 0; i < pixels.length; i++) pixels[i] = t[255 + Math.max(-255, Math.min(255, level[i]))];
   }
   x.putImageData(image, 0, 0);
   return c;
@@ -176,7 +178,7 @@ function paintPicture(x, c) {
   for (const v of soft) top = Math.max(top, v);
   shade.width = shade.height = fine;
   const s = shade.getContext('2d'), image = s.createImageData(fine, fine);
-  soft.forEach((v, i) => { image.data[4 * i + 3] = 205 * (1 - (v / top) ** 0.8); });
+  soft.forEach((v, i) => { image.data[4 * i + 3] = 205 * (1 - Math.max(0, v / top) ** 0.8); });
   s.putImageData(image, 0, 0);
   x.save(); x.beginPath(); x.rect(left, 0, w, h); x.clip(); x.imageSmoothingEnabled = true; x.imageSmoothingQuality = 'high';
   x.drawImage(shade, -w / fine + left, -h / fine, w + 2 * w / fine, h + 2 * h / fine); x.restore(); /* the rim of a smoothed picture fades: leave it outside */

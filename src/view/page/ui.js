@@ -37,8 +37,44 @@ function refresh(reset) {
   layout(); clampView(); paint(); describe(); words(); details();
   document.querySelectorAll('#heads button').forEach(b => b.setAttribute('aria-pressed', S.combine === 'one' && +b.dataset.layer === S.layer && +b.dataset.head === S.head));
   const c = current(), x = $('ramp').getContext('2d');
-  for (let i = 0; i < 160; i++) { x.fillStyle = css(i / 159); x.fillRect(i, 0, 1, 10); }
-  $('ramp-text').textContent = '0 – ' + c.top.toFixed(3) + ' · ' + c.rows.length + ' × ' + c.cols.length;
+  for (let i = 0; i < 160; i++) { x.fillStyle = css(c.low < 0 ? i / 79.5 - 1 : i / 159); x.fillRect(i, 0, 1, 10); }
+  $('ramp-text').textContent = (c.low < 0 ? c.low.toFixed(3) : '0') + ' – ' + c.top.toFixed(3) + ' · ' + c.rows.length + ' × ' + c.cols.length;
+  $('faith').textContent = S.combine === 'one' ? faithfulness(c.map.faithfulness) : '';
+  beside();
+}
+
+/* The line under a map. */
+function faithfulness(f) {
+  if (!f) return '';
+  const text = 'faithfulness: rank correlation with occlusion ' + f.rank.toFixed(2);
+  if (!f.k) return text;
+  return text + '; log p falls by ' + f.drop.toFixed(2) + ' without the ' + (f.k === 1 ? 'strongest input' : f.k + ' strongest inputs') + ', by ' + f.random.toFixed(2) + ' without ' + (f.k === 1 ? 'a random one' : 'random ones');
+}
+
+/* Two models or two inputs: both maps and their difference at a glance, each with its words and its own scale. A click shows one large. */
+function beside() {
+  const name = S.name.replace(/^(A|B|difference): /, ''), three = name === S.name ? [] : ['A: ', 'B: ', 'difference: '].flatMap(p => record.maps.filter(m => m.name === p + name && field(m, 'layer') === S.layer && field(m, 'head') === S.head).slice(0, 1));
+  $('beside').hidden = three.length < 3;
+  $('beside').replaceChildren(...(three.length < 3 ? [] : three).map(m => {
+    const w = weightsOf(m), r = rowsOf(m), n = colsOf(m), cell = Math.max(2, Math.min(22, 300 / Math.max(r.length, n.length))), named = cell >= 9;
+    const canvas = make('canvas', {}), x = canvas.getContext('2d'), dpr = V.dpr;
+    let top = 1e-9;
+    for (const v of w) if (Math.abs(v) > top) top = Math.abs(v);
+    x.font = font(11);
+    const left = named ? longest(x, r, 110) + 8 : 2, up = named ? longest(x, n, 90) * 0.8 + 14 : 2, wide = left + n.length * cell + (named ? 40 : 2), high = up + r.length * cell + 2;
+    canvas.width = wide * dpr; canvas.height = high * dpr; canvas.style.width = wide + 'px'; canvas.style.height = high + 'px';
+    x.scale(dpr, dpr); x.imageSmoothingEnabled = false;
+    x.drawImage(heat(w, r.length, n.length, top, 0, 1 << 14), left, up, n.length * cell, r.length * cell);
+    x.strokeStyle = V.dim; x.strokeRect(left, up, n.length * cell, r.length * cell);
+    x.fillStyle = V.fg; x.font = font(11); x.textBaseline = 'middle'; x.textAlign = 'right';
+    if (named) r.forEach((t, i) => x.fillText(shown(t), left - 4, up + (i + 0.5) * cell, left - 4));
+    x.textAlign = 'left';
+    if (named) n.forEach((t, j) => { x.save(); x.translate(left + (j + 0.5) * cell, up - 4); x.rotate(-0.96); x.fillText(shown(t), 0, 0, 100); x.restore(); });
+    const b = make('button', { type: 'button', title: m.name }, make('b', { textContent: m.name }), canvas, make('i', { textContent: '± ' + top.toFixed(3) }));
+    b.setAttribute('aria-pressed', m.name === S.name);
+    b.onclick = () => { S.name = m.name; refresh(true); };
+    return b;
+  }));
 }
 
 function caption() {
@@ -151,7 +187,7 @@ function pointers() {
 }
 
 /* Words under the picture: buttons, so that they can be reached by key and read aloud. */
-let chips = [], chipsOf = null;
+let chips = [], chipsOf = null, remover = null;
 const chipsMost = 300;
 function words() {
   const c = current();
@@ -162,6 +198,13 @@ function words() {
     e.onmouseenter = e.onfocus = () => { if (!S.held) point(...at()); };
     e.onmouseleave = e.onblur = () => { if (!S.held && S.view !== 'picture') point(-1, -1); };
     e.onclick = () => { S.held = !S.held; point(...at()); if (S.held) centreOn(i); };
+    if (side === 'c' && remover && c.colName === 'source' && t !== '</s>') { /* served: without this word */
+      const x = make('button', { className: 'cut', type: 'button', textContent: '×', title: 'Without ' + t });
+      x.setAttribute('aria-label', 'Without ' + t);
+      x.onclick = () => remover(i, c.cols);
+      chips.push({ e, side, i });
+      return make('span', { className: 'word' }, e, x);
+    }
     chips.push({ e, side, i });
     return e;
   }));
@@ -210,7 +253,7 @@ function glance() {
       b.onclick = () => { S.layer = layer; S.head = field(m, 'head'); S.combine = 'one'; refresh(); };
       jobs.push(() => {
         const w = weightsOf(m); let top = 1e-9;
-        for (let i = 0; i < w.length; i++) if (w[i] > top) top = w[i];
+        for (let i = 0; i < w.length; i++) if (Math.abs(w[i]) > top) top = Math.abs(w[i]);
         const image = heat(w, r, n, top, 0, 2 * most);
         canvas.width = image.width; canvas.height = image.height; canvas.getContext('2d').drawImage(image, 0, 0);
       });
@@ -288,6 +331,13 @@ function wire() {
   pointers();
 }
 
+/* The map that an answer was explained by (docs/explaining.md); of a comparison the difference. */
+function askedFor() {
+  const two = record.kind === 'comparison', methods = /^(difference: )?(attention|rollout|gradient|input-gradient|integrated|zeroing|occlusion)( against .*)?$/;
+  const found = record.maps.find(m => field(m, 'head') < 0 && field(m, 'layer') < 0 && methods.test(m.name) && m.name.startsWith('difference: ') === two) || (two && record.maps.find(m => m.name.startsWith('difference: ')));
+  return found && found.name;
+}
+
 /* A record arrives: from the page itself, or from the server. */
 function load(r) {
   record = r; decoded = []; memo = new Map(); pictures.clear(); chipsOf = null; glanceOf = ''; V.imageKey = '';
@@ -299,7 +349,8 @@ function load(r) {
   $('viewer').hidden = !record.maps.length;
   if (!record.maps.length) return;
   const l = record.labels[record.maps[0].cols];
-  S.name = (record.maps.find(m => m.hypothesis === undefined || m.hypothesis === S.hyp) || record.maps[0]).name; S.step = S.layer = S.head = -2;
+  const kept = record.maps.some(m => m.name === S.name) && remover ? S.name : null; /* another text in the box: the same kind of map */
+  S.name = kept || askedFor() || (record.maps.find(m => m.hypothesis === undefined || m.hypothesis === S.hyp) || record.maps[0]).name; S.step = S.layer = S.head = -2;
   S.view = l.picture && l.boxes ? 'picture' : isGraph(record.maps[0]) ? 'graph' : isMemory(record.maps[0]) ? 'memory' : S.view === 'links' ? 'links' : 'matrix';
   G.centre = -1; G.key = '';
   refresh(true);
