@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "regard/explain.h"
+#include "regard/view.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -475,6 +476,78 @@ static void records_hold_the_maps_and_how_faithful_they_are(void **state)
     assert_non_null(strstr(rg_message(), "faithfulness"));
 }
 
+/* "the red house" and "the white house": what both have is subtracted, the rest counts 0 on the other side. */
+static void two_records_stand_side_by_side(void **state)
+{
+    (void)state;
+    static const char *const in[2][3] = { { "the", "red", "house" }, { "the", "white", "house" } };
+    static const rg_real     w[2][3] = { { 1, 2, 3 }, { 5, 7, 11 } };
+    static const char *const all[] = { "the", "red", "white", "house" };
+    static const float       apart[] = { 4, -2, 7, 8 };
+    const rg_map_place       place = { "occlusion", -1, -1, -1, -1 };
+    const char              *class = "noun";
+    rg_record               *r[2], *both;
+    for (size_t i = 0; i < 2; i++) {
+        size_t rows, cols;
+        ok(rg_record_new(&r[i], in[i][1], "class"));
+        ok(rg_record_add_labels(&cols, r[i], "words", RG_LABEL_TOKEN, in[i], 3));
+        ok(rg_record_add_labels(&rows, r[i], "class", RG_LABEL_TOKEN, &class, 1));
+        ok(rg_record_add_map(NULL, r[i], place, rows, cols, w[i], 3));
+    }
+    ok(rg_record_beside(&both, r[0], r[1]));
+    assert_int_equal(both->maps, 3);
+    assert_string_equal(both->map[0].name, "A: occlusion");
+    assert_string_equal(both->map[1].name, "B: occlusion");
+    assert_string_equal(both->map[2].name, "difference: occlusion");
+    assert_int_equal(both->map[2].cols, 4);
+    for (size_t j = 0; j < 4; j++) {
+        bool found = false; /* red and white may change places */
+        for (size_t k = 0; k < 4; k++)
+            found = found || (strcmp(both->labels[both->map[2].col_labels].text[j], all[k]) == 0 &&
+                              both->map[2].weights[j] == apart[k]);
+        assert_true(found);
+    }
+    assert_float_equal(both->map[1].weights[2], 11, 0);
+    rg_record_free(both);
+    r[1]->map[0].name[0] = 'O';
+    assert_int_equal(rg_record_beside(&both, r[0], r[1]), RG_EMATCH);
+    rg_record_free(r[0]);
+    rg_record_free(r[1]);
+}
+
+/* Ten words by ten fit a window of 24 lines, words and all; a light terminal has light colours. */
+static void maps_fit_the_window(void **state)
+{
+    (void)state;
+    static const char *const words[] = { "the", "old", "doctor", "that", "sings", "is", "behind", "her", "dog", "." };
+    rg_terminal_options      o = RG_TERMINAL_OPTIONS_DEFAULT;
+    const rg_map_place       place = { "occlusion", -1, -1, -1, -1 };
+    rg_real                  w[100] = { 0 };
+    rg_record               *r;
+    char                    *text;
+    size_t                   list, lines = 0;
+    for (size_t i = 0; i < 10; i++) w[11 * i] = i % 3 ? 1 : -1;
+    ok(rg_record_new(&r, "a title", "translation"));
+    ok(rg_record_add_text(r, "source", "the old doctor", 0, false));
+    ok(rg_record_add_labels(&list, r, "words", RG_LABEL_TOKEN, words, 10));
+    ok(rg_record_add_map(NULL, r, place, list, list, w, 10));
+    rg_record_set_faithfulness(r, 0, (rg_faithfulness){ true, 0.5f, 2, 1, 0.25f });
+    o.height = 24;
+    ok(rg_terminal_draw(&text, r, 0, &o));
+    for (const char *c = text; *c; c++) lines += *c == '\n';
+    assert_in_range(lines, 16, 24);
+    assert_non_null(strstr(text, "behind "));
+    assert_non_null(strstr(text, "falls by 1.00 without"));
+    assert_non_null(strstr(text, "%%")); /* below 0 */
+    rg_free(text);
+    o.colour = RG_COLOUR_24BIT;
+    o.light = true;
+    ok(rg_terminal_draw(&text, r, 0, &o));
+    assert_non_null(strstr(text, "48;2;255;255;255")); /* paper */
+    rg_free(text);
+    rg_record_free(r);
+}
+
 static void wrong_questions_are_refused(void **state)
 {
     (void)state;
@@ -511,6 +584,8 @@ int main(void)
         cmocka_unit_test(ranks_are_correlated_as_spearman_did),
         cmocka_unit_test(occlusion_is_faithful_and_its_opposite_is_not),
         cmocka_unit_test(records_hold_the_maps_and_how_faithful_they_are),
+        cmocka_unit_test(two_records_stand_side_by_side),
+        cmocka_unit_test(maps_fit_the_window),
         cmocka_unit_test(wrong_questions_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
