@@ -6,7 +6,8 @@
 #include "step.h"
 #include "system.h"
 
-static const size_t which[] = { BENCH_SMALL_DROPOUT, BENCH_SMALL, BENCH_BASE, BENCH_RNNSEARCH };
+static const size_t which[] = { BENCH_SMALL_DROPOUT, BENCH_SMALL, BENCH_BASE, BENCH_RNNSEARCH,
+                               BENCH_CONVS2S, BENCH_GNMT };
 enum { ROWS = sizeof which / sizeof *which };
 
 static void describe(bench_row *out, size_t row)

@@ -1,13 +1,13 @@
 """Peer of case_train.c: the same models, F.cross_entropy with label smoothing, Adam."""
 import torch
 import torch.nn.functional as F
-from systems import RnnSearch, Transformer
+from systems import ConvS2S, Gnmt, RnnSearch, Transformer
 
 
 def setup(p):
     torch.manual_seed(1)
-    recurrent = p["system"] == "rnnsearch"
-    m = (RnnSearch if recurrent else Transformer)(p)
+    recurrent = p["system"] in ("rnnsearch", "gnmt")
+    m = {"rnnsearch": RnnSearch, "gnmt": Gnmt, "convs2s": ConvS2S, "transformer": Transformer}[p["system"]](p)
     adam = torch.optim.Adam(m.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9)
     source, previous, target = (torch.randint(4, p["V"], (p["batch"], p["words"])) for _ in range(3))
     labels = (target.t() if recurrent else target).reshape(-1)

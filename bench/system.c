@@ -11,6 +11,12 @@
     (2 * 3.0 * u * (d + u) + 2.0 * u * u + 1.0 * u * u + 3.0 * u * (d + u + 2 * u) + 2.0 * d * (u + d + 2 * u) + \
      (double)V * d)
 
+/* a convolution of k d x 2 d in every layer, and a query in those of the decoder */
+#define CONVS2S(d, k, layers, V) (2 * layers * 2.0 * k * d * d + layers * 1.0 * d * d + (double)V * d)
+/* LSTMs of 4 u x (what goes in + u): 2 directions, then 2 u, u and u; d + u, then three of 2 u */
+#define GNMT(d, u, V)                                                                                                \
+    (4.0 * u * (2.0 * (d + u) + 3.0 * u + 2 * 2.0 * u + (d + 2.0 * u) + 3 * 3.0 * u) + 2.0 * u * u + (double)V * u)
+
 static const bench_system systems[BENCH_SYSTEMS] = {
     [BENCH_SMALL] = { "small", "transformer",
                       "dim-emb: 256\ntransformer-dim-ffn: 1024\ntransformer-heads: 4\nenc-depth: 3\ndec-depth: "
@@ -39,6 +45,12 @@ static const bench_system systems[BENCH_SYSTEMS] = {
                      "transformer-norm: pre\ntied-embeddings-all: true\n",
                      "\"d\": 128, \"ff\": 256, \"heads\": 4, \"layers\": 4, \"V\": 10000, \"dropout\": 0.3", 10000, 0,
                      TRANSFORMER(128, 256, 4, 10000) },
+    [BENCH_CONVS2S] = { "convs2s", "convs2s", "dim-emb: 256\nenc-depth: 4\ndec-depth: 4\nkernel: 3\ndropout: 0\n",
+                        "\"d\": 256, \"layers\": 4, \"k\": 3, \"V\": 8000, \"places\": 512", 8000, 64,
+                        CONVS2S(256, 3, 4, 8000) },
+    [BENCH_GNMT] = { "gnmt", "gnmt",
+                     "dim-emb: 256\ndim-rnn: 512\nenc-depth: 4\ndec-depth: 4\ndropout-rnn: 0\nlabel-smoothing: 0.1\n",
+                     "\"d\": 256, \"u\": 512, \"layers\": 4, \"V\": 8000", 8000, 64, GNMT(256, 512, 8000) },
 };
 
 const bench_system *bench_system_of(size_t which) { return &systems[which]; }

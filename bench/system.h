@@ -17,7 +17,7 @@ typedef struct bench_system {
     double      products; /* multiply-adds of a training step's forward pass for each target word; see system.c */
 } bench_system;
 
-enum { BENCH_SMALL, BENCH_BASE, BENCH_SMALL_DROPOUT, BENCH_RNNSEARCH, BENCH_TINY, BENCH_SYSTEMS };
+enum { BENCH_SMALL, BENCH_BASE, BENCH_SMALL_DROPOUT, BENCH_RNNSEARCH, BENCH_TINY, BENCH_CONVS2S, BENCH_GNMT, BENCH_SYSTEMS };
 
 const bench_system *bench_system_of(size_t which);
 

@@ -109,3 +109,80 @@ class RnnSearch(nn.Module):
             contexts.append(context)
         deep = self.deep(torch.cat([torch.stack(hs), torch.stack(contexts), words], 2))
         return self.output(deep.view(*deep.shape[:2], -1, 2).max(3)[0])
+
+
+class ConvS2S(nn.Module):
+    """Channels first, which is what nn.Conv1d likes; attention reads the same rows transposed."""
+
+    def __init__(self, p):
+        super().__init__()
+        d, V, k = p["d"], p["V"], p["k"]
+        self.k = k
+        self.source, self.target = nn.Embedding(V, d), nn.Embedding(V, d)
+        self.source_place, self.target_place = nn.Embedding(p["places"], d), nn.Embedding(p["places"], d)
+        self.reader = nn.ModuleList(nn.Conv1d(d, 2 * d, k, padding=k // 2) for _ in range(p["layers"]))
+        self.writer = nn.ModuleList(nn.Conv1d(d, 2 * d, k) for _ in range(p["layers"]))
+        self.query = nn.ModuleList(nn.Linear(d, d) for _ in range(p["layers"]))
+        self.output = nn.Linear(d, V)
+        for table in (self.source, self.target, self.source_place, self.target_place):
+            nn.init.normal_(table.weight, 0, 0.1)
+        for conv in [*self.reader, *self.writer]:
+            nn.init.normal_(conv.weight, 0, math.sqrt(4 / (k * d)))
+            nn.init.zeros_(conv.bias)
+
+    def embed(self, table, place, ids):
+        return table(ids) + place.weight[:ids.shape[1]]
+
+    def forward(self, source, previous):
+        half, e = math.sqrt(0.5), self.embed(self.source, self.source_place, source)
+        x = e.transpose(1, 2)
+        for conv in self.reader:
+            x = (F.glu(conv(x), 1) + x) * half
+        z = x.transpose(1, 2)
+        if z.requires_grad:
+            z.register_hook(lambda g: g / len(self.writer))
+        values, root = z + e, math.sqrt(source.shape[1])
+        g = self.embed(self.target, self.target_place, previous)
+        y = g
+        for conv, query in zip(self.writer, self.query):
+            h = F.glu(conv(F.pad(y.transpose(1, 2), (self.k - 1, 0))), 1).transpose(1, 2)
+            weights = F.softmax(torch.bmm(query(h) + g, z.transpose(1, 2)), 2)
+            y = ((h + torch.bmm(weights, values) * root) * half + y) * half
+        return self.output(y)
+
+
+class Gnmt(nn.Module):
+    """Time first. Only the bottom layer of the decoder goes step by step; nn.LSTM runs the others over all steps."""
+
+    def __init__(self, p):
+        super().__init__()
+        d, u, V, n = p["d"], p["u"], p["V"], p["layers"]
+        self.source, self.target = nn.Embedding(V, d), nn.Embedding(V, d)
+        self.first = nn.LSTM(d, u, bidirectional=True)
+        self.reader = nn.ModuleList(nn.LSTM(2 * u if i == 0 else u, u) for i in range(n - 1))
+        self.key, self.query, self.score = nn.Linear(u, u, bias=False), nn.Linear(u, u), nn.Linear(u, 1, bias=False)
+        self.bottom = nn.LSTMCell(d + u, u)
+        self.writer = nn.ModuleList(nn.LSTM(2 * u, u) for _ in range(n - 1))
+        self.output = nn.Linear(u, V)
+
+    def forward(self, source, previous):
+        x, (h, c) = self.first(self.source(source.t()))
+        starts = [(h[1:2], c[1:2])]
+        for i, lstm in enumerate(self.reader):
+            y, end = lstm(x)
+            starts.append(end)
+            x = y + x if i >= 1 else y
+        keys, values, words = self.key(x), x.transpose(0, 1), self.target(previous.t())
+        h, c = starts[0][0][0], starts[0][1][0]
+        hs, contexts = [], []
+        for word in words:
+            weights = F.softmax(self.score(torch.tanh(keys + self.query(h))).squeeze(2), 0)
+            context = torch.bmm(weights.t().unsqueeze(1), values).squeeze(1)
+            h, c = self.bottom(torch.cat([word, context], 1), (h, c))
+            hs.append(h)
+            contexts.append(context)
+        y, contexts = torch.stack(hs), torch.stack(contexts)
+        for i, lstm in enumerate(self.writer):
+            above, _ = lstm(torch.cat([y, contexts], 2), starts[i + 1])
+            y = above + y if i >= 1 else above
+        return self.output(y)

@@ -110,6 +110,7 @@ grep -q 'resuming' err && fail "--judge trained"
 table --out killed --only ende-luong > out 2> err
 [ $killed != 137 ] || grep -q 'resuming after' err || fail "a killed run began anew"
 cmp -s whole/ende-luong.s1/model.safetensors killed/ende-luong.s1/model.safetensors || fail "a killed run ended with other weights"
+[ -s whole/table2.md ] && grep -qE '^\| luong \| 1 \| [0-9.]+ \| [0-9.]+ M \|' whole/table2.md && grep -q '^| convs2s | 0 |' whole/table2.md && grep -q 'better: not measured' whole/table2.md || fail "table2.md: $(cat whole/table2.md)"
 steps() { sed -n 's/.*"updates": \([0-9]*\).*/\1/p' $1/ende-luong.s1/result.json; }
 [ "$(steps whole)" = 20 ] && [ "$(steps killed)" = 20 ] || fail "updates: $(steps whole) and $(steps killed)"
 

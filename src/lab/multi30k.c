@@ -48,7 +48,7 @@ static const rg_row rows[] = {
     { "table2-bytenet",
       LEARN "--vocab-kind characters --dim-vocabs 0 --max-length 300 --type bytenet --width 128 --sets 2 "
             "--mini-batch-words 6000 "
-            "--learn-rate 0.001 --lr-warmup 500 --lr-decay-inv-sqrt 0 --lr-cooldown 3500 --after-epochs 12",
+            "--learn-rate 0.001 --lr-warmup 500 --lr-decay-inv-sqrt 0 --lr-cooldown 3500 --after-batches 4000",
       1, 0, "en de", NULL },
     { "table2-deep-att", RNN "--type deep-att --layers 5,3 --dim-emb 256", 1, 0, "en de", NULL },
     { "table2-deep-att-plain", RNN "--type deep-att --layers 5,3 --dim-emb 256 --fast-forward false", 1, 0, "en de",

@@ -53,4 +53,9 @@ rg_status multi30k_resample(rg_resampled *out, const rg_grid_job *job, const rg_
                             const rg_outcome *b);
 rg_status multi30k_after(const rg_grid_job *job, const rg_outcome *lines, size_t count);
 
+/* multi30k_table2.c: operations per second of products on one thread, in processor time. */
+rg_status multi30k_sustained(double *out);
+/* OUT/table2.md, and the same printed; nothing where none of its rows is finished. */
+rg_status multi30k_table2(const rg_grid_job *job, const rg_outcome *lines, size_t count);
+
 #endif

@@ -316,13 +316,15 @@ rg_status multi30k_judge(rg_results *out, const rg_row_run *run)
     const rg_translation_options *o = run->training ? run->training->task_options : NULL;
     team           t = { .normalize = o ? o->normalize : 1, .length_factor = o ? o->max_length_factor : 2 };
     multi30k_pairs valid;
-    double         best = 0;
+    double         best = 0, speed = 0;
     rg_status      status = multi30k_pairs_read(&valid, run->job, run->row, "val");
     if (status == RG_OK) status = run->row->of ? open_ensemble(&t, run, &valid) : open_run(&t, run, &valid);
     if (status == RG_OK) status = open_session(&t, run->job);
     if (status == RG_OK) status = choose_exponent(&best, &t, &valid);
     if (status == RG_OK) status = rg_results_set(out, "valid_bleu", best);
     if (status == RG_OK) status = rg_results_set(out, "normalize", t.normalize);
+    if (status == RG_OK) status = multi30k_sustained(&speed);
+    if (status == RG_OK) status = rg_results_set(out, "sustained", speed);
     if (status == RG_OK) status = measure_sets(out, run, &t);
     if (status == RG_OK && !run->row->of) status = measure_passes(out, run, t.translator[0]);
     free_team(&t);
