@@ -19,6 +19,9 @@ function(regard_module name folder deps)
     target_link_libraries(regard_${name} PRIVATE regard_shared regard_flags ${deps})
     install(TARGETS regard_${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/regard)
 
+    if(name STREQUAL "mpi") # tests run it under mpirun; linked, every test would load MPI
+        return()
+    endif()
     add_library(regard_${name}_static STATIC EXCLUDE_FROM_ALL ${sources})
     target_link_libraries(regard_${name}_static PRIVATE regard_flags PUBLIC ${deps})
     set_property(GLOBAL APPEND PROPERTY regard_module_libs regard_${name}_static)

@@ -3,7 +3,7 @@
 # where neither says so, `homes` does; a header nobody claims belongs where the latest header it includes does.
 set -u
 # model.h is what search knows of a model (start, step, keep), so it comes with decode.
-homes="graph=data made=data ops=autograd recurrent=autograd conv=autograd model=decode objective=objectives translate=tasks task=train learning=train trainer=train"
+homes="graph=data made=data ops=autograd recurrent=autograd conv=autograd model=decode objective=objectives translate=tasks task=train learning=train trainer=train processes=train"
 order="base tensor autograd attention layers data metrics decode models objectives train view explain tasks import serve lab cli"
 
 declare -A rank=()

@@ -20,6 +20,7 @@ typedef struct rg_learning {
     int64_t valid_freq, valid_epochs, save_freq, disp_freq;
     double  save_minutes;
     int64_t threads, seed;
+    double  rank_timeout;
     double  rate, warmup, start, decay_inv_sqrt, every, decay, least, cooldown, stalled_decay;
     double  beta1, beta2, epsilon, weight_decay, clip_norm, clip_value, smoothing;
 } rg_learning;

@@ -33,7 +33,9 @@ typedef struct rg_run {
     const rg_learning     *learning; /* of the run: seed, frequencies, limits                  */
     const rg_train_report *report;
     const char            *column;   /* of the files, that an objective needs as a further field of classes; NULL: none */
-    int                    threads;
+    int                    threads;  /* shares a batch is cut into: the workers of all processes       */
+    int                    own_threads; /* of this process: validation, preparation                   */
+    rg_processes          *processes; /* that train together; NULL: this one                         */
     void                  *assets;   /* task->assets_bytes: open fills it, then it is the model's */
     rg_sizes               sizes;    /* open fills them                                        */
     void                  *data;     /* task->data_bytes, zeroed: the task's own               */
@@ -58,6 +60,7 @@ typedef struct rg_training {
     const rg_train_report *report; /* may be NULL */
     const rg_objective_choice *objectives; /* how the loss is made, for systems that answer once; none: plain */
     size_t                 objective_count;
+    rg_processes          *processes; /* that train together (regard/processes.h); NULL: this one. Ranks above 0 get no final metrics */
 } rg_training;
 
 /* Train; resumes by itself when the model's checkpoint is there. A model named "" is not written, and nothing is
@@ -169,6 +172,7 @@ struct rg_task {
     bool (*judges)(const rg_run *run); /* are there validation data? NULL: always, when judge is there */
     rg_status (*judge)(rg_run *run, rg_metrics *out);
     void (*blame)(const rg_run *run, const void *share, char *out, size_t room);
+    void *(*carried)(rg_run *run, size_t *out_bytes); /* what shares of a batch write and the next batch reads, as rg_trainer_hooks has it; NULL: nothing */
     double (*epoch_part)(const rg_run *run); /* share of the epoch's data that was given, 0 to 1; NULL: not known */
     rg_status (*finish)(rg_run *run);
     void (*close)(rg_run *run);

@@ -8,6 +8,7 @@
 #ifndef REGARD_TRAINER_H
 #define REGARD_TRAINER_H
 
+#include "regard/processes.h"
 #include "regard/train.h"
 
 RG_API_BEGIN
@@ -55,6 +56,7 @@ typedef struct rg_trainer_config {
                                         * better; 0, 1: the last weights */
     const rg_trainer_phase *phases;    /* borrowed; none: one phase that learns everything                             */
     size_t              phase_count;   /* the loss sees which one it is of by rg_tape_progress                         */
+    rg_processes       *processes;     /* that train together, borrowed; `workers` are then those of all; NULL: this one    */
     bool                average_best;  /* of those with the best first metric instead of the last                      */
 } rg_trainer_config;
 #define RG_TRAINER_CONFIG_DEFAULT { .workers = RG_WORKERS_CONFIG_DEFAULT, .optimizer = RG_OPTIMIZER_CONFIG_DEFAULT, \
@@ -135,6 +137,7 @@ typedef struct rg_trainer_hooks {
     void (*blame)(void *context, const void *share, char *out, size_t room); /* which lines, nodes, pictures a share is of */
     void (*log)(void *context, const rg_train_log *log);
     bool (*stop)(void *context);                                 /* asked after each update: a signal, a deadline   */
+    void *(*carried)(void *context, size_t *out_bytes);          /* what shares of a batch wrote and the next batch reads, words of 32 bits, each written by one share; NULL: nothing */
     double (*epoch_part)(void *context);                         /* share of the epoch's data that was given, 0 to 1 */
 } rg_trainer_hooks;
 

@@ -1,5 +1,6 @@
 /* cmd_train.c - train any system. The system named by --type brings its own settings, its task those of the data. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
@@ -203,6 +204,19 @@ static void sum_up(rg_console *console, const rg_training *t, const rg_learned *
     rg_free(run);
 }
 
+/* The end for all processes. One that lost another says why before MPI ends it; what all know, rank 0 says. */
+static rg_status part(rg_processes *p, rg_status status)
+{
+    const bool quiet = rg_processes_rank(p) > 0;
+    char       message[600];
+    snprintf(message, sizeof message, "%s", rg_message());
+    if (rg_processes_lost(p)) fprintf(stderr, "regard train: %s\n", message);
+    fflush(NULL);
+    rg_processes_close(p);
+    if (quiet && status != RG_OK && status != RG_ESTOP) exit(1);
+    return status == RG_OK ? RG_OK : rg_fail(status, "%s", message);
+}
+
 static rg_status run(rg_call *call)
 {
     const settings    *s = call->options;
@@ -220,10 +234,17 @@ static rg_status run(rg_call *call)
     char              *json = learning->log_json[0] ? rg_strdup(learning->log_json)
                               : learning->model[0]  ? rg_format("%s.jsonl", learning->model)
                                                     : rg_strdup("");
+    rg_processes      *processes = NULL;
     rg_status          status = json ? check_outputs(call, system, learning, json) : RG_ENOMEM;
-    if (status == RG_OK) status = rg_console_open(&console, json, learning->overwrite, s->quiet);
+    if (status == RG_OK) status = rg_processes_open(&processes, learning->rank_timeout);
+    const bool first = rg_processes_rank(processes) == 0; /* one log, one summary: those of rank 0 */
+    if (status == RG_OK)
+        status = rg_console_open(&console, first ? json : "", learning->overwrite, s->quiet || !first);
     rg_free(json);
+    if (status != RG_OK) rg_processes_close(processes);
     if (status != RG_OK) return status;
+    if (processes && first)
+        rg_console_say(&console, "%d processes of %d workers", rg_processes_count(processes), rg_learning_threads(learning));
     console.unit = system->task->unit;
     const rg_train_report report = rg_console_report(&console);
     const rg_training     t = { .system = system,
@@ -232,12 +253,14 @@ static rg_status run(rg_call *call)
                                 .learning = learning,
                                 .report = &report,
                                 .objectives = objective,
-                                .objective_count = s->objective.count };
+                                .objective_count = s->objective.count,
+                                .processes = processes };
     status = rg_learn(NULL, &learned, &t);
     const bool begun = !console.preparing;
-    if (status == RG_OK) sum_up(&console, &t, &learned);
+    if (status == RG_OK && first) sum_up(&console, &t, &learned);
     rg_console_close(&console);
-    if (status != RG_ESTOP) return status;
+    status = part(processes, status);
+    if (status != RG_ESTOP || !first) return status == RG_ESTOP ? RG_OK : status;
     fprintf(stderr, begun ? "stopped as asked; everything is saved, and the same command resumes from here\n"
                           : "stopped as asked before the first update: there is nothing to save yet\n");
     return RG_OK;

@@ -105,7 +105,7 @@ static rg_status learn_features(rg_field_spec *out, const rg_classify_input *in,
 {
     const rg_classify_options *o = run->options;
     rg_classifier             *its = run->assets;
-    RG_TRY(rg_features_start(&its->features, &o->features, &its->pixels, run->threads));
+    RG_TRY(rg_features_start(&its->features, &o->features, &its->pixels, run->own_threads));
     *out = rg_features_spec(its->features, in->column);
     rg_tell(run->report, "features of %s: %zu x %zu cells of %zu numbers", o->features.file,
             rg_features_down(its->features), rg_features_across(its->features), rg_features_width(its->features));

@@ -89,7 +89,7 @@ static rg_status ready(rg_run *run)
 static rg_status plan(rg_run *run, rg_trainer_config *config)
 {
     config->workers.workers = 1;
-    config->workers.threads = run->threads;
+    config->workers.threads = run->own_threads;
     config->ties = true;
     return RG_OK;
 }

@@ -303,6 +303,13 @@ static rg_status seek(rg_run *run, const rg_state *state)
     return rg_carry_set(d->carry, bytes, count);
 }
 
+static void *carried(rg_run *run, size_t *out_bytes)
+{
+    data *d = run->data;
+    *out_bytes = 0;
+    return d->carry ? (void *)rg_carry_bytes(d->carry, out_bytes) : NULL;
+}
+
 /* Mean nats per piece of a range of text, read from its beginning. */
 static rg_status measure(double *out, rg_run *run, const rg_text_range *range)
 {
@@ -454,6 +461,7 @@ const rg_task rg_task_language = {
     .next = next,
     .tell = tell,
     .seek = seek,
+    .carried = carried,
     .judges = judges,
     .judge = judge,
     .blame = blame,

@@ -186,7 +186,7 @@ static rg_status picture_spec(rg_field_spec *out, rg_run *run, const rg_pictured
     a->height = a->width = 0;
     RG_TRY(rg_fit_find(&a->pixels.fit, o->fit));
     if (o->features.file[0]) {
-        RG_TRY(rg_features_start(&a->features, &o->features, &a->pixels, run->threads));
+        RG_TRY(rg_features_start(&a->features, &o->features, &a->pixels, run->own_threads));
         *out = rg_features_spec(a->features, "picture");
         rg_tell(run->report, "features of %s: %zu x %zu cells of %zu numbers", o->features.file,
                 rg_features_down(a->features), rg_features_across(a->features), rg_features_width(a->features));

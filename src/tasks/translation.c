@@ -315,7 +315,7 @@ static rg_status ready(rg_run *run)
     RG_TRY(check_copies(run));
     run->model->spell = spell;
     RG_TRY(open_corpus(run));
-    return o->valid_sets.count ? rg_validation_new(&d->validation, run->model->assets, o, run->threads) : RG_OK;
+    return o->valid_sets.count ? rg_validation_new(&d->validation, run->model->assets, o, run->own_threads) : RG_OK;
 }
 
 /* A workspace is taken once: an arena that grows on its way holds more than it was asked for. */

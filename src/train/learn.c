@@ -104,6 +104,12 @@ static double epoch_part(void *context)
     return r->task->epoch_part(r);
 }
 
+static void *carried(void *context, size_t *out_bytes)
+{
+    rg_run *r = &((learning *)context)->run;
+    return r->task->carried(r, out_bytes);
+}
+
 static bool forward_stop(void *context) { return rg_told_to_stop(((const learning *)context)->run.report); }
 
 /* ------------------------------------------------------------------------------------------------------- model */
@@ -186,6 +192,8 @@ static rg_status train(learning *l, char *checkpoint, const void *options)
     const bool judged = validates(r);
     rg_trainer_config config = rg_learning_config(r->learning, judged, width_of(r->system, options));
     config.checkpoint = checkpoint;
+    config.processes = r->processes;
+    config.workers.workers *= rg_processes_count(r->processes);
     RG_TRY(plan_phases(l, &config));
     if (r->task->plan) RG_TRY(r->task->plan(r, &config));
     RG_TRY(rg_learning_check(r->learning, &config));
@@ -199,7 +207,9 @@ static rg_status train(learning *l, char *checkpoint, const void *options)
                                      .blame = blame,
                                      .log = forward_log,
                                      .stop = forward_stop,
+                                     .carried = r->task->carried ? carried : NULL,
                                      .epoch_part = r->task->epoch_part ? epoch_part : NULL };
+    if (r->processes) rg_processes_set_stop(r->processes, forward_stop, l);
     RG_TRY(rg_trainer_new(&r->trainer, r->model->params, &config, &hooks));
     uint64_t step = 0;
     if (!r->learning->overwrite && checkpoint) RG_TRY(rg_trainer_resume(&step, r->trainer));
@@ -215,13 +225,14 @@ static rg_status train(learning *l, char *checkpoint, const void *options)
 static rg_status train_whole(learning *l, char *checkpoint, const void *options)
 {
     RG_TRY(train(l, checkpoint, options));
+    if (rg_processes_rank(l->run.processes)) return RG_OK;
     return rg_trainer__take_final(l->run.trainer);
 }
 
 /* Asked to stop counts as done for the task; the status is kept. */
 static rg_status finish(rg_run *r, rg_status status)
 {
-    if ((status != RG_OK && status != RG_ESTOP) || !r->task->finish) return status;
+    if ((status != RG_OK && status != RG_ESTOP) || !r->task->finish || rg_processes_rank(r->processes)) return status;
     char     *message = status == RG_OK ? NULL : rg_strdup(rg_message());
     rg_status finished = r->task->finish(r);
     if ((finished == RG_OK || finished == RG_ESTOP) && message) rg_fail(status, "%s", message);
@@ -250,7 +261,9 @@ static rg_status start(learning *l, const rg_training *t)
                        .options = t->task_options,
                        .learning = t->learning,
                        .report = t->report,
-                       .threads = rg_learning_threads(t->learning),
+                       .threads = rg_learning_threads(t->learning) * rg_processes_count(t->processes),
+                       .own_threads = rg_learning_threads(t->learning),
+                       .processes = t->processes,
                        .data = rg_alloc_zero(task->data_bytes + 1),
                        .assets = rg_alloc_zero(task->assets_bytes + sizeof(rg_model *)) };
     return l->run.data && l->run.assets ? make_objectives(l, t) : RG_ENOMEM;

@@ -67,6 +67,8 @@ const rg_option rg_learning_rows[] = {
     { RG_OPTION_INT, "disp-freq", AT(disp_freq), "100", "updates between log lines", 0, "[0,inf)" },
     { RG_OPTION_STRING, "log-json", AT(log_json), "", "log as JSON lines; empty: MODEL.jsonl", 0, NULL },
     { RG_OPTION_INT, "cpu-threads", AT(threads), "0", "threads; 0: one per core", 0, "[0,1024]" },
+    { RG_OPTION_REAL, "rank-timeout", AT(rank_timeout), "300",
+      "under mpirun: seconds that rank 0 waits for another rank before it saves and ends the run", 0, "[1,1e6]" },
     { RG_OPTION_INT, "seed", AT(seed), "1", "of weights, order and dropout", 0, "[0,inf)" },
     RG_OPTION_END
 };

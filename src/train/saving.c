@@ -6,6 +6,7 @@
  *     model.iter4000.safetensors kept while it may become part of the average (averaging.c) */
 #include <string.h>
 
+#include "train/state.h"
 #include "train/trainer.h"
 
 /* "a/model.safetensors", "best-bleu" -> "a/model.best-bleu.safetensors" */
@@ -46,6 +47,7 @@ static rg_status write_model(rg_trainer *t, const char *path, size_t averaged, b
 {
     rg_team  *team = rg_workers_team(t->workers);
     rg_state *state;
+    if (!rg_trainer__writes(t)) return RG_OK;
     RG_TRY(rg_state_new(&state));
     rg_status status = describe_model(state, t, averaged);
     if (status == RG_OK) {
@@ -242,18 +244,29 @@ static rg_status get_part(rg_trainer *t, const rg_state *s)
 static rg_status save_checkpoint(rg_trainer *t)
 {
     rg_state *s;
-    if (!t->config.checkpoint) return RG_OK;
+    if (!t->config.checkpoint || !rg_trainer__writes(t)) return RG_OK;
     RG_TRY(rg_state_new(&s));
     rg_status status = put_place(&t->at, s);
     if (status == RG_OK) status = put_phases(t, s);
     if (status == RG_OK) status = rg_trainer__put_settings(t, s);
     if (status == RG_OK) status = rg_trainer__keep_put(t, s);
     if (status == RG_OK && t->hooks.describe) status = t->hooks.describe(t->hooks.context, s);
-    if (status == RG_OK && t->hooks.save) status = t->hooks.save(t->hooks.context, s);
+    if (status == RG_OK && t->interrupted) status = rg_state__add(s, t->before);
+    else if (status == RG_OK && t->hooks.save) status = t->hooks.save(t->hooks.context, s);
     if (status == RG_OK) status = rg_checkpoint_rotate(t->config.checkpoint, t->params, t->opt, s);
     rg_state_free(s);
     if (status == RG_OK) rg_trainer__log(t, RG_TRAIN_SAVED, t->config.checkpoint, NULL);
     return status;
+}
+
+rg_status rg_trainer__remember(rg_trainer *t)
+{
+    if (!t->processes || rg_processes_rank(t->processes) > 1) return RG_OK;
+    t->at_before = t->at;
+    rg_state_clear(t->before);
+    RG_TRY(t->hooks.save ? t->hooks.save(t->hooks.context, t->before) : RG_OK);
+    t->interrupted = true;
+    return RG_OK;
 }
 
 rg_status rg_trainer_save(rg_trainer *t)
@@ -269,6 +282,7 @@ rg_status rg_trainer_save(rg_trainer *t)
 rg_status rg_trainer__save_due(rg_trainer *t)
 {
     uint64_t drop;
+    if (!rg_trainer__writes(t)) return RG_OK;
     RG_TRY(rg_trainer__save_numbered(t, &drop));
     RG_TRY(rg_trainer_save(t));
     return drop ? rg_trainer__remove_numbered(t, drop) : RG_OK;

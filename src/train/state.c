@@ -176,3 +176,10 @@ static bool bytes_within(const rg_state *a, const rg_state *b)
 }
 
 bool rg_state_same_bytes(const rg_state *a, const rg_state *b) { return bytes_within(a, b) && bytes_within(b, a); }
+
+rg_status rg_state__add(rg_state *s, const rg_state *from)
+{
+    for (size_t i = 0; i < from->count; i++)
+        RG_TRY(put(s, from->entry[i].key, from->entry[i].value, from->entry[i].bytes, from->entry[i].text));
+    return RG_OK;
+}

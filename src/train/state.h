@@ -16,4 +16,6 @@ struct rg_state {
     size_t          count, room;
 };
 
+rg_status rg_state__add(rg_state *state, const rg_state *from); /* everything another one holds */
+
 #endif

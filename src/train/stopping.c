@@ -59,7 +59,9 @@ bool rg_trainer__out_of_patience(const rg_trainer *t)
 rg_status rg_trainer__judge(rg_trainer *t, rg_metrics *out)
 {
     *out = (rg_metrics){ .count = 0 };
-    return t->hooks.validate ? t->hooks.validate(t->hooks.context, out) : RG_OK;
+    if (!t->hooks.validate) return RG_OK;
+    const bool mine = rg_processes_rank(t->processes) == 0 && !rg_processes_lost(t->processes);
+    return rg_trainer__share_metrics(t, out, mine || !t->processes ? t->hooks.validate(t->hooks.context, out) : RG_OK);
 }
 
 /* Smoothed parameters are the ones that are judged. */

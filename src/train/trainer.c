@@ -11,6 +11,7 @@
 #include "train/trainer.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "train/optimizer.h"
 
@@ -47,7 +48,15 @@ rg_status rg_trainer_new(rg_trainer **out, rg_params *params, const rg_trainer_c
     t->at.epoch = 1;
     t->at.rate_factor = 1;
     t->at.part = config->steps || config->epochs ? 0 : -1;
-    rg_status status = rg_workers_new(&t->workers, params, &config->workers);
+    t->processes = config->processes;
+    rg_workers_config own = config->workers; /* of the workers of all processes this one's part */
+    const int         ranks = rg_processes_count(t->processes);
+    own.workers = (own.workers + ranks - 1) / ranks;
+    rg_status status = RG_OK;
+    if (ranks > 1 && own.workers > RG_PROCESS_WORKERS)
+        status = rg_fail(RG_ELIMIT, "%d workers in one of %d processes; at most %d", own.workers, ranks, RG_PROCESS_WORKERS);
+    if (status == RG_OK && t->processes) status = rg_state_new(&t->before);
+    if (status == RG_OK) status = rg_workers_new(&t->workers, params, &own);
     if (status == RG_OK) status = rg_optimizer_new(&t->opt, params, &config->optimizer);
     if (status == RG_OK) status = rg_trainer__keep_new(t);
     if (status == RG_OK) status = rg_trainer__phases_new(t);
@@ -60,6 +69,8 @@ void rg_trainer_free(rg_trainer *t)
 {
     if (!t) return;
     rg_free(t->kept);
+    rg_free(t->carried);
+    rg_state_free(t->before);
     rg_free(t->frozen);
     rg_optimizer_free(t->opt);
     rg_workers_free(t->workers);
@@ -119,7 +130,7 @@ static rg_train_log log_of(rg_trainer *t, rg_train_event event)
 }
 
 /* Of all entries, in their order. */
-static uint64_t hash_of(const rg_params *params)
+uint64_t rg_trainer__hash(const rg_params *params)
 {
     rg_hash64 hash;
     rg_hash64_begin(&hash);
@@ -137,7 +148,7 @@ void rg_trainer__log(rg_trainer *t, rg_train_event event, const char *path, cons
         log.path = path;
         log.reason = reason;
         if (event == RG_TRAIN_VALID) log.metrics = &t->at.metrics;
-        if (event == RG_TRAIN_LOG) log.weights = hash_of(t->params);
+        if (event == RG_TRAIN_LOG) log.weights = rg_trainer__hash(t->params);
         t->hooks.log(t->hooks.context, &log);
     }
     if (event == RG_TRAIN_LOG) forget(t);
@@ -179,11 +190,16 @@ static rg_status blame(rg_trainer *t, rg_status status, const rg_shares *shares,
 static rg_status one_batch(rg_trainer *t, update *u, const rg_shares *shares)
 {
     rg_losses losses;
-    rg_job    job = { .shares = shares->share, .count = shares->count, .step = t->at.batches + 1, .add = u->batches > 0,
+    size_t       first;
+    const size_t own = rg_trainer__own_shares(t, shares, &first);
+    rg_job    job = { .shares = shares->share + first, .count = own, .step = t->at.batches + 1, .add = u->batches > 0,
                       .loss = t->hooks.loss, .context = t->hooks.context,
                       .progress = { t->at.part, rg_optimizer_steps(t->opt) + 1, t->at.phase } };
+    RG_TRY(rg_trainer__carry_before(t));
     rg_status status = rg_workers_run(&losses, t->workers, &job);
-    if (status != RG_OK) return blame(t, status, shares, losses.failed);
+    if (status != RG_OK) status = blame(t, status, shares, losses.failed < own ? first + losses.failed : shares->count);
+    RG_TRY(rg_trainer__share_losses(t, &losses, status));
+    RG_TRY(rg_trainer__carry_after(t));
     t->at.batches++;
     t->at.epoch_batches++;
     u->batches++;
@@ -219,9 +235,11 @@ static rg_status apply(rg_trainer *t, const update *u)
     t->config.schedule.part = t->at.part > 0 ? t->at.part : 0;
     const uint64_t when = rg_schedule_by_epochs(&t->config.schedule) ? t->at.epoch : number;
     t->rate = t->at.rate_factor * rg_schedule_rate(&t->config.schedule, when) * rg_trainer__phase_factor(t);
-    rg_status status =
-        rg_optimizer__step(&report, t->opt, rg_workers_grads(t->workers), (size_t)rg_workers_count(t->workers),
-                           u->divide, t->rate, number, rg_workers_team(t->workers));
+    size_t blocks;
+    RG_TRY(rg_trainer__share_gradients(t, &blocks));
+    t->interrupted = false; /* from here on nobody else is needed */
+    rg_status status = rg_optimizer__step(&report, t->opt, rg_workers_grads(t->workers), blocks, u->divide, t->rate,
+                                          number, rg_workers_team(t->workers));
     if (status != RG_OK) return blame(t, status, &(rg_shares){0}, 0);
     t->updates++;
     t->norm += report.norm;
@@ -245,11 +263,13 @@ static rg_status end_epoch(rg_trainer *t)
 /* One update; whose turn is next, and what part of the run is done, is settled before anything can be saved. */
 static rg_status learn(rg_trainer *t, update *u)
 {
+    RG_TRY(rg_trainer__remember(t));
     rg_trainer__phase_begin(t);
     rg_status status = gather(t, u);
     if (status == RG_OK && u->labels > 0) status = apply(t, u);
     rg_trainer__phase_end(t);
     RG_TRY(status);
+    t->interrupted = false;
     if (u->epoch_over) RG_TRY(end_epoch(t));
     t->at.part = rg_trainer__part(t);
     if (u->labels > 0) rg_trainer__phase_turn(t);
@@ -303,13 +323,17 @@ static rg_status follow_up(rg_trainer *t, const update *u, bool *out_saved)
 {
     const bool updated = u->labels > 0;
     if (updated) rg_trainer__log(t, RG_TRAIN_UPDATE, NULL, NULL);
-    if (updated && due(rg_optimizer_steps(t->opt), t->config.log_every)) rg_trainer__log(t, RG_TRAIN_LOG, NULL, NULL);
+    if (updated && due(rg_optimizer_steps(t->opt), t->config.log_every)) {
+        RG_TRY(rg_trainer__same_everywhere(t));
+        rg_trainer__log(t, RG_TRAIN_LOG, NULL, NULL);
+    }
     return validate_and_save(t, (updated ? RG_OWED_UPDATE : 0u) | (u->epoch_over ? RG_OWED_EPOCH : 0u), out_saved);
 }
 
 static rg_status stop(rg_trainer *t, bool saved)
 {
     const char *path = t->config.checkpoint;
+    t->stopped = true;
     if (!saved) RG_TRY(rg_trainer_save(t));
     rg_trainer__log(t, RG_TRAIN_DONE, t->config.model, "asked to stop");
     return rg_fail(RG_ESTOP, "stopped after step %llu%s%s", (unsigned long long)rg_optimizer_steps(t->opt),
@@ -334,21 +358,51 @@ static rg_status done(rg_trainer *t)
     return RG_OK;
 }
 
+/* A process is gone: what there was before the update that cannot be ended is saved, by rank 0 or, for it, by rank 1. */
+static rg_status save_the_rest(rg_trainer *t, rg_status status, bool saved)
+{
+    const bool mine = rg_processes_rank(t->processes) == 0 || strstr(rg_message(), "rank 0") != NULL;
+    char       message[512];
+    snprintf(message, sizeof message, "%s", rg_message());
+    if (rg_processes_rank(t->processes) > 1 || !mine) return status;
+    t->saves_for_rank_0 = true;
+    if (t->interrupted) t->at = t->at_before;
+    if ((!saved || t->interrupted) && rg_trainer_save(t) != RG_OK)
+        return rg_fail_in(status, "%s; and saving failed: ", message);
+    const char *path = t->config.checkpoint;
+    return rg_fail(status, "%s; ended after step %llu%s%s", message, (unsigned long long)rg_optimizer_steps(t->opt),
+                   path ? ", and the same command resumes, with any number of ranks, from " : "", path ? path : "");
+}
+
+static rg_status loop(rg_trainer *t, bool *saved)
+{
+    rg_status status = t->at.owed ? validate_and_save(t, t->at.owed, saved) : RG_OK;
+    while (status == RG_OK && !over(t)) {
+        update u = { 0 };
+        *saved = false;
+        RG_TRY(learn(t, &u));
+        status = follow_up(t, &u, saved);
+        bool asked = status == RG_OK && !over(t) && t->hooks.stop && t->hooks.stop(t->hooks.context);
+        if (status == RG_OK && !over(t)) RG_TRY(rg_trainer__share_stop(t, &asked));
+        if (asked) return stop(t, *saved);
+    }
+    return status;
+}
+
 rg_status rg_trainer_run(rg_trainer *t)
 {
     rg_trainer__log(t, RG_TRAIN_START, NULL, NULL);
     t->saved_at = rg_now();
     forget(t);
     bool      saved = false;
-    rg_status status = t->at.owed ? validate_and_save(t, t->at.owed, &saved) : RG_OK;
-    while (status == RG_OK && !over(t)) {
-        update u = {0};
-        RG_TRY(learn(t, &u));
-        status = follow_up(t, &u, &saved);
-        if (status == RG_OK && !over(t) && t->hooks.stop && t->hooks.stop(t->hooks.context)) return stop(t, saved);
-    }
+    RG_TRY(rg_trainer__same_everywhere(t));
+    rg_status status = loop(t, &saved);
+    if (rg_processes_lost(t->processes)) return save_the_rest(t, status, saved);
+    if (status == RG_ESTOP && t->stopped) return status;
     if (status == RG_ESTOP) return stop(t, false); /* in the middle of a validation */
     RG_TRY(status);
+    if (!rg_trainer__writes(t)) return RG_OK;
+    t->processes = NULL; /* rank 0 averages and chooses, alone */
     RG_TRY(rg_trainer__finish_model(t)); /* a run that was over already may have been killed before it did */
     return done(t);
 }

@@ -49,6 +49,16 @@ struct rg_trainer {
     rg_real *kept; /* weights of the best validation; NULL: they are not kept */
     size_t   kept_numbers;
 
+    /* several processes */
+    rg_processes *processes;        /* borrowed; NULL: one                                                    */
+    rg_state     *before;           /* where the data stood before this update ...                            */
+    rg_trainer_at at_before;        /* ... and the rest                                                       */
+    bool          interrupted;      /* the update was begun and cannot be ended: what is saved is from before  */
+    bool          saves_for_rank_0; /* which is gone                                                          */
+    void         *carried;          /* what streams carried before this batch                                 */
+    size_t        carried_room;
+
+    bool       stopped;  /* as asked, with everything saved */
     double     saved_at; /* when: for saves by time                                                  */
     rg_metrics model;    /* how the model file validated in the end; none when it was not validated    */
 };
@@ -99,6 +109,21 @@ rg_status rg_trainer__keep_get(rg_trainer *t, const rg_state *state);
 /* changes.c */
 rg_status rg_trainer__put_settings(const rg_trainer *t, rg_state *state);
 rg_status rg_trainer__changes(char **out, const rg_trainer *t, const rg_state *state); /* NULL in *out when nothing changed */
+
+/* shared_update.c: an update that several processes make together. With one all of it does nothing. */
+enum { RG_PROCESS_WORKERS = 64 }; /* of one process, where there are several */
+void      rg_workers__loss(const rg_workers *workers, size_t i, double *sum, double *count); /* of the last run */
+size_t    rg_trainer__own_shares(const rg_trainer *t, const rg_shares *shares, size_t *out_first);
+rg_status rg_trainer__share_losses(rg_trainer *t, rg_losses *losses, rg_status status); /* of all ranks; status: of this one's */
+rg_status rg_trainer__share_gradients(rg_trainer *t, size_t *out_blocks); /* sums; how many blocks are to be added up now */
+rg_status rg_trainer__carry_before(rg_trainer *t);
+rg_status rg_trainer__carry_after(rg_trainer *t);
+bool      rg_trainer__writes(const rg_trainer *t); /* files */
+rg_status rg_trainer__share_stop(rg_trainer *t, bool *stop);
+rg_status rg_trainer__same_everywhere(rg_trainer *t); /* RG_EMATCH: other weights or another step */
+rg_status rg_trainer__share_metrics(rg_trainer *t, rg_metrics *metrics, rg_status status); /* those of rank 0 */
+uint64_t  rg_trainer__hash(const rg_params *params);
+rg_status rg_trainer__remember(rg_trainer *t); /* saving.c: where everything stands before an update */
 
 /* averaging.c: after a whole run, the parameters become what the model file holds: smoothed, where the optimiser
  * smooths. */

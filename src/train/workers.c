@@ -11,6 +11,7 @@
 
 #include "autograd/params.h"
 #include "regard/train.h"
+#include "train/trainer.h"
 
 enum { MOST_WORKERS = 256, MESSAGE_ROOM = 512 };
 
@@ -83,6 +84,12 @@ void rg_workers_free(rg_workers *w)
     rg_free(w);
 }
 
+void rg_workers__loss(const rg_workers *w, size_t i, double *sum, double *count)
+{
+    *sum = w->worker[i].sum;
+    *count = w->worker[i].count;
+}
+
 int rg_workers_count(const rg_workers *w) { return w->count; }
 rg_tape *rg_workers_tape(const rg_workers *w, int i) { return i >= 0 && i < w->count ? w->worker[i].tape : NULL; }
 rg_grads *const *rg_workers_grads(const rg_workers *w) { return w->grads; }
@@ -128,6 +135,7 @@ rg_status rg_workers_run(rg_losses *out, rg_workers *w, const rg_job *job)
     *out = (rg_losses){ .failed = job->count };
     if (job->count > (size_t)w->count) return rg_fail(RG_EINVAL, "%zu shares for %d workers", job->count, w->count);
     for (int i = 0; i < w->count && !job->add; i++) rg_grads_reset(w->grads[i]);
+    for (int i = 0; i < w->count; i++) w->worker[i].sum = w->worker[i].count = 0;
     running r = { .workers = w, .job = job };
     rg_team_for(w->crew, job->count, 1, run_one, &r);
     for (size_t i = 0; i < job->count; i++) {

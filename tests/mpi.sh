@@ -1,0 +1,75 @@
+# Training in several processes under mpirun: the bits of one process with as many workers, for every kind of batch; a killed and a stalled
+# rank end the run with a message and everything saved; resuming with another number of ranks; one log.
+# release only
+set -u
+command -v mpirun > /dev/null && [ -e "$BUILD_DIR/regard-mpi.so" ] || exit 77
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failed=0
+fail() { echo "FAILED: $*"; failed=1; }
+export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_rmaps_base_oversubscribe=1 # containers without ptrace; two cores
+ranks() { # ranks N ARGUMENTS...
+    n=$1
+    shift
+    if mpirun --version | grep -q "Open MPI"; then mpirun --allow-run-as-root --oversubscribe --bind-to none -n "$n" "$REGARD" "$@"
+    else mpirun -n "$n" "$REGARD" "$@"; fi
+}
+# same NAME RANKS THREADS ARGUMENTS...: so many ranks of THREADS workers against one process with all of them
+same() {
+    name=$1 count=$2 threads=$3
+    shift 3
+    "$REGARD" train "$@" --cpu-threads $((count * threads)) -m one.st --overwrite > log 2>&1 || { tail -3 log; fail "$name in one process"; }
+    ranks "$count" train "$@" --cpu-threads "$threads" -m many.st --overwrite > log 2>&1 || { tail -20 log; fail "$name in $count ranks"; }
+    cmp one.st many.st || fail "$name: $count ranks of $threads are not $((count * threads)) workers"
+}
+
+"$REGARD" make grammar -n 400 --seed 1 -o made > /dev/null || fail "no sentences"
+"$REGARD" make mnist-m -n 48 --valid 16 --test 16 -o pictures > said 2>&1 || { cat said; fail "no pictures"; }
+text="--type transformer -t made.en made.fr --vocab-kind words --dim-vocabs 0 --dim-emb 32 --transformer-dim-ffn 64 --transformer-heads 4 --enc-depth 1
+      --dec-depth 1 --mini-batch-words 300 --disp-freq 5"
+same "translation with validation" 2 1 $text --valid-sets made.en made.fr --valid-freq 7 --after-batches 20 --keep-best
+[ "$(grep -c 'Up. 5 ' log)" = 1 ] || fail "not one log: $(grep 'Up. 5 ' log)"
+[ "$(wc -l < many.st.jsonl)" = "$(wc -l < one.st.jsonl)" ] || fail "another number of lines in the log"
+same "translation with a delay" 2 2 $text --optimizer-delay 2 --after-batches 6
+same "a language model that carries states" 3 1 --type lm -t made.en --vocab-kind characters --dim-emb 12 --dim-rnn 12 --layers 1 --mini-batch 7 --chunk 12 --after-batches 12
+same "pictures with batch norm" 2 1 --type cnn -t pictures/train-images-idx3-ubyte --layers "c3x4s2n c3x4n" --mini-batch 12 --after-batches 6
+same "a memory" 2 1 --type ntm --mini-batch 3 --sequences 30 --bits 3 --max-length 3 --units 16 --memory-rows 12 --memory-width 5 --valid-freq 0 --test-count 2
+same "a Transformer in four ranks" 4 1 $text --after-batches 6
+
+# Resuming: with as many workers the bits are the same, from one process to two and back.
+"$REGARD" train $text --after-batches 20 --cpu-threads 2 -m whole.st > log 2>&1 || fail "a whole run"
+ranks 2 train $text --after-batches 10 --cpu-threads 1 -m resumed.st > log 2>&1 && "$REGARD" train $text --after-batches 20 --cpu-threads 2 -m resumed.st > log 2>&1
+cmp whole.st resumed.st || fail "two ranks, then one process: $(tail -1 log)"
+rm -f resumed*
+"$REGARD" train $text --after-batches 10 --cpu-threads 2 -m resumed.st > log 2>&1 && ranks 2 train $text --after-batches 20 --cpu-threads 1 -m resumed.st > log 2>&1
+cmp whole.st resumed.st || fail "one process, then two ranks: $(tail -1 log)"
+ranks 2 train $text --after-batches 30 --cpu-threads 2 -m resumed.st > log 2>&1 || fail "two ranks, then two of two workers: $(tail -1 log)"
+grep -q "workers" log || fail "it does not say that sums are rounded otherwise: $(cat log)"
+
+# A rank that is killed or stalled in the middle. What was saved has the state after a whole update: going on gives the bits of a run that nobody
+# disturbed.
+"$REGARD" train $text --after-batches 200 --cpu-threads 2 -m whole.st --overwrite > log 2>&1 || fail "a longer run"
+disturb() { # disturb SIGNAL WORDS
+    rm -f lost*
+    ranks 2 train $text --after-batches 200 --cpu-threads 1 --rank-timeout 1 --save-freq 100000 -m lost.st > log 2>&1 &
+    job=$!
+    for _ in $(seq 100); do grep -q 'Up. 20 ' log && break; sleep 0.1; done
+    rank1=$(for p in $(pgrep -P "$(pgrep -P $job -x mpirun || pgrep -P $job | head -1)" 2> /dev/null) $(pgrep -x regard); do
+        [ "$(readlink /proc/$p/cwd)" = "$work" ] && tr '\0' '\n' < /proc/$p/environ 2> /dev/null | grep -qE '^(OMPI_COMM_WORLD|PMI)_RANK=1$' && echo $p; done | sort -u)
+    [ -n "$rank1" ] && kill -"$1" $rank1 || fail "rank 1 was not found"
+    wait $job && fail "a run whose rank was sent $1 ended well"
+    grep -q "$2" log || fail "$1: it does not say why it ended: $(cat log)"
+    [ -e lost.st.checkpoint ] || { fail "$1: nothing was saved"; return; }
+    "$REGARD" train $text --after-batches 200 --cpu-threads 2 -m lost.st > log 2>&1 || fail "$1: resuming: $(tail -1 log)"
+    grep -q "resuming after" log || fail "$1: it did not resume"
+    cmp whole.st lost.st || fail "$1: what was saved is not the state after an update"
+}
+disturb STOP "rank 1 has not answered for 1 seconds"
+disturb KILL "rank 1 did not answer any more\|exited on signal 9"
+
+# What one rank finds wrong all say, once.
+ranks 2 train --type transformer -t nowhere.en nowhere.fr --after-batches 3 -m x.st > log 2>&1 && fail "no data, no error"
+grep -q "nowhere.en" log || fail "which file is missing? $(cat log)"
+[ $failed = 0 ] && echo "ranks have the bits of workers"
+exit $failed
