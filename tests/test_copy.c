@@ -239,6 +239,8 @@ static void a_softmax_over_all_words_of_the_trick_is_the_whole_one(void **state)
         const double all = learning_loss(systems[i], "output-vocabulary: all");
         assert_float_equal(learning_loss(systems[i], "output-vocabulary: batch:1000"), all, 1e-5);
         assert_true(learning_loss(systems[i], "output-vocabulary: batch:0") < all - 1e-3); /* fewer words to lose probability to */
+        assert_float_equal(learning_loss(systems[i], "output-vocabulary: sampled:100000"), all, 1e-4);
+        assert_true(fabs(learning_loss(systems[i], "output-vocabulary: sampled:1") - all) > 1e-3);
     }
 }
 

@@ -10,11 +10,13 @@ rg_loss rg_answer_loss(rg_tape *t, rg_tensor *y, rg_tensor *w, rg_tensor *b, con
 
 /* The large-vocabulary trick (Jean et al. 2015; Nallapati et al. 2016): while learning, the softmax ranges over the
  * words of the batch's targets and, where the vocabulary is joint, of its sources, and over the N first words of the
- * vocabulary, which are the most frequent. `vocabulary`: "all" or "batch:N". */
+ * vocabulary, which are the most frequent. `vocabulary`: "all" or "batch:N". "sampled:N" is sampled softmax: the
+ * batch's targets and N words drawn by Zipf's law, with a correction for how likely each was to be drawn. */
 #define RG_ANSWER_VOCABULARY_ROW(S, member)                                                                                           \
     {                                                                                                                                 \
         RG_OPTION_STRING, "output-vocabulary", offsetof(S, member), "all",                                                            \
-            "words that the softmax ranges over while learning: all, or batch:N, those of the batch and the N most frequent", 0, NULL \
+            "words that the softmax ranges over while learning: all; batch:N, those of the batch and the N most frequent; "           \
+            "sampled:N, the targets and N that are drawn", 0, NULL                                                                    \
     }
 rg_status rg_answer_vocabulary_check(const char *vocabulary);
 rg_loss   rg_answer_loss_over(rg_tape *t, const rg_model *model, rg_tensor *y, rg_tensor *w, rg_tensor *b,
