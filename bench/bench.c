@@ -19,6 +19,7 @@
 /* One word per line. */
 #define BENCH_CASES(X) \
     X(additive)        \
+    X(adversarial)     \
     X(attention)       \
     X(classifier)      \
     X(conv)            \

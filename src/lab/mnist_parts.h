@@ -31,6 +31,8 @@ rg_status rg_lab_uncertain(unsigned char *stays, size_t count, size_t more, cons
 /* Texts with labels ("label text") into few(label TAB text): `count` of them, chosen by the seed, as many of each of
  * the two classes; and the texts of the others, one per line, into `rest`. Unless they are there. */
 rg_status rg_lab_few_texts(const char *few, const char *rest, const char *path, size_t count, uint64_t seed);
+/* The words of all texts of such a file, labelled or not, as a vocabulary for --vocabs. Unless it is there. */
+rg_status rg_lab_words(const char *out, const char *path);
 /* Emoji of two styles from FROM/png64-STYLE.tar below OUT/STYLE, and lists of group TAB file by number modulo 4, so
  * that no emoji is in two of them: OUT/source.tsv (0 and 1, google), target.tsv (2, twitter), test.tsv (3, twitter),
  * source-test.tsv (3, google). Unless they are there. */

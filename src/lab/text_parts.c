@@ -109,6 +109,42 @@ rg_status rg_lab_few_texts(const char *few, const char *rest, const char *path, 
     return status;
 }
 
+typedef struct {
+    const table *of;
+    size_t       at;
+} feed;
+
+static rg_status next_text(bool *out_more, const char **out_text, size_t *out_bytes, void *context)
+{
+    feed *f = context;
+    *out_more = f->at < f->of->count;
+    if (!*out_more) return RG_OK;
+    const char *line = f->of->text.data + f->of->start[f->at], *tab = strchr(line, '\t');
+    *out_text = tab + 1;
+    *out_bytes = (size_t)(f->of->text.data + f->of->start[f->at + 1] - 1 - (tab + 1));
+    f->at++;
+    return RG_OK;
+}
+
+rg_status rg_lab_words(const char *out, const char *path)
+{
+    table           t = { 0 };
+    feed            f = { .of = &t };
+    rg_vocab_config c = RG_VOCAB_CONFIG_DEFAULT;
+    rg_vocab       *vocab = NULL;
+    bool            there = false;
+    rg_status       status = rg_file_exists(&there, out);
+    if (status == RG_OK && !there) status = rg_vocab_kind_find(&c.kind, "words");
+    c.size = 0;
+    c.min_count = 2;
+    if (status == RG_OK && !there) status = read_table(&t, path, "label", "label", "text");
+    if (status == RG_OK && !there) status = rg_vocab_train(&vocab, &c, next_text, &f);
+    if (status == RG_OK && !there) status = rg_vocab_save(vocab, out);
+    rg_vocab_free(vocab);
+    free_table(&t);
+    return status;
+}
+
 /* ------------------------------------------------------------------------------------------------------------ emoji */
 
 enum { LISTS = 4, MOST_PICTURE = 1 << 20 };

@@ -18,8 +18,8 @@
 
 #define SST                                                                                                         \
     "--type classifier --header no --columns 1,2 --train-sets {out}/sst2.{seed}.few.tsv --valid-sets "              \
-    "{out}/sst2.valid.tsv --test-sets {out}/sst2.test.tsv --pool attention --mini-batch 32 --after-epochs 30 "      \
-    "--early-stopping 8 "
+    "{out}/sst2.valid.tsv --test-sets {out}/sst2.test.tsv --vocabs {out}/sst2.vocab --pool attention "              \
+    "--mini-batch 32 --after-epochs 40 --early-stopping 12 "
 
 static const rg_row rows[] = {
     { "labels-1", NET, 1, 0, "1", NULL },
@@ -67,11 +67,14 @@ static rg_status data_of_texts(const rg_words *words, const rg_grid_job *job)
     if (!seed) return RG_OK; /* the rows are only listed */
     const unsigned long long n = strtoull(seed + 5, NULL, 10);
     (void)mkdir(job->out, 0777);
+    char *vocab = rg_format("%s/sst2.vocab", job->out);
     char *few = rg_format("%s/sst2.%llu.few.tsv", job->out, n), *rest = rg_format("%s/sst2.%llu.rest.txt", job->out, n);
     char *from = rg_format("%s/sentiment/stsa.binary.train.gz", job->settings->data);
     rg_status status = few && rest && from ? rg_lab_few_texts(few, rest, from, 1000, n) : RG_ENOMEM;
+    if (status == RG_OK) status = vocab ? rg_lab_words(vocab, from) : RG_ENOMEM;
     if (status == RG_OK) status = copy_labelled(job, "valid", "dev");
     if (status == RG_OK) status = copy_labelled(job, "test", "test");
+    rg_free(vocab);
     rg_free(few);
     rg_free(rest);
     rg_free(from);

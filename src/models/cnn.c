@@ -160,7 +160,7 @@ static rg_tensor *enter(rg_tape *t, const rg_model *m, const void *data)
 {
     const rg_field *x = &((const rg_batch *)data)->field[RG_INPUT];
     (void)m;
-    return rg_input(t, x->values, rg_field_rows(x), x->width, &x->layout); /* (pixels, channels), 0 .. 1 */
+    return rg_constant(t, x->values, rg_field_rows(x), x->width, &x->layout); /* (pixels, channels), 0 .. 1 */
 }
 
 static rg_tensor *identity(rg_tape *t, const settings *s)

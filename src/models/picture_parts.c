@@ -53,7 +53,7 @@ static rg_tensor *centred(rg_tape *t, rg_tensor *x)
 
 rg_tensor *rg_picture_cells(rg_tape *t, const rg_picture_parts *p, const rg_field *f)
 {
-    rg_tensor *x = rg_tape_offer(t, "inputs", rg_input(t, f->values, rg_field_rows(f), f->width, &f->layout), NULL);
+    rg_tensor *x = rg_tape_offer(t, "inputs", rg_constant(t, f->values, rg_field_rows(f), f->width, &f->layout), NULL);
     if (p->centre) x = centred(t, x);
     rg_tape_push(t, "picture");
     x = rg_net_maps(t, &p->net, x);
