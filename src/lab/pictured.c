@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "lab/pictured_make.h"
+#include "lab/pictured_tables.h"
 
 static rg_status add_words(rg_words *out, const char *folder, bool valid)
 {
@@ -25,29 +26,56 @@ static rg_status add_idx(rg_words *out, const char *folder)
     return rg_row_words_add(out, rg_format("%s/train-labels-idx1-ubyte", folder));
 }
 
+/* Where the rows of a table have their pictures. */
+static rg_status add_archive(rg_words *out, const char *archive)
+{
+    RG_TRY(rg_row_words_add(out, rg_strdup("--pictures")));
+    RG_TRY(rg_row_words_add(out, rg_strdup(archive)));
+    RG_TRY(rg_row_words_add(out, rg_strdup("--test-pictures")));
+    return rg_row_words_add(out, rg_strdup(archive));
+}
+
+static rg_status make_folder(const char *path)
+{
+    return mkdir(path, 0777) == 0 || errno == EEXIST ? RG_OK : rg_fail(RG_EIO, "%s: %s", path, strerror(errno));
+}
+
+char *rg_pictured_folder(const rg_grid_job *job, const char *about)
+{
+    char *folder = rg_format("%s/data-%s", job->out, about);
+    for (char *c = folder ? folder + strlen(job->out) + 1 : NULL; c && *c; c++)
+        if (!strchr("abcdefghijklmnopqrstuvwxyz0123456789", *c)) *c = '-';
+    return folder;
+}
+
+/* Real pictures, by the name of a row's `about`. */
+static const struct {
+    const char *about, *archive;
+    rg_status (*write)(const char *folder, const char *archive_or_data);
+    bool given_archive, valid;
+} tables[] = { { "real-captchas", "captcha/images.tar", pictured_split, true, false },
+               { "emoji", "emoji/png64-twitter.tar", pictured_emoji, false, true },
+               { "recipes", "recipes/images.tar", pictured_recipes, false, true } };
+
 rg_status rg_pictured_data(rg_words *out, const rg_grid_job *job, const rg_row *row)
 {
     struct stat about;
+    size_t      k = 0;
     if (!row->about) return RG_OK;
-    const bool real = strcmp(row->about, "real-captchas") == 0, idx = !real && pictured_is_idx(row->about);
-    char      *folder = rg_format("%s/data-%s", job->out, row->about);
-    for (char *c = folder ? folder + strlen(job->out) + 1 : NULL; c && *c; c++)
-        if (!strchr("abcdefghijklmnopqrstuvwxyz0123456789", *c)) *c = '-';
-    char     *last = folder ? rg_format("%s/%s", folder, idx ? "train-labels-idx1-ubyte" : "test.tsv") : NULL;
-    char     *archive = rg_format("%s/captcha/images.tar", job->settings->data);
-    rg_status status = last && archive ? RG_OK : RG_ENOMEM;
-    const bool listed = job->settings->list; /* only said, not done */
-    if (status == RG_OK && !listed && mkdir(job->out, 0777) != 0 && errno != EEXIST)
-        status = rg_fail(RG_EIO, "%s: %s", job->out, strerror(errno));
-    if (status == RG_OK && !listed && mkdir(folder, 0777) != 0 && errno != EEXIST)
-        status = rg_fail(RG_EIO, "%s: %s", folder, strerror(errno));
+    while (k < 3 && strcmp(row->about, tables[k].about) != 0) k++;
+    const bool  real = k < 3, idx = !real && pictured_is_idx(row->about), listed = job->settings->list; /* only said, not done */
+    const char *data = job->settings->data;
+    char       *folder = rg_pictured_folder(job, row->about);
+    char       *last = folder ? rg_format("%s/%s", folder, idx ? "train-labels-idx1-ubyte" : "test.tsv") : NULL;
+    char       *archive = rg_format("%s/%s", data, real ? tables[k].archive : "");
+    rg_status   status = last && archive ? RG_OK : RG_ENOMEM;
+    if (status == RG_OK && !listed) status = make_folder(job->out);
+    if (status == RG_OK && !listed) status = make_folder(folder);
     if (status == RG_OK && !listed && stat(last, &about) != 0)
-        status = real ? pictured_split(folder, archive) : pictured_make(folder, row->about, job->settings->data);
-    if (status == RG_OK) status = idx ? add_idx(out, folder) : add_words(out, folder, !real);
-    if (status == RG_OK && real) status = rg_row_words_add(out, rg_strdup("--pictures"));
-    if (status == RG_OK && real) status = rg_row_words_add(out, rg_strdup(archive));
-    if (status == RG_OK && real) status = rg_row_words_add(out, rg_strdup("--test-pictures"));
-    if (status == RG_OK && real) status = rg_row_words_add(out, rg_strdup(archive));
+        status = real ? tables[k].write(folder, tables[k].given_archive ? archive : data)
+                      : pictured_make(folder, row->about, data);
+    if (status == RG_OK) status = idx ? add_idx(out, folder) : add_words(out, folder, !real || tables[k].valid);
+    if (status == RG_OK && real) status = add_archive(out, archive);
     rg_free(archive);
     rg_free(last);
     rg_free(folder);

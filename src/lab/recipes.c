@@ -10,6 +10,11 @@ static const rg_row rows[] = {
     { "ingredients-first", PLATES "--fusion ingredients-first", 1, 0, "plates count=20000", NULL },
     { "image", PLATES "--fusion image", 1, 0, "plates count=20000", NULL },
     { "ingredients", PLATES "--fusion ingredients", 1, 0, "plates count=20000", NULL },
+    { "recipes",
+      "--type recipe --features {data}/mobilenet_v2/mobilenet_v2_1.0_224.safetensors --dropout 0.3 --mini-batch 8 "
+      "--learn-rate 0.0005 --label-min-count 2 --max-length 300 --after-epochs 60 --valid-freq 0 --valid-epochs 5 "
+      "--early-stopping 0",
+      1, 0, "recipes", NULL },
     { NULL, NULL, 0, 0, NULL, NULL },
 };
 
@@ -34,7 +39,7 @@ static const rg_claim claims[] = {
 static const rg_grid grid = {
     .name = "recipes",
     .heading = "plates: ingredients and text; the true ingredients are given to the text",
-    .needs = "any folder: plates are drawn",
+    .needs = "the folder with recipes/ and mobilenet_v2/; for plates any: they are drawn",
     .rows = rows,
     .columns = columns,
     .claims = claims,
