@@ -83,6 +83,7 @@ static void every_way_to_look_has_a_correct_gradient(void **state)
     static const char *const ways[] = { SMALL "attention: soft",
                                         SMALL "attention: soft\ngate: false",
                                         SMALL "attention: soft\ndoubly-stochastic: 0.7",
+                                        SMALL "attention: fixed",
                                         SMALL "attention: mean",
                                         SMALL "attention: none",
                                         SMALL "attention: hard\nsoft-share: 1",

@@ -7,6 +7,7 @@
 static const rg_row rows[] = {
     { "digits", SMALL, 1, 0, "captcha count=30000", NULL },
     { "digits-mean", SMALL "--attention mean", 1, 0, "captcha count=30000", NULL },
+    { "digits-fixed", SMALL "--attention fixed", 1, 0, "captcha count=30000", NULL },
     { "digits-hard", SMALL "--attention hard", 1, 0, "captcha count=30000", NULL },
     { "digits-gumbel", SMALL "--attention gumbel", 1, 0, "captcha count=30000", NULL },
     { "all", READ "--layers c3x32s2,c3x64,p2,c3x64,c3x64 --dim-rnn 192 --after-batches 20000 --valid-freq 4000", 1, 0,
@@ -32,6 +33,7 @@ static const rg_claim claims[] = {
     { RG_CLAIM_LEAST, "digits", NULL, 97, "test-exact", "digits, 4 to 6 of them", 0 },
     { RG_CLAIM_LEAST, "all", NULL, 90, "test-exact", "36 symbols", 0 },
     { RG_CLAIM_LEAST, "real", NULL, 80, "test-exact", "real captchas", 0 },
+    { RG_CLAIM_ABOVE, "digits", "digits-fixed", 0, "test-exact", "attention against fixed places", 0 },
     { RG_CLAIM_ABOVE, "digits", "digits-mean", 0, "test-exact", "attention against the mean of the cells", 0 },
     { RG_CLAIM_LEAST, NULL, NULL, 0, NULL, NULL, 0 },
 };

@@ -22,8 +22,8 @@ typedef struct {
 static const rg_option options[] = {
     RG_PICTURE_ROWS(settings),
     { RG_OPTION_STRING, "attention", offsetof(settings, attention), "soft",
-      "which cells a word sees: all weighted, one drawn, one by the Gumbel softmax; mean and none are controls", 0,
-      "soft|hard|gumbel|mean|none", NULL },
+      "which cells a word sees: all weighted, one drawn, one by the Gumbel softmax; fixed, mean and none are controls",
+      0, "soft|hard|gumbel|fixed|mean|none", NULL },
     { RG_OPTION_INT, "dim-emb", offsetof(settings, d), "128", "width of embeddings", 0, "[1,1000000]", NULL },
     { RG_OPTION_INT, "dim-rnn", offsetof(settings, width), "256", "width of states", 0, "[1,1000000]", NULL },
     { RG_OPTION_REAL, "dropout-rnn", offsetof(settings, dropout), "0.1",
@@ -65,6 +65,7 @@ static rg_status build(rg_model *m)
     q->hard.reward = s->reward, q->hard.entropy = s->entropy, q->hard.soft_share = s->soft_share;
     if (s->baseline[0] == 'n') q->hard.decay = 1; /* it stays where it began: 0 */
     RG_TRY(rg_picture_build(&q->picture, m, &s->picture));
+    q->look.grid = q->picture.down * q->picture.across;
     RG_TRY(rg_look_build(&q->look, m, V, d, (size_t)s->width, q->picture.width));
     if (q->look.kind == RG_LOOK_HARD) rg_hard_init(&q->hard, m->params);
     q->words = (rg_rnn_parts){ .scale = 1, .cell = RG_LSTM };
@@ -163,7 +164,8 @@ static rg_tensor *step(rg_decoding *d, rg_tape *t)
     const rg_reach     *reach = rg_reach_chosen(t, d->source_of, d->n, rg_tensor_layout(mem->cells));
     rg_tensor          *words = rg_gather(t, rg_use(t, q->look.table), d->tokens, d->n, NULL);
     const rg_look_state before = { states.h[0], states.c[0] };
-    const rg_look_state now = rg_look_step(&seen, t, &q->look, words, before, mem->keys, mem->cells, reach, false);
+    const rg_look_state now = rg_look_step(&seen, t, &q->look, words, before, mem->keys, mem->cells, reach, false,
+                                           d->steps);
     states.h[0] = now.h;
     states.c[0] = now.c;
     return rg_rnn_answer(d, t, &q->words, seen.y, &states, 1);

@@ -96,8 +96,8 @@ const rg_reach *rg_reach_chosen(rg_tape *t, const int32_t *of, size_t n, const r
 
 rg_look_kind rg_look_kind_of(const char *name)
 {
-    static const char *const names[] = { "soft", "hard", "gumbel", "mean", "none" };
-    for (int k = 0; k < 5; k++)
+    static const char *const names[] = { "soft", "hard", "gumbel", "fixed", "mean", "none" };
+    for (int k = 0; k < 6; k++)
         if (strcmp(names[k], name) == 0) return (rg_look_kind)k;
     return RG_LOOK_SOFT;
 }
@@ -110,6 +110,8 @@ rg_status rg_look_build(rg_look *k, rg_model *m, size_t words, size_t d, size_t 
     c.width = width;
     k->d = d, k->width = width, k->cells = cells;
     k->table = rg_params_add(m->params, "embedding", RG_TABLE, words, d, RG_INIT_NORMAL, 0.1);
+    if (k->kind == RG_LOOK_FIXED)
+        k->places = rg_params_add(m->params, "places", RG_TABLE, RG_LOOK_PLACES * k->grid, 1, RG_INIT_NORMAL, 0.1);
     RG_TRY(rg_rnn_attention(&k->att, &k->key, m, "additive", "own", width, cells, width));
     rg_params_push(m->params, "decoder");
     rg_recurrent_params_init(&k->cell, m->params, &c, d);
@@ -125,7 +127,7 @@ rg_status rg_look_build(rg_look *k, rg_model *m, size_t words, size_t d, size_t 
 
 rg_tensor *rg_look_keys(rg_tape *t, const rg_look *k, rg_tensor *cells)
 {
-    return k->kind >= RG_LOOK_MEAN ? cells : rg_rnn_keys(t, &k->att, k->key, cells);
+    return k->kind >= RG_LOOK_FIXED ? cells : rg_rnn_keys(t, &k->att, k->key, cells);
 }
 
 rg_look_state rg_look_first(rg_tape *t, const rg_look *k, rg_tensor *cells)
@@ -145,16 +147,27 @@ static rg_tensor *alike(rg_tape *t, const rg_reach *reach, double total)
     return w ? rg_constant(t, w, reach->P, 1, NULL) : NULL;
 }
 
+/* P_step of every query's cells. */
+static rg_tensor *fixed(rg_tape *t, const rg_look *k, const rg_reach *reach, size_t step)
+{
+    const size_t row = step < RG_LOOK_PLACES ? step : RG_LOOK_PLACES - 1;
+    int32_t     *at = reach ? rg_tape_memory(t, (reach->P + 1) * sizeof *at) : NULL;
+    for (size_t i = 0; at && i < reach->Nq; i++)
+        for (size_t p = reach->first[i]; p < reach->first[i + 1]; p++)
+            at[p] = (int32_t)(row * k->grid + (p - reach->first[i]));
+    return at ? rg_gather(t, rg_use(t, k->places), at, reach->P, NULL) : NULL;
+}
+
 /* The weights into out->a, those that are mixed by into out->picked. */
 static rg_tensor *weigh(rg_looked *out, rg_tape *t, const rg_look *k, rg_tensor *q, rg_tensor *keys,
-                        const rg_reach *reach, bool soft)
+                        const rg_reach *reach, bool soft, size_t step)
 {
     if (k->kind >= RG_LOOK_MEAN) {
         out->picked = alike(t, reach, k->kind == RG_LOOK_MEAN);
         if (out->picked) rg_tape_watch(t, "weights", out->picked, reach);
         return out->picked;
     }
-    rg_tensor *e = rg_scores(t, &k->att, q, keys, reach);
+    rg_tensor *e = k->kind == RG_LOOK_FIXED ? fixed(t, k, reach, step) : rg_scores(t, &k->att, q, keys, reach);
     out->a = k->kind == RG_LOOK_GUMBEL ? rg_gumbel_over(t, e, reach, k->temperature) : rg_softmax_over(t, e, reach);
     out->picked = out->a;
     if (k->kind == RG_LOOK_GUMBEL) out->picked = rg_straight_through(t, rg_hard_argmax(t, out->a, reach), out->a);
@@ -165,12 +178,12 @@ static rg_tensor *weigh(rg_looked *out, rg_tape *t, const rg_look *k, rg_tensor 
 }
 
 rg_look_state rg_look_step(rg_looked *out, rg_tape *t, const rg_look *k, rg_tensor *words, rg_look_state before,
-                           rg_tensor *keys, rg_tensor *cells, const rg_reach *reach, bool soft)
+                           rg_tensor *keys, rg_tensor *cells, const rg_reach *reach, bool soft, size_t step)
 {
     rg_look_state next = { 0 };
     *out = (rg_looked){ .reach = reach };
     rg_tape_push(t, "look");
-    rg_tensor *z = rg_mix(t, weigh(out, t, k, before.h, keys, reach, soft), cells, reach);
+    rg_tensor *z = rg_mix(t, weigh(out, t, k, before.h, keys, reach, soft, step), cells, reach);
     if (k->gated) z = rg_mul(t, z, rg_sigmoid(t, rg_dense_run(t, &k->gate, before.h)));
     rg_tape_pop(t);
     rg_recurrent_weights w = rg_recurrent_params_use(t, &k->cell);
@@ -236,7 +249,7 @@ rg_looked rg_look_run(rg_tape *t, const rg_look *k, rg_tensor *cells, const rg_t
         const rg_look_state before = { rg_rows(t, now.h, 0, n), rg_rows(t, now.c, 0, n) };
         const rg_reach     *reach = with_first(t, rg_reach_chosen(t, of, n, groups), first);
         rg_looked           one;
-        now = rg_look_step(&one, t, k, rg_gather(t, words, rows, n, NULL), before, keys, cells, reach, soft);
+        now = rg_look_step(&one, t, k, rg_gather(t, words, rows, n, NULL), before, keys, cells, reach, soft, i);
         if (one.y) rg_rows_put(t, y, rows, one.y);
         a[i] = one.a, picked[i] = one.picked;
     }

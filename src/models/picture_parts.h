@@ -72,9 +72,18 @@ const rg_reach *rg_reach_chosen(rg_tape *t, const int32_t *of, size_t n, const r
  *     h_t, c_t = LSTM([E y_{t-1}; z_t], h_{t-1}, c_{t-1})        what is answered from: E y_{t-1} + L_h h_t + L_z z_t
  *
  *   soft    all cells, weighted           hard     one cell, drawn while learning, the likeliest otherwise
- *   mean    all cells alike               gumbel   one cell by a draw that passes gradients           none   the picture is not seen */
-typedef enum rg_look_kind { RG_LOOK_SOFT, RG_LOOK_HARD, RG_LOOK_GUMBEL, RG_LOOK_MEAN, RG_LOOK_NONE } rg_look_kind;
-rg_look_kind rg_look_kind_of(const char *name); /* one of "soft|hard|gumbel|mean|none" */
+ *   mean    all cells alike               gumbel   one cell by a draw that passes gradients           none   the picture is not seen
+ *   fixed   word t weighs the cells by a row of its own, softmax(P_t), whatever the picture shows: the control for strings of varying length */
+typedef enum rg_look_kind {
+    RG_LOOK_SOFT,
+    RG_LOOK_HARD,
+    RG_LOOK_GUMBEL,
+    RG_LOOK_FIXED,
+    RG_LOOK_MEAN,
+    RG_LOOK_NONE
+} rg_look_kind;
+rg_look_kind rg_look_kind_of(const char *name); /* one of "soft|hard|gumbel|fixed|mean|none" */
+enum { RG_LOOK_PLACES = 64 };                   /* fixed: words beyond share the last row */
 
 typedef struct rg_look {
     rg_look_kind        kind;
@@ -85,6 +94,8 @@ typedef struct rg_look {
     rg_recurrent_params cell;
     rg_dense            first_h, first_c, gate, from_state;
     size_t              d, width, cells;
+    size_t              grid;   /* fixed: cells of a picture */
+    rg_param           *places; /* (RG_LOOK_PLACES * grid, 1) */
 } rg_look;
 
 /* Embeddings `d` wide of `words` words, states `width` wide, cells `cells` wide. The other members are set by the
@@ -106,9 +117,9 @@ typedef struct rg_looked {
 
 rg_tensor    *rg_look_keys(rg_tape *t, const rg_look *look, rg_tensor *cells);
 rg_look_state rg_look_first(rg_tape *t, const rg_look *look, rg_tensor *cells); /* a row per picture */
-/* One word: `soft` (hard only) takes the expectation instead of a draw; `out` gets a, picked and y. */
+/* Word number `step`: `soft` (hard only) takes the expectation instead of a draw; `out` gets a, picked and y. */
 rg_look_state rg_look_step(rg_looked *out, rg_tape *t, const rg_look *look, rg_tensor *words, rg_look_state before,
-                           rg_tensor *keys, rg_tensor *cells, const rg_reach *reach, bool soft);
+                           rg_tensor *keys, rg_tensor *cells, const rg_reach *reach, bool soft, size_t step);
 rg_looked rg_look_run(rg_tape *t, const rg_look *look, rg_tensor *cells, const rg_texts *texts, const int32_t *previous,
                       uint64_t first, bool soft);
 
