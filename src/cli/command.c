@@ -24,6 +24,7 @@ const char *rg_program(void) { return program ? program : "regard"; }
     X(tune) \
     X(quantize) \
     X(shortlist) \
+    X(distill) \
     X(import) \
     X(predict) \
     X(attack) \
