@@ -66,8 +66,11 @@ static void paint_shade(canvas *c, float light[FINE][FINE], double x, double y, 
 
     if (data) {
         for (int i = 0; i < FINE; i++)
-            for (int j = 0; j < FINE; j++) { /* premultiplied: black with alpha, the strongest places a little warm */
-                uint32_t alpha = (uint32_t)(205 * (1 - pow((double)light[i][j], 0.8))), pixel = alpha << 24;
+            for (int j = 0; j < FINE; j++) { /* premultiplied: black where little is seen, warm where most is, which shows
+                                                on a dark picture too */
+                const double   seen = (double)light[i][j];
+                const uint32_t dark = (uint32_t)(205 * (1 - pow(seen, 0.8))), warm = (uint32_t)(100 * seen * seen);
+                const uint32_t pixel = (dark + warm) << 24 | warm << 16 | warm * 5 / 9 << 8;
                 memcpy(data + i * cairo_image_surface_get_stride(shade) + 4 * j, &pixel, 4);
             }
         cairo_surface_mark_dirty(shade);
