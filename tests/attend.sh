@@ -23,6 +23,8 @@ expect() { # expect CODE PATTERN WORDS...
 awk 'BEGIN { printf "1"; for (i = 1; i < 64; i++) printf "\t0"; print "" }' > q.tsv
 awk 'BEGIN { printf "112"; for (i = 1; i < 64; i++) printf "\t0"; printf "\n96"; for (i = 1; i < 64; i++) printf "\t0"; print "" }' > k.tsv
 expect 0 '^0.88	0.12$' attend --queries q.tsv --keys k.tsv --score scaled_dot --digits 2
+expect 0 '^112	96$' attend --queries q.tsv --keys k.tsv --score dot --print scores
+expect 0 '^14	12$' attend --queries q.tsv --keys k.tsv --score scaled_dot --print scores
 
 # house prices: weights 0.6, 0.3, 0.1 from scores ln 0.6, ln 0.3, ln 0.1
 echo 1 > q.tsv
@@ -31,6 +33,19 @@ printf '500\n300\n200\n' > v.tsv
 expect 0 '^0.6	0.3	0.1$' attend -q q.tsv -k k.tsv -v v.tsv -s dot --digits 4
 expect 0 '^410$' attend -q q.tsv -k k.tsv -v v.tsv -s dot --digits 4 --print output
 expect 0 '"weights": \[\[\[0.6, 0.3, 0.1\]\]\], "output": \[\[410\]\]' attend -q q.tsv -k k.tsv -v v.tsv -s dot --digits 4 --json
+
+# the steps one below the other; hard attention reads one value, a sample too; W^O joins heads
+"$REGARD" attend -q q.tsv -k k.tsv -v v.tsv -s dot --digits 2 --print steps > out
+printf '# scores\n-0.51\t-1.2\t-2.3\n# weights\n0.6\t0.3\t0.1\n# output\n4.1e+02\n' | cmp -s - out || complain "--print steps"
+expect 0 '^500$' attend -q q.tsv -k k.tsv -v v.tsv -s dot --choose hard --print output
+for seed in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    "$REGARD" attend -q q.tsv -k k.tsv -v v.tsv -s dot --choose sample --seed $seed --print output
+done | sort | uniq -c > out
+[ "$(awk '$2 != 500 && $2 != 300 && $2 != 200' out)" = "" ] && [ "$(wc -l < out)" -ge 2 ] || complain "--choose sample:"
+printf '2 1\n' > o.tsv
+expect 0 '^820	410$' attend -q q.tsv -k k.tsv -v v.tsv -s dot --digits 4 --join o.tsv --print output
+printf '2 1\n3 4\n' > o.tsv
+expect 2 'o.tsv: 2 lines; --join has a line for each of the 1 columns' attend -q q.tsv -k k.tsv -v v.tsv -s dot --join o.tsv
 
 # kernel regression: the nearest house decides when the bandwidth is small
 printf '1 2\n4 4\n9 1\n' > k.tsv

@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "regard/attention.h"
+#include "regard/between.h"
 #include "regard/view.h"
 
 typedef struct attend_options {
-    char   *queries, *keys, *values, *score, *reach, *print, *activation, *record;
-    char   *w, *u, *v, *b;
+    char   *queries, *keys, *values, *score, *reach, *print, *choose, *activation, *record;
+    char   *w, *u, *v, *b, *join;
     int64_t heads, hidden, seed, digits;
     double  bandwidth, sharpness;
     bool    json;
@@ -47,9 +47,14 @@ static const rg_option rows[] = {
     { RG_OPTION_STRING, "b", offsetof(attend_options, b), "", "file of the score's b", 0, NULL },
     { RG_OPTION_INT, "seed", offsetof(attend_options, seed), "1",
       "random seed of what a score would learn and no file gives", 0, "[0,inf)" },
+    { RG_OPTION_STRING, "join", offsetof(attend_options, join), "",
+      "file of W^O: the heads side by side times this matrix are the output; one line per column of the heads", 0, NULL },
+    { RG_OPTION_STRING, "choose", offsetof(attend_options, choose), "soft",
+      "what is read: soft, all values by their weights; hard, the one with the largest; sample, one drawn by them", 0,
+      "soft|hard|sample" },
     { RG_OPTION_STRING, "print", offsetof(attend_options, print), "both",
-      "what to print; score: what the score learns, as --w ... take it; all: that, too", 0,
-      "both|weights|output|score|all|nothing" },
+      "what to print; scores: before the softmax; steps: scores, weights, output; score: what the score learns, as --w "
+      "... take it; all: everything", 0, "both|scores|weights|output|steps|score|all|nothing" },
     { RG_OPTION_INT, "digits", offsetof(attend_options, digits), "6", "significant digits", 0, "[1,17]" },
     { RG_OPTION_BOOL, "json", offsetof(attend_options, json), "false", "print JSON", 0, NULL },
     { RG_OPTION_STRING, "attention", offsetof(attend_options, record), "",
@@ -59,15 +64,20 @@ static const rg_option rows[] = {
 
 typedef struct {
     const attend_options *o;
-    rg_numbers            q, k, v, edges;
+    rg_numbers            q, k, v, edges, join;
     rg_layout             queries, keys;
     rg_params            *params;
     rg_attention          att;
     rg_reach             *lists; /* edges:FILE */
     rg_tape              *tape;
     const rg_reach       *reach;
-    rg_tensor            *a, *out;
+    rg_tensor            *e, *a, *out;
 } work;
+
+/* What of the steps is printed. */
+typedef struct {
+    bool learned, scores, weights, output;
+} shown;
 
 /* ------------------------------------------------------------------------------------------------------- reach */
 
@@ -134,6 +144,10 @@ static rg_status read_files(work *w)
     if (w->v.rows && w->v.rows != w->k.rows)
         return rg_fail(RG_EINVAL, "%zu keys in %s, %zu values in %s; each key has a value", w->k.rows, w->k.path,
                        w->v.rows, w->v.path);
+    if (*o->join) RG_TRY(rg_numbers_read(&w->join, o->join));
+    if (*o->join && (!w->v.rows || w->join.rows != w->v.cols))
+        return rg_fail(RG_EINVAL, "%s: %zu lines; --join has a line for each of the %zu columns of --values", o->join,
+                       w->join.rows, w->v.rows ? w->v.cols : 0);
     w->queries = (rg_layout){ .groups = w->q.groups, .start = w->q.start };
     w->keys = (rg_layout){ .groups = w->k.groups, .start = w->k.start };
     return RG_OK;
@@ -173,9 +187,14 @@ static rg_status attend(work *w)
     rg_tape *t = w->tape;
     rg_tape_push(t, "cross");
     rg_tensor *k = rg_attention_prepare(t, &w->att, rg_input(t, w->k.data, w->k.rows, w->k.cols, &w->keys));
-    w->a = rg_weigh(t, &w->att, rg_input(t, w->q.data, w->q.rows, w->q.cols, &w->queries), k, w->reach);
+    rg_tensor *q = rg_input(t, w->q.data, w->q.rows, w->q.cols, &w->queries);
+    w->a = rg_weigh(t, &w->att, q, k, w->reach);
+    if (!strcmp(w->o->choose, "hard")) w->a = rg_hard_argmax(t, w->a, w->reach);
+    if (!strcmp(w->o->choose, "sample")) w->a = rg_hard_sample(t, w->a, w->reach);
     if (w->v.rows) w->out = rg_mix(t, w->a, rg_input(t, w->v.data, w->v.rows, w->v.cols, &w->keys), w->reach);
+    if (w->join.rows) w->out = rg_matmul(t, w->out, rg_input(t, w->join.data, w->join.rows, w->join.cols, NULL));
     rg_tape_pop(t);
+    w->e = rg_scores(t, &w->att, q, k, w->reach);
     return rg_tape_status(t);
 }
 
@@ -189,7 +208,7 @@ static size_t pair_of(const rg_reach *r, size_t i, size_t j)
     return r->P;
 }
 
-static void print_weights(const work *w, size_t head, const char *closed, const char *between, const char *open,
+static void print_pairs(const work *w, const rg_tensor *of, size_t head, const char *closed, const char *between, const char *open,
                           const char *close)
 {
     for (size_t i = 0; i < w->reach->Nq; i++) {
@@ -198,7 +217,7 @@ static void print_weights(const work *w, size_t head, const char *closed, const 
             const size_t p = pair_of(w->reach, i, j);
             if (j) fputs(between, stdout);
             if (p == w->reach->P) fputs(closed, stdout);
-            else printf("%.*g", (int)w->o->digits, (double)rg_tensor_at(w->a, p, head));
+            else printf("%.*g", (int)w->o->digits, (double)rg_tensor_at(of, p, head));
         }
         fputs(i + 1 < w->reach->Nq ? close : *open ? "]" : "\n", stdout);
     }
@@ -214,35 +233,48 @@ static void print_output(const work *w, const char *between, const char *open, c
     }
 }
 
-static void print_text(const work *w, bool weights, bool output, bool learned)
+static void print_heads(const work *w, const char *what, const rg_tensor *of, bool named)
 {
     const size_t H = (size_t)w->o->heads;
-    if (learned) rg_score_print(stdout, w->params, (int)w->o->digits, false);
-    for (size_t h = 0; weights && h < H; h++) {
-        if (H > 1) printf("# weights of head %zu\n", h + 1);
-        else if (output || learned) printf("# weights\n");
-        print_weights(w, h, ".", "\t", "", "\n");
+    for (size_t h = 0; h < H; h++) {
+        if (H > 1) printf("# %s of head %zu\n", what, h + 1);
+        else if (named) printf("# %s\n", what);
+        print_pairs(w, of, h, ".", "\t", "", "\n");
     }
-    if (output && weights) printf("# output\n");
-    if (output) print_output(w, "\t", "", "\n");
 }
 
-static void print_json(const work *w, bool weights, bool output, bool learned)
+static void print_text(const work *w, shown s)
 {
-    printf("{\"score\": \"%s\", \"heads\": %lld", w->att.score->name, (long long)w->o->heads);
-    if (learned) printf(", \"learned\": {");
-    if (learned) rg_score_print(stdout, w->params, (int)w->o->digits, true);
-    if (learned) printf("}");
-    if (weights) printf(", \"weights\": [");
-    for (size_t h = 0; weights && h < (size_t)w->o->heads; h++) {
+    const bool several = s.learned + s.scores + s.weights + s.output > 1;
+    if (s.learned) rg_score_print(stdout, w->params, (int)w->o->digits, false);
+    if (s.scores) print_heads(w, "scores", w->e, several);
+    if (s.weights) print_heads(w, "weights", w->a, several);
+    if (s.output && several) printf("# output\n");
+    if (s.output) print_output(w, "\t", "", "\n");
+}
+
+static void print_heads_json(const work *w, const char *what, const rg_tensor *of)
+{
+    printf(", \"%s\": [", what);
+    for (size_t h = 0; h < (size_t)w->o->heads; h++) {
         printf("%s[", h ? ", " : "");
-        print_weights(w, h, "null", ", ", "[", "], ");
+        print_pairs(w, of, h, "null", ", ", "[", "], ");
         printf("]");
     }
-    if (weights) printf("]");
-    if (output) printf(", \"output\": [");
-    if (output) print_output(w, ", ", "[", "], ");
-    printf("%s}\n", output ? "]" : "");
+    printf("]");
+}
+
+static void print_json(const work *w, shown s)
+{
+    printf("{\"score\": \"%s\", \"heads\": %lld", w->att.score->name, (long long)w->o->heads);
+    if (s.learned) printf(", \"learned\": {");
+    if (s.learned) rg_score_print(stdout, w->params, (int)w->o->digits, true);
+    if (s.learned) printf("}");
+    if (s.scores) print_heads_json(w, "scores", w->e);
+    if (s.weights) print_heads_json(w, "weights", w->a);
+    if (s.output) printf(", \"output\": [");
+    if (s.output) print_output(w, ", ", "[", "], ");
+    printf("%s}\n", s.output ? "]" : "");
 }
 
 /* ------------------------------------------------------------------------------------------------------ record */
@@ -287,17 +319,20 @@ static rg_status calculate(work *w)
 {
     rg_tape_config config = RG_TAPE_CONFIG_DEFAULT;
     config.record = config.learn = false;
+    config.seed = (uint64_t)w->o->seed;
     RG_TRY(read_files(w));
     RG_TRY(make_attention(w));
     RG_TRY(rg_tape_new(&w->tape, &config));
     RG_TRY(make_reach(w));
     RG_TRY(*w->o->record ? attend_recorded(w) : attend(w));
-    const bool all = !strcmp(w->o->print, "all"), both = all || !strcmp(w->o->print, "both");
-    const bool weights = both || !strcmp(w->o->print, "weights"),
-               output = w->out && (both || !strcmp(w->o->print, "output"));
-    const bool learned = all || !strcmp(w->o->print, "score");
-    if (w->o->json) print_json(w, weights, output, learned);
-    else print_text(w, weights, output, learned);
+    const char *print = w->o->print;
+    const bool  all = !strcmp(print, "all"), steps = all || !strcmp(print, "steps"), both = steps || !strcmp(print, "both");
+    const shown s = { .learned = all || !strcmp(print, "score"),
+                      .scores = steps || !strcmp(print, "scores"),
+                      .weights = both || !strcmp(print, "weights"),
+                      .output = w->out && (both || !strcmp(print, "output")) };
+    if (w->o->json) print_json(w, s);
+    else print_text(w, s);
     return RG_OK;
 }
 
@@ -312,6 +347,7 @@ static rg_status run(rg_call *call)
     rg_numbers_free(&w.k);
     rg_numbers_free(&w.v);
     rg_numbers_free(&w.edges);
+    rg_numbers_free(&w.join);
     return status;
 }
 
