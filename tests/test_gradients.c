@@ -270,6 +270,31 @@ static void sizes_out_of_range_are_refused(void **state)
     assert_int_equal(rg_gradients_record(&r, &o), RG_EINVAL);
 }
 
+/* The matrix is the formula; the dot product knows the distance alone. */
+static void positions_are_sines_and_cosines(void **state)
+{
+    enum { PLACES = 20, WIDTH = 16 };
+    rg_record *r = NULL;
+    (void)state;
+    assert_int_equal(rg_positions_record(&r, PLACES, WIDTH), RG_OK);
+    for (size_t p = 0; p < PLACES; p++)
+        for (size_t j = 0; j < WIDTH; j++) {
+            const double angle = (double)p / pow(10000, (double)(j - j % 2) / WIDTH), code = j % 2 ? cos(angle) : sin(angle);
+            assert_true(fabs((double)r->map[0].weights[p * WIDTH + j] - (1 + code) / 2) < 1e-6);
+        }
+    const rg_curves *c = &r->curves[0];
+    assert_int_equal(c->count, 2);
+    for (size_t k = 0; k < c->series[1].count; k++) {
+        double product = 0;
+        for (size_t i = 0; i < WIDTH / 2; i++) product += cos((double)k / pow(10000, 2.0 * (double)i / WIDTH));
+        assert_true(fabs(c->series[0].y[k] - product) < 1e-5);
+        assert_true(fabs(c->series[1].y[k] - product) < 1e-5);
+    }
+    rg_record_free(r);
+    assert_int_equal(rg_positions_record(&r, 20, 15), RG_EINVAL);
+    assert_int_equal(rg_positions_record(&r, 1, 16), RG_EINVAL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -282,6 +307,7 @@ int main(void)
         cmocka_unit_test(a_linear_network_multiplies_by_its_gain),
         cmocka_unit_test(the_terms_of_the_double_sum_add_up_to_the_tape),
         cmocka_unit_test(sizes_out_of_range_are_refused),
+        cmocka_unit_test(positions_are_sines_and_cosines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

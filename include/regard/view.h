@@ -187,6 +187,10 @@ rg_status rg_gradients_record(rg_record **out, const rg_gradients_options *optio
  * gradient, relative to it. */
 rg_status rg_gradients_contributions(rg_record **out, double *out_apart, const rg_gradients_options *options);
 
+/* Sinusoidal positions: the codes of `places` as a matrix, and the dot product of two of them against their distance.
+ * RG_EINVAL: fewer than 2 or more than 1,024 places or columns, or an odd number of columns. */
+rg_status rg_positions_record(rg_record **out, size_t places, size_t width);
+
 /* How far back a trained model's answer depends on what it read:
  *
  *     g_k = mean of || d log p(y_t) / d x_{t-k} ||        k = 0 .. most; x the embedded inputs, t the last row of each group

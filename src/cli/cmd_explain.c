@@ -3,9 +3,30 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/show.h"
 #include "regard/model.h"
+#include "regard/view.h"
 
 enum { MOST_NAMES = 128, DRAWN = 6 };
+
+typedef struct {
+    int64_t places, width;
+} explain_options;
+
+static const rg_option rows[] = {
+    { RG_OPTION_INT, "places", offsetof(explain_options, places), "50", "positions: places of words", 0, "[2,1024]" },
+    { RG_OPTION_INT, "dim", offsetof(explain_options, width), "128", "positions: columns of a code, an even number", 0,
+      "[2,1024]" },
+    RG_OPTION_END,
+};
+
+extern const rg_command rg_command_show;
+
+/* The rows of show, but for its -m: positions are drawn. */
+static rg_status extend(rg_call *call)
+{
+    return rg_call_add(call, "Showing positions", rg_command_show.options + 1, rg_command_show.size);
+}
 
 static void line(const char *what, const char *text)
 {
@@ -86,13 +107,30 @@ static void explain_system(const rg_system *s)
                *row->value ? ")" : "");
 }
 
+static rg_status explain_positions(rg_call *call)
+{
+    const explain_options *o = call->options;
+    rg_record             *r = NULL;
+    RG_TRY(rg_positions_record(&r, (size_t)o->places, (size_t)o->width));
+    printf("positions: how a Transformer is told where a word stands\n");
+    line("PE(p, 2i)", "sin(p / 10000^(2i/d)), PE(p, 2i+1) = cos(p / 10000^(2i/d))");
+    line("added to", "the embedding of the word at place p; without them attention sees a bag of words");
+    line("PE . PE", "sum_i cos(k / 10000^(2i/d)) for two places at distance k, whatever p is");
+    line("paper", "Vaswani et al. 2017, Attention Is All You Need, section 3.5");
+    line("used by", "transformer, --transformer-positions sinusoidal|halves|spread|learned|none");
+    const rg_status status = rg_cli_show_record(r, rg_call_values(call, rg_command_show.options + 1));
+    rg_record_free(r);
+    return status;
+}
+
 static rg_status unknown(const char *name)
 {
-    const char *names[MOST_NAMES + 1];
+    const char *names[MOST_NAMES + 2];
     size_t      n = 0;
     for (const rg_system *const *s = rg_system_all(); *s && n < MOST_NAMES; s++) names[n++] = (*s)->name;
     for (const rg_score *const *s = rg_score_all(); *s && n < MOST_NAMES; s++) names[n++] = (*s)->name;
     for (const rg_reach_kind *const *k = rg_reach_kinds(); *k && n < MOST_NAMES; k++) names[n++] = (*k)->name;
+    names[n++] = "positions";
     names[n] = NULL;
     const char *near = rg_nearest(name, names);
     if (near) return rg_fail(RG_EINVAL, "there is no system, score or reach '%s'; did you mean %s?", name, near);
@@ -108,8 +146,10 @@ static rg_status run(rg_call *call)
         const rg_system     *system = rg_system_find(name);
         const rg_score      *score = rg_score_find(name);
         const rg_reach_kind *kind = rg_reach_kind_find(name);
-        if (!system && !score && !kind) return unknown(name);
+        const bool           positions = !strcmp(name, "positions");
+        if (!system && !score && !kind && !positions) return unknown(name);
         if (i) printf("\n");
+        if (positions) RG_TRY(explain_positions(call));
         if (system) explain_system(system);
         if (score) explain_score(score);
         if (kind) RG_TRY(explain_reach(kind));
@@ -119,7 +159,12 @@ static rg_status run(rg_call *call)
 
 const rg_command rg_command_explain = {
     .name = "explain",
-    .summary = "explain a system, a score or a reach by name",
+    .summary = "explain a system, a score, a reach or positions by name",
+    .details = "`regard explain positions` draws the code of each place; --png and the other flags of show write it as a "
+               "figure, --style curves the dot product of two codes against their distance.",
     .arguments = "NAME...",
+    .options = rows,
+    .size = sizeof(explain_options),
+    .extend = extend,
     .run = run,
 };

@@ -36,6 +36,7 @@ const char *rg_program(void) { return program ? program : "regard"; }
     X(show) \
     X(heads) \
     X(report) \
+    X(trace) \
     X(gradients) \
     X(attend) \
     X(list) \
