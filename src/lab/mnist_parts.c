@@ -7,6 +7,7 @@
 
 #include "regard/made.h"
 #include "regard/probe.h"
+#include "tasks/probe.h"
 #include "tasks/sample.h"
 
 /* ------------------------------------------------------------------------------------------------------------ parts */
@@ -251,12 +252,44 @@ rg_status rg_lab_uncertain(unsigned char *stays, size_t count, size_t more, cons
     return RG_OK;
 }
 
+/* Batches through the model, without gradients. */
+static rg_status count_errors(double *out, const rg_model *m, rg_examples *examples, rg_tape *t)
+{
+    size_t asked = 0, wrong = 0;
+    for (bool more = true; more;) {
+        rg_batch b;
+        RG_TRY(rg_examples_next_in_epoch(&more, &b, examples));
+        if (!more) break;
+        rg_tape_reset(t, asked);
+        const rg_tensor *y = m->system->predict(t, m, &b);
+        RG_TRY(rg_tape_status(t));
+        for (size_t i = 0; i < b.examples; i++) {
+            const int32_t label = rg_probe__label(&b, b.examples, i);
+            if (label < 0) continue;
+            asked++;
+            wrong += rg_probe__best(NULL, y, i) != label;
+        }
+    }
+    *out = asked ? (double)wrong / (double)asked : 0;
+    return RG_OK;
+}
+
 rg_status rg_lab_error(double *out, const rg_model *m, const char *images, const char *labels)
 {
-    rg_lab_attacked none = { .epsilon = 1e-9, .steps = 1 };
-    RG_TRY(rg_lab_attack(&none, 1, m, images, labels, 0, 1));
-    *out = none.clean_error;
-    return RG_OK;
+    static char          none[] = "", automatic[] = "auto";
+    const rg_tape_config c = { .record = false };
+    char                *files[] = { (char *)images, (char *)labels };
+    const rg_set_options set = {
+        .train = { 2, files }, .format = none, .columns = none, .header = automatic, .pictures = none, .batch = 100
+    };
+    rg_examples *examples = NULL;
+    rg_tape     *t = NULL;
+    rg_status    status = rg_probe_open(&examples, m, &set);
+    if (status == RG_OK) status = rg_tape_new(&t, &c);
+    if (status == RG_OK) status = count_errors(out, m, examples, t);
+    rg_tape_free(t);
+    rg_examples_free(examples);
+    return status;
 }
 
 rg_status rg_lab_samples(rg_real *out, const rg_model *m, uint64_t seed, size_t count)
