@@ -23,6 +23,7 @@
     X(attention)       \
     X(classifier)      \
     X(conv)            \
+    X(copy)            \
     X(decode)          \
     X(entropy)         \
     X(experts)         \
