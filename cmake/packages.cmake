@@ -9,6 +9,13 @@ add_library(regard_deps INTERFACE)
 target_link_libraries(regard_deps INTERFACE $<BUILD_INTERFACE:PkgConfig::regard_packages> $<BUILD_INTERFACE:JPEG::JPEG>
                                             Threads::Threads m ${CMAKE_DL_LIBS})
 
+pkg_check_modules(zstd IMPORTED_TARGET libzstd) # .zst corpora
+if(zstd_FOUND)
+    target_link_libraries(regard_deps INTERFACE $<BUILD_INTERFACE:PkgConfig::zstd>)
+    set_source_files_properties(${PROJECT_SOURCE_DIR}/src/data/stream_zstd.c PROPERTIES COMPILE_DEFINITIONS RG_ZSTD)
+    set(regard_zstd libzstd)
+endif()
+
 # Optional: without them the command that needs them says so.
 pkg_check_modules(cairo IMPORTED_TARGET cairo pangocairo)
 pkg_check_modules(microhttpd IMPORTED_TARGET libmicrohttpd)

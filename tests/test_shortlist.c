@@ -61,9 +61,9 @@ static const char some[] = "w3 NULL 0.5\nw4 NULL 0.1\nw7 NULL 0.3\nw0 w1 0.2\nw5
 
 static void a_source_picks_translations_frequent_tokens_itself_and_the_end(void **state)
 {
-    rg_vocab      *vocab = vocab_of(9); /* w0 is token 3: <unk> <s> </s> come first */
-    rg_shortlist  *list = list_of(vocab, some, 2, 2);
-    const int32_t  one[] = { 4, 2 }, two[] = { 5, 5, -7, 900 };
+    rg_vocab     *vocab = vocab_of(9); /* w0 is token 3: <unk> <s> </s> come first */
+    rg_shortlist *list = list_of(vocab, some, 2, 2);
+    const int32_t one[] = { 4, 2 }, two[] = { 5, 5, -7, 900 };
     expect_pick(list, one, 2, -1, (const int32_t[]){ 0, 2, 3, 4, 6, 8, 10 }, 7); /* w0 w1 w3 w5 w7 */
     expect_pick(list, two, 4, -1, (const int32_t[]){ 0, 2, 5, 6, 9, 10 }, 6);    /* w2 w3 w6 w7    */
     expect_pick(list, two, 4, 11, (const int32_t[]){ 0, 2, 5, 6, 9, 10, 11 }, 7);
@@ -112,8 +112,8 @@ static void text_and_bytes_hold_the_same_list(void **state)
 static void bad_lines_are_named(void **state)
 {
     static const char *const bad[] = { "w0 w1\n", "w0 w1 x\n", "w0 w1 0.5 more\n", "w0 w1 -1\n", "w0 w1 nan\n" };
-    rg_vocab     *vocab = vocab_of(9);
-    rg_shortlist *list;
+    rg_vocab                *vocab = vocab_of(9);
+    rg_shortlist            *list;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         write_text("bad", "w0 w1 1\n");
         char *text = rg_format("w0 w1 1\n%s", bad[i]);
@@ -167,9 +167,11 @@ static void lists_are_learned_from_parallel_text(void **state)
 
 static void the_product_over_some_outputs_is_those_columns_of_the_whole(void **state)
 {
-    enum { K = 37, N = 203, M = 5 };
-    static const int32_t ids[] = { 0, 1, 15, 16, 17, 99, 140, 141, 142, 143, 144, 145, 146, 147, 148, 149, 150, 201, 202 };
-    const size_t         n = sizeof ids / sizeof *ids;
+    enum { K = 37,
+           N = 203,
+           M = 5 };
+    static const int32_t    ids[] = { 0, 1, 15, 16, 17, 99, 140, 141, 142, 143, 144, 145, 146, 147, 148, 149, 150, 201, 202 };
+    const size_t            n = sizeof ids / sizeof *ids;
     static const rg_weights kept[] = { RG_WEIGHT_F32, RG_WEIGHT_INT8, RG_WEIGHT_BF16 };
     for (size_t way = 0; way < 4; way++) { /* the last is slim: only packs are left */
         rg_params *params;
@@ -202,7 +204,9 @@ static void the_product_over_some_outputs_is_those_columns_of_the_whole(void **s
 
 /* --------------------------------------------------------------------------------------------------------- search */
 
-enum { WORDS = 24, BOS = 1, EOS = 2 };
+enum { WORDS = 24,
+       BOS = 1,
+       EOS = 2 };
 
 static bool decodes_text(const rg_system *s) { return s->start && s->task == &rg_task_translation; }
 
@@ -212,8 +216,7 @@ static rg_model *make(const rg_system *system, uint64_t seed)
         "dim-emb: 16\ntransformer-dim-ffn: 24\ntransformer-heads: 4\nenc-depth: 2\ndec-depth: 2\ndim-rnn: 16\n";
     void                 *options = rg_alloc_zero(system->options_bytes);
     const rg_option_group group = { .rows = system->options, .values = options };
-    const rg_sizes        sizes = { { { "source-vocabulary", WORDS }, { "target-vocabulary", WORDS },
-                                      { "joint-vocabulary", true }, { "bos", BOS }, { "eos", EOS }, { "context", 64 } } };
+    const rg_sizes        sizes = { { { "source-vocabulary", WORDS }, { "target-vocabulary", WORDS }, { "joint-vocabulary", true }, { "bos", BOS }, { "eos", EOS }, { "context", 64 } } };
     rg_model             *m;
     assert_int_equal(rg_options_init(system->options, options), RG_OK);
     assert_int_equal(rg_options_read_yaml(&group, 1, yaml, strlen(yaml), "test", true), RG_OK);
@@ -249,7 +252,8 @@ static void answer_lists(rg_search *one, rg_search *two, rg_search_config c, con
         assert_int_equal(rg_search_run(&alone, two, &c, &field, &number, prefix ? prefix + i : NULL), RG_OK);
         expect_same(&together[i], &alone[0]);
         assert_int_equal(rg_shortlist_pick(&may, list, ids + start[i], (size_t)alone_start[1],
-                                           prefix ? prefix[i].data : NULL, prefix ? prefix[i].count : 0), RG_OK);
+                                           prefix ? prefix[i].data : NULL, prefix ? prefix[i].count : 0),
+                         RG_OK);
         for (size_t k = 0; k < together[i].count; k++)
             for (size_t j = 0; j < together[i].answer[k].length; j++) {
                 bool listed = false;

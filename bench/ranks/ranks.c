@@ -31,7 +31,7 @@ static int measure(rg_processes *p, size_t numbers)
     if (!x) return 1;
     for (int i = 0; i < TIMES; i++) {
         if (rg_processes_gather(all, p, &own, sizeof own) != RG_OK) return 1; /* all begin together */
-        const double begun = rg_now();
+        const double    begun = rg_now();
         const rg_status status = numbers ? rg_processes_sum(p, x, numbers, sizeof *x, add, x)
                                          : rg_processes_gather(all, p, &own, sizeof own);
         if (status != RG_OK) return 1;

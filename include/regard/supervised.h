@@ -28,7 +28,7 @@ struct rg_set_options {
 
 /* Rows for a member `sets` of the task's struct of options. `what` says what a line of these files is. */
 #define RG_SET_ROWS(type, sets, what, batch_of)                                                                                                       \
-    { RG_OPTION_LIST, "train-sets", offsetof(type, sets.train), "", what " to learn from; .gz allowed", 't', NULL, NULL },                            \
+    { RG_OPTION_LIST, "train-sets", offsetof(type, sets.train), "", what " to learn from; .gz and .zst allowed", 't', NULL, NULL },                            \
     { RG_OPTION_LIST, "valid-sets", offsetof(type, sets.valid), "", "the same for validation", 0, NULL, NULL },                                       \
     { RG_OPTION_LIST, "unlabelled", offsetof(type, sets.unlabelled), "",                                                                              \
       "examples without labels for --objective vat; labels they may have are not read", 0, NULL, NULL },                                              \

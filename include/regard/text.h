@@ -120,7 +120,7 @@ typedef struct rg_lines_config {
 
 typedef struct rg_lines rg_lines;
 
-/* "-" is standard input. gzip is recognised by its first bytes, whatever the name. A BOM at the start is dropped. */
+/* "-" is standard input. gzip and zstd are recognised by their first bytes, whatever the name. A BOM at the start is dropped. */
 rg_status rg_lines_open(rg_lines **out, const char *path, const rg_lines_config *config); /* NULL config: the default */
 rg_status rg_lines_open_bytes(rg_lines **out, const void *bytes, size_t count, const rg_lines_config *config); /* borrowed */
 void      rg_lines_close(rg_lines *lines);

@@ -236,7 +236,8 @@ static rg_status run(rg_call *call)
     distillation d = { .s = call->options };
     const long   cores = sysconf(_SC_NPROCESSORS_ONLN);
     RG_TRY(check(d.s));
-    d.threads = d.s->threads ? (int)d.s->threads : cores > 0 ? (int)cores : 1;
+    d.threads = d.s->threads ? (int)d.s->threads : cores > 0 ? (int)cores
+                                                             : 1;
     d.corpus = rg_format("%s.distilled", d.s->output);
     d.whole = rg_format("%s.float", d.s->output);
     rg_status  status = d.corpus && d.whole ? rg_console_open(&d.console, "", false, d.s->quiet) : RG_ENOMEM;

@@ -78,10 +78,10 @@ static rg_status make(const settings *s, rg_translator *t, const rg_vocab *sourc
                                     .best = (size_t)s->best,
                                     .lines = (size_t)s->lines,
                                     .iterations = (int)s->iterations };
-    rg_shortlist *list;
+    rg_shortlist             *list;
     RG_TRY(rg_shortlist_learn(&list, source, target, s->sets.items[0], s->sets.items[1], &c));
     const rg_shortlist_size size = rg_shortlist_size_of(list);
-    rg_status status = s->output[0] ? rg_shortlist_save(list, source, target, s->output) : RG_OK;
+    rg_status               status = s->output[0] ? rg_shortlist_save(list, source, target, s->output) : RG_OK;
     if (status == RG_OK && s->into[0]) {
         status = rg_translator_set_shortlist(t, list);
         list = NULL;

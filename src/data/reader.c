@@ -41,6 +41,7 @@ static bool ends_with(const char *path, const char *endings)
 {
     size_t length = strlen(path);
     if (length > 3 && strcmp(path + length - 3, ".gz") == 0) length -= 3;
+    else if (length > 4 && strcmp(path + length - 4, ".zst") == 0) length -= 4;
     for (const char *at = endings; *at;) {
         const size_t bytes = strcspn(at, " ");
         if (length > bytes && strncmp(path + length - bytes, at, bytes) == 0) return true;

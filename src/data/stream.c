@@ -2,7 +2,7 @@
  *
  *   source (file, stdin, bytes) --> [inflate] --> chunk
  *
- * Memory stays within two chunks, whatever a gzip file expands to. */
+ * Memory stays within two chunks, whatever a gzip file expands to; zstd (stream_zstd.c) needs its window too. */
 #include "data/stream.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CHUNK = 1 << 16 };
+enum { CHUNK = RG_STREAM_CHUNK };
 
 static rg_status read_source(size_t *out, rg_stream *s, char *buffer, size_t room)
 {
@@ -31,7 +31,7 @@ static rg_status read_source(size_t *out, rg_stream *s, char *buffer, size_t roo
 }
 
 /* More packed bytes, when all are used. */
-static rg_status read_packed(rg_stream *s)
+rg_status rg_stream__read_packed(rg_stream *s)
 {
     size_t got = 0;
     if (s->packed_at < s->packed_end || s->ended) return RG_OK;
@@ -67,7 +67,7 @@ static rg_status inflate_begin(rg_stream *s)
 static rg_status fill_gzip(rg_stream *s)
 {
     while (s->at == s->end) {
-        RG_TRY(read_packed(s));
+        RG_TRY(rg_stream__read_packed(s));
         if (s->ended) {
             if (s->inflating) return rg_fail(RG_EFORMAT, "%s: the gzip data is cut short", s->name);
             return RG_OK;
@@ -94,17 +94,25 @@ static rg_status fill_gzip(rg_stream *s)
     return RG_OK;
 }
 
-/* The first bytes decide about gzip. A person typing a short line must not be waited for a second byte. */
+/* Do the first bytes begin as those of a packed file do? */
+static bool begins(const rg_stream *s, const char *magic, size_t bytes)
+{
+    return s->packed_end && memcmp(s->packed, magic, s->packed_end < bytes ? s->packed_end : bytes) == 0;
+}
+
+/* The first bytes decide. A person typing a short line must not be waited for another byte. */
 static rg_status sniff(rg_stream *s)
 {
-    RG_TRY(read_packed(s));
-    while (!s->ended && s->packed_end == 1 && (unsigned char)s->packed[0] == 0x1F) {
+    static const char gzip[] = "\x1F\x8B", zstd[] = "\x28\xB5\x2F\xFD";
+    RG_TRY(rg_stream__read_packed(s));
+    while (!s->ended && ((s->packed_end < 2 && begins(s, gzip, 2)) || (s->packed_end < 4 && begins(s, zstd, 4)))) {
         size_t got = 0;
-        RG_TRY(read_source(&got, s, s->packed + 1, CHUNK - 1));
+        RG_TRY(read_source(&got, s, s->packed + s->packed_end, CHUNK - s->packed_end));
         if (!got) break;
         s->packed_end += got;
     }
-    s->gzip = s->packed_end >= 2 && (unsigned char)s->packed[0] == 0x1F && (unsigned char)s->packed[1] == 0x8B;
+    s->zstd_packed = s->packed_end >= 4 && begins(s, zstd, 4);
+    s->gzip = s->zstd_packed || (s->packed_end >= 2 && begins(s, gzip, 2));
     s->chunk = s->packed;
     if (s->gzip && !(s->chunk = rg_alloc(CHUNK))) return RG_ENOMEM;
     return RG_OK;
@@ -114,9 +122,9 @@ rg_status rg_stream_fill(rg_stream *s)
 {
     if (!s->chunk) RG_TRY(sniff(s));
     if (s->gzip) {
-        RG_TRY(fill_gzip(s));
+        RG_TRY(s->zstd_packed ? rg_stream__fill_zstd(s) : fill_gzip(s));
     } else {
-        RG_TRY(read_packed(s));
+        RG_TRY(rg_stream__read_packed(s));
         s->at = s->packed_at;
         s->end = s->packed_end;
         s->packed_at = s->packed_end;
@@ -162,7 +170,8 @@ rg_status rg_stream_open_bytes(rg_stream *out, const char *name, const void *byt
 
 void rg_stream_close(rg_stream *s)
 {
-    if (s->inflating) inflateEnd(&s->inflater);
+    if (s->inflating && !s->zstd_packed) inflateEnd(&s->inflater);
+    if (s->zstd) rg_stream__close_zstd(s);
     (void)rg_file_close(s->file); /* nothing was written that could be lost */
     if (s->chunk != s->packed) rg_free(s->chunk);
     rg_free(s->packed);

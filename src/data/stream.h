@@ -1,4 +1,4 @@
-/* stream.h - bytes of a file, a gzip file, standard input or memory, a chunk at a time. Lines, archives and idx
+/* stream.h - bytes of a file, a gzip or zstd file, standard input or memory, a chunk at a time. Lines, archives and idx
  * files are read through it. */
 #ifndef REGARD_DATA_STREAM_H
 #define REGARD_DATA_STREAM_H
@@ -7,6 +7,8 @@
 
 #include "regard/text.h"
 
+enum { RG_STREAM_CHUNK = 1 << 16 };
+
 typedef struct rg_stream {
     char       *name;
     rg_file    *file; /* one of file, memory, standard input */
@@ -14,9 +16,11 @@ typedef struct rg_stream {
     size_t      memory_left;
     bool        standard;
 
-    bool     gzip, inflating; /* inflating: inside a member */
+    bool     gzip, inflating; /* gzip: packed, by gzip or zstd; inflating: inside a member */
+    bool     zstd_packed;
     bool     ended;           /* the source has no more bytes */
     z_stream inflater;
+    void    *zstd;   /* NULL: nothing of that kind was unpacked yet */
     char    *packed; /* bytes as they come; the chunk itself when not gzip */
     size_t   packed_at, packed_end;
     char    *chunk; /* NULL until the first bytes decided about gzip */
@@ -24,7 +28,7 @@ typedef struct rg_stream {
     uint64_t given;   /* bytes of all chunks so far */
 } rg_stream;
 
-/* "-" is standard input. gzip is recognised by its first bytes, whatever the name. All zero may be closed. */
+/* "-" is standard input. gzip and zstd are recognised by their first bytes, whatever the name. All zero may be closed. */
 rg_status rg_stream_open(rg_stream *out, const char *path);
 rg_status rg_stream_open_bytes(rg_stream *out, const char *name, const void *bytes, size_t count); /* borrowed */
 void      rg_stream_close(rg_stream *s);
@@ -38,5 +42,9 @@ rg_status rg_stream_read(rg_text *out, rg_stream *s, size_t count);
 /* As many as there are, at most `count`. */
 rg_status rg_stream_read_some(rg_text *out, rg_stream *s, size_t count);
 rg_status rg_stream_skip(rg_stream *s, uint64_t count);
+
+rg_status rg_stream__read_packed(rg_stream *s); /* more bytes as they come, when all are used */
+rg_status rg_stream__fill_zstd(rg_stream *s);
+void      rg_stream__close_zstd(rg_stream *s);
 
 #endif

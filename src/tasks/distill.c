@@ -41,9 +41,9 @@ static rg_status write_lines(rg_file *file, rg_session *session, const rg_sessio
 rg_status rg_distill(rg_translator *teacher, const rg_distill_config *config, const char *source, const char *target,
                      const char *out)
 {
-    rg_line_list from = { 0 }, to = { 0 };
-    rg_session  *session = NULL;
-    rg_file     *file = NULL;
+    rg_line_list      from = { 0 }, to = { 0 };
+    rg_session       *session = NULL;
+    rg_file          *file = NULL;
     rg_session_config c = RG_SESSION_CONFIG_DEFAULT;
     c.search.beam = c.search.n_best = config->n_best;
     c.batch = config->batch;

@@ -9,7 +9,7 @@
 
 const rg_option rg_translation_rows[] = {
     { RG_OPTION_LIST, "train-sets", AT(train_sets), "",
-      "source and target file, line by line the same sentences, or one table of both; .gz allowed", 't', NULL },
+      "source and target file, line by line the same sentences, or one table of both; .gz, .zst allowed", 't', NULL },
     { RG_OPTION_LIST, "valid-sets", AT(valid_sets), "", "the same for validation", 0, NULL },
     { RG_OPTION_STRING, "source-lang", AT(source_lang), "",
       "language translated from, stored in the model; empty: guessed from the file's ending (train.en: en)", 0, NULL },

@@ -10,7 +10,8 @@
 
 #include "base/module.h"
 
-enum { PIECE = 1 << 18, PATIENCE = 10 }; /* bytes; how much longer the others wait for rank 0, which saves and validates */
+enum { PIECE = 1 << 18,
+       PATIENCE = 10 }; /* bytes; how much longer the others wait for rank 0, which saves and validates */
 
 struct rg_processes {
     rg_transport transport;
@@ -62,8 +63,8 @@ void rg_processes_close(rg_processes *p)
     rg_free(p);
 }
 
-int rg_processes_rank(const rg_processes *p) { return p ? p->transport.rank : 0; }
-int rg_processes_count(const rg_processes *p) { return p ? p->transport.count : 1; }
+int  rg_processes_rank(const rg_processes *p) { return p ? p->transport.rank : 0; }
+int  rg_processes_count(const rg_processes *p) { return p ? p->transport.count : 1; }
 bool rg_processes_lost(const rg_processes *p) { return p && p->lost; }
 
 void rg_processes_set_stop(rg_processes *p, bool (*stop)(void *context), void *context)

@@ -49,10 +49,10 @@ rg_status rg_trainer__share_losses(rg_trainer *t, rg_losses *losses, rg_status s
 /* ------------------------------------------------------------------------------------------------- gradients */
 
 typedef struct sums {
-    const rg_params  *params;
-    rg_grads *const  *grads;
-    size_t            workers;
-    const bool       *before; /* of each entry: some rank before this one has a gradient */
+    const rg_params *params;
+    rg_grads *const *grads;
+    size_t           workers;
+    const bool      *before; /* of each entry: some rank before this one has a gradient */
 } sums;
 
 /* Onto the first worker's block, in the order of workers; entries lie one behind another. */
@@ -158,11 +158,11 @@ rg_status rg_trainer__share_gradients(rg_trainer *t, size_t *out_blocks)
     *out_blocks = (size_t)rg_workers_count(t->workers);
     if (!t->processes) return RG_OK;
     rg_grads *const *grads = rg_workers_grads(t->workers);
-    sums         s = { .params = grads[0]->params, .grads = grads, .workers = *out_blocks };
-    const size_t n = s.params->count;
-    bool        *before = rg_alloc_zero(2 * n + 2), *any = before + n;
-    unsigned    *moves = rg_alloc_zero((n + 1) * sizeof *moves);
-    rg_status    status = before && moves ? share_marks(t, &s, before, any, moves) : RG_ENOMEM;
+    sums             s = { .params = grads[0]->params, .grads = grads, .workers = *out_blocks };
+    const size_t     n = s.params->count;
+    bool            *before = rg_alloc_zero(2 * n + 2), *any = before + n;
+    unsigned        *moves = rg_alloc_zero((n + 1) * sizeof *moves);
+    rg_status        status = before && moves ? share_marks(t, &s, before, any, moves) : RG_ENOMEM;
     s.before = before;
     double *kept = NULL;
     if (status == RG_OK) status = sum_kept(&kept, t, &s); /* first: their moves lie in the same block */

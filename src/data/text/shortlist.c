@@ -91,11 +91,12 @@ static size_t cut(rg_shortlist_pair *p, size_t count, size_t first, size_t best)
 rg_status rg_shortlist__make(rg_shortlist **out, const rg_vocab *source, const rg_vocab *target,
                              rg_shortlist_pair *pairs, size_t count, size_t first, size_t best)
 {
-    size_t       frequents = 0, any = 0, n = 0;
+    size_t frequents = 0, any = 0, n = 0;
     for (size_t i = 0; i < count; i++) any += pairs[i].source < 0;
     if (count) n = cut(pairs, count, first, best);
     while (frequents < n && pairs[frequents].source < 0) frequents++;
-    const size_t V = rg_vocab_size(target), leading = any ? frequents : first < V ? first : V;
+    const size_t  V = rg_vocab_size(target), leading = any ? frequents : first < V ? first
+                                                                                   : V;
     rg_shortlist *s;
     RG_TRY(prepare(&s, source, target, n - frequents, leading));
     for (size_t i = 0; i < leading; i++) {
@@ -121,10 +122,10 @@ rg_status rg_shortlist_pick(rg_ids *out, const rg_shortlist *s, const int32_t *s
     uint64_t    *set = rg_alloc_zero((words + 1) * sizeof *set);
     size_t       n = 0;
     if (!set) return RG_ENOMEM;
-#define PUT(token)                                                                                  \
-    do {                                                                                            \
-        const int32_t t_ = (token);                                                                 \
-        if (t_ >= 0 && (size_t)t_ < s->target) set[t_ / 64] |= (uint64_t)1 << ((unsigned)t_ % 64);  \
+#define PUT(token)                                                                                 \
+    do {                                                                                           \
+        const int32_t t_ = (token);                                                                \
+        if (t_ >= 0 && (size_t)t_ < s->target) set[t_ / 64] |= (uint64_t)1 << ((unsigned)t_ % 64); \
     } while (0)
     for (size_t i = 0; i < 2; i++) PUT(s->always[i]);
     for (size_t i = 0; i < s->frequents; i++) PUT(s->frequent[i]);
@@ -151,12 +152,14 @@ rg_status rg_shortlist_pick(rg_ids *out, const rg_shortlist *s, const int32_t *s
  *
  *     "RGSL", 1, source tokens, target tokens, translations m, frequent tokens f,
  *     start[source + 1], translation[m], probability[m], frequent[f], share[f], checksum (2) of all before it */
-enum { HEAD = 6, FORMAT = 1, MAGIC = 0x4C534752 };
+enum { HEAD = 6,
+       FORMAT = 1,
+       MAGIC = 0x4C534752 };
 
 rg_status rg_shortlist_to_bytes(rg_text *out, const rg_shortlist *s)
 {
     const size_t   before = out->length;
-    const uint32_t head[HEAD] = { MAGIC,           FORMAT, (uint32_t)s->source, (uint32_t)s->target, s->start[s->source],
+    const uint32_t head[HEAD] = { MAGIC, FORMAT, (uint32_t)s->source, (uint32_t)s->target, s->start[s->source],
                                   (uint32_t)s->frequents };
     const size_t   m = s->start[s->source], f = s->frequents;
     RG_TRY(rg_text_add(out, (const char *)head, sizeof head));

@@ -29,7 +29,8 @@ static rg_status count_lines(size_t *out, const char *path)
     bool      more = true;
     RG_TRY(rg_lines_open(&lines, path, NULL));
     rg_status status = RG_OK;
-    while (more && (status = rg_lines_next(&more, &line, lines)) == RG_OK) {}
+    while (more && (status = rg_lines_next(&more, &line, lines)) == RG_OK) {
+    }
     *out = (size_t)rg_lines_count(lines);
     rg_lines_close(lines);
     return status;
@@ -58,11 +59,11 @@ static rg_status read_side(side *s, const char *path, const rg_vocab *vocab, siz
 static rg_status list(rg_shortlist **out, const rg_vocab *source, const rg_vocab *target, const side *from,
                       const side *to, const rg_shortlist_config *c)
 {
-    const rg_bitext text = { .pairs = from->lines,
-                             .source = from->ids.data,
-                             .target = to->ids.data,
-                             .source_start = from->start,
-                             .target_start = to->start };
+    const rg_bitext    text = { .pairs = from->lines,
+                                .source = from->ids.data,
+                                .target = to->ids.data,
+                                .source_start = from->start,
+                                .target_start = to->start };
     const size_t       V = rg_vocab_size(target);
     rg_ibm1_entry     *table = NULL;
     size_t             entries = 0, n = 0, run = 0;
