@@ -83,7 +83,7 @@ static void each_system(void (*check)(const rg_system *system))
 static void repeats_and_resumes(const rg_system *system)
 {
     size_t asked;
-    in_folder("rm -f one* two* half*");
+    in_folder("rm -rf one* two* half*");
     if (learn(NULL, system, "one", 1, 0, &asked) != RG_OK) fail_msg("%s: %s", system->name, rg_message());
     if (learn(NULL, system, "two", 1, 0, NULL) != RG_OK) fail_msg("%s: %s", system->name, rg_message());
     if (!same_files("one", "two") || !same_files("one.checkpoint", "two.checkpoint"))
@@ -91,7 +91,7 @@ static void repeats_and_resumes(const rg_system *system)
     assert_true(asked >= 3);
     /* Wherever it is asked: between updates, or in the middle of a validation. */
     for (size_t part = 1; part < 4; part++) {
-        in_folder("rm -f half*");
+        in_folder("rm -rf half*");
         if (learn(NULL, system, "half", 1, part * asked / 4 + 1, NULL) != RG_ESTOP)
             fail_msg("%s was not stopped", system->name);
         if (learn(NULL, system, "half", 1, 0, NULL) != RG_OK) fail_msg("%s: resumed: %s", system->name, rg_message());
@@ -191,7 +191,7 @@ static void loads_and_answers(const rg_system *system)
 {
     rg_model *learned, *loaded, *mean;
     answers   a = { .system = system };
-    in_folder("rm -f one* again*");
+    in_folder("rm -rf one* again*");
     if (learn(&learned, system, "one", 2, 0, NULL) != RG_OK) fail_msg("%s: %s", system->name, rg_message());
     char *path = rg_format("%s/one", folder), *again = rg_format("%s/again", folder),
          *more = rg_format("%s/more", folder);
@@ -228,7 +228,7 @@ static void every_system_of_every_task_loads_averages_and_answers(void **state)
 static void quantises_and_answers(const rg_system *system)
 {
     rg_model *learned;
-    in_folder("rm -f one* eight* again*");
+    in_folder("rm -rf one* eight* again*");
     if (learn(&learned, system, "one", 1, 0, NULL) != RG_OK) fail_msg("%s: %s", system->name, rg_message());
     rg_model_free(learned);
     char *path = rg_format("%s/one", folder), *eight = rg_format("%s/eight", folder),
@@ -296,13 +296,13 @@ static void survives_failing_allocations(const rg_system *system)
     enum { POINTS = 10 };
     char   *path = rg_format("%s/one", folder);
     attempt a = { system, recipe_of(system, "one", 1), path };
-    in_folder("rm -f one*");
+    in_folder("rm -rf one*");
     faults_fail_alloc(0, false);
     if (learn_and_load(&a) != RG_OK) fail_msg("%s: %s", system->name, rg_message());
     const size_t all = faults_allocs(), before = rg_base__live_blocks();
     for (size_t i = 0; i < POINTS; i++) {
         const size_t nth = 1 + i * all / POINTS + i % 3;
-        in_folder("rm -f one*");
+        in_folder("rm -rf one*");
         faults_fail_alloc(nth, false);
         const rg_status status = learn_and_load(&a);
         faults_fail_alloc(0, false);
@@ -386,7 +386,7 @@ static void answers_alone_as_among_others(const rg_system *system)
 {
     rg_model *m;
     char     *path = rg_format("%s/one", folder);
-    in_folder("rm -f one*");
+    in_folder("rm -rf one*");
     if (learn(&m, system, "one", 1, 0, NULL) != RG_OK) fail_msg("%s: %s", system->name, rg_message());
     alone_as_among_others(m);
     rg_model_free(m);
@@ -409,7 +409,7 @@ static void a_run_that_smooths_returns_what_it_saved(void **state)
     (void)state;
     rg_model  *learned, *loaded;
     rg_recipe *recipe = recipe_of(rg_system_find("luong"), "one", 1);
-    in_folder("rm -f one*");
+    in_folder("rm -rf one*");
     assert_int_equal(rg_recipe_read(recipe, "exponential-smoothing: 0.1\n", false), RG_OK);
     const rg_training training = rg_recipe_training(recipe, NULL);
     if (rg_learn(&learned, NULL, &training) != RG_OK) fail_msg("%s", rg_message());
@@ -452,7 +452,7 @@ static void a_run_that_ends_within_its_first_epoch_is_validated_and_saves_what_i
     (void)state;
     rg_recipe *recipe = recipe_of(rg_system_find("words"), "one", 1);
     rg_learned learned;
-    in_folder("rm -f one*");
+    in_folder("rm -rf one*");
     assert_int_equal(rg_recipe_read(recipe, "after-batches: 2\n", false), RG_OK);
     const rg_training training = rg_recipe_training(recipe, NULL);
     if (rg_learn(NULL, &learned, &training) != RG_OK) fail_msg("%s", rg_message());
@@ -465,7 +465,7 @@ static void a_run_that_ends_within_its_first_epoch_is_validated_and_saves_what_i
 static void a_run_that_is_stopped_before_its_first_validation_saves_what_it_learned(void **state)
 {
     (void)state;
-    in_folder("rm -f one*");
+    in_folder("rm -rf one*");
     assert_int_equal(learn(NULL, rg_system_find("words"), "one", 1, 2, NULL), RG_ESTOP);
     expect_last_weights("one");
 }
@@ -483,7 +483,7 @@ static void a_run_starts_from_another_models_weights_and_freezes_some(void **sta
     const rg_train_report report = { .say = say };
     const rg_system      *transformer = rg_system_find("transformer");
     rg_model             *first, *second;
-    in_folder("rm -f one* two*");
+    in_folder("rm -rf one* two*");
     assert_int_equal(learn(&first, transformer, "one", 1, 0, NULL), RG_OK);
     rg_recipe *recipe = recipe_of(transformer, "two", 1);
     char      *more = rg_format("init-from: %s/one\nfreeze: ['encoder.*']\ndec-depth: 2\nseed: 9\n", folder);
@@ -508,7 +508,7 @@ static void weights_of_another_vocabulary_are_refused(void **state)
 {
     (void)state;
     const rg_system *luong = rg_system_find("luong");
-    in_folder("rm -f one* two*; mkdir -p other; sed 's/ba/zu/g' translation/small.src > other/small.src; cp "
+    in_folder("rm -rf one* two*; mkdir -p other; sed 's/ba/zu/g' translation/small.src > other/small.src; cp "
               "translation/small.tgt other/small.tgt");
     assert_int_equal(learn(NULL, luong, "one", 1, 0, NULL), RG_OK);
     rg_recipe *recipe = recipe_of(luong, "two", 1);
@@ -535,7 +535,7 @@ static void settings_that_make_no_sense_are_named(void **state)
         rg_recipe *recipe = recipe_of(rg_system_find("seq2seq"), "one", 1);
         assert_int_equal(rg_recipe_read(recipe, wrong[i].yaml, false), RG_OK);
         const rg_training training = rg_recipe_training(recipe, NULL);
-        in_folder("rm -f one*");
+        in_folder("rm -rf one*");
         assert_int_not_equal(rg_learn(NULL, NULL, &training), RG_OK);
         if (!strstr(rg_message(), wrong[i].words)) fail_msg("%s: %s", wrong[i].yaml, rg_message());
         rg_recipe_free(recipe);
