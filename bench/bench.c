@@ -36,6 +36,7 @@
     X(packed)          \
     X(lstm)            \
     X(ntm)             \
+    X(sampler)         \
     X(thin)            \
     X(train)           \
     X(weights)

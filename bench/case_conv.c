@@ -1,5 +1,5 @@
 /* case_conv.c - convolution over pictures: first layers of few channels, a middle layer, each forward and with
- * backward (gradients of weights, bias and input), and a step of a small network, c5x32 p2 c5x48 p2 f100 f100 on 64
+ * backward (gradients of weights, bias and input), wide layers of 3 x 3, and a step of a small network, c5x32 p2 c5x48 p2 f100 f100 on 64
  * pictures of 28 x 28 x 3, without and with a gradient of the pictures. The step's loss is cross-entropy over ten
  * classes; weights are not updated. */
 #include "bench.h"
@@ -19,6 +19,10 @@ static const struct {
     { "5x5, 28x28x3 -> 32, train", 28, 3, 5, 32, true, true },
     { "5x5, 12x12x32 -> 48, forward", 12, 32, 5, 48, false, false },
     { "5x5, 12x12x32 -> 48, train", 12, 32, 5, 48, true, true },
+    { "3x3, 32x32x64 -> 128, forward", 32, 64, 3, 128, false, false },
+    { "3x3, 32x32x64 -> 128, train", 32, 64, 3, 128, true, true },
+    { "3x3, 16x16x128 -> 256, forward", 16, 128, 3, 256, false, false },
+    { "3x3, 16x16x128 -> 256, train", 16, 128, 3, 256, true, true },
     { "network, weights only", 28, 3, 0, 0, true, false },
     { "network, and the pictures", 28, 3, 0, 0, true, true },
 };

@@ -9,7 +9,6 @@
 #include "autograd/tape.h"
 #include "regard/conv.h"
 
-#include <math.h>
 #include <string.h>
 
 typedef struct {
@@ -26,11 +25,36 @@ typedef struct corner {
     rg_real share, along_x, along_y;
 } corner;
 
+/* floor of what an int64_t can hold, without a call. */
+static int64_t below(rg_real x)
+{
+    const int64_t n = (int64_t)x;
+    return n - (x < (rg_real)n);
+}
+
+/* Pictures have few channels: up to so many are not worth a kernel's call. */
+enum { FEW = 8 };
+
+static void add_times(size_t n, rg_real *to, rg_real a, const rg_real *x)
+{
+    if (n > FEW) rg_kernel()->axpy(n, to, a, x);
+    else
+        for (size_t i = 0; i < n; i++) to[i] += a * x[i];
+}
+
+static rg_real meet(size_t n, const rg_real *a, const rg_real *b)
+{
+    rg_real sum = 0;
+    if (n > FEW) return rg_kernel()->dot(n, a, b);
+    for (size_t i = 0; i < n; i++) sum += a[i] * b[i];
+    return sum;
+}
+
 static void corners(corner out[4], const rg_layout *pictures, rg_real px, rg_real py)
 {
     const int64_t W = (int64_t)pictures->width, H = (int64_t)pictures->height;
     const bool    near = px > -1 && py > -1 && px < (rg_real)W && py < (rg_real)H; /* false for a NaN too */
-    const int64_t left = near ? (int64_t)floor((double)px) : 0, top = near ? (int64_t)floor((double)py) : 0;
+    const int64_t left = near ? below(px) : 0, top = near ? below(py) : 0;
     const rg_real fx = px - (rg_real)left, fy = py - (rg_real)top;
     for (int c = 0; c < 4; c++) {
         const int64_t a = left + (c & 1), b = top + (c >> 1);
@@ -55,8 +79,8 @@ static void sample_groups(void *context, int member, size_t begin, size_t end)
             memset(to, 0, y->cols * sizeof *to);
             for (int c = 0; c < 4; c++)
                 if (four[c].row >= 0)
-                    rg_kernel()->axpy(y->cols, to, four[c].share,
-                                      x->data + (first_row(x, g) + (size_t)four[c].row) * x->ld);
+                    add_times(y->cols, to, four[c].share,
+                              x->data + (first_row(x, g) + (size_t)four[c].row) * x->ld);
         }
 }
 
@@ -75,9 +99,9 @@ static void back_groups(void *context, int member, size_t begin, size_t end)
             for (int c = 0; c < 4; c++) {
                 if (four[c].row < 0) continue;
                 const size_t row = first_row(x, g) + (size_t)four[c].row;
-                if (n->dx) rg_kernel()->axpy(y->cols, n->dx + row * x->ld, four[c].share, dy);
+                if (n->dx) add_times(y->cols, n->dx + row * x->ld, four[c].share, dy);
                 if (!n->dplaces) continue;
-                const rg_real met = rg_kernel()->dot(y->cols, x->data + row * x->ld, dy);
+                const rg_real met = meet(y->cols, x->data + row * x->ld, dy);
                 dpx += four[c].along_x * met;
                 dpy += four[c].along_y * met;
             }
