@@ -292,6 +292,35 @@ rg_status rg_lab_error(double *out, const rg_model *m, const char *images, const
     return status;
 }
 
+rg_status rg_lab_classes(size_t *counts, const rg_model *m, const rg_real *x, size_t n)
+{
+    enum { AT_ONCE = 100 };
+    const size_t H = rg_model_size(m, "height"), W = rg_model_size(m, "width"), C = rg_model_size(m, "channels");
+    const rg_tape_config c = { .record = false };
+    int32_t              start[AT_ONCE + 1], size[2 * AT_ONCE];
+    rg_tape             *t;
+    for (size_t i = 0; i <= AT_ONCE; i++) start[i] = (int32_t)(i * H * W);
+    for (size_t i = 0; i < AT_ONCE; i++) size[2 * i] = (int32_t)H, size[2 * i + 1] = (int32_t)W;
+    memset(counts, 0, rg_model_size(m, "classes") * sizeof *counts);
+    RG_TRY(rg_tape_new(&t, &c));
+    rg_status status = RG_OK;
+    for (size_t at = 0; status == RG_OK && at < n; at += AT_ONCE) {
+        const size_t   k = n - at < AT_ONCE ? n - at : AT_ONCE;
+        const rg_field f = { .kind = RG_FIELD_PIXELS,
+                             .layout = { .groups = k, .start = start, .height = H, .width = W },
+                             .values = x + at * H * W * C,
+                             .width = C,
+                             .size = size };
+        const rg_batch b = { .examples = k, .fields = 1, .field = { f } };
+        rg_tape_reset(t, 0);
+        const rg_tensor *y = m->system->predict(t, m, &b);
+        status = rg_tape_status(t);
+        for (size_t i = 0; status == RG_OK && i < k; i++) counts[rg_probe__best(NULL, y, i)]++;
+    }
+    rg_tape_free(t);
+    return status;
+}
+
 rg_status rg_lab_samples(rg_real *out, const rg_model *m, uint64_t seed, size_t count)
 {
     return rg_sample_draw(out, m, seed, 0, count);

@@ -42,6 +42,9 @@ rg_status rg_lab_emoji(const char *out, const char *from);
 rg_status rg_lab_model(rg_model **out, const char *folder);
 /* Share of wrong answers on a pair of files. */
 rg_status rg_lab_error(double *out, const rg_model *model, const char *images, const char *labels);
+/* How often each class is the answer to n pictures x, rows of numbers in 0 .. 1 as large as the model reads. `counts`
+ * has room for all its classes. */
+rg_status rg_lab_classes(size_t *counts, const rg_model *model, const rg_real *x, size_t n);
 /* Samples of a generator, rows of numbers. */
 rg_status rg_lab_samples(rg_real *out, const rg_model *model, uint64_t seed, size_t count);
 
