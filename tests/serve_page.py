@@ -55,6 +55,14 @@ try:
             page.wait("/^difference: occlusion/.test(document.getElementById('subtitle').textContent)", "the difference is shown first")
             page.evaluate("document.querySelector('#beside button').click()")
             page.wait("/^A: occlusion/.test(document.getElementById('subtitle').textContent) && /rank correlation/.test(document.getElementById('faith').textContent)", "a click shows one of them, and how faithful it is")
+            with open(folder + "/long.json", "w") as f:
+                json.dump({"format": "regard-record/1", "title": "long", "kind": "class", "labels": [{"name": "words", "text": [f"w{i}" for i in range(2500)]}, {"name": "class", "text": ["a", "b"]}],
+                           "maps": [{"name": "occlusion", "rows": 1, "cols": 0, "weights": [[(i * 37 % 100 - 50) / 50 for i in range(2500)]] * 2}]}, f)
+            subprocess.run([REGARD, "show", folder + "/long.json", "--html", folder + "/long.html"], check=True)
+            page.open("file://" + folder + "/long.html#test", "document.getElementById('test-result') && document.getElementById('test-result').textContent")
+            result = page.evaluate("document.getElementById('test-result').textContent")
+            wrong = [line for line in result.split("\n") if line.startswith("FAIL ") and " ms" not in line and not line[5:].isdigit()]
+            assert not wrong, wrong
         print("passed: the live page")
 finally:
     server.terminate()

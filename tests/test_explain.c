@@ -14,7 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { V = 13, MOST = 64 };
+enum { V = 13,
+       MOST = 64 };
 
 static void ok(rg_status status)
 {
@@ -25,7 +26,7 @@ static void ok(rg_status status)
 
 static rg_model *make(const rg_system *s, const char *yaml, const rg_sizes *sizes)
 {
-    void *options = rg_alloc_zero(s->options_bytes);
+    void     *options = rg_alloc_zero(s->options_bytes);
     rg_model *m;
     ok(rg_options_init(s->options, options));
     const rg_option_group group = { .rows = s->options, .values = options };
@@ -275,9 +276,9 @@ static void copies_of_a_pass_do_not_see_each_other(void **state)
     pair p;
     for (const rg_system *const *sys = rg_system_all(); *sys; sys++) {
         if (!is_translator(*sys) && !is_language(*sys)) continue;
-        rg_model          *m = make_translator((*sys)->name, NULL);
-        rg_subject         s = of_pair(&p, m, source_ids, is_translator(*sys) ? 5 : 0);
-        rg_explain_options one = RG_EXPLAIN_OPTIONS_DEFAULT, many = RG_EXPLAIN_OPTIONS_DEFAULT;
+        rg_model                *m = make_translator((*sys)->name, NULL);
+        rg_subject               s = of_pair(&p, m, source_ids, is_translator(*sys) ? 5 : 0);
+        rg_explain_options       one = RG_EXPLAIN_OPTIONS_DEFAULT, many = RG_EXPLAIN_OPTIONS_DEFAULT;
         static const char *const methods[] = { "occlusion", "gradient" };
         one.bytes = 1;
         for (size_t k = 0; k < 2; k++) {
@@ -350,7 +351,7 @@ static void what_is_read_backwards_is_shown_in_order(void **state)
     (void)state;
     static const int32_t     mirrored[] = { 10, 6, 9, 4, 2 }, from[] = { 3, 2, 1, 0, 4 };
     static const char *const orders[] = { "reading", "source" }, *const methods[] = { "gradient", "occlusion", "zeroing" };
-    rg_explain_options       o = RG_EXPLAIN_OPTIONS_DEFAULT;
+    rg_explain_options o = RG_EXPLAIN_OPTIONS_DEFAULT;
     for (size_t k = 0; k < 2; k++) {
         char yaml[80];
         snprintf(yaml, sizeof yaml, "reverse: true\nattention-order: %s\n", orders[k]);
@@ -396,7 +397,7 @@ static void ranks_are_correlated_as_spearman_did(void **state)
                         other[] = { 2, 1, 4, 3, 5 }, same[] = { 7, 7, 7, 7, 7 };
     assert_float_equal(rg_rank_correlation(x, x, 5), 1, 1e-12);
     assert_float_equal(rg_rank_correlation(x, back, 5), -1, 1e-12);
-    assert_float_equal(rg_rank_correlation(x, other, 5), 0.8, 1e-12);             /* 1 - 6 * 4 / 120        */
+    assert_float_equal(rg_rank_correlation(x, other, 5), 0.8, 1e-12);     /* 1 - 6 * 4 / 120        */
     assert_float_equal(rg_rank_correlation(x, ties, 5), 0.894427f, 1e-6); /* 8 / sqrt(80): ranks 1 3 3 3 5 */
     assert_float_equal(rg_rank_correlation(x, same, 5), 0, 1e-12);
 }
@@ -485,8 +486,8 @@ static void two_records_stand_side_by_side(void **state)
     static const char *const all[] = { "the", "red", "white", "house" };
     static const float       apart[] = { 4, -2, 7, 8 };
     const rg_map_place       place = { "occlusion", -1, -1, -1, -1 };
-    const char              *class = "noun";
-    rg_record               *r[2], *both;
+    const char *class = "noun";
+    rg_record *r[2], *both;
     for (size_t i = 0; i < 2; i++) {
         size_t rows, cols;
         ok(rg_record_new(&r[i], in[i][1], "class"));
@@ -524,7 +525,7 @@ static void maps_fit_the_window(void **state)
     const rg_map_place       place = { "occlusion", -1, -1, -1, -1 };
     rg_real                  w[100] = { 0 };
     rg_record               *r;
-    char                    *text;
+    char                    *drawn;
     size_t                   list, lines = 0;
     for (size_t i = 0; i < 10; i++) w[11 * i] = i % 3 ? 1 : -1;
     ok(rg_record_new(&r, "a title", "translation"));
@@ -533,18 +534,18 @@ static void maps_fit_the_window(void **state)
     ok(rg_record_add_map(NULL, r, place, list, list, w, 10));
     rg_record_set_faithfulness(r, 0, (rg_faithfulness){ true, 0.5f, 2, 1, 0.25f });
     o.height = 24;
-    ok(rg_terminal_draw(&text, r, 0, &o));
-    for (const char *c = text; *c; c++) lines += *c == '\n';
+    ok(rg_terminal_draw(&drawn, r, 0, &o));
+    for (const char *c = drawn; *c; c++) lines += *c == '\n';
     assert_in_range(lines, 16, 24);
-    assert_non_null(strstr(text, "behind "));
-    assert_non_null(strstr(text, "falls by 1.00 without"));
-    assert_non_null(strstr(text, "%%")); /* below 0 */
-    rg_free(text);
+    assert_non_null(strstr(drawn, "behind "));
+    assert_non_null(strstr(drawn, "falls by 1.00 without"));
+    assert_non_null(strstr(drawn, "%%")); /* below 0 */
+    rg_free(drawn);
     o.colour = RG_COLOUR_24BIT;
     o.light = true;
-    ok(rg_terminal_draw(&text, r, 0, &o));
-    assert_non_null(strstr(text, "48;2;255;255;255")); /* paper */
-    rg_free(text);
+    ok(rg_terminal_draw(&drawn, r, 0, &o));
+    assert_non_null(strstr(drawn, "48;2;255;255;255")); /* paper */
+    rg_free(drawn);
     rg_record_free(r);
 }
 

@@ -25,31 +25,31 @@ RG_API_BEGIN
 /* One example through a model: what goes in and what comes out. Borrowed. */
 typedef struct rg_subject {
     const rg_model *model;
-    const void     *batch;     /* of the one example                                                                  */
-    bool            copies;    /* it is an rg_batch: several copies of the example can share a pass                    */
+    const void     *batch;  /* of the one example                                                                  */
+    bool            copies; /* it is an rg_batch: several copies of the example can share a pass                    */
     /* what goes in: the rows offered as "inputs" (autograd.h) */
-    size_t          input;     /* copies: the field they are made of                                                  */
-    size_t          rows;
-    size_t          inputs;    /* columns of the maps                                                                 */
-    const int32_t  *unit;      /* of each row: the input it is part of, -1: none; NULL: row j is input j              */
-    bool            leave_out; /* rows of the field can be left out; otherwise zeros go in instead                    */
-    bool            mean;      /* or, of pixels, their mean                                                           */
-    const char     *keys;      /* label list of the inputs in the system's uses: "source"; NULL: none                 */
+    size_t         input; /* copies: the field they are made of                                                  */
+    size_t         rows;
+    size_t         inputs;    /* columns of the maps                                                                 */
+    const int32_t *unit;      /* of each row: the input it is part of, -1: none; NULL: row j is input j              */
+    bool           leave_out; /* rows of the field can be left out; otherwise zeros go in instead                    */
+    bool           mean;      /* or, of pixels, their mean                                                           */
+    const char    *keys;      /* label list of the inputs in the system's uses: "source"; NULL: none                 */
     /* what comes out */
-    bool            writes;    /* tokens of the field `target`, by the system's loss; otherwise rows of its predict   */
-    size_t          target;
-    size_t          answers;   /* rows of answers of one example                                                      */
-    size_t          outputs;   /* rows of the maps                                                                    */
-    const int32_t  *row;       /* of each output: its row of answers; NULL: its own                                   */
-    const int32_t  *word;      /* of each output: its token or class                                                  */
-    const rg_real  *bits;      /* instead of `word`: 0 or 1 of each column of each output, answered independently      */
-    int32_t         against;   /* contrast: the other token or class; -1: none                                        */
-    const int32_t  *seat;      /* of each output: the input where it is computed; NULL: nowhere in particular          */
-    bool            causal;    /* an output depends on inputs up to its seat                                          */
+    bool           writes; /* tokens of the field `target`, by the system's loss; otherwise rows of its predict   */
+    size_t         target;
+    size_t         answers; /* rows of answers of one example                                                      */
+    size_t         outputs; /* rows of the maps                                                                    */
+    const int32_t *row;     /* of each output: its row of answers; NULL: its own                                   */
+    const int32_t *word;    /* of each output: its token or class                                                  */
+    const rg_real *bits;    /* instead of `word`: 0 or 1 of each column of each output, answered independently      */
+    int32_t        against; /* contrast: the other token or class; -1: none                                        */
+    const int32_t *seat;    /* of each output: the input where it is computed; NULL: nowhere in particular          */
+    bool           causal;  /* an output depends on inputs up to its seat                                          */
     /* where the maps go */
-    size_t          row_labels, col_labels;
-    int             hypothesis; /* -1: none */
-    const char     *against_text; /* of the contrast; may be NULL */
+    size_t      row_labels, col_labels;
+    int         hypothesis;   /* -1: none */
+    const char *against_text; /* of the contrast; may be NULL */
 } rg_subject;
 
 typedef struct rg_explain_options {
@@ -61,7 +61,10 @@ typedef struct rg_explain_options {
     bool        faithful; /* measure maps from outputs to inputs (rg_faithfulness), those that were there too   */
     rg_team    *team;     /* may be NULL */
 } rg_explain_options;
-#define RG_EXPLAIN_OPTIONS_DEFAULT { .steps = 32, .spans = 256, .bytes = (size_t)256 << 20 }
+#define RG_EXPLAIN_OPTIONS_DEFAULT                            \
+    {                                                         \
+        .steps = 32, .spans = 256, .bytes = (size_t)256 << 20 \
+    }
 
 typedef struct rg_explaining rg_explaining;
 

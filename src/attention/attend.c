@@ -62,10 +62,11 @@ rg_tensor *rg_attend(rg_tape *t, const rg_attention *att, rg_tensor *q, rg_tenso
     const bool drops = att->config.dropout > 0 && rg_tape_learning(t);
     const bool able =
         att->score->fused && (!drops || att->score->drops) && (!reach || !reach->bias || att->score->adds_bias);
-    if (able && reach && !rg_tape_watched(t, "weights") && !rg_tape_exchanged(t, "values")) {
+    v = rg_tape_offer(t, "values", v, reach);
+    if (able && reach && !rg_tape_watched(t, "weights")) {
         rg_tensor *out = att->score->fused(t, att, att->score->query ? att->score->query(t, att, q) : q, k, v, reach);
         if (out || rg_tape_status(t) != RG_OK) return out;
     }
     rg_tensor *a = rg_dropout(t, rg_weigh(t, att, q, k, reach), att->config.dropout);
-    return att->config.shared_values ? rg_mix_shared(t, a, v, reach) : rg_mix(t, a, v, reach); /* (Nq, H*dv) */
+    return rg_mix__as_given(t, a, v, reach, att->config.shared_values); /* (Nq, H*dv) */
 }

@@ -49,7 +49,7 @@ static inline size_t rg_reach__turn_limit(size_t N, size_t turn, size_t turns)
     return turn + 1 == turns ? N : N / turns * (turn + 1);
 }
 
-/* rg_mix whose values nobody may exchange: they are weights of a product, or were offered before. */
-rg_tensor *rg_mix__as_given(rg_tape *t, rg_tensor *a, rg_tensor *v, const rg_reach *reach);
+/* rg_mix (shared: rg_mix_shared) whose values nobody may exchange: they are weights of a product, or were offered before. */
+rg_tensor *rg_mix__as_given(rg_tape *t, rg_tensor *a, rg_tensor *v, const rg_reach *reach, bool shared);
 
 #endif

@@ -143,5 +143,5 @@ rg_tensor *rg_sparse_product(rg_tape *t, const rg_reach *words, const rg_real *v
                              double dropout)
 {
     if (rg_tape_learning(t) && dropout > 0) return dropped(t, words, value, w, heads, dropout);
-    return rg_mix__as_given(t, rg_borrow(t, value, words->P, 1, 1), w, words);
+    return rg_mix__as_given(t, rg_borrow(t, value, words->P, 1, 1), w, words, false);
 }

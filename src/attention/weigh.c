@@ -193,7 +193,7 @@ static rg_tensor *mix(rg_tape *t, rg_tensor *a, rg_tensor *v, const rg_reach *re
     return out;
 }
 
-/* The one place where values can be exchanged: fused passes step aside for it (attend.c). */
+/* Values can be exchanged here, and in rg_attend, which has its own way to mix them. */
 rg_tensor *rg_mix(rg_tape *t, rg_tensor *a, rg_tensor *v, const rg_reach *reach)
 {
     return mix(t, a, rg_tape_offer(t, "values", v, reach), reach, false);
@@ -204,7 +204,7 @@ rg_tensor *rg_mix_shared(rg_tape *t, rg_tensor *a, rg_tensor *v, const rg_reach 
     return mix(t, a, rg_tape_offer(t, "values", v, reach), reach, true);
 }
 
-rg_tensor *rg_mix__as_given(rg_tape *t, rg_tensor *a, rg_tensor *v, const rg_reach *reach)
+rg_tensor *rg_mix__as_given(rg_tape *t, rg_tensor *a, rg_tensor *v, const rg_reach *reach, bool shared)
 {
-    return mix(t, a, v, reach, false);
+    return mix(t, a, v, reach, shared);
 }

@@ -102,7 +102,7 @@ static rg_status faithful(double **out, const rg_head_ranks *heads, rg_translato
 
 static rg_status rank(rg_translator *translator, const settings *s)
 {
-    double          *faith = NULL;
+    double               *faith = NULL;
     rg_corpus_config corpus_config = RG_CORPUS_CONFIG_DEFAULT;
     rg_head_ranks_config  config = RG_HEAD_RANKS_CONFIG_DEFAULT;
     rg_corpus       *corpus = NULL;

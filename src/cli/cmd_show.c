@@ -263,7 +263,7 @@ static rg_status keep(void *context, const rg_record *r)
 static rg_status show_model(rg_call *call, const show_options *o, const char *path, const rg_list *words,
                             rg_record **out)
 {
-    rg_answer_printer printer = { .quiet = true, .draw = out ? keep : draw, .draw_context = out ? (void *)out : (void *)o };
+    rg_answer_printer  printer = { .quiet = true, .draw = out ? keep : draw, .draw_context = out ? (void *)out : (void *)o };
     rg_explain_options explain = RG_EXPLAIN_OPTIONS_DEFAULT;
     rg_model         *model;
     explain.by = o->by;

@@ -306,7 +306,7 @@ static rg_status base_of(rg_explaining *x)
     if (x->base) return RG_OK;
     unsigned char *none = rg_alloc_zero(s->inputs + 1);
     double        *base = rg_alloc_array(s->outputs + 1, sizeof *base);
-    rg_status status = none && base ? rg_explaining_score(base, x, none, 1, RG_CHANGE_OCCLUDE) : RG_ENOMEM;
+    rg_status      status = none && base ? rg_explaining_score(base, x, none, 1, RG_CHANGE_OCCLUDE) : RG_ENOMEM;
     rg_free(none);
     if (status == RG_OK) x->base = base;
     else rg_free(base);

@@ -7,9 +7,9 @@
 
 /* Copies of a batch of one example. */
 typedef struct rg_copies {
-    rg_batch  batch;
-    void     *owned[4 * RG_BATCH_FIELDS + 1];
-    size_t    count;
+    rg_batch batch;
+    void    *owned[4 * RG_BATCH_FIELDS + 1];
+    size_t   count;
 } rg_copies;
 
 /* n copies; gone (may be NULL): n times the rows of field `input`, those that copy c lacks. rg_copies_free also after
@@ -22,8 +22,8 @@ struct rg_explaining {
     const rg_explain_options *options;
     const rg_record          *record;
     rg_tape                  *tape, *recording;
-    double                   *drops;  /* (outputs, inputs) of occlusion, when it was asked for */
-    double                   *base;   /* s of every output */
+    double                   *drops;                 /* (outputs, inputs) of occlusion, when it was asked for */
+    double                   *base;                  /* s of every output */
     size_t                    bytes, recorded_bytes; /* that one copy takes in a pass; 0: not known yet */
 };
 

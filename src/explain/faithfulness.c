@@ -6,7 +6,8 @@
 
 #include "explain/explaining.h"
 
-enum { DRAWS = 20, MOST_OUTPUTS = 64 };
+enum { DRAWS = 20,
+       MOST_OUTPUTS = 64 };
 
 /* Rank of every number, from 1; equal ones have the mean of theirs. */
 typedef struct {
@@ -136,9 +137,9 @@ rg_status rg_explaining_faithfulness(rg_faithfulness *out, rg_explaining *x, con
     const double     *drops;
     *out = (rg_faithfulness){ 0 };
     RG_TRY(rg_explaining__occlusion(&drops, x));
-    size_t    output[MOST_OUTPUTS];
-    double   *row = rg_alloc_array(n + 1, sizeof *row), sum = 0;
-    rg_status status = row ? RG_OK : RG_ENOMEM;
+    size_t       output[MOST_OUTPUTS];
+    double      *row = rg_alloc_array(n + 1, sizeof *row), sum = 0;
+    rg_status    status = row ? RG_OK : RG_ENOMEM;
     const size_t count = chosen(s, output);
     for (size_t i = 0; status == RG_OK && i < count; i++) {
         for (size_t j = 0; j < n; j++) row[j] = (double)map[output[i] * n + j];

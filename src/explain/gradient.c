@@ -30,7 +30,7 @@ static bool wants(void *context, const char *name)
 
 static rg_tensor *exchange(void *context, rg_tape *t, const char *name, rg_tensor *x, const void *about)
 {
-    entering     *e = context;
+    entering      *e = context;
     const int32_t *row = about;
     (void)name;
     e->rows = rg_tensor_rows(x), e->D = rg_tensor_cols(x);

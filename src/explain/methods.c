@@ -5,7 +5,7 @@
 
 #define RG_METHODS(X) X(attention) X(rollout) X(gradient) X(input_gradient) X(integrated) X(zeroing) X(occlusion)
 #define DECLARE(name) extern const rg_method rg_method_##name;
-#define ENTRY(name)   &rg_method_##name,
+#define ENTRY(name) &rg_method_##name,
 RG_METHODS(DECLARE)
 static const rg_method *const table[] = { RG_METHODS(ENTRY) NULL };
 
@@ -43,10 +43,12 @@ rg_status rg_explain_check(const rg_explain_options *o)
             if (strlen(table[i]->name) == k && strncmp(table[i]->name, at, k) == 0) found = table[i];
         if (!found)
             return rg_fail(RG_EINVAL, "--by %.*s: the methods are attention, rollout, gradient, input-gradient, "
-                                      "integrated, zeroing and occlusion; or all", (int)k, at);
+                                      "integrated, zeroing and occlusion; or all",
+                           (int)k, at);
         if (contrast && !found->contrasts)
             return rg_fail(RG_EINVAL, "--against: %s has no contrast; gradient, input-gradient, integrated, zeroing "
-                                      "and occlusion have", found->name);
+                                      "and occlusion have",
+                           found->name);
         at += k;
     }
     if (contrast && !(o->by && *o->by))

@@ -77,7 +77,7 @@ static rg_status look(double *out, bool *out_crosses, const rg_explaining *x)
     const rg_record  *r = x->record;
     const between     cross = { s->row_labels, s->col_labels, s->hypothesis },
                   self = { s->col_labels, s->col_labels, s->hypothesis };
-    bool              there = false;
+    bool there = false;
     *out_crosses = false;
     if (!r) return nothing(s);
     if (cross.rows != cross.cols) {
@@ -150,7 +150,7 @@ static rg_status rollout(rg_real *out, rg_explaining *x)
     bool              crosses = false;
     if (n > MOST_INPUTS)
         return rg_fail(RG_ELIMIT, "rollout: %zu inputs; matrices of at most %d are multiplied", n, (int)MOST_INPUTS);
-    double   *c = rg_alloc_array(s->outputs * n + 1, sizeof *c), *R = rg_alloc_array(n * n + 1, sizeof *R),
+    double *c = rg_alloc_array(s->outputs * n + 1, sizeof *c), *R = rg_alloc_array(n * n + 1, sizeof *R),
            *all = rg_alloc_zero((s->outputs * n + 1) * sizeof *all);
     rg_status status = c && R && all ? look(c, &crosses, x) : RG_ENOMEM;
     if (status == RG_OK) status = roll_layers(R, x);

@@ -187,7 +187,7 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
     const rg_time_window   window = { .taps = (size_t)s->taps, .dilation = 1, .causal = true };
     const memory_of_source source = encode(t, p, s, from->ids, &from->layout);
     const rg_reach        *reach = rg_reach_groups(t, &to->layout, &from->layout);
-    rg_tensor *root = roots(t, reach), *x,
+    rg_tensor             *root = roots(t, reach), *x,
               *g = x = embed(t, s, p->target, p->target_places, to->previous, &to->layout, false);
     for (int64_t l = 0; l < s->decoder && x; l++) {
         rg_tape_push(t, "decoder.%d", (int)l);

@@ -201,11 +201,11 @@ static void run(rg_tape *t, const rg_model *m, const void *data, walk *w, size_t
     const parts    *q = m->parts;
     const rg_field *f = &((const rg_batch *)data)->field[RG_INPUT];
     const uint64_t  first = f->layout.height ? f->layout.first / (f->layout.height * f->layout.width) : 0;
-    rg_tensor *x = rg_tape_offer(t, "inputs", rg_constant(t, f->values, rg_field_rows(f), f->width, &f->layout), NULL),
+    rg_tensor      *x = rg_tape_offer(t, "inputs", rg_constant(t, f->values, rg_field_rows(f), f->width, &f->layout), NULL),
               *h = NULL;
-    rg_tensor      *l = strcmp(s->locations, "centre") == 0   ? fixed_places(t, f->layout.groups, 0)
-                        : strcmp(s->locations, "oracle") == 0 ? oracle_places(t, s, f, 0)
-                                                              : other_places(t, f->layout.groups, first, copy);
+    rg_tensor *l = strcmp(s->locations, "centre") == 0   ? fixed_places(t, f->layout.groups, 0)
+                   : strcmp(s->locations, "oracle") == 0 ? oracle_places(t, s, f, 0)
+                                                         : other_places(t, f->layout.groups, first, copy);
     w->draws = 0;
     for (int64_t i = 0; i < s->glimpses && l; i++) {
         rg_tape_push(t, "walk.%lld", (long long)i);

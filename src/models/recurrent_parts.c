@@ -191,7 +191,7 @@ rg_tensor *rg_rnn_mix(rg_tape *t, const rg_rnn_settings *s, rg_tensor *a, rg_ten
     if (!row) return rg_tape_fail(t, RG_EINVAL, "values without layout cannot be turned round");
     const size_t n = rg_tensor_rows(v);
     rg_tensor   *as_written = rg_tape_offer(t, "values", rg_gather(t, v, row, n, source), reach);
-    return rg_mix__as_given(t, a, rg_gather(t, as_written, row, n, source), reach);
+    return rg_mix__as_given(t, a, rg_gather(t, as_written, row, n, source), reach, false);
 }
 
 rg_tensor *rg_rnn_attend(rg_tape *t, const rg_rnn_settings *s, const rg_attention *att, rg_tensor *q, rg_tensor *k,

@@ -78,8 +78,8 @@ rg_status rg_asked__explain(rg_record *r, const rg_model *m, const rg_asked *ask
     const rg_batch *b = asked->batch;
     const rg_field *label = b->fields > RG_LABEL ? &b->field[RG_LABEL] : NULL;
     if (label && label->kind != RG_FIELD_CLASS) label = NULL;
-    rg_subject      s = { .model = m, .batch = b, .copies = true, .hypothesis = -1 };
-    int32_t        *unit = NULL, *best = NULL, *seat = NULL;
+    rg_subject s = { .model = m, .batch = b, .copies = true, .hypothesis = -1 };
+    int32_t   *unit = NULL, *best = NULL, *seat = NULL;
     if (rg_model_size(m, "regression")) return rg_fail(RG_EMATCH, "--by: %s answers with a number", m->system->name);
     rg_tape_reset(asked->tape, 0);
     const rg_tensor *y = m->system->predict(asked->tape, m, b);

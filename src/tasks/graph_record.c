@@ -115,10 +115,10 @@ static rg_status find_against(rg_subject *s, const rg_graph *g)
 
 /* Numbers of the outputs: the node, or all that are shown. */
 typedef struct {
-    int32_t  *node, *seat, *best;
-    rg_real  *bits;
-    char    **name;
-    size_t    count;
+    int32_t *node, *seat, *best;
+    rg_real *bits;
+    char   **name;
+    size_t   count;
 } asked_nodes;
 
 static void asked_free(asked_nodes *a)

@@ -163,19 +163,19 @@ static rg_status explain(rg_record *r, const answering *x, const rg_real *chance
     const rg_puzzle_batch *b = &x->batch;
     const size_t           A = b->answers, n = A * b->out;
     rg_real               *said = rg_alloc_array(n + 1, sizeof *said);
-    char                 (*text)[24] = rg_alloc_array(A + 1, sizeof *text);
-    const char           **name = rg_alloc_array(A + 1, sizeof *name);
-    rg_subject             s = { .model = x->model,
-                                 .batch = b,
-                                 .rows = b->steps,
-                                 .inputs = b->steps,
-                                 .answers = A,
-                                 .outputs = A,
-                                 .bits = said,
-                                 .against = -1,
-                                 .col_labels = rg_labels__named(r, "steps"),
-                                 .hypothesis = -1 };
-    rg_status              status = said && text && name ? RG_OK : RG_ENOMEM;
+    char(*text)[24] = rg_alloc_array(A + 1, sizeof *text);
+    const char **name = rg_alloc_array(A + 1, sizeof *name);
+    rg_subject   s = { .model = x->model,
+                       .batch = b,
+                       .rows = b->steps,
+                       .inputs = b->steps,
+                       .answers = A,
+                       .outputs = A,
+                       .bits = said,
+                       .against = -1,
+                       .col_labels = rg_labels__named(r, "steps"),
+                       .hypothesis = -1 };
+    rg_status    status = said && text && name ? RG_OK : RG_ENOMEM;
     if (status == RG_OK && x->explain->against && *x->explain->against)
         status = rg_fail(RG_EMATCH, "--against: answers are vectors of bits, no words");
     for (size_t i = 0; status == RG_OK && i < n; i++) said[i] = chances[i] > (rg_real)0.5;

@@ -13,7 +13,7 @@ enum { MOST_LABELS = 2048 }; /* of a list that is put together with another: a t
 /* ----------------------------------------------------------------------------------------------------------- labels */
 
 typedef struct {
-    size_t a, b, index; /* lists of the two records, and what became of them; a merged list: both are set */
+    size_t   a, b, index; /* lists of the two records, and what became of them; a merged list: both are set */
     int32_t *of_a, *of_b; /* where each label went */
 } merged;
 
@@ -105,9 +105,9 @@ static rg_status add(rg_record *r, const char *prefix, const rg_record_map *m, s
 
 static rg_status add_dense(rg_record *r, const char *prefix, const rg_record_map *m, size_t rows, size_t cols)
 {
-    float    *w;
+    float *w;
     RG_TRY(rg_map_dense(&w, m, RG_RECORD_MAX_WEIGHTS));
-    rg_real  *x = rg_alloc_array(m->rows * m->cols + 1, sizeof *x);
+    rg_real *x = rg_alloc_array(m->rows * m->cols + 1, sizeof *x);
     for (size_t i = 0; x && i < m->rows * m->cols; i++) x[i] = (rg_real)w[i];
     const rg_status status = x ? add(r, prefix, m, rows, cols, x) : RG_ENOMEM;
     rg_free(w);

@@ -74,7 +74,9 @@ static void colour(rg_buffer *b, const rg_terminal_options *o, double value, int
     double rgb[3];
 
     if (o->colour == RG_COLOUR_NONE) return;
-    rg_palette_colour(rgb, o->palette != RG_PALETTE_AUTO ? o->palette : o->light ? RG_PALETTE_BLUE : RG_PALETTE_FIRE, value);
+    rg_palette_colour(rgb, o->palette != RG_PALETTE_AUTO ? o->palette : o->light ? RG_PALETTE_BLUE
+                                                                                 : RG_PALETTE_FIRE,
+                      value);
     if (o->colour == RG_COLOUR_256) rg_buffer_format(b, "\x1b[%d;5;%dm", base, nearest_256(rgb));
     else
         rg_buffer_format(b, "\x1b[%d;2;%d;%d;%dm", base, (int)(rgb[0] * 255 + 0.5), (int)(rgb[1] * 255 + 0.5),

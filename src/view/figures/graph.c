@@ -181,7 +181,8 @@ static point name_place(const canvas *c, const net *n, size_t i, double radius, 
         const double t = G_PI / 2 + k * G_PI / 8;
         double       least = 2;
         for (size_t e = 0; e < n->m->edges; e++) {
-            const long a = n->drawn[n->m->from[e]], b = n->drawn[n->m->to[e]], other = a == (long)i ? b : b == (long)i ? a : -1;
+            const long a = n->drawn[n->m->from[e]], b = n->drawn[n->m->to[e]], other = a == (long)i ? b : b == (long)i ? a
+                                                                                                                       : -1;
             if (other < 0 || other == (long)i || n->m->weights[e] < c->options->threshold) continue;
             const double way = atan2(n->at[other].y - n->at[i].y, n->at[other].x - n->at[i].x);
             least = fmin(least, fabs(remainder(t - way, 2 * G_PI)));
@@ -256,7 +257,7 @@ rg_status draw_graph(canvas *c, const rg_record_map *m)
     for (size_t i = 0; i < n.count; i++) {
         const int class = class_of(l->text[n.node[i]]);
         draw_node(c, n.at[i], radius, fmin(1, (double)self[i] / top),
-                  class < 0 ? c->ground : canvas_series(c, (size_t)class));
+                  class < 0 ? c->ground : canvas_series(c, (size_t) class));
     }
     draw_names(c, &n, l, radius);
     rg_free(n.drawn);

@@ -103,9 +103,11 @@ rg_status draw_matrix(canvas *c, const rg_record_map *m)
 
 rg_status draw_beside(canvas *c, const rg_record_map *m)
 {
-    double x = MARGIN, top = canvas_heading(c, c->record->title, ""), low = top;
+    double       x = MARGIN, top = canvas_heading(c, c->record->title, ""), low = top;
+    const double title = c->heading;
 
     for (int k = 2; k >= 0; k--) {
+        c->heading = 0; /* of this map's note */
         double y = top + 14, left = x;
         char  *subtitle = map_subtitle(m - k);
         if (!subtitle) return RG_ENOMEM;
@@ -113,9 +115,10 @@ rg_status draw_beside(canvas *c, const rg_record_map *m)
         left += canvas_measure(c, subtitle, 9).width;
         rg_free(subtitle);
         RG_TRY(place_matrix(c, m - k, &x, &y));
-        x = fmax(fmax(x, left), c->heading > x && (m - k)->faith.measured ? c->heading : 0) + 24;
+        x = fmax(fmax(x, left), c->heading) + 24;
         low = fmax(low, y);
     }
+    c->heading = title;
     c->width = x - 24 + MARGIN;
     c->height = low + MARGIN;
     return RG_OK;

@@ -8,7 +8,7 @@
 
 #define MOST_CELLS ((size_t)1 << 24)
 #define USED       0.05f /* of a head's weight makes a slot worth showing */
-#define GAP        74.0 /* for the scales of the left column, and the numbers of slots */
+#define GAP 74.0         /* for the scales of the left column, and the numbers of slots */
 
 typedef struct {
     size_t low, count; /* shown: low and following, around the ring */
