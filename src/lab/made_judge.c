@@ -18,6 +18,7 @@ typedef struct {
     rg_real        *values;
     int32_t         start[AT_ONCE + 1], size[2 * AT_ONCE], box[4 * AT_ONCE]; /* boxes: for ram's oracle */
     size_t          count, right, pointed, half;
+    double          share; /* of the largest evidence: what a box stands around */
     double          iou;
 } judging;
 
@@ -85,7 +86,7 @@ static rg_status judge_batch(judging *j, size_t n, bool maps)
         if (!maps) continue;
         rg_evidence e;
         RG_TRY(rg_evidence_of(&e, j->maps.map + i * j->maps.down * j->maps.across, j->maps.down, j->maps.across,
-                              p->height, p->width, 0.2));
+                              p->height, p->width, j->share));
         compare_boxes(j, i, &e);
     }
     j->count += n;
@@ -122,7 +123,8 @@ rg_status rg_made_judge(rg_made_score *out, const char *path, const char *about,
     rg_model *model = NULL;
     void     *options = NULL;
     judging   j = { 0 };
-    (void)sscanf(about, "%63s %7u", name, &count);
+    j.share = 0.2;
+    (void)sscanf(about, "%63s %7u %lf", name, &count, &j.share);
     const char *comma = strchr(name, ',');
     snprintf(first, sizeof first, "%.*s", (int)(comma ? comma - name : 63), name);
     const rg_generator *g = rg_generator_find(first);

@@ -1,6 +1,7 @@
 /* made_judge.h - a classifier judged by pictures that are made and that no training has seen.
  *
- * `about` is a generator, one of its options and how many of its test pictures are looked at: "t60,size:28 10000". */
+ * `about` is a generator, one of its options and how many of its test pictures are looked at: "t60,size:28 10000";
+ * a third word is the share of the largest evidence that a box stands around (0.2: Zhou et al. 2016). */
 #ifndef RG_LAB_MADE_JUDGE_H
 #define RG_LAB_MADE_JUDGE_H
 

@@ -64,6 +64,7 @@ rg_status rg_classify_standardize(rg_run *run);
 typedef struct rg_classify_asking {
     int64_t top;
     bool    probabilities, logits, words, box;
+    double  box_share; /* of the largest evidence: what the box stands around */
     char   *of; /* the class whose evidence is asked for; "": the likeliest */
     char   *attack, *norm; /* size of a change that the record shows; "": none. Its norm */
     int64_t steps;
@@ -79,9 +80,10 @@ typedef struct rg_seen_maps {
 /* `of`: a class, or -1 for the likeliest of each. RG_EMATCH: the model has no such map. */
 rg_status rg_seen_maps_see(rg_seen_maps *maps, const rg_model *model, const rg_batch *batch, int32_t of);
 void      rg_seen_maps_fini(rg_seen_maps *maps);
-/* Of one of them, in pixels of the picture as it was before it was fitted. */
-rg_status rg_seen_maps_evidence(rg_evidence *out, const rg_seen_maps *maps, const rg_model *model,
-                                const rg_asked *asked);
+/* Of one of them, in pixels of the picture as it was before it was fitted; its box stands around what is above `share` of
+ * the largest value. */
+rg_status rg_seen_maps_evidence(rg_evidence *out, const rg_seen_maps *maps, const rg_model *model, const rg_asked *asked,
+                                double share);
 /* A batch as it is, but asked about class `of`: ids and start have room for all its examples and one more. */
 rg_batch rg_batch_asked_about(const rg_batch *batch, int32_t of, int32_t *ids, int32_t *start);
 

@@ -24,6 +24,9 @@ const rg_option rg_classify_asking_rows[] = {
       0, NULL, NULL },
     { RG_OPTION_BOOL, "box", offsetof(rg_classify_asking, box), "false",
       "pictures: also the box around the evidence and its peak, in pixels (x y width height x y)", 0, NULL, NULL },
+    { RG_OPTION_REAL, "box-share", offsetof(rg_classify_asking, box_share), "0.2",
+      "of --box: it stands around what is above this share of the largest evidence (0.2: Zhou et al. 2016)", 0, "(0,1)",
+      NULL },
     { RG_OPTION_STRING, "class", offsetof(rg_classify_asking, of), "",
       "pictures: show the evidence for this class; empty: for the likeliest", 0, NULL, NULL },
     { RG_OPTION_STRING, "attack", offsetof(rg_classify_asking, attack), "",
@@ -370,7 +373,7 @@ static rg_status give_box(rg_value *to, answering *x, const rg_asked *asked)
 {
     rg_evidence e;
     if (!asked->example) RG_TRY(rg_seen_maps_see(&x->maps, x->model, asked->batch, x->of));
-    RG_TRY(rg_seen_maps_evidence(&e, &x->maps, x->model, asked));
+    RG_TRY(rg_seen_maps_evidence(&e, &x->maps, x->model, asked, x->asking->box_share));
     const double number[BOX_CELLS] = { e.box.x, e.box.y, e.box.width, e.box.height, e.x, e.y };
     for (size_t i = 0; i < BOX_CELLS; i++) to[i] = (rg_value){ .number = number[i], .digits = 1 };
     return RG_OK;

@@ -4,8 +4,6 @@
 
 #include "tasks/classify.h"
 
-#define BOX_SHARE 0.2 /* of the largest value: Zhou et al. 2016 */
-
 rg_batch rg_batch_asked_about(const rg_batch *batch, int32_t of, int32_t *ids, int32_t *start)
 {
     rg_batch b = *batch;
@@ -76,13 +74,14 @@ static void unfit(rg_evidence *e, rg_fit fit, double height, double width, doubl
         (rg_box){ (e->box.x + left) / across, (e->box.y + top) / down, e->box.width / across, e->box.height / down };
 }
 
-rg_status rg_seen_maps_evidence(rg_evidence *out, const rg_seen_maps *m, const rg_model *model, const rg_asked *asked)
+rg_status rg_seen_maps_evidence(rg_evidence *out, const rg_seen_maps *m, const rg_model *model, const rg_asked *asked,
+                                double share)
 {
     const rg_classifier    *its = model->assets;
     const rg_pixels_config *as = its->features ? rg_features_pixels(its->features) : &its->pixels;
     const size_t            height = as->height, width = as->width;
     RG_TRY(rg_evidence_of(out, m->map + asked->example * m->down * m->across, m->down, m->across, height, width,
-                          BOX_SHARE));
+                          share));
     if (asked->height && asked->width && (asked->height != height || asked->width != width))
         unfit(out, as->fit, (double)asked->height, (double)asked->width, (double)height, (double)width);
     return RG_OK;
