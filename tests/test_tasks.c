@@ -529,7 +529,7 @@ static void settings_that_make_no_sense_are_named(void **state)
         const char *yaml, *words;
     } wrong[] = { { "freeze: ['nothing.*']\n", "--freeze nothing.*" },
                   { "init-from: /nowhere\n", "/nowhere" },
-                  { "lr-schedule: cosine\nafter-batches: 0\nafter-epochs: 1\n", "cosine" },
+                  { "lr-schedule: cosine\nlr-decay-start: 5\nafter-batches: 0\nafter-epochs: 1\n", "cosine" },
                   { "restore-best: true\naverage: 3\n", "restore-best" } };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         rg_recipe *recipe = recipe_of(rg_system_find("seq2seq"), "one", 1);

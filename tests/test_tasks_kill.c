@@ -63,10 +63,10 @@ static void every_system_of_every_task_that_is_killed_resumes_to_the_same_bytes(
     faults_no_sync();
     for (const rg_system *const *s = rg_system_all(); *s; s++) {
         size_t asked = 0;
-        assert_int_equal(system("rm -f whole* killed*"), 0);
+        assert_int_equal(system("rm -rf whole* killed*"), 0);
         if (learn(*s, "whole", 1, 0, &asked) != RG_OK) fail_msg("%s: %s", (*s)->name, rg_message());
         for (size_t part = 1; part < 4; part += 2) {
-            assert_int_equal(system("rm -f killed*"), 0);
+            assert_int_equal(system("rm -rf killed*"), 0);
             learn_and_die(*s, part * asked / 4 + 1);
             if (learn(*s, "killed", 1, 0, NULL) != RG_OK) fail_msg("%s: %s", (*s)->name, rg_message());
             if (system("cmp whole killed && cmp whole.checkpoint killed.checkpoint") != 0)

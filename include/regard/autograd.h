@@ -208,13 +208,13 @@ bool rg_tape_watched(const rg_tape *tape, const char *name);        /* inside th
 void rg_tape_watch(rg_tape *tape, const char *name, const rg_tensor *x, const void *reach);
 
 /* Intervening: a tensor is offered under a name of the current scope, and whoever asked for it gives another one of the
- * same shape, on the tape, to be used instead; NULL latches a failure. What is offered, beside what is watched:
+ * same shape, on the tape, to be used instead; NULL latches a failure. What is offered:
  *
  *     "inputs"  the rows that go in, as embedded; `about`: row i of them is row about[i] of the batch (int32_t),
  *               NULL: row i is
  *     "values"  what an attention mixes; `about`: its rg_reach
  *
- * Without an exchanger rg_tape_offer is rg_tape_watch, and gives x back. */
+ * Whoever is not asked for it gets x back. */
 typedef struct rg_exchanger {
     void *context;
     bool (*wants)(void *context, const char *name);

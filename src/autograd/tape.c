@@ -175,13 +175,10 @@ bool rg_tape_exchanged(const rg_tape *t, const char *name)
 
 rg_tensor *rg_tape_offer(rg_tape *t, const char *name, rg_tensor *x, const void *about)
 {
-    if (x && rg_tape_exchanged(t, name)) {
-        char full[NAME_ROOM];
-        rg_scope_join(&t->scope, name, full, sizeof full);
-        x = t->exchanger->exchange(t->exchanger->context, t, full, x, about);
-    }
-    rg_tape_watch(t, name, x, about);
-    return x;
+    if (!x || !rg_tape_exchanged(t, name)) return x;
+    char full[NAME_ROOM];
+    rg_scope_join(&t->scope, name, full, sizeof full);
+    return t->exchanger->exchange(t->exchanger->context, t, full, x, about);
 }
 
 /* --------------------------------------------------------------------------------------------------- memory */

@@ -58,7 +58,7 @@ static rg_status add_map(rg_record *r, looked *l, const char *const *answer, siz
         memmove(l->map + i * l->cells, l->map + (q * MOST_HOPS + hop) * l->cells, l->cells * sizeof *l->map);
     }
     if (status == RG_OK)
-        status = rg_record_add_labels(&rows, r, "hops", RG_LABEL_TOKEN, (const char *const *)label, n);
+        status = rg_record_add_labels(&rows, r, "question", RG_LABEL_TOKEN, (const char *const *)label, n);
     rg_map_place place = RG_MAP_PLACE_DEFAULT;
     place.name = "hops";
     if (status == RG_OK) status = rg_record_add_map(NULL, r, place, rows, cells, l->map, l->cells);
