@@ -1,0 +1,35 @@
+# docs/lectures.md cannot go stale: every command and flag it names exists, and commands that need no data run.
+set -u
+page=$SOURCE_DIR/docs/lectures.md
+failures=0
+fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+grep -oE '`regard [^`]*`' "$page" | tr -d '`' | sort -u > commands
+[ "$(wc -l < commands)" -ge 100 ] || fail "only $(wc -l < commands) commands on the page"
+
+help_of() { # help_of COMMAND WORDS...: what --help prints, with the system or name that chooses further flags
+    case $1 in
+    train) "$REGARD" train --type "$(echo "$*" | sed -n 's/.*--type \([a-z0-9-]*\).*/\1/p')" $(echo "$*" | grep -oE -- '--objective [a-z]+') --help ;;
+    make | reproduce) "$REGARD" "$1" "$2" --help ;;
+    *) "$REGARD" "$1" --help ;;
+    esac
+}
+# flags that the model's task brings
+of_models=' --questions --class --gates --attack --by --profile --png '
+while read -r _ line; do
+    # shellcheck disable=SC2086
+    help_of $line > help 2> err || fail "regard $line: $(head -2 err)"
+    for flag in $(echo "$line" | grep -oE -- '--[a-z][a-z-]*'); do
+        grep -qE -- "$flag( |\$)" help || case $of_models in *" $flag "*) ;; *) fail "regard $line: no $flag in its help" ;; esac
+    done
+done < commands
+"$REGARD" demo > demos 2>&1
+for name in $(sed -n 's/^regard demo //p' commands); do grep -qE "^  $name( |\$)" demos || fail "there is no demo $name"; done
+
+grep -E '^regard (explain|systems|scores|trace|gradients)' commands > quick
+[ "$(wc -l < quick)" -ge 15 ] || fail "only $(wc -l < quick) commands that need nothing"
+while read -r _ line; do eval "\"$REGARD\" $line" > out 2> err < /dev/null || fail "regard $line: $(tail -2 err)"; done < quick
+[ $failures = 0 ]
