@@ -26,7 +26,7 @@ typedef struct rg_row {
     const char *options;   /* words of `regard train`; inside them {data} and {out} are the folders of --data and --out, {seed} the seed, {ROW}
                               the folder of row ROW's first seed */
     int64_t     seeds;     /* 0: one */
-    double      published; /* of the first column; 0: none */
+    double      published; /* of the first column, as it is printed; 0: none */
     const char *about;     /* for judge() and data(): "en de"; may be NULL */
     const char *of;        /* nothing is trained: judged from the runs of that row once all its seeds are finished (an
                               ensemble); "": of nothing, the judge does all; or NULL */

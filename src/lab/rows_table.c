@@ -40,7 +40,7 @@ static void print_line(const rg_grid_job *job, const rg_outcome *l, bool publish
         print_number(out, factor * s.mean, width_of(c), c->digits);
         if (c != first) continue;
         print_number(out, factor * s.deviation, 6, c->digits);
-        if (published) print_number(out, l->row->published > 0 ? l->row->published : (double)NAN, 9, 1);
+        if (published) print_number(out, l->row->published > 0 ? l->row->published : (double)NAN, 9, c->digits);
     }
     fprintf(out, " %5zu\n", l->runs);
 }
