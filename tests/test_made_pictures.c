@@ -78,6 +78,7 @@ static const struct {
     { "longrange", 0x3c8597bb95415db9 },
     { "adding", 0xa4ee08032fe3dfc1 },
     { "bond", 0xb1a5c8983677b3f4 },
+    { "coreference", 0x2c1fe10ccb4dde02 },
     { "ring8", 0x034cd048d68034bb },
     { "series", 0x383f937570fac14b },
 };

@@ -1,5 +1,6 @@
 /* translation.c - text -> text: two files, line by line the same sentences, or one with tabs; vocabularies are
  * learned from them. */
+#include "regard/made.h"
 #include "tasks/translation.h"
 
 #include <stdlib.h>
@@ -433,7 +434,28 @@ static rg_status small(rg_text *yaml, const char *folder, rg_small_size size)
                          demo ? 300 : 3);
 }
 
+/* Who is "it"? The slide's sentence itself may be among those that are learned. */
+static rg_status small_coreference(rg_text *yaml, const char *folder, rg_small_size size)
+{
+    const bool demo = size == RG_SMALL_DEMO;
+    RG_TRY(rg_generator_write(&rg_generator_coreference, folder,
+                              demo ? "count: 6000\nvalid: 300\ntest: 0\n" : "count: 30\nvalid: 5\ntest: 0\n"));
+    return rg_text_print(yaml,
+                         "train-sets: [%s/train.tsv]\nvalid-sets: [%s/valid.tsv]\ncolumns: en,fr\nvocab-kind: words\n"
+                         "dim-vocabs: [0]\nmini-batch-words: %d\nafter-batches: %d\nvalid-freq: %d\nbeam-size: 1\n",
+                         folder, folder, demo ? 700 : 60, demo ? 900 : 6, demo ? 450 : 3);
+}
+
 static const rg_demo demos[] = {
+    { .name = "coreference",
+      .summary = "who is it? a pronoun has the gender of the animal or of the street, and the last word tells which",
+      .type = "transformer",
+      .small = small_coreference,
+      .settings = "dim-emb: 64\ntransformer-dim-ffn: 128\ntransformer-heads: 4\nenc-depth: 2\ndec-depth: 1\n"
+                  "transformer-dropout: 0.1\nlearn-rate: 0.004\nlr-warmup: 50\nlr-cooldown: 500\nvalid-metrics: [bleu]\n",
+      .metric = "bleu",
+      .expected = 97,
+      .ask = "the animal didn't cross the street because it was too tired" },
     { .name = "reverse",
       .summary = "a Transformer turns sentences of a made-up language around",
       .type = "transformer",
