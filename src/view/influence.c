@@ -50,18 +50,19 @@ static bool wants(void *context, const char *name)
     return n >= k && strcmp(name + n - k, "inputs") == 0;
 }
 
-static void see(void *context, const char *name, const rg_tensor *x, const void *reach)
+static rg_tensor *remember(void *context, rg_tape *t, const char *name, rg_tensor *x, const void *about)
 {
     rg_influence *f = context;
-    (void)name, (void)reach;
+    (void)t, (void)name, (void)about;
     if (!f->inputs) f->inputs = x; /* of several the first: what an encoder reads */
+    return x;
 }
 
 /* The loss of the batch; what goes in is remembered. */
 static rg_loss pass(rg_influence *x, const void *batch)
 {
-    const rg_system *s = x->model->system;
-    const rg_watcher watcher = { .context = x, .wants = wants, .see = see };
+    const rg_system   *s = x->model->system;
+    const rg_exchanger reader = { .context = x, .wants = wants, .exchange = remember };
     x->inputs = NULL;
     if (s->enter && s->compare) {
         rg_tensor *in = s->enter(x->tape, x->model, batch);
@@ -69,9 +70,9 @@ static rg_loss pass(rg_influence *x, const void *batch)
         return s->compare(x->tape, batch,
                           s->answer(x->tape, x->model, batch, s->features(x->tape, x->model, batch, in)));
     }
-    rg_tape_set_watcher(x->tape, &watcher);
+    rg_tape_set_exchanger(x->tape, &reader);
     const rg_loss loss = s->loss(x->tape, x->model, batch);
-    rg_tape_set_watcher(x->tape, NULL);
+    rg_tape_set_exchanger(x->tape, NULL);
     return loss;
 }
 
