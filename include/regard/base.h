@@ -140,6 +140,7 @@ rg_status rg_file_write(rg_file *file, const void *bytes, size_t count);
 rg_status rg_file_flush(rg_file *file); /* writes are gathered into blocks: pass on what is there */
 rg_status rg_file_seek(rg_file *file, uint64_t offset);
 rg_status rg_file_size(uint64_t *out, rg_file *file);
+rg_status rg_file_size_at(uint64_t *out, const char *path); /* of a file that is not open */
 rg_status rg_file_sync(rg_file *file);
 rg_status rg_file_close(rg_file *file); /* NULL is fine; a write error found here is reported */
 

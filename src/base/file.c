@@ -189,6 +189,15 @@ rg_status rg_file_size(uint64_t *out, rg_file *file)
     return RG_OK;
 }
 
+rg_status rg_file_size_at(uint64_t *out, const char *path)
+{
+    rg_file *file;
+    RG_TRY(rg_file_open(&file, path, "rr"));
+    const rg_status status = rg_file_size(out, file);
+    (void)rg_file_close(file);
+    return status;
+}
+
 rg_status rg_file_sync(rg_file *file)
 {
     if (file->block != NULL) RG_TRY(flush(file));

@@ -160,7 +160,7 @@ static rg_status shrink(distillation *d)
 /* ----------------------------------------------------------------------------------------------------- the table */
 
 typedef struct {
-    double bytes, seconds, bleu; /* seconds: of one line, greedy, one thread, one line at a time */
+    double seconds, bleu; /* seconds: of one line, greedy, one thread, one line at a time */
 } measured;
 
 static rg_status measure(measured *out, const char *path, rg_weights weights, const rg_list *sets)
@@ -187,23 +187,12 @@ static rg_status measure(measured *out, const char *path, rg_weights weights, co
         if (status == RG_OK)
             status = rg_scorer_add(scorer, answer->count ? answer->best[0].text : "", (const char *const *)&to.line[i], 1);
     }
-    if (status == RG_OK) *out = (measured){ 0, spent / (double)(n ? n : 1), rg_scorer_score(scorer) };
+    if (status == RG_OK) *out = (measured){ spent / (double)(n ? n : 1), rg_scorer_score(scorer) };
     rg_scorer_free(scorer);
     rg_session_free(session);
     rg_translator_free(t);
     rg_line_list_free(&from);
     rg_line_list_free(&to);
-    return status;
-}
-
-static rg_status size_of(double *out, const char *path)
-{
-    rg_file *file;
-    uint64_t bytes = 0;
-    RG_TRY(rg_file_open(&file, path, "rr"));
-    const rg_status status = rg_file_size(&bytes, file);
-    (void)rg_file_close(file);
-    *out = (double)bytes;
     return status;
 }
 
@@ -220,11 +209,12 @@ static rg_status print_table(const distillation *d)
     printf("%-28s %10s %10s %8s %8s\n", "", "MB on disk", "ms a line", "speed", "BLEU");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         measured m = { 0 };
+        uint64_t bytes;
         RG_TRY(measure(&m, rows[i].path, rows[i].weights, &d->s->valid));
-        RG_TRY(size_of(&m.bytes, rows[i].path));
+        RG_TRY(rg_file_size_at(&bytes, rows[i].path));
         if (i == 0) first = m;
         if (i == 1) printf("%-28s %10s", rows[i].name, "-"); /* quantised while loading */
-        else printf("%-28s %10.2f", rows[i].name, m.bytes / 1e6);
+        else printf("%-28s %10.2f", rows[i].name, (double)bytes / 1e6);
         printf(" %10.2f %7.2fx %8.2f\n", 1e3 * m.seconds, first.seconds / m.seconds, m.bleu);
     }
     printf("greedy, one line at a time on one thread; %s\n", d->s->valid.items[0]);

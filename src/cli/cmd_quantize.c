@@ -19,24 +19,13 @@ static const rg_option options[] = {
     RG_OPTION_END
 };
 
-static rg_status size_of(double *out, const char *path)
-{
-    rg_file  *file;
-    uint64_t  bytes = 0;
-    RG_TRY(rg_file_open(&file, path, "rr"));
-    const rg_status status = rg_file_size(&bytes, file);
-    (void)rg_file_close(file);
-    *out = (double)bytes;
-    return status;
-}
-
 static rg_status tell(const settings *s)
 {
-    double before, after;
-    RG_TRY(size_of(&before, s->model));
-    RG_TRY(size_of(&after, s->output));
-    printf("%s: %.0f bytes in %s, %.1f %% of the %.0f of %s\n", s->output, after, s->to, 100 * after / before, before,
-           s->model);
+    uint64_t before, after;
+    RG_TRY(rg_file_size_at(&before, s->model));
+    RG_TRY(rg_file_size_at(&after, s->output));
+    printf("%s: %llu bytes in %s, %.1f %% of the %llu of %s\n", s->output, (unsigned long long)after, s->to,
+           100 * (double)after / (double)before, (unsigned long long)before, s->model);
     return RG_OK;
 }
 

@@ -80,6 +80,8 @@ typedef struct rg_seen_maps {
 /* `of`: a class, or -1 for the likeliest of each. RG_EMATCH: the model has no such map. */
 rg_status rg_seen_maps_see(rg_seen_maps *maps, const rg_model *model, const rg_batch *batch, int32_t of);
 void      rg_seen_maps_fini(rg_seen_maps *maps);
+/* Keeps the map that a pass shows, the last one of several. */
+rg_watcher rg_seen_maps_watcher(rg_seen_maps *maps);
 /* Of one of them, in pixels of the picture as it was before it was fitted; its box stands around what is above `share` of
  * the largest value. */
 rg_status rg_seen_maps_evidence(rg_evidence *out, const rg_seen_maps *maps, const rg_model *model, const rg_asked *asked,

@@ -20,27 +20,10 @@ typedef struct {
 
 /* ---------------------------------------------------------------------------------------------------------- passing */
 
-static bool wants(void *context, const char *name)
-{
-    (void)context;
-    return strcmp(name, "evidence.weights") == 0 || strcmp(name, "pool.weights") == 0;
-}
-
-static void see(void *context, const char *name, const rg_tensor *x, const void *reach)
-{
-    rg_seen_maps *m = context;
-    const size_t  n = rg_tensor_rows(x);
-    (void)name, (void)reach;
-    rg_free(m->map);
-    m->map = rg_alloc_array(n + 1, sizeof *m->map);
-    m->numbers = m->map ? n : 0;
-    for (size_t i = 0; i < m->numbers; i++) m->map[i] = (float)rg_tensor_at(x, i, 0);
-}
-
 static rg_status run(attacked *a)
 {
     rg_tape          *t = a->tape;
-    const rg_watcher  before = { &a->seen[0], wants, see }, after = { &a->seen[1], wants, see };
+    const rg_watcher  before = rg_seen_maps_watcher(&a->seen[0]), after = rg_seen_maps_watcher(&a->seen[1]);
     rg_perturb_config c = { .ball = a->how->ball, .epsilon = a->how->epsilon, .steps = a->how->steps,
                             .towards = RG_TOWARDS_ANSWER };
     rg_tape_reset(t, 0);

@@ -31,10 +31,12 @@ static void see(void *context, const char *name, const rg_tensor *x, const void 
     for (size_t i = 0; i < m->numbers; i++) m->map[i] = (float)rg_tensor_at(x, i, 0);
 }
 
+rg_watcher rg_seen_maps_watcher(rg_seen_maps *m) { return (rg_watcher){ m, wants, see }; }
+
 rg_status rg_seen_maps_see(rg_seen_maps *m, const rg_model *model, const rg_batch *batch, int32_t of)
 {
     const rg_tape_config config = { .record = false };
-    const rg_watcher     watcher = { m, wants, see };
+    const rg_watcher     watcher = rg_seen_maps_watcher(m);
     int32_t             *ids = rg_alloc_array(2 * batch->examples + 2, sizeof *ids);
     m->down = rg_model_size(model, "cells-down"), m->across = rg_model_size(model, "cells-across"), m->numbers = 0;
     rg_status status = ids ? RG_OK : RG_ENOMEM;

@@ -82,13 +82,10 @@ rg_status rg_model_file_state(rg_state *state, const char *path)
 /* How many numbers the file has room for: no model that is loaded from it may have more. */
 static rg_status room_of(size_t *out, const char *path)
 {
-    rg_file *file;
-    uint64_t bytes = 0;
-    RG_TRY(rg_file_open(&file, path, "rr"));
-    const rg_status status = rg_file_size(&bytes, file);
-    (void)rg_file_close(file);
+    uint64_t bytes;
+    RG_TRY(rg_file_size_at(&bytes, path));
     *out = (size_t)(bytes / RG_WEIGHT_BYTES_LEAST);
-    return status;
+    return RG_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- save */
