@@ -16,7 +16,7 @@
 
 static rg_vocab *vocab_of(size_t words)
 {
-    char        text[64][8];
+    char        text[64][24];
     const char *piece[64];
     rg_vocab   *vocab;
     for (size_t i = 0; i < words; i++) {
