@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     static const char *const  pieces[] = { "a", "b", "c", "NULLs" };
     const rg_shortlist_config c = { .first = 2, .best = 2 };
     const size_t              blocks = rg_base__live_blocks();
-    rg_vocab                 *vocab;
+    rg_vocab                 *vocab = NULL;
     rg_shortlist             *list;
     FILE                     *file = fopen("fuzzed", "wb");
     must(file != NULL && rg_vocab_from_pieces(&vocab, RG_VOCAB_WORDS, pieces, 4) == RG_OK);

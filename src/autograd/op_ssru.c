@@ -27,6 +27,7 @@ static void ssru_groups(void *context, int member, size_t begin, size_t end)
     const ssru_node *n = context;
     const rg_tensor *y = n->node.out;
     (void)member;
+    if (!y->data) return; /* no rows */
     for (size_t g = begin; g < end; g++)
         for (int32_t i = n->each.start[g]; i < n->each.start[g + 1]; i++) {
             const rg_real *f = n->f->data + (size_t)i * n->f->ld, *x = n->x->data + (size_t)i * n->x->ld,

@@ -315,8 +315,8 @@ static void close_input(input *in)
 /* The next text, a new string; a row without one is an empty line. */
 static rg_status next_text(bool *more, char **out, const translation *t, input *in)
 {
-    rg_line line;
-    rg_row  row;
+    rg_line line = { 0 };
+    rg_row  row = { 0 };
     *out = NULL;
     RG_TRY(in->table ? rg_reader_next(more, &row, in->table) : rg_lines_next(more, &line, in->lines));
     if (!*more) return RG_OK;

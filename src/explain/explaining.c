@@ -7,6 +7,7 @@
  *
  * How many copies share a pass follows from the memory that the first, alone, took. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "explain/explaining.h"
@@ -62,8 +63,7 @@ static bool over_inputs(const rg_subject *s, const char *name)
     char         weights[512];
     const size_t stem = strlen(name) - strlen("values");
     if (!s->keys || stem + sizeof "weights" > sizeof weights) return false;
-    memcpy(weights, name, stem);
-    memcpy(weights + stem, "weights", sizeof "weights");
+    snprintf(weights, sizeof weights, "%.*sweights", (int)stem, name);
     const rg_attention_use *use = rg_attention_use_find(s->model->system->uses, weights);
     return use && use->cols && strcmp(use->cols, s->keys) == 0;
 }

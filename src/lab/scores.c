@@ -233,6 +233,7 @@ static bool print_all(const rg_lab *lab, const settings *s, cost *costs[], size_
     size_t                 lengths = 0, widths = 0, general = 0, additive = 0;
     for (size_t n = 16; n <= (size_t)s->longest; n *= 2) lengths++;
     for (size_t d = 64; d <= (size_t)s->widest; d *= 2) widths++;
+    if (!lengths || !widths) return false; /* nothing was measured */
     const size_t middle = widths > 2 ? widths - 2 : 0, first = middle * lengths, last = first + lengths - 1;
     const size_t d = (size_t)64 << middle, n = (size_t)16 << (lengths - 1);
     fprintf(lab->out, "an attention and its backward pass, n queries over n keys, d = %zu: milliseconds, MiB, counted "

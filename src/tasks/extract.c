@@ -82,10 +82,11 @@ rg_status rg_translator_tune(double *out_before, double *out_after, rg_translato
     memset(translator->extract, 0, sizeof translator->extract);
     RG_TRY(try_weights(&best, session, t, w));
     *out_before = fabs(best);
-    for (double step = 1; step >= 0.25; step /= 2)
+    static const double steps[] = { 1, 0.5, 0.25 };
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         do {
             last = best;
-            for (size_t k = 0; k < RG_EXTRACT; k++) RG_TRY(move(w, &best, session, t, k, step));
+            for (size_t k = 0; k < RG_EXTRACT; k++) RG_TRY(move(w, &best, session, t, k, steps[i]));
         } while (best > last);
     memcpy(translator->extract, w, sizeof w);
     *out_after = fabs(best);

@@ -55,6 +55,7 @@ static void see(void *context, const char *name, const rg_tensor *x, const void 
         p->value = value;
         p->room = room;
     }
+    if (!p->value) return; /* no rows so far */
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < cols; j++) p->value[p->count++] = (double)rg_tensor_at(x, i, j);
 }

@@ -207,7 +207,7 @@ rg_status rg_shortlist_from_bytes(rg_shortlist **out, const void *bytes, size_t 
     memcpy(s->translation, at += rows * 4, m * 4);
     memcpy(s->probability, at += m * 4, m * 4);
     memcpy(s->frequent, at += m * 4, f * 4);
-    memcpy(s->share, at += f * 4, f * 4);
+    memcpy(s->share, at + f * 4, f * 4);
     const rg_status status =
         s->start[s->source] == m ? check(s) : rg_fail(RG_EFORMAT, "the shortlist is damaged: its lists do not end");
     if (status != RG_OK) rg_shortlist_free(s);

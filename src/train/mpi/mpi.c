@@ -70,7 +70,9 @@ static rg_status flush(bool *out_done, void *context, double seconds)
     return status;
 }
 
-/* One receive at a time: a call after one that ended without success goes on with it. */
+/* One receive at a time: a call after one that ended without success goes on with it. The wait is in wait_all, perhaps of
+ * a later call, which is more than the checker sees.
+ * NOLINTBEGIN(clang-analyzer-optin.mpi.MPI-Checker) */
 static rg_status receive(bool *out_done, void *context, int from, void *bytes, size_t count, double seconds)
 {
     link *l = context;
@@ -81,6 +83,7 @@ static rg_status receive(bool *out_done, void *context, int from, void *bytes, s
     l->waits = status == RG_OK && !*out_done;
     return status;
 }
+/* NOLINTEND(clang-analyzer-optin.mpi.MPI-Checker) */
 
 static void close_link(void *context, bool lost)
 {
