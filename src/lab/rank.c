@@ -6,7 +6,8 @@
  *   margin-N         these and those of the rounds up to N: 100 pictures each whose two likeliest classes are closest
  *   adversarial-N    the same by the smallest change of the pixels that changes the answer
  *
- * Every network is the same, has as many updates and starts from new weights. Labels of pictures that were not chosen are not
+ * Every network is the same, has as many updates and starts from new weights. Labels of pictures that were not chosen are
+ * not
  * read. */
 #include <stdlib.h>
 #include <string.h>
