@@ -7,8 +7,7 @@
  *   adversarial-N    the same by the smallest change of the pixels that changes the answer
  *
  * Every network is the same, has as many updates and starts from new weights. Labels of pictures that were not chosen are
- * not
- * read. */
+ * not read. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
