@@ -1,7 +1,7 @@
 /* attention.c - what fused attention needs beside products: sums over a range of its own for each row, and the two
  * passes over a row of weights.
  *
- * Rows are taken six at a time. What all six sum over goes through a register tile as in gemm.c; what only some of them
+ * Rows are taken six or eight at a time. What all of them sum over goes through a register tile as in gemm.c; what only some of them
  * reach is added row by row before and after, so that every row stays one chain over its own range:
  *
  *      k  ->
@@ -13,7 +13,13 @@
 
 enum {
     V = RG_PANEL / RG_LANES, /* registers in a panel */
+#if RG_LANES == 16
+    TALL = 8,
+    BROAD = 3,               /* panels of a tile of several rows: twice eight sums keep both multiply-add units busy */
+#else
     TALL = 6,
+    BROAD = 1,
+#endif
     WIDE = 4,                /* panels that a single row takes together */
     BLOCK_K = 256            /* one panel of a block is 16 KiB: half of L1 */
 };
@@ -30,12 +36,12 @@ INLINE void tile(const size_t R, const size_t P, size_t K, const float *a, size_
         UNROLL for (size_t r = 0; r < R; r++)
             UNROLL for (size_t j = 0; j < P * V; j++) s[r][j] = load(c + r * ldc + j * LANES);
     }
-    const float *const a3 = a + 3 * row;
+    const float *const a3 = a + 3 * row, *const a6 = a + 6 * row;
     for (size_t k = 0; k < K; k++) {
         vec right[WIDE * V];
         UNROLL for (size_t j = 0; j < P * V; j++) right[j] = load(b + j / V * panel + k * RG_PANEL + j % V * LANES);
         UNROLL for (size_t r = 0; r < R; r++) {
-            vec left = same((r < 3 ? a : a3)[r % 3 * row + k * step]);
+            vec left = same((r < 3 ? a : r < 6 ? a3 : a6)[r % 3 * row + k * step]);
             UNROLL for (size_t j = 0; j < P * V; j++) s[r][j] += left * right[j];
         }
     }
@@ -49,12 +55,29 @@ INLINE void tile(const size_t R, const size_t P, size_t K, const float *a, size_
     {                                                                                                                            \
         tile(R, P, K, a, row, step, b, panel, c, ldc, fresh);                                                                    \
     }
-TILE(1, 1)
-TILE(2, 1) TILE(3, 1) TILE(4, 1) TILE(5, 1) TILE(6, 1) TILE(1, 4)
+typedef void tile_function(size_t K, const float *a, size_t row, size_t step, const float *b, size_t panel, float *c,
+                           size_t ldc, bool fresh);
+TILE(1, 4)
+#if RG_LANES == 16
+#define TILES(R) TILE(R, 1) TILE(R, 2) TILE(R, 3)
+#define ENTRY(R) { NULL, tile_##R##_1, tile_##R##_2, tile_##R##_3 }
+TILES(1) TILES(2) TILES(3) TILES(4) TILES(5) TILES(6) TILES(7) TILES(8)
+static tile_function *const tiles[TALL + 1][BROAD + 1] = {
+    { NULL }, ENTRY(1), ENTRY(2), ENTRY(3), ENTRY(4), ENTRY(5), ENTRY(6), ENTRY(7), ENTRY(8),
+};
+#else
+#define ENTRY(R) { NULL, tile_##R##_1 }
+TILE(1, 1) TILE(2, 1) TILE(3, 1) TILE(4, 1) TILE(5, 1) TILE(6, 1)
+static tile_function *const tiles[TALL + 1][BROAD + 1] = {
+    { NULL }, ENTRY(1), ENTRY(2), ENTRY(3), ENTRY(4), ENTRY(5), ENTRY(6),
+};
+#endif
 
-    typedef void tile_function(size_t K, const float *a, size_t row, size_t step, const float *b, size_t panel,
-                               float *c, size_t ldc, bool fresh);
-static tile_function *const tiles[TALL + 1] = { NULL, tile_1_1, tile_2_1, tile_3_1, tile_4_1, tile_5_1, tile_6_1 };
+/* How many of `left` panels a tile of several rows takes: four as two and two. */
+INLINE size_t panels_taken(size_t left)
+{
+    return BROAD == 1 || left == 1 ? 1 : left == 2 || left == 4 ? 2 : 3;
+}
 
 typedef struct job {
     const float  *a;
@@ -107,9 +130,11 @@ static void some_rows(const job *g, size_t m, size_t R, size_t k0, size_t k1, co
     for (size_t r = 0; r < R; r++)
         one_row(g, m + r, most_of(k0, g->low[m + r]), least_of(from, g->high[m + r]), b, c + r * g->ldc, count);
     if (from < to)
-        for (size_t p = 0; p < count; p++)
-            tiles[R](to - from, g->a + m * g->row + from * g->step, g->row, g->step, b + p * g->panel + from * RG_PANEL,
-                     g->panel, c + p * RG_PANEL, g->ldc, fresh && first);
+        for (size_t p = 0, take; p < count; p += take) {
+            take = panels_taken(count - p);
+            tiles[R][take](to - from, g->a + m * g->row + from * g->step, g->row, g->step,
+                           b + p * g->panel + from * RG_PANEL, g->panel, c + p * RG_PANEL, g->ldc, fresh && first);
+        }
     for (size_t r = 0; to < k1 && r < R; r++)
         one_row(g, m + r, most_of(to, g->low[m + r]), least_of(k1, g->high[m + r]), b, c + r * g->ldc, count);
 }

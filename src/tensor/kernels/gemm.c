@@ -93,7 +93,9 @@ INLINE void sweep_tiles(const size_t R, const size_t W, const bool packed, const
     }
 }
 
-/* Tiles of R rows and P panels; `slim` ones, one panel wide, finish a group that P does not divide. */
+/* Tiles of R rows and P panels; `slim` ones, one panel wide, finish a group that P does not divide. A slim tile of
+ * 512-bit registers has too few sums in flight and broadcasts A for each of them, so where tiles are three panels wide
+ * there are pairs too, and four panels are taken as two pairs. */
 #define SWEEP(kind, R, P, packed)                                                                     \
     static __attribute__((noinline)) void kind##_##R(const sweep *w)                                  \
     {                                                                                                 \
@@ -105,12 +107,33 @@ INLINE void sweep_tiles(const size_t R, const size_t W, const bool packed, const
 #define WIDE(R, P) SWEEP(wide, R, P, false) SWEEP(wide_packed, R, P, true)
 SHAPES(SLIM)
 SHAPES(WIDE)
+#if RG_LANES == 16
+#define PAIR(R, P) SWEEP(pair, R, 2, false) SWEEP(pair_packed, R, 2, true)
+SHAPES(PAIR)
+#define PAIRS(R) { pair_##R, pair_packed_##R }
+#else
+#define PAIRS(R) { NULL, NULL }
+#endif
 
-#define ENTRY(R, P) [R] = {{wide_##R, wide_packed_##R}, {slim_##R, slim_packed_##R}, P},
+#define ENTRY(R, P) [R] = {{wide_##R, wide_packed_##R}, PAIRS(R), {slim_##R, slim_packed_##R}, P},
 static const struct shape {
-    void (*wide[2])(const sweep *), (*slim[2])(const sweep *); /* rows of A as they are, or in tiles */
-    size_t panels;                                             /* of the wide one */
+    void (*wide[2])(const sweep *), (*pair[2])(const sweep *), (*slim[2])(const sweep *); /* rows of A as they are, or in tiles */
+    size_t panels; /* of the wide one */
 } shapes[TALLEST + 1] = {SHAPES(ENTRY)};
+
+/* How many of `left` panels the next tile takes: a wide one, a pair or one. */
+static size_t panels_taken(const struct shape *shape, size_t left)
+{
+    if (shape->pair[0] && (left == 2 || left == 4)) return 2;
+    return left >= shape->panels ? shape->panels : 1;
+}
+
+/* How many of `left` panels are handled together: no last one is left alone. */
+static size_t group_of(size_t left)
+{
+    if (RG_LANES == 16 && left == GROUP + 1) return GROUP - 2;
+    return left < GROUP ? left : GROUP;
+}
 
 /* --------------------------------------------------------------------------------------------------- blocks */
 
@@ -176,17 +199,18 @@ static void run_by_group(const product *p, const block *at, const run *r, size_t
     bool streamed = r->R == 1 && p->N * p->K >= LARGE; /* from memory, one panel at a time keeps up: 97 % of its speed, two 80 % */
     aim(w, p, at, r);
     for (size_t n = first; n < end;) {
-        size_t left = p->N - n * RG_PANEL, wide = shape->panels;
-        bool fits = n + wide <= end && left >= wide * RG_PANEL && !streamed;
+        size_t left = p->N - n * RG_PANEL, whole = left / RG_PANEL < end - n ? left / RG_PANEL : end - n;
+        size_t take = streamed || !whole ? 1 : panels_taken(shape, whole);
         w->b = p->panels + n * p->K * RG_PANEL + at->k * RG_PANEL;
         w->panel = p->K * RG_PANEL;
-        w->soon = w->b + (fits ? wide : 1) * w->panel;
+        w->soon = w->b + take * w->panel;
         w->c = p->c + (at->m + r->first) * p->ldc + n * RG_PANEL;
         w->bias = bias ? bias + n * RG_PANEL : NULL;
-        if (fits) shape->wide[w->packed](w);
-        else if (left >= RG_PANEL) shape->slim[w->packed](w);
-        else edge(w, r, left);
-        n += fits ? wide : 1;
+        if (left < RG_PANEL) edge(w, r, left);
+        else if (take == shape->panels && take > 1) shape->wide[w->packed](w);
+        else if (take == 2) shape->pair[w->packed](w);
+        else shape->slim[w->packed](w);
+        n += take;
     }
     w->bias = bias;
 }
@@ -199,8 +223,8 @@ static void by_block(const product *p, const block *at)
     sweep w = {.K = at->K, .ldc = p->ldc, .load = p->add || at->k > 0, .bias = done ? p->bias : NULL,
                .relu = done && p->f == RG_RELU};
     bool map = done && p->f != RG_IDENTITY && p->f != RG_RELU;
-    for (size_t first = 0; first < panels; first += GROUP) {
-        size_t end = first + GROUP < panels ? first + GROUP : panels;
+    for (size_t first = 0, end; first < panels; first = end) {
+        end = first + group_of(panels - first);
         for (size_t r = 0; r < used; r++) run_by_group(p, at, &runs[r], first, end, &w);
         if (!map) continue;
         size_t n = first * RG_PANEL, columns = end * RG_PANEL < p->N ? (end - first) * RG_PANEL : p->N - n;
