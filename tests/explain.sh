@@ -38,6 +38,8 @@ show -m cam/model.safetensors --by all --json r.json cam/shown.png &&
     expect cam "attention rollout gradient input-gradient integrated occlusion"
 learn caption
 show -m caption/model.safetensors --by all --json r.json caption/ask.png && expect caption "$every"
+learn set
+show -m set/model.safetensors --by attention set/ask.png > out || fail "set --by attention"
 learn language
 show -m language/model.safetensors --by all --json r.json "the cat" && expect language "$every"
 learn ntm
@@ -60,6 +62,7 @@ refuse 2 'no contrast' show -m sentiment/model.safetensors --by attention --agai
 refuse 2 'no such class' show -m sentiment/model.safetensors --by occlusion --against purple "a film"
 refuse 2 'by which method' show -m sentiment/model.safetensors --against "$other" "a film"
 refuse 2 'needs the model' show r.json --by occlusion
+refuse 1 'attention alone' show -m set/model.safetensors --by occlusion set/ask.png
 refuse 1 'no attention over' show -m names/model.safetensors --by zeroing "anna lives"
 [ $failed = 0 ] && echo "explained"
 exit $failed

@@ -82,6 +82,8 @@ const rg_generator *const *rg_generator_all(void);              /* ends with NUL
 const rg_generator        *rg_generator_find(const char *name); /* NULL: none     */
 /* Write with the settings of this YAML, "count: 60\nseed: 5\n"; the others are its defaults. */
 rg_status rg_generator_write(const rg_generator *generator, const char *out, const char *yaml);
+/* The same into FOLDER/NAME. */
+rg_status rg_generator_write_in(const rg_generator *generator, const char *folder, const char *name, const char *yaml);
 
 RG_API_END
 #endif

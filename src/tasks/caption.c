@@ -197,11 +197,6 @@ static rg_status finish(rg_run *run)
     return RG_OK;
 }
 
-static rg_status hint(rg_text *out, const void *given, const char *program, const char *model)
-{
-    return (void)given, rg_text_print(out, "%s predict -m %s picture.jpg", program, model);
-}
-
 static rg_status captchas(rg_text *yaml, const char *folder, rg_small_size size)
 {
     if (size == RG_SMALL_TEST) return rg_pictured_small(yaml, folder, size);
@@ -242,25 +237,17 @@ const rg_task rg_task_caption = {
     .name = "caption",
     .in = "picture",
     .out = "text",
-    .unit = "pixels",
     .summary = "pictures in words; strings in pictures: captchas, serial numbers",
     .options = options,
     .options_bytes = sizeof(rg_caption_options),
-    .learning = "learn-rate: 0.001\nafter-epochs: 20\nvalid-freq: 0\nvalid-epochs: 1\nearly-stopping: 5\n"
-                "keep-best: false\nrestore-best: true\nsave-freq: 0\ndisp-freq: 0\nclip-norm: 1\n",
-    .assets_bytes = sizeof(rg_pictured_assets),
-    .adopt = rg_pictured_adopt,
-    .describe = rg_pictured_describe,
-    .drop = rg_pictured_drop,
-    RG_PICTURED(rg_pictured_data),
+    RG_PICTURED,
     .open = open,
     .ready = ready,
     .judge = judge,
     .finish = finish,
-    .hint = hint,
+    .hint = rg_pictured_hint,
     .asking = rg_caption_asking_rows,
     .asking_bytes = sizeof(rg_caption_asking),
     .answer = rg_caption_answer,
-    .small = rg_pictured_small,
     .demos = demos,
 };

@@ -285,3 +285,8 @@ rg_status rg_pictured_vocab(rg_vocab **out, const rg_run *run, const rg_text_opt
     rg_tell_over(run->report);
     return status;
 }
+
+rg_status rg_pictured_hint(rg_text *out, const void *options, const char *program, const char *model)
+{
+    return (void)options, rg_text_print(out, "%s predict -m %s picture.jpg", program, model);
+}

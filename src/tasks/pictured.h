@@ -86,10 +86,16 @@ rg_status rg_pictured_open_tables(rg_run *run, const rg_pictured_options *o, con
 rg_status rg_pictured_open_stores(rg_run *run, const rg_pictured_options *o, rg_field_spec *specs);
 void      rg_pictured_close(rg_run *run);
 
-#define RG_PICTURED(data)                                                                                           \
-    .data_bytes = sizeof(data), .next = rg_supervised_next, .tell = rg_supervised_tell, .seek = rg_supervised_seek, \
-    .judges = rg_supervised_judges, .blame = rg_supervised_blame, .epoch_part = rg_supervised_epoch_part,           \
-    .close = rg_pictured_close
+/* What every task of pictures has in common, but for opening, judging and answering. */
+#define RG_PICTURED                                                                                              \
+    .unit = "pixels",                                                                                            \
+    .learning = "learn-rate: 0.001\nafter-epochs: 20\nvalid-freq: 0\nvalid-epochs: 1\nearly-stopping: 5\n"        \
+                "keep-best: false\nrestore-best: true\nsave-freq: 0\ndisp-freq: 0\nclip-norm: 1\n",             \
+    .assets_bytes = sizeof(rg_pictured_assets), .adopt = rg_pictured_adopt, .describe = rg_pictured_describe,    \
+    .drop = rg_pictured_drop, .data_bytes = sizeof(rg_pictured_data), .next = rg_supervised_next,                \
+    .tell = rg_supervised_tell, .seek = rg_supervised_seek, .judges = rg_supervised_judges,                      \
+    .blame = rg_supervised_blame, .epoch_part = rg_supervised_epoch_part, .close = rg_pictured_close,            \
+    .small = rg_pictured_small
 
 /* Each batch of the validation (or test) data, in order. */
 typedef rg_status rg_pictured_batch(void *context, rg_tape *t, const rg_batch *batch);
@@ -103,6 +109,9 @@ rg_field_spec rg_pictured_spec(const rg_model *model);
 rg_status rg_pictured_add_cells(rg_record *record, const rg_model *model, const rg_asked *asked);
 /* Example i of a batch as a batch of its own; `start` has room for 2 numbers per field. */
 rg_batch rg_pictured_one(int32_t *start, const rg_batch *batch, size_t example);
+
+/* What to type next: ask about a picture. */
+rg_status rg_pictured_hint(rg_text *out, const void *options, const char *program, const char *model);
 
 /* Answers of a search for the pictures of a batch, as text. */
 rg_status rg_pictured_text(rg_text *out, const rg_vocab *vocab, const rg_answer *answer);

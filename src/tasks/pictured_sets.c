@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "regard/explain.h"
 #include "regard/view.h"
 
 /* The labels of a cell that were learned, between |. */
@@ -124,7 +125,11 @@ rg_status rg_set_record(const rg_sink *sink, const rg_model *m, rg_set_loss *los
     int32_t        *ids = rg_alloc_array(C + 1, sizeof *ids);
     rg_record      *r = NULL;
     size_t          n = 0;
-    rg_status       status = label && ids ? rg_asked_record(&r, asked, "set", title) : RG_ENOMEM;
+    rg_status       status = label && ids ? RG_OK : RG_ENOMEM;
+    if (status == RG_OK && asked->explain && !rg_explain_attends(asked->explain))
+        status = rg_fail(RG_EMATCH, "--by %s: of %s attention alone is shown; leave --by out, or ask for --by attention",
+                         asked->explain->by, m->system->name);
+    if (status == RG_OK) status = rg_asked_record(&r, asked, "set", title);
     for (size_t c = 0; status == RG_OK && c < C; c++)
         if (rg_tensor_at(asked->answers, asked->example, c) > (rg_real)0.5)
             ids[n] = (int32_t)c, label[n++] = rg_names_get(names, (int32_t)c);

@@ -118,11 +118,6 @@ static rg_status answer(const rg_model *m, const rg_question *q)
     return status;
 }
 
-static rg_status hint(rg_text *out, const void *given, const char *program, const char *model)
-{
-    return (void)given, rg_text_print(out, "%s predict -m %s picture.jpg", program, model);
-}
-
 static rg_status digits(rg_text *yaml, const char *folder, rg_small_size size)
 {
     if (size == RG_SMALL_TEST) return rg_pictured_small(yaml, folder, size);
@@ -147,23 +142,15 @@ const rg_task rg_task_set = {
     .name = "set",
     .in = "picture",
     .out = "set of labels",
-    .unit = "pixels",
     .summary = "pictures and the labels that each of them has: tags, digits, ingredients",
     .options = options,
     .options_bytes = sizeof(options_of),
-    .learning = "learn-rate: 0.001\nafter-epochs: 20\nvalid-freq: 0\nvalid-epochs: 1\nearly-stopping: 5\n"
-                "keep-best: false\nrestore-best: true\nsave-freq: 0\ndisp-freq: 0\nclip-norm: 1\n",
-    .assets_bytes = sizeof(rg_pictured_assets),
-    .adopt = rg_pictured_adopt,
-    .describe = rg_pictured_describe,
-    .drop = rg_pictured_drop,
-    RG_PICTURED(rg_pictured_data),
+    RG_PICTURED,
     .open = open,
     .ready = ready,
     .judge = judge,
     .finish = finish,
-    .hint = hint,
+    .hint = rg_pictured_hint,
     .answer = answer,
-    .small = rg_pictured_small,
     .demos = demos,
 };

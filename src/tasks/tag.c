@@ -8,6 +8,8 @@
 #include "regard/made.h"
 #include "tasks/batches.h"
 
+static const char *const wanted[] = { "word", "tag" }; /* columns */
+
 typedef struct {
     rg_set_options  sets;
     rg_text_options text;
@@ -29,11 +31,10 @@ RG_ASSET_FUNCTIONS(assets)
 
 static rg_status open(rg_run *run)
 {
-    static const char *const wanted[] = { "word", "tag" };
-    const tag_options       *o = run->options;
-    tagger                  *its = run->assets;
-    rg_field_spec            specs[] = { [RG_LABEL] = { .name = "tag", .kind = RG_FIELD_TAGS } };
-    rg_reader_config         reading = rg_supervised_reading(&o->sets, wanted, 2);
+    const tag_options *o = run->options;
+    tagger            *its = run->assets;
+    rg_field_spec      specs[] = { [RG_LABEL] = { .name = "tag", .kind = RG_FIELD_TAGS } };
+    rg_reader_config   reading = rg_supervised_reading(&o->sets, wanted, 2);
     RG_TRY(rg_supervised_check(&o->sets, "words and tags", false));
     if (!reading.format[0]) reading.format = "conll"; /* whose files look like tsv */
     RG_TRY(rg_examples_learn(&its->tags, NULL, &specs[RG_LABEL], o->sets.train.items[0], &reading));
@@ -95,8 +96,8 @@ static rg_status tag_words(rg_text *out, const rg_model *m, const rg_asked *aske
 /* Words of new sentences, as many as fit the model. */
 static rg_field_spec words_of(const rg_model *m)
 {
-    const rg_vocab *vocab = ((const tagger *)m->assets)->vocab;
-    return (rg_field_spec){ "word", RG_FIELD_IDS, .vocab = vocab, .words = true, .max_rows = m->longest, .crop = true };
+    const tagger *its = m->assets;
+    return (rg_field_spec){ "word", RG_FIELD_IDS, .vocab = its->vocab, .words = true, .max_rows = m->longest, .crop = true };
 }
 
 static rg_status answer(const rg_model *m, const rg_question *q)
@@ -107,7 +108,6 @@ static rg_status answer(const rg_model *m, const rg_question *q)
 
 static rg_status examples(rg_examples **out, const rg_model *m, const rg_set_options *sets)
 {
-    static const char *const wanted[] = { "word", "tag" };
     const rg_field_spec      specs[] = { words_of(m), { .name = "tag", .kind = RG_FIELD_TAGS, .names = tags_of(m) } };
     rg_reader_config         reading = rg_supervised_reading(sets, wanted, 2);
     const rg_examples_config in_order = { .batch = sets->batch ? (size_t)sets->batch : 32, .memory = (size_t)1 << 30 };
@@ -120,18 +120,10 @@ static rg_status examples(rg_examples **out, const rg_model *m, const rg_set_opt
 static rg_status small(rg_text *yaml, const char *folder, rg_small_size size)
 {
     const bool demo = size == RG_SMALL_DEMO;
-    char      *train = rg_format("%s/train.conll", folder), *valid = rg_format("%s/valid.conll", folder);
-    rg_status  status = train && valid ? RG_OK : RG_ENOMEM;
-    const char *many = demo ? "count: 1500\nseed: 5\n" : "count: 60\nseed: 5\n";
-    const char *few = demo ? "count: 300\nseed: 6\n" : "count: 12\nseed: 6\n";
-    if (status == RG_OK) status = rg_generator_write(&rg_generator_names, train, many);
-    if (status == RG_OK) status = rg_generator_write(&rg_generator_names, valid, few);
-    if (status == RG_OK)
-        status = rg_text_print(yaml, "train-sets: [%s]\nvalid-sets: [%s]\nlearn-rate: 0.005\n%s", train, valid,
-                               demo ? "mini-batch: 32\nafter-epochs: 6\n" : "mini-batch: 16\nafter-epochs: 2\n");
-    rg_free(train);
-    rg_free(valid);
-    return status;
+    RG_TRY(rg_generator_write_in(&rg_generator_names, folder, "train.conll", demo ? "count: 1500\nseed: 5" : "count: 60\nseed: 5"));
+    RG_TRY(rg_generator_write_in(&rg_generator_names, folder, "valid.conll", demo ? "count: 300\nseed: 6" : "count: 12\nseed: 6"));
+    return rg_text_print(yaml, "train-sets: [%s/train.conll]\nvalid-sets: [%s/valid.conll]\nlearn-rate: 0.005\n%s", folder,
+                         folder, demo ? "mini-batch: 32\nafter-epochs: 6\n" : "mini-batch: 16\nafter-epochs: 2\n");
 }
 
 static const rg_demo demos[] = {

@@ -27,3 +27,11 @@ rg_status rg_generator_write(const rg_generator *g, const char *out, const char 
     rg_free(values);
     return status;
 }
+
+rg_status rg_generator_write_in(const rg_generator *g, const char *folder, const char *name, const char *yaml)
+{
+    char     *path = rg_format("%s/%s", folder, name);
+    rg_status status = path ? rg_generator_write(g, path, yaml) : RG_ENOMEM;
+    rg_free(path);
+    return status;
+}
