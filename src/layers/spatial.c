@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "autograd/tape.h"
+#include "autograd/grid.h"
 
 /* ------------------------------------------------------------------------------------------------------------ grids */
 
@@ -13,39 +13,6 @@ static bool are_pictures(rg_tape *t, const rg_layout *from)
     return rg_tape_fail(t, RG_EINVAL, "rows whose layout has no height and width are no pictures");
 }
 
-static double normal(size_t i, size_t n) { return n > 1 ? 2.0 * (double)i / (double)(n - 1) - 1 : 0; }
-
-/* Number of its picture for each row, and (u, v, 1) of it. */
-static bool make_base(rg_tape *t, const rg_layout *layout, int32_t **out_picture, rg_tensor **out_base)
-{
-    const size_t H = layout->height, W = layout->width, rows = layout->groups * H * W;
-    int32_t     *picture = rg_tape_memory(t, rows * sizeof *picture);
-    rg_real     *base = rg_tape_memory(t, 3 * rows * sizeof *base);
-    if (!picture || !base) return false;
-    for (size_t i = 0; i < rows && !rg_tape_dry(t); i++) {
-        picture[i] = (int32_t)(i / (H * W));
-        base[3 * i] = (rg_real)normal(i % W, W);
-        base[3 * i + 1] = (rg_real)normal(i / W % H, H);
-        base[3 * i + 2] = 1;
-    }
-    *out_picture = picture;
-    *out_base = rg_constant(t, base, rows, 3, layout);
-    return *out_base != NULL;
-}
-
-static rg_tensor *row_of_two(rg_tape *t, double a, double b)
-{
-    const rg_real two[2] = { (rg_real)a, (rg_real)b };
-    return rg_constant(t, two, 1, 2, NULL);
-}
-
-/* (x, y) in -1 .. 1 to pixels of `from`. */
-static rg_tensor *to_pixels(rg_tape *t, rg_tensor *xy, const rg_layout *from)
-{
-    const double x = ((double)from->width - 1) / 2, y = ((double)from->height - 1) / 2;
-    return rg_add(t, rg_mul(t, xy, row_of_two(t, x, y)), row_of_two(t, x, y));
-}
-
 static rg_tensor *grid(rg_tape *t, rg_tensor *theta, size_t columns, const rg_layout *from, size_t height, size_t width)
 {
     if (!theta || !are_pictures(t, from)) return NULL;
@@ -53,24 +20,7 @@ static rg_tensor *grid(rg_tape *t, rg_tensor *theta, size_t columns, const rg_la
         return rg_tape_fail(t, RG_ESHAPE, "theta is %zu x %zu; %zu pictures need %zu x %zu", rg_tensor_rows(theta),
                             rg_tensor_cols(theta), from->groups, from->groups, columns);
     const rg_layout *layout = rg_tape_pictures(t, from->groups, height, width);
-    int32_t         *picture;
-    rg_tensor       *base;
-    if (!layout || !make_base(t, layout, &picture, &base)) return NULL;
-    rg_tensor *each = rg_gather(t, theta, picture, layout->groups * height * width, layout); /* (rows, columns) */
-    rg_tensor *xy[] = { rg_dot_rows(t, rg_columns(t, each, 0, 3), base),
-                        rg_dot_rows(t, rg_columns(t, each, 3, 3), base) };
-    rg_tensor *places = rg_concat_columns(t, 2, xy);
-    if (columns == 8) {
-        rg_tensor    *bend = rg_dot_rows(t, rg_columns(t, each, 6, 2), rg_columns(t, base, 0, 2));
-        const rg_real inverse[1] = { -1 };
-        int32_t      *zeros = rg_tape_memory(t, layout->groups * height * width * sizeof *zeros);
-        for (size_t i = 0; zeros && i < layout->groups * height * width && !rg_tape_dry(t); i++) zeros[i] = 0;
-        rg_tensor *power =
-            zeros ? rg_gather(t, rg_constant(t, inverse, 1, 1, NULL), zeros, layout->groups * height * width, layout)
-                  : NULL;
-        places = rg_mul(t, places, rg_power(t, rg_clamp(t, rg_shift(t, bend, 1), 0.1, 1e6), power));
-    }
-    return rg_with_layout(t, to_pixels(t, places, from), layout);
+    return layout ? rg_tape__grid(t, theta, from, layout) : NULL;
 }
 
 rg_tensor *rg_affine_grid(rg_tape *t, rg_tensor *theta, const rg_layout *from, size_t height, size_t width)

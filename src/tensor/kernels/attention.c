@@ -1,8 +1,8 @@
 /* attention.c - what fused attention needs beside products: sums over a range of its own for each row, and the two
  * passes over a row of weights.
  *
- * Rows are taken six or eight at a time. What all of them sum over goes through a register tile as in gemm.c; what only some of them
- * reach is added row by row before and after, so that every row stays one chain over its own range:
+ * Rows are taken six or eight at a time. What all of them sum over goes through a register tile as in gemm.c; what only
+ * some of them reach is added row by row before and after, so that every row stays one chain over its own range:
  *
  *      k  ->
  *   row 0   . . x x|x x x x|. . .        . never touched

@@ -117,8 +117,8 @@ SHAPES(PAIR)
 
 #define ENTRY(R, P) [R] = {{wide_##R, wide_packed_##R}, PAIRS(R), {slim_##R, slim_packed_##R}, P},
 static const struct shape {
-    void (*wide[2])(const sweep *), (*pair[2])(const sweep *), (*slim[2])(const sweep *); /* rows of A as they are, or in tiles */
-    size_t panels; /* of the wide one */
+    void (*wide[2])(const sweep *), (*pair[2])(const sweep *), (*slim[2])(const sweep *); /* rows as they are, in tiles */
+    size_t panels;                                                                        /* of the wide one */
 } shapes[TALLEST + 1] = {SHAPES(ENTRY)};
 
 /* How many of `left` panels the next tile takes: a wide one, a pair or one. */
