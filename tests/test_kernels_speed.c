@@ -131,6 +131,11 @@ RUN(gru_after_backward) { j->k->gates->gru_after_backward(N, z, u, another(w), o
 /* products: M, N, K */
 RUN(gemm_packed) { j->k->gemm_packed(j->s.a, j->s.b, j->s.c, x, j->s.c, y, z, j->s.b, false, v, (rg_activation)j->f); }
 RUN(gemm_packed_add) { j->k->gemm_packed(j->s.a, j->s.b, j->s.c, x, j->s.c, y, z, j->s.b, true, NULL, RG_IDENTITY); }
+RUN(gemm_windows)
+{
+    const rg_windows rows = { x, j->s.a, 1, j->s.c, j->s.c * j->s.a, 1, j->s.c, j->s.c };
+    j->k->gemm_windows(&rows, j->s.b, y, z, j->s.b, v, RG_IDENTITY);
+}
 RUN(gemm_tiles) { j->k->gemm_tiles(j->s.a, j->s.b, j->s.c, x, y, z, j->s.b, false); }
 RUN(gemm_ranges) { j->k->gemm_ranges(j->s.a, j->s.b, x, j->s.c, 1, low, high, y, j->s.c * RG_PANEL, z, j->s.b, false); }
 RUN(gemm_ranges_causal)
@@ -274,6 +279,7 @@ static const row table[] = {
     ROW(gru_after_backward, vectors),
     ROWS_OF(gemm_packed, products, 3),
     ROW(gemm_packed_add, products),
+    ROW(gemm_windows, products),
     ROW(gemm_tiles, products),
     ROW(gemm_ranges, products),
     ROW(gemm_ranges_causal, products),

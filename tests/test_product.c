@@ -134,6 +134,31 @@ static void bias_and_activation_follow_the_product(void **state)
     }
 }
 
+static void windows_give_the_bits_of_their_columns(void **state)
+{
+    (void)state;
+    enum { LINES = 3, DOWN = 3, STEP = 7, WIDE = 400, MOST = 17 };
+    static const size_t across[] = { 1, 5, 6, 8, 12, MOST }, runs[] = { 1, 20, 64 }, Ns[] = { 7, 32, 64, 119, 128 };
+    EACH_TABLE(k)
+    for (size_t i = 0; i < 6 * 3 * 5; i++) {
+        const size_t M = across[i % 6], run = runs[i / 6 % 3], N = Ns[i / 18], K = LINES * run;
+        float *a = numbers(WIDE * (LINES + DOWN), 1), *b = numbers(K * N, 2), *bias = numbers(N, 9);
+        float *panels = numbers(rg_pack_size(K, N), 4), *columns = numbers(DOWN * MOST * K, 5);
+        float *c = numbers(DOWN * MOST * N, 3), *want = numbers(DOWN * MOST * N, 3);
+        const rg_windows windows = { .a = a, .across = M, .down = DOWN, .step = STEP, .fall = WIDE, .lines = LINES,
+                                     .run = run, .line = WIDE };
+        const rg_activation f = i % 2 ? RG_RELU : RG_TANH;
+        for (size_t m = 0; m < DOWN * M; m++)
+            for (size_t l = 0; l < LINES; l++)
+                memcpy(columns + m * K + l * run, a + (m / M + l) * WIDE + m % M * STEP, run * sizeof *a);
+        k->pack(panels, b, N, K, N);
+        k->gemm_windows(&windows, N, panels, c, N, bias, f);
+        k->gemm_packed(DOWN * M, N, K, columns, K, panels, want, N, false, bias, f);
+        assert_memory_equal(c, want, DOWN * M * N * sizeof *c);
+        rg_free(a), rg_free(b), rg_free(bias), rg_free(panels), rg_free(columns), rg_free(c), rg_free(want);
+    }
+}
+
 static void a_row_does_not_see_its_batch(void **state)
 {
     (void)state;
@@ -305,6 +330,7 @@ int main(void)
         cmocka_unit_test(every_table_multiplies_in_one_chain),
         cmocka_unit_test(tiles_give_the_same_bits),
         cmocka_unit_test(bias_and_activation_follow_the_product),
+        cmocka_unit_test(windows_give_the_bits_of_their_columns),
         cmocka_unit_test(a_row_does_not_see_its_batch),
         cmocka_unit_test(every_form_is_right_and_no_team_changes_it),
         cmocka_unit_test(packed_and_unpacked_products_have_the_same_bits_on_any_team),

@@ -146,3 +146,66 @@ bool rg_columns__gather(rg_tape *t, const rg_columns_block *b, const rg_tensor *
     rg_tape__release(t, scratch);
     return g.pictures != NULL;
 }
+
+/* ---------------------------------------------------------------------------------------------- without any columns */
+
+bool rg_columns__direct(const rg_taps *p, size_t D)
+{
+    /* every run costs a pass over C; every line of windows has tiles of its own */
+    enum { LEAST_RUN = 64, LEAST_ACROSS = 6 };
+    return rg_columns__bordered(p) && p->window.width * D >= LEAST_RUN && p->layout->width >= LEAST_ACROSS;
+}
+
+typedef struct direct {
+    gathering      g; /* pictures: bordered, or x itself */
+    const rg_pack *w;
+    const rg_real *bias;
+    rg_activation  f;
+    rg_tensor     *y;
+} direct;
+
+/* Lines of output pixels of the block's pictures, counted through. */
+static void multiply_lines(void *context, int member, size_t begin, size_t end)
+{
+    const direct  *d = context;
+    const rg_taps *p = d->g.b->taps;
+    const size_t   D = d->g.b->D, width = p->layout->width, height = p->layout->height;
+    (void)member;
+    for (size_t line = begin, next; line < end; line = next) {
+        const size_t unit = line / height, y = line % height, wide = d->g.border.width * D;
+        next = (unit + 1) * height < end ? (unit + 1) * height : end;
+        const rg_windows rows = { .a = d->g.pictures + unit * d->g.border.numbers + y * p->window.stride * wide,
+                                  .across = width,
+                                  .down = next - line,
+                                  .step = p->window.stride * D,
+                                  .fall = p->window.stride * wide,
+                                  .lines = p->window.height,
+                                  .run = p->window.width * D,
+                                  .line = wide };
+        rg_kernel()->gemm_windows(&rows, d->w->N, d->w->data,
+                                  d->y->data + (d->g.unit * p->out + line * width) * d->y->ld, d->y->ld, d->bias, d->f);
+    }
+}
+
+bool rg_columns__multiply(rg_tape *t, const rg_taps *p, const rg_tensor *x, const rg_pack *w, const rg_real *bias,
+                          rg_activation f, rg_tensor *y)
+{
+    enum { NUMBERS = 1 << 17 };
+    const size_t D = x->cols, height = p->layout->height;
+    if (!w->data || !rg_columns__direct(p, D)) return false;
+    rg_columns_block b = { .taps = p, .D = D };
+    direct           d = { .g = { .b = &b, .x = x, .border = border_of(p, D) }, .w = w, .bias = bias, .f = f, .y = y };
+    const bool       there = p->window.padding == 0 && x->ld == D; /* no border, no gaps: x itself will do */
+    const size_t     fit = NUMBERS / d.g.border.numbers, few = fit ? fit : 1;
+    const size_t     many = there || few > p->units ? p->units : few;
+    rg_arena_point   scratch = rg_tape__scratch(t);
+    d.g.pictures = there ? x->data : rg_tape__reals(t, many * d.g.border.numbers);
+    for (size_t unit = 0; d.g.pictures && unit < p->units; unit += many) {
+        const size_t units = p->units - unit < many ? p->units - unit : many;
+        d.g.unit = unit;
+        if (!there) rg_tape__rows(t, units * d.g.border.height, d.g.border.width * D, border_lines, &d.g);
+        rg_tape__rows(t, units * height, p->layout->width * p->K * D * w->N / 8, multiply_lines, &d);
+    }
+    rg_tape__release(t, scratch);
+    return true;
+}

@@ -25,6 +25,12 @@ size_t rg_columns__padded(const rg_taps *taps, size_t D, size_t rows);
 bool   rg_columns__gather(rg_tape *t, const rg_columns_block *b, const rg_tensor *x, rg_real *columns);
 void   rg_columns__gather_plain(const rg_columns_block *b, const rg_tensor *x, rg_real *columns);
 
+/* Windows as the left side of a product, without columns: f(windows w + bias) to the rows of y, w in panels, for wide
+ * runs. False when this cannot be done so; no memory: latched. */
+bool rg_columns__direct(const rg_taps *taps, size_t D);
+bool rg_columns__multiply(rg_tape *t, const rg_taps *taps, const rg_tensor *x, const rg_pack *w, const rg_real *bias,
+                          rg_activation f, rg_tensor *y);
+
 /* Who reads a row: row p of a unit is tap j of output row i for every i * K + j of item[first[p]] .. item[first[p +
  * 1] - 1], rising. */
 typedef struct rg_readers {

@@ -3,9 +3,9 @@
  *   columns (M, K D)  =  [ x[at_0] | x[at_1] | ... ]        y = f(columns w + b)
  *   dz = f'(y) dy        dw = columns^T dz        db = sum of dz        dx[at_j] += (dz w^T)_j
  *
- * Columns exist for one block of output rows at a time (BLOCK_NUMBERS), in backward again; columns.h makes them and
- * takes their gradient. Bits do not depend on the block: each output of every product is one chain
- * (tensor/kernels.h). */
+ * Columns exist for one block of output rows at a time (BLOCK_NUMBERS); columns.h makes them and takes their gradient.
+ * Forward of windows with many channels does without them: a product reads the windows where they lie. Bits depend
+ * neither on the block nor on this: each output of every product is one chain (tensor/kernels.h). */
 #include "autograd/columns.h"
 
 #include <string.h>
@@ -44,7 +44,11 @@ static void forward(rg_tape *t, rg_tensor *y, const rg_taps *taps, const rg_tens
     const size_t   D = x->cols, width = taps->K * D, block = block_rows(taps, D);
     rg_arena_point scratch = rg_tape__scratch(t);
     const rg_pack  pack = rg_tape__pack(t, w, false);
-    rg_real       *columns = rg_tape__reals(t, block_numbers(taps, D));
+    if (rg_pack_there(&pack) && rg_columns__multiply(t, taps, x, &pack, b ? b->data : NULL, f, y)) {
+        rg_tape__release(t, scratch);
+        return;
+    }
+    rg_real *columns = rg_tape__reals(t, block_numbers(taps, D));
     for (size_t from = 0; columns && rg_pack_there(&pack) && from < y->rows; from += block) {
         const rg_columns_block some = { taps, D, from, y->rows - from < block ? y->rows - from : block };
         if (!rg_columns__gather(t, &some, x, columns)) break;

@@ -39,6 +39,14 @@ static inline bool rg_pack_there(const rg_pack *pack) { return pack->data || pac
 
 size_t rg_pack_size(size_t K, size_t N); /* in numbers */
 
+/* Rows of A that are windows of a picture, read where they lie: `down` times `across` rows, `step` numbers from one
+ * window to the next of its line and `fall` from line to line; each is `lines` runs of `run` numbers, `line` apart. */
+typedef struct rg_windows {
+    const rg_real *a;
+    size_t         across, down, step, fall;
+    size_t         lines, run, line;
+} rg_windows;
+
 typedef struct rg_kernels {
     const char *name;
 
@@ -47,6 +55,10 @@ typedef struct rg_kernels {
      * One caller, no threads; product.h splits the work over a team. */
     void (*gemm_packed)(size_t M, size_t N, size_t K, const rg_real *a, size_t lda, const rg_real *panels,
                         rg_real *c, size_t ldc, bool add, const rg_real *bias, rg_activation f);
+    /* The same, C = f(A B + bias), for windows: K is lines * run, and the bits are those of gemm_packed on the runs
+     * written side by side. */
+    void (*gemm_windows)(const rg_windows *a, size_t N, const rg_real *panels, rg_real *c, size_t ldc,
+                         const rg_real *bias, rg_activation f);
     /* The same with weights in bfloat16, the upper halves of floats: the bits of gemm_packed on those floats. */
     void (*gemm_bf16)(size_t M, size_t N, size_t K, const rg_real *a, size_t lda, const uint16_t *panels, rg_real *c,
                       size_t ldc, bool add, const rg_real *bias);

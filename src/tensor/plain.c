@@ -100,6 +100,20 @@ static void gemm_packed(size_t M, size_t N, size_t K, const rg_real *a, size_t l
     }
 }
 
+static void gemm_windows(const rg_windows *a, size_t N, const rg_real *panels, rg_real *c, size_t ldc,
+                         const rg_real *bias, rg_activation f)
+{
+    for (size_t m = 0; m < a->down * a->across; m++)
+        for (size_t n = 0; n < N; n += RG_PANEL)
+            for (size_t l = 0; l < a->lines; l++) {
+                const bool     last = l + 1 == a->lines;
+                const rg_real *from = a->a + m / a->across * a->fall + m % a->across * a->step + l * a->line;
+                row_by_panel(a->run, N - n < RG_PANEL ? N - n : RG_PANEL, from,
+                             panels + n * a->lines * a->run + l * a->run * RG_PANEL, c + m * ldc + n, l > 0,
+                             last && bias ? bias + n : NULL, last ? f : RG_IDENTITY);
+            }
+}
+
 /* Tiles of one row: the tile form of A is then A itself without gaps. */
 static void pack_tiles(rg_real *tiles, const rg_real *a, size_t row, size_t step, size_t M, size_t K)
 {
@@ -388,6 +402,7 @@ const rg_kernels rg_kernels_plain = {
     .pack_transposed = pack_transposed,
     .pack_tiles = pack_tiles,
     .gemm_tiles = gemm_tiles,
+    .gemm_windows = gemm_windows,
     .map = map,
     .map_backward = map_backward,
     .add = add_vectors,

@@ -117,8 +117,9 @@ SHAPES(PAIR)
 
 #define ENTRY(R, P) [R] = {{wide_##R, wide_packed_##R}, PAIRS(R), {slim_##R, slim_packed_##R}, P},
 static const struct shape {
-    void (*wide[2])(const sweep *), (*pair[2])(const sweep *), (*slim[2])(const sweep *); /* rows as they are, in tiles */
-    size_t panels;                                                                        /* of the wide one */
+    /* rows of A as they are, or in tiles */
+    void (*wide[2])(const sweep *), (*pair[2])(const sweep *), (*slim[2])(const sweep *);
+    size_t panels; /* of the wide one */
 } shapes[TALLEST + 1] = {SHAPES(ENTRY)};
 
 /* How many of `left` panels the next tile takes: a wide one, a pair or one. */
@@ -152,13 +153,14 @@ typedef struct product {
 
 typedef struct block {
     size_t m, M, k, K; /* rows m .. m+M, and K of them from k on */
+    size_t skip;       /* where number k of a row of A is: k, unless the row lies in runs */
 } block;
 
 static void aim(sweep *w, const product *p, const block *at, const run *r)
 {
     size_t m = at->m + r->first;
     if (p->lda) { /* rows as they are */
-        w->a = p->a + m * p->lda + at->k;
+        w->a = p->a + m * p->lda + at->skip;
         w->row = p->lda;
         w->next = r->R * p->lda;
     } else {
@@ -215,21 +217,26 @@ static void run_by_group(const product *p, const block *at, const run *r, size_t
     w->bias = bias;
 }
 
+/* The panels first .. end-1 of a block. */
+static void by_panels(const product *p, const block *at, const run *runs, size_t used, size_t first, size_t end)
+{
+    bool done = at->k + at->K == p->K;
+    sweep w = {.K = at->K, .ldc = p->ldc, .load = p->add || at->k > 0, .bias = done ? p->bias : NULL,
+               .relu = done && p->f == RG_RELU};
+    for (size_t r = 0; r < used; r++) run_by_group(p, at, &runs[r], first, end, &w);
+    if (!done || p->f == RG_IDENTITY || p->f == RG_RELU) return;
+    size_t n = first * RG_PANEL, columns = end * RG_PANEL < p->N ? (end - first) * RG_PANEL : p->N - n;
+    for (size_t m = at->m; m < at->m + at->M; m++)
+        ISA(map)(p->f, columns, p->c + m * p->ldc + n, p->c + m * p->ldc + n);
+}
+
 static void by_block(const product *p, const block *at)
 {
     run runs[3];
     size_t used = plan(runs, at->M), panels = (p->N + RG_PANEL - 1) / RG_PANEL;
-    bool done = at->k + at->K == p->K;
-    sweep w = {.K = at->K, .ldc = p->ldc, .load = p->add || at->k > 0, .bias = done ? p->bias : NULL,
-               .relu = done && p->f == RG_RELU};
-    bool map = done && p->f != RG_IDENTITY && p->f != RG_RELU;
     for (size_t first = 0, end; first < panels; first = end) {
         end = first + group_of(panels - first);
-        for (size_t r = 0; r < used; r++) run_by_group(p, at, &runs[r], first, end, &w);
-        if (!map) continue;
-        size_t n = first * RG_PANEL, columns = end * RG_PANEL < p->N ? (end - first) * RG_PANEL : p->N - n;
-        for (size_t m = at->m; m < at->m + at->M; m++)
-            ISA(map)(p->f, columns, p->c + m * p->ldc + n, p->c + m * p->ldc + n);
+        by_panels(p, at, runs, used, first, end);
     }
 }
 
@@ -240,7 +247,7 @@ static void multiply(const product *p, size_t M)
     size_t high = block_rows(M);
     for (size_t m = 0; m < M; m += high)
         for (size_t k = 0; k < p->K || k == 0; k += cut) {
-            block at = {m, M - m < high ? M - m : high, k, p->K - k < cut ? p->K - k : cut};
+            block at = {m, M - m < high ? M - m : high, k, p->K - k < cut ? p->K - k : cut, k};
             by_block(p, &at);
         }
 }
@@ -257,4 +264,23 @@ void ISA(gemm_tiles)(size_t M, size_t N, size_t K, const float *tiles, const flo
 {
     product p = {N, K, tiles, 0, panels, c, ldc, add, NULL, RG_IDENTITY};
     multiply(&p, M);
+}
+
+/* A group of panels stays in L2 while all windows pass; the C of a line of them stays in L1 from run to run. */
+void ISA(gemm_windows)(const rg_windows *a, size_t N, const float *panels, float *c, size_t ldc, const float *bias,
+                       rg_activation f)
+{
+    run runs[3];
+    size_t used = plan(runs, a->across), count = (N + RG_PANEL - 1) / RG_PANEL;
+    for (size_t first = 0, end; first < count; first = end) {
+        end = first + group_of(count - first);
+        for (size_t y = 0; y < a->down; y++) {
+            product p = {N, a->lines * a->run, a->a + y * a->fall, a->step, panels, c + y * a->across * ldc, ldc, false,
+                         bias, f};
+            for (size_t l = 0; l < a->lines; l++) {
+                block at = {0, a->across, l * a->run, a->run, l * a->line};
+                by_panels(&p, &at, runs, used, first, end);
+            }
+        }
+    }
 }

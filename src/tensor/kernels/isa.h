@@ -32,6 +32,8 @@
 /* gemm.c */
 void ISA(gemm_packed)(size_t M, size_t N, size_t K, const float *a, size_t lda, const float *panels, float *c,
                       size_t ldc, bool add, const float *bias, rg_activation f);
+void ISA(gemm_windows)(const rg_windows *a, size_t N, const float *panels, float *c, size_t ldc, const float *bias,
+                       rg_activation f);
 void ISA(gemm_tiles)(size_t M, size_t N, size_t K, const float *tiles, const float *panels, float *c, size_t ldc,
                      bool add);
 

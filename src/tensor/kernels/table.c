@@ -9,6 +9,7 @@ extern const rg_kernels TABLE;
 const rg_kernels TABLE = {
     .name = TEXT(RG_ISA),
     .gemm_packed = ISA(gemm_packed),
+    .gemm_windows = ISA(gemm_windows),
     .gemm_bf16 = ISA(gemm_bf16),
     .pack = ISA(pack),
     .pack_transposed = ISA(pack_transposed),
