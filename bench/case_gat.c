@@ -197,7 +197,7 @@ static rg_status agree(state *s)
     const rg_tape_config config = { .record = true, .grads = grads };
     if (status == RG_OK) status = rg_tape_new(&t, &config);
     if (status == RG_OK && s->train) {
-        status = rg_tape_backward(t, s->model->system->loss(t, s->model, &s->batch).sum);
+        status = rg_tape_backward(t, rg_model_loss(t, s->model, &s->batch).sum);
         if (status == RG_OK) s->agreed = bench_mean_abs(rg_grads_of(grads, w), rg_param_rows(w) * rg_param_cols(w));
     } else if (status == RG_OK) {
         const rg_tensor *y = s->model->system->predict(t, s->model, &s->batch);

@@ -101,7 +101,7 @@ rg_loss bench_loss(void *context, rg_tape *t, const void *share, int worker)
 {
     (void)worker;
     const rg_model *model = context;
-    return model->system->loss(t, model, share);
+    return rg_model_loss(t, model, share);
 }
 
 rg_status bench_batch_new(rg_batch **out, size_t pairs, size_t vocabulary, uint32_t seed)

@@ -99,5 +99,7 @@ grep -q '“number' runs/data/mr.1.train.tsv && grep -q 'café' runs/data/mr.1.t
 cmp -s runs/data/mr.1.test.tsv runs/data/mr.2.test.tsv && fail "two folds are the same"
 "$REGARD" reproduce sentiment --data data --out runs --quick --report > report 2>&1
 grep -q 'mr-attention' report || { cat report; fail "--report"; }
+"$REGARD" reproduce sentiment --data data --out logged --seeds 1 --cpu-threads 1 --only trec --options="--dim-emb 4 --after-epochs 0 --after-batches 100 --early-stopping 0" > log 2>&1
+grep -qE '"updates": 100' logged/trec.s1/result.json && grep -q '"seconds"' logged/trec.s1/result.json || { cat log logged/trec.s1/result.json; fail "a row does not say how long it learned"; }
 [ $failed = 0 ] && echo "classifiers, masked models and what is fine-tuned answer and refuse"
 exit $failed

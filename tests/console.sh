@@ -102,10 +102,10 @@ grep -q 'transformer-dropout was 0.1, it is 0.3 now' one.line || fail "another d
 
 # SIGHUP saves and stops, as SIGTERM does; under nohup it is ignored
 for how in '' nohup; do
-    rm -f hup.st*
+    rm -f hup.st* log # an old log would say 'Up. 3' before there is a training
     $how bin/regard train -m hup.st $small --after-batches 4000 --disp-freq 1 > log 2>&1 &
     child=$!
-    for _ in $(seq 500); do grep -q 'Up. 3 ' log && break; sleep 0.02; done
+    for _ in $(seq 500); do grep -qs 'Up. 3 ' log && break; sleep 0.02; done
     kill -HUP $child
     sleep 0.3
     [ -z "$how" ] || { kill -0 $child 2> /dev/null || fail "SIGHUP ended a training under nohup"; kill -TERM $child; }
@@ -121,9 +121,10 @@ yes 'a b c a b c a b c a b c a b c a b c' | head -n 3000000 > big.en
 stop_early() { # what it is doing then, flags
     what=$1
     shift
+    rm -f log
     TMPDIR=$work/tmp bin/regard train -m early.st -t big.en big.en --after-batches 10 "$@" > log 2>&1 &
     child=$!
-    for _ in $(seq 500); do grep -q "$what" log && break; sleep 0.02; done
+    for _ in $(seq 500); do grep -qs "$what" log && break; sleep 0.02; done
     sleep 0.5
     began=$(date +%s%N)
     kill -TERM $child

@@ -51,10 +51,10 @@ grep -q "workers" log || fail "it does not say that sums are rounded otherwise: 
 # disturbed.
 "$REGARD" train $text --after-batches 200 --cpu-threads 2 -m whole.st --overwrite > log 2>&1 || fail "a longer run"
 disturb() { # disturb SIGNAL WORDS
-    rm -f lost*
+    rm -f lost* log # an old log would say 'Up. 20' before there is a run
     ranks 2 train $text --after-batches 200 --cpu-threads 1 --rank-timeout 1 --save-freq 100000 -m lost.st > log 2>&1 &
     job=$!
-    for _ in $(seq 100); do grep -q 'Up. 20 ' log && break; sleep 0.1; done
+    for _ in $(seq 200); do grep -qs 'Up. 20 ' log && break; sleep 0.05; done
     rank1=$(for p in $(pgrep -P "$(pgrep -P $job -x mpirun || pgrep -P $job | head -1)" 2> /dev/null) $(pgrep -x regard); do
         [ "$(readlink /proc/$p/cwd)" = "$work" ] && tr '\0' '\n' < /proc/$p/environ 2> /dev/null | grep -qE '^(OMPI_COMM_WORLD|PMI)_RANK=1$' && echo $p; done | sort -u)
     [ -n "$rank1" ] && kill -"$1" $rank1 || fail "rank 1 was not found"

@@ -177,12 +177,14 @@ static rg_status place_words(rg_words *w, const rg_row_run *run)
     return RG_OK;
 }
 
-/* The row's own words come first: what the experiment decides overrides them. */
+/* The row's own words override the log's; what the experiment decides overrides both. Tasks that print nothing while they
+ * learn are logged all the same: epochs and minutes of the table come from there. */
 static rg_status make_words(rg_words *w, const rg_row_run *run, const char *folder)
 {
     const rg_grid_settings *s = run->job->settings;
     char                   *text = options_of(run->job, run->row);
-    rg_status               status = text ? rg_words_split(w, text) : RG_ENOMEM;
+    rg_status               status = text ? rg_words_split(w, "--disp-freq 100") : RG_ENOMEM;
+    if (status == RG_OK) status = rg_words_split(w, text);
     rg_free(text);
     RG_TRY(status);
     RG_TRY(place_words(w, run));

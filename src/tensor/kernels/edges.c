@@ -143,7 +143,7 @@ typedef struct back {
     const float   *seats, *dout;
     size_t         ldo;
     const float   *z, *v, *bias;
-    vec            slope, factor;
+    float          slope, factor;
     const uint8_t *bits;
 } back;
 
@@ -159,9 +159,10 @@ INLINE void call_for(const back *b, size_t t)
 /* The weight again, as forward made it; then  ds = f'(s) w (g - level),  with g what arrived at the weight before dropout. */
 INLINE vec slope_of(const back *b, vec s, vec bias, vec top, vec share, vec level, vec da, ivec kept, vec *a)
 {
-    const vec w = vec_exp(leaky(s, b->slope) + bias - top) * share;
-    *a = (vec)((ivec)(w * b->factor) & kept);
-    return w * ((vec)((ivec)(da * b->factor) & kept) - level) * choose(s > (vec){0}, same(1.0f), b->slope);
+    const vec slope = same(b->slope), factor = same(b->factor);
+    const vec w = vec_exp(leaky(s, slope) + bias - top) * share;
+    *a = (vec)((ivec)(w * factor) & kept);
+    return w * ((vec)((ivec)(da * factor) & kept) - level) * choose(s > (vec){0}, same(1.0f), slope);
 }
 
 INLINE ivec kept_lanes(const uint8_t *bits, size_t bit, size_t H, const size_t c)
@@ -247,21 +248,27 @@ static void back_single(const back *b, size_t n, size_t more)
     for (size_t t = 0; b->ds && t < n; t++) b->ds[b->pair[t]] = da[t];
 }
 
+/* Apart from edges_back, whose short calls would pay for this frame before they are passed on. */
+static __attribute__((noinline)) void back_pairs(back *b, size_t n, size_t more)
+{
+    while (n) {
+        const size_t some = n < FEW ? n : FEW;
+        n -= some;
+        if (b->H == 1) back_single(b, some, more + n);
+#if RG_LANES == 8
+        else if (b->H == 8 && b->d == 8) back_eight(b, some, more + n);
+#endif
+        else back_heads(b, some, more + n);
+        b->pair += some, b->query += some, b->a += some * b->H;
+    }
+}
+
 void ISA(edges_back)(size_t n, size_t H, size_t d, float *ds, float *a, float *dz, const size_t *pair,
                      const int32_t *query, const float *seats, const float *dout, size_t ldo, const float *z,
                      const float *v, float slope, const float *bias, const uint8_t *bits, float factor, size_t more)
 {
     NARROW(H > d ? H : d, edges_back,
            (n, H, d, ds, a, dz, pair, query, seats, dout, ldo, z, v, slope, bias, bits, factor, more))
-    while (n) {
-        const size_t some = n < FEW ? n : FEW;
-        const back   b = {H, d, ds, a, dz, pair, query, seats, dout, ldo, z, v, bias, same(slope), same(factor), bits};
-        n -= some;
-        if (H == 1) back_single(&b, some, more + n);
-#if RG_LANES == 8
-        else if (H == 8 && d == 8) back_eight(&b, some, more + n);
-#endif
-        else back_heads(&b, some, more + n);
-        pair += some, query += some, a += some * H;
-    }
+    back b = {H, d, ds, a, dz, pair, query, seats, dout, ldo, z, v, bias, slope, factor, bits};
+    back_pairs(&b, n, more);
 }
