@@ -32,6 +32,23 @@ static void larger_columns(size_t  n, rg_real *restrict y, int32_t *restrict bes
     }
 }
 
+/* The same for windows of four taps, all inside, in one pass: y and best are written once. */
+static void largest_of_four(size_t n, rg_real *restrict y, int32_t *restrict best, const rg_real *restrict x, size_t ld,
+                            int32_t first, const int32_t at[4])
+{
+    const rg_real *restrict a = x + (size_t)at[0] * ld, *restrict b = x + (size_t)at[1] * ld;
+    const rg_real *restrict c = x + (size_t)at[2] * ld, *restrict e = x + (size_t)at[3] * ld;
+    const int32_t row[4] = { first + at[0], first + at[1], first + at[2], first + at[3] };
+    for (size_t d = 0; d < n; d++) {
+        rg_real top = a[d];
+        int32_t won = row[0];
+        won = b[d] > top ? row[1] : won, top = b[d] > top ? b[d] : top;
+        won = c[d] > top ? row[2] : won, top = c[d] > top ? c[d] : top;
+        won = e[d] > top ? row[3] : won, top = e[d] > top ? e[d] : top;
+        y[d] = top, best[d] = won;
+    }
+}
+
 static void max_rows(void *context, int member, size_t begin, size_t end)
 {
     const pool_node *n = context;
@@ -42,6 +59,10 @@ static void max_rows(void *context, int member, size_t begin, size_t end)
         rg_real    *yi = y->data + i * y->ld;
         int32_t    *best = n->best + i * y->cols;
         size_t      j = 0;
+        if (n->taps.K == 4 && s.at[0] >= 0 && s.at[1] >= 0 && s.at[2] >= 0 && s.at[3] >= 0) {
+            largest_of_four(y->cols, yi, best, x->data + s.first * x->ld, x->ld, (int32_t)s.first, s.at);
+            continue;
+        }
         while (j < n->taps.K && s.at[j] < 0) j++;
         const int32_t row = j < n->taps.K ? (int32_t)s.first + s.at[j] : -1; /* the first of all: larger than nothing */
         if (row < 0) memset(yi, 0, y->cols * sizeof *yi);
