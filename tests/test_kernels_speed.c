@@ -133,8 +133,8 @@ RUN(gemm_packed) { j->k->gemm_packed(j->s.a, j->s.b, j->s.c, x, j->s.c, y, z, j-
 RUN(gemm_packed_add) { j->k->gemm_packed(j->s.a, j->s.b, j->s.c, x, j->s.c, y, z, j->s.b, true, NULL, RG_IDENTITY); }
 RUN(gemm_windows)
 {
-    const rg_windows rows = { x, j->s.a, 1, j->s.c, j->s.c * j->s.a, 1, j->s.c, j->s.c };
-    j->k->gemm_windows(&rows, j->s.b, y, z, j->s.b, v, RG_IDENTITY);
+    const rg_windows windows = { x, j->s.a, 1, j->s.c, j->s.c * j->s.a, 1, j->s.c, j->s.c };
+    j->k->gemm_windows(&windows, j->s.b, y, z, j->s.b, v, RG_IDENTITY);
 }
 RUN(gemm_tiles) { j->k->gemm_tiles(j->s.a, j->s.b, j->s.c, x, y, z, j->s.b, false); }
 RUN(gemm_ranges) { j->k->gemm_ranges(j->s.a, j->s.b, x, j->s.c, 1, low, high, y, j->s.c * RG_PANEL, z, j->s.b, false); }
