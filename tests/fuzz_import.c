@@ -1,5 +1,5 @@
 /* fuzz_import.c - any bytes as a model file of another program (safetensors, PyTorch's and NumPy's archives,
- * CTranslate2's model.bin) and as a pickle: refused, or arrays that lie inside what was read (P1, P8). */
+ * CTranslate2's model.bin, Marian's .bin) and as a pickle: refused, or arrays that lie inside what was read (P1, P8). */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,13 +114,47 @@ static size_t ct2_seed(uint8_t *bytes, uint8_t version)
     return sizeof head + n;
 }
 
+static void put(uint8_t **at, uint64_t number, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++) *(*at)++ = (uint8_t)(number >> 8 * i);
+}
+
+/* Two arrays of two numbers, the first as floats or integers with their multiplier 1, and settings. */
+static size_t marian_seed(uint8_t *bytes, bool small)
+{
+    static const char names[] = "Wq\0Wemb\0special:model.yml";
+    uint8_t          *at = bytes;
+    put(&at, 1, 8);
+    put(&at, 3, 8);
+    for (int i = 0; i < 3; i++) {
+        put(&at, i == 0 ? 3 : i == 1 ? 5 : 18, 8);
+        put(&at, i == 2 ? 0x0101 : small ? 0x4101 : 0x0404, 8);
+        put(&at, i == 2 ? 1 : 2, 8);
+        put(&at, i == 2 ? 5 : small ? 6 : 8, 8);
+    }
+    memcpy(at, names, sizeof names);
+    at += sizeof names;
+    for (int i = 0; i < 2; i++) put(&at, 2, 4), put(&at, 1, 4);
+    put(&at, 5, 4);
+    put(&at, 3, 8);
+    put(&at, 0, 3);
+    for (int i = 0; i < 2; i++) {
+        if (small) put(&at, 0x7F81, 2);
+        put(&at, 0x3F800000, 4);
+        if (!small) put(&at, 0x40000000, 4);
+    }
+    memcpy(at, "a: 1", 5);
+    return (size_t)(at + 5 - bytes);
+}
+
 size_t fuzz_seed(uint8_t *bytes, size_t room, unsigned index)
 {
     must(room > 4096);
     if (index == 0) return torch_seed(bytes, room);
     if (index == 1) return npz_seed(bytes, room);
     if (index == 2 || index == 3) return ct2_seed(bytes, index == 2 ? 2 : 4);
-    if (index > 4) return 0;
+    if (index == 5 || index == 6) return marian_seed(bytes, index == 6);
+    if (index > 6) return 0;
     memcpy(bytes, pickled, sizeof pickled - 1);
     return sizeof pickled - 1;
 }

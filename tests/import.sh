@@ -9,7 +9,7 @@ fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
 data=$SOURCE_DIR/tests/data/import
 
 # log p of given lines to 1e-4, greedy answers exactly.
-for name in marian_hf bart marian ct2 ct2_int8 ct2_int16 ct2_half; do
+for name in marian_hf bart marian marian_bin marian_int8 ct2 ct2_int8 ct2_int16 ct2_half; do
     "$REGARD" import "$data/$name" -m "$name.st" 2> report || { fail "$name: $(cat report)"; continue; }
     grep -q -- "-> transformer, " report || fail "$name: no report: $(cat report)"
     "$REGARD" score -m "$name.st" "$data/$name/source" "$data/$name/target" 2> err | paste - "$data/$name/expected" > both
@@ -78,6 +78,25 @@ cp -r "$data/marian" ssru && python3 -c "
 import sys
 b = open('ssru/model.npz', 'rb').read()
 open('ssru/model.npz', 'wb').write(b.replace(b'autoreg: self-attention', b'autoreg: average-attent'))" 2> /dev/null && refused "damaged\|autoreg" ssru
+# Marian's .bin: edited byte for byte.
+edited() { # edited PATTERN SED-COMMAND
+    rm -rf edited
+    cp -r "$data/marian_int8" edited
+    LC_ALL=C sed -i "$2" edited/model.*.bin
+    refused "$1" edited
+}
+edited "autoreg: aan" 's/autoreg: rnn/autoreg: aan/'
+edited "dec-cell: sgru" 's/dec-cell: ssru/dec-cell: sgru/'
+edited 'has no array "decoder_l2_rnn_Wf"' 's/decoder_l2_rnn_Wf\x00/decoder_l2_rnn_Wg\x00/'
+edited 'array "decoder_l2_rnn_Wf_QuantMultB"' 's/decoder_l2_rnn_Wf_QuantMultA/decoder_l2_rnn_Wf_QuantMultB/'
+edited "special:model.yml" 's/special:model.yml/special:model.yaX/'
+edited "type packed8avx2" 's/\x01\x41\x00\x00\x00\x00\x00\x00/\x01\x18\x00\x00\x00\x00\x00\x00/'
+edited "type 0x4901 is not known" 's/\x01\x41\x00\x00\x00\x00\x00\x00/\x01\x49\x00\x00\x00\x00\x00\x00/'
+edited "its shape wants" 's/\x0c\x00\x00\x00\x08\x00\x00\x00/\x0c\x00\x00\x00\x88\x00\x00\x00/'
+cp -r "$data/marian_int8" edited2 && head -c 7000 "$data"/marian_int8/model.*.bin > edited2/model.enfr.intgemm.alphas.bin && refused "cut short" edited2
+cp -r "$data/marian_int8" edited3 && LC_ALL=C sed -i 's/\x05/\x06/' edited3/lex.*.bin && refused "lex.50.50.enfr.s2t.bin: .*checksum" edited3
+cp -r "$data/marian_int8" edited4 && cp edited4/srcvocab.enfr.spm edited4/trgvocab.enfr.spm && refused "trgvocab\|target.embedding\|decoder_Wemb\|lex.50" edited4
+cp -r "$data/marian_bin" bomb && head -c 200000000 /dev/zero | gzip -9 > bomb/model.enen.bin.gz && refused "grows from" bomb
 cp -r "$gpt2" halved && head -n 5 "$gpt2/merges.txt" > halved/merges.txt && refused "cut short" halved
 head -c 33 "$gpt2/merges.txt" > halved/merges.txt && refused "cut short" halved
 cp -r "$gpt2" twice && sed -i 's/"the": 257/"the": 256/' twice/vocab.json && refused "id 256 has two" twice

@@ -109,6 +109,41 @@ static void text_and_bytes_hold_the_same_list(void **state)
     (void)state;
 }
 
+/* A line always ends in </s>, whose list has the frequent tokens. */
+static void marians_binary_form_picks_the_same(void **state)
+{
+    rg_vocab     *vocab = vocab_of(9), *other = vocab_of(10);
+    rg_shortlist *list = list_of(vocab, some, 2, 9), *again;
+    rg_text       bytes = { 0 };
+    for (int32_t token = 0; token < 12; token++) {
+        const int32_t source[] = { token, 2 };
+        rg_ids        want = { 0 };
+        assert_int_equal(rg_shortlist_pick(&want, list, source, 2, NULL, 0), RG_OK);
+        assert_int_equal(rg_shortlist_save(list, vocab, vocab, "saved.bin"), RG_OK);
+        assert_int_equal(rg_shortlist_load(&again, vocab, vocab, "saved.bin", &(rg_shortlist_config){ .first = 1, .best = 1 }),
+                         RG_OK);
+        expect_pick(again, source, 2, -1, want.data, want.count);
+        rg_shortlist_free(again);
+        rg_ids_free(&want);
+    }
+    assert_int_equal(rg_shortlist_to_marian(&bytes, list, other), RG_EMATCH);
+    rg_text_clear(&bytes);
+    assert_int_equal(rg_shortlist_to_marian(&bytes, list, vocab), RG_OK);
+    assert_int_equal(rg_shortlist_from_marian(&again, bytes.data, bytes.length, other, vocab), RG_EMATCH);
+    for (size_t i = 0; i < bytes.length / 8 * 8; i++) { /* a last half word is not part of Marian's checksum */
+        bytes.data[i] ^= 0x10;
+        assert_int_equal(rg_shortlist_from_marian(&again, bytes.data, bytes.length, vocab, vocab), RG_EFORMAT);
+        assert_null(again);
+        bytes.data[i] ^= 0x10;
+        assert_int_equal(rg_shortlist_from_marian(&again, bytes.data, i, vocab, vocab), RG_EFORMAT);
+    }
+    rg_text_free(&bytes);
+    rg_shortlist_free(list);
+    rg_vocab_free(vocab);
+    rg_vocab_free(other);
+    (void)state;
+}
+
 static void bad_lines_are_named(void **state)
 {
     static const char *const bad[] = { "w0 w1\n", "w0 w1 x\n", "w0 w1 0.5 more\n", "w0 w1 -1\n", "w0 w1 nan\n" };
@@ -365,6 +400,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_source_picks_translations_frequent_tokens_itself_and_the_end),
         cmocka_unit_test(text_and_bytes_hold_the_same_list),
+        cmocka_unit_test(marians_binary_form_picks_the_same),
         cmocka_unit_test(bad_lines_are_named),
         cmocka_unit_test(lists_are_learned_from_parallel_text),
         cmocka_unit_test(the_product_over_some_outputs_is_those_columns_of_the_whole),

@@ -1,8 +1,8 @@
 /* import.h - models that other programs trained, as models of ours.
  *
  * Recognised by content: Hugging Face MarianMT and BART (safetensors or PyTorch archives, with config.json and the
- * vocabulary beside them), Marian's .npz, CTranslate2's model.bin, pytorch-GAT's .pth, Hugging Face GPT-2, MobileNet
- * v2 and SqueezeNet 1.1 with torchvision's names. Nothing in a file is run. */
+ * vocabulary beside them), Marian's .npz and .bin (Firefox's translators), CTranslate2's model.bin, pytorch-GAT's .pth,
+ * Hugging Face GPT-2, MobileNet v2 and SqueezeNet 1.1 with torchvision's names. Nothing in a file is run. */
 #ifndef REGARD_IMPORT_H
 #define REGARD_IMPORT_H
 

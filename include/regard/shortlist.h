@@ -33,6 +33,13 @@ void      rg_shortlist_free(rg_shortlist *list);
 rg_status rg_shortlist_load(rg_shortlist **out, const rg_vocab *source, const rg_vocab *target, const char *path,
                             const rg_shortlist_config *config);
 rg_status rg_shortlist_save(const rg_shortlist *list, const rg_vocab *source, const rg_vocab *target, const char *path);
+/* Marian's binary form, which Firefox's and Bergamot's translators come with (lex.s2t.bin), from and to bytes.
+ * rg_shortlist_load takes such files too, with all they list, and rg_shortlist_save writes one where `path` ends in
+ * .bin. It keeps no probabilities. RG_EFORMAT, RG_EMATCH for bytes that are damaged or not of these vocabularies. */
+bool      rg_shortlist_is_marian(const void *bytes, size_t count);
+rg_status rg_shortlist_from_marian(rg_shortlist **out, const void *bytes, size_t count, const rg_vocab *source,
+                                   const rg_vocab *target);
+rg_status rg_shortlist_to_marian(rg_text *out, const rg_shortlist *list, const rg_vocab *source);
 /* As bytes for a model file, and back; RG_EFORMAT, RG_EMATCH for bytes that are not those of these vocabularies. */
 rg_status rg_shortlist_to_bytes(rg_text *out, const rg_shortlist *list);
 rg_status rg_shortlist_from_bytes(rg_shortlist **out, const void *bytes, size_t count, const rg_vocab *source,

@@ -61,7 +61,8 @@ const rg_command rg_command_import = {
     .arguments = "FILE|FOLDER",
     .details = "Recognised by content: Hugging Face MarianMT (OPUS-MT), BART, GPT-2 and BERT (model.safetensors or "
                "pytorch_model.bin beside config.json and "
-               "the vocabulary's files), Marian's .npz, CTranslate2's model.bin (versions 2 to 6, float32, float16, "
+               "the vocabulary's files), Marian's .npz and .bin (the translators of Firefox and Bergamot: float32 or int8, "
+               "with their .spm and lex.s2t.bin, each also as .gz), CTranslate2's model.bin (versions 2 to 6, float32, float16, "
                "int16, int8), "
                "pytorch-GAT's .pth, and MobileNet v2 and SqueezeNet 1.1 with torchvision's names, which then classify "
                "photographs and show "

@@ -1,15 +1,19 @@
-/* arch_marian.c - Marian's Transformers (.npz). Matrices are (in, out); layers are counted from 1; the decoder starts
- * from zeros.
+/* arch_marian.c - Marian's Transformers (.npz, .bin). Matrices are (in, out); layers are counted from 1; the decoder
+ * starts from zeros, and may recur (SSRU) where others look back. Activation scales of integer files have no use here:
+ * weights become float.
  *
  * Vocabularies beside the file: source.spm and target.spm with one vocab.yml that numbers their pieces (OPUS-MT),
- * one .spm for both sides, or a vocab.yml of words. */
+ * one .spm for both sides or srcvocab*.spm and trgvocab*.spm (Firefox), or a vocab.yml of words. A shortlist
+ * lex*.s2t.bin beside it is taken along. Each may be packed by gzip. */
 #include "import/foreign.h"
+#include "import/marian_bin.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "data/text/vocab.h"
 #include "data/text/vocab_files.h"
+#include "regard/translate.h"
 
 enum { ONE = RG_IMPORT_FROM_ONE };
 #define NORM(ours, theirs)                                                                                              \
@@ -38,6 +42,10 @@ static const rg_import_row rows[] = {
     { "decoder.#.cross.wo", { "decoder_l#_context_Wo" }, ONE, 0 },
     { "decoder.#.cross.bo", { "decoder_l#_context_bo" }, ONE, 0 },
     NORM("decoder.#.cross.norm", "decoder_l#_context_Wo"),
+    { "decoder.#.self.recur", { "decoder_l#_rnn_W" }, ONE, 0 },
+    { "decoder.#.self.forget", { "decoder_l#_rnn_Wf" }, ONE, 0 },
+    { "decoder.#.self.forget.bias", { "decoder_l#_rnn_bf" }, ONE, 0 },
+    NORM("decoder.#.self.norm", "decoder_l#_rnn_ffn"),
     NORM("source.norm", "encoder_emb"),
     NORM("target.norm", "decoder_emb"),
     { "embedding", { "Wemb" }, 0, 0 },
@@ -51,9 +59,9 @@ static const rg_import_row rows[] = {
     { NULL, { NULL }, 0, 0 },
 };
 
-static const char *const unused[] = { "special:*", NULL };
+static const char *const unused[] = { "special:*", "*" RG_MARIAN_SCALE, NULL };
 
-static bool fits(const rg_foreign *f) { return strcmp(f->arrays.format, "Marian npz") == 0; }
+static bool fits(const rg_foreign *f) { return strncmp(f->arrays.format, "Marian ", 7) == 0; }
 
 /* --------------------------------------------------------------------------------------------------------- settings */
 
@@ -77,7 +85,7 @@ static rg_status refuse(const rg_foreign *f)
         const char *key, *good[4];
     } rules[] = {
         { "type", { "transformer" } },
-        { "transformer-decoder-autoreg", { "self-attention" } },
+        { "transformer-decoder-autoreg", { "self-attention", "rnn" } },
         { "transformer-postprocess", { "dan", "da", "d" } }, /* dropout, add, norm; d only beside "n" before */
         { "transformer-preprocess", { "", "n", "d", "nd" } },
         { "transformer-postprocess-emb", { "d", "", "dn", "n" } },
@@ -101,6 +109,18 @@ static rg_status refuse(const rg_foreign *f)
     return RG_OK;
 }
 
+/* Does the decoder recur? Only the SSRU does here, without a norm inside. */
+static rg_status recurs(bool *out, const rg_foreign *f)
+{
+    char room[120];
+    *out = strcmp(value_of(room, f, "transformer-decoder-autoreg", ""), "rnn") == 0;
+    if (*out && strcmp(value_of(room, f, "dec-cell", "gru"), "ssru") != 0)
+        return rg_fail(RG_EMATCH, "its setting dec-cell: %s has no counterpart here in a Transformer; ssru has", room);
+    if (*out && strcmp(value_of(room, f, "layer-normalization", "false"), "false") != 0)
+        return rg_fail(RG_EMATCH, "its setting layer-normalization: %s has no counterpart here in an SSRU", room);
+    return RG_OK;
+}
+
 static size_t rows_of(const rg_foreign *f, const char *name)
 {
     const rg_array *a = rg_arrays_find(&f->arrays, name);
@@ -115,6 +135,8 @@ static rg_status settings(rg_import_plan *p, const rg_foreign *f)
                    *ffn = rg_arrays_find(&f->arrays, "encoder_l1_ffn_W1");
     const bool untied =
         rg_arrays_find(&f->arrays, "decoder_ff_logit_out_W") || rg_arrays_find(&f->arrays, "decoder_ff_logit_out_Wt");
+    bool       recurrent;
+    RG_TRY(recurs(&recurrent, f));
     if (!table || table->ndim != 2 || !ffn || ffn->ndim != 2)
         return rg_fail(RG_EMATCH, "has no tables Wemb (or encoder_Wemb) and encoder_l1_ffn_W1");
     snprintf(places, sizeof places, "learned\ntransformer-max-positions: %zu", rows_of(f, "Wpos"));
@@ -126,13 +148,14 @@ static rg_status settings(rg_import_plan *p, const rg_foreign *f)
                          "%zu\ntransformer-norm: %s\n"
                          "transformer-norm-epsilon: 1e-6\ntransformer-ffn-activation: %s\ntransformer-norm-embedding: "
                          "%s\ntransformer-positions: %s\n"
-                         "shared-embeddings: %s\ntied-embeddings-all: %s\ntied-embeddings: %s\ndecoder-start: zero\n",
+                         "shared-embeddings: %s\ntied-embeddings-all: %s\ntied-embeddings: %s\ndecoder-start: "
+                         "zero\ndecoder: %s\n",
                          table->dims[1], ffn->dims[1], strtol(value_of(heads, f, "transformer-heads", "8"), NULL, 10),
                          rg_foreign_layers(f, "encoder_l#_ffn_W1", 1), rg_foreign_layers(f, "decoder_l#_ffn_W1", 1),
                          strchr(value_of(pre, f, "transformer-preprocess", ""), 'n') ? "pre" : "post", activation,
                          rg_arrays_find(&f->arrays, "encoder_emb_ln_scale_pre") ? "true" : "false",
                          rg_arrays_find(&f->arrays, "Wpos") ? places : "sinusoidal-spread", one ? "true" : "false",
-                         one ? "true" : "false", untied ? "false" : "true");
+                         one ? "true" : "false", untied ? "false" : "true", recurrent ? "ssru" : "self-attention");
 }
 
 /* ----------------------------------------------------------------------------------------------------- vocabularies */
@@ -179,38 +202,100 @@ static rg_status of_yaml(rg_import_plan *p, const rg_foreign *f, const char *yml
     return status;
 }
 
-/* SentencePiece numbers its own pieces, of both sides. */
-static rg_status of_spm(rg_import_plan *p, const rg_foreign *f, const char *spm)
+/* SentencePiece numbers its own pieces. */
+static rg_status load_spm(rg_vocab **out, const rg_foreign *f, const char *name)
 {
-    char     *path = rg_format("%s/%s", f->folder, spm);
-    rg_vocab *both = NULL;
-    if (!path) return RG_ENOMEM;
-    const rg_status status = rg_vocab_load(&both, path);
-    rg_free(path);
-    return status == RG_OK ? rg_plan_translator(p, both, NULL) : status;
+    rg_text   bytes = { 0 };
+    bool      there;
+    rg_status status = rg_foreign_file(&there, &bytes, f, name);
+    if (status == RG_OK && (status = rg_vocab__from_file_bytes(out, rg_text_c(&bytes), bytes.length)) != RG_OK)
+        rg_fail_in(status, "%s/%s: ", f->folder, name);
+    rg_text_free(&bytes);
+    return status;
+}
+
+static rg_status of_spm(rg_import_plan *p, const rg_foreign *f, const char *from, const char *to)
+{
+    rg_vocab *source = NULL, *target = NULL;
+    RG_TRY(load_spm(&source, f, from));
+    const rg_status status = to ? load_spm(&target, f, to) : RG_OK;
+    if (status == RG_OK) return rg_plan_translator(p, source, target);
+    rg_vocab_free(source);
+    return status;
+}
+
+static rg_status vocabularies(rg_import_plan *p, const rg_foreign *f)
+{
+    static const char *const yml_names[] = { "*vocab.yml", "*vocab.yml.gz", NULL },
+                            *const source_names[] = { "srcvocab*.spm", "srcvocab*.spm.gz", NULL },
+                            *const target_names[] = { "trgvocab*.spm", "trgvocab*.spm.gz", NULL },
+                            *const both_names[] = { "*.spm", "*.spm.gz", NULL };
+    char     *yml = NULL, *spm = NULL, *target = NULL;
+    rg_status status = rg_foreign_find(&yml, f, yml_names);
+    if (status == RG_OK && !yml) status = rg_foreign_find(&target, f, target_names);
+    if (status == RG_OK && !yml) status = rg_foreign_find(&spm, f, target ? source_names : both_names);
+    if (status == RG_OK) {
+        if (yml) status = of_yaml(p, f, yml);
+        else if (spm) status = of_spm(p, f, spm, target);
+        else
+            status = rg_fail(RG_EMATCH,
+                             "%s: no vocabulary beside it: a file *vocab.yml, source.spm and target.spm, srcvocab*.spm "
+                             "and trgvocab*.spm, or *.spm",
+                             f->folder);
+    }
+    rg_free(yml);
+    rg_free(spm);
+    rg_free(target);
+    return status;
+}
+
+/* -------------------------------------------------------------------------------------------------- what goes along */
+
+static rg_status shortlist(rg_import_plan *p, const rg_foreign *f)
+{
+    static const char *const names[] = { "lex*s2t.bin", "lex*s2t.bin.gz", NULL };
+    rg_translator           *t = p->assets;
+    rg_text                  bytes = { 0 };
+    char                    *name;
+    bool                     there;
+    RG_TRY(rg_foreign_find(&name, f, names));
+    if (!name) return RG_OK;
+    rg_status status = rg_foreign_file(&there, &bytes, f, name);
+    if (status == RG_OK) {
+        status = rg_shortlist_from_marian(&t->shortlist, bytes.data, bytes.length, t->source, t->target);
+        if (status != RG_OK) rg_fail_in(status, "%s/%s: ", f->folder, name);
+    }
+    rg_text_free(&bytes);
+    rg_free(name);
+    return status;
+}
+
+/* With guided alignment the first head of a layer was taught to align words. */
+static rg_status alignment(rg_import_plan *p, const rg_foreign *f)
+{
+    rg_translator *t = p->assets;
+    char           room[120];
+    if (strcmp(value_of(room, f, "guided-alignment", "none"), "none") == 0) return RG_OK;
+    const size_t depth = rg_foreign_layers(f, "decoder_l#_ffn_W1", 1);
+    const long   layer = strtol(value_of(room, f, "transformer-guided-alignment-layer", "last"), NULL, 10);
+    char        *name = rg_format("decoder.%zu.cross.weights", layer > 0 && (size_t)layer < depth ? (size_t)layer - 1 : depth - (depth > 0));
+    if (!name) return RG_ENOMEM;
+    rg_free(t->alignment_name);
+    t->alignment_name = name;
+    t->alignment_head = 0;
+    return RG_OK;
 }
 
 static rg_status plan(rg_import_plan *p, rg_foreign *f)
 {
-    char *yml = NULL, *spm = NULL;
     RG_TRY(refuse(f));
     p->system = "transformer";
     p->rows = rows;
     p->unused = unused;
     RG_TRY(settings(p, f));
-    rg_status status = rg_foreign_find(&yml, f, "vocab.yml");
-    if (status == RG_OK && !yml) status = rg_foreign_find(&spm, f, ".spm");
-    if (status == RG_OK) {
-        if (yml) status = of_yaml(p, f, yml);
-        else if (spm) status = of_spm(p, f, spm);
-        else
-            status = rg_fail(RG_EMATCH,
-                             "%s: no vocabulary beside it: a file *vocab.yml, source.spm and target.spm, or *.spm",
-                             f->folder);
-    }
-    rg_free(yml);
-    rg_free(spm);
-    return status;
+    RG_TRY(vocabularies(p, f));
+    RG_TRY(alignment(p, f));
+    return shortlist(p, f);
 }
 
 const rg_architecture rg_architecture_marian = { "marian", "Marian Transformer", fits, plan };

@@ -1,5 +1,6 @@
 /* arrays.c - see arrays.h. */
 #include "import/arrays.h"
+#include "import/marian_bin.h"
 
 #include <math.h>
 #include <string.h>
@@ -124,12 +125,24 @@ double rg_arrays_number(const rg_arrays *a, const char *name, double other)
 
 /* --------------------------------------------------------------------------------------------------------- formats */
 
+rg_status rg_arrays_settings(bool *out_there, rg_arrays *a)
+{
+    rg_array *yaml = rg_arrays_find(a, RG_MARIAN_SETTINGS);
+    *out_there = yaml != NULL;
+    if (!yaml || rg_dtype_bytes(yaml->dtype) != 1) return RG_OK;
+    yaml->used = true;
+    return rg_text_add(&a->settings, yaml->bytes, strnlen((const char *)yaml->bytes, yaml->count));
+}
+
 static bool is_zip(const unsigned char *b, size_t n) { return n > 4 && memcmp(b, "PK\3\4", 4) == 0; }
 static bool is_safetensors(const unsigned char *b, size_t n) { return n > 8 && b[8] == '{'; }
 static bool is_ctranslate2(const unsigned char *b, size_t n)
 {
     return n > 8 && b[0] >= 1 && b[0] < 64 && !b[1] && !b[2] && !b[3];
 }
+
+/* Its version is 64 bits wide. CTranslate2's is 32, and never 1 with nothing behind it. */
+static bool is_marian(const unsigned char *b, size_t n) { return n > 16 && memcmp(b, "\1\0\0\0\0\0\0\0", 8) == 0; }
 
 static bool is_old_torch(const unsigned char *b, size_t n) { return n > 8 && memcmp(b, "\x80\x02\x8a\x0a", 4) == 0; }
 static rg_status refuse_old_torch(rg_arrays *out, const char *name, const unsigned char *b, size_t n)
@@ -153,6 +166,7 @@ static const struct {
     { "old PyTorch", is_old_torch, refuse_old_torch },
     { "pickle", is_pickle, refuse_old_torch },
     { "safetensors", is_safetensors, rg_read_safetensors },
+    { "Marian bin", is_marian, rg_read_marian },
     { "CTranslate2", is_ctranslate2, rg_read_ctranslate2 },
 };
 
@@ -164,7 +178,7 @@ rg_status rg_arrays_read(rg_arrays *out, const char *name, const void *bytes, si
         if (formats[i].fits(bytes, count)) return formats[i].read(out, name, bytes, count);
     return rg_fail(RG_EFORMAT,
                    "%s: no model that can be imported: neither safetensors nor a PyTorch or NumPy archive (zip) nor "
-                   "CTranslate2's model.bin",
+                   "CTranslate2's model.bin nor Marian's .bin",
                    name);
 }
 

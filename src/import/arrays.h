@@ -28,7 +28,7 @@ typedef struct rg_arrays {
     size_t      count, room;
     void      **block; /* unpacked */
     size_t      blocks;
-    const char *format;   /* "safetensors", "PyTorch", "Marian npz", "CTranslate2" */
+    const char *format;   /* "safetensors", "PyTorch", "Marian npz", "Marian bin", "CTranslate2" */
     rg_text     settings; /* text that is in the file: Marian's YAML, CTranslate2's name of the model */
     json_t     *about;    /* what a PyTorch file says beside arrays; NULL: nothing */
 } rg_arrays;
@@ -57,6 +57,11 @@ double rg_arrays_number(const rg_arrays *arrays, const char *name, double other)
 rg_status rg_read_safetensors(rg_arrays *out, const char *name, const unsigned char *bytes, size_t count);
 rg_status rg_read_zip(rg_arrays *out, const char *name, const unsigned char *bytes, size_t count);
 rg_status rg_read_ctranslate2(rg_arrays *out, const char *name, const unsigned char *bytes, size_t count);
+rg_status rg_read_marian(rg_arrays *out, const char *name, const unsigned char *bytes, size_t count);
+
+/* Marian's settings, the characters of an array that end in a zero, become out->settings; *out_there false: there are
+ * none. */
+rg_status rg_arrays_settings(bool *out_there, rg_arrays *out);
 
 /* zip.c finds in an archive what these read: members by name. */
 typedef struct rg_members rg_members;

@@ -56,11 +56,12 @@ typedef struct rg_architecture {
 
 /* ------------------------------------------------------------------------------------------------ for architectures */
 
-/* A file of the folder, whole: appended to out. *out_there false: it is not there. */
+/* A file of the folder, whole and unpacked (gzip, zstd): appended to out. *out_there false: it is not there. */
 rg_status rg_foreign_file(bool *out_there, rg_text *out, const rg_foreign *foreign, const char *name);
 
-/* The first name, in order, of the folder's files that end so; *out NULL: there is none. rg_free it. */
-rg_status rg_foreign_find(char **out, const rg_foreign *foreign, const char *ending);
+/* The first name, in order, of the folder's files that match one of the patterns (* is any run of characters), of
+ * which the first counts that matches at all; the list ends with NULL. *out NULL: there is none. rg_free it. */
+rg_status rg_foreign_find(char **out, const rg_foreign *foreign, const char *const *patterns);
 
 /* Settings of config.json (or of another object); `other` where there is none. */
 int64_t     rg_config_integer(const json_t *config, const char *key, int64_t other);

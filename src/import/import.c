@@ -7,7 +7,9 @@
 
 #include "autograd/params.h"
 #include "base/json_scan.h"
+#include "data/stream.h"
 #include "import/foreign.h"
+#include "regard/options.h"
 #include "regard/translate.h"
 #include "tasks/language.h"
 #include "tasks/translation.h"
@@ -23,7 +25,7 @@ const char *rg_import_summary(size_t i) { return i + 1 < sizeof table / sizeof *
 
 /* ------------------------------------------------------------------------------------------------------------ files */
 
-static rg_status read_whole(rg_text *out, const char *path)
+static rg_status read_bytes(rg_text *out, const char *path)
 {
     enum { CHUNK = 1 << 20 };
     rg_file  *file = NULL;
@@ -39,6 +41,34 @@ static rg_status read_whole(rg_text *out, const char *path)
     return status;
 }
 
+/* Weights hardly shrink: what grows more than 64 times (and beyond a megabyte) was not packed to be used. */
+static rg_status unpack(rg_text *bytes, const char *path)
+{
+    enum { MOST_RATIO = 64, FREE_BYTES = 1 << 20 };
+    const size_t most = bytes->length > SIZE_MAX / MOST_RATIO ? SIZE_MAX : FREE_BYTES + MOST_RATIO * bytes->length;
+    rg_text      whole = { 0 };
+    rg_stream    stream = { 0 };
+    rg_status    status = rg_stream_open_bytes(&stream, path, bytes->data, bytes->length);
+    if (status == RG_OK) status = rg_stream_read_some(&whole, &stream, most);
+    if (status == RG_OK && whole.length == most)
+        status = rg_fail(RG_ELIMIT, "%s grows from %zu bytes to more than %zu", path, bytes->length, most);
+    rg_stream_close(&stream);
+    rg_text_free(status == RG_OK ? bytes : &whole);
+    if (status == RG_OK) *bytes = whole;
+    return status;
+}
+
+static bool is_packed(const rg_text *bytes)
+{
+    return bytes->length > 4 && (memcmp(bytes->data, "\x1F\x8B", 2) == 0 || memcmp(bytes->data, "\x28\xB5\x2F\xFD", 4) == 0);
+}
+
+static rg_status read_whole(rg_text *out, const char *path)
+{
+    RG_TRY(read_bytes(out, path));
+    return is_packed(out) ? unpack(out, path) : RG_OK;
+}
+
 rg_status rg_foreign_file(bool *out_there, rg_text *out, const rg_foreign *f, const char *name)
 {
     struct stat about;
@@ -50,15 +80,14 @@ rg_status rg_foreign_file(bool *out_there, rg_text *out, const rg_foreign *f, co
     return status;
 }
 
-rg_status rg_foreign_find(char **out, const rg_foreign *f, const char *ending)
+static rg_status find_file(char **out, const char *path, const char *pattern)
 {
-    DIR *folder = opendir(f->folder);
+    DIR *folder = opendir(path);
     *out = NULL;
-    if (!folder) return rg_fail(RG_EIO, "%s: cannot be listed", f->folder);
+    if (!folder) return rg_fail(RG_EIO, "%s: cannot be listed", path);
     rg_status status = RG_OK;
     for (struct dirent *e; status == RG_OK && (e = readdir(folder));) {
-        const size_t n = strlen(e->d_name), k = strlen(ending);
-        if (n < k || strcmp(e->d_name + n - k, ending) != 0 || (*out && strcmp(*out, e->d_name) < 0)) continue;
+        if (!rg_name_matches(pattern, e->d_name) || (*out && strcmp(*out, e->d_name) < 0)) continue;
         rg_free(*out);
         if (!(*out = rg_strdup(e->d_name))) status = RG_ENOMEM;
     }
@@ -66,24 +95,30 @@ rg_status rg_foreign_find(char **out, const rg_foreign *f, const char *ending)
     return status;
 }
 
+rg_status rg_foreign_find(char **out, const rg_foreign *f, const char *const *patterns)
+{
+    *out = NULL;
+    for (; *patterns && !*out; patterns++) RG_TRY(find_file(out, f->folder, *patterns));
+    return RG_OK;
+}
+
 /* The model in a folder: the first of these that is there. */
 static rg_status find_in_folder(char **out, const char *folder)
 {
-    static const char *const names[] = { "model.safetensors", "pytorch_model.bin", "model.bin", "model.npz" };
-    struct stat about;
+    static const char *const names[] = { "model.safetensors", "pytorch_model.bin", "model.bin",    "model.npz",
+                                         "model*.bin",        "model*.npz",        "model*.bin.gz", "model*.npz.gz" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char *path = rg_format("%s/%s", folder, names[i]);
-        if (!path) return RG_ENOMEM;
-        if (stat(path, &about) == 0) {
-            *out = path;
-            return RG_OK;
-        }
-        rg_free(path);
+        char *name;
+        RG_TRY(find_file(&name, folder, names[i]));
+        if (!name) continue;
+        *out = rg_format("%s/%s", folder, name);
+        rg_free(name);
+        return *out ? RG_OK : RG_ENOMEM;
     }
-    return rg_fail(
-        RG_EIO,
-        "%s: a folder with none of model.safetensors, pytorch_model.bin, model.bin and model.npz; name the file itself",
-        folder);
+    return rg_fail(RG_EIO,
+                   "%s: a folder with none of model.safetensors, pytorch_model.bin, model*.bin, model*.npz, and none of "
+                   "these as .gz; name the file itself",
+                   folder);
 }
 
 static rg_status locate(char **out_file, char **out_folder, const char *path)

@@ -70,7 +70,6 @@ static rg_status add_npy(rg_arrays *out, const char *name, const unsigned char *
 
 rg_status rg_read_npz(rg_arrays *out, const char *file, rg_members *members)
 {
-    static const char settings[] = "special:model.yml";
     for (size_t i = 0; i < rg_members_count(members); i++) {
         char                 name[RG_ARRAYS_NAME];
         rg_status            status;
@@ -85,11 +84,8 @@ rg_status rg_read_npz(rg_arrays *out, const char *file, rg_members *members)
                                                        : rg_fail(RG_EFORMAT, "a name that is not UTF-8");
         if (status != RG_OK) return rg_fail_in(status, "%s: ", file);
     }
-    rg_array *yaml = rg_arrays_find(out, settings);
-    if (yaml && rg_dtype_bytes(yaml->dtype) == 1) {
-        yaml->used = true;
-        RG_TRY(rg_text_add(&out->settings, yaml->bytes, strnlen((const char *)yaml->bytes, yaml->count)));
-    }
-    out->format = yaml ? "Marian npz" : "NumPy npz";
+    bool marian;
+    RG_TRY(rg_arrays_settings(&marian, out));
+    out->format = marian ? "Marian npz" : "NumPy npz";
     return RG_OK;
 }

@@ -29,4 +29,8 @@ typedef struct rg_shortlist_pair {
 rg_status rg_shortlist__make(rg_shortlist **out, const rg_vocab *source, const rg_vocab *target,
                              rg_shortlist_pair *pairs, size_t count, size_t first, size_t best);
 
+/* shortlist_binary.c: a file in Marian's binary form, packed or not; *out_is false: it is another one. */
+rg_status rg_shortlist__load_marian(bool *out_is, rg_shortlist **out, const rg_vocab *source, const rg_vocab *target,
+                                    const char *path);
+
 #endif

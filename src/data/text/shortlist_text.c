@@ -4,6 +4,7 @@
 
 #include "base/number.h"
 #include "data/text/shortlist.h"
+#include "regard/options.h"
 
 static const char none[] = "NULL"; /* the empty word of aligners; here: any source */
 
@@ -70,7 +71,10 @@ rg_status rg_shortlist_load(rg_shortlist **out, const rg_vocab *source, const rg
     pairs     p = { 0 };
     rg_line   line;
     bool      more = true;
+    bool      binary;
     *out = NULL;
+    RG_TRY(rg_shortlist__load_marian(&binary, out, source, target, path));
+    if (binary) return RG_OK;
     rg_status status = rg_lines_open(&lines, path, NULL);
     while (status == RG_OK && (status = rg_lines_next(&more, &line, lines)) == RG_OK && more) {
         char *text = rg_strdup(line.text);
@@ -100,11 +104,21 @@ static rg_status write_pair(rg_file *file, const char *target, const char *sourc
     return status;
 }
 
+static rg_status save_binary(const rg_shortlist *s, const rg_vocab *source, const char *path)
+{
+    rg_text   bytes = { 0 };
+    rg_status status = rg_shortlist_to_marian(&bytes, s, source);
+    if (status == RG_OK) status = rg_file_replace(path, bytes.data, bytes.length);
+    rg_text_free(&bytes);
+    return status;
+}
+
 rg_status rg_shortlist_save(const rg_shortlist *s, const rg_vocab *source, const rg_vocab *target, const char *path)
 {
     rg_file *file;
     if (rg_vocab_size(source) != s->source || rg_vocab_size(target) != s->target)
         return rg_fail(RG_EMATCH, "the shortlist is of other vocabularies");
+    if (rg_name_matches("*.bin", path)) return save_binary(s, source, path);
     RG_TRY(rg_file_replace_begin(&file, path));
     rg_status status = RG_OK;
     for (size_t i = 0; status == RG_OK && i < s->frequents; i++)
