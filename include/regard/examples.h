@@ -60,6 +60,15 @@ typedef rg_status rg_change_picture(rg_text *out, size_t *out_height, size_t *ou
                                     const rg_base_picture *base, uint64_t epoch, uint64_t line, bool training,
                                     void *context);
 
+/* Rows of a file that is neither text nor a picture (sound.h): appends floats to out, `width` to a row, at least one
+ * row. Fails with what is wrong, without the file's name. */
+typedef rg_status rg_decode_rows(rg_text *out, size_t width, const rg_cell *cell, void *context);
+
+/* Rows of numbers of a batch changed on the way into it: `count` rows of `width` numbers, appended to *out, any number
+ * of rows. What comes out follows from the rows, their line and the epoch. Stores to validate on are not changed. */
+typedef rg_status rg_change_rows(rg_text *out, const float *rows, size_t count, size_t width, uint64_t epoch,
+                                 uint64_t line, void *context);
+
 /* What a field is before data are read. Vocabularies, names and strings are borrowed and must outlive the store. */
 typedef struct rg_field_spec {
     const char     *name; /* of the column: "text", "label"                                                               */
@@ -82,9 +91,11 @@ typedef struct rg_field_spec {
     struct rg_open_words *extra; /* IDS: words that the vocabulary does not know get ids beyond it (copies.h); NULL: <unk>       */
     rg_decode_picture *decode;  /* PIXELS from picture files; NULL: the cells are raw pixels (idx)                        */
     const rg_kept_rows *kept;   /* PIXELS: instead of decode; NULL: records hold the pixels                               */
-    void              *context; /* of decode, kept */
+    rg_decode_rows    *rows;    /* NUMBERS, a sequence: rows of files; NULL: the cells are text                          */
+    void              *context; /* of decode, kept, rows */
+    rg_change_rows    *change_rows; /* NUMBERS: fresh rows in every epoch; NULL: as they are                             */
     rg_change_picture *change;  /* PIXELS: fresh pictures in every epoch; NULL: as they are                               */
-    void              *changing; /* its context */
+    void              *changing; /* context of change, change_rows */
     bool               still;   /* of a store to validate on: change is told so */
 } rg_field_spec;
 

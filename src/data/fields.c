@@ -190,8 +190,13 @@ static rg_status unpack_floats(rg_column *out, const int32_t *words, size_t coun
 
 static rg_status unpack_numbers(rg_column *out, const rg_field_spec *spec, const int32_t *words, size_t count)
 {
-    (void)spec;
-    return unpack_floats(out, words, count);
+    if (!spec->change_rows || spec->still || !count) return unpack_floats(out, words, count);
+    rg_text_clear(&out->changed);
+    RG_TRY(spec->change_rows(&out->changed, (const float *)(const void *)words, count / spec->width, spec->width,
+                             out->epoch, out->line, spec->changing));
+    if (!out->changed.length || out->changed.length % (spec->width * sizeof(float)))
+        return rg_fail(RG_ESHAPE, "changed rows of %zu bytes for %zu numbers each", out->changed.length, spec->width);
+    return unpack_floats(out, (const int32_t *)(const void *)out->changed.data, out->changed.length / sizeof(float));
 }
 
 static rg_status unpack_counts(rg_column *out, const rg_field_spec *spec, const int32_t *words, size_t count)
@@ -387,6 +392,7 @@ static rg_status pack_numbers(rg_examples *c, size_t field, const rg_cell *cell)
     rg_text             *out = &c->packed[field];
     const char          *row;
     size_t               bytes;
+    if (spec->rows) return cell->count ? spec->rows(out, spec->width, cell, spec->context) : RG_OK;
     if (cell->height) {
         for (size_t i = 0; i < cell->count && cell->count == spec->width; i++)
             RG_TRY(add_float(out, (float)(unsigned char)cell->bytes[i] / 255));

@@ -241,10 +241,12 @@ static rg_status load_window(rg_examples *c)
 
 /* -------------------------------------------------------------------------------------------------------- batches */
 
-/* Rows of the example that was unpacked last; a changed picture may have another size than its record. */
+/* Rows of the example that was unpacked last; a changed picture or sequence may have another size than its record. */
 static size_t rows_of(const rg_column *column, const rg_field_spec *spec, const int32_t *words, size_t count)
 {
     const int32_t *size = column->size.data + column->size.count;
+    if (spec->change_rows && spec->kind == RG_FIELD_NUMBERS)
+        return column->value_count / spec->width - (size_t)column->start.data[column->start.count - 1];
     return spec->change && spec->kind == RG_FIELD_PIXELS ? (size_t)size[-2] * (size_t)size[-1]
                                                          : rg_kinds[spec->kind].rows(spec, words, count);
 }
