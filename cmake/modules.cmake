@@ -7,7 +7,7 @@
 set_property(GLOBAL PROPERTY regard_module_libs)
 
 function(regard_module name folder deps)
-    file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.c)
+    file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.c ${folder}/*.cc)
     list(FILTER sources EXCLUDE REGEX "/module\\.c$") # the library's side
     if(NOT sources OR NOT deps)
         message(STATUS "module ${name}: not built")

@@ -64,8 +64,9 @@ static void is_ready(void *context, const char *address)
 
 static void *serve(void *context)
 {
-    life *l = context;
-    l->status = rg_serve__model(&l->config, l->translator->model, l->stop[0], is_ready, l);
+    life                    *l = context;
+    const rg_serve_direction only = { .model = l->translator->model };
+    l->status = rg_serve__models(&l->config, &only, 1, l->stop[0], is_ready, l);
     return NULL;
 }
 
@@ -303,14 +304,15 @@ static void a_port_that_is_taken_is_named(void **state)
     rg_translator *t = make_translator();
     (void)state;
     begin(&l, t);
-    rg_serve_config second = l.config;
+    const rg_serve_direction only = { .model = t->model };
+    rg_serve_config          second = l.config;
     second.port = l.port;
-    assert_int_equal(rg_serve__model(&second, t->model, l.stop[0], NULL, NULL), RG_EIO);
+    assert_int_equal(rg_serve__models(&second, &only, 1, l.stop[0], NULL, NULL), RG_EIO);
     assert_non_null(strstr(rg_message(), "127.0.0.1 port"));
     second.host = "no such host";
-    assert_int_equal(rg_serve__model(&second, t->model, l.stop[0], NULL, NULL), RG_EIO);
+    assert_int_equal(rg_serve__models(&second, &only, 1, l.stop[0], NULL, NULL), RG_EIO);
     second.beam = 0;
-    assert_int_equal(rg_serve__model(&second, t->model, l.stop[0], NULL, NULL), RG_EINVAL);
+    assert_int_equal(rg_serve__models(&second, &only, 1, l.stop[0], NULL, NULL), RG_EINVAL);
     end(&l);
     rg_translator_free(t);
 }

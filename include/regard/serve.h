@@ -25,11 +25,21 @@ typedef struct rg_serve_config {
     size_t      per_minute;  /* requests of one address, 429 beyond; 0: any number                             */
     double      header_seconds, body_seconds, drain_seconds; /* absolute, not between reads                     */
     double      request_seconds; /* for waiting and translating together; beyond, 503                          */
+    rg_weights  weights;     /* of models that are loaded from files                                           */
+    size_t      resident;    /* models in memory at most; beyond, the one that was used least lately makes place */
+    const char *pivot;       /* language through which directions without a model go, if it leads there; "": en; "none" */
 } rg_serve_config;
 #define RG_SERVE_CONFIG_DEFAULT                                                                                             \
     { .host = "127.0.0.1", .port = 8080, .threads = 1, .beam = 4, .normalize = 1, .queue = 65536, \
       .char_limit = 5000, .per_address = 256, .header_seconds = 10, .body_seconds = 30, .drain_seconds = 10, \
-      .request_seconds = 30 }
+      .request_seconds = 30, .weights = RG_WEIGHT_STORED, .resident = 8 }
+
+/* One model of several. */
+typedef struct rg_serve_direction {
+    const char *path;            /* its file; read when it is asked for, where not all fit into memory    */
+    rg_model   *model;           /* or a model that is loaded; borrowed, and in memory all the time       */
+    const char *source, *target; /* its languages; NULL or "": what the file says, which several must say */
+} rg_serve_direction;
 
 /* Serve until `stop` (a pipe, a signalfd) can be read; then take no more connections, answer what was asked, and
  * return. `ready` is called once with the address. The translator is borrowed. RG_EIO when the module is not
@@ -40,6 +50,12 @@ rg_status rg_serve_run(const rg_serve_config *config, rg_translator *translator,
 /* The same with any model. RG_EMATCH: its task reads no texts. */
 rg_status rg_serve_model(const rg_serve_config *config, rg_model *model, int stop,
                          void (*ready)(void *context, const char *address), void *context);
+
+/* The same with several that translate. No two in the same direction; where there is no model from one language to
+ * another, two that lead there by way of a third are asked one after the other. All but the number `resident` are
+ * loaded when they are asked for. */
+rg_status rg_serve_models(const rg_serve_config *config, const rg_serve_direction *models, size_t count, int stop,
+                          void (*ready)(void *context, const char *address), void *context);
 
 RG_API_END
 #endif

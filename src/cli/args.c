@@ -37,6 +37,8 @@ typedef struct look {
     size_t          count;
     bool            lenient; /* unknown flags are skipped: their rows may come later */
     rg_call        *call;
+    const rg_option *lists[32]; /* that were given in this reading */
+    size_t           listed;
 } look;
 
 static rg_status add_word(rg_call *call, const char *word)
@@ -77,6 +79,24 @@ static size_t take(const rg_option *row, int left, const char *const *words)
     return left && !is_flag(words[0]) ? 1 : 0;
 }
 
+/* A list that is given again goes on: -m A -m B is -m A B. What it was by default or in a file is replaced. */
+static rg_status set_words(look *l, const rg_option *row, void *values, size_t count, const char *const *words)
+{
+    bool again = false;
+    for (size_t i = 0; i < l->listed; i++) again |= l->lists[i] == row;
+    if (row->kind == RG_OPTION_LIST && !again && l->listed < sizeof l->lists / sizeof *l->lists)
+        l->lists[l->listed++] = row;
+    if (!again) return rg_option_set(row, values, count, words);
+    const rg_list *old = (const rg_list *)(const void *)((const char *)values + row->offset);
+    const char   **all = rg_alloc_array(old->count + count, sizeof *all);
+    if (!all) return RG_ENOMEM;
+    for (size_t i = 0; i < old->count; i++) all[i] = old->items[i];
+    for (size_t i = 0; i < count; i++) all[old->count + i] = words[i];
+    const rg_status status = rg_option_set(row, values, old->count + count, all);
+    rg_free(all);
+    return status;
+}
+
 /* Read the flag at words[0]; *used is how many words it took. */
 static rg_status read_flag(look *l, int left, const char *const *words, size_t *used)
 {
@@ -105,11 +125,11 @@ static rg_status read_flag(look *l, int left, const char *const *words, size_t *
         static const char *const no[] = {"false"};
         return value ? rg_fail(RG_EINVAL, "--%s takes no value", name) : rg_option_set(row, values, 1, no);
     }
-    if (value) return rg_option_set(row, values, 1, &value);
+    if (value) return set_words(l, row, values, 1, &value);
     size_t count = take(row, left - 1, words + 1);
     *used += count;
     if (count == 0 && row->kind != RG_OPTION_BOOL) return rg_fail(RG_EINVAL, "--%s needs a value", row->name);
-    return rg_option_set(row, values, count, words + 1);
+    return set_words(l, row, values, count, words + 1);
 }
 
 static rg_status read_words(look *l, int argc, const char *const *argv)

@@ -8,19 +8,26 @@
 
 #include "cli/command.h"
 #include "cli/choose_shortlist.h"
+#include "cli/directions.h"
 #include "cli/weights.h"
 #include "regard/serve.h"
 
 typedef struct {
-    char   *model, *host, *api_key, *source, *target;
-    int64_t port, beam, threads, queue, char_limit, per_address, per_minute;
+    rg_list models;
+    char   *host, *api_key, *source, *target, *pivot;
+    int64_t port, beam, threads, queue, char_limit, per_address, per_minute, resident;
     double  normalize, header_seconds, body_seconds, drain_seconds, request_seconds;
     rg_weights_choice keep;
     rg_list shortlist;
 } settings;
 
 static const rg_option options[] = {
-    { RG_OPTION_STRING, "model", offsetof(settings, model), "", "model file", 'm', NULL },
+    { RG_OPTION_LIST, "model", offsetof(settings, models), "",
+      "model files, and folders of them; SOURCE:TARGET=FILE where a file does not name its languages", 'm', NULL },
+    { RG_OPTION_INT, "resident", offsetof(settings, resident), "8",
+      "models in memory at most; others are loaded when they are asked for", 0, "[1,10000]" },
+    { RG_OPTION_STRING, "pivot", offsetof(settings, pivot), "en",
+      "language to go through, if it leads there, where there is no model; none: never", 0, NULL },
     { RG_OPTION_STRING, "host", offsetof(settings, host), "127.0.0.1",
       "address to listen on; 0.0.0.0 is every one of this machine", 0, NULL },
     { RG_OPTION_INT, "port", offsetof(settings, port), "8080", "port; 0: any free one", 'p', "[0,65535]" },
@@ -74,18 +81,13 @@ static rg_status catch_signals(int *out)
     return RG_OK;
 }
 
-static rg_status run(rg_call *call)
+static rg_serve_config config_of(const settings *s)
 {
-    const settings     *s = call->options;
-    rg_serve_config     c = RG_SERVE_CONFIG_DEFAULT;
-    rg_model           *model = NULL;
-    int                 stop = -1;
-    const long          cores = sysconf(_SC_NPROCESSORS_ONLN);
-    const char         *key = getenv("REGARD_API_KEY");
-    if (!*s->model) return rg_fail(RG_EINVAL, "which model? -m MODEL.safetensors");
+    rg_serve_config c = RG_SERVE_CONFIG_DEFAULT;
+    const long      cores = sysconf(_SC_NPROCESSORS_ONLN);
     c.host = s->host;
     c.port = (int)s->port;
-    c.api_key = *s->api_key ? s->api_key : key;
+    c.api_key = *s->api_key ? s->api_key : getenv("REGARD_API_KEY");
     c.source = s->source;
     c.target = s->target;
     c.threads = s->threads ? (int)s->threads : cores > 0 ? (int)cores : 1;
@@ -99,16 +101,54 @@ static rg_status run(rg_call *call)
     c.body_seconds = s->body_seconds;
     c.drain_seconds = s->drain_seconds;
     c.request_seconds = s->request_seconds;
-    rg_status status = catch_signals(&stop);
-    if (status == RG_OK) status = rg_model_load_as(&model, s->model, NULL, rg_weights_chosen(&s->keep));
+    c.weights = rg_weights_chosen(&s->keep);
+    c.resident = (size_t)s->resident;
+    c.pivot = s->pivot;
+    return c;
+}
+
+/* One model, of any kind. */
+static rg_status serve_one(const settings *s, const rg_serve_config *c, const rg_serve_direction *only, int stop)
+{
+    rg_model       *model = NULL;
+    rg_serve_config named = *c;
+    rg_status       status = rg_model_load_as(&model, only->path, NULL, c->weights);
     if (status == RG_OK && model->system->task->translates) status = rg_translator_slim(model->assets);
     if (status == RG_OK && s->shortlist.count)
         status = model->system->task->translates
                      ? rg_shortlist_use(model->assets, &s->shortlist)
-                     : rg_fail(RG_EINVAL, "--shortlist is for models that translate; %s does not", s->model);
-    if (status == RG_OK) status = rg_serve_model(&c, model, stop, say_address, NULL);
-    if (status == RG_EMATCH && !rg_message_names(s->model)) rg_fail_in(status, "%s: ", s->model);
+                     : rg_fail(RG_EINVAL, "--shortlist is for models that translate; %s does not", only->path);
+    if (only->source) named.source = only->source;
+    if (only->target) named.target = only->target;
+    if (status == RG_OK) status = rg_serve_model(&named, model, stop, say_address, NULL);
+    if (status == RG_EMATCH && !rg_message_names(only->path)) rg_fail_in(status, "%s: ", only->path);
     rg_model_free(model);
+    return status;
+}
+
+static rg_status serve_several(const settings *s, const rg_serve_config *c, const rg_directions *found, int stop)
+{
+    if (*s->source || *s->target)
+        return rg_fail(RG_EINVAL,
+                       "--source-lang and --target-lang are for one model; there are %zu: -m SOURCE:TARGET=FILE",
+                       found->count);
+    if (s->shortlist.count)
+        return rg_fail(RG_EINVAL, "--shortlist is for one model; there are %zu (models keep theirs: `regard shortlist`)",
+                       found->count);
+    return rg_serve_models(c, found->direction, found->count, stop, say_address, NULL);
+}
+
+static rg_status run(rg_call *call)
+{
+    const settings       *s = call->options;
+    const rg_serve_config c = config_of(s);
+    rg_directions         found = { 0 };
+    int                   stop = -1;
+    rg_status             status = rg_directions_find(&found, &s->models);
+    if (status == RG_OK) status = catch_signals(&stop);
+    if (status == RG_OK)
+        status = found.count == 1 ? serve_one(s, &c, &found.direction[0], stop) : serve_several(s, &c, &found, stop);
+    rg_directions_free(&found);
     if (stop >= 0) close(stop);
     return status;
 }
@@ -121,7 +161,8 @@ const rg_command rg_command_serve = {
         "address in a browser to type and see translation and attention. POST /translate and /detect, GET /languages, "
         "/health and /metrics are LibreTranslate's; POST /v1/attention gives the record of a line. Models that do not "
         "translate "
-        "answer POST /v1/predict, classifiers also /classify (docs/serve.md).",
+        "answer POST /v1/predict, classifiers also /classify. Several models (-m DIR, -m A B) are served together by "
+        "the languages they name; where there is no model from one to the other, two are asked (docs/serve.md).",
     .options = options,
     .size = sizeof(settings),
     .run = run,

@@ -1,11 +1,16 @@
-/* detect.c - which of the two served languages a text is in.
+/* detect.c - which of the served languages a text is in.
  *
- * Two witnesses: small words that only one language has, and which vocabulary cuts the text into fewer and known
- * pieces. Each gives a difference; the logistic function of the sum is the likelihood of the source language. */
+ * Of a server with one direction there are two, and two witnesses: small words that only one language has, and which
+ * vocabulary cuts the text into fewer and known pieces. Each gives a difference; the logistic function of the sum is
+ * the likelihood of the source language.
+ *
+ * Where there are more languages, the Compact Language Detector 2 says which of them it is (cld2.h). */
 #include "serve/serve.h"
 
 #include <math.h>
 #include <string.h>
+
+#include "serve/cld2.h"
 
 static const struct {
     const char *code, *words; /* between blanks, lower case */
@@ -52,9 +57,9 @@ static rg_status cost(double *out, const rg_vocab *vocab, const char *text)
     return status;
 }
 
-rg_status rg_serve__source_likelihood(double *out, const rg_server *s, const char *text)
+static rg_status source_likelihood(double *out, const rg_server *s, const char *text)
 {
-    const rg_translator *t = s->translator;
+    const rg_translator *t = s->models.model[0].translator;
     double               source, target, words;
     rg_text              lower = { 0 };
     rg_status            status = rg_text_lower(&lower, text, strlen(text));
@@ -67,4 +72,59 @@ rg_status rg_serve__source_likelihood(double *out, const rg_server *s, const cha
     }
     rg_text_free(&lower);
     return status;
+}
+
+static rg_status guess_of_two(rg_guess *out, size_t *out_count, const rg_server *s, const char *text)
+{
+    const rg_serve_config *c = s->config;
+    const bool             alike = strcmp(c->source, c->target) == 0; /* one to itself, or neither is known */
+    double                 p;
+    RG_TRY(source_likelihood(&p, s, text));
+    out[p < 0.5] = (rg_guess){ c->source, p };
+    out[p >= 0.5] = (rg_guess){ c->target, 1 - p };
+    if (alike) out[0] = (rg_guess){ c->source, 1 };
+    *out_count = alike ? 1 : 2;
+    return RG_OK;
+}
+
+/* The detector has codes of its own for a few; the part behind - is a country or a script. */
+static bool same_language(const char *served, const char *found)
+{
+    static const char *const alias[][2] = { { "iw", "he" }, { "no", "nb" }, { "jw", "jv" }, { "in", "id" }, { "mo", "ro" } };
+    for (size_t i = 0; i < sizeof alias / sizeof *alias; i++)
+        if (strcmp(found, alias[i][0]) == 0 && same_language(served, alias[i][1])) return true;
+    const size_t n = strcspn(found, "-");
+    return strncmp(served, found, n) == 0 && (!served[n] || served[n] == '-');
+}
+
+/* What it finds that is not served is as if it were unknown. */
+static rg_status guess_of_many(rg_guess *out, size_t *out_count, const rg_server *s, const char *text, bool html)
+{
+    const char *code[RG_CLD2_MOST];
+    int         percent[RG_CLD2_MOST];
+    rg_text     hint = { 0 };
+    rg_status   status = RG_OK;
+    *out_count = 0;
+    if (!rg_cld2_there())
+        return rg_fail(RG_EMATCH, "this server cannot tell languages apart (it was built without libcld2): name the "
+                                  "source language");
+    for (size_t i = 0; status == RG_OK && i < s->models.languages; i++)
+        status = rg_text_print(&hint, "%s%s", i ? "," : "", s->models.language[i]);
+    const size_t found =
+        status == RG_OK ? rg_cld2(code, percent, text, strlen(text), html, rg_text_c(&hint)) : 0;
+    rg_text_free(&hint);
+    for (size_t k = 0; k < found; k++)
+        for (size_t i = 0; i < s->models.languages && *out_count < RG_SERVE_GUESSES; i++)
+            if (same_language(s->models.language[i], code[k])) {
+                out[(*out_count)++] = (rg_guess){ s->models.language[i], percent[k] / 100.0 };
+                break;
+            }
+    return status;
+}
+
+rg_status rg_serve__guess(rg_guess out[RG_SERVE_GUESSES], size_t *out_count, const rg_server *s, const char *text,
+                          bool html)
+{
+    return s->models.languages > 2 || s->models.count > 1 ? guess_of_many(out, out_count, s, text, html)
+                                                          : guess_of_two(out, out_count, s, text);
 }

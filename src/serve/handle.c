@@ -1,4 +1,4 @@
-/* handle.c - one request: what is refused before its body is read, the body, the route, the answer. */
+/* handle.c - one request: what is refused before its body is read, the body, the answer. */
 #include "serve/serve.h"
 
 #include <stdlib.h>
@@ -80,73 +80,6 @@ static enum MHD_Result send_answer(rg_request *r)
     return result;
 }
 
-/* -------------------------------------------------------------------------------------------------------- routes */
-
-static bool answer_page(rg_request *r)
-{
-    if (!(r->reply.text = rg_alloc(r->server->page_bytes + 1))) {
-        rg_serve__error(&r->reply, 503, "No memory");
-        return false;
-    }
-    memcpy(r->reply.text, r->server->page, r->server->page_bytes);
-    r->reply.bytes = r->server->page_bytes;
-    r->reply.type = "text/html; charset=utf-8";
-    r->reply.code = 200;
-    return false;
-}
-
-static bool answer_health(rg_request *r)
-{
-    return rg_serve__answer(&r->reply, 200, json_pack("{s:s}", "status", "ok")), false;
-}
-static bool answer_file(rg_request *r)
-{
-    return rg_serve__error(&r->reply, 403, "Files translation are disabled on this server."), false;
-}
-static bool answer_suggest(rg_request *r)
-{
-    return rg_serve__error(&r->reply, 403, "Suggestions are disabled on this server."), false;
-}
-static bool answer_translate(rg_request *r) { return rg_serve__translate(r, false); }
-static bool answer_attention(rg_request *r) { return rg_serve__translate(r, true); }
-
-static const struct {
-    const char *path;
-    bool        post;
-    bool (*answer)(rg_request *r); /* true: it is in the queue */
-    bool translators;              /* there for models that translate only */
-} routes[] = {
-    { "/", false, answer_page, false },
-    { "/translate", true, answer_translate, true },
-    { "/detect", true, rg_serve__detect, true },
-    { "/v1/predict", true, rg_serve__predict, false },
-    { "/classify", true, rg_serve__classify, false },
-    { "/v1/attention", true, answer_attention, true },
-    { "/translate_file", true, answer_file, true }, /* no path from a request to a file */
-    { "/suggest", true, answer_suggest, true },
-    { "/languages", false, rg_serve__languages, true },
-    { "/frontend/settings", false, rg_serve__settings, true },
-    { "/health", false, answer_health, false },
-    { "/metrics", false, rg_serve__metrics, false },
-};
-
-static bool route(rg_request *r, const char *url, const char *method)
-{
-    const bool get = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0, post = strcmp(method, "POST") == 0;
-    for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
-        if (strcmp(url, routes[i].path) != 0 || (routes[i].translators && !r->server->translator)) continue;
-        if (routes[i].post ? post : get) return routes[i].answer(r);
-        r->allow = routes[i].post ? "OPTIONS, POST" : "GET, HEAD, OPTIONS";
-        if (strcmp(method, "OPTIONS") == 0) { /* a browser asks before it asks */
-            r->reply.type = "text/plain; charset=utf-8";
-            r->reply.code = 200;
-        } else rg_serve__error(&r->reply, 405, "The method is not allowed for the requested URL.");
-        return false;
-    }
-    rg_serve__error(&r->reply, 404, "Not Found");
-    return false;
-}
-
 /* ------------------------------------------------------------------------------------------- before the body */
 
 typedef struct {
@@ -220,15 +153,19 @@ enum MHD_Result rg_serve__handle(void *context, struct MHD_Connection *connectio
     }
     if (!r->reply.code && !r->dispatched) {
         r->dispatched = true;
-        if (route(r, url, method)) return MHD_YES; /* in the queue: not ours until it is resumed and we are called again */
+        if (rg_serve__route(r, url, method)) return MHD_YES; /* in the queue: not ours until it is resumed and we are called again */
     }
     return send_answer(r);
 }
 
 void rg_serve__free(rg_request *r)
 {
-    for (size_t i = 0; i < r->count; i++) rg_segments_free(&r->texts[i]);
+    for (size_t i = 0; i < r->count; i++) {
+        rg_segments_free(&r->texts[i]);
+        if (r->input) rg_free(r->input[i].text);
+    }
     rg_free(r->texts);
+    rg_free(r->input);
     rg_free(r->line);
     rg_serve__drop_asking(r);
     rg_text_free(&r->body);

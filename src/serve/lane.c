@@ -40,20 +40,26 @@ static rg_status search(const rg_translated **out, rg_lane *l, size_t from, size
 {
     const rg_session_config c = config_of(l, from, n);
     const char             *lines[RG_SERVE_RUN];
+    rg_session             *session;
+    RG_TRY(rg_models_session(&session, l, l->owner[from]->holds));
     for (size_t i = 0; i < n; i++) lines[i] = l->part[from + i]->text;
-    return rg_session_run(out, l->session, &c, lines, n, from, NULL);
+    return rg_session_run(out, session, &c, lines, n, from, NULL);
 }
 
-/* One line has its result, or a status that says why not. The last line of a request makes its answer. */
+/* One line has its result, or a status that says why not. The last line of a request makes its answer, or is the end
+ * of a leg. */
 static void deliver(rg_request *r, rg_part *line, const rg_translated *result, rg_status status)
 {
     rg_reply reply = { 0 };
     if (status == RG_OK && !result->stopped)
-        status = rg_segments_translated(line, r->server->translator, result, r->html);
+        status = rg_segments_translated(line, r->holds->translator, result, r->html);
     if (status != RG_OK)
         rg_serve__error(&reply, status == RG_ENOMEM ? 503 : 500, "Cannot translate text: %s", rg_message());
     else if (result->stopped) return; /* the clock answers */
-    else if (++r->finished == r->lines) rg_serve__translated(&reply, r, result);
+    else if (++r->finished == r->lines) {
+        if (r->at + 1 < r->legs) r->advance = true;
+        else rg_serve__translated(&reply, r, result);
+    }
     if (reply.code) rg_queue_answer(r, &reply);
 }
 
@@ -79,9 +85,11 @@ static void *work(void *context)
     rg_server *s = l->server;
     while (rg_queue_take(l)) {
         const double began = rg_now();
-        if (s->translator) translate(l, 0, l->count);
+        if (s->translates) translate(l, 0, l->count);
         else rg_serve__predicted(l);
-        for (size_t i = 0; i < l->holders; i++) rg_queue_drop(l->holder[i]);
+        for (size_t i = 0; i < l->holders; i++)
+            if (l->holder[i]->advance) rg_serve__advance(l->holder[i]);
+            else rg_queue_drop(l->holder[i]);
         l->last_lines = l->count;
         l->last_seconds = rg_now() - began;
         const double speed = (double)l->subwords / (l->last_seconds + 1e-6);
@@ -93,10 +101,9 @@ static void *work(void *context)
     return NULL;
 }
 
-rg_status rg_lane_start(rg_lane *l, int threads)
+rg_status rg_lane_start(rg_lane *l)
 {
     pthread_condattr_t clock;
-    if (l->server->translator) RG_TRY(rg_session_new(&l->session, &l->server->translator, 1, threads));
     pthread_condattr_init(&clock);
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
     pthread_cond_init(&l->wake, &clock);
@@ -104,8 +111,6 @@ rg_status rg_lane_start(rg_lane *l, int threads)
     l->started = pthread_create(&l->thread, NULL, work, l) == 0;
     if (l->started) return RG_OK;
     pthread_cond_destroy(&l->wake);
-    rg_session_free(l->session);
-    l->session = NULL;
     return rg_fail(RG_EIO, "cannot start a translating thread");
 }
 
@@ -114,6 +119,5 @@ void rg_lane_join(rg_lane *l)
     if (!l->started) return;
     pthread_join(l->thread, NULL);
     pthread_cond_destroy(&l->wake);
-    rg_session_free(l->session);
     l->started = false;
 }

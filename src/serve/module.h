@@ -6,10 +6,10 @@
 
 RG_API_BEGIN
 
-/* rg_serve_model() of the module. */
-typedef rg_status rg_serve_runner(const rg_serve_config *config, rg_model *model, int stop,
-                                  void (*ready)(void *context, const char *address), void *context);
-rg_serve_runner rg_serve__model;
+/* rg_serve_models() of the module. */
+typedef rg_status rg_serve_runner(const rg_serve_config *config, const rg_serve_direction *models, size_t count,
+                                  int stop, void (*ready)(void *context, const char *address), void *context);
+rg_serve_runner rg_serve__models;
 
 RG_API_END
 #endif

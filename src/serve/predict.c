@@ -15,8 +15,9 @@
 
 void rg_serve__drop_asking(rg_request *r)
 {
+    if (!r->asking) return;
     const rg_task *task = r->server->model->system->task;
-    if (r->asking && task->asking) rg_options_fini(task->asking, r->asking);
+    if (task->asking) rg_options_fini(task->asking, r->asking);
     rg_free(r->asking);
     r->asking = NULL;
 }
@@ -68,7 +69,7 @@ static bool add_text(rg_request *r, const char *text)
     s->count = s->room = s->lines = 1;
     s->part->line = true;
     s->part->subwords = words_in(text);
-    r->line[r->lines++] = s->part;
+    r->line[r->ready++] = s->part;
     return true;
 }
 
@@ -111,7 +112,7 @@ static bool read_texts(rg_request *r, const json_t *q)
 bool rg_serve__predict(rg_request *r)
 {
     bool queued = false;
-    if (r->server->translator) return rg_serve__error(&r->reply, 404, "This model translates: POST /translate"), false;
+    if (r->server->translates) return rg_serve__error(&r->reply, 404, "This model translates: POST /translate"), false;
     json_t *fields = rg_serve__fields(r);
     if (!fields) return false;
     if (rg_serve__allowed(r, fields) && read_options(r, fields) && read_texts(r, json_object_get(fields, "q")) &&
@@ -125,6 +126,7 @@ bool rg_serve__predict(rg_request *r)
 bool rg_serve__classify(rg_request *r)
 {
     size_t classes;
+    if (r->server->translates) return rg_serve__error(&r->reply, 404, "Not Found"), false;
     if (rg_sizes_get(&classes, &r->server->model->sizes, "classes")) return rg_serve__predict(r);
     return rg_serve__error(&r->reply, 404, "Not Found"), false;
 }

@@ -50,18 +50,37 @@ static void leave_flow(rg_queue *q, rg_flow *flow)
     rg_free(flow);
 }
 
-static void enter(rg_queue *q, rg_request *r, rg_flow *flow)
+/* Without an answer, from here on. */
+static void join(rg_queue *q, rg_request *r, rg_flow *flow)
 {
-    rg_lane *lane = &q->lane[r->lane];
     r->flow = flow;
     r->next = q->requests;
     if (r->next) r->next->previous = r;
     q->requests = r;
     flow->requests++;
-    flow->waiting += r->subwords;
-    if (flow->served[r->lane] < lane->clock) flow->served[r->lane] = lane->clock; /* time spent away earns nothing */
+}
+
+/* The lines of the leg that was prepared. */
+static void enter(rg_queue *q, rg_request *r)
+{
+    r->subwords = 0;
+    r->lane = RG_LANE_SHORT;
+    r->watched = r->attention;
+    for (size_t i = 0; i < r->ready; i++) {
+        if (r->line[i]->marks) r->watched = true;
+        r->subwords += r->line[i]->subwords;
+        if (r->line[i]->subwords > LONG_LINE) r->lane = RG_LANE_LONG;
+    }
+    rg_lane *lane = &q->lane[r->lane];
+    r->lines = r->ready;
+    r->taken = r->finished = 0;
+    r->urgency = rg_now() + (double)r->subwords / PATIENCE;
+    r->flow->waiting += r->subwords;
+    if (r->flow->served[r->lane] < lane->clock)
+        r->flow->served[r->lane] = lane->clock; /* time spent away earns nothing */
     q->subwords += r->subwords;
     lane->lines += r->lines;
+    pthread_cond_signal(&lane->wake);
 }
 
 /* Its answer is there: nothing of it waits any longer, and its connection goes on. Searches that still run for it
@@ -80,11 +99,13 @@ static void answer(rg_request *r, const rg_reply *reply)
     if (r->next) r->next->previous = r->previous;
     r->reply = *reply;
     r->answered = true;
+    r->parked = false;
+    if (!r->running) rg_models_let_go(r);
     atomic_store(&r->unwanted, true);
     MHD_resume_connection(r->connection);
 }
 
-static void refuse(rg_request *r, unsigned code, const char *why)
+void rg_queue_refuse(rg_request *r, unsigned code, const char *why)
 {
     rg_reply reply = { 0 };
     rg_serve__error(&reply, code, "%s", why);
@@ -109,32 +130,28 @@ static bool make_room(rg_queue *q, size_t limit, const rg_flow *flow, size_t sub
             if (!most || f->waiting > most->waiting) most = f;
         rg_request *last = most && most->waiting > flow->waiting + subwords ? youngest(q, most) : NULL;
         if (!last) return false;
-        refuse(last, 503, "Too many requests are waiting");
+        rg_queue_refuse(last, 503, "Too many requests are waiting");
     }
     return true;
 }
 
-bool rg_queue_put(rg_request *r)
+/* Into the queue with all that is ready of it, from the HTTP thread: its connection rests from here on. */
+static bool let_in(rg_request *r, bool park)
 {
     rg_queue *q = &r->server->queue;
+    size_t    subwords = 0;
     r->deadline = rg_now() + r->server->config->request_seconds;
-    r->subwords = 0;
-    r->lane = RG_LANE_SHORT;
-    r->watched = r->attention;
-    for (size_t i = 0; i < r->lines; i++) {
-        if (r->line[i]->marks) r->watched = true;
-        r->subwords += r->line[i]->subwords;
-        if (r->line[i]->subwords > LONG_LINE) r->lane = RG_LANE_LONG;
-    }
-    r->urgency = rg_now() + (double)r->subwords / PATIENCE;
+    for (size_t i = 0; i < r->ready; i++) subwords += r->line[i]->subwords;
     pthread_mutex_lock(&q->lock);
     rg_flow   *flow = q->stopping ? NULL : get_flow(q, rg_serve__address(r->connection));
-    const bool fits = flow && make_room(q, r->server->config->queue, flow, r->subwords);
+    const bool fits = flow && make_room(q, r->server->config->queue, flow, subwords);
     if (fits) {
         rg_serve__phase(r, RG_PHASE_WAITING);
         MHD_suspend_connection(r->connection);
-        enter(q, r, flow);
-        pthread_cond_signal(&q->lane[r->lane].wake);
+        join(q, r, flow);
+        r->parked = park;
+        if (park) pthread_cond_signal(&r->server->models.wake);
+        else enter(q, r);
     } else if (flow) {
         flow->requests++; /* a flow that was made for nothing goes again */
         leave_flow(q, flow);
@@ -143,12 +160,55 @@ bool rg_queue_put(rg_request *r)
     return fits;
 }
 
+bool rg_queue_put(rg_request *r) { return let_in(r, false); }
+bool rg_queue_park(rg_request *r) { return let_in(r, true); }
+
+/* ------------------------------------------------------------------------------------------------- between two legs */
+
+void rg_queue_park_again(rg_request *r)
+{
+    rg_queue *q = &r->server->queue;
+    pthread_mutex_lock(&q->lock);
+    const bool orphan = r->orphan;
+    r->running = false;
+    if (!r->answered) {
+        r->parked = true;
+        pthread_cond_signal(&r->server->models.wake);
+    }
+    pthread_mutex_unlock(&q->lock);
+    if (orphan) rg_serve__free(r);
+}
+
+void rg_queue_return(rg_request *r, rg_reply *reply)
+{
+    rg_queue *q = &r->server->queue;
+    pthread_mutex_lock(&q->lock);
+    const bool orphan = r->orphan;
+    r->running = false;
+    if (r->answered) {
+        rg_free(reply->text);
+        rg_models_let_go(r);
+    } else if (reply->code) answer(r, reply);
+    else enter(q, r);
+    pthread_mutex_unlock(&q->lock);
+    if (orphan) rg_serve__free(r);
+}
+
+rg_request *rg_queue_parked(rg_queue *q)
+{
+    rg_request *oldest = NULL;
+    for (rg_request *r = q->requests; r; r = r->next)
+        if (r->parked && (!oldest || r->began < oldest->began)) oldest = r;
+    return oldest;
+}
+
 void rg_queue_release(rg_request *r)
 {
     pthread_mutex_t *lock = &r->server->queue.lock;
     pthread_mutex_lock(lock);
     const bool running = r->running;
     r->orphan = true;
+    if (!running) rg_models_let_go(r);
     pthread_mutex_unlock(lock);
     if (!running) rg_serve__free(r);
 }
@@ -172,10 +232,10 @@ void rg_queue_tick(rg_server *s)
         next = r->next;
         if (at < n && has_left(&fd[at])) {
             atomic_fetch_add(&s->left, 1);
-            refuse(r, 499, "The client has left");
+            rg_queue_refuse(r, 499, "The client has left");
         } else if (now >= r->deadline) {
             atomic_fetch_add(&s->expired, 1);
-            refuse(r, 503, "The text was not translated in time: send less of it at once, or try again later");
+            rg_queue_refuse(r, 503, "The text was not translated in time: send less of it at once, or try again later");
         }
     }
     pthread_mutex_unlock(&q->lock);
@@ -189,14 +249,14 @@ static bool before(const rg_request *a, const rg_request *b)
     return x != y ? x < y : a->urgency < b->urgency;
 }
 
-/* Lines whose attention is recorded slow down those they are searched with: a run has only the one kind or only the
- * other. */
+/* A run is of one model. Lines whose attention is recorded slow down those they are searched with: it has only the one
+ * kind or only the other. */
 static rg_request *next_request(const rg_queue *q, const rg_lane *lane)
 {
     rg_request *best = NULL;
     for (rg_request *r = q->requests; r; r = r->next) {
         if (r->lane != lane->name || r->taken == r->lines) continue;
-        if (lane->count && r->watched != lane->owner[0]->watched) continue;
+        if (lane->count && (r->watched != lane->owner[0]->watched || r->holds != lane->owner[0]->holds)) continue;
         if (!best || before(r, best)) best = r;
     }
     return best;
@@ -278,6 +338,7 @@ void rg_queue_drop(rg_request *r)
     pthread_mutex_lock(lock);
     const bool orphan = r->orphan;
     r->running = false;
+    if (r->answered) rg_models_let_go(r);
     pthread_mutex_unlock(lock);
     if (orphan) rg_serve__free(r);
 }
@@ -289,9 +350,10 @@ rg_status rg_queue_start(rg_server *s)
     const int threads[RG_LANES] = { s->config->threads, s->config->threads > 1 ? s->config->threads / 2 : 1 };
     rg_status status = RG_OK;
     for (int i = 0; status == RG_OK && i < RG_LANES; i++) {
-        s->queue.lane[i] = (rg_lane){ .server = s, .name = (rg_lane_name)i };
-        status = rg_lane_start(&s->queue.lane[i], threads[i]);
+        s->queue.lane[i] = (rg_lane){ .server = s, .name = (rg_lane_name)i, .threads = threads[i] };
+        status = rg_lane_start(&s->queue.lane[i]);
     }
+    if (status == RG_OK) status = rg_models_start(s);
     if (status != RG_OK) rg_queue_stop(s);
     return status;
 }
@@ -301,9 +363,11 @@ void rg_queue_stop(rg_server *s)
     rg_queue *q = &s->queue;
     pthread_mutex_lock(&q->lock);
     q->stopping = true;
-    while (q->requests) refuse(q->requests, 503, "The server is going down");
+    while (q->requests) rg_queue_refuse(q->requests, 503, "The server is going down");
     for (int i = 0; i < RG_LANES; i++)
         if (q->lane[i].started) pthread_cond_signal(&q->lane[i].wake);
+    if (s->models.started) pthread_cond_signal(&s->models.wake);
     pthread_mutex_unlock(&q->lock);
+    rg_models_join(s);
     for (int i = 0; i < RG_LANES; i++) rg_lane_join(&q->lane[i]);
 }

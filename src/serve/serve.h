@@ -1,8 +1,10 @@
 /* serve.h - what the parts of the server share.
  *
  *   server.c    daemon, clock, drain                                    peers.c     connections: deadlines, shares of each address
- *   handle.c    one request: limits, body, routes                       fields.c    JSON, forms and queries as one object
- *   api.c       LibreTranslate's fields and answers                     detect.c    which of the two languages
+ *   handle.c    one request: limits, body, answer                       fields.c    JSON, forms and queries as one object
+ *   routes.c    which address is answered by which function             metrics.c   /metrics
+ *   api.c       LibreTranslate's fields and answers                     languages.c  codes, names, /languages, /detect
+ *   models.c    directions, pivots, models loaded on demand              detect.c    which language a text is in
  *   queue.c     who waits, who is next, whose time is over              lane.c      a thread that translates what is next
  *   predict.c   /v1/predict: models that do not translate                page_predict.c  their page
  *   segments.c  a text cut into lines to translate and what stays       markup.h    the same of HTML, and the tags inside a line
@@ -10,7 +12,11 @@
  * A request belongs to the HTTP thread. From rg_queue_put() to its answer its connection is suspended, and the lock
  * of the queue guards it: whoever answers it first (a lane that has translated it, the clock whose deadline has
  * passed, the drain) resumes the connection, once. A lane that still works on a request nobody wants any more frees
- * it afterwards (`running`, `orphan`). */
+ * it afterwards (`running`, `orphan`).
+ *
+ * A request is translated in legs, one per model: one, or two by way of a third language. Before a leg it holds the
+ * model, which then stays in memory; a model that is not there is loaded by a thread of its own while the request
+ * waits (`parked`). Between two legs it belongs to the thread that made the last line of the first (`advance`). */
 #ifndef RG_SERVE_SERVE_H
 #define RG_SERVE_SERVE_H
 
@@ -64,9 +70,15 @@ typedef struct rg_part {
 typedef struct rg_segments {
     rg_part *part;
     size_t   count, room, lines;
+} rg_segments;
+
+/* A text as it came, or as the leg before left it. */
+typedef struct rg_asked_text {
+    char       *text;
     const char *language; /* it is in, found or said; borrowed */
     double      confidence;
-} rg_segments;
+    bool        keep; /* nothing of it is translated: it is in the target language already */
+} rg_asked_text;
 
 rg_status rg_segments_cut(rg_segments *out, const char *text); /* rg_segments_free also after a failure */
 /* Of HTML. aligned: translations come with attention, by which tags find their place (markup.h). */
@@ -94,6 +106,7 @@ typedef struct rg_peer {
 } rg_peer;
 
 typedef struct rg_server rg_server;
+typedef enum rg_lane_name { RG_LANE_SHORT, RG_LANE_LONG, RG_LANES } rg_lane_name;
 
 typedef struct rg_reply {
     unsigned    code; /* 0: not there yet */
@@ -103,13 +116,34 @@ typedef struct rg_reply {
 } rg_reply;
 
 /* What one address asked for and has not got. Exists as long as it has requests in the queue. */
-typedef enum rg_lane_name { RG_LANE_SHORT, RG_LANE_LONG, RG_LANES } rg_lane_name;
 typedef struct rg_flow {
     struct rg_flow *next;
     uint64_t        address;
     size_t          requests, waiting;  /* waiting: subwords that no lane has taken yet    */
     double          served[RG_LANES];   /* subwords a lane has taken: who has least is next */
 } rg_flow;
+
+/* One model: a direction. What it has in memory is guarded by the lock of the queue. */
+typedef struct rg_served {
+    const char    *path; /* NULL: it came loaded and is never dropped */
+    char          *source, *target;
+    rg_model      *model;      /* NULL: not in memory */
+    rg_translator *translator; /* NULL: it does not translate, or is not in memory */
+    size_t         holders;    /* requests that need it */
+    bool           leaving;    /* nobody else may hold it: it is dropped when the last has done */
+    double         used;
+    rg_session    *session[RG_LANES]; /* made by the lanes */
+} rg_served;
+
+typedef struct rg_models {
+    rg_served     *model;
+    size_t         count, most, loaded; /* most: that may be in memory */
+    const char   **language;            /* sources by their code, then what is only a target */
+    size_t         languages, sources;
+    pthread_t      thread; /* loads what is asked for; only where not all may be in memory */
+    bool           started;
+    pthread_cond_t wake;
+} rg_models;
 
 typedef struct rg_request {
     rg_server             *server;
@@ -121,15 +155,22 @@ typedef struct rg_request {
     rg_text                body;
     rg_reply               reply;
 
-    rg_segments *texts;
+    rg_asked_text *input;
+    rg_segments *texts; /* the inputs, cut for the leg at hand */
     size_t       count, lines, alternatives;
-    const char  *source, *target; /* codes of the configuration, or "auto" */
+    const char  *source, *target; /* codes of the server, or "auto" */
     bool         array, html, attention, detected;
+    rg_served   *leg[2]; /* the models that translate it, one after the other */
+    size_t       legs, at;
+    size_t       ready;   /* lines of the leg that is being prepared */
+    bool         advance; /* a lane has made the last line of a leg that is not the last */
     void        *asking; /* of /v1/predict: filled from the rows of the task, NULL: not asked */
 
     /* In the queue, under its lock. */
     struct rg_request *next, *previous; /* of those without an answer */
     rg_flow           *flow;
+    rg_served         *holds;           /* the model of its leg, kept in memory for it */
+    bool               parked;          /* until its model is loaded */
     rg_lane_name       lane;
     rg_part          **line;            /* all of its lines */
     size_t             subwords;        /* of the lines no lane has taken yet */
@@ -141,11 +182,11 @@ typedef struct rg_request {
     atomic_bool        unwanted;        /* the search asks */
 } rg_request;
 
-/* A thread that translates: its session, and the lines of the run at hand. */
+/* A thread that translates: the lines of the run at hand, all by one model. */
 typedef struct rg_lane {
     rg_server     *server;
     rg_lane_name   name;
-    rg_session    *session;
+    int            threads;
     pthread_t      thread;
     bool           started;
     pthread_cond_t wake;
@@ -177,8 +218,9 @@ typedef struct rg_quota {
 struct rg_server {
     const rg_serve_config *config; /* the settings below */
     rg_serve_config        settings;
-    rg_model              *model;
-    rg_translator         *translator; /* NULL: the model does not translate */
+    rg_models              models;
+    rg_model              *model;      /* the only one, which may not translate; NULL: there are several */
+    bool                   translates;
     struct MHD_Daemon     *daemon;
     char                  *page;
     size_t                 page_bytes;
@@ -192,7 +234,7 @@ struct rg_server {
 
     atomic_bool   draining;
     atomic_size_t active; /* requests begun and not completed */
-    atomic_ullong codes[RG_SERVE_CODES], lines, batches, late, left, expired, connections;
+    atomic_ullong codes[RG_SERVE_CODES], lines, batches, late, left, expired, connections, loads;
     atomic_ullong busy_us; /* of the translating thread */
     atomic_ullong duration[RG_SERVE_BUCKETS + 1], duration_us;
 };
@@ -220,20 +262,53 @@ extern const double rg_serve__buckets[RG_SERVE_BUCKETS]; /* seconds */
 /* fields.c: NULL when the answer says what is wrong with them. */
 json_t *rg_serve__fields(rg_request *request);
 
-/* api.c: each sets the answer, or has put the request into the queue and says true: it is then no longer the
- * caller's. */
-bool rg_serve__translate(rg_request *request, bool attention);
-bool rg_serve__detect(rg_request *request);
-bool rg_serve__languages(rg_request *request);
-bool rg_serve__settings(rg_request *request);
-bool rg_serve__metrics(rg_request *request);
+/* routes.c: the answers to requests, by address. Each sets the answer, or has put the request into the queue and says
+ * true: it is then no longer the caller's. */
+typedef bool rg_answerer(rg_request *request);
+typedef struct rg_route {
+    const char  *path;
+    bool         post;
+    rg_answerer *answer;
+    bool         translators; /* there for models that translate only */
+} rg_route;
+const rg_route *rg_serve__routes(size_t *out_count);
+bool            rg_serve__route(rg_request *request, const char *url, const char *method);
+
+/* api.c */
+rg_answerer rg_serve__translate, rg_serve__attention;
+/* Cut the texts of a request whose model it holds and count what its leg costs: request->ready lines. False: the reply
+ * says why not. */
+bool rg_serve__prepare(rg_reply *reply, rg_request *request);
+/* On a thread that has the request (`running`): its next leg, or the one that waited for its model. */
+void rg_serve__advance(rg_request *request);
+void rg_serve__resume(rg_request *request);
 /* On a lane: the answer of a request whose lines are translated; `result` is that of its only line when its record
  * is asked for. No answer when nobody waits for it any more. */
 void rg_serve__translated(rg_reply *reply, const rg_request *request, const rg_translated *result);
 
+/* languages.c */
+rg_answerer rg_serve__detect, rg_serve__languages, rg_serve__settings;
+const char *rg_serve__language_name(const char *code);
+const char *rg_serve__language_of(const rg_server *server, const char *code); /* the server's own string; NULL: it has none */
+bool        rg_serve__read_languages(rg_request *request, const json_t *fields);
+void        rg_serve__no_pair(rg_reply *reply, const rg_server *server, const char *from, const char *to);
+
+/* metrics.c */
+rg_answerer rg_serve__metrics;
+
+/* models.c */
+rg_status rg_models_open(rg_server *server, const rg_serve_direction *direction, size_t count);
+void      rg_models_close(rg_server *server);
+rg_status rg_models_start(rg_server *server); /* the thread that loads, where one is needed */
+void      rg_models_join(rg_server *server);  /* after rg_queue_stop has said so */
+/* The models from one language to another: one, two by way of a third language, or 0. */
+size_t    rg_models_path(rg_served *out[2], const rg_server *server, const char *from, const char *to);
+bool      rg_models_hold(rg_request *request);     /* the model of its leg; false: it is not in memory */
+void      rg_models_let_go(rg_request *request);   /* under the lock of the queue */
+rg_status rg_models_session(rg_session **out, const rg_lane *lane, rg_served *model);
+
 /* predict.c: the same for models that do not translate. rg_serve__predicted answers the lines of a lane's run. */
-bool rg_serve__predict(rg_request *request);
-bool rg_serve__classify(rg_request *request);
+rg_answerer rg_serve__predict, rg_serve__classify;
 void rg_serve__predicted(rg_lane *lane);
 void rg_serve__drop_asking(rg_request *request);
 extern const char rg_serve__predict_page[];
@@ -242,13 +317,26 @@ extern const char rg_serve__predict_page[];
 bool rg_serve__allowed(rg_request *request, const json_t *fields); /* the API key; else the answer says so */
 size_t rg_serve__characters(const char *text);
 
-/* detect.c: 0 .. 1 for the source language against the target language. */
-rg_status rg_serve__source_likelihood(double *out, const rg_server *server, const char *text);
+/* detect.c: the languages of the server that a text may be in, likeliest first; confidences are 0 .. 1. Of a server
+ * with one direction these are its two languages. 0 of them: it cannot be told. */
+enum { RG_SERVE_GUESSES = 3 };
+typedef struct rg_guess {
+    const char *language;
+    double      confidence;
+} rg_guess;
+rg_status rg_serve__guess(rg_guess out[RG_SERVE_GUESSES], size_t *out_count, const rg_server *server, const char *text,
+                          bool html);
 
 /* queue.c */
 rg_status rg_queue_start(rg_server *server);
 void      rg_queue_stop(rg_server *server);     /* answers 503 to all; searches end at their next step */
 bool      rg_queue_put(rg_request *request);    /* suspends its connection; false: full */
+bool      rg_queue_park(rg_request *request);   /* the same, until its model is there */
+/* From a thread that has the request: it waits for its model; it has an answer (taken over), or lines to translate. */
+void      rg_queue_park_again(rg_request *request);
+void      rg_queue_return(rg_request *request, rg_reply *reply);
+rg_request *rg_queue_parked(rg_queue *queue);   /* the oldest that waits for its model; under the lock */
+void      rg_queue_refuse(rg_request *request, unsigned code, const char *why); /* under the lock */
 void      rg_queue_release(rg_request *request); /* the HTTP thread has done with it */
 void      rg_queue_tick(rg_server *server);     /* deadlines that have passed, clients that left */
 /* A lane's side: the lines of the next run into lane->part and lane->owner; false when it is time to go. */
@@ -258,7 +346,7 @@ bool      rg_queue_unwanted(const void *request); /* somebody has answered it, o
 void      rg_queue_drop(rg_request *request);   /* the lane has done with it, for this run */
 
 /* lane.c */
-rg_status rg_lane_start(rg_lane *lane, int threads);
+rg_status rg_lane_start(rg_lane *lane);
 void      rg_lane_join(rg_lane *lane); /* after rg_queue_stop has said so */
 
 #endif

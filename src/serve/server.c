@@ -133,51 +133,66 @@ static rg_status serve(rg_server *s, int stop, void (*ready)(void *context, cons
     return RG_OK;
 }
 
-/* As given, as the model file says, or not known: nothing is invented. */
-static const char *language(const char *given, const rg_translator *t, int side)
-{
-    const char *stored = rg_translator_language(t, side);
-    return given && *given ? given : *stored ? stored : RG_SERVE_UNKNOWN;
-}
-
 /* The page of translators is the viewer's; of others a plain one. */
 static rg_status make_page(rg_server *s)
 {
     const rg_page_options live = { .live = true };
-    if (s->translator) return rg_page_write(&s->page, &s->page_bytes, NULL, &live);
+    if (s->translates) return rg_page_write(&s->page, &s->page_bytes, NULL, &live);
     if (!(s->page = rg_strdup(rg_serve__predict_page))) return RG_ENOMEM;
     s->page_bytes = strlen(s->page);
     return RG_OK;
 }
 
-rg_status rg_serve__model(const rg_serve_config *config, rg_model *model, int stop,
-                          void (*ready)(void *context, const char *address), void *context)
+static rg_status check_model(const rg_model *model)
 {
     const rg_task *task = model->system->task;
-    rg_translator *translator = task->translates ? model->assets : NULL;
     if (rg_model_size(model, "channels")) /* its inputs are names of files: nobody outside may choose those */
         return rg_fail(RG_EMATCH, "a model that reads pictures cannot be served: `regard predict` answers files");
     if (!task->texts || !task->texts(model) || !task->answer)
         return rg_fail(RG_EMATCH, "a model for '%s' (%s -> %s) reads no texts: it cannot be served", task->name,
                        task->in, task->out);
+    return RG_OK;
+}
+
+static rg_status check_config(const rg_serve_config *config)
+{
     if (config->port < 0 || config->port > 65535 || config->beam < 1 || config->threads < 1 || config->queue < 1 ||
-        config->char_limit < 1 || !(config->request_seconds > 0))
-        return rg_fail(
-            RG_EINVAL, "port %d, beam %zu, %d threads, queue of %zu, %zu characters, %g seconds: one is out of range",
-            config->port, config->beam, config->threads, config->queue, config->char_limit, config->request_seconds);
+        config->char_limit < 1 || !(config->request_seconds > 0) || config->resident < 1)
+        return rg_fail(RG_EINVAL,
+                       "port %d, beam %zu, %d threads, queue of %zu, %zu characters, %g seconds, %zu models in memory: "
+                       "one is out of range",
+                       config->port, config->beam, config->threads, config->queue, config->char_limit,
+                       config->request_seconds, config->resident);
+    return RG_OK;
+}
+
+static rg_status open_server(rg_server *s, const rg_serve_direction *direction, size_t count)
+{
+    if (!count) return rg_fail(RG_EINVAL, "no model to serve");
+    RG_TRY(check_config(s->config));
+    for (size_t i = 0; i < count; i++)
+        if (direction[i].model) RG_TRY(check_model(direction[i].model));
+    RG_TRY(rg_models_open(s, direction, count));
+    s->translates = s->models.model[0].translator != NULL;
+    s->model = count == 1 ? s->models.model[0].model : NULL;
+    s->settings.source = s->models.model[0].source;
+    s->settings.target = s->models.model[0].target;
+    return make_page(s);
+}
+
+rg_status rg_serve__models(const rg_serve_config *config, const rg_serve_direction *direction, size_t count, int stop,
+                           void (*ready)(void *context, const char *address), void *context)
+{
     rg_server *s = rg_alloc_zero(sizeof *s);
     if (!s) return RG_ENOMEM;
     s->settings = *config;
-    s->settings.source = translator ? language(config->source, translator, 0) : RG_SERVE_UNKNOWN;
-    s->settings.target = translator ? language(config->target, translator, 1) : RG_SERVE_UNKNOWN;
-    s->model = model;
     s->config = &s->settings;
-    s->translator = translator;
     s->started = rg_now();
     pthread_mutex_init(&s->lock, NULL);
     pthread_mutex_init(&s->queue.lock, NULL);
-    rg_status status = make_page(s);
+    rg_status status = open_server(s, direction, count);
     if (status == RG_OK) status = serve(s, stop, ready, context);
+    rg_models_close(s);
     rg_free(s->page);
     pthread_mutex_destroy(&s->queue.lock);
     pthread_mutex_destroy(&s->lock);
