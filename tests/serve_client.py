@@ -60,8 +60,8 @@ def translate(s, known):
     check([x["language"] for x in both["detectedLanguage"]] == ["en", "fr"] and both["translatedText"][1] == "le chat est sur la table", f"a list of both languages: {both}")
     check(s.ask("POST", "/translate", {"q": a, "source": "fr", "target": "fr"})[1] == {"translatedText": a}, "from a language to itself")
     check(s.ask("POST", "/translate", {"q": a, "source": "fr", "target": "en"})[:2] ==
-          (400, {"error": "English (en) is not available as a target language from French (fr)"}), "a direction that is not served")
-    check(s.ask("POST", "/translate", {"q": a, "source": "xx", "target": "fr"})[:2] == (400, {"error": "xx is not supported"}), "a language that is not served")
+          (400, {"error": "English (en) is not available as a target language from French (fr); there is en-fr (source-target)"}), "a direction that is not served")
+    check(s.ask("POST", "/translate", {"q": a, "source": "xx", "target": "fr"})[:2] == (400, {"error": "xx is not supported; there is en-fr (source-target)"}), "a language that is not served")
     # HTML
     html = s.translate(f"<p class='x'>{a}</p><!-- <b> --><script>a < b</script>&nbsp;", format="html")[1]["translatedText"]
     check(html.startswith(f"<p class='x'>{known[a]}</p><!-- <b> --><script>a < b</script>"), "HTML: " + html)
