@@ -14,7 +14,7 @@ comm -23 declared exported > missing
 [ ! -s missing ] || { echo "in a public header, but not exported (is it between RG_API_BEGIN and RG_API_END?):"; cat missing; }
 [ ! -s excess ] && [ ! -s missing ]
 
-for pair in figures=rg_figure__render serve=rg_serve__model mpi=rg_mpi__open; do
+for pair in figures=rg_figure__render serve=rg_serve__models mpi=rg_mpi__open; do
     module=$BUILD_DIR/regard-${pair%=*}.so
     [ -e "$module" ] || continue
     [ "$(exported "$module")" = "${pair#*=}" ] || { echo "regard-${pair%=*}.so exports:"; exported "$module"; exit 1; }
