@@ -80,7 +80,17 @@ different() { "$REGARD" attend -q rows.tsv -s linear --digits 4 "$@" 2> /dev/nul
 for f in tanh relu leaky_relu; do [ "$(different --score-activation $f)" -gt 1 ] || complain "linear with $f does not depend on the query"; done
 expect 2 'no function inside the dot score' attend -q rows.tsv -s dot --score-activation tanh
 
-for system in $("$REGARD" systems | sed -nE 's/^([a-z0-9_-]+): .*/\1/p'); do expect 0 "^$system: a system" explain "$system"; done
+systems=$("$REGARD" systems | sed -nE 's/^  ([a-z][a-z0-9-]*) .*/\1/p')
+[ "$(echo "$systems" | wc -w)" -ge 20 ] || complain "systems lists only: $systems"
+for system in $systems; do
+    expect 0 "^$system: a system" explain "$system"
+    expect 0 '^      all +[0-9]+ +[0-9.]+$' explain "$system" --parts
+done
+expect 0 '6 x 2 \+ 6 x 3 = 30 sub-layers' explain transformer --preset base --vocabulary 37000 --parts
+expect 0 '2 x 2 \+ 1 x 3 = 7 sub-layers' explain transformer --enc-depth 2 --dec-depth 1 --parts
+expect 2 'takes the NAME of one system' explain additive --parts
+expect 2 "no preset 'huge'" explain transformer --preset huge --parts
+[ -z "$(ls -d "${TMPDIR:-/tmp}"/regard.* 2> /dev/null)" ] || complain "explain --parts leaves a folder behind"
 expect 0 '^    queries +target words' explain transformer
 expect 0 '^ +x x x \. \. \.$|^ +\. \. x \. \. \.$' explain causal
 expect 2 'did you mean additive' explain aditive

@@ -224,6 +224,23 @@ void       rg_tape_set_exchanger(rg_tape *tape, const rg_exchanger *exchanger); 
 bool       rg_tape_exchanged(const rg_tape *tape, const char *name); /* would it be asked for, in this scope? */
 rg_tensor *rg_tape_offer(rg_tape *tape, const char *name, rg_tensor *x, const void *about);
 
+/* Tracing: every op tells its name, the scope it is in, what goes in and what it makes, before its numbers are there;
+ * also on a dry tape. What a network consists of can be read off it. */
+typedef struct rg_traced {
+    const char             *scope, *op;
+    const rg_tensor *const *inputs; /* the first eight, parameters among them */
+    size_t                  count;
+    const rg_tensor        *out;
+    double                  flops; /* of the ops before it */
+} rg_traced;
+typedef struct rg_tracer {
+    void *context;
+    void (*op)(void *context, const rg_traced *op);
+} rg_tracer;
+void            rg_tape_set_tracer(rg_tape *tape, const rg_tracer *tracer); /* borrowed; NULL: nobody traces */
+const rg_param *rg_tensor_param(const rg_tensor *x);  /* the parameter it is, or is a view of; NULL: none       */
+uint64_t        rg_tensor_serial(const rg_tensor *x); /* its number on its tape, from 1; a view has its whole's */
+
 /* ------------------------------------------------------------------------------------------- entering a tape */
 
 /* Copy rows x cols numbers in; `layout` (may be NULL) is borrowed. rg_input's gradient can be asked for after

@@ -68,6 +68,20 @@ typedef struct rg_training {
  * RG_ESTOP: asked to stop, everything is saved, and the same call resumes. */
 rg_status rg_learn(rg_model **out_model, rg_learned *out_learned, const rg_training *training);
 
+/* A training with its data open and its model made, that is not run: what is there to look at and to measure. The
+ * hooks give batches and their loss; they validate, save and log nothing. */
+typedef struct rg_prepared {
+    rg_run           *run;
+    rg_trainer_config config;
+    rg_trainer_hooks  hooks;
+} rg_prepared;
+
+/* Open the data, make the model and call `with`. `sizes` (may be NULL) take the place of those of the same name that
+ * the data have: a larger vocabulary. `empty`: a model of zeros, for a dry tape (drawn all the same where objectives make the loss). Nothing is
+ * written or resumed. */
+rg_status rg_learn_prepare(const rg_training *training, const rg_sizes *sizes, bool empty,
+                           rg_status (*with)(void *context, const rg_prepared *prepared), void *context);
+
 /* Settings of a training from the names and values of `regard train`, in YAML: "type: gat\ngraph: cora\nseed: 3\n".
  * What they do not say is as the task, then the preset, then the rows say. */
 typedef struct rg_recipe rg_recipe;

@@ -4,8 +4,8 @@
 #ifndef REGARD_VIEW_H
 #define REGARD_VIEW_H
 
-#include "regard/model.h"
 #include "regard/record.h"
+#include "regard/task.h"
 
 RG_API_BEGIN
 
@@ -107,10 +107,12 @@ typedef enum rg_figure_style {
     RG_FIGURE_CURVES,  /* series over axes                                              */
     RG_FIGURE_MEMORY,  /* heads over a memory's slots, time across (Graves 2014, fig. 6) */
     RG_FIGURE_PANELS,  /* every picture of the record beside the others, and lit by its maps below */
+    RG_FIGURE_PARTS,   /* the parts of a network as boxes, what goes in below             */
+    RG_FIGURE_BEAM,    /* the hypotheses of a beam search as a tree, time across         */
     RG_FIGURE_STYLES
 } rg_figure_style;
 
-const char *rg_figure_style_name(rg_figure_style style); /* "auto" "matrix" "grid" "links" "picture" "graph" "curves" "memory" "panels" */
+const char *rg_figure_style_name(rg_figure_style style); /* "auto" "matrix" "grid" "links" "picture" "graph" "curves" "memory" "panels" "parts" "beam" */
 
 typedef enum rg_figure_format { RG_FIGURE_PNG, RG_FIGURE_SVG, RG_FIGURE_PDF } rg_figure_format;
 
@@ -190,6 +192,38 @@ rg_status rg_gradients_contributions(rg_record **out, double *out_apart, const r
 /* Sinusoidal positions: the codes of `places` as a matrix, and the dot product of two of them against their distance.
  * RG_EINVAL: fewer than 2 or more than 1,024 places or columns, or an odd number of columns. */
 rg_status rg_positions_record(rg_record **out, size_t places, size_t width);
+
+/* ----------------------------------------------------------------------------------------------------- parts */
+
+/* What a network consists of, in the order its parts come in: read off a tape that runs one batch on shapes alone. */
+enum { RG_PART_NAME = 96 };
+typedef struct rg_network_part {
+    char   name[RG_PART_NAME]; /* "encoder.0-5.self": sub-layer `self` of six layers that are alike   */
+    size_t layers;             /* 6                                                                  */
+    size_t rows, cols;         /* of what it makes, in one layer                                     */
+    bool   passed;             /* which other parts use                                              */
+    size_t parameters;         /* of all its layers; a table used twice counts where it is used first */
+    double flops;              /* of all its layers, forward                                          */
+    size_t ops, times;         /* of all; how often one of its layers comes: once per step in a recurrence */
+} rg_network_part;
+typedef struct rg_network {
+    char      system[RG_PART_NAME];
+    rg_network_part  *part;
+    size_t    count;
+    uint32_t *from, *to; /* what part `from` makes, part `to` uses; back to an earlier one: in the next step */
+    size_t    edges;
+    size_t    parameters;
+    double    flops;
+} rg_network;
+
+/* Of a training that is prepared and not run; `sizes` as in rg_learn_prepare. */
+rg_status rg_network_new(rg_network **out, const rg_training *training, const rg_sizes *sizes);
+void      rg_network_free(rg_network *parts);
+/* "6 x 2 + 6 x 3 = 30 sub-layers": layers times sub-layers with parameters of each stack. Nothing where there is no
+ * stack. */
+rg_status rg_network_sublayers(rg_text *out, size_t *out_total, const rg_network *parts);
+/* A graph of boxes, drawn in style "parts": labels "NAME · ROWS x COLS · N parameters" with their places, edges "flow". */
+rg_status rg_network_record(rg_record **out, const rg_network *parts);
 
 /* How far back a trained model's answer depends on what it read:
  *

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { FIRST_CHUNK = 1 << 20, NAME_ROOM = RG_SCOPE_ROOM + 64, MESSAGE_ROOM = 512 };
+enum { FIRST_CHUNK = 1 << 20, NAME_ROOM = RG_SCOPE_ROOM + 64, MESSAGE_ROOM = 512, TRACED_INPUTS = 8 };
 
 struct rg_tape {
     rg_tape_config config;
@@ -29,6 +29,9 @@ struct rg_tape {
 
     const rg_watcher   *watcher;
     const rg_exchanger *exchanger;
+    const rg_tracer    *tracer;
+    const rg_tensor    *given[TRACED_INPUTS]; /* of the op that is under way, while somebody traces */
+    size_t              given_count;
 };
 
 struct rg_tape_point {
@@ -181,6 +184,26 @@ rg_tensor *rg_tape_offer(rg_tape *t, const char *name, rg_tensor *x, const void 
     return t->exchanger->exchange(t->exchanger->context, t, full, x, about);
 }
 
+void rg_tape_set_tracer(rg_tape *t, const rg_tracer *tracer) { t->tracer = tracer; }
+
+/* The inputs are copied: an op may use others inside it. */
+static void note_inputs(rg_tape *t, size_t n, rg_tensor *const *inputs)
+{
+    t->given_count = n < TRACED_INPUTS ? n : TRACED_INPUTS;
+    for (size_t i = 0; i < t->given_count; i++) t->given[i] = inputs[i];
+}
+
+static void trace(rg_tape *t, const rg_tensor *out)
+{
+    const rg_traced op = { .scope = t->scope.text,
+                           .op = t->op ? t->op : "",
+                           .inputs = t->given,
+                           .count = t->given_count,
+                           .out = out,
+                           .flops = t->cost.flops };
+    t->tracer->op(t->tracer->context, &op);
+}
+
 /* --------------------------------------------------------------------------------------------------- memory */
 
 void *rg_tape__keep(rg_tape *t, size_t bytes)
@@ -252,6 +275,7 @@ static bool begin(rg_tape *t, const char *op, size_t n, rg_tensor *const *inputs
         rg_tape_fail(t, RG_EINVAL, "input %zu of %zu is missing", i + 1, n);
         return false;
     }
+    if (t->tracer) note_inputs(t, n, inputs);
     return true;
 }
 
@@ -289,6 +313,7 @@ rg_tensor *rg_tape__tensor(rg_tape *t, size_t rows, size_t cols, const rg_layout
     rg_tensor *x = new_tensor(t, rows, cols, layout);
     if (!x) return NULL;
     t->cost.ops++;
+    if (t->tracer) trace(t, x);
     if (t->config.dry) {
         t->dry_bytes += (bytes + 63) / 64 * 64;
         return x;
@@ -360,6 +385,18 @@ rg_tensor *rg_zeros(rg_tape *t, size_t rows, size_t cols, const rg_layout *layou
     rg_tensor *x = rg_tape__tensor(t, rows, cols, layout);
     if (x && x->data && rows && cols) memset(x->data, 0, rows * cols * sizeof(rg_real));
     return x;
+}
+
+const rg_param *rg_tensor_param(const rg_tensor *x)
+{
+    while (x && x->whole) x = x->whole;
+    return x ? x->param : NULL;
+}
+
+uint64_t rg_tensor_serial(const rg_tensor *x)
+{
+    while (x && x->whole) x = x->whole;
+    return x ? x->serial : 0;
 }
 
 rg_tensor *rg_use(rg_tape *t, const rg_param *param)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/scratch.h"
 #include "cli/show.h"
 #include "regard/model.h"
 #include "regard/view.h"
@@ -10,22 +11,33 @@
 enum { MOST_NAMES = 128, DRAWN = 6 };
 
 typedef struct {
-    int64_t places, width;
+    int64_t places, width, vocabulary;
+    char   *preset;
+    bool    parts;
 } explain_options;
 
 static const rg_option rows[] = {
     { RG_OPTION_INT, "places", offsetof(explain_options, places), "50", "positions: places of words", 0, "[2,1024]" },
     { RG_OPTION_INT, "dim", offsetof(explain_options, width), "128", "positions: columns of a code, an even number", 0,
       "[2,1024]" },
+    { RG_OPTION_BOOL, "parts", offsetof(explain_options, parts), "false",
+      "of a system: its blocks with shapes and parameters, as a table; --png and --svg draw the network", 0, NULL },
+    { RG_OPTION_STRING, "preset", offsetof(explain_options, preset), "",
+      "parts: sizes under a name (transformer: tiny, small, base, big)", 0, NULL },
+    { RG_OPTION_INT, "vocabulary", offsetof(explain_options, vocabulary), "0",
+      "parts: tokens of the vocabulary; 0: those of the small data that are sent through it", 0, "[0,10000000]" },
     RG_OPTION_END,
 };
 
 extern const rg_command rg_command_show;
 
-/* The rows of show, but for its -m: positions are drawn. */
+/* The rows of show, but for its -m: positions and parts are drawn; and the settings of the system whose parts they are. */
 static rg_status extend(rg_call *call)
 {
-    return rg_call_add(call, "Showing positions", rg_command_show.options + 1, rg_command_show.size);
+    const explain_options *o = call->options;
+    const rg_system       *system = o->parts && call->words.count ? rg_system_find(call->words.items[0]) : NULL;
+    RG_TRY(rg_call_add(call, "Showing positions and parts", rg_command_show.options + 1, rg_command_show.size));
+    return system ? rg_call_add(call, system->name, system->options, system->options_bytes) : RG_OK;
 }
 
 static void line(const char *what, const char *text)
@@ -123,6 +135,62 @@ static rg_status explain_positions(rg_call *call)
     return status;
 }
 
+/* ----------------------------------------------------------------------------------------------------- parts */
+
+static void print_parts(const rg_network *p)
+{
+    bool back = false;
+    printf("\n   #  %-28s %12s %12s %10s  %s\n", "part", "makes", "parameters", "MFLOP", "from");
+    for (size_t i = 0; i < p->count; i++) {
+        const rg_network_part *x = &p->part[i];
+        const char            *gap = "";
+        char                   makes[48];
+        snprintf(makes, sizeof makes, "%zu x %zu", x->rows, x->cols);
+        printf("  %2zu  %-28s %12s %12zu %10.2f  ", i + 1, x->name, makes, x->parameters, 1e-6 * x->flops);
+        for (size_t e = 0; e < p->edges; e++) {
+            if (p->to[e] != i) continue;
+            printf("%s%u%s", gap, p->from[e] + 1, p->from[e] >= i ? "*" : "");
+            gap = " ";
+            back = back || p->from[e] >= i;
+        }
+        printf("\n");
+    }
+    printf("      %-28s %12s %12zu %10.2f\n", "all", "", p->parameters, 1e-6 * p->flops);
+    if (back) printf("\n  * of a part further down: in the next step, or where a part comes twice\n");
+}
+
+/* The batch is of the task's small data: rows of what is made are its words, nodes or pixels. */
+static rg_status explain_parts(rg_call *call, const rg_system *system)
+{
+    const explain_options *o = call->options;
+    rg_scratch             scratch;
+    rg_sizes               sizes;
+    rg_network              *parts = NULL;
+    rg_record             *r = NULL;
+    rg_text                line = { 0 };
+    size_t                 total = 0;
+    rg_status              status = rg_scratch_open(&scratch, call, system, o->preset, RG_SMALL_TEST);
+    if (status == RG_OK) status = rg_scratch_sizes(&sizes, o->vocabulary);
+    if (status == RG_OK) {
+        const rg_training t = rg_recipe_training(scratch.recipe, NULL);
+        status = rg_network_new(&parts, &t, &sizes);
+    }
+    if (status == RG_OK) status = rg_network_sublayers(&line, &total, parts);
+    if (status == RG_OK) status = rg_network_record(&r, parts);
+    if (status == RG_OK) {
+        printf("%s%s%s: %zu parameters\n", system->name, *o->preset ? ", preset " : "", o->preset, parts->parameters);
+        print_parts(parts);
+        if (total) printf("\n  %s\n", rg_text_c(&line));
+        printf("\n  A batch of the task's small data on shapes alone; MFLOP are of its forward pass.\n");
+        status = rg_cli_show_files(r, rg_call_values(call, rg_command_show.options + 1));
+    }
+    rg_record_free(r);
+    rg_network_free(parts);
+    rg_text_free(&line);
+    rg_scratch_close(&scratch);
+    return status;
+}
+
 static rg_status unknown(const char *name)
 {
     const char *names[MOST_NAMES + 2];
@@ -140,7 +208,10 @@ static rg_status unknown(const char *name)
 
 static rg_status run(rg_call *call)
 {
+    const explain_options *o = call->options;
     if (call->words.count == 0) return rg_fail(RG_EINVAL, "the NAME of a system, a score or a reach is needed");
+    if (o->parts && (call->words.count > 1 || !rg_system_find(call->words.items[0])))
+        return rg_fail(RG_EINVAL, "--parts takes the NAME of one system; regard systems lists them");
     for (size_t i = 0; i < call->words.count; i++) {
         const char          *name = call->words.items[i];
         const rg_system     *system = rg_system_find(name);
@@ -150,7 +221,8 @@ static rg_status run(rg_call *call)
         if (!system && !score && !kind && !positions) return unknown(name);
         if (i) printf("\n");
         if (positions) RG_TRY(explain_positions(call));
-        if (system) explain_system(system);
+        if (system && o->parts && i == 0) RG_TRY(explain_parts(call, system));
+        else if (system) explain_system(system);
         if (score) explain_score(score);
         if (kind) RG_TRY(explain_reach(kind));
     }
@@ -161,7 +233,8 @@ const rg_command rg_command_explain = {
     .name = "explain",
     .summary = "explain a system, a score, a reach or positions by name",
     .details = "`regard explain positions` draws the code of each place; --png and the other flags of show write it as a "
-               "figure, --style curves the dot product of two codes against their distance.",
+               "figure, --style curves the dot product of two codes against their distance. `regard explain transformer "
+               "--preset base --parts` counts the blocks of a network; settings of the system change it.",
     .arguments = "NAME...",
     .options = rows,
     .size = sizeof(explain_options),

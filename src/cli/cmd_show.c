@@ -41,7 +41,7 @@ static const rg_option rows[] = {
     { RG_OPTION_STRING, "pdf", offsetof(show_options, pdf), "", "write a figure as PDF", 0, NULL },
     { RG_OPTION_STRING, "style", offsetof(show_options, style), "auto",
       "what the figure draws; grid: every head of every layer", 0,
-      "auto|matrix|grid|links|picture|graph|curves|memory|panels" },
+      "auto|matrix|grid|links|picture|graph|curves|memory|panels|parts|beam" },
     { RG_OPTION_STRING, "name", offsetof(show_options, name), "", "only maps of this name (decoder.cross)", 0, NULL },
     { RG_OPTION_INT, "layer", offsetof(show_options, layer), "-1", "layer to show; -1 is the last", 0, NULL },
     { RG_OPTION_INT, "head", offsetof(show_options, head), "-1", "head to show; -1 is the first", 0, NULL },
@@ -210,21 +210,30 @@ static rg_status save_figure(const rg_record *r, size_t map, const show_options 
     return RG_OK;
 }
 
-/* Everything that can be shown of a record: shared with `show -m MODEL`, which makes the record first. */
-rg_status rg_cli_show_record(const rg_record *r, const void *options)
+rg_status rg_cli_show_files(const rg_record *r, const void *options)
 {
     const show_options *o = options;
     rg_page_options     page = { .live = false, .dark = o->dark };
     size_t              map;
 
-    if (o->list) return list_maps(r);
     RG_TRY(choose(&map, r, o));
     if (*o->json) RG_TRY(rg_record_save(r, o->json));
     if (*o->html) RG_TRY(rg_page_save(o->html, r, &page));
     RG_TRY(save_figure(r, map, o, o->png));
     RG_TRY(save_figure(r, map, o, o->svg));
-    RG_TRY(save_figure(r, map, o, o->pdf));
+    return save_figure(r, map, o, o->pdf);
+}
+
+/* Everything that can be shown of a record: shared with `show -m MODEL`, which makes the record first. */
+rg_status rg_cli_show_record(const rg_record *r, const void *options)
+{
+    const show_options *o = options;
+    size_t              map;
+
+    if (o->list) return list_maps(r);
+    RG_TRY(rg_cli_show_files(r, options));
     if (*o->json || *o->html || *o->png || *o->svg || *o->pdf) return RG_OK;
+    RG_TRY(choose(&map, r, o));
     return print_terminal(r, map, o);
 }
 

@@ -84,13 +84,13 @@ static rg_tensor *after(rg_tape *t, const rg_stack *s, const rg_norm *norm, rg_t
 rg_tensor *rg_block_feed_forward(rg_tape *t, const rg_stack *s, size_t i, rg_tensor *x)
 {
     const rg_block *b = &s->block[i];
-    rg_tensor      *in = before(t, s, &b->norm_ff, x);
-    if (!s->config.experts)
-        return after(t, s, &b->norm_ff, x, rg_feed_forward_run(t, &b->ff, in, s->config.dropout_hidden));
-    rg_tape_push(t, "experts");
-    rg_tensor *y = rg_experts_run(t, &b->mixture, in);
+    rg_tape_push(t, s->config.experts ? "experts" : "ff");
+    rg_tensor *in = before(t, s, &b->norm_ff, x);
+    rg_tensor *y = s->config.experts ? rg_experts_run(t, &b->mixture, in)
+                                     : rg_feed_forward_run(t, &b->ff, in, s->config.dropout_hidden);
+    x = after(t, s, &b->norm_ff, x, y);
     rg_tape_pop(t);
-    return after(t, s, &b->norm_ff, x, y);
+    return x;
 }
 
 rg_tensor *rg_block_recur(rg_tape *t, const rg_stack *s, size_t i, rg_tensor *x, rg_tensor *state, rg_tensor **out_state)

@@ -141,11 +141,13 @@ static rg_status freeze(const rg_run *r)
     return RG_OK;
 }
 
-static rg_status make_model(learning *l, const rg_training *t)
+static rg_status make_model(learning *l, const rg_training *t, bool empty)
 {
     rg_run *r = &l->run;
-    RG_TRY(rg_model_new_with(&r->model, r->system, t->system_options, &r->sizes, (uint64_t)r->learning->seed,
-                             l->objectives ? rg_objectives_build : NULL, l->objectives));
+    if (empty) RG_TRY(rg_model_new_empty(&r->model, r->system, t->system_options, &r->sizes, SIZE_MAX, RG_WEIGHT_STORED));
+    else
+        RG_TRY(rg_model_new_with(&r->model, r->system, t->system_options, &r->sizes, (uint64_t)r->learning->seed,
+                                 l->objectives ? rg_objectives_build : NULL, l->objectives));
     rg_model_own(r->model, r->assets, r->task->drop);
     r->assets = NULL;
     if (r->learning->init_from[0]) RG_TRY(start_from(r));
@@ -186,21 +188,27 @@ static rg_status plan_phases(learning *l, rg_trainer_config *config)
 
 static bool validates(const rg_run *r) { return r->task->judge && (!r->task->judges || r->task->judges(r)); }
 
+static rg_status plan(learning *l, rg_trainer_config *config, const void *options)
+{
+    rg_run *r = &l->run;
+    *config = rg_learning_config(r->learning, validates(r), width_of(r->system, options));
+    config->processes = r->processes;
+    config->workers.workers *= rg_processes_count(r->processes);
+    RG_TRY(plan_phases(l, config));
+    if (r->task->plan) RG_TRY(r->task->plan(r, config));
+    return rg_learning_check(r->learning, config);
+}
+
 static rg_status train(learning *l, char *checkpoint, const void *options)
 {
-    rg_run    *r = &l->run;
-    const bool judged = validates(r);
-    rg_trainer_config config = rg_learning_config(r->learning, judged, width_of(r->system, options));
+    rg_run           *r = &l->run;
+    rg_trainer_config config;
+    RG_TRY(plan(l, &config, options));
     config.checkpoint = checkpoint;
-    config.processes = r->processes;
-    config.workers.workers *= rg_processes_count(r->processes);
-    RG_TRY(plan_phases(l, &config));
-    if (r->task->plan) RG_TRY(r->task->plan(r, &config));
-    RG_TRY(rg_learning_check(r->learning, &config));
     const rg_trainer_hooks hooks = { .context = l,
                                      .next = next,
                                      .loss = share_loss,
-                                     .validate = judged ? judge : NULL,
+                                     .validate = validates(r) ? judge : NULL,
                                      .describe = describe,
                                      .save = tell,
                                      .load = seek,
@@ -286,7 +294,7 @@ rg_status rg_learn(rg_model **out_model, rg_learned *out_learned, const rg_train
     if (out_model) *out_model = NULL;
     if (t->learning->model[0] && !(checkpoint = rg_format("%s.checkpoint", t->learning->model))) status = RG_ENOMEM;
     if (status == RG_OK) status = l.run.task->open(&l.run);
-    if (status == RG_OK) status = make_model(&l, t);
+    if (status == RG_OK) status = make_model(&l, t, false);
     if (status == RG_OK) status = finish(&l.run, train_whole(&l, checkpoint, t->system_options));
     end(&l.run);
     rg_objectives_free(l.objectives);
@@ -295,5 +303,39 @@ rg_status rg_learn(rg_model **out_model, rg_learned *out_learned, const rg_train
     if (out_learned) *out_learned = l.learned;
     if (out_model && status == RG_OK) *out_model = l.run.model;
     else rg_model_free(l.run.model);
+    return status;
+}
+
+/* ----------------------------------------------------------------------------------------------- without learning */
+
+static rg_status change_sizes(rg_run *r, const rg_sizes *sizes)
+{
+    size_t ignored;
+    for (size_t i = 0; sizes && i < RG_SIZES_MAX && sizes->size[i].name[0]; i++)
+        if (rg_sizes_get(&ignored, &r->sizes, sizes->size[i].name))
+            RG_TRY(rg_sizes_put(&r->sizes, sizes->size[i].name, sizes->size[i].value));
+    return RG_OK;
+}
+
+rg_status rg_learn_prepare(const rg_training *t, const rg_sizes *sizes, bool empty,
+                           rg_status (*with)(void *context, const rg_prepared *prepared), void *context)
+{
+    learning  l = { 0 };
+    rg_status status = start(&l, t);
+    if (status == RG_OK) status = l.run.task->open(&l.run);
+    if (status == RG_OK) status = change_sizes(&l.run, sizes);
+    if (status == RG_OK) status = make_model(&l, t, empty && !l.objectives); /* they may have parameters of their own */
+    rg_prepared prepared = { .run = &l.run,
+                             .hooks = { .context = &l,
+                                        .next = next,
+                                        .loss = share_loss,
+                                        .blame = blame,
+                                        .carried = l.run.task->carried ? carried : NULL,
+                                        .epoch_part = l.run.task->epoch_part ? epoch_part : NULL } };
+    if (status == RG_OK) status = plan(&l, &prepared.config, t->system_options);
+    if (status == RG_OK) status = with(context, &prepared);
+    end(&l.run);
+    rg_objectives_free(l.objectives);
+    rg_model_free(l.run.model);
     return status;
 }

@@ -4,7 +4,7 @@
 
 static const char *const style_names[RG_FIGURE_STYLES] = { "auto",    "matrix", "grid",   "links",
                                                            "picture", "graph",  "curves", "memory",
-                                                           "panels" };
+                                                           "panels",  "parts",  "beam" };
 
 const char *rg_figure_style_name(rg_figure_style style)
 {

@@ -77,6 +77,8 @@ void picture_paint(canvas *c, cairo_surface_t *image, const float *w, const rg_l
 rg_status draw_graph(canvas *c, const rg_record_map *m);
 rg_status draw_memory(canvas *c, const rg_record_map *m);
 rg_status draw_curves(canvas *c, const rg_curves *curves);
+/* Nodes as boxes at their places, upright: from below to above; else from left to right. */
+rg_status draw_boxes(canvas *c, const rg_record_map *m, bool upright);
 
 /* image.c: a PNG or JPEG as a cairo picture, at most 64 megapixels. */
 rg_status image_decode(cairo_surface_t **out, const unsigned char *bytes, size_t count);

@@ -47,6 +47,8 @@ static rg_figure_style style_of(const rg_record *r, const rg_record_map *m, rg_f
     if (asked != RG_FIGURE_AUTO) return asked;
     if (!strcmp(r->kind, "attack") && m && r->labels[m->col_labels].picture) return RG_FIGURE_PANELS;
     if (!m) return RG_FIGURE_CURVES;
+    if (m->from && !strcmp(r->kind, "network")) return RG_FIGURE_PARTS;
+    if (m->from && !strcmp(r->kind, "beam")) return RG_FIGURE_BEAM;
     if (r->labels[m->col_labels].picture) return RG_FIGURE_PICTURE;
     if (m->from && r->labels[m->row_labels].kind == RG_LABEL_NODE) return RG_FIGURE_GRAPH;
     if (r->labels[m->col_labels].kind == RG_LABEL_SLOT) return RG_FIGURE_MEMORY;
@@ -76,6 +78,8 @@ static rg_status draw_body(canvas *c, const rg_record *r, const rg_figure_option
     case RG_FIGURE_PICTURE: return draw_picture(c, m);
     case RG_FIGURE_GRAPH: return draw_graph(c, m);
     case RG_FIGURE_MEMORY: return draw_memory(c, m);
+    case RG_FIGURE_PARTS: return draw_boxes(c, m, true);
+    case RG_FIGURE_BEAM: return draw_boxes(c, m, false);
     default: return draw_matrix(c, m);
     }
 }
