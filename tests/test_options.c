@@ -114,6 +114,54 @@ static void a_negative_number_is_a_value_and_a_later_flag_wins(void **state)
     rg_call_fini(&call);
 }
 
+static void numbers_may_end_in_a_scale_and_nothing_else(void **state)
+{
+    rg_call call;
+    (void)state;
+    assert_int_equal(CALL(&call, &plain, "--steps", "16K", "--learn-rate", "1.5M"), RG_OK);
+    assert_int_equal(((settings *)call.options)->steps, 16000);
+    assert_true(((settings *)call.options)->rate == 1.5e6);
+    rg_call_fini(&call);
+    static const char *const wrong[] = { "16k", "16KM", "K", "16Ku", "0.0001K" };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_int_equal(CALL(&call, &plain, "--steps", wrong[i]), RG_EINVAL);
+        rg_call_fini(&call);
+    }
+}
+
+static void a_flag_with_an_implicit_value_may_stand_alone(void **state)
+{
+    static const rg_option row[] = { { RG_OPTION_REAL, "normalize", 0, "0", "n", 'n', "[0,inf)", NULL, "0.5" },
+                                     RG_OPTION_END };
+    const rg_command       command = { .name = "test", .arguments = "[WORD...]", .options = row, .size = sizeof(double) };
+    rg_call                call;
+    (void)state;
+    assert_int_equal(CALL(&call, &command, "-n", "file.txt"), RG_OK); /* no number: a word */
+    assert_true(*(double *)call.options == 0.5 && call.words.count == 1);
+    rg_call_fini(&call);
+    assert_int_equal(CALL(&call, &command, "-n", "0.7", "file.txt"), RG_OK);
+    assert_true(*(double *)call.options == 0.7 && call.words.count == 1);
+    rg_call_fini(&call);
+    assert_int_equal(CALL(&call, &command, "-n0.9"), RG_OK);
+    assert_true(*(double *)call.options == 0.9);
+    rg_call_fini(&call);
+}
+
+static void all_unknown_flags_are_named_at_once(void **state)
+{
+    rg_call call;
+    (void)state;
+    assert_int_equal(CALL(&call, &plain, "--stesp", "3", "--quux", "a", "b", "-q", "--tied"), RG_EINVAL);
+    assert_string_equal(rg_message(),
+                        "there are no such 3 options: --stesp (did you mean --steps?), --quux, -q");
+    rg_call_fini(&call);
+    for (int i = 0; i < 100; i++) { /* a list that is too long is cut, not overrun */
+        rg_unknown_options unknown = { 0 };
+        for (int k = 0; k < i; k++) rg_unknown_options_add(&unknown, NULL, 0, "--some-quite-long-name-of-an-option", 7);
+        assert_int_equal(rg_unknown_options_check(&unknown), i ? RG_EINVAL : RG_OK);
+    }
+}
+
 static void wrong_flags_are_refused_and_the_nearest_is_named(void **state)
 {
     static const struct { const char *flag, *value, *message; } cases[] = {
@@ -387,6 +435,9 @@ int main(void)
         cmocka_unit_test(defaults_come_from_the_rows),
         cmocka_unit_test(flags_set_values_of_every_kind),
         cmocka_unit_test(a_negative_number_is_a_value_and_a_later_flag_wins),
+        cmocka_unit_test(numbers_may_end_in_a_scale_and_nothing_else),
+        cmocka_unit_test(a_flag_with_an_implicit_value_may_stand_alone),
+        cmocka_unit_test(all_unknown_flags_are_named_at_once),
         cmocka_unit_test(wrong_flags_are_refused_and_the_nearest_is_named),
         cmocka_unit_test(numbers_stay_in_their_range),
         cmocka_unit_test(numbers_have_a_point_whatever_the_locale),

@@ -13,11 +13,12 @@ RG_API_BEGIN
 
 /* Names of the rows are Marian's where Marian has one. */
 typedef struct rg_learning {
-    char   *model, *log_json, *init_from, *optimizer, *schedule, *stop_on;
+    char   *model, *log_json, *log, *valid_log, *init_from, *optimizer, *schedule, *stop_on;
     rg_list freeze;
     bool    overwrite, keep_best, restore_best;
     int64_t epochs, updates, delay, patience, average;
     int64_t valid_freq, valid_epochs, save_freq, disp_freq;
+    int64_t labels, valid_labels, save_labels, disp_labels; /* counted in target tokens */
     double  save_minutes;
     int64_t threads, seed;
     double  rank_timeout;

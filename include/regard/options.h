@@ -43,15 +43,19 @@ typedef struct rg_option {
     char           letter; /* 'm' for -m, or 0                                  */
     const char    *choices; /* the only values allowed: "dot|general|additive"; of numbers "[0,1)", "(0,inf)"; or NULL */
     const char    *was;     /* an earlier name, which is refused with a hint; NULL: none                               */
+    const char    *implicit; /* the value of a flag that stands alone: "1" of -n; NULL: a flag needs a value          */
 } rg_option;
 
-#define RG_OPTION_END { RG_OPTION_INT, NULL, 0, NULL, NULL, 0, NULL, NULL }
+#define RG_OPTION_END { RG_OPTION_INT, NULL, 0, NULL, NULL, 0, NULL, NULL, NULL }
 
 /* Several row tables read together: a command's own, its model's, its task's. */
 typedef struct rg_option_group {
     const char      *title; /* heading in --help */
     const rg_option *rows;
     void            *values; /* the struct the rows' offsets point into */
+    /* Names and values that another program has for the same things: asked before the rows of all groups are. *out_taken
+     * says that it was one of them and has been dealt with. NULL: none. */
+    rg_status (*other)(void *values, const char *name, size_t words, const char *const *word, bool *out_taken);
 } rg_option_group;
 
 /* Fill caller's storage with the defaults. On failure (a row whose default is no value of its kind, memory) nothing is
@@ -62,7 +66,8 @@ void      rg_options_fini(const rg_option *rows, void *values); /* frees strings
 /* The same values, with strings and lists of their own; `to` is zeroed or finished storage. */
 rg_status rg_options_copy(const rg_option *rows, void *to, const void *from);
 
-/* Set one value from words: exactly one, or any number for a list, or none for `true`. RG_EINVAL names the flag. */
+/* Set one value from words: exactly one, or any number for a list, or none for `true` and for the implicit value.
+ * Numbers may end in K, M or G: 16K is 16000. RG_EINVAL names the flag. */
 rg_status rg_option_set(const rg_option *row, void *values, size_t count, const char *const *words);
 
 /* The row of that name (or letter) among the groups, and its group; NULL when there is none. */
@@ -72,6 +77,20 @@ const rg_option *rg_option_find_letter(const rg_option_group *groups, size_t cou
 /* Set by name. An unknown name is RG_EINVAL with the nearest one in the message. */
 rg_status rg_options_set(const rg_option_group *groups, size_t count, const char *name, size_t words,
                          const char *const *word);
+
+/* The same; *out_known is false, and nothing is set, where no row has the name. */
+rg_status rg_options_try(bool *out_known, const rg_option_group *groups, size_t count, const char *name, size_t words,
+                         const char *const *word);
+
+/* Names that no row has, collected so that a person hears of all of them at once. Starts as zeros. */
+typedef struct rg_unknown_options {
+    size_t count;
+    char   first[256]; /* the whole message where there is one */
+    char   list[640];  /* "--foo (line 3; did you mean --fob?), --bar" */
+} rg_unknown_options;
+void      rg_unknown_options_add(rg_unknown_options *unknown, const rg_option_group *groups, size_t count,
+                                 const char *flag, size_t line); /* flag with its dashes; line 0: of a command line */
+rg_status rg_unknown_options_check(const rg_unknown_options *unknown); /* RG_EINVAL names them; RG_OK: there were none */
 
 /* All values as YAML, one `name: value` a line, in the order of the rows. A new string for rg_free; NULL on failure. */
 char *rg_options_yaml(const rg_option_group *groups, size_t count);

@@ -178,8 +178,11 @@ typedef struct rg_vocab_config {
     size_t        max_lines;     /* SentencePiece: learn from a seeded sample of so many lines; 0: all                     */
     uint64_t      seed;
     const rg_read_watch *watch; /* of rg_vocab_train_files, while it reads; NULL: nobody */
+    const char          *options; /* SentencePiece: more settings of its trainer, "--name=value --name=value"; NULL: none */
+    const char *const   *symbols; /* SentencePiece: texts that are one token wherever they stand                       */
+    size_t               symbol_count;
 } rg_vocab_config;
-#define RG_VOCAB_CONFIG_DEFAULT { RG_VOCAB_UNIGRAM, 8000, 1, RG_TEXT_NFC, 1.0, false, 2000000, 1, NULL }
+#define RG_VOCAB_CONFIG_DEFAULT { RG_VOCAB_UNIGRAM, 8000, 1, RG_TEXT_NFC, 1.0, false, 2000000, 1, NULL, NULL, NULL, 0 }
 
 typedef struct rg_vocab rg_vocab; /* never changes once made: any number of threads may use one */
 

@@ -42,6 +42,8 @@ typedef struct rg_trainer_config {
     uint64_t            delay;         /* batches to an update                                                         */
     uint64_t            validate_every, save_every, log_every; /* updates; 0: not by updates                            */
     uint64_t            validate_epochs, save_epochs;          /* epochs; 0: not by epochs                              */
+    uint64_t            labels;        /* most labels (target tokens) over all updates; 0: no limit                    */
+    uint64_t            validate_labels, save_labels, log_labels; /* labels between two; 0: not by labels                */
     double              save_seconds;  /* also save when so much time has passed since the last save; 0: not by time. Such saves
                                         * never become part of an average: time must not decide what is learned */
     uint64_t            patience;      /* validations without a better value before it stops; 0: never                 */
@@ -161,6 +163,10 @@ rg_status rg_trainer_save(rg_trainer *trainer);
 rg_workers   *rg_trainer_workers(const rg_trainer *trainer);
 rg_optimizer *rg_trainer_optimizer(const rg_trainer *trainer);
 uint64_t      rg_trainer_epochs(const rg_trainer *trainer); /* passes over the data that are done */
+typedef struct rg_trainer_counts {
+    uint64_t updates, epoch, epoch_batches, labels; /* the epoch from 1, its batches so far; labels of all updates */
+} rg_trainer_counts;
+rg_trainer_counts rg_trainer_count(const rg_trainer *trainer);
 
 RG_API_END
 #endif

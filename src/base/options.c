@@ -30,13 +30,26 @@ static rg_status check_range(const rg_option *row, double x, const char *word)
                    low_open ? "above" : "at least", low, high_open ? "below" : "at most", high);
 }
 
+/* A number, which may end in K, M or G. */
+static double parse_scaled(const char *word, char **end)
+{
+    static const struct {
+        char   letter;
+        double factor;
+    } scales[] = { { 'K', 1e3 }, { 'M', 1e6 }, { 'G', 1e9 } };
+    const double x = rg_real_parse(word, end);
+    for (size_t i = 0; *end != word && i < sizeof scales / sizeof *scales; i++)
+        if (**end == scales[i].letter && !(*end)[1]) return ++*end, x * scales[i].factor;
+    return x;
+}
+
 static rg_status set_int(const rg_option *row, int64_t *out, const char *word)
 {
     char *end;
     errno = 0;
     int64_t n = strtoll(word, &end, 10);
     if (end == word || *end || errno) {
-        const double x = rg_real_parse(word, &end); /* 1e6 is a whole number too */
+        const double x = parse_scaled(word, &end); /* 1e6 and 16K are whole numbers too */
         if (end == word || *end || !(fabs(x) < 9e15) || x != floor(x))
             return rg_fail(RG_EINVAL, "--%s takes a whole number, not \"%s\"", row->name, word);
         n = (int64_t)x;
@@ -49,7 +62,7 @@ static rg_status set_int(const rg_option *row, int64_t *out, const char *word)
 static rg_status set_real(const rg_option *row, double *out, const char *word)
 {
     char  *end;
-    double x = rg_real_parse(word, &end);
+    double x = parse_scaled(word, &end);
     if (end == word || *end || !isfinite(x))
         return rg_fail(RG_EINVAL, "--%s takes a number, not \"%s\"", row->name, word);
     RG_TRY(check_range(row, x, word));
@@ -106,6 +119,7 @@ rg_status rg_option_set(const rg_option *row, void *values, size_t count, const 
 {
     void *out = field(row, values);
 
+    if (count == 0 && row->implicit && row->kind != RG_OPTION_LIST) return rg_option_set(row, values, 1, &row->implicit);
     if (row->choices && (row->kind == RG_OPTION_STRING || row->kind == RG_OPTION_LIST))
         for (size_t i = 0; i < count; i++) RG_TRY(check_choice(row, words[i]));
     if (row->kind == RG_OPTION_LIST) return set_list(out, count, words);
@@ -223,23 +237,70 @@ const char *rg_nearest(const char *name, const char *const *words)
     return best;
 }
 
+rg_status rg_options_try(bool *out_known, const rg_option_group *groups, size_t count, const char *name, size_t words,
+                         const char *const *word)
+{
+    size_t group;
+    *out_known = false;
+    for (size_t g = 0; g < count && !*out_known; g++)
+        if (groups[g].other) RG_TRY(groups[g].other(groups[g].values, name, words, word, out_known));
+    if (*out_known) return RG_OK;
+    const rg_option *row = rg_option_find(groups, count, name, &group);
+    *out_known = row != NULL;
+    return row ? rg_option_set(row, groups[group].values, words, word) : RG_OK;
+}
+
+/* What a name that no row has may mean: an earlier name (*out_was) or the nearest; NULL: nothing near. */
+static const char *meant(const rg_option_group *groups, size_t count, const char *name, bool *out_was)
+{
+    const char *best = NULL;
+    size_t      errors = SIZE_MAX;
+    *out_was = false;
+    for (size_t g = 0; g < count; g++)
+        for (const rg_option *row = groups[g].rows; row->name; row++) {
+            if (row->was && strcmp(row->was, name) == 0) return *out_was = true, row->name;
+            consider(&best, &errors, name, row->name);
+        }
+    return best;
+}
+
 rg_status rg_options_set(const rg_option_group *groups, size_t count, const char *name, size_t words,
                          const char *const *word)
 {
-    size_t           group;
-    const rg_option *row = rg_option_find(groups, count, name, &group);
-    if (row) return rg_option_set(row, groups[group].values, words, word);
+    bool known;
+    RG_TRY(rg_options_try(&known, groups, count, name, words, word));
+    if (known) return RG_OK;
+    rg_unknown_options unknown = { 0 };
+    char              *flag = rg_format("--%s", name);
+    if (!flag) return RG_ENOMEM;
+    rg_unknown_options_add(&unknown, groups, count, flag, 0);
+    rg_free(flag);
+    return rg_unknown_options_check(&unknown);
+}
 
-    const char *best = NULL;
-    size_t      errors = SIZE_MAX;
-    for (size_t g = 0; g < count; g++)
-        for (row = groups[g].rows; row->name; row++) {
-            if (row->was && strcmp(row->was, name) == 0)
-                return rg_fail(RG_EINVAL, "there is no option --%s any more: it is --%s now", name, row->name);
-            consider(&best, &errors, name, row->name);
-        }
-    if (best) return rg_fail(RG_EINVAL, "there is no option --%s; did you mean --%s?", name, best);
-    return rg_fail(RG_EINVAL, "there is no option --%s", name);
+void rg_unknown_options_add(rg_unknown_options *u, const rg_option_group *groups, size_t count, const char *flag,
+                            size_t line)
+{
+    bool         was = false;
+    char         where[40] = "", hint[200] = "";
+    const char  *near = strncmp(flag, "--", 2) == 0 ? meant(groups, count, flag + 2, &was) : NULL;
+    const size_t used = strlen(u->list);
+    if (line) snprintf(where, sizeof where, "line %zu", line);
+    if (near) snprintf(hint, sizeof hint, was ? "it is --%.80s now" : "did you mean --%.80s?", near);
+    if (!u->count++) {
+        snprintf(u->first, sizeof u->first, "%s%sthere is no option %.80s%s%s", where, line ? ": " : "", flag,
+                 near ? was ? " any more: " : "; " : "", hint);
+    }
+    const bool note = line || near;
+    snprintf(u->list + used, sizeof u->list - used, "%s%.80s%s%s%s%s%s", used ? ", " : "", flag, note ? " (" : "",
+             where, line && near ? "; " : "", hint, note ? ")" : "");
+}
+
+rg_status rg_unknown_options_check(const rg_unknown_options *u)
+{
+    if (!u->count) return RG_OK;
+    if (u->count == 1) return rg_fail(RG_EINVAL, "%s", u->first);
+    return rg_fail(RG_EINVAL, "there are no such %zu options: %s", u->count, u->list);
 }
 
 /* ------------------------------------------------------------------------------------------------- as YAML */

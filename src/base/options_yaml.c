@@ -96,13 +96,28 @@ static void free_words(rg_list *words)
     rg_free(words->items);
 }
 
-static rg_status read_map(reader *r, const rg_option_group *groups, size_t count, bool lenient)
+/* Set one; of names that nobody has those of a strict reading are collected. */
+static rg_status set_named(const reader *r, const rg_option_group *groups, size_t count, const char *name,
+                           const rg_list *words, size_t line, rg_unknown_options *unknown)
+{
+    bool            known;
+    const rg_status status =
+        rg_options_try(&known, groups, count, name, words->count, (const char *const *)words->items);
+    if (status == RG_EINVAL) return rg_fail_in(status, "%s: line %zu: ", r->where, line);
+    if (status != RG_OK || known || !unknown) return status;
+    char *flag = rg_format("--%s", name);
+    if (!flag) return RG_ENOMEM;
+    rg_unknown_options_add(unknown, groups, count, flag, line);
+    rg_free(flag);
+    return RG_OK;
+}
+
+static rg_status read_map(reader *r, const rg_option_group *groups, size_t count, rg_unknown_options *unknown)
 {
     for (;;) {
         yaml_event_t event;
         char        *name = NULL;
         rg_list      words = {0, NULL};
-        size_t       group;
 
         RG_TRY(next(r, &event));
         yaml_event_type_t type = event.type;
@@ -112,10 +127,7 @@ static rg_status read_map(reader *r, const rg_option_group *groups, size_t count
         if (type != YAML_SCALAR_EVENT) return refuse(r, "a name is a word");
         size_t line = r->line;
         if (status == RG_OK) status = read_words(r, &words);
-        if (status == RG_OK && !(lenient && !rg_option_find(groups, count, name, &group))) {
-            status = rg_options_set(groups, count, name, words.count, (const char *const *)words.items);
-            if (status == RG_EINVAL) rg_fail_in(status, "%s: line %zu: ", r->where, line);
-        }
+        if (status == RG_OK) status = set_named(r, groups, count, name, &words, line, unknown);
         rg_free(name);
         free_words(&words);
         if (status != RG_OK) return status;
@@ -136,7 +148,9 @@ static rg_status read_document(reader *r, const rg_option_group *groups, size_t 
     yaml_event_delete(&event);
     if (!empty) {
         if (type != YAML_MAPPING_START_EVENT) return refuse(r, "expected lines of the form name: value");
-        RG_TRY(read_map(r, groups, count, lenient));
+        rg_unknown_options unknown = { 0 };
+        RG_TRY(read_map(r, groups, count, lenient ? NULL : &unknown));
+        if (rg_unknown_options_check(&unknown) != RG_OK) return rg_fail_in(RG_EINVAL, "%s: ", r->where);
     }
     RG_TRY(expect(r, YAML_DOCUMENT_END_EVENT, "expected the end"));
     return expect(r, YAML_STREAM_END_EVENT, "more than one document");

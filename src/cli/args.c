@@ -33,12 +33,13 @@ static bool is_flag(const char *word)
 /* ----------------------------------------------------------------------------------------------- one look */
 
 typedef struct look {
-    rg_option_group groups[RG_CALL_GROUPS + 1]; /* the call's, then the common ones */
+    rg_option_group groups[RG_CALL_GROUPS + 2]; /* the call's, the common ones, Marian's */
     size_t          count;
     bool            lenient; /* unknown flags are skipped: their rows may come later */
     rg_call        *call;
     const rg_option *lists[32]; /* that were given in this reading */
     size_t           listed;
+    rg_unknown_options unknown;
 } look;
 
 static rg_status add_word(rg_call *call, const char *word)
@@ -63,8 +64,30 @@ static const rg_option *match(const look *l, const char *name, size_t *group, bo
     return row;
 }
 
+/* A text that looks like a flag and is none: '--character_coverage=1 --byte_fallback=true'. */
+static bool is_text(const look *l, const char *word)
+{
+    char         name[128];
+    size_t       group;
+    bool         negated;
+    const size_t n = strncmp(word, "--", 2) == 0 ? strcspn(word + 2, "= ") : 0;
+    if (!n || n >= sizeof name || !word[2 + n]) return false;
+    snprintf(name, sizeof name, "%.*s", (int)n, word + 2);
+    return !match(l, name, &group, &negated) && !rg_marian_name(l->call, name, 0);
+}
+
+/* Would the row take this word? A flag that may stand alone takes what it can use. */
+static bool usable(const look *l, const rg_option *row, const char *word)
+{
+    char *end;
+    if (is_flag(word)) return row->kind == RG_OPTION_STRING && is_text(l, word);
+    if (!row->implicit || row->kind == RG_OPTION_STRING) return true;
+    (void)rg_real_parse(word, &end);
+    return end != word;
+}
+
 /* How many of the words that follow belong to this row. */
-static size_t take(const rg_option *row, int left, const char *const *words)
+static size_t take(const look *l, const rg_option *row, int left, const char *const *words)
 {
     size_t count = 0;
     switch (row->kind) {
@@ -76,17 +99,35 @@ static size_t take(const rg_option *row, int left, const char *const *words)
     case RG_OPTION_REAL:
     case RG_OPTION_STRING: break;
     }
-    return left && !is_flag(words[0]) ? 1 : 0;
+    return left && usable(l, row, words[0]) ? 1 : 0;
+}
+
+/* Of a flag that Marian has and we do not, or that nobody has: *used words. */
+static rg_status read_unknown(look *l, const char *flag, const char *value, int left, const char *const *words,
+                              size_t *used)
+{
+    const bool  is_long = flag[1] == '-';
+    const char *name = rg_marian_name(l->call, is_long ? flag + 2 : NULL, is_long ? 0 : flag[1]);
+    bool        known = false;
+    size_t      count = 0;
+    if (name && !value) count = rg_marian_take(l->call, name, left, words);
+    if (name)
+        RG_TRY(rg_options_try(&known, l->groups, l->count, name, value ? 1 : count, value ? &value : words));
+    *used += count;
+    if (known || l->lenient) return RG_OK;
+    while (!name && *used <= (size_t)left && !is_flag(words[*used - 1])) ++*used; /* its words, most likely */
+    rg_unknown_options_add(&l->unknown, l->groups, l->count, flag, 0);
+    return RG_OK;
 }
 
 /* A list that is given again goes on: -m A -m B is -m A B. What it was by default or in a file is replaced. */
 static rg_status set_words(look *l, const rg_option *row, void *values, size_t count, const char *const *words)
 {
-    bool again = false;
+    bool again = false, known; /* by the row, or by Marian's values for it */
     for (size_t i = 0; i < l->listed; i++) again |= l->lists[i] == row;
     if (row->kind == RG_OPTION_LIST && !again && l->listed < sizeof l->lists / sizeof *l->lists)
         l->lists[l->listed++] = row;
-    if (!again) return rg_option_set(row, values, count, words);
+    if (!again) return rg_options_try(&known, l->groups, l->count, row->name, count, words);
     const rg_list *old = (const rg_list *)(const void *)((const char *)values + row->offset);
     const char   **all = rg_alloc_array(old->count + count, sizeof *all);
     if (!all) return RG_ENOMEM;
@@ -116,9 +157,11 @@ static rg_status read_flag(look *l, int left, const char *const *words, size_t *
         row = rg_option_find_letter(l->groups, l->count, words[0][1], &group);
         if (words[0][2]) value = words[0] + 2;
     }
-    if (!row && l->lenient) return RG_OK;
-    if (!row && words[0][1] != '-') return rg_fail(RG_EINVAL, "there is no option -%c", words[0][1]);
-    if (!row) return rg_options_set(l->groups, l->count, name, 0, NULL); /* fails, with the nearest name */
+    if (!row) {
+        char flag[128];
+        snprintf(flag, sizeof flag, words[0][1] == '-' ? "--%.120s" : "-%.1s", name);
+        return read_unknown(l, flag, value, left - 1, words + 1, used);
+    }
 
     void *values = l->groups[group].values;
     if (negated) {
@@ -126,9 +169,10 @@ static rg_status read_flag(look *l, int left, const char *const *words, size_t *
         return value ? rg_fail(RG_EINVAL, "--%s takes no value", name) : rg_option_set(row, values, 1, no);
     }
     if (value) return set_words(l, row, values, 1, &value);
-    size_t count = take(row, left - 1, words + 1);
+    size_t count = take(l, row, left - 1, words + 1);
     *used += count;
-    if (count == 0 && row->kind != RG_OPTION_BOOL) return rg_fail(RG_EINVAL, "--%s needs a value", row->name);
+    if (count == 0 && row->kind != RG_OPTION_BOOL && !row->implicit)
+        return rg_fail(RG_EINVAL, "--%s needs a value", row->name);
     return set_words(l, row, values, count, words + 1);
 }
 
@@ -145,7 +189,7 @@ static rg_status read_words(look *l, int argc, const char *const *argv)
             RG_TRY(add_word(l->call, argv[i++]));
         }
     }
-    return RG_OK;
+    return rg_unknown_options_check(&l->unknown);
 }
 
 static void free_words(rg_list *list)
@@ -169,17 +213,19 @@ static rg_status reset(rg_call *call)
 static rg_status look_at(rg_call *call, int argc, const char *const *argv, bool lenient)
 {
     look first = { .count = 1, .lenient = true, .call = call },
-         second = { .count = call->count + 1, .lenient = lenient, .call = call };
-    first.groups[0] = (rg_option_group){"common", common, call};
+         second = { .count = call->count + 2, .lenient = lenient, .call = call };
+    first.groups[0] = (rg_option_group){ .title = "common", .rows = common, .values = call };
     memcpy(second.groups, call->groups, call->count * sizeof *call->groups);
-    second.groups[call->count] = first.groups[0];
+    second.groups[call->count] = (rg_option_group){ .rows = none, .values = call, .other = rg_marian_set };
+    second.groups[call->count + 1] = first.groups[0]; /* not for files */
+    call->marian = (rg_marian_notes){ .lenient = lenient };
 
     RG_TRY(read_words(&first, argc, argv));
     RG_TRY(reset(call));
     if (call->preset)
         RG_TRY(rg_options_read_yaml(call->groups, call->count, call->preset, strlen(call->preset), "preset", true));
     for (size_t i = 0; i < call->configs.count; i++)
-        RG_TRY(rg_options_read_file(call->groups, call->count, call->configs.items[i], lenient));
+        RG_TRY(rg_options_read_file(second.groups, call->count + 1, call->configs.items[i], lenient));
     return read_words(&second, argc, argv);
 }
 
@@ -190,7 +236,7 @@ rg_status rg_call_add(rg_call *call, const char *title, const rg_option *rows, s
     if (call->count == RG_CALL_GROUPS) return rg_fail(RG_ELIMIT, "more than %d groups of options", RG_CALL_GROUPS);
     void *values = rg_alloc_zero(size ? size : 1);
     if (!values) return RG_ENOMEM;
-    call->groups[call->count++] = (rg_option_group){title, rows, values};
+    call->groups[call->count++] = (rg_option_group){ .title = title, .rows = rows, .values = values };
     return rg_options_init(rows, values);
 }
 
@@ -213,6 +259,7 @@ rg_status rg_call_init(rg_call *call, const rg_command *command, int argc, const
         RG_TRY(command->extend(call));
     }
     RG_TRY(look_at(call, argc, argv, false));
+    RG_TRY(rg_marian_check(call));
     if (call->words.count && !command->arguments)
         return rg_fail(RG_EINVAL, "what is \"%s\"? This command takes options only", call->words.items[0]);
     return RG_OK;

@@ -163,6 +163,10 @@ static rg_status check_outputs(const rg_call *call, const rg_system *system, con
     const void *values = rg_call_values(call, system->task->options);
     RG_TRY(check_output("model", l->model, system->task->options, values));
     RG_TRY(check_output("log-json", json, system->task->options, values));
+    RG_TRY(check_output("log", l->log, system->task->options, values));
+    RG_TRY(check_output("valid-log", l->valid_log, system->task->options, values));
+    RG_TRY(rg_output_is_not("log", l->log, l->model));
+    RG_TRY(rg_output_is_not("valid-log", l->valid_log, l->model));
     RG_TRY(rg_output_is_not("log-json", json, l->init_from));
     for (size_t i = 0; i < call->configs.count; i++) {
         RG_TRY(rg_output_is_not("model", l->model, call->configs.items[i]));
@@ -241,6 +245,10 @@ static rg_status run(rg_call *call)
     if (status == RG_OK)
         status = rg_console_open(&console, first ? json : "", learning->overwrite, s->quiet || !first);
     rg_free(json);
+    if (status == RG_OK && first) {
+        status = rg_console_log_to(&console, learning->log, learning->valid_log);
+        if (status != RG_OK) rg_console_close(&console);
+    }
     if (status != RG_OK) rg_processes_close(processes);
     if (status != RG_OK) return status;
     if (processes && first)

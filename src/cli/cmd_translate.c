@@ -43,8 +43,8 @@ static const rg_option options[] = {
     { RG_OPTION_STRING, "output", offsetof(settings, output), "-",
       "file to write, whole or not at all; -: standard output", 'o', NULL },
     { RG_OPTION_INT, "beam-size", offsetof(settings, beam), "4", "hypotheses kept; 1 is greedy", 'b', "[1,1000]" },
-    { RG_OPTION_REAL, "normalize", offsetof(settings, normalize), "1", "score is log p / length^this; 0: log p", 'n',
-      "[0,inf)" },
+    { RG_OPTION_REAL, "normalize", offsetof(settings, normalize), "1", "score is log p / length^this; 0: log p; alone: 1",
+      'n', "[0,inf)", NULL, "1" },
     { RG_OPTION_STRING, "length-form", offsetof(settings, length_form), "power",
       "length in --normalize: power: length; gnmt: (5 + length) / 6", 0, "power|gnmt" },
     { RG_OPTION_INT, "groups", offsetof(settings, groups), "1",
@@ -55,9 +55,10 @@ static const rg_option options[] = {
     { RG_OPTION_REAL, "coverage", offsetof(settings, coverage), "0",
       "weight of the penalty for source words not looked at", 0, "[0,inf)" },
     { RG_OPTION_INT, "n-best", offsetof(settings, n_best), "0",
-      "print so many answers a line, in Moses' form; 0: the best alone", 0, "[0,inf)" },
+      "print so many answers a line, in Moses' form; 0: the best alone; -1, or alone: as many as the beam", 0,
+      "[-1,inf)", NULL, "-1" },
     { RG_OPTION_STRING, "alignment", offsetof(settings, alignment), "",
-      "append what was looked at: soft, hard, or links above a threshold", 0, NULL },
+      "append what was looked at: soft, hard (also alone), or links above a threshold", 0, NULL, NULL, "hard" },
     { RG_OPTION_STRING, "attention", offsetof(settings, attention), "",
       "write the record of every layer and head; from the second line on FILE.2.json, ...", 0, NULL },
     { RG_OPTION_BOOL, "word-scores", offsetof(settings, word_scores), "false", "append log p of each token", 0, NULL },
@@ -377,7 +378,7 @@ static rg_status configure(translation *t)
     t->config = (rg_session_config)RG_SESSION_CONFIG_DEFAULT;
     rg_search_config *c = &t->config.search;
     c->beam = (size_t)s->beam;
-    c->n_best = s->n_best ? (size_t)s->n_best : 1;
+    c->n_best = s->n_best < 0 ? c->beam : s->n_best ? (size_t)s->n_best : 1;
     c->normalize = s->normalize;
     c->gnmt = strcmp(s->length_form, "gnmt") == 0;
     c->groups = (size_t)s->groups;

@@ -97,6 +97,13 @@ static int report(const rg_command *command, rg_status status)
     return 2;
 }
 
+static bool is_quiet(const rg_call *call)
+{
+    size_t           group;
+    const rg_option *row = rg_option_find(call->groups, call->count, "quiet", &group);
+    return row && row->kind == RG_OPTION_BOOL && *(const bool *)((const char *)call->groups[group].values + row->offset);
+}
+
 static int run(const rg_command *command, int argc, const char *const *argv)
 {
     rg_call   call;
@@ -115,6 +122,7 @@ static int run(const rg_command *command, int argc, const char *const *argv)
         rg_free(yaml);
     } else {
         status = rg_kernels_check();
+        if (status == RG_OK && !is_quiet(&call)) rg_marian_remark(stderr, &call);
         if (status == RG_OK) status = command->run(&call);
         code = status == RG_OK ? call.exit_code : report(command, status);
     }

@@ -5,6 +5,7 @@
 #ifndef RG_CLI_COMMAND_H
 #define RG_CLI_COMMAND_H
 
+#include "cli/marian.h"
 #include "regard/options.h"
 #include "regard/text.h"
 
@@ -46,6 +47,8 @@ struct rg_call {
 
     int                argc; /* the words as they came */
     const char *const *argv;
+
+    rg_marian_notes marian; /* what Marian's names among the words came to */
 
     char *preset; /* YAML that stands before files and flags: extend() may set it, from rg_alloc; NULL: none */
 };

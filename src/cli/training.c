@@ -97,6 +97,18 @@ rg_status rg_console_open(rg_console *c, const char *json_path, bool new_log, bo
     return RG_OK;
 }
 
+static rg_status open_log(FILE **out, const char *path)
+{
+    if (*path && !(*out = fopen(path, "a"))) return rg_fail(RG_EIO, "%s: cannot write: %s", path, strerror(errno));
+    return RG_OK;
+}
+
+rg_status rg_console_log_to(rg_console *c, const char *log, const char *valid_log)
+{
+    RG_TRY(open_log(&c->log, log));
+    return open_log(&c->valid_log, valid_log);
+}
+
 static void drop_samples(rg_console *c)
 {
     for (size_t i = 0; i < c->samples_held; i++) {
@@ -120,6 +132,8 @@ void rg_console_close(rg_console *c)
     rg_progress_end(c->bar);
     drop_samples(c);
     if (c->json) fclose(c->json);
+    if (c->log) fclose(c->log);
+    if (c->valid_log) fclose(c->valid_log);
     rg_free(c->reason);
     rg_free(c->model);
     for (size_t i = 0; i < RG_CONSOLE_SIGNALS; i++) sigaction(signals[i], &c->old[i], NULL);
@@ -178,17 +192,35 @@ static void json_event(rg_console *c, const rg_train_log *log)
 
 /* ------------------------------------------------------------------------------------------------------- people */
 
+/* "[2024-05-01 12:00:00] Ep. 1 : ...": whole, as programs that read logs want it. */
+static void write_log(FILE *file, const char *line)
+{
+    char      when[40] = "";
+    time_t    now = time(NULL);
+    struct tm local;
+    if (!file) return;
+    if (localtime_r(&now, &local)) strftime(when, sizeof when, "[%Y-%m-%d %H:%M:%S] ", &local);
+    fprintf(file, "%s%s\n", when, line);
+    fflush(file);
+}
+
+static void put_line(rg_console *c, bool shown, const char *text)
+{
+    write_log(c->log, text);
+    if (c->quiet || !shown) return;
+    rg_progress_clear(c->bar);
+    rg_lines_fold(stderr, text, 2);
+}
+
 static void print_folded(rg_console *c, const char *format, ...) RG_PRINTF(2, 3);
 static void print_folded(rg_console *c, const char *format, ...)
 {
     char    text[2048];
     va_list args;
-    if (c->quiet) return;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    rg_progress_clear(c->bar);
-    rg_lines_fold(stderr, text, 2);
+    put_line(c, true, text);
 }
 
 static void print_sample(rg_console *c, const char *mark, const char *text)
@@ -213,8 +245,11 @@ static void print_valid(rg_console *c, const rg_train_log *log)
         if (i == 0)
             snprintf(c->last_valid, sizeof c->last_valid, "  %.12s %.2f",
                      strcmp(m->name, "loss") == 0 ? "valid" : m->name, m->value);
-        print_folded(c, "[valid] Ep. %llu : Up. %llu : %s : %.4f : %s", (unsigned long long)log->epoch,
-                     (unsigned long long)log->step, m->name, m->value, verdict);
+        char line[256];
+        snprintf(line, sizeof line, "[valid] Ep. %llu : Up. %llu : %s : %.4f : %s", (unsigned long long)log->epoch,
+                 (unsigned long long)log->step, m->name, m->value, verdict);
+        write_log(c->valid_log, line);
+        put_line(c, true, line);
     }
     for (size_t i = 0; c->samples && i < c->samples_held; i++) {
         print_sample(c, "        ", c->sample[i].source);
@@ -268,9 +303,10 @@ static void show_update(rg_console *c, const rg_train_log *log)
     draw(c);
 }
 
-static void print_update(rg_console *c, const rg_train_log *log)
+/* On a terminal the bar says it; the file has every line. */
+static void print_update(rg_console *c, const rg_train_log *log, bool shown)
 {
-    char   cost[256];
+    char   cost[256], line[512];
     size_t at = (size_t)snprintf(cost, sizeof cost, "Cost %.5g", log->loss);
     for (size_t i = 0; i < log->phase_count && at < sizeof cost; i++) /* the losses of phases have no common mean */
         at = (i ? at : 0) + (size_t)snprintf(cost + (i ? at : 0), sizeof cost - (i ? at : 0), "%s%s %.5g",
@@ -278,9 +314,10 @@ static void print_update(rg_console *c, const rg_train_log *log)
     for (size_t i = 0; log->notes && i < log->notes->count && at < sizeof cost; i++)
         at += (size_t)snprintf(cost + at, sizeof cost - at, " : %s %.4g", log->notes->metric[i].name,
                                log->notes->metric[i].value);
-    print_folded(c, "Ep. %llu : Up. %llu : %s : %.0f %s/s : gNorm %.3g : L.r. %.2e",
-                 (unsigned long long)log->epoch, (unsigned long long)log->step, cost,
-                 log->seconds > 0 ? log->cost / log->seconds : 0.0, c->unit, log->norm, log->rate);
+    snprintf(line, sizeof line, "Ep. %llu : Up. %llu : %s : %.0f %s/s : gNorm %.3g : L.r. %.2e",
+             (unsigned long long)log->epoch, (unsigned long long)log->step, cost,
+             log->seconds > 0 ? log->cost / log->seconds : 0.0, c->unit, log->norm, log->rate);
+    put_line(c, shown, line);
 }
 
 static void new_bar(rg_console *c, const char *title)
@@ -325,7 +362,7 @@ static void on_log(void *context, const rg_train_log *log)
     case RG_TRAIN_UPDATE: show_update(c, log); break;
     case RG_TRAIN_LOG:
         if (c->bar) show_update(c, log);
-        else print_update(c, log);
+        print_update(c, log, !c->bar);
         break;
     case RG_TRAIN_VALID: print_valid(c, log); break;
     case RG_TRAIN_AVERAGED: print_average(c, log); break;

@@ -12,6 +12,7 @@ enum { RG_CONSOLE_SAMPLES = 8, RG_CONSOLE_SIGNALS = 3 };
 
 typedef struct rg_console {
     FILE        *json; /* NULL: none                       */
+    FILE        *log, *valid_log; /* lines for people, with the time; NULL: none */
     rg_progress *bar;  /* NULL: no terminal, or not now    */
     bool         terminal, quiet;
     bool         samples; /* print translations at validations */
@@ -49,6 +50,8 @@ typedef struct rg_console {
  * is ignored, as under nohup) so that a run saves and stops. The console stays where it is until it is closed. */
 rg_status       rg_console_open(rg_console *c, const char *json_path, bool new_log, bool quiet);
 void            rg_console_close(rg_console *c);
+/* Append log lines, and those of validations, to these files too ("": to none). */
+rg_status rg_console_log_to(rg_console *c, const char *log, const char *valid_log);
 rg_train_report rg_console_report(rg_console *c);
 
 /* What came of the run: its best metric, the file to use. After the run, before the console is closed. */

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/number.h"
 #include "regard/reader.h"
@@ -45,6 +46,10 @@ static rg_status learn_vocab(rg_vocab **out, const rg_run *run, size_t first, si
     RG_TRY(rg_text_form_find(&c.form, o->form));
     RG_TRY(vocab_size(&c.size, o, first));
     c.min_count = (size_t)o->vocab_min_count;
+    c.max_lines = (size_t)o->spm_lines;
+    c.options = o->spm_options;
+    c.symbols = (const char *const *)o->user_symbols.items;
+    c.symbol_count = o->user_symbols.count;
     c.seed = (uint64_t)run->learning->seed;
     const rg_read_watch watch = rg_report_watch(run->report);
     c.watch = &watch;
@@ -141,10 +146,16 @@ static rg_status dry_bytes(size_t *out, const rg_model *m, size_t words, size_t 
     return status;
 }
 
-static size_t budget_of(const rg_run *run)
+/* MiB that batches may take: no more than half of the machine's memory, whatever a GPU's command line says. */
+static size_t workspace_of(const rg_run *run)
 {
-    return ((size_t)((const rg_translation_options *)run->options)->workspace << 20) / (size_t)run->threads;
+    const size_t asked = (size_t)((const rg_translation_options *)run->options)->workspace;
+    const long   pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+    const size_t half = pages > 0 && bytes > 0 ? ((size_t)pages / 2 * (size_t)bytes) >> 20 : asked;
+    return asked < half ? asked : half;
 }
+
+static size_t budget_of(const rg_run *run) { return (workspace_of(run) << 20) / (size_t)run->threads; }
 
 /* The largest batch whose shares fit the workspace, whether its sentences are short or as long as allowed. Both
  * sides have at most so many pieces, and a share may be larger than the others by a sentence. */
@@ -159,7 +170,10 @@ static rg_status words_for_workspace(size_t *out, rg_run *run)
         return rg_fail(RG_ELIMIT,
                        "one sentence of %zu tokens needs %zu MiB for each of %d threads; --workspace is %lld MiB: "
                        "raise it or lower --max-length",
-                       longest, (least >> 20) + 1, run->threads, (long long)o->workspace);
+                       longest, (least >> 20) + 1, run->threads, (long long)workspace_of(run));
+    if (workspace_of(run) < (size_t)o->workspace)
+        rg_tell(run->report, "--workspace is %lld MiB; half of this machine's memory, %zu MiB, is taken",
+                (long long)o->workspace, workspace_of(run));
     for (size_t next = 16, worst = 0; next <= 1u << 20; next *= 2) {
         for (size_t i = 0; i < 3; i++) {
             size_t bytes = 0;
@@ -171,7 +185,7 @@ static rg_status words_for_workspace(size_t *out, rg_run *run)
     }
     *out = words ? words * (size_t)run->threads : 1; /* 1: every sentence is a batch */
     rg_tell(run->report, "batches of %zu target tokens fit a workspace of %lld MiB on %d threads", *out,
-            (long long)o->workspace, run->threads);
+            (long long)workspace_of(run), run->threads);
     return RG_OK;
 }
 
@@ -356,13 +370,13 @@ static bool judges(const rg_run *run) { return ((const rg_translation_options *)
 
 static rg_status judge(rg_run *run, rg_metrics *out)
 {
-    return rg_validation_run(out, ((data *)run->data)->validation, run->report,
-                             rg_optimizer_steps(rg_trainer_optimizer(run->trainer)));
+    const rg_validation_place place = { rg_trainer_count(run->trainer), run->learning->model };
+    return rg_validation_run(out, ((data *)run->data)->validation, run->report, &place);
 }
 
 static double epoch_part(const rg_run *run) { return rg_corpus_epoch_part(((const data *)run->data)->corpus); }
 
-static void close(rg_run *run)
+static void close_run(rg_run *run)
 {
     data *d = run->data;
     rg_validation_free(d->validation);
@@ -510,7 +524,7 @@ const rg_task rg_task_translation = {
     .judge = judge,
     .blame = rg_blame_lines,
     .epoch_part = epoch_part,
-    .close = close,
+    .close = close_run,
     .hint = hint,
     .asking = rg_translation_asking_rows,
     .asking_bytes = sizeof(rg_translation_asking),

@@ -7,7 +7,9 @@
 
 /* Names are Marian's where Marian has one. */
 typedef struct rg_translation_options {
-    rg_list train_sets, valid_sets, vocabs, dim_vocabs, alphas, metrics;
+    rg_list train_sets, valid_sets, vocabs, dim_vocabs, alphas, metrics, script_args, user_symbols;
+    char   *script, *translation_output, *spm_options;
+    int64_t spm_lines;
     char   *vocab_kind, *form, *source_lang, *target_lang, *format, *columns, *header;
     bool    joint, tsv, crop;
     int64_t vocab_min_count, max_length, mini_batch, mini_batch_words, maxi_batch, workspace;

@@ -10,8 +10,14 @@ rg_status rg_validation_new(rg_validation **out, rg_translator *translator, cons
                             int threads);
 void      rg_validation_free(rg_validation *v);
 
+typedef struct rg_validation_place { /* in the run */
+    rg_trainer_counts counts;
+    const char       *model; /* its file, "" where there is none */
+} rg_validation_place;
+
 /* The metrics of --valid-metrics, in that order, with the weights as they are now; some translations are shown to
  * the report. */
-rg_status rg_validation_run(rg_metrics *out, rg_validation *v, const rg_train_report *report, uint64_t step);
+rg_status rg_validation_run(rg_metrics *out, rg_validation *v, const rg_train_report *report,
+                            const rg_validation_place *place);
 
 #endif

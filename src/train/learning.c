@@ -43,13 +43,17 @@ const rg_option rg_learning_rows[] = {
     { RG_OPTION_REAL, "clip-value", AT(clip_value), "0", "largest component of the gradient; 0: not clipped", 0,
       "[0,inf)" },
     { RG_OPTION_REAL, "exponential-smoothing", AT(smoothing), "0",
-      "share of new weights in their running average; 0: none", 0, "[0,1)" },
+      "share of new weights in their running average; 0: none; alone: 1e-4", 0, "[0,1)", NULL, "1e-4" },
     { RG_OPTION_INT, "optimizer-delay", AT(delay), "1", "batches per update", 0, "[1,inf)" },
     { RG_OPTION_INT, "after-epochs", AT(epochs), "0", "stop after so many passes over the data; 0: no limit", 'e',
       "[0,inf)" },
     { RG_OPTION_INT, "after-batches", AT(updates), "0", "stop after so many updates; 0: no limit", 0, "[0,inf)" },
     { RG_OPTION_INT, "valid-freq", AT(valid_freq), "1000", "updates between validations; 0: not by updates", 0,
       "[0,inf)" },
+    { RG_OPTION_INT, "after-labels", AT(labels), "0",
+      "stop after so many target tokens (labels); 0: no limit. --after 10e, 5000u or 1Gt says the same", 0, "[0,inf)" },
+    { RG_OPTION_INT, "valid-labels", AT(valid_labels), "0",
+      "target tokens between validations; 0: not by tokens. --valid-freq 1Mt says the same", 0, "[0,inf)" },
     { RG_OPTION_INT, "valid-epochs", AT(valid_epochs), "0", "epochs between validations; 0: not by epochs", 0,
       "[0,inf)" },
     { RG_OPTION_INT, "early-stopping", AT(patience), "10",
@@ -62,9 +66,15 @@ const rg_option rg_learning_rows[] = {
     { RG_OPTION_INT, "average", AT(average), "0",
       "the final model is the mean of the best so many saved by --save-freq, if it validates better", 0, "[0,inf)" },
     { RG_OPTION_INT, "save-freq", AT(save_freq), "1000", "updates between checkpoints", 0, "[0,inf)" },
+    { RG_OPTION_INT, "save-labels", AT(save_labels), "0", "target tokens between checkpoints; 0: not by tokens", 0,
+      "[0,inf)" },
     { RG_OPTION_REAL, "save-minutes", AT(save_minutes), "5",
       "most minutes between checkpoints; 0: save by updates only", 0, "[0,1e9]" },
     { RG_OPTION_INT, "disp-freq", AT(disp_freq), "100", "updates between log lines", 0, "[0,inf)" },
+    { RG_OPTION_INT, "disp-labels", AT(disp_labels), "0", "target tokens between log lines; 0: not by tokens", 0,
+      "[0,inf)" },
+    { RG_OPTION_STRING, "log", AT(log), "", "append log lines, with the time, to this file too", 0, NULL },
+    { RG_OPTION_STRING, "valid-log", AT(valid_log), "", "append lines of validations to this file too", 0, NULL },
     { RG_OPTION_STRING, "log-json", AT(log_json), "", "log as JSON lines; empty: MODEL.jsonl", 0, NULL },
     { RG_OPTION_INT, "cpu-threads", AT(threads), "0", "threads; 0: one per core", 0, "[0,1024]" },
     { RG_OPTION_REAL, "rank-timeout", AT(rank_timeout), "300",
@@ -88,11 +98,11 @@ rg_status rg_learning_check(const rg_learning *l, const rg_trainer_config *c)
         return rg_fail(RG_EINVAL, "--lr-cooldown %g counts back from the end of --after-batches: give one",
                        l->cooldown);
     const bool by_progress = strcmp(c->schedule.name, "dann") == 0 || (falls(c->schedule.name) && !(c->schedule.every > 0));
-    if (by_progress && !c->steps && !c->epochs)
+    if (by_progress && !c->steps && !c->epochs && !c->labels)
         return rg_fail(RG_EINVAL,
                        "--lr-schedule %s goes by the progress of the run: give --after-epochs or --after-batches",
                        c->schedule.name);
-    if (!c->epochs && !c->steps && !c->patience)
+    if (!c->epochs && !c->steps && !c->labels && !c->patience)
         return rg_fail(
             RG_EINVAL,
             "when should it stop? give validation data for --early-stopping, or --after-epochs, or --after-batches");
@@ -145,7 +155,11 @@ rg_trainer_config rg_learning_config(const rg_learning *l, bool validates, doubl
     c.delay = (uint64_t)l->delay;
     c.validate_every = validates ? (uint64_t)l->valid_freq : 0;
     c.validate_epochs = validates ? (uint64_t)l->valid_epochs : 0;
+    c.validate_labels = validates ? (uint64_t)l->valid_labels : 0;
+    c.labels = (uint64_t)l->labels;
     c.save_every = (uint64_t)l->save_freq;
+    c.save_labels = (uint64_t)l->save_labels;
+    c.log_labels = (uint64_t)l->disp_labels;
     c.save_seconds = l->model[0] ? 60 * l->save_minutes : 0;
     c.log_every = (uint64_t)l->disp_freq;
     c.patience = validates ? (uint64_t)l->patience : 0;

@@ -132,6 +132,8 @@ static rg_status put_place(const rg_trainer_at *at, rg_state *s)
     RG_TRY(rg_state_put_count(s, "trainer.epoch-batches", at->epoch_batches));
     RG_TRY(rg_state_put_count(s, "trainer.batches", at->batches));
     RG_TRY(rg_state_put_number(s, "trainer.rate-factor", at->rate_factor));
+    RG_TRY(rg_state_put_number(s, "trainer.labels", at->labels));
+    RG_TRY(rg_state_put_number(s, "trainer.last-labels", at->last_labels));
     if (at->owed) RG_TRY(rg_state_put_count(s, "trainer.owed", at->owed));
     RG_TRY(rg_state_put_number(s, "trainer.part", at->part));
     RG_TRY(rg_state_put_count(s, "trainer.metrics", at->metrics.count));
@@ -186,6 +188,12 @@ static rg_status get_place(rg_trainer_at *out, const rg_state *s)
     RG_TRY(rg_state_get_count(&at.epoch_batches, s, "trainer.epoch-batches"));
     RG_TRY(rg_state_get_count(&at.batches, s, "trainer.batches"));
     RG_TRY(rg_state_get_number(&at.rate_factor, s, "trainer.rate-factor"));
+    if (rg_state_has(s, "trainer.labels")) { /* not in older ones */
+        RG_TRY(rg_state_get_number(&at.labels, s, "trainer.labels"));
+        RG_TRY(rg_state_get_number(&at.last_labels, s, "trainer.last-labels"));
+        if (!(at.labels >= 0 && at.labels < 9e15 && at.last_labels >= 0 && at.last_labels <= at.labels))
+            return rg_fail(RG_EFORMAT, "a checkpoint behind %g labels, %g of them in its last update", at.labels, at.last_labels);
+    }
     if (rg_state_has(s, "trainer.owed")) RG_TRY(rg_state_get_count(&at.owed, s, "trainer.owed"));
     RG_TRY(get_size(&at.metrics.count, s, "trainer.metrics", RG_METRICS_MAX));
     RG_TRY(get_size(&at.saved_count, s, "trainer.saves", RG_AVERAGE_MAX));

@@ -47,7 +47,7 @@ rg_status rg_trainer_new(rg_trainer **out, rg_params *params, const rg_trainer_c
     t->hooks = *hooks;
     t->at.epoch = 1;
     t->at.rate_factor = 1;
-    t->at.part = config->steps || config->epochs ? 0 : -1;
+    t->at.part = config->steps || config->epochs || config->labels ? 0 : -1;
     t->processes = config->processes;
     rg_workers_config own = config->workers; /* of the workers of all processes this one's part */
     const int         ranks = rg_processes_count(t->processes);
@@ -81,6 +81,12 @@ rg_workers *rg_trainer_workers(const rg_trainer *t) { return t->workers; }
 rg_optimizer *rg_trainer_optimizer(const rg_trainer *t) { return t->opt; }
 uint64_t rg_trainer_epochs(const rg_trainer *t) { return t->at.epoch - 1; }
 
+rg_trainer_counts rg_trainer_count(const rg_trainer *t)
+{
+    return (rg_trainer_counts){ .updates = rg_optimizer_steps(t->opt), .epoch = t->at.epoch,
+                                .epoch_batches = t->at.epoch_batches, .labels = (uint64_t)t->at.labels };
+}
+
 /* --------------------------------------------------------------------------------------------------- logging */
 
 static void forget(rg_trainer *t)
@@ -99,7 +105,8 @@ double rg_trainer__part(const rg_trainer *t)
     const double             in_epoch = t->hooks.epoch_part ? t->hooks.epoch_part(t->hooks.context) : 0;
     const double             by_steps = c->steps ? (double)rg_optimizer_steps(t->opt) / (double)c->steps : -1;
     const double             by_epochs = c->epochs ? ((double)(t->at.epoch - 1) + in_epoch) / (double)c->epochs : -1;
-    return fmin(1, fmax(by_steps, by_epochs));
+    const double             by_labels = c->labels ? t->at.labels / (double)c->labels : -1;
+    return fmin(1, fmax(by_labels, fmax(by_steps, by_epochs)));
 }
 
 static rg_train_log log_of(rg_trainer *t, rg_train_event event)
@@ -242,6 +249,8 @@ static rg_status apply(rg_trainer *t, const update *u)
                                           number, rg_workers_team(t->workers));
     if (status != RG_OK) return blame(t, status, &(rg_shares){0}, 0);
     t->updates++;
+    t->at.labels += u->labels;
+    t->at.last_labels = u->labels;
     t->norm += report.norm;
     t->clipped += report.clipped;
     t->phase[t->at.phase].rate = t->rate;
@@ -280,6 +289,12 @@ static rg_status learn(rg_trainer *t, update *u)
 
 static bool due(uint64_t now, uint64_t every) { return every && now % every == 0; }
 
+/* Did the last update pass a multiple of `every` labels? */
+static bool passed(const rg_trainer *t, uint64_t every)
+{
+    return every && floor(t->at.labels / (double)every) > floor((t->at.labels - t->at.last_labels) / (double)every);
+}
+
 /* Why there is nothing left to do, or NULL. */
 static const char *over(const rg_trainer *t)
 {
@@ -287,6 +302,7 @@ static const char *over(const rg_trainer *t)
     if (rg_trainer__out_of_patience(t)) return "validation stopped getting better";
     if (c->steps && rg_optimizer_steps(t->opt) >= c->steps) return "all steps are done";
     if (c->epochs && t->at.epoch > c->epochs) return "all epochs are done";
+    if (c->labels && t->at.labels >= (double)c->labels) return "all target tokens are done";
     return NULL;
 }
 
@@ -306,11 +322,13 @@ static rg_status validate_and_save(rg_trainer *t, uint64_t after, bool *out_save
     const uint64_t           step = rg_optimizer_steps(t->opt), ended = t->at.epoch - 1;
     const bool               updated = after & RG_OWED_UPDATE, epoch_over = after & RG_OWED_EPOCH;
     *out_saved = false;
-    const bool asked = (updated && due(step, c->validate_every)) || (epoch_over && due(ended, c->validate_epochs));
-    const bool fresh = c->validate_every ? !due(step, c->validate_every) : c->validate_epochs > 0;
+    const bool by_updates = updated && (due(step, c->validate_every) || passed(t, c->validate_labels));
+    const bool asked = by_updates || (epoch_over && due(ended, c->validate_epochs));
+    const bool fresh = c->validate_every ? !due(step, c->validate_every) : c->validate_epochs || c->validate_labels;
     const bool last = over(t) && fresh && !asked; /* what the run came to may be its best */
     if (asked || last) RG_TRY(validate(t, after));
-    const bool now = (updated && due(step, c->save_every)) || (epoch_over && due(ended, c->save_epochs)) || over(t);
+    const bool save = updated && (due(step, c->save_every) || passed(t, c->save_labels));
+    const bool now = save || (epoch_over && due(ended, c->save_epochs)) || over(t);
     const bool late = c->save_seconds > 0 && rg_now() - t->saved_at >= c->save_seconds;
     if (now) RG_TRY(rg_trainer__save_due(t));
     else if (late) RG_TRY(rg_trainer_save(t));
@@ -323,7 +341,7 @@ static rg_status follow_up(rg_trainer *t, const update *u, bool *out_saved)
 {
     const bool updated = u->labels > 0;
     if (updated) rg_trainer__log(t, RG_TRAIN_UPDATE, NULL, NULL);
-    if (updated && due(rg_optimizer_steps(t->opt), t->config.log_every)) {
+    if (updated && (due(rg_optimizer_steps(t->opt), t->config.log_every) || passed(t, t->config.log_labels))) {
         RG_TRY(rg_trainer__same_everywhere(t));
         rg_trainer__log(t, RG_TRAIN_LOG, NULL, NULL);
     }

@@ -16,6 +16,7 @@ typedef struct rg_trainer_at {
     uint64_t       epoch;         /* from 1                                     */
     uint64_t       epoch_batches; /* of this epoch                              */
     uint64_t       batches;       /* ever: numbers the random draws             */
+    double         labels, last_labels; /* of all updates, of the last one      */
     double         rate_factor;   /* from stalled validations                   */
     uint64_t       owed;          /* a validation that was cut short: RG_OWED_UPDATE, RG_OWED_EPOCH, 0: none */
     double         part;          /* of the run that is done, as losses see it  */

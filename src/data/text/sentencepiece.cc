@@ -10,6 +10,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include <sstream>
+#include <string>
+#include <unordered_map>
+
 #include <sentencepiece_processor.h>
 #include <sentencepiece_trainer.h>
 
@@ -74,10 +78,34 @@ private:
 
 } // namespace
 
+/* "--name=value --flag": over what is there, but for what the vocabulary itself decides. */
+static std::string add_options(std::unordered_map<std::string, std::string> &settings, const std::string &options)
+{
+    static const char *const ours[] = { "input", "model_prefix", "model_type", "vocab_size", "unk_id", "bos_id", "eos_id",
+                                        "pad_id", "input_format", "num_threads" };
+    std::istringstream words(options);
+    for (std::string word; words >> word;) {
+        word.erase(0, word.find_first_not_of('-'));
+        const size_t      equals = word.find('=');
+        const std::string name = word.substr(0, equals);
+        for (const char *const mine : ours)
+            if (name == mine) return "--sentencepiece-options: " + name + " is not for it to say";
+        settings[name] = equals == std::string::npos ? "true" : word.substr(equals + 1);
+    }
+    return "";
+}
+
+static std::string joined(const char *const *words, size_t count)
+{
+    std::string all;
+    for (size_t i = 0; i < count; i++) all += (i ? "," : "") + std::string(words[i]);
+    return all;
+}
+
 bool rg_spm_train(rg_spm_sink *model, void *context, const rg_spm_training *t, char *why)
 {
     return guarded(why, [&] {
-        const std::unordered_map<std::string, std::string> settings = {
+        std::unordered_map<std::string, std::string> settings = {
             { "model_type", t->type },
             { "vocab_size", std::to_string(t->size) },
             { "hard_vocab_limit", "false" },
@@ -91,6 +119,9 @@ bool rg_spm_train(rg_spm_sink *model, void *context, const rg_spm_training *t, c
             { "unk_id", "0" }, { "bos_id", "1" }, { "eos_id", "2" }, { "pad_id", "-1" },
             { "minloglevel", "3" },
         };
+        if (t->symbol_count) settings["user_defined_symbols"] = joined(t->symbols, t->symbol_count);
+        const std::string wrong = add_options(settings, t->options ? t->options : "");
+        if (!wrong.empty()) return refuse(wrong.c_str());
         sentencepiece::SetRandomGeneratorSeed(t->seed);
         Lines       lines(*t);
         std::string bytes;

@@ -21,6 +21,9 @@ typedef struct rg_spm_training {
     double      coverage;
     bool        byte_fallback;
     uint32_t    seed;
+    const char *options;                 /* "--name=value --name=value"; NULL: none */
+    const char *const *symbols;          /* always one piece                        */
+    size_t      symbol_count;
     /* The next line: 1 given, 0 the end, -1 failed. */
     int (*next)(void *context, const char **text, size_t *bytes);
     void *context;

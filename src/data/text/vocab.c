@@ -185,6 +185,9 @@ static rg_status train_spm(rg_vocab *v, const rg_vocab_config *config, rg_vocab_
                                  .coverage = config->coverage,
                                  .byte_fallback = config->byte_fallback,
                                  .seed = (uint32_t)(config->seed ^ (config->seed >> 32)),
+                                 .options = config->options,
+                                 .symbols = config->symbols,
+                                 .symbol_count = config->symbol_count,
                                  .next = next_for_spm,
                                  .context = &lines };
     if (config->size < 8 || config->size > RG_VOCAB_MAX_PIECES)
