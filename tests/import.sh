@@ -24,6 +24,13 @@ done
 "$REGARD" import "$data/ct2/model.bin" -q -m again.st || fail "a file by its name"
 cmp -s ct2.st again.st || fail "two imports differ"
 
+# Confined or not, the same; a folder of links to files elsewhere is read although nothing else elsewhere is.
+mkdir links
+for f in "$data"/marian_hf/*; do ln -s "$f" links/; done
+"$REGARD" import links -q -m linked.st 2> err || fail "a folder of links: $(cat err)"
+"$REGARD" import links -q --no-confine -m free.st || fail "--no-confine"
+cmp -s linked.st marian_hf.st && cmp -s free.st marian_hf.st || fail "imports of a folder of links differ"
+
 # Imported models show, average and learn further.
 "$REGARD" show -m bart.st "dog" > shown 2> err || fail "show: $(cat err)"
 "$REGARD" average marian.st marian.st -o mean.st 2> err || fail "average: $(cat err)"

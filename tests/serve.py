@@ -218,6 +218,15 @@ def languages(known):
         check(s.ask("POST", "/detect", {"q": a})[1] == [{"confidence": 100.0, "language": "und"}], "/detect where none is known")
 
 
+def confined():
+    """The process has given up what it does not need, unless it was told not to (what that is worth: test_confine.c)."""
+    for flags, privileges, filters in (((), "1", "2"), (("--no-confine",), "0", "0")):
+        with Server(*flags) as s:
+            facts = dict(line.split(":\t", 1) for line in open(f"/proc/{s.process.pid}/status").read().split("\n") if ":\t" in line)
+            check(facts["NoNewPrivs"] == privileges and facts["Seccomp"] in (filters, "2"), f"{flags}: NoNewPrivs {facts['NoNewPrivs']}, Seccomp {facts['Seccomp']}")
+            check(s.translate("the cat")[0] == 200, "a confined server answers")
+
+
 def drain(known):
     for _ in range(5):
         s, texts, bad, answered = Server(), list(known), [], [0]
@@ -267,6 +276,7 @@ with Server() as server:
 keys()
 languages(known)
 overload(known)
+confined()
 slow(known)
 drain(known)
 print("failed" if failures else "passed")

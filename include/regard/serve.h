@@ -28,6 +28,9 @@ typedef struct rg_serve_config {
     rg_weights  weights;     /* of models that are loaded from files                                           */
     size_t      resident;    /* models in memory at most; beyond, the one that was used least lately makes place */
     const char *pivot;       /* language through which directions without a model go, if it leads there; "": en; "none" */
+    bool        confine;     /* the process, for good (regard/confine.h): for programs that do nothing else. It reads
+                              * the folders of its models and writes nothing but what is open                  */
+    unsigned   *confined;    /* what the kernel did of that; NULL: nobody asks                                 */
 } rg_serve_config;
 #define RG_SERVE_CONFIG_DEFAULT                                                                                             \
     { .host = "127.0.0.1", .port = 8080, .threads = 1, .beam = 4, .normalize = 1, .queue = 65536, \

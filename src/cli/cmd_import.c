@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/confining.h"
 #include "cli/output.h"
 #include "regard/import.h"
 #include "regard/task.h"
@@ -9,7 +10,7 @@
 typedef struct {
     char   *model, *from, *classes, *pixels, *padding, *pooling;
     int64_t size;
-    bool    quiet;
+    bool    quiet, confine;
 } settings;
 
 static const rg_option options[] = {
@@ -28,6 +29,7 @@ static const rg_option options[] = {
     { RG_OPTION_STRING, "pooling", offsetof(settings, pooling), "auto",
       "are incomplete windows counted (up) or dropped (down)?", 0, "auto|up|down" },
     { RG_OPTION_BOOL, "quiet", offsetof(settings, quiet), "false", "say nothing of what was found", 'q', NULL },
+    RG_CONFINE_OPTION(settings, confine),
     RG_OPTION_END
 };
 
@@ -47,6 +49,7 @@ static rg_status run(rg_call *call)
                                     .padding = unless_auto(s->padding),
                                     .pooling = unless_auto(s->pooling),
                                     .size = (size_t)s->size };
+    if (s->confine) RG_TRY(rg_confine_files("import", call->words.items[0], s->classes, s->model));
     rg_status status = rg_import_with(&model, &report, call->words.items[0], &how);
     if (status == RG_OK) status = rg_model_save(model, s->model);
     if (status == RG_OK && !s->quiet) fprintf(stderr, "%s", rg_text_c(&report));
@@ -66,7 +69,9 @@ const rg_command rg_command_import = {
                "int16, int8), "
                "pytorch-GAT's .pth, and MobileNet v2 and SqueezeNet 1.1 with torchvision's names, which then classify "
                "photographs and show "
-               "where they looked (docs/pictures.md). Nothing in a file is run. The model that is written translates "
+               "where they looked (docs/pictures.md). Nothing in a file is run, and before one is "
+               "read the process gives up other files, the network and other programs, unless --no-confine says "
+               "otherwise. The model that is written translates "
                "or continues texts, scores, shows its attention, is served "
                "and trained further (train --init-from) like any other. What it computes that no system here does is "
                "refused by name.",

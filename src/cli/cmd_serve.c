@@ -8,6 +8,7 @@
 
 #include "cli/command.h"
 #include "cli/choose_shortlist.h"
+#include "cli/confining.h"
 #include "cli/directions.h"
 #include "cli/weights.h"
 #include "regard/serve.h"
@@ -17,6 +18,7 @@ typedef struct {
     char   *host, *api_key, *source, *target, *pivot;
     int64_t port, beam, threads, queue, char_limit, per_address, per_minute, resident;
     double  normalize, header_seconds, body_seconds, drain_seconds, request_seconds;
+    bool    confine;
     rg_weights_choice keep;
     rg_list shortlist;
 } settings;
@@ -57,6 +59,7 @@ static const rg_option options[] = {
       "time for a whole body, and for reading the answer", 0, "(0,inf)" },
     { RG_OPTION_REAL, "drain-seconds", offsetof(settings, drain_seconds), "10",
       "time for what was asked before SIGTERM", 0, "[0,inf)" },
+    RG_CONFINE_OPTION(settings, confine),
     RG_WEIGHTS_OPTIONS(settings, keep),
     RG_SHORTLIST_OPTION(settings, shortlist),
     RG_OPTION_END
@@ -64,7 +67,8 @@ static const rg_option options[] = {
 
 static void say_address(void *context, const char *address)
 {
-    (void)context;
+    const rg_serve_config *c = context;
+    if (c->confine) rg_say_confined("serve", *c->confined);
     printf("regard serve: %s\n", address);
     fflush(stdout);
 }
@@ -81,7 +85,7 @@ static rg_status catch_signals(int *out)
     return RG_OK;
 }
 
-static rg_serve_config config_of(const settings *s)
+static rg_serve_config config_of(const settings *s, unsigned *confined)
 {
     rg_serve_config c = RG_SERVE_CONFIG_DEFAULT;
     const long      cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -104,6 +108,8 @@ static rg_serve_config config_of(const settings *s)
     c.weights = rg_weights_chosen(&s->keep);
     c.resident = (size_t)s->resident;
     c.pivot = s->pivot;
+    c.confine = s->confine;
+    c.confined = confined;
     return c;
 }
 
@@ -120,7 +126,7 @@ static rg_status serve_one(const settings *s, const rg_serve_config *c, const rg
                      : rg_fail(RG_EINVAL, "--shortlist is for models that translate; %s does not", only->path);
     if (only->source) named.source = only->source;
     if (only->target) named.target = only->target;
-    if (status == RG_OK) status = rg_serve_model(&named, model, stop, say_address, NULL);
+    if (status == RG_OK) status = rg_serve_model(&named, model, stop, say_address, &named);
     if (status == RG_EMATCH && !rg_message_names(only->path)) rg_fail_in(status, "%s: ", only->path);
     rg_model_free(model);
     return status;
@@ -135,13 +141,14 @@ static rg_status serve_several(const settings *s, const rg_serve_config *c, cons
     if (s->shortlist.count)
         return rg_fail(RG_EINVAL, "--shortlist is for one model; there are %zu (models keep theirs: `regard shortlist`)",
                        found->count);
-    return rg_serve_models(c, found->direction, found->count, stop, say_address, NULL);
+    return rg_serve_models(c, found->direction, found->count, stop, say_address, (void *)(uintptr_t)c);
 }
 
 static rg_status run(rg_call *call)
 {
     const settings       *s = call->options;
-    const rg_serve_config c = config_of(s);
+    unsigned              confined = 0;
+    const rg_serve_config c = config_of(s, &confined);
     rg_directions         found = { 0 };
     int                   stop = -1;
     rg_status             status = rg_directions_find(&found, &s->models);

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "regard/confine.h"
 #include "regard/view.h"
 
 enum { TICK_MS = 100 };
@@ -111,12 +112,41 @@ static void drain(rg_server *s)
     if (listening >= 0) close(listening);
 }
 
+/* Everything is open: models that are loaded later are read from their folders, since a file that was replaced is
+ * another one. */
+static rg_status confine(rg_server *s)
+{
+    const size_t n = s->models.count;
+    char       **folder = rg_alloc_zero((n + 1) * sizeof *folder);
+    unsigned     how = 0;
+    rg_status    status = folder ? RG_OK : RG_ENOMEM;
+    size_t       count = 0;
+    for (size_t i = 0; status == RG_OK && i < n; i++) {
+        if (!s->models.model[i].path) continue;
+        char *copy = rg_strdup(s->models.model[i].path), *slash = copy ? strrchr(copy, '/') : NULL;
+        if (slash) slash[slash == copy] = 0;
+        else if (copy) snprintf(copy, strlen(copy) + 1, ".");
+        if (copy) folder[count++] = copy;
+        else status = RG_ENOMEM;
+    }
+    const rg_confinement c = { .read = (const char *const *)folder, .reads = count };
+    if (status == RG_OK) status = rg_confine(&how, &c);
+    if (status == RG_OK && s->config->confined) *s->config->confined = how;
+    for (size_t i = 0; i < count; i++) rg_free(folder[i]);
+    rg_free(folder);
+    return status;
+}
+
 static rg_status serve(rg_server *s, int stop, void (*ready)(void *context, const char *address), void *context)
 {
     char      url[128];
     int       listening = -1;
     rg_status status = listen_on(&listening, url, sizeof url, s->config);
     if (status != RG_OK) return status;
+    if (s->config->confine && (status = confine(s)) != RG_OK) {
+        close(listening);
+        return status;
+    }
     if ((status = rg_queue_start(s)) != RG_OK) {
         close(listening);
         return status;
