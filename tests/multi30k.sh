@@ -1,4 +1,5 @@
 # The table of `regard reproduce multi30k` on a tiny corpus in the same folder form: all rows, read back, resumed, judged.
+# release only
 set -u
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
