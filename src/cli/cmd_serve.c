@@ -16,9 +16,9 @@
 typedef struct {
     rg_list models;
     char   *host, *api_key, *source, *target, *pivot;
-    int64_t port, beam, threads, queue, char_limit, per_address, per_minute, resident;
+    int64_t port, beam, threads, queue, char_limit, per_address, per_minute, resident, workers;
     double  normalize, header_seconds, body_seconds, drain_seconds, request_seconds;
-    bool    confine;
+    bool    confine, behind_proxy;
     rg_weights_choice keep;
     rg_list shortlist;
 } settings;
@@ -42,8 +42,10 @@ static const rg_option options[] = {
     { RG_OPTION_INT, "beam-size", offsetof(settings, beam), "4", "hypotheses kept; alternatives are among them", 'b',
       "[1,1000]" },
     { RG_OPTION_REAL, "normalize", offsetof(settings, normalize), "1", "score is log p / length^this", 'n', "[0,inf)" },
-    { RG_OPTION_INT, "cpu-threads", offsetof(settings, threads), "0", "threads; 0: as many as there are cores", 0,
+    { RG_OPTION_INT, "cpu-threads", offsetof(settings, threads), "0", "threads of a worker; 0: as many as there are cores for it", 0,
       "[0,1024]" },
+    { RG_OPTION_INT, "workers", offsetof(settings, workers), "1",
+      "processes that share the port; one that ends is started again", 0, "[1,1024]" },
     { RG_OPTION_INT, "queue", offsetof(settings, queue), "65536", "subwords that may wait; beyond, 503", 0, "[1,inf)" },
     { RG_OPTION_INT, "char-limit", offsetof(settings, char_limit), "5000", "characters of one request", 0,
       "[1,1048576]" },
@@ -51,6 +53,8 @@ static const rg_option options[] = {
       "[1,100000]" },
     { RG_OPTION_INT, "req-limit", offsetof(settings, per_minute), "0",
       "requests of one address in a minute; beyond, 429; 0: any number", 0, "[0,inf)" },
+    { RG_OPTION_BOOL, "behind-proxy", offsetof(settings, behind_proxy), "false",
+      "X-Forwarded-For says who asks: only where nobody but the proxy can connect", 0, NULL },
     { RG_OPTION_REAL, "request-seconds", offsetof(settings, request_seconds), "30",
       "time for waiting and translating; beyond, 503", 0, "(0,inf)" },
     { RG_OPTION_REAL, "header-seconds", offsetof(settings, header_seconds), "10", "time for a whole header", 0,
@@ -94,7 +98,8 @@ static rg_serve_config config_of(const settings *s, unsigned *confined)
     c.api_key = *s->api_key ? s->api_key : getenv("REGARD_API_KEY");
     c.source = s->source;
     c.target = s->target;
-    c.threads = s->threads ? (int)s->threads : cores > 0 ? (int)cores : 1;
+    c.threads = s->threads ? (int)s->threads : cores > s->workers ? (int)(cores / s->workers) : 1;
+    c.workers = (size_t)s->workers;
     c.beam = (size_t)s->beam;
     c.normalize = s->normalize;
     c.queue = (size_t)s->queue;
@@ -109,6 +114,7 @@ static rg_serve_config config_of(const settings *s, unsigned *confined)
     c.resident = (size_t)s->resident;
     c.pivot = s->pivot;
     c.confine = s->confine;
+    c.behind_proxy = s->behind_proxy;
     c.confined = confined;
     return c;
 }

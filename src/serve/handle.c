@@ -45,9 +45,9 @@ static void count_answer(rg_request *r)
     const double took = rg_now() - r->began;
     size_t       bucket = 0;
     while (bucket < RG_SERVE_BUCKETS && took > rg_serve__buckets[bucket]) bucket++;
-    atomic_fetch_add(&s->codes[r->reply.code < RG_SERVE_CODES ? r->reply.code : 0], 1);
-    atomic_fetch_add(&s->duration[bucket], 1);
-    atomic_fetch_add(&s->duration_us, (unsigned long long)(took * 1e6));
+    atomic_fetch_add(&s->counters->codes[r->reply.code < RG_SERVE_CODES ? r->reply.code : 0], 1);
+    atomic_fetch_add(&s->counters->duration[bucket], 1);
+    rg_count_add(s, RG_COUNT_DURATION_US, (unsigned long long)(took * 1e6));
 }
 
 /* Pages of other servers may ask, as they may LibreTranslate: there is nothing here but what was sent. */
@@ -128,7 +128,7 @@ static rg_request *begin(rg_server *s, struct MHD_Connection *connection)
     r->connection = connection;
     r->began = rg_now();
     r->peer = info ? info->socket_context : NULL;
-    atomic_fetch_add(&s->active, 1);
+    rg_count_add(s, RG_COUNT_ACTIVE, 1);
     rg_serve__phase(r, RG_PHASE_BODY);
     return r;
 }
@@ -184,5 +184,5 @@ void rg_serve__completed(void *context, struct MHD_Connection *connection, void 
     rg_serve__phase(r, RG_PHASE_HEADER);
     rg_queue_release(r);
     *state = NULL;
-    atomic_fetch_sub(&s->active, 1);
+    rg_count_less(s, RG_COUNT_ACTIVE);
 }

@@ -94,9 +94,9 @@ static void *work(void *context)
         l->last_seconds = rg_now() - began;
         const double speed = (double)l->subwords / (l->last_seconds + 1e-6);
         l->speed += (l->speed > 0 ? 0.3 : 1) * (speed - l->speed);
-        atomic_fetch_add(&s->batches, 1);
-        atomic_fetch_add(&s->lines, l->count);
-        atomic_fetch_add(&s->busy_us, (unsigned long long)(l->last_seconds * 1e6));
+        rg_count_add(s, RG_COUNT_BATCHES, 1);
+        rg_count_add(s, RG_COUNT_LINES, l->count);
+        rg_count_add(s, RG_COUNT_BUSY_US, (unsigned long long)(l->last_seconds * 1e6));
     }
     return NULL;
 }

@@ -1,5 +1,71 @@
-/* metrics.c - counters, gauges and a histogram of durations, as Prometheus reads them. */
+/* metrics.c - counters, gauges and a histogram of durations, as Prometheus reads them: sums over the processes of the
+ * server, which count in memory that they share. */
+#define _GNU_SOURCE 1 /* MAP_ANONYMOUS */
 #include "serve/serve.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* ---------------------------------------------------------------------------------------------------------- counting */
+
+rg_status rg_counters_open(rg_server *s, size_t processes)
+{
+    void *memory = mmap(NULL, processes * sizeof *s->all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return rg_fail(RG_ENOMEM, "no memory that processes share: %s", strerror(errno));
+    s->all = s->counters = memory;
+    s->processes = processes;
+    return RG_OK;
+}
+
+void rg_counters_close(rg_server *s)
+{
+    if (s->all) munmap(s->all, s->processes * sizeof *s->all);
+    s->all = s->counters = NULL;
+}
+
+unsigned long long rg_count_add(rg_server *s, rg_count what, unsigned long long n)
+{
+    return atomic_fetch_add(&s->counters->value[what], n);
+}
+
+void rg_count_less(rg_server *s, rg_count what) { atomic_fetch_sub(&s->counters->value[what], 1); }
+
+unsigned long long rg_count_get(const rg_server *s, rg_count what) { return atomic_load(&s->counters->value[what]); }
+
+void rg_count_gauges(rg_server *s)
+{
+    pthread_mutex_lock(&s->queue.lock);
+    const size_t waiting = s->queue.subwords,
+                 lines = s->queue.lane[RG_LANE_SHORT].lines + s->queue.lane[RG_LANE_LONG].lines,
+                 loaded = s->models.loaded;
+    pthread_mutex_unlock(&s->queue.lock);
+    atomic_store(&s->counters->value[RG_COUNT_QUEUE_LINES], lines);
+    atomic_store(&s->counters->value[RG_COUNT_QUEUE_SUBWORDS], waiting);
+    atomic_store(&s->counters->value[RG_COUNT_LOADED], loaded);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- telling */
+
+static const struct {
+    rg_count    what;
+    const char *name, *type, *help;
+    double      unit;
+} metrics[] = {
+    { RG_COUNT_ACTIVE, "requests_in_flight", "gauge", "Requests begun and not yet answered", 1 },
+    { RG_COUNT_QUEUE_LINES, "queue_lines", "gauge", "Lines waiting to be translated", 1 },
+    { RG_COUNT_QUEUE_SUBWORDS, "queue_subwords", "gauge", "Subwords of these lines", 1 },
+    { RG_COUNT_LEFT, "left_total", "counter", "Requests given up because the client had left", 1 },
+    { RG_COUNT_EXPIRED, "expired_total", "counter", "Requests given up because their deadline had passed", 1 },
+    { RG_COUNT_LINES, "lines_total", "counter", "Lines translated", 1 },
+    { RG_COUNT_BATCHES, "batches_total", "counter", "Runs of the translator", 1 },
+    { RG_COUNT_BUSY_US, "translating_seconds_total", "counter", "Time spent in them", 1e-6 },
+    { RG_COUNT_LOADED, "models_in_memory", "gauge", "Models that are loaded, of all processes", 1 },
+    { RG_COUNT_LOADS, "model_loads_total", "counter", "Models loaded because they were asked for", 1 },
+    { RG_COUNT_CONNECTIONS, "connections", "gauge", "Open connections", 1 },
+    { RG_COUNT_LATE, "late_connections_total", "counter", "Connections closed because a deadline had passed", 1 },
+    { RG_COUNT_RESTARTS, "worker_restarts_total", "counter", "Processes that ended and were started again", 1 },
+};
 
 static void metric(rg_text *out, const char *name, const char *type, const char *help, double value)
 {
@@ -7,54 +73,52 @@ static void metric(rg_text *out, const char *name, const char *type, const char 
                   value);
 }
 
-static void durations(rg_text *out, rg_server *s)
+static unsigned long long sum(const rg_server *s, rg_count what)
 {
-    unsigned long long sum = 0;
+    unsigned long long all = 0;
+    for (size_t i = 0; i < s->processes; i++) all += atomic_load(&s->all[i].value[what]);
+    return all;
+}
+
+static void answers(rg_text *out, const rg_server *s)
+{
+    rg_text_print(
+        out, "# HELP regard_requests_total Requests answered, by status code\n# TYPE regard_requests_total counter\n");
+    for (unsigned code = 0; code < RG_SERVE_CODES; code++) {
+        unsigned long long n = 0;
+        for (size_t i = 0; i < s->processes; i++) n += atomic_load(&s->all[i].codes[code]);
+        if (n) rg_text_print(out, "regard_requests_total{code=\"%u\"} %llu\n", code, n);
+    }
+}
+
+static void durations(rg_text *out, const rg_server *s)
+{
+    unsigned long long all = 0;
     rg_text_print(out, "# HELP regard_request_seconds From the header of a request to its answer\n# TYPE "
                        "regard_request_seconds histogram\n");
-    for (size_t i = 0; i < RG_SERVE_BUCKETS; i++)
-        rg_text_print(out, "regard_request_seconds_bucket{le=\"%g\"} %llu\n", rg_serve__buckets[i],
-                      sum += atomic_load(&s->duration[i]));
-    sum += atomic_load(&s->duration[RG_SERVE_BUCKETS]);
+    for (size_t k = 0; k <= RG_SERVE_BUCKETS; k++) {
+        for (size_t i = 0; i < s->processes; i++) all += atomic_load(&s->all[i].duration[k]);
+        if (k < RG_SERVE_BUCKETS)
+            rg_text_print(out, "regard_request_seconds_bucket{le=\"%g\"} %llu\n", rg_serve__buckets[k], all);
+    }
     rg_text_print(out,
                   "regard_request_seconds_bucket{le=\"+Inf\"} %llu\nregard_request_seconds_sum "
                   "%.6f\nregard_request_seconds_count %llu\n",
-                  sum, (double)atomic_load(&s->duration_us) * 1e-6, sum);
+                  all, (double)sum(s, RG_COUNT_DURATION_US) * 1e-6, all);
 }
 
 bool rg_serve__metrics(rg_request *r)
 {
     rg_server *s = r->server;
     rg_text    out = { 0 };
-    pthread_mutex_lock(&s->queue.lock);
-    const double waiting = (double)s->queue.subwords,
-                 lines = (double)(s->queue.lane[RG_LANE_SHORT].lines + s->queue.lane[RG_LANE_LONG].lines),
-                 loaded = (double)s->models.loaded;
-    pthread_mutex_unlock(&s->queue.lock);
-    rg_text_print(
-        &out, "# HELP regard_requests_total Requests answered, by status code\n# TYPE regard_requests_total counter\n");
-    for (unsigned code = 0; code < RG_SERVE_CODES; code++) {
-        const unsigned long long n = atomic_load(&s->codes[code]);
-        if (n) rg_text_print(&out, "regard_requests_total{code=\"%u\"} %llu\n", code, n);
-    }
+    rg_count_gauges(s);
+    answers(&out, s);
     durations(&out, s);
-    metric(&out, "requests_in_flight", "gauge", "Requests begun and not yet answered", (double)atomic_load(&s->active));
-    metric(&out, "queue_lines", "gauge", "Lines waiting to be translated", lines);
-    metric(&out, "queue_subwords", "gauge", "Subwords of these lines", waiting);
-    metric(&out, "left_total", "counter", "Requests given up because the client had left",
-           (double)atomic_load(&s->left));
-    metric(&out, "expired_total", "counter", "Requests given up because their deadline had passed",
-           (double)atomic_load(&s->expired));
-    metric(&out, "lines_total", "counter", "Lines translated", (double)atomic_load(&s->lines));
-    metric(&out, "batches_total", "counter", "Runs of the translator", (double)atomic_load(&s->batches));
-    metric(&out, "translating_seconds_total", "counter", "Time spent in them", (double)atomic_load(&s->busy_us) * 1e-6);
+    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
+        metric(&out, metrics[i].name, metrics[i].type, metrics[i].help,
+               (double)sum(s, metrics[i].what) * metrics[i].unit);
     metric(&out, "models", "gauge", "Models that are served", (double)s->models.count);
-    metric(&out, "models_in_memory", "gauge", "Models that are loaded", loaded);
-    metric(&out, "model_loads_total", "counter", "Models loaded because they were asked for",
-           (double)atomic_load(&s->loads));
-    metric(&out, "connections", "gauge", "Open connections", (double)atomic_load(&s->connections));
-    metric(&out, "late_connections_total", "counter", "Connections closed because a deadline had passed",
-           (double)atomic_load(&s->late));
+    metric(&out, "workers", "gauge", "Processes of the server", (double)s->processes);
     metric(&out, "uptime_seconds", "gauge", "Time since the start", rg_now() - s->started);
     r->reply.text = out.data;
     r->reply.bytes = out.length;

@@ -123,7 +123,7 @@ static void bring(rg_server *s, rg_served *m)
         m->translator = fresh.translator;
         m->used = rg_now();
         s->models.loaded++;
-        atomic_fetch_add(&s->loads, 1);
+        rg_count_add(s, RG_COUNT_LOADS, 1);
     } else refuse_all(s, m, rg_message());
 }
 

@@ -5,22 +5,47 @@
  * oldest of those that have not asked for anything yet, so that a few addresses cannot shut the others out. */
 #include "serve/serve.h"
 
+#include <arpa/inet.h>
 #include <netinet/in.h>
+#include <string.h>
 #include <sys/socket.h>
 
 enum { PLENTY = RG_SERVE_CONNECTIONS * 9 / 10 }; /* up to here everybody is welcome */
 
+/* FNV-1a. */
+static uint64_t hash_of(const unsigned char *bytes, size_t count)
+{
+    uint64_t hash = 14695981039346656037u;
+    for (size_t i = 0; i < count; i++) hash = (hash ^ bytes[i]) * 1099511628211u;
+    return hash;
+}
+
+static uint64_t number_of_six(const struct in6_addr *six) { return hash_of(six->s6_addr, 8); } /* a /64 is one address */
+static uint64_t number_of_four(const struct in_addr *four) { return hash_of((const unsigned char *)four, sizeof *four); }
+
 uint64_t rg_serve__address(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    uint64_t                        hash = 14695981039346656037u; /* FNV-1a */
     if (!info || !info->client_addr) return 0;
-    const struct sockaddr *from = info->client_addr;
-    const bool             six = from->sa_family == AF_INET6;
-    const unsigned char   *bytes = six ? (const void *)&((const struct sockaddr_in6 *)(const void *)from)->sin6_addr
-                                       : (const void *)&((const struct sockaddr_in *)(const void *)from)->sin_addr;
-    for (size_t i = 0; i < (six ? 8 : 4); i++) hash = (hash ^ bytes[i]) * 1099511628211u; /* a /64 is one address */
-    return hash;
+    const void *from = info->client_addr;
+    return info->client_addr->sa_family == AF_INET6 ? number_of_six(&((const struct sockaddr_in6 *)from)->sin6_addr)
+                                                    : number_of_four(&((const struct sockaddr_in *)from)->sin_addr);
+}
+
+/* The last address of the header is the one the proxy in front of us has seen; those before it are hearsay. */
+uint64_t rg_serve__client(const rg_request *r)
+{
+    const char *list = r->server->config->behind_proxy
+                           ? MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, "X-Forwarded-For")
+                           : NULL;
+    const char     *last = list ? strrchr(list, ',') : NULL;
+    struct in6_addr six;
+    struct in_addr  four;
+    if (last || list) last = last ? last + 1 : list;
+    while (last && *last == ' ') last++;
+    if (last && inet_pton(AF_INET, last, &four) == 1) return number_of_four(&four);
+    if (last && inet_pton(AF_INET6, last, &six) == 1) return number_of_six(&six);
+    return rg_serve__address(r->connection);
 }
 
 /* Requests of an address in the minute at hand. */
@@ -28,7 +53,7 @@ bool rg_serve__over_quota(rg_request *r)
 {
     rg_server *s = r->server;
     if (!s->config->per_minute) return false;
-    const uint64_t address = rg_serve__address(r->connection);
+    const uint64_t address = rg_serve__client(r);
     rg_quota      *q = &s->quota[address % (sizeof s->quota / sizeof *s->quota)];
     const double   now = rg_now();
     if (q->address != address || now - q->since >= 60) *q = (rg_quota){ .address = address, .since = now };
@@ -42,7 +67,7 @@ static unsigned *held_by(rg_server *s, const rg_peer *p) { return &s->holders[p-
 static void end(rg_server *s, rg_peer *p)
 {
     p->ended = true;
-    atomic_fetch_add(&s->late, 1);
+    rg_count_add(s, RG_COUNT_LATE, 1);
     shutdown(p->fd, SHUT_RDWR);
 }
 
@@ -62,7 +87,7 @@ static void arrive(rg_server *s, struct MHD_Connection *connection, void **socke
 {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     rg_peer                        *p = rg_alloc_zero(sizeof *p);
-    const bool                      full = atomic_fetch_add(&s->connections, 1) >= PLENTY;
+    const bool                      full = rg_count_add(s, RG_COUNT_CONNECTIONS, 1) >= PLENTY;
     if (!p || !info) {
         rg_free(p);
         return;
@@ -80,7 +105,7 @@ static void arrive(rg_server *s, struct MHD_Connection *connection, void **socke
 
 static void leave(rg_server *s, rg_peer *p)
 {
-    atomic_fetch_sub(&s->connections, 1);
+    rg_count_less(s, RG_COUNT_CONNECTIONS);
     if (!p) return;
     pthread_mutex_lock(&s->lock);
     if (p->previous) p->previous->next = p->next;

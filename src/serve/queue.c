@@ -143,7 +143,7 @@ static bool let_in(rg_request *r, bool park)
     r->deadline = rg_now() + r->server->config->request_seconds;
     for (size_t i = 0; i < r->ready; i++) subwords += r->line[i]->subwords;
     pthread_mutex_lock(&q->lock);
-    rg_flow   *flow = q->stopping ? NULL : get_flow(q, rg_serve__address(r->connection));
+    rg_flow   *flow = q->stopping ? NULL : get_flow(q, rg_serve__client(r));
     const bool fits = flow && make_room(q, r->server->config->queue, flow, subwords);
     if (fits) {
         rg_serve__phase(r, RG_PHASE_WAITING);
@@ -231,10 +231,10 @@ void rg_queue_tick(rg_server *s)
     for (rg_request *r = q->requests, *next; r; r = next, at++) {
         next = r->next;
         if (at < n && has_left(&fd[at])) {
-            atomic_fetch_add(&s->left, 1);
+            rg_count_add(s, RG_COUNT_LEFT, 1);
             rg_queue_refuse(r, 499, "The client has left");
         } else if (now >= r->deadline) {
-            atomic_fetch_add(&s->expired, 1);
+            rg_count_add(s, RG_COUNT_EXPIRED, 1);
             rg_queue_refuse(r, 503, "The text was not translated in time: send less of it at once, or try again later");
         }
     }

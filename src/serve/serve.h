@@ -215,6 +215,29 @@ typedef struct rg_quota {
     size_t   count;
 } rg_quota;
 
+/* What /metrics tells, of one process. Gauges of the queue and of models are brought up to date by the clock. */
+typedef enum rg_count {
+    RG_COUNT_ACTIVE, /* requests begun and not completed */
+    RG_COUNT_QUEUE_LINES,
+    RG_COUNT_QUEUE_SUBWORDS,
+    RG_COUNT_CONNECTIONS,
+    RG_COUNT_LOADED, /* models in memory */
+    RG_COUNT_GAUGES, /* those before begin at 0 when a process starts again */
+    RG_COUNT_LEFT = RG_COUNT_GAUGES,
+    RG_COUNT_EXPIRED,
+    RG_COUNT_LINES,
+    RG_COUNT_BATCHES,
+    RG_COUNT_BUSY_US, /* of the translating threads */
+    RG_COUNT_LOADS,
+    RG_COUNT_LATE,
+    RG_COUNT_RESTARTS,
+    RG_COUNT_DURATION_US,
+    RG_COUNTS
+} rg_count;
+typedef struct rg_counters {
+    atomic_ullong value[RG_COUNTS], codes[RG_SERVE_CODES], duration[RG_SERVE_BUCKETS + 1];
+} rg_counters;
+
 struct rg_server {
     const rg_serve_config *config; /* the settings below */
     rg_serve_config        settings;
@@ -232,15 +255,15 @@ struct rg_server {
     unsigned        holders[RG_SERVE_HOLDERS]; /* connections of the addresses of a bucket */
     double          started;
 
-    atomic_bool   draining;
-    atomic_size_t active; /* requests begun and not completed */
-    atomic_ullong codes[RG_SERVE_CODES], lines, batches, late, left, expired, connections, loads;
-    atomic_ullong busy_us; /* of the translating thread */
-    atomic_ullong duration[RG_SERVE_BUCKETS + 1], duration_us;
+    atomic_bool  draining;
+    rg_counters *counters;  /* of this process: one of `all` */
+    rg_counters *all;       /* in memory that the processes share */
+    size_t       processes; /* of these */
 };
 
 /* peers.c */
 uint64_t rg_serve__address(struct MHD_Connection *connection); /* a number for each address; of IPv6 for each /64 */
+uint64_t rg_serve__client(const rg_request *request);          /* the same of who asks, who may stand behind a proxy */
 void     rg_serve__connected(void *context, struct MHD_Connection *connection, void **socket_context,
                              enum MHD_ConnectionNotificationCode what);
 void     rg_serve__phase(rg_request *request, rg_phase phase);
@@ -294,7 +317,18 @@ bool        rg_serve__read_languages(rg_request *request, const json_t *fields);
 void        rg_serve__no_pair(rg_reply *reply, const rg_server *server, const char *from, const char *to);
 
 /* metrics.c */
-rg_answerer rg_serve__metrics;
+rg_answerer        rg_serve__metrics;
+rg_status          rg_counters_open(rg_server *server, size_t processes);
+void               rg_counters_close(rg_server *server);
+unsigned long long rg_count_add(rg_server *server, rg_count what, unsigned long long n); /* what it was before */
+void               rg_count_less(rg_server *server, rg_count what);
+unsigned long long rg_count_get(const rg_server *server, rg_count what);
+void               rg_count_gauges(rg_server *server); /* of the queue and of models */
+
+/* workers.c: several that take connections at one socket; one that ends is started again. `work` serves until its
+ * descriptor can be read. Gives back when all have ended after `stop`. */
+rg_status rg_serve__workers(rg_server *server, int listening, int stop,
+                             rg_status (*work)(rg_server *server, int listening, int stop));
 
 /* models.c */
 rg_status rg_models_open(rg_server *server, const rg_serve_direction *direction, size_t count);

@@ -91,6 +91,7 @@ static void tick(rg_server *s)
 {
     rg_serve__end_late(s);
     rg_queue_tick(s);
+    rg_count_gauges(s);
 }
 
 /* No more connections; what was asked is answered, as far as the time allows; at its end searches are given up and
@@ -102,12 +103,12 @@ static void drain(rg_server *s)
     atomic_store(&s->draining, true);
     const int listening = MHD_quiesce_daemon(s->daemon);
     for (int quiet = 0; quiet < 3 && rg_now() < enough; wait_ms(20)) {
-        quiet = atomic_load(&s->active) ? 0 : quiet + 1;
+        quiet = rg_count_get(s, RG_COUNT_ACTIVE) ? 0 : quiet + 1;
         tick(s);
     }
     rg_queue_stop(s);
     do wait_ms(20);
-    while (atomic_load(&s->active) && rg_now() < until);
+    while (rg_count_get(s, RG_COUNT_ACTIVE) && rg_now() < until);
     MHD_stop_daemon(s->daemon);
     if (listening >= 0) close(listening);
 }
@@ -137,6 +138,25 @@ static rg_status confine(rg_server *s)
     return status;
 }
 
+/* One process of the server: from its threads to the end of its drain. Takes the socket over. */
+static rg_status work(rg_server *s, int listening, int stop)
+{
+    rg_status status = rg_queue_start(s);
+    if (status != RG_OK) {
+        close(listening);
+        return status;
+    }
+    if ((status = start_daemon(s, listening)) != RG_OK) {
+        rg_queue_stop(s);
+        return status;
+    }
+    for (struct pollfd p = { .fd = stop, .events = POLLIN };
+         poll(&p, 1, TICK_MS) == 0 || (p.revents == 0 && errno == EINTR);)
+        tick(s);
+    drain(s);
+    return RG_OK;
+}
+
 static rg_status serve(rg_server *s, int stop, void (*ready)(void *context, const char *address), void *context)
 {
     char      url[128];
@@ -147,20 +167,8 @@ static rg_status serve(rg_server *s, int stop, void (*ready)(void *context, cons
         close(listening);
         return status;
     }
-    if ((status = rg_queue_start(s)) != RG_OK) {
-        close(listening);
-        return status;
-    }
-    if ((status = start_daemon(s, listening)) != RG_OK) {
-        rg_queue_stop(s);
-        return status;
-    }
-    if (ready) ready(context, url);
-    for (struct pollfd p = { .fd = stop, .events = POLLIN };
-         poll(&p, 1, TICK_MS) == 0 || (p.revents == 0 && errno == EINTR);)
-        tick(s);
-    drain(s);
-    return RG_OK;
+    if (ready) ready(context, url); /* who connects from here on waits in the socket until it is looked at */
+    return s->config->workers > 1 ? rg_serve__workers(s, listening, stop, work) : work(s, listening, stop);
 }
 
 /* The page of translators is the viewer's; of others a plain one. */
@@ -187,7 +195,7 @@ static rg_status check_model(const rg_model *model)
 static rg_status check_config(const rg_serve_config *config)
 {
     if (config->port < 0 || config->port > 65535 || config->beam < 1 || config->threads < 1 || config->queue < 1 ||
-        config->char_limit < 1 || !(config->request_seconds > 0) || config->resident < 1)
+        config->char_limit < 1 || !(config->request_seconds > 0) || config->resident < 1 || config->workers > 1024)
         return rg_fail(RG_EINVAL,
                        "port %d, beam %zu, %d threads, queue of %zu, %zu characters, %g seconds, %zu models in memory: "
                        "one is out of range",
@@ -221,7 +229,9 @@ rg_status rg_serve__models(const rg_serve_config *config, const rg_serve_directi
     pthread_mutex_init(&s->lock, NULL);
     pthread_mutex_init(&s->queue.lock, NULL);
     rg_status status = open_server(s, direction, count);
+    if (status == RG_OK) status = rg_counters_open(s, config->workers > 1 ? config->workers : 1);
     if (status == RG_OK) status = serve(s, stop, ready, context);
+    rg_counters_close(s);
     rg_models_close(s);
     rg_free(s->page);
     pthread_mutex_destroy(&s->queue.lock);
