@@ -41,7 +41,9 @@ def refusals(s):
     wrong += [(400, {**good, **x}) for x in (
         {"source": "xx"}, {"target": "xx"}, {"source": "fr", "target": "en"}, {"source": ""}, {"target": ""}, {"source": ["en"]}, {"source": 3}, {"target": None}, {"q": 3}, {"q": None}, {"q": [3]}, {"q": [[]]},
         {"q": {}}, {"q": "x" * 5001}, {"q": ["x"] * 257}, {"q": "a " * 1200}, {"format": "pdf"}, {"format": 1}, {"alternatives": -1}, {"alternatives": 4},
-        {"alternatives": "many"}, {"alternatives": ""}, {"alternatives": True}, {"alternatives": 1e30}, {"alternatives": 10 ** 18}, {"alternatives": "99999999999999999999"}, {"alternatives": []})]
+        {"alternatives": "many"}, {"alternatives": ""}, {"alternatives": True}, {"alternatives": 1e30}, {"alternatives": 10 ** 18}, {"alternatives": "99999999999999999999"}, {"alternatives": []},
+        {"glossary": 3}, {"glossary": "x"}, {"glossary": {"a": 3}}, {"glossary": {"": "b"}}, {"glossary": [[]]}, {"glossary": ["a"]}, {"glossary": [["a", None, "b"]]}, {"glossary": {"a": ["x"] * 17}},
+        {"glossary": {f"t{i}": "x" for i in range(1001)}}, {"glossary": [["a", "b"], ["a", "c"]]}, {"glossary": {"a\0b": "x"}}, {"glossary": "[" * 5000})]
     for code, body in wrong:
         status, answer, _ = s.ask("POST", "/translate", body)
         check(status == code and set(answer) == {"error"}, f"{str(body)[:80]}: {status} {str(answer)[:80]}")

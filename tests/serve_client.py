@@ -45,6 +45,11 @@ def translate(s, known):
     check(s.ask("POST", "/translate", {"q": a + "\r\n" + b + "\r\n", **pair}, FORM)[1] == {"translatedText": known[a] + "\n" + known[b]}, "line ends of a form")
     data, kind = multipart({"q": a, **pair}, boundary="a b", end="--")
     check(s.ask("POST", "/translate", data, 'multipart/form-data; charset=utf-8; boundary="a b"')[1] == {"translatedText": known[a]}, "a quoted boundary")
+    # terms of a glossary: an object, a list, the text of one; the next request has none of it
+    for terms in ({"cat": "Minou", "dog": None}, [["cat", "Minou"], ["dog", "keep"]], '{"cat": "Minou"}'):
+        check("Minou" in s.translate("the cat", glossary=terms)[1]["translatedText"].split(), f"glossary {terms}")
+    check(["Minou" in t.split() for t in s.translate(["the cat", a, "a cat"], glossary={"cat": "Minou"})[1]["translatedText"]][::2] == [True, True], "glossary of a list")
+    check(s.translate(a)[1]["translatedText"] == known[a], "a glossary stays")
     # alternatives
     one = s.translate(a, alternatives=3)[1]
     check(set(one) == {"translatedText", "alternatives"} and one["translatedText"] == known[a], "fields of alternatives")

@@ -64,6 +64,7 @@ typedef struct rg_session_config {
     bool             replace_unknown; /* <unk> becomes the source word it looked at most          */
     bool             whole;           /* answer with every token, though the translator has a shortlist */
     const struct rg_lexicon *lexicon; /* or what this dictionary (regard/lexicon.h) says for it; NULL: none */
+    const struct rg_glossary *const *glossary; /* of each line: terms whose translations are wanted (regard/glossary.h), NULL: none; NULL: of no line */
 } rg_session_config;
 #define RG_SESSION_CONFIG_DEFAULT { .search = RG_SEARCH_CONFIG_DEFAULT, .max_length = 1000, .batch = 32, .batch_words = 512 }
 

@@ -12,13 +12,14 @@
 #include "cli/choose_shortlist.h"
 #include "cli/weights.h"
 #include "regard/reader.h"
+#include "regard/glossary.h"
 #include "regard/lexicon.h"
 #include "regard/translate.h"
 #include "regard/view.h"
 
 typedef struct {
     rg_list models, prefix;
-    char   *input, *format, *columns, *header, *output, *alignment, *attention;
+    char   *input, *format, *columns, *header, *output, *alignment, *attention, *glossary;
     int64_t beam, n_best, mini_batch, maxi_batch, max_length, threads, seed, top;
     double  normalize, penalty, coverage, factor, temperature, diversity;
     int64_t groups;
@@ -63,6 +64,8 @@ static const rg_option options[] = {
       "write the record of every layer and head; from the second line on FILE.2.json, ...", 0, NULL },
     { RG_OPTION_BOOL, "word-scores", offsetof(settings, word_scores), "false", "append log p of each token", 0, NULL },
     { RG_OPTION_BOOL, "json", offsetof(settings, json), "false", "one JSON object a line", 0, NULL },
+    { RG_OPTION_STRING, "glossary", offsetof(settings, glossary), "",
+      "file of terms and the translations wanted for them: term TAB target (docs/glossary.md)", 0, NULL },
     { RG_OPTION_LIST, "prefix", offsetof(settings, prefix), "", "words that every answer begins with", 0, NULL },
     { RG_OPTION_INT, "max-length", offsetof(settings, max_length), "1000", "source tokens read; what is cut is said", 0,
       "[1,1000000]" },
@@ -102,6 +105,7 @@ typedef struct {
     rg_session        *session, *whole; /* whole: --compare-shortlist */
     uint64_t           compared, changed;
     rg_lexicon        *lexicon;
+    rg_glossary       *glossary;
     rg_translator    **translators;
     size_t             count;
     FILE              *out; /* output.stream */
@@ -262,12 +266,14 @@ static rg_status translate_lines(translation *t, char **lines, size_t n, uint64_
 {
     const rg_translated *results;
     const char         **prefix = rg_alloc_array(n, sizeof *prefix);
-    if (!prefix) return RG_ENOMEM;
-    for (size_t i = 0; i < n; i++) prefix[i] = rg_text_c(&t->prefix);
-    const rg_status status =
-        rg_session_run(&results, t->session, &t->config, (const char *const *)lines, n, first, prefix);
+    const rg_glossary  **glossary = rg_alloc_array(n, sizeof *glossary);
+    rg_status            status = prefix && glossary ? RG_OK : RG_ENOMEM;
+    for (size_t i = 0; status == RG_OK && i < n; i++) prefix[i] = rg_text_c(&t->prefix), glossary[i] = t->glossary;
+    t->config.glossary = t->glossary ? glossary : NULL;
+    if (status == RG_OK) status = rg_session_run(&results, t->session, &t->config, (const char *const *)lines, n, first, prefix);
     const rg_status compared = status == RG_OK && t->whole ? compare(t, results, lines, n, first, prefix) : status;
     rg_free(prefix);
+    rg_free(glossary);
     RG_TRY(compared);
     for (size_t i = 0; i < n; i++) {
         if (t->s->attention[0]) RG_TRY(save_record(t, &results[i], first + i));
@@ -404,6 +410,7 @@ static rg_status check_outputs(const settings *s)
 {
     RG_TRY(rg_output_is_not("output", s->output, s->input));
     RG_TRY(rg_output_is_not("attention", s->attention, s->input));
+    RG_TRY(rg_output_is_not("output", s->output, s->glossary));
     for (size_t i = 0; i < s->models.count; i++) {
         RG_TRY(rg_output_is_not("output", s->output, s->models.items[i]));
         RG_TRY(rg_output_is_not("attention", s->attention, s->models.items[i]));
@@ -439,6 +446,7 @@ static rg_status run(rg_call *call)
         if (status == RG_OK) status = rg_translator_slim(t.translators[i]);
     }
     if (status == RG_OK) status = learn_dictionary(&t);
+    if (status == RG_OK && *t.s->glossary) status = rg_glossary_load(&t.glossary, t.s->glossary);
     if (status == RG_OK) status = rg_shortlist_use(t.translators[0], &t.s->shortlist);
     if (status == RG_OK) status = rg_session_new(&t.session, t.translators, t.count, threads);
     if (status == RG_OK && t.s->compare && !t.translators[0]->shortlist)
@@ -458,6 +466,7 @@ static rg_status run(rg_call *call)
     for (size_t i = 0; i < t.count; i++) rg_translator_free(t.translators[i]);
     rg_free(t.translators);
     rg_lexicon_free(t.lexicon);
+    rg_glossary_free(t.glossary);
     rg_text_free(&t.prefix);
     return status;
 }

@@ -209,6 +209,10 @@ static bool has_text(const json_t *q)
 static bool begin(rg_request *r)
 {
     bool queued = false;
+    if (r->glossary && r->legs > 1)
+        return rg_serve__error(&r->reply, 400, "Invalid request: a glossary needs a model from %s to %s; here it goes through %s",
+                               r->leg[0]->source, r->leg[1]->target, r->leg[0]->target),
+               false;
     if (r->attention && r->legs > 1)
         return rg_serve__error(&r->reply, 400,
                                "There is no model from %s to %s, and no record of two: ask for %s to %s, or %s to %s",
@@ -234,7 +238,9 @@ static bool translate(rg_request *r, bool attention)
     if (!has_text(q)) rg_serve__error(&r->reply, 400, "Invalid request: missing q parameter");
     else if (attention && !json_is_string(q))
         rg_serve__error(&r->reply, 400, "Invalid request: the record of one text, q is a string");
-    else if (rg_serve__read_languages(r, fields) && read_extras(r, fields) && read_texts(r, q)) queued = begin(r);
+    else if (rg_serve__read_languages(r, fields) && read_extras(r, fields) && rg_serve__glossary(r, fields) &&
+             read_texts(r, q))
+        queued = begin(r);
 done:
     json_decref(fields);
     return queued;

@@ -38,11 +38,16 @@ static rg_session_config config_of(rg_lane *l, size_t from, size_t n)
 
 static rg_status search(const rg_translated **out, rg_lane *l, size_t from, size_t n)
 {
-    const rg_session_config c = config_of(l, from, n);
-    const char             *lines[RG_SERVE_RUN];
-    rg_session             *session;
+    rg_session_config  c = config_of(l, from, n);
+    const char        *lines[RG_SERVE_RUN];
+    const rg_glossary *glossary[RG_SERVE_RUN];
+    rg_session        *session;
     RG_TRY(rg_models_session(&session, l, l->owner[from]->holds));
-    for (size_t i = 0; i < n; i++) lines[i] = l->part[from + i]->text;
+    for (size_t i = 0; i < n; i++) {
+        lines[i] = l->part[from + i]->text;
+        glossary[i] = l->owner[from + i]->glossary;
+        if (glossary[i]) c.glossary = glossary;
+    }
     return rg_session_run(out, session, &c, lines, n, from, NULL);
 }
 

@@ -7,6 +7,7 @@
  *   models.c    directions, pivots, models loaded on demand              detect.c    which language a text is in
  *   queue.c     who waits, who is next, whose time is over              lane.c      a thread that translates what is next
  *   predict.c   /v1/predict: models that do not translate                page_predict.c  their page
+ *   glossary.c  the terms a request wants
  *   segments.c  a text cut into lines to translate and what stays       markup.h    the same of HTML, and the tags inside a line
  *
  * A request belongs to the HTTP thread. From rg_queue_put() to its answer its connection is suspended, and the lock
@@ -25,6 +26,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "regard/glossary.h"
 #include "serve/module.h"
 
 enum {
@@ -32,6 +34,7 @@ enum {
     RG_SERVE_LINE = 8 << 10,     /* of a request line                    */
     RG_SERVE_HEADER = 32 << 10,  /* of a header section                  */
     RG_SERVE_TEXTS = 256,        /* texts of one request                 */
+    RG_SERVE_TERMS = 1000,       /* of the glossary of one request       */
     RG_SERVE_LONGEST = 1000,     /* subwords of one line                 */
     RG_SERVE_WATCHED = 256,      /* of a line whose record is asked      */
     RG_SERVE_RUN = 256,          /* lines that a lane translates together */
@@ -164,6 +167,7 @@ typedef struct rg_request {
     size_t       legs, at;
     size_t       ready;   /* lines of the leg that is being prepared */
     bool         advance; /* a lane has made the last line of a leg that is not the last */
+    rg_glossary *glossary; /* terms it wants; NULL: none */
     void        *asking; /* of /v1/predict: filled from the rows of the task, NULL: not asked */
 
     /* In the queue, under its lock. */
@@ -284,6 +288,8 @@ extern const double rg_serve__buckets[RG_SERVE_BUCKETS]; /* seconds */
 
 /* fields.c: NULL when the answer says what is wrong with them. */
 json_t *rg_serve__fields(rg_request *request);
+/* glossary.c: reads the field of that name, if there is one. False: the answer says what is wrong with it. */
+bool rg_serve__glossary(rg_request *request, const json_t *fields);
 
 /* routes.c: the answers to requests, by address. Each sets the answer, or has put the request into the queue and says
  * true: it is then no longer the caller's. */

@@ -2,51 +2,15 @@
  *
  * Every line is searched as if it were alone (decode.h), so how lines are batched and who searches them is only a
  * matter of speed. */
-#include "regard/copies.h"
 #include "regard/lexicon.h"
-#include "regard/translate.h"
+#include "tasks/session.h"
 #include "tasks/translation.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct { /* one line on its way */
-    rg_ids        source, prefix;
-    rg_text       line;   /* as the vocabulary sees it, and the part of each piece; only when unknown words are replaced */
-    rg_spans      spans;
-    rg_ids        copies; /* models that copy: of each piece the id it has in an answer */
-    rg_open_words *words; /* and the words beyond the vocabulary                        */
-    size_t        extra;
-    size_t        cut;
-    rg_translated result;
-} item;
-
-typedef struct {
-    size_t from, count; /* of the order */
-} span;
-
-struct rg_session {
-    rg_translator *const *translators;
-    size_t                count;
-    int                   threads;
-    rg_team              *team;
-    rg_search           **search; /* one a thread, alone   */
-    rg_search            *wide;   /* one with all threads; NULL when there is one thread */
-    rg_arena            **arena;  /* results of each thread; the last belongs to `wide` */
-    item                 *items;
-    size_t                room, used;
-    size_t               *order;
-    span                 *spans;
-    size_t                batches;
-
-    const rg_session_config *config; /* of the run */
-    size_t                   most; /* source pieces read: what is asked for, or what a model can */
-    uint64_t                 first;
-    atomic_size_t            next;
-    rg_status               *status; /* of each thread, with its message */
-    char                   (*message)[512];
-};
+typedef rg_session_item item;
+typedef rg_session_part span;
 
 /* --------------------------------------------------------------------------------------------------------- life */
 
@@ -84,10 +48,11 @@ rg_status rg_session_new(rg_session **out, rg_translator *const *translators, si
     rg_translator **copy = rg_alloc_array(count, sizeof *copy);
     s->search = rg_alloc_zero((size_t)threads * sizeof(rg_search *));
     s->arena = rg_alloc_zero(((size_t)threads + 1) * sizeof(rg_arena *));
+    s->forced = rg_alloc_zero(((size_t)threads + 1) * sizeof(rg_forced *));
     s->status = rg_alloc_zero((size_t)threads * sizeof *s->status);
     s->message = rg_alloc_zero((size_t)threads * sizeof *s->message);
     s->translators = copy;
-    rg_status status = copy && s->search && s->arena && s->status && s->message ? RG_OK : RG_ENOMEM;
+    rg_status status = copy && s->search && s->arena && s->forced && s->status && s->message ? RG_OK : RG_ENOMEM;
     if (copy) memcpy(copy, translators, count * sizeof *copy);
     if (status == RG_OK) status = open_searches(s);
     if (status != RG_OK) {
@@ -103,7 +68,9 @@ void rg_session_free(rg_session *s)
     if (!s) return;
     for (int i = 0; s->search && i < s->threads; i++) rg_search_free(s->search[i]);
     for (int i = 0; s->arena && i <= s->threads; i++) rg_arena_free(s->arena[i]);
+    for (int i = 0; s->forced && i <= s->threads; i++) rg_forced_free(s->forced[i]);
     for (size_t i = 0; i < s->room; i++) {
+        rg_terms_free(&s->items[i].terms);
         rg_ids_free(&s->items[i].source);
         rg_ids_free(&s->items[i].prefix);
         rg_text_free(&s->items[i].line);
@@ -116,9 +83,10 @@ void rg_session_free(rg_session *s)
     rg_free((void *)s->translators);
     rg_free(s->search);
     rg_free(s->arena);
+    rg_free(s->forced);
     rg_free(s->items);
     rg_free(s->order);
-    rg_free(s->spans);
+    rg_free(s->parts);
     rg_free(s->status);
     rg_free(s->message);
     rg_free(s);
@@ -136,9 +104,9 @@ static rg_status make_room(rg_session *s, size_t n)
     s->room = n;
     size_t *order = rg_realloc(s->order, n * sizeof *order);
     if (order) s->order = order;
-    span *spans = rg_realloc(s->spans, n * sizeof *spans);
-    if (spans) s->spans = spans;
-    return order && spans ? RG_OK : RG_ENOMEM;
+    span *parts = rg_realloc(s->parts, n * sizeof *parts);
+    if (parts) s->parts = parts;
+    return order && parts ? RG_OK : RG_ENOMEM;
 }
 
 static bool copies(const rg_session *s) { return s->translators[0]->model->copies; }
@@ -166,14 +134,16 @@ static rg_status encode_copies(item *it, const rg_vocab *vocab, const char *line
     return status;
 }
 
-static rg_status encode(rg_session *s, item *it, const char *line, const char *prefix)
+static rg_status encode(rg_session *s, item *it, const char *line, const char *prefix, const rg_glossary *glossary)
 {
     const rg_translator *t = s->translators[0];
-    const bool           replace = s->config->replace_unknown || s->config->search.attention;
     it->source.count = it->prefix.count = it->spans.count = 0;
-    it->cut = it->extra = 0;
+    it->cut = it->extra = it->spelts = 0;
     it->result = (rg_translated){ 0 };
     rg_text_clear(&it->line);
+    if (glossary) RG_TRY(rg_glossary_find(&it->terms, glossary, line));
+    else rg_terms_free(&it->terms);
+    const bool replace = s->config->replace_unknown || s->config->search.attention || it->terms.count;
     RG_TRY(rg_vocab_encode(&it->source, replace ? &it->spans : NULL, t->source, line, strlen(line)));
     if (replace) RG_TRY(rg_vocab_normalize(&it->line, t->source, line, strlen(line)));
     if (it->source.count > s->most) {
@@ -189,25 +159,28 @@ static rg_status encode(rg_session *s, item *it, const char *line, const char *p
 
 typedef struct {
     size_t length, index;
+    bool   terms;
 } by_length;
 
 static int longest_first(const void *a, const void *b)
 {
     const by_length *x = a, *y = b;
+    if (x->terms != y->terms) return x->terms ? -1 : 1;
     if (x->length != y->length) return x->length < y->length ? 1 : -1;
     return x->index < y->index ? -1 : 1;
 }
 
 /* Lines of like length together; the longest first, so that no thread is left with a long batch at the end. Few
  * lines are shared out, one batch a thread: only a line that comes alone has all threads work on each of its
- * products. */
+ * products. Lines with terms are among themselves: their searches record attention, which takes another path with other
+ * last bits. */
 static rg_status plan(rg_session *s, size_t n)
 {
     by_length *key = rg_alloc_array(n, sizeof *key);
     size_t     used = 0;
     if (!key) return RG_ENOMEM;
     for (size_t i = 0; i < n; i++)
-        if (s->items[i].source.count) key[used++] = (by_length){ s->items[i].source.count, i };
+        if (s->items[i].source.count) key[used++] = (by_length){ s->items[i].source.count, i, s->items[i].terms.count > 0 };
     qsort(key, used, sizeof *key, longest_first);
     for (size_t i = 0; i < used; i++) s->order[i] = key[i].index;
     const size_t threads = s->threads > 0 ? (size_t)s->threads : 1, share = (used + threads - 1) / threads,
@@ -216,13 +189,13 @@ static rg_status plan(rg_session *s, size_t n)
                  room = s->config->batch_words / (beam > 2 ? beam / 2 : 1); /* memory grows with words and beam */
     s->batches = 0;
     for (size_t i = 0, words = 0; i < used; i++) {
-        span *last = s->batches ? &s->spans[s->batches - 1] : NULL;
+        span *last = s->batches ? &s->parts[s->batches - 1] : NULL;
         words += key[i].length;
-        if (!last || last->count >= most || words > room) {
-            s->spans[s->batches++] = (span){ i, 0 };
+        if (!last || last->count >= most || words > room || key[i].terms != key[i - 1].terms) {
+            s->parts[s->batches++] = (span){ i, 0 };
             words = key[i].length;
         }
-        s->spans[s->batches - 1].count++;
+        s->parts[s->batches - 1].count++;
     }
     rg_free(key);
     return RG_OK;
@@ -286,15 +259,42 @@ static rg_status stand_ins(const char ***out, const int32_t **open, const rg_ses
     return RG_OK;
 }
 
+/* Terms that their tokens do not spell: the text stands at the first of them, the others give nothing. */
+static rg_status spell_terms(const char ***out, int32_t **tokens, const rg_session *s, rg_arena *arena,
+                             const rg_answer *a, const item *it)
+{
+    const rg_vocab     *v = s->translators[0]->target;
+    const rg_vocab_kind kind = rg_vocab_kind_of(v);
+    const bool          marked = kind == RG_VOCAB_UNIGRAM || kind == RG_VOCAB_BPE || kind == RG_VOCAB_CHAR || kind == RG_VOCAB_PIECES;
+    if (!it->spelts) return RG_OK;
+    if (!*out && !(*out = rg_arena_get_zero(arena, (a->length + 1) * sizeof **out))) return RG_ENOMEM;
+    if (!(*tokens = copy(arena, a->tokens, (a->length + 1) * sizeof *a->tokens))) return RG_ENOMEM;
+    for (size_t i = 0; i < it->spelts; i++) {
+        const rg_spelt *p = &it->spelt[i];
+        const bool      blank = p->at && (marked || kind == RG_VOCAB_CHARACTERS || kind == RG_VOCAB_BYTES);
+        const size_t    bytes = strlen(p->text) + 4;
+        char           *text = rg_arena_get(arena, bytes);
+        if (!text) return RG_ENOMEM;
+        snprintf(text, bytes, "%s%s", blank ? (marked ? "\xe2\x96\x81" : " ") : "", p->text);
+        for (size_t k = p->at; k < p->at + p->count && k < a->length; k++) {
+            (*out)[k] = k == p->at ? text : NULL;
+            if (k > p->at) (*tokens)[k] = rg_vocab_bos(v);
+        }
+    }
+    return RG_OK;
+}
+
 static rg_status write_text(rg_session *s, rg_translation *b, rg_arena *arena, rg_answer *a, const item *it)
 {
     rg_text      text = { 0 };
     const char **instead;
     char       **out = &b->text;
+    int32_t     *tokens = a->tokens;
     b->open = NULL;
     RG_TRY(stand_ins(&instead, &b->open, s, arena, a, it));
+    RG_TRY(spell_terms(&instead, &tokens, s, arena, a, it));
     b->words = instead;
-    rg_status status = rg_vocab_decode_with(&text, s->translators[0]->target, a->tokens, a->length, instead);
+    rg_status status = rg_vocab_decode_with(&text, s->translators[0]->target, tokens, a->length, instead);
     *out = status == RG_OK ? rg_arena_get(arena, text.length + 1) : NULL;
     if (status == RG_OK && !*out) status = RG_ENOMEM;
     if (status == RG_OK) memcpy(*out, rg_text_c(&text), text.length + 1);
@@ -316,7 +316,7 @@ static rg_status unknown_texts(const char ***out, const rg_session *s, rg_arena 
 }
 
 /* Answers live until the search's next batch: keep what is asked for. */
-static rg_status keep(rg_session *s, rg_arena *arena, item *it, const rg_answers *answers)
+rg_status rg_session_keep(rg_translated *out, rg_session *s, rg_arena *arena, item *it, const rg_answers *answers)
 {
     rg_answer      *kept = rg_arena_get(arena, (answers->count + 1) * sizeof *kept);
     rg_translation *best = rg_arena_get(arena, (answers->count + 1) * sizeof *best);
@@ -333,15 +333,15 @@ static rg_status keep(rg_session *s, rg_arena *arena, item *it, const rg_answers
     }
     const char **texts;
     RG_TRY(unknown_texts(&texts, s, arena, it));
-    it->result = (rg_translated){ .source_text = texts,
-                                  .best = best,
-                                  .count = answers->count,
-                                  .source = it->source.data,
-                                  .source_length = it->source.count,
-                                  .copies = it->words ? it->copies.data : NULL,
-                                  .extra = it->words ? it->extra : 0,
-                                  .cut = it->cut,
-                                  .stopped = answers->stopped };
+    *out = (rg_translated){ .source_text = texts,
+                            .best = best,
+                            .count = answers->count,
+                            .source = it->source.data,
+                            .source_length = it->source.count,
+                            .copies = it->words ? it->copies.data : NULL,
+                            .extra = it->words ? it->extra : 0,
+                            .cut = it->cut,
+                            .stopped = answers->stopped };
     return RG_OK;
 }
 
@@ -360,51 +360,66 @@ static bool unwanted(rg_session *s, span batch)
     return true;
 }
 
-static rg_status search_batch(rg_session *s, rg_search *search, rg_arena *arena, span batch)
+static rg_search_config search_config(const rg_session *s, bool scored, bool terms)
 {
-    size_t words = 0;
-    bool   forced = false;
-    if (unwanted(s, batch)) return RG_OK;
-    for (size_t i = 0; i < batch.count; i++) {
-        const item *it = &s->items[s->order[batch.from + i]];
-        words += it->source.count;
-        forced = forced || it->prefix.count;
+    rg_search_config c = s->config->search;
+    c.attention = c.attention || s->config->replace_unknown || terms; /* which place terms, too */
+    if (!c.attention_name && s->translators[0]->alignment_name[0]) {
+        c.attention_name = s->translators[0]->alignment_name;
+        c.attention_head = s->translators[0]->alignment_head;
     }
-    int32_t *start = rg_arena_get(arena, (batch.count + 1) * sizeof *start),
-            *ids = rg_arena_get(arena, words * sizeof *ids);
+    c.unknown = rg_vocab_unk(s->translators[0]->target);
+    if (!rg_extracts(c.extract)) memcpy(c.extract, s->translators[0]->extract, sizeof c.extract);
+    if (!c.shortlist && !s->config->whole) c.shortlist = s->translators[0]->shortlist;
+    c.unscored = c.unscored && !scored;
+    return c;
+}
+
+rg_status rg_session_search(const rg_answers **out, rg_session *s, rg_search *search, rg_arena *arena,
+                            const size_t *lines, const rg_ids *prefix, size_t n, bool scored)
+{
+    size_t words = 0, extra = 0;
+    bool   forced = false, terms = false;
+    for (size_t i = 0; i < n; i++) {
+        words += s->items[lines[i]].source.count;
+        terms = terms || s->items[lines[i]].terms.count;
+        forced = forced || prefix[i].count;
+    }
+    int32_t  *start = rg_arena_get(arena, (n + 1) * sizeof *start), *ids = rg_arena_get(arena, words * sizeof *ids);
     int32_t  *copied_as = copies(s) ? rg_arena_get(arena, words * sizeof *copied_as) : NULL;
-    size_t    extra = 0;
-    if (copies(s) && !copied_as) return RG_ENOMEM;
-    uint64_t *number = rg_arena_get(arena, batch.count * sizeof *number);
-    rg_ids   *prefix = forced ? rg_arena_get(arena, batch.count * sizeof *prefix) : NULL;
-    if (!start || !ids || !number || (forced && !prefix)) return RG_ENOMEM;
+    uint64_t *number = rg_arena_get(arena, n * sizeof *number);
+    if (!start || !ids || !number || (copies(s) && !copied_as)) return RG_ENOMEM;
     start[0] = 0;
-    for (size_t i = 0; i < batch.count; i++) {
-        const size_t at = s->order[batch.from + i];
-        const item  *it = &s->items[at];
+    for (size_t i = 0; i < n; i++) {
+        const item *it = &s->items[lines[i]];
         memcpy(ids + start[i], it->source.data, it->source.count * sizeof *ids);
         if (copied_as) memcpy(copied_as + start[i], it->copies.data, it->source.count * sizeof *ids);
         if (it->extra > extra) extra = it->extra;
         start[i + 1] = start[i] + (int32_t)it->source.count;
-        number[i] = s->first + at;
-        if (prefix) prefix[i] = it->prefix;
+        number[i] = s->first + lines[i];
     }
     const rg_field source = {
-        .layout = { .groups = batch.count, .start = start }, .ids = ids, .copies = copied_as, .extra = extra
+        .layout = { .groups = n, .start = start }, .ids = ids, .copies = copied_as, .extra = extra
     };
+    const rg_search_config config = search_config(s, scored, terms);
+    return rg_search_run(out, search, &config, &source, number, forced ? prefix : NULL);
+}
+
+static rg_status search_batch(rg_session *s, rg_search *search, size_t lane, span batch)
+{
     const rg_answers *answers;
-    rg_search_config  config = s->config->search;
-    config.attention = config.attention || s->config->replace_unknown;
-    if (!config.attention_name && s->translators[0]->alignment_name[0]) {
-        config.attention_name = s->translators[0]->alignment_name;
-        config.attention_head = s->translators[0]->alignment_head;
+    rg_arena         *arena = s->arena[lane];
+    const size_t     *lines = s->order + batch.from;
+    if (unwanted(s, batch)) return RG_OK;
+    rg_ids *prefix = rg_arena_get(arena, batch.count * sizeof *prefix);
+    if (!prefix) return RG_ENOMEM;
+    for (size_t i = 0; i < batch.count; i++) prefix[i] = s->items[lines[i]].prefix;
+    RG_TRY(rg_session_search(&answers, s, search, arena, lines, prefix, batch.count, false));
+    for (size_t i = 0; i < batch.count; i++) {
+        item *it = &s->items[lines[i]];
+        RG_TRY(rg_session_keep(&it->result, s, arena, it, &answers[i]));
     }
-    config.unknown = rg_vocab_unk(s->translators[0]->target);
-    if (!rg_extracts(config.extract)) memcpy(config.extract, s->translators[0]->extract, sizeof config.extract);
-    if (!config.shortlist && !s->config->whole) config.shortlist = s->translators[0]->shortlist;
-    RG_TRY(rg_search_run(&answers, search, &config, &source, number, prefix));
-    for (size_t i = 0; i < batch.count; i++) RG_TRY(keep(s, arena, &s->items[s->order[batch.from + i]], &answers[i]));
-    return RG_OK;
+    return s->config->glossary ? rg_session_terms(s, search, lane, lines, batch.count) : RG_OK;
 }
 
 /* One thread: take batches until there are none. */
@@ -414,7 +429,7 @@ static void work(void *context, int member, size_t begin, size_t end)
     for (size_t lane = begin; lane < end; lane++) {
         rg_status status = RG_OK;
         for (size_t b; status == RG_OK && (b = atomic_fetch_add(&s->next, 1)) < s->batches;)
-            status = search_batch(s, s->search[lane], s->arena[lane], s->spans[b]);
+            status = search_batch(s, s->search[lane], lane, s->parts[b]);
         s->status[lane] = status;
         if (status != RG_OK) snprintf(s->message[lane], sizeof s->message[lane], "%s", rg_message());
     }
@@ -435,10 +450,11 @@ rg_status rg_session_run(const rg_translated **out, rg_session *s, const rg_sess
     }
     RG_TRY(make_room(s, n));
     for (int i = 0; i <= s->threads; i++) rg_arena_reset(s->arena[i]);
-    for (size_t i = 0; i < n; i++) RG_TRY(encode(s, &s->items[i], lines[i], prefix ? prefix[i] : NULL));
+    for (size_t i = 0; i < n; i++) RG_TRY(encode(s, &s->items[i], lines[i], prefix ? prefix[i] : NULL,
+                                                  config->glossary ? config->glossary[i] : NULL));
     RG_TRY(plan(s, n));
     if (s->batches == 1) {
-        RG_TRY(search_batch(s, s->wide ? s->wide : s->search[0], s->arena[s->threads], s->spans[0]));
+        RG_TRY(search_batch(s, s->wide ? s->wide : s->search[0], (size_t)s->threads, s->parts[0]));
     } else if (s->batches > 1) {
         atomic_store(&s->next, 0);
         rg_team_for(s->team, (size_t)s->threads, 1, work, s);
