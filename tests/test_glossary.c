@@ -50,7 +50,9 @@ static void terms_are_found_between_word_boundaries_longest_first(void **state)
     expect_terms(g, "a hot dog's", "hot dog=Wurst");
     expect_terms(g, "IBM ibm Tom tom", "IBM=IBM Tom=Tom"); /* a capital: as it is written */
     expect_terms(g, "hold New York City, York", "hold=keep New York City=N.Y.C. York=Jork");
-    expect_terms(g, "大犬小 ÉCOLE e\xcc\x81""cole", "犬=inu ÉCOLE=Schule école=Schule");
+    expect_terms(g, "大犬小 ÉCOLE e\xcc\x81"
+                    "cole",
+                 "犬=inu ÉCOLE=Schule école=Schule");
     expect_terms(g, "", "");
     expect_terms(g, "\xff\xfe dog", "dog=Köter|Köters");
     rg_glossary_free(g);
@@ -149,9 +151,9 @@ static const char terms[] = "ba\tBarke\nku la\tkeep\nzz\tWort aus Ünbekanntem\n
 
 static rg_vocab *vocab_of(rg_vocab_kind kind)
 {
-    static const char text[] = "ba de fi go ku la me ni po ra su ti\nBA DE FI GO KU LA ME NI PO RA SU TI\nti su ra po a\n";
-    rg_vocab         *vocab;
-    rg_vocab_config   c = RG_VOCAB_CONFIG_DEFAULT;
+    static const char  text[] = "ba de fi go ku la me ni po ra su ti\nBA DE FI GO KU LA ME NI PO RA SU TI\nti su ra po a\n";
+    rg_vocab          *vocab;
+    rg_vocab_config    c = RG_VOCAB_CONFIG_DEFAULT;
     const rg_text_side side = { "words.txt", -1 };
     c.kind = kind;
     c.size = kind == RG_VOCAB_WORDS || kind == RG_VOCAB_CHARACTERS || kind == RG_VOCAB_TOKENS ? 0 : 40;
@@ -257,7 +259,7 @@ static void every_kind_of_vocabulary_spells_the_terms(void **state)
 
 static void a_shortlist_lets_the_terms_through(void **state)
 {
-    static const char text[] = "KU ba 1\n";
+    static const char   text[] = "KU ba 1\n";
     rg_shortlist_config c = { .first = 1, .best = 1, .lines = 100, .iterations = 5 };
     rg_translator      *t = translator_of(rg_system_find("transformer"), RG_VOCAB_WORDS, 3);
     rg_shortlist       *list;

@@ -41,10 +41,10 @@ static bool read_all(rg_request *r, json_t *given)
     if (json_is_array(given) && json_array_size(given) > RG_SERVE_TERMS) return refuse(r, "", "more than 1000 terms");
     if (json_is_object(given)) {
         size_t number = 0;
-        json_object_foreach(given, term, value)
-            if (!add(r, term, value, 0, ++number)) return false;
+        json_object_foreach(given, term, value) if (!add(r, term, value, 0, ++number)) return false;
     } else {
-        json_array_foreach(given, i, value) {
+        json_array_foreach(given, i, value)
+        {
             if (!json_array_size(value)) return refuse(r, "", "each entry of a list is a list: term, target");
             if (!add(r, text_of(json_array_get(value, 0)), value, 1, i + 1)) return false;
         }
@@ -59,7 +59,8 @@ bool rg_serve__glossary(rg_request *r, const json_t *fields)
     if (!given || json_is_null(given) || (text && !*text)) return true;
     if (text) given = parsed = json_loads(text, 0, NULL);
     bool done = false;
-    if (!json_is_object(given) && !json_is_array(given)) refuse(r, "", "an object of terms and targets, or a list of lists");
+    if (!json_is_object(given) && !json_is_array(given))
+        refuse(r, "", "an object of terms and targets, or a list of lists");
     else if (rg_glossary_new(&r->glossary) != RG_OK) rg_serve__error(&r->reply, 503, "%s", rg_message());
     else done = read_all(r, given);
     json_decref(parsed);

@@ -180,7 +180,8 @@ static rg_status plan(rg_session *s, size_t n)
     size_t     used = 0;
     if (!key) return RG_ENOMEM;
     for (size_t i = 0; i < n; i++)
-        if (s->items[i].source.count) key[used++] = (by_length){ s->items[i].source.count, i, s->items[i].terms.count > 0 };
+        if (s->items[i].source.count)
+            key[used++] = (by_length){ s->items[i].source.count, i, s->items[i].terms.count > 0 };
     qsort(key, used, sizeof *key, longest_first);
     for (size_t i = 0; i < used; i++) s->order[i] = key[i].index;
     const size_t threads = s->threads > 0 ? (size_t)s->threads : 1, share = (used + threads - 1) / threads,
@@ -265,7 +266,8 @@ static rg_status spell_terms(const char ***out, int32_t **tokens, const rg_sessi
 {
     const rg_vocab     *v = s->translators[0]->target;
     const rg_vocab_kind kind = rg_vocab_kind_of(v);
-    const bool          marked = kind == RG_VOCAB_UNIGRAM || kind == RG_VOCAB_BPE || kind == RG_VOCAB_CHAR || kind == RG_VOCAB_PIECES;
+    const bool          marked =
+        kind == RG_VOCAB_UNIGRAM || kind == RG_VOCAB_BPE || kind == RG_VOCAB_CHAR || kind == RG_VOCAB_PIECES;
     if (!it->spelts) return RG_OK;
     if (!*out && !(*out = rg_arena_get_zero(arena, (a->length + 1) * sizeof **out))) return RG_ENOMEM;
     if (!(*tokens = copy(arena, a->tokens, (a->length + 1) * sizeof *a->tokens))) return RG_ENOMEM;

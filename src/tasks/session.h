@@ -15,13 +15,13 @@ typedef struct rg_spelt {
 
 typedef struct rg_session_item { /* one line on its way */
     rg_ids         source, prefix;
-    rg_text        line;   /* as the vocabulary sees it, and the part of each piece; only where they are looked up */
+    rg_text        line; /* as the vocabulary sees it, and the part of each piece; only where they are looked up */
     rg_spans       spans;
     rg_ids         copies; /* models that copy: of each piece the id it has in an answer */
     rg_open_words *words;  /* and the words beyond the vocabulary                        */
     size_t         extra;
     size_t         cut;
-    rg_terms       terms;  /* of the glossary that the line has */
+    rg_terms       terms; /* of the glossary that the line has */
     rg_spelt      *spelt;
     size_t         spelts;
     rg_translated  result;
@@ -47,11 +47,11 @@ struct rg_session {
     size_t                batches;
 
     const rg_session_config *config; /* of the run */
-    size_t                   most; /* source pieces read: what is asked for, or what a model can */
+    size_t                   most;   /* source pieces read: what is asked for, or what a model can */
     uint64_t                 first;
     atomic_size_t            next;
     rg_status               *status; /* of each thread, with its message */
-    char                   (*message)[512];
+    char (*message)[512];
 };
 
 /* Search n lines together; answers are borrowed until the next search. prefix has an entry for each. */

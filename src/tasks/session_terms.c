@@ -26,7 +26,8 @@ static rg_status forced_of(rg_forced **out, rg_session *s, size_t lane)
         const rg_model **models = rg_alloc_array(s->count, sizeof *models);
         for (size_t i = 0; models && i < s->count; i++) models[i] = s->translators[i]->model;
         const rg_status status =
-            models ? rg_forced_new(&s->forced[lane], models, s->count, lane == (size_t)s->threads ? s->team : NULL) : RG_ENOMEM;
+            models ? rg_forced_new(&s->forced[lane], models, s->count, lane == (size_t)s->threads ? s->team : NULL)
+                   : RG_ENOMEM;
         rg_free(models);
         RG_TRY(status);
     }
@@ -177,7 +178,7 @@ static rg_status choose(rg_session *s, rg_arena *arena, const job *j, const rg_a
         RG_TRY(lacks(&lacking[k], missing, it, &found[k]));
     }
     const rg_translation *freely = found[0].best, *old = found[1].best;
-    const size_t          best = !found[0].count || !found[1].count || lacking[0] > lacking[1] ||
+    const size_t          best = !found[0].count || !found[1].count || lacking[0] > lacking[1] || j->place.unknown ||
                         !same_words(freely->text, old->text) || freely->answer->log_p <= old->answer->log_p;
     if (found[best].count) RG_TRY(join(&found[best], arena, &found[!best], s->config->search.n_best));
     it->result = found[best];
@@ -197,7 +198,8 @@ static rg_status search_again(rg_session *s, rg_search *search, rg_arena *arena,
         status = begin_with(&prefix[i], s, &jobs[i / 2], i % 2);
     }
     if (status == RG_OK) status = rg_session_search(&answers, s, search, arena, lines, prefix, 2 * n, true);
-    for (size_t i = 0; status == RG_OK && i < n; i++) status = choose(s, arena, &jobs[i], answers + 2 * i, prefix + 2 * i);
+    for (size_t i = 0; status == RG_OK && i < n; i++)
+        status = choose(s, arena, &jobs[i], answers + 2 * i, prefix + 2 * i);
     for (size_t i = 0; prefix && i < 2 * n; i++) rg_ids_free(&prefix[i]);
     rg_free(prefix);
     return status;
@@ -222,6 +224,7 @@ rg_status rg_session_terms(rg_session *s, rg_search *search, size_t lane, const 
         RG_TRY(search_again(s, search, arena, jobs, count));
     }
     for (size_t i = 0; i < n; i++)
-        if (s->items[lines[i]].terms.count) RG_TRY(drop_lacking(&s->items[lines[i]], arena, &s->items[lines[i]].result));
+        if (s->items[lines[i]].terms.count)
+            RG_TRY(drop_lacking(&s->items[lines[i]], arena, &s->items[lines[i]].result));
     return RG_OK;
 }

@@ -19,15 +19,15 @@
 #include <utf8proc.h>
 
 /* Chosen on sentences of the built-in grammar. */
-#define LEAST_DROP 0.5  /* nats, without attention: below this nothing in the answer translates the term             */
-#define LEAST      0.05 /* the same of drop times attention: 1 nat without a look at it, half of the weight without a drop */
-#define SOME_DROP  0.1  /* added to the drop: a word that the rest of the source gives away drops by nothing          */
-#define SOME_SEEN  0.05 /* added to the weight: a head that looks elsewhere does not rule a word out                  */
-#define MOST_SEEN  0.5  /* weight of a word behind the first that belongs to the same translation                     */
-#define SHARE      0.3  /* of the most evidence that a word in front of it needs to belong to the same translation    */
-#define SHARE_DROP 0.7  /* the same without attention                                                                 */
+#define LEAST_DROP 0.5 /* nats, without attention: below this nothing in the answer translates the term             */
+#define LEAST 0.05 /* the same of drop times attention: 1 nat without a look at it, half of the weight without a drop */
+#define SOME_DROP 0.1  /* added to the drop: a word that the rest of the source gives away drops by nothing          */
+#define SOME_SEEN 0.05 /* added to the weight: a head that looks elsewhere does not rule a word out                  */
+#define MOST_SEEN 0.5  /* weight of a word behind the first that belongs to the same translation                     */
+#define SHARE 0.3      /* of the most evidence that a word in front of it needs to belong to the same translation    */
+#define SHARE_DROP 0.7 /* the same without attention                                                                 */
 
-/* ------------------------------------------------------------------------------------------------------------- pieces */
+/* ------------------------------------------------------------------------------------------------------- pieces */
 
 rg_status rg_terms_pieces(rg_line_term **out, size_t *out_count, rg_arena *arena, const rg_terms *terms,
                           const rg_vocab *vocab, const rg_spans *spans, size_t pieces)
@@ -37,7 +37,8 @@ rg_status rg_terms_pieces(rg_line_term **out, size_t *out_count, rg_arena *arena
     rg_status     status = list ? RG_OK : RG_ENOMEM;
     *out = list;
     *out_count = 0;
-    for (size_t i = 0; status == RG_OK && i < terms->count; i++) { /* what a beginning of the line becomes is as long as the line's */
+    for (size_t i = 0; status == RG_OK && i < terms->count;
+         i++) { /* what a beginning of the line becomes is as long as the line's */
         const rg_term *t = &terms->term[i];
         size_t         from = 0, to;
         rg_text_clear(&normal);
@@ -45,7 +46,9 @@ rg_status rg_terms_pieces(rg_line_term **out, size_t *out_count, rg_arena *arena
         const size_t begin = normal.length;
         rg_text_clear(&normal);
         if (status == RG_OK) status = rg_vocab_normalize(&normal, vocab, terms->line.data, t->end);
-        while (from < spans->count && spans->data[from].end <= begin + (begin && t->begin && terms->line.data[t->begin - 1] == ' ')) from++;
+        while (from < spans->count &&
+               spans->data[from].end <= begin + (begin && t->begin && terms->line.data[t->begin - 1] == ' '))
+            from++;
         for (to = from; to < spans->count && spans->data[to].begin < normal.length;) to++;
         if (status == RG_OK && to > from && to <= pieces) list[(*out_count)++] = (rg_line_term){ t, from, to };
     }
@@ -98,7 +101,8 @@ static bool begins(const rg_vocab *v, const int32_t *ids, size_t i)
     if (!i || whole_words(kind) || rg_vocab_is_special(v, ids[i])) return true;
     if (kind == RG_VOCAB_WORDPIECE) return !begins_with(piece, "##");
     if (has_blank(piece)) return true;
-    if (strcmp(before, "\xe2\x96\x81") == 0 || strcmp(before, " ") == 0) return false; /* the blank was a piece of its own */
+    if (strcmp(before, "\xe2\x96\x81") == 0 || strcmp(before, " ") == 0)
+        return false; /* the blank was a piece of its own */
     if (strcmp(piece, "'") == 0 || strcmp(piece, "\xe2\x80\x99") == 0) return false;
     return !has_letter(piece) || !has_letter(before);
 }
@@ -119,7 +123,7 @@ static rg_status encode_form(rg_ids *out, const rg_vocab *v, const char *form, b
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ scoring */
+/* ------------------------------------------------------------------------------------------------------- scoring */
 
 typedef struct { /* a source and an answer, </s> added to it */
     const int32_t *source, *target;
@@ -127,15 +131,16 @@ typedef struct { /* a source and an answer, </s> added to it */
 } pair;
 
 /* log p of every token of the answers, one pair after another; borrowed until the next pass. */
-static rg_status score(const double **out, rg_arena *arena, rg_forced *forced, const rg_translator *t, const pair *pairs,
-                       size_t n, uint64_t number)
+static rg_status score(const double **out, rg_arena *arena, rg_forced *forced, const rg_translator *t,
+                       const pair *pairs, size_t n, uint64_t number)
 {
     const int32_t eos = rg_vocab_eos(t->target), bos = rg_vocab_bos(t->target), unknown = rg_vocab_unk(t->target);
     size_t        sources = 0, targets = 0;
     for (size_t i = 0; i < n; i++) sources += pairs[i].sources, targets += pairs[i].targets + 1;
-    int32_t  *source = rg_arena_get(arena, (sources + 1) * sizeof *source), *target = rg_arena_get(arena, targets * sizeof *target),
+    int32_t *source = rg_arena_get(arena, (sources + 1) * sizeof *source),
+            *target = rg_arena_get(arena, targets * sizeof *target),
             *previous = rg_arena_get(arena, targets * sizeof *previous);
-    int32_t  *source_start = rg_arena_get(arena, (n + 1) * sizeof *source_start),
+    int32_t *source_start = rg_arena_get(arena, (n + 1) * sizeof *source_start),
             *target_start = rg_arena_get(arena, (n + 1) * sizeof *target_start);
     uint64_t *lines = rg_arena_get(arena, n * sizeof *lines);
     if (!source || !target || !previous || !source_start || !target_start || !lines) return RG_ENOMEM;
@@ -145,7 +150,9 @@ static rg_status score(const double **out, rg_arena *arena, rg_forced *forced, c
         memcpy(source + source_start[i], pairs[i].source, pairs[i].sources * sizeof *source);
         for (size_t k = 0; k <= pairs[i].targets; k++) {
             const bool known = k < pairs[i].targets && (size_t)pairs[i].target[k] < rg_vocab_size(t->target);
-            to[k] = k == pairs[i].targets ? eos : known ? pairs[i].target[k] : unknown; /* a copied word is unknown here */
+            to[k] = k == pairs[i].targets ? eos
+                    : known               ? pairs[i].target[k]
+                                          : unknown; /* a copied word is unknown here */
             before[k] = k ? to[k - 1] : bos;
         }
         source_start[i + 1] = source_start[i] + (int32_t)pairs[i].sources;
@@ -154,7 +161,8 @@ static rg_status score(const double **out, rg_arena *arena, rg_forced *forced, c
     }
     const rg_batch batch = { .examples = n,
                              .fields = 2,
-                             .field = { [RG_SOURCE] = { .layout = { .groups = n, .start = source_start }, .ids = source },
+                             .field = { [RG_SOURCE] = { .layout = { .groups = n, .start = source_start },
+                                                        .ids = source },
                                         [RG_TARGET] = { .layout = { .groups = n, .start = target_start },
                                                         .ids = target,
                                                         .previous = previous } },
@@ -163,7 +171,8 @@ static rg_status score(const double **out, rg_arena *arena, rg_forced *forced, c
 }
 
 /* log p of the answer with `tokens` in place of answer[at .. next). */
-static rg_status pair_with(pair *out, rg_arena *arena, const rg_lacking *l, size_t at, size_t next, const rg_ids *tokens)
+static rg_status pair_with(pair *out, rg_arena *arena, const rg_lacking *l, size_t at, size_t next,
+                           const rg_ids *tokens)
 {
     const size_t n = at + tokens->count + (l->length - next);
     int32_t     *target = rg_arena_get(arena, (n + 1) * sizeof *target);
@@ -191,7 +200,7 @@ static rg_status likeliest(size_t *out, rg_arena *arena, rg_forced *forced, cons
     return RG_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ placing */
+/* ------------------------------------------------------------------------------------------------------- placing */
 
 /* Where words of answer[kept .. length) begin; word[count] is the end. */
 static size_t cut_words(size_t *word, const rg_vocab *v, const rg_lacking *l)
@@ -212,7 +221,8 @@ static size_t words_of(const rg_vocab *v, const rg_lacking *l, const rg_line_ter
 }
 
 /* The source without the pieces of a term; one unknown piece when nothing is left. */
-static rg_status without(pair *out, rg_arena *arena, const rg_translator *t, const rg_lacking *l, const rg_line_term *term)
+static rg_status without(pair *out, rg_arena *arena, const rg_translator *t, const rg_lacking *l,
+                         const rg_line_term *term)
 {
     const size_t behind = l->source_length - term->to;
     int32_t     *source = rg_arena_get(arena, (l->source_length + 1) * sizeof *source);
@@ -237,7 +247,8 @@ static double attended(const rg_lacking *l, const rg_line_term *term, const size
 }
 
 /* Evidence that a word of the answer translates a term: drop, times attention where there is one. */
-static double evidence_of(const double *with, const double *less, const rg_lacking *l, const rg_line_term *term, const size_t *word)
+static double evidence_of(const double *with, const double *less, const rg_lacking *l, const rg_line_term *term,
+                          const size_t *word)
 {
     double drop = 0;
     for (size_t k = word[0]; k < word[1]; k++) drop += with[k] - less[k];
@@ -258,7 +269,7 @@ static size_t translated_by(double *out_most, const double *evidence, const bool
 static size_t first_of(const double *evidence, double share, size_t best, size_t term_words)
 {
     size_t first = best;
-    for (size_t i = best; i > 0 && first - i < 2 && best - i < term_words; i--)
+    for (size_t i = best; i > 0 && first - i < 2 && best - i + 1 < term_words; i--)
         if (evidence[i - 1] >= share * evidence[best]) first = i - 1;
     return first;
 }
@@ -275,14 +286,15 @@ static size_t end_of(const rg_vocab *v, const rg_lacking *l, const rg_line_term 
 }
 
 /* A term that nothing translates: in front of the word, or behind the last, where it is most likely. */
-static rg_status insert(rg_placement *p, rg_arena *arena, rg_forced *forced, const rg_translator *t, const rg_lacking *l,
-                        const size_t *word, size_t words)
+static rg_status insert(rg_placement *p, rg_arena *arena, rg_forced *forced, const rg_translator *t,
+                        const rg_lacking *l, const size_t *word, size_t words)
 {
     rg_ids    tokens = { 0 };
     size_t    best = 0, n = 0;
     size_t   *place = rg_arena_get(arena, (words + 1) * sizeof *place);
     pair     *pairs = rg_arena_get(arena, (words + 1) * sizeof *pairs);
-    rg_status status = pairs ? encode_form(&tokens, t->target, rg_term_form(l->term[p->term].term, 0), false) : RG_ENOMEM;
+    rg_status status =
+        pairs ? encode_form(&tokens, t->target, rg_term_form(l->term[p->term].term, 0), false) : RG_ENOMEM;
     if (!place) status = RG_ENOMEM;
     for (size_t i = 0; status == RG_OK && i <= words; i++) {
         if (i < words && continues(t->target, l->answer, word[i])) continue;
@@ -299,8 +311,8 @@ static rg_status insert(rg_placement *p, rg_arena *arena, rg_forced *forced, con
 static rg_status form_text(const char **out, rg_arena *arena, const rg_translator *t, const rg_lacking *l, size_t at,
                            const char *form)
 {
-    rg_text   own = { 0 }, capital = { 0 }, same = { 0 };
-    rg_status status = RG_OK;
+    rg_text    own = { 0 }, capital = { 0 }, same = { 0 };
+    rg_status  status = RG_OK;
     const bool first = at == 0 || (at == 1 && rg_vocab_is_special(t->target, l->answer[0]));
     *out = form;
     if (first) status = rg_vocab_decode(&own, t->target, l->answer, l->length);
@@ -331,7 +343,8 @@ static rg_status spells(bool *out, const rg_vocab *v, const rg_ids *tokens, cons
 }
 
 /* The form with the likeliest answer, as tokens. */
-static rg_status choose_form(rg_placement *p, rg_arena *arena, rg_forced *forced, const rg_translator *t, const rg_lacking *l)
+static rg_status choose_form(rg_placement *p, rg_arena *arena, rg_forced *forced, const rg_translator *t,
+                             const rg_lacking *l)
 {
     const rg_term *term = l->term[p->term].term;
     rg_ids         tokens[RG_GLOSSARY_FORMS] = { { 0 } };
@@ -348,20 +361,22 @@ static rg_status choose_form(rg_placement *p, rg_arena *arena, rg_forced *forced
     if (status == RG_OK && term->count > 1) status = likeliest(&best, arena, forced, t, pairs, term->count, l->number);
     bool same = false;
     if (status == RG_OK) status = spells(&same, t->target, &tokens[best], text[best]);
-    if (status == RG_OK && !(p->tokens = rg_arena_get(arena, (tokens[best].count + 1) * sizeof *p->tokens))) status = RG_ENOMEM;
+    if (status == RG_OK && !(p->tokens = rg_arena_get(arena, (tokens[best].count + 1) * sizeof *p->tokens)))
+        status = RG_ENOMEM;
     if (status == RG_OK) {
         if (tokens[best].count) memcpy(p->tokens, tokens[best].data, tokens[best].count * sizeof *p->tokens);
         p->count = tokens[best].count;
         p->text = text[best];
         p->spelt = !same;
+        for (size_t i = 0; i < p->count; i++) p->unknown = p->unknown || p->tokens[i] == rg_vocab_unk(t->target);
     }
     for (size_t k = 0; k < term->count; k++) rg_ids_free(&tokens[k]);
     return status;
 }
 
 /* Each term gets a word of its own, the clearest pair of both first; the leftmost of these words is what is placed now. */
-static size_t leftmost(size_t *out_term, bool *taken, bool *done, const rg_lacking *l, const double *evidence, size_t words,
-                       const rg_vocab *source)
+static size_t leftmost(size_t *out_term, bool *taken, bool *done, const rg_lacking *l, const double *evidence,
+                       size_t words, const rg_vocab *source)
 {
     size_t first = words;
     for (size_t round = 0; round < l->terms; round++) {
@@ -372,7 +387,8 @@ static size_t leftmost(size_t *out_term, bool *taken, bool *done, const rg_lacki
             if (at < words) term = i, word = at;
         }
         if (term == l->terms) break;
-        const size_t begin = first_of(evidence + term * words, l->attention ? SHARE : SHARE_DROP, word, words_of(source, l, &l->term[term]));
+        const size_t begin = first_of(evidence + term * words, l->attention ? SHARE : SHARE_DROP, word,
+                                      words_of(source, l, &l->term[term]));
         done[term] = true;
         for (size_t k = begin; k <= word; k++) taken[k] = true;
         if (begin < first) first = begin, *out_term = term;
@@ -380,7 +396,8 @@ static size_t leftmost(size_t *out_term, bool *taken, bool *done, const rg_lacki
     return first;
 }
 
-rg_status rg_terms_place(rg_placement *out, rg_arena *arena, rg_forced *forced, const rg_translator *t, const rg_lacking *l)
+rg_status rg_terms_place(rg_placement *out, rg_arena *arena, rg_forced *forced, const rg_translator *t,
+                         const rg_lacking *l)
 {
     const double *log_p;
     size_t       *word = rg_arena_get(arena, (l->length + 2) * sizeof *word);

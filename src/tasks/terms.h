@@ -18,7 +18,7 @@ typedef struct rg_lacking {
     const int32_t      *answer; /* without </s> */
     size_t              length, kept;
     const rg_real      *attention; /* (length + 1, source_length); NULL: the model has none */
-    const rg_line_term *term; /* the missing ones, in the order of the line */
+    const rg_line_term *term;      /* the missing ones, in the order of the line */
     size_t              terms;
     uint64_t            number;
 } rg_lacking;
@@ -28,8 +28,9 @@ typedef struct rg_placement {
     size_t      term, at, next;
     int32_t    *tokens;
     size_t      count;
-    const char *text;  /* the form that was chosen, with a capital where the answer has one          */
-    bool        spelt; /* the tokens do not spell it: the text has to be put in their place          */
+    const char *text;    /* the form that was chosen, with a capital where the answer has one          */
+    bool        spelt;   /* the tokens do not spell it: the text has to be put in their place          */
+    bool        unknown; /* the model does not know all of it: what it would say next means little     */
 } rg_placement;
 
 /* The leftmost placement of a missing term. What it holds is on `arena`. `forced` has the models of the search. */

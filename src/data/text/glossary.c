@@ -30,7 +30,7 @@ void rg_glossary_free(rg_glossary *g)
 
 size_t rg_glossary_size(const rg_glossary *g) { return g->count; }
 
-/* ------------------------------------------------------------------------------------------------------------- adding */
+/* ------------------------------------------------------------------------------------------------------- adding */
 
 rg_status rg_glossary_clean(rg_text *out, const char *text)
 {
@@ -56,7 +56,8 @@ static rg_status clean_copy(char **out, const char *text, bool lower)
 static rg_status check_text(const char *what, const char *text)
 {
     size_t at;
-    if (!rg_utf8_check(text, strlen(text), &at)) return rg_fail(RG_EFORMAT, "byte %zu of the %s is not UTF-8", at + 1, what);
+    if (!rg_utf8_check(text, strlen(text), &at))
+        return rg_fail(RG_EFORMAT, "byte %zu of the %s is not UTF-8", at + 1, what);
     if (strlen(text) > RG_GLOSSARY_BYTES)
         return rg_fail(RG_ELIMIT, "a %s of %zu bytes; at most %d are accepted", what, strlen(text), RG_GLOSSARY_BYTES);
     return RG_OK;
@@ -145,7 +146,7 @@ rg_status rg_glossary_ready(rg_glossary *g)
     return RG_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ reading */
+/* ------------------------------------------------------------------------------------------------------- reading */
 
 /* Cut at tabs, in place. Returns how many fields there are, which may be more than `most`. */
 static size_t cut(const char **field, size_t most, char *text)
@@ -169,7 +170,8 @@ static rg_status read_line(rg_glossary *g, const rg_line *line)
     size_t n = cut(field, RG_GLOSSARY_FORMS + 2, copy);
     if (n > RG_GLOSSARY_FORMS + 2) n = RG_GLOSSARY_FORMS + 2; /* refused as one too many */
     while (n > 2 && !field[n - 1][0]) n--;                    /* empty cells at the end of a table's row */
-    const rg_status status = n == 1 && !field[0][0] ? RG_OK : rg_glossary_add(g, field[0], field + 1, n - 1, line->number);
+    const rg_status status =
+        n == 1 && !field[0][0] ? RG_OK : rg_glossary_add(g, field[0], field + 1, n - 1, line->number);
     rg_free(copy);
     return status;
 }
@@ -184,7 +186,8 @@ rg_status rg_glossary_load(rg_glossary **out, const char *path)
     *out = NULL;
     if (status == RG_OK) status = rg_lines_open(&lines, path, NULL);
     while (status == RG_OK && (status = rg_lines_next(&more, &line, lines)) == RG_OK && more)
-        if ((status = read_line(g, &line)) != RG_OK) rg_fail_in(status, "%s, line %llu: ", path, (unsigned long long)line.number);
+        if ((status = read_line(g, &line)) != RG_OK)
+            rg_fail_in(status, "%s, line %llu: ", path, (unsigned long long)line.number);
     if (status == RG_OK && (status = rg_glossary_ready(g)) != RG_OK) rg_fail_in(status, "%s, ", path);
     rg_lines_close(lines);
     if (status != RG_OK) rg_glossary_free(g);

@@ -9,14 +9,18 @@
 #include <string.h>
 #include <utf8proc.h>
 
-/* ---------------------------------------------------------------------------------------------------- word boundaries */
+/* ------------------------------------------------------------------------------------------------------- word boundaries */
 
 /* Scripts written without blanks between words: every character is a boundary. */
 static bool unspaced(uint32_t c)
 {
     static const uint32_t range[][2] = {
-        { 0x0E00, 0x0EFF }, /* Thai, Lao          */ { 0x1000, 0x109F }, /* Burmese */ { 0x1780, 0x17FF }, /* Khmer */
-        { 0x3040, 0x30FF }, /* Hiragana, Katakana */ { 0x3400, 0x9FFF }, /* Han */ { 0xF900, 0xFAFF },
+        { 0x0E00, 0x0EFF },
+        /* Thai, Lao          */ { 0x1000, 0x109F },
+        /* Burmese */ { 0x1780, 0x17FF }, /* Khmer */
+        { 0x3040, 0x30FF },
+        /* Hiragana, Katakana */ { 0x3400, 0x9FFF },
+        /* Han */ { 0xF900, 0xFAFF },
         { 0x20000, 0x3FFFF },
     };
     for (size_t i = 0; i < sizeof range / sizeof *range; i++)
@@ -36,13 +40,14 @@ static bool boundary(const char *text, size_t bytes, size_t at)
     uint32_t before, after;
     size_t   begin = at;
     if (!at || at >= bytes) return true;
-    while (begin > 0 && ((unsigned char)text[--begin] & 0xC0) == 0x80) {}
+    while (begin > 0 && ((unsigned char)text[--begin] & 0xC0) == 0x80) {
+    }
     rg_utf8_next(&before, text + begin, at - begin);
     rg_utf8_next(&after, text + at, bytes - at);
     return !in_word(before) || !in_word(after) || unspaced(before) || unspaced(after);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- lookup */
+/* ------------------------------------------------------------------------------------------------------- lookup */
 
 static const rg_glossary_entry *look_up(const rg_glossary *g, const char *key, const char *written)
 {
@@ -142,11 +147,11 @@ static void drop_overlaps(rg_terms *t)
 
 rg_status rg_glossary_find(rg_terms *out, const rg_glossary *g, const char *line)
 {
-    rg_text   written = { 0 }, key = { 0 };
+    rg_text written = { 0 }, key = { 0 };
     free_terms(out);
     rg_status status = rg_glossary_clean(&out->line, line);
     for (size_t at = 0; status == RG_OK && g->count && at < out->line.length;) {
-        uint32_t c;
+        uint32_t    c;
         const char *text = out->line.data;
         if (text[at] != ' ' && boundary(text, out->line.length, at)) status = look_from(out, g, at, &written, &key);
         at += rg_utf8_next(&c, text + at, out->line.length - at);
@@ -157,7 +162,7 @@ rg_status rg_glossary_find(rg_terms *out, const rg_glossary *g, const char *line
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ missing */
+/* ------------------------------------------------------------------------------------------------------- missing */
 
 rg_status rg_term_capital(rg_text *out, const char *form)
 {
