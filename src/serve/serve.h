@@ -7,7 +7,7 @@
  *   models.c    directions, pivots, models loaded on demand              detect.c    which language a text is in
  *   queue.c     who waits, who is next, whose time is over              lane.c      a thread that translates what is next
  *   predict.c   /v1/predict: models that do not translate                page_predict.c  their page
- *   glossary.c  the terms a request wants
+ *   terms_field.c  the glossary of a request
  *   segments.c  a text cut into lines to translate and what stays       markup.h    the same of HTML, and the tags inside a line
  *
  * A request belongs to the HTTP thread. From rg_queue_put() to its answer its connection is suspended, and the lock
@@ -288,7 +288,7 @@ extern const double rg_serve__buckets[RG_SERVE_BUCKETS]; /* seconds */
 
 /* fields.c: NULL when the answer says what is wrong with them. */
 json_t *rg_serve__fields(rg_request *request);
-/* glossary.c: reads the field of that name, if there is one. False: the answer says what is wrong with it. */
+/* terms_field.c: reads the field `glossary`, if there is one. False: the answer says what is wrong with it. */
 bool rg_serve__glossary(rg_request *request, const json_t *fields);
 
 /* routes.c: the answers to requests, by address. Each sets the answer, or has put the request into the queue and says

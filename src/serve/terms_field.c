@@ -1,4 +1,4 @@
-/* glossary.c - the field `glossary` of a request: {"dog": "Köter", "cats": ["Katzen", "Katern"], "Tom": null}, or the
+/* terms_field.c - the field `glossary` of a request: {"dog": "Köter", "cats": ["Katzen", "Katern"], "Tom": null}, or the
  * same as a list, [["dog", "Köter"], ["Tom"]]; in a form it is the text of either. */
 #include "serve/serve.h"
 
