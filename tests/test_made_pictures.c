@@ -47,6 +47,7 @@ static uint64_t hash_of(const rg_made *m)
     rg_hash64_begin(&h);
     if (m->picture.pixels)
         rg_hash64_add(&h, m->picture.pixels, m->picture.height * m->picture.width * m->picture.channels);
+    if (m->sound.length) rg_hash64_add(&h, m->sound.data, m->sound.length);
     for (size_t i = 0; i < RG_MADE_COLUMNS; i++) rg_hash64_add(&h, rg_text_c(&m->cell[i]), m->cell[i].length + 1);
     for (size_t i = 0; i < m->boxes; i++) {
         const rg_made_box *b = &m->box[i];
@@ -81,6 +82,7 @@ static const struct {
     { "coreference", 0x2c1fe10ccb4dde02 },
     { "ring8", 0x034cd048d68034bb },
     { "series", 0x383f937570fac14b },
+    { "speech", 0xbc048a31788b8d2c },
 };
 
 static uint64_t sum_of(const rg_generator *g)

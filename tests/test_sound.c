@@ -304,6 +304,7 @@ static void rows_are_those_of_an_independent_program(void **state)
     (void)state;
     c.mels = 8;
     c.norm = RG_FRAMES_RAW;
+    c.range = c.emphasis = 0;
     assert_int_equal(rg_frames_new(&f, &c), RG_OK);
     assert_int_equal(rg_frames_of(&rows, f, &s), RG_OK);
     assert_int_equal(rows.length, 24 * sizeof(float));
@@ -373,9 +374,11 @@ static void settings_come_back_from_text_and_bad_ones_are_named(void **state)
         { "mels 2.5", "'mels 2.5' is not known" },            { "colour 3", "'colour 3' is not known" },
         { "step 30", "windows of 25 ms every 30 ms" },        { "stack 33", "33 frames" },
         { "low 5000", "bands from 5000 to 4000 Hz" },         { "rate 900000", "900000 samples a second" },
-        { "norm loud", "'norm loud' is not known" },          { "window 1e9", "'window 1e9' is not known" },
+        { "norm loud", "'norm loud' is not known" },          { "range 300", "a range of 300 dB" },
+        { "emphasis 1", "an emphasis of 1" },
+                 { "window 1e9", "'window 1e9' is not known" },
     };
-    rg_frames_config c = { 16000, 24, 32, 12.5, 50, 7000, 3, RG_FRAMES_VARIANCE }, back;
+    rg_frames_config c = { 16000, 24, 32, 12.5, 50, 7000, 0.5, 45, 3, RG_FRAMES_VARIANCE }, back;
     rg_text          text = { 0 }, again = { 0 };
     rg_frames       *f = NULL;
     (void)state;
@@ -383,7 +386,7 @@ static void settings_come_back_from_text_and_bad_ones_are_named(void **state)
     assert_int_equal(rg_frames_config_parse(&back, rg_text_c(&text)), RG_OK);
     assert_int_equal(rg_frames_config_print(&again, &back), RG_OK);
     assert_string_equal(rg_text_c(&text), rg_text_c(&again));
-    assert_string_equal(rg_text_c(&text), "rate 16000 mels 24 window 32 step 12.5 low 50 high 7000 stack 3 norm variance");
+    assert_string_equal(rg_text_c(&text), "rate 16000 mels 24 window 32 step 12.5 low 50 high 7000 emphasis 0.5 range 45 stack 3 norm variance");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(rg_frames_config_parse(&back, bad[i][0]), RG_EFORMAT);
         if (!strstr(rg_message(), bad[i][1])) fail_msg("%s: '%s'", bad[i][0], rg_message());
@@ -394,6 +397,33 @@ static void settings_come_back_from_text_and_bad_ones_are_named(void **state)
     assert_non_null(strstr(rg_message(), "128 bands are too many for windows of 25 ms"));
     rg_text_free(&text);
     rg_text_free(&again);
+}
+
+/* Silence beside a tone is as loud as the range allows, whatever its own level. */
+static void backgrounds_are_alike(void **state)
+{
+    rg_frames_config c = RG_FRAMES_CONFIG_DEFAULT;
+    rg_text          rows[2] = { { 0 }, { 0 } };
+    rg_frames       *f = NULL;
+    double           top = -100;
+    (void)state;
+    c.norm = RG_FRAMES_RAW;
+    c.range = 40;
+    assert_int_equal(rg_frames_new(&f, &c), RG_OK);
+    for (int k = 0; k < 2; k++) {
+        rg_sound s = { 0 };
+        assert_int_equal(rg_sound_new(&s, 8000, 1600), RG_OK);
+        for (size_t n = 0; n < s.count; n++) s.samples[n] = (float)(n < 800 ? tone(n, 8000) : k * 1e-5 * (double)(n % 7));
+        assert_int_equal(rg_frames_of(&rows[k], f, &s), RG_OK);
+        rg_sound_free(&s);
+    }
+    const size_t last = rows[0].length / sizeof(float) - 1;
+    for (size_t i = 0; i <= last; i++) top = fmax(top, (double)at(&rows[0], i));
+    assert_true(fabs(top - 4 * log(10) - (double)at(&rows[0], last)) < 1e-4);
+    assert_true(fabs((double)at(&rows[0], last) - (double)at(&rows[1], last)) < 1e-4);
+    rg_text_free(&rows[0]);
+    rg_text_free(&rows[1]);
+    rg_frames_free(f);
 }
 
 /* What comes back from rows has nearly the same rows. */
@@ -510,6 +540,7 @@ int main(void)
         cmocka_unit_test(rows_are_those_of_an_independent_program),
         cmocka_unit_test(normalising_and_stacking_do_what_they_say),
         cmocka_unit_test(settings_come_back_from_text_and_bad_ones_are_named),
+        cmocka_unit_test(backgrounds_are_alike),
         cmocka_unit_test(a_sound_of_rows_has_these_rows),
         cmocka_unit_test(a_field_of_rows_reads_files),
         cmocka_unit_test(memory_may_run_out_anywhere),

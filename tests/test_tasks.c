@@ -169,9 +169,11 @@ static void ask(const rg_model *m, answers *a)
     const rg_option_group group = { .rows = rows, .values = options };
     const char           *reads = m->system->reads ? m->system->reads : "text";
     char                  *place = rg_format("%s/%s", folder, task->name),
-         *picture = rg_format("%s/pictures/1-0.png%s", place, strcmp(task->name, "vqa") == 0 ? "\twhat is it" : "");
+         *picture = rg_format("%s/pictures/1-0.png%s", place, strcmp(task->name, "vqa") == 0 ? "\twhat is it" : ""),
+         *recording = rg_format("%s/ask.wav", place);
     char                 *word = strncmp(reads, "numbers", 7) == 0 ? (char *)"0.5 1"
                                  : strcmp(reads, "pixels") == 0    ? picture
+                                 : strncmp(reads, "sound", 5) == 0 ? recording
                                                                    : (char *)"ba de";
     const rg_sink         sink = { .context = a, .columns = columns, .row = row, .record = record };
     const rg_list         words = { 1, &word };
@@ -185,6 +187,7 @@ static void ask(const rg_model *m, answers *a)
     rg_free(options);
     rg_free(place);
     rg_free(picture);
+    rg_free(recording);
 }
 
 static void loads_and_answers(const rg_system *system)

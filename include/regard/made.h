@@ -25,6 +25,7 @@ typedef struct rg_made_box {
 /* One example. All zero is none; rg_made_free. */
 typedef struct rg_made {
     rg_picture  picture;               /* without pixels: the example has none                                             */
+    rg_text     sound;                 /* a WAV file; empty: the example has none                                          */
     rg_text     cell[RG_MADE_COLUMNS]; /* as `columns` of the generator names them                                         */
     rg_made_box box[RG_MADE_BOXES];
     size_t      boxes;
@@ -73,7 +74,7 @@ rg_status rg_maker_change(rg_made *out, const rg_maker *maker, const unsigned ch
 /* One word per generator, in the order of the help. */
 #define RG_GENERATORS(X)                                                                                            \
     X(grammar) X(names) X(frames) X(puzzles) X(t60) X(ct60) X(ct100) X(stclut) X(rts42) X(addition) X(grid16) X(mnist_m) X(captcha) X(scenes) X(vqa) X(sets) \
-    X(plates) X(longrange) X(adding) X(bond) X(coreference) X(ring8) X(dna) X(series)
+    X(plates) X(longrange) X(adding) X(bond) X(coreference) X(ring8) X(dna) X(series) X(speech)
 #define RG_GENERATOR_DECLARE(name) extern const rg_generator rg_generator_##name;
 RG_GENERATORS(RG_GENERATOR_DECLARE)
 #undef RG_GENERATOR_DECLARE

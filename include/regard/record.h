@@ -111,6 +111,9 @@ rg_status rg_record_set_boxes(rg_record *record, size_t labels, const float *box
 rg_status rg_record_set_places(rg_record *record, size_t labels, const float *places); /* 2 * count */
 rg_status rg_record_set_picture(rg_record *record, size_t labels, const void *png_or_jpeg, size_t bytes);
 
+/* Are they regions of a picture that stand side by side, each as high as the picture: times of a recording? */
+bool rg_labels_are_strips(const rg_labels *labels);
+
 /* A grid of down x across equal boxes over the whole picture, row by row: the regions of a convolutional encoder. */
 rg_status rg_record_add_grid(size_t *out_index, rg_record *record, const char *name, size_t down, size_t across);
 

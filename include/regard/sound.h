@@ -61,15 +61,18 @@ typedef struct rg_frames_config {
     size_t         mels;         /* bands                                                             */
     double         window, step; /* milliseconds                                                      */
     double         low, high;    /* Hz: where the bands begin and end; high 0: half the rate          */
+    double         emphasis;     /* x(n) - emphasis x(n-1) is what is looked at: high bands are as loud as low ones; 0: x   */
+    double         range;        /* dB: what is further below the loudest band of a recording is raised to it; 0: no limit */
     size_t         stack;        /* so many frames side by side make one row                          */
     rg_frames_norm norm;
 } rg_frames_config;
-#define RG_FRAMES_CONFIG_DEFAULT { 8000, 40, 25, 10, 0, 0, 1, RG_FRAMES_MEAN }
+#define RG_FRAMES_CONFIG_DEFAULT { 8000, 40, 25, 10, 0, 0, 0.97, 50, 1, RG_FRAMES_MEAN }
 
 /* RG_EINVAL names what is wrong: out of its range, bands without a frequency in them. */
 rg_status rg_frames_check(const rg_frames_config *config);
 size_t    rg_frames_width(const rg_frames_config *config); /* numbers of a row: mels * stack */
-/* "rate 8000 mels 40 window 25 step 10 low 0 high 0 stack 1 norm mean", and back: for model files. */
+/* "rate 8000 mels 40 window 25 step 10 low 0 high 0 emphasis 0.97 range 50 stack 1 norm
+ * mean", and back: for model files. */
 rg_status rg_frames_config_print(rg_text *out, const rg_frames_config *config);
 rg_status rg_frames_config_parse(rg_frames_config *out, const char *text);
 
@@ -82,6 +85,21 @@ const rg_frames_config *rg_frames_config_of(const rg_frames *frames);
 rg_status rg_frames_of(rg_text *out, const rg_frames *frames, const rg_sound *sound);
 /* A rg_decode_rows (examples.h): a WAV file as rows. The context is the rg_frames. */
 rg_status rg_frames_decode(rg_text *out, size_t width, const rg_cell *cell, void *frames);
+
+/* Changes of training rows, new in every epoch: what another speaker, another pace or noise would change. */
+typedef struct rg_frames_change {
+    double   warp;    /* bands are read at a place times exp(u), u in -warp .. warp: a longer or shorter vocal tract (Jaitly, Hinton 2013) */
+    double   stretch; /* the same of time: slower or faster                                     */
+    double   noise;   /* deviation of normal numbers that are added                             */
+    size_t   bands, frames; /* up to so many neighbours become 0 (Park et al. 2019)             */
+    size_t   mels;          /* of a frame                                                       */
+    uint64_t seed;
+} rg_frames_change;
+/* "warp:0.1 stretch:0.2 noise:0.1 bands:6 frames:8", in any order; mels and seed stay. RG_EINVAL names the word. */
+rg_status rg_frames_change_parse(rg_frames_change *out, const char *text);
+/* A rg_change_rows (examples.h); the context is the rg_frames_change. Rows are whole frames, stacked or not. */
+rg_status rg_frames_change_rows(rg_text *out, const float *rows, size_t count, size_t width, uint64_t epoch,
+                                uint64_t line, void *change);
 
 /* Samples whose log-mel rows are near `rows` (count, mels), which went through no normalisation and no stacking
  * (Griffin, Lim 1984): `rounds` rounds from phases that follow from the seed. */

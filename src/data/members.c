@@ -1,4 +1,5 @@
-/* members.c - a file of a folder or an archive as a row: cats/07.png has label cats, path cats/07.png, name 07. */
+/* members.c - a file of a folder or an archive as a row: cats/7_tom.png has label cats, path cats/7_tom.png, name 7_tom,
+ * prefix 7. */
 #include "data/reader.h"
 
 #include <string.h>
@@ -46,6 +47,19 @@ rg_status rg_reader__add_member(rg_reader *r, const char *path)
         base = path;
     }
     RG_TRY(rg_reader__add_cell(r, path, strlen(path)));
-    const char *dot = strrchr(base, '.');
-    return rg_reader__add_cell(r, base, dot && dot > base ? (size_t)(dot - base) : strlen(base));
+    const char  *dot = strrchr(base, '.');
+    const size_t bytes = dot && dot > base ? (size_t)(dot - base) : strlen(base), first = strcspn(base, "_");
+    RG_TRY(rg_reader__add_cell(r, base, bytes));
+    return rg_reader__add_cell(r, base, first < bytes ? first : bytes);
+}
+
+bool rg_reader__wants_member(const rg_reader *r)
+{
+    return rg_reader__wants(r, RG_MEMBER_PICTURE) || rg_reader__wants(r, RG_MEMBER_SOUND);
+}
+
+rg_status rg_reader__begin_member(rg_reader *r)
+{
+    if (!rg_reader__wants(r, RG_MEMBER_PICTURE)) RG_TRY(rg_reader__add_missing(r));
+    return rg_reader__begin_cell(r);
 }

@@ -100,10 +100,10 @@ static rg_status folder_next(bool *out_more, rg_reader *r)
     rg_reader__begin_row(r, l->next);
     r->row.member = path;
     RG_TRY(rg_reader__add_member(r, path));
-    if (!rg_reader__wants(r, RG_MEMBER_PICTURE)) return rg_reader__add_missing(r);
+    if (!rg_reader__wants_member(r)) return rg_reader__add_missing(r);
     char *whole = rg_format("%s/%s", l->root, path);
     if (!whole) return RG_ENOMEM;
-    rg_status status = rg_reader__begin_cell(r);
+    rg_status status = rg_reader__begin_member(r);
     if (status == RG_OK) status = rg_reader__read_file(&r->text, whole, r->config.max_bytes);
     rg_free(whole);
     return status == RG_OK ? rg_reader__end_cell(r) : status;

@@ -221,11 +221,11 @@ static rg_status give(rg_reader *r, archive *a, uint64_t size)
         return bad(r, a, "a file of %llu bytes; at most %zu are possible", (unsigned long long)size,
                    r->config.max_bytes);
     RG_TRY(rg_reader__add_member(r, a->path.data));
-    if (!rg_reader__wants(r, RG_MEMBER_PICTURE)) {
+    if (!rg_reader__wants_member(r)) {
         RG_TRY(rg_stream_skip(&r->stream, size + (BLOCK - size % BLOCK) % BLOCK));
         return rg_reader__add_missing(r);
     }
-    RG_TRY(rg_reader__begin_cell(r));
+    RG_TRY(rg_reader__begin_member(r));
     RG_TRY(read_filled(&r->text, r, size));
     return rg_reader__end_cell(r);
 }

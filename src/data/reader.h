@@ -75,11 +75,15 @@ size_t    rg_reader__wanted_last(const rg_reader *r);
 /* Is this raw column wanted? Bytes of files that nobody wants are not read. */
 bool rg_reader__wants(const rg_reader *r, size_t column);
 
-/* members.c: what folders and archives have in common, the cells label, path and name of a member; its bytes are the
- * fourth, `picture`. */
-#define RG_MEMBER_COLUMNS "label path name picture"
-enum { RG_MEMBER_PICTURE = 3 };
+/* members.c: what folders and archives have in common, the cells label, path, name and prefix (of the name, before its
+ * first _) of a member; its bytes are the last, under either of two names. */
+#define RG_MEMBER_COLUMNS "label path name prefix picture sound"
+enum { RG_MEMBER_PICTURE = 4, RG_MEMBER_SOUND };
+/* All cells but the bytes, then rg_reader__begin_member ... rg_reader__end_cell around these where somebody wants them,
+ * rg_reader__add_missing where nobody does. */
 rg_status rg_reader__add_member(rg_reader *r, const char *path);
+bool      rg_reader__wants_member(const rg_reader *r);
+rg_status rg_reader__begin_member(rg_reader *r);
 /* Does a path begin with / or go up with ..? */
 bool rg_reader__leaves(const char *path);
 /* Append a whole file of at most `most` bytes. */

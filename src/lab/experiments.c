@@ -26,6 +26,7 @@
     X(stn) \
     X(ram) \
     X(captcha) \
+    X(speech) \
     X(captions) \
     X(vqa) \
     X(sets) \

@@ -68,9 +68,7 @@ static rg_status build(rg_model *m)
     q->look.grid = q->picture.down * q->picture.across;
     RG_TRY(rg_look_build(&q->look, m, V, d, (size_t)s->width, q->picture.width));
     if (q->look.kind == RG_LOOK_HARD) rg_hard_init(&q->hard, m->params);
-    q->words = (rg_rnn_parts){ .scale = 1, .cell = RG_LSTM };
-    q->words.output = rg_params_add(m->params, "output", RG_TIED, V, d, RG_INIT_GLOROT, 1);
-    q->words.output_bias = rg_params_add(m->params, "output.bias", RG_VECTOR, 1, V, RG_INIT_ZERO, 0);
+    rg_look_output(&q->words, m, V, d);
     return RG_OK;
 }
 
@@ -137,38 +135,16 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
 
 /* --------------------------------------------------------------------------------------------------------- decoding */
 
-typedef struct {
-    rg_step_state carried; /* 0: state, 1: cell */
-    rg_tensor    *keys, *cells;
-} memory;
-
 static rg_status start(rg_decoding *d)
 {
     const parts *q = d->model->parts;
-    memory      *mem = d->state;
-    mem->cells = rg_picture_cells(d->memory, &q->picture, &d->source);
-    mem->keys = rg_look_keys(d->memory, &q->look, mem->cells);
-    const rg_look_state       first = rg_look_first(d->memory, &q->look, mem->cells);
-    const rg_recurrent_states states = { .h = { first.h }, .c = { first.c } };
-    RG_TRY(rg_tape_status(d->memory));
-    return rg_rnn_put_states(&mem->carried, &states, 1);
+    return rg_look_start(d, &q->look, rg_picture_cells(d->memory, &q->picture, &d->source));
 }
 
 static rg_tensor *step(rg_decoding *d, rg_tape *t)
 {
-    const parts        *q = d->model->parts;
-    memory             *mem = d->state;
-    rg_recurrent_states states;
-    rg_looked           seen;
-    rg_rnn_use_states(&states, t, &mem->carried, RG_LSTM, 1);
-    const rg_reach     *reach = rg_reach_chosen(t, d->source_of, d->n, rg_tensor_layout(mem->cells));
-    rg_tensor          *words = rg_gather(t, rg_use(t, q->look.table), d->tokens, d->n, NULL);
-    const rg_look_state before = { states.h[0], states.c[0] };
-    const rg_look_state now = rg_look_step(&seen, t, &q->look, words, before, mem->keys, mem->cells, reach, false,
-                                           d->steps);
-    states.h[0] = now.h;
-    states.c[0] = now.c;
-    return rg_rnn_answer(d, t, &q->words, seen.y, &states, 1);
+    const parts *q = d->model->parts;
+    return rg_look_answer(d, t, &q->look, &q->words);
 }
 
 static const rg_attention_use uses[] = {
@@ -189,7 +165,7 @@ const rg_system rg_system_caption = {
     .parts_bytes = sizeof(parts),
     .build = build,
     .loss = loss,
-    .state_bytes = sizeof(memory),
+    .state_bytes = sizeof(rg_look_memory),
     .start = start,
     .step = step,
     .keep = rg_rnn_keep,

@@ -257,3 +257,38 @@ rg_looked rg_look_run(rg_tape *t, const rg_look *k, rg_tensor *cells, const rg_t
     if (now.h) gather_steps(&out, t, steps, a, picked, texts, groups);
     return out;
 }
+
+/* --------------------------------------------------------------------------------------------------------- decoding */
+
+void rg_look_output(rg_rnn_parts *out, rg_model *m, size_t V, size_t d)
+{
+    *out = (rg_rnn_parts){ .scale = 1, .cell = RG_LSTM };
+    out->output = rg_params_add(m->params, "output", RG_TIED, V, d, RG_INIT_GLOROT, 1);
+    out->output_bias = rg_params_add(m->params, "output.bias", RG_VECTOR, 1, V, RG_INIT_ZERO, 0);
+}
+
+rg_status rg_look_start(rg_decoding *d, const rg_look *k, rg_tensor *cells)
+{
+    rg_look_memory *mem = d->state;
+    mem->cells = cells;
+    mem->keys = rg_look_keys(d->memory, k, cells);
+    const rg_look_state       first = rg_look_first(d->memory, k, cells);
+    const rg_recurrent_states states = { .h = { first.h }, .c = { first.c } };
+    RG_TRY(rg_tape_status(d->memory));
+    return rg_rnn_put_states(&mem->carried, &states, 1);
+}
+
+rg_tensor *rg_look_answer(rg_decoding *d, rg_tape *t, const rg_look *k, const rg_rnn_parts *output)
+{
+    rg_look_memory     *mem = d->state;
+    rg_recurrent_states states;
+    rg_looked           seen;
+    rg_rnn_use_states(&states, t, &mem->carried, RG_LSTM, 1);
+    const rg_reach     *reach = rg_reach_chosen(t, d->source_of, d->n, rg_tensor_layout(mem->cells));
+    rg_tensor          *words = rg_gather(t, rg_use(t, k->table), d->tokens, d->n, NULL);
+    const rg_look_state before = { states.h[0], states.c[0] };
+    const rg_look_state now = rg_look_step(&seen, t, k, words, before, mem->keys, mem->cells, reach, false, d->steps);
+    states.h[0] = now.h;
+    states.c[0] = now.c;
+    return rg_rnn_answer(d, t, output, seen.y, &states, 1);
+}

@@ -120,7 +120,20 @@ rg_look_state rg_look_first(rg_tape *t, const rg_look *look, rg_tensor *cells); 
 /* Word number `step`: `soft` (hard only) takes the expectation instead of a draw; `out` gets a, picked and y. */
 rg_look_state rg_look_step(rg_looked *out, rg_tape *t, const rg_look *look, rg_tensor *words, rg_look_state before,
                            rg_tensor *keys, rg_tensor *cells, const rg_reach *reach, bool soft, size_t step);
+/* Whole texts. */
 rg_looked rg_look_run(rg_tape *t, const rg_look *look, rg_tensor *cells, const rg_texts *texts, const int32_t *previous,
                       uint64_t first, bool soft);
+
+/* softmax(output (E y + ...)) over V words: the parameters. */
+void rg_look_output(rg_rnn_parts *out, rg_model *model, size_t V, size_t d);
+
+/* Decoding: `start` of a system, given the cells of its sources, and `step`. The system's state is an rg_look_memory,
+ * `keep` and `finish` are rg_rnn_keep and rg_rnn_finish. */
+typedef struct rg_look_memory {
+    rg_step_state carried; /* 0: state, 1: cell */
+    rg_tensor    *keys, *cells;
+} rg_look_memory;
+rg_status  rg_look_start(rg_decoding *d, const rg_look *look, rg_tensor *cells);
+rg_tensor *rg_look_answer(rg_decoding *d, rg_tape *t, const rg_look *look, const rg_rnn_parts *words);
 
 #endif

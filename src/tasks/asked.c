@@ -1,5 +1,5 @@
 /* asked.c - inputs that a model is asked about: the words of a command, lines of a file or of standard input,
- * pictures. They are collected in a store of examples until a batch is full or the next line would have to be waited
+ * pictures, recordings. They are collected in a store of examples until a batch is full or the next line would have to be waited
  * for, and then answered in order. */
 #include <string.h>
 #include <strings.h>
@@ -35,8 +35,11 @@ typedef struct {
     bool                 answered; /* something: records are of the first */
     const rg_cell       *cell;     /* of the last input, while it is answered at once */
     size_t               pixels;   /* that wait */
-    uint64_t             broken;   /* pictures that could not be read */
+    uint64_t             broken;   /* files that could not be read */
 } asking;
+
+/* Inputs are files, named by their paths. */
+static bool are_files(const asking *x) { return x->spec->kind == RG_FIELD_PIXELS || x->spec->rows; }
 
 void rg_asked_note(const rg_question *q, const rg_asked *asked, const char *what)
 {
@@ -117,7 +120,7 @@ static rg_status keep(size_t *out, rg_text *strings, const char *text, size_t by
     return rg_text_add(strings, "", 1);
 }
 
-/* A picture that cannot be read does not end the others. */
+/* A picture or recording that cannot be read does not end the others. */
 static rg_status set_aside(asking *x, waiting *w, rg_status status)
 {
     if (status == RG_ENOMEM) return status;
@@ -129,7 +132,7 @@ static rg_status set_aside(asking *x, waiting *w, rg_status status)
 
 static rg_status store(asking *x, waiting *w, const char *name, const rg_cell *cell, const char *second)
 {
-    const bool     pixels = x->spec->kind == RG_FIELD_PIXELS;
+    const bool     pixels = x->spec->kind == RG_FIELD_PIXELS, files = are_files(x);
     const rg_cell  cells[2] = {
          *cell, { .bytes = second, .count = second ? strlen(second) : 0, .missing = !second || !*second }
     };
@@ -138,9 +141,9 @@ static rg_status store(asking *x, waiting *w, const char *name, const rg_cell *c
         before || rg_examples_counts(x->store)->files ? rg_examples_counts(x->store)->faults[0].cropped.count : 0;
     size_t         channels;
     rg_status      status =
-        pixels && !cell->count ? rg_fail(RG_EFORMAT, "the file is empty") : rg_examples_add(x->store, cells, w->number);
+        files && !cell->count ? rg_fail(RG_EFORMAT, "the file is empty") : rg_examples_add(x->store, cells, w->number);
     if (status == RG_OK && pixels) status = rg_pixels_measure(&w->height, &w->width, &channels, cell);
-    if (status != RG_OK && pixels) return set_aside(x, w, status);
+    if (status != RG_OK && files) return set_aside(x, w, status);
     if (status != RG_OK && name) return rg_fail_in(status, "%s: ", name);
     if (status != RG_OK) return rg_fail_in(status, "input %llu: ", (unsigned long long)w->number);
     w->empty = rg_examples_count(x->store) == before;
@@ -213,7 +216,7 @@ static rg_status add_picture_file(asking *x, const char *path, const char *secon
 
 static rg_status add_pictures_of(asking *x, const char *path, const char *second)
 {
-    static const char *const wanted[] = { "picture" };
+    const char *const        wanted[] = { x->spec->rows ? "sound" : "picture" };
     rg_reader_config         c = RG_READER_CONFIG_DEFAULT;
     rg_reader               *r;
     c.wanted = wanted;
@@ -232,9 +235,9 @@ static rg_status add_pictures_of(asking *x, const char *path, const char *second
     return status;
 }
 
-static bool is_picture_file(const char *path)
+static bool is_single_file(const char *path)
 {
-    static const char *const endings[] = { ".png", ".jpg", ".jpeg" };
+    static const char *const endings[] = { ".png", ".jpg", ".jpeg", ".wav" };
     const char              *dot = strrchr(path, '.');
     for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
         if (strcasecmp(dot, endings[i]) == 0) return true;
@@ -243,7 +246,7 @@ static bool is_picture_file(const char *path)
 
 static rg_status add_picture(asking *x, const char *path, const char *second)
 {
-    return is_picture_file(path) ? add_picture_file(x, path, second) : add_pictures_of(x, path, second);
+    return is_single_file(path) ? add_picture_file(x, path, second) : add_pictures_of(x, path, second);
 }
 
 /* A path; where two things are asked for, a tab and the second. */
@@ -252,7 +255,7 @@ static rg_status add_path(asking *x, const char *line)
     const char *tab = x->fields > 1 && !x->second ? strchr(line, '\t') : NULL;
     if (x->fields < 2 || x->second) return add_picture(x, line, x->second);
     if (!tab || !tab[1])
-        return rg_fail(RG_EFORMAT, "'%.60s': a line is a picture, a tab and a %s", line, x->spec[1].name);
+        return rg_fail(RG_EFORMAT, "'%.60s': a line is a %s, a tab and a %s", line, x->spec[0].name, x->spec[1].name);
     char           *path = rg_format("%.*s", (int)(tab - line), line);
     const rg_status status = path ? add_picture(x, path, tab + 1) : RG_ENOMEM;
     rg_free(path);
@@ -265,9 +268,9 @@ static rg_status add_words(asking *x, const rg_list *words)
 {
     rg_text   line = { 0 };
     rg_status status = RG_OK;
-    const bool pictures = x->spec->kind == RG_FIELD_PIXELS,
-               pair = pictures && x->fields > 1 && !x->second && words->count > 1;
-    if (pictures && !pair) {
+    const bool files = are_files(x),
+               pair = files && x->fields > 1 && !x->second && words->count > 1;
+    if (files && !pair) {
         for (size_t i = 0; i < words->count; i++) RG_TRY(add_path(x, words->items[i]));
         return RG_OK;
     }
@@ -286,7 +289,7 @@ static rg_status add_lines(asking *x, rg_lines *lines)
         if (x->count && rg_lines_would_wait(lines)) RG_TRY(answer_waiting(x));
         RG_TRY(rg_lines_next(&more, &line, lines));
         if (!more) return rg_note_line_faults(x->question->sink, lines);
-        if (x->spec->kind == RG_FIELD_PIXELS) RG_TRY(add_path(x, line.text));
+        if (are_files(x)) RG_TRY(add_path(x, line.text));
         else RG_TRY(add_text(x, line.text, line.bytes));
     }
 }
@@ -297,7 +300,7 @@ static rg_status add_all(asking *x)
     rg_lines          *lines;
     if (q->words && q->words->count) return add_words(x, q->words);
     if (!q->input) return rg_fail(RG_EINVAL, "which text? give its words behind the options");
-    if (x->spec->kind == RG_FIELD_PIXELS && (x->fields < 2 || x->second) && strcmp(q->input, "-") != 0)
+    if (are_files(x) && (x->fields < 2 || x->second) && strcmp(q->input, "-") != 0)
         return add_path(x, q->input);
     RG_TRY(rg_lines_open(&lines, q->input, NULL));
     const rg_status status = add_lines(x, lines);
@@ -332,8 +335,8 @@ rg_status rg_supervised_ask(const rg_model *m, const rg_question *q, const rg_fi
             rg_free(why);
         }
         if (status == RG_OK && x.broken)
-            status = rg_fail(RG_EFORMAT, "%llu of %llu pictures could not be read", (unsigned long long)x.broken,
-                             (unsigned long long)x.number);
+            status = rg_fail(RG_EFORMAT, "%llu of %llu %s could not be read", (unsigned long long)x.broken,
+                             (unsigned long long)x.number, inputs->rows ? "recordings" : "pictures");
     }
     rg_examples_free(x.store);
     rg_tape_free(x.tape);

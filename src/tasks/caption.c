@@ -28,7 +28,7 @@ static rg_status open(rg_run *run)
     rg_pictured_data         *d = run->data;
     rg_pictured_assets       *a = run->assets;
     rg_field_spec             specs[2];
-    RG_TRY(rg_pictured_open_tables(run, &o->pictured, "pictures and texts", wanted, 1));
+    RG_TRY(rg_pictured_open_tables(run, &o->pictured, "pictures and texts", "picture", wanted, 1));
     RG_TRY(rg_pictured_vocab(&a->vocab, run, &o->text, &d->table[0], 0, 0));
     specs[1] = rg_text_spec("caption", a->vocab, &o->text);
     specs[1].predicted = specs[1].many = true;

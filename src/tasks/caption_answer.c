@@ -120,7 +120,7 @@ rg_status rg_caption_record(rg_record **out, const rg_model *m, const rg_asked *
     if (status == RG_OK) status = add_pieces(r, ((const rg_pictured_assets *)m->assets)->vocab, a);
     if (status == RG_OK && asked->name) status = rg_record_add_text(r, "source", asked->name, 0, false);
     if (status == RG_OK) status = rg_record_add_text(r, "output", text, a->score, true);
-    if (status == RG_OK && a->length) status = watch(r, m, asked, *one, target, a);
+    if (status == RG_OK && a->length + !a->cut) status = watch(r, m, asked, *one, target, a);
     if (status == RG_OK) *out = r;
     else rg_record_free(r);
     return status;

@@ -1,11 +1,12 @@
 /* classify.c - one input -> one class, or with --out number one number. The input is what the system reads: text,
- * numbers, a sequence of numbers, counts, pixels. Class names and a vocabulary are learned from the training file.
+ * numbers, a sequence of numbers, counts, pixels, sound. Class names and a vocabulary are learned from the training file.
  *
  *   in the model file      classify.input  "text"
  *                          vocab.text      bytes
  *                          classes         bytes: the names, sorted
  *                          classes.counts  "12 7 30": training examples of each
- *                          features        bytes: the frozen network of --features */
+ *                          features        bytes: the frozen network of --features
+ *                          sound           "rate 8000 mels 40 ...": how recordings become rows */
 #include "tasks/classify.h"
 
 #include <string.h>
@@ -15,7 +16,7 @@ static const rg_option options[] = {
     RG_TEXT_ROWS(rg_classify_options, text),
     { RG_OPTION_STRING, "in", offsetof(rg_classify_options, in), "",
       "what an input is, where the system reads several; empty: by the files", 0,
-      "|text|numbers|sequence|counts|pixels", NULL },
+      "|text|numbers|sequence|counts|pixels|sound", NULL },
     { RG_OPTION_STRING, "out", offsetof(rg_classify_options, out), "class",
       "what a label is: a class, or a number (squared error)", 0, "class|number", NULL },
     { RG_OPTION_INT, "size", offsetof(rg_classify_options, size), "0",
@@ -27,6 +28,7 @@ static const rg_option options[] = {
       "(docs/pictures.md)",
       0, NULL, NULL },
     RG_FEATURES_ROWS(rg_classify_options, features),
+    RG_SOUND_ROWS(rg_classify_options, sound),
     RG_OPTION_END
 };
 
@@ -36,16 +38,22 @@ static const rg_asset assets[] = {
     { RG_ASSET_NAMES, "classes", offsetof(rg_classifier, names), "classes", 2, true },
     { RG_ASSET_COUNTS, "classes.counts", offsetof(rg_classifier, counts), NULL, 0, true },
     { RG_ASSET_FEATURES, "features", offsetof(rg_classifier, features), NULL, 0, true },
+    { RG_ASSET_TEXT, "sound", offsetof(rg_classifier, heard.settings), NULL, 0, true },
     { 0 },
 };
 
 static rg_status adopt(void *its, rg_sizes *sizes, const rg_state *state)
 {
-    const rg_classifier *c = its;
+    rg_classifier *c = its;
     RG_TRY(rg_assets_adopt(assets, its, sizes, state));
     if (!rg_classify_input_find(c->input ? c->input : "text"))
         return rg_fail(RG_EFORMAT, "classify.input is '%s', which is no input", c->input);
     if (!c->input && !c->vocab) return rg_fail(RG_EMATCH, "vocab.text is missing");
+    const rg_classify_input *in = rg_classify_input_find(c->input ? c->input : "text");
+    if (in->sound != (c->heard.settings != NULL))
+        return rg_fail(RG_EFORMAT, "classify.input is '%s', and settings of sound are %s", in->name,
+                       in->sound ? "missing" : "there");
+    if (in->sound) RG_TRY(rg_heard_adopt(&c->heard));
     return !c->names == !c->counts ? RG_OK : rg_fail(RG_EFORMAT, "classes and classes.counts go together");
 }
 static rg_status describe(rg_state *state, const void *its) { return rg_assets_describe(assets, state, its); }
@@ -54,6 +62,7 @@ void rg_classifier_drop(void *its)
 {
     rg_augmented_free(((rg_classifier *)its)->augmented);
     ((rg_classifier *)its)->augmented = NULL;
+    rg_heard_drop(&((rg_classifier *)its)->heard);
     rg_assets_drop(assets, its);
 }
 
@@ -89,27 +98,20 @@ static rg_status count_classes(rg_classifier *its, rg_examples *examples)
     return RG_OK;
 }
 
-static rg_status open(rg_run *run)
+static rg_status open_from(rg_run *run, const rg_classify_input *in, rg_reader_config *reading)
 {
     const rg_classify_options *o = run->options;
     const bool                 number = strcmp(o->out, "number") == 0;
-    const char                *wanted[] = { "label", NULL };
-    const rg_classify_input   *in;
     rg_classifier             *its = run->assets;
     rg_supervised             *d = run->data;
     rg_field_spec              specs[2] = {
                      [RG_LABEL] = { .name = "label", .kind = number ? RG_FIELD_NUMBERS : RG_FIELD_CLASS, .width = number }
     };
-    RG_TRY(rg_classify_input_choose(&in, run));
-    RG_TRY(rg_supervised_check(&o->sets, in->files, in->kind == RG_FIELD_PIXELS));
-    wanted[1] = in->column;
-    rg_reader_config reading = rg_supervised_reading(&o->sets, wanted, 2);
-    if (o->sets.train.count > 1) reading.labels = o->sets.train.items[1];
-    RG_TRY(rg_classify_columns(&reading, in, o->sets.train.items[0]));
-    if (!number) RG_TRY(rg_examples_learn(&its->names, NULL, &specs[RG_LABEL], o->sets.train.items[0], &reading));
+    RG_TRY(rg_classify_columns(reading, in, o->sets.train.items[0]));
+    if (!number) RG_TRY(rg_examples_learn(&its->names, NULL, &specs[RG_LABEL], o->sets.train.items[0], reading));
     specs[RG_LABEL].names = its->names;
-    RG_TRY(rg_classify_input_learn(&specs[RG_INPUT], in, run, &reading));
-    RG_TRY(rg_supervised_open(run, &o->sets, &reading, specs, 2));
+    RG_TRY(rg_classify_input_learn(&specs[RG_INPUT], in, run, reading));
+    RG_TRY(rg_supervised_open(run, &o->sets, reading, specs, 2));
     RG_TRY(rg_features_save(its->features));
     RG_TRY(count_classes(its, d->train));
     RG_TRY(rg_augmented_fill(its->augmented, d->train, d->valid, RG_INPUT));
@@ -118,6 +120,27 @@ static rg_status open(rg_run *run)
     if (number) RG_TRY(rg_sizes_put(&run->sizes, "classes", 1));
     if (number) RG_TRY(rg_sizes_put(&run->sizes, "regression", 1));
     return rg_assets_sizes(assets, &run->sizes, its);
+}
+
+static rg_status open(rg_run *run)
+{
+    const rg_classify_options *o = run->options;
+    const char                *wanted[] = { "label", NULL };
+    const rg_classify_input   *in;
+    char                      *files = NULL;
+    RG_TRY(rg_classify_input_choose(&in, run));
+    RG_TRY(rg_supervised_check(&o->sets, in->files, in->kind == RG_FIELD_PIXELS));
+    wanted[1] = in->column;
+    rg_reader_config reading = rg_supervised_reading(&o->sets, wanted, 2);
+    if (o->sets.train.count > 1) reading.labels = o->sets.train.items[1];
+    if (in->sound) {
+        RG_TRY(rg_heard_files(&files, o->sets.train.items[0], &o->sets));
+        reading.file = in->column;
+        reading.files = files;
+    }
+    const rg_status status = open_from(run, in, &reading);
+    rg_free(files);
+    return status;
 }
 
 static rg_status ready(rg_run *run)
@@ -166,20 +189,19 @@ static rg_status finish(rg_run *run)
     return rg_supervised_tell_classes(run, ((const rg_classifier *)run->model->assets)->names);
 }
 
-/* Pictures are asked about by their paths, which no client of a server may name. */
+/* Pictures and recordings are asked about by their paths, which no client of a server may name. */
 static bool texts(const rg_model *model)
 {
-    const rg_classifier     *its = model->assets;
-    const rg_classify_input *input = rg_classify_input_find(its->input ? its->input : "text");
-    return input && input->kind != RG_FIELD_PIXELS;
+    const rg_classify_input *input = rg_classify_input_of(model);
+    return input && !rg_classify_input_is_file(input);
 }
 
 const rg_task rg_task_classify = {
     .name = "classify",
-    .in = "text, numbers or picture",
+    .in = "text, numbers, picture or sound",
     .out = "class or number",
     .unit = "rows",
-    .summary = "labelled texts, tables of numbers, bags of words, pictures: reviews, measurements, digits",
+    .summary = "labelled texts, tables of numbers, bags of words, pictures, recordings: reviews, measurements, digits",
     .options = options,
     .options_bytes = sizeof(rg_classify_options),
     .learning = RG_SUPERVISED_LEARNING,

@@ -8,6 +8,7 @@
 #include "regard/picture.h"
 #include "regard/supervised.h"
 #include "tasks/augmented.h"
+#include "tasks/heard.h"
 
 typedef struct rg_classify_options {
     rg_set_options  sets;
@@ -16,6 +17,7 @@ typedef struct rg_classify_options {
     int64_t         size;
     rg_features_options features;
     char           *augment;
+    rg_sound_options sound;
 } rg_classify_options;
 
 /* What a model of this task needs beside weights. */
@@ -27,6 +29,7 @@ typedef struct rg_classifier {
     uint64_t *counts; /* training examples of each class: what an empty input is answered with     */
     rg_pixels_config pixels; /* how picture files become pixels of one size                        */
     rg_features     *features; /* the frozen network pictures go through; NULL: none               */
+    rg_heard         heard;    /* how recordings become rows                                       */
     rg_augmented    *augmented; /* while learning, how training pictures are changed; NULL: not    */
 } rg_classifier;
 
@@ -39,9 +42,15 @@ typedef struct rg_classify_input {
     bool          many;    /* a sequence of rows of numbers                                        */
     const char   *formats; /* which show that it is this one, where a system reads several         */
     const char   *files;   /* what the files are of, for messages                                  */
+    bool          named;   /* a column of a table may be called after it                           */
+    bool          sound;   /* its cells are recordings                                             */
 } rg_classify_input;
 
 const rg_classify_input *rg_classify_input_find(const char *name); /* NULL: none */
+/* The one a model reads. */
+const rg_classify_input *rg_classify_input_of(const rg_model *model);
+/* Its cells are files: pictures, recordings. */
+bool rg_classify_input_is_file(const rg_classify_input *input);
 /* The one the run's system reads and its files have. */
 rg_status rg_classify_input_choose(const rg_classify_input **out, const rg_run *run);
 /* Learn the vocabulary or the width, and put the named sizes. The field as it is read from the files. */

@@ -51,7 +51,7 @@ typedef struct {
     rg_value                 *cells;
     rg_text                   words;
     size_t                    classes, top;
-    bool                      named, recorded, ends; /* ends: texts stand between <s> and </s> */
+    bool                      named, many, recorded, ends; /* many: rows of numbers; ends: texts stand between <s> and </s> */
     int32_t                   of; /* the class whose evidence is asked for; -1: the likeliest */
     rg_seen_maps              maps;
     size_t                    columns;
@@ -331,14 +331,15 @@ static rg_status record(answering *x, const rg_asked *asked, const char *label)
                                        : rg_text_add_string(&title, given);
     if (status == RG_OK) status = rg_record_new(&r, rg_text_c(&title), "class");
     if (status == RG_OK && x->its->vocab) status = add_text(r, x, asked);
-    if (status == RG_OK && x->named && asked->batch) status = add_picture(r, x, asked);
-    if (status == RG_OK && x->named && asked->batch) status = rg_walk_add(r, x->model, asked);
-    if (status == RG_OK && x->named && asked->batch) status = rg_front_add(r, x->model, asked);
+    if (status == RG_OK && x->many && asked->batch) status = rg_heard_add_rows(r, "words", &x->its->heard, asked);
+    if (status == RG_OK && x->named && !x->many && asked->batch) status = add_picture(r, x, asked);
+    if (status == RG_OK && x->named && !x->many && asked->batch) status = rg_walk_add(r, x->model, asked);
+    if (status == RG_OK && x->named && !x->many && asked->batch) status = rg_front_add(r, x->model, asked);
     if (status == RG_OK) status = rg_record_add_labels(NULL, r, "class", RG_LABEL_TOKEN, &label, 1);
     if (status == RG_OK) status = rg_record_add_text(r, "source", given, 0, false);
     if (status == RG_OK) status = rg_record_add_text(r, "output", label, 0, true);
     if (status == RG_OK && x->its->names) status = add_probabilities(r, x);
-    if (status == RG_OK && asked->batch && (x->its->vocab || x->named)) status = collect(r, x, asked);
+    if (status == RG_OK && asked->batch && (x->its->vocab || x->named || x->many)) status = collect(r, x, asked);
     if (status == RG_OK) status = x->sink->record(x->sink->context, r);
     x->recorded = true;
     rg_record_free(r);
@@ -501,9 +502,9 @@ rg_status rg_classify_answer(const rg_model *m, const rg_question *q)
 {
     static const rg_classify_asking nothing = { .top = 1 };
     const rg_classifier            *its = m->assets;
-    const rg_classify_input        *in = rg_classify_input_find(its->input ? its->input : "text");
+    const rg_classify_input        *in = rg_classify_input_of(m);
     const rg_field_spec             spec = rg_classify_input_spec(in, m);
-    answering x = { .model = m, .question = q, .its = its, .sink = q->sink, .named = in->kind == RG_FIELD_PIXELS };
+    answering x = { .model = m, .question = q, .its = its, .sink = q->sink, .named = rg_classify_input_is_file(in), .many = in->many };
     x.asking = its->names ? q->options : &nothing;
     x.classes = rg_model_size(m, "classes");
     x.ends = rg_model_size(m, "ends") > 0;

@@ -28,7 +28,7 @@ static rg_status measure(void *context, const rg_asked *asked)
 rg_status rg_classify_influence(rg_influence *out, const rg_model *m, const rg_question *q)
 {
     const rg_classifier     *its = m->assets;
-    const rg_classify_input *input = rg_classify_input_find(its->input ? its->input : "text");
+    const rg_classify_input *input = rg_classify_input_of(m);
     if (!input || input->kind != RG_FIELD_IDS || !its->names)
         return rg_fail(RG_EMATCH, "%s reads no texts, or gives them no labels: there is no sequence to look back over",
                        m->system->name);

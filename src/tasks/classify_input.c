@@ -1,4 +1,4 @@
-/* classify_input.c - what a classifier reads: texts, numbers, sequences of numbers, counts, pixels. A system names
+/* classify_input.c - what a classifier reads: texts, numbers, sequences of numbers, counts, pixels, sound. A system names
  * those it can read; of several the format of the files decides. */
 #include <math.h>
 #include <string.h>
@@ -6,11 +6,12 @@
 #include "tasks/classify.h"
 
 static const rg_classify_input inputs[] = {
-    { "text", "text", RG_FIELD_IDS, false, "", "labels and texts" },
-    { "numbers", "numbers", RG_FIELD_NUMBERS, false, "", "labels and numbers" },
-    { "sequence", "sequence", RG_FIELD_NUMBERS, true, "", "labels and sequences of numbers" },
-    { "counts", "counts", RG_FIELD_COUNTS, false, "svmlight", "labels and features number:value" },
-    { "pixels", "picture", RG_FIELD_PIXELS, false, "idx folder tar", "labelled pictures" },
+    { "text", "text", RG_FIELD_IDS, false, "", "labels and texts", true, false },
+    { "numbers", "numbers", RG_FIELD_NUMBERS, false, "", "labels and numbers", true, false },
+    { "sequence", "sequence", RG_FIELD_NUMBERS, true, "", "labels and sequences of numbers", true, false },
+    { "counts", "counts", RG_FIELD_COUNTS, false, "svmlight", "labels and features number:value", false, false },
+    { "pixels", "picture", RG_FIELD_PIXELS, false, "idx folder tar", "labelled pictures", false, false },
+    { "sound", "sound", RG_FIELD_NUMBERS, true, "folder tar", "labelled recordings", true, true },
 };
 enum { INPUTS = sizeof inputs / sizeof *inputs };
 
@@ -20,6 +21,14 @@ const rg_classify_input *rg_classify_input_find(const char *name)
         if (strcmp(inputs[i].name, name) == 0) return &inputs[i];
     return NULL;
 }
+
+const rg_classify_input *rg_classify_input_of(const rg_model *m)
+{
+    const rg_classifier *its = m->assets;
+    return rg_classify_input_find(its->input ? its->input : "text");
+}
+
+bool rg_classify_input_is_file(const rg_classify_input *in) { return in->kind == RG_FIELD_PIXELS || in->sound; }
 
 /* Is it one of the words of a list? */
 static bool among(const char *list, const char *separators, const char *word)
@@ -52,7 +61,7 @@ static rg_status format_of(const char **out, const rg_set_options *sets)
 static rg_status named_column(const char **out, const rg_set_options *sets, const char *reads)
 {
     size_t several = 0;
-    for (size_t i = 0; i < INPUTS; i++) several += !inputs[i].formats[0] && among(reads, "|", inputs[i].name);
+    for (size_t i = 0; i < INPUTS; i++) several += inputs[i].named && among(reads, "|", inputs[i].name);
     if (several < 2 || !sets->train.count || sets->columns[0]) return RG_OK;
     for (size_t i = 0; i < INPUTS; i++) {
         const char *const wanted[] = { "label", inputs[i].column };
@@ -60,7 +69,7 @@ static rg_status named_column(const char **out, const rg_set_options *sets, cons
         rg_reader        *r;
         rg_row            row;
         bool              more;
-        if (inputs[i].formats[0] || !among(reads, "|", inputs[i].name)) continue;
+        if (!inputs[i].named || !among(reads, "|", inputs[i].name)) continue;
         rg_status status = rg_reader_open(&r, sets->train.items[0], &c);
         if (status == RG_OK) {
             status = rg_reader_next(&more, &row, r);
@@ -85,7 +94,7 @@ rg_status rg_classify_input_choose(const rg_classify_input **out, const rg_run *
     RG_TRY(named_column(&column, &o->sets, reads));
     for (size_t i = 0; i < INPUTS; i++) {
         if (!among(reads, "|", inputs[i].name)) continue;
-        if (!*out || (strcmp(inputs[i].column, column) == 0 && !inputs[i].formats[0])) *out = &inputs[i]; /* the first, or what a column is called */
+        if (!*out || (strcmp(inputs[i].column, column) == 0 && inputs[i].named)) *out = &inputs[i]; /* the first, or what a column is called */
         if (among(inputs[i].formats, " ", format)) return *out = &inputs[i], RG_OK;
     }
     return *out ? RG_OK
@@ -139,7 +148,9 @@ rg_status rg_classify_input_learn(rg_field_spec *out, const rg_classify_input *i
         out->decode = rg_pixels_decode;
         out->context = &its->pixels;
     }
-    RG_TRY(rg_examples_learn(NULL, &out->width, out, o->sets.train.items[0], reading));
+    if (in->sound)
+        RG_TRY(rg_heard_start(&its->heard, out, in->column, &o->sound, (uint64_t)run->learning->seed));
+    else RG_TRY(rg_examples_learn(NULL, &out->width, out, o->sets.train.items[0], reading));
     return put_sizes(&run->sizes, in, out->width);
 }
 
@@ -185,6 +196,7 @@ rg_field_spec rg_classify_input_spec(const rg_classify_input *in, const rg_model
                             .crop = in->kind == RG_FIELD_IDS,
                             .bos = ends,
                             .eos = ends };
+    if (in->sound && its->heard.frames) return rg_heard_spec(&its->heard, in->column);
     if (!pixels) return spec;
     if (its->features) return rg_features_spec(its->features, in->column);
     its->pixels = (rg_pixels_config)RG_PIXELS_CONFIG_DEFAULT;

@@ -172,17 +172,17 @@ static rg_status read_rows(rg_pictured_table *x, const char *path, const rg_read
 }
 
 rg_status rg_pictured_read(rg_pictured_table *out, const rg_set_options *sets, const char *path, const char *pictures,
-                           const char *const *wanted, size_t columns)
+                           const char *first, const char *const *wanted, size_t columns)
 {
-    const char *names[RG_PICTURED_COLUMNS + 1] = { "picture" };
+    const char *names[RG_PICTURED_COLUMNS + 1] = { first };
     bool        numbered;
     out->columns = columns;
     if (is_place(path)) {
         if (columns > 1)
             return rg_fail(RG_EINVAL,
                            "%s: a folder or archive of pictures says nothing of them: give a table with the columns "
-                           "picture and %s",
-                           path, wanted[0]);
+                           "%s and %s",
+                           path, first, wanted[0]);
         if (!(out->files = rg_strdup(path))) return RG_ENOMEM;
         RG_TRY(read_names(out, path, sets));
     } else {
@@ -192,10 +192,12 @@ rg_status rg_pictured_read(rg_pictured_table *out, const rg_set_options *sets, c
         RG_TRY(find_header(names, path, &reading));
         RG_TRY(is_numbered(&numbered, path, &reading));
         if (numbered) reading.columns = "1,3";
-        if (!(out->files = *pictures ? rg_strdup(pictures) : pictures_of(path))) return RG_ENOMEM;
+        out->files = !pictures ? NULL : *pictures ? rg_strdup(pictures) : pictures_of(path);
+        if (pictures && !out->files) return RG_ENOMEM;
         RG_TRY(read_rows(out, path, &reading));
     }
-    return out->names.count ? RG_OK : rg_fail(RG_EFORMAT, "%s: no row names a picture and says something of it", path);
+    return out->names.count ? RG_OK
+                            : rg_fail(RG_EFORMAT, "%s: no row names a %s and says something of it", path, first);
 }
 
 bool rg_pictured_line(const char **out, size_t *out_bytes, const char **at)

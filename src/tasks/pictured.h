@@ -12,6 +12,7 @@
 #include "regard/features.h"
 #include "regard/picture.h"
 #include "regard/supervised.h"
+#include "tasks/heard.h"
 
 typedef struct rg_pictured_options {
     rg_set_options sets;
@@ -39,14 +40,14 @@ typedef struct rg_pictured_table {
     rg_text *cell[RG_PICTURED_COLUMNS]; /* of each picture: one line per row that names it */
     size_t   room, columns;
     uint64_t rows;
-    char    *files; /* folder or archive of the pictures */
+    char    *files; /* folder or archive of the pictures; NULL: the names are what is read, such as rows of numbers */
 } rg_pictured_table;
 
 void rg_pictured_table_free(rg_pictured_table *table);
-/* `wanted` names the columns beside the picture. A folder or tar archive without a table has one column: the names
+/* `first` names the column of the picture or recording, `wanted` those beside it. A folder or tar archive without a table has one column: the names
  * of its pictures, without ending. `pictures` "": the folder of the table. */
 rg_status rg_pictured_read(rg_pictured_table *out, const rg_set_options *sets, const char *path, const char *pictures,
-                           const char *const *wanted, size_t columns);
+                           const char *first, const char *const *wanted, size_t columns);
 /* The lines of a cell one by one: *at is moved behind it. False at the end. */
 bool rg_pictured_line(const char **out, size_t *out_bytes, const char **at);
 /* Names of all lines of a column (between `separator` too, where it is not 0) that occur at least min_count times;
@@ -66,6 +67,7 @@ typedef struct rg_pictured_assets {
     rg_features     *features; /* the frozen network of --features; NULL: none */
     rg_pixels_config pixels;
     size_t           height, width; /* of the first picture that was decoded */
+    rg_heard         heard;         /* how recordings become rows            */
 } rg_pictured_assets;
 extern const rg_asset rg_pictured_asset_rows[];
 rg_status rg_pictured_adopt(void *assets, rg_sizes *sizes, const rg_state *state);
@@ -79,23 +81,24 @@ typedef struct rg_pictured_data {
 } rg_pictured_data;
 
 /* Read the tables of training, validation and test data. */
-rg_status rg_pictured_open_tables(rg_run *run, const rg_pictured_options *o, const char *what,
+rg_status rg_pictured_open_tables(rg_run *run, const rg_pictured_options *o, const char *what, const char *first,
                                   const char *const *wanted, size_t columns);
 /* Make the stores: specs[0] is the picture (filled here), specs[1 ..] the columns in their order. Puts channels,
  * height, width and fit. */
 rg_status rg_pictured_open_stores(rg_run *run, const rg_pictured_options *o, rg_field_spec *specs);
+/* The same where specs[0] says how rows of numbers are read. Puts features. */
+rg_status rg_pictured_open_rows(rg_run *run, const rg_pictured_options *o, const rg_field_spec *specs);
 void      rg_pictured_close(rg_run *run);
 
 /* What every task of pictures has in common, but for opening, judging and answering. */
-#define RG_PICTURED                                                                                              \
-    .unit = "pixels",                                                                                            \
+#define RG_PICTURED .unit = "pixels", .small = rg_pictured_small, RG_PICTURED_PARTS
+#define RG_PICTURED_PARTS                                                                                        \
     .learning = "learn-rate: 0.001\nafter-epochs: 20\nvalid-freq: 0\nvalid-epochs: 1\nearly-stopping: 5\n"        \
                 "keep-best: false\nrestore-best: true\nsave-freq: 0\ndisp-freq: 0\nclip-norm: 1\n",             \
     .assets_bytes = sizeof(rg_pictured_assets), .adopt = rg_pictured_adopt, .describe = rg_pictured_describe,    \
     .drop = rg_pictured_drop, .data_bytes = sizeof(rg_pictured_data), .next = rg_supervised_next,                \
     .tell = rg_supervised_tell, .seek = rg_supervised_seek, .judges = rg_supervised_judges,                      \
-    .blame = rg_supervised_blame, .epoch_part = rg_supervised_epoch_part, .close = rg_pictured_close,            \
-    .small = rg_pictured_small
+    .blame = rg_supervised_blame, .epoch_part = rg_supervised_epoch_part, .close = rg_pictured_close
 
 /* Each batch of the validation (or test) data, in order. */
 typedef rg_status rg_pictured_batch(void *context, rg_tape *t, const rg_batch *batch);
@@ -103,9 +106,9 @@ rg_status         rg_pictured_pass(rg_run *run, rg_examples *store, rg_pictured_
 
 /* ----------------------------------------------------------------------------------------------------------- asking */
 
-/* The picture field of a model that is asked. */
+/* The picture field of a model that is asked; of one that reads rows, that of recordings or sequences of numbers. */
 rg_field_spec rg_pictured_spec(const rg_model *model);
-/* Add the picture that was asked about with its grid of cells, as the labels "cells". */
+/* Add the picture that was asked about with its grid of cells, as the labels "cells"; rows as "frames". */
 rg_status rg_pictured_add_cells(rg_record *record, const rg_model *model, const rg_asked *asked);
 /* Example i of a batch as a batch of its own; `start` has room for 2 numbers per field. */
 rg_batch rg_pictured_one(int32_t *start, const rg_batch *batch, size_t example);

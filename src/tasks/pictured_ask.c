@@ -5,10 +5,16 @@
 #include "regard/record.h"
 #include "tasks/pictured.h"
 
+/* Not pictures but rows of numbers. */
+static bool reads_rows(const rg_model *m) { return !rg_model_size(m, "channels"); }
+
 rg_field_spec rg_pictured_spec(const rg_model *m)
 {
     rg_pictured_assets *a = m->assets;
     if (a->features) return rg_features_spec(a->features, "picture");
+    if (reads_rows(m) && a->heard.frames) return rg_heard_spec(&a->heard, "sound");
+    if (reads_rows(m))
+        return (rg_field_spec){ .name = "sequence", .kind = RG_FIELD_NUMBERS, .many = true, .width = rg_model_size(m, "features") };
     a->pixels = (rg_pixels_config)RG_PIXELS_CONFIG_DEFAULT;
     a->pixels.height = rg_model_size(m, "height");
     a->pixels.width = rg_model_size(m, "width");
@@ -39,6 +45,7 @@ rg_status rg_pictured_add_cells(rg_record *r, const rg_model *m, const rg_asked 
     rg_picture p = { 0 };
     rg_text    png = { 0 };
     size_t     cells = 0;
+    if (reads_rows(m)) return rg_heard_add_rows(r, "frames", &((const rg_pictured_assets *)m->assets)->heard, asked);
     RG_TRY(picture_of(&p, m, asked));
     rg_status status = rg_picture_encode(&png, &p);
     if (status == RG_OK)

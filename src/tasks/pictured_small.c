@@ -76,15 +76,18 @@ rg_status rg_pictured_small(rg_text *yaml, const char *folder, rg_small_size siz
     return status;
 }
 
-/* One picture of the validation data, to be asked about: FOLDER/ask.png */
+/* One picture or recording of the validation data, to be asked about: FOLDER/ask.png, ask.wav */
 static rg_status write_asked(const char *folder, const rg_generator *g, const void *options)
 {
     rg_maker *maker = NULL;
     rg_made   made = { 0 };
-    char     *path = rg_format("%s/ask.png", folder);
-    rg_status status = path ? rg_maker_new(&maker, g, options) : RG_ENOMEM;
+    char     *path = NULL;
+    rg_status status = rg_maker_new(&maker, g, options);
     if (status == RG_OK) status = rg_maker_draw(&made, maker, RG_MADE_VALID, 0);
-    if (status == RG_OK) status = rg_picture_save(path, &made.picture);
+    if (status == RG_OK && !(path = rg_format("%s/ask.%s", folder, made.sound.length ? "wav" : "png"))) status = RG_ENOMEM;
+    if (status == RG_OK)
+        status = made.sound.length ? rg_file_replace(path, made.sound.data, made.sound.length)
+                                   : rg_picture_save(path, &made.picture);
     rg_made_free(&made);
     rg_maker_free(maker);
     rg_free(path);

@@ -11,6 +11,7 @@ const rg_asset rg_pictured_asset_rows[] = {
     { RG_ASSET_NAMES, "classes", offsetof(rg_pictured_assets, names), "classes", 2, true },
     { RG_ASSET_COUNTS, "classes.counts", offsetof(rg_pictured_assets, counts), NULL, 0, true },
     { RG_ASSET_FEATURES, "features", offsetof(rg_pictured_assets, features), NULL, 0, true },
+    { RG_ASSET_TEXT, "sound", offsetof(rg_pictured_assets, heard.settings), NULL, 0, true },
     { 0 },
 };
 
@@ -24,8 +25,9 @@ static rg_status put_text_sizes(rg_sizes *sizes, const rg_vocab *vocab)
 
 rg_status rg_pictured_adopt(void *its, rg_sizes *sizes, const rg_state *state)
 {
-    const rg_pictured_assets *a = its;
+    rg_pictured_assets *a = its;
     RG_TRY(rg_assets_adopt(rg_pictured_asset_rows, its, sizes, state));
+    if (a->heard.settings) RG_TRY(rg_heard_adopt(&a->heard));
     if (!a->vocab && !a->names) return rg_fail(RG_EMATCH, "neither vocab.text nor classes is there");
     return put_text_sizes(sizes, a->vocab);
 }
@@ -33,7 +35,11 @@ rg_status rg_pictured_describe(rg_state *state, const void *its)
 {
     return rg_assets_describe(rg_pictured_asset_rows, state, its);
 }
-void      rg_pictured_drop(void *its) { rg_assets_drop(rg_pictured_asset_rows, its); }
+void      rg_pictured_drop(void *its)
+{
+    rg_heard_drop(&((rg_pictured_assets *)its)->heard);
+    rg_assets_drop(rg_pictured_asset_rows, its);
+}
 
 /* ----------------------------------------------------------------------------------------------------------- tables */
 
@@ -43,7 +49,7 @@ static const char *pictures_for(const rg_pictured_options *o, size_t part)
     return own;
 }
 
-rg_status rg_pictured_open_tables(rg_run *run, const rg_pictured_options *o, const char *what,
+rg_status rg_pictured_open_tables(rg_run *run, const rg_pictured_options *o, const char *what, const char *first,
                                   const char *const *wanted, size_t columns)
 {
     const rg_list *const list[] = { &o->sets.train, &o->sets.valid, &o->sets.test };
@@ -56,8 +62,9 @@ rg_status rg_pictured_open_tables(rg_run *run, const rg_pictured_options *o, con
             return rg_fail(RG_EINVAL, "%s is also what is learned from: give --%s-pictures", path,
                            part == 1 ? "valid" : "test");
         if (!*pictures && part && *o->sets.pictures) pictures = o->sets.pictures;
+        if (strcmp(first, "sequence") == 0) pictures = NULL; /* the cells themselves */
         rg_tell_begin(run->report, "reading %s", path);
-        const rg_status status = rg_pictured_read(&d->table[part], &o->sets, path, pictures, wanted, columns);
+        const rg_status status = rg_pictured_read(&d->table[part], &o->sets, path, pictures, first, wanted, columns);
         rg_tell_over(run->report);
         RG_TRY(status);
     }
@@ -81,7 +88,7 @@ static rg_status decode_same(rg_text *out, size_t *out_height, size_t *out_width
 /* By its name, or by its name without the ending of picture files. */
 static rg_status read_picture(bool *out_there, rg_text *out, rg_files *files, const char *name)
 {
-    static const char *const endings[] = { "", ".jpg", ".png", ".jpeg" };
+    static const char *const endings[] = { "", ".jpg", ".png", ".jpeg", ".wav" };
     *out_there = false;
     for (size_t i = 0; !*out_there && i < sizeof endings / sizeof *endings; i++) {
         char *path = rg_format("%s%s", name, endings[i]);
@@ -125,7 +132,24 @@ static rg_status add_picture(rg_examples *store, const rg_pictured_table *x, siz
     for (size_t c = 0; c < x->columns; c++)
         cells[c + 1] = (rg_cell){ .bytes = rg_text_c(&x->cell[c][i]), .count = x->cell[c][i].length };
     const rg_status status = rg_examples_add(store, cells, i + 1);
-    return status == RG_OK ? RG_OK : rg_fail_in(status, "%s: %s: ", x->files, rg_words_get(&x->names, i));
+    if (status == RG_OK) return RG_OK;
+    return x->files ? rg_fail_in(status, "%s: %s: ", x->files, rg_words_get(&x->names, i))
+                    : rg_fail_in(status, "row %zu: ", i + 1);
+}
+
+/* Where the names themselves are rows of numbers. */
+static rg_status fill_rows(rg_examples *store, const rg_run *run, const rg_pictured_table *x)
+{
+    rg_text   bytes = { 0 };
+    rg_status status = RG_OK;
+    for (size_t i = 0; status == RG_OK && i < x->names.count; i++) {
+        status = rg_check_stop(run->report);
+        rg_text_clear(&bytes);
+        if (status == RG_OK) status = rg_text_add_string(&bytes, rg_words_get(&x->names, i));
+        if (status == RG_OK) status = add_picture(store, x, i, &bytes);
+    }
+    rg_text_free(&bytes);
+    return status;
 }
 
 static rg_status fill(rg_examples *store, const rg_run *run, const rg_pictured_table *x)
@@ -134,6 +158,7 @@ static rg_status fill(rg_examples *store, const rg_run *run, const rg_pictured_t
     rg_files *files = NULL;
     rg_text   bytes = { 0 }, absent = { 0 };
     size_t    missing = 0;
+    if (!x->files) return fill_rows(store, run, x);
     rg_status status = rg_files_open(&files, x->files);
     for (size_t i = 0; status == RG_OK && i < x->names.count; i++) {
         bool there = false;
@@ -160,13 +185,17 @@ static rg_status open_store(rg_examples **out, const rg_run *run, const rg_pictu
                             const rg_pictured_table *x, const rg_field_spec *specs, bool train)
 {
     rg_examples_config c = RG_EXAMPLES_CONFIG_DEFAULT;
+    rg_field_spec      own[RG_PICTURED_COLUMNS + 1];
     rg_text            text = { 0 };
     c.batch = (size_t)o->sets.batch;
     c.window = (size_t)o->sets.window;
     c.shuffle = train;
     c.seed = (uint64_t)run->learning->seed;
-    RG_TRY(rg_examples_new(out, &c, specs, x->columns + 1));
-    rg_tell_begin(run->report, "reading pictures of %s", x->files);
+    memcpy(own, specs, (x->columns + 1) * sizeof *own);
+    own[0].still = !train;
+    RG_TRY(rg_examples_new(out, &c, own, x->columns + 1));
+    rg_tell_begin(run->report, "reading %s of %s", specs[0].kind == RG_FIELD_PIXELS ? "pictures" : "rows",
+                  x->files ? x->files : "a table");
     rg_status status = fill(*out, run, x);
     rg_tell_over(run->report);
     if (status == RG_OK) status = rg_examples_seal(*out);
@@ -196,14 +225,29 @@ static rg_status picture_spec(rg_field_spec *out, rg_run *run, const rg_pictured
     return learn_channels(&out->width, &d->table[0]);
 }
 
-rg_status rg_pictured_open_stores(rg_run *run, const rg_pictured_options *o, rg_field_spec *specs)
+static rg_status open_all(rg_run *run, const rg_pictured_options *o, const rg_field_spec *specs)
 {
     rg_pictured_data   *d = run->data;
-    rg_pictured_assets *a = run->assets;
     rg_examples **const store[] = { &d->base.train, &d->base.valid, &d->base.test };
-    RG_TRY(picture_spec(&specs[0], run, o));
     for (size_t part = 0; part < 3; part++)
         if (d->table[part].names.count) RG_TRY(open_store(store[part], run, o, &d->table[part], specs, part == 0));
+    return RG_OK;
+}
+
+rg_status rg_pictured_open_rows(rg_run *run, const rg_pictured_options *o, const rg_field_spec *specs)
+{
+    const rg_pictured_assets *a = run->assets;
+    RG_TRY(open_all(run, o, specs));
+    RG_TRY(rg_sizes_put(&run->sizes, "features", specs[0].width));
+    RG_TRY(rg_assets_sizes(rg_pictured_asset_rows, &run->sizes, a));
+    return put_text_sizes(&run->sizes, a->vocab);
+}
+
+rg_status rg_pictured_open_stores(rg_run *run, const rg_pictured_options *o, rg_field_spec *specs)
+{
+    rg_pictured_assets *a = run->assets;
+    RG_TRY(picture_spec(&specs[0], run, o));
+    RG_TRY(open_all(run, o, specs));
     if (a->features) {
         RG_TRY(rg_features_save(a->features));
         RG_TRY(rg_features_sizes(&run->sizes, a->features));

@@ -71,7 +71,7 @@ static rg_status open(rg_run *run)
     rg_pictured_data        *d = run->data;
     rg_pictured_assets      *a = run->assets;
     rg_field_spec            specs[3];
-    RG_TRY(rg_pictured_open_tables(run, &o->pictured, "pictures and recipes", wanted, 3));
+    RG_TRY(rg_pictured_open_tables(run, &o->pictured, "pictures and recipes", "picture", wanted, 3));
     for (size_t part = 0; part < 3; part++) RG_TRY(join_texts(&d->table[part]));
     RG_TRY(rg_pictured_learn_sets(run, SET, (uint64_t)o->min_count));
     RG_TRY(rg_pictured_vocab(&a->vocab, run, &o->text, &d->table[0], TEXT, TEXT));

@@ -21,7 +21,7 @@ static rg_status open(rg_run *run)
     const options_of        *o = run->options;
     rg_pictured_data        *d = run->data;
     rg_field_spec            specs[2];
-    RG_TRY(rg_pictured_open_tables(run, &o->pictured, "pictures and labels", wanted, 1));
+    RG_TRY(rg_pictured_open_tables(run, &o->pictured, "pictures and labels", "picture", wanted, 1));
     RG_TRY(rg_pictured_learn_sets(run, 0, (uint64_t)o->min_count));
     specs[1] =
         (rg_field_spec){ .name = "tags", .kind = RG_FIELD_SET, .names = ((rg_pictured_assets *)run->assets)->names };

@@ -38,7 +38,7 @@ static rg_status open(rg_run *run)
     rg_pictured_data        *d = run->data;
     rg_pictured_assets      *a = run->assets;
     rg_field_spec            specs[3];
-    RG_TRY(rg_pictured_open_tables(run, &o->pictured, "pictures, questions and answers", wanted, 2));
+    RG_TRY(rg_pictured_open_tables(run, &o->pictured, "pictures, questions and answers", "picture", wanted, 2));
     RG_TRY(rg_pictured_vocab(&a->vocab, run, &o->text, &d->table[0], 0, 0));
     RG_TRY(rg_pictured_names(&a->names, &a->counts, &d->table[0], 1, 0, (uint64_t)o->min_count, "answers"));
     specs[1] = question_spec(a->vocab, (size_t)o->text.max_length);

@@ -180,6 +180,16 @@ rg_status rg_record_set_picture(rg_record *r, size_t labels, const void *bytes, 
     return RG_OK;
 }
 
+bool rg_labels_are_strips(const rg_labels *l)
+{
+    if (l->kind != RG_LABEL_REGION || !l->boxes || l->count < 2) return false;
+    for (size_t i = 0; i < l->count; i++) {
+        const float *b = l->boxes + 4 * i;
+        if (b[1] > 0 || b[3] < 1 || (i && b[0] < b[-2] - 1e-6f)) return false;
+    }
+    return true;
+}
+
 rg_status rg_record_add_grid(size_t *out_index, rg_record *r, const char *name, size_t down, size_t across)
 {
     rg_status  status;

@@ -254,6 +254,44 @@ static void put_overview(const drawing *d)
     }
 }
 
+/* -------------------------------------------------------------------------------------------------- strips */
+
+/* Names of columns, as many as have room beside each other. */
+static void put_axis(const drawing *d, size_t places, size_t across)
+{
+    const size_t room = (size_t)d->o->width - d->side - 1;
+    size_t       x = 0;
+
+    rg_buffer_repeat(d->b, " ", d->side + 1);
+    rg_terminal__dim(d->b, d->o);
+    for (size_t j = 0; j < places; j++) {
+        const char  *text = d->cols->text[j * across];
+        const size_t at = j * d->cell, width = rg_terminal_width(text);
+        if ((x && at < x + 3) || at + width > room) continue;
+        rg_buffer_repeat(d->b, " ", at - x);
+        x = at + rg_terminal__label(d->b, text, width, d->o->unicode);
+    }
+    end_line(d);
+}
+
+/* Columns are strips of a picture, such as times of a recording: as many together as make one line, under an axis. */
+static void put_strips(drawing *d)
+{
+    const size_t room = (size_t)d->o->width - d->side - 1, across = (d->m->cols + room - 1) / room,
+                 places = (d->m->cols + across - 1) / across;
+
+    d->cell = 2 * places <= room ? 2 : 1;
+    put_axis(d, places, across);
+    for (size_t i = 0; i < d->m->rows; i++) {
+        const size_t width = rg_terminal_width(d->rows->text[i]);
+        rg_buffer_repeat(d->b, " ", d->side > width ? d->side - width : 0);
+        rg_terminal__label(d->b, d->rows->text[i], d->side, d->o->unicode);
+        rg_buffer_text(d->b, " ");
+        for (size_t j = 0; j < places; j++) put_cell(d, most_of(d, i, j, 1, across), d->cell);
+        end_line(d);
+    }
+}
+
 /* ---------------------------------------------------------------------------------------------------- around */
 
 static void put_scale(const drawing *d)
@@ -310,6 +348,12 @@ static void put_matrix(drawing *d)
 
     d->side = most_width(d->rows, width / 3 < LABEL_MOST ? width / 3 : LABEL_MOST);
     d->cell = 2;
+    if (rg_labels_are_strips(d->cols) && d->m->rows < d->room) {
+        put_strips(d);
+        rg_buffer_text(d->b, "\n");
+        put_scale(d);
+        return;
+    }
     if (d->m->cols > STAIRS_MOST) tail = 0;
     fit = width > d->side + 1 + tail + 2 ? (width - d->side - 1 - tail) / d->cell : 1;
     const size_t panels = (d->m->cols + fit - 1) / fit, letters = letters_of(d, 0, d->m->cols);

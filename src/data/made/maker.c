@@ -15,6 +15,7 @@ enum { MOST_ATTEMPTS = 10000, PARTS = 10 };
 void rg_made_free(rg_made *m)
 {
     rg_picture_free(&m->picture);
+    rg_text_free(&m->sound);
     for (size_t i = 0; i < RG_MADE_COLUMNS; i++) rg_text_free(&m->cell[i]);
     *m = (rg_made){ 0 };
 }
@@ -23,6 +24,7 @@ void rg_made_free(rg_made *m)
 static void clear(rg_made *m)
 {
     rg_picture_free(&m->picture);
+    rg_text_clear(&m->sound);
     for (size_t i = 0; i < RG_MADE_COLUMNS; i++) rg_text_clear(&m->cell[i]);
     m->boxes = 0;
     m->identity = 0;

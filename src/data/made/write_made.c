@@ -2,6 +2,7 @@
  *
  *   the only column is the label   OUT/train-images-idx3-ubyte, OUT/train-labels-idx1-ubyte      bytes, a fourth dimension for channels
  *   other pictures                 OUT/train.tar with 000001.png ..., OUT/train.tsv: picture and the columns, with a header line
+ *   recordings                     OUT/train.tar with 000001.wav ..., OUT/train.tsv: sound and the columns
  *   no pictures                    OUT/train.tsv; OUT/train.txt, lines without a header, where there is one column
  *   boxes                          OUT/train-boxes.tsv: picture, name, x, y, width, height in pixels; idx counts pictures from 1
  *
@@ -18,7 +19,7 @@ static const char *const split_names[RG_MADE_SPLITS] = { "train", "valid", "test
 
 typedef struct output {
     const rg_generator *generator;
-    bool                idx, pictures, lines; /* what is written, as above; lines: plain text */
+    bool                idx, pictures, sounds, lines; /* what is written, as above; lines: plain text */
     rg_file            *images, *table, *boxes; /* table: labels of idx, or the TSV */
     rg_text             png, line;
     uint64_t            count;
@@ -86,7 +87,8 @@ static rg_status write_member(rg_file *file, const char *name, const rg_text *by
 static void member_name(char name[32], const output *o, uint64_t number)
 {
     const uint64_t each = o->generator->per_picture ? o->generator->per_picture : 1;
-    (void)snprintf(name, 32, o->idx ? "%llu" : "%06llu.png", (unsigned long long)(number / each + 1));
+    const unsigned long long n = number / each + 1;
+    (void)snprintf(name, 32, o->idx ? "%llu" : o->sounds ? "%06llu.wav" : "%06llu.png", n);
 }
 
 static rg_status write_picture(output *o, const rg_made *made, uint64_t number)
@@ -95,6 +97,7 @@ static rg_status write_picture(output *o, const rg_made *made, uint64_t number)
     const uint64_t each = o->generator->per_picture ? o->generator->per_picture : 1;
     if (number % each) return RG_OK;
     member_name(name, o, number);
+    if (o->sounds) return write_member(o->images, name, &made->sound);
     rg_text_clear(&o->png);
     RG_TRY(rg_picture_encode(&o->png, &made->picture));
     return write_member(o->images, name, &o->png);
@@ -113,7 +116,7 @@ static size_t columns_of(const rg_generator *g)
 static rg_status write_header(output *o)
 {
     rg_text_clear(&o->line);
-    RG_TRY(rg_text_add_string(&o->line, o->pictures ? "picture\t" : ""));
+    RG_TRY(rg_text_add_string(&o->line, o->sounds ? "sound\t" : o->pictures ? "picture\t" : ""));
     for (const char *c = o->generator->columns; *c; c++) RG_TRY(rg_text_add(&o->line, *c == ' ' ? "\t" : c, 1));
     RG_TRY(rg_text_add_string(&o->line, "\n"));
     return rg_file_write(o->table, o->line.data, o->line.length);
@@ -153,7 +156,7 @@ static rg_status write_example(output *o, const rg_made *made, uint64_t number)
     if (o->idx) RG_TRY(write_idx(o, made, number));
     else RG_TRY(write_row(o, made, number));
     if (o->pictures && !o->idx) RG_TRY(write_picture(o, made, number));
-    return o->pictures ? write_boxes(o, made, number) : RG_OK;
+    return o->pictures && !o->sounds ? write_boxes(o, made, number) : RG_OK;
 }
 
 static rg_status open_files(output *o, const char *out, const char *split)
@@ -162,7 +165,7 @@ static rg_status open_files(output *o, const char *out, const char *split)
     if (!o->idx && !o->lines) RG_TRY(write_header(o));
     if (!o->pictures) return RG_OK;
     RG_TRY(begin(&o->images, out, split, o->idx ? "-images-idx3-ubyte" : ".tar"));
-    return begin(&o->boxes, out, split, "-boxes.tsv");
+    return o->sounds ? RG_OK : begin(&o->boxes, out, split, "-boxes.tsv");
 }
 
 static rg_status finish(output *o, rg_status status)
@@ -185,7 +188,8 @@ static rg_status write_split(const rg_maker *m, const char *out, rg_made_split s
     rg_made             made = { 0 };
     output              o = { .generator = g, .count = count };
     rg_status           status = rg_maker_draw(&made, m, split, 0); /* tells what there is to write */
-    o.pictures = made.picture.pixels != NULL;
+    o.sounds = made.sound.length > 0;
+    o.pictures = made.picture.pixels != NULL || o.sounds; /* a file beside the table's row */
     o.idx = o.pictures && !strcmp(g->columns, "label");
     o.lines = !o.pictures && columns_of(g) == 1;
     if (status == RG_OK) status = open_files(&o, out, split_names[split]);

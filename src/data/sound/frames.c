@@ -1,5 +1,6 @@
 /* frames.c - log-mel rows of a sound.
  *
+ *     x(n) = s(n) - emphasis s(n - 1)                            samples s; vowels are louder below, hisses above
  *     X_t(k) = sum_n x(t S + n) w(n) exp(-2 pi i n k / N)        w(n) = (1 - cos(2 pi n / W)) / 2, n < W <= N = 2^m
  *     E_t(m) = sum_k F_m(k) |X_t(k)|^2                           F_m: triangles between neighbours of M + 2 points that
  *     r_t(m) = ln max(E_t(m), 1e-8)                              are equally far apart in mel(f) = 2595 log10(1 + f / 700)
@@ -7,6 +8,8 @@
  * W and S are the window and the step in samples, F_m has its peak 1 at point m + 1 (Davis, Mermelstein 1980; the scale
  * of O'Shaughnessy 1987). No cosine transform follows: neighbouring bands stay neighbours. Frames begin at 0, S, 2 S, ...
  * while a whole window is left; a sound shorter than a window is one frame, filled up with zeros.
+ *
+ * Backgrounds differ more than voices do: r is raised to max r - range ln 10 / 10, where a range (dB) is given.
  *
  * Normalisation is over the frames of the recording: r - mean r (level), r - mean_t r (mean), the same over the deviation
  * (variance). Stacking puts `stack` frames side by side; the last row is filled up by repeating the last frame. */
@@ -44,6 +47,9 @@ rg_status rg_frames_check(const rg_frames_config *c)
     if (!(c->low >= 0 && c->low < highest(c) && highest(c) <= (double)c->rate / 2))
         return rg_fail(RG_EINVAL, "bands from %g to %g Hz; a rate of %zu has 0 to %g", c->low, highest(c), c->rate,
                        (double)c->rate / 2);
+    if (!(c->emphasis >= 0 && c->emphasis < 1))
+        return rg_fail(RG_EINVAL, "an emphasis of %g; 0 to below 1 is possible", c->emphasis);
+    if (!(c->range >= 0 && c->range <= 200)) return rg_fail(RG_EINVAL, "a range of %g dB; 0 to 200 are possible", c->range);
     return (unsigned)c->norm < RG_FRAMES_NORMS ? RG_OK : rg_fail(RG_EINVAL, "normalisation %d is none", (int)c->norm);
 }
 
@@ -51,8 +57,8 @@ size_t rg_frames_width(const rg_frames_config *c) { return c->mels * c->stack; }
 
 rg_status rg_frames_config_print(rg_text *out, const rg_frames_config *c)
 {
-    return rg_text_print(out, "rate %zu mels %zu window %g step %g low %g high %g stack %zu norm %s", c->rate, c->mels,
-                         c->window, c->step, c->low, c->high, c->stack, rg_frames_norm_name(c->norm));
+    return rg_text_print(out, "rate %zu mels %zu window %g step %g low %g high %g emphasis %g range %g stack %zu norm %s",
+                         c->rate, c->mels, c->window, c->step, c->low, c->high, c->emphasis, c->range, c->stack, rg_frames_norm_name(c->norm));
 }
 
 /* The number of a word; false: it is none, or outside 0 .. 1e6. */
@@ -71,6 +77,8 @@ static bool set(rg_frames_config *c, const char *name, const char *word)
         double     *real;
     } rows[] = { { "rate", &c->rate, NULL },      { "mels", &c->mels, NULL },   { "window", NULL, &c->window },
                  { "step", NULL, &c->step },      { "low", NULL, &c->low },     { "high", NULL, &c->high },
+                 { "range", NULL, &c->range },
+                 { "emphasis", NULL, &c->emphasis },
                  { "stack", &c->stack, NULL } };
     double value;
     for (int n = 0; n < RG_FRAMES_NORMS && strcmp(name, "norm") == 0; n++)
@@ -195,6 +203,14 @@ static void log_mel(float *out, const rg_frames *f, const double *re, const doub
     }
 }
 
+static void limit(float *r, size_t count, double decibels)
+{
+    double top = -INFINITY;
+    for (size_t i = 0; i < count; i++) top = fmax(top, (double)r[i]);
+    const float least = (float)(top - decibels * log(10) / 10);
+    for (size_t i = 0; i < count && decibels > 0; i++) r[i] = r[i] < least ? least : r[i];
+}
+
 /* (T, M) in place. Columns that hardly change are not blown up. */
 static void normalize(float *r, size_t T, size_t M, rg_frames_norm norm)
 {
@@ -223,6 +239,7 @@ static rg_status rows_of(rg_text *out, const rg_frames *f, const rg_sound *s)
         log_mel(r + t * M, f, re, re + n);
     }
     if (status == RG_OK) {
+        limit(r, T * M, f->config.range);
         normalize(r, T, M, f->config.norm);
         for (size_t t = T; t < rows * stack; t++) memcpy(r + t * M, r + (T - 1) * M, M * sizeof *r);
         status = rg_text_add(out, r, rows * stack * M * sizeof *r);
@@ -235,8 +252,9 @@ static rg_status rows_of(rg_text *out, const rg_frames *f, const rg_sound *s)
 rg_status rg_frames_of(rg_text *out, const rg_frames *f, const rg_sound *s)
 {
     rg_sound here = { 0 };
-    if (s->rate == f->config.rate) return rows_of(out, f, s);
-    RG_TRY(rg_sound_resample(&here, s, f->config.rate));
+    RG_TRY(rg_sound_resample(&here, s, f->config.rate)); /* a copy where the rate is the same */
+    for (size_t i = here.count; i-- > 1;)
+        here.samples[i] = (float)((double)here.samples[i] - f->config.emphasis * (double)here.samples[i - 1]);
     const rg_status status = rows_of(out, f, &here);
     rg_sound_free(&here);
     return status;

@@ -87,6 +87,8 @@ static void invert(inversion *x, double *sum, const float *rows, size_t rounds, 
         to_phases(x);
         to_samples(x, sum);
     }
+    for (size_t i = 1; i < x->sound.count; i++) /* back from emphasis */
+        x->sound.samples[i] = (float)((double)x->sound.samples[i] + f->config.emphasis * (double)x->sound.samples[i - 1]);
 }
 
 rg_status rg_frames_invert(rg_sound *out, const rg_frames *f, const float *rows, size_t T, size_t rounds, uint64_t seed)

@@ -75,7 +75,7 @@ static rg_status draw_body(canvas *c, const rg_record *r, const rg_figure_option
     switch (style) {
     case RG_FIGURE_GRID: return draw_grid(c, o->map < r->maps ? m : NULL);
     case RG_FIGURE_LINKS: return draw_links(c, m);
-    case RG_FIGURE_PICTURE: return draw_picture(c, m);
+    case RG_FIGURE_PICTURE: return rg_labels_are_strips(&r->labels[m->col_labels]) ? draw_strips(c, m) : draw_picture(c, m);
     case RG_FIGURE_GRAPH: return draw_graph(c, m);
     case RG_FIGURE_MEMORY: return draw_memory(c, m);
     case RG_FIGURE_PARTS: return draw_boxes(c, m, true);

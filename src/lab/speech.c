@@ -1,0 +1,88 @@
+/* speech.c - `regard reproduce speech`: spoken digits, one by one, of a speaker that was never heard, and in strings. */
+#include "lab/rows.h"
+#include "lab/speech_data.h"
+
+#define DIGITS "--type classifier --mini-batch 32 --sound-stack 3 --dim-emb 64 --width 64 --dropout-emb 0.2 --dropout-words 0.1 --early-stopping 0 --lr-schedule cosine --lr-least 0.00005 "
+#define USUAL DIGITS "--after-epochs 20 "
+#define LEFT_OUT DIGITS "--after-epochs 25 "
+#define STRINGS "--type listen --vocab-kind characters --mini-batch 32 --sound-stack 3 --dim-in 64 --width 96 --dim-emb 32 --dim-rnn 128 --dropout-in 0.2 --early-stopping 0 --learn-rate 0.002 --lr-schedule cosine --lr-least 0.00005 --after-epochs 25 "
+
+static const rg_row rows[] = {
+    { "digits", USUAL, 1, 0, "digits", NULL },
+    { "without-george", LEFT_OUT, 1, 0, "george", NULL },
+    { "without-jackson", LEFT_OUT, 1, 0, "jackson", NULL },
+    { "without-lucas", LEFT_OUT, 1, 0, "lucas", NULL },
+    { "without-nicolas", LEFT_OUT, 1, 0, "nicolas", NULL },
+    { "without-theo", LEFT_OUT, 1, 0, "theo", NULL },
+    { "without-yweweler", LEFT_OUT, 1, 0, "yweweler", NULL },
+    { "strings", STRINGS, 1, 0, "strings", NULL },
+    { "strings-mean", STRINGS "--attention mean", 1, 0, "strings", NULL },
+    { NULL, NULL, 0, 0, NULL, NULL },
+};
+
+static const rg_column columns[] = {
+    { "test-accuracy", "digits %", 2, 100 },
+    { "valid-accuracy", "valid %", 2, 100 },
+    { "test-exact", "strings %", 2, 0 },
+    { "test-error", "error %", 2, 0 },
+    { "test-monotone", "monotone %", 2, 0 },
+    { "parameters", "param.M", 3, 1e-6 },
+    { "epochs", "epochs", 1, 0 },
+    { "seconds", "min", 1, 1.0 / 60 },
+    { NULL, NULL, 0, 0 },
+};
+
+static const rg_claim claims[] = {
+    { RG_CLAIM_LEAST, "digits", NULL, 0.95, "test-accuracy", "digits, the usual split", 0 },
+    { RG_CLAIM_LEAST, "without-george", NULL, 0.85, "test-accuracy", "a speaker never heard", 0 },
+    { RG_CLAIM_LEAST, "without-jackson", NULL, 0.85, "test-accuracy", "a speaker never heard", 0 },
+    { RG_CLAIM_LEAST, "without-lucas", NULL, 0.85, "test-accuracy", "a speaker never heard", 0 },
+    { RG_CLAIM_LEAST, "without-nicolas", NULL, 0.85, "test-accuracy", "a speaker never heard", 0 },
+    { RG_CLAIM_LEAST, "without-theo", NULL, 0.85, "test-accuracy", "a speaker never heard", 0 },
+    { RG_CLAIM_LEAST, "without-yweweler", NULL, 0.85, "test-accuracy", "a speaker never heard", 0 },
+    { RG_CLAIM_LEAST, "strings", NULL, 90, "test-exact", "strings of 3 to 7 digits without a fault", 0 },
+    { RG_CLAIM_LEAST, "strings", NULL, 95, "test-monotone", "attention that never goes back", 0 },
+    { RG_CLAIM_ABOVE, "strings", "strings-mean", 0, "test-exact", "attention against the mean of all frames", 0 },
+    { RG_CLAIM_LEAST, NULL, NULL, 0, NULL, NULL, 0 },
+};
+
+/* Made once into OUT/data: `about` is the beginning of the names of its tables. */
+static rg_status data(rg_words *out, const rg_grid_job *job, const rg_row *row)
+{
+    const bool quick = job->settings->quick;
+    char      *folder = rg_format("%s/%s", job->out, quick ? "data-quick" : "data"),
+         *done = folder ? rg_format("%s/complete", folder) : NULL, *words = NULL;
+    bool        there = false;
+    rg_status   status = done ? rg_file_exists(&there, done) : RG_ENOMEM;
+    if (status == RG_OK && !there) status = rg_speech_make(folder, job->settings->data, quick);
+    if (status == RG_OK && !there) status = rg_row_save(folder, "complete", "\n");
+    if (status == RG_OK && !(words = rg_format("--train-sets %s/%s-train.tsv --valid-sets %s/%s-valid.tsv --test-sets "
+                                               "%s/%s-test.tsv",
+                                               folder, row->about, folder, row->about, folder, row->about)))
+        status = RG_ENOMEM;
+    if (status == RG_OK) status = rg_words_split(out, words);
+    rg_free(folder);
+    rg_free(done);
+    rg_free(words);
+    return status;
+}
+
+static const rg_grid grid = {
+    .name = "speech",
+    .heading = "spoken digits: single ones, those of a speaker that was left out, strings of 3 to 7",
+    .needs = "the folder with recordings.tar.gz of the Free Spoken Digit Dataset",
+    .rows = rows,
+    .columns = columns,
+    .claims = claims,
+    .quick = "--after-batches 4 --after-epochs 0",
+    .data = data,
+};
+
+const rg_experiment rg_experiment_speech = {
+    .name = "speech",
+    .summary = "spoken digits by attention over time: alone, of an unknown speaker, in strings",
+    .source = "a lecture; Chan et al. 2016; data: Free Spoken Digit Dataset",
+    .options = rg_grid_options,
+    .size = sizeof(rg_grid_settings),
+    .grid = &grid,
+};
