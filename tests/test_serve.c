@@ -384,9 +384,30 @@ static void cut_texts_join_to_the_same_text(void **state)
     }
 }
 
+static void every_route_is_described_and_nothing_else(void **state)
+{
+    size_t          count;
+    const rg_route *route = rg_serve__routes(&count);
+    (void)state;
+    for (int translates = 0; translates < 2; translates++) {
+        json_t *spec = rg_serve__describe(translates), *paths = json_object_get(spec, "paths");
+        size_t  described = 0;
+        for (size_t i = 0; i < count; i++) {
+            const bool    there = translates ? !route[i].others : !route[i].translators;
+            const json_t *path = json_object_get(paths, route[i].path);
+            if (there != (path != NULL)) fail_msg("%s is %sdescribed", route[i].path, path ? "" : "not ");
+            if (path) assert_non_null(json_object_get(path, route[i].post ? "post" : "get"));
+            described += path != NULL;
+        }
+        assert_int_equal(json_object_size(paths), described);
+        json_decref(spec);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_route_is_described_and_nothing_else),
         cmocka_unit_test(cut_texts_join_to_the_same_text),
         cmocka_unit_test(every_thread_gets_the_answer_it_would_get_alone),
         cmocka_unit_test(twenty_lives_leave_no_memory_behind),

@@ -133,7 +133,7 @@ double rg_now(void); /* seconds of a clock that only goes forward */
 /* Plain files through one seam: short counts and EINTR are looped, every failure names the path. */
 typedef struct rg_file rg_file;
 
-rg_status rg_file_open(rg_file **out, const char *path, const char *mode); /* "rb", "wb"; "rr" reads regular files only */
+rg_status rg_file_open(rg_file **out, const char *path, const char *mode); /* "rb", "wb", "ab"; "rr" reads regular files only */
 rg_status rg_file_read(rg_file *file, void *buffer, size_t bytes);         /* exactly; less is RG_EFORMAT "cut short" */
 rg_status rg_file_read_some(size_t *out_bytes, rg_file *file, void *buffer, size_t bytes); /* 0 at the end */
 rg_status rg_file_write(rg_file *file, const void *bytes, size_t count);

@@ -28,6 +28,8 @@ typedef struct rg_serve_config {
     rg_weights  weights;     /* of models that are loaded from files                                           */
     size_t      resident;    /* models in memory at most; beyond, the one that was used least lately makes place */
     const char *pivot;       /* language through which directions without a model go, if it leads there; "": en; "none" */
+    const char *suggestions; /* file to which /suggest adds lines; NULL or "": it answers 403                  */
+    size_t      suggestions_bytes; /* that it may have                                                         */
     bool        behind_proxy; /* X-Forwarded-For says who asks; only where nobody but the proxy can connect    */
     size_t      workers;     /* processes that share the port, each with threads, queue and models of its own; 0, 1: this one */
     bool        confine;     /* the process, for good (regard/confine.h): for programs that do nothing else. It reads
@@ -37,7 +39,7 @@ typedef struct rg_serve_config {
 #define RG_SERVE_CONFIG_DEFAULT                                                                                             \
     { .host = "127.0.0.1", .port = 8080, .threads = 1, .beam = 4, .normalize = 1, .queue = 65536, \
       .char_limit = 5000, .per_address = 256, .header_seconds = 10, .body_seconds = 30, .drain_seconds = 10, \
-      .request_seconds = 30, .weights = RG_WEIGHT_STORED, .resident = 8 }
+      .request_seconds = 30, .weights = RG_WEIGHT_STORED, .resident = 8, .suggestions_bytes = 16 << 20 }
 
 /* One model of several. */
 typedef struct rg_serve_direction {

@@ -79,7 +79,7 @@ static rg_status open_kind(rg_file **out, const char *path, rg_file_kind kind)
 
     if ((file->path = rg_strdup(path)) == NULL) goto failed;
     if (kind == RG_FILE_TEMP && (file->temp = rg_format("%s" RG_FILE_TEMP_END, path)) == NULL) goto failed;
-    const bool writes = kind == RG_FILE_WRITE || kind == RG_FILE_TEMP || kind == RG_FILE_DEVICE;
+    const bool writes = kind == RG_FILE_WRITE || kind == RG_FILE_APPEND || kind == RG_FILE_TEMP || kind == RG_FILE_DEVICE;
     if (writes && (file->block = rg_alloc(BLOCK_BYTES)) == NULL) goto failed;
     file->fd = open_looped(name_of(file), kind);
     if (file->fd >= 0) {
@@ -98,8 +98,9 @@ rg_status rg_file_open(rg_file **out, const char *path, const char *mode)
     if (strcmp(mode, "rb") == 0) return open_kind(out, path, RG_FILE_READ);
     if (strcmp(mode, "rr") == 0) return open_kind(out, path, RG_FILE_REGULAR);
     if (strcmp(mode, "wb") == 0) return open_kind(out, path, RG_FILE_WRITE);
+    if (strcmp(mode, "ab") == 0) return open_kind(out, path, RG_FILE_APPEND);
     *out = NULL;
-    return rg_fail(RG_EINVAL, "%s: \"%s\" is no way to open a file; use \"rb\", \"rr\" or \"wb\"", path, mode);
+    return rg_fail(RG_EINVAL, "%s: \"%s\" is no way to open a file; use \"rb\", \"rr\", \"wb\" or \"ab\"", path, mode);
 }
 
 rg_status rg_file_read_some(size_t *out_bytes, rg_file *file, void *buffer, size_t bytes)

@@ -63,6 +63,7 @@ static int real_open(void *context, const char *path, rg_file_kind kind)
     case RG_FILE_READ: return open(path, O_RDONLY | O_CLOEXEC);
     case RG_FILE_REGULAR: return open_regular(path);
     case RG_FILE_WRITE: return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    case RG_FILE_APPEND: return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     case RG_FILE_TEMP: return open_temp(path);
     case RG_FILE_DEVICE: return open_device(path);
     case RG_FILE_FOLDER: return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

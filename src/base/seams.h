@@ -24,6 +24,7 @@ typedef enum rg_file_kind {
     RG_FILE_READ,    /* anything that can be read: a file, a pipe                                       */
     RG_FILE_REGULAR, /* a regular file only; a pipe without a writer must not make open() wait          */
     RG_FILE_WRITE,   /* made or emptied                                                                 */
+    RG_FILE_APPEND,  /* made or added to                                                                */
     RG_FILE_TEMP,    /* made or emptied, locked against other processes; EWOULDBLOCK when one has it    */
     RG_FILE_DEVICE,  /* what is there and is not a regular file: a device, a FIFO, an open descriptor   */
     RG_FILE_FOLDER   /* a folder, to be synced                                                          */

@@ -15,8 +15,8 @@
 
 typedef struct {
     rg_list models;
-    char   *host, *api_key, *source, *target, *pivot;
-    int64_t port, beam, threads, queue, char_limit, per_address, per_minute, resident, workers;
+    char   *host, *api_key, *source, *target, *pivot, *suggestions;
+    int64_t port, beam, threads, queue, char_limit, per_address, per_minute, resident, workers, suggestions_mb;
     double  normalize, header_seconds, body_seconds, drain_seconds, request_seconds;
     bool    confine, behind_proxy;
     rg_weights_choice keep;
@@ -53,6 +53,10 @@ static const rg_option options[] = {
       "[1,100000]" },
     { RG_OPTION_INT, "req-limit", offsetof(settings, per_minute), "0",
       "requests of one address in a minute; beyond, 429; 0: any number", 0, "[0,inf)" },
+    { RG_OPTION_STRING, "suggestions", offsetof(settings, suggestions), "",
+      "file to which POST /suggest adds lines; empty: it takes none", 0, NULL },
+    { RG_OPTION_INT, "suggestions-mb", offsetof(settings, suggestions_mb), "16", "MiB that file may have", 0,
+      "[1,1048576]" },
     { RG_OPTION_BOOL, "behind-proxy", offsetof(settings, behind_proxy), "false",
       "X-Forwarded-For says who asks: only where nobody but the proxy can connect", 0, NULL },
     { RG_OPTION_REAL, "request-seconds", offsetof(settings, request_seconds), "30",
@@ -113,6 +117,8 @@ static rg_serve_config config_of(const settings *s, unsigned *confined)
     c.weights = rg_weights_chosen(&s->keep);
     c.resident = (size_t)s->resident;
     c.pivot = s->pivot;
+    c.suggestions = s->suggestions;
+    c.suggestions_bytes = (size_t)s->suggestions_mb << 20;
     c.confine = s->confine;
     c.behind_proxy = s->behind_proxy;
     c.confined = confined;
@@ -172,7 +178,7 @@ const rg_command rg_command_serve = {
     .details =
         "Prints its address and serves until SIGTERM or SIGINT, then answers what was asked before and ends. Open the "
         "address in a browser to type and see translation and attention. POST /translate and /detect, GET /languages, "
-        "/health and /metrics are LibreTranslate's; POST /v1/attention gives the record of a line. Models that do not "
+        "/health, /spec and /metrics are LibreTranslate's; POST /v1/attention gives the record of a line. Models that do not "
         "translate "
         "answer POST /v1/predict, classifiers also /classify. Several models (-m DIR, -m A B) are served together by "
         "the languages they name; where there is no model from one to the other, two are asked (docs/serve.md).",

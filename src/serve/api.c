@@ -128,6 +128,7 @@ static rg_status cut(rg_segments *out, const rg_request *r, const rg_asked_text 
 bool rg_serve__prepare(rg_reply *reply, rg_request *r)
 {
     size_t lines = 0, n = 0;
+    rg_scores_clear(r);
     rg_free(r->line);
     r->line = NULL;
     r->ready = 0;
@@ -174,6 +175,12 @@ static bool read_texts(rg_request *r, const json_t *q)
     return choose_for_all(r);
 }
 
+/* A form has only strings. */
+static bool is_true(const json_t *value)
+{
+    return json_is_true(value) || (json_is_string(value) && strcmp(json_string_value(value), "true") == 0);
+}
+
 static bool read_extras(rg_request *r, const json_t *fields)
 {
     const json_t *format = json_object_get(fields, "format"), *wanted = json_object_get(fields, "alternatives");
@@ -182,6 +189,7 @@ static bool read_extras(rg_request *r, const json_t *fields)
     if (format && !json_is_null(format) && (!name || (*name && strcmp(name, "text") != 0 && strcmp(name, "html") != 0)))
         return rg_serve__error(&r->reply, 400, "%s format is not supported", name ? name : "this"), false;
     r->html = name && strcmp(name, "html") == 0;
+    r->scores = !r->attention && is_true(json_object_get(fields, "scores"));
     if (!wanted || json_is_null(wanted)) return true;
     char        *end = NULL;
     const char  *text = json_string_value(wanted);
@@ -319,7 +327,8 @@ static json_t *others(const rg_request *r, size_t text, const json_t *best)
 
 static void answer_texts(rg_reply *reply, const rg_request *r)
 {
-    json_t *object = json_object(), *texts = json_array(), *alternatives = json_array(), *languages = json_array();
+    json_t *object = json_object(), *texts = json_array(), *alternatives = json_array(), *languages = json_array(),
+           *scores = r->scores ? rg_scores_json(r) : NULL;
     for (size_t i = 0; i < r->count; i++) {
         json_t *best = joined(r, i, 0);
         json_array_append_new(alternatives, others(r, i, best));
@@ -332,6 +341,8 @@ static void answer_texts(rg_reply *reply, const rg_request *r)
     if (r->alternatives)
         json_object_set(object, "alternatives", r->array ? alternatives : json_array_get(alternatives, 0));
     if (r->detected) json_object_set(object, "detectedLanguage", r->array ? languages : json_array_get(languages, 0));
+    if (scores) json_object_set(object, "scores", r->array ? scores : json_array_get(scores, 0));
+    json_decref(scores);
     json_decref(texts);
     json_decref(alternatives);
     json_decref(languages);

@@ -171,7 +171,7 @@ bool rg_serve__settings(rg_request *r)
     rg_serve__answer(&r->reply, 200,
                      json_pack("{s:b, s:i, s:i, s:b, s:b, s:b, s:[], s:{s:{s:s, s:s}, s:{s:s, s:s}}}", "apiKeys", keys,
                                "charLimit", (int)c->char_limit, "frontendTimeout", 500, "keyRequired", keys,
-                               "suggestions", 0, "filesTranslation", 0, "supportedFilesFormat", "language", "source",
+                               "suggestions", r->server->suggestions != NULL, "filesTranslation", 0, "supportedFilesFormat", "language", "source",
                                "code", c->source, "name", rg_serve__language_name(c->source), "target", "code",
                                c->target, "name", rg_serve__language_name(c->target)));
     return false;

@@ -24,24 +24,21 @@ static bool answer_file(rg_request *r)
 {
     return rg_serve__error(&r->reply, 403, "Files translation are disabled on this server."), false;
 }
-static bool answer_suggest(rg_request *r)
-{
-    return rg_serve__error(&r->reply, 403, "Suggestions are disabled on this server."), false;
-}
 
 static const rg_route routes[] = {
     { "/", false, answer_page, false },
     { "/translate", true, rg_serve__translate, true },
     { "/detect", true, rg_serve__detect, true },
-    { "/v1/predict", true, rg_serve__predict, false },
-    { "/classify", true, rg_serve__classify, false },
+    { "/v1/predict", true, rg_serve__predict, false, true },
+    { "/classify", true, rg_serve__classify, false, true },
     { "/v1/attention", true, rg_serve__attention, true },
     { "/translate_file", true, answer_file, true }, /* no path from a request to a file */
-    { "/suggest", true, answer_suggest, true },
+    { "/suggest", true, rg_serve__suggest, true },
     { "/languages", false, rg_serve__languages, true },
     { "/frontend/settings", false, rg_serve__settings, true },
     { "/health", false, answer_health, false },
     { "/metrics", false, rg_serve__metrics, false },
+    { "/spec", false, rg_serve__spec, false },
 };
 
 const rg_route *rg_serve__routes(size_t *out_count)

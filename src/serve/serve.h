@@ -2,9 +2,11 @@
  *
  *   server.c    daemon, clock, drain                                    peers.c     connections: deadlines, shares of each address
  *   handle.c    one request: limits, body, answer                       fields.c    JSON, forms and queries as one object
- *   routes.c    which address is answered by which function             metrics.c   /metrics
+ *   routes.c    which address is answered by which function             metrics.c   /metrics, counters
+ *   spec.c      /spec                                                   suggest.c   /suggest
  *   api.c       LibreTranslate's fields and answers                     languages.c  codes, names, /languages, /detect
  *   models.c    directions, pivots, models loaded on demand              detect.c    which language a text is in
+ *   workers.c   several processes                                       scores.c    how sure the model was
  *   queue.c     who waits, who is next, whose time is over              lane.c      a thread that translates what is next
  *   predict.c   /v1/predict: models that do not translate                page_predict.c  their page
  *   terms_field.c  the glossary of a request
@@ -162,7 +164,8 @@ typedef struct rg_request {
     rg_segments *texts; /* the inputs, cut for the leg at hand */
     size_t       count, lines, alternatives;
     const char  *source, *target; /* codes of the server, or "auto" */
-    bool         array, html, attention, detected;
+    bool         array, html, attention, detected, scores;
+    json_t     **score; /* of each line of the leg, where asked for */
     rg_served   *leg[2]; /* the models that translate it, one after the other */
     size_t       legs, at;
     size_t       ready;   /* lines of the leg that is being prepared */
@@ -249,6 +252,7 @@ struct rg_server {
     rg_model              *model;      /* the only one, which may not translate; NULL: there are several */
     bool                   translates;
     struct MHD_Daemon     *daemon;
+    rg_file               *suggestions; /* NULL: they are not taken */
     char                  *page;
     size_t                 page_bytes;
     rg_queue               queue;
@@ -299,14 +303,15 @@ typedef struct rg_route {
     bool         post;
     rg_answerer *answer;
     bool         translators; /* there for models that translate only */
+    bool         others;      /* for those that do not                */
 } rg_route;
 const rg_route *rg_serve__routes(size_t *out_count);
 bool            rg_serve__route(rg_request *request, const char *url, const char *method);
 
 /* api.c */
 rg_answerer rg_serve__translate, rg_serve__attention;
-/* Cut the texts of a request whose model it holds and count what its leg costs: request->ready lines. False: the reply
- * says why not. */
+/* Cut the texts of a request whose model it holds and count what its leg costs: request->ready lines. On any thread:
+ * that of HTTP, a lane (the second leg), the one that loads models. False: the reply says why not. */
 bool rg_serve__prepare(rg_reply *reply, rg_request *request);
 /* On a thread that has the request (`running`): its next leg, or the one that waited for its model. */
 void rg_serve__advance(rg_request *request);
@@ -314,6 +319,20 @@ void rg_serve__resume(rg_request *request);
 /* On a lane: the answer of a request whose lines are translated; `result` is that of its only line when its record
  * is asked for. No answer when nobody waits for it any more. */
 void rg_serve__translated(rg_reply *reply, const rg_request *request, const rg_translated *result);
+
+/* scores.c: of one line; and of a request, for its lines as they are translated */
+rg_status rg_scores_of(json_t **out, const rg_translator *translator, const rg_translated *result);
+rg_status rg_scores_keep(rg_request *request, const rg_part *line, const rg_translated *result);
+json_t   *rg_scores_json(const rg_request *request);
+void      rg_scores_clear(rg_request *request);
+
+/* suggest.c */
+rg_answerer rg_serve__suggest;
+rg_status   rg_suggestions_open(rg_server *server);
+
+/* spec.c */
+rg_answerer rg_serve__spec;
+json_t     *rg_serve__describe(bool translates);
 
 /* languages.c */
 rg_answerer rg_serve__detect, rg_serve__languages, rg_serve__settings;

@@ -215,6 +215,7 @@ static rg_status open_server(rg_server *s, const rg_serve_direction *direction, 
     s->model = count == 1 ? s->models.model[0].model : NULL;
     s->settings.source = s->models.model[0].source;
     s->settings.target = s->models.model[0].target;
+    RG_TRY(rg_suggestions_open(s));
     return make_page(s);
 }
 
@@ -232,6 +233,7 @@ rg_status rg_serve__models(const rg_serve_config *config, const rg_serve_directi
     if (status == RG_OK) status = rg_counters_open(s, config->workers > 1 ? config->workers : 1);
     if (status == RG_OK) status = serve(s, stop, ready, context);
     rg_counters_close(s);
+    if (rg_file_close(s->suggestions) != RG_OK && status == RG_OK) status = RG_EIO;
     rg_models_close(s);
     rg_free(s->page);
     pthread_mutex_destroy(&s->queue.lock);
