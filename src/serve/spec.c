@@ -20,6 +20,7 @@ static const field translate[] = { { "q", "texts", "Text, or list of texts", tru
                                    LANGUAGES,
                                    { "format", "string", "text or html", false },
                                    { "alternatives", "integer", "How many other translations", false },
+                                   { "glossary", "object", "Terms with the translations that are wanted", false },
                                    { "scores", "boolean", "Probabilities of sentences and words too", false },
                                    KEY,
                                    { 0 } };
