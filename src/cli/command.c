@@ -26,6 +26,7 @@ const char *rg_program(void) { return program ? program : "regard"; }
     X(shortlist) \
     X(distill) \
     X(import) \
+    X(export) \
     X(predict) \
     X(attack) \
     X(shift) \

@@ -6,7 +6,7 @@
  * one .spm for both sides or srcvocab*.spm and trgvocab*.spm (Firefox), or a vocab.yml of words. A shortlist
  * lex*.s2t.bin beside it is taken along. Each may be packed by gzip. */
 #include "import/foreign.h"
-#include "import/marian_bin.h"
+#include "import/marian.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +15,12 @@
 #include "data/text/vocab_files.h"
 #include "regard/translate.h"
 
-enum { ONE = RG_IMPORT_FROM_ONE };
+enum { ONE = RG_IMPORT_FROM_ONE, PRE = ONE | RG_EXPORT_PRE, RNN = ONE | RG_EXPORT_RECURS };
 #define NORM(ours, theirs)                                                                                              \
-    { ours ".gain", { theirs "_ln_scale" }, ONE, 0 }, { ours ".gain", { theirs "_ln_scale_pre" }, ONE, 0 },             \
-    { ours ".bias", { theirs "_ln_bias" }, ONE, 0 }, { ours ".bias", { theirs "_ln_bias_pre" }, ONE, 0 }
+    { ours ".gain", { theirs "_ln_scale_pre" }, PRE, 0 }, { ours ".gain", { theirs "_ln_scale" }, ONE, 0 },             \
+    { ours ".bias", { theirs "_ln_bias_pre" }, PRE, 0 }, { ours ".bias", { theirs "_ln_bias" }, ONE, 0 }
+#define LONE_NORM(ours, theirs, end)                                                                                    \
+    { ours ".gain", { theirs "_ln_scale" end }, 0, 0 }, { ours ".bias", { theirs "_ln_bias" end }, 0, 0 }
 #define STACK(name)                                                                                                     \
     { name ".#.self.wqkv", { name "_l#_self_Wq", name "_l#_self_Wk", name "_l#_self_Wv" }, ONE, 0 },                    \
     { name ".#.self.bqkv", { name "_l#_self_bq", name "_l#_self_bk", name "_l#_self_bv" }, ONE, 0 },                    \
@@ -30,9 +32,13 @@ enum { ONE = RG_IMPORT_FROM_ONE };
     { name ".#.ff.outer.w", { name "_l#_ffn_W2" }, ONE, 0 },                                                            \
     { name ".#.ff.outer.b", { name "_l#_ffn_b2" }, ONE, 0 },                                                            \
     NORM(name ".#.ff.norm", name "_l#_ffn_ffn"),                                                                        \
-    NORM(name ".end", name "_top")
+    LONE_NORM(name ".end", name "_top", "")
 
-static const rg_import_row rows[] = {
+const rg_import_row rg_marian_rows[] = {
+    { "decoder.#.self.norm.gain", { "decoder_l#_rnn_ln_scale_pre" }, RNN | PRE, 0 },
+    { "decoder.#.self.norm.gain", { "decoder_l#_rnn_ffn_ln_scale" }, RNN, 0 },
+    { "decoder.#.self.norm.bias", { "decoder_l#_rnn_ln_bias_pre" }, RNN | PRE, 0 },
+    { "decoder.#.self.norm.bias", { "decoder_l#_rnn_ffn_ln_bias" }, RNN, 0 },
     STACK("encoder"),
     STACK("decoder"),
     { "decoder.#.cross.wq", { "decoder_l#_context_Wq" }, ONE, 0 },
@@ -45,9 +51,8 @@ static const rg_import_row rows[] = {
     { "decoder.#.self.recur", { "decoder_l#_rnn_W" }, ONE, 0 },
     { "decoder.#.self.forget", { "decoder_l#_rnn_Wf" }, ONE, 0 },
     { "decoder.#.self.forget.bias", { "decoder_l#_rnn_bf" }, ONE, 0 },
-    NORM("decoder.#.self.norm", "decoder_l#_rnn_ffn"),
-    NORM("source.norm", "encoder_emb"),
-    NORM("target.norm", "decoder_emb"),
+    LONE_NORM("source.norm", "encoder_emb", "_pre"),
+    LONE_NORM("target.norm", "decoder_emb", "_pre"),
     { "embedding", { "Wemb" }, 0, 0 },
     { "source.embedding", { "encoder_Wemb" }, 0, 0 },
     { "target.embedding", { "decoder_Wemb" }, 0, 0 },
@@ -65,17 +70,9 @@ static bool fits(const rg_foreign *f) { return strncmp(f->arrays.format, "Marian
 
 /* --------------------------------------------------------------------------------------------------------- settings */
 
-/* The value of `key: value` on a line of its own, in quotes or not; `other` when there is none. */
-static const char *value_of(char room[120], const rg_foreign *f, const char *key, const char *other)
+static const char *value_of(char room[RG_SETTING], const rg_foreign *f, const char *key, const char *other)
 {
-    const size_t k = strlen(key);
-    for (const char *line = rg_text_c(&f->arrays.settings); *line; line += strcspn(line, "\n"), line += *line == '\n') {
-        if (strncmp(line, key, k) != 0 || line[k] != ':') continue;
-        const char *from = line + k + 1 + strspn(line + k + 1, " \"'");
-        snprintf(room, 120, "%.*s", (int)strcspn(from, "\"'\n"), from);
-        return room;
-    }
-    return snprintf(room, 120, "%s", other), room;
+    return rg_setting(room, rg_text_c(&f->arrays.settings), key, other);
 }
 
 /* What there is no counterpart for, by name. */
@@ -100,7 +97,7 @@ static rg_status refuse(const rg_foreign *f)
         { "transformer-pool", { "false" } },
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        char room[120];
+        char room[RG_SETTING];
         bool good = false;
         const char *value = value_of(room, f, rules[i].key, rules[i].good[0]);
         for (size_t k = 0; k < 4 && rules[i].good[k]; k++) good = good || strcmp(value, rules[i].good[k]) == 0;
@@ -112,7 +109,7 @@ static rg_status refuse(const rg_foreign *f)
 /* Does the decoder recur? Only the SSRU does here, without a norm inside. */
 static rg_status recurs(bool *out, const rg_foreign *f)
 {
-    char room[120];
+    char room[RG_SETTING];
     *out = strcmp(value_of(room, f, "transformer-decoder-autoreg", ""), "rnn") == 0;
     if (*out && strcmp(value_of(room, f, "dec-cell", "gru"), "ssru") != 0)
         return rg_fail(RG_EMATCH, "its setting dec-cell: %s has no counterpart here in a Transformer; ssru has", room);
@@ -129,7 +126,7 @@ static size_t rows_of(const rg_foreign *f, const char *name)
 
 static rg_status settings(rg_import_plan *p, const rg_foreign *f)
 {
-    char            heads[120], activation[120], pre[120], places[120];
+    char            heads[RG_SETTING], activation[RG_SETTING], pre[RG_SETTING], places[RG_SETTING];
     const bool      one = rg_arrays_find(&f->arrays, "Wemb") != NULL;
     const rg_array *table = rg_arrays_find(&f->arrays, one ? "Wemb" : "encoder_Wemb"),
                    *ffn = rg_arrays_find(&f->arrays, "encoder_l1_ffn_W1");
@@ -274,11 +271,12 @@ static rg_status shortlist(rg_import_plan *p, const rg_foreign *f)
 static rg_status alignment(rg_import_plan *p, const rg_foreign *f)
 {
     rg_translator *t = p->assets;
-    char           room[120];
+    char           room[RG_SETTING];
     if (strcmp(value_of(room, f, "guided-alignment", "none"), "none") == 0) return RG_OK;
     const size_t depth = rg_foreign_layers(f, "decoder_l#_ffn_W1", 1);
     const long   layer = strtol(value_of(room, f, "transformer-guided-alignment-layer", "last"), NULL, 10);
-    char        *name = rg_format("decoder.%zu.cross.weights", layer > 0 && (size_t)layer < depth ? (size_t)layer - 1 : depth - (depth > 0));
+    const bool   named = layer > 0 && (size_t)layer < depth;
+    char        *name = rg_format("decoder.%zu.cross.weights", named ? (size_t)layer - 1 : depth - (depth > 0));
     if (!name) return RG_ENOMEM;
     rg_free(t->alignment_name);
     t->alignment_name = name;
@@ -290,7 +288,7 @@ static rg_status plan(rg_import_plan *p, rg_foreign *f)
 {
     RG_TRY(refuse(f));
     p->system = "transformer";
-    p->rows = rows;
+    p->rows = rg_marian_rows;
     p->unused = unused;
     RG_TRY(settings(p, f));
     RG_TRY(vocabularies(p, f));

@@ -4,7 +4,9 @@
 
 #include <string.h>
 
+#include "base/json_scan.h"
 #include "data/text/vocab_files.h"
+#include "regard/translate.h"
 
 static bool fits(const rg_foreign *f)
 {
@@ -40,6 +42,24 @@ static rg_status make_side(rg_vocab **out, const rg_foreign *f, const rg_line_li
     return status;
 }
 
+/* Languages that tokenizer_config.json names by codes that are known here. */
+static rg_status languages(rg_import_plan *p, const rg_foreign *f)
+{
+    rg_text            text = { 0 };
+    bool               there;
+    rg_status          status = rg_foreign_file(&there, &text, f, "tokenizer_config.json");
+    const rg_json_scan scan = rg_json_scan_text(rg_text_c(&text), text.length);
+    if (status == RG_OK && there && scan.depth <= RG_JSON_DEPTH_MAX) {
+        json_t *about = json_loadb(rg_text_c(&text), text.length, 0, NULL);
+        status = rg_translator_set_languages(p->assets, rg_config_text(about, "source_lang", ""),
+                                             rg_config_text(about, "target_lang", ""));
+        if (status == RG_EINVAL) status = RG_OK;
+        json_decref(about);
+    }
+    rg_text_free(&text);
+    return status;
+}
+
 static rg_status plan(rg_import_plan *p, rg_foreign *f)
 {
     const rg_array *shared = rg_arrays_find(&f->arrays, "model.shared.weight");
@@ -50,7 +70,10 @@ static rg_status plan(rg_import_plan *p, rg_foreign *f)
     if (status == RG_OK) status = make_side(&source, f, &pieces, "source.spm");
     if (status == RG_OK) status = make_side(&target, f, &pieces, "target.spm");
     rg_line_list_free(&pieces);
-    if (status == RG_OK) return rg_plan_translator(p, source, target);
+    if (status == RG_OK) {
+        RG_TRY(rg_plan_translator(p, source, target));
+        return languages(p, f);
+    }
     rg_vocab_free(source);
     return status;
 }

@@ -1,6 +1,6 @@
 /* arrays.c - see arrays.h. */
 #include "import/arrays.h"
-#include "import/marian_bin.h"
+#include "import/marian.h"
 
 #include <math.h>
 #include <string.h>

@@ -18,19 +18,31 @@ typedef struct rg_foreign {
     const rg_import_options *options;
 } rg_foreign;
 
-/* Where a parameter comes from; of several rows with the same `ours` the first whose array is there. # stands for
- * the number of a layer in both names. */
+/* Where a parameter comes from when a model is imported; of several rows with the same `ours` the first whose array is
+ * there. Where it goes when one is exported; of several rows the first whose conditions hold. # stands for the number of
+ * a layer in both names. */
 typedef struct rg_import_row {
     const char *ours;
     const char *theirs[3]; /* one, or several whose columns stand side by side */
-    unsigned    how;       /* RG_IMPORT_ bits */
-    size_t      skip;      /* leading rows of theirs that are left out */
+    unsigned    how;       /* RG_IMPORT_ and RG_EXPORT_ bits */
+    size_t      skip;      /* leading rows of theirs that are left out; zeros when they are written */
 } rg_import_row;
 enum {
     RG_IMPORT_TURN     = 1, /* theirs is (out, in): transpose it               */
     RG_IMPORT_OPTIONAL = 2, /* zeros where it is not there                     */
-    RG_IMPORT_FROM_ONE = 4  /* their layers are counted from 1                 */
+    RG_IMPORT_FROM_ONE = 4, /* their layers are counted from 1                 */
+    RG_EXPORT_LINE     = 8, /* a vector is stored as (1, n) where others are (n) */
+    RG_EXPORT_PRE      = 16, /* of models whose norm comes first               */
+    RG_EXPORT_RECURS   = 32, /* of models whose decoder recurs                 */
+    RG_EXPORT_IF       = RG_EXPORT_PRE | RG_EXPORT_RECURS
 };
+
+/* rows.c: does a name match a pattern, and with which number for #? And the pattern with a number in its place. */
+bool rg_row_matches(size_t *out_number, const char *pattern, const char *name);
+void rg_row_name(char out[RG_ARRAYS_NAME], const char *pattern, size_t number);
+size_t rg_row_parts(const rg_import_row *row); /* how many of theirs */
+/* The name of part i for layer `number` of ours. */
+void rg_row_theirs(char out[RG_ARRAYS_NAME], const rg_import_row *row, size_t i, size_t number);
 
 /* What an architecture makes of the files: YAML of the system's settings, sizes, and what the task needs beside
  * weights. */
@@ -62,6 +74,10 @@ rg_status rg_foreign_file(bool *out_there, rg_text *out, const rg_foreign *forei
 /* The first name, in order, of the folder's files that match one of the patterns (* is any run of characters), of
  * which the first counts that matches at all; the list ends with NULL. *out NULL: there is none. rg_free it. */
 rg_status rg_foreign_find(char **out, const rg_foreign *foreign, const char *const *patterns);
+
+/* The value of `key: value` on a line of its own of flat YAML, in quotes or not; `other` when there is none. */
+enum { RG_SETTING = 120 };
+const char *rg_setting(char room[RG_SETTING], const char *yaml, const char *key, const char *other);
 
 /* Settings of config.json (or of another object); `other` where there is none. */
 int64_t     rg_config_integer(const json_t *config, const char *key, int64_t other);

@@ -19,7 +19,7 @@
     { ours ".#.ff.norm.gain", { theirs ".final_layer_norm.weight" }, 0, 0 },                                                           \
     { ours ".#.ff.norm.bias", { theirs ".final_layer_norm.bias" }, 0, 0 }
 
-static const rg_import_row rows[] = {
+const rg_import_row rg_hf_rows[] = {
     STACK("encoder", "model.encoder.layers.#"),
     STACK("decoder", "model.decoder.layers.#"),
     { "decoder.#.cross.wq", { "model.decoder.layers.#.encoder_attn.q_proj.weight" }, RG_IMPORT_TURN, 0 },
@@ -48,7 +48,7 @@ static const rg_import_row rows[] = {
     { "target.places", { "model.decoder.embed_positions.weight" }, 0, 2 },
     { "embedding", { "model.shared.weight" }, 0, 0 },
     { "output.weight", { "lm_head.weight" }, 0, 0 },
-    { "output.bias", { "final_logits_bias" }, RG_IMPORT_OPTIONAL, 0 },
+    { "output.bias", { "final_logits_bias" }, RG_IMPORT_OPTIONAL | RG_EXPORT_LINE, 0 },
     { NULL, { NULL }, 0, 0 },
 };
 
@@ -60,18 +60,31 @@ bool rg_hf_is(const rg_foreign *f, const char *type)
     return strcmp(rg_config_text(f->config, "model_type", ""), type) == 0;
 }
 
+static const struct {
+    const char *theirs, *ours;
+} activations[] = { { "relu", "relu" },
+                    { "gelu", "gelu" },
+                    { "gelu_new", "gelu_tanh" },
+                    { "gelu_pytorch_tanh", "gelu_tanh" },
+                    { "swish", "swish" },
+                    { "silu", "swish" } };
+
 rg_status rg_hf_activation(const char **out, const json_t *config, const char *key, const char *other)
 {
-    static const char *const names[][2] = { { "relu", "relu" },          { "gelu", "gelu" },
-                                            { "gelu_new", "gelu_tanh" }, { "gelu_pytorch_tanh", "gelu_tanh" },
-                                            { "swish", "swish" },        { "silu", "swish" } };
-    const char              *theirs = rg_config_text(config, key, other);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(names[i][0], theirs) == 0) {
-            *out = names[i][1];
+    const char *theirs = rg_config_text(config, key, other);
+    for (size_t i = 0; i < sizeof activations / sizeof *activations; i++)
+        if (strcmp(activations[i].theirs, theirs) == 0) {
+            *out = activations[i].ours;
             return RG_OK;
         }
     return rg_fail(RG_EMATCH, "config.json: %s \"%.40s\" is not known here", key, theirs);
+}
+
+const char *rg_hf_activation_name(const char *ours)
+{
+    for (size_t i = 0; i < sizeof activations / sizeof *activations; i++)
+        if (strcmp(activations[i].ours, ours) == 0) return activations[i].theirs;
+    return ours;
 }
 
 /* Both stacks have one width and number of heads here. */
@@ -97,7 +110,7 @@ rg_status rg_hf_plan(rg_import_plan *plan, const rg_foreign *f, const char *posi
         rg_config_flag(c, "normalize_before", rg_arrays_find(&f->arrays, "model.encoder.layer_norm.weight") != NULL);
     const bool tied = rg_config_flag(c, "tie_word_embeddings", true) || !rg_arrays_find(&f->arrays, "lm_head.weight");
     plan->system = "transformer";
-    plan->rows = rows;
+    plan->rows = rg_hf_rows;
     plan->unused = unused;
     return rg_text_print(
         &plan->settings,

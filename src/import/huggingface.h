@@ -5,6 +5,8 @@
 
 #include "import/foreign.h"
 
+extern const rg_import_row rg_hf_rows[]; /* of the encoder-decoder models */
+
 bool rg_hf_is(const rg_foreign *foreign, const char *model_type); /* config.json says so */
 
 /* Settings, rows and names that are not needed; positions, as YAML, are the caller's to say. */
@@ -21,5 +23,6 @@ rg_status rg_hf_bytes(rg_vocab **out, const rg_foreign *foreign, size_t size, co
 /* The feed-forward network's activation that config.json names under `key`, by our name; `other` where it names
  * none. */
 rg_status rg_hf_activation(const char **out, const json_t *config, const char *key, const char *other);
+const char *rg_hf_activation_name(const char *ours); /* their name of ours */
 
 #endif

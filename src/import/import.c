@@ -60,7 +60,8 @@ static rg_status unpack(rg_text *bytes, const char *path)
 
 static bool is_packed(const rg_text *bytes)
 {
-    return bytes->length > 4 && (memcmp(bytes->data, "\x1F\x8B", 2) == 0 || memcmp(bytes->data, "\x28\xB5\x2F\xFD", 4) == 0);
+    const char *b = bytes->data;
+    return bytes->length > 4 && (memcmp(b, "\x1F\x8B", 2) == 0 || memcmp(b, "\x28\xB5\x2F\xFD", 4) == 0);
 }
 
 static rg_status read_whole(rg_text *out, const char *path)
@@ -116,8 +117,8 @@ static rg_status find_in_folder(char **out, const char *folder)
         return *out ? RG_OK : RG_ENOMEM;
     }
     return rg_fail(RG_EIO,
-                   "%s: a folder with none of model.safetensors, pytorch_model.bin, model*.bin, model*.npz, and none of "
-                   "these as .gz; name the file itself",
+                   "%s: a folder with none of model.safetensors, pytorch_model.bin, model*.bin, model*.npz, and none "
+                   "of these as .gz; name the file itself",
                    folder);
 }
 
@@ -178,20 +179,12 @@ const char *rg_config_text(const json_t *c, const char *key, const char *other)
     return json_is_string(v) ? json_string_value(v) : other;
 }
 
-/* `pattern` with the number in place of #. */
-static void fill_in(char out[RG_ARRAYS_NAME], const char *pattern, size_t number)
-{
-    const char *hash = strchr(pattern, '#');
-    if (!hash) snprintf(out, RG_ARRAYS_NAME, "%s", pattern);
-    else snprintf(out, RG_ARRAYS_NAME, "%.*s%zu%s", (int)(hash - pattern), pattern, number, hash + 1);
-}
-
 size_t rg_foreign_layers(const rg_foreign *f, const char *pattern, size_t first)
 {
     size_t n = 0;
     for (;; n++) {
         char name[RG_ARRAYS_NAME];
-        fill_in(name, pattern, first + n);
+        rg_row_name(name, pattern, first + n);
         if (!rg_arrays_find(&f->arrays, name)) return n;
     }
 }
@@ -228,19 +221,6 @@ rg_status rg_plan_language(rg_import_plan *plan, rg_vocab *vocab, size_t context
 }
 
 /* ---------------------------------------------------------------------------------------------------------- numbers */
-
-/* Does `name` match, and with which number for #? */
-static bool matches(size_t *out_number, const char *pattern, const char *name)
-{
-    const char  *hash = strchr(pattern, '#');
-    const size_t before = hash ? (size_t)(hash - pattern) : strlen(pattern);
-    *out_number = 0;
-    if (!hash) return strcmp(pattern, name) == 0;
-    if (strncmp(pattern, name, before) != 0 || name[before] < '0' || name[before] > '9') return false;
-    for (name += before; *name >= '0' && *name <= '9' && *out_number < 100000; name++)
-        *out_number = 10 * *out_number + (size_t)(*name - '0');
-    return strcmp(hash + 1, name) == 0;
-}
 
 /* Rows and columns of an array as a matrix: leading ones are nothing, a vector is one row. */
 static bool as_matrix(size_t *rows, size_t *cols, const rg_array *a)
@@ -289,10 +269,10 @@ static const rg_import_row *find_row(size_t *out_number, const rg_foreign *f, co
     for (const rg_import_row *row = plan->rows; row->ours; row++) {
         char   theirs[RG_ARRAYS_NAME];
         size_t number;
-        if (!matches(&number, row->ours, name)) continue;
+        if (!rg_row_matches(&number, row->ours, name)) continue;
         found = row;
         *out_number = number;
-        fill_in(theirs, row->theirs[0], number + (row->how & RG_IMPORT_FROM_ONE ? 1 : 0));
+        rg_row_theirs(theirs, row, 0, number);
         if (rg_arrays_find(&f->arrays, theirs)) break;
     }
     return found;
@@ -300,13 +280,13 @@ static const rg_import_row *find_row(size_t *out_number, const rg_foreign *f, co
 
 static rg_status fill_param(const rg_foreign *f, const rg_import_plan *plan, const rg_param *p)
 {
-    size_t               number = 0, parts = 0;
+    size_t               number = 0;
     const rg_import_row *row = find_row(&number, f, plan, p->name);
     if (!row) return rg_fail(RG_EMATCH, "nothing is known to fill %s (%zu x %zu) from", p->name, p->rows, p->cols);
-    while (parts < 3 && row->theirs[parts]) parts++;
+    const size_t parts = rg_row_parts(row);
     for (size_t i = 0; i < parts; i++) {
         char name[RG_ARRAYS_NAME];
-        fill_in(name, row->theirs[i], number + (row->how & RG_IMPORT_FROM_ONE ? 1 : 0));
+        rg_row_theirs(name, row, i, number);
         rg_array *a = rg_arrays_find(&f->arrays, name);
         if (a) RG_TRY(copy_columns(f, row, p, i * (p->cols / parts), p->cols / parts, a));
         else if (!(row->how & RG_IMPORT_OPTIONAL))

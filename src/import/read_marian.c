@@ -1,6 +1,6 @@
-/* read_marian.c - Marian's .bin (marian_bin.h). Programs that write it may fill arrays up to a multiple of 256 bytes. */
+/* read_marian.c - Marian's .bin (marian.h). Programs that write it may fill arrays up to a multiple of 256 bytes. */
 #include "import/arrays.h"
-#include "import/marian_bin.h"
+#include "import/marian.h"
 
 #include <math.h>
 
@@ -67,12 +67,14 @@ static rg_status find_type(rg_dtype *out, const cursor *c, const char *name, uin
         if (types[i].type == type) {
             *out = types[i].dtype;
             if (types[i].read) return RG_OK;
-            return rg_fail(RG_EMATCH,
-                           "%s: array \"%.80s\" is of type %s, which is laid out for one kind of processor and not read; "
-                           "marian-conv --gemm-type float32 or intgemm8 writes one that is",
-                           c->file, name, types[i].name);
+            return rg_fail(
+                RG_EMATCH,
+                "%s: array \"%.80s\" is of type %s, which is laid out for one kind of processor and not read; "
+                "marian-conv --gemm-type float32 or intgemm8 writes one that is",
+                c->file, name, types[i].name);
         }
-    return rg_fail(RG_EFORMAT, "%s: array \"%.80s\": type 0x%llx is not known", c->file, name, (unsigned long long)type);
+    return rg_fail(RG_EFORMAT, "%s: array \"%.80s\": type 0x%llx is not known", c->file, name,
+                   (unsigned long long)type);
 }
 
 /* q / m as floats, in the order of rows. */
@@ -129,8 +131,8 @@ static rg_status check_header(const cursor *c, const header *h, const unsigned c
 {
     if (!h->name || h->name > RG_ARRAYS_NAME || name[h->name - 1] || memchr(name, 0, h->name - 1) ||
         !rg_utf8_check((const char *)name, h->name - 1, NULL))
-        return rg_fail(RG_EFORMAT, "%s: the name of array %zu is no text of %d bytes that ends in a zero", c->file, index,
-                       RG_ARRAYS_NAME);
+        return rg_fail(RG_EFORMAT, "%s: the name of array %zu is no text of %d bytes that ends in a zero", c->file,
+                       index, RG_ARRAYS_NAME);
     if (h->rank > RG_ARRAYS_DIMS)
         return rg_fail(RG_ELIMIT, "%s: array \"%.80s\": %llu dimensions, at most %d", c->file, (const char *)name,
                        (unsigned long long)h->rank, RG_ARRAYS_DIMS);

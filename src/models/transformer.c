@@ -85,7 +85,9 @@ static const rg_option options[] = {
       "what sees the words before: self-attention, or a recurrence (SSRU) whose steps are cheaper", 0,
       "self-attention|ssru" },
     { RG_OPTION_STRING, "decoder-start", offsetof(settings, begin), "token",
-      "what the decoder begins with: the embedding of <s>, or zeros (Marian)", 0, "token|zero" },
+      "what the decoder begins with: the embedding of <s>; zeros (Marian); or zeros, but the embedding of </s> in "
+      "half of the sentences it learns from, so that programs that begin with </s> answer alike",
+      0, "token|zero|zero-or-end" },
     RG_OPTION_END
 };
 
@@ -190,15 +192,19 @@ static rg_tensor *learned_places(rg_tape *t, const rg_param *places, const rg_la
 static double embedding_scale(const settings *s) { return s->scale_embedding ? sqrt((double)s->d) : 1; }
 static bool   starts_from_zero(const settings *s) { return s->begin[0] == 'z'; }
 
-/* The ids with none (whose row is zeros) at the first place of every sentence. */
-static const int32_t *without_first(rg_tape *t, const int32_t *ids, const rg_layout *layout)
+/* The ids with none (whose row is zeros) at the first place of every sentence; while learning zero-or-end, </s> at that
+ * of every second one. Batches are shuffled: a sentence meets both. */
+static const int32_t *without_first(rg_tape *t, const rg_model *m, const int32_t *ids, const rg_layout *layout)
 {
-    const size_t n = (size_t)layout->start[layout->groups];
-    int32_t     *copy = rg_tape_memory(t, n * sizeof *copy);
+    const settings *s = m->options;
+    const size_t    n = (size_t)layout->start[layout->groups];
+    const bool      either = strcmp(s->begin, "zero-or-end") == 0 && rg_tape_learning(t);
+    const int32_t   end = (int32_t)rg_model_size(m, "eos");
+    int32_t        *copy = rg_tape_memory(t, n * sizeof *copy);
     if (!copy) return NULL;
     memcpy(copy, ids, n * sizeof *copy);
     for (size_t g = 0; g < layout->groups; g++)
-        if (layout->start[g] < layout->start[g + 1]) copy[layout->start[g]] = -1;
+        if (layout->start[g] < layout->start[g + 1]) copy[layout->start[g]] = either && g % 2 ? end : -1;
     return copy;
 }
 
@@ -208,7 +214,7 @@ static rg_tensor *embed(rg_tape *t, const rg_model *m, bool target, const int32_
     const parts    *q = m->parts;
     const size_t    n = (size_t)layout->start[layout->groups];
     const rg_param *places = target ? q->target_places : q->source_places;
-    if (target && starts_from_zero(s)) ids = without_first(t, ids, layout);
+    if (target && starts_from_zero(s)) ids = without_first(t, m, ids, layout);
     rg_tensor *x =
         ids ? rg_scale(t, rg_gather(t, rg_use(t, target ? q->target : q->source), ids, n, layout), embedding_scale(s))
             : NULL;

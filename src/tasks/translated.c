@@ -4,6 +4,7 @@
 #include "regard/translate.h"
 #include "regard/view.h"
 #include "tasks/translated_beside.h"
+#include "tasks/translation.h"
 
 #include <string.h>
 
@@ -144,12 +145,11 @@ static rg_status explain(const watching *w, const rg_batch *batch, size_t k)
 
 /* The row of </s> is there unless the answer was cut: then its last token is what is predicted last. A model reads <unk>
  * where it had copied a word. */
-static rg_status watch_answer(const watching *w, size_t k)
+rg_status rg_translated_forced(const rg_translator *t, const rg_translated *r, size_t k, rg_translated_pass *pass,
+                               void *context)
 {
-    const rg_translator *t = w->translator;
-    const rg_translated *r = w->translated;
-    const rg_answer     *a = r->best[k].answer;
-    const size_t         rows = a->length + (a->cut ? 0 : 1);
+    const rg_answer *a = r->best[k].answer;
+    const size_t     rows = a->length + (a->cut ? 0 : 1);
     if (!rows) return RG_OK;
     int32_t *target = rg_alloc_array(2 * rows + 2, sizeof *target), *previous = target + rows;
     if (!target) return RG_ENOMEM;
@@ -170,10 +170,16 @@ static rg_status watch_answer(const watching *w, size_t k)
                                                         .ids = target,
                                                         .previous = previous } },
                              .lines = &line };
-    rg_status      status = collect(w, &batch, k);
-    if (status == RG_OK && w->explain) status = explain(w, &batch, k);
+    const rg_status status = pass(context, &batch, k);
     rg_free(target);
     return status;
+}
+
+static rg_status watch_answer(void *context, const rg_batch *batch, size_t k)
+{
+    const watching *w = context;
+    RG_TRY(collect(w, batch, k));
+    return w->explain ? explain(w, batch, k) : RG_OK;
 }
 
 static rg_status record_of(rg_record **out, const rg_translator *t, const rg_translated *r, rg_team *team,
@@ -183,10 +189,10 @@ static rg_status record_of(rg_record **out, const rg_translator *t, const rg_tra
     const rg_tape_config config = { .team = team };
     RG_TRY(rg_record_of_translation(out, t, r));
     rg_status status = rg_tape_new(&tape, &config);
-    const watching w = { t, r, *out, tape, explain };
+    watching  w = { t, r, *out, tape, explain };
     for (size_t k = 0; status == RG_OK && k < r->count; k++)
         status = stop && stop(context) ? rg_fail(RG_ESTOP, "stopped before answer %zu of %zu", k + 1, r->count)
-                                       : watch_answer(&w, k);
+                                       : rg_translated_forced(t, r, k, watch_answer, &w);
     rg_tape_free(tape);
     if (status != RG_OK) {
         rg_record_free(*out);

@@ -31,6 +31,12 @@ rg_status rg_translator_adopt(void *assets, rg_sizes *sizes, const rg_state *sta
 rg_status rg_translator_describe_assets(rg_state *state, const void *assets);
 void      rg_translator_drop(void *assets);
 
+/* translated.c: answer k of a line as a batch of one pair, as if it were the reference. Nothing is called for an answer
+ * without tokens. */
+typedef rg_status rg_translated_pass(void *context, const rg_batch *batch, size_t k);
+rg_status rg_translated_forced(const rg_translator *t, const rg_translated *r, size_t k, rg_translated_pass *pass,
+                               void *context);
+
 /* extract.c */
 bool      rg_extracts(const double *weights); /* is one of them not 0? */
 rg_status rg_extract_put(rg_state *state, const double *weights);

@@ -147,7 +147,8 @@ rg_status rg_shortlist_to_marian(rg_text *out, const rg_shortlist *s, const rg_v
     for (size_t w = 0; status == RG_OK && w < s->source; w++) {
         const size_t start = ids.count;
         status = list_of(&ids, s, (int32_t)w, (int32_t)w == eos);
-        if (status == RG_OK && w + 1 == s->source && ids.count == start) /* readers want the last list to have something */
+        if (status == RG_OK && w + 1 == s->source &&
+            ids.count == start) /* readers want the last list to have something */
             status = rg_ids_add(&ids, s->always[0] >= 0 ? s->always[0] : 0);
         best = ids.count - start > best ? ids.count - start : best;
         if (status == RG_OK) status = add_word(&offsets, ids.count, 8);
