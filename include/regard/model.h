@@ -52,8 +52,14 @@ rg_status rg_sizes_put(rg_sizes *sizes, const char *name, size_t value); /* a na
 bool      rg_sizes_get(size_t *out, const rg_sizes *sizes, const char *name);
 
 /* Settings that go together, under a name: YAML with the keys of the system's rows (and of training). */
+/* How the authors trained it. */
+typedef struct rg_preset_training {
+    const char *paper, *on; /* "8 P100 GPUs" */
+    double      updates, words, hours; /* words: of one update, on the side that is written */
+} rg_preset_training;
 typedef struct rg_preset {
     const char *name, *summary, *yaml;
+    const rg_preset_training *trained; /* NULL: it is not the authors' */
 } rg_preset;
 
 /* One of several losses that take turns or follow each other, each with its own parameters and its own count of

@@ -82,6 +82,28 @@ typedef struct rg_prepared {
 rg_status rg_learn_prepare(const rg_training *training, const rg_sizes *sizes, bool empty,
                            rg_status (*with)(void *context, const rg_prepared *prepared), void *context);
 
+/* What a training costs on this machine, from a few of its updates:
+ *
+ *     seconds = updates (words word_seconds + step_seconds)
+ */
+typedef struct rg_estimate {
+    size_t      parameters;
+    double      words, flops;  /* of a batch, in the task's unit; forward and backward: three times the forward pass */
+    double      bytes;         /* of the tape of a share, forward and backward                                       */
+    uint64_t    delay;         /* batches per update                                                                 */
+    double      epoch_batches; /* 0: not known                                                                       */
+    uint64_t    updates;       /* of the run, by its limits; 0: validation ends it                                   */
+    double      word_seconds, step_seconds; /* of a word's passes; of the optimiser's step                            */
+    uint64_t    measured;      /* updates                                                                            */
+    int         threads;
+    double      share;         /* of the time that its threads were on a processor: far below 1 where others run       */
+    double      budget;        /* seconds that were to be spent on measuring                                         */
+    rg_schedule schedule;      /* strings are borrowed from the training's settings                                  */
+} rg_estimate;
+/* `sizes` as in rg_learn_prepare. Measures for about so many seconds, at least six updates. */
+rg_status rg_estimate_training(rg_estimate *out, const rg_training *training, const rg_sizes *sizes, double seconds);
+double    rg_estimate_seconds(const rg_estimate *estimate, double updates, double words); /* words: of one update */
+
 /* Settings of a training from the names and values of `regard train`, in YAML: "type: gat\ngraph: cora\nseed: 3\n".
  * What they do not say is as the task, then the preset, then the rows say. */
 typedef struct rg_recipe rg_recipe;

@@ -7,13 +7,14 @@
 
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/train_estimate.h"
 #include "cli/training.h"
 #include "regard/task.h"
 
 typedef struct {
     char   *type, *preset, *fine_tune;
     rg_list objective;
-    bool    quiet;
+    bool    quiet, estimate;
 } settings;
 
 enum { OBJECTIVES = 8 }; /* at most */
@@ -27,6 +28,10 @@ static const rg_option options[] = {
       "model file to train further: its system, settings and vocabularies, and its weights by --init-from", 0, NULL },
     { RG_OPTION_LIST, "objective", offsetof(settings, objective), "",
       "how the loss of a system that answers once is made; several add up", 0, NULL },
+    { RG_OPTION_BOOL, "estimate", offsetof(settings, estimate), "false",
+      "train nothing: print parameters, operations per update and the hours it would take here, from a few updates that "
+      "are thrown away, and draw the learning rate; without data of small data that are made up",
+      0, NULL },
     { RG_OPTION_BOOL, "quiet", offsetof(settings, quiet), "false", "no log lines", 0, NULL },
     RG_OPTION_END
 };
@@ -234,6 +239,15 @@ static rg_status run(rg_call *call)
     for (size_t i = 0; i < s->objective.count; i++) {
         const rg_objective *o = rg_objective_find(s->objective.items[i]);
         objective[i] = (rg_objective_choice){ o, o->options ? rg_call_values(call, o->options) : NULL };
+    }
+    if (s->estimate) {
+        const rg_training t = { .system = system,
+                                .system_options = rg_call_values(call, system->options),
+                                .task_options = rg_call_values(call, system->task->options),
+                                .learning = learning,
+                                .objectives = objective,
+                                .objective_count = s->objective.count };
+        return rg_cli_estimate(call, &t, s->preset);
     }
     char              *json = learning->log_json[0] ? rg_strdup(learning->log_json)
                               : learning->model[0]  ? rg_format("%s.jsonl", learning->model)

@@ -48,9 +48,12 @@ static rg_status fill_recipe(rg_scratch *s, const rg_call *call, const rg_system
     if (status == RG_OK) status = rg_recipe_new(&s->recipe, rg_text_c(&yaml));
     const rg_preset *named = status == RG_OK && *preset ? rg_preset_find(system, preset) : NULL;
     if (status == RG_OK && *preset) status = named ? rg_recipe_read(s->recipe, named->yaml, true) : RG_EINVAL;
-    void *values = rg_call_values(call, system->options);
-    for (const rg_option *row = system->options; values && row && row->name && status == RG_OK; row++)
-        status = take_given(s->recipe, call, row, values);
+    const rg_option *const groups[] = { system->options, system->task->options, rg_learning_rows };
+    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
+        void *values = rg_call_values(call, groups[g]);
+        for (const rg_option *row = groups[g]; values && row && row->name && status == RG_OK; row++)
+            status = take_given(s->recipe, call, row, values);
+    }
     rg_text_free(&yaml);
     return status;
 }

@@ -12,7 +12,7 @@ typedef struct rg_scratch {
 } rg_scratch;
 
 /* The data of the task's small instance in a new folder, and a recipe that learns them: the system's defaults, then the
- * preset ("": none), then those of its options that are given on the command line. To be closed also after a failure. */
+ * preset ("": none), then those options of the system, the task and of learning that are given on the command line. To be closed also after a failure. */
 rg_status rg_scratch_open(rg_scratch *out, const rg_call *call, const rg_system *system, const char *preset,
                           rg_small_size size);
 void      rg_scratch_close(rg_scratch *scratch);
