@@ -74,6 +74,17 @@ cmp -s "$work/a" "$work/b" || fail "the first of n best is not the best"
 "$REGARD" translate -m "$model" --quiet --json < "$test_en" 2> /dev/null | head -1 | grep -q '"attention":\[\[' || fail "no attention in --json"
 [ "$("$REGARD" translate -m "$model" --quiet --alignment hard < "$test_en" | grep -cE ' \|\|\| ([0-9]+-[0-9]+ ?)*$')" = 20 ] || fail "alignments"
 
+# The search as a tree: the answers are the same, and the tree ends in them.
+"$REGARD" translate -m "$model" --quiet --trace "$work/beam.json" -b 3 < "$test_en" > "$work/t"
+"$REGARD" translate -m "$model" --quiet -b 3 < "$test_en" > "$work/b"
+cmp -s "$work/t" "$work/b" || fail "a trace changed a translation"
+[ -s "$work/beam.json" ] && [ -s "$work/beam.20.json" ] || fail "not a tree per line"
+"$REGARD" show "$work/beam.3.json" --width 80 > "$work/tree" || fail "show of a beam"
+head -1 "$work/tree" | grep -qF "→ $(sed -n 3p "$work/b")" || fail "the tree's title is not its answer"
+grep -q 'ANSWER, score' "$work/tree" || fail "the tree has no answer"
+"$REGARD" show "$work/beam.3.json" --html "$work/tree.html" && grep -q '"kind":"beam"' "$work/tree.html" || fail "page of a beam"
+"$REGARD" translate -m "$model" --trace "$model" < "$test_en" > /dev/null 2>&1 && fail "a trace over the model"
+
 # A grid of a translation has every head of every layer, not the alignment alone.
 if [ -e "$BUILD_DIR/regard-figures.so" ]; then
     tall() { sed -nE 's/.*<svg .* height="([0-9]+).*/\1/p' "$1" | head -1; }

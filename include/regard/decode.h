@@ -12,6 +12,18 @@ RG_API_BEGIN
 
 enum { RG_EXTRACT = 4 }; /* features of words that stand in the source */
 
+/* What became of a candidate of a step. Dropped: among the best that were not kept; cut: ended by the length limit. */
+typedef enum rg_beam_fate { RG_BEAM_KEPT, RG_BEAM_DROPPED, RG_BEAM_FINISHED, RG_BEAM_CUT } rg_beam_fate;
+typedef struct rg_beam_event {
+    uint64_t     number;      /* of the source                                                   */
+    size_t       step;        /* from 0                                                          */
+    size_t       id, parent;  /* of this candidate, from 1 per source; of what it extends, 0: <s> */
+    int32_t      token;
+    double       word, log_p; /* of the token, of all tokens so far                              */
+    double       score;       /* what answers are ranked by, where it is finished or cut         */
+    rg_beam_fate fate;
+} rg_beam_event;
+
 typedef struct rg_search_config {
     size_t   beam;          /* hypotheses kept; 1 is greedy                                                    */
     size_t   n_best;        /* answers wanted, at most beam                                                    */
@@ -45,6 +57,11 @@ typedef struct rg_search_config {
      * has no answers; the others go on and do not change. NULL: never. It must be quick. */
     bool (*stop)(void *context, uint64_t number);
     void *stop_context;
+
+    /* Every candidate that a step decides about, in the order of decisions, on the thread that searches; of candidates
+     * that are not kept as many as the beam is wide, at least four. NULL: nobody asks. */
+    void (*trace)(void *context, const rg_beam_event *event);
+    void *trace_context;
 } rg_search_config;
 #define RG_SEARCH_CONFIG_DEFAULT                                                                          \
     {                                                                                                     \

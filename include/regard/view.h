@@ -4,6 +4,7 @@
 #ifndef REGARD_VIEW_H
 #define REGARD_VIEW_H
 
+#include "regard/decode.h"
 #include "regard/record.h"
 #include "regard/task.h"
 
@@ -87,6 +88,9 @@ rg_status rg_terminal_draw(char **out, const rg_record *record, size_t map, cons
 
 /* The record's curves, drawn with dots. */
 rg_status rg_terminal_curves(char **out, const rg_curves *curves, const rg_terminal_options *options);
+
+/* A record of kind "beam" as a tree of lines. RG_EINVAL: the map is no tree. */
+rg_status rg_terminal_tree(char **out, const rg_record *record, size_t map, const rg_terminal_options *options);
 
 /* A new string without anything a terminal would obey; NULL when there is no memory. */
 char *rg_terminal_safe(const char *text);
@@ -224,6 +228,20 @@ void      rg_network_free(rg_network *parts);
 rg_status rg_network_sublayers(rg_text *out, size_t *out_total, const rg_network *parts);
 /* A graph of boxes, drawn in style "parts": labels "NAME · ROWS x COLS · N parameters" with their places, edges "flow". */
 rg_status rg_network_record(rg_record **out, const rg_network *parts);
+
+/* ------------------------------------------------------------------------------------------------------ beam */
+
+/* A search as a tree: rg_beam_tree_note is rg_search_config.trace, the tree its context; one thread. */
+typedef struct rg_beam_tree rg_beam_tree;
+rg_status rg_beam_tree_new(rg_beam_tree **out);
+void      rg_beam_tree_free(rg_beam_tree *tree);
+void      rg_beam_tree_clear(rg_beam_tree *tree); /* forget what was noted */
+void      rg_beam_tree_note(void *tree, const rg_beam_event *event);
+/* The search of one source (its number) as a record of kind "beam" (docs/record.md): kept, dropped and finished
+ * hypotheses and the path of the answer. `name` gives the text of a token, borrowed. */
+typedef const char *rg_token_name(const void *context, int32_t token);
+rg_status rg_beam_tree_record(rg_record **out, const rg_beam_tree *tree, uint64_t number, const char *title,
+                              rg_token_name *name, const void *context);
 
 /* How far back a trained model's answer depends on what it read:
  *

@@ -112,6 +112,7 @@ static const char *default_name(const rg_record *r, const show_options *o)
 {
     if (*o->name) return o->name;
     if (strcmp(r->kind, "comparison") == 0) return beside_name(r, o);
+    if (strcmp(r->kind, "beam") == 0) return "beam";
     if (*o->by) { /* the first map that was asked for */
         const size_t n = strcspn(o->by, ",");
         for (size_t i = 0; i < r->maps; i++)
@@ -167,6 +168,12 @@ static rg_status print_terminal(const rg_record *r, size_t map, const show_optio
     if (!strcmp(o->colour, "never")) t.colour = RG_COLOUR_NONE;
     if (!strcmp(o->colour, "256")) t.colour = RG_COLOUR_256;
     if (!strcmp(o->colour, "24bit")) t.colour = RG_COLOUR_24BIT;
+    if (!strcmp(o->style, "beam") || (!strcmp(o->style, "auto") && !strcmp(r->kind, "beam"))) {
+        RG_TRY(rg_terminal_tree(&text, r, map, &t));
+        fputs(text, stdout);
+        rg_free(text);
+        return RG_OK;
+    }
     size_t shown[3] = { map, r->maps, r->maps }; /* of a comparison the two that differ come first */
     if (map >= 2 && map < r->maps && strncmp(r->map[map].name, "difference: ", 12) == 0)
         shown[0] = map - 2, shown[1] = map - 1, shown[2] = map;

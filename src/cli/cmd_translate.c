@@ -19,7 +19,7 @@
 
 typedef struct {
     rg_list models, prefix;
-    char   *input, *format, *columns, *header, *output, *alignment, *attention, *glossary;
+    char   *input, *format, *columns, *header, *output, *alignment, *attention, *glossary, *trace;
     int64_t beam, n_best, mini_batch, maxi_batch, max_length, threads, seed, top;
     double  normalize, penalty, coverage, factor, temperature, diversity;
     int64_t groups;
@@ -62,6 +62,10 @@ static const rg_option options[] = {
       "append what was looked at: soft, hard (also alone), or links above a threshold", 0, NULL, NULL, "hard" },
     { RG_OPTION_STRING, "attention", offsetof(settings, attention), "",
       "write the record of every layer and head; from the second line on FILE.2.json, ...", 0, NULL },
+    { RG_OPTION_STRING, "trace", offsetof(settings, trace), "",
+      "write the search as a tree: what every step kept, dropped and finished; further lines to FILE.2.json, ... "
+      "(regard show FILE draws it)",
+      0, NULL },
     { RG_OPTION_BOOL, "word-scores", offsetof(settings, word_scores), "false", "append log p of each token", 0, NULL },
     { RG_OPTION_BOOL, "json", offsetof(settings, json), "false", "one JSON object a line", 0, NULL },
     { RG_OPTION_STRING, "glossary", offsetof(settings, glossary), "",
@@ -112,6 +116,7 @@ typedef struct {
     rg_output          output;
     double             threshold; /* of --alignment T */
     rg_text            prefix;    /* the same words for every line */
+    rg_beam_tree      *tree;      /* --trace */
 } translation;
 
 /* ----------------------------------------------------------------------------------------------------- printing */
@@ -221,19 +226,41 @@ static void print_json(const translation *t, const rg_translated *r, uint64_t nu
 
 /* ------------------------------------------------------------------------------------------------------ records */
 
-/* One record a line: a.json, a.2.json, a.3.json. Of an ensemble the first model is watched. */
-static rg_status save_record(const translation *t, const rg_translated *r, uint64_t number)
+/* One file per line: a.json, a.2.json, a.3.json. A new string; NULL: no memory. */
+static char *file_of_line(const char *path, uint64_t number)
 {
-    const char *path = t->s->attention, *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
     const int   stem = dot ? (int)(dot - path) : (int)strlen(path);
-    rg_record  *record = NULL;
-    char       *name =
-        number ? rg_format("%.*s.%llu%s", stem, path, (unsigned long long)number + 1, dot ? dot : "") : rg_strdup(path);
-    rg_status   status = name ? rg_record_of_heads(&record, t->translators[0], r, NULL) : RG_ENOMEM;
-    if (status == RG_OK) status = rg_record_save(record, name);
+    return number ? rg_format("%.*s.%llu%s", stem, path, (unsigned long long)number + 1, dot ? dot : "") : rg_strdup(path);
+}
+
+static rg_status save_as(rg_record *record, const char *path, uint64_t number, rg_status status)
+{
+    char *name = file_of_line(path, number);
+    if (status == RG_OK) status = name ? rg_record_save(record, name) : RG_ENOMEM;
     rg_record_free(record);
     rg_free(name);
     return status;
+}
+
+/* Of an ensemble the first model is watched. */
+static rg_status save_record(const translation *t, const rg_translated *r, uint64_t number)
+{
+    rg_record      *record = NULL;
+    const rg_status status = rg_record_of_heads(&record, t->translators[0], r, NULL);
+    return save_as(record, t->s->attention, number, status);
+}
+
+static const char *piece_of(const void *vocab, int32_t token) { return rg_vocab_piece(vocab, token); }
+
+static rg_status save_tree(const translation *t, const char *line, const rg_translated *r, uint64_t number)
+{
+    rg_record *record = NULL;
+    char      *title = rg_format("%s → %s", line, r->count ? r->best[0].text : "");
+    rg_status  status = title ? rg_beam_tree_record(&record, t->tree, number, title, piece_of, t->translators[0]->target)
+                              : RG_ENOMEM;
+    rg_free(title);
+    return save_as(record, t->s->trace, number, status);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- run */
@@ -253,6 +280,7 @@ static rg_status compare(translation *t, const rg_translated *results, char **li
     const rg_translated *others;
     rg_session_config    config = t->config;
     config.whole = true;
+    config.search.trace = NULL;
     RG_TRY(rg_session_run(&others, t->whole, &config, (const char *const *)lines, n, first, prefix));
     for (size_t i = 0; i < n; i++) {
         const char *a = results[i].count ? results[i].best[0].text : "", *b = others[i].count ? others[i].best[0].text : "";
@@ -277,6 +305,7 @@ static rg_status translate_lines(translation *t, char **lines, size_t n, uint64_
     RG_TRY(compared);
     for (size_t i = 0; i < n; i++) {
         if (t->s->attention[0]) RG_TRY(save_record(t, &results[i], first + i));
+        if (t->tree) RG_TRY(save_tree(t, lines[i], &results[i], first + i));
         if (t->s->json) print_json(t, &results[i], first + i);
         else print_plain(t, &results[i], first + i);
         if (results[i].cut && !t->s->quiet)
@@ -288,6 +317,7 @@ static rg_status translate_lines(translation *t, char **lines, size_t n, uint64_
                 break;
             }
     }
+    if (t->tree) rg_beam_tree_clear(t->tree);
     return rg_output_flush(&t->output);
 }
 
@@ -397,7 +427,12 @@ static rg_status configure(translation *t)
     c->temperature = s->temperature;
     c->top = (size_t)s->top;
     c->seed = (uint64_t)s->seed;
-    c->unscored = !s->json && !s->word_scores && !s->n_best;
+    c->unscored = !s->json && !s->word_scores && !s->n_best && !s->trace[0];
+    if (s->trace[0]) {
+        RG_TRY(rg_beam_tree_new(&t->tree));
+        c->trace = rg_beam_tree_note;
+        c->trace_context = t->tree;
+    }
     c->attention = s->alignment[0] != 0 || s->attention[0] != 0 || s->json;
     t->config.max_length = (size_t)s->max_length;
     t->config.batch = (size_t)s->mini_batch;
@@ -411,9 +446,11 @@ static rg_status check_outputs(const settings *s)
     RG_TRY(rg_output_is_not("output", s->output, s->input));
     RG_TRY(rg_output_is_not("attention", s->attention, s->input));
     RG_TRY(rg_output_is_not("output", s->output, s->glossary));
+    RG_TRY(rg_output_is_not("trace", s->trace, s->input));
     for (size_t i = 0; i < s->models.count; i++) {
         RG_TRY(rg_output_is_not("output", s->output, s->models.items[i]));
         RG_TRY(rg_output_is_not("attention", s->attention, s->models.items[i]));
+        RG_TRY(rg_output_is_not("trace", s->trace, s->models.items[i]));
     }
     return RG_OK;
 }
@@ -438,7 +475,8 @@ static rg_status run(rg_call *call)
     rg_status   status = configure(&t);
     if (status == RG_OK) status = check_outputs(t.s);
     const long  cores = sysconf(_SC_NPROCESSORS_ONLN);
-    const int   threads = t.s->threads ? (int)t.s->threads : cores > 0 ? (int)cores : 1;
+    const int   threads = t.tree        ? 1 /* one tree, one writer */
+                          : t.s->threads ? (int)t.s->threads : cores > 0 ? (int)cores : 1;
     if (status == RG_OK && !(t.translators = rg_alloc_zero(t.s->models.count * sizeof *t.translators)))
         status = RG_ENOMEM;
     for (size_t i = 0; status == RG_OK && i < t.s->models.count; i++, t.count++) {
@@ -467,6 +505,7 @@ static rg_status run(rg_call *call)
     rg_free(t.translators);
     rg_lexicon_free(t.lexicon);
     rg_glossary_free(t.glossary);
+    rg_beam_tree_free(t.tree);
     rg_text_free(&t.prefix);
     return status;
 }

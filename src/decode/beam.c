@@ -12,6 +12,7 @@ typedef struct node {
     size_t             length;      /* tokens from the root   */
     size_t             group;       /* of a diverse search    */
     const rg_real     *attention;   /* what was looked at when this token was chosen; NULL: not asked */
+    size_t             id;          /* among the candidates that are traced; 0: the root              */
     double            *covered;     /* attention each source word received so far; NULL: no coverage  */
 } node;
 
@@ -36,6 +37,7 @@ typedef struct { /* one source */
     size_t         prefixes;
     const int32_t *list;    /* the token of each column of scores; NULL: its number */
     size_t         columns;
+    size_t         traced; /* candidates that were told of */
 } beam;
 
 typedef struct {
@@ -116,6 +118,13 @@ static rg_status start_beam(rg_beams *b, size_t i, size_t words, uint64_t number
     return RG_OK;
 }
 
+/* Candidates beyond the beam that are looked for, because somebody wants to see what is dropped. */
+static size_t beside(const rg_search_config *c)
+{
+    if (!c->trace || c->sample || c->groups > 1) return 0;
+    return c->beam > 4 ? c->beam : 4;
+}
+
 rg_status rg_beams_start(rg_beams *b, rg_arena *arena, const rg_search_config *c, const rg_beam_words *words,
                          const rg_layout *sources, const uint64_t *numbers, const rg_ids *prefix)
 {
@@ -124,7 +133,7 @@ rg_status rg_beams_start(rg_beams *b, rg_arena *arena, const rg_search_config *c
     b->beam = rg_arena_get(arena, (sources->groups + 1) * sizeof *b->beam);
     b->tokens = rg_arena_get(arena, (most + 1) * sizeof *b->tokens);
     b->parents = rg_arena_get(arena, (most + 1) * sizeof *b->parents);
-    b->best = rg_arena_get(arena, (c->beam + 1) * sizeof *b->best);
+    b->best = rg_arena_get(arena, (c->beam + beside(c) + 1) * sizeof *b->best);
     b->most = rg_arena_get(arena, (words->count / RUN + 1) * sizeof *b->most);
     if (!b->beam || !b->tokens || !b->parents || !b->best || !b->most) return RG_ENOMEM;
     const bool some = c->sample && (c->top || (c->top_p > 0 && c->top_p < 1));
@@ -288,7 +297,7 @@ static candidate draw(rg_beams *b, const beam *m, const rg_real *scores, double 
  * probability is asked for. */
 static bool unscored(const rg_beams *b)
 {
-    return b->config.unscored && b->config.beam == 1 && !b->config.sample;
+    return b->config.unscored && !b->config.trace && b->config.beam == 1 && !b->config.sample;
 }
 
 /* A probability of 0, as float has it in an ensemble, does not end an answer that must begin so. */
@@ -354,7 +363,7 @@ static size_t choose(rg_beams *b, const beam *m, const rg_real *scores, size_t l
                 b->best[count++] = c;
             }
         } else {
-            count = scan_row(b, count, m->most, raise_row(b, m, m->live[i], row), base, lse, i);
+            count = scan_row(b, count, m->most + beside(&b->config), raise_row(b, m, m->live[i], row), base, lse, i);
         }
     }
     for (size_t i = 0; !summed && i < count; i++)
@@ -413,6 +422,21 @@ static bool hopeless(const rg_beams *b, const beam *m)
     return true;
 }
 
+static void tell(rg_beams *b, beam *m, const candidate *c, const node *parent, rg_beam_fate fate, double score)
+{
+    if (!b->config.trace) return;
+    const rg_beam_event event = { .number = m->number,
+                                  .step = b->steps,
+                                  .id = ++m->traced,
+                                  .parent = parent->id,
+                                  .token = c->token,
+                                  .word = c->word,
+                                  .log_p = c->log_p,
+                                  .score = score,
+                                  .fate = fate };
+    b->config.trace(b->config.trace_context, &event);
+}
+
 static void finish(rg_beams *b, beam *m, node *n, bool cut)
 {
     m->done[m->dones++] = (finished){ n, final_score(b, m, n), cut };
@@ -438,6 +462,9 @@ static rg_status extend(rg_beams *b, beam *m, size_t count, const rg_step_attent
                       .group = c->group };
         RG_TRY(look(b, n, seen, row + c->row));
         const bool at_end = c->token == b->words.eos && !b->config.endless, cut = !at_end && n->length >= m->limit;
+        tell(b, m, c, n->parent, at_end ? RG_BEAM_FINISHED : cut ? RG_BEAM_CUT : RG_BEAM_KEPT,
+             at_end || cut ? final_score(b, m, n) : 0);
+        n->id = m->traced;
         if (at_end || cut) {
             finish(b, m, n, cut);
             continue;
@@ -474,8 +501,12 @@ rg_status rg_beams_step(rg_beams *b, const rg_real *scores, size_t ld, const rg_
             row += before;
             continue;
         }
-        const size_t count = choose(b, m, scores + row * ld, ld);
+        const size_t found = choose(b, m, scores + row * ld, ld), wanted = m->most,
+                     count = beside(&b->config) && b->steps >= m->prefixes && found > wanted ? wanted : found;
+        node *const *old = m->live;
         RG_TRY(extend(b, m, count, seen, row, &lives));
+        for (size_t k = count; k < found; k++)
+            if (isfinite(b->best[k].log_p)) tell(b, m, &b->best[k], old[b->best[k].row], RG_BEAM_DROPPED, 0);
         row += before;
     }
     b->lives = lives;

@@ -206,8 +206,14 @@ rg_status draw_boxes(canvas *c, const rg_record_map *m, bool upright)
     if (!(s.box = rg_alloc_zero((l->count + 1) * sizeof *s.box))) return RG_ENOMEM;
     for (size_t i = 0; i < l->count; i++) {
         split(&s.box[i], l->text[i]);
+        if (!upright && s.box[i].lines == 3) { /* log p and score */
+            const size_t n = strlen(s.box[i].text[1]);
+            snprintf(s.box[i].text[1] + n, sizeof s.box[i].text[1] - n, " / %.20s", s.box[i].text[2]);
+            s.box[i].lines = 2;
+        }
         s.box[i].fate = upright ? KEPT : fate_of(r, i);
         if (!upright) s.wide = fmin(110, fmax(s.wide, canvas_measure(c, s.box[i].text[0], 10).width + 12));
+        if (!upright && s.box[i].lines > 1) s.wide = fmin(110, fmax(s.wide, canvas_measure(c, s.box[i].text[1], 8.5).width + 10));
     }
     for (size_t i = 0; i < r->texts && !*note; i++)
         if (strcmp(r->text[i].role, "note") == 0) note = r->text[i].text;

@@ -74,7 +74,7 @@ function layout() {
   }
   if (S.view === 'picture') V.high = Math.min(most, room * 0.7);
   if (S.view === 'memory') layoutMemory(c, room, most);
-  if (S.view === 'graph') { V.wide = Math.min(room, 1000); V.high = Math.min(most, Math.max(320, V.wide * 0.78)); V.left = V.wide / 2; V.top = V.high / 2; V.cell = V.tall = 1; }
+  if (S.view === 'graph') { V.wide = Math.min(room, 1000); V.high = Math.min(most, Math.max(320, V.wide * 0.78)); if (isBoxed()) V.high = Math.max(320, 74 + boxRows(c) * (record.kind === 'beam' ? 34 : 64)); V.left = V.wide / 2; V.top = V.high / 2; V.cell = V.tall = 1; }
   for (const k of [base, over]) {
     k.width = Math.round(V.wide * V.dpr); k.height = Math.round(V.high * V.dpr);
     k.style.width = V.wide + 'px'; k.style.height = V.high + 'px';

@@ -4,6 +4,22 @@
 const G = { key: '', nodes: [], at: new Map(), edges: [], self: new Map(), centre: -1, most: 90 };
 const isGraph = m => m.rows === m.cols && record.labels[m.rows].kind === 'node';
 
+/* A search or a network: nodes are boxes with their lines inside, and each row of places is a row of the page. */
+const isBoxed = () => (record.kind === 'beam' || record.kind === 'network') && record.maps.some(m => isGraph(m) && record.labels[m.rows].places);
+const boxRows = c => { const y = record.labels[c.map.rows].places.map(p => p[1]); return Math.max(...y) - Math.min(...y); };
+const boxInk = i => { const has = name => record.maps.some(m => m.name === name && m.weights.edges && m.weights.edges.some(e => e[1] === i)); return has('answer') ? 'answer' : has('finished') ? 'finished' : has('dropped') ? 'dropped' : ''; };
+function drawBox(x, c, i, bold) {
+  const lines = c.rows[i].split(' · '), px = nodeX(i), py = nodeY(i), ink = boxInk(i), high = record.kind === 'beam' ? 28 : 14 * lines.length + 8;
+  const text = record.kind === 'beam' ? [lines[0], lines.slice(1).join(' / ')] : lines;
+  x.font = font(12);
+  const wide = Math.max(34, ...text.map(t => x.measureText(shown(t)).width)) + 10;
+  x.fillStyle = V.bg; x.strokeStyle = ink === 'dropped' ? V.dim : ink === 'finished' ? '#0a8f6a' : ink === 'answer' ? '#cc5c00' : V.accent;
+  x.lineWidth = bold || ink === 'answer' ? 2 : 1; x.setLineDash(ink === 'dropped' ? [3, 3] : []);
+  x.fillRect(px - wide / 2, py - high / 2, wide, high); x.strokeRect(px - wide / 2, py - high / 2, wide, high); x.setLineDash([]);
+  x.textAlign = 'center'; x.textBaseline = 'middle';
+  text.forEach((t, k) => { x.font = (bold && !k ? 'bold ' : '') + font(k ? 10 : 12); x.fillStyle = k || ink === 'dropped' ? V.dim : V.fg; if (t) x.fillText(shown(t), px, py + (k - (text.filter(s => s).length - 1) / 2) * 12); });
+}
+
 /* What the map links, as [row, col, weight]. */
 function pairs(c) {
   if (c.map.weights.edges && S.combine === 'one') return c.map.weights.edges;
@@ -59,7 +75,7 @@ function arrange(c) {
   const p = l.places ? G.nodes.map(i => [...l.places[i]]) : springs(G.nodes, G.edges, c.top);
   const x = p.map(q => q[0]), y = p.map(q => q[1]), span = a => [Math.min(...a), Math.max(...a)], [lx, hx] = span(x), [ly, hy] = span(y);
   const fit = (v, low, high, room) => high - low > 1e-9 ? ((v - low) / (high - low) - 0.5) * room : 0;
-  G.at = new Map(G.nodes.map((i, k) => [i, [fit(x[k], lx, hx, V.wide - 120), fit(y[k], ly, hy, V.high - 74)]]));
+  G.at = new Map(G.nodes.map((i, k) => [i, [fit(x[k], lx, hx, Math.min(V.wide - (isBoxed() ? 170 : 120), record.kind === 'network' ? 420 : Infinity)), fit(y[k], ly, hy, V.high - 74)]]));
   G.key = [record.maps.indexOf(c.map), S.combine, S.layer, S.step, big ? G.centre : '', V.wide, V.high].join(); G.of = c;
 }
 
@@ -83,6 +99,7 @@ function drawArrow(x, c, i, j, v) {
 }
 /* Names that would lie on others are left out until one comes closer; `taken` holds the places of those that are there. */
 function drawNode(x, c, i, bold, taken) {
+  if (isBoxed()) return drawBox(x, c, i, bold);
   const px = nodeX(i), py = nodeY(i), r = radius(), self = (G.self.get(i) || 0) / c.top;
   if (self > 0 && self * c.top >= floor(c)) { x.globalAlpha = 0.25 + 0.75 * self; x.lineWidth = 1 + 4 * self; x.strokeStyle = V.accent; x.beginPath(); x.arc(px, py, r + 4, 0, 7); x.stroke(); x.globalAlpha = 1; }
   x.beginPath(); x.arc(px, py, r, 0, 7); x.fillStyle = bold ? V.accent : V.bg; x.fill(); x.strokeStyle = V.fg; x.lineWidth = 1.2; x.stroke();
