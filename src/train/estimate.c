@@ -146,7 +146,7 @@ static rg_status measure(void *context, const rg_prepared *prepared)
     e->share = several.cpu / fmax(1e-9, several.seconds * e->threads);
     e->word_seconds = several.words > one.words ? (several.seconds - one.seconds) / (several.words - one.words) : 0;
     if (!(e->word_seconds > 0 && e->word_seconds * one.words <= one.seconds)) e->word_seconds = one.seconds / one.words;
-    e->step_seconds = one.seconds - e->word_seconds * one.words;
+    e->step_seconds = fmax(0, one.seconds - e->word_seconds * one.words);
     return RG_OK;
 }
 
