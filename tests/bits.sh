@@ -25,6 +25,10 @@ awk 'BEGIN { x = 5; for (i = 0; i < 90; i++) { s = ""
     for (k = 0; k < 2 + i % 4; k++) { x = (x * 75 + 74) % 65537; s = s " w" x % 20 }
     print "class" i % 3 "\t" s " m" i % 3 > (i < 70 ? "c.tsv" : "d.tsv") } }'
 
+awk 'BEGIN { x = 9; print "sequence\ttext"; for (i = 0; i < 40; i++) { s = ""
+    for (k = 0; k < 3 + i % 4; k++) { x = (x * 75 + 74) % 65537; s = s (k ? "; " : "") x % 8 " " x % 5 - 2 }
+    print s "\t" i % 3 i % 2 > "s.tsv" } }' > head.tsv && cat s.tsv >> head.tsv
+
 text="-t a.src a.tgt --valid-sets v.src v.tgt --vocab-kind words --dim-vocabs 0 --mini-batch-words 60 --lr-warmup 4 --after-batches 12 --valid-freq 6 --save-freq 6"
 failed=0
 case_of() { # case_of NAME OPTION...
@@ -45,6 +49,7 @@ all() {
     case_of ntm --type ntm --bits 3 --max-length 3 --units 16 --memory-rows 12 --memory-width 5 --sequences 24 --valid-freq 12 --valid-length 5 --valid-count 2 --cpu-threads 1
     case_of ntm-batch --type ntm --task recall --min-length 2 --max-length 3 --bits 3 --units 16 --memory-rows 12 --memory-width 5 --sequences 24 --mini-batch 4 --valid-freq 0 --cpu-threads 2
     case_of lstm-copy --type lstm-copy --bits 3 --max-length 3 --units 12 --sequences 24 --valid-freq 0 --cpu-threads 1
+    case_of listen --type listen --in sequence -t head.tsv --vocab-kind characters --dim-in 6 --width 5 --dim-emb 4 --dim-rnn 6 --mini-batch 8 --after-epochs 3 --cpu-threads 2
     case_of words --type words -t c.tsv --valid-sets d.tsv --width 6 --mini-batch 16 --after-epochs 3 --cpu-threads 2
 }
 if [ "${1:-}" = --write ]; then

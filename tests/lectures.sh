@@ -18,7 +18,7 @@ help_of() { # help_of COMMAND WORDS...: what --help prints, with the system or n
     esac
 }
 # flags that the model's task brings
-of_models=' --questions --class --gates --attack --by --profile --png '
+of_models=' --questions --class --gates --attack --by --profile --png --wav '
 while read -r _ line; do
     # shellcheck disable=SC2086
     help_of $line > help 2> err || fail "regard $line: $(head -2 err)"

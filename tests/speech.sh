@@ -71,6 +71,20 @@ w.writeframes(b''.join(struct.pack('<i', int(4e6 * math.sin(i / 9)))[:3] * 2 for
 PY
 "$REGARD" predict -m m.st stereo.wav > answers 2> notes || fail "stereo: $(cat notes)"
 
+# a generator of recordings: pictures of log-mel numbers, and WAV files of them
+"$REGARD" train --type gan --in sound -t train --columns sound --sound-mels 8 --sound-frames 12 --noise 4 --generator-layers f8 \
+    --discriminator-layers f8 --mini-batch 8 --after-epochs 1 --cpu-threads 1 -m g.st > log 2>&1 && fail "a table among recordings was read"
+rm train/table.tsv
+"$REGARD" train --type gan --in sound -t train --sound-mels 8 --sound-frames 12 --noise 4 --generator-layers f8 \
+    --discriminator-layers f8 --mini-batch 8 --after-epochs 1 --cpu-threads 1 -m g.st > log 2>&1 || fail "gan: $(tail -1 log)"
+"$REGARD" generate -m g.st -n 3 --wav made --wav-rounds 4 --png sheet.png > log 2>&1 || fail "generate: $(tail -1 log)"
+[ "$(ls made)" = "$(printf '00000%d.wav\n' 1 2 3)" ] && [ -s sheet.png ] || fail "samples: $(ls made)"
+"$REGARD" generate -m g.st -n 2 --wav again --wav-rounds 4 > log 2>&1 && cmp -s made/000002.wav again/000002.wav || fail "the same seed, other samples"
+"$REGARD" predict -m m.st made > answers 2>&1 && [ "$(wc -l < answers)" = 4 ] || fail "samples are no recordings: $(cat answers)"
+"$REGARD" make ring8 --count 60 --valid 0 --test 0 -o ring > /dev/null
+"$REGARD" train --type gan -t ring/train.tsv --noise 2 --generator-layers f4 --discriminator-layers f4 --after-epochs 1 -m r.st > /dev/null 2>&1
+refuse "its samples are no recordings" generate -m r.st --wav none
+
 printf 'label\tsound\n1\tbad.wav\n2\tbad.wav\n' > bad.tsv
 refuse "bad.tsv: line 2: sound: no WAV file" train $tiny -t bad.tsv -m x.st
 refuse "128 bands are too many for windows of 25 ms" train --type classifier -t classes --sound-mels 128 -m x.st

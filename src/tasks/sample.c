@@ -3,7 +3,8 @@
  * are any, judge samples by the log-likelihood of a Parzen window: its width is chosen on one half of them, the number
  * is of the other half.
  *
- *   in the model file      sample.input  "numbers" or "pixels" */
+ *   in the model file      sample.input  "numbers", "pixels" or "sound"
+ *                          sound         how recordings become pictures, and samples of them recordings */
 #include <math.h>
 #include <string.h>
 
@@ -17,8 +18,9 @@ enum { JUDGE_SAMPLES = 1000,
 
 typedef struct {
     rg_set_options sets;
-    char          *fit;
-    int64_t        size;
+    char          *fit, *in;
+    int64_t        size, frames;
+    rg_sound_options sound;
 } sample_options;
 
 static const rg_option options[] = { RG_SET_ROWS(sample_options, sets, "file of numbers, or pictures,", "64"),
@@ -27,11 +29,30 @@ static const rg_option options[] = { RG_SET_ROWS(sample_options, sets, "file of 
                                        "[0,4096]", NULL },
                                      { RG_OPTION_STRING, "fit", offsetof(sample_options, fit), "crop",
                                        "how a picture of another shape is fitted", 0, "crop|stretch|pad", NULL },
+                                     { RG_OPTION_STRING, "in", offsetof(sample_options, in), "",
+                                       "sound: files are recordings, which become pictures of log-mel numbers", 0,
+                                       "|sound", NULL },
+                                     { RG_OPTION_INT, "sound-frames", offsetof(sample_options, frames), "48",
+                                       "frames of a recording; longer ones are cut", 0, "[1,4096]", NULL },
+                                     RG_SOUND_ROWS(sample_options, sound),
                                      RG_OPTION_END };
 
 static const rg_asset assets[] = { { RG_ASSET_TEXT, "sample.input", offsetof(rg_sampler, input), NULL, 0, false },
+                                   { RG_ASSET_TEXT, "sound", offsetof(rg_sampler, sound.heard.settings), NULL, 0, true },
                                    { 0 } };
-RG_ASSET_FUNCTIONS(assets)
+
+static rg_status adopt(void *its, rg_sizes *sizes, const rg_state *state)
+{
+    rg_sampler *s = its;
+    RG_TRY(rg_assets_adopt(assets, its, sizes, state));
+    return s->sound.heard.settings ? rg_heard_adopt(&s->sound.heard) : RG_OK;
+}
+static rg_status describe(rg_state *state, const void *its) { return rg_assets_describe(assets, state, its); }
+static void      drop(void *its)
+{
+    rg_heard_drop(&((rg_sampler *)its)->sound.heard);
+    rg_assets_drop(assets, its);
+}
 
 /* ---------------------------------------------------------------------------------------------------------- opening */
 
@@ -54,6 +75,22 @@ static rg_status put_picture_sizes(rg_run *run, size_t channels)
     return rg_sizes_put(&run->sizes, "features", height * width * channels);
 }
 
+static rg_status open_sound(rg_run *run, rg_reader_config *reading)
+{
+    const sample_options *o = run->options;
+    rg_sampler           *its = run->assets;
+    rg_field_spec         spec;
+    char                 *files = NULL;
+    RG_TRY(rg_sound_pictures_start(&its->sound, &spec, reading, &o->sound, (size_t)o->frames));
+    RG_TRY(rg_heard_files(&files, o->sets.train.items[0], &o->sets));
+    reading->files = files;
+    const rg_status status = rg_supervised_open(run, &o->sets, reading, &spec, 1);
+    rg_free(files);
+    RG_TRY(status);
+    if (!(its->input = rg_strdup("sound"))) return RG_ENOMEM;
+    return put_picture_sizes(run, 1);
+}
+
 static rg_status open(rg_run *run)
 {
     const sample_options *o = run->options;
@@ -63,6 +100,7 @@ static rg_status open(rg_run *run)
     if (o->sets.unlabelled.count || o->sets.target.count)
         return rg_fail(RG_EINVAL, "no example has a label here: give all of them as --train-sets");
     rg_reader_config reading = rg_supervised_reading(&o->sets, NULL, 0);
+    if (o->in[0]) return open_sound(run, &reading);
     RG_TRY(rg_vectors_spec(&spec, &reading, o->sets.train.items[0]));
     const bool pixels = spec.kind == RG_FIELD_PIXELS;
     its->pixels = (rg_pixels_config)RG_PIXELS_CONFIG_DEFAULT;
@@ -155,6 +193,7 @@ static rg_status hint(rg_text *out, const void *given, const char *program, cons
     const sample_options *o = given;
     rg_reader_config      reading = rg_supervised_reading(&o->sets, NULL, 0);
     rg_field_spec         spec = { 0 };
+    if (o->in[0]) return rg_text_print(out, "%s generate -m %s -n 16 --wav DIR", program, model);
     const bool            pixels = o->sets.train.count &&
                         rg_vectors_spec(&spec, &reading, o->sets.train.items[0]) == RG_OK &&
                         spec.kind == RG_FIELD_PIXELS;
@@ -191,10 +230,10 @@ static const rg_demo demos[] = {
 
 const rg_task rg_task_sample = {
     .name = "sample",
-    .in = "numbers or pictures without labels",
+    .in = "numbers, pictures or sound without labels",
     .out = "samples like them",
     .unit = "rows",
-    .summary = "data without labels: tables of numbers, pictures; `regard generate` draws samples",
+    .summary = "data without labels: tables of numbers, pictures, recordings; `regard generate` draws samples",
     .options = options,
     .options_bytes = sizeof(sample_options),
     .learning = "learn-rate: 0.0002\nbeta1: 0.5\nbeta2: 0.999\nafter-epochs: 60\nvalid-freq: 0\nvalid-epochs: "

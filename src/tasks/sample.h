@@ -4,16 +4,18 @@
 
 #include "regard/picture.h"
 #include "regard/supervised.h"
+#include "tasks/sample_sound.h"
 
 typedef struct rg_sampler {
     rg_model        *model;
-    char            *input;  /* "numbers" or "pixels" */
+    char            *input;  /* "numbers", "pixels" or "sound" */
     rg_pixels_config pixels;
+    rg_sound_pictures sound; /* recordings as pictures */
 } rg_sampler;
 
 typedef struct rg_drawing {
-    int64_t count, seed, columns;
-    char   *png, *output;
+    int64_t count, seed, columns, rounds;
+    char   *png, *output, *wav;
     bool    tsv;
 } rg_drawing;
 extern const rg_option rg_drawing_rows[];

@@ -1,4 +1,4 @@
-/* sample_draw.c - samples of a generator: as rows of numbers, PNG files, or one sheet of pictures. Sample i is made
+/* sample_draw.c - samples of a generator: as rows of numbers, PNG files, one sheet of pictures, or WAV files. Sample i is made
  * of noise that follows from the seed and i, so neither how many are drawn nor what stands before it changes it. */
 #include <errno.h>
 #include <string.h>
@@ -15,6 +15,10 @@ const rg_option rg_drawing_rows[] = {
     { RG_OPTION_STRING, "png", offsetof(rg_drawing, png), "", "all pictures on one sheet", 0, NULL, NULL },
     { RG_OPTION_STRING, "output", offsetof(rg_drawing, output), "", "folder for a PNG file per picture", 'o', NULL,
       NULL },
+    { RG_OPTION_STRING, "wav", offsetof(rg_drawing, wav), "", "folder for a WAV file per sample, of recordings", 0, NULL,
+      NULL },
+    { RG_OPTION_INT, "wav-rounds", offsetof(rg_drawing, rounds), "60", "rounds that find the phases of a WAV file", 0,
+      "[0,10000]", NULL },
     { RG_OPTION_BOOL, "tsv", offsetof(rg_drawing, tsv), "false", "pictures too as rows of numbers", 0, NULL, NULL },
     { RG_OPTION_INT, "sheet-columns", offsetof(rg_drawing, columns), "0",
       "pictures in a row of the sheet; 0: as many as rows", 0, "[0,10000]", NULL },
@@ -83,6 +87,32 @@ static rg_status save_each(const char *folder, const rg_real *x, const rg_model 
     return status;
 }
 
+static rg_status save_sounds(const rg_drawing *d, const rg_real *x, const rg_model *m, uint64_t first, size_t count)
+{
+    const rg_sampler *its = m->assets;
+    const size_t      F = rg_model_size(m, "features");
+    rg_status         status = RG_OK;
+    for (size_t i = 0; status == RG_OK && i < count; i++) {
+        char *path = rg_format("%s/%06llu.wav", d->wav, (unsigned long long)(first + i + 1));
+        status = path ? rg_sound_pictures_save(path, &its->sound.heard, x + i * F, rg_model_size(m, "width"), (size_t)d->rounds)
+                      : RG_ENOMEM;
+        rg_free(path);
+    }
+    return status;
+}
+
+/* Samples of recordings: their pictures have a row per band. */
+static rg_status check_sound(const rg_model *m, const rg_drawing *d)
+{
+    const rg_frames *frames = ((const rg_sampler *)m->assets)->sound.heard.frames;
+    if (!d->wav[0]) return RG_OK;
+    if (!frames) return rg_fail(RG_EINVAL, "its samples are no recordings: --wav is for gans of sound");
+    if (rg_frames_config_of(frames)->mels != rg_model_size(m, "height") || rg_model_size(m, "channels") != 1)
+        return rg_fail(RG_EFORMAT, "%zu bands in pictures of %zu rows", rg_frames_config_of(frames)->mels,
+                       rg_model_size(m, "height"));
+    return mkdir(d->wav, 0777) == 0 || errno == EEXIST ? RG_OK : rg_fail(RG_EIO, "%s: %s", d->wav, strerror(errno));
+}
+
 /* ----------------------------------------------------------------------------------------------------------- asking */
 
 static rg_status give_rows(const rg_sink *sink, const rg_real *x, size_t F, size_t count)
@@ -109,8 +139,9 @@ rg_status rg_sample_generate(const rg_model *m, const rg_question *q)
     rg_sheet                 s = { 0 };
     if (!pictures && (d->png[0] || d->output[0]))
         return rg_fail(RG_EINVAL, "its samples are numbers: --png and --output are for pictures");
-    if (pictures && !rows && !d->png[0] && !d->output[0])
-        return rg_fail(RG_EINVAL, "where to? give --png SHEET, --output FOLDER or --tsv");
+    RG_TRY(check_sound(m, d));
+    if (pictures && !rows && !d->png[0] && !d->output[0] && !d->wav[0])
+        return rg_fail(RG_EINVAL, "where to? give --png SHEET, --output FOLDER, --wav FOLDER (sound) or --tsv");
     if (d->output[0] && mkdir(d->output, 0777) != 0 && errno != EEXIST)
         return rg_fail(RG_EIO, "%s: %s", d->output, strerror(errno));
     rg_real  *x = rg_alloc_array((size_t)AT_ONCE * F + 1, sizeof *x);
@@ -123,6 +154,7 @@ rg_status rg_sample_generate(const rg_model *m, const rg_question *q)
         if (status == RG_OK && rows) status = give_rows(q->sink, x, F, n);
         if (status == RG_OK && d->png[0]) rg_sheet_add(&s, x, m, i, n);
         if (status == RG_OK && d->output[0]) status = save_each(d->output, x, m, i, n);
+        if (status == RG_OK && d->wav[0]) status = save_sounds(d, x, m, i, n);
     }
     if (status == RG_OK && d->png[0]) status = rg_picture_save(d->png, &s.picture);
     rg_picture_free(&s.picture);
