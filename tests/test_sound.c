@@ -464,6 +464,114 @@ static void a_sound_of_rows_has_these_rows(void **state)
     rg_sound_free(&back);
 }
 
+/* --------------------------------------------------------------------------------------------------------- changes */
+
+enum { MELS = 6, FRAMES = 30 };
+
+static void fill(float *rows)
+{
+    for (size_t t = 0; t < FRAMES; t++)
+        for (size_t m = 0; m < MELS; m++) rows[t * MELS + m] = (float)(1 + (double)t + 100 * (double)m);
+}
+
+static void changes_follow_from_seed_epoch_and_line(void **state)
+{
+    rg_frames_change c = { .mels = MELS, .seed = 4 };
+    float            rows[FRAMES * MELS];
+    rg_text          a = { 0 }, b = { 0 };
+    size_t           lengths = 0;
+    (void)state;
+    fill(rows);
+    assert_int_equal(rg_frames_change_parse(&c, "stretch:0.3, warp:0.2 noise:0.1 bands:2 frames:3"), RG_OK);
+    for (uint64_t line = 1; line <= 20; line++) {
+        rg_text_clear(&a);
+        rg_text_clear(&b);
+        assert_int_equal(rg_frames_change_rows(&a, rows, FRAMES / 2, 2 * MELS, 1, line, &c), RG_OK);
+        assert_int_equal(rg_frames_change_rows(&b, rows, FRAMES / 2, 2 * MELS, 1, line, &c), RG_OK);
+        assert_int_equal(a.length, b.length);
+        assert_memory_equal(a.data, b.data, a.length);
+        assert_int_equal(a.length % (2 * MELS * sizeof(float)), 0); /* whole rows of two frames */
+        assert_true(a.length >= 21 * MELS * sizeof(float) && a.length <= 42 * MELS * sizeof(float));
+        lengths |= (size_t)1 << (a.length / (2 * MELS * sizeof(float)));
+        rg_text_clear(&b);
+        assert_int_equal(rg_frames_change_rows(&b, rows, FRAMES / 2, 2 * MELS, 2, line, &c), RG_OK);
+        assert_true(a.length != b.length || memcmp(a.data, b.data, a.length) != 0); /* another epoch */
+    }
+    assert_true(lengths & (lengths - 1)); /* several */
+    rg_text_free(&a);
+    rg_text_free(&b);
+}
+
+static void each_change_does_its_part(void **state)
+{
+    float   rows[FRAMES * MELS];
+    rg_text out = { 0 };
+    (void)state;
+    fill(rows);
+    const rg_frames_change none = { .mels = MELS }, warp = { .mels = MELS, .warp = 0.3 },
+                           cover = { .mels = MELS, .bands = 2, .frames = 4 };
+    assert_int_equal(rg_frames_change_rows(&out, rows, FRAMES, MELS, 0, 1, (void *)(uintptr_t)&none), RG_OK);
+    assert_int_equal(out.length, sizeof rows);
+    assert_memory_equal(out.data, rows, sizeof rows);
+    rg_text_clear(&out);
+    assert_int_equal(rg_frames_change_rows(&out, rows, FRAMES, MELS, 0, 1, (void *)(uintptr_t)&warp), RG_OK);
+    const double factor = ((double)at(&out, 2) - 1) / 200; /* band 2 was read at 2 * factor */
+    assert_true(fabs(factor - 1) > 1e-3 && fabs(log(factor)) <= 0.3);
+    for (size_t t = 0; t < FRAMES; t++) /* linear in between, so that it is the same at every time */
+        assert_true(fabs((double)at(&out, t * MELS + 1) - (1 + (double)t + 100 * factor)) < 1e-2);
+    for (uint64_t line = 1, most = 0; line < 40; line++) {
+        size_t zeros[MELS] = { 0 }, bands = 0;
+        rg_text_clear(&out);
+        assert_int_equal(rg_frames_change_rows(&out, rows, FRAMES, MELS, 0, line, (void *)(uintptr_t)&cover), RG_OK);
+        for (size_t i = 0; i < FRAMES * MELS; i++) zeros[i % MELS] += at(&out, i) == 0;
+        for (size_t m = 0; m < MELS; m++) {
+            assert_true(zeros[m] == FRAMES || zeros[m] <= 4);
+            bands += zeros[m] == FRAMES;
+        }
+        assert_true(bands <= 2);
+        most = bands > most ? bands : most;
+        if (line == 39) assert_int_equal(most, 2);
+    }
+    rg_text_free(&out);
+}
+
+static void changes_that_make_no_sense_are_named(void **state)
+{
+    static const char *const bad[] = { "warp", "warp:", "warp:x", "warp:2", "loud:1", "noise:-1", "bands:1e9", ":3" };
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        rg_frames_change c = { 0 };
+        assert_int_equal(rg_frames_change_parse(&c, bad[i]), RG_EINVAL);
+        assert_non_null(strstr(rg_message(), bad[i]));
+    }
+}
+
+/* Of a store to learn from, not of one to validate on. */
+static void stores_change_what_is_learned_from(void **state)
+{
+    rg_frames_change c = { .mels = 2, .stretch = 0.5, .seed = 1 };
+    const rg_cell    cell = { .bytes = "1 2;3 4;5 6;7 8;9 8;7 6;5 4", .count = 27 };
+    (void)state;
+    for (int still = 0; still < 2; still++) {
+        const rg_examples_config in = RG_EXAMPLES_CONFIG_DEFAULT;
+        const rg_field_spec spec = { .name = "x", .kind = RG_FIELD_NUMBERS, .many = true, .width = 2, .change_rows = rg_frames_change_rows, .changing = &c, .still = still };
+        rg_examples *e = NULL;
+        size_t       seen = 0;
+        assert_int_equal(rg_examples_new(&e, &in, &spec, 1), RG_OK);
+        assert_int_equal(rg_examples_add(e, &cell, 1), RG_OK);
+        assert_int_equal(rg_examples_seal(e), RG_OK);
+        for (int epoch = 0; epoch < 30; epoch++) {
+            rg_batch b;
+            assert_int_equal(rg_examples_next(&b, NULL, e), RG_OK);
+            const size_t rows = rg_field_rows(&b.field[0]);
+            assert_true(still ? rows == 7 : rows >= 4 && rows <= 12);
+            seen |= (size_t)1 << rows;
+        }
+        assert_true(still ? seen == 1u << 7 : (seen & (seen - 1)) != 0);
+        rg_examples_free(e);
+    }
+}
+
 /* ---------------------------------------------------------------------------------------------------------- fields */
 
 static void a_field_of_rows_reads_files(void **state)
@@ -542,6 +650,10 @@ int main(void)
         cmocka_unit_test(settings_come_back_from_text_and_bad_ones_are_named),
         cmocka_unit_test(backgrounds_are_alike),
         cmocka_unit_test(a_sound_of_rows_has_these_rows),
+        cmocka_unit_test(changes_follow_from_seed_epoch_and_line),
+        cmocka_unit_test(each_change_does_its_part),
+        cmocka_unit_test(changes_that_make_no_sense_are_named),
+        cmocka_unit_test(stores_change_what_is_learned_from),
         cmocka_unit_test(a_field_of_rows_reads_files),
         cmocka_unit_test(memory_may_run_out_anywhere),
     };

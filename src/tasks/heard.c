@@ -108,6 +108,7 @@ static void paint(unsigned char *to, double value)
 static rg_status spectrogram(rg_picture *out, const rg_real *x, size_t T, size_t M)
 {
     double low = INFINITY, high = -INFINITY, mean = 0;
+    if (!T || !M) return rg_fail(RG_ESHAPE, "a spectrogram of %zu x %zu", T, M);
     for (size_t i = 0; i < T * M; i++) {
         low = fmin(low, (double)x[i]);
         high = fmax(high, (double)x[i]);

@@ -104,7 +104,7 @@ static rg_status compare(judging *j, const rg_field *to, size_t example, const r
 {
     int32_t best = INT32_MAX;
     size_t  tokens = 0;
-    for (int32_t from = to->layout.start[example], end = from; from < to->layout.start[example + 1]; from = end + 1) {
+    for (int32_t from = to->layout.start[example], end; from < to->layout.start[example + 1]; from = end + 1) {
         for (end = from; end < to->layout.start[example + 1] - 1 && to->ids[end] != eos;) end++;
         const size_t count = (size_t)(end - from);
         j->room.count = 0;
