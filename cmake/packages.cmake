@@ -31,6 +31,10 @@ if(microhttpd_FOUND)
         set_source_files_properties(${PROJECT_SOURCE_DIR}/src/serve/cld2.cc PROPERTIES COMPILE_DEFINITIONS RG_CLD2)
     endif()
 endif()
+pkg_check_modules(icu IMPORTED_TARGET icu-uc) # sentences of documents
+if(icu_FOUND)
+    set(regard_sentences_deps PkgConfig::icu)
+endif()
 foreach(mpi ompi-c mpich) # Open MPI or MPICH, by the name of their pkg-config file
     if(NOT regard_mpi_deps)
         pkg_check_modules(${mpi} IMPORTED_TARGET ${mpi})

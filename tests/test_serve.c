@@ -368,12 +368,13 @@ static void cut_texts_join_to_the_same_text(void **state)
         rg_segments s;
         rg_text     out = { 0 };
         size_t      n = 0;
-        assert_int_equal(rg_segments_cut(&s, texts[i]), RG_OK);
+        const rg_document_config c = { .format = rg_document_format_find("text"), .name = "q", .aligned = true };
+        assert_int_equal(rg_segments_cut(&s, texts[i], strlen(texts[i]), &c), RG_OK);
         for (size_t k = 0; k < s.count; k++) {
             if (!s.part[k].line) continue;
-            rg_translation      same = { .text = s.part[k].text };
+            rg_translation      same = { .text = (char *)s.part[k].text };
             const rg_translated result = { .best = &same, .count = 1 };
-            assert_int_equal(rg_segments_translated(&s.part[k], NULL, &result, false), RG_OK);
+            assert_int_equal(rg_segments_translated(&s.part[k], NULL, &result), RG_OK);
             n++;
         }
         assert_int_equal(n, s.lines);

@@ -24,6 +24,7 @@ typedef struct rg_serve_config {
     size_t      per_address; /* connections of one address                                                     */
     size_t      per_minute;  /* requests of one address, 429 beyond; 0: any number                             */
     double      header_seconds, body_seconds, drain_seconds; /* absolute, not between reads                     */
+    bool        split_sentences; /* translate sentence by sentence; false: whole lines, as they come            */
     double      request_seconds; /* for waiting and translating together; beyond, 503                          */
     rg_weights  weights;     /* of models that are loaded from files                                           */
     size_t      resident;    /* models in memory at most; beyond, the one that was used least lately makes place */

@@ -11,6 +11,7 @@
 #define REGARD_TRANSLATE_H
 
 #include "regard/decode.h"
+#include "regard/document.h"
 #include "regard/train.h"
 
 RG_API_BEGIN
@@ -119,6 +120,11 @@ rg_status rg_translator_tune(double *out_before, double *out_after, rg_translato
 
 /* One line with default settings. */
 char *rg_session_line(rg_session *session, const char *line);
+
+/* Which bytes of answer number `rank` stand for which of its line, from the attention that was asked for; without
+ * any, from the diagonal. To place the markup of documents. rg_links_free also after a failure. */
+rg_status rg_links_make(rg_links *out, const rg_translator *translator, const char *line, const rg_translated *result,
+                        size_t rank);
 
 /* ------------------------------------------------------------------------------------------------------ records */
 

@@ -21,6 +21,7 @@ typedef struct {
     bool    confine, behind_proxy;
     rg_weights_choice keep;
     rg_list shortlist;
+    bool    split;
 } settings;
 
 static const rg_option options[] = {
@@ -70,6 +71,8 @@ static const rg_option options[] = {
     RG_CONFINE_OPTION(settings, confine),
     RG_WEIGHTS_OPTIONS(settings, keep),
     RG_SHORTLIST_OPTION(settings, shortlist),
+    { RG_OPTION_BOOL, "split-sentences", offsetof(settings, split), "true",
+      "translate sentence by sentence; false: whole lines", 0, NULL },
     RG_OPTION_END
 };
 
@@ -115,6 +118,7 @@ static rg_serve_config config_of(const settings *s, unsigned *confined)
     c.drain_seconds = s->drain_seconds;
     c.request_seconds = s->request_seconds;
     c.weights = rg_weights_chosen(&s->keep);
+    c.split_sentences = s->split;
     c.resident = (size_t)s->resident;
     c.pivot = s->pivot;
     c.suggestions = s->suggestions;

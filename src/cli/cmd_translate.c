@@ -10,6 +10,7 @@
 #include "cli/line_faults.h"
 #include "cli/output.h"
 #include "cli/choose_shortlist.h"
+#include "cli/translate_document.h"
 #include "cli/weights.h"
 #include "regard/reader.h"
 #include "regard/glossary.h"
@@ -29,6 +30,7 @@ typedef struct {
     rg_weights_choice keep;
     rg_list shortlist;
     bool    compare;
+    char   *input_format, *split, *source;
 } settings;
 
 static const rg_option options[] = {
@@ -41,6 +43,14 @@ static const rg_option options[] = {
       "translate this column of a table, by name or number: text or 2; empty: source or 1", 0, NULL },
     { RG_OPTION_STRING, "header", offsetof(settings, header), "auto",
       "is the first line of tsv and csv files names of columns?", 0, "auto|yes|no" },
+    { RG_OPTION_STRING, "input-format", offsetof(settings, input_format), "auto",
+      "the input is a document: text, html, markdown, po, srt, json, ... (docs/documents.md); auto: by the ending of "
+      "its name, .txt is lines",
+      0, NULL },
+    { RG_OPTION_STRING, "split-sentences", offsetof(settings, split), "auto",
+      "cut paragraphs and lines into sentences; auto: of documents, not of lines", 0, "auto|yes|no" },
+    { RG_OPTION_STRING, "source-lang", offsetof(settings, source), "",
+      "language of the sentences: en; empty: as the model file says", 0, NULL },
     { RG_OPTION_STRING, "output", offsetof(settings, output), "-",
       "file to write, whole or not at all; -: standard output", 'o', NULL },
     { RG_OPTION_INT, "beam-size", offsetof(settings, beam), "4", "hypotheses kept; 1 is greedy", 'b', "[1,1000]" },
@@ -114,6 +124,8 @@ typedef struct {
     size_t             count;
     FILE              *out; /* output.stream */
     rg_output          output;
+    rg_document_job    document;  /* its format NULL: lines; its sentences NULL: they stay whole */
+    char              *summary;   /* of all settings that change answers */
     double             threshold; /* of --alignment T */
     rg_text            prefix;    /* the same words for every line */
     rg_beam_tree      *tree;      /* --trace */
@@ -290,8 +302,22 @@ static rg_status compare(translation *t, const rg_translated *results, char **li
     return RG_OK;
 }
 
+/* Lines sentence by sentence. */
+static rg_status translate_sentences(translation *t, char **lines, size_t n)
+{
+    char    **answers = rg_alloc_zero((n + 1) * sizeof *answers);
+    rg_status status = answers ? rg_document_job_lines(answers, &t->document, lines, n) : RG_ENOMEM;
+    for (size_t i = 0; answers && i < n; i++) {
+        if (status == RG_OK) fprintf(t->out, "%s\n", answers[i]);
+        rg_free(answers[i]);
+    }
+    rg_free(answers);
+    return status == RG_OK ? rg_output_flush(&t->output) : status;
+}
+
 static rg_status translate_lines(translation *t, char **lines, size_t n, uint64_t first)
 {
+    if (t->document.sentences) return translate_sentences(t, lines, n);
     const rg_translated *results;
     const char         **prefix = rg_alloc_array(n, sizeof *prefix);
     const rg_glossary  **glossary = rg_alloc_array(n, sizeof *glossary);
@@ -396,6 +422,18 @@ static rg_status run_lines(translation *t, input *in)
     return in->lines ? rg_line_faults_sum(in->lines) : say_empty(in);
 }
 
+static rg_status run_input(translation *t)
+{
+    input     in = { .lines = NULL };
+    rg_status status = open_input(&in, t->s);
+    if (status == RG_OK) status = rg_output_open(&t->output, t->s->output);
+    t->out = t->output.stream;
+    if (status == RG_OK) status = run_lines(t, &in);
+    status = rg_output_close(&t->output, status);
+    close_input(&in);
+    return status;
+}
+
 static rg_status configure(translation *t)
 {
     const settings *s = t->s;
@@ -455,6 +493,57 @@ static rg_status check_outputs(const settings *s)
     return RG_OK;
 }
 
+/* All that the answers of a document depend on, for its .partial file. */
+static char *describe(const settings *s)
+{
+    rg_text         out = { 0 };
+    rg_status       status = RG_OK;
+    for (size_t i = 0; i < s->models.count && status == RG_OK; i++) {
+        uint64_t bytes = 0;
+        status = rg_file_size_at(&bytes, s->models.items[i]);
+        if (status == RG_OK)
+            status = rg_text_print(&out, "%s %llu ", s->models.items[i], (unsigned long long)bytes);
+    }
+    for (size_t i = 0; i < s->shortlist.count && status == RG_OK; i++)
+        status = rg_text_print(&out, "%s ", s->shortlist.items[i]);
+    if (status == RG_OK)
+        status = rg_text_print(&out, "%s %d %lld %g %s %g %g %g %d %d %d %g %lld %lld %lld", s->keep.weights, s->keep.int8,
+                               (long long)s->beam, s->normalize, s->length_form, s->penalty, s->coverage, s->factor,
+                               s->allow_unknown, s->replace_unknown, s->sample, s->temperature, (long long)s->top,
+                               (long long)s->seed, (long long)s->max_length);
+    return out.data;
+}
+
+/* What is a document, and what is cut into sentences. */
+static rg_status configure_document(translation *t)
+{
+    const settings *s = t->s;
+    const bool      table = *s->format || *s->columns;
+    RG_TRY(rg_document_job_format(&t->document.format, table ? "lines" : s->input_format, s->input));
+    if (table && strcmp(s->input_format, "auto") != 0 && strcmp(s->input_format, "lines") != 0)
+        return rg_fail(RG_EINVAL, "--input-format %s: the input is either a document or, by --format and --columns, a table",
+                       s->input_format);
+    const bool document = t->document.format != NULL,
+               split = strcmp(s->split, "yes") == 0 || (document && strcmp(s->split, "auto") == 0);
+    if (!document && !split) return RG_OK;
+    if (s->n_best || s->json || s->word_scores || *s->alignment || *s->attention || s->compare || s->prefix.count)
+        return rg_fail(RG_EINVAL,
+                       "%s gives its text only: not with --n-best, --json, --word-scores, --alignment, --attention, "
+                       "--compare-shortlist or --prefix%s",
+                       document ? "a document" : "--split-sentences yes",
+                       document ? "; --input-format lines reads it line by line" : "");
+    t->document.input = s->input;
+    t->document.output = s->output;
+    t->document.quiet = s->quiet;
+    t->document.chunk = (size_t)s->mini_batch * 4;
+    if (!(t->summary = describe(s))) return RG_ENOMEM;
+    t->document.settings = t->summary;
+    const char *language = *s->source ? s->source : rg_translator_language(t->translators[0], 0);
+    rg_status   status = split ? rg_sentences_new(&t->document.sentences, language) : RG_OK;
+    if (status != RG_OK) rg_fail(status, "%s; --split-sentences no translates paragraphs as they are", rg_message());
+    return status;
+}
+
 enum { ALIGNER_ROUNDS = 5 };
 
 static rg_status learn_dictionary(translation *t)
@@ -471,7 +560,6 @@ static rg_status learn_dictionary(translation *t)
 static rg_status run(rg_call *call)
 {
     translation t = { .s = call->options };
-    input       in = { .lines = NULL };
     rg_status   status = configure(&t);
     if (status == RG_OK) status = check_outputs(t.s);
     const long  cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -490,15 +578,17 @@ static rg_status run(rg_call *call)
     if (status == RG_OK && t.s->compare && !t.translators[0]->shortlist)
         status = rg_fail(RG_EINVAL, "--compare-shortlist needs one: --shortlist FILE");
     if (status == RG_OK && t.s->compare) status = rg_session_new(&t.whole, t.translators, t.count, threads);
-    if (status == RG_OK) status = open_input(&in, t.s);
-    if (status == RG_OK) status = rg_output_open(&t.output, t.s->output);
-    t.out = t.output.stream;
-    if (status == RG_OK) status = run_lines(&t, &in);
-    status = rg_output_close(&t.output, status);
+    if (status == RG_OK) status = configure_document(&t);
+    t.document.session = t.session;
+    t.document.translator = t.count ? t.translators[0] : NULL;
+    t.document.config = &t.config;
+    if (status == RG_OK && t.document.format) status = rg_document_job_run(&t.document);
+    else if (status == RG_OK) status = run_input(&t);
     if (status == RG_OK && t.whole)
         fprintf(stderr, "the shortlist changes %llu of %llu answers (%.2f %%)\n", (unsigned long long)t.changed,
                 (unsigned long long)t.compared, t.compared ? 100.0 * (double)t.changed / (double)t.compared : 0.0);
-    close_input(&in);
+    rg_sentences_free(t.document.sentences);
+    rg_free(t.summary);
     rg_session_free(t.whole);
     rg_session_free(t.session);
     for (size_t i = 0; i < t.count; i++) rg_translator_free(t.translators[i]);
@@ -512,10 +602,11 @@ static rg_status run(rg_call *call)
 
 const rg_command rg_command_translate = {
     .name = "translate",
-    .summary = "translate lines: one in, one out, in order",
+    .summary = "translate lines, one for one, or a document",
     .details = "Reads lines of UTF-8 and writes one translation a line, at once when the next line would have to be "
                "waited for. "
-               "A line's translation does not depend on its neighbours, on batches or on threads.",
+               "A line's translation does not depend on its neighbours, on batches or on threads. A document (--input-format) "
+               "is translated sentence by sentence and written with its markup; a run that was interrupted is resumed.",
     .options = options,
     .size = sizeof(settings),
     .run = run,

@@ -116,13 +116,32 @@ static bool count_subwords(rg_reply *reply, rg_request *r)
     return !reply->code;
 }
 
-static rg_status cut(rg_segments *out, const rg_request *r, const rg_asked_text *in)
+static rg_status cut(rg_segments *out, const rg_request *r, const rg_asked_text *in, rg_sentences *sentences)
 {
     rg_segments_free(out);
     if (in->keep) return rg_segments_keep(out, in->text);
-    if (!r->html) return rg_segments_cut(out, in->text);
-    const rg_attention_use *uses = r->holds->model->system->uses;
-    return rg_segments_cut_html(out, in->text, uses && uses[0].where);
+    const rg_attention_use  *uses = r->holds->model->system->uses;
+    const rg_document_config c = { .format = rg_document_format_find(r->html ? "html" : "text"),
+                                   .name = "q",
+                                   .sentences = sentences,
+                                   .aligned = uses && uses[0].where };
+    return rg_segments_cut(out, in->text, strlen(in->text), &c);
+}
+
+/* All texts of a request, for the leg at hand; on any thread. The record of a line is that of the whole line. */
+static bool cut_all(rg_reply *reply, size_t *lines, rg_request *r)
+{
+    rg_sentences *sentences = NULL;
+    rg_status     status = RG_OK;
+    if (r->server->sentences && r->holds && !r->attention)
+        status = rg_sentences_like(&sentences, r->server->sentences, r->holds->source);
+    for (size_t i = 0; i < r->count && status == RG_OK; i++) {
+        status = cut(&r->texts[i], r, &r->input[i], sentences);
+        *lines += r->texts[i].lines;
+    }
+    rg_sentences_free(sentences);
+    if (status != RG_OK) rg_serve__error(reply, status == RG_ENOMEM ? 503 : 400, "%s", rg_message());
+    return status == RG_OK;
 }
 
 bool rg_serve__prepare(rg_reply *reply, rg_request *r)
@@ -132,10 +151,7 @@ bool rg_serve__prepare(rg_reply *reply, rg_request *r)
     rg_free(r->line);
     r->line = NULL;
     r->ready = 0;
-    for (size_t i = 0; i < r->count; i++) {
-        if (cut(&r->texts[i], r, &r->input[i]) != RG_OK) return no_memory(reply);
-        lines += r->texts[i].lines;
-    }
+    if (!cut_all(reply, &lines, r)) return false;
     if (r->attention && lines != 1)
         return rg_serve__error(reply, 400, "Invalid request: the record of one line to translate, not of %zu", lines),
                false;

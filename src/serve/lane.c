@@ -57,7 +57,7 @@ static void deliver(rg_request *r, rg_part *line, const rg_translated *result, r
 {
     rg_reply reply = { 0 };
     if (status == RG_OK && !result->stopped)
-        status = rg_segments_translated(line, r->holds->translator, result, r->html);
+        status = rg_segments_translated(line, r->holds->translator, result);
     if (status == RG_OK && !result->stopped && r->scores && r->at + 1 == r->legs)
         status = rg_scores_keep(r, line, result);
     if (status != RG_OK)

@@ -64,9 +64,11 @@ static size_t words_in(const char *text)
 static bool add_text(rg_request *r, const char *text)
 {
     rg_segments *s = &r->texts[r->count++];
-    if (!(s->part = rg_alloc_zero(sizeof *s->part)) || !(s->part->text = rg_strdup(text)))
+    if (!(s->part = rg_alloc_zero(sizeof *s->part)) || !(s->kept = rg_strdup(text)))
         return rg_serve__error(&r->reply, 503, "No memory"), false;
-    s->count = s->room = s->lines = 1;
+    s->count = s->lines = 1;
+    s->part->text = s->kept;
+    s->part->segments = s;
     s->part->line = true;
     s->part->subwords = words_in(text);
     r->line[r->ready++] = s->part;
@@ -228,7 +230,7 @@ void rg_serve__predicted(rg_lane *l)
         rg_reply    reply = { 0 };
         json_t     *rows = NULL, *record = NULL;
         if (rg_queue_unwanted(r)) continue; /* the clock answers */
-        rg_status status = ask(&rows, &record, r, l->part[i]->text);
+        rg_status status = ask(&rows, &record, r, l->part[i]->segments->kept);
         if (status == RG_OK) status = keep_rows(l->part[i], rows);
         if (status == RG_ESTOP) {
             /* given up in the middle: the clock answers here too */

@@ -67,7 +67,7 @@ static void enter(rg_queue *q, rg_request *r)
     r->lane = RG_LANE_SHORT;
     r->watched = r->attention;
     for (size_t i = 0; i < r->ready; i++) {
-        if (r->line[i]->marks) r->watched = true;
+        if (r->line[i]->marked) r->watched = true;
         r->subwords += r->line[i]->subwords;
         if (r->line[i]->subwords > LONG_LINE) r->lane = RG_LANE_LONG;
     }

@@ -1,6 +1,5 @@
-/* segments.c - a text as lines to translate and parts that stay as they are: line ends and blanks at both ends of a
- * line. */
-#include "serve/markup.h"
+/* segments.c - a text as lines to translate: the sentences of a document (regard/document.h). */
+#include "serve/serve.h"
 
 #include <string.h>
 
@@ -8,80 +7,55 @@ void rg_segments_free(rg_segments *s)
 {
     for (size_t i = 0; i < s->count; i++) {
         for (size_t k = 0; k < s->part[i].count; k++) rg_free(s->part[i].best[k]);
-        for (size_t k = 0; k < s->part[i].marks; k++) {
-            rg_free(s->part[i].mark[k].open);
-            rg_free(s->part[i].mark[k].close);
-        }
-        rg_free(s->part[i].mark);
         rg_free(s->part[i].best);
-        rg_free(s->part[i].text);
     }
     rg_free(s->part);
+    rg_free(s->kept);
+    rg_document_free(s->document);
     *s = (rg_segments){ 0 };
 }
 
-rg_status rg_segments__add(rg_segments *s, const char *text, size_t bytes, bool line)
+rg_status rg_segments_cut(rg_segments *s, const char *bytes, size_t count, const rg_document_config *config)
 {
-    if (!bytes) return RG_OK;
-    if (s->count == s->room) {
-        const size_t room = s->room ? 2 * s->room : 8;
-        rg_part     *part = rg_realloc(s->part, room * sizeof *part);
-        if (!part) return RG_ENOMEM;
-        s->part = part;
-        s->room = room;
-    }
-    char *copy = rg_alloc(bytes + 1);
-    if (!copy) return RG_ENOMEM;
-    memcpy(copy, text, bytes);
-    copy[bytes] = 0;
-    s->part[s->count++] = (rg_part){ .text = copy, .line = line };
-    if (line) s->lines++;
-    return RG_OK;
-}
-
-/* Lines without their ends and without the blanks around them. */
-rg_status rg_segments_cut(rg_segments *s, const char *text)
-{
-    const size_t bytes = strlen(text);
     *s = (rg_segments){ 0 };
-    for (size_t at = 0; at < bytes;) {
-        size_t begin = at, end;
-        while (begin < bytes && strchr(" \t\r\n", text[begin])) begin++;
-        RG_TRY(rg_segments__add(s, text + at, begin - at, false));
-        for (end = begin; end < bytes && text[end] != '\n';) end++;
-        at = end;
-        while (end > begin && strchr(" \t\r", text[end - 1])) end--;
-        RG_TRY(rg_segments__add(s, text + begin, end - begin, true));
-        RG_TRY(rg_segments__add(s, text + end, at - end, false));
-    }
+    RG_TRY(rg_document_read(&s->document, bytes, count, config));
+    const size_t n = rg_document_count(s->document);
+    if (!(s->part = rg_alloc_zero((n + 1) * sizeof *s->part))) return RG_ENOMEM;
+    s->count = s->lines = n;
+    for (size_t i = 0; i < n; i++)
+        s->part[i] = (rg_part){ .text = rg_document_text(s->document, i),
+                                .line = true,
+                                .segments = s,
+                                .number = i,
+                                .marked = !rg_document_plain(s->document, i) };
     return RG_OK;
 }
 
 rg_status rg_segments_keep(rg_segments *out, const char *text)
 {
-    *out = (rg_segments){ 0 };
-    return rg_segments__add(out, text, strlen(text), false);
+    *out = (rg_segments){ .kept = rg_strdup(text) };
+    return out->kept ? RG_OK : RG_ENOMEM;
 }
 
-static rg_status with_tags(rg_text *out, const rg_part *line, const rg_translator *t, const rg_translated *result,
-                           size_t rank)
+/* One translation, with the tags of the sentence where attention says. */
+static rg_status render(rg_text *out, const rg_part *line, const rg_translator *t, const rg_translated *result,
+                        size_t rank)
 {
-    const char *text = result->best[rank].text;
-    rg_links    links = { 0 };
-    if (!line->marks) return rg_html__escape(out, text, strlen(text));
-    rg_status status = rg_links_make(&links, t, line->text, result, rank);
-    if (status == RG_OK) status = rg_markup_write(out, line, text, &links);
+    rg_links  links = { 0 };
+    rg_status status = line->marked ? rg_links_make(&links, t, line->text, result, rank) : RG_OK;
+    if (status == RG_OK)
+        status = rg_document_render(out, line->segments->document, line->number, result->best[rank].text,
+                                    line->marked ? &links : NULL);
     rg_links_free(&links);
     return status;
 }
 
-rg_status rg_segments_translated(rg_part *line, const rg_translator *t, const rg_translated *result, bool html)
+rg_status rg_segments_translated(rg_part *line, const rg_translator *t, const rg_translated *result)
 {
     if (!(line->best = rg_alloc_zero((result->count + 1) * sizeof *line->best))) return RG_ENOMEM;
     for (size_t k = 0; k < result->count; k++) {
         rg_text   text = { 0 };
-        rg_status status =
-            html ? with_tags(&text, line, t, result, k) : rg_text_add_string(&text, result->best[k].text);
+        rg_status status = render(&text, line, t, result, k);
         if (status == RG_OK && !(line->best[k] = rg_strdup(rg_text_c(&text)))) status = RG_ENOMEM;
         rg_text_free(&text);
         RG_TRY(status);
@@ -90,12 +64,20 @@ rg_status rg_segments_translated(rg_part *line, const rg_translator *t, const rg
     return RG_OK;
 }
 
+typedef struct {
+    const rg_segments *segments;
+    size_t             rank;
+} choice;
+
+static const char *rendered(void *context, size_t i)
+{
+    const choice  *c = context;
+    const rg_part *p = &c->segments->part[i];
+    return p->count ? p->best[c->rank < p->count ? c->rank : p->count - 1] : "";
+}
+
 rg_status rg_segments_join(rg_text *out, const rg_segments *s, size_t rank)
 {
-    for (size_t i = 0; i < s->count; i++) {
-        const rg_part *p = &s->part[i];
-        const char    *text = !p->line ? p->text : p->count ? p->best[rank < p->count ? rank : p->count - 1] : "";
-        RG_TRY(rg_text_add_string(out, text));
-    }
-    return RG_OK;
+    if (!s->document) return rg_text_add_string(out, s->kept ? s->kept : "");
+    return rg_document_join(out, s->document, rendered, &(choice){ s, rank });
 }

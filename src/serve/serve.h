@@ -10,7 +10,7 @@
  *   queue.c     who waits, who is next, whose time is over              lane.c      a thread that translates what is next
  *   predict.c   /v1/predict: models that do not translate                page_predict.c  their page
  *   terms_field.c  the glossary of a request
- *   segments.c  a text cut into lines to translate and what stays       markup.h    the same of HTML, and the tags inside a line
+ *   segments.c  a text as lines to translate (regard/document.h)
  *
  * A request belongs to the HTTP thread. From rg_queue_put() to its answer its connection is suspended, and the lock
  * of the queue guards it: whoever answers it first (a lane that has translated it, the clock whose deadline has
@@ -28,6 +28,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "regard/document.h"
 #include "regard/glossary.h"
 #include "serve/module.h"
 
@@ -46,35 +47,24 @@ enum {
     RG_SERVE_BUCKETS = 11        /* of the histogram of durations         */
 };
 
-/* A tag inside a line, as html.c found it. */
-typedef enum rg_mark_kind {
-    RG_MARK_ELEMENT, /* both tags are on the line                     */
-    RG_MARK_OPEN,    /* the closing one is not                        */
-    RG_MARK_CLOSE,   /* the opening one is not                        */
-    RG_MARK_POINT,   /* stands alone: img, a comment                  */
-    RG_MARK_KEEP     /* an element that is not translated             */
-} rg_mark_kind;
-typedef struct rg_mark {
-    rg_mark_kind kind;
-    size_t       begin, end; /* bytes of the line's text that it encloses */
-    int          parent;     /* the mark around it, or -1                 */
-    bool         spaced;     /* around nothing, with a blank on both sides, of which the line has one */
-    char        *open, *close; /* of OPEN, CLOSE and POINT only `open`; of KEEP it is the whole element */
-} rg_mark;
-
-/* A text: parts that are copied and lines that are translated. */
+/* A line, or a sentence of one. */
 typedef struct rg_part {
-    char  *text;
+    const char *text; /* of the document */
     bool   line;
-    size_t subwords; /* of a line */
-    char **best;     /* its translations, best first, once they are there */
+    const struct rg_segments *segments; /* it is of */
+    size_t number;                      /* in their document */
+    bool   marked;                      /* has tags, which attention places */
+    size_t subwords;
+    char **best;     /* its translations, best first, as they will stand in the text, once they are there */
     size_t count;
-    rg_mark *mark; /* tags inside a line */
-    size_t   marks;
 } rg_part;
+
+/* A text or file: a document (regard/document.h), whose sentences are the lines to translate. */
 typedef struct rg_segments {
-    rg_part *part;
-    size_t   count, room, lines;
+    rg_document *document; /* NULL: nothing of it is translated */
+    char        *kept;     /* then this is it */
+    rg_part     *part;
+    size_t       count, lines;
 } rg_segments;
 
 /* A text as it came, or as the leg before left it. */
@@ -85,14 +75,12 @@ typedef struct rg_asked_text {
     bool        keep; /* nothing of it is translated: it is in the target language already */
 } rg_asked_text;
 
-rg_status rg_segments_cut(rg_segments *out, const char *text); /* rg_segments_free also after a failure */
-/* Of HTML. aligned: translations come with attention, by which tags find their place (markup.h). */
-rg_status rg_segments_cut_html(rg_segments *out, const char *text, bool aligned);
-rg_status rg_segments_keep(rg_segments *out, const char *text);           /* nothing of it is translated */
+/* rg_segments_free also after a failure. */
+rg_status rg_segments_cut(rg_segments *out, const char *bytes, size_t count, const rg_document_config *config);
+rg_status rg_segments_keep(rg_segments *out, const char *text); /* nothing of it is translated */
 void      rg_segments_free(rg_segments *segments);
-/* Keep what became of a line, as it will stand in the text; of HTML with its tags. */
-rg_status rg_segments_translated(rg_part *line, const rg_translator *translator, const rg_translated *result,
-                                 bool html);
+/* Keep what became of a line, as it will stand in the text. */
+rg_status rg_segments_translated(rg_part *line, const rg_translator *translator, const rg_translated *result);
 /* The whole again, with translation number `rank` (or the last there is) of each line. */
 rg_status rg_segments_join(rg_text *out, const rg_segments *segments, size_t rank);
 
@@ -251,6 +239,7 @@ struct rg_server {
     rg_models              models;
     rg_model              *model;      /* the only one, which may not translate; NULL: there are several */
     bool                   translates;
+    rg_sentences          *sentences; /* others are made like it; NULL: lines stay whole */
     struct MHD_Daemon     *daemon;
     rg_file               *suggestions; /* NULL: they are not taken */
     char                  *page;

@@ -216,6 +216,7 @@ static rg_status open_server(rg_server *s, const rg_serve_direction *direction, 
     s->settings.source = s->models.model[0].source;
     s->settings.target = s->models.model[0].target;
     RG_TRY(rg_suggestions_open(s));
+    if (s->translates && s->config->split_sentences) RG_TRY(rg_sentences_new(&s->sentences, s->settings.source));
     return make_page(s);
 }
 
@@ -235,6 +236,7 @@ rg_status rg_serve__models(const rg_serve_config *config, const rg_serve_directi
     rg_counters_close(s);
     if (rg_file_close(s->suggestions) != RG_OK && status == RG_OK) status = RG_EIO;
     rg_models_close(s);
+    rg_sentences_free(s->sentences);
     rg_free(s->page);
     pthread_mutex_destroy(&s->queue.lock);
     pthread_mutex_destroy(&s->lock);

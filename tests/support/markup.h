@@ -6,23 +6,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "serve/markup.h"
+#include "data/documents/documents.h"
 
-/* Byte k of the translation stands for byte k of the line. */
-static inline rg_links rg_support_identity(const char *line)
+static inline rg_document *rg_support_read(const char *format, const char *text, bool aligned)
 {
-    const size_t n = strlen(line);
-    rg_links     l = { .targets = n, .sources = n };
-    l.target = rg_alloc_array(n + 1, sizeof *l.target);
-    l.source = rg_alloc_array(n + 1, sizeof *l.source);
-    l.sum = rg_alloc_array((n + 1) * (n + 1), sizeof *l.sum);
-    if (!l.target || !l.source || !l.sum) abort();
-    for (size_t k = 0; k < n; k++) {
-        l.target[k] = (rg_range){ k, k + 1 };
-        l.source[k] = (double)k + 0.5;
-        for (size_t j = 0; j <= n; j++) l.sum[k * (n + 1) + j] = j > k ? 1 : 0;
+    rg_document             *d = NULL;
+    const rg_document_config c = { .format = rg_document_format_find(format), .name = "test", .aligned = aligned };
+    if (rg_document_read(&d, text, strlen(text), &c) != RG_OK) {
+        fprintf(stderr, "%s\n", rg_message());
+        abort();
     }
-    return l;
+    return d;
+}
+
+/* Sentence i as it is inside the document. */
+static inline const rg_document_part *rg_support_part(const rg_document *d, size_t i)
+{
+    return &d->part[d->sentence[i]];
 }
 
 static inline size_t rg_support_words(rg_range *out, const char *text)
@@ -57,29 +57,21 @@ static inline rg_links rg_support_links(const char *line, const char *translatio
     return l;
 }
 
-/* Every line of the HTML with itself as its translation. To be freed with rg_free. */
-static inline char *rg_support_same(const char *html)
+static inline const char *rg_support_none(void *context, size_t i)
 {
-    rg_segments s;
-    rg_text     out = { 0 };
-    if (rg_segments_cut_html(&s, html, true) != RG_OK) abort();
-    for (size_t i = 0; i < s.count; i++) {
-        rg_part *p = &s.part[i];
-        if (!p->line) continue;
-        rg_links links = rg_support_identity(p->text);
-        rg_text  text = { 0 };
-        p->best = rg_alloc_zero(sizeof *p->best);
-        if (!p->best || rg_markup_write(&text, p, p->text, &links) != RG_OK ||
-            !(p->best[0] = rg_strdup(rg_text_c(&text))))
-            abort();
-        p->count = 1;
-        rg_links_free(&links);
-        rg_text_free(&text);
-    }
-    if (rg_segments_join(&out, &s, 0) != RG_OK) abort();
+    (void)context, (void)i;
+    return NULL;
+}
+
+/* Every sentence with itself as its translation. To be freed with rg_free. */
+static inline char *rg_support_same(const char *format, const char *text)
+{
+    rg_document *d = rg_support_read(format, text, true);
+    rg_text      out = { 0 };
+    if (rg_document_join(&out, d, rg_support_none, NULL) != RG_OK) abort();
     char *all = rg_strdup(rg_text_c(&out));
     rg_text_free(&out);
-    rg_segments_free(&s);
+    rg_document_free(d);
     return all;
 }
 
@@ -102,7 +94,7 @@ static inline bool rg_support_same_signs(const char *a, const char *b)
 }
 
 /* Is every tag there once, and is the text that of the translation? NULL, or what is wrong. */
-static inline const char *rg_support_check(const rg_part *line, const char *translation, const char *markup)
+static inline const char *rg_support_check(const rg_document_part *line, const char *translation, const char *markup)
 {
     static char problem[8192];
     rg_text     text = { 0 };
@@ -137,15 +129,13 @@ static inline const char *rg_support_check(const rg_part *line, const char *tran
     return same ? NULL : problem;
 }
 
-/* Every line with its words drawn at random as a translation; NULL, or what is wrong. */
+/* Every sentence with its words drawn at random as a translation; NULL, or what is wrong. */
 static inline const char *rg_support_shuffled(const char *html, rg_random *random)
 {
-    rg_segments s;
-    const char *problem = NULL;
-    if (rg_segments_cut_html(&s, html, true) != RG_OK) abort();
-    for (size_t i = 0; i < s.count && !problem; i++) {
-        if (!s.part[i].line) continue;
-        const char *line = s.part[i].text;
+    rg_document *d = rg_support_read("html", html, true);
+    const char  *problem = NULL;
+    for (size_t i = 0; i < rg_document_count(d) && !problem; i++) {
+        const char *line = rg_document_text(d, i);
         rg_range   *word = rg_alloc_array(strlen(line) + 1, sizeof *word);
         if (!word) abort();
         const size_t n = rg_support_words(word, line), m = 1 + rg_random_below(random, n + 3);
@@ -160,15 +150,15 @@ static inline const char *rg_support_shuffled(const char *html, rg_random *rando
                 abort();
         }
         rg_links links = rg_support_links(line, rg_text_c(&translation), order);
-        if (rg_markup_write(&out, &s.part[i], rg_text_c(&translation), &links) != RG_OK) abort();
-        problem = rg_support_check(&s.part[i], rg_text_c(&translation), rg_text_c(&out));
+        if (rg_document_render(&out, d, i, rg_text_c(&translation), &links) != RG_OK) abort();
+        problem = rg_support_check(rg_support_part(d, i), rg_text_c(&translation), rg_text_c(&out));
         rg_links_free(&links);
         rg_text_free(&translation);
         rg_text_free(&out);
         rg_free(order);
         rg_free(word);
     }
-    rg_segments_free(&s);
+    rg_document_free(d);
     return problem;
 }
 

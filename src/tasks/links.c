@@ -1,17 +1,9 @@
 /* links.c - from attention over subwords to links between bytes of a translation and bytes of its source line. */
-#include "serve/markup.h"
+#include "regard/translate.h"
 
 #include <string.h>
 
 enum { WINDOW = 8 };
-
-void rg_links_free(rg_links *l)
-{
-    rg_free(l->target);
-    rg_free(l->source);
-    rg_free(l->sum);
-    *l = (rg_links){ 0 };
-}
 
 /* Characters that are not blanks: what a normalisation changes least. */
 static size_t signs(const char *text, size_t bytes)

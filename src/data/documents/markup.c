@@ -8,7 +8,7 @@
  * and the mark gets the run of units, within those of the mark around it and without those of its sisters, for which
  * the sum of m[u] - max m / 2 is largest. So every element stands once, nested as it was, and around something where
  * anything is left. */
-#include "serve/markup.h"
+#include "data/documents/documents.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -17,7 +17,7 @@ enum { NEAR = 8 }; /* subwords beside a point that are asked where it goes */
 #define UNSURE 0.2 /* mass below which words are not taken for what a mark encloses */
 
 typedef struct {
-    const rg_part  *line;
+    const rg_document_part  *line;
     const char     *text;
     const rg_links *links;
     size_t          units;
@@ -27,6 +27,7 @@ typedef struct {
     rg_range       *place; /* units of each mark */
     size_t         *order; /* marks, outer ones first */
     unsigned       *depth;
+    bool           *dropped; /* units that are written elsewhere; before, bytes at which units begin */
 } placing;
 
 /* ---------------------------------------------------------------------------------------------------------- units */
@@ -52,12 +53,28 @@ static class_of_character class_at(const char *text, size_t *bytes)
     return WORD;
 }
 
-static void cut_units(placing *p)
+/* What is kept and stands in the translation letter by letter begins and ends units: "{name}" of "({name})". */
+static void find_edges(bool *edge, const placing *p)
+{
+    for (size_t i = 0; i < p->line->marks; i++) {
+        const rg_mark *m = &p->line->mark[i];
+        const size_t   n = m->end - m->begin;
+        if (m->kind != RG_MARK_KEEP || !n) continue;
+        const char first = p->line->text[m->begin];
+        for (const char *at = p->text; (at = strchr(at, first)); at++)
+            if (strncmp(at, p->line->text + m->begin, n) == 0) edge[at - p->text] = edge[(size_t)(at - p->text) + n] = true;
+    }
+}
+
+static void cut_units(placing *p, const bool *edge)
 {
     class_of_character last = BLANK;
     for (size_t at = 0, n; p->text[at]; at += n) {
         const class_of_character c = class_at(p->text + at, &n);
-        if (c != BLANK && (c != last || c == SIGN)) p->unit[p->units++] = (rg_range){ at, at };
+        for (size_t i = 1; i < n; i++)
+            if (edge[at + i]) n = i; /* never inside of a character, unless the text is no UTF-8 */
+        const bool alone = strchr("(){}[]<>%$", p->text[at]) || (at && strchr("(){}[]<>%$", p->text[at - 1]));
+        if (c != BLANK && (c != last || c == SIGN || alone || edge[at])) p->unit[p->units++] = (rg_range){ at, at };
         if (c != BLANK) p->unit[p->units - 1].end = at + n;
         last = c;
     }
@@ -173,6 +190,43 @@ static bool covers(const placing *p, const rg_mark *m)
     return m->begin <= (around ? around->begin : 0) && m->end >= (around ? around->end : strlen(p->line->text));
 }
 
+/* The units that are a copy of [m->begin, m->end) of the source and begin with unit u; 0: they are none. */
+static size_t copy_at(const placing *p, const rg_mark *m, size_t u, size_t end)
+{
+    const size_t at = p->unit[u].begin, n = m->end - m->begin;
+    size_t       last = u;
+    if (strncmp(p->text + at, p->line->text + m->begin, n) != 0) return 0;
+    while (last < end && p->owner[last] == p->owner[u] && p->unit[last].end < at + n) last++;
+    return last < end && p->owner[last] == p->owner[u] && p->unit[last].end == at + n ? last + 1 - u : 0;
+}
+
+/* What is kept and stands in the translation letter by letter needs no attention: the copy nearest to its place. */
+static bool find_copy(const placing *p, const rg_mark *m, rg_range room, rg_range *out)
+{
+    const double ideal = (double)m->begin * (double)strlen(p->text) / (double)(p->line->bytes + 1);
+    double       nearest = -1;
+    for (size_t u = room.begin; u < room.end; u++) {
+        const size_t units = p->owner[u] == m->parent && !p->dropped[u] ? copy_at(p, m, u, room.end) : 0;
+        if (!units) continue;
+        const double at = (double)p->unit[u].begin, far = at > ideal ? at - ideal : ideal - at;
+        if (nearest >= 0 && far >= nearest) continue;
+        nearest = far;
+        *out = (rg_range){ u, u + units };
+    }
+    return nearest >= 0;
+}
+
+/* A copy outside of what is around the mark: the mark is written where it belongs, and the copy is not. */
+static void drop_copy(placing *p, const rg_mark *m)
+{
+    for (size_t u = 0; u < p->units; u++) {
+        const bool   kept = p->owner[u] >= 0 && p->line->mark[p->owner[u]].kind == RG_MARK_KEEP;
+        const size_t units = kept || p->dropped[u] ? 0 : copy_at(p, m, u, p->units);
+        for (size_t k = 0; k < units; k++) p->dropped[u + k] = true;
+        if (units) return;
+    }
+}
+
 static void place(placing *p, size_t i)
 {
     const rg_mark *m = &p->line->mark[i];
@@ -183,6 +237,12 @@ static void place(placing *p, size_t i)
                                                      : point_of(p, m, room);
         p->place[i] = (rg_range){ at, at };
         return;
+    }
+    if (m->kind == RG_MARK_KEEP) {
+        const bool copied = find_copy(p, m, room, &p->place[i]);
+        for (size_t u = p->place[i].begin; copied && u < p->place[i].end; u++) p->owner[u] = (int)i;
+        if (copied) return;
+        drop_copy(p, m);
     }
     const bool   whole = covers(p, m);
     const double largest = weigh(p, columns(p->links, m->begin, m->end));
@@ -218,7 +278,10 @@ static rg_status make(placing *p)
     p->order = rg_alloc_array(marks + 1, sizeof *p->order);
     p->depth = rg_alloc_zero((marks + 1) * sizeof *p->depth);
     if (!p->unit || !p->owner || !p->mass || !p->place || !p->order || !p->depth) return RG_ENOMEM;
-    cut_units(p);
+    if (!(p->dropped = rg_alloc_zero(bytes + 1))) return RG_ENOMEM;
+    find_edges(p->dropped, p);
+    cut_units(p, p->dropped);
+    memset(p->dropped, 0, bytes + 1);
     for (size_t u = 0; u < p->units; u++) p->owner[u] = -1;
     unsigned deepest = 0;
     size_t   n = 0;
@@ -238,7 +301,7 @@ static rg_status make(placing *p)
 
 static bool is_empty(const placing *p, size_t i) { return p->place[i].begin == p->place[i].end; }
 
-/* A mark around nothing, with those inside it. Marks are nested at most twice 64 deep (html.c). */
+/* A mark around nothing, with those inside it. Marks are nested at most twice 64 deep (cutter.c). */
 static rg_status write_empty(rg_text *out, const placing *p, size_t i)
 {
     const rg_mark *m = &p->line->mark[i];
@@ -309,7 +372,12 @@ static rg_status write_all(rg_text *out, const placing *p)
     for (size_t u = 0; u <= p->units; u++) {
         RG_TRY(write_ends(out, p, u));
         if (u == p->units) break;
-        RG_TRY(rg_html__escape(out, p->text + written, p->unit[u].begin - written));
+        if (p->dropped[u]) { /* with the blank before it */
+            RG_TRY(write_begins(out, p, u));
+            written = p->unit[u].end;
+            continue;
+        }
+        RG_TRY(p->line->escape(out, p->text + written, p->unit[u].begin - written));
         RG_TRY(write_begins(out, p, u));
         written = p->unit[u].begin;
         const int owner = p->owner[u];
@@ -318,13 +386,13 @@ static rg_status write_all(rg_text *out, const placing *p)
             written = p->unit[u].end;
             continue;
         }
-        RG_TRY(rg_html__escape(out, p->text + written, p->unit[u].end - written));
+        RG_TRY(p->line->escape(out, p->text + written, p->unit[u].end - written));
         written = p->unit[u].end;
     }
-    return rg_html__escape(out, p->text + written, strlen(p->text + written));
+    return p->line->escape(out, p->text + written, strlen(p->text + written));
 }
 
-rg_status rg_markup_write(rg_text *out, const rg_part *line, const char *translation, const rg_links *links)
+rg_status rg_markup_write(rg_text *out, const rg_document_part *line, const char *translation, const rg_links *links)
 {
     placing   p = { .line = line, .text = translation, .links = links };
     rg_status status = make(&p);
@@ -335,5 +403,6 @@ rg_status rg_markup_write(rg_text *out, const rg_part *line, const char *transla
     rg_free(p.place);
     rg_free(p.order);
     rg_free(p.depth);
+    rg_free(p.dropped);
     return status;
 }

@@ -1,0 +1,65 @@
+# Documents from outside: formats by ending and by name, sentences, refusals, and a run that is killed and resumed.
+# release only
+set -u
+failures=0
+fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
+[ -e "$BUILD_DIR/regard-sentences.so" ] || exit 77
+
+"$REGARD" demo translate -o demo --sentences 300 --tests 20 --after-batches 12 --cpu-threads 1 > log 2>&1 || { cat log; exit 1; }
+translate() { "$REGARD" translate -m demo/model.safetensors -b 1 --cpu-threads 1 "$@"; }
+first=$(sed -n 1p demo/test.en)
+second=$(sed -n 2p demo/test.en)
+a=$(echo "$first" | translate)
+b=$(echo "$second" | translate)
+
+# One line in, one line out; two sentences on a line are translated one by one.
+capital() { printf '%s' "$1" | sed 's/^./\U&/'; }
+printf '%s. %s\n\n%s\n' "$first" "$(capital "$second")" "$first" > lines
+translate --split-sentences yes -i lines > out 2> err || fail "--split-sentences: $(cat err)"
+[ "$(wc -l < out)" = 3 ] || fail "3 lines in, $(wc -l < out) out"
+[ "$(sed -n 3p out)" = "$a" ] || fail "a line of one sentence: $(sed -n 3p out), not $a"
+one=$(echo "$first." | translate) two=$(capital "$second" | translate)
+[ "$(sed -n 1p out)" = "$one $two" ] || fail "two sentences: $(sed -n 1p out), not $one $two"
+translate --split-sentences yes --json -i lines > out 2> err && fail "--json of sentences is taken"
+grep -q 'not with --n-best, --json' err || fail "what is refused with sentences: $(cat err)"
+
+# A document by its ending, by its name, and as lines.
+printf '<ul>\n<li class="x">%s</li>\n<li>%s</li>\n</ul>\n' "$first" "$second" > page.html
+printf '<ul>\n<li class="x">%s</li>\n<li>%s</li>\n</ul>\n' "$a" "$b" > expected
+translate -i page.html -o page.out 2> err || fail "page.html: $(cat err)"
+cmp -s page.out expected || fail "page.html: $(cat page.out)"
+[ ! -e page.out.partial ] || fail "page.out.partial is left behind"
+translate --input-format html < page.html > out 2> err || fail "standard input: $(cat err)"
+cmp -s out expected || fail "HTML of standard input: $(cat out)"
+translate --input-format lines -i page.html > out || fail "page.html as lines"
+[ "$(wc -l < out)" = 4 ] || fail "page.html as lines: $(wc -l < out)"
+translate --input-format nosuch -i page.html > out 2> err && fail "--input-format nosuch is taken"
+grep -q 'nosuch: there are auto, lines, text, html' err || fail "which formats there are: $(cat err)"
+printf '{"a":\n' > broken.json
+translate -i broken.json -o out.json 2> err && fail "broken JSON is taken"
+grep -q 'broken.json: line' err || fail "where JSON is broken: $(cat err)"
+[ ! -e out.json ] || fail "an output of a broken document"
+printf 'msgid "%s"\nmsgstr ""\n' "$first" > a.po
+translate -i a.po > out 2> err && [ "$(tail -1 out)" = "msgstr \"$a\"" ] || fail "a.po: $(cat out err)"
+
+# Killed in the middle, it goes on where it was, to the same file as without.
+for i in $(seq 200); do sed "s/\$/ $i/" demo/test.en; done > long.txt
+translate --input-format text -i long.txt -o whole.out 2> err || fail "long.txt: $(cat err)"
+"$REGARD" translate -m demo/model.safetensors -b 1 --cpu-threads 1 --input-format text -i long.txt -o long.out 2> err &
+pid=$!
+for _ in $(seq 600); do [ ! -e long.out.partial ] || break; sleep 0.05; done
+kill -9 $pid
+wait $pid 2> /dev/null
+[ -e long.out.partial ] || fail "no long.out.partial after 30 seconds"
+[ ! -e long.out ] || fail "long.out is there before it is done"
+cp long.out.partial other.out.partial
+head -20 long.txt > other.txt
+translate --input-format text -i other.txt -o other.out 2> err || fail "another input: $(cat err)"
+grep -q 'beginning anew' err || fail "a partial file of another input is used: $(cat err)"
+translate --input-format text -i long.txt -o long.out 2> err || fail "resuming: $(cat err)"
+grep -q 'resumed, [1-9][0-9]* of 4000 sentences' err || fail "it was not resumed: $(cat err)"
+cmp -s long.out whole.out || fail "what was resumed is not what is written without a break"
+[ ! -e long.out.partial ] || fail "long.out.partial is left behind"
+
+[ $failures = 0 ] && echo "documents: fine"
+exit $((failures > 0))
