@@ -42,6 +42,8 @@ typedef struct rg_run {
     rg_model              *model;    /* from ready on                                          */
     rg_trainer            *trainer;  /* from the first batch on                                */
     rg_metrics             final;    /* what finish measured                                   */
+    /* ready may set it: the loss of a share instead of the system's, on any worker's thread; not beside objectives */
+    rg_loss (*loss)(const struct rg_run *run, rg_tape *tape, const void *share);
 } rg_run;
 
 /* How a training went. */

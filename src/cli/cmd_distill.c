@@ -11,7 +11,7 @@
 #include "regard/task.h"
 
 typedef struct {
-    char   *teacher, *output, *student;
+    char   *teacher, *output, *student, *guided;
     rg_list sets, valid, settings;
     int64_t n_best, threads, first, best;
     bool    quiet;
@@ -29,6 +29,10 @@ static const rg_option options[] = {
       "tiny|base-memory|base" },
     { RG_OPTION_INT, "n-best", offsetof(settings, n_best), "8",
       "the teacher's translations of a line, of which the one most like the reference (chrF) is learned", 0, "[1,1000]" },
+    { RG_OPTION_STRING, "guided-alignment", offsetof(settings, guided), "",
+      "a head of the student learns word alignments: auto, or links of the source and the teacher's lines (--set "
+      "guided-alignment-weight=W)",
+      0, NULL },
     { RG_OPTION_LIST, "set", offsetof(settings, settings), "",
       "settings of the student's training, NAME=VALUE with the names of `regard train`", 0, NULL },
     { RG_OPTION_INT, "first", offsetof(settings, first), "50", "shortlist: most frequent target tokens", 0, "[0,1000000]" },
@@ -106,6 +110,7 @@ static rg_status set_all(rg_recipe *r, const distillation *d)
     RG_TRY(rg_recipe_set(r, "valid-sets", 2, (const char *const *)d->s->valid.items));
     RG_TRY(rg_recipe_set(r, "vocabs", 1, teacher));
     RG_TRY(rg_recipe_set(r, "model", 1, model));
+    if (d->s->guided[0]) RG_TRY(rg_recipe_set(r, "guided-alignment", 1, (const char *const *)&d->s->guided));
     for (size_t i = 0; i < d->s->settings.count; i++) {
         char *word = rg_strdup(d->s->settings.items[i]), *at = word ? strchr(word, '=') : NULL;
         if (at) *at++ = 0;

@@ -166,9 +166,18 @@ rg_tensor *rg_rnn_keys(rg_tape *t, const rg_attention *att, const rg_param *key,
     return rg_attention_prepare(t, att, key ? rg_matmul(t, h, rg_use(t, key)) : h);
 }
 
-void rg_rnn_watch(rg_tape *t, const rg_tensor *a, const rg_reach *near, const rg_reach *whole)
+void rg_rnn_watch(rg_tape *t, rg_tensor *a, const rg_reach *near, const rg_reach *whole)
 {
     const size_t H = a ? rg_tensor_cols(a) : 0;
+    if (a && near && near == whole && rg_tape_watched(t, "weights")) { /* rows in another order, with their gradient */
+        int32_t *row = rg_tape_memory(t, (whole->P + 1) * sizeof *row);
+        for (size_t i = 0; row && i < whole->Nq; i++) {
+            const size_t first = whole->first[i], S = whole->first[i + 1] - first;
+            for (size_t k = 0; k < S; k++) row[first + k] = (int32_t)(first + (k + 1 == S ? k : S - 2 - k));
+        }
+        if (row) rg_tape_watch(t, "weights", rg_gather(t, a, row, whole->P, NULL), whole);
+        return;
+    }
     rg_real     *w =
         a && near && whole && rg_tape_watched(t, "weights") ? rg_tape_memory(t, (whole->P * H + 1) * sizeof *w) : NULL;
     if (!w) return;

@@ -86,7 +86,7 @@ rg_tensor *rg_rnn_turn(rg_tape *t, const rg_rnn_settings *s, rg_tensor *h, const
 bool       rg_rnn_reads_mirrored(const rg_rnn_settings *s); /* attention sees reversed rows */
 /* Weights a over `near`, rows in reading order: watched as weights of the whole sentences in source order, 0 outside
  * of `near`. */
-void       rg_rnn_watch(rg_tape *t, const rg_tensor *a, const rg_reach *near, const rg_reach *whole);
+void       rg_rnn_watch(rg_tape *t, rg_tensor *a, const rg_reach *near, const rg_reach *whole);
 /* rg_mix; values in reading order are offered in source order. */
 rg_tensor *rg_rnn_mix(rg_tape *t, const rg_rnn_settings *s, rg_tensor *a, rg_tensor *v, const rg_reach *reach);
 /* rg_attend, watched in source order. */

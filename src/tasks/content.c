@@ -86,14 +86,23 @@ static const struct {
 };
 enum { LISTS = sizeof lists / sizeof *lists };
 
+static bool begins_word(rg_vocab_kind kind, const char *piece, const char *before)
+{
+    const size_t end = strlen(before);
+    if (kind == RG_VOCAB_TOKENS || kind == RG_VOCAB_WORD) return true;
+    if (kind == RG_VOCAB_WORDS) return end == 0 || before[end - 1] != '\'';
+    if (kind == RG_VOCAB_CHARACTERS) return strcmp(piece, " ") == 0;
+    if (kind == RG_VOCAB_WORDPIECE) return strncmp(piece, "##", 2) != 0;
+    if (kind == RG_VOCAB_BYTES) return strncmp(piece, "\xc4\xa0", 2) == 0; /* GPT-2's sign for a blank */
+    return strncmp(piece, "\xe2\x96\x81", 3) == 0;
+}
+
 void rg_content_number(int *out, const rg_vocab *vocab, const int32_t *ids, size_t n)
 {
-    const bool plain = rg_vocab_kind_of(vocab) == RG_VOCAB_WORDS;
-    int        word = -1;
+    int word = -1;
     for (size_t i = 0; i < n; i++) {
-        const char  *piece = rg_vocab_piece(vocab, ids[i]), *before = i ? rg_vocab_piece(vocab, ids[i - 1]) : "";
-        const size_t end = strlen(before);
-        if (!i || (plain ? end == 0 || before[end - 1] != '\'' : strncmp(piece, "\xe2\x96\x81", 3) == 0)) word++;
+        const char *piece = rg_vocab_piece(vocab, ids[i]), *before = i ? rg_vocab_piece(vocab, ids[i - 1]) : "";
+        word += !i || begins_word(rg_vocab_kind_of(vocab), piece, before);
         out[i] = word;
     }
 }

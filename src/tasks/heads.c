@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/text/ibm1.h"
 #include "tasks/content.h"
+#include "tasks/word_links.h"
 
 enum { POINTS = 64, WORDS = 256 };
 
@@ -140,49 +140,19 @@ static rg_status read_gold(ranking *r, const rg_line *line)
 
 /* ------------------------------------------------------------------------------------------------------- ranking */
 
-/* All pairs, </s> left out, for the aligner: *out_links has an entry for each target piece, *out_start where each
- * pair begins. */
-static rg_status align_all(int32_t **out_links, size_t **out_start, ranking *r, rg_corpus *corpus, int iterations)
+/* The aligner's links, and whose small words the corpus has. */
+static rg_status align_all(rg_linked_corpus *c, ranking *r, rg_corpus *corpus, int iterations)
 {
-    rg_small_words source_words = { 0 }, target_words = { 0 };
-    const uint64_t n = rg_corpus_pairs(corpus);
-    rg_ids         source = { 0 }, target = { 0 };
-    size_t        *start = rg_alloc_array(2 * (n + 1), sizeof *start);
-    rg_status      status = start ? RG_OK : RG_ENOMEM;
-    for (uint64_t p = 0; status == RG_OK && p <= n; p++) {
-        rg_batch        b;
-        const rg_field *from = &b.field[RG_SOURCE], *to = &b.field[RG_TARGET];
-        start[p] = target.count;
-        start[n + 1 + p] = source.count;
-        if (p < n) status = rg_corpus_pair(&b, corpus, p);
-        for (int32_t i = 0; p < n && status == RG_OK && i + 1 < from->layout.start[1]; i++)
-            status = rg_ids_add(&source, from->ids[i]);
-        for (int32_t i = 0; p < n && status == RG_OK && i + 1 < to->layout.start[1]; i++)
-            status = rg_ids_add(&target, to->ids[i]);
+    rg_small_words source = { 0 }, target = { 0 };
+    RG_TRY(rg_linked_corpus_make(c, corpus, iterations));
+    for (uint64_t p = 0; p < rg_corpus_pairs(corpus); p++) {
+        const size_t *from = c->source_start + p, *to = c->target_start + p;
+        RG_TRY(rg_content_count(&source, r->translator->source, c->source.data + from[0], from[1] - from[0]));
+        RG_TRY(rg_content_count(&target, r->translator->target, c->target.data + to[0], to[1] - to[0]));
     }
-    for (uint64_t p = 0; status == RG_OK && p < n; p++) {
-        const size_t *at = start + p, *from = start + n + 1 + p;
-        status = rg_content_count(&source_words, r->translator->source, source.data + from[0], from[1] - from[0]);
-        if (status == RG_OK)
-            status = rg_content_count(&target_words, r->translator->target, target.data + at[0], at[1] - at[0]);
-    }
-    r->source_language = rg_content_language(&source_words);
-    r->target_language = rg_content_language(&target_words);
-    int32_t *links = status == RG_OK ? rg_alloc_array(target.count + 1, sizeof *links) : NULL;
-    if (status == RG_OK && !links) status = RG_ENOMEM;
-    if (status == RG_OK) {
-        const rg_bitext text = { .pairs = n,
-                                 .source = source.data,
-                                 .target = target.data,
-                                 .source_start = start + n + 1,
-                                 .target_start = start };
-        status = rg_ibm1_align(links, &text, iterations);
-    }
-    rg_ids_free(&source);
-    rg_ids_free(&target);
-    *out_links = links;
-    *out_start = start;
-    return status;
+    r->source_language = rg_content_language(&source);
+    r->target_language = rg_content_language(&target);
+    return RG_OK;
 }
 
 static rg_status watch_pair(ranking *r, rg_tape *tape, const rg_batch *b)
@@ -217,12 +187,11 @@ static rg_status run(ranking *r, rg_corpus *corpus, const rg_head_ranks_config *
     const rg_tape_config config = { .record = false };
     rg_tape             *tape = NULL;
     rg_lines            *gold = NULL;
-    int32_t             *links = NULL;
-    size_t              *start = NULL;
+    rg_linked_corpus     linked = { 0 };
     rg_ids               source_words = { 0 }, target_words = { 0 };
     rg_status            status = rg_tape_new(&tape, &config);
     if (status == RG_OK)
-        status = c->gold ? rg_lines_open(&gold, c->gold, NULL) : align_all(&links, &start, r, corpus, c->iterations);
+        status = c->gold ? rg_lines_open(&gold, c->gold, NULL) : align_all(&linked, r, corpus, c->iterations);
     for (uint64_t p = 0; status == RG_OK && p < rg_corpus_pairs(corpus) && p < c->most; p++) {
         rg_batch b;
         if ((status = rg_corpus_pair(&b, corpus, p)) != RG_OK) break;
@@ -243,7 +212,7 @@ static rg_status run(ranking *r, rg_corpus *corpus, const rg_head_ranks_config *
             rg_content_number(r->target_word = target_words.data, r->translator->target, b.field[RG_TARGET].ids,
                               r->target_length);
         } else {
-            r->link = links + start[p];
+            r->link = linked.link + linked.target_start[p];
             if ((status = mark_content(r, &b)) != RG_OK) break;
             for (size_t j = 0; j < r->target_length; j++) {
                 r->links += r->link[j] >= 0;
@@ -256,8 +225,7 @@ static rg_status run(ranking *r, rg_corpus *corpus, const rg_head_ranks_config *
     rg_ids_free(&source_words);
     rg_ids_free(&target_words);
     rg_lines_close(gold);
-    rg_free(links);
-    rg_free(start);
+    rg_linked_corpus_free(&linked);
     rg_tape_free(tape);
     return status;
 }

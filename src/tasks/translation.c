@@ -11,6 +11,7 @@
 #include "regard/reader.h"
 #include "regard/safetensors.h"
 #include "tasks/batches.h"
+#include "tasks/guided.h"
 #include "tasks/language_codes.h"
 #include "tasks/validation.h"
 
@@ -19,6 +20,8 @@ typedef struct {
     rg_validation *validation;
     rg_batch       batch; /* at hand */
     rg_share_room  shares;
+    rg_guided     *guided; /* NULL: nothing is guided */
+    uint64_t       links;  /* checksum */
 } data;
 
 /* ------------------------------------------------------------------------------------------------- vocabularies */
@@ -241,6 +244,49 @@ static rg_status open_corpus(rg_run *run)
     return RG_OK;
 }
 
+/* ---------------------------------------------------------------------------------------------- guided alignment */
+
+enum { ALIGNER_ROUNDS = 5 };
+
+static rg_status make_links(rg_word_links **out, const rg_run *run)
+{
+    const rg_translation_options *o = run->options;
+    const rg_translator          *r = run->model->assets;
+    data                         *d = run->data;
+    if (strcmp(o->guided, "auto") != 0) return rg_word_links_load(out, o->guided, d->corpus, r->source, r->target);
+    if (o->alphas.count)
+        return rg_fail(RG_EINVAL, "--guided-alignment auto links tokens, which --sentencepiece-alphas cuts anew each "
+                                  "epoch: give a file of word links");
+    rg_tell_begin(run->report, "aligning the corpus");
+    rg_status status = rg_word_links_learn(out, d->corpus, ALIGNER_ROUNDS);
+    rg_tell_over(run->report);
+    return status;
+}
+
+static rg_loss guided_loss(const rg_run *run, rg_tape *tape, const void *share)
+{
+    return rg_guided_loss_of(((const data *)run->data)->guided, tape, share);
+}
+
+static rg_status open_guided(rg_run *run)
+{
+    const rg_translation_options *o = run->options;
+    const rg_guided_config        c = { o->guided_weight, (size_t)o->guided_layer, (int)o->guided_head };
+    data                         *d = run->data;
+    rg_word_links                     *links;
+    if (!*o->guided) return RG_OK;
+    if (run->model->copies) return rg_fail(RG_EINVAL, "--guided-alignment and --copy do not go together");
+    RG_TRY(make_links(&links, run));
+    const size_t count = rg_word_links_count(links);
+    d->links = rg_word_links_checksum(links);
+    RG_TRY(rg_guided_new(&d->guided, &c, links, run->model->assets, d->corpus));
+    run->loss = guided_loss;
+    if (c.head < 0)
+        rg_tell(run->report, "%s, mean of its heads, learns %zu links", rg_guided_point(d->guided), count);
+    else rg_tell(run->report, "%s, head %d, learns %zu links", rg_guided_point(d->guided), c.head, count);
+    return RG_OK;
+}
+
 /* ----------------------------------------------------------------------------------------------------- learning */
 
 static rg_status check(const rg_translation_options *o)
@@ -330,6 +376,7 @@ static rg_status ready(rg_run *run)
     RG_TRY(check_copies(run));
     run->model->spell = spell;
     RG_TRY(open_corpus(run));
+    RG_TRY(open_guided(run));
     return o->valid_sets.count ? rg_validation_new(&d->validation, run->model->assets, o, run->own_threads) : RG_OK;
 }
 
@@ -355,6 +402,7 @@ static rg_status next(rg_run *run, rg_shares *out)
 static rg_status tell(const rg_run *run, rg_state *state)
 {
     const data *d = run->data;
+    if (d->guided) RG_TRY(rg_state_put_count(state, "guided.links", d->links));
     return rg_put_place(state, rg_corpus_tell(d->corpus), rg_corpus_checksum(d->corpus));
 }
 
@@ -362,6 +410,12 @@ static rg_status seek(rg_run *run, const rg_state *state)
 {
     data           *d = run->data;
     rg_corpus_place p;
+    uint64_t        links = 0;
+    if (rg_state_has(state, "guided.links")) RG_TRY(rg_state_get_count(&links, state, "guided.links"));
+    if (links != (d->guided ? d->links : 0))
+        return rg_fail(RG_EMATCH,
+                       "the training that is resumed had %s; give the same --guided-alignment, or another --model",
+                       !links ? "no guided alignment" : d->guided ? "other links" : "guided alignment");
     RG_TRY(rg_get_place(&p, state, rg_corpus_checksum(d->corpus)));
     return rg_corpus_seek(d->corpus, p);
 }
@@ -380,6 +434,7 @@ static void close_run(rg_run *run)
 {
     data *d = run->data;
     rg_validation_free(d->validation);
+    rg_guided_free(d->guided);
     rg_corpus_free(d->corpus);
     rg_share_room_free(&d->shares);
 }

@@ -28,7 +28,7 @@ static rg_loss share_loss(void *context, rg_tape *tape, const void *share, int w
     (void)worker;
     if (l->objectives) return rg_objectives_loss(tape, l->objectives, share);
     if (r->system->phases) return r->system->phases[rg_tape_progress(tape).phase].loss(tape, r->model, share);
-    return r->system->loss(tape, r->model, share);
+    return r->loss ? r->loss(r, tape, share) : r->system->loss(tape, r->model, share);
 }
 
 static rg_status judge(void *context, rg_metrics *out)
@@ -121,7 +121,8 @@ static rg_status start_from(const rg_run *r)
     rg_text     taken = { 0 }, fresh = { 0 };
     size_t      count = 0;
     rg_status   status = rg_model_take(&count, &taken, &fresh, r->model, path);
-    if (status == RG_OK)
+    if (status == RG_OK && !fresh.length) rg_tell(r->report, "all %zu parameters from %s", count, path);
+    else if (status == RG_OK)
         rg_tell(r->report, "%zu of %zu parameters from %s: %s", count, rg_params_count(r->model->params), path,
                 rg_text_c(&taken));
     if (status == RG_OK && fresh.length) rg_tell(r->report, "fresh: %s", rg_text_c(&fresh));
