@@ -48,8 +48,10 @@ static rg_translator *make_translator(void)
 }
 
 typedef struct {
-    rg_serve_config config;
-    rg_translator  *translator;
+    rg_serve_config           config;
+    rg_translator            *translator;
+    const rg_serve_direction *directions; /* of a server with several models */
+    size_t                    count;
     int             stop[2], ready[2], port;
     rg_status       status;
     pthread_t       thread;
@@ -65,9 +67,19 @@ static void is_ready(void *context, const char *address)
 static void *serve(void *context)
 {
     life                    *l = context;
-    const rg_serve_direction only = { .model = l->translator->model };
-    l->status = rg_serve__models(&l->config, &only, 1, l->stop[0], is_ready, l);
+    const rg_serve_direction only = { .model = l->translator ? l->translator->model : NULL };
+    l->status = rg_serve__models(&l->config, l->directions ? l->directions : &only, l->directions ? l->count : 1,
+                                 l->stop[0], is_ready, l);
     return NULL;
+}
+
+static void begin_life(life *l)
+{
+    l->config.port = 0;
+    l->config.threads = 2;
+    assert_int_equal(pipe(l->stop) | pipe(l->ready), 0);
+    assert_int_equal(pthread_create(&l->thread, NULL, serve, l), 0);
+    assert_int_equal(read(l->ready[0], &l->port, sizeof l->port), sizeof l->port);
 }
 
 static void begin_with(life *l, rg_translator *translator, double request_seconds, double drain_seconds)
@@ -75,11 +87,7 @@ static void begin_with(life *l, rg_translator *translator, double request_second
     *l = (life){ .config = RG_SERVE_CONFIG_DEFAULT, .translator = translator };
     l->config.request_seconds = request_seconds;
     l->config.drain_seconds = drain_seconds;
-    l->config.port = 0;
-    l->config.threads = 2;
-    assert_int_equal(pipe(l->stop) | pipe(l->ready), 0);
-    assert_int_equal(pthread_create(&l->thread, NULL, serve, l), 0);
-    assert_int_equal(read(l->ready[0], &l->port, sizeof l->port), sizeof l->port);
+    begin_life(l);
 }
 
 static void begin(life *l, rg_translator *translator)
@@ -279,6 +287,118 @@ static void clients_that_leave_leave_nothing_behind(void **state)
     rg_translator_free(t);
 }
 
+/* ------------------------------------------------------------------------------------------------- several models */
+
+enum { DIRECTIONS = 4 };
+static const char *const directions[DIRECTIONS][2] = { { "en", "fr" }, { "fr", "de" }, { "de", "en" }, { "en", "cs" } };
+
+typedef struct {
+    int    port, number;
+    char (*alone)[8192];
+    size_t wrong;
+} traveller;
+
+/* Of every pair of the four languages: direct ones, pivots, and those that nothing leads to. */
+static void body_of(char *out, size_t room, int k)
+{
+    static const char *const code[] = { "en", "fr", "de", "cs" };
+    snprintf(out, room, "{\"q\":[\"a b\",\"c d e a\"],\"source\":\"%s\",\"target\":\"%s\",\"scores\":true}", code[k / 4],
+             code[k % 4]);
+}
+
+static void *travel(void *context)
+{
+    traveller *t = context;
+    char       body[256], answer[8192];
+    for (int i = 0; i < 16; i++) {
+        const int k = (7 * i + 5 * t->number) % 16;
+        body_of(body, sizeof body, k);
+        ask(answer, sizeof answer, t->port, "/translate", body);
+        const char *text = strstr(answer, "\r\n\r\n");
+        t->wrong += !text || strcmp(text, t->alone[k]) != 0;
+    }
+    return NULL;
+}
+
+/* One or two of four models in memory, clients in all directions: everybody gets what a server with all of them says. */
+static void models_come_and_go_and_leave_nothing_behind(void **state)
+{
+    enum { THREADS = 6 };
+    static char        alone[16][8192], answer[8192];
+    static char        path[DIRECTIONS][32];
+    rg_serve_direction served[DIRECTIONS];
+    size_t             before = 0;
+    (void)state;
+    for (int i = 0; i < DIRECTIONS; i++) {
+        rg_translator *t = make_with("transformer", i % 2 ? "dim-emb: 16\ntransformer-heads: 2\nenc-depth: 1\ndec-depth: 1\n"
+                                                          : "dim-emb: 16\ntransformer-heads: 4\nenc-depth: 2\ndec-depth: 1\n");
+        snprintf(path[i], sizeof path[i], "model%d.safetensors", i);
+        assert_int_equal(rg_translator_set_languages(t, directions[i][0], directions[i][1]), RG_OK);
+        assert_int_equal(rg_translator_save(t, path[i]), RG_OK);
+        rg_translator_free(t);
+        served[i] = (rg_serve_direction){ .path = path[i] };
+    }
+    for (size_t resident = DIRECTIONS; resident; resident /= 2) {
+        life      l = { .config = RG_SERVE_CONFIG_DEFAULT, .directions = served, .count = DIRECTIONS };
+        pthread_t thread[THREADS];
+        traveller t[THREADS];
+        if (resident == DIRECTIONS / 2) before = rg_base__live_blocks();
+        l.config.resident = resident;
+        begin_life(&l);
+        for (int k = 0; resident == DIRECTIONS && k < 16; k++) {
+            char body[256];
+            body_of(body, sizeof body, k);
+            ask(answer, sizeof answer, l.port, "/translate", body);
+            snprintf(alone[k], sizeof alone[k], "%s", strstr(answer, "\r\n\r\n"));
+        }
+        for (int i = 0; i < THREADS; i++) {
+            t[i] = (traveller){ .port = l.port, .number = i, .alone = alone };
+            assert_int_equal(pthread_create(&thread[i], NULL, travel, &t[i]), 0);
+        }
+        for (int i = 0; i < THREADS; i++) {
+            pthread_join(thread[i], NULL);
+            assert_int_equal(t[i].wrong, 0);
+        }
+        end(&l);
+    }
+    assert_int_equal(rg_base__live_blocks(), before);
+}
+
+/* Clients wait for models that are being loaded when the server is told to stop, or when their time is over. */
+static void everybody_who_waits_for_a_model_is_answered_at_the_end(void **state)
+{
+    static char        path[DIRECTIONS][32];
+    rg_serve_direction served[DIRECTIONS];
+    (void)state;
+    for (int i = 0; i < DIRECTIONS; i++) { /* the files of the test before */
+        snprintf(path[i], sizeof path[i], "model%d.safetensors", i);
+        served[i] = (rg_serve_direction){ .path = path[i] };
+    }
+    for (int late = 0; late < 2; late++) {
+        static lone_asker a[EXPENSIVE];
+        static char       body[EXPENSIVE][256];
+        pthread_t         thread[EXPENSIVE];
+        life              l = { .config = RG_SERVE_CONFIG_DEFAULT, .directions = served, .count = DIRECTIONS };
+        l.config.resident = 1;
+        l.config.request_seconds = late ? 0.05 : 30;
+        l.config.drain_seconds = late ? 10 : 0.05;
+        begin_life(&l);
+        for (int i = 0; i < EXPENSIVE; i++) {
+            body_of(body[i], sizeof body[i], (i * 5 + 1) % 16);
+            a[i] = (lone_asker){ .port = l.port, .path = "/translate", .body = body[i] };
+            assert_int_equal(pthread_create(&thread[i], NULL, ask_once, &a[i]), 0);
+        }
+        usleep(20000);
+        end(&l);
+        for (int i = 0; i < EXPENSIVE; i++) {
+            pthread_join(thread[i], NULL);
+            if (*a[i].answer && !strstr(a[i].answer, "HTTP/1.1 503") && !strstr(a[i].answer, "HTTP/1.1 200") &&
+                !strstr(a[i].answer, "HTTP/1.1 400"))
+                fail_msg("request %d: %.200s", i, a[i].answer);
+        }
+    }
+}
+
 static void a_model_that_names_no_languages_is_served_as_unknown(void **state)
 {
     rg_translator *t = make_translator();
@@ -414,6 +534,8 @@ int main(void)
         cmocka_unit_test(twenty_lives_leave_no_memory_behind),
         cmocka_unit_test(everybody_is_answered_when_the_server_is_stopped_or_the_deadline_passes),
         cmocka_unit_test(clients_that_leave_leave_nothing_behind),
+        cmocka_unit_test(models_come_and_go_and_leave_nothing_behind),
+        cmocka_unit_test(everybody_who_waits_for_a_model_is_answered_at_the_end),
         cmocka_unit_test(a_model_that_names_no_languages_is_served_as_unknown),
         cmocka_unit_test(a_port_that_is_taken_is_named),
         cmocka_unit_test(attention_over_a_reversed_source_is_at_the_places_of_its_words),

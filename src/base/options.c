@@ -282,7 +282,7 @@ void rg_unknown_options_add(rg_unknown_options *u, const rg_option_group *groups
                             size_t line)
 {
     bool         was = false;
-    char         where[40] = "", hint[200] = "";
+    char         where[40] = "", hint[104] = "";
     const char  *near = strncmp(flag, "--", 2) == 0 ? meant(groups, count, flag + 2, &was) : NULL;
     const size_t used = strlen(u->list);
     if (line) snprintf(where, sizeof where, "line %zu", line);
