@@ -27,7 +27,7 @@
 #include "base/confine.h"
 #include "regard/confine.h"
 
-/* ----------------------------------------------------------------------------------------------------- what is tried */
+/* -------------------------------------------------------------------------------------------------- what is tried */
 
 static int opened, listening, port; /* made before the confinement */
 
@@ -163,7 +163,7 @@ static const escape escapes[] = {
 };
 enum { ESCAPES = sizeof escapes / sizeof *escapes };
 
-/* -------------------------------------------------------------------------------------------------------- children */
+/* ------------------------------------------------------------------------------------------------------- children */
 
 enum { CANNOT_CONFINE = 50, NOT_THERE = 51 };
 typedef enum { BOTH, CALLS_ONLY, NOTHING } kind;
@@ -227,7 +227,7 @@ static int set_up(void **state)
     return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ tests */
+/* ---------------------------------------------------------------------------------------------------------- tests */
 
 /* Attempts that fail for another reason would prove nothing. */
 static void what_is_tried_succeeds_without_confinement(void **state)

@@ -11,7 +11,7 @@
  *             already; nothing is made, replaced or removed but in the folders of what is named for writing. Needs
  *             Landlock (RG_CONFINED_FILES). Without it: nothing can be opened for writing where nothing is named for
  *             writing, and any file the user may read can be read where something is named for reading.
- *   network   no socket is made, connected or bound; connections that come in at a socket that listens already are taken.
+ *   network   no socket is made, connected or bound; connections that come in at a socket that listens are taken.
  *   programs  none is started, and no other process is looked into.
  *   kernel    no mounts, namespaces, modules, io_uring, bpf, keys.
  *

@@ -28,11 +28,11 @@ typedef struct rg_serve_config {
     double      request_seconds; /* for waiting and translating together; beyond, 503                          */
     rg_weights  weights;     /* of models that are loaded from files                                           */
     size_t      resident;    /* models in memory at most; beyond, the one that was used least lately makes place */
-    const char *pivot;       /* language through which directions without a model go, if it leads there; "": en; "none" */
+    const char *pivot;       /* through which directions without a model go, if it leads there; "": en; "none"  */
     const char *suggestions; /* file to which /suggest adds lines; NULL or "": it answers 403                  */
     size_t      suggestions_bytes; /* that it may have                                                         */
     bool        behind_proxy; /* X-Forwarded-For says who asks; only where nobody but the proxy can connect    */
-    size_t      workers;     /* processes that share the port, each with threads, queue and models of its own; 0, 1: this one */
+    size_t      workers;     /* processes that share the port, each with threads and a queue; 0, 1: this one    */
     bool        confine;     /* the process, for good (regard/confine.h): for programs that do nothing else. It reads
                               * the folders of its models and writes nothing but what is open                  */
     unsigned   *confined;    /* what the kernel did of that; NULL: nobody asks                                 */

@@ -32,21 +32,24 @@ static const int refused[] = {
 #if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
     CALL(ptrace), /* the leak checker stops its own threads by it */
 #endif
-    CALL(process_vm_readv), CALL(process_vm_writev), CALL(kcmp), CALL(pidfd_getfd), CALL(personality), /* other processes */
+    CALL(process_vm_readv), CALL(process_vm_writev), CALL(kcmp), CALL(pidfd_getfd), CALL(personality), /* others */
     CALL(unshare), CALL(setns), CALL(mount), CALL(umount2), CALL(pivot_root), CALL(chroot), /* namespaces, mounts */
     CALL(open_tree), CALL(move_mount), CALL(fsopen), CALL(fsconfig), CALL(fsmount), CALL(fspick),
     CALL(open_by_handle_at), CALL(name_to_handle_at), CALL(quotactl), CALL(swapon), CALL(swapoff), CALL(acct),
     CALL(init_module), CALL(finit_module), CALL(delete_module), CALL(kexec_load), CALL(reboot), /* the machine */
-    CALL(settimeofday), CALL(clock_settime), CALL(adjtimex), CALL(clock_adjtime), CALL(sethostname), CALL(setdomainname),
+    CALL(settimeofday), CALL(clock_settime), CALL(adjtimex), CALL(clock_adjtime), CALL(sethostname),
+    CALL(setdomainname),
     CALL(bpf), CALL(perf_event_open), CALL(userfaultfd), CALL(fanotify_init), /* the kernel's own tools */
     CALL(io_uring_setup), CALL(io_uring_enter), CALL(io_uring_register),
     CALL(add_key), CALL(request_key), CALL(keyctl),
     CALL(linkat), CALL(symlinkat), CALL(mknodat), CALL(mkdirat), /* files that are no plain files */
     CALL(fchmodat), CALL(fchownat), CALL(utimensat), /* facts of files, which Landlock does not look at */
     CALL(setxattr), CALL(lsetxattr), CALL(fsetxattr), CALL(removexattr), CALL(lremovexattr), CALL(fremovexattr),
-    442, 452, 463, 466, 467, 469, /* mount_setattr, fchmodat2, setxattrat, removexattrat, open_tree_attr, file_setattr: newer than headers */
+    /* newer than headers: mount_setattr, fchmodat2, setxattrat, removexattrat, open_tree_attr, file_setattr */
+    442, 452, 463, 466, 467, 469,
 #ifdef __x86_64__
-    CALL(link), CALL(symlink), CALL(mknod), CALL(mkdir), CALL(rmdir), CALL(iopl), CALL(ioperm), CALL(modify_ldt), CALL(uselib),
+    CALL(link), CALL(symlink), CALL(mknod), CALL(mkdir), CALL(rmdir), CALL(iopl), CALL(ioperm),
+    CALL(modify_ldt), CALL(uselib),
     CALL(kexec_file_load), CALL(chmod), CALL(chown), CALL(lchown), CALL(utime), CALL(utimes),
 #endif
 };
@@ -75,8 +78,10 @@ typedef struct {
 
 #define RETURN(what)    ((struct sock_filter)BPF_STMT(BPF_RET | BPF_K, (what)))
 #define ERROR(number)   (SECCOMP_RET_ERRNO | ((uint32_t)(number) & SECCOMP_RET_DATA))
-#define LOAD(field)     ((struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offsetof(struct seccomp_data, field)))
-#define UNLESS(op, k)   ((struct sock_filter)BPF_JUMP(BPF_JMP | (op) | BPF_K, (uint32_t)(k), 0, 1)) /* the next line if it holds */
+#define AT(field)       ((uint32_t)offsetof(struct seccomp_data, field))
+#define LOAD(field)     ((struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, AT(field)))
+/* The next line if it holds, else the one behind it. */
+#define UNLESS(op, k)   ((struct sock_filter)BPF_JUMP(BPF_JMP | (op) | BPF_K, (uint32_t)(k), 0, 1))
 
 static void add(program *p, struct sock_filter line)
 {

@@ -80,8 +80,8 @@ static rg_status allow_output(int ruleset, uint64_t handled, const char *path)
 static rg_status allow_libraries(int ruleset, uint64_t handled)
 {
     static const char *const path[] = {
-        "/lib",        "/lib64",         "/usr/lib",     "/usr/lib64", "/usr/local/lib", "/usr/share", "/etc/ld.so.cache",
-        REGARD_LIBDIR, "/dev/null",      "/dev/urandom", "/sys/devices/system/cpu",
+        "/lib",        "/lib64",    "/usr/lib",     "/usr/lib64",              "/usr/local/lib", "/usr/share",
+        REGARD_LIBDIR, "/dev/null", "/dev/urandom", "/sys/devices/system/cpu", "/etc/ld.so.cache",
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
         "/proc" /* the sanitizers' report at the end */
 #endif

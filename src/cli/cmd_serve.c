@@ -43,8 +43,8 @@ static const rg_option options[] = {
     { RG_OPTION_INT, "beam-size", offsetof(settings, beam), "4", "hypotheses kept; alternatives are among them", 'b',
       "[1,1000]" },
     { RG_OPTION_REAL, "normalize", offsetof(settings, normalize), "1", "score is log p / length^this", 'n', "[0,inf)" },
-    { RG_OPTION_INT, "cpu-threads", offsetof(settings, threads), "0", "threads of a worker; 0: as many as there are cores for it", 0,
-      "[0,1024]" },
+    { RG_OPTION_INT, "cpu-threads", offsetof(settings, threads), "0",
+      "threads of a worker; 0: as many as there are cores for it", 0, "[0,1024]" },
     { RG_OPTION_INT, "workers", offsetof(settings, workers), "1",
       "processes that share the port; one that ends is started again", 0, "[1,1024]" },
     { RG_OPTION_INT, "queue", offsetof(settings, queue), "65536", "subwords that may wait; beyond, 503", 0, "[1,inf)" },
@@ -148,23 +148,24 @@ static rg_status serve_one(const settings *s, const rg_serve_config *c, const rg
     return status;
 }
 
-static rg_status serve_several(const settings *s, const rg_serve_config *c, const rg_directions *found, int stop)
+static rg_status serve_several(const settings *s, rg_serve_config *c, const rg_directions *found, int stop)
 {
     if (*s->source || *s->target)
         return rg_fail(RG_EINVAL,
                        "--source-lang and --target-lang are for one model; there are %zu: -m SOURCE:TARGET=FILE",
                        found->count);
     if (s->shortlist.count)
-        return rg_fail(RG_EINVAL, "--shortlist is for one model; there are %zu (models keep theirs: `regard shortlist`)",
+        return rg_fail(RG_EINVAL,
+                       "--shortlist is for one model; there are %zu (models keep theirs: `regard shortlist`)",
                        found->count);
-    return rg_serve_models(c, found->direction, found->count, stop, say_address, (void *)(uintptr_t)c);
+    return rg_serve_models(c, found->direction, found->count, stop, say_address, c);
 }
 
 static rg_status run(rg_call *call)
 {
     const settings       *s = call->options;
     unsigned              confined = 0;
-    const rg_serve_config c = config_of(s, &confined);
+    rg_serve_config       c = config_of(s, &confined);
     rg_directions         found = { 0 };
     int                   stop = -1;
     rg_status             status = rg_directions_find(&found, &s->models);
@@ -182,7 +183,8 @@ const rg_command rg_command_serve = {
     .details =
         "Prints its address and serves until SIGTERM or SIGINT, then answers what was asked before and ends. Open the "
         "address in a browser to type and see translation and attention. POST /translate and /detect, GET /languages, "
-        "/health, /spec and /metrics are LibreTranslate's; POST /v1/attention gives the record of a line. Models that do not "
+        "/health, /spec and /metrics are LibreTranslate's; POST /v1/attention gives the record of a line. Models that "
+        "do not "
         "translate "
         "answer POST /v1/predict, classifiers also /classify. Several models (-m DIR, -m A B) are served together by "
         "the languages they name; where there is no model from one to the other, two are asked (docs/serve.md).",

@@ -41,7 +41,7 @@ static rg_status add(rg_directions *d, char *path, char *source, char *target)
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ folders */
+/* -------------------------------------------------------------------------------------------------------- folders */
 
 static bool is_folder(const char *path)
 {
@@ -94,7 +94,7 @@ static rg_status add_folder(rg_directions *d, const char *folder)
     return status;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- words */
+/* ---------------------------------------------------------------------------------------------------------- words */
 
 static char *part(const char *from, const char *to)
 {
@@ -110,7 +110,8 @@ static rg_status add_word(rg_directions *d, const char *word)
 {
     struct stat facts;
     const char *colon = strchr(word, ':'), *equal = strchr(word, '=');
-    const bool  named = colon && equal && colon > word && colon + 1 < equal && !memchr(word, '/', (size_t)(equal - word));
+    const bool  named =
+        colon && equal && colon > word && colon + 1 < equal && !memchr(word, '/', (size_t)(equal - word));
     if (is_folder(word)) return add_folder(d, word);
     if (!named || stat(word, &facts) == 0) return add(d, rg_strdup(word), NULL, NULL);
     char *source = part(word, colon), *target = part(colon + 1, equal);

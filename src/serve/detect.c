@@ -90,7 +90,9 @@ static rg_status guess_of_two(rg_guess *out, size_t *out_count, const rg_server 
 /* The detector has codes of its own for a few; the part behind - is a country or a script. */
 static bool same_language(const char *served, const char *found)
 {
-    static const char *const alias[][2] = { { "iw", "he" }, { "no", "nb" }, { "jw", "jv" }, { "in", "id" }, { "mo", "ro" } };
+    static const char *const alias[][2] = {
+        { "iw", "he" }, { "no", "nb" }, { "jw", "jv" }, { "in", "id" }, { "mo", "ro" }
+    };
     for (size_t i = 0; i < sizeof alias / sizeof *alias; i++)
         if (strcmp(found, alias[i][0]) == 0 && same_language(served, alias[i][1])) return true;
     const size_t n = strcspn(found, "-");

@@ -138,7 +138,8 @@ static json_t *targets_of(const rg_server *s, const char *from)
     for (size_t i = 0; i < s->models.languages; i++) { /* by their code: the list of languages has two parts */
         const char *next = NULL;
         for (size_t k = 0; k < s->models.languages; k++) {
-            const char *code = s->models.language[k], *last = json_string_value(json_array_get(list, json_array_size(list) - 1));
+            const char *code = s->models.language[k];
+            const char *last = json_string_value(json_array_get(list, json_array_size(list) - 1));
             rg_served  *path[2];
             if (last && strcmp(code, last) <= 0) continue;
             if (strcmp(code, from) != 0 && !rg_models_path(path, s, from, code)) continue;
@@ -171,8 +172,9 @@ bool rg_serve__settings(rg_request *r)
     rg_serve__answer(&r->reply, 200,
                      json_pack("{s:b, s:i, s:i, s:b, s:b, s:b, s:[], s:{s:{s:s, s:s}, s:{s:s, s:s}}}", "apiKeys", keys,
                                "charLimit", (int)c->char_limit, "frontendTimeout", 500, "keyRequired", keys,
-                               "suggestions", r->server->suggestions != NULL, "filesTranslation", 0, "supportedFilesFormat", "language", "source",
-                               "code", c->source, "name", rg_serve__language_name(c->source), "target", "code",
-                               c->target, "name", rg_serve__language_name(c->target)));
+                               "suggestions", r->server->suggestions != NULL, "filesTranslation", 0,
+                               "supportedFilesFormat", "language", "source", "code", c->source, "name",
+                               rg_serve__language_name(c->source), "target", "code", c->target, "name",
+                               rg_serve__language_name(c->target)));
     return false;
 }

@@ -2,7 +2,7 @@
  *
  *     en -> fr   a.safetensors  in memory                 de -> fr   is not there: by way of en, two legs
  *     de -> en   b.safetensors  in memory
- *     en -> cs   c.safetensors  on disk: loaded when it is asked for, in the place of the one that was used least lately
+ *     en -> cs   c.safetensors  on disk: loaded when it is asked for, in the place of the one used least lately
  *
  * Requests hold the model they are translated by. A model that has to make place is first closed to new requests and
  * dropped when the last one has let it go, so that as many are in memory as may be, and never more. */
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------------------ memory */
+/* --------------------------------------------------------------------------------------------------------- memory */
 
 static rg_status load(rg_served *m, const rg_serve_config *c)
 {
@@ -72,7 +72,7 @@ rg_status rg_models_session(rg_session **out, const rg_lane *lane, rg_served *m)
     return RG_OK;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- loading */
+/* -------------------------------------------------------------------------------------------------------- loading */
 
 static rg_served *least_lately_used(rg_models *all)
 {
@@ -171,7 +171,7 @@ void rg_models_join(rg_server *s)
     s->models.started = false;
 }
 
-/* -------------------------------------------------------------------------------------------------------- directions */
+/* ----------------------------------------------------------------------------------------------------- directions */
 
 static rg_served *direct(const rg_models *all, const char *from, const char *to)
 {
@@ -221,7 +221,7 @@ static rg_status list_languages(rg_models *all)
     return RG_OK;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- life */
+/* ----------------------------------------------------------------------------------------------------------- life */
 
 /* As given, as the model file says, or not known: nothing is invented. */
 static rg_status set_language(char **out, const char *given, const char *stored)

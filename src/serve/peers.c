@@ -20,8 +20,12 @@ static uint64_t hash_of(const unsigned char *bytes, size_t count)
     return hash;
 }
 
-static uint64_t number_of_six(const struct in6_addr *six) { return hash_of(six->s6_addr, 8); } /* a /64 is one address */
-static uint64_t number_of_four(const struct in_addr *four) { return hash_of((const unsigned char *)four, sizeof *four); }
+/* Of IPv6 a /64 is one address. */
+static uint64_t number_of_six(const struct in6_addr *six) { return hash_of(six->s6_addr, 8); }
+static uint64_t number_of_four(const struct in_addr *four)
+{
+    return hash_of((const unsigned char *)four, sizeof *four);
+}
 
 uint64_t rg_serve__address(struct MHD_Connection *connection)
 {

@@ -70,7 +70,7 @@ rg_status rg_scores_of(json_t **out, const rg_translator *t, const rg_translated
     return *out ? RG_OK : RG_ENOMEM;
 }
 
-/* ------------------------------------------------------------------------------------------------------ of a request */
+/* --------------------------------------------------------------------------------------------------- of a request */
 
 void rg_scores_clear(rg_request *r)
 {

@@ -1,5 +1,5 @@
-/* spec.c - /spec: what the server answers, as OpenAPI 3 (https://spec.openapis.org/oas/v3.0.3), from the table of routes
- * and what is said about each here. */
+/* spec.c - /spec: what the server answers, as OpenAPI 3 (https://spec.openapis.org/oas/v3.0.3), from the table of
+ * routes and what is said about each here. */
 #include "serve/serve.h"
 
 #include <string.h>
@@ -65,6 +65,7 @@ static const field settings[] = { { "apiKeys", "boolean", "Are there keys?", tru
                                   { "supportedFilesFormat", "array", "Endings of files", true },
                                   { "language", "object", "source and target to begin with", true },
                                   { 0 } };
+static const field description[] = { { "openapi", "string", "3.0.3", true }, { 0 } };
 static const field health[] = { { "status", "string", "ok", true }, { 0 } };
 static const field predict[] = { { "q", "texts", "Text, or list of texts", true },
                                  { "attention", "boolean", "With the record of the one text", false },
@@ -92,14 +93,14 @@ static const struct {
     { "/classify", "Classify texts", predict, rows, NULL, false },
     { "/health", "Does the server answer?", NULL, health, NULL, false },
     { "/metrics", "Counters for Prometheus", NULL, NULL, "text/plain", false },
-    { "/spec", "This description", NULL, (const field[]){ { "openapi", "string", "3.0.3", true }, { 0 } }, NULL, false },
+    { "/spec", "This description", NULL, description, NULL, false },
 };
 
 static json_t *type_of(const field *f)
 {
     if (strcmp(f->type, "texts") == 0)
-        return json_pack("{s:[{s:s}, {s:s, s:{s:s}}], s:s}", "oneOf", "type", "string", "type", "array", "items", "type",
-                         "string", "description", f->help);
+        return json_pack("{s:[{s:s}, {s:s, s:{s:s}}], s:s}", "oneOf", "type", "string", "type", "array", "items",
+                         "type", "string", "description", f->help);
     if (strcmp(f->type, "array") == 0)
         return json_pack("{s:s, s:{}, s:s}", "type", "array", "items", "description", f->help);
     if (strcmp(f->type, "binary") == 0)

@@ -32,7 +32,8 @@ static rg_status write_line(rg_file *file, size_t most, bool *out_full, const ch
     for (int i = 0; status == RG_OK && i < 4; i++) status = add_escaped(&line, field[i], i < 3 ? '\t' : '\n');
     *out_full = status == RG_OK && size + line.length > most;
     if (status == RG_OK && !*out_full) status = rg_file_write(file, line.data, line.length);
-    if (status == RG_OK && !*out_full) status = rg_file_flush(file); /* one write: lines of other processes do not mix with it */
+    /* one write: lines of other processes do not mix with it */
+    if (status == RG_OK && !*out_full) status = rg_file_flush(file);
     rg_text_free(&line);
     return status;
 }

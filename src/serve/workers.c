@@ -4,8 +4,8 @@
  *     watcher --+-- worker 0   threads, queue, models          the weights that were loaded before the fork are
  *               +-- worker 1   threads, queue, models          one copy in memory: nobody writes to them
  *
- * A worker that ends, for whatever reason, is started again; no answer of another is lost. All of them see the watcher's
- * end of a pipe close, when it is told to stop or when it dies, and drain. */
+ * A worker that ends, for whatever reason, is started again; no answer of another is lost. All of them see the
+ * watcher's end of a pipe close, when it is told to stop or when it dies, and drain. */
 #define _GNU_SOURCE 1 /* pipe2 */
 #include "serve/serve.h"
 
@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 enum { TICK_MS = 100 };
-static const double soon = 1; /* seconds after which a worker that ended is started again, where it had lived no longer */
+static const double soon = 1; /* seconds that a worker has lived before it is started again */
 
 typedef struct {
     pid_t  id; /* 0: it has ended */
