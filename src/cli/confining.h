@@ -7,7 +7,7 @@
 
 #define RG_CONFINE_OPTION(settings, member)                                                                            \
     { RG_OPTION_BOOL, "confine", offsetof(settings, member), "true",                                                   \
-      "give up other files, the network and other programs (Landlock, seccomp)", 0, NULL }
+      "give up other files, the network and other programs (Landlock, seccomp); --no-confine: do not", 0, NULL }
 
 /* A remark on the error output, where the kernel did not do all of it. */
 void rg_say_confined(const char *command, unsigned how);

@@ -112,12 +112,12 @@ void rg_queue_refuse(rg_request *r, unsigned code, const char *why)
     answer(r, &reply);
 }
 
-/* The youngest request of a flow that no lane has begun; NULL: none. */
+/* The youngest request of a flow that has lines waiting, of which no lane has begun one; NULL: none. */
 static rg_request *youngest(rg_queue *q, const rg_flow *flow)
 {
     rg_request *found = NULL;
     for (rg_request *r = q->requests; r; r = r->next)
-        if (r->flow == flow && !r->taken && (!found || r->began > found->began)) found = r;
+        if (r->flow == flow && r->lines && !r->taken && (!found || r->began > found->began)) found = r;
     return found;
 }
 
