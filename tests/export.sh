@@ -108,4 +108,8 @@ refused 1 "two files" -m pre.st --to sentencepiece -o two.model
 learn lower.st --joint-vocab $marian --transformer-norm post --normalization lower && refused 1 "form lower" -m lower.st
 # shellcheck disable=SC2086
 learn copies.st --joint-vocab --vocab-kind words --dim-vocabs 0 $marian --transformer-norm post --experts 2 && refused 1 "experts: 2 cannot be written" -m copies.st
+
+# Two engines are asked by bench/marian-engines, where they are installed; elsewhere it says so.
+"$SOURCE_DIR/bench/marian-engines" nowhere > said 2>&1
+[ $? = 77 ] && grep -q '^skipped: ' said || fail "bench/marian-engines without packages: $(cat said)"
 exit $((failures > 0))

@@ -245,7 +245,6 @@ static rg_tensor *cross_entropy_over(rg_tape *t, rg_tensor *x, rg_tensor *w, rg_
     rg_tensor *each = losses || rg_tape_watched(t, "losses") ? rg_tape__tensor(t, x->rows, 1, NULL) : NULL;
     if (losses && !(*losses = each)) return NULL;
     if (!rg_tape__live(t)) return out;
-    rg_tape__show_product(t, w, x);
     rg_arena_point scratch = rg_tape__scratch(t);
     rows_job       job = { .V = V, .target = target, .smoothing = smoothing, .weight = weight, .each = row_weight };
     job.logits = rg_tape__reals(t, block * V);

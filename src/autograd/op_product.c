@@ -139,7 +139,6 @@ static rg_tensor *product(rg_tape *t, rg_tensor *a, rg_tensor *b, rg_tensor *bia
     if (!y) return NULL;
     rg_tape__count(t, 2.0 * (double)a->rows * (double)N * (double)K);
     if (rg_tape__live(t) && !forward(t, y, a, b, bias, f, nt)) return NULL;
-    if (rg_tape__live(t)) rg_tape__show_product(t, b, a);
     rg_tensor    *inputs[] = { a, b, bias };
     product_node *n = rg_tape__node(t, sizeof *n, y, product_backward, 3, inputs);
     if (n && !nt) rg_deferred_use(t, b, a->rows);

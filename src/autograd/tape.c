@@ -32,8 +32,6 @@ struct rg_tape {
     const rg_tracer    *tracer;
     const rg_tensor    *given[TRACED_INPUTS]; /* of the op that is under way, while somebody traces */
     size_t              given_count;
-    rg_product_seen    *product_seen;
-    void               *product_context;
 };
 
 struct rg_tape_point {
@@ -166,17 +164,6 @@ void rg_tape_watch(rg_tape *t, const char *name, const rg_tensor *x, const void 
     char full[NAME_ROOM];
     rg_scope_join(&t->scope, name, full, sizeof full);
     t->watcher->see(t->watcher->context, full, x, reach);
-}
-
-void rg_tape__watch_products(rg_tape *t, rg_product_seen *see, void *context)
-{
-    t->product_seen = see;
-    t->product_context = context;
-}
-
-void rg_tape__show_product(const rg_tape *t, const rg_tensor *right, const rg_tensor *left)
-{
-    if (t->product_seen && right->param) t->product_seen(t->product_context, right->param, left);
 }
 
 void rg_tape_set_exchanger(rg_tape *t, const rg_exchanger *exchanger) { t->exchanger = exchanger; }

@@ -75,12 +75,6 @@ int32_t       *rg_tape__indices(rg_tape *t, const int32_t *index, size_t count);
 rg_arena_point rg_tape__scratch(rg_tape *t);
 void           rg_tape__release(rg_tape *t, rg_arena_point point);
 
-/* Whoever asks is shown the left side of every product with a parameter: what the scales of integer arithmetic are
- * measured on. NULL: nobody. */
-typedef void rg_product_seen(void *context, const struct rg_param *right, const rg_tensor *left);
-void rg_tape__watch_products(rg_tape *t, rg_product_seen *see, void *context);
-void rg_tape__show_product(const rg_tape *t, const rg_tensor *right, const rg_tensor *left); /* by ops, when live */
-
 /* Count work: flops of this op, and scratch bytes that it or its backward will want beside tensors and gradients. */
 void rg_tape__count(rg_tape *t, double flops);
 void rg_tape__will_need(rg_tape *t, size_t bytes);

@@ -1,4 +1,4 @@
-/* cmd_list.c - what there is: tasks, systems, scores, reaches, metrics, generators, demos, imports. */
+/* cmd_list.c - what there is: tasks, systems, scores, reaches, metrics, generators, demos, imports, exports. */
 #include <stdio.h>
 
 #include "cli/command.h"
@@ -13,7 +13,7 @@ static rg_status run(rg_call *call)
 
 const rg_command rg_command_list = {
     .name = "list",
-    .summary = "list tasks, systems, scores, reaches, metrics, generators, demos or imports",
+    .summary = "list tasks, systems, scores, reaches, metrics, generators, demos, imports or exports",
     .arguments = "[KIND [WORD...]]",
     .details = "Without a KIND, what can be listed. Further words choose the rows that have them all, whatever the "
                "case: regard list systems "

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "regard/export.h"
 #include "regard/import.h"
 #include "regard/made.h"
 #include "regard/metrics.h"
@@ -124,6 +125,13 @@ static bool import_row(rg_list_row *out, size_t i)
     return true;
 }
 
+static bool export_row(rg_list_row *out, size_t i)
+{
+    if (!rg_export_name(i)) return false;
+    *out = (rg_list_row){ .name = rg_export_name(i), .summary = rg_export_summary(i) };
+    return true;
+}
+
 static const rg_list_kind kinds[] = {
     { "tasks", "kinds of data: what goes in and what comes out", task_row },
     { "systems", "papers as choices of queries, keys, values, score and reach", system_row },
@@ -133,6 +141,7 @@ static const rg_list_kind kinds[] = {
     { "generators", "what regard make makes", generator_row },
     { "demos", "what regard demo shows", demo_row },
     { "imports", "models of other programs: import --from", import_row },
+    { "exports", "programs that models can be written for: export --to", export_row },
     { 0 },
 };
 

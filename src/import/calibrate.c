@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "autograd/params.h"
-#include "autograd/tape.h"
 #include "tasks/translation.h"
+#include "tensor/tensor.h"
 
 typedef struct {
     const rg_model *model;
@@ -17,10 +17,14 @@ typedef struct {
     float          *most;
 } calibration;
 
-static void see(void *context, const rg_param *right, const rg_tensor *left)
+/* Of ops with a weight, or a table that is not looked up, on their right: products. */
+static void see(void *context, const rg_traced *op)
 {
     const calibration *c = context;
-    float              most = c->most[right->index];
+    const rg_param    *right = op->count > 1 ? rg_tensor_param(op->inputs[1]) : NULL;
+    const rg_tensor   *left = op->inputs[0];
+    if (!right || (right->kind != RG_WEIGHT && right->kind != RG_TIED)) return;
+    float most = c->most[right->index];
     for (size_t i = 0; i < left->rows; i++)
         for (size_t k = 0; k < left->cols; k++) most = fmaxf(most, fabsf((float)left->data[i * left->ld + k]));
     c->most[right->index] = most;
@@ -28,12 +32,13 @@ static void see(void *context, const rg_param *right, const rg_tensor *left)
 
 static rg_status pass(void *context, const rg_batch *batch, size_t k)
 {
-    calibration *c = context;
+    const calibration *c = context;
+    const rg_tracer    tracer = { context, see };
     (void)k;
     rg_tape_reset(c->tape, 0);
-    rg_tape__watch_products(c->tape, see, c);
+    rg_tape_set_tracer(c->tape, &tracer);
     c->model->system->loss(c->tape, c->model, batch);
-    rg_tape__watch_products(c->tape, NULL, NULL);
+    rg_tape_set_tracer(c->tape, NULL);
     return rg_tape_status(c->tape);
 }
 

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "data/little_endian.h"
+
 typedef struct {
     const unsigned char *at, *end;
     const char          *file;
@@ -44,13 +46,6 @@ static rg_status cut_short(const cursor *c, const char *what)
     return rg_fail(RG_EFORMAT, "%s: cut short in %s: %zu bytes are left", c->file, what, left(c));
 }
 
-static uint64_t number(const unsigned char *at, size_t bytes)
-{
-    uint64_t n = 0;
-    for (size_t i = 0; i < bytes; i++) n |= (uint64_t)at[i] << 8 * i;
-    return n;
-}
-
 static rg_status take(const unsigned char **out, cursor *c, uint64_t bytes, const char *what)
 {
     if (bytes > left(c)) return cut_short(c, what);
@@ -82,7 +77,7 @@ static rg_status unpack(rg_arrays *out, const cursor *c, const char *name, rg_dt
                         const unsigned char *data)
 {
     const size_t   rows = dims[0], cols = dims[1], width = rg_dtype_bytes(dtype), n = rows * cols;
-    const uint32_t bits = (uint32_t)number(data + n * width, 4);
+    const uint32_t bits = (uint32_t)rg_little_get(data + n * width, 4);
     float          m, *x;
     memcpy(&m, &bits, sizeof m);
     if (!(m > 0) || !isfinite(m) || !isfinite(1 / m))
@@ -92,7 +87,7 @@ static rg_status unpack(rg_arrays *out, const cursor *c, const char *name, rg_dt
     for (size_t r = 0; r < rows; r++)
         for (size_t k = 0; k < cols; k++) {
             const unsigned char *q = data + (straight ? r * cols + k : k * rows + r) * width;
-            x[r * cols + k] = (float)(width == 1 ? (int8_t)*q : (int16_t)number(q, 2)) * (1 / m);
+            x[r * cols + k] = (float)(width == 1 ? (int8_t)*q : (int16_t)rg_little_get(q, 2)) * (1 / m);
         }
     return rg_arrays_add(out, name, RG_DTYPE_F32, dims, 2, x, n * sizeof *x);
 }
@@ -105,7 +100,7 @@ static rg_status add(rg_arrays *out, const cursor *c, const header *h, const cha
     size_t   dims[RG_ARRAYS_DIMS] = { 0 }, count = 1, need = 0;
     RG_TRY(find_type(&dtype, c, name, h->type));
     for (size_t i = 0; i < h->rank; i++) {
-        const int32_t d = (int32_t)number(shape + 4 * i, 4);
+        const int32_t d = (int32_t)rg_little_get(shape + 4 * i, 4);
         dims[i] = d < 0 ? 0 : (size_t)d;
         if (d < 0 || !rg_size_mul(&count, count, dims[i]))
             return rg_fail(RG_EFORMAT, "%s: array \"%.80s\": dimension %zu is %d", c->file, name, i, d);
@@ -124,7 +119,8 @@ static rg_status add(rg_arrays *out, const cursor *c, const header *h, const cha
 
 static header header_at(const unsigned char *at)
 {
-    return (header){ number(at, 8), number(at + 8, 8), number(at + 16, 8), number(at + 24, 8) };
+    return (header){ rg_little_get(at, 8), rg_little_get(at + 8, 8), rg_little_get(at + 16, 8),
+                     rg_little_get(at + 24, 8) };
 }
 
 static rg_status check_header(const cursor *c, const header *h, const unsigned char *name, size_t index)
@@ -150,10 +146,10 @@ static rg_status find_parts(parts *p, cursor *c)
     const unsigned char *at = NULL;
     uint64_t             names = 0, shapes = 0;
     RG_TRY(take(&at, c, 16, "its first numbers"));
-    if (number(at, 8) != RG_MARIAN_VERSION)
+    if (rg_little_get(at, 8) != RG_MARIAN_VERSION)
         return rg_fail(RG_EFORMAT, "%s: version %llu of Marian's .bin; version 1 is read", c->file,
-                       (unsigned long long)number(at, 8));
-    const uint64_t count = number(at + 8, 8);
+                       (unsigned long long)rg_little_get(at, 8));
+    const uint64_t count = rg_little_get(at + 8, 8);
     if (count > RG_ARRAYS_MAX)
         return rg_fail(RG_ELIMIT, "%s: %llu arrays, at most %d", c->file, (unsigned long long)count, RG_ARRAYS_MAX);
     p->count = (size_t)count;
@@ -167,7 +163,7 @@ static rg_status find_parts(parts *p, cursor *c)
     RG_TRY(take(&p->names, c, names, "the names of its arrays"));
     RG_TRY(take(&p->shapes, c, shapes, "the shapes of its arrays"));
     RG_TRY(take(&at, c, 8, "its padding"));
-    return take(&p->data, c, number(at, 8), "its padding");
+    return take(&p->data, c, rg_little_get(at, 8), "its padding");
 }
 
 rg_status rg_read_marian(rg_arrays *out, const char *file, const unsigned char *bytes, size_t count)

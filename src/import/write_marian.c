@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "autograd/params.h"
+#include "data/little_endian.h"
 
 /* What is written before data are: one after another, as the headers have them. */
 typedef struct {
@@ -19,18 +20,11 @@ typedef struct {
     size_t  count;
 } parts;
 
-static rg_status add_number(rg_text *out, uint64_t number, size_t bytes)
-{
-    unsigned char b[8];
-    for (size_t i = 0; i < bytes; i++) b[i] = (unsigned char)(number >> 8 * i);
-    return rg_text_add(out, b, bytes);
-}
-
 static rg_status add_float(rg_text *out, float x)
 {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
-    return add_number(out, bits, 4);
+    return rg_little_add(out, bits, 4);
 }
 
 static rg_status fill_up(rg_text *out, size_t to)
@@ -43,12 +37,12 @@ static rg_status fill_up(rg_text *out, size_t to)
 static rg_status close_array(parts *p, const char *name, uint64_t type, const size_t *dims, size_t ndim, size_t begin)
 {
     RG_TRY(fill_up(&p->data, RG_MARIAN_ALIGN));
-    RG_TRY(add_number(&p->headers, strlen(name) + 1, 8));
-    RG_TRY(add_number(&p->headers, type, 8));
-    RG_TRY(add_number(&p->headers, ndim, 8));
-    RG_TRY(add_number(&p->headers, p->data.length - begin, 8));
+    RG_TRY(rg_little_add(&p->headers, strlen(name) + 1, 8));
+    RG_TRY(rg_little_add(&p->headers, type, 8));
+    RG_TRY(rg_little_add(&p->headers, ndim, 8));
+    RG_TRY(rg_little_add(&p->headers, p->data.length - begin, 8));
     RG_TRY(rg_text_add(&p->names, name, strlen(name) + 1));
-    for (size_t i = 0; i < ndim; i++) RG_TRY(add_number(&p->shapes, dims[i], 4));
+    for (size_t i = 0; i < ndim; i++) RG_TRY(rg_little_add(&p->shapes, dims[i], 4));
     p->count++;
     return RG_OK;
 }
@@ -104,13 +98,13 @@ static rg_status add_array(parts *p, const rg_export_array *a, const float *most
 static rg_status join(rg_text *out, const parts *p)
 {
     const size_t before = out->length;
-    RG_TRY(add_number(out, RG_MARIAN_VERSION, 8));
-    RG_TRY(add_number(out, p->count, 8));
+    RG_TRY(rg_little_add(out, RG_MARIAN_VERSION, 8));
+    RG_TRY(rg_little_add(out, p->count, 8));
     RG_TRY(rg_text_add(out, p->headers.data, p->headers.length));
     RG_TRY(rg_text_add(out, p->names.data, p->names.length));
     RG_TRY(rg_text_add(out, p->shapes.data, p->shapes.length));
     const size_t at = out->length - before + 8, padding = (at / RG_MARIAN_ALIGN + 1) * RG_MARIAN_ALIGN - at;
-    RG_TRY(add_number(out, padding, 8));
+    RG_TRY(rg_little_add(out, padding, 8));
     for (size_t i = 0; i < padding; i++) RG_TRY(rg_text_add(out, "", 1));
     return rg_text_add(out, p->data.data, p->data.length);
 }

@@ -10,28 +10,23 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "data/little_endian.h"
 #include "data/stream.h"
 #include "data/text/shortlist.h"
 
 enum { HEAD = 6, MAGIC_AT = 0, SUM_AT = 1, FIRST_AT = 2, BEST_AT = 3, ROWS_AT = 4, IDS_AT = 5 };
 static const uint64_t magic = 0xF11A48D5013417F5u;
 
-static uint64_t word_at(const unsigned char *at, size_t bytes)
-{
-    uint64_t n = 0;
-    for (size_t i = 0; i < bytes; i++) n |= (uint64_t)at[i] << 8 * i;
-    return n;
-}
-
 /* Marian's own: seed ^= word + 0x9e3779b9 + (seed << 6) + (seed >> 2), from 0. Half a word at the end is not counted. */
 static uint64_t checksum(const unsigned char *bytes, size_t count)
 {
     uint64_t seed = 0;
-    for (size_t i = 0; i < count / 8; i++) seed ^= word_at(bytes + 8 * i, 8) + 0x9e3779b9u + (seed << 6) + (seed >> 2);
+    for (size_t i = 0; i < count / 8; i++)
+        seed ^= rg_little_get(bytes + 8 * i, 8) + 0x9e3779b9u + (seed << 6) + (seed >> 2);
     return seed;
 }
 
-bool rg_shortlist_is_marian(const void *bytes, size_t count) { return count >= 8 && word_at(bytes, 8) == magic; }
+bool rg_shortlist_is_marian(const void *bytes, size_t count) { return count >= 8 && rg_little_get(bytes, 8) == magic; }
 
 /* ---------------------------------------------------------------------------------------------------------- reading */
 
@@ -56,12 +51,12 @@ static rg_status read_pairs(rg_shortlist_pair *pair, const uint64_t head[HEAD], 
     const unsigned char *ids = offsets + 8 * head[ROWS_AT];
     uint64_t             end = 0;
     for (uint64_t w = 0; w < head[ROWS_AT]; w++) {
-        const uint64_t next = word_at(offsets + 8 * w, 8);
+        const uint64_t next = rg_little_get(offsets + 8 * w, 8);
         if (next < end || next > head[IDS_AT] || (!w && next) || (w + 1 == head[ROWS_AT] && next != head[IDS_AT]))
             return rg_fail(RG_EFORMAT, "the shortlist is damaged: the list of token %llu begins at %llu of %llu",
                            (unsigned long long)w, (unsigned long long)next, (unsigned long long)head[IDS_AT]);
         for (; end < next; end++) {
-            const uint64_t id = word_at(ids + 4 * end, 4);
+            const uint64_t id = rg_little_get(ids + 4 * end, 4);
             if (id >= rg_vocab_size(target))
                 return rg_fail(RG_EMATCH, "the shortlist has the target token %llu, the vocabulary only %zu",
                                (unsigned long long)id, rg_vocab_size(target));
@@ -77,9 +72,9 @@ rg_status rg_shortlist_from_marian(rg_shortlist **out, const void *data, size_t 
     const unsigned char *bytes = data;
     uint64_t             head[HEAD] = { 0 };
     *out = NULL;
-    if (count < 8 * HEAD || word_at(bytes, 8) != magic)
+    if (count < 8 * HEAD || rg_little_get(bytes, 8) != magic)
         return rg_fail(RG_EFORMAT, "is no binary shortlist: %zu bytes, and other first ones", count);
-    for (size_t i = 0; i < HEAD; i++) head[i] = word_at(bytes + 8 * i, 8);
+    for (size_t i = 0; i < HEAD; i++) head[i] = rg_little_get(bytes + 8 * i, 8);
     RG_TRY(check_head(head, bytes, count, source));
     rg_shortlist_pair *pair = rg_alloc_array((size_t)head[IDS_AT] + 1, sizeof *pair);
     if (!pair) return RG_ENOMEM;
@@ -116,13 +111,6 @@ rg_status rg_shortlist__load_marian(bool *out_is, rg_shortlist **out, const rg_v
 
 /* ---------------------------------------------------------------------------------------------------------- writing */
 
-static rg_status add_word(rg_text *out, uint64_t word, size_t bytes)
-{
-    unsigned char b[8];
-    for (size_t i = 0; i < bytes; i++) b[i] = (unsigned char)(word >> 8 * i);
-    return rg_text_add(out, b, bytes);
-}
-
 /* What source token w alone picks: with </s> the tokens that every source picks, with others their own only. */
 static rg_status list_of(rg_ids *out, const rg_shortlist *s, int32_t w, bool closes)
 {
@@ -140,7 +128,7 @@ rg_status rg_shortlist_to_marian(rg_text *out, const rg_shortlist *s, const rg_v
     rg_ids        ids = { 0 };
     rg_text       offsets = { 0 };
     size_t        best = 0;
-    rg_status     status = add_word(&offsets, 0, 8);
+    rg_status     status = rg_little_add(&offsets, 0, 8);
     if (eos < 0 || rg_vocab_size(source) != s->source)
         status = rg_fail(RG_EMATCH, eos < 0 ? "the source vocabulary has no </s>, whose list has the frequent tokens"
                                             : "the shortlist is of another source vocabulary");
@@ -151,12 +139,12 @@ rg_status rg_shortlist_to_marian(rg_text *out, const rg_shortlist *s, const rg_v
             ids.count == start) /* readers want the last list to have something */
             status = rg_ids_add(&ids, s->always[0] >= 0 ? s->always[0] : 0);
         best = ids.count - start > best ? ids.count - start : best;
-        if (status == RG_OK) status = add_word(&offsets, ids.count, 8);
+        if (status == RG_OK) status = rg_little_add(&offsets, ids.count, 8);
     }
     const uint64_t head[HEAD] = { magic, 0, 0, best, s->source + 1, ids.count };
-    for (size_t i = 0; status == RG_OK && i < HEAD; i++) status = add_word(out, head[i], 8);
+    for (size_t i = 0; status == RG_OK && i < HEAD; i++) status = rg_little_add(out, head[i], 8);
     if (status == RG_OK) status = rg_text_add(out, offsets.data, offsets.length);
-    for (size_t i = 0; status == RG_OK && i < ids.count; i++) status = add_word(out, (uint64_t)ids.data[i], 4);
+    for (size_t i = 0; status == RG_OK && i < ids.count; i++) status = rg_little_add(out, (uint64_t)ids.data[i], 4);
     if (status == RG_OK) {
         const uint64_t sum = checksum((unsigned char *)out->data + before + 16, out->length - before - 16);
         for (size_t i = 0; i < 8; i++) out->data[before + 8 * SUM_AT + i] = (char)(unsigned char)(sum >> 8 * i);
