@@ -26,6 +26,7 @@ static void forget(rg_cutter *c)
     c->depth = c->closed = 0;
     c->solid = c->begin;
     c->solid_marks = c->solid_plain = 0;
+    c->gap = 0;
     rg_text_clear(&c->plain);
 }
 
@@ -161,6 +162,11 @@ rg_status rg_cutter__point_as(rg_cutter *c, size_t at, size_t end, const char *t
     return RG_OK;
 }
 
+rg_status rg_cutter__lone(rg_cutter *c, const char *tag, size_t bytes)
+{
+    return add_mark(c, RG_MARK_POINT, "", tag, bytes);
+}
+
 rg_status rg_cutter__point(rg_cutter *c, size_t at, size_t end)
 {
     return rg_cutter__point_as(c, at, end, c->text + at, end - at);
@@ -172,6 +178,20 @@ rg_status rg_cutter__kept(rg_cutter *c, size_t at, size_t end, size_t before)
     c->mark[c->marks - 1].begin = before;
     rg_cutter__solid(c, end);
     return RG_OK;
+}
+
+void rg_cutter__break(rg_cutter *c)
+{
+    if (c->marks && c->mark[c->marks - 1].kind == RG_MARK_POINT) c->gap = c->marks;
+}
+
+rg_status rg_cutter__word(rg_cutter *c)
+{
+    const size_t gap = c->gap;
+    c->gap = 0;
+    if (!gap || gap > c->marks || !c->plain.length || c->plain.data[c->plain.length - 1] == ' ') return RG_OK;
+    c->mark[gap - 1].instead = true;
+    return rg_text_add(&c->plain, " ", 1);
 }
 
 /* A blank behind a point that has one before it: the text needs only one of them. */
@@ -206,6 +226,46 @@ static rg_status add_escaped(rg_cutter *c, const char *text, size_t bytes)
     return added;
 }
 
+/* Points before the first word, or behind the last, with a blank between: they stay there, outside of the sentence. */
+static rg_status lead(rg_cutter *c, size_t from)
+{
+    size_t n = 0, at = 0;
+    while (n < c->marks && c->mark[n].kind == RG_MARK_POINT && c->mark[n].parent < 0 && c->mark[n].begin < from) n++;
+    for (size_t i = 0; i < n; i++) {
+        RG_TRY(add_escaped(c, rg_text_c(&c->plain) + at, c->mark[i].begin - at));
+        RG_TRY(rg_document__keep(c->document, c->mark[i].open, strlen(c->mark[i].open)));
+        at = c->mark[i].begin;
+        if (c->mark[i].spaced) RG_TRY(rg_document__keep(c->document, " ", 1));
+    }
+    for (size_t i = 0; i < n; i++) rg_free(c->mark[i].open);
+    if (n) memmove(c->mark, c->mark + n, (c->marks - n) * sizeof *c->mark);
+    c->marks -= n;
+    c->solid_marks -= n < c->solid_marks ? n : c->solid_marks;
+    for (size_t i = 0; i < c->marks; i++)
+        if (c->mark[i].parent >= 0) c->mark[i].parent -= (int)n;
+    return add_escaped(c, rg_text_c(&c->plain) + at, from - at);
+}
+
+/* The first of the points behind `to`. */
+static size_t first_behind(const rg_cutter *c, size_t to)
+{
+    size_t n = c->marks;
+    while (n && c->mark[n - 1].kind == RG_MARK_POINT && c->mark[n - 1].parent < 0 && c->mark[n - 1].begin > to) n--;
+    return n;
+}
+
+static rg_status trail(rg_cutter *c, const rg_mark *mark, size_t marks, size_t to)
+{
+    const char *plain = rg_text_c(&c->plain);
+    for (size_t i = 0; i < marks; i++) {
+        RG_TRY(add_escaped(c, plain + to, mark[i].begin - to));
+        RG_TRY(rg_document__keep(c->document, mark[i].open, strlen(mark[i].open)));
+        to = mark[i].begin;
+        if (mark[i].spaced) RG_TRY(rg_document__keep(c->document, " ", 1));
+    }
+    return c->solid_plain > to ? add_escaped(c, plain + to, c->solid_plain - to) : RG_OK;
+}
+
 /* Blanks at both ends are not part of the paragraph; points behind the last word, such as comments, stay behind it
  * with the blanks around them. */
 static rg_status end_text(rg_cutter *c, size_t at)
@@ -214,8 +274,13 @@ static rg_status end_text(rg_cutter *c, size_t at)
     size_t      from = 0, to = c->plain.length;
     while (strchr(" \t\r", plain[from])) from++;
     while (strchr(" \t\r", plain[to - 1])) to--;
-    RG_TRY(add_escaped(c, plain, from));
+    RG_TRY(lead(c, from));
     for (; c->marks > c->solid_marks; c->marks--) rg_free(c->mark[c->marks - 1].open);
+    const size_t behind = first_behind(c, to), marks = c->marks - behind;
+    rg_mark     *last = marks ? rg_alloc_array(marks, sizeof *last) : NULL;
+    if (marks && !last) return RG_ENOMEM;
+    if (marks) memcpy(last, c->mark + behind, marks * sizeof *last);
+    c->marks = behind;
     for (size_t i = 0; i < c->marks; i++) {
         rg_mark *m = &c->mark[i];
         if (m->kind == RG_MARK_OPEN) m->end = c->plain.length;
@@ -223,11 +288,13 @@ static rg_status end_text(rg_cutter *c, size_t at)
         m->end = clamp(m->end, from, to - from);
     }
     rg_mark     *mark = c->mark;
-    const size_t marks = c->marks;
+    const size_t inner = c->marks;
     c->mark = NULL;
     c->marks = c->room = 0;
-    RG_TRY(rg_segment__add(c->document, plain + from, to - from, mark, marks, c->escape, c->lines));
-    if (c->solid_plain > to) RG_TRY(add_escaped(c, plain + to, c->solid_plain - to));
+    rg_status status = rg_segment__add(c->document, plain + from, to - from, mark, inner, c->escape, c->lines);
+    if (status == RG_OK) status = trail(c, last, marks, to);
+    rg_marks__free(last, marks);
+    RG_TRY(status);
     return rg_document__keep(c->document, c->text + c->solid, at - c->solid);
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define RG_DOCUMENTS(X) X(text) X(html) X(markdown) X(po) X(srt) X(vtt) X(json) X(yaml)
+#define RG_DOCUMENTS(X) X(text) X(html) X(markdown) X(po) X(srt) X(vtt) X(json) X(yaml) X(xliff) X(docx) X(odt) X(pptx) X(epub)
 #define DECLARE(name) extern const rg_document_format rg_document_format_##name;
 #define ENTRY(name) &rg_document_format_##name,
 RG_DOCUMENTS(DECLARE)

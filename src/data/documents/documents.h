@@ -30,6 +30,7 @@ typedef struct rg_mark {
     rg_mark_kind kind;
     size_t       begin, end;         /* bytes of the text that it encloses */
     int          parent;             /* the mark around it, or -1          */
+    bool         instead;            /* stands for the blank behind it: a tab, a line break */
     bool         spaced;             /* around nothing, with a blank on both sides, of which the text has one */
     char        *open, *close;       /* of OPEN, CLOSE and POINT only `open`; of KEEP it is the whole element */
     char         name[RG_MARK_NAME]; /* by which a closing tag finds it */
@@ -106,6 +107,7 @@ typedef struct rg_cutter {
     size_t       solid, solid_marks, solid_plain; /* behind the last that is neither blank nor point: in text, mark, plain */
     rg_swap     *swap;
     size_t       swaps, swap_room;
+    size_t       gap; /* one more than the mark that separates words like a blank; 0: none is the last */
     int          open, depth; /* the innermost mark that is open, or -1 */
     int          closed;      /* tags of paragraphs before that were closed in this one */
 } rg_cutter;
@@ -122,8 +124,11 @@ rg_status rg_cutter__close(rg_cutter *c, const char *name, const char *tag, size
 rg_status rg_cutter__swap(rg_cutter *c, size_t at, size_t end, const char *tag, size_t bytes);
 rg_status rg_cutter__point(rg_cutter *c, size_t at, size_t end); /* text[at .. end) stands alone */
 rg_status rg_cutter__point_as(rg_cutter *c, size_t at, size_t end, const char *tag, size_t bytes); /* written as `tag` */
+rg_status rg_cutter__lone(rg_cutter *c, const char *tag, size_t bytes); /* the same, not of the text: always a mark */
 /* text[at .. end) is copied; its words are those of `plain` from `before` on. */
 rg_status rg_cutter__kept(rg_cutter *c, size_t at, size_t end, size_t before);
+void      rg_cutter__break(rg_cutter *c);       /* the last point separates words: a tab, a line break */
+rg_status rg_cutter__word(rg_cutter *c);        /* before the next sign that is no blank, where there may be breaks */
 /* A blank of the text; true when it is to be left out because one stands before the last point. */
 bool      rg_cutter__drops_blank(rg_cutter *c);
 rg_status rg_cutter__blank(rg_cutter *c); /* one blank, unless there is one */
@@ -171,7 +176,7 @@ typedef struct rg_dialect {
     const char *skipped;  /* copied, and no part of a sentence                             */
     const char *inside;   /* only text inside of these is translated; NULL: everywhere     */
     const char *attributes;
-    const char *nested;   /* elements of a sentence whose paragraphs are translated apart  */
+    const char *breaks;   /* separate words like a blank; NULL: none                       */
     bool        html;     /* raw text in script and style; attributes that say what stays  */
 } rg_dialect;
 extern const rg_dialect rg_dialect_html;

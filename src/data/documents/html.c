@@ -204,6 +204,7 @@ static rg_status lone_tag(reader *r, size_t at, size_t end, const char *name)
     rg_text   text = { 0 };
     rg_status status = tag_text(&text, r, at, end, name);
     if (status == RG_OK) status = rg_cutter__point_as(&r->c, at, end, rg_text_c(&text), text.length);
+    if (r->dialect->breaks && rg_word_in(r->dialect->breaks, name)) rg_cutter__break(&r->c);
     rg_text_free(&text);
     return status;
 }
@@ -266,6 +267,7 @@ static rg_status read_text(reader *r, size_t from, size_t to)
             else if (!lines && end - at > 1) RG_TRY(rg_text_add(&c->plain, c->text + at + 1, end - at - 1));
             at = end;
         } else {
+            RG_TRY(rg_cutter__word(c));
             RG_TRY(rg_html__character(&c->plain, c->text, c->bytes, &at));
             rg_cutter__solid(c, at);
         }

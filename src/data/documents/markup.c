@@ -27,6 +27,7 @@ typedef struct {
     rg_range       *place; /* units of each mark */
     size_t         *order; /* marks, outer ones first */
     unsigned       *depth;
+    bool           *eaten;   /* a mark that stands for the blank behind it was just written */
     bool           *dropped; /* units that are written elsewhere; before, bytes at which units begin */
 } placing;
 
@@ -310,6 +311,7 @@ static rg_status write_empty(rg_text *out, const placing *p, size_t i)
         if (p->line->mark[k].parent == (int)i) RG_TRY(write_empty(out, p, k));
     if (m->kind == RG_MARK_CLOSE) RG_TRY(rg_text_add_string(out, m->open));
     if (m->close) RG_TRY(rg_text_add_string(out, m->close));
+    if (m->instead) *p->eaten = true;
     return m->spaced ? rg_text_add_string(out, " ") : RG_OK;
 }
 
@@ -377,8 +379,11 @@ static rg_status write_all(rg_text *out, const placing *p)
             written = p->unit[u].end;
             continue;
         }
+        if (*p->eaten && written < p->unit[u].begin && p->text[written] == ' ') written++;
+        *p->eaten = false;
         RG_TRY(p->line->escape(out, p->text + written, p->unit[u].begin - written));
         RG_TRY(write_begins(out, p, u));
+        *p->eaten = false;
         written = p->unit[u].begin;
         const int owner = p->owner[u];
         if (owner >= 0 && p->line->mark[owner].kind == RG_MARK_KEEP) {
@@ -394,7 +399,8 @@ static rg_status write_all(rg_text *out, const placing *p)
 
 rg_status rg_markup_write(rg_text *out, const rg_document_part *line, const char *translation, const rg_links *links)
 {
-    placing   p = { .line = line, .text = translation, .links = links };
+    bool      eaten = false;
+    placing   p = { .line = line, .text = translation, .links = links, .eaten = &eaten };
     rg_status status = make(&p);
     if (status == RG_OK) status = write_all(out, &p);
     rg_free(p.unit);
