@@ -7,7 +7,7 @@
  *   svmlight  label number:value number:value ...                              lines     one text per line
  *   conll     word TAB tag, an empty line between sentences                    idx       MNIST's format, labels in a second file
  *   folder    a folder per class, or a flat folder                             tar       the same, in an archive (ustar, pax, GNU)
- *   coco      COCO captions: images and annotations in one JSON object
+ *   coco      COCO captions: images and annotations in one JSON object         tmx, xliff  memories and files of translators
  *
  * gzip is recognised by its first bytes, whatever the name. N rows in a file are N rows here, or a failure that
  * names the file and the line (or the member). */

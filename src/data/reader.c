@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 /* The list makes both the declarations and the table. */
-#define RG_FORMATS(X) X(tsv) X(csv) X(jsonl) X(label) X(svmlight) X(conll) X(lines) X(folder) X(tar) X(idx) X(coco)
+#define RG_FORMATS(X) X(tsv) X(csv) X(jsonl) X(label) X(svmlight) X(conll) X(lines) X(folder) X(tar) X(idx) X(coco) X(tmx) X(xliff)
 #define DECLARE(name) extern const rg_reader_format rg_reader_##name;
 #define ENTRY(name)   &rg_reader_##name,
 RG_FORMATS(DECLARE)
