@@ -42,8 +42,23 @@ grep -q 'broken.json: line' err || fail "where JSON is broken: $(cat err)"
 printf 'msgid "%s"\nmsgstr ""\n' "$first" > a.po
 translate -i a.po > out 2> err && [ "$(tail -1 out)" = "msgstr \"$a\"" ] || fail "a.po: $(cat out err)"
 
+# What is in a memory is copied and marked; a TMX is also a corpus.
+printf '<tmx version="1.4"><header srclang="en"/><body><tu><tuv xml:lang="en"><seg>%s</seg></tuv><tuv xml:lang="fr"><seg>BY HAND</seg></tuv></tu></body></tmx>\n' "$first" > my.tmx
+printf '%s\n%s\n' "$first" "$second" > two
+translate --memory my.tmx -i two > out 2> err || fail "--memory: $(cat err)"
+[ "$(sed -n 1p out)" = "BY HAND" ] && [ "$(sed -n 2p out)" = "$b" ] || fail "--memory: $(cat out)"
+grep -q 'my.tmx: 1 copied from 1 pairs' err || fail "how many were copied: $(cat err)"
+translate --memory my.tmx --json -i two 2> err | head -1 | grep -q '"text":"BY HAND","memory":true' || fail "a copy is not marked in JSON"
+translate --memory my.tmx -i page.html 2> err | grep -q '<li class="x">BY HAND</li>' || fail "--memory of a document"
+translate --memory nosuch.tmx -i two > out 2> err && fail "a memory that is not there is taken"
+paste demo/train.en demo/train.fr | awk -F '\t' 'BEGIN { print "<tmx><header srclang=\"en\"/><body>" }
+    { printf "<tu><tuv xml:lang=\"en\"><seg>%s</seg></tuv><tuv xml:lang=\"fr\"><seg>%s</seg></tuv></tu>\n", $1, $2 } END { print "</body></tmx>" }' > train.tmx
+"$REGARD" train -t train.tmx --columns en,fr -m tmx.safetensors --vocab-kind words --dim-vocabs 0 --preset tiny --after-batches 2 \
+    --cpu-threads 1 > log 2>&1 || fail "training on TMX: $(tail -3 log)"
+grep -q "$(wc -l < demo/train.en) pairs" log || fail "pairs of the TMX: $(grep pairs log)"
+
 # Killed in the middle, it goes on where it was, to the same file as without.
-for i in $(seq 200); do sed "s/\$/ $i/" demo/test.en; done > long.txt
+for i in $(seq 150); do sed "s/\$/ $i/" demo/test.en; done > long.txt
 translate --input-format text -i long.txt -o whole.out 2> err || fail "long.txt: $(cat err)"
 "$REGARD" translate -m demo/model.safetensors -b 1 --cpu-threads 1 --input-format text -i long.txt -o long.out 2> err &
 pid=$!
@@ -57,7 +72,7 @@ head -20 long.txt > other.txt
 translate --input-format text -i other.txt -o other.out 2> err || fail "another input: $(cat err)"
 grep -q 'beginning anew' err || fail "a partial file of another input is used: $(cat err)"
 translate --input-format text -i long.txt -o long.out 2> err || fail "resuming: $(cat err)"
-grep -q 'resumed, [1-9][0-9]* of 4000 sentences' err || fail "it was not resumed: $(cat err)"
+grep -q 'resumed, [1-9][0-9]* of 3000 sentences' err || fail "it was not resumed: $(cat err)"
 cmp -s long.out whole.out || fail "what was resumed is not what is written without a break"
 [ ! -e long.out.partial ] || fail "long.out.partial is left behind"
 

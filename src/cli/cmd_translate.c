@@ -30,7 +30,7 @@ typedef struct {
     rg_weights_choice keep;
     rg_list shortlist;
     bool    compare;
-    char   *input_format, *split, *source;
+    char   *input_format, *split, *source, *target, *memory;
 } settings;
 
 static const rg_option options[] = {
@@ -51,6 +51,10 @@ static const rg_option options[] = {
       "cut paragraphs and lines into sentences; auto: of documents, not of lines", 0, "auto|yes|no" },
     { RG_OPTION_STRING, "source-lang", offsetof(settings, source), "",
       "language of the sentences: en; empty: as the model file says", 0, NULL },
+    { RG_OPTION_STRING, "target-lang", offsetof(settings, target), "", "language translated to, of --memory; likewise", 0,
+      NULL },
+    { RG_OPTION_STRING, "memory", offsetof(settings, memory), "",
+      "translation memory, .tmx, .xlf or .tsv: a line or sentence that is in it is copied, not translated", 0, NULL },
     { RG_OPTION_STRING, "output", offsetof(settings, output), "-",
       "file to write, whole or not at all; -: standard output", 'o', NULL },
     { RG_OPTION_INT, "beam-size", offsetof(settings, beam), "4", "hypotheses kept; 1 is greedy", 'b', "[1,1000]" },
@@ -125,6 +129,8 @@ typedef struct {
     FILE              *out; /* output.stream */
     rg_output          output;
     rg_document_job    document;  /* its format NULL: lines; its sentences NULL: they stay whole */
+    rg_translation_memory *memory;
+    size_t             hits;      /* lines or sentences that were in it */
     char              *summary;   /* of all settings that change answers */
     double             threshold; /* of --alignment T */
     rg_text            prefix;    /* the same words for every line */
@@ -219,6 +225,18 @@ static json_t *answer_json(const translation *t, const rg_translation *b)
     }
     json_object_set_new(object, "attention", rows);
     return object;
+}
+
+/* A line that is in the memory; it has no scores. */
+static void print_hit(const translation *t, const char *text, uint64_t number)
+{
+    if (t->s->json) {
+        json_t *object = json_pack("{s:I, s:s, s:b}", "line", (json_int_t)number + 1, "text", text, "memory", 1);
+        json_dumpf(object, t->out, JSON_COMPACT);
+        json_decref(object);
+    } else if (t->s->n_best) fprintf(t->out, "%llu ||| %s ||| Memory= 1 ||| 0", (unsigned long long)number, text);
+    else fputs(text, t->out);
+    fputc('\n', t->out);
 }
 
 static void print_json(const translation *t, const rg_translated *r, uint64_t number)
@@ -321,17 +339,26 @@ static rg_status translate_lines(translation *t, char **lines, size_t n, uint64_
     const rg_translated *results;
     const char         **prefix = rg_alloc_array(n, sizeof *prefix);
     const rg_glossary  **glossary = rg_alloc_array(n, sizeof *glossary);
-    rg_status            status = prefix && glossary ? RG_OK : RG_ENOMEM;
-    for (size_t i = 0; status == RG_OK && i < n; i++) prefix[i] = rg_text_c(&t->prefix), glossary[i] = t->glossary;
+    const char         **known = rg_alloc_array(n, sizeof *known); /* from the memory, or NULL */
+    rg_status            status = prefix && glossary && known ? RG_OK : RG_ENOMEM;
+    for (size_t i = 0; status == RG_OK && i < n; i++) {
+        prefix[i] = rg_text_c(&t->prefix), glossary[i] = t->glossary;
+        if ((known[i] = t->memory ? rg_translation_memory_find(t->memory, lines[i]) : NULL)) lines[i][0] = 0; /* costs nothing */
+    }
     t->config.glossary = t->glossary ? glossary : NULL;
     if (status == RG_OK) status = rg_session_run(&results, t->session, &t->config, (const char *const *)lines, n, first, prefix);
     const rg_status compared = status == RG_OK && t->whole ? compare(t, results, lines, n, first, prefix) : status;
     rg_free(prefix);
     rg_free(glossary);
-    RG_TRY(compared);
-    for (size_t i = 0; i < n; i++) {
-        if (t->s->attention[0]) RG_TRY(save_record(t, &results[i], first + i));
-        if (t->tree) RG_TRY(save_tree(t, lines[i], &results[i], first + i));
+    for (size_t i = 0; compared == RG_OK && i < n; i++) t->hits += known[i] != NULL;
+    status = compared;
+    for (size_t i = 0; status == RG_OK && i < n; i++) {
+        if (known[i]) {
+            print_hit(t, known[i], first + i);
+            continue;
+        }
+        if (t->s->attention[0]) status = save_record(t, &results[i], first + i);
+        if (status == RG_OK && t->tree) status = save_tree(t, lines[i], &results[i], first + i);
         if (t->s->json) print_json(t, &results[i], first + i);
         else print_plain(t, &results[i], first + i);
         if (results[i].cut && !t->s->quiet)
@@ -343,6 +370,8 @@ static rg_status translate_lines(translation *t, char **lines, size_t n, uint64_
                 break;
             }
     }
+    rg_free(known);
+    RG_TRY(status);
     if (t->tree) rg_beam_tree_clear(t->tree);
     return rg_output_flush(&t->output);
 }
@@ -506,6 +535,7 @@ static char *describe(const settings *s)
     }
     for (size_t i = 0; i < s->shortlist.count && status == RG_OK; i++)
         status = rg_text_print(&out, "%s ", s->shortlist.items[i]);
+    if (status == RG_OK) status = rg_text_print(&out, "%s|%s|%s|%s ", s->memory, s->glossary, s->source, s->target);
     if (status == RG_OK)
         status = rg_text_print(&out, "%s %d %lld %g %s %g %g %g %d %d %d %g %lld %lld %lld", s->keep.weights, s->keep.int8,
                                (long long)s->beam, s->normalize, s->length_form, s->penalty, s->coverage, s->factor,
@@ -523,23 +553,29 @@ static rg_status configure_document(translation *t)
     if (table && strcmp(s->input_format, "auto") != 0 && strcmp(s->input_format, "lines") != 0)
         return rg_fail(RG_EINVAL, "--input-format %s: the input is either a document or, by --format and --columns, a table",
                        s->input_format);
+    const char *language = *s->source ? s->source : rg_translator_language(t->translators[0], 0),
+               *target = *s->target ? s->target : rg_translator_language(t->translators[0], 1);
+    if (*s->memory)
+        RG_TRY(rg_translation_memory_open(&t->memory, s->memory, language, target, RG_TRANSLATION_MEMORY_BYTES));
     const bool document = t->document.format != NULL,
                split = strcmp(s->split, "yes") == 0 || (document && strcmp(s->split, "auto") == 0);
     if (!document && !split) return RG_OK;
-    if (s->n_best || s->json || s->word_scores || *s->alignment || *s->attention || s->compare || s->prefix.count)
+    if (s->n_best || s->json || s->word_scores || *s->alignment || *s->attention || s->compare || s->prefix.count || t->tree)
         return rg_fail(RG_EINVAL,
                        "%s gives its text only: not with --n-best, --json, --word-scores, --alignment, --attention, "
                        "--compare-shortlist or --prefix%s",
                        document ? "a document" : "--split-sentences yes",
                        document ? "; --input-format lines reads it line by line" : "");
+    t->document.memory = t->memory;
+    t->document.hits = &t->hits;
+    t->document.glossary = t->glossary;
     t->document.input = s->input;
     t->document.output = s->output;
     t->document.quiet = s->quiet;
     t->document.chunk = (size_t)s->mini_batch * 4;
     if (!(t->summary = describe(s))) return RG_ENOMEM;
     t->document.settings = t->summary;
-    const char *language = *s->source ? s->source : rg_translator_language(t->translators[0], 0);
-    rg_status   status = split ? rg_sentences_new(&t->document.sentences, language) : RG_OK;
+    rg_status status = split ? rg_sentences_new(&t->document.sentences, language) : RG_OK;
     if (status != RG_OK) rg_fail(status, "%s; --split-sentences no translates paragraphs as they are", rg_message());
     return status;
 }
@@ -587,6 +623,9 @@ static rg_status run(rg_call *call)
     if (status == RG_OK && t.whole)
         fprintf(stderr, "the shortlist changes %llu of %llu answers (%.2f %%)\n", (unsigned long long)t.changed,
                 (unsigned long long)t.compared, t.compared ? 100.0 * (double)t.changed / (double)t.compared : 0.0);
+    if (status == RG_OK && t.memory && !t.s->quiet)
+        fprintf(stderr, "%s: %zu copied from %zu pairs\n", t.s->memory, t.hits, rg_translation_memory_count(t.memory));
+    rg_translation_memory_free(t.memory);
     rg_sentences_free(t.document.sentences);
     rg_free(t.summary);
     rg_session_free(t.whole);

@@ -54,6 +54,16 @@ typedef struct {
     char             **rendered;
 } waiting;
 
+/* From the memory, whose words are linked with nothing: tags go by their place. */
+static rg_status render_hit(waiting *w, const char *text)
+{
+    rg_text   out = { 0 };
+    rg_status status = rg_document_render(&out, w->document, w->i, text, NULL);
+    if (status == RG_OK && !(w->rendered[w->i] = rg_strdup(rg_text_c(&out)))) status = RG_ENOMEM;
+    rg_text_free(&out);
+    return status;
+}
+
 static rg_status render(waiting *w, const rg_translator *t, const rg_translated *r)
 {
     const bool plain = rg_document_plain(w->document, w->i);
@@ -74,20 +84,28 @@ static rg_status translate(const rg_document_job *job, waiting *list, size_t n, 
 {
     const rg_translated *results;
     rg_session_config    config = *job->config;
-    const char         **lines = rg_alloc_array(n + 1, sizeof *lines);
-    if (!lines) return RG_ENOMEM;
-    for (size_t k = 0; k < n; k++) {
-        lines[k] = rg_document_text(list[k].document, list[k].i);
-        if (!rg_document_plain(list[k].document, list[k].i)) config.search.attention = true;
-    }
-    rg_status status = n ? rg_session_run(&results, job->session, &config, lines, n, first, NULL) : RG_OK;
+    const char         **lines = rg_alloc_array(n + 1, sizeof *lines), **known = rg_alloc_array(n + 1, sizeof *known);
+    const rg_glossary  **glossary = rg_alloc_array(n + 1, sizeof *glossary);
+    rg_status            status = lines && known && glossary ? RG_OK : RG_ENOMEM;
+    config.glossary = job->glossary ? glossary : NULL;
     for (size_t k = 0; status == RG_OK && k < n; k++) {
-        status = render(&list[k], job->translator, &results[k]);
+        lines[k] = rg_document_text(list[k].document, list[k].i);
+        if (glossary) glossary[k] = job->glossary;
+        known[k] = job->memory ? rg_translation_memory_find(job->memory, lines[k]) : NULL;
+        if (known[k]) lines[k] = ""; /* costs nothing */
+        else if (!rg_document_plain(list[k].document, list[k].i)) config.search.attention = true;
+    }
+    if (status == RG_OK && n) status = rg_session_run(&results, job->session, &config, lines, n, first, NULL);
+    for (size_t k = 0; status == RG_OK && k < n; k++) {
+        status = known[k] ? render_hit(&list[k], known[k]) : render(&list[k], job->translator, &results[k]);
+        if (known[k]) ++*job->hits;
         if (results[k].cut && !job->quiet)
             fprintf(stderr, "sentence %llu: the last %zu of its tokens were not read: \"%.40s...\"\n",
                     (unsigned long long)(first + k + 1), results[k].cut, lines[k]);
     }
     rg_free(lines);
+    rg_free(known);
+    rg_free(glossary);
     return status;
 }
 

@@ -2,7 +2,9 @@
 #ifndef RG_CLI_TRANSLATE_DOCUMENT_H
 #define RG_CLI_TRANSLATE_DOCUMENT_H
 
+#include "regard/glossary.h"
 #include "regard/translate.h"
+#include "regard/translation_memory.h"
 
 typedef struct rg_document_job {
     const char               *input, *output;
@@ -11,6 +13,9 @@ typedef struct rg_document_job {
     const rg_translator      *translator;
     const rg_session_config  *config;
     rg_sentences             *sentences; /* NULL: paragraphs stay whole */
+    const rg_glossary        *glossary;  /* NULL: none */
+    const rg_translation_memory *memory; /* what is copied instead of translated; NULL: nothing */
+    size_t                   *hits;      /* counts what was */
     size_t                    chunk;     /* sentences translated together */
     const char               *settings;  /* all that answers depend on    */
     bool                      quiet;
