@@ -192,6 +192,7 @@ static rg_status finish(rg_run *run)
     if (!d->base.test) return RG_OK;
     const size_t before = run->final.count;
     RG_TRY(measure(run, &run->final, d->base.test, "test-"));
+    RG_TRY(rg_metrics_add(&run->final, "parameters", (double)rg_params_numbers(run->model->params), false));
     for (size_t i = before; i < run->final.count; i++)
         rg_tell(run->report, "%s %.2f", run->final.metric[i].name, run->final.metric[i].value);
     return RG_OK;
