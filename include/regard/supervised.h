@@ -41,7 +41,7 @@ struct rg_set_options {
     { RG_OPTION_STRING, "header", offsetof(type, sets.header), "auto", "is the first line of tsv and csv files names of columns?", 0,                 \
       "auto|yes|no", NULL },                                                                                                                          \
     { RG_OPTION_STRING, "pictures", offsetof(type, sets.pictures), "",                                                                                \
-      "folder or tar archive that the column picture names files of", 0, NULL, NULL },                                                                \
+      "folder or tar archive that the column picture, or sound, names files of", 0, NULL, NULL },                                                                \
     { RG_OPTION_INT, "mini-batch", offsetof(type, sets.batch), batch_of, "most examples in a batch; 0: no limit", 0, "[0,inf)", NULL },              \
     { RG_OPTION_INT, "mini-batch-words", offsetof(type, sets.batch_rows), "0",                                                                        \
       "most rows (words, pixels) in a batch, beside --mini-batch; 0: no limit", 0, "[0,inf)", NULL },                                                 \
