@@ -30,8 +30,9 @@ const unsure = p => p >= 0.9 ? 0 : p >= 0.7 ? 1 : p >= 0.5 ? 2 : p >= 0.3 ? 3 : 
 /* The words of a line, each with how sure the model was; `scored` is what is left of the words of all sentences, in their order. */
 function coloured(line, scored) {
   return line.split(/(\s+)/).map(w => {
-    const known = w.trim() && scored.length && scored[0].text === w ? scored.shift() : null;
-    if (!known) return w;
+    const at = w.trim() ? scored.slice(0, 8).findIndex(s => s.text === w) : -1; /* a word that was joined to another is passed over */
+    if (at < 0) return w;
+    const known = scored.splice(0, at + 1)[at];
     const e = make('span', { className: 'w', textContent: w, title: (100 * known.probability).toFixed(0) + ' %' });
     e.dataset.level = unsure(known.probability);
     return e;
