@@ -39,7 +39,11 @@ show -m cam/model.safetensors --by all --json r.json cam/shown.png &&
 learn caption
 show -m caption/model.safetensors --by all --json r.json caption/ask.png && expect caption "$every"
 learn set
-show -m set/model.safetensors --by attention set/ask.png > out || fail "set --by attention"
+show -m set/model.safetensors --by all --json r.json set/ask.png && expect set "$every"
+"$REGARD" train --type set --predictor bce -t set/train.tsv --pictures set/train.tar --after-batches 3 --valid-freq 0 --early-stopping 0 -m at_once.safetensors > /dev/null 2>&1 &&
+    { show -m at_once.safetensors --by occlusion --json r.json set/ask.png || fail "labels found at once"; }
+learn recipe
+show -m recipe/model.safetensors --by occlusion,gradient --json r.json recipe/ask.png > out || fail "recipe --by"
 learn language
 show -m language/model.safetensors --by all --json r.json "the cat" && expect language "$every"
 learn ntm
@@ -62,7 +66,7 @@ refuse 2 'no contrast' show -m sentiment/model.safetensors --by attention --agai
 refuse 2 'no such class' show -m sentiment/model.safetensors --by occlusion --against purple "a film"
 refuse 2 'by which method' show -m sentiment/model.safetensors --against "$other" "a film"
 refuse 2 'needs the model' show r.json --by occlusion
-refuse 1 'attention alone' show -m set/model.safetensors --by occlusion set/ask.png
+refuse 2 'no such label' show -m set/model.safetensors --by occlusion --against purple set/ask.png
 refuse 1 'no attention over' show -m names/model.safetensors --by zeroing "anna lives"
 [ $failed = 0 ] && echo "explained"
 exit $failed

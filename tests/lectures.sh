@@ -12,7 +12,7 @@ grep -oE '`regard [^`]*`' "$page" | tr -d '`' | sort -u > commands
 
 help_of() { # help_of COMMAND WORDS...: what --help prints, with the system or name that chooses further flags
     case $1 in
-    train) "$REGARD" train --type "$(echo "$*" | sed -n 's/.*--type \([a-z0-9-]*\).*/\1/p')" $(echo "$*" | grep -oE -- '--objective [a-z]+') --help ;;
+    train) "$REGARD" train --type "$(echo "$*" | sed -n 's/.*--type \([a-z0-9-]*\).*/\1/p')" $(echo "$*" | grep -oE -- '--(objective|world) [a-z]+') --help ;;
     make | reproduce) "$REGARD" "$1" "$2" --help ;;
     *) "$REGARD" "$1" --help ;;
     esac

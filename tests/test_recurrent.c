@@ -252,6 +252,48 @@ static void a_dry_tape_counts_what_a_real_one_does_and_depth_grows_with_length(v
     }
 }
 
+/* States of one sequence of six rows, of which the last is changed by `change`. */
+static void states_of(rg_real *first, rg_recurrence kind, bool both, double change)
+{
+    enum { T = 6 };
+    static const int32_t ends[] = { 0, T };
+    const rg_layout      six = { .groups = 1, .start = ends };
+    const rg_tape_config tape = { .record = false };
+    rg_recurrent_config  config = RG_RECURRENT_CONFIG_DEFAULT;
+    rg_recurrent_stack   stack;
+    rg_params           *params;
+    rg_tape             *t;
+    rg_real              x[T * IN];
+    rg_random            random = rg_random_new(5, 1);
+    for (size_t i = 0; i < T * IN; i++) x[i] = (rg_real)(rg_random_normal(&random) + (i / IN == T - 1 ? change : 0));
+    config.kind = kind, config.in = IN, config.width = WIDTH, config.bidirectional = both;
+    assert_int_equal(rg_params_new(&params), RG_OK);
+    rg_recurrent_stack_init(&stack, params, "encoder", &config);
+    assert_int_equal(rg_params_build(params, 1), RG_OK);
+    assert_int_equal(rg_tape_new(&t, &tape), RG_OK);
+    const rg_tensor *h = rg_recurrent_stack_run(t, &stack, rg_constant(t, x, T, IN, &six), NULL);
+    assert_int_equal(rg_tape_status(t), RG_OK);
+    for (size_t j = 0; j < rg_tensor_cols(h); j++) first[j] = rg_tensor_at(h, 0, j);
+    rg_tape_free(t);
+    rg_params_free(params);
+}
+
+/* A network of both directions is no longer causal. */
+static void the_first_state_depends_on_the_last_word_in_both_directions_alone(void **state)
+{
+    (void)state;
+    for (rg_recurrence kind = 0; kind < RG_RECURRENCES; kind++) {
+        rg_real a[2 * WIDTH], b[2 * WIDTH];
+        states_of(a, kind, false, 0);
+        states_of(b, kind, false, 1);
+        assert_memory_equal(a, b, WIDTH * sizeof *a); /* no bit */
+        states_of(a, kind, true, 0);
+        states_of(b, kind, true, 1);
+        assert_memory_equal(a, b, WIDTH * sizeof *a); /* the half that reads forwards */
+        assert_memory_not_equal(a + WIDTH, b + WIDTH, WIDTH * sizeof *a);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -260,6 +302,7 @@ int main(void)
         cmocka_unit_test(a_group_has_the_same_bits_alone_and_among_others),
         cmocka_unit_test(after_the_first_step_nothing_is_allocated),
         cmocka_unit_test(any_allocation_may_fail_and_nothing_leaks),
+        cmocka_unit_test(the_first_state_depends_on_the_last_word_in_both_directions_alone),
         cmocka_unit_test(a_dry_tape_counts_what_a_real_one_does_and_depth_grows_with_length),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,6 +38,8 @@ typedef struct rg_subject {
     /* what comes out */
     bool           writes; /* tokens of the field `target`, by the system's loss; otherwise rows of its predict   */
     size_t         target;
+    rg_loss (*pass)(rg_tape *t, const rg_model *model, const void *batch); /* instead of its predict: a loss in which it   */
+    const char    *logits;  /* ... watches the rows of answers under this name; NULL: predict gives them            */
     size_t         answers; /* rows of answers of one example                                                      */
     size_t         outputs; /* rows of the maps                                                                    */
     const int32_t *row;     /* of each output: its row of answers; NULL: its own                                   */
@@ -86,6 +88,10 @@ bool rg_explain_attends(const rg_explain_options *options);
 /* Add a map per method to the record, named like the method; with a contrast "occlusion against WORD". Of "all",
  * methods that find nothing to work on are passed over. */
 rg_status rg_explain(rg_record *record, const rg_subject *subject, const rg_explain_options *options);
+
+/* How many rows of answers a pass over a batch gives, and how wide they are. */
+rg_status rg_explain_answers(size_t *out_rows, size_t *out_columns, const rg_subject *subject, rg_tape *tape,
+                             const void *batch);
 
 /* ------------------------------------------------------------------------------------------------------- by hand */
 

@@ -17,7 +17,7 @@ typedef struct rg_decoding rg_decoding;
 
 /* Kinds of data (regard/task.h), one word each. */
 typedef struct rg_task rg_task;
-#define RG_TASKS(X) X(translation) X(graph) X(memory) X(classify) X(tag) X(language) X(caption) X(transcribe) X(set) X(vqa) X(recipe) X(sample)
+#define RG_TASKS(X) X(translation) X(graph) X(memory) X(classify) X(tag) X(language) X(caption) X(transcribe) X(set) X(vqa) X(recipe) X(sample) X(world)
 #define RG_TASK_DECLARE(name) extern const rg_task rg_task_##name;
 RG_TASKS(RG_TASK_DECLARE)
 #undef RG_TASK_DECLARE

@@ -13,6 +13,7 @@
 void rg_demo_list(FILE *out)
 {
     rg_help_row(out, "translate", "English to French by a small grammar (about a minute; make demo runs it)");
+    rg_help_row(out, "trace", "a recurrent network step by step, before and after it learned a sentence");
     for (const rg_task *const *t = rg_task_all(); *t; t++)
         for (const rg_demo *d = (*t)->demos; d && d->name; d++) rg_help_row(out, d->name, d->summary);
 }
@@ -22,24 +23,25 @@ void rg_demo_list(FILE *out)
 static rg_status make_recipe(rg_recipe **out, const rg_task *task, const rg_demo *d, const rg_demo_settings *s,
                              const char *model)
 {
-    rg_text   yaml = { 0 };
-    char     *type = rg_format("type: %s\nobjective: [%s]\n", d->type, d->objective ? d->objective : "");
+    rg_text   yaml = { 0 }, whole = { 0 };
     char     *rest =
         rg_format("overwrite: true\nseed: %lld\ncpu-threads: %lld\n", (long long)s->seed, (long long)s->threads);
     char     *limit = rg_format("after-batches: %lld\nlr-cooldown: 0\n", (long long)s->updates);
-    rg_status status = type && rest && limit ? rg_recipe_new(out, type) : RG_ENOMEM;
+    rg_status status = rest && limit ? RG_OK : RG_ENOMEM;
     if (status == RG_OK)
         status = (d->small ? d->small : task->small)(&yaml, s->folder, s->quick ? RG_SMALL_TEST : RG_SMALL_DEMO);
-    if (status == RG_OK) status = rg_recipe_read(*out, rg_text_c(&yaml), false);
+    if (status == RG_OK) /* the data also say which of several systems of a name it is */
+        status = rg_text_print(&whole, "type: %s\nobjective: [%s]\n%s", d->type, d->objective ? d->objective : "", rg_text_c(&yaml));
+    if (status == RG_OK) status = rg_recipe_new(out, rg_text_c(&whole));
     if (status == RG_OK && d->settings) status = rg_recipe_read(*out, d->settings, false);
     if (status == RG_OK && s->quick) status = rg_recipe_read(*out, rg_text_c(&yaml), false); /* few data once more: settings are for many */
     if (status == RG_OK) status = rg_recipe_read(*out, rest, false);
     if (status == RG_OK && s->updates) status = rg_recipe_read(*out, limit, false);
     if (status == RG_OK) status = rg_recipe_set(*out, "model", 1, &model);
-    rg_free(type);
     rg_free(rest);
     rg_free(limit);
     rg_text_free(&yaml);
+    rg_text_free(&whole);
     return status;
 }
 

@@ -212,6 +212,41 @@ static rg_status score_words(double *out, rg_tape *t, const rg_subject *s, rg_ba
     return status;
 }
 
+typedef struct {
+    const char *name;
+    rg_tensor  *seen;
+} watched_logits;
+
+static bool wants_logits(void *context, const char *name) { return ends_in(name, ((const watched_logits *)context)->name); }
+
+static void see_logits(void *context, const char *name, const rg_tensor *x, const void *reach)
+{
+    (void)name, (void)reach;
+    ((watched_logits *)context)->seen = (rg_tensor *)x; /* of the caller's own tape */
+}
+
+rg_tensor *rg_explaining__answers(rg_tape *t, const rg_subject *s, const void *batch)
+{
+    if (!s->pass) return s->model->system->predict(t, s->model, batch);
+    watched_logits   w = { .name = s->logits };
+    const rg_watcher watcher = { &w, wants_logits, see_logits };
+    rg_tape_set_watcher(t, &watcher);
+    s->pass(t, s->model, batch);
+    rg_tape_set_watcher(t, NULL);
+    if (!w.seen) return rg_tape_fail(t, RG_EMATCH, "%s does not tell how sure it is of single answers", s->model->system->name);
+    return w.seen;
+}
+
+rg_status rg_explain_answers(size_t *out_rows, size_t *out_columns, const rg_subject *s, rg_tape *t, const void *batch)
+{
+    rg_tape_reset(t, 0);
+    const rg_tensor *y = rg_explaining__answers(t, s, batch);
+    RG_TRY(rg_tape_status(t));
+    *out_rows = rg_tensor_rows(y);
+    *out_columns = rg_tensor_cols(y);
+    return RG_OK;
+}
+
 /* One pass; `batch` has n copies, or is the example itself. */
 static rg_status run(double *out, rg_explaining *x, const void *batch, changing *c)
 {
@@ -224,7 +259,7 @@ static rg_status run(double *out, rg_explaining *x, const void *batch, changing 
         status = score_words(out, x->tape, s, &b, c->n);
     } else {
         rg_tape_reset(x->tape, 0);
-        const rg_tensor *y = s->model->system->predict(x->tape, s->model, batch);
+        const rg_tensor *y = rg_explaining__answers(x->tape, s, batch);
         status = rg_tape_status(x->tape);
         if (status == RG_OK) status = score_answers(out, s, y, c->n);
     }

@@ -27,6 +27,9 @@ struct rg_explaining {
     size_t                    bytes, recorded_bytes; /* that one copy takes in a pass; 0: not known yet */
 };
 
+/* Rows of answers of a batch: what the system predicts, or watches in a pass of its loss. Not of subjects that write. */
+rg_tensor *rg_explaining__answers(rg_tape *t, const rg_subject *s, const void *batch);
+
 /* Inputs of each span (rg_explain_options.spans): span of every input into `span`; how many there are. */
 size_t rg_explaining__spans(int32_t *span, const rg_explaining *x);
 /* s(x) - s(x without j), shared out over the inputs of a span: (outputs, inputs). */

@@ -122,7 +122,7 @@ static rg_status pass(rg_real *g, entering *e, rg_explaining *x, const void *bat
             status = rg_tape_backward(x->recording, s->model->system->loss(x->recording, s->model, &b).sum);
         sign = -sign; /* a loss is -log p */
     } else {
-        rg_tensor *y = s->model->system->predict(x->recording, s->model, batch);
+        rg_tensor *y = rg_explaining__answers(x->recording, s, batch);
         status = back_from_answers(x->recording, s, y, first, n);
     }
     rg_tape_set_exchanger(x->recording, NULL);
@@ -148,7 +148,7 @@ static rg_status width_of(size_t *out, rg_explaining *x)
     rg_tape_reset(x->tape, 0);
     rg_tape_set_exchanger(x->tape, &exchanger);
     if (s->writes) s->model->system->loss(x->tape, s->model, s->batch);
-    else s->model->system->predict(x->tape, s->model, s->batch);
+    else rg_explaining__answers(x->tape, s, s->batch);
     rg_tape_set_exchanger(x->tape, NULL);
     RG_TRY(rg_tape_status(x->tape));
     if (!e.in) return rg_fail(RG_EMATCH, "gradient: %s does not offer what goes in", s->model->system->name);

@@ -8,7 +8,7 @@
 #define RG_SYSTEMS(X) X(seq2seq) X(rnnsearch) X(luong) X(transformer) \
     X(gnmt) X(deep_att) X(convs2s) X(bytenet) X(abs) \
     X(gat) X(gcn) X(ntm) X(lstm_copy) X(words) X(classifier) X(mlp) X(mlp_on_graphs) X(tagger) \
-    X(lm) X(lstmn) X(gpt) X(bert) X(cnn) X(ram) \
+    X(lm) X(lstmn) X(gpt) X(bert) X(cnn) X(ram) X(ram_agent) \
     X(caption) X(listen) X(set) X(san) X(recipe) X(gan)
 #define DECLARE(name) extern const rg_system rg_system_##name;
 #define ENTRY(name)   &rg_system_##name,

@@ -16,9 +16,7 @@
 #include <string.h>
 
 #include "autograd/tape.h"
-#include "regard/layers.h"
-#include "regard/model.h"
-#include "regard/spatial.h"
+#include "models/ram_parts.h"
 
 typedef struct {
     int64_t glimpses, patch, scales, hidden, width, copies, train_copies;
@@ -57,8 +55,9 @@ static const rg_option options[] = {
 };
 
 typedef struct {
-    rg_dense  glimpse, place, location, baseline, action;
-    rg_param *see, *where, *b, *state, *input, *c, *advantage;
+    rg_ram_core core;
+    rg_dense    action;
+    rg_param   *advantage;
 } parts;
 
 /* One walk over every picture. */
@@ -71,21 +70,11 @@ static rg_status build(rg_model *m)
 {
     const settings *s = m->options;
     parts          *q = m->parts;
-    const size_t seen = (size_t)(s->scales * s->patch * s->patch) * rg_model_size(m, "channels"), H = (size_t)s->hidden,
-                 W = (size_t)s->width;
+    const rg_retina retina = { (size_t)s->patch, (size_t)s->scales, s->unit };
     if (!rg_model_size(m, "height"))
         return rg_fail(RG_EINVAL, "ram reads pictures: idx, a folder, a tar archive, or --pictures");
-    rg_dense_init(&q->glimpse, m->params, "glimpse", seen, H, RG_RELU);
-    rg_dense_init(&q->place, m->params, "place", 2, H, RG_RELU);
-    q->see = rg_params_add(m->params, "see.w", RG_WEIGHT, H, W, RG_INIT_GLOROT, 1);
-    q->where = rg_params_add(m->params, "where.w", RG_WEIGHT, H, W, RG_INIT_GLOROT, 1);
-    q->b = rg_params_add(m->params, "see.b", RG_VECTOR, 1, W, RG_INIT_ZERO, 0);
-    q->state = rg_params_add(m->params, "state.w", RG_WEIGHT, W, W, RG_INIT_GLOROT, 1);
-    q->input = rg_params_add(m->params, "input.w", RG_WEIGHT, W, W, RG_INIT_GLOROT, 1);
-    q->c = rg_params_add(m->params, "state.b", RG_VECTOR, 1, W, RG_INIT_ZERO, 0);
-    rg_dense_init(&q->location, m->params, "location", W, 2, RG_TANH);
-    rg_dense_init(&q->baseline, m->params, "baseline", W, 1, RG_IDENTITY);
-    rg_dense_init(&q->action, m->params, "action", W, rg_model_size(m, "classes"), RG_IDENTITY);
+    rg_ram_core_init(&q->core, m->params, &retina, rg_model_size(m, "channels"), (size_t)s->hidden, (size_t)s->width, 1);
+    rg_dense_init(&q->action, m->params, "action", (size_t)s->width, rg_model_size(m, "classes"), RG_IDENTITY);
     q->advantage = rg_params_add(m->params, "advantage", RG_KEPT, 1, 2, RG_INIT_ZERO, 0); /* mean squares of R, and of R - b */
     RG_TRY(rg_sizes_put(&m->sizes, "glimpses", (size_t)s->glimpses));
     RG_TRY(rg_sizes_put(&m->sizes, "patch", (size_t)s->patch));
@@ -149,31 +138,6 @@ static rg_tensor *oracle_places(rg_tape *t, const settings *s, const rg_field *f
 
 /* ---------------------------------------------------------------------------------------------------------- walking */
 
-/* The middles of the glimpses in pixels, for those who watch. */
-static void show_place(rg_tape *t, const settings *s, const rg_tensor *l, const rg_layout *pictures)
-{
-    const double x = ((double)pictures->width - 1) / 2, y = ((double)pictures->height - 1) / 2;
-    if (!l || !rg_tape_watched(t, "place")) return;
-    rg_real *at = rg_tape_memory(t, 2 * pictures->groups * sizeof *at + 1);
-    for (size_t i = 0; at && i < pictures->groups && !rg_tape_dry(t); i++) {
-        at[2 * i] = (rg_real)(x + (double)rg_tensor_at(l, i, 0) * (s->unit > 0 ? s->unit : x));
-        at[2 * i + 1] = (rg_real)(y + (double)rg_tensor_at(l, i, 1) * (s->unit > 0 ? s->unit : y));
-    }
-    if (at) rg_tape_watch(t, "place", rg_constant(t, at, pictures->groups, 2, NULL), NULL);
-}
-
-static rg_tensor *see(rg_tape *t, const rg_model *m, rg_tensor *x, rg_tensor *l)
-{
-    const settings *s = m->options;
-    const parts    *q = m->parts;
-    const rg_retina retina = { (size_t)s->patch, (size_t)s->scales, s->unit };
-    rg_tensor      *seen = rg_glimpse(t, x, l, &retina);
-    rg_tape_watch(t, "seen", seen, NULL);
-    rg_tensor *what = rg_matmul(t, rg_dense_run(t, &q->glimpse, seen), rg_use(t, q->see));
-    rg_tensor      *where = rg_matmul(t, rg_dense_run(t, &q->place, l), rg_use(t, q->where));
-    return rg_bias_map(t, rg_add(t, what, where), rg_use(t, q->b), RG_RELU);
-}
-
 /* The place of the next glimpse: drawn around the mean while learning. */
 static rg_tensor *next_place(rg_tape *t, const rg_model *m, const rg_field *f, walk *w, rg_tensor *h, uint64_t first,
                              size_t number)
@@ -181,7 +145,7 @@ static rg_tensor *next_place(rg_tape *t, const rg_model *m, const rg_field *f, w
     const settings *s = m->options;
     const parts    *q = m->parts;
     const size_t    pictures = rg_tensor_rows(h);
-    rg_tensor      *from = rg_detach(t, h), *mean = rg_dense_run(t, &q->location, from);
+    rg_tensor      *from = rg_detach(t, h), *mean = rg_dense_run(t, &q->core.location, from);
     if (strcmp(s->locations, "centre") == 0) return fixed_places(t, pictures, 0);
     if (strcmp(s->locations, "oracle") == 0) return oracle_places(t, s, f, number % MOST_GLIMPSES);
     if (strcmp(s->locations, "random") == 0) return other_places(t, pictures, first, number);
@@ -190,7 +154,7 @@ static rg_tensor *next_place(rg_tape *t, const rg_model *m, const rg_field *f, w
         return random_places(t, pictures, first);
     rg_tensor *drawn = rg_tape_learning(t) ? rg_normal_around(t, mean, s->deviation, first) : rg_detach(t, mean);
     w->mean[w->draws] = mean;
-    w->base[w->draws] = rg_dense_run(t, &q->baseline, from);
+    w->base[w->draws] = rg_dense_run(t, &q->core.baseline, from);
     w->drawn[w->draws++] = drawn;
     return rg_clamp(t, drawn, -1, 1);
 }
@@ -209,10 +173,9 @@ static void run(rg_tape *t, const rg_model *m, const void *data, walk *w, size_t
     w->draws = 0;
     for (int64_t i = 0; i < s->glimpses && l; i++) {
         rg_tape_push(t, "walk.%lld", (long long)i);
-        show_place(t, s, l, &f->layout);
-        rg_tensor *in = rg_matmul(t, see(t, m, x, l), rg_use(t, q->input));
+        rg_tensor *in = rg_matmul(t, rg_ram_see(t, &q->core, x, l, &f->layout), rg_use(t, q->core.input));
         rg_tape_pop(t);
-        h = rg_bias_map(t, h ? rg_add(t, in, rg_matmul(t, h, rg_use(t, q->state))) : in, rg_use(t, q->c), RG_RELU);
+        h = rg_ram_recur(t, &q->core, in, h);
         if (i + 1 < s->glimpses) l = next_place(t, m, f, w, h, first, copy * MOST_GLIMPSES + (size_t)i + 1);
     }
     w->logits = rg_dense_run(t, &q->action, h);
@@ -233,19 +196,6 @@ static rg_real *rewards(rg_tape *t, const rg_tensor *logits, const rg_field *lab
         R[i] = at < label->layout.start[i + 1] && label->ids[at] == (int32_t)best;
     }
     return R;
-}
-
-/* (R - b) / (2 sigma^2) of each picture, a constant. */
-static rg_tensor *advantage(rg_tape *t, const settings *s, const rg_real *R, const rg_tensor *base)
-{
-    const size_t pictures = rg_tensor_rows(base);
-    rg_real     *a = rg_tape_memory(t, (pictures + 1) * sizeof *a);
-    if (!a || !base) return NULL;
-    for (size_t i = 0; i < pictures && !rg_tape_dry(t); i++) {
-        const double b = strcmp(s->baseline, "none") == 0 ? 0 : (double)rg_tensor_at(base, i, 0);
-        a[i] = (rg_real)(s->reward * ((double)R[i] - b) / (2 * s->deviation * s->deviation));
-    }
-    return rg_constant(t, a, pictures, 1, NULL);
 }
 
 /* Moving means of R^2 and (R - b)^2: what the score function is multiplied with, without and with the baseline. */
@@ -275,9 +225,10 @@ static rg_loss loss_of_walk(rg_tape *t, const rg_model *m, const void *data)
     rg_loss        out = rg_compare_classes(t, data, w.logits);
     const rg_real *R = w.logits ? rewards(t, w.logits, label) : NULL;
     for (size_t i = 0; R && i < w.draws; i++) {
-        rg_tensor *d = rg_sub(t, w.mean[i], w.drawn[i]);
-        out.sum = rg_add(t, out.sum, rg_sum(t, rg_mul(t, rg_dot_rows(t, d, d), advantage(t, s, R, w.base[i]))));
-        if (strcmp(s->baseline, "learned") == 0) out.sum = rg_add(t, out.sum, rg_squared_error(t, w.base[i], R));
+        const bool learned = strcmp(s->baseline, "learned") == 0;
+        rg_tensor *a = rg_ram_advantage(t, R, learned ? w.base[i] : NULL, rg_tensor_rows(w.logits), s->reward, s->deviation);
+        out.sum = rg_add(t, out.sum, rg_ram_place_loss(t, w.mean[i], w.drawn[i], a));
+        if (learned) out.sum = rg_add(t, out.sum, rg_squared_error(t, w.base[i], R));
     }
     if (R) note_advantage(t, m, R, &w);
     return out;

@@ -67,6 +67,20 @@ static rg_tensor *pooled(rg_tape *t, const settings *s, const parts *q, rg_tenso
 
 /* --------------------------------------------------------------------------------------------------------- learning */
 
+/* For those who watch: of each label that is given, in the order of the writers, (0, x): its logit against not being a
+ * member. */
+static void show_logits(rg_tape *t, const rg_field *set, rg_tensor *logits)
+{
+    const size_t n = rg_field_rows(set), G = set->layout.groups;
+    if (!rg_tape_watched(t, "logits") || !logits) return;
+    int32_t *row = rg_tape_memory(t, (n + 1) * sizeof *row);
+    for (size_t g = 0; row && g < G; g++)
+        for (int32_t i = set->layout.start[g]; i < set->layout.start[g + 1]; i++) row[i] = (int32_t)g;
+    if (!row) return;
+    rg_tensor *pair[2] = { rg_zeros(t, n, 1, NULL), rg_pick(t, rg_gather(t, logits, row, n, NULL), set->ids) };
+    rg_tape_watch(t, "logits", rg_concat_columns(t, 2, pair), NULL);
+}
+
 static rg_tensor *loss_at_once(rg_tape *t, const rg_model *m, const rg_field *set, rg_tensor *cells)
 {
     const settings *s = its(m);
@@ -76,6 +90,7 @@ static rg_tensor *loss_at_once(rg_tape *t, const rg_model *m, const rg_field *se
     rg_real        *y = rg_set_targets(t, set, C), *each = y ? rg_tape_memory(t, (G + 1) * sizeof *each) : NULL;
     int32_t        *count = each ? rg_tape_memory(t, (G + 1) * sizeof *count) : NULL;
     if (!count) return NULL;
+    show_logits(t, set, logits);
     for (size_t g = 0; g < G; g++) {
         const int32_t n = set->layout.start[g + 1] - set->layout.start[g];
         count[g] = n < (int32_t)most ? n : (int32_t)most;

@@ -52,7 +52,7 @@ typedef struct rg_set_writer {
 rg_status rg_set_writer_build(rg_set_writer *out, rg_model *model, const rg_set_settings *settings, size_t cells,
                               bool recurrent);
 /* Cross-entropy of the labels of a field of sets, one after another in an order that is drawn while learning, and of
- * the end. */
+ * the end. The watch point "logits" has a row (classes + 1) per label and end. */
 rg_tensor *rg_set_writer_loss(rg_tape *t, const rg_model *model, const rg_set_writer *w, const rg_field *set,
                               rg_tensor *cells);
 /* Of what it writes by itself, pooled over the steps (set_losses.h). Watched, it is given the labels instead, as

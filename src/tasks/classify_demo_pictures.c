@@ -44,6 +44,10 @@ rg_status rg_demo_stn(rg_text *yaml, const char *folder, rg_small_size size)
 {
     return made(yaml, folder, size, "rts42", "6000");
 }
+rg_status rg_demo_grid(rg_text *yaml, const char *folder, rg_small_size size)
+{
+    return made(yaml, folder, size, "grid16", "5000");
+}
 rg_status rg_demo_ram(rg_text *yaml, const char *folder, rg_small_size size)
 {
     return made(yaml, folder, size, "t60", "8000");

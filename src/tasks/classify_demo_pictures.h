@@ -6,6 +6,7 @@
 
 rg_status rg_demo_cam(rg_text *yaml, const char *folder, rg_small_size size);
 rg_status rg_demo_stn(rg_text *yaml, const char *folder, rg_small_size size);
+rg_status rg_demo_grid(rg_text *yaml, const char *folder, rg_small_size size);
 rg_status rg_demo_ram(rg_text *yaml, const char *folder, rg_small_size size);
 
 #endif

@@ -68,6 +68,10 @@ static rg_status digits_of_fgsm(rg_text *yaml, const char *folder, rg_small_size
                          folder, folder, folder, folder, demo ? 3 : 1);
 }
 
+#define GRID                                                                                                         \
+    "layers: c5x12s2n p2 c3x24n c3x32n p7\nmini-batch: 32\nlearn-rate: 0.003\nlr-schedule: cosine\n" \
+    "early-stopping: 0\n"
+
 const rg_demo rg_classify_demos[] = {
     { .name = "sentiment",
       .summary = "film reviews: a few phrases, at times one of another opinion",
@@ -122,6 +126,22 @@ const rg_demo rg_classify_demos[] = {
       .expected = 0.85,
       .ask = "FOLDER/shown.png",
       .small = rg_demo_stn },
+    { .name = "grid16",
+      .summary = "a digit in one of sixteen cells: soft attention finds it by its gradient",
+      .type = "cnn",
+      .settings = GRID "pool: soft\nafter-epochs: 3\n",
+      .metric = "accuracy",
+      .expected = 0.9,
+      .ask = "FOLDER/shown.png",
+      .small = rg_demo_grid },
+    { .name = "grid16-hard",
+      .summary = "the same with hard attention, which chooses one cell and learns by REINFORCE",
+      .type = "cnn",
+      .settings = GRID "pool: hard\nafter-epochs: 6\n",
+      .metric = "accuracy",
+      .expected = 0.8,
+      .ask = "FOLDER/shown.png",
+      .small = rg_demo_grid },
     { .name = "ram",
       .summary = "six glimpses of a canvas, each placed by what the ones before it saw",
       .type = "ram",

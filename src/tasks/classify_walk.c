@@ -11,13 +11,7 @@
 #include "data/made/examples_made.h"
 #include "regard/view.h"
 
-enum { MOST = 64, LARGE = 240, GAP = 8 };
-
-typedef struct {
-    size_t  count, patch, scales, channels;
-    double  x[MOST], y[MOST];
-    float  *seen[MOST];
-} walk;
+enum { MOST = RG_WALK_MOST, LARGE = 240, GAP = 8 };
 
 static bool wants(void *context, const char *name)
 {
@@ -25,9 +19,9 @@ static bool wants(void *context, const char *name)
     return strncmp(name, "walk.", 5) == 0;
 }
 
-static void see(void *context, const char *name, const rg_tensor *t, const void *reach)
+void rg_walk_see(void *context, const char *name, const rg_tensor *t, const void *reach)
 {
-    walk       *w = context;
+    rg_walk    *w = context;
     unsigned    i = MOST;
     const char *last = strrchr(name, '.');
     (void)reach;
@@ -43,9 +37,9 @@ static void see(void *context, const char *name, const rg_tensor *t, const void 
     for (size_t k = 0; w->seen[i] && k < n; k++) w->seen[i][k] = (float)rg_tensor_at(t, 0, k);
 }
 
-static rg_status take_walk(walk *w, const rg_model *m, const rg_asked *asked)
+static rg_status take_walk(rg_walk *w, const rg_model *m, const rg_asked *asked)
 {
-    const rg_watcher watcher = { w, wants, see };
+    const rg_watcher watcher = { w, wants, rg_walk_see };
     rg_tape_set_watcher(asked->tape, &watcher);
     rg_tape_reset(asked->tape, 0);
     m->system->predict(asked->tape, m, asked->batch);
@@ -62,7 +56,7 @@ static rg_ink ink_of(size_t i, size_t n)
 }
 
 /* The frame of a glimpse and its number. */
-static void draw_glimpse(rg_picture *p, const walk *w, size_t i, double by)
+void rg_walk_draw_glimpse(rg_picture *p, const rg_walk *w, size_t i, double by)
 {
     const double x = (w->x[i] + 0.5) * by, y = (w->y[i] + 0.5) * by, half = (double)w->patch * by / 2;
     const rg_ink ink = ink_of(i, w->count);
@@ -80,7 +74,7 @@ static void draw_glimpse(rg_picture *p, const walk *w, size_t i, double by)
 }
 
 /* What the retina saw: coarse patches first, finer ones over their middle. Zeros outside the picture. */
-static void draw_seen(rg_picture *to, size_t top, size_t left, size_t side, const walk *w, size_t i)
+void rg_walk_draw_seen(rg_picture *to, size_t top, size_t left, size_t side, const rg_walk *w, size_t i)
 {
     const size_t g = w->patch, C = w->channels, widest = g << (w->scales - 1);
     for (size_t y = 0; y < side && w->seen[i]; y++)
@@ -103,7 +97,7 @@ static void draw_seen(rg_picture *to, size_t top, size_t left, size_t side, cons
 }
 
 /* The picture enlarged with the path over it; below, what was seen at each glimpse. `by`: its enlargement. */
-static rg_status draw(rg_picture *out, double *by, const walk *w, const rg_picture *seen)
+static rg_status draw(rg_picture *out, double *by, const rg_walk *w, const rg_picture *seen)
 {
     const size_t factor = LARGE / seen->width ? LARGE / seen->width : 1, width = seen->width * factor,
                  height = seen->height * factor;
@@ -115,11 +109,11 @@ static rg_status draw(rg_picture *out, double *by, const walk *w, const rg_pictu
     rg_status status = rg_picture_resize(&large, &colour, height, width, RG_RESIZE_AREA);
     if (status == RG_OK) status = rg_picture_new(out, height + lines * (side + GAP), width, 3);
     if (status == RG_OK) {
-        for (size_t i = 0; i < w->count; i++) draw_glimpse(&large, w, i, *by);
+        for (size_t i = 0; i < w->count; i++) rg_walk_draw_glimpse(&large, w, i, *by);
         memset(out->pixels, 40, out->height * out->width * 3);
         memcpy(out->pixels, large.pixels, height * width * 3);
         for (size_t i = 0; i < w->count; i++)
-            draw_seen(out, height + GAP + i / across * (side + GAP), i % across * (side + GAP), side, w, i);
+            rg_walk_draw_seen(out, height + GAP + i / across * (side + GAP), i % across * (side + GAP), side, w, i);
     }
     rg_picture_free(&colour);
     rg_picture_free(&large);
@@ -127,6 +121,11 @@ static rg_status draw(rg_picture *out, double *by, const walk *w, const rg_pictu
 }
 
 /* ----------------------------------------------------------------------------------------------------------- record */
+
+void rg_walk_fini(rg_walk *w)
+{
+    for (size_t i = 0; i < w->count && i < MOST; i++) rg_free(w->seen[i]);
+}
 
 static float within(double x) { return (float)fmin(fmax(x, 0), 1); }
 
@@ -149,7 +148,7 @@ static rg_status add_map(rg_record *r, size_t regions, size_t count)
     return status;
 }
 
-static rg_status add_picture(rg_record *r, const walk *w, const rg_picture *seen)
+static rg_status add_picture(rg_record *r, const rg_walk *w, const rg_picture *seen)
 {
     rg_picture  drawn = { 0 };
     rg_text     png = { 0 };
@@ -181,7 +180,7 @@ static rg_status add_picture(rg_record *r, const walk *w, const rg_picture *seen
 rg_status rg_walk_add(rg_record *r, const rg_model *m, const rg_asked *asked)
 {
     const rg_field *f = &asked->batch->field[RG_INPUT];
-    walk            w = { .count = rg_model_size(m, "glimpses"),
+    rg_walk         w = { .count = rg_model_size(m, "glimpses"),
                           .patch = rg_model_size(m, "patch"),
                           .scales = rg_model_size(m, "scales"),
                           .channels = f->width };
@@ -193,7 +192,7 @@ rg_status rg_walk_add(rg_record *r, const rg_model *m, const rg_asked *asked)
         for (size_t c = 0; c < p.channels; c++)
             p.pixels[i * p.channels + c] = (unsigned char)((double)f->values[i * f->width + c] * 255 + 0.5);
     if (status == RG_OK) status = add_picture(r, &w, &p);
-    for (size_t i = 0; i < w.count; i++) rg_free(w.seen[i]);
+    rg_walk_fini(&w);
     rg_picture_free(&p);
     return status;
 }

@@ -3,6 +3,11 @@
 
 #include <string.h>
 
+#include "regard/view.h"
+#include "tasks/asked_explain.h"
+
+#include <string.h>
+
 #include "regard/explain.h"
 #include "regard/view.h"
 
@@ -97,6 +102,83 @@ rg_status rg_set_text(rg_text *out, const rg_tensor *y, size_t row, const rg_nam
 
 /* ----------------------------------------------------------------------------------------------------------- record */
 
+static rg_status collect(rg_record *r, const rg_model *m, rg_set_loss *loss, rg_tape *t, const rg_batch *one)
+{
+    rg_collector *c;
+    RG_TRY(rg_collector_new(&c, r, m->system->uses, -1));
+    rg_tape_set_watcher(t, rg_collector_watcher(c));
+    rg_tape_reset(t, 0);
+    loss(t, m, one);
+    rg_tape_set_watcher(t, NULL);
+    const rg_status status = rg_tape_status(t), collected = rg_collector_finish(c, NULL);
+    return status == RG_OK ? collected : status;
+}
+
+/* Rows of answers that a pass over the labels gives, and how wide they are: a row per label and the end of those that
+ * are written one by one, (0, x) per label of those that are found at once. */
+static rg_status count_answers(size_t *rows, size_t *columns, const rg_model *m, rg_set_loss *loss, const rg_asked *asked,
+                               const rg_batch *one)
+{
+    const rg_subject s = { .model = m, .pass = loss, .logits = "logits" };
+    return rg_explain_answers(rows, columns, &s, asked->tape, one);
+}
+
+/* Why each label is a member, by the cells of the picture. */
+static rg_status explain(rg_record *r, const rg_model *m, rg_set_loss *loss, const rg_asked *asked, const rg_batch *one)
+{
+    const rg_names *names = ((const rg_pictured_assets *)m->assets)->names;
+    const rg_field *f = &one->field[RG_INPUT], *set = &one->field[RG_LABEL];
+    const size_t    n = rg_field_rows(set), down = rg_model_size(m, "cells-down"), across = rg_model_size(m, "cells-across");
+    size_t          rows = 0, columns = 0;
+    RG_TRY(count_answers(&rows, &columns, m, loss, asked, one));
+    const bool at_once = rows == n && columns == 2;
+    if (!at_once && rows != n + 1)
+        return rg_fail(RG_ESHAPE, "%zu rows of answers for %zu labels and the end", rows, n);
+    int32_t   *unit = f->layout.height ? rg_cells__of_pixels(f->layout.height, f->layout.width, down, across) : NULL;
+    int32_t   *word = rg_alloc_array(n + 2, sizeof *word);
+    const char **label = rg_alloc_array(n + 1, sizeof *label);
+    rg_subject   s = { .model = m,
+                       .batch = one,
+                       .copies = true,
+                       .input = RG_INPUT,
+                       .rows = rg_field_rows(f),
+                       .inputs = down * across,
+                       .unit = unit,
+                       .mean = true,
+                       .keys = "cells",
+                       .pass = loss,
+                       .logits = "logits",
+                       .answers = rows,
+                       .outputs = rows,
+                       .word = word,
+                       .against = -1,
+                       .col_labels = rg_labels__named(r, "cells"),
+                       .hypothesis = -1 };
+    rg_status status = word && label ? RG_OK : RG_ENOMEM;
+    for (size_t i = 0; status == RG_OK && i < n; i++) {
+        word[i] = at_once ? 1 : set->ids[i];
+        label[i] = rg_names_get(names, set->ids[i]);
+    }
+    if (word) word[n] = (int32_t)rg_names_count(names); /* the end */
+    if (status == RG_OK && (!unit || s.col_labels >= r->label_lists || r->labels[s.col_labels].count != s.inputs))
+        status = rg_fail(RG_EMATCH, "--by: what %s reads has no parts with names", m->system->name);
+    if (status == RG_OK && asked->explain->against && *asked->explain->against) {
+        s.against_text = asked->explain->against;
+        s.against = at_once ? -1 : rg_names_find(names, s.against_text, strlen(s.against_text));
+        if (s.against < 0)
+            status = rg_fail(RG_EINVAL, at_once ? "--against %s: labels are found at once, each by itself"
+                                                : "--against %s: the model has no such label", s.against_text);
+    }
+    s.row_labels = rg_labels__named(r, "labels");
+    if (status == RG_OK && (s.row_labels >= r->label_lists || r->labels[s.row_labels].count != rows))
+        status = rg_record_add_labels(&s.row_labels, r, "members", RG_LABEL_TOKEN, label, n);
+    if (status == RG_OK) status = rg_explain(r, &s, asked->explain);
+    rg_free(unit);
+    rg_free(word);
+    rg_free(label);
+    return status;
+}
+
 /* The labels that were found through the model as if they were given, with somebody watching. */
 static rg_status watch(rg_record *r, const rg_model *m, rg_set_loss *loss, const rg_asked *asked, const int32_t *ids,
                        size_t n)
@@ -104,16 +186,10 @@ static rg_status watch(rg_record *r, const rg_model *m, rg_set_loss *loss, const
     int32_t       starts[2 * RG_BATCH_FIELDS];
     const int32_t start[2] = { 0, (int32_t)n };
     rg_batch      one = rg_pictured_one(starts, asked->batch, asked->example);
-    rg_collector *c;
     one.fields = 2;
     one.field[RG_LABEL] = (rg_field){ .kind = RG_FIELD_SET, .layout = { .groups = 1, .start = start }, .ids = ids };
-    RG_TRY(rg_collector_new(&c, r, m->system->uses, -1));
-    rg_tape_set_watcher(asked->tape, rg_collector_watcher(c));
-    rg_tape_reset(asked->tape, 0);
-    loss(asked->tape, m, &one);
-    rg_tape_set_watcher(asked->tape, NULL);
-    const rg_status status = rg_tape_status(asked->tape), collected = rg_collector_finish(c, NULL);
-    return status == RG_OK ? collected : status;
+    if (rg_explain_attends(asked->explain)) RG_TRY(collect(r, m, loss, asked->tape, &one));
+    return asked->explain && n ? explain(r, m, loss, asked, &one) : RG_OK;
 }
 
 rg_status rg_set_record(const rg_sink *sink, const rg_model *m, rg_set_loss *loss, const rg_asked *asked,
@@ -126,9 +202,6 @@ rg_status rg_set_record(const rg_sink *sink, const rg_model *m, rg_set_loss *los
     rg_record      *r = NULL;
     size_t          n = 0;
     rg_status       status = label && ids ? RG_OK : RG_ENOMEM;
-    if (status == RG_OK && asked->explain && !rg_explain_attends(asked->explain))
-        status = rg_fail(RG_EMATCH, "--by %s: of %s attention alone is shown; leave --by out, or ask for --by attention",
-                         asked->explain->by, m->system->name);
     if (status == RG_OK) status = rg_asked_record(&r, asked, "set", title);
     for (size_t c = 0; status == RG_OK && c < C; c++)
         if (rg_tensor_at(asked->answers, asked->example, c) > (rg_real)0.5)

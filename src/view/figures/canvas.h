@@ -72,6 +72,7 @@ rg_status draw_links(canvas *c, const rg_record_map *m);
 rg_status draw_picture(canvas *c, const rg_record_map *m);
 rg_status draw_strips(canvas *c, const rg_record_map *m); /* columns are strips of a picture: times of a recording */
 rg_status draw_panels(canvas *c);
+rg_status draw_sheet(canvas *c); /* the picture of a record that is one */
 /* A framed picture, lit by the weights w of its regions; w NULL: as it is. */
 void picture_paint(canvas *c, cairo_surface_t *image, const float *w, const rg_labels *regions, double x, double y,
                    double width, double height);

@@ -152,3 +152,24 @@ rg_status draw_picture(canvas *c, const rg_record_map *m)
     rg_free(w);
     return RG_OK;
 }
+
+/* A record that is a picture: the first one it has, at its own size. */
+rg_status draw_sheet(canvas *c)
+{
+    const rg_record *r = c->record;
+    cairo_surface_t *image = NULL;
+    const char      *note = "";
+    size_t           i = 0;
+    while (i < r->label_lists && !r->labels[i].picture) i++;
+    if (i == r->label_lists) return rg_fail(RG_EINVAL, "the record has no picture to draw");
+    RG_TRY(image_decode(&image, r->labels[i].picture, r->labels[i].picture_bytes));
+    const double w = cairo_image_surface_get_width(image) * 0.6, h = cairo_image_surface_get_height(image) * 0.6;
+    for (size_t k = 0; k < r->texts && !*note; k++)
+        if (strcmp(r->text[k].role, "note") == 0) note = r->text[k].text;
+    const double y = canvas_heading(c, r->title, note);
+    picture_paint(c, image, NULL, NULL, MARGIN, y, w, h);
+    cairo_surface_destroy(image);
+    c->width = w + 2 * MARGIN;
+    c->height = y + h + MARGIN;
+    return RG_OK;
+}
