@@ -27,7 +27,7 @@ while read -r _ line; do
     done
 done < commands
 "$REGARD" demo > demos 2>&1
-for name in $(sed -n 's/^regard demo //p' commands); do grep -qE "^  $name( |\$)" demos || fail "there is no demo $name"; done
+for name in $(sed -nE 's/^regard demo ([a-z0-9-]+).*/\1/p' commands); do grep -qE "^  $name( |\$)" demos || fail "there is no demo $name"; done
 
 grep -E '^regard (explain|systems|scores|trace|gradients)' commands > quick
 [ "$(wc -l < quick)" -ge 15 ] || fail "only $(wc -l < quick) commands that need nothing"

@@ -10,7 +10,7 @@
 #include "regard/view.h"
 #include "regard/world.h"
 #include "models/ram_parts.h"
-#include "tasks/world.h"
+#include "tasks/acting.h"
 
 #include <math.h>
 #include <stdlib.h>

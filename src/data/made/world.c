@@ -1,4 +1,4 @@
-/* worlds.c - worlds to act in: see world.h. */
+/* world.c - worlds to act in: see world.h. */
 #include "regard/world.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
-/* world.c - a world -> rewards: episodes are played, not read. The share of episodes with a reward is what counts, beside
+/* acting.c - a world -> rewards: episodes are played, not read. The share of episodes with a reward is what counts, beside
  * that of an agent that acts at random. */
-#include "tasks/world.h"
+#include "tasks/acting.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
-/* world.h - learning to act in a world: settings, what can be asked, and an episode as a record. */
-#ifndef RG_TASKS_WORLD_H
-#define RG_TASKS_WORLD_H
+/* acting.h - learning to act in a world: settings, what can be asked, and an episode as a record. */
+#ifndef RG_TASKS_ACTING_H
+#define RG_TASKS_ACTING_H
 
 #include "regard/record.h"
 #include "regard/task.h"

@@ -1,9 +1,9 @@
-/* world_record.c - an episode as a picture: every frame with the finest patch of the retina framed and numbered, and below
+/* acting_record.c - an episode as a picture: every frame with the finest patch of the retina framed and numbered, and below
  * it what the retina saw, coarse patches first and finer ones over their middle. The map "screen" is the same from
  * above: steps down, columns of the screen across; 1 the ball, 0.5 the paddle, 0.2 where the finest patch is.
  *
  *     walk.I.frame (pixels, 1)   walk.I.action (1, actions)   and those of classify_walk.h */
-#include "tasks/world.h"
+#include "tasks/acting.h"
 
 #include <string.h>
 
