@@ -90,7 +90,7 @@ rg_status rg_heard_files(char **out, const char *path, const rg_set_options *set
 
 /* ----------------------------------------------------------------------------------------------------------- record */
 
-enum { TALL = 160, WIDE = 960, MOST_WIDE = 8000 }; /* pixels, at least */
+enum { TALL = 160, WIDE = 960, MOST_WIDE = 8000 }; /* pixels, at least; frames of a picture */
 
 /* Black over blue and orange to white. */
 static void paint(unsigned char *to, double value)
@@ -165,11 +165,10 @@ rg_status rg_heard_add_rows(rg_record *r, const char *name, const rg_heard *h, c
     size_t                  labels = 0;
     rg_picture              p = { 0 };
     rg_text                 png = { 0 };
-    if (rows * stack > MOST_WIDE)
-        return rg_fail(RG_ELIMIT, "%zu frames; at most %d can be drawn: show a shorter recording", rows * stack, MOST_WIDE);
     rg_status status = add_labels(&labels, r, name, c, rows);
     if (status == RG_OK) status = add_boxes(r, labels, rows);
-    if (status == RG_OK) status = spectrogram(&p, f->values + first * f->width, rows * stack, f->width / stack);
+    if (status != RG_OK || rows * stack > MOST_WIDE) return status; /* too long for a picture: the weights alone */
+    status = spectrogram(&p, f->values + first * f->width, rows * stack, f->width / stack);
     if (status == RG_OK) status = rg_picture_encode(&png, &p);
     if (status == RG_OK) status = rg_record_set_picture(r, labels, png.data, png.length);
     rg_picture_free(&p);
