@@ -24,6 +24,8 @@ round marian_bin marian --npz
 round marian marian
 round marian marian --npz
 round marian_hf huggingface
+round gpt2 huggingface
+round bert huggingface
 round bart huggingface
 grep -q '"grapheme_chars"' there/config.json || fail "bart: no characters"
 
@@ -103,7 +105,8 @@ refused 2 "which model" --to marian
 refused 1 "multiples of 64" -m marian_bin.st --int8 --calibrate small.en
 refused 1 "two files" -m pre.st --to sentencepiece -o two.model
 "$REGARD" quantize -m ssru.st -o q.st --quiet && refused 1 "its weights are in int8" -m q.st
-"$REGARD" import "$data/gpt2" -q -m gpt2.st && refused 1 "a model of gpt" -m gpt2.st
+refused 1 "type: gpt cannot be written for Marian, which has transformer" -m gpt2.st
+refused 1 "kind bytes is no SentencePiece model" -m gpt2.st --to sentencepiece
 # shellcheck disable=SC2086
 learn lower.st --joint-vocab $marian --transformer-norm post --normalization lower && refused 1 "form lower" -m lower.st
 # shellcheck disable=SC2086

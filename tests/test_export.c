@@ -51,7 +51,9 @@ static void models_that_were_imported_come_back_bit_for_bit(void **state)
     } cases[] = { { "marian", "marian", false },      { "marian", "marian", true },
                   { "marian_bin", "marian", false },  { "marian_int8", "marian", true },
                   { "marian_int8", "marian", false }, { "marian_hf", "huggingface", false },
-                  { "bart", "huggingface", false } };
+                  { "bart", "huggingface", false },
+                  { "gpt2", "huggingface", false },
+                  { "bert", "huggingface", false } };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const rg_export_options how = { .to = cases[i].to, .npz = cases[i].npz };
         char                   *from = rg_format("%s/import/%s", TEST_DATA, cases[i].folder);

@@ -58,7 +58,7 @@ const rg_command rg_command_export = {
         "--to marian writes model.bin (or model.npz), the vocabulary as .spm, the shortlist as lex.s2t.bin and a "
         "config.yml: what marian-decoder, Bergamot and Firefox translate with. --int8 --calibrate TEXT writes 8-bit "
         "weights and the scales of activations. --to huggingface writes config.json, model.safetensors and the "
-        "tokeniser of a MarianMT or, with learned positions, a BART model. --to sentencepiece writes the "
+        "tokeniser of a MarianMT, BART, GPT-2 or BERT model. --to sentencepiece writes the "
         "vocabulary's .model. What the other program does not compute is refused by name; docs/export.md has the "
         "settings to train with.",
     .options = options,

@@ -17,7 +17,7 @@
 #define DENSE(w, b, theirs) \
     { w, { theirs ".weight" }, RG_IMPORT_TURN, 0 }, { b, { theirs ".bias" }, 0, 0 }
 
-static const rg_import_row rows[] = {
+const rg_import_row rg_bert_rows[] = {
     { "embedding", { "bert.embeddings.word_embeddings.weight" }, 0, 0 },
     { "places", { "bert.embeddings.position_embeddings.weight" }, 0, 0 },
     { "segments", { "bert.embeddings.token_type_embeddings.weight" }, 0, 0 },
@@ -128,7 +128,7 @@ static rg_status plan(rg_import_plan *p, rg_foreign *f)
     if (table->ndim != 2 || !places || places->ndim != 2 || places->dims[0] < 3)
         return rg_fail(RG_EMATCH, "word and position embeddings are not matrices");
     p->system = "bert";
-    p->rows = rows;
+    p->rows = rg_bert_rows;
     p->unused = unused;
     RG_TRY(settings_of(p, f, table->dims[1]));
     RG_TRY(read_vocab(&vocab, f, table->dims[0]));

@@ -22,7 +22,7 @@
         "places", { at "wpe.weight" }, 0, 0                                                               \
     }
 
-static const rg_import_row rows[] = {
+const rg_import_row rg_gpt2_rows[] = {
     ROWS("transformer."),
     ROWS(""),
     { "output", { "lm_head.weight" }, 0, 0 },
@@ -76,7 +76,7 @@ static rg_status plan(rg_import_plan *p, rg_foreign *f)
     if (table->ndim != 2 || places->ndim != 2 || places->dims[0] < 1)
         return rg_fail(RG_EMATCH, "wte.weight and wpe.weight are not matrices");
     p->system = "gpt";
-    p->rows = rows;
+    p->rows = rg_gpt2_rows;
     p->unused = unused;
     RG_TRY(settings_of(p, f, table->dims[1], places->dims[0]));
     const int64_t last = (int64_t)table->dims[0] - 1, eos = rg_config_integer(f->config, "eos_token_id", last);

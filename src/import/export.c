@@ -30,16 +30,14 @@ static bool same_value(const char *a, const char *b)
 
 rg_status rg_export_check(const rg_exporting *e, const rg_export_rule *rules, const char *whose)
 {
-    if (!e->translator || strcmp(e->model->system->name, "transformer") != 0)
-        return rg_fail(RG_EMATCH, "a model of %s (%s) cannot be written for %s: Transformers that translate can",
-                       e->model->system->name, e->model->system->task->name, whose);
     if (rg_params_get_weights(e->model->params) != RG_WEIGHT_F32)
         return rg_fail(RG_EMATCH, "its weights are in %s: export the float32 model that they were made of",
                        rg_weights_name(rg_params_get_weights(e->model->params)));
     for (; rules->setting; rules++) {
         char        room[RG_SETTING];
         bool        good = false;
-        const char *value = rg_setting(room, e->settings, rules->setting, "");
+        const char *value = strcmp(rules->setting, "type") == 0 ? e->model->system->name
+                                                                : rg_setting(room, e->settings, rules->setting, "");
         for (size_t i = 0; i < 5 && rules->good[i]; i++) good = good || same_value(value, rules->good[i]);
         if (!good)
             return rg_fail(RG_EMATCH, "its setting %s: %s cannot be written for %s, which has %s%s%s", rules->setting,

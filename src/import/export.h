@@ -25,8 +25,8 @@ typedef struct rg_exporter {
 typedef struct rg_export_rule {
     const char *setting, *good[5]; /* numbers are compared as numbers */
 } rg_export_rule;
-/* RG_EMATCH names the first that is otherwise; rules end with setting = NULL. Also refused: quantised weights, and
- * models that are no Transformer. `whose` is what cannot hold it: "Marian". */
+/* RG_EMATCH names the first that is otherwise; rules end with setting = NULL. The rule "type" is of the system. Also
+ * refused: quantised weights. `whose` is what cannot hold it: "Marian". */
 rg_status rg_export_check(const rg_exporting *e, const rg_export_rule *rules, const char *whose);
 
 /* The arrays of a model under their names and in the layout of another program. */

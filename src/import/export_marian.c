@@ -14,6 +14,7 @@
 static const char whose[] = "Marian";
 
 static const rg_export_rule rules[] = {
+    { "type", { "transformer" } },
     { "decoder-start", { "zero", "zero-or-end" } },
     { "transformer-positions", { "sinusoidal-spread" } },
     { "transformer-first-position", { "0" } },

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "data/text/vocab.h"
+#include "tasks/language.h"
 
 static bool is_spm(rg_vocab_kind kind)
 {
@@ -66,15 +67,16 @@ static bool is_file(const char *path) { return rg_name_matches("*.model", path) 
 
 static rg_status write_models(const rg_exporting *e)
 {
-    const rg_translator *t = e->translator;
-    const char          *bytes[2] = { NULL, NULL };
-    size_t               count[2] = { 0, 0 };
-    if (!t)
-        return rg_fail(RG_EMATCH, "a model of %s has no SentencePiece vocabulary that is written",
-                       e->model->system->name);
-    const bool joint = t->source == t->target;
-    RG_TRY(rg_export_spm(&bytes[0], &count[0], t->source));
-    RG_TRY(rg_export_spm(&bytes[1], &count[1], t->target));
+    const char     *bytes[2] = { NULL, NULL };
+    size_t          count[2] = { 0, 0 };
+    const rg_vocab *source = NULL, *target = NULL;
+    if (e->translator) source = e->translator->source, target = e->translator->target;
+    else if (e->model->system->task == &rg_task_language)
+        source = target = ((const rg_language_model *)e->model->assets)->vocab;
+    if (!source) return rg_fail(RG_EMATCH, "a model of %s has no vocabulary of texts", e->model->system->name);
+    const bool joint = source == target;
+    RG_TRY(rg_export_spm(&bytes[0], &count[0], source));
+    RG_TRY(rg_export_spm(&bytes[1], &count[1], target));
     if (!is_file(e->path)) {
         RG_TRY(rg_export_file(e, joint ? "vocab.model" : "source.model", bytes[0], count[0]));
         return joint ? RG_OK : rg_export_file(e, "target.model", bytes[1], count[1]);

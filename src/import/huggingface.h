@@ -6,6 +6,7 @@
 #include "import/foreign.h"
 
 extern const rg_import_row rg_hf_rows[]; /* of the encoder-decoder models */
+extern const rg_import_row rg_gpt2_rows[], rg_bert_rows[];
 
 bool rg_hf_is(const rg_foreign *foreign, const char *model_type); /* config.json says so */
 
