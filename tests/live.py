@@ -117,6 +117,22 @@ def as_you_type(page, s):
     check(page.evaluate("stopped") >= 1, "the older question is cancelled")
 
 
+def detected(page, s):
+    """The language of the text is found and named, where the server can."""
+    text = "Le petit chien voit une maison rouge dans le village."
+    status, answer, _ = s.translate(text, source="auto", target="en")
+    page.evaluate(f"{get}('from').value = 'auto'; {get}('from').dispatchEvent(new Event('change')); {get}('to').value = 'en'; {get}('to').dispatchEvent(new Event('change'))")
+    check(chosen(page) == ["auto", "en", True], f"nothing to swap with what is not known: {chosen(page)}")
+    put(page, text)
+    if status == 200:
+        wait_answer(page, answer["translatedText"], "a text whose language is found")
+        page.wait(f"{get}('from').selectedOptions[0].textContent === 'Detected: French'", "the language that was found")
+    else:
+        page.wait(f"{get}('note').textContent === {json.dumps(answer['error'])}", "why it is not found")
+    page.evaluate(f"{get}('from').value = 'en'; {get}('from').dispatchEvent(new Event('change'))")
+    check(chosen(page) == ["en", "fr", False], f"chosen again: {chosen(page)}")
+
+
 def narrow(page, s):
     page.size(360, 780)
     put(page, "\n".join(lines[:2]))
@@ -164,6 +180,7 @@ with Server(REGARD, MODELS) as server, Browser() as browser:
     swap(browser, server)
     copied(browser, server)
     as_you_type(browser, server)
+    detected(browser, server)
     narrow(browser, server)
     dark(browser, server)
 print("failed" if failures else "passed")
