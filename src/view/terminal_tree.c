@@ -67,7 +67,7 @@ static void put_line(const tree *t, size_t i, const char *prefix, size_t columns
     (void)word_of(t->labels->text[i], &rest);
     (void)word_of(rest, &score);
     if (t->finished[i] && at < wide) {
-        if (at < 40) rg_buffer_repeat(t->b, " ", 40 - at), at = 40;
+        if (at < 40) rg_buffer_repeat(t->b, " ", 40 - at);
         rg_buffer_format(t->b, "  %s %.12s", t->answer[i] ? "ANSWER, score" : "finished, score", score);
     } else put_dropped(t, i, at);
     rg_buffer_text(t->b, "\n");
