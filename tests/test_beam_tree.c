@@ -30,7 +30,10 @@ static int learn(void **state)
     ok(rg_text_add_string(&yaml, "type: transformer\n"));
     ok(system->task->small(&yaml, ".", RG_SMALL_TEST));
     ok(rg_recipe_new(&recipe, rg_text_c(&yaml)));
-    ok(rg_recipe_read(recipe, "model: ''\ncpu-threads: 1\ndim-emb: 16\ntransformer-heads: 2\nenc-depth: 1\ndec-depth: 1\nafter-batches: 30\nvalid-freq: 0\nlearn-rate: 0.01\n", false));
+    ok(rg_recipe_read(recipe,
+                      "model: ''\ncpu-threads: 1\ndim-emb: 16\ntransformer-heads: 2\nenc-depth: 1\ndec-depth: "
+                      "1\nafter-batches: 30\nvalid-freq: 0\nlearn-rate: 0.01\n",
+                      false));
     const rg_training t = rg_recipe_training(recipe, NULL);
     ok(rg_learn(&model, NULL, &t));
     rg_recipe_free(recipe);
@@ -89,7 +92,8 @@ static double replay(rg_text *words, const rg_record *r)
             found = true;
             at = m->to[e];
             log_p += log((double)m->weights[e]);
-            if (strncmp(label, "</s>", 4) != 0) ok(rg_text_print(words, "%s%.*s", words->length ? " " : "", (int)(dot - label), label));
+            if (strncmp(label, "</s>", 4) != 0)
+                ok(rg_text_print(words, "%s%.*s", words->length ? " " : "", (int)(dot - label), label));
             break;
         }
     }
@@ -110,7 +114,8 @@ static void a_replay_of_the_record_gives_the_answer(void **state)
             rg_record       *r, *again;
             char            *json;
             size_t           bytes;
-            assert_string_equal(with.result[i].best[0].text, without.result[i].best[0].text); /* tracing changes nothing */
+            assert_string_equal(with.result[i].best[0].text,
+                                without.result[i].best[0].text); /* tracing changes nothing */
             assert_true(a->log_p == without.result[i].best[0].answer->log_p);
             ok(rg_beam_tree_record(&r, tree, i, lines[i], piece, translator->target));
             ok(rg_record_to_json(&json, &bytes, r, RG_WEIGHTS_NUMBERS));
@@ -209,9 +214,11 @@ static void the_terminal_draws_it_and_refuses_what_is_no_tree(void **state)
 
 static rg_status make_record(void *context)
 {
-    const rg_beam_event events[] = { { .id = 1, .word = -1, .log_p = -1, .token = 3 },
-                                     { .id = 2, .word = -2, .log_p = -2, .token = 4, .fate = RG_BEAM_DROPPED },
-                                     { .id = 3, .parent = 1, .step = 1, .word = -1, .log_p = -2, .score = -1, .fate = RG_BEAM_FINISHED } };
+    const rg_beam_event events[] = {
+        { .id = 1, .word = -1, .log_p = -1, .token = 3 },
+        { .id = 2, .word = -2, .log_p = -2, .token = 4, .fate = RG_BEAM_DROPPED },
+        { .id = 3, .parent = 1, .step = 1, .word = -1, .log_p = -2, .score = -1, .fate = RG_BEAM_FINISHED }
+    };
     rg_terminal_options o = RG_TERMINAL_OPTIONS_DEFAULT;
     rg_beam_tree       *tree = NULL;
     rg_record          *r = NULL;

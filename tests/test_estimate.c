@@ -33,14 +33,15 @@ static void every_system_can_be_estimated(void **state)
 {
     (void)state;
     for (const rg_system *const *s = rg_system_all(); *s; s++) {
-        rg_recipe        *recipe = small_recipe(*s, "dim-emb: 8\ndim-rnn: 8\ntransformer-heads: 2\ntransformer-dim-ffn: 8\n");
+        rg_recipe *recipe = small_recipe(*s, "dim-emb: 8\ndim-rnn: 8\ntransformer-heads: 2\ntransformer-dim-ffn: 8\n");
         const rg_training t = rg_recipe_training(recipe, NULL);
         rg_estimate       e;
         if (t.system == *s) {
             ok(rg_estimate_training(&e, &t, NULL, 0));
-            if (!(e.parameters && e.flops > 0 && e.words > 0 && e.word_seconds > 0 && e.step_seconds >= 0 && e.measured >= 4))
-                fail_msg("%s: %zu parameters, %g FLOP, %g words, %g and %g s", (*s)->name, e.parameters, e.flops, e.words,
-                         e.word_seconds, e.step_seconds);
+            if (!(e.parameters && e.flops > 0 && e.words > 0 && e.word_seconds > 0 && e.step_seconds >= 0 &&
+                  e.measured >= 4))
+                fail_msg("%s: %zu parameters, %g FLOP, %g words, %g and %g s", (*s)->name, e.parameters, e.flops,
+                         e.words, e.word_seconds, e.step_seconds);
             assert_true(fabs(rg_estimate_seconds(&e, 10, 100) - 10 * (100 * e.word_seconds + e.step_seconds)) < 1e-12);
         }
         rg_recipe_free(recipe);
@@ -64,7 +65,7 @@ static void words_and_updates_are_those_of_the_run(void **state)
     (void)state;
     rg_recipe            *recipe = small_recipe(rg_system_find("transformer"),
                                                 "dim-emb: 16\ntransformer-heads: 2\nenc-depth: 1\ndec-depth: 1\nafter-batches: 0\n"
-                                                "after-epochs: 7\nvalid-freq: 0\ndisp-freq: 0\noptimizer-delay: 2\n");
+                                                           "after-epochs: 7\nvalid-freq: 0\ndisp-freq: 0\noptimizer-delay: 2\n");
     seen                  s = { 0 };
     const rg_train_report report = { .context = &s, .log = note };
     const rg_training     t = rg_recipe_training(recipe, &report);

@@ -90,9 +90,10 @@ static bool flows(const rg_network *n, const char *from, const char *to)
 static void the_base_transformer_has_thirty_sub_layers(void **state)
 {
     (void)state;
-    rg_recipe        *recipe = small_recipe(rg_system_find("transformer"), rg_preset_find(rg_system_find("transformer"), "base")->yaml);
+    rg_recipe *recipe =
+        small_recipe(rg_system_find("transformer"), rg_preset_find(rg_system_find("transformer"), "base")->yaml);
     const rg_training t = rg_recipe_training(recipe, NULL);
-    rg_sizes          sizes = { { { "source-vocabulary", 37000 }, { "target-vocabulary", 37000 }, { "unheard-of", 3 } } };
+    rg_sizes sizes = { { { "source-vocabulary", 37000 }, { "target-vocabulary", 37000 }, { "unheard-of", 3 } } };
     rg_network       *n;
     rg_text           line = { 0 };
     size_t            total;

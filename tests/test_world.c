@@ -146,18 +146,21 @@ static void an_episode_is_drawn(void **state)
 static void places_learn_by_the_score_function(void **state)
 {
     (void)state;
-    const rg_real  mean[] = { 0.3f, -0.2f, 0.1f, 0.6f }, drawn[] = { 0.4f, -0.4f, 0, 0.5f }, R[] = { 1, 0.25f }, b[] = { 0.5f, 0.75f };
+    const rg_real mean[] = { 0.3f, -0.2f, 0.1f, 0.6f }, drawn[] = { 0.4f, -0.4f, 0, 0.5f }, R[] = { 1, 0.25f },
+                  b[] = { 0.5f, 0.75f };
     const double   deviation = 0.2;
     rg_tape_config c = RG_TAPE_CONFIG_DEFAULT;
     rg_tape       *t;
     ok(rg_tape_new(&t, &c));
     rg_tensor *m = rg_input(t, mean, 2, 2, NULL), *base = rg_constant(t, b, 2, 1, NULL);
-    rg_tensor *loss = rg_ram_place_loss(t, m, rg_constant(t, drawn, 2, 2, NULL), rg_ram_advantage(t, R, base, 2, 1, deviation));
+    rg_tensor *loss =
+        rg_ram_place_loss(t, m, rg_constant(t, drawn, 2, 2, NULL), rg_ram_advantage(t, R, base, 2, 1, deviation));
     ok(rg_tape_backward(t, loss));
     const rg_real *d = rg_tape_gradient(t, m);
     for (size_t i = 0; i < 4; i++) {
         const double advantage = (double)R[i / 2] - (double)b[i / 2];
-        assert_true(fabs((double)d[i] - advantage * ((double)mean[i] - (double)drawn[i]) / (deviation * deviation)) < 1e-5);
+        assert_true(fabs((double)d[i] - advantage * ((double)mean[i] - (double)drawn[i]) / (deviation * deviation)) <
+                    1e-5);
     }
     rg_tape_free(t);
 }

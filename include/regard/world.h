@@ -12,7 +12,7 @@ RG_API_BEGIN
 
 typedef struct rg_world {
     const char *name, *summary;
-    size_t      height, width, actions, steps; /* pixels of what is seen, one channel; steps of an episode, always as many */
+    size_t height, width, actions, steps; /* pixels of what is seen, one channel; steps of an episode, always as many */
     size_t      state_bytes;
     void (*start)(void *state, rg_random *random);
     double (*step)(void *state, size_t action); /* returns the reward */

@@ -269,8 +269,10 @@ static rg_status trace(bool *out_good, const settings *s)
                u[1]->word[u[1]->step[k].word], u[1]->word[u[1]->step[k].next], u[0]->step[k].loss, u[1]->step[k].loss,
                after.updates);
     if (status == RG_OK) status = rg_gradients_contributions(&r, &apart, &steps);
-    if (status == RG_OK && rg_figure_save(path, RG_FIGURE_PNG, NULL, r, &o) != RG_OK) fprintf(stderr, "no figure: %s\n", rg_message());
-    else if (status == RG_OK) printf("\n(what every step adds to the gradient: %s; the sum is the tape's to %.0e)\n", path, apart);
+    if (status == RG_OK && rg_figure_save(path, RG_FIGURE_PNG, NULL, r, &o) != RG_OK)
+        fprintf(stderr, "no figure: %s\n", rg_message());
+    else if (status == RG_OK)
+        printf("\n(what every step adds to the gradient: %s; the sum is the tape's to %.0e)\n", path, apart);
     *out_good = status == RG_OK && u[1]->loss < 0.1 * u[0]->loss && apart < 1e-5;
     if (status == RG_OK)
         printf("\ndemo trace: loss %.3f before, %.3f after; a tenth was expected: %s\n", u[0]->loss, u[1]->loss,

@@ -232,9 +232,10 @@ static rg_status run(rg_call *call)
 const rg_command rg_command_explain = {
     .name = "explain",
     .summary = "explain a system, a score, a reach or positions by name",
-    .details = "`regard explain positions` draws the code of each place; --png and the other flags of show write it as a "
-               "figure, --style curves the dot product of two codes against their distance. `regard explain transformer "
-               "--preset base --parts` counts the blocks of a network; settings of the system change it.",
+    .details =
+        "`regard explain positions` draws the code of each place; --png and the other flags of show write it as a "
+        "figure, --style curves the dot product of two codes against their distance. `regard explain transformer "
+        "--preset base --parts` counts the blocks of a network; settings of the system change it.",
     .arguments = "NAME...",
     .options = rows,
     .size = sizeof(explain_options),

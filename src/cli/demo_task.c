@@ -31,7 +31,8 @@ static rg_status make_recipe(rg_recipe **out, const rg_task *task, const rg_demo
     if (status == RG_OK)
         status = (d->small ? d->small : task->small)(&yaml, s->folder, s->quick ? RG_SMALL_TEST : RG_SMALL_DEMO);
     if (status == RG_OK) /* the data also say which of several systems of a name it is */
-        status = rg_text_print(&whole, "type: %s\nobjective: [%s]\n%s", d->type, d->objective ? d->objective : "", rg_text_c(&yaml));
+        status = rg_text_print(&whole, "type: %s\nobjective: [%s]\n%s", d->type, d->objective ? d->objective : "",
+                               rg_text_c(&yaml));
     if (status == RG_OK) status = rg_recipe_new(out, rg_text_c(&whole));
     if (status == RG_OK && d->settings) status = rg_recipe_read(*out, d->settings, false);
     if (status == RG_OK && s->quick) status = rg_recipe_read(*out, rg_text_c(&yaml), false); /* few data once more: settings are for many */

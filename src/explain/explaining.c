@@ -217,7 +217,10 @@ typedef struct {
     rg_tensor  *seen;
 } watched_logits;
 
-static bool wants_logits(void *context, const char *name) { return ends_in(name, ((const watched_logits *)context)->name); }
+static bool wants_logits(void *context, const char *name)
+{
+    return ends_in(name, ((const watched_logits *)context)->name);
+}
 
 static void see_logits(void *context, const char *name, const rg_tensor *x, const void *reach)
 {
@@ -233,7 +236,8 @@ rg_tensor *rg_explaining__answers(rg_tape *t, const rg_subject *s, const void *b
     rg_tape_set_watcher(t, &watcher);
     s->pass(t, s->model, batch);
     rg_tape_set_watcher(t, NULL);
-    if (!w.seen) return rg_tape_fail(t, RG_EMATCH, "%s does not tell how sure it is of single answers", s->model->system->name);
+    if (!w.seen)
+        return rg_tape_fail(t, RG_EMATCH, "%s does not tell how sure it is of single answers", s->model->system->name);
     return w.seen;
 }
 

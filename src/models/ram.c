@@ -73,7 +73,8 @@ static rg_status build(rg_model *m)
     const rg_retina retina = { (size_t)s->patch, (size_t)s->scales, s->unit };
     if (!rg_model_size(m, "height"))
         return rg_fail(RG_EINVAL, "ram reads pictures: idx, a folder, a tar archive, or --pictures");
-    rg_ram_core_init(&q->core, m->params, &retina, rg_model_size(m, "channels"), (size_t)s->hidden, (size_t)s->width, 1);
+    rg_ram_core_init(&q->core, m->params, &retina, rg_model_size(m, "channels"), (size_t)s->hidden, (size_t)s->width,
+                     1);
     rg_dense_init(&q->action, m->params, "action", (size_t)s->width, rg_model_size(m, "classes"), RG_IDENTITY);
     q->advantage = rg_params_add(m->params, "advantage", RG_KEPT, 1, 2, RG_INIT_ZERO, 0); /* mean squares of R, and of R - b */
     RG_TRY(rg_sizes_put(&m->sizes, "glimpses", (size_t)s->glimpses));
@@ -226,7 +227,8 @@ static rg_loss loss_of_walk(rg_tape *t, const rg_model *m, const void *data)
     const rg_real *R = w.logits ? rewards(t, w.logits, label) : NULL;
     for (size_t i = 0; R && i < w.draws; i++) {
         const bool learned = strcmp(s->baseline, "learned") == 0;
-        rg_tensor *a = rg_ram_advantage(t, R, learned ? w.base[i] : NULL, rg_tensor_rows(w.logits), s->reward, s->deviation);
+        rg_tensor *a =
+            rg_ram_advantage(t, R, learned ? w.base[i] : NULL, rg_tensor_rows(w.logits), s->reward, s->deviation);
         out.sum = rg_add(t, out.sum, rg_ram_place_loss(t, w.mean[i], w.drawn[i], a));
         if (learned) out.sum = rg_add(t, out.sum, rg_squared_error(t, w.base[i], R));
     }

@@ -2,11 +2,13 @@
  * that its actions change. At every step it sees one glimpse of the world as it is now, acts, and chooses where to look
  * next.
  *
- *     g_t  = relu(W relu(W_g retina(x_t, l_t)) + W' relu(W_l l_t) + b)      h_t = min(relu(U h_{t-1} + U' g_t + b), 5)
- *     a_t  ~ softmax(W_a h_t)        mu_t = tanh(W_mu h_t)        l_{t+1} ~ N(mu_t, sigma^2), clipped        b_t = w_b . h_t
+ *     g_t  = relu(W relu(W_g retina(x_t, l_t)) + W' relu(W_l l_t) + b)
+ *     h_t  = min(relu(U h_{t-1} + U' g_t + b), 5)
+ *     a_t  ~ softmax(W_a h_t)      mu_t = tanh(W_mu h_t)      l_{t+1} ~ N(mu_t, sigma^2), clipped      b_t = w_b . h_t
  *     R_t  = sum_{k >= t} gamma^{k-t} r_k
  *
- *     loss = sum_t [ -(R_t - b_t) log p(a_t)  +  (R_t - b_t) |l_{t+1} - mu_t|^2 / (2 sigma^2)  +  (b_t - R_t)^2  -  beta H(p_t) ]
+ *     loss = sum_t [ -(R_t - b_t) log p(a_t) + (R_t - b_t) |l_{t+1} - mu_t|^2 / (2 sigma^2)
+ *                    + (b_t - R_t)^2 - beta H(p_t) ]
  *
  * Actions and places learn by REINFORCE (Williams 1992): R_t - b_t, the draws and what is seen are constants. The
  * state learns from the actions; places and baselines learn from it but teach it nothing. H is the entropy of the
@@ -32,8 +34,8 @@ static const rg_option options[] = {
     { RG_OPTION_INT, "hidden", offsetof(settings, hidden), "64", "units for what is seen, and for where", 0,
       "[1,100000]", NULL },
     { RG_OPTION_INT, "width", offsetof(settings, width), "128", "units of the state", 0, "[1,100000]", NULL },
-    { RG_OPTION_REAL, "gamma", offsetof(settings, gamma), "0.99", "discount: what a reward of the next step is worth now",
-      0, "[0,1]", NULL },
+    { RG_OPTION_REAL, "gamma", offsetof(settings, gamma), "0.99",
+      "discount: what a reward of the next step is worth now", 0, "[0,1]", NULL },
     { RG_OPTION_REAL, "deviation", offsetof(settings, deviation), "0.15", "of the places that are tried while learning",
       0, "(0,10]", NULL },
     { RG_OPTION_REAL, "unit", offsetof(settings, unit), "0", "pixels from the middle that place 1 is; 0: the border", 0,
@@ -71,7 +73,8 @@ static rg_status build(rg_model *m)
     const rg_retina retina = { (size_t)s->patch, (size_t)s->scales, s->unit };
     const double    first = 0.1; /* it begins in the middle, and with every action about as likely */
     rg_ram_core_init(&q->core, m->params, &retina, 1, (size_t)s->hidden, (size_t)s->width, first);
-    rg_ram_dense_init(&q->action, m->params, "action", (size_t)s->width, rg_model_size(m, "actions"), RG_IDENTITY, first);
+    rg_ram_dense_init(&q->action, m->params, "action", (size_t)s->width, rg_model_size(m, "actions"), RG_IDENTITY,
+                      first);
     RG_TRY(rg_sizes_put(&m->sizes, "patch", (size_t)s->patch));
     return rg_sizes_put(&m->sizes, "scales", (size_t)s->scales);
 }
@@ -139,7 +142,8 @@ static void run(rg_tape *t, const rg_model *m, const rg_episodes *e, play *w)
     char            *states = rg_tape_memory(t, e->count * e->world->state_bytes + 1);
     rg_tensor       *l = rg_zeros(t, e->count, 2, NULL), *h = NULL;
     w->steps = 0;
-    if (e->world->steps > MOST_STEPS) rg_tape_fail(t, RG_ELIMIT, "episodes of %zu steps; at most %d", e->world->steps, MOST_STEPS);
+    if (e->world->steps > MOST_STEPS)
+        rg_tape_fail(t, RG_ELIMIT, "episodes of %zu steps; at most %d", e->world->steps, MOST_STEPS);
     for (size_t i = 0; states && i < e->count; i++) rg_episode_start(states + i * e->world->state_bytes, e, i);
     while (pictures && states && l && w->steps < e->world->steps) {
         rg_tape_push(t, "walk.%zu", w->steps);
@@ -167,7 +171,8 @@ static void discount(play *w, size_t episodes, double gamma)
 }
 
 /* -(R - b) log p(a) of every row; the advantage is a constant. */
-static rg_tensor *action_loss(rg_tape *t, rg_tensor *logits, const int32_t *action, const rg_real *R, const rg_tensor *base)
+static rg_tensor *action_loss(rg_tape *t, rg_tensor *logits, const int32_t *action, const rg_real *R,
+                              const rg_tensor *base)
 {
     const size_t n = rg_tensor_rows(logits);
     rg_real     *weight = rg_tape_memory(t, (n + 1) * sizeof *weight);

@@ -18,7 +18,8 @@ void rg_ram_core_init(rg_ram_core *q, rg_params *p, const rg_retina *retina, siz
     rg_ram_dense_init(&q->baseline, p, "baseline", W, 1, RG_IDENTITY, first);
 }
 
-void rg_ram_dense_init(rg_dense *out, rg_params *p, const char *name, size_t in, size_t width, rg_activation f, double first)
+void rg_ram_dense_init(rg_dense *out, rg_params *p, const char *name, size_t in, size_t width, rg_activation f,
+                       double first)
 {
     rg_params_push(p, "%s", name);
     *out = (rg_dense){ .w = rg_params_add(p, "w", RG_WEIGHT, in, width, RG_INIT_GLOROT, first),

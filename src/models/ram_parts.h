@@ -26,7 +26,8 @@ rg_tensor *rg_ram_see(rg_tape *t, const rg_ram_core *core, rg_tensor *x, rg_tens
 rg_tensor *rg_ram_recur(rg_tape *t, const rg_ram_core *core, rg_tensor *in, rg_tensor *h);
 
 /* (R - b) / (2 deviation^2) times `weight` of each row, a constant; base NULL: no baseline. */
-rg_tensor *rg_ram_advantage(rg_tape *t, const rg_real *R, const rg_tensor *base, size_t rows, double weight, double deviation);
+rg_tensor *rg_ram_advantage(rg_tape *t, const rg_real *R, const rg_tensor *base, size_t rows, double weight,
+                            double deviation);
 /* sum of advantage |drawn - mean|^2: the gradient of -(R - b) log N(drawn; mean, deviation^2) */
 rg_tensor *rg_ram_place_loss(rg_tape *t, rg_tensor *mean, rg_tensor *drawn, rg_tensor *advantage);
 

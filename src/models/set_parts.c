@@ -201,7 +201,8 @@ rg_tensor *rg_set_writer_pooled_loss(rg_tape *t, const rg_model *m, const rg_set
     const size_t G = set->layout.groups, C = w->classes;
     written      own;
     if (!cells) return NULL;
-    if (rg_tape_watched(t, "decoder.0.look.cross.weights") || rg_tape_watched(t, "logits")) return rg_set_writer_loss(t, m, w, set, cells);
+    if (rg_tape_watched(t, "decoder.0.look.cross.weights") || rg_tape_watched(t, "logits"))
+        return rg_set_writer_loss(t, m, w, set, cells);
     const bool recorded = rg_tape_record(t, false), learned = rg_tape_learn(t, false);
     const bool good = write_sets(&own, t, w, cells, G, true);
     rg_tape_record(t, recorded);

@@ -11,7 +11,8 @@ const rg_option rg_world_rows[] = {
     { RG_OPTION_INT, "mini-batch", AT(mini_batch), "64", "episodes per update", 0, "[1,65536]" },
     { RG_OPTION_INT, "episodes", AT(episodes), "192000", "episodes to learn from", 0, "[1,1e12]" },
     { RG_OPTION_INT, "valid-count", AT(valid_count), "500", "episodes of a validation", 0, "[1,1000000]" },
-    { RG_OPTION_INT, "test-count", AT(test_count), "2000", "episodes the final weights are judged on", 0, "[1,1000000]" },
+    { RG_OPTION_INT, "test-count", AT(test_count), "2000", "episodes the final weights are judged on", 0,
+      "[1,1000000]" },
     RG_OPTION_END
 };
 
@@ -61,13 +62,15 @@ static rg_status adopt(void *assets, rg_sizes *sizes, const rg_state *state)
     RG_TRY(read_options(&a->options, state));
     RG_TRY(find_world(&world, a->options.world));
     if (!rg_sizes_get(&actions, sizes, "actions") || actions != world->actions)
-        return rg_fail(RG_EMATCH, "the model has %zu actions, its world %s has %zu", actions, world->name, world->actions);
+        return rg_fail(RG_EMATCH, "the model has %zu actions, its world %s has %zu", actions, world->name,
+                       world->actions);
     return RG_OK;
 }
 
 static rg_status describe(rg_state *state, const void *assets)
 {
-    const rg_option_group group = { .rows = rg_world_rows, .values = (void *)&((const rg_world_assets *)assets)->options };
+    const rg_option_group group = { .rows = rg_world_rows,
+                                    .values = (void *)&((const rg_world_assets *)assets)->options };
     char                 *yaml = rg_options_yaml(&group, 1);
     rg_status             status = yaml ? rg_state_put_text(state, settings_key, yaml) : RG_ENOMEM;
     rg_free(yaml);
@@ -166,7 +169,8 @@ static rg_status finish(rg_run *run)
     double                  share, random;
     RG_TRY(rg_world_judge(&share, run->model, &e, rg_workers_team(rg_trainer_workers(run->trainer))));
     RG_TRY(rg_world_random(&random, &e));
-    rg_tell(run->report, "%s: %.1f %% of %zu new episodes; at random %.1f %%", d->world->name, 100 * share, e.count, 100 * random);
+    rg_tell(run->report, "%s: %.1f %% of %zu new episodes; at random %.1f %%", d->world->name, 100 * share, e.count,
+            100 * random);
     return rg_metrics_add(&run->final, "caught", share, true);
 }
 
@@ -185,7 +189,8 @@ typedef struct {
 
 static const rg_option asking_rows[] = {
     { RG_OPTION_INT, "episodes", offsetof(asking, count), "1", "how many episodes are played", 0, "[1,1000000]" },
-    { RG_OPTION_INT, "attention-of", offsetof(asking, recorded), "0", "the episode that is recorded", 0, "[0,1000000]" },
+    { RG_OPTION_INT, "attention-of", offsetof(asking, recorded), "0", "the episode that is recorded", 0,
+      "[0,1000000]" },
     { RG_OPTION_INT, "seed", offsetof(asking, seed), "1", "of what is drawn", 0, "[0,inf)" },
     RG_OPTION_END
 };
@@ -219,7 +224,8 @@ static rg_status answer(const rg_model *m, const rg_question *q)
     if (q->explain) return rg_fail(RG_EMATCH, "--by: an agent's maps are the glimpses it took");
     const rg_episodes e = { world, (size_t)a->count, (uint64_t)a->seed, asked_first };
     if (a->recorded >= a->count)
-        return rg_fail(RG_EINVAL, "--attention-of %lld: there are %lld episodes, numbered from 0", (long long)a->recorded, (long long)a->count);
+        return rg_fail(RG_EINVAL, "--attention-of %lld: there are %lld episodes, numbered from 0",
+                       (long long)a->recorded, (long long)a->count);
     if (q->sink->columns) RG_TRY(q->sink->columns(q->sink->context, names, 2));
     if (q->sink->row) RG_TRY(give_rows(&sum, m, q, &e));
     snprintf(note, sizeof note, "%.1f %% of %zu episodes", 100 * sum / (double)e.count, e.count);
@@ -237,9 +243,10 @@ static rg_status answer(const rg_model *m, const rg_question *q)
 static rg_status small(rg_text *yaml, const char *folder, rg_small_size size)
 {
     (void)folder;
-    return rg_text_print(yaml, size == RG_SMALL_DEMO
-                                   ? "world: catch\nepisodes: 192000\nvalid-freq: 500\n"
-                                   : "world: catch\nmini-batch: 4\nepisodes: 12\nvalid-freq: 2\nvalid-count: 4\ntest-count: 4\n");
+    return rg_text_print(
+        yaml, size == RG_SMALL_DEMO
+                  ? "world: catch\nepisodes: 192000\nvalid-freq: 500\n"
+                  : "world: catch\nmini-batch: 4\nepisodes: 12\nvalid-freq: 2\nvalid-count: 4\ntest-count: 4\n");
 }
 
 static const rg_demo demos[] = {

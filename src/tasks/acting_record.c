@@ -117,7 +117,8 @@ static rg_status add_names(size_t *out, rg_record *r, const char *name, size_t c
     char    **text = rg_alloc_zero((count + 1) * sizeof *text);
     rg_status status = text ? RG_OK : RG_ENOMEM;
     for (size_t i = 0; status == RG_OK && i < count; i++)
-        if (!(text[i] = e && e->world->actions == 3 ? rg_format("%zu %s", i + 1, three[e->action[i]]) : rg_format("%zu", i)))
+        if (!(text[i] =
+                  e && e->world->actions == 3 ? rg_format("%zu %s", i + 1, three[e->action[i]]) : rg_format("%zu", i)))
             status = RG_ENOMEM;
     if (status == RG_OK) status = rg_record_add_labels(out, r, name, RG_LABEL_TOKEN, (const char *const *)text, count);
     for (size_t i = 0; text && i < count; i++) rg_free(text[i]);

@@ -116,8 +116,8 @@ static rg_status collect(rg_record *r, const rg_model *m, rg_set_loss *loss, rg_
 
 /* Rows of answers that a pass over the labels gives, and how wide they are: a row per label and the end of those that
  * are written one by one, (0, x) per label of those that are found at once. */
-static rg_status count_answers(size_t *rows, size_t *columns, const rg_model *m, rg_set_loss *loss, const rg_asked *asked,
-                               const rg_batch *one)
+static rg_status count_answers(size_t *rows, size_t *columns, const rg_model *m, rg_set_loss *loss,
+                               const rg_asked *asked, const rg_batch *one)
 {
     const rg_subject s = { .model = m, .pass = loss, .logits = "logits" };
     return rg_explain_answers(rows, columns, &s, asked->tape, one);
@@ -128,7 +128,8 @@ static rg_status explain(rg_record *r, const rg_model *m, rg_set_loss *loss, con
 {
     const rg_names *names = ((const rg_pictured_assets *)m->assets)->names;
     const rg_field *f = &one->field[RG_INPUT], *set = &one->field[RG_LABEL];
-    const size_t    n = rg_field_rows(set), down = rg_model_size(m, "cells-down"), across = rg_model_size(m, "cells-across");
+    const size_t    n = rg_field_rows(set), down = rg_model_size(m, "cells-down"),
+                 across = rg_model_size(m, "cells-across");
     size_t          rows = 0, columns = 0;
     RG_TRY(count_answers(&rows, &columns, m, loss, asked, one));
     const bool at_once = rows == n && columns == 2;

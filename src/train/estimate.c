@@ -110,7 +110,9 @@ static rg_status count_batches(rg_estimate *e, const rg_prepared *prepared)
             rg_tape_set_progress(tape, (rg_progress){ .step = 1 });
             (void)h->loss(h->context, tape, shares.share[i], 0);
             status = rg_tape_status(tape);
-            e->flops += TIMES * rg_tape_get_cost(tape).flops; /* the backward pass has two products for each of the forward pass */
+            e->flops +=
+                TIMES *
+                rg_tape_get_cost(tape).flops; /* the backward pass has two products for each of the forward pass */
             e->bytes = fmax(e->bytes, (double)rg_tape_get_cost(tape).bytes);
         }
         e->words += shares.cost;

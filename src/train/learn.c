@@ -145,7 +145,8 @@ static rg_status freeze(const rg_run *r)
 static rg_status make_model(learning *l, const rg_training *t, bool empty)
 {
     rg_run *r = &l->run;
-    if (empty) RG_TRY(rg_model_new_empty(&r->model, r->system, t->system_options, &r->sizes, SIZE_MAX, RG_WEIGHT_STORED));
+    if (empty)
+        RG_TRY(rg_model_new_empty(&r->model, r->system, t->system_options, &r->sizes, SIZE_MAX, RG_WEIGHT_STORED));
     else
         RG_TRY(rg_model_new_with(&r->model, r->system, t->system_options, &r->sizes, (uint64_t)r->learning->seed,
                                  l->objectives ? rg_objectives_build : NULL, l->objectives));

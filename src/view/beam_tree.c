@@ -13,7 +13,7 @@
 typedef struct branch {
     uint64_t      number; /* of the source */
     rg_beam_event event;
-    size_t        first, next; /* child, sibling; 0: none. Of the root and of others alike, numbers are ids of this source */
+    size_t first, next; /* child, sibling; 0: none. Of the root and of others alike, numbers are ids of this source */
     float         row;
     bool          answer;
 } branch;
@@ -153,7 +153,8 @@ static char *label(const branch *b, const char *word)
                    : rg_format("%s · %.2f", word, b->event.log_p);
 }
 
-static rg_status add_labels(size_t *out, rg_record *r, const branch *b, size_t n, rg_token_name *name, const void *context)
+static rg_status add_labels(size_t *out, rg_record *r, const branch *b, size_t n, rg_token_name *name,
+                            const void *context)
 {
     char    **text = rg_alloc_zero((n + 1) * sizeof *text);
     float    *places = rg_alloc_array(2 * n + 1, sizeof *places);
@@ -163,7 +164,8 @@ static rg_status add_labels(size_t *out, rg_record *r, const branch *b, size_t n
         places[2 * i] = i ? (float)b[i].event.step + 1 : 0;
         places[2 * i + 1] = b[i].row;
     }
-    if (status == RG_OK) status = rg_record_add_labels(out, r, "hypotheses", RG_LABEL_NODE, (const char *const *)text, n);
+    if (status == RG_OK)
+        status = rg_record_add_labels(out, r, "hypotheses", RG_LABEL_NODE, (const char *const *)text, n);
     if (status == RG_OK) status = rg_record_set_places(r, *out, places);
     for (size_t i = 0; text && i < n; i++) rg_free(text[i]);
     rg_free(text);
@@ -211,12 +213,14 @@ rg_status rg_beam_tree_record(rg_record **out, const rg_beam_tree *t, uint64_t n
     link_children(b, n);
     const size_t best = mark_answer(b, n);
     rg_status    status = place(b, n);
-    if (status == RG_OK) status = n > 1 ? rg_record_new(out, title, "beam") : rg_fail(RG_EINVAL, "the trace has no candidate");
+    if (status == RG_OK)
+        status = n > 1 ? rg_record_new(out, title, "beam") : rg_fail(RG_EINVAL, "the trace has no candidate");
     if (status == RG_OK) status = add_labels(&labels, *out, b, n, name, context);
     if (status == RG_OK) status = add_maps(*out, labels, b, n);
-    char *note = best ? rg_format("answer: log p %.4f, score %.4f; under a word log p so far, of finished ones the score too",
-                                  b[best].event.log_p, b[best].event.score)
-                      : rg_strdup("no hypothesis was finished");
+    char *note =
+        best ? rg_format("answer: log p %.4f, score %.4f; under a word log p so far, of finished ones the score too",
+                         b[best].event.log_p, b[best].event.score)
+             : rg_strdup("no hypothesis was finished");
     if (status == RG_OK) status = note ? rg_record_add_text(*out, "note", note, 0, false) : RG_ENOMEM;
     rg_free(note);
     rg_free(b);

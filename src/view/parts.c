@@ -212,7 +212,8 @@ static bool alike(const trace *r, const char *name, size_t prefix, size_t a, siz
     for (size_t i = 0; i < r->parts; i++) {
         size_t      p, layer, p2, layer2;
         const char *child, *child2;
-        if (!of_stack(r->part[i].name, &p, &layer, &child) || p != prefix || strncmp(r->part[i].name, name, p) != 0) continue;
+        if (!of_stack(r->part[i].name, &p, &layer, &child) || p != prefix || strncmp(r->part[i].name, name, p) != 0)
+            continue;
         parts[0] += layer == a;
         parts[1] += layer == b;
         for (size_t j = 0; layer == a && j < r->parts; j++)
@@ -230,7 +231,8 @@ static void run_of(const trace *r, const char *name, size_t prefix, size_t layer
     for (size_t i = 0; i < r->parts; i++) {
         size_t      p, l;
         const char *child;
-        if (of_stack(r->part[i].name, &p, &l, &child) && p == prefix && strncmp(r->part[i].name, name, p) == 0 && l > most)
+        if (of_stack(r->part[i].name, &p, &l, &child) && p == prefix && strncmp(r->part[i].name, name, p) == 0 &&
+            l > most)
             most = l;
     }
     *first = *last = layer;
@@ -299,7 +301,8 @@ static rg_status join_layers(rg_network *out, const trace *r)
     }
     for (size_t i = 0; i < r->edges && joined.status == RG_OK; i++)
         if (!idle(r, r->edge[i].from) && !idle(r, r->edge[i].to) &&
-            !repeats(&joined.part[to[r->edge[i].from]], &joined.part[to[r->edge[i].to]], to[r->edge[i].from] >= to[r->edge[i].to]))
+            !repeats(&joined.part[to[r->edge[i].from]], &joined.part[to[r->edge[i].to]],
+                     to[r->edge[i].from] >= to[r->edge[i].to]))
             add_edge(&joined, to[r->edge[i].from], to[r->edge[i].to]);
     rg_free(to);
     out->part = joined.part;

@@ -20,7 +20,8 @@ static void place(float *places, const rg_network *p)
         const float column = beside(p->part[i].name) ? 1 : 0;
         float       level = 0;
         for (size_t e = 0; e < p->edges; e++)
-            if (p->to[e] == i && p->from[e] < i && places[2 * p->from[e] + 1] + 1 > level) level = places[2 * p->from[e] + 1] + 1;
+            if (p->to[e] == i && p->from[e] < i && places[2 * p->from[e] + 1] + 1 > level)
+                level = places[2 * p->from[e] + 1] + 1;
         for (size_t j = 0; j < i; j++)
             if (places[2 * j] == column && places[2 * j + 1] >= level) level = places[2 * j + 1] + 1;
         places[2 * i] = column;
@@ -35,7 +36,8 @@ static void raise(float *places, const rg_network *p)
         const float column = places[2 * i], level = places[2 * i + 1];
         float       user = 0, above = 1e9F;
         for (size_t e = 0; e < p->edges; e++)
-            if (p->from[e] == i && p->to[e] > i && places[2 * p->to[e]] == column && (user == 0 || places[2 * p->to[e] + 1] < user))
+            if (p->from[e] == i && p->to[e] > i && places[2 * p->to[e]] == column &&
+                (user == 0 || places[2 * p->to[e] + 1] < user))
                 user = places[2 * p->to[e] + 1];
         for (size_t j = 0; j < p->count; j++)
             if (j != i && places[2 * j] == column && places[2 * j + 1] > level && places[2 * j + 1] < above)
@@ -80,7 +82,8 @@ static rg_status fill(rg_record *r, const rg_network *p)
     for (size_t i = 0; status == RG_OK && i < p->count; i++)
         if (!(text[i] = label(&p->part[i]))) status = RG_ENOMEM;
     if (status == RG_OK) place(places, p), raise(places, p);
-    for (size_t i = 0; status == RG_OK && i < p->count; i++) places[2 * i + 1] = -places[2 * i + 1]; /* the input below */
+    for (size_t i = 0; status == RG_OK && i < p->count; i++)
+        places[2 * i + 1] = -places[2 * i + 1]; /* the input below */
     if (status == RG_OK)
         status = rg_record_add_labels(&labels, r, "parts", RG_LABEL_NODE, (const char *const *)text, p->count);
     if (status == RG_OK) status = rg_record_set_places(r, labels, places);

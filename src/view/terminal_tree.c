@@ -35,7 +35,8 @@ static size_t put_candidate(const tree *t, size_t i, size_t room)
     const char *rest, *second;
     char        text[160];
     const int   n = (int)word_of(t->labels->text[i], &rest), p = (int)word_of(rest, &second);
-    snprintf(text, sizeof text, "%.*s%s%.*s", n < 100 ? n : 100, t->labels->text[i], p ? " " : "", p < 20 ? p : 20, rest);
+    snprintf(text, sizeof text, "%.*s%s%.*s", n < 100 ? n : 100, t->labels->text[i], p ? " " : "", p < 20 ? p : 20,
+             rest);
     return rg_terminal__label(t->b, text, room ? room : 1, t->o->unicode);
 }
 
@@ -82,11 +83,13 @@ static size_t next_kept(const tree *t, size_t parent, size_t from)
 /* `before`: what stands in front of a node's own line; `below`: in front of those behind it. */
 static void put_tree(const tree *t, size_t i, const char *before, const char *below, size_t columns)
 {
-    const char  *turn = t->o->unicode ? "├ " : "+ ", *last = t->o->unicode ? "└ " : "+ ", *line = t->o->unicode ? "│ " : "| ";
+    const char *turn = t->o->unicode ? "├ " : "+ ", *last = t->o->unicode ? "└ " : "+ ",
+               *line = t->o->unicode ? "│ " : "| ";
     const size_t n = t->labels->count, first = next_kept(t, i, 0);
     put_line(t, i, before, columns);
     if (first >= n) return;
-    const bool one = next_kept(t, i, first + 1) >= n || strlen(below) + 8 > PREFIX || columns + 24 > (size_t)t->o->width;
+    const bool one =
+        next_kept(t, i, first + 1) >= n || strlen(below) + 8 > PREFIX || columns + 24 > (size_t)t->o->width;
     for (size_t k = first; k < n; k = next_kept(t, i, k + 1)) {
         char       own[PREFIX], rest[PREFIX];
         const bool end = next_kept(t, i, k + 1) >= n;
@@ -126,7 +129,11 @@ rg_status rg_terminal_tree(char **out, const rg_record *r, size_t map, const rg_
     const rg_labels *l = &r->labels[m->row_labels];
     const size_t     n = l->count;
     if (n > MOST_NODES) return rg_fail(RG_ELIMIT, "a tree of %zu hypotheses; at most %d are drawn", n, MOST_NODES);
-    tree t = { .b = &buffer, .o = o, .labels = l, .parent = rg_alloc_array(n + 1, sizeof *t.parent), .dropped = rg_alloc_zero(3 * n + 3) };
+    tree      t = { .b = &buffer,
+                    .o = o,
+                    .labels = l,
+                    .parent = rg_alloc_array(n + 1, sizeof *t.parent),
+                    .dropped = rg_alloc_zero(3 * n + 3) };
     rg_status status = t.parent && t.dropped ? RG_OK : RG_ENOMEM;
     if (status == RG_OK) {
         t.finished = t.dropped + n, t.answer = t.finished + n;

@@ -85,7 +85,8 @@ static void draw_box(canvas *c, const sheet *s, const box *b)
 {
     const double x = b->x - s->wide / 2, y = b->y - s->high / 2;
     size_t       ignored = 0;
-    const char  *name = b->text[0] + (s->upright && stack_of(b->text[0], &ignored) ? ignored + (b->text[0][ignored] == '.') : 0);
+    const char  *name =
+        b->text[0] + (s->upright && stack_of(b->text[0], &ignored) ? ignored + (b->text[0][ignored] == '.') : 0);
     rounded(c, x, y, s->wide, s->high, 4);
     canvas_colour(c, c->ground, 1);
     cairo_fill_preserve(c->cr);
@@ -95,7 +96,8 @@ static void draw_box(canvas *c, const sheet *s, const box *b)
     cairo_set_line_width(c->cr, b->fate == ANSWER ? 1.8 : 0.9);
     cairo_stroke(c->cr);
     const double line = s->upright ? 12 : 11, top = b->y - line * (double)(b->lines - 1) / 2;
-    canvas_text(c, b->x, top, CENTRE, *name ? name : b->text[0], s->upright ? 11 : 10, b->fate == DROPPED ? c->dim : c->ink, s->wide - 8);
+    canvas_text(c, b->x, top, CENTRE, *name ? name : b->text[0], s->upright ? 11 : 10,
+                b->fate == DROPPED ? c->dim : c->ink, s->wide - 8);
     for (size_t k = 1; k < b->lines; k++)
         canvas_text(c, b->x, top + line * (double)k, CENTRE, b->text[k], 8.5, c->dim, s->wide - 8);
 }
@@ -121,7 +123,8 @@ static void draw_flow(canvas *c, const sheet *s, const box *a, const box *b)
         const double side = b->x < a->x - 1 ? -1 : 1;
         cairo_set_dash(c->cr, dash, 2, 0);
         cairo_move_to(c->cr, a->x + side * half, a->y - 6);
-        cairo_curve_to(c->cr, a->x + side * (half + 26), a->y - 6, b->x + half + 26, b->y + 6, b->x + half + 4, b->y + 6);
+        cairo_curve_to(c->cr, a->x + side * (half + 26), a->y - 6, b->x + half + 26, b->y + 6, b->x + half + 4,
+                       b->y + 6);
         cairo_stroke(c->cr);
         cairo_set_dash(c->cr, NULL, 0, 0);
         head(c, b->x + half, b->y + 6, -1, 0);
@@ -132,8 +135,9 @@ static void draw_flow(canvas *c, const sheet *s, const box *a, const box *b)
         head(c, b->x, b->y + up, 0, -1);
     } else {
         const bool   same = fabs(a->x - b->x) < 1;
-        const double side = same || a->x > b->x ? -1 : 1, ax = a->x + side * half, bx = same ? b->x - half : b->x - side * half,
-                     dx = same ? 1 : side, bend = same ? 26 : fabs(bx - ax) / 2;
+        const double side = same || a->x > b->x ? -1 : 1, ax = a->x + side * half,
+                     bx = same ? b->x - half : b->x - side * half, dx = same ? 1 : side,
+                     bend = same ? 26 : fabs(bx - ax) / 2;
         cairo_move_to(c->cr, ax, a->y);
         cairo_curve_to(c->cr, ax + side * bend, a->y, bx - dx * bend, b->y, bx - dx * 4, b->y);
         cairo_stroke(c->cr);
@@ -164,7 +168,9 @@ static void draw_frames(canvas *c, const sheet *s)
         bool         first = layers > 0;
         double       top = s->box[i].y, bottom = s->box[i].y;
         for (size_t j = 0; layers && j < s->count; j++) {
-            if (!stack_of(s->box[j].text[0], &other) || other != length || strncmp(s->box[i].text[0], s->box[j].text[0], length) != 0) continue;
+            if (!stack_of(s->box[j].text[0], &other) || other != length ||
+                strncmp(s->box[i].text[0], s->box[j].text[0], length) != 0)
+                continue;
             if (j < i) first = false;
             top = fmin(top, s->box[j].y), bottom = fmax(bottom, s->box[j].y);
         }
@@ -187,7 +193,8 @@ static void set_places(sheet *s, const rg_labels *l, double y)
 {
     const double across = s->upright ? s->wide + 70 : s->wide + 34, down = s->upright ? s->high + 34 : s->high + 6;
     double       low = INFINITY, left = INFINITY;
-    for (size_t i = 0; i < s->count; i++) left = fmin(left, (double)l->places[2 * i]), low = fmin(low, (double)l->places[2 * i + 1]);
+    for (size_t i = 0; i < s->count; i++)
+        left = fmin(left, (double)l->places[2 * i]), low = fmin(low, (double)l->places[2 * i + 1]);
     for (size_t i = 0; i < s->count; i++) {
         s->box[i].x = MARGIN + (s->upright ? 34 : 0) + s->wide / 2 + ((double)l->places[2 * i] - left) * across;
         s->box[i].y = y + s->high / 2 + ((double)l->places[2 * i + 1] - low) * down;
@@ -198,10 +205,11 @@ rg_status draw_boxes(canvas *c, const rg_record_map *m, bool upright)
 {
     const rg_record *r = c->record;
     const rg_labels *l = &r->labels[m->row_labels];
-    sheet            s = { .count = l->count, .upright = upright, .wide = upright ? 150 : 40, .high = upright ? 44 : 26 };
+    sheet s = { .count = l->count, .upright = upright, .wide = upright ? 150 : 40, .high = upright ? 44 : 26 };
     const char      *note = "";
     if (!m->from || m->row_labels != m->col_labels || !l->places)
-        return rg_fail(RG_EINVAL, "map %s is no graph of boxes: it needs edges between nodes that have places", m->name);
+        return rg_fail(RG_EINVAL, "map %s is no graph of boxes: it needs edges between nodes that have places",
+                       m->name);
     if (l->count > MOST_BOXES) return rg_fail(RG_ELIMIT, "%zu boxes; at most %d are drawn", l->count, MOST_BOXES);
     if (!(s.box = rg_alloc_zero((l->count + 1) * sizeof *s.box))) return RG_ENOMEM;
     for (size_t i = 0; i < l->count; i++) {
@@ -213,7 +221,8 @@ rg_status draw_boxes(canvas *c, const rg_record_map *m, bool upright)
         }
         s.box[i].fate = upright ? KEPT : fate_of(r, i);
         if (!upright) s.wide = fmin(110, fmax(s.wide, canvas_measure(c, s.box[i].text[0], 10).width + 12));
-        if (!upright && s.box[i].lines > 1) s.wide = fmin(110, fmax(s.wide, canvas_measure(c, s.box[i].text[1], 8.5).width + 10));
+        if (!upright && s.box[i].lines > 1)
+            s.wide = fmin(110, fmax(s.wide, canvas_measure(c, s.box[i].text[1], 8.5).width + 10));
     }
     for (size_t i = 0; i < r->texts && !*note; i++)
         if (strcmp(r->text[i].role, "note") == 0) note = r->text[i].text;
