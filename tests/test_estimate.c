@@ -8,6 +8,8 @@
 
 #include "regard/task.h"
 
+#include "support/small_recipe.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -16,24 +18,13 @@ static void ok(rg_status status)
     if (status != RG_OK) fail_msg("%s", rg_message());
 }
 
-static rg_recipe *small_recipe(const rg_system *system, const char *more)
-{
-    rg_recipe *recipe;
-    rg_text    yaml = { 0 };
-    ok(rg_text_print(&yaml, "type: %s\n", system->name));
-    ok(system->task->small(&yaml, ".", RG_SMALL_TEST));
-    ok(rg_recipe_new(&recipe, rg_text_c(&yaml)));
-    ok(rg_recipe_read(recipe, "model: ''\ncpu-threads: 1\n", false));
-    ok(rg_recipe_read(recipe, more, true));
-    rg_text_free(&yaml);
-    return recipe;
-}
+static const char alone[] = "model: ''\ncpu-threads: 1\n";
 
 static void every_system_can_be_estimated(void **state)
 {
     (void)state;
     for (const rg_system *const *s = rg_system_all(); *s; s++) {
-        rg_recipe *recipe = small_recipe(*s, "dim-emb: 8\ndim-rnn: 8\ntransformer-heads: 2\ntransformer-dim-ffn: 8\n");
+        rg_recipe *recipe = small_recipe(*s, ".", alone);
         const rg_training t = rg_recipe_training(recipe, NULL);
         rg_estimate       e;
         if (t.system == *s) {
@@ -63,9 +54,10 @@ static void note(void *context, const rg_train_log *log)
 static void words_and_updates_are_those_of_the_run(void **state)
 {
     (void)state;
-    rg_recipe            *recipe = small_recipe(rg_system_find("transformer"),
-                                                "dim-emb: 16\ntransformer-heads: 2\nenc-depth: 1\ndec-depth: 1\nafter-batches: 0\n"
-                                                           "after-epochs: 7\nvalid-freq: 0\ndisp-freq: 0\noptimizer-delay: 2\n");
+    rg_recipe *recipe = small_recipe(
+        rg_system_find("transformer"), ".",
+        "model: ''\ncpu-threads: 1\ndim-emb: 16\ntransformer-heads: 2\nenc-depth: 1\ndec-depth: 1\nafter-batches: 0\n"
+        "after-epochs: 7\nvalid-freq: 0\ndisp-freq: 0\noptimizer-delay: 2\n");
     seen                  s = { 0 };
     const rg_train_report report = { .context = &s, .log = note };
     const rg_training     t = rg_recipe_training(recipe, &report);
@@ -87,9 +79,10 @@ static void operations_follow_the_sizes(void **state)
     (void)state;
     double flops[2], epochs = 0;
     for (int i = 0; i < 2; i++) {
-        rg_recipe        *recipe = small_recipe(rg_system_find("transformer"),
-                                                i ? "dim-emb: 128\ntransformer-dim-ffn: 512\nafter-batches: 5\n"
-                                                  : "dim-emb: 64\ntransformer-dim-ffn: 256\nafter-batches: 5\n");
+        rg_recipe *recipe =
+            small_recipe(rg_system_find("transformer"), ".",
+                         i ? "model: ''\ncpu-threads: 1\ndim-emb: 128\ntransformer-dim-ffn: 512\nafter-batches: 5\n"
+                           : "model: ''\ncpu-threads: 1\ndim-emb: 64\ntransformer-dim-ffn: 256\nafter-batches: 5\n");
         const rg_training t = rg_recipe_training(recipe, NULL);
         rg_estimate       e;
         ok(rg_estimate_training(&e, &t, NULL, 0));

@@ -9,24 +9,14 @@
 #include "regard/view.h"
 #include "support/faults.h"
 
+#include "support/small_recipe.h"
+
 #include <math.h>
 #include <string.h>
 
 static void ok(rg_status status)
 {
     if (status != RG_OK) fail_msg("%s", rg_message());
-}
-
-static rg_recipe *small_recipe(const rg_system *system, const char *more)
-{
-    rg_recipe *recipe;
-    rg_text    yaml = { 0 };
-    ok(rg_text_print(&yaml, "type: %s\n", system->name));
-    ok(system->task->small(&yaml, ".", RG_SMALL_TEST));
-    ok(rg_recipe_new(&recipe, rg_text_c(&yaml)));
-    ok(rg_recipe_read(recipe, more, true));
-    rg_text_free(&yaml);
-    return recipe;
 }
 
 static rg_status count_numbers(void *context, const rg_prepared *prepared)
@@ -39,7 +29,7 @@ static void parts_of_every_system_have_all_its_parameters(void **state)
 {
     (void)state;
     for (const rg_system *const *s = rg_system_all(); *s; s++) {
-        rg_recipe        *recipe = small_recipe(*s, "");
+        rg_recipe        *recipe = small_recipe(*s, ".", "");
         const rg_training t = rg_recipe_training(recipe, NULL);
         rg_network       *n;
         size_t            numbers = 0, sum = 0;
@@ -91,7 +81,7 @@ static void the_base_transformer_has_thirty_sub_layers(void **state)
 {
     (void)state;
     rg_recipe *recipe =
-        small_recipe(rg_system_find("transformer"), rg_preset_find(rg_system_find("transformer"), "base")->yaml);
+        small_recipe(rg_system_find("transformer"), ".", rg_preset_find(rg_system_find("transformer"), "base")->yaml);
     const rg_training t = rg_recipe_training(recipe, NULL);
     rg_sizes sizes = { { { "source-vocabulary", 37000 }, { "target-vocabulary", 37000 }, { "unheard-of", 3 } } };
     rg_network       *n;
@@ -117,7 +107,7 @@ static void the_base_transformer_has_thirty_sub_layers(void **state)
 static void layers_that_differ_stay_apart(void **state)
 {
     (void)state;
-    rg_recipe        *recipe = small_recipe(rg_system_find("gat"), "");
+    rg_recipe        *recipe = small_recipe(rg_system_find("gat"), ".", "layers: 2\n");
     const rg_training t = rg_recipe_training(recipe, NULL);
     rg_network       *n;
     ok(rg_network_new(&n, &t, NULL));
@@ -141,7 +131,7 @@ static rg_status make_network(void *context)
 static void a_network_without_memory_leaves_nothing(void **state)
 {
     (void)state;
-    rg_recipe *recipe = small_recipe(rg_system_find("seq2seq"), "dim-emb: 4\ndim-rnn: 4\n");
+    rg_recipe *recipe = small_recipe(rg_system_find("seq2seq"), ".", "dim-emb: 4\ndim-rnn: 4\n");
     faults_no_sync();
     faults_every_alloc(make_network, recipe, NULL, true);
     rg_recipe_free(recipe);

@@ -219,8 +219,6 @@ static rg_status answer(const rg_model *m, const rg_question *q)
     double                   sum = 0;
     char                     note[120];
     RG_TRY(find_world(&world, assets->options.world));
-    if (q->words && q->words->count)
-        return rg_fail(RG_EINVAL, "an agent takes no words; what is \"%s\"?", q->words->items[0]);
     if (q->explain) return rg_fail(RG_EMATCH, "--by: an agent's maps are the glimpses it took");
     const rg_episodes e = { world, (size_t)a->count, (uint64_t)a->seed, asked_first };
     if (a->recorded >= a->count)
@@ -246,7 +244,7 @@ static rg_status small(rg_text *yaml, const char *folder, rg_small_size size)
     return rg_text_print(
         yaml, size == RG_SMALL_DEMO
                   ? "world: catch\nepisodes: 192000\nvalid-freq: 500\n"
-                  : "world: catch\nmini-batch: 4\nepisodes: 12\nvalid-freq: 2\nvalid-count: 4\ntest-count: 4\n");
+                  : "world: catch\nmini-batch: 4\nepisodes: 24\nvalid-freq: 3\nvalid-count: 4\ntest-count: 4\n");
 }
 
 static const rg_demo demos[] = {
