@@ -9,7 +9,7 @@
 const rg_option rg_world_rows[] = {
     { RG_OPTION_STRING, "world", AT(world), "catch", "where the agent acts", 0, "catch" },
     { RG_OPTION_INT, "mini-batch", AT(mini_batch), "64", "episodes per update", 0, "[1,65536]" },
-    { RG_OPTION_INT, "episodes", AT(episodes), "192000", "episodes to learn from", 0, "[1,1e12]" },
+    { RG_OPTION_INT, "episodes", AT(episodes), "256000", "episodes to learn from", 0, "[1,1e12]" },
     { RG_OPTION_INT, "valid-count", AT(valid_count), "500", "episodes of a validation", 0, "[1,1000000]" },
     { RG_OPTION_INT, "test-count", AT(test_count), "2000", "episodes the final weights are judged on", 0,
       "[1,1000000]" },
@@ -243,7 +243,7 @@ static rg_status small(rg_text *yaml, const char *folder, rg_small_size size)
     (void)folder;
     return rg_text_print(
         yaml, size == RG_SMALL_DEMO
-                  ? "world: catch\nepisodes: 192000\nvalid-freq: 500\n"
+                  ? "world: catch\nepisodes: 256000\nvalid-freq: 500\n"
                   : "world: catch\nmini-batch: 4\nepisodes: 24\nvalid-freq: 3\nvalid-count: 4\ntest-count: 4\n");
 }
 
