@@ -111,6 +111,8 @@ refused 1 "kind bytes is no SentencePiece model" -m gpt2.st --to sentencepiece
 learn lower.st --joint-vocab $marian --transformer-norm post --normalization lower && refused 1 "form lower" -m lower.st
 # shellcheck disable=SC2086
 learn copies.st --joint-vocab --vocab-kind words --dim-vocabs 0 $marian --transformer-norm post --experts 2 && refused 1 "experts: 2 cannot be written" -m copies.st
+# shellcheck disable=SC2086
+learn words.st --joint-vocab --vocab-kind words --dim-vocabs 0 $marian --transformer-norm post && refused 1 "kind words </s> is token 2" -m words.st
 
 # Two engines are asked by bench/marian-engines, where they are installed; elsewhere it says so.
 "$SOURCE_DIR/bench/marian-engines" nowhere > said 2>&1

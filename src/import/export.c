@@ -66,7 +66,7 @@ static const rg_import_row *find_row(size_t *out_number, const rg_import_row *ro
     return NULL;
 }
 
-/* Columns at .. at + width - 1 of a parameter, turned where theirs are, below the rows of zeros that theirs begin with. */
+/* Columns at .. at + width - 1 of a parameter, turned where theirs are, below the zeros that theirs begin with. */
 static rg_status take_columns(rg_export_array *out, const rg_import_row *row, const rg_param *p, size_t at,
                               size_t width, bool lines)
 {

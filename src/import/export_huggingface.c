@@ -1,6 +1,7 @@
 /* export_huggingface.c - models as folders of Hugging Face, and of them Transformers that translate: MarianMT where
- * positions are sinusoids, BART where they were learned. config.json, model.safetensors, and the tokeniser's files: source.spm, target.spm and vocab.json of
- * MarianMT; vocab.json and merges.txt of BART, or the characters that config.json lists. */
+ * positions are sinusoids, BART where they were learned. config.json, model.safetensors, and the tokeniser's files:
+ * source.spm, target.spm and vocab.json of MarianMT; vocab.json and merges.txt of BART, or the characters that
+ * config.json lists. */
 #include "import/export_huggingface.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* export_huggingface.h - kinds of models that are written as folders of Hugging Face: config.json, model.safetensors and
- * the tokeniser's files. */
+/* export_huggingface.h - kinds of models that are written as folders of Hugging Face: config.json, model.safetensors
+ * and the tokeniser's files. */
 #ifndef RG_IMPORT_EXPORT_HUGGINGFACE_H
 #define RG_IMPORT_EXPORT_HUGGINGFACE_H
 

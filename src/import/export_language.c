@@ -1,5 +1,5 @@
-/* export_language.c - language models as folders of Hugging Face: a gpt as GPT-2 (vocab.json, merges.txt), a bert as BERT
- * (vocab.txt). */
+/* export_language.c - language models as folders of Hugging Face: a gpt as GPT-2 (vocab.json, merges.txt), a bert as
+ * BERT (vocab.txt). */
 #include "import/export_huggingface.h"
 
 #include <string.h>

@@ -59,6 +59,12 @@ static rg_status check_vocabularies(const rg_translator *t)
                            side ? "target" : "source");
     }
     if (!numbered) return RG_OK;
+    if (rg_vocab_eos(t->target) != 0 || rg_vocab_unk(t->target) != 1)
+        return rg_fail(RG_EMATCH,
+                       "in its vocabulary of kind %s </s> is token %d and <unk> %d; where a vocab.yml numbers, Marian "
+                       "wants 0 and 1. Vocabularies of --vocab-kind unigram and bpe can be written",
+                       rg_vocab_kind_name(rg_vocab_kind_of(t->target)), rg_vocab_eos(t->target),
+                       rg_vocab_unk(t->target));
     bool same = rg_vocab_size(t->source) == rg_vocab_size(t->target);
     for (size_t i = 0; same && i < rg_vocab_size(t->source); i++)
         same = strcmp(rg_vocab_piece(t->source, (int32_t)i), rg_vocab_piece(t->target, (int32_t)i)) == 0;
@@ -138,10 +144,14 @@ static rg_status write_config(const rg_exporting *e)
     const rg_translator *t = e->translator;
     const bool           yml = is_numbered(t->source), joint = t->source == t->target;
     rg_text              text = { 0 };
-    rg_status status = rg_text_print(&text, "models:\n  - %s\nvocabs:\n  - %s\n  - %s\n",
-                                     e->options->npz ? "model.npz" : "model.bin",
-                                     yml ? "vocab.yml" : joint ? "vocab.spm" : "srcvocab.spm",
-                                     yml ? "vocab.yml" : joint ? "vocab.spm" : "trgvocab.spm");
+    rg_status            status =
+        rg_text_print(&text, "models:\n  - %s\nvocabs:\n  - %s\n  - %s\n", e->options->npz ? "model.npz" : "model.bin",
+                      yml     ? "vocab.yml"
+                      : joint ? "vocab.spm"
+                              : "srcvocab.spm",
+                      yml     ? "vocab.yml"
+                      : joint ? "vocab.spm"
+                              : "trgvocab.spm");
     if (status == RG_OK)
         status = rg_text_print(&text,
                                "beam-size: 1\nnormalize: 1.0\nword-penalty: 0\nmax-length-break: 128\n"
