@@ -103,7 +103,8 @@ rg_status rg_get_place_of(rg_place *out, const rg_state *state, const char *stor
     RG_TRY(rg_state_get_count(&then, state, key_of(key, store, "checksum")));
     if (then == checksum) return RG_OK;
     return rg_fail(RG_EMATCH,
-                   "the checkpoint was trained on another corpus, vocabulary or batch size; --overwrite starts again");
+                   "the checkpoint was trained on another corpus, vocabulary or batch size; --overwrite starts again, "
+                   "--fine-tune MODEL with another --model trains the model further on these data");
 }
 
 rg_status rg_get_place(rg_place *out, const rg_state *state, uint64_t checksum)

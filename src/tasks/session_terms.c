@@ -113,12 +113,12 @@ static rg_status note_spelling(item *it, rg_arena *arena, const rg_placement *p)
     return RG_OK;
 }
 
-/* Two forms of one word, by sight: the same first half, or two short words such as articles. */
+/* Two forms of one word, by sight: the same first half, or short words with one beginning, such as der and die. */
 static bool same_word(const char *a, size_t m, const char *b, size_t n)
 {
     size_t same = 0;
     while (same < m && same < n && a[same] == b[same]) same++;
-    return 2 * same >= (m > n ? m : n) || (m <= SHORT_WORD && n <= SHORT_WORD);
+    return 2 * same >= (m > n ? m : n) || (same && m <= SHORT_WORD && n <= SHORT_WORD);
 }
 
 /* Word by word, are they the same but for inflection? */

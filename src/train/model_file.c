@@ -286,7 +286,8 @@ static rg_status same_vocabularies(const rg_model *m, const char *path)
         status = rg_state_get_bytes(&bytes, &count, theirs, e->key);
         if (status == RG_OK && (count != e->bytes || memcmp(bytes, e->value, count) != 0))
             status = rg_fail(
-                RG_EMATCH, "%s has another vocabulary (%s): train with its own, by --vocabs, to start from its weights",
+                RG_EMATCH,
+                "%s has another vocabulary (%s): train with its own, by --vocabs or --fine-tune, to start from its weights",
                 path, e->key);
     }
     rg_state_free(mine);
