@@ -5,7 +5,7 @@ BUILD   := build/release
 CMAKE   := cmake -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 BENCH   ?= all
 
-.PHONY: all setup demo test check tests sanitize debug tsan clang fuzz install format tidy coverage bench campaign clean help
+.PHONY: all setup demo test check tests sanitize debug tsan clang fuzz install format tidy coverage bench campaign clean help deb abi
 
 all:             ## build the program and the library (build/release)
 	@tools/setup --quiet build
@@ -33,6 +33,13 @@ install: all     ## install to PREFIX (under DESTDIR)
 	@$(CMAKE) $(BUILD) > /dev/null
 	@cmake --build $(BUILD) -j$(JOBS)
 	@cmake --install $(BUILD)
+
+deb:             ## Debian packages in build/packages: program, library, -dev, modules, Python
+	@tools/setup --quiet build
+	@JOBS=$(JOBS) tools/deb
+
+abi:             ## compare the library with that of another commit: BASE=v0.1.0
+	@JOBS=$(JOBS) tools/abi $(BASE)
 
 format:          ## clang-format all C files
 	@git ls-files '*.c' '*.h' | xargs clang-format -i

@@ -22,7 +22,7 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 add_library(regard_flags INTERFACE)
 target_include_directories(regard_flags INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 target_compile_definitions(regard_flags INTERFACE _POSIX_C_SOURCE=200809L _DEFAULT_SOURCE
-    REGARD_VERSION="${PROJECT_VERSION}" REGARD_LIBDIR="${CMAKE_INSTALL_FULL_LIBDIR}/regard"
+    REGARD_VERSION="${PROJECT_VERSION}"
     $<$<BOOL:${REGARD_POISON}>:RG_DEBUG>)
 target_compile_options(regard_flags INTERFACE -fvisibility=hidden -fno-semantic-interposition -fno-math-errno
     -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wno-missing-field-initializers $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes>

@@ -9,6 +9,14 @@ cmake --install "$BUILD_DIR" --prefix "$work/usr" > "$work/log" || { cat "$work/
 "$work/usr/bin/regard" --version
 "$work/usr/bin/regard" version > /dev/null
 test -s "$work/usr/share/man/man1/regard.1"
+test -s "$work/usr/share/man/man1/regard-train.1"
+test -s "$work/usr/share/bash-completion/completions/regard"
+mv "$work/usr" "$work/moved" # modules are found wherever the library is
+"$work/moved/bin/regard" explain transformer > /dev/null
+if [ -f "$BUILD_DIR/regard-figures.so" ]; then
+    "$work/moved/bin/regard" explain positions --png "$work/p.png" > "$work/log" 2>&1 && test -s "$work/p.png" || { cat "$work/log"; exit 1; }
+fi
+mv "$work/moved" "$work/usr"
 lib=$(dirname "$(find "$work/usr" -name 'libregard.so.0')")
 readelf -d "$lib/libregard.so" | grep -q 'SONAME.*libregard.so.0'
 if readelf -d "$work/usr/bin/regard" | grep -q "$BUILD_DIR"; then echo "the program points into the build tree"; exit 1; fi
@@ -24,8 +32,8 @@ int main(void)
 END
 export PKG_CONFIG_PATH="$lib/pkgconfig"
 # shellcheck disable=SC2046
-"$CC" "$work/main.c" -o "$work/main" $(pkg-config --define-variable=prefix="$work/usr" \
-    --define-variable=libdir="$lib" --define-variable=includedir="$work/usr/include" --cflags --libs regard)
+"$CC" "$work/main.c" -o "$work/main" $(pkg-config --cflags --libs regard) # relocated: the file says where it is
+pkg-config --variable=includedir regard | grep -q "^$work" || { echo "regard.pc is not relocatable"; exit 1; }
 LD_LIBRARY_PATH="$lib" "$work/main"
 
 mkdir "$work/user"

@@ -1,4 +1,8 @@
-/* module.c - opens regard-<name>.so by hand, so that `regard translate` does not wait for cairo to load. */
+/* module.c - opens regard-<name>.so by hand, so that `regard translate` does not wait for cairo to load.
+ *
+ * It is looked for beside the program (a build tree), then in regard/ beside the library and beside the library itself,
+ * wherever that was installed or moved to. */
+#define _GNU_SOURCE /* dladdr */
 #include "base/module.h"
 
 #include <dlfcn.h>
@@ -18,10 +22,24 @@ static bool path_beside(char *path, size_t room, const char *name)
     return access(path, R_OK) == 0;
 }
 
+/* The path of the module in `folder` beside this library, by the address of something in it. */
+static bool path_by_library(char *path, size_t room, const char *folder, const char *name)
+{
+    static const char here;
+    Dl_info           info;
+    if (!dladdr(&here, &info) || !info.dli_fname) return false;
+    const char *slash = strrchr(info.dli_fname, '/');
+    const int   length = slash ? (int)(slash + 1 - info.dli_fname) : 0;
+    snprintf(path, room, "%.*s%sregard-%.32s.so", length, info.dli_fname, folder, name);
+    return access(path, R_OK) == 0;
+}
+
 rg_status rg_module_open(rg_module_function **out, const char *name, const char *symbol)
 {
     char path[PATH_MAX];
-    if (!path_beside(path, sizeof path, name)) snprintf(path, sizeof path, "%s/regard-%.32s.so", REGARD_LIBDIR, name);
+    if (!path_beside(path, sizeof path, name) && !path_by_library(path, sizeof path, "", name) &&
+        !path_by_library(path, sizeof path, "regard/", name))
+        snprintf(path, sizeof path, "regard-%.32s.so", name); /* dlopen names it in its reason */
     void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!module) {
         const char *reason = dlerror();

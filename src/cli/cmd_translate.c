@@ -1,6 +1,5 @@
 /* cmd_translate.c - lines in, translations out: one for one, in order, at once when somebody waits. */
 #include <jansson.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "regard/reader.h"
 #include "regard/glossary.h"
 #include "regard/lexicon.h"
+#include "regard/simple.h"
 #include "regard/translate.h"
 #include "regard/view.h"
 
@@ -199,34 +199,6 @@ static void print_plain(const translation *t, const rg_translated *r, uint64_t n
     if (!r->count) fprintf(t->out, "%llu |||  ||| F0= 0 ||| 0\n", (unsigned long long)number);
 }
 
-static json_t *pieces(const rg_vocab *vocab, const int32_t *ids, size_t n)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < n; i++) json_array_append_new(list, json_string(rg_vocab_piece(vocab, ids[i])));
-    return list;
-}
-
-static json_t *answer_json(const translation *t, const rg_translation *b)
-{
-    const rg_answer *a = b->answer;
-    json_t          *object =
-        json_pack("{s:s, s:f, s:f, s:b}", "text", b->text, "score", a->score, "log_p", a->log_p, "cut", a->cut);
-    json_object_set_new(object, "pieces", pieces(t->translators[0]->target, a->tokens, a->length));
-    json_t *words = json_array();
-    for (size_t i = 0; i < a->length + (a->cut ? 0 : 1); i++) json_array_append_new(words, json_real(a->word[i]));
-    json_object_set_new(object, "word_scores", words);
-    if (!a->attention) return object;
-    json_t *rows = json_array();
-    for (size_t i = 0; i < a->length + (a->cut ? 0 : 1); i++) {
-        json_t *row = json_array();
-        for (size_t j = 0; j < a->source_length; j++)
-            json_array_append_new(row, json_real(round((double)a->attention[i * a->source_length + j] * 1e5) / 1e5));
-        json_array_append_new(rows, row);
-    }
-    json_object_set_new(object, "attention", rows);
-    return object;
-}
-
 /* A line that is in the memory; it has no scores. */
 static void print_hit(const translation *t, const char *text, uint64_t number)
 {
@@ -239,19 +211,13 @@ static void print_hit(const translation *t, const char *text, uint64_t number)
     fputc('\n', t->out);
 }
 
-static void print_json(const translation *t, const rg_translated *r, uint64_t number)
+static rg_status print_json(const translation *t, const rg_translated *r, uint64_t number)
 {
-    json_t *object = json_object();
-    json_object_set_new(object, "line", json_integer((json_int_t)number + 1));
-    json_object_set_new(object, "text", json_string(r->count ? r->best[0].text : ""));
-    json_object_set_new(object, "source_pieces", pieces(t->translators[0]->source, r->source, r->source_length));
-    json_object_set_new(object, "cut_pieces", json_integer((json_int_t)r->cut));
-    json_t *answers = json_array();
-    for (size_t k = 0; k < r->count; k++) json_array_append_new(answers, answer_json(t, &r->best[k]));
-    json_object_set_new(object, "answers", answers);
-    json_dumpf(object, t->out, JSON_COMPACT);
-    fputc('\n', t->out);
-    json_decref(object);
+    rg_text         text = { 0 };
+    const rg_status status = rg_translated_json(&text, t->translators[0], r, number);
+    if (status == RG_OK) fprintf(t->out, "%s\n", rg_text_c(&text));
+    rg_text_free(&text);
+    return status;
 }
 
 /* ------------------------------------------------------------------------------------------------------ records */
@@ -359,8 +325,8 @@ static rg_status translate_lines(translation *t, char **lines, size_t n, uint64_
         }
         if (t->s->attention[0]) status = save_record(t, &results[i], first + i);
         if (status == RG_OK && t->tree) status = save_tree(t, lines[i], &results[i], first + i);
-        if (t->s->json) print_json(t, &results[i], first + i);
-        else print_plain(t, &results[i], first + i);
+        if (status == RG_OK && t->s->json) status = print_json(t, &results[i], first + i);
+        if (!t->s->json) print_plain(t, &results[i], first + i);
         if (results[i].cut && !t->s->quiet)
             say_cut(t, &results[i], first + i);
         for (size_t k = 0; k < results[i].count && !t->s->quiet; k++)

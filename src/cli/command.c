@@ -131,6 +131,21 @@ static int run(const rg_command *command, int argc, const char *const *argv)
     return code;
 }
 
+/* The manual of the program, of one command, or the names that have one ("commands"). */
+static int manual(const char *name)
+{
+    static const char *const help[] = { "--help" };
+    rg_call                  call;
+    if (!name) rg_help_manual(stdout, table);
+    for (size_t i = 0; name && !strcmp(name, "commands") && table[i]; i++) printf("%s\n", table[i]->name);
+    if (!name || !strcmp(name, "commands")) return finish(0);
+    if (!find(name)) return unknown_command(name);
+    (void)rg_call_init(&call, find(name), 1, help); /* a call for help fills what it can */
+    rg_help_manual_command(stdout, &call);
+    rg_call_fini(&call);
+    return finish(0);
+}
+
 int rg_cli_main(int argc, const char *const *argv)
 {
     static const char *const help[] = {"--help"};
@@ -152,7 +167,11 @@ int rg_cli_main(int argc, const char *const *argv)
     if (!strcmp(word, "--version")) {
         printf("regard %s\n", rg_version());
     } else if (!strcmp(word, "--man")) {
-        rg_help_manual(stdout, table);
+        return manual(argc > 2 ? argv[2] : NULL);
+    } else if (!strcmp(word, "--completion")) {
+        if (argc == 3 && rg_completion_print(stdout, argv[2], table) == RG_OK) return finish(0);
+        fprintf(stderr, "regard --completion bash|zsh|fish prints what completes a command line there\n");
+        return 2;
     } else if (!strcmp(word, "--help") || !strcmp(word, "-h") || (!strcmp(word, "help") && argc == 2)) {
         rg_help_program(stdout, table);
     } else if (!strcmp(word, "help")) {

@@ -82,6 +82,10 @@ void rg_help_paragraph(FILE *out, const char *text);              /* folded at 8
 void rg_help_command(FILE *out, const rg_call *call);
 void rg_help_program(FILE *out, const rg_command *const *commands);
 void rg_help_manual(FILE *out, const rg_command *const *commands);
+void rg_help_manual_command(FILE *out, const rg_call *call); /* the page regard-NAME(1) */
+
+/* completion.c: the script that completes a command line in "bash", "zsh" or "fish"; RG_EINVAL: another shell. */
+rg_status rg_completion_print(FILE *out, const char *shell, const rg_command *const *commands);
 
 /* All commands, in the order of the help; ends with NULL. */
 const rg_command *const *rg_command_all(void);

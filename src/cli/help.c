@@ -129,6 +129,7 @@ static void roff(FILE *out, const char *text)
         if (start && (*text == '.' || *text == '\'')) fputs("\\&", out);
         if (*text == '\\') fputs("\\e", out);
         else if (*text == '-') fputs("\\-", out);
+        else if (*text == '|' || *text == '/') fprintf(out, "%c\\:", *text); /* a line may end there */
         else fputc(*text, out);
         start = *text == '\n';
     }
@@ -148,9 +149,44 @@ static void roff_row(FILE *out, const rg_option *row)
     fputc('\n', out);
 }
 
+static void roff_command_title(FILE *out, const rg_command *c)
+{
+    roff(out, c->summary);
+    fputs(".\n", out);
+    if (c->details) fputs(".PP\n", out), roff(out, c->details), fputc('\n', out);
+}
+
+static void roff_upper(FILE *out, const char *text)
+{
+    for (; *text; text++) fputc(*text >= 'a' && *text <= 'z' ? *text - 'a' + 'A' : *text, out);
+}
+
+void rg_help_manual_command(FILE *out, const rg_call *call)
+{
+    const rg_command *c = call->command;
+    fputs(".TH REGARD\\-", out);
+    roff_upper(out, c->name);
+    fprintf(out, " 1 \"\" \"regard %s\" \"User Commands\"\n.ad l\n.nh\n.SH NAME\nregard\\-%s \\- ", rg_version(), c->name);
+    roff(out, c->summary);
+    fprintf(out, "\n.SH SYNOPSIS\n.B regard %s\n[\\fIOPTION\\fR...]", c->name);
+    if (c->arguments) fputc(' ', out), roff(out, c->arguments);
+    fputs("\n.SH DESCRIPTION\n", out);
+    roff_command_title(out, c);
+    for (size_t g = 0; g < call->count; g++) {
+        if (!call->groups[g].rows->name) continue;
+        fputs(".SH ", out);
+        roff_upper(out, call->groups[g].title);
+        fputc('\n', out);
+        for (const rg_option *row = call->groups[g].rows; row->name; row++) roff_row(out, row);
+    }
+    fputs(".SH COMMON OPTIONS\n", out);
+    for (const rg_option *row = rg_call_common(); row->name; row++) roff_row(out, row);
+    fputs(".SH EXIT STATUS\n0 done, 1 failed, 2 wrong usage.\n.SH SEE ALSO\n.BR regard (1)\n", out);
+}
+
 void rg_help_manual(FILE *out, const rg_command *const *commands)
 {
-    fprintf(out, ".TH REGARD 1 \"\" \"regard %s\" \"User Commands\"\n", rg_version());
+    fprintf(out, ".TH REGARD 1 \"\" \"regard %s\" \"User Commands\"\n.ad l\n.nh\n", rg_version());
     fputs(".SH NAME\nregard \\- attention models on ordinary CPUs\n"
           ".SH SYNOPSIS\n.B regard\n.I COMMAND\n[\\fIOPTION\\fR...]\n"
           ".SH DESCRIPTION\nTrains, runs and shows attention models. Options may also stand in YAML files given by\n"
@@ -159,9 +195,7 @@ void rg_help_manual(FILE *out, const rg_command *const *commands)
         const rg_command *c = *commands;
         fprintf(out, ".SS regard %s%s%s\n", c->name, c->arguments ? " " : "", c->arguments ? c->arguments : "");
         roff(out, c->summary);
-        fputs(".\n", out);
-        if (c->details) fputs(".PP\n", out), roff(out, c->details), fputc('\n', out);
-        for (const rg_option *row = c->options; row && row->name; row++) roff_row(out, row);
+        fprintf(out, ".\nOptions:\n.BR regard\\-%s (1).\n", c->name);
     }
     fputs(".SH COMMON OPTIONS\n", out);
     for (const rg_option *row = rg_call_common(); row->name; row++) roff_row(out, row);
