@@ -171,6 +171,10 @@ rg_status rg_curves_svg(char **out, const rg_curves *curves, int width, int heig
 rg_status rg_report_read(rg_record **out, const char *path);
 /* The same as a page of curves, numbers and sample translations. */
 rg_status rg_report_write(char **out, size_t *out_bytes, const char *log_path);
+/* Several runs: a set of curves per quantity ("Validation: bleu"), a series per run, named by what tells the paths apart. */
+rg_status rg_report_compare(rg_record **out, const char *const *paths, size_t count);
+/* A record of curves as such a page. */
+rg_status rg_report_write_record(char **out, size_t *out_bytes, const rg_record *record, const char *heading);
 
 /* ------------------------------------------------------------------------------------------------- gradients */
 

@@ -4,6 +4,7 @@
  * A ruleset names the rights it takes away, and rules give some of them back beneath a path. Numbers and structs are
  * written here, since headers are often older than kernels; a kernel is asked only for what its version has. */
 #define _GNU_SOURCE 1 /* O_PATH */
+#include "base/module.h"
 #include "base/confine.h"
 
 #include <errno.h>
@@ -80,8 +81,8 @@ static rg_status allow_output(int ruleset, uint64_t handled, const char *path)
 static rg_status allow_libraries(int ruleset, uint64_t handled)
 {
     static const char *const path[] = {
-        "/lib",        "/lib64",    "/usr/lib",     "/usr/lib64",              "/usr/local/lib", "/usr/share",
-        REGARD_LIBDIR, "/dev/null", "/dev/urandom", "/sys/devices/system/cpu", "/etc/ld.so.cache",
+        "/lib",      "/lib64",       "/usr/lib",                "/usr/lib64",       "/usr/local/lib", "/usr/share",
+        "/dev/null", "/dev/urandom", "/sys/devices/system/cpu", "/etc/ld.so.cache",
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
         "/proc" /* the sanitizers' report at the end */
 #endif
@@ -89,6 +90,8 @@ static rg_status allow_libraries(int ruleset, uint64_t handled)
     char    self[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     for (size_t i = 0; i < sizeof path / sizeof *path; i++) RG_TRY(allow(ruleset, handled, path[i], READING));
+    char library[PATH_MAX];
+    if (rg_module__folder(library, sizeof library)) RG_TRY(allow(ruleset, handled, library, READING));
     if (length <= 0) return RG_OK;
     self[length] = 0;
     char *slash = strrchr(self, '/');

@@ -22,15 +22,23 @@ static bool path_beside(char *path, size_t room, const char *name)
     return access(path, R_OK) == 0;
 }
 
-/* The path of the module in `folder` beside this library, by the address of something in it. */
-static bool path_by_library(char *path, size_t room, const char *folder, const char *name)
+/* By the address of something in it. */
+bool rg_module__folder(char *out, size_t room)
 {
     static const char here;
     Dl_info           info;
     if (!dladdr(&here, &info) || !info.dli_fname) return false;
     const char *slash = strrchr(info.dli_fname, '/');
     const int   length = slash ? (int)(slash + 1 - info.dli_fname) : 0;
-    snprintf(path, room, "%.*s%sregard-%.32s.so", length, info.dli_fname, folder, name);
+    return length > 0 && (size_t)snprintf(out, room, "%.*s", length, info.dli_fname) < room;
+}
+
+/* The path of the module in `folder` beside this library. */
+static bool path_by_library(char *path, size_t room, const char *folder, const char *name)
+{
+    if (!rg_module__folder(path, room)) return false;
+    const size_t used = strlen(path);
+    snprintf(path + used, room - used, "%sregard-%.32s.so", folder, name);
     return access(path, R_OK) == 0;
 }
 

@@ -12,7 +12,7 @@
 #include "regard/task.h"
 
 typedef struct {
-    char   *type, *preset, *fine_tune;
+    char   *type, *preset, *fine_tune, *tensorboard;
     rg_list objective;
     bool    quiet, estimate;
 } settings;
@@ -32,6 +32,8 @@ static const rg_option options[] = {
       "train nothing: print parameters, operations per update and the hours it would take here, from a few updates that "
       "are thrown away, and draw the learning rate; without data of small data that are made up",
       0, NULL },
+    { RG_OPTION_STRING, "tensorboard", offsetof(settings, tensorboard), "",
+      "also write event files that TensorBoard reads into this folder", 0, NULL },
     { RG_OPTION_BOOL, "quiet", offsetof(settings, quiet), "false", "no log lines", 0, NULL },
     RG_OPTION_END
 };
@@ -261,6 +263,7 @@ static rg_status run(rg_call *call)
     rg_free(json);
     if (status == RG_OK && first) {
         status = rg_console_log_to(&console, learning->log, learning->valid_log);
+        if (status == RG_OK) status = rg_console_events_to(&console, s->tensorboard);
         if (status != RG_OK) rg_console_close(&console);
     }
     if (status != RG_OK) rg_processes_close(processes);

@@ -24,6 +24,7 @@ const char *rg_program(void) { return program ? program : "regard"; }
     X(tune) \
     X(quantize) \
     X(shortlist) \
+    X(clean) \
     X(distill) \
     X(import) \
     X(export) \

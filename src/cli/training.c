@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/lines.h"
+#include "cli/tensorboard.h"
 
 /* ----------------------------------------------------------------------------------------------------- signals */
 
@@ -109,6 +110,11 @@ rg_status rg_console_log_to(rg_console *c, const char *log, const char *valid_lo
     return open_log(&c->valid_log, valid_log);
 }
 
+rg_status rg_console_events_to(rg_console *c, const char *folder)
+{
+    return *folder ? rg_events_open(&c->events, folder) : RG_OK;
+}
+
 static void drop_samples(rg_console *c)
 {
     for (size_t i = 0; i < c->samples_held; i++) {
@@ -132,6 +138,8 @@ void rg_console_close(rg_console *c)
     rg_progress_end(c->bar);
     drop_samples(c);
     if (c->json) fclose(c->json);
+    if (c->events && rg_events_failed(c->events)) fprintf(stderr, "the event files for TensorBoard could not be written\n");
+    rg_events_close(c->events);
     if (c->log) fclose(c->log);
     if (c->valid_log) fclose(c->valid_log);
     rg_free(c->reason);
@@ -188,6 +196,37 @@ static void json_event(rg_console *c, const rg_train_log *log)
         write_json(c, json_pack("{s:I, s:I, s:o, s:o}", "step", (json_int_t)log->step, "epoch", (json_int_t)log->epoch,
                                 "valid", valid, "samples", samples_json(c)));
     }
+}
+
+/* -------------------------------------------------------------------------------------------------- TensorBoard */
+
+static void events_of(rg_console *c, const rg_train_log *log, const char *group, const rg_metrics *metrics)
+{
+    for (size_t i = 0; metrics && i < metrics->count; i++) {
+        char tag[RG_METRIC_NAME + 16];
+        snprintf(tag, sizeof tag, "%s/%s", group, metrics->metric[i].name);
+        rg_events_scalar(c->events, log->step, tag, metrics->metric[i].value);
+    }
+}
+
+static void write_events(rg_console *c, const rg_train_log *log)
+{
+    if (!c->events) return;
+    if (log->event == RG_TRAIN_START) rg_events_start(c->events, log->step);
+    if (log->event == RG_TRAIN_VALID) events_of(c, log, "valid", log->metrics);
+    if (log->event != RG_TRAIN_LOG) return;
+    const struct {
+        const char *tag;
+        double      value;
+    } numbers[] = { { "train/loss", log->loss }, { "train/learning_rate", log->rate }, { "train/gradient_norm", log->norm },
+                    { "train/words_per_second", log->seconds > 0 ? log->cost / log->seconds : 0 }, { "train/epoch", (double)log->epoch } };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) rg_events_scalar(c->events, log->step, numbers[i].tag, numbers[i].value);
+    for (size_t i = 0; i < log->phase_count; i++) {
+        char tag[96];
+        snprintf(tag, sizeof tag, "train/loss_%.64s", log->phases[i].name);
+        rg_events_scalar(c->events, log->step, tag, log->phases[i].loss);
+    }
+    events_of(c, log, "objective", log->notes);
 }
 
 /* ------------------------------------------------------------------------------------------------------- people */
@@ -350,6 +389,7 @@ static void on_log(void *context, const rg_train_log *log)
     rg_console *c = context;
     pthread_mutex_lock(&c->lock);
     json_event(c, log);
+    write_events(c, log);
     switch (log->event) {
     case RG_TRAIN_RESUMED:
         print_folded(c, "resuming after %llu updates from %s", (unsigned long long)log->step, log->path);

@@ -12,6 +12,7 @@ enum { RG_CONSOLE_SAMPLES = 8, RG_CONSOLE_SIGNALS = 3 };
 
 typedef struct rg_console {
     FILE        *json; /* NULL: none                       */
+    struct rg_events *events; /* for TensorBoard; NULL: none */
     FILE        *log, *valid_log; /* lines for people, with the time; NULL: none */
     rg_progress *bar;  /* NULL: no terminal, or not now    */
     bool         terminal, quiet;
@@ -52,6 +53,8 @@ rg_status       rg_console_open(rg_console *c, const char *json_path, bool new_l
 void            rg_console_close(rg_console *c);
 /* Append log lines, and those of validations, to these files too ("": to none). */
 rg_status rg_console_log_to(rg_console *c, const char *log, const char *valid_log);
+/* Write event files for TensorBoard into the folder too. */
+rg_status rg_console_events_to(rg_console *c, const char *folder);
 rg_train_report rg_console_report(rg_console *c);
 
 /* What came of the run: its best metric, the file to use. After the run, before the console is closed. */

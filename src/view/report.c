@@ -421,16 +421,16 @@ static const char script[] =
     "dark'?'light':"
     "'dark'}})()</script>\n";
 
-rg_status rg_report_write(char **out, size_t *out_bytes, const char *run)
+rg_status rg_report_write_record(char **out, size_t *out_bytes, const rg_record *r, const char *heading)
 {
-    rg_status  status;
-    rg_record *r = NULL;
-    rg_buffer  b = RG_BUFFER_EMPTY;
+    rg_status status;
+    rg_buffer b = RG_BUFFER_EMPTY;
 
-    RG_TRY(rg_report_read(&r, run));
     rg_page__begin(&b, r->title, false, false);
     rg_buffer_text(&b, style);
-    rg_buffer_text(&b, "<header><div><h1>Training</h1><p>");
+    rg_buffer_text(&b, "<header><div><h1>");
+    rg_buffer_html(&b, heading);
+    rg_buffer_text(&b, "</h1><p>");
     rg_buffer_html(&b, r->title);
     rg_buffer_text(&b,
                    "</p></div><button id=\"theme\" type=\"button\" aria-label=\"Light or dark\">◐</button></header>\n");
@@ -442,8 +442,16 @@ rg_status rg_report_write(char **out, size_t *out_bytes, const char *run)
     put_sheets(&b, r);
     rg_buffer_text(&b, script);
     rg_buffer_text(&b, "</body>\n</html>\n");
-    rg_record_free(r);
     if (status == RG_OK) return rg_buffer_take(out, out_bytes, &b);
     rg_buffer_fini(&b);
+    return status;
+}
+
+rg_status rg_report_write(char **out, size_t *out_bytes, const char *run)
+{
+    rg_record *r = NULL;
+    RG_TRY(rg_report_read(&r, run));
+    const rg_status status = rg_report_write_record(out, out_bytes, r, "Training");
+    rg_record_free(r);
     return status;
 }
