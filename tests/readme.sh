@@ -38,4 +38,15 @@ run 'Two commands' 1
 run 'Your own translator' 4
 grep -q 'make install' "$SOURCE_DIR/README.md" || fail "README does not say how regard comes onto the path"
 [ "$(wc -l < test.out)" = "$(wc -l < test.en)" ] || fail "test.out has $(wc -l < test.out) lines"
+
+# every page is linked: those of docs/ from README itself, the others from a page that is
+for page in "$SOURCE_DIR"/docs/*.md; do
+    grep -qF "(docs/$(basename "$page")" "$SOURCE_DIR/README.md" || fail "README has no link to docs/$(basename "$page")"
+done
+for page in "$SOURCE_DIR"/docs/*/*.md; do
+    name=$(basename "$(dirname "$page")")/$(basename "$page")
+    grep -qF "($name" "$SOURCE_DIR"/docs/*.md || grep -qF "(docs/$name" "$SOURCE_DIR/README.md" || fail "no page links to docs/$name"
+done
+grep -oE '\]\([^)#: ]+[)#]' "$SOURCE_DIR/README.md" | sed 's/](//; s/[)#]$//' | sort -u > links
+while read -r link; do [ -e "$SOURCE_DIR/$link" ] || fail "README links to $link, which is not there"; done < links
 [ $failures = 0 ]

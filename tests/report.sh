@@ -18,6 +18,7 @@ awk '/^Validation: bleu, most/ { on = 2; next } on { print; on-- }' out > bleu
 grep -q '^  a.jsonl *30.0000  at step 30 of 30$' bleu && grep -q '^  b.jsonl *40.0000  at step 10 of 30$' bleu || { cat out; fail "the best of each"; }
 awk '/^Perplexity, least/ { on = 2; next } on { print; on-- }' out | grep -q '^  a.jsonl *70.0000  at step 30' || fail "the least perplexity"
 [ "$(grep -c '━━ a.jsonl   ━━ b.jsonl' out)" = 4 ] || { cat out; fail "both in every drawing"; }
+"$REGARD" report runs/a.jsonl runs/b.jsonl --only BLEU | grep -q Perplexity && fail "--only in the table"
 [ "$("$REGARD" report runs/a.jsonl runs/b.jsonl --only BLEU | grep -c '━━ a.jsonl')" = 1 ] || fail "--only"
 "$REGARD" report runs/a.jsonl runs/b.jsonl --json r.json --html r.html || fail "files"
 grep -q '"Validation: bleu"' r.json && grep -q 'Validation: bleu' r.html && grep -q 'b.jsonl' r.html || fail "what is in them"

@@ -47,7 +47,7 @@ static rg_status draw(const rg_record *r, const char *only, const char *path, rg
 }
 
 /* Runs below each other: how far each came, and the best of each validation metric. */
-static void print_table(const rg_record *r)
+static void print_table(const rg_record *r, const char *only)
 {
     size_t width = 3;
     for (size_t i = 0; i < r->curve_sets; i++)
@@ -57,7 +57,7 @@ static void print_table(const rg_record *r)
         const rg_curves *c = &r->curves[i];
         const bool       falls = strstr(c->title, "Loss") || strstr(c->title, "erplexity") || strstr(c->title, "ce-") ||
                            strstr(c->title, "entropy") || strstr(c->title, ": ter");
-        if (!strchr(c->title, ':') && !strstr(c->title, "erplexity")) continue;
+        if (!is_shown(c, only) || (!strchr(c->title, ':') && !strstr(c->title, "erplexity"))) continue;
         printf("%s%s\n", c->title, falls ? ", least" : ", most");
         for (size_t k = 0; k < c->count; k++) {
             const rg_series *s = &c->series[k];
@@ -115,7 +115,7 @@ static rg_status show(const rg_record *r, const report_options *o, bool several)
     if (*o->png) RG_TRY(draw(r, o->only, o->png, RG_FIGURE_PNG));
     if (*o->svg) RG_TRY(draw(r, o->only, o->svg, RG_FIGURE_SVG));
     if (*o->html || *o->json || *o->png || *o->svg) return RG_OK;
-    if (several) print_table(r);
+    if (several) print_table(r, o->only);
     return print_curves(r, o->only);
 }
 
