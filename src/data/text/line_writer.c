@@ -1,4 +1,5 @@
 /* line_writer.c - lines into a file that takes its place when it is whole, packed (gzip) where its name says so. */
+#define ZLIB_CONST /* input is const */
 #include <string.h>
 #include <zlib.h>
 
@@ -34,7 +35,7 @@ rg_status rg_line_writer_open(rg_line_writer **out, const char *path)
 
 static rg_status pack(rg_line_writer *w, const char *bytes, size_t count, int flush)
 {
-    w->z.next_in = (unsigned char *)(size_t)bytes; /* zlib does not write there */
+    w->z.next_in = (const Bytef *)bytes;
     w->z.avail_in = (uInt)count;
     int code;
     do {
