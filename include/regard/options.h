@@ -85,7 +85,7 @@ rg_status rg_options_try(bool *out_known, const rg_option_group *groups, size_t 
 /* Names that no row has, collected so that a person hears of all of them at once. Starts as zeros. */
 typedef struct rg_unknown_options {
     size_t count;
-    char   first[256]; /* the whole message where there is one */
+    char   first[400]; /* the whole message where there is one */
     char   list[640];  /* "--foo (line 3; did you mean --fob?), --bar" */
 } rg_unknown_options;
 void      rg_unknown_options_add(rg_unknown_options *unknown, const rg_option_group *groups, size_t count,

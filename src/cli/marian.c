@@ -469,16 +469,38 @@ static rg_status place_norm(rg_call *call)
     return put(call, "transformer-norm", m->norm_before ? "pre" : "post", &taken);
 }
 
+typedef struct {
+    char name[80], reason[200];
+} noted;
+
+static void copy_part(char *out, size_t room, const char *from, size_t count)
+{
+    if (count >= room) count = room - 1;
+    memcpy(out, from, count);
+    out[count] = '\0';
+}
+
+/* The note at *at, a line, and on to the next; false at the end. */
+static bool next_note(noted *out, const char **at)
+{
+    const size_t name = strcspn(*at, "\t\n"), all = strcspn(*at, "\n");
+    if (!all || name == all) return false; /* the last one may be cut */
+    copy_part(out->name, sizeof out->name, *at, name);
+    copy_part(out->reason, sizeof out->reason, *at + name + 1, all - name - 1);
+    *at += all + ((*at)[all] == '\n');
+    return true;
+}
+
 rg_status rg_marian_check(rg_call *call)
 {
     char        line[2048] = "";
-    const char *sign = "";
+    noted       n;
+    const char *at = call->marian.missing, *sign = "";
     RG_TRY(place_norm(call));
-    if (!call->marian.missing[0]) return RG_OK;
-    for (const char *at = call->marian.missing; *at; at += strcspn(at, "\n"), at += *at == '\n') {
-        const int    name = (int)strcspn(at, "\t"), all = (int)strcspn(at, "\n");
+    if (!*at) return RG_OK;
+    while (next_note(&n, &at)) {
         const size_t used = strlen(line);
-        snprintf(line + used, sizeof line - used, "%s%.*s (%.*s)", sign, name, at, all - name - 1, at + name + 1);
+        snprintf(line + used, sizeof line - used, "%s%s (%s)", sign, n.name, n.reason);
         sign = ", ";
     }
     return rg_fail(RG_EINVAL, "known to Marian, not done here: %s", line);
@@ -486,12 +508,9 @@ rg_status rg_marian_check(rg_call *call)
 
 void rg_marian_remark(FILE *out, const rg_call *call)
 {
-    if (!call->marian.needless[0]) return;
+    noted       n;
+    const char *at = call->marian.needless;
+    if (!*at) return;
     fputs("known to Marian, not needed here:\n", out);
-    for (const char *at = call->marian.needless; *at; at += strcspn(at, "\n"), at += *at == '\n') {
-        char      text[200];
-        const int name = (int)strcspn(at, "\t"), all = (int)strcspn(at, "\n");
-        snprintf(text, sizeof text, "%.*s", all - name - 1, at + name + 1);
-        fprintf(out, "  %-22.*s %s\n", name, at, text);
-    }
+    while (next_note(&n, &at)) fprintf(out, "  %-22s %s\n", n.name, n.reason);
 }
