@@ -9,7 +9,8 @@ FROM debian:bookworm-slim
 COPY --from=build /regard/build/packages/*.deb /tmp/packages/
 RUN apt-get update \
     && apt-get install -y --no-install-recommends /tmp/packages/libregard0_*.deb /tmp/packages/regard_*.deb \
-       /tmp/packages/regard-figures_*.deb /tmp/packages/regard-serve_*.deb fonts-dejavu-core \
+       /tmp/packages/regard-figures_*.deb /tmp/packages/regard-sentences_*.deb /tmp/packages/regard-serve_*.deb \
+       fonts-dejavu-core \
     && rm -rf /var/lib/apt/lists/* /tmp/packages
 RUN useradd --create-home regard
 USER regard

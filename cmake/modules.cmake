@@ -19,6 +19,7 @@ function(regard_module name folder deps)
     set_target_properties(regard_${name} PROPERTIES PREFIX "" OUTPUT_NAME regard-${name}
         BUILD_RPATH "\$ORIGIN" BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "\$ORIGIN/..")
     target_link_libraries(regard_${name} PRIVATE regard_shared regard_flags ${deps})
+    target_link_options(regard_${name} PRIVATE -Wl,--push-state,--no-as-needed,-lc,--pop-state) # also where it calls nothing of libc
     install(TARGETS regard_${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/regard COMPONENT ${name})
 
     if(name STREQUAL "mpi") # tests run it under mpirun; linked, every test would load MPI
