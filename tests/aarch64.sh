@@ -10,7 +10,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 flags="-O2 -Iinclude -Isrc -Itests -Itests/support/cross -D_POSIX_C_SOURCE=200809L -D_DEFAULT_SOURCE -fno-math-errno
-       -DREGARD_VERSION=\"0\" -DTEST_DATA=\"tests/data\" -DSOURCE_DIR=\".\" -Wall -Wextra -Werror
+       -DREGARD_VERSION=\"0\" -DREGARD_LIBDIR=\"\" -DTEST_DATA=\"tests/data\" -DSOURCE_DIR=\".\" -Wall -Wextra -Werror
        -Wno-missing-field-initializers"
 [ -n "${CAMPAIGN:-}" ] || flags="$flags -DEMULATED" # fewer large products
 one() { # one SOURCE FLAGS...: compile into the work folder
