@@ -105,7 +105,7 @@ def others(s):
     check({k: type(v) for k, v in settings.items()} == shape and settings["keyRequired"] is False, f"/frontend/settings: {settings}")
     check({k: set(v) for k, v in settings["language"].items()} == {"source": {"code", "name"}, "target": {"code", "name"}}, "languages of the settings")
     check(s.ask("GET", "/health")[:2] == (200, {"status": "ok"}), "/health")
-    check(s.ask("POST", "/translate_file", b"x", "multipart/form-data; boundary=x")[0] == 403 and s.ask("POST", "/suggest", {"q": "a", "s": "b"})[0] == 403, "what is not offered is refused")
+    check(s.ask("POST", "/translate_file", b"x", "multipart/form-data; boundary=x")[0] == 400 and s.ask("POST", "/suggest", {"q": "a", "s": "b"})[0] == 403, "what is not offered is refused")
     check('name="regard-live"' in s.ask("GET", "/")[1], "the page")
 
 

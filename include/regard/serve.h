@@ -24,6 +24,9 @@ typedef struct rg_serve_config {
     size_t      per_address; /* connections of one address                                                     */
     size_t      per_minute;  /* requests of one address, 429 beyond; 0: any number                             */
     double      header_seconds, body_seconds, drain_seconds; /* absolute, not between reads                     */
+    const char *memory;      /* a translation memory (.tmx, .xlf, .tsv): what is in it is copied; NULL or "": none */
+    bool        files;       /* is /translate_file open?                                                       */
+    size_t      file_bytes;  /* of a file with its form                                                        */
     bool        split_sentences; /* translate sentence by sentence; false: whole lines, as they come            */
     double      request_seconds; /* for waiting and translating together; beyond, 503                          */
     rg_weights  weights;     /* of models that are loaded from files                                           */
@@ -40,7 +43,7 @@ typedef struct rg_serve_config {
 #define RG_SERVE_CONFIG_DEFAULT                                                                                             \
     { .host = "127.0.0.1", .port = 8080, .threads = 1, .beam = 4, .normalize = 1, .queue = 65536, \
       .char_limit = 5000, .per_address = 256, .header_seconds = 10, .body_seconds = 30, .drain_seconds = 10, \
-      .request_seconds = 30, .weights = RG_WEIGHT_STORED, .resident = 8, .suggestions_bytes = 16 << 20 }
+      .request_seconds = 30, .file_bytes = 2 << 20, .weights = RG_WEIGHT_STORED, .resident = 8, .suggestions_bytes = 16 << 20 }
 
 /* One model of several. */
 typedef struct rg_serve_direction {

@@ -21,7 +21,9 @@ typedef struct {
     bool    confine, behind_proxy;
     rg_weights_choice keep;
     rg_list shortlist;
-    bool    split;
+    bool    split, no_files;
+    char   *memory;
+    int64_t file_bytes;
 } settings;
 
 static const rg_option options[] = {
@@ -71,6 +73,11 @@ static const rg_option options[] = {
     RG_CONFINE_OPTION(settings, confine),
     RG_WEIGHTS_OPTIONS(settings, keep),
     RG_SHORTLIST_OPTION(settings, shortlist),
+    { RG_OPTION_STRING, "memory", offsetof(settings, memory), "",
+      "translation memory, .tmx, .xlf or .tsv: a sentence that is in it is copied, not translated", 0, NULL },
+    { RG_OPTION_BOOL, "disable-files-translation", offsetof(settings, no_files), "false", "no /translate_file", 0, NULL },
+    { RG_OPTION_INT, "file-limit", offsetof(settings, file_bytes), "2097152", "bytes of a file to translate", 0,
+      "[1,67108864]" },
     { RG_OPTION_BOOL, "split-sentences", offsetof(settings, split), "true",
       "translate sentence by sentence; false: whole lines", 0, NULL },
     RG_OPTION_END
@@ -119,6 +126,9 @@ static rg_serve_config config_of(const settings *s, unsigned *confined)
     c.request_seconds = s->request_seconds;
     c.weights = rg_weights_chosen(&s->keep);
     c.split_sentences = s->split;
+    c.files = !s->no_files;
+    c.memory = s->memory;
+    c.file_bytes = (size_t)s->file_bytes;
     c.resident = (size_t)s->resident;
     c.pivot = s->pivot;
     c.suggestions = s->suggestions;

@@ -120,12 +120,16 @@ static rg_status cut(rg_segments *out, const rg_request *r, const rg_asked_text 
 {
     rg_segments_free(out);
     if (in->keep) return rg_segments_keep(out, in->text);
-    const rg_attention_use  *uses = r->holds->model->system->uses;
-    const rg_document_config c = { .format = rg_document_format_find(r->html ? "html" : "text"),
-                                   .name = "q",
-                                   .sentences = sentences,
-                                   .aligned = uses && uses[0].where };
-    return rg_segments_cut(out, in->text, strlen(in->text), &c);
+    const rg_attention_use *uses = r->holds ? r->holds->model->system->uses : NULL;
+    const rg_upload        *u = &r->upload;
+    rg_document_config      c = { .format = rg_document_format_find(r->html ? "html" : "text"),
+                                  .name = "q",
+                                  .sentences = sentences,
+                                  .aligned = uses && uses[0].where };
+    if (!u->format) return rg_segments_cut(out, in->text, strlen(in->text), &c);
+    c.format = u->format;
+    c.name = "file";
+    return rg_segments_cut(out, u->bytes, u->count, &c);
 }
 
 /* All texts of a request, for the leg at hand; on any thread. The record of a line is that of the whole line. */
@@ -156,9 +160,11 @@ bool rg_serve__prepare(rg_reply *reply, rg_request *r)
         return rg_serve__error(reply, 400, "Invalid request: the record of one line to translate, not of %zu", lines),
                false;
     if (!(r->line = rg_alloc_array(lines + 1, sizeof *r->line))) return no_memory(reply);
+    const rg_translation_memory *memory = r->holds && !r->attention ? r->holds->memory : NULL;
     for (size_t t = 0; t < r->count; t++)
         for (size_t i = 0; i < r->texts[t].count; i++)
-            if (r->texts[t].part[i].line) r->line[n++] = &r->texts[t].part[i];
+            if (r->texts[t].part[i].line && !rg_segments_recalled(&r->texts[t].part[i], memory))
+                r->line[n++] = &r->texts[t].part[i];
     r->ready = n;
     return count_subwords(reply, r);
 }
@@ -270,6 +276,19 @@ done:
     return queued;
 }
 
+bool rg_serve__begin_file(rg_request *r)
+{
+    if (!choose_models(r, &r->input[0], r->input[0].text)) return false;
+    if (r->legs > 1)
+        return rg_serve__error(&r->reply, 400, "Invalid request: a file needs a model from %s to %s; here it goes through %s",
+                               r->leg[0]->source, r->leg[1]->target, r->leg[0]->target),
+               false;
+    if (r->input[0].keep)
+        return rg_serve__error(&r->reply, 400, "Invalid request: the file is in the target language (%s) already", r->target),
+               false;
+    return begin(r);
+}
+
 bool rg_serve__translate(rg_request *r) { return translate(r, false); }
 bool rg_serve__attention(rg_request *r) { return translate(r, true); }
 
@@ -367,6 +386,10 @@ static void answer_texts(rg_reply *reply, const rg_request *r)
 
 void rg_serve__translated(rg_reply *reply, const rg_request *r, const rg_translated *result)
 {
+    if (r->upload.format) {
+        rg_serve__file_translated(reply, r);
+        return;
+    }
     if (!r->attention || !result) {
         answer_texts(reply, r);
         return;

@@ -109,8 +109,19 @@ static size_t parameter(const char **out, const char *header, size_t bytes, cons
     return 0;
 }
 
-/* One part: header lines, an empty line, the value. Files are passed over: only texts are translated. */
-static bool read_part(json_t *object, char *part, size_t bytes)
+/* The file of a form: the first one is kept, for /translate_file. */
+static void read_file(rg_upload *out, const char *name, size_t n, const char *bytes, size_t count)
+{
+    if (out->name[0]) return;
+    snprintf(out->name, sizeof out->name, "%.*s", (int)(n < sizeof out->name ? n : sizeof out->name - 1), name);
+    for (char *at = out->name; *at; at++)
+        if ((unsigned char)*at < 32 || strchr("/\\\"<>&?#%", *at)) *at = '_';
+    out->bytes = bytes;
+    out->count = count;
+}
+
+/* One part: header lines, an empty line, the value. */
+static bool read_part(json_t *object, rg_upload *upload, char *part, size_t bytes)
 {
     static const char header[] = "Content-Disposition:";
     const size_t      top = find(part, bytes, 0, "\r\n\r\n");
@@ -121,14 +132,18 @@ static bool read_part(json_t *object, char *part, size_t bytes)
         if (end - at < sizeof header - 1 || strncasecmp(part + at, header, sizeof header - 1) != 0) continue;
         const size_t n = parameter(&name, part + at, end - at, "name");
         if (!n) return false;
-        if (parameter(&file, part + at, end - at, "filename")) return true;
+        const size_t named = parameter(&file, part + at, end - at, "filename");
+        if (named) {
+            if (n == 4 && strncmp(name, "file", 4) == 0) read_file(upload, file, named, part + top + 4, bytes - top - 4);
+            return true;
+        }
         return add_field(object, name, n, part + top + 4, bytes - top - 4);
     }
     return false;
 }
 
 /* --boundary CRLF part CRLF --boundary CRLF part CRLF --boundary-- */
-static bool read_multipart(json_t *object, char *text, size_t bytes, const char *type)
+static bool read_multipart(json_t *object, rg_upload *upload, char *text, size_t bytes, const char *type)
 {
     char         mark[BOUNDARY + 5] = "\r\n--";
     const char  *boundary = NULL;
@@ -143,7 +158,7 @@ static bool read_multipart(json_t *object, char *text, size_t bytes, const char 
         if (at + 2 > bytes || memcmp(text + at, "\r\n", 2) != 0) return false;
         at += 2;
         const size_t end = find(text, bytes, at, mark);
-        if (end == bytes || !read_part(object, text + at, end - at)) return false;
+        if (end == bytes || !read_part(object, upload, text + at, end - at)) return false;
         at = end + n + 4;
     }
     return false;
@@ -208,7 +223,7 @@ json_t *rg_serve__fields(rg_request *r)
     if (good && n && is_type(type, n, "application/x-www-form-urlencoded"))
         good = read_form(q.object, r->body.data, r->body.length);
     else if (good && n && is_type(type, n, "multipart/form-data"))
-        good = read_multipart(q.object, r->body.data, r->body.length, type);
+        good = read_multipart(q.object, &r->upload, r->body.data, r->body.length, type);
     else if (good && n && !json_object_get(q.object, "q")) {
         rg_serve__error(&r->reply, 400, "Invalid request: Content-Type is neither application/json nor that of a form");
         json_decref(q.object);

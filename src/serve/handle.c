@@ -68,6 +68,7 @@ static enum MHD_Result send_answer(rg_request *r)
     if (!response) return MHD_NO;
     MHD_add_response_header(response, "Content-Type", r->reply.type ? r->reply.type : "application/json");
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    if (r->reply.attached) MHD_add_response_header(response, "Content-Disposition", "attachment");
     if (r->reply.code == 503 || r->reply.code == 429)
         MHD_add_response_header(response, "Retry-After", r->reply.code == 503 ? "1" : "60");
     if (r->allow) MHD_add_response_header(response, "Allow", r->allow);
@@ -100,6 +101,13 @@ static enum MHD_Result count_header(void *context, enum MHD_ValueKind kind, cons
     return MHD_YES;
 }
 
+/* Files may be larger than texts. */
+static size_t body_limit(const rg_request *r, const char *url)
+{
+    const size_t file = r->server->config->file_bytes;
+    return strcmp(url, "/translate_file") == 0 && file > RG_SERVE_BODY ? file : RG_SERVE_BODY;
+}
+
 static void refuse_early(rg_request *r, const char *url, const char *method)
 {
     header_facts facts = { 0 };
@@ -111,8 +119,8 @@ static void refuse_early(rg_request *r, const char *url, const char *method)
         rg_serve__error(&r->reply, 431, "The header is larger than %d bytes", RG_SERVE_HEADER);
     else if (facts.lengths > 1 || facts.codings > 1 || (facts.lengths && facts.codings) || facts.bad_length)
         rg_serve__error(&r->reply, 400, "Invalid request: the length of the body is not clear");
-    else if (length && strtoull(length, NULL, 10) > RG_SERVE_BODY)
-        rg_serve__error(&r->reply, 413, "The body is larger than %d bytes", RG_SERVE_BODY);
+    else if (length && strtoull(length, NULL, 10) > body_limit(r, url))
+        rg_serve__error(&r->reply, 413, "The body is larger than %zu bytes", body_limit(r, url));
     else if (strcmp(method, "POST") == 0 && rg_serve__over_quota(r))
         rg_serve__error(&r->reply, 429, "Slowdown: %zu per 1 minute", r->server->config->per_minute);
 }
@@ -144,8 +152,8 @@ enum MHD_Result rg_serve__handle(void *context, struct MHD_Connection *connectio
         return r->reply.code ? send_answer(r) : MHD_YES;
     }
     if (*data_bytes) { /* a part of the body; past the limit it is read and dropped, then refused */
-        if (r->body.length + *data_bytes > RG_SERVE_BODY)
-            rg_serve__error(&r->reply, 413, "The body is larger than %d bytes", RG_SERVE_BODY);
+        if (r->body.length + *data_bytes > body_limit(r, url))
+            rg_serve__error(&r->reply, 413, "The body is larger than %zu bytes", body_limit(r, url));
         else if (!r->reply.code && rg_text_add(&r->body, data, *data_bytes) != RG_OK)
             rg_serve__error(&r->reply, 503, "No memory");
         *data_bytes = 0;

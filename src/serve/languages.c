@@ -170,11 +170,12 @@ bool rg_serve__settings(rg_request *r)
     const rg_serve_config *c = r->server->config;
     const bool             keys = c->api_key && *c->api_key;
     rg_serve__answer(&r->reply, 200,
-                     json_pack("{s:b, s:i, s:i, s:b, s:b, s:b, s:[], s:{s:{s:s, s:s}, s:{s:s, s:s}}}", "apiKeys", keys,
+                     json_pack("{s:b, s:i, s:i, s:b, s:b, s:b, s:o, s:{s:{s:s, s:s}, s:{s:s, s:s}}}", "apiKeys", keys,
                                "charLimit", (int)c->char_limit, "frontendTimeout", 500, "keyRequired", keys,
-                               "suggestions", r->server->suggestions != NULL, "filesTranslation", 0,
-                               "supportedFilesFormat", "language", "source", "code", c->source, "name",
-                               rg_serve__language_name(c->source), "target", "code", c->target, "name",
-                               rg_serve__language_name(c->target)));
+                               "suggestions", r->server->suggestions != NULL, "filesTranslation", c->files,
+                               "supportedFilesFormat",
+                               c->files ? rg_serve__file_endings() : json_array(), "language", "source",
+                               "code", c->source, "name", rg_serve__language_name(c->source), "target", "code",
+                               c->target, "name", rg_serve__language_name(c->target)));
     return false;
 }

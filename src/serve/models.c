@@ -310,6 +310,7 @@ void rg_models_close(rg_server *s)
         drop(&s->models.model[i]);
         rg_free(s->models.model[i].source);
         rg_free(s->models.model[i].target);
+        rg_translation_memory_free(s->models.model[i].memory);
     }
     rg_free(s->models.language);
     rg_free(s->models.model);

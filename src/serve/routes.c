@@ -20,10 +20,6 @@ static bool answer_health(rg_request *r)
 {
     return rg_serve__answer(&r->reply, 200, json_pack("{s:s}", "status", "ok")), false;
 }
-static bool answer_file(rg_request *r)
-{
-    return rg_serve__error(&r->reply, 403, "Files translation are disabled on this server."), false;
-}
 
 static const rg_route routes[] = {
     { "/", false, answer_page, false },
@@ -32,7 +28,7 @@ static const rg_route routes[] = {
     { "/v1/predict", true, rg_serve__predict, false, true },
     { "/classify", true, rg_serve__classify, false, true },
     { "/v1/attention", true, rg_serve__attention, true },
-    { "/translate_file", true, answer_file, true }, /* no path from a request to a file */
+    { "/translate_file", true, rg_serve__translate_file, true }, /* no path from a request to a file */
     { "/suggest", true, rg_serve__suggest, true },
     { "/languages", false, rg_serve__languages, true },
     { "/frontend/settings", false, rg_serve__settings, true },
@@ -60,6 +56,7 @@ bool rg_serve__route(rg_request *r, const char *url, const char *method)
         } else rg_serve__error(&r->reply, 405, "The method is not allowed for the requested URL.");
         return false;
     }
+    if (get && r->server->translates && rg_serve__download(r, url)) return false;
     rg_serve__error(&r->reply, 404, "Not Found");
     return false;
 }

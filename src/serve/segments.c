@@ -52,6 +52,7 @@ static rg_status render(rg_text *out, const rg_part *line, const rg_translator *
 
 rg_status rg_segments_translated(rg_part *line, const rg_translator *t, const rg_translated *result)
 {
+    rg_free(line->best);
     if (!(line->best = rg_alloc_zero((result->count + 1) * sizeof *line->best))) return RG_ENOMEM;
     for (size_t k = 0; k < result->count; k++) {
         rg_text   text = { 0 };
@@ -62,6 +63,21 @@ rg_status rg_segments_translated(rg_part *line, const rg_translator *t, const rg
         line->count++;
     }
     return RG_OK;
+}
+
+bool rg_segments_recalled(rg_part *line, const rg_translation_memory *memory)
+{
+    const char *known = memory ? rg_translation_memory_find(memory, line->text) : NULL;
+    rg_text     text = { 0 };
+    if (!known || rg_document_render(&text, line->segments->document, line->number, known, NULL) != RG_OK ||
+        !(line->best = rg_alloc_zero(2 * sizeof *line->best))) {
+        rg_text_free(&text);
+        return false; /* without memory it is translated, which says so */
+    }
+    line->best[0] = rg_strdup(rg_text_c(&text));
+    line->count = line->best[0] ? 1 : 0;
+    rg_text_free(&text);
+    return line->count == 1;
 }
 
 typedef struct {

@@ -10,7 +10,7 @@
  *   queue.c     who waits, who is next, whose time is over              lane.c      a thread that translates what is next
  *   predict.c   /v1/predict: models that do not translate                page_predict.c  their page
  *   terms_field.c  the glossary of a request
- *   segments.c  a text as lines to translate (regard/document.h)
+ *   segments.c  a text as lines to translate (regard/document.h)         files.c     /translate_file
  *
  * A request belongs to the HTTP thread. From rg_queue_put() to its answer its connection is suspended, and the lock
  * of the queue guards it: whoever answers it first (a lane that has translated it, the clock whose deadline has
@@ -29,6 +29,7 @@
 #include <stdatomic.h>
 
 #include "regard/document.h"
+#include "regard/translation_memory.h"
 #include "regard/glossary.h"
 #include "serve/module.h"
 
@@ -81,6 +82,8 @@ rg_status rg_segments_keep(rg_segments *out, const char *text); /* nothing of it
 void      rg_segments_free(rg_segments *segments);
 /* Keep what became of a line, as it will stand in the text. */
 rg_status rg_segments_translated(rg_part *line, const rg_translator *translator, const rg_translated *result);
+/* A line that is in the memory has its translation; false: it is not. */
+bool rg_segments_recalled(rg_part *line, const rg_translation_memory *memory);
 /* The whole again, with translation number `rank` (or the last there is) of each line. */
 rg_status rg_segments_join(rg_text *out, const rg_segments *segments, size_t rank);
 
@@ -106,6 +109,7 @@ typedef struct rg_reply {
     char       *text;
     size_t      bytes;
     const char *type; /* NULL: JSON */
+    bool        attached; /* to be saved, not shown: what a stranger sent is no page of ours */
 } rg_reply;
 
 /* What one address asked for and has not got. Exists as long as it has requests in the queue. */
@@ -126,6 +130,7 @@ typedef struct rg_served {
     bool           leaving;    /* nobody else may hold it: it is dropped when the last has done */
     double         used;
     rg_session    *session[RG_LANES]; /* made by the lanes */
+    rg_translation_memory *memory; /* texts that are copied; NULL: none */
 } rg_served;
 
 typedef struct rg_models {
@@ -137,6 +142,15 @@ typedef struct rg_models {
     bool           started;
     pthread_cond_t wake;
 } rg_models;
+
+/* The file of a form. */
+typedef struct rg_upload {
+    const char               *bytes; /* of the body */
+    size_t                    count;
+    char                      name[256]; /* as the client calls it: its ending is the format; "": none came */
+    const rg_document_format *format;
+    bool                      direct; /* the answer is the file */
+} rg_upload;
 
 typedef struct rg_request {
     rg_server             *server;
@@ -158,6 +172,7 @@ typedef struct rg_request {
     size_t       legs, at;
     size_t       ready;   /* lines of the leg that is being prepared */
     bool         advance; /* a lane has made the last line of a leg that is not the last */
+    rg_upload    upload;   /* of /translate_file; its format NULL: it is another request */
     rg_glossary *glossary; /* terms it wants; NULL: none */
     void        *asking; /* of /v1/predict: filled from the rows of the task, NULL: not asked */
 
@@ -239,6 +254,7 @@ struct rg_server {
     rg_models              models;
     rg_model              *model;      /* the only one, which may not translate; NULL: there are several */
     bool                   translates;
+    struct rg_kept_files  *files;     /* files.c */
     rg_sentences          *sentences; /* others are made like it; NULL: lines stay whole */
     struct MHD_Daemon     *daemon;
     rg_file               *suggestions; /* NULL: they are not taken */
@@ -354,6 +370,17 @@ size_t    rg_models_path(rg_served *out[2], const rg_server *server, const char 
 bool      rg_models_hold(rg_request *request);     /* the model of its leg; false: it is not in memory */
 void      rg_models_let_go(rg_request *request);   /* under the lock of the queue */
 rg_status rg_models_session(rg_session **out, const rg_lane *lane, rg_served *model);
+
+/* api.c: the rest of a request for a file, which is read: its languages, and into the queue. */
+bool rg_serve__begin_file(rg_request *request);
+
+/* files.c */
+rg_status rg_files_store_open(rg_server *server);
+void      rg_files_store_close(rg_server *server);
+bool      rg_serve__translate_file(rg_request *request);
+bool      rg_serve__download(rg_request *request, const char *url); /* false: the address is another one */
+void      rg_serve__file_translated(rg_reply *reply, const rg_request *request);
+json_t   *rg_serve__file_endings(void);
 
 /* predict.c: the same for models that do not translate. rg_serve__predicted answers the lines of a lane's run. */
 rg_answerer rg_serve__predict, rg_serve__classify;

@@ -204,6 +204,26 @@ static rg_status check_config(const rg_serve_config *config)
     return RG_OK;
 }
 
+/* The pairs of each direction. Files without languages are of one direction. */
+static rg_status open_memory(rg_server *s)
+{
+    const char *path = s->config->memory;
+    size_t      found = 0;
+    if (!path || !*path) return RG_OK;
+    const size_t n = strlen(path);
+    if (s->models.count > 1 && (n < 4 || strcmp(path + n - 4, ".tmx") != 0))
+        return rg_fail(RG_EINVAL, "%s: it names no languages, and there are %zu directions: a .tmx names them", path,
+                       s->models.count);
+    for (size_t i = 0; i < s->models.count; i++) {
+        rg_served      *m = &s->models.model[i];
+        const rg_status status =
+            rg_translation_memory_open(&m->memory, path, m->source, m->target, RG_TRANSLATION_MEMORY_BYTES);
+        if (status != RG_OK && (status != RG_EFORMAT || s->models.count == 1)) return status;
+        found += m->memory != NULL;
+    }
+    return found ? RG_OK : rg_fail(RG_EFORMAT, "%s: no pair of texts of any direction in it", path);
+}
+
 static rg_status open_server(rg_server *s, const rg_serve_direction *direction, size_t count)
 {
     if (!count) return rg_fail(RG_EINVAL, "no model to serve");
@@ -216,6 +236,8 @@ static rg_status open_server(rg_server *s, const rg_serve_direction *direction, 
     s->settings.source = s->models.model[0].source;
     s->settings.target = s->models.model[0].target;
     RG_TRY(rg_suggestions_open(s));
+    if (s->translates) RG_TRY(rg_files_store_open(s));
+    if (s->translates) RG_TRY(open_memory(s));
     if (s->translates && s->config->split_sentences) RG_TRY(rg_sentences_new(&s->sentences, s->settings.source));
     return make_page(s);
 }
@@ -237,6 +259,7 @@ rg_status rg_serve__models(const rg_serve_config *config, const rg_serve_directi
     if (rg_file_close(s->suggestions) != RG_OK && status == RG_OK) status = RG_EIO;
     rg_models_close(s);
     rg_sentences_free(s->sentences);
+    rg_files_store_close(s);
     rg_free(s->page);
     pthread_mutex_destroy(&s->queue.lock);
     pthread_mutex_destroy(&s->lock);

@@ -49,7 +49,13 @@ static const field language[] = { { "code", "string", "Language code", true },
                                   { "name", "string", "Its English name", true },
                                   { "targets", "array", "Codes it can be translated to", true },
                                   { 0 } };
-static const field file[] = { { "file", "binary", "File to translate", true }, LANGUAGES, KEY, { 0 } };
+static const field file[] = { { "file", "binary", "File to translate", true },
+                              LANGUAGES,
+                              { "direct", "boolean", "The answer is the translated file itself", false },
+                              KEY,
+                              { 0 } };
+static const field fetched[] = { { "translatedFileUrl", "string", "Where the translated file is, for ten minutes", true },
+                                 { 0 } };
 static const field suggestion[] = { { "q", "string", "Text", true },
                                     { "s", "string", "Suggested translation", true },
                                     LANGUAGES,
@@ -86,7 +92,7 @@ static const struct {
     { "/v1/attention", "Translate a line and tell where the model looked", attention, record, NULL, false },
     { "/detect", "Tell the language of a text", text, guess, NULL, true },
     { "/languages", "The languages, and what each can be translated to", NULL, language, NULL, true },
-    { "/translate_file", "Translate a file", file, NULL, "application/octet-stream", false },
+    { "/translate_file", "Translate a file", file, fetched, NULL, false },
     { "/suggest", "Suggest a better translation", suggestion, success, NULL, false },
     { "/frontend/settings", "What clients may ask for", NULL, settings, NULL, false },
     { "/v1/predict", "Answer texts, by a model that does not translate", predict, rows, NULL, false },
