@@ -43,7 +43,7 @@ typedef struct rg_serve_config {
 #define RG_SERVE_CONFIG_DEFAULT                                                                                             \
     { .host = "127.0.0.1", .port = 8080, .threads = 1, .beam = 4, .normalize = 1, .queue = 65536, \
       .char_limit = 5000, .per_address = 256, .header_seconds = 10, .body_seconds = 30, .drain_seconds = 10, \
-      .request_seconds = 30, .file_bytes = 2 << 20, .weights = RG_WEIGHT_STORED, .resident = 8, .suggestions_bytes = 16 << 20 }
+      .file_bytes = 2 << 20, .request_seconds = 30, .weights = RG_WEIGHT_STORED, .resident = 8, .suggestions_bytes = 16 << 20 }
 
 /* One model of several. */
 typedef struct rg_serve_direction {

@@ -42,6 +42,8 @@ size_t rg_tag__end(const char *text, size_t bytes, size_t at)
 void rg_tag__name(char out[RG_MARK_NAME], const char *tag)
 {
     size_t n = 0;
+    out[0] = 0;
+    if (*tag != '<') return; /* the end of the text: nothing may be read behind it */
     for (tag += tag[1] == '/' ? 2 : 1;
          n < RG_MARK_NAME - 1 && (isalnum((unsigned char)*tag) || *tag == '-' || *tag == ':' || *tag == '_'); tag++)
         out[n++] = (char)tolower((unsigned char)*tag);
