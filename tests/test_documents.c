@@ -155,6 +155,28 @@ static void subtitles_keep_times_and_lines(void **state)
            "WEBVTT - title\n\nNOTE a note\n\nSTYLE\n::cue { color: red }\n\nid\n00:01.000 --> 00:02.000 align:start\n<v Bob>A &amp; <c.y>B</c>\n");
 }
 
+static void xliff_gets_targets_where_there_are_none(void **state)
+{
+    (void)state;
+    expect("xliff",
+           "<xliff version=\"1.2\"><file><body>\n<trans-unit id=\"1\"><source>press <g id=\"1\">ok</g> <x id=\"2\"/>now"
+           "<bpt id=\"3\">&lt;b&gt;</bpt></source></trans-unit>\n<trans-unit id=\"2\"><source>done</source>"
+           "<target>fertig</target></trans-unit>\n<trans-unit id=\"3\" translate=\"no\"><source>kept</source></trans-unit>\n"
+           "<trans-unit id=\"4\"><source>a</source>\n<target state=\"new\"/></trans-unit></body></file></xliff>\n",
+           "<xliff version=\"1.2\"><file><body>\n<trans-unit id=\"1\"><source>press <g id=\"1\">ok</g> <x id=\"2\"/>now"
+           "<bpt id=\"3\">&lt;b&gt;</bpt></source><target>PRESS <g id=\"1\">OK</g> <x id=\"2\"/>NOW"
+           "<bpt id=\"3\">&lt;b&gt;</bpt></target></trans-unit>\n<trans-unit id=\"2\"><source>done</source>"
+           "<target>fertig</target></trans-unit>\n<trans-unit id=\"3\" translate=\"no\"><source>kept</source></trans-unit>\n"
+           "<trans-unit id=\"4\"><source>a</source>\n<target state=\"new\">A</target></trans-unit></body></file></xliff>\n");
+    expect("xliff",
+           "<xliff version=\"2.0\"><file><unit id=\"1\"><segment><source>a <pc id=\"1\">b</pc> <ph id=\"2\"/>c</source></segment>"
+           "<ignorable><source> kept</source></ignorable><segment><source>d</source><target></target></segment></unit></file></xliff>",
+           "<xliff version=\"2.0\"><file><unit id=\"1\"><segment><source>a <pc id=\"1\">b</pc> <ph id=\"2\"/>c</source>"
+           "<target>A <pc id=\"1\">B</pc> <ph id=\"2\"/>C</target></segment>"
+           "<ignorable><source> kept</source></ignorable><segment><source>d</source><target>D</target></segment></unit></file></xliff>");
+    expect_refused("xliff", "<html></html>", "no <xliff>");
+}
+
 static void markdown_keeps_its_marks(void **state)
 {
     (void)state;
@@ -347,6 +369,7 @@ int main(void)
         cmocka_unit_test(yaml_keeps_keys_comments_and_quotes),
         cmocka_unit_test(po_fills_what_is_empty),
         cmocka_unit_test(subtitles_keep_times_and_lines),
+        cmocka_unit_test(xliff_gets_targets_where_there_are_none),
         cmocka_unit_test(markdown_keeps_its_marks),
         cmocka_unit_test(sentences_end_where_readers_say),
         cmocka_unit_test(tags_over_several_sentences_are_shared_out),

@@ -15,7 +15,7 @@ RG_API_BEGIN
 
 typedef struct rg_document rg_document;
 
-/* A format: `regard list documents` and docs/documents.md. */
+/* A format; docs/documents.md lists them. */
 typedef struct rg_document_format {
     const char *name;    /* "html"                                 */
     const char *endings; /* " .html .htm ": of file names         */

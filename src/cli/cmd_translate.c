@@ -507,6 +507,7 @@ static char *describe(const settings *s)
                                (long long)s->beam, s->normalize, s->length_form, s->penalty, s->coverage, s->factor,
                                s->allow_unknown, s->replace_unknown, s->sample, s->temperature, (long long)s->top,
                                (long long)s->seed, (long long)s->max_length);
+    if (status != RG_OK) rg_text_free(&out);
     return out.data;
 }
 

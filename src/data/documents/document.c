@@ -267,6 +267,7 @@ static rg_status render(rg_text *out, const rg_document_part *p, const char *tra
 {
     rg_links  own = { 0 };
     rg_status status = RG_OK;
+    if (!translation) return rg_fail(RG_EINVAL, "a sentence without a translation");
     if (!p->marks) return p->escape(out, translation, strlen(translation));
     if (!links) status = diagonal(&own, p->bytes, strlen(translation));
     if (status == RG_OK) status = rg_markup_write(out, p, translation, links ? links : &own);

@@ -166,6 +166,9 @@ typedef struct rg_attribute {
 bool   rg_tag__next(rg_attribute *out, const char *tag, size_t bytes, size_t *at);
 bool   rg_tag__named(const char *tag, rg_range range, const char *name); /* whatever its case */
 size_t rg_tag__value(const char **out, const char *tag, size_t bytes, const char *name); /* of an attribute; 0: none */
+/* Behind the tag that closes the element of this name whose content begins at text[at]; *out_close (may be NULL): where
+ * that tag begins. Of one that is never closed both are `bytes`. */
+size_t rg_tag__element_end(size_t *out_close, const char *text, size_t bytes, size_t at, const char *name);
 bool   rg_tag__closes_itself(const char *text, size_t end);            /* <br/>                                       */
 /* html.c: which elements of HTML or of a kind of XML are what. Lists are " a b c ". */
 typedef struct rg_dialect {

@@ -46,28 +46,10 @@ typedef struct {
 static element element_at(const reader *r, size_t at, size_t end)
 {
     element e = { .begin = at, .inner = rg_tag__end(r->text, end, at) };
-    char    other[RG_MARK_NAME];
     rg_tag__name(e.name, r->text + at);
     e.close = e.end = e.inner;
-    if (!*e.name || rg_tag__closes_itself(r->text, e.inner) || r->text[at + 1] == '/') return e;
-    size_t depth = 1;
-    for (size_t i = e.inner; i < end;) {
-        const char *tag = memchr(r->text + i, '<', end - i);
-        if (!tag) break;
-        i = (size_t)(tag - r->text);
-        const size_t next = rg_tag__is(tag) ? rg_tag__end(r->text, end, i) : i + 1;
-        rg_tag__name(other, tag);
-        if (strcmp(other, e.name) == 0) {
-            if (tag[1] != '/') depth += !rg_tag__closes_itself(r->text, next);
-            else if (--depth == 0) {
-                e.close = i;
-                e.end = next;
-                return e;
-            }
-        }
-        i = next;
-    }
-    e.close = e.end = end; /* never closed */
+    if (*e.name && !rg_tag__closes_itself(r->text, e.inner) && r->text[at + 1] != '/')
+        e.end = rg_tag__element_end(&e.close, r->text, end, e.inner, e.name);
     return e;
 }
 

@@ -202,6 +202,7 @@ static rg_status find_pieces(segment *s)
     s->first = rg_alloc_array(s->marks + 1, sizeof *s->first);
     s->last = rg_alloc_array(s->marks + 1, sizeof *s->last);
     if (!s->first || !s->last) return RG_ENOMEM;
+    if (!s->pieces.count) return rg_fail(RG_EINVAL, "a paragraph without a word"); /* readers do not hand one over */
     for (size_t i = 0; i < s->marks; i++) {
         const rg_mark *m = &s->mark[i];
         const size_t   behind = piece_ending_behind(s, m->begin, m->end > m->begin);

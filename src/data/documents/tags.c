@@ -103,6 +103,27 @@ size_t rg_tag__value(const char **out, const char *tag, size_t bytes, const char
     return 0;
 }
 
+size_t rg_tag__element_end(size_t *out_close, const char *text, size_t bytes, size_t at, const char *name)
+{
+    char   other[RG_MARK_NAME];
+    size_t depth = 1;
+    for (const char *tag; at < bytes && (tag = memchr(text + at, '<', bytes - at));) {
+        at = (size_t)(tag - text);
+        const size_t end = rg_tag__is(tag) ? rg_tag__end(text, bytes, at) : at + 1;
+        rg_tag__name(other, tag);
+        if (strcmp(other, name) == 0) {
+            if (tag[1] != '/') depth += !rg_tag__closes_itself(text, end);
+            else if (--depth == 0) {
+                if (out_close) *out_close = at;
+                return end;
+            }
+        }
+        at = end;
+    }
+    if (out_close) *out_close = bytes;
+    return bytes;
+}
+
 bool rg_tag__closes_itself(const char *text, size_t end)
 {
     return end >= 2 && text[end - 2] == '/' && text[end - 1] == '>';

@@ -17,25 +17,6 @@ typedef struct {
     size_t       bytes, kept;
 } reader;
 
-static size_t element_end(const char *text, size_t bytes, size_t at, const char *name)
-{
-    char   other[RG_MARK_NAME];
-    size_t depth = 1;
-    while (at < bytes) {
-        const char *tag = memchr(text + at, '<', bytes - at);
-        if (!tag) break;
-        at = (size_t)(tag - text);
-        const size_t end = rg_tag__is(tag) ? rg_tag__end(text, bytes, at) : at + 1;
-        rg_tag__name(other, tag);
-        if (strcmp(other, name) == 0) {
-            if (tag[1] != '/') depth += !rg_tag__closes_itself(text, end);
-            else if (--depth == 0) return end;
-        }
-        at = end;
-    }
-    return bytes;
-}
-
 /* The content of a source, as it will stand in the target. */
 static rg_status read_content(rg_document *d, const char *text, size_t begin, size_t end)
 {
@@ -53,7 +34,7 @@ static rg_status read_content(rg_document *d, const char *text, size_t begin, si
                                 : rg_cutter__open(&c, name, text + at, tag - at);
                 rg_cutter__solid(&c, tag);
             } else {
-                if (!lone && !closes) to = element_end(text, end, tag, name);
+                if (!lone && !closes) to = rg_tag__element_end(NULL, text, end, tag, name);
                 status = rg_cutter__point(&c, at, to);
             }
             at = to;
@@ -86,7 +67,7 @@ static bool has_target(rg_range *out, const reader *r, size_t at, size_t unit_en
                 *out = (rg_range){ at, end };
                 return false;
             }
-            const size_t whole = element_end(r->text, unit_end, end, "target");
+            const size_t whole = rg_tag__element_end(NULL, r->text, unit_end, end, "target");
             for (size_t i = end; i < whole && r->text[i] != '<'; i++)
                 if (!strchr(" \t\r\n", r->text[i])) return true;
             if (strncmp(r->text + end, "</target", 8) != 0 && memchr(r->text + end, '<', whole - end) != r->text + whole - 9)
@@ -99,10 +80,9 @@ static bool has_target(rg_range *out, const reader *r, size_t at, size_t unit_en
     return false;
 }
 
-static rg_status fill(reader *r, size_t begin, size_t inner, size_t close, size_t end, size_t unit_end)
+static rg_status fill(reader *r, size_t inner, size_t close, size_t end, size_t unit_end)
 {
     rg_range target;
-    (void)begin;
     if (has_target(&target, r, end, unit_end)) return RG_OK;
     RG_TRY(rg_document__keep(r->d, r->text + r->kept, target.begin - r->kept));
     const size_t tag = target.end > target.begin ? rg_tag__end(r->text, unit_end, target.begin) : 0;
@@ -136,19 +116,18 @@ static rg_status read(rg_document *d, const char *text, size_t bytes)
         if (!found && strcmp(name, "xliff") == 0) found = true;
         const bool unit = rg_word_in(" file group trans-unit unit ", name);
         if (unit && tag[1] != '/' && is_kept(&r, at, end)) {
-            at = element_end(text, bytes, end, name);
+            at = rg_tag__element_end(NULL, text, bytes, end, name);
             continue;
         }
-        if (tag[1] != '/' && rg_word_in(" trans-unit unit ", name)) unit_end = element_end(text, bytes, end, name);
+        if (tag[1] != '/' && rg_word_in(" trans-unit unit ", name)) unit_end = rg_tag__element_end(NULL, text, bytes, end, name);
         if (tag[1] != '/' && rg_word_in(" alt-trans matches ignorable ", name)) { /* others' proposals; what is no text */
-            at = rg_tag__closes_itself(text, end) ? end : element_end(text, bytes, end, name);
+            at = rg_tag__closes_itself(text, end) ? end : rg_tag__element_end(NULL, text, bytes, end, name);
             continue;
         }
         if (strcmp(name, "source") == 0 && tag[1] != '/' && !rg_tag__closes_itself(text, end)) {
-            const size_t whole = element_end(text, bytes, end, "source");
-            size_t       close = whole;
-            while (close > end && !(text[close - 1] == '<' && text[close] == '/')) close--;
-            if (close > end) RG_TRY(fill(&r, at, end, close - 1, whole, unit_end));
+            size_t       close;
+            const size_t whole = rg_tag__element_end(&close, text, bytes, end, "source");
+            if (close > end && close < bytes) RG_TRY(fill(&r, end, close, whole, unit_end));
             at = whole > r.kept ? whole : r.kept;
             continue;
         }
