@@ -40,7 +40,7 @@ typedef struct rg_encoder_settings {
       "both, blocks of self-attention, windows of 3, 4 and 5 (cnn) or one window, or nothing (words)",                      \
       0,                                                                                                                    \
       "rnn|lstm|gru|bilstm|bigru|transformer|cnn|words|window",                                                             \
-      NULL },                                                                                                               \
+      NULL, NULL },                                                                                                               \
         { RG_OPTION_INT,                                                                                                    \
           "width",                                                                                                          \
           offsetof(type, encoder.width),                                                                                    \
@@ -48,7 +48,7 @@ typedef struct rg_encoder_settings {
           "recurrent: units of a state, in each direction; window: units",                                                  \
           0,                                                                                                                \
           "[1,1000000]",                                                                                                    \
-          NULL },                                                                                                           \
+          NULL, NULL },                                                                                                           \
         { RG_OPTION_INT,                                                                                                    \
           "layers",                                                                                                         \
           offsetof(type, encoder.layers),                                                                                   \
@@ -56,12 +56,12 @@ typedef struct rg_encoder_settings {
           "layers of a recurrent stack, blocks of a transformer",                                                           \
           0,                                                                                                                \
           "[1,32]",                                                                                                         \
-          NULL },                                                                                                           \
-        { RG_OPTION_INT, "window", offsetof(type, encoder.window), "2", "window: rows on either side", 0, "[0,10]", NULL }, \
+          NULL, NULL },                                                                                                           \
+        { RG_OPTION_INT, "window", offsetof(type, encoder.window), "2", "window: rows on either side", 0, "[0,10]", NULL, NULL }, \
         { RG_OPTION_INT, "maps", offsetof(type, encoder.maps), "100", "cnn: maps of each of the three windows", 0,          \
-          "[1,100000]",  NULL },                                                                                            \
+          "[1,100000]",  NULL, NULL },                                                                                            \
         { RG_OPTION_INT, "transformer-heads", offsetof(type, encoder.heads), "4", "attention heads", 0, "[1,1000000]",      \
-          NULL },                                                                                                           \
+          NULL, NULL },                                                                                                           \
         { RG_OPTION_INT,                                                                                                    \
           "transformer-dim-ffn",                                                                                            \
           offsetof(type, encoder.ff),                                                                                       \
@@ -69,7 +69,7 @@ typedef struct rg_encoder_settings {
           "width inside the feed-forward network; 0: four times dim-emb",                                                   \
           0,                                                                                                                \
           "[0,1000000]",                                                                                                    \
-          NULL },                                                                                                           \
+          NULL, NULL },                                                                                                           \
         { RG_OPTION_REAL,                                                                                                   \
           "transformer-dropout",                                                                                            \
           offsetof(type, encoder.dropout),                                                                                  \
@@ -77,7 +77,7 @@ typedef struct rg_encoder_settings {
           "share dropped of embeddings and sub-layer outputs",                                                              \
           0,                                                                                                                \
           "[0,1)",                                                                                                          \
-          NULL },                                                                                                           \
+          NULL, NULL },                                                                                                           \
         { RG_OPTION_REAL,                                                                                                   \
           "transformer-dropout-attention",                                                                                  \
           offsetof(type, encoder.dropout_attention),                                                                        \
@@ -85,7 +85,7 @@ typedef struct rg_encoder_settings {
           "share of weights dropped",                                                                                       \
           0,                                                                                                                \
           "[0,1)",                                                                                                          \
-          NULL },                                                                                                           \
+          NULL, NULL },                                                                                                           \
         { RG_OPTION_STRING,                                                                                                 \
           "transformer-norm",                                                                                               \
           offsetof(type, encoder.norm),                                                                                     \
@@ -93,7 +93,7 @@ typedef struct rg_encoder_settings {
           "where the norm stands",                                                                                          \
           0,                                                                                                                \
           "pre|post",                                                                                                       \
-          NULL },                                                                                                           \
+          NULL, NULL },                                                                                                           \
         { RG_OPTION_STRING,                                                                                                 \
           "transformer-positions",                                                                                          \
           offsetof(type, encoder.positions),                                                                                \
@@ -101,7 +101,7 @@ typedef struct rg_encoder_settings {
           "how rows know their place",                                                                                      \
           0,                                                                                                                \
           "learned|sinusoidal",                                                                                             \
-          NULL },                                                                                                           \
+          NULL, NULL },                                                                                                           \
         { RG_OPTION_INT,                                                                                                    \
           "places",                                                                                                         \
           offsetof(type, encoder.places),                                                                                   \
@@ -109,7 +109,7 @@ typedef struct rg_encoder_settings {
           "learned places: how many rows a text may have",                                                                  \
           0,                                                                                                                \
           "[1,1000000]",                                                                                                    \
-          NULL },                                                                                                           \
+          NULL, NULL },                                                                                                           \
         { RG_OPTION_STRING,                                                                                                 \
           "transformer-ffn-activation",                                                                                     \
           offsetof(type, encoder.activation),                                                                               \
@@ -117,7 +117,7 @@ typedef struct rg_encoder_settings {
           "inside the feed-forward network",                                                                                \
           0,                                                                                                                \
           "relu|gelu|gelu_tanh",                                                                                            \
-          NULL },                                                                                                           \
+          NULL, NULL },                                                                                                           \
         { RG_OPTION_STRING,                                                                                                 \
           "transformer-reach",                                                                                              \
           offsetof(type, encoder.reach),                                                                                    \
@@ -125,7 +125,7 @@ typedef struct rg_encoder_settings {
           "a row sees its whole text, or what came before it",                                                              \
           0,                                                                                                                \
           "groups|causal",                                                                                                  \
-          NULL },                                                                                                           \
+          NULL, NULL },                                                                                                           \
         { RG_OPTION_BOOL,                                                                                                   \
           "embedding-norm",                                                                                                 \
           offsetof(type, encoder.entry_norm),                                                                               \
@@ -133,7 +133,7 @@ typedef struct rg_encoder_settings {
           "a norm before the first block, as in BERT",                                                                      \
           0,                                                                                                                \
           NULL,                                                                                                             \
-          NULL },                                                                                                           \
+          NULL, NULL },                                                                                                           \
         { RG_OPTION_INT,                                                                                                    \
           "segments",                                                                                                       \
           offsetof(type, encoder.segments),                                                                                 \
@@ -141,10 +141,10 @@ typedef struct rg_encoder_settings {
           "kinds of segment that rows are told of, as in BERT",                                                             \
           0,                                                                                                                \
           "[0,16]",                                                                                                         \
-          NULL },                                                                                                           \
+          NULL, NULL },                                                                                                           \
     {                                                                                                                       \
         RG_OPTION_REAL, "norm-epsilon", offsetof(type, encoder.epsilon), "1e-5", "added to variances in the norms", 0,      \
-            "(0,1)", NULL                                                                                                   \
+            "(0,1)", NULL, NULL                                                                                                   \
     }
 
 /* -------------------------------------------------------------------------------------------------------- encoders */

@@ -32,9 +32,9 @@ typedef struct rg_features_options {
 } rg_features_options;
 #define RG_FEATURES_ROWS(type, features)                                                                                                              \
     { RG_OPTION_STRING, "features", offsetof(type, features.file), "",                                                                                \
-      "frozen network that pictures go through first: a model of `regard import`, or the file itself", 0, NULL, NULL },                               \
+      "frozen network that pictures go through first: a model of `regard import`, or the file itself", 0, NULL, NULL, NULL },                               \
     { RG_OPTION_STRING, "features-cache", offsetof(type, features.cache), "",                                                                         \
-      "file that keeps what it computed, for other trainings; empty: none", 0, NULL, NULL }
+      "file that keeps what it computed, for other trainings; empty: none", 0, NULL, NULL, NULL }
 
 /* Open the network of --features. pixels: the size pictures are brought to (0: what the network was trained on) and
  * how; the same numbers, whatever the threads. With a cache, what is in that file is taken, unless it is of other

@@ -28,27 +28,27 @@ struct rg_set_options {
 
 /* Rows for a member `sets` of the task's struct of options. `what` says what a line of these files is. */
 #define RG_SET_ROWS(type, sets, what, batch_of)                                                                                                       \
-    { RG_OPTION_LIST, "train-sets", offsetof(type, sets.train), "", what " to learn from; .gz and .zst allowed", 't', NULL, NULL },                            \
-    { RG_OPTION_LIST, "valid-sets", offsetof(type, sets.valid), "", "the same for validation", 0, NULL, NULL },                                       \
+    { RG_OPTION_LIST, "train-sets", offsetof(type, sets.train), "", what " to learn from; .gz and .zst allowed", 't', NULL, NULL, NULL },                            \
+    { RG_OPTION_LIST, "valid-sets", offsetof(type, sets.valid), "", "the same for validation", 0, NULL, NULL, NULL },                                       \
     { RG_OPTION_LIST, "unlabelled", offsetof(type, sets.unlabelled), "",                                                                              \
-      "examples without labels for --objective vat; labels they may have are not read", 0, NULL, NULL },                                              \
+      "examples without labels for --objective vat; labels they may have are not read", 0, NULL, NULL, NULL },                                              \
     { RG_OPTION_LIST, "target-sets", offsetof(type, sets.target), "",                                                                                 \
-      "examples of the target domain for --objective domain; labels are not read", 0, NULL, NULL },                                                   \
-    { RG_OPTION_LIST, "test-sets", offsetof(type, sets.test), "", "the same, judged once, when everything is learned", 0, NULL, NULL },               \
-    { RG_OPTION_STRING, "format", offsetof(type, sets.format), "", "of these files (docs/data.md); empty: recognised", 0, NULL, NULL },               \
+      "examples of the target domain for --objective domain; labels are not read", 0, NULL, NULL, NULL },                                                   \
+    { RG_OPTION_LIST, "test-sets", offsetof(type, sets.test), "", "the same, judged once, when everything is learned", 0, NULL, NULL, NULL },               \
+    { RG_OPTION_STRING, "format", offsetof(type, sets.format), "", "of these files (docs/data.md); empty: recognised", 0, NULL, NULL, NULL },               \
     { RG_OPTION_STRING, "columns", offsetof(type, sets.columns), "",                                                                                  \
-      "their columns, label first, by name or number: stars,review or 2,3 or 1,4-9; empty: named so, or in order", 0, NULL, NULL },                   \
+      "their columns, label first, by name or number: stars,review or 2,3 or 1,4-9; empty: named so, or in order", 0, NULL, NULL, NULL },                   \
     { RG_OPTION_STRING, "header", offsetof(type, sets.header), "auto", "is the first line of tsv and csv files names of columns?", 0,                 \
-      "auto|yes|no", NULL },                                                                                                                          \
+      "auto|yes|no", NULL, NULL },                                                                                                                          \
     { RG_OPTION_STRING, "pictures", offsetof(type, sets.pictures), "",                                                                                \
-      "folder or tar archive that the column picture, or sound, names files of", 0, NULL, NULL },                                                                \
-    { RG_OPTION_INT, "mini-batch", offsetof(type, sets.batch), batch_of, "most examples in a batch; 0: no limit", 0, "[0,inf)", NULL },              \
+      "folder or tar archive that the column picture, or sound, names files of", 0, NULL, NULL, NULL },                                                                \
+    { RG_OPTION_INT, "mini-batch", offsetof(type, sets.batch), batch_of, "most examples in a batch; 0: no limit", 0, "[0,inf)", NULL, NULL },              \
     { RG_OPTION_INT, "mini-batch-words", offsetof(type, sets.batch_rows), "0",                                                                        \
-      "most rows (words, pixels) in a batch, beside --mini-batch; 0: no limit", 0, "[0,inf)", NULL },                                                 \
+      "most rows (words, pixels) in a batch, beside --mini-batch; 0: no limit", 0, "[0,inf)", NULL, NULL },                                                 \
     { RG_OPTION_INT, "maxi-batch", offsetof(type, sets.window), "10",                                                                                 \
-      "so many times mini-batch examples (0: 1000) are sorted by length together; 0: not sorted", 0, "[0,inf)", NULL },                               \
+      "so many times mini-batch examples (0: 1000) are sorted by length together; 0: not sorted", 0, "[0,inf)", NULL, NULL },                               \
     { RG_OPTION_INT, "unlabelled-batch", offsetof(type, sets.batch_beside), "0",                                                                      \
-      "unlabelled or target examples beside every batch; 0: as --mini-batch", 0, "[0,inf)", NULL }
+      "unlabelled or target examples beside every batch; 0: as --mini-batch", 0, "[0,inf)", NULL, NULL }
 
 /* How text is cut into pieces. */
 typedef struct rg_text_options {
@@ -66,7 +66,7 @@ typedef struct rg_text_options {
       "vocabulary to use instead of learning one: a file, or a model that has one",                          \
       0,                                                                                                     \
       NULL,                                                                                                  \
-      NULL },                                                                                                \
+      NULL, NULL },                                                                                                \
         { RG_OPTION_BOOL,                                                                                    \
           "ends",                                                                                            \
           offsetof(type, text.ends),                                                                         \
@@ -74,7 +74,7 @@ typedef struct rg_text_options {
           "each text stands between <s> and </s>, as in BERT",                                               \
           0,                                                                                                 \
           NULL,                                                                                              \
-          NULL },                                                                                            \
+          NULL, NULL },                                                                                            \
         { RG_OPTION_STRING,                                                                                  \
           "vocab-kind",                                                                                      \
           offsetof(type, text.kind),                                                                         \
@@ -82,7 +82,7 @@ typedef struct rg_text_options {
           "how text is cut into pieces",                                                                     \
           0,                                                                                                 \
           "unigram|bpe|char|word|words|characters|tokens",                                                   \
-          NULL },                                                                                            \
+          NULL, NULL },                                                                                            \
         { RG_OPTION_INT,                                                                                     \
           "dim-vocabs",                                                                                      \
           offsetof(type, text.size),                                                                         \
@@ -90,7 +90,7 @@ typedef struct rg_text_options {
           "most pieces of the vocabulary; 0: no limit (words, characters)",                                  \
           0,                                                                                                 \
           "[0,10000000]",                                                                                    \
-          NULL },                                                                                            \
+          NULL, NULL },                                                                                            \
         { RG_OPTION_INT,                                                                                     \
           "vocab-min-count",                                                                                 \
           offsetof(type, text.min_count),                                                                    \
@@ -98,7 +98,7 @@ typedef struct rg_text_options {
           "words and characters: rarer ones become unknown",                                                 \
           0,                                                                                                 \
           "[0,inf)",                                                                                         \
-          NULL },                                                                                            \
+          NULL, NULL },                                                                                            \
         { RG_OPTION_STRING,                                                                                  \
           "normalization",                                                                                   \
           offsetof(type, text.form),                                                                         \
@@ -106,12 +106,12 @@ typedef struct rg_text_options {
           "form of the text; lower: composed (nfc) and in lower case",                                       \
           0,                                                                                                 \
           "nfc|nfkc|none|lower",                                                                             \
-          NULL },                                                                                            \
+          NULL, NULL },                                                                                            \
         { RG_OPTION_INT, "max-length", offsetof(type, text.max_length), "1000", "longest text in pieces", 0, \
-          "[1,1000000]", NULL },                                                                             \
+          "[1,1000000]", NULL, NULL },                                                                             \
     {                                                                                                        \
         RG_OPTION_BOOL, "max-length-crop", offsetof(type, text.crop), "true",                                \
-            "crop longer texts instead of leaving them out", 0, NULL, NULL                                   \
+            "crop longer texts instead of leaving them out", 0, NULL, NULL, NULL                                   \
     }
 
 /* ---------------------------------------------------------------------------------------------------------- stores */
