@@ -135,7 +135,7 @@ typedef struct {
 } settings;
 
 static const rg_option system_rows[] = {
-    { RG_OPTION_INT, "width", offsetof(settings, width), "16", "units of the hidden layer", 0, "[1,65536]", NULL },
+    { RG_OPTION_INT, "width", offsetof(settings, width), "16", "units of the hidden layer", 0, "[1,65536]", NULL, NULL },
     RG_OPTION_END
 };
 
@@ -207,9 +207,9 @@ static rg_status count_records(void *context, const rg_record *record)
 
 static rg_status train_and_ask(rg_learning *learning, options *o, settings *s, size_t *records, double *error)
 {
-    const rg_option_group groups[] = { { "learning", rg_learning_rows, learning },
-                                       { "data", rows, o },
-                                       { "system", system_rows, s } };
+    const rg_option_group groups[] = { { "learning", rg_learning_rows, learning, NULL },
+                                       { "data", rows, o, NULL },
+                                       { "system", system_rows, s, NULL } };
     static const char     houses[] = "1.5 0.1\n-1.5 0.1\n";
     rg_text               yaml = { 0 };
     rg_learned            learned;
