@@ -84,7 +84,7 @@ rg_status rg_options_try(bool *out_known, const rg_option_group *groups, size_t 
 
 /* Names that no row has, collected so that a person hears of all of them at once. Starts as zeros. */
 typedef struct rg_unknown_options {
-    size_t count;
+    size_t count, line; /* line: of the first, 0 on a command line */
     char   first[400]; /* the whole message where there is one */
     char   list[640];  /* "--foo (line 3; did you mean --fob?), --bar" */
 } rg_unknown_options;

@@ -288,6 +288,7 @@ void rg_unknown_options_add(rg_unknown_options *u, const rg_option_group *groups
     if (line) snprintf(where, sizeof where, "line %zu", line);
     if (near) snprintf(hint, sizeof hint, was ? "it is --%.80s now" : "did you mean --%.80s?", near);
     if (!u->count++) {
+        u->line = line;
         snprintf(u->first, sizeof u->first, "%s%sthere is no option %.80s%s%s", where, line ? ": " : "", flag,
                  near ? was ? " any more: " : "; " : "", hint);
     }
@@ -300,7 +301,8 @@ rg_status rg_unknown_options_check(const rg_unknown_options *u)
 {
     if (!u->count) return RG_OK;
     if (u->count == 1) return rg_fail(RG_EINVAL, "%s", u->first);
-    return rg_fail(RG_EINVAL, "there are no such %zu options: %s", u->count, u->list);
+    if (!u->line) return rg_fail(RG_EINVAL, "there are no such %zu options: %s", u->count, u->list);
+    return rg_fail(RG_EINVAL, "line %zu: there are no such %zu options: %s", u->line, u->count, u->list);
 }
 
 /* ------------------------------------------------------------------------------------------------- as YAML */
