@@ -3,8 +3,8 @@
  *
  *     L = - sum_i log m_i        m_i = sum_{j linked with i} a_ij        over the queries i that have a link
  *
- * For one link this is the cross-entropy of the weights with the link. Of several, such as the subwords of one word, the
- * sum counts: how the weights are spread over them is the model's affair. */
+ * For one link this is the cross-entropy of the weights with the link. Of several, such as the subwords of one
+ * word, the sum counts: how the weights are spread over them is the model's affair. */
 #include "attention/guided.h"
 
 #include "autograd/tape.h"

@@ -1,5 +1,5 @@
-/* terms_field.c - the field `glossary` of a request: {"dog": "Köter", "cats": ["Katzen", "Katern"], "Tom": null}, or the
- * same as a list, [["dog", "Köter"], ["Tom"]]; in a form it is the text of either. */
+/* terms_field.c - the field `glossary` of a request: {"dog": "Köter", "cats": ["Katzen", "Katern"], "Tom": null}, or
+ * the same as a list, [["dog", "Köter"], ["Tom"]]; in a form it is the text of either. */
 #include "serve/serve.h"
 
 #include <string.h>

@@ -3,8 +3,8 @@
  *     L = L_translation + weight * L_links          L_links: src/attention/guided.c
  *
  * The head's weights are what a watcher sees, so that every system that looks at its source can be guided: the
- * Transformer shows all rows of a batch at once, recurrent systems those of one step after another. Links of words become
- * links of their subwords; </s> and words without a link are left alone. */
+ * Transformer shows all rows of a batch at once, recurrent systems those of one step after another. Links of words
+ * become links of their subwords; </s> and words without a link are left alone. */
 #include "tasks/guided.h"
 
 #include <string.h>

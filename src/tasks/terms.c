@@ -5,10 +5,11 @@
  *     drop_j = log p(y_j | x, y_<j) - log p(y_j | x without x_s, y_<j)
  *
  * is large. Both come from one forced pass (rg_forced), so this works for every system and for ensembles. A noun's
- * article drops too when the noun is taken away, and the noun's own word looks at it more: where there is attention, the
- * evidence is drop_j times the weight on the term, lowered for the small words of a language that is known. Tokens are
- * taken together to words; the term replaces the word with the most evidence. A term whose word the model left out (no drop) is put where the answer with it is most likely. Of
- * several forms the one with the most likely answer is taken.
+ * article drops too when the noun is taken away, and the noun's own word looks at it more: where there is attention,
+ * the evidence is drop_j times the weight on the term, lowered for the small words of a language that is known.
+ * Tokens are taken together to words; the term replaces the word with the most evidence. A term whose word the model
+ * left out (no drop) is put where the answer with it is most likely. Of several forms the one with the most likely
+ * answer is taken.
  *
  * Finding translations by leaving out source words: Li, Monroe, Jurafsky 2016, "Understanding neural networks through
  * representation erasure"; Ding, Xu, Koehn 2019, "Saliency-driven word alignment interpretation for NMT". */
@@ -308,7 +309,7 @@ static size_t first_of(const double *evidence, double share, size_t best, size_t
     return first;
 }
 
-/* An adjective can have more evidence than the noun behind it ("kleiner Junge" of boy), which looks at the term more. */
+/* An adjective can have more evidence than the noun behind it, which looks at the term more: "kleiner Junge" of boy. */
 static size_t on_to_noun(const rg_lacking *l, const rg_line_term *term, const size_t *word, size_t words, size_t first)
 {
     while (l->attention && first + 1 < words && attended(l, term, word + first + 1) > MOST_SEEN &&
@@ -417,7 +418,7 @@ static rg_status choose_form(rg_placement *p, rg_arena *arena, rg_forced *forced
     return status;
 }
 
-/* Each term gets a word of its own, the clearest pair of both first; the leftmost of these words is what is placed now. */
+/* Each term gets a word of its own, the clearest pair of both first; the leftmost of these words is placed now. */
 static size_t leftmost(size_t *out_term, bool *taken, bool *done, const rg_lacking *l, const double *evidence,
                        size_t words, const rg_vocab *source)
 {

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <utf8proc.h>
 
-/* ------------------------------------------------------------------------------------------------------- word boundaries */
+/* ---------------------------------------------------------------------------------------------- word boundaries */
 
 /* Scripts written without blanks between words: every character is a boundary. */
 static bool unspaced(uint32_t c)
