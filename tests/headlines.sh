@@ -98,7 +98,7 @@ refuse "train.csv: no column is called 'titel'; there are id, title, text" $plai
 refuse 'one table of pairs, not 2 files' $plain -t train.csv train.csv --columns text,title
 refuse 'give one of them' $plain -t train.csv --columns text,title --tsv --format csv
 printf 'only one\n' > bad.tsv
-refuse 'bad.tsv: line 1: 1 column, and column 2 is wanted' --type rnnsearch $small -t bad.tsv --columns 1,2
+refuse 'bad.tsv: line 1: 1 column, and column 2 is wanted' --type rnnsearch ${small/train.tsv/bad.tsv} --columns 1,2
 "$REGARD" train --type rnnsearch --objective reward --samples 2 ${small/--quiet/} -m warned2.st > log 2>&1 || { cat log; fail "reward without --init-from"; }
 grep -q 'warning: --objective reward' log || { cat log; fail "no warning without --init-from"; }
 [ $failures = 0 ]
