@@ -22,7 +22,7 @@ typedef struct {
 } settings;
 
 static const rg_option options[] = {
-    RG_RNN_ROWS(settings, "false", "true"),
+    RG_RNN_ROWS(settings, "false", "false"),
     { RG_OPTION_STRING, "cell", offsetof(settings, rnn.cell), "lstm", "kind of recurrence", 0,
       "lstm|gru|rnn|gru-reset-after" },
     { RG_OPTION_STRING, "score", offsetof(settings, score), "general",
@@ -70,7 +70,7 @@ static rg_status build(rg_model *m)
     const settings *s = m->options;
     parts          *p = m->parts;
     const size_t    d = (size_t)s->rnn.d, u = (size_t)s->rnn.width, hidden = s->align > 0 ? (size_t)s->align : u;
-    RG_TRY(rg_rnn_build(&p->rnn, m, &s->rnn, u, 1));
+    RG_TRY(rg_rnn_build(&p->rnn, m, &s->rnn, u, 0.4)); /* deviation of embedded words: docs/models/luong.md, Start */
     const size_t keys = rg_recurrent_stack_width(&p->rnn.encoder);
     RG_TRY(rg_rnn_attention(&p->att, &p->key, m, s->score, s->activation, u, keys, hidden));
     rg_recurrent_config c = p->rnn.encoder.config;
