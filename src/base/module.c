@@ -2,7 +2,7 @@
  *
  * It is looked for beside the program (a build tree), then in regard/ beside the library and beside the library itself,
  * wherever that was installed or moved to. */
-#define _GNU_SOURCE /* dladdr */
+#define _GNU_SOURCE 1 /* dladdr */
 #include "base/module.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
 /* cmd_report.c - a training run as one page of curves, numbers and samples; several runs over the same axes. */
-#define _GNU_SOURCE /* strcasestr */
+#define _GNU_SOURCE 1 /* strcasestr */
 #include "cli/command.h"
 #include "cli/output.h"
 

@@ -393,7 +393,7 @@ static rg_status choose_form(rg_placement *p, rg_arena *arena, rg_forced *forced
     const rg_term *term = l->term[p->term].term;
     rg_ids         tokens[RG_GLOSSARY_FORMS] = { { 0 } };
     pair           pairs[RG_GLOSSARY_FORMS];
-    const char    *text[RG_GLOSSARY_FORMS];
+    const char    *text[RG_GLOSSARY_FORMS] = { "" };
     size_t         best = 0;
     rg_status      status = RG_OK;
     const bool     first = p->at == 0 || (p->at == 1 && rg_vocab_begin(t->target) >= 0);
