@@ -1,4 +1,4 @@
-/* export.h - models of ours as files of other programs: the way back of import.h, by the same tables of names. */
+/* export.h - models of ours as files of other programs: the inverse of import.h, by the same tables of names. */
 #ifndef REGARD_EXPORT_H
 #define REGARD_EXPORT_H
 

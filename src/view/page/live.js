@@ -126,7 +126,7 @@ const targetsOf = code => {
   return others.length ? others.sort() : all;
 };
 
-/* What can be chosen as target depends on the source; swapping needs the way back. */
+/* What can be chosen as target depends on the source; swapping needs the opposite direction. */
 function settleLanguages(wanted) {
   const targets = targetsOf($('from').value), now = wanted || $('to').value;
   options($('to'), targets, targets.includes(now) ? now : targets[0], languageName);
