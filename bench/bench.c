@@ -34,6 +34,7 @@
     X(multi30k)        \
     X(optimizer)       \
     X(packed)          \
+    X(queries)         \
     X(lstm)            \
     X(ntm)             \
     X(sampler)         \

@@ -349,7 +349,8 @@ static void every_way_to_ask_has_a_correct_gradient(void **state)
                                         "dim-emb: 3\nwidth: 4\nlayers: ''\ndropout: 0\nquestion: grams\nhops: 1",
                                         "dim-emb: 3\nwidth: 4\nlayers: ''\ndropout: 0\nhops: 2\nscore: general\n"
                                         "hidden: 5\ncentre: true",
-                                        "dim-emb: 3\nwidth: 4\nlayers: ''\ndropout: 0\npool: mean" };
+                                        "dim-emb: 3\nwidth: 4\nlayers: ''\ndropout: 0\npool: mean",
+                                        "dim-emb: 3\nwidth: 4\nlayers: ''\ndropout: 0\npool: none" };
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         rg_model              *m = make("san", ways[i]);
         const rg_gradient_case c = { .name = ways[i],
@@ -361,6 +362,41 @@ static void every_way_to_ask_has_a_correct_gradient(void **state)
         rg_expect_gradient(&c);
         rg_model_free(m);
     }
+}
+
+/* The largest change of an answer when the pictures become others. */
+static double change_by_pictures(const char *yaml)
+{
+    const rg_tape_config config = { .record = false };
+    rg_model            *m = make("san", yaml);
+    rg_real              other[PICTURES * PIXELS * CHANNELS];
+    rg_batch             b = questions_of();
+    double               most = 0;
+    rg_tape             *t[2];
+    const rg_tensor     *y[2];
+    for (size_t k = 0; k < 2; k++) {
+        assert_int_equal(rg_tape_new(&t[k], &config), RG_OK);
+        y[k] = m->system->predict(t[k], m, &b);
+        assert_int_equal(rg_tape_status(t[k]), RG_OK);
+        rg_test_fill(other, PICTURES * PIXELS * CHANNELS, 12, 0, 1);
+        b.field[0].values = other;
+    }
+    assert_int_equal(rg_tensor_rows(y[0]), 3); /* questions */
+    for (size_t i = 0; i < 3; i++)
+        for (size_t c = 0; c < CLASSES; c++)
+            most = fmax(most, fabs((double)(rg_tensor_at(y[0], i, c) - rg_tensor_at(y[1], i, c))));
+    for (size_t k = 0; k < 2; k++) rg_tape_free(t[k]);
+    rg_model_free(m);
+    return most;
+}
+
+static void the_question_alone_sees_no_picture(void **state)
+{
+    (void)state;
+#define ASKING "dim-emb: 3\nwidth: 4\nlayers: ''\ndropout: 0\n"
+    assert_true(change_by_pictures(ASKING "pool: none") == 0);
+    assert_true(change_by_pictures(ASKING "pool: mean") > 1e-3);
+    assert_true(change_by_pictures(ASKING "pool: attention") > 1e-3);
 }
 
 /* --------------------------------------------------------------------------------------------------------- decoding */
@@ -424,6 +460,7 @@ int main(void)
         cmocka_unit_test(the_pooled_form_knows_no_order_of_labels),
         cmocka_unit_test(sets_have_no_repeats_and_do_not_depend_on_other_pictures),
         cmocka_unit_test(every_way_to_ask_has_a_correct_gradient),
+        cmocka_unit_test(the_question_alone_sees_no_picture),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -78,6 +78,11 @@ small="$common --dim-emb 8 --dim-rnn 8 --after-batches 4"
 head -1 leads | "$REGARD" translate -m experts.st --quiet --attention experts.json > log 2>&1 || { cat log; fail "--attention of experts"; }
 "$REGARD" show experts.json --list > drawn 2>&1
 grep -q 'experts.load.*1 x 4' drawn && grep -qE $'\texperts\t.*4 x [0-9]' drawn || { cat drawn; fail "where words went"; }
+"$REGARD" train --type luong --experts 4 --top-experts 2 $small --valid-sets valid.tsv --valid-freq 2 --valid-metrics perplexity load-cv load-most load-least -m load.st > log 2>&1 || { cat log; fail "load of experts"; }
+"$REGARD" report load.st --html load.html > log 2>&1 || { cat log; fail "report of the load"; }
+grep -q 'load-cv' load.html && grep -q 'load-least' load.html || fail "no curve of the load"
+"$REGARD" train --type luong $small --valid-sets valid.tsv --valid-freq 2 --valid-metrics perplexity load-cv -m none.st > log 2>&1 && fail "the load of no experts"
+grep -q 'load-cv.*no mixture of experts' log || { cat log; fail "the load of no experts: message"; }
 "$REGARD" train --type luong --output-vocabulary batch:5 $small -m words.st > log 2>&1 || { cat log; fail "--output-vocabulary"; }
 "$REGARD" train --type rnnsearch --copy --init-from copy.st --vocabs copy.st --objective reward --reward rouge-l --samples 3 --likelihood 0.02 $common --dim-emb 24 --dim-rnn 32 \
     --learn-rate 0.0001 --after-batches 3 -m reward.st > log 2>&1 || { cat log; fail "--objective reward"; }

@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include "regard/experts.h"
+#include "tasks/expert_load.h"
 
 #include <math.h>
 #include <string.h>
@@ -169,6 +170,52 @@ static void one_sided_gates_cost_more(void **state)
     assert_true(cost[1] > 3.9); /* both squared coefficients of variation are near E - 1 */
 }
 
+/* Runs rows that are 1 at the place of the expert they are to choose. */
+static void run_rows(mixture *m, const size_t *expert, size_t rows)
+{
+    rg_real *x = rg_tape_memory(m->t, rows * D * sizeof *x);
+    memset(x, 0, rows * D * sizeof *x);
+    for (size_t i = 0; i < rows; i++) x[i * D + expert[i]] = 1;
+    rg_experts_run(m->t, &m->experts, rg_borrow(m->t, x, rows, D, D));
+    assert_int_equal(rg_tape_status(m->t), RG_OK);
+}
+
+/* Loads are summed over passes by their rows, and of several mixtures the mean is told. */
+static void loads_are_summed_over_passes(void **state)
+{
+    (void)state;
+    static const size_t all[] = { 0, 1, 2 }, one[] = { 0 }, same[] = { 0, 0, 0, 0 };
+    mixture             m;
+    rg_expert_load      load;
+    rg_expert_figures   f;
+    open_mixture(&m, 1, false);
+    for (size_t d = 0; d < D; d++)
+        for (size_t i = 0; i < E; i++) rg_param_data(m.experts.gate)[d * E + i] = d == i ? 1 : 0;
+    assert_int_equal(rg_params_repack(m.params, NULL), RG_OK);
+    rg_expert_load_init(&load);
+    assert_int_equal(rg_expert_load_figures(&f, &load), RG_EINVAL);
+    rg_tape_set_watcher(m.t, &load.watcher);
+    rg_tape_push(m.t, "encoder.0.experts");
+    run_rows(&m, all, 3);
+    assert_int_equal(rg_expert_load_figures(&f, &load), RG_OK);
+    assert_true(f.cv < 1e-6 && fabs(f.most - 1.0 / 3) < 1e-6 && fabs(f.least - 1.0 / 3) < 1e-6);
+    run_rows(&m, one, 1); /* 2, 1 and 1 of four rows */
+    rg_tape_pop(m.t);
+    assert_int_equal(rg_expert_load_figures(&f, &load), RG_OK);
+    assert_true(fabs(f.most - 0.5) < 1e-6 && fabs(f.least - 0.25) < 1e-6);
+    const double spread = sqrt((1.0 / 36 + 2.0 / 144) / 3) * 3;
+    assert_true(fabs(f.cv - spread) < 1e-6);
+    rg_tape_push(m.t, "experts"); /* another mixture: all to one of three, CV sqrt 2 */
+    run_rows(&m, same, 4);
+    rg_tape_pop(m.t);
+    assert_int_equal(rg_expert_load_figures(&f, &load), RG_OK);
+    assert_int_equal(load.count, 2);
+    assert_true(fabs(f.cv - (spread + sqrt(2)) / 2) < 1e-6 && fabs(f.most - 0.75) < 1e-6 && fabs(f.least - 0.125) < 1e-6);
+    rg_tape_set_watcher(m.t, NULL);
+    rg_expert_load_fini(&load);
+    close_mixture(&m);
+}
+
 static void more_at_a_time_than_there_are_is_refused(void **state)
 {
     (void)state;
@@ -191,6 +238,7 @@ int main(void)
         cmocka_unit_test(an_empty_expert_has_no_gradient_and_no_nan),
         cmocka_unit_test(noise_belongs_to_learning_and_to_the_seed),
         cmocka_unit_test(one_sided_gates_cost_more),
+        cmocka_unit_test(loads_are_summed_over_passes),
         cmocka_unit_test(more_at_a_time_than_there_are_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "lab/nearest_captions.h"
 #include "regard/features.h"
 #include "regard/import.h"
 #include "regard/safetensors.h"
@@ -17,6 +18,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define SMALL TEST_DATA "/imagenet/"
@@ -392,6 +394,72 @@ static void real_networks_give_their_reference_vectors(void **state)
     rg_model_free(m);
 }
 
+/* ------------------------------------------------------------------------------------------------- captions of others */
+
+/* A picture of one colour, a little darker in every line. */
+static void save_colour(const char *path, unsigned char red, unsigned char green, unsigned char blue)
+{
+    enum { SIDE = 32 };
+    static unsigned char pixels[SIDE * SIDE * 3];
+    const rg_picture     p = { .pixels = pixels, .height = SIDE, .width = SIDE, .channels = 3 };
+    for (size_t i = 0; i < (size_t)SIDE * SIDE; i++) {
+        const double part = 1 - 0.2 * (double)(i / SIDE) / SIDE;
+        pixels[3 * i] = (unsigned char)(red * part);
+        pixels[3 * i + 1] = (unsigned char)(green * part);
+        pixels[3 * i + 2] = (unsigned char)(blue * part);
+    }
+    assert_int_equal(rg_picture_save(path, &p), RG_OK);
+}
+
+static void a_picture_gets_the_caption_of_its_neighbour(void **state)
+{
+    (void)state;
+    static const char table[] = "picture\tcaption\n"
+                                "red.png\ta large red wall in the evening sun\n"
+                                "blue.png\ta cold blue sea under a clear sky\n"
+                                "rose.png\ta large red wall in the evening sun\n"
+                                "rose.png\tsomething else\n"
+                                "navy.png\ta cold blue sea under a clear sky\n";
+    rg_nearest_captions what = { .table = "captions.tsv",
+                                 .train = "near-train",
+                                 .test = "near-test",
+                                 .features = SMALL "mobilenet_folded.safetensors",
+                                 .neighbours = 1,
+                                 .threads = 1 };
+    rg_nearest_score    score;
+    assert_int_equal(rg_file_replace("captions.tsv", table, sizeof table - 1), RG_OK);
+    (void)mkdir("near-train", 0777);
+    (void)mkdir("near-test", 0777);
+    save_colour("near-train/red.png", 250, 30, 30);
+    save_colour("near-train/blue.png", 20, 40, 240);
+    save_colour("near-test/rose.png", 250, 30, 30);
+    save_colour("near-test/navy.png", 20, 40, 240);
+    if (rg_nearest_captions_judge(&score, &what) != RG_OK) fail_msg("%s", rg_message());
+    assert_int_equal(score.pictures, 2);
+    assert_true(fabs(score.bleu - 100) < 1e-6 && fabs(score.bleu_1 - 100) < 1e-6);
+    save_colour("near-test/rose.png", 20, 40, 240); /* the caption of the sea is wrong for it */
+    assert_int_equal(rg_nearest_captions_judge(&score, &what), RG_OK);
+    assert_true(score.bleu_1 < 90 && score.bleu < 90);
+    what.test = "near-nothing";
+    (void)mkdir("near-nothing", 0777);
+    assert_int_equal(rg_nearest_captions_judge(&score, &what), RG_EFORMAT);
+    assert_non_null(strstr(rg_message(), "near-nothing"));
+    what.neighbours = 0;
+    assert_int_equal(rg_nearest_captions_judge(&score, &what), RG_EINVAL);
+}
+
+static void captions_agree_on_one(void **state)
+{
+    (void)state;
+    static const char *const said[] = { "two dogs", "a brown dog runs on the grass", "A brown dog runs in the grass",
+                                        "a dog runs on the grass", "a man sits" };
+    size_t                   best = 9;
+    assert_int_equal(rg_consensus(&best, said, 5), RG_OK);
+    assert_int_equal(best, 1);
+    assert_int_equal(rg_consensus(&best, said + 4, 1), RG_OK); /* nobody else: itself */
+    assert_int_equal(best, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -404,6 +472,8 @@ int main(void)
         cmocka_unit_test(missing_extra_and_misshapen_tensors_are_named),
         cmocka_unit_test(a_pickle_is_refused_with_what_to_do),
         cmocka_unit_test(real_networks_give_their_reference_vectors),
+        cmocka_unit_test(captions_agree_on_one),
+        cmocka_unit_test(a_picture_gets_the_caption_of_its_neighbour),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,11 +56,13 @@ static const rg_row rows[] = {
     { "table2-gnmt", RNN "--type gnmt --enc-depth 4 --dec-depth 4 --dim-emb 256", 1, 0, "en de", NULL },
     { "table2-experts",
       TINY
-      "--transformer-dropout 0.3 --lr-cooldown 16000 --after-batches 17000 --experts 8 --top-experts 2 --balance 0.05",
+      "--transformer-dropout 0.3 --lr-cooldown 16000 --after-batches 17000 --experts 8 --top-experts 2 --balance 0.05 "
+      "--valid-metrics bleu load-cv load-most",
       1, 0, "en de", NULL },
     { "table2-experts-free",
       TINY
-      "--transformer-dropout 0.3 --lr-cooldown 16000 --after-batches 17000 --experts 8 --top-experts 2 --balance 0",
+      "--transformer-dropout 0.3 --lr-cooldown 16000 --after-batches 17000 --experts 8 --top-experts 2 --balance 0 "
+      "--valid-metrics bleu load-cv load-most",
       1, 0, "en de", NULL },
 
     /* scores; additive is ende-rnnsearch. The parameter-free dot needs states and words of one width: directions are
@@ -122,6 +124,7 @@ static const rg_column columns[] = {
     { "bleu", "BLEU", 2, 0 },          { "bleu_2017", "2017", 2, 0 },         { "bleu_coco", "coco", 2, 0 },
     { "bleu_cased", "cased", 2, 0 },   { "chrf", "chrF", 2, 0 },              { "valid_bleu", "valid", 2, 0 },
     { "normalize", "norm.", 1, 0 },    { "perplexity", "ppl", 2, 0 },         { "parameters", "param.M", 2, 1e-6 },
+    { "load_cv", "load CV", 2, 0 },
     { "flops_word", "MFLOP/w", 1, 1e-6 }, { "flops_training", "PFLOP", 3, 1e-15 }, { "epochs", "epochs", 1, 0 },
     { "seconds", "min", 1, 1.0 / 60 }, { "cpu_seconds", "CPU h", 2, 1.0 / 3600 }, { NULL, NULL, 0, 0 },
 };
@@ -144,6 +147,10 @@ static const rg_claim claims[] = {
     ABOVE("table2-deep-att", "table2-deep-att-plain", 1, "fast-forward connections"),
     { RG_CLAIM_LEAST, "table2-gnmt", NULL, 36, "bleu", NULL, 0 },
     ABOVE("table2-experts", "ende-transformer", -0.5, "experts against one network"),
+    { RG_CLAIM_MOST, "table2-experts", NULL, 0.3, "load_cv", "the losses of balance spread words over the experts", 0 },
+    { RG_CLAIM_LEAST, "table2-experts-free", NULL, 1, "load_cv", "without them a few experts get nearly all", 0 },
+    { RG_CLAIM_ABOVE, "ende-transformer", "table2-experts", 0, "flops_word", "experts cost at most 1.3 times as much",
+      1 / 1.3 },
     ABOVE("ende-rnnsearch", "ende-seq2seq", 8, "attention"),
     ABOVE("ende-luong", "ende-seq2seq", 8, "attention"),
     ABOVE("enfr-rnnsearch", "enfr-seq2seq", 8, "attention"),

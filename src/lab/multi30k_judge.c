@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "regard/translate.h"
+#include "tasks/expert_load.h"
 #include "tasks/translation.h"
 
 const uint32_t multi30k_edges[MULTI30K_CLASSES - 1] = { 7, 9, 11, 13, 16, 20 };
@@ -249,12 +250,16 @@ static rg_status measure_sets(rg_results *out, const rg_row_run *run, const team
 /* ------------------------------------------------------------------------------------------------ passes over the test
  * set */
 
-/* The teacher-forced pass of every pair: nats and labels on a real tape, operations on a dry one. */
-static rg_status pass(double *nats, double *labels, double *flops, const rg_model *m, rg_corpus *corpus, bool dry)
+/* The teacher-forced pass of every pair: nats, labels and where experts were used on a real tape, operations on a dry
+ * one. */
+static rg_status pass(double *nats, double *labels, double *flops, const rg_model *m, rg_corpus *corpus,
+                      const rg_watcher *watcher)
 {
+    const bool           dry = !watcher;
     const rg_tape_config config = { .record = false, .dry = dry };
     rg_tape             *tape = NULL;
     rg_status            status = rg_tape_new(&tape, &config);
+    if (status == RG_OK) rg_tape_set_watcher(tape, watcher);
     *nats = *labels = *flops = 0;
     for (bool more = true; status == RG_OK && more;) {
         rg_batch batch;
@@ -290,15 +295,29 @@ static rg_status open_corpus(rg_corpus **out, const rg_row_run *run, const rg_tr
     return status;
 }
 
+/* Models without experts have none of these results. */
+static rg_status put_load(rg_results *out, const rg_expert_load *load)
+{
+    rg_expert_figures f;
+    if (!load->count) return load->status;
+    RG_TRY(rg_expert_load_figures(&f, load));
+    RG_TRY(rg_results_set(out, "load_cv", f.cv));
+    RG_TRY(rg_results_set(out, "load_most", f.most));
+    return rg_results_set(out, "load_least", f.least);
+}
+
 static rg_status measure_passes(rg_results *out, const rg_row_run *run, const rg_translator *t)
 {
     multi30k_pairs p;
     rg_corpus     *corpus = NULL;
+    rg_expert_load load;
     double         words = 0, nats = 0, labels = 0, flops = 0, ignored;
     rg_status      status = multi30k_pairs_read(&p, run->job, run->row, multi30k_sets[0].name);
+    rg_expert_load_init(&load);
     if (status == RG_OK) status = open_corpus(&corpus, run, t);
-    if (status == RG_OK) status = pass(&nats, &labels, &ignored, t->model, corpus, false);
-    if (status == RG_OK) status = pass(&ignored, &labels, &flops, t->model, corpus, true);
+    if (status == RG_OK) status = pass(&nats, &labels, &ignored, t->model, corpus, &load.watcher);
+    if (status == RG_OK) status = pass(&ignored, &labels, &flops, t->model, corpus, NULL);
+    if (status == RG_OK) status = put_load(out, &load);
     for (size_t i = 0; i < p.reference.count; i++) words += multi30k_words(p.reference.line[i]);
     if (status == RG_OK) status = rg_results_set(out, "perplexity", rg_perplexity(nats, (uint64_t)labels));
     if (status == RG_OK) status = rg_results_set(out, "word_perplexity", exp(nats / fmax(1, words)));
@@ -306,6 +325,7 @@ static rg_status measure_passes(rg_results *out, const rg_row_run *run, const rg
     /* backward is two products for each of forward's */
     if (status == RG_OK) status = rg_results_set(out, "flops_unit", 3 * flops / fmax(1, labels));
     if (status == RG_OK) status = rg_results_set(out, "parameters", (double)rg_params_numbers(t->model->params));
+    rg_expert_load_fini(&load);
     rg_corpus_free(corpus);
     multi30k_pairs_free(&p);
     return status;

@@ -19,6 +19,7 @@ static const rg_row rows[] = {
     { "grams", SHAPES "--hops 2 --question grams", 1, 0, MADE, NULL },
     { "additive", SHAPES "--hops 2 --score additive", 1, 0, MADE, NULL },
     { "linear", SHAPES "--hops 2 --hidden 0", 1, 0, MADE, NULL },
+    { "daquar-question", DAQUAR "--pool none", 1, 17.2, NULL, NULL },
     { "daquar-mean", DAQUAR "--pool mean", 1, 0, NULL, NULL },
     { "daquar", DAQUAR "--hops 2", 1, 29.3, NULL, NULL },
     { NULL, NULL, 0, 0, NULL, NULL },
@@ -43,6 +44,8 @@ static const rg_claim claims[] = {
     { RG_CLAIM_ABOVE, "hops-2", "hops-1", -0.005, "test-accuracy", "two hops are not worse than one", 0 },
     { RG_CLAIM_LEAST, "hops-2", NULL, 0.85, "pointing", "a hop looks at what is asked about", 0 },
     { RG_CLAIM_LEAST, "hops-2", NULL, 0.7, "narrower", "the second hop is more concentrated than the first", 0 },
+    { RG_CLAIM_ABOVE, "daquar", "daquar-question", 0.01, "test-accuracy", "DAQUAR, a picture against the question alone",
+      0 },
     { RG_CLAIM_ABOVE, "daquar", "daquar-mean", 0, "test-accuracy", "DAQUAR, hops against the mean", 0 },
     { RG_CLAIM_LEAST, NULL, NULL, 0, NULL, NULL, 0 },
 };

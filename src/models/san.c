@@ -8,7 +8,8 @@
  *
  * The paper's answer is linear in u^K, a sum of the question and what was seen: whether a cell's place or its shape is
  * asked for cannot be chosen there. A hidden layer can: with it questions of several kinds are answered from one cell.
- * --pool mean gives all cells the same weight in every hop: the control. The questions of a picture share its cells. */
+ * --pool mean gives all cells the same weight in every hop, --pool none answers from the question alone: two controls.
+ * The questions of a picture share its cells. */
 #include <string.h>
 
 #include "models/picture_parts.h"
@@ -27,8 +28,8 @@ static const rg_option options[] = {
     { RG_OPTION_INT, "hops", offsetof(settings, hops), "2", "times the network looks", 0, "[1,8]", NULL },
     { RG_OPTION_STRING, "question", offsetof(settings, question), "lstm",
       "how a question is read; grams: a network on 1-, 2- and 3-grams", 0, "lstm|grams", NULL },
-    { RG_OPTION_STRING, "pool", offsetof(settings, pool), "attention", "mean: no attention, the control", 0,
-      "attention|mean", NULL },
+    { RG_OPTION_STRING, "pool", offsetof(settings, pool), "attention",
+      "controls: mean, no attention; none, the question alone", 0, "attention|mean|none", NULL },
     { RG_OPTION_STRING, "score", offsetof(settings, score), "additive",
       "score of every hop (`regard scores`); general: u^T W v", 0, "additive|general|dot|scaled_dot|concat", NULL },
     { RG_OPTION_INT, "dim-emb", offsetof(settings, d), "64", "width of embeddings", 0, "[1,1000000]", NULL },
@@ -67,7 +68,7 @@ static rg_status build(rg_model *m)
         rg_dense_init(&q->gram[n], m->params, name, (n + 1) * d, width, RG_TANH);
     }
     if (s->question[0] == 'g') rg_dense_init(&q->join, m->params, "question", GRAMS * width, width, RG_IDENTITY);
-    rg_dense_init(&q->cells, m->params, "cells", q->picture.width, width, RG_TANH);
+    if (s->pool[0] != 'n') rg_dense_init(&q->cells, m->params, "cells", q->picture.width, width, RG_TANH);
     a.score = s->score;
     a.q_width = a.k_width = a.hidden = width;
     for (size_t k = 0; k < (size_t)s->hops && s->pool[0] == 'a'; k++) {
@@ -114,6 +115,25 @@ static rg_tensor *read_questions(rg_tape *t, const rg_model *m, const rg_field *
     return rg_dense_run(t, &q->join, rg_concat_columns(t, GRAMS, seen));
 }
 
+/* u^K of u^0: what every hop saw is added. */
+static rg_tensor *look(rg_tape *t, const rg_model *m, rg_tensor *u, const rg_texts *texts, const rg_field *picture)
+{
+    const settings *s = m->options;
+    const parts    *q = m->parts;
+    rg_tensor      *cells = rg_picture_cells(t, &q->picture, picture), *v = rg_dense_run(t, &q->cells, cells);
+    if (!v) return NULL;
+    const rg_reach *reach = rg_reach_chosen(t, texts->of, texts->count, rg_tensor_layout(cells));
+    for (size_t k = 0; k < (size_t)s->hops; k++) {
+        rg_tape_push(t, "hop.%zu", k);
+        rg_tensor *seen = s->pool[0] == 'm'
+                              ? rg_gather(t, rg_mean_groups(t, v), texts->of, texts->count, NULL)
+                              : rg_attend(t, &q->hop[k], u, rg_attention_prepare(t, &q->hop[k], v), v, reach);
+        rg_tape_pop(t);
+        u = rg_add(t, u, seen);
+    }
+    return u;
+}
+
 /* (questions, classes) */
 static rg_tensor *predict(rg_tape *t, const rg_model *m, const void *data)
 {
@@ -121,18 +141,9 @@ static rg_tensor *predict(rg_tape *t, const rg_model *m, const void *data)
     const parts    *q = m->parts;
     const rg_batch *b = data;
     rg_texts        texts;
-    rg_tensor      *cells = rg_picture_cells(t, &q->picture, &b->field[0]), *v = rg_dense_run(t, &q->cells, cells);
-    if (!v || rg_texts_of(&texts, t, &b->field[1], (int32_t)rg_model_size(m, "eos")) != RG_OK) return NULL;
-    const rg_reach *reach = rg_reach_chosen(t, texts.of, texts.count, rg_tensor_layout(cells));
-    rg_tensor      *u = read_questions(t, m, &b->field[1], &texts);
-    for (size_t k = 0; k < (size_t)s->hops; k++) {
-        rg_tape_push(t, "hop.%zu", k);
-        rg_tensor *seen = s->pool[0] == 'm'
-                              ? rg_gather(t, rg_mean_groups(t, v), texts.of, texts.count, NULL)
-                              : rg_attend(t, &q->hop[k], u, rg_attention_prepare(t, &q->hop[k], v), v, reach);
-        rg_tape_pop(t);
-        u = rg_add(t, u, seen);
-    }
+    if (rg_texts_of(&texts, t, &b->field[1], (int32_t)rg_model_size(m, "eos")) != RG_OK) return NULL;
+    rg_tensor *u = read_questions(t, m, &b->field[1], &texts);
+    if (s->pool[0] != 'n') u = look(t, m, u, &texts, &b->field[0]);
     if (s->hidden) u = rg_dense_run(t, &q->hidden, u);
     return rg_dense_run(t, &q->output, rg_dropout(t, u, s->dropout));
 }

@@ -2,6 +2,7 @@
  * per line; all texts of a picture are learned together, and all are references when it is judged.
  *
  *   bleu        BLEU-4 with the brevity penalty, against all texts of a picture        bleu-1   the same of single words
+ *   bleu-no-brevity   BLEU-4 without it
  *   exact       share of pictures whose answer is one of their texts                   perplexity   of the texts */
 #include "tasks/caption.h"
 
@@ -149,15 +150,17 @@ static rg_status report(rg_metrics *out, const judging *j, const char *prefix)
     const rg_vocab_kind       kind = rg_vocab_kind_of(a->vocab);
     const bool                letters = kind == RG_VOCAB_CHARACTERS || kind == RG_VOCAB_CHAR;
     rg_bleu_parts             bleu;
-    char                      name[4][32];
+    char                      name[5][32];
     snprintf(name[0], sizeof name[0], "%sexact", prefix);
     snprintf(name[1], sizeof name[1], "%sbleu", prefix);
     snprintf(name[2], sizeof name[2], "%sbleu-1", prefix);
     snprintf(name[3], sizeof name[3], "%sperplexity", prefix);
+    snprintf(name[4], sizeof name[4], "%sbleu-no-brevity", prefix);
     RG_TRY(rg_scorer_bleu(&bleu, j->bleu));
     if (!letters) RG_TRY(rg_metrics_add(out, name[1], bleu.score, true));
     RG_TRY(rg_metrics_add(out, name[0], 100 * j->exact / j->pictures, true));
     if (!letters) RG_TRY(rg_metrics_add(out, name[2], bleu.precisions[0] * bleu.brevity, true));
+    if (!letters) RG_TRY(rg_metrics_add(out, name[4], bleu.brevity > 0 ? bleu.score / bleu.brevity : 0, true));
     return rg_metrics_add(out, name[3], rg_perplexity(j->nats, (uint64_t)j->words), false);
 }
 

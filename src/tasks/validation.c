@@ -1,5 +1,7 @@
-/* validation.c - BLEU, chrF, exact matches and a script's verdict on real translations, cross-entropy of the references. */
+/* validation.c - BLEU, chrF, exact matches and a script's verdict on real translations, cross-entropy of the references,
+ * and how evenly experts are used on the way. */
 #include "tasks/validation.h"
+#include "tasks/expert_load.h"
 #include "tasks/validation_script.h"
 #include "regard/metrics.h"
 #include "regard/reader.h"
@@ -65,6 +67,8 @@ static const own_metric own_metrics[] = {
     { "ce-sum", CROSS_ENTROPY, false, false },      { "exact", TRANSLATED, true, false },
     { "bleu-segmented", TRANSLATED, true, false },  { "bleu-detok", TRANSLATED, true, false },
     { "translation", TRANSLATED, true, true },      { "valid-script", CROSS_ENTROPY, true, true },
+    { "load-cv", CROSS_ENTROPY, false, false },     { "load-most", CROSS_ENTROPY, false, false },
+    { "load-least", CROSS_ENTROPY, true, false },
 };
 
 static const own_metric *find_own(const char *name)
@@ -88,7 +92,7 @@ static rg_status check_metrics(const rg_translation_options *o)
         rg_scorer_free(scorer);
         if (status != RG_OK)
             return rg_fail_in(status, "--valid-metrics (which also knows perplexity, cross-entropy, ce-mean-words, "
-                                      "ce-sum, exact, bleu-segmented, translation and valid-script): ");
+                                      "ce-sum, exact, bleu-segmented, translation, valid-script, load-cv, load-most and load-least): ");
     }
     return metrics->count ? RG_OK : rg_fail(RG_EINVAL, "--valid-metrics names none");
 }
@@ -129,13 +133,15 @@ void rg_validation_free(rg_validation *v)
 
 /* One pass over the references, for all metrics that come from it. */
 typedef struct {
-    bool   done;
-    double nats, labels, pairs;
+    bool           done;
+    double         nats, labels, pairs;
+    rg_expert_load experts;
 } entropy;
 
 static rg_status measure_entropy(entropy *e, rg_validation *v, const rg_train_report *report)
 {
     const rg_model *m = v->translator->model;
+    rg_tape_set_watcher(v->tape, &e->experts.watcher);
     for (bool more = !e->done; more;) {
         rg_batch batch;
         RG_TRY(rg_check_stop(report));
@@ -159,6 +165,15 @@ static double entropy_as(const entropy *e, const char *name)
     if (strcmp(name, "ce-mean-words") == 0) return e->labels > 0 ? e->nats / e->labels : 0;
     if (strcmp(name, "ce-sum") == 0) return e->nats;
     return e->pairs > 0 ? e->nats / e->pairs : 0;
+}
+
+/* load-cv, load-most, load-least */
+static rg_status load_as(double *out, const entropy *e, const char *name)
+{
+    rg_expert_figures f;
+    const rg_status   status = rg_expert_load_figures(&f, &e->experts);
+    *out = name[5] == 'c' ? f.cv : name[5] == 'm' ? f.most : f.least;
+    return status == RG_OK ? RG_OK : rg_fail_in(status, "--valid-metrics %s: ", name);
 }
 
 static rg_status exact(double *out, const rg_validation *v, const rg_translated *results)
@@ -323,6 +338,7 @@ static rg_status measure(double *out, rg_validation *v, shared *s, const char *n
     if (own && own->script && own->needs != TRANSLATED) return scripted(out, v, s, false);
     if (own && own->needs == CROSS_ENTROPY) {
         RG_TRY(measure_entropy(&s->entropy, v, s->report));
+        if (strncmp(name, "load-", 5) == 0) return load_as(out, &s->entropy, name);
         *out = entropy_as(&s->entropy, name);
         return RG_OK;
     }
@@ -338,6 +354,7 @@ rg_status rg_validation_run(rg_metrics *out, rg_validation *v, const rg_train_re
 {
     shared    s = { .report = report, .place = *place };
     rg_status status = RG_OK;
+    rg_expert_load_init(&s.entropy.experts);
     for (size_t i = 0; status == RG_OK && i < v->options->metrics.count; i++) {
         const char       *name = v->options->metrics.items[i];
         const own_metric *own = find_own(name);
@@ -345,6 +362,8 @@ rg_status rg_validation_run(rg_metrics *out, rg_validation *v, const rg_train_re
         status = measure(&value, v, &s, name);
         if (status == RG_OK) status = rg_metrics_add(out, name, value, own ? own->higher : strcmp(name, "ter") != 0);
     }
+    rg_tape_set_watcher(v->tape, NULL);
+    rg_expert_load_fini(&s.entropy.experts);
     rg_text_free(&s.file);
     return status;
 }
