@@ -111,8 +111,8 @@ mkdir -p data/ptb data/tinyshakespeare
 gzip -c train.txt > data/ptb/ptb.train.txt.gz
 gzip -c valid.txt | tee data/ptb/ptb.valid.txt.gz > data/ptb/ptb.test.txt.gz
 gzip -c train.txt > data/tinyshakespeare/input.txt.gz
-"$REGARD" reproduce lm --data data --out runs --quick --only gpt-4x128 ptb-one-layer --cpu-threads 1 > table 2> log
-[ $? -le 1 ] && grep -q 'gpt-4x128' table && grep -q 'ptb-one-layer' table || { cat table log; fail "reproduce lm"; }
+"$REGARD" reproduce lm --data data --out runs --quick --only gpt-4x128 ptb-one-layer ptb-3-gram --cpu-threads 1 > table 2> log
+[ $? -le 1 ] && grep -q 'gpt-4x128' table && grep -q 'ptb-one-layer' table && grep -qE 'ptb-3-gram +[0-9]' table || { cat table log; fail "reproduce lm"; }
 # long-range sentences: data made, a row trained and judged, cue and cloze in the table
 "$REGARD" reproduce longrange --out longrange --quick --only gpt-5 --cpu-threads 1 > table 2> log
 [ $? -le 1 ] && grep -q 'on cue' table && grep -q '^gpt-5' table || { cat table log; fail "reproduce longrange"; }

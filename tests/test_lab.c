@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lab/mnist_parts.h"
+#include "lab/ngram.h"
 #include "lab/rows.h"
 
 /* ------------------------------------------------------------------------------------------------------------ words */
@@ -218,6 +219,46 @@ static void verdicts_need_two_standard_errors(void **state)
     }
 }
 
+/* ----------------------------------------------------------------------------------------------------------- n-grams */
+
+/* 0 1 2 0 1 3 0 1 2 4, six tokens in all: number 5 never occurs. */
+static void n_grams_back_off_and_sum_to_one(void **state)
+{
+    (void)state;
+    enum { V = 6 };
+    static const int32_t text[] = { 0, 1, 2, 0, 1, 3, 0, 1, 2, 4 };
+    rg_ngram            *m;
+    assert_int_equal(rg_ngram_new(&m, text, sizeof text / sizeof *text, V), RG_OK);
+    for (int32_t u = 0; u < V; u++)
+        for (int32_t v = 0; v < V; v++) {
+            const int32_t before[] = { 3, u, v };
+            double        sum[3] = { 0 };
+            for (size_t n = 0; n < 3; n++)
+                for (int32_t w = 0; w < V; w++) {
+                    const double p = rg_ngram_p(m, before + 3 - n, n, w);
+                    assert_true(p > 0);
+                    sum[n] += p;
+                }
+            for (size_t n = 0; n < 3; n++) assert_true(fabs(sum[n] - 1) < 1e-12);
+        }
+    /* "0 1" is followed by 2 twice and by 3 once. Of the 3-grams, 012 occurs twice and 120, 201, 013, 130, 301, 124
+     * once: D = 6 / (6 + 2). */
+    const int32_t context[] = { 0, 1 };
+    const double  D3 = 6.0 / 8;
+    assert_true(fabs(rg_ngram_p(m, context, 2, 2) - (2 - D3) / 3) < 1e-12);
+    assert_true(fabs(rg_ngram_p(m, context, 2, 3) - (1 - D3) / 3) < 1e-12);
+    /* 4 never followed "0 1", nor 1 alone, whose 2-grams 12 (twice) and 13 (once) are those of "0 1": the weight that is
+     * left, 2 D3 / 3, goes to the tokens by their share of what 1 leaves to them. Of the 2-grams 01 occurs three times,
+     * 12 twice, 20, 13, 30, 24 once: D2 = 4 / (4 + 2). Single tokens: 3 and 4 once, 2 twice: D1 = 2 / 4. */
+    const double D2 = 4.0 / 6, D1 = 2.0 / 4;
+    const double four = (1 - D1) / 10 + D1 * 5 / 10 / V, seen = (2 - D1) / 10 + (1 - D1) / 10 + 2 * D1 * 5 / 10 / V;
+    const double after_one = D2 * 2 / 3 * four / (1 - seen), seen_after_one = (2 - D2) / 3 + (1 - D2) / 3;
+    assert_true(fabs(rg_ngram_p(m, context, 2, 4) - D3 * 2 / 3 * after_one / (1 - seen_after_one)) < 1e-12);
+    rg_ngram_free(m);
+    assert_int_equal(rg_ngram_new(&m, text, 3, (size_t)RG_NGRAM_VOCABULARY + 1), RG_ELIMIT);
+    assert_int_equal(rg_ngram_new(&m, text, 0, V), RG_EINVAL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -229,6 +270,7 @@ int main(void)
         cmocka_unit_test(words_that_are_no_options_are_refused),
         cmocka_unit_test(results_have_means_and_deviations_of_what_is_finite),
         cmocka_unit_test(verdicts_need_two_standard_errors),
+        cmocka_unit_test(n_grams_back_off_and_sum_to_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

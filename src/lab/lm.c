@@ -1,18 +1,26 @@
-/* lm.c - `regard reproduce lm`: language models of words on the Penn Treebank, of letters on tiny-shakespeare.
+/* lm.c - `regard reproduce lm`: language models of words on the Penn Treebank and WikiText-2, of letters on
+ * tiny-shakespeare; 3-grams with back-off beside them.
  *
  * Rows that are compared learn with the same schedule and have about as many parameters (printed, within 2 %); the test
  * text is read once, at the end of a run. Published: Zaremba et al. 2014 (small, 114.5 in the paper, 115.91 by
  * TensorFlow's code), Cheng et al. 2016, nanoGPT's readme. */
+#include <string.h>
+
+#include "lab/ngram.h"
 #include "lab/rows.h"
 
-#define PTB                                                                                                            \
-    "--train-sets {data}/ptb/ptb.train.txt.gz --valid-sets {data}/ptb/ptb.valid.txt.gz --test-sets "                   \
-    "{data}/ptb/ptb.test.txt.gz "                                                                                      \
+#define WORDS                                                                                                          \
     "--vocab-kind tokens --dim-vocabs 0 --mini-batch 20 --chunk 20 --loss-per stream --valid-freq 0 --valid-epochs 1 " \
     "--early-stopping 0 "                                                                                              \
     "--optimizer sgd --learn-rate 1 --lr-schedule epochs --lr-decay-start 4 --lr-decay 0.5 --clip-norm 5 "             \
     "--init-uniform 0.1 --forget-bias 0 "
-#define SMALL PTB "--type lm --layers 2 --dim-emb 200 --dim-rnn 200 --after-epochs 13 "
+#define PTB                                                                                            \
+    "--train-sets {data}/ptb/ptb.train.txt.gz --valid-sets {data}/ptb/ptb.valid.txt.gz --test-sets " \
+    "{data}/ptb/ptb.test.txt.gz " WORDS
+#define WIKITEXT                                                                                       \
+    "--train-sets {data}/wikitext2/train.txt.gz --valid-sets {data}/wikitext2/valid.txt.gz "         \
+    "--test-sets {data}/wikitext2/test.txt.gz " WORDS
+#define SMALL "--type lm --layers 2 --dim-emb 200 --dim-rnn 200 --after-epochs 13 "
 #define SEVEN PTB "--dim-emb 200 --after-epochs 7 "
 
 #define LETTERS                                                                                                  \
@@ -25,7 +33,10 @@
 
 /* name, words of `regard train`, seeds, published */
 static const rg_row rows[] = {
-    { "ptb-small", SMALL, 1, 115.91, NULL, NULL },
+    { "ptb-small", PTB SMALL, 1, 115.91, NULL, NULL },
+    { "ptb-3-gram", "", 1, 0, "ptb/ptb.train.txt.gz ptb/ptb.test.txt.gz", "" },
+    { "wikitext-small", WIKITEXT SMALL, 1, 0, NULL, NULL },
+    { "wikitext-3-gram", "", 1, 0, "wikitext2/train.txt.gz wikitext2/test.txt.gz", "" },
     { "ptb-rnn", SEVEN "--type lm --cell rnn --layers 2 --dim-rnn 200", 1, 0, NULL, NULL },
     { "ptb-gru", SEVEN "--type lm --cell gru --layers 2 --dim-rnn 200", 1, 0, NULL, NULL },
     { "ptb-one-layer", SEVEN "--type lm --layers 1 --dim-rnn 200", 1, 0, NULL, NULL },
@@ -89,6 +100,8 @@ static const rg_column columns[] = {
 
 static const rg_claim claims[] = {
     MOST("ptb-small", 116, "test-perplexity", "Zaremba's small LSTM"),
+    { RG_CLAIM_ABOVE, "wikitext-3-gram", "wikitext-small", 0, "test-perplexity", "an LSTM at least 20 % below 3-grams",
+      1 / 0.8 },
     MOST("gpt-4x128", 1.88, "valid-nats-per-character", "a minutes' gpt"),
     MOST("gpt-6x256", 1.60, "valid-nats-per-character", "an hour's gpt"),
     MOST("lstm-1x256", 1.60, "valid-nats-per-character", "an LSTM of letters"),
@@ -101,20 +114,38 @@ static const rg_claim claims[] = {
     { RG_CLAIM_LEAST, NULL, NULL, 0, NULL, NULL, 0 },
 };
 
+/* about: the text to count and the text to judge by, below the folder of the data. */
+static rg_status judge(rg_results *out, const rg_row_run *run)
+{
+    const char *about = run->row->about, *data = run->job->settings->data;
+    double      perplexity = 0;
+    size_t      entries = 0;
+    if (!about) return RG_OK;
+    char     *train = rg_format("%s/%.*s", data, (int)strcspn(about, " "), about),
+             *test = rg_format("%s/%s", data, about + strcspn(about, " ") + 1);
+    rg_status status = train && test ? rg_ngram_perplexity(&perplexity, &entries, train, test) : RG_ENOMEM;
+    rg_free(train);
+    rg_free(test);
+    if (status == RG_OK) status = rg_results_set(out, "test-perplexity", perplexity);
+    return status == RG_OK ? rg_results_set(out, "parameters", (double)entries) : status;
+}
+
 static const rg_grid grid = {
     .name = "lm",
     .heading = "language models: test and validation perplexity, nats per character; state carried through the text",
     .needs =
-        "the folder with ptb/ (ptb.train.txt.gz, ptb.valid.txt.gz, ptb.test.txt.gz) and tinyshakespeare/input.txt.gz",
+        "the folder with ptb/ (ptb.train.txt.gz, ptb.valid.txt.gz, ptb.test.txt.gz), wikitext2/ (train.txt.gz, "
+        "valid.txt.gz, test.txt.gz) and tinyshakespeare/input.txt.gz",
     .rows = rows,
     .columns = columns,
     .claims = claims,
     .quick = "--after-batches 20 --valid-freq 20",
+    .judge = judge,
 };
 
 const rg_experiment rg_experiment_lm = {
     .name = "lm",
-    .summary = "language models of words (PTB) and letters (tiny-shakespeare)",
+    .summary = "language models of words (PTB, WikiText-2) and letters (tiny-shakespeare), 3-grams",
     .source = "Zaremba et al. 2014; Daniluk et al. 2017; Cheng et al. 2016; nanoGPT's small model",
     .options = rg_grid_options,
     .size = sizeof(rg_grid_settings),
