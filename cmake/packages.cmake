@@ -24,12 +24,11 @@ if(cairo_FOUND)
 endif()
 if(microhttpd_FOUND)
     set(regard_serve_deps PkgConfig::microhttpd)
-    find_path(cld2_include cld2/public/compact_lang_det.h) # language detection of servers with several models
-    find_library(cld2_library cld2)
-    if(cld2_include AND cld2_library)
-        list(APPEND regard_serve_deps ${cld2_library})
-        set_source_files_properties(${PROJECT_SOURCE_DIR}/src/serve/cld2.cc PROPERTIES COMPILE_DEFINITIONS RG_CLD2)
-    endif()
+endif()
+find_path(cld2_include cld2/public/compact_lang_det.h) # which language a text is in
+find_library(cld2_library cld2)
+if(cld2_include AND cld2_library)
+    set(regard_languages_deps ${cld2_library})
 endif()
 pkg_check_modules(icu IMPORTED_TARGET icu-uc) # sentences of documents
 if(icu_FOUND)

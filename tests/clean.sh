@@ -32,6 +32,33 @@ gzip -k pairs.tsv
 "$REGARD" clean pairs.tsv.gz -o c.tsv --source-lang en --target-lang fr --same-numbers 2> log2 || { cat log2; fail "a table"; }
 zcat b.en.gz > x; zcat b.fr.gz > y; paste x y | cmp -s - c.tsv || fail "a table gives the same"
 cmp -s log log2 || fail "the same counts"
+grep -q '^languages are told by ' log || { cat log; fail "how languages were told"; }
+# languages of one script: by the detector where it is installed, not by script
+cat > l.en <<'L'
+The committee will meet again on Thursday to discuss what happened in the north of the country.
+Der Ausschuss trifft sich am Donnerstag wieder, um über die Ereignisse im Norden des Landes zu sprechen.
+Nobody knew where the old man had come from, and nobody dared to ask him about it.
+Paris
+L
+cat > l.fr <<'L'
+Le comité se réunira de nouveau jeudi pour parler de ce qui est arrivé dans le nord du pays.
+Le comité se réunira de nouveau jeudi pour parler des événements dans le nord du pays.
+Nobody knew where the man had come from, and no one dared to ask him anything about it.
+London
+L
+languages() { "$REGARD" clean l.en l.fr -o o1 o2 --source-lang en --target-lang fr --reasons why "$@" 2> log || cat log; wc -l < o1; }
+[ "$(languages --detect script)" = 4 ] && grep -qx 'languages are told by script' log || { cat log; fail "--detect script"; }
+if [ -e "$BUILD_DIR/regard-languages.so" ]; then
+    [ "$(languages)" = 2 ] && [ "$(languages --detect cld2)" = 2 ] || { cat log why; fail "--detect auto"; }
+    printf '2\tlanguage\n3\tlanguage\n' | cmp -s - why || { cat why; fail "pairs in another language"; }
+    grep -qx 'languages are told by libcld2, and by script' log || { cat log; fail "it says by what"; }
+    # installed without the module
+    mkdir bare; cp "$REGARD" "$BUILD_DIR"/libregard.so.0 bare/
+    bare() { LD_LIBRARY_PATH=bare bare/regard clean l.en l.fr -o o1 o2 --source-lang en --target-lang fr "$@" 2> log; }
+    bare && [ "$(wc -l < o1)" = 4 ] && grep -q 'by script only: regard-languages.so' log || { cat log; fail "without the module"; }
+    bare --detect cld2 && fail "--detect cld2 without the module"
+    grep -q 'regard-languages.so' log || { cat log; fail "what is missing is named"; }
+fi
 # duplicates by side, none; scores of a model
 printf 'a b\na b\nc d\n' > d.en; printf 'x y\nz y\nz y\n' > d.fr
 kept() { "$REGARD" clean d.en d.fr -o o1 o2 "$@" 2> log || cat log; wc -l < o1; }

@@ -85,6 +85,18 @@ bin/regard train -m lines.st $small --after-batches 60 --disp-freq 10 --valid-se
 grep -q 'Ep. 1 : Up. 10 : Cost ' log || fail "no log lines: $(cat log)"
 awk 'length($0) > 80 && !/^  /' log | grep . && fail "lines wider than 80 columns"
 
+# the first loss comes with the first update, once; --disp-freq 0 prints none
+bin/regard train -m first.st $small --after-batches 3 > log 2>&1 || fail "three updates"
+[ "$(grep -c 'Up. ' log)" = 1 ] && grep -q 'Ep. 1 : Up. 1 : Cost ' log || fail "the first update has no line: $(cat log)"
+bin/regard train -m first.st $small --after-batches 5 --disp-freq 1 > log 2>&1 || fail "two more"
+[ "$(grep -c 'Up. ' log)" = 2 ] && [ "$(grep -c 'Up. 4 :' log)" = 1 ] || fail "each update once: $(cat log)"
+bin/regard train -m first.st $small --after-batches 7 --disp-freq 0 > log 2>&1 || fail "two more in silence"
+grep -q 'Up. ' log && fail "--disp-freq 0: $(cat log)"
+bin/regard train -m soon.st $small --after-batches 400 > log 2>&1 & soon=$!
+for _ in $(seq 100); do [ -s log ] && break; sleep 0.02; done
+[ -s log ] || fail "nothing is printed within two seconds"
+kill "$soon"; wait "$soon"
+
 # --overwrite begins a new log; resuming appends
 grep -c '"begin":"new"' lines.st.jsonl | grep -qx 1 || fail "the log does not say where the run begins"
 bin/regard train -m lines.st $small --after-batches 70 --disp-freq 10 > log 2>&1 || fail "resuming"

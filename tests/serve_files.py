@@ -5,7 +5,7 @@ import json
 import sys
 import zipfile
 
-from serve_support import Server as AnyServer, alone, check, failures, raw
+from serve_support import Server as AnyServer, alone, check, failures, raw, send_file
 
 REGARD, MODEL, TEXTS = sys.argv[1:4]
 lines = [x.strip() for x in open(TEXTS, encoding="utf-8")][:4]
@@ -17,15 +17,7 @@ def Server(*flags):
 
 
 def send(s, name, content, **fields):
-    parts = [("source", "en"), ("target", "fr")]
-    parts = [(k, v) for k, v in parts if k not in fields] + list(fields.items())
-    body = b"".join(b'--B\r\nContent-Disposition: form-data; name="%s"\r\n\r\n%s\r\n' % (k.encode(), v.encode()) for k, v in parts)
-    if name is not None:
-        body += b'--B\r\nContent-Disposition: form-data; name="file"; filename="%s"\r\nContent-Type: x/y\r\n\r\n%s\r\n' % (name.encode(), content)
-    c = http.client.HTTPConnection("127.0.0.1", s.port, timeout=30)
-    c.request("POST", "/translate_file", body + b"--B--\r\n", {"Content-Type": "multipart/form-data; boundary=B"})
-    answer = c.getresponse()
-    return answer.status, answer.read(), answer
+    return send_file(s, name, content, **{"source": "en", "target": "fr", **fields})
 
 
 def fetch(s, url):
@@ -59,6 +51,11 @@ def files(s):
     with zipfile.ZipFile(io.BytesIO(content)) as z:
         check(known[lines[0]] in z.read("word/document.xml").decode() and z.read("x.bin") == b"\0\1", "a docx")
     check(json.loads(send(s, "a.txt", lines[0].encode(), source="auto")[1]).get("translatedFileUrl"), "the language is found")
+    word = lines[0].split()[1]
+    plain = send(s, "a.txt", lines[0].encode(), direct="true")[1].decode()
+    forced = send(s, "a.txt", lines[0].encode(), direct="true", glossary=json.dumps({word: "ZUG"}))[1].decode()
+    check("ZUG" in forced and "ZUG" not in plain, f"a glossary for a file: {forced}")
+    check(send(s, "a.txt", lines[0].encode(), direct="true")[1].decode() == plain, "what a glossary made is not kept")
 
 
 def refusals(s):
@@ -79,8 +76,12 @@ with Server() as s:
 with Server("--disable-files-translation") as s:
     check(send(s, "a.txt", b"x")[0] == 403, "files are off")
 with Server("--file-limit", "100", "--workers", "2") as s:
-    check(send(s, "a.txt", lines[0].encode())[0] == 400, "several processes do not know of each other's files")
-    check(send(s, "a.txt", lines[0].encode(), direct="true")[1].decode() == known[lines[0]], "but answer at once")
+    urls = [(x, json.loads(send(s, "a.txt", x.encode())[1])["translatedFileUrl"]) for x in lines for _ in range(4)]
+    check(len({url for _, url in urls}) == len(urls), "an address each")
+    for x, url in urls:  # every connection is new: whichever process takes it has the file
+        status, content, _ = fetch(s, url)
+        check(status == 200 and content.decode() == known[x], f"several processes share files: {status} {content}")
+    check(send(s, "a.txt", lines[0].encode(), direct="true")[1].decode() == known[lines[0]], "or answer at once")
 with open("my.tmx", "w", encoding="utf-8") as f:
     f.write(f'<tmx><header srclang="en"/><body><tu><tuv xml:lang="en"><seg>{lines[0]}</seg></tuv><tuv xml:lang="fr"><seg>BY HAND</seg></tuv></tu></body></tmx>')
 with Server("--memory", "my.tmx") as s:

@@ -1,13 +1,15 @@
 """A server with five models: directions, pivots, models loaded on demand, detection, refusals. Standard library only."""
+import io
+import json
 import os
 import random
-import re
 import shutil
 import subprocess
 import sys
 import threading
+import zipfile
 
-from serve_support import Server as AnyServer, alone, check, failures
+from serve_support import Server as AnyServer, alone, check, failures, metric, send_file
 
 REGARD, MODELS, TEXTS = sys.argv[1:4]
 PAIRS = sorted(tuple(x[:-len(".safetensors")].split("-")) for x in os.listdir(MODELS) if x.endswith(".safetensors"))
@@ -27,10 +29,6 @@ known = {pair: alone(REGARD, path(pair), lines) for pair in PAIRS}
 
 def ask(s, q, source, target, **more):
     return s.ask("POST", "/translate", {"q": q, "source": source, "target": target, **more})
-
-
-def metric(s, name):
-    return float(re.search(rf"^regard_{name} (\S+)", s.ask("GET", "/metrics")[1], re.M).group(1))
 
 
 def reachable(a):
@@ -70,9 +68,53 @@ def pivots(s):
             if first == "" or (isinstance(first, list) and not any(first)):
                 continue
             check(two[0] == one[0] == 200 and two[1] == one[1], f"{a}-{b} by {by}: {str(one[1])[:200]} is not {str(two[1])[:200]}")
+    files(s, html)
     status, answer, _ = s.ask("POST", "/v1/attention", {"q": lines[0], "source": "de", "target": "fr"})
     check(status == 400 and "de to en" in answer["error"], f"the record of two models: {answer}")
     check(s.ask("POST", "/v1/attention", {"q": lines[0], "source": "de", "target": "en"})[0] == 200, "the record of one")
+
+
+def files(s, html):
+    """A file by way of a third language is the file of two calls."""
+    for name, content in (("a.html", html.encode()), ("a.txt", "\n".join(lines).encode()), ("a.json", json.dumps({"k": lines[0], "n": 1}).encode()), ("a.odt", odt(lines))):
+        for a, by, b in (("de", "en", "fr"), ("en", "fr", "nl")):
+            first = send_file(s, name, content, source=a, target=by, direct="true")
+            two, one = send_file(s, name, first[1], source=by, target=b, direct="true"), send_file(s, name, content, source=a, target=b, direct="true")
+            check(first[0] == two[0] == one[0] == 200 and two[1] == one[1], f"{name} {a}-{b} by {by}: {one[1][:200]} is not {two[1][:200]}")
+            check(one[1] != first[1], f"{name} {a}-{b} by {by}: the second model was asked")
+    check(send_file(s, "a.txt", b"x", source="de", target="fr", glossary='{"x": "y"}')[0] == 400, "a glossary needs one model")
+
+
+def odt(texts):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as z:
+        z.writestr("content.xml", '<office:text xmlns:office="o" xmlns:text="t">' + "".join(f"<text:p>{x}</text:p>" for x in texts) + "</office:text>")
+    return out.getvalue()
+
+
+def remembered():
+    """A first leg that a memory answers whole is still followed by the second."""
+    with open("my.tmx", "w", encoding="utf-8") as f:
+        f.write(f'<tmx><header srclang="de"/><body><tu><tuv xml:lang="de"><seg>BY HAND</seg></tuv><tuv xml:lang="en"><seg>{lines[0]}</seg></tuv></tu></body></tmx>')
+    for flags in ((), ("--resident", "1")):
+        with Server("--memory", "my.tmx", *flags) as s:
+            check(ask(s, "BY HAND", "de", "en")[1]["translatedText"] == lines[0], "the memory")
+            check(ask(s, "BY HAND", "de", "fr")[1]["translatedText"] == known["en", "fr"][lines[0]], f"and on from there: {ask(s, 'BY HAND', 'de', 'fr')[1]}")
+
+
+def by_bytes():
+    """--resident in bytes: as many models as fit, whichever those are."""
+    with Server("--cache", "0") as s:
+        all_bytes = metric(s, "models_bytes")
+        check(all_bytes > 5000, f"{all_bytes} bytes of models")
+    one = all_bytes / len(PAIRS)  # they are of one size, but for their vocabularies
+    with Server("--resident", f"{int(2.5 * one)}B") as s:
+        check(metric(s, "models_in_memory") == 2 and metric(s, "models_bytes") <= 2.5 * one, f"two of {len(PAIRS)} fit: {metric(s, 'models_in_memory')}")
+        directions(s)
+        crowd(s)
+        check(metric(s, "models_in_memory") == 2 and metric(s, "models_bytes") <= 2.5 * one, "and two again")
+    with Server("--resident", "1GB") as s:
+        check(metric(s, "models_in_memory") == len(PAIRS), "all fit")
 
 
 def crowd(s, seconds=2):
@@ -163,6 +205,10 @@ def refused_at_the_start():
     shutil.copy(path(PAIRS[0]), "same.safetensors")
     said = fails("-m", MODELS, "-m", "same.safetensors")
     check("same.safetensors" in said and "both translate from" in said, f"two models of one direction: {said}")
+    for size, words in (("5kB", "models may take 5000 (--resident)"), ("0", "1 to 10000 models"), ("2XB", "is no number of bytes"), ("0GB", "1 to 10000 models"), ("-1", "is no number of bytes")):
+        said = fails("-m", MODELS, "--resident", size)
+        check(words in said, f"--resident {size}: {said}")
+    check("is no number of bytes" in fails("-m", MODELS, "--cache", "much"), "--cache much")
     check("are for one model" in fails("-m", MODELS, "--source-lang", "en"), "--source-lang of several")
     check("which model" in fails(), "no model")
 
@@ -182,6 +228,8 @@ with Server() as server:
     pivots(server)
     detection(server)
 on_demand()
+by_bytes()
+remembered()
 broken()
 named()
 refused_at_the_start()

@@ -17,7 +17,7 @@ LONG = "the " * 990  # one line of 5 kB in nearly as many subwords as a line may
 
 
 def Server(*flags):
-    return AnyServer(REGARD, MODEL, "--source-lang", "en", "--target-lang", "fr", *flags)
+    return AnyServer(REGARD, MODEL, "--source-lang", "en", "--target-lang", "fr", "--cache", "0", *flags)
 
 
 class Asker(threading.Thread):

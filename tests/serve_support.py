@@ -49,6 +49,21 @@ class Server:
         return self.ask("POST", "/translate", {"q": q, "source": "en", "target": "fr", **more}, connection=connection)
 
 
+def send_file(s, name, content, **fields):
+    """POST /translate_file: status, bytes, answer. No file where the name is None."""
+    body = b"".join(b'--B\r\nContent-Disposition: form-data; name="%s"\r\n\r\n%s\r\n' % (k.encode(), v.encode()) for k, v in fields.items())
+    if name is not None:
+        body += b'--B\r\nContent-Disposition: form-data; name="file"; filename="%s"\r\nContent-Type: x/y\r\n\r\n%s\r\n' % (name.encode(), content)
+    c = http.client.HTTPConnection("127.0.0.1", s.port, timeout=30)
+    c.request("POST", "/translate_file", body + b"--B--\r\n", {"Content-Type": "multipart/form-data; boundary=B"})
+    answer = c.getresponse()
+    return answer.status, answer.read(), answer
+
+
+def metric(s, name):
+    return float(re.search(rf"^regard_{name} (\S+)", s.ask("GET", "/metrics")[1], re.M).group(1))
+
+
 def alone(regard, model, lines):
     """What `regard translate` says."""
     out = subprocess.run([regard, "translate", "-m", model, "-b", "4"], input="\n".join(lines) + "\n", capture_output=True, text=True, check=True)

@@ -1,13 +1,12 @@
 """A server of several processes: shared port, sums in /metrics, a worker that is killed, the end of all. Standard library only."""
 import http.client
 import os
-import re
 import signal
 import sys
 import threading
 import time
 
-from serve_support import Server as AnyServer, alone, check, failures
+from serve_support import Server as AnyServer, alone, check, failures, metric
 
 REGARD, MODEL, TEXTS = sys.argv[1:4]
 WORKERS = 3
@@ -38,10 +37,6 @@ def wait(condition, what, seconds=15):
     check(condition(), what)
 
 
-def metric(s, name):
-    return float(re.search(rf"^regard_{name} (\S+)", s.ask("GET", "/metrics")[1], re.M).group(1))
-
-
 def ask_from_many(s, clients=24, rounds=5):
     """Every connection is new: the kernel gives it to whichever worker takes it first."""
     wrong = []
@@ -68,14 +63,15 @@ with Server() as server:
     wait(lambda: len(children(server)) == WORKERS, f"{WORKERS} workers")
     wrong, asked = ask_from_many(server)
     check(not wrong, f"wrong answers: {wrong[:2]}")
-    check(metric(server, "workers") == WORKERS and metric(server, "lines_total") == asked, f"{metric(server, 'lines_total')} of {asked} lines are counted")
+    check(metric(server, "workers") == WORKERS and metric(server, "lines_total") + metric(server, "cache_hits_total") == asked, f"{metric(server, 'lines_total')} of {asked} lines are counted")
+    check(metric(server, "cache_hits_total") >= asked - 8 * WORKERS, f"what one worker translated another knows: {metric(server, 'cache_hits_total')} hits")
     check(server.ask("GET", "/health")[1] == {"status": "ok"}, "health")
     victim = children(server)[0]
     os.kill(victim, signal.SIGKILL)
     wait(lambda: len(children(server)) == WORKERS and victim not in children(server), "a killed worker is started again")
     wrong, asked = ask_from_many(server)
     check(not wrong, f"wrong answers after a worker was killed: {wrong[:2]}")
-    check(metric(server, "worker_restarts_total") == 1 and metric(server, "lines_total") >= asked, "the restart is counted, and nothing is forgotten")
+    check(metric(server, "worker_restarts_total") == 1 and metric(server, "lines_total") + metric(server, "cache_hits_total") >= 2 * asked, "the restart is counted, and nothing is forgotten")
     ended = children(server)
     check(server.stop() == 0, "exit code")
     check(not any(there(x) for x in ended), "no worker is left")

@@ -249,6 +249,95 @@ static void tags_over_several_sentences_are_shared_out(void **state)
     rg_sentences_free(c.sentences);
 }
 
+/* The words of a translation that is twice as long. */
+static char *doubled(const rg_document_config *c, const char *text)
+{
+    rg_document *d = NULL;
+    answers      a = { { NULL } };
+    rg_text      out = { 0 };
+    assert_int_equal(rg_document_read(&d, text, strlen(text), c), RG_OK);
+    for (size_t i = 0; i < rg_document_count(d); i++) {
+        rg_text one = { 0 };
+        for (const char *at = rg_document_text(d, i); *at; at++) {
+            assert_int_equal(rg_text_add(&one, at, 1), RG_OK);
+            if (*at != ' ') assert_int_equal(rg_text_add(&one, at, 1), RG_OK);
+        }
+        assert_non_null(a.list[i] = rg_strdup(rg_text_c(&one)));
+        rg_text_free(&one);
+    }
+    assert_int_equal(rg_document_join(&out, d, answer, &a), RG_OK);
+    for (size_t i = 0; i < rg_document_count(d); i++) rg_free(a.list[i]);
+    char *all = rg_strdup(rg_text_c(&out));
+    rg_text_free(&out);
+    rg_document_free(d);
+    return all;
+}
+
+#define CUE(number, from, to) number "\n00:00:" from " --> 00:00:" to "\n"
+#define ONE CUE("1", "01,000", "03,000")
+#define TWO CUE("2", "03,100", "05,000")
+#define LATER CUE("2", "09,000", "11,000")
+
+/* How many sentences the subtitles have, each translated whole, and what becomes of their lines. */
+static void sentences_of_subtitles_are_whole(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t      sentences;
+        const char *doubled;
+    } cases[] = {
+        { ONE "I know him.\nHe is old.\n", 2, ONE "II kknnooww hhiimm..\nHHee iiss oolldd..\n" },
+        { ONE "He was going home\n\n" TWO "when it rained.\n", 1,
+          ONE "HHee wwaass ggooiinngg hhoommee\n\n" TWO "wwhheenn iitt rraaiinneedd..\n" },
+        { ONE "Hello there. I was\ngoing\n\n" TWO "home. Bye.\n", 3,
+          ONE "HHeelllloo tthheerree.. II wwaass\nggooiinngg\n\n" TWO "hhoommee.. BByyee..\n" },
+        { ONE "a red house,\n\n" TWO "Tom\n", 1, ONE "aa rreedd hhoouussee,,\n\n" TWO "TToomm\n" },
+        { ONE "He was going home.\n\n" TWO "when it rained.\n", 2, NULL },   /* a full stop    */
+        { ONE "He was going home\n\n" LATER "when it rained.\n", 2, NULL },  /* much later     */
+        { ONE "CHAPTER ONE\n\n" TWO "He was old.\n", 2, NULL },              /* a title        */
+        { ONE "<i>He was going home</i>\n\n" TWO "when it rained.\n", 2, NULL },
+        { ONE "- He was going\n- I know\n\n" TWO "when it rained.\n", 3, NULL },
+        { ONE "He was going home\n\n" TWO "- when?\n", 2, NULL },
+        { ONE "12:30\n\n" TWO "he came\n", 1, NULL },
+    };
+    (void)state;
+    rg_document_config c = RG_DOCUMENT_CONFIG_DEFAULT;
+    c.format = rg_document_format_find("srt");
+    assert_int_equal(rg_sentences__new(&c.sentences, rg_sentences__icu(), "en"), RG_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        rg_document *d = NULL;
+        char        *upper = translated(&c, cases[i].text, strlen(cases[i].text)), *expected = capitals(cases[i].text);
+        assert_int_equal(rg_document_read(&d, cases[i].text, strlen(cases[i].text), &c), RG_OK);
+        if (rg_document_count(d) != cases[i].sentences) fail_msg("%zu sentences in %s", rg_document_count(d), cases[i].text);
+        rg_document_free(d);
+        if (!strchr(cases[i].text, '<')) assert_string_equal(upper, expected); /* every line end and time is where it was */
+        rg_free(upper);
+        rg_free(expected);
+        char *twice = doubled(&c, cases[i].text);
+        if (cases[i].doubled) assert_string_equal(twice, cases[i].doubled);
+        rg_free(twice);
+    }
+    /* a translation with too few words: no cue is lost, a line end may be */
+    static const char text[] = ONE "He was\ngoing home\n\n" TWO "when it\nrained.\n";
+    rg_document      *d = NULL;
+    answers           a = { { NULL } };
+    rg_text           out = { 0 };
+    assert_int_equal(rg_document_read(&d, text, strlen(text), &c), RG_OK);
+    assert_int_equal(rg_document_count(d), 1);
+    static char few[] = "gone home";
+    a.list[0] = few;
+    assert_int_equal(rg_document_join(&out, d, answer, &a), RG_OK);
+    assert_string_equal(rg_text_c(&out), ONE "gone\n\n" TWO "home\n");
+    static char single[] = "gone";
+    a.list[0] = single;
+    rg_text_clear(&out);
+    assert_int_equal(rg_document_join(&out, d, answer, &a), RG_OK);
+    assert_string_equal(rg_text_c(&out), ONE "gone\n\n" TWO "\n");
+    rg_text_free(&out);
+    rg_document_free(d);
+    rg_sentences_free(c.sentences);
+}
+
 /* --------------------------------------------------------------------------------------------------- placeholders */
 
 /* Whatever a translator does with a placeholder, it stands in the translation once, as it was. */
@@ -373,6 +462,7 @@ int main(void)
         cmocka_unit_test(markdown_keeps_its_marks),
         cmocka_unit_test(sentences_end_where_readers_say),
         cmocka_unit_test(tags_over_several_sentences_are_shared_out),
+        cmocka_unit_test(sentences_of_subtitles_are_whole),
         cmocka_unit_test(placeholders_survive_any_translation),
         cmocka_unit_test(formats_are_found_by_name_and_ending),
         cmocka_unit_test(what_is_no_text_is_refused),

@@ -88,6 +88,7 @@ rg_status rg_params_slim(rg_params *params);
 size_t      rg_params_count(const rg_params *params);   /* entries */
 rg_status   rg_params_build_empty(rg_params *params); /* zeros: somebody fills them and calls rg_params_repack */
 size_t      rg_params_numbers(const rg_params *params); /* learned numbers, frozen ones included, kept ones not */
+size_t      rg_params_bytes(const rg_params *params); /* of memory that the numbers take as they are kept, packs included */
 rg_param   *rg_params_at(const rg_params *params, size_t index);
 rg_param   *rg_params_find(const rg_params *params, const char *name); /* NULL when there is none */
 

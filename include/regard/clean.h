@@ -7,7 +7,7 @@
 #ifndef REGARD_CLEAN_H
 #define REGARD_CLEAN_H
 
-#include "regard/base.h"
+#include "regard/language_guess.h"
 
 RG_API_BEGIN
 
@@ -21,6 +21,7 @@ RG_API_BEGIN
     X(COPIED, "copied", "both sides are the same text")                            \
     X(LETTERS, "letters", "fewer letters than --min-letters, of all characters")   \
     X(SCRIPT, "script", "letters of another script than the language's")           \
+    X(LANGUAGE, "language", "text of another language, where --detect can tell")   \
     X(NUMBERS, "numbers", "numbers of one side that the other does not have")      \
     X(DUPLICATE, "duplicate", "the same pair (or side, --duplicates) came before") \
     X(SCORE, "score", "below --min-score")
@@ -45,8 +46,11 @@ typedef struct rg_clean_config {
     bool                copied;               /* pairs of equal sides are kept                                           */
     bool                numbers;              /* both sides must have the same numbers of two or more digits              */
     rg_clean_duplicates duplicates;           /* what may come once                                                      */
+    const rg_languages *detector;             /* tells languages of one script apart; borrowed; NULL: scripts only        */
 } rg_clean_config;
-#define RG_CLEAN_CONFIG_DEFAULT { 1, 150, 60, 4, 0.5, 0.6, { "", "" }, false, false, RG_DUPLICATES_PAIR }
+#define RG_CLEAN_CONFIG_DEFAULT \
+    { .min_words = 1, .max_words = 150, .max_word = 60, .max_ratio = 4, .min_letters = 0.5, .min_script = 0.6, \
+      .language = { "", "" }, .duplicates = RG_DUPLICATES_PAIR }
 
 typedef struct rg_cleaner rg_cleaner;
 rg_status rg_cleaner_new(rg_cleaner **out, const rg_clean_config *config); /* copied; language codes must be known for a time */

@@ -31,6 +31,8 @@ typedef struct rg_serve_config {
     double      request_seconds; /* for waiting and translating together; beyond, 503                          */
     rg_weights  weights;     /* of models that are loaded from files                                           */
     size_t      resident;    /* models in memory at most; beyond, the one that was used least lately makes place */
+    size_t      resident_bytes; /* the same in bytes of their weights; 0: any number                           */
+    size_t      cache_bytes; /* of recent translations, which are not searched for again; 0: none are kept     */
     const char *pivot;       /* through which directions without a model go, if it leads there; "": en; "none"  */
     const char *suggestions; /* file to which /suggest adds lines; NULL or "": it answers 403                  */
     size_t      suggestions_bytes; /* that it may have                                                         */

@@ -252,6 +252,19 @@ rg_status rg_params_repack(rg_params *p, rg_team *team)
     return RG_OK;
 }
 
+size_t rg_params_bytes(const rg_params *p)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < p->count; i++) {
+        const rg_param *e = p->entry[i];
+        if (e->data) bytes += rg_param__room(e) * sizeof *e->data;
+        if (e->forward.data) bytes += rg_pack_size(e->forward.K, e->forward.N) * sizeof(rg_real);
+        if (e->transposed.data) bytes += rg_pack_size(e->transposed.K, e->transposed.N) * sizeof(rg_real);
+        if (rg_param__is_small(e)) bytes += rg_small_bytes(&e->small);
+    }
+    return bytes;
+}
+
 /* A tied table is kept: its rows are looked up. What is kept in few bytes is slim already. */
 rg_status rg_params_slim(rg_params *p)
 {

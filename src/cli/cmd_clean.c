@@ -1,5 +1,5 @@
-/* cmd_clean.c - a parallel corpus without the pairs that teach nothing: damaged, too long, uneven, in another script,
- * seen before, or unlikely by a model. Both sides stay together, line by line. */
+/* cmd_clean.c - a parallel corpus without the pairs that teach nothing: damaged, too long, uneven, in another script or
+ * language, seen before, or unlikely by a model. Both sides stay together, line by line. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 typedef struct {
     rg_list output;
-    char   *reasons, *rejected, *duplicates, *source, *target, *scores;
+    char   *reasons, *rejected, *duplicates, *source, *target, *scores, *detect;
     int64_t min_words, max_words, max_word;
     double  max_ratio, min_letters, min_script, min_score;
     bool    copied, numbers, quiet;
@@ -27,8 +27,9 @@ static const rg_option options[] = {
     { RG_OPTION_INT, "max-word-length", AT(max_word), "60", "most characters of a word", 0, "[1,inf)" },
     { RG_OPTION_REAL, "max-ratio", AT(max_ratio), "4", "words of the longer side to those of the shorter, from 5 words on; 0: any", 0, "[0,inf)" },
     { RG_OPTION_REAL, "min-letters", AT(min_letters), "0.5", "share of characters that are letters; 0: any", 0, "[0,1]" },
-    { RG_OPTION_STRING, "source-lang", AT(source), "", "language of the source, whose script its letters should have; empty: not asked", 0, NULL },
+    { RG_OPTION_STRING, "source-lang", AT(source), "", "language of the source, whose text and letters it should have; empty: not asked", 0, NULL },
     { RG_OPTION_STRING, "target-lang", AT(target), "", "of the target, likewise", 0, NULL },
+    { RG_OPTION_STRING, "detect", AT(detect), "auto", "languages by libcld2, which tells those of one script apart, or by script; auto: what is installed", 0, "auto|cld2|script" },
     { RG_OPTION_REAL, "min-script", AT(min_script), "0.6", "share of letters in the language's script", 0, "[0,1]" },
     { RG_OPTION_BOOL, "same-numbers", AT(numbers), "false", "both sides must have the same numbers of two and more digits", 0, NULL },
     { RG_OPTION_BOOL, "keep-copied", AT(copied), "false", "keep pairs whose sides are the same", 0, NULL },
@@ -42,12 +43,14 @@ static const rg_option options[] = {
 typedef struct {
     const settings *s;
     rg_cleaner     *cleaner;
+    rg_languages   *detector; /* NULL: languages are told by script */
     rg_lines       *side[2];  /* two files */
     rg_reader      *table;    /* or one    */
     rg_lines       *scores;
     rg_line_writer *out[2], *reasons, *rejected;
     rg_text         pair[2]; /* at hand */
     uint64_t        line, count[RG_CLEAN_VERDICTS];
+    bool            told_by_library;
 } cleaning;
 
 /* ------------------------------------------------------------------------------------------------------ files */
@@ -67,6 +70,18 @@ static rg_status check(const rg_call *call)
             if (*outputs[o] && strcmp(outputs[o], outputs[k]) == 0)
                 return rg_fail(RG_EINVAL, "%s is to be written twice", outputs[o]);
     }
+    return RG_OK;
+}
+
+static bool asks_for_languages(const settings *s) { return *s->source || *s->target; }
+
+static rg_status open_detector(cleaning *w)
+{
+    const settings *s = w->s;
+    if (strcmp(s->detect, "script") == 0 || !asks_for_languages(s)) return RG_OK;
+    const rg_status status = rg_languages_new(&w->detector);
+    if (status != RG_EIO || strcmp(s->detect, "auto") != 0) return status;
+    w->detector = NULL; /* say() tells */
     return RG_OK;
 }
 
@@ -91,6 +106,8 @@ static rg_status open_all(cleaning *w, const rg_call *call)
     c.numbers = s->numbers;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(kinds[i].word, s->duplicates) == 0) c.duplicates = kinds[i].value;
+    RG_TRY(open_detector(w));
+    c.detector = w->detector;
     RG_TRY(rg_cleaner_new(&w->cleaner, &c));
     for (size_t i = 0; call->words.count == 2 && i < 2; i++) RG_TRY(rg_lines_open(&w->side[i], call->words.items[i], NULL));
     if (call->words.count == 1) {
@@ -116,6 +133,7 @@ static rg_status close_all(cleaning *w, rg_status status)
     rg_lines_close(w->scores);
     rg_reader_close(w->table);
     rg_cleaner_free(w->cleaner);
+    rg_languages_free(w->detector);
     rg_text_free(&w->pair[0]);
     rg_text_free(&w->pair[1]);
     return status;
@@ -209,6 +227,11 @@ static rg_status clean_all(cleaning *w)
 static void say(const cleaning *w)
 {
     const double all = w->line ? (double)w->line : 1;
+    if (asks_for_languages(w->s))
+        fprintf(stderr, "languages are told %s\n",
+                w->told_by_library                     ? "by libcld2, and by script"
+                : strcmp(w->s->detect, "script") == 0 ? "by script"
+                                                       : "by script only: regard-languages.so (libcld2) is not installed");
     fprintf(stderr, "%llu of %llu pairs kept (%.1f %%)\n", (unsigned long long)w->count[RG_CLEAN_KEPT], (unsigned long long)w->line,
             100 * (double)w->count[RG_CLEAN_KEPT] / all);
     for (int v = RG_CLEAN_KEPT + 1; v < RG_CLEAN_VERDICTS; v++)
@@ -222,6 +245,7 @@ static rg_status run(rg_call *call)
     cleaning  w = { .s = call->options };
     RG_TRY(check(call));
     rg_status status = open_all(&w, call);
+    w.told_by_library = w.detector != NULL;
     if (status == RG_OK) status = clean_all(&w);
     status = close_all(&w, status);
     if (status == RG_OK && !w.s->quiet) say(&w);

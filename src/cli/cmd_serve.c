@@ -6,6 +6,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "cli/byte_size.h"
 #include "cli/command.h"
 #include "cli/choose_shortlist.h"
 #include "cli/confining.h"
@@ -15,8 +16,8 @@
 
 typedef struct {
     rg_list models;
-    char   *host, *api_key, *source, *target, *pivot, *suggestions;
-    int64_t port, beam, threads, queue, char_limit, per_address, per_minute, resident, workers, suggestions_mb;
+    char   *host, *api_key, *source, *target, *pivot, *suggestions, *resident, *cache;
+    int64_t port, beam, threads, queue, char_limit, per_address, per_minute, workers, suggestions_mb;
     double  normalize, header_seconds, body_seconds, drain_seconds, request_seconds;
     bool    confine, behind_proxy;
     rg_weights_choice keep;
@@ -29,8 +30,10 @@ typedef struct {
 static const rg_option options[] = {
     { RG_OPTION_LIST, "model", offsetof(settings, models), "",
       "model files, and folders of them; SOURCE:TARGET=FILE where a file does not name its languages", 'm', NULL },
-    { RG_OPTION_INT, "resident", offsetof(settings, resident), "8",
-      "models in memory at most; others are loaded when they are asked for", 0, "[1,10000]" },
+    { RG_OPTION_STRING, "resident", offsetof(settings, resident), "8",
+      "models in memory at most, or their bytes: 2GB; others are loaded when they are asked for", 0, NULL },
+    { RG_OPTION_STRING, "cache", offsetof(settings, cache), "64MB",
+      "bytes of recent translations, which are not made again; 0: none are kept", 0, NULL },
     { RG_OPTION_STRING, "pivot", offsetof(settings, pivot), "en",
       "language to go through, if it leads there, where there is no model; none: never", 0, NULL },
     { RG_OPTION_STRING, "host", offsetof(settings, host), "127.0.0.1",
@@ -103,6 +106,22 @@ static rg_status catch_signals(int *out)
     return RG_OK;
 }
 
+/* --resident 8 is a number of models, --resident 2GB of bytes. */
+static rg_status read_sizes(rg_serve_config *c, const settings *s)
+{
+    enum { MOST_MODELS = 10000 };
+    size_t n;
+    bool   unit;
+    RG_TRY(rg_byte_size_parse(&c->cache_bytes, &unit, "cache", s->cache));
+    RG_TRY(rg_byte_size_parse(&n, &unit, "resident", s->resident));
+    if (!n || (!unit && n > MOST_MODELS))
+        return rg_fail(RG_EINVAL, "--resident %s: 1 to %d models, or bytes with a unit such as 2GB", s->resident,
+                       MOST_MODELS);
+    c->resident = unit ? MOST_MODELS : n;
+    c->resident_bytes = unit ? n : 0;
+    return RG_OK;
+}
+
 static rg_serve_config config_of(const settings *s, unsigned *confined)
 {
     rg_serve_config c = RG_SERVE_CONFIG_DEFAULT;
@@ -129,7 +148,6 @@ static rg_serve_config config_of(const settings *s, unsigned *confined)
     c.files = !s->no_files;
     c.memory = s->memory;
     c.file_bytes = (size_t)s->file_bytes;
-    c.resident = (size_t)s->resident;
     c.pivot = s->pivot;
     c.suggestions = s->suggestions;
     c.suggestions_bytes = (size_t)s->suggestions_mb << 20;
@@ -178,6 +196,7 @@ static rg_status run(rg_call *call)
     rg_serve_config       c = config_of(s, &confined);
     rg_directions         found = { 0 };
     int                   stop = -1;
+    RG_TRY(read_sizes(&c, s));
     rg_status             status = rg_directions_find(&found, &s->models);
     if (status == RG_OK) status = catch_signals(&stop);
     if (status == RG_OK)

@@ -271,6 +271,7 @@ static rg_status run(rg_call *call)
     if (processes && first)
         rg_console_say(&console, "%d processes of %d workers", rg_processes_count(processes), rg_learning_threads(learning));
     console.unit = system->task->unit;
+    console.silent = !learning->disp_freq;
     const rg_train_report report = rg_console_report(&console);
     const rg_training     t = { .system = system,
                                 .system_options = rg_call_values(call, system->options),

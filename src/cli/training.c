@@ -54,6 +54,14 @@ static void leave_if_asked(rg_console *c)
     }
 }
 
+/* Without a bar: something is read within two seconds, whatever takes longer. */
+static void say_what_is_under_way(rg_console *c)
+{
+    if (c->terminal || c->quiet || c->spoken || !c->title[0] || rg_now() - c->started < 1) return;
+    fprintf(stderr, "%s ...\n", c->title);
+    c->spoken = true;
+}
+
 static void *tick(void *context)
 {
     rg_console *c = context;
@@ -67,6 +75,7 @@ static void *tick(void *context)
         pthread_cond_timedwait(&c->wake, &c->lock, &until);
         if (c->closing) break;
         draw(c);
+        say_what_is_under_way(c);
         leave_if_asked(c);
     }
     pthread_mutex_unlock(&c->lock);
@@ -81,6 +90,7 @@ rg_status rg_console_open(rg_console *c, const char *json_path, bool new_log, bo
                        .quiet = quiet,
                        .samples = true,
                        .unit = "words",
+                       .title = "preparing",
                        .open = true,
                        .preparing = true,
                        .asked_at = -1,
@@ -247,6 +257,7 @@ static void put_line(rg_console *c, bool shown, const char *text)
 {
     write_log(c->log, text);
     if (c->quiet || !shown) return;
+    c->spoken = true;
     rg_progress_clear(c->bar);
     rg_lines_fold(stderr, text, 2);
 }
@@ -359,6 +370,15 @@ static void print_update(rg_console *c, const rg_train_log *log, bool shown)
     put_line(c, shown, line);
 }
 
+/* The first update of a run is a line too, so that nobody waits for the first hundred to see a loss; where every update is
+ * one, it comes once. */
+static void print_first(rg_console *c, const rg_train_log *log)
+{
+    if (c->bar || c->first || c->silent) return;
+    c->first = log->step;
+    print_update(c, log, true);
+}
+
 static void new_bar(rg_console *c, const char *title)
 {
     rg_progress_end(c->bar);
@@ -399,10 +419,13 @@ static void on_log(void *context, const rg_train_log *log)
         c->preparing = false;
         new_bar(c, "training");
         break;
-    case RG_TRAIN_UPDATE: show_update(c, log); break;
+    case RG_TRAIN_UPDATE:
+        show_update(c, log);
+        print_first(c, log);
+        break;
     case RG_TRAIN_LOG:
         if (c->bar) show_update(c, log);
-        print_update(c, log, !c->bar);
+        if (c->first != log->step) print_update(c, log, !c->bar);
         break;
     case RG_TRAIN_VALID: print_valid(c, log); break;
     case RG_TRAIN_AVERAGED: print_average(c, log); break;

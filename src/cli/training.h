@@ -28,6 +28,10 @@ typedef struct rg_console {
     char   title[64], note[200], last_valid[64];
     double loss, speed, phase_began;
 
+    /* without a bar */
+    bool     spoken, silent; /* a line has come; updates are never to have one */
+    uint64_t first;  /* the update that had the first line; 0: none yet */
+
     /* what a summary needs */
     double     started;
     uint64_t   steps;

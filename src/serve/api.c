@@ -151,7 +151,6 @@ static bool cut_all(rg_reply *reply, size_t *lines, rg_request *r)
 bool rg_serve__prepare(rg_reply *reply, rg_request *r)
 {
     size_t lines = 0, n = 0;
-    rg_scores_clear(r);
     rg_free(r->line);
     r->line = NULL;
     r->ready = 0;
@@ -163,7 +162,8 @@ bool rg_serve__prepare(rg_reply *reply, rg_request *r)
     const rg_translation_memory *memory = r->holds && !r->attention ? r->holds->memory : NULL;
     for (size_t t = 0; t < r->count; t++)
         for (size_t i = 0; i < r->texts[t].count; i++)
-            if (r->texts[t].part[i].line && !rg_segments_recalled(&r->texts[t].part[i], memory))
+            if (r->texts[t].part[i].line && !rg_segments_recalled(&r->texts[t].part[i], memory) &&
+                !rg_recent_recall(&r->texts[t].part[i], r))
                 r->line[n++] = &r->texts[t].part[i];
     r->ready = n;
     return count_subwords(reply, r);
@@ -235,10 +235,62 @@ static bool has_text(const json_t *q)
            !(json_is_array(q) && !json_array_size(q));
 }
 
+static json_t *string_of(const char *text)
+{
+    json_t *string = json_string(text);
+    if (string) return string;
+    rg_text clean = { 0 }; /* pieces of bytes need not add up to characters */
+    if (rg_text_clean(&clean, text, strlen(text), RG_TEXT_AS_IS, NULL) == RG_OK)
+        string = json_string(rg_text_c(&clean));
+    rg_text_free(&clean);
+    return string;
+}
+
+static json_t *joined(const rg_request *r, size_t text, size_t rank)
+{
+    rg_text   out = { 0 };
+    rg_status status = rg_segments_join(&out, &r->texts[text], rank);
+    json_t   *string = status == RG_OK ? string_of(rg_text_c(&out)) : NULL;
+    rg_text_free(&out);
+    return string;
+}
+
+/* What the leg has made of a text is what the next one reads: the same as if a client had sent it back. */
+static bool next_leg(rg_reply *reply, rg_request *r)
+{
+    if (r->upload.format && rg_serve__file_between(r) != RG_OK) rg_serve__error(reply, 503, "%s", rg_message());
+    for (size_t i = 0; i < r->count && !reply->code && !r->upload.format; i++) {
+        json_t *text = r->input[i].keep ? NULL : joined(r, i, 0);
+        char   *copy = text ? rg_strdup(json_string_value(text)) : NULL;
+        json_decref(text);
+        if (r->input[i].keep) continue;
+        if (!copy) no_memory(reply);
+        rg_free(r->input[i].text);
+        r->input[i].text = copy;
+    }
+    r->at++;
+    return !reply->code;
+}
+
+/* To the next leg that has lines to translate, which are then ready. A leg whose sentences all come from a memory or
+ * from recent translations has none. Otherwise the reply is there, or *out_waits: the leg's model has to be loaded. */
+static void go_on(rg_reply *reply, bool *out_waits, rg_request *r)
+{
+    *out_waits = false;
+    do {
+        if (r->legs && !rg_models_hold(r)) {
+            *out_waits = true;
+            return;
+        }
+        if (!rg_serve__prepare(reply, r) || r->ready) return;
+    } while (r->at + 1 < r->legs && next_leg(reply, r));
+    if (!reply->code) rg_serve__translated(reply, r, NULL);
+}
+
 /* Into the queue: its first leg, or until the model of that is there. */
 static bool begin(rg_request *r)
 {
-    bool queued = false;
+    bool queued, waits;
     if (r->glossary && r->legs > 1)
         return rg_serve__error(&r->reply, 400, "Invalid request: a glossary needs a model from %s to %s; here it goes through %s",
                                r->leg[0]->source, r->leg[1]->target, r->leg[0]->target),
@@ -249,10 +301,9 @@ static bool begin(rg_request *r)
                                r->leg[0]->source, r->leg[1]->target, r->leg[0]->source, r->leg[0]->target,
                                r->leg[1]->source, r->leg[1]->target),
                false;
-    if (r->legs && !rg_models_hold(r)) queued = rg_queue_park(r);
-    else if (!rg_serve__prepare(&r->reply, r)) return false;
-    else if (r->ready) queued = rg_queue_put(r);
-    else return rg_serve__translated(&r->reply, r, NULL), false;
+    go_on(&r->reply, &waits, r);
+    if (r->reply.code) return false;
+    queued = waits ? rg_queue_park(r) : rg_queue_put(r);
     if (!queued) rg_serve__error(&r->reply, 503, "Too many requests are waiting");
     return queued;
 }
@@ -279,10 +330,6 @@ done:
 bool rg_serve__begin_file(rg_request *r)
 {
     if (!choose_models(r, &r->input[0], r->input[0].text)) return false;
-    if (r->legs > 1)
-        return rg_serve__error(&r->reply, 400, "Invalid request: a file needs a model from %s to %s; here it goes through %s",
-                               r->leg[0]->source, r->leg[1]->target, r->leg[0]->target),
-               false;
     if (r->input[0].keep)
         return rg_serve__error(&r->reply, 400, "Invalid request: the file is in the target language (%s) already", r->target),
                false;
@@ -292,56 +339,23 @@ bool rg_serve__begin_file(rg_request *r)
 bool rg_serve__translate(rg_request *r) { return translate(r, false); }
 bool rg_serve__attention(rg_request *r) { return translate(r, true); }
 
-static json_t *string_of(const char *text)
-{
-    json_t *string = json_string(text);
-    if (string) return string;
-    rg_text clean = { 0 }; /* pieces of bytes need not add up to characters */
-    if (rg_text_clean(&clean, text, strlen(text), RG_TEXT_AS_IS, NULL) == RG_OK)
-        string = json_string(rg_text_c(&clean));
-    rg_text_free(&clean);
-    return string;
-}
-
-static json_t *joined(const rg_request *r, size_t text, size_t rank)
-{
-    rg_text   out = { 0 };
-    rg_status status = rg_segments_join(&out, &r->texts[text], rank);
-    json_t   *string = status == RG_OK ? string_of(rg_text_c(&out)) : NULL;
-    rg_text_free(&out);
-    return string;
-}
-
 /* ---------------------------------------------------------------------------------------------------------- legs */
 
-/* What the leg has made of a text is what the next one reads: the same as if a client had sent it back. */
 void rg_serve__advance(rg_request *r)
 {
     rg_reply reply = { 0 };
     r->advance = false;
-    for (size_t i = 0; i < r->count && !reply.code; i++) {
-        json_t *text = r->input[i].keep ? NULL : joined(r, i, 0);
-        char   *copy = text ? rg_strdup(json_string_value(text)) : NULL;
-        json_decref(text);
-        if (r->input[i].keep) continue;
-        if (!copy) no_memory(&reply);
-        rg_free(r->input[i].text);
-        r->input[i].text = copy;
-    }
-    r->at++;
-    if (reply.code) rg_queue_return(r, &reply);
-    else rg_serve__resume(r);
+    if (next_leg(&reply, r)) rg_serve__resume(r);
+    else rg_queue_return(r, &reply);
 }
 
 void rg_serve__resume(rg_request *r)
 {
     rg_reply reply = { 0 };
-    if (!rg_models_hold(r)) {
-        rg_queue_park_again(r);
-        return;
-    }
-    if (rg_serve__prepare(&reply, r) && !r->ready) rg_serve__translated(&reply, r, NULL);
-    rg_queue_return(r, &reply);
+    bool     waits;
+    go_on(&reply, &waits, r);
+    if (waits) rg_queue_park_again(r);
+    else rg_queue_return(r, &reply);
 }
 
 /* -------------------------------------------------------------------------------------------------------- answers */

@@ -4,13 +4,11 @@
  * vocabulary cuts the text into fewer and known pieces. Each gives a difference; the logistic function of the sum is
  * the likelihood of the source language.
  *
- * Where there are more languages, the Compact Language Detector 2 says which of them it is (cld2.h). */
+ * Where there are more languages, the Compact Language Detector 2 says which of them it is (regard/language_guess.h). */
 #include "serve/serve.h"
 
 #include <math.h>
 #include <string.h>
-
-#include "serve/cld2.h"
 
 static const struct {
     const char *code, *words; /* between blanks, lower case */
@@ -87,38 +85,25 @@ static rg_status guess_of_two(rg_guess *out, size_t *out_count, const rg_server 
     return RG_OK;
 }
 
-/* The detector has codes of its own for a few; the part behind - is a country or a script. */
-static bool same_language(const char *served, const char *found)
-{
-    static const char *const alias[][2] = {
-        { "iw", "he" }, { "no", "nb" }, { "jw", "jv" }, { "in", "id" }, { "mo", "ro" }
-    };
-    for (size_t i = 0; i < sizeof alias / sizeof *alias; i++)
-        if (strcmp(found, alias[i][0]) == 0 && same_language(served, alias[i][1])) return true;
-    const size_t n = strcspn(found, "-");
-    return strncmp(served, found, n) == 0 && (!served[n] || served[n] == '-');
-}
-
 /* What it finds that is not served is as if it were unknown. */
 static rg_status guess_of_many(rg_guess *out, size_t *out_count, const rg_server *s, const char *text, bool html)
 {
-    const char *code[RG_CLD2_MOST];
-    int         percent[RG_CLD2_MOST];
-    rg_text     hint = { 0 };
-    rg_status   status = RG_OK;
+    rg_language_guess guess[RG_LANGUAGE_GUESSES];
+    rg_text           hint = { 0 };
+    rg_status         status = RG_OK;
     *out_count = 0;
-    if (!rg_cld2_there())
-        return rg_fail(RG_EMATCH, "this server cannot tell languages apart (it was built without libcld2): name the "
-                                  "source language");
+    if (!s->detector)
+        return rg_fail(RG_EMATCH, "this server cannot tell languages apart (it has no regard-languages.so, which is built "
+                                  "with libcld2): name the source language");
     for (size_t i = 0; status == RG_OK && i < s->models.languages; i++)
         status = rg_text_print(&hint, "%s%s", i ? "," : "", s->models.language[i]);
-    const size_t found =
-        status == RG_OK ? rg_cld2(code, percent, text, strlen(text), html, rg_text_c(&hint)) : 0;
+    const rg_language_question asked = { .html = html, .short_texts = true, .hint = rg_text_c(&hint) };
+    const size_t found = status == RG_OK ? rg_languages_guess(guess, NULL, s->detector, text, strlen(text), &asked) : 0;
     rg_text_free(&hint);
     for (size_t k = 0; k < found; k++)
         for (size_t i = 0; i < s->models.languages && *out_count < RG_SERVE_GUESSES; i++)
-            if (same_language(s->models.language[i], code[k])) {
-                out[(*out_count)++] = (rg_guess){ s->models.language[i], percent[k] / 100.0 };
+            if (rg_language_same(s->models.language[i], guess[k].code)) {
+                out[(*out_count)++] = (rg_guess){ s->models.language[i], guess[k].share };
                 break;
             }
     return status;

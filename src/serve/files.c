@@ -9,83 +9,22 @@
 #include <sys/random.h>
 
 enum {
-    KEPT_FILES = 64,       /* translations that wait to be fetched        */
-    KEPT_BYTES = 64 << 20, /* of all of them                              */
+    KEPT_BYTES = 64 << 20, /* of all translations that wait to be fetched */
     KEPT_SECONDS = 600,
     SAMPLE = 2000 /* bytes of text by which the language is told */
 };
 
-typedef struct {
-    char        id[33];
-    char       *bytes; /* NULL: free */
-    size_t      count;
-    const char *type;
-    double      since;
-} kept_file;
+rg_status rg_files_store_open(rg_server *s) { return rg_store_open(&s->files, KEPT_BYTES); }
 
-struct rg_kept_files {
-    pthread_mutex_t lock;
-    kept_file       file[KEPT_FILES];
-};
-
-rg_status rg_files_store_open(rg_server *s)
+/* Under a name that nobody can guess. What is kept begins with the MIME type, a constant that every process has at the same
+ * address. */
+static bool keep(char id[33], rg_server *s, const char *bytes, size_t count, const char *type)
 {
-    if (!(s->files = rg_alloc_zero(sizeof *s->files))) return RG_ENOMEM;
-    pthread_mutex_init(&s->files->lock, NULL);
-    return RG_OK;
-}
-
-static void drop(kept_file *f)
-{
-    rg_free(f->bytes);
-    *f = (kept_file){ .bytes = NULL };
-}
-
-void rg_files_store_close(rg_server *s)
-{
-    if (!s->files) return;
-    for (size_t i = 0; i < KEPT_FILES; i++) drop(&s->files->file[i]);
-    pthread_mutex_destroy(&s->files->lock);
-    rg_free(s->files);
-}
-
-/* A free place with room for `bytes`; the oldest make it. Under the lock. */
-static kept_file *place_for(struct rg_kept_files *all, size_t bytes)
-{
-    for (;;) {
-        kept_file *free = NULL, *oldest = NULL;
-        size_t     held = 0;
-        for (size_t i = 0; i < KEPT_FILES; i++) {
-            kept_file *f = &all->file[i];
-            if (f->bytes && rg_now() - f->since > KEPT_SECONDS) drop(f);
-            held += f->count;
-            if (!f->bytes) free = f;
-            else if (!oldest || f->since < oldest->since) oldest = f;
-        }
-        if (free && held + bytes <= KEPT_BYTES) return free;
-        if (!oldest) return NULL;
-        drop(oldest);
-    }
-}
-
-/* Takes the bytes over, also on failure. */
-static bool keep(char id[33], rg_server *s, char *bytes, size_t count, const char *type)
-{
-    unsigned char key[16];
-    if (getrandom(key, sizeof key, 0) != (ssize_t)sizeof key) {
-        rg_free(bytes);
-        return false;
-    }
+    unsigned char        key[16];
+    const rg_store_piece piece[] = { { &type, sizeof type }, { bytes, count } };
+    if (getrandom(key, sizeof key, 0) != (ssize_t)sizeof key) return false;
     for (size_t i = 0; i < sizeof key; i++) snprintf(id + 2 * i, 3, "%02x", key[i]);
-    pthread_mutex_lock(&s->files->lock);
-    kept_file *f = count <= KEPT_BYTES ? place_for(s->files, count) : NULL;
-    if (f) {
-        *f = (kept_file){ .bytes = bytes, .count = count, .type = type, .since = rg_now() };
-        memcpy(f->id, id, 33);
-    }
-    pthread_mutex_unlock(&s->files->lock);
-    if (!f) rg_free(bytes);
-    return f != NULL;
+    return rg_store_put(s->files, id, 32, piece, 2);
 }
 
 #define DOWNLOAD "/download_file/"
@@ -93,21 +32,18 @@ static bool keep(char id[33], rg_server *s, char *bytes, size_t count, const cha
 /* GET /download_file/<id>.<ending>; false: the address is another one. */
 bool rg_serve__download(rg_request *r, const char *url)
 {
-    const size_t n = strlen(DOWNLOAD);
+    const size_t n = strlen(DOWNLOAD), prefix = sizeof(const char *);
+    rg_text      found = { 0 };
     if (strncmp(url, DOWNLOAD, n) != 0 || !r->server->files) return false;
-    pthread_mutex_lock(&r->server->files->lock);
-    for (size_t i = 0; i < KEPT_FILES && !r->reply.code; i++) {
-        const kept_file *f = &r->server->files->file[i];
-        if (!f->bytes || strncmp(url + n, f->id, 32) != 0 || (url[n + 32] && url[n + 32] != '.')) continue;
-        if (!(r->reply.text = rg_alloc(f->count + 1))) break;
-        memcpy(r->reply.text, f->bytes, f->count);
-        r->reply.bytes = f->count;
-        r->reply.type = f->type;
+    const char *id = url + n;
+    if (strnlen(id, 33) >= 32 && (!id[32] || id[32] == '.') && rg_store_get(&found, r->server->files, id, 32, KEPT_SECONDS)) {
+        memcpy(&r->reply.type, found.data, prefix);
+        memmove(found.data, found.data + prefix, found.length - prefix);
+        r->reply.text = found.data;
+        r->reply.bytes = found.length - prefix;
         r->reply.attached = true;
         r->reply.code = 200;
-    }
-    pthread_mutex_unlock(&r->server->files->lock);
-    if (!r->reply.code) rg_serve__error(&r->reply, 404, "There is no such file, or no longer");
+    } else rg_serve__error(&r->reply, 404, "There is no such file, or no longer");
     return true;
 }
 
@@ -145,11 +81,28 @@ void rg_serve__file_translated(rg_reply *reply, const rg_request *r)
         reply->type = type;
         reply->attached = true;
         reply->code = 200;
-    } else if (!keep(id, r->server, out.data, out.length, type)) {
-        rg_serve__error(reply, 503, "The translation cannot be kept; ask for it at once with direct=true");
     } else {
-        rg_serve__answer(reply, 200, json_pack("{s:o}", "translatedFileUrl", address_of(r, id)));
+        if (keep(id, r->server, out.data, out.length, type))
+            rg_serve__answer(reply, 200, json_pack("{s:o}", "translatedFileUrl", address_of(r, id)));
+        else rg_serve__error(reply, 503, "The translation cannot be kept; ask for it at once with direct=true");
+        rg_text_free(&out);
     }
+}
+
+rg_status rg_serve__file_between(rg_request *r)
+{
+    rg_text   out = { 0 };
+    rg_status status = rg_segments_join(&out, &r->texts[0], 0);
+    if (status == RG_OK && !out.data && !(out.data = rg_strdup(""))) status = RG_ENOMEM;
+    if (status != RG_OK) {
+        rg_text_free(&out);
+        return status;
+    }
+    rg_free(r->upload.between);
+    r->upload.between = out.data;
+    r->upload.bytes = out.data;
+    r->upload.count = out.length;
+    return RG_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------------- requests */
@@ -189,11 +142,6 @@ static bool read_upload(rg_request *r, const json_t *fields)
     if (!(u->format = rg_document_format_of(u->name)))
         return rg_serve__error(&r->reply, 400, "Invalid request: file format not supported"), false;
     u->direct = is_true(json_object_get(fields, "direct"));
-    if (!u->direct && r->server->config->workers > 1)
-        return rg_serve__error(&r->reply, 400,
-                               "Invalid request: this server has several processes, which do not know of each other's "
-                               "files; send direct=true, and the answer is the file"),
-               false;
     return sample(r);
 }
 
@@ -204,7 +152,8 @@ bool rg_serve__translate_file(rg_request *r)
     if (!r->server->config->files)
         return rg_serve__error(&r->reply, 403, "Files translation are disabled on this server."), false;
     if (!(fields = rg_serve__fields(r))) return false;
-    if (rg_serve__allowed(r, fields) && rg_serve__read_languages(r, fields) && read_upload(r, fields))
+    if (rg_serve__allowed(r, fields) && rg_serve__read_languages(r, fields) && rg_serve__glossary(r, fields) &&
+        read_upload(r, fields))
         queued = rg_serve__begin_file(r);
     json_decref(fields);
     return queued;

@@ -175,8 +175,8 @@ void rg_serve__free(rg_request *r)
     rg_free(r->texts);
     rg_free(r->input);
     rg_glossary_free(r->glossary);
-    rg_scores_clear(r);
     rg_free(r->line);
+    rg_free(r->upload.between);
     rg_serve__drop_asking(r);
     rg_text_free(&r->body);
     rg_free(r->reply.text);

@@ -59,7 +59,8 @@ static void deliver(rg_request *r, rg_part *line, const rg_translated *result, r
     if (status == RG_OK && !result->stopped)
         status = rg_segments_translated(line, r->holds->translator, result);
     if (status == RG_OK && !result->stopped && r->scores && r->at + 1 == r->legs)
-        status = rg_scores_keep(r, line, result);
+        status = rg_scores_of(&line->score, r->holds->translator, result);
+    if (status == RG_OK && !result->stopped) rg_recent_keep(r, line, result);
     if (status != RG_OK)
         rg_serve__error(&reply, status == RG_ENOMEM ? 503 : 500, "Cannot translate text: %s", rg_message());
     else if (result->stopped) return; /* the clock answers */

@@ -38,11 +38,12 @@ void rg_count_gauges(rg_server *s)
     pthread_mutex_lock(&s->queue.lock);
     const size_t waiting = s->queue.subwords,
                  lines = s->queue.lane[RG_LANE_SHORT].lines + s->queue.lane[RG_LANE_LONG].lines,
-                 loaded = s->models.loaded;
+                 loaded = s->models.loaded, bytes = s->models.loaded_bytes;
     pthread_mutex_unlock(&s->queue.lock);
     atomic_store(&s->counters->value[RG_COUNT_QUEUE_LINES], lines);
     atomic_store(&s->counters->value[RG_COUNT_QUEUE_SUBWORDS], waiting);
     atomic_store(&s->counters->value[RG_COUNT_LOADED], loaded);
+    atomic_store(&s->counters->value[RG_COUNT_LOADED_BYTES], bytes);
 }
 
 /* -------------------------------------------------------------------------------------------------------- telling */
@@ -61,7 +62,10 @@ static const struct {
     { RG_COUNT_BATCHES, "batches_total", "counter", "Runs of the translator", 1 },
     { RG_COUNT_BUSY_US, "translating_seconds_total", "counter", "Time spent in them", 1e-6 },
     { RG_COUNT_LOADED, "models_in_memory", "gauge", "Models that are loaded, of all processes", 1 },
+    { RG_COUNT_LOADED_BYTES, "models_bytes", "gauge", "Bytes of memory that their weights take", 1 },
     { RG_COUNT_LOADS, "model_loads_total", "counter", "Models loaded because they were asked for", 1 },
+    { RG_COUNT_CACHE_HITS, "cache_hits_total", "counter", "Lines answered from recent translations", 1 },
+    { RG_COUNT_CACHE_MISSES, "cache_misses_total", "counter", "Lines looked for among them in vain", 1 },
     { RG_COUNT_CONNECTIONS, "connections", "gauge", "Open connections", 1 },
     { RG_COUNT_LATE, "late_connections_total", "counter", "Connections closed because a deadline had passed", 1 },
     { RG_COUNT_RESTARTS, "worker_restarts_total", "counter", "Processes that ended and were started again", 1 },

@@ -10,22 +10,55 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* --------------------------------------------------------------------------------------------------------- memory */
 
+/* A number for the file that a path names now; 0: it cannot be told. */
+static uint64_t stamp_of(const char *path)
+{
+    struct stat s;
+    if (stat(path, &s) != 0) return 0;
+    const uint64_t part[] = { (uint64_t)s.st_dev, (uint64_t)s.st_ino, (uint64_t)s.st_size, (uint64_t)s.st_mtim.tv_sec,
+                              (uint64_t)s.st_mtim.tv_nsec };
+    uint64_t       stamp = 1;
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++) stamp = (stamp ^ part[i]) * 0x9E3779B97F4A7C15u + (stamp >> 29);
+    return stamp ? stamp : 1;
+}
+
+static size_t file_bytes(const char *path)
+{
+    struct stat s;
+    return stat(path, &s) == 0 && s.st_size > 0 ? (size_t)s.st_size : 0;
+}
+
+/* What makes a model too large to be in memory at all, even alone. */
+static rg_status check_bytes(const rg_served *m, const rg_serve_config *c)
+{
+    if (!c->resident_bytes || m->bytes <= c->resident_bytes) return RG_OK;
+    return rg_fail(RG_ELIMIT, "%s takes %zu bytes of memory, and models may take %zu (--resident)", m->path, m->bytes,
+                   c->resident_bytes);
+}
+
 static rg_status load(rg_served *m, const rg_serve_config *c)
 {
-    rg_model *model = NULL;
+    rg_model      *model = NULL;
+    const uint64_t stamp = stamp_of(m->path);
     RG_TRY(rg_model_load_as(&model, m->path, NULL, c->weights));
     rg_status status = model->system->task->translates
                            ? rg_translator_slim(model->assets)
                            : rg_fail(RG_EMATCH, "%s: the model does not translate", m->path);
+    if (status == RG_OK) {
+        m->bytes = rg_params_bytes(model->params);
+        status = check_bytes(m, c);
+    }
     if (status != RG_OK) {
         rg_model_free(model);
         return status;
     }
     m->model = model;
     m->translator = model->assets;
+    m->stamp = stamp == stamp_of(m->path) ? stamp : 0;
     return RG_OK;
 }
 
@@ -84,11 +117,22 @@ static rg_served *least_lately_used(rg_models *all)
     return found;
 }
 
-/* Under the lock, which it gives away while it waits. */
-static void make_place(rg_server *s)
+static bool is_full(const rg_models *all, size_t bytes)
+{
+    return all->loaded >= all->most || (all->most_bytes && all->loaded && all->loaded_bytes + bytes > all->most_bytes);
+}
+
+static void count_in(rg_models *all, const rg_served *m)
+{
+    all->loaded++;
+    all->loaded_bytes += m->bytes;
+}
+
+/* For a model of so many bytes. Under the lock, which it gives away while it waits. */
+static void make_place(rg_server *s, size_t bytes)
 {
     rg_models *all = &s->models;
-    while (all->loaded >= all->most && !s->queue.stopping) {
+    while (is_full(all, bytes) && !s->queue.stopping) {
         rg_served *m = least_lately_used(all);
         if (!m) return;
         m->leaving = true;
@@ -96,6 +140,7 @@ static void make_place(rg_server *s)
         if (!m->holders) {
             drop(m);
             all->loaded--;
+            all->loaded_bytes -= m->bytes;
         }
         m->leaving = false;
     }
@@ -109,20 +154,24 @@ static void refuse_all(rg_server *s, const rg_served *m, const char *why)
     }
 }
 
-/* Under the lock. The file is read without it, into a copy that nobody sees. */
+/* Under the lock. The file is read without it, into a copy that nobody sees. How large it is once it is loaded is known
+ * afterwards: only then is the place it needs made exactly. */
 static void bring(rg_server *s, rg_served *m)
 {
     rg_served fresh = *m;
-    make_place(s);
+    make_place(s, m->bytes);
     if (s->queue.stopping) return;
     pthread_mutex_unlock(&s->queue.lock);
     const rg_status status = load(&fresh, s->config);
     pthread_mutex_lock(&s->queue.lock);
     if (status == RG_OK) {
+        make_place(s, fresh.bytes);
         m->model = fresh.model;
         m->translator = fresh.translator;
+        m->bytes = fresh.bytes;
+        m->stamp = fresh.stamp;
         m->used = rg_now();
-        s->models.loaded++;
+        count_in(&s->models, m);
         rg_count_add(s, RG_COUNT_LOADS, 1);
     } else refuse_all(s, m, rg_message());
 }
@@ -155,7 +204,7 @@ static void *load_what_is_asked_for(void *context)
 
 rg_status rg_models_start(rg_server *s)
 {
-    if (s->models.count <= s->models.most) return RG_OK;
+    if (s->models.loaded == s->models.count) return RG_OK;
     pthread_cond_init(&s->models.wake, NULL);
     s->models.started = pthread_create(&s->models.thread, NULL, load_what_is_asked_for, s) == 0;
     if (s->models.started) return RG_OK;
@@ -250,11 +299,14 @@ static rg_status open_one(rg_served *m, const rg_serve_direction *d)
     rg_state *state = NULL;
     if (d->model) {
         m->model = d->model;
+        m->bytes = rg_params_bytes(d->model->params);
+        m->stamp = 1;
         m->translator = d->model->system->task->translates ? d->model->assets : NULL;
         RG_TRY(set_language(&m->source, d->source, m->translator ? rg_translator_language(m->translator, 0) : NULL));
         return set_language(&m->target, d->target, m->translator ? rg_translator_language(m->translator, 1) : NULL);
     }
     m->path = d->path;
+    m->bytes = file_bytes(d->path);
     RG_TRY(rg_state_new(&state));
     rg_status status = rg_model_file_state(state, d->path);
     if (status == RG_OK) status = stored_languages(m, d, state);
@@ -288,6 +340,7 @@ rg_status rg_models_open(rg_server *s, const rg_serve_direction *direction, size
 {
     rg_models *all = &s->models;
     all->most = s->config->resident;
+    all->most_bytes = s->config->resident_bytes;
     if (!(all->model = rg_alloc_zero(count * sizeof *all->model))) return RG_ENOMEM;
     for (all->count = 0; all->count < count;) {
         rg_served *m = &all->model[all->count];
@@ -297,9 +350,10 @@ rg_status rg_models_open(rg_server *s, const rg_serve_direction *direction, size
     RG_TRY(check_directions(all));
     for (size_t i = 0; i < count; i++) { /* as many as may be in memory; what came loaded is there */
         rg_served *m = &all->model[i];
-        if (!m->model && all->loaded >= all->most) continue;
+        if (!m->model && is_full(all, m->bytes)) continue;
         if (!m->model) RG_TRY(load(m, s->config));
-        all->loaded++;
+        if (m->path && is_full(all, m->bytes)) drop(m); /* it is larger than its file */
+        else count_in(all, m);
     }
     return list_languages(all);
 }

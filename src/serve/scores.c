@@ -72,30 +72,14 @@ rg_status rg_scores_of(json_t **out, const rg_translator *t, const rg_translated
 
 /* --------------------------------------------------------------------------------------------------- of a request */
 
-void rg_scores_clear(rg_request *r)
-{
-    for (size_t i = 0; r->score && i < r->ready; i++) json_decref(r->score[i]);
-    rg_free(r->score);
-    r->score = NULL;
-}
-
-rg_status rg_scores_keep(rg_request *r, const rg_part *line, const rg_translated *result)
-{
-    size_t at = 0;
-    if (!r->score && !(r->score = rg_alloc_zero((r->ready + 1) * sizeof(json_t *)))) return RG_ENOMEM;
-    while (at < r->ready && r->line[at] != line) at++;
-    return at < r->ready ? rg_scores_of(&r->score[at], r->holds->translator, result) : RG_OK;
-}
-
 /* A list of its sentences for each text. */
 json_t *rg_scores_json(const rg_request *r)
 {
     json_t *all = json_array();
-    size_t  at = 0;
     for (size_t t = 0; t < r->count; t++) {
         json_t *list = json_array();
-        for (size_t i = 0; i < r->texts[t].lines; i++, at++)
-            if (r->score && r->score[at]) json_array_append(list, r->score[at]);
+        for (size_t i = 0; i < r->texts[t].count; i++)
+            if (r->texts[t].part[i].score) json_array_append(list, r->texts[t].part[i].score);
         json_array_append_new(all, list);
     }
     return all;

@@ -8,6 +8,7 @@ void rg_segments_free(rg_segments *s)
     for (size_t i = 0; i < s->count; i++) {
         for (size_t k = 0; k < s->part[i].count; k++) rg_free(s->part[i].best[k]);
         rg_free(s->part[i].best);
+        json_decref(s->part[i].score);
     }
     rg_free(s->part);
     rg_free(s->kept);

@@ -11,6 +11,7 @@
  *   predict.c   /v1/predict: models that do not translate                page_predict.c  their page
  *   terms_field.c  the glossary of a request
  *   segments.c  a text as lines to translate (regard/document.h)         files.c     /translate_file
+ *   store.c     bytes that all processes have                           cache.c     recent translations
  *
  * A request belongs to the HTTP thread. From rg_queue_put() to its answer its connection is suspended, and the lock
  * of the queue guards it: whoever answers it first (a lane that has translated it, the clock whose deadline has
@@ -29,9 +30,11 @@
 #include <stdatomic.h>
 
 #include "regard/document.h"
+#include "regard/language_guess.h"
 #include "regard/translation_memory.h"
 #include "regard/glossary.h"
 #include "serve/module.h"
+#include "serve/store.h"
 
 enum {
     RG_SERVE_BODY = 1 << 20,     /* bytes of a body                      */
@@ -58,6 +61,7 @@ typedef struct rg_part {
     size_t subwords;
     char **best;     /* its translations, best first, as they will stand in the text, once they are there */
     size_t count;
+    json_t *score;   /* how sure the model was; NULL: nobody asks, or it was copied from a memory */
 } rg_part;
 
 /* A text or file: a document (regard/document.h), whose sentences are the lines to translate. */
@@ -129,6 +133,8 @@ typedef struct rg_served {
     size_t         holders;    /* requests that need it */
     bool           leaving;    /* nobody else may hold it: it is dropped when the last has done */
     double         used;
+    uint64_t       stamp; /* which file it was loaded from, for the cache; 0: it changed meanwhile */
+    size_t         bytes; /* of memory it takes; not in memory: that it took, or its file has      */
     rg_session    *session[RG_LANES]; /* made by the lanes */
     rg_translation_memory *memory; /* texts that are copied; NULL: none */
 } rg_served;
@@ -136,6 +142,7 @@ typedef struct rg_served {
 typedef struct rg_models {
     rg_served     *model;
     size_t         count, most, loaded; /* most: that may be in memory */
+    size_t         most_bytes, loaded_bytes; /* the same in bytes; most_bytes 0: any number */
     const char   **language;            /* sources by their code, then what is only a target */
     size_t         languages, sources;
     pthread_t      thread; /* loads what is asked for; only where not all may be in memory */
@@ -150,6 +157,7 @@ typedef struct rg_upload {
     char                      name[256]; /* as the client calls it: its ending is the format; "": none came */
     const rg_document_format *format;
     bool                      direct; /* the answer is the file */
+    char                     *between; /* what the first of two models made of it, then `bytes`; NULL: nothing yet */
 } rg_upload;
 
 typedef struct rg_request {
@@ -167,7 +175,6 @@ typedef struct rg_request {
     size_t       count, lines, alternatives;
     const char  *source, *target; /* codes of the server, or "auto" */
     bool         array, html, attention, detected, scores;
-    json_t     **score; /* of each line of the leg, where asked for */
     rg_served   *leg[2]; /* the models that translate it, one after the other */
     size_t       legs, at;
     size_t       ready;   /* lines of the leg that is being prepared */
@@ -232,6 +239,7 @@ typedef enum rg_count {
     RG_COUNT_QUEUE_SUBWORDS,
     RG_COUNT_CONNECTIONS,
     RG_COUNT_LOADED, /* models in memory */
+    RG_COUNT_LOADED_BYTES,
     RG_COUNT_GAUGES, /* those before begin at 0 when a process starts again */
     RG_COUNT_LEFT = RG_COUNT_GAUGES,
     RG_COUNT_EXPIRED,
@@ -239,6 +247,8 @@ typedef enum rg_count {
     RG_COUNT_BATCHES,
     RG_COUNT_BUSY_US, /* of the translating threads */
     RG_COUNT_LOADS,
+    RG_COUNT_CACHE_HITS,
+    RG_COUNT_CACHE_MISSES,
     RG_COUNT_LATE,
     RG_COUNT_RESTARTS,
     RG_COUNT_DURATION_US,
@@ -254,7 +264,9 @@ struct rg_server {
     rg_models              models;
     rg_model              *model;      /* the only one, which may not translate; NULL: there are several */
     bool                   translates;
-    struct rg_kept_files  *files;     /* files.c */
+    rg_store              *files;     /* translated ones, to be fetched */
+    rg_languages          *detector;  /* of languages, where there are several; NULL: it is not installed */
+    rg_store              *cache;     /* recent translations; NULL: none are kept */
     rg_sentences          *sentences; /* others are made like it; NULL: lines stay whole */
     struct MHD_Daemon     *daemon;
     rg_file               *suggestions; /* NULL: they are not taken */
@@ -325,11 +337,14 @@ void rg_serve__resume(rg_request *request);
  * is asked for. No answer when nobody waits for it any more. */
 void rg_serve__translated(rg_reply *reply, const rg_request *request, const rg_translated *result);
 
-/* scores.c: of one line; and of a request, for its lines as they are translated */
+/* scores.c: of one line; and of a request, from its lines */
 rg_status rg_scores_of(json_t **out, const rg_translator *translator, const rg_translated *result);
-rg_status rg_scores_keep(rg_request *request, const rg_part *line, const rg_translated *result);
 json_t   *rg_scores_json(const rg_request *request);
-void      rg_scores_clear(rg_request *request);
+
+/* cache.c: a line that was translated lately has its translations again; false: it has not. And what a search found, for
+ * the next one who asks. */
+bool rg_recent_recall(rg_part *line, const rg_request *request);
+void rg_recent_keep(const rg_request *request, const rg_part *line, const rg_translated *result);
 
 /* suggest.c */
 rg_answerer rg_serve__suggest;
@@ -376,10 +391,10 @@ bool rg_serve__begin_file(rg_request *request);
 
 /* files.c */
 rg_status rg_files_store_open(rg_server *server);
-void      rg_files_store_close(rg_server *server);
 bool      rg_serve__translate_file(rg_request *request);
 bool      rg_serve__download(rg_request *request, const char *url); /* false: the address is another one */
 void      rg_serve__file_translated(rg_reply *reply, const rg_request *request);
+rg_status rg_serve__file_between(rg_request *request); /* what the leg has made of it is the file of the next */
 json_t   *rg_serve__file_endings(void);
 
 /* predict.c: the same for models that do not translate. rg_serve__predicted answers the lines of a lane's run. */

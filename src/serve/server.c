@@ -237,8 +237,10 @@ static rg_status open_server(rg_server *s, const rg_serve_direction *direction, 
     s->settings.target = s->models.model[0].target;
     RG_TRY(rg_suggestions_open(s));
     if (s->translates) RG_TRY(rg_files_store_open(s));
+    if (s->translates && s->config->cache_bytes) RG_TRY(rg_store_open(&s->cache, s->config->cache_bytes));
     if (s->translates) RG_TRY(open_memory(s));
     if (s->translates && s->config->split_sentences) RG_TRY(rg_sentences_new(&s->sentences, s->settings.source));
+    if (s->models.count > 1 && rg_languages_new(&s->detector) != RG_OK) s->detector = NULL; /* who asks is told */
     return make_page(s);
 }
 
@@ -259,7 +261,9 @@ rg_status rg_serve__models(const rg_serve_config *config, const rg_serve_directi
     if (rg_file_close(s->suggestions) != RG_OK && status == RG_OK) status = RG_EIO;
     rg_models_close(s);
     rg_sentences_free(s->sentences);
-    rg_files_store_close(s);
+    rg_languages_free(s->detector);
+    rg_store_close(s->files);
+    rg_store_close(s->cache);
     rg_free(s->page);
     pthread_mutex_destroy(&s->queue.lock);
     pthread_mutex_destroy(&s->lock);

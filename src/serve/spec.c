@@ -52,6 +52,7 @@ static const field language[] = { { "code", "string", "Language code", true },
 static const field file[] = { { "file", "binary", "File to translate", true },
                               LANGUAGES,
                               { "direct", "boolean", "The answer is the translated file itself", false },
+                              { "glossary", "string", "Terms with the translations you want, as JSON", false },
                               KEY,
                               { 0 } };
 static const field fetched[] = { { "translatedFileUrl", "string", "Where the translated file is, for ten minutes", true },

@@ -36,7 +36,25 @@ def r(text, bold=False, more=''):
     return '<w:r>%s<w:t xml:space="preserve">%s</w:t>%s</w:r>' % ('<w:rPr><w:b/></w:rPr>' if bold else '', text, more)
 
 
+def field(command, result):
+    """begin, command, separate, result, end: each in a run of its own."""
+    kind = '<w:r><w:fldChar w:fldCharType="%s"/></w:r>'
+    return kind % 'begin' + '<w:r><w:instrText xml:space="preserve"> %s </w:instrText></w:r>' % command + kind % 'separate' + result + kind % 'end'
+
+
+TOC = '<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText> TOC </w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r>'
+END = '<w:r><w:fldChar w:fldCharType="end"/></w:r>'
 DOCX = [
+    '<w:p>%s%s%s</w:p>' % (r('see '), field('HYPERLINK "HTTP://X.Y/Z"', r('the ') + r('link', True)), r(' now.')),
+    '<w:p>%s</w:p>' % field('HYPERLINK "HTTP://X.Y/Z"', r('only a link')),
+    '<w:p><w:hyperlink r:id="x">%s</w:hyperlink></w:p>' % r('only a linked text'),
+    '<w:p>%s<w:hyperlink r:id="a">%s<w:r><w:tab/></w:r>%s</w:hyperlink></w:p><w:p><w:hyperlink r:id="b">%s</w:hyperlink></w:p><w:p>%s</w:p>'
+    % (TOC, r('first chapter'), field('PAGEREF _A', r('3')), r('second chapter'), END),
+    '<w:p>%s%s%s</w:p>' % (TOC, r('a contents of '), r('two formats', True)),
+    '<w:p>%s<w:fldSimple w:instr=" REF head ">%s</w:fldSimple>%s</w:p>' % (r('as in '), r('the heading'), r(' above')),
+    '<w:p>%s<w:fldSimple w:instr=" DATE ">%s</w:fldSimple></w:p>' % (r('written on '), r('MONDAY')),
+    '<w:p>%s<w:sdt><w:sdtPr/><w:sdtContent>%s</w:sdtContent></w:sdt>%s</w:p>' % (r('press '), r('a control'), r(' twice')),
+    '<w:p>%s%s</w:p>' % (r('dated '), field('DATE', r('MONDAY'))), '<w:p>%s</w:p>' % field('DATE', r('MONDAY')),
     '<w:p>%s</w:p>' % r('one'), '<w:p/>', '<w:p><w:pPr><w:jc w:val="left"/></w:pPr>%s</w:p>' % r('two words'),
     '<w:p>%s%s%s</w:p>' % (r('some '), r('bold', True), r(' text')), '<w:p>%s%s</w:p>' % (r('fi', True), r('rst')),
     '<w:p>%s%s</w:p>' % (r('split '), r('run')), '<w:p>%s</w:p>' % r('12 / 34'), '<w:p>%s</w:p>' % r('a &amp; b &lt; c'),
@@ -62,6 +80,13 @@ PPTX = [
     '<a:p><a:r><a:t>slide </a:t></a:r><a:fld id="x" type="slidenum"><a:t>7</a:t></a:fld></a:p>',
 ]
 ODT = [
+    '<text:p>A rule<text:note text:id="f"><text:note-citation>1</text:note-citation><text:note-body><text:p>First note. It has <text:span>two</text:span> '
+    'sentences.</text:p><text:p>And another.</text:p></text:note-body></text:note> that holds. Next<office:annotation><text:p>a remark</text:p>'
+    '</office:annotation> one.</text:p>',
+    '<text:p><text:note><text:note-body><text:p>before all</text:p></text:note-body></text:note>words</text:p>',
+    '<text:p>words<text:note><text:note-body><text:p>behind all</text:p></text:note-body></text:note></text:p>',
+    '<text:p><text:note><text:note-body><text:p>alone</text:p></text:note-body></text:note></text:p>',
+    '<text:p>a <text:span>bold<text:note><text:note-body><text:p>of <text:span>a</text:span> span</text:p></text:note-body></text:note> word</text:span> here</text:p>',
     '<text:p>plain</text:p>', '<text:h>a <text:span text:style-name="T1">bold</text:span> head</text:h>',
     '<text:p>a<text:s/>b<text:tab/>c<text:line-break/>d</text:p>', '<text:p/>',
     '<text:p>see <text:a xlink:href="http://x">the link</text:a>. Next one.</text:p>',
@@ -134,6 +159,14 @@ for kind, (around, bodies, main, others) in KINDS.items():
                 fail(before, 'text', b.read(main).decode())
             if way == 'same' and upper(''.join(x.itertext())).split() != ''.join(y.itertext()).split():
                 fail(before, 'order of the text', repr(''.join(y.itertext())))
+
+# A note is no end of a sentence: its words change their places around it, and those of the note theirs.
+make('note.odt', [('content.xml', O % ODT[0].replace('First note. It has <text:span>two</text:span> sentences.', 'one two'))])
+run('odt', 'reverse', 'note.odt', 'out-note.odt')
+note = tree.fromstring(zipfile.ZipFile('out-note.odt').read('content.xml'))
+words = ' '.join(''.join(note.itertext()).split())
+if 'TWO ONE' not in words or 'HOLDS.' not in words or words.index('HOLDS.') > words.index('RULE'):
+    fail('a sentence with a note is not whole:', words)
 
 # What is refused, with a message that says why.
 def refused(name, kind, words):

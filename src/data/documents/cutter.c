@@ -291,7 +291,7 @@ static rg_status end_text(rg_cutter *c, size_t at)
     const size_t inner = c->marks;
     c->mark = NULL;
     c->marks = c->room = 0;
-    rg_status status = rg_segment__add(c->document, plain + from, to - from, mark, inner, c->escape, c->lines);
+    rg_status status = rg_segment__add(c->document, plain + from, to - from, mark, inner, c->escape);
     if (status == RG_OK) status = trail(c, last, marks, to);
     rg_marks__free(last, marks);
     RG_TRY(status);
@@ -305,7 +305,6 @@ rg_status rg_cutter__end(rg_cutter *c, size_t at)
     if (status == RG_OK)
         status = words ? end_text(c, at) : keep_text(c, at);
     c->begin = at;
-    c->lines = 0;
     forget(c);
     return status;
 }

@@ -63,6 +63,7 @@ void rg_document_free(rg_document *d)
     for (size_t i = 0; i < d->members; i++) rg_free(d->member[i].name);
     rg_free(d->member);
     rg_free(d->group);
+    rg_blocks__free(d->block, d->blocks);
     rg_free(d->part);
     rg_free(d->sentence);
     rg_free(d->bytes);
@@ -90,7 +91,7 @@ rg_status rg_document__keep(rg_document *d, const char *bytes, size_t count)
 }
 
 rg_status rg_document__sentence(rg_document *d, const char *text, size_t bytes, rg_mark *mark, size_t marks,
-                                rg_escape *escape, unsigned lines)
+                                rg_escape *escape)
 {
     rg_status status = RG_OK;
     if (d->sentences == d->sentence_room) {
@@ -109,7 +110,6 @@ rg_status rg_document__sentence(rg_document *d, const char *text, size_t bytes, 
     p->mark = mark;
     p->marks = marks;
     p->escape = escape;
-    p->lines = lines;
     d->sentence[d->sentences++] = d->parts - 1;
     return RG_OK;
 }
@@ -233,36 +233,6 @@ static rg_status diagonal(rg_links *l, size_t source, size_t target)
     return RG_OK;
 }
 
-/* Blanks of text, outside of tags, become line ends so that lines are about equally long. */
-static rg_status break_lines(rg_text *out, const char *text, unsigned lines, const char *line_end)
-{
-    size_t visible = 0, seen = 0;
-    int    tag = 0;
-    for (const char *at = text; *at; at++) {
-        tag += *at == '<' || *at == '{' ? 1 : 0;
-        visible += !tag && (*at & 0xC0) != 0x80;
-        tag -= (*at == '>' || *at == '}') && tag ? 1 : 0;
-    }
-    unsigned done = 1;
-    tag = 0;
-    for (const char *at = text; *at; at++) {
-        tag += *at == '<' || *at == '{' ? 1 : 0;
-        if (!tag && *at == ' ' && done < lines) { /* nearer to the ideal end than the next blank is? */
-            const size_t ideal = visible * done / lines, next = seen + 1 + strcspn(at + 1, " <{");
-            if (seen >= ideal || (next > ideal && next - ideal > ideal - seen)) {
-                RG_TRY(rg_text_add_string(out, line_end));
-                done++;
-                seen++;
-                continue;
-            }
-        }
-        seen += !tag && (*at & 0xC0) != 0x80;
-        tag -= (*at == '>' || *at == '}') && tag ? 1 : 0;
-        RG_TRY(rg_text_add(out, at, 1));
-    }
-    return RG_OK;
-}
-
 static rg_status render(rg_text *out, const rg_document_part *p, const char *translation, const rg_links *links)
 {
     rg_links  own = { 0 };
@@ -278,13 +248,7 @@ static rg_status render(rg_text *out, const rg_document_part *p, const char *tra
 rg_status rg_document_render(rg_text *out, const rg_document *d, size_t i, const char *translation,
                              const rg_links *links)
 {
-    const rg_document_part *p = &d->part[d->sentence[i]];
-    rg_text        whole = { 0 };
-    if (p->lines < 2) return render(out, p, translation, links);
-    rg_status status = render(&whole, p, translation, links);
-    if (status == RG_OK) status = break_lines(out, rg_text_c(&whole), p->lines, d->line_end);
-    rg_text_free(&whole);
-    return status;
+    return render(out, &d->part[d->sentence[i]], translation, links);
 }
 
 typedef struct {
@@ -320,18 +284,42 @@ static rg_status expand(rg_text *out, const joining *j, const char *text, size_t
     return RG_OK;
 }
 
+static rg_status join_part(rg_text *out, const joining *j, size_t k)
+{
+    const rg_document_part *p = &j->d->part[k];
+    const char             *text = p->sentence ? j->rendered(j->context, j->number[k]) : p->text;
+    rg_text                 own = { 0 };
+    rg_status               status = text ? RG_OK : rg_document_render(&own, j->d, j->number[k], p->text, NULL);
+    if (!text) text = rg_text_c(&own);
+    if (status == RG_OK) status = expand(out, j, text, p->sentence ? strlen(text) : p->bytes);
+    rg_text_free(&own);
+    return status;
+}
+
+static rg_status join_block(rg_text *out, const joining *j, const rg_block *b)
+{
+    rg_range *range = rg_alloc_array(b->end - b->first, sizeof *range);
+    rg_text   text = { 0 };
+    rg_status status = range ? RG_OK : RG_ENOMEM;
+    for (size_t k = b->first; status == RG_OK && k < b->end; k++) {
+        range[k - b->first].begin = text.length;
+        status = join_part(&text, j, k);
+        range[k - b->first].end = text.length;
+    }
+    if (status == RG_OK) status = rg_block__write(out, b, rg_text_c(&text), range);
+    rg_text_free(&text);
+    rg_free(range);
+    return status;
+}
+
 static rg_status join(rg_text *out, const joining *j, size_t first, size_t end, int group)
 {
     for (size_t k = first; k < end; k++) {
-        const rg_document_part *p = &j->d->part[k];
-        const char    *text = p->sentence ? j->rendered(j->context, j->number[k]) : p->text;
-        rg_text        own = { 0 };
-        if (p->group != group) continue;
-        rg_status status = text ? RG_OK : rg_document_render(&own, j->d, j->number[k], p->text, NULL);
-        if (!text) text = rg_text_c(&own);
-        if (status == RG_OK) status = expand(out, j, text, p->sentence ? strlen(text) : p->bytes);
-        rg_text_free(&own);
-        RG_TRY(status);
+        const rg_block *b = group < 0 && j->d->blocks ? rg_document__block_at(j->d, k) : NULL;
+        if (b) {
+            RG_TRY(join_block(out, j, b));
+            k = b->end - 1;
+        } else if (j->d->part[k].group == group) RG_TRY(join_part(out, j, k));
     }
     return RG_OK;
 }

@@ -4,6 +4,7 @@
  *   segment.c    a paragraph cut into sentences                 protect.c   URLs, addresses, placeholders
  *   markup.c     tags put back into a translation               entities.c  characters of HTML and XML
  *   sentences.c  where sentences end                            <format>.c  one reader per format
+ *   layout.c     text that must stand on given lines
  *
  * Readers keep byte offsets into the file instead of building a tree: what is not translated is copied from the file
  * itself, so it cannot change, whatever it holds. */
@@ -42,7 +43,6 @@ typedef struct rg_document_part {
     size_t     bytes;
     bool       sentence;
     int        group; /* written where a marker stands for it, not here; -1: here     */
-    unsigned   lines; /* of a sentence: to be written on so many lines; 0 or 1: on one */
     rg_mark   *mark;
     size_t     marks;
     rg_escape *escape;
@@ -68,14 +68,16 @@ struct rg_document {
     size_t             groups, group_room;
     int                grouped; /* the group that parts are added to, or -1 */
     bool               ungrouped; /* the document holds the byte of markers: no groups */
-    const char        *line_end; /* for sentences of several lines */
+    struct rg_block   *block; /* parts whose text stands on given lines, in order */
+    size_t             blocks, block_room;
+    const char        *line_end; /* that the file uses */
 };
 
 /* document.c */
 rg_status rg_document__keep(rg_document *d, const char *bytes, size_t count);
 /* Takes the marks over, also on failure. */
 rg_status rg_document__sentence(rg_document *d, const char *text, size_t bytes, rg_mark *mark, size_t marks,
-                                rg_escape *escape, unsigned lines);
+                                rg_escape *escape);
 /* Parts that are added until end_group are written where `out` gets a marker: the values of attributes in a tag, whose
  * sentence is written later. */
 rg_status rg_document__begin_group(rg_document *d, int *out_before);
@@ -85,6 +87,34 @@ rg_status rg_escape__none(rg_text *out, const char *text, size_t bytes);
 char     *rg_document__copy(const char *text, size_t bytes); /* a new string */
 /* The name of the file and the line of text[at] in front of a message. */
 rg_status rg_document__fail(const rg_document *d, const char *text, size_t at, const char *what);
+
+/* --------------------------------------------------------------------------------------------------------- layout */
+
+/* Where the text of a block is cut, and by what: a line end, or whatever lies between two subtitles. */
+typedef struct rg_block_cut {
+    size_t part;  /* the sentence it is in                                    */
+    double share; /* of that sentence which stands before it                  */
+    char  *text;
+    bool   must;  /* be there, even where the text has no blank left for it   */
+} rg_block_cut;
+typedef struct rg_block {
+    size_t        first, end; /* its parts */
+    rg_block_cut *cut;
+    size_t        cuts;
+} rg_block;
+typedef struct rg_cut_here {
+    size_t      at; /* byte of the block's text */
+    const char *text;
+    size_t      bytes;
+    bool        must;
+} rg_cut_here;
+/* The parts from `first` on, which were made from the text `plain`, are one block. */
+rg_status       rg_document__block(rg_document *d, size_t first, const char *plain, size_t bytes, const rg_cut_here *here,
+                                   size_t cuts);
+const rg_block *rg_document__block_at(const rg_document *d, size_t part); /* that begins there; NULL: none */
+/* Its text, of which part[i] are the bytes of its i-th part. */
+rg_status       rg_block__write(rg_text *out, const rg_block *block, const char *text, const rg_range *part);
+void            rg_blocks__free(rg_block *block, size_t blocks);
 
 /* ------------------------------------------------------------------------------------------------------- cutter */
 
@@ -100,7 +130,6 @@ typedef struct rg_cutter {
     const char  *text;
     size_t       bytes, begin;
     rg_escape   *escape;
-    unsigned     lines;
     rg_text      plain; /* of the paragraph, without tags */
     rg_mark     *mark;
     size_t       marks, room;
@@ -139,7 +168,7 @@ bool      rg_cutter__string_tag(rg_status *status, rg_cutter *c, size_t at, size
 
 /* segment.c: a paragraph without blanks at its ends becomes sentences and what is between them. Takes the marks. */
 rg_status rg_segment__add(rg_document *d, const char *plain, size_t bytes, rg_mark *mark, size_t marks,
-                          rg_escape *escape, unsigned lines);
+                          rg_escape *escape);
 /* Has it a letter outside of what is kept? */
 rg_status rg_segment__has_words(bool *out, const char *plain, size_t bytes, const rg_mark *mark, size_t marks);
 
@@ -180,6 +209,7 @@ typedef struct rg_dialect {
     const char *inside;   /* only text inside of these is translated; NULL: everywhere     */
     const char *attributes;
     const char *breaks;   /* separate words like a blank; NULL: none                       */
+    const char *notes;    /* stand in a sentence and have paragraphs of their own; NULL: none */
     bool        html;     /* raw text in script and style; attributes that say what stays  */
 } rg_dialect;
 extern const rg_dialect rg_dialect_html;

@@ -13,7 +13,10 @@
 #include <string.h>
 #include <strings.h>
 
-enum { KEPT = 200 }; /* bytes of an element that stays inside a sentence */
+enum {
+    KEPT = 200, /* bytes of an element that stays inside a sentence */
+    DEEPEST = 4 /* notes inside of notes                            */
+};
 
 const rg_dialect rg_dialect_html = {
     .blocks = " html head body title meta link base p div h1 h2 h3 h4 h5 h6 ul ol li dl dt dd dir menu table caption "
@@ -32,6 +35,7 @@ typedef struct {
     rg_cutter         c;
     const rg_dialect *dialect;
     size_t            inside; /* elements of dialect->inside that are open */
+    int               depth;  /* notes around it                           */
 } reader;
 
 static bool has_no_end(const reader *r, size_t end, const char *name)
@@ -223,6 +227,33 @@ static rg_status inline_tag(reader *r, size_t at, size_t end, const char *name)
     return status;
 }
 
+static rg_status read_text(reader *r, size_t from, size_t to);
+
+static bool is_note(const reader *r, size_t at, size_t end, const char *name)
+{
+    return r->dialect->notes && r->inside && r->c.text[at + 1] != '/' && rg_word_in(r->dialect->notes, name) &&
+           !has_no_end(r, end, name) && r->depth < DEEPEST && !r->c.document->ungrouped && r->c.marks < RG_CUTTER_MARKS;
+}
+
+/* A footnote: a point of the sentence it stands in, with paragraphs of its own as a group. */
+static rg_status read_note(reader *r, size_t at, size_t end, size_t whole)
+{
+    rg_document *d = r->c.document;
+    reader       inner = { .c = rg_cutter__new(d, r->c.text, whole, end, rg_html__escape), .dialect = r->dialect,
+                           .depth = r->depth + 1 };
+    rg_text      text = { 0 };
+    int          before = -1;
+    rg_status    status = rg_text_add(&text, r->c.text + at, end - at);
+    if (status == RG_OK) status = rg_document__begin_group(d, &before);
+    if (status == RG_OK) status = read_text(&inner, end, whole);
+    if (status == RG_OK) status = rg_cutter__end(&inner.c, whole);
+    if (status == RG_OK) status = rg_document__end_group(&text, d, before);
+    if (status == RG_OK) status = rg_cutter__point_as(&r->c, at, whole, rg_text_c(&text), text.length);
+    rg_cutter__fini(&inner.c);
+    rg_text_free(&text);
+    return status;
+}
+
 static void count_inside(reader *r, size_t at, size_t end, const char *name)
 {
     if (!r->dialect->inside || !rg_word_in(r->dialect->inside, name)) return;
@@ -244,6 +275,7 @@ static rg_status read_tag(reader *r, size_t at, size_t *next)
         *next = has_no_end(r, end, name) ? end : element_end(r, end, name);
         return keep(r, at, end, *next, name);
     }
+    if (is_note(r, at, end, name)) return read_note(r, at, end, *next = element_end(r, end, name));
     if (is_block(r, name) || r->c.marks >= RG_CUTTER_MARKS) return cut_tag(r, at, end, name);
     if (!*name || has_no_end(r, end, name)) return lone_tag(r, at, end, name);
     return inline_tag(r, at, end, name);

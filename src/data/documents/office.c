@@ -6,12 +6,20 @@
  *
  * Text must stand in a run, so the run with the most text is the ground; every other one is a mark whose tags end the
  * ground's run and begin it again. Runs of the same format, which editors cut at every correction, are one. What is no
- * text (pictures, notes, fields) is a point; paragraphs inside of it, as those of text boxes, are read for themselves. */
+ * text (pictures, notes) is a point; paragraphs inside of it, as those of text boxes, are read for themselves.
+ *
+ * A field has a command and a result, <w:fldSimple w:instr="PAGE">3</w:fldSimple> or
+ *
+ *     begin  HYPERLINK "http://..."  separate  the text of the link  end          each in a run of its own
+ *
+ * Results that are texts (links, tables of contents, references to headings) are translated, with the command as their
+ * tags; pages, dates and other values are points. */
 #include "data/documents/archive.h"
 
+#include <ctype.h>
 #include <string.h>
 
-enum { DEEPEST = 8, FORMAT = 4096 }; /* paragraphs inside of paragraphs; bytes of a format */
+enum { DEEPEST = 8, FORMAT = 4096, OPEN_FIELDS = 16 }; /* paragraphs inside of paragraphs; bytes of a format; fields of a paragraph that end in another */
 
 typedef struct {
     const char *paragraph, *run, *format, *text; /* names of elements */
@@ -26,6 +34,7 @@ static const vocabulary word = { "w:p", "w:r", "w:rpr", "w:t", "w:ppr", NULL, " 
 static const vocabulary slide = { "a:p", "a:r", "a:rpr", "a:t", "a:ppr", "a:endpararpr", " ", NULL, "<a:t>", "</a:t>" };
 
 static const char breaks[] = " w:tab w:br w:cr a:br ";
+static const char text_fields[] = " hyperlink toc ref styleref quote index "; /* commands whose result is a text */
 
 typedef struct {
     const vocabulary *v;
@@ -229,39 +238,122 @@ static rg_status read_container(paragraph *p, const element *e)
     return status;
 }
 
-/* Behind the run that ends the field which this run begins; 0: it begins none. */
-static size_t field_end(const reader *r, const element *run, size_t end)
+/* ---------------------------------------------------------------------------------------------------------- fields */
+
+/* The first word of a command, as far as it is letters. */
+static bool is_text_field(const char *command, size_t bytes)
+{
+    char   name[RG_MARK_NAME];
+    size_t n = 0;
+    while (bytes && strchr(" \t\r\n", *command)) command++, bytes--;
+    while (n < bytes && n < sizeof name - 1 && isalpha((unsigned char)command[n])) {
+        name[n] = (char)tolower((unsigned char)command[n]);
+        n++;
+    }
+    name[n] = 0;
+    return n && rg_word_in(text_fields, name);
+}
+
+typedef struct {
+    bool   text;              /* its result is one */
+    size_t result, last, end; /* where its result begins; the run that ends it, and behind that; last 0: not in this range */
+} field;
+
+/* The run that holds text[at], among those of `from` on: its beginning and end. */
+static rg_range run_around(const reader *r, size_t from, size_t at, size_t end)
+{
+    char     name[RG_MARK_NAME];
+    rg_range out = { at, end };
+    for (size_t k = next_tag(r, from, end); k < end && k <= at; k = next_tag(r, k + 1, end)) {
+        rg_tag__name(name, r->text + k);
+        if (r->text[k + 1] != '/' && strcmp(name, r->v->run) == 0) out.begin = k;
+    }
+    out.end = element_at(r, out.begin, end).end;
+    if (out.end <= at) out.end = end;
+    return out;
+}
+
+/* The field that this run begins; false: it begins none. */
+static bool find_field(field *out, const reader *r, const element *run, size_t end)
 {
     size_t depth = 0;
     char   name[RG_MARK_NAME];
-    if (!r->v->field || strcmp(run->name, r->v->run) != 0 || !has_inside(r, r->v->field, run->inner, run->close)) return 0;
+    *out = (field){ .result = 0 };
+    if (!r->v->field || strcmp(run->name, r->v->run) != 0 || !has_inside(r, r->v->field, run->inner, run->close)) return false;
     for (size_t at = next_tag(r, run->inner, end); at < end; at = next_tag(r, at + 1, end)) {
         const char *kind = NULL;
         rg_tag__name(name, r->text + at);
+        if (r->text[at + 1] == '/') continue;
+        if (strcmp(name, "w:instrtext") == 0 && depth == 1 && !out->text && !out->result) {
+            const element e = element_at(r, at, end);
+            out->text = is_text_field(r->text + e.inner, e.close - e.inner);
+        }
         if (strcmp(name, r->v->field) != 0) continue;
         const size_t n = rg_tag__value(&kind, r->text + at, rg_tag__end(r->text, end, at) - at, "w:fldCharType");
         if (n == 5 && strncmp(kind, "begin", 5) == 0) depth++;
-        if (n == 3 && strncmp(kind, "end", 3) == 0 && depth && --depth == 0) {
-            while (at < end && !(r->text[at] == '<' && r->text[at + 1] == '/')) at++;
-            char close[RG_MARK_NAME + 4];
-            snprintf(close, sizeof close, "</%s>", r->v->run);
-            const char *behind = strstr(r->text + at, close);
-            return behind && (size_t)(behind - r->text) < end ? (size_t)(behind - r->text) + strlen(close) : end;
+        if (n == 8 && strncmp(kind, "separate", 8) == 0 && depth == 1) out->result = run_around(r, run->begin, at, end).end;
+        if (n == 3 && strncmp(kind, "end", 3) == 0 && (!depth || --depth == 0)) {
+            const rg_range last = run_around(r, out->result ? out->result : run->begin, at, end);
+            out->last = last.begin;
+            out->end = last.end;
+            return true;
         }
     }
-    return end;
+    out->end = end; /* it goes on in another paragraph */
+    return true;
+}
+
+/* An element around runs as the bytes before its text, its text, and the bytes behind: links, fields, and the content of
+ * controls. False: it is none. */
+static bool as_container(element *e, const reader *r, size_t end)
+{
+    const char *value = NULL;
+    field       f;
+    if (rg_word_in(r->v->containers, e->name)) return true;
+    if (!r->v->field) return false;
+    if (strcmp(e->name, "w:fldsimple") == 0) {
+        const size_t n = rg_tag__value(&value, r->text + e->begin, e->inner - e->begin, "w:instr");
+        return is_text_field(value, n);
+    }
+    if (strcmp(e->name, "w:sdt") == 0) {
+        for (size_t at = next_tag(r, e->inner, e->close); at < e->close;) {
+            const element inner = element_at(r, at, e->close);
+            if (strcmp(inner.name, "w:sdtcontent") == 0) {
+                e->inner = inner.inner;
+                e->close = inner.close;
+                return true;
+            }
+            at = next_tag(r, inner.end, e->close);
+        }
+        return false;
+    }
+    if (!find_field(&f, r, e, end) || !f.text || !f.result || !f.last || f.last < f.result) return false;
+    e->inner = f.result;
+    e->close = f.last;
+    e->end = f.end;
+    return true;
+}
+
+/* Where a field that is no container ends, as a point: a value is one. Of a text over several paragraphs it is the command,
+ * in the first of them. */
+static size_t field_point(const field *f, int *open)
+{
+    const bool goes_on = f->text && f->result && !f->last && ++*open <= OPEN_FIELDS;
+    return goes_on ? f->result : f->end;
 }
 
 static rg_status read_items(paragraph *p, size_t begin, size_t end)
 {
     reader *r = p->r;
+    int     open = 0;
     for (size_t at = next_tag(r, begin, end); at < end;) {
-        element      e = element_at(r, at, end);
-        const size_t field = field_end(r, &e, end);
-        if (field) {
-            RG_TRY(add_point(p, e.begin, e.end = field, false));
+        element e = element_at(r, at, end);
+        field   f;
+        if (as_container(&e, r, end)) RG_TRY(read_container(p, &e));
+        else if (find_field(&f, r, &e, end)) {
+            e.end = field_point(&f, &open);
+            RG_TRY(add_point(p, e.begin, e.end, false));
         } else if (strcmp(e.name, r->v->run) == 0) RG_TRY(read_run(p, &e));
-        else if (rg_word_in(r->v->containers, e.name)) RG_TRY(read_container(p, &e));
         else {
             RG_TRY(add_point(p, e.begin, e.end, false));
             if (rg_word_in(breaks, e.name)) rg_cutter__break(&p->c);
@@ -283,21 +375,29 @@ static size_t text_bytes(const reader *r, const element *run)
     return n;
 }
 
-/* The format with the most text, among runs that are children of the paragraph. */
+/* The format with the most text, among runs that are children of the paragraph; a plain one where all text is inside of
+ * containers. */
 static bool choose_ground(paragraph *p, size_t begin, size_t end)
 {
     char   format[FORMAT];
     size_t most = 0;
+    bool   inside = false;
+    int    open = 0;
     for (size_t at = next_tag(p->r, begin, end); at < end;) {
-        const element e = element_at(p->r, at, end);
-        const size_t  n = strcmp(e.name, p->r->v->run) == 0 ? text_bytes(p->r, &e) : 0;
+        element e = element_at(p->r, at, end);
+        field   f;
+        size_t  n = 0;
+        if (as_container(&e, p->r, end)) inside = inside || has_inside(p->r, p->r->v->text, e.inner, e.close);
+        else if (find_field(&f, p->r, &e, end)) e.end = field_point(&f, &open);
+        else if (strcmp(e.name, p->r->v->run) == 0) n = text_bytes(p->r, &e);
         if (n > most && run_format(format, p->r, &e)) {
             most = n;
             memcpy(p->ground, format, sizeof format);
         }
         at = next_tag(p->r, e.end, end);
     }
-    return most > 0;
+    if (!most && inside) snprintf(p->ground, sizeof p->ground, "<%s>", p->r->v->run);
+    return most > 0 || inside;
 }
 
 /* Has the paragraph words of its own, which are not in a paragraph inside of it? */
@@ -463,7 +563,7 @@ const rg_document_format rg_document_format_docx = {
     .name = "docx",
     .endings = " .docx .docm .dotx ",
     .type = "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    .about = "paragraphs, headers, footers, notes, comments; not fields",
+    .about = "paragraphs, headers, footers, notes, comments, links, contents",
     .read = read_docx,
     .pack = pack_docx,
 };

@@ -9,6 +9,7 @@ static const rg_dialect opendocument = {
     .skipped = " text:tracked-changes office:settings office:forms text:variable-decls text:sequence-decls ",
     .inside = " text:p text:h ",
     .breaks = " text:s text:tab text:line-break ",
+    .notes = " text:note office:annotation draw:frame ",
 };
 static const rg_dialect contents = { .inlines = " ", .kept = " ", .skipped = " ", .inside = " text dc:title dc:description " };
 

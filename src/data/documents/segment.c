@@ -16,7 +16,6 @@ typedef struct {
     rg_mark     *mark;
     size_t       marks;
     rg_escape   *escape;
-    unsigned     lines;
     rg_spans     guards; /* what is protected                  */
     rg_spans     pieces; /* sentences, between which is copied */
     size_t      *first, *last; /* pieces of each mark          */
@@ -140,7 +139,7 @@ static bool is_kept(const segment *s, size_t at) /* would a cut at `at` go throu
 static rg_status cut_sentences(rg_spans *out, const segment *s)
 {
     rg_spans found = { 0 };
-    if (!s->document->config.sentences || s->lines > 1) return rg_spans_add(out, 0, s->bytes);
+    if (!s->document->config.sentences) return rg_spans_add(out, 0, s->bytes);
     rg_status status = rg_sentences_cut(&found, s->document->config.sentences, s->plain, s->bytes);
     for (size_t i = 0; status == RG_OK && i < found.count; i++) {
         const rg_span f = found.data[i];
@@ -289,7 +288,7 @@ static rg_status emit_piece(segment *s, size_t p)
         rg_marks__free(mark, count);
         return status;
     }
-    RG_TRY(rg_document__sentence(d, s->plain + piece.begin, piece.end - piece.begin, mark, count, s->escape, s->lines));
+    RG_TRY(rg_document__sentence(d, s->plain + piece.begin, piece.end - piece.begin, mark, count, s->escape));
     if (has_letters(s->plain, piece.begin, piece.end, &s->guards, s->mark, s->marks)) return RG_OK;
     rg_text  text = { 0 };
     rg_document_part *part = &d->part[d->parts - 1];
@@ -313,10 +312,9 @@ static rg_status emit_gap(segment *s, size_t begin, size_t end)
 }
 
 rg_status rg_segment__add(rg_document *d, const char *plain, size_t bytes, rg_mark *mark, size_t marks,
-                          rg_escape *escape, unsigned lines)
+                          rg_escape *escape)
 {
-    segment   s = { .document = d, .plain = plain, .bytes = bytes, .mark = mark, .marks = marks, .escape = escape,
-                    .lines = lines };
+    segment   s = { .document = d, .plain = plain, .bytes = bytes, .mark = mark, .marks = marks, .escape = escape };
     rg_status status = protect(&s);
     if (status == RG_OK) status = cut_pieces(&s);
     if (status == RG_OK) status = find_pieces(&s);

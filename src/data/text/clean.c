@@ -1,4 +1,4 @@
-/* clean.c - rules of corpus cleaning: lengths, ratio, letters, script, numbers, duplicates.
+/* clean.c - rules of corpus cleaning: lengths, ratio, letters, script, language, numbers, duplicates.
  *
  * Duplicates are found by XXH64 of the normalised text: of n pairs, two different ones are taken for equal with
  * probability below n^2 / 2^65 (for 100 million pairs, 3e-4). */
@@ -137,6 +137,7 @@ static rg_status remember(bool *out_new, seen_set *s, uint64_t key)
 struct rg_cleaner {
     rg_clean_config config;
     script          script[2][2]; /* of each side; OTHER_SCRIPT: not known, or no second one */
+    char            hint[64];     /* both languages, for the detector */
     seen_set        seen;
 };
 
@@ -159,6 +160,8 @@ rg_status rg_cleaner_new(rg_cleaner **out, const rg_clean_config *config)
     if (!c) return RG_ENOMEM;
     c->config = *config;
     for (int side = 0; side < 2; side++) find_script(c->script[side], config->language[side]);
+    snprintf(c->hint, sizeof c->hint, "%.30s%s%.30s", config->language[0],
+             *config->language[0] && *config->language[1] ? "," : "", config->language[1]);
     *out = c;
     return RG_OK;
 }
@@ -183,6 +186,21 @@ static rg_clean_verdict judge_side(const rg_cleaner *c, const line_facts *f, int
     if (s[0] == OTHER_SCRIPT) return RG_CLEAN_KEPT;
     const size_t own = f->of[s[0]] + (s[1] != OTHER_SCRIPT ? f->of[s[1]] : 0);
     return (double)own < k->min_script * (double)f->letters ? RG_DROPPED_SCRIPT : RG_CLEAN_KEPT;
+}
+
+/* Only where the detector trusts its answer: a few words, names and numbers could be of any language. */
+static bool in_another_language(const rg_cleaner *c, const char *text, int side)
+{
+    const rg_language_question asked = { .hint = c->hint };
+    const char                *code = c->config.language[side];
+    rg_language_guess          guess[RG_LANGUAGE_GUESSES];
+    bool                       reliable;
+    double                     own = 0;
+    if (!c->config.detector || !*code) return false;
+    const size_t found = rg_languages_guess(guess, &reliable, c->config.detector, text, strlen(text), &asked);
+    for (size_t i = 0; i < found; i++)
+        if (rg_language_close(code, guess[i].code)) own += guess[i].share;
+    return reliable && own < 0.5 && !rg_language_close(code, guess[0].code);
 }
 
 static bool out_of_ratio(const rg_cleaner *c, size_t a, size_t b)
@@ -214,6 +232,9 @@ rg_status rg_cleaner_judge(rg_clean_verdict *out, rg_cleaner *c, const char *sou
                  { c->config.numbers && f[0].numbers != f[1].numbers, RG_DROPPED_NUMBERS } };
     for (size_t i = 0; i < sizeof pair / sizeof *pair; i++)
         if (pair[i].broken && (!verdict || pair[i].verdict < verdict)) verdict = pair[i].verdict;
+    if ((!verdict || verdict > RG_DROPPED_LANGUAGE) &&
+        (in_another_language(c, source, 0) || in_another_language(c, target, 1)))
+        verdict = RG_DROPPED_LANGUAGE;
     if (!verdict && c->config.duplicates) RG_TRY(remember(&is_new, &c->seen, key_of(c, f)));
     *out = is_new ? verdict : RG_DROPPED_DUPLICATE;
     return RG_OK;
