@@ -1,5 +1,6 @@
 # Manuals and completions come from the tables: every command has a page, every option of a command stands in its page and
 # in all three scripts, and shells that are installed read the scripts.
+# release only: texts from tables, which test_options reads under sanitizers
 set -u
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

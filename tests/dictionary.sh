@@ -5,7 +5,7 @@ trap 'rm -rf "$work"' EXIT
 fail() { echo "FAILED: $*"; exit 1; }
 cd "$work" || exit 1
 
-"$REGARD" demo translate -o demo --sentences 60 --tests 20 --after-batches 1 --cpu-threads 1 > log 2>&1 || { cat log; exit 1; }
+"$TRAINER" demo translate -o demo --sentences 60 --tests 20 --after-batches 1 --cpu-threads 1 > log 2>&1 || { cat log; exit 1; }
 "$REGARD" train --type rnnsearch --dim-emb 8 --dim-rnn 8 -t demo/train.en demo/train.fr --vocab-kind words --dim-vocabs 0 --after-batches 2 --valid-freq 0 \
     --cpu-threads 1 -m model.st > log 2>&1 || { cat log; exit 1; }
 # every word of the tests but one, alone on its line, with an X: a dictionary without doubt

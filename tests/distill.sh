@@ -9,7 +9,7 @@ failed=0
 fail() { echo "FAILED: $*"; failed=1; }
 "$REGARD" make grammar -n 700 --seed 1 -o g > /dev/null || fail "no sentences"
 for l in en fr; do head -600 g.$l > t.$l; tail -60 g.$l > v.$l; done
-"$REGARD" train --type transformer -t t.en t.fr --vocab-kind words --dim-vocabs 0 --dim-emb 64 --transformer-dim-ffn 128 --transformer-heads 4 --enc-depth 2 --dec-depth 2 \
+"$TRAINER" train --type transformer -t t.en t.fr --vocab-kind words --dim-vocabs 0 --dim-emb 64 --transformer-dim-ffn 128 --transformer-heads 4 --enc-depth 2 --dec-depth 2 \
     --mini-batch-words 600 --lr-warmup 20 --learn-rate 0.003 --after-batches 120 --cpu-threads 1 -m teacher.st > log 2>&1 || { cat log; exit 1; }
 small="dim-emb=32 transformer-dim-ffn=64 transformer-heads=2 enc-depth=2 dec-depth=1 mini-batch-words=600 lr-warmup=20 learn-rate=0.004 after-batches=60 valid-freq=30"
 distill() { "$REGARD" distill -m teacher.st -t t.en t.fr --valid-sets v.en v.fr -o student.st --n-best 3 --cpu-threads 1 "$@"; }

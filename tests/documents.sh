@@ -5,7 +5,7 @@ failures=0
 fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
 [ -e "$BUILD_DIR/regard-sentences.so" ] || exit 77
 
-"$REGARD" demo translate -o demo --sentences 300 --tests 20 --after-batches 12 --cpu-threads 1 > log 2>&1 || { cat log; exit 1; }
+"$TRAINER" demo translate -o demo --sentences 300 --tests 20 --after-batches 12 --cpu-threads 1 > log 2>&1 || { cat log; exit 1; }
 translate() { "$REGARD" translate -m demo/model.safetensors -b 1 --cpu-threads 1 "$@"; }
 first=$(sed -n 1p demo/test.en)
 second=$(sed -n 2p demo/test.en)

@@ -8,7 +8,7 @@ fail() { echo "FAIL $*"; failed=1; }
 cd "$work" || exit 1
 export LC_ALL=C.UTF-8
 show() { "$REGARD" show "$@"; }
-learn() { "$REGARD" demo "$1" --quick -o "$1" > log 2>&1; [ -s "$1/model.safetensors" ] || { cat log; fail "demo $1"; }; }
+learn() { "$TRAINER" demo "$1" --quick -o "$1" > log 2>&1; [ -s "$1/model.safetensors" ] || { cat log; fail "demo $1"; }; }
 # maps NAME... of record r.json, those that `show --by all` added
 maps() { show r.json --list | awk -F'\t' '$3 == "layer -1" && $4 == "head -1" { print $2 }' | tr '\n' ' '; }
 expect() { # expect WHAT "MAPS"

@@ -46,7 +46,7 @@ learn() { # learn MODEL FLAG...
     m=$1
     shift
     # shellcheck disable=SC2086
-    "$REGARD" train $small -m "$m" "$@" > log 2>&1 || fail "training $*: $(tail -3 log)"
+    "$TRAINER" train $small -m "$m" "$@" > log 2>&1 || fail "training $*: $(tail -3 log)"
 }
 same() { # same MODEL TO
     m=$1

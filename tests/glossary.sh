@@ -12,7 +12,7 @@ awk 'BEGIN { split("ba de fi go ku la me ni po ra su ti", w, " "); x = 7
     for (i = 0; i < 600; i++) { s = t = ""
         for (k = 0; k < 2 + i % 5; k++) { do { x = (x * 75 + 74) % 65537; word = w[1 + x % 12] } while (index(s, word)); s = s (k ? " " : "") word; t = t (k ? " " : "") word "norm" }
         print s > "a.src"; print t > "a.tgt" } }'
-"$REGARD" train --type transformer -t a.src a.tgt --vocab-kind words --dim-vocabs 0 --dim-emb 64 --transformer-dim-ffn 128 --transformer-heads 4 \
+"$TRAINER" train --type transformer -t a.src a.tgt --vocab-kind words --dim-vocabs 0 --dim-emb 64 --transformer-dim-ffn 128 --transformer-heads 4 \
     --enc-depth 2 --dec-depth 2 --mini-batch-words 400 --lr-warmup 20 --learn-rate 0.003 --after-batches 150 --cpu-threads 1 -m m.st > log 2>&1 || { cat log; exit 1; }
 head -n 200 a.src > in
 printf 'ba\tBarke\nku la\tzwei Worte\nti\tkeep\nRA\tnever\n' > terms.tsv

@@ -5,7 +5,7 @@ trap 'rm -rf "$work"' EXIT
 fail() { echo "FAILED: $*"; exit 1; }
 cd "$work" || exit 1
 
-"$REGARD" demo translate -o demo --sentences 60 --tests 6 --after-batches 1 --cpu-threads 1 > log 2>&1 || { cat log; exit 1; }
+"$TRAINER" demo translate -o demo --sentences 60 --tests 6 --after-batches 1 --cpu-threads 1 > log 2>&1 || { cat log; exit 1; }
 "$REGARD" train --type transformer --dim-emb 16 --transformer-dim-ffn 16 --transformer-heads 2 --enc-depth 2 --dec-depth 1 -t demo/train.en demo/train.fr \
     --vocab-kind words --dim-vocabs 0 --after-batches 3 --valid-freq 0 --cpu-threads 1 -m model.st > log 2>&1 || { cat log; exit 1; }
 head -1 demo/test.en > one.en

@@ -14,7 +14,7 @@ awk 'BEGIN { split("ba de fi go ku la me ni po ra su ti", w, " "); x = 7
         print s > "a.src"; print t > "a.tgt" } }'
 head -n 200 a.src > in
 head -n 200 a.tgt > ref
-"$REGARD" train --type transformer -t a.src a.tgt --vocab-kind words --dim-vocabs 0 --dim-emb 64 --transformer-dim-ffn 128 --transformer-heads 4 \
+"$TRAINER" train --type transformer -t a.src a.tgt --vocab-kind words --dim-vocabs 0 --dim-emb 64 --transformer-dim-ffn 128 --transformer-heads 4 \
     --enc-depth 2 --dec-depth 2 --mini-batch-words 400 --lr-warmup 20 --learn-rate 0.003 --after-batches 150 --cpu-threads 1 -m m.st > log 2>&1 || { cat log; exit 1; }
 
 "$REGARD" quantize -m m.st -o m8.st > said || fail "quantize"

@@ -1,4 +1,5 @@
 # Every test works in a temporary directory of its own, which is gone afterwards with everything the test left running.
+# release only: it tests how tests run
 set -u
 fail() { echo "FAILED: $*"; exit 1; }
 isolated=$SOURCE_DIR/tests/support/isolated

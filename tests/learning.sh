@@ -9,7 +9,7 @@ failures=0
 fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
 cd "$work" || exit 1
 
-"$REGARD" demo translate -o demo --sentences 40000 --tests 1000 --after-batches 1 --cpu-threads 1 > log 2>&1 || { cat log; exit 1; }
+"$TRAINER" demo translate -o demo --sentences 40000 --tests 1000 --after-batches 1 --cpu-threads 1 > log 2>&1 || { cat log; exit 1; }
 
 # learn SEED UPDATES [option...]: "metric value" of the last validation
 learn() {

@@ -10,7 +10,7 @@ mkdir models
 for pair in "en fr" "fr en"; do
     # shellcheck disable=SC2086
     set -- $pair
-    "$REGARD" train -t "data.$1" "data.$2" --type transformer --dim-emb 32 --transformer-dim-ffn 32 --transformer-heads 2 --enc-depth 1 --dec-depth 1 \
+    "$TRAINER" train -t "data.$1" "data.$2" --type transformer --dim-emb 32 --transformer-dim-ffn 32 --transformer-heads 2 --enc-depth 1 --dec-depth 1 \
         --source-lang "$1" --target-lang "$2" --after-batches 60 --learn-rate 0.005 --lr-warmup 10 --cpu-threads 1 -m "models/$1-$2.safetensors" > log 2>&1 || { cat log; exit 1; }
 done
 rm -f models/*.checkpoint models/*.jsonl

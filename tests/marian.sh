@@ -7,7 +7,7 @@ failures=0
 fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
 cd "$work" || exit 1
 
-"$REGARD" demo translate -o demo --sentences 300 --tests 20 --after-batches 1 --cpu-threads 1 > log 2>&1 || { cat log; exit 1; }
+"$TRAINER" demo translate -o demo --sentences 300 --tests 20 --after-batches 1 --cpu-threads 1 > log 2>&1 || { cat log; exit 1; }
 mkdir model data
 cp demo/train.en data/corpus.en; cp demo/train.fr data/corpus.de
 head -20 demo/test.en > data/valid.en; head -20 demo/test.fr > data/valid.de

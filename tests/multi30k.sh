@@ -7,7 +7,7 @@ failures=0
 fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
 cd "$work" || exit 1
 
-"$REGARD" demo translate -o demo --sentences 60 --tests 6 --after-batches 1 --cpu-threads 1 > log 2>&1 || { cat log; exit 1; }
+"$TRAINER" demo translate -o demo --sentences 60 --tests 6 --after-batches 1 --cpu-threads 1 > log 2>&1 || { cat log; exit 1; }
 mkdir -p data/multi30k
 for language in en:en de:fr fr:fr; do
     gzip -c demo/train.${language#*:} > data/multi30k/train.${language%:*}.gz

@@ -6,7 +6,7 @@ cd "$work" || exit 1
 failures=0
 fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
 
-"$REGARD" demo translate -o demo --sentences 60 --tests 5 --after-batches 1 --cpu-threads 1 > log 2>&1 || { cat log; exit 1; }
+"$TRAINER" demo translate -o demo --sentences 60 --tests 5 --after-batches 1 --cpu-threads 1 > log 2>&1 || { cat log; exit 1; }
 cp demo/model.safetensors m
 cp demo/test.en lines
 cp demo/test.fr answers

@@ -1,5 +1,6 @@
 #!/bin/bash
 # The page in a real browser (page.py). Skipped without a browser or python.
+# release only: browser and page are the same whatever wrote the page
 set -u
 command -v chromium > /dev/null || command -v chromium-browser > /dev/null || command -v google-chrome > /dev/null || { echo "no chromium: skipped"; exit 77; }
 command -v python3 > /dev/null || { echo "no python3: skipped"; exit 77; }

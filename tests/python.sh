@@ -6,7 +6,7 @@ command -v python3 > /dev/null || exit 77
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-"$REGARD" demo translate -o demo --sentences 300 --tests 20 --after-batches 1 --cpu-threads 1 > log 2>&1 || { cat log; exit 1; }
+"$TRAINER" demo translate -o demo --sentences 300 --tests 20 --after-batches 1 --cpu-threads 1 > log 2>&1 || { cat log; exit 1; }
 cat > use.py <<'PYTHON'
 import regard, subprocess, sys
 small = dict(type="transformer", train_sets=["demo/train.en", "demo/train.fr"], valid_sets=["demo/test.en", "demo/test.fr"],

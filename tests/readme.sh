@@ -1,5 +1,6 @@
 # README's commands work when they are pasted: those of the demo in the source folder, the others, behind `make install`, in a folder with
 # the files they name. Training is cut short; everything else runs as it stands.
+# release only: other tests run these commands under sanitizers
 set -u
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -7,11 +7,11 @@ command -v python3 > /dev/null || { echo "no python3: skipped"; exit 77; }
 [ -e "$BUILD_DIR/regard-serve.so" ] || { echo "no server module: skipped"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-"${TRAINER:-$REGARD}" demo translate -o "$work" --after-batches 30 --sentences 500 --tests 10 > "$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+"$TRAINER" demo translate -o "$work" --after-batches 30 --sentences 500 --tests 10 > "$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 python3 "$SOURCE_DIR/tests/serve.py" "$REGARD" "$work/model.safetensors" "$work/test.en"
 failed=$?
 # A model that has learned nothing answers with the longest text it may: what makes a request expensive.
-"${TRAINER:-$REGARD}" demo translate -o "$work/long" --after-batches 1 --sentences 500 --tests 10 > "$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+"$TRAINER" demo translate -o "$work/long" --after-batches 1 --sentences 500 --tests 10 > "$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 python3 "$SOURCE_DIR/tests/serve_share.py" "$REGARD" "$work/long/model.safetensors" "$work/long/test.en" || failed=1
 load="--seconds 5"
 [ -z "${CAMPAIGN:-}" ] || load="--seconds 60 --strict"

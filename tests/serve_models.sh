@@ -9,7 +9,7 @@ mkdir models
 seed=0
 # SOURCE TARGET FROM TO: what the model says it translates, and what it learns
 while read -r source target from to; do
-    "$REGARD" train -t "data.$from" "data.$to" --type transformer --dim-emb 32 --transformer-dim-ffn 32 --transformer-heads 2 \
+    "$TRAINER" train -t "data.$from" "data.$to" --type transformer --dim-emb 32 --transformer-dim-ffn 32 --transformer-heads 2 \
         --enc-depth 1 --dec-depth 1 --source-lang "$source" --target-lang "$target" --seed "$((++seed))" --after-batches 15 \
         --cpu-threads 1 -m "models/$source-$target.safetensors" > log 2>&1 || { cat log; exit 1; }
     rm -f models/*.checkpoint models/*.jsonl

@@ -11,6 +11,6 @@ trap 'rm -rf "$work"' EXIT
 if "$REGARD" serve -m "$work/graph/model.safetensors" -p 0 > "$work/log" 2>&1; then echo "a graph model is served"; exit 1; fi
 grep -q "reads no texts" "$work/log" || { cat "$work/log"; exit 1; }
 # without attention, the words a label rests on are found by leaving out each in turn: work that a deadline must be able to end
-"$REGARD" train --type words -t "$work/class/train.tsv" --valid-sets "$work/class/valid.tsv" -m "$work/words.safetensors" --after-epochs 3 \
+"$TRAINER" train --type words -t "$work/class/train.tsv" --valid-sets "$work/class/valid.tsv" -m "$work/words.safetensors" --after-epochs 3 \
     > "$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 python3 "$SOURCE_DIR/tests/serve_predict.py" "$REGARD" "$work/class/model.safetensors" "$work/words.safetensors"

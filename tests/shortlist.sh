@@ -14,7 +14,7 @@ awk 'BEGIN { split("ba de fi go ku la me ni po ra su ti", w, " "); x = 7
         print s > "a.src"; print t > "a.tgt" } }'
 head -n 100 a.src > in
 head -n 100 a.tgt > ref
-"$REGARD" train --type transformer -t a.src a.tgt --vocab-kind words --dim-vocabs 0 --dim-emb 64 --transformer-dim-ffn 128 --transformer-heads 4 \
+"$TRAINER" train --type transformer -t a.src a.tgt --vocab-kind words --dim-vocabs 0 --dim-emb 64 --transformer-dim-ffn 128 --transformer-heads 4 \
     --enc-depth 2 --dec-depth 2 --mini-batch-words 400 --lr-warmup 20 --learn-rate 0.003 --after-batches 150 --cpu-threads 1 -m m.st > log 2>&1 || { cat log; exit 1; }
 
 "$REGARD" shortlist -m m.st -t a.src a.tgt -o lex --first 2 --best 3 --into ms.st > said || fail "shortlist"
@@ -43,7 +43,7 @@ done
 "$REGARD" translate -m ms.st -i in --prefix TI TI > found && [ "$(grep -c '^TI TI' found)" = 100 ] || fail "a forced beginning"
 
 # A decoder with a recurrence in place of self-attention learns, decodes the same in any batch, and is quantised; beams carry its states.
-"$REGARD" train --type transformer --decoder ssru -t a.src a.tgt --vocab-kind words --dim-vocabs 0 --dim-emb 64 --transformer-dim-ffn 128 --transformer-heads 4 \
+"$TRAINER" train --type transformer --decoder ssru -t a.src a.tgt --vocab-kind words --dim-vocabs 0 --dim-emb 64 --transformer-dim-ffn 128 --transformer-heads 4 \
     --enc-depth 2 --dec-depth 1 --mini-batch-words 400 --lr-warmup 20 --learn-rate 0.003 --after-batches 250 --cpu-threads 1 -m r.st > log 2>&1 || fail "ssru: $(tail -1 log)"
 "$REGARD" translate -m r.st -i in > found
 wrong=$(diff found ref | grep -c '^>')

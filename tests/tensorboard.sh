@@ -6,7 +6,7 @@ command -v python3 > /dev/null || exit 77
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-"$REGARD" demo translate -o demo --sentences 300 --tests 20 --after-batches 1 --cpu-threads 1 > log 2>&1 || { cat log; exit 1; }
+"$TRAINER" demo translate -o demo --sentences 300 --tests 20 --after-batches 1 --cpu-threads 1 > log 2>&1 || { cat log; exit 1; }
 train() {
     "$REGARD" train --train-sets demo/train.en demo/train.fr --valid-sets demo/test.en demo/test.fr --dim-vocabs 120 --dim-emb 16 \
         --transformer-dim-ffn 16 --transformer-heads 2 --enc-depth 1 --dec-depth 1 --mini-batch-words 200 --valid-freq 10 --disp-freq 5 \

@@ -33,8 +33,9 @@ static rg_vocab *letters(void)
 static void make_pair(char source[80], char target[80], unsigned n)
 {
     unsigned s = 1 + n * 7 % 19, t = 1 + n * 11 % 23;
-    for (unsigned i = 0; i < s; i++) snprintf(source + 2 * i, 3, "%c ", 'a' + (int)((n + i) % WORDS));
-    for (unsigned i = 0; i < t; i++) snprintf(target + 2 * i, 3, "%c ", 'a' + (int)((n / WORDS + 3 * i) % WORDS));
+    for (unsigned i = 0; i < s; i++) memcpy(source + 2 * i, (char[]){ (char)('a' + (n + i) % WORDS), ' ', 0 }, 3);
+    for (unsigned i = 0; i < t; i++)
+        memcpy(target + 2 * i, (char[]){ (char)('a' + (n / WORDS + 3 * i) % WORDS), ' ', 0 }, 3);
 }
 
 static rg_corpus *make_corpus(const rg_corpus_config *config, const rg_vocab *vocab, unsigned pairs)
@@ -160,28 +161,35 @@ static void pairs_and_pieces_limit_a_batch_together(void **state)
     rg_vocab_free(vocab);
 }
 
+/* No batch of the corpus is a small remainder, counted in pairs or in target pieces. */
+static void check_remainders(const rg_vocab *vocab, unsigned pairs)
+{
+    rg_corpus_config config = base;
+    config.mini_batch = 16;
+    config.maxi_batch = 10;
+    rg_corpus     *corpus = make_corpus(&config, vocab, pairs);
+    const extremes e = measure_epoch(corpus);
+    assert_true(e.pairs_most <= 16);
+    assert_true(e.pairs_least >= (pairs < 8 ? pairs : 8));
+    rg_corpus_free(corpus);
+    config.mini_batch = 0;
+    config.mini_batch_words = 300;
+    corpus = make_corpus(&config, vocab, pairs);
+    const extremes w = measure_epoch(corpus);
+    assert_true(w.words_most <= 300);
+    if (w.batches > 1) assert_true(w.words_least >= 100);
+    rg_corpus_free(corpus);
+}
+
 /* 7 windows and one pair, or batches and one pair: what is left over is no batch of its own. */
 static void what_is_left_over_is_shared_out_instead_of_being_a_small_batch(void **state)
 {
     (void)state;
-    rg_vocab *vocab = letters();
-    for (unsigned pairs = 1; pairs <= 1281; pairs += pairs % 160 == 1 ? 9 : 1) {
-        rg_corpus_config config = base;
-        config.mini_batch = 16;
-        config.maxi_batch = 10;
-        rg_corpus     *corpus = make_corpus(&config, vocab, pairs);
-        const extremes e = measure_epoch(corpus);
-        assert_true(e.pairs_most <= 16);
-        assert_true(e.pairs_least >= (pairs < 8 ? pairs : 8));
-        rg_corpus_free(corpus);
-        config.mini_batch = 0;
-        config.mini_batch_words = 300;
-        corpus = make_corpus(&config, vocab, pairs);
-        const extremes w = measure_epoch(corpus);
-        assert_true(w.words_most <= 300);
-        if (w.batches > 1) assert_true(w.words_least >= 100);
-        rg_corpus_free(corpus);
-    }
+    static const unsigned beside[] = { 0, 1, 2, 7, 8, 9, 15, 16, 17, 80, 159 };
+    rg_vocab             *vocab = letters();
+    for (unsigned pairs = 1; pairs <= 160; pairs++) check_remainders(vocab, pairs);
+    for (unsigned window = 160; window <= 1280; window += 160)
+        for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) check_remainders(vocab, window + beside[i]);
     rg_vocab_free(vocab);
 }
 

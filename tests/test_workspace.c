@@ -1,3 +1,4 @@
+/* release only: bytes in use are the same in every build, and the sanitizers fill and guard each of them */
 /* The memory budget of training (--workspace is honoured): the most memory in use at once, seen through the
  * allocation seam, is that of a run whose batches are single sentences plus the budget; also when one side of the
  * corpus is far longer than the other. */

@@ -7,7 +7,7 @@ failures=0
 fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
 cd "$work" || exit 1
 
-"$REGARD" demo translate -o demo --sentences 400 --tests 20 --after-batches 1 --cpu-threads 1 > log 2>&1 || { cat log; exit 1; }
+"$TRAINER" demo translate -o demo --sentences 400 --tests 20 --after-batches 1 --cpu-threads 1 > log 2>&1 || { cat log; exit 1; }
 cat > small.yml <<'YAML'
 type: transformer
 train-sets: [demo/train.en, demo/train.fr]

@@ -5,7 +5,7 @@ trap 'rm -rf "$work"' EXIT
 failures=0
 fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
 
-"$REGARD" demo translate -o "$work/demo" --sentences 300 --tests 20 --after-batches 12 --cpu-threads 1 > "$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+"$TRAINER" demo translate -o "$work/demo" --sentences 300 --tests 20 --after-batches 12 --cpu-threads 1 > "$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 model=$work/demo/model.safetensors
 test_en=$work/demo/test.en
 
@@ -125,7 +125,7 @@ grep -q 'ends after 3 lines' "$work/err" || fail "score does not say which side 
 cmp -s "$work/a" "$work/b" || fail "the average of a model with itself differs"
 
 # What does not belong together, or is no model, is refused (P8).
-"$REGARD" demo translate -o "$work/other" --sentences 60 --tests 5 --after-batches 1 --seed 5 --cpu-threads 1 > /dev/null 2>&1
+"$TRAINER" demo translate -o "$work/other" --sentences 60 --tests 5 --after-batches 1 --seed 5 --cpu-threads 1 > /dev/null 2>&1
 if ! cmp -s <("$REGARD" translate -m "$work/other/model.safetensors" --json --quiet < "$test_en" 2> /dev/null | head -1) /dev/null; then
     "$REGARD" translate -m "$model" "$work/other/model.safetensors" < "$test_en" > /dev/null 2> "$work/err" && fail "an ensemble of strangers was accepted"
     grep -q vocabular "$work/err" || fail "strangers: $(cat "$work/err")"
