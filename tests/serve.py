@@ -15,7 +15,7 @@ REGARD, MODEL, TEXTS = sys.argv[1:4]
 
 
 def Server(*flags):
-    return AnyServer(REGARD, MODEL, *flags)
+    return AnyServer(REGARD, MODEL, "--cache", "0", *flags)  # every text is translated: an answer that is kept loads nothing
 
 
 def bent_forms():

@@ -62,7 +62,7 @@ class Nginx:
 
 def shared_and_taken_away():
     flags = ("--behind-proxy", "--connections", "1000", "--cpu-threads", "1")
-    with Server(REGARD, MODEL, *flags) as a, Server(REGARD, MODEL, *flags) as b, Nginx((a, b)) as proxy:
+    with Server(REGARD, MODEL, "--cache", "0", *flags) as a, Server(REGARD, MODEL, "--cache", "0", *flags) as b, Nginx((a, b)) as proxy:
         wrong, done = [], []
 
         def work(i):
