@@ -52,8 +52,11 @@ static rg_status plain_row(void *context, const rg_value *cells)
 {
     plain *p = context;
     if (p->text == p->columns) {
-        for (size_t i = 0; i < p->columns; i++)
-            printf("%s%c", cells[i].text ? cells[i].text : "", i + 1 < p->columns ? '\t' : '\n');
+        for (size_t i = 0; i < p->columns; i++) {
+            if (cells[i].text) printf("%s", cells[i].text);
+            else printf("%.*f", cells[i].digits, cells[i].number);
+            putchar(i + 1 < p->columns ? '\t' : '\n');
+        }
         return RG_OK;
     }
     if (p->rows++) printf("----------------\n");

@@ -9,11 +9,15 @@
  *     attention           keys h, values h          h*_t = tanh(r_t Wr + h_t Wx),  r_t from the last L outputs
  *     key-value           h = [k; v]                h*_t = tanh(r_t Wr + v_t Wx)
  *     key-value-predict   h = [k; v; p]             h*_t = tanh(r_t Wr + p_t Wx)
- *     n-gram              h = [h1; ..; hL]          h*_t = tanh(W [h1_t; h2_t-1; ..; hL_t-L+1])     an (L+1)-gram */
+ *     n-gram              h = [h1; ..; hL]          h*_t = tanh(W [h1_t; h2_t-1; ..; hL_t-L+1])     an (L+1)-gram
+ *
+ * Instead of words it reads rows of numbers where the data are numbers (--numbers): a linear input, and the next row by
+ * squared error (number_parts.h). */
 #include <string.h>
 
 #include "decode/step_state.h"
 #include "models/language_parts.h"
+#include "models/number_parts.h"
 #include "regard/between.h"
 
 typedef struct {
@@ -45,6 +49,7 @@ static const rg_option options[] = {
 
 typedef struct {
     rg_lm_tables       tables;
+    rg_number_parts    numbers; /* in their place */
     rg_recurrent_stack stack;
     rg_key_value       look;   /* parts > 0 */
     rg_param          *ngram;  /* (width, width / parts), or NULL */
@@ -90,7 +95,13 @@ static rg_status build(rg_model *m)
     c.forget_bias = s->forget_bias;
     rg_recurrent_stack_init(&q->stack, m->params, "rnn", &c);
     RG_TRY(build_look(m, q, s));
-    return rg_lm_tables_init(&q->tables, m, c.in, q->parts ? c.width / q->parts : c.width, s->tied, true,
+    const size_t numbers = rg_model_size(m, "numbers"), answer = q->parts ? c.width / q->parts : c.width;
+    if (numbers && s->tied) return rg_fail(RG_EINVAL, "--tied-embeddings: numbers have none");
+    if (numbers) {
+        rg_number_parts_init(&q->numbers, m, numbers, c.in, answer);
+        return RG_OK;
+    }
+    return rg_lm_tables_init(&q->tables, m, c.in, answer, s->tied, true,
                              s->uniform > 0 ? RG_INIT_UNIFORM : RG_INIT_NORMAL, s->uniform > 0 ? s->uniform : 0.1);
 }
 
@@ -200,11 +211,12 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
     rg_recurrent_states states = { .after = b->carry_after };
     read_states(&states, t, q, b);
     rg_tape_push(t, "rnn");
-    rg_tensor *x = rg_lm_words(t, &q->tables, b);
+    rg_tensor *x = q->numbers.width ? rg_number_rows(t, &q->numbers, b) : rg_lm_words(t, &q->tables, b);
     rg_tensor *h = x ? rg_recurrent_stack_run(t, &q->stack, x, &states) : NULL;
     rg_tape_pop(t);
     write_states(t, q, b, &states);
-    return rg_lm_loss(t, &q->tables, rg_dropout(t, look(t, q, b, h), s->dropout), b);
+    rg_tensor *y = rg_dropout(t, look(t, q, b, h), s->dropout);
+    return q->numbers.width ? rg_number_loss(t, &q->numbers, y, b) : rg_lm_loss(t, &q->tables, y, b);
 }
 
 /* --------------------------------------------------------------------------------------------------------- decoding */
@@ -299,6 +311,7 @@ const rg_system rg_system_lm = {
     .paper = "Mikolov et al. 2010; Zaremba, Sutskever, Vinyals 2014; --look: Daniluk et al. 2017, Frustratingly Short "
              "Attention Spans",
     .task = &rg_task_language,
+    .reads = "text|numbers",
     .uses = uses,
     .options = options,
     .options_bytes = sizeof(settings),

@@ -1,8 +1,10 @@
 /* language.c - running text -> what comes next: plain text files, cut into streams or windows; judged by perplexity.
+ * Or running numbers (--numbers): rows in the place of tokens, judged by the mean square error.
  *
- *   in the model file      vocab.text      bytes
+ *   in the model file      vocab.text      bytes; not of numbers
  *   sizes                  context         pieces of a window; 0: the model carries its state through a text
- *                          lines           1: </s> ends a line, and the text goes on behind it; 0: it ends a text */
+ *                          lines           1: </s> ends a line, and the text goes on behind it; 0: it ends a text
+ *                          numbers         of a row; 0 or not there: text */
 #include "tasks/language.h"
 
 #include <math.h>
@@ -12,6 +14,7 @@
 #include "tasks/batches.h"
 #include "tasks/language_cut.h"
 #include "tasks/language_mask.h"
+#include "tasks/series.h"
 
 #define AT(field) offsetof(rg_language_options, field)
 
@@ -51,6 +54,8 @@ const rg_option rg_language_rows[] = {
       "random|consecutive" },
     { RG_OPTION_STRING, "loss-per", AT(loss_per), "token",
       "the loss is a mean over tokens, or summed over a stream (Zaremba) and a mean of streams", 0, "token|stream" },
+    { RG_OPTION_BOOL, "numbers", AT(numbers), "false",
+      "the files have numbers, a row per line: the next row is predicted, by squared error", 0, NULL },
     { RG_OPTION_REAL, "mask-share", AT(mask_share), "0.15",
       "masked models: share of the tokens that are to be predicted", 0, "(0,0.9]" },
     RG_OPTION_END
@@ -65,6 +70,9 @@ typedef struct {
     rg_text_reading *reading;
     rg_batch         batch;
     rg_share_room    shares;
+    rg_series          numbers, numbers_valid; /* of --numbers, instead of text */
+    rg_series_room     rows;
+    rg_series_reading *forecast;
 } data;
 
 /* ----------------------------------------------------------------------------------------------------------- assets */
@@ -72,7 +80,8 @@ typedef struct {
 void             rg_language_drop(void *assets) { rg_vocab_free(((rg_language_model *)assets)->vocab); }
 static rg_status describe(rg_state *state, const void *assets)
 {
-    return rg_put_vocab(state, "vocab.text", ((const rg_language_model *)assets)->vocab);
+    const rg_vocab *vocab = ((const rg_language_model *)assets)->vocab;
+    return vocab ? rg_put_vocab(state, "vocab.text", vocab) : RG_OK;
 }
 
 /* A line ends and the next begins with one sign: </s> is also what stands before a text. */
@@ -86,7 +95,9 @@ rg_status rg_language_sizes(rg_sizes *sizes, const rg_vocab *vocab)
 static rg_status adopt(void *assets, rg_sizes *sizes, const rg_state *state)
 {
     rg_language_model *its = assets;
-    size_t             context;
+    size_t             context, numbers;
+    if (rg_sizes_get(&numbers, sizes, "numbers") && numbers)
+        return numbers <= 1000000 ? RG_OK : rg_fail(RG_EFORMAT, "rows of %zu numbers", numbers);
     RG_TRY(rg_get_vocab(&its->vocab, state, "vocab.text"));
     if (!rg_sizes_get(&context, sizes, "context") || context > 1000000)
         return rg_fail(RG_EFORMAT, "the model file does not say how long its context is");
@@ -107,6 +118,10 @@ static rg_status check(const rg_run *run)
 {
     const rg_language_options *o = run->options;
     if (!o->train_sets.count) return rg_fail(RG_EINVAL, "which text? give --train-sets FILE...");
+    if (o->numbers && (!run->system->reads || !strstr(run->system->reads, "numbers")))
+        return rg_fail(RG_EINVAL, "--numbers: %s reads words; lm reads numbers too", run->system->name);
+    if (o->numbers && (by_windows(run) || o->cloze[0] || o->vocabs.count))
+        return rg_fail(RG_EINVAL, "--numbers: there are streams of rows, and neither windows, nor vocabularies, nor a cloze");
     if (o->vocabs.count > 1) return rg_fail(RG_EINVAL, "--vocabs takes one file, not %zu", o->vocabs.count);
     if (o->bptt && o->bptt < o->chunk)
         return rg_fail(RG_EINVAL,
@@ -165,7 +180,7 @@ static rg_status open_text(rg_running **out, const rg_run *run, const rg_vocab *
 static rg_text_range learned_text(const rg_run *run)
 {
     const data    *d = run->data;
-    const uint64_t all = rg_running_tokens(d->train);
+    const uint64_t all = d->train ? rg_running_tokens(d->train) : d->numbers.rows;
     return (rg_text_range){
         d->train, 0, all - (uint64_t)ceil((double)all * ((const rg_language_options *)run->options)->valid_share)
     };
@@ -182,12 +197,28 @@ static rg_status put_masked_sizes(rg_run *run)
     return documents > 1 ? rg_sizes_put(&run->sizes, "follows", 1) : RG_OK;
 }
 
+static rg_status open_numbers(rg_run *run)
+{
+    const rg_language_options *o = run->options;
+    data                      *d = run->data;
+    RG_TRY(rg_series_read(&d->numbers, &o->train_sets, 0));
+    if (d->numbers.rows > INT32_MAX) return rg_fail(RG_ELIMIT, "%zu rows of numbers are too many", d->numbers.rows);
+    if (o->valid_sets.count) {
+        RG_TRY(rg_series_read(&d->numbers_valid, &o->valid_sets, d->numbers.width));
+        d->validation = (rg_text_range){ NULL, 0, d->numbers_valid.rows };
+    }
+    rg_tell(run->report, "%zu rows of %zu number%s", d->numbers.rows, d->numbers.width, d->numbers.width > 1 ? "s" : "");
+    RG_TRY(rg_sizes_put(&run->sizes, "context", 0));
+    return rg_sizes_put(&run->sizes, "numbers", d->numbers.width);
+}
+
 static rg_status open(rg_run *run)
 {
     const rg_language_options *o = run->options;
     rg_language_model         *its = run->assets;
     data                      *d = run->data;
     RG_TRY(check(run));
+    if (o->numbers) return open_numbers(run);
     RG_TRY(learn_vocab(&its->vocab, run));
     RG_TRY(open_text(&d->train, run, its->vocab, &o->train_sets, ""));
     if (o->valid_sets.count) {
@@ -238,13 +269,16 @@ static rg_status ready(rg_run *run)
     const rg_language_options *o = run->options;
     const rg_language_model   *its = run->model->assets;
     data                      *d = run->data;
-    const uint64_t             all = rg_running_tokens(d->train), held = all - learned_text(run).count;
-    rg_cut_config              c = { .text = { d->train, 0, all - held },
-                                     .first = rg_vocab_eos(its->vocab),
+    const uint64_t             learned = learned_text(run).count,
+                   held = (d->train ? rg_running_tokens(d->train) : d->numbers.rows) - learned;
+    rg_cut_config              c = { .text = { d->train, 0, learned },
+                                     .first = its->vocab ? rg_vocab_eos(its->vocab) : -1,
                                      .batch = (size_t)o->batch,
                                      .random = o->windows[0] == 'r',
+                                     .checksum = d->numbers.checksum,
                                      .seed = (uint64_t)run->learning->seed };
-    if (held) d->validation = (rg_text_range){ d->train, all - held, held };
+    if (held) d->validation = (rg_text_range){ d->train, learned, held };
+    if (o->numbers) rg_series_standardize(run->model, &d->numbers, (size_t)learned);
     if (by_windows(run)) c.context = (size_t)o->context;
     else {
         c.chunk = (size_t)o->chunk;
@@ -253,12 +287,15 @@ static rg_status ready(rg_run *run)
         c.carry = d->carry;
     }
     RG_TRY(rg_cut_new(&d->cut, &c));
-    rg_tell(run->report, "vocabulary of %zu tokens, %zu parameters; %zu %s of %zu tokens per batch",
-            rg_vocab_size(its->vocab), rg_params_numbers(run->model->params), c.batch, c.chunk ? "streams" : "windows",
-            c.chunk ? c.bptt : c.context);
+    const char *unit = o->numbers ? "rows" : "tokens";
+    char        vocabulary[64] = "";
+    if (its->vocab) snprintf(vocabulary, sizeof vocabulary, "vocabulary of %zu tokens, ", rg_vocab_size(its->vocab));
+    rg_tell(run->report, "%s%zu parameters; %zu %s of %zu %s per batch", vocabulary,
+            rg_params_numbers(run->model->params), c.batch, c.chunk ? "streams" : "windows",
+            c.chunk ? c.bptt : c.context, unit);
     if (rg_cut_left_out(d->cut))
-        rg_tell(run->report, "the last %llu tokens are left out: they are no token of every stream",
-                (unsigned long long)rg_cut_left_out(d->cut));
+        rg_tell(run->report, "the last %llu %s are left out: they are no part of every stream",
+                (unsigned long long)rg_cut_left_out(d->cut), unit);
     return RG_OK;
 }
 
@@ -272,6 +309,7 @@ static rg_status next(rg_run *run, rg_shares *out)
     *out = (rg_shares){ 0 };
     RG_TRY(d->masked ? rg_masked_next(&more, &d->batch, d->masked) : rg_cut_next(&more, &d->batch, d->cut));
     if (!more) return RG_OK;
+    if (o->numbers) RG_TRY(rg_series_fill(&d->batch, &d->rows, &d->numbers, run->model));
     RG_TRY(rg_cut_shares(out, &d->shares, &d->batch, run->threads));
     out->cost = (double)rg_field_rows(&d->batch.field[RG_TARGET]);
     if (o->loss_per[0] == 's') out->divide = (double)d->batch.examples;
@@ -353,6 +391,30 @@ static rg_status add_metrics(rg_metrics *out, const rg_run *run, const char *of,
     return RG_OK;
 }
 
+/* mse, and as-now beside it: the error of saying that nothing changes. */
+static rg_status measure_numbers(rg_metrics *out, rg_run *run, const char *of, const rg_series *numbers, size_t from,
+                                 size_t count)
+{
+    data             *d = run->data;
+    rg_series_errors e;
+    char              name[2][RG_METRIC_NAME];
+    if (!d->forecast)
+        RG_TRY(rg_series_reading_new(&d->forecast, run->model, rg_workers_team(rg_trainer_workers(run->trainer))));
+    RG_TRY(rg_series_judge(&e, d->forecast, numbers, from, count));
+    snprintf(name[0], sizeof *name, "%smse", of);
+    snprintf(name[1], sizeof *name, "%sas-now", of);
+    RG_TRY(rg_metrics_add(out, name[0], e.mse, false));
+    return rg_metrics_add(out, name[1], e.as_now, false);
+}
+
+/* Of the validation rows, which may be the end of those that are learned from. */
+static rg_status validate_numbers(rg_metrics *out, rg_run *run, const char *of)
+{
+    const data       *d = run->data;
+    const rg_series *from = d->numbers_valid.rows ? &d->numbers_valid : &d->numbers;
+    return measure_numbers(out, run, of, from, (size_t)d->validation.from, (size_t)d->validation.count);
+}
+
 static bool judges(const rg_run *run)
 {
     const rg_language_options *o = run->options;
@@ -364,6 +426,7 @@ static rg_status judge(rg_run *run, rg_metrics *out)
     data  *d = run->data;
     double nats;
     if (d->masked_valid) return rg_language_judge_masked(out, "", run, d->masked_valid);
+    if (d->numbers.rows) return validate_numbers(out, run, "");
     RG_TRY(measure(&nats, run, &d->validation));
     RG_TRY(rg_language_samples(run, ((const rg_language_options *)run->options)->samples));
     return add_metrics(out, run, "", nats);
@@ -386,6 +449,23 @@ static rg_status finish_masked(rg_run *run)
     return d->masked_valid ? rg_language_judge_masked(&run->final, "valid-", run, d->masked_valid) : RG_OK;
 }
 
+static rg_status finish_numbers(rg_run *run)
+{
+    const rg_language_options *o = run->options;
+    rg_series                 test;
+    const size_t               before = run->final.count;
+    if (judges(run)) RG_TRY(validate_numbers(&run->final, run, "valid-"));
+    if (o->test_sets.count) {
+        RG_TRY(rg_series_read(&test, &o->test_sets, ((const data *)run->data)->numbers.width));
+        const rg_status status = measure_numbers(&run->final, run, "test-", &test, 0, test.rows);
+        rg_series_free(&test);
+        RG_TRY(status);
+    }
+    for (size_t i = before; i < run->final.count; i++)
+        rg_tell(run->report, "%s %.6g", run->final.metric[i].name, run->final.metric[i].value);
+    return RG_OK;
+}
+
 /* What is saved, on validation and test data. */
 static rg_status finish(rg_run *run)
 {
@@ -394,6 +474,7 @@ static rg_status finish(rg_run *run)
     double                     nats;
     RG_TRY(rg_metrics_add(&run->final, "parameters", (double)rg_params_numbers(run->model->params), false));
     if (rg_language_masks(run->system)) return finish_masked(run);
+    if (o->numbers) return finish_numbers(run);
     if (judges(run)) {
         RG_TRY(measure(&nats, run, &((const data *)run->data)->validation));
         RG_TRY(add_metrics(&run->final, run, "valid-", nats));
@@ -434,11 +515,16 @@ static void close(rg_run *run)
     rg_running_free(d->train);
     rg_running_free(d->valid);
     rg_share_room_free(&d->shares);
+    rg_series_reading_free(d->forecast);
+    rg_series_room_free(&d->rows);
+    rg_series_free(&d->numbers);
+    rg_series_free(&d->numbers_valid);
 }
 
 static rg_status hint(rg_text *out, const void *options_of, const char *program, const char *model)
 {
-    (void)options_of;
+    if (((const rg_language_options *)options_of)->numbers)
+        return rg_text_print(out, "%s generate -m %s --length 24 --prompt '1.5; 2.5; 3.5'", program, model);
     return rg_text_print(out, "%s predict -m %s --top 3 < texts.txt", program, model);
 }
 

@@ -10,13 +10,14 @@ typedef struct rg_language_options {
     char   *vocab_kind, *form, *cut, *windows, *loss_per, *cloze;
     int64_t dim_vocabs, vocab_min_count, batch, chunk, bptt, context, samples;
     double  valid_share, mask_share;
+    bool    numbers;
 } rg_language_options;
 extern const rg_option rg_language_rows[];
 
 /* What a model of this task needs beside weights. */
 typedef struct rg_language_model {
     rg_model *model;
-    rg_vocab *vocab;
+    rg_vocab *vocab; /* NULL: numbers */
 } rg_language_model;
 
 void      rg_language_drop(void *assets);
@@ -61,6 +62,14 @@ typedef struct rg_language_asking {
 } rg_language_asking;
 extern const rg_option rg_language_asking_rows[];
 rg_status              rg_language_answer(const rg_model *model, const rg_question *question);
+
+/* ---------------------------------------------------------------------------------------------- language_numbers.c */
+
+/* Models of numbers: rows in, the next row or rows out. */
+bool      rg_language_counts(const rg_model *model); /* is it one of them? */
+rg_status rg_numbers_answer(const rg_model *model, const rg_question *question);
+rg_status rg_numbers_score(const rg_model *model, const rg_question *question);
+rg_status rg_numbers_generate(const rg_model *model, const rg_question *question);
 
 /* ----------------------------------------------------------------------------------------------- language_record.c */
 

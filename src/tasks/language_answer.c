@@ -110,6 +110,7 @@ static rg_status name_columns(const answering *x)
 
 rg_status rg_language_answer(const rg_model *m, const rg_question *q)
 {
+    if (rg_language_counts(m)) return rg_numbers_answer(m, q);
     if (rg_language_masks(m->system)) return rg_language_fill(m, q);
     const rg_language_asking *asked = q->options;
     const size_t              top = (size_t)asked->top;

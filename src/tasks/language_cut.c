@@ -27,8 +27,8 @@ static rg_status count_batches(rg_cut *c)
     const uint64_t       all = o->text.count;
     if (streams(c)) {
         if (all < o->batch)
-            return rg_fail(RG_EINVAL, "a text of %llu tokens cannot be cut into %zu streams: lower --mini-batch",
-                           (unsigned long long)all, o->batch);
+            return rg_fail(RG_EINVAL, "a text of %llu %s cannot be cut into %zu streams: lower --mini-batch",
+                           (unsigned long long)all, o->text.text ? "tokens" : "rows", o->batch);
         c->length = all / o->batch;
         c->batches = c->length <= o->bptt ? 1 : 1 + (c->length - o->bptt + o->chunk - 1) / o->chunk;
         return RG_OK;
@@ -78,14 +78,21 @@ void rg_cut_free(rg_cut *c)
 
 /* ---------------------------------------------------------------------------------------------------------- batches */
 
+static rg_status read(int32_t *out, const rg_text_range *text, uint64_t from, size_t n)
+{
+    if (text->text) return rg_running_read(out, text->text, text->from + from, n);
+    for (size_t i = 0; i < n; i++) out[i] = (int32_t)(text->from + from + i);
+    return RG_OK;
+}
+
 /* Rows from .. from + n - 1 of the text become the next example; the first `seen` are input alone. */
 static rg_status add_example(rg_cut *c, rg_batch *out, uint64_t from, size_t n, size_t seen)
 {
     const rg_text_range *text = &c->config.text;
     const size_t         at = out->examples ? (size_t)c->start[out->examples] : 0;
     int32_t             *ids = c->ids + at, *previous = c->previous + at;
-    RG_TRY(rg_running_read(ids, text->text, text->from + from, n));
-    if (from || text->from) RG_TRY(rg_running_read(previous, text->text, text->from + from - 1, 1));
+    RG_TRY(read(ids, text, from, n));
+    if (from || text->from) RG_TRY(read(previous, text, from - 1, 1));
     else previous[0] = c->config.first;
     for (size_t i = 1; i < n; i++) previous[i] = ids[i - 1];
     for (size_t i = 0; i < seen && i < n; i++) ids[i] = -1;
@@ -164,5 +171,5 @@ uint64_t rg_cut_checksum(const rg_cut *c)
     const rg_cut_config *o = &c->config;
     const uint64_t       settings[] = { o->text.from, o->text.count, o->batch,  o->chunk,
                                         o->bptt,      o->context,    o->random, o->seed };
-    return rg_hash_bytes(rg_running_checksum(o->text.text), settings, sizeof settings);
+    return rg_hash_bytes(o->text.text ? rg_running_checksum(o->text.text) : o->checksum, settings, sizeof settings);
 }

@@ -7,7 +7,8 @@
  *
  *   windows   B stretches of text of one length, drawn anywhere, or one after another; nothing goes on between them
  *
- * A row predicts its piece from the one before it, which for the first of the text is </s>. */
+ * A row predicts its piece from the one before it, which for the first of the text is </s>. Without a text (running
+ * numbers) the pieces are the numbers of the rows, 0, 1, ... */
 #ifndef RG_TASKS_LANGUAGE_CUT_H
 #define RG_TASKS_LANGUAGE_CUT_H
 
@@ -17,7 +18,7 @@
 
 /* Part of a text. */
 typedef struct rg_text_range {
-    rg_running *text;
+    rg_running *text; /* NULL: rows of numbers */
     uint64_t    from, count;
 } rg_text_range;
 
@@ -30,7 +31,8 @@ typedef struct rg_cut_config {
     size_t        context; /* rows of a window; windows only                                 */
     bool          random;  /* windows are drawn anywhere                                     */
     uint64_t      seed;
-    rg_carry     *carry; /* borrowed; NULL: nothing is carried                               */
+    uint64_t      checksum; /* of rows of numbers                                            */
+    rg_carry     *carry;    /* borrowed; NULL: nothing is carried                            */
 } rg_cut_config;
 
 typedef struct rg_cut rg_cut;

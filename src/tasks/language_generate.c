@@ -157,6 +157,7 @@ static rg_status draw(drawing *x, const rg_question *q)
 
 rg_status rg_language_generate(const rg_model *m, const rg_question *q)
 {
+    if (rg_language_counts(m)) return rg_numbers_generate(m, q);
     drawing x = {
         .model = m, .vocab = ((const rg_language_model *)m->assets)->vocab, .asked = q->options, .sink = q->sink
     };

@@ -55,6 +55,7 @@ rg_status rg_language_influence(rg_influence *out, const rg_model *m, const rg_q
     const size_t context = rg_model_size(m, "context"), most = rg_influence_most(out) + 1,
                  n = context && context < most ? context : most;
     reading   x = { .vocab = ((const rg_language_model *)m->assets)->vocab };
+    if (!x.vocab) return rg_fail(RG_EINVAL, "this %s reads numbers; gradients are drawn for texts", m->system->name);
     rg_status status = rg_ids_add(&x.ids, (int32_t)rg_model_size(m, "bos"));
     if (status == RG_OK) status = rg_question_texts(q, add_line, &x);
     if (status == RG_OK && x.ids.count < n + 1)

@@ -58,6 +58,7 @@ static rg_status score_line(void *context, const char *line, size_t bytes, uint6
 
 rg_status rg_language_score(const rg_model *m, const rg_question *q)
 {
+    if (rg_language_counts(m)) return rg_numbers_score(m, q);
     static const char *const names[] = { "line", "log_p", "pieces", "perplexity", "word_scores" };
     scoring                  x = { .question = q,
                                    .vocab = ((const rg_language_model *)m->assets)->vocab,
