@@ -30,6 +30,7 @@
     X(gat)             \
     X(gemm)            \
     X(gpt)             \
+    X(kernels)         \
     X(lm)              \
     X(multi30k)        \
     X(optimizer)       \
@@ -71,7 +72,7 @@ static int compare(const void *a, const void *b)
 
 enum { MOST_SAMPLES = 2000 };
 
-static double now(bool cpu) { return cpu ? (double)clock() / CLOCKS_PER_SEC : rg_now(); }
+double bench_now(bool cpu) { return cpu ? (double)clock() / CLOCKS_PER_SEC : rg_now(); }
 
 /* Run for `seconds`; a sample is as many runs as take half a millisecond, so that the clock does not count. */
 static rg_status time_runs(const bench_case *c, void *state, double seconds, bool cpu, double *best, double *median)
@@ -80,14 +81,14 @@ static rg_status time_runs(const bench_case *c, void *state, double seconds, boo
     size_t        count = 0, runs = 1;
 
     RG_TRY(c->run(state)); /* warm */
-    double once = now(cpu);
+    double once = bench_now(cpu);
     RG_TRY(c->run(state));
-    once = now(cpu) - once;
+    once = bench_now(cpu) - once;
     if (once < 5e-4) runs = (size_t)(5e-4 / (once > 1e-7 ? once : 1e-7)) + 1;
-    for (double start = now(cpu); count < 3 || (now(cpu) - start < seconds && count < MOST_SAMPLES); count++) {
-        double begin = now(cpu);
+    for (double start = bench_now(cpu); count < 3 || (bench_now(cpu) - start < seconds && count < MOST_SAMPLES); count++) {
+        double begin = bench_now(cpu);
         for (size_t r = 0; r < runs; r++) RG_TRY(c->run(state));
-        samples[count] = (now(cpu) - begin) / (double)runs;
+        samples[count] = (bench_now(cpu) - begin) / (double)runs;
     }
     qsort(samples, count, sizeof *samples, compare);
     *best = samples[0];
@@ -135,7 +136,7 @@ static rg_status answer(char *line, bool cpu, rg_team *team)
 
     if (!strncmp(line, "list", 4)) return list(), RG_OK;
     if (!strncmp(line, "machine", 7)) {
-        printf("{\"peak\": %.6g, \"bandwidth\": %.6g, \"kernels\": \"%s\"}\n", bench_peak(team), bench_bandwidth(team),
+        printf("{\"peak\": %.6g, \"bandwidth\": %.6g, \"kernels\": \"%s\"}\n", bench_peak(team, cpu), bench_bandwidth(team, cpu),
                rg_kernel()->name);
         return RG_OK;
     }

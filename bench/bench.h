@@ -40,9 +40,13 @@ void bench_fill(rg_real *x, size_t n, uint32_t seed);
 /* Mean of |x|: the usual check. */
 double bench_mean_abs(const rg_real *x, size_t n);
 
-/* The machine, measured now: floating-point operations a second in registers, and bytes a second read from memory. */
-double bench_peak(rg_team *team);
-double bench_bandwidth(rg_team *team);
+/* Seconds: of the processor when `cpu`, else on the wall. */
+double bench_now(bool cpu);
+
+/* The machine, measured now by the same clock: floating-point operations a second in registers, and bytes a second read
+ * from memory. */
+double bench_peak(rg_team *team, bool cpu);
+double bench_bandwidth(rg_team *team, bool cpu);
 
 /* So much memory is in no cache: twice the last one, at least 160 MiB. */
 size_t bench_cold_bytes(void);

@@ -53,11 +53,11 @@ static void describe(bench_row *out, size_t index)
         const size_t used = strlen(out->name);
         snprintf(out->name + used, sizeof out->name - used, " %s", rg_weights_name(r->weights));
         out->against = 1 + index % FLOAT_ROWS;
-        return;
     }
-    snprintf(out->params, sizeof out->params, "\"batch\": %zu, \"beam\": %zu, \"words\": %d, %s", r->batch, r->beam,
-             BENCH_WORDS, s->peer);
-    if (r->batch == 1 && r->beam == 1 && r->which == BENCH_BASE) out->bytes = BENCH_WORDS * 4 * weights_of(s);
+    if (r->weights == RG_WEIGHT_BF16) return; /* no peer has them on processors */
+    snprintf(out->params, sizeof out->params, "%s\"batch\": %zu, \"beam\": %zu, \"words\": %d, %s",
+             r->weights == RG_WEIGHT_INT8 ? "\"weights\": \"int8\", " : "", r->batch, r->beam, BENCH_WORDS, s->peer);
+    if (index < FLOAT_ROWS && r->batch == 1 && r->beam == 1 && r->which == BENCH_BASE) out->bytes = BENCH_WORDS * 4 * weights_of(s);
 }
 
 static void teardown(void *context)

@@ -39,7 +39,7 @@ PEAK(avx2, 8, __attribute__((target("avx2,fma"))))
 #endif
 PEAK(baseline, 4, )
 
-double bench_peak(rg_team *team)
+double bench_peak(rg_team *team, bool cpu)
 {
     rg_team_work *work = peak_baseline;
     double        lanes = 4, best = 0;
@@ -48,10 +48,10 @@ double bench_peak(rg_team *team)
     if (__builtin_cpu_supports("avx512f")) work = peak_avx512, lanes = 16;
 #endif
     size_t members = (size_t)rg_team_size(team);
-    for (int repeat = 0; repeat < 5; repeat++) {
-        double begin = rg_now();
+    for (int repeat = 0; repeat < 8; repeat++) {
+        double begin = bench_now(cpu);
         rg_team_for(team, members, 1, work, NULL);
-        double rate = (double)members * ROUNDS * CHAINS * lanes * 2 / (rg_now() - begin);
+        double rate = (double)members * ROUNDS * CHAINS * lanes * 2 / (bench_now(cpu) - begin);
         if (rate > best) best = rate;
     }
     return best;
@@ -87,7 +87,7 @@ size_t bench_cold_bytes(void)
     return twice < least ? least : twice > most ? most : twice;
 }
 
-double bench_bandwidth(rg_team *team)
+double bench_bandwidth(rg_team *team, bool cpu)
 {
     enum { LINE = 64 };
     rg_team_work *work = read_baseline;
@@ -101,9 +101,9 @@ double bench_bandwidth(rg_team *team)
 #endif
     memset(x, 0, bytes);
     for (int repeat = 0; repeat < 6; repeat++) {
-        double begin = rg_now();
+        double begin = bench_now(cpu);
         rg_team_for(team, bytes / LINE, 64, work, x);
-        double rate = (double)bytes / (rg_now() - begin);
+        double rate = (double)bytes / (bench_now(cpu) - begin);
         if (rate > best) best = rate;
     }
     rg_free(x);

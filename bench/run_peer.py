@@ -1,7 +1,10 @@
-"""The peer: the same rows in PyTorch. bench/run starts it, one process for each number of threads, and asks one row at a time.
+"""A peer: the same rows in another program. bench/run starts it, one process for each number of threads, and asks one row at a time.
 
-A case's peer is bench/peer_<case>.py with a function setup(p) that takes the row's parameters (a dict) and returns (run, check): a
-function that does the work once, and one that returns the number both sides must agree on (or None).
+    run_peer.py THREADS wall|cpu [PEER]
+
+A case's peer is bench/<PEER>_<case>.py (PEER is `peer`, which is PyTorch, unless given) with a function setup(p) that takes the row's
+parameters (a dict) and returns (run, check): a function that does the work once, and one that returns the number both sides must agree
+on (or None).
 """
 import importlib
 import json
@@ -46,7 +49,8 @@ def measure(run, seconds, now):
 
 def main():
     threads = int(sys.argv[1])
-    now = time.process_time if sys.argv[2:] == ["cpu"] else time.perf_counter
+    now = time.process_time if sys.argv[2] == "cpu" else time.perf_counter
+    peer = sys.argv[3] if len(sys.argv) > 3 else "peer"
     torch.set_num_threads(threads)
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     sys.modules["run_peer"] = sys.modules["__main__"]
@@ -54,7 +58,7 @@ def main():
     for line in sys.stdin:
         ask = json.loads(line)
         try:
-            run, check = importlib.import_module("peer_" + ask["case"]).setup(ask["params"])
+            run, check = importlib.import_module(peer + "_" + ask["case"]).setup(ask["params"])
             answer = measure(run, ask["seconds"], now)
             if check:
                 answer["check"] = check()
