@@ -81,10 +81,11 @@ static rg_status time_runs(const bench_case *c, void *state, double seconds, boo
     size_t        count = 0, runs = 1;
 
     RG_TRY(c->run(state)); /* warm */
-    double once = bench_now(cpu);
-    RG_TRY(c->run(state));
-    once = bench_now(cpu) - once;
-    if (once < 5e-4) runs = (size_t)(5e-4 / (once > 1e-7 ? once : 1e-7)) + 1;
+    for (double once = 0; once < 5e-4; runs *= once < 5e-4 ? 2 : 1) {
+        once = bench_now(cpu);
+        for (size_t r = 0; r < runs; r++) RG_TRY(c->run(state));
+        once = bench_now(cpu) - once;
+    }
     for (double start = bench_now(cpu); count < 3 || (bench_now(cpu) - start < seconds && count < MOST_SAMPLES); count++) {
         double begin = bench_now(cpu);
         for (size_t r = 0; r < runs; r++) RG_TRY(c->run(state));

@@ -4,6 +4,7 @@ run_peer.py imports it when bench/run is given CTRANSLATE2=FOLDER, from which Py
 systems.py are written by CTranslate2's own model specification; int8 weights are made by CTranslate2 while it loads. One sentence is
 translated over all threads, several are shared out: one single-threaded replica of the model per thread, each with its part.
 """
+import atexit
 import shutil
 import tempfile
 import time
@@ -16,6 +17,7 @@ from peer_decode import search
 from systems import Transformer
 
 WORDS = ["<unk>", "<s>", "</s>"]  # peer_decode.py starts answers with token 1
+written = {}  # models by their sizes
 opened = {}  # the translator and the sentences of the row measured last
 
 
@@ -58,23 +60,31 @@ def write_model(folder, m, p):
     return words
 
 
+def model_of(p):
+    """The model of some sizes and its folder, written once: (model, folder, words)."""
+    sizes = tuple(p[name] for name in ("d", "ff", "heads", "layers", "V"))
+    if sizes not in written:
+        torch.manual_seed(1)
+        m = Transformer(p).eval()
+        folder = tempfile.mkdtemp(prefix="bench-ctranslate2-")
+        atexit.register(shutil.rmtree, folder)
+        written[sizes] = m, folder, write_model(folder, m, p)
+    return written[sizes]
+
+
 def open_model(p):
-    """Translators by the number of threads inside one; PyTorch's greedy answers, by which the files are judged."""
-    torch.manual_seed(1)
-    m = Transformer(p).eval()
+    """Translators, the sentences, and PyTorch's greedy answers, by which the files are judged; None for other rows."""
+    m, folder, words = model_of(p)
+    torch.manual_seed(2)
     source = torch.randint(4, p["V"], (p["batch"], p["words"]))
-    folder = tempfile.mkdtemp(prefix="bench-ctranslate2-")
-    try:
-        words = write_model(folder, m, p)
-        threads = torch.get_num_threads()
-        kinds = [(1, threads), (1, 1)] if p["batch"] == 1 and threads > 1 else [(min(threads, p["batch"]), 1)]
-        translators = [ctranslate2.Translator(folder, compute_type=p.get("weights", "float32"), inter_threads=inter, intra_threads=intra)
-                       for inter, intra in kinds]
-    finally:
-        shutil.rmtree(folder)
+    threads = torch.get_num_threads()
+    kinds = [(1, threads), (1, 1)] if p["batch"] == 1 and threads > 1 else [(min(threads, p["batch"]), 1)]
+    translators = [ctranslate2.Translator(folder, compute_type=p.get("weights", "float32"), inter_threads=inter, intra_threads=intra)
+                   for inter, intra in kinds]
     lines = [[words[i] for i in row] for row in source.tolist()]
-    greedy = [[words[i] for i in row] for row in search(m, source, 1, p["words"]).tolist()] if p["beam"] == 1 and "weights" not in p else None
-    return translators, lines, greedy
+    if p["beam"] > 1 or "weights" in p:
+        return translators, lines, None
+    return translators, lines, [[words[i] for i in row] for row in search(m, source, 1, p["words"]).tolist()]
 
 
 def translate(translator, lines, p):
