@@ -388,6 +388,123 @@ static void many_inputs_are_occluded_in_spans(void **state)
     rg_model_free(m);
 }
 
+/* Outputs that are taken together get the mean of what each of them would have had; spans and steps become fewer. */
+static void few_flops_take_neighbours_together(void **state)
+{
+    (void)state;
+    rg_explain_options all = RG_EXPLAIN_OPTIONS_DEFAULT, few = all;
+    rg_model          *m = make_translator("transformer", NULL);
+    pair               p;
+    rg_real            a[MOST], b[MOST];
+    rg_subject         s = of_pair(&p, m, source_ids, 5);
+    fill(m, 0.4);
+    few.flops = 1; /* one group of outputs at the least */
+    for (int contrast = 0; contrast < 2; contrast++) {
+        s.against = contrast ? 9 : -1;
+        ok(map_of(a, &s, "input-gradient", &all));
+        ok(map_of(b, &s, "input-gradient", &few));
+        for (size_t j = 0; j < 5; j++) {
+            const double mean = (double)(a[j] + a[5 + j] + a[10 + j] + a[15 + j]) / 4;
+            for (size_t o = 0; o < 4; o++) assert_true(fabs((double)b[5 * o + j] - mean) < 1e-6);
+        }
+        assert_true(fabs((double)(a[0] - a[5])) > 1e-5); /* they differ */
+    }
+    s.against = -1;
+    all.steps = 8;
+    ok(map_of(a, &s, "integrated", &all));
+    few.steps = 200; /* of which 8 are left */
+    ok(map_of(b, &s, "integrated", &few));
+    for (size_t j = 0; j < 5; j++)
+        assert_true(fabs((double)b[j] - (double)(a[j] + a[5 + j] + a[10 + j] + a[15 + j]) / 4) < 1e-6);
+    rg_model_free(m);
+
+    static const int32_t words[] = { 4, 9, 6, 10, 5, 7, 4, 8, 11, 12, 6, 3 };
+    text                 x;
+    m = make_classifier("encoder: bilstm\n");
+    s = of_text(&x, m, words, 12);
+    ok(map_of(a, &s, "occlusion", &few)); /* in 8 spans of 12 words */
+    size_t values = 1;
+    for (size_t j = 1; j < 12; j++) values += a[j] != a[j - 1];
+    assert_int_equal(values, 8);
+    few.flops = 0; /* never */
+    ok(map_of(b, &s, "occlusion", &few));
+    for (size_t j = 1, n = 1; j < 12; j++) {
+        n += b[j] != b[j - 1];
+        if (j == 11) assert_int_equal(n, 12);
+    }
+    rg_model_free(m);
+}
+
+/* Without values over the source, a Transformer answers as one whose value projections are zero. */
+static void zeroing_every_value_is_no_attention(void **state)
+{
+    (void)state;
+    const rg_explain_options o = RG_EXPLAIN_OPTIONS_DEFAULT;
+    rg_model                *m = make_translator("transformer", NULL);
+    pair                     p;
+    rg_subject               s = of_pair(&p, m, source_ids, 5);
+    unsigned char            all[5] = { 1, 1, 1, 1, 1 }, none[5] = { 0 };
+    double                   zeroed[4], without[4], with[4];
+    rg_explaining           *x;
+    ok(rg_explaining_new(&x, &s, &o, NULL));
+    ok(rg_explaining_score(zeroed, x, all, 1, RG_CHANGE_ZERO));
+    ok(rg_explaining_score(with, x, none, 1, RG_CHANGE_ZERO));
+    rg_explaining_free(x);
+    size_t cleared = 0;
+    for (size_t i = 0; i < rg_params_count(m->params); i++) { /* queries, keys and values stand side by side: the last third or half */
+        const rg_param *w = rg_params_at(m->params, i);
+        const char     *name = rg_param_name(w);
+        const bool      encoder = strncmp(name, "encoder.", 8) == 0 && strstr(name, "qkv"), cross = strstr(name, "cross") && strstr(name, "kv");
+        const size_t    cols = rg_param_cols(w), from = encoder ? cols / 3 * 2 : cols / 2;
+        if (!encoder && !cross) continue;
+        for (size_t k = 0; k < rg_param_rows(w); k++)
+            for (size_t c = from; c < cols; c++) rg_param_data(w)[k * cols + c] = 0;
+        cleared++;
+    }
+    assert_int_equal(cleared, 8); /* weights and biases of two layers each */
+    ok(rg_params_repack(m->params, NULL));
+    ok(rg_explaining_new(&x, &s, &o, NULL));
+    ok(rg_explaining_score(without, x, none, 1, RG_CHANGE_OCCLUDE));
+    rg_explaining_free(x);
+    for (size_t i = 0; i < 4; i++) {
+        assert_true(fabs(zeroed[i] - without[i]) < 1e-5);
+        assert_true(fabs(zeroed[i] - with[i]) > 1e-3);
+    }
+    rg_model_free(m);
+}
+
+static void occluding_what_is_not_there_changes_nothing(void **state)
+{
+    (void)state;
+    static const char *const systems[] = { "transformer", "rnnsearch" };
+    const rg_explain_options o = RG_EXPLAIN_OPTIONS_DEFAULT;
+    for (size_t k = 0; k < 2; k++) {
+        rg_model      *m = make_translator(systems[k], NULL);
+        pair           p;
+        rg_subject     s = of_pair(&p, m, source_ids, 5);
+        unsigned char  gone[15] = { 0 }; /* nothing; the last word; nothing */
+        double         score[12];
+        rg_explaining *x;
+        gone[8] = 1;
+        ok(rg_explaining_new(&x, &s, &o, NULL));
+        ok(rg_explaining_score(score, x, gone, 3, RG_CHANGE_OCCLUDE));
+        rg_explaining_free(x);
+        for (size_t i = 0; i < 4; i++) {
+            assert_true(score[i] == score[8 + i]);
+            assert_true(score[i] != score[4 + i]);
+        }
+        static const int32_t shorter[] = { 4, 9, 6, 2 }; /* the sentence that never had the word */
+        rg_subject           other = of_pair(&p, m, shorter, 4);
+        unsigned char        none[4] = { 0 };
+        double               alone[4];
+        ok(rg_explaining_new(&x, &other, &o, NULL));
+        ok(rg_explaining_score(alone, x, none, 1, RG_CHANGE_OCCLUDE));
+        rg_explaining_free(x);
+        for (size_t i = 0; i < 4; i++) assert_true(fabs(alone[i] - score[4 + i]) < 1e-6);
+        rg_model_free(m);
+    }
+}
+
 /* ------------------------------------------------------------------------------------------------------ faithfulness */
 
 static void ranks_are_correlated_as_spearman_did(void **state)
@@ -582,6 +699,9 @@ int main(void)
         cmocka_unit_test(a_permuted_input_has_the_permuted_map),
         cmocka_unit_test(what_is_read_backwards_is_shown_in_order),
         cmocka_unit_test(many_inputs_are_occluded_in_spans),
+        cmocka_unit_test(few_flops_take_neighbours_together),
+        cmocka_unit_test(zeroing_every_value_is_no_attention),
+        cmocka_unit_test(occluding_what_is_not_there_changes_nothing),
         cmocka_unit_test(ranks_are_correlated_as_spearman_did),
         cmocka_unit_test(occlusion_is_faithful_and_its_opposite_is_not),
         cmocka_unit_test(records_hold_the_maps_and_how_faithful_they_are),

@@ -60,12 +60,14 @@ typedef struct rg_explain_options {
     size_t      steps;    /* K of integrated gradients                                                         */
     size_t      spans;    /* more inputs than this are occluded and zeroed in so many spans of neighbours       */
     size_t      bytes;    /* memory that copies of a pass may take together                                    */
+    double      flops;    /* of the passes of one method, or of the faithfulness of one map: a long input is taken in
+                           * fewer spans, neighbouring outputs together, in fewer steps, until it fits; 0: never  */
     bool        faithful; /* measure maps from outputs to inputs (rg_faithfulness), those that were there too   */
     rg_team    *team;     /* may be NULL */
 } rg_explain_options;
 #define RG_EXPLAIN_OPTIONS_DEFAULT                            \
     {                                                         \
-        .steps = 32, .spans = 256, .bytes = (size_t)256 << 20 \
+        .steps = 32, .spans = 256, .bytes = (size_t)256 << 20, .flops = 2e12 \
     }
 
 typedef struct rg_explaining rg_explaining;

@@ -36,6 +36,7 @@ void rg_explaining_free(rg_explaining *x)
     rg_tape_free(x->recording);
     rg_free(x->drops);
     rg_free(x->base);
+    rg_free(x->random);
     rg_free(x);
 }
 
@@ -269,6 +270,7 @@ static rg_status run(double *out, rg_explaining *x, const void *batch, changing 
     }
     rg_tape_set_exchanger(x->tape, NULL);
     if (!x->bytes) x->bytes = rg_tape_get_cost(x->tape).bytes / c->n + 1;
+    if (x->flops <= 0) x->flops = rg_tape_get_cost(x->tape).flops / (double)c->n;
     return status;
 }
 
@@ -330,9 +332,18 @@ rg_status rg_explaining_score(double *out, rg_explaining *x, const unsigned char
 
 /* ------------------------------------------------------------------------------------------------------------ drops */
 
+size_t rg_explaining__passes(const rg_explaining *x, double each, size_t least)
+{
+    if (!(x->options->flops > 0) || !(x->flops > 0)) return SIZE_MAX;
+    const double most = x->options->flops / (each * x->flops);
+    return most >= 1e9 ? SIZE_MAX : most > (double)least ? (size_t)most : least;
+}
+
 size_t rg_explaining__spans(int32_t *span, const rg_explaining *x)
 {
-    const size_t n = x->subject->inputs, most = x->options->spans ? x->options->spans : n;
+    enum { LEAST_SPANS = 8 };
+    const size_t n = x->subject->inputs, passes = rg_explaining__passes(x, 1, LEAST_SPANS);
+    const size_t wanted = x->options->spans ? x->options->spans : n, most = wanted < passes ? wanted : passes;
     const size_t count = n < most ? n : most;
     for (size_t j = 0; j < n; j++) span[j] = (int32_t)(j * count / n);
     return count;

@@ -25,7 +25,13 @@ struct rg_explaining {
     double                   *drops;                 /* (outputs, inputs) of occlusion, when it was asked for */
     double                   *base;                  /* s of every output */
     size_t                    bytes, recorded_bytes; /* that one copy takes in a pass; 0: not known yet */
+    double                    flops;                 /* of a pass of one copy; 0: not known yet         */
+    double                   *random;                /* (draws, outputs) of faithfulness; NULL: not yet */
 };
+
+/* How many passes of one copy the options allow a method, each as expensive as `each` forward passes; at least `least`.
+ * After the first pass. */
+size_t rg_explaining__passes(const rg_explaining *x, double each, size_t least);
 
 /* Rows of answers of a batch: what the system predicts, or watches in a pass of its loss. Not of subjects that write. */
 rg_tensor *rg_explaining__answers(rg_tape *t, const rg_subject *s, const void *batch);
@@ -38,7 +44,8 @@ rg_status rg_explaining__drops(double *out, rg_explaining *x, rg_change change);
 rg_status rg_explaining__occlusion(const double **out, rg_explaining *x);
 
 /* The gradient of every output: `see` gets rows x and ds/dx, (rows, D) each, g summed over `steps` points between
- * zeros and x (1: at x). */
+ * zeros and x (1: at x). Where that is too much, neighbouring outputs are taken together, and each gets the mean. */
+enum { RG_GRADIENT_PASSES = 3 }; /* forward passes that one with its backward pass is worth */
 typedef void rg_see_gradient(void *context, size_t output, const rg_real *x, const rg_real *g, size_t D);
 rg_status    rg_explaining__gradients(rg_explaining *x, size_t steps, rg_see_gradient *see, void *context);
 

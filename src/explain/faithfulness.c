@@ -7,7 +7,8 @@
 #include "explain/explaining.h"
 
 enum { DRAWS = 20,
-       MOST_OUTPUTS = 64 };
+       MOST_OUTPUTS = 64,
+       LEAST = 4 }; /* of either, however expensive */
 
 /* Rank of every number, from 1; equal ones have the mean of theirs. */
 typedef struct {
@@ -87,10 +88,12 @@ static bool mark_random(unsigned char *gone, rg_random *random, size_t n, size_t
 }
 
 /* Outputs that are measured: all, or so many spread evenly. */
-static size_t chosen(const rg_subject *s, size_t *out)
+static size_t chosen(const rg_explaining *x, size_t *out)
 {
-    const size_t most = s->outputs < MOST_OUTPUTS ? s->outputs : MOST_OUTPUTS;
-    size_t       n = 0;
+    const rg_subject *s = x->subject;
+    const size_t      passes = rg_explaining__passes(x, 2, LEAST), all = s->outputs < MOST_OUTPUTS ? s->outputs : MOST_OUTPUTS;
+    const size_t      most = all < passes ? all : passes;
+    size_t            n = 0;
     for (size_t i = 0; i < most; i++) {
         const size_t o = i * s->outputs / most;
         if (seen_by(s, o) >= 3) out[n++] = o;
@@ -102,7 +105,9 @@ static size_t chosen(const rg_subject *s, size_t *out)
 static rg_status drops_of(rg_faithfulness *f, rg_explaining *x, const rg_real *map, const size_t *output, size_t count)
 {
     const rg_subject *s = x->subject;
-    const size_t      n = s->inputs, O = s->outputs, draws = s->causal ? count : DRAWS, variants = count + draws;
+    const size_t      n = s->inputs, O = s->outputs, passes = rg_explaining__passes(x, 2, LEAST);
+    const size_t      draws = s->causal ? count : DRAWS < passes ? DRAWS : passes;
+    const size_t      variants = count + (x->random ? 0 : draws); /* the same ones of every map are scored once */
     unsigned char    *gone = rg_alloc_zero(variants * n + 1);
     double           *score = rg_alloc_array(variants * O + 1, sizeof *score), top = 0, random = 0;
     rg_random         numbers = rg_random_new(1, 24);
@@ -111,16 +116,22 @@ static rg_status drops_of(rg_faithfulness *f, rg_explaining *x, const rg_real *m
         const size_t seen = seen_by(s, output[i]);
         room = mark_top(gone + i * n, map + output[i] * n, seen, fifth(seen));
     }
-    for (size_t i = 0; room && i < draws; i++) {
+    for (size_t i = 0; room && i < variants - count; i++) {
         const size_t seen = s->causal ? seen_by(s, output[i]) : n;
         mark_random(gone + (count + i) * n, &numbers, seen, fifth(seen));
     }
     rg_status status = room ? rg_explaining_score(score, x, gone, variants, RG_CHANGE_OCCLUDE) : RG_ENOMEM;
+    if (status == RG_OK && !s->causal && !x->random) {
+        if ((x->random = rg_alloc_array(draws * O + 1, sizeof *x->random)))
+            memcpy(x->random, score + count * O, draws * O * sizeof *x->random);
+        else status = RG_ENOMEM;
+    }
     for (size_t i = 0; status == RG_OK && i < count; i++) {
         const size_t o = output[i];
         top += x->base[o] - score[i * O + o];
         for (size_t d = 0; d < (s->causal ? 1 : draws); d++)
-            random += (x->base[o] - score[(count + (s->causal ? i : d)) * O + o]) / (double)(s->causal ? 1 : draws);
+            random += s->causal ? x->base[o] - score[(count + i) * O + o]
+                                : (x->base[o] - x->random[d * O + o]) / (double)draws;
     }
     f->k = fifth(n);
     f->drop = (float)(top / (double)count);
@@ -140,7 +151,7 @@ rg_status rg_explaining_faithfulness(rg_faithfulness *out, rg_explaining *x, con
     size_t       output[MOST_OUTPUTS];
     double      *row = rg_alloc_array(n + 1, sizeof *row), sum = 0;
     rg_status    status = row ? RG_OK : RG_ENOMEM;
-    const size_t count = chosen(s, output);
+    const size_t count = chosen(x, output);
     for (size_t i = 0; status == RG_OK && i < count; i++) {
         for (size_t j = 0; j < n; j++) row[j] = (double)map[output[i] * n + j];
         sum += rg_rank_correlation(row, drops + output[i] * n, seen_by(s, output[i]));

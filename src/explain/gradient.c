@@ -4,7 +4,8 @@
  *     input-gradient   x_j . ds/dx_j                    Shrikumar, Greenside, Kundaje 2017
  *     integrated       x_j . 1/K sum_k ds/dx_j at a_k x     a_k = (k - 1/2) / K, baseline 0: Sundararajan, Taly, Yan 2017
  *
- * The copies of a pass have one output each: everything else has no loss. */
+ * The copies of a pass have one output each: everything else has no loss. Where there are more outputs than the options
+ * have flops for, a copy has a group of neighbours, whose mean is what each of them gets. */
 #include <math.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@
 /* A recorded pass over n copies whose inputs are `factor` times what they would be. */
 typedef struct {
     double     factor;
+    size_t     groups; /* of outputs */
     rg_tensor *in;   /* what went in instead; its gradient is asked for */
     rg_real   *x;    /* (rows, D) as it would have been                 */
     int32_t   *from; /* row i of the batch is row from[i] of x          */
@@ -47,45 +49,54 @@ static rg_tensor *exchange(void *context, rg_tape *t, const char *name, rg_tenso
     return e->in = rg_input(t, scaled, e->rows, e->D, rg_tensor_layout(x));
 }
 
-/* ds/dlogits of the one output that each copy has. */
-static rg_status back_from_answers(rg_tape *t, const rg_subject *s, rg_tensor *y, size_t first, size_t n)
+/* The outputs of group q are group_begin(q) .. group_begin(q + 1) - 1. */
+static size_t group_begin(const rg_subject *s, size_t groups, size_t q) { return q * s->outputs / groups; }
+
+/* ds_o/dlogits of the rows of copy k. */
+static void add_output(rg_real *dy, const rg_subject *s, const rg_tensor *y, size_t k, size_t o)
+{
+    const size_t   C = rg_tensor_cols(y), row = k * s->answers + (s->row ? (size_t)s->row[o] : o);
+    const rg_real *x = rg_tensor_row(y, row);
+    rg_real       *d = dy + row * C;
+    double         most = (double)x[0], sum = 0;
+    if (s->bits) { /* d log p = y - sigmoid(x) */
+        for (size_t c = 0; c < C; c++) d[c] += (rg_real)((s->bits[o * C + c] > 0) - 1 / (1 + exp(-(double)x[c])));
+        return;
+    }
+    d[s->word[o]] += 1;
+    if (s->against >= 0) { /* the softmax's sum is the same in both */
+        d[s->against] -= 1;
+        return;
+    }
+    for (size_t c = 1; c < C; c++) most = fmax(most, (double)x[c]);
+    for (size_t c = 0; c < C; c++) sum += exp((double)x[c] - most);
+    for (size_t c = 0; c < C; c++) d[c] -= (rg_real)(exp((double)x[c] - most) / sum);
+}
+
+/* ds/dlogits of the outputs that each copy has. */
+static rg_status back_from_answers(rg_tape *t, const rg_subject *s, rg_tensor *y, size_t groups, size_t first, size_t n)
 {
     RG_TRY(rg_tape_status(t));
     const size_t C = rg_tensor_cols(y), rows = rg_tensor_rows(y);
     rg_real     *dy = rg_alloc_zero((rows * C + 1) * sizeof *dy);
     if (!dy) return RG_ENOMEM;
-    for (size_t k = 0; k < n; k++) {
-        const size_t   o = first + k, row = k * s->answers + (s->row ? (size_t)s->row[o] : o);
-        const rg_real *x = rg_tensor_row(y, row);
-        rg_real       *d = dy + row * C;
-        double         most = (double)x[0], sum = 0;
-        if (s->bits) { /* d log p = y - sigmoid(x) */
-            for (size_t c = 0; c < C; c++)
-                d[c] = (rg_real)((s->bits[o * C + c] > 0) - 1 / (1 + exp(-(double)x[c])));
-            continue;
-        }
-        d[s->word[o]] += 1;
-        if (s->against >= 0) { /* the softmax's sum is the same in both */
-            d[s->against] -= 1;
-            continue;
-        }
-        for (size_t c = 1; c < C; c++) most = fmax(most, (double)x[c]);
-        for (size_t c = 0; c < C; c++) sum += exp((double)x[c] - most);
-        for (size_t c = 0; c < C; c++) d[c] -= (rg_real)(exp((double)x[c] - most) / sum);
-    }
+    for (size_t k = 0; k < n; k++)
+        for (size_t o = group_begin(s, groups, first + k); o < group_begin(s, groups, first + k + 1); o++)
+            add_output(dy, s, y, k, o);
     const rg_status status = rg_tape_backward_from(t, y, dy);
     rg_free(dy);
     return status;
 }
 
-/* The target of n copies, of which copy k predicts the row of output first + k alone. Other rows have no loss: their id
+/* The target of n copies, of which copy k predicts the rows of the outputs of group first + k alone. Other rows have no loss: their id
  * is -1, or, where words can be copied from the source and -1 is no word of it, their weight is 0. */
 typedef struct {
     int32_t *ids;
     rg_real *weights;
 } alone;
 
-static rg_status one_each(alone *out, const rg_subject *s, const rg_batch *b, size_t first, size_t n, bool against)
+static rg_status one_each(alone *out, const rg_subject *s, const rg_batch *b, size_t groups, size_t first, size_t n,
+                          bool against)
 {
     const rg_field *target = &b->field[s->target];
     const size_t    rows = rg_field_rows(target), each = rows / n;
@@ -94,11 +105,12 @@ static rg_status one_each(alone *out, const rg_subject *s, const rg_batch *b, si
     out->weights = rg_alloc_zero((rows + 1) * sizeof *out->weights);
     if (!out->ids || !out->weights) return RG_ENOMEM;
     for (size_t i = 0; i < rows; i++) out->ids[i] = copying ? target->ids[i] : -1;
-    for (size_t k = 0; k < n; k++) {
-        const size_t at = k * each + (s->row ? (size_t)s->row[first + k] : first + k);
-        out->ids[at] = against ? s->against : target->ids[at];
-        out->weights[at] = 1;
-    }
+    for (size_t k = 0; k < n; k++)
+        for (size_t o = group_begin(s, groups, first + k); o < group_begin(s, groups, first + k + 1); o++) {
+            const size_t at = k * each + (s->row ? (size_t)s->row[o] : o);
+            out->ids[at] = against ? s->against : target->ids[at];
+            out->weights[at] = 1;
+        }
     return RG_OK;
 }
 
@@ -115,7 +127,7 @@ static rg_status pass(rg_real *g, entering *e, rg_explaining *x, const void *bat
     rg_tape_set_exchanger(x->recording, &exchanger);
     if (s->writes) {
         rg_batch b = *(const rg_batch *)batch;
-        status = one_each(&words, s, &b, first, n, against);
+        status = one_each(&words, s, &b, e->groups, first, n, against);
         b.field[s->target].ids = words.ids;
         if (b.field[RG_SOURCE].copies) b.field[s->target].weights = words.weights;
         if (status == RG_OK)
@@ -123,7 +135,7 @@ static rg_status pass(rg_real *g, entering *e, rg_explaining *x, const void *bat
         sign = -sign; /* a loss is -log p */
     } else {
         rg_tensor *y = rg_explaining__answers(x->recording, s, batch);
-        status = back_from_answers(x->recording, s, y, first, n);
+        status = back_from_answers(x->recording, s, y, e->groups, first, n);
     }
     rg_tape_set_exchanger(x->recording, NULL);
     if (status == RG_OK && !e->in)
@@ -151,20 +163,30 @@ static rg_status width_of(size_t *out, rg_explaining *x)
     else rg_explaining__answers(x->tape, s, s->batch);
     rg_tape_set_exchanger(x->tape, NULL);
     RG_TRY(rg_tape_status(x->tape));
+    if (x->flops <= 0) x->flops = rg_tape_get_cost(x->tape).flops;
     if (!e.in) return rg_fail(RG_EMATCH, "gradient: %s does not offer what goes in", s->model->system->name);
     if (e.rows != s->rows) return rg_fail(RG_ESHAPE, "%zu rows go in, %zu have names", e.rows, s->rows);
     *out = e.D;
     return RG_OK;
 }
 
-/* Outputs first .. first+n-1. */
-static rg_status some(rg_explaining *x, size_t steps, size_t first, size_t n, size_t D, rg_see_gradient *see,
-                      void *context)
+/* What group q of outputs has, to each of them: a share. */
+static void hand_out(const rg_subject *s, size_t groups, size_t q, const rg_real *in, rg_real *g, size_t D,
+                     rg_see_gradient *see, void *context)
+{
+    const size_t begin = group_begin(s, groups, q), end = group_begin(s, groups, q + 1);
+    for (size_t i = 0; end - begin > 1 && i < s->rows * D; i++) g[i] = (rg_real)((double)g[i] / (double)(end - begin));
+    for (size_t o = begin; o < end; o++) see(context, o, in, g, D);
+}
+
+/* Groups first .. first+n-1. */
+static rg_status some(rg_explaining *x, size_t steps, size_t groups, size_t first, size_t n, size_t D,
+                      rg_see_gradient *see, void *context)
 {
     const rg_subject *s = x->subject;
     const size_t      rows = s->rows * (s->copies ? n : 1);
     rg_copies         copies = { 0 };
-    entering          e = { .factor = 1 };
+    entering          e = { .factor = 1, .groups = groups };
     rg_real          *g = rg_alloc_zero((rows * D + 1) * sizeof *g), *in = rg_alloc_array(rows * D + 1, sizeof *in);
     rg_status         status = g && in ? RG_OK : RG_ENOMEM;
     if (status == RG_OK && s->copies) status = rg_copies_make(&copies, s->batch, n, s->input, NULL);
@@ -177,7 +199,7 @@ static rg_status some(rg_explaining *x, size_t steps, size_t first, size_t n, si
         if (status == RG_OK && s->writes && s->against >= 0) status = pass(g, &e, x, batch, first, n, -1, true);
     }
     for (size_t k = 0; status == RG_OK && k < n; k++)
-        see(context, first + k, in + k * s->rows * D, g + k * s->rows * D, D);
+        hand_out(s, groups, first + k, in + k * s->rows * D, g + k * s->rows * D, D, see, context);
     rg_copies_free(&copies);
     rg_free(g);
     rg_free(in);
@@ -189,12 +211,15 @@ rg_status rg_explaining__gradients(rg_explaining *x, size_t steps, rg_see_gradie
     const rg_subject *s = x->subject;
     size_t            D = 0;
     RG_TRY(width_of(&D, x));
-    for (size_t o = 0; o < s->outputs;) {
+    const bool   twice = s->writes && s->against >= 0;
+    const size_t most = rg_explaining__passes(x, RG_GRADIENT_PASSES * (double)steps * (twice ? 2 : 1), 1);
+    const size_t groups = s->outputs < most ? s->outputs : most;
+    for (size_t q = 0; q < groups;) {
         size_t n = s->copies && x->recorded_bytes ? x->options->bytes / x->recorded_bytes : 1;
         if (n < 1) n = 1;
-        if (n > s->outputs - o) n = s->outputs - o;
-        RG_TRY(some(x, steps, o, n, D, see, context));
-        o += n;
+        if (n > groups - q) n = groups - q;
+        RG_TRY(some(x, steps, groups, q, n, D, see, context));
+        q += n;
     }
     return RG_OK;
 }
@@ -233,9 +258,14 @@ static rg_status reduce_all(rg_real *out, rg_explaining *x, size_t steps, double
 
 static rg_status gradient(rg_real *out, rg_explaining *x) { return reduce_all(out, x, 1, 0); }
 static rg_status input_gradient(rg_real *out, rg_explaining *x) { return reduce_all(out, x, 1, 1); }
+/* Fewer steps before all outputs would be more than one group, but not too few to add up. */
 static rg_status integrated(rg_real *out, rg_explaining *x)
 {
-    const size_t steps = x->options->steps > 1 ? x->options->steps : 2;
+    enum { LEAST_STEPS = 8 };
+    size_t       D, steps = x->options->steps > 1 ? x->options->steps : 2;
+    RG_TRY(width_of(&D, x));
+    const size_t most = rg_explaining__passes(x, RG_GRADIENT_PASSES, LEAST_STEPS);
+    if (steps > most) steps = most;
     return reduce_all(out, x, steps, 1 / (double)steps);
 }
 

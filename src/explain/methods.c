@@ -114,7 +114,8 @@ rg_status rg_explain(rg_record *r, const rg_subject *s, const rg_explain_options
     for (size_t i = 0; status == RG_OK && table[i]; i++) {
         if (!asked_for(o, table[i]) || (s->against >= 0 && !table[i]->contrasts)) continue;
         status = add_map(r, table[i], x, map);
-        if (status == RG_EMATCH && is_all(o)) status = RG_OK; /* the system has nothing of that kind */
+        if ((status == RG_EMATCH || status == RG_ELIMIT) && is_all(o))
+            status = RG_OK; /* the system has nothing of that kind, or too much */
     }
     rg_explaining_free(x);
     rg_free(map);

@@ -45,7 +45,7 @@ rg_status rg_extract_get(double *weights, const rg_state *state); /* 0 where the
 
 /* translation_answer.c */
 typedef struct rg_translation_asking {
-    int64_t beam, n_best;
+    int64_t beam, n_best, max_length;
 } rg_translation_asking;
 extern const rg_option rg_translation_asking_rows[];
 rg_status rg_translation_answer(const rg_model *model, const rg_question *question);

@@ -10,6 +10,9 @@ const rg_option rg_translation_asking_rows[] = { { RG_OPTION_INT, "beam-size", o
                                                    "4", "hypotheses kept by the search; 1 is greedy", 'b', "[1,1000]" },
                                                  { RG_OPTION_INT, "n-best", offsetof(rg_translation_asking, n_best),
                                                    "1", "answers per line", 0, "[1,1000]" },
+                                                 { RG_OPTION_INT, "max-length",
+                                                   offsetof(rg_translation_asking, max_length), "1000",
+                                                   "source tokens read; what is cut is said", 0, "[1,1000000]" },
                                                  RG_OPTION_END };
 
 typedef struct {
@@ -37,6 +40,12 @@ static rg_status answer_line(void *context, const char *line, size_t bytes, uint
     const rg_translated *result;
     (void)bytes;
     RG_TRY(rg_session_run(&result, x->session, &x->config, &line, 1, number - 1, NULL));
+    if (result->cut && sink->note) {
+        char text[160];
+        snprintf(text, sizeof text, "line %llu: %zu tokens more than %zu were not read (--max-length)",
+                 (unsigned long long)number, result->cut, result->source_length);
+        sink->note(sink->context, text);
+    }
     for (size_t i = 0; i < result->count; i++) {
         const rg_value cells[] = { { .number = (double)number },
                                    { .text = result->best[i].text },
@@ -56,6 +65,7 @@ rg_status rg_translation_answer(const rg_model *m, const rg_question *q)
                        (long long)a->n_best, (long long)a->beam);
     x.config.search.beam = (size_t)a->beam;
     x.config.search.n_best = (size_t)a->n_best;
+    x.config.max_length = (size_t)a->max_length;
     x.config.search.attention = q->sink->record != NULL;
     RG_TRY(rg_session_new(&x.session, &x.translator, 1, q->threads > 0 ? q->threads : 1));
     rg_status status = q->sink->columns(q->sink->context, names, sizeof names / sizeof *names);

@@ -7,7 +7,9 @@
  *
  * A recurrent decoder looks once a step: its watch point comes with one row after the other, and the map is there
  * with the last of them. One that weighs again (a Gaussian over the weights of a window) is seen twice with the same
- * reach: the later one counts. */
+ * reach: the later one counts.
+ *
+ * Maps of a long text at itself are left out: of 10,000 words one head would have 400 MB. */
 #include "regard/attention.h"
 #include "regard/view.h"
 
@@ -36,10 +38,26 @@ struct rg_collector {
     rg_watcher watcher;
 };
 
+static bool labels_named(size_t *out, const rg_collector *c, const char *name);
+
+/* More weights than anybody looks at. */
+static bool is_too_large(const rg_collector *c, const rg_attention_use *use)
+{
+    enum { MOST = 1 << 24 };
+    size_t rows, cols, count;
+    if (!labels_named(&rows, c, use->rows) || !labels_named(&cols, c, use->cols)) return false;
+    if (c->record->labels[rows].kind == RG_LABEL_NODE) return false; /* edges are kept as they are */
+    return !rg_size_mul(&count, c->record->labels[rows].count, c->record->labels[cols].count) || count > MOST;
+}
+
 static bool wants(void *context, const char *name)
 {
-    const rg_collector *c = context;
-    return rg_attention_use_find(c->uses, name) && (!c->pattern || rg_name_matches(c->pattern, name));
+    rg_collector           *c = context;
+    const rg_attention_use *use = rg_attention_use_find(c->uses, name);
+    if (!use || (c->pattern && !rg_name_matches(c->pattern, name))) return false;
+    if (!is_too_large(c, use)) return true;
+    c->skipped++;
+    return false;
 }
 
 /* "decoder.2.cross.weights" -> "decoder.cross" and 2. `out` has room for the whole name. */
