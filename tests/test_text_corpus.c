@@ -421,6 +421,45 @@ static void what_is_wrong_in_files_is_counted_with_lines(void **state)
     rg_vocab_free(vocab);
 }
 
+/* Blocks of 4,096 lines for each thread, faults in all of them. */
+static void threads_that_encode_change_nothing(void **state)
+{
+    (void)state;
+    rg_vocab *vocab = letters();
+    FILE     *a = fopen("many.a", "wb"), *b = fopen("many.b", "wb");
+    assert_non_null(a);
+    assert_non_null(b);
+    for (unsigned n = 0; n < 21000; n++) {
+        char source[80], target[80];
+        make_pair(source, target, n);
+        fprintf(a, "%s\n", n % 1900 == 5 ? "" : n % 3000 == 8 ? "a \xFF b" : source);
+        fprintf(b, "%s\n", target);
+    }
+    assert_int_equal(fclose(a), 0);
+    assert_int_equal(fclose(b), 0);
+    rg_corpus_config config = base;
+    config.max_length = 22; /* some targets have 23 words */
+    rg_corpus *one = NULL;
+    assert_int_equal(rg_corpus_open(&one, &config, "many.a", "many.b", vocab, vocab), RG_OK);
+    const uint64_t first = digest(one, 300);
+    for (config.threads = 2; config.threads < 8; config.threads += 3) {
+        rg_corpus *many = NULL;
+        config.memory = config.threads == 5 ? 100000 : base.memory; /* and to a file */
+        config.temp = ".";
+        assert_int_equal(rg_corpus_open(&many, &config, "many.a", "many.b", vocab, vocab), RG_OK);
+        assert_true(rg_corpus_checksum(many) == rg_corpus_checksum(one));
+        assert_memory_equal(rg_corpus_counts(many), rg_corpus_counts(one), sizeof(rg_corpus_report));
+        assert_true(digest(many, 300) == first);
+        rg_corpus_free(many);
+    }
+    assert_int_equal(rg_corpus_counts(one)->empty.count, 12);
+    assert_int_equal(rg_corpus_counts(one)->empty.lines[3], 5 + 3 * 1900 + 1);
+    assert_int_equal(rg_corpus_counts(one)->bad_utf8.count, 7);
+    assert_true(rg_corpus_counts(one)->too_long.count > 0);
+    rg_corpus_free(one);
+    rg_vocab_free(vocab);
+}
+
 static void tsv_and_one_sided_corpora_are_read(void **state)
 {
     (void)state;
@@ -467,6 +506,7 @@ int main(void)
         cmocka_unit_test(a_corpus_larger_than_memory_gives_the_same_batches),
         cmocka_unit_test(shares_of_a_batch_are_the_batch),
         cmocka_unit_test(what_is_wrong_in_files_is_counted_with_lines),
+        cmocka_unit_test(threads_that_encode_change_nothing),
         cmocka_unit_test(tsv_and_one_sided_corpora_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

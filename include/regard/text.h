@@ -181,8 +181,12 @@ typedef struct rg_vocab_config {
     const char          *options; /* SentencePiece: more settings of its trainer, "--name=value --name=value"; NULL: none */
     const char *const   *symbols; /* SentencePiece: texts that are one token wherever they stand                       */
     size_t               symbol_count;
+    size_t               max_bytes; /* SentencePiece, from files: learn from a seeded sample of so many bytes; 0: all     */
+    bool                 sampled;   /* set where the lines are such a sample                                              */
+    int                  threads;   /* SentencePiece: cores that learn from a sample; changes no bit. 0: all            */
 } rg_vocab_config;
-#define RG_VOCAB_CONFIG_DEFAULT { RG_VOCAB_UNIGRAM, 8000, 1, RG_TEXT_NFC, 1.0, false, 2000000, 1, NULL, NULL, NULL, 0 }
+#define RG_VOCAB_CONFIG_DEFAULT { RG_VOCAB_UNIGRAM, 8000, 1,    RG_TEXT_NFC, 1.0, false, 2000000, 1, \
+                                  NULL,             NULL, NULL, 0,           (size_t)32 << 20, false, 0 }
 
 typedef struct rg_vocab rg_vocab; /* never changes once made: any number of threads may use one */
 
@@ -198,6 +202,10 @@ typedef struct rg_text_side {
 
 /* Lines of files, one after another: both sides of a corpus make a joint vocabulary. */
 rg_status rg_vocab_train_files(rg_vocab **out, const rg_vocab_config *config, const rg_text_side *sides, size_t count);
+/* The same of plain files, kept in a file in `directory` (NULL: beside the last of them) whose name changes with the text
+ * and the settings: the next call reads it. A file that cannot be written costs a remark. */
+rg_status rg_vocab_train_files_kept(rg_vocab **out, const rg_vocab_config *config, const rg_text_side *sides,
+                                    size_t count, const char *directory);
 /* Given pieces, in order, after <unk> <s> </s>. WORDS or CHARACTERS. */
 rg_status rg_vocab_from_pieces(rg_vocab **out, rg_vocab_kind kind, const char *const *pieces, size_t count);
 /* The vocabulary of a model that another program trained: row i of its tables belongs to pieces[i]. */
@@ -273,10 +281,25 @@ typedef struct rg_corpus_config {
     const char *temp;             /* its directory; NULL: $TMPDIR or /tmp                                            */
     size_t      source_words;     /* most source pieces in a batch; 0: no limit                                     */
     double      source_alpha, target_alpha; /* rg_vocab_sample cuts the side anew each epoch; 0: always the same cut */
-    const rg_read_watch *watch;   /* while files are read and encoded; NULL: nobody                                   */
+    const rg_read_watch *watch;   /* while files are read and encoded (of shards: as long as the corpus); NULL: nobody */
     bool        copy;             /* words that the joint vocabulary does not know can be copied from the source (copies.h) */
+    int         threads;          /* that encode, the caller among them; their number changes no bit. 0: one            */
+    uint64_t    shards_above;     /* bytes of two plain text files beyond which the corpus is one of shards; 0: never   */
+    const char *cache;            /* directory where encoded shards are kept; NULL: beside the target file; "": nowhere */
+    size_t      shard_pairs, pool_shards;
 } rg_corpus_config;
-#define RG_CORPUS_CONFIG_DEFAULT { 100, false, 64, 0, 100, true, true, 1, (size_t)1 << 30, NULL, 0, 0, 0, NULL, false }
+#define RG_CORPUS_CONFIG_DEFAULT { 100,  false, 64,    0, 100, true, true, 1, (size_t)1 << 30, NULL, 0, 0, 0, \
+                                   NULL, false, 1, 0, NULL, 4096, 32 }
+
+/* A corpus of shards is never whole in memory, and its first batch does not wait for all of it. Lines are numbered
+ * and their bytes summed in one quick pass; then
+ *
+ *   shard   shard_pairs lines that follow each other         epoch e takes shards in an order that follows from (seed, e),
+ *   pool    pool_shards shards of that order                  pool after pool: its lines are read, encoded and shuffled
+ *
+ * Within a pool batches are made as everywhere else. Encoded shards are kept in a file (cache), which is whole after an
+ * epoch; later epochs and runs read them from there. With it or without it, the bits are the same. Counts grow until all
+ * shards were seen, and rg_corpus_pair is RG_EINVAL. */
 
 typedef struct rg_corpus_report {
     uint64_t lines; /* pairs of lines read                */
@@ -304,6 +327,9 @@ rg_status rg_corpus_seal(rg_corpus *corpus);
 rg_status rg_corpus_open(rg_corpus **out, const rg_corpus_config *config, const char *source_path,
                          const char *target_path, const rg_vocab *source, const rg_vocab *target);
 /* Pairs in one table: rg_corpus_open_table (reader.h). */
+/* Would rg_corpus_open make a corpus of shards of these files? */
+rg_status rg_corpus_is_large(bool *out, const rg_corpus_config *config, const char *source_path,
+                             const char *target_path);
 
 uint64_t                rg_corpus_pairs(const rg_corpus *corpus);
 const rg_corpus_report *rg_corpus_counts(const rg_corpus *corpus);

@@ -47,7 +47,7 @@ static void leave_if_asked(rg_console *c)
 {
     if (!c->preparing || !asked_to_stop) c->asked_at = -1;
     else if (c->asked_at < 0) c->asked_at = rg_now();
-    else if (rg_now() - c->asked_at > 1) {
+    else if (rg_now() - c->asked_at > 0.3) {
         rg_progress_clear(c->bar);
         (void)!write(STDERR_FILENO, stopped_early, sizeof stopped_early - 1);
         _exit(0);
@@ -69,7 +69,7 @@ static void *tick(void *context)
     while (!c->closing) {
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += 500000000;
+        until.tv_nsec += 250000000;
         until.tv_sec += until.tv_nsec / 1000000000;
         until.tv_nsec %= 1000000000;
         pthread_cond_timedwait(&c->wake, &c->lock, &until);

@@ -201,9 +201,18 @@ static rg_status note_offset(rg_examples *c)
     return RG_OK;
 }
 
-static rg_status store(rg_examples *c, uint64_t line)
+/* What was added to the block from `old` on is one example more. */
+static rg_status store_rest(rg_examples *c, size_t old)
 {
     enum { FILE_BUFFER = 1 << 20 };
+    c->sum = rg_hash_bytes(c->sum, c->block.data + old, c->block.length - old);
+    c->bytes += c->block.length - old;
+    c->report.examples++;
+    return c->block.length > (c->temp ? (size_t)FILE_BUFFER : c->config.memory) ? flush(c) : RG_OK;
+}
+
+static rg_status store(rg_examples *c, uint64_t line)
+{
     rg_record_head head = { .line = line };
     size_t         old = c->block.length;
     for (size_t f = 0; f < c->fields; f++) head.count[f] = (uint32_t)(c->packed[f].length / 4);
@@ -215,10 +224,38 @@ static rg_status store(rg_examples *c, uint64_t line)
         c->block.length = old;
         return status;
     }
-    c->sum = rg_hash_bytes(c->sum, c->block.data + old, c->block.length - old);
-    c->bytes += c->block.length - old;
-    c->report.examples++;
-    return c->block.length > (c->temp ? (size_t)FILE_BUFFER : c->config.memory) ? flush(c) : RG_OK;
+    return store_rest(c, old);
+}
+
+/* Bytes of the record at `at`; 0: it is not one of these fields, all of which are texts. */
+static size_t record_bytes(const rg_examples *c, const char *at, size_t left)
+{
+    rg_record_head head = { 0 };
+    if (left < c->head_bytes) return 0;
+    const int32_t *words = rg_examples__split(&head, c, at);
+    size_t         bytes = c->head_bytes;
+    for (size_t f = 0; f < c->fields; f++) {
+        const uint32_t count = head.count[f], size = c->spec[f].vocab ? (uint32_t)rg_vocab_size(c->spec[f].vocab) : 0;
+        if (count > (left - bytes) / 4 || (c->spec[f].max_rows && count > c->spec[f].max_rows)) return 0;
+        for (uint32_t i = 0; i < count; i++)
+            if ((uint32_t)words[i] >= size) return 0;
+        words += count;
+        bytes += 4 * (size_t)count;
+    }
+    return bytes;
+}
+
+rg_status rg_examples__append(rg_examples *c, const char *records, size_t bytes)
+{
+    for (size_t at = 0, one; at < bytes; at += one) {
+        const size_t old = c->block.length;
+        if (!(one = record_bytes(c, records + at, bytes - at)))
+            return rg_fail(RG_EFORMAT, "the encoded example at byte %zu of %zu is damaged", at, bytes);
+        RG_TRY(note_offset(c));
+        RG_TRY(rg_text_add(&c->block, records + at, one));
+        RG_TRY(store_rest(c, old));
+    }
+    return RG_OK;
 }
 
 /* -------------------------------------------------------------------------------------------------------- adding */

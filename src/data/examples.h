@@ -96,6 +96,12 @@ rg_status rg_examples__new(rg_examples **out, const rg_examples_config *config, 
 rg_status rg_examples__record(rg_record_head *head, const int32_t **words, rg_examples *c, uint64_t i);
 /* Take a record apart that stands at `record`. */
 const int32_t *rg_examples__split(rg_record_head *head, const rg_examples *c, const char *record);
+/* Records as another store with the same fields, texts without copied words, keeps them in memory. Bytes that are no
+ * such records are RG_EFORMAT. What the other store counted is not counted here, but for the examples. */
+rg_status rg_examples__append(rg_examples *c, const char *records, size_t bytes);
+/* Where place i of the order of `count` things in an epoch is: a bijection of 0 .. count-1 that follows from seed and
+ * epoch. */
+uint64_t rg_examples__permute(uint64_t seed, uint64_t epoch, uint64_t count, uint64_t i);
 /* The faults of file `name`, which follow; NULL: of examples added one by one. */
 rg_status rg_examples__begin_file(rg_examples *c, const char *name);
 

@@ -22,6 +22,7 @@ typedef struct {
     rg_share_room  shares;
     rg_guided     *guided; /* NULL: nothing is guided */
     uint64_t       links;  /* checksum */
+    rg_read_watch  watch;  /* of the corpus */
 } data;
 
 /* ------------------------------------------------------------------------------------------------- vocabularies */
@@ -37,6 +38,29 @@ static rg_status vocab_size(size_t *out, const rg_translation_options *o, size_t
     return RG_OK;
 }
 
+/* Text that is larger than this is never whole in memory. Word links and copies need all pairs at once. */
+static uint64_t shards_above(const rg_translation_options *o)
+{
+    const int64_t most = o->workspace && o->workspace < o->corpus_memory ? o->workspace : o->corpus_memory;
+    return *o->guided ? 0 : (uint64_t)most << 20;
+}
+
+/* Where encoded text and its vocabulary are kept: NULL beside it, "" nowhere. */
+static const char *cache_of(const rg_translation_options *o)
+{
+    return !*o->cache ? NULL : strcmp(o->cache, "none") == 0 ? "" : o->cache;
+}
+
+/* Is the vocabulary learned from text that is large? */
+static rg_status keeps_vocab(bool *out, const rg_translation_options *o)
+{
+    const rg_corpus_config c = { .shards_above = shards_above(o) };
+    const char            *kept = cache_of(o);
+    *out = false;
+    if (rg_translation_is_table(o) || (kept && !*kept)) return RG_OK;
+    return rg_corpus_is_large(out, &c, o->train_sets.items[0], o->train_sets.items[1]);
+}
+
 /* From `count` sides of the corpus, beginning with `first`. */
 static rg_status learn_vocab(rg_vocab **out, const rg_run *run, size_t first, size_t count)
 {
@@ -50,20 +74,25 @@ static rg_status learn_vocab(rg_vocab **out, const rg_run *run, size_t first, si
     RG_TRY(vocab_size(&c.size, o, first));
     c.min_count = (size_t)o->vocab_min_count;
     c.max_lines = (size_t)o->spm_lines;
+    c.max_bytes = (size_t)o->spm_mib << 20;
+    c.threads = run->own_threads;
     c.options = o->spm_options;
     c.symbols = (const char *const *)o->user_symbols.items;
     c.symbol_count = o->user_symbols.count;
     c.seed = (uint64_t)run->learning->seed;
     const rg_read_watch watch = rg_report_watch(run->report);
+    bool                kept;
     c.watch = &watch;
+    RG_TRY(keeps_vocab(&kept, o));
     if (count == 2 && !one)
         rg_tell_begin(run->report, "learning a joint vocabulary (%s) from %s and %s", o->vocab_kind, sides[0].path,
                       sides[1].path);
     else
         rg_tell_begin(run->report, "learning a %svocabulary (%s) from %s", count == 2 ? "joint " : "", o->vocab_kind,
                       sides[first].path);
-    rg_status status = one ? rg_vocab_train_table(out, &c, sides[0].path, &table, first, count)
-                           : rg_vocab_train_files(out, &c, sides + first, count);
+    rg_status status = one    ? rg_vocab_train_table(out, &c, sides[0].path, &table, first, count)
+                       : kept ? rg_vocab_train_files_kept(out, &c, sides + first, count, cache_of(o))
+                              : rg_vocab_train_files(out, &c, sides + first, count);
     rg_tell_over(run->report);
     return status;
 }
@@ -207,6 +236,19 @@ static rg_status alpha_of(double *out, const rg_translation_options *o, size_t s
     return RG_OK;
 }
 
+/* Shards are encoded between updates. A run can stop there where an update is one batch and no other process waits. */
+static bool not_stopped(void *report, uint64_t lines)
+{
+    (void)lines;
+    return !rg_told_to_stop(report);
+}
+
+static bool never_stopped(void *report, uint64_t lines)
+{
+    (void)report, (void)lines;
+    return true;
+}
+
 static rg_status open_corpus(rg_run *run)
 {
     const rg_translation_options *o = run->options;
@@ -228,9 +270,12 @@ static rg_status open_corpus(rg_run *run)
     }
     const rg_translator *r = run->model->assets;
     data                *d = run->data;
-    const rg_read_watch  watch = rg_report_watch(run->report);
     const char *const   *sets = (const char *const *)o->train_sets.items;
-    c.watch = &watch;
+    d->watch = rg_report_watch(run->report);
+    c.watch = &d->watch;
+    c.threads = run->own_threads;
+    c.shards_above = shards_above(o);
+    c.cache = cache_of(o);
     const bool             one = rg_translation_is_table(o);
     const rg_reader_config table = rg_translation_table(o);
     rg_tell_begin(run->report, "encoding %s%s%s", sets[0], one ? "" : " and ", one ? "" : sets[1]);
@@ -238,6 +283,8 @@ static rg_status open_corpus(rg_run *run)
                            : rg_corpus_open(&d->corpus, &c, sets[0], sets[1], r->source, r->target);
     rg_tell_over(run->report);
     RG_TRY(status);
+    d->watch = (rg_read_watch){ .go_on = run->processes || run->learning->delay > 1 ? never_stopped : not_stopped,
+                                .context = (void *)run->report };
     rg_text text = { 0 };
     if (rg_corpus_describe(&text, d->corpus) == RG_OK) rg_tell(run->report, "%s", rg_text_c(&text));
     rg_text_free(&text);

@@ -9,10 +9,11 @@
 typedef struct rg_translation_options {
     rg_list train_sets, valid_sets, vocabs, dim_vocabs, alphas, metrics, script_args, user_symbols;
     char   *script, *translation_output, *spm_options;
-    int64_t spm_lines;
+    int64_t spm_lines, spm_mib;
     char   *vocab_kind, *form, *source_lang, *target_lang, *format, *columns, *header, *guided;
     bool    joint, tsv, crop;
-    int64_t vocab_min_count, max_length, mini_batch, mini_batch_words, maxi_batch, workspace;
+    int64_t vocab_min_count, max_length, mini_batch, mini_batch_words, maxi_batch, workspace, corpus_memory;
+    char   *cache;
     int64_t beam, samples;
     double  normalize, max_length_factor, guided_weight;
     int64_t guided_layer, guided_head;

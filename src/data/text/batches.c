@@ -14,31 +14,35 @@
 
 enum { ROUNDS = 6 };
 
-static uint32_t mix(const rg_examples *c, uint64_t epoch, uint32_t round, uint32_t half)
+static uint32_t mix(uint64_t seed, uint64_t epoch, uint32_t round, uint32_t half)
 {
     uint32_t out[4], counter[4] = { half, round, (uint32_t)epoch, (uint32_t)(epoch >> 32) };
-    uint32_t key[2] = { (uint32_t)c->config.seed, (uint32_t)(c->config.seed >> 32) };
+    uint32_t key[2] = { (uint32_t)seed, (uint32_t)(seed >> 32) };
     rg_philox(out, counter, key);
     return out[0];
+}
+
+uint64_t rg_examples__permute(uint64_t seed, uint64_t epoch, uint64_t count, uint64_t i)
+{
+    unsigned half = 1;
+    while (half < 32 && (uint64_t)1 << (2 * half) < count) half++;
+    const uint32_t mask = half == 32 ? UINT32_MAX : (1u << half) - 1;
+    do {
+        uint32_t left = (uint32_t)(i >> half) & mask, right = (uint32_t)i & mask;
+        for (uint32_t round = 0; round < ROUNDS; round++) {
+            uint32_t next = left ^ (mix(seed, epoch, round, right) & mask);
+            left = right;
+            right = next;
+        }
+        i = ((uint64_t)left << half) | right;
+    } while (i >= count);
+    return i;
 }
 
 /* Where place i of the epoch's order is in the file. */
 static uint64_t permute(const rg_examples *c, uint64_t epoch, uint64_t i)
 {
-    unsigned half = 1;
-    if (!c->config.shuffle) return i;
-    while (half < 32 && (uint64_t)1 << (2 * half) < c->report.examples) half++;
-    const uint32_t mask = half == 32 ? UINT32_MAX : (1u << half) - 1;
-    do {
-        uint32_t left = (uint32_t)(i >> half) & mask, right = (uint32_t)i & mask;
-        for (uint32_t round = 0; round < ROUNDS; round++) {
-            uint32_t next = left ^ (mix(c, epoch, round, right) & mask);
-            left = right;
-            right = next;
-        }
-        i = ((uint64_t)left << half) | right;
-    } while (i >= c->report.examples);
-    return i;
+    return c->config.shuffle ? rg_examples__permute(c->config.seed, epoch, c->report.examples, i) : i;
 }
 
 /* -------------------------------------------------------------------------------------------------------- windows */

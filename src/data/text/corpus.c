@@ -1,24 +1,13 @@
-/* corpus.c - pairs of lines: a store of examples with two fields of ids, source and target, and the openers that read
- * them.
+/* corpus.c - pairs of lines: a store of examples with two fields of ids, source and target.
  *
  * What is stored, the order of batches and the checksum are those of examples.c and batches.c; the checksum starts
- * from the settings below, so that checkpoints of all versions resume. */
-#include "data/examples.h"
+ * from the settings below, so that checkpoints of all versions resume. A corpus of shards (shards.c) keeps a pool of
+ * them in the store and plays them one after another, each as an epoch of the store. */
+#include "data/text/corpus.h"
 
 #include <string.h>
 
 #include "data/text/words.h"
-#include "regard/copies.h"
-#include "regard/reader.h"
-
-struct rg_corpus {
-    rg_examples         *examples;
-    rg_corpus_report     report;
-    const rg_read_watch *watch; /* while files are read */
-    rg_open_words       *extra; /* words that can be copied; NULL: none can */
-    rg_copies            copies;
-    const rg_vocab      *vocab; /* of the copies */
-};
 
 /* ----------------------------------------------------------------------------------------------------- new, free */
 
@@ -74,15 +63,36 @@ rg_status rg_corpus_new(rg_corpus **out, const rg_corpus_config *config, const r
         return status;
     }
     c->watch = config->watch;
+    c->threads = config->threads > 1 ? config->threads : 1;
     c->vocab = target;
     *out = c;
     return RG_OK;
+}
+
+rg_status rg_corpus__new_part(rg_corpus **out, const rg_corpus_config *config, const rg_vocab *source,
+                              const rg_vocab *target)
+{
+    rg_corpus_config c = *config;
+    c.memory = SIZE_MAX; /* never to a file */
+    c.source_alpha = c.target_alpha = 0;
+    return rg_corpus_new(out, &c, source, target);
+}
+
+void rg_corpus__clear_part(rg_corpus *part)
+{
+    rg_examples_report *r = &part->examples->report;
+    rg_examples_clear(part->examples);
+    memset(r->rows, 0, sizeof r->rows);
+    memset(r->unknown, 0, sizeof r->unknown);
+    if (r->files) *r->faults = (rg_examples_faults){ 0 }; /* added one by one: without a name */
+    part->report = (rg_corpus_report){ 0 };
 }
 
 void rg_corpus_free(rg_corpus *c)
 {
     if (!c) return;
     rg_examples_free(c->examples);
+    rg_shards_free(c->shards);
     rg_open_words_free(c->extra);
     rg_copies_fini(&c->copies);
     rg_free(c);
@@ -118,9 +128,8 @@ rg_status rg_corpus_add(rg_corpus *c, const char *source, const char *target, ui
     return RG_OK;
 }
 
-rg_status rg_corpus_seal(rg_corpus *c)
+static rg_status no_pair(const rg_corpus *c)
 {
-    if (c->report.pairs) return rg_examples_seal(c->examples);
     rg_text why = { 0 };
     (void)rg_corpus_describe(&why, c);
     rg_status status = rg_fail(RG_EINVAL, "the corpus has no usable pair: %s", rg_text_c(&why));
@@ -128,7 +137,10 @@ rg_status rg_corpus_seal(rg_corpus *c)
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------- reading */
+rg_status rg_corpus_seal(rg_corpus *c)
+{
+    return c->report.pairs ? rg_examples_seal(c->examples) : no_pair(c);
+}
 
 /* What the readers flagged; a line past the byte limit is empty and must not count twice. */
 static void note_faults(rg_corpus *c, uint64_t line, unsigned faults)
@@ -138,118 +150,130 @@ static void note_faults(rg_corpus *c, uint64_t line, unsigned faults)
     if (faults & RG_LINE_TOO_LONG) rg_fault_note(&c->report.line_limit, line);
 }
 
-static const rg_lines_config reading = { RG_TEXT_AS_IS, (size_t)16 << 20 }; /* the vocabulary normalises */
-
-static rg_status ask_watch(const rg_corpus *c, uint64_t lines)
+rg_status rg_corpus__add_pair(rg_corpus *c, const rg_line_pair *pair)
 {
-    const rg_read_watch *w = c->watch;
-    if (!w || lines % RG_READ_EVERY || w->go_on(w->context, lines)) return RG_OK;
-    return rg_fail(RG_ESTOP, "asked to stop while the corpus was read, at line %llu", (unsigned long long)lines);
-}
-
-static rg_status add_lines(rg_corpus *c, const rg_line *source, const rg_line *target)
-{
-    RG_TRY(ask_watch(c, target->number));
-    if (source) note_faults(c, source->number, source->faults);
-    note_faults(c, target->number, target->faults);
-    if ((source && (source->faults & RG_LINE_TOO_LONG)) || (target->faults & RG_LINE_TOO_LONG)) {
+    note_faults(c, pair->line, pair->faults[RG_SOURCE]);
+    note_faults(c, pair->line, pair->faults[RG_TARGET]);
+    if ((pair->faults[RG_SOURCE] | pair->faults[RG_TARGET]) & RG_LINE_TOO_LONG) {
         c->report.lines++;
         return RG_OK;
     }
-    return rg_corpus_add(c, source ? source->text : NULL, target->text, target->number);
+    return rg_corpus_add(c, pair->source, pair->target, pair->line);
 }
 
-static rg_status count_rest(rg_lines *lines)
+static void add_fault(rg_fault *to, const rg_fault *more)
 {
-    rg_line line;
-    bool    more = true;
-    while (more) RG_TRY(rg_lines_next(&more, &line, lines));
+    for (uint64_t i = 0; i < RG_FAULT_LINES && i < more->count && to->count + i < RG_FAULT_LINES; i++)
+        to->lines[to->count + i] = more->lines[i];
+    to->count += more->count;
+}
+
+void rg_corpus__count(rg_corpus_report *r, const rg_corpus_report *part)
+{
+    r->lines += part->lines;
+    r->pairs += part->pairs;
+    r->source_tokens += part->source_tokens;
+    r->target_tokens += part->target_tokens;
+    r->source_unknown += part->source_unknown;
+    r->target_unknown += part->target_unknown;
+    add_fault(&r->empty, &part->empty);
+    add_fault(&r->too_long, &part->too_long);
+    add_fault(&r->cropped, &part->cropped);
+    add_fault(&r->bad_utf8, &part->bad_utf8);
+    add_fault(&r->nul, &part->nul);
+    add_fault(&r->line_limit, &part->line_limit);
+    add_fault(&r->longer, &part->longer);
+}
+
+/* -------------------------------------------------------------------------------------------------------- pools */
+
+enum { POOL_SHIFT = 32 }; /* a place's window is pool << 32 | window of the pool */
+
+static void next_pool(rg_corpus *c)
+{
+    c->loaded = false;
+    if (++c->pool < rg_shards_pools(c->shards)) return;
+    c->pool = 0;
+    c->epoch++;
+    c->ended = true;
+}
+
+/* The pool of c->epoch and c->pool, at the beginning of its window. Every pool is an epoch of the store: no order
+ * comes twice. */
+static rg_status load_pool(rg_corpus *c, uint64_t window, uint64_t batch)
+{
+    const uint64_t epoch = c->epoch * rg_shards_pools(c->shards) + c->pool;
+    c->loaded = false;
+    RG_TRY(rg_shards_load(c->examples, &c->report, c->shards, c->epoch, c->pool));
+    if (!rg_examples_count(c->examples)) return RG_OK;
+    RG_TRY(rg_examples_seek(c->examples, (rg_place){ .epoch = epoch, .window = window, .batch = batch }));
+    c->loaded = true;
     return RG_OK;
 }
 
-static rg_status read_two(rg_corpus *c, rg_lines *source, rg_lines *target)
+/* The next pool with a pair, at most to the end of the epoch. */
+static rg_status find_pool(rg_corpus *c)
 {
-    for (;;) {
-        rg_line s, t;
-        bool    more_s, more_t;
-        RG_TRY(rg_lines_next(&more_s, &s, source));
-        RG_TRY(rg_lines_next(&more_t, &t, target));
-        if (more_s != more_t) {
-            RG_TRY(count_rest(more_s ? source : target));
-            return rg_fail(RG_EMATCH, "%s has %llu lines and %s has %llu: they must be translations line by line",
-                           rg_lines_name(source), (unsigned long long)rg_lines_count(source), rg_lines_name(target),
-                           (unsigned long long)rg_lines_count(target));
-        }
-        if (!more_s) return RG_OK;
-        RG_TRY(add_lines(c, &s, &t));
+    while (!c->loaded && !c->ended) {
+        RG_TRY(load_pool(c, 0, 0));
+        if (!c->loaded) next_pool(c);
     }
+    return RG_OK;
 }
 
-static rg_status read_one(rg_corpus *c, rg_lines *target)
+static rg_status next_of_pool(rg_batch *out, bool *out_new_epoch, rg_corpus *c)
 {
-    for (;;) {
-        rg_line t;
-        bool    more;
-        RG_TRY(rg_lines_next(&more, &t, target));
-        if (!more) return RG_OK;
-        RG_TRY(add_lines(c, NULL, &t));
+    bool first;
+    RG_TRY(rg_examples_next(out, &first, c->examples));
+    if (out_new_epoch) *out_new_epoch = first && c->pool == 0;
+    if (rg_examples_tell(c->examples).ended) next_pool(c);
+    return RG_OK;
+}
+
+static rg_status next_of_shards(rg_batch *out, bool *out_new_epoch, rg_corpus *c)
+{
+    for (int i = 0; i < 2 && !c->loaded; i++) { /* the pools that are left of an epoch may have no pair */
+        c->ended = false;
+        RG_TRY(find_pool(c));
     }
+    c->ended = false;
+    return c->loaded ? next_of_pool(out, out_new_epoch, c) : no_pair(c);
 }
 
-/* A row past the byte limit has no cells, and must not count as empty. */
-static rg_status read_table(rg_corpus *c, rg_reader *reader)
+static rg_status next_of_shards_in_epoch(bool *out_more, rg_batch *out, rg_corpus *c)
 {
-    for (;;) {
-        rg_row row;
-        bool   more;
-        RG_TRY(rg_reader_next(&more, &row, reader));
-        if (!more) return RG_OK;
-        RG_TRY(ask_watch(c, c->report.lines + 1));
-        note_faults(c, row.line, row.faults);
-        if (row.faults & RG_LINE_TOO_LONG) c->report.lines++;
-        else RG_TRY(rg_corpus_add(c, row.cell[RG_SOURCE].bytes, row.cell[RG_TARGET].bytes, row.line));
-    }
+    RG_TRY(find_pool(c));
+    *out_more = !c->ended;
+    c->ended = false;
+    if (!*out_more && rg_shards_counted(c->shards) && !c->report.pairs) return no_pair(c);
+    return *out_more ? next_of_pool(out, NULL, c) : RG_OK;
 }
 
-/* Nothing more is read: seal what was. */
-static rg_status finish(rg_corpus **out, rg_corpus *c, rg_status status, const char *path)
+static rg_corpus_place tell_of_shards(const rg_corpus *c)
 {
-    if (status == RG_OK && (status = rg_corpus_seal(c)) != RG_OK) rg_fail_in(status, "%s: ", path);
-    if (c) c->watch = NULL; /* borrowed until here */
-    if (status == RG_OK) *out = c;
-    else rg_corpus_free(c);
-    return status;
+    rg_corpus_place p = { .epoch = c->epoch, .window = c->pool << POOL_SHIFT, .ended = c->ended };
+    if (!c->loaded) return p;
+    const rg_place inside = rg_examples_tell(c->examples);
+    p.window |= inside.window;
+    p.batch = inside.batch;
+    return p;
 }
 
-rg_status rg_corpus_open(rg_corpus **out, const rg_corpus_config *config, const char *source_path,
-                         const char *target_path, const rg_vocab *source, const rg_vocab *target)
+static rg_status seek_in_shards(rg_corpus *c, rg_corpus_place place)
 {
-    if (!source_path != !source)
-        return rg_fail(RG_EINVAL, "a source file needs a source vocabulary, and the other way round");
-    rg_corpus *c = NULL;
-    rg_lines  *s = NULL, *t = NULL;
-    rg_status  status = rg_corpus_new(&c, config, source, target);
-    if (status == RG_OK && source_path) status = rg_lines_open(&s, source_path, &reading);
-    if (status == RG_OK) status = rg_lines_open(&t, target_path, &reading);
-    if (status == RG_OK) status = s ? read_two(c, s, t) : read_one(c, t);
-    rg_lines_close(s);
-    rg_lines_close(t);
-    return finish(out, c, status, target_path);
-}
-
-rg_status rg_corpus_open_table(rg_corpus **out, const rg_corpus_config *config, const char *path,
-                               const rg_reader_config *table, const rg_vocab *source, const rg_vocab *target)
-{
-    if (!source) return rg_fail(RG_EINVAL, "a table of pairs needs a source vocabulary");
-    if (table->wanted_count != 2)
-        return rg_fail(RG_EINVAL, "a table of pairs gives 2 columns, not %zu", table->wanted_count);
-    rg_corpus *c = NULL;
-    rg_reader *reader = NULL;
-    rg_status  status = rg_corpus_new(&c, config, source, target);
-    if (status == RG_OK) status = rg_reader_open(&reader, path, table);
-    if (status == RG_OK) status = read_table(c, reader);
-    rg_reader_close(reader);
-    return finish(out, c, status, path);
+    const uint64_t pool = place.window >> POOL_SHIFT, window = place.window & UINT32_MAX;
+    if (pool >= rg_shards_pools(c->shards))
+        return rg_fail(RG_EMATCH, "pool %llu of data that have %llu: the checkpoint is of other data or batch settings",
+                       (unsigned long long)pool, (unsigned long long)rg_shards_pools(c->shards));
+    c->epoch = place.epoch;
+    c->pool = pool;
+    c->ended = place.ended;
+    c->loaded = false;
+    if (!window && !place.batch) return RG_OK; /* where every pool begins: it is loaded when it is needed */
+    RG_TRY(load_pool(c, window, place.batch));
+    return c->loaded ? RG_OK
+                     : rg_fail(RG_EMATCH, "pool %llu has no pair: the checkpoint is of other data or batch settings",
+                               (unsigned long long)pool);
 }
 
 /* ------------------------------------------------------------------------------------------------------- batches */
@@ -262,35 +286,41 @@ static rg_status map_copies(rg_batch *out, rg_corpus *c)
 
 rg_status rg_corpus_next(rg_batch *out, bool *out_new_epoch, rg_corpus *c)
 {
+    if (c->shards) return next_of_shards(out, out_new_epoch, c);
     RG_TRY(rg_examples_next(out, out_new_epoch, c->examples));
     return map_copies(out, c);
 }
 
 rg_status rg_corpus_next_in_epoch(bool *out_more, rg_batch *out, rg_corpus *c)
 {
+    if (c->shards) return next_of_shards_in_epoch(out_more, out, c);
     RG_TRY(rg_examples_next_in_epoch(out_more, out, c->examples));
     return *out_more ? map_copies(out, c) : RG_OK;
 }
 
 rg_status rg_corpus_pair(rg_batch *out, rg_corpus *c, uint64_t i)
 {
+    if (c->shards) return rg_fail(RG_EINVAL, "pairs of a corpus of shards have no numbers");
     RG_TRY(rg_examples_one(out, c->examples, i));
     return map_copies(out, c);
 }
 
 double rg_corpus_epoch_part(const rg_corpus *c)
 {
-    return rg_examples_epoch_part(c->examples);
+    if (!c->shards) return rg_examples_epoch_part(c->examples);
+    if (c->ended) return 1;
+    const double inside = c->loaded ? rg_examples_epoch_part(c->examples) : 0;
+    return ((double)c->pool + inside) / (double)rg_shards_pools(c->shards);
 }
 
 rg_corpus_place rg_corpus_tell(const rg_corpus *c)
 {
-    return rg_examples_tell(c->examples);
+    return c->shards ? tell_of_shards(c) : rg_examples_tell(c->examples);
 }
 
 rg_status rg_corpus_seek(rg_corpus *c, rg_corpus_place place)
 {
-    return rg_examples_seek(c->examples, place);
+    return c->shards ? seek_in_shards(c, place) : rg_examples_seek(c->examples, place);
 }
 
 /* ------------------------------------------------------------------------------------------------------- telling */
@@ -307,7 +337,7 @@ const rg_corpus_report *rg_corpus_counts(const rg_corpus *c)
 
 uint64_t rg_corpus_checksum(const rg_corpus *c)
 {
-    return rg_examples_checksum(c->examples);
+    return c->shards ? c->sum : rg_examples_checksum(c->examples);
 }
 
 rg_status rg_corpus_describe(rg_text *out, const rg_corpus *c)
@@ -318,6 +348,10 @@ rg_status rg_corpus_describe(rg_text *out, const rg_corpus *c)
         { &r->cropped, "too long, cropped" },    { &r->line_limit, "over the byte limit of a line, skipped" },
         { &r->bad_utf8, "with bad UTF-8, replaced by U+FFFD" }, { &r->nul, "with NUL bytes, replaced by U+FFFD" },
     };
+    if (c->shards && !rg_shards_counted(c->shards))
+        return rg_text_print(out, "%llu pairs of lines, encoded when they are needed, in %llu pools",
+                             (unsigned long long)rg_shards_lines(c->shards),
+                             (unsigned long long)rg_shards_pools(c->shards));
     RG_TRY(rg_text_print(out, "%llu of %llu pairs, %llu source and %llu target tokens", (unsigned long long)r->pairs,
                          (unsigned long long)r->lines, (unsigned long long)r->source_tokens,
                          (unsigned long long)r->target_tokens));

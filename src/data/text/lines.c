@@ -3,9 +3,11 @@
  *   source (file, stdin, bytes) --> [inflate] --> chunk --> raw line --> rg_text_clean --> line
  *
  * Memory stays within max_bytes of one line and a chunk, however long lines are and whatever a gzip file expands to. */
-#include "data/stream.h"
+#include "data/text/lines.h"
 
 #include <string.h>
+
+#include "data/stream.h"
 
 struct rg_lines {
     rg_stream       stream;
@@ -90,7 +92,8 @@ static const char *line_end(const rg_stream *s)
     return s->at < s->end ? memchr(s->chunk + s->at, '\n', s->end - s->at) : NULL;
 }
 
-rg_status rg_lines_next(bool *out_more, rg_line *out, rg_lines *l)
+/* The next line as it stands in the file, in l->raw. */
+static rg_status read_raw(bool *out_more, rg_lines *l)
 {
     rg_stream *s = &l->stream;
     bool       begun = l->raw.length || l->over;
@@ -98,19 +101,37 @@ rg_status rg_lines_next(bool *out_more, rg_line *out, rg_lines *l)
     for (;;) {
         if (s->at == s->end) RG_TRY(rg_stream_fill(s));
         if (s->at == s->end) { /* a last line may lack its LF */
-            if (!begun) return RG_OK;
-            break;
+            *out_more = begun;
+            return RG_OK;
         }
         const char *lf = line_end(s);
         RG_TRY(take(l, lf ? (size_t)(lf - (s->chunk + s->at)) : s->end - s->at));
         begun = true;
         if (lf) {
             s->at++;
-            break;
+            *out_more = true;
+            return RG_OK;
         }
     }
-    RG_TRY(finish_line(out, l));
-    *out_more = true;
+}
+
+rg_status rg_lines_next(bool *out_more, rg_line *out, rg_lines *l)
+{
+    bool more;
+    *out_more = false;
+    RG_TRY(read_raw(&more, l));
+    if (more) RG_TRY(finish_line(out, l));
+    *out_more = more;
+    return RG_OK;
+}
+
+rg_status rg_lines__skip(bool *out_more, size_t *out_bytes, rg_lines *l)
+{
+    RG_TRY(read_raw(out_more, l));
+    *out_bytes = l->raw.length;
+    l->count += *out_more;
+    rg_text_clear(&l->raw);
+    l->over = false;
     return RG_OK;
 }
 

@@ -115,7 +115,7 @@ bool rg_spm_train(rg_spm_sink *model, void *context, const rg_spm_training *t, c
             { "shuffle_input_sentence", "true" },
             { "max_sentence_length", "65536" },
             { "normalization_rule_name", "identity" },
-            { "num_threads", "1" },
+            { "num_threads", std::to_string(t->threads) },
             { "unk_id", "0" }, { "bos_id", "1" }, { "eos_id", "2" }, { "pad_id", "-1" },
             { "minloglevel", "3" },
         };

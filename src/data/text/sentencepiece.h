@@ -18,6 +18,7 @@ enum { RG_SPM_WHY = 256 }; /* room for a reason */
 typedef struct rg_spm_training {
     const char *type; /* "unigram", "bpe", "char", "word" */
     size_t      size, max_lines;
+    int         threads; /* into so many parts work is cut: sums, and so the model, depend on it */
     double      coverage;
     bool        byte_fallback;
     uint32_t    seed;

@@ -1,4 +1,5 @@
 /* table.c - the texts of a table's columns: a vocabulary learned from them, and lists of them. */
+#include "data/text/vocab_lines.h"
 #include "regard/reader.h"
 
 /* ----------------------------------------------------------------------------------------------------- vocabulary */
@@ -6,7 +7,7 @@
 typedef struct {
     const char             *path;
     const rg_reader_config *table;
-    size_t                  column, end;
+    size_t                  first, column, end;
     rg_reader              *reader; /* of `column`; NULL: not opened yet */
     const rg_read_watch    *watch;
     uint64_t                read;
@@ -34,14 +35,31 @@ static rg_status next_text(bool *out_more, const char **text, size_t *bytes, voi
     return RG_OK;
 }
 
+static rg_status skip_text(bool *out_more, size_t *out_bytes, void *context)
+{
+    const char *text;
+    return next_text(out_more, &text, out_bytes, context);
+}
+
+static void rewind_table(void *context)
+{
+    column_feed *f = context;
+    rg_reader_close(f->reader);
+    f->reader = NULL;
+    f->column = f->first;
+    f->read = 0;
+}
+
 rg_status rg_vocab_train_table(rg_vocab **out, const rg_vocab_config *config, const char *path,
                                const rg_reader_config *table, size_t first, size_t count)
 {
-    column_feed feed = { .path = path, .table = table, .column = first, .end = first + count, .watch = config->watch };
+    column_feed feed = { .path = path,   .table = table,       .first = first,
+                         .column = first, .end = first + count, .watch = config->watch };
     if (first + count > table->wanted_count)
         return rg_fail(RG_EINVAL, "columns %zu to %zu of a table that gives %zu", first, first + count,
                        table->wanted_count);
-    const rg_status status = rg_vocab_train(out, config, next_text, &feed);
+    const rg_vocab_lines lines = { next_text, skip_text, rewind_table, &feed };
+    const rg_status      status = rg_vocab__train_lines(out, config, &lines);
     rg_reader_close(feed.reader);
     return status;
 }

@@ -10,6 +10,7 @@
  *   signs 1 0 0 -1     another program's table (vocab_table.c): ids of <unk>, <s>, </s> and of what begins a line; summed too */
 #include "data/text/vocab.h"
 #include "data/text/vocab_foreign.h"
+#include "base/cores.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -175,6 +176,9 @@ static bool store(void *context, const char *bytes, size_t count)
     return t->status == RG_OK;
 }
 
+/* Work on a sample of a large text is cut into as many parts on every machine, whatever the number of cores that do it. */
+enum { SAMPLE_THREADS = 16 };
+
 static rg_status train_spm(rg_vocab *v, const rg_vocab_config *config, rg_vocab_feed *feed, void *context)
 {
     char            why[RG_SPM_WHY];
@@ -182,6 +186,7 @@ static rg_status train_spm(rg_vocab *v, const rg_vocab_config *config, rg_vocab_
     rg_spm_training training = { .type = kind_names[config->kind],
                                  .size = config->size,
                                  .max_lines = config->max_lines,
+                                 .threads = config->sampled ? SAMPLE_THREADS : 1,
                                  .coverage = config->coverage,
                                  .byte_fallback = config->byte_fallback,
                                  .seed = (uint32_t)(config->seed ^ (config->seed >> 32)),
@@ -193,8 +198,10 @@ static rg_status train_spm(rg_vocab *v, const rg_vocab_config *config, rg_vocab_
     if (config->size < 8 || config->size > RG_VOCAB_MAX_PIECES)
         return rg_fail(RG_EINVAL, "a SentencePiece vocabulary of %zu tokens: give 8 to %d", config->size,
                        RG_VOCAB_MAX_PIECES);
-    trained result = { &v->model, RG_OK };
-    bool    done = rg_spm_train(store, &result, &training, why);
+    trained   result = { &v->model, RG_OK };
+    rg_cores *cores = config->sampled ? rg_cores_hold(config->threads) : NULL;
+    bool      done = rg_spm_train(store, &result, &training, why);
+    rg_cores_release(cores);
     rg_text_free(&lines.line);
     if (lines.status != RG_OK) return lines.status;
     if (result.status != RG_OK) return result.status;
@@ -212,62 +219,6 @@ rg_status rg_vocab_train(rg_vocab **out, const rg_vocab_config *config, rg_vocab
     if (!v) return RG_ENOMEM;
     return complete(out, v,
                     is_plain(v->kind) ? rg_plain_train(v, config, feed, context) : train_spm(v, config, feed, context));
-}
-
-typedef struct file_feed {
-    const rg_text_side *sides;
-    size_t              count, next; /* next: after the one being read */
-    rg_lines           *lines;
-    const rg_read_watch *watch;
-    uint64_t             read;
-} file_feed;
-
-/* Field `column` of a line; empty where there are fewer. */
-static void choose_column(const char **text, size_t *bytes, int column)
-{
-    for (; column > 0; column--) {
-        const char *tab = memchr(*text, '\t', *bytes);
-        size_t      skip = tab ? (size_t)(tab - *text) + 1 : *bytes;
-        *text += skip;
-        *bytes -= skip;
-    }
-    if (column == 0) {
-        const char *tab = memchr(*text, '\t', *bytes);
-        if (tab) *bytes = (size_t)(tab - *text);
-    }
-}
-
-static rg_status next_of_files(bool *out_more, const char **text, size_t *bytes, void *context)
-{
-    file_feed *f = context;
-    for (;;) {
-        rg_line line;
-        if (!f->lines) {
-            *out_more = f->next < f->count;
-            if (!*out_more) return RG_OK;
-            RG_TRY(rg_lines_open(&f->lines, f->sides[f->next++].path, NULL));
-        }
-        RG_TRY(rg_lines_next(out_more, &line, f->lines));
-        if (*out_more) {
-            if (++f->read % RG_READ_EVERY == 0 && f->watch && !f->watch->go_on(f->watch->context, f->read))
-                return rg_fail(RG_ESTOP, "asked to stop while a vocabulary was learned, at line %llu",
-                               (unsigned long long)f->read);
-            *text = line.text;
-            *bytes = line.bytes;
-            choose_column(text, bytes, f->sides[f->next - 1].column);
-            return RG_OK;
-        }
-        rg_lines_close(f->lines);
-        f->lines = NULL;
-    }
-}
-
-rg_status rg_vocab_train_files(rg_vocab **out, const rg_vocab_config *config, const rg_text_side *sides, size_t count)
-{
-    file_feed feed = { .sides = sides, .count = count, .watch = config->watch };
-    rg_status status = rg_vocab_train(out, config, next_of_files, &feed);
-    rg_lines_close(feed.lines);
-    return status;
 }
 
 /* ------------------------------------------------------------------------------------------------------ storing */
