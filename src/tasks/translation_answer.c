@@ -23,11 +23,21 @@ typedef struct {
     bool                  recorded;
 } answering;
 
+/* What was not read, of a line that was cut. */
+static void say_cut(char *out, size_t room, const rg_translated *result)
+{
+    snprintf(out, room, "%zu tokens behind the first %zu were not read (--max-length)", result->cut,
+             result->source_length - 1);
+}
+
 static rg_status record(answering *x, const rg_translated *result)
 {
     rg_record *r = NULL;
+    char       cut[120];
     RG_TRY(rg_record_of_heads_explained(&r, x->translator, result, x->question->explain));
-    rg_status status = x->question->sink->record(x->question->sink->context, r);
+    say_cut(cut, sizeof cut, result);
+    rg_status status = result->cut ? rg_record_add_text(r, "cut", cut, 0, false) : RG_OK;
+    if (status == RG_OK) status = x->question->sink->record(x->question->sink->context, r);
     rg_record_free(r);
     x->recorded = true;
     return status;
@@ -41,9 +51,9 @@ static rg_status answer_line(void *context, const char *line, size_t bytes, uint
     (void)bytes;
     RG_TRY(rg_session_run(&result, x->session, &x->config, &line, 1, number - 1, NULL));
     if (result->cut && sink->note) {
-        char text[160];
-        snprintf(text, sizeof text, "line %llu: %zu tokens more than %zu were not read (--max-length)",
-                 (unsigned long long)number, result->cut, result->source_length);
+        char cut[120], text[160];
+        say_cut(cut, sizeof cut, result);
+        snprintf(text, sizeof text, "line %llu: %s", (unsigned long long)number, cut);
         sink->note(sink->context, text);
     }
     for (size_t i = 0; i < result->count; i++) {

@@ -2,6 +2,7 @@
 #include "support/records.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static int put(rg_record *r, const char *folder, const char *name)
 {
@@ -19,6 +20,7 @@ int main(int argc, char **argv)
 {
     rg_record *empty = NULL;
 
+    if (argc == 3 && atoi(argv[2]) > 0) return put(test_record_tokens((size_t)atoi(argv[2]), 1), argv[1], "tokens"); /* FOLDER TOKENS */
     if (argc != 2 || rg_record_new(&empty, "Nothing yet", "") != RG_OK) return 2;
     return put(empty, argv[1], "empty") | put(test_record_translation(), argv[1], "translation") |
            put(test_record_picture(), argv[1], "picture") | put(test_record_graph(), argv[1], "graph") |
