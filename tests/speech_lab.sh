@@ -23,4 +23,15 @@ cut -f2 runs/data-quick/digits-test.tsv | grep -vE '_[0-4].wav$|^sound$' && fail
 mkdir empty
 "$REGARD" reproduce speech --data empty --out none --only digits --quick > log 2>&1 && fail "no data is no failure"
 grep -q "empty: the folder has no files" log || fail "empty: $(tail -1 log)"
+"$REGARD" reproduce speech --data empty --out none --only spelled --quick > log 2>&1 && fail "no spelled words are no failure"
+grep -q "empty/spelled-train.tsv is not there: .tools/speak-spelled empty. makes it" log || fail "spelled: $(tail -1 log)"
+
+# words that espeak-ng spells, where it is installed: other words in each list, the same files again
+if command -v espeak-ng > /dev/null; then
+    "$SOURCE_DIR/tools/speak-spelled" "my words" 12 3 3 || fail "speak-spelled"
+    [ "$(cut -f2 my*/spelled-*.tsv | grep -v '^text$' | grep -cE '^[a-z]{3,6}$')" = 18 ] && [ -z "$(cut -f2 my*/spelled-*.tsv | grep -v '^text$' | sort | uniq -d)" ] || fail "words: $(cat my*/*.tsv)"
+    "$SOURCE_DIR/tools/speak-spelled" again 12 3 3 && diff -r "my words" again || fail "speak-spelled writes others the second time"
+    "$REGARD" reproduce speech --data "my words" --out spelled --only spelled --quick --cpu-threads 1 > log 2>&1 || fail "spelled: $(tail -2 log)"
+    grep -q '^spelled ' log || fail "no row of spelled words: $(cat log)"
+fi
 [ $failures = 0 ]

@@ -203,6 +203,7 @@ static const struct {
     { "lstmn", "window: 4\nlayers: 2\n", 0 },
     { "gpt", "layers: 2\ntransformer-heads: 2\n", 7 },
     { "gpt", "layers: 1\ntransformer-heads: 3\ntransformer-positions: sinusoidal\ntransformer-norm: post\n", 5 },
+    { "lm", "cell: lstm\nlayers: 2\n", 0 },
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -234,6 +235,40 @@ static rg_model *make(size_t kind)
 static void fill(int32_t *ids, size_t n)
 {
     for (size_t i = 0; i < n; i++) ids[i] = (int32_t)((i * i * 5 + i * 3 + i / 4) % V);
+}
+
+/* log p and perplexity as PyTorch has them (tests/reference/make_lm.py), with the same numbers in every parameter. */
+static void an_lstm_reads_as_pytorch_does(void **state)
+{
+    (void)state;
+    enum { LENGTH = 40 };
+    rg_model        *m = make(KINDS - 1);
+    rg_text_reading *r;
+    int32_t          ids[LENGTH];
+    double           log_p[LENGTH], expected, sum = 0;
+    for (size_t i = 0; i < rg_params_count(m->params); i++) {
+        const rg_param *p = rg_params_at(m->params, i);
+        double          seed = 0;
+        for (const char *c = rg_param_name(p); *c; c++) seed += 0.1 * (double)*c;
+        for (size_t k = 0; k < rg_param_rows(p) * rg_param_cols(p); k++)
+            rg_param_data(p)[k] = (rg_real)(0.8 * sin(seed + 0.7 * (double)k));
+    }
+    OK(rg_params_repack(m->params, NULL));
+    fill(ids, LENGTH);
+    OK(rg_text_reading_new(&r, m, NULL));
+    OK(rg_text_reading_feed(log_p, r, ids, LENGTH));
+    FILE *f = fopen(SOURCE_DIR "/tests/reference/lm.txt", "r");
+    assert_non_null(f);
+    for (size_t i = 0; i < LENGTH; i++) {
+        assert_int_equal(fscanf(f, "%lf", &expected), 1);
+        assert_true(fabs(log_p[i] - expected) < 1e-4);
+        sum -= log_p[i];
+    }
+    assert_int_equal(fscanf(f, "%lf", &expected), 1);
+    assert_true(fabs(exp(sum / LENGTH) / expected - 1) < 1e-4);
+    fclose(f);
+    rg_text_reading_free(r);
+    rg_model_free(m);
 }
 
 /* However the text is handed over, and with any team, the likelihoods have the same bits. */
@@ -620,6 +655,7 @@ int main(void)
         cmocka_unit_test(tokens_stay_as_they_are_and_exact_text_keeps_its_blanks),
         cmocka_unit_test(streams_predict_every_piece_once),
         cmocka_unit_test(windows_cover_the_text_or_are_drawn_from_it),
+        cmocka_unit_test(an_lstm_reads_as_pytorch_does),
         cmocka_unit_test(reading_in_any_pieces_gives_the_same_bits),
         cmocka_unit_test(the_future_changes_nothing),
         cmocka_unit_test(stepping_gives_the_likelihoods_of_reading),

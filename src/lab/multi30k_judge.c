@@ -331,6 +331,28 @@ static rg_status measure_passes(rg_results *out, const rg_row_run *run, const rg
     return status;
 }
 
+/* valid_gleu: of the validation sentences by the exponent that was chosen. */
+static rg_status measure_gleu(rg_results *out, const team *t, const multi30k_pairs *valid)
+{
+    const char **lines = NULL;
+    double       gleu = 0;
+    rg_status    status = translate(&lines, t, valid);
+    if (status == RG_OK) status = score(&gleu, "gleu", true, valid, lines);
+    rg_free(lines);
+    return status == RG_OK ? rg_results_set(out, "valid_gleu", gleu) : status;
+}
+
+/* least_gleu: the lowest that validation said while a reward was learned; of other runs the last that it said, which is
+ * where a reward begins. Nothing where GLEU was not asked for. */
+static rg_status measure_start(rg_results *out, const rg_row_run *run)
+{
+    const bool reward = run->training && run->training->objective_count > 0;
+    double     least, last;
+    bool       there;
+    RG_TRY(rg_row_validations(&there, &least, &last, run->folder, "gleu"));
+    return there ? rg_results_set(out, "least_gleu", reward ? least : last) : RG_OK;
+}
+
 rg_status multi30k_judge(rg_results *out, const rg_row_run *run)
 {
     const rg_translation_options *o = run->training ? run->training->task_options : NULL;
@@ -343,6 +365,8 @@ rg_status multi30k_judge(rg_results *out, const rg_row_run *run)
     if (status == RG_OK) status = choose_exponent(&best, &t, &valid);
     if (status == RG_OK) status = rg_results_set(out, "valid_bleu", best);
     if (status == RG_OK) status = rg_results_set(out, "normalize", t.normalize);
+    if (status == RG_OK) status = measure_gleu(out, &t, &valid);
+    if (status == RG_OK && !run->row->of) status = measure_start(out, run);
     if (status == RG_OK) status = multi30k_sustained(&speed);
     if (status == RG_OK) status = rg_results_set(out, "sustained", speed);
     if (status == RG_OK) status = measure_sets(out, run, &t);

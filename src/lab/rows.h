@@ -164,6 +164,8 @@ rg_status rg_grid_audit(bool *holds, const rg_grid_job *job, const char *log);
 
 /* updates, epochs, seconds, units_second (median); *units: what was learned from (words). */
 rg_status rg_row_log(rg_results *out, double *units, const char *folder);
+/* The least and the last of what validations said of a metric; *there is false when none did. */
+rg_status rg_row_validations(bool *there, double *least, double *last, const char *folder, const char *metric);
 
 /* --- rows_claims.c */
 

@@ -44,16 +44,24 @@ static rg_status sum_up(rg_results *out, double *units, log_line *lines, size_t 
     return rg_results_set(out, "units_second", lines[count / 2].speed);
 }
 
+/* All lines of the log; none where there is no file. */
+static rg_status read_log(rg_line_list *out, const char *folder)
+{
+    char     *path = rg_format("%s/model.safetensors.jsonl", folder);
+    bool      there = false;
+    rg_status status = path ? rg_file_exists(&there, path) : RG_ENOMEM;
+    if (status == RG_OK && there) status = rg_line_list_read(out, path, -1);
+    rg_free(path);
+    return status;
+}
+
 rg_status rg_row_log(rg_results *out, double *units, const char *folder)
 {
     rg_line_list text = { 0 };
-    char        *path = rg_format("%s/model.safetensors.jsonl", folder);
-    bool         there = false;
-    rg_status    status = path ? rg_file_exists(&there, path) : RG_ENOMEM;
+    rg_status    status = read_log(&text, folder);
     log_line    *lines = NULL;
     size_t       count = 0;
     *units = 0;
-    if (status == RG_OK && there) status = rg_line_list_read(&text, path, -1);
     if (status == RG_OK && !(lines = rg_alloc_array(text.count + 1, sizeof *lines))) status = RG_ENOMEM;
     for (size_t i = 0; status == RG_OK && i < text.count; i++) {
         json_t *object = json_loads(text.line[i], 0, NULL); /* a killed run may leave half a line */
@@ -63,6 +71,25 @@ rg_status rg_row_log(rg_results *out, double *units, const char *folder)
     if (status == RG_OK) status = sum_up(out, units, lines, count);
     rg_line_list_free(&text);
     rg_free(lines);
-    rg_free(path);
+    return status;
+}
+
+rg_status rg_row_validations(bool *there, double *least, double *last, const char *folder, const char *metric)
+{
+    rg_line_list text = { 0 };
+    rg_status    status = read_log(&text, folder);
+    *there = false;
+    *least = INFINITY;
+    for (size_t i = 0; status == RG_OK && i < text.count; i++) {
+        json_t       *object = json_loads(text.line[i], 0, NULL);
+        const json_t *value = json_object_get(json_object_get(object, "valid"), metric);
+        if (json_is_number(value)) {
+            *there = true;
+            *last = json_number_value(value);
+            *least = fmin(*least, *last);
+        }
+        json_decref(object);
+    }
+    rg_line_list_free(&text);
     return status;
 }
