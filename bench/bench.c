@@ -21,6 +21,7 @@
     X(additive)        \
     X(adversarial)     \
     X(attention)       \
+    X(caption)         \
     X(classifier)      \
     X(conv)            \
     X(copy)            \
@@ -36,6 +37,7 @@
     X(optimizer)       \
     X(packed)          \
     X(queries)         \
+    X(ram)             \
     X(lstm)            \
     X(ntm)             \
     X(sampler)         \

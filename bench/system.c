@@ -55,7 +55,7 @@ static const bench_system systems[BENCH_SYSTEMS] = {
 
 const bench_system *bench_system_of(size_t which) { return &systems[which]; }
 
-static rg_status new_model(rg_model **out, const char *name, const char *settings, const rg_sizes *sizes)
+rg_status bench_system_new(rg_model **out, const char *name, const char *settings, const rg_sizes *sizes)
 {
     *out = NULL;
     const rg_system *system = rg_system_find(name);
@@ -75,7 +75,7 @@ rg_status bench_model_new(rg_model **out, const bench_system *s, bool endless)
 {
     const rg_sizes sizes = { { { "source-vocabulary", s->vocabulary }, { "target-vocabulary", s->vocabulary },
                                { "joint-vocabulary", true }, { "bos", 1 }, { "eos", endless ? SIZE_MAX : 2 } } };
-    return new_model(out, s->system, s->settings, &sizes);
+    return bench_system_new(out, s->system, s->settings, &sizes);
 }
 
 rg_status bench_language_new(rg_model **out, const char *system, const char *settings, size_t vocabulary,
@@ -84,7 +84,7 @@ rg_status bench_language_new(rg_model **out, const char *system, const char *set
     const rg_sizes sizes = {
         { { "target-vocabulary", vocabulary }, { "bos", 2 }, { "eos", 2 }, { "lines", 1 }, { "context", context } }
     };
-    return new_model(out, system, settings, &sizes);
+    return bench_system_new(out, system, settings, &sizes);
 }
 
 /* Words 4 .. vocabulary - 1. */
@@ -140,6 +140,73 @@ rg_status bench_text_new(rg_batch **out, size_t groups, size_t rows, size_t voca
         .field = { [RG_SOURCE] = { .layout = { .groups = groups, .start = none } },
                    [RG_TARGET] = { .layout = { .groups = groups, .start = start }, .ids = ids, .previous = ids + n } },
         .lines = lines
+    };
+    return RG_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- pictures */
+
+/* The batch, then `numbers` of the pictures, then `ints` behind them. */
+static rg_status pictures_block(rg_batch **out, rg_real **values, int32_t **ints, size_t numbers, size_t count,
+                                uint32_t seed)
+{
+    *out = rg_alloc_zero(sizeof **out + numbers * sizeof **values + count * sizeof **ints);
+    if (!*out) return RG_ENOMEM;
+    *values = (rg_real *)(*out + 1);
+    *ints = (int32_t *)(*values + numbers);
+    bench_fill(*values, numbers, seed);
+    for (size_t i = 0; i < numbers; i++) (*values)[i] += (rg_real)0.5;
+    return RG_OK;
+}
+
+static rg_field pixels(const rg_real *values, int32_t *start, int32_t *size, size_t n, size_t height, size_t width,
+                       size_t channels)
+{
+    for (size_t i = 0; i <= n; i++) start[i] = (int32_t)(i * height * width);
+    for (size_t i = 0; i < n; i++) size[2 * i] = (int32_t)height, size[2 * i + 1] = (int32_t)width;
+    return (rg_field){ .kind = RG_FIELD_PIXELS,
+                       .layout = { .groups = n, .start = start, .height = height, .width = width },
+                       .values = values,
+                       .width = channels,
+                       .size = size };
+}
+
+rg_status bench_pictures_new(rg_batch **out, size_t n, size_t height, size_t width, size_t channels, size_t classes,
+                             uint32_t seed)
+{
+    rg_real *values;
+    int32_t *start;
+    RG_TRY(pictures_block(out, &values, &start, n * height * width * channels, 5 * n + 2, seed));
+    int32_t *size = start + n + 1, *at = size + 2 * n, *label = at + n + 1;
+    for (size_t i = 0; i <= n; i++) at[i] = (int32_t)i;
+    for (size_t i = 0; i < n; i++) label[i] = (int32_t)(i % classes);
+    **out = (rg_batch){ .examples = n, .fields = 2 };
+    (*out)->field[RG_INPUT] = pixels(values, start, size, n, height, width, channels);
+    (*out)->field[RG_LABEL] = (rg_field){ .kind = RG_FIELD_CLASS, .layout = { .groups = n, .start = at }, .ids = label };
+    return RG_OK;
+}
+
+size_t bench_caption_length(size_t i) { return 8 + i * 7 % 9; }
+
+rg_status bench_captions_new(rg_batch **out, size_t n, size_t height, size_t width, size_t channels, size_t vocabulary,
+                             uint32_t seed)
+{
+    rg_real *values;
+    int32_t *start;
+    size_t   rows = 0;
+    for (size_t i = 0; i < n; i++) rows += bench_caption_length(i);
+    RG_TRY(pictures_block(out, &values, &start, n * height * width * channels, 4 * n + 2 + 2 * rows, seed));
+    int32_t *size = start + n + 1, *at = size + 2 * n, *ids = at + n + 1, *previous = ids + rows;
+    fill_words(ids, rows, vocabulary, seed);
+    for (size_t i = 0, row = 0; i < n; i++) {
+        for (size_t k = 0; k < bench_caption_length(i); k++, row++) previous[row] = k ? ids[row - 1] : 1;
+        ids[row - 1] = 2; /* </s> */
+        at[i + 1] = (int32_t)row;
+    }
+    **out = (rg_batch){ .examples = n, .fields = 2 };
+    (*out)->field[RG_SOURCE] = pixels(values, start, size, n, height, width, channels);
+    (*out)->field[RG_TARGET] = (rg_field){
+        .kind = RG_FIELD_IDS, .layout = { .groups = n, .start = at }, .ids = ids, .previous = previous
     };
     return RG_OK;
 }

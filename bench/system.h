@@ -21,6 +21,9 @@ enum { BENCH_SMALL, BENCH_BASE, BENCH_SMALL_DROPOUT, BENCH_RNNSEARCH, BENCH_TINY
 
 const bench_system *bench_system_of(size_t which);
 
+/* Any system with fresh parameters. */
+rg_status bench_system_new(rg_model **out, const char *system, const char *settings, const rg_sizes *sizes);
+
 /* No token closes an answer when `endless`: it has the length it is allowed. */
 rg_status bench_model_new(rg_model **out, const bench_system *s, bool endless);
 
@@ -31,6 +34,14 @@ rg_loss bench_loss(void *model, rg_tape *t, const void *share, int worker);
  * the batch. */
 rg_status bench_batch_new(rg_batch **out, size_t pairs, size_t vocabulary, uint32_t seed);
 void      bench_batch_free(rg_batch *batch);
+
+/* Pictures of 0 .. 1 with a label each (`classes` of them), or of as many texts, one each, of 8 to 16 tokens. One block
+ * that begins with the batch. */
+rg_status bench_pictures_new(rg_batch **out, size_t pictures, size_t height, size_t width, size_t channels,
+                             size_t classes, uint32_t seed);
+rg_status bench_captions_new(rg_batch **out, size_t pictures, size_t height, size_t width, size_t channels,
+                             size_t vocabulary, uint32_t seed);
+size_t    bench_caption_length(size_t i); /* of the text of picture i, </s> counted */
 
 /* Language models: windows or streams of `rows` tokens each, no source. */
 rg_status bench_language_new(rg_model **out, const char *system, const char *settings, size_t vocabulary,

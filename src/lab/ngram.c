@@ -98,7 +98,7 @@ static double p_of(const rg_ngram *m, const int32_t *ids, size_t n)
 
 double rg_ngram_p(const rg_ngram *m, const int32_t *before, size_t n, int32_t w)
 {
-    int32_t      ids[RG_NGRAM_ORDER];
+    int32_t      ids[RG_NGRAM_ORDER] = { 0 };
     const size_t used = n < RG_NGRAM_ORDER - 1 ? n : RG_NGRAM_ORDER - 1;
     for (size_t i = 0; i < used; i++) ids[i] = before[n - used + i];
     ids[used] = w;
@@ -133,7 +133,7 @@ static void sum_lower(rg_ngram *m, size_t n)
     const uint64_t mask = RG_NGRAM_VOCABULARY - 1;
     for (size_t i = 0; i < m->slots; i++) {
         const uint64_t key = m->slot[i].key;
-        int32_t        ids[RG_NGRAM_ORDER];
+        int32_t        ids[RG_NGRAM_ORDER] = { 0 };
         if (!key || order_of(key) != n) continue;
         for (size_t k = 0; k < n; k++) ids[k] = (int32_t)(key >> (20 * (n - 1 - k)) & mask);
         m->slot[place(m, key_of(ids, n - 1))].lower += p_of(m, ids + 1, n - 1);
