@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/number.h"
+#include "data/text/unpacked.h"
 #include "regard/reader.h"
 #include "regard/safetensors.h"
 #include "tasks/batches.h"
@@ -23,6 +24,7 @@ typedef struct {
     rg_guided     *guided; /* NULL: nothing is guided */
     uint64_t       links;  /* checksum */
     rg_read_watch  watch;  /* of the corpus */
+    char          *text[2]; /* the training files, unpacked; NULL: as they are */
 } data;
 
 /* ------------------------------------------------------------------------------------------------- vocabularies */
@@ -51,14 +53,58 @@ static const char *cache_of(const rg_translation_options *o)
     return !*o->cache ? NULL : strcmp(o->cache, "none") == 0 ? "" : o->cache;
 }
 
-/* Is the vocabulary learned from text that is large? */
-static rg_status keeps_vocab(bool *out, const rg_translation_options *o)
+static bool not_stopped(void *report, uint64_t lines)
 {
-    const rg_corpus_config c = { .shards_above = shards_above(o) };
-    const char            *kept = cache_of(o);
+    (void)lines;
+    return !rg_told_to_stop(report);
+}
+
+/* The file that a side is read from. */
+static const char *text_of(const rg_run *run, size_t side)
+{
+    const data *d = run->data;
+    return d->text[side] ? d->text[side] : ((const rg_translation_options *)run->options)->train_sets.items[side];
+}
+
+/* Is there a place to keep something of two large files? */
+static bool keeps(const rg_translation_options *o)
+{
+    const char *directory = cache_of(o);
+    return !rg_translation_is_table(o) && shards_above(o) && (!directory || *directory);
+}
+
+/* Is the vocabulary learned from text that is large? */
+static rg_status keeps_vocab(bool *out, const rg_run *run)
+{
+    const rg_corpus_config c = { .shards_above = shards_above(run->options) };
     *out = false;
-    if (rg_translation_is_table(o) || (kept && !*kept)) return RG_OK;
-    return rg_corpus_is_large(out, &c, o->train_sets.items[0], o->train_sets.items[1]);
+    return keeps(run->options) ? rg_corpus_is_large(out, &c, text_of(run, 0), text_of(run, 1)) : RG_OK;
+}
+
+/* Packed files that may well be large are unpacked: text is some four times as large. */
+static rg_status unpack_sets(rg_run *run)
+{
+    enum { TIMES = 4 };
+    const rg_translation_options *o = run->options;
+    data                         *d = run->data;
+    const rg_read_watch           watch = { .go_on = not_stopped, .context = (void *)run->report };
+    uint64_t                      total = 0;
+    bool                          packed[2] = { false };
+    for (size_t side = 0; side < 2 && keeps(o); side++) {
+        uint64_t bytes = 0;
+        RG_TRY(rg_is_packed(&packed[side], &bytes, o->train_sets.items[side]));
+        total += packed[side] ? TIMES * bytes : bytes;
+    }
+    for (size_t side = 0; side < 2; side++) {
+        if (!packed[side] || total <= shards_above(o)) continue;
+        rg_tell_begin(run->report, "unpacking %s", o->train_sets.items[side]);
+        const rg_status status = rg_unpacked_text(&d->text[side], o->train_sets.items[side], cache_of(o), &watch);
+        rg_tell_over(run->report);
+        if (status != RG_OK && status != RG_ESTOP)
+            return rg_fail_in(status, "a large file is unpacked (--cache none: read as it is): ");
+        RG_TRY(status);
+    }
+    return RG_OK;
 }
 
 /* From `count` sides of the corpus, beginning with `first`. */
@@ -67,7 +113,7 @@ static rg_status learn_vocab(rg_vocab **out, const rg_run *run, size_t first, si
     const rg_translation_options *o = run->options;
     const bool             one = rg_translation_is_table(o);
     const rg_reader_config table = rg_translation_table(o);
-    const rg_text_side     sides[2] = { { o->train_sets.items[0], -1 }, { o->train_sets.items[one ? 0 : 1], -1 } };
+    const rg_text_side     sides[2] = { { text_of(run, 0), -1 }, { text_of(run, one ? 0 : 1), -1 } };
     rg_vocab_config        c = RG_VOCAB_CONFIG_DEFAULT;
     RG_TRY(rg_vocab_kind_find(&c.kind, o->vocab_kind));
     RG_TRY(rg_text_form_find(&c.form, o->form));
@@ -83,7 +129,7 @@ static rg_status learn_vocab(rg_vocab **out, const rg_run *run, size_t first, si
     const rg_read_watch watch = rg_report_watch(run->report);
     bool                kept;
     c.watch = &watch;
-    RG_TRY(keeps_vocab(&kept, o));
+    RG_TRY(keeps_vocab(&kept, run));
     if (count == 2 && !one)
         rg_tell_begin(run->report, "learning a joint vocabulary (%s) from %s and %s", o->vocab_kind, sides[0].path,
                       sides[1].path);
@@ -237,12 +283,6 @@ static rg_status alpha_of(double *out, const rg_translation_options *o, size_t s
 }
 
 /* Shards are encoded between updates. A run can stop there where an update is one batch and no other process waits. */
-static bool not_stopped(void *report, uint64_t lines)
-{
-    (void)lines;
-    return !rg_told_to_stop(report);
-}
-
 static bool never_stopped(void *report, uint64_t lines)
 {
     (void)report, (void)lines;
@@ -275,12 +315,13 @@ static rg_status open_corpus(rg_run *run)
     c.watch = &d->watch;
     c.threads = run->own_threads;
     c.shards_above = shards_above(o);
+    if (c.shards_above && c.shards_above < c.memory) c.memory = (size_t)c.shards_above; /* of what has no shards */
     c.cache = cache_of(o);
     const bool             one = rg_translation_is_table(o);
     const rg_reader_config table = rg_translation_table(o);
     rg_tell_begin(run->report, "encoding %s%s%s", sets[0], one ? "" : " and ", one ? "" : sets[1]);
     rg_status status = one ? rg_corpus_open_table(&d->corpus, &c, sets[0], &table, r->source, r->target)
-                           : rg_corpus_open(&d->corpus, &c, sets[0], sets[1], r->source, r->target);
+                           : rg_corpus_open(&d->corpus, &c, text_of(run, 0), text_of(run, 1), r->source, r->target);
     rg_tell_over(run->report);
     RG_TRY(status);
     d->watch = (rg_read_watch){ .go_on = run->processes || run->learning->delay > 1 ? never_stopped : not_stopped,
@@ -361,6 +402,7 @@ static rg_status open(rg_run *run)
 {
     rg_vocab *source, *target;
     RG_TRY(check(run->options));
+    RG_TRY(unpack_sets(run));
     RG_TRY(make_vocabs(&source, &target, run));
     RG_TRY(rg_translator_init(run->assets, source, target));
     RG_TRY(set_languages(run));
@@ -484,6 +526,7 @@ static void close_run(rg_run *run)
     rg_guided_free(d->guided);
     rg_corpus_free(d->corpus);
     rg_share_room_free(&d->shares);
+    for (size_t side = 0; side < 2; side++) rg_free(d->text[side]);
 }
 
 static bool packed(const char *path)

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/hash.h"
+#include "data/text/unpacked.h"
 
 enum { BLOCK = 1 << 20 };
 
@@ -14,21 +15,36 @@ static bool is_packed(const char *first, size_t count)
            (count >= 4 && memcmp(first, "\x28\xB5\x2F\xFD", 4) == 0);
 }
 
-rg_status rg_line_index_can(bool *out, uint64_t *out_bytes, const char *path)
+/* Of a regular file: its size, and whether it is packed. */
+static rg_status look(bool *out_regular, bool *out_packed, uint64_t *out_bytes, const char *path)
 {
     struct stat about;
     rg_file    *file = NULL;
     char        first[4];
     size_t      got = 0;
-    *out = false;
-    if (strcmp(path, "-") == 0 || stat(path, &about) != 0 || !S_ISREG(about.st_mode))
-        return RG_OK; /* its reader will say what is wrong */
+    *out_regular = strcmp(path, "-") != 0 && stat(path, &about) == 0 && S_ISREG(about.st_mode);
+    if (!*out_regular) return RG_OK; /* its reader will say what is wrong */
     RG_TRY(rg_file_open(&file, path, "rr"));
     rg_status status = rg_file_size(out_bytes, file);
     if (status == RG_OK) status = rg_file_read_some(&got, file, first, sizeof first);
-    *out = status == RG_OK && !is_packed(first, got);
+    *out_packed = is_packed(first, got);
     (void)rg_file_close(file);
     return status;
+}
+
+rg_status rg_line_index_can(bool *out, uint64_t *out_bytes, const char *path)
+{
+    bool packed = false;
+    RG_TRY(look(out, &packed, out_bytes, path));
+    *out = *out && !packed;
+    return RG_OK;
+}
+
+rg_status rg_is_packed(bool *out, uint64_t *out_bytes, const char *path)
+{
+    bool regular = false;
+    *out = false;
+    return look(&regular, out, out_bytes, path);
 }
 
 /* -------------------------------------------------------------------------------------------------------- making */
