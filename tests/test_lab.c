@@ -201,6 +201,13 @@ static void verdicts_need_two_standard_errors(void **state)
         { { RG_CLAIM_SPREAD, "a b c", NULL, 2, NULL, NULL, 0 }, "1", "2", "3", -1, "holds" },
         { { RG_CLAIM_SPREAD, "a b c", NULL, 1.9, NULL, NULL, 0 }, "1", "2", "3", -1, "does not hold" },
         { { RG_CLAIM_SPREAD, "a b c", NULL, 1.9, NULL, NULL, 0 }, "1", "2", "", -1, "not measured" },
+        { { RG_CLAIM_HALFWAY, "a", "b c", 0, NULL, NULL, 0 }, "5 6", "1", "9", -1, "holds" },
+        { { RG_CLAIM_HALFWAY, "a", "b c", 0, NULL, NULL, 0 }, "4 5", "1", "9", -1, "does not hold" },
+        { { RG_CLAIM_HALFWAY, "a", "b c", 0, NULL, NULL, 0 }, "5", "1", "", -1, "not measured" },
+        { { RG_CLAIM_UNSTEADY, "a", "b", 0, NULL, NULL, 0 }, "1 9", "4 6", "", -1, "holds" },         /* differ more */
+        { { RG_CLAIM_UNSTEADY, "a", "b", 0, NULL, NULL, 0 }, "3 3.1", "4 6", "", -1, "holds" },       /* the worst is worse */
+        { { RG_CLAIM_UNSTEADY, "a", "b", 0, NULL, NULL, 0 }, "5 5.1", "4 6", "", -1, "does not hold" },
+        { { RG_CLAIM_UNSTEADY, "a", "b", 0, NULL, NULL, 0 }, "1", "4 6", "", -1, "not measured" },
     };
     const rg_grid     grid = { .rows = rows, .columns = columns, .resample = resample };
     const rg_grid_job job = { .grid = &grid };

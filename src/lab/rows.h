@@ -46,6 +46,8 @@ typedef enum rg_claim_kind {
     RG_CLAIM_ABOVE,  /* row a lies above row b (times `times`) by at least `by`; below 0: it is not below by more than
                         -by */
     RG_CLAIM_SPREAD, /* the means of the rows named in a (separated by blanks) lie within `by` */
+    RG_CLAIM_HALFWAY,  /* the mean of row a lies at or above the middle of the two rows named in b */
+    RG_CLAIM_UNSTEADY, /* the seeds of row a differ more than those of row b, or the lowest of them lies below theirs */
 } rg_claim_kind;
 
 typedef struct rg_claim {

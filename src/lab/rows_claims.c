@@ -94,20 +94,65 @@ static rg_status judge_pair(rg_verdict *out, const rg_grid_job *job, const rg_cl
     return RG_OK;
 }
 
-static void judge_spread(rg_verdict *out, const rg_claim *c, const char *result, const rg_outcome *lines, size_t count)
+/* The lowest and the highest mean of the rows in a list of names; false: one is not measured. */
+static bool range_of(double *low, double *high, const char *names, const char *result, const rg_outcome *lines,
+                     size_t count)
 {
-    double low = INFINITY, high = -INFINITY;
-    bool   measured = true;
-    for (const char *at = c->a; *at; at += strspn(at, " ")) {
+    bool measured = true;
+    *low = INFINITY, *high = -INFINITY;
+    for (const char *at = names; *at; at += strspn(at, " ")) {
         char         name[64];
         const size_t n = strcspn(at, " ");
         snprintf(name, sizeof name, "%.*s", (int)n, at);
         const rg_outcome *l = rg_outcome_find(lines, count, name);
         const double      mean = l ? rg_outcome_summary(l, result).mean : (double)NAN;
         measured = measured && isfinite(mean);
-        low = fmin(low, mean), high = fmax(high, mean);
+        *low = fmin(*low, mean), *high = fmax(*high, mean);
         at += n;
     }
+    return measured;
+}
+
+static void judge_halfway(rg_verdict *out, const rg_claim *c, const char *result, const rg_outcome *lines, size_t count)
+{
+    const rg_outcome *a = rg_outcome_find(lines, count, c->a);
+    const double      mean = a ? rg_outcome_summary(a, result).mean : (double)NAN;
+    double            low, high;
+    if (!range_of(&low, &high, c->b, result, lines, count) || !isfinite(mean)) {
+        say(out, c, "%s: %s is at least halfway between %s", result, c->a, c->b);
+        return;
+    }
+    say(out, c, "%s: %s %.3f, halfway between %s %.3f", result, c->a, mean, c->b, (low + high) / 2);
+    out->word = mean >= (low + high) / 2 ? holds : fails;
+}
+
+static double lowest(const rg_outcome *l, const char *result)
+{
+    double low = INFINITY;
+    for (size_t i = 0; i < l->runs; i++) low = fmin(low, rg_results_get(&l->result[i], result));
+    return low;
+}
+
+/* Of one seed nothing can be said. */
+static void judge_unsteady(rg_verdict *out, const rg_claim *c, const char *result, const rg_outcome *a,
+                           const rg_outcome *b)
+{
+    const rg_summary x = a ? rg_outcome_summary(a, result) : (rg_summary){ 0 },
+                     y = b ? rg_outcome_summary(b, result) : (rg_summary){ 0 };
+    if (x.count < 2 || y.count < 2) {
+        say(out, c, "%s: seeds of %s differ more than those of %s, or the worst is worse", result, c->a, c->b);
+        return;
+    }
+    const double worst = lowest(a, result), other = lowest(b, result);
+    say(out, c, "%s: %s +- %.4f, worst %.4f; %s +- %.4f, worst %.4f", result, c->a, x.deviation, worst, c->b, y.deviation,
+        other);
+    out->word = x.deviation > y.deviation || worst < other ? holds : fails;
+}
+
+static void judge_spread(rg_verdict *out, const rg_claim *c, const char *result, const rg_outcome *lines, size_t count)
+{
+    double     low, high;
+    const bool measured = range_of(&low, &high, c->a, result, lines, count);
     if (measured) say(out, c, "%s: %s lie within %.2f, at most %g", result, c->a, high - low, c->by);
     else say(out, c, "%s: %s lie within %g", result, c->a, c->by);
     if (measured) out->word = high - low <= c->by ? holds : fails;
@@ -122,6 +167,10 @@ rg_status rg_claim_judge(rg_verdict *out, const rg_grid_job *job, const rg_claim
     case RG_CLAIM_LEAST:
     case RG_CLAIM_MOST: judge_bound(out, c, result, rg_outcome_find(lines, count, c->a)); break;
     case RG_CLAIM_SPREAD: judge_spread(out, c, result, lines, count); break;
+    case RG_CLAIM_HALFWAY: judge_halfway(out, c, result, lines, count); break;
+    case RG_CLAIM_UNSTEADY:
+        judge_unsteady(out, c, result, rg_outcome_find(lines, count, c->a), rg_outcome_find(lines, count, c->b));
+        break;
     case RG_CLAIM_ABOVE:
         return judge_pair(out, job, c, result, rg_outcome_find(lines, count, c->a),
                           rg_outcome_find(lines, count, c->b));
