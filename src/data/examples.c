@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "data/read_at.h"
 #include "data/text/words.h"
 
 /* ----------------------------------------------------------------------------------------------------- new, free */
@@ -404,15 +405,7 @@ rg_status rg_examples__record(rg_record_head *head, const int32_t **words, rg_ex
     size_t bytes = (size_t)(c->offsets[i + 1] - c->offsets[i]);
     char  *at = c->block.data + c->offsets[i];
     if (c->temp) {
-        rg_text_clear(&c->block);
-        if (c->block.room < bytes + 1) {
-            rg_text_free(&c->block);
-            char *room = rg_alloc(bytes + 1);
-            if (!room) return RG_ENOMEM;
-            c->block = (rg_text){ room, 0, bytes + 1 };
-        }
-        RG_TRY(rg_file_seek(c->temp, c->offsets[i]));
-        RG_TRY(rg_file_read(c->temp, c->block.data, bytes));
+        RG_TRY(rg_read_at(&c->block, c->temp, c->offsets[i], bytes));
         at = c->block.data;
     }
     *words = rg_examples__split(head, c, at);

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/hash.h"
+#include "data/read_at.h"
 #include "data/text/unpacked.h"
 
 enum { BLOCK = 1 << 20 };
@@ -146,26 +147,11 @@ uint64_t rg_line_index_sum(const rg_line_index *x)
 
 /* ------------------------------------------------------------------------------------------------------- reading */
 
-static rg_status read_part(rg_text *out, const rg_line_index *x, rg_file *file, size_t part)
-{
-    const size_t bytes = (size_t)(x->begin[part + 1] - x->begin[part]);
-    if (bytes + 1 > out->room) {
-        rg_text_free(out);
-        char *room = rg_alloc(bytes + 1);
-        if (!room) return RG_ENOMEM;
-        *out = (rg_text){ room, 0, bytes + 1 };
-    }
-    RG_TRY(rg_file_seek(file, x->begin[part]));
-    RG_TRY(rg_file_read(file, out->data, bytes));
-    out->data[out->length = bytes] = '\0';
-    return RG_OK;
-}
-
 rg_status rg_line_index_read(rg_text *out, const rg_line_index *x, size_t part)
 {
     rg_file *file = NULL;
     RG_TRY(rg_file_open(&file, x->path, "rr"));
-    rg_status status = read_part(out, x, file, part);
+    rg_status status = rg_read_at(out, file, x->begin[part], (size_t)(x->begin[part + 1] - x->begin[part]));
     (void)rg_file_close(file);
     const bool changed =
         status == RG_EFORMAT || (status == RG_OK && rg_hash64_of(out->data, out->length) != x->sum[part]);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "data/read_at.h"
 
 static const char magic[8] = "RGSHARD1";
 
@@ -137,16 +138,7 @@ bool rg_shard_cache_whole(const rg_shard_cache *c)
 
 static rg_status read_records(rg_text *out, const rg_shard_cache *c, const entry *e)
 {
-    rg_text_clear(out);
-    if (e->bytes + 1 > out->room) {
-        rg_text_free(out);
-        char *room = rg_alloc((size_t)e->bytes + 1);
-        if (!room) return RG_ENOMEM;
-        *out = (rg_text){ room, 0, (size_t)e->bytes + 1 };
-    }
-    RG_TRY(rg_file_seek(c->file, e->at));
-    RG_TRY(rg_file_read(c->file, out->data, (size_t)e->bytes));
-    out->data[out->length = (size_t)e->bytes] = '\0';
+    RG_TRY(rg_read_at(out, c->file, e->at, (size_t)e->bytes));
     if (rg_hash64_of(out->data, out->length) != e->sum)
         return rg_fail(RG_EFORMAT, "%s: the records at byte %llu are damaged", c->path, (unsigned long long)e->at);
     return RG_OK;
