@@ -19,6 +19,8 @@
 enum {
     KC = 512,
     NC = 2048, /* a multiple of RG_PANEL */
+    NEAR_NC = 512, /* panels of 1 MiB, which stay in L2: for few rows, where packing them counts */
+    FEW = 512,
     MC = 120,
     FAR = 1024,         /* numbers from row to row */
     SMALL = 500 * 1000, /* multiply-adds below which waking helpers costs more than they bring */
@@ -119,13 +121,17 @@ typedef struct span {
     size_t first, count;
 } span;
 
+/* Rows that lie close together are read where they are. */
+static bool packs_left(const job *j) { return j->form == RG_TN || j->lda >= FAR; }
+static size_t columns_of_block(const job *j) { return packs_left(j) || j->M >= FEW ? NC : NEAR_NC; }
+
 /* One block of C. Rows that lie close together are read where they are; far apart ones fall on each other in the
  * caches and are packed first, like those of a transposed A. */
 static void block(const job *j, rg_real *tiles, const rg_real *panels, span m, span n, span k)
 {
     rg_real *c = j->c + m.first * j->ldc + n.first;
     bool add = j->add || k.first > 0;
-    if (j->form != RG_TN && j->lda < FAR) {
+    if (!packs_left(j)) {
         const rg_real *a = j->a + m.first * j->lda + k.first;
         j->kernel->gemm_packed(m.count, n.count, k.count, a, j->lda, panels, c, j->ldc, add, NULL, RG_IDENTITY);
     } else {
@@ -140,8 +146,8 @@ static void part(const job *j, int member, size_t m0, size_t m1, size_t n0, size
     rg_real *panels = scratch_of(j, member), *tiles = panels + j->panel_numbers;
     size_t blocks = (j->K + KC - 1) / KC, cut = blocks ? (j->K + blocks - 1) / blocks : 1; /* equal blocks over K */
     size_t heights = (m1 - m0 + MC - 1) / MC, high = smaller(MC, ((m1 - m0) / heights / ROW_GRAIN + 1) * ROW_GRAIN);
-    for (size_t n = n0; n < n1; n += NC) {
-        size_t nb = smaller(NC, n1 - n);
+    for (size_t n = n0, wide = columns_of_block(j); n < n1; n += wide) {
+        size_t nb = smaller(wide, n1 - n);
         for (size_t k = 0; k < j->K || k == 0; k += cut) {
             size_t kb = smaller(cut, j->K - k);
             pack_right(j, panels, k, kb, n, nb);
@@ -169,7 +175,7 @@ static void part_panels(void *context, int member, size_t begin, size_t end)
 static rg_status reserve(job *j)
 {
     size_t kb = smaller(KC, j->K);
-    j->panel_numbers = rg_pack_size(kb, smaller(NC, j->N));
+    j->panel_numbers = rg_pack_size(kb, smaller(columns_of_block(j), j->N));
     j->tile_numbers = smaller(MC, j->M) * kb;
     size_t bytes = (j->panel_numbers + j->tile_numbers) * sizeof(rg_real);
     if (!j->team) {
