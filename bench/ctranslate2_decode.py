@@ -117,7 +117,8 @@ def setup(p):
         translators, lines, greedy = open_model(p)
         for translator in translators:
             judge(translate(translator, lines, p), greedy, p)
-        opened[key] = min(translators, key=lambda t: min(once(t, lines, p) for _ in range(3))), lines
+        faster = min(translators, key=lambda t: min(once(t, lines, p) for _ in range(3))) if len(translators) > 1 else translators[0]
+        opened[key] = faster, lines
     translator, lines = opened[key]
     result = []
 
