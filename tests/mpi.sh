@@ -36,6 +36,9 @@ same "a language model that carries states" 3 1 --type lm -t made.en --vocab-kin
 same "pictures with batch norm" 2 1 --type cnn -t pictures/train-images-idx3-ubyte --layers "c3x4s2n c3x4n" --mini-batch 12 --after-batches 6
 same "a memory" 2 1 --type ntm --mini-batch 3 --sequences 30 --bits 3 --max-length 3 --units 16 --memory-rows 12 --memory-width 5 --valid-freq 0 --test-count 2
 same "a Transformer in four ranks" 4 1 $text --after-batches 6
+"$REGARD" make grammar -n 30000 --seed 2 -o large > /dev/null || fail "no more sentences"
+same "shards of a large corpus" 2 1 ${text/made.en made.fr/large.en large.fr} --corpus-memory 1 --mini-batch-words 3000 --after-batches 20
+ls large.fr.*.encoded > /dev/null || fail "no shards: $(cat log)"
 
 # Resuming: with as many workers the bits are the same, from one process to two and back.
 "$REGARD" train $text --after-batches 20 --cpu-threads 2 -m whole.st > log 2>&1 || fail "a whole run"
