@@ -1,6 +1,7 @@
 /* acting.c - a world -> rewards: episodes are played, not read. The share of episodes with a reward is what counts, beside
  * that of an agent that acts at random. */
 #include "tasks/acting.h"
+#include "tasks/batches.h"
 
 #include <string.h>
 
@@ -46,12 +47,8 @@ static const char settings_key[] = "world.settings";
 
 static rg_status read_options(rg_world_options *o, const rg_state *state)
 {
-    const rg_option_group group = { .rows = rg_world_rows, .values = o };
-    const char           *yaml;
     RG_TRY(rg_options_init(rg_world_rows, o));
-    RG_TRY(rg_state_get_text(&yaml, state, settings_key));
-    rg_status status = rg_options_read_yaml(&group, 1, yaml, strlen(yaml), settings_key, true);
-    return status == RG_EINVAL ? rg_fail_in(RG_EFORMAT, "its ") : status; /* the file is wrong, not the command */
+    return rg_get_settings(o, state, settings_key, rg_world_rows);
 }
 
 static rg_status adopt(void *assets, rg_sizes *sizes, const rg_state *state)
@@ -69,12 +66,7 @@ static rg_status adopt(void *assets, rg_sizes *sizes, const rg_state *state)
 
 static rg_status describe(rg_state *state, const void *assets)
 {
-    const rg_option_group group = { .rows = rg_world_rows,
-                                    .values = (void *)&((const rg_world_assets *)assets)->options };
-    char                 *yaml = rg_options_yaml(&group, 1);
-    rg_status             status = yaml ? rg_state_put_text(state, settings_key, yaml) : RG_ENOMEM;
-    rg_free(yaml);
-    return status;
+    return rg_put_settings(state, settings_key, rg_world_rows, &((const rg_world_assets *)assets)->options);
 }
 
 static void drop(void *assets) { rg_options_fini(rg_world_rows, &((rg_world_assets *)assets)->options); }

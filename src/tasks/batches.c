@@ -112,6 +112,26 @@ rg_status rg_get_place(rg_place *out, const rg_state *state, uint64_t checksum)
     return rg_get_place_of(out, state, "corpus", checksum);
 }
 
+/* --------------------------------------------------------------------------------------------------------- settings */
+
+rg_status rg_put_settings(rg_state *state, const char *key, const rg_option *rows, const void *values)
+{
+    const rg_option_group group = { .rows = rows, .values = (void *)values };
+    char                 *yaml = rg_options_yaml(&group, 1);
+    const rg_status       status = yaml ? rg_state_put_text(state, key, yaml) : RG_ENOMEM;
+    rg_free(yaml);
+    return status;
+}
+
+rg_status rg_get_settings(void *values, const rg_state *state, const char *key, const rg_option *rows)
+{
+    const rg_option_group group = { .rows = rows, .values = values };
+    const char           *yaml;
+    RG_TRY(rg_state_get_text(&yaml, state, key));
+    const rg_status status = rg_options_read_yaml(&group, 1, yaml, strlen(yaml), key, true);
+    return status == RG_EINVAL ? rg_fail_in(RG_EFORMAT, "its ") : status;
+}
+
 /* ----------------------------------------------------------------------------------------------------- vocabularies */
 
 rg_status rg_put_vocab(rg_state *state, const char *key, const rg_vocab *vocab)

@@ -37,6 +37,11 @@ rg_status rg_beside_column(rg_reader_config *out, rg_text *text, const char **wa
 rg_status rg_put_vocab(rg_state *state, const char *key, const rg_vocab *vocab);
 rg_status rg_get_vocab(rg_vocab **out, const rg_state *state, const char *key);
 
+/* Options of a task as YAML in the model file, and back into values that rg_options_init has filled: of a file that is
+ * wrong RG_EFORMAT, for the command is not. */
+rg_status rg_put_settings(rg_state *state, const char *key, const rg_option *rows, const void *values);
+rg_status rg_get_settings(void *values, const rg_state *state, const char *key, const rg_option *rows);
+
 /* The vocabulary in a file of --vocabs: of rg_vocab_load, or of a model file under `key`. */
 bool      rg_is_model_file(const char *path);
 rg_status rg_load_vocab(rg_vocab **out, const char *path, const char *key);

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "tasks/batches.h"
 #include "tasks/memory_task.h"
 
 #define AT(field) offsetof(rg_memory_options, field)
@@ -70,13 +71,11 @@ static const char settings_key[] = "memory.settings";
 static rg_status read_options(rg_memory_options *o, const rg_state *state)
 {
     const rg_option_group group = { .rows = rg_memory_rows, .values = o };
-    const char           *yaml, *const paper = "paper";
+    const char *const     paper = "paper";
     RG_TRY(rg_options_init(rg_memory_rows, o));
-    RG_TRY(rg_state_get_text(&yaml, state, settings_key));
     RG_TRY(rg_options_set(&group, 1, "coding", 1, &paper));
     o->zero_vectors = 0;
-    rg_status status = rg_options_read_yaml(&group, 1, yaml, strlen(yaml), settings_key, true);
-    return status == RG_EINVAL ? rg_fail_in(RG_EFORMAT, "its ") : status; /* the file is wrong, not the command */
+    return rg_get_settings(o, state, settings_key, rg_memory_rows);
 }
 
 static rg_status check_widths(const rg_sizes *sizes, const rg_puzzle_config *puzzle)
@@ -103,12 +102,7 @@ static rg_status adopt(void *assets, rg_sizes *sizes, const rg_state *state)
 
 static rg_status describe(rg_state *state, const void *assets)
 {
-    const rg_option_group group = { .rows = rg_memory_rows,
-                                    .values = (void *)&((const rg_memory_assets *)assets)->options };
-    char                 *yaml = rg_options_yaml(&group, 1);
-    rg_status             status = yaml ? rg_state_put_text(state, settings_key, yaml) : RG_ENOMEM;
-    rg_free(yaml);
-    return status;
+    return rg_put_settings(state, settings_key, rg_memory_rows, &((const rg_memory_assets *)assets)->options);
 }
 
 static void drop(void *assets) { rg_options_fini(rg_memory_rows, &((rg_memory_assets *)assets)->options); }
