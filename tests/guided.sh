@@ -21,6 +21,21 @@ for links in a.links auto; do
 done
 "$REGARD" train $common --type luong --dim-rnn 32 --after-batches 40 --guided-alignment auto -m luong.st || fail "luong"
 
+# One step later the decoder has read the token: alignments are better, and --alignment shows them where they belong.
+"$REGARD" train $transformer --after-batches 60 --guided-alignment a.links --guided-alignment-weight 1 --guided-alignment-layer 1 --guided-alignment-head 2 --guided-alignment-shift -m shift.st || fail "train shift"
+[ "$(share shift.st)" -ge $(($(share a.links.st) + 3)) ] || fail "one step later the head finds $(share shift.st) %, at once $(share a.links.st) %"
+"$REGARD" heads -m a.links.st -d a.en a.fr --dry-run --shift --faithfulness 0 --pairs 200 | awk '/cross.weights, head 2|  2  decoder.0/ { exit $2 > 0.5 }' || fail "--shift finds what is not there"
+"$REGARD" heads -m shift.st -d a.en a.fr --faithfulness 0 --pairs 200 -o chosen.st | grep -q "follows decoder.0.cross.weights, head 2" || fail "another head aligns best, shifted"
+agree() { # share of hard links of translations that the words of the vocabulary's translations have: the aligner's links of source and answer
+    head -100 a.en > few.en
+    "$REGARD" translate -m "$1" -b 1 -i few.en --alignment hard > out 2> err || fail "--alignment: $(cat err)"
+    sed 's/ ||| .*//' out > few.fr; sed 's/.* ||| //' out > few.links
+    "$REGARD" heads -m "$1" -d few.en few.fr --gold few.links --dry-run --faithfulness 0 | awk '/decoder.0.*weights$/ && $2 == 2 { print int(100 * $1) }'
+}
+for model in shift.st a.links.st chosen.st; do # what --alignment prints is what the head sees in a forced pass of the same words
+    [ "$(agree $model)" -ge 95 ] || fail "$model: --alignment and the head agree on $(agree $model) %"
+done
+
 # Stopped in the middle and resumed: the same bits.
 "$REGARD" train $transformer --after-batches 30 --save-freq 10 --guided-alignment a.links -m whole.st || fail "whole"
 "$REGARD" train $transformer --after-batches 10 --save-freq 10 --guided-alignment a.links -m parts.st || fail "the first part"

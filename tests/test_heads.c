@@ -128,7 +128,7 @@ static void heads_are_ranked_and_the_best_is_kept_in_the_model_file(void **state
                     (ranks->score[i].content == ranks->score[i - 1].content &&
                      ranks->score[i].score <= ranks->score[i - 1].score));
     }
-    assert_int_equal(rg_head_ranks_choose(t, &ranks->score[3]), RG_OK);
+    assert_int_equal(rg_head_ranks_choose(t, &ranks->score[3], false), RG_OK);
     assert_int_equal(rg_translator_save(t, path), RG_OK);
     assert_int_equal(rg_translator_load(&again, path), RG_OK);
     assert_string_equal(again->alignment_name, ranks->score[3].name);

@@ -51,6 +51,7 @@ typedef struct rg_search_config {
     bool     attention;     /* record what each answer attended to                                             */
     const char *attention_name; /* watch point, "decoder.2.cross.weights"; NULL: the last one a step shows        */
     int      attention_head;    /* -1: mean of the heads                                                       */
+    bool     attention_shift;   /* what a token attended to is what the step behind it looked at, which has read it */
 
     /* Deadlines, clients that left, a user who has seen enough: asked before a batch and once per step for each
      * source that is still searched, with its number, on the thread that searches. True: that source is given up and

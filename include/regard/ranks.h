@@ -10,8 +10,9 @@ typedef struct rg_head_ranks_config {
     int         iterations; /* of the aligner                                                       */
     size_t      most;       /* pairs that go through the model; the aligner learns from all           */
     const char *gold;       /* links "3-4 5?6" a line, source-target, words counted from 0; NULL: the aligner */
+    bool        shift;      /* a token's links are looked for in the row behind it, which has read it        */
 } rg_head_ranks_config;
-#define RG_HEAD_RANKS_CONFIG_DEFAULT { 5, 1000, NULL }
+#define RG_HEAD_RANKS_CONFIG_DEFAULT { .iterations = 5, .most = 1000 }
 
 typedef struct rg_head_score {
     char  *name;  /* watch point: "decoder.1.cross.weights"                                     */
@@ -30,8 +31,8 @@ typedef struct rg_head_ranks {
 rg_status rg_head_ranks_new(rg_head_ranks **out, const rg_translator *translator, rg_corpus *corpus,
                             const rg_head_ranks_config *config);
 void      rg_head_ranks_free(rg_head_ranks *heads);
-/* Make this one the translator's alignment. */
-rg_status rg_head_ranks_choose(rg_translator *translator, const rg_head_score *score);
+/* Make this one the translator's alignment, shifted or not as it was measured. */
+rg_status rg_head_ranks_choose(rg_translator *translator, const rg_head_score *score, bool shift);
 
 RG_API_END
 #endif

@@ -22,6 +22,7 @@ typedef struct rg_translator {
     rg_vocab *source, *target; /* the same when joint */
     char     *alignment_name;  /* watch point whose weights align best; "": the last one */
     int       alignment_head;  /* -1: mean of the heads */
+    bool      alignment_shift; /* a token's alignment is what the step behind it looks at */
     char     *language[2];     /* of source and target; see rg_translator_language */
     double    extract[RG_EXTRACT]; /* of searches that name none: rg_translator_tune */
     rg_shortlist *shortlist;   /* what sessions answer with; NULL: every token     */

@@ -14,7 +14,7 @@ typedef struct {
     char   *model, *gold, *output;
     rg_list data;
     int64_t iterations, most, top, faithful;
-    bool    dry, profile;
+    bool    dry, profile, shift;
 } settings;
 
 static const rg_option options[] = {
@@ -33,6 +33,8 @@ static const rg_option options[] = {
     { RG_OPTION_BOOL, "profile", offsetof(settings, profile), "false",
       "what the heads of self-attention do: distance, entropy, shares of places; --data is one file of lines", 0,
       NULL },
+    { RG_OPTION_BOOL, "shift", offsetof(settings, shift), "false",
+      "look for a token's links one step later, when it has been read; as a model guided so is measured always", 0, NULL },
     { RG_OPTION_BOOL, "dry-run", offsetof(settings, dry), "false", "only print", 0, NULL },
     RG_OPTION_END
 };
@@ -112,6 +114,7 @@ static rg_status rank(rg_translator *translator, const settings *s)
     config.iterations = (int)s->iterations;
     config.most = (size_t)s->most;
     config.gold = *s->gold ? s->gold : NULL;
+    config.shift = s->shift || translator->alignment_shift;
     rg_status status = rg_corpus_open(&corpus, &corpus_config, s->data.items[0], s->data.items[1], translator->source,
                                       translator->target);
     if (status == RG_OK) status = rg_head_ranks_new(&heads, translator, corpus, &config);
@@ -136,7 +139,7 @@ static rg_status rank(rg_translator *translator, const settings *s)
             printf("the best finds %.1f %% of the links between content words, %.1f %% of all\n",
                    100 * heads->score[0].content, 100 * heads->score[0].score);
         }
-        status = rg_head_ranks_choose(translator, &heads->score[0]);
+        status = rg_head_ranks_choose(translator, &heads->score[0], config.shift);
     }
     rg_free(faith);
     rg_head_ranks_free(heads);

@@ -529,8 +529,11 @@ static rg_status write_answer(rg_answer *out, const rg_beams *b, const beam *m, 
         const size_t at = n->length - 1;
         out->word[at] = n->word;
         if (at < words) out->tokens[at] = n->token;
-        if (out->attention && n->attention)
+        const bool shifted = b->config.attention_shift, last = n == f->end; /* nothing comes behind the last: its own */
+        if (out->attention && n->attention && (!shifted || last))
             memcpy(out->attention + at * m->words, n->attention, m->words * sizeof *n->attention);
+        if (out->attention && n->attention && shifted && at > 0)
+            memcpy(out->attention + (at - 1) * m->words, n->attention, m->words * sizeof *n->attention);
     }
     return RG_OK;
 }

@@ -4,7 +4,11 @@
  *
  * The head's weights are what a watcher sees, so that every system that looks at its source can be guided: the
  * Transformer shows all rows of a batch at once, recurrent systems those of one step after another. Links of words
- * become links of their subwords; </s> and words without a link are left alone. */
+ * become links of their subwords; </s> and words without a link are left alone.
+ *
+ * The row that predicts a token does not know it yet. With `shift` the links of a token are learned by the row behind it,
+ * which has read it (Chen, Liu, Chen, Jiang, Liu 2020, "Accurate word alignment induction from neural machine
+ * translation"). */
 #include "tasks/guided.h"
 
 #include <string.h>
@@ -130,6 +134,7 @@ rg_status rg_guided_new(rg_guided **out, const rg_guided_config *config, rg_word
     rg_free(translator->alignment_name);
     translator->alignment_name = name;
     translator->alignment_head = config->head;
+    translator->alignment_shift = config->shift;
     *out = g;
     return RG_OK;
 }
@@ -177,9 +182,10 @@ static size_t example_of(const rg_batch *b, int32_t row)
 static void mark_query(unsigned char *mark, guiding *x, const rg_reach *reach, size_t q)
 {
     const size_t  e = example_of(x->batch, reach->begin[q]);
-    const int32_t first = x->batch->field[RG_TARGET].layout.start[e], target = first + (int32_t)x->row[e]++;
+    const int32_t first = x->batch->field[RG_TARGET].layout.start[e],
+                  target = first + (int32_t)x->row[e]++ - (x->g->config.shift ? 1 : 0);
     const uint16_t(*link)[2] = NULL;
-    if (target >= x->batch->field[RG_TARGET].layout.start[e + 1] || x->target_word[target] < 0) return;
+    if (target < first || target >= x->batch->field[RG_TARGET].layout.start[e + 1] || x->target_word[target] < 0) return;
     const size_t n = rg_word_links_of(&link, x->g->links, x->batch->lines[e]);
     for (size_t k = 0; k < n; k++)
         for (size_t p = reach->first[q]; link[k][1] == x->target_word[target] && p < reach->first[q + 1]; p++)

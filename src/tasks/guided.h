@@ -9,6 +9,7 @@ typedef struct rg_guided_config {
     double weight; /* of its loss                                                        */
     size_t layer;  /* of those that look at the source, from 1; 0: the last              */
     int    head;   /* from 0; -1: the mean of the heads                                  */
+    bool   shift;  /* a token's links are learned by the row that has read it, one behind the row that predicts it */
 } rg_guided_config;
 
 typedef struct rg_guided rg_guided;

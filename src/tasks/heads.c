@@ -33,6 +33,7 @@ typedef struct {
     const char          *source_language, *target_language; /* whose small words are no content; NULL: none is known */
     point                point[POINTS];
     size_t               points;
+    bool                 shift;
     rg_status            status;
 } ranking;
 
@@ -89,7 +90,8 @@ static void see(void *context, const char *name, const rg_tensor *x, const void 
     point *p = point_of(r, name, H);
     if (!p) return;
     for (size_t q = 0; q < reach->Nq; q++, p->row++) {
-        if (p->row >= r->target_length || reach->first[q + 1] - reach->first[q] != reach->Nk) continue;
+        const size_t token = r->shift ? p->row - 1 : p->row; /* before the first there is none: past all others */
+        if (token >= r->target_length || reach->first[q + 1] - reach->first[q] != reach->Nk) continue;
         for (size_t h = 0; h <= H; h++) {
             size_t best = 0;
             double most = -1;
@@ -104,7 +106,7 @@ static void see(void *context, const char *name, const rg_tensor *x, const void 
                     best = k;
                 }
             }
-            count(r, p, h, p->row, best);
+            count(r, p, h, token, best);
         }
     }
 }
@@ -275,7 +277,7 @@ rg_status rg_head_ranks_new(rg_head_ranks **out, const rg_translator *translator
     rg_head_ranks *heads = rg_alloc_zero(sizeof *heads);
     rg_status status = r && heads ? RG_OK : RG_ENOMEM;
     *out = NULL;
-    if (status == RG_OK) r->translator = translator;
+    if (status == RG_OK) r->translator = translator, r->shift = config->shift;
     if (status == RG_OK && config->gold && !(r->gold = rg_alloc_zero(WORDS * sizeof *r->gold))) status = RG_ENOMEM;
     if (status == RG_OK) status = run(r, corpus, config, &heads->pairs);
     if (status == RG_OK) status = collect(heads, r, config->gold != NULL);
@@ -302,12 +304,13 @@ void rg_head_ranks_free(rg_head_ranks *heads)
     rg_free(heads);
 }
 
-rg_status rg_head_ranks_choose(rg_translator *t, const rg_head_score *score)
+rg_status rg_head_ranks_choose(rg_translator *t, const rg_head_score *score, bool shift)
 {
     char *name = rg_strdup(score->name);
     if (!name) return RG_ENOMEM;
     rg_free(t->alignment_name);
     t->alignment_name = name;
     t->alignment_head = score->head;
+    t->alignment_shift = shift;
     return RG_OK;
 }

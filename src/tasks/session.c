@@ -369,6 +369,7 @@ static rg_search_config search_config(const rg_session *s, bool scored, bool ter
     if (!c.attention_name && s->translators[0]->alignment_name[0]) {
         c.attention_name = s->translators[0]->alignment_name;
         c.attention_head = s->translators[0]->alignment_head;
+        c.attention_shift = s->translators[0]->alignment_shift;
     }
     c.unknown = rg_vocab_unk(s->translators[0]->target);
     if (!rg_extracts(c.extract)) memcpy(c.extract, s->translators[0]->extract, sizeof c.extract);

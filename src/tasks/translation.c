@@ -359,7 +359,8 @@ static rg_loss guided_loss(const rg_run *run, rg_tape *tape, const void *share)
 static rg_status open_guided(rg_run *run)
 {
     const rg_translation_options *o = run->options;
-    const rg_guided_config        c = { o->guided_weight, (size_t)o->guided_layer, (int)o->guided_head };
+    const rg_guided_config        c = { o->guided_weight, (size_t)o->guided_layer, (int)o->guided_head,
+                                             o->guided_shift };
     data                         *d = run->data;
     rg_word_links                     *links;
     if (!*o->guided) return RG_OK;

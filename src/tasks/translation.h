@@ -17,6 +17,7 @@ typedef struct rg_translation_options {
     int64_t beam, samples;
     double  normalize, max_length_factor, guided_weight;
     int64_t guided_layer, guided_head;
+    bool    guided_shift;
 } rg_translation_options;
 
 extern const rg_option rg_translation_rows[];

@@ -76,6 +76,8 @@ const rg_option rg_translation_rows[] = {
       "transformer-guided-alignment-layer" },
     { RG_OPTION_INT, "guided-alignment-head", AT(guided_head), "0", "which head, from 0; -1: the mean", 0,
       "[-1,1000]" },
+    { RG_OPTION_BOOL, "guided-alignment-shift", AT(guided_shift), "false",
+      "learn a token's links one step later, when the decoder has read it: better alignments", 0, NULL },
     { RG_OPTION_LIST, "valid-metrics", AT(metrics), "bleu chrf perplexity",
       "the first one decides: bleu, chrf, perplexity, exact, cross-entropy (nats per pair), ce-mean-words, ce-sum, "
       "bleu-segmented, translation and valid-script (what --valid-script-path prints)", 0, NULL },

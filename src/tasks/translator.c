@@ -139,6 +139,7 @@ rg_status rg_translator_describe_assets(rg_state *state, const void *assets)
     if (t->target != t->source) RG_TRY(rg_put_vocab(state, "vocab.target", t->target));
     RG_TRY(rg_state_put_text(state, "alignment.name", t->alignment_name));
     RG_TRY(rg_state_put_number(state, "alignment.head", t->alignment_head));
+    if (t->alignment_shift) RG_TRY(rg_state_put_number(state, "alignment.shift", 1)); /* files of other models stay as they were */
     RG_TRY(rg_extract_put(state, t->extract));
     RG_TRY(put_shortlist(state, t));
     return put_languages(state, t);
@@ -147,8 +148,9 @@ rg_status rg_translator_describe_assets(rg_state *state, const void *assets)
 static rg_status read_alignment(rg_translator *t, const rg_state *state)
 {
     const char *name;
-    double      head;
+    double      head, shift = 0;
     if (!rg_state_has(state, "alignment.name")) return RG_OK;
+    if (rg_state_has(state, "alignment.shift")) RG_TRY(rg_state_get_number(&shift, state, "alignment.shift"));
     RG_TRY(rg_state_get_text(&name, state, "alignment.name"));
     RG_TRY(rg_state_get_number(&head, state, "alignment.head"));
     if (!(head >= -1 && head < 1 << 20))
@@ -158,6 +160,7 @@ static rg_status read_alignment(rg_translator *t, const rg_state *state)
     rg_free(t->alignment_name);
     t->alignment_name = copy;
     t->alignment_head = (int)head;
+    t->alignment_shift = shift > 0;
     return RG_OK;
 }
 
