@@ -1,5 +1,6 @@
-/* case_caption.c - a training step of the decoder of show, attend and tell: 64 captions of 8 to 16 words, each over 196 cells
- * of 512 numbers that are given, an LSTM of 512 units, 5,000 words, additive attention, gate and deep output, Adam. */
+/* case_caption.c - a training step of the decoder of show, attend and tell: 64 captions of 8 to 16 words, each over 196
+ * cells of 512 numbers that are given, an LSTM of 512 units, 5,000 words, additive attention, gate and deep output,
+ * Adam. */
 #include "step.h"
 #include "system.h"
 

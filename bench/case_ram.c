@@ -1,5 +1,5 @@
-/* case_ram.c - a training step of the recurrent attention model: 128 pictures of 28 x 28, six glimpses of 8 x 8 pixels, with
- * the draws of places, the baseline and Adam. */
+/* case_ram.c - a training step of the recurrent attention model: 128 pictures of 28 x 28, six glimpses of 8 x 8 pixels,
+ * with the draws of places, the baseline and Adam. */
 #include "step.h"
 #include "system.h"
 

@@ -144,7 +144,7 @@ rg_status bench_text_new(rg_batch **out, size_t groups, size_t rows, size_t voca
     return RG_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- pictures */
+/* --------------------------------------------------------------------------------------------------------- pictures */
 
 /* The batch, then `numbers` of the pictures, then `ints` behind them. */
 static rg_status pictures_block(rg_batch **out, rg_real **values, int32_t **ints, size_t numbers, size_t count,
@@ -182,7 +182,8 @@ rg_status bench_pictures_new(rg_batch **out, size_t n, size_t height, size_t wid
     for (size_t i = 0; i < n; i++) label[i] = (int32_t)(i % classes);
     **out = (rg_batch){ .examples = n, .fields = 2 };
     (*out)->field[RG_INPUT] = pixels(values, start, size, n, height, width, channels);
-    (*out)->field[RG_LABEL] = (rg_field){ .kind = RG_FIELD_CLASS, .layout = { .groups = n, .start = at }, .ids = label };
+    (*out)->field[RG_LABEL] =
+        (rg_field){ .kind = RG_FIELD_CLASS, .layout = { .groups = n, .start = at }, .ids = label };
     return RG_OK;
 }
 

@@ -226,7 +226,7 @@ static void verdicts_need_two_standard_errors(void **state)
     }
 }
 
-/* ----------------------------------------------------------------------------------------------------------- n-grams */
+/* ---------------------------------------------------------------------------------------------------------- n-grams */
 
 /* 0 1 2 0 1 3 0 1 2 4, six tokens in all: number 5 never occurs. */
 static void n_grams_back_off_and_sum_to_one(void **state)

@@ -394,7 +394,7 @@ static void real_networks_give_their_reference_vectors(void **state)
     rg_model_free(m);
 }
 
-/* ------------------------------------------------------------------------------------------------- captions of others */
+/* ----------------------------------------------------------------------------------------------- captions of others */
 
 /* A picture of one colour, a little darker in every line. */
 static void save_colour(const char *path, unsigned char red, unsigned char green, unsigned char blue)

@@ -68,7 +68,7 @@ static void what_is_no_row_is_named(void **state)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------------- model */
+/* ------------------------------------------------------------------------------------------------------------ model */
 
 static rg_model *make(const char *yaml, size_t numbers)
 {
@@ -98,7 +98,8 @@ static void portions_do_not_show(void **state)
 {
     (void)state;
     enum { N = 300, W = 2 };
-    static const char *const ways[] = { "dim-emb: 5\ndim-rnn: 6\nlayers: 2\n", "dim-emb: 5\ndim-rnn: 6\ncell: gru\nlayers: 1\n",
+    static const char *const ways[] = { "dim-emb: 5\ndim-rnn: 6\nlayers: 2\n",
+                                        "dim-emb: 5\ndim-rnn: 6\ncell: gru\nlayers: 1\n",
                                         "dim-emb: 5\ndim-rnn: 6\nlook: key-value\nwindow: 4\n",
                                         "dim-emb: 5\ndim-rnn: 6\nlook: n-gram\nwindow: 3\n" };
     static rg_real           value[N * W], whole[N * W], parts[N * W];

@@ -64,7 +64,8 @@ static rg_status judge_neighbours(rg_results *out, const rg_row_run *run)
     enum { NEIGHBOURS = 20 };
     const rg_grid_settings *s = run->job->settings;
     rg_nearest_score        score;
-    char *text[] = { rg_format("%s/flickr8k/captions.tsv.gz", s->data), rg_format("%s/flickr8k/images-train.tar", s->data),
+    char *text[] = { rg_format("%s/flickr8k/captions.tsv.gz", s->data),
+                     rg_format("%s/flickr8k/images-train.tar", s->data),
                      rg_format("%s/flickr8k/images-test.tar", s->data),
                      rg_format("%s/mobilenet_v2/mobilenet_v2_1.0_224.safetensors", s->data) };
     const rg_nearest_captions what = { .table = text[0],

@@ -57,12 +57,14 @@ static const rg_column columns[] = { { "target_accuracy", "target acc.", 4, 0 },
 static const rg_claim dann_claims[] = {
     { RG_CLAIM_LEAST, "dann", NULL, 0.75, "target_accuracy", "labels carry over to pictures on photographs", 0 },
     { RG_CLAIM_ABOVE, "dann", "source-only", 0.1, "target_accuracy", "against the source alone", 0 },
-    { RG_CLAIM_HALFWAY, "dann", "source-only on-target", 0, "target_accuracy", "half of what target labels would give", 0 },
+    { RG_CLAIM_HALFWAY, "dann", "source-only on-target", 0, "target_accuracy", "half of what target labels would give",
+      0 },
     { RG_CLAIM_ABOVE, "emoji-dann", "emoji-source", 0, "target_accuracy", "emoji of another style", 0 },
     { RG_CLAIM_LEAST, NULL, NULL, 0, NULL, NULL, 0 },
 };
 static const rg_claim ablation_claims[] = {
-    { RG_CLAIM_UNSTEADY, "constant", "dann", 0, "target_accuracy", "lambda at its highest from the start is unsteady", 0 },
+    { RG_CLAIM_UNSTEADY, "constant", "dann", 0, "target_accuracy", "lambda at its highest from the start is unsteady",
+      0 },
     { RG_CLAIM_SPREAD, "random-bit source-only", NULL, 0.01, "target_accuracy", "a random bit acts as noise", 0 },
     { RG_CLAIM_ABOVE, "source-only", "parity", 0.05, "source_accuracy", "the parity of the label fights the task", 0 },
     { RG_CLAIM_ABOVE, "dann", "biased-target", 0.05, "target_accuracy", "a target of half the classes misleads", 0 },

@@ -92,7 +92,7 @@ rg_status rg_consensus(size_t *out, const char *const *caption, size_t n)
     return status;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- vectors */
+/* ---------------------------------------------------------------------------------------------------------- vectors */
 
 /* Pictures of an archive that the table knows, each as a vector of length 1. */
 typedef struct {
@@ -151,7 +151,7 @@ static rg_status read_vectors(vectors *v, rg_features *f, const rg_pictured_tabl
     return status;
 }
 
-/* --------------------------------------------------------------------------------------------------------- answering */
+/* -------------------------------------------------------------------------------------------------------- answering */
 
 typedef struct {
     const rg_pictured_table *table;

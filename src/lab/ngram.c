@@ -75,7 +75,8 @@ static rg_status add(rg_ngram *m, const int32_t *ids, size_t n)
 
 static double p_of(const rg_ngram *m, const int32_t *ids, size_t n);
 
-/* The share of p(. | context) that is left to tokens which never followed it, over what the shorter context gives them. */
+/* The share of p(. | context) that is left to tokens which never followed it, over what the shorter context gives
+ * them. */
 static double weight_of(const rg_ngram *m, const entry *context, size_t n)
 {
     const double left = m->discount[n] * (double)context->types / (double)context->total;

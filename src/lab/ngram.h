@@ -1,5 +1,5 @@
-/* ngram.h - what a table of counts makes of a text: 3-grams with back-off (Katz 1987, with the absolute discounts of Ney,
- * Essen, Kneser 1994), the control of language models.
+/* ngram.h - what a table of counts makes of a text: 3-grams with back-off (Katz 1987, with the absolute discounts of
+ * Ney, Essen, Kneser 1994), the control of language models.
  *
  *     p(w|uv) = (c(uvw) - D3) / c(uv .)       where c(uvw) > 0
  *               a(uv) p(w|v)                  else; a(uv) makes the sum over all words 1

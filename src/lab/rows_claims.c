@@ -144,8 +144,8 @@ static void judge_unsteady(rg_verdict *out, const rg_claim *c, const char *resul
         return;
     }
     const double worst = lowest(a, result), other = lowest(b, result);
-    say(out, c, "%s: %s +- %.4f, worst %.4f; %s +- %.4f, worst %.4f", result, c->a, x.deviation, worst, c->b, y.deviation,
-        other);
+    say(out, c, "%s: %s +- %.4f, worst %.4f; %s +- %.4f, worst %.4f", result, c->a, x.deviation, worst, c->b,
+        y.deviation, other);
     out->word = x.deviation > y.deviation || worst < other ? holds : fails;
 }
 

@@ -1,5 +1,5 @@
-/* speech.c - `regard reproduce speech`: spoken digits, one by one, of a speaker that was never heard, and in strings; words
- * that espeak-ng spells (tools/speak-spelled makes them, into the folder of the data). */
+/* speech.c - `regard reproduce speech`: spoken digits, one by one, of a speaker that was never heard, and in strings;
+ * words that espeak-ng spells (tools/speak-spelled makes them, into the folder of the data). */
 #include <string.h>
 
 #include "lab/rows.h"
@@ -117,8 +117,10 @@ static rg_status data(rg_words *out, const rg_grid_job *job, const rg_row *row)
 
 static const rg_grid grid = {
     .name = "speech",
-    .heading = "spoken digits: single ones, those of a speaker that was left out, strings of 3 to 7; words that are spelled",
-    .needs = "the folder with recordings.tar.gz of the Free Spoken Digit Dataset; spelled: where tools/speak-spelled wrote",
+    .heading =
+        "spoken digits: single ones, those of a speaker that was left out, strings of 3 to 7; words that are spelled",
+    .needs =
+        "the folder with recordings.tar.gz of the Free Spoken Digit Dataset; spelled: where tools/speak-spelled wrote",
     .rows = rows,
     .columns = columns,
     .claims = claims,

@@ -20,7 +20,8 @@ typedef struct rg_number_parts {
 /* d: width of what the network reads; answer: of what it answers from. */
 void       rg_number_parts_init(rg_number_parts *out, rg_model *model, size_t width, size_t d, size_t answer);
 rg_tensor *rg_number_rows(rg_tape *t, const rg_number_parts *parts, const rg_batch *batch); /* (N, d) */
-/* Counts numbers, not rows. The watch point "numbers" gives what is predicted at every row, in the scale of the data. */
+/* Counts numbers, not rows. The watch point "numbers" gives what is predicted at every row, in the scale of the
+ * data. */
 rg_loss rg_number_loss(rg_tape *t, const rg_number_parts *parts, rg_tensor *y, const rg_batch *batch);
 
 #endif

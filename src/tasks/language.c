@@ -121,7 +121,8 @@ static rg_status check(const rg_run *run)
     if (o->numbers && (!run->system->reads || !strstr(run->system->reads, "numbers")))
         return rg_fail(RG_EINVAL, "--numbers: %s reads words; lm reads numbers too", run->system->name);
     if (o->numbers && (by_windows(run) || o->cloze[0] || o->vocabs.count))
-        return rg_fail(RG_EINVAL, "--numbers: there are streams of rows, and neither windows, nor vocabularies, nor a cloze");
+        return rg_fail(RG_EINVAL,
+                       "--numbers: there are streams of rows, and neither windows, nor vocabularies, nor a cloze");
     if (o->vocabs.count > 1) return rg_fail(RG_EINVAL, "--vocabs takes one file, not %zu", o->vocabs.count);
     if (o->bptt && o->bptt < o->chunk)
         return rg_fail(RG_EINVAL,
@@ -207,7 +208,8 @@ static rg_status open_numbers(rg_run *run)
         RG_TRY(rg_series_read(&d->numbers_valid, &o->valid_sets, d->numbers.width));
         d->validation = (rg_text_range){ NULL, 0, d->numbers_valid.rows };
     }
-    rg_tell(run->report, "%zu rows of %zu number%s", d->numbers.rows, d->numbers.width, d->numbers.width > 1 ? "s" : "");
+    rg_tell(run->report, "%zu rows of %zu number%s", d->numbers.rows, d->numbers.width,
+            d->numbers.width > 1 ? "s" : "");
     RG_TRY(rg_sizes_put(&run->sizes, "context", 0));
     return rg_sizes_put(&run->sizes, "numbers", d->numbers.width);
 }

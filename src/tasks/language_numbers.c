@@ -2,8 +2,8 @@
  *
  *   predict     a row per line; behind each the row that is expected next. The state goes on from line to line
  *   score       the same, with the square error of what was expected; the last remark has the means of all lines
- *   generate    a prompt of rows, apart by semicolons (by any gaps where a row is one number); the rows that follow, each
- *               expected from those before it. It is a forecast, the mean of what may come: nothing is drawn */
+ *   generate    a prompt of rows, apart by semicolons (by any gaps where a row is one number); the rows that follow,
+ *               each expected from those before it. It is a forecast, the mean of what may come: nothing is drawn */
 #include <math.h>
 #include <string.h>
 
@@ -67,7 +67,7 @@ static rg_status score_line(void *context, const char *line, size_t bytes, uint6
     return rg_series_feed(x->next, x->reading, x->row, 1);
 }
 
-/* --------------------------------------------------------------------------------------------------------- forecasts */
+/* -------------------------------------------------------------------------------------------------------- forecasts */
 
 /* The rows of a prompt go in one by one. */
 static rg_status read_prompt(asking *x, const char *text)
@@ -163,7 +163,8 @@ rg_status rg_numbers_answer(const rg_model *m, const rg_question *q)
     rg_team  *team = NULL;
     rg_status status = begin(&x, m, q, &team);
     if (status == RG_OK && q->sink->record)
-        status = rg_fail(RG_EINVAL, "a model of numbers has no words to draw: `regard predict` and `regard generate` ask it");
+        status = rg_fail(RG_EINVAL,
+                         "a model of numbers has no words to draw: `regard predict` and `regard generate` ask it");
     if (status == RG_OK) status = name_columns(&x, NULL, 0, true);
     if (status == RG_OK) status = rg_question_texts(q, answer_line, &x);
     end(&x, team);

@@ -245,7 +245,8 @@ rg_status rg_series_feed(rg_real *out, rg_series_reading *r, const rg_real *rows
     return RG_OK;
 }
 
-rg_status rg_series_judge(rg_series_errors *out, rg_series_reading *r, const rg_series *x, size_t from, size_t count)
+rg_status rg_series_judge(rg_series_errors *out, rg_series_reading *r, const rg_series *x, size_t from,
+                          size_t count)
 {
     const size_t W = x->width;
     rg_real     *said = rg_alloc_array(AT_ONCE, W * sizeof *said);
