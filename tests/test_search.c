@@ -568,6 +568,35 @@ static void attention_has_a_row_for_each_token_and_coverage_a_penalty(void **sta
     }
 }
 
+/* Shifted, a token has the row of the step behind it; the last has its own. Nothing else changes. */
+static void shifted_attention_is_that_of_the_step_behind(void **state)
+{
+    (void)state;
+    const rg_model  *m = make(rg_system_find("transformer"), 13, V);
+    rg_search       *one = search_of(&m, 1), *other = search_of(&m, 1);
+    rg_search_config c = RG_SEARCH_CONFIG_DEFAULT;
+    size_t           rows_seen = 0;
+    c.beam = c.n_best = 3;
+    c.attention = true;
+    const rg_answers *plain = run(one, &c, NULL);
+    c.attention_shift = true;
+    const rg_answers *shifted = run(other, &c, NULL);
+    for (size_t g = 0; g < 3; g++)
+        for (size_t k = 0; k < plain[g].count; k++) {
+            const rg_answer *a = &plain[g].answer[k], *b = &shifted[g].answer[k];
+            const size_t     S = a->source_length, rows = a->length + (a->cut ? 0 : 1);
+            assert_int_equal(a->length, b->length);
+            assert_true(a->score == b->score);
+            for (size_t i = 0; i < rows; i++, rows_seen++)
+                assert_memory_equal(b->attention + i * S, a->attention + (i + 1 < rows ? i + 1 : i) * S,
+                                    S * sizeof *a->attention);
+        }
+    assert_true(rows_seen > 20);
+    rg_search_free(one);
+    rg_search_free(other);
+    rg_model_free((rg_model *)m);
+}
+
 static void draws_follow_the_seed_and_the_line_not_the_neighbours(void **state)
 {
     (void)state;
@@ -870,6 +899,7 @@ int main(void)
         cmocka_unit_test(an_ensemble_of_one_is_one_and_of_two_alike_too),
         cmocka_unit_test(a_limit_marks_what_it_cut),
         cmocka_unit_test(attention_has_a_row_for_each_token_and_coverage_a_penalty),
+        cmocka_unit_test(shifted_attention_is_that_of_the_step_behind),
         cmocka_unit_test(draws_follow_the_seed_and_the_line_not_the_neighbours),
         cmocka_unit_test(a_source_that_is_given_up_changes_no_other),
         cmocka_unit_test(a_search_that_nobody_wants_ends_at_its_next_step),
