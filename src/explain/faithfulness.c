@@ -91,7 +91,8 @@ static bool mark_random(unsigned char *gone, rg_random *random, size_t n, size_t
 static size_t chosen(const rg_explaining *x, size_t *out)
 {
     const rg_subject *s = x->subject;
-    const size_t      passes = rg_explaining__passes(x, 2, LEAST), all = s->outputs < MOST_OUTPUTS ? s->outputs : MOST_OUTPUTS;
+    const size_t      passes = rg_explaining__passes(x, 2, LEAST);
+    const size_t      all = s->outputs < MOST_OUTPUTS ? s->outputs : MOST_OUTPUTS;
     const size_t      most = all < passes ? all : passes;
     size_t            n = 0;
     for (size_t i = 0; i < most; i++) {

@@ -3,8 +3,8 @@
  *     key     model, its file, how many answers, links or scores wanted, text of the sentence
  *     value   answers | links of each (where tags go) | scores
  *
- * What is kept is what the search found, before it is put into a document, so that the answer has the bytes it would have
- * had. Requests with a glossary and records of attention are not kept. */
+ * What is kept is what the search found, before it is put into a document, so that the answer has the bytes it would
+ * have had. Requests with a glossary and records of attention are not kept. */
 #include "serve/serve.h"
 
 #include <string.h>
@@ -46,7 +46,8 @@ static rg_status add_links(rg_text *out, const rg_links *l)
     return add_bytes(out, l->sum, l->sum ? l->targets * (l->sources + 1) * sizeof *l->sum : 0);
 }
 
-static rg_status add_answer(rg_text *out, const rg_request *r, const rg_part *line, const rg_translated *result, size_t rank)
+static rg_status add_answer(rg_text *out, const rg_request *r, const rg_part *line, const rg_translated *result,
+                            size_t rank)
 {
     const char *text = result->best[rank].text;
     rg_links    links = { 0 };
@@ -74,7 +75,8 @@ void rg_recent_keep(const rg_request *r, const rg_part *line, const rg_translate
     if (status == RG_OK) status = add_count(&value, count);
     for (size_t k = 0; status == RG_OK && k < count; k++) status = add_answer(&value, r, line, result, k);
     if (status == RG_OK && asks_for_scores(r)) status = add_score(&value, line->score);
-    if (status == RG_OK) rg_store_put(r->server->cache, key.data, key.length, &(rg_store_piece){ value.data, value.length }, 1);
+    const rg_store_piece whole = { value.data, value.length };
+    if (status == RG_OK) rg_store_put(r->server->cache, key.data, key.length, &whole, 1);
     rg_text_free(&key);
     rg_text_free(&value);
 }

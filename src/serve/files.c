@@ -16,8 +16,8 @@ enum {
 
 rg_status rg_files_store_open(rg_server *s) { return rg_store_open(&s->files, KEPT_BYTES); }
 
-/* Under a name that nobody can guess. What is kept begins with the MIME type, a constant that every process has at the same
- * address. */
+/* Under a name that nobody can guess. What is kept begins with the MIME type, a constant that every process has at the
+ * same address. */
 static bool keep(char id[33], rg_server *s, const char *bytes, size_t count, const char *type)
 {
     unsigned char        key[16];
@@ -36,7 +36,8 @@ bool rg_serve__download(rg_request *r, const char *url)
     rg_text      found = { 0 };
     if (strncmp(url, DOWNLOAD, n) != 0 || !r->server->files) return false;
     const char *id = url + n;
-    if (strnlen(id, 33) >= 32 && (!id[32] || id[32] == '.') && rg_store_get(&found, r->server->files, id, 32, KEPT_SECONDS)) {
+    if (strnlen(id, 33) >= 32 && (!id[32] || id[32] == '.') &&
+        rg_store_get(&found, r->server->files, id, 32, KEPT_SECONDS)) {
         memcpy(&r->reply.type, found.data, prefix);
         memmove(found.data, found.data + prefix, found.length - prefix);
         r->reply.text = found.data;

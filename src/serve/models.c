@@ -22,7 +22,8 @@ static uint64_t stamp_of(const char *path)
     const uint64_t part[] = { (uint64_t)s.st_dev, (uint64_t)s.st_ino, (uint64_t)s.st_size, (uint64_t)s.st_mtim.tv_sec,
                               (uint64_t)s.st_mtim.tv_nsec };
     uint64_t       stamp = 1;
-    for (size_t i = 0; i < sizeof part / sizeof *part; i++) stamp = (stamp ^ part[i]) * 0x9E3779B97F4A7C15u + (stamp >> 29);
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+        stamp = (stamp ^ part[i]) * 0x9E3779B97F4A7C15u + (stamp >> 29);
     return stamp ? stamp : 1;
 }
 

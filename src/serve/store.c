@@ -20,13 +20,13 @@
 #include <sys/mman.h>
 
 enum {
-    UNIT = 64,        /* bytes: entries begin at multiples, so that a header always fits before the end of the ring */
+    UNIT = 64,          /* bytes: entries begin at multiples, so that a header always fits before the end of the ring */
     BUCKET_BYTES = 512, /* of the ring for each bucket   */
-    MOST_STEPS = 64   /* of a chain, however somebody chose the texts */
+    MOST_STEPS = 64     /* of a chain, however somebody chose the texts */
 };
 
 typedef struct {
-    uint64_t older; /* position + 1 of the next one of the bucket; 0: none */
+    uint64_t older;                  /* position + 1 of the next one of the bucket; 0: none */
     uint64_t hash, size, key, value; /* size: of all; key 0: it only fills the end of the ring */
     double   since;
 } entry;
@@ -127,7 +127,7 @@ static entry *find(rg_store *s, uint64_t *out_position, const void *key, size_t 
 /* A place of `size` bytes in a row behind the newest entry. */
 static entry *append(rg_store *s, size_t size)
 {
-    const size_t left = s->room - (size_t)(s->next % s->room), fill = left < size ? left : 0;
+    const size_t   left = s->room - (size_t)(s->next % s->room), fill = left < size ? left : 0;
     const uint64_t end = s->next + fill + size;
     while (s->oldest < s->next && end - s->oldest > s->room) s->oldest += at(s, s->oldest)->size;
     if (fill) *at(s, s->next) = (entry){ .size = fill };

@@ -139,7 +139,8 @@ rg_status rg_translator_describe_assets(rg_state *state, const void *assets)
     if (t->target != t->source) RG_TRY(rg_put_vocab(state, "vocab.target", t->target));
     RG_TRY(rg_state_put_text(state, "alignment.name", t->alignment_name));
     RG_TRY(rg_state_put_number(state, "alignment.head", t->alignment_head));
-    if (t->alignment_shift) RG_TRY(rg_state_put_number(state, "alignment.shift", 1)); /* files of other models stay as they were */
+    /* files of other models stay as they were */
+    if (t->alignment_shift) RG_TRY(rg_state_put_number(state, "alignment.shift", 1));
     RG_TRY(rg_extract_put(state, t->extract));
     RG_TRY(put_shortlist(state, t));
     return put_languages(state, t);

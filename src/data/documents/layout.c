@@ -30,7 +30,7 @@ static void place(rg_block_cut *cut, const rg_document *d, const rg_block *b, co
     size_t from = 0;
     for (size_t k = b->first; k < b->end; k++) {
         const rg_document_part *p = &d->part[k];
-        const char *found = p->sentence && p->bytes ? memmem(plain + from, bytes - from, p->text, p->bytes) : NULL;
+        const char             *found = p->sentence && p->bytes ? memmem(plain + from, bytes - from, p->text, p->bytes) : NULL;
         if (!found) continue;
         const size_t begin = (size_t)(found - plain);
         cut->part = k;

@@ -19,7 +19,11 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { DEEPEST = 8, FORMAT = 4096, OPEN_FIELDS = 16 }; /* paragraphs inside of paragraphs; bytes of a format; fields of a paragraph that end in another */
+enum {
+    DEEPEST = 8,     /* paragraphs inside of paragraphs             */
+    FORMAT = 4096,   /* bytes of a format                           */
+    OPEN_FIELDS = 16 /* fields of a paragraph that end in another   */
+};
 
 typedef struct {
     const char *paragraph, *run, *format, *text; /* names of elements */

@@ -49,8 +49,9 @@ static bool is_dash(const char *text, size_t at, size_t end)
 /* {\an8} of SubRip, <00:00:01.000> of WebVTT: 0 when there is none. */
 static size_t code_end(const char *text, size_t at, size_t end)
 {
-    const char close = text[at] == '{' && text[at + 1] == '\\' ? '}'
-                       : text[at] == '<' && isdigit((unsigned char)text[at + 1]) ? '>' : 0;
+    const char close = text[at] == '{' && text[at + 1] == '\\'                   ? '}'
+                       : text[at] == '<' && isdigit((unsigned char)text[at + 1]) ? '>'
+                                                                                 : 0;
     size_t     to = at;
     if (!close) return 0;
     while (to < end && text[to] != close && text[to] != '\n') to++;
@@ -82,15 +83,15 @@ static rg_status read_line(rg_cutter *c, size_t at, size_t end, bool entities)
 /* ------------------------------------------------------------------------------------------------------------ cues */
 
 enum {
-    MOST_CUES = 8,     /* that are one paragraph                        */
-    MOST_BYTES = 600,  /* of these                                      */
-    MOST_LINES = 32,   /* of a cue whose lines are one paragraph        */
-    MOST_TEXT = 16384  /* bytes of one                                  */
+    MOST_CUES = 8,    /* that are one paragraph                        */
+    MOST_BYTES = 600, /* of these                                      */
+    MOST_LINES = 32,  /* of a cue whose lines are one paragraph        */
+    MOST_TEXT = 16384 /* bytes of one                                  */
 };
 
 typedef struct {
-    size_t begin, end; /* of its text: end at the line end of its last line */
-    double from, to;   /* seconds; below 0: not known */
+    size_t begin, end;       /* of its text: end at the line end of its last line */
+    double from, to;         /* seconds; below 0: not known */
     bool   dialogue, tagged; /* lines are for themselves; it has tags */
 } cue;
 
@@ -191,11 +192,11 @@ static bool goes_on(const char *text, const cue *a, const cue *b)
     while (first < b->end && isspace((unsigned char)text[first])) first++;
     if (last == a->begin || first == b->end || is_dash(text, first, b->end)) return false;
     const bool comma = text[last - 1] == ',' || (last - a->begin >= 3 && (memcmp(text + last - 3, "\xef\xbc\x8c", 3) == 0 ||
-                                                                         memcmp(text + last - 3, "\xe3\x80\x81", 3) == 0));
-    size_t at = last - 1;
+                                                                          memcmp(text + last - 3, "\xe3\x80\x81", 3) == 0));
+    size_t     at = last - 1;
     while (at > a->begin && (text[at] & 0xC0) == 0x80) at--;
     const utf8proc_category_t end = category_at(text, at, last), begin = category_at(text, first, b->end);
-    const double gap = a->to >= 0 && b->from >= 0 ? b->from - a->to : 0;
+    const double              gap = a->to >= 0 && b->from >= 0 ? b->from - a->to : 0;
     if (!comma && !(end >= UTF8PROC_CATEGORY_LU && end <= UTF8PROC_CATEGORY_LM) && end != UTF8PROC_CATEGORY_ND) return false;
     if (begin == UTF8PROC_CATEGORY_LL) return gap <= 3;
     return (begin == UTF8PROC_CATEGORY_LU || begin == UTF8PROC_CATEGORY_ND || (comma && begin == UTF8PROC_CATEGORY_LO)) &&

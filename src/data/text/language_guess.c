@@ -25,7 +25,8 @@ size_t rg_languages_guess(rg_language_guess out[RG_LANGUAGE_GUESSES], bool *out_
                           const char *text, size_t bytes, const rg_language_question *q)
 {
     bool         reliable = false;
-    const size_t found = l->guess(out, &reliable, text, bytes, q->html, q->short_texts, q->hint && *q->hint ? q->hint : NULL);
+    const char  *hint = q->hint && *q->hint ? q->hint : NULL;
+    const size_t found = l->guess(out, &reliable, text, bytes, q->html, q->short_texts, hint);
     if (out_reliable) *out_reliable = reliable && found;
     return found;
 }
@@ -50,7 +51,8 @@ bool rg_language_same(const char *code, const char *found)
 bool rg_language_close(const char *code, const char *found)
 {
     static const char *const near[][5] = {
-        { "nb", "nn", "no", "da" }, { "hr", "bs", "sr", "sh" }, { "id", "ms" }, { "cs", "sk" }, { "gl", "pt" }, { "af", "nl" }
+        { "nb", "nn", "no", "da" }, { "hr", "bs", "sr", "sh" }, { "id", "ms" }, { "cs", "sk" }, { "gl", "pt" },
+        { "af", "nl" },
     };
     if (rg_language_same(code, found)) return true;
     for (size_t i = 0; i < sizeof near / sizeof *near; i++) {
