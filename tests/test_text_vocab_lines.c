@@ -82,11 +82,11 @@ static void text_below_the_limits_is_used_whole(void **state)
 static void a_sample_follows_from_the_seed_and_not_from_the_cores(void **state)
 {
     (void)state;
-    write_files(800);
+    write_files(400);
     rg_vocab_config c = settings(), lines = c, bytes = c;
     const uint64_t  whole = learned(&c);
-    lines.max_lines = 500;
-    bytes.max_bytes = 20000;
+    lines.max_lines = 250;
+    bytes.max_bytes = 10000;
     const uint64_t by_lines = learned(&lines), by_bytes = learned(&bytes);
     assert_true(by_lines != whole);
     assert_true(by_bytes != whole && by_bytes != by_lines);
@@ -100,7 +100,7 @@ static void a_sample_follows_from_the_seed_and_not_from_the_cores(void **state)
 static void a_table_is_sampled_like_its_columns(void **state)
 {
     (void)state;
-    write_files(800);
+    write_files(400);
     static const char *const wanted[] = { "source", "target" };
     rg_reader_config         table = RG_READER_CONFIG_DEFAULT;
     rg_vocab_config          c = settings();
@@ -110,7 +110,7 @@ static void a_table_is_sampled_like_its_columns(void **state)
     table.format = "tsv";
     table.columns = "1,2";
     table.header = RG_HEADER_NO;
-    c.max_lines = 500;
+    c.max_lines = 250;
     assert_int_equal(rg_vocab_train_table(&vocab, &c, "both.tsv", &table, 0, 2), RG_OK);
     assert_true(rg_vocab_checksum(vocab) == learned(&c));
     rg_vocab_free(vocab);
@@ -157,7 +157,7 @@ static void a_vocabulary_is_learned_once(void **state)
     (void)state;
     char name[256];
     int  asked = 0;
-    write_files(600);
+    write_files(300);
     const rg_read_watch counted = { always, &asked }, stopped = { never, NULL };
     rg_vocab_config     c = settings();
     rg_vocab           *vocab = NULL;
@@ -186,7 +186,7 @@ static void a_vocabulary_is_learned_once(void **state)
     c.size = 100; /* another setting, another text: another file */
     assert_int_equal(rg_vocab_train_files_kept(&vocab, &c, sides, 2, NULL), RG_OK);
     rg_vocab_free(vocab);
-    write_files(601);
+    write_files(301);
     assert_int_equal(rg_vocab_train_files_kept(&vocab, &c, sides, 2, NULL), RG_OK);
     rg_vocab_free(vocab);
     assert_int_equal(kept(name), 3);

@@ -171,11 +171,6 @@ bool rg_shards_counted(const rg_shards *s)
     return s->unseen == 0;
 }
 
-bool rg_shards_cached(const rg_shards *s)
-{
-    return rg_shard_cache_whole(s->cache);
-}
-
 /* ------------------------------------------------------------------------------------------------------- encoding */
 
 /* The caller asks the watch for all. */

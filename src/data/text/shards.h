@@ -17,7 +17,6 @@ uint64_t rg_shards_lines(const rg_shards *shards);
 uint64_t rg_shards_sum(const rg_shards *shards); /* changes with the text and how it is cut into shards and pools */
 uint64_t rg_shards_pools(const rg_shards *shards);
 bool     rg_shards_counted(const rg_shards *shards); /* was every shard seen? */
-bool     rg_shards_cached(const rg_shards *shards);  /* are they all read from the cache? */
 
 /* The pairs of a pool of an epoch in place of those in `out`, sealed where there are any. Shards that are seen for the
  * first time are counted in the report. On failure (RG_ESTOP when the watch says so) `out` is empty. */
