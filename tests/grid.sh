@@ -1,5 +1,6 @@
 # The grid of recurrent translators on one's own files, and the rows of headlines: few updates per row, resumed, reported, refused.
 # timeout 900
+# release only: its trainings are those of other tests
 set -u
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

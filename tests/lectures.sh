@@ -1,4 +1,5 @@
 # docs/lectures.md cannot go stale: every command and flag it names exists, and commands that need no data run.
+# release only: what the page's commands do is tested elsewhere, under sanitizers too
 set -u
 page=$SOURCE_DIR/docs/lectures.md
 failures=0
