@@ -4,8 +4,7 @@
 # `slim` is no table: four lanes with AVX2's instructions, for rows that half of AVX2's registers hold (NARROW in isa.h).
 # `wide` has the register width of AVX-512 in AVX2 instructions, so that the wide code is tested where AVX-512 is missing.
 # Vector types need gnu17, contraction is what makes a*b+c an FMA, and gcc decides where to contract as it optimises:
-# one level for all builds that run, or the bits differ (REGARD_KERNEL_LEVEL; the clang build only compiles, the thread
-# sanitizer's compares no bits). Undefined behaviour is looked for in one form of each source: the checks of vector
+# one level for all builds that run, or the bits differ (REGARD_KERNEL_LEVEL; the clang build only compiles). Undefined behaviour is looked for in one form of each source: the checks of vector
 # types take three times as long to compile as all the rest. The optimiser's loops are sums of two products, where either may be fused
 # and compilers choose differently for each instruction set: without contraction all give the bits of plain C. So are the
 # products of 8-bit integers (int8.c), of which `vnni` and `neondot` are further forms with dot product instructions.
