@@ -454,7 +454,8 @@ static void zeroing_every_value_is_no_attention(void **state)
     for (size_t i = 0; i < rg_params_count(m->params); i++) { /* queries, keys and values stand side by side: the last third or half */
         const rg_param *w = rg_params_at(m->params, i);
         const char     *name = rg_param_name(w);
-        const bool      encoder = strncmp(name, "encoder.", 8) == 0 && strstr(name, "qkv"), cross = strstr(name, "cross") && strstr(name, "kv");
+        const bool      encoder = strncmp(name, "encoder.", 8) == 0 && strstr(name, "qkv"),
+                        cross = strstr(name, "cross") && strstr(name, "kv");
         const size_t    cols = rg_param_cols(w), from = encoder ? cols / 3 * 2 : cols / 2;
         if (!encoder && !cross) continue;
         for (size_t k = 0; k < rg_param_rows(w); k++)

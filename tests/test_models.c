@@ -296,7 +296,8 @@ static void embedded_words_start_where_their_system_learns(void **state)
     } rows[] = {
         { "luong", "dim-emb: 256\ndim-rnn: 256", 0.4, 0.4 },
         { "luong", "dim-emb: 256\ndim-rnn: 256\ntied-embeddings: true", 0.4, 0.4 },
-        { "luong", "dim-emb: 256\ndim-rnn: 256\ntied-embeddings: true\nscale-embeddings: true", 0.4, 0.4 / 16 }, /* and times 16 when looked up */
+        { "luong", "dim-emb: 256\ndim-rnn: 256\ntied-embeddings: true\nscale-embeddings: true", 0.4,
+          0.4 / 16 }, /* and times 16 when looked up */
         { "seq2seq", "dim-emb: 256\ndim-rnn: 256", 1, 1 },
         { "rnnsearch", "dim-emb: 256", 0.1, 0.1 },
         { "rnnsearch", "dim-emb: 256\ntied-embeddings: true", 0.1, 0.1 },

@@ -93,7 +93,7 @@ static rg_series wave(rg_real *value, size_t rows, size_t width)
     return (rg_series){ .value = value, .rows = rows, .width = width };
 }
 
-/* Every cell and look: rows one by one, in threes and all at once; another sequence begins anew. */
+/* Every cell and look: rows one by one, in threes and all at once; another sequence starts from zero states. */
 static void portions_do_not_show(void **state)
 {
     (void)state;

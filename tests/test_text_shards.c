@@ -443,7 +443,7 @@ static void a_corpus_of_shards_resumes_at_any_place(void **state)
     rg_vocab_free(vocab);
 }
 
-/* The end of an epoch is part of the place: each is told once. */
+/* The end of an epoch is part of the place: each is reported once. */
 static void ends_of_epochs_are_told_once_also_when_resumed(void **state)
 {
     (void)state;

@@ -10,8 +10,8 @@ typedef void rg_module_function(void); /* to be cast to what the symbol is */
  * regard/. */
 bool rg_module__folder(char *out, size_t room);
 
-/* The function `symbol` of regard-<name>.so, looked for beside the running program, then beside the library. The module stays open for the life of the process. RG_EIO when it is missing, with the reason of the
- * loader. */
+/* The function `symbol` of regard-<name>.so, looked for beside the running program, then beside the library. The module
+ * stays open for the life of the process. RG_EIO when it is missing, with the reason of the loader. */
 rg_status rg_module_open(rg_module_function **out, const char *name, const char *symbol);
 
 #endif

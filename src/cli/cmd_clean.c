@@ -22,14 +22,19 @@ static const rg_option options[] = {
     { RG_OPTION_LIST, "output", AT(output), "", "two files to write, source and target, or one with a tab between; .gz packs", 'o', NULL },
     { RG_OPTION_STRING, "reasons", AT(reasons), "", "write a line per dropped pair: its number, a tab, the rule", 0, NULL },
     { RG_OPTION_STRING, "rejected", AT(rejected), "", "write dropped pairs: rule, source, target, tabs between", 0, NULL },
-    { RG_OPTION_INT, "min-words", AT(min_words), "1", "fewest words of a side; a Chinese, Japanese or Thai letter is a word", 0, "[0,inf)" },
+    { RG_OPTION_INT, "min-words", AT(min_words), "1",
+      "fewest words of a side; a Chinese, Japanese or Thai letter is a word", 0, "[0,inf)" },
     { RG_OPTION_INT, "max-words", AT(max_words), "150", "most words of a side", 0, "[1,inf)" },
     { RG_OPTION_INT, "max-word-length", AT(max_word), "60", "most characters of a word", 0, "[1,inf)" },
-    { RG_OPTION_REAL, "max-ratio", AT(max_ratio), "4", "words of the longer side to those of the shorter, from 5 words on; 0: any", 0, "[0,inf)" },
+    { RG_OPTION_REAL, "max-ratio", AT(max_ratio), "4",
+      "words of the longer side to those of the shorter, from 5 words on; 0: any", 0, "[0,inf)" },
     { RG_OPTION_REAL, "min-letters", AT(min_letters), "0.5", "share of characters that are letters; 0: any", 0, "[0,1]" },
-    { RG_OPTION_STRING, "source-lang", AT(source), "", "language of the source, whose text and letters it should have; empty: not asked", 0, NULL },
+    { RG_OPTION_STRING, "source-lang", AT(source), "",
+      "language of the source, whose text and letters it should have; empty: not asked", 0, NULL },
     { RG_OPTION_STRING, "target-lang", AT(target), "", "of the target, likewise", 0, NULL },
-    { RG_OPTION_STRING, "detect", AT(detect), "auto", "languages by libcld2, which tells those of one script apart, or by script; auto: what is installed", 0, "auto|cld2|script" },
+    { RG_OPTION_STRING, "detect", AT(detect), "auto",
+      "languages by libcld2, which tells those of one script apart, or by script; auto: what is installed", 0,
+      "auto|cld2|script" },
     { RG_OPTION_REAL, "min-script", AT(min_script), "0.6", "share of letters in the language's script", 0, "[0,1]" },
     { RG_OPTION_BOOL, "same-numbers", AT(numbers), "false", "both sides must have the same numbers of two and more digits", 0, NULL },
     { RG_OPTION_BOOL, "keep-copied", AT(copied), "false", "keep pairs whose sides are the same", 0, NULL },
@@ -58,7 +63,8 @@ typedef struct {
 static rg_status check(const rg_call *call)
 {
     const settings *s = call->options;
-    const char     *outputs[4] = { s->output.count ? s->output.items[0] : "", s->output.count > 1 ? s->output.items[1] : "", s->reasons, s->rejected };
+    const char     *outputs[4] = { s->output.count ? s->output.items[0] : "",
+                                   s->output.count > 1 ? s->output.items[1] : "", s->reasons, s->rejected };
     if (call->words.count != 1 && call->words.count != 2)
         return rg_fail(RG_EINVAL, "give two files, source and target, or one with a tab between, not %zu", call->words.count);
     if (s->output.count != call->words.count)
@@ -91,7 +97,8 @@ static rg_status open_all(cleaning *w, const rg_call *call)
     static const struct {
         const char         *word;
         rg_clean_duplicates value;
-    } kinds[] = { { "none", RG_DUPLICATES_KEPT }, { "pair", RG_DUPLICATES_PAIR }, { "source", RG_DUPLICATES_SOURCE }, { "target", RG_DUPLICATES_TARGET } };
+    } kinds[] = { { "none", RG_DUPLICATES_KEPT }, { "pair", RG_DUPLICATES_PAIR },
+                  { "source", RG_DUPLICATES_SOURCE }, { "target", RG_DUPLICATES_TARGET } };
     const settings *s = w->s;
     rg_clean_config c = RG_CLEAN_CONFIG_DEFAULT;
     c.min_words = (size_t)s->min_words;
@@ -177,7 +184,8 @@ static rg_status next_score(double *out, cleaning *w)
     char   *end;
     RG_TRY(rg_lines_next(&more, &line, w->scores));
     if (!more)
-        return rg_fail(RG_EMATCH, "%s has %llu scores, and there is a pair %llu", w->s->scores, (unsigned long long)rg_lines_count(w->scores),
+        return rg_fail(RG_EMATCH, "%s has %llu scores, and there is a pair %llu", w->s->scores,
+                       (unsigned long long)rg_lines_count(w->scores),
                        (unsigned long long)w->line);
     *out = rg_real_parse(line.text, &end);
     return end != line.text ? RG_OK : rg_fail(RG_EFORMAT, "%s: line %llu is not a number: \"%.40s\"", w->s->scores,

@@ -1,6 +1,6 @@
 /* language_numbers.c - what is asked of a model of running numbers.
  *
- *   predict     a row per line; behind each the row that is expected next. The state goes on from line to line
+ *   predict     a row per line; behind each the row that is expected next. The state is kept from line to line
  *   score       the same, with the square error of what was expected; the last remark has the means of all lines
  *   generate    a prompt of rows, apart by semicolons (by any gaps where a row is one number); the rows that follow,
  *               each expected from those before it. It is a forecast, the mean of what may come: nothing is drawn */

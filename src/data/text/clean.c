@@ -11,7 +11,10 @@
 
 /* ---------------------------------------------------------------------------------------------------- scripts */
 
-typedef enum { OTHER_SCRIPT, LATIN, GREEK, CYRILLIC, ARMENIAN, HEBREW, ARABIC, DEVANAGARI, BENGALI, TAMIL, TELUGU, THAI, GEORGIAN, HANGUL, HAN, KANA, SCRIPTS } script;
+typedef enum {
+    OTHER_SCRIPT, LATIN, GREEK, CYRILLIC, ARMENIAN, HEBREW, ARABIC, DEVANAGARI,
+    BENGALI, TAMIL, TELUGU, THAI, GEORGIAN, HANGUL, HAN, KANA, SCRIPTS
+} script;
 
 static const struct {
     uint32_t first, last;
