@@ -113,6 +113,14 @@ gzip -c valid.txt | tee data/ptb/ptb.valid.txt.gz > data/ptb/ptb.test.txt.gz
 gzip -c train.txt > data/tinyshakespeare/input.txt.gz
 "$REGARD" reproduce lm --data data --out runs --quick --only gpt-4x128 ptb-one-layer ptb-3-gram --cpu-threads 1 > table 2> log
 [ $? -le 1 ] && grep -q 'gpt-4x128' table && grep -q 'ptb-one-layer' table && grep -qE 'ptb-3-gram +[0-9]' table || { cat table log; fail "reproduce lm"; }
+# where looks go and how much truncation leaves of a gradient: the share of the last five words is one where there are no more
+"$REGARD" reproduce lm --data data --out runs --quick --only ptb-attention ptb-key-value-15 ptb-bptt-5 --cpu-threads 1 --options="--dim-rnn 12 --dim-emb 8" > table 2> log
+[ $? -le 1 ] && grep -qE '^row .* last 5 % +cosine ' table || { cat table log; fail "columns of reproduce lm"; }
+column() { awk -v row="$1" -v name="$2" -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i } $1 == row { print c ? $c : ""; exit }' runs/comparison.tsv; }
+awk -v a="$(column ptb-attention near-5)" 'BEGIN { exit !(a > 0.99999 && a < 1.00001) }' || { cat runs/comparison.tsv; fail "five of five words"; }
+awk -v a="$(column ptb-key-value-15 near-5)" -v b="$(column ptb-bptt-5 cosine)" 'BEGIN { exit !(a > 0.05 && a < 0.95 && b > 0 && b < 0.99999) }' ||
+    { cat runs/comparison.tsv; fail "shares of weight and gradient"; }
+[ -z "$(column ptb-bptt-5 near-5)" ] && [ -z "$(column ptb-attention cosine)" ] || fail "figures of rows that have none"
 # long-range sentences: data made, a row trained and judged, cue and cloze in the table
 "$REGARD" reproduce longrange --out longrange --quick --only gpt-5 --cpu-threads 1 > table 2> log
 [ $? -le 1 ] && grep -q 'on cue' table && grep -q '^gpt-5' table || { cat table log; fail "reproduce longrange"; }

@@ -50,6 +50,14 @@ train="--cpu-threads 1 --after-epochs 1 --overwrite -t made/train-images-idx3-ub
 grep -q "^pictures 20" judged || fail "boxes: $(cat judged)"
 "$REGARD" train --type ram --glimpses 3 --patch 8 --scales 2 $train -m ram.st > log 2>&1 || fail "ram: $(tail -2 log)"
 grep -q "mean square of the reward" log || fail "no mean square of the reward"
+grep -qE "variance of the policy gradient [0-9.e+-]+, without its baseline [0-9.e+-]+ \(120 draws\)" log || fail "no variance: $(tail -3 log)"
+# Gradients of twice the reward have four times the variance. Nothing is learned here, so that the draws are the same.
+for weight in 1 2; do
+    "$REGARD" train --type ram --glimpses 3 --patch 8 --baseline none --reward-weight $weight --learn-rate 1e-12 $train -m ram0.st > log 2>&1 || fail "ram: $(tail -2 log)"
+    grep -q "no baseline" log || fail "--baseline none has one: $(tail -3 log)"
+    sed -nE 's/.*policy gradient ([0-9.e+-]+),.*/\1/p' log > variance.$weight
+done
+awk -v a="$(cat variance.1)" -v b="$(cat variance.2)" 'BEGIN { exit !(a > 0 && b / a > 3.99 && b / a < 4.01) }' || fail "variances $(cat variance.1 variance.2)"
 "$REGARD" train --type cnn --front stn --front-layers "p2 f4" --layers "f4" --pool flatten $train -m stn.st > log 2>&1 || fail "stn: $(tail -2 log)"
 for m in ram stn; do
     "$REGARD" predict -m $m.st made/valid-images-idx3-ubyte --attention $m.json > /dev/null 2> err || fail "$m: $(cat err)"

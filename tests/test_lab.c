@@ -266,6 +266,66 @@ static void n_grams_back_off_and_sum_to_one(void **state)
     assert_int_equal(rg_ngram_new(&m, text, 0, V), RG_EINVAL);
 }
 
+static void assert_ok(rg_status status)
+{
+    if (status != RG_OK) fail_msg("%s", rg_message());
+}
+
+/* --------------------------------------------------------------------------------------------------------- learning */
+
+static void a_bound_is_reached_by_the_first_validation_that_has_it(void **state)
+{
+    (void)state;
+    static const char log[] = "{\"step\": 100, \"loss\": 1.0}\n"
+                              "{\"step\": 100, \"valid\": {\"accuracy\": 0.90, \"loss\": 2}}\n"
+                              "{\"step\": 200, \"valid\": {\"accuracy\": 0.95}}\n"
+                              "{\"step\": 300, \"valid\": {\"accuracy\": 0.93}}\n"
+                              "{\"step\": 400, \"valid\": {\"accuracy\": 0.97}}\n{\"st";
+    bool              there;
+    double            updates = 0, least = 0, last = 0;
+    assert_ok(rg_file_replace("model.safetensors.jsonl", log, strlen(log)));
+    assert_ok(rg_row_reached(&there, &updates, ".", "accuracy", 0.95));
+    assert_true(there && fabs(updates - 200) < 1e-9);
+    assert_ok(rg_row_reached(&there, &updates, ".", "accuracy", 0.96));
+    assert_true(there && fabs(updates - 400) < 1e-9);
+    assert_ok(rg_row_reached(&there, &updates, ".", "accuracy", 0.98));
+    assert_false(there);
+    assert_ok(rg_row_reached(&there, &updates, ".", "f1", 0));
+    assert_false(there);
+    assert_ok(rg_row_validations(&there, &least, &last, ".", "accuracy"));
+    assert_true(there && fabs(least - 0.9) < 1e-12 && fabs(last - 0.97) < 1e-12);
+    assert_ok(rg_file_remove("model.safetensors.jsonl"));
+}
+
+/* Seven digits whose labels are their numbers: every third is held back, the others are learned from. */
+static void digits_held_back_are_not_learned_from(void **state)
+{
+    (void)state;
+    static const char labels[] = "\0\0\10\1\0\0\0\7\0\1\2\3\4\5\6",
+                      images[] = "\0\0\10\3\0\0\0\7\0\0\0\1\0\0\0\2"
+                                 "ababababababab";
+    const rg_digits_part held = { .every = 3 }, learned = { .every = 3, .others = true };
+    char                 got[2][16] = { "" };
+    size_t               bytes[2] = { 0 };
+    static const char *const names[] = { "held", "learned" };
+    assert_ok(rg_file_replace("seven-images", images, sizeof images - 1));
+    assert_ok(rg_file_replace("seven-labels", labels, sizeof labels - 1));
+    assert_ok(rg_lab_digits("held", "seven-images", "seven-labels", &held));
+    assert_ok(rg_lab_digits("learned", "seven-images", "seven-labels", &learned));
+    for (size_t i = 0; i < 2; i++) {
+        char  path[32];
+        FILE *f;
+        snprintf(path, sizeof path, "%s-labels", names[i]);
+        assert_non_null(f = fopen(path, "rb"));
+        bytes[i] = fread(got[i], 1, sizeof got[i], f);
+        fclose(f);
+    }
+    assert_int_equal(bytes[0], 8 + 3);
+    assert_int_equal(bytes[1], 8 + 4);
+    assert_memory_equal(got[0] + 8, "\0\3\6", 3);
+    assert_memory_equal(got[1] + 8, "\1\2\4\5", 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -278,6 +338,8 @@ int main(void)
         cmocka_unit_test(results_have_means_and_deviations_of_what_is_finite),
         cmocka_unit_test(verdicts_need_two_standard_errors),
         cmocka_unit_test(n_grams_back_off_and_sum_to_one),
+        cmocka_unit_test(a_bound_is_reached_by_the_first_validation_that_has_it),
+        cmocka_unit_test(digits_held_back_are_not_learned_from),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "lab/lm_judge.h"
 #include "regard/running.h"
 #include "support/faults.h"
 #include "tasks/language.h"
@@ -416,44 +417,6 @@ static void chunks_with_carried_state_give_the_losses_of_one_long_sequence(void 
     rg_vocab_free(v);
 }
 
-/* The gradient of the last row's loss with respect to all parameters, backpropagated over the last k rows of `ids`;
- * what lies before is carried without gradient. k = n: the whole. */
-static void truncated_gradient(double *out, rg_model *m, const int32_t *ids, size_t n, size_t k)
-{
-    const int32_t  none[] = { 0, 0 };
-    int32_t        target[64];
-    rg_carry      *carry;
-    rg_grads      *grads;
-    rg_tape       *t;
-    OK(rg_language_carry(&carry, m, 1));
-    OK(rg_grads_new(&grads, m->params));
-    const rg_tape_config config = { .record = true, .grads = grads };
-    OK(rg_tape_new(&t, &config));
-    for (size_t part = k == n, from = 0; part < 2; part++) {
-        const size_t   rows = part ? k : n - k;
-        const int32_t  start[] = { 0, (int32_t)rows };
-        for (size_t i = 0; i < rows; i++) target[i] = part && i + 1 == rows ? ids[from + i + 1] : -1;
-        const rg_batch b = {
-            .examples = 1,
-            .fields = 2,
-            .carry = carry,
-            .field = { { .layout = { .groups = 1, .start = none } },
-                       { .layout = { .groups = 1, .start = start }, .ids = target, .previous = ids + from } }
-        };
-        rg_tape_reset(t, 0);
-        const rg_loss loss = m->system->loss(t, m, &b);
-        if (part) OK(rg_tape_backward(t, loss.sum));
-        else OK(rg_tape_status(t));
-        rg_carry_turn(carry);
-        from += rows;
-    }
-    const rg_real *g = rg_grads_block(grads);
-    for (size_t i = 0; i < rg_params_numbers(m->params); i++) out[i] = (double)g[i];
-    rg_tape_free(t);
-    rg_grads_free(grads);
-    rg_carry_free(carry);
-}
-
 /* The longer gradients go back, the closer they come to the whole one; over all rows they are it. */
 static void truncated_gradients_approach_the_whole_one(void **state)
 {
@@ -463,25 +426,60 @@ static void truncated_gradients_approach_the_whole_one(void **state)
     int32_t             ids[N + 1];
     fill(ids, N + 1);
     for (size_t kind = 0; kind < 2; kind++) { /* rnn and gru without a look */
-        rg_model    *m = make(kind);
-        const size_t count = rg_params_numbers(m->params);
-        double *whole = rg_alloc_array(count, sizeof *whole), *part = rg_alloc_array(count, sizeof *part), before = -1;
-        truncated_gradient(whole, m, ids, N, N);
+        rg_model *m = make(kind);
+        rg_grads *whole, *part;
+        double    before = -1, mean = 0;
+        OK(rg_grads_new(&whole, m->params));
+        OK(rg_grads_new(&part, m->params));
+        OK(rg_lm_truncated(whole, m, ids, N, N, 1));
         for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
-            double dot = 0, a = 0, b = 0;
-            truncated_gradient(part, m, ids, N, lengths[i]);
-            for (size_t j = 0; j < count; j++)
-                dot += whole[j] * part[j], a += whole[j] * whole[j], b += part[j] * part[j];
-            const double cosine = dot / sqrt(a * b);
+            OK(rg_lm_truncated(part, m, ids, N, lengths[i], 1));
+            const double cosine = rg_grads_cosine(m->params, whole, part);
+            OK(rg_lm_truncation(&mean, m, ids, N + 1, N, lengths[i], 1, 5)); /* one place: the same */
+            assert_true(fabs(mean - cosine) < 1e-12);
             if (cosine < before - 1e-9)
                 fail_msg("kind %zu: cosine %.6f over %zu rows, %.6f over fewer", kind, cosine, lengths[i], before);
             before = cosine;
         }
         assert_true(fabs(before - 1) < 1e-9);
-        rg_free(whole);
-        rg_free(part);
+        assert_int_equal(rg_lm_truncated(part, m, ids, N, 2, 3), RG_EINVAL);
+        assert_int_equal(rg_lm_truncation(&mean, m, ids, N, N, 2, 1, 5), RG_EINVAL);
+        rg_grads_free(whole);
+        rg_grads_free(part);
         rg_model_free(m);
     }
+}
+
+/* Scores of zero weigh the words of a window alike: so many of them have that share of the weight. A score that grows
+ * with the place would not. */
+static void the_weight_of_the_last_words_is_their_share_of_a_window(void **state)
+{
+    (void)state;
+    enum { N = 40, WINDOW = 5, KIND = 4 };
+    int32_t ids[N];
+    size_t  looks;
+    double  share, last = 0;
+    fill(ids, N);
+    rg_model *m = make(KIND);
+    OK(rg_lm_near(&share, &looks, m, ids, N, 2));
+    if (fabs(share - 0.4) < 1e-3) fail_msg("weights that differ: %.6f", share);
+    for (size_t i = 0; i < rg_params_count(m->params); i++) {
+        rg_param *p = rg_params_at(m->params, i);
+        if (strncmp(rg_param_name(p), "look.", 5) == 0)
+            memset(rg_param_data(p), 0, rg_param_rows(p) * rg_param_cols(p) * sizeof(rg_real));
+    }
+    OK(rg_params_repack(m->params, NULL));
+    for (size_t near = 1; near <= WINDOW + 1; near++) {
+        OK(rg_lm_near(&share, &looks, m, ids, N, near));
+        assert_int_equal(looks, N - WINDOW);
+        assert_true(fabs(share - (near < WINDOW ? (double)near / WINDOW : 1)) < 1e-6 && share >= last);
+        last = share;
+    }
+    rg_model_free(m);
+    m = make(1); /* no look */
+    OK(rg_lm_near(&share, &looks, m, ids, N, 2));
+    assert_int_equal(looks, 0);
+    rg_model_free(m);
 }
 
 /* -------------------------------------------------------------------------------------------------------- the whole */
@@ -661,6 +659,7 @@ int main(void)
         cmocka_unit_test(stepping_gives_the_likelihoods_of_reading),
         cmocka_unit_test(chunks_with_carried_state_give_the_losses_of_one_long_sequence),
         cmocka_unit_test(truncated_gradients_approach_the_whole_one),
+        cmocka_unit_test(the_weight_of_the_last_words_is_their_share_of_a_window),
         cmocka_unit_test(the_perplexity_of_score_is_that_of_validation),
         cmocka_unit_test(texts_depend_on_neither_threads_nor_batch_mates),
         cmocka_unit_test(loss_per_stream_multiplies_the_step),

@@ -1,4 +1,5 @@
-/* captcha.c - `regard reproduce captcha`: strings that are drawn in pictures. */
+/* captcha.c - `regard reproduce captcha`: strings that are drawn in pictures. Of generated ones also: in which share
+ * the attention goes from left to right. */
 #include "lab/pictured.h"
 
 #define READ "--type caption --vocab-kind characters --dim-emb 32 --dropout-rnn 0 --mini-batch 32 --learn-rate 0.002 --lr-schedule cosine --lr-least 0.0001 --early-stopping 0 "
@@ -22,6 +23,7 @@ static const rg_row rows[] = {
 static const rg_column columns[] = {
     { "test-exact", "exact %", 2, 0 },
     { "exact", "valid %", 2, 0 },
+    { "ordered", "ordered %", 1, 100 },
     { "perplexity", "valid ppl", 4, 0 },
     { "parameters", "param.M", 3, 1e-6 },
     { "epochs", "epochs", 1, 0 },
@@ -33,6 +35,9 @@ static const rg_claim claims[] = {
     { RG_CLAIM_LEAST, "digits", NULL, 97, "test-exact", "digits, 4 to 6 of them", 0 },
     { RG_CLAIM_LEAST, "all", NULL, 90, "test-exact", "36 symbols", 0 },
     { RG_CLAIM_LEAST, "real", NULL, 80, "test-exact", "real captchas", 0 },
+    { RG_CLAIM_LEAST, "digits", NULL, 0.95, "ordered", "the mean column of the attention moves right with every symbol",
+      0 },
+    { RG_CLAIM_LEAST, "all", NULL, 0.95, "ordered", "36 symbols: it moves right too", 0 },
     { RG_CLAIM_ABOVE, "digits", "digits-fixed", 0, "test-exact", "attention against fixed places", 0 },
     { RG_CLAIM_ABOVE, "digits", "digits-mean", 0, "test-exact", "attention against the mean of the cells", 0 },
     { RG_CLAIM_LEAST, NULL, NULL, 0, NULL, NULL, 0 },
@@ -47,6 +52,7 @@ static const rg_grid grid = {
     .claims = claims,
     .quick = "--after-batches 10 --valid-freq 10 --early-stopping 0",
     .data = rg_pictured_data,
+    .judge = rg_pictured_looks,
 };
 
 const rg_experiment rg_experiment_captcha = {

@@ -1,7 +1,8 @@
 /* captions.c - `regard reproduce captions`: captions of scenes and photographs.
  *
  * flickr-neighbours learns nothing: of the captions of the 20 training pictures that the same features hold most
- * similar, the one on which they agree best. */
+ * similar, the one on which they agree best. Of scenes also: for which share of the nouns ("square" of "a red square")
+ * the attention is largest inside the object. */
 #include <string.h>
 
 #include "lab/nearest_captions.h"
@@ -35,6 +36,7 @@ static const rg_column columns[] = {
     { "test-bleu-no-brevity", "no b.p.", 2, 0 },
     { "test-bleu-1", "BLEU-1", 2, 0 },
     { "test-exact", "exact %", 2, 0 },
+    { "pointing", "nouns %", 1, 100 },
     { "bleu", "valid", 2, 0 },
     { "parameters", "param.M", 3, 1e-6 },
     { "epochs", "epochs", 1, 0 },
@@ -45,6 +47,8 @@ static const rg_column columns[] = {
 static const rg_claim claims[] = {
     { RG_CLAIM_LEAST, "scenes-soft", NULL, 90, "test-exact", "scenes, soft attention", 0 },
     { RG_CLAIM_LEAST, "scenes-hard", NULL, 90, "test-exact", "scenes, hard attention", 0 },
+    { RG_CLAIM_LEAST, "scenes-soft", NULL, 0.8, "pointing", "nouns look at what they name, soft attention", 0 },
+    { RG_CLAIM_LEAST, "scenes-hard", NULL, 0.8, "pointing", "nouns look at what they name, hard attention", 0 },
     { RG_CLAIM_LEAST, "flickr-soft", NULL, 15, "test-bleu", "Flickr8k, soft attention", 0 },
     { RG_CLAIM_LEAST, "flickr-soft", NULL, 58, "test-bleu-1", "Flickr8k, single words", 0 },
     { RG_CLAIM_ABOVE, "flickr-soft", "flickr-mean", 0, "test-bleu", "attention against the mean", 0 },
@@ -85,7 +89,8 @@ static rg_status judge_neighbours(rg_results *out, const rg_row_run *run)
 
 static rg_status judge(rg_results *out, const rg_row_run *run)
 {
-    return run->row->about && strcmp(run->row->about, "neighbours") == 0 ? judge_neighbours(out, run) : RG_OK;
+    return run->row->about && strcmp(run->row->about, "neighbours") == 0 ? judge_neighbours(out, run)
+                                                                             : rg_pictured_looks(out, run);
 }
 
 static const rg_grid grid = {

@@ -3,11 +3,17 @@
  *
  * Rows that are compared learn with the same schedule and have about as many parameters (printed, within 2 %); the test
  * text is read once, at the end of a run. Published: Zaremba et al. 2014 (small, 114.5 in the paper, 115.91 by
- * TensorFlow's code), Cheng et al. 2016, nanoGPT's readme. */
+ * TensorFlow's code), Cheng et al. 2016, nanoGPT's readme.
+ *
+ * On validation text: of the weights of a look back, the share on the last five words; with truncated gradients
+ * (--bptt), their cosine with those over 140 words. */
 #include <string.h>
 
+#include "lab/lm_judge.h"
+#include "lab/mnist_parts.h"
 #include "lab/ngram.h"
 #include "lab/rows.h"
+#include "tasks/language.h"
 
 #define WORDS                                                                                                          \
     "--vocab-kind tokens --dim-vocabs 0 --mini-batch 20 --chunk 20 --loss-per stream --valid-freq 0 --valid-epochs 1 " \
@@ -81,6 +87,8 @@ static const rg_column columns[] = {
     { "test-perplexity", "test ppl", 2, 0 },
     { "valid-perplexity", "valid ppl", 2, 0 },
     { "valid-nats-per-character", "nats/char", 4, 0 },
+    { "near-5", "last 5 %", 1, 100 },
+    { "cosine", "cosine", 3, 0 },
     { "parameters", "param.M", 3, 1e-6 },
     { "epochs", "epochs", 1, 0 },
     { "units_second", "pieces/s", 0, 0 },
@@ -108,6 +116,10 @@ static const rg_claim claims[] = {
     { RG_CLAIM_ABOVE, "ptb-one-layer", "ptb-lstm", 0, "test-perplexity", "two layers against one", 0 },
     { RG_CLAIM_ABOVE, "ptb-rnn", "ptb-lstm", 0, "test-perplexity", "LSTM against RNN", 0 },
     { RG_CLAIM_ABOVE, "ptb-bptt-5", "ptb-bptt-35", 0, "test-perplexity", "gradients over 35 words against 5", 0 },
+    { RG_CLAIM_ABOVE, "ptb-bptt-35", "ptb-bptt-5", 0, "cosine", "gradients over 35 words are closer to the whole ones",
+      0 },
+    { RG_CLAIM_LEAST, "ptb-key-value-15", NULL, 0.6, "near-5", "of 15 words looked at, the last five have the weight",
+      0 },
     NOT_WORSE("ptb-key-value", "ptb-lstm", "keys and values at most 1 % worse"),
     NOT_WORSE("ptb-key-value-predict", "ptb-lstm", "keys, values and predictions at most 1 % worse"),
     NOT_WORSE("ptb-lstmn", "ptb-lstm-300", "the tape at most 1 % worse"),
@@ -115,12 +127,11 @@ static const rg_claim claims[] = {
 };
 
 /* about: the text to count and the text to judge by, below the folder of the data. */
-static rg_status judge(rg_results *out, const rg_row_run *run)
+static rg_status judge_ngram(rg_results *out, const rg_row_run *run)
 {
     const char *about = run->row->about, *data = run->job->settings->data;
     double      perplexity = 0;
     size_t      entries = 0;
-    if (!about) return RG_OK;
     char     *train = rg_format("%s/%.*s", data, (int)strcspn(about, " "), about),
              *test = rg_format("%s/%s", data, about + strcspn(about, " ") + 1);
     rg_status status = train && test ? rg_ngram_perplexity(&perplexity, &entries, train, test) : RG_ENOMEM;
@@ -128,6 +139,39 @@ static rg_status judge(rg_results *out, const rg_row_run *run)
     rg_free(test);
     if (status == RG_OK) status = rg_results_set(out, "test-perplexity", perplexity);
     return status == RG_OK ? rg_results_set(out, "parameters", (double)entries) : status;
+}
+
+enum { NEAR = 5, LOOKED_AT = 2000, WHOLE = 140, PLACES = 20 }; /* words; places where gradients are compared */
+
+static rg_status judge_text(rg_results *out, const rg_model *m, const rg_language_options *o, const int32_t *ids,
+                            size_t count)
+{
+    const size_t whole = count - 1 < WHOLE ? count - 1 : WHOLE;
+    size_t       looks = 0;
+    double       near = 0, cosine = 0;
+    RG_TRY(rg_lm_near(&near, &looks, m, ids, count < LOOKED_AT ? count : LOOKED_AT, NEAR));
+    if (looks) RG_TRY(rg_results_set(out, "near-5", near));
+    if (!o->bptt || (size_t)o->bptt > whole) return RG_OK;
+    RG_TRY(rg_lm_truncation(&cosine, m, ids, count, whole, (size_t)o->bptt, (size_t)o->chunk, PLACES));
+    return rg_results_set(out, "cosine", cosine);
+}
+
+static rg_status judge(rg_results *out, const rg_row_run *run)
+{
+    if (run->row->about) return judge_ngram(out, run);
+    const rg_language_options *o = run->training->task_options;
+    rg_model                  *m = NULL;
+    int32_t                   *ids = NULL;
+    size_t                     count = 0;
+    if (!run->training->system->carries || !o->valid_sets.count) return RG_OK;
+    rg_status status = rg_lab_model(&m, run->folder);
+    if (status == RG_OK)
+        status = rg_lab_tokens(&ids, &count, ((const rg_language_model *)m->assets)->vocab, o->valid_sets.items[0],
+                               (WHOLE + 1) * PLACES);
+    if (status == RG_OK) status = judge_text(out, m, o, ids, count);
+    rg_free(ids);
+    rg_model_free(m);
+    return status;
 }
 
 static const rg_grid grid = {

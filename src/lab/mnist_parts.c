@@ -38,8 +38,9 @@ static rg_status choose(unsigned char *stays, const unsigned char *label, size_t
     qsort(c, n, sizeof *c, by_key);
     for (size_t k = 0; k < n; k++) {
         of_class = k && c[k].label == c[k - 1].label ? of_class + 1 : 0;
-        stays[c[k].at] =
-            (!part->per_class || of_class < part->per_class) && (!part->classes || (size_t)c[k].label < part->classes);
+        stays[c[k].at] = (!part->per_class || of_class < part->per_class) &&
+                         (!part->classes || (size_t)c[k].label < part->classes) &&
+                         (!part->every || (c[k].at % part->every == 0) != part->others);
     }
     rg_free(c);
     return RG_OK;

@@ -10,6 +10,8 @@ typedef struct rg_digits_part {
     size_t   count;     /* the first so many; 0: all                                          */
     size_t   per_class; /* of these so many of each class, chosen by `seed`; 0: all            */
     size_t   classes;   /* of these the classes below this number; 0: all                      */
+    size_t   every;     /* of these every so manieth, or with `others` all but those; 0: all    */
+    bool     others;
     size_t   channels;  /* written with so many equal channels; 0: as they are                 */
     uint64_t seed;
     const unsigned char *stays; /* a byte for each of the first `count`: 1 for those that stay; NULL: the above says */

@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-#include "regard/running.h"
+#include "lab/lm_judge.h"
+#include "regard/text.h"
 
 typedef struct {
     uint64_t key;          /* 0: free */
@@ -169,21 +170,6 @@ void rg_ngram_free(rg_ngram *m)
 
 /* ------------------------------------------------------------------------------------------------------------ files */
 
-/* All tokens of a file behind a first </s>; the caller frees. */
-static rg_status read_ids(int32_t **out, size_t *count, const rg_vocab *vocab, const char *path)
-{
-    const rg_running_config c = RG_RUNNING_CONFIG_DEFAULT;
-    rg_running             *text = NULL;
-    *out = NULL;
-    RG_TRY(rg_running_open(&text, &c, vocab, &path, 1));
-    *count = (size_t)rg_running_tokens(text);
-    *out = rg_alloc_array(*count + 1, sizeof **out);
-    rg_status status = *out ? rg_running_read(*out + 1, text, 0, *count) : RG_ENOMEM;
-    if (status == RG_OK) (*out)[0] = rg_vocab_eos(vocab), ++*count;
-    rg_running_free(text);
-    return status;
-}
-
 static rg_status learn_tokens(rg_vocab **out, const char *path)
 {
     rg_vocab_config    c = RG_VOCAB_CONFIG_DEFAULT;
@@ -201,9 +187,9 @@ rg_status rg_ngram_perplexity(double *out, size_t *out_entries, const char *trai
     size_t    n = 0, k = 0;
     double    nats = 0;
     rg_status status = learn_tokens(&vocab, train);
-    if (status == RG_OK) status = read_ids(&learned, &n, vocab, train);
+    if (status == RG_OK) status = rg_lab_tokens(&learned, &n, vocab, train, 0);
     if (status == RG_OK) status = rg_ngram_new(&m, learned, n, rg_vocab_size(vocab));
-    if (status == RG_OK) status = read_ids(&asked, &k, vocab, test);
+    if (status == RG_OK) status = rg_lab_tokens(&asked, &k, vocab, test, 0);
     for (size_t i = 1; status == RG_OK && i < k; i++) nats -= log(rg_ngram_p(m, asked, i, asked[i]));
     if (status == RG_OK) *out = exp(nats / (double)(k - 1)), *out_entries = m->used;
     rg_ngram_free(m);

@@ -1,7 +1,10 @@
 /* ram.c - `regard reproduce ram`: the recurrent attention model (Mnih et al. 2014, tables 1 to 3), with controls:
  * glimpses at random places, at the centre, and where the generator put the digit (oracle: without it the sensor or
  * the classifier would be wrong). They come first. Published figures need hundreds of epochs; the rows have 150 (28 x
- * 28) and fewer. */
+ * 28) and fewer. "variance" is that of the policy gradient of a place, "without b" of the same draws without the
+ * baseline (tasks/classify_rewards.c). */
+#include <math.h>
+
 #include "lab/pictures.h"
 
 #define RAM "--type ram " RG_MNIST_TRAIN "--mini-batch 256 --learn-rate 0.001 --valid-freq 0 --early-stopping 0 --restore-best false --save-freq 500 "
@@ -27,7 +30,10 @@ static const rg_row rows[] = {
 };
 
 static const rg_column columns[] = {
-    { "error", "error", 2, 0 },   { "parameters", "param.k", 1, 1e-3 },
+    { "error", "error", 2, 0 },
+    { "policy-variance", "variance", 2, 0 },
+    { "policy-variance-plain", "without b", 2, 0 },
+    { "parameters", "param.k", 1, 1e-3 },
     { "epochs", "epochs", 1, 0 }, { "seconds", "min", 1, 1.0 / 60 },
     { NULL, NULL, 0, 0 },
 };
@@ -35,12 +41,21 @@ static const rg_column columns[] = {
 static const rg_claim claims[] = {
     { RG_CLAIM_MOST, "ram-28", NULL, 1.5, "error", "six glimpses of 8 x 8 pixels", 0 },
     { RG_CLAIM_ABOVE, "ram-28-random", "ram-28", 0, "error", "random places are at least twice as bad", 2 },
+    { RG_CLAIM_MOST, "ram-28", NULL, 0.5, "variance-ratio", "the baseline halves the variance of the policy gradient",
+      0 },
     { RG_CLAIM_MOST, "ram-t60", NULL, 2.5, "error", "six glimpses of a canvas", 0 },
     { RG_CLAIM_MOST, "ram-ct60-oracle", NULL, 3, "error", "glimpses where the digit is", 0 },
     { RG_CLAIM_MOST, "ram-ct60", NULL, 7, "error", "eight glimpses between clutter", 0 },
     { RG_CLAIM_ABOVE, "ram-ct60-random", "ram-ct60", 0, "error", "random places are at least twice as bad", 2 },
     { RG_CLAIM_LEAST, NULL, NULL, 0, NULL, NULL, 0 },
 };
+
+static rg_status judge(rg_results *out, const rg_row_run *run)
+{
+    RG_TRY(rg_pictures_judge(out, run));
+    const double with = rg_results_get(out, "policy-variance"), without = rg_results_get(out, "policy-variance-plain");
+    return isfinite(with) && without > 0 ? rg_results_set(out, "variance-ratio", with / without) : RG_OK;
+}
 
 static const rg_grid grid = {
     .name = "ram",
@@ -50,7 +65,7 @@ static const rg_grid grid = {
     .columns = columns,
     .claims = claims,
     .quick = "--after-batches 5 --save-freq 0",
-    .judge = rg_pictures_judge,
+    .judge = judge,
 };
 
 const rg_experiment rg_experiment_ram = {

@@ -1,5 +1,11 @@
-/* recipes.c - `regard reproduce recipes`: plates of food. */
+/* recipes.c - `regard reproduce recipes`: plates of food. The directions of made plates are left to chance in part:
+ * their perplexity stands beside that of the grammar which writes them, below which nobody can be on average. */
+#include <math.h>
+#include <string.h>
+
+#include "lab/mnist_parts.h"
 #include "lab/pictured.h"
+#include "lab/recipe_judge.h"
 
 #define PLATES "--type recipe --layers c3x32s2,c3x64s2,c3x64s2 --dropout 0 --mini-batch 16 --learn-rate 0.001 --after-batches 12000 --valid-freq 2000 --early-stopping 0 "
 
@@ -20,6 +26,8 @@ static const rg_row rows[] = {
 
 static const rg_column columns[] = {
     { "test-perplexity", "ppl", 4, 0 },
+    { "grammar-perplexity", "grammar", 4, 0 },
+    { "over-grammar", "ratio", 3, 0 },
     { "test-title", "titles %", 2, 100 },
     { "test-f1", "F1 %", 2, 100 },
     { "parameters", "param.M", 3, 1e-6 },
@@ -31,10 +39,28 @@ static const rg_column columns[] = {
 static const rg_claim claims[] = {
     { RG_CLAIM_LEAST, "concat", NULL, 0.95, "test-f1", "ingredients", 0 },
     { RG_CLAIM_LEAST, "concat", NULL, 0.95, "test-title", "titles", 0 },
+    { RG_CLAIM_MOST, "concat", NULL, 1.1, "over-grammar", "perplexity against that of the grammar's entropy", 0 },
     { RG_CLAIM_ABOVE, "image", "concat", 0, "test-perplexity", "picture and ingredients against the picture", 0 },
     { RG_CLAIM_ABOVE, "ingredients", "image", 0, "test-perplexity", "the picture against ingredients", 0 },
     { RG_CLAIM_LEAST, NULL, NULL, 0, NULL, NULL, 0 },
 };
+
+static rg_status judge(rg_results *out, const rg_row_run *run)
+{
+    double grammar = 0;
+    if (strncmp(run->row->about, "plates", 6) != 0) return RG_OK; /* nobody knows the entropy of real ones */
+    char     *folder = rg_pictured_folder(run->job, run->row->about),
+         *table = folder ? rg_format("%s/test.tsv", folder) : NULL;
+    rg_model *model = NULL;
+    rg_status status = table ? rg_lab_model(&model, run->folder) : RG_ENOMEM;
+    if (status == RG_OK) status = rg_recipe_grammar(&grammar, model, table);
+    rg_model_free(model);
+    rg_free(folder);
+    rg_free(table);
+    if (status == RG_OK) status = rg_results_set(out, "grammar-perplexity", grammar);
+    const double perplexity = rg_results_get(out, "test-perplexity");
+    return status == RG_OK && isfinite(perplexity) ? rg_results_set(out, "over-grammar", perplexity / grammar) : status;
+}
 
 static const rg_grid grid = {
     .name = "recipes",
@@ -45,6 +71,7 @@ static const rg_grid grid = {
     .claims = claims,
     .quick = "--after-batches 10 --valid-freq 10 --early-stopping 0",
     .data = rg_pictured_data,
+    .judge = judge,
 };
 
 const rg_experiment rg_experiment_recipes = {

@@ -168,6 +168,8 @@ rg_status rg_grid_audit(bool *holds, const rg_grid_job *job, const char *log);
 rg_status rg_row_log(rg_results *out, double *units, const char *folder);
 /* The least and the last of what validations said of a metric; *there is false when none did. */
 rg_status rg_row_validations(bool *there, double *least, double *last, const char *folder, const char *metric);
+/* After how many updates a validation first had at least `bound` of a metric; *there is false when none had. */
+rg_status rg_row_reached(bool *there, double *updates, const char *folder, const char *metric, double bound);
 
 /* --- rows_claims.c */
 

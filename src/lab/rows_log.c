@@ -74,22 +74,65 @@ rg_status rg_row_log(rg_results *out, double *units, const char *folder)
     return status;
 }
 
-rg_status rg_row_validations(bool *there, double *least, double *last, const char *folder, const char *metric)
+/* What validations said of a metric, in order: with the update at which they did. */
+typedef void on_validation(void *context, double step, double value);
+
+static rg_status each_validation(const char *folder, const char *metric, on_validation *each, void *context)
 {
     rg_line_list text = { 0 };
     rg_status    status = read_log(&text, folder);
-    *there = false;
-    *least = INFINITY;
     for (size_t i = 0; status == RG_OK && i < text.count; i++) {
         json_t       *object = json_loads(text.line[i], 0, NULL);
         const json_t *value = json_object_get(json_object_get(object, "valid"), metric);
-        if (json_is_number(value)) {
-            *there = true;
-            *last = json_number_value(value);
-            *least = fmin(*least, *last);
-        }
+        if (json_is_number(value)) each(context, number(object, "step"), json_number_value(value));
         json_decref(object);
     }
     rg_line_list_free(&text);
     return status;
+}
+
+typedef struct {
+    bool   there;
+    double least, last;
+} extremes;
+
+static void note(void *context, double step, double value)
+{
+    extremes *x = context;
+    (void)step;
+    x->there = true;
+    x->last = value;
+    x->least = fmin(x->least, value);
+}
+
+rg_status rg_row_validations(bool *there, double *least, double *last, const char *folder, const char *metric)
+{
+    extremes x = { .least = INFINITY };
+    RG_TRY(each_validation(folder, metric, note, &x));
+    *there = x.there;
+    *least = x.least;
+    *last = x.last;
+    return RG_OK;
+}
+
+typedef struct {
+    double bound, step;
+    bool   there;
+} crossing;
+
+static void cross(void *context, double step, double value)
+{
+    crossing *x = context;
+    if (x->there || value < x->bound) return;
+    x->there = true;
+    x->step = step;
+}
+
+rg_status rg_row_reached(bool *there, double *updates, const char *folder, const char *metric, double bound)
+{
+    crossing x = { .bound = bound };
+    RG_TRY(each_validation(folder, metric, cross, &x));
+    *there = x.there;
+    *updates = x.step;
+    return RG_OK;
 }

@@ -217,6 +217,26 @@ static void note_advantage(rg_tape *t, const rg_model *m, const rg_real *R, cons
         move[k] += (rg_real)(0.01 * (square[k] / n - (double)rg_param_data(q->advantage)[k]));
 }
 
+/* What each draw says of the gradient of its place, -(R - b) (l - mu) / sigma^2: two columns with the baseline, two
+ * without it. Only for who watches. */
+static void show_gradients(rg_tape *t, const settings *s, const rg_real *R, const walk *w)
+{
+    const bool   learned = strcmp(s->baseline, "learned") == 0;
+    const size_t pictures = rg_tensor_rows(w->logits);
+    for (size_t k = 0; k < w->draws && rg_tape_watched(t, "policy"); k++) {
+        rg_real *g = rg_tape_memory(t, (4 * pictures + 1) * sizeof *g);
+        if (!g || !w->base[k] || !w->drawn[k] || rg_tape_dry(t)) return;
+        for (size_t i = 0; i < pictures; i++)
+            for (size_t c = 0; c < 2; c++) {
+                const double step = (double)rg_tensor_at(w->mean[k], i, c) - (double)rg_tensor_at(w->drawn[k], i, c),
+                             by = s->reward * step / (s->deviation * s->deviation), r = (double)R[i],
+                             b = learned ? (double)rg_tensor_at(w->base[k], i, 0) : 0;
+                g[4 * i + c] = (rg_real)((r - b) * by), g[4 * i + 2 + c] = (rg_real)(r * by);
+            }
+        rg_tape_watch(t, "policy", rg_constant(t, g, pictures, 4, NULL), NULL);
+    }
+}
+
 static rg_loss loss_of_walk(rg_tape *t, const rg_model *m, const void *data)
 {
     const settings *s = m->options;
@@ -233,6 +253,7 @@ static rg_loss loss_of_walk(rg_tape *t, const rg_model *m, const void *data)
         if (learned) out.sum = rg_add(t, out.sum, rg_squared_error(t, w.base[i], R));
     }
     if (R) note_advantage(t, m, R, &w);
+    if (R) show_gradients(t, s, R, &w);
     return out;
 }
 

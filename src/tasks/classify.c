@@ -174,19 +174,10 @@ static rg_status judge(rg_run *run, rg_metrics *out)
     return rg_supervised_judge_labels(out, run, ((const rg_classifier *)run->model->assets)->names);
 }
 
-/* Of systems that learn from rewards: how much a baseline takes off what the score function is multiplied with. */
-static void tell_rewards(const rg_run *run)
-{
-    const rg_param *p = rg_params_find(run->model->params, "advantage");
-    if (!p || rg_param_cols(p) != 2) return;
-    const double without = (double)rg_param_data(p)[0], with = (double)rg_param_data(p)[1];
-    rg_tell(run->report, "mean square of the reward %.4f, of the reward minus its baseline %.4f", without, with);
-}
-
 static rg_status finish(rg_run *run)
 {
-    tell_rewards(run);
-    return rg_supervised_tell_classes(run, ((const rg_classifier *)run->model->assets)->names);
+    RG_TRY(rg_supervised_tell_classes(run, ((const rg_classifier *)run->model->assets)->names));
+    return rg_classify_tell_rewards(run);
 }
 
 /* Pictures and recordings are asked about by their paths, which no client of a server may name. */

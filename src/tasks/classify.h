@@ -35,6 +35,10 @@ typedef struct rg_classifier {
 
 void rg_classifier_drop(void *its); /* frees what it holds */
 
+/* classify_rewards.c: of systems that learn from rewards, the variance of their policy gradient with and without the
+ * baseline, to the report and the final metrics. Nothing of others. */
+rg_status rg_classify_tell_rewards(rg_run *run);
+
 /* classify_input.c: a kind of input, which a system names in `reads`. */
 typedef struct rg_classify_input {
     const char   *name, *column;

@@ -3,6 +3,8 @@
  * The text that is learned is "title | step | step".
  *
  *   f1, iou ...  of the ingredients        perplexity   of the text, the true ingredients given        title   share of titles without a fault */
+#include "tasks/recipe.h"
+
 #include <string.h>
 
 #include "tasks/caption.h"
@@ -52,13 +54,25 @@ static void first_line(rg_text *cell)
     if (end) *end = 0, cell->length = (size_t)(end - cell->data);
 }
 
+rg_status rg_recipe_text(rg_text *out, const char *title, const char *directions)
+{
+    const size_t from = out->length;
+    RG_TRY(rg_text_add_string(out, title));
+    for (size_t i = from; i < out->length; i++)
+        if (out->data[i] == '|') out->data[i] = '/'; /* the mark of a step is none of a title */
+    return add_steps(out, directions);
+}
+
 static rg_status join_texts(rg_pictured_table *x)
 {
     for (size_t i = 0; i < x->names.count; i++) {
+        rg_text text = { 0 };
         for (size_t c = 0; c < 3; c++) first_line(&x->cell[c][i]);
-        for (char *c = x->cell[TEXT][i].data; c && *c; c++)
-            if (*c == '|') *c = '/'; /* the mark of a step is none of a title */
-        RG_TRY(add_steps(&x->cell[TEXT][i], rg_text_c(&x->cell[DIRECTIONS][i])));
+        const rg_status status =
+            rg_recipe_text(&text, rg_text_c(&x->cell[TEXT][i]), rg_text_c(&x->cell[DIRECTIONS][i]));
+        rg_text_free(&x->cell[TEXT][i]);
+        x->cell[TEXT][i] = text;
+        RG_TRY(status);
     }
     x->columns = TEXT + 1; /* of the store */
     return RG_OK;
