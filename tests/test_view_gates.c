@@ -115,6 +115,75 @@ static void a_gru_shows_its_update_gate(void **state)
     }
 }
 
+/* An encoder that reads backwards and a decoder that goes word by word: each over its own words, the same numbers as
+ * over whole sentences. A sentence in another order stands in the order of its words. */
+static void scopes_have_words_of_their_own_and_rows_come_one_by_one(void **state)
+{
+    (void)state;
+    enum { M = 4 };
+    static const char *const source[N] = { "a", "b", "c", "d", "e", "f", "g" };
+    static const char *const target[M] = { "w", "x", "y", "z" };
+    const int32_t            start[] = { 0, N };
+    const rg_layout          layout = { .groups = 1, .start = start };
+    const rg_tape_config     config = { .record = false };
+    rg_real                  x[N * 3 * U], turned[N * 3 * U], u[U * 2 * U], u_new[U * U], order[N];
+    rg_gate_collector       *c;
+    rg_record               *r;
+    rg_tape                 *t;
+    size_t                   from, to;
+    fill(x, N * 3 * U, 3, 1);
+    fill(u, U * 2 * U, 4, 0.5);
+    fill(u_new, U * U, 5, 0.5);
+    for (size_t i = 0; i < N; i++) {
+        order[i] = (rg_real)(N - 1 - i);
+        memcpy(turned + i * 3 * U, x + (N - 1 - i) * 3 * U, 3 * U * sizeof *x);
+    }
+    ok(rg_record_new(&r, "gates", "translation"));
+    ok(rg_record_add_labels(&from, r, "source", RG_LABEL_TOKEN, source, N));
+    ok(rg_record_add_labels(&to, r, "output", RG_LABEL_TOKEN, target, M));
+    ok(rg_gate_collector_new(&c, r, from));
+    ok(rg_gate_collector_scope(c, "encoder", from));
+    ok(rg_gate_collector_scope(c, "turned", from));
+    ok(rg_gate_collector_scope(c, "decoder", to));
+    ok(rg_gate_collector_scope(c, "more", to));
+    assert_int_equal(rg_gate_collector_scope(c, "too many", to), RG_ELIMIT);
+    ok(rg_tape_new(&t, &config));
+    rg_tape_set_watcher(t, rg_gate_collector_watcher(c));
+    const rg_recurrent_weights w = { .u = rg_input(t, u, U, 2 * U, NULL), .u_new = rg_input(t, u_new, U, U, NULL) };
+    rg_tape_push(t, "encoder.3");
+    assert_non_null(rg_recurrent(t, RG_GRU, &w, rg_input(t, x, N, 3 * U, &layout), NULL, NULL, true, NULL));
+    rg_tape_pop(t);
+    rg_tape_push(t, "turned");
+    rg_tape_watch(t, "gates.order", rg_constant(t, order, N, 1, &layout), NULL);
+    rg_tape_push(t, "3");
+    assert_non_null(rg_recurrent(t, RG_GRU, &w, rg_input(t, turned, N, 3 * U, &layout), NULL, NULL, false, NULL));
+    rg_tape_pop(t);
+    rg_tape_pop(t);
+    rg_tape_push(t, "decoder");
+    rg_tensor *h = rg_zeros(t, 1, U, NULL);
+    for (size_t i = 0; i < M; i++)
+        h = rg_recurrent_cell(t, RG_GRU, &w, rg_input(t, x + i * 3 * U, 1, 3 * U, NULL), h, NULL, NULL);
+    rg_tape_pop(t);
+    ok(rg_tape_status(t));
+    ok(rg_gate_collector_finish(c));
+    const rg_record_map *back = map_named(r, "encoder.back.update"), *same = map_named(r, "turned.update");
+    for (size_t i = 0; i < N; i++) /* backwards over x, or ahead over x turned round: the same states */
+        for (size_t j = 0; j < U; j++)
+            assert_true(fabs((double)(rg_map_weight(back, j, i) - rg_map_weight(same, j, i))) < 1e-6);
+    rg_record           *whole = record_of(RG_GRU, x, u, u_new);
+    const rg_record_map *ahead = map_named(whole, "update"),
+                        *stepped = &r->map[rg_record_find(r, "decoder.update", -1, -1, -1)];
+    assert_int_equal(stepped->cols, M);
+    for (size_t i = 0; i < M; i++)
+        for (size_t j = 0; j < U; j++)
+            assert_true(fabs((double)(rg_map_weight(stepped, j, i) - rg_map_weight(ahead, j, i))) < 1e-6);
+    assert_true(fabs((double)(rg_map_weight(back, 0, 0) - rg_map_weight(ahead, 0, 0))) > 1e-4);
+    assert_int_equal(r->maps, 9); /* update, reset and candidate of three */
+    rg_tape_free(t);
+    rg_record_free(whole);
+    rg_record_free(r);
+}
+
 /* dc_t / dc_{t-1} along the direct path is the forget gate. */
 static void the_cell_passes_its_gradient_times_the_forget_gate(void **state)
 {
@@ -169,6 +238,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(maps_of_an_lstm_are_its_formulas),
         cmocka_unit_test(a_gru_shows_its_update_gate),
+        cmocka_unit_test(scopes_have_words_of_their_own_and_rows_come_one_by_one),
         cmocka_unit_test(the_cell_passes_its_gradient_times_the_forget_gate),
         cmocka_unit_test(weights_over_the_past_become_a_curve_of_distance),
     };

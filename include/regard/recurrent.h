@@ -41,6 +41,7 @@ typedef struct rg_steps {
     const int32_t *first; /* [steps + 1] where the rows of step t begin       */
     const int32_t *row;   /* [rows]   row numbers of the layout, step by step */
     bool           as_is; /* row[i] = i: steps follow each other in memory    */
+    bool           reverse; /* the last row of a group comes first            */
 } rg_steps;
 
 /* Lives on the tape; NULL latches. */
@@ -59,7 +60,7 @@ typedef struct rg_recurrent_weights {
 /* States of every row: x (N, in) -> (N, u) in the layout of x. h0 and c0 (groups, u) are the states before the first
  * step, NULL: zeros. out_c (may be NULL; LSTM) gets the cells of every row (N, u). Both results pass gradients.
  * Whoever watches "gates" sees gates.input, gates.forget, gates.output and gates.cell of an LSTM, gates.update and
- * gates.reset of a GRU, and gates.candidate, (N, u) each. */
+ * gates.reset of a GRU, and gates.candidate, (N, u) each; of a pass that goes backwards gates.back.input, and so on. */
 rg_tensor *rg_recurrent(rg_tape *t, rg_recurrence kind, const rg_recurrent_weights *weights, rg_tensor *x,
                         rg_tensor *h0, rg_tensor *c0, bool reverse, rg_tensor **out_c);
 

@@ -34,10 +34,15 @@ const rg_watcher *rg_collector_watcher(const rg_collector *collector);
 rg_status         rg_collector_finish(rg_collector *collector, size_t *out_skipped); /* frees it; reports the first failure */
 
 /* The same for the gates of recurrent layers (recurrent.h): maps "forget", "input", "output", "cell" of an LSTM,
- * "update" and "reset" of a GRU, and "candidate", one per layer, units down and the labels of list `words` across.
- * Cells are drawn as (1 + tanh c) / 2, candidates as (1 + n) / 2. The means of gates over their units are curves. */
+ * "update" and "reset" of a GRU, and "candidate", one per layer, units down and the labels of list `words` across; of a
+ * layer that reads backwards "back.forget", and so on. Cells are drawn as (1 + tanh c) / 2, candidates as (1 + n) / 2.
+ * The means of gates over their units are curves. Rows may come one after another, as a decoder makes them. */
 typedef struct rg_gate_collector rg_gate_collector;
 rg_status         rg_gate_collector_new(rg_gate_collector **out, rg_record *record, size_t words);
+/* Layers inside `scope` ("encoder") read the labels of another list; their maps are called "encoder.forget", and so on.
+ * At most RG_GATE_SCOPES of them, whose names are borrowed. RG_ELIMIT: one too many. */
+enum { RG_GATE_SCOPES = 4 };
+rg_status         rg_gate_collector_scope(rg_gate_collector *collector, const char *scope, size_t words);
 const rg_watcher *rg_gate_collector_watcher(const rg_gate_collector *collector);
 rg_status         rg_gate_collector_finish(rg_gate_collector *collector); /* frees it; reports the first failure */
 

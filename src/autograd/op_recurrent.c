@@ -4,6 +4,7 @@
 #include "autograd/deferred.h"
 #include "autograd/recurrent.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const struct {
@@ -276,7 +277,7 @@ static rg_tensor *half(rg_tape *t, const rg_recurrent_node *n, size_t from)
 }
 
 /* What the gates were, for whoever watches "gates": a block of columns per gate, rows as in x. The LSTM's cell is
- * one of them. */
+ * one of them. A pass from the last row to the first calls them "gates.back.input", and so on. */
 static void watch_gates(rg_tape *t, const rg_recurrent_node *n)
 {
     static const char *const names[RG_RECURRENCES][4] = {
@@ -286,12 +287,15 @@ static void watch_gates(rg_tape *t, const rg_recurrent_node *n)
     };
     const rg_steps *s = n->steps;
     rg_real        *rows = rg_tape__reals(t, s->rows * n->u);
+    char            back[32];
     for (size_t g = 0; rows && g < 5; g++) {
         const char    *name = g < 4 ? names[n->kind][g] : n->c ? "gates.cell" : NULL;
         const rg_real *from = g < 4 ? n->gates + g * n->u : n->c;
         for (size_t i = 0; name && from && i < s->rows; i++)
             memcpy(rows + (size_t)s->row[i] * n->u, from + i * (g < 4 ? n->gu : n->u), n->u * sizeof *rows);
-        if (name) rg_tape_watch(t, name, rg_constant(t, rows, s->rows, n->u, n->x->layout), NULL);
+        if (name && s->reverse) (void)snprintf(back, sizeof back, "gates.back.%s", name + strlen("gates."));
+        if (name)
+            rg_tape_watch(t, s->reverse ? back : name, rg_constant(t, rows, s->rows, n->u, n->x->layout), NULL);
     }
 }
 

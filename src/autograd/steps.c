@@ -38,7 +38,15 @@ const rg_steps *rg_steps_new(rg_tape *t, const rg_layout *layout, bool reverse)
     if (!s || !order || !at) return NULL;
     int32_t *count = order + G, *first = count + longest, *row = first + longest + 1;
     order_groups(order, at, longest, layout);
-    *s = (rg_steps){ .groups = G, .steps = longest, .rows = N, .order = order, .count = count, .first = first, .row = row, .as_is = true };
+    *s = (rg_steps){ .groups = G,
+                     .steps = longest,
+                     .rows = N,
+                     .order = order,
+                     .count = count,
+                     .first = first,
+                     .row = row,
+                     .as_is = true,
+                     .reverse = reverse };
 
     size_t running = G, put = 0;
     first[0] = 0;

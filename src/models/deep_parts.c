@@ -36,7 +36,9 @@ rg_tensor *rg_deep_move(rg_tape *t, const rg_deep_bottom *b, rg_tensor *words, r
     rg_tensor *context = rg_attend(t, &b->att, *h, source->keys, source->values, reach);
     rg_tape_pop(t);
     rg_tensor *x = rg_add(t, words, rg_matmul(t, context, rg_use(t, b->context))), *cell = NULL;
+    rg_tape_push(t, "0");
     *h = rg_recurrent_cell(t, b->kind, &w, x, *h, *c, b->kind == RG_LSTM ? &cell : NULL);
+    rg_tape_pop(t);
     *c = cell;
     if (f) *f = x;
     return context;

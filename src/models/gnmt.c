@@ -117,9 +117,11 @@ static rg_loss loss(rg_tape *t, const rg_model *m, const void *data)
     rg_tensor *y = rg_deep_run(t, &p->bottom, words, batch, &source, first.h[0], first.c[0], &contexts, NULL);
     for (size_t l = 1; l < (size_t)s->rnn.decoder && y; l++) {
         const rg_recurrent_weights w = rg_recurrent_params_use(t, &p->writer[l]);
-        rg_tensor                 *in = beside(t, rg_dropout(t, y, s->rnn.dropout), contexts);
-        rg_tensor                 *h = rg_recurrent(t, p->rnn.cell, &w, in, first.h[l], first.c[l], false, NULL);
+        rg_tape_push(t, "%zu", l);
+        rg_tensor *in = beside(t, rg_dropout(t, y, s->rnn.dropout), contexts);
+        rg_tensor *h = rg_recurrent(t, p->rnn.cell, &w, in, first.h[l], first.c[l], false, NULL);
         y = sums(l) ? rg_add(t, h, y) : h;
+        rg_tape_pop(t);
     }
     rg_tape_pop(t);
     return rg_rnn_loss(t, &p->rnn, &s->rnn, y, batch);

@@ -90,6 +90,15 @@ static const int32_t *reversed(rg_tape *t, const int32_t *ids, const rg_layout *
     return out;
 }
 
+/* For who watches gates: which word of the sentence each row is. */
+static void show_order(rg_tape *t, const int32_t *from, const rg_layout *layout)
+{
+    const size_t n = (size_t)layout->start[layout->groups];
+    rg_real     *row = rg_tape_watched(t, "gates") ? rg_tape_memory(t, (n + 1) * sizeof *row) : NULL;
+    for (size_t i = 0; row && i < n; i++) row[i] = (rg_real)from[i];
+    if (row) rg_tape_watch(t, "gates.order", rg_constant(t, row, n, 1, layout), NULL);
+}
+
 rg_tensor *rg_rnn_read(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings *s, const int32_t *ids,
                        const rg_layout *layout, rg_recurrent_states *ends)
 {
@@ -98,6 +107,7 @@ rg_tensor *rg_rnn_read(rg_tape *t, const rg_rnn_parts *p, const rg_rnn_settings 
     if (s->reverse) ids = reversed(t, ids, layout);
     rg_tensor *x = ids ? rg_gather(t, rg_use(t, p->source), ids, (size_t)layout->start[layout->groups], layout) : NULL;
     x = rg_tape_offer(t, "inputs", x, from);
+    if (from) show_order(t, from, layout);
     rg_tensor *h = x ? rg_recurrent_stack_run(t, &p->encoder, x, ends) : NULL; /* drops what goes into each layer */
     rg_tape_pop(t);
     return h;

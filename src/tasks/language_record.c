@@ -5,6 +5,7 @@
 
 #include "regard/explain.h"
 #include "regard/view.h"
+#include "tasks/gates.h"
 #include "tasks/language.h"
 
 enum { MOST_SHOWN = 256 }; /* tokens of a record: its maps have so many rows and columns */
@@ -60,13 +61,7 @@ static rg_status collect_gates(rg_record *r, const rg_model *m, size_t words, co
 {
     rg_gate_collector *c;
     RG_TRY(rg_gate_collector_new(&c, r, words));
-    rg_status       status = pass(m, ids, n, rg_gate_collector_watcher(c));
-    const rg_status finished = rg_gate_collector_finish(c);
-    if (status == RG_OK) status = finished;
-    if (status == RG_OK && !r->maps)
-        status =
-            rg_fail(RG_EMATCH, "--gates: this %s has no gates (a plain recurrent network, or none)", m->system->name);
-    return status;
+    return rg_gates_finish(c, r, m, pass(m, ids, n, rg_gate_collector_watcher(c)));
 }
 
 /* Why each token was expected, and the one behind the last. The rows of its maps are called by what is predicted. */

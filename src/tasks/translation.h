@@ -40,6 +40,12 @@ typedef rg_status rg_translated_pass(void *context, const rg_batch *batch, size_
 rg_status rg_translated_forced(const rg_translator *t, const rg_translated *r, size_t k, rg_translated_pass *pass,
                                void *context);
 
+/* translated_gates.c: what the gates of encoder and decoder did, word by word, by a pass of the best answer as if it
+ * were the reference. The decoder's column of a word is the step that writes it. RG_EMATCH: the system has no gates.
+ * RG_ELIMIT: more than RG_GATES_SHOWN tokens. */
+enum { RG_GATES_SHOWN = 256 };
+rg_status rg_record_of_gates(rg_record **out, const rg_translator *translator, const rg_translated *translated);
+
 /* extract.c */
 bool      rg_extracts(const double *weights); /* is one of them not 0? */
 rg_status rg_extract_put(rg_state *state, const double *weights);
@@ -48,6 +54,7 @@ rg_status rg_extract_get(double *weights, const rg_state *state); /* 0 where the
 /* translation_answer.c */
 typedef struct rg_translation_asking {
     int64_t beam, n_best, max_length;
+    bool    gates;
 } rg_translation_asking;
 extern const rg_option rg_translation_asking_rows[];
 rg_status rg_translation_answer(const rg_model *model, const rg_question *question);

@@ -6,21 +6,24 @@
 #include "tasks/batches.h"
 #include "tasks/translation.h"
 
-const rg_option rg_translation_asking_rows[] = { { RG_OPTION_INT, "beam-size", offsetof(rg_translation_asking, beam),
-                                                   "4", "hypotheses kept by the search; 1 is greedy", 'b', "[1,1000]" },
-                                                 { RG_OPTION_INT, "n-best", offsetof(rg_translation_asking, n_best),
-                                                   "1", "answers per line", 0, "[1,1000]" },
-                                                 { RG_OPTION_INT, "max-length",
-                                                   offsetof(rg_translation_asking, max_length), "1000",
-                                                   "source tokens read; what is cut is said", 0, "[1,1000000]" },
-                                                 RG_OPTION_END };
+#define AT(field) offsetof(rg_translation_asking, field)
+
+const rg_option rg_translation_asking_rows[] = {
+    { RG_OPTION_INT, "beam-size", AT(beam), "4", "hypotheses kept by the search; 1 is greedy", 'b', "[1,1000]" },
+    { RG_OPTION_INT, "n-best", AT(n_best), "1", "answers per line", 0, "[1,1000]" },
+    { RG_OPTION_INT, "max-length", AT(max_length), "1000", "source tokens read; what is cut is said", 0,
+      "[1,1000000]" },
+    { RG_OPTION_BOOL, "gates", AT(gates), "false",
+      "show what the gates of recurrent layers did instead of what was attended to", 0, NULL },
+    RG_OPTION_END
+};
 
 typedef struct {
     rg_translator        *translator;
     rg_session           *session;
     rg_session_config     config;
     const rg_question    *question;
-    bool                  recorded;
+    bool                  gates, recorded;
 } answering;
 
 /* What was not read, of a line that was cut. */
@@ -34,7 +37,8 @@ static rg_status record(answering *x, const rg_translated *result)
 {
     rg_record *r = NULL;
     char       cut[120];
-    RG_TRY(rg_record_of_heads_explained(&r, x->translator, result, x->question->explain));
+    RG_TRY(x->gates ? rg_record_of_gates(&r, x->translator, result)
+                    : rg_record_of_heads_explained(&r, x->translator, result, x->question->explain));
     say_cut(cut, sizeof cut, result);
     rg_status status = result->cut ? rg_record_add_text(r, "cut", cut, 0, false) : RG_OK;
     if (status == RG_OK) status = x->question->sink->record(x->question->sink->context, r);
@@ -76,7 +80,9 @@ rg_status rg_translation_answer(const rg_model *m, const rg_question *q)
     x.config.search.beam = (size_t)a->beam;
     x.config.search.n_best = (size_t)a->n_best;
     x.config.max_length = (size_t)a->max_length;
-    x.config.search.attention = q->sink->record != NULL;
+    x.gates = a->gates;
+    if (a->gates && x.config.max_length > RG_GATES_SHOWN) x.config.max_length = RG_GATES_SHOWN;
+    x.config.search.attention = q->sink->record != NULL && !a->gates;
     RG_TRY(rg_session_new(&x.session, &x.translator, 1, q->threads > 0 ? q->threads : 1));
     rg_status status = q->sink->columns(q->sink->context, names, sizeof names / sizeof *names);
     if (status == RG_OK) status = rg_question_texts(q, answer_line, &x);
