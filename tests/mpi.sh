@@ -26,12 +26,16 @@ same() {
 
 "$REGARD" make grammar -n 400 --seed 1 -o made > /dev/null || fail "no sentences"
 "$REGARD" make mnist-m -n 48 --valid 16 --test 16 -o pictures > said 2>&1 || { cat said; fail "no pictures"; }
+"$REGARD" make ring8 --count 300 -o ring > said 2>&1 || { cat said; fail "no ring"; }
 text="--type transformer -t made.en made.fr --vocab-kind words --dim-vocabs 0 --dim-emb 32 --transformer-dim-ffn 64 --transformer-heads 4 --enc-depth 1
       --dec-depth 1 --mini-batch-words 300 --disp-freq 5"
 same "translation with validation" 2 1 $text --valid-sets made.en made.fr --valid-freq 7 --after-batches 20 --keep-best
 [ "$(grep -c 'Up. 5 ' log)" = 1 ] || fail "not one log: $(grep 'Up. 5 ' log)"
 [ "$(wc -l < many.st.jsonl)" = "$(wc -l < one.st.jsonl)" ] || fail "another number of lines in the log"
-same "translation with a delay" 2 2 $text --optimizer-delay 2 --after-batches 6
+grep -q exchange_seconds many.st.jsonl || fail "the log does not say how long ranks waited for sums"
+same "translation with a delay, and an epoch that ends in the middle of an update" 2 2 $text --optimizer-delay 4 --after-epochs 2
+same "sums after the backward pass" 2 1 $text --rank-overlap false --after-batches 6
+same "phases that freeze each other's weights" 2 1 --type gan -t ring/train.tsv --noise 4 --generator-layers f8 --discriminator-layers f8 --mini-batch 50 --after-batches 12
 same "a language model that carries states" 3 1 --type lm -t made.en --vocab-kind characters --dim-emb 12 --dim-rnn 12 --layers 1 --mini-batch 7 --chunk 12 --after-batches 12
 same "pictures with batch norm" 2 1 --type cnn -t pictures/train-images-idx3-ubyte --layers "c3x4s2n c3x4n" --mini-batch 12 --after-batches 6
 same "a memory" 2 1 --type ntm --mini-batch 3 --sequences 30 --bits 3 --max-length 3 --units 16 --memory-rows 12 --memory-width 5 --valid-freq 0 --test-count 2
@@ -71,7 +75,10 @@ disturb() { # disturb SIGNAL WORDS
 disturb STOP "rank 1 has not answered for 1 seconds"
 disturb KILL "rank 1 did not answer any more\|exited on signal 9"
 
-# What one rank finds wrong all say, once.
+# What one rank finds wrong all say, once; also what a worker finds while gradients are summed beside it.
+ranks 2 train $text --after-batches 30 --learn-rate 1e30 --rank-timeout 20 -m x.st > log 2>&1 && fail "no finite loss, no error"
+grep -q "not finite\|the loss is" log || fail "what was wrong with the loss? $(cat log)"
+grep -q "has not answered" log && fail "a rank kept the others waiting"
 ranks 2 train --type transformer -t nowhere.en nowhere.fr --after-batches 3 -m x.st > log 2>&1 && fail "no data, no error"
 grep -q "nowhere.en" log || fail "which file is missing? $(cat log)"
 [ $failed = 0 ] && echo "ranks have the bits of workers"

@@ -5,6 +5,7 @@
  * Prints, for each count of numbers, the best and the median of 15 sums; from rank 0. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "regard/processes.h"
 
@@ -14,34 +15,52 @@ static int rising(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void add(void *context, size_t from, size_t count, const void *before)
+typedef struct numbers {
+    float *x;
+    size_t count;
+} numbers;
+
+enum { PART = RG_PART_BYTES / sizeof(float) };
+
+static void *place(void *context, size_t part, size_t *out_bytes)
 {
-    float       *x = (float *)context + from;
-    const float *y = before;
-    for (size_t i = 0; y && i < count; i++) x[i] = y[i] + x[i];
+    const numbers *n = context;
+    const size_t   left = n->count - part * PART;
+    *out_bytes = (left < PART ? left : PART) * sizeof *n->x;
+    return n->x + part * PART;
+}
+
+static void add(void *context, size_t part, void *sum, bool first)
+{
+    size_t       bytes;
+    const float *own = place(context, part, &bytes);
+    float       *to = sum;
+    if (first) memcpy(to, own, bytes);
+    for (size_t i = 0; !first && i < bytes / sizeof *to; i++) to[i] += own[i];
 }
 
 enum { TIMES = 15 };
 
-static int measure(rg_processes *p, size_t numbers)
+static int measure(rg_processes *p, size_t count)
 {
-    double taken[TIMES];
-    int    all[4096], own = 0;
-    float *x = calloc(numbers + 1, sizeof *x);
-    if (!x) return 1;
+    double       taken[TIMES];
+    int          all[4096], own = 0;
+    numbers      n = { calloc(count + 1, sizeof(float)), count };
+    const rg_ordered_sum sum = { .parts = (count + PART - 1) / PART, .place = place, .add = add, .context = &n };
+    if (!n.x) return 1;
     for (int i = 0; i < TIMES; i++) {
         if (rg_processes_gather(all, p, &own, sizeof own) != RG_OK) return 1; /* all begin together */
         const double    begun = rg_now();
-        const rg_status status = numbers ? rg_processes_sum(p, x, numbers, sizeof *x, add, x)
-                                         : rg_processes_gather(all, p, &own, sizeof own);
+        const rg_status status = count ? rg_processes_sum(p, &sum)
+                                       : rg_processes_gather(all, p, &own, sizeof own);
         if (status != RG_OK) return 1;
         taken[i] = rg_now() - begun;
     }
     qsort(taken, TIMES, sizeof *taken, rising);
     if (rg_processes_rank(p) == 0)
-        printf("%d ranks, %10zu numbers: best %9.3f ms, median %9.3f ms\n", rg_processes_count(p), numbers,
+        printf("%d ranks, %10zu numbers: best %9.3f ms, median %9.3f ms\n", rg_processes_count(p), count,
                1e3 * taken[0], 1e3 * taken[TIMES / 2]);
-    free(x);
+    free(n.x);
     return 0;
 }
 

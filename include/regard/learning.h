@@ -22,6 +22,7 @@ typedef struct rg_learning {
     double  save_minutes;
     int64_t threads, seed;
     double  rank_timeout;
+    bool    rank_overlap;
     double  rate, warmup, start, decay_inv_sqrt, every, decay, least, cooldown, stalled_decay;
     double  beta1, beta2, epsilon, weight_decay, clip_norm, clip_value, smoothing;
 } rg_learning;

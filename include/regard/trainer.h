@@ -59,10 +59,11 @@ typedef struct rg_trainer_config {
     const rg_trainer_phase *phases;    /* borrowed; none: one phase that learns everything                             */
     size_t              phase_count;   /* the loss sees which one it is of by rg_tape_progress                         */
     rg_processes       *processes;     /* that train together, borrowed; `workers` are then those of all; NULL: this one    */
+    bool                overlap;       /* sum gradients over processes while the backward pass still runs             */
     bool                average_best;  /* of those with the best first metric instead of the last                      */
 } rg_trainer_config;
 #define RG_TRAINER_CONFIG_DEFAULT { .workers = RG_WORKERS_CONFIG_DEFAULT, .optimizer = RG_OPTIMIZER_CONFIG_DEFAULT, \
-    .schedule = RG_SCHEDULE_DEFAULT, .delay = 1, .log_every = 100 }
+    .schedule = RG_SCHEDULE_DEFAULT, .delay = 1, .log_every = 100, .overlap = true }
 
 /* A batch cut into shares of about equal cost, at most one for each worker. Borrowed until the next call of `next`. */
 typedef struct rg_shares {
@@ -109,6 +110,7 @@ typedef struct rg_train_log { /* means and sums are of the time since the last R
     double            loss, labels;         /* a label's mean loss; how many there were            */
     double            cost, seconds;        /* words a second is cost / seconds                    */
     double            cpu_seconds;          /* processor time of all threads                       */
+    double            exchange;             /* of the seconds: sums over processes, while nothing was computed */
     uint64_t          weights;              /* RG_TRAIN_LOG: XXH64 of the learned numbers, by which a run can be audited in part */
     double            rate, norm, clipped;  /* learning rate now; mean norm; share of clipped steps */
     double            part;                 /* of the run that is done, by its limits, 0 to 1; below 0: it has no limit  */

@@ -55,12 +55,12 @@ void rg_deferred_add(rg_deferred *l, size_t rows, const rg_real *a, size_t lda, 
     l->filled += rows;
 }
 
-void rg_deferred_flush(rg_tape *t)
+void rg_deferred_flush(rg_tape *t, const struct rg_param *param)
 {
     for (rg_deferred *l = *rg_tape__deferred(t); l; l = l->next) {
         const size_t K = l->w->rows, N = l->w->cols, rows = l->filled;
         bool         add;
-        if (!rows) continue;
+        if (!rows || (param && l->param != param)) continue;
         rg_real *dw = rg_tape__grad(t, l->w, &add);
         if (dw) rg_tape__check(t, rg_product(rg_tape_team(t), RG_TN, K, N, rows, l->a, K, l->dz, N, dw, l->w->ld, add));
         l->uses = l->rows = l->filled = 0; /* uses recorded after this walk count anew, and have room of their own */

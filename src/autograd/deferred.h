@@ -20,7 +20,7 @@ void rg_deferred_use(rg_tape *t, rg_tensor *w, size_t rows);
 rg_deferred *rg_deferred_find(rg_tape *t, const rg_tensor *w, size_t rows);
 void      rg_deferred_add(rg_deferred *sum, size_t rows, const rg_real *a, size_t lda, const rg_real *dz, size_t lddz);
 
-/* The end of a backward pass: what waits is multiplied. */
-void rg_deferred_flush(rg_tape *t);
+/* The end of a backward pass, or of all uses of one parameter (NULL: of all): what waits is multiplied. */
+void rg_deferred_flush(rg_tape *t, const struct rg_param *param);
 
 #endif

@@ -367,11 +367,14 @@ rg_status rg_grads_new(rg_grads **out, rg_params *params)
 void rg_grads_free(rg_grads *g)
 {
     if (!g) return;
+    rg_final_free(g->final);
     rg_free(g->moves);
     rg_free(g->written);
     rg_free(g->block);
     rg_free(g);
 }
+
+rg_status rg_grads__announce(rg_grads *g) { return g->final ? RG_OK : rg_final_new(&g->final, g->params->count); }
 
 void rg_grads_reset(rg_grads *g)
 {

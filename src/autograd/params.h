@@ -8,6 +8,7 @@
 #ifndef RG_AUTOGRAD_PARAMS_H
 #define RG_AUTOGRAD_PARAMS_H
 
+#include "autograd/final.h"
 #include "autograd/scope.h"
 #include "regard/autograd.h"
 #include "tensor/int8.h"
@@ -49,6 +50,7 @@ struct rg_grads {
     rg_real         *block;   /* params->numbers */
     bool            *written; /* an entry each   */
     unsigned        *moves;   /* an entry each: how many steps of a kept value the block holds the sum of */
+    rg_final        *final;   /* which gradients are final; NULL: nobody asks while a pass runs */
 };
 
 /* An entry that is kept in few bytes, from and to numbers in its own order of rows and columns; scales are its
@@ -61,6 +63,9 @@ void rg_param__fill(rg_param *e, const float *numbers);
 void rg_param__fill_int8(rg_param *e, const int8_t *q, const float *scale);
 void rg_param__read_int8(const rg_param *e, int8_t *q, float *scale);
 void rg_param__row(const rg_param *e, size_t row, rg_real *y);
+
+/* From now on passes that are told to (rg_tape__announce) mark which gradients are final. */
+rg_status rg_grads__announce(rg_grads *grads);
 
 /* Where one more step of a kept value is to be added, zeros at first. */
 rg_real *rg_grads__moves(rg_grads *grads, const rg_param *kept);

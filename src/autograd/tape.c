@@ -14,7 +14,9 @@ struct rg_tape {
     rg_arena      *arena;
     rg_team       *alone; /* a team of one, when none was given */
     rg_node       *last;
+    size_t         nodes; /* that are recorded */
     rg_deferred      *deferred;
+    rg_final      *announced; /* backward marks here what is final; NULL: nobody asks */
     uint64_t       step, draws, serial;
     bool           still; /* kept values do not move */
     rg_progress    progress;
@@ -37,6 +39,7 @@ struct rg_tape {
 struct rg_tape_point {
     rg_arena_point arena;
     rg_node       *last;
+    size_t         nodes;
     rg_deferred      *deferred;
     rg_grads      *grads;
     uint64_t       inner;
@@ -73,8 +76,11 @@ void rg_tape_reset(rg_tape *t, uint64_t step)
 {
     rg_arena_reset(t->arena);
     if (t->config.grads && !t->config.gather) rg_grads_reset(t->config.grads);
+    if (t->config.grads && t->config.grads->final) rg_final_forget_uses(t->config.grads->final);
     t->last = NULL;
+    t->nodes = 0;
     t->deferred = NULL;
+    t->announced = NULL;
     t->step = step;
     t->draws = t->serial = t->inner = 0;
     t->still = false;
@@ -409,6 +415,8 @@ rg_tensor *rg_use(rg_tape *t, const rg_param *param)
     x->param = param;
     bool learns = !param->frozen && param->kind != RG_KEPT && (t->config.grads || t->config.dry);
     x->needs = learns && t->config.record;
+    if (x->needs && t->config.grads && t->config.grads->final)
+        rg_final_note_use(t->config.grads->final, param->index, t->nodes);
     return x;
 }
 
@@ -463,6 +471,7 @@ void *rg_tape__node(rg_tape *t, size_t bytes, rg_tensor *out, rg_backward *backw
     node->backward = backward;
     node->previous = t->last;
     t->last = node;
+    t->nodes++;
     out->needs = true;
     if (t->config.dry) t->dry_bytes += (out->rows * out->cols * sizeof(rg_real) + 63) / 64 * 64; /* its gradient */
     return node;
@@ -589,11 +598,31 @@ const rg_real *rg_tape_gradient(const rg_tape *t, const rg_tensor *x)
     return rg_tape__arrived((rg_tape *)t, (rg_tensor *)x); /* joining pieces writes zeros nobody has seen yet */
 }
 
+void rg_tape__announce(rg_tape *t)
+{
+    if (t->marks || !t->config.grads || !t->config.grads->final) return;
+    t->announced = t->config.grads->final;
+    rg_final_mark_unused(t->announced);
+}
+
+/* What only nodes that are behind us could add to. */
+static void announce(rg_tape *t, size_t nodes_left)
+{
+    for (size_t entry; rg_final_next(&entry, t->announced, nodes_left);) {
+        rg_deferred_flush(t, t->config.grads->params->entry[entry]);
+        if (t->status == RG_OK) rg_final_mark(t->announced, entry);
+    }
+}
+
 static rg_status walk_back(rg_tape *t)
 {
-    for (rg_node *n = t->last; n && n->out->serial > t->inner && t->status == RG_OK; n = n->previous)
+    size_t left = t->nodes;
+    for (rg_node *n = t->last; n && n->out->serial > t->inner && t->status == RG_OK; n = n->previous) {
         if (rg_tape__arrived(t, n->out)) n->backward(t, n);
-    if (t->status == RG_OK) rg_deferred_flush(t);
+        left--;
+        if (t->announced) announce(t, left);
+    }
+    if (t->status == RG_OK) rg_deferred_flush(t, NULL);
     return rg_tape_status(t);
 }
 
@@ -631,6 +660,7 @@ rg_tape_point *rg_tape_mark(rg_tape *t)
     if (!point) return NULL;
     *point = (rg_tape_point){ .arena = rg_arena_mark(t->arena),
                               .last = t->last,
+                              .nodes = t->nodes,
                               .deferred = t->deferred,
                               .grads = t->config.grads,
                               .inner = t->inner };
@@ -644,6 +674,7 @@ void rg_tape_rewind(rg_tape *t, rg_tape_point *point)
 {
     if (!point) return;
     t->last = point->last;
+    t->nodes = point->nodes;
     t->deferred = point->deferred;
     t->config.grads = point->grads;
     t->inner = point->inner;

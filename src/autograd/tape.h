@@ -90,6 +90,10 @@ uint64_t rg_tape__draw(rg_tape *t, uint32_t key[2]);
 /* Weights whose gradients wait for the end of backward (deferred.h). */
 struct rg_deferred **rg_tape__deferred(rg_tape *t);
 
+/* The next backward pass is the last one that adds to gradients: it marks those that are final (final.h), if they have
+ * marks. Until the tape is reset. */
+void rg_tape__announce(rg_tape *t);
+
 /* A product failed inside forward or backward: latch its status. */
 void rg_tape__check(rg_tape *t, rg_status status);
 

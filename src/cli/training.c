@@ -194,11 +194,12 @@ static void json_event(rg_console *c, const rg_train_log *log)
         char weights[17];
         snprintf(weights, sizeof weights, "%016llx", (unsigned long long)log->weights);
         write_json(c,
-                   json_pack("{s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:s, s:o*, s:o*}", "step",
+                   json_pack("{s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:o*, s:s, s:o*, s:o*}", "step",
                              (json_int_t)log->step, "epoch", (json_int_t)log->epoch, "loss", log->loss, "lr", log->rate,
                              "words_per_second", log->seconds > 0 ? log->cost / log->seconds : 0.0, "words", log->cost,
                              "seconds", log->seconds, "grad_norm", log->norm, "clipped", log->clipped, "cpu_seconds",
-                             log->cpu_seconds, "weights", weights, "phases", phases, "objective", notes));
+                             log->cpu_seconds, "exchange_seconds", log->exchange > 0 ? json_real(log->exchange) : NULL,
+                             "weights", weights, "phases", phases, "objective", notes));
     } else if (log->event == RG_TRAIN_VALID) {
         json_t *valid = json_object();
         for (size_t i = 0; i < log->metrics->count; i++)

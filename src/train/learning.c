@@ -79,6 +79,8 @@ const rg_option rg_learning_rows[] = {
     { RG_OPTION_INT, "cpu-threads", AT(threads), "0", "threads; 0: one per core", 0, "[0,1024]" },
     { RG_OPTION_REAL, "rank-timeout", AT(rank_timeout), "300",
       "under mpirun: seconds that rank 0 waits for another rank before it saves and ends the run", 0, "[1,1e6]" },
+    { RG_OPTION_BOOL, "rank-overlap", AT(rank_overlap), "true",
+      "under mpirun: sum gradients while the backward pass still runs", 0, NULL },
     { RG_OPTION_INT, "seed", AT(seed), "1", "of weights, order and dropout", 0, "[0,inf)" },
     RG_OPTION_END
 };
@@ -153,6 +155,7 @@ rg_trainer_config rg_learning_config(const rg_learning *l, bool validates, doubl
     c.steps = (uint64_t)l->updates;
     c.epochs = (uint64_t)l->epochs;
     c.delay = (uint64_t)l->delay;
+    c.overlap = l->rank_overlap;
     c.validate_every = validates ? (uint64_t)l->valid_freq : 0;
     c.validate_epochs = validates ? (uint64_t)l->valid_epochs : 0;
     c.validate_labels = validates ? (uint64_t)l->valid_labels : 0;

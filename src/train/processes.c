@@ -1,25 +1,13 @@
 /* processes.c - what ranks say to each other. Small things go by way of rank 0, which so learns who does not answer;
- * sums go along the ranks in pieces, each rank adding to what the one before it sends, and come back from the last:
- *
- *     rank 0   g0  ->  rank 1   g0 + g1  ->  rank 2   (g0 + g1) + g2          a piece after the other, so all work at once
- *     rank 0   <-----------------------------  rank 2   the sum, handed back from rank to rank */
-#include "regard/processes.h"
+ * ordered_sum.c has the sums. */
+#include "train/processes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/module.h"
 
-enum { PIECE = 1 << 18,
-       PATIENCE = 10 }; /* bytes; how much longer the others wait for rank 0, which saves and validates */
-
-struct rg_processes {
-    rg_transport transport;
-    double       seconds;
-    bool         lost;
-    bool (*stop)(void *context);
-    void *stop_context;
-};
+enum { PATIENCE = 10 }; /* how much longer the others wait for rank 0, which saves and validates */
 
 typedef rg_status opener(rg_transport *out);
 
@@ -60,12 +48,14 @@ void rg_processes_close(rg_processes *p)
 {
     if (!p) return;
     p->transport.close(p->transport.context, p->lost);
+    rg_free(p->slots);
     rg_free(p);
 }
 
 int  rg_processes_rank(const rg_processes *p) { return p ? p->transport.rank : 0; }
 int  rg_processes_count(const rg_processes *p) { return p ? p->transport.count : 1; }
 bool rg_processes_lost(const rg_processes *p) { return p && p->lost; }
+bool rg_processes_any_thread(const rg_processes *p) { return p && p->transport.any_thread; }
 
 void rg_processes_set_stop(rg_processes *p, bool (*stop)(void *context), void *context)
 {
@@ -75,47 +65,78 @@ void rg_processes_set_stop(rg_processes *p, bool (*stop)(void *context), void *c
 
 /* ------------------------------------------------------------------------------------------------------- waiting */
 
-static rg_status lose(rg_processes *p, int rank, double seconds, bool stopped)
+rg_wait rg_processes__wait(const rg_processes *p, double seconds)
 {
-    p->lost = true;
-    if (stopped) return rg_fail(RG_EIO, "asked to stop, and rank %d did not answer any more", rank);
-    return rg_fail(RG_EIO, "rank %d has not answered for %.3g seconds (--rank-timeout)", rank, seconds);
+    return (rg_wait){ .seconds = seconds, .until = rg_now() + seconds, .stop = p->stop };
 }
 
-/* Wait in slices, so that a signal is seen: mpirun sends one to all when a rank has died, and soon another that cannot be
- * caught. */
-static rg_status wait_for(rg_processes *p, int from, void *bytes, size_t count, double seconds)
+double rg_processes__patience(const rg_processes *p) { return p->transport.rank ? PATIENCE * p->seconds : p->seconds; }
+
+bool rg_processes__out_of_patience(const rg_processes *p, rg_wait *wait)
 {
-    const double slice = 0.1, grace = 0.4;
-    bool         done = false, stopped = false;
-    double       left = seconds;
-    while (!done) {
-        if (bytes) RG_TRY(p->transport.receive(&done, p->transport.context, from, bytes, count, slice));
-        else RG_TRY(p->transport.flush(&done, p->transport.context, slice));
-        if (done) break;
-        left -= slice;
-        if (!stopped && p->stop && p->stop(p->stop_context)) {
-            stopped = true;
-            if (left > grace) left = grace;
-        }
-        if (left <= 0) return lose(p, from, seconds, stopped);
+    const double now = rg_now(), grace = 0.4;
+    if (wait->stop && wait->stop(p->stop_context)) {
+        wait->stop = NULL;
+        wait->stopped = true;
+        if (wait->until > now + grace) wait->until = now + grace;
+    }
+    return now > wait->until;
+}
+
+rg_status rg_processes__lose(rg_processes *p, const rg_wait *wait, int first, int last)
+{
+    char who[64];
+    p->lost = true;
+    if (first == last) snprintf(who, sizeof who, "rank %d", first);
+    else snprintf(who, sizeof who, "one of ranks %d to %d", first, last);
+    if (wait->stopped) return rg_fail(RG_EIO, "asked to stop, and %s did not answer any more", who);
+    return rg_fail(RG_EIO, "%s has not answered for %.3g seconds (--rank-timeout)", who, wait->seconds);
+}
+
+rg_status rg_processes__broken(rg_processes *p, int rank, rg_status status)
+{
+    if (status == RG_EIO) p->lost = true;
+    return status == RG_OK ? RG_OK : rg_fail_in(status, "rank %d did not answer any more: ", rank);
+}
+
+/* In slices, so that a signal is seen: mpirun sends one to all when a rank has died, and soon another that cannot be
+ * caught. */
+static rg_status wait_for(rg_processes *p, int rank, double seconds,
+                          rg_status (*over)(bool *out_done, void *context, int rank, double seconds))
+{
+    const double slice = 0.1;
+    rg_wait      wait = rg_processes__wait(p, seconds);
+    for (bool done = false; !done;) {
+        RG_TRY(rg_processes__broken(p, rank, over(&done, p->transport.context, rank, slice)));
+        if (!done && rg_processes__out_of_patience(p, &wait)) return rg_processes__lose(p, &wait, rank, rank);
     }
     return RG_OK;
 }
 
-static double patience(const rg_processes *p) { return p->transport.rank ? PATIENCE * p->seconds : p->seconds; }
+static rg_status receive_for(rg_processes *p, int from, void *bytes, size_t count, double seconds)
+{
+    RG_TRY(rg_processes__broken(p, from, p->transport.expect(p->transport.context, from, bytes, count)));
+    return wait_for(p, from, seconds, p->transport.came);
+}
 
 static rg_status receive(rg_processes *p, int from, void *bytes, size_t count)
 {
-    return wait_for(p, from, bytes, count, patience(p));
+    return receive_for(p, from, bytes, count, rg_processes__patience(p));
 }
 
 static rg_status send(rg_processes *p, int to, const void *bytes, size_t count)
 {
-    return p->transport.send(p->transport.context, to, bytes, count);
+    return rg_processes__broken(p, to, p->transport.send(p->transport.context, to, bytes, count));
 }
 
-static rg_status flush(rg_processes *p, int to) { return wait_for(p, to, NULL, 0, patience(p)); }
+static rg_status flush(rg_processes *p, int to) { return wait_for(p, to, rg_processes__patience(p), p->transport.sent); }
+
+static rg_status send_all(rg_processes *p, const void *bytes, size_t count) /* by rank 0 */
+{
+    for (int r = 1; r < p->transport.count; r++) RG_TRY(send(p, r, bytes, count));
+    for (int r = 1; r < p->transport.count; r++) RG_TRY(flush(p, r));
+    return RG_OK;
+}
 
 /* -------------------------------------------------------------------------------------------------- small things */
 
@@ -131,41 +152,12 @@ rg_status rg_processes_gather(void *all, rg_processes *p, const void *own, size_
         return receive(p, 0, all, whole);
     }
     for (int r = 1; r < count; r++) RG_TRY(receive(p, r, (char *)all + (size_t)r * bytes, bytes));
-    for (int r = 1; r < count; r++) RG_TRY(send(p, r, all, whole));
-    return flush(p, 1);
+    return send_all(p, all, whole);
 }
 
 rg_status rg_processes_tell(rg_processes *p, void *bytes, size_t count)
 {
     const double without_limit = 1e9;
     if (rg_processes_count(p) == 1) return RG_OK;
-    if (p->transport.rank) return wait_for(p, 0, bytes, count, without_limit);
-    for (int r = 1; r < p->transport.count; r++) RG_TRY(send(p, r, bytes, count));
-    return flush(p, 1);
-}
-
-/* ----------------------------------------------------------------------------------------------------------- sums */
-
-rg_status rg_processes_sum(rg_processes *p, void *sum, size_t count, size_t each, rg_processes_add *add, void *context)
-{
-    const int    rank = rg_processes_rank(p), last = rg_processes_count(p) - 1;
-    const size_t most = PIECE / each, room = count < most ? count : most;
-    char        *at = sum, *before = rank ? rg_alloc((room + 1) * each) : NULL;
-    rg_status    status = rank && !before ? RG_ENOMEM : RG_OK;
-    for (size_t i = 0; status == RG_OK && i < count; i += most) { /* there */
-        const size_t n = count - i < most ? count - i : most;
-        if (rank) status = receive(p, rank - 1, before, n * each);
-        if (status != RG_OK) break;
-        add(context, i, n, before);
-        if (rank < last) status = send(p, rank + 1, at + i * each, n * each);
-    }
-    if (status == RG_OK && rank < last) status = flush(p, rank + 1);
-    for (size_t i = 0; status == RG_OK && i < count; i += most) { /* and back */
-        const size_t n = count - i < most ? count - i : most;
-        if (rank < last) status = receive(p, rank + 1, at + i * each, n * each);
-        if (status == RG_OK && rank) status = send(p, rank - 1, at + i * each, n * each);
-    }
-    if (status == RG_OK && rank) status = flush(p, rank - 1);
-    rg_free(before);
-    return status;
+    return p->transport.rank ? receive_for(p, 0, bytes, count, without_limit) : send_all(p, bytes, count);
 }

@@ -1,8 +1,7 @@
-/* shared_update.c - an update that several processes make together (processes.h). With one process all of this does
- * nothing. */
+/* shared_update.c - an update that several processes make together (processes.h): shares, losses, and that all have the
+ * same; shared_gradients.c has the gradients. With one process all of this does nothing. */
 #include <string.h>
 
-#include "autograd/params.h"
 #include "base/hash.h"
 #include "train/trainer.h"
 
@@ -46,150 +45,30 @@ rg_status rg_trainer__share_losses(rg_trainer *t, rg_losses *losses, rg_status s
     return gathered;
 }
 
-/* ------------------------------------------------------------------------------------------------- gradients */
-
-typedef struct sums {
-    const rg_params *params;
-    rg_grads *const *grads;
-    size_t           workers;
-    const bool      *before; /* of each entry: some rank before this one has a gradient */
-} sums;
-
-/* Onto the first worker's block, in the order of workers; entries lie one behind another. */
-static void add_gradients(void *context, size_t from, size_t count, const void *came)
-{
-    const sums    *s = context;
-    const rg_real *before = came;
-    rg_real       *to = s->grads[0]->block;
-    for (size_t e = 0; e < s->params->count; e++) {
-        const rg_param *p = s->params->entry[e];
-        const size_t    begin = p->offset > from ? p->offset : from, end = p->offset + p->rows * p->cols;
-        const size_t    stop = end < from + count ? end : from + count;
-        if (begin >= stop || p->kind == RG_KEPT) continue;
-        bool some = before && s->before[e];
-        if (some && s->grads[0]->written[e])
-            for (size_t i = begin; i < stop; i++) to[i] = before[i - from] + to[i];
-        else if (some) memcpy(to + begin, before + (begin - from), (stop - begin) * sizeof *to);
-        some = some || s->grads[0]->written[e];
-        for (size_t k = 1; k < s->workers; k++) {
-            const rg_real *g = s->grads[k]->block;
-            if (!s->grads[k]->written[e]) continue;
-            if (some)
-                for (size_t i = begin; i < stop; i++) to[i] += g[i];
-            else memcpy(to + begin, g + begin, (stop - begin) * sizeof *to);
-            some = true;
-        }
-    }
-}
-
-/* Kept values (running means) move by the mean of all workers' moves, summed in double as in one process. */
-typedef struct kept_sums {
-    const sums *s;
-    double     *sum; /* of all kept numbers, one entry behind another */
-} kept_sums;
-
-static void add_kept(void *context, size_t from, size_t count, const void *came)
-{
-    const kept_sums *k = context;
-    const double    *before = came;
-    size_t           at = 0;
-    for (size_t i = 0; i < count; i++) k->sum[from + i] = before ? before[i] : 0;
-    for (size_t e = 0; e < k->s->params->count; e++) {
-        const rg_param *p = k->s->params->entry[e];
-        const size_t    n = p->rows * p->cols;
-        if (p->kind != RG_KEPT) continue;
-        for (size_t w = 0; w < k->s->workers; w++)
-            for (size_t j = 0; k->s->grads[w]->moves[e] && j < n; j++)
-                if (at + j >= from && at + j < from + count)
-                    k->sum[at + j] += (double)k->s->grads[w]->block[p->offset + j];
-        at += n;
-    }
-}
-
-/* *out: the sums, NULL where nothing is kept; they count once all ranks have everything. */
-static rg_status sum_kept(double **out, rg_trainer *t, const sums *s)
-{
-    size_t numbers = 0;
-    for (size_t e = 0; e < s->params->count; e++)
-        if (s->params->entry[e]->kind == RG_KEPT) numbers += s->params->entry[e]->rows * s->params->entry[e]->cols;
-    if (!numbers) return RG_OK;
-    kept_sums k = { s, *out = rg_alloc_zero(numbers * sizeof(double)) };
-    return *out ? rg_processes_sum(t->processes, *out, numbers, sizeof **out, add_kept, &k) : RG_ENOMEM;
-}
-
-static void move_kept(const sums *s, const double *sum, const unsigned *moves)
-{
-    size_t at = 0;
-    for (size_t e = 0; sum && e < s->params->count; e++) {
-        rg_param *p = s->params->entry[e];
-        if (p->kind != RG_KEPT) continue;
-        for (size_t j = 0; moves[e] && !p->frozen && j < p->rows * p->cols; j++)
-            p->data[j] += (rg_real)(sum[at + j] / (double)moves[e]);
-        for (size_t w = 0; w < s->workers; w++) s->grads[w]->moves[e] = 0;
-        at += p->rows * p->cols;
-    }
-}
-
-/* Which entries have a gradient on which rank, and how often kept values moved. */
-static rg_status share_marks(rg_trainer *t, sums *s, bool *before, bool *any, unsigned *moves)
-{
-    const size_t n = s->params->count, ranks = (size_t)rg_processes_count(t->processes);
-    unsigned    *own = rg_alloc_zero((n + 1) * sizeof *own), *all = rg_alloc_zero((n + 1) * ranks * sizeof *all);
-    rg_status    status = own && all ? RG_OK : RG_ENOMEM;
-    for (size_t e = 0; status == RG_OK && e < n; e++) { /* bit 0: a gradient; the rest: moves */
-        for (size_t k = 0; k < s->workers; k++) own[e] += 2 * s->grads[k]->moves[e];
-        for (size_t k = 0; k < s->workers; k++) own[e] |= s->grads[k]->written[e];
-    }
-    if (status == RG_OK) status = rg_processes_gather(all, t->processes, own, n * sizeof *own);
-    for (size_t r = 0; status == RG_OK && r < ranks; r++)
-        for (size_t e = 0; e < n; e++) {
-            const unsigned marks = all[r * n + e];
-            if ((int)r < rg_processes_rank(t->processes)) before[e] = before[e] || (marks & 1);
-            any[e] = any[e] || (marks & 1);
-            moves[e] += marks >> 1;
-        }
-    rg_free(own);
-    rg_free(all);
-    return status;
-}
-
-rg_status rg_trainer__share_gradients(rg_trainer *t, size_t *out_blocks)
-{
-    *out_blocks = (size_t)rg_workers_count(t->workers);
-    if (!t->processes) return RG_OK;
-    rg_grads *const *grads = rg_workers_grads(t->workers);
-    sums             s = { .params = grads[0]->params, .grads = grads, .workers = *out_blocks };
-    const size_t     n = s.params->count;
-    bool            *before = rg_alloc_zero(2 * n + 2), *any = before + n;
-    unsigned        *moves = rg_alloc_zero((n + 1) * sizeof *moves);
-    rg_status        status = before && moves ? share_marks(t, &s, before, any, moves) : RG_ENOMEM;
-    s.before = before;
-    double *kept = NULL;
-    if (status == RG_OK) status = sum_kept(&kept, t, &s); /* first: their moves lie in the same block */
-    if (status == RG_OK)
-        status = rg_processes_sum(t->processes, grads[0]->block, s.params->numbers, sizeof(rg_real), add_gradients, &s);
-    if (status == RG_OK) memcpy(grads[0]->written, any, n);
-    if (status == RG_OK) move_kept(&s, kept, moves);
-    rg_free(kept);
-    rg_free(before);
-    rg_free(moves);
-    *out_blocks = 1; /* the first has the sum of all */
-    return status;
-}
-
 /* -------------------------------------------------------------------------------------- what streams carry on */
 
 typedef struct change {
     uint32_t       *to;
     const uint32_t *was;
+    size_t          words;
 } change;
 
-/* Words that this rank has changed; each is changed by one rank at most. */
-static void add_changes(void *context, size_t from, size_t count, const void *came)
+enum { PART_WORDS = RG_PART_BYTES / sizeof(uint32_t) };
+
+static void *place_changes(void *context, size_t part, size_t *out_bytes)
 {
-    const change   *c = context;
-    const uint32_t *before = came;
-    for (size_t i = 0; i < count; i++) c->to[from + i] = (c->to[from + i] ^ c->was[from + i]) ^ (before ? before[i] : 0);
+    const change *c = context;
+    *out_bytes = rg_part_of(c->words, PART_WORDS, part) * sizeof *c->to;
+    return c->to + part * PART_WORDS;
+}
+
+/* Words that this rank has changed; each is changed by one rank at most. */
+static void add_changes(void *context, size_t part, void *sum, bool first)
+{
+    const change *c = context;
+    uint32_t     *all = sum;
+    const size_t  from = part * PART_WORDS, count = rg_part_of(c->words, PART_WORDS, part);
+    for (size_t i = 0; i < count; i++) all[i] = (first ? 0 : all[i]) ^ c->to[from + i] ^ c->was[from + i];
 }
 
 rg_status rg_trainer__carry_before(rg_trainer *t)
@@ -213,10 +92,11 @@ rg_status rg_trainer__carry_after(rg_trainer *t)
     size_t bytes = 0;
     if (!t->processes || !t->hooks.carried) return RG_OK;
     void  *now = t->hooks.carried(t->hooks.context, &bytes);
-    change c = { now, t->carried };
+    change c = { now, t->carried, bytes / sizeof(uint32_t) };
     if (!bytes) return RG_OK;
-    RG_TRY(rg_processes_sum(t->processes, now, bytes / sizeof *c.to, sizeof *c.to, add_changes, &c));
-    for (size_t i = 0; i < bytes / sizeof *c.to; i++) c.to[i] ^= c.was[i];
+    RG_TRY(rg_processes_sum(t->processes, &(rg_ordered_sum){ .parts = rg_parts_of(c.words, PART_WORDS), .place = place_changes,
+                                                     .add = add_changes, .context = &c }));
+    for (size_t i = 0; i < c.words; i++) c.to[i] ^= c.was[i];
     return RG_OK;
 }
 

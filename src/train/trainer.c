@@ -57,6 +57,7 @@ rg_status rg_trainer_new(rg_trainer **out, rg_params *params, const rg_trainer_c
         status = rg_fail(RG_ELIMIT, "%d workers in one of %d processes; at most %d", own.workers, ranks, RG_PROCESS_WORKERS);
     if (status == RG_OK && t->processes) status = rg_state_new(&t->before);
     if (status == RG_OK) status = rg_workers_new(&t->workers, params, &own);
+    if (status == RG_OK) status = rg_trainer__sums_new(t);
     if (status == RG_OK) status = rg_optimizer_new(&t->opt, params, &config->optimizer);
     if (status == RG_OK) status = rg_trainer__keep_new(t);
     if (status == RG_OK) status = rg_trainer__phases_new(t);
@@ -68,6 +69,7 @@ rg_status rg_trainer_new(rg_trainer **out, rg_params *params, const rg_trainer_c
 void rg_trainer_free(rg_trainer *t)
 {
     if (!t) return;
+    rg_trainer__sums_free(t);
     rg_free(t->kept);
     rg_free(t->carried);
     rg_state_free(t->before);
@@ -91,7 +93,7 @@ rg_trainer_counts rg_trainer_count(const rg_trainer *t)
 
 static void forget(rg_trainer *t)
 {
-    t->loss = t->labels = t->cost = t->norm = 0;
+    t->loss = t->labels = t->cost = t->norm = t->exchange = 0;
     t->clipped = t->updates = 0;
     t->since = rg_now();
     t->cpu_since = rg_cpu_now();
@@ -127,6 +129,7 @@ static rg_train_log log_of(rg_trainer *t, rg_train_event event)
         .cost = t->cost,
         .seconds = rg_now() - t->since,
         .cpu_seconds = rg_cpu_now() - t->cpu_since,
+        .exchange = t->exchange,
         .rate = t->rate,
         .norm = t->norm / n,
         .clipped = (double)t->clipped / n,
@@ -203,7 +206,8 @@ static rg_status one_batch(rg_trainer *t, update *u, const rg_shares *shares)
                       .loss = t->hooks.loss, .context = t->hooks.context,
                       .progress = { t->at.part, rg_optimizer_steps(t->opt) + 1, t->at.phase } };
     RG_TRY(rg_trainer__carry_before(t));
-    rg_status status = rg_workers_run(&losses, t->workers, &job);
+    rg_status status = rg_trainer__run(&losses, t, &job, u->batches + 1 == t->config.delay);
+    if (rg_processes_lost(t->processes)) return status;
     if (status != RG_OK) status = blame(t, status, shares, losses.failed < own ? first + losses.failed : shares->count);
     RG_TRY(rg_trainer__share_losses(t, &losses, status));
     RG_TRY(rg_trainer__carry_after(t));

@@ -39,6 +39,7 @@ struct rg_trainer {
 
     /* since the last line of the log */
     double   loss, labels, cost, norm, since, cpu_since;
+    double   exchange; /* seconds of sums over ranks during which nothing was computed */
     uint64_t clipped, updates;
     double   rate;
 
@@ -52,6 +53,7 @@ struct rg_trainer {
 
     /* several processes */
     rg_processes *processes;        /* borrowed; NULL: one                                                    */
+    struct rg_trainer_sums *sums;   /* of gradients (shared_gradients.c); NULL: one process                   */
     rg_state     *before;           /* where the data stood before this update ...                            */
     rg_trainer_at at_before;        /* ... and the rest                                                       */
     bool          interrupted;      /* the update was begun and cannot be ended: what is saved is from before  */
@@ -116,7 +118,6 @@ enum { RG_PROCESS_WORKERS = 64 }; /* of one process, where there are several */
 void      rg_workers__loss(const rg_workers *workers, size_t i, double *sum, double *count); /* of the last run */
 size_t    rg_trainer__own_shares(const rg_trainer *t, const rg_shares *shares, size_t *out_first);
 rg_status rg_trainer__share_losses(rg_trainer *t, rg_losses *losses, rg_status status); /* of all ranks; status: of this one's */
-rg_status rg_trainer__share_gradients(rg_trainer *t, size_t *out_blocks); /* sums; how many blocks are to be added up now */
 rg_status rg_trainer__carry_before(rg_trainer *t);
 rg_status rg_trainer__carry_after(rg_trainer *t);
 bool      rg_trainer__writes(const rg_trainer *t); /* files */
@@ -125,6 +126,21 @@ rg_status rg_trainer__same_everywhere(rg_trainer *t); /* RG_EMATCH: other weight
 rg_status rg_trainer__share_metrics(rg_trainer *t, rg_metrics *metrics, rg_status status); /* those of rank 0 */
 uint64_t  rg_trainer__hash(const rg_params *params);
 rg_status rg_trainer__remember(rg_trainer *t); /* saving.c: where everything stands before an update */
+
+/* shared_gradients.c: with one process these are rg_workers_run and as many blocks as there are workers. */
+rg_status rg_trainer__sums_new(rg_trainer *t);
+void      rg_trainer__sums_free(rg_trainer *t);
+/* The workers and, beside the last batch of an update, the sum of gradients over all ranks. A worker that fails keeps
+ * nobody waiting: what it has is summed, and rg_trainer__share_losses tells. */
+rg_status rg_trainer__run(rg_losses *out, rg_trainer *t, const rg_job *job, bool last);
+rg_status rg_trainer__share_gradients(rg_trainer *t, size_t *out_blocks); /* sums; how many blocks are to be added up now */
+
+/* Parts of at most `each`, and how many are in one of them. */
+static inline size_t rg_parts_of(size_t count, size_t each) { return (count + each - 1) / each; }
+static inline size_t rg_part_of(size_t count, size_t each, size_t part)
+{
+    return count - part * each < each ? count - part * each : each;
+}
 
 /* averaging.c: after a whole run, the parameters become what the model file holds: smoothed, where the optimiser
  * smooths. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "autograd/params.h"
+#include "autograd/tape.h"
 #include "regard/train.h"
 #include "train/trainer.h"
 
@@ -110,10 +111,17 @@ static rg_status learn(worker *w, const rg_job *job, size_t i)
     RG_TRY(rg_tape_status(w->tape));
     if (!loss.sum && loss.count == 0) return RG_OK; /* nothing to learn from */
     if (!isfinite(loss.count) || loss.count < 0) return rg_fail(RG_ENUMBER, "the loss counts %g labels", loss.count);
+    rg_tape__announce(w->tape);
     RG_TRY(rg_tape_backward(w->tape, loss.sum));
     w->sum = (double)rg_tensor_at(loss.sum, 0, 0);
     w->count = loss.count;
     return RG_OK;
+}
+
+/* Whoever waits for gradients gets what there is. */
+static void release(rg_grads *grads)
+{
+    if (grads->final) rg_final_mark_all(grads->final, true);
 }
 
 /* The message of a thread stays with the thread: keep a copy where the caller can see it. */
@@ -127,6 +135,7 @@ static void run_one(void *context, int member, size_t begin, size_t end)
         w->status = learn(w, r->job, i);
         if (w->status != RG_OK) snprintf(w->message, sizeof w->message, "%s", rg_message());
         rg_tape_reset(w->tape, r->job->step);
+        release(r->workers->grads[i]);
     }
 }
 
@@ -136,6 +145,7 @@ rg_status rg_workers_run(rg_losses *out, rg_workers *w, const rg_job *job)
     if (job->count > (size_t)w->count) return rg_fail(RG_EINVAL, "%zu shares for %d workers", job->count, w->count);
     for (int i = 0; i < w->count && !job->add; i++) rg_grads_reset(w->grads[i]);
     for (int i = 0; i < w->count; i++) w->worker[i].sum = w->worker[i].count = 0;
+    for (size_t i = job->count; i < (size_t)w->count; i++) release(w->grads[i]);
     running r = { .workers = w, .job = job };
     rg_team_for(w->crew, job->count, 1, run_one, &r);
     for (size_t i = 0; i < job->count; i++) {
