@@ -20,6 +20,7 @@
 #define BENCH_CASES(X) \
     X(additive)        \
     X(adversarial)     \
+    X(attack)          \
     X(attention)       \
     X(caption)         \
     X(classifier)      \
@@ -28,9 +29,11 @@
     X(decode)          \
     X(entropy)         \
     X(experts)         \
+    X(gan)             \
     X(gat)             \
     X(gemm)            \
     X(gpt)             \
+    X(jpeg)            \
     X(kernels)         \
     X(lm)              \
     X(multi30k)        \
@@ -43,7 +46,8 @@
     X(sampler)         \
     X(thin)            \
     X(train)           \
-    X(weights)
+    X(weights)         \
+    X(written)
 
 #define DECLARE(name) extern const bench_case bench_case_##name;
 #define ENTRY(name)   &bench_case_##name,

@@ -94,20 +94,6 @@ static rg_status draw(examples *e, size_t n, size_t channels, uint32_t seed, boo
     return RG_OK;
 }
 
-/* Matrices by the peer's numbers, in the order they were declared; all else is as it begins. */
-static rg_status fill_weights(rg_params *p)
-{
-    uint32_t seed = 10;
-    for (size_t i = 0; i < rg_params_count(p); i++) {
-        rg_param    *e = rg_params_at(p, i);
-        const size_t n = rg_param_rows(e) * rg_param_cols(e), length = strlen(rg_param_name(e));
-        if (strcmp(rg_param_name(e) + length - 2, ".w") != 0) continue;
-        bench_fill(rg_param_data(e), n, seed++);
-        for (size_t k = 0; k < n; k++) rg_param_data(e)[k] *= (rg_real)0.1;
-    }
-    return rg_params_repack(p, NULL);
-}
-
 static rg_loss loss(void *context, rg_tape *t, const void *share, int worker)
 {
     (void)worker;
@@ -139,7 +125,7 @@ static rg_status setup(void *context, size_t row, rg_team *team)
     const rg_training t = rg_recipe_training(s->recipe, NULL);
     RG_TRY(rg_objectives_new(&s->objectives, t.system, t.objectives, t.objective_count));
     RG_TRY(rg_model_new_with(&s->model, t.system, t.system_options, &sizes, 1, rg_objectives_build, s->objectives));
-    RG_TRY(fill_weights(s->model->params));
+    RG_TRY(bench_fill_weights(s->model->params));
     s->count = (size_t)rg_team_size(team) < MOST ? (size_t)rg_team_size(team) : MOST;
     RG_TRY(draw(&s->labelled, row_of[row].labelled, C, 1, true, s->count));
     if (row_of[row].beside) {

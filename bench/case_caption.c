@@ -39,9 +39,6 @@ const bench_case bench_case_caption = {
     .summary = "a training step of a captioning decoder over 196 cells",
     .rows = 1,
     .describe = describe,
-    .bytes = sizeof(bench_step),
     .setup = setup,
-    .run = bench_step_run,
-    .check = bench_step_check,
-    .teardown = bench_step_fini,
+    BENCH_STEP_CASE,
 };

@@ -87,9 +87,6 @@ const bench_case bench_case_copy = {
     .summary = "a training step whose answers may copy words of the source",
     .rows = 1,
     .describe = describe,
-    .bytes = sizeof(bench_step),
     .setup = setup,
-    .run = bench_step_run,
-    .check = bench_step_check,
-    .teardown = bench_step_fini,
+    BENCH_STEP_CASE,
 };

@@ -36,9 +36,6 @@ const bench_case bench_case_gpt = {
     .summary = "a training step of causal Transformers",
     .rows = ROWS,
     .describe = describe,
-    .bytes = sizeof(bench_step),
     .setup = setup,
-    .run = bench_step_run,
-    .check = bench_step_check,
-    .teardown = bench_step_fini,
+    BENCH_STEP_CASE,
 };

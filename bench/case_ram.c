@@ -35,9 +35,6 @@ const bench_case bench_case_ram = {
     .summary = "a training step of the recurrent attention model, six glimpses",
     .rows = 1,
     .describe = describe,
-    .bytes = sizeof(bench_step),
     .setup = setup,
-    .run = bench_step_run,
-    .check = bench_step_check,
-    .teardown = bench_step_fini,
+    BENCH_STEP_CASE,
 };

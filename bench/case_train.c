@@ -34,9 +34,6 @@ const bench_case bench_case_train = {
     .summary = "a training step of whole models",
     .rows = ROWS,
     .describe = describe,
-    .bytes = sizeof(bench_step),
     .setup = setup,
-    .run = bench_step_run,
-    .check = bench_step_check,
-    .teardown = bench_step_fini,
+    BENCH_STEP_CASE,
 };

@@ -32,9 +32,37 @@ class Model(nn.Module):
         return self.out(h)
 
 
+class Lstmn(nn.Module):
+    """Step by step: the states so far are one tensor each, of which a step reads the beginning."""
+
+    def __init__(self, p):
+        super().__init__()
+        d, u, V = p["d"], p["u"], p["V"]
+        self.words, self.out = nn.Embedding(V, d), nn.Linear(u, V)
+        self.into, self.back = nn.Linear(d, 4 * u), nn.Linear(u, 4 * u, bias=False)
+        self.key, self.query = nn.Linear(u, u, bias=False), nn.Linear(d + u, u, bias=False)
+        self.score = nn.Linear(u, 1, bias=False)
+
+    def forward(self, x):
+        e = self.words(x)
+        gates, h = self.into(e), e.new_zeros(e.shape[1], self.out.in_features)
+        c = h
+        hs, cs, keys = [], [], []
+        for word, gate in zip(e, gates):
+            if hs:
+                a = F.softmax(self.score(torch.tanh(torch.stack(keys) + self.query(torch.cat([word, h], 1)))), 0)
+                h, c = (a * torch.stack(hs)).sum(0), (a * torch.stack(cs)).sum(0)
+            i, f, o, n = (gate + self.back(h)).chunk(4, 1)
+            cell = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(n)
+            hs.append(torch.sigmoid(o) * torch.tanh(cell))
+            cs.append(cell)
+            keys.append(self.key(hs[-1]))
+        return self.out(torch.stack(hs))
+
+
 def setup(p):
     torch.manual_seed(1)
-    m = Model(p)
+    m = Lstmn(p) if "lstmn" in p else Model(p)
     sgd = torch.optim.SGD(m.parameters(), lr=1e-3)
     x, y = (torch.randint(4, p["V"], (p["steps"], p["streams"])) for _ in range(2))
     result = []

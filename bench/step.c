@@ -25,17 +25,30 @@ rg_status bench_step_init(bench_step *s, const char *optimizer, double rate, rg_
     return RG_OK;
 }
 
+static rg_loss loss_by(void *context, rg_tape *t, const void *share, int worker)
+{
+    const bench_step *s = context;
+    (void)worker;
+    return s->by ? s->by(t, s->model, share) : rg_model_loss(t, s->model, share);
+}
+
 rg_status bench_step_run(void *context)
 {
     bench_step    *s = context;
     rg_losses      losses;
     rg_step_report report;
     const size_t   n = (size_t)rg_workers_count(s->workers);
-    const rg_job job = { .shares = s->shares, .count = n, .step = ++s->step, .loss = bench_loss, .context = s->model };
+    const rg_job job = { .shares = s->shares, .count = n, .step = ++s->step, .loss = loss_by, .context = s };
     RG_TRY(rg_workers_run(&losses, s->workers, &job));
     s->loss = losses.sum / losses.count;
     return rg_optimizer_step(&report, s->opt, rg_workers_grads(s->workers), n, losses.count, s->rate,
                              rg_workers_team(s->workers));
+}
+
+rg_status bench_step_run_loss(bench_step *s, bench_loss_of *loss)
+{
+    s->by = loss;
+    return bench_step_run(s);
 }
 
 double bench_step_check(void *context)

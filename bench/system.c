@@ -71,6 +71,19 @@ rg_status bench_system_new(rg_model **out, const char *name, const char *setting
     return status;
 }
 
+rg_status bench_fill_weights(rg_params *p)
+{
+    uint32_t seed = 10;
+    for (size_t i = 0; i < rg_params_count(p); i++) {
+        rg_param    *e = rg_params_at(p, i);
+        const size_t n = rg_param_rows(e) * rg_param_cols(e), length = strlen(rg_param_name(e));
+        if (strcmp(rg_param_name(e) + length - 2, ".w") != 0) continue;
+        bench_fill(rg_param_data(e), n, seed++);
+        for (size_t k = 0; k < n; k++) rg_param_data(e)[k] *= (rg_real)0.1;
+    }
+    return rg_params_repack(p, NULL);
+}
+
 rg_status bench_model_new(rg_model **out, const bench_system *s, bool endless)
 {
     const rg_sizes sizes = { { { "source-vocabulary", s->vocabulary }, { "target-vocabulary", s->vocabulary },

@@ -24,6 +24,9 @@ const bench_system *bench_system_of(size_t which);
 /* Any system with fresh parameters. */
 rg_status bench_system_new(rg_model **out, const char *system, const char *settings, const rg_sizes *sizes);
 
+/* Matrices by the peer's numbers, in the order they were declared; all else is as it begins. */
+rg_status bench_fill_weights(rg_params *params);
+
 /* No token closes an answer when `endless`: it has the length it is allowed. */
 rg_status bench_model_new(rg_model **out, const bench_system *s, bool endless);
 
