@@ -8,6 +8,7 @@
 #include "data/pictures/pictures.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SHIFT = 22, ONE = 1 << SHIFT };
@@ -83,9 +84,21 @@ static rg_status taps_make(taps *t, size_t in, size_t out, rg_resize how)
     return RG_OK;
 }
 
-static unsigned char rounded(int64_t sum)
+/* Sums of bytes by these weights and half of ONE stay below 2^31: sum_j |w_ij| < 2^23 for every i. Filters of this file
+ * have less than half of that; a filter that had more would wrap around. */
+static bool fits_int32(const taps *t, size_t out)
 {
-    const int64_t value = (sum + ONE / 2) >> SHIFT;
+    for (size_t i = 0; i < out; i++) {
+        int64_t sum = 0;
+        for (size_t j = 0; j < t->count[i]; j++) sum += llabs((long long)t->weight[i * t->most + j]);
+        if (sum >= 2 * (int64_t)ONE) return false;
+    }
+    return true;
+}
+
+static unsigned char rounded(int32_t sum)
+{
+    const int32_t value = (sum + ONE / 2) >> SHIFT;
     return (unsigned char)(value < 0 ? 0 : value > 255 ? 255 : value);
 }
 
@@ -97,22 +110,36 @@ static void along(unsigned char *out, const unsigned char *in, size_t lines, siz
         for (size_t x = 0; x < out_width; x++) {
             const unsigned char *from = in + (y * in_width + t->first[x]) * C;
             const int32_t       *w = t->weight + x * t->most;
+            unsigned char       *to = out + (y * out_width + x) * C;
+            if (C == 3) {
+                int32_t r = 0, g = 0, b = 0;
+                for (size_t j = 0; j < t->count[x]; j++, from += 3)
+                    r += w[j] * from[0], g += w[j] * from[1], b += w[j] * from[2];
+                to[0] = rounded(r), to[1] = rounded(g), to[2] = rounded(b);
+                continue;
+            }
             for (size_t c = 0; c < C; c++) {
-                int64_t sum = 0;
-                for (size_t j = 0; j < t->count[x]; j++) sum += (int64_t)w[j] * from[j * C + c];
-                out[(y * out_width + x) * C + c] = rounded(sum);
+                int32_t sum = 0;
+                for (size_t j = 0; j < t->count[x]; j++) sum += w[j] * from[j * C + c];
+                to[c] = rounded(sum);
             }
         }
 }
 
+/* Some bytes of a line at a time, their sums side by side. */
 static void across(unsigned char *out, const unsigned char *in, size_t out_height, size_t bytes, const taps *t)
 {
+    enum { SOME = 256 };
     for (size_t y = 0; y < out_height; y++)
-        for (size_t i = 0; i < bytes; i++) {
-            const unsigned char *from = in + t->first[y] * bytes + i;
-            int64_t              sum = 0;
-            for (size_t j = 0; j < t->count[y]; j++) sum += (int64_t)t->weight[y * t->most + j] * from[j * bytes];
-            out[y * bytes + i] = rounded(sum);
+        for (size_t at = 0; at < bytes; at += SOME) {
+            const size_t n = bytes - at < SOME ? bytes - at : SOME;
+            int32_t      sum[SOME] = { 0 };
+            for (size_t j = 0; j < t->count[y]; j++) {
+                const unsigned char *from = in + (t->first[y] + j) * bytes + at;
+                const int32_t        w = t->weight[y * t->most + j];
+                for (size_t i = 0; i < n; i++) sum[i] += w * from[i];
+            }
+            for (size_t i = 0; i < n; i++) out[y * bytes + at + i] = rounded(sum[i]);
         }
 }
 
@@ -121,8 +148,11 @@ rg_status rg_picture_resize(rg_picture *out, const rg_picture *p, size_t height,
     rg_picture made = { 0 }, half = { 0 };
     taps       x = { 0 }, y = { 0 };
     RG_TRY(rg_picture__check_size(height, width, 1));
+    if (height == p->height && width == p->width) return rg_picture_copy(out, p); /* every filter gives the same bytes */
     rg_status status = taps_make(&x, p->width, width, how);
     if (status == RG_OK) status = taps_make(&y, p->height, height, how);
+    if (status == RG_OK && !(fits_int32(&x, width) && fits_int32(&y, height)))
+        status = rg_fail(RG_ELIMIT, "the filter's weights are too large"); /* of no filter there is */
     if (status == RG_OK) status = rg_picture_new(&half, p->height, width, p->channels);
     if (status == RG_OK) status = rg_picture_new(&made, height, width, p->channels);
     if (status == RG_OK) {
